@@ -1,0 +1,83 @@
+# Compiler settings shared by every module, and the switches a preset may turn.
+find_package(Threads REQUIRED)
+
+set(WEFT_MARCH "" CACHE STRING "value for -march; empty picks x86-64-v3 where this machine runs it")
+set(WEFT_SANITIZE "" CACHE STRING "sanitizers, comma separated: address,undefined or thread")
+option(WEFT_FUZZ "build the libFuzzer targets (needs clang)" OFF)
+option(WEFT_THREAD_SAFETY "clang -Wthread-safety as errors" OFF)
+option(WEFT_WERROR "warnings are errors" ON)
+option(WEFT_LTO "link-time optimisation" OFF)
+option(WEFT_CUDA "build the CUDA processor where a CUDA compiler is found" OFF)
+
+# Unchanged files cost nothing when a build folder is made anew. Optional: a fresh machine has none.
+find_program(WEFT_CCACHE ccache)
+if(WEFT_CCACHE)
+  foreach(language C CXX)
+    if(NOT CMAKE_${language}_COMPILER_LAUNCHER)
+      set(CMAKE_${language}_COMPILER_LAUNCHER ${WEFT_CCACHE})
+    endif()
+  endforeach()
+endif()
+
+if(NOT WEFT_MARCH AND CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
+  file(READ /proc/cpuinfo _cpuinfo LIMIT 8192)
+  if(_cpuinfo MATCHES " avx2 " AND _cpuinfo MATCHES " bmi2 ")
+    set(WEFT_MARCH x86-64-v3)
+  else()
+    set(WEFT_MARCH x86-64-v2)
+  endif()
+endif()
+
+add_library(weft_flags INTERFACE)
+target_include_directories(weft_flags INTERFACE ${CMAKE_SOURCE_DIR}/include ${CMAKE_SOURCE_DIR}/src)
+target_compile_options(weft_flags INTERFACE -Wall -Wextra -Wshadow -Wpointer-arith -Wcast-qual
+                       -fno-rtti -fno-omit-frame-pointer $<$<BOOL:${WEFT_WERROR}>:-Werror>)
+# g++ 12 warns of overlapping copies in std::string's own operator+, wrongly (GCC bug 105651).
+target_compile_options(weft_flags INTERFACE $<$<CXX_COMPILER_ID:GNU>:-Wno-restrict>)
+if(WEFT_MARCH)
+  target_compile_options(weft_flags INTERFACE -march=${WEFT_MARCH})
+endif()
+target_link_libraries(weft_flags INTERFACE Threads::Threads)
+
+if(WEFT_LTO)
+  include(CheckIPOSupported)
+  check_ipo_supported(RESULT _lto OUTPUT _lto_reason LANGUAGES CXX)
+  if(_lto)
+    set(CMAKE_INTERPROCEDURAL_OPTIMIZATION ON)
+  else()
+    message(STATUS "WEFT_LTO: not with this compiler: ${_lto_reason}")
+  endif()
+endif()
+
+# Configures cleanly without nvcc: a GPU adds speed, never a requirement.
+if(WEFT_CUDA)
+  include(CheckLanguage)
+  check_language(CUDA)
+  if(NOT CMAKE_CUDA_COMPILER)
+    message(STATUS "WEFT_CUDA: no CUDA compiler here, so this build runs on the CPU only")
+  elseif(NOT EXISTS ${CMAKE_SOURCE_DIR}/src/processor/CMakeLists.txt)
+    message(STATUS "WEFT_CUDA: there is no CUDA module to build yet")
+  else()
+    enable_language(CUDA)
+  endif()
+endif()
+
+# Sanitized builds look for our bugs, so WEFT_DCHECK stays on in them.
+# Code that must know (a test that allots less there) asks for WEFT_SANITIZED, never the compiler.
+if(WEFT_SANITIZE OR WEFT_FUZZ)
+  target_compile_definitions(weft_flags INTERFACE WEFT_SANITIZED=1)
+  string(REPLACE "-DNDEBUG" "" CMAKE_CXX_FLAGS_RELWITHDEBINFO "${CMAKE_CXX_FLAGS_RELWITHDEBINFO}")
+endif()
+if(WEFT_SANITIZE)
+  target_compile_options(weft_flags INTERFACE -fsanitize=${WEFT_SANITIZE}
+                         -fno-sanitize-recover=all -g)
+  target_link_options(weft_flags INTERFACE -fsanitize=${WEFT_SANITIZE})
+endif()
+if(WEFT_FUZZ)
+  target_compile_options(weft_flags INTERFACE -fsanitize=fuzzer-no-link,address,undefined
+                         -fno-sanitize-recover=all -g)
+  target_link_options(weft_flags INTERFACE -fsanitize=address,undefined)
+endif()
+if(WEFT_THREAD_SAFETY)
+  target_compile_options(weft_flags INTERFACE -Wthread-safety -Werror=thread-safety)
+endif()

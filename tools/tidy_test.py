@@ -1,0 +1,283 @@
+#!/usr/bin/env python3
+"""Tests of tools/tidy: every rule on a small tree that breaks it and on one that keeps it."""
+
+import importlib.machinery
+import importlib.util
+import sys
+import tempfile
+import unittest
+from pathlib import Path
+
+sys.dont_write_bytecode = True
+HERE = Path(__file__).resolve().parent
+
+
+def load_tidy():
+    loader = importlib.machinery.SourceFileLoader("tidy", str(HERE / "tidy"))
+    module = importlib.util.module_from_spec(importlib.util.spec_from_loader("tidy", loader))
+    loader.exec_module(module)
+    return module
+
+
+tidy = load_tidy()
+from tidylib import ratchet  # noqa: E402
+from tidylib.tree import Tree, split_cpp  # noqa: E402
+
+HEADER = "// {name}: what it is for.\n#pragma once\n{body}"
+
+
+def header(name, body=""):
+    return HEADER.format(name=name, body=body)
+
+
+class TidyTest(unittest.TestCase):
+    def setUp(self):
+        self.folder = tempfile.TemporaryDirectory()
+        self.addCleanup(self.folder.cleanup)
+        self.root = Path(self.folder.name)
+
+    def write(self, files):
+        for path, text in files.items():
+            (self.root / path).parent.mkdir(parents=True, exist_ok=True)
+            (self.root / path).write_text(text)
+
+    def findings(self, files, rule, compile_headers=False):
+        """(path, line) of each finding of `rule` in a tree of these files."""
+        self.write(files)
+        found = tidy.findings_of(Tree(self.root), compile_headers)
+        return [(f.path, f.line) for f in found if f.rule == rule]
+
+    def keeps(self, files, rule, **how):
+        self.assertEqual(self.findings(files, rule, **how), [])
+
+    def breaks(self, files, rule, *where, **how):
+        self.assertEqual(self.findings(files, rule, **how), list(where))
+
+
+class House(TidyTest):
+    def test_a_folder_includes_what_stands_below_it(self):
+        self.keeps({"src/net/a.cc": '#include "protocol/b.h"\n#include "base/c.h"\n'
+                                    '#include "net/d.h"\n#include "weft/cache.h"\n'}, "house")
+
+    def test_a_folder_may_not_include_what_stands_above_it(self):
+        self.breaks({"src/base/a.cc": '\n#include "cache/b.h"\n'}, "house", ("src/base/a.cc", 2))
+        self.breaks({"src/base/a.cc": "", "src/protocol/a.h": '# include "net/b.h"\n'}, "house",
+                    ("src/protocol/a.h", 1))
+
+    def test_the_public_headers_include_no_room(self):
+        self.breaks({"include/weft/a.h": '#include "base/b.h"\n'}, "house", ("include/weft/a.h", 1))
+
+    def test_what_stands_outside_the_house_may_include_anything(self):
+        self.keeps({"bench/a.cc": '#include "server/b.h"\n', "tests/b.cc": '#include "net/b.h"\n',
+                    "fuzz/c.cc": '#include "net/c.h"\n'}, "house")
+
+    def test_a_folder_that_is_not_drawn_is_found(self):
+        self.breaks({"src/attic/a.cc": "\n"}, "house", ("src/attic/a.cc", 1))
+
+    def test_libraries_link_downwards(self):
+        self.keeps({"src/net/CMakeLists.txt": "weft_module(net DEPENDS base LIBRARIES X::Y)\n"},
+                   "house")
+        self.breaks({"src/net/CMakeLists.txt": "\nweft_module(net DEPENDS base server)\n"},
+                    "house", ("src/net/CMakeLists.txt", 2))
+
+    def test_the_drawing_must_agree(self):
+        self.keeps({"docs/architecture.md": "src/net/  a\nsrc/cache/  b\nsrc/base/  c\n"}, "house")
+        self.breaks({"docs/architecture.md": "src/base/  a\nsrc/net/  b\n"}, "house",
+                    ("docs/architecture.md", 1))
+
+
+class Alone(TidyTest):
+    def test_a_header_that_includes_what_it_needs_passes(self):
+        body = "#include <string>\ninline std::string Name() { return {}; }\n"
+        files = {"src/base/a.h": header("base/a.h", body)}
+        self.keeps(files, "alone", compile_headers=True)
+        self.assertTrue((self.root / "build/tidy/headers.json").is_file())
+        self.keeps(files, "alone", compile_headers=True)  # now from the store
+
+    def test_a_header_that_leans_on_others_fails_each_time(self):
+        files = {"src/base/a.h": header("base/a.h", "inline std::string Name() { return {}; }\n")}
+        self.breaks(files, "alone", ("src/base/a.h", 1), compile_headers=True)
+        self.breaks(files, "alone", ("src/base/a.h", 1), compile_headers=True)
+
+    def test_the_build_proves_a_header_that_its_source_includes_first(self):
+        bad = header("base/a.h", "inline std::string Name() { return {}; }\n")
+        self.keeps({"src/base/a.h": bad, "src/base/a.cc": '#include "base/a.h"\n'}, "alone",
+                   compile_headers=True)
+        self.breaks({"src/base/a.cc": '#include <string>\n#include "base/a.h"\n'}, "alone",
+                    ("src/base/a.h", 1), compile_headers=True)
+
+    def test_a_change_below_is_seen(self):
+        files = {"src/base/a.h": header("base/a.h", "struct A {};\n"),
+                 "src/base/b.h": header("base/b.h", '#include "base/a.h"\nstruct B { A a; };\n')}
+        self.keeps(files, "alone", compile_headers=True)
+        files["src/base/a.h"] = header("base/a.h", "struct C {};\n")
+        self.breaks(files, "alone", ("src/base/b.h", 1), compile_headers=True)
+
+
+class Vendor(TidyTest):
+    def test_only_portable_h_knows_the_compilers(self):
+        guard = "#if defined(__CUDACC__) || defined(__AVX2__)\n#endif\n"
+        self.keeps({"src/task/portable.h": guard}, "vendor")
+        self.breaks({"src/task/a.h": "\n#ifdef __SANITIZE_THREAD__\n#endif\n"}, "vendor",
+                    ("src/task/a.h", 2))
+
+    def test_a_comment_may_name_them(self):
+        self.keeps({"src/task/a.h": "// nothing here tests __CUDACC__\n"}, "vendor")
+
+
+class Names(TidyTest):
+    TREE = {"src/base/clock.h": header("base/clock.h", "struct Clock {\n  int Now();\n};\n"
+                                       "constexpr int kTicks = 1;\n#define WEFT_CLOCK 1\n")}
+
+    def test_what_is_there_may_be_named(self):
+        comment = ("// base/clock.h, src/base/clock.h and src/base/: Clock::Now, Clock(), kTicks,\n"
+                   "// WEFT_CLOCK, WEFT_*, std::vector, https://a.example/b/c.h, a/b, <sys/x.h>.\n")
+        self.keeps({**self.TREE, "src/base/a.cc": comment,
+                    "tools/tidy_words.txt": "std::*\n"}, "name")
+
+    def test_what_is_gone_may_not(self):
+        for text in ("base/gone.h", "src/gone/", "Clock::Gone", "Gone()", "kGone", "WEFT_GONE"):
+            with self.subTest(text):
+                self.breaks({**self.TREE, "src/base/a.cc": f"\n// See {text} for it.\n"}, "name",
+                            ("src/base/a.cc", 2))
+
+    def test_environment_variables_may_be_named(self):
+        self.keeps({"src/base/a.cc": '// WEFT_PORT: a port\nauto p = getenv("WEFT_PORT");\n'},
+                   "name")
+
+    def test_code_is_not_a_comment(self):
+        self.keeps({**self.TREE, "src/base/a.cc": 'const char* p = "a/gone.h"; int x = Gone();\n'},
+                   "name")
+
+    def test_documents_name_in_backticks(self):
+        self.keeps({**self.TREE, "docs/a.md": "Gone() kGone and `clock.h`, `Clock`, `Now()`\n"
+                    "```\nbuild/x.h src/gone.h\n```\n[code](../src/base/clock.h)\n"}, "name")
+        self.breaks({**self.TREE, "docs/a.md": "`gone.h`\n`GoneClock`\nsrc/gone.h\n"
+                     "`Clock::Gone`\n"}, "name", *[("docs/a.md", line) for line in (1, 2, 3, 4)])
+
+    def test_words_of_others_are_listed(self):
+        self.keeps({"src/base/a.cc": "// doc/protocol.txt, boost::any and folly::Foo::Bar\n",
+                    "tools/tidy_words.txt": "doc/protocol.txt\nboost::any\nfolly::*  # all\n"},
+                   "name")
+
+    def test_a_family_of_constants_may_be_named_by_its_beginning(self):
+        self.keeps({"src/base/a.cc": "// the kAccess bits\nconstexpr int kAccessShift = 1;\n"},
+                   "name")
+
+
+def function(name, lines):
+    return f"int {name}(int x) {{\n" + "  x++;\n" * (lines - 2) + "}\n"
+
+
+class Size(TidyTest):
+    def test_limits(self):
+        self.keeps({"src/base/a.cc": function("A", 70) + "\n" * 430}, "size")
+        self.breaks({"src/base/a.cc": "\n" + function("A", 71)}, "size", ("src/base/a.cc", 2))
+        self.breaks({"src/base/a.cc": "\n" * 501}, "size", ("src/base/a.cc", 1))
+
+    def test_classes_namespaces_and_data_are_no_functions(self):
+        body = "  int a;\n" * 80
+        self.keeps({"src/base/a.cc": "namespace a {\nclass B {\n" + body
+                    + "};\nstruct WEFT(x) C {\n" + body + "};\nenum D { E,\n" + "\n" * 80
+                    + "};\nint f[] = {\n" + "1,\n" * 80
+                    + "};\n}\n"}, "size")
+
+    def test_a_constructor_with_initialisers_and_a_test_are_functions(self):
+        for head in ("A::A(int b) : b_{b}, c_(1)", "TEST(Thing, Behaves)", "bool operator==(A a)",
+                     "auto F(int x) const noexcept -> int"):
+            with self.subTest(head):
+                text = function("A", 80).replace("int A(int x)", head)
+                self.breaks({"src/base/a.cc": text}, "size", ("src/base/a.cc", 1))
+
+    def test_python_functions_count(self):
+        self.breaks({"tools/a.py": "\ndef f():\n" + "    pass\n" * 70}, "size", ("tools/a.py", 2))
+
+    def test_the_ratchet_lowers_and_grows_only_when_told(self):
+        self.write({"tools/a.py": "", "src/base/a.cc": function("A", 90)})
+        ratchet.update(Tree(self.root), accept=False)
+        self.assertEqual(ratchet.load(Tree(self.root)), ({}, {}))
+        ratchet.update(Tree(self.root), accept=True)
+        self.assertEqual(ratchet.load(Tree(self.root)), ({}, {"src/base/a.cc A": 90}))
+        self.keeps({}, "size")
+        self.breaks({"src/base/a.cc": function("A", 91)}, "size", ("src/base/a.cc", 1))
+        self.write({"src/base/a.cc": function("A", 80)})
+        ratchet.update(Tree(self.root), accept=False)
+        self.assertEqual(ratchet.load(Tree(self.root)), ({}, {"src/base/a.cc A": 80}))
+        self.write({"src/base/a.cc": function("A", 10)})
+        ratchet.update(Tree(self.root), accept=False)
+        self.assertEqual(ratchet.load(Tree(self.root)), ({}, {}))
+
+
+class Form(TidyTest):
+    def test_lines(self):
+        self.keeps({"src/base/a.cc": "/" * 100 + "\n", "docs/a.md": "x" * 200 + "\n"}, "form")
+        for text in ("/" * 101 + "\n", "\tint x;\n", "int x; \n", "int x;"):
+            with self.subTest(text):
+                self.breaks({"src/base/a.cc": text}, "form", ("src/base/a.cc", 1))
+
+    def test_columns_are_characters(self):
+        self.keeps({"src/base/a.cc": "// " + "→" * 97 + "\n"}, "form")
+
+    def test_headers(self):
+        self.keeps({"src/base/a.h": header("base/a.h"), "include/weft/b.h": header("weft/b.h"),
+                    "bench/c.h": header("bench/c.h")}, "header")
+        self.breaks({"src/base/a.h": "#pragma once\n"}, "header", ("src/base/a.h", 1))
+        self.breaks({"src/base/a.h": "// base/a.h: b.\n"}, "header", ("src/base/a.h", 1))
+
+    def test_leftovers(self):
+        note = "TO" "DO"
+        self.keeps({"src/base/a.cc": f"int {note}s; // mktemp XXXXXX\n"}, "leftover")
+        self.breaks({"src/base/a.cc": f"\n// {note}: later\n"}, "leftover", ("src/base/a.cc", 2))
+
+
+class Bans(TidyTest):
+    def test_each_ban(self):
+        for text in ("std::mutex m;", "std::lock_guard l(m);", "volatile int x;",
+                     "std::cout << std::endl;", "int x = rand();", "srand(1);", "strerror(1);",
+                     "sprintf(a, b);", "using namespace std;", "throw 1;", "std::regex r;",
+                     "assert(x);", "int* p = new int;", "int* p = new Foo(1);"):
+            with self.subTest(text):
+                self.breaks({"src/base/a.cc": "\n" + text + "\n"}, "ban", ("src/base/a.cc", 2))
+
+    def test_what_looks_alike_passes(self):
+        self.keeps({"src/base/a.cc": 'asm volatile("");\nint operand(int);\nint i = operand(1);\n'
+                    "std::snprintf(a, 1, b);\nstatic_assert(true);\n// throw, new, volatile\n"
+                    'const char* a = "std::mutex new";\n#include <new>\n'
+                    "new (place) int;\nusing std::string;\n"
+                    "auto p = std::unique_ptr<int>(new int);\n"
+                    "\nint* q = new int;  // freed by Close\n"}, "ban")
+
+    def test_some_hold_only_in_the_house(self):
+        self.keeps({"tests/a.cc": "throw 1;\nassert(x);\n"}, "ban")
+
+    def test_the_allow_list_excuses_and_must_be_needed(self):
+        allow = "ban src/base/a.cc std::mutex  # why\n"
+        self.keeps({"src/base/a.cc": "std::mutex m;\n", tidy.ALLOW: allow}, "ban")
+        self.breaks({"src/base/a.cc": "\n", tidy.ALLOW: allow}, "allow", (tidy.ALLOW, 1))
+
+
+class MachineAndScripts(TidyTest):
+    def test_paths_of_one_machine(self):
+        for folder in ("work", "root", "home"):
+            self.breaks({"docs/a.md": f"see /{folder}/x\n"}, "machine", ("docs/a.md", 1))
+        text = "a/" "work/x https://a.example/" "home/x $HOME/x ~/" "root/x\n"
+        self.keeps({"docs/a.md": text}, "machine")
+
+    def test_scripts_parse(self):
+        self.keeps({"tools/a.py": "x = 1\n", "dev": "#!/usr/bin/env bash\necho\n"}, "script")
+        self.breaks({"tools/a.py": "x = \n", "dev": "#!/usr/bin/env bash\nif\n"}, "script",
+                    ("dev", 3), ("tools/a.py", 1))
+
+
+class Splitting(unittest.TestCase):
+    def test_comments_and_literals(self):
+        code, comments = split_cpp("int a = 1'000; // b\nchar c = '\"'; /* d\n */ f(\"// e\");")
+        self.assertEqual(code.split("\n")[0].rstrip(), "int a = 1'000;")
+        self.assertIn("// b", comments)
+        self.assertNotIn("e", comments)
+        self.assertIn('f("    ");', code)
+        self.assertEqual(len(code), len(comments))
+
+
+if __name__ == "__main__":
+    unittest.main()
