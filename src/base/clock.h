@@ -1,0 +1,23 @@
+// base/clock.h: the two clocks of the store: whole seconds for expiry, nanoseconds for measuring.
+//
+// Seconds start at the Unix time of the first call and then follow the monotonic clock, so that a
+// step of the system's date neither expires nor revives anything.
+// Threads: any.
+#pragma once
+
+#include <ctime>
+#include <cstdint>
+
+namespace weft::base {
+
+// Monotonic nanoseconds since an unspecified start.
+inline uint64_t NowNs() {
+  timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return static_cast<uint64_t>(now.tv_sec) * 1'000'000'000u + static_cast<uint64_t>(now.tv_nsec);
+}
+
+// Seconds since 1970 by the rule above. Cheap (a coarse clock read without a system call).
+uint32_t NowSeconds();
+
+}  // namespace weft::base

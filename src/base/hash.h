@@ -1,0 +1,20 @@
+// base/hash.h: the 64-bit hash of a key. The index takes its bucket from the low bits and its tag
+// from the high ones, so every bit must be good: XXH3 (xxHash library) is.
+//
+// Threads: pure.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
+namespace weft::base {
+
+// Hash of `bytes` bytes at `data`. Host only: devices are handed hashes.
+inline uint64_t HashBytes(const void* data, size_t bytes) { return XXH3_64bits(data, bytes); }
+inline uint64_t HashBytes(std::string_view text) { return HashBytes(text.data(), text.size()); }
+
+}  // namespace weft::base
