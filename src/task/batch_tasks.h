@@ -1,0 +1,112 @@
+// task/batch_tasks.h: the index tasks over a range of a batch, with prefetch between them.
+//
+// On a CPU a batch of about 32 queries keeps enough lines in flight to hide memory latency
+// (docs/design/0001-batches-and-prefetch.md): PrefetchBuckets, then Search, which asks for the
+// candidate objects, then Compare. This is the software form of paper 004's prefetch: the address
+// unit is the slot's location, the size unit the running mean of object sizes.
+#pragma once
+
+#include "task/columns.h"
+
+WEFT_TASK_BEGIN
+
+#define kLineBytes 64
+#define kPrefetchBytesMax 512u
+
+// Asks for the first bucket of each query.
+WEFT_FN void PrefetchBuckets(IndexRef index, Columns columns, u32 begin, u32 end) {
+  for (u32 i = begin; i < end; i++) {
+    Prefetch(&index.older.buckets[FirstBucket(columns.hash[i], index.older.bucket_count)]);
+    if (index.newer.buckets != 0)
+      Prefetch(&index.newer.buckets[FirstBucket(columns.hash[i], index.newer.bucket_count)]);
+  }
+}
+
+// Asks for the lines that an object of `expected_bytes` at `location` lies on. Where in its line an
+// object starts is random, so the number of requests must not follow from it: a branch on it would
+// be guessed wrong every other time. The last request may repeat the one before it.
+WEFT_FN void PrefetchObject(LogRef log, u64 location, u32 expected_bytes) {
+  WEFT_GLOBAL const u8* at = (WEFT_GLOBAL const u8*)ObjectAt(log, location);
+  const u32 bytes = expected_bytes < kPrefetchBytesMax ? expected_bytes : kPrefetchBytesMax;
+  Prefetch(at);
+  for (u32 offset = 2 * kLineBytes; offset < bytes; offset += kLineBytes)
+    Prefetch(at + offset - kLineBytes);
+  Prefetch(at + bytes - 1);
+}
+
+// A query whose first bucket of the older table has no candidate: asks for its other bucket.
+WEFT_FN void PrefetchOtherBucket(IndexRef index, TableRef table, u64 hash) {
+  const u64 first = FirstBucket(hash, table.bucket_count);
+  Prefetch(&table.buckets[OtherBucket(index.policy, first, TagOfHash(hash), table.bucket_count)]);
+}
+
+// Task IN.search, first round: candidates in first buckets. Word 0: none there.
+WEFT_FN void SearchFirst(IndexRef index, LogRef log, Columns columns, u32 begin, u32 end,
+                         u32 prefetch_bytes) {
+  for (u32 i = begin; i < end; i++) {
+    const u64 hash = columns.hash[i];
+    const u64 bucket = FirstBucket(hash, index.older.bucket_count);
+    const Found found = CandidateInBucket(&index.older.buckets[bucket], TagOfHash(hash));
+    columns.word[i] = found.word;
+    if (found.slot != 0) {
+      columns.position[i] = PositionInTable(index.older, found.slot);
+      if (prefetch_bytes != 0) PrefetchObject(log, SlotLocation(found.word), prefetch_bytes);
+    } else if (prefetch_bytes != 0) {
+      PrefetchOtherBucket(index, index.older, hash);
+    }
+  }
+}
+
+// Task IN.search, second round: queries without a candidate look into the other bucket, and while
+// the index grows into the newer table.
+WEFT_FN void SearchSecond(IndexRef index, LogRef log, Columns columns, u32 begin, u32 end,
+                          u32 prefetch_bytes) {
+  for (u32 i = begin; i < end; i++) {
+    if (columns.word[i] != 0) continue;
+    const u64 hash = columns.hash[i];
+    const u64 tag = TagOfHash(hash);
+    const u64 first = FirstBucket(hash, index.older.bucket_count);
+    const u64 second = OtherBucket(index.policy, first, tag, index.older.bucket_count);
+    Found found = CandidateInBucket(&index.older.buckets[second], tag);
+    if (found.slot == 0 && index.newer.buckets != 0) {
+      const u64 newer = FirstBucket(hash, index.newer.bucket_count);
+      found = CandidateInBucket(&index.newer.buckets[newer], tag);
+    }
+    if (found.slot == 0) continue;
+    columns.word[i] = found.word;
+    columns.position[i] = PositionOf(index, found.slot);
+    if (prefetch_bytes != 0) PrefetchObject(log, SlotLocation(found.word), prefetch_bytes);
+  }
+}
+
+// Task IN.search over queries [begin, end). `prefetch_bytes`: expected size of an object, whose
+// lines are asked for; 0 asks for nothing.
+WEFT_FN void Search(IndexRef index, LogRef log, Columns columns, u32 begin, u32 end,
+                    u32 prefetch_bytes) {
+  SearchFirst(index, log, columns, begin, end, prefetch_bytes);
+  SearchSecond(index, log, columns, begin, end, prefetch_bytes);
+}
+
+// Task KC for one query: confirms the candidate, or searches exactly. Afterwards the word is the
+// entry of the key, or 0. The slot is read again, so that the answer holds now: queries of the
+// batch that ran since Search are seen.
+WEFT_FN void CompareOne(IndexRef index, LogRef log, Columns columns, u32 i) {
+  WEFT_GLOBAL const u8* key = columns.keys + columns.key_at[i];
+  const u32 key_bytes = columns.key_bytes[i];
+  if (columns.word[i] != 0) {
+    const u64 word = LoadAcquire64(SlotAtPosition(index, columns.position[i]));
+    if (SameEntry(word, columns.word[i]) &&
+        HasKey(ObjectAt(log, SlotLocation(word)), key, key_bytes))
+      return;
+  }
+  const Found found = Find(index, log, columns.hash[i], key, key_bytes);
+  columns.word[i] = found.word;
+  if (found.slot != 0) columns.position[i] = PositionOf(index, found.slot);
+}
+
+// Task KC over queries [begin, end).
+WEFT_FN void Compare(IndexRef index, LogRef log, Columns columns, u32 begin, u32 end) {
+  for (u32 i = begin; i < end; i++) CompareOne(index, log, columns, i);
+}
+
+WEFT_TASK_END

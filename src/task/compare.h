@@ -1,0 +1,25 @@
+// task/compare.h: task KC: does the object have this very key? Lengths first, then every byte.
+#pragma once
+
+#include "task/log.h"
+
+WEFT_TASK_BEGIN
+
+// Equality of `bytes` bytes. Reads nothing past the end of either.
+WEFT_FN bool SameBytes(WEFT_GLOBAL const u8* a, WEFT_GLOBAL const u8* b, u32 bytes) {
+  if (bytes >= 8) {
+    // Whole words, then one last word that overlaps the one before it.
+    u64 difference = 0;
+    for (u32 i = 0; i + 8 <= bytes; i += 8) difference |= LoadBytes64(a + i) ^ LoadBytes64(b + i);
+    return (difference | (LoadBytes64(a + bytes - 8) ^ LoadBytes64(b + bytes - 8))) == 0;
+  }
+  u32 difference = 0;
+  for (u32 i = 0; i < bytes; i++) difference |= (u32)(a[i] ^ b[i]);
+  return difference == 0;
+}
+
+WEFT_FN bool HasKey(WEFT_GLOBAL const Object* object, WEFT_GLOBAL const u8* key, u32 key_bytes) {
+  return KeyBytes(object->shape) == key_bytes && SameBytes(KeyOf(object), key, key_bytes);
+}
+
+WEFT_TASK_END

@@ -1,0 +1,222 @@
+// task/portable.h: the one file that knows the compilers. Everything above it in src/task is plain
+// C99 with these words added, and compiles as C++20 (g++, clang++), CUDA C++ (nvcc) and OpenCL C.
+//
+// What a task may use: fixed-width types, WEFT_FN functions with WEFT_GLOBAL pointers, structs by
+// value, bounded loops, and the verbs below for atomics, bits and prefetch. No libraries, no
+// recursion, no function pointers, no allocation (docs/architecture.md, "Single-source tasks").
+//
+// Atomics   64-bit and 32-bit words only. Each verb says its order; what it pairs with is said
+//           where it is used. On a device the scope is the whole system, for coupled memory.
+#pragma once
+
+#if defined(__OPENCL_VERSION__)
+#define WEFT_FN static inline
+#define WEFT_GLOBAL __global
+#define WEFT_TASK_BEGIN
+#define WEFT_TASK_END
+#define WEFT_STATIC_ASSERT(condition, text) _Static_assert(condition, text)
+typedef uchar u8;
+typedef ushort u16;
+typedef uint u32;
+typedef ulong u64;
+#else
+#if defined(__CUDACC__)
+#define WEFT_FN static __host__ __device__ inline
+#else
+#define WEFT_FN static inline __attribute__((always_inline))
+#endif
+#define WEFT_GLOBAL
+#define WEFT_TASK_BEGIN namespace weft::task {
+#define WEFT_TASK_END }
+#define WEFT_STATIC_ASSERT(condition, text) static_assert(condition, text)
+#include <cstdint>
+#include <cstring>
+namespace weft::task {
+using u8 = uint8_t;
+using u16 = uint16_t;
+using u32 = uint32_t;
+using u64 = uint64_t;
+}  // namespace weft::task
+#endif
+
+// A branch that is seldom taken.
+#if defined(__OPENCL_VERSION__)
+#define WEFT_UNLIKELY(x) (x)
+#else
+#define WEFT_UNLIKELY(x) __builtin_expect(!!(x), 0)
+#endif
+
+WEFT_TASK_BEGIN
+
+// High 64 bits of a product: maps a hash onto [0, n) without a division.
+WEFT_FN u64 MulHigh64(u64 a, u64 b) {
+#if defined(__OPENCL_VERSION__)
+  return mul_hi(a, b);
+#elif defined(__CUDA_ARCH__)
+  return __umul64hi(a, b);
+#else
+  return static_cast<u64>((static_cast<unsigned __int128>(a) * b) >> 64);
+#endif
+}
+
+// Index of the lowest set bit. REQUIRES: word != 0
+WEFT_FN u32 LowestBit64(u64 word) {
+#if defined(__OPENCL_VERSION__)
+  return (u32)popcount((word & (~word + 1)) - 1);
+#elif defined(__CUDA_ARCH__)
+  return (u32)(__ffsll((long long)word) - 1);
+#else
+  return static_cast<u32>(__builtin_ctzll(word));
+#endif
+}
+
+// Reads a word that others may be writing. Acquire: what was written before the word was
+// published is seen after it.
+WEFT_FN u64 LoadAcquire64(WEFT_GLOBAL const u64* at) {
+#if defined(__OPENCL_VERSION__)
+  const u64 word = *(WEFT_GLOBAL const volatile u64*)at;
+  mem_fence(CLK_GLOBAL_MEM_FENCE);
+  return word;
+#elif defined(__CUDA_ARCH__)
+  const u64 word = *(const volatile u64*)at;
+  __threadfence_system();
+  return word;
+#else
+  return __atomic_load_n(at, __ATOMIC_ACQUIRE);
+#endif
+}
+
+WEFT_FN u32 LoadAcquire32(WEFT_GLOBAL const u32* at) {
+#if defined(__OPENCL_VERSION__)
+  const u32 word = *(WEFT_GLOBAL const volatile u32*)at;
+  mem_fence(CLK_GLOBAL_MEM_FENCE);
+  return word;
+#elif defined(__CUDA_ARCH__)
+  const u32 word = *(const volatile u32*)at;
+  __threadfence_system();
+  return word;
+#else
+  return __atomic_load_n(at, __ATOMIC_ACQUIRE);
+#endif
+}
+
+// Reads a 32-bit word that others may be writing, with no order: hints and counters.
+WEFT_FN u32 LoadRelaxed32(WEFT_GLOBAL const u32* at) {
+#if defined(__OPENCL_VERSION__) || defined(__CUDA_ARCH__)
+  return *(WEFT_GLOBAL const volatile u32*)at;
+#else
+  return __atomic_load_n(at, __ATOMIC_RELAXED);
+#endif
+}
+
+// Replaces `expected` by `desired` where it stands; true if it did. Sequentially consistent;
+// on x86 and on devices also a full fence, which FullFence is for elsewhere.
+WEFT_FN bool CompareAndSwap64(WEFT_GLOBAL u64* at, u64 expected, u64 desired) {
+#if defined(__OPENCL_VERSION__)
+  const u64 seen = atom_cmpxchg((WEFT_GLOBAL volatile u64*)at, expected, desired);
+  mem_fence(CLK_GLOBAL_MEM_FENCE);
+  return seen == expected;
+#elif defined(__CUDA_ARCH__)
+  __threadfence_system();
+  const u64 seen = atomicCAS_system((unsigned long long*)at, (unsigned long long)expected,
+                                    (unsigned long long)desired);
+  __threadfence_system();
+  return seen == expected;
+#else
+  return __atomic_compare_exchange_n(at, &expected, desired, false, __ATOMIC_SEQ_CST,
+                                     __ATOMIC_SEQ_CST);
+#endif
+}
+
+WEFT_FN bool CompareAndSwap32(WEFT_GLOBAL u32* at, u32 expected, u32 desired) {
+#if defined(__OPENCL_VERSION__)
+  return atomic_cmpxchg((WEFT_GLOBAL volatile u32*)at, expected, desired) == expected;
+#elif defined(__CUDA_ARCH__)
+  return atomicCAS_system(at, expected, desired) == expected;
+#else
+  return __atomic_compare_exchange_n(at, &expected, desired, false, __ATOMIC_SEQ_CST,
+                                     __ATOMIC_SEQ_CST);
+#endif
+}
+
+// Sets bits in a word; returns the word before. Sequentially consistent.
+WEFT_FN u32 FetchOr32(WEFT_GLOBAL u32* at, u32 bits) {
+#if defined(__OPENCL_VERSION__)
+  return atomic_or((WEFT_GLOBAL volatile u32*)at, bits);
+#elif defined(__CUDA_ARCH__)
+  return atomicOr_system(at, bits);
+#else
+  return __atomic_fetch_or(at, bits, __ATOMIC_SEQ_CST);
+#endif
+}
+
+// Adds to a word; returns the word before. Sequentially consistent.
+WEFT_FN u32 FetchAdd32(WEFT_GLOBAL u32* at, u32 amount) {
+#if defined(__OPENCL_VERSION__)
+  const u32 before = atomic_add((WEFT_GLOBAL volatile u32*)at, amount);
+  mem_fence(CLK_GLOBAL_MEM_FENCE);
+  return before;
+#elif defined(__CUDA_ARCH__)
+  __threadfence_system();
+  return atomicAdd_system(at, amount);
+#else
+  return __atomic_fetch_add(at, amount, __ATOMIC_SEQ_CST);
+#endif
+}
+
+// Orders every access before it against every access after it.
+WEFT_FN void FullFence(void) {
+#if defined(__OPENCL_VERSION__)
+  mem_fence(CLK_GLOBAL_MEM_FENCE);
+#elif defined(__CUDA_ARCH__)
+  __threadfence_system();
+#elif defined(__SANITIZE_THREAD__)
+  // The thread sanitizer does not model fences; every word it would order is itself atomic.
+#else
+  __atomic_thread_fence(__ATOMIC_SEQ_CST);
+#endif
+}
+
+// Asks for a line ahead of its use. Never faults.
+WEFT_FN void Prefetch(WEFT_GLOBAL const void* at) {
+#if defined(__OPENCL_VERSION__) || defined(__CUDA_ARCH__)
+  (void)at;
+#else
+  __builtin_prefetch(at, 0, 3);
+#endif
+}
+
+// Little-endian words at any alignment.
+WEFT_FN u64 LoadBytes64(WEFT_GLOBAL const u8* at) {
+#if defined(__OPENCL_VERSION__) || defined(__CUDA_ARCH__)
+  u64 word = 0;
+  for (u32 i = 0; i < 8; i++) word |= (u64)at[i] << (8 * i);
+  return word;
+#else
+  u64 word;
+  std::memcpy(&word, at, 8);
+  return word;
+#endif
+}
+
+// Copies `bytes` bytes; the ranges do not overlap.
+WEFT_FN void CopyBytes(WEFT_GLOBAL u8* to, WEFT_GLOBAL const u8* from, u32 bytes) {
+#if defined(__OPENCL_VERSION__) || defined(__CUDA_ARCH__)
+  for (u32 i = 0; i < bytes; i++) to[i] = from[i];
+#else
+  std::memcpy(to, from, bytes);
+#endif
+}
+
+WEFT_TASK_END
+
+// Eight-slot tag match, tuned where the compiler has 256-bit vectors; see MatchTags in bucket.h.
+// Vector loads of slots that others write are no atomic accesses in C++'s terms: each 8-byte slot
+// arrives whole on x86, and the caller reads the slot again atomically before it believes it. The
+// thread sanitizer gets the plain loop.
+#if defined(__AVX2__) && !defined(__CUDACC__) && !defined(__SANITIZE_THREAD__)
+#define WEFT_VECTOR_MATCH 1
+#include <immintrin.h>
+#else
+#define WEFT_VECTOR_MATCH 0
+#endif
