@@ -1,0 +1,135 @@
+// weft/cache.h: the in-memory cache, embedded in a program. Start here.
+//
+//   auto cache = weft::Cache::Open({.memory_bytes = 1 << 30});
+//   (*cache)->Set("key", "value");
+//   std::string value;
+//   if ((*cache)->Get("key", &value) == weft::Outcome::kHit) use(value);
+//
+// The same store that `weft serve` puts behind memcached's protocol, without the server.
+//
+// Threads   every call may be made from any thread at once; each is atomic for its key.
+// Memory    `memory_bytes` holds everything: objects, index and tables. When it is full the coldest
+//           objects are dropped (or, with evict = false, stores fail with kNoMemory).
+// Cost      a Get is one index line and the object's lines; MultiGet overlaps the waits of many.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "weft/status.h"
+
+namespace weft {
+
+// What became of one request. One byte, the same on every processor.
+enum class Outcome : uint8_t {
+  kMiss = 0,       // no such key (any longer)
+  kHit,            // read: value delivered
+  kStored,         // store, vivify: the new version is in place
+  kNotStored,      // add on a present key; replace, append, prepend on an absent one
+  kExists,         // the version differs from the one expected
+  kDeleted,        // the object is gone
+  kTouched,        // the expiry was changed
+  kNumber,         // arithmetic: Reply::number is the new value
+  kNotNumeric,     // arithmetic on a value that is no decimal number
+  kTooLarge,       // larger than an object may be
+  kNoMemory,       // no memory and nothing may be evicted; the old version, if any, is as it was
+  kBadKey,         // empty, or longer than kKeyBytesMax
+};
+
+inline constexpr uint32_t kKeyBytesMax = 250;
+
+// How the index places objects; docs/architecture.md, "The index".
+enum class IndexPolicy : uint8_t {
+  kCuckoo,          // two candidate buckets, displacement: keeps what it accepted
+  kSetAssociative,  // one set of sixteen, the least recently used of the set goes: pure cache
+};
+
+struct CacheOptions {
+  uint64_t memory_bytes = 64ull << 20;    // everything the cache may use
+  uint32_t object_bytes_max = 1u << 20;   // largest key + value; at most half of memory_bytes
+  bool evict = true;                      // false: stores fail when memory is full
+  IndexPolicy index_policy = IndexPolicy::kCuckoo;
+  uint64_t expected_items = 0;            // sizes the index at once; 0: starts small and grows
+  uint32_t append_lanes = 0;              // writers that append side by side; 0: one a core
+  bool huge_pages = true;                 // ask the system for 2 MiB pages
+  bool prefetch = true;                   // off only to measure what prefetching is worth
+  uint32_t hash_bits = 64;                // fewer: a weak hash, to force collisions in tests
+};
+
+// What a Get may tell besides the value.
+struct ItemInfo {
+  uint32_t client_flags = 0;
+  uint64_t cas = 0;    // version; pass it to CompareAndSwap
+  int32_t ttl_s = -1;  // seconds left; -1: never expires
+};
+
+struct CacheStats {
+  uint64_t items = 0;
+  uint64_t object_bytes = 0;     // live objects with their headers
+  uint64_t memory_bytes = 0;     // taken from the system
+  uint64_t index_buckets = 0;
+  uint64_t evictions = 0;        // live, unexpired objects dropped for room
+  uint64_t expired = 0;          // objects that ended by their time to live
+  uint64_t carried = 0;          // objects copied forward out of a segment that was freed
+};
+
+class Cache {
+ public:
+  static Result<std::unique_ptr<Cache>> Open(const CacheOptions& options);
+  virtual ~Cache() = default;
+
+  // kHit and the value, or kMiss. `info` may be null.
+  virtual Outcome Get(std::string_view key, std::string* value, ItemInfo* info = nullptr) = 0;
+
+  // One key's answer within MultiGet. `value` is where the caller wants it, `capacity` its room;
+  // a longer value is cut and value_bytes tells its whole length.
+  struct Lookup {
+    std::string_view key;
+    char* value = nullptr;
+    uint32_t capacity = 0;
+    uint32_t value_bytes = 0;
+    Outcome outcome = Outcome::kMiss;
+  };
+  // Answers all lookups, overlapping their memory waits. Any number; groups of 32 are best.
+  virtual void MultiGet(std::span<Lookup> lookups) = 0;
+
+  // `ttl_s` 0: never expires. kStored, kTooLarge, kNoMemory or kBadKey.
+  virtual Outcome Set(std::string_view key, std::string_view value, uint32_t ttl_s = 0,
+                      uint32_t client_flags = 0) = 0;
+  // One pair's store within MultiSet.
+  struct Pair {
+    std::string_view key;
+    std::string_view value;
+    Outcome outcome = Outcome::kNotStored;
+  };
+  // Stores all pairs in order, overlapping their memory waits; none expires.
+  virtual void MultiSet(std::span<Pair> pairs) = 0;
+  // kStored, or kNotStored where the key is there already.
+  virtual Outcome Add(std::string_view key, std::string_view value, uint32_t ttl_s = 0,
+                      uint32_t client_flags = 0) = 0;
+  // kStored, or kNotStored where the key is absent.
+  virtual Outcome Replace(std::string_view key, std::string_view value, uint32_t ttl_s = 0,
+                          uint32_t client_flags = 0) = 0;
+  // Keeps the expiry and flags the object has. kStored or kNotStored.
+  virtual Outcome Append(std::string_view key, std::string_view tail) = 0;
+  virtual Outcome Prepend(std::string_view key, std::string_view head) = 0;
+  // kStored; kExists where the version is another one; kMiss.
+  virtual Outcome CompareAndSwap(std::string_view key, std::string_view value, uint64_t cas,
+                                 uint32_t ttl_s = 0, uint32_t client_flags = 0) = 0;
+  // Unsigned 64-bit: Increment wraps, Decrement stops at 0. kNumber, kNotNumeric or kMiss.
+  virtual Outcome Increment(std::string_view key, uint64_t delta, uint64_t* number) = 0;
+  virtual Outcome Decrement(std::string_view key, uint64_t delta, uint64_t* number) = 0;
+  // kTouched or kMiss.
+  virtual Outcome Touch(std::string_view key, uint32_t ttl_s) = 0;
+  // kDeleted or kMiss.
+  virtual Outcome Delete(std::string_view key) = 0;
+  // Drops every object stored before the call.
+  virtual void Clear() = 0;
+
+  virtual CacheStats Stats() const = 0;
+};
+
+}  // namespace weft

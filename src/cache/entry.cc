@@ -1,0 +1,161 @@
+#include "cache/entry.h"
+
+#include <thread>
+
+#include "task/delete.h"
+#include "task/insert.h"
+
+namespace weft::cache {
+namespace {
+
+const uint8_t* KeyData(const Command& command) {
+  return reinterpret_cast<const uint8_t*>(command.key.data());
+}
+
+}  // namespace
+
+Entry Locate(Session& session, const Command& command, Hint* hint) {
+  Entry entry;
+  bool first = hint->searched;
+  for (;;) {  // Ends: an entry moves for as long as its mover takes to copy one object.
+    entry.found = first ? hint->found
+                        : task::Find(session.index(), session.log(), command.hash,
+                                     KeyData(command), static_cast<uint32_t>(command.key.size()));
+    first = false;
+    hint->searched = false;
+    if (entry.found.slot == nullptr) return entry;
+    if (task::SlotState(entry.found.word) == kSlotLive) break;
+    std::this_thread::yield();
+  }
+  entry.object = session.ObjectAt(entry.location());
+  entry.present =
+      !task::IsEnded(session.log(), entry.location(), entry.object, session.now_s());
+  if (!entry.present) entry.miss = WhyEnded(session, entry.location());
+  return entry;
+}
+
+Miss WhyEnded(const Session& session, uint64_t location) {
+  return task::IsFlushed(session.log(), location) ? Miss::kFlushed : Miss::kExpired;
+}
+
+bool StillStands(const Entry& entry) {
+  return task::SameEntry(task::LoadAcquire64(entry.found.slot), entry.found.word);
+}
+
+uint64_t AppendVersion(Session& session, ObjectSpec spec) {
+  ObjectLog& log = session.store().log();
+  const uint32_t ttl_s = spec.expiry == kNeverExpires       ? 0
+                         : spec.expiry > session.now_s() ? spec.expiry - session.now_s()
+                                                         : 1;
+  const uint32_t group = log.GroupOf(ttl_s);
+  if (!spec.has_cas && !log.WouldRise(session.lane(), group)) {
+    spec.has_cas = true;
+    spec.cas = log.NextVersion();
+  }
+  spec.access = task::WithAccessTime(spec.access, session.now_s());
+  const uint64_t bytes = SpecBytes(spec);
+  const uint64_t location =
+      log.Append(session.lane(), Generation::kYoung, group, bytes, spec.expiry);
+  if (location == 0) return 0;
+  WriteObject(session.ObjectAt(location), spec);
+  session.store().NoteStoredBytes(location, static_cast<uint32_t>(bytes));
+  return location;
+}
+
+// A flush since the session took its views empties what the new version may be made of: look again.
+// Asked after the append: a version that was appended before the flush is emptied with the rest.
+static bool WasFlushed(Session& session) {
+  if (session.store().log().flush_floor() == session.log().flush_floor) return false;
+  session.RefreshLog();
+  return true;
+}
+
+Published Publish(Session& session, const Command& command, const Entry& entry,
+                  uint64_t location) {
+  Store& store = session.store();
+  if (WasFlushed(session)) return Published::kLost;
+  if (entry.found.slot != nullptr) {
+    const uint64_t replaced = task::WithLocation(entry.found.word, location);
+    if (!task::ReplaceEntry(entry.found.slot, entry.found.word, replaced)) {
+      session.counters().retries.Add(1);
+      return Published::kLost;
+    }
+    store.log().Release(entry.location(), task::StoredBytes(entry.object));
+    return Published::kDone;
+  }
+  // While it grows, the newer table must keep room for what still stands in the older one.
+  if (session.index().newer.buckets != nullptr &&
+      store.index().IsCrowded(store.ItemCount(), session.index().newer.bucket_count)) {
+    store.AskForGrowth();
+    return Published::kFull;
+  }
+  const auto insert = [&](bool may_drop) {
+    return task::Insert(session.index(), session.log(), command.hash, KeyData(command),
+                        static_cast<uint32_t>(command.key.size()), location, may_drop);
+  };
+  task::Inserted inserted = insert(store.DropsFromFullSets());
+  if (inserted.status == kInsertFull && store.MayDropEntry()) inserted = insert(true);
+  if (inserted.victim != 0) {
+    const uint64_t dropped = task::SlotLocation(inserted.victim);
+    store.log().Release(dropped, task::StoredBytes(session.ObjectAt(dropped)));
+    session.counters().evictions.Add(1);
+    session.AddItems(-1);
+  }
+  if (inserted.status == kInsertDone) {
+    session.AddItems(1);
+    return Published::kDone;
+  }
+  if (inserted.status == kInsertFull) {
+    store.AskForGrowth();
+    return Published::kFull;
+  }
+  session.counters().retries.Add(1);
+  return Published::kLost;
+}
+
+Published PublishCopy(Session& session, const Entry& entry, uint64_t location) {
+  if (WasFlushed(session)) return Published::kLost;
+  const uint64_t moving = task::WithState(entry.found.word, kSlotMoving);
+  if (!task::ReplaceEntry(entry.found.slot, entry.found.word, moving)) return Published::kLost;
+  // Pairs with ShowVersion (op_read.cc): who shows a version sets the bit, then looks for the mark.
+  const uint32_t access = task::LoadRelaxed32(&entry.object->access);
+  const bool keeps_cas =
+      task::CasOf(session.log(), location) == task::CasOf(session.log(), entry.location());
+  if ((access & kAccessCasSeen) != 0 && !keeps_cas) {
+    task::CompareAndSwap64(entry.found.slot, moving, entry.found.word);  // nobody else changes it
+    return Published::kLost;
+  }
+  task::CompareAndSwap64(entry.found.slot, moving,
+                         task::WithLocation(entry.found.word, location));
+  session.store().log().Release(entry.location(), task::StoredBytes(entry.object));
+  return Published::kDone;
+}
+
+bool Remove(Session& session, const Entry& entry) {
+  if (!task::Delete(entry.found)) return false;
+  session.store().log().Release(entry.location(), task::StoredBytes(entry.object));
+  session.AddItems(-1);
+  return true;
+}
+
+ObjectSpec CopyOf(Session& session, const Entry& entry, bool version_is_shown) {
+  ObjectSpec spec = SpecOf(entry.object);
+  if (version_is_shown || (spec.access & kAccessCasSeen) != 0) {
+    spec.cas = task::CasOf(session.log(), entry.location());
+    spec.has_cas = true;
+  }
+  return spec;
+}
+
+void Describe(Session& session, uint64_t location, Reply* reply) {
+  const task::Object* object = session.ObjectAt(location);
+  const uint32_t access = task::LoadRelaxed32(&object->access);
+  reply->binary_key = (access & kAccessBinary) != 0;
+  reply->client_flags = task::ClientFlags(object);
+  reply->ttl_s = SecondsLeft(session, task::ExpiryOf(object));
+  reply->object_bytes = static_cast<uint32_t>(task::StoredBytes(object));
+  reply->cas = task::CasOf(session.log(), location);
+  reply->value = ValueView(object);
+}
+
+}  // namespace weft::cache

@@ -1,0 +1,95 @@
+// cache/entry.h: what the operations of the store share: finding an entry for change, appending a
+// version, publishing it.
+//
+// Threads   the session's; REQUIRES everywhere: the session is inside.
+#pragma once
+
+#include <algorithm>
+#include <limits>
+
+#include "cache/command.h"
+#include "cache/object_writer.h"
+#include "cache/session.h"
+#include "cache/store.h"
+
+namespace weft::cache {
+
+// An entry as an operation sees it.
+struct Entry {
+  task::Found found{nullptr, 0};
+  task::Object* object = nullptr;  // null: no entry
+  bool present = false;            // there is one and it has not ended
+  Miss miss = Miss::kAbsent;       // why not
+
+  uint64_t location() const { return task::SlotLocation(found.word); }
+};
+
+// The key's entry, not moving (waits for a mover). Uses the hint once.
+Entry Locate(Session& session, const Command& command, Hint* hint);
+
+// True where the entry still stands as it was found, recency aside.
+bool StillStands(const Entry& entry);
+
+// Appends a version; its cas is above every one that a client was shown before, so that an older
+// version of a key can be told from a newer one. 0: there is no room now.
+uint64_t AppendVersion(Session& session, ObjectSpec spec);
+
+// Puts the version at `location` in the entry's place, or enters it as new.
+enum class Published : uint8_t { kDone, kLost, kFull };
+Published Publish(Session& session, const Command& command, const Entry& entry, uint64_t location);
+
+// Puts a copy that keeps its version (CopyOf) in the entry's place. The entry is moving meanwhile,
+// so that a version shown to a client in the meantime is not lost with the original.
+// REQUIRES: entry.object
+Published PublishCopy(Session& session, const Entry& entry, uint64_t location);
+
+// Removes the entry. False: it changed; locate again.
+bool Remove(Session& session, const Entry& entry);
+
+// The spec of a copy of `entry` that keeps its version: the version is written out where a client
+// may know it.
+ObjectSpec CopyOf(Session& session, const Entry& entry, bool version_is_shown);
+
+// Seconds until `expiry`, no more than fit; -1: never.
+inline int32_t SecondsLeft(const Session& session, Expiry expiry) {
+  if (expiry == kNeverExpires) return -1;
+  return static_cast<int32_t>(
+      std::min<int64_t>(int64_t{expiry} - session.now_s(), std::numeric_limits<int32_t>::max()));
+}
+
+// Fills in what a reply tells about the object at `location`.
+void Describe(Session& session, uint64_t location, Reply* reply);
+
+// Why the object at `location`, which has ended, has.
+Miss WhyEnded(const Session& session, uint64_t location);
+
+// The version that found no room takes `bytes`.
+inline Reply NeedsRoom(uint64_t bytes) {
+  Reply reply;
+  reply.object_bytes = static_cast<uint32_t>(bytes);
+  reply.outcome = Outcome::kNoMemory;
+  reply.needs_room = true;
+  return reply;
+}
+inline Reply Plain(Outcome outcome) {
+  Reply reply;
+  reply.outcome = outcome;
+  return reply;
+}
+inline Reply Missed(const Entry& entry) {
+  Reply reply;
+  reply.miss = entry.miss;
+  return reply;
+}
+inline bool IsTooLarge(const Session& session, uint64_t key_bytes, uint64_t value_bytes) {
+  return key_bytes + value_bytes > session.store().options().object_bytes_max;
+}
+
+// The operations, one a file.
+Reply ReadEntry(Session& session, const Command& command, Hint hint);        // op_read.cc
+Reply StoreEntry(Session& session, const Command& command, Hint hint);       // op_store.cc
+Reply DeleteEntry(Session& session, const Command& command, Hint hint);      // op_delete.cc
+Reply ArithmeticEntry(Session& session, const Command& command, Hint hint);  // op_arithmetic.cc
+Reply TouchEntry(Session& session, const Command& command, Hint hint);       // op_touch.cc
+
+}  // namespace weft::cache

@@ -1,0 +1,225 @@
+// Freeing memory: a victim segment is emptied object by object and retired whole.
+//
+// Each object that still has its entry in the index is either carried forward (copied to an open
+// segment, its entry swung to the copy) or its entry is removed. While an object is copied its
+// entry is moving, so that no update lands between copy and swing, and the copy sees whether a
+// client was shown the version (op_read.cc, ShowVersion).
+#include <algorithm>
+#include <array>
+#include <thread>
+#include <vector>
+
+#include "cache/entry.h"
+#include "cache/store.h"
+#include "task/delete.h"
+
+namespace weft::cache {
+namespace {
+
+// At most this share of an evicted segment is carried forward, so that each one frees something
+// even where every object was used; above it the most used come first.
+constexpr uint64_t kCarryPercent = 75;
+constexpr size_t kGroup = 16;  // objects whose index lines are asked for at once
+
+struct Resident {
+  uint64_t location;
+  uint64_t hash;
+  uint64_t word;
+  uint32_t units;
+  bool ended;
+};
+
+// The victim's objects that have an entry.
+std::vector<Resident> ResidentsOf(Session& session, const Victim& victim) {
+  const ObjectLog& log = session.store().log();
+  std::vector<Resident> residents;
+  std::array<Resident, kGroup> group;
+  const uint64_t start = uint64_t{victim.segment} * log.segment_units();
+  const uint64_t end = start + victim.fill_units;
+  for (uint64_t at = start; at < end;) {
+    size_t count = 0;
+    for (; count < kGroup && at < end; count++) {
+      const task::Object* object = session.ObjectAt(at);
+      const uint32_t units =
+          static_cast<uint32_t>(task::StoredBytes(object) / kLocationUnitBytes);
+      const uint64_t hash = session.store().HashOf(KeyView(object));
+      const task::TableRef& table = session.index().older;
+      task::Prefetch(&table.buckets[task::FirstBucket(hash, table.bucket_count)]);
+      group[count] = {at, hash, 0, units,
+                      task::IsEnded(session.log(), at, object, session.now_s())};
+      at += units;
+    }
+    for (size_t i = 0; i < count; i++) {
+      const task::Found found =
+          task::FindLocation(session.index(), group[i].hash, group[i].location);
+      if (found.slot == nullptr) continue;
+      group[i].word = found.word;
+      residents.push_back(group[i]);
+    }
+  }
+  return residents;
+}
+
+// Calls `change(found)` on the resident's entry, live, until it succeeds or the entry is gone.
+template <typename Change>
+void OnEntry(Session& session, const Resident& resident, Change change) {
+  for (;;) {  // Ends: movers finish, and an updated key no longer names the location.
+    const task::Found found =
+        task::FindLocation(session.index(), resident.hash, resident.location);
+    if (found.slot == nullptr) return;
+    if (task::SlotState(found.word) == kSlotLive && change(found)) return;
+    std::this_thread::yield();
+  }
+}
+
+// The segment is counted right even where it stays, because there was no room to empty it all.
+void ReleaseResident(Session& session, const Resident& resident) {
+  session.store().log().Release(resident.location, uint64_t{resident.units} * kLocationUnitBytes);
+}
+
+void Drop(Session& session, const Resident& resident) {
+  SessionCounters& counters = session.counters();
+  OnEntry(session, resident, [&](const task::Found& found) {
+    if (!task::Delete(found)) return false;
+    const bool unread =
+        (task::LoadRelaxed32(&session.ObjectAt(resident.location)->access) & kAccessFetched) == 0;
+    session.AddItems(-1);
+    ReleaseResident(session, resident);
+    (resident.ended ? counters.expired : counters.evictions).Add(1);
+    if (unread) (resident.ended ? counters.expired_unread : counters.evicted_unread).Add(1);
+    return true;
+  });
+}
+
+// Copies the object to an open segment of `generation`. False: there is no room for it.
+bool Carry(Session& session, const Resident& resident, Generation generation, uint64_t recency) {
+  bool room = true;
+  OnEntry(session, resident, [&](const task::Found& found) {
+    const uint64_t moving = task::WithState(found.word, kSlotMoving);
+    if (!task::CompareAndSwap64(found.slot, found.word, moving)) return false;
+    Entry entry;
+    entry.found = found;
+    entry.object = session.ObjectAt(resident.location);
+    const ObjectSpec spec = CopyOf(session, entry, false);
+    ObjectLog& log = session.store().log();
+    const uint32_t ttl_s = spec.expiry == 0 ? 0 : spec.expiry - session.now_s();
+    const uint64_t location = log.Append(session.lane(), generation, log.GroupOf(ttl_s),
+                                         SpecBytes(spec), spec.expiry, true);
+    room = location != 0;
+    uint64_t word = found.word;
+    if (room) WriteObject(session.ObjectAt(location), spec);
+    if (room && log.flush_floor() != session.log().flush_floor) {
+      // A flush since this victim was looked at: the copy would survive it.
+      session.store().Abandon(session, location);
+      session.Refresh();
+      room = false;
+    }
+    if (room) {
+      word = task::WithRecency(task::WithLocation(word, location), recency);
+      ReleaseResident(session, resident);
+      session.counters().carried.Add(1);
+    }
+    task::CompareAndSwap64(found.slot, moving, word);  // nobody else changes a moving word
+    return true;
+  });
+  return room;
+}
+
+// The least recency that is carried forward, so that no more than kCarryPercent of the fill is.
+uint64_t CarryThreshold(const std::vector<Resident>& residents, uint64_t fill_units) {
+  std::array<uint64_t, kRecencyMax + 1> units{};
+  for (const Resident& r : residents)
+    units[std::min<uint64_t>(task::SlotRecency(r.word), kRecencyMax)] += r.units;
+  const uint64_t limit = fill_units * kCarryPercent / 100;
+  uint64_t carried = 0;
+  uint64_t threshold = kRecencyMax;
+  for (uint64_t recency = kRecencyMax; recency > 0; recency--) {
+    carried += units[recency];
+    if (carried > limit) break;
+    threshold = recency;
+  }
+  return threshold;
+}
+
+void EmptyByEviction(Session& session, const Victim& victim,
+                     const std::vector<Resident>& residents) {
+  const uint64_t threshold = CarryThreshold(residents, victim.fill_units);
+  uint64_t room = uint64_t{victim.fill_units} * kCarryPercent / 100;
+  for (const Resident& r : residents) {
+    const uint64_t recency = task::SlotRecency(r.word);
+    // A newcomer that was used starts its life in the main generation afresh; an old one loses one
+    // step a round (S3-FIFO).
+    const uint64_t left = victim.generation == Generation::kYoung ? 0 : recency - 1;
+    if (!r.ended && recency >= threshold && r.units <= room &&
+        Carry(session, r, Generation::kMain, left)) {
+      room -= r.units;
+    } else {
+      Drop(session, r);
+    }
+  }
+}
+
+// False: there was no room to carry everything; the rest stays where it is.
+bool EmptyByCleaning(Session& session, const Victim& victim,
+                     const std::vector<Resident>& residents) {
+  for (const Resident& r : residents) {
+    if (r.ended) {
+      Drop(session, r);
+    } else if (!Carry(session, r, victim.generation, task::SlotRecency(r.word))) {
+      return false;
+    }
+  }
+  return true;
+}
+
+// A run holds one object: carrying it forward is giving its segment a new place in the queue.
+bool KeepRun(Session& session, const Victim& victim, const std::vector<Resident>& residents) {
+  if (!victim.is_run || victim.kind == VictimKind::kDrop || residents.empty()) return false;
+  const Resident& r = residents.front();
+  const uint64_t recency = task::SlotRecency(r.word);
+  if (r.ended || (victim.kind == VictimKind::kEvict && recency == 0)) return false;
+  OnEntry(session, r, [&](const task::Found& found) {
+    const uint64_t left = recency == 0 ? 0 : recency - 1;
+    return task::CompareAndSwap64(found.slot, found.word, task::WithRecency(found.word, left));
+  });
+  return true;
+}
+
+// True when the segment holds nothing any more. `evict`: live objects may be dropped for it.
+bool Empty(Session& session, const Victim& victim, bool evict) {
+  const std::vector<Resident> residents = ResidentsOf(session, victim);
+  if (KeepRun(session, victim, residents)) return false;
+  switch (victim.kind) {
+    case VictimKind::kClean:
+      if (EmptyByCleaning(session, victim, residents)) return true;
+      // Not even the reserve has room for what lives here: then something has to go.
+      if (evict) EmptyByEviction(session, victim, residents);
+      return evict;
+    case VictimKind::kEvict:
+      EmptyByEviction(session, victim, residents);
+      return true;
+    default:
+      for (const Resident& r : residents) Drop(session, r);
+      return true;
+  }
+}
+
+}  // namespace
+
+bool Store::EvictOne(Session& session, bool evict, bool only_ended) {
+  session.Begin();
+  const Victim victim = log_->PickVictim(session.now_s(), evict, only_ended);
+  bool emptied = false;
+  if (victim.kind != VictimKind::kNone) {
+    emptied = Empty(session, victim, evict);
+    if (!emptied) log_->Renew(victim.segment);
+  }
+  session.End();
+  if (emptied) {
+    log_->Retire(victim.segment);
+    session.counters().segments_freed.Add(1);
+  }
+  return emptied || (victim.is_run && victim.kind == VictimKind::kEvict);
+}
+
+}  // namespace weft::cache

@@ -1,0 +1,391 @@
+// Eviction, expiry by segment, and the limit of memory.
+#include <gtest/gtest.h>
+
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <map>
+#include <thread>
+
+#include "cache/test_kit.h"
+
+namespace weft::cache {
+namespace {
+
+std::string Key(uint64_t i) { return "key" + std::to_string(i); }
+std::string ValueOf(uint64_t i, size_t bytes) {
+  static const std::string letters = [] {
+    std::string text;
+    while (text.size() < (1 << 20) + 26) text += "abcdefghijklmnopqrstuvwxyz";
+    return text;
+  }();
+  std::string value = Key(i) + "|";
+  if (bytes > value.size()) value.append(letters, i % 26, bytes - value.size());
+  return value;
+}
+CacheOptions Small(uint64_t mib) {
+  CacheOptions options;
+  options.memory_bytes = mib << 20;
+  return options;
+}
+
+TEST(Eviction, HotObjectsStayAndColdOnesGo) {
+  const auto store = OpenStore(Small(8));
+  Client client(store.get());
+  uint64_t lost = 0, asked = 0;
+  for (uint64_t i = 0; i < 100000; i++) {
+    ASSERT_EQ(client.Set(Key(i), std::string(500, 'c')), Outcome::kStored);
+    for (uint64_t j = 0; j < 2; j++) {
+      const std::string hot = "hot" + std::to_string((2 * i + j) % 1000);
+      if (client.Value(hot) != "(none)") continue;
+      lost += i > 5000;
+      client.Set(hot, std::string(500, 'h'));
+    }
+    asked += 2;
+  }
+  EXPECT_LT(lost, asked / 200);
+  uint64_t cold = 0;
+  for (uint64_t i = 0; i < 50000; i++) cold += client.Value(Key(i)) != "(none)";
+  EXPECT_LT(cold, 500u);
+  EXPECT_GT(store->Stats().evictions, 70000u);
+  EXPECT_GT(store->Stats().carried, 500u);
+}
+
+TEST(Eviction, ItemsAndBytesAreCountedExactly) {
+  for (const uint64_t object_bytes : {100, 700, 40000}) {
+    const auto store = OpenStore(Small(4));
+    Client client(store.get());
+    std::mt19937_64 random(TestSeed());
+    const uint64_t keys = (8u << 20) / object_bytes;
+    for (uint64_t i = 0; i < (24u << 20) / (object_bytes + 60); i++) {
+      const uint64_t key = random() % keys;
+      if (random() % 8 == 0) client.Delete(Key(key));
+      else if (random() % 2 == 0) client.Get(Key(key));
+      else {
+        ASSERT_EQ(client.Set(Key(key), ValueOf(key, object_bytes)), Outcome::kStored);
+      }
+    }
+    uint64_t present = 0, bytes = 0;
+    for (uint64_t i = 0; i < keys; i++) {
+      const Answer answer = client.Get(Key(i));
+      if (answer.reply.outcome != Outcome::kHit) continue;
+      present++;
+      bytes += answer.reply.object_bytes;
+    }
+    EXPECT_EQ(store->Stats().items, present) << object_bytes;
+    EXPECT_EQ(store->Stats().object_bytes, bytes) << object_bytes;
+    EXPECT_GT(store->Stats().evictions, 0u);
+  }
+}
+
+TEST(Eviction, VersionThatWasShownOutlivesMoves) {
+  const auto store = OpenStore(Small(4));
+  Client client(store.get());
+  std::map<std::string, uint64_t> versions;
+  for (uint64_t i = 0; i < 50; i++) {
+    client.Set("seen" + std::to_string(i), "value");
+    versions["seen" + std::to_string(i)] = client.Gets("seen" + std::to_string(i)).reply.cas;
+  }
+  for (uint64_t i = 0; i < 40000; i++) {
+    client.Set(Key(i), std::string(300, 'x'));
+    client.Get("seen" + std::to_string(i % 50));
+  }
+  EXPECT_GE(store->Stats().carried, 40u);
+  uint32_t left = 0;
+  for (const auto& [key, version] : versions) {
+    const Answer answer = client.Gets(key);
+    if (answer.reply.outcome != Outcome::kHit) continue;
+    left++;
+    EXPECT_EQ(answer.reply.cas, version) << key;
+    EXPECT_EQ(client.Cas(key, "next", version), Outcome::kStored);
+  }
+  EXPECT_GT(left, 40u);
+}
+
+TEST(Eviction, CarriedObjectsKeepWhatTheyAre) {
+  const auto store = OpenStore(Small(4));
+  Client client(store.get());
+  const uint32_t now = base::NowSeconds();
+  Command set = Client::Of(Verb::kStore, "k");
+  set.value = "value";
+  set.client_flags = 77;
+  set.expiry = now + 5000;
+  set.binary_key = true;
+  client.Run(set);
+  Command invalidate = Client::Of(Verb::kDelete, "k");
+  invalidate.invalidate = true;
+  client.Run(invalidate);
+  for (uint64_t i = 0; i < 40000; i++) {
+    client.Set(Key(i), std::string(300, 'x'), now + 5000);
+    if (i % 8 == 0) client.Get("k");
+  }
+  EXPECT_GT(store->Stats().carried, 0u);
+  const Answer answer = client.Get("k");
+  ASSERT_EQ(answer.reply.outcome, Outcome::kHit);
+  EXPECT_EQ(answer.value, "value");
+  EXPECT_EQ(answer.reply.client_flags, 77u);
+  EXPECT_TRUE(answer.reply.stale);
+  EXPECT_TRUE(answer.reply.binary_key);
+  EXPECT_GT(answer.reply.ttl_s, 4900);
+}
+
+TEST(Eviction, LargeObjectsThatAreUsedStay) {
+  const auto store = OpenStore(Small(16));
+  Client client(store.get());
+  const std::string large = ValueOf(1, 700000);
+  client.Set("large", large);
+  uint32_t lost = 0;
+  for (uint64_t i = 0; i < 300; i++) {
+    ASSERT_EQ(client.Set(Key(i), ValueOf(i, 700000)), Outcome::kStored);
+    for (int j = 0; j < 3; j++) lost += client.Value("large") != large;
+  }
+  EXPECT_EQ(lost, 0u);
+  EXPECT_GT(store->Stats().evictions, 200u);
+}
+
+TEST(Eviction, LargeObjectsFitBesideSmallOnesAtEverySize) {
+  for (const uint64_t mib : {2, 3, 4, 8, 16}) {
+    const auto store = OpenStore(Small(mib));
+    Client client(store.get());
+    for (uint64_t i = 0; i < 3 * mib << 10; i++)
+      ASSERT_EQ(client.Set(Key(i), std::string(1000, 'x')), Outcome::kStored) << mib;
+    const std::string large((1 << 20) - 6, 'y');
+    for (int round = 0; round < 5; round++) {
+      ASSERT_EQ(client.Set("large", large), Outcome::kStored) << mib << " MiB";
+      ASSERT_EQ(client.Value("large"), large);
+      ASSERT_EQ(client.Set(Key(round), "small"), Outcome::kStored);
+      ASSERT_EQ(client.Set("large2", large), Outcome::kStored) << mib << " MiB";
+    }
+    EXPECT_LE(store->Stats().memory_bytes, mib << 20);
+  }
+}
+
+// A mixture of every size over and over: whatever is free lies where it lies, and yet a store that
+// may evict stores.
+TEST(Eviction, MixedSizesAreStoredAlwaysAndWithinTheLimit) {
+  for (const uint64_t mib : {2, 4, 8, 64}) {
+    const auto store = OpenStore(Small(mib));
+    Client client(store.get());
+    std::mt19937_64 random(TestSeed() + mib);
+    uint64_t memory_max = 0;
+    for (uint64_t i = 0; i < Rounds(6000); i++) {
+      const uint64_t bits = random() % 21;
+      const uint64_t bytes = std::min<uint64_t>(random() % (uint64_t{2} << bits), (1 << 20) - 50);
+      const uint64_t key = random() % 5000;
+      const Expiry expiry = random() % 3 == 0 ? kNeverExpires
+                                              : base::NowSeconds() + 10 +
+                                                    static_cast<uint32_t>(random() % 100000);
+      ASSERT_EQ(client.Set(Key(key), ValueOf(key, bytes), expiry), Outcome::kStored)
+          << bytes << " bytes, " << mib << " MiB, round " << i;
+      const uint64_t other = random() % 5000;
+      const std::string value = client.Value(Key(other));
+      if (value != "(none)") {
+        ASSERT_EQ(value, ValueOf(other, value.size()));
+      }
+      memory_max = std::max(memory_max, store->Stats().memory_bytes);
+      ASSERT_LE(memory_max, mib << 20) << "round " << i;
+    }
+  }
+}
+
+TEST(Eviction, ThreadsThatFillATinyStoreAreNeverRefused) {
+  for (const uint64_t mib : {2, 4}) {
+    const auto store = OpenStore(Small(mib));
+    std::atomic<uint64_t> refused{0}, wrong{0}, memory_max{0};
+    std::vector<std::thread> threads;
+    for (int t = 0; t < 4; t++) {
+      threads.emplace_back([&, t] {
+        Client client(store.get());
+        std::mt19937_64 random(TestSeed() * 16 + t);
+        for (uint64_t i = 0; i < Rounds(5000); i++) {
+          const uint64_t bytes = random() % (random() % 50 == 0 ? 100000 : 2000);
+          const uint64_t key = random() % 3000;
+          if (client.Set(Key(key), ValueOf(key, bytes)) != Outcome::kStored) refused++;
+          const uint64_t other = random() % 3000;
+          const std::string value = client.Value(Key(other));
+          if (value != "(none)" && value != ValueOf(other, value.size())) wrong++;
+          if (t == 0) memory_max = std::max(memory_max.load(), store->Stats().memory_bytes);
+        }
+      });
+    }
+    for (std::thread& thread : threads) thread.join();
+    EXPECT_EQ(refused.load(), 0u) << mib;
+    EXPECT_EQ(wrong.load(), 0u) << mib;
+    EXPECT_LE(memory_max.load(), mib << 20);
+  }
+}
+
+TEST(Memory, StaysWithinTheLimitWhileTheIndexGrows) {
+  for (const uint64_t mib : {4, 12}) {
+    const auto store = OpenStore(Small(mib));
+    Client client(store.get());
+    const uint64_t buckets = store->Stats().index_buckets;
+    uint64_t memory_max = 0;
+    // First it is full of large objects, then small ones crowd the index.
+    for (uint64_t i = 0; i < mib * 3000; i++) client.Set(Key(i), std::string(1000, 'x'));
+    for (uint64_t i = 0; i < mib * 20000; i++) {
+      ASSERT_EQ(client.Set(Key(i), "v"), Outcome::kStored);
+      if (i % 16 == 0) memory_max = std::max(memory_max, store->Stats().memory_bytes);
+    }
+    EXPECT_GT(store->Stats().index_buckets, buckets * 4);
+    EXPECT_LE(memory_max, mib << 20);
+  }
+}
+
+uint64_t ResidentBytes() {
+  std::FILE* file = std::fopen("/proc/self/statm", "r");
+  unsigned long size = 0, resident = 0;
+  const int fields = file == nullptr ? 0 : std::fscanf(file, "%lu %lu", &size, &resident);
+  if (file != nullptr) std::fclose(file);
+  return fields == 2 ? resident * static_cast<uint64_t>(sysconf(_SC_PAGESIZE)) : 0;
+}
+
+TEST(Memory, SystemSeesNoMoreThanTheLimit) {
+#ifdef WEFT_SANITIZED
+  GTEST_SKIP() << "a sanitizer's shadow is resident too";
+#endif
+  const uint64_t before = ResidentBytes();
+  if (before == 0) GTEST_SKIP() << "no /proc here";
+  const auto store = OpenStore(Small(32));
+  Client client(store.get());
+  std::mt19937_64 random(TestSeed());
+  uint64_t most = 0;
+  for (uint64_t i = 0; i < 200000; i++) {
+    const uint64_t bytes = i % 100 == 0 ? random() % 1000000 : random() % 1000;
+    ASSERT_EQ(client.Set(Key(random() % 100000), std::string(bytes, 'x')), Outcome::kStored);
+    if (i % 50 == 0) most = std::max(most, ResidentBytes() - std::min(before, ResidentBytes()));
+  }
+  EXPECT_LE(most, (32u << 20) + (3u << 20));  // the test's own strings, the allocator's spare
+  EXPECT_GT(most, 24u << 20);
+}
+
+TEST(Memory, LimitMayBeChangedWhileItRuns) {
+  const auto store = OpenStore(Small(16));
+  Client client(store.get());
+  for (uint64_t i = 0; i < 40000; i++) client.Set(Key(i), std::string(500, 'x'));
+  ASSERT_TRUE(store->SetMemoryLimit(8 << 20).ok());
+  for (uint64_t i = 0; i < 20000; i++)
+    ASSERT_EQ(client.Set(Key(i), std::string(500, 'y')), Outcome::kStored);
+  EXPECT_LE(store->Stats().memory_bytes, 8u << 20);
+  ASSERT_TRUE(store->SetMemoryLimit(32 << 20).ok());
+  for (uint64_t i = 0; i < 50000; i++) client.Set(Key(i), std::string(500, 'z'));
+  EXPECT_GT(store->Stats().memory_bytes, 20u << 20);
+  EXPECT_LE(store->Stats().memory_bytes, 32u << 20);
+  EXPECT_FALSE(store->SetMemoryLimit(1 << 20).ok());
+  EXPECT_FALSE(store->SetMemoryLimit(1 << 30).ok());
+}
+
+TEST(Memory, OfATooSmallStoreIsRefusedAtOpen) {
+  CacheOptions options;
+  options.memory_bytes = 1 << 20;
+  options.object_bytes_max = 512 << 10;
+  // Whatever opens keeps its promise, or it does not open.
+  for (uint64_t bytes = 1 << 20; bytes < 6u << 20; bytes += 1'000'000 / Rounds(10)) {
+    options.memory_bytes = bytes;
+    options.object_bytes_max = static_cast<uint32_t>(bytes / 2);
+    auto opened = Store::Open(options);
+    if (!opened) {
+      EXPECT_EQ(opened.error().code(), Code::kInvalidArgument);
+      continue;
+    }
+    Client client(opened->get());
+    for (uint64_t i = 0; i < 300; i++)
+      client.Set(Key(i), std::string(options.object_bytes_max / (i % 20 + 1) - 30, 'x'));
+    EXPECT_LE((*opened)->Stats().memory_bytes, bytes);
+  }
+}
+
+TEST(NoEviction, RefusesWhenFullAndLosesNothing) {
+  CacheOptions options = Small(4);
+  options.evict = false;
+  const auto store = OpenStore(options);
+  Client client(store.get());
+  std::map<std::string, std::string> stored;
+  uint32_t refused = 0;
+  std::mt19937_64 random(TestSeed());
+  for (uint64_t i = 0; i < Rounds(30000) || refused < 100; i++) {
+    const uint64_t key = random() % 30000;
+    const std::string value = ValueOf(key + i, random() % 600);
+    const Outcome outcome = client.Set(Key(key), value);
+    if (outcome == Outcome::kStored) stored[Key(key)] = value;
+    else {
+      ASSERT_EQ(outcome, Outcome::kNoMemory);
+    }
+    refused += outcome == Outcome::kNoMemory;
+    if (random() % 16 == 0 && !stored.empty()) {
+      const auto at = stored.lower_bound(Key(random() % 30000));
+      const std::string gone = at == stored.end() ? stored.begin()->first : at->first;
+      ASSERT_EQ(client.Delete(gone), Outcome::kDeleted);
+      stored.erase(gone);
+    }
+    if (refused > 3000) break;
+  }
+  EXPECT_GT(refused, 50u);
+  for (const auto& [key, value] : stored) ASSERT_EQ(client.Value(key), value);
+  EXPECT_EQ(store->Stats().items, stored.size());
+  EXPECT_EQ(store->Stats().evictions, 0u);
+  EXPECT_LE(store->Stats().memory_bytes, 4u << 20);
+  // Most of the memory is in use when the first is refused.
+  EXPECT_GT(store->Stats().object_bytes, 2u << 20);
+}
+
+TEST(NoEviction, DeletedRoomIsUsedAgain) {
+  CacheOptions options = Small(4);
+  options.evict = false;
+  const auto store = OpenStore(options);
+  Client client(store.get());
+  for (int round = 0; round < 5; round++) {
+    uint64_t n = 0;
+    while (client.Set(Key(n), std::string(1000, 'x')) == Outcome::kStored) n++;
+    EXPECT_GT(n, 2000u) << round;
+    for (uint64_t i = 0; i < n; i++) ASSERT_EQ(client.Delete(Key(i)), Outcome::kDeleted);
+  }
+}
+
+TEST(NoEviction, IsNotForASetAssociativeIndex) {
+  CacheOptions options;
+  options.evict = false;
+  options.index_policy = IndexPolicy::kSetAssociative;
+  const auto store = Store::Open(options);
+  ASSERT_FALSE(store);
+  EXPECT_EQ(store.error().code(), Code::kInvalidArgument);
+}
+
+TEST(Expiry, SegmentsThatEndedAreFreedWithoutEviction) {
+  const auto store = OpenStore(Small(8));
+  Client client(store.get());
+  for (uint64_t i = 0; i < 5000; i++)
+    client.Set(Key(i), std::string(500, 'x'), base::NowSeconds() + 3);
+  client.Set("stays", "v");
+  EXPECT_GT(store->Stats().items, 4000u);
+  const uint32_t end = base::NowSeconds() + 4;
+  timespec wait = {0, 50'000'000};
+  while (base::NowSeconds() < end) nanosleep(&wait, nullptr);
+  for (uint64_t i = 0; i < 5000; i++) ASSERT_EQ(client.Value(Key(i)), "(none)");
+  for (int i = 0; i < 1000; i++) client.Get("stays");
+  // What is still in open segments may stay; sealed ones have been freed.
+  EXPECT_LT(store->Stats().items, 300u);
+  EXPECT_GT(store->Stats().expired, 4000u);
+  EXPECT_EQ(store->Stats().evictions, 0u);
+  EXPECT_EQ(client.Value("stays"), "v");
+}
+
+TEST(Expiry, ThousandTimesToLiveInSixtyFourMebibytes) {
+  const auto store = OpenStore(Small(64));
+  Client client(store.get());
+  std::mt19937_64 random(TestSeed());
+  const uint32_t now = base::NowSeconds();
+  for (uint64_t i = 0; i < 400000; i++) {
+    const uint32_t ttl = static_cast<uint32_t>(i % 1000 * (i % 1000) * 10 + 60);
+    ASSERT_EQ(client.Set(Key(i), std::string(random() % 400, 'x'), now + ttl), Outcome::kStored);
+  }
+  const CacheStats stats = store->Stats();
+  EXPECT_LE(stats.memory_bytes, 64u << 20);
+  // Most of the memory holds objects, for all the open segments.
+  EXPECT_GT(stats.object_bytes, 40u << 20);
+  for (uint64_t i = 400000 - 1000; i < 400000; i++) ASSERT_NE(client.Value(Key(i)), "(none)");
+}
+
+}  // namespace
+}  // namespace weft::cache

@@ -1,0 +1,153 @@
+#include "cache/index.h"
+
+#include <thread>
+
+#include "base/check.h"
+#include "cache/object_writer.h"
+#include "task/insert.h"
+
+namespace weft::cache {
+namespace {
+
+constexpr double kCuckooLoadMax = 0.85;
+constexpr double kSetAssociativeLoadMax = 0.75;
+
+uint64_t Even(uint64_t buckets) { return (buckets + 1) & ~uint64_t{1}; }
+
+}  // namespace
+
+Index::Index(IndexPolicy policy, KeyHasher hasher, bool huge_pages, Epochs* epochs)
+    : policy_(policy),
+      hasher_(hasher),
+      huge_pages_(huge_pages),
+      epochs_(epochs),
+      move_counts_(std::make_unique<uint32_t[]>(kMoveStripes)) {}
+
+Index::~Index() = default;
+
+task::TableRef Index::TableOf(const Pages& pages, uint64_t buckets) {
+  return {reinterpret_cast<task::Bucket*>(pages.data()), buckets};
+}
+
+Result<std::unique_ptr<Index>> Index::Create(IndexPolicy policy, uint64_t buckets, bool huge_pages,
+                                             KeyHasher hasher, Epochs* epochs) {
+  // The constructor is private so that no index exists without its table.
+  auto index = std::unique_ptr<Index>(new Index(policy, hasher, huge_pages, epochs));  // owned
+  buckets = Even(buckets < 2 ? 2 : buckets);
+  Result<Pages> pages = Pages::Reserve(buckets * sizeof(task::Bucket), huge_pages);
+  if (!pages) return pages.error();
+  base::MutexLock lock(&index->mutex_);
+  index->table_ = std::move(pages.value());
+  index->bucket_count_ = buckets;
+  index->table_bytes_ = buckets * sizeof(task::Bucket);
+  index->PublishLocked(TableOf(index->table_, buckets), {nullptr, 0}, false);
+  return index;
+}
+
+void Index::PublishLocked(task::TableRef older, task::TableRef newer, bool insert_newer) {
+  auto view = std::make_unique<task::IndexRef>();
+  view->older = older;
+  view->newer = newer;
+  view->move_counts = move_counts_.get();
+  view->policy = policy_ == IndexPolicy::kCuckoo ? kPolicyCuckoo : kPolicySetAssociative;
+  view->insert_newer = insert_newer ? 1 : 0;
+  current_.store(view.get(), std::memory_order_seq_cst);
+  views_.push_back(std::move(view));
+}
+
+bool Index::IsCrowded(uint64_t items, uint64_t buckets) const {
+  const double load_max =
+      policy_ == IndexPolicy::kCuckoo ? kCuckooLoadMax : kSetAssociativeLoadMax;
+  return static_cast<double>(items) >
+         load_max * static_cast<double>(buckets * kBucketSlots);
+}
+
+uint64_t Index::NextBucketCount() const {
+  const uint64_t count = bucket_count();
+  return Even(count + count / 2 + 1);
+}
+
+void Index::EnterLocked(Phase phase) {
+  phase_ = phase;
+  stamp_ = epochs_->Retire();
+}
+
+Status Index::StartGrowth() {
+  base::MutexLock lock(&mutex_);
+  if (growing()) return {Code::kRetryLater, "the index is growing already"};
+  const uint64_t count = NextBucketCount();
+  Result<Pages> pages = Pages::Reserve(count * sizeof(task::Bucket), huge_pages_);
+  if (!pages) return pages.error();
+  newer_ = std::move(pages.value());
+  newer_count_ = count;
+  table_bytes_ += count * sizeof(task::Bucket);
+  drained_ = 0;
+  PublishLocked(TableOf(table_, bucket_count()), TableOf(newer_, count), false);
+  EnterLocked(Phase::kPrepare);
+  return Status::Ok();
+}
+
+// Enters the next phase when it is due. True while a bucket may be drained.
+bool Index::AdvanceLocked() {
+  if (phase_ == Phase::kSteady || !epochs_->Passed(stamp_)) return false;
+  switch (phase_) {
+    case Phase::kSteady:
+      return false;
+    case Phase::kPrepare:
+      PublishLocked(TableOf(table_, bucket_count()), TableOf(newer_, newer_count_), true);
+      EnterLocked(Phase::kDrain);
+      return false;
+    case Phase::kDrain:
+      if (drained_ < bucket_count()) return true;
+      PublishLocked(TableOf(newer_, newer_count_), {nullptr, 0}, false);
+      EnterLocked(Phase::kFinish);
+      return false;
+    case Phase::kFinish:
+      std::swap(table_, newer_);
+      table_bytes_ -= bucket_count() * sizeof(task::Bucket);
+      bucket_count_ = newer_count_;
+      newer_ = Pages();
+      phase_ = Phase::kSteady;
+      return false;
+  }
+  return false;
+}
+
+// Moves every entry of a bucket of the older table to the newer one. Returns how many were dropped
+// for want of room, their locations in `dropped`.
+uint64_t Index::DrainBucketLocked(task::LogRef log, uint64_t bucket, uint64_t* dropped,
+                                  uint32_t dropped_max) {
+  const task::IndexRef& index = current();
+  uint64_t dropped_count = 0;
+  constexpr uint64_t kAhead = 4;
+  if (bucket + kAhead < index.older.bucket_count) {
+    for (const uint64_t& slot : index.older.buckets[bucket + kAhead].slots) {
+      const uint64_t word = task::LoadAcquire64(&slot);
+      if (word != 0) task::Prefetch(task::ObjectAt(log, task::SlotLocation(word)));
+    }
+  }
+  for (uint64_t& slot : index.older.buckets[bucket].slots) {
+    for (;;) {  // Ends: a moving entry's mover is at work; nothing enters the older table any more.
+      const uint64_t word = task::LoadAcquire64(&slot);
+      if (word == kSlotEmpty) break;
+      const uint64_t moving = task::WithState(word, kSlotMoving);
+      if (task::SlotState(word) != kSlotLive || !task::CompareAndSwap64(&slot, word, moving)) {
+        std::this_thread::yield();
+        continue;
+      }
+      const task::Object* object = task::ObjectAt(log, task::SlotLocation(word));
+      uint64_t victim = 0;
+      uint64_t* copy = task::PlaceWord(index, index.newer, hasher_(KeyView(object)), moving, true,
+                                       &victim);
+      WEFT_CHECK(dropped_count + 2 <= dropped_max);
+      if (victim != 0) dropped[dropped_count++] = task::SlotLocation(victim);
+      if (copy == nullptr) dropped[dropped_count++] = task::SlotLocation(word);
+      task::CompareAndSwap64(&slot, moving, kSlotEmpty);
+      if (copy != nullptr) task::CompareAndSwap64(copy, moving, word);
+      break;
+    }
+  }
+  return dropped_count;
+}
+
+}  // namespace weft::cache

@@ -1,0 +1,111 @@
+// cache/index.h: the owner of the index's tables, and how they grow without a stop.
+//
+// Sizing    the table starts with one bucket a 16 KiB of memory (or what `expected_items` asks for)
+//           and grows by half when it is 85 % full (75 % with policy kSetAssociative), so it takes
+//           9 to 14 bytes an item. Growing takes the new table's bytes from the log's budget while
+//           both stand, and gives the old one's back: the memory limit holds throughout.
+// Growth    phases, each entered only when every batch that began before the one in front of it
+//           has ended (cache/epoch.h), so that any two batches at work differ by one phase at most:
+//             kSteady   one table.
+//             kPrepare  searches look into both, inserts go to the older.
+//             kDrain    inserts go to the newer; Step moves entries over, bucket by bucket.
+//             kFinish   the newer is the only table; the older waits for its last readers.
+//           Two inserts of one key that go to different tables still find each other, because both
+//           phases in which that can happen search both tables.
+// Threads   current(): any. Step: any, one at a time does the work, the others return at once.
+// Lock      mutex_: before ObjectLog's.
+#pragma once
+
+#include <atomic>
+#include <memory>
+#include <vector>
+
+#include "base/mutex.h"
+#include "cache/epoch.h"
+#include "cache/key_hasher.h"
+#include "cache/pages.h"
+#include "task/index.h"
+#include "task/log.h"
+#include "weft/cache.h"
+
+namespace weft::cache {
+
+class Index {
+ public:
+  static Result<std::unique_ptr<Index>> Create(IndexPolicy policy, uint64_t buckets,
+                                               bool huge_pages, KeyHasher hasher, Epochs* epochs);
+  ~Index();
+
+  // The view for a batch that begins now. Valid until the batch leaves its epoch.
+  const task::IndexRef& current() const { return *current_.load(std::memory_order_seq_cst); }
+
+  uint64_t bucket_count() const { return bucket_count_.load(std::memory_order_relaxed); }
+  // Bytes of all tables that stand.
+  uint64_t table_bytes() const { return table_bytes_.load(std::memory_order_relaxed); }
+  // Growing has begun, but inserts still go to the older table.
+  bool preparing() const { return phase_.load(std::memory_order_relaxed) == Phase::kPrepare; }
+  bool growing() const { return phase_.load(std::memory_order_relaxed) != Phase::kSteady; }
+
+  // True where `items` entries are too many for the table.
+  bool IsCrowded(uint64_t items) const { return IsCrowded(items, bucket_count()); }
+  bool IsCrowded(uint64_t items, uint64_t buckets) const;
+  // True where a full pair of buckets is no sign of too small a table, but of equal hashes.
+  bool IsSparse(uint64_t items) const { return items < bucket_count() * kBucketSlots / 4; }
+  uint64_t NextBucketCount() const;
+  // Starts growing to NextBucketCount(). kRetryLater while it grows already.
+  Status StartGrowth() WEFT_EXCLUDES(mutex_);
+
+  // Does up to `buckets` buckets of growth's work, if any. `dropped` is called with the location
+  // of each entry that found no room (only by a flood of equal hashes).
+  // REQUIRES: the caller is in an epoch and took `log` in it.
+  template <typename Dropped>
+  void Step(task::LogRef log, uint64_t buckets, Dropped dropped) WEFT_EXCLUDES(mutex_);
+
+ private:
+  enum class Phase : uint8_t { kSteady, kPrepare, kDrain, kFinish };
+
+  Index(IndexPolicy policy, KeyHasher hasher, bool huge_pages, Epochs* epochs);
+  void PublishLocked(task::TableRef older, task::TableRef newer, bool insert_newer)
+      WEFT_REQUIRES(mutex_);
+  void EnterLocked(Phase phase) WEFT_REQUIRES(mutex_);
+  bool AdvanceLocked() WEFT_REQUIRES(mutex_);
+  uint64_t DrainBucketLocked(task::LogRef log, uint64_t bucket, uint64_t* dropped,
+                             uint32_t dropped_max) WEFT_REQUIRES(mutex_);
+  static task::TableRef TableOf(const Pages& pages, uint64_t buckets);
+
+  // Constant after construction.
+  const IndexPolicy policy_;
+  const KeyHasher hasher_;
+  const bool huge_pages_;
+  Epochs* const epochs_;
+  std::unique_ptr<uint32_t[]> move_counts_;
+
+  // Provides its own synchronisation.
+  std::atomic<const task::IndexRef*> current_{nullptr};
+  std::atomic<uint64_t> bucket_count_{0};
+  std::atomic<uint64_t> table_bytes_{0};
+  std::atomic<Phase> phase_{Phase::kSteady};
+
+  base::Mutex mutex_;
+  Pages table_ WEFT_GUARDED_BY(mutex_);
+  Pages newer_ WEFT_GUARDED_BY(mutex_);
+  uint64_t newer_count_ WEFT_GUARDED_BY(mutex_) = 0;
+  uint64_t drained_ WEFT_GUARDED_BY(mutex_) = 0;  // buckets of the older table that are empty
+  uint64_t stamp_ WEFT_GUARDED_BY(mutex_) = 0;    // of the phase's start
+  // Views ever published; a few dozen in a lifetime, kept because batches hold references.
+  std::vector<std::unique_ptr<task::IndexRef>> views_ WEFT_GUARDED_BY(mutex_);
+};
+
+template <typename Dropped>
+void Index::Step(task::LogRef log, uint64_t buckets, Dropped dropped) {
+  if (!growing() || !mutex_.TryLock()) return;
+  constexpr uint32_t kDroppedMax = 16;
+  for (uint64_t i = 0; i < buckets && AdvanceLocked(); i++) {
+    uint64_t words[kDroppedMax];
+    const uint64_t count = DrainBucketLocked(log, drained_++, words, kDroppedMax);
+    for (uint64_t j = 0; j < count; j++) dropped(words[j]);
+  }
+  mutex_.Unlock();
+}
+
+}  // namespace weft::cache

@@ -1,0 +1,195 @@
+#include "cache/index.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <atomic>
+#include <set>
+#include <thread>
+
+#include "cache/entry.h"
+#include "cache/test_kit.h"
+
+namespace weft::cache {
+namespace {
+
+std::string Key(uint64_t i) { return "key" + std::to_string(i); }
+
+class Growth : public testing::TestWithParam<IndexPolicy> {
+ protected:
+  CacheOptions Options() const {
+    CacheOptions options;
+    options.memory_bytes = 64 << 20;
+    options.index_policy = GetParam();
+    return options;
+  }
+};
+
+TEST_P(Growth, KeepsEveryKeyAndEndsSteady) {
+  const auto store = OpenStore(Options());
+  Client client(store.get());
+  const uint64_t buckets = store->Stats().index_buckets;
+  const uint64_t keys = std::min(Rounds(200000), 600000u);
+  for (uint64_t i = 0; i < keys; i++) ASSERT_EQ(client.Set(Key(i), Key(i)), Outcome::kStored);
+  for (int i = 0; i < 100000 && store->index().growing(); i++) client.Get("x");
+  EXPECT_FALSE(store->index().growing());
+  EXPECT_EQ(store->index().table_bytes(), store->index().bucket_count() * 64);
+  if (keys > buckets * 8) {
+    EXPECT_GT(store->Stats().index_buckets, buckets);
+  }
+  const CacheStats stats = store->Stats();
+  uint64_t present = 0;
+  for (uint64_t i = 0; i < keys; i++) {
+    const std::string value = client.Value(Key(i));
+    if (value == "(none)") continue;
+    ASSERT_EQ(value, Key(i));
+    present++;
+  }
+  EXPECT_EQ(present, stats.items);
+  // The cuckoo table keeps what it accepted; of the other the entries of full sets may go.
+  EXPECT_EQ(present + stats.evictions, keys);
+  if (GetParam() == IndexPolicy::kCuckoo) {
+    EXPECT_EQ(present, keys);
+  }
+  EXPECT_GT(present, keys * 9 / 10);
+}
+
+TEST_P(Growth, NeverMissesAKeyWhileThreadsWriteAndRead) {
+  const auto store = OpenStore(Options());
+  constexpr uint64_t kAnchors = 500;
+  constexpr int kThreads = 4;
+  {
+    Client client(store.get());
+    for (uint64_t i = 0; i < kAnchors; i++) {
+      client.Set("anchor" + std::to_string(i), "v");
+      for (int j = 0; j < 3; j++) client.Get("anchor" + std::to_string(i));
+    }
+  }
+  const uint64_t keys = std::min(Rounds(60000), 150000u);
+  std::atomic<uint64_t> missed{0}, wrong{0};
+  std::vector<std::thread> threads;
+  for (int t = 0; t < kThreads; t++) {
+    threads.emplace_back([&, t] {
+      Client client(store.get());
+      std::mt19937_64 random(TestSeed() * 16 + t);
+      for (uint64_t i = 0; i < keys; i++) {
+        const std::string key = "t" + std::to_string(t) + Key(i);
+        client.Set(key, key);
+        const std::string anchor = "anchor" + std::to_string(random() % kAnchors);
+        if (t % 2 == 0) client.Set(anchor, "v");
+        const std::string value = client.Value(anchor);
+        if (value == "(none)") missed++;
+        else if (value != "v") wrong++;
+        const std::string own = "t" + std::to_string(t) + Key(random() % (i + 1));
+        const std::string mine = client.Value(own);
+        if (mine == "(none)") missed++;
+        else if (mine != own) wrong++;
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(wrong.load(), 0u);
+  if (GetParam() == IndexPolicy::kCuckoo) {
+    EXPECT_EQ(missed.load(), 0u);
+    EXPECT_EQ(store->Stats().evictions, 0u);
+    EXPECT_EQ(store->Stats().items, kAnchors + kThreads * keys);
+  } else {
+    // A full set may have dropped some, which is counted.
+    EXPECT_LT(store->Stats().evictions, kThreads * keys / 3);
+    EXPECT_EQ(store->Stats().items + store->Stats().evictions, kAnchors + kThreads * keys);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Policies, Growth,
+                         testing::Values(IndexPolicy::kCuckoo, IndexPolicy::kSetAssociative),
+                         [](const auto& test) {
+                           return test.param == IndexPolicy::kCuckoo ? "Cuckoo" : "SetAssociative";
+                         });
+
+// Sessions that stand still hold growth in the phase they saw.
+TEST(GrowthPhases, AreEnteredOnlyWhenEveryEarlierBatchHasEnded) {
+  const auto store = OpenStore();
+  Client a(store.get()), b(store.get());
+  a.Set("k", "v");
+  Index& index = store->index();
+  const auto step = [&] {
+    b.session().Begin();
+    index.Step(b.session().log(), 1 << 20, [](uint64_t) { FAIL(); });
+    b.session().End();
+  };
+  a.session().Begin();  // steady
+  ASSERT_TRUE(index.StartGrowth().ok());
+  EXPECT_EQ(index.StartGrowth().code(), Code::kRetryLater);
+  step();
+  EXPECT_EQ(index.current().insert_newer, 0u);
+  a.session().End();
+  a.session().Begin();  // prepare
+  EXPECT_NE(a.session().index().newer.buckets, nullptr);
+  step();
+  EXPECT_EQ(index.current().insert_newer, 1u);
+  step();
+  step();
+  // `a` may still insert into the older table, so nothing is drained from it yet.
+  EXPECT_NE(index.current().newer.buckets, nullptr);
+  EXPECT_EQ(index.current().insert_newer, 1u);
+  a.session().End();
+  a.session().Begin();  // drain
+  step();
+  step();
+  EXPECT_EQ(index.current().newer.buckets, nullptr);
+  step();
+  EXPECT_TRUE(index.growing());  // `a` still looks into the older table
+  a.session().End();
+  step();
+  EXPECT_FALSE(index.growing());
+  EXPECT_EQ(a.Value("k"), "v");
+}
+
+TEST(GrowthPhases, TwoInsertsOfOneKeyInDifferentTablesFindEachOther) {
+  const auto store = OpenStore();
+  Client a(store.get()), b(store.get());
+  Index& index = store->index();
+  ASSERT_TRUE(index.StartGrowth().ok());
+  a.session().Begin();  // prepare: inserts into the older table
+  b.session().Begin();
+  index.Step(b.session().log(), 1, [](uint64_t) {});
+  b.session().End();
+  b.session().Begin();  // drain: inserts into the newer one
+  ASSERT_EQ(a.session().index().insert_newer, 0u);
+  ASSERT_EQ(b.session().index().insert_newer, 1u);
+  Command add = Client::Of(Verb::kStore, "k");
+  add.hash = store->HashOf("k");
+  add.store_mode = StoreMode::kAdd;
+  EXPECT_EQ(store->Execute(a.session(), add).outcome, Outcome::kStored);
+  EXPECT_EQ(store->Execute(b.session(), add).outcome, Outcome::kNotStored);
+  add.key = "l";
+  add.hash = store->HashOf("l");
+  EXPECT_EQ(store->Execute(b.session(), add).outcome, Outcome::kStored);
+  EXPECT_EQ(store->Execute(a.session(), add).outcome, Outcome::kNotStored);
+  a.session().End();
+  b.session().End();
+  EXPECT_EQ(store->Stats().items, 2u);
+}
+
+TEST(GrowthByFlood, OfEqualHashesDoesNotTakeTheMemory) {
+  CacheOptions options;
+  options.evict = false;
+  options.hash_bits = 2;
+  const auto store = OpenStore(options);
+  Client client(store.get());
+  std::set<std::string> stored;
+  uint32_t refused = 0;
+  for (uint64_t i = 0; i < 300; i++) {
+    const Outcome outcome = client.Set(Key(i), Key(i));
+    if (outcome == Outcome::kStored) stored.insert(Key(i));
+    else refused += outcome == Outcome::kNoMemory;
+  }
+  EXPECT_EQ(stored.size() + refused, 300u);
+  EXPECT_GE(stored.size(), 32u);
+  for (const std::string& key : stored) EXPECT_EQ(client.Value(key), key);
+  EXPECT_EQ(store->Stats().evictions, 0u);
+  EXPECT_LT(store->index().table_bytes(), 2u << 20);
+}
+
+}  // namespace
+}  // namespace weft::cache

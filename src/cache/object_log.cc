@@ -1,0 +1,445 @@
+#include "cache/object_log.h"
+
+#include <algorithm>
+#include <bit>
+
+#include "base/check.h"
+
+namespace weft::cache {
+namespace {
+
+constexpr uint64_t kSegmentBytesMin = 64u << 10;
+constexpr uint64_t kSegmentBytesMax = 1u << 20;
+constexpr uint64_t kSegmentsWanted = 4096;
+constexpr uint32_t kAddressFactor = 4;  // reserved addresses over the budget, for runs
+constexpr uint32_t kSomeNeverExpire = UINT32_MAX;
+
+// Below these shares of live data a segment is worth emptying by copying what lives.
+constexpr uint64_t kCleanPercent = 75;          // before anything live is evicted
+constexpr uint64_t kCleanPercentNoEvict = 95;   // where nothing live may be evicted
+// Share of the memory that newly stored objects get to prove themselves (S3-FIFO's small queue).
+constexpr uint64_t kYoungPercent = 10;
+
+uint32_t SegmentOfCursor(uint64_t cursor) { return static_cast<uint32_t>(cursor >> 32); }
+uint32_t UnitOfCursor(uint64_t cursor) { return static_cast<uint32_t>(cursor); }
+
+}  // namespace
+
+LogGeometry GeometryFor(uint64_t memory_bytes, uint32_t lanes, uint32_t object_bytes_max) {
+  LogGeometry geometry;
+  geometry.segment_bytes = std::clamp(std::bit_floor(memory_bytes / kSegmentsWanted),
+                                      kSegmentBytesMin, kSegmentBytesMax);
+  // An object of the largest size must fit beside what is open, whatever the memory.
+  const uint64_t largest = object_bytes_max + 8 * geometry.segment_bytes;
+  geometry.budget_min = static_cast<uint32_t>(largest / geometry.segment_bytes) + 1;
+  geometry.budget_segments = std::max(
+      geometry.budget_min, static_cast<uint32_t>(memory_bytes / geometry.segment_bytes));
+  geometry.groups = memory_bytes < (256u << 20) ? 4 : memory_bytes < (2048ull << 20) ? 8 : 16;
+  // What is open is lost to eviction, so all that can be open is a sixteenth of the memory.
+  const uint64_t lanes_max = std::max<uint64_t>(
+      1, geometry.budget_segments / (16 * kGenerations * geometry.groups));
+  geometry.lanes = static_cast<uint32_t>(std::clamp<uint64_t>(lanes, 1, lanes_max));
+  return geometry;
+}
+
+ObjectLog::ObjectLog(const LogGeometry& geometry, Epochs* epochs)
+    : geometry_(geometry),
+      segment_units_(static_cast<uint32_t>(geometry.segment_bytes / kLocationUnitBytes)),
+      segment_count_(1 + kAddressFactor * geometry.budget_segments),
+      reserve_segments_(std::min(2 * geometry.lanes + 2, geometry.budget_segments / 8 + 1)),
+      epochs_(epochs),
+      segments_(std::make_unique<Segment[]>(segment_count_)),
+      version_bases_(std::make_unique<uint64_t[]>(segment_count_)),
+      open_(std::make_unique<Open[]>(size_t{kGenerations} * geometry.groups * geometry.lanes)),
+      budget_segments_(geometry.budget_segments),
+      free_backed_(segment_count_),
+      free_bare_(segment_count_) {
+  for (uint32_t i = 1; i < segment_count_; i++) free_bare_.Insert(i);
+}
+
+Result<std::unique_ptr<ObjectLog>> ObjectLog::Create(const LogGeometry& geometry, bool huge_pages,
+                                                     Epochs* epochs) {
+  // The constructor is private so that no log exists without its pages.
+  auto log = std::unique_ptr<ObjectLog>(new ObjectLog(geometry, epochs));  // owned at once
+  Result<Pages> pages =
+      Pages::Reserve(size_t{log->segment_count_} * geometry.segment_bytes, huge_pages);
+  if (!pages) return pages.error();
+  log->pages_ = std::move(pages.value());
+  base::MutexLock lock(&log->mutex_);
+  log->PublishCountsLocked();
+  return log;
+}
+
+task::LogRef ObjectLog::Ref() const {
+  task::LogRef ref;
+  ref.base = pages_.data();
+  ref.version_bases = version_bases_.get();
+  ref.flush_floor = flush_floor_.load(std::memory_order_seq_cst);
+  ref.segment_shift = static_cast<uint32_t>(std::countr_zero(segment_units_));
+  return ref;
+}
+
+uint32_t ObjectLog::GroupOf(uint32_t ttl_s) const {
+  if (ttl_s == 0 || geometry_.groups == 1) return 0;
+  // Equal steps of the logarithm up to about two months; the last group takes the rest.
+  constexpr uint32_t kBits = 22;
+  const uint32_t bits = std::min<uint32_t>(std::bit_width(ttl_s) - 1, kBits - 1);
+  return 1 + bits * (geometry_.groups - 1) / kBits;
+}
+
+void ObjectLog::Count(uint32_t segment, uint32_t units, Expiry expiry) {
+  Segment& s = segments_[segment];
+  s.live_units.fetch_add(units, std::memory_order_relaxed);
+  const uint32_t end = expiry == kNeverExpires ? kSomeNeverExpire : expiry;
+  uint32_t last = s.last_expiry.load(std::memory_order_relaxed);
+  while (last < end && !s.last_expiry.compare_exchange_weak(last, end)) {
+  }
+}
+
+uint64_t ObjectLog::Append(uint32_t lane, Generation generation, uint32_t group, uint64_t bytes,
+                           Expiry expiry, bool from_reserve) {
+  WEFT_DCHECK(bytes % kLocationUnitBytes == 0);
+  const uint64_t units = bytes / kLocationUnitBytes;
+  if (units > segment_units_ / 2) return AppendRun(generation, group, units, expiry);
+  Open& open = OpenOf(lane % geometry_.lanes, generation, group);
+  for (;;) {  // Ends: each round another writer took units, or a new segment was opened.
+    uint64_t cursor = open.cursor.load(std::memory_order_acquire);
+    const uint32_t segment = SegmentOfCursor(cursor);
+    const uint32_t unit = UnitOfCursor(cursor);
+    if (segment == 0 || unit + units > segment_units_) {
+      if (!OpenNext(&open, generation, group, cursor, from_reserve)) return 0;
+      continue;
+    }
+    if (!open.cursor.compare_exchange_weak(cursor, cursor + units)) continue;
+    Count(segment, static_cast<uint32_t>(units), expiry);
+    return uint64_t{segment} * segment_units_ + unit;
+  }
+}
+
+uint64_t ObjectLog::AppendRun(Generation generation, uint32_t group, uint64_t units,
+                              Expiry expiry) {
+  const uint32_t count = static_cast<uint32_t>((units + segment_units_ - 1) / segment_units_);
+  base::MutexLock lock(&mutex_);
+  const uint32_t first = TakeRunLocked(count);
+  if (first == 0) return 0;
+  BeginLocked(first, generation, group);
+  Segment& s = segments_[first];
+  s.state = State::kSealed;
+  s.run_segments = count;
+  s.is_run = true;
+  s.fill_units = static_cast<uint32_t>(units);
+  s.stamp = epochs_->Retire();
+  for (uint32_t i = 1; i < count; i++) segments_[first + i].state = State::kRunTail;
+  Count(first, s.fill_units, expiry);
+  return uint64_t{first} * segment_units_;
+}
+
+void ObjectLog::NoteShown(uint64_t version) {
+  uint64_t shown = shown_.load(std::memory_order_relaxed);
+  if (version <= shown || version >= versions_.load(std::memory_order_relaxed)) return;
+  while (shown < version && !shown_.compare_exchange_weak(shown, version)) {
+  }
+}
+
+bool ObjectLog::WouldRise(uint32_t lane, uint32_t group) const {
+  const uint64_t shown = shown_.load(std::memory_order_relaxed);
+  if (shown == 0) return true;
+  const Open& open = OpenOf(lane % geometry_.lanes, Generation::kYoung, group);
+  const uint64_t cursor = open.cursor.load(std::memory_order_relaxed);
+  // A segment that is opened next has the greatest base of all.
+  if (SegmentOfCursor(cursor) == 0) return true;
+  const uint64_t base = std::atomic_ref<uint64_t>(version_bases_[SegmentOfCursor(cursor)]).load(
+      std::memory_order_relaxed);
+  return base + UnitOfCursor(cursor) > shown;
+}
+
+void ObjectLog::Release(uint64_t location, uint64_t bytes) {
+  segments_[location / segment_units_].live_units.fetch_sub(
+      static_cast<uint32_t>(bytes / kLocationUnitBytes), std::memory_order_relaxed);
+}
+
+bool ObjectLog::OpenNext(Open* open, Generation generation, uint32_t group, uint64_t seen,
+                         bool from_reserve) {
+  base::MutexLock lock(&mutex_);
+  // Another writer of the lane may have been here first.
+  if (SegmentOfCursor(open->cursor.load()) != SegmentOfCursor(seen)) return true;
+  const uint32_t next = TakeLocked(from_reserve);
+  if (next == 0) return false;
+  SealLocked(open);
+  BeginLocked(next, generation, group);
+  segments_[next].state = State::kOpen;
+  open->cursor.store(uint64_t{next} << 32, std::memory_order_release);
+  return true;
+}
+
+void ObjectLog::SealLocked(Open* open) {
+  const uint64_t cursor = open->cursor.exchange(0);
+  const uint32_t segment = SegmentOfCursor(cursor);
+  if (segment == 0) return;
+  Segment& s = segments_[segment];
+  s.state = State::kSealed;
+  s.fill_units = UnitOfCursor(cursor);
+  // Whoever reserved here and has not written yet is in an epoch up to this stamp.
+  s.stamp = epochs_->Retire();
+}
+
+void ObjectLog::SealAll() {
+  base::MutexLock lock(&mutex_);
+  SealAllLocked();
+}
+
+void ObjectLog::SealAllLocked() {
+  const size_t count = size_t{kGenerations} * geometry_.groups * geometry_.lanes;
+  for (size_t i = 0; i < count; i++) SealLocked(&open_[i]);
+}
+
+void ObjectLog::BeginLocked(uint32_t segment, Generation generation, uint32_t group) {
+  Segment& s = segments_[segment];
+  s.live_units.store(0, std::memory_order_relaxed);
+  s.last_expiry.store(0, std::memory_order_relaxed);
+  s.generation = generation;
+  s.group = group;
+  s.fill_units = 0;
+  s.run_segments = 1;
+  s.is_run = false;
+  s.order = next_order_++;
+  const uint64_t base = versions_.fetch_add(segment_units_, std::memory_order_relaxed);
+  std::atomic_ref<uint64_t>(version_bases_[segment]).store(base, std::memory_order_release);
+}
+
+uint32_t ObjectLog::AvailableLocked() const {
+  const uint32_t fresh =
+      budget_segments_ > backed_segments_ ? budget_segments_ - backed_segments_ : 0;
+  return free_backed_.count() + std::min(fresh, free_bare_.count());
+}
+
+void ObjectLog::PublishCountsLocked() {
+  const uint32_t available = AvailableLocked();
+  available_.store(available > reserve_segments_ ? available - reserve_segments_ : 0,
+                   std::memory_order_relaxed);
+  over_budget_.store(backed_segments_ > budget_segments_, std::memory_order_relaxed);
+  retired_count_.store(static_cast<uint32_t>(retired_.size()), std::memory_order_relaxed);
+}
+
+uint32_t ObjectLog::SegmentsNeeded(uint64_t bytes) const {
+  const uint64_t units = bytes / kLocationUnitBytes;
+  if (units <= segment_units_ / 2) return 1;
+  return static_cast<uint32_t>((units + segment_units_ - 1) / segment_units_);
+}
+
+uint32_t ObjectLog::TakeLocked(bool from_reserve) {
+  if (AvailableLocked() <= (from_reserve ? 0 : reserve_segments_)) return 0;
+  // Single segments stay at the low end, so that neighbours stay free at the other: memory that
+  // is left up there by a run goes back to the system rather than to them.
+  const bool is_low = free_backed_.count() != 0 &&
+                      free_backed_.Lowest() <= geometry_.budget_segments;
+  const bool take_bare =
+      free_bare_.count() != 0 && !is_low &&
+      (free_backed_.count() == 0 || free_bare_.Lowest() <= geometry_.budget_segments);
+  const uint32_t segment = take_bare ? free_bare_.Lowest() : free_backed_.Lowest();
+  BackLocked(segment);
+  GiveBackLocked();
+  PublishCountsLocked();
+  return segment;
+}
+
+// Takes a free segment out of its set, with memory behind it.
+void ObjectLog::BackLocked(uint32_t segment) {
+  used_end_ = std::max(used_end_, segment + 1);
+  if (free_backed_.Contains(segment)) {
+    free_backed_.Erase(segment);
+    return;
+  }
+  free_bare_.Erase(segment);
+  backed_segments_++;
+}
+
+uint32_t ObjectLog::TakeRunLocked(uint32_t count) {
+  if (count == 1) return TakeLocked(false);
+  if (AvailableLocked() < count + reserve_segments_) return 0;
+  const uint32_t first = FindRunLocked(count);
+  if (first == 0) return 0;
+  for (uint32_t i = first; i < first + count; i++) BackLocked(i);
+  GiveBackLocked();
+  PublishCountsLocked();
+  return first;
+}
+
+// The highest free run of `count` segments, or 0.
+uint32_t ObjectLog::FindRunLocked(uint32_t count) const {
+  uint32_t length = 0;
+  for (uint32_t i = segment_count_ - 1; i > 0; i--) {
+    length = free_bare_.Contains(i) || free_backed_.Contains(i) ? length + 1 : 0;
+    if (length == count) return i;
+  }
+  return 0;
+}
+
+bool ObjectLog::HasNeighbours(uint32_t count) const {
+  if (count == 1) return true;
+  base::MutexLock lock(&mutex_);
+  return FindRunLocked(count) != 0;
+}
+
+// Gives free segments' memory back to the system while more are backed than the budget allows.
+void ObjectLog::GiveBackLocked() {
+  while (backed_segments_ > budget_segments_ && free_backed_.count() != 0) {
+    const uint32_t segment = free_backed_.Lowest();
+    pages_.Release(uint64_t{segment} * geometry_.segment_bytes, geometry_.segment_bytes);
+    free_backed_.Erase(segment);
+    free_bare_.Insert(segment);
+    backed_segments_--;
+  }
+}
+
+void ObjectLog::FreeLocked(uint32_t segment) {
+  const uint32_t count = segments_[segment].run_segments;
+  for (uint32_t i = segment; i < segment + count; i++) {
+    segments_[i].state = State::kFree;
+    free_backed_.Insert(i);
+  }
+  GiveBackLocked();
+}
+
+void ObjectLog::Reclaim() {
+  base::MutexLock lock(&mutex_);
+  if (retired_.empty()) return;
+  const uint64_t oldest = epochs_->Oldest();
+  while (!retired_.empty() && segments_[retired_.front()].stamp < oldest) {
+    FreeLocked(retired_.front());
+    retired_.pop_front();
+  }
+  PublishCountsLocked();
+}
+
+void ObjectLog::Retire(uint32_t segment) {
+  base::MutexLock lock(&mutex_);
+  Segment& s = segments_[segment];
+  s.state = State::kRetired;
+  s.stamp = epochs_->Retire();
+  retired_.push_back(segment);
+  PublishCountsLocked();
+}
+
+void ObjectLog::Renew(uint32_t segment) {
+  base::MutexLock lock(&mutex_);
+  Segment& s = segments_[segment];
+  s.state = State::kSealed;
+  s.generation = Generation::kMain;
+  s.order = next_order_++;
+}
+
+bool ObjectLog::HasEnded(uint32_t segment, uint32_t now_s) const {
+  const uint64_t floor = flush_floor_.load(std::memory_order_relaxed);
+  if (floor != 0 && version_bases_[segment] < floor) return true;
+  const uint32_t last = segments_[segment].last_expiry.load(std::memory_order_relaxed);
+  return last != 0 && last != kSomeNeverExpire && last <= now_s;
+}
+
+// What one pass over the segments found.
+struct ObjectLog::Survey {
+  uint32_t ended = 0;      // every object has ended
+  uint32_t emptiest = 0;   // smallest share of live data
+  uint32_t oldest[kGenerations] = {0, 0};
+  uint64_t units[kGenerations] = {0, 0};  // in use
+  bool any_flushed = false;
+  bool any_pending = false;  // will be a victim, or memory, when other batches have ended
+};
+
+ObjectLog::Survey ObjectLog::SurveyLocked(uint32_t now_s) {
+  Survey survey;
+  const uint64_t passed_below = epochs_->Oldest();
+  const uint64_t floor = flush_floor_.load(std::memory_order_relaxed);
+  double emptiest_share = 2;
+  for (uint32_t i = 1; i < used_end_; i++) {
+    const Segment& s = segments_[i];
+    if (floor != 0 && version_bases_[i] < floor && s.state != State::kFree &&
+        s.state != State::kRetired && s.state != State::kRunTail)
+      survey.any_flushed = true;
+    if (s.state == State::kEvicting) survey.any_pending = true;
+    if (s.state != State::kSealed) continue;
+    const uint32_t generation = static_cast<uint32_t>(s.generation);
+    survey.units[generation] += s.fill_units;
+    if (s.stamp >= passed_below) {  // somebody may still be writing into it
+      survey.any_pending = true;
+      continue;
+    }
+    if (HasEnded(i, now_s)) survey.ended = i;
+    const uint32_t live = s.live_units.load(std::memory_order_relaxed);
+    const double share = s.fill_units == 0 ? 0 : static_cast<double>(live) / s.fill_units;
+    if (share < emptiest_share) {
+      emptiest_share = share;
+      survey.emptiest = i;
+    }
+    uint32_t& oldest = survey.oldest[generation];
+    if (oldest == 0 || s.order < segments_[oldest].order) oldest = i;
+  }
+  return survey;
+}
+
+Victim ObjectLog::ClaimLocked(uint32_t segment, VictimKind kind) {
+  Segment& s = segments_[segment];
+  s.state = State::kEvicting;
+  Victim victim;
+  victim.kind = kind;
+  victim.segment = segment;
+  victim.generation = s.generation;
+  victim.fill_units = s.fill_units;
+  victim.live_units = s.live_units.load(std::memory_order_relaxed);
+  victim.is_run = s.is_run;
+  return victim;
+}
+
+void ObjectLog::ClearFloorLocked(bool any_flushed) {
+  uint64_t floor = flush_floor_.load(std::memory_order_relaxed);
+  // Nothing a flush emptied is left in the index: readers need not ask any more.
+  if (floor != 0 && !any_flushed) flush_floor_.compare_exchange_strong(floor, 0);
+}
+
+Victim ObjectLog::PickVictim(uint32_t now_s, bool evict, bool only_ended) {
+  base::MutexLock lock(&mutex_);
+  const Survey survey = SurveyLocked(now_s);
+  ClearFloorLocked(survey.any_flushed);
+  victims_pending_.store(survey.any_pending, std::memory_order_relaxed);
+  if (survey.ended != 0) return ClaimLocked(survey.ended, VictimKind::kDrop);
+  if (only_ended || survey.emptiest == 0) return {};
+  const Segment& emptiest = segments_[survey.emptiest];
+  const uint64_t live = emptiest.live_units.load(std::memory_order_relaxed);
+  const uint64_t limit = evict ? kCleanPercent : kCleanPercentNoEvict;
+  if (live * 100 <= limit * emptiest.fill_units)
+    return ClaimLocked(survey.emptiest, VictimKind::kClean);
+  if (!evict) return {};
+  const uint64_t total = survey.units[0] + survey.units[1];
+  const bool young_is_due = survey.units[0] * 100 > total * kYoungPercent;
+  uint32_t segment = survey.oldest[young_is_due ? 0 : 1];
+  if (segment == 0) segment = survey.oldest[young_is_due ? 1 : 0];
+  return ClaimLocked(segment, VictimKind::kEvict);
+}
+
+void ObjectLog::Flush() {
+  base::MutexLock lock(&mutex_);
+  SealAllLocked();
+  // Segments are opened under this lock, so whatever comes later has a base of at least this.
+  flush_floor_.store(versions_.load(), std::memory_order_seq_cst);
+}
+
+void ObjectLog::SetBudget(uint32_t segments) {
+  base::MutexLock lock(&mutex_);
+  budget_segments_ = segments;
+  GiveBackLocked();
+  PublishCountsLocked();
+}
+
+uint64_t ObjectLog::live_bytes() const {
+  uint64_t units = 0;
+  for (uint32_t i = 1; i < segment_count_; i++)
+    units += segments_[i].live_units.load(std::memory_order_relaxed);
+  return units * kLocationUnitBytes;
+}
+
+uint64_t ObjectLog::resident_bytes() const {
+  base::MutexLock lock(&mutex_);
+  return uint64_t{backed_segments_} * geometry_.segment_bytes;
+}
+
+}  // namespace weft::cache

@@ -1,0 +1,224 @@
+// cache/object_log.h: where objects live: segments filled by appending and freed whole.
+//
+// A segment holds objects whose times to live fall into one group and that are of one generation
+// (young: as stored; main: carried forward because they were used). Each group and generation has
+// one open segment a lane; a lane is meant for one writer, and safe for many. A full segment is
+// sealed; a victim is chosen among the sealed, emptied by its caller (cache/evict.cc), retired, and
+// free again when the batches that could see it have left. An object of more than half a segment
+// gets a run of neighbouring segments of its own.
+//
+// Sizes     segments of 64 KiB for a 64 MiB cache, growing with it to 1 MiB, so that open segments
+//           are a few hundredths of the memory whatever the mixture of times to live; the number of
+//           groups grows the same way. GeometryFor has the rule, docs/design/0002-memory.md why.
+// Memory    at most budget_segments are resident. Addresses reserved are four times that, so that
+//           runs find neighbours; freed segments are given back to the system only to move the
+//           budget elsewhere.
+// Threads   Append, Release, cas and flush calls: any, within an epoch. The rest as said.
+// Lock      mutex_: after Index's, before none (docs/concurrency.md).
+// Source    Segcache (NSDI'21) for segments by time to live; S3-FIFO (SOSP'23) for the generations.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <vector>
+
+#include "base/mutex.h"
+#include "cache/command.h"
+#include "cache/epoch.h"
+#include "cache/pages.h"
+#include "cache/segment_set.h"
+#include "task/log.h"
+
+namespace weft::cache {
+
+enum class Generation : uint8_t { kYoung = 0, kMain = 1 };
+inline constexpr uint32_t kGenerations = 2;
+
+// What is to be done with a victim's live objects.
+enum class VictimKind : uint8_t {
+  kNone,   // nothing may be freed
+  kDrop,   // every object has ended (or was flushed): drop all
+  kClean,  // mostly dead: carry every live object forward
+  kEvict,  // full of live objects: carry the used ones forward, drop the others
+};
+
+struct Victim {
+  VictimKind kind = VictimKind::kNone;
+  uint32_t segment = 0;
+  Generation generation = Generation::kYoung;
+  uint32_t fill_units = 0;
+  uint32_t live_units = 0;
+  bool is_run = false;
+};
+
+struct LogGeometry {
+  uint64_t segment_bytes = 0;
+  uint32_t budget_segments = 0;
+  uint32_t budget_min = 0;  // below this the largest object would not fit
+  uint32_t groups = 0;
+  uint32_t lanes = 0;
+};
+
+// The rule: `memory_bytes` for the log, `lanes` writers side by side.
+LogGeometry GeometryFor(uint64_t memory_bytes, uint32_t lanes, uint32_t object_bytes_max);
+
+class ObjectLog {
+ public:
+  static Result<std::unique_ptr<ObjectLog>> Create(const LogGeometry& geometry, bool huge_pages,
+                                                   Epochs* epochs);
+
+  const LogGeometry& geometry() const { return geometry_; }
+  uint32_t segment_units() const { return segment_units_; }
+  task::LogRef Ref() const;
+
+  // Group of objects that live `ttl_s` more seconds; 0 is for those that never expire.
+  uint32_t GroupOf(uint32_t ttl_s) const;
+
+  // Reserves `bytes` (a multiple of 8). Returns the location, or 0 when room must be made first.
+  // The caller writes an object of just that size there before it leaves the epoch.
+  // `from_reserve`: may use the segments kept for carrying objects forward.
+  uint64_t Append(uint32_t lane, Generation generation, uint32_t group, uint64_t bytes,
+                  Expiry expiry, bool from_reserve = false);
+  // The object at `location` counts no longer (replaced, deleted, never published).
+  void Release(uint64_t location, uint64_t bytes);
+
+  // A version greater than any given out before.
+  uint64_t NextVersion() { return versions_.fetch_add(1, std::memory_order_relaxed); }
+  // A client was shown this version: later ones must be greater. Versions that a client chose
+  // itself, beyond those given out, do not count.
+  void NoteShown(uint64_t version);
+  // Whether an object that is appended now, and takes its version from its place, would get one
+  // above all that were shown. Where many lanes and groups are open, those opened last have it.
+  bool WouldRise(uint32_t lane, uint32_t group) const;
+  bool AnyShown() const { return shown_.load(std::memory_order_relaxed) != 0; }
+  bool IsAboveShown(uint64_t version) const {
+    return version > shown_.load(std::memory_order_relaxed);
+  }
+
+  uint64_t flush_floor() const { return flush_floor_.load(std::memory_order_seq_cst); }
+  // Empties the log for readers that look from now on: seals what is open, moves the floor.
+  void Flush() WEFT_EXCLUDES(mutex_);
+
+  // Segments that could be opened now, beyond the reserve kept for carrying objects forward; with
+  // those that wait for their last readers. No lock: a moment old.
+  uint32_t SegmentsAvailable() const { return available_.load(std::memory_order_relaxed); }
+  uint32_t SegmentsRetired() const { return retired_count_.load(std::memory_order_relaxed); }
+  uint32_t SegmentsNeeded(uint64_t bytes) const;
+  // Whether so many free segments lie side by side, as a large object needs them.
+  bool HasNeighbours(uint32_t count) const WEFT_EXCLUDES(mutex_);
+  // Frees retired segments that no batch can see any more.
+  void Reclaim() WEFT_EXCLUDES(mutex_);
+  // Chooses a segment to empty, or kNone. `evict` false: only what costs no live object.
+  // `only_ended`: only segments whose every object has ended.
+  Victim PickVictim(uint32_t now_s, bool evict, bool only_ended) WEFT_EXCLUDES(mutex_);
+  // After PickVictim found none: whether some segment is none only for now, because a batch may
+  // still be writing into it, or another thread is emptying it.
+  bool VictimsPending() const { return victims_pending_.load(std::memory_order_relaxed); }
+  // The victim holds nothing any more.
+  void Retire(uint32_t segment) WEFT_EXCLUDES(mutex_);
+  // The victim stays: it goes to the back of its queue.
+  void Renew(uint32_t segment) WEFT_EXCLUDES(mutex_);
+  // Seals every open segment, so that it can become a victim.
+  void SealAll() WEFT_EXCLUDES(mutex_);
+
+  // Changes how many segments may be resident; too many are given back as they fall free.
+  void SetBudget(uint32_t segments) WEFT_EXCLUDES(mutex_);
+
+  // Bytes of objects that count. Reads every segment: for statistics.
+  uint64_t live_bytes() const;
+  uint64_t resident_bytes() const WEFT_EXCLUDES(mutex_);
+  // More is resident than the budget allows; it goes as segments fall free. A moment old.
+  bool over_budget() const { return over_budget_.load(std::memory_order_relaxed); }
+  // Bounds of SetBudget: what the largest object needs, what addresses were reserved for.
+  uint32_t budget_min() const { return geometry_.budget_min; }
+  uint32_t budget_max() const { return segment_count_ - 1; }
+  // Bytes of the tables that describe segments.
+  uint64_t table_bytes() const {
+    return uint64_t{segment_count_} * (sizeof(Segment) + sizeof(uint64_t));
+  }
+
+ private:
+  enum class State : uint8_t { kFree, kOpen, kSealed, kEvicting, kRetired, kRunTail };
+
+  struct alignas(64) Segment {
+    std::atomic<uint32_t> live_units{0};
+    std::atomic<uint32_t> last_expiry{0};  // latest end of its objects; UINT32_MAX: some never do
+    // Guarded by mutex_.
+    State state = State::kFree;
+    Generation generation = Generation::kYoung;
+    bool is_run = false;       // one large object
+    uint32_t group = 0;
+    uint32_t fill_units = 0;   // units in use, once sealed
+    uint32_t run_segments = 1;  // neighbours that belong to it
+    uint64_t order = 0;        // place in the queue of victims
+    uint64_t stamp = 0;        // epoch of sealing, later of retiring
+  };
+
+  // An open segment: number in the high half, next free unit in the low one; 0: none.
+  struct alignas(64) Open {
+    std::atomic<uint64_t> cursor{0};
+  };
+
+  ObjectLog(const LogGeometry& geometry, Epochs* epochs);
+
+  Open& OpenOf(uint32_t lane, Generation generation, uint32_t group) const {
+    const size_t row = static_cast<size_t>(generation) * geometry_.groups + group;
+    return open_[row * geometry_.lanes + lane];
+  }
+  void Count(uint32_t segment, uint32_t units, Expiry expiry);
+  uint64_t AppendRun(Generation generation, uint32_t group, uint64_t units, Expiry expiry)
+      WEFT_EXCLUDES(mutex_);
+  bool OpenNext(Open* open, Generation generation, uint32_t group, uint64_t seen,
+                bool from_reserve)
+      WEFT_EXCLUDES(mutex_);
+  void SealLocked(Open* open) WEFT_REQUIRES(mutex_);
+  void SealAllLocked() WEFT_REQUIRES(mutex_);
+  uint32_t TakeLocked(bool from_reserve) WEFT_REQUIRES(mutex_);
+  uint32_t TakeRunLocked(uint32_t count) WEFT_REQUIRES(mutex_);
+  uint32_t FindRunLocked(uint32_t count) const WEFT_REQUIRES(mutex_);
+  void BackLocked(uint32_t segment) WEFT_REQUIRES(mutex_);
+  void GiveBackLocked() WEFT_REQUIRES(mutex_);
+  void BeginLocked(uint32_t segment, Generation generation, uint32_t group)
+      WEFT_REQUIRES(mutex_);
+  void FreeLocked(uint32_t segment) WEFT_REQUIRES(mutex_);
+  uint32_t AvailableLocked() const WEFT_REQUIRES(mutex_);
+  void PublishCountsLocked() WEFT_REQUIRES(mutex_);
+  void ClearFloorLocked(bool any_flushed) WEFT_REQUIRES(mutex_);
+  bool HasEnded(uint32_t segment, uint32_t now_s) const;
+  struct Survey;
+  Survey SurveyLocked(uint32_t now_s) WEFT_REQUIRES(mutex_);
+  Victim ClaimLocked(uint32_t segment, VictimKind kind) WEFT_REQUIRES(mutex_);
+
+  // Constant after construction.
+  const LogGeometry geometry_;
+  const uint32_t segment_units_;
+  const uint32_t segment_count_;  // addresses reserved
+  const uint32_t reserve_segments_;
+  Epochs* const epochs_;
+  Pages pages_;
+  std::unique_ptr<Segment[]> segments_;
+  std::unique_ptr<uint64_t[]> version_bases_;  // atomic words, read by tasks
+  std::unique_ptr<Open[]> open_;
+
+  // Provides its own synchronisation.
+  std::atomic<uint64_t> versions_{1};
+  std::atomic<uint64_t> shown_{0};  // greatest version that a client was shown
+  std::atomic<uint64_t> flush_floor_{0};
+  std::atomic<uint32_t> available_{0};      // mirrors, set by PublishCountsLocked
+  std::atomic<uint32_t> retired_count_{0};
+  std::atomic<bool> victims_pending_{false};
+  std::atomic<bool> over_budget_{false};
+
+  mutable base::Mutex mutex_;
+  uint32_t budget_segments_ WEFT_GUARDED_BY(mutex_);
+  uint32_t backed_segments_ WEFT_GUARDED_BY(mutex_) = 0;  // hold memory, free or not
+  SegmentSet free_backed_ WEFT_GUARDED_BY(mutex_);        // free, hold memory
+  SegmentSet free_bare_ WEFT_GUARDED_BY(mutex_);          // free, addresses only
+  uint32_t used_end_ WEFT_GUARDED_BY(mutex_) = 1;         // no segment from here on was ever used
+  uint64_t next_order_ WEFT_GUARDED_BY(mutex_) = 1;
+  std::deque<uint32_t> retired_ WEFT_GUARDED_BY(mutex_);
+};
+
+}  // namespace weft::cache

@@ -1,0 +1,101 @@
+// incr, decr, ma.
+#include <charconv>
+#include <cstring>
+
+#include "cache/entry.h"
+
+namespace weft::cache {
+namespace {
+
+constexpr size_t kDigitsMax = 20;  // of 2^64 - 1
+
+bool IsSpace(char c) { return c == ' ' || (c >= '\t' && c <= '\r'); }
+
+// Reads a number as memcached does: blanks before it; a blank, a NUL or the end after it.
+bool ParseNumber(std::string_view text, uint64_t* number) {
+  size_t start = 0;
+  while (start < text.size() && IsSpace(text[start])) start++;
+  if (start < text.size() && text[start] == '+') start++;
+  const char* end = text.data() + text.size();
+  const auto [rest, error] = std::from_chars(text.data() + start, end, *number);
+  return error == std::errc() && (rest == end || IsSpace(*rest) || *rest == '\0');
+}
+
+uint64_t Apply(const Command& command, uint64_t number) {
+  if (!command.decrement) return number + command.delta;  // wraps at 2^64, as documented
+  return number > command.delta ? number - command.delta : 0;
+}
+
+// Decimal text; where the old value was longer it is filled up with blanks, as memcached does when
+// it writes in place, so that a client sees the length it knows.
+std::string_view Format(uint64_t number, size_t old_bytes, char* buffer, size_t capacity) {
+  const auto [end, error] = std::to_chars(buffer, buffer + kDigitsMax, number);
+  (void)error;  // 20 digits always suffice
+  size_t bytes = static_cast<size_t>(end - buffer);
+  if (bytes < old_bytes && old_bytes <= capacity) {
+    std::memset(buffer + bytes, ' ', old_bytes - bytes);
+    bytes = old_bytes;
+  }
+  return {buffer, bytes};
+}
+
+// kNumber; kStored where the number was made by this command.
+Reply Number(Session& session, const Command& command, const Entry& entry, uint64_t location,
+             uint64_t number) {
+  Reply reply = Plain(entry.present ? Outcome::kNumber : Outcome::kStored);
+  Describe(session, location, &reply);
+  if (entry.present) {
+    reply.ttl_before_s = SecondsLeft(session, task::ExpiryOf(entry.object));
+  } else if (command.update_expiry) {
+    reply.ttl_before_s =
+        SecondsLeft(session, command.vivify_last ? command.expiry : command.vivify_expiry);
+  }
+  if (command.want_cas) session.store().log().NoteShown(reply.cas);
+  reply.number = number;
+  return reply;
+}
+
+}  // namespace
+
+Reply ArithmeticEntry(Session& session, const Command& command, Hint hint) {
+  char buffer[256];
+  for (;;) {  // Ends: each round more means that another thread changed the key.
+    const Entry entry = Locate(session, command, &hint);
+    if (!entry.present && !command.vivify) return Plain(Outcome::kMiss);
+    uint64_t number = command.initial;
+    ObjectSpec spec;
+    if (entry.present) {
+      const std::string_view old = ValueView(entry.object);
+      // An empty value is found before a wrong version, a wrong digit after it.
+      if (old.empty()) return Plain(Outcome::kNotNumeric);
+      if (command.compare_cas &&
+          task::CasOf(session.log(), entry.location()) != command.cas_expected)
+        return Plain(Outcome::kExists);
+      if (!ParseNumber(old, &number)) return Plain(Outcome::kNotNumeric);
+      number = Apply(command, number);
+      spec = SpecOf(entry.object);
+      spec.access &= ~uint32_t{kAccessCasSeen};
+      spec.head = Format(number, old.size(), buffer, sizeof buffer);
+      // Like memcached, which writes a longer number into a new item: not read yet, not stale.
+      if (spec.head.size() > old.size()) spec.access &= kAccessBinary;
+      if (command.update_expiry) spec.expiry = command.expiry;
+    } else {
+      spec.key = command.key;
+      spec.head = Format(number, 0, buffer, sizeof buffer);
+      const bool touched = command.update_expiry && !command.vivify_last;
+      spec.expiry = touched ? command.expiry : command.vivify_expiry;
+      if (command.binary_key) spec.access |= kAccessBinary;
+    }
+    spec.has_cas = command.explicit_cas;
+    spec.cas = command.cas_new;
+    if (command.want_cas) spec.access |= kAccessCasSeen;
+    const uint64_t location = AppendVersion(session, spec);
+    if (location == 0) return NeedsRoom(SpecBytes(spec));
+    const Published published = Publish(session, command, entry, location);
+    if (published == Published::kDone) return Number(session, command, entry, location, number);
+    session.store().Abandon(session, location);
+    if (published == Published::kFull) return NeedsRoom(SpecBytes(spec));
+  }
+}
+
+}  // namespace weft::cache

@@ -1,0 +1,46 @@
+// delete, md.
+#include "cache/entry.h"
+
+namespace weft::cache {
+namespace {
+
+// md I, md x: the object stays, marked stale or without its value.
+ObjectSpec Faded(const Command& command, const Entry& entry) {
+  ObjectSpec spec = SpecOf(entry.object);
+  spec.has_cas = command.explicit_cas;
+  spec.cas = command.cas_new;
+  spec.access &= ~uint32_t{kAccessCasSeen};
+  if (command.invalidate) {
+    spec.access = (spec.access | kAccessStale) & ~uint32_t{kAccessWinSent};
+    if (command.update_expiry) spec.expiry = command.expiry;
+  }
+  if (command.drop_value) {
+    spec.head = {};
+    spec.client_flags = 0;
+  }
+  return spec;
+}
+
+}  // namespace
+
+Reply DeleteEntry(Session& session, const Command& command, Hint hint) {
+  for (;;) {  // Ends: each round more means that another thread changed the key.
+    const Entry entry = Locate(session, command, &hint);
+    if (!entry.present) return Plain(Outcome::kMiss);
+    if (command.compare_cas &&
+        task::CasOf(session.log(), entry.location()) != command.cas_expected)
+      return Plain(Outcome::kExists);
+    if (!command.invalidate && !command.drop_value) {
+      if (Remove(session, entry)) return Plain(Outcome::kDeleted);
+      continue;
+    }
+    const ObjectSpec spec = Faded(command, entry);
+    const uint64_t location = AppendVersion(session, spec);
+    if (location == 0) return NeedsRoom(SpecBytes(spec));
+    if (Publish(session, command, entry, location) == Published::kDone)
+      return Plain(Outcome::kDeleted);
+    session.store().Abandon(session, location);
+  }
+}
+
+}  // namespace weft::cache

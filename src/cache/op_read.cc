@@ -1,0 +1,108 @@
+// get, gets, gat, gats, mg, me: reads, and what some of them change.
+#include "cache/entry.h"
+
+namespace weft::cache {
+namespace {
+
+// A miss that makes an empty object, whose maker is to fill it (mg N).
+Reply Vivify(Session& session, const Command& command, const Entry& entry, Published* published) {
+  ObjectSpec spec;
+  spec.key = command.key;
+  const bool touched = command.update_expiry && !command.vivify_last;
+  spec.expiry = touched ? command.expiry : command.vivify_expiry;
+  spec.has_cas = command.explicit_cas;
+  spec.cas = command.cas_new;
+  spec.access = kAccessWinSent | (command.quiet_access ? 0 : kAccessFetched) |
+                (command.binary_key ? kAccessBinary : 0) | (command.want_cas ? kAccessCasSeen : 0);
+  const uint64_t location = AppendVersion(session, spec);
+  *published = Published::kFull;
+  if (location == 0) return NeedsRoom(SpecBytes(spec));
+  *published = Publish(session, command, entry, location);
+  if (*published != Published::kDone) {
+    session.store().Abandon(session, location);
+    return NeedsRoom(SpecBytes(spec));
+  }
+  Reply reply = Plain(Outcome::kStored);
+  Describe(session, location, &reply);
+  if (command.update_expiry)
+    reply.ttl_before_s = SecondsLeft(session, touched ? command.vivify_expiry : command.expiry);
+  reply.won = true;
+  return reply;
+}
+
+// Whether this read is told to refresh the object, which ends at `expiry` from now on.
+bool WinsRefresh(const Session& session, const Command& command, uint32_t expiry, uint32_t access) {
+  if ((access & kAccessWinSent) != 0 || !command.hand_out_win) return false;
+  if ((access & kAccessStale) != 0) return true;
+  return command.recache && expiry != kNeverExpires &&
+         static_cast<int64_t>(expiry) - session.now_s() < command.recache_s;
+}
+
+// Shows a version to a client: from now on the version must outlive moves of the object. False:
+// the entry changed in the meantime and its version may be another one.
+bool ShowVersion(const Entry& entry) {
+  if ((entry.object->shape & kShapeHasCas) != 0) return true;
+  const uint32_t access = task::LoadRelaxed32(&entry.object->access);
+  // Set before the slot is looked at again: a mover marks the slot before it reads the bit
+  // (cache/evict.cc), so either it sees the bit or we see its mark.
+  if ((access & kAccessCasSeen) == 0) task::FetchOr32(&entry.object->access, kAccessCasSeen);
+  task::FullFence();
+  return StillStands(entry);
+}
+
+void NoteHit(Session& session, const Command& command, const task::Found& found,
+             task::Object* object) {
+  if (command.quiet_access) return;
+  const uint64_t word = task::LoadAcquire64(found.slot);
+  if (task::WantsAccessNote(word, session.NextDice())) task::NoteAccess(found.slot, word);
+  const uint32_t access = task::LoadRelaxed32(&object->access);
+  if (command.want_access || task::WantsReadNote(access, session.now_s()))
+    task::NoteRead(object, session.now_s());
+}
+
+}  // namespace
+
+Reply ReadEntry(Session& session, const Command& command, Hint hint) {
+  for (;;) {  // Ends: each round more means that another thread changed the key.
+    const Entry entry = Locate(session, command, &hint);
+    if (!entry.present) {
+      if (!command.vivify) return Missed(entry);
+      Published published;
+      const Reply reply = Vivify(session, command, entry, &published);
+      if (published == Published::kLost) continue;
+      return reply;
+    }
+    const uint32_t access = task::LoadRelaxed32(&entry.object->access);
+    const uint32_t expiry = task::ExpiryOf(entry.object);
+    const bool won = WinsRefresh(
+        session, command, command.update_expiry && !command.recache_first ? command.expiry : expiry,
+        access);
+    uint64_t location = entry.location();
+    if (won || command.update_expiry) {
+      ObjectSpec spec = CopyOf(session, entry, command.want_cas);
+      if (won) spec.access |= kAccessWinSent;
+      if (command.update_expiry) spec.expiry = command.expiry;
+      location = AppendVersion(session, spec);
+      if (location == 0) return NeedsRoom(SpecBytes(spec));
+      if (PublishCopy(session, entry, location) != Published::kDone) {
+        session.store().Abandon(session, location);
+        continue;
+      }
+    } else if (command.want_cas && !ShowVersion(entry)) {
+      continue;
+    }
+    Reply reply = Plain(Outcome::kHit);
+    Describe(session, location, &reply);
+    if (command.want_cas) session.store().log().NoteShown(reply.cas);
+    reply.ttl_before_s = SecondsLeft(session, expiry);
+    reply.stale = (access & kAccessStale) != 0;
+    reply.won = won;
+    reply.win_taken = (access & kAccessWinSent) != 0;
+    reply.hit_before = (access & kAccessFetched) != 0;
+    reply.last_access_s = task::SecondsSinceAccess(access, session.now_s());
+    NoteHit(session, command, entry.found, session.ObjectAt(location));
+    return reply;
+  }
+}
+
+}  // namespace weft::cache

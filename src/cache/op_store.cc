@@ -1,0 +1,128 @@
+// set, add, replace, append, prepend, cas, ms.
+#include "cache/entry.h"
+
+namespace weft::cache {
+namespace {
+
+enum class Verdict : uint8_t { kStore, kStoreStale, kNotStored, kExists, kMiss };
+
+bool IsConcatenation(const Command& command) {
+  return command.store_mode == StoreMode::kAppend || command.store_mode == StoreMode::kPrepend;
+}
+
+// Version 0 is nobody's: a set or replace compares with it, and fails; append and prepend take it
+// as "any".
+bool ComparesCas(const Command& command) {
+  return command.compare_cas && (command.cas_expected != 0 || !IsConcatenation(command));
+}
+
+Verdict JudgePresent(Session& session, const Command& command, const Entry& entry) {
+  if (command.store_mode == StoreMode::kAdd) return Verdict::kNotStored;
+  if (!ComparesCas(command)) return Verdict::kStore;
+  const uint64_t cas = task::CasOf(session.log(), entry.location());
+  if (cas == command.cas_expected) return Verdict::kStore;
+  const bool older = command.cas_expected != 0 && command.cas_expected < cas;
+  if (command.invalidate && older && !IsConcatenation(command)) return Verdict::kStoreStale;
+  return Verdict::kExists;
+}
+
+Verdict JudgeAbsent(const Command& command) {
+  switch (command.store_mode) {
+    case StoreMode::kSet: return ComparesCas(command) ? Verdict::kMiss : Verdict::kStore;
+    case StoreMode::kAdd: return Verdict::kStore;
+    case StoreMode::kReplace: return ComparesCas(command) ? Verdict::kMiss : Verdict::kNotStored;
+    case StoreMode::kAppend:
+    case StoreMode::kPrepend: return command.vivify ? Verdict::kStore : Verdict::kNotStored;
+  }
+  return Verdict::kNotStored;
+}
+
+ObjectSpec SpecOfCommand(const Command& command) {
+  ObjectSpec spec;
+  spec.key = command.key;
+  spec.head = command.value;
+  spec.client_flags = command.client_flags;
+  spec.expiry = command.expiry;
+  spec.has_cas = command.explicit_cas;
+  spec.cas = command.cas_new;
+  spec.access = (command.binary_key ? kAccessBinary : 0) | (command.want_cas ? kAccessCasSeen : 0);
+  return spec;
+}
+
+// The version to be stored over (or instead of) the entry.
+ObjectSpec NextVersion(const Command& command, const Entry& entry, Verdict verdict) {
+  ObjectSpec spec = SpecOfCommand(command);
+  if (!entry.present) {
+    if (IsConcatenation(command)) spec.expiry = command.vivify_expiry;
+    return spec;
+  }
+  if (IsConcatenation(command)) {
+    const std::string_view old = ValueView(entry.object);
+    const bool append = command.store_mode == StoreMode::kAppend;
+    spec.head = append ? old : command.value;
+    spec.tail = append ? command.value : old;
+    spec.client_flags = task::ClientFlags(entry.object);
+    spec.expiry = task::ExpiryOf(entry.object);
+  }
+  if (verdict == Verdict::kStoreStale) {
+    spec.expiry = task::ExpiryOf(entry.object);
+    spec.access |= kAccessStale | (entry.object->access & kAccessWinSent);
+  }
+  return spec;
+}
+
+Reply Refuse(Verdict verdict, const Entry& entry) {
+  if (verdict == Verdict::kNotStored && entry.present)
+    task::NoteAccess(entry.found.slot, entry.found.word);
+  switch (verdict) {
+    case Verdict::kExists: return Plain(Outcome::kExists);
+    case Verdict::kMiss: return Plain(Outcome::kMiss);
+    default: return Plain(Outcome::kNotStored);
+  }
+}
+
+bool IsPlainSet(const Command& command) {
+  return command.verb == Verb::kStore && command.store_mode == StoreMode::kSet &&
+         !command.compare_cas && !command.explicit_cas;
+}
+
+}  // namespace
+
+uint64_t Store::Place(Session& session, const Command& command) {
+  if (!IsPlainSet(command) || IsTooLarge(session, command.key.size(), command.value.size()))
+    return 0;
+  return AppendVersion(session, SpecOfCommand(command));
+}
+
+Reply StoreEntry(Session& session, const Command& command, Hint hint) {
+  uint64_t placed = hint.placed;
+  for (;;) {  // Ends: each round more means that another thread changed the key.
+    const Entry entry = Locate(session, command, &hint);
+    const Verdict verdict =
+        entry.present ? JudgePresent(session, command, entry) : JudgeAbsent(command);
+    if (verdict != Verdict::kStore && verdict != Verdict::kStoreStale)
+      return Refuse(verdict, entry);
+    const ObjectSpec spec = NextVersion(command, entry, verdict);
+    if (IsTooLarge(session, spec.key.size(), spec.value_bytes())) return Plain(Outcome::kTooLarge);
+    // A version shown since the object was placed may be above its own: then it is written anew.
+    ObjectLog& log = session.store().log();
+    if (placed != 0 && log.AnyShown() && !log.IsAboveShown(task::CasOf(session.log(), placed))) {
+      session.store().Abandon(session, placed);
+      placed = 0;
+    }
+    const uint64_t location = placed != 0 ? placed : AppendVersion(session, spec);
+    placed = 0;
+    if (location == 0) return NeedsRoom(SpecBytes(spec));
+    const Published published = Publish(session, command, entry, location);
+    if (published == Published::kDone) {
+      Reply reply = Plain(Outcome::kStored);
+      if (command.want_cas || IsConcatenation(command)) Describe(session, location, &reply);
+      if (command.want_cas) session.store().log().NoteShown(reply.cas);
+      return reply;
+    }
+    session.store().Abandon(session, location);
+    if (published == Published::kFull) return NeedsRoom(SpecBytes(spec));
+  }
+}
+
+}  // namespace weft::cache

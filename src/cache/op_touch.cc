@@ -1,0 +1,23 @@
+// touch: a new time to live; the version stays.
+#include "cache/entry.h"
+
+namespace weft::cache {
+
+Reply TouchEntry(Session& session, const Command& command, Hint hint) {
+  for (;;) {  // Ends: each round more means that another thread changed the key.
+    const Entry entry = Locate(session, command, &hint);
+    if (!entry.present) return Plain(Outcome::kMiss);
+    ObjectSpec spec = CopyOf(session, entry, false);
+    spec.expiry = command.expiry;
+    const uint64_t location = AppendVersion(session, spec);
+    if (location == 0) return NeedsRoom(SpecBytes(spec));
+    if (PublishCopy(session, entry, location) == Published::kDone) {
+      task::NoteAccess(entry.found.slot, task::LoadAcquire64(entry.found.slot));
+      task::NoteRead(session.ObjectAt(location), session.now_s());
+      return Plain(Outcome::kTouched);
+    }
+    session.store().Abandon(session, location);
+  }
+}
+
+}  // namespace weft::cache

@@ -1,0 +1,44 @@
+// cache/segment_set.h: a set of segment numbers that finds its lowest quickly: one bit a segment.
+//
+// Threads: the owner's lock.
+#pragma once
+
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace weft::cache {
+
+class SegmentSet {
+ public:
+  explicit SegmentSet(uint32_t segments) : words_((segments + 63) / 64, 0) {}
+
+  void Insert(uint32_t segment) {
+    words_[segment / 64] |= uint64_t{1} << (segment % 64);
+    count_++;
+  }
+  // REQUIRES: Contains(segment)
+  void Erase(uint32_t segment) {
+    words_[segment / 64] &= ~(uint64_t{1} << (segment % 64));
+    count_--;
+  }
+  bool Contains(uint32_t segment) const {
+    return (words_[segment / 64] >> (segment % 64) & 1) != 0;
+  }
+  uint32_t count() const { return count_; }
+
+  // REQUIRES: count() != 0
+  uint32_t Lowest() const {
+    size_t word = 0;
+    while (words_[word] == 0) word++;
+    return static_cast<uint32_t>(word * 64) +
+           static_cast<uint32_t>(std::countr_zero(words_[word]));
+  }
+
+ private:
+  std::vector<uint64_t> words_;
+  uint32_t count_ = 0;
+};
+
+}  // namespace weft::cache

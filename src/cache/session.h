@@ -1,0 +1,91 @@
+// cache/session.h: one thread's (or one batch's) way into the store.
+//
+// Begin() enters the epoch and takes the views that stay the same until End(): the clock, the
+// index, the log. Everything the store returns by pointer is valid between the two.
+//
+// Threads   one at a time. Its counters may be read by any.
+#pragma once
+
+#include <cstdint>
+
+#include "base/counter.h"
+#include "cache/epoch.h"
+#include "task/index.h"
+#include "task/log.h"
+
+namespace weft::cache {
+
+class Store;
+
+using base::Counter;
+
+struct SessionCounters {
+  Counter evictions;      // live objects dropped for room
+  Counter evicted_unread;  // of those, never read
+  Counter expired;        // objects that ended by their time to live, seen when freed
+  Counter expired_unread;
+  Counter carried;        // objects copied forward out of a victim
+  Counter segments_freed;
+  Counter room_made;      // times a store had to wait for room
+  Counter retries;        // mutations that lost a race and went round again
+
+  void AddAll(const SessionCounters& other) {
+    for (Counter SessionCounters::*counter :
+         {&SessionCounters::evictions, &SessionCounters::evicted_unread, &SessionCounters::expired,
+          &SessionCounters::expired_unread, &SessionCounters::carried,
+          &SessionCounters::segments_freed, &SessionCounters::room_made,
+          &SessionCounters::retries})
+      (this->*counter).Add((other.*counter).value());
+  }
+};
+
+class Session {
+ public:
+  // REQUIRES: the store outlives it. `slot` was claimed for it.
+  Session(Store* store, Epochs* epochs, Epochs::Slot* slot, uint32_t lane)
+      : store_(store), epochs_(epochs), slot_(slot), lane_(lane) {}
+  ~Session();
+  Session(const Session&) = delete;
+  Session& operator=(const Session&) = delete;
+
+  // Enters the epoch; REQUIRES: outside. End leaves it.
+  void Begin();
+  void End();
+  // Takes the views anew within the epoch, after this session itself changed them (flush).
+  void Refresh();
+  // The log's view alone: positions in the index that the batch has noted stay good.
+  void RefreshLog();
+
+  bool inside() const { return inside_; }
+  Store& store() const { return *store_; }
+  uint32_t lane() const { return lane_; }
+  uint32_t now_s() const { return now_s_; }
+  const task::IndexRef& index() const { return index_; }
+  const task::LogRef& log() const { return log_; }
+  task::Object* ObjectAt(uint64_t location) const { return task::ObjectAt(log_, location); }
+
+  // A number that changes from call to call (task::NoteAccess).
+  uint32_t NextDice() { return dice_++; }
+
+  // Entries that this session added, less those it removed; counted into the store by End.
+  void AddItems(int64_t n) { items_delta_ += n; }
+  SessionCounters& counters() { return counters_; }
+  const SessionCounters& counters() const { return counters_; }
+
+ private:
+  Store* const store_;
+  Epochs* const epochs_;
+  Epochs::Slot* const slot_;
+  const uint32_t lane_;
+
+  // Owned by the thread.
+  bool inside_ = false;
+  uint32_t now_s_ = 0;
+  uint32_t dice_ = 0;
+  int64_t items_delta_ = 0;
+  task::IndexRef index_{};
+  task::LogRef log_{};
+  SessionCounters counters_;
+};
+
+}  // namespace weft::cache

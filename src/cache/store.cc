@@ -1,0 +1,331 @@
+#include "cache/store.h"
+
+#include <algorithm>
+#include <chrono>
+#include <thread>
+
+#include "base/check.h"
+#include "base/clock.h"
+#include "cache/entry.h"
+
+namespace weft::cache {
+namespace {
+
+constexpr uint64_t kMemoryBytesMin = 1u << 20;
+constexpr uint64_t kBytesPerFirstBucket = 16384;
+constexpr double kExpectedLoad = 0.75;      // of an index sized by expected_items
+constexpr uint64_t kBucketsPerWrite = 16;   // growth's work for each object stored
+constexpr uint64_t kBucketsPerBatch = 64;   // and for each batch, so that readers finish it too
+constexpr uint32_t kRoomAttempts = 1000;    // 50 us apart: a twentieth of a second
+
+uint64_t FirstBucketCount(const CacheOptions& options) {
+  const double expected =
+      static_cast<double>(options.expected_items) / (kBucketSlots * kExpectedLoad);
+  return std::max<uint64_t>(options.memory_bytes / kBytesPerFirstBucket,
+                            static_cast<uint64_t>(expected) + 1);
+}
+
+Status CheckOptions(const CacheOptions& options) {
+  if (options.memory_bytes < kMemoryBytesMin)
+    return {Code::kInvalidArgument, "memory_bytes must be at least 1 MiB"};
+  if (options.object_bytes_max < 1024 || options.object_bytes_max > (1u << 30))
+    return {Code::kInvalidArgument, "object_bytes_max must be 1 KiB to 1 GiB"};
+  if (options.object_bytes_max > options.memory_bytes / 2)
+    return {Code::kInvalidArgument, "object_bytes_max must be at most half of memory_bytes"};
+  if (options.hash_bits == 0 || options.hash_bits > 64)
+    return {Code::kInvalidArgument, "hash_bits must be 1 to 64"};
+  if (!options.evict && options.index_policy == IndexPolicy::kSetAssociative)
+    return {Code::kInvalidArgument, "a set-associative index evicts: evict = false needs kCuckoo"};
+  if (FirstBucketCount(options) * sizeof(task::Bucket) > options.memory_bytes / 2)
+    return {Code::kInvalidArgument, "an index for expected_items takes over half of memory_bytes"};
+  return Status::Ok();
+}
+
+}  // namespace
+
+Store::Store(const CacheOptions& options)
+    : options_(options), hasher_(options.hash_bits), memory_limit_(options.memory_bytes) {}
+
+Store::~Store() {
+  base::MutexLock lock(&sessions_mutex_);
+  WEFT_CHECK(sessions_.empty());
+}
+
+Result<std::unique_ptr<Store>> Store::Open(const CacheOptions& options) {
+  if (Status status = CheckOptions(options); !status.ok()) return status;
+  // The constructor is private so that no store exists half made.
+  auto store = std::unique_ptr<Store>(new Store(options));  // owned at once
+  if (Status status = store->Init(); !status.ok()) return status;
+  return store;
+}
+
+Status Store::Init() {
+  const uint64_t buckets = FirstBucketCount(options_);
+  auto index = Index::Create(options_.index_policy, buckets, options_.huge_pages, hasher_,
+                             &epochs_);
+  if (!index) return index.error();
+  index_ = std::move(index.value());
+  const uint32_t cores = std::max(1u, std::thread::hardware_concurrency());
+  const uint32_t lanes = options_.append_lanes != 0 ? options_.append_lanes : cores;
+  const uint64_t log_bytes = options_.memory_bytes - index_->table_bytes();
+  auto log = ObjectLog::Create(GeometryFor(log_bytes, lanes, options_.object_bytes_max),
+                               options_.huge_pages, &epochs_);
+  if (!log) return log.error();
+  log_ = std::move(log.value());
+  fixed_bytes_ = sizeof(Store) + log_->table_bytes();
+  if (LogBudgetBytes(index_->table_bytes()) <
+      log_->budget_min() * log_->geometry().segment_bytes)
+    return {Code::kInvalidArgument, "memory_bytes is too small for object_bytes_max"};
+  UpdateLogBudget();
+  return Status::Ok();
+}
+
+std::unique_ptr<Session> Store::NewSession() {
+  Epochs::Slot* slot = epochs_.Claim();
+  if (slot == nullptr) return nullptr;
+  auto session = std::make_unique<Session>(this, &epochs_, slot, next_lane_.fetch_add(1));
+  base::MutexLock lock(&sessions_mutex_);
+  sessions_.push_back(session.get());
+  return session;
+}
+
+void Store::Forget(Session* session) {
+  base::MutexLock lock(&sessions_mutex_);
+  sessions_.erase(std::find(sessions_.begin(), sessions_.end(), session));
+  retired_counters_.AddAll(session->counters());
+}
+
+Reply Store::Execute(Session& session, const Command& command, Hint hint) {
+  switch (command.verb) {
+    case Verb::kRead:
+      return ReadEntry(session, command, hint);
+    case Verb::kStore:
+      return StoreEntry(session, command, hint);
+    case Verb::kDelete:
+      return DeleteEntry(session, command, hint);
+    case Verb::kArithmetic:
+      return ArithmeticEntry(session, command, hint);
+    case Verb::kTouch:
+      return TouchEntry(session, command, hint);
+  }
+  return Plain(Outcome::kMiss);
+}
+
+void Store::Abandon(Session& session, uint64_t location) {
+  log_->Release(location, task::StoredBytes(session.ObjectAt(location)));
+}
+
+void Store::NoteStoredBytes(uint64_t location, uint32_t bytes) {
+  // One object in sixteen: a shared word that every store wrote would bind the writers together.
+  if ((location & 15) != 0) return;
+  const uint32_t mean = expected_object_bytes_.load(std::memory_order_relaxed);
+  const int64_t step = (static_cast<int64_t>(bytes) - mean) / 16;
+  if (step != 0)
+    expected_object_bytes_.store(static_cast<uint32_t>(mean + step), std::memory_order_relaxed);
+}
+
+uint64_t Store::LogBudgetBytes(uint64_t index_bytes) const {
+  const uint64_t limit = memory_limit();
+  const uint64_t tables = index_bytes + fixed_bytes_;
+  return limit > tables ? limit - tables : 0;
+}
+
+// Gives the log what the limit leaves beside index tables of `index_bytes`.
+void Store::SetLogBudgetLocked(uint64_t index_bytes) {
+  const uint64_t segments = LogBudgetBytes(index_bytes) / log_->geometry().segment_bytes;
+  log_->SetBudget(static_cast<uint32_t>(
+      std::clamp<uint64_t>(segments, log_->budget_min(), log_->budget_max())));
+}
+
+void Store::UpdateLogBudget() {
+  base::MutexLock lock(&budget_mutex_);
+  SetLogBudgetLocked(index_->table_bytes());
+}
+
+Status Store::SetMemoryLimit(uint64_t bytes) {
+  const uint64_t segment_bytes = log_->geometry().segment_bytes;
+  const uint64_t tables = index_->table_bytes() + fixed_bytes_;
+  if (bytes < tables + log_->budget_min() * segment_bytes)
+    return {Code::kInvalidArgument, "below what the index and the largest object need"};
+  if (bytes > tables + log_->budget_max() * segment_bytes)
+    return {Code::kInvalidArgument, "over four times the memory the store was opened with"};
+  memory_limit_ = bytes;
+  UpdateLogBudget();
+  return Status::Ok();
+}
+
+void Store::Flush(Session& session, uint32_t at_s) {
+  if (at_s > session.now_s()) {
+    flush_at_s_ = at_s;
+    return;
+  }
+  flush_at_s_ = 0;
+  log_->Flush();
+  session.Refresh();
+}
+
+void Store::FlushDue(uint32_t due) {
+  if (flush_at_s_.compare_exchange_strong(due, 0)) log_->Flush();
+}
+
+uint64_t Store::ItemCount() const {
+  const int64_t items = items_.load(std::memory_order_relaxed);
+  return items < 0 ? 0 : static_cast<uint64_t>(items);
+}
+
+// Both tables stand for a while; the log keeps half of the limit, and its largest object's room.
+bool Store::CanGrowIndex() const {
+  const uint64_t left =
+      LogBudgetBytes(index_->table_bytes() + index_->NextBucketCount() * sizeof(task::Bucket));
+  return left >= memory_limit() / 2 &&
+         left >= log_->budget_min() * log_->geometry().segment_bytes;
+}
+
+bool Store::DropsFromFullSets() const {
+  if (!options_.evict || options_.index_policy != IndexPolicy::kSetAssociative) return false;
+  if (index_->growing()) return !index_->preparing();
+  return !index_->IsCrowded(ItemCount()) || !CanGrowIndex();
+}
+
+bool Store::MayDropEntry() const {
+  if (!options_.evict) return false;
+  if (index_->growing()) return index_->IsSparse(ItemCount());
+  return index_->IsSparse(ItemCount()) || !CanGrowIndex();
+}
+
+void Store::StartGrowthIfCrowded() {
+  if (index_->growing() || (!growth_wanted_.load(std::memory_order_relaxed) &&
+                            !growth_planned_.load(std::memory_order_relaxed) &&
+                            !index_->IsCrowded(ItemCount())))
+    return;
+  base::MutexLock lock(&budget_mutex_);
+  const uint64_t items = ItemCount();
+  const bool wanted =
+      index_->IsCrowded(items) || (growth_wanted_.load() && !index_->IsSparse(items));
+  if (index_->growing()) return;
+  if (!wanted || !CanGrowIndex()) {
+    growth_wanted_ = false;
+    if (growth_planned_.exchange(false)) SetLogBudgetLocked(index_->table_bytes());
+    return;
+  }
+  // The log gives up the new table's bytes first, so that the limit holds while both stand.
+  growth_planned_ = true;
+  SetLogBudgetLocked(index_->table_bytes() +
+                     index_->NextBucketCount() * sizeof(task::Bucket));
+  if (log_->over_budget() && options_.evict) return;  // eviction ahead of need brings it down
+  growth_wanted_ = false;
+  growth_planned_ = false;
+  if (log_->over_budget() || !index_->StartGrowth().ok())
+    SetLogBudgetLocked(index_->table_bytes());
+}
+
+void Store::GrowIndex(Session& session, uint32_t writes) {
+  if (!index_->growing()) return;
+  session.Begin();
+  index_->Step(session.log(), kBucketsPerBatch + writes * kBucketsPerWrite, [&](uint64_t dropped) {
+    log_->Release(dropped, task::StoredBytes(session.ObjectAt(dropped)));
+    session.counters().evictions.Add(1);
+    session.AddItems(-1);
+  });
+  session.End();
+  if (index_->growing()) return;
+  growth_wanted_ = false;
+  UpdateLogBudget();
+}
+
+void Store::ExpireWhenDue(Session& session) {
+  const uint32_t now_s = base::NowSeconds();
+  uint32_t checked = expiry_checked_s_.load(std::memory_order_relaxed);
+  if (checked == now_s) return;
+  // One thread a second looks; while it finds something it looks again with the next batch.
+  if (EvictOne(session, false, true)) return;
+  expiry_checked_s_.compare_exchange_strong(checked, now_s);
+}
+
+void Store::EvictAhead(Session& session) {
+  const uint32_t wanted = log_->geometry().lanes + 1;
+  if (log_->SegmentsAvailable() >= wanted) return;
+  if (log_->SegmentsRetired() != 0) log_->Reclaim();
+  if (log_->SegmentsAvailable() + log_->SegmentsRetired() < wanted)
+    EvictOne(session, options_.evict, false);
+}
+
+void Store::Maintain(Session& session, uint32_t writes) {
+  FlushIfDue(base::NowSeconds());
+  ExpireWhenDue(session);
+  if (writes != 0) {
+    EvictAhead(session);
+    StartGrowthIfCrowded();
+  }
+  GrowIndex(session, writes);
+}
+
+bool Store::MakeRoom(Session& session, uint64_t bytes) {
+  session.counters().room_made.Add(1);
+  const uint32_t needed = log_->SegmentsNeeded(bytes) + 1;
+  bool sealed = false;
+  for (uint32_t attempt = 0; attempt < kRoomAttempts; attempt++) {
+    StartGrowthIfCrowded();
+    GrowIndex(session, 1024);
+    log_->Reclaim();
+    const bool is_enough = log_->SegmentsAvailable() >= needed;
+    // Scattered room is none for a large object: more goes then, until neighbours are free.
+    const bool has_room = is_enough && log_->HasNeighbours(needed - 1);
+    if (has_room && !growth_wanted_.load() && !index_->growing()) return true;
+    // Who met a full table while it grew waits until it has grown.
+    if (has_room && options_.evict && !index_->preparing() &&
+        !(index_->growing() && growth_wanted_.load()))
+      return true;
+    const bool is_short = log_->SegmentsAvailable() + log_->SegmentsRetired() < needed;
+    if ((is_short || (is_enough && !has_room)) && EvictOne(session, options_.evict, false))
+      continue;
+    if (log_->SegmentsRetired() == 0 && !index_->growing() && !log_->VictimsPending()) {
+      if (sealed) return has_room;
+      log_->SealAll();  // what is left may be in open segments of other groups
+      sealed = true;
+      continue;
+    }
+    // Another batch may still see what was freed: it ends within its own short time.
+    std::this_thread::sleep_for(std::chrono::microseconds(50));
+  }
+  return false;
+}
+
+Reply ExecuteWithRoom(Session& session, const Command& command, Hint hint) {
+  constexpr int kTries = 32;
+  Store& store = session.store();
+  Reply reply = store.Execute(session, command, hint);
+  for (int i = 0; reply.needs_room && i < kTries; i++) {
+    const uint64_t bytes = reply.object_bytes;
+    session.End();
+    const bool made = store.MakeRoom(session, bytes);
+    session.Begin();
+    if (!made) break;
+    reply = store.Execute(session, command);
+    reply.made_room = true;
+  }
+  reply.needs_room = false;
+  return reply;
+}
+
+void Store::SumCounters(SessionCounters* total) const {
+  base::MutexLock lock(&sessions_mutex_);
+  total->AddAll(retired_counters_);
+  for (const Session* session : sessions_) total->AddAll(session->counters());
+}
+
+CacheStats Store::Stats() const {
+  CacheStats stats;
+  stats.items = ItemCount();
+  stats.object_bytes = log_->live_bytes();
+  stats.memory_bytes = log_->resident_bytes() + index_->table_bytes() + fixed_bytes_;
+  stats.index_buckets = index_->bucket_count();
+  SessionCounters counters;
+  SumCounters(&counters);
+  stats.evictions = counters.evictions.value();
+  stats.expired = counters.expired.value();
+  stats.carried = counters.carried.value();
+  return stats;
+}
+
+}  // namespace weft::cache

@@ -1,0 +1,149 @@
+// cache/store.h: the in-memory store: index and object log behind commands about keys.
+//
+// Every mutation is one mechanism: append the new object, then compare-and-swap the key's slot from
+// the old location to the new. Whoever loses the swap looks again and decides anew, so every
+// command is atomic for its key, on any number of threads, without a lock held across two keys.
+//
+// Use       auto session = store->NewSession();
+//           session->Begin(); reply = store->Execute(*session, command); ...; session->End();
+//           store->Maintain(*session);
+//           A reply with needs_room asks the caller to End, MakeRoom, Begin and execute again.
+// Threads   Execute and the like: any number, each with its own session.
+// Lock      none of its own; Index's and ObjectLog's (docs/concurrency.md).
+#pragma once
+
+#include <atomic>
+#include <memory>
+#include <vector>
+
+#include "base/mutex.h"
+#include "cache/command.h"
+#include "cache/index.h"
+#include "cache/key_hasher.h"
+#include "cache/object_log.h"
+#include "cache/session.h"
+#include "task/search.h"
+
+namespace weft::cache {
+
+// What a batch already knows of a command when it is executed.
+struct Hint {
+  bool searched = false;    // `found` is the entry of the key, or none, as task KC found it
+  task::Found found{nullptr, 0};
+  uint64_t placed = 0;      // task MM: location of the object that a plain set wants to publish
+};
+
+class Store {
+ public:
+  static Result<std::unique_ptr<Store>> Open(const CacheOptions& options);
+  ~Store();
+
+  const CacheOptions& options() const { return options_; }
+  // Null when Epochs::kSlotsMax sessions exist.
+  std::unique_ptr<Session> NewSession() WEFT_EXCLUDES(sessions_mutex_);
+
+  uint64_t HashOf(std::string_view key) const { return hasher_(key); }
+
+  // Carries a command out. REQUIRES: `session` is inside; command.hash is HashOf(command.key).
+  Reply Execute(Session& session, const Command& command, Hint hint = {});
+
+  // Task MM: writes the object of a plain set (no condition, no version asked for) into the log
+  // before its turn comes. 0: there is no room now.
+  uint64_t Place(Session& session, const Command& command);
+  // An object that was placed and will not be published.
+  void Abandon(Session& session, uint64_t location);
+
+  // Between batches: frees segments ahead of need, expires, grows the index. Cheap when idle.
+  // `writes` bounds the work: about so many objects were stored since the last call.
+  // REQUIRES: `session` is outside.
+  void Maintain(Session& session, uint32_t writes);
+  // Frees room for an object of `bytes`. False: nothing may be freed.
+  // REQUIRES: `session` is outside.
+  bool MakeRoom(Session& session, uint64_t bytes);
+
+  // Empties the store, at once or when the clock reaches `at_s` (0: now). In a session's batch,
+  // commands after it see the empty store (the session is refreshed).
+  void Flush(Session& session, uint32_t at_s);
+
+  // Changes the memory limit. kInvalidArgument below what the tables need.
+  Status SetMemoryLimit(uint64_t bytes);
+  uint64_t memory_limit() const { return memory_limit_.load(std::memory_order_relaxed); }
+
+  // Running mean of stored object sizes, for prefetching.
+  uint32_t expected_object_bytes() const {
+    return expected_object_bytes_.load(std::memory_order_relaxed);
+  }
+
+  CacheStats Stats() const WEFT_EXCLUDES(sessions_mutex_);
+  // Adds the counters of all sessions, past ones too, to `total`.
+  void SumCounters(SessionCounters* total) const WEFT_EXCLUDES(sessions_mutex_);
+  uint64_t index_bytes() const { return index_->table_bytes(); }
+  bool index_growing() const { return index_->growing(); }
+
+  // For sessions and the operations beside this file.
+  ObjectLog& log() { return *log_; }
+  Index& index() { return *index_; }
+  Epochs& epochs() { return epochs_; }
+  uint64_t ItemCount() const;
+  void CountItems(int64_t delta) { items_.fetch_add(delta, std::memory_order_relaxed); }
+  void Forget(Session* session) WEFT_EXCLUDES(sessions_mutex_);
+  void NoteStoredBytes(uint64_t location, uint32_t bytes);
+  // Whether entries of a full set go for new ones as a rule: with policy kSetAssociative, unless
+  // sets are full because the index is about to grow.
+  bool DropsFromFullSets() const;
+  // Whether an entry may go because the index cannot grow now, or that would not help.
+  bool MayDropEntry() const;
+  // Carries out a flush whose second has come.
+  void FlushIfDue(uint32_t now_s) {
+    const uint32_t due = flush_at_s_.load(std::memory_order_relaxed);
+    if (due != 0 && due <= now_s) FlushDue(due);
+  }
+  // An insert found both buckets full: the index should grow, if that can help.
+  void AskForGrowth() { growth_wanted_.store(true, std::memory_order_relaxed); }
+
+ private:
+  explicit Store(const CacheOptions& options);
+  Status Init();
+  void GrowIndex(Session& session, uint32_t writes);
+  bool CanGrowIndex() const;
+  void StartGrowthIfCrowded() WEFT_EXCLUDES(budget_mutex_);
+  void FlushDue(uint32_t due);
+  bool EvictOne(Session& session, bool evict, bool only_ended);  // evict.cc
+  void EvictAhead(Session& session);
+  void ExpireWhenDue(Session& session);
+  void UpdateLogBudget() WEFT_EXCLUDES(budget_mutex_);
+  void SetLogBudgetLocked(uint64_t index_bytes) WEFT_REQUIRES(budget_mutex_);
+  uint64_t LogBudgetBytes(uint64_t index_bytes) const;
+
+  // Constant after construction.
+  const CacheOptions options_;
+  const KeyHasher hasher_;
+  uint64_t fixed_bytes_ = 0;  // tables that neither grow nor hold objects
+
+  // Provides its own synchronisation.
+  Epochs epochs_;
+  std::unique_ptr<Index> index_;
+  std::unique_ptr<ObjectLog> log_;
+  std::atomic<uint64_t> memory_limit_{0};
+  std::atomic<uint32_t> flush_at_s_{0};  // read by every batch, so not beside what batches write
+  std::atomic<bool> growth_planned_{false};  // the log is making room for the next table
+  alignas(64) std::atomic<int64_t> items_{0};
+  std::atomic<uint32_t> expected_object_bytes_{64};
+  std::atomic<uint32_t> expiry_checked_s_{0};
+  std::atomic<bool> growth_wanted_{false};
+  std::atomic<uint32_t> next_lane_{0};
+
+  // Of who computes the log's budget: before the locks of Index and ObjectLog.
+  base::Mutex budget_mutex_;
+
+  mutable base::Mutex sessions_mutex_;
+  std::vector<Session*> sessions_ WEFT_GUARDED_BY(sessions_mutex_);
+  SessionCounters retired_counters_;  // of sessions that are gone; written under sessions_mutex_
+};
+
+// Executes a command; while there is no room for it, leaves the epoch, makes room and tries again,
+// so pointers taken before it are no longer valid where it returns with reply.made_room.
+// REQUIRES: `session` is inside.
+Reply ExecuteWithRoom(Session& session, const Command& command, Hint hint = {});
+
+}  // namespace weft::cache

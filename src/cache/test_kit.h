@@ -1,0 +1,135 @@
+// cache/test_kit.h: what tests of the store share: the seed, a store, a client that asks it.
+#pragma once
+
+#include <cstdio>
+#include <cstdlib>
+#include <memory>
+#include <random>
+#include <string>
+#include <string_view>
+
+#include "base/check.h"
+#include "base/clock.h"
+#include "cache/store.h"
+
+namespace weft::cache {
+
+// The seed of this run: WEFT_SEED, or 1. Printed once, so that a failure can be run again.
+inline uint64_t TestSeed() {
+  static const uint64_t seed = [] {
+    const char* text = std::getenv("WEFT_SEED");
+    const uint64_t value = text != nullptr ? std::strtoull(text, nullptr, 10) : 1;
+    std::printf("WEFT_SEED=%llu\n", static_cast<unsigned long long>(value));
+    return value;
+  }();
+  return seed;
+}
+
+// Rounds of a randomized test: a tenth in sanitized builds, ten times with WEFT_LONG=1.
+inline uint32_t Rounds(uint32_t rounds) {
+  static const bool is_long = std::getenv("WEFT_LONG") != nullptr;
+  if (is_long) return rounds * 10;
+#ifdef WEFT_SANITIZED
+  return rounds / 10 + 1;
+#else
+  return rounds;
+#endif
+}
+
+inline std::unique_ptr<Store> OpenStore(CacheOptions options = {}) {
+  options.huge_pages = false;  // a huge page is resident whole, which blurs what tests measure
+  auto store = Store::Open(options);
+  if (!store) {
+    std::fprintf(stderr, "%s\n", store.error().ToString().c_str());
+    std::abort();
+  }
+  return std::move(store.value());
+}
+
+// A reply whose value is the test's own.
+struct Answer {
+  Reply reply;
+  std::string value;
+};
+
+// One thread's way into a store, a command at a time.
+class Client {
+ public:
+  explicit Client(Store* store) : store_(store), session_(store->NewSession()) {
+    WEFT_CHECK(session_ != nullptr);
+  }
+
+  Session& session() { return *session_; }
+
+  Answer Run(Command command) {
+    command.hash = store_->HashOf(command.key);
+    Answer answer;
+    session_->Begin();
+    answer.reply = ExecuteWithRoom(*session_, command);
+    answer.value = std::string(answer.reply.value);
+    session_->End();
+    store_->Maintain(*session_, command.verb == Verb::kRead ? 0 : 1);
+    return answer;
+  }
+
+  Outcome Set(std::string_view key, std::string_view value, Expiry expiry = kNeverExpires) {
+    return Put(StoreMode::kSet, key, value, expiry).reply.outcome;
+  }
+  Answer Put(StoreMode mode, std::string_view key, std::string_view value,
+               Expiry expiry = kNeverExpires) {
+    Command command = Of(Verb::kStore, key);
+    command.store_mode = mode;
+    command.value = value;
+    command.expiry = expiry;
+    return Run(command);
+  }
+  Answer Get(std::string_view key) { return Run(Of(Verb::kRead, key)); }
+  // The value, or "(none)".
+  std::string Value(std::string_view key) {
+    Answer answer = Get(key);
+    return answer.reply.outcome == Outcome::kHit ? answer.value : "(none)";
+  }
+  Answer Gets(std::string_view key) {
+    Command command = Of(Verb::kRead, key);
+    command.want_cas = true;
+    return Run(command);
+  }
+  Outcome Cas(std::string_view key, std::string_view value, uint64_t cas) {
+    Command command = Of(Verb::kStore, key);
+    command.value = value;
+    command.compare_cas = true;
+    command.cas_expected = cas;
+    return Run(command).reply.outcome;
+  }
+  Answer Count(std::string_view key, uint64_t delta, bool decrement = false) {
+    Command command = Of(Verb::kArithmetic, key);
+    command.delta = delta;
+    command.decrement = decrement;
+    return Run(command);
+  }
+  Outcome Touch(std::string_view key, Expiry expiry) {
+    Command command = Of(Verb::kTouch, key);
+    command.expiry = expiry;
+    return Run(command).reply.outcome;
+  }
+  Outcome Delete(std::string_view key) { return Run(Of(Verb::kDelete, key)).reply.outcome; }
+  void Flush(uint32_t at_s = 0) {
+    session_->Begin();
+    store_->Flush(*session_, at_s);
+    session_->End();
+    store_->Maintain(*session_, 0);
+  }
+
+  static Command Of(Verb verb, std::string_view key) {
+    Command command;
+    command.verb = verb;
+    command.key = key;
+    return command;
+  }
+
+ private:
+  Store* const store_;
+  const std::unique_ptr<Session> session_;
+};
+
+}  // namespace weft::cache
