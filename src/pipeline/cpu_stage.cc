@@ -1,0 +1,182 @@
+#include "pipeline/cpu_stage.h"
+
+#include <algorithm>
+#include <bit>
+
+#include "base/ticks.h"
+#include "cache/entry.h"
+#include "task/batch_tasks.h"
+
+namespace weft::pipeline {
+namespace {
+
+constexpr uint32_t kStarvedTimesMax = 32;  // then the client is told that there is no memory
+constexpr int64_t kReplyBytes = 64;        // of a reply without its value, for the source's room
+
+// Adds the time since the last lap to a task.
+class TaskClock {
+ public:
+  explicit TaskClock(TaskTimes* times) : times_(times), last_(base::ReadTicks()) {}
+  void Lap(Task task, uint32_t queries) {
+    const uint64_t now = base::ReadTicks();
+    times_->Add(task, now - last_, queries);
+    last_ = now;
+  }
+
+ private:
+  TaskTimes* const times_;
+  uint64_t last_;
+};
+
+Task TaskOf(cache::Verb verb) {
+  return verb == cache::Verb::kDelete ? Task::kDelete : Task::kInsert;
+}
+
+}  // namespace
+
+void CpuStage::Run(Batch& batch, cache::Session& session, Sink& sink) {
+  writes_ = 0;
+  starving_ = UINT32_MAX;
+  session.Begin();
+  if (store_->options().prefetch)
+    task::PrefetchBuckets(session.index(), batch.columns(), 0,
+                          std::min(batch.size(), kGroupQueries));
+  for (uint32_t i = 0; i < batch.size();) {
+    if (batch.kind(i) == QueryKind::kOther) {
+      const bool has_room = batch.room(batch.source(i)) > 0;
+      if (has_room) sink.RunOther(batch, i, session);
+      batch.SetState(i, has_room ? QueryState::kDone : QueryState::kSkipped);
+      sink.Write(batch, i, i + 1, session);
+      i++;
+      continue;
+    }
+    const uint32_t end = GroupEnd(batch, i);
+    const uint32_t done = RunGroup(batch, i, end, session);
+    TaskClock clock(times_);
+    sink.Write(batch, i, done, session);
+    clock.Lap(Task::kWrite, done - i);
+    if (done < end) LeaveAndMakeRoom(batch, done, session);
+    i = done;
+  }
+  session.End();
+  CountBatch(batch);
+  store_->Maintain(session, writes_);
+}
+
+// Queries [begin, result) run together: none of kind kOther among them.
+uint32_t CpuStage::GroupEnd(const Batch& batch, uint32_t begin) const {
+  const uint32_t limit = std::min(batch.size(), begin + kGroupQueries);
+  uint32_t end = begin;
+  while (end < limit && batch.kind(end) != QueryKind::kOther) end++;
+  return end;
+}
+
+// Returns the first query that was not run; `end` unless one found no room.
+uint32_t CpuStage::RunGroup(Batch& batch, uint32_t begin, uint32_t end, cache::Session& session) {
+  const bool prefetch = store_->options().prefetch;
+  const task::Columns columns = batch.columns();
+  TaskClock clock(times_);
+  PlaceObjects(batch, begin, end, session);
+  clock.Lap(Task::kMemory, end - begin);
+  if (prefetch)
+    task::PrefetchBuckets(session.index(), columns, end,
+                          std::min(batch.size(), end + kGroupQueries));
+  task::Search(session.index(), session.log(), columns, begin, end,
+               prefetch ? store_->expected_object_bytes() : 0);
+  clock.Lap(Task::kSearch, end - begin);
+  uint32_t done = begin;
+  while (done < end && RunQuery(batch, done, session)) done++;
+  clock.Lap(Task::kCompare, done - begin);
+  return done;
+}
+
+// Task MM for the stores whose objects do not depend on what is there.
+void CpuStage::PlaceObjects(Batch& batch, uint32_t begin, uint32_t end, cache::Session& session) {
+  for (uint32_t i = begin; i < end; i++) {
+    if (batch.kind(i) != QueryKind::kCommand) continue;
+    const cache::Command& command = batch.command(i);
+    if (command.verb == cache::Verb::kStore) batch.placed(i) = store_->Place(session, command);
+  }
+}
+
+// False: there is no room for it now; it was not run.
+bool CpuStage::RunQuery(Batch& batch, uint32_t i, cache::Session& session) {
+  if (batch.room(batch.source(i)) <= 0) {
+    if (batch.placed(i) != 0) store_->Abandon(session, batch.placed(i));
+    batch.SetState(i, QueryState::kSkipped);
+    return true;
+  }
+  task::CompareOne(session.index(), session.log(), batch.columns(), i);
+  if (batch.kind(i) == QueryKind::kRead) {
+    FinishRead(batch, i, session);
+  } else if (!FinishCommand(batch, i, session)) {
+    return false;
+  }
+  batch.SetState(i, QueryState::kDone);
+  return true;
+}
+
+void CpuStage::FinishRead(Batch& batch, uint32_t i, cache::Session& session) {
+  const uint64_t word = batch.word(i);
+  int64_t& room = batch.room(batch.source(i));
+  room -= kReplyBytes;
+  if (word == 0) return;
+  task::Object* object = session.ObjectAt(task::SlotLocation(word));
+  if (task::IsEnded(session.log(), task::SlotLocation(word), object, session.now_s())) {
+    batch.SetMiss(i, cache::WhyEnded(session, task::SlotLocation(word)));
+    return;
+  }
+  room -= task::ValueBytes(object);
+  // At once, not when the group is done: a later query of the batch may ask whether it was read.
+  if (task::WantsAccessNote(word, session.NextDice()))
+    task::NoteAccess(task::SlotAtPosition(session.index(), batch.position(i)), word);
+  if (task::WantsReadNote(task::LoadRelaxed32(&object->access), session.now_s()))
+    task::NoteRead(object, session.now_s());
+}
+
+bool CpuStage::FinishCommand(Batch& batch, uint32_t i, cache::Session& session) {
+  const uint64_t start = base::ReadTicks();
+  const cache::Command& command = batch.command(i);
+  cache::Hint hint;
+  hint.searched = true;
+  hint.found.word = batch.word(i);
+  if (hint.found.word != 0)
+    hint.found.slot = task::SlotAtPosition(session.index(), batch.position(i));
+  hint.placed = batch.placed(i);
+  cache::Reply& reply = batch.reply(i);
+  reply = store_->Execute(session, command, hint);
+  batch.placed(i) = 0;
+  if (reply.needs_room && (starving_ != i || starved_times_ < kStarvedTimesMax)) return false;
+  reply.needs_room = false;
+  batch.room(batch.source(i)) -= kReplyBytes + static_cast<int64_t>(reply.value.size());
+  if (command.verb != cache::Verb::kRead) {
+    writes_++;
+    times_->Move(Task::kCompare, TaskOf(command.verb), base::ReadTicks() - start);
+  }
+  return true;
+}
+
+// Query `i` found no room: leaves the epoch, so that memory can be freed, and comes back.
+void CpuStage::LeaveAndMakeRoom(Batch& batch, uint32_t i, cache::Session& session) {
+  starved_times_ = starving_ == i ? starved_times_ + 1 : 1;
+  starving_ = i;
+  const uint32_t end = GroupEnd(batch, i);
+  // Placed objects are safe within the epoch only.
+  for (uint32_t j = i; j < end; j++) {
+    if (batch.placed(j) != 0) store_->Abandon(session, batch.placed(j));
+    batch.placed(j) = 0;
+  }
+  const uint64_t bytes = batch.reply(i).object_bytes;
+  session.End();
+  if (!store_->MakeRoom(session, bytes)) starved_times_ = kStarvedTimesMax;
+  session.Begin();
+}
+
+void CpuStage::CountBatch(const Batch& batch) {
+  times_->batches.Add(1);
+  const size_t size_class = static_cast<size_t>(std::bit_width(batch.size())) - 1;
+  if (batch.size() != 0)
+    times_->batch_sizes[std::min(size_class, times_->batch_sizes.size() - 1)].Add(1);
+}
+
+}  // namespace weft::pipeline

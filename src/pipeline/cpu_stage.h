@@ -1,0 +1,61 @@
+// pipeline/cpu_stage.h: carries out the plan with one stage on the CPU, on the calling thread.
+//
+// The batch goes through in groups of kGroupQueries. Within a group each task runs over all queries
+// before the next task starts, with prefetch between: buckets (asked for one group ahead), then
+// candidate objects. Queries take effect one after the other, in the batch's order, in task KC's
+// pass: it reads each slot again, so a read sees every write before it and none after.
+//
+// A query that finds no memory ends its group early: what is done is written out, the epoch is
+// left, room is made, and the group goes on from there with a new search.
+//
+// Threads   the worker's. Source: paper 000's tasks; batches with prefetch as in MICA (NSDI'14) and
+//           paper 004's address and size units; docs/design/0001-batches-and-prefetch.md.
+#pragma once
+
+#include "cache/session.h"
+#include "cache/store.h"
+#include "pipeline/batch.h"
+#include "pipeline/task_times.h"
+
+namespace weft::pipeline {
+
+// What the stage asks of its neighbours.
+class Sink {
+ public:
+  virtual ~Sink() = default;
+  // Task RD and WR for queries [begin, end), all done or skipped, in order. Their values stay
+  // until it returns.
+  virtual void Write(Batch& batch, uint32_t begin, uint32_t end, cache::Session& session) = 0;
+  // Carries out a query of kind kOther; within the epoch.
+  virtual void RunOther(Batch& batch, uint32_t i, cache::Session& session) = 0;
+};
+
+class CpuStage {
+ public:
+  static constexpr uint32_t kGroupQueries = 32;
+
+  CpuStage(cache::Store* store, TaskTimes* times) : store_(store), times_(times) {}
+
+  // Runs the whole batch. REQUIRES: `session` is outside.
+  void Run(Batch& batch, cache::Session& session, Sink& sink);
+
+ private:
+  uint32_t GroupEnd(const Batch& batch, uint32_t begin) const;
+  uint32_t RunGroup(Batch& batch, uint32_t begin, uint32_t end, cache::Session& session);
+  void PlaceObjects(Batch& batch, uint32_t begin, uint32_t end, cache::Session& session);
+  bool RunQuery(Batch& batch, uint32_t i, cache::Session& session);
+  void FinishRead(Batch& batch, uint32_t i, cache::Session& session);
+  bool FinishCommand(Batch& batch, uint32_t i, cache::Session& session);
+  void LeaveAndMakeRoom(Batch& batch, uint32_t i, cache::Session& session);
+  void CountBatch(const Batch& batch);
+
+  cache::Store* const store_;
+  TaskTimes* const times_;
+
+  // Owned by the worker's thread; within a Run.
+  uint32_t writes_ = 0;
+  uint32_t starving_ = UINT32_MAX;  // query that found no room last
+  uint32_t starved_times_ = 0;
+};
+
+}  // namespace weft::pipeline

@@ -1,0 +1,492 @@
+#include "pipeline/cpu_stage.h"
+
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <map>
+#include <random>
+
+#include "cache/object_writer.h"
+#include "cache/test_kit.h"
+
+namespace weft::pipeline {
+namespace {
+
+using cache::Client;
+using cache::Command;
+using cache::OpenStore;
+using cache::Rounds;
+using cache::TestSeed;
+using cache::Verb;
+
+constexpr int64_t kMuchRoom = int64_t{1} << 40;
+
+// What became of one query, copied while it was there.
+struct Result {
+  QueryState state = QueryState::kWaiting;
+  cache::Reply reply;
+  std::string value;
+};
+
+// A batch and the results of its queries, in their order.
+class Runner : public Sink {
+ public:
+  explicit Runner(cache::Store* store)
+      : store_(store), session_(store->NewSession()), stage_(store, &times_),
+        batch_(Plan::OneStageCpu()) {
+    Clear();
+  }
+
+  Batch& batch() { return batch_; }
+  const std::vector<Result>& results() const { return results_; }
+  const Result& result(size_t i) const { return results_.at(i); }
+  std::function<void(uint32_t)> other = [](uint32_t) {};
+
+  void Clear() {
+    batch_.Clear();
+    source_ = batch_.AddSource(kMuchRoom);
+  }
+  void Read(std::string_view key) { Read(source_, key); }
+  void Read(uint32_t source, std::string_view key) {
+    batch_.AddRead(source, 0, key, store_->HashOf(key));
+  }
+  void Add(const Command& command) { Add(source_, command); }
+  void Add(uint32_t source, Command command) {
+    command.hash = store_->HashOf(command.key);
+    batch_.AddCommand(source, 0, command);
+  }
+  void Set(std::string_view key, std::string_view value) { Set(source_, key, value); }
+  void Set(uint32_t source, std::string_view key, std::string_view value) {
+    Command command = Client::Of(Verb::kStore, key);
+    command.value = value;
+    Add(source, command);
+  }
+  void Other() { batch_.AddOther(source_, 0); }
+
+  const std::vector<Result>& Run() {
+    results_.clear();
+    stage_.Run(batch_, *session_, *this);
+    EXPECT_EQ(results_.size(), batch_.size());
+    Clear();
+    return results_;
+  }
+  cache::Session& session() { return *session_; }
+
+  void Write(Batch& batch, uint32_t begin, uint32_t end, cache::Session& session) override {
+    EXPECT_EQ(begin, results_.size()) << "every query is written once and in its order";
+    for (uint32_t i = begin; i < end; i++) {
+      Result result;
+      result.state = batch.state(i);
+      if (batch.kind(i) == QueryKind::kCommand) {
+        result.reply = batch.reply(i);
+      } else if (batch.kind(i) == QueryKind::kRead && batch.state(i) == QueryState::kDone) {
+        if (batch.location(i) != 0) {
+          result.reply.outcome = Outcome::kHit;
+          result.reply.client_flags = task::ClientFlags(session.ObjectAt(batch.location(i)));
+          result.reply.value = cache::ValueView(session.ObjectAt(batch.location(i)));
+        } else {
+          result.reply.miss = batch.miss(i);
+        }
+      }
+      result.value = std::string(result.reply.value);
+      results_.push_back(result);
+    }
+  }
+  void RunOther(Batch&, uint32_t i, cache::Session&) override { other(i); }
+
+ private:
+  cache::Store* const store_;
+  const std::unique_ptr<cache::Session> session_;
+  TaskTimes times_;
+  CpuStage stage_;
+  Batch batch_;
+  uint32_t source_ = 0;
+  std::vector<Result> results_;
+};
+
+TEST(CpuStage, GetSeesTheSetBeforeItAndNotTheOneAfter) {
+  const auto store = OpenStore();
+  Runner runner(store.get());
+  for (const std::string& key : {std::string("k"), std::string(250, 'k')}) {
+    runner.Read(key);
+    runner.Set(key, "one");
+    runner.Read(key);
+    runner.Set(key, "two");
+    runner.Set(key, "three");
+    runner.Read(key);
+    runner.Add(Client::Of(Verb::kDelete, key));
+    runner.Read(key);
+    const std::vector<Result>& results = runner.Run();
+    EXPECT_EQ(results[0].reply.outcome, Outcome::kMiss);
+    EXPECT_EQ(results[2].value, "one");
+    EXPECT_EQ(results[5].value, "three");
+    EXPECT_EQ(results[6].reply.outcome, Outcome::kDeleted);
+    EXPECT_EQ(results[7].reply.outcome, Outcome::kMiss);
+  }
+  EXPECT_EQ(store->Stats().items, 0u);
+  EXPECT_EQ(store->Stats().object_bytes, 0u);
+}
+
+TEST(CpuStage, OrderHoldsOverTheBordersOfGroups) {
+  const auto store = OpenStore();
+  Runner runner(store.get());
+  runner.Set("n", "0");
+  for (uint32_t i = 0; i < 300; i++) {
+    runner.Add(Client::Of(Verb::kArithmetic, "n"));
+    runner.Read("n");
+  }
+  const std::vector<Result>& results = runner.Run();
+  for (uint32_t i = 0; i < 300; i++) {
+    ASSERT_EQ(results[1 + 2 * i].reply.number, i + 1);
+    ASSERT_EQ(results[2 + 2 * i].value, std::to_string(i + 1));
+  }
+}
+
+TEST(CpuStage, FullAndEmptyBatchesRun) {
+  const auto store = OpenStore();
+  Runner runner(store.get());
+  runner.Run();
+  std::vector<std::string> keys;
+  for (uint32_t i = 0; i < Batch::kQueriesMax; i++)
+    keys.push_back(std::string(240, 'k') + std::to_string(i));
+  for (const std::string& key : keys) runner.Set(key, key);
+  EXPECT_TRUE(runner.batch().full());
+  for (const Result& result : runner.Run()) ASSERT_EQ(result.reply.outcome, Outcome::kStored);
+  for (const std::string& key : keys) runner.Read(key);
+  runner.Run();
+  for (uint32_t i = 0; i < Batch::kQueriesMax; i++) ASSERT_EQ(runner.result(i).value, keys[i]);
+}
+
+TEST(CpuStage, VersionsShownInABatchRiseWithTheNextSet) {
+  CacheOptions options;
+  options.append_lanes = 1;
+  const auto store = OpenStore(options);
+  Client client(store.get());
+  // The key lies in a segment that was opened after the one its next version goes to.
+  client.Set("early", "v");
+  client.Set("k", "v", base::NowSeconds() + 100);
+  Runner runner(store.get());
+  Command gets = Client::Of(Verb::kRead, "k");
+  gets.want_cas = true;
+  runner.Add(gets);
+  runner.Set("k", "w");
+  runner.Add(gets);
+  const std::vector<Result>& results = runner.Run();
+  EXPECT_EQ(results[2].value, "w");
+  EXPECT_GT(results[2].reply.cas, results[0].reply.cas);
+}
+
+TEST(CpuStage, SourceWithoutRoomIsSkippedFromThereOn) {
+  const auto store = OpenStore();
+  Client client(store.get());
+  client.Set("large", std::string(5000, 'x'));
+  client.Set("small", "s");
+  Runner runner(store.get());
+  const uint32_t tight = runner.batch().AddSource(4000), wide = runner.batch().AddSource(kMuchRoom);
+  runner.Read(tight, "small");
+  runner.Read(tight, "large");  // begun with room left
+  runner.Set(wide, "a", "1");
+  runner.Read(tight, "small");
+  runner.Set(tight, "b", "never");
+  runner.Read(wide, "b");
+  runner.Set(tight, "a", "never");
+  runner.Read(wide, "a");
+  const std::vector<Result>& results = runner.Run();
+  const QueryState done = QueryState::kDone, skipped = QueryState::kSkipped;
+  const QueryState expected[] = {done, done, done, skipped, skipped, done, skipped, done};
+  for (size_t i = 0; i < std::size(expected); i++) EXPECT_EQ(results[i].state, expected[i]) << i;
+  EXPECT_EQ(results[1].value.size(), 5000u);
+  EXPECT_EQ(results[5].reply.outcome, Outcome::kMiss);
+  EXPECT_EQ(results[7].value, "1");
+  EXPECT_EQ(store->Stats().items, 3u);
+  // What was placed for the skipped sets does not count.
+  uint64_t bytes = 0;
+  for (const char* key : {"large", "small", "a"}) bytes += client.Get(key).reply.object_bytes;
+  EXPECT_EQ(store->Stats().object_bytes, bytes);
+}
+
+TEST(CpuStage, OtherQueryOfASourceWithoutRoomIsNotRun) {
+  const auto store = OpenStore();
+  Client client(store.get());
+  client.Set("large", std::string(5000, 'x'));
+  Runner runner(store.get());
+  const uint32_t tight = runner.batch().AddSource(100);
+  int ran = 0;
+  runner.other = [&](uint32_t) { ran++; };
+  runner.Other();
+  runner.Read(tight, "large");
+  runner.batch().AddOther(tight, 0);
+  runner.Run();
+  EXPECT_EQ(ran, 1);
+  EXPECT_EQ(runner.result(0).state, QueryState::kDone);
+  EXPECT_EQ(runner.result(2).state, QueryState::kSkipped);
+}
+
+TEST(CpuStage, FlushInTheMiddleDividesTheBatch) {
+  const auto store = OpenStore();
+  Client client(store.get());
+  client.Set("old", "v");
+  Runner runner(store.get());
+  runner.other = [&](uint32_t) { store->Flush(runner.session(), 0); };
+  runner.Read("old");
+  runner.Set("before", "v");
+  runner.Other();
+  runner.Set("after", "v");
+  runner.Read("old");
+  runner.Read("before");
+  runner.Read("after");
+  const std::vector<Result>& results = runner.Run();
+  EXPECT_EQ(results[0].value, "v");
+  EXPECT_EQ(results[1].reply.outcome, Outcome::kStored);
+  EXPECT_EQ(results[4].reply.outcome, Outcome::kMiss);
+  EXPECT_EQ(results[5].reply.outcome, Outcome::kMiss);
+  EXPECT_EQ(results[6].value, "v");
+  EXPECT_EQ(client.Value("before"), "(none)");
+  EXPECT_EQ(client.Value("after"), "v");
+}
+
+TEST(CpuStage, FlushByAnotherWhileTheIndexGrowsLeavesPositionsGood) {
+  const auto store = OpenStore();
+  Client other(store.get());
+  cache::Index& index = store->index();
+  for (int i = 0; i < 40; i++) other.Set("k" + std::to_string(i), "v");
+  ASSERT_TRUE(index.StartGrowth().ok());
+  while (index.current().insert_newer == 0) other.Get("x");
+  Runner runner(store.get());
+  runner.other = [&](uint32_t) {
+    // Growth goes on and another client flushes, while this batch stays in its phase.
+    while (index.current().newer.buckets != nullptr) other.Get("x");
+    other.Flush();
+  };
+  // The first half meets the flush in an append; positions of the second were noted before it.
+  runner.Other();
+  Command append = Client::Of(Verb::kStore, "k0");
+  append.store_mode = cache::StoreMode::kAppend;
+  append.value = "+";
+  runner.Add(append);
+  for (int i = 0; i < 31; i++) runner.Read("k" + std::to_string(i));
+  for (const Result& result : runner.Run()) {
+    if (result.reply.outcome == Outcome::kHit) {
+      EXPECT_EQ(result.value.substr(0, 1), "v");
+    }
+  }
+  EXPECT_EQ(other.Value("k0"), "(none)");
+}
+
+TEST(CpuStage, NoRoomInTheMiddleOfAGroupLosesNothing) {
+  CacheOptions options;
+  options.memory_bytes = 4 << 20;
+  const auto store = OpenStore(options);
+  Runner runner(store.get());
+  for (uint32_t round = 0; round < 20; round++) {
+    std::vector<std::string> keys, values;
+    for (uint32_t i = 0; i < 60; i++) {
+      keys.push_back("k" + std::to_string(i));
+      values.push_back(std::string(i % 3 == 0 ? 300000 : 1000, static_cast<char>('a' + i % 26)));
+    }
+    for (uint32_t i = 0; i < 60; i++) {
+      runner.Set(keys[i], values[i]);
+      runner.Read(keys[i]);
+    }
+    runner.Run();
+    for (uint32_t i = 0; i < 60; i++) {
+      ASSERT_EQ(runner.result(2 * i).reply.outcome, Outcome::kStored) << i;
+      const Result& read = runner.result(2 * i + 1);
+      if (read.reply.outcome == Outcome::kHit) {
+        ASSERT_EQ(read.value, values[i]);
+      }
+    }
+  }
+  EXPECT_LE(store->Stats().memory_bytes, 4u << 20);
+}
+
+TEST(CpuStage, StoreThatMayNotEvictRefusesAndKeepsWhatItHas) {
+  CacheOptions options;
+  options.memory_bytes = 4 << 20;
+  options.evict = false;
+  const auto store = OpenStore(options);
+  Runner runner(store.get());
+  std::map<std::string, std::string> stored;
+  uint32_t refused = 0;
+  for (uint32_t round = 0; round < 40; round++) {
+    std::vector<std::string> keys, values;
+    for (uint32_t i = 0; i < 100; i++) {
+      keys.push_back("k" + std::to_string(round * 100 + i));
+      values.push_back(std::string(2000, static_cast<char>('a' + i % 26)));
+    }
+    for (uint32_t i = 0; i < 100; i++) runner.Set(keys[i], values[i]);
+    runner.Run();
+    for (uint32_t i = 0; i < 100; i++) {
+      if (runner.result(i).reply.outcome == Outcome::kStored) stored[keys[i]] = values[i];
+      else {
+        ASSERT_EQ(runner.result(i).reply.outcome, Outcome::kNoMemory);
+      }
+      refused += runner.result(i).reply.outcome != Outcome::kStored;
+    }
+  }
+  EXPECT_GT(refused, 100u);
+  EXPECT_GT(stored.size(), 500u);
+  Client client(store.get());
+  for (const auto& [key, value] : stored) ASSERT_EQ(client.Value(key), value) << key;
+  EXPECT_EQ(store->Stats().items, stored.size());
+}
+
+// Random batches give what the same commands give one by one.
+class Pair {
+ public:
+  Pair(const CacheOptions& options, uint64_t seed)
+      : random_(seed), batched_(OpenStore(options)), single_(OpenStore(options)),
+        runner_(batched_.get()), client_(single_.get()) {}
+
+  void RunBatch() {
+    const uint32_t count = random_() % 150;
+    std::vector<Entered> entered(count);
+    for (uint32_t i = 0; i < count; i++) {
+      Enter(&entered[i]);
+      if (entered[i].kind == QueryKind::kRead) runner_.Read(entered[i].key);
+      else if (entered[i].kind == QueryKind::kOther) runner_.Other();
+      else runner_.Add(CommandOf(entered[i], batched_cas_));
+    }
+    runner_.other = [this](uint32_t) { batched_->Flush(runner_.session(), 0); };
+    runner_.Run();
+    for (uint32_t i = 0; i < count && !testing::Test::HasFatalFailure(); i++)
+      Compare(entered[i], runner_.result(i));
+  }
+  void CompareContents() {
+    Client batched(batched_.get());
+    for (uint32_t i = 0; i < kKeys; i++) {
+      const std::string key = "k" + std::to_string(i);
+      const cache::Answer a = batched.Get(key), b = client_.Get(key);
+      ASSERT_EQ(a.reply.outcome, b.reply.outcome) << key;
+      ASSERT_EQ(a.value, b.value) << key;
+      ASSERT_EQ(a.reply.client_flags, b.reply.client_flags) << key;
+    }
+    EXPECT_EQ(batched_->Stats().evictions, 0u);
+  }
+  uint32_t hits() const { return hits_; }
+
+ private:
+  static constexpr uint32_t kKeys = 40;
+
+  struct Entered {
+    QueryKind kind = QueryKind::kRead;
+    std::string key, value;
+    Command command;
+  };
+
+  void Enter(Entered* entered) {
+    const uint32_t number = random_() % kKeys;
+    entered->key = "k" + std::to_string(number);
+    if (random_() % 2 == 0) return;
+    if (random_() % 100 == 0) {
+      entered->kind = QueryKind::kOther;
+      return;
+    }
+    entered->kind = QueryKind::kCommand;
+    Command& c = entered->command;
+    const char letter = static_cast<char>('a' + random_() % 26);
+    entered->value = random_() % 3 == 0 ? std::to_string(random_() % 100)
+                                        : std::string(random_() % 300, letter);
+    c.client_flags = random_() % 2 == 0 ? 0 : static_cast<uint32_t>(random_());
+    c.want_cas = random_() % 4 == 0;
+    c.expiry = random_() % 4 == 0 ? base::NowSeconds() + 5000 : 0;
+    switch (random_() % 12) {
+      case 0: case 1: case 2: c.verb = Verb::kStore; break;
+      case 3:
+        c.verb = Verb::kStore;
+        c.store_mode = static_cast<cache::StoreMode>(random_() % 5);
+        break;
+      case 4: c.verb = Verb::kStore; c.compare_cas = true; break;
+      case 5:
+        c.verb = Verb::kArithmetic;
+        c.delta = random_() % 9;
+        c.decrement = random_() % 2;
+        break;
+      case 6: c.verb = Verb::kArithmetic; c.vivify = true; c.initial = 7; break;
+      case 7: c.verb = Verb::kTouch; break;
+      case 8: c.verb = Verb::kDelete; break;
+      case 9: c.verb = Verb::kDelete; c.invalidate = true; break;
+      case 10: c.verb = Verb::kRead; c.vivify = random_() % 2; c.hand_out_win = true; break;
+      case 11: c.verb = Verb::kRead; c.update_expiry = true; c.want_cas = true; break;
+    }
+    if (c.verb == Verb::kStore && random_() % 60 == 0) entered->value.assign(1 << 20, 'L');
+  }
+
+  using Versions = std::map<std::string, uint64_t>;
+  static Command CommandOf(const Entered& entered, const Versions& versions) {
+    Command command = entered.command;
+    command.key = entered.key;
+    command.value = entered.value;
+    const auto known = versions.find(entered.key);
+    if (command.compare_cas) command.cas_expected = known == versions.end() ? 1 : known->second;
+    return command;
+  }
+
+  void Compare(const Entered& entered, const Result& result) {
+    ASSERT_EQ(result.state, QueryState::kDone);
+    if (entered.kind == QueryKind::kOther) return client_.Flush();
+    cache::Answer answer;
+    if (entered.kind == QueryKind::kRead) {
+      answer = client_.Get(entered.key);
+    } else {
+      // Versions that single calls learned before this batch, as the batch did.
+      answer = client_.Run(CommandOf(entered, single_cas_before_));
+    }
+    ASSERT_EQ(result.reply.outcome, answer.reply.outcome) << entered.key;
+    ASSERT_EQ(result.reply.number, answer.reply.number) << entered.key;
+    if (answer.reply.outcome == Outcome::kHit) {
+      hits_++;
+      ASSERT_EQ(result.value, answer.value) << entered.key;
+      ASSERT_EQ(result.reply.client_flags, answer.reply.client_flags);
+      if (entered.kind == QueryKind::kCommand) {
+        ASSERT_EQ(result.reply.stale, answer.reply.stale);
+        ASSERT_EQ(result.reply.won, answer.reply.won);
+        ASSERT_EQ(result.reply.win_taken, answer.reply.win_taken);
+      }
+    }
+    if (entered.kind == QueryKind::kCommand && entered.command.want_cas &&
+        answer.reply.outcome == Outcome::kHit) {
+      next_batched_[entered.key] = result.reply.cas;
+      next_single_[entered.key] = answer.reply.cas;
+    }
+  }
+
+ public:
+  // What this batch was shown is what the next may name.
+  void LearnVersions() {
+    batched_cas_ = next_batched_;
+    single_cas_before_ = next_single_;
+  }
+
+ private:
+  std::mt19937_64 random_;
+  const std::unique_ptr<cache::Store> batched_, single_;
+  Runner runner_;
+  Client client_;
+  Versions batched_cas_, single_cas_before_, next_batched_, next_single_;
+  uint32_t hits_ = 0;
+};
+
+TEST(CpuStage, RandomBatchesEqualTheSameCommandsOneByOne) {
+  for (const uint32_t bits : {3u, 10u, 64u}) {
+    for (const IndexPolicy policy : {IndexPolicy::kCuckoo, IndexPolicy::kSetAssociative}) {
+      CacheOptions options;
+      options.memory_bytes = 128 << 20;
+      options.hash_bits = bits;
+      options.index_policy = policy;
+      options.prefetch = bits != 10;
+      Pair pair(options, TestSeed() + bits);
+      const uint32_t rounds = Rounds(150);
+      for (uint32_t round = 0; round < rounds && !HasFatalFailure(); round++) {
+        pair.RunBatch();
+        pair.LearnVersions();
+      }
+      ASSERT_FALSE(HasFatalFailure()) << bits << " bits";
+      pair.CompareContents();
+      EXPECT_GT(pair.hits(), rounds * 10);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace weft::pipeline

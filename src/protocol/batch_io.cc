@@ -1,0 +1,118 @@
+#include "protocol/batch_io.h"
+
+#include "cache/object_writer.h"
+
+namespace weft::protocol {
+namespace {
+
+// True for a read that leaves no mark but recency and shows no version: the common get, which
+// travels as its key alone.
+bool IsPlainRead(const Request& request) {
+  return request.kind == RequestKind::kRead && !request.command.want_cas &&
+         !request.command.update_expiry;
+}
+
+bool IsAboutKeys(RequestKind kind) { return kind < RequestKind::kText; }
+
+void EnterKey(const cache::Store& store, const Request& request, std::string_view key,
+              uint32_t source, uint32_t tag, pipeline::Batch* batch) {
+  const uint64_t hash = store.HashOf(key);
+  if (IsPlainRead(request)) return batch->AddRead(source, tag, key, hash);
+  cache::Command command = request.command;
+  command.key = key;
+  command.hash = hash;
+  batch->AddCommand(source, tag, command);
+}
+
+// Enters the keys of a read that are not answered yet. False: the batch filled up first.
+bool EnterKeys(const cache::Store& store, uint32_t tag, Entered* entered, pipeline::Batch* batch) {
+  std::string_view keys = entered->request.keys;
+  std::string_view key = entered->request.command.key;
+  uint32_t number = 0;
+  do {
+    if (number++ < entered->keys_before) continue;
+    if (batch->full()) return false;
+    EnterKey(store, entered->request, key, entered->source, tag, batch);
+    entered->keys_entered++;
+  } while (NextKey(&keys, &key));
+  entered->whole = true;
+  return true;
+}
+
+// Enters one request. False: not all of it fitted.
+bool EnterRequest(const cache::Store& store, uint32_t tag, Entered* entered,
+                  pipeline::Batch* batch) {
+  if (entered->request.kind == RequestKind::kRead) return EnterKeys(store, tag, entered, batch);
+  if (IsAboutKeys(entered->request.kind)) {
+    EnterKey(store, entered->request, entered->request.command.key, entered->source, tag, batch);
+  } else {
+    batch->AddOther(entered->source, tag);
+  }
+  entered->keys_entered = 1;
+  entered->whole = true;
+  return true;
+}
+
+}  // namespace
+
+Entering Enter(std::string_view input, ParseContext context, const cache::Store& store,
+               uint32_t source, Conversation* conversation, pipeline::Batch* batch,
+               std::vector<Entered>* entered) {
+  Entering entering;
+  context.line_scanned_bytes = conversation->scanned_bytes;
+  uint32_t keys_before = conversation->keys_done;
+  for (;;) {
+    const size_t at = entering.parsed_bytes;
+    if (batch->full()) {
+      entering.exhausted = Exhausted::kBatchFull;
+      return entering;
+    }
+    entered->emplace_back();
+    Entered& record = entered->back();
+    const ParseResult parsed = Parse(input.substr(at), context, &record.request);
+    context.line_scanned_bytes = 0;
+    if (parsed.status != ParseStatus::kRequest) {
+      entered->pop_back();
+      conversation->scanned_bytes = parsed.scanned_bytes;
+      entering.needed_bytes = parsed.needed_bytes;
+      if (parsed.status == ParseStatus::kClose) entering.exhausted = Exhausted::kClose;
+      return entering;
+    }
+    conversation->scanned_bytes = 0;
+    record.source = source;
+    record.keys_before = keys_before;
+    record.begin = at;
+    record.end = at + parsed.consumed_bytes;
+    keys_before = 0;
+    const uint32_t tag = static_cast<uint32_t>(entered->size() - 1);
+    if (!EnterRequest(store, tag, &record, batch)) {
+      entering.exhausted = Exhausted::kBatchFull;
+      return entering;
+    }
+    entering.parsed_bytes = record.end;
+    const uint64_t rest = input.size() - record.end;
+    if (record.request.swallow_bytes > rest || record.request.close) {
+      entering.swallow_bytes = record.request.swallow_bytes;
+      return entering;
+    }
+    entering.parsed_bytes += record.request.swallow_bytes;
+    record.end = entering.parsed_bytes;
+  }
+}
+
+cache::Reply ReplyOf(const pipeline::Batch& batch, uint32_t i, cache::Session& session) {
+  if (batch.kind(i) == pipeline::QueryKind::kCommand) return batch.reply(i);
+  cache::Reply reply;
+  const uint64_t location = batch.location(i);
+  if (location == 0) {
+    reply.miss = batch.miss(i);
+    return reply;
+  }
+  const task::Object* object = session.ObjectAt(location);
+  reply.outcome = Outcome::kHit;
+  reply.client_flags = task::ClientFlags(object);
+  reply.value = cache::ValueView(object);
+  return reply;
+}
+
+}  // namespace weft::protocol

@@ -1,0 +1,78 @@
+// protocol/batch_io.h: tasks PP and WR: a client's bytes to queries of a batch, and their results
+// to bytes.
+//
+// Enter reads one connection's input for one batch. What it has entered is kept as Entered
+// records, one a request; a query's tag in the batch is the number of its record.
+//
+// Threads   the worker's. Lifetime: the records' views point into the input, which must stay until
+//           the batch is written.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+#include "cache/store.h"
+#include "pipeline/batch.h"
+#include "protocol/counters.h"
+#include "protocol/parse.h"
+#include "protocol/reply.h"
+
+namespace weft::protocol {
+
+// What stays with a connection between batches.
+struct Conversation {
+  size_t scanned_bytes = 0;  // front of the input known to hold no newline
+  uint32_t keys_done = 0;    // of the read at the front of the input: its first keys are answered
+};
+
+// One request in a batch.
+struct Entered {
+  Request request;
+  uint32_t source = 0;
+  uint32_t keys_before = 0;  // keys answered by earlier batches
+  uint32_t keys_entered = 0;  // in this batch
+  bool whole = false;        // its last key is in this batch
+  size_t begin = 0;          // in the source's input
+  size_t end = 0;
+};
+
+enum class Exhausted : uint8_t {
+  kInput,      // every complete request of the input is in the batch
+  kBatchFull,  // there is more in the input
+  kClose,      // the client is not speaking the protocol: answer what came before, then close
+};
+
+// Where one connection's input stands after Enter.
+struct Entering {
+  Exhausted exhausted = Exhausted::kInput;
+  size_t parsed_bytes = 0;    // of the input
+  uint64_t swallow_bytes = 0;  // to skip behind them
+  size_t needed_bytes = 0;    // the next request's bytes, if known
+};
+
+// Task PP. Enters the requests at the front of `input` into the batch for `source`, until one of
+// the two ends. `scratch` is ParseContext's.
+Entering Enter(std::string_view input, ParseContext context, const cache::Store& store,
+               uint32_t source, Conversation* conversation, pipeline::Batch* batch,
+               std::vector<Entered>* entered);
+
+// The store's answer to query `i`, in a Reply whatever the query's kind.
+// REQUIRES: kind kRead or kCommand, state kDone, within the epoch.
+cache::Reply ReplyOf(const pipeline::Batch& batch, uint32_t i, cache::Session& session);
+
+// Tasks RD and WR: writes the answer to query `i`, whose record is `entered`. `Output` has
+// char* Reserve(size_t) and void Commit(size_t), as net::Connection has; a null from Reserve
+// means that the connection is lost. `last_key`: the query is its request's last.
+template <typename Output>
+void WriteQuery(const Request& request, std::string_view key, bool last_key,
+                const cache::Reply& reply, Output& out) {
+  const size_t bound = ReplyBytesMax(request, key.size()) + reply.value.size();
+  char* const start = out.Reserve(bound);
+  if (start == nullptr) return;
+  char* end = WriteReply(request, key, reply, start);
+  if (last_key) end = WriteEnd(request, end);
+  out.Commit(static_cast<size_t>(end - start));
+}
+
+}  // namespace weft::protocol

@@ -1,0 +1,63 @@
+// protocol/parse.h: bytes from a client to requests: memcached's classic text and meta commands.
+//
+// One call takes one request off the front of the input. Replies to malformed requests, how much
+// of the stream each error costs, and every number's range are memcached 1.6.18's.
+// Not for: the binary protocol, UDP frames, authentication, watchers, metadump (answered as a
+// server without them would).
+//
+// Threads   pure: no state but the arguments.
+// Errors    none are returned: a bad request is a Request of kind kText that holds its answer.
+// Cost      two passes over a line; a value is not touched but for its last two bytes.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+#include "protocol/request.h"
+
+namespace weft::protocol {
+
+// Room for any decoded base64 key.
+inline constexpr size_t kScratchBytes = 256;
+
+// A line without its newline within so many bytes ends the connection, unless it is a read of
+// keys, which may be long.
+inline constexpr size_t kLineBytesMax = 2048;
+
+// What memcached adds to key and value when it compares an item with its size limit (-I):
+// header, cas, key terminator and value terminator; and four bytes for client flags other than 0.
+inline constexpr uint32_t kItemOverheadBytes = 48 + 8 + 1 + 2;
+inline constexpr uint32_t kItemFlagsBytes = 4;
+
+struct ParseContext {
+  uint32_t now_s = 0;    // the store's clock
+  uint32_t start_s = 0;  // when the server started: absolute expiries up to then end at once
+  uint32_t item_bytes_max = 1u << 20;             // -I, overheads included
+  size_t read_line_bytes_max = size_t{4} << 20;   // longest line of keys
+  bool shutdown_enabled = false;                  // -A
+  size_t line_scanned_bytes = 0;  // front of the input known to hold no newline (ParseResult)
+  char* scratch = nullptr;  // kScratchBytes, kept while the Request is: a base64 key goes here
+};
+
+enum class ParseStatus : uint8_t {
+  kRequest,   // one request, `consumed_bytes` of input; then skip swallow_bytes
+  kNeedMore,  // nothing consumed; call again with more input
+  kClose,     // the client is not speaking the protocol: close without a word
+};
+
+struct ParseResult {
+  ParseStatus status = ParseStatus::kNeedMore;
+  size_t consumed_bytes = 0;
+  size_t needed_bytes = 0;   // kNeedMore: the whole request's bytes; 0 where its line is not over
+  size_t scanned_bytes = 0;  // kNeedMore: hand back as line_scanned_bytes with the longer input
+};
+
+// REQUIRES: context.scratch points at kScratchBytes. With kNeedMore and kClose, `request` is
+// unspecified.
+ParseResult Parse(std::string_view input, const ParseContext& context, Request* request);
+
+// A client's exptime: 0 never, negative at once, up to 30 days from now, else a Unix time.
+cache::Expiry ExpiryFrom(int32_t exptime, const ParseContext& context);
+
+}  // namespace weft::protocol

@@ -1,0 +1,44 @@
+// protocol/reply.h: the store's answers to bytes for a client, in memcached's words.
+//
+// Every function appends at `out` and returns the new end. A reply with a value is written in
+// three parts, so that the caller copies a large value once, from the log to the socket's buffer:
+//   WriteHead, the value's bytes, WriteValueEnd.
+// A line of reads (kRead) ends with WriteEnd after its last key.
+// What a client asked not to see (noreply, q) comes out as no bytes.
+//
+// Threads   pure.
+// Units     ReplyBytesMax is an upper bound that holds for all parts but the value's bytes.
+// Cost      no allocation; meta flags are read again, in the request's order.
+#pragma once
+
+#include <cstddef>
+#include <string_view>
+
+#include "protocol/request.h"
+
+namespace weft::protocol {
+
+// REQUIRES: key_bytes <= kKeyBytesMax, or a kText request.
+size_t ReplyBytesMax(const Request& request, size_t key_bytes);
+
+// The whole reply, or for a value shown to the client (`*value_follows`) the line before it: the
+// caller then appends reply.value and calls WriteValueEnd. `key` is the one that was looked up.
+// REQUIRES: a request about keys.
+char* WriteHead(const Request& request, std::string_view key, const cache::Reply& reply, char* out,
+                bool* value_follows);
+
+char* WriteValueEnd(char* out);
+
+// After the last key of a kRead; nothing for other kinds.
+char* WriteEnd(const Request& request, char* out);
+
+// Head, value and its end at once, for small values.
+char* WriteReply(const Request& request, std::string_view key, const cache::Reply& reply,
+                 char* out);
+
+// `text` but for noreply: Request::text, or what a command about the server answers.
+char* WriteText(const Request& request, std::string_view text, char* out);
+
+inline constexpr std::string_view kOkText = "OK\r\n";
+
+}  // namespace weft::protocol

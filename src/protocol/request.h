@@ -1,0 +1,81 @@
+// protocol/request.h: one parsed request: what to do to which key, and what its reply must show.
+//
+// The seam between memcached's text protocols and the store. Parse (protocol/parse.h) fills a
+// Request, the server carries out its Command, protocol/reply.h writes the answer. It holds no
+// bytes of its own.
+//
+// Lifetime  every view points into the parsed input, into ParseContext::scratch (a base64 key) or
+//           at a literal; the input must stay until the reply is written.
+// Cost      a parse writes a Request once and allocates nothing.
+// Source    memcached 1.6.18 as observed; the protocol documents of later releases for E, for N
+//           and s on ms, and for x on md.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+#include "cache/command.h"
+#include "protocol/scan.h"
+
+namespace weft::protocol {
+
+enum class RequestKind : uint8_t {
+  // About keys: carry out `command`.
+  kRead,            // get gets gat gats: `command.key`, then every key of `keys`
+  kStore,           // set add replace append prepend cas
+  kDelete,          // delete
+  kArithmetic,      // incr decr
+  kTouch,           // touch
+  kMetaRead,        // mg
+  kMetaStore,       // ms
+  kMetaDelete,      // md
+  kMetaArithmetic,  // ma
+  kMetaDebug,       // me
+
+  // About the server.
+  kText,         // nothing to do but what drop_key and swallow_bytes say; the reply is `text`
+  kVerbosity,    // set it to `number`
+  kFlushAll,     // drop what was stored before `flush_at_s` (0: now)
+  kMemoryLimit,  // cache_memlimit: take `number` MiB; at least eight
+  kStats,        // `arguments`: what follows the word
+  kVersion,      // the reply needs the server's version
+  kQuit,         // `close` is set; no reply
+  kShutdown,     // `graceful` or not; no reply
+};
+
+struct Request {
+  RequestKind kind = RequestKind::kText;
+  bool noreply = false;   // classic: nothing is written, whatever the outcome
+  bool quiet = false;     // q: outcomes that the client expects are not written
+  bool close = false;     // the connection ends after this request
+  bool graceful = false;  // shutdown graceful
+  bool return_value = false;  // v on mg and ma
+  // A store was refused for its size: what the key held must go, or it would outlive a newer
+  // version. `command` is the delete to carry out; its own outcome is not shown.
+  bool drop_key = false;
+
+  uint32_t number = 0;
+  uint32_t flush_at_s = 0;     // on the store's clock
+  uint64_t swallow_bytes = 0;  // to skip behind the consumed bytes; may exceed what has arrived
+
+  cache::Command command;        // command.hash is left to the caller
+  std::string_view keys;         // kRead: the keys after the first, for NextKey
+  std::string_view meta_tokens;  // meta: the flags as sent; the reply follows their order
+  std::string_view arguments;    // kStats
+  std::string_view text;         // kText: the whole reply with its line end
+};
+
+// Takes the first key off `keys`; false where none is left. Keys from Parse are at most
+// kKeyBytesMax long.
+inline bool NextKey(std::string_view* keys, std::string_view* key) {
+  const char* begin = keys->data();
+  const char* const end = begin + keys->size();
+  while (begin != end && *begin == ' ') ++begin;
+  const char* const key_end = FindByte({begin, end}, begin, ' ');
+  *key = {begin, static_cast<size_t>(key_end - begin)};
+  *keys = {key_end, static_cast<size_t>(end - key_end)};
+  return !key->empty();
+}
+
+}  // namespace weft::protocol

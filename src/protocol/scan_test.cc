@@ -1,0 +1,52 @@
+#include "protocol/scan.h"
+
+#include <gtest/gtest.h>
+
+#include <random>
+#include <string>
+#include <vector>
+
+#include "protocol/request.h"
+
+namespace weft::protocol {
+namespace {
+
+TEST(Scan, FindsTheFirstOfTwoBytesFromAnywhere) {
+  std::mt19937 random(11);
+  for (int round = 0; round < 2000; ++round) {
+    // A buffer of the exact size, so that the sanitizer sees a read past it.
+    std::vector<char> text(random() % 70, 'x');
+    for (char& byte : text) byte = random() % 40 == 0 ? '\n' : random() % 60 == 0 ? '\0' : 'x';
+    const Window window{text.data(), text.data() + text.size()};
+    for (size_t from = 0; from <= text.size(); ++from) {
+      size_t expected = from;
+      while (expected < text.size() && text[expected] != '\n' && text[expected] != '\0') ++expected;
+      ASSERT_EQ(FindEither(window, window.begin + from, '\n', '\0'), window.begin + expected);
+    }
+  }
+}
+
+TEST(Scan, StopsAtTheEndWhereThereIsNone) {
+  const std::string text(100, 'x');
+  const Window window{text.data(), text.data() + 37};
+  EXPECT_EQ(FindByte(window, window.begin + 36, '\n'), window.end);
+  EXPECT_EQ(FindByte(window, window.end, '\n'), window.end);
+}
+
+TEST(NextKey, TakesKeysOffOneByOne) {
+  const std::string far(200, 'k');
+  const std::string line = "  a bb   " + far + "  ";
+  std::string_view keys = line;
+  std::string_view key;
+  ASSERT_TRUE(NextKey(&keys, &key));
+  EXPECT_EQ(key, "a");
+  ASSERT_TRUE(NextKey(&keys, &key));
+  EXPECT_EQ(key, "bb");
+  ASSERT_TRUE(NextKey(&keys, &key));
+  EXPECT_EQ(key, far);
+  EXPECT_FALSE(NextKey(&keys, &key));
+  EXPECT_FALSE(NextKey(&keys, &key));
+}
+
+}  // namespace
+}  // namespace weft::protocol
