@@ -1,0 +1,132 @@
+// The memory of connections: BufferPool, PartialInput, OutputQueue.
+#include <gtest/gtest.h>
+
+#include <random>
+#include <string>
+
+#include "net/buffer_pool.h"
+#include "net/output_queue.h"
+#include "net/partial_input.h"
+
+namespace weft::net {
+namespace {
+
+std::string Sent(OutputQueue& queue, size_t n, BufferPool& pool) {
+  std::string bytes;
+  iovec pieces[64];
+  const int count = queue.Gather(pieces, 64);
+  for (int i = 0; i < count; ++i) {
+    bytes.append(static_cast<const char*>(pieces[i].iov_base), pieces[i].iov_len);
+  }
+  bytes.resize(std::min(bytes.size(), n));
+  queue.Advance(bytes.size(), pool);
+  return bytes;
+}
+
+void Put(OutputQueue& queue, std::string_view bytes, OutputArena& arena, BufferPool& pool) {
+  char* const space = queue.Reserve(bytes.size() + 8, arena, pool);
+  ASSERT_NE(space, nullptr);
+  std::copy(bytes.begin(), bytes.end(), space);
+  queue.Commit(bytes.size(), arena);
+}
+
+TEST(BufferPool, GivenBlocksAreTakenAgainAndCounted) {
+  BufferPool pool;
+  size_t bytes = 1000;
+  char* const block = pool.Take(&bytes);
+  EXPECT_EQ(bytes, 1024u);
+  EXPECT_EQ(pool.in_use_bytes(), 1024u);
+  pool.Give(block, bytes);
+  EXPECT_EQ(pool.in_use_bytes(), 0u);
+  EXPECT_EQ(pool.Take(&bytes), block);
+  pool.Give(block, bytes);
+}
+
+TEST(BufferPool, KeepsOnlySoMuch) {
+  BufferPool pool;
+  std::vector<char*> blocks;
+  size_t bytes = BufferPool::kBlockBytesKeptMax;
+  for (int i = 0; i < 8; ++i) blocks.push_back(pool.Take(&bytes));
+  for (char* block : blocks) pool.Give(block, bytes);
+  EXPECT_LE(pool.kept_bytes(), BufferPool::kKeepBytes);
+  size_t huge = BufferPool::kBlockBytesKeptMax + 1;
+  pool.Give(pool.Take(&huge), huge);
+  EXPECT_LE(pool.kept_bytes(), BufferPool::kKeepBytes);
+}
+
+TEST(PartialInput, GrowsByWhatArrivesNotByWhatIsAnnounced) {
+  BufferPool pool;
+  PartialInput input;
+  ASSERT_TRUE(input.Append(pool, "0123456789", size_t{1} << 30));
+  EXPECT_EQ(input.held_bytes(), BufferPool::kBlockBytesMin);
+  ASSERT_TRUE(input.Append(pool, std::string(5000, 'x'), size_t{1} << 30));
+  EXPECT_LE(input.held_bytes(), 16384u);
+  input.Release(pool);
+  EXPECT_EQ(pool.in_use_bytes(), 0u);
+}
+
+TEST(PartialInput, DroppingMovesTheRestToASmallBlock) {
+  BufferPool pool;
+  PartialInput input;
+  ASSERT_TRUE(input.Append(pool, std::string(100000, 'x') + "rest", 0));
+  input.DropFront(pool, 100000);
+  EXPECT_EQ(std::string_view(input.data(), input.size()), "rest");
+  EXPECT_EQ(input.held_bytes(), BufferPool::kBlockBytesMin);
+  input.DropFront(pool, 4);
+  EXPECT_EQ(pool.in_use_bytes(), 0u);
+}
+
+TEST(OutputQueue, SmallRepliesShareTheArenaAndTakeNoBlock) {
+  BufferPool pool;
+  OutputArena arena(4096);
+  OutputQueue a, b;
+  Put(a, "one ", arena, pool);
+  Put(a, "two", arena, pool);
+  Put(b, "three", arena, pool);
+  EXPECT_EQ(pool.in_use_bytes(), 0u);
+  EXPECT_EQ(Sent(a, 100, pool), "one two");
+  EXPECT_EQ(Sent(b, 100, pool), "three");
+}
+
+TEST(OutputQueue, ReservedSpaceSurvivesAnotherQueuesReserve) {
+  BufferPool pool;
+  OutputArena arena(4096);
+  OutputQueue a, b;
+  char* const space = a.Reserve(10, arena, pool);
+  Put(b, "between", arena, pool);
+  std::copy_n("0123456789", 10, space);
+  a.Commit(10, arena);
+  EXPECT_EQ(Sent(a, 100, pool), "0123456789");
+  EXPECT_EQ(Sent(b, 100, pool), "between");
+}
+
+TEST(OutputQueue, RandomWritesAndPartialSendsKeepOrder) {
+  std::mt19937 random(7);
+  BufferPool pool;
+  OutputArena arena(8192);
+  OutputQueue queues[3];
+  std::string expected[3], got[3];
+  for (int step = 0; step < 20000; ++step) {
+    const size_t i = random() % 3;
+    if (random() % 3 != 0) {
+      const std::string text(random() % 20 == 0 ? random() % 100000 : random() % 200,
+                             static_cast<char>('a' + random() % 26));
+      Put(queues[i], text, arena, pool);
+      expected[i] += text;
+    } else {
+      got[i] += Sent(queues[i], random() % 20000, pool);
+    }
+    if (step % 16 == 0) {
+      for (OutputQueue& queue : queues) ASSERT_TRUE(queue.KeepUnsent(pool));
+      arena.Reset();
+    }
+  }
+  for (size_t i = 0; i < 3; ++i) {
+    while (!queues[i].empty()) got[i] += Sent(queues[i], 1 << 20, pool);
+    EXPECT_TRUE(got[i] == expected[i]) << "queue " << i;
+  }
+  EXPECT_EQ(pool.in_use_bytes(), 0u);
+}
+
+}  // namespace
+}  // namespace weft::net

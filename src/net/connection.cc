@@ -1,0 +1,46 @@
+#include "net/connection.h"
+
+#include <algorithm>
+
+#include "net/address.h"
+#include "net/loop_core.h"
+
+namespace weft::net {
+
+void Connection::Swallow(uint64_t n) {
+  const size_t here = static_cast<size_t>(std::min<uint64_t>(n, input_bytes_));
+  Consume(here);
+  swallow_bytes_ += n - here;
+}
+
+char* Connection::Reserve(size_t n) {
+  loop_->Touch(*this);
+  char* const space = output_.Reserve(n, loop_->arena_, loop_->pool_);
+  if (space == nullptr) doomed_ = true;
+  return space;
+}
+
+void Connection::Commit(size_t n) {
+  output_.Commit(n, loop_->arena_);
+}
+
+bool Connection::Append(std::string_view bytes) {
+  char* const space = Reserve(bytes.size());
+  if (space == nullptr) return false;
+  std::memcpy(space, bytes.data(), bytes.size());
+  Commit(bytes.size());
+  return true;
+}
+
+bool Connection::OutputFull() const {
+  return output_.size() >= loop_->options_.output_high_bytes || loop_->OverShare(*this);
+}
+
+void Connection::CloseAfterFlush() {
+  closing_ = true;
+  loop_->Touch(*this);
+}
+
+std::string Connection::PeerText() const { return net::PeerText(fd_); }
+
+}  // namespace weft::net

@@ -1,0 +1,146 @@
+// net/connection.h: one stream connection as its handler sees it: received bytes in, replies out.
+//
+// It knows no protocol. The handler takes bytes from readable() with Consume and appends replies
+// with Reserve and Commit; the loop does everything else. An idle connection holds this object and
+// nothing more.
+//
+// Threads: every member belongs to the loop's thread, except those marked "any thread". A pointer
+//   to a connection is valid from Handler::OnOpen to the end of Handler::OnClose.
+// Errors: Reserve and Append say when the system has no memory; the loop then closes the connection
+//   after the batch, and the handler only stops writing to it.
+// Cost: Reserve, Commit, Consume are a few instructions each; see net/output_queue.h.
+#pragma once
+
+#include <cstdint>
+#include <cstring>
+#include <string>
+#include <string_view>
+
+#include "net/output_queue.h"
+#include "net/owned_counter.h"
+#include "net/partial_input.h"
+#include "net/transport.h"
+
+namespace weft::net {
+
+class LoopCore;
+
+class Connection {
+ public:
+  Connection(const Connection&) = delete;
+  Connection& operator=(const Connection&) = delete;
+
+  // --- input ---------------------------------------------------------------------------------
+
+  // What was received and not consumed. Valid until Consume, or until OnBatch returns.
+  std::string_view readable() const { return {input_, input_bytes_}; }
+  // Drops the first `n` bytes. REQUIRES: n <= readable().size()
+  void Consume(size_t n) {
+    input_ += n;
+    input_bytes_ -= n;
+  }
+  // The request at the front of readable() needs `total_bytes` in all: the next OnBatch for this
+  // connection comes when that many are there. A hint; memory grows by what arrives.
+  void ExpectBytes(size_t total_bytes) { expected_bytes_ = total_bytes; }
+  // Throws away the next `n` bytes of input, those in readable() first.
+  void Swallow(uint64_t n);
+  // Says that complete requests are left in readable(). OnBatch is called for them, with no need of
+  // new bytes, once the output has drained; no more is read until then. Holds for one OnBatch.
+  void HasMore() { has_more_ = true; }
+  // True when the peer has sent its last byte.
+  bool at_end() const { return at_end_; }
+
+  // --- output --------------------------------------------------------------------------------
+
+  // Space for `n` contiguous bytes of reply, valid until the next Reserve or Commit on this
+  // connection, or until OnBatch returns. Null when the system has no memory.
+  char* Reserve(size_t n);
+  // Sends the first `n` bytes of what was reserved. REQUIRES: n <= the last Reserve.
+  void Commit(size_t n);
+  // Reserve, copy, Commit. False when the system has no memory.
+  bool Append(std::string_view bytes);
+  // Bytes committed and not yet taken by the system.
+  size_t pending_output() const { return output_.size(); }
+  // The peer reads too slowly or the loop's memory is tight: stop answering, leave the remaining
+  // requests unconsumed and call HasMore.
+  bool OutputFull() const;
+  // Closes when everything committed has gone out. Input is no longer delivered.
+  void CloseAfterFlush();
+
+  // --- about it ------------------------------------------------------------------------------
+
+  uint64_t id() const { return id_; }  // unique in the process; any thread
+  Transport transport() const { return transport_; }
+  uint16_t listener_index() const { return listener_index_; }
+  // The peer's address, asked of the system each time.
+  std::string PeerText() const;
+  // Milliseconds of the loop's clock (EventLoop::now_ms) at opening and at the last byte moved.
+  uint64_t opened_ms() const { return opened_ms_; }
+  uint64_t last_active_ms() const { return last_active_ms_.value(); }
+  uint64_t bytes_in() const { return bytes_in_.value(); }
+  uint64_t bytes_out() const { return bytes_out_.value(); }
+
+  // The handler's own, kept untouched.
+  void* state = nullptr;
+
+ private:
+  friend class LoopCore;
+  friend class EpollLoop;
+  friend class UringLoop;
+  Connection(LoopCore* loop, int fd, uint64_t id, Transport transport, uint16_t listener_index,
+             uint64_t now_ms)
+      : loop_(loop), fd_(fd), transport_(transport), listener_index_(listener_index), id_(id),
+        opened_ms_(now_ms) {
+    last_active_ms_.Set(now_ms);
+  }
+
+  // Memory that it holds beyond this object.
+  size_t held_bytes() const { return partial_.held_bytes() + output_.held_bytes(); }
+  // Whether the loop may take more input for it now.
+  bool MayRead() const { return !paused_ && !has_more_ && !closing_ && !at_end_ && !closed_; }
+
+  static constexpr int32_t kAllSent = INT32_MAX;
+
+  // Constant after construction.
+  LoopCore* const loop_;
+  const int fd_;
+  const Transport transport_;
+  const uint16_t listener_index_;
+  const uint64_t id_;
+  const uint64_t opened_ms_;
+
+  // Owned by the loop's thread.
+  uint32_t slot_ = 0;                // place in the loop's table
+  bool has_more_ : 1 = false;        // complete requests wait in the input
+  bool at_end_ : 1 = false;          // the peer sent its last byte
+  bool closing_ : 1 = false;         // close once the output is out
+  bool closed_ : 1 = false;          // OnClose was called; waits to be freed
+  bool doomed_ : 1 = false;          // close at the next review, output or not
+  bool paused_ : 1 = false;          // not read from: too much output, or memory is tight
+  bool starved_ : 1 = false;         // paused because memory is tight
+  bool blocked_ : 1 = false;         // the socket takes no more bytes until it says so
+  bool in_ready_ : 1 = false;
+  bool in_touched_ : 1 = false;
+  bool in_again_ : 1 = false;
+  bool unread_ : 1 = false;          // epoll: the socket may have bytes nobody asked for
+  bool recv_armed_ : 1 = false;      // io_uring: a receive is with the system
+  bool cancelling_ : 1 = false;      // io_uring: its cancellation is, too
+  bool poll_armed_ : 1 = false;      // io_uring: a wait for room is with the system
+  bool send_queued_ : 1 = false;     // io_uring: output is named by an entry not yet submitted
+  bool listed_ : 1 = false;          // the back end will receive for it again by itself
+  int32_t send_result_ = kAllSent;   // io_uring: what the queued send came to
+  const char* input_ = nullptr;      // the view; into partial_ or into the loop's buffers
+  size_t input_bytes_ = 0;
+  size_t expected_bytes_ = 0;
+  uint64_t swallow_bytes_ = 0;
+  PartialInput partial_;
+  OutputQueue output_;
+
+  // Written by the loop's thread, read by any.
+  OwnedCounter last_active_ms_;
+  OwnedCounter bytes_in_;
+  OwnedCounter bytes_out_;
+  OwnedCounter output_bytes_seen_;  // pending output as of the last review
+};
+
+}  // namespace weft::net

@@ -1,0 +1,211 @@
+#include "net/epoll_loop.h"
+
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+
+namespace weft::net {
+namespace {
+
+// An event's word is a Connection's address or one of these, which are too small to be one.
+constexpr uint64_t kBellWord = 1;
+constexpr uint64_t kListenerWord = 3;  // + 4 * index
+constexpr uint64_t kSmallWord = uint64_t{1} << 20;
+
+constexpr uint32_t kInputEvents = EPOLLIN | EPOLLRDHUP | EPOLLET;
+constexpr size_t kSlabBytesMin = size_t{1} << 20;
+constexpr int kAcceptsPerTurn = 64;
+
+}  // namespace
+
+EpollLoop::EpollLoop(const LoopOptions& options, Handler* handler)
+    : LoopCore(options, handler),
+      slab_bytes_(std::max(kSlabBytesMin, 4 * options.take_bytes_max)),
+      slab_(std::make_unique_for_overwrite<char[]>(slab_bytes_)) {}
+
+EpollLoop::~EpollLoop() {
+  if (epoll_fd_ >= 0) close(epoll_fd_);
+}
+
+Status EpollLoop::OpenBackEnd() {
+  epoll_fd_ = epoll_create1(EPOLL_CLOEXEC);
+  if (epoll_fd_ < 0) return Status::FromErrno("epoll_create1", errno);
+  epoll_event event = {};
+  event.events = EPOLLIN;
+  event.data.u64 = kBellWord;
+  if (epoll_ctl(epoll_fd_, EPOLL_CTL_ADD, handover_.bell_fd(), &event) != 0) {
+    return Status::FromErrno("epoll_ctl", errno);
+  }
+  return Status::Ok();
+}
+
+Status EpollLoop::WaitAndReceive(int timeout_ms) {
+  const int count = epoll_wait(epoll_fd_, events_, kEventsMax, timeout_ms);
+  UpdateClock();
+  if (count < 0 && errno != EINTR) return Status::FromErrno("epoll_wait", errno);
+  reading_.swap(reread_);
+  for (int i = 0; i < count; ++i) OnEvent(events_[i]);
+  for (Connection* connection : reading_) {
+    connection->listed_ = false;
+    if (!connection->closed_ && connection->unread_) Receive(*connection);
+  }
+  reading_.clear();
+  return Status::Ok();
+}
+
+void EpollLoop::OnEvent(const epoll_event& event) {
+  const uint64_t word = event.data.u64;
+  if (word == kBellWord) return BellRang();
+  if (word < kSmallWord) return AcceptReady(static_cast<size_t>(word / 4));
+  OnConnectionEvent(*reinterpret_cast<Connection*>(word), event.events);
+}
+
+void EpollLoop::OnConnectionEvent(Connection& connection, uint32_t events) {
+  if (connection.closed_) return;
+  constexpr uint32_t kGone = EPOLLERR | EPOLLHUP;
+  if ((events & EPOLLOUT) != 0 && connection.blocked_) {
+    connection.blocked_ = false;
+    epoll_event interest = {};
+    interest.events = kInputEvents;
+    interest.data.u64 = reinterpret_cast<uint64_t>(&connection);
+    epoll_ctl(epoll_fd_, EPOLL_CTL_MOD, connection.fd_, &interest);
+    Touch(connection);
+  }
+  if ((events & (EPOLLIN | EPOLLRDHUP | kGone)) == 0) return;
+  if ((events & kGone) != 0 && !connection.MayRead()) {
+    // Both directions are down, so what is still to be sent cannot be.
+    connection.doomed_ = true;
+    Touch(connection);
+    return;
+  }
+  Receive(connection);
+  // The end comes behind the data without an event of its own.
+  if ((events & (EPOLLRDHUP | kGone)) != 0 && !connection.at_end_ && !connection.doomed_) {
+    Reread(connection);
+  }
+}
+
+void EpollLoop::Reread(Connection& connection) {
+  connection.unread_ = true;
+  if (connection.listed_ || !connection.MayRead()) return;
+  connection.listed_ = true;
+  reread_.push_back(&connection);
+}
+
+void EpollLoop::Receive(Connection& connection) {
+  // A full slab runs the batch, whose reviews may change what is allowed here.
+  if (slab_bytes_ - slab_used_ < kRejoinBytesMax + options_.take_bytes_max) RunBatch();
+  connection.unread_ = true;
+  if (!connection.MayRead() || connection.in_ready_) return;
+  const size_t kept = connection.partial_.size();
+  if (kept > kRejoinBytesMax || connection.expected_bytes_ > kept + kRejoinBytesMax) {
+    ReceiveDirect(connection);
+  } else {
+    ReceiveIntoSlab(connection);
+  }
+}
+
+void EpollLoop::ReceiveIntoSlab(Connection& connection) {
+  char* const start = slab_.get() + slab_used_;
+  const size_t kept = connection.partial_.size();
+  if (kept > 0) std::memcpy(start, connection.partial_.data(), kept);
+  const size_t asked = options_.take_bytes_max;
+  const ssize_t n = recv(connection.fd_, start + kept, asked, MSG_DONTWAIT);
+  if (n > 0) {
+    connection.partial_.Release(pool_);
+    connection.input_ = start;
+    connection.input_bytes_ = kept + static_cast<size_t>(n);
+    slab_used_ += connection.input_bytes_;
+  }
+  Received(connection, n, asked);
+}
+
+void EpollLoop::ReceiveDirect(Connection& connection) {
+  const size_t kept = connection.partial_.size();
+  size_t asked = options_.take_bytes_max;
+  if (connection.expected_bytes_ > kept) {
+    asked = std::min(asked, connection.expected_bytes_ - kept);
+  }
+  char* const room = connection.partial_.Room(pool_, asked, connection.expected_bytes_);
+  if (room == nullptr) {
+    connection.doomed_ = true;
+    return Touch(connection);
+  }
+  const ssize_t n = recv(connection.fd_, room, asked, MSG_DONTWAIT);
+  if (n > 0) {
+    connection.partial_.Added(static_cast<size_t>(n));
+    ShowPartial(connection);
+  }
+  Received(connection, n, asked);
+}
+
+void EpollLoop::Received(Connection& connection, ssize_t n, size_t asked) {
+  connection.unread_ = false;
+  if (n > 0) {
+    CountReceived(connection, static_cast<size_t>(n));
+    if (static_cast<size_t>(n) == asked) Reread(connection);
+    Deliver(connection);
+  } else if (n == 0) {
+    connection.at_end_ = true;
+    Touch(connection);
+  } else if (errno == EINTR) {
+    Reread(connection);
+  } else if (errno != EAGAIN && errno != EWOULDBLOCK) {
+    connection.doomed_ = true;
+    Touch(connection);
+  }
+}
+
+void EpollLoop::ReviewReading(Connection& connection) {
+  if (connection.unread_) Reread(connection);
+}
+
+bool EpollLoop::Attach(Connection& connection) {
+  epoll_event event = {};
+  event.events = kInputEvents;
+  event.data.u64 = reinterpret_cast<uint64_t>(&connection);
+  return epoll_ctl(epoll_fd_, EPOLL_CTL_ADD, connection.fd_, &event) == 0;
+}
+
+void EpollLoop::Detach(Connection& connection) {
+  if (connection.listed_) reread_.erase(std::remove(reread_.begin(), reread_.end(), &connection),
+                                        reread_.end());
+  Bury(connection);  // closing the descriptor takes it out of the set
+}
+
+void EpollLoop::WantWritable(Connection& connection) {
+  epoll_event event = {};
+  event.events = kInputEvents | EPOLLOUT;
+  event.data.u64 = reinterpret_cast<uint64_t>(&connection);
+  if (epoll_ctl(epoll_fd_, EPOLL_CTL_MOD, connection.fd_, &event) != 0) connection.doomed_ = true;
+}
+
+void EpollLoop::WatchListener(size_t index) {
+  epoll_event event = {};
+  event.events = EPOLLIN;
+  event.data.u64 = kListenerWord + 4 * index;
+  if (epoll_ctl(epoll_fd_, EPOLL_CTL_ADD, options_.listeners[index]->fd(), &event) != 0) {
+    AcceptFailed(errno);
+  }
+}
+
+void EpollLoop::UnwatchListener(size_t index) {
+  epoll_ctl(epoll_fd_, EPOLL_CTL_DEL, options_.listeners[index]->fd(), nullptr);
+}
+
+void EpollLoop::AcceptReady(size_t listener_index) {
+  const int listener = options_.listeners[listener_index]->fd();
+  for (int i = 0; i < kAcceptsPerTurn; ++i) {
+    const int fd = accept4(listener, nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC);
+    if (fd >= 0) {
+      Accepted(fd, listener_index);
+    } else if (errno != EINTR && errno != ECONNABORTED) {
+      if (errno != EAGAIN && errno != EWOULDBLOCK) AcceptFailed(errno);
+      return;
+    }
+  }
+}
+
+}  // namespace weft::net

@@ -1,0 +1,314 @@
+// What a loop does when clients are many, slow, greedy or rude, and how it ends.
+#include <malloc.h>
+#include <sys/resource.h>
+
+#include <cstdio>
+#include <random>
+
+#include "base/clock.h"
+#include "net/test_peer.h"
+
+namespace weft::net {
+namespace {
+
+using LoopLimitsTest = LoopTest;
+INSTANTIATE_TEST_SUITE_P(Kinds, LoopLimitsTest,
+                         ::testing::Values(EventLoop::Kind::kEpoll, EventLoop::Kind::kUring),
+                         KindName);
+
+// Raises the descriptor limit; the connections that fit, both ends being in this process.
+size_t ConnectionsThatFit(size_t wanted) {
+  rlimit limit;
+  getrlimit(RLIMIT_NOFILE, &limit);
+  const rlim_t needed = wanted * 2 + 200;
+  if (limit.rlim_cur < needed) {
+    const rlimit raised = {needed, std::max(limit.rlim_max, needed)};
+    if (setrlimit(RLIMIT_NOFILE, &raised) != 0) {
+      limit.rlim_cur = limit.rlim_max;
+      setrlimit(RLIMIT_NOFILE, &limit);
+    }
+    getrlimit(RLIMIT_NOFILE, &limit);
+  }
+  if (limit.rlim_cur >= needed) return wanted;
+  const size_t fit = (static_cast<size_t>(limit.rlim_cur) - 200) / 2;
+  std::printf("the descriptor limit %zu leaves %zu of %zu connections\n",
+              static_cast<size_t>(limit.rlim_cur), fit, wanted);
+  return fit;
+}
+
+size_t AllocatedBytes() { return mallinfo2().uordblks + mallinfo2().hblkhd; }
+
+uint64_t ProcessCpuNs() {
+  timespec now;
+  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
+  return static_cast<uint64_t>(now.tv_sec) * 1'000'000'000u + static_cast<uint64_t>(now.tv_nsec);
+}
+
+TEST_P(LoopLimitsTest, SlowReaderHoldsBoundedMemory) {
+  LoopOptions options;
+  options.output_high_bytes = 256 << 10;
+  options.output_low_bytes = 64 << 10;
+  TestServer server(GetParam(), options);
+  Peer slow(server.address(), 8192);
+  constexpr size_t kRequests = 3000;
+  constexpr size_t kReplyBytes = 20000;
+  std::thread writer([&] {
+    for (size_t i = 0; i < kRequests; ++i) ASSERT_TRUE(slow.Send("big 20000\n"));
+  });
+  usleep(300000);  // lets the replies pile up as far as they may
+  EXPECT_LT(server.loop().Stats().buffer_bytes, size_t{2} << 20);
+  Peer other(server.address());
+  ASSERT_TRUE(other.Send("quick\n"));
+  EXPECT_EQ(other.Receive(6), "quick\n");
+  EXPECT_EQ(slow.Receive(kRequests * kReplyBytes).size(), kRequests * kReplyBytes);
+  writer.join();
+  EXPECT_LT(server.handler().pending_max, size_t{300} << 10);
+}
+
+TEST_P(LoopLimitsTest, PeerThatNeverReadsStopsBeingReadFrom) {
+  TestServer server(GetParam());
+  Peer peer(server.address(), 8192);
+  const std::string line = std::string(1000, 'x') + "\n";
+  size_t sent = 0;
+  // It must come to a stand: what both sockets and the loop may hold is bounded.
+  for (int quiet = 0; quiet < 50;) {
+    const ssize_t n = send(peer.fd(), line.data(), line.size(), MSG_DONTWAIT | MSG_NOSIGNAL);
+    if (n > 0) {
+      sent += static_cast<size_t>(n);
+      quiet = 0;
+    } else {
+      ++quiet;
+      usleep(5000);
+    }
+    ASSERT_LT(sent, size_t{64} << 20);
+  }
+  EXPECT_LT(server.loop().Stats().buffer_bytes, size_t{4} << 20);
+}
+
+TEST_P(LoopLimitsTest, MemoryLimitHoldsForHalfRequests) {
+  LoopOptions options;
+  options.buffer_bytes_max = size_t{4} << 20;
+  options.tick_ms = 20;
+  TestServer server(GetParam(), options);
+  std::vector<Peer> greedy;
+  const std::string megabyte(size_t{1} << 20, 'x');
+  for (int i = 0; i < 16; ++i) {
+    greedy.emplace_back(server.address());
+    ASSERT_TRUE(greedy.back().Send("need 4000000\n"));
+  }
+  size_t largest = 0;
+  for (int round = 0; round < 200; ++round) {
+    for (Peer& peer : greedy) {
+      [[maybe_unused]] const ssize_t n =
+          send(peer.fd(), megabyte.data(), megabyte.size(), MSG_DONTWAIT | MSG_NOSIGNAL);
+    }
+    largest = std::max<size_t>(largest, server.loop().Stats().buffer_bytes);
+    usleep(1000);
+  }
+  // One turn may take 16 times what a turn allows, and growing doubles.
+  EXPECT_LT(largest, size_t{16} << 20);
+  Peer modest(server.address());
+  ASSERT_TRUE(modest.Send("still here\n"));
+  EXPECT_EQ(modest.Receive(11), "still here\n");
+  EXPECT_TRUE(Eventually([&] { return server.loop().Stats().shed_closed > 0; }));
+}
+
+TEST_P(LoopLimitsTest, TenThousandConnectionsCostLittleAndAllAnswer) {
+  const size_t count = ConnectionsThatFit(10000);
+  TestServer server(GetParam());
+  {
+    Peer warm(server.address());
+    ASSERT_TRUE(warm.Send("x\n"));
+    ASSERT_EQ(warm.Receive(2), "x\n");
+  }
+  std::vector<Peer> peers;
+  peers.reserve(count);
+  const size_t before = AllocatedBytes();
+  for (size_t i = 0; i < count; ++i) {
+    peers.emplace_back(server.address());
+    ASSERT_TRUE(peers.back().connected()) << i;
+  }
+  ASSERT_TRUE(Eventually([&] { return server.handler().opened == count + 1; }));
+  const size_t each = (AllocatedBytes() - before) / count;
+  std::printf("%zu idle connections: %zu bytes each (connection object %zu)\n", count, each,
+              sizeof(Connection));
+#if !defined(WEFT_SANITIZED)
+  EXPECT_LT(each, 1024u);
+#endif
+  EXPECT_EQ(server.loop().Stats().buffer_bytes, 0u);
+  for (int round = 0; round < 2; ++round) {
+    for (Peer& peer : peers) ASSERT_TRUE(peer.Send("hello\n"));
+    for (Peer& peer : peers) ASSERT_EQ(peer.Receive(6), "hello\n");
+  }
+}
+
+TEST_P(LoopLimitsTest, StormOfConnectionsLeavesNothingBehind) {
+  TestServer server(GetParam(), {}, 2);
+  constexpr int kThreads = 4;
+  constexpr int kEach = 700;
+  std::vector<std::thread> clients;
+  for (int t = 0; t < kThreads; ++t) {
+    clients.emplace_back([&server, t] {
+      std::mt19937 random(static_cast<unsigned>(t));
+      for (int i = 0; i < kEach; ++i) {
+        Peer peer(server.address());
+        const unsigned way = random() % 5;
+        if (way >= 1) peer.Send("some line\n");
+        if (way >= 2) {
+          EXPECT_EQ(peer.Receive(10), "some line\n");
+        }
+        if (way == 3) peer.Send("half");
+        if (way == 4) peer.Send("big 1000000\n");
+        if (way % 2 == 0) peer.Reset();
+      }
+    });
+  }
+  for (auto& client : clients) client.join();
+  EXPECT_TRUE(Eventually([&] {
+    return server.loop(0).Stats().connections_open + server.loop(1).Stats().connections_open == 0;
+  }));
+  EXPECT_TRUE(Eventually([&] { return server.loop(0).Stats().buffer_bytes == 0; }));
+  EXPECT_EQ(server.handler(0).opened + server.handler(1).opened, uint64_t{kThreads * kEach});
+}
+
+TEST_P(LoopLimitsTest, ConnectionsBeyondTheLimitAreTurnedAway) {
+  Admission admission(3);
+  LoopOptions options;
+  options.admission = &admission;
+  TestServer server(GetParam(), options);
+  std::vector<Peer> peers;
+  for (int i = 0; i < 3; ++i) {
+    peers.emplace_back(server.address());
+    ASSERT_TRUE(peers.back().Send("in\n"));
+    ASSERT_EQ(peers.back().Receive(3), "in\n");
+  }
+  Peer refused(server.address());
+  EXPECT_EQ(refused.Receive(100), "ERROR Too many open connections\r\n");
+  EXPECT_EQ(admission.refused(), 1u);
+  peers.pop_back();
+  ASSERT_TRUE(Eventually([&] { return admission.open() == 2; }));
+  Peer again(server.address());
+  ASSERT_TRUE(again.Send("in\n"));
+  EXPECT_EQ(again.Receive(3), "in\n");
+}
+
+TEST_P(LoopLimitsTest, RunningOutOfDescriptorsPausesAccepting) {
+  rlimit limit;
+  getrlimit(RLIMIT_NOFILE, &limit);
+  const rlimit few = {100, limit.rlim_max};
+  // Before the server starts: a multishot accept keeps the limit that it was made under.
+  ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &few), 0);
+  LoopOptions options;
+  options.tick_ms = 20;
+  TestServer server(GetParam(), options);
+  Peer first(server.address());
+  ASSERT_TRUE(first.Send("a\n"));
+  ASSERT_EQ(first.Receive(2), "a\n");
+  Peer waiting(server.address(), 0, Peer::kConnectLater);
+  std::vector<int> fillers;
+  for (int fd = dup(0); fd >= 0; fd = dup(0)) fillers.push_back(fd);
+  ASSERT_TRUE(waiting.Connect(server.address()));
+  EXPECT_TRUE(Eventually([&] { return server.loop().Stats().accept_pauses > 0; }));
+  for (int fd : fillers) close(fd);
+  ASSERT_TRUE(waiting.Send("b\n"));
+  EXPECT_EQ(waiting.Receive(2), "b\n");
+  setrlimit(RLIMIT_NOFILE, &limit);
+}
+
+TEST_P(LoopLimitsTest, IdleConnectionsAreClosedAndBusyOnesAreNot) {
+  LoopOptions options;
+  options.tick_ms = 10;
+  options.idle_timeout_ms = 200;
+  TestServer server(GetParam(), options);
+  Peer idle(server.address());
+  Peer busy(server.address());
+  for (int i = 0; i < 40; ++i) {
+    ASSERT_TRUE(busy.Send("x\n"));
+    ASSERT_EQ(busy.Receive(2), "x\n");
+    usleep(10000);
+  }
+  EXPECT_TRUE(idle.SeesEnd());
+  EXPECT_EQ(server.loop().Stats().idle_closed, 1u);
+}
+
+TEST_P(LoopLimitsTest, IdleLoopUsesNoProcessorTimeButTicks) {
+  LoopOptions options;
+  options.tick_ms = 20;
+  TestServer server(GetParam(), options);
+  Peer peer(server.address());
+  ASSERT_TRUE(Eventually([&] { return server.handler().opened == 1; }));
+  const uint64_t ticks = server.handler().ticks;
+  const uint64_t before_ns = ProcessCpuNs();
+  usleep(1000000);
+  EXPECT_LT(ProcessCpuNs() - before_ns, 30'000'000u);
+  EXPECT_GT(server.handler().ticks - ticks, 20u);
+}
+
+TEST_P(LoopLimitsTest, StopWithoutClientsEndsAtOnce) {
+  TestServer server(GetParam());
+  const uint64_t before_ns = base::NowNs();
+  server.Stop(60000);
+  EXPECT_LT(base::NowNs() - before_ns, 2'000'000'000u);
+}
+
+TEST_P(LoopLimitsTest, StopClosesIdleConnectionsAtOnce) {
+  TestServer server(GetParam());
+  Peer peer(server.address());
+  ASSERT_TRUE(Eventually([&] { return server.handler().opened == 1; }));
+  const uint64_t before_ns = base::NowNs();
+  server.Stop(60000);
+  EXPECT_LT(base::NowNs() - before_ns, 2'000'000'000u);
+  EXPECT_TRUE(peer.SeesEnd());
+  EXPECT_EQ(server.handler().closed, 1u);
+}
+
+TEST_P(LoopLimitsTest, GracefulStopLosesNoReply) {
+  TestServer server(GetParam(), {}, 2);
+  std::vector<Peer> peers;
+  constexpr size_t kReplyBytes = 3000000;  // more than the sockets between hold
+  for (int i = 0; i < 10; ++i) peers.emplace_back(server.address(), 8192);
+  ASSERT_TRUE(
+      Eventually([&] { return server.handler(0).opened + server.handler(1).opened == 10; }));
+  for (Peer& peer : peers) ASSERT_TRUE(peer.Send("big 3000000\nlast\n"));
+  std::thread stopper([&] { server.Stop(30000); });
+  for (Peer& peer : peers) {
+    const std::string reply = peer.Receive(kReplyBytes + 6);
+    EXPECT_EQ(reply.size(), kReplyBytes + 5);
+    EXPECT_TRUE(reply.ends_with("last\n"));
+  }
+  stopper.join();
+}
+
+TEST_P(LoopLimitsTest, GracefulStopUnderLoadAnswersWhatWasSentBefore) {
+  TestServer server(GetParam());
+  std::atomic<uint64_t> cut_short{0};
+  std::vector<std::thread> clients;
+  for (int i = 0; i < 4; ++i) {
+    clients.emplace_back([&] {
+      Peer peer(server.address());
+      std::string reply = "x\n";
+      while (reply == "x\n" && peer.Send("x\n")) reply = peer.Receive(2);
+      if (reply.size() == 1) ++cut_short;
+    });
+  }
+  usleep(200000);
+  const uint64_t before_ns = base::NowNs();
+  server.Stop(30000);
+  EXPECT_LT(base::NowNs() - before_ns, 10'000'000'000u);
+  for (auto& client : clients) client.join();
+  EXPECT_EQ(cut_short, 0u);
+}
+
+TEST_P(LoopLimitsTest, GraceTimeBoundsTheStop) {
+  TestServer server(GetParam());
+  Peer stuck(server.address(), 8192);
+  ASSERT_TRUE(stuck.Send("big 20000000\n"));
+  ASSERT_TRUE(Eventually([&] { return server.handler().lines == 1; }));
+  const uint64_t before_ns = base::NowNs();
+  server.Stop(300);
+  EXPECT_LT(base::NowNs() - before_ns, 5'000'000'000u);
+  EXPECT_EQ(server.loop().Stats().buffer_bytes, 0u);
+}
+
+}  // namespace
+}  // namespace weft::net

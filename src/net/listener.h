@@ -1,0 +1,59 @@
+// net/listener.h: one listening stream socket, TCP or Unix.
+//
+// Options that every accepted connection needs (no delay, keepalive) are set here once: Linux hands
+// them down to accepted sockets, which saves two system calls a connection.
+// Threads: built and destroyed by one thread; the accepting loop only uses fd().
+// Errors: kInvalidArgument for a bad address or path; kIoError with the system's reason, among them
+//   a port or a path that a living server holds.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "net/address.h"
+#include "net/transport.h"
+#include "weft/status.h"
+
+namespace weft::net {
+
+struct ListenerOptions {
+  int backlog = 1024;
+  bool keepalive = true;
+  int unix_mask = 0700;  // permission bits of a Unix socket's file
+};
+
+class Listener {
+ public:
+  // One listener for each address that "host:port" stands for. With port 0 the system picks one
+  // port, which all of them share where it is free.
+  static Result<std::vector<std::unique_ptr<Listener>>> OpenTcp(const HostPort& where,
+                                                                const ListenerOptions& options);
+  // Replaces a socket file that nobody listens on any more; never another kind of file.
+  static Result<std::unique_ptr<Listener>> OpenUnix(const std::string& path,
+                                                    const ListenerOptions& options);
+  // Closes the socket and removes a Unix socket's file.
+  ~Listener();
+  Listener(const Listener&) = delete;
+  Listener& operator=(const Listener&) = delete;
+
+  int fd() const { return fd_; }
+  Transport transport() const { return transport_; }
+  // The bound address, with the port that the system picked.
+  const SocketAddress& address() const { return address_; }
+
+ private:
+  Listener(int fd, Transport transport, SocketAddress address)
+      : fd_(fd), transport_(transport), address_(address) {}
+  static Result<std::unique_ptr<Listener>> OpenOne(const SocketAddress& address,
+                                                   const ListenerOptions& options);
+
+  // Constant after construction.
+  const int fd_;
+  const Transport transport_;
+  SocketAddress address_;
+  std::string unlink_path_;
+};
+
+}  // namespace weft::net

@@ -1,0 +1,73 @@
+#include "net/listener.h"
+
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "net/test_peer.h"
+
+namespace weft::net {
+namespace {
+
+std::string FreshPath(const char* name) {
+  return ::testing::TempDir() + "weft_" + std::to_string(getpid()) + "_" + name + ".sock";
+}
+
+TEST(Listener, PortZeroGetsAPortThatAcceptsConnections) {
+  auto opened = Listener::OpenTcp({"127.0.0.1", 0}, {});
+  ASSERT_TRUE(opened.has_value());
+  EXPECT_NE(opened.value()[0]->address().port(), 0);
+  EXPECT_TRUE(Peer(opened.value()[0]->address()).connected());
+}
+
+TEST(Listener, WildcardListensOnEveryFamilyAtOnePort) {
+  auto opened = Listener::OpenTcp({"", 0}, {});
+  ASSERT_TRUE(opened.has_value());
+  for (auto& listener : *opened) {
+    EXPECT_EQ(listener->address().port(), opened.value()[0]->address().port());
+  }
+}
+
+TEST(Listener, TakenPortIsAnError) {
+  auto first = Listener::OpenTcp({"127.0.0.1", 0}, {});
+  ASSERT_TRUE(first.has_value());
+  auto second = Listener::OpenTcp({"127.0.0.1", first.value()[0]->address().port()}, {});
+  ASSERT_FALSE(second.has_value());
+  EXPECT_EQ(second.error().code(), Code::kIoError);
+}
+
+TEST(Listener, UnixSocketHasItsMaskAndIsRemoved) {
+  const std::string path = FreshPath("mask");
+  {
+    auto opened = Listener::OpenUnix(path, {.unix_mask = 0620});
+    ASSERT_TRUE(opened.has_value()) << opened.error().ToString();
+    struct stat info;
+    ASSERT_EQ(stat(path.c_str(), &info), 0);
+    EXPECT_EQ(info.st_mode & 0777, 0620u);
+  }
+  EXPECT_NE(access(path.c_str(), F_OK), 0);
+}
+
+TEST(Listener, StaleUnixSocketIsReplacedAndALivingOneIsNot) {
+  const std::string path = FreshPath("stale");
+  auto address = UnixAddress(path);
+  const int dead = socket(AF_UNIX, SOCK_STREAM, 0);
+  ASSERT_EQ(bind(dead, address->get(), address->bytes), 0);
+  close(dead);  // leaves the file
+  auto opened = Listener::OpenUnix(path, {});
+  ASSERT_TRUE(opened.has_value()) << opened.error().ToString();
+  EXPECT_FALSE(Listener::OpenUnix(path, {}).has_value());
+  EXPECT_TRUE(Peer(*address).connected());
+}
+
+TEST(Listener, OrdinaryFileIsNeverReplaced) {
+  const std::string path = FreshPath("file");
+  FILE* file = fopen(path.c_str(), "w");
+  fclose(file);
+  EXPECT_FALSE(Listener::OpenUnix(path, {}).has_value());
+  EXPECT_EQ(access(path.c_str(), F_OK), 0);
+  unlink(path.c_str());
+}
+
+}  // namespace
+}  // namespace weft::net

@@ -1,0 +1,569 @@
+#include "net/loop_core.h"
+
+#include <fcntl.h>
+#include <sys/ioctl.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <ctime>
+
+#include "base/check.h"
+
+namespace weft::net {
+namespace {
+
+constexpr size_t kArenaBytes = size_t{512} << 10;
+constexpr int kStopPollMs = 2;
+constexpr uint64_t kTightMs = 1000;
+constexpr size_t kFairShareBytesMin = 4096;
+
+// Unique over all loops. Relaxed: only uniqueness matters.
+std::atomic<uint64_t> next_connection_id{1};
+
+uint64_t CoarseMs() {
+  timespec now;
+  clock_gettime(CLOCK_MONOTONIC_COARSE, &now);
+  return static_cast<uint64_t>(now.tv_sec) * 1000 + static_cast<uint64_t>(now.tv_nsec) / 1'000'000;
+}
+
+// Closing with unread input makes TCP reset the connection, which can overtake the last reply.
+void EndPolitely(int fd) {
+  constexpr size_t kDrainBytesMax = size_t{1} << 20;
+  char scrap[16384];
+  shutdown(fd, SHUT_WR);
+  for (size_t total = 0; total < kDrainBytesMax;) {
+    const ssize_t n = recv(fd, scrap, sizeof scrap, MSG_DONTWAIT);
+    if (n <= 0) return;
+    total += static_cast<size_t>(n);
+  }
+}
+
+bool HasUnread(int fd) {
+  int bytes = 0;
+  return ioctl(fd, FIONREAD, &bytes) == 0 && bytes > 0;
+}
+
+}  // namespace
+
+LoopCore::LoopCore(const LoopOptions& options, Handler* handler)
+    : options_(options), handler_(handler), arena_(kArenaBytes) {
+  UpdateClock();
+}
+
+LoopCore::~LoopCore() {
+  // Run has closed all connections; what is here was opened by nobody but a failed Run.
+  WEFT_CHECK(connections_.empty());
+  FreeClosed();
+  for (const NewSocket& socket : handover_.Take()) {
+    close(socket.fd);
+    ReleaseSeat();
+  }
+}
+
+Status LoopCore::Open() {
+  Status status = handover_.Open();
+  return status.ok() ? OpenBackEnd() : status;
+}
+
+void LoopCore::UpdateClock() {
+  now_ms_ = CoarseMs();
+  clock_ms_.Set(now_ms_);
+}
+
+// --- the turn --------------------------------------------------------------------------------
+
+Status LoopCore::Run() {
+  UpdateClock();
+  Status status = StartBackEnd();
+  if (!status.ok()) return status;
+  next_tick_ms_ = now_ms_ + static_cast<uint64_t>(options_.tick_ms);
+  WatchListeners();
+  while (status.ok() && !Finished()) {
+    status = WaitAndReceive(TimeoutMs());
+    turns_.Add(1);
+    if (bell_rang_) AnswerBell();
+    RunAgain();
+    RunBatch();
+    if (now_ms_ >= next_tick_ms_) Tick();
+    if (stopping_) StopStep();
+    FlushTouched();
+    FreeClosed();
+  }
+  while (!connections_.empty()) {  // only after a failed wait
+    connections_.back()->send_queued_ = false;
+    Close(*connections_.back());
+  }
+  EndBackEnd();
+  FreeClosed();
+  return status;
+}
+
+int LoopCore::TimeoutMs() const {
+  if (!again_.empty() || HasWork()) return 0;
+  const int until_tick = static_cast<int>(next_tick_ms_ - std::min(now_ms_, next_tick_ms_));
+  // The coarse clock lags by up to 4 ms: a wait of the exact rest would end too early and spin.
+  return stopping_ ? kStopPollMs : until_tick + 4;
+}
+
+void LoopCore::AnswerBell() {
+  bell_rang_ = false;
+  handover_.Silence();
+  for (const NewSocket& socket : handover_.Take()) OpenConnection(socket);
+  if (wake_requested_.exchange(false)) handler_->OnWake();
+  if (!stopping_ && stop_grace_ms_.load() >= 0) BeginStop();
+}
+
+void LoopCore::RunAgain() {
+  // Deliver puts nothing on the list, so it may be walked in place.
+  for (Connection* connection : again_) {
+    connection->in_again_ = false;
+    if (connection->closed_ || connection->in_ready_) continue;
+    ShowPartial(*connection);
+    Deliver(*connection);
+  }
+  again_.clear();
+}
+
+void LoopCore::ShowPartial(Connection& connection) {
+  connection.input_ = connection.partial_.data();
+  connection.input_bytes_ = connection.partial_.size();
+}
+
+bool LoopCore::ViewIsPartial(const Connection& connection) {
+  const char* const own = connection.partial_.data();
+  return own != nullptr && connection.input_ >= own &&
+         connection.input_ <= own + connection.partial_.size();
+}
+
+void LoopCore::Deliver(Connection& connection) {
+  if (connection.swallow_bytes_ > 0) {
+    const uint64_t n = std::min<uint64_t>(connection.swallow_bytes_, connection.input_bytes_);
+    connection.swallow_bytes_ -= n;
+    connection.Consume(static_cast<size_t>(n));
+  }
+  if (connection.input_bytes_ < std::max<size_t>(connection.expected_bytes_, 1)) {
+    KeepInput(connection);
+    Touch(connection);
+    return;
+  }
+  if (connection.in_ready_) return;
+  connection.in_ready_ = true;
+  ready_.push_back(&connection);
+}
+
+void LoopCore::KeepInput(Connection& connection) {
+  if (ViewIsPartial(connection)) {
+    connection.partial_.DropFront(pool_, connection.partial_.size() - connection.input_bytes_);
+  } else if (connection.input_bytes_ > 0 &&
+             !connection.partial_.Append(pool_, connection.readable(),
+                                         connection.expected_bytes_)) {
+    connection.doomed_ = true;
+  }
+  connection.input_ = nullptr;
+  connection.input_bytes_ = 0;
+}
+
+void LoopCore::RunBatch() {
+  if (!ready_.empty()) {
+    batches_.Add(1);
+    for (Connection* connection : ready_) {
+      connection->in_ready_ = false;
+      connection->has_more_ = false;
+      connection->expected_bytes_ = 0;
+    }
+    handler_->OnBatch(ready_);
+    for (Connection* connection : ready_) {
+      KeepInput(*connection);
+      Touch(*connection);
+    }
+    ready_.clear();
+  }
+  InputTaken();
+  FlushTouched();
+}
+
+void LoopCore::FlushTouched() {
+  SendTouched();
+  if (!starved_.empty() && pool_.in_use_bytes() < options_.buffer_bytes_max / 8 * 7) {
+    ReviewStarved();
+    SendTouched();
+  }
+  if (sends_queued_ == 0) arena_.Reset();
+}
+
+void LoopCore::SendTouched() {
+  // By index: a review may close a connection, whose handler may write to another.
+  for (size_t i = 0; i < touched_.size(); ++i) {
+    Connection& connection = *touched_[i];
+    connection.in_touched_ = false;
+    if (connection.closed_ || connection.send_queued_) continue;
+    if (connection.output_.empty()) {
+      connection.output_.Clear(pool_);  // what was reserved and never committed
+    } else if (!connection.blocked_ && !connection.doomed_) {
+      SendOutput(connection);
+    }
+    if (!connection.send_queued_) Review(connection);
+  }
+  touched_.clear();
+}
+
+void LoopCore::Tick() {
+  next_tick_ms_ = now_ms_ + static_cast<uint64_t>(options_.tick_ms);
+  handler_->OnTick();
+  if (accept_paused_ && !stopping_) {
+    accept_paused_ = false;
+    WatchListeners();
+  }
+  if (options_.idle_timeout_ms > 0 && now_ms_ >= next_idle_sweep_ms_) CloseIdle();
+  if (!MemoryTight()) {
+    tight_since_ms_ = 0;
+  } else if (tight_since_ms_ == 0) {
+    tight_since_ms_ = now_ms_;
+  } else if (now_ms_ - tight_since_ms_ >= kTightMs) {
+    ShedLargest();
+  }
+  ReviewStarved();
+}
+
+void LoopCore::FreeClosed() {
+  for (Connection* connection : graveyard_) delete connection;
+  graveyard_.clear();
+}
+
+// --- sending ---------------------------------------------------------------------------------
+
+void LoopCore::CountReceived(Connection& connection, size_t bytes) {
+  connection.bytes_in_.Add(bytes);
+  connection.last_active_ms_.Set(now_ms_);
+  bytes_in_.Add(bytes);
+}
+
+void LoopCore::CountSent(Connection& connection, size_t bytes) {
+  connection.output_.Advance(bytes, pool_);
+  connection.bytes_out_.Add(bytes);
+  connection.last_active_ms_.Set(now_ms_);
+  bytes_out_.Add(bytes);
+}
+
+void LoopCore::Block(Connection& connection) {
+  if (!connection.output_.KeepUnsent(pool_)) {
+    connection.doomed_ = true;
+    return;
+  }
+  connection.blocked_ = true;
+  WantWritable(connection);
+}
+
+void LoopCore::SendNow(Connection& connection) {
+  constexpr int kVectors = 32;
+  constexpr int kRounds = 8;  // a peer that reads as fast as we send must not hold up the others
+  iovec vectors[kVectors];
+  for (int round = 0; round < kRounds && !connection.output_.empty(); ++round) {
+    msghdr message = {};
+    message.msg_iov = vectors;
+    message.msg_iovlen = static_cast<size_t>(connection.output_.Gather(vectors, kVectors));
+    const ssize_t sent =
+        message.msg_iovlen == 1
+            ? send(connection.fd_, vectors[0].iov_base, vectors[0].iov_len,
+                   MSG_NOSIGNAL | MSG_DONTWAIT)
+            : sendmsg(connection.fd_, &message, MSG_NOSIGNAL | MSG_DONTWAIT);
+    if (sent >= 0) {
+      CountSent(connection, static_cast<size_t>(sent));
+    } else if (errno == EAGAIN || errno == EWOULDBLOCK || errno == ENOBUFS || errno == ENOMEM) {
+      break;
+    } else if (errno != EINTR) {
+      connection.doomed_ = true;
+      connection.output_.Clear(pool_);
+    }
+  }
+  if (!connection.output_.empty()) Block(connection);
+}
+
+// --- deciding --------------------------------------------------------------------------------
+
+void LoopCore::Review(Connection& connection) {
+  const size_t pending = connection.output_.size();
+  connection.output_bytes_seen_.Set(pending);
+  const bool answered = connection.closing_ || (connection.at_end_ && !connection.has_more_);
+  if (connection.doomed_ || (pending == 0 && answered)) return Close(connection);
+  connection.paused_ = ReviewPause(connection, pending);
+  if (connection.has_more_ && !connection.in_again_ && pending <= options_.output_low_bytes &&
+      !OverShare(connection)) {
+    connection.in_again_ = true;
+    again_.push_back(&connection);
+  }
+  ReviewReading(connection);
+}
+
+bool LoopCore::ReviewPause(Connection& connection, size_t pending_bytes) {
+  // Two marks for the output and 7/8 for the memory keep a connection from flapping at the limit.
+  const bool was_full = connection.paused_ && !connection.starved_;
+  const bool full =
+      pending_bytes > (was_full ? options_.output_low_bytes : options_.output_high_bytes);
+  const size_t limit =
+      connection.starved_ ? options_.buffer_bytes_max / 8 * 7 : options_.buffer_bytes_max;
+  const bool starved =
+      pool_.in_use_bytes() > limit && connection.held_bytes() > FairShareBytes();
+  if (starved && !connection.starved_) starved_.push_back(&connection);
+  if (!starved && connection.starved_) Unlist(starved_, connection);
+  connection.starved_ = starved;
+  return full || starved;
+}
+
+size_t LoopCore::FairShareBytes() const {
+  return std::max(options_.buffer_bytes_max / std::max<size_t>(connections_.size(), 1),
+                  kFairShareBytesMin);
+}
+
+bool LoopCore::OverShare(const Connection& connection) const {
+  // Output only: held input shrinks by answering, so it must never keep a request from its answer.
+  return MemoryTight() && connection.output_.held_bytes() > FairShareBytes();
+}
+
+void LoopCore::ReviewStarved() {
+  const std::vector<Connection*> starved = starved_;  // Review takes them off the list
+  for (Connection* connection : starved) {
+    if (!connection->closed_ && !connection->send_queued_) Review(*connection);
+  }
+}
+
+void LoopCore::ShedLargest() {
+  Connection* largest = nullptr;
+  for (Connection* connection : connections_) {
+    if (now_ms_ - std::min(now_ms_, connection->last_active_ms()) < kTightMs) continue;
+    if (largest == nullptr || connection->held_bytes() > largest->held_bytes()) {
+      largest = connection;
+    }
+  }
+  if (largest == nullptr || largest->held_bytes() == 0) return;
+  shed_closed_.Add(1);
+  Close(*largest);
+}
+
+void LoopCore::CloseIdle() {
+  next_idle_sweep_ms_ = now_ms_ + std::max<uint64_t>(options_.idle_timeout_ms / 8, 1);
+  for (size_t i = connections_.size(); i-- > 0;) {  // backwards: Close moves the last one here
+    Connection& connection = *connections_[i];
+    if (now_ms_ - std::min(now_ms_, connection.last_active_ms()) < options_.idle_timeout_ms) {
+      continue;
+    }
+    idle_closed_.Add(1);
+    Close(connection);
+  }
+}
+
+// --- opening and closing ---------------------------------------------------------------------
+
+void LoopCore::OpenConnection(const NewSocket& socket) {
+  if (stopping_) {
+    close(socket.fd);
+    ReleaseSeat();
+    return;
+  }
+  // Owned by connections_ from Register on; Free deletes it.
+  auto* connection = new Connection(this, socket.fd, next_connection_id.fetch_add(1),
+                                    socket.transport, socket.listener_index, now_ms_);
+  EnterTable(*connection);
+  opened_.Add(1);
+  handler_->OnOpen(*connection);
+  if (!Attach(*connection)) {
+    connection->doomed_ = true;
+    Touch(*connection);
+  }
+}
+
+void LoopCore::Close(Connection& connection) {
+  if (connection.closed_) return;
+  if (connection.send_queued_) {  // the queued entry names its output: it is reviewed once sent
+    connection.doomed_ = true;
+    return;
+  }
+  connection.closed_ = true;
+  handler_->OnClose(connection);
+  LeaveTable(connection);
+  if (connection.starved_) Unlist(starved_, connection);
+  if (connection.in_again_) Unlist(again_, connection);
+  connection.output_.Clear(pool_);
+  connection.partial_.Release(pool_);
+  ReleaseSeat();
+  if (!connection.doomed_ && !connection.at_end_) EndPolitely(connection.fd_);
+  Detach(connection);
+}
+
+void LoopCore::Unlist(std::vector<Connection*>& list, Connection& connection) {
+  list.erase(std::remove(list.begin(), list.end(), &connection), list.end());
+}
+
+void LoopCore::Bury(Connection& connection) {
+  close(connection.fd_);
+  graveyard_.push_back(&connection);
+}
+
+void LoopCore::EnterTable(Connection& connection) {
+  base::MutexLock lock(&table_mutex_);
+  connection.slot_ = static_cast<uint32_t>(connections_.size());
+  connections_.push_back(&connection);
+}
+
+void LoopCore::LeaveTable(Connection& connection) {
+  base::MutexLock lock(&table_mutex_);
+  Connection* const last = connections_.back();
+  connections_[connection.slot_] = last;
+  last->slot_ = connection.slot_;
+  connections_.pop_back();
+}
+
+void LoopCore::ForEachConnection(const std::function<void(const ConnectionInfo&)>& visit) {
+  const uint64_t now = clock_ms_.value();
+  base::MutexLock lock(&table_mutex_);
+  for (const Connection* connection : connections_) {
+    ConnectionInfo info;
+    info.id = connection->id_;
+    info.fd = connection->fd_;
+    info.transport = connection->transport_;
+    info.listener_index = connection->listener_index_;
+    info.peer = connection->PeerText();
+    info.age_ms = now - std::min(now, connection->opened_ms_);
+    info.idle_ms = now - std::min(now, connection->last_active_ms());
+    info.bytes_in = connection->bytes_in();
+    info.bytes_out = connection->bytes_out();
+    info.pending_output_bytes = connection->output_bytes_seen_.value();
+    visit(info);
+  }
+}
+
+LoopStats LoopCore::Stats() const {
+  LoopStats stats;
+  stats.connections_open = assigned_.load(std::memory_order_relaxed);
+  stats.connections_opened = opened_.value();
+  stats.accept_pauses = accept_pauses_.value();
+  stats.idle_closed = idle_closed_.value();
+  stats.shed_closed = shed_closed_.value();
+  stats.turns = turns_.value();
+  stats.batches = batches_.value();
+  stats.bytes_in = bytes_in_.value();
+  stats.bytes_out = bytes_out_.value();
+  stats.buffer_bytes = pool_.in_use_bytes();
+  return stats;
+}
+
+// --- accepting -------------------------------------------------------------------------------
+
+void LoopCore::ShareWith(std::vector<EventLoop*> group) {
+  group_.clear();
+  for (EventLoop* loop : group) group_.push_back(static_cast<LoopCore*>(loop));
+}
+
+LoopCore& LoopCore::Fewest() {
+  if (group_.empty()) return *this;
+  LoopCore* fewest = nullptr;
+  uint32_t fewest_count = 0;
+  for (size_t i = 0; i < group_.size(); ++i) {  // from where the last search ended: ties go round
+    LoopCore* const loop = group_[(next_in_group_ + i) % group_.size()];
+    const uint32_t count = loop->assigned_.load(std::memory_order_relaxed);
+    if (fewest == nullptr || count < fewest_count) {
+      fewest = loop;
+      fewest_count = count;
+    }
+  }
+  ++next_in_group_;
+  return *fewest;
+}
+
+void LoopCore::Refuse(int fd) {
+  [[maybe_unused]] const ssize_t sent = send(fd, options_.refusal.data(), options_.refusal.size(),
+                                             MSG_NOSIGNAL | MSG_DONTWAIT);
+  EndPolitely(fd);
+  close(fd);
+}
+
+void LoopCore::ReleaseSeat() {
+  assigned_.fetch_sub(1, std::memory_order_relaxed);
+  if (options_.admission != nullptr) options_.admission->Leave();
+}
+
+void LoopCore::Accepted(int fd, size_t listener_index) {
+  if (options_.admission != nullptr && !options_.admission->TryEnter()) return Refuse(fd);
+  const NewSocket socket{fd, options_.listeners[listener_index]->transport(),
+                         static_cast<uint16_t>(listener_index)};
+  LoopCore& loop = Fewest();
+  loop.assigned_.fetch_add(1, std::memory_order_relaxed);
+  if (&loop == this) {
+    OpenConnection(socket);
+  } else if (!loop.handover_.Push(socket)) {
+    close(fd);
+    loop.ReleaseSeat();
+  }
+}
+
+Status LoopCore::Adopt(int fd, Transport transport, uint16_t listener_index) {
+  if (options_.admission != nullptr && !options_.admission->TryEnter()) {
+    Refuse(fd);
+    return {Code::kRetryLater, "too many open connections"};
+  }
+  assigned_.fetch_add(1, std::memory_order_relaxed);
+  if (handover_.Push({fd, transport, listener_index})) return Status::Ok();
+  close(fd);
+  ReleaseSeat();
+  return {Code::kRetryLater, "the event loop has stopped"};
+}
+
+void LoopCore::AcceptFailed(int error_number) {
+  const bool exhausted = error_number == EMFILE || error_number == ENFILE ||
+                         error_number == ENOMEM || error_number == ENOBUFS;
+  if (!exhausted || accept_paused_) return;
+  // The waiting connection would wake the loop again and again: look away until the next tick.
+  accept_pauses_.Add(1);
+  accept_paused_ = true;
+  UnwatchListeners();
+}
+
+void LoopCore::WatchListeners() {
+  if (listening_) return;
+  listening_ = true;
+  for (size_t i = 0; i < options_.listeners.size(); ++i) WatchListener(i);
+}
+
+void LoopCore::UnwatchListeners() {
+  if (!listening_) return;
+  listening_ = false;
+  for (size_t i = 0; i < options_.listeners.size(); ++i) UnwatchListener(i);
+}
+
+// --- stopping --------------------------------------------------------------------------------
+
+void LoopCore::Stop(uint64_t grace_ms) {
+  stop_grace_ms_.store(static_cast<int64_t>(std::min<uint64_t>(grace_ms, INT64_MAX)));
+  handover_.Ring();
+}
+
+void LoopCore::Wake() {
+  wake_requested_.store(true);
+  handover_.Ring();
+}
+
+void LoopCore::BeginStop() {
+  UnwatchListeners();
+  handover_.Close();
+  for (const NewSocket& socket : handover_.Take()) OpenConnection(socket);
+  const auto grace = static_cast<uint64_t>(stop_grace_ms_.load());
+  stop_deadline_ms_ = now_ms_ + std::min<uint64_t>(grace, INT32_MAX);
+  stopping_ = true;
+}
+
+bool LoopCore::Settled(const Connection& connection) const {
+  return connection.output_.empty() && !connection.send_queued_ && !connection.has_more_ &&
+         !connection.in_ready_ && connection.partial_.size() == 0 && !HasUnread(connection.fd_);
+}
+
+void LoopCore::StopStep() {
+  const bool late = now_ms_ >= stop_deadline_ms_;
+  if (!late && HoldsInput()) return;
+  for (size_t i = connections_.size(); i-- > 0;) {
+    if (late || Settled(*connections_[i])) Close(*connections_[i]);
+  }
+}
+
+}  // namespace weft::net

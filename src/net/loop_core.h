@@ -1,0 +1,197 @@
+// net/loop_core.h: all of an event loop that does not depend on how the system is asked for bytes:
+// the turn, the connections' lives, batches, limits, accepting, stopping. EpollLoop and UringLoop
+// add the asking.
+//
+// One turn   WaitAndReceive -> the bell -> connections that had more -> OnBatch -> send -> tick.
+// Freeing    A closed connection is freed at the end of the turn in which its back end let go of
+//            it, so pointers taken during a turn stay good for it.
+// Threads    As net/event_loop.h says; everything below "Owned by the loop's thread" is only its.
+#pragma once
+
+#include <atomic>
+#include <span>
+#include <vector>
+
+#include "base/mutex.h"
+#include "net/event_loop.h"
+#include "net/handover.h"
+
+namespace weft::net {
+
+class LoopCore : public EventLoop {
+ public:
+  LoopCore(const LoopOptions& options, Handler* handler);
+  ~LoopCore() override;
+
+  // Creates what the loop needs of the system. Once, before anything else.
+  Status Open();
+
+  Status Run() override;
+  void Stop(uint64_t grace_ms) override;
+  void Wake() override;
+  Status Adopt(int fd, Transport transport, uint16_t listener_index) override;
+  void ShareWith(std::vector<EventLoop*> group) override;
+  void ForEachConnection(const std::function<void(const ConnectionInfo&)>& visit) override
+      WEFT_EXCLUDES(table_mutex_);
+  LoopStats Stats() const override;
+  uint64_t now_ms() const override { return now_ms_; }
+
+ protected:
+  // --- what a back end adds ------------------------------------------------------------------
+
+  virtual Status OpenBackEnd() = 0;
+  // First and last call on the loop's thread.
+  virtual Status StartBackEnd() = 0;
+  virtual void EndBackEnd() {}
+  // Waits for at most `timeout_ms`, then receives: sets each connection's view and calls Deliver.
+  virtual Status WaitAndReceive(int timeout_ms) = 0;
+  // True when the next wait must not sleep.
+  virtual bool HasWork() const = 0;
+  // True while received bytes may lie where neither the socket nor a connection shows them.
+  virtual bool HoldsInput() const { return false; }
+  // The handler is done with all views of this turn: their memory may be reused.
+  virtual void InputTaken() = 0;
+  // Begins to receive. False: the system refused.
+  virtual bool Attach(Connection& connection) = 0;
+  // Ends it; calls Bury, now or in a later turn.
+  virtual void Detach(Connection& connection) = 0;
+  // Sends now (SendNow) or leaves the connection send_queued_.
+  virtual void SendOutput(Connection& connection) = 0;
+  // Sets blocked_ off and calls Touch once the socket takes bytes again.
+  virtual void WantWritable(Connection& connection) = 0;
+  // MayRead may have changed.
+  virtual void ReviewReading(Connection& connection) = 0;
+  virtual void WatchListener(size_t index) = 0;
+  virtual void UnwatchListener(size_t index) = 0;
+  // True when nothing of a closed connection is still with the system.
+  virtual bool AllBuried() const { return true; }
+
+  // --- what a back end calls -----------------------------------------------------------------
+
+  void UpdateClock();
+  // Makes the bytes kept in partial_ the view.
+  static void ShowPartial(Connection& connection);
+  static bool ViewIsPartial(const Connection& connection);
+  // Puts the connection, whose view is set, into the batch; or keeps its bytes if it needs more.
+  void Deliver(Connection& connection);
+  // Keeps what is left of the view beyond the turn.
+  void KeepInput(Connection& connection);
+  // Runs the batch gathered so far, and sends.
+  void RunBatch();
+  // Sends by system call as much as the socket takes.
+  void SendNow(Connection& connection);
+  void CountReceived(Connection& connection, size_t bytes);
+  void CountSent(Connection& connection, size_t bytes);
+  // The socket is full: keeps the output and waits for room.
+  void Block(Connection& connection);
+  // Decides whether the connection is closed, read from, or run again.
+  void Review(Connection& connection);
+  void Bury(Connection& connection);
+  void Accepted(int fd, size_t listener_index);
+  void AcceptFailed(int error_number);
+  void BellRang() { bell_rang_ = true; }
+  bool accept_paused() const { return accept_paused_; }
+  bool stopping() const { return stopping_; }
+
+  // Constant after construction.
+  const LoopOptions options_;
+  Handler* const handler_;
+  Handover handover_;
+
+  // Owned by the loop's thread.
+  BufferPool pool_;
+  OutputArena arena_;
+  size_t sends_queued_ = 0;  // while not zero the arena is in use
+
+ private:
+  friend class Connection;
+
+  // Has the connection's output sent and its state reviewed at the end of the batch.
+  void Touch(Connection& connection) {
+    if (connection.in_touched_) return;
+    connection.in_touched_ = true;
+    touched_.push_back(&connection);
+  }
+  friend class EpollLoop;
+  friend class UringLoop;
+
+  int TimeoutMs() const;
+  void AnswerBell();
+  void RunAgain();
+  void FlushTouched();
+  void SendTouched();
+  void Tick();
+  void FreeClosed();
+
+  // Memory.
+  bool MemoryTight() const { return pool_.in_use_bytes() > options_.buffer_bytes_max; }
+  size_t FairShareBytes() const;
+  bool OverShare(const Connection& connection) const;
+  void ReviewStarved();
+  void ShedLargest();
+
+  // Connections.
+  void OpenConnection(const NewSocket& socket);
+  void Close(Connection& connection);
+  void CloseIdle();
+  bool ReviewPause(Connection& connection, size_t pending_bytes);
+  void Unlist(std::vector<Connection*>& list, Connection& connection);
+  void EnterTable(Connection& connection) WEFT_EXCLUDES(table_mutex_);
+  void LeaveTable(Connection& connection) WEFT_EXCLUDES(table_mutex_);
+
+  // Accepting.
+  LoopCore& Fewest();
+  void Refuse(int fd);
+  void WatchListeners();
+  void UnwatchListeners();
+  void ReleaseSeat();
+
+  // Stopping.
+  void BeginStop();
+  void StopStep();
+  bool Settled(const Connection& connection) const;
+  bool Finished() const { return stopping_ && connections_.empty() && AllBuried(); }
+
+  // Constant once Run has begun.
+  std::vector<LoopCore*> group_;
+
+  // Owned by the loop's thread.
+  std::vector<Connection*> ready_;
+  std::vector<Connection*> touched_;
+  std::vector<Connection*> again_;
+  std::vector<Connection*> starved_;
+  std::vector<Connection*> graveyard_;
+  size_t next_in_group_ = 0;
+  uint64_t now_ms_ = 0;
+  uint64_t next_tick_ms_ = 0;
+  uint64_t next_idle_sweep_ms_ = 0;
+  uint64_t tight_since_ms_ = 0;
+  uint64_t stop_deadline_ms_ = 0;
+  bool bell_rang_ = false;
+  bool accept_paused_ = false;
+  bool listening_ = false;
+  bool stopping_ = false;
+
+  // Changed by the loop's thread under the mutex, so that others may walk it under the mutex.
+  base::Mutex table_mutex_;
+  std::vector<Connection*> connections_;
+
+  // Any thread. Sequentially consistent: read after the bell, whose system calls cost far more.
+  std::atomic<int64_t> stop_grace_ms_{-1};
+  std::atomic<bool> wake_requested_{false};
+  // Connections given to this loop, those on their way included. Relaxed: a count, no data.
+  std::atomic<uint32_t> assigned_{0};
+
+  // Written by the loop's thread, read by any.
+  OwnedCounter clock_ms_;
+  OwnedCounter opened_;
+  OwnedCounter accept_pauses_;
+  OwnedCounter idle_closed_;
+  OwnedCounter shed_closed_;
+  OwnedCounter turns_;
+  OwnedCounter batches_;
+  OwnedCounter bytes_in_;
+  OwnedCounter bytes_out_;
+};
+
+}  // namespace weft::net

@@ -1,0 +1,185 @@
+#include "server/metrics.h"
+
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <exception>
+#include <limits>
+#include <thread>
+#include <utility>
+
+#include <fmt/format.h>
+#include <prometheus/collectable.h>
+#include <prometheus/exposer.h>
+
+#include "server/stats_fields.h"
+
+namespace weft::server {
+namespace {
+
+using prometheus::ClientMetric;
+using prometheus::MetricFamily;
+using prometheus::MetricType;
+
+MetricFamily Family(std::string_view name, std::string_view help, MetricType type) {
+  return {.name = fmt::format("weft_{}", name), .help = std::string(help), .type = type,
+          .metric = {}};
+}
+
+void AddCounter(std::string_view name, std::string_view help, uint64_t value,
+                std::vector<MetricFamily>* out) {
+  MetricFamily family = Family(name, help, MetricType::Counter);
+  family.metric.emplace_back().counter.value = static_cast<double>(value);
+  out->push_back(std::move(family));
+}
+
+void AddGauge(std::string_view name, std::string_view help, uint64_t value,
+              std::vector<MetricFamily>* out) {
+  MetricFamily family = Family(name, help, MetricType::Gauge);
+  family.metric.emplace_back().gauge.value = static_cast<double>(value);
+  out->push_back(std::move(family));
+}
+
+void AddLevels(const ServerSnapshot& s, std::vector<MetricFamily>* out) {
+  AddGauge("uptime_seconds", "Seconds since the server started.", s.uptime_s, out);
+  AddGauge("threads", "Threads that serve.", s.threads, out);
+  AddGauge("connections_open", "Connections open now.", s.net.connections_open, out);
+  AddGauge("connections_max", "Most connections at once.", s.connections_max, out);
+  AddGauge("buffer_bytes", "Held in half requests and unsent replies.", s.net.buffer_bytes, out);
+  AddGauge("items", "Items in the store.", s.cache.items, out);
+  AddGauge("item_bytes", "Live items with their headers.", s.cache.object_bytes, out);
+  AddGauge("memory_bytes", "Memory that the store holds.", s.cache.memory_bytes, out);
+  AddGauge("memory_limit_bytes", "Memory that the store may hold.", s.limit_bytes, out);
+  AddGauge("index_bytes", "Memory of the index.", s.index_bytes, out);
+  AddGauge("index_buckets", "Buckets of the index.", s.cache.index_buckets, out);
+}
+
+void AddInfo(const ServerSnapshot& s, std::vector<MetricFamily>* out) {
+  MetricFamily family = Family("info", "The server's release and kind; always 1.",
+                               MetricType::Gauge);
+  ClientMetric& metric = family.metric.emplace_back();
+  metric.label = {{"version", std::string(kWeftVersion)}, {"net", s.net_kind}};
+  metric.gauge.value = 1;
+  out->push_back(std::move(family));
+}
+
+void AddProcessorTime(const ServerSnapshot& s, std::vector<MetricFamily>* out) {
+  MetricFamily family = Family("processor_seconds_total", "Processor time that was used.",
+                               MetricType::Counter);
+  for (const auto& [mode, microseconds] : {std::pair<const char*, uint64_t>{"user", s.user_us},
+                                           {"system", s.system_us}}) {
+    ClientMetric& metric = family.metric.emplace_back();
+    metric.label = {{"mode", mode}};
+    metric.counter.value = static_cast<double>(microseconds) / 1e6;
+  }
+  out->push_back(std::move(family));
+}
+
+void AddTasks(const PipelineTotals& p, std::vector<MetricFamily>* out) {
+  MetricFamily time = Family("task_seconds_total", "Time spent in each task of a query.",
+                             MetricType::Counter);
+  MetricFamily queries = Family("task_queries_total", "Queries that went through each task.",
+                                MetricType::Counter);
+  for (size_t i = 0; i < p.time_ns.size(); ++i) {
+    const std::string task(pipeline::TaskName(static_cast<pipeline::Task>(i)));
+    ClientMetric& seconds = time.metric.emplace_back();
+    seconds.label = {{"task", task}};
+    seconds.counter.value = static_cast<double>(p.time_ns[i]) / 1e9;
+    ClientMetric& count = queries.metric.emplace_back();
+    count.label = {{"task", task}};
+    count.counter.value = static_cast<double>(p.queries[i]);
+  }
+  out->push_back(std::move(time));
+  out->push_back(std::move(queries));
+}
+
+void AddBatches(const PipelineTotals& p, std::vector<MetricFamily>* out) {
+  MetricFamily family = Family("batch_queries", "Queries of a batch.", MetricType::Histogram);
+  ClientMetric::Histogram& histogram = family.metric.emplace_back().histogram;
+  uint64_t count = 0;
+  for (size_t i = 0; i < p.batch_sizes.size(); ++i) {
+    count += p.batch_sizes[i];
+    const bool last = i + 1 == p.batch_sizes.size();  // it also counts what is larger
+    const double bound = last ? std::numeric_limits<double>::infinity()
+                              : static_cast<double>((uint64_t{2} << i) - 1);
+    histogram.bucket.push_back({count, bound});
+  }
+  histogram.sample_count = count;
+  histogram.sample_sum =
+      static_cast<double>(p.queries[static_cast<size_t>(pipeline::Task::kParse)]);
+  out->push_back(std::move(family));
+}
+
+}  // namespace
+
+std::vector<MetricFamily> MetricFamilies(ServerSnapshot snapshot) {
+  std::vector<MetricFamily> out;
+  AddInfo(snapshot, &out);
+  AddLevels(snapshot, &out);
+  AddProcessorTime(snapshot, &out);
+  for (const auto& field : kCommandFields) {
+    AddCounter(field.name, field.help, snapshot.commands.*field.total, &out);
+  }
+  for (const auto& field : kSessionFields) {
+    AddCounter(field.name, field.help, snapshot.sessions.*field.total, &out);
+  }
+  for (const LooseCounter& counter : kLooseCounters) {
+    AddCounter(counter.name, counter.help, counter.in(snapshot), &out);
+  }
+  AddTasks(snapshot.pipeline, &out);
+  AddBatches(snapshot.pipeline, &out);
+  return out;
+}
+
+class MetricsPage::Scrape final : public prometheus::Collectable {
+ public:
+  explicit Scrape(Source source) : source_(std::move(source)) {}
+  std::vector<MetricFamily> Collect() const override { return MetricFamilies(source_()); }
+
+ private:
+  const Source source_;
+};
+
+Result<std::unique_ptr<MetricsPage>> MetricsPage::Open(const std::string& address, uint16_t port,
+                                                       Source source) {
+  // The constructor is private, so make_unique cannot call it; the unique_ptr frees it.
+  std::unique_ptr<MetricsPage> page(new MetricsPage);
+  page->scrape_ = std::make_shared<Scrape>(std::move(source));
+  const bool is_v6 = address.find(':') != address.npos && !address.starts_with('[');
+  const std::string where = (is_v6 ? "[" + address + "]" : address) + ":" + std::to_string(port);
+  constexpr size_t kThreads = 1;
+  try {
+    page->exposer_ = std::make_unique<prometheus::Exposer>(where, kThreads);
+  } catch (const std::exception& error) {
+    return Status(Code::kIoError, "metrics page on " + where + ": " + error.what());
+  }
+  page->exposer_->RegisterCollectable(page->scrape_);
+  const std::vector<int> ports = page->exposer_->GetListeningPorts();
+  page->port_ = ports.empty() ? port : static_cast<uint16_t>(ports.front());
+  page->where_ = {address, page->port_};
+  return page;
+}
+
+// The HTTP library looks only every two seconds whether it shall end, or when somebody connects.
+MetricsPage::~MetricsPage() {
+  if (!exposer_) return;
+  std::atomic<bool> ended{false};
+  std::thread waker([this, &ended] {
+    const auto addresses = net::ResolveForListening(where_);
+    while (addresses && !ended.load()) {
+      const net::SocketAddress& address = addresses.value().front();
+      const int fd = socket(address.family(), SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+      if (fd < 0) return;
+      // Whether it connects does not matter: once the listener is gone there is nobody to wake.
+      (void)connect(fd, address.get(), address.bytes);
+      close(fd);
+      usleep(5000);
+    }
+  });
+  exposer_.reset();
+  ended.store(true);
+  waker.join();
+}
+
+}  // namespace weft::server

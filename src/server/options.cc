@@ -1,0 +1,189 @@
+#include "server/options.h"
+
+#include <CLI/CLI.hpp>
+
+#include "server/options_draft.h"
+
+namespace weft::server {
+namespace {
+
+constexpr uint64_t kGiB = uint64_t{1} << 30;
+
+// "proto[ascii]:", "tag[name]:" and "notls:" may stand before an address of -l.
+Status StripPrefixes(std::string_view* item) {
+  while (true) {
+    if (item->starts_with("notls:")) {
+      item->remove_prefix(6);
+    } else if (item->starts_with("tag[") || item->starts_with("proto[")) {
+      const size_t close = item->find("]:");
+      if (close == item->npos) {
+        return BadUsage("Invalid protocol spec: \"" + std::string(*item) + "\"");
+      }
+      if (item->starts_with("proto[binary]")) {
+        return Refused("-l proto[binary]", "only the text protocols are served");
+      }
+      item->remove_prefix(close + 2);
+    } else {
+      return {};
+    }
+  }
+}
+
+Status ResolveListen(Draft& draft) {
+  ServerOptions& options = *draft.options;
+  if (!draft.listen_text.empty()) options.listen_text = draft.listen_text;
+  options.tcp.clear();
+  if (!options.unix_path.empty()) return {};
+  if (options.tcp_port == 0) return BadUsage("nothing to listen on: -p 0 without -s");
+  const uint16_t port = options.tcp_port < 0 ? 0 : static_cast<uint16_t>(options.tcp_port);
+  std::string_view list = options.listen_text;
+  while (!list.empty()) {
+    const size_t comma = list.find_first_of(",; ");
+    std::string_view item = list.substr(0, comma);
+    list = comma == list.npos ? std::string_view() : list.substr(comma + 1);
+    if (item.empty()) continue;
+    Status status = StripPrefixes(&item);
+    if (!status.ok()) return status;
+    Result<net::HostPort> where = net::ParseHostPort(item, port);
+    if (!where) return BadUsage("-l: " + std::string(where.error().message()));
+    if (where->host == "*") where->host.clear();
+    options.tcp.push_back(*where);
+  }
+  return options.tcp.empty() ? BadUsage("-l needs an address") : Status();
+}
+
+bool IsLoopback(const net::SocketAddress& address) {
+  const std::string text = address.ToString();
+  return text.starts_with("127.") || text.starts_with("[::1]") ||
+         text.starts_with("[::ffff:127.");
+}
+
+// Every client that reaches the port may read and drop everything, so the operator must hear of it.
+void WarnIfExposed(Draft& draft) {
+  for (const net::HostPort& where : draft.options->tcp) {
+    Result<std::vector<net::SocketAddress>> addresses = net::ResolveForListening(where);
+    if (!addresses) continue;  // the server will say why
+    for (const net::SocketAddress& address : *addresses) {
+      if (IsLoopback(address)) continue;
+      draft.parsed->warnings.push_back(
+          "EXPOSED: -l " + draft.options->listen_text +
+          " listens beyond this machine, WITHOUT AUTHENTICATION OR ENCRYPTION: whoever reaches "
+          "the port can read, change and drop everything");
+      return;
+    }
+  }
+}
+
+Status CheckTogether(Draft& draft) {
+  const ServerOptions& options = *draft.options;
+  if (options.item_bytes_max < 1024) {
+    return BadUsage("Item max size cannot be less than 1024 bytes.");
+  }
+  if (options.item_bytes_max > options.memory_bytes / 2) {
+    return BadUsage("Cannot set item size limit higher than 1/2 of memory max.");
+  }
+  if (options.item_bytes_max > kGiB) {
+    return BadUsage("Cannot set item size limit higher than a gigabyte.");
+  }
+  constexpr uint32_t kThreadsMax = 512;  // each needs a session of the store's 1024
+  if (options.threads > kThreadsMax) {
+    return BadUsage("Number of threads must not be greater than " + std::to_string(kThreadsMax));
+  }
+  if (options.threads > 64) {
+    draft.parsed->warnings.push_back(
+        "a high number of threads is not recommended: set -t to the number of cores or less");
+  }
+  if (options.unused.napi_ids > options.threads) {
+    return BadUsage("Number of napi_ids(" + std::to_string(options.unused.napi_ids) +
+                    ") cannot be greater than number of threads(" +
+                    std::to_string(options.threads) + ")");
+  }
+  Status status = ResolveListen(draft);
+  if (status.ok()) WarnIfExposed(draft);
+  return status;
+}
+
+// The values given for Flags(), row by row; CLI11 fills them.
+struct Given {
+  std::vector<std::vector<std::string>> values{Flags().size(), std::vector<std::string>()};
+  std::vector<CLI::Option*> options = std::vector<CLI::Option*>(Flags().size());
+};
+
+void Declare(CLI::App* app, Given* given) {
+  app->set_help_flag();  // -h is a row like the others
+  for (size_t i = 0; i < Flags().size(); ++i) {
+    const Flag& flag = Flags()[i];
+    if (flag.value_name == nullptr) {
+      given->options[i] = app->add_flag(flag.names)->description(flag.help);
+    } else {
+      given->options[i] = app->add_option(flag.names, given->values[i], flag.help)
+                              ->type_name(flag.value_name)
+                              ->expected(1)
+                              ->take_all()
+                              ->allow_extra_args(false);
+    }
+    given->options[i]->group(flag.group);
+  }
+  app->footer(ExtendedHelp);
+}
+
+Status Take(const Given& given, Draft& draft) {
+  for (size_t i = 0; i < Flags().size(); ++i) {
+    const bool has_value = Flags()[i].value_name != nullptr;
+    const size_t times = has_value ? given.values[i].size() : given.options[i]->count();
+    for (size_t j = 0; j < times; ++j) {
+      Status status = Flags()[i].take(draft, has_value ? given.values[i][j] : std::string_view());
+      if (!status.ok()) return status;
+    }
+  }
+  return {};
+}
+
+ParsedOptions Print(std::string text) {
+  ParsedOptions parsed;
+  parsed.action = ParsedOptions::Action::kPrint;
+  parsed.text = std::move(text);
+  return parsed;
+}
+
+Result<ParsedOptions> ReadServe(const CLI::App& serve, const Given& given) {
+  ParsedOptions parsed;
+  Draft draft{.parsed = &parsed, .options = &parsed.server};
+  Status status = Take(given, draft);
+  if (draft.prints) return Print(parsed.text.empty() ? serve.help("weft") : parsed.text);
+  if (status.ok()) status = CheckTogether(draft);
+  if (!status.ok()) return status;
+  return parsed;
+}
+
+}  // namespace
+
+std::string VersionLine() { return "weft " + std::string(kWeftVersion); }
+
+Result<ParsedOptions> ParseOptions(int argc, const char* const* argv) {
+  CLI::App app("Weft: a key-value store that speaks memcached's protocol.", "weft");
+  app.footer("weft serve --help lists the flags.");
+  app.require_subcommand(1);
+  bool version_flag = false;
+  app.add_flag("-V,--version", version_flag, "print the version and end")
+      ->trigger_on_parse();
+  CLI::App* const serve = app.add_subcommand("serve", "serve clients of memcached");
+  CLI::App* const version = app.add_subcommand("version", "print the version");
+  CLI::App* const help = app.add_subcommand("help", "print this text");
+  Given given;
+  Declare(serve, &given);
+  const std::string overview = app.help();  // once it is parsed, it is that of a subcommand
+  try {
+    app.parse(argc, const_cast<char**>(argv));
+  } catch (const CLI::CallForHelp&) {
+    return Print(overview);
+  } catch (const CLI::ParseError& error) {
+    if (version_flag) return Print(VersionLine() + "\n");
+    return BadUsage(error.what());
+  }
+  if (version->parsed()) return Print(VersionLine() + "\n");
+  if (help->parsed()) return Print(overview);
+  return ReadServe(*serve, given);
+}
+
+}  // namespace weft::server

@@ -1,0 +1,107 @@
+// server/options.h: what `weft serve` is told on its command line, and how that line is read.
+//
+// Every flag of memcached 1.6 is accepted, short and long, in the forms that people write
+// (-p11211, -p 11211, --port=11211, -vvM). A flag falls into one of three kinds:
+//   in force     it changes what the server does;
+//   no effect    it steers a mechanism that is not here (slab classes, the LRU crawler, ...). It is
+//                accepted, and one note says so and why;
+//   refused      it asks for protection or for a protocol that is not served (TLS, SASL, the
+//                password file, binary only). Serving without it would be dangerous or useless.
+// Defaults are memcached's, but for the address: only this machine may connect unless -l says more.
+//
+// Threads   values and pure functions; ParseOptions may ask the system's resolver (-l names).
+// Errors    kInvalidArgument: a flag or value that memcached would refuse as well, in its words
+//           where it has any. kUnsupported: a refused flag.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "net/address.h"
+#include "net/event_loop.h"
+#include "weft/cache.h"
+#include "weft/status.h"
+
+namespace weft::server {
+
+inline constexpr std::string_view kWeftVersion = "0.1.0";
+
+// What the command `version` and `stats` answer: the release of memcached that we behave as.
+// Clients read it to know which commands they may send, and some take each part between dots for
+// a number, so it is digits and dots alone. `stats pipeline`, `weft version` tell our own release.
+inline constexpr std::string_view kVersionText = "1.6.18";
+
+// Flags that steer what is not here, kept because `stats settings` shows them.
+struct UnusedSettings {
+  std::string growth_factor = "1.25";
+  uint64_t chunk_bytes = 48;
+  uint64_t requests_per_event = 20;
+  char prefix_delimiter = ':';
+  uint64_t napi_ids = 0;
+  std::map<std::string, std::string, std::less<>> extended;  // -o suboptions as given
+};
+
+struct ServerOptions {
+  // Where it listens.
+  std::vector<net::HostPort> tcp = {{"127.0.0.1", 11211}};  // port 0: the system picks
+  int32_t tcp_port = 11211;                // -p as given; 0: no TCP, -1: the system picks
+  std::string listen_text = "127.0.0.1";   // -l as given
+  std::string unix_path;                   // set: no TCP
+  int unix_mask = 0700;
+  int backlog = 1024;
+  uint32_t connections_max = 1024;
+  uint64_t idle_timeout_s = 0;             // 0: never
+  net::EventLoop::Kind net_kind = net::EventLoop::Kind::kAuto;
+
+  // What it holds.
+  uint64_t memory_bytes = uint64_t{64} << 20;
+  uint64_t item_bytes_max = uint64_t{1} << 20;
+  bool evict = true;
+  uint64_t expected_items = 0;             // 0: the index starts small and grows
+  IndexPolicy index_policy = IndexPolicy::kCuckoo;
+
+  // What clients may do.
+  bool allow_flush_all = true;
+  bool allow_dump = true;                  // stats cachedump, lru_crawler metadump
+  bool allow_watch = true;
+  bool allow_shutdown = false;
+  bool detail_enabled = false;             // -D, stats detail on
+
+  // The process.
+  uint32_t threads = 4;
+  int verbosity = 0;
+  bool daemonize = false;
+  bool core_dumps = false;
+  bool lock_memory = false;
+  std::string user;                        // become this user when started by root
+  std::string pid_path;
+
+  // The metrics page.
+  int32_t metrics_port = -1;               // -1: none, 0: the system picks
+  std::string metrics_address = "127.0.0.1";
+
+  UnusedSettings unused;
+};
+
+struct ParsedOptions {
+  enum class Action : uint8_t {
+    kServe,  // run a server with `server`
+    kPrint,  // print `text` and end
+  };
+  Action action = Action::kServe;
+  ServerOptions server;
+  std::string text;
+  std::vector<std::string> notes;     // flags without effect, one line each
+  std::vector<std::string> warnings;  // what the operator must know
+};
+
+// Reads a whole command line: argv[0] is the program.
+Result<ParsedOptions> ParseOptions(int argc, const char* const* argv);
+
+// "weft 0.1.0".
+std::string VersionLine();
+
+}  // namespace weft::server

@@ -1,0 +1,63 @@
+// server/options_draft.h: options while the command line is being read. Only for options*.cc.
+//
+// Threads: values; one thread.
+#pragma once
+
+#include <charconv>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "server/options.h"
+
+namespace weft::server {
+
+struct Draft {
+  ParsedOptions* parsed;
+  ServerOptions* options;
+  bool prints = false;         // -h, -V, -i: nothing is served
+  std::string listen_text = {};  // -l, all of them joined by commas; empty: none given
+
+  // One line for a flag that is accepted and steers nothing.
+  void NoEffect(std::string_view flag, std::string_view reason) {
+    parsed->notes.push_back(std::string(flag) + " has no effect: " + std::string(reason));
+  }
+};
+
+// One flag. `take` gets the value, or nothing for a flag that has none.
+struct Flag {
+  const char* group;
+  const char* names;
+  const char* value_name;  // null: a flag without a value
+  const char* help;
+  Status (*take)(Draft& draft, std::string_view value);
+};
+// In the order of the help text.
+std::span<const Flag> Flags();
+
+inline Status BadUsage(std::string message) {
+  return Status(Code::kInvalidArgument, std::move(message));
+}
+
+// A flag whose promise is not kept here. Serving as if it were would surprise, and may harm.
+inline Status Refused(std::string_view flag, std::string_view reason) {
+  return Status(Code::kUnsupported,
+                std::string(flag) + " is refused: " + std::string(reason));
+}
+
+// The whole of `text` as a number; false where it is none or does not fit.
+template <typename Number>
+bool ReadNumber(std::string_view text, Number* number, int base = 10) {
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), *number, base);
+  return error == std::errc() && end == text.data() + text.size();
+}
+
+// Decimal fractions such as "1.25".
+bool ReadFraction(std::string_view text, double* number);
+
+// Takes -o's comma list.
+Status TakeExtended(Draft& draft, std::string_view list);
+// What -o may say, for the help text.
+std::string ExtendedHelp();
+
+}  // namespace weft::server

@@ -1,0 +1,180 @@
+// The suboptions of -o. memcached's are accepted by name and form; few steer anything here.
+#include <algorithm>
+
+#include "server/options_draft.h"
+
+namespace weft::server {
+namespace {
+
+enum class Argument : uint8_t { kNone, kOptional, kNumber, kFraction, kText };
+
+struct Suboption {
+  std::string_view name;
+  Argument argument;
+  std::string_view reason;   // why it has no effect; empty: it has, or nothing is to be said
+  std::string_view setting;  // its name in `stats settings`, where that shows it
+};
+
+constexpr std::string_view kNoSlabs = "objects lie in a log, there are no slab classes";
+constexpr std::string_view kNoLru = "whole segments are evicted, there are no LRU lists";
+constexpr std::string_view kNoCrawler = "expired objects end with their segment";
+constexpr std::string_view kNoStorage = "there is no external storage";
+constexpr std::string_view kNoTls = "TLS is not served";
+constexpr std::string_view kNoWatchers = "there are no watchers";
+constexpr std::string_view kGrows = "the index grows while it serves, and only then";
+constexpr std::string_view kReplies = "replies are written straight to the output";
+
+constexpr Suboption kSuboptions[] = {
+    {"maxconns_fast", Argument::kNone, "", ""},
+    {"no_maxconns_fast", Argument::kNone,
+     "connections beyond the limit are always told so and closed", ""},
+    {"hashpower", Argument::kNumber, "", "hashpower_init"},
+    {"no_hashexpand", Argument::kNone, kGrows, ""},
+    {"hash_algorithm", Argument::kText, "keys are always hashed by XXH3", ""},
+    {"tail_repair_time", Argument::kNumber, kNoLru, "tail_repair_time"},
+    {"lru_crawler", Argument::kNone, kNoCrawler, ""},
+    {"no_lru_crawler", Argument::kNone, kNoCrawler, ""},
+    {"lru_crawler_sleep", Argument::kNumber, kNoCrawler, "lru_crawler_sleep"},
+    {"lru_crawler_tocrawl", Argument::kNumber, kNoCrawler, "lru_crawler_tocrawl"},
+    {"lru_maintainer", Argument::kNone, kNoLru, ""},
+    {"no_lru_maintainer", Argument::kNone, kNoLru, ""},
+    {"hot_lru_pct", Argument::kNumber, kNoLru, "hot_lru_pct"},
+    {"warm_lru_pct", Argument::kNumber, kNoLru, "warm_lru_pct"},
+    {"hot_max_factor", Argument::kFraction, kNoLru, "hot_max_factor"},
+    {"warm_max_factor", Argument::kFraction, kNoLru, "warm_max_factor"},
+    {"temporary_ttl", Argument::kNumber, "objects are always grouped by time to live",
+     "temporary_ttl"},
+    {"idle_timeout", Argument::kNumber, "", ""},
+    {"slab_reassign", Argument::kNone, kNoSlabs, ""},
+    {"no_slab_reassign", Argument::kNone, kNoSlabs, ""},
+    {"slab_automove", Argument::kOptional, kNoSlabs, ""},
+    {"no_slab_automove", Argument::kNone, kNoSlabs, ""},
+    {"slab_automove_ratio", Argument::kFraction, kNoSlabs, "slab_automove_ratio"},
+    {"slab_automove_window", Argument::kNumber, kNoSlabs, "slab_automove_window"},
+    {"slab_automove_freeratio", Argument::kFraction, kNoSlabs, "slab_automove_freeratio"},
+    {"slab_sizes", Argument::kText, kNoSlabs, ""},
+    {"slab_chunk_max", Argument::kNumber, kNoSlabs, ""},
+    {"no_chunked_items", Argument::kNone, kNoSlabs, ""},
+    {"track_sizes", Argument::kNone, "sizes are not counted", ""},
+    {"watcher_logbuf_size", Argument::kNumber, kNoWatchers, ""},
+    {"worker_logbuf_size", Argument::kNumber, kNoWatchers, ""},
+    {"read_buf_mem_limit", Argument::kNumber, "buffers are bounded by themselves", ""},
+    {"resp_obj_mem_limit", Argument::kNumber, "memcached itself gave it up", ""},
+    {"inline_ascii_resp", Argument::kNone, kReplies, ""},
+    {"no_inline_ascii_resp", Argument::kNone, kReplies, ""},
+    {"sock_cookie_id", Argument::kNumber, "sockets carry no cookie", ""},
+    {"drop_privileges", Argument::kNone, "no system calls are filtered", ""},
+    {"no_drop_privileges", Argument::kNone, "", ""},
+    {"modern", Argument::kNone, "", ""},
+    {"no_modern", Argument::kNone, "there is one set of defaults", ""},
+    {"ext_path", Argument::kText, kNoStorage, ""},
+    {"ext_page_size", Argument::kNumber, kNoStorage, ""},
+    {"ext_wbuf_size", Argument::kNumber, kNoStorage, ""},
+    {"ext_threads", Argument::kNumber, kNoStorage, ""},
+    {"ext_io_depth", Argument::kNumber, kNoStorage, ""},
+    {"ext_item_size", Argument::kNumber, kNoStorage, "ext_item_size"},
+    {"ext_item_age", Argument::kNumber, kNoStorage, "ext_item_age"},
+    {"ext_low_ttl", Argument::kNumber, kNoStorage, "ext_low_ttl"},
+    {"ext_recache_rate", Argument::kNumber, kNoStorage, "ext_recache_rate"},
+    {"ext_compact_under", Argument::kNumber, kNoStorage, "ext_compact_under"},
+    {"ext_drop_under", Argument::kNumber, kNoStorage, "ext_drop_under"},
+    {"ext_max_sleep", Argument::kNumber, kNoStorage, "ext_max_sleep"},
+    {"ext_max_frag", Argument::kFraction, kNoStorage, "ext_max_frag"},
+    {"ext_drop_unread", Argument::kNone, kNoStorage, ""},
+    {"ssl_chain_cert", Argument::kText, kNoTls, ""},
+    {"ssl_key", Argument::kText, kNoTls, ""},
+    {"ssl_verify_mode", Argument::kNumber, kNoTls, ""},
+    {"ssl_keyformat", Argument::kText, kNoTls, ""},
+    {"ssl_ciphers", Argument::kText, kNoTls, ""},
+    {"ssl_ca_cert", Argument::kText, kNoTls, ""},
+    {"ssl_wbuf_size", Argument::kNumber, kNoTls, ""},
+    {"ssl_session_cache", Argument::kNone, kNoTls, ""},
+    {"ssl_kernel_tls", Argument::kNone, kNoTls, ""},
+    {"ssl_min_version", Argument::kText, kNoTls, ""},
+};
+
+Status CheckArgument(const Suboption& suboption, bool given, std::string_view value) {
+  const std::string name(suboption.name);
+  const Argument argument = suboption.argument;
+  if (argument == Argument::kNone || (argument == Argument::kOptional && !given)) return {};
+  if (!given || value.empty()) {
+    const char* const kind = argument == Argument::kText ? "Missing " : "Missing numeric ";
+    return BadUsage(kind + ("argument for " + name));
+  }
+  uint64_t number = 0;
+  double fraction = 0;
+  const bool is_number = argument != Argument::kNumber || ReadNumber(value, &number);
+  const bool is_fraction = argument != Argument::kFraction || ReadFraction(value, &fraction);
+  if (is_number && is_fraction) return {};
+  return BadUsage("could not parse argument to \"" + name + "\": " + std::string(value));
+}
+
+Status TakeHashpower(Draft& draft, std::string_view value) {
+  constexpr uint32_t kPowerMin = 12, kPowerMax = 32;
+  uint32_t power = 0;
+  if (!ReadNumber(value, &power) || power > kPowerMax) {
+    return BadUsage("Initial hashtable multiplier of " + std::string(value) + " is too high");
+  }
+  if (power < kPowerMin) {
+    return BadUsage("Initial hashtable multiplier of " + std::string(value) + " is too low");
+  }
+  draft.options->expected_items = uint64_t{1} << power;
+  return {};
+}
+
+Status TakeOne(Draft& draft, std::string_view word) {
+  const size_t equals = word.find('=');
+  const bool given = equals != word.npos;
+  const std::string_view name = word.substr(0, equals);
+  const std::string_view value = given ? word.substr(equals + 1) : std::string_view();
+  const Suboption* const row = std::find_if(
+      std::begin(kSuboptions), std::end(kSuboptions),
+      [name](const Suboption& suboption) { return suboption.name == name; });
+  if (row == std::end(kSuboptions)) {
+    return BadUsage("Illegal suboption \"" + std::string(name) + "\"");
+  }
+  Status status = CheckArgument(*row, given, value);
+  if (!status.ok()) return status;
+  if (!row->setting.empty()) {
+    draft.options->unused.extended[std::string(row->setting)] = value;
+  }
+  if (name == "hashpower") return TakeHashpower(draft, value);
+  if (name == "idle_timeout") ReadNumber(value, &draft.options->idle_timeout_s);
+  if (name == "hash_algorithm" && value != "jenkins" && value != "murmur3" && value != "xxh3") {
+    return BadUsage("Unknown hash_algorithm option (jenkins, murmur3, xxh3)");
+  }
+  if (!row->reason.empty()) draft.NoEffect("-o " + std::string(name), row->reason);
+  return {};
+}
+
+}  // namespace
+
+bool ReadFraction(std::string_view text, double* number) {
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), *number);
+  return error == std::errc() && end == text.data() + text.size();
+}
+
+Status TakeExtended(Draft& draft, std::string_view list) {
+  while (!list.empty()) {
+    const size_t comma = list.find(',');
+    const std::string_view word = list.substr(0, comma);
+    list = comma == list.npos ? std::string_view() : list.substr(comma + 1);
+    if (word.empty()) continue;
+    Status status = TakeOne(draft, word);
+    if (!status.ok()) return status;
+  }
+  return {};
+}
+
+std::string ExtendedHelp() {
+  std::string in_force, accepted;
+  for (const Suboption& suboption : kSuboptions) {
+    std::string* const list = suboption.reason.empty() ? &in_force : &accepted;
+    *list += list->empty() ? "" : list->size() - list->rfind('\n') > 75 ? ",\n  " : ", ";
+    *list += suboption.name;
+  }
+  return "Suboptions of -o, in force:\n  " + in_force + "\nand accepted without effect:\n  " +
+         accepted + "\n";
+}
+
+}  // namespace weft::server

@@ -1,0 +1,313 @@
+// The flags of `weft serve`, one row each, and how each takes its value.
+#include "server/options_draft.h"
+
+namespace weft::server {
+namespace {
+
+constexpr const char* kServing = "Where it listens";
+constexpr const char* kHolding = "What it holds";
+constexpr const char* kClients = "What clients may do";
+constexpr const char* kProcess = "The process";
+constexpr const char* kOwn = "Weft's own";
+constexpr const char* kAccepted = "Of memcached, accepted without effect";
+constexpr const char* kRefused = "Of memcached, refused";
+
+constexpr uint64_t kMiB = uint64_t{1} << 20;
+
+template <typename Number>
+Status TakePositive(std::string_view value, const char* complaint, Number* number) {
+  if (!ReadNumber(value, number) || *number <= 0) return BadUsage(complaint);
+  return {};
+}
+
+Status TakePort(std::string_view value, int32_t* port) {
+  if (!ReadNumber(value, port)) {
+    return BadUsage("Invalid port number: \"" + std::string(value) + "\"");
+  }
+  if (*port < -1 || *port > 65535) {
+    return BadUsage("Invalid port number " + std::string(value) + ".");
+  }
+  return {};
+}
+
+Status TakeItemMax(Draft& draft, std::string_view value) {
+  uint64_t unit = 1;
+  if (!value.empty()) {
+    const char suffix = static_cast<char>(value.back() | 0x20);
+    if (suffix == 'k') unit = uint64_t{1} << 10;
+    if (suffix == 'm') unit = kMiB;
+    if (suffix == 'g') unit = kMiB << 10;
+    if (unit > 1) value.remove_suffix(1);
+  }
+  uint32_t count = 0;
+  if (!ReadNumber(value, &count)) {
+    return BadUsage("Item max size is not a number: \"" + std::string(value) + "\"");
+  }
+  draft.options->item_bytes_max = count * unit;
+  return {};
+}
+
+Status TakeBinding(Draft& draft, std::string_view value) {
+  if (value == "binary") return Refused("-B binary", "only the text protocols are served");
+  if (value == "auto") {
+    draft.NoEffect("-B auto", "only the text protocols are served");
+  } else if (value != "ascii") {
+    return BadUsage("Invalid value for binding protocol: " + std::string(value) +
+                    " -- should be one of auto, binary, or ascii");
+  }
+  return {};
+}
+
+Status TakeNetKind(Draft& draft, std::string_view value) {
+  using Kind = net::EventLoop::Kind;
+  if (value == "auto") {
+    draft.options->net_kind = Kind::kAuto;
+  } else if (value == "io_uring") {
+    draft.options->net_kind = Kind::kUring;
+  } else if (value == "epoll") {
+    draft.options->net_kind = Kind::kEpoll;
+  } else {
+    return BadUsage("--net is one of auto, io_uring, epoll, not \"" + std::string(value) + "\"");
+  }
+  return {};
+}
+
+Status TakeIndexPolicy(Draft& draft, std::string_view value) {
+  if (value == "cuckoo") {
+    draft.options->index_policy = IndexPolicy::kCuckoo;
+  } else if (value == "set-associative") {
+    draft.options->index_policy = IndexPolicy::kSetAssociative;
+  } else {
+    return BadUsage("--index is one of cuckoo, set-associative, not \"" + std::string(value) +
+                    "\"");
+  }
+  return {};
+}
+
+Status TakeGrowthFactor(Draft& draft, std::string_view value) {
+  double factor = 0;
+  if (!ReadFraction(value, &factor) || factor <= 1.0) {
+    return BadUsage("Factor must be greater than 1");
+  }
+  draft.options->unused.growth_factor = value;
+  draft.NoEffect("-f", "objects lie in a log, there are no slab classes");
+  return {};
+}
+
+Status TakeUdpPort(Draft& draft, std::string_view value) {
+  int32_t port = 0;
+  Status status = TakePort(value, &port);
+  if (status.ok() && port != 0) {
+    draft.parsed->warnings.push_back("-U " + std::string(value) +
+                                     " is not served: there is no UDP; TCP is unaffected");
+  }
+  return status;
+}
+
+// The flags in the order of the help text. memcached's words for a bad value are kept.
+constexpr Flag kTable[] = {
+    {kServing, "-p,--port", "NUM",
+     "TCP port (default 11211; 0: none; -1: the system picks one)",
+     [](Draft& d, std::string_view v) { return TakePort(v, &d.options->tcp_port); }},
+    {kServing, "-l,--listen", "ADDR",
+     "addresses to listen on, each host or host:port, separated by commas (default 127.0.0.1; "
+     "there is no authentication: expose it to trusted networks only)",
+     [](Draft& d, std::string_view v) {
+       if (v.empty()) return BadUsage("-l needs an address");
+       d.listen_text += (d.listen_text.empty() ? "" : ",") + std::string(v);
+       return Status();
+     }},
+    {kServing, "-s,--unix-socket", "FILE", "listen on this Unix socket, and on no network",
+     [](Draft& d, std::string_view v) {
+       d.options->unix_path = v;
+       return v.empty() ? BadUsage("-s needs a path") : Status();
+     }},
+    {kServing, "-a,--unix-mask", "MASK", "access mask of the Unix socket, octal (default 700)",
+     [](Draft& d, std::string_view v) {
+       const bool valid = ReadNumber(v, &d.options->unix_mask, 8) && d.options->unix_mask >= 0 &&
+                          d.options->unix_mask <= 0777;
+       return valid ? Status() : BadUsage("Invalid access mask: \"" + std::string(v) + "\"");
+     }},
+    {kServing, "-c,--conn-limit", "NUM", "most connections at once (default 1024)",
+     [](Draft& d, std::string_view v) {
+       return TakePositive(v, "Maximum connections must be greater than 0",
+                           &d.options->connections_max);
+     }},
+    {kServing, "-b,--listen-backlog", "NUM", "connections that may wait (default 1024)",
+     [](Draft& d, std::string_view v) {
+       return TakePositive(v, "Backlog must be greater than 0", &d.options->backlog);
+     }},
+
+    {kHolding, "-m,--memory-limit", "NUM", "MiB for everything it stores (default 64)",
+     [](Draft& d, std::string_view v) {
+       uint32_t mib = 0;
+       Status status = TakePositive(v, "Memory limit must be greater than 0", &mib);
+       d.options->memory_bytes = mib * kMiB;
+       return status;
+     }},
+    {kHolding, "-M,--disable-evictions", nullptr, "when memory is full, refuse stores",
+     [](Draft& d, std::string_view) {
+       d.options->evict = false;
+       return Status();
+     }},
+    {kHolding, "-I,--max-item-size", "NUM", "largest item; suffixes k, m, g (default 1m)",
+     TakeItemMax},
+
+    {kClients, "-A,--enable-shutdown", nullptr, "clients may send `shutdown`",
+     [](Draft& d, std::string_view) {
+       d.options->allow_shutdown = true;
+       return Status();
+     }},
+    {kClients, "-F,--disable-flush-all", nullptr, "clients may not send `flush_all`",
+     [](Draft& d, std::string_view) {
+       d.options->allow_flush_all = false;
+       return Status();
+     }},
+    {kClients, "-X,--disable-dumping", nullptr, "no stats cachedump, no lru_crawler metadump",
+     [](Draft& d, std::string_view) {
+       d.options->allow_dump = false;
+       return Status();
+     }},
+    {kClients, "-W,--disable-watch", nullptr, "no watch commands",
+     [](Draft& d, std::string_view) {
+       d.options->allow_watch = false;
+       return Status();
+     }},
+
+    {kProcess, "-t,--threads", "NUM", "threads that serve (default 4)",
+     [](Draft& d, std::string_view v) {
+       return TakePositive(v, "Number of threads must be greater than 0", &d.options->threads);
+     }},
+    {kProcess, "-d,--daemon", nullptr, "run in the background",
+     [](Draft& d, std::string_view) {
+       d.options->daemonize = true;
+       return Status();
+     }},
+    {kProcess, "-P,--pidfile", "FILE", "write the process id there",
+     [](Draft& d, std::string_view v) {
+       d.options->pid_path = v;
+       return v.empty() ? BadUsage("-P needs a path") : Status();
+     }},
+    {kProcess, "-u,--user", "USER", "become this user when started by root",
+     [](Draft& d, std::string_view v) {
+       d.options->user = v;
+       return v.empty() ? BadUsage("-u needs a user") : Status();
+     }},
+    {kProcess, "-r,--enable-coredumps", nullptr, "raise the limit of core files",
+     [](Draft& d, std::string_view) {
+       d.options->core_dumps = true;
+       return Status();
+     }},
+    {kProcess, "-k,--lock-memory", nullptr, "keep what is in memory from being swapped out",
+     [](Draft& d, std::string_view) {
+       d.options->lock_memory = true;
+       return Status();
+     }},
+    {kProcess, "-v,--verbose", nullptr, "log more; -vv, -vvv: still more",
+     [](Draft& d, std::string_view) {
+       ++d.options->verbosity;
+       return Status();
+     }},
+    {kProcess, "-o,--extended", "LIST", "suboptions, separated by commas: see below",
+     TakeExtended},
+    {kProcess, "-h,--help", nullptr, "print this and end",
+     [](Draft& d, std::string_view) {
+       d.prints = true;
+       return Status();
+     }},
+    {kProcess, "-V,--version", nullptr, "print the version and end",
+     [](Draft& d, std::string_view) {
+       d.prints = true;
+       d.parsed->text = VersionLine() + "\n";
+       return Status();
+     }},
+    {kProcess, "-i,--license", nullptr, "print the licence and end",
+     [](Draft& d, std::string_view) {
+       d.prints = true;
+       d.parsed->text = VersionLine() + "\nLicensed under the Apache License, Version 2.0.\n";
+       return Status();
+     }},
+
+    {kOwn, "--net", "KIND", "how sockets are waited for: auto, io_uring, epoll (default auto)",
+     TakeNetKind},
+    {kOwn, "--index", "KIND", "cuckoo (keeps what it accepts) or set-associative (default cuckoo)",
+     TakeIndexPolicy},
+    {kOwn, "--metrics-port", "NUM", "serve Prometheus metrics there (default: off)",
+     [](Draft& d, std::string_view v) {
+       Status status = TakePort(v, &d.options->metrics_port);
+       if (status.ok() && d.options->metrics_port < 0) {
+         return BadUsage("Invalid port number " + std::string(v) + ".");
+       }
+       return status;
+     }},
+    {kOwn, "--metrics-address", "ADDR", "the metrics' address (default 127.0.0.1)",
+     [](Draft& d, std::string_view v) {
+       d.options->metrics_address = v;
+       return v.empty() ? BadUsage("--metrics-address needs an address") : Status();
+     }},
+
+    {kAccepted, "-U,--udp-port", "NUM", "there is no UDP; anything but 0 is warned of",
+     TakeUdpPort},
+    {kAccepted, "-f,--slab-growth-factor", "NUM", "there are no slab classes", TakeGrowthFactor},
+    {kAccepted, "-n,--slab-min-size", "NUM", "there are no slab classes",
+     [](Draft& d, std::string_view v) {
+       d.NoEffect("-n", "objects lie in a log, there are no slab classes");
+       return TakePositive(v, "Chunk size must be greater than 0", &d.options->unused.chunk_bytes);
+     }},
+    {kAccepted, "-L,--enable-largepages", nullptr, "large pages are always asked for",
+     [](Draft& d, std::string_view) {
+       d.NoEffect("-L", "large pages are always asked for");
+       return Status();
+     }},
+    {kAccepted, "-D", "CHAR", "nothing is counted by key prefix",
+     [](Draft& d, std::string_view v) {
+       if (v.empty()) return BadUsage("No delimiter specified");
+       d.options->unused.prefix_delimiter = v.front();
+       d.options->detail_enabled = true;
+       d.NoEffect("-D", "nothing is counted by key prefix");
+       return Status();
+     }},
+    {kAccepted, "-R,--max-reqs-per-event", "NUM", "batches are shared evenly by themselves",
+     [](Draft& d, std::string_view v) {
+       d.NoEffect("-R", "a batch takes a bounded share of each connection's requests anyway");
+       return TakePositive(v, "Number of requests per event must be greater than 0",
+                           &d.options->unused.requests_per_event);
+     }},
+    {kAccepted, "-C,--disable-cas", nullptr, "versions are always kept",
+     [](Draft& d, std::string_view) {
+       d.NoEffect("-C", "versions are always kept");
+       return Status();
+     }},
+    {kAccepted, "-B,--protocol", "NAME", "ascii, auto; binary is refused", TakeBinding},
+    {kAccepted, "-N,--napi-ids,--napi_ids", "NUM", "connections go to the emptiest thread",
+     [](Draft& d, std::string_view v) {
+       d.NoEffect("-N", "connections go to the thread that has the fewest");
+       return TakePositive(v, "Maximum number of NAPI IDs must be greater than 0",
+                           &d.options->unused.napi_ids);
+     }},
+    {kAccepted, "-e,--memory-file", "FILE", "items do not survive a restart",
+     [](Draft& d, std::string_view v) {
+       d.parsed->warnings.push_back("-e " + std::string(v) +
+                                    " is not used: items do not survive a restart");
+       return Status();
+     }},
+
+    {kRefused, "-S,--enable-sasl", nullptr, "there is no SASL",
+     [](Draft&, std::string_view) {
+       return Refused("-S", "there is no SASL; clients would be served without a password");
+     }},
+    {kRefused, "-Y,--auth-file", "FILE", "there is no authentication",
+     [](Draft&, std::string_view) {
+       return Refused("-Y", "there is no authentication; clients would be served without one");
+     }},
+    {kRefused, "-Z,--enable-ssl", nullptr, "there is no TLS",
+     [](Draft&, std::string_view) {
+       return Refused("-Z", "there is no TLS; data would travel in the clear");
+     }},
+};
+
+}  // namespace
+
+std::span<const Flag> Flags() { return kTable; }
+
+}  // namespace weft::server

@@ -1,0 +1,294 @@
+#include "server/options.h"
+
+#include <fstream>
+#include <sstream>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace weft::server {
+namespace {
+
+using ::testing::Contains;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::Not;
+using ::testing::SizeIs;
+
+Result<ParsedOptions> Parse(std::vector<std::string> words) {
+  std::vector<const char*> argv = {"weft"};
+  for (const std::string& word : words) argv.push_back(word.c_str());
+  return ParseOptions(static_cast<int>(argv.size()), argv.data());
+}
+
+Result<ParsedOptions> ParseServe(std::vector<std::string> flags) {
+  flags.insert(flags.begin(), "serve");
+  return Parse(flags);
+}
+
+// The options of a line that must be accepted.
+ServerOptions Accepted(std::vector<std::string> flags) {
+  Result<ParsedOptions> parsed = ParseServe(flags);
+  EXPECT_TRUE(parsed.has_value()) << testing::PrintToString(flags) << ": "
+                                  << (parsed ? "" : parsed.error().ToString());
+  return parsed ? parsed->server : ServerOptions();
+}
+
+std::string Complaint(std::vector<std::string> flags) {
+  Result<ParsedOptions> parsed = ParseServe(flags);
+  EXPECT_FALSE(parsed.has_value()) << testing::PrintToString(flags);
+  return parsed ? "" : std::string(parsed.error().message());
+}
+
+TEST(Options, DefaultsAreMemcachedsOnLoopback) {
+  const ServerOptions options = Accepted({});
+  ASSERT_THAT(options.tcp, SizeIs(1));
+  EXPECT_EQ(options.tcp[0].host, "127.0.0.1");
+  EXPECT_EQ(options.tcp[0].port, 11211);
+  EXPECT_EQ(options.memory_bytes, uint64_t{64} << 20);
+  EXPECT_EQ(options.item_bytes_max, uint64_t{1} << 20);
+  EXPECT_EQ(options.connections_max, 1024u);
+  EXPECT_EQ(options.threads, 4u);
+  EXPECT_EQ(options.backlog, 1024);
+  EXPECT_EQ(options.unix_mask, 0700);
+  EXPECT_EQ(options.metrics_port, -1);
+  EXPECT_TRUE(options.evict);
+  EXPECT_TRUE(options.allow_flush_all);
+  EXPECT_FALSE(options.allow_shutdown);
+}
+
+struct FlagCase {
+  std::vector<std::string> flags;
+  size_t notes = 0;
+  size_t warnings = 0;
+};
+
+// Every flag of memcached 1.6 that is not refused, in its forms.
+const FlagCase kAccepted[] = {
+    {{"-p", "11212"}}, {{"-p11212"}}, {{"--port=11212"}}, {{"--port", "11212"}}, {{"-p", "-1"}},
+    {{"-U", "0"}}, {{"--udp-port=0"}}, {{"-U", "11211"}, 0, 1},
+    {{"-s", "/tmp/w.sock"}}, {{"--unix-socket=/tmp/w.sock"}}, {{"-a", "0777"}},
+    {{"--unix-mask=777"}},
+    {{"-A"}}, {{"--enable-shutdown"}},
+    {{"-l", "127.0.0.1"}}, {{"--listen=localhost"}}, {{"-l", "127.0.0.1,[::1]:11212"}},
+    {{"-l", "notls:127.0.0.1:11212"}}, {{"-l", "proto[ascii]:tag[x]:127.0.0.1"}},
+    {{"-d"}}, {{"--daemon"}}, {{"-r"}}, {{"--enable-coredumps"}},
+    {{"-u", "nobody"}}, {{"--user=nobody"}},
+    {{"-m", "1024"}}, {{"--memory-limit=1024"}}, {{"-M"}}, {{"--disable-evictions"}},
+    {{"-c", "10"}}, {{"--conn-limit=10"}}, {{"-k"}}, {{"--lock-memory"}},
+    {{"-v"}}, {{"-vv"}}, {{"-vvv"}}, {{"--verbose"}},
+    {{"-P", "/tmp/w.pid"}}, {{"--pidfile=/tmp/w.pid"}},
+    {{"-f", "1.05"}, 1}, {{"--slab-growth-factor=2"}, 1},
+    {{"-n", "96"}, 1}, {{"--slab-min-size=96"}, 1},
+    {{"-L"}, 1}, {{"--enable-largepages"}, 1}, {{"-D", ":"}, 1}, {{"-D:"}, 1},
+    {{"-t", "2"}}, {{"--threads=2"}}, {{"-R", "40"}, 1}, {{"--max-reqs-per-event=40"}, 1},
+    {{"-C"}, 1}, {{"--disable-cas"}, 1}, {{"-b", "64"}}, {{"--listen-backlog=64"}},
+    {{"-B", "ascii"}}, {{"-B", "auto"}, 1}, {{"--protocol=ascii"}},
+    {{"-I", "4m"}}, {{"-I", "2048k"}}, {{"--max-item-size=500000"}},
+    {{"-F"}}, {{"--disable-flush-all"}}, {{"-X"}}, {{"--disable-dumping"}},
+    {{"-W"}}, {{"--disable-watch"}},
+    {{"-e", "/tmp/w.mem"}, 0, 1}, {{"--memory-file=/tmp/w.mem"}, 0, 1},
+    {{"-N", "4"}, 1}, {{"--napi-ids=4"}, 1}, {{"--napi_ids=4"}, 1},
+    {{"-o", "modern"}}, {{"--extended=modern"}}, {{"--extended", "modern"}},
+    {{"-vMA", "-p11212"}}, {{"-MFXp", "11212"}},
+};
+
+TEST(Options, TakeEveryFlagOfMemcached) {
+  for (const FlagCase& one : kAccepted) {
+    SCOPED_TRACE(testing::PrintToString(one.flags));
+    Result<ParsedOptions> parsed = ParseServe(one.flags);
+    ASSERT_TRUE(parsed.has_value()) << parsed.error().ToString();
+    EXPECT_EQ(parsed->action, ParsedOptions::Action::kServe);
+    EXPECT_THAT(parsed->notes, SizeIs(one.notes));
+    EXPECT_THAT(parsed->warnings, SizeIs(one.warnings));
+  }
+}
+
+TEST(Options, TakeEverySuboptionOfMemcached) {
+  for (const char* suboption :
+       {"maxconns_fast", "no_maxconns_fast", "hashpower=20", "tail_repair_time=0",
+        "hash_algorithm=murmur3", "hash_algorithm=jenkins", "hash_algorithm=xxh3", "lru_crawler",
+        "no_lru_crawler", "lru_crawler_sleep=100", "lru_crawler_tocrawl=0",
+        "read_buf_mem_limit=16", "resp_obj_mem_limit=16", "lru_maintainer", "no_lru_maintainer",
+        "hot_lru_pct=20", "warm_lru_pct=40", "hot_max_factor=0.2", "warm_max_factor=2.0",
+        "temporary_ttl=61", "idle_timeout=60", "slab_chunk_max=512", "watcher_logbuf_size=256",
+        "worker_logbuf_size=64", "track_sizes", "no_hashexpand", "modern", "no_modern",
+        "sock_cookie_id=3", "slab_reassign", "no_slab_reassign", "slab_automove",
+        "slab_automove=1", "no_slab_automove", "slab_automove_ratio=0.8",
+        "slab_automove_window=30", "slab_automove_freeratio=0.01", "slab_sizes=64-128-256",
+        "no_chunked_items", "inline_ascii_resp", "no_inline_ascii_resp", "drop_privileges",
+        "no_drop_privileges", "ext_path=/tmp/x:1G", "ext_page_size=64", "ext_wbuf_size=4",
+        "ext_threads=1", "ext_io_depth=1", "ext_item_size=512", "ext_item_age=60",
+        "ext_low_ttl=0", "ext_drop_unread", "ext_recache_rate=2000", "ext_compact_under=1",
+        "ext_drop_under=1", "ext_max_frag=0.8", "ext_max_sleep=1000", "ssl_chain_cert=x",
+        "ssl_key=x", "ssl_keyformat=PEM", "ssl_verify_mode=0", "ssl_ciphers=x", "ssl_ca_cert=x",
+        "ssl_wbuf_size=16", "ssl_session_cache", "ssl_kernel_tls", "ssl_min_version=tlsv1.2"}) {
+    Accepted({"-o", suboption});
+  }
+  Result<ParsedOptions> parsed = ParseServe({"-o", "hot_lru_pct=30,idle_timeout=60,,modern"});
+  ASSERT_TRUE(parsed.has_value());
+  EXPECT_EQ(parsed->server.idle_timeout_s, 60u);
+  EXPECT_THAT(parsed->notes, SizeIs(1));
+  EXPECT_THAT(parsed->notes[0], HasSubstr("-o hot_lru_pct has no effect: "));
+  EXPECT_EQ(Accepted({"-o", "hashpower=20"}).expected_items, uint64_t{1} << 20);
+}
+
+TEST(Options, FlagsTakeEffect) {
+  const ServerOptions options =
+      Accepted({"-p", "1", "-m", "256", "-M", "-c", "7", "-k", "-vv", "-t", "3", "-I", "2m", "-F",
+                "-X", "-W", "-A", "-P", "x.pid", "-d", "-r", "-b", "9", "-u", "someone", "--net",
+                "epoll", "--index=set-associative", "--metrics-port=9150", "--metrics-address",
+                "::1"});
+  EXPECT_EQ(options.tcp.at(0).port, 1);
+  EXPECT_EQ(options.memory_bytes, uint64_t{256} << 20);
+  EXPECT_FALSE(options.evict);
+  EXPECT_EQ(options.connections_max, 7u);
+  EXPECT_TRUE(options.lock_memory);
+  EXPECT_EQ(options.verbosity, 2);
+  EXPECT_EQ(options.threads, 3u);
+  EXPECT_EQ(options.item_bytes_max, uint64_t{2} << 20);
+  EXPECT_FALSE(options.allow_flush_all);
+  EXPECT_FALSE(options.allow_dump);
+  EXPECT_FALSE(options.allow_watch);
+  EXPECT_TRUE(options.allow_shutdown);
+  EXPECT_EQ(options.pid_path, "x.pid");
+  EXPECT_TRUE(options.daemonize);
+  EXPECT_TRUE(options.core_dumps);
+  EXPECT_EQ(options.backlog, 9);
+  EXPECT_EQ(options.user, "someone");
+  EXPECT_EQ(options.net_kind, net::EventLoop::Kind::kEpoll);
+  EXPECT_EQ(options.index_policy, IndexPolicy::kSetAssociative);
+  EXPECT_EQ(options.metrics_port, 9150);
+  EXPECT_EQ(options.metrics_address, "::1");
+}
+
+TEST(Options, TheLastOfARepeatedFlagHolds) {
+  EXPECT_EQ(Accepted({"-m", "128", "-m", "256"}).memory_bytes, uint64_t{256} << 20);
+}
+
+TEST(Options, ListenTakesSeveralAddressesWithTheirPorts) {
+  const ServerOptions options =
+      Accepted({"-l", "127.0.0.1,127.0.0.2:5", "-l", "[::1]:6", "-l", "::1", "-p", "4"});
+  ASSERT_THAT(options.tcp, SizeIs(4));
+  EXPECT_EQ(options.tcp[0].port, 4);
+  EXPECT_EQ(options.tcp[1].host, "127.0.0.2");
+  EXPECT_EQ(options.tcp[1].port, 5);
+  EXPECT_EQ(options.tcp[2].host, "::1");
+  EXPECT_EQ(options.tcp[2].port, 6);
+  EXPECT_EQ(options.tcp[3].host, "::1");
+  EXPECT_EQ(options.tcp[3].port, 4);
+  EXPECT_EQ(options.listen_text, "127.0.0.1,127.0.0.2:5,[::1]:6,::1");
+}
+
+TEST(Options, AUnixSocketTurnsTheNetworkOff) {
+  const ServerOptions options = Accepted({"-s", "/tmp/w.sock", "-a", "770", "-p", "0"});
+  EXPECT_THAT(options.tcp, IsEmpty());
+  EXPECT_EQ(options.unix_path, "/tmp/w.sock");
+  EXPECT_EQ(options.unix_mask, 0770);
+}
+
+TEST(Options, PortMinusOneLetsTheSystemPick) {
+  EXPECT_EQ(Accepted({"-p", "-1"}).tcp.at(0).port, 0);
+}
+
+TEST(Options, ListeningBeyondThisMachineIsWarnedOf) {
+  for (const char* address : {"0.0.0.0", "*", "192.0.2.1", "127.0.0.1,0.0.0.0:5"}) {
+    Result<ParsedOptions> parsed = ParseServe({"-l", address});
+    ASSERT_TRUE(parsed.has_value());
+    EXPECT_THAT(parsed->warnings, Contains(HasSubstr("WITHOUT AUTHENTICATION"))) << address;
+  }
+  for (const char* address : {"127.0.0.1", "127.9.9.9:5", "::1", "[::1]:5"}) {
+    Result<ParsedOptions> parsed = ParseServe({"-l", address});
+    ASSERT_TRUE(parsed.has_value());
+    EXPECT_THAT(parsed->warnings, IsEmpty()) << address;
+  }
+}
+
+TEST(Options, BadValuesAreRefusedInMemcachedsWords) {
+  const std::pair<std::vector<std::string>, const char*> cases[] = {
+      {{"-p", "abc"}, "Invalid port number: \"abc\""},
+      {{"-p", "70000"}, "Invalid port number 70000."},
+      {{"-p", ""}, "Invalid port number"},
+      {{"-p", "0"}, "nothing to listen on"},
+      {{"-U", "99999"}, "Invalid port number 99999."},
+      {{"-I", "512"}, "Item max size cannot be less than 1024 bytes."},
+      {{"-I", "4x"}, "Item max size is not a number"},
+      {{"-I", "2000m"}, "Cannot set item size limit higher than 1/2 of memory max."},
+      {{"-I", "2g", "-m", "9000"}, "Cannot set item size limit higher than a gigabyte."},
+      {{"-m", "1"}, "Cannot set item size limit higher than 1/2 of memory max."},
+      {{"-m", "0"}, "Memory limit must be greater than 0"},
+      {{"-m", "12x"}, "Memory limit must be greater than 0"},
+      {{"-t", "0"}, "Number of threads must be greater than 0"},
+      {{"-t", "100000"}, "Number of threads must not be greater than"},
+      {{"-c", "0"}, "Maximum connections must be greater than 0"},
+      {{"-c", "-5"}, "Maximum connections must be greater than 0"},
+      {{"-b", "x"}, "Backlog must be greater than 0"},
+      {{"-f", "1"}, "Factor must be greater than 1"},
+      {{"-n", "0"}, "Chunk size must be greater than 0"},
+      {{"-R", "0"}, "Number of requests per event must be greater than 0"},
+      {{"-B", "foo"}, "Invalid value for binding protocol: foo"},
+      {{"-a", "999"}, "Invalid access mask"},
+      {{"-D", ""}, "No delimiter specified"},
+      {{"-N", "9"}, "Number of napi_ids(9) cannot be greater than number of threads(4)"},
+      {{"-l", ""}, "-l needs an address"},
+      {{"-l", "127.0.0.1:99999"}, "not a port"},
+      {{"-o", "foo"}, "Illegal suboption \"foo\""},
+      {{"-o", "idle_timeout"}, "Missing numeric argument for idle_timeout"},
+      {{"-o", "idle_timeout=x"}, "could not parse argument to \"idle_timeout\""},
+      {{"-o", "hash_algorithm=foo"}, "Unknown hash_algorithm option (jenkins, murmur3, xxh3)"},
+      {{"-o", "hashpower=5"}, "Initial hashtable multiplier of 5 is too low"},
+      {{"-o", "hashpower=99"}, "Initial hashtable multiplier of 99 is too high"},
+      {{"--net=fast"}, "--net is one of"},
+      {{"--index=tree"}, "--index is one of"},
+      {{"--metrics-port=-1"}, "Invalid port number"},
+      {{"-Q"}, "not expected"},
+      {{"--foo"}, "not expected"},
+      {{"extra"}, "not expected"},
+      {{"-p"}, "missing"},
+  };
+  for (const auto& [flags, words] : cases) EXPECT_THAT(Complaint(flags), HasSubstr(words));
+}
+
+TEST(Options, FlagsThatPromiseProtectionAreRefused) {
+  for (const std::vector<std::string>& flags :
+       {std::vector<std::string>{"-S"}, {"--enable-sasl"}, {"-Y", "file"}, {"--auth-file=file"},
+        {"-Z"}, {"--enable-ssl"}, {"-B", "binary"}, {"-l", "proto[binary]:127.0.0.1"}}) {
+    Result<ParsedOptions> parsed = ParseServe(flags);
+    ASSERT_FALSE(parsed.has_value()) << testing::PrintToString(flags);
+    EXPECT_EQ(parsed.error().code(), Code::kUnsupported);
+    EXPECT_THAT(std::string(parsed.error().message()), HasSubstr("is refused: "));
+  }
+}
+
+TEST(Options, VersionAndHelpPrint) {
+  for (const std::vector<std::string>& words :
+       {std::vector<std::string>{"version"}, {"-V"}, {"--version"}, {"serve", "-V"}}) {
+    Result<ParsedOptions> parsed = Parse(words);
+    ASSERT_TRUE(parsed.has_value()) << testing::PrintToString(words);
+    EXPECT_EQ(parsed->action, ParsedOptions::Action::kPrint);
+    EXPECT_EQ(parsed->text, "weft 0.1.0\n");
+  }
+  for (const std::vector<std::string>& words :
+       {std::vector<std::string>{"help"}, {"-h"}, {"--help"}}) {
+    Result<ParsedOptions> parsed = Parse(words);
+    ASSERT_TRUE(parsed.has_value()) << testing::PrintToString(words);
+    EXPECT_THAT(parsed->text, HasSubstr("serve clients of memcached"));
+  }
+  Result<ParsedOptions> parsed = ParseServe({"-h"});
+  ASSERT_TRUE(parsed.has_value());
+  EXPECT_THAT(parsed->text, HasSubstr("--memory-limit"));
+  EXPECT_THAT(parsed->text, HasSubstr("idle_timeout"));
+  EXPECT_FALSE(Parse({}).has_value());
+}
+
+TEST(Options, OurReleaseIsTheProjects) {
+  std::ifstream file(WEFT_SOURCE_DIR "/CMakeLists.txt");
+  std::stringstream text;
+  text << file.rdbuf();
+  EXPECT_THAT(text.str(), HasSubstr("VERSION " + std::string(kWeftVersion)));
+  // Clients split this at the dots and read numbers.
+  EXPECT_EQ(kVersionText.find_first_not_of("0123456789."), kVersionText.npos);
+}
+
+}  // namespace
+}  // namespace weft::server

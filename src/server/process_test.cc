@@ -1,0 +1,129 @@
+#include "server/process.h"
+
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include <gtest/gtest.h>
+
+namespace weft::server {
+namespace {
+
+class TempFolder {
+ public:
+  TempFolder() {
+    std::string name = (std::filesystem::temp_directory_path() / "weft-XXXXXX").string();
+    path_ = mkdtemp(name.data());
+  }
+  ~TempFolder() { std::filesystem::remove_all(path_); }
+  std::filesystem::path path() const { return path_; }
+
+ private:
+  std::filesystem::path path_;
+};
+
+// Runs `body` in a child and returns its exit status.
+template <typename Body>
+int InChild(Body body) {
+  const pid_t child = fork();
+  if (child == 0) _exit(body());
+  int status = 0;
+  waitpid(child, &status, 0);
+  return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+TEST(PidFile, HoldsTheProcessIdWhileItLives) {
+  TempFolder folder;
+  const std::string path = folder.path() / "weft.pid";
+  {
+    auto file = PidFile::Write(path);
+    ASSERT_TRUE(file.has_value()) << file.error().ToString();
+    pid_t pid = 0;
+    std::ifstream(path) >> pid;
+    EXPECT_EQ(pid, getpid());
+  }
+  EXPECT_FALSE(std::filesystem::exists(path));
+}
+
+TEST(PidFile, ReplacesAnOldOne) {
+  TempFolder folder;
+  const std::string path = folder.path() / "weft.pid";
+  std::ofstream(path) << getppid() << '\n';
+  auto file = PidFile::Write(path);
+  ASSERT_TRUE(file.has_value());
+  pid_t pid = 0;
+  std::ifstream(path) >> pid;
+  EXPECT_EQ(pid, getpid());
+}
+
+TEST(PidFile, AFolderThatIsNotThereIsAnError) {
+  TempFolder folder;
+  auto file = PidFile::Write(folder.path() / "none" / "weft.pid");
+  ASSERT_FALSE(file.has_value());
+  EXPECT_EQ(file.error().code(), Code::kIoError);
+}
+
+TEST(Limits, FilesAreRaisedAndNeverLowered) {
+  EXPECT_EQ(0, InChild([] {
+    rlimit low = {64, 0};
+    rlimit limit = {};
+    getrlimit(RLIMIT_NOFILE, &limit);
+    low.rlim_max = limit.rlim_max;
+    if (setrlimit(RLIMIT_NOFILE, &low) != 0) return 1;
+    if (!RaiseFileLimit(128).ok()) return 2;
+    getrlimit(RLIMIT_NOFILE, &limit);
+    if (limit.rlim_cur != 128) return 3;
+    if (!RaiseFileLimit(32).ok()) return 4;
+    getrlimit(RLIMIT_NOFILE, &limit);
+    return limit.rlim_cur == 128 ? 0 : 5;
+  }));
+}
+
+TEST(Limits, TooManyFilesAreAnError) {
+  const Status status = RaiseFileLimit(uint64_t{1} << 40);  // beyond what Linux ever allows
+  ASSERT_FALSE(status.ok());
+  EXPECT_NE(status.message().find("failed to set rlimit for open files"), std::string_view::npos);
+}
+
+TEST(User, AnUnknownOneIsAnError) {
+  const Status status = BecomeUser("no-such-user");
+  EXPECT_EQ(status.code(), Code::kNotFound);
+  EXPECT_EQ(status.message(), "can't find the user no-such-user to switch to");
+}
+
+TEST(User, RootsRightsGoForGood) {
+  if (!IsRoot()) GTEST_SKIP() << "only root can become another user";
+  EXPECT_EQ(0, InChild([] {
+    if (!BecomeUser("nobody").ok()) return 1;
+    if (getuid() == 0 || geteuid() == 0 || getgid() == 0) return 2;
+    return setuid(0) == 0 ? 3 : 0;
+  }));
+}
+
+TEST(Daemon, TheParentLeavesOnceTheChildServes) {
+  TempFolder folder;
+  const std::string path = folder.path() / "served";
+  EXPECT_EQ(0, InChild([&path] {
+    auto daemon = Daemon::Fork();
+    if (!daemon) return 1;
+    std::ofstream(path) << getsid(0) << ' ' << getpid() << '\n';
+    return (*daemon)->Ready(false).ok() ? 7 : 2;  // the parent has left with 0 by now
+  }));
+  pid_t session = 0, pid = 0;
+  std::ifstream(path) >> session >> pid;
+  EXPECT_NE(pid, 0);
+  EXPECT_EQ(session, pid);
+}
+
+TEST(Daemon, TheParentTellsThatTheChildFailed) {
+  EXPECT_EQ(7, InChild([] {
+    auto daemon = Daemon::Fork();
+    return daemon ? 7 : 1;
+  }));
+}
+
+}  // namespace
+}  // namespace weft::server

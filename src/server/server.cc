@@ -1,0 +1,174 @@
+#include "server/server.h"
+
+#include <algorithm>
+#include <thread>
+#include <utility>
+
+#include "base/clock.h"
+#include "server/log.h"
+
+namespace weft::server {
+
+Server::Server(const ServerOptions& options)
+    : options_(options),
+      started_ns_(base::NowNs()),
+      admission_(options.connections_max),
+      verbosity_(options.verbosity),
+      detail_enabled_(options.detail_enabled) {}
+
+Server::~Server() = default;
+
+Result<std::unique_ptr<Server>> Server::Create(const ServerOptions& options) {
+  // The constructor is private so that no server exists half made; owned at once.
+  auto server = std::unique_ptr<Server>(new Server(options));
+  if (Status status = server->Init(); !status.ok()) return status;
+  return server;
+}
+
+Status Server::Init() {
+  CacheOptions cache;
+  cache.memory_bytes = options_.memory_bytes;
+  // The protocol bounds items by memcached's rule; the store must only not be stricter.
+  cache.object_bytes_max = static_cast<uint32_t>(
+      std::min<uint64_t>(options_.item_bytes_max, options_.memory_bytes / 2));
+  cache.evict = options_.evict;
+  cache.index_policy = options_.index_policy;
+  cache.expected_items = options_.expected_items;
+  cache.append_lanes = options_.threads;
+  auto store = cache::Store::Open(cache);
+  if (!store) return store.error();
+  store_ = std::move(store.value());
+  if (Status status = OpenListeners(); !status.ok()) return status;
+  for (uint32_t i = 0; i < options_.threads; i++)
+    if (Status status = OpenWorker(i); !status.ok()) return status;
+  std::vector<net::EventLoop*> group;
+  for (const auto& loop : loops_) group.push_back(loop.get());
+  loops_.front()->ShareWith(group);
+  return Status::Ok();
+}
+
+Status Server::OpenListeners() {
+  net::ListenerOptions listener;
+  listener.backlog = options_.backlog;
+  listener.unix_mask = options_.unix_mask;
+  if (!options_.unix_path.empty()) {
+    auto opened = net::Listener::OpenUnix(options_.unix_path, listener);
+    if (!opened) return opened.error();
+    listeners_.push_back(std::move(opened.value()));
+    return Status::Ok();
+  }
+  for (const net::HostPort& where : options_.tcp) {
+    auto opened = net::Listener::OpenTcp(where, listener);
+    if (!opened) return opened.error();
+    for (auto& one : opened.value()) listeners_.push_back(std::move(one));
+  }
+  return Status::Ok();
+}
+
+Status Server::OpenWorker(uint32_t number) {
+  net::LoopOptions loop;
+  if (number == 0)
+    for (const auto& listener : listeners_) loop.listeners.push_back(listener.get());
+  loop.admission = &admission_;
+  loop.idle_timeout_ms = options_.idle_timeout_s * 1000;
+  // Half requests and unsent replies: a twentieth of the memory beyond 16 MiB, for all loops.
+  loop.buffer_bytes_max =
+      ((size_t{16} << 20) + options_.memory_bytes / 20) / options_.threads + (size_t{1} << 20);
+  WorkerOptions worker;
+  worker.item_bytes_max = static_cast<uint32_t>(options_.item_bytes_max);
+  worker.start_s = base::NowSeconds();
+  worker.shutdown_enabled = options_.allow_shutdown;
+  worker.output_high_bytes = loop.output_high_bytes;
+  workers_.push_back(Worker::Create(store_.get(), this, worker));
+  if (workers_.back() == nullptr) return {Code::kNoMemory, "too many worker threads"};
+  auto opened = net::EventLoop::Create(options_.net_kind, loop, workers_.back().get());
+  if (!opened) return opened.error();
+  loops_.push_back(std::move(opened.value()));
+  return Status::Ok();
+}
+
+Status Server::Run() {
+  std::vector<Status> results(loops_.size());
+  std::vector<std::thread> threads;
+  for (size_t i = 1; i < loops_.size(); i++)
+    threads.emplace_back([this, i, &results] { results[i] = loops_[i]->Run(); });
+  results[0] = loops_[0]->Run();
+  // A loop that ends by itself ends the server.
+  if (!results[0].ok()) Stop();
+  for (std::thread& thread : threads) thread.join();
+  for (const Status& status : results)
+    if (!status.ok()) return status;
+  return Status::Ok();
+}
+
+void Server::Stop() {
+  for (const auto& loop : loops_) loop->Stop(kGraceMs);
+}
+
+void Server::Shutdown(bool graceful) {
+  for (const auto& loop : loops_) loop->Stop(graceful ? kGraceMs : 0);
+}
+
+void Server::SetVerbosity(uint32_t level) {
+  verbosity_ = static_cast<int>(level);
+  SetLogLevel(static_cast<int>(level));
+}
+
+std::vector<std::string> Server::Addresses() const {
+  std::vector<std::string> addresses;
+  for (const auto& listener : listeners_) addresses.push_back(listener->address().ToString());
+  return addresses;
+}
+
+std::string Server::Stats(std::string_view arguments) {
+  const ServerSnapshot now = Snapshot(StatsNeedsConnections(arguments));
+  switch (StatsActionOf(arguments)) {
+    case StatsAction::kReset:
+      baseline_.Reset(now);
+      break;
+    case StatsAction::kDetailOn:
+      detail_enabled_ = true;
+      break;
+    case StatsAction::kDetailOff:
+      detail_enabled_ = false;
+      break;
+    case StatsAction::kNone:
+      break;
+  }
+  return StatsText(arguments, baseline_.Since(now), options_);
+}
+
+ServerSnapshot Server::Snapshot(bool with_connections) const {
+  ServerSnapshot snapshot;
+  snapshot.FillProcess();
+  snapshot.uptime_s = (base::NowNs() - started_ns_) / 1'000'000'000;
+  snapshot.threads = workers_.size();
+  snapshot.net_kind = net_kind();
+  snapshot.verbosity = verbosity_;
+  snapshot.detail_enabled = detail_enabled_;
+  snapshot.connections_max = admission_.connections_max();
+  snapshot.connections_rejected = admission_.refused();
+  for (const auto& worker : workers_) {
+    snapshot.Add(worker->counters());
+    snapshot.Add(worker->times());
+  }
+  for (const auto& loop : loops_) snapshot.Add(loop->Stats());
+  cache::SessionCounters sessions;
+  store_->SumCounters(&sessions);
+  snapshot.Add(sessions);
+  snapshot.cache = store_->Stats();
+  snapshot.limit_bytes = store_->memory_limit();
+  snapshot.index_bytes = store_->index_bytes();
+  snapshot.index_growing = store_->index_growing();
+  if (!with_connections) return snapshot;
+  for (const auto& listener : listeners_)
+    snapshot.listeners.push_back(
+        {listener->fd(), listener->transport(), listener->address().ToString()});
+  for (const auto& loop : loops_)
+    loop->ForEachConnection([&snapshot](const net::ConnectionInfo& connection) {
+      snapshot.connections.push_back(connection);
+    });
+  return snapshot;
+}
+
+}  // namespace weft::server

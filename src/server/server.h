@@ -1,0 +1,69 @@
+// server/server.h: the parts of a server put together: one store, and a worker with its event loop
+// on each thread.
+//
+// Threads   Create and Run: one thread, which becomes the first worker's. Stop: any, and signal
+//           handlers. Snapshot: any, while the server exists.
+// Errors    Create says what could not be had: an address in use, no memory, io_uring forbidden.
+#pragma once
+
+#include <atomic>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "net/admission.h"
+#include "net/event_loop.h"
+#include "net/listener.h"
+#include "server/options.h"
+#include "server/stats.h"
+#include "server/worker.h"
+
+namespace weft::server {
+
+class Server final : private Front {
+ public:
+  static Result<std::unique_ptr<Server>> Create(const ServerOptions& options);
+  ~Server() override;
+
+  // Serves until Stop, or until a client's shutdown command. Blocks.
+  Status Run();
+  // Ends Run: every reply that is owed goes out for at most kGraceMs.
+  void Stop();
+
+  // Every address it listens on, ports resolved: "127.0.0.1:11211".
+  std::vector<std::string> Addresses() const;
+  // "epoll" or "io_uring".
+  std::string_view net_kind() const { return loops_.front()->kind(); }
+
+  ServerSnapshot Snapshot(bool with_connections) const;
+
+ private:
+  static constexpr uint64_t kGraceMs = 5000;
+
+  explicit Server(const ServerOptions& options);
+  Status Init();
+  Status OpenListeners();
+  Status OpenWorker(uint32_t number);
+
+  std::string Stats(std::string_view arguments) override;
+  std::string_view Version() const override { return kVersionText; }
+  bool FlushAllowed() const override { return options_.allow_flush_all; }
+  void SetVerbosity(uint32_t level) override;
+  void Shutdown(bool graceful) override;
+
+  // Constant after Create.
+  const ServerOptions options_;
+  const uint64_t started_ns_;
+  net::Admission admission_;
+  std::unique_ptr<cache::Store> store_;
+  std::vector<std::unique_ptr<net::Listener>> listeners_;
+  std::vector<std::unique_ptr<Worker>> workers_;
+  std::vector<std::unique_ptr<net::EventLoop>> loops_;  // gone before their workers
+
+  // Provides its own synchronisation.
+  StatsBaseline baseline_;
+  std::atomic<int> verbosity_;
+  std::atomic<bool> detail_enabled_;
+};
+
+}  // namespace weft::server

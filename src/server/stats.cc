@@ -1,0 +1,87 @@
+#include "server/stats.h"
+
+#include <array>
+#include <charconv>
+
+#include "server/stats_writer.h"
+
+namespace weft::server {
+namespace {
+
+constexpr std::string_view kDetailUsage = "CLIENT_ERROR usage: stats detail on|off|dump\r\n";
+
+// The next word of `text`, which loses it; empty at the end.
+std::string_view NextWord(std::string_view* text) {
+  const size_t begin = text->find_first_not_of(' ');
+  if (begin == text->npos) {
+    *text = {};
+    return {};
+  }
+  const size_t end = text->find(' ', begin);
+  const std::string_view word = text->substr(begin, end - begin);
+  *text = end == text->npos ? std::string_view() : text->substr(end);
+  return word;
+}
+
+bool IsNumber(std::string_view word, uint32_t* number) {
+  const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), *number);
+  return error == std::errc() && end == word.data() + word.size();
+}
+
+// Keys are not kept by class, so a dump of any class that memcached knows is empty.
+std::string CachedumpText(std::string_view arguments, const ServerOptions& options) {
+  constexpr uint32_t kClassMax = 63;
+  if (!options.allow_dump) return "CLIENT_ERROR stats cachedump not allowed\r\n";
+  const std::string_view slab_class = NextWord(&arguments);
+  const std::string_view limit = NextWord(&arguments);
+  if (limit.empty()) return "CLIENT_ERROR bad command line\r\n";
+  uint32_t class_number = 0, limit_number = 0;
+  if (!IsNumber(slab_class, &class_number) || !IsNumber(limit, &limit_number)) {
+    return "CLIENT_ERROR bad command line format\r\n";
+  }
+  if (class_number > kClassMax) return "CLIENT_ERROR Illegal slab id\r\n";
+  return "END\r\n";
+}
+
+std::string DetailText(std::string_view arguments) {
+  const std::string_view what = NextWord(&arguments);
+  if (what == "on" || what == "off") return "OK\r\n";
+  if (what == "dump") return "END\r\n";  // nothing is collected by prefix
+  return std::string(kDetailUsage);
+}
+
+}  // namespace
+
+StatsAction StatsActionOf(std::string_view arguments) {
+  const std::string_view report = NextWord(&arguments);
+  if (report == "reset") return StatsAction::kReset;
+  if (report != "detail") return StatsAction::kNone;
+  const std::string_view what = NextWord(&arguments);
+  if (what == "on") return StatsAction::kDetailOn;
+  return what == "off" ? StatsAction::kDetailOff : StatsAction::kNone;
+}
+
+bool StatsNeedsConnections(std::string_view arguments) { return NextWord(&arguments) == "conns"; }
+
+std::string StatsText(std::string_view arguments, const ServerSnapshot& snapshot,
+                      const ServerOptions& options) {
+  const std::string_view report = NextWord(&arguments);
+  if (report.empty()) return GeneralStats(snapshot, options);
+  if (report == "settings") return SettingsStats(snapshot, options);
+  if (report == "items") return ItemsStats(snapshot);
+  if (report == "slabs") return SlabsStats(snapshot);
+  if (report == "conns") return ConnsStats(snapshot);
+  if (report == "pipeline") return PipelineStats(snapshot);
+  if (report == "reset") return "RESET\r\n";
+  if (report == "detail") return DetailText(arguments);
+  if (report == "cachedump") return CachedumpText(arguments, options);
+  if (report == "sizes") return "STAT sizes_status disabled\r\nEND\r\n";
+  // memcached ends these two without END. Sizes are not collected, so they stay disabled.
+  if (report == "sizes_enable" || report == "sizes_disable") {
+    return "STAT sizes_status disabled\r\n";
+  }
+  if (report == "extstore") return "END\r\n";
+  return "ERROR\r\n";
+}
+
+}  // namespace weft::server

@@ -1,0 +1,116 @@
+// server/stats_fields.h: which counter of a worker is summed into which number of a snapshot, said
+// once for summing, for `stats reset` and for the metrics page.
+//
+// Threads: constants.
+#pragma once
+
+#include <cstdint>
+#include <iterator>
+#include <string_view>
+
+#include "server/stats.h"
+
+namespace weft::server {
+
+// One summed counter. `name` is the metric's, after "weft_"; `help` its description there.
+template <typename Source, typename Totals>
+struct CounterField {
+  std::string_view name;
+  std::string_view help;
+  base::Counter Source::*source;
+  uint64_t Totals::*total;
+};
+
+namespace fields {
+
+using C = protocol::CommandCounters;
+using CT = CommandTotals;
+inline constexpr CounterField<C, CT> kCommandFields[] = {
+    {"get_commands_total", "Keys asked for by reads.", &C::cmd_get, &CT::cmd_get},
+    {"set_commands_total", "Store commands.", &C::cmd_set, &CT::cmd_set},
+    {"flush_commands_total", "flush_all commands.", &C::cmd_flush, &CT::cmd_flush},
+    {"touch_commands_total", "Touch and get-and-touch commands.", &C::cmd_touch, &CT::cmd_touch},
+    {"meta_commands_total", "Meta commands.", &C::cmd_meta, &CT::cmd_meta},
+    {"get_hits_total", "Reads that found their key.", &C::get_hits, &CT::get_hits},
+    {"get_misses_total", "Reads that did not.", &C::get_misses, &CT::get_misses},
+    {"get_expired_total", "Reads that found an item past its end.", &C::get_expired,
+     &CT::get_expired},
+    {"get_flushed_total", "Reads that found a flushed item.", &C::get_flushed, &CT::get_flushed},
+    {"delete_hits_total", "Deletes that found their key.", &C::delete_hits, &CT::delete_hits},
+    {"delete_misses_total", "Deletes that did not.", &C::delete_misses, &CT::delete_misses},
+    {"incr_hits_total", "Increments that found their key.", &C::incr_hits, &CT::incr_hits},
+    {"incr_misses_total", "Increments that did not.", &C::incr_misses, &CT::incr_misses},
+    {"decr_hits_total", "Decrements that found their key.", &C::decr_hits, &CT::decr_hits},
+    {"decr_misses_total", "Decrements that did not.", &C::decr_misses, &CT::decr_misses},
+    {"cas_hits_total", "cas commands that stored.", &C::cas_hits, &CT::cas_hits},
+    {"cas_misses_total", "cas commands that found no key.", &C::cas_misses, &CT::cas_misses},
+    {"cas_badval_total", "cas commands that found another version.", &C::cas_badval,
+     &CT::cas_badval},
+    {"touch_hits_total", "Touches that found their key.", &C::touch_hits, &CT::touch_hits},
+    {"touch_misses_total", "Touches that did not.", &C::touch_misses, &CT::touch_misses},
+    {"store_too_large_total", "Stores refused for their size.", &C::store_too_large,
+     &CT::store_too_large},
+    {"store_no_memory_total", "Stores refused because memory was full.", &C::store_no_memory,
+     &CT::store_no_memory},
+    {"items_stored_total", "Stores that took effect.", &C::total_items, &CT::total_items},
+};
+static_assert(std::size(kCommandFields) * sizeof(uint64_t) == sizeof(CommandTotals));
+static_assert(sizeof(CommandTotals) == sizeof(protocol::CommandCounters));
+
+using S = cache::SessionCounters;
+using ST = SessionTotals;
+inline constexpr CounterField<S, ST> kSessionFields[] = {
+    {"evictions_total", "Live items dropped for room.", &S::evictions, &ST::evictions},
+    {"evicted_unread_total", "Of the evicted, those never read.", &S::evicted_unread,
+     &ST::evicted_unread},
+    {"expired_total", "Items that ended by their time to live.", &S::expired, &ST::expired},
+    {"expired_unread_total", "Of the expired, those never read.", &S::expired_unread,
+     &ST::expired_unread},
+    {"carried_total", "Items copied forward out of a segment that was freed.", &S::carried,
+     &ST::carried},
+    {"segments_freed_total", "Segments of the object log emptied.", &S::segments_freed,
+     &ST::segments_freed},
+    {"room_made_total", "Times a store had to wait for room.", &S::room_made, &ST::room_made},
+    {"retries_total", "Mutations that lost a race and went round again.", &S::retries,
+     &ST::retries},
+};
+static_assert(std::size(kSessionFields) * sizeof(uint64_t) == sizeof(SessionTotals));
+static_assert(sizeof(SessionTotals) == sizeof(cache::SessionCounters));
+
+}  // namespace fields
+
+using fields::kCommandFields;
+using fields::kSessionFields;
+
+// Counters of a snapshot that no table above holds; levels are not among them.
+struct LooseCounter {
+  std::string_view name;
+  std::string_view help;
+  uint64_t& (*in)(ServerSnapshot&);
+};
+inline constexpr LooseCounter kLooseCounters[] = {
+    {"connections_opened_total", "Connections opened.",
+     [](ServerSnapshot& s) -> uint64_t& { return s.net.connections_opened; }},
+    {"connections_rejected_total", "Connections refused at the limit.",
+     [](ServerSnapshot& s) -> uint64_t& { return s.connections_rejected; }},
+    {"connections_idle_closed_total", "Connections closed for moving no byte.",
+     [](ServerSnapshot& s) -> uint64_t& { return s.net.idle_closed; }},
+    {"connections_shed_total", "Connections closed because buffer memory stayed tight.",
+     [](ServerSnapshot& s) -> uint64_t& { return s.net.shed_closed; }},
+    {"accept_pauses_total", "Times accepting stopped for lack of descriptors or memory.",
+     [](ServerSnapshot& s) -> uint64_t& { return s.net.accept_pauses; }},
+    {"listen_disabled_microseconds_total", "Time in which nothing was accepted.",
+     [](ServerSnapshot& s) -> uint64_t& { return s.time_in_listen_disabled_us; }},
+    {"connection_yields_total", "Times a connection had to let others go first.",
+     [](ServerSnapshot& s) -> uint64_t& { return s.conn_yields; }},
+    {"bytes_received_total", "Bytes received from clients.",
+     [](ServerSnapshot& s) -> uint64_t& { return s.net.bytes_in; }},
+    {"bytes_sent_total", "Bytes sent to clients.",
+     [](ServerSnapshot& s) -> uint64_t& { return s.net.bytes_out; }},
+    {"loop_turns_total", "Turns of the event loops.",
+     [](ServerSnapshot& s) -> uint64_t& { return s.net.turns; }},
+    {"loop_batches_total", "Turns of the event loops that had requests.",
+     [](ServerSnapshot& s) -> uint64_t& { return s.net.batches; }},
+};
+
+}  // namespace weft::server

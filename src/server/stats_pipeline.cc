@@ -1,0 +1,72 @@
+#include <numeric>
+
+#include "server/stats_writer.h"
+
+namespace weft::server {
+namespace {
+
+double Ratio(uint64_t part, uint64_t whole) {
+  return whole == 0 ? 0 : static_cast<double>(part) / static_cast<double>(whole);
+}
+
+// "1", "2-3", "4-7", ...
+std::string SizeRange(size_t index) {
+  const uint64_t low = uint64_t{1} << index;
+  return index == 0 ? "1" : fmt::format("{}-{}", low, 2 * low - 1);
+}
+
+// Where a task is not timed by itself, why not; else empty.
+std::string_view WhyUntimed(pipeline::Task task) {
+  switch (task) {
+    // The event loop receives and sends for all its connections at once.
+    case pipeline::Task::kReceive:
+    case pipeline::Task::kSend:
+      return "unavailable";
+    // In one stage a value is copied once, from the log into the reply.
+    case pipeline::Task::kRead:
+      return "within WR";
+    default:
+      return "";
+  }
+}
+
+}  // namespace
+
+std::string PipelineStats(const ServerSnapshot& s) {
+  const PipelineTotals& p = s.pipeline;
+  StatsWriter out;
+  out.Line("weft_version", kWeftVersion);
+  const uint64_t busy_ns = std::accumulate(p.time_ns.begin(), p.time_ns.end(), uint64_t{0});
+  for (size_t i = 0; i < p.time_ns.size(); ++i) {
+    const std::string_view task = pipeline::TaskName(static_cast<pipeline::Task>(i));
+    const std::string_view untimed = WhyUntimed(static_cast<pipeline::Task>(i));
+    if (!untimed.empty()) {
+      out.Line(fmt::format("{}:time_ns", task), untimed);
+      continue;
+    }
+    out.Line(fmt::format("{}:time_ns", task), p.time_ns[i]);
+    out.Line(fmt::format("{}:queries", task), p.queries[i]);
+    out.Line(fmt::format("{}:ns_per_query", task),
+             fmt::format("{:.1f}", Ratio(p.time_ns[i], p.queries[i])));
+    out.Line(fmt::format("{}:share", task), fmt::format("{:.3f}", Ratio(p.time_ns[i], busy_ns)));
+  }
+  // Every query is parsed, and only once: that task counts them.
+  const uint64_t queries = p.queries[static_cast<size_t>(pipeline::Task::kParse)];
+  out.Line("queries", queries);
+  out.Line("batches", p.batches);
+  out.Line("batch_size_mean", fmt::format("{:.1f}", Ratio(queries, p.batches)));
+  for (size_t i = 0; i < p.batch_sizes.size(); ++i) {
+    if (p.batch_sizes[i] != 0) out.Line("batch_size:" + SizeRange(i), p.batch_sizes[i]);
+  }
+  out.Line("loop_turns", s.net.turns);
+  out.Line("store:segments_freed", s.sessions.segments_freed);
+  out.Line("store:carried", s.sessions.carried);
+  out.Line("store:room_made", s.sessions.room_made);
+  out.Line("store:retries", s.sessions.retries);
+  out.Line("store:memory_bytes", s.cache.memory_bytes);
+  out.Line("store:object_bytes", s.cache.object_bytes);
+  out.Line("store:index_bytes", s.index_bytes);
+  return out.End();
+}
+
+}  // namespace weft::server

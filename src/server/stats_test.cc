@@ -1,0 +1,318 @@
+#include "server/stats.h"
+
+#include <sstream>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace weft::server {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+ServerSnapshot Example() {
+  ServerSnapshot s;
+  s.FillProcess();
+  s.uptime_s = 90;
+  s.threads = 4;
+  s.net_kind = "epoll";
+  s.connections_max = 1024;
+  s.connections_rejected = 2;
+  s.net.connections_open = 3;
+  s.net.connections_opened = 30;
+  s.net.bytes_in = 1000;
+  s.net.bytes_out = 2000;
+  s.commands.cmd_get = 70;
+  s.commands.get_hits = 60;
+  s.commands.get_misses = 10;
+  s.commands.cmd_set = 20;
+  s.commands.total_items = 19;
+  s.commands.store_no_memory = 1;
+  s.sessions.evictions = 5;
+  s.sessions.evicted_unread = 4;
+  s.sessions.carried = 6;
+  s.cache.items = 10;
+  s.cache.object_bytes = 1000;
+  s.cache.memory_bytes = 3 << 20;
+  s.cache.index_buckets = 4096;
+  s.index_bytes = 4096 * 64;
+  s.limit_bytes = 64 << 20;
+  s.pipeline.queries[static_cast<size_t>(pipeline::Task::kParse)] = 90;
+  s.pipeline.time_ns[static_cast<size_t>(pipeline::Task::kParse)] = 900;
+  s.pipeline.time_ns[static_cast<size_t>(pipeline::Task::kWrite)] = 2700;
+  s.pipeline.batches = 30;
+  s.pipeline.batch_sizes[0] = 20;
+  s.pipeline.batch_sizes[2] = 10;
+  return s;
+}
+
+std::string Text(std::string_view arguments, const ServerOptions& options = {}) {
+  return StatsText(arguments, Example(), options);
+}
+
+// The names of a reply, in order. Checks its form on the way.
+std::vector<std::string> Names(const std::string& text) {
+  std::vector<std::string> names;
+  size_t begin = 0;
+  while (begin < text.size()) {
+    const size_t end = text.find("\r\n", begin);
+    EXPECT_NE(end, text.npos);
+    if (end == text.npos) break;
+    std::istringstream line(text.substr(begin, end - begin));
+    begin = end + 2;
+    std::string word, name, value;
+    line >> word;
+    if (word == "END") {
+      EXPECT_EQ(begin, text.size());
+      return names;
+    }
+    line >> name;
+    std::getline(line, value);
+    EXPECT_EQ(word, "STAT");
+    EXPECT_GT(value.size(), 1u) << name;
+    names.push_back(name);
+  }
+  ADD_FAILURE() << "no END";
+  return names;
+}
+
+std::string Value(const std::string& text, const std::string& name) {
+  const std::string head = "STAT " + name + " ";
+  const size_t at = text.find(head);
+  if (at == text.npos) return "(none)";
+  const size_t begin = at + head.size();
+  return text.substr(begin, text.find("\r\n", begin) - begin);
+}
+
+std::vector<std::string> Words(const char* text) {
+  std::istringstream in(text);
+  return {std::istream_iterator<std::string>(in), {}};
+}
+
+TEST(Stats, GeneralHasMemcachedsNamesInItsOrder) {
+  const std::string text = Text("");
+  EXPECT_EQ(Names(text), Words(R"(
+      pid uptime time version libevent pointer_size rusage_user rusage_system max_connections
+      curr_connections total_connections rejected_connections connection_structures
+      response_obj_oom response_obj_count response_obj_bytes read_buf_count read_buf_bytes
+      read_buf_bytes_free read_buf_oom reserved_fds cmd_get cmd_set cmd_flush cmd_touch cmd_meta
+      get_hits get_misses get_expired get_flushed delete_misses delete_hits incr_misses incr_hits
+      decr_misses decr_hits cas_misses cas_hits cas_badval touch_hits touch_misses store_too_large
+      store_no_memory auth_cmds auth_errors bytes_read bytes_written limit_maxbytes
+      accepting_conns listen_disabled_num time_in_listen_disabled_us threads conn_yields
+      hash_power_level hash_bytes hash_is_expanding slab_reassign_rescues
+      slab_reassign_chunk_rescues slab_reassign_evictions_nomem slab_reassign_inline_reclaim
+      slab_reassign_busy_items slab_reassign_busy_deletes slab_reassign_running slabs_moved
+      lru_crawler_running lru_crawler_starts lru_maintainer_juggles malloc_fails
+      log_worker_dropped log_worker_written log_watcher_skipped log_watcher_sent log_watchers
+      unexpected_napi_ids round_robin_fallback bytes curr_items total_items
+      slab_global_page_pool expired_unfetched evicted_unfetched evicted_active evictions
+      reclaimed crawler_reclaimed crawler_items_checked lrutail_reflocked moves_to_cold
+      moves_to_warm moves_within_lru direct_reclaims lru_bumps_dropped)"));
+  EXPECT_EQ(Value(text, "version"), "1.6.18");
+  EXPECT_EQ(Value(text, "curr_connections"), "3");
+  EXPECT_EQ(Value(text, "get_hits"), "60");
+  EXPECT_EQ(Value(text, "bytes_read"), "1000");
+  EXPECT_EQ(Value(text, "evicted_active"), "1");
+  EXPECT_EQ(Value(text, "hash_power_level"), "15");
+  EXPECT_EQ(Value(text, "limit_maxbytes"), "67108864");
+}
+
+TEST(Stats, IdleKicksAreShownWhereThereIsATimeout) {
+  ServerOptions options;
+  options.idle_timeout_s = 5;
+  EXPECT_THAT(Text("", options), HasSubstr("STAT auth_errors 0\r\nSTAT idle_kicks 0\r\n"));
+}
+
+TEST(Stats, SettingsHaveMemcachedsNamesInItsOrder) {
+  ServerOptions options;
+  options.evict = false;
+  options.unix_mask = 0770;
+  options.unused.extended["hot_lru_pct"] = "30";
+  const std::string text = Text("settings", options);
+  EXPECT_EQ(Names(text), Words(R"(
+      maxbytes maxconns tcpport udpport inter verbosity oldest evictions domain_socket umask
+      shutdown_command growth_factor chunk_size num_threads num_threads_per_udp stat_key_prefix
+      detail_enabled reqs_per_event cas_enabled tcp_backlog binding_protocol auth_enabled_sasl
+      auth_enabled_ascii item_size_max maxconns_fast hashpower_init slab_reassign slab_automove
+      slab_automove_ratio slab_automove_window slab_chunk_max lru_crawler lru_crawler_sleep
+      lru_crawler_tocrawl tail_repair_time flush_enabled dump_enabled hash_algorithm
+      lru_maintainer_thread lru_segmented hot_lru_pct warm_lru_pct hot_max_factor warm_max_factor
+      temp_lru temporary_ttl idle_timeout watcher_logbuf_size worker_logbuf_size
+      read_buf_mem_limit track_sizes inline_ascii_response ext_item_size ext_item_age ext_low_ttl
+      ext_recache_rate ext_wbuf_size ext_compact_under ext_drop_under ext_max_sleep ext_max_frag
+      slab_automove_freeratio ext_drop_unread ssl_enabled ssl_chain_cert ssl_key ssl_verify_mode
+      ssl_keyformat ssl_ciphers ssl_ca_cert ssl_wbuf_size ssl_session_cache ssl_kernel_tls
+      ssl_min_version num_napi_ids memory_file)"));
+  EXPECT_EQ(Value(text, "maxbytes"), "67108864");
+  EXPECT_EQ(Value(text, "tcpport"), "11211");
+  EXPECT_EQ(Value(text, "evictions"), "off");
+  EXPECT_EQ(Value(text, "umask"), "770");
+  EXPECT_EQ(Value(text, "domain_socket"), "NULL");
+  EXPECT_EQ(Value(text, "hot_lru_pct"), "30");
+  EXPECT_EQ(Value(text, "warm_lru_pct"), "40");
+  EXPECT_EQ(Value(text, "item_size_max"), "1048576");
+}
+
+TEST(Stats, SlabsAndItemsShowOneClass) {
+  const std::string slabs = Text("slabs");
+  EXPECT_EQ(Names(slabs).size(), 17u);
+  EXPECT_EQ(Value(slabs, "1:chunk_size"), "104");
+  EXPECT_EQ(Value(slabs, "1:total_pages"), "3");
+  EXPECT_EQ(Value(slabs, "1:used_chunks"), "10");
+  EXPECT_EQ(Value(slabs, "1:get_hits"), "60");
+  EXPECT_EQ(Value(slabs, "active_slabs"), "1");
+  EXPECT_EQ(Value(slabs, "total_malloced"), "3145728");
+  const std::string items = Text(" items  ");
+  EXPECT_EQ(Names(items).size(), 28u);
+  EXPECT_EQ(Value(items, "items:1:number"), "10");
+  EXPECT_EQ(Value(items, "items:1:evicted"), "5");
+  EXPECT_EQ(Value(items, "items:1:outofmemory"), "1");
+}
+
+TEST(Stats, AnEmptyStoreHasNoClass) {
+  EXPECT_EQ(StatsText("items", {}, {}), "END\r\n");
+  EXPECT_EQ(StatsText("slabs", {}, {}), "STAT active_slabs 0\r\nSTAT total_malloced 0\r\nEND\r\n");
+}
+
+TEST(Stats, ConnsNameListenersAndPeers) {
+  ServerSnapshot s = Example();
+  s.listeners = {{22, net::Transport::kTcp, "127.0.0.1:11211"},
+                 {23, net::Transport::kTcp, "[::1]:11211"},
+                 {24, net::Transport::kUnix, "/run/w.sock"}};
+  net::ConnectionInfo one;
+  one.fd = 30;
+  one.peer = "[::1]:50000";
+  one.listener_index = 1;
+  one.idle_ms = 5999;
+  s.connections = {one};
+  EXPECT_EQ(StatsText("conns", s, {}),
+            "STAT 22:addr tcp:127.0.0.1:11211\r\nSTAT 22:state conn_listening\r\n"
+            "STAT 22:secs_since_last_cmd 90\r\n"
+            "STAT 23:addr tcp6:[::1]:11211\r\nSTAT 23:state conn_listening\r\n"
+            "STAT 23:secs_since_last_cmd 90\r\n"
+            "STAT 24:addr unix:/run/w.sock\r\nSTAT 24:state conn_listening\r\n"
+            "STAT 24:secs_since_last_cmd 90\r\n"
+            "STAT 30:addr tcp6:[::1]:50000\r\nSTAT 30:listen_addr tcp6:[::1]:11211\r\n"
+            "STAT 30:state conn_read\r\nSTAT 30:secs_since_last_cmd 5\r\nEND\r\n");
+  EXPECT_TRUE(StatsNeedsConnections(" conns"));
+  EXPECT_FALSE(StatsNeedsConnections(""));
+}
+
+TEST(Stats, PipelineTellsTimesAndBatches) {
+  const std::string text = Text("pipeline");
+  Names(text);
+  EXPECT_EQ(Value(text, "weft_version"), kWeftVersion);
+  EXPECT_EQ(Value(text, "PP:ns_per_query"), "10.0");
+  EXPECT_EQ(Value(text, "PP:share"), "0.250");
+  EXPECT_EQ(Value(text, "WR:share"), "0.750");
+  EXPECT_EQ(Value(text, "batch_size_mean"), "3.0");
+  EXPECT_EQ(Value(text, "batch_size:1"), "20");
+  EXPECT_EQ(Value(text, "batch_size:4-7"), "10");
+  EXPECT_EQ(Value(text, "store:carried"), "6");
+}
+
+// As memcached 1.6.18 answers them.
+TEST(Stats, OtherArgumentsGetMemcachedsWords) {
+  const std::pair<const char*, const char*> cases[] = {
+      {"reset", "RESET\r\n"},
+      {"reset foo", "RESET\r\n"},
+      {"sizes", "STAT sizes_status disabled\r\nEND\r\n"},
+      {"sizes_disable", "STAT sizes_status disabled\r\n"},
+      {"detail", "CLIENT_ERROR usage: stats detail on|off|dump\r\n"},
+      {"detail foo", "CLIENT_ERROR usage: stats detail on|off|dump\r\n"},
+      {"detail on", "OK\r\n"},
+      {"detail on extra", "OK\r\n"},
+      {"detail off", "OK\r\n"},
+      {"detail dump", "END\r\n"},
+      {"cachedump", "CLIENT_ERROR bad command line\r\n"},
+      {"cachedump 1", "CLIENT_ERROR bad command line\r\n"},
+      {"cachedump a b", "CLIENT_ERROR bad command line format\r\n"},
+      {"cachedump 999 0", "CLIENT_ERROR Illegal slab id\r\n"},
+      {"cachedump 5 0 6", "END\r\n"},
+      {"extstore", "END\r\n"},
+      {"foo", "ERROR\r\n"},
+      {"noreply", "ERROR\r\n"},
+      {"malloc", "ERROR\r\n"},
+      {"dump", "ERROR\r\n"},
+  };
+  for (const auto& [arguments, reply] : cases) EXPECT_EQ(Text(arguments), reply) << arguments;
+  ServerOptions options;
+  options.allow_dump = false;
+  EXPECT_EQ(Text("cachedump 1 0", options), "CLIENT_ERROR stats cachedump not allowed\r\n");
+}
+
+TEST(Stats, SomeArgumentsAskForMoreThanAnAnswer) {
+  EXPECT_EQ(StatsActionOf("reset"), StatsAction::kReset);
+  EXPECT_EQ(StatsActionOf(" detail  on "), StatsAction::kDetailOn);
+  EXPECT_EQ(StatsActionOf("detail off"), StatsAction::kDetailOff);
+  EXPECT_EQ(StatsActionOf("detail"), StatsAction::kNone);
+  EXPECT_EQ(StatsActionOf("resets"), StatsAction::kNone);
+  EXPECT_EQ(StatsActionOf(""), StatsAction::kNone);
+}
+
+TEST(ServerSnapshot, SumsWhatWorkersCounted) {
+  protocol::CommandCounters counters;
+  counters.cmd_get.Add(3);
+  counters.total_items.Add(2);
+  cache::SessionCounters sessions;
+  sessions.retries.Add(7);
+  pipeline::TaskTimes times;
+  times.Add(pipeline::Task::kRead, 1000, 5);
+  times.batches.Add(1);
+  times.batch_sizes[2].Add(1);
+  net::LoopStats loop;
+  loop.bytes_in = 11;
+  loop.connections_open = 1;
+  ServerSnapshot s;
+  for (int worker = 0; worker < 2; ++worker) {
+    s.Add(counters);
+    s.Add(sessions);
+    s.Add(times);
+    s.Add(loop);
+  }
+  EXPECT_EQ(s.commands.cmd_get, 6u);
+  EXPECT_EQ(s.commands.total_items, 4u);
+  EXPECT_EQ(s.sessions.retries, 14u);
+  EXPECT_EQ(s.pipeline.queries[static_cast<size_t>(pipeline::Task::kRead)], 10u);
+  EXPECT_GT(s.pipeline.time_ns[static_cast<size_t>(pipeline::Task::kRead)], 0u);
+  EXPECT_EQ(s.pipeline.batch_sizes[2], 2u);
+  EXPECT_EQ(s.net.bytes_in, 22u);
+  EXPECT_EQ(s.net.connections_open, 2u);
+}
+
+TEST(StatsBaseline, CountersStartAgainAndLevelsStay) {
+  StatsBaseline baseline;
+  ServerSnapshot s = Example();
+  EXPECT_EQ(baseline.Since(s).commands.cmd_get, 70u);
+  baseline.Reset(s);
+  s.commands.cmd_get += 5;
+  s.net.bytes_in += 8;
+  s.pipeline.batches += 2;
+  const ServerSnapshot since = baseline.Since(s);
+  EXPECT_EQ(since.commands.cmd_get, 5u);
+  EXPECT_EQ(since.commands.get_hits, 0u);
+  EXPECT_EQ(since.sessions.evictions, 0u);
+  EXPECT_EQ(since.net.bytes_in, 8u);
+  EXPECT_EQ(since.net.connections_opened, 0u);
+  EXPECT_EQ(since.connections_rejected, 0u);
+  EXPECT_EQ(since.pipeline.batches, 2u);
+  EXPECT_EQ(since.pipeline.batch_sizes[0], 0u);
+  EXPECT_EQ(since.net.connections_open, 3u);
+  EXPECT_EQ(since.cache.items, 10u);
+  EXPECT_EQ(since.cache.object_bytes, 1000u);
+  EXPECT_EQ(since.limit_bytes, 64u << 20);
+  EXPECT_EQ(since.uptime_s, 90u);
+}
+
+TEST(StatsBaseline, ACounterSeenEarlierDoesNotGoBelowZero) {
+  StatsBaseline baseline;
+  ServerSnapshot s = Example();
+  baseline.Reset(s);
+  s.commands.cmd_get -= 1;
+  EXPECT_EQ(baseline.Since(s).commands.cmd_get, 0u);
+}
+
+}  // namespace
+}  // namespace weft::server
