@@ -1,0 +1,58 @@
+// bench/defaults.h: the axes, durations and targets that every benchmark shares. One place, so that
+// two figures with the same name were taken the same way.
+//
+// A target is the project's own promise; docs cite it from here. Every one can be changed on the
+// command line (--target), which the record then shows.
+#pragma once
+
+#include <cstdint>
+
+namespace weft::bench::defaults {
+
+// Repeatability
+inline constexpr uint64_t kSeed = 20'260'701;
+inline constexpr int kRepetitions = 5;
+inline constexpr double kRunS = 3.0;
+inline constexpr double kWarmupS = 0.5;  // before every repetition, uncounted
+
+// The server axes of docs/design: 1 M keys of 16 B with 64 B values, 95 % GET, 50 connections
+inline constexpr uint64_t kServerKeys = 1'000'000;
+inline constexpr int kConnections = 50;
+inline constexpr uint32_t kKeyBytes = 16;
+inline constexpr uint32_t kValueBytes = 64;
+inline constexpr double kGetShare = 0.95;
+inline constexpr int kDeepDepth = 32;
+inline constexpr int kMultigetKeys = 100;
+inline constexpr uint64_t kServerMemoryMb = 4096;
+inline constexpr int kConnectionsMax = 2048;
+inline constexpr int kServerCpu = 0;
+inline constexpr int kClientCpu = 1;
+
+// The embedded axes
+inline constexpr uint64_t kEmbeddedObjects = 10'000'000;
+inline constexpr uint32_t kBatch = 32;
+inline constexpr uint32_t kWalkObjectBytes = 96;  // header 16, key 16, value 64
+inline constexpr double kZipfTheta = 0.99;
+
+// Memory and hit ratio
+inline constexpr uint64_t kMemoryItems = 5'000'000;
+inline constexpr uint64_t kHitRatioMemoryMb = 64;
+
+// Latency: the open-loop rate as a share of the peer's best closed-loop rate
+inline constexpr double kLatencyLoad = 0.70;
+
+// Targets. `advantage` is peer cost over subject cost: 2 means half the CPU time an operation.
+inline constexpr double kTargetWalk = 0.60;       // embedded rate over the bare walk's, at least
+inline constexpr double kTargetPrefetch = 2.0;    // prefetch on over off, at least
+inline constexpr double kTargetCpuDepth1 = 1 / 0.9;    // advantage over memcached, at least
+inline constexpr double kTargetCpuDeep = 1 / 0.3;      //   at depth 32
+inline constexpr double kTargetCpuMultiget = 1 / 0.35; //   for gets of 100 keys
+inline constexpr double kTargetLatency = 1.0;     // subject p99 over peer p99, at most
+// Sixteen threads' rate over one's for K16-G95-U in this process, at least.
+inline constexpr double kTargetThreads16 = 12;
+inline constexpr double kTargetScaling = 1.8;     // two workers' rate over one's, at least
+inline constexpr double kTargetItemBytes = 105;   // resident bytes an item of 16 + 64 B, at most
+// Subject's hit ratio over the peer's, at least: not below.
+inline constexpr double kTargetHitRatio = 1.0;
+
+}  // namespace weft::bench::defaults

@@ -1,0 +1,131 @@
+#include "bench/embedded/cache_load.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "bench/defaults.h"
+#include "bench/embedded/crew.h"
+#include "bench/harness/payload.h"
+#include "bench/harness/report.h"
+
+namespace weft::bench {
+namespace {
+
+constexpr uint64_t kOverheadBytes = 64;  // generous: header, index, room for growth
+constexpr uint64_t kFillPart = 2'000'000;
+
+uint64_t MemoryFor(const Workload& workload, uint64_t objects, uint64_t memory_mb) {
+  if (memory_mb > 0) return memory_mb << 20;
+  const uint64_t item_bytes = workload.key_bytes + workload.value_bytes + kOverheadBytes;
+  return std::max<uint64_t>(2 * objects * item_bytes, 64ull << 20);
+}
+
+}  // namespace
+
+void CacheAnswers::Merge(const CacheAnswers& other) {
+  gets += other.gets;
+  hits += other.hits;
+  sets += other.sets;
+  stored += other.stored;
+  wrong += other.wrong;
+}
+
+CacheWorker::CacheWorker(Cache* cache, const Workload& workload, uint32_t batch)
+    : cache_(cache),
+      key_bytes_(workload.key_bytes),
+      value_bytes_(workload.value_bytes),
+      batch_(batch),
+      keys_(size_t{batch} * workload.key_bytes),
+      values_(size_t{batch} * workload.value_bytes),
+      get_ids_(batch),
+      lookups_(batch),
+      pairs_(batch) {}
+
+void CacheWorker::Run(std::span<const uint32_t> ids) {
+  for (size_t at = 0; at < ids.size(); at += batch_)
+    RunBatch(ids.subspan(at, std::min<size_t>(batch_, ids.size() - at)));
+}
+
+void CacheWorker::RunBatch(std::span<const uint32_t> ids) {
+  size_t gets = 0, sets = 0;
+  for (size_t i = 0; i < ids.size(); ++i) {
+    const uint32_t id = ids[i] & ~IdStreams::kSetBit;
+    char* key = keys_.data() + i * key_bytes_;
+    char* value = values_.data() + i * value_bytes_;
+    WriteKey(id, key, key_bytes_);
+    if (ids[i] & IdStreams::kSetBit) {
+      WriteValue(id, value, value_bytes_);
+      pairs_[sets++] = {{key, key_bytes_}, {value, value_bytes_}};
+    } else {
+      get_ids_[gets] = id;
+      lookups_[gets++] = {{key, key_bytes_}, value, value_bytes_};
+    }
+  }
+  if (sets > 0) cache_->MultiSet({pairs_.data(), sets});
+  for (size_t i = 0; i < sets; ++i) answers_.stored += pairs_[i].outcome == Outcome::kStored;
+  answers_.sets += sets;
+  if (gets == 0) return;
+  cache_->MultiGet({lookups_.data(), gets});
+  CheckBatch(gets);
+}
+
+void CacheWorker::CheckBatch(size_t gets) {
+  uint64_t hits = 0, wrong = 0;
+  for (size_t i = 0; i < gets; ++i) {
+    const Cache::Lookup& lookup = lookups_[i];
+    if (lookup.outcome != Outcome::kHit) continue;
+    ++hits;
+    wrong += lookup.value_bytes != value_bytes_ || !ValueStartMatches(get_ids_[i], lookup.value);
+  }
+  sampled_ = sampled_ + 1 < gets ? sampled_ + 1 : 0;
+  const Cache::Lookup& whole = lookups_[sampled_];
+  if (whole.outcome == Outcome::kHit)
+    wrong += !ValueMatches(get_ids_[sampled_], whole.value, value_bytes_);
+  answers_.gets += gets;
+  answers_.hits += hits;
+  answers_.wrong += wrong;
+}
+
+Result<std::unique_ptr<Cache>> FillCache(const Workload& workload, uint64_t objects,
+                                         uint64_t memory_mb, CacheOptions options) {
+  options.memory_bytes = MemoryFor(workload, objects, memory_mb);
+  options.expected_items = objects;
+  auto cache = Cache::Open(options);
+  if (!cache) return cache;
+  CacheWorker worker(cache->get(), workload, defaults::kBatch);
+  std::vector<uint32_t> ids;
+  for (uint64_t first = 0; first < objects; first += kFillPart) {
+    ids.clear();
+    for (uint64_t id = first; id < std::min(objects, first + kFillPart); ++id)
+      ids.push_back(static_cast<uint32_t>(id) | IdStreams::kSetBit);
+    worker.Run(ids);
+    Progress(fmt::format("embedded: stored {} of {} objects", first + ids.size(), objects));
+  }
+  if (worker.answers().stored == objects) return cache;
+  return Status(Code::kNoMemory, fmt::format("only {} of {} objects were stored in {} MiB",
+                                             worker.answers().stored, objects,
+                                             options.memory_bytes >> 20));
+}
+
+CacheAnswers VerifySample(Cache* cache, const Workload& workload, uint64_t objects, uint64_t count,
+                          uint64_t seed) {
+  Random random(seed);
+  CacheAnswers answers;
+  std::vector<char> key(workload.key_bytes);
+  std::vector<char> value(workload.value_bytes);
+  for (uint64_t i = 0; i < count; ++i) {
+    const auto id = static_cast<uint32_t>(random.Below(objects));
+    WriteKey(id, key.data(), workload.key_bytes);
+    Cache::Lookup lookup{{key.data(), key.size()}, value.data(), workload.value_bytes};
+    cache->MultiGet({&lookup, 1});
+    ++answers.gets;
+    if (lookup.outcome != Outcome::kHit) continue;
+    ++answers.hits;
+    answers.wrong += lookup.value_bytes != workload.value_bytes ||
+                     !ValueMatches(id, value.data(), workload.value_bytes);
+  }
+  return answers;
+}
+
+}  // namespace weft::bench

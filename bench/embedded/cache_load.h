@@ -1,0 +1,64 @@
+// bench/embedded/cache_load.h: a weft::Cache filled with a data set, and batches of requests on it
+// whose answers are checked.
+//
+// Checks    of each hit: outcome, length and the value's first word; of one a batch, in turn, every
+//           byte. VerifySample reads every byte of as many as it is told, outside the clock.
+// Threads   Fill and VerifySample: one. Run: any number, each with its own CacheWorker.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "bench/harness/workload.h"
+#include "weft/cache.h"
+
+namespace weft::bench {
+
+struct CacheAnswers {
+  uint64_t gets = 0;
+  uint64_t hits = 0;
+  uint64_t sets = 0;
+  uint64_t stored = 0;
+  uint64_t wrong = 0;  // a value that is not its key's
+
+  void Merge(const CacheAnswers& other);
+};
+
+// Opens a cache for `objects` of the workload's sizes and stores ids [0, objects).
+// `memory_mb` 0: twice what they need. kNoMemory when a store failed.
+Result<std::unique_ptr<Cache>> FillCache(const Workload& workload, uint64_t objects,
+                                         uint64_t memory_mb, CacheOptions options);
+
+// The buffers of one thread.
+class CacheWorker {
+ public:
+  CacheWorker(Cache* cache, const Workload& workload, uint32_t batch);
+
+  // Carries out `ids` (bit 31 marks a SET), `batch` at a time: one MultiGet and one MultiSet each.
+  void Run(std::span<const uint32_t> ids);
+  const CacheAnswers& answers() const { return answers_; }
+
+ private:
+  void RunBatch(std::span<const uint32_t> ids);
+  void CheckBatch(size_t gets);
+
+  Cache* const cache_;
+  const uint32_t key_bytes_;
+  const uint32_t value_bytes_;
+  const uint32_t batch_;
+  std::vector<char> keys_;
+  std::vector<char> values_;
+  std::vector<uint32_t> get_ids_;
+  std::vector<Cache::Lookup> lookups_;
+  std::vector<Cache::Pair> pairs_;
+  size_t sampled_ = 0;  // lane whose value is read whole
+  CacheAnswers answers_;
+};
+
+// Gets `count` random ids below `objects` and compares every byte.
+CacheAnswers VerifySample(Cache* cache, const Workload& workload, uint64_t objects, uint64_t count,
+                          uint64_t seed);
+
+}  // namespace weft::bench

@@ -1,0 +1,41 @@
+// bench/embedded/options.h: what the benchmarks of the embedded cache are told, and their names.
+//
+// Each Run... prints and records its rows in `report`. A Status other than OK: there is no figure.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "bench/defaults.h"
+#include "bench/harness/report.h"
+
+namespace weft::bench {
+
+struct EmbeddedOptions {
+  uint64_t objects = defaults::kEmbeddedObjects;
+  uint32_t batch = defaults::kBatch;
+  std::vector<int> threads = {1};
+  std::vector<std::string> workloads;  // empty: those of the thread table
+  std::vector<int> cpus;               // thread i runs on cpus[i]; empty: those usable
+  uint64_t memory_mb = 0;              // 0: twice what the objects need
+  bool huge_pages = true;
+  int repetitions = defaults::kRepetitions;
+  double run_s = 1.0;
+  double warmup_s = 0.25;
+  uint64_t seed = defaults::kSeed;
+  std::optional<double> target;
+};
+
+// What every row records of how it was taken.
+nlohmann::json DetailsOf(const EmbeddedOptions& options);
+
+// The bare walk alone, for each thread count: what the memory of this machine allows.
+Status RunWalk(const EmbeddedOptions& options, Report& report);
+// One thread, all hits: against the bare walk, and against itself without prefetching.
+Status RunEmbedded(const EmbeddedOptions& options, Report& report);
+// The workloads at each thread count, relative to one thread.
+Status RunEmbeddedThreads(const EmbeddedOptions& options, Report& report);
+
+}  // namespace weft::bench

@@ -1,0 +1,155 @@
+#include "bench/harness/peer.h"
+
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <fstream>
+#include <iterator>
+#include <sstream>
+
+#include <fmt/format.h>
+
+namespace weft::bench {
+namespace {
+
+struct KnownServer {
+  const char* program;
+  const char* command;
+};
+constexpr KnownServer kKnown[] = {
+    {"weft",
+     "{path} serve -l 127.0.0.1 -p {port} -U 0 -m {memory_mb} -c {connections} -t {threads}"},
+    {"memcached",
+     "{path} {as_root} -l 127.0.0.1 -p {port} -U 0 -m {memory_mb} -c {connections} -t {threads}"},
+    {"pogocache", "{path} -h 127.0.0.1 -p {port} --threads {threads} --maxmemory {memory_mb}MB"},
+};
+
+std::string ProgramOf(const std::string& path) {
+  const size_t slash = path.rfind('/');
+  return slash == std::string::npos ? path : path.substr(slash + 1);
+}
+
+std::string TemplateFor(const PeerSpec& spec) {
+  if (!spec.command.empty()) return spec.command;
+  for (const KnownServer& known : kKnown)
+    if (ProgramOf(spec.path) == known.program) return known.command;
+  return kKnown[1].command;  // a drop-in takes memcached's flags
+}
+
+void Replace(std::string* text, const std::string& from, const std::string& to) {
+  for (size_t at = 0; (at = text->find(from, at)) != std::string::npos; at += to.size())
+    text->replace(at, from.size(), to);
+}
+
+std::vector<std::string> Command(const PeerSpec& spec, const PeerOptions& options, uint16_t port) {
+  std::istringstream words(TemplateFor(spec));
+  std::vector<std::string> command;
+  for (std::string word; words >> word;) {
+    if (word == "{as_root}") {
+      if (geteuid() == 0) command.insert(command.end(), {"-u", "root"});
+      continue;
+    }
+    Replace(&word, "{path}", spec.path);
+    Replace(&word, "{port}", std::to_string(port));
+    Replace(&word, "{memory_mb}", std::to_string(options.memory_mb));
+    Replace(&word, "{threads}", std::to_string(options.threads));
+    Replace(&word, "{connections}", std::to_string(options.connections));
+    command.push_back(word);
+  }
+  return command;
+}
+
+sockaddr_in Loopback(uint16_t port) {
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  address.sin_port = htons(port);
+  return address;
+}
+
+// A port nobody listens on now: the system picks one and we let it go again.
+uint16_t FreePort() {
+  const int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  sockaddr_in address = Loopback(0);
+  socklen_t bytes = sizeof address;
+  uint16_t port = 0;
+  if (bind(fd, reinterpret_cast<sockaddr*>(&address), sizeof address) == 0 &&
+      getsockname(fd, reinterpret_cast<sockaddr*>(&address), &bytes) == 0)
+    port = ntohs(address.sin_port);
+  close(fd);
+  return port;
+}
+
+// The server's answer to "version", or "" while it does not listen.
+std::string AskVersion(uint16_t port) {
+  Result<int> fd = ConnectLoopback(port);
+  if (!fd) return "";
+  const timeval patience{1, 0};
+  setsockopt(*fd, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
+  std::string answer;
+  if (write(*fd, "version\r\n", 9) == 9) {
+    char text[128];
+    const ssize_t got = read(*fd, text, sizeof text);
+    if (got > 0) answer.assign(text, static_cast<size_t>(got));
+  }
+  close(*fd);
+  while (!answer.empty() && (answer.back() == '\n' || answer.back() == '\r')) answer.pop_back();
+  return answer;
+}
+
+std::string EndOfLog(const std::string& path) {
+  std::ifstream file(path);
+  std::string text((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
+  return text.size() > 400 ? text.substr(text.size() - 400) : text;
+}
+
+}  // namespace
+
+PeerSpec SpecFromPath(const std::string& path, const std::string& command) {
+  return {ProgramOf(path), path, command};
+}
+
+Result<int> ConnectLoopback(uint16_t port) {
+  const int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  if (fd < 0) return Status::FromErrno("socket", errno);
+  const sockaddr_in address = Loopback(port);
+  if (connect(fd, reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0) {
+    const int error_number = errno;
+    close(fd);
+    return Status::FromErrno(fmt::format("connect 127.0.0.1:{}", port), error_number);
+  }
+  const int on = 1;
+  setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
+  return fd;
+}
+
+Result<std::unique_ptr<Peer>> Peer::Start(const PeerSpec& spec, const PeerOptions& options) {
+  if (access(spec.path.c_str(), X_OK) != 0)
+    return Status::FromErrno("server program " + spec.path, errno);
+  std::unique_ptr<Peer> peer(new Peer);
+  peer->name_ = spec.name;
+  peer->port_ = FreePort();
+  const std::vector<std::string> command = Command(spec, options, peer->port_);
+  peer->command_line_ = fmt::format("{}", fmt::join(command, " "));
+  const std::string log_path = fmt::format("/tmp/weft-bench-{}-{}.log", spec.name, peer->port_);
+  auto process = Process::Start(command, options.cpus, log_path);
+  if (!process) return process.error();
+  peer->process_ = std::move(*process);
+  for (int i = 0; i < 200 && !peer->process_->Ended(); ++i) {
+    peer->version_ = AskVersion(peer->port_);
+    if (!peer->version_.empty()) {
+      unlink(log_path.c_str());
+      return peer;
+    }
+    usleep(50'000);
+  }
+  return Status(Code::kIoError, fmt::format("{} does not answer: {}", peer->command_line_,
+                                            EndOfLog(log_path)));
+}
+
+}  // namespace weft::bench

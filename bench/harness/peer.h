@@ -1,0 +1,61 @@
+// bench/harness/peer.h: a server that speaks memcached's protocol, whoever made it: how it is
+// started, where it listens, what it has used.
+//
+// Adding a server: one more line in the table of peer.cc, or --peer-command with the placeholders
+// {path} {port} {memory_mb} {threads} {connections}.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "bench/harness/process.h"
+#include "weft/status.h"
+
+namespace weft::bench {
+
+// What to start.
+struct PeerSpec {
+  std::string name;      // in reports: "weft", "memcached"
+  std::string path;      // the program
+  std::string command;   // template with placeholders; empty: by the program's name
+};
+
+// How to start it.
+struct PeerOptions {
+  uint64_t memory_mb = 4096;
+  int threads = 1;
+  int connections = 2048;
+  std::vector<int> cpus;  // empty: any
+};
+
+class Peer {
+ public:
+  // Starts it on a free loopback port and waits until it answers "version" (10 s at most).
+  // kIoError with the end of its log when it does not come up.
+  static Result<std::unique_ptr<Peer>> Start(const PeerSpec& spec, const PeerOptions& options);
+
+  const std::string& name() const { return name_; }
+  const std::string& version() const { return version_; }  // its own answer
+  const std::string& command_line() const { return command_line_; }
+  uint16_t port() const { return port_; }
+  Process& process() { return *process_; }
+
+ private:
+  Peer() = default;
+
+  std::string name_;
+  std::string version_;
+  std::string command_line_;
+  uint16_t port_ = 0;
+  std::unique_ptr<Process> process_;
+};
+
+// Name for reports from a program's path: "/usr/bin/memcached" is "memcached".
+PeerSpec SpecFromPath(const std::string& path, const std::string& command = "");
+
+// Connected blocking TCP socket to 127.0.0.1, or a Status.
+Result<int> ConnectLoopback(uint16_t port);
+
+}  // namespace weft::bench

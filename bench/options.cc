@@ -1,0 +1,287 @@
+#include "bench/options.h"
+
+#include <cstdio>
+#include <ctime>
+#include <filesystem>
+#include <fstream>
+#include <functional>
+#include <map>
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+
+#include "bench/embedded/options.h"
+#include "bench/harness/machine.h"
+#include "bench/server/options.h"
+
+namespace weft::bench {
+namespace {
+
+// Everything that the command line may say; each subcommand reads its part.
+struct Arguments {
+  std::string json;
+  bool strict = false;
+  int repetitions = 0;  // 0: the benchmark's own number
+  double seconds = 0;   // 0: likewise
+  double warmup = -1;   // below 0: likewise
+  uint64_t seed = defaults::kSeed;
+  double target = 0;    // 0: defaults.h
+
+  std::string subject = WEFT_SOURCE_DIR "/build/release/src/server/weft";
+  std::string subject_command;
+  std::string peer = "/usr/bin/memcached";
+  std::string peer_command;
+  std::string server_cpus = std::to_string(defaults::kServerCpu);
+  std::string client_cpus = std::to_string(defaults::kClientCpu);
+  ServerOptions server;
+  std::vector<std::string> cases;
+  LatencyOptions latency;
+  HitRatioOptions hit_ratio;
+  uint32_t items = defaults::kMemoryItems;
+
+  EmbeddedOptions embedded;
+  std::string threads;
+  std::string embedded_cpus;
+  bool small_pages = false;
+  bool quick = false;
+  std::string results = WEFT_SOURCE_DIR "/bench/results";
+};
+
+int Or(int given, int otherwise) { return given > 0 ? given : otherwise; }
+
+// `heavy`: a repetition takes a minute and hardly varies, so one is enough unless asked.
+ServerOptions ServerOptionsOf(const Arguments& a, bool heavy) {
+  ServerOptions options = a.server;
+  options.subject = SpecFromPath(a.subject, a.subject_command);
+  options.peer = SpecFromPath(a.peer, a.peer_command);
+  if (options.subject.name == options.peer.name) options.subject.name += " (subject)";
+  options.server_cpus = ParseCpuList(a.server_cpus);
+  options.client_cpus = ParseCpuList(a.client_cpus);
+  options.repetitions = Or(a.repetitions, heavy ? 1 : defaults::kRepetitions);
+  if (a.seconds > 0) options.run_s = a.seconds;
+  if (a.warmup >= 0) options.warmup_s = a.warmup;
+  options.seed = a.seed;
+  if (a.target > 0) options.target = a.target;
+  return options;
+}
+
+EmbeddedOptions EmbeddedOptionsOf(const Arguments& a) {
+  EmbeddedOptions options = a.embedded;
+  options.repetitions = Or(a.repetitions, defaults::kRepetitions);
+  if (a.seconds > 0) options.run_s = a.seconds;
+  if (a.warmup >= 0) options.warmup_s = a.warmup;
+  options.seed = a.seed;
+  if (a.target > 0) options.target = a.target;
+  options.huge_pages = !a.small_pages;
+  options.cpus = ParseCpuList(a.embedded_cpus);
+  const std::vector<int> threads = ParseCpuList(a.threads);  // the same "1,2,4-8"
+  if (!threads.empty()) options.threads = threads;
+  return options;
+}
+
+// 1, 2, 4, ... up to the CPUs there are.
+std::vector<int> PowersOfTwo(int cpus) {
+  std::vector<int> counts;
+  for (int count = 1; count <= cpus; count *= 2) counts.push_back(count);
+  return counts;
+}
+
+Status RunEmbeddedEither(const Arguments& a, Report& report) {
+  const EmbeddedOptions options = EmbeddedOptionsOf(a);
+  if (a.threads.empty() && options.workloads.empty()) return RunEmbedded(options, report);
+  return RunEmbeddedThreads(options, report);
+}
+
+using Benchmark = std::function<Status(const Arguments&, Report&)>;
+
+const std::map<std::string, Benchmark>& Benchmarks() {
+  static const std::map<std::string, Benchmark> all = {
+      {"walk", [](auto& a, auto& r) { return RunWalk(EmbeddedOptionsOf(a), r); }},
+      {"embedded", RunEmbeddedEither},
+      {"server", [](auto& a, auto& r) { return RunServer(ServerOptionsOf(a, false), a.cases, r); }},
+      {"latency",
+       [](auto& a, auto& r) { return RunLatency(ServerOptionsOf(a, false), a.latency, r); }},
+      {"scaling", [](auto& a, auto& r) { return RunScaling(ServerOptionsOf(a, false), r); }},
+      {"memory", [](auto& a, auto& r) { return RunMemory(ServerOptionsOf(a, true), a.items, r); }},
+      {"hit-ratio",
+       [](auto& a, auto& r) { return RunHitRatio(ServerOptionsOf(a, true), a.hit_ratio, r); }},
+  };
+  return all;
+}
+
+nlohmann::json ContextOf(const Arguments& a, const std::string& command_line) {
+  return {{"seed", a.seed}, {"command_line", command_line}};
+}
+
+Result<Report> OpenReport(const Arguments& a, const std::string& json,
+                          const std::string& command_line) {
+  return Report::Open(json, ContextOf(a, command_line));
+}
+
+int Fail(const Status& status) {
+  fmt::print(stderr, "\nweft-bench: {}\n", status.ToString());
+  return 2;
+}
+
+int RunOne(const std::string& name, const Arguments& a, const std::string& command_line) {
+  auto report = OpenReport(a, a.json, command_line);
+  if (!report) return Fail(report.error());
+  const Status status = Benchmarks().at(name)(a, *report);
+  if (!status.ok()) return Fail(status);
+  return a.strict && report->short_count() > 0 ? 1 : 0;
+}
+
+// "2026-11-21-2x-amd-epyc": a run's file names begin with it.
+std::string RunName() {
+  const std::time_t now = std::time(nullptr);
+  std::tm utc;
+  gmtime_r(&now, &utc);
+  char date[16];
+  std::strftime(date, sizeof date, "%Y-%m-%d", &utc);
+  return fmt::format("{}-{}", date, ThisMachine().host_class);
+}
+
+void MakeQuick(Arguments* a) {
+  a->repetitions = Or(a->repetitions, 2);
+  if (a->seconds == 0) a->seconds = 0.5;
+  a->items = 1'000'000;
+  a->hit_ratio.scale = 0.1;
+  a->embedded.objects = 2'000'000;
+}
+
+int RunAll(Arguments a, const std::string& command_line) {
+  if (a.quick) MakeQuick(&a);
+  std::error_code error;
+  std::filesystem::create_directories(a.results, error);
+  const std::string base = fmt::format("{}/{}{}", a.results, RunName(), a.quick ? "-quick" : "");
+  const std::string json = a.json.empty() ? base + ".jsonl" : a.json;
+  auto report = OpenReport(a, json, command_line);
+  if (!report) return Fail(report.error());
+  bool complete = true;
+  const auto run = [&](const std::string& name, const Arguments& with) {
+    const Status status = Benchmarks().at(name)(with, *report);
+    if (status.ok()) return;
+    complete = false;
+    report->Unavailable(name, status.ToString());
+  };
+  Arguments threaded = a;
+  if (threaded.threads.empty())
+    threaded.threads = fmt::format("{}", fmt::join(PowersOfTwo(ThisMachine().cpus), ","));
+  run("walk", threaded);
+  a.threads.clear();
+  run("embedded", a);
+  run("embedded", threaded);
+  for (const char* name : {"server", "latency", "scaling", "memory", "hit-ratio"}) run(name, a);
+  std::ofstream(base + ".md") << "# weft-bench all\n\n" << report->Markdown();
+  fmt::print("written: {} and {}.md\n", json, base);
+  if (!complete) return 2;
+  return a.strict && report->short_count() > 0 ? 1 : 0;
+}
+
+void AddCommon(CLI::App* app, Arguments* a) {
+  app->add_option("--json", a->json, "append a JSON line a figure to this file");
+  app->add_flag("--strict", a->strict, "exit 1 when a target was missed");
+  app->add_option("--repetitions", a->repetitions, "turns of each side (5; memory, hit-ratio: 1)");
+  app->add_option("--seconds", a->seconds, "length of a turn (servers 3, embedded 1)");
+  app->add_option("--warmup", a->warmup, "uncounted seconds before each turn");
+  app->add_option("--seed", a->seed, "of all randomness")->capture_default_str();
+  app->add_option("--target", a->target, "instead of the project's own (bench/defaults.h)");
+}
+
+void AddServer(CLI::App* app, Arguments* a) {
+  app->add_option("--subject", a->subject, "server under test")->capture_default_str();
+  app->add_option("--subject-command", a->subject_command,
+                  "its command line, with {path} {port} {memory_mb} {threads} {connections}");
+  app->add_option("--peer", a->peer, "server to compare with")->capture_default_str();
+  app->add_option("--peer-command", a->peer_command, "its command line, likewise");
+  app->add_option("--server-cpus", a->server_cpus, "CPUs of the servers")->capture_default_str();
+  app->add_option("--client-cpus", a->client_cpus, "CPUs of the client, one thread each")
+      ->capture_default_str();
+  app->add_option("-m,--memory-mb", a->server.memory_mb, "the servers' -m")->capture_default_str();
+  app->add_option("--keys", a->server.keys, "keys stored beforehand")->capture_default_str();
+  app->add_option("--key-bytes", a->server.key_bytes)->check(CLI::Range(8, 128))
+      ->capture_default_str();
+  app->add_option("--value-bytes", a->server.value_bytes)->check(CLI::Range(1, 1 << 20))
+      ->capture_default_str();
+  app->add_option("--get-share", a->server.get_share, "GETs among the requests")
+      ->check(CLI::Range(0.0, 1.0))->capture_default_str();
+  app->add_flag("--zipf", a->server.zipf, "Zipf 0.99 instead of uniform keys");
+  app->add_option("--connections", a->server.connections)->check(CLI::Range(1, 2000))
+      ->capture_default_str();
+  app->add_option("-t,--server-threads", a->server.threads, "the servers' -t")
+      ->check(CLI::Range(1, 256))->capture_default_str();
+}
+
+void AddLatency(CLI::App* app, Arguments* a) {
+  app->add_option("--depth", a->latency.depths, "requests sent at one instant on a connection")
+      ->delimiter(',')->capture_default_str();
+  app->add_option("--load", a->latency.load, "share of the peer's top rate")
+      ->capture_default_str();
+  app->add_option("--rate", a->latency.rate, "operations a second, instead of --load");
+  app->add_flag("--poisson", a->latency.poisson, "exponential gaps instead of even ones");
+}
+
+void AddHitRatio(CLI::App* app, Arguments* a) {
+  app->add_option("-m,--memory-mb", a->hit_ratio.memory_mb, "the servers' -m")
+      ->capture_default_str();
+  app->add_option("--scale", a->hit_ratio.scale, "of the number of requests")
+      ->capture_default_str();
+  app->add_option("--trace", a->hit_ratio.only,
+                  "zipf, scan, ttl-thousand, ttl-short, mixed-sizes; all if not given")
+      ->delimiter(',');
+  app->add_option("--subject", a->subject, "server under test")->capture_default_str();
+  app->add_option("--subject-command", a->subject_command, "its command line");
+  app->add_option("--peer", a->peer, "server to compare with")->capture_default_str();
+  app->add_option("--peer-command", a->peer_command, "its command line");
+}
+
+void AddEmbedded(CLI::App* app, Arguments* a) {
+  app->add_option("--objects", a->embedded.objects)->check(CLI::Range(2, 1'000'000'000))
+      ->capture_default_str();
+  app->add_option("--batch", a->embedded.batch, "lookups that overlap")->check(CLI::Range(1, 256))
+      ->capture_default_str();
+  app->add_option("--threads", a->threads, "thread counts: 1,2,4-8");
+  app->add_option("--cpus", a->embedded_cpus, "CPUs of the threads, in order: 0-15");
+  app->add_flag("--small-pages", a->small_pages, "4 KiB pages");
+}
+
+}  // namespace
+
+int Main(int argc, char** argv) {
+  Arguments a;
+  CLI::App app("weft-bench: each of the project's promises, measured (bench/README.md)");
+  app.require_subcommand(1);
+  const auto add = [&](const char* name, const char* what) {
+    CLI::App* sub = app.add_subcommand(name, what);
+    AddCommon(sub, &a);
+    return sub;
+  };
+  AddEmbedded(add("walk", "the bare two-level random walk of this machine's memory"), &a);
+  CLI::App* embedded = add("embedded", "the cache in this process; with --threads: its scaling");
+  AddEmbedded(embedded, &a);
+  embedded->add_option("--workload", a.embedded.workloads, "K16-G95-U,...")->delimiter(',');
+  embedded->add_option("-m,--memory-mb", a.embedded.memory_mb, "0: twice what the objects need");
+  CLI::App* server = add("server", "CPU time a request: depth 1, depth 32, gets of 100 keys");
+  AddServer(server, &a);
+  server->add_option("--case", a.cases, "depth-1, depth-32, multiget-100; all if not given")
+      ->delimiter(',')->check(CLI::IsMember({"depth-1", "depth-32", "multiget-100"}));
+  CLI::App* latency = add("latency", "p50, p99, p99.9 at a fixed open-loop rate");
+  AddServer(latency, &a);
+  AddLatency(latency, &a);
+  AddServer(add("scaling", "two workers against one"), &a);
+  CLI::App* memory = add("memory", "resident bytes an item");
+  AddServer(memory, &a);
+  memory->add_option("--items", a.items)->capture_default_str();
+  AddHitRatio(add("hit-ratio", "hits when memory is short"), &a);
+  CLI::App* all = add("all", "everything, into bench/results");
+  AddServer(all, &a);
+  all->add_flag("--quick", a.quick, "short and small: does everything run? Not for figures");
+  all->add_option("--results", a.results, "folder")->capture_default_str();
+  CLI11_PARSE(app, argc, argv);
+  std::string command_line = "weft-bench";
+  for (int i = 1; i < argc; ++i) command_line += std::string(" ") + argv[i];
+  const std::string name = app.get_subcommands().front()->get_name();
+  return name == "all" ? RunAll(a, command_line) : RunOne(name, a, command_line);
+}
+
+}  // namespace weft::bench

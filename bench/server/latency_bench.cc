@@ -1,0 +1,152 @@
+// Latency at a rate that the peer can hold: both get the same schedule, a share of what the peer
+// manages when pushed.
+#include <algorithm>
+#include <set>
+
+#include <fmt/format.h>
+
+#include "bench/client/open_loop.h"
+#include "bench/harness/machine.h"
+#include "bench/server/duel.h"
+
+namespace weft::bench {
+namespace {
+
+// Percentiles of one server, a sample a repetition, in microseconds.
+struct Series {
+  Samples p50, p99, p999;
+  uint64_t unsent = 0;
+  uint64_t misses = 0;
+  double send_lag_us_p99 = 0;
+
+  void Add(const OpenLoopResult& run) {
+    p50.Add(static_cast<double>(run.latency_ns.Percentile(50)) / 1e3);
+    p99.Add(static_cast<double>(run.latency_ns.Percentile(99)) / 1e3);
+    p999.Add(static_cast<double>(run.latency_ns.Percentile(99.9)) / 1e3);
+    unsent += run.unsent;
+    misses += run.counts.misses();
+    const double lag = static_cast<double>(run.send_lag_ns.Percentile(99)) / 1e3;
+    send_lag_us_p99 = std::max(send_lag_us_p99, lag);
+  }
+  nlohmann::json ToJson() const {
+    return {{"unsent_rounds", unsent}, {"misses", misses}, {"send_lag_us_p99", send_lag_us_p99}};
+  }
+};
+
+// Operations a second of the peer when every connection is kept busy: the best of three turns.
+Result<double> TopRate(const ServerOptions& options, int depth, Contestant& peer) {
+  double best = 0;
+  for (uint64_t i = 0; i < 3; ++i) {
+    auto turn = peer.Play({options.get_share, depth, 1, options.seed + 100 + i});
+    if (!turn) return turn.error();
+    best = std::max(best, turn->OpsPerSecond());
+  }
+  return best;
+}
+
+Result<OpenLoopResult> RunSide(const ServerOptions& options, const LatencyOptions& latency,
+                               int depth, double rate, uint64_t seed, uint16_t port) {
+  const KeyPicker picker(options.keys, options.zipf);
+  const auto connections = static_cast<size_t>(options.connections);
+  MixedSource source(picker, connections, {options.get_share, depth, 1, seed});
+  OpenLoopOptions open;
+  open.port = port;
+  open.connections = connections;
+  open.shape = ShapeOf(options);
+  open.rounds_per_s = rate / depth;
+  open.poisson = latency.poisson;
+  open.seed = seed;
+  open.seconds = options.warmup_s;
+  if (options.warmup_s > 0) {
+    auto warm = RunOpenLoop(open, source);
+    if (!warm) return warm;
+  }
+  open.seconds = options.run_s;
+  auto run = RunOpenLoop(open, source);
+  if (run && run->counts.errors > 0)
+    return Status(Code::kCorruption, "wrong reply: " + run->counts.first_error);
+  return run;
+}
+
+void AddRow(const char* percentile, const Samples& subject, const Samples& peer,
+            std::optional<double> target, const Row& common, Report& report) {
+  Row row = common;
+  row.name += fmt::format("-{}", percentile);
+  row.unit = fmt::format("{} us", percentile);
+  row.subject.samples = subject;
+  row.peer->samples = peer;
+  row.judged = subject.Median() / peer.Median();
+  row.pair_ratios = PairRatios(subject, peer);
+  row.target = target;
+  report.Add(std::move(row));
+}
+
+Status RunDepth(const ServerOptions& options, const LatencyOptions& latency, int depth,
+                Contestant* sides[2], Report& report) {
+  double top = 0;
+  if (latency.rate == 0) {
+    Progress(fmt::format("latency/depth-{}: top rate of {}", depth, sides[1]->peer().name()));
+    auto measured = TopRate(options, depth, *sides[1]);
+    if (!measured) return measured.error();
+    top = *measured;
+  }
+  const double rate = latency.rate > 0 ? latency.rate : top * latency.load;
+  Series series[2];
+  const Status status = Alternate(options.repetitions, [&](int side, int repetition) {
+    const uint64_t seed = options.seed + static_cast<uint64_t>(repetition);
+    auto run = RunSide(options, latency, depth, rate, seed, sides[side]->peer().port());
+    if (!run) return run.error();
+    series[side].Add(*run);
+    Progress(fmt::format("latency/depth-{} {}/{} {}: p99 {:.0f} us at {} ops/s", depth,
+                         repetition + 1, options.repetitions, sides[side]->peer().name(),
+                         series[side].p99.all().back(), Short(rate)));
+    return Status::Ok();
+  });
+  if (!status.ok()) return status;
+  Row common;
+  common.bench = "latency";
+  common.name = fmt::format("depth-{}", depth);
+  common.subject = {sides[0]->peer().name(), {}};
+  common.peer = Side{sides[1]->peer().name(), {}};
+  common.judged_name = "subject / peer";
+  common.goal = Goal::kAtMost;
+  common.details = DetailsOf(options);
+  common.details.update({{"depth", depth},
+                         {"rate_ops_per_s", rate},
+                         {"peer_top_ops_per_s", top},
+                         {"arrivals", latency.poisson ? "poisson" : "even"},
+                         {"subject", series[0].ToJson()},
+                         {"peer", series[1].ToJson()}});
+  fmt::print("latency/depth-{}: {} ops/s offered{}\n", depth, Short(rate),
+             top > 0 ? fmt::format(" (top of {}: {})", sides[1]->peer().name(), Short(top)) : "");
+  AddRow("p50", series[0].p50, series[1].p50, std::nullopt, common, report);
+  AddRow("p99", series[0].p99, series[1].p99, options.target.value_or(defaults::kTargetLatency),
+         common, report);
+  AddRow("p99.9", series[0].p999, series[1].p999, std::nullopt, common, report);
+  for (int i = 0; i < 2; ++i)
+    if (series[i].unsent > 0)
+      fmt::print("    {} fell behind: {} rounds never sent\n", sides[i]->peer().name(),
+                 series[i].unsent);
+  return Status::Ok();
+}
+
+}  // namespace
+
+Status RunLatency(const ServerOptions& options, const LatencyOptions& latency, Report& report) {
+  auto subject = Contestant::Start(options.subject, options);
+  if (!subject) return subject.error();
+  auto peer = Contestant::Start(options.peer, options);
+  if (!peer) return peer.error();
+  Contestant* sides[2] = {subject->get(), peer->get()};
+  // The open-loop client runs here. Servers have been started by now and keep their own place.
+  if (!options.client_cpus.empty()) PinTo(0, {options.client_cpus[0]});
+  Status status;
+  for (const int depth : latency.depths) {
+    status = RunDepth(options, latency, depth, sides, report);
+    if (!status.ok()) break;
+  }
+  PinTo(0, UsableCpus());
+  return status;
+}
+
+}  // namespace weft::bench
