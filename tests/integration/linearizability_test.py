@@ -1,0 +1,85 @@
+"""Histories of a running server, checked by the net_histories driver (tests/linearizability)."""
+
+import os
+import pathlib
+import subprocess
+import tempfile
+
+import harness
+from harness import Server, Skip, check
+
+
+def _driver():
+    named = os.environ.get("WEFT_NET_HISTORIES")
+    found = (
+        [pathlib.Path(named)]
+        if named
+        else sorted(
+            harness.ROOT.glob("build/*/tests/linearizability/net_histories"),
+            key=lambda path: path.stat().st_mtime,
+        )
+    )
+    if not found:
+        raise Skip("net_histories is not built")
+    return found[-1]
+
+
+def _histories(server, *flags):
+    count = "1000" if os.environ.get("WEFT_TEST_LONG") else "100"
+    address = server.unix_path or f"127.0.0.1:{server.port}"
+    done = subprocess.run(
+        [str(_driver()), address, "--histories", count, "--seconds-max", "240", *flags],
+        capture_output=True,
+        text=True,
+        timeout=600,
+    )
+    check(done.returncode == 0, done.stdout[-6000:] + done.stderr[-2000:])
+    return done.stdout.splitlines()[-1]
+
+
+def test_single_key_operations_are_linearizable():
+    notes = []
+    for net in harness.nets():
+        with Server(memory_mb=256, threads=4, net=net) as server:
+            notes.append(f"{net or 'default'}: {_histories(server)}")
+    return "; ".join(notes)
+
+
+def test_linearizable_over_a_unix_socket():
+    with tempfile.TemporaryDirectory() as folder:
+        with Server(memory_mb=256, threads=4, unix_path=pathlib.Path(folder) / "s") as server:
+            return _histories(server)
+
+
+def test_linearizable_while_evicting():
+    import threading
+
+    with Server(memory_mb=64, threads=4) as server:
+        stop, full = threading.Event(), threading.Event()
+
+        def fill():
+            with server.connect() as client:
+                i = 0
+                while not stop.is_set():
+                    batch = b"".join(
+                        b"set fill%d 0 0 20000 noreply\r\n%s\r\n" % (j, b"f" * 20000)
+                        for j in range(i, i + 50)
+                    )
+                    client.send(batch + b"mn\r\n")
+                    client.line()
+                    i += 50
+                    if i > 5000:  # 100 MB
+                        full.set()
+
+        filler = threading.Thread(target=fill)
+        filler.start()
+        full.wait(60)
+        try:
+            return _histories(server, "--evicting")
+        finally:
+            stop.set()
+            filler.join()
+
+
+if __name__ == "__main__":
+    harness.main(globals())
