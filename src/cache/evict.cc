@@ -206,7 +206,7 @@ bool Empty(Session& session, const Victim& victim, bool evict) {
 
 }  // namespace
 
-bool Store::EvictOne(Session& session, bool evict, bool only_ended) {
+Store::Freed Store::EvictOne(Session& session, bool evict, bool only_ended) {
   session.Begin();
   const Victim victim = log_->PickVictim(session.now_s(), evict, only_ended);
   bool emptied = false;
@@ -219,7 +219,11 @@ bool Store::EvictOne(Session& session, bool evict, bool only_ended) {
     log_->Retire(victim.segment);
     session.counters().segments_freed.Add(1);
   }
-  return emptied || (victim.is_run && victim.kind == VictimKind::kEvict);
+  if (victim.kind == VictimKind::kNone)
+    return victim.pending ? Freed::kNoneNow : Freed::kNothing;
+  if (emptied || (victim.is_run && victim.kind == VictimKind::kEvict)) return Freed::kOne;
+  // What lives in it has no room elsewhere, and may not be dropped.
+  return evict ? Freed::kNoneNow : Freed::kNothing;
 }
 
 }  // namespace weft::cache

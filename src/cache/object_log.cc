@@ -400,15 +400,16 @@ Victim ObjectLog::PickVictim(uint32_t now_s, bool evict, bool only_ended) {
   base::MutexLock lock(&mutex_);
   const Survey survey = SurveyLocked(now_s);
   ClearFloorLocked(survey.any_flushed);
-  victims_pending_.store(survey.any_pending, std::memory_order_relaxed);
   if (survey.ended != 0) return ClaimLocked(survey.ended, VictimKind::kDrop);
-  if (only_ended || survey.emptiest == 0) return {};
+  Victim none;
+  none.pending = survey.any_pending;
+  if (only_ended || survey.emptiest == 0) return none;
   const Segment& emptiest = segments_[survey.emptiest];
   const uint64_t live = emptiest.live_units.load(std::memory_order_relaxed);
   const uint64_t limit = evict ? kCleanPercent : kCleanPercentNoEvict;
   if (live * 100 <= limit * emptiest.fill_units)
     return ClaimLocked(survey.emptiest, VictimKind::kClean);
-  if (!evict) return {};
+  if (!evict) return none;
   const uint64_t total = survey.units[0] + survey.units[1];
   const bool young_is_due = survey.units[0] * 100 > total * kYoungPercent;
   uint32_t segment = survey.oldest[young_is_due ? 0 : 1];

@@ -51,6 +51,9 @@ struct Victim {
   uint32_t fill_units = 0;
   uint32_t live_units = 0;
   bool is_run = false;
+  // kNone: only for now, because a batch may still be writing into some segment, or another thread
+  // is emptying one.
+  bool pending = false;
 };
 
 struct LogGeometry {
@@ -113,9 +116,6 @@ class ObjectLog {
   // Chooses a segment to empty, or kNone. `evict` false: only what costs no live object.
   // `only_ended`: only segments whose every object has ended.
   Victim PickVictim(uint32_t now_s, bool evict, bool only_ended) WEFT_EXCLUDES(mutex_);
-  // After PickVictim found none: whether some segment is none only for now, because a batch may
-  // still be writing into it, or another thread is emptying it.
-  bool VictimsPending() const { return victims_pending_.load(std::memory_order_relaxed); }
   // The victim holds nothing any more.
   void Retire(uint32_t segment) WEFT_EXCLUDES(mutex_);
   // The victim stays: it goes to the back of its queue.
@@ -208,7 +208,6 @@ class ObjectLog {
   std::atomic<uint64_t> flush_floor_{0};
   std::atomic<uint32_t> available_{0};      // mirrors, set by PublishCountsLocked
   std::atomic<uint32_t> retired_count_{0};
-  std::atomic<bool> victims_pending_{false};
   std::atomic<bool> over_budget_{false};
 
   mutable base::Mutex mutex_;

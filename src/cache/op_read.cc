@@ -24,6 +24,7 @@ Reply Vivify(Session& session, const Command& command, const Entry& entry, Publi
   }
   Reply reply = Plain(Outcome::kStored);
   Describe(session, location, &reply);
+  if (command.want_cas) session.store().log().NoteShown(reply.cas);
   if (command.update_expiry)
     reply.ttl_before_s = SecondsLeft(session, touched ? command.vivify_expiry : command.expiry);
   reply.won = true;

@@ -238,7 +238,7 @@ void Store::ExpireWhenDue(Session& session) {
   uint32_t checked = expiry_checked_s_.load(std::memory_order_relaxed);
   if (checked == now_s) return;
   // One thread a second looks; while it finds something it looks again with the next batch.
-  if (EvictOne(session, false, true)) return;
+  if (EvictOne(session, false, true) == Freed::kOne) return;
   expiry_checked_s_.compare_exchange_strong(checked, now_s);
 }
 
@@ -277,10 +277,12 @@ bool Store::MakeRoom(Session& session, uint64_t bytes) {
         !(index_->growing() && growth_wanted_.load()))
       return true;
     const bool is_short = log_->SegmentsAvailable() + log_->SegmentsRetired() < needed;
-    if ((is_short || (is_enough && !has_room)) && EvictOne(session, options_.evict, false))
-      continue;
-    if (log_->SegmentsRetired() == 0 && !index_->growing() && !log_->VictimsPending()) {
-      if (sealed) return has_room;
+    Freed freed = Freed::kNoneNow;
+    if (is_short || (is_enough && !has_room)) freed = EvictOne(session, options_.evict, false);
+    if (freed == Freed::kOne) continue;
+    // Asked in this order: what another thread retires it held as a victim before.
+    if (freed == Freed::kNothing && log_->SegmentsRetired() == 0 && !index_->growing()) {
+      if (sealed) return log_->SegmentsAvailable() >= needed && log_->HasNeighbours(needed - 1);
       log_->SealAll();  // what is left may be in open segments of other groups
       sealed = true;
       continue;

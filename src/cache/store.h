@@ -108,7 +108,13 @@ class Store {
   bool CanGrowIndex() const;
   void StartGrowthIfCrowded() WEFT_EXCLUDES(budget_mutex_);
   void FlushDue(uint32_t due);
-  bool EvictOne(Session& session, bool evict, bool only_ended);  // evict.cc
+  // What an attempt to free one segment came to.
+  enum class Freed : uint8_t {
+    kOne,      // a segment is retired, or a used one got a new place in the queue: go on
+    kNoneNow,  // other threads hold what could be freed
+    kNothing,  // nothing may be freed
+  };
+  Freed EvictOne(Session& session, bool evict, bool only_ended);  // evict.cc
   void EvictAhead(Session& session);
   void ExpireWhenDue(Session& session);
   void UpdateLogBudget() WEFT_EXCLUDES(budget_mutex_);

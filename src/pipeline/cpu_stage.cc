@@ -50,7 +50,8 @@ void CpuStage::Run(Batch& batch, cache::Session& session, Sink& sink) {
       i++;
       continue;
     }
-    const uint32_t end = GroupEnd(batch, i);
+    // Who found no room goes alone: objects placed for those behind it would take what was freed.
+    const uint32_t end = starving_ == i ? i + 1 : GroupEnd(batch, i);
     const uint32_t done = RunGroup(batch, i, end, session);
     TaskClock clock(times_);
     sink.Write(batch, i, done, session);

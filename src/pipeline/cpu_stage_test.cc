@@ -1,108 +1,13 @@
-#include "pipeline/cpu_stage.h"
+#include "pipeline/test_runner.h"
 
-#include <gtest/gtest.h>
-
-#include <functional>
 #include <map>
 #include <random>
-
-#include "cache/object_writer.h"
-#include "cache/test_kit.h"
 
 namespace weft::pipeline {
 namespace {
 
-using cache::Client;
-using cache::Command;
-using cache::OpenStore;
 using cache::Rounds;
 using cache::TestSeed;
-using cache::Verb;
-
-constexpr int64_t kMuchRoom = int64_t{1} << 40;
-
-// What became of one query, copied while it was there.
-struct Result {
-  QueryState state = QueryState::kWaiting;
-  cache::Reply reply;
-  std::string value;
-};
-
-// A batch and the results of its queries, in their order.
-class Runner : public Sink {
- public:
-  explicit Runner(cache::Store* store)
-      : store_(store), session_(store->NewSession()), stage_(store, &times_),
-        batch_(Plan::OneStageCpu()) {
-    Clear();
-  }
-
-  Batch& batch() { return batch_; }
-  const std::vector<Result>& results() const { return results_; }
-  const Result& result(size_t i) const { return results_.at(i); }
-  std::function<void(uint32_t)> other = [](uint32_t) {};
-
-  void Clear() {
-    batch_.Clear();
-    source_ = batch_.AddSource(kMuchRoom);
-  }
-  void Read(std::string_view key) { Read(source_, key); }
-  void Read(uint32_t source, std::string_view key) {
-    batch_.AddRead(source, 0, key, store_->HashOf(key));
-  }
-  void Add(const Command& command) { Add(source_, command); }
-  void Add(uint32_t source, Command command) {
-    command.hash = store_->HashOf(command.key);
-    batch_.AddCommand(source, 0, command);
-  }
-  void Set(std::string_view key, std::string_view value) { Set(source_, key, value); }
-  void Set(uint32_t source, std::string_view key, std::string_view value) {
-    Command command = Client::Of(Verb::kStore, key);
-    command.value = value;
-    Add(source, command);
-  }
-  void Other() { batch_.AddOther(source_, 0); }
-
-  const std::vector<Result>& Run() {
-    results_.clear();
-    stage_.Run(batch_, *session_, *this);
-    EXPECT_EQ(results_.size(), batch_.size());
-    Clear();
-    return results_;
-  }
-  cache::Session& session() { return *session_; }
-
-  void Write(Batch& batch, uint32_t begin, uint32_t end, cache::Session& session) override {
-    EXPECT_EQ(begin, results_.size()) << "every query is written once and in its order";
-    for (uint32_t i = begin; i < end; i++) {
-      Result result;
-      result.state = batch.state(i);
-      if (batch.kind(i) == QueryKind::kCommand) {
-        result.reply = batch.reply(i);
-      } else if (batch.kind(i) == QueryKind::kRead && batch.state(i) == QueryState::kDone) {
-        if (batch.location(i) != 0) {
-          result.reply.outcome = Outcome::kHit;
-          result.reply.client_flags = task::ClientFlags(session.ObjectAt(batch.location(i)));
-          result.reply.value = cache::ValueView(session.ObjectAt(batch.location(i)));
-        } else {
-          result.reply.miss = batch.miss(i);
-        }
-      }
-      result.value = std::string(result.reply.value);
-      results_.push_back(result);
-    }
-  }
-  void RunOther(Batch&, uint32_t i, cache::Session&) override { other(i); }
-
- private:
-  cache::Store* const store_;
-  const std::unique_ptr<cache::Session> session_;
-  TaskTimes times_;
-  CpuStage stage_;
-  Batch batch_;
-  uint32_t source_ = 0;
-  std::vector<Result> results_;
-};
 
 TEST(CpuStage, GetSeesTheSetBeforeItAndNotTheOneAfter) {
   const auto store = OpenStore();
@@ -176,52 +81,6 @@ TEST(CpuStage, VersionsShownInABatchRiseWithTheNextSet) {
   EXPECT_GT(results[2].reply.cas, results[0].reply.cas);
 }
 
-TEST(CpuStage, SourceWithoutRoomIsSkippedFromThereOn) {
-  const auto store = OpenStore();
-  Client client(store.get());
-  client.Set("large", std::string(5000, 'x'));
-  client.Set("small", "s");
-  Runner runner(store.get());
-  const uint32_t tight = runner.batch().AddSource(4000), wide = runner.batch().AddSource(kMuchRoom);
-  runner.Read(tight, "small");
-  runner.Read(tight, "large");  // begun with room left
-  runner.Set(wide, "a", "1");
-  runner.Read(tight, "small");
-  runner.Set(tight, "b", "never");
-  runner.Read(wide, "b");
-  runner.Set(tight, "a", "never");
-  runner.Read(wide, "a");
-  const std::vector<Result>& results = runner.Run();
-  const QueryState done = QueryState::kDone, skipped = QueryState::kSkipped;
-  const QueryState expected[] = {done, done, done, skipped, skipped, done, skipped, done};
-  for (size_t i = 0; i < std::size(expected); i++) EXPECT_EQ(results[i].state, expected[i]) << i;
-  EXPECT_EQ(results[1].value.size(), 5000u);
-  EXPECT_EQ(results[5].reply.outcome, Outcome::kMiss);
-  EXPECT_EQ(results[7].value, "1");
-  EXPECT_EQ(store->Stats().items, 3u);
-  // What was placed for the skipped sets does not count.
-  uint64_t bytes = 0;
-  for (const char* key : {"large", "small", "a"}) bytes += client.Get(key).reply.object_bytes;
-  EXPECT_EQ(store->Stats().object_bytes, bytes);
-}
-
-TEST(CpuStage, OtherQueryOfASourceWithoutRoomIsNotRun) {
-  const auto store = OpenStore();
-  Client client(store.get());
-  client.Set("large", std::string(5000, 'x'));
-  Runner runner(store.get());
-  const uint32_t tight = runner.batch().AddSource(100);
-  int ran = 0;
-  runner.other = [&](uint32_t) { ran++; };
-  runner.Other();
-  runner.Read(tight, "large");
-  runner.batch().AddOther(tight, 0);
-  runner.Run();
-  EXPECT_EQ(ran, 1);
-  EXPECT_EQ(runner.result(0).state, QueryState::kDone);
-  EXPECT_EQ(runner.result(2).state, QueryState::kSkipped);
-}
-
 TEST(CpuStage, FlushInTheMiddleDividesTheBatch) {
   const auto store = OpenStore();
   Client client(store.get());
@@ -273,79 +132,27 @@ TEST(CpuStage, FlushByAnotherWhileTheIndexGrowsLeavesPositionsGood) {
   EXPECT_EQ(other.Value("k0"), "(none)");
 }
 
-TEST(CpuStage, NoRoomInTheMiddleOfAGroupLosesNothing) {
-  CacheOptions options;
-  options.memory_bytes = 4 << 20;
-  const auto store = OpenStore(options);
-  Runner runner(store.get());
-  for (uint32_t round = 0; round < 20; round++) {
-    std::vector<std::string> keys, values;
-    for (uint32_t i = 0; i < 60; i++) {
-      keys.push_back("k" + std::to_string(i));
-      values.push_back(std::string(i % 3 == 0 ? 300000 : 1000, static_cast<char>('a' + i % 26)));
-    }
-    for (uint32_t i = 0; i < 60; i++) {
-      runner.Set(keys[i], values[i]);
-      runner.Read(keys[i]);
-    }
-    runner.Run();
-    for (uint32_t i = 0; i < 60; i++) {
-      ASSERT_EQ(runner.result(2 * i).reply.outcome, Outcome::kStored) << i;
-      const Result& read = runner.result(2 * i + 1);
-      if (read.reply.outcome == Outcome::kHit) {
-        ASSERT_EQ(read.value, values[i]);
-      }
-    }
-  }
-  EXPECT_LE(store->Stats().memory_bytes, 4u << 20);
-}
-
-TEST(CpuStage, StoreThatMayNotEvictRefusesAndKeepsWhatItHas) {
-  CacheOptions options;
-  options.memory_bytes = 4 << 20;
-  options.evict = false;
-  const auto store = OpenStore(options);
-  Runner runner(store.get());
-  std::map<std::string, std::string> stored;
-  uint32_t refused = 0;
-  for (uint32_t round = 0; round < 40; round++) {
-    std::vector<std::string> keys, values;
-    for (uint32_t i = 0; i < 100; i++) {
-      keys.push_back("k" + std::to_string(round * 100 + i));
-      values.push_back(std::string(2000, static_cast<char>('a' + i % 26)));
-    }
-    for (uint32_t i = 0; i < 100; i++) runner.Set(keys[i], values[i]);
-    runner.Run();
-    for (uint32_t i = 0; i < 100; i++) {
-      if (runner.result(i).reply.outcome == Outcome::kStored) stored[keys[i]] = values[i];
-      else {
-        ASSERT_EQ(runner.result(i).reply.outcome, Outcome::kNoMemory);
-      }
-      refused += runner.result(i).reply.outcome != Outcome::kStored;
-    }
-  }
-  EXPECT_GT(refused, 100u);
-  EXPECT_GT(stored.size(), 500u);
-  Client client(store.get());
-  for (const auto& [key, value] : stored) ASSERT_EQ(client.Value(key), value) << key;
-  EXPECT_EQ(store->Stats().items, stored.size());
-}
-
 // Random batches give what the same commands give one by one.
 class Pair {
  public:
   Pair(const CacheOptions& options, uint64_t seed)
-      : random_(seed), batched_(OpenStore(options)), single_(OpenStore(options)),
-        runner_(batched_.get()), client_(single_.get()) {}
+      : random_(seed),
+        batched_(OpenStore(options)),
+        single_(OpenStore(options)),
+        runner_(batched_.get()),
+        client_(single_.get()) {}
 
   void RunBatch() {
     const uint32_t count = random_() % 150;
     std::vector<Entered> entered(count);
     for (uint32_t i = 0; i < count; i++) {
       Enter(&entered[i]);
-      if (entered[i].kind == QueryKind::kRead) runner_.Read(entered[i].key);
-      else if (entered[i].kind == QueryKind::kOther) runner_.Other();
-      else runner_.Add(CommandOf(entered[i], batched_cas_));
+      if (entered[i].kind == QueryKind::kRead)
+        runner_.Read(entered[i].key);
+      else if (entered[i].kind == QueryKind::kOther)
+        runner_.Other();
+      else
+        runner_.Add(CommandOf(entered[i], batched_cas_));
     }
     runner_.other = [this](uint32_t) { batched_->Flush(runner_.session(), 0); };
     runner_.Run();
@@ -385,29 +192,49 @@ class Pair {
     entered->kind = QueryKind::kCommand;
     Command& c = entered->command;
     const char letter = static_cast<char>('a' + random_() % 26);
-    entered->value = random_() % 3 == 0 ? std::to_string(random_() % 100)
-                                        : std::string(random_() % 300, letter);
+    entered->value =
+        random_() % 3 == 0 ? std::to_string(random_() % 100) : std::string(random_() % 300, letter);
     c.client_flags = random_() % 2 == 0 ? 0 : static_cast<uint32_t>(random_());
     c.want_cas = random_() % 4 == 0;
     c.expiry = random_() % 4 == 0 ? base::NowSeconds() + 5000 : 0;
     switch (random_() % 12) {
-      case 0: case 1: case 2: c.verb = Verb::kStore; break;
+      case 0:
+      case 1:
+      case 2: c.verb = Verb::kStore; break;
       case 3:
         c.verb = Verb::kStore;
         c.store_mode = static_cast<cache::StoreMode>(random_() % 5);
         break;
-      case 4: c.verb = Verb::kStore; c.compare_cas = true; break;
+      case 4:
+        c.verb = Verb::kStore;
+        c.compare_cas = true;
+        break;
       case 5:
         c.verb = Verb::kArithmetic;
         c.delta = random_() % 9;
         c.decrement = random_() % 2;
         break;
-      case 6: c.verb = Verb::kArithmetic; c.vivify = true; c.initial = 7; break;
+      case 6:
+        c.verb = Verb::kArithmetic;
+        c.vivify = true;
+        c.initial = 7;
+        break;
       case 7: c.verb = Verb::kTouch; break;
       case 8: c.verb = Verb::kDelete; break;
-      case 9: c.verb = Verb::kDelete; c.invalidate = true; break;
-      case 10: c.verb = Verb::kRead; c.vivify = random_() % 2; c.hand_out_win = true; break;
-      case 11: c.verb = Verb::kRead; c.update_expiry = true; c.want_cas = true; break;
+      case 9:
+        c.verb = Verb::kDelete;
+        c.invalidate = true;
+        break;
+      case 10:
+        c.verb = Verb::kRead;
+        c.vivify = random_() % 2;
+        c.hand_out_win = true;
+        break;
+      case 11:
+        c.verb = Verb::kRead;
+        c.update_expiry = true;
+        c.want_cas = true;
+        break;
     }
     if (c.verb == Verb::kStore && random_() % 60 == 0) entered->value.assign(1 << 20, 'L');
   }

@@ -103,8 +103,8 @@ TEST(Plan, WhatBelongsToTheHostStaysThere) {
 
 TEST(Plan, AnyBytesAreReadOrRefused) {
   std::mt19937_64 random(1);
-  const std::string_view pieces[] = {"[", "]", "RV", "PP", "MM", "IN.search", "KC", "cpu", "->",
-                                     "→", "\xe2", "-", " ", "gpu0", "x"};
+  const std::string_view pieces[] = {"[",  "]", "RV",   "PP", "MM", "IN.search", "KC", "cpu",
+                                     "->", "→", "\xe2", "-",  " ",  "gpu0",      "x"};
   for (int i = 0; i < 20000; i++) {
     std::string text;
     for (uint64_t n = random() % 12; n > 0; n--) text += pieces[random() % std::size(pieces)];

@@ -12,6 +12,7 @@ void CountRead(const cache::Command& command, const cache::Reply& reply,
     if (command.update_expiry) counters->touch_hits.Add(1);
     return;
   }
+  if (reply.outcome == Outcome::kNoMemory) return;  // neither hit nor miss
   counters->get_misses.Add(1);
   if (command.update_expiry) counters->touch_misses.Add(1);
   if (reply.miss == cache::Miss::kExpired) counters->get_expired.Add(1);
@@ -56,6 +57,7 @@ void CountReply(const cache::Command& command, const cache::Reply& reply,
       return;
     case cache::Verb::kTouch:
       counters->cmd_touch.Add(1);
+      if (reply.outcome == Outcome::kNoMemory) return;  // neither hit nor miss
       (reply.outcome == Outcome::kMiss ? counters->touch_misses : counters->touch_hits).Add(1);
       return;
   }

@@ -20,6 +20,8 @@ constexpr std::string_view kBadKeyText = "CLIENT_ERROR bad command line format\r
 constexpr std::string_view kTooLargeText = "SERVER_ERROR object too large for cache\r\n";
 constexpr std::string_view kStoreNoMemoryText = "SERVER_ERROR out of memory storing object\r\n";
 constexpr std::string_view kArithmeticNoMemoryText = "SERVER_ERROR out of memory in incr\r\n";
+constexpr std::string_view kReadNoMemoryText =
+    "SERVER_ERROR out of memory writing get response\r\n";
 
 char* Append(std::string_view text, char* out) {
   if (text.empty()) return out;  // an empty view may have no address to copy from
@@ -278,8 +280,9 @@ char* WriteHead(const Request& request, std::string_view key, const cache::Reply
 
 char* WriteValueEnd(char* out) { return Append("\r\n", out); }
 
-char* WriteEnd(const Request& request, char* out) {
-  return request.kind == RequestKind::kRead ? Append("END\r\n", out) : out;
+char* WriteEnd(const Request& request, bool failed, char* out) {
+  if (request.kind != RequestKind::kRead) return out;
+  return Append(failed ? kReadNoMemoryText : "END\r\n", out);
 }
 
 char* WriteReply(const Request& request, std::string_view key, const cache::Reply& reply,

@@ -29,8 +29,9 @@ char* WriteHead(const Request& request, std::string_view key, const cache::Reply
 
 char* WriteValueEnd(char* out);
 
-// After the last key of a kRead; nothing for other kinds.
-char* WriteEnd(const Request& request, char* out);
+// After the last key of a kRead; nothing for other kinds. `failed`: one of its keys could not be
+// carried out for want of memory (gat writes), which is no miss and must not read as one.
+char* WriteEnd(const Request& request, bool failed, char* out);
 
 // Head, value and its end at once, for small values.
 char* WriteReply(const Request& request, std::string_view key, const cache::Reply& reply,

@@ -89,9 +89,11 @@ void Worker::Settle(Source* source) {
   auto& conversation = *static_cast<protocol::Conversation*>(connection.state);
   if (source->close) return connection.CloseAfterFlush();
   conversation.keys_done = 0;
+  conversation.read_failed = false;
   if (source->stopped != nullptr) {
     // Not all may be written now: the rest comes again when the output has drained.
     conversation.keys_done = source->stopped->keys_before + source->keys_done;
+    conversation.read_failed = source->stopped->failed;
     conversation.scanned_bytes = 0;
     connection.Consume(source->stopped->begin);
     return connection.HasMore();
@@ -102,8 +104,10 @@ void Worker::Settle(Source* source) {
     case protocol::Exhausted::kClose:
       return connection.CloseAfterFlush();
     case protocol::Exhausted::kBatchFull:
-      if (!entered_.empty() && !entered_.back().whole)
+      if (!entered_.empty() && !entered_.back().whole) {
         conversation.keys_done = entered_.back().keys_before + entered_.back().keys_entered;
+        conversation.read_failed = entered_.back().failed;
+      }
       return;
     case protocol::Exhausted::kInput:
       if (source->entering.needed_bytes != 0)
@@ -136,8 +140,9 @@ void Worker::WriteOne(pipeline::Batch& batch, uint32_t i, cache::Session& sessio
           protocol::WriteText(entered.request, other_text_, start) - start));
   } else {
     const cache::Reply reply = protocol::ReplyOf(batch, i, session);
-    protocol::WriteQuery(entered.request, batch.key(i), last_of_batch && entered.whole, reply,
-                         *source.connection);
+    entered.failed |= reply.outcome == Outcome::kNoMemory;
+    protocol::WriteQuery(entered.request, batch.key(i), last_of_batch && entered.whole,
+                         entered.failed, reply, *source.connection);
     protocol::CountReply(entered.request.command, reply, &counters_);
     if (entered.request.kind >= RequestKind::kMetaRead) counters_.cmd_meta.Add(1);
   }

@@ -478,9 +478,7 @@ def report(run, mismatch):
     if story is None:
         report_batch(run, session, mismatch.unit())
         return
-    print(
-        f"shortest story found, {len(story)} commands (\\x01CAS\\x01: the version last shown):"
-    )
+    print(f"shortest story found, {len(story)} commands (\\x01CAS\\x01: the version last shown):")
     replay = Replay(run.options)
     for command in story:
         problem, reference, subject = replay.one(command)

@@ -25,14 +25,11 @@ def _driver():
 
 
 def _histories(server, *flags):
-    count = "1000" if os.environ.get("WEFT_TEST_LONG") else "100"
+    count = "5000" if os.environ.get("WEFT_TEST_LONG") else "500"
+    seed = os.environ.get("WEFT_SEED", "1")
     address = server.unix_path or f"127.0.0.1:{server.port}"
-    done = subprocess.run(
-        [str(_driver()), address, "--histories", count, "--seconds-max", "240", *flags],
-        capture_output=True,
-        text=True,
-        timeout=600,
-    )
+    line = [str(_driver()), address, "--histories", count, "--seed", seed, "--seconds-max", "240"]
+    done = subprocess.run([*line, *flags], capture_output=True, text=True, timeout=600)
     check(done.returncode == 0, done.stdout[-6000:] + done.stderr[-2000:])
     return done.stdout.splitlines()[-1]
 

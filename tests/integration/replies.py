@@ -37,9 +37,9 @@ class Replies:
     """One stretch of replies, taken apart.
 
     units    list of bytes, with marks where something was put aside
-    cas      the versions put aside, in order
-    seconds  the times put aside, in order
-    shown    (key, version) where a reply tells both
+    cas      (unit, version): what was put aside, in order, with the index of its unit
+    seconds  (unit, seconds): the times put aside, likewise
+    shown    (unit, key, version) where a reply tells both
     """
 
     __slots__ = ("units", "cas", "seconds", "shown")
@@ -81,8 +81,8 @@ class Replies:
             return start
         if len(parts) == 5:
             cas = int(parts[4])
-            self.cas.append(cas)
-            self.shown.append((parts[1], cas))
+            self.cas.append((len(self.units), cas))
+            self.shown.append((len(self.units), parts[1], cas))
             line = line[: line.rindex(b" ")] + b" #\r\n"
         self.units.append(line + data[start:stop])
         return stop
@@ -109,17 +109,17 @@ class Replies:
             elif letter == b"c":
                 if token != b"c0":
                     cas = int(token[1:])
-                    self.cas.append(cas)
+                    self.cas.append((len(self.units), cas))
                     tokens[i] = b"c#"
             elif letter == b"t":
-                self.seconds.append(int(token[1:]))
+                self.seconds.append((len(self.units), int(token[1:])))
                 tokens[i] = b"t#"
             elif letter == b"l":
                 tokens[i] = b"l#"
         if cas is not None and key is not None:
             if b"b" in tokens[first:]:
                 key = base64.b64decode(key)
-            self.shown.append((key, cas))
+            self.shown.append((len(self.units), key, cas))
         self.units.append(b" ".join(tokens) + line[-2:] + data[start:stop])
         return stop
 
@@ -130,15 +130,28 @@ class Replies:
             if not equals:
                 continue
             if name == b"cas":
-                self.cas.append(int(number))
+                self.cas.append((len(self.units), int(number)))
                 tokens[i] = b"cas=#"
             elif name == b"exp" and number != b"-1":
-                self.seconds.append(int(number))
+                self.seconds.append((len(self.units), int(number)))
                 tokens[i] = b"exp=#"
             elif name in (b"la", b"cls", b"size"):
                 int(number)
                 tokens[i] = name + b"=#"
         self.units.append(b" ".join(tokens) + line[-2:])
+
+    def drop(self, begin, end):
+        """Forgets the units [begin, end) and what was put aside of them."""
+        del self.units[begin:end]
+
+        def keep(entries):
+            return [
+                entry if entry[0] < begin else (entry[0] - (end - begin), *entry[1:])
+                for entry in entries
+                if not begin <= entry[0] < end
+            ]
+
+        self.cas, self.seconds, self.shown = map(keep, (self.cas, self.seconds, self.shown))
 
 
 class KnownDifference:
@@ -198,7 +211,7 @@ class Comparison:
     def compare(self, reference, subject):
         """None where both say the same, else a sentence. Takes the raw bytes."""
         ours, theirs = Replies(subject), Replies(reference)
-        self._excuse_lost_replies(theirs.units, ours.units)
+        self._excuse_lost_replies(theirs.units, ours)
         if ours.units != theirs.units:
             for i, (a, b) in enumerate(zip(theirs.units, ours.units)):
                 if a != b and not self._excuse(a, b):
@@ -208,16 +221,16 @@ class Comparison:
                     f"reference sent {len(theirs.units)} units, subject {len(ours.units)}; "
                     f"last {_short(theirs.units[-1:])} and {_short(ours.units[-1:])}"
                 )
-        for a, b in zip(theirs.cas, ours.cas):
+        for (_, a), (_, b) in zip(theirs.cas, ours.cas):
             if self.subject_cas.setdefault(a, b) != b or self.reference_cas.setdefault(b, a) != a:
                 return (
                     f"versions: reference {a} was subject's {self.subject_cas[a]}, now {b} "
                     f"(which was reference's {self.reference_cas.get(b)})"
                 )
-        for a, b in zip(theirs.seconds, ours.seconds):
+        for (_, a), (_, b) in zip(theirs.seconds, ours.seconds):
             if abs(a - b) > SECONDS_APART_MAX:
                 return f"seconds left: reference {a}, subject {b}"
-        for (key, a), (_, b) in zip(theirs.shown, ours.shown):
+        for (_, key, a), (_, _, b) in zip(theirs.shown, ours.shown):
             pairs = self.shown.setdefault(key, [])
             if not pairs or pairs[-1] != (a, b):
                 pairs.append((a, b))
@@ -238,13 +251,13 @@ class Comparison:
         Only where the reference has fewer replies: those before its error, and no more than lack.
         """
         for i, unit in enumerate(theirs):
-            spare = len(ours) - len(theirs)
+            spare = len(ours.units) - len(theirs)
             if spare <= 0:
                 return
-            if unit != BAD_FORMAT or ours[i] == unit:
+            if unit != BAD_FORMAT or ours.units[i] == unit:
                 continue
-            if BAD_FORMAT in ours[i : i + spare + 1]:
-                del ours[i : ours.index(BAD_FORMAT, i)]
+            if BAD_FORMAT in ours.units[i : i + spare + 1]:
+                ours.drop(i, ours.units.index(BAD_FORMAT, i))
                 self.excused["D25"] = self.excused.get("D25", 0) + 1
 
     def _excuse(self, reference_unit, subject_unit):

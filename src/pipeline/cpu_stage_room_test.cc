@@ -1,0 +1,135 @@
+#include "pipeline/test_runner.h"
+
+#include <map>
+
+namespace weft::pipeline {
+namespace {
+
+TEST(CpuStage, SourceWithoutRoomIsSkippedFromThereOn) {
+  const auto store = OpenStore();
+  Client client(store.get());
+  client.Set("large", std::string(5000, 'x'));
+  client.Set("small", "s");
+  Runner runner(store.get());
+  const uint32_t tight = runner.batch().AddSource(4000), wide = runner.batch().AddSource(kMuchRoom);
+  runner.Read(tight, "small");
+  runner.Read(tight, "large");  // begun with room left
+  runner.Set(wide, "a", "1");
+  runner.Read(tight, "small");
+  runner.Set(tight, "b", "never");
+  runner.Read(wide, "b");
+  runner.Set(tight, "a", "never");
+  runner.Read(wide, "a");
+  const std::vector<Result>& results = runner.Run();
+  const QueryState done = QueryState::kDone, skipped = QueryState::kSkipped;
+  const QueryState expected[] = {done, done, done, skipped, skipped, done, skipped, done};
+  for (size_t i = 0; i < std::size(expected); i++) EXPECT_EQ(results[i].state, expected[i]) << i;
+  EXPECT_EQ(results[1].value.size(), 5000u);
+  EXPECT_EQ(results[5].reply.outcome, Outcome::kMiss);
+  EXPECT_EQ(results[7].value, "1");
+  EXPECT_EQ(store->Stats().items, 3u);
+  // What was placed for the skipped sets does not count.
+  uint64_t bytes = 0;
+  for (const char* key : {"large", "small", "a"}) bytes += client.Get(key).reply.object_bytes;
+  EXPECT_EQ(store->Stats().object_bytes, bytes);
+}
+
+TEST(CpuStage, OtherQueryOfASourceWithoutRoomIsNotRun) {
+  const auto store = OpenStore();
+  Client client(store.get());
+  client.Set("large", std::string(5000, 'x'));
+  Runner runner(store.get());
+  const uint32_t tight = runner.batch().AddSource(100);
+  int ran = 0;
+  runner.other = [&](uint32_t) { ran++; };
+  runner.Other();
+  runner.Read(tight, "large");
+  runner.batch().AddOther(tight, 0);
+  runner.Run();
+  EXPECT_EQ(ran, 1);
+  EXPECT_EQ(runner.result(0).state, QueryState::kDone);
+  EXPECT_EQ(runner.result(2).state, QueryState::kSkipped);
+}
+
+TEST(CpuStage, NoRoomInTheMiddleOfAGroupLosesNothing) {
+  CacheOptions options;
+  options.memory_bytes = 4 << 20;
+  const auto store = OpenStore(options);
+  Runner runner(store.get());
+  for (uint32_t round = 0; round < 20; round++) {
+    std::vector<std::string> keys, values;
+    for (uint32_t i = 0; i < 60; i++) {
+      keys.push_back("k" + std::to_string(i));
+      values.push_back(std::string(i % 3 == 0 ? 300000 : 1000, static_cast<char>('a' + i % 26)));
+    }
+    for (uint32_t i = 0; i < 60; i++) {
+      runner.Set(keys[i], values[i]);
+      runner.Read(keys[i]);
+    }
+    runner.Run();
+    for (uint32_t i = 0; i < 60; i++) {
+      ASSERT_EQ(runner.result(2 * i).reply.outcome, Outcome::kStored) << i;
+      const Result& read = runner.result(2 * i + 1);
+      if (read.reply.outcome == Outcome::kHit) {
+        ASSERT_EQ(read.value, values[i]);
+      }
+    }
+  }
+  EXPECT_LE(store->Stats().memory_bytes, 4u << 20);
+}
+
+TEST(CpuStage, CommandThatWritesLateFindsRoomBesideManyPlacedObjects) {
+  CacheOptions options;
+  options.memory_bytes = 4 << 20;
+  const auto store = OpenStore(options);
+  Runner runner(store.get());
+  const std::string value(20000, 'v');
+  for (uint32_t round = 0; round < 50; round++) {
+    std::vector<std::string> keys;
+    for (uint32_t i = 0; i < 62; i++) keys.push_back(std::to_string(round * 62 + i));
+    runner.Set("k", value);
+    Command gat = Client::Of(Verb::kRead, "k");
+    gat.update_expiry = true;
+    runner.Add(gat);
+    for (const std::string& key : keys) runner.Set(key, value);
+    for (const Result& result : runner.Run()) {
+      EXPECT_NE(result.reply.outcome, Outcome::kNoMemory);
+      EXPECT_FALSE(result.reply.needs_room);
+    }
+  }
+}
+
+TEST(CpuStage, StoreThatMayNotEvictRefusesAndKeepsWhatItHas) {
+  CacheOptions options;
+  options.memory_bytes = 4 << 20;
+  options.evict = false;
+  const auto store = OpenStore(options);
+  Runner runner(store.get());
+  std::map<std::string, std::string> stored;
+  uint32_t refused = 0;
+  for (uint32_t round = 0; round < 40; round++) {
+    std::vector<std::string> keys, values;
+    for (uint32_t i = 0; i < 100; i++) {
+      keys.push_back("k" + std::to_string(round * 100 + i));
+      values.push_back(std::string(2000, static_cast<char>('a' + i % 26)));
+    }
+    for (uint32_t i = 0; i < 100; i++) runner.Set(keys[i], values[i]);
+    runner.Run();
+    for (uint32_t i = 0; i < 100; i++) {
+      if (runner.result(i).reply.outcome == Outcome::kStored)
+        stored[keys[i]] = values[i];
+      else {
+        ASSERT_EQ(runner.result(i).reply.outcome, Outcome::kNoMemory);
+      }
+      refused += runner.result(i).reply.outcome != Outcome::kStored;
+    }
+  }
+  EXPECT_GT(refused, 100u);
+  EXPECT_GT(stored.size(), 500u);
+  Client client(store.get());
+  for (const auto& [key, value] : stored) ASSERT_EQ(client.Value(key), value) << key;
+  EXPECT_EQ(store->Stats().items, stored.size());
+}
+
+}  // namespace
+}  // namespace weft::pipeline
