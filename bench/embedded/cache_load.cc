@@ -31,16 +31,20 @@ void CacheAnswers::Merge(const CacheAnswers& other) {
   wrong += other.wrong;
 }
 
-CacheWorker::CacheWorker(Cache* cache, const Workload& workload, uint32_t batch)
+CacheWorker::CacheWorker(Cache* cache, const Workload& workload, uint32_t batch,
+                         std::span<const uint32_t> stream)
     : cache_(cache),
       key_bytes_(workload.key_bytes),
       value_bytes_(workload.value_bytes),
       batch_(batch),
-      keys_(size_t{batch} * workload.key_bytes),
+      stream_(stream),
+      keys_(stream.size() * workload.key_bytes),
       values_(size_t{batch} * workload.value_bytes),
-      get_ids_(batch),
       lookups_(batch),
-      pairs_(batch) {}
+      pairs_(batch) {
+  for (size_t i = 0; i < stream.size(); ++i)
+    WriteKey(stream[i] & ~IdStreams::kSetBit, keys_.data() + i * key_bytes_, key_bytes_);
+}
 
 void CacheWorker::Run(std::span<const uint32_t> ids) {
   for (size_t at = 0; at < ids.size(); at += batch_)
@@ -48,40 +52,38 @@ void CacheWorker::Run(std::span<const uint32_t> ids) {
 }
 
 void CacheWorker::RunBatch(std::span<const uint32_t> ids) {
+  const char* key = keys_.data() + static_cast<size_t>(ids.data() - stream_.data()) * key_bytes_;
+  char* value = values_.data();
   size_t gets = 0, sets = 0;
-  for (size_t i = 0; i < ids.size(); ++i) {
-    const uint32_t id = ids[i] & ~IdStreams::kSetBit;
-    char* key = keys_.data() + i * key_bytes_;
-    char* value = values_.data() + i * value_bytes_;
-    WriteKey(id, key, key_bytes_);
-    if (ids[i] & IdStreams::kSetBit) {
-      WriteValue(id, value, value_bytes_);
+  for (const uint32_t id : ids) {
+    if (id & IdStreams::kSetBit) {
+      WriteValue(id & ~IdStreams::kSetBit, value, value_bytes_);
       pairs_[sets++] = {{key, key_bytes_}, {value, value_bytes_}};
     } else {
-      get_ids_[gets] = id;
       lookups_[gets++] = {{key, key_bytes_}, value, value_bytes_};
     }
+    key += key_bytes_;
+    value += value_bytes_;
   }
   if (sets > 0) cache_->MultiSet({pairs_.data(), sets});
   for (size_t i = 0; i < sets; ++i) answers_.stored += pairs_[i].outcome == Outcome::kStored;
   answers_.sets += sets;
   if (gets == 0) return;
   cache_->MultiGet({lookups_.data(), gets});
-  CheckBatch(gets);
+  CheckBatch(gets, ids);
 }
 
-void CacheWorker::CheckBatch(size_t gets) {
+void CacheWorker::CheckBatch(size_t gets, std::span<const uint32_t> ids) {
   uint64_t hits = 0, wrong = 0;
   for (size_t i = 0; i < gets; ++i) {
-    const Cache::Lookup& lookup = lookups_[i];
-    if (lookup.outcome != Outcome::kHit) continue;
-    ++hits;
-    wrong += lookup.value_bytes != value_bytes_ || !ValueStartMatches(get_ids_[i], lookup.value);
+    const bool hit = lookups_[i].outcome == Outcome::kHit;
+    hits += hit;
+    wrong += hit && lookups_[i].value_bytes != value_bytes_;
   }
   sampled_ = sampled_ + 1 < gets ? sampled_ + 1 : 0;
   const Cache::Lookup& whole = lookups_[sampled_];
-  if (whole.outcome == Outcome::kHit)
-    wrong += !ValueMatches(get_ids_[sampled_], whole.value, value_bytes_);
+  const size_t lane = static_cast<size_t>(whole.value - values_.data()) / value_bytes_;
+  if (whole.outcome == Outcome::kHit) wrong += !ValueMatches(ids[lane], whole.value, value_bytes_);
   answers_.gets += gets;
   answers_.hits += hits;
   answers_.wrong += wrong;
@@ -93,19 +95,20 @@ Result<std::unique_ptr<Cache>> FillCache(const Workload& workload, uint64_t obje
   options.expected_items = objects;
   auto cache = Cache::Open(options);
   if (!cache) return cache;
-  CacheWorker worker(cache->get(), workload, defaults::kBatch);
+  uint64_t stored = 0;
   std::vector<uint32_t> ids;
   for (uint64_t first = 0; first < objects; first += kFillPart) {
     ids.clear();
     for (uint64_t id = first; id < std::min(objects, first + kFillPart); ++id)
       ids.push_back(static_cast<uint32_t>(id) | IdStreams::kSetBit);
+    CacheWorker worker(cache->get(), workload, defaults::kBatch, ids);
     worker.Run(ids);
+    stored += worker.answers().stored;
     Progress(fmt::format("embedded: stored {} of {} objects", first + ids.size(), objects));
   }
-  if (worker.answers().stored == objects) return cache;
-  return Status(Code::kNoMemory, fmt::format("only {} of {} objects were stored in {} MiB",
-                                             worker.answers().stored, objects,
-                                             options.memory_bytes >> 20));
+  if (stored == objects) return cache;
+  return Status(Code::kNoMemory, fmt::format("only {} of {} objects were stored in {} MiB", stored,
+                                             objects, options.memory_bytes >> 20));
 }
 
 CacheAnswers VerifySample(Cache* cache, const Workload& workload, uint64_t objects, uint64_t count,

@@ -1,8 +1,11 @@
 // bench/embedded/cache_load.h: a weft::Cache filled with a data set, and batches of requests on it
 // whose answers are checked.
 //
-// Checks    of each hit: outcome, length and the value's first word; of one a batch, in turn, every
-//           byte. VerifySample reads every byte of as many as it is told, outside the clock.
+// Keys      of a stream are written before the clock starts and lie in its order, as a program that
+//           calls a cache has its keys: what is timed is the cache.
+// Checks    of each hit: outcome and length; of one a batch, in turn, every byte. VerifySample
+// reads
+//           every byte of as many as it is told, outside the clock.
 // Threads   Fill and VerifySample: one. Run: any number, each with its own CacheWorker.
 #pragma once
 
@@ -34,23 +37,26 @@ Result<std::unique_ptr<Cache>> FillCache(const Workload& workload, uint64_t obje
 // The buffers of one thread.
 class CacheWorker {
  public:
-  CacheWorker(Cache* cache, const Workload& workload, uint32_t batch);
+  // Writes the keys of `stream`, which must outlive it.
+  CacheWorker(Cache* cache, const Workload& workload, uint32_t batch,
+              std::span<const uint32_t> stream);
 
-  // Carries out `ids` (bit 31 marks a SET), `batch` at a time: one MultiGet and one MultiSet each.
+  // Carries out `ids`, a part of the stream (bit 31 marks a SET), `batch` at a time: one MultiGet
+  // and one MultiSet each.
   void Run(std::span<const uint32_t> ids);
   const CacheAnswers& answers() const { return answers_; }
 
  private:
   void RunBatch(std::span<const uint32_t> ids);
-  void CheckBatch(size_t gets);
+  void CheckBatch(size_t gets, std::span<const uint32_t> ids);
 
   Cache* const cache_;
   const uint32_t key_bytes_;
   const uint32_t value_bytes_;
   const uint32_t batch_;
-  std::vector<char> keys_;
-  std::vector<char> values_;
-  std::vector<uint32_t> get_ids_;
+  const std::span<const uint32_t> stream_;
+  std::vector<char> keys_;    // of the stream, in its order
+  std::vector<char> values_;  // of one batch
   std::vector<Cache::Lookup> lookups_;
   std::vector<Cache::Pair> pairs_;
   size_t sampled_ = 0;  // lane whose value is read whole

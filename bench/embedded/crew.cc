@@ -50,7 +50,7 @@ std::string SharedNote(double busy) {
 }
 
 CrewRate RunCrew(size_t threads, const std::vector<int>& cpus, const IdStreams& streams,
-               double warmup_s, double seconds, const Slice& work) {
+                 double warmup_s, double seconds, const Slice& work) {
   std::barrier together(static_cast<std::ptrdiff_t>(threads));
   std::vector<CrewRate> rates(threads);
   std::vector<std::thread> crew;

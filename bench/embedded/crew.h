@@ -43,7 +43,7 @@ struct CrewRate {
 // Ids a second: warms up for `warmup_s`, then counts for `seconds`. Thread i is pinned to
 // cpus[i % size].
 CrewRate RunCrew(size_t threads, const std::vector<int>& cpus, const IdStreams& streams,
-               double warmup_s, double seconds, const Slice& work);
+                 double warmup_s, double seconds, const Slice& work);
 
 // Below this share of the wall time, other programs had a part of the cores.
 inline constexpr double kBusyQuiet = 0.97;

@@ -34,12 +34,12 @@ Result<Rates> Measure(const EmbeddedOptions& options, const Workload& workload, 
   const KeyPicker picker(options.objects, false);
   const IdStreams streams(picker, 1.0, 1, options.seed);
   const std::vector<int> cpus = options.cpus.empty() ? UsableCpus() : options.cpus;
-  CacheWorker on(with, workload, options.batch), off(without, workload, options.batch);
+  CacheWorker on(with, workload, options.batch, streams.of(0));
+  CacheWorker off(without, workload, options.batch, streams.of(0));
   Rates rates;
   uint64_t sum = 0;
   const auto run = [&](const Slice& work) {
-    return RunCrew(1, {cpus.back()}, streams, options.warmup_s, options.run_s, work)
-        .per_cpu_second;
+    return RunCrew(1, {cpus.back()}, streams, options.warmup_s, options.run_s, work).per_cpu_second;
   };
   for (int i = 0; i < options.repetitions; ++i) {
     rates.walk.Add(run([&](size_t, auto ids) { sum += walk.Run(ids, options.batch); }));
@@ -101,8 +101,7 @@ Status RunEmbedded(const EmbeddedOptions& options, Report& report) {
   report.Add(MakeRow("prefetch", rates->with, "prefetch off", rates->without,
                      options.target.value_or(defaults::kTargetPrefetch), details));
   fmt::print("    ns a lookup: walk {:.1f}, weft {:.1f}, without prefetch {:.1f}\n",
-             1e9 / rates->walk.Median(), 1e9 / rates->with.Median(),
-             1e9 / rates->without.Median());
+             1e9 / rates->walk.Median(), 1e9 / rates->with.Median(), 1e9 / rates->without.Median());
   return Status::Ok();
 }
 

@@ -25,12 +25,13 @@ Result<Point> Measure(const EmbeddedOptions& options, const Workload& workload, 
   const std::vector<int> cpus = options.cpus.empty() ? UsableCpus() : options.cpus;
   std::vector<std::unique_ptr<CacheWorker>> workers;
   for (int t = 0; t < threads; ++t)
-    workers.push_back(std::make_unique<CacheWorker>(cache, workload, options.batch));
+    workers.push_back(std::make_unique<CacheWorker>(cache, workload, options.batch,
+                                                    streams.of(static_cast<size_t>(t))));
   Point point;
   for (int i = 0; i < options.repetitions; ++i) {
-    const CrewRate rate = RunCrew(
-        static_cast<size_t>(threads), cpus, streams, options.warmup_s, options.run_s,
-        [&](size_t thread, std::span<const uint32_t> ids) { workers[thread]->Run(ids); });
+    const CrewRate rate =
+        RunCrew(static_cast<size_t>(threads), cpus, streams, options.warmup_s, options.run_s,
+                [&](size_t thread, std::span<const uint32_t> ids) { workers[thread]->Run(ids); });
     point.rates.Add(rate.per_second);
     point.per_cpu_second.Add(rate.per_cpu_second);
     point.busy = std::min(point.busy, rate.busy);

@@ -38,11 +38,11 @@ Status RunWalk(const EmbeddedOptions& options, Report& report) {
     Samples rates;
     double busy = 1;
     for (int i = 0; i < options.repetitions; ++i) {
-      const CrewRate rate = RunCrew(
-          static_cast<size_t>(threads), cpus, streams, options.warmup_s, options.run_s,
-          [&](size_t, std::span<const uint32_t> ids) {
-            sum.fetch_add(walk.Run(ids, options.batch), std::memory_order_relaxed);
-          });
+      const CrewRate rate =
+          RunCrew(static_cast<size_t>(threads), cpus, streams, options.warmup_s, options.run_s,
+                  [&](size_t, std::span<const uint32_t> ids) {
+                    sum.fetch_add(walk.Run(ids, options.batch), std::memory_order_relaxed);
+                  });
       rates.Add(rate.per_second);
       busy = std::min(busy, rate.busy);
       Progress(fmt::format("walk {}/{}, {} threads: {}/s", i + 1, options.repetitions, threads,

@@ -69,13 +69,6 @@ inline bool ValueMatches(uint32_t id, const char* value, uint32_t value_bytes) {
   return differing == 0;
 }
 
-// Does the first word belong to `id`? For the hottest loops, which check the rest of a sample.
-inline bool ValueStartMatches(uint32_t id, const char* value) {
-  uint64_t got;
-  std::memcpy(&got, value, 8);
-  return got == ValueSeed(id);
-}
-
 static_assert(std::endian::native == std::endian::little, "the key's letters are byte-swapped");
 
 }  // namespace weft::bench

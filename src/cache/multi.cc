@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "cache/store.h"
 #include "cache/entry.h"
+#include "cache/store.h"
 #include "task/batch_tasks.h"
 
 namespace weft::cache {
@@ -16,39 +16,29 @@ bool IsBadKey(std::string_view key) { return key.empty() || key.size() > kKeyByt
 inline void CopyShort(void* to, const void* from, size_t bytes) {
   char* const out = static_cast<char*>(to);
   const char* const in = static_cast<const char*>(from);
-  if (bytes - 8 <= 8) {
+  if (bytes - 32 <= 32) {
+    std::memcpy(out, in, 32);
+    std::memcpy(out + bytes - 32, in + bytes - 32, 32);
+  } else if (bytes - 8 <= 8) {
     std::memcpy(out, in, 8);
     std::memcpy(out + bytes - 8, in + bytes - 8, 8);
-  } else if (bytes - 32 <= 96) {
-    for (size_t i = 0; i + 32 < bytes; i += 32) std::memcpy(out + i, in + i, 32);
-    std::memcpy(out + bytes - 32, in + bytes - 32, 32);
   } else if (bytes != 0) {
     std::memcpy(out, in, bytes);
   }
 }
 
-// The columns of one group (task/columns.h).
+// The columns of one group (task/columns.h). Keys stay where the caller has them: between Search,
+// which asks for hashes alone, and the comparison of keys nothing else reads them.
 struct Group {
   uint64_t hash[kGroupQueries];
-  uint32_t key_at[kGroupQueries];
-  uint8_t key_bytes[kGroupQueries];
   uint64_t word[kGroupQueries];
   uint64_t position[kGroupQueries];
-  uint8_t keys[kGroupQueries * kKeyBytesMax];
-  uint32_t keys_end = 0;
 
-  task::Columns columns() { return {hash, key_at, key_bytes, keys, word, position}; }
-
-  // A bad key is entered as an empty one, which no object has.
-  void Add(uint32_t i, const Store& store, std::string_view key) {
-    if (IsBadKey(key)) key = {};
-    hash[i] = store.HashOf(key);
-    key_at[i] = keys_end;
-    key_bytes[i] = static_cast<uint8_t>(key.size());
-    CopyShort(keys + keys_end, key.data(), key.size());
-    keys_end += static_cast<uint32_t>(key.size());
-  }
+  task::Columns columns() { return {hash, nullptr, nullptr, nullptr, word, position}; }
 };
+
+// A bad key is looked up as an empty one, which no object has.
+std::string_view GoodKey(std::string_view key) { return IsBadKey(key) ? std::string_view() : key; }
 
 void PrefetchBucket(const task::TableRef& table, uint64_t hash) {
   task::Prefetch(&table.buckets[task::FirstBucket(hash, table.bucket_count)]);
@@ -62,27 +52,55 @@ struct Views {
   uint32_t now_s;
 };
 
-// Task RD of one lookup. True where the access is to be noted.
-inline bool Deliver(const Views& views, Cache::Lookup& lookup, const task::Columns& columns,
-                    uint32_t i, uint32_t dice) {
-  const uint64_t word = columns.word[i];
-  if (word == 0) {
-    lookup.outcome = IsBadKey(lookup.key) ? Outcome::kBadKey : Outcome::kMiss;
-    return false;
-  }
-  const uint64_t location = task::SlotLocation(word);
+const uint8_t* KeyData(std::string_view key) {
+  return reinterpret_cast<const uint8_t*>(key.data());
+}
+
+void SetValue(Cache::Lookup* lookup, const uint8_t* value, uint32_t bytes) {
+  lookup->outcome = Outcome::kHit;
+  lookup->value_bytes = bytes;
+  CopyShort(lookup->value, value, std::min(bytes, lookup->capacity));
+}
+
+// Whether the read of `object`, found by `word`, is to be noted in either. Which it is follows no
+// pattern, so both are computed rather than branched upon.
+bool WantsNote(uint64_t word, const task::Object* object, uint32_t now_s, uint32_t dice) {
+  return task::WantsAccessNote(word, dice) |
+         task::WantsReadNote(task::LoadRelaxed32(&object->access), now_s);
+}
+
+// Tasks KC and RD where the first candidate does not settle it: exact search, any object.
+// True where the access is to be noted, at columns.position[i].
+__attribute__((noinline)) bool DeliverAny(const Views& views, const task::Columns& columns,
+                                          uint32_t i, uint32_t dice, Cache::Lookup* lookup) {
+  const std::string_view key = GoodKey(lookup->key);
+  lookup->outcome = key.empty() ? Outcome::kBadKey : Outcome::kMiss;
+  if (key.empty()) return false;
+  const task::Found found = task::Find(views.index, views.log, columns.hash[i], KeyData(key),
+                                       static_cast<uint32_t>(key.size()));
+  if (found.slot == nullptr) return false;
+  const uint64_t location = task::SlotLocation(found.word);
   const task::Object* object = task::ObjectAt(views.log, location);
-  if (task::IsEnded(views.log, location, object, views.now_s)) {
-    lookup.outcome = Outcome::kMiss;
-    return false;
-  }
-  const uint32_t bytes = task::ValueBytes(object);
-  const uint32_t access = task::LoadRelaxed32(&object->access);
-  const uint8_t* value = task::ValueOf(object);
-  lookup.outcome = Outcome::kHit;
-  lookup.value_bytes = bytes;
-  CopyShort(lookup.value, value, std::min(bytes, lookup.capacity));
-  return task::WantsAccessNote(word, dice) || task::WantsReadNote(access, views.now_s);
+  if (task::IsEnded(views.log, location, object, views.now_s)) return false;
+  SetValue(lookup, task::ValueOf(object), task::ValueBytes(object));
+  columns.word[i] = found.word;
+  columns.position[i] = task::PositionOf(views.index, found.slot);
+  return WantsNote(found.word, object, views.now_s, dice);
+}
+
+// Tasks KC and RD of one lookup. The candidate that Search found is settled here if it is a plain
+// object with this key: one that cannot have ended, while no flush is being carried out. Its word
+// was read within this epoch, and that was the instant of the lookup.
+inline bool Deliver(const Views& views, const task::Columns& columns, uint32_t i, uint32_t dice,
+                    Cache::Lookup* lookup) {
+  const uint64_t word = columns.word[i];
+  const std::string_view key = lookup->key;
+  const task::Object* object = task::ObjectAt(views.log, task::SlotLocation(word));
+  if (WEFT_UNLIKELY(word == 0 || IsBadKey(key) ||
+                    !task::HasPlainKey(object, KeyData(key), static_cast<uint32_t>(key.size()))))
+    return DeliverAny(views, columns, i, dice, lookup);
+  SetValue(lookup, task::PlainValue(object), object->shape & kShapeValueMask);
+  return WantsNote(word, object, views.now_s, dice);
 }
 
 // Notes the accesses of the lookups in `noted`, bit i for lookup i.
@@ -106,18 +124,30 @@ void ReadGroup(Session& session, std::span<Cache::Lookup> lookups) {
   session.Begin();
   const Views views = {session.index(), session.log(), session.now_s()};
   for (uint32_t i = 0; i < count; i++) {
-    group.Add(i, store, lookups[i].key);
+    group.hash[i] = store.HashOf(GoodKey(lookups[i].key));
     if (prefetch) PrefetchBucket(views.index.older, group.hash[i]);
   }
   const task::Columns columns = group.columns();
-  task::Search(views.index, views.log, columns, 0, count,
-               prefetch ? store.expected_object_bytes() : 0);
+  const uint32_t prefetch_bytes = prefetch ? store.expected_object_bytes() : 0;
   const uint32_t dice = session.NextDice();
-  uint32_t noted = 0;
+  uint32_t late = 0;  // lookups without a candidate yet, bit i for lookup i
   for (uint32_t i = 0; i < count; i++) {
-    task::CompareOne(views.index, views.log, columns, i);
-    noted |= static_cast<uint32_t>(Deliver(views, lookups[i], columns, i, dice + i)) << i;
+    task::SearchFirstOne(views.index, views.log, columns, i, prefetch_bytes);
+    late |= uint32_t{group.word[i] == 0} << i;
   }
+  for (uint32_t rest = late; rest != 0; rest &= rest - 1)
+    task::SearchSecondOne(views.index, views.log, columns, task::LowestBit64(rest), prefetch_bytes);
+  const auto deliver = [&](uint32_t i) {
+    const bool note = WEFT_UNLIKELY(views.log.flush_floor != 0)
+                          ? DeliverAny(views, columns, i, dice + i, &lookups[i])
+                          : Deliver(views, columns, i, dice + i, &lookups[i]);
+    return uint32_t{note} << i;
+  };
+  uint32_t noted = 0;
+  for (uint32_t i = 0; i < count; i++)
+    if ((late >> i & 1) == 0) noted |= deliver(i);
+  // Their objects were asked for last.
+  for (uint32_t rest = late; rest != 0; rest &= rest - 1) noted |= deliver(task::LowestBit64(rest));
   NoteAll(views, columns, noted, dice);
   session.End();
 }
@@ -139,7 +169,7 @@ void StoreGroup(Session& session, std::span<Cache::Pair> pairs) {
   Group group;
   session.Begin();
   for (uint32_t i = 0; i < count; i++) {
-    group.Add(i, store, pairs[i].key);
+    group.hash[i] = store.HashOf(GoodKey(pairs[i].key));
     if (store.options().prefetch) PrefetchBucket(session.index().older, group.hash[i]);
   }
   if (store.options().prefetch) {

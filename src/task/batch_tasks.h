@@ -29,8 +29,7 @@ WEFT_FN void PrefetchObject(LogRef log, u64 location, u32 expected_bytes) {
   WEFT_GLOBAL const u8* at = (WEFT_GLOBAL const u8*)ObjectAt(log, location);
   const u32 bytes = expected_bytes < kPrefetchBytesMax ? expected_bytes : kPrefetchBytesMax;
   Prefetch(at);
-  for (u32 offset = 2 * kLineBytes; offset < bytes; offset += kLineBytes)
-    Prefetch(at + offset - kLineBytes);
+  for (u32 offset = kLineBytes; offset < bytes; offset += kLineBytes) Prefetch(at + offset);
   Prefetch(at + bytes - 1);
 }
 
@@ -40,51 +39,47 @@ WEFT_FN void PrefetchOtherBucket(IndexRef index, TableRef table, u64 hash) {
   Prefetch(&table.buckets[OtherBucket(index.policy, first, TagOfHash(hash), table.bucket_count)]);
 }
 
-// Task IN.search, first round: candidates in first buckets. Word 0: none there.
-WEFT_FN void SearchFirst(IndexRef index, LogRef log, Columns columns, u32 begin, u32 end,
-                         u32 prefetch_bytes) {
-  for (u32 i = begin; i < end; i++) {
-    const u64 hash = columns.hash[i];
-    const u64 bucket = FirstBucket(hash, index.older.bucket_count);
-    const Found found = CandidateInBucket(&index.older.buckets[bucket], TagOfHash(hash));
-    columns.word[i] = found.word;
-    if (found.slot != 0) {
-      columns.position[i] = PositionInTable(index.older, found.slot);
-      if (prefetch_bytes != 0) PrefetchObject(log, SlotLocation(found.word), prefetch_bytes);
-    } else if (prefetch_bytes != 0) {
-      PrefetchOtherBucket(index, index.older, hash);
-    }
+// Task IN.search, first round, of one query: a candidate in the first bucket. Word 0: none there.
+WEFT_FN void SearchFirstOne(IndexRef index, LogRef log, Columns columns, u32 i,
+                            u32 prefetch_bytes) {
+  const u64 hash = columns.hash[i];
+  const u64 bucket = FirstBucket(hash, index.older.bucket_count);
+  const Found found = CandidateInBucket(&index.older.buckets[bucket], TagOfHash(hash));
+  columns.word[i] = found.word;
+  if (found.slot != 0) {
+    columns.position[i] = PositionInTable(index.older, found.slot);
+    if (prefetch_bytes != 0) PrefetchObject(log, SlotLocation(found.word), prefetch_bytes);
+  } else if (prefetch_bytes != 0) {
+    PrefetchOtherBucket(index, index.older, hash);
   }
 }
 
-// Task IN.search, second round: queries without a candidate look into the other bucket, and while
-// the index grows into the newer table.
-WEFT_FN void SearchSecond(IndexRef index, LogRef log, Columns columns, u32 begin, u32 end,
-                          u32 prefetch_bytes) {
-  for (u32 i = begin; i < end; i++) {
-    if (columns.word[i] != 0) continue;
-    const u64 hash = columns.hash[i];
-    const u64 tag = TagOfHash(hash);
-    const u64 first = FirstBucket(hash, index.older.bucket_count);
-    const u64 second = OtherBucket(index.policy, first, tag, index.older.bucket_count);
-    Found found = CandidateInBucket(&index.older.buckets[second], tag);
-    if (found.slot == 0 && index.newer.buckets != 0) {
-      const u64 newer = FirstBucket(hash, index.newer.bucket_count);
-      found = CandidateInBucket(&index.newer.buckets[newer], tag);
-    }
-    if (found.slot == 0) continue;
-    columns.word[i] = found.word;
-    columns.position[i] = PositionOf(index, found.slot);
-    if (prefetch_bytes != 0) PrefetchObject(log, SlotLocation(found.word), prefetch_bytes);
+// Task IN.search, second round, of one query: without a candidate it looks into the other bucket,
+// and while the index grows into the newer table.
+WEFT_FN void SearchSecondOne(IndexRef index, LogRef log, Columns columns, u32 i,
+                             u32 prefetch_bytes) {
+  if (columns.word[i] != 0) return;
+  const u64 hash = columns.hash[i];
+  const u64 tag = TagOfHash(hash);
+  const u64 first = FirstBucket(hash, index.older.bucket_count);
+  const u64 second = OtherBucket(index.policy, first, tag, index.older.bucket_count);
+  Found found = CandidateInBucket(&index.older.buckets[second], tag);
+  if (found.slot == 0 && index.newer.buckets != 0) {
+    const u64 newer = FirstBucket(hash, index.newer.bucket_count);
+    found = CandidateInBucket(&index.newer.buckets[newer], tag);
   }
+  if (found.slot == 0) return;
+  columns.word[i] = found.word;
+  columns.position[i] = PositionOf(index, found.slot);
+  if (prefetch_bytes != 0) PrefetchObject(log, SlotLocation(found.word), prefetch_bytes);
 }
 
 // Task IN.search over queries [begin, end). `prefetch_bytes`: expected size of an object, whose
 // lines are asked for; 0 asks for nothing.
 WEFT_FN void Search(IndexRef index, LogRef log, Columns columns, u32 begin, u32 end,
                     u32 prefetch_bytes) {
-  SearchFirst(index, log, columns, begin, end, prefetch_bytes);
-  SearchSecond(index, log, columns, begin, end, prefetch_bytes);
+  for (u32 i = begin; i < end; i++) SearchFirstOne(index, log, columns, i, prefetch_bytes);
+  for (u32 i = begin; i < end; i++) SearchSecondOne(index, log, columns, i, prefetch_bytes);
 }
 
 // Task KC for one query: confirms the candidate, or searches exactly. Afterwards the word is the

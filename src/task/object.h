@@ -102,7 +102,7 @@ WEFT_FN u32 ExpiryOf(WEFT_GLOBAL const Object* object) {
 WEFT_FN u32 ValueBytes(WEFT_GLOBAL const Object* object) {
   const u32 shape = object->shape;
   return WEFT_UNLIKELY((shape & kShapeLongValue) != 0) ? LoadField32(object, LongOffset(shape))
-                                        : (shape & kShapeValueMask);
+                                                       : (shape & kShapeValueMask);
 }
 
 // Stored version. REQUIRES: shape has kShapeHasCas
@@ -117,6 +117,11 @@ WEFT_FN WEFT_GLOBAL const u8* KeyOf(WEFT_GLOBAL const Object* object) {
 WEFT_FN WEFT_GLOBAL const u8* ValueOf(WEFT_GLOBAL const Object* object) {
   const u32 shape = object->shape;
   return ObjectBytes(object) + KeyOffset(shape) + KeyBytes(shape);
+}
+
+// Value of an object that IsPlain.
+WEFT_FN WEFT_GLOBAL const u8* PlainValue(WEFT_GLOBAL const Object* object) {
+  return ObjectBytes(object) + 8 + KeyBytes(object->shape);
 }
 
 // Whole object in the log, filler included.
@@ -139,7 +144,8 @@ WEFT_FN u32 SecondsSinceAccess(u32 access, u32 now_s) {
 
 // Whether a read is to be noted in the object: the first, and then one a minute.
 WEFT_FN bool WantsReadNote(u32 access, u32 now_s) {
-  return (access & kAccessFetched) == 0 || SecondsSinceAccess(access, now_s) >= kAccessNoteSeconds;
+  return ((access & kAccessFetched) == 0) |
+         (SecondsSinceAccess(access, now_s) >= kAccessNoteSeconds);
 }
 
 // Notes a read in the object: the fetched bit and the time. A lost race is a lost hint; no bit

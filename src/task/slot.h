@@ -79,7 +79,8 @@ WEFT_FN bool ReplaceEntry(WEFT_GLOBAL u64* slot, u64 expected, u64 desired) {
 // They tell hot from warm just as well and spare most of the locked writes.
 WEFT_FN bool WantsAccessNote(u64 word, u32 dice) {
   const u64 recency = SlotRecency(word);
-  return recency == 0 || (recency < kRecencyMax && (dice & 3) == 0);
+  // No branches: in a batch the outcome is as good as random.
+  return (recency == 0) | ((recency < kRecencyMax) & ((dice & 3) == 0));
 }
 
 // Notes an access: one step of recency, tried once (a lost race is a lost hint). A locked write:
