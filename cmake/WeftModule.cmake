@@ -6,8 +6,8 @@
 # library is not installed: `./dev run` needs neither.
 #
 # Targets over all modules: weft_libraries, weft_unit_tests, weft_fuzzers.
-find_package(GTest)
-find_package(benchmark)
+find_package(GTest QUIET)
+find_package(benchmark QUIET)
 foreach(package GTest benchmark)
   if(NOT ${package}_FOUND)
     message(STATUS "${package} is not installed: built without (tools/setup test installs it)")
