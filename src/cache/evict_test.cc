@@ -276,6 +276,22 @@ TEST(Memory, LimitMayBeChangedWhileItRuns) {
   EXPECT_FALSE(store->SetMemoryLimit(1 << 30).ok());
 }
 
+// Where it takes thousands of small segments.
+TEST(Eviction, LargestObjectFindsRoomInAStoreFullOfSmallOnes) {
+  CacheOptions options = Small(128);
+  options.object_bytes_max = 64 << 20;
+  const auto store = OpenStore(options);
+  Client client(store.get());
+  for (uint64_t i = 0; i < 130000; i++) {
+    client.Set(Key(i), std::string(1000, 'x'));
+    for (int j = 0; j < 3; j++) client.Get(Key(i));
+  }
+  const std::string large(60 << 20, 'y');
+  EXPECT_EQ(client.Set("large", large), Outcome::kStored);
+  EXPECT_EQ(client.Value("large"), large);
+  EXPECT_LE(store->Stats().memory_bytes, 128u << 20);
+}
+
 TEST(Memory, OfATooSmallStoreIsRefusedAtOpen) {
   CacheOptions options;
   options.memory_bytes = 1 << 20;

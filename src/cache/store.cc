@@ -16,7 +16,11 @@ constexpr uint64_t kBytesPerFirstBucket = 16384;
 constexpr double kExpectedLoad = 0.75;      // of an index sized by expected_items
 constexpr uint64_t kBucketsPerWrite = 16;   // growth's work for each object stored
 constexpr uint64_t kBucketsPerBatch = 64;   // and for each batch, so that readers finish it too
-constexpr uint32_t kRoomAttempts = 1000;    // 50 us apart: a twentieth of a second
+constexpr uint32_t kRoomWaits = 1000;       // 50 us each: a twentieth of a second
+// Segments that are emptied for each one wanted, at most: a quarter of one is gained where all of
+// it is in use (evict.cc).
+constexpr uint32_t kEmptiedPerSegment = 16;
+constexpr uint32_t kEmptiedMin = 1000;
 
 uint64_t FirstBucketCount(const CacheOptions& options) {
   const double expected =
@@ -263,8 +267,9 @@ void Store::Maintain(Session& session, uint32_t writes) {
 bool Store::MakeRoom(Session& session, uint64_t bytes) {
   session.counters().room_made.Add(1);
   const uint32_t needed = log_->SegmentsNeeded(bytes) + 1;
+  const uint32_t emptied_max = kEmptiedMin + kEmptiedPerSegment * needed;
   bool sealed = false;
-  for (uint32_t attempt = 0; attempt < kRoomAttempts; attempt++) {
+  for (uint32_t waits = 0, emptied = 0; waits < kRoomWaits && emptied < emptied_max;) {
     StartGrowthIfCrowded();
     GrowIndex(session, 1024);
     log_->Reclaim();
@@ -279,7 +284,10 @@ bool Store::MakeRoom(Session& session, uint64_t bytes) {
     const bool is_short = log_->SegmentsAvailable() + log_->SegmentsRetired() < needed;
     Freed freed = Freed::kNoneNow;
     if (is_short || (is_enough && !has_room)) freed = EvictOne(session, options_.evict, false);
-    if (freed == Freed::kOne) continue;
+    if (freed == Freed::kOne) {
+      emptied++;
+      continue;
+    }
     // Asked in this order: what another thread retires it held as a victim before.
     if (freed == Freed::kNothing && log_->SegmentsRetired() == 0 && !index_->growing()) {
       if (sealed) return log_->SegmentsAvailable() >= needed && log_->HasNeighbours(needed - 1);
@@ -289,6 +297,7 @@ bool Store::MakeRoom(Session& session, uint64_t bytes) {
     }
     // Another batch may still see what was freed: it ends within its own short time.
     std::this_thread::sleep_for(std::chrono::microseconds(50));
+    waits++;
   }
   return false;
 }
