@@ -276,6 +276,29 @@ TEST(Memory, LimitMayBeChangedWhileItRuns) {
   EXPECT_FALSE(store->SetMemoryLimit(1 << 30).ok());
 }
 
+// Nobody has to make all the room at once: that took longer than a command may wait.
+TEST(Memory, LimitIsLoweredBitByBitAndNoStoreIsRefusedOnTheWay) {
+  for (const int reads : {0, 3}) {
+    const auto store = OpenStore(Small(256));
+    Client client(store.get());
+    for (uint64_t i = 0; i < 260000; i++) {
+      client.Set(Key(i), std::string(1000, 'x'));
+      for (int j = 0; j < reads; j++) client.Get(Key(i));
+    }
+    ASSERT_TRUE(store->SetMemoryLimit(64 << 20).ok());
+    const SessionCounters& counters = client.session().counters();
+    uint64_t freed_max = 0;
+    for (uint64_t i = 0; i < 20000; i++) {
+      const uint64_t before = counters.segments_freed.value();
+      const size_t bytes = i % 1000 == 7 ? 300000 : 1000;
+      ASSERT_EQ(client.Set("new" + Key(i), std::string(bytes, 'y')), Outcome::kStored) << i;
+      freed_max = std::max(freed_max, counters.segments_freed.value() - before);
+    }
+    EXPECT_LE(store->Stats().memory_bytes, 64u << 20);
+    EXPECT_LT(freed_max, 150u);  // of some 3000
+  }
+}
+
 // Where it takes thousands of small segments.
 TEST(Eviction, LargestObjectFindsRoomInAStoreFullOfSmallOnes) {
   CacheOptions options = Small(128);
