@@ -276,6 +276,45 @@ TEST(Memory, LimitMayBeChangedWhileItRuns) {
   EXPECT_FALSE(store->SetMemoryLimit(1 << 30).ok());
 }
 
+// Nobody has to make all the room at once: that took longer than a command may wait.
+TEST(Memory, LimitIsLoweredBitByBitAndNoStoreIsRefusedOnTheWay) {
+  for (const int reads : {0, 3}) {
+    const auto store = OpenStore(Small(128));
+    Client client(store.get());
+    for (uint64_t i = 0; i < 33000; i++) {
+      client.Set(Key(i), std::string(4000, 'x'));
+      for (int j = 0; j < reads; j++) client.Get(Key(i));
+    }
+    ASSERT_TRUE(store->SetMemoryLimit(32 << 20).ok());
+    const SessionCounters& counters = client.session().counters();
+    uint64_t freed_max = 0;
+    for (uint64_t i = 0; i < 8000; i++) {
+      const uint64_t before = counters.segments_freed.value();
+      const size_t bytes = i % 400 == 7 ? 300000 : 4000;
+      ASSERT_EQ(client.Set("new" + Key(i), std::string(bytes, 'y')), Outcome::kStored) << i;
+      freed_max = std::max(freed_max, counters.segments_freed.value() - before);
+    }
+    EXPECT_LE(store->Stats().memory_bytes, 32u << 20);
+    EXPECT_LT(freed_max, 150u);  // of some 1500
+  }
+}
+
+// Where it takes thousands of small segments.
+TEST(Eviction, LargestObjectFindsRoomInAStoreFullOfSmallOnes) {
+  CacheOptions options = Small(128);
+  options.object_bytes_max = 64 << 20;
+  const auto store = OpenStore(options);
+  Client client(store.get());
+  for (uint64_t i = 0; i < 33000; i++) {
+    client.Set(Key(i), std::string(4000, 'x'));
+    for (int j = 0; j < 3; j++) client.Get(Key(i));
+  }
+  const std::string large(60 << 20, 'y');
+  EXPECT_EQ(client.Set("large", large), Outcome::kStored);
+  EXPECT_TRUE(client.Value("large") == large);  // no message of 60 MB
+  EXPECT_LE(store->Stats().memory_bytes, 128u << 20);
+}
+
 TEST(Memory, OfATooSmallStoreIsRefusedAtOpen) {
   CacheOptions options;
   options.memory_bytes = 1 << 20;

@@ -51,6 +51,7 @@ ObjectLog::ObjectLog(const LogGeometry& geometry, Epochs* epochs)
       segments_(std::make_unique<Segment[]>(segment_count_)),
       version_bases_(std::make_unique<uint64_t[]>(segment_count_)),
       open_(std::make_unique<Open[]>(size_t{kGenerations} * geometry.groups * geometry.lanes)),
+      budget_goal_(geometry.budget_segments),
       budget_segments_(geometry.budget_segments),
       free_backed_(segment_count_),
       free_bare_(segment_count_) {
@@ -217,7 +218,7 @@ void ObjectLog::PublishCountsLocked() {
   const uint32_t available = AvailableLocked();
   available_.store(available > reserve_segments_ ? available - reserve_segments_ : 0,
                    std::memory_order_relaxed);
-  over_budget_.store(backed_segments_ > budget_segments_, std::memory_order_relaxed);
+  over_budget_.store(backed_segments_ > budget_goal_, std::memory_order_relaxed);
   retired_count_.store(static_cast<uint32_t>(retired_.size()), std::memory_order_relaxed);
 }
 
@@ -239,6 +240,7 @@ uint32_t ObjectLog::TakeLocked(bool from_reserve) {
   const uint32_t segment = take_bare ? free_bare_.Lowest() : free_backed_.Lowest();
   BackLocked(segment);
   GiveBackLocked();
+  if (!from_reserve) CountTakenLocked(1);
   PublishCountsLocked();
   return segment;
 }
@@ -261,6 +263,7 @@ uint32_t ObjectLog::TakeRunLocked(uint32_t count) {
   if (first == 0) return 0;
   for (uint32_t i = first; i < first + count; i++) BackLocked(i);
   GiveBackLocked();
+  CountTakenLocked(count);
   PublishCountsLocked();
   return first;
 }
@@ -290,6 +293,22 @@ void ObjectLog::GiveBackLocked() {
     free_bare_.Insert(segment);
     backed_segments_--;
   }
+  // On the way down to its goal the budget follows what is resident.
+  budget_segments_ = std::max(budget_goal_, std::min(budget_segments_, backed_segments_));
+}
+
+// Takes the budget a segment nearer to its goal if that leaves the reserve, without which eviction
+// would drop what it means to carry forward, and `kept` segments beside it.
+void ObjectLog::LowerBudgetLocked(uint32_t kept) {
+  if (budget_segments_ <= budget_goal_ || AvailableLocked() <= reserve_segments_ + kept) return;
+  budget_segments_--;
+  GiveBackLocked();
+  kept_segments_ = kept;
+}
+
+// Stores took so many of the segments that were kept for them.
+void ObjectLog::CountTakenLocked(uint32_t count) {
+  kept_segments_ -= std::min(kept_segments_, count);
 }
 
 void ObjectLog::FreeLocked(uint32_t segment) {
@@ -297,6 +316,7 @@ void ObjectLog::FreeLocked(uint32_t segment) {
   for (uint32_t i = segment; i < segment + count; i++) {
     segments_[i].state = State::kFree;
     free_backed_.Insert(i);
+    LowerBudgetLocked(kept_segments_ + 1);
   }
   GiveBackLocked();
 }
@@ -426,8 +446,20 @@ void ObjectLog::Flush() {
 
 void ObjectLog::SetBudget(uint32_t segments) {
   base::MutexLock lock(&mutex_);
-  budget_segments_ = segments;
+  if (segments == budget_goal_) return;
+  budget_goal_ = segments;
+  // What is free beyond the reserve goes at once; what is in use stays until it falls free.
+  const uint32_t free = free_backed_.count();
+  const uint32_t spare = free > reserve_segments_ ? free - reserve_segments_ : 0;
+  budget_segments_ = std::max(segments, std::min(budget_segments_, backed_segments_ - spare));
+  kept_segments_ = 0;
   GiveBackLocked();
+  PublishCountsLocked();
+}
+
+void ObjectLog::GiveBackOne() {
+  base::MutexLock lock(&mutex_);
+  LowerBudgetLocked(0);
   PublishCountsLocked();
 }
 

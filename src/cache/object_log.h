@@ -123,8 +123,11 @@ class ObjectLog {
   // Seals every open segment, so that it can become a victim.
   void SealAll() WEFT_EXCLUDES(mutex_);
 
-  // Changes how many segments may be resident; too many are given back as they fall free.
+  // Changes how many segments may be resident. Where more are, they go bit by bit: every second one
+  // of those gained, so that who waits for room never has to make all of it.
   void SetBudget(uint32_t segments) WEFT_EXCLUDES(mutex_);
+  // While over budget: gives one free segment back. For when nobody waits for room.
+  void GiveBackOne() WEFT_EXCLUDES(mutex_);
 
   // Bytes of objects that count. Reads every segment: for statistics.
   uint64_t live_bytes() const;
@@ -180,6 +183,8 @@ class ObjectLog {
   uint32_t FindRunLocked(uint32_t count) const WEFT_REQUIRES(mutex_);
   void BackLocked(uint32_t segment) WEFT_REQUIRES(mutex_);
   void GiveBackLocked() WEFT_REQUIRES(mutex_);
+  void LowerBudgetLocked(uint32_t kept) WEFT_REQUIRES(mutex_);
+  void CountTakenLocked(uint32_t count) WEFT_REQUIRES(mutex_);
   void BeginLocked(uint32_t segment, Generation generation, uint32_t group)
       WEFT_REQUIRES(mutex_);
   void FreeLocked(uint32_t segment) WEFT_REQUIRES(mutex_);
@@ -211,7 +216,9 @@ class ObjectLog {
   std::atomic<bool> over_budget_{false};
 
   mutable base::Mutex mutex_;
-  uint32_t budget_segments_ WEFT_GUARDED_BY(mutex_);
+  uint32_t budget_goal_ WEFT_GUARDED_BY(mutex_);          // as SetBudget was told
+  uint32_t budget_segments_ WEFT_GUARDED_BY(mutex_);      // above the goal while on the way there
+  uint32_t kept_segments_ WEFT_GUARDED_BY(mutex_) = 0;    // on the way: left free for stores
   uint32_t backed_segments_ WEFT_GUARDED_BY(mutex_) = 0;  // hold memory, free or not
   SegmentSet free_backed_ WEFT_GUARDED_BY(mutex_);        // free, hold memory
   SegmentSet free_bare_ WEFT_GUARDED_BY(mutex_);          // free, addresses only

@@ -16,7 +16,11 @@ constexpr uint64_t kBytesPerFirstBucket = 16384;
 constexpr double kExpectedLoad = 0.75;      // of an index sized by expected_items
 constexpr uint64_t kBucketsPerWrite = 16;   // growth's work for each object stored
 constexpr uint64_t kBucketsPerBatch = 64;   // and for each batch, so that readers finish it too
-constexpr uint32_t kRoomAttempts = 1000;    // 50 us apart: a twentieth of a second
+constexpr uint32_t kRoomWaits = 1000;       // 50 us each: a twentieth of a second
+// Segments that are emptied for each one wanted, at most: a quarter of one is gained where all of
+// it is in use (evict.cc), and half of that goes back to the system while there is too much.
+constexpr uint32_t kEmptiedPerSegment = 16;
+constexpr uint32_t kEmptiedMin = 1000;
 
 uint64_t FirstBucketCount(const CacheOptions& options) {
   const double expected =
@@ -244,7 +248,10 @@ void Store::ExpireWhenDue(Session& session) {
 
 void Store::EvictAhead(Session& session) {
   const uint32_t wanted = log_->geometry().lanes + 1;
-  if (log_->SegmentsAvailable() >= wanted) return;
+  if (log_->SegmentsAvailable() >= wanted) {
+    if (log_->over_budget()) log_->GiveBackOne();
+    return;
+  }
   if (log_->SegmentsRetired() != 0) log_->Reclaim();
   if (log_->SegmentsAvailable() + log_->SegmentsRetired() < wanted)
     EvictOne(session, options_.evict, false);
@@ -263,8 +270,9 @@ void Store::Maintain(Session& session, uint32_t writes) {
 bool Store::MakeRoom(Session& session, uint64_t bytes) {
   session.counters().room_made.Add(1);
   const uint32_t needed = log_->SegmentsNeeded(bytes) + 1;
+  const uint32_t emptied_max = kEmptiedMin + kEmptiedPerSegment * needed;
   bool sealed = false;
-  for (uint32_t attempt = 0; attempt < kRoomAttempts; attempt++) {
+  for (uint32_t waits = 0, emptied = 0; waits < kRoomWaits && emptied < emptied_max;) {
     StartGrowthIfCrowded();
     GrowIndex(session, 1024);
     log_->Reclaim();
@@ -272,14 +280,21 @@ bool Store::MakeRoom(Session& session, uint64_t bytes) {
     // Scattered room is none for a large object: more goes then, until neighbours are free.
     const bool has_room = is_enough && log_->HasNeighbours(needed - 1);
     if (has_room && !growth_wanted_.load() && !index_->growing()) return true;
-    // Who met a full table while it grew waits until it has grown.
-    if (has_room && options_.evict && !index_->preparing() &&
+    // Who met a full table while it grew, or before it could begin, waits until it has grown.
+    const bool is_planned =
+        growth_planned_.load() && growth_wanted_.load() && log_->over_budget();
+    if (has_room && options_.evict && !index_->preparing() && !is_planned &&
         !(index_->growing() && growth_wanted_.load()))
       return true;
     const bool is_short = log_->SegmentsAvailable() + log_->SegmentsRetired() < needed;
     Freed freed = Freed::kNoneNow;
-    if (is_short || (is_enough && !has_room)) freed = EvictOne(session, options_.evict, false);
-    if (freed == Freed::kOne) continue;
+    if (is_short || (is_enough && !has_room) || (is_planned && log_->SegmentsRetired() == 0))
+      freed = EvictOne(session, options_.evict, false);
+    if (is_planned) log_->GiveBackOne();
+    if (freed == Freed::kOne) {
+      emptied++;
+      continue;
+    }
     // Asked in this order: what another thread retires it held as a victim before.
     if (freed == Freed::kNothing && log_->SegmentsRetired() == 0 && !index_->growing()) {
       if (sealed) return log_->SegmentsAvailable() >= needed && log_->HasNeighbours(needed - 1);
@@ -289,6 +304,7 @@ bool Store::MakeRoom(Session& session, uint64_t bytes) {
     }
     // Another batch may still see what was freed: it ends within its own short time.
     std::this_thread::sleep_for(std::chrono::microseconds(50));
+    waits++;
   }
   return false;
 }

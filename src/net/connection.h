@@ -123,6 +123,7 @@ class Connection {
   bool in_touched_ : 1 = false;
   bool in_again_ : 1 = false;
   bool unread_ : 1 = false;          // epoll: the socket may have bytes nobody asked for
+  bool end_comes_ : 1 = false;       // epoll: the system has said that the peer sent its last byte
   bool recv_armed_ : 1 = false;      // io_uring: a receive is with the system
   bool cancelling_ : 1 = false;      // io_uring: its cancellation is, too
   bool poll_armed_ : 1 = false;      // io_uring: a wait for room is with the system

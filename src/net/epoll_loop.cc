@@ -80,11 +80,8 @@ void EpollLoop::OnConnectionEvent(Connection& connection, uint32_t events) {
     Touch(connection);
     return;
   }
+  if ((events & (EPOLLRDHUP | kGone)) != 0) connection.end_comes_ = true;
   Receive(connection);
-  // The end comes behind the data without an event of its own.
-  if ((events & (EPOLLRDHUP | kGone)) != 0 && !connection.at_end_ && !connection.doomed_) {
-    Reread(connection);
-  }
 }
 
 void EpollLoop::Reread(Connection& connection) {
@@ -145,7 +142,8 @@ void EpollLoop::Received(Connection& connection, ssize_t n, size_t asked) {
   connection.unread_ = false;
   if (n > 0) {
     CountReceived(connection, static_cast<size_t>(n));
-    if (static_cast<size_t>(n) == asked) Reread(connection);
+    // The end lies behind the data, however many receives that takes, with no event of its own.
+    if (static_cast<size_t>(n) == asked || connection.end_comes_) Reread(connection);
     Deliver(connection);
   } else if (n == 0) {
     connection.at_end_ = true;

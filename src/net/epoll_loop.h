@@ -3,7 +3,8 @@
 // Connections are registered once, edge-triggered: a slow or paused one costs no system call, the
 // loop just remembers that it has unread bytes. Room for output is asked for only while a socket is
 // full (a Unix socket would report it after every read of the peer). A receive that comes back
-// short has emptied the socket and is not repeated; one that fills its buffer is, next turn.
+// short has emptied the socket and is not repeated, but where the peer's end was announced, which
+// lies behind the last byte; one that fills its buffer is, next turn.
 // All receives of a turn go to one slab, behind each other, so the batch is dense in the cache; a
 // half request left from earlier is put in front of its continuation there. Long requests whose
 // length is known are received straight into the connection's own memory.

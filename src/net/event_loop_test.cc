@@ -166,6 +166,28 @@ TEST_P(EventLoopTest, AdoptedSocketIsServed) {
   close(ends[1]);
 }
 
+TEST_P(EventLoopTest, EndBehindMoreThanOneTakeIsSeen) {
+  LoopOptions options;
+  options.take_bytes_max = 4096;
+  TestServer server(GetParam(), options);
+  // The end is there before the first byte is taken, so the system says so once, with the bytes.
+  for (const size_t sent_bytes : {4000u, 4096u, 4097u, 10000u, 12288u}) {
+    int ends[2];
+    ASSERT_EQ(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends), 0);
+    const timeval limit = {20, 0};
+    setsockopt(ends[1], SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit);
+    const std::string sent(sent_bytes, '\n');
+    ASSERT_EQ(send(ends[1], sent.data(), sent.size(), 0), static_cast<ssize_t>(sent.size()));
+    shutdown(ends[1], SHUT_WR);
+    ASSERT_TRUE(server.loop().Adopt(ends[0], Transport::kUnix, 0).ok());
+    std::string reply(sent_bytes, '\0');
+    EXPECT_EQ(recv(ends[1], reply.data(), reply.size(), MSG_WAITALL),
+              static_cast<ssize_t>(sent_bytes));
+    EXPECT_EQ(recv(ends[1], reply.data(), 1, 0), 0) << sent_bytes;
+    close(ends[1]);
+  }
+}
+
 TEST_P(EventLoopTest, WakeReachesTheHandler) {
   TestServer server(GetParam());
   server.loop().Wake();
