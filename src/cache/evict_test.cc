@@ -52,6 +52,28 @@ TEST(Eviction, HotObjectsStayAndColdOnesGo) {
   EXPECT_GT(store->Stats().carried, 500u);
 }
 
+TEST(Eviction, HotObjectsStayWhereTheIndexIsAboutToGrow) {
+  // Among these sizes are some where a full memory holds just as many objects as make the table
+  // crowded: room must be made for the next table, and that room must not be made again for ever.
+  for (uint64_t bytes = 40; bytes < 140; bytes += 12) {
+    const auto store = OpenStore(Small(8));
+    Client client(store.get());
+    uint64_t lost = 0, asked = 0;
+    for (uint64_t i = 0; i < 300000; i++) {
+      ASSERT_EQ(client.Set(Key(i), std::string(bytes, 'c')), Outcome::kStored);
+      const std::string hot = "hot" + std::to_string(i % 2000);
+      asked++;
+      if (client.Value(hot) != "(none)") continue;
+      lost += i > 5000;
+      client.Set(hot, std::string(bytes, 'h'));
+    }
+    EXPECT_LT(lost, asked / 50) << bytes;
+    EXPECT_GT(store->Stats().carried, 1000u) << bytes;
+    EXPECT_GT(store->Stats().memory_bytes, 15u << 19) << bytes;
+    EXPECT_LE(store->Stats().memory_bytes, 16u << 19) << bytes;
+  }
+}
+
 TEST(Eviction, ItemsAndBytesAreCountedExactly) {
   for (const uint64_t object_bytes : {100, 700, 40000}) {
     const auto store = OpenStore(Small(4));

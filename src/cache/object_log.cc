@@ -237,8 +237,9 @@ uint32_t ObjectLog::TakeLocked(bool from_reserve) {
       free_bare_.count() != 0 && !is_low &&
       (free_backed_.count() == 0 || free_bare_.Lowest() <= geometry_.budget_segments);
   const uint32_t segment = take_bare ? free_bare_.Lowest() : free_backed_.Lowest();
+  const uint32_t backed_max = std::max(budget_segments_, backed_segments_);
   BackLocked(segment);
-  GiveBackLocked();
+  GiveBackLocked(backed_max, 0);
   PublishCountsLocked();
   return segment;
 }
@@ -259,8 +260,9 @@ uint32_t ObjectLog::TakeRunLocked(uint32_t count) {
   if (AvailableLocked() < count + reserve_segments_) return 0;
   const uint32_t first = FindRunLocked(count);
   if (first == 0) return 0;
+  const uint32_t backed_max = std::max(budget_segments_, backed_segments_);
   for (uint32_t i = first; i < first + count; i++) BackLocked(i);
-  GiveBackLocked();
+  GiveBackLocked(backed_max, 0);
   PublishCountsLocked();
   return first;
 }
@@ -281,9 +283,10 @@ bool ObjectLog::HasNeighbours(uint32_t count) const {
   return FindRunLocked(count) != 0;
 }
 
-// Gives free segments' memory back to the system while more are backed than the budget allows.
-void ObjectLog::GiveBackLocked() {
-  while (backed_segments_ > budget_segments_ && free_backed_.count() != 0) {
+// Gives free segments' memory back to the system while more than `backed_max` are backed, down to
+// `free_min` free ones.
+void ObjectLog::GiveBackLocked(uint32_t backed_max, uint32_t free_min) {
+  while (backed_segments_ > backed_max && free_backed_.count() > free_min) {
     const uint32_t segment = free_backed_.Lowest();
     pages_.Release(uint64_t{segment} * geometry_.segment_bytes, geometry_.segment_bytes);
     free_backed_.Erase(segment);
@@ -298,7 +301,8 @@ void ObjectLog::FreeLocked(uint32_t segment) {
     segments_[i].state = State::kFree;
     free_backed_.Insert(i);
   }
-  GiveBackLocked();
+  // The reserve stays even over the budget: what brings the log down carries with it.
+  GiveBackLocked(budget_segments_, reserve_segments_);
 }
 
 void ObjectLog::Reclaim() {
@@ -427,7 +431,7 @@ void ObjectLog::Flush() {
 void ObjectLog::SetBudget(uint32_t segments) {
   base::MutexLock lock(&mutex_);
   budget_segments_ = segments;
-  GiveBackLocked();
+  GiveBackLocked(budget_segments_, reserve_segments_);
   PublishCountsLocked();
 }
 

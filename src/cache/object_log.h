@@ -179,7 +179,7 @@ class ObjectLog {
   uint32_t TakeRunLocked(uint32_t count) WEFT_REQUIRES(mutex_);
   uint32_t FindRunLocked(uint32_t count) const WEFT_REQUIRES(mutex_);
   void BackLocked(uint32_t segment) WEFT_REQUIRES(mutex_);
-  void GiveBackLocked() WEFT_REQUIRES(mutex_);
+  void GiveBackLocked(uint32_t backed_max, uint32_t free_min) WEFT_REQUIRES(mutex_);
   void BeginLocked(uint32_t segment, Generation generation, uint32_t group)
       WEFT_REQUIRES(mutex_);
   void FreeLocked(uint32_t segment) WEFT_REQUIRES(mutex_);

@@ -200,8 +200,10 @@ void Store::StartGrowthIfCrowded() {
     return;
   base::MutexLock lock(&budget_mutex_);
   const uint64_t items = ItemCount();
-  const bool wanted =
-      index_->IsCrowded(items) || (growth_wanted_.load() && !index_->IsSparse(items));
+  // What is planned stays planned: making room for it drops objects, which may leave the table a
+  // little less than crowded, and to plan and give up in turns would evict without end.
+  const bool asked = growth_wanted_.load() || growth_planned_.load();
+  const bool wanted = index_->IsCrowded(items) || (asked && !index_->IsSparse(items));
   if (index_->growing()) return;
   if (!wanted || !CanGrowIndex()) {
     growth_wanted_ = false;
