@@ -21,6 +21,7 @@ namespace {
 // even where every object was used; above it the most used come first.
 constexpr uint64_t kCarryPercent = 75;
 constexpr size_t kGroup = 16;  // objects whose index lines are asked for at once
+constexpr uint32_t kObjectsPerEpoch = 64;
 // Steps of worth (below) from which on a newcomer is carried: unread up to a quarter of the mean
 // size, read once up to 1.75 times it.
 constexpr uint32_t kStepsToStay = 3;
@@ -34,6 +35,24 @@ struct Resident {
   uint32_t units;
 };
 
+// Emptying a segment takes long. The session leaves its epoch now and then, so that what others
+// free meanwhile is memory again; the victim is nobody else's, so its bytes stay.
+class Pauses {
+ public:
+  explicit Pauses(Session* session) : session_(session) {}
+  // Before work on one more object. What was seen of the index is to be looked up again.
+  void Next() {
+    if (++objects_ % kObjectsPerEpoch != 0) return;
+    session_->End();
+    session_->Begin();
+  }
+
+ private:
+  Session* const session_;
+  uint32_t objects_ = 0;
+};
+
+// Asked anew for each object: seconds pass, and a flush may have come since the victim was chosen.
 bool HasEnded(Session& session, const Resident& resident) {
   return task::IsEnded(session.log(), resident.location, session.ObjectAt(resident.location),
                        session.now_s());
@@ -44,6 +63,7 @@ std::vector<Resident> ResidentsOf(Session& session, const Victim& victim) {
   const ObjectLog& log = session.store().log();
   std::vector<Resident> residents;
   std::array<Resident, kGroup> group;
+  Pauses pauses(&session);
   const uint64_t start = uint64_t{victim.segment} * log.segment_units();
   const uint64_t end = start + victim.fill_units;
   for (uint64_t at = start; at < end;) {
@@ -59,6 +79,7 @@ std::vector<Resident> ResidentsOf(Session& session, const Victim& victim) {
       at += units;
     }
     for (size_t i = 0; i < count; i++) {
+      pauses.Next();
       const task::Found found =
           task::FindLocation(session.index(), group[i].hash, group[i].location);
       if (found.slot == nullptr) continue;
@@ -170,7 +191,9 @@ void EmptyByEviction(Session& session, const Victim& victim,
   uint64_t room = uint64_t{victim.fill_units} * kCarryPercent / 100;
   const uint64_t mean_units = MeanUnits(residents);
   const uint32_t least = LeastWorth(residents, victim.generation, mean_units, room);
+  Pauses pauses(&session);
   for (const Resident& r : residents) {
+    pauses.Next();
     // A newcomer starts its life in the main generation afresh; an old one loses one step a round
     // (S3-FIFO).
     const uint64_t recency = task::SlotRecency(r.word);
@@ -187,7 +210,9 @@ void EmptyByEviction(Session& session, const Victim& victim,
 // False: there was no room to carry everything; the rest stays where it is.
 bool EmptyByCleaning(Session& session, const Victim& victim,
                      const std::vector<Resident>& residents) {
+  Pauses pauses(&session);
   for (const Resident& r : residents) {
+    pauses.Next();
     if (HasEnded(session, r)) {
       Drop(session, r);
     } else if (!Carry(session, r, victim.generation, task::SlotRecency(r.word))) {
@@ -226,7 +251,11 @@ bool Empty(Session& session, const Victim& victim, bool evict) {
     default:
       break;
   }
-  for (const Resident& r : residents) Drop(session, r);
+  Pauses pauses(&session);
+  for (const Resident& r : residents) {
+    pauses.Next();
+    Drop(session, r);
+  }
   return true;
 }
 

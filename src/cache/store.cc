@@ -16,6 +16,7 @@ constexpr uint64_t kBytesPerFirstBucket = 16384;
 constexpr double kExpectedLoad = 0.75;      // of an index sized by expected_items
 constexpr uint64_t kBucketsPerWrite = 16;   // growth's work for each object stored
 constexpr uint64_t kBucketsPerBatch = 64;   // and for each batch, so that readers finish it too
+constexpr uint32_t kVictimsPerBatch = 4;    // a cleaned segment may free as little as a quarter
 constexpr uint32_t kRoomAttempts = 1000;    // 50 us apart: a twentieth of a second
 
 uint64_t FirstBucketCount(const CacheOptions& options) {
@@ -244,12 +245,19 @@ void Store::ExpireWhenDue(Session& session) {
   expiry_checked_s_.compare_exchange_strong(checked, now_s);
 }
 
+// Two levels: so many segments are on their way to be free that those which wait for their last
+// readers do not count as missing, and memory is claimed back when few are ready.
 void Store::EvictAhead(Session& session) {
-  const uint32_t wanted = log_->geometry().lanes + 1;
-  if (log_->SegmentsAvailable() >= wanted) return;
-  if (log_->SegmentsRetired() != 0) log_->Reclaim();
-  if (log_->SegmentsAvailable() + log_->SegmentsRetired() < wanted)
-    EvictOne(session, options_.evict, false);
+  const uint32_t ready = log_->geometry().lanes + 1;
+  const uint32_t wanted = 2 * ready;
+  const uint32_t available = log_->SegmentsAvailable();
+  if (available >= wanted) return;
+  if (available < ready && log_->SegmentsRetired() != 0) log_->Reclaim();
+  for (uint32_t i = 0; i < kVictimsPerBatch; i++) {
+    const uint32_t coming = log_->SegmentsRetired() + log_->SegmentsEvicting();
+    if (log_->SegmentsAvailable() + coming >= wanted) return;
+    if (EvictOne(session, options_.evict, false) != Freed::kOne) return;
+  }
 }
 
 void Store::Maintain(Session& session, uint32_t writes) {
