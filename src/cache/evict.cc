@@ -6,6 +6,7 @@
 // client was shown the version (op_read.cc, ShowVersion).
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <thread>
 #include <vector>
 
@@ -20,20 +21,49 @@ namespace {
 // even where every object was used; above it the most used come first.
 constexpr uint64_t kCarryPercent = 75;
 constexpr size_t kGroup = 16;  // objects whose index lines are asked for at once
+constexpr uint32_t kObjectsPerEpoch = 64;
+// Steps of worth (below) from which on a newcomer is carried: unread up to a quarter of the mean
+// size, read once up to 1.75 times it.
+constexpr uint32_t kStepsToStay = 3;
+constexpr uint64_t kWeightOfUse = 6;
+constexpr uint32_t kWorthMax = 8;
 
 struct Resident {
   uint64_t location;
   uint64_t hash;
   uint64_t word;
   uint32_t units;
-  bool ended;
 };
+
+// Emptying a segment takes long. The session leaves its epoch now and then, so that what others
+// free meanwhile is memory again; the victim is nobody else's, so its bytes stay.
+class Pauses {
+ public:
+  explicit Pauses(Session* session) : session_(session) {}
+  // Before work on one more object. What was seen of the index is to be looked up again.
+  void Next() {
+    if (++objects_ % kObjectsPerEpoch != 0) return;
+    session_->End();
+    session_->Begin();
+  }
+
+ private:
+  Session* const session_;
+  uint32_t objects_ = 0;
+};
+
+// Asked anew for each object: seconds pass, and a flush may have come since the victim was chosen.
+bool HasEnded(Session& session, const Resident& resident) {
+  return task::IsEnded(session.log(), resident.location, session.ObjectAt(resident.location),
+                       session.now_s());
+}
 
 // The victim's objects that have an entry.
 std::vector<Resident> ResidentsOf(Session& session, const Victim& victim) {
   const ObjectLog& log = session.store().log();
   std::vector<Resident> residents;
   std::array<Resident, kGroup> group;
+  Pauses pauses(&session);
   const uint64_t start = uint64_t{victim.segment} * log.segment_units();
   const uint64_t end = start + victim.fill_units;
   for (uint64_t at = start; at < end;) {
@@ -45,11 +75,11 @@ std::vector<Resident> ResidentsOf(Session& session, const Victim& victim) {
       const uint64_t hash = session.store().HashOf(KeyView(object));
       const task::TableRef& table = session.index().older;
       task::Prefetch(&table.buckets[task::FirstBucket(hash, table.bucket_count)]);
-      group[count] = {at, hash, 0, units,
-                      task::IsEnded(session.log(), at, object, session.now_s())};
+      group[count] = {at, hash, 0, units};
       at += units;
     }
     for (size_t i = 0; i < count; i++) {
+      pauses.Next();
       const task::Found found =
           task::FindLocation(session.index(), group[i].hash, group[i].location);
       if (found.slot == nullptr) continue;
@@ -79,14 +109,15 @@ void ReleaseResident(Session& session, const Resident& resident) {
 
 void Drop(Session& session, const Resident& resident) {
   SessionCounters& counters = session.counters();
+  const bool ended = HasEnded(session, resident);
   OnEntry(session, resident, [&](const task::Found& found) {
     if (!task::Delete(found)) return false;
     const bool unread =
         (task::LoadRelaxed32(&session.ObjectAt(resident.location)->access) & kAccessFetched) == 0;
     session.AddItems(-1);
     ReleaseResident(session, resident);
-    (resident.ended ? counters.expired : counters.evictions).Add(1);
-    if (unread) (resident.ended ? counters.expired_unread : counters.evicted_unread).Add(1);
+    (ended ? counters.expired : counters.evictions).Add(1);
+    if (unread) (ended ? counters.expired_unread : counters.evicted_unread).Add(1);
     return true;
   });
 }
@@ -125,33 +156,50 @@ bool Carry(Session& session, const Resident& resident, Generation generation, ui
   return room;
 }
 
-// The least recency that is carried forward, so that no more than kCarryPercent of the fill is.
-uint64_t CarryThreshold(const std::vector<Resident>& residents, uint64_t fill_units) {
-  std::array<uint64_t, kRecencyMax + 1> units{};
-  for (const Resident& r : residents)
-    units[std::min<uint64_t>(task::SlotRecency(r.word), kRecencyMax)] += r.units;
-  const uint64_t limit = fill_units * kCarryPercent / 100;
-  uint64_t carried = 0;
-  uint64_t threshold = kRecencyMax;
-  for (uint64_t recency = kRecencyMax; recency > 0; recency--) {
-    carried += units[recency];
-    if (carried > limit) break;
-    threshold = recency;
-  }
-  return threshold;
+// What the object is worth its memory: 0, it goes; else 1 to kWorthMax, in steps of two, of uses by
+// size. Readers miss objects, not bytes, so of two that are used alike the smaller one is kept, and
+// a small one that was not read yet is given more time. What is used most stays at any size.
+uint32_t Worth(const Resident& resident, Generation generation, uint64_t mean_units) {
+  const uint64_t recency = std::min<uint64_t>(task::SlotRecency(resident.word), kRecencyMax);
+  const uint64_t weighed = (kWeightOfUse * recency + 1) * mean_units / resident.units;
+  const uint32_t steps = std::min<uint32_t>(std::bit_width(weighed), kWorthMax - 1);
+  const bool stays = generation == Generation::kMain
+                         ? recency > 0
+                         : recency == kRecencyMax || steps >= kStepsToStay;
+  return stays ? 1 + steps : 0;
+}
+
+uint64_t MeanUnits(const std::vector<Resident>& residents) {
+  uint64_t units = 0;
+  for (const Resident& r : residents) units += r.units;
+  return residents.empty() ? 0 : units / residents.size();
+}
+
+// The least worth that is carried, so that no more than `units_max` are.
+uint32_t LeastWorth(const std::vector<Resident>& residents, Generation generation,
+                    uint64_t mean_units, uint64_t units_max) {
+  std::array<uint64_t, kWorthMax + 1> units{};
+  for (const Resident& r : residents) units[Worth(r, generation, mean_units)] += r.units;
+  uint32_t least = kWorthMax;
+  uint64_t carried = units[least];
+  while (least > 1 && carried + units[least - 1] <= units_max) carried += units[--least];
+  return least;
 }
 
 void EmptyByEviction(Session& session, const Victim& victim,
                      const std::vector<Resident>& residents) {
-  const uint64_t threshold = CarryThreshold(residents, victim.fill_units);
   uint64_t room = uint64_t{victim.fill_units} * kCarryPercent / 100;
+  const uint64_t mean_units = MeanUnits(residents);
+  const uint32_t least = LeastWorth(residents, victim.generation, mean_units, room);
+  Pauses pauses(&session);
   for (const Resident& r : residents) {
+    pauses.Next();
+    // A newcomer starts its life in the main generation afresh; an old one loses one step a round
+    // (S3-FIFO).
     const uint64_t recency = task::SlotRecency(r.word);
-    // A newcomer that was used starts its life in the main generation afresh; an old one loses one
-    // step a round (S3-FIFO).
     const uint64_t left = victim.generation == Generation::kYoung ? 0 : recency - 1;
-    if (!r.ended && recency >= threshold && r.units <= room &&
-        Carry(session, r, Generation::kMain, left)) {
+    if (Worth(r, victim.generation, mean_units) >= least && r.units <= room &&
+        !HasEnded(session, r) && Carry(session, r, Generation::kMain, left)) {
       room -= r.units;
     } else {
       Drop(session, r);
@@ -162,8 +210,10 @@ void EmptyByEviction(Session& session, const Victim& victim,
 // False: there was no room to carry everything; the rest stays where it is.
 bool EmptyByCleaning(Session& session, const Victim& victim,
                      const std::vector<Resident>& residents) {
+  Pauses pauses(&session);
   for (const Resident& r : residents) {
-    if (r.ended) {
+    pauses.Next();
+    if (HasEnded(session, r)) {
       Drop(session, r);
     } else if (!Carry(session, r, victim.generation, task::SlotRecency(r.word))) {
       return false;
@@ -177,7 +227,7 @@ bool KeepRun(Session& session, const Victim& victim, const std::vector<Resident>
   if (!victim.is_run || victim.kind == VictimKind::kDrop || residents.empty()) return false;
   const Resident& r = residents.front();
   const uint64_t recency = task::SlotRecency(r.word);
-  if (r.ended || (victim.kind == VictimKind::kEvict && recency == 0)) return false;
+  if (HasEnded(session, r) || (victim.kind == VictimKind::kEvict && recency == 0)) return false;
   OnEntry(session, r, [&](const task::Found& found) {
     const uint64_t left = recency == 0 ? 0 : recency - 1;
     return task::CompareAndSwap64(found.slot, found.word, task::WithRecency(found.word, left));
@@ -199,9 +249,14 @@ bool Empty(Session& session, const Victim& victim, bool evict) {
       EmptyByEviction(session, victim, residents);
       return true;
     default:
-      for (const Resident& r : residents) Drop(session, r);
-      return true;
+      break;
   }
+  Pauses pauses(&session);
+  for (const Resident& r : residents) {
+    pauses.Next();
+    Drop(session, r);
+  }
+  return true;
 }
 
 }  // namespace

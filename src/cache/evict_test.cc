@@ -52,6 +52,63 @@ TEST(Eviction, HotObjectsStayAndColdOnesGo) {
   EXPECT_GT(store->Stats().carried, 500u);
 }
 
+// Asks for random keys of two sizes, all equally often, and stores what is missing.
+TEST(Eviction, SmallerOnesOfThoseUsedAlikeStay) {
+  const auto store = OpenStore(Small(8));
+  Client client(store.get());
+  std::mt19937_64 random(TestSeed());
+  constexpr uint64_t kKeys = 8000;  // 0.5 MB in the even ones, 20 MB in the odd ones
+  uint64_t asked[2] = {0, 0}, hits[2] = {0, 0};
+  for (uint64_t i = 0; i < 200000; i++) {
+    const uint64_t key = random() % kKeys;
+    const bool hit = client.Value(Key(key)) != "(none)";
+    if (!hit) client.Set(Key(key), std::string(key % 2 == 0 ? 100 : 5000, 'x'));
+    if (i < 50000) continue;
+    asked[key % 2]++;
+    hits[key % 2] += hit;
+  }
+  EXPECT_GT(hits[0] * 100, asked[0] * 99);
+  EXPECT_GT(hits[1] * 100, asked[1] * 15);  // most of what the memory can hold
+}
+
+TEST(Eviction, SmallOnesThatNobodyReadsGo) {
+  const auto store = OpenStore(Small(8));
+  Client client(store.get());
+  std::mt19937_64 random(TestSeed());
+  constexpr uint64_t kSmall = 400000;  // 40 MB of them
+  for (uint64_t i = 0; i < kSmall; i++) {
+    client.Set(Key(i), std::string(60, 's'));
+    if (i % 20 != 0) continue;
+    const std::string large = "large" + std::to_string(random() % 1000);
+    if (client.Value(large) == "(none)") client.Set(large, std::string(4000, 'l'));
+  }
+  uint64_t left = 0;
+  for (uint64_t i = 0; i < kSmall / 2; i++) left += client.Value(Key(i)) != "(none)";
+  EXPECT_EQ(left, 0u);
+}
+
+TEST(Eviction, HotObjectsStayWhereTheIndexIsAboutToGrow) {
+  // Among these sizes are some where a full memory holds just as many objects as make the table
+  // crowded: room must be made for the next table, and that room must not be made again for ever.
+  for (uint64_t bytes = 40; bytes < 140; bytes += 12) {
+    const auto store = OpenStore(Small(8));
+    Client client(store.get());
+    uint64_t lost = 0, asked = 0;
+    for (uint64_t i = 0; i < 300000; i++) {
+      ASSERT_EQ(client.Set(Key(i), std::string(bytes, 'c')), Outcome::kStored);
+      const std::string hot = "hot" + std::to_string(i % 2000);
+      asked++;
+      if (client.Value(hot) != "(none)") continue;
+      lost += i > 5000;
+      client.Set(hot, std::string(bytes, 'h'));
+    }
+    EXPECT_LT(lost, asked / 50) << bytes;
+    EXPECT_GT(store->Stats().carried, 1000u) << bytes;
+    EXPECT_GT(store->Stats().memory_bytes, 15u << 19) << bytes;
+    EXPECT_LE(store->Stats().memory_bytes, 16u << 19) << bytes;
+  }
+}
+
 TEST(Eviction, ItemsAndBytesAreCountedExactly) {
   for (const uint64_t object_bytes : {100, 700, 40000}) {
     const auto store = OpenStore(Small(4));

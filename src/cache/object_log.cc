@@ -14,12 +14,6 @@ constexpr uint64_t kSegmentsWanted = 4096;
 constexpr uint32_t kAddressFactor = 4;  // reserved addresses over the budget, for runs
 constexpr uint32_t kSomeNeverExpire = UINT32_MAX;
 
-// Below these shares of live data a segment is worth emptying by copying what lives.
-constexpr uint64_t kCleanPercent = 75;          // before anything live is evicted
-constexpr uint64_t kCleanPercentNoEvict = 95;   // where nothing live may be evicted
-// Share of the memory that newly stored objects get to prove themselves (S3-FIFO's small queue).
-constexpr uint64_t kYoungPercent = 10;
-
 uint32_t SegmentOfCursor(uint64_t cursor) { return static_cast<uint32_t>(cursor >> 32); }
 uint32_t UnitOfCursor(uint64_t cursor) { return static_cast<uint32_t>(cursor); }
 
@@ -125,13 +119,13 @@ uint64_t ObjectLog::AppendRun(Generation generation, uint32_t group, uint64_t un
   if (first == 0) return 0;
   BeginLocked(first, generation, group);
   Segment& s = segments_[first];
-  s.state = State::kSealed;
   s.run_segments = count;
   s.is_run = true;
   s.fill_units = static_cast<uint32_t>(units);
-  s.stamp = epochs_->Retire();
   for (uint32_t i = 1; i < count; i++) segments_[first + i].state = State::kRunTail;
   Count(first, s.fill_units, expiry);
+  s.stamp = epochs_->Retire();
+  EnqueueLocked(first);
   return uint64_t{first} * segment_units_;
 }
 
@@ -178,10 +172,10 @@ void ObjectLog::SealLocked(Open* open) {
   const uint32_t segment = SegmentOfCursor(cursor);
   if (segment == 0) return;
   Segment& s = segments_[segment];
-  s.state = State::kSealed;
   s.fill_units = UnitOfCursor(cursor);
   // Whoever reserved here and has not written yet is in an epoch up to this stamp.
   s.stamp = epochs_->Retire();
+  EnqueueLocked(segment);
 }
 
 void ObjectLog::SealAll() {
@@ -203,7 +197,6 @@ void ObjectLog::BeginLocked(uint32_t segment, Generation generation, uint32_t gr
   s.fill_units = 0;
   s.run_segments = 1;
   s.is_run = false;
-  s.order = next_order_++;
   const uint64_t base = versions_.fetch_add(segment_units_, std::memory_order_relaxed);
   std::atomic_ref<uint64_t>(version_bases_[segment]).store(base, std::memory_order_release);
 }
@@ -220,6 +213,7 @@ void ObjectLog::PublishCountsLocked() {
                    std::memory_order_relaxed);
   over_budget_.store(backed_segments_ > budget_goal_, std::memory_order_relaxed);
   retired_count_.store(static_cast<uint32_t>(retired_.size()), std::memory_order_relaxed);
+  evicting_count_.store(evicting_, std::memory_order_relaxed);
 }
 
 uint32_t ObjectLog::SegmentsNeeded(uint64_t bytes) const {
@@ -330,118 +324,6 @@ void ObjectLog::Reclaim() {
     retired_.pop_front();
   }
   PublishCountsLocked();
-}
-
-void ObjectLog::Retire(uint32_t segment) {
-  base::MutexLock lock(&mutex_);
-  Segment& s = segments_[segment];
-  s.state = State::kRetired;
-  s.stamp = epochs_->Retire();
-  retired_.push_back(segment);
-  PublishCountsLocked();
-}
-
-void ObjectLog::Renew(uint32_t segment) {
-  base::MutexLock lock(&mutex_);
-  Segment& s = segments_[segment];
-  s.state = State::kSealed;
-  s.generation = Generation::kMain;
-  s.order = next_order_++;
-}
-
-bool ObjectLog::HasEnded(uint32_t segment, uint32_t now_s) const {
-  const uint64_t floor = flush_floor_.load(std::memory_order_relaxed);
-  if (floor != 0 && version_bases_[segment] < floor) return true;
-  const uint32_t last = segments_[segment].last_expiry.load(std::memory_order_relaxed);
-  return last != 0 && last != kSomeNeverExpire && last <= now_s;
-}
-
-// What one pass over the segments found.
-struct ObjectLog::Survey {
-  uint32_t ended = 0;      // every object has ended
-  uint32_t emptiest = 0;   // smallest share of live data
-  uint32_t oldest[kGenerations] = {0, 0};
-  uint64_t units[kGenerations] = {0, 0};  // in use
-  bool any_flushed = false;
-  bool any_pending = false;  // will be a victim, or memory, when other batches have ended
-};
-
-ObjectLog::Survey ObjectLog::SurveyLocked(uint32_t now_s) {
-  Survey survey;
-  const uint64_t passed_below = epochs_->Oldest();
-  const uint64_t floor = flush_floor_.load(std::memory_order_relaxed);
-  double emptiest_share = 2;
-  for (uint32_t i = 1; i < used_end_; i++) {
-    const Segment& s = segments_[i];
-    if (floor != 0 && version_bases_[i] < floor && s.state != State::kFree &&
-        s.state != State::kRetired && s.state != State::kRunTail)
-      survey.any_flushed = true;
-    if (s.state == State::kEvicting) survey.any_pending = true;
-    if (s.state != State::kSealed) continue;
-    const uint32_t generation = static_cast<uint32_t>(s.generation);
-    survey.units[generation] += s.fill_units;
-    if (s.stamp >= passed_below) {  // somebody may still be writing into it
-      survey.any_pending = true;
-      continue;
-    }
-    if (HasEnded(i, now_s)) survey.ended = i;
-    const uint32_t live = s.live_units.load(std::memory_order_relaxed);
-    const double share = s.fill_units == 0 ? 0 : static_cast<double>(live) / s.fill_units;
-    if (share < emptiest_share) {
-      emptiest_share = share;
-      survey.emptiest = i;
-    }
-    uint32_t& oldest = survey.oldest[generation];
-    if (oldest == 0 || s.order < segments_[oldest].order) oldest = i;
-  }
-  return survey;
-}
-
-Victim ObjectLog::ClaimLocked(uint32_t segment, VictimKind kind) {
-  Segment& s = segments_[segment];
-  s.state = State::kEvicting;
-  Victim victim;
-  victim.kind = kind;
-  victim.segment = segment;
-  victim.generation = s.generation;
-  victim.fill_units = s.fill_units;
-  victim.live_units = s.live_units.load(std::memory_order_relaxed);
-  victim.is_run = s.is_run;
-  return victim;
-}
-
-void ObjectLog::ClearFloorLocked(bool any_flushed) {
-  uint64_t floor = flush_floor_.load(std::memory_order_relaxed);
-  // Nothing a flush emptied is left in the index: readers need not ask any more.
-  if (floor != 0 && !any_flushed) flush_floor_.compare_exchange_strong(floor, 0);
-}
-
-Victim ObjectLog::PickVictim(uint32_t now_s, bool evict, bool only_ended) {
-  base::MutexLock lock(&mutex_);
-  const Survey survey = SurveyLocked(now_s);
-  ClearFloorLocked(survey.any_flushed);
-  if (survey.ended != 0) return ClaimLocked(survey.ended, VictimKind::kDrop);
-  Victim none;
-  none.pending = survey.any_pending;
-  if (only_ended || survey.emptiest == 0) return none;
-  const Segment& emptiest = segments_[survey.emptiest];
-  const uint64_t live = emptiest.live_units.load(std::memory_order_relaxed);
-  const uint64_t limit = evict ? kCleanPercent : kCleanPercentNoEvict;
-  if (live * 100 <= limit * emptiest.fill_units)
-    return ClaimLocked(survey.emptiest, VictimKind::kClean);
-  if (!evict) return none;
-  const uint64_t total = survey.units[0] + survey.units[1];
-  const bool young_is_due = survey.units[0] * 100 > total * kYoungPercent;
-  uint32_t segment = survey.oldest[young_is_due ? 0 : 1];
-  if (segment == 0) segment = survey.oldest[young_is_due ? 1 : 0];
-  return ClaimLocked(segment, VictimKind::kEvict);
-}
-
-void ObjectLog::Flush() {
-  base::MutexLock lock(&mutex_);
-  SealAllLocked();
-  // Segments are opened under this lock, so whatever comes later has a base of at least this.
-  flush_floor_.store(versions_.load(), std::memory_order_seq_cst);
 }
 
 void ObjectLog::SetBudget(uint32_t segments) {

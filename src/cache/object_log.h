@@ -18,6 +18,7 @@
 // Source    Segcache (NSDI'21) for segments by time to live; S3-FIFO (SOSP'23) for the generations.
 #pragma once
 
+#include <array>
 #include <atomic>
 #include <cstdint>
 #include <deque>
@@ -108,13 +109,17 @@ class ObjectLog {
   // those that wait for their last readers. No lock: a moment old.
   uint32_t SegmentsAvailable() const { return available_.load(std::memory_order_relaxed); }
   uint32_t SegmentsRetired() const { return retired_count_.load(std::memory_order_relaxed); }
+  // Victims that are being emptied.
+  uint32_t SegmentsEvicting() const { return evicting_count_.load(std::memory_order_relaxed); }
   uint32_t SegmentsNeeded(uint64_t bytes) const;
   // Whether so many free segments lie side by side, as a large object needs them.
   bool HasNeighbours(uint32_t count) const WEFT_EXCLUDES(mutex_);
   // Frees retired segments that no batch can see any more.
   void Reclaim() WEFT_EXCLUDES(mutex_);
-  // Chooses a segment to empty, or kNone. `evict` false: only what costs no live object.
-  // `only_ended`: only segments whose every object has ended.
+  // Chooses a segment to empty, or kNone (victims.cc). `evict` false: only what costs no live
+  // object. `only_ended`: only segments whose every object has ended; looks at all of them, but
+  // once a second at most.
+  // Cost: a window of segments; all where evict is false and nothing is found.
   Victim PickVictim(uint32_t now_s, bool evict, bool only_ended) WEFT_EXCLUDES(mutex_);
   // The victim holds nothing any more.
   void Retire(uint32_t segment) WEFT_EXCLUDES(mutex_);
@@ -155,8 +160,18 @@ class ObjectLog {
     uint32_t group = 0;
     uint32_t fill_units = 0;   // units in use, once sealed
     uint32_t run_segments = 1;  // neighbours that belong to it
-    uint64_t order = 0;        // place in the queue of victims
+    uint32_t older = 0;        // neighbours in the queue of sealed segments, 0: none
+    uint32_t newer = 0;
     uint64_t stamp = 0;        // epoch of sealing, later of retiring
+  };
+
+  static constexpr uint32_t kCandidatesMax = 16;
+
+  // The sealed segments of one generation, in the order of their sealing.
+  struct Queue {
+    uint32_t oldest = 0;
+    uint32_t newest = 0;
+    uint64_t units = 0;  // in use
   };
 
   // An open segment: number in the high half, next free unit in the low one; 0: none.
@@ -190,10 +205,21 @@ class ObjectLog {
   void FreeLocked(uint32_t segment) WEFT_REQUIRES(mutex_);
   uint32_t AvailableLocked() const WEFT_REQUIRES(mutex_);
   void PublishCountsLocked() WEFT_REQUIRES(mutex_);
-  void ClearFloorLocked(bool any_flushed) WEFT_REQUIRES(mutex_);
-  bool HasEnded(uint32_t segment, uint32_t now_s) const;
+
+  // victims.cc
+  void EnqueueLocked(uint32_t segment) WEFT_REQUIRES(mutex_);
+  void UnlinkLocked(uint32_t segment) WEFT_REQUIRES(mutex_);
+  void NoteEndLocked(uint32_t segment) WEFT_REQUIRES(mutex_);
+  bool IsFlushedLocked(uint32_t segment) const WEFT_REQUIRES(mutex_);
+  bool HasEndedLocked(uint32_t segment, uint32_t now_s) const WEFT_REQUIRES(mutex_);
+  void CollectEndedLocked(uint32_t now_s, uint64_t passed_below) WEFT_REQUIRES(mutex_);
+  uint32_t TakeEndedLocked(uint32_t now_s, uint64_t passed_below) WEFT_REQUIRES(mutex_);
   struct Survey;
-  Survey SurveyLocked(uint32_t now_s) WEFT_REQUIRES(mutex_);
+  void RememberLocked(uint32_t segment) WEFT_REQUIRES(mutex_);
+  void LookAtLocked(uint32_t segment, Survey* survey) WEFT_REQUIRES(mutex_);
+  Survey SurveyLocked(uint32_t now_s, uint64_t passed_below, bool whole) WEFT_REQUIRES(mutex_);
+  uint32_t OldestLocked(Generation generation, uint64_t passed_below) const
+      WEFT_REQUIRES(mutex_);
   Victim ClaimLocked(uint32_t segment, VictimKind kind) WEFT_REQUIRES(mutex_);
 
   // Constant after construction.
@@ -213,6 +239,7 @@ class ObjectLog {
   std::atomic<uint64_t> flush_floor_{0};
   std::atomic<uint32_t> available_{0};      // mirrors, set by PublishCountsLocked
   std::atomic<uint32_t> retired_count_{0};
+  std::atomic<uint32_t> evicting_count_{0};
   std::atomic<bool> over_budget_{false};
 
   mutable base::Mutex mutex_;
@@ -223,8 +250,17 @@ class ObjectLog {
   SegmentSet free_backed_ WEFT_GUARDED_BY(mutex_);        // free, hold memory
   SegmentSet free_bare_ WEFT_GUARDED_BY(mutex_);          // free, addresses only
   uint32_t used_end_ WEFT_GUARDED_BY(mutex_) = 1;         // no segment from here on was ever used
-  uint64_t next_order_ WEFT_GUARDED_BY(mutex_) = 1;
   std::deque<uint32_t> retired_ WEFT_GUARDED_BY(mutex_);
+  Queue queues_[kGenerations] WEFT_GUARDED_BY(mutex_);
+  uint32_t sealed_ WEFT_GUARDED_BY(mutex_) = 0;
+  uint32_t evicting_ WEFT_GUARDED_BY(mutex_) = 0;
+  uint32_t flushed_left_ WEFT_GUARDED_BY(mutex_) = 0;  // of before the floor, not yet retired
+  uint32_t survey_next_ WEFT_GUARDED_BY(mutex_) = 1;   // where the next survey begins
+  std::vector<uint32_t> ended_ WEFT_GUARDED_BY(mutex_);       // found to have ended; may be gone
+  std::array<uint32_t, kCandidatesMax> candidates_ WEFT_GUARDED_BY(mutex_){};  // worth cleaning;
+  uint32_t candidate_count_ WEFT_GUARDED_BY(mutex_) = 0;                       // may be gone
+  uint64_t end_due_s_ WEFT_GUARDED_BY(mutex_) = UINT64_MAX;   // no sealed segment ends before
+  uint32_t ends_collected_s_ WEFT_GUARDED_BY(mutex_) = 0;     // when all were last looked at
 };
 
 }  // namespace weft::cache

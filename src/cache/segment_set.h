@@ -3,6 +3,7 @@
 // Threads: the owner's lock.
 #pragma once
 
+#include <algorithm>
 #include <bit>
 #include <cstddef>
 #include <cstdint>
@@ -16,6 +17,7 @@ class SegmentSet {
 
   void Insert(uint32_t segment) {
     words_[segment / 64] |= uint64_t{1} << (segment % 64);
+    lowest_word_ = std::min<size_t>(lowest_word_, segment / 64);
     count_++;
   }
   // REQUIRES: Contains(segment)
@@ -29,15 +31,15 @@ class SegmentSet {
   uint32_t count() const { return count_; }
 
   // REQUIRES: count() != 0
-  uint32_t Lowest() const {
-    size_t word = 0;
-    while (words_[word] == 0) word++;
-    return static_cast<uint32_t>(word * 64) +
-           static_cast<uint32_t>(std::countr_zero(words_[word]));
+  uint32_t Lowest() {
+    while (words_[lowest_word_] == 0) lowest_word_++;
+    return static_cast<uint32_t>(lowest_word_ * 64) +
+           static_cast<uint32_t>(std::countr_zero(words_[lowest_word_]));
   }
 
  private:
   std::vector<uint64_t> words_;
+  size_t lowest_word_ = 0;  // no member below it
   uint32_t count_ = 0;
 };
 

@@ -13,10 +13,11 @@ namespace {
 
 constexpr uint64_t kMemoryBytesMin = 1u << 20;
 constexpr uint64_t kBytesPerFirstBucket = 16384;
-constexpr double kExpectedLoad = 0.75;      // of an index sized by expected_items
-constexpr uint64_t kBucketsPerWrite = 16;   // growth's work for each object stored
-constexpr uint64_t kBucketsPerBatch = 64;   // and for each batch, so that readers finish it too
-constexpr uint32_t kRoomWaits = 1000;       // 50 us each: a twentieth of a second
+constexpr double kExpectedLoad = 0.75;     // of an index sized by expected_items
+constexpr uint64_t kBucketsPerWrite = 16;  // growth's work for each object stored
+constexpr uint64_t kBucketsPerBatch = 64;  // and for each batch, so that readers finish it too
+constexpr uint32_t kVictimsPerBatch = 4;   // a cleaned segment may free as little as a quarter
+constexpr uint32_t kRoomWaits = 1000;      // 50 us each: a twentieth of a second
 // Segments that are emptied for each one wanted, at most: a quarter of one is gained where all of
 // it is in use (evict.cc), and half of that goes back to the system while there is too much.
 constexpr uint32_t kEmptiedPerSegment = 16;
@@ -65,8 +66,8 @@ Result<std::unique_ptr<Store>> Store::Open(const CacheOptions& options) {
 
 Status Store::Init() {
   const uint64_t buckets = FirstBucketCount(options_);
-  auto index = Index::Create(options_.index_policy, buckets, options_.huge_pages, hasher_,
-                             &epochs_);
+  auto index =
+      Index::Create(options_.index_policy, buckets, options_.huge_pages, hasher_, &epochs_);
   if (!index) return index.error();
   index_ = std::move(index.value());
   const uint32_t cores = std::max(1u, std::thread::hardware_concurrency());
@@ -77,8 +78,7 @@ Status Store::Init() {
   if (!log) return log.error();
   log_ = std::move(log.value());
   fixed_bytes_ = sizeof(Store) + log_->table_bytes();
-  if (LogBudgetBytes(index_->table_bytes()) <
-      log_->budget_min() * log_->geometry().segment_bytes)
+  if (LogBudgetBytes(index_->table_bytes()) < log_->budget_min() * log_->geometry().segment_bytes)
     return {Code::kInvalidArgument, "memory_bytes is too small for object_bytes_max"};
   UpdateLogBudget();
   return Status::Ok();
@@ -101,16 +101,11 @@ void Store::Forget(Session* session) {
 
 Reply Store::Execute(Session& session, const Command& command, Hint hint) {
   switch (command.verb) {
-    case Verb::kRead:
-      return ReadEntry(session, command, hint);
-    case Verb::kStore:
-      return StoreEntry(session, command, hint);
-    case Verb::kDelete:
-      return DeleteEntry(session, command, hint);
-    case Verb::kArithmetic:
-      return ArithmeticEntry(session, command, hint);
-    case Verb::kTouch:
-      return TouchEntry(session, command, hint);
+    case Verb::kRead: return ReadEntry(session, command, hint);
+    case Verb::kStore: return StoreEntry(session, command, hint);
+    case Verb::kDelete: return DeleteEntry(session, command, hint);
+    case Verb::kArithmetic: return ArithmeticEntry(session, command, hint);
+    case Verb::kTouch: return TouchEntry(session, command, hint);
   }
   return Plain(Outcome::kMiss);
 }
@@ -181,8 +176,7 @@ uint64_t Store::ItemCount() const {
 bool Store::CanGrowIndex() const {
   const uint64_t left =
       LogBudgetBytes(index_->table_bytes() + index_->NextBucketCount() * sizeof(task::Bucket));
-  return left >= memory_limit() / 2 &&
-         left >= log_->budget_min() * log_->geometry().segment_bytes;
+  return left >= memory_limit() / 2 && left >= log_->budget_min() * log_->geometry().segment_bytes;
 }
 
 bool Store::DropsFromFullSets() const {
@@ -198,14 +192,16 @@ bool Store::MayDropEntry() const {
 }
 
 void Store::StartGrowthIfCrowded() {
-  if (index_->growing() || (!growth_wanted_.load(std::memory_order_relaxed) &&
-                            !growth_planned_.load(std::memory_order_relaxed) &&
-                            !index_->IsCrowded(ItemCount())))
+  if (index_->growing() ||
+      (!growth_wanted_.load(std::memory_order_relaxed) &&
+       !growth_planned_.load(std::memory_order_relaxed) && !index_->IsCrowded(ItemCount())))
     return;
   base::MutexLock lock(&budget_mutex_);
   const uint64_t items = ItemCount();
-  const bool wanted =
-      index_->IsCrowded(items) || (growth_wanted_.load() && !index_->IsSparse(items));
+  // What is planned stays planned: making room for it drops objects, which may leave the table a
+  // little less than crowded, and to plan and give up in turns would evict without end.
+  const bool asked = growth_wanted_.load() || growth_planned_.load();
+  const bool wanted = index_->IsCrowded(items) || (asked && !index_->IsSparse(items));
   if (index_->growing()) return;
   if (!wanted || !CanGrowIndex()) {
     growth_wanted_ = false;
@@ -214,13 +210,11 @@ void Store::StartGrowthIfCrowded() {
   }
   // The log gives up the new table's bytes first, so that the limit holds while both stand.
   growth_planned_ = true;
-  SetLogBudgetLocked(index_->table_bytes() +
-                     index_->NextBucketCount() * sizeof(task::Bucket));
+  SetLogBudgetLocked(index_->table_bytes() + index_->NextBucketCount() * sizeof(task::Bucket));
   if (log_->over_budget() && options_.evict) return;  // eviction ahead of need brings it down
   growth_wanted_ = false;
   growth_planned_ = false;
-  if (log_->over_budget() || !index_->StartGrowth().ok())
-    SetLogBudgetLocked(index_->table_bytes());
+  if (log_->over_budget() || !index_->StartGrowth().ok()) SetLogBudgetLocked(index_->table_bytes());
 }
 
 void Store::GrowIndex(Session& session, uint32_t writes) {
@@ -246,15 +240,23 @@ void Store::ExpireWhenDue(Session& session) {
   expiry_checked_s_.compare_exchange_strong(checked, now_s);
 }
 
+// Two levels: so many segments are on their way to be free that those which wait for their last
+// readers do not count as missing, and memory is claimed back when few are ready.
 void Store::EvictAhead(Session& session) {
-  const uint32_t wanted = log_->geometry().lanes + 1;
-  if (log_->SegmentsAvailable() >= wanted) {
-    if (log_->over_budget()) log_->GiveBackOne();
+  const uint32_t ready = log_->geometry().lanes + 1;
+  const uint32_t wanted = 2 * ready;
+  const uint32_t available = log_->SegmentsAvailable();
+  const bool is_over = log_->over_budget();  // then each batch takes it a step nearer to its goal
+  if (available >= wanted) {
+    if (is_over) log_->GiveBackOne();
     return;
   }
-  if (log_->SegmentsRetired() != 0) log_->Reclaim();
-  if (log_->SegmentsAvailable() + log_->SegmentsRetired() < wanted)
-    EvictOne(session, options_.evict, false);
+  if ((available < ready || is_over) && log_->SegmentsRetired() != 0) log_->Reclaim();
+  for (uint32_t i = 0; i < kVictimsPerBatch; i++) {
+    const uint32_t coming = log_->SegmentsRetired() + log_->SegmentsEvicting();
+    if (log_->SegmentsAvailable() + coming >= wanted) return;
+    if (EvictOne(session, options_.evict, false) != Freed::kOne) return;
+  }
 }
 
 void Store::Maintain(Session& session, uint32_t writes) {
@@ -281,8 +283,7 @@ bool Store::MakeRoom(Session& session, uint64_t bytes) {
     const bool has_room = is_enough && log_->HasNeighbours(needed - 1);
     if (has_room && !growth_wanted_.load() && !index_->growing()) return true;
     // Who met a full table while it grew, or before it could begin, waits until it has grown.
-    const bool is_planned =
-        growth_planned_.load() && growth_wanted_.load() && log_->over_budget();
+    const bool is_planned = growth_planned_.load() && growth_wanted_.load() && log_->over_budget();
     if (has_room && options_.evict && !index_->preparing() && !is_planned &&
         !(index_->growing() && growth_wanted_.load()))
       return true;

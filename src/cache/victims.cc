@@ -1,0 +1,242 @@
+// Which segment is to be emptied next. docs/design/0002-memory.md, "What is freed", has the rule.
+//
+// A call looks at some of the segments, not at all of them: at the oldest ones, where most has been
+// replaced, and at a window, which goes round. The best candidates of the windows before are
+// remembered, so what is worth cleaning anywhere is found within a round. While there are fewer
+// segments than a window has, every call sees them all.
+#include <algorithm>
+#include <utility>
+
+#include "cache/object_log.h"
+
+namespace weft::cache {
+namespace {
+
+constexpr uint32_t kSomeNeverExpire = UINT32_MAX;
+constexpr uint32_t kWindow = 128;
+constexpr uint32_t kOldest = 16;  // of each generation
+
+// Below these shares of live data a segment is worth emptying by copying what lives.
+constexpr uint64_t kCleanPercent = 75;         // before anything live is evicted
+constexpr uint64_t kCleanPercentNoEvict = 95;  // where nothing live may be evicted
+// Share of the memory that newly stored objects get to prove themselves (S3-FIFO's small queue).
+constexpr uint64_t kYoungPercent = 10;
+
+}  // namespace
+
+void ObjectLog::EnqueueLocked(uint32_t segment) {
+  Segment& s = segments_[segment];
+  Queue& queue = queues_[static_cast<uint32_t>(s.generation)];
+  s.state = State::kSealed;
+  s.older = queue.newest;
+  s.newer = 0;
+  (queue.newest != 0 ? segments_[queue.newest].newer : queue.oldest) = segment;
+  queue.newest = segment;
+  queue.units += s.fill_units;
+  sealed_++;
+  NoteEndLocked(segment);
+}
+
+void ObjectLog::UnlinkLocked(uint32_t segment) {
+  const Segment& s = segments_[segment];
+  Queue& queue = queues_[static_cast<uint32_t>(s.generation)];
+  (s.older != 0 ? segments_[s.older].newer : queue.oldest) = s.newer;
+  (s.newer != 0 ? segments_[s.newer].older : queue.newest) = s.older;
+  queue.units -= s.fill_units;
+  sealed_--;
+}
+
+// A writer that is still in it may have its object to count, so 0 means that the end is not known,
+// and an end that comes out too early only makes the next look at all segments come early.
+void ObjectLog::NoteEndLocked(uint32_t segment) {
+  const uint32_t last = segments_[segment].last_expiry.load(std::memory_order_relaxed);
+  if (IsFlushedLocked(segment))
+    end_due_s_ = 0;
+  else if (last != kSomeNeverExpire)
+    end_due_s_ = std::min<uint64_t>(end_due_s_, last);
+}
+
+bool ObjectLog::IsFlushedLocked(uint32_t segment) const {
+  const uint64_t floor = flush_floor_.load(std::memory_order_relaxed);
+  return floor != 0 && version_bases_[segment] < floor;
+}
+
+bool ObjectLog::HasEndedLocked(uint32_t segment, uint32_t now_s) const {
+  if (IsFlushedLocked(segment)) return true;
+  const uint32_t last = segments_[segment].last_expiry.load(std::memory_order_relaxed);
+  return last != 0 && last != kSomeNeverExpire && last <= now_s;
+}
+
+// Looks at every segment, when one of them may have ended since the last time.
+void ObjectLog::CollectEndedLocked(uint32_t now_s, uint64_t passed_below) {
+  if (end_due_s_ > now_s || ends_collected_s_ >= now_s) return;
+  ends_collected_s_ = now_s;
+  end_due_s_ = UINT64_MAX;
+  ended_.clear();
+  for (uint32_t i = 1; i < used_end_; i++) {
+    const Segment& s = segments_[i];
+    if (s.state != State::kSealed) continue;
+    if (s.stamp >= passed_below)
+      end_due_s_ = std::min<uint64_t>(end_due_s_, uint64_t{now_s} + 1);
+    else if (HasEndedLocked(i, now_s))
+      ended_.push_back(i);
+    else if (s.last_expiry.load(std::memory_order_relaxed) != 0)
+      NoteEndLocked(i);
+  }
+}
+
+uint32_t ObjectLog::TakeEndedLocked(uint32_t now_s, uint64_t passed_below) {
+  CollectEndedLocked(now_s, passed_below);
+  while (!ended_.empty()) {
+    const uint32_t segment = ended_.back();
+    ended_.pop_back();
+    const Segment& s = segments_[segment];
+    if (s.state != State::kSealed) continue;
+    if (s.stamp < passed_below && HasEndedLocked(segment, now_s)) return segment;
+    NoteEndLocked(segment);  // it was used again since, or this caller's clock is behind
+  }
+  return 0;
+}
+
+struct ObjectLog::Survey {
+  uint32_t now_s = 0;
+  uint64_t passed_below = 0;
+  uint32_t ended = 0;     // every object has ended
+  uint32_t emptiest = 0;  // smallest share of live data
+  double emptiest_share = 2;
+  bool any_unpassed = false;  // somebody may still be writing into one
+};
+
+void ObjectLog::RememberLocked(uint32_t segment) {
+  const auto end = candidates_.begin() + candidate_count_;
+  if (candidate_count_ == kCandidatesMax || std::find(candidates_.begin(), end, segment) != end)
+    return;
+  candidates_[candidate_count_++] = segment;
+}
+
+void ObjectLog::LookAtLocked(uint32_t segment, Survey* survey) {
+  const Segment& s = segments_[segment];
+  if (s.state != State::kSealed || segment == survey->emptiest) return;
+  if (s.stamp >= survey->passed_below) {
+    survey->any_unpassed = true;
+    return;
+  }
+  if (HasEndedLocked(segment, survey->now_s)) survey->ended = segment;
+  const uint32_t live = s.live_units.load(std::memory_order_relaxed);
+  const double share = s.fill_units == 0 ? 0 : static_cast<double>(live) / s.fill_units;
+  const bool is_emptiest = share < survey->emptiest_share;
+  if (std::max(share, survey->emptiest_share) * 100 <= kCleanPercent)
+    RememberLocked(is_emptiest ? survey->emptiest : segment);  // the second best
+  if (!is_emptiest) return;
+  survey->emptiest_share = share;
+  survey->emptiest = segment;
+}
+
+// Looks at the oldest, a window and the candidates. `whole`: goes on, at all if need be, until it
+// has found one that is worth cleaning.
+ObjectLog::Survey ObjectLog::SurveyLocked(uint32_t now_s, uint64_t passed_below, bool whole) {
+  Survey survey;
+  survey.now_s = now_s;
+  survey.passed_below = passed_below;
+  const std::array<uint32_t, kCandidatesMax> remembered = candidates_;
+  const uint32_t remembered_count = std::exchange(candidate_count_, 0);
+  for (uint32_t i = 0; i < remembered_count; i++) LookAtLocked(remembered[i], &survey);
+  for (const Queue& queue : queues_) {
+    uint32_t segment = queue.oldest;
+    for (uint32_t i = 0; i < kOldest && segment != 0; i++, segment = segments_[segment].newer)
+      LookAtLocked(segment, &survey);
+  }
+  const uint32_t count = used_end_ - 1;
+  for (uint32_t looked = 0; looked < count; looked++) {
+    const bool is_found = survey.ended != 0 || survey.emptiest_share * 100 <= kCleanPercent;
+    if (looked % kWindow == 0 && looked != 0 && (!whole || is_found)) break;
+    if (survey_next_ >= used_end_) survey_next_ = 1;
+    LookAtLocked(survey_next_++, &survey);
+  }
+  return survey;
+}
+
+// The oldest whose writers have left; 0: there is none among the first.
+uint32_t ObjectLog::OldestLocked(Generation generation, uint64_t passed_below) const {
+  uint32_t segment = queues_[static_cast<uint32_t>(generation)].oldest;
+  for (uint32_t i = 0; i < kWindow && segment != 0; i++) {
+    if (segments_[segment].stamp < passed_below) return segment;
+    segment = segments_[segment].newer;
+  }
+  return 0;
+}
+
+Victim ObjectLog::ClaimLocked(uint32_t segment, VictimKind kind) {
+  UnlinkLocked(segment);
+  evicting_++;
+  PublishCountsLocked();
+  Segment& s = segments_[segment];
+  s.state = State::kEvicting;
+  Victim victim;
+  victim.kind = kind;
+  victim.segment = segment;
+  victim.generation = s.generation;
+  victim.fill_units = s.fill_units;
+  victim.live_units = s.live_units.load(std::memory_order_relaxed);
+  victim.is_run = s.is_run;
+  return victim;
+}
+
+Victim ObjectLog::PickVictim(uint32_t now_s, bool evict, bool only_ended) {
+  base::MutexLock lock(&mutex_);
+  const uint64_t passed_below = epochs_->Oldest();
+  if (const uint32_t ended = TakeEndedLocked(now_s, passed_below); ended != 0)
+    return ClaimLocked(ended, VictimKind::kDrop);
+  Victim none;
+  none.pending = evicting_ != 0;
+  if (only_ended) return none;
+  const Survey survey = SurveyLocked(now_s, passed_below, !evict);
+  if (survey.ended != 0) return ClaimLocked(survey.ended, VictimKind::kDrop);
+  const uint64_t limit = evict ? kCleanPercent : kCleanPercentNoEvict;
+  if (survey.emptiest != 0 && survey.emptiest_share * 100 <= static_cast<double>(limit))
+    return ClaimLocked(survey.emptiest, VictimKind::kClean);
+  none.pending = none.pending || survey.any_unpassed;
+  if (!evict) return none;
+  const uint64_t total = queues_[0].units + queues_[1].units;
+  const bool young_is_due = queues_[0].units * 100 > total * kYoungPercent;
+  const Generation due = young_is_due ? Generation::kYoung : Generation::kMain;
+  const Generation other = young_is_due ? Generation::kMain : Generation::kYoung;
+  uint32_t segment = OldestLocked(due, passed_below);
+  if (segment == 0) segment = OldestLocked(other, passed_below);
+  if (segment != 0) return ClaimLocked(segment, VictimKind::kEvict);
+  none.pending = none.pending || sealed_ != 0;
+  return none;
+}
+
+void ObjectLog::Retire(uint32_t segment) {
+  base::MutexLock lock(&mutex_);
+  Segment& s = segments_[segment];
+  s.state = State::kRetired;
+  s.stamp = epochs_->Retire();
+  retired_.push_back(segment);
+  evicting_--;
+  PublishCountsLocked();
+  // When nothing that a flush emptied is left in the index, readers need not ask any more.
+  if (IsFlushedLocked(segment) && --flushed_left_ == 0) flush_floor_.store(0);
+}
+
+void ObjectLog::Renew(uint32_t segment) {
+  base::MutexLock lock(&mutex_);
+  segments_[segment].generation = Generation::kMain;
+  evicting_--;
+  EnqueueLocked(segment);
+  PublishCountsLocked();
+}
+
+void ObjectLog::Flush() {
+  base::MutexLock lock(&mutex_);
+  SealAllLocked();
+  // Segments are opened under this lock, so whatever comes later has a base of at least this.
+  flush_floor_.store(versions_.load(), std::memory_order_seq_cst);
+  flushed_left_ = sealed_ + evicting_;
+  if (flushed_left_ == 0) flush_floor_.store(0);
+  end_due_s_ = 0;
+  ends_collected_s_ = 0;
+}
+
+}  // namespace weft::cache

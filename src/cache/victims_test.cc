@@ -1,0 +1,242 @@
+// Which segment is emptied next, in logs of more segments than one call looks at.
+#include <gtest/gtest.h>
+
+#include <set>
+#include <vector>
+
+#include "cache/test_kit.h"
+
+namespace weft::cache {
+namespace {
+
+// Segments of 64 KiB for one writer, each filled with 64 objects of 1 KiB that are never looked at.
+class Victims : public testing::Test {
+ protected:
+  static constexpr uint64_t kSegmentBytes = 64 << 10;
+  static constexpr uint64_t kObjectBytes = 1024;
+  static constexpr uint32_t kNow = 1'000'000;
+
+  Victims() : log_(Make(1000)), slot_(epochs_.Claim()) {}
+  std::unique_ptr<ObjectLog> Make(uint32_t segments) {
+    LogGeometry geometry;
+    geometry.segment_bytes = kSegmentBytes;
+    geometry.budget_segments = segments;
+    geometry.budget_min = 4;
+    geometry.groups = 4;
+    geometry.lanes = 1;
+    return std::move(ObjectLog::Create(geometry, false, &epochs_).value());
+  }
+  uint32_t SegmentOf(uint64_t location) const {
+    return static_cast<uint32_t>(location / log_->segment_units());
+  }
+  // Fills `count` segments, in one group for each second of life. Their numbers, oldest first.
+  std::vector<uint32_t> Fill(uint32_t count, uint32_t ttl_s = 0,
+                             Generation generation = Generation::kYoung) {
+    std::vector<uint32_t> segments;
+    for (uint32_t i = 0; i < count * 64; i++) {
+      const uint64_t location = log_->Append(0, generation, log_->GroupOf(ttl_s), kObjectBytes,
+                                             ttl_s == 0 ? kNeverExpires : kNow + ttl_s);
+      EXPECT_NE(location, 0u);
+      if (i % 64 == 0) segments.push_back(SegmentOf(location));
+    }
+    log_->SealAll();
+    return segments;
+  }
+  void ReleaseSome(uint32_t segment, uint32_t objects) {
+    for (uint32_t i = 0; i < objects; i++)
+      log_->Release(uint64_t{segment} * log_->segment_units(), kObjectBytes);
+  }
+  Victim Pick(bool evict = true) { return log_->PickVictim(kNow, evict, false); }
+
+  Epochs epochs_;
+  const std::unique_ptr<ObjectLog> log_;
+  Epochs::Slot* const slot_;
+};
+
+TEST_F(Victims, AreEvictedInTheOrderOfTheirSealing) {
+  for (const uint32_t segment : Fill(500)) {
+    const Victim victim = Pick();
+    ASSERT_EQ(victim.kind, VictimKind::kEvict);
+    ASSERT_EQ(victim.segment, segment);
+    log_->Retire(victim.segment);
+  }
+  const Victim none = Pick();
+  EXPECT_EQ(none.kind, VictimKind::kNone);
+  EXPECT_FALSE(none.pending);
+}
+
+TEST_F(Victims, MainGoesWhileYoungHasItsShareOrLess) {
+  const std::vector<uint32_t> young = Fill(60);
+  const std::vector<uint32_t> main = Fill(540, 0, Generation::kMain);
+  EXPECT_EQ(Pick().segment, main[0]);   // 60 of 600
+  EXPECT_EQ(Pick().segment, young[0]);  // 60 of 599
+  EXPECT_EQ(Pick().segment, main[1]);
+}
+
+TEST_F(Victims, RenewedOneGoesToTheBackOfMain) {
+  const std::vector<uint32_t> young = Fill(5);
+  for (const uint32_t segment : young) {
+    ASSERT_EQ(Pick().segment, segment);
+    log_->Renew(segment);
+  }
+  for (const uint32_t segment : young) {
+    const Victim victim = Pick();
+    ASSERT_EQ(victim.segment, segment);
+    ASSERT_EQ(victim.generation, Generation::kMain);
+  }
+}
+
+TEST_F(Victims, EmptyOneIsFoundWithinARound) {
+  const std::vector<uint32_t> segments = Fill(900);
+  ReleaseSome(segments[777], 50);
+  uint32_t calls = 1;
+  for (;; calls++) {
+    const Victim victim = Pick();
+    if (victim.kind == VictimKind::kClean) {
+      EXPECT_EQ(victim.segment, segments[777]);
+      EXPECT_EQ(victim.live_units * 64, victim.fill_units * 14);
+      break;
+    }
+    ASSERT_EQ(victim.kind, VictimKind::kEvict);
+    ASSERT_LT(calls, 900u / 128 + 2);
+  }
+  EXPECT_GT(calls, 1u);
+}
+
+TEST_F(Victims, EmptyOnesOfOneWindowAreRemembered) {
+  const std::vector<uint32_t> segments = Fill(900);
+  for (uint32_t i = 0; i < 8; i++) ReleaseSome(segments[400 + i], 20 + i);
+  uint32_t evicted = 0;
+  while (true) {
+    const Victim victim = Pick();
+    if (victim.kind == VictimKind::kClean) {
+      ASSERT_EQ(victim.segment, segments[407]);
+      break;
+    }
+    ASSERT_LT(++evicted, 900u / 128 + 2);
+  }
+  for (uint32_t i = 7; i-- > 0;) {
+    const Victim victim = Pick();
+    ASSERT_EQ(victim.kind, VictimKind::kClean);
+    ASSERT_EQ(victim.segment, segments[400 + i]);
+  }
+  EXPECT_EQ(Pick().kind, VictimKind::kEvict);
+}
+
+TEST_F(Victims, EmptyOneIsFoundAtOnceWhereNothingMayBeEvicted) {
+  const std::vector<uint32_t> segments = Fill(900);
+  EXPECT_EQ(Pick(false).kind, VictimKind::kNone);
+  EXPECT_FALSE(Pick(false).pending);
+  ReleaseSome(segments[500], 4);  // 94 % live
+  ReleaseSome(segments[600], 5);
+  EXPECT_EQ(Pick(false).segment, segments[600]);
+  EXPECT_EQ(Pick(false).segment, segments[500]);
+  const Victim none = Pick(false);
+  EXPECT_EQ(none.kind, VictimKind::kNone);
+  EXPECT_TRUE(none.pending);  // the two are being emptied
+}
+
+TEST_F(Victims, OldestOneIsNoneWhileAWriterMayBeInIt) {
+  const std::vector<uint32_t> older = Fill(3);
+  epochs_.Enter(slot_);
+  Fill(300);
+  for (const uint32_t segment : older) {
+    ASSERT_EQ(Pick().segment, segment);
+    log_->Retire(segment);
+  }
+  Victim none = Pick();
+  EXPECT_EQ(none.kind, VictimKind::kNone);
+  EXPECT_TRUE(none.pending);
+  none = Pick(false);
+  EXPECT_EQ(none.kind, VictimKind::kNone);
+  EXPECT_TRUE(none.pending);
+  epochs_.Exit(slot_);
+  EXPECT_EQ(Pick().kind, VictimKind::kEvict);
+}
+
+TEST_F(Victims, AllThatEndedAreDroppedBeforeAnythingElse) {
+  const std::vector<uint32_t> stay = Fill(300);
+  const std::vector<uint32_t> early = Fill(200, 100);
+  const std::vector<uint32_t> late = Fill(200, 1000);
+  EXPECT_EQ(log_->PickVictim(kNow + 99, true, true).kind, VictimKind::kNone);
+  std::set<uint32_t> dropped;
+  for (size_t i = 0; i < early.size(); i++) {
+    const Victim victim = log_->PickVictim(kNow + 100, true, i % 2 == 0);
+    ASSERT_EQ(victim.kind, VictimKind::kDrop);
+    ASSERT_TRUE(dropped.insert(victim.segment).second);
+    log_->Retire(victim.segment);
+  }
+  EXPECT_EQ(dropped, std::set<uint32_t>(early.begin(), early.end()));
+  EXPECT_EQ(log_->PickVictim(kNow + 101, true, true).kind, VictimKind::kNone);
+  EXPECT_EQ(log_->PickVictim(kNow + 101, true, false).segment, stay[0]);
+  for (size_t i = 0; i < late.size(); i++)
+    ASSERT_EQ(log_->PickVictim(kNow + 1000, true, true).kind, VictimKind::kDrop);
+  EXPECT_EQ(log_->PickVictim(kNow + 9999, true, true).kind, VictimKind::kNone);
+}
+
+TEST_F(Victims, EndedOneIsFoundThoughAWriterWasInItOrAClockIsBehind) {
+  epochs_.Enter(slot_);
+  Fill(2, 100);
+  EXPECT_EQ(log_->PickVictim(kNow + 100, true, true).kind, VictimKind::kNone);
+  epochs_.Exit(slot_);
+  EXPECT_EQ(log_->PickVictim(kNow + 101, true, true).kind, VictimKind::kDrop);
+  EXPECT_EQ(log_->PickVictim(kNow + 99, true, true).kind, VictimKind::kNone);
+  EXPECT_EQ(log_->PickVictim(kNow + 102, true, true).kind, VictimKind::kDrop);
+}
+
+TEST_F(Victims, FlushFloorStaysUntilTheLastOneOfBeforeIsRetired) {
+  Fill(300);
+  const Victim held = Pick();  // its objects are being carried forward
+  log_->Flush();
+  Fill(10);
+  for (uint32_t i = 0; i < 299; i++) {
+    const Victim victim = log_->PickVictim(kNow, false, true);
+    ASSERT_EQ(victim.kind, VictimKind::kDrop) << i;
+    log_->Retire(victim.segment);
+  }
+  EXPECT_EQ(log_->PickVictim(kNow, false, true).kind, VictimKind::kNone);
+  EXPECT_NE(log_->flush_floor(), 0u);
+  log_->Retire(held.segment);
+  EXPECT_EQ(log_->flush_floor(), 0u);
+}
+
+TEST_F(Victims, FlushOfAnEmptyLogLeavesNoFloor) {
+  log_->Flush();
+  EXPECT_EQ(log_->flush_floor(), 0u);
+  Fill(3);
+  log_->Flush();
+  EXPECT_NE(log_->flush_floor(), 0u);
+  log_->Flush();
+  for (uint32_t i = 0; i < 3; i++) {
+    EXPECT_NE(log_->flush_floor(), 0u);
+    log_->Retire(log_->PickVictim(kNow, false, true).segment);
+  }
+  EXPECT_EQ(log_->flush_floor(), 0u);
+}
+
+TEST(SegmentSet, FindsTheLowestWhateverComesAndGoes) {
+  std::mt19937_64 random(TestSeed());
+  SegmentSet set(1000);
+  std::set<uint32_t> reference;
+  for (uint32_t i = 0; i < Rounds(20000); i++) {
+    const uint32_t segment = static_cast<uint32_t>(random() % 1000);
+    if (reference.insert(segment).second) {
+      set.Insert(segment);
+    } else {
+      set.Erase(segment);
+      reference.erase(segment);
+    }
+    // Mostly emptied from the low end, as segments are taken.
+    for (uint32_t j = 0; j < 3 && random() % 2 == 0 && !reference.empty(); j++) {
+      set.Erase(set.Lowest());
+      reference.erase(reference.begin());
+    }
+    ASSERT_EQ(set.count(), reference.size());
+    if (!reference.empty()) {
+      ASSERT_EQ(set.Lowest(), *reference.begin());
+    }
+  }
+}
+
+}  // namespace
+}  // namespace weft::cache
