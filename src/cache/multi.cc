@@ -65,8 +65,8 @@ void SetValue(Cache::Lookup* lookup, const uint8_t* value, uint32_t bytes) {
 // Whether the read of `object`, found by `word`, is to be noted in either. Which it is follows no
 // pattern, so both are computed rather than branched upon.
 bool WantsNote(uint64_t word, const task::Object* object, uint32_t now_s, uint32_t dice) {
-  return task::WantsAccessNote(word, dice) |
-         task::WantsReadNote(task::LoadRelaxed32(&object->access), now_s);
+  return (uint32_t{task::WantsAccessNote(word, dice)} |
+          uint32_t{task::WantsReadNote(task::LoadRelaxed32(&object->access), now_s)}) != 0;
 }
 
 // Tasks KC and RD where the first candidate does not settle it: exact search, any object.
@@ -130,24 +130,24 @@ void ReadGroup(Session& session, std::span<Cache::Lookup> lookups) {
   const task::Columns columns = group.columns();
   const uint32_t prefetch_bytes = prefetch ? store.expected_object_bytes() : 0;
   const uint32_t dice = session.NextDice();
-  uint32_t late = 0;  // lookups without a candidate yet, bit i for lookup i
-  for (uint32_t i = 0; i < count; i++) {
-    task::SearchFirstOne(views.index, views.log, columns, i, prefetch_bytes);
-    late |= uint32_t{group.word[i] == 0} << i;
-  }
-  for (uint32_t rest = late; rest != 0; rest &= rest - 1)
-    task::SearchSecondOne(views.index, views.log, columns, task::LowestBit64(rest), prefetch_bytes);
+  uint32_t noted = 0;
   const auto deliver = [&](uint32_t i) {
     const bool note = WEFT_UNLIKELY(views.log.flush_floor != 0)
                           ? DeliverAny(views, columns, i, dice + i, &lookups[i])
                           : Deliver(views, columns, i, dice + i, &lookups[i]);
-    return uint32_t{note} << i;
+    noted |= uint32_t{note} << i;
   };
-  uint32_t noted = 0;
-  for (uint32_t i = 0; i < count; i++)
-    if ((late >> i & 1) == 0) noted |= deliver(i);
-  // Their objects were asked for last.
-  for (uint32_t rest = late; rest != 0; rest &= rest - 1) noted |= deliver(task::LowestBit64(rest));
+  // The first half is delivered while the second half's objects are on their way.
+  const uint32_t half = count / 2;
+  const uint32_t second = count - half;
+  task::Search(views.index, views.log, columns, 0, second, prefetch_bytes);
+  for (uint32_t i = 0; i < half; i++) {
+    task::SearchFirstOne(views.index, views.log, columns, second + i, prefetch_bytes);
+    deliver(i);
+  }
+  for (uint32_t i = second; i < count; i++)
+    task::SearchSecondOne(views.index, views.log, columns, i, prefetch_bytes);
+  for (uint32_t i = half; i < count; i++) deliver(i);
   NoteAll(views, columns, noted, dice);
   session.End();
 }
