@@ -256,6 +256,8 @@ class ObjectLog {
   uint32_t evicting_ WEFT_GUARDED_BY(mutex_) = 0;
   uint32_t flushed_left_ WEFT_GUARDED_BY(mutex_) = 0;  // of before the floor, not yet retired
   uint32_t survey_next_ WEFT_GUARDED_BY(mutex_) = 1;   // where the next survey begins
+  // Evictions since one that followed a look at all segments.
+  uint32_t evicted_since_whole_ WEFT_GUARDED_BY(mutex_) = UINT32_MAX;
   std::vector<uint32_t> ended_ WEFT_GUARDED_BY(mutex_);       // found to have ended; may be gone
   std::array<uint32_t, kCandidatesMax> candidates_ WEFT_GUARDED_BY(mutex_){};  // worth cleaning;
   uint32_t candidate_count_ WEFT_GUARDED_BY(mutex_) = 0;                       // may be gone

@@ -49,7 +49,7 @@ class Victims : public testing::Test {
   Victim Pick(bool evict = true) { return log_->PickVictim(kNow, evict, false); }
 
   Epochs epochs_;
-  const std::unique_ptr<ObjectLog> log_;
+  std::unique_ptr<ObjectLog> log_;
   Epochs::Slot* const slot_;
 };
 
@@ -88,6 +88,7 @@ TEST_F(Victims, RenewedOneGoesToTheBackOfMain) {
 
 TEST_F(Victims, EmptyOneIsFoundWithinARound) {
   const std::vector<uint32_t> segments = Fill(900);
+  ASSERT_EQ(Pick().kind, VictimKind::kEvict);  // the first looks at all
   ReleaseSome(segments[777], 50);
   uint32_t calls = 1;
   for (;; calls++) {
@@ -103,8 +104,26 @@ TEST_F(Victims, EmptyOneIsFoundWithinARound) {
   EXPECT_GT(calls, 1u);
 }
 
+TEST_F(Victims, EmptyOneOfVeryManyIsFoundBeforeMuchThatLivesIsEvicted) {
+  log_ = Make(20000);
+  const std::vector<uint32_t> segments = Fill(18000);
+  ASSERT_EQ(Pick().kind, VictimKind::kEvict);
+  ReleaseSome(segments[17000], 50);
+  uint32_t evicted = 0;
+  for (Victim victim = Pick(); victim.kind != VictimKind::kClean; victim = Pick()) {
+    ASSERT_EQ(victim.kind, VictimKind::kEvict);
+    ASSERT_LE(++evicted, 64u);
+  }
+  // And at once where it was there before the first.
+  log_ = Make(20000);
+  const std::vector<uint32_t> others = Fill(18000);
+  ReleaseSome(others[17000], 50);
+  EXPECT_EQ(Pick().segment, others[17000]);
+}
+
 TEST_F(Victims, EmptyOnesOfOneWindowAreRemembered) {
   const std::vector<uint32_t> segments = Fill(900);
+  ASSERT_EQ(Pick().kind, VictimKind::kEvict);  // the first looks at all
   for (uint32_t i = 0; i < 8; i++) ReleaseSome(segments[400 + i], 20 + i);
   uint32_t evicted = 0;
   while (true) {
