@@ -70,8 +70,7 @@ std::vector<Resident> ResidentsOf(Session& session, const Victim& victim) {
     size_t count = 0;
     for (; count < kGroup && at < end; count++) {
       const task::Object* object = session.ObjectAt(at);
-      const uint32_t units =
-          static_cast<uint32_t>(task::StoredBytes(object) / kLocationUnitBytes);
+      const uint32_t units = static_cast<uint32_t>(task::StoredBytes(object) / kLocationUnitBytes);
       const uint64_t hash = session.store().HashOf(KeyView(object));
       const task::TableRef& table = session.index().older;
       task::Prefetch(&table.buckets[task::FirstBucket(hash, table.bucket_count)]);
@@ -94,8 +93,7 @@ std::vector<Resident> ResidentsOf(Session& session, const Victim& victim) {
 template <typename Change>
 void OnEntry(Session& session, const Resident& resident, Change change) {
   for (;;) {  // Ends: movers finish, and an updated key no longer names the location.
-    const task::Found found =
-        task::FindLocation(session.index(), resident.hash, resident.location);
+    const task::Found found = task::FindLocation(session.index(), resident.hash, resident.location);
     if (found.slot == nullptr) return;
     if (task::SlotState(found.word) == kSlotLive && change(found)) return;
     std::this_thread::yield();
@@ -139,7 +137,8 @@ bool Carry(Session& session, const Resident& resident, Generation generation, ui
     room = location != 0;
     uint64_t word = found.word;
     if (room) WriteObject(session.ObjectAt(location), spec);
-    if (room && log.flush_floor() != session.log().flush_floor) {
+    const uint64_t floor = log.flush_floor();  // 0: an older flush is done, which changes nothing
+    if (room && floor != 0 && floor != session.log().flush_floor) {
       // A flush since this victim was looked at: the copy would survive it.
       session.store().Abandon(session, location);
       session.Refresh();
@@ -227,7 +226,11 @@ bool KeepRun(Session& session, const Victim& victim, const std::vector<Resident>
   if (!victim.is_run || victim.kind == VictimKind::kDrop || residents.empty()) return false;
   const Resident& r = residents.front();
   const uint64_t recency = task::SlotRecency(r.word);
-  if (HasEnded(session, r) || (victim.kind == VictimKind::kEvict && recency == 0)) return false;
+  if (HasEnded(session, r)) return false;
+  // As of a segment of small objects, a quarter goes even where everything was used: room is found
+  // within a few victims, however many large objects are hot.
+  if (victim.kind == VictimKind::kEvict && (recency == 0 || !session.store().MayKeepRun()))
+    return false;
   OnEntry(session, r, [&](const task::Found& found) {
     const uint64_t left = recency == 0 ? 0 : recency - 1;
     return task::CompareAndSwap64(found.slot, found.word, task::WithRecency(found.word, left));
@@ -245,11 +248,8 @@ bool Empty(Session& session, const Victim& victim, bool evict) {
       // Not even the reserve has room for what lives here: then something has to go.
       if (evict) EmptyByEviction(session, victim, residents);
       return evict;
-    case VictimKind::kEvict:
-      EmptyByEviction(session, victim, residents);
-      return true;
-    default:
-      break;
+    case VictimKind::kEvict: EmptyByEviction(session, victim, residents); return true;
+    default: break;
   }
   Pauses pauses(&session);
   for (const Resident& r : residents) {
@@ -274,8 +274,7 @@ Store::Freed Store::EvictOne(Session& session, bool evict, bool only_ended) {
     log_->Retire(victim.segment);
     session.counters().segments_freed.Add(1);
   }
-  if (victim.kind == VictimKind::kNone)
-    return victim.pending ? Freed::kNoneNow : Freed::kNothing;
+  if (victim.kind == VictimKind::kNone) return victim.pending ? Freed::kNoneNow : Freed::kNothing;
   if (emptied || (victim.is_run && victim.kind == VictimKind::kEvict)) return Freed::kOne;
   // What lives in it has no room elsewhere, and may not be dropped.
   return evict ? Freed::kNoneNow : Freed::kNothing;

@@ -372,6 +372,17 @@ TEST(Eviction, LargestObjectFindsRoomInAStoreFullOfSmallOnes) {
   EXPECT_LE(store->Stats().memory_bytes, 128u << 20);
 }
 
+// Each fills a run of segments, which is kept where it lies rather than copied.
+TEST(Eviction, StoreFullOfLargeObjectsInUseTakesAnother) {
+  const auto store = OpenStore(Small(64));
+  Client client(store.get());
+  for (uint64_t i = 0; i < 2000; i++) {
+    ASSERT_EQ(client.Set(Key(i), std::string(100000, 'x')), Outcome::kStored) << i;
+    for (int j = 0; j < 16; j++) client.Get(Key(i));
+  }
+  EXPECT_GT(store->Stats().items, 400u);
+}
+
 TEST(Memory, OfATooSmallStoreIsRefusedAtOpen) {
   CacheOptions options;
   options.memory_bytes = 1 << 20;

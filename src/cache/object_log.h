@@ -119,7 +119,8 @@ class ObjectLog {
   // Chooses a segment to empty, or kNone (victims.cc). `evict` false: only what costs no live
   // object. `only_ended`: only segments whose every object has ended; looks at all of them, but
   // once a second at most.
-  // Cost: a window of segments; all where evict is false and nothing is found.
+  // Cost: a window of segments; where evict is false, and once in 64 evictions, as many as it takes
+  // to find one that is worth cleaning.
   Victim PickVictim(uint32_t now_s, bool evict, bool only_ended) WEFT_EXCLUDES(mutex_);
   // The victim holds nothing any more.
   void Retire(uint32_t segment) WEFT_EXCLUDES(mutex_);

@@ -93,6 +93,8 @@ class Store {
   bool DropsFromFullSets() const;
   // Whether an entry may go because the index cannot grow now, or that would not help.
   bool MayDropEntry() const;
+  // Whether one more large object that was used may stay where its memory is wanted: three in four.
+  bool MayKeepRun() { return runs_met_.fetch_add(1, std::memory_order_relaxed) % 4 != 3; }
   // Carries out a flush whose second has come.
   void FlushIfDue(uint32_t now_s) {
     const uint32_t due = flush_at_s_.load(std::memory_order_relaxed);
@@ -138,6 +140,7 @@ class Store {
   std::atomic<uint32_t> expiry_checked_s_{0};
   std::atomic<bool> growth_wanted_{false};
   std::atomic<uint32_t> next_lane_{0};
+  std::atomic<uint32_t> runs_met_{0};  // large objects in use that eviction came upon
 
   // Of who computes the log's budget: before the locks of Index and ObjectLog.
   base::Mutex budget_mutex_;
