@@ -18,13 +18,7 @@ class Log : public testing::Test {
 
   Log() : log_(Make(16)), slot_(epochs_.Claim()) {}
   std::unique_ptr<ObjectLog> Make(uint32_t segments) {
-    LogGeometry geometry;
-    geometry.segment_bytes = kSegmentBytes;
-    geometry.budget_segments = segments;
-    geometry.budget_min = 4;
-    geometry.groups = 4;
-    geometry.lanes = 1;
-    return std::move(ObjectLog::Create(geometry, false, &epochs_).value());
+    return OpenLog(segments, kSegmentBytes, &epochs_);
   }
   uint64_t Append(uint64_t bytes, uint32_t ttl_s = 0, bool from_reserve = false) {
     return log_->Append(0, Generation::kYoung, log_->GroupOf(ttl_s), bytes,

@@ -36,6 +36,18 @@ inline uint32_t Rounds(uint32_t rounds) {
 #endif
 }
 
+// A log for one writer.
+inline std::unique_ptr<ObjectLog> OpenLog(uint32_t segments, uint64_t segment_bytes,
+                                          Epochs* epochs) {
+  LogGeometry geometry;
+  geometry.segment_bytes = segment_bytes;
+  geometry.budget_segments = segments;
+  geometry.budget_min = 4;
+  geometry.groups = 4;
+  geometry.lanes = 1;
+  return std::move(ObjectLog::Create(geometry, false, epochs).value());
+}
+
 inline std::unique_ptr<Store> OpenStore(CacheOptions options = {}) {
   options.huge_pages = false;  // a huge page is resident whole, which blurs what tests measure
   auto store = Store::Open(options);

@@ -18,13 +18,7 @@ class Victims : public testing::Test {
 
   Victims() : log_(Make(1000)), slot_(epochs_.Claim()) {}
   std::unique_ptr<ObjectLog> Make(uint32_t segments) {
-    LogGeometry geometry;
-    geometry.segment_bytes = kSegmentBytes;
-    geometry.budget_segments = segments;
-    geometry.budget_min = 4;
-    geometry.groups = 4;
-    geometry.lanes = 1;
-    return std::move(ObjectLog::Create(geometry, false, &epochs_).value());
+    return OpenLog(segments, kSegmentBytes, &epochs_);
   }
   uint32_t SegmentOf(uint64_t location) const {
     return static_cast<uint32_t>(location / log_->segment_units());
