@@ -35,16 +35,18 @@ class [[nodiscard]] Status {
  public:
   Status() = default;
   Status(Code code, std::string message)
-      : rep_(std::make_unique<Rep>(Rep{code, std::move(message)})) {}
-  Status(const Status& other) : rep_(other.rep_ ? std::make_unique<Rep>(*other.rep_) : nullptr) {}
+      : rep_(new Rep{code, false, std::move(message)}) {}  // freed by Release
+  Status(const Status& other) : rep_(other.CopyOfRep()) {}
   Status(Status&&) noexcept = default;
   Status& operator=(const Status& other) {
-    rep_ = other.rep_ ? std::make_unique<Rep>(*other.rep_) : nullptr;
+    if (this != &other) rep_.reset(other.CopyOfRep());
     return *this;
   }
   Status& operator=(Status&&) noexcept = default;
 
   static Status Ok() { return {}; }
+  // kNotFound without a message. Allocates nothing: a lookup that misses costs no more for it.
+  static Status NotFound();
   // Reads errno's text: "open /x: No such file or directory".
   static Status FromErrno(std::string_view what, int error_number);
 
@@ -57,17 +59,28 @@ class [[nodiscard]] Status {
  private:
   struct Rep {
     Code code;
+    bool lives_for_ever;
     std::string message;
   };
-  std::unique_ptr<Rep> rep_;
+  struct Release {
+    void operator()(Rep* rep) const {
+      if (!rep->lives_for_ever) delete rep;
+    }
+  };
+  Rep* CopyOfRep() const {
+    if (rep_ == nullptr || rep_->lives_for_ever) return rep_.get();
+    return new Rep(*rep_);  // freed by Release
+  }
+
+  std::unique_ptr<Rep, Release> rep_;
 };
 
 // A value or the Status that says why there is none. Member names are those of std::expected.
 template <typename T>
 class [[nodiscard]] Result {
  public:
-  Result(T value) : state_(std::move(value)) {}          // NOLINT: implicit by design
-  Result(Status status) : state_(std::move(status)) {}   // NOLINT: implicit by design
+  Result(T value) : state_(std::move(value)) {}         // NOLINT: implicit by design
+  Result(Status status) : state_(std::move(status)) {}  // NOLINT: implicit by design
 
   bool has_value() const { return std::holds_alternative<T>(state_); }
   explicit operator bool() const { return has_value(); }

@@ -20,10 +20,16 @@ std::string_view CodeName(Code code) {
   return "unknown";
 }
 
+Status Status::NotFound() {
+  static Rep* const rep = new Rep{Code::kNotFound, true, ""};  // never freed
+  Status status;
+  status.rep_.reset(rep);
+  return status;
+}
+
 Status Status::FromErrno(std::string_view what, int error_number) {
   // std::system_category().message is thread-safe where strerror is not.
-  return {Code::kIoError,
-          std::string(what) + ": " + std::system_category().message(error_number)};
+  return {Code::kIoError, std::string(what) + ": " + std::system_category().message(error_number)};
 }
 
 std::string Status::ToString() const {

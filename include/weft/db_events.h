@@ -1,0 +1,97 @@
+// weft/db_events.h: what a durable store tells while it works: counters, and calls at events.
+//
+// Units     bytes and microseconds, as the names say.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "weft/status.h"
+
+namespace weft {
+
+// Counters since Open, taken together a moment ago. Db::Statistics.
+struct DbStatistics {
+  // Calls.
+  uint64_t gets = 0;  // keys asked for, by Get and MultiGet
+  uint64_t gets_found = 0;
+  uint64_t writes = 0;         // batches
+  uint64_t keys_written = 0;   // changes in them
+  uint64_t bytes_written = 0;  // keys and values of those
+  uint64_t seeks = 0;          // iterators positioned
+  // The log.
+  uint64_t log_records = 0;  // groups of batches written as one
+  uint64_t log_bytes = 0;
+  uint64_t log_syncs = 0;
+  // Tables.
+  uint64_t flushes = 0;
+  uint64_t flush_bytes = 0;
+  uint64_t compactions = 0;    // jobs that merged
+  uint64_t trivial_moves = 0;  // tables moved down a level without being read
+  uint64_t compaction_bytes_read = 0;
+  uint64_t compaction_bytes_written = 0;
+  uint64_t compaction_keys_read = 0;
+  uint64_t compaction_keys_dropped = 0;
+  uint64_t compaction_us = 0;        // wall time of all jobs, summed
+  uint64_t compaction_failures = 0;  // jobs that ended in an error; their inputs stayed
+  uint64_t filter_checks = 0;
+  uint64_t filter_skips = 0;  // table reads that a filter spared
+  uint64_t blocks_read = 0;   // from files
+  uint64_t block_cache_hits = 0;
+  // Waits of writers.
+  uint64_t slowdowns = 0;  // writes that were delayed
+  uint64_t slowdown_us = 0;
+  uint64_t stops = 0;  // writes that waited for room
+  uint64_t stop_us = 0;
+  // Now.
+  uint64_t memtable_bytes = 0;
+  uint64_t compaction_debt_bytes = 0;  // that must be compacted until every level is in its limit
+};
+
+struct FlushEvent {
+  uint64_t file_number = 0;  // 0: everything flushed was empty
+  int level = 0;
+  uint64_t bytes = 0;
+  uint64_t keys = 0;
+  uint64_t us = 0;
+  Status status;
+};
+
+struct CompactionEvent {
+  int level = 0;  // of the upper inputs
+  int output_level = 0;
+  std::vector<uint64_t> inputs[2];  // file numbers, of `level` and of `output_level`
+  std::vector<uint64_t> outputs;
+  uint64_t bytes_read = 0;
+  uint64_t bytes_written = 0;
+  uint64_t keys_read = 0;
+  uint64_t keys_dropped = 0;
+  uint64_t us = 0;
+  std::string device;  // "cpu"
+  Status status;
+};
+
+// How writers are let in. Changes are reported, not each write.
+enum class WriteState : uint8_t { kFree, kSlowed, kStopped };
+
+// Override what you want to hear of. Calls come from the threads that do the work, hold no lock of
+// the store, and should return soon. A listener may read from the store, and must not write to it.
+class EventListener {
+ public:
+  virtual ~EventListener() = default;
+  virtual void OnFlush(const FlushEvent&) {}
+  virtual void OnCompactionBegin(const CompactionEvent&) {}
+  virtual void OnCompactionEnd(const CompactionEvent&) {}
+  virtual void OnTableCreated(const std::string& path, uint64_t bytes) { (void)path, (void)bytes; }
+  virtual void OnTableDeleted(const std::string& path) { (void)path; }
+  virtual void OnWriteState(WriteState) {}
+  // The store takes no more writes after it; reads go on.
+  virtual void OnBackgroundError(const Status&) {}
+  // Damage that recovery passed over (`bytes` of it).
+  virtual void OnDamage(const std::string& file, uint64_t bytes, const Status& what) {
+    (void)file, (void)bytes, (void)what;
+  }
+};
+
+}  // namespace weft

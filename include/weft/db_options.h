@@ -1,0 +1,75 @@
+// weft/db_options.h: what a durable store may be told. Names and defaults are LevelDB's where
+// LevelDB has the option.
+//
+// Units     bytes, unless the name says otherwise.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "weft/block_cache.h"
+#include "weft/comparator.h"
+#include "weft/db_events.h"
+#include "weft/file_system.h"
+#include "weft/filter_policy.h"
+#include "weft/logger.h"
+
+namespace weft {
+
+// The numbers stand in the files.
+enum class Compression : uint8_t { kNone = 0, kSnappy = 1, kZstd = 2 };
+
+struct DbOptions {
+  const Comparator* comparator = BytewiseComparator();  // must outlive the store
+  bool create_if_missing = false;
+  bool error_if_exists = false;
+  // Stop at damage that could be passed over: bad records of a log, files too many in a version.
+  bool paranoid_checks = false;
+  FileSystem* file_system = PosixFileSystem();  // must outlive the store
+  std::shared_ptr<Logger> info_log;             // null: the file LOG in the store's folder
+
+  size_t write_buffer_size = 4u << 20;  // of the memtable, before it is written as a table
+  int max_open_files = 1000;
+  std::shared_ptr<BlockCache> block_cache;  // null: 8 MiB of its own
+  size_t block_size = 4096;                 // of keys and values, before compression
+  int block_restart_interval = 16;          // keys between two that are written whole
+  size_t max_file_size = 2u << 20;          // of a table, after which the next is begun
+  Compression compression = Compression::kSnappy;
+  int zstd_compression_level = 1;
+  bool reuse_logs = false;  // append to the last manifest and log on opening
+  std::shared_ptr<const FilterPolicy> filter_policy;
+
+  // Of ours.
+  int background_threads = 0;         // that compact; 0: half of the cores, 1 to 4
+  int level0_compaction_trigger = 4;  // tables in level 0 from which they are compacted
+  int level0_slowdown_trigger = 8;    // from which writes are slowed, more with each further one
+  int level0_stop_trigger = 12;       // at which writes wait
+  uint64_t level1_bytes_max = 10u << 20;     // each deeper level: ten times the one above it
+  uint64_t background_bytes_per_second = 0;  // flushes and compactions together write; 0: no limit
+  bool seek_compaction = true;    // compact tables that many lookups passed through in vain
+  bool verify_compaction = true;  // read outputs back before the manifest names them
+  std::vector<std::shared_ptr<EventListener>> listeners;
+};
+
+class Snapshot;
+
+struct ReadOptions {
+  bool verify_checksums = false;  // of every block read
+  bool fill_cache = true;
+  const Snapshot* snapshot = nullptr;  // null: the state at the time of the call
+  // For iterators: keys outside [lower_bound, upper_bound) are not there. Not copied: must live as
+  // long as the iterator.
+  std::optional<std::string_view> lower_bound;
+  std::optional<std::string_view> upper_bound;
+};
+
+struct WriteOptions {
+  // False: an acknowledged write survives the end of the process, not a power cut.
+  bool sync = false;
+};
+
+}  // namespace weft

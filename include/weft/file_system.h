@@ -1,0 +1,106 @@
+// weft/file_system.h: the files of a durable store. Give your own to put them elsewhere, to encrypt
+// them, or to make them fail in tests.
+//
+// Threads   FileSystem and RandomAccessFile: any at once. Sequential and writable files: one thread
+//           at a time.
+// Errors    kNotFound where a file to open is missing, else kIoError; the message names the file.
+// Promises  the store relies on: what was appended before Sync() returned ok survives a power cut,
+//           in a file that keeps its name if SyncDir() of its folder returned ok after it got that
+//           name; RenameFile replaces in one step.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "weft/status.h"
+
+namespace weft {
+
+class SequentialFile {
+ public:
+  virtual ~SequentialFile() = default;
+  // Reads up to `bytes`; fewer only at the end. *result may point into scratch, which has room for
+  // `bytes` and must live as long as *result is used.
+  virtual Status Read(size_t bytes, std::string_view* result, char* scratch) = 0;
+  virtual Status Skip(uint64_t bytes) = 0;
+};
+
+class RandomAccessFile {
+ public:
+  virtual ~RandomAccessFile() = default;
+  // Reads up to `bytes` at `offset`; fewer only at the end of the file. *result points into scratch
+  // or into memory that lives as long as this file object.
+  virtual Status Read(uint64_t offset, size_t bytes, std::string_view* result,
+                      char* scratch) const = 0;
+  // Says that these bytes will be read soon: starts fetching them and returns at once. A hint.
+  virtual void WillNeed(uint64_t offset, size_t bytes) const { (void)offset, (void)bytes; }
+  // The whole file in memory, where Read hands out pointers into it; else empty. Lets readers skip
+  // the call.
+  virtual std::string_view Mapped() const { return {}; }
+};
+
+class WritableFile {
+ public:
+  virtual ~WritableFile() = default;
+  virtual Status Append(std::string_view data) = 0;
+  // Hands what was appended to the system: it then survives the end of this process.
+  virtual Status Flush() = 0;
+  // Flush, and wait until it survives a power cut.
+  virtual Status Sync() = 0;
+  // Flush and close. Nothing may follow.
+  virtual Status Close() = 0;
+};
+
+// An advisory lock that ends with the process at the latest.
+class FileLock {
+ public:
+  virtual ~FileLock() = default;
+};
+
+// What a file to be written is for: how it is buffered depends on it.
+enum class FileUse : uint8_t {
+  kTable,     // large appends, one Sync at the end, then Close
+  kLog,       // small appends, each with a Flush
+  kManifest,  // small appends, each with a Sync
+  kOther,
+};
+
+class FileSystem {
+ public:
+  virtual ~FileSystem() = default;
+
+  virtual Result<std::unique_ptr<SequentialFile>> NewSequentialFile(const std::string& path) = 0;
+  virtual Result<std::unique_ptr<RandomAccessFile>> NewRandomAccessFile(
+      const std::string& path) = 0;
+  // An empty file, in place of any of that name.
+  virtual Result<std::unique_ptr<WritableFile>> NewWritableFile(const std::string& path,
+                                                                FileUse use) = 0;
+  // Appends to the file, which is made where it is missing.
+  virtual Result<std::unique_ptr<WritableFile>> NewAppendableFile(const std::string& path,
+                                                                  FileUse use) = 0;
+  virtual bool FileExists(const std::string& path) = 0;
+  // Names in a folder, without the folder, in no order.
+  virtual Status GetChildren(const std::string& dir, std::vector<std::string>* names) = 0;
+  virtual Status RemoveFile(const std::string& path) = 0;
+  virtual Status CreateDir(const std::string& dir) = 0;
+  virtual Status RemoveDir(const std::string& dir) = 0;
+  virtual Result<uint64_t> GetFileSize(const std::string& path) = 0;
+  virtual Status RenameFile(const std::string& from, const std::string& to) = 0;
+  // A second name for a file (hard link). kUnsupported where there is no such thing: copy then.
+  virtual Status LinkFile(const std::string& from, const std::string& to) = 0;
+  // Cuts a file to `bytes`.
+  virtual Status Truncate(const std::string& path, uint64_t bytes) = 0;
+  // Makes names made, changed and removed in `dir` survive a power cut.
+  virtual Status SyncDir(const std::string& dir) = 0;
+  // kRetryLater where another process, or another call of this one, holds it. Makes the file.
+  virtual Result<std::unique_ptr<FileLock>> LockFile(const std::string& path) = 0;
+};
+
+// The system's files. Lives for ever.
+FileSystem* PosixFileSystem();
+
+}  // namespace weft

@@ -1,0 +1,121 @@
+// compaction/job.h: one compaction as data: tables in, finished tables out, no store in sight.
+//
+// An Executor takes a Job and a JobHost and gives a JobResult. Every executor writes the same bytes
+// for the same job: the tests hold them to each other. A job that failed has left no file behind.
+//
+// Threads   Executor::Run: any at once, distinct jobs. JobHost's calls: any thread.
+// Source    the rules of what is dropped and where outputs are cut are LevelDB's;
+//           a job as data is paper 001 (LUDA), section 3.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "table/format.h"
+#include "table/internal_key.h"
+#include "weft/file_system.h"
+#include "weft/status.h"
+
+namespace weft::compaction {
+
+struct JobTable {
+  uint64_t number = 0;
+  uint64_t bytes = 0;
+  std::string path;
+  std::string smallest;  // internal keys
+  std::string largest;
+};
+
+// Both ends included.
+struct UserKeySpan {
+  std::string smallest;
+  std::string largest;
+};
+
+struct Job {
+  FileSystem* files = nullptr;
+  int level = 0;  // of the upper inputs, for the log
+  int output_level = 1;
+
+  // Sorted runs, newest first: within a run tables are in order and overlap in no user key. A table
+  // of level 0 is a run of its own; the tables of a deeper level together are one.
+  std::vector<std::vector<JobTable>> runs;
+  // Only user keys in [first_user_key, end_user_key) are the job's; none: no bound. A job split by
+  // range never divides a user key.
+  std::optional<std::string> first_user_key;
+  std::optional<std::string> end_user_key;
+
+  // Entries hidden by a newer one of their user key that is not above this are dropped.
+  table::SequenceNumber oldest_snapshot = 0;
+  // Tables of each level below the output level, in order: a deletion is dropped only where none of
+  // them covers its key. All empty: the output is the bottommost.
+  std::vector<std::vector<UserKeySpan>> deeper;
+  // Tables of the level right below the output level, in order: an output ends before it overlaps
+  // more than grandparent_overlap_bytes_max of them.
+  std::vector<JobTable> grandparents;
+  uint64_t grandparent_overlap_bytes_max = 0;
+
+  const table::InternalComparator* comparator = nullptr;
+  table::TableFormat format;             // of the outputs; its comparator is `comparator`
+  uint64_t output_bytes_max = 2u << 20;  // an output ends with the block that reaches it
+  bool verify_outputs = true;            // read back and check order, count and checksums
+};
+
+struct OutputTable {
+  uint64_t number = 0;
+  uint64_t bytes = 0;
+  uint64_t entries = 0;
+  std::string path;
+  std::string smallest;  // internal keys
+  std::string largest;
+};
+
+// What a job may ask of its surroundings while it runs.
+struct JobHost {
+  struct NewFile {
+    uint64_t number;
+    std::string path;
+  };
+  // A number and path for the next output. Asked for when the output is begun.
+  std::function<NewFile()> new_output;
+  // Called before `bytes` are written, and may wait. Null: no limit.
+  std::function<void(uint64_t bytes)> before_write;
+  // True: give up soon, with kRetryLater. Null: never.
+  const std::atomic<bool>* cancelled = nullptr;
+};
+
+struct JobResult {
+  Status status;
+  std::vector<OutputTable> outputs;  // in order; synced and closed; empty where status is not ok
+  uint64_t bytes_read = 0;
+  uint64_t bytes_written = 0;
+  uint64_t entries_read = 0;
+  uint64_t entries_dropped = 0;
+  uint64_t wall_us = 0;
+  uint64_t cpu_us = 0;
+};
+
+class Executor {
+ public:
+  virtual ~Executor() = default;
+  virtual const char* Name() const = 0;  // "cpu"
+  // Checks the checksum of every block it reads. kCorruption names the table.
+  virtual JobResult Run(const Job& job, const JobHost& host) = 0;
+};
+
+std::unique_ptr<Executor> NewCpuExecutor();
+
+// Divides a job into at most `parts_max` jobs of disjoint ranges that together do the same work, in
+// order. Fewer (one) where there is too little to divide; reads index blocks to find the middle.
+Result<std::vector<Job>> SplitJob(const Job& job, int parts_max);
+
+// Reads a finished table back: checksums of all blocks, strictly ascending keys, count and ends as
+// `expected` says.
+Status VerifyTable(const Job& job, const OutputTable& expected);
+
+}  // namespace weft::compaction

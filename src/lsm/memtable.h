@@ -1,0 +1,48 @@
+// lsm/memtable.h: the writes that are in no table yet, in order.
+//
+// Threads   Add, Get and iterators: any at once, without a lock of the caller's. Entries become
+//           visible to a reader whose sequence covers them once Add has returned; the store raises
+//           the sequence that readers use only then.
+// Memory    grows until the memtable goes; nothing in it moves or is freed before.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "table/internal_key.h"
+#include "weft/iterator.h"
+
+namespace weft::lsm {
+
+class MemTable {
+ public:
+  enum class Found : uint8_t { kNothing, kValue, kDeletion };
+
+  explicit MemTable(const table::InternalComparator& comparator);
+  ~MemTable();
+  MemTable(const MemTable&) = delete;
+  MemTable& operator=(const MemTable&) = delete;
+
+  // Adds one change. REQUIRES: no entry has this user key and sequence.
+  void Add(table::SequenceNumber sequence, table::ValueType type, std::string_view user_key,
+           std::string_view value);
+  // The newest entry of `user_key` that is not newer than `sequence`. `value` may be null.
+  Found Get(std::string_view user_key, table::SequenceNumber sequence, std::string* value) const;
+  // Fetches towards the lines that Get(user_key) will touch, for several lookups at once.
+  void Prefetch(std::string_view user_key) const;
+  // Over internal keys. The memtable must outlive it.
+  std::unique_ptr<Iterator> NewIterator() const;
+
+  // Bytes taken from the system, about.
+  size_t MemoryUsage() const;
+  uint64_t entries() const;
+
+ private:
+  class Tree;
+  std::unique_ptr<Tree> tree_;
+};
+
+}  // namespace weft::lsm
