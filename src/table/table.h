@@ -1,0 +1,157 @@
+// table/table.h: reads a finished table: lookups one by one or in groups, iterators, checks.
+//
+//   auto table = Table::Open({.order = &comparator}, std::move(file), bytes, path);
+//   TableLookup lookup{.table = table->get(), .key = internal_key};
+//   (*table)->Get({}, &lookup);
+//   if (lookup.found == TableLookup::Found::kValue) use(lookup.value);
+//
+// Layout    table/format.h; docs/formats/ states every byte.
+// Threads   every const call may be made from any thread at once. Lookups and iterators are of one
+//           thread at a time; the table must outlive them.
+// Memory    index and filter stay as long as the table, in the mapped file where they can; beside
+//           them 12 bytes a data block that make the index fast to search (bytewise order only).
+//           Data blocks are used in a mapped file where they lie, else come through the cache.
+// Errors    kCorruption names the file and the block's offset. Index and filter are always checked
+//           against their checksums when the table is opened, data blocks when a caller asks. A
+//           damaged filter is not used; Open fails for it only with `verify`.
+// Source    LevelDB's table format.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "table/block_reader.h"
+#include "table/filter_block_reader.h"
+#include "table/format.h"
+#include "table/key_order.h"
+#include "table/table_index.h"
+#include "weft/block_cache.h"
+#include "weft/db_options.h"
+#include "weft/file_system.h"
+#include "weft/filter_policy.h"
+#include "weft/iterator.h"
+#include "weft/status.h"
+
+namespace weft::table {
+
+class Table;
+class TableIterator;
+
+struct TableReadOptions {
+  // Give an InternalComparator as that type: lookups are several times faster for it.
+  KeyOrder order = BytewiseComparator();
+  // As keys stand in the table: InternalFilterPolicy for a store's. Null: filters are not used.
+  const FilterPolicy* filter = nullptr;
+  // Null: blocks that cannot be used in place are read anew each time.
+  BlockCache* cache = nullptr;
+  // Open fails where the filter is damaged too.
+  bool verify = false;
+};
+
+// One key's answer. For tables of internal keys: the newest entry of the key's user key that is not
+// newer than the key's sequence. For others: the entry of that very key.
+struct TableLookup {
+  enum class Found : uint8_t {
+    kNothing,   // the table was searched: no such entry
+    kFiltered,  // the filter says that there is no such entry; no data block was touched
+    kValue,
+    kDeletion,
+    kError,  // see status
+  };
+
+  const Table* table = nullptr;
+  std::string_view key;
+
+  Found found = Found::kNothing;
+  std::string_view value;  // until the lookup or its table goes, or the next Get with it
+  uint64_t sequence = 0;   // of the entry found
+  Status status;
+  BlockPin pin;
+};
+
+class Table {
+ public:
+  static Result<std::unique_ptr<Table>> Open(const TableReadOptions& options,
+                                             std::unique_ptr<RandomAccessFile> file, uint64_t bytes,
+                                             std::string path);
+  ~Table();
+  Table(const Table&) = delete;
+  Table& operator=(const Table&) = delete;
+
+  // Answers *lookup, whose `table` is not looked at.
+  void Get(const ReadOptions& options, TableLookup* lookup) const;
+  // Answers all, each in its own table (they may differ, and each may occur in many lookups);
+  // their waits for memory and for files overlap. Best with 8 and more.
+  static void MultiGet(const ReadOptions& options, std::span<TableLookup* const> lookups);
+
+  // Over all entries; bounds and snapshot of the options are the caller's to heed.
+  std::unique_ptr<TableIterator> NewIterator(const ReadOptions& options) const;
+
+  // Where in the file the data of `key` begins, about; the end of the data for keys past the last.
+  uint64_t ApproximateOffsetOf(std::string_view key) const;
+
+  // Data blocks in order. The separator is not below any key of the block and below all keys of
+  // the next.
+  uint64_t data_blocks() const;
+  struct DataBlock {
+    BlockHandle handle;
+    std::string_view separator;  // lives as long as the table
+  };
+  // Calls `visit` for each until it returns false. Reads no data block.
+  void ForEachDataBlock(const std::function<bool(const DataBlock&)>& visit) const;
+  // Reads the whole table: checksums of all blocks, keys strictly ascending and none above its
+  // block's separator. `entries` (may be null) gets their number; `progress` (may be null) is
+  // called with the bytes done.
+  Status Verify(uint64_t* entries,
+                const std::function<void(uint64_t bytes_done)>& progress = nullptr) const;
+
+  const std::string& path() const { return path_; }
+  uint64_t file_bytes() const { return blocks_.bytes; }
+  const KeyOrder& order() const { return order_; }
+  bool has_filter() const { return !filter_.empty(); }
+  // Why a filter that is there is not used; ok where nothing is wrong.
+  const Status& filter_status() const { return filter_status_; }
+  // Bytes that the table takes besides its file.
+  size_t MemoryUsage() const;
+
+ private:
+  friend class TableIterator;
+  friend class MultiLookup;
+
+  Table(const TableReadOptions& options, std::unique_ptr<RandomAccessFile> file, uint64_t bytes,
+        std::string path);
+  Status ReadIndex();
+  Status ReadFilter(const BlockHandle& metaindex);
+
+  // A data block's bytes, and what keeps them.
+  struct PinnedBlock {
+    std::string_view data;
+    BlockPin pin;
+  };
+  Result<PinnedBlock> DataBlockAt(const ReadOptions& options, const BlockHandle& handle) const;
+  Result<PinnedBlock> ReadDataBlock(const ReadOptions& options, const BlockHandle& handle) const;
+  void SearchBlock(const ReadOptions& options, const BlockHandle& handle,
+                   TableLookup* lookup) const;
+
+  // Constant after Open.
+  const KeyOrder order_;
+  const FilterPolicy* const filter_policy_;
+  BlockCache* const cache_;
+  const std::unique_ptr<RandomAccessFile> file_;
+  const std::string path_;
+  BlockFile blocks_;
+  uint64_t cache_id_ = 0;
+  Footer footer_;
+  BlockContents index_contents_;
+  TableIndex index_;
+  BlockContents filter_contents_;
+  FilterBlockReader filter_;
+  Status filter_status_;
+};
+
+}  // namespace weft::table
