@@ -1,0 +1,113 @@
+// lsm/compaction_picker.h: decides what is compacted next, and keeps compactions out of each
+// other's way.
+//
+// Several compactions run at once where no table is in two of them and what they write into one
+// level cannot overlap. The inputs of a pick are marked until Release.
+//
+// Threads   every call holds the store's mutex.
+// Source    LevelDB's picking; docs/design/0005-compaction-picking.md has what differs.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "compaction/job.h"
+#include "lsm/level_targets.h"
+#include "lsm/version.h"
+#include "lsm/version_edit.h"
+#include "lsm/version_set.h"
+#include "weft/db_options.h"
+#include "weft/status.h"
+
+namespace weft::lsm {
+
+enum class CompactionReason : uint8_t { kSize, kSeeks, kManual };
+
+// Inputs of a compaction and where they go.
+struct Compaction {
+  CompactionReason reason = CompactionReason::kSize;
+  int level = 0;
+  int output_level = 1;  // level + 1, or `level` where a last level is rewritten in place
+  std::array<std::vector<FileRef>, 2> inputs;  // of `level`, of `output_level`
+  std::vector<FileRef> grandparents;           // of output_level + 1 that the inputs overlap
+  bool trivial_move = false;                   // the one input may be moved as it is
+  VersionRef version;                          // picked from
+  // User keys of all inputs.
+  std::string smallest;
+  std::string largest;
+  std::string pointer;  // where the level's next compaction begins
+
+  uint64_t InputBytes() const { return TotalBytes(inputs[0]) + TotalBytes(inputs[1]); }
+  // Removes the inputs; a trivial move also adds its table below. Outputs are the caller's to add.
+  void AddTo(VersionEdit* edit) const;
+  compaction::Job ToJob(const DbOptions& options, const table::TableFormat& format,
+                        table::SequenceNumber oldest_snapshot) const;
+};
+
+class CompactionPicker {
+ public:
+  // `pointers` (VersionSet's) and `options` must outlive it.
+  CompactionPicker(const DbOptions& options, CompactPointers* pointers);
+
+  // The most urgent compaction that can run beside the running ones; null: none, for now. Release
+  // it when its edit is installed or it failed.
+  std::unique_ptr<Compaction> Pick(const VersionRef& version);
+  // Whether Pick would be worth a call: some level is over its target, or a table was sought in
+  // vain too often.
+  bool NeedsCompaction(const Version& version) const;
+
+  // A step of a manual compaction.
+  struct ManualPick {
+    std::unique_ptr<Compaction> compaction;  // null: see busy
+    bool busy = false;                       // tables of the range are being compacted: wait
+    // Go on behind this user key once the compaction is done; none: the level is done.
+    std::optional<std::string> next_begin;
+  };
+  // Tables of `level` in the range, down to the next level; about as much as one automatic
+  // compaction may take. null and not busy: there is none.
+  ManualPick PickRange(const VersionRef& version, int level, const UserKeyRange& range);
+  // As PickRange, but tables of the level are rewritten in place, if their number is below
+  // `number_end`: to drop what a compaction into them could not.
+  ManualPick PickRewrite(const VersionRef& version, int level, const UserKeyRange& range,
+                         uint64_t number_end);
+
+  // The compaction is over: its tables are free, its range is too.
+  void Release(const Compaction& compaction);
+  size_t running() const { return running_.size(); }
+
+  // Level for a table of a memtable, or one ingested: as Version::LevelForMemTable, but 0 where it
+  // might come to lie among what a running compaction writes (it and its range may lie in a gap
+  // between that one's inputs).
+  int LevelForMemTable(const Version& version, std::string_view smallest_user_key,
+                       std::string_view largest_user_key) const;
+
+  const LevelTargets& targets() const { return targets_; }
+
+ private:
+  std::unique_ptr<Compaction> PickAt(const VersionRef& version, int level);
+  std::unique_ptr<Compaction> PickSeek(const VersionRef& version);
+  std::unique_ptr<Compaction> From(const VersionRef& version, int level,
+                                   std::vector<FileRef> inputs, CompactionReason reason) const;
+  void AddBoundaryTables(const Version& version, int level, std::vector<FileRef>* inputs) const;
+  bool AddLowerInputs(Compaction* compaction) const;
+  void Grow(Compaction* compaction) const;
+  void Finish(Compaction* compaction) const;
+  bool CanRun(const Compaction& compaction) const;
+  bool Overlaps(const Compaction& compaction, std::string_view smallest_user_key,
+                std::string_view largest_user_key) const;
+  void Start(Compaction* compaction);
+
+  // Constant after construction.
+  const DbOptions& options_;
+  const LevelTargets targets_;
+  CompactPointers* const pointers_;
+
+  std::vector<const Compaction*> running_;
+};
+
+}  // namespace weft::lsm

@@ -1,0 +1,30 @@
+// lsm/limits.h: the fixed numbers of a store's shape.
+//
+// Source    LevelDB's, so that both shape a store alike.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+
+namespace weft::lsm {
+
+inline constexpr int kLevels = 7;
+// A memtable's table goes no deeper at once: a key that is soon overwritten should not have to be
+// compacted all the way.
+inline constexpr int kMemTableLevelMax = 2;
+// An iterator reports one key for about so many bytes that it passes.
+inline constexpr uint64_t kReadSampleBytes = 1u << 20;
+
+// A seek costs about as much as compacting 40 KB; compacting a table pays once it has wasted that
+// many seeks. 16 KB rather than 40, to be on the safe side.
+inline int64_t SeeksAllowed(uint64_t table_bytes) {
+  return std::max<int64_t>(100, static_cast<int64_t>(table_bytes / 16384));
+}
+
+// What a table may overlap of the level below the one it goes to, before it is ended: it will be
+// compacted with all of them one day.
+inline uint64_t GrandparentOverlapBytesMax(uint64_t file_bytes_max) { return 10 * file_bytes_max; }
+// Inputs that a compaction may grow to where that costs no table of the lower level more.
+inline uint64_t ExpandedBytesMax(uint64_t file_bytes_max) { return 25 * file_bytes_max; }
+
+}  // namespace weft::lsm

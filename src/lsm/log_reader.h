@@ -1,0 +1,123 @@
+// lsm/log_reader.h: reads the records of a log or manifest file, whatever state it is in.
+//
+//   LogReader reader(file.get(), &reporter, LogReader::Mode::kStop);
+//   std::string_view record;
+//   while (reader.Read(&record)) replay(record);
+//   if (reader.end() == LogEnd::kDamaged) ...
+//
+// A log is appended to, so a crash leaves its end torn: half a record, or room that was never
+// written. Damage is something else: whole records stand behind it. A reader that stops (kStop)
+// delivers everything before the first byte that is wrong and then says which of the two it met;
+// one that salvages (kSalvage) goes on with the next whole record.
+//
+// A kFirst with nothing behind it but a new record is no damage: its writer gave up, nobody was
+// told that it was written, and what follows is where the next writer put it. It is reported and
+// passed over in both modes.
+//
+// Threads   one at a time.
+// Errors    a failed read ends the log: kReadError, and status() has the file's.
+// Cost      a block of memory and the longest record of several fragments; records of one fragment
+//           are not copied. After a bad record, kStop reads the rest of the file once.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "lsm/log_format.h"
+#include "weft/file_system.h"
+#include "weft/status.h"
+
+namespace weft::lsm {
+
+// How a log ended.
+enum class LogEnd : uint8_t {
+  kNotYet,     // Read has not returned false
+  kClean,      // behind a record; or only zeros follow
+  kTorn,       // bytes follow that are no record, and no whole record after them
+  kDamaged,    // as kTorn, but whole records stand behind what is wrong
+  kReadError,  // the file could not be read: see status()
+};
+
+class LogReader {
+ public:
+  enum class Mode : uint8_t { kStop, kSalvage };
+
+  // Hears of every byte that belongs to no record delivered, but zeros.
+  class Reporter {
+   public:
+    virtual ~Reporter() = default;
+    // `bytes` at `offset` of the file were dropped.
+    virtual void Dropped(uint64_t offset, uint64_t bytes, std::string_view reason) = 0;
+  };
+
+  // `file` is at its first byte and, with `reporter` (may be null), must outlive the reader.
+  LogReader(SequentialFile* file, Reporter* reporter, Mode mode);
+  LogReader(const LogReader&) = delete;
+  LogReader& operator=(const LogReader&) = delete;
+
+  // The next record, until the next call; false at the end.
+  bool Read(std::string_view* record);
+
+  LogEnd end() const { return end_; }
+  // Ok unless the file could not be read.
+  const Status& status() const { return status_; }
+  // Where the last record that was delivered begins, and the byte behind it: as far as here the
+  // file is whole (in mode kStop), and may be cut before it is appended to.
+  uint64_t record_offset() const { return record_offset_; }
+  uint64_t valid_bytes() const { return valid_bytes_; }
+  // Of the file, as far as it was read: all of it once Read has returned false.
+  uint64_t file_bytes() const { return block_offset_ + block_.size(); }
+
+ private:
+  enum class Scan : uint8_t {
+    kFragment,  // a whole one
+    kEnd,       // no byte is left
+    kBad,       // bytes that are no fragment
+    kError,
+  };
+  struct Fragment {
+    FragmentType type = FragmentType::kZero;
+    std::string_view payload;
+    uint64_t offset = 0;  // of its header
+  };
+
+  Scan NextFragment(Fragment* fragment);
+  // Reads the next block; false at the end and after an error.
+  bool NextBlock();
+  // A whole fragment at `at` of the block, or why there is none.
+  bool ParseAt(size_t at, Fragment* fragment, std::string_view* reason) const;
+  void Join(const Fragment& fragment);
+  bool Deliver(std::string_view whole, uint64_t offset, std::string_view* record);
+  // What stands at the position is no fragment: ends the reading (kStop; false) or passes over it.
+  bool PassBad(const Fragment& bad);
+  bool SkipToNextBlock();
+  LogEnd LookBeyond(bool zeros_so_far);
+  bool WholeFragmentIn(size_t from) const;
+  void DropPartial(std::string_view reason);
+  void Report(uint64_t offset, uint64_t bytes, std::string_view reason);
+
+  SequentialFile* const file_;
+  Reporter* const reporter_;
+  const Mode mode_;
+
+  std::unique_ptr<char[]> buffer_;
+  std::string_view block_;     // the current block
+  uint64_t block_offset_ = 0;  // of the block in the file
+  size_t at_ = 0;              // in the block
+  bool last_block_ = false;    // it is shorter than a block: none follows
+  std::string_view reason_;    // of the last kBad
+
+  std::string partial_;  // a record's fragments so far
+  bool in_record_ = false;
+  uint64_t partial_offset_ = 0;  // of its first
+  uint64_t partial_end_ = 0;
+
+  LogEnd end_ = LogEnd::kNotYet;
+  Status status_;
+  uint64_t record_offset_ = 0;
+  uint64_t valid_bytes_ = 0;
+};
+
+}  // namespace weft::lsm

@@ -1,0 +1,157 @@
+// lsm/version.h: the tables of a store at one moment, level by level.
+//
+// A version never changes; each change of the set of tables makes a new one (VersionSet). Readers
+// hold the version they read from, and with it the files.
+//
+// Layout    level 0: newest table first, and they may overlap. Deeper levels: in order of keys, no
+//           two overlap.
+// Threads   every const call may be made from any thread at once.
+// Errors    kCorruption names the table.
+// Cost      Get: one table of each level at most, but of level 0 all whose ends enclose the key;
+//           finding the table compares eight-byte prefixes where keys are ordered as bytes.
+// Source    LevelDB's levels.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "lsm/file_meta.h"
+#include "lsm/limits.h"
+#include "lsm/table_cache.h"
+#include "table/internal_key.h"
+#include "weft/db_options.h"
+#include "weft/iterator.h"
+#include "weft/status.h"
+
+namespace weft::lsm {
+
+// One key's answer within Version::MultiGet.
+struct VersionLookup {
+  std::string_view internal_key;  // a LookupKey's
+  std::string* value = nullptr;   // set where status is ok
+  Status status;                  // ok, kNotFound or an error
+};
+
+// User keys, both ends included; null: no bound.
+struct UserKeyRange {
+  const std::string_view* begin = nullptr;
+  const std::string_view* end = nullptr;
+};
+
+// The tables of one level.
+class Level {
+ public:
+  std::span<const FileRef> files() const { return files_; }
+  uint64_t bytes() const { return bytes_; }
+  bool empty() const { return files_.empty(); }
+  size_t size() const { return files_.size(); }
+
+ private:
+  friend class Version;
+  std::vector<FileRef> files_;
+  // Of the largest user keys: first eight bytes, big-endian, zeros behind short ones. Only where
+  // the order is of bytes, and in levels below 0.
+  std::vector<uint64_t> prefixes_;
+  uint64_t bytes_ = 0;
+};
+
+class Version : public std::enable_shared_from_this<Version> {
+ public:
+  using Files = std::array<std::vector<FileRef>, kLevels>;
+
+  // Puts the files of each level in order. kCorruption where two of a level below 0 overlap, ends
+  // are the wrong way round, or a number occurs twice. What the pointers point to must outlive the
+  // version.
+  static Result<std::shared_ptr<const Version>> Make(const table::InternalComparator* comparator,
+                                                     TableCache* tables, Files files);
+  // Without any table.
+  static std::shared_ptr<const Version> MakeEmpty(const table::InternalComparator* comparator,
+                                                  TableCache* tables);
+
+  // --- Reads ---
+
+  // A table that a lookup went through in vain before it came to another one.
+  struct SeekCharge {
+    const FileMeta* file = nullptr;
+    int level = 0;
+  };
+  // kNotFound where there is no entry, or a deletion. `charge` may be null.
+  Status Get(const ReadOptions& options, std::string_view internal_key, std::string* value,
+             SeekCharge* charge) const;
+  // Answers all, level by level: within one, waits for memory and files overlap.
+  void MultiGet(const ReadOptions& options, std::span<VersionLookup> lookups) const;
+  // One iterator for each table of level 0 and one for each deeper level that has any. They hold
+  // this version.
+  Status AddIterators(const ReadOptions& options,
+                      std::vector<std::unique_ptr<Iterator>>* iterators) const;
+
+  // Counts a charge; true where its table has used up what it may: compact it (seek_file).
+  bool ChargeSeek(const SeekCharge& charge) const;
+  // An iterator passes this key; charges the first of several tables that may hold it. As
+  // ChargeSeek.
+  bool RecordReadSample(std::string_view internal_key) const;
+  // The table that ChargeSeek wants compacted; null file: none.
+  SeekCharge seek_file() const;
+
+  // --- Shape ---
+
+  const Level& level(int level) const { return levels_[static_cast<size_t>(level)]; }
+  // Deepest level that has tables; 0 where none has.
+  int DeepestLevel() const;
+  uint64_t TotalBytes() const;
+  size_t TotalFiles() const;
+
+  // Index of the first table of a level below 0 whose largest key is not below `internal_key`;
+  // size() where there is none.
+  size_t FindFile(int level, std::string_view internal_key) const;
+  // Whether any table of the level holds keys of the range, by their ends.
+  bool OverlapInLevel(int level, const UserKeyRange& range) const;
+  // Tables that overlap the range; of level 0 also those that overlap these, and so on. In the
+  // level's order.
+  std::vector<FileRef> OverlappingInputs(int level, const UserKeyRange& range) const;
+  // As far down as a memtable's table may go: not past a table that it overlaps, nor onto too many
+  // bytes of the level below.
+  int LevelForMemTable(std::string_view smallest_user_key, std::string_view largest_user_key,
+                       uint64_t file_bytes_max) const;
+  // Bytes of tables before `internal_key`, about.
+  uint64_t ApproximateOffsetOf(std::string_view internal_key) const;
+
+  const table::InternalComparator& comparator() const { return *comparator_; }
+  TableCache* tables() const { return tables_; }
+  // "--- level 0 ---" and a line for each table.
+  std::string DebugString() const;
+
+ private:
+  Version(const table::InternalComparator* comparator, TableCache* tables)
+      : comparator_(comparator), tables_(tables) {}
+
+  Status SortAndCheck(Files files);
+  Status CheckLevel(int level) const;
+  bool Before(std::string_view user_key, const FileMeta& file) const;
+  bool After(std::string_view user_key, const FileMeta& file) const;
+  size_t FindByPrefix(const Level& level, std::string_view internal_key) const;
+  size_t FindBetween(const Level& level, size_t low, size_t high,
+                     std::string_view internal_key) const;
+
+  // Constant after Make.
+  const table::InternalComparator* const comparator_;
+  TableCache* const tables_;
+  std::array<Level, kLevels> levels_;
+
+  // Any thread. Level first: who sees the file sees its level.
+  mutable std::atomic<int> seek_level_{0};
+  mutable std::atomic<const FileMeta*> seek_file_{nullptr};
+};
+
+using VersionRef = std::shared_ptr<const Version>;
+
+// Bytes of all files together.
+uint64_t TotalBytes(std::span<const FileRef> files);
+
+}  // namespace weft::lsm
