@@ -1,0 +1,99 @@
+#include "base/posix_fd.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+
+#include <cerrno>
+
+namespace weft::base {
+
+Status PosixError(std::string_view call, const std::string& path, int error_number) {
+  Status status = Status::FromErrno(std::string(call) + " " + path, error_number);
+  if (error_number == ENOENT) return {Code::kNotFound, std::string(status.message())};
+  return status;
+}
+
+Status Fd::Close(const std::string& path) {
+  // Not repeated after EINTR: Linux has let the descriptor go by then.
+  if (::close(std::exchange(fd_, -1)) != 0 && errno != EINTR) {
+    return PosixError("close", path, errno);
+  }
+  return Status::Ok();
+}
+
+Result<Fd> OpenFd(const std::string& path, int flags) {
+  int fd;
+  do {
+    fd = ::open(path.c_str(), flags | O_CLOEXEC, 0644);
+  } while (fd < 0 && errno == EINTR);
+  if (fd < 0) return PosixError("open", path, errno);
+  return Fd(fd);
+}
+
+Result<uint64_t> SizeOfFd(const Fd& fd, const std::string& path) {
+  struct stat about;
+  if (::fstat(fd.get(), &about) != 0) return PosixError("stat", path, errno);
+  return static_cast<uint64_t>(about.st_size);
+}
+
+Status WriteAll(const Fd& fd, const std::string& path, std::string_view data) {
+  while (!data.empty()) {
+    const ssize_t written = ::write(fd.get(), data.data(), data.size());
+    if (written < 0) {
+      if (errno == EINTR) continue;
+      return PosixError("write", path, errno);
+    }
+    data.remove_prefix(static_cast<size_t>(written));
+  }
+  return Status::Ok();
+}
+
+Status WriteAllAt(const Fd& fd, const std::string& path, uint64_t offset, std::string_view data) {
+  while (!data.empty()) {
+    const ssize_t written =
+        ::pwrite(fd.get(), data.data(), data.size(), static_cast<off_t>(offset));
+    if (written < 0) {
+      if (errno == EINTR) continue;
+      return PosixError("write", path, errno);
+    }
+    data.remove_prefix(static_cast<size_t>(written));
+    offset += static_cast<uint64_t>(written);
+  }
+  return Status::Ok();
+}
+
+Result<size_t> ReadUpTo(const Fd& fd, const std::string& path, char* to, size_t bytes) {
+  size_t done = 0;
+  while (done < bytes) {
+    const ssize_t got = ::read(fd.get(), to + done, bytes - done);
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) return PosixError("read", path, errno);
+    if (got == 0) break;
+    done += static_cast<size_t>(got);
+  }
+  return done;
+}
+
+Result<size_t> ReadUpToAt(const Fd& fd, const std::string& path, uint64_t offset, char* to,
+                          size_t bytes) {
+  size_t done = 0;
+  while (done < bytes) {
+    const ssize_t got =
+        ::pread(fd.get(), to + done, bytes - done, static_cast<off_t>(offset + done));
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) return PosixError("read", path, errno);
+    if (got == 0) break;
+    done += static_cast<size_t>(got);
+  }
+  return done;
+}
+
+Status SyncFd(const Fd& fd, const std::string& path) {
+  int result;
+  do {
+    result = ::fdatasync(fd.get());
+  } while (result != 0 && errno == EINTR);
+  return result == 0 ? Status::Ok() : PosixError("fdatasync", path, errno);
+}
+
+}  // namespace weft::base

@@ -1,0 +1,77 @@
+#include "base/posix_writers.h"
+
+#include <fcntl.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+
+namespace weft::base {
+
+namespace {
+
+// Few calls for a table's bytes; logs, manifests and other small files are flushed often anyway.
+size_t BufferBytesFor(FileUse use) { return use == FileUse::kTable ? 512 << 10 : 64 << 10; }
+
+}  // namespace
+
+BufferedWritableFile::BufferedWritableFile(Fd fd, std::string path, size_t buffer_bytes)
+    : fd_(std::move(fd)),
+      path_(std::move(path)),
+      buffer_bytes_(buffer_bytes),
+      buffer_(new char[buffer_bytes]) {}  // freed by buffer_; not zeroed as make_unique would
+
+BufferedWritableFile::~BufferedWritableFile() {
+  if (fd_.valid()) (void)Close();  // nobody is left to tell
+}
+
+Status BufferedWritableFile::Append(std::string_view data) {
+  if (!failed_.ok()) return failed_;
+  const size_t fits = std::min(data.size(), buffer_bytes_ - buffered_);
+  std::memcpy(buffer_.get() + buffered_, data.data(), fits);
+  buffered_ += fits;
+  data.remove_prefix(fits);
+  if (data.empty()) return Status::Ok();
+
+  Status status = Flush();
+  if (!status.ok()) return status;
+  if (data.size() < buffer_bytes_) {
+    std::memcpy(buffer_.get(), data.data(), data.size());
+    buffered_ = data.size();
+    return Status::Ok();
+  }
+  failed_ = WriteAll(fd_, path_, data);
+  return failed_;
+}
+
+Status BufferedWritableFile::Flush() {
+  if (!failed_.ok() || buffered_ == 0) return failed_;
+  failed_ = WriteAll(fd_, path_, {buffer_.get(), buffered_});
+  buffered_ = 0;
+  return failed_;
+}
+
+Status BufferedWritableFile::Sync() {
+  Status status = Flush();
+  if (!status.ok()) return status;
+  failed_ = SyncFd(fd_, path_);
+  return failed_;
+}
+
+Status BufferedWritableFile::Close() {
+  Status status = Flush();
+  Status closed = fd_.Close(path_);
+  if (status.ok()) status = std::move(closed);
+  failed_ = Status(Code::kIoError, "use of " + path_ + " after it was closed");
+  return status;
+}
+
+Result<std::unique_ptr<WritableFile>> OpenPosixWritableFile(const std::string& path, FileUse use,
+                                                            int flags) {
+  Result<Fd> fd = OpenFd(path, O_WRONLY | O_CREAT | flags);
+  if (!fd) return fd.error();
+  return std::unique_ptr<WritableFile>(
+      new BufferedWritableFile(std::move(*fd), path, BufferBytesFor(use)));
+}
+
+}  // namespace weft::base
