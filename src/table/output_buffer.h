@@ -1,0 +1,64 @@
+// table/output_buffer.h: bytes on their way into a file, written where they will be sent from.
+//
+// Grows like a string, but leaves new room as it is, and keeps its room when it is emptied: a
+// builder that makes table after table allocates once.
+//
+// Threads   one thread at a time.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstring>
+#include <memory>
+#include <string_view>
+
+#include "base/check.h"
+
+namespace weft::table {
+
+class OutputBuffer {
+ public:
+  const char* data() const { return bytes_.get(); }
+  char* data() { return bytes_.get(); }
+  size_t size() const { return size_; }
+  std::string_view From(size_t at) const { return {bytes_.get() + at, size_ - at}; }
+
+  void Clear() { size_ = 0; }
+  // REQUIRES: bytes <= size()
+  void CutTo(size_t bytes) {
+    WEFT_DCHECK(bytes <= size_);
+    size_ = bytes;
+  }
+
+  // Room for `bytes` more behind the end; where it begins. Moves what data() returned.
+  char* Reserve(size_t bytes) {
+    if (capacity_ - size_ < bytes) [[unlikely]]
+      Grow(bytes);
+    return bytes_.get() + size_;
+  }
+  // Takes in what was written behind the end, up to `end`. REQUIRES: Reserve gave that room.
+  void CommitTo(const char* end) {
+    size_ = static_cast<size_t>(end - bytes_.get());
+    WEFT_DCHECK(size_ <= capacity_);
+  }
+  void Append(std::string_view bytes) {
+    char* const to = Reserve(bytes.size());
+    if (!bytes.empty()) std::memcpy(to, bytes.data(), bytes.size());
+    CommitTo(to + bytes.size());
+  }
+
+ private:
+  [[gnu::noinline]] void Grow(size_t bytes) {
+    const size_t capacity = std::max<size_t>({4096, capacity_ * 2, size_ + bytes});
+    auto grown = std::make_unique_for_overwrite<char[]>(capacity);
+    if (size_ != 0) std::memcpy(grown.get(), bytes_.get(), size_);
+    bytes_ = std::move(grown);
+    capacity_ = capacity;
+  }
+
+  std::unique_ptr<char[]> bytes_;
+  size_t size_ = 0;
+  size_t capacity_ = 0;
+};
+
+}  // namespace weft::table
