@@ -6,12 +6,15 @@
 // Memory    grows until the memtable goes; nothing in it moves or is freed before.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <string>
 #include <string_view>
 
+#include "lsm/arena.h"
+#include "lsm/memtable_tree.h"
 #include "table/internal_key.h"
 #include "weft/iterator.h"
 
@@ -21,12 +24,12 @@ class MemTable {
  public:
   enum class Found : uint8_t { kNothing, kValue, kDeletion };
 
+  // The comparator's user comparator must outlive the memtable.
   explicit MemTable(const table::InternalComparator& comparator);
-  ~MemTable();
   MemTable(const MemTable&) = delete;
   MemTable& operator=(const MemTable&) = delete;
 
-  // Adds one change. REQUIRES: no entry has this user key and sequence.
+  // Adds one change. REQUIRES: no entry has this user key and sequence; both sizes below 4 GiB.
   void Add(table::SequenceNumber sequence, table::ValueType type, std::string_view user_key,
            std::string_view value);
   // The newest entry of `user_key` that is not newer than `sequence`. `value` may be null.
@@ -37,12 +40,17 @@ class MemTable {
   std::unique_ptr<Iterator> NewIterator() const;
 
   // Bytes taken from the system, about.
-  size_t MemoryUsage() const;
-  uint64_t entries() const;
+  size_t MemoryUsage() const { return arena_.MemoryUsage(); }
+  // Relaxed: a count that guards nothing.
+  uint64_t entries() const { return entries_.load(std::memory_order_relaxed); }
 
  private:
-  class Tree;
-  std::unique_ptr<Tree> tree_;
+  class EntryIterator;
+
+  const table::InternalComparator comparator_;
+  Arena arena_;  // before tree_, which takes its nodes from it
+  MemTableTree tree_;
+  std::atomic<uint64_t> entries_{0};
 };
 
 }  // namespace weft::lsm

@@ -1,0 +1,68 @@
+// lsm/arena.cc: see arena.h.
+#include "lsm/arena.h"
+
+#include <algorithm>
+#include <new>
+
+namespace weft::lsm {
+namespace {
+
+// The shard this thread used last, of any arena: a hint.
+thread_local uint32_t last_shard = 0;
+
+size_t PaddingFor(const char* at, size_t alignment) {
+  return (alignment - reinterpret_cast<uintptr_t>(at) % alignment) % alignment;
+}
+
+}  // namespace
+
+Arena::~Arena() {
+  const base::MutexLock lock(&mutex_);
+  for (char* block : blocks_) {
+    ::operator delete (block, std::align_val_t{kLineBytes});
+  }
+}
+
+char* Arena::AllocateFrom(size_t bytes, size_t alignment) {
+  uint32_t index = last_shard;
+  for (;;) {
+    Shard& shard = shards_[index];
+    // Acquire: pairs with the release below, so that this thread sees where the last one stopped.
+    if (!shard.busy.exchange(true, std::memory_order_acquire)) {
+      last_shard = index;
+      char* piece = Cut(&shard, bytes, alignment);
+      shard.busy.store(false, std::memory_order_release);  // pairs with the exchange above
+      return piece;
+    }
+    index = (index + 1) % kShards;
+  }
+}
+
+char* Arena::Cut(Shard* shard, size_t bytes, size_t alignment) {
+  const size_t padding = PaddingFor(shard->next, alignment);
+  if (static_cast<size_t>(shard->end - shard->next) < bytes + padding) {
+    const size_t share = MemoryUsage() / (8 * kShards) / kChunkBytesMin * kChunkBytesMin;
+    const size_t chunk_bytes = std::clamp(share, kChunkBytesMin, kChunkBytesMax);
+    if (bytes > chunk_bytes / 4) return NewBlock(bytes);
+    shard->next = NewBlock(chunk_bytes);
+    shard->end = shard->next + chunk_bytes;
+    char* piece = shard->next;
+    shard->next += bytes;
+    return piece;
+  }
+  char* piece = shard->next + padding;
+  shard->next = piece + bytes;
+  return piece;
+}
+
+char* Arena::NewBlock(size_t bytes) {
+  // Freed by the destructor.
+  char* memory = static_cast<char*>(::operator new (bytes, std::align_val_t{kLineBytes}));
+  // Relaxed: a sum that guards nothing.
+  reserved_bytes_.fetch_add(bytes, std::memory_order_relaxed);
+  const base::MutexLock lock(&mutex_);
+  blocks_.push_back(memory);
+  return memory;
+}
+
+}  // namespace weft::lsm
