@@ -29,7 +29,10 @@ class FilterBlockReader {
   // True where the block may hold the key.
   bool KeyMayMatch(uint64_t block_offset, std::string_view key) const {
     std::string_view filter;
-    if (!FilterOf(block_offset, &filter)) return true;
+    return !FilterOf(block_offset, &filter) || Matches(filter, key);
+  }
+  // REQUIRES: `filter` is FilterOf's
+  bool Matches(std::string_view filter, std::string_view key) const {
     return !filter.empty() && policy_->KeyMayMatch(key, filter);
   }
   // Fetches towards the line that FilterOf(block_offset) reads.

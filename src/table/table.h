@@ -5,7 +5,7 @@
 //   (*table)->Get({}, &lookup);
 //   if (lookup.found == TableLookup::Found::kValue) use(lookup.value);
 //
-// Layout    table/format.h; docs/formats/ states every byte.
+// Layout    table/format.h.
 // Threads   every const call may be made from any thread at once. Lookups and iterators are of one
 //           thread at a time; the table must outlive them.
 // Memory    index and filter stay as long as the table, in the mapped file where they can; beside
@@ -17,6 +17,7 @@
 // Source    LevelDB's table format.
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <cstdint>
 #include <functional>
@@ -65,13 +66,48 @@ struct TableLookup {
   };
 
   const Table* table = nullptr;
-  std::string_view key;
+  std::string_view key = {};
 
   Found found = Found::kNothing;
-  std::string_view value;  // until the lookup or its table goes, or the next Get with it
-  uint64_t sequence = 0;   // of the entry found
-  Status status;
-  BlockPin pin;
+  std::string_view value = {};  // until the lookup or its table goes, or the next Get with it
+  uint64_t sequence = 0;        // of the entry found
+  Status status = {};
+  BlockPin pin = {};
+
+  // Forgets the answer; Get and MultiGet do it themselves.
+  void Begin() {
+    found = Found::kNothing;
+    value = {};
+    sequence = 0;
+    if (!status.ok()) status = {};
+    pin.Reset();
+  }
+};
+
+// How long blocks have taken to come lately, by samples: tells memory from disk.
+class FetchPace {
+ public:
+  void Note(uint64_t ns) {
+    // Relaxed: an estimate; samples that meet may be lost.
+    const uint64_t before = mean_ns_.load(std::memory_order_relaxed);
+    const uint64_t mean = before - before / 4 + std::min(ns, kSampleNsMax) / 4;
+    if (mean != before) mean_ns_.store(mean, std::memory_order_relaxed);
+    if (mean > kSlowNs) {
+      if (!slow()) slow_.store(true, std::memory_order_relaxed);
+    } else if (mean < kFastNs) {
+      if (slow()) slow_.store(false, std::memory_order_relaxed);
+    }
+  }
+  bool slow() const { return slow_.load(std::memory_order_relaxed); }
+
+ private:
+  // Asking ahead shortens the waits, so that what turns it off is far below what turns it on.
+  static constexpr uint64_t kSlowNs = 20'000;
+  static constexpr uint64_t kFastNs = 2'000;
+  static constexpr uint64_t kSampleNsMax = 1'000'000;
+
+  std::atomic<uint64_t> mean_ns_{0};
+  std::atomic<bool> slow_{false};
 };
 
 class Table {
@@ -152,6 +188,8 @@ class Table {
   BlockContents filter_contents_;
   FilterBlockReader filter_;
   Status filter_status_;
+
+  mutable FetchPace pace_;  // of data blocks
 };
 
 }  // namespace weft::table

@@ -31,6 +31,10 @@ class TableIndex {
     BlockHandle handle;
   };
 
+  TableIndex() = default;
+  TableIndex(const TableIndex&) = delete;
+  TableIndex& operator=(const TableIndex&) = delete;
+
   // `data_end`: blocks must end, with their trailers, at or before it.
   Status Parse(const KeyOrder& order, std::string_view block, uint64_t data_end);
 
