@@ -71,49 +71,53 @@ class LogReader {
   uint64_t file_bytes() const { return block_offset_ + block_.size(); }
 
  private:
-  enum class Scan : uint8_t {
-    kFragment,  // a whole one
-    kEnd,       // no byte is left
-    kBad,       // bytes that are no fragment
-    kError,
-  };
   struct Fragment {
     FragmentType type = FragmentType::kZero;
     std::string_view payload;
-    uint64_t offset = 0;  // of its header
+    uint64_t offset = 0;  // of its header, in the file
   };
+  enum class Next : uint8_t { kFragment, kEnd, kBad };
 
-  Scan NextFragment(Fragment* fragment);
-  // Reads the next block; false at the end and after an error.
+  // Looks at the position. kFragment: a whole one, and the position is behind it; kBad: what stands
+  // there is none, and the position stays; kEnd: no byte is left, or the file cannot be read.
+  Next NextFragment(Fragment* fragment);
+  // Makes the next block the current one; false at the end and after an error.
   bool NextBlock();
-  // A whole fragment at `at` of the block, or why there is none.
-  bool ParseAt(size_t at, Fragment* fragment, std::string_view* reason) const;
-  void Join(const Fragment& fragment);
-  bool Deliver(std::string_view whole, uint64_t offset, std::string_view* record);
-  // What stands at the position is no fragment: ends the reading (kStop; false) or passes over it.
-  bool PassBad(const Fragment& bad);
-  bool SkipToNextBlock();
-  LogEnd LookBeyond(bool zeros_so_far);
-  bool WholeFragmentIn(size_t from) const;
-  void DropPartial(std::string_view reason);
+  // Whether a whole fragment stands at `at` of the block; `reason_` has why not.
+  bool ParseAt(size_t at, Fragment* fragment);
+  // Adds a fragment to the record; true where the record is whole now, and in *record.
+  bool Take(const Fragment& fragment, std::string_view* record);
+  // Drops what stands at the position, which is no fragment, and finds where to go on.
+  void PassBad();
+  void Stop();
+  // Reads the file to its end, from the position: what stands there?
+  struct Beyond {
+    bool zeros = true;    // nothing but
+    bool record = false;  // a record begins, whole fragment
+  };
+  Beyond LookBeyond();
+  void EndHere();
+  void DropPartial(uint64_t end, std::string_view reason);
   void Report(uint64_t offset, uint64_t bytes, std::string_view reason);
+  uint64_t position() const { return block_offset_ + at_; }
 
   SequentialFile* const file_;
   Reporter* const reporter_;
   const Mode mode_;
 
   std::unique_ptr<char[]> buffer_;
-  std::string_view block_;     // the current block
-  uint64_t block_offset_ = 0;  // of the block in the file
-  size_t at_ = 0;              // in the block
-  bool last_block_ = false;    // it is shorter than a block: none follows
+  std::string_view block_;     // the current one
+  uint64_t block_offset_ = 0;  // in the file
+  size_t at_ = 0;              // the position, in the block
   std::string_view reason_;    // of the last kBad
 
-  std::string partial_;  // a record's fragments so far
+  // A record's fragments so far.
+  std::string partial_;
   bool in_record_ = false;
-  uint64_t partial_offset_ = 0;  // of its first
-  uint64_t partial_end_ = 0;
+  uint64_t partial_offset_ = 0;
 
+  bool dropped_ = false;  // bytes that are wrong were passed over since the last record
+  bool damaged_ = false;  // and before the last record
   LogEnd end_ = LogEnd::kNotYet;
   Status status_;
   uint64_t record_offset_ = 0;

@@ -1,0 +1,207 @@
+#include "lsm/log_reader.h"
+
+#include <algorithm>
+
+#include "base/coding.h"
+#include "base/crc32c.h"
+
+namespace weft::lsm {
+namespace {
+
+bool AllZeros(std::string_view bytes) {
+  return std::all_of(bytes.begin(), bytes.end(), [](char byte) { return byte == 0; });
+}
+
+size_t PayloadBytes(const char* header) {
+  return static_cast<size_t>(static_cast<uint8_t>(header[4])) |
+         static_cast<size_t>(static_cast<uint8_t>(header[5])) << 8;
+}
+
+bool IsType(char byte) {
+  return byte >= static_cast<char>(FragmentType::kFull) &&
+         byte <= static_cast<char>(FragmentType::kLast);
+}
+
+}  // namespace
+
+LogReader::LogReader(SequentialFile* file, Reporter* reporter, Mode mode)
+    : file_(file),
+      reporter_(reporter),
+      mode_(mode),
+      buffer_(std::make_unique_for_overwrite<char[]>(kLogBlockBytes)) {}
+
+bool LogReader::Read(std::string_view* record) {
+  while (end_ == LogEnd::kNotYet) {
+    Fragment fragment;
+    switch (NextFragment(&fragment)) {
+      case Next::kEnd: EndHere(); break;
+      case Next::kBad:
+        if (mode_ == Mode::kStop) {
+          Stop();
+        } else {
+          PassBad();
+        }
+        break;
+      case Next::kFragment:
+        if (Take(fragment, record)) return true;
+        break;
+    }
+  }
+  return false;
+}
+
+LogReader::Next LogReader::NextFragment(Fragment* fragment) {
+  // What is too short for a header at a whole block's end is filling.
+  while (block_.size() - at_ < kLogHeaderBytes) {
+    if (at_ < block_.size() && block_.size() < kLogBlockBytes) {
+      reason_ = "the file ends within a header";
+      return Next::kBad;
+    }
+    if (!NextBlock()) return Next::kEnd;
+  }
+  if (!ParseAt(at_, fragment)) return Next::kBad;
+  const bool begins =
+      fragment->type == FragmentType::kFull || fragment->type == FragmentType::kFirst;
+  if (!begins && !in_record_) {
+    reason_ = "a record without its beginning";
+    return Next::kBad;
+  }
+  at_ += kLogHeaderBytes + fragment->payload.size();
+  return Next::kFragment;
+}
+
+bool LogReader::NextBlock() {
+  block_offset_ += block_.size();
+  const bool was_last = !block_.empty() && block_.size() < kLogBlockBytes;
+  block_ = {};
+  at_ = 0;
+  if (was_last || !status_.ok()) return false;
+  status_ = file_->Read(kLogBlockBytes, &block_, buffer_.get());
+  if (!status_.ok()) block_ = {};
+  return !block_.empty();
+}
+
+bool LogReader::ParseAt(size_t at, Fragment* fragment) {
+  const char* header = block_.data() + at;
+  const size_t left = block_.size() - at;
+  if (left < kLogHeaderBytes || !IsType(header[6])) {
+    reason_ = "no header of a record";
+    return false;
+  }
+  const size_t bytes = PayloadBytes(header);
+  if (bytes > left - kLogHeaderBytes) {
+    reason_ = "a record that is longer than its block";
+    return false;
+  }
+  const uint32_t crc = base::Crc32c(header + 6, 1 + bytes);
+  if (base::MaskCrc32c(crc) != base::DecodeFixed32(header)) {
+    reason_ = "wrong checksum";
+    return false;
+  }
+  fragment->type = static_cast<FragmentType>(header[6]);
+  fragment->payload = block_.substr(at + kLogHeaderBytes, bytes);
+  fragment->offset = block_offset_ + at;
+  return true;
+}
+
+bool LogReader::Take(const Fragment& fragment, std::string_view* record) {
+  const bool begins = fragment.type == FragmentType::kFull || fragment.type == FragmentType::kFirst;
+  if (begins) {
+    // An old writer's empty kFirst at a block's end has nothing that could be lost.
+    if (in_record_ && !partial_.empty()) DropPartial(fragment.offset, "a record without its end");
+    in_record_ = true;
+    partial_offset_ = fragment.offset;
+    partial_.clear();
+  }
+  const bool ends = fragment.type == FragmentType::kFull || fragment.type == FragmentType::kLast;
+  if (fragment.type == FragmentType::kFull) {
+    *record = fragment.payload;
+  } else {
+    partial_.append(fragment.payload);
+    *record = partial_;
+  }
+  if (!ends) return false;
+  in_record_ = false;
+  record_offset_ = partial_offset_;
+  valid_bytes_ = position();
+  damaged_ = damaged_ || dropped_;
+  dropped_ = false;
+  return true;
+}
+
+void LogReader::PassBad() {
+  if (in_record_) {
+    dropped_ = true;
+    DropPartial(position(), "a record that is damaged further on");
+  }
+  const size_t left = block_.size() - at_;
+  size_t skip = left;
+  if (left >= kLogHeaderBytes && IsType(block_[at_ + 6])) {
+    // Trust its length if it leads to a whole fragment or to the block's end. Looking at every byte
+    // instead could take a log that somebody stored as a value for records of this one.
+    const size_t whole = kLogHeaderBytes + PayloadBytes(block_.data() + at_);
+    const std::string_view reason = reason_;
+    Fragment next;
+    if (whole <= left && (left - whole < kLogHeaderBytes || ParseAt(at_ + whole, &next))) {
+      skip = whole;
+    }
+    reason_ = reason;
+  }
+  if (!AllZeros(block_.substr(at_, skip))) {
+    dropped_ = true;
+    Report(position(), skip, reason_);
+  }
+  at_ += skip;
+}
+
+void LogReader::Stop() {
+  const uint64_t from = in_record_ ? partial_offset_ : position();
+  const std::string_view reason = reason_;
+  const Beyond beyond = LookBeyond();
+  if (!status_.ok()) {
+    end_ = LogEnd::kReadError;
+  } else if (beyond.zeros && !in_record_) {
+    end_ = LogEnd::kClean;
+  } else {
+    end_ = beyond.record ? LogEnd::kDamaged : LogEnd::kTorn;
+    Report(from, file_bytes() - from, beyond.zeros ? "a record without its end" : reason);
+  }
+  in_record_ = false;
+}
+
+LogReader::Beyond LogReader::LookBeyond() {
+  Beyond beyond;
+  do {
+    beyond.zeros = beyond.zeros && AllZeros(block_.substr(at_));
+    // A damaged length leaves no other way to find the next record than to try every byte.
+    for (; !beyond.zeros && !beyond.record && at_ < block_.size(); ++at_) {
+      Fragment fragment;
+      beyond.record = ParseAt(at_, &fragment) && (fragment.type == FragmentType::kFull ||
+                                                  fragment.type == FragmentType::kFirst);
+    }
+  } while (NextBlock());
+  return beyond;
+}
+
+void LogReader::EndHere() {
+  const bool torn = in_record_ || dropped_;
+  if (in_record_) DropPartial(position(), "a record without its end");
+  if (!status_.ok()) {
+    end_ = LogEnd::kReadError;
+  } else if (damaged_) {
+    end_ = LogEnd::kDamaged;
+  } else {
+    end_ = torn ? LogEnd::kTorn : LogEnd::kClean;
+  }
+}
+
+void LogReader::DropPartial(uint64_t end, std::string_view reason) {
+  in_record_ = false;
+  Report(partial_offset_, end - partial_offset_, reason);
+}
+
+void LogReader::Report(uint64_t offset, uint64_t bytes, std::string_view reason) {
+  if (reporter_ != nullptr) reporter_->Dropped(offset, bytes, reason);
+}
+
+}  // namespace weft::lsm
