@@ -20,7 +20,7 @@ void MoveTail(const MemTableNode& from, uint32_t first, MemTableNode* to) {
     to->entries[i - first].Set(from.entries[i].Get());
   }
   to->count.Set(count - first);
-  to->skip.Set(from.skip.Get());
+  to->skip.Set(first < count ? from.skip.Get() : 0);  // an empty node has nothing to share
   to->high.Set(from.high.Get());
 }
 
@@ -120,7 +120,6 @@ MemTableLeaf* MemTableTree::SplitLeafLocked(MemTableLeaf* leaf, const char* entr
   right->next.Set(leaf->next.Get());
   leaf->count.Set(kept);
   leaf->high.Set(low);
-  leaf->next.Set(right);
   FitSkipLocked(leaf);
   FitSkipLocked(right);
 
@@ -128,7 +127,9 @@ MemTableLeaf* MemTableTree::SplitLeafLocked(MemTableLeaf* leaf, const char* entr
   const uint32_t index = CountBelow(*home, target, false);
   AdmitKeyLocked(home, target.user_key);
   InsertKeyLocked(home, index, entry);
-  // Release: pairs with TryAppend and CopyLastLeaf, which then see the leaf filled.
+  // Nobody knows the new leaf before this, so that it needed no lock; now it is filled.
+  leaf->next.Set(right);
+  // Release: pairs with TryAppend and CopyLastLeaf.
   if (right->high.Get() == nullptr) last_.store(right, std::memory_order_release);
   return right;
 }
