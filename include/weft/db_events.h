@@ -75,8 +75,9 @@ struct CompactionEvent {
 // How writers are let in. Changes are reported, not each write.
 enum class WriteState : uint8_t { kFree, kSlowed, kStopped };
 
-// Override what you want to hear of. Calls come from the threads that do the work, hold no lock of
-// the store, and should return soon. A listener may read from the store, and must not write to it.
+// Override what you want to hear of. Calls come one at a time, in order, from a thread that does
+// nothing else, a moment after the event; all have come when the store's destructor returns. A
+// listener may use the store, but not close it.
 class EventListener {
  public:
   virtual ~EventListener() = default;

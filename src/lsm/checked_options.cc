@@ -1,0 +1,59 @@
+#include "lsm/checked_options.h"
+
+#include <algorithm>
+#include <string>
+#include <thread>
+
+namespace weft::lsm {
+
+namespace {
+
+constexpr size_t kKiB = 1024;
+constexpr size_t kMiB = 1024 * kKiB;
+constexpr size_t kGiB = 1024 * kMiB;
+constexpr size_t kOwnCacheBytes = 8 * kMiB;
+constexpr int kFilesBesideTables = 10;  // log, manifest, lock, ...
+constexpr int kThreadsMax = 64;
+
+Status Nonsense(const std::string& what) { return {Code::kInvalidArgument, "options: " + what}; }
+
+Status CheckSense(const DbOptions& options) {
+  if (options.comparator == nullptr) return Nonsense("comparator is null");
+  if (options.file_system == nullptr) return Nonsense("file_system is null");
+  if (options.background_threads < 0 || options.background_threads > kThreadsMax) {
+    return Nonsense("background_threads is not from 0 to 64");
+  }
+  if (options.level0_compaction_trigger < 1 ||
+      options.level0_slowdown_trigger < options.level0_compaction_trigger ||
+      options.level0_stop_trigger < options.level0_slowdown_trigger) {
+    return Nonsense("level 0 triggers must be 1 <= compaction <= slowdown <= stop");
+  }
+  switch (options.compression) {
+    case Compression::kNone:
+    case Compression::kSnappy:
+    case Compression::kZstd: break;
+    default: return Nonsense("compression is no known one");
+  }
+  return {};
+}
+
+}  // namespace
+
+Result<DbOptions> CheckedOptions(DbOptions options) {
+  if (Status status = CheckSense(options); !status.ok()) return status;
+  options.max_open_files = std::clamp(options.max_open_files, 64 + kFilesBesideTables, 50'000);
+  options.write_buffer_size = std::clamp(options.write_buffer_size, 64 * kKiB, kGiB);
+  options.max_file_size = std::clamp(options.max_file_size, kMiB, kGiB);
+  options.block_size = std::clamp(options.block_size, kKiB, 4 * kMiB);
+  options.block_restart_interval = std::max(options.block_restart_interval, 1);
+  options.zstd_compression_level = std::clamp(options.zstd_compression_level, -5, 22);
+  options.level1_bytes_max = std::max<uint64_t>(options.level1_bytes_max, kMiB);
+  if (options.block_cache == nullptr) options.block_cache = NewLruBlockCache(kOwnCacheBytes);
+  if (options.background_threads == 0) {
+    const int cores = static_cast<int>(std::thread::hardware_concurrency());
+    options.background_threads = std::clamp(cores / 2, 1, 4);
+  }
+  return options;
+}
+
+}  // namespace weft::lsm

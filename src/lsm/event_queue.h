@@ -1,0 +1,43 @@
+// lsm/event_queue.h: calls a store's listeners, in order, from a thread of its own.
+//
+// So that whoever has something to tell may hold locks, and a slow listener delays nobody. Without
+// listeners there is no thread and telling costs a branch.
+//
+// Threads   Tell: any. The destructor returns when everything told has been delivered.
+#pragma once
+
+#include <deque>
+#include <functional>
+#include <memory>
+#include <thread>
+#include <vector>
+
+#include "base/mutex.h"
+#include "weft/db_events.h"
+
+namespace weft::lsm {
+
+class EventQueue {
+ public:
+  using Event = std::function<void(EventListener*)>;
+
+  explicit EventQueue(std::vector<std::shared_ptr<EventListener>> listeners);
+  ~EventQueue();
+  EventQueue(const EventQueue&) = delete;
+  EventQueue& operator=(const EventQueue&) = delete;
+
+  bool anybody() const { return !listeners_.empty(); }
+  void Tell(Event event) WEFT_EXCLUDES(mutex_);
+
+ private:
+  void Deliver();
+
+  const std::vector<std::shared_ptr<EventListener>> listeners_;
+  base::Mutex mutex_;
+  base::CondVar told_;
+  std::deque<Event> events_ WEFT_GUARDED_BY(mutex_);
+  bool ending_ WEFT_GUARDED_BY(mutex_) = false;
+  std::thread thread_;
+};
+
+}  // namespace weft::lsm

@@ -1,0 +1,63 @@
+#include "lsm/write_throttle.h"
+
+#include <ctime>
+
+#include <algorithm>
+
+#include "base/clock.h"
+
+namespace weft::lsm {
+
+namespace {
+
+// Debt up to this is normal work: compaction of a small store, or an eighth of a large one.
+constexpr uint64_t kDebtBytesFree = 256u << 20;
+constexpr uint64_t kDebtShareFree = 8;
+// Debt slows; it alone never stops.
+constexpr double kDebtPressureMax = 0.9;
+// Slower than this helps nobody.
+constexpr double kBytesPerSecondMin = 1 << 20;
+
+void SleepNs(uint64_t ns) {
+  timespec time{static_cast<time_t>(ns / 1'000'000'000u), static_cast<long>(ns % 1'000'000'000u)};
+  nanosleep(&time, nullptr);
+}
+
+}  // namespace
+
+uint64_t WriteThrottle::Wait(uint64_t bytes, uint64_t rate) {
+  const uint64_t cost_ns = bytes * 1'000'000'000u / rate;
+  const uint64_t now = base::NowNs();
+  uint64_t free_at = free_at_ns_.load(std::memory_order_relaxed);
+  uint64_t begin;
+  do {
+    begin = std::max(free_at, now);
+  } while (!free_at_ns_.compare_exchange_weak(free_at, begin + cost_ns, std::memory_order_relaxed));
+  if (begin - now < kWaitNsMin) return 0;
+  SleepNs(std::min(begin - now, kWaitNsMax));
+  return (base::NowNs() - now) / 1000;
+}
+
+double WritePressure(const WriteLag& lag) {
+  double pressure = 0;
+  if (lag.level0_tables >= lag.level0_slowdown_trigger) {
+    const double steps = std::max(1, lag.level0_stop_trigger - lag.level0_slowdown_trigger + 1);
+    pressure = (lag.level0_tables - lag.level0_slowdown_trigger + 1) / steps;
+  }
+  // The active memtable is all the room that is left: fill it no faster than tables are written.
+  if (lag.immutable_memtables >= lag.immutable_memtables_max) pressure = std::max(pressure, 0.5);
+  const uint64_t free = std::max(kDebtBytesFree, lag.store_bytes / kDebtShareFree);
+  if (lag.debt_bytes > free) {
+    const double over = static_cast<double>(lag.debt_bytes - free) / static_cast<double>(free);
+    pressure = std::max(pressure, std::min(over, kDebtPressureMax));
+  }
+  return std::min(pressure, 1.0);
+}
+
+uint64_t WriteRate(double pressure, double drain_rate) {
+  if (pressure <= 0) return WriteThrottle::kFree;
+  const double rate = drain_rate * 2 * (1 - pressure);
+  return static_cast<uint64_t>(std::max(rate, kBytesPerSecondMin));
+}
+
+}  // namespace weft::lsm

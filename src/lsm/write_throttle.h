@@ -1,0 +1,66 @@
+// lsm/write_throttle.h: lets writes in at the rate at which compaction keeps up.
+//
+// A store that falls behind with compaction must slow its writers down, or it has to stop them.
+// LevelDB does so by sleeping a millisecond for each write, and by stopping; here every write is
+// put off by its own size at a rate that follows how far behind the store is, so that writers feel
+// an even rate instead of pauses.
+//
+//   rate = drain rate x 2 x (1 - pressure),   pressure from 0 (none) to 1 (stop)
+//
+// At pressure 1/2 writes come in exactly as fast as they are worked off, so that is where a steady
+// overload settles.
+//
+// Threads   Admit: any. Set: one at a time.
+// Cost      an atomic load while writes are free.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+
+namespace weft::lsm {
+
+class WriteThrottle {
+ public:
+  static constexpr uint64_t kFree = 0;
+
+  // Bytes a second from now on; kFree: no limit.
+  void Set(uint64_t bytes_per_second) { rate_.store(bytes_per_second, std::memory_order_relaxed); }
+  uint64_t rate() const { return rate_.load(std::memory_order_relaxed); }
+
+  // Waits until `bytes` may be written and returns the microseconds it took, mostly 0.
+  uint64_t Admit(uint64_t bytes) {
+    const uint64_t rate = this->rate();
+    return rate == kFree ? 0 : Wait(bytes, rate);
+  }
+
+ private:
+  // Shorter waits are saved up: a sleep takes some 50 us more than it is asked to.
+  static constexpr uint64_t kWaitNsMin = 60'000;
+  // One wait is never longer, so that a better rate is noticed soon. A write that still has to wait
+  // leaves the rest to those behind it.
+  static constexpr uint64_t kWaitNsMax = 20'000'000;
+
+  uint64_t Wait(uint64_t bytes, uint64_t rate);
+
+  std::atomic<uint64_t> rate_{kFree};
+  std::atomic<uint64_t> free_at_ns_{0};  // when what was admitted so far has passed
+};
+
+// What the store knows of its own lag. Pure functions of it are tested alone.
+struct WriteLag {
+  int level0_tables = 0;
+  int level0_slowdown_trigger = 8;
+  int level0_stop_trigger = 12;
+  int immutable_memtables = 0;
+  int immutable_memtables_max = 2;
+  uint64_t debt_bytes = 0;
+  uint64_t store_bytes = 0;  // all tables
+};
+
+// From 0 (none) to 1.
+double WritePressure(const WriteLag& lag);
+
+// Bytes a second that writers may bring under that pressure, where `drain_rate` is worked off.
+uint64_t WriteRate(double pressure, double drain_rate);
+
+}  // namespace weft::lsm
