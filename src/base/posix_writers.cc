@@ -6,12 +6,29 @@
 #include <cerrno>
 #include <cstring>
 
+#include "base/posix_log.h"
+
 namespace weft::base {
 
 namespace {
 
 // Few calls for a table's bytes; logs, manifests and other small files are flushed often anyway.
 size_t BufferBytesFor(FileUse use) { return use == FileUse::kTable ? 512 << 10 : 64 << 10; }
+
+Result<std::unique_ptr<WritableFile>> OpenLog(const std::string& path, int flags) {
+  // A mapping to write to needs the right to read, and nobody else's idea of where the end is.
+  Result<Fd> fd = OpenFd(path, O_RDWR | O_CREAT | (flags & ~O_APPEND));
+  if (!fd) return fd.error();
+  Result<uint64_t> bytes = SizeOfFd(*fd, path);
+  if (!bytes) return bytes.error();
+  if (KeepsAllocatedBlocks(*fd)) {
+    return std::unique_ptr<WritableFile>(new MappedLogFile(std::move(*fd), path, *bytes));
+  }
+  if (::lseek(fd->get(), 0, SEEK_END) < 0 && errno != ESPIPE)
+    return PosixError("seek", path, errno);
+  return std::unique_ptr<WritableFile>(
+      new BufferedWritableFile(std::move(*fd), path, BufferBytesFor(FileUse::kLog)));
+}
 
 }  // namespace
 
@@ -68,6 +85,7 @@ Status BufferedWritableFile::Close() {
 
 Result<std::unique_ptr<WritableFile>> OpenPosixWritableFile(const std::string& path, FileUse use,
                                                             int flags) {
+  if (use == FileUse::kLog) return OpenLog(path, flags);
   Result<Fd> fd = OpenFd(path, O_WRONLY | O_CREAT | flags);
   if (!fd) return fd.error();
   return std::unique_ptr<WritableFile>(
