@@ -30,6 +30,12 @@ class BlockBuilder {
     WEFT_CHECK(restart_interval >= 1);
   }
 
+  // REQUIRES: no block is begun, or it is empty
+  void SetRestartInterval(int restart_interval) {
+    WEFT_CHECK(restart_interval >= 1);
+    restart_interval_ = restart_interval;
+  }
+
   // Begins a block at the end of *out, which must outlive it and to which nothing else may be added
   // before Finish. The last key of the block before remains until the first Add.
   void Begin(OutputBuffer* out) {

@@ -32,8 +32,22 @@ void TableBuilder::Start(WritableFile* file) {
   BeginBlock();
 }
 
+void TableBuilder::ChangeFormat(const TableFormat& format) {
+  next_format_ = format;
+  if (block_.empty()) BeginBlock();
+}
+
 // Without compression the block is filled where it is sent from, else beside it.
 void TableBuilder::BeginBlock() {
+  if (next_format_.has_value()) {
+    format_.block_size = next_format_->block_size;
+    format_.block_restart_interval = next_format_->block_restart_interval;
+    format_.compression = next_format_->compression;
+    format_.zstd_level = next_format_->zstd_level;
+    compressor_ = BlockCompressor(format_.compression, format_.zstd_level);
+    block_.SetRestartInterval(format_.block_restart_interval);
+    next_format_.reset();
+  }
   const bool in_place = compressor_.kind() == Compression::kNone;
   if (!in_place) raw_.Clear();
   block_.Begin(in_place ? &out_ : &raw_);

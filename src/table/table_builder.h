@@ -56,6 +56,9 @@ class TableBuilder {
   }
   // Ends the block: the next key begins another.
   void FlushBlock();
+  // Block size, restart interval and compression are as `format` says from the next block on;
+  // nothing else of it is looked at.
+  void ChangeFormat(const TableFormat& format);
 
   // Writes what is left, filter, index and footer. The file is whole then, neither synced nor
   // closed.
@@ -81,6 +84,7 @@ class TableBuilder {
   void WriteOut();
 
   TableFormat format_;
+  std::optional<TableFormat> next_format_;  // of ChangeFormat, until the next block begins
   WritableFile* file_ = nullptr;  // null: abandoned
   Status status_;
   BlockCompressor compressor_;

@@ -46,6 +46,33 @@ TEST(TableBuilder, WritesInLargeAppends) {
             file.contents().size() / TableBuilder::kAppendBytes + 1);
 }
 
+TEST(TableBuilder, ChangedFormatCountsFromTheNextBlock) {
+  StringFile file, same;
+  TableFormat small, large;
+  small.block_size = 300;
+  small.block_restart_interval = 2;
+  small.compression = Compression::kNone;
+  large.block_size = 9000;
+  large.compression = Compression::kSnappy;
+  TableBuilder builder(large, &file);
+  builder.ChangeFormat(small);  // before the first block: all of the table
+  TableBuilder expected(small, &same);
+  for (int i = 0; i < 1000; i++) {
+    builder.Add(std::to_string(100000 + i), "value");
+    expected.Add(std::to_string(100000 + i), "value");
+  }
+  const uint64_t before = builder.flushed_bytes();
+  EXPECT_EQ(expected.flushed_bytes(), before);
+  builder.ChangeFormat(large);
+  for (int i = 1000; i < 3000; i++) {
+    builder.Add(std::to_string(100000 + i), "value");
+    expected.Add(std::to_string(100000 + i), "value");
+  }
+  EXPECT_LT(builder.flushed_bytes() - before, (expected.flushed_bytes() - before) / 3);
+  EXPECT_TRUE(builder.Finish().ok());
+  EXPECT_TRUE(expected.Finish().ok());
+}
+
 TEST(TableBuilder, KeepsTheFirstErrorAndWritesNothingMore) {
   Strings strings(TestSeed());
   StringFile file;
