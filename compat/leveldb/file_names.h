@@ -1,0 +1,41 @@
+// compat/leveldb/file_names.h: what the name of a store's file tells.
+//
+// Threads   pure.
+#pragma once
+
+#include <algorithm>
+#include <string>
+#include <string_view>
+
+#include "weft/file_system.h"
+
+namespace weft::compat {
+
+inline std::string_view NameOf(std::string_view path) {
+  return path.substr(path.rfind('/') + 1);  // npos + 1 is 0
+}
+inline std::string DirOf(const std::string& path) {
+  const size_t slash = path.rfind('/');
+  if (slash == std::string::npos) return ".";
+  return path.substr(0, std::max<size_t>(slash, 1));
+}
+
+inline FileUse UseOf(std::string_view path) {
+  const std::string_view name = NameOf(path);
+  if (name.starts_with("MANIFEST-")) return FileUse::kManifest;
+  if (name.ends_with(".log")) return FileUse::kLog;
+  if (name.ends_with(".ldb") || name.ends_with(".sst")) return FileUse::kTable;
+  return FileUse::kOther;
+}
+
+// A name beside `path` that a store takes for a left-over and removes, should it stay behind: the
+// number in the file's own name, as a temporary file.
+inline std::string TemporaryBeside(const std::string& path) {
+  std::string number;
+  for (const char c : NameOf(path)) {
+    if (c >= '0' && c <= '9') number.push_back(c);
+  }
+  return DirOf(path) + "/" + (number.empty() ? "000000" : number) + ".dbtmp";
+}
+
+}  // namespace weft::compat

@@ -1,0 +1,57 @@
+#include "leveldb/table.h"
+
+#include <memory>
+
+#include "convert.h"
+#include "env_files.h"
+#include "leveldb/options.h"
+#include "native_iterator.h"
+#include "native_options.h"
+#include "table/table.h"
+#include "table/table_iterator.h"
+
+namespace leveldb {
+
+using weft::compat::ToLevelDb;
+using weft::compat::View;
+
+struct Table::Rep {
+  explicit Rep(const Options& given) : options(given) {}
+
+  const weft::compat::NativeOptions options;  // outlives the table below
+  std::unique_ptr<weft::table::Table> ours;
+};
+
+Status Table::Open(const Options& options, RandomAccessFile* file, uint64_t file_size,
+                   Table** table) {
+  *table = nullptr;
+  auto rep = std::make_unique<Rep>(options);
+  const weft::DbOptions& native = rep->options.options();
+  weft::table::TableReadOptions how;
+  how.order = native.comparator;
+  how.filter = native.filter_policy.get();
+  how.cache = native.block_cache.get();
+  how.verify = native.paranoid_checks;
+  weft::Result<std::unique_ptr<weft::table::Table>> opened = weft::table::Table::Open(
+      how, std::make_unique<weft::compat::BorrowedRandomAccessFile>(file), file_size, "table");
+  if (!opened) return ToLevelDb(opened.error());
+  rep->ours = std::move(*opened);
+  *table = new Table(rep.release());  // freed by the caller; the rep by the table
+  return Status::OK();
+}
+
+Table::~Table() { delete rep_; }
+
+Iterator* Table::NewIterator(const ReadOptions& options) const {
+  weft::ReadOptions ours;
+  ours.verify_checksums = options.verify_checksums;
+  ours.fill_cache = options.fill_cache;
+  // Freed by the caller.
+  return new weft::compat::NativeIterator(rep_->ours->NewIterator(ours));
+}
+
+uint64_t Table::ApproximateOffsetOf(const Slice& key) const {
+  return rep_->ours->ApproximateOffsetOf(View(key));
+}
+
+}  // namespace leveldb
