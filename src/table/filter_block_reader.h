@@ -35,11 +35,8 @@ class FilterBlockReader {
   bool Matches(std::string_view filter, std::string_view key) const {
     return !filter.empty() && policy_->KeyMayMatch(key, filter);
   }
-  // Fetches towards the line that FilterOf(block_offset) reads.
-  void PrefetchOffset(uint64_t block_offset) const {
-    const uint64_t index = block_offset >> stretch_log2_;
-    if (index < filters_) __builtin_prefetch(offsets_ + 4 * index);
-  }
+  // What filters are offsets into.
+  const char* data() const { return data_; }
 
  private:
   const FilterPolicy* policy_ = nullptr;

@@ -22,11 +22,9 @@ class MultiLookup {
   }
 
   void Run() {
-    SearchIndex();
-    ReadHandles();
-    FindFilters();
+    FindLeaves();
+    SearchLeaves();
     AskFilters();
-    AskFiles();
     LookAhead();
     SearchBlocks();
   }
@@ -34,11 +32,8 @@ class MultiLookup {
  private:
   struct Slot {
     TableLookup* lookup;
-    size_t entry;  // of the index
-    BlockHandle handle;
-    const char* in_place;  // the block, or null
-    std::string_view filter;
-    bool has_filter;
+    size_t leaf;  // of the index
+    TableIndex::Entry entry;
   };
 
   std::span<Slot> open() { return {slots_.data(), count_}; }
@@ -54,73 +49,50 @@ class MultiLookup {
     count_ = kept;
   }
 
-  void SearchIndex() {
+  void FindLeaves() {
+    for (Slot& slot : open()) slot.leaf = slot.lookup->table->index_.FindLeaf(slot.lookup->key);
+  }
+
+  // Towards filters and blocks; blocks of files that have been slow are asked of them once their
+  // filters let them.
+  void SearchLeaves() {
     Keep([](Slot& slot) {
-      const TableIndex& index = slot.lookup->table->index_;
-      slot.entry = index.LowerBound(slot.lookup->key);
-      if (slot.entry == index.size()) return false;
-      index.PrefetchEntry(slot.entry);
+      const Table& table = *slot.lookup->table;
+      const size_t i = table.index_.LowerBoundIn(slot.leaf, slot.lookup->key);
+      if (i == table.index_.size()) return false;
+      slot.entry = table.index_.At(i);
+      if (slot.entry.filter_bytes != TableIndex::kNoFilter && slot.entry.filter_bytes > 0) {
+        const char* filter = table.filter_.data() + slot.entry.filter_at;
+        __builtin_prefetch(filter);
+        __builtin_prefetch(filter + slot.entry.filter_bytes - 1);
+      }
+      if (!table.pace_.slow()) table.PrefetchBlock(slot.entry.handle());
       return true;
     });
-  }
-
-  void ReadHandles() {
-    for (Slot& slot : open()) {
-      const Table& table = *slot.lookup->table;
-      slot.handle = table.index_.HandleAt(slot.entry);
-      slot.has_filter = !table.filter_.empty();
-      if (slot.has_filter) {
-        table.filter_.PrefetchOffset(slot.handle.offset);
-      }
-    }
-  }
-
-  void FindFilters() {
-    for (Slot& slot : open()) {
-      if (!slot.has_filter) continue;
-      slot.has_filter = slot.lookup->table->filter_.FilterOf(slot.handle.offset, &slot.filter);
-      if (slot.has_filter && !slot.filter.empty()) {
-        __builtin_prefetch(slot.filter.data());
-        __builtin_prefetch(slot.filter.data() + slot.filter.size() - 1);
-      }
-    }
   }
 
   void AskFilters() {
     Keep([](Slot& slot) {
       const Table& table = *slot.lookup->table;
-      if (slot.has_filter && !table.filter_.Matches(slot.filter, slot.lookup->key)) {
+      if (!table.MayMatch(slot.entry, slot.lookup->key)) {
         slot.lookup->found = TableLookup::Found::kFiltered;
         return false;
       }
+      if (table.pace_.slow()) {
+        table.file_->WillNeed(slot.entry.offset, slot.entry.bytes + kBlockTrailerBytes);
+      }
       return true;
     });
-  }
-
-  // Starts the reads of blocks whose tables have been slow to come, and fetches towards both ends
-  // of those in memory: the first entry and the restart points.
-  void AskFiles() {
-    for (Slot& slot : open()) {
-      const Table& table = *slot.lookup->table;
-      const size_t stored = slot.handle.bytes + kBlockTrailerBytes;
-      if (table.pace_.slow()) table.file_->WillNeed(slot.handle.offset, stored);
-      slot.in_place = nullptr;
-      if (table.blocks_.mapped.empty()) continue;
-      const char* block = table.blocks_.mapped.data() + slot.handle.offset;
-      __builtin_prefetch(block);
-      __builtin_prefetch(block + slot.handle.bytes - 1);
-      slot.in_place = block;
-    }
   }
 
   // Towards the entries that the search in each block will walk through.
   void LookAhead() {
     for (Slot& slot : open()) {
       const Table& table = *slot.lookup->table;
-      if (slot.in_place == nullptr || table.pace_.slow()) continue;
-      const char* block = BlockInPlace(table.blocks_, slot.handle);
+      if (table.pace_.slow()) continue;
+      const char* block = BlockInPlace(table.blocks_, slot.entry.handle());
       if (block == nullptr) continue;
-      BlockIterator it(table.order_, {block, slot.handle.bytes});
+      BlockIterator it(table.order_, {block, slot.entry.bytes});
       it.PrefetchWalk();
     }
   }
@@ -134,11 +106,11 @@ class MultiLookup {
       TableLookup* lookup = slots_[i].lookup;
       const Table& table = *lookup->table;
       if (i != timed) {
-        table.SearchBlock(options_, slots_[i].handle, lookup);
+        table.SearchDataBlock(options_, slots_[i].entry.handle(), lookup);
         continue;
       }
       const uint64_t start_ns = base::NowNs();
-      table.SearchBlock(options_, slots_[i].handle, lookup);
+      table.SearchDataBlock(options_, slots_[i].entry.handle(), lookup);
       table.pace_.Note(base::NowNs() - start_ns);
     }
   }

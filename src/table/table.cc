@@ -90,6 +90,7 @@ Status Table::ReadFilter(const BlockHandle& metaindex) {
   filter_ = FilterBlockReader(filter_policy_, contents->data);
   if (filter_.empty()) return BlockCorruption(blocks_, handle.offset, "bad filter block");
   filter_contents_ = std::move(*contents);
+  index_.TakeFilters(filter_);
   return {};
 }
 
@@ -137,7 +138,7 @@ std::unique_ptr<TableIterator> Table::NewIterator(const ReadOptions& options) co
 
 uint64_t Table::ApproximateOffsetOf(std::string_view key) const {
   const size_t i = index_.LowerBound(key);
-  if (i < index_.size()) return index_.HandleAt(i).offset;
+  if (i < index_.size()) return index_.At(i).offset;
   return footer_.metaindex.offset < blocks_.bytes ? footer_.metaindex.offset : blocks_.bytes;
 }
 
@@ -145,8 +146,7 @@ uint64_t Table::data_blocks() const { return index_.size(); }
 
 void Table::ForEachDataBlock(const std::function<bool(const DataBlock&)>& visit) const {
   for (size_t i = 0; i < index_.size(); ++i) {
-    const TableIndex::Entry entry = index_.At(i);
-    if (!visit({entry.handle, entry.separator})) return;
+    if (!visit({index_.At(i).handle(), index_.SeparatorAt(i)})) return;
   }
 }
 

@@ -9,7 +9,7 @@
 // Threads   every const call may be made from any thread at once. Lookups and iterators are of one
 //           thread at a time; the table must outlive them.
 // Memory    index and filter stay as long as the table, in the mapped file where they can; beside
-//           them 12 bytes a data block that make the index fast to search (bytewise order only).
+//           them about 34 bytes a data block that make the index fast to search.
 //           Data blocks are used in a mapped file where they lie, else come through the cache.
 // Errors    kCorruption names the file and the block's offset. Index and filter are always checked
 //           against their checksums when the table is opened, data blocks when a caller asks. A
@@ -171,8 +171,21 @@ class Table {
   };
   Result<PinnedBlock> DataBlockAt(const ReadOptions& options, const BlockHandle& handle) const;
   Result<PinnedBlock> ReadDataBlock(const ReadOptions& options, const BlockHandle& handle) const;
-  void SearchBlock(const ReadOptions& options, const BlockHandle& handle,
-                   TableLookup* lookup) const;
+  bool MayMatch(const TableIndex::Entry& entry, std::string_view key) const {
+    return entry.filter_bytes == TableIndex::kNoFilter ||
+           filter_.Matches({filter_.data() + entry.filter_at, entry.filter_bytes}, key);
+  }
+  // Fetches towards both ends of a block in memory: its first entry and its restart points.
+  void PrefetchBlock(const BlockHandle& handle) const {
+    if (blocks_.mapped.empty()) return;
+    const char* block = blocks_.mapped.data() + handle.offset;
+    __builtin_prefetch(block);
+    __builtin_prefetch(block + handle.bytes - 1);
+  }
+  void SearchDataBlock(const ReadOptions& options, const BlockHandle& handle,
+                       TableLookup* lookup) const;
+  // `handle` is for messages.
+  void SearchBytes(std::string_view block, const BlockHandle& handle, TableLookup* lookup) const;
 
   // Constant after Open.
   const KeyOrder order_;

@@ -44,25 +44,36 @@ void Table::Get(const ReadOptions& options, TableLookup* lookup) const {
   lookup->Begin();
   const size_t i = index_.LowerBound(lookup->key);
   if (i == index_.size()) return;
-  const BlockHandle handle = index_.HandleAt(i);
-  if (!filter_.empty() && !filter_.KeyMayMatch(handle.offset, lookup->key)) {
+  const TableIndex::Entry& entry = index_.At(i);
+  // While the filter is on its way.
+  PrefetchBlock(entry.handle());
+  if (!MayMatch(entry, lookup->key)) {
     lookup->found = TableLookup::Found::kFiltered;
     return;
   }
-  SearchBlock(options, handle, lookup);
+  SearchDataBlock(options, entry.handle(), lookup);
 }
 
-void Table::SearchBlock(const ReadOptions& options, const BlockHandle& handle,
-                        TableLookup* lookup) const {
+void Table::SearchDataBlock(const ReadOptions& options, const BlockHandle& handle,
+                            TableLookup* lookup) const {
+  if (!options.verify_checksums) {
+    const char* block = BlockInPlace(blocks_, handle);
+    if (block != nullptr) return SearchBytes({block, handle.bytes}, handle, lookup);
+  }
   Result<PinnedBlock> block = DataBlockAt(options, handle);
   if (!block) return Fail(block.error(), lookup);
-  BlockIterator it(order_, block->data);
+  SearchBytes(block->data, handle, lookup);
+  if (lookup->found == TableLookup::Found::kValue) lookup->pin = std::move(block->pin);
+}
+
+void Table::SearchBytes(std::string_view block, const BlockHandle& handle,
+                        TableLookup* lookup) const {
+  BlockIterator it(order_, block);
   it.Seek(lookup->key);
   if (it.Valid()) TakeEntry(order_, it, lookup);
   if (it.damaged() || lookup->found == TableLookup::Found::kError) {
-    return Fail(BlockCorruption(blocks_, handle.offset, "bad entry"), lookup);
+    Fail(BlockCorruption(blocks_, handle.offset, "bad entry"), lookup);
   }
-  if (lookup->found == TableLookup::Found::kValue) lookup->pin = std::move(block->pin);
 }
 
 }  // namespace weft::table

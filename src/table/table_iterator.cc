@@ -13,7 +13,7 @@ constexpr uint64_t kFetchBytesMax = 1u << 20;
 
 bool TableIterator::LoadBlock(size_t i) {
   block_index_ = i;
-  const BlockHandle handle = table_->index_.HandleAt(i);
+  const BlockHandle handle = table_->index_.At(i).handle();
   block_offset_ = handle.offset;
   block_.Clear();
   pin_.Reset();

@@ -42,14 +42,14 @@ Status Table::Verify(uint64_t* entries,
   Walked walked;
   BlockIterator it;
   for (size_t i = 0; i < index_.size(); ++i) {
-    const TableIndex::Entry entry = index_.At(i);
-    Result<BlockContents> contents = ReadBlock(blocks_, entry.handle, true);
+    const BlockHandle handle = index_.At(i).handle();
+    Result<BlockContents> contents = ReadBlock(blocks_, handle, true);
     if (!contents) return contents.error();
     it.Reset(order_, contents->data);
     const char* wrong = it.damaged() ? "bad block" : nullptr;
-    if (wrong == nullptr) wrong = WalkBlock(order_, entry.separator, &it, &walked);
-    if (wrong != nullptr) return BlockCorruption(blocks_, entry.handle.offset, wrong);
-    if (progress != nullptr) progress(entry.handle.offset + entry.handle.bytes);
+    if (wrong == nullptr) wrong = WalkBlock(order_, index_.SeparatorAt(i), &it, &walked);
+    if (wrong != nullptr) return BlockCorruption(blocks_, handle.offset, wrong);
+    if (progress != nullptr) progress(handle.offset + handle.bytes);
   }
   if (entries != nullptr) *entries = walked.entries;
   return {};
