@@ -98,6 +98,7 @@ struct JobResult {
   uint64_t entries_dropped = 0;
   uint64_t wall_us = 0;
   uint64_t cpu_us = 0;
+  uint64_t verify_us = 0;  // of wall_us: reading outputs back
 };
 
 class Executor {

@@ -1,0 +1,251 @@
+// Measures the CPU executor: input a second, with the time of user code and of the system.
+//
+//   compaction_bench [--dir=/dev/shm/weft_compaction_bench] [--input_mib=256] [--rounds=3]
+//                    [--value_bytes=100,256,1000]
+//
+// Two runs of tables with 16-byte keys in random turns, as a level and the one below it have them;
+// values halve under compression. Figures are the best round's.
+#include <sys/resource.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <random>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "base/check.h"
+#include "base/clock.h"
+#include "compaction/job.h"
+#include "table/table_builder.h"
+
+namespace weft::compaction {
+namespace {
+
+struct Settings {
+  std::string dir = "/dev/shm/weft_compaction_bench";
+  uint64_t input_bytes = 256u << 20;
+  int rounds = 3;
+  std::vector<size_t> value_bytes = {100, 256, 1000};
+};
+
+struct Times {
+  double wall_s = 0;
+  double user_s = 0;
+  double system_s = 0;
+};
+
+double Seconds(const timeval& time) {
+  return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_usec) * 1e-6;
+}
+
+Times Now() {
+  rusage usage;
+  getrusage(RUSAGE_SELF, &usage);
+  return {static_cast<double>(base::NowNs()) * 1e-9, Seconds(usage.ru_utime),
+          Seconds(usage.ru_stime)};
+}
+
+// Values of which every second half repeats the first.
+class Values {
+ public:
+  Values() {
+    std::mt19937_64 random(301);
+    while (text_.size() < (1u << 20)) {
+      std::string piece(50, ' ');
+      for (char& c : piece) c = static_cast<char>(' ' + random() % 95);
+      text_ += piece + piece;
+    }
+  }
+  std::string_view Next(size_t bytes) {
+    if (at_ + bytes > text_.size()) at_ = 0;
+    at_ += bytes;
+    return std::string_view(text_).substr(at_ - bytes, bytes);
+  }
+
+ private:
+  std::string text_;
+  size_t at_ = 0;
+};
+
+// Writes one run's tables, as full as a store's.
+class RunWriter {
+ public:
+  RunWriter(std::string path_start, const table::TableFormat& format)
+      : path_start_(std::move(path_start)), format_(format) {}
+
+  void Add(std::string_view key, std::string_view value) {
+    if (file_ == nullptr) Open(key);
+    builder_->Add(key, value);
+    if (builder_->flushed_bytes() >= (2u << 20)) Finish();
+  }
+  void Finish() {
+    if (file_ == nullptr) return;
+    WEFT_CHECK(builder_->Finish().ok() && file_->Close().ok());
+    tables_.back().largest = builder_->last_key();
+    tables_.back().bytes = builder_->flushed_bytes();
+    file_.reset();
+  }
+  const std::vector<JobTable>& tables() const { return tables_; }
+
+ private:
+  void Open(std::string_view key) {
+    JobTable& table = tables_.emplace_back();
+    table.number = tables_.size();
+    table.path = path_start_ + std::to_string(table.number) + ".ldb";
+    table.smallest = key;
+    file_ = std::move(*PosixFileSystem()->NewWritableFile(table.path, FileUse::kTable));
+    builder_ = std::make_unique<table::TableBuilder>(format_, file_.get());
+  }
+
+  const std::string path_start_;
+  const table::TableFormat format_;
+  std::unique_ptr<WritableFile> file_;
+  std::unique_ptr<table::TableBuilder> builder_;
+  std::vector<JobTable> tables_;
+};
+
+Job MakeJob(const Settings& settings, size_t value_bytes, const table::InternalComparator& order,
+            Compression compression) {
+  Job job;
+  job.files = PosixFileSystem();
+  job.comparator = &order;
+  job.format.comparator = &order;
+  job.format.compression = compression;
+  job.oldest_snapshot = table::kSequenceMax;
+  RunWriter upper(settings.dir + "/upper", job.format);
+  RunWriter lower(settings.dir + "/lower", job.format);
+  Values values;
+  std::mt19937_64 random(1);
+  const uint64_t entries = settings.input_bytes / (16 + value_bytes);
+  for (uint64_t i = 0; i < entries; i++) {
+    char key[24];
+    std::snprintf(key, sizeof key, "%016llu", static_cast<unsigned long long>(i));
+    RunWriter& run = random() % 2 == 0 ? upper : lower;
+    run.Add(table::MakeInternalKey(key, i + 1, table::ValueType::kValue), values.Next(value_bytes));
+  }
+  upper.Finish();
+  lower.Finish();
+  job.runs = {upper.tables(), lower.tables()};
+  return job;
+}
+
+uint64_t InputBytes(const Job& job) {
+  uint64_t sum = 0;
+  for (const auto& run : job.runs) {
+    for (const JobTable& table : run) sum += table.bytes;
+  }
+  return sum;
+}
+
+struct Figures {
+  double mib_per_s = 0;
+  Times times;
+  double verify_s = 0;
+};
+
+Figures RunParts(const Settings& settings, const Job& job, int threads) {
+  std::vector<Job> parts = std::move(*SplitJob(job, threads));
+  std::atomic<uint64_t> next_number{0};
+  JobHost host;
+  host.new_output = [&] {
+    const uint64_t number = ++next_number;
+    return JobHost::NewFile{number, settings.dir + "/out" + std::to_string(number) + ".ldb"};
+  };
+  std::vector<JobResult> results(parts.size());
+  const Times start = Now();
+  std::vector<std::thread> workers;
+  for (size_t i = 1; i < parts.size(); i++) {
+    workers.emplace_back([&, i] { results[i] = NewCpuExecutor()->Run(parts[i], host); });
+  }
+  results[0] = NewCpuExecutor()->Run(parts[0], host);
+  for (std::thread& worker : workers) worker.join();
+  const Times end = Now();
+
+  Figures figures;
+  figures.times = {end.wall_s - start.wall_s, end.user_s - start.user_s,
+                   end.system_s - start.system_s};
+  figures.mib_per_s = static_cast<double>(InputBytes(job)) / 1048576 / figures.times.wall_s;
+  for (const JobResult& result : results) {
+    WEFT_CHECK(result.status.ok());
+    figures.verify_s += static_cast<double>(result.verify_us) * 1e-6;
+    for (const OutputTable& output : result.outputs) {
+      WEFT_CHECK(PosixFileSystem()->RemoveFile(output.path).ok());
+    }
+  }
+  return figures;
+}
+
+void Measure(const Settings& settings, const Job& base_job, size_t value_bytes,
+             const char* compression) {
+  for (const bool verify : {true, false}) {
+    for (const int threads : {1, 2}) {
+      Job job = base_job;
+      job.verify_outputs = verify;
+      Figures best;
+      for (int round = 0; round < settings.rounds; round++) {
+        const Figures figures = RunParts(settings, job, threads);
+        if (figures.mib_per_s > best.mib_per_s) best = figures;
+      }
+      std::printf(
+          "value_bytes=%zu compression=%s verify=%d threads=%d input_mib_per_s=%.0f wall_s=%.3f "
+          "user_s=%.3f system_s=%.3f verify_s=%.3f\n",
+          value_bytes, compression, verify, threads, best.mib_per_s, best.times.wall_s,
+          best.times.user_s, best.times.system_s, best.verify_s);
+      std::fflush(stdout);
+    }
+  }
+}
+
+void RemoveInputs(const Job& job) {
+  for (const auto& run : job.runs) {
+    for (const JobTable& table : run) (void)job.files->RemoveFile(table.path);
+  }
+}
+
+Settings ParseArguments(int count, char** arguments) {
+  Settings settings;
+  for (int i = 1; i < count; i++) {
+    const std::string_view argument = arguments[i];
+    const size_t equals = argument.find('=');
+    const std::string_view name = argument.substr(0, equals);
+    const char* value = equals == argument.npos ? "" : arguments[i] + equals + 1;
+    if (name == "--dir") settings.dir = value;
+    if (name == "--input_mib") settings.input_bytes = std::strtoull(value, nullptr, 10) << 20;
+    if (name == "--rounds") settings.rounds = std::atoi(value);
+    if (name == "--value_bytes") {
+      settings.value_bytes.clear();
+      for (const char* at = value; *at != '\0';) {
+        char* end;
+        settings.value_bytes.push_back(std::strtoull(at, &end, 10));
+        if (end == at) break;  // no number
+        at = *end == ',' ? end + 1 : end;
+      }
+    }
+  }
+  return settings;
+}
+
+void RunAll(const Settings& settings) {
+  (void)PosixFileSystem()->CreateDir(settings.dir);  // it may be there
+  const table::InternalComparator order(BytewiseComparator());
+  for (const size_t value_bytes : settings.value_bytes) {
+    for (const Compression compression : {Compression::kNone, Compression::kSnappy}) {
+      const Job job = MakeJob(settings, value_bytes, order, compression);
+      Measure(settings, job, value_bytes, compression == Compression::kNone ? "none" : "snappy");
+      RemoveInputs(job);
+    }
+  }
+  (void)PosixFileSystem()->RemoveDir(settings.dir);  // unless there is more in it
+}
+
+}  // namespace
+}  // namespace weft::compaction
+
+int main(int argc, char** argv) {
+  weft::compaction::RunAll(weft::compaction::ParseArguments(argc, argv));
+  return 0;
+}

@@ -1,0 +1,87 @@
+#include "compaction/drop_rule.h"
+
+#include <gtest/gtest.h>
+
+#include "compaction/job_test_kit.h"
+
+namespace weft::compaction {
+namespace {
+
+TEST(DropRule, OlderVersionsThatNoSnapshotSeesGo) {
+  JobKit kit;
+  kit.job().oldest_snapshot = 5;
+  DropRule rule(kit.job());
+  EXPECT_FALSE(rule.Drops(Put("a", 9).key));
+  EXPECT_FALSE(rule.Drops(Put("a", 7).key));
+  EXPECT_FALSE(rule.Drops(Put("a", 5).key));  // what the snapshot sees
+  EXPECT_TRUE(rule.Drops(Put("a", 4).key));
+  EXPECT_TRUE(rule.Drops(Put("a", 1).key));
+  EXPECT_FALSE(rule.Drops(Put("b", 1).key));
+}
+
+TEST(DropRule, ADeletionHidesWhatIsBelowItEvenWhenItGoes) {
+  JobKit kit;
+  DropRule rule(kit.job());
+  EXPECT_TRUE(rule.Drops(Deletion("a", 9).key));
+  EXPECT_TRUE(rule.Drops(Put("a", 7).key));
+}
+
+TEST(DropRule, ADeletionStaysWhereASnapshotOrADeeperLevelNeedsIt) {
+  JobKit kit;
+  kit.job().oldest_snapshot = 5;
+  kit.job().deeper = {{{"c", "e"}, {"g", "g"}}, {{"f", "f"}}};
+  DropRule rule(kit.job());
+  EXPECT_FALSE(rule.Drops(Deletion("a", 6).key));
+  EXPECT_TRUE(rule.Drops(Deletion("b", 5).key));
+  EXPECT_FALSE(rule.Drops(Deletion("c", 5).key));
+  EXPECT_FALSE(rule.Drops(Deletion("d", 5).key));
+  EXPECT_FALSE(rule.Drops(Deletion("e", 5).key));
+  EXPECT_TRUE(rule.Drops(Deletion("ee", 5).key));
+  EXPECT_FALSE(rule.Drops(Deletion("f", 5).key));
+  EXPECT_FALSE(rule.Drops(Deletion("g", 5).key));
+  EXPECT_TRUE(rule.Drops(Deletion("g\x80", 5).key));
+}
+
+TEST(DropRule, KeysThatAreNoneStayAndBeginAnew) {
+  JobKit kit;
+  DropRule rule(kit.job());
+  EXPECT_FALSE(rule.Drops("short"));
+  EXPECT_FALSE(rule.Drops(Put("a", 9).key));
+  std::string odd = Put("a", 8).key;
+  odd[1] = 2;
+  EXPECT_FALSE(rule.Drops(odd));
+  EXPECT_FALSE(rule.Drops(Put("a", 7).key));
+  EXPECT_TRUE(rule.Drops(Put("a", 6).key));
+}
+
+TEST(DropRule, ARepeatedEntryGoes) {
+  JobKit kit;
+  kit.job().oldest_snapshot = 0;
+  DropRule rule(kit.job());
+  EXPECT_FALSE(rule.Drops(Put("a", 9).key));
+  EXPECT_TRUE(rule.Drops(Put("a", 9).key));
+  EXPECT_FALSE(rule.Drops(Deletion("a", 9).key));
+  EXPECT_FALSE(rule.Drops(Put("a", 8).key));
+}
+
+TEST(DropRule, UserKeysAreTheSameWhereTheComparatorSaysSo) {
+  // Only the first byte counts.
+  class FirstByte final : public Comparator {
+   public:
+    int Compare(std::string_view a, std::string_view b) const override {
+      return a.substr(0, 1).compare(b.substr(0, 1));
+    }
+    const char* Name() const override { return "test.FirstByte"; }
+    void FindShortestSeparator(std::string*, std::string_view) const override {}
+    void FindShortSuccessor(std::string*) const override {}
+  };
+  const FirstByte first_byte;
+  JobKit kit(&first_byte);
+  DropRule rule(kit.job());
+  EXPECT_FALSE(rule.Drops(Put("ax", 9).key));
+  EXPECT_TRUE(rule.Drops(Put("ay", 8).key));
+  EXPECT_FALSE(rule.Drops(Put("bx", 8).key));
+}
+
+}  // namespace
+}  // namespace weft::compaction

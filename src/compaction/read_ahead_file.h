@@ -1,0 +1,38 @@
+// compaction/read_ahead_file.h: reads a file that is not in memory in large pieces, in order.
+//
+// What it hands out lies in a window that moves with the next Read outside it: for one reader that
+// is done with each block before it asks for the next. Not for sharing, whatever its base allows.
+//
+// Threads   one thread at a time.
+// Errors    those of the file.
+// Memory    kWindowBytes, or the largest read if that is more.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string_view>
+
+#include "table/output_buffer.h"
+#include "weft/file_system.h"
+
+namespace weft::compaction {
+
+class ReadAheadFile final : public RandomAccessFile {
+ public:
+  static constexpr size_t kWindowBytes = 256u << 10;
+
+  explicit ReadAheadFile(std::unique_ptr<RandomAccessFile> file) : file_(std::move(file)) {}
+
+  Status Read(uint64_t offset, size_t bytes, std::string_view* result,
+              char* scratch) const override;
+  void WillNeed(uint64_t offset, size_t bytes) const override { file_->WillNeed(offset, bytes); }
+
+ private:
+  const std::unique_ptr<RandomAccessFile> file_;
+  // Mutable: Read is const for the many readers that other files allow.
+  mutable uint64_t window_start_ = 0;
+  mutable std::string_view window_;
+  mutable table::OutputBuffer room_;
+};
+
+}  // namespace weft::compaction
