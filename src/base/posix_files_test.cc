@@ -63,7 +63,7 @@ TEST_F(PosixFiles, WritesOfAllSizesAndUsesReadBack) {
       const std::string piece = RandomBytes(&random, bytes);
       ASSERT_TRUE((*file)->Append(piece).ok());
       expected += piece;
-      if (i % 7 == 0) {
+      if (i % 37 == 0) {
         ASSERT_TRUE((*file)->Flush().ok());
         // A log's file may be longer, filled with zeros, until it is closed.
         std::string so_far = Contents(path);
