@@ -32,6 +32,9 @@ class WEFT_TSA(capability("mutex")) Mutex {
   void Lock() WEFT_ACQUIRE() { mutex_.lock(); }
   void Unlock() WEFT_RELEASE() { mutex_.unlock(); }
   bool TryLock() WEFT_TRY_ACQUIRE(true) { return mutex_.try_lock(); }
+  // Tells the analysis that the caller holds it, where it cannot see that: in an object that was
+  // given somebody else's mutex.
+  void AssertHeld() const WEFT_TSA(assert_capability(this)) {}
 
  private:
   friend class CondVar;

@@ -65,6 +65,8 @@ class TableCache {
     std::shared_ptr<const table::Table> table;
   };
 
+  // Null: must be opened.
+  std::shared_ptr<const table::Table> RecentLocked(const FileMeta& file) WEFT_REQUIRES(mutex_);
   Status FindSlowly(const FileMeta& file, OpenTable* open);
   Result<std::shared_ptr<const table::Table>> Open(const FileMeta& file);
 

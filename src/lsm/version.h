@@ -23,7 +23,9 @@
 
 #include "lsm/file_meta.h"
 #include "lsm/limits.h"
+#include "lsm/lookup_key.h"
 #include "lsm/table_cache.h"
+#include "lsm/version_edit.h"
 #include "table/internal_key.h"
 #include "weft/db_options.h"
 #include "weft/iterator.h"
@@ -31,11 +33,18 @@
 
 namespace weft::lsm {
 
+// A table that a lookup searched in vain before it searched another one; null: there was none.
+struct SeekCharge {
+  const FileMeta* file = nullptr;
+  int level = 0;
+};
+
 // One key's answer within Version::MultiGet.
 struct VersionLookup {
   std::string_view internal_key;  // a LookupKey's
   std::string* value = nullptr;   // set where status is ok
   Status status;                  // ok, kNotFound or an error
+  SeekCharge charge;              // for Version::ChargeSeek
 };
 
 // User keys, both ends included; null: no bound.
@@ -44,16 +53,27 @@ struct UserKeyRange {
   const std::string_view* end = nullptr;
 };
 
-// The tables of one level.
+// The tables of one level. Versions that have the same level share it.
 class Level {
  public:
+  // Puts the files in order. kCorruption where ends are the wrong way round or, below level 0, two
+  // files overlap.
+  static Result<std::shared_ptr<const Level>> Make(const table::InternalComparator& comparator,
+                                                   int level, std::vector<FileRef> files);
+
   std::span<const FileRef> files() const { return files_; }
   uint64_t bytes() const { return bytes_; }
   bool empty() const { return files_.empty(); }
   size_t size() const { return files_.size(); }
+  // Index of the first file whose largest key is not below `internal_key`; size() where there is
+  // none. Of levels below 0.
+  size_t Find(const table::InternalComparator& comparator, std::string_view internal_key) const;
 
  private:
-  friend class Version;
+  Level() = default;
+  size_t FindBetween(const table::InternalComparator& comparator, size_t low, size_t high,
+                     std::string_view internal_key) const;
+
   std::vector<FileRef> files_;
   // Of the largest user keys: first eight bytes, big-endian, zeros behind short ones. Only where
   // the order is of bytes, and in levels below 0.
@@ -63,33 +83,24 @@ class Level {
 
 class Version : public std::enable_shared_from_this<Version> {
  public:
-  using Files = std::array<std::vector<FileRef>, kLevels>;
-
-  // Puts the files of each level in order. kCorruption where two of a level below 0 overlap, ends
-  // are the wrong way round, or a number occurs twice. What the pointers point to must outlive the
-  // version.
-  static Result<std::shared_ptr<const Version>> Make(const table::InternalComparator* comparator,
-                                                     TableCache* tables, Files files);
-  // Without any table.
+  // Without any table. What the pointers point to must outlive the version and those made of it.
   static std::shared_ptr<const Version> MakeEmpty(const table::InternalComparator* comparator,
                                                   TableCache* tables);
+  // This version after `edit`. A table that the edit moves stays the same FileMeta. kCorruption
+  // where it removes a table that is not there, adds one that is, or makes tables overlap.
+  Result<std::shared_ptr<const Version>> Apply(const VersionEdit& edit) const;
 
   // --- Reads ---
 
-  // A table that a lookup went through in vain before it came to another one.
-  struct SeekCharge {
-    const FileMeta* file = nullptr;
-    int level = 0;
-  };
   // kNotFound where there is no entry, or a deletion. `charge` may be null.
   Status Get(const ReadOptions& options, std::string_view internal_key, std::string* value,
              SeekCharge* charge) const;
   // Answers all, level by level: within one, waits for memory and files overlap.
   void MultiGet(const ReadOptions& options, std::span<VersionLookup> lookups) const;
-  // One iterator for each table of level 0 and one for each deeper level that has any. They hold
-  // this version.
-  Status AddIterators(const ReadOptions& options,
-                      std::vector<std::unique_ptr<Iterator>>* iterators) const;
+  // One iterator for each table of level 0 and one for each deeper level that has any, the newest
+  // first. They hold this version; tables are opened when they are reached.
+  void AddIterators(const ReadOptions& options,
+                    std::vector<std::unique_ptr<Iterator>>* iterators) const;
 
   // Counts a charge; true where its table has used up what it may: compact it (seek_file).
   bool ChargeSeek(const SeekCharge& charge) const;
@@ -101,15 +112,12 @@ class Version : public std::enable_shared_from_this<Version> {
 
   // --- Shape ---
 
-  const Level& level(int level) const { return levels_[static_cast<size_t>(level)]; }
+  const Level& level(int level) const { return *levels_[static_cast<size_t>(level)]; }
   // Deepest level that has tables; 0 where none has.
   int DeepestLevel() const;
   uint64_t TotalBytes() const;
   size_t TotalFiles() const;
 
-  // Index of the first table of a level below 0 whose largest key is not below `internal_key`;
-  // size() where there is none.
-  size_t FindFile(int level, std::string_view internal_key) const;
   // Whether any table of the level holds keys of the range, by their ends.
   bool OverlapInLevel(int level, const UserKeyRange& range) const;
   // Tables that overlap the range; of level 0 also those that overlap these, and so on. In the
@@ -131,21 +139,27 @@ class Version : public std::enable_shared_from_this<Version> {
   Version(const table::InternalComparator* comparator, TableCache* tables)
       : comparator_(comparator), tables_(tables) {}
 
-  Status SortAndCheck(Files files);
-  Status CheckLevel(int level) const;
-  bool Before(std::string_view user_key, const FileMeta& file) const;
-  bool After(std::string_view user_key, const FileMeta& file) const;
-  size_t FindByPrefix(const Level& level, std::string_view internal_key) const;
-  size_t FindBetween(const Level& level, size_t low, size_t high,
-                     std::string_view internal_key) const;
+  // For a table that `edit` adds: the one it moves, or a new one.
+  FileRef MetaFor(const NewFile& file, const VersionEdit& edit) const;
+  // Calls `visit` for each table whose ends enclose the key, newest first, until it returns false.
+  template <typename Visit>
+  void ForEachEnclosing(std::string_view internal_key, Visit&& visit) const;
+  // The one table of a level below 0 that may hold the key; null: none.
+  const FileMeta* FileFor(int level, std::string_view internal_key) const;
+  bool Encloses(const FileMeta& file, std::string_view user_key) const;
+  // First file of a level below 0 that does not end before the range.
+  size_t FirstInRange(int level, const UserKeyRange& range) const;
+  bool EndsBefore(const FileMeta& file, const UserKeyRange& range) const;
+  bool BeginsAfter(const FileMeta& file, const UserKeyRange& range) const;
+  class Lookups;
 
-  // Constant after Make.
+  // Constant after construction.
   const table::InternalComparator* const comparator_;
   TableCache* const tables_;
-  std::array<Level, kLevels> levels_;
+  std::array<std::shared_ptr<const Level>, kLevels> levels_;
 
-  // Any thread. Level first: who sees the file sees its level.
-  mutable std::atomic<int> seek_level_{0};
+  // Any thread. Who sees the file sees its level, which is set first.
+  mutable std::atomic<int> seek_level_{-1};
   mutable std::atomic<const FileMeta*> seek_file_{nullptr};
 };
 

@@ -25,8 +25,9 @@
 #include <vector>
 
 #include "base/mutex.h"
+#include "lsm/file_names.h"
 #include "lsm/limits.h"
-#include "lsm/log_writer.h"
+#include "lsm/manifest.h"
 #include "lsm/table_cache.h"
 #include "lsm/version.h"
 #include "lsm/version_edit.h"
@@ -51,22 +52,24 @@ class VersionSet {
 
   // --- Opening; once, before anything else ---
 
-  // Writes the first manifest of an empty store, and CURRENT.
+  // Writes the first manifest of an empty store, and CURRENT. Recover then.
   Status CreateNew();
   // Takes the state that the manifest tells. Changes no file. kNotFound: there is no CURRENT.
   // kInvalidArgument: another comparator's. kCorruption: the manifest is damaged (but a torn last
   // record is passed over), names a table that is missing, lets tables overlap, or says that writes
   // went to a log that is not there (then its own end is lost).
   Status Recover();
-  // The next edit must be made even where it is empty: the manifest is not to be gone on with.
+  // The manifest that was read is not gone on with: the next edit begins a new one. False with
+  // reuse_logs, where it is whole and not long.
   bool needs_new_manifest() const;
 
   // --- Changing ---
 
   // Adds to *edit what every record has (log and file numbers, last sequence) and carries it out.
   // An edit that names no log number keeps the current one. kCorruption where it removes a table
-  // that is not there, or would make tables overlap: nothing is written then. The tables it names
-  // must be synced and closed.
+  // that is not there, or would make tables overlap: nothing is written or changed then. The tables
+  // it names must be synced and closed; after another error they must stay, until ObsoleteFiles has
+  // them: the manifest may name them.
   Status LogAndApply(VersionEdit* edit, base::Mutex* mutex) WEFT_REQUIRES(mutex);
 
   VersionRef current() const;
@@ -108,17 +111,29 @@ class VersionSet {
   std::set<uint64_t> LiveTables();
 
  private:
-  struct State;
+  Status CheckManifest(const ManifestState& state, const std::string& path) const;
+  Status CheckFilesPresent(const ManifestState& state, const std::string& path);
+  void TakeState(const ManifestState& state, uint64_t manifest_number, VersionRef version);
+  void Install(VersionRef version);
+  void CompleteEdit(VersionEdit* edit);
 
-  Status ReadManifest(uint64_t number, State* state);
-  Status CheckFilesPresent(const State& state, uint64_t manifest_number);
-  void Install(VersionRef version) WEFT_REQUIRES(*mutex_);
-  void CompleteEdit(VersionEdit* edit) WEFT_REQUIRES(*mutex_);
-  VersionEdit Snapshot(const Version& version) const WEFT_REQUIRES(*mutex_);
-  Status WriteEdit(const std::string& record, bool sync_dir);
-  Status WriteNewManifest(uint64_t number, const std::string& snapshot, const std::string& record);
-  Status ReopenManifest();
-  void Log(const std::string& line) const;
+  // What an edit works with while the mutex is free.
+  struct Turn {
+    VersionRef before;
+    CompactPointers pointers;
+    uint64_t manifest_number;
+    bool in_doubt;
+  };
+  Status Write(VersionEdit* edit, Turn* turn);
+  void ReopenManifest(uint64_t number);
+  Status BeginManifest(VersionEdit* edit, Turn* turn);
+  // Tables and pointers, as a manifest's first record has them.
+  VersionEdit Snapshot(const Turn& turn) const;
+
+  bool IsNeeded(const ParsedFileName& file, const std::set<uint64_t>& live) const;
+  void Log(const std::string& line) const {
+    if (logger_ != nullptr) logger_->Log(line);
+  }
 
   // Constant after construction.
   const DbOptions& options_;
@@ -145,10 +160,9 @@ class VersionSet {
   std::multiset<uint64_t> jobs_ WEFT_GUARDED_BY(*mutex_);  // their first possible file numbers
   base::CondVar write_ended_;
 
-  // Owned by the edit that is being written.
-  std::unique_ptr<WritableFile> manifest_file_;
-  std::unique_ptr<LogWriter> manifest_;
-  uint64_t reusable_bytes_ = 0;  // of the recovered manifest, if it is to be gone on with
+  // Owned by the edit that is being written (writing_).
+  OpenManifest manifest_;        // without a file: the next edit begins a new one
+  uint64_t reusable_bytes_ = 0;  // of the recovered manifest, where it is to be gone on with
 };
 
 }  // namespace weft::lsm

@@ -1,0 +1,132 @@
+#include "lsm/manifest.h"
+
+#include <array>
+#include <map>
+#include <set>
+#include <string_view>
+#include <utility>
+
+#include "lsm/file_names.h"
+#include "lsm/limits.h"
+
+namespace weft::lsm {
+namespace {
+
+// Applies edits to a set of tables, without looking at their ends.
+class Replay {
+ public:
+  Status Take(VersionEdit edit) {
+    for (const auto& [level, number] : edit.removed_files) {
+      if (files_[static_cast<size_t>(level)].erase(number) == 0) {
+        return Refuse("removes table ", number);
+      }
+      numbers_.erase(number);
+    }
+    for (NewFile& file : edit.new_files) {
+      if (!numbers_.insert(file.number).second) return Refuse("adds table ", file.number);
+      auto& files = files_[static_cast<size_t>(file.level)];
+      files.emplace(file.number, std::move(file));
+    }
+    for (auto& [level, key] : edit.compact_pointers) {
+      pointers_[static_cast<size_t>(level)] = std::move(key);
+    }
+    if (edit.comparator) state_.comparator = std::move(edit.comparator);
+    if (edit.log_number) state_.log_number = edit.log_number;
+    if (edit.prev_log_number) state_.prev_log_number = edit.prev_log_number;
+    if (edit.next_file_number) state_.next_file_number = edit.next_file_number;
+    if (edit.last_sequence) state_.last_sequence = edit.last_sequence;
+    return {};
+  }
+
+  VersionEdit Whole() {
+    for (size_t level = 0; level < kLevels; ++level) {
+      if (!pointers_[level].empty()) {
+        state_.compact_pointers.emplace_back(static_cast<int>(level), pointers_[level]);
+      }
+      for (auto& [number, file] : files_[level]) state_.new_files.push_back(std::move(file));
+    }
+    return std::move(state_);
+  }
+
+ private:
+  static Status Refuse(std::string_view what, uint64_t number) {
+    return Status(Code::kCorruption,
+                  std::string(what) + std::to_string(number) + " at the wrong time");
+  }
+
+  VersionEdit state_;
+  std::array<std::map<uint64_t, NewFile>, kLevels> files_;
+  std::array<std::string, kLevels> pointers_;
+  std::set<uint64_t> numbers_;
+};
+
+Status Damaged(const std::string& path, std::string_view what) {
+  return Status(Code::kCorruption, path + ": " + std::string(what));
+}
+
+class FirstReason final : public LogReader::Reporter {
+ public:
+  void Dropped(uint64_t offset, uint64_t, std::string_view reason) override {
+    if (text_.empty()) text_ = std::string(reason) + " at byte " + std::to_string(offset);
+  }
+  const std::string& text() const { return text_; }
+
+ private:
+  std::string text_;
+};
+
+}  // namespace
+
+Result<ManifestState> ReadManifest(SequentialFile* file, const std::string& path) {
+  FirstReason reason;
+  LogReader reader(file, &reason, LogReader::Mode::kStop);
+  Replay replay;
+  ManifestState state;
+  std::string_view record;
+  for (; reader.Read(&record); ++state.records) {
+    VersionEdit edit;
+    Status status = edit.DecodeFrom(record);
+    if (status.ok()) status = replay.Take(std::move(edit));
+    if (!status.ok()) {
+      return Damaged(path, "the record at byte " + std::to_string(reader.record_offset()) + ": " +
+                               std::string(status.message()));
+    }
+  }
+  if (reader.end() == LogEnd::kReadError) return reader.status();
+  if (reader.end() == LogEnd::kDamaged) {
+    return Damaged(path, reason.text() + ", and records follow");
+  }
+  state.edit = replay.Whole();
+  state.end = reader.end();
+  state.valid_bytes = reader.valid_bytes();
+  state.file_bytes = reader.file_bytes();
+  if (!state.edit.next_file_number) return Damaged(path, "it has no next file number");
+  if (!state.edit.log_number) return Damaged(path, "it has no log number");
+  if (!state.edit.last_sequence) return Damaged(path, "it has no last sequence number");
+  return state;
+}
+
+Status OpenManifest::Add(const VersionEdit& edit) {
+  std::string record;
+  edit.EncodeTo(&record);
+  Status status = log->AddRecord(record);
+  return status.ok() ? file->Sync() : status;
+}
+
+Result<OpenManifest> CreateManifest(FileSystem* files, const std::string& dir, uint64_t number,
+                                    const VersionEdit& first) {
+  const std::string path = ManifestFileName(dir, number);
+  Result<std::unique_ptr<WritableFile>> file = files->NewWritableFile(path, FileUse::kManifest);
+  if (!file) return file.error();
+  OpenManifest manifest{std::move(file.value()), nullptr};
+  manifest.log = std::make_unique<LogWriter>(manifest.file.get());
+  Status status = manifest.Add(first);
+  if (status.ok()) status = files->SyncDir(dir);
+  if (status.ok()) return manifest;
+  manifest = {};
+  // Nobody names it; what is left of it is obsolete.
+  (void)files->RemoveFile(path);
+  return status;
+}
+
+}  // namespace weft::lsm

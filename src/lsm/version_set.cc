@@ -1,0 +1,341 @@
+#include "lsm/version_set.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/check.h"
+
+namespace weft::lsm {
+namespace {
+
+// More files than any store gives numbers to; above it a number in a damaged manifest, or in the
+// name of a file of somebody else's, would soon wrap around.
+constexpr uint64_t kFileNumberMax = uint64_t{1} << 62;
+
+Status Prefixed(const std::string& path, const Status& status) {
+  return Status(status.code(), path + ": " + std::string(status.message()));
+}
+
+}  // namespace
+
+VersionSet::VersionSet(const DbOptions& options, std::string dir,
+                       const table::InternalComparator* comparator, TableCache* tables,
+                       base::Mutex* mutex, Logger* logger)
+    : options_(options),
+      files_(options.file_system),
+      dir_(std::move(dir)),
+      comparator_(comparator),
+      tables_(tables),
+      mutex_(mutex),
+      logger_(logger),
+      current_(Version::MakeEmpty(comparator, tables)) {}
+
+VersionSet::~VersionSet() = default;
+
+Status VersionSet::CreateNew() {
+  VersionEdit first;
+  first.comparator = comparator_->user()->Name();
+  first.log_number = 0;
+  first.next_file_number = 2;
+  first.last_sequence = 0;
+  Result<OpenManifest> manifest = CreateManifest(files_, dir_, 1, first);
+  if (!manifest) return manifest.error();
+  if (Status status = manifest->file->Close(); !status.ok()) return status;
+  return SetCurrentFile(files_, dir_, 1);
+}
+
+Status VersionSet::Recover() {
+  mutex_->AssertHeld();
+  const Result<uint64_t> number = ReadCurrentFile(files_, dir_);
+  if (!number) return number.error();
+  const std::string path = ManifestFileName(dir_, number.value());
+  Result<std::unique_ptr<SequentialFile>> file = files_->NewSequentialFile(path);
+  if (!file && file.error().code() == Code::kNotFound) {
+    return Status(Code::kCorruption, path + ", which CURRENT names, is missing");
+  }
+  if (!file) return file.error();
+  const Result<ManifestState> read = ReadManifest(file->get(), path);
+  if (!read) return read.error();
+  const ManifestState& state = read.value();
+  if (Status status = CheckManifest(state, path); !status.ok()) return status;
+  VersionEdit tables;
+  tables.new_files = state.edit.new_files;
+  Result<VersionRef> version = Version::MakeEmpty(comparator_, tables_)->Apply(tables);
+  if (!version) return Prefixed(path, version.error());
+  if (Status status = CheckFilesPresent(state, path); !status.ok()) return status;
+  if (state.end == LogEnd::kTorn) {
+    Log(path + ": passed over its end, which is torn, behind byte " +
+        std::to_string(state.valid_bytes));
+  }
+  TakeState(state, number.value(), std::move(version.value()));
+  return {};
+}
+
+Status VersionSet::CheckManifest(const ManifestState& state, const std::string& path) const {
+  const VersionEdit& edit = state.edit;
+  const std::string ours = comparator_->user()->Name();
+  if (edit.comparator && *edit.comparator != ours) {
+    return Status(Code::kInvalidArgument,
+                  path + ": the store's comparator is " + *edit.comparator + ", not " + ours);
+  }
+  uint64_t highest =
+      std::max({*edit.next_file_number, *edit.log_number, edit.prev_log_number.value_or(0)});
+  for (const NewFile& table : edit.new_files) highest = std::max(highest, table.number);
+  if (highest > kFileNumberMax) {
+    return Status(Code::kCorruption, path + ": no store has a file " + std::to_string(highest));
+  }
+  return {};
+}
+
+Status VersionSet::CheckFilesPresent(const ManifestState& state, const std::string& path) {
+  std::vector<std::string> names;
+  if (Status status = files_->GetChildren(dir_, &names); !status.ok()) return status;
+  std::set<uint64_t> tables;
+  std::set<uint64_t> logs;
+  for (const std::string& name : names) {
+    ParsedFileName parsed;
+    if (!ParseFileName(name, &parsed)) continue;
+    if (parsed.type == FileType::kTable) tables.insert(parsed.number);
+    if (parsed.type == FileType::kLog) logs.insert(parsed.number);
+    MarkFileNumberUsed(parsed.number);
+  }
+  size_t missing = 0;
+  uint64_t first_missing = 0;
+  for (const NewFile& table : state.edit.new_files) {
+    if (tables.count(table.number) == 0 && missing++ == 0) first_missing = table.number;
+  }
+  if (missing > 0) {
+    return Status(Code::kCorruption, path + " names " + std::to_string(missing) +
+                                         " tables that are missing, as " +
+                                         TableFileName(dir_, first_missing));
+  }
+  // A log goes only when a later record names a later one, so that record is lost: it stood in the
+  // manifest's torn end, or the manifest was replaced by an older one.
+  const uint64_t log = *state.edit.log_number;
+  if (log != 0 && logs.count(log) == 0) {
+    return Status(Code::kCorruption, path + " names the log " + LogFileName(dir_, log) +
+                                         ", which is missing: its last records are lost");
+  }
+  return {};
+}
+
+void VersionSet::TakeState(const ManifestState& state, uint64_t manifest_number,
+                           VersionRef version) {
+  mutex_->AssertHeld();
+  const VersionEdit& edit = state.edit;
+  MarkFileNumberUsed(manifest_number);
+  MarkFileNumberUsed(*edit.next_file_number - std::min<uint64_t>(1, *edit.next_file_number));
+  MarkFileNumberUsed(*edit.log_number);
+  MarkFileNumberUsed(edit.prev_log_number.value_or(0));
+  for (const NewFile& table : edit.new_files) MarkFileNumberUsed(table.number);
+  for (const auto& [level, key] : edit.compact_pointers) {
+    compact_pointers_[static_cast<size_t>(level)] = key;
+  }
+  log_number_ = *edit.log_number;
+  prev_log_number_ = edit.prev_log_number.value_or(0);
+  manifest_number_ = manifest_number;
+  set_last_sequence(*edit.last_sequence);
+  Install(std::move(version));
+  const bool whole = state.end == LogEnd::kClean && state.valid_bytes == state.file_bytes;
+  const bool reuse = options_.reuse_logs && whole && state.file_bytes < options_.max_file_size;
+  reusable_bytes_ = reuse ? state.file_bytes : 0;
+}
+
+bool VersionSet::needs_new_manifest() const {
+  return manifest_.file == nullptr && reusable_bytes_ == 0;
+}
+
+Status VersionSet::LogAndApply(VersionEdit* edit, base::Mutex* mutex) {
+  WEFT_DCHECK(mutex == mutex_);
+  mutex_->AssertHeld();
+  while (writing_) write_ended_.Wait(mutex);
+  writing_ = true;
+  CompleteEdit(edit);
+  Turn turn{current_, compact_pointers_, manifest_number_, in_doubt_};
+  mutex->Unlock();
+  const Result<VersionRef> after = turn.before->Apply(*edit);
+  Status status = after ? Write(edit, &turn) : after.error();
+  mutex->Lock();
+  mutex_->AssertHeld();
+  manifest_number_ = turn.manifest_number;
+  in_doubt_ = turn.in_doubt;
+  if (status.ok()) {
+    log_number_ = *edit->log_number;
+    prev_log_number_ = *edit->prev_log_number;
+    Install(after.value());
+  }
+  writing_ = false;
+  write_ended_.NotifyAll();
+  return status;
+}
+
+void VersionSet::CompleteEdit(VersionEdit* edit) {
+  mutex_->AssertHeld();
+  if (!edit->log_number) edit->log_number = log_number_;
+  WEFT_CHECK(*edit->log_number >= log_number_ && *edit->log_number < next_file_number());
+  if (!edit->prev_log_number) edit->prev_log_number = prev_log_number_;
+  edit->last_sequence = last_sequence();
+  for (const auto& [level, key] : edit->compact_pointers) {
+    compact_pointers_[static_cast<size_t>(level)] = key;
+  }
+}
+
+Status VersionSet::Write(VersionEdit* edit, Turn* turn) {
+  if (manifest_.file == nullptr && reusable_bytes_ > 0) ReopenManifest(turn->manifest_number);
+  if (manifest_.file == nullptr) return BeginManifest(edit, turn);
+  // The names of tables must be safe before the manifest names them.
+  Status status = edit->new_files.empty() ? Status() : files_->SyncDir(dir_);
+  if (!status.ok()) return status;
+  edit->next_file_number = next_file_number();
+  status = manifest_.Add(*edit);
+  if (status.ok()) return status;
+  // Nobody knows what the manifest has now. A fresh one settles it; until then both may be true.
+  Log("could not write to the manifest, beginning a new one: " + status.ToString());
+  turn->in_doubt = true;
+  manifest_ = {};
+  return BeginManifest(edit, turn);
+}
+
+void VersionSet::ReopenManifest(uint64_t number) {
+  Result<std::unique_ptr<WritableFile>> file =
+      files_->NewAppendableFile(ManifestFileName(dir_, number), FileUse::kManifest);
+  // Where that fails a new manifest does as well.
+  if (file) {
+    manifest_.file = std::move(file.value());
+    manifest_.log = std::make_unique<LogWriter>(manifest_.file.get(), reusable_bytes_);
+  }
+  reusable_bytes_ = 0;
+}
+
+Status VersionSet::BeginManifest(VersionEdit* edit, Turn* turn) {
+  const uint64_t number = NewFileNumber();
+  edit->next_file_number = next_file_number();
+  Result<OpenManifest> manifest = CreateManifest(files_, dir_, number, Snapshot(*turn));
+  if (!manifest) return manifest.error();
+  if (Status status = manifest->Add(*edit); !status.ok()) {
+    manifest.value() = {};
+    // CURRENT does not name it.
+    (void)files_->RemoveFile(ManifestFileName(dir_, number));
+    return status;
+  }
+  if (Status status = SetCurrentFile(files_, dir_, number); !status.ok()) {
+    // CURRENT may name either.
+    turn->in_doubt = true;
+    return status;
+  }
+  manifest_ = std::move(manifest.value());
+  turn->manifest_number = number;
+  turn->in_doubt = false;
+  return {};
+}
+
+VersionEdit VersionSet::Snapshot(const Turn& turn) const {
+  VersionEdit snapshot;
+  snapshot.comparator = comparator_->user()->Name();
+  for (int level = 0; level < kLevels; ++level) {
+    const std::string& pointer = turn.pointers[static_cast<size_t>(level)];
+    if (!pointer.empty()) snapshot.compact_pointers.emplace_back(level, pointer);
+    for (const FileRef& file : turn.before->level(level).files()) {
+      snapshot.AddFile(level, file->number, file->bytes, file->smallest, file->largest);
+    }
+  }
+  return snapshot;
+}
+
+void VersionSet::Install(VersionRef version) {
+  mutex_->AssertHeld();
+  versions_.remove_if([](const auto& old) { return old.expired(); });
+  versions_.push_back(version);
+  current_ = std::move(version);
+}
+
+VersionRef VersionSet::current() const {
+  mutex_->AssertHeld();
+  return current_;
+}
+
+CompactPointers* VersionSet::compact_pointers() {
+  mutex_->AssertHeld();
+  return &compact_pointers_;
+}
+
+void VersionSet::MarkFileNumberUsed(uint64_t number) {
+  if (number > kFileNumberMax) return;
+  uint64_t next = next_file_number();
+  while (next <= number &&
+         !next_file_number_.compare_exchange_weak(next, number + 1, std::memory_order_relaxed)) {
+  }
+}
+
+uint64_t VersionSet::log_number() const {
+  mutex_->AssertHeld();
+  return log_number_;
+}
+
+uint64_t VersionSet::prev_log_number() const {
+  mutex_->AssertHeld();
+  return prev_log_number_;
+}
+
+uint64_t VersionSet::manifest_number() const {
+  mutex_->AssertHeld();
+  return manifest_number_;
+}
+
+uint64_t VersionSet::BeginJob() {
+  mutex_->AssertHeld();
+  return *jobs_.insert(next_file_number());
+}
+
+void VersionSet::EndJob(uint64_t job) {
+  mutex_->AssertHeld();
+  const auto at = jobs_.find(job);
+  WEFT_CHECK(at != jobs_.end());
+  jobs_.erase(at);
+}
+
+bool VersionSet::may_delete_files() const {
+  mutex_->AssertHeld();
+  return !in_doubt_;
+}
+
+std::set<uint64_t> VersionSet::LiveTables() {
+  mutex_->AssertHeld();
+  std::set<uint64_t> live;
+  for (const std::weak_ptr<const Version>& each : versions_) {
+    const VersionRef version = each.lock();
+    if (version == nullptr) continue;
+    for (int level = 0; level < kLevels; ++level) {
+      for (const FileRef& file : version->level(level).files()) live.insert(file->number);
+    }
+  }
+  return live;
+}
+
+bool VersionSet::IsNeeded(const ParsedFileName& file, const std::set<uint64_t>& live) const {
+  mutex_->AssertHeld();
+  switch (file.type) {
+    case FileType::kLog: return file.number >= log_number_ || file.number == prev_log_number_;
+    case FileType::kManifest: return file.number >= manifest_number_;
+    case FileType::kTable:
+      return live.count(file.number) > 0 || (!jobs_.empty() && file.number >= *jobs_.begin());
+    case FileType::kTemp: return writing_;
+    case FileType::kCurrent:
+    case FileType::kLock:
+    case FileType::kInfoLog: return true;
+  }
+  return true;
+}
+
+std::vector<std::string> VersionSet::ObsoleteFiles(const std::vector<std::string>& names) {
+  std::vector<std::string> obsolete;
+  if (!may_delete_files()) return obsolete;
+  const std::set<uint64_t> live = LiveTables();
+  for (const std::string& name : names) {
+    ParsedFileName parsed;
+    if (ParseFileName(name, &parsed) && !IsNeeded(parsed, live)) obsolete.push_back(name);
+  }
+  return obsolete;
+}
+
+}  // namespace weft::lsm
