@@ -63,6 +63,7 @@ std::string Repetition(const Arguments& arguments, uint64_t seed) {
   std::string command = std::filesystem::read_symlink("/proc/self/exe").string();
   command += " --seed " + std::to_string(seed) + " --runs 1";
   if (arguments.is_long) command += " --long";
+  if (!arguments.folder.empty()) command += " --folder " + arguments.folder;
   if (arguments.store != "weft") command += " --store " + arguments.store;
   for (const std::string& word : arguments.rest) command += " " + word;
   return command;
@@ -86,8 +87,6 @@ bool Arguments::Has(std::string_view word) const {
 Arguments ParseArguments(int argc, char** argv, uint64_t runs, uint64_t runs_long) {
   Arguments arguments;
   if (const char* seed = std::getenv("WEFT_SEED")) arguments.seed = std::strtoull(seed, nullptr, 10);
-  const char* folder = std::getenv("TMPDIR");
-  arguments.folder = folder != nullptr ? folder : "/tmp";
   bool told = false;
   for (int i = 1; i < argc; ++i) {
     const std::string_view word = argv[i];
@@ -211,9 +210,13 @@ std::string Random::Bytes(size_t count) {
   return bytes;
 }
 
-TempFolder::TempFolder(const Arguments& arguments) {
-  std::string path = arguments.folder + "/weft-durable-XXXXXX";
-  Require(mkdtemp(path.data()) != nullptr, "cannot make a folder in " + arguments.folder);
+TempFolder::TempFolder(const Arguments& arguments, bool on_disk) {
+  std::string where = arguments.folder;
+  const char* disk = std::getenv("TMPDIR");
+  if (where.empty()) where = disk != nullptr ? disk : "/tmp";
+  if (!on_disk && arguments.folder.empty() && access("/dev/shm", W_OK) == 0) where = "/dev/shm";
+  std::string path = where + "/weft-durable-XXXXXX";
+  Require(mkdtemp(path.data()) != nullptr, "cannot make a folder in " + where);
   path_ = path;
   Note("files in " + path_);
 }

@@ -3,7 +3,7 @@
 //   --runs N         how many runs             --seed S    of the first run (default: WEFT_SEED or 1)
 //   --seconds-max T  stop early after T s      --long      the long form
 //   --store NAME     weft (default) or leveldb: the latter shows that the test itself is right
-//   --folder DIR     where files go (default: TMPDIR or /tmp)
+//   --folder DIR     where files go (default: in memory, or TMPDIR or /tmp)
 //
 // Run number i has the seed S + i, and everything a run decides comes from its seed. A failed run
 // says how to repeat it alone.
@@ -84,7 +84,8 @@ class Random {
 // A new folder under arguments.folder. Removed with all in it at the end, unless the run failed.
 class TempFolder {
  public:
-  explicit TempFolder(const Arguments& arguments);
+  // `on_disk`: not in memory, unless the arguments say so.
+  explicit TempFolder(const Arguments& arguments, bool on_disk = false);
   ~TempFolder();
   TempFolder(const TempFolder&) = delete;
   TempFolder& operator=(const TempFolder&) = delete;
