@@ -62,7 +62,7 @@ class Killings {
     Note("round " + std::to_string(orders.round) + (orders.only_open ? ", recovery" : "") + ", " +
          std::to_string(orders.writers) + " writers, dies at call " +
          std::to_string(orders.die_at_call));
-    const uint64_t after = random_.OneIn(2) ? random_.Skewed(5000) : 0;
+    const uint64_t after = random_.OneIn(3) ? 0 : random_.Skewed(30'000);
     const auto delay = std::chrono::microseconds(random_.Skewed(after > 0 ? 3000 : 60'000));
     const pid_t child = StartChild(arguments_, orders, folder_.path());
     const auto started = Clock::now();

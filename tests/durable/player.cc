@@ -24,6 +24,7 @@ void Player::Open() {
   DrawShape(&options_, habits_.leveldb_too, &shape_);
   shape_.comparator = habits_.comparator;
   shape_.files = habits_.files;
+  shape_.paranoid |= habits_.paranoid;
   Note(std::string("open with ") + engine_->Name() + ": " + shape_.ToString());
   store_ = MustOpen(engine_, shape_, dir_);
 }
@@ -59,7 +60,7 @@ void Player::PlayOne() {
   uint64_t draw = random_.Below(weights);
   for (const Move& move : kMoves) {
     if (draw < move.weight) {
-      if (!(move.weft_only && habits_.leveldb_too)) (this->*move.play)();
+      if (!(move.weft_only && engine_ == LevelDbEngine())) (this->*move.play)();
       return;
     }
     draw -= move.weight;

@@ -19,7 +19,8 @@ namespace weft::durable {
 struct Habits {
   size_t keys = 300;          // that occur
   bool huge = false;          // now and then keys and values of megabytes
-  bool leveldb_too = false;   // only what LevelDB has, and options it knows
+  bool leveldb_too = false;   // only options that LevelDB knows
+  bool paranoid = false;      // always, not now and then
   bool snapshots = true;
   std::string scratch;        // a folder for checkpoints and tables to take in
   const Comparator* comparator = nullptr;
