@@ -86,8 +86,9 @@ class EnvOverFiles final : public leveldb::EnvWrapper {
     return Make<RandomAccess>(files_->NewRandomAccessFile(path), made);
   }
   leveldb::Status NewWritableFile(const std::string& path, leveldb::WritableFile** made) override {
-    return Make<Writable>(files_->NewWritableFile(path, UseOf(path)), made, files_,
-                          FolderToSync(path));
+    auto file = files_->NewWritableFile(path, UseOf(path));
+    if (file) KeepNames(path);
+    return Make<Writable>(std::move(file), made, files_, FolderToSync(path));
   }
   leveldb::Status NewAppendableFile(const std::string& path,
                                     leveldb::WritableFile** made) override {
@@ -102,7 +103,9 @@ class EnvOverFiles final : public leveldb::EnvWrapper {
     return ToLevelDb(files_->RemoveFile(path));
   }
   leveldb::Status CreateDir(const std::string& dir) override {
-    return ToLevelDb(files_->CreateDir(dir));
+    const Status status = files_->CreateDir(dir);
+    if (status.ok()) KeepNames(dir);
+    return ToLevelDb(status);
   }
   leveldb::Status RemoveDir(const std::string& dir) override {
     return ToLevelDb(files_->RemoveDir(dir));
@@ -114,7 +117,9 @@ class EnvOverFiles final : public leveldb::EnvWrapper {
     return leveldb::Status::OK();
   }
   leveldb::Status RenameFile(const std::string& from, const std::string& to) override {
-    return ToLevelDb(files_->RenameFile(from, to));
+    const Status status = files_->RenameFile(from, to);
+    if (status.ok()) KeepNames(to);
+    return ToLevelDb(status);
   }
   leveldb::Status LockFile(const std::string& path, leveldb::FileLock** made) override {
     return Make<Lock>(files_->LockFile(path), made);
@@ -129,6 +134,10 @@ class EnvOverFiles final : public leveldb::EnvWrapper {
   }
 
  private:
+  // LevelDB trusts the file system to keep the names it makes. Ours for tests does not.
+  void KeepNames(const std::string& path) {
+    const Status ignored = files_->SyncDir(std::filesystem::path(path).parent_path().string());
+  }
   static FileUse UseOf(const std::string& path) {
     if (path.find("MANIFEST") != std::string::npos) return FileUse::kManifest;
     return path.ends_with(".log") ? FileUse::kLog : FileUse::kTable;
