@@ -33,7 +33,9 @@ std::string Account(int writer, int account) {
 std::string Padded(int64_t number, Random* random) {
   return std::to_string(number) + " " + random->Bytes(random->Skewed(3000));
 }
-int64_t NumberOf(std::string_view value) { return std::strtoll(std::string(value).c_str(), nullptr, 10); }
+int64_t NumberOf(std::string_view value) {
+  return std::strtoll(std::string(value).c_str(), nullptr, 10);
+}
 
 class Bustle {
  public:

@@ -5,9 +5,9 @@
 // was written up to some write. Never anything else, a crash or a hang. Then the store is repaired:
 // that keeps all keys that the damaged file does not hold, and makes up no value.
 //
-// LevelDB is paranoid, and spared that errors name files, that iterators end at an error, compaction of damaged
-// tables (it does not look at checksums then), repair of tables with damaged blocks, and tables
-// that are cut (it may crash).
+// LevelDB is paranoid, and spared that errors name files, that iterators end at an error,
+// compaction of damaged tables (it does not look at checksums then), repair of tables with damaged
+// blocks, and tables that are cut (it may crash).
 //
 //   corruption_test [--runs N] [--seed S] [--long]      (durable/kit.h has the rest)
 #include <filesystem>
@@ -65,7 +65,8 @@ class Examination {
   std::unique_ptr<MemoryFileSystem> Damaged(const Damage& damage) {
     std::unique_ptr<MemoryFileSystem> files = store_.files().Copy();
     switch (damage.way) {
-      case Way::kFlip: RequireOk(files->FlipBits(damage.path, damage.offset, damage.mask), "flip");
+      case Way::kFlip:
+        RequireOk(files->FlipBits(damage.path, damage.offset, damage.mask), "flip");
         break;
       case Way::kCut: RequireOk(files->Truncate(damage.path, damage.offset), "cut"); break;
       case Way::kDelete: RequireOk(files->RemoveFile(damage.path), "delete"); break;
@@ -92,7 +93,8 @@ class Examination {
         named |= text.find(part) != std::string::npos;
       }
     }
-    Require(named || !strict_, "after " + damage.ToString() + " the error does not name the file: " + text);
+    Require(named || !strict_,
+            "after " + damage.ToString() + " the error does not name the file: " + text);
     Count("errors");
   }
 

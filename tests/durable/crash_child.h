@@ -1,4 +1,5 @@
-// durable/crash_child.h: the process that writes until it is killed, and what it tells meanwhile.
+// tests/durable/crash_child.h: the process that writes until it is killed, and what it tells
+// meanwhile.
 #pragma once
 
 #include <sys/types.h>

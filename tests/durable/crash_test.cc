@@ -1,10 +1,10 @@
 // Kills a process that writes to a store, with SIGKILL, and looks at what it left.
 //
 // A run is ten kills on one folder: at a random time, after a random number of writes, or in the
-// middle of a chosen call of the file system; while opening, recovering, flushing, compacting. Then:
-// every acknowledged write is there, the one that was under way in each thread is there whole or not
-// at all, and nothing else is. Recovery itself is killed too. Where LevelDB is there, it looks as
-// well.
+// middle of a chosen call of the file system; while opening, recovering, flushing, compacting.
+// Then: every acknowledged write is there, the one that was under way in each thread is there whole
+// or not at all, and nothing else is. Recovery itself is killed too. Where LevelDB is there, it
+// looks as well.
 //
 //   crash_test [--runs N] [--seed S] [--long]      (durable/kit.h has the rest)
 #include <signal.h>
@@ -85,7 +85,8 @@ class Killings {
   }
 
   void JudgeEnd(int status) {
-    if (progress_->failed.load() != 0) Fail(std::string("the writer failed: ") + progress_->failure);
+    if (progress_->failed.load() != 0)
+      Fail(std::string("the writer failed: ") + progress_->failure);
     const bool ended = WIFEXITED(status) && WEXITSTATUS(status) == 0;
     const bool killed = WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL;
     Require(ended || killed, "the writer ended with status " + std::to_string(status));

@@ -1,4 +1,4 @@
-// durable/damaged_store.h: a small store whose every file is known, to damage copies of.
+// tests/durable/damaged_store.h: a small store whose every file is known, to damage copies of.
 //
 // Written in phases: one whose tables are compacted together, two that are a table each, and one
 // that is still in the log. So it is known which keys a file holds.

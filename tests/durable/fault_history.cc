@@ -96,8 +96,8 @@ size_t Floor(const Writer& writer, const Cut& cut, uint64_t synced_before, bool 
   const std::vector<std::pair<std::string, std::string>> entries(found.begin(), found.end());
   Fail("writer " + writer.prefix() + ": what is left is no state after a prefix of the " +
        std::to_string(end) + " writes (" + std::to_string(floor) + " must be there, " +
-       std::to_string(failed) + " of them failed). Against the state after those: " +
-       Difference(state.model, entries));
+       std::to_string(failed) +
+       " of them failed). Against the state after those: " + Difference(state.model, entries));
 }
 
 // A write that is there means that all that had ended before it began are there.
@@ -110,7 +110,8 @@ void RequireNoHoles(const std::vector<Writer>& writers, const std::vector<Fits>&
   for (size_t i = 0; i < writers.size(); ++i) {
     const std::vector<Attempt>& attempts = writers[i].attempts();
     for (size_t j = fits[i].longest; j < attempts.size(); ++j) {
-      const bool before = attempts[j].outcome == Attempt::Outcome::kOk && attempts[j].ended < latest;
+      const bool before =
+          attempts[j].outcome == Attempt::Outcome::kOk && attempts[j].ended < latest;
       Require(!before, "a hole: write " + std::to_string(j) + " of writer " + writers[i].prefix() +
                            " is lost, and a later one is there");
     }

@@ -1,5 +1,5 @@
-// durable/fault_history.h: what writers did to a store on a failing file system, and the judgement
-// of what a crash left of it.
+// tests/durable/fault_history.h: what writers did to a store on a failing file system, and the
+// judgement of what a crash left of it.
 //
 // The promise that is checked: what is left is the state after some prefix of the writes, in their
 // order, and the prefix takes in every write that was acknowledged with sync, and so everything
@@ -24,7 +24,7 @@ using Stamps = std::atomic<uint64_t>;
 
 struct Attempt {
   enum class Outcome : uint8_t { kUnderWay, kOk, kError };
-  Batch batch;        // empty: no write, but a flush: all acknowledged before it is synced
+  Batch batch;  // empty: no write, but a flush: all acknowledged before it is synced
   bool sync = false;
   uint64_t begun = 0;
   uint64_t ended = 0;
@@ -33,8 +33,8 @@ struct Attempt {
 
 struct WriterHabits {
   int operations = 0;
-  bool faults = false;    // an error may be an answer; a wrong value never
-  bool compacts = true;   // now and then
+  bool faults = false;   // an error may be an answer; a wrong value never
+  bool compacts = true;  // now and then
 };
 
 // A writer's keys begin with its letter, so that no other changes them.

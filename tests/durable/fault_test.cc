@@ -4,8 +4,8 @@
 // A run writes from one to four threads through several generations on one memory file system. Each
 // generation ends in one of three ways: power cuts at random calls (each a copy of the files, so
 // that one generation has several); calls that fail, once, from some point on or because the disk
-// is full, and then a crash or a closing; or neither. Then the store is opened, sometimes with calls
-// failing in that as well, and judged, and the next generation goes on from there.
+// is full, and then a crash or a closing; or neither. Then the store is opened, sometimes with
+// calls failing in that as well, and judged, and the next generation goes on from there.
 //
 // LevelDB is spared what it is known not to survive: failing calls; a second log (it does not sync
 // the one it leaves, so that synced writes outlive earlier ones); appending to a log that was torn;

@@ -108,8 +108,7 @@ class KillingFileSystem final : public FileSystem {
   Result<std::unique_ptr<WritableFile>> Watched(Make make) {
     Result<std::unique_ptr<WritableFile>> file = killer_.Run(make, [] {});
     if (!file) return file.error();
-    return std::unique_ptr<WritableFile>(
-        std::make_unique<KillingFile>(std::move(*file), &killer_));
+    return std::unique_ptr<WritableFile>(std::make_unique<KillingFile>(std::move(*file), &killer_));
   }
 
   FileSystem* const files_;

@@ -1,4 +1,5 @@
-// durable/killing_files.h: a file system that ends the process in the middle of a chosen call.
+// tests/durable/killing_files.h: a file system that ends the process in the middle of a chosen
+// call.
 //
 // A signal from outside rarely hits the few microseconds between two calls that must belong
 // together. This one counts the calls that change something, and at the chosen one raises SIGKILL:

@@ -86,7 +86,8 @@ bool Arguments::Has(std::string_view word) const {
 
 Arguments ParseArguments(int argc, char** argv, uint64_t runs, uint64_t runs_long) {
   Arguments arguments;
-  if (const char* seed = std::getenv("WEFT_SEED")) arguments.seed = std::strtoull(seed, nullptr, 10);
+  if (const char* seed = std::getenv("WEFT_SEED"))
+    arguments.seed = std::strtoull(seed, nullptr, 10);
   bool told = false;
   for (int i = 1; i < argc; ++i) {
     const std::string_view word = argv[i];
@@ -203,7 +204,8 @@ std::string Random::Bytes(size_t count) {
     const size_t step = std::min<size_t>(8, count - at);
     std::memcpy(bytes.data() + at, &draw, step);
     at += step;
-    const size_t copied = std::min<size_t>({draw % 24, count - at, at});  // the half that compresses
+    const size_t copied =
+        std::min<size_t>({draw % 24, count - at, at});  // the half that compresses
     std::memcpy(bytes.data() + at, bytes.data(), copied);
     at += copied;
   }

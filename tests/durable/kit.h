@@ -1,6 +1,8 @@
-// durable/kit.h: what the tests of the durable store share: arguments, seeds, randomness, failing.
+// tests/durable/kit.h: what the tests of the durable store share: arguments, seeds, randomness,
+// failing.
 //
-//   --runs N         how many runs             --seed S    of the first run (default: WEFT_SEED or 1)
+//   --runs N         how many runs             --seed S    of the first run (default: WEFT_SEED or
+//   1)
 //   --seconds-max T  stop early after T s      --long      the long form
 //   --store NAME     weft (default) or leveldb: the latter shows that the test itself is right
 //   --folder DIR     where files go (default: in memory, or TMPDIR or /tmp)
@@ -37,12 +39,13 @@ struct Arguments {
 // `runs` is the number of runs without --runs; `runs_long` the one with --long.
 Arguments ParseArguments(int argc, char** argv, uint64_t runs, uint64_t runs_long);
 
-// Calls `run` for each seed and prints what was done. A run that takes longer than `run_seconds_max`
-// counts as hung, and ends the program like a failed one.
+// Calls `run` for each seed and prints what was done. A run that takes longer than
+// `run_seconds_max` counts as hung, and ends the program like a failed one.
 int RunAll(const Arguments& arguments, unsigned run_seconds_max,
            const std::function<void(uint64_t seed)>& run);
 
-// Says what went wrong, with the seed and the command that repeats it. Flushes and ends the program.
+// Says what went wrong, with the seed and the command that repeats it. Flushes and ends the
+// program.
 [[noreturn]] void Fail(const std::string& message);
 inline void Require(bool holds, const std::string& message) {
   if (!holds) Fail(message);

@@ -1,4 +1,5 @@
-// durable/leveldb_env.h: runs LevelDB on a weft::FileSystem, so that faults can be tried on it too.
+// tests/durable/leveldb_env.h: runs LevelDB on a weft::FileSystem, so that faults can be tried on
+// it too.
 #pragma once
 
 #include <leveldb/env.h>

@@ -24,9 +24,7 @@ class ForeignComparator final : public leveldb::Comparator {
   void FindShortestSeparator(std::string* start, const leveldb::Slice& limit) const override {
     comparator_->FindShortestSeparator(start, ToView(limit));
   }
-  void FindShortSuccessor(std::string* key) const override {
-    comparator_->FindShortSuccessor(key);
-  }
+  void FindShortSuccessor(std::string* key) const override { comparator_->FindShortSuccessor(key); }
 
  private:
   const weft::Comparator* comparator_;
@@ -81,9 +79,7 @@ class Bounded final : public weft::Iterator {
     const std::string_view at = ToView(it_->key());
     return !(lower_ && less_(at, *lower_)) && !(upper_ && !less_(at, *upper_));
   }
-  void SeekToFirst() override {
-    lower_ ? it_->Seek(ToSlice(*lower_)) : it_->SeekToFirst();
-  }
+  void SeekToFirst() override { lower_ ? it_->Seek(ToSlice(*lower_)) : it_->SeekToFirst(); }
   void SeekToLast() override {
     if (!upper_) return it_->SeekToLast();
     it_->Seek(ToSlice(*upper_));

@@ -46,14 +46,14 @@ void Player::PlayOne() {
     bool weft_only;
   };
   static constexpr Move kMoves[] = {
-      {500, &Player::WriteSome, false},   {120, &Player::WriteBatch, false},
-      {15, &Player::Fill, false},         {120, &Player::GetOne, false},
-      {50, &Player::GetMany, false},      {40, &Player::ReadRange, false},
-      {40, &Player::Walk, false},         {40, &Player::TakeOrDropSnapshot, false},
-      {6, &Player::Compact, false},       {10, &Player::FlushOrNot, true},
-      {5, &Player::Reopen, false},        {2, &Player::CheckCheckpoint, true},
-      {6, &Player::TakeIn, true},         {15, &Player::AskAround, false},
-      {1, &Player::RepairWhole, true},    {2, &Player::CheckReadOnly, true},
+      {500, &Player::WriteSome, false}, {120, &Player::WriteBatch, false},
+      {15, &Player::Fill, false},       {120, &Player::GetOne, false},
+      {50, &Player::GetMany, false},    {40, &Player::ReadRange, false},
+      {40, &Player::Walk, false},       {40, &Player::TakeOrDropSnapshot, false},
+      {6, &Player::Compact, false},     {10, &Player::FlushOrNot, true},
+      {5, &Player::Reopen, false},      {2, &Player::CheckCheckpoint, true},
+      {6, &Player::TakeIn, true},       {15, &Player::AskAround, false},
+      {1, &Player::RepairWhole, true},  {2, &Player::CheckReadOnly, true},
   };
   uint64_t weights = 0;
   for (const Move& move : kMoves) weights += move.weight;
@@ -211,9 +211,11 @@ void Player::CheckPosition(const Iterator& it, const Model& model, Model::const_
   RequireOk(it.status(), "iterator after " + after);
   const auto [first, last] = Within(model, view);
   const KeyLess less = model.key_comp();
-  const bool in = at != model.end() && first != last && !(view.lower && less(at->first, *view.lower)) &&
+  const bool in = at != model.end() && first != last &&
+                  !(view.lower && less(at->first, *view.lower)) &&
                   !(view.upper && !less(at->first, *view.upper));
-  Require(it.Valid() == in, std::string("iterator is ") + (in ? "not " : "") + "valid after " + after);
+  Require(it.Valid() == in,
+          std::string("iterator is ") + (in ? "not " : "") + "valid after " + after);
   if (!in) return;
   Require(it.key() == at->first && it.value() == at->second,
           "iterator is at " + Shown(it.key()) + " = " + Shown(it.value()) + " and not at " +
@@ -333,7 +335,8 @@ void Player::TakeIn() {
 }
 
 void Player::AskAround() {
-  for (const char* name : {"stats", "sstables", "approximate-memory-usage", "num-files-at-level0"}) {
+  for (const char* name :
+       {"stats", "sstables", "approximate-memory-usage", "num-files-at-level0"}) {
     Require(!store_->Property(name).empty(), std::string("no property ") + name);
   }
   store_->ApproximateBytes(DrawNewKey(), DrawNewKey());

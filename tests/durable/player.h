@@ -1,4 +1,4 @@
-// durable/player.h: plays random operations on a store and holds every answer to a std::map.
+// tests/durable/player.h: plays random operations on a store and holds every answer to a std::map.
 //
 // What is played comes from one source of randomness, the options from another: the same operations
 // can be played under other options, and must give the same answers.
@@ -17,12 +17,12 @@
 namespace weft::durable {
 
 struct Habits {
-  size_t keys = 300;          // that occur
-  bool huge = false;          // now and then keys and values of megabytes
-  bool leveldb_too = false;   // only options that LevelDB knows
-  bool paranoid = false;      // always, not now and then
+  size_t keys = 300;         // that occur
+  bool huge = false;         // now and then keys and values of megabytes
+  bool leveldb_too = false;  // only options that LevelDB knows
+  bool paranoid = false;     // always, not now and then
   bool snapshots = true;
-  std::string scratch;        // a folder for checkpoints and tables to take in
+  std::string scratch;  // a folder for checkpoints and tables to take in
   const Comparator* comparator = nullptr;
   FileSystem* files = nullptr;
 };

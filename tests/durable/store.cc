@@ -52,7 +52,7 @@ std::string Shape::ToString() const {
 Engine* EngineNamed(std::string_view name) {
   Engine* engine = name == "weft" ? WeftEngine() : name == "leveldb" ? LevelDbEngine() : nullptr;
   if (engine == nullptr) {
-    std::printf("0 passed, 0 failed, 1 skipped: built without %s\n", std::string(name).c_str());
+    std::printf("built without %s\n0 passed, 0 failed, 1 skipped\n", std::string(name).c_str());
     std::exit(0);
   }
   return engine;
@@ -76,7 +76,8 @@ void Apply(const Batch& batch, Model* model) {
 
 void DrawShape(Random* random, bool for_leveldb_too, Shape* shape) {
   shape->paranoid = random->OneIn(2);
-  shape->write_buffer_bytes = random->Of<size_t>({64u << 10, 64u << 10, 100'000, 256u << 10, 4u << 20});
+  shape->write_buffer_bytes =
+      random->Of<size_t>({64u << 10, 64u << 10, 100'000, 256u << 10, 4u << 20});
   shape->open_files_max = random->Of<int>({75, 80, 1000});
   shape->cache_bytes = random->Of<size_t>({0, 20'000, 1u << 20, 8u << 20});
   shape->block_bytes = random->Of<size_t>({1024, 1024, 4096, 4096, 20'000, 256u << 10});
@@ -136,8 +137,8 @@ void CheckGets(Store* store, const View& view, const Model& expected, Random* ra
     if (at++ % stride != 0) continue;
     const Status status = store->Get(view, key, &value);
     Require(status.ok(), when + ": get of " + Shown(key) + ": " + status.ToString());
-    Require(value == wanted, when + ": get of " + Shown(key) + " gave " + Shown(value) + ", not " +
-                                 Shown(wanted));
+    Require(value == wanted,
+            when + ": get of " + Shown(key) + " gave " + Shown(value) + ", not " + Shown(wanted));
     std::string absent = key;  // close to keys that are there
     if (random->OneIn(2) || absent.empty()) {
       absent.push_back(static_cast<char>(random->Below(256)));

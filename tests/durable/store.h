@@ -1,7 +1,8 @@
-// durable/store.h: a durable store as the tests see it: Weft's, or LevelDB's behind the same calls.
+// tests/durable/store.h: a durable store as the tests see it: Weft's, or LevelDB's behind the same
+// calls.
 //
-// LevelDB is here for two things: to read and change what Weft wrote, and to show on a store that is
-// known to work that a test is right.
+// LevelDB is here for two things: to read and change what Weft wrote, and to show on a store that
+// is known to work that a test is right.
 //
 // Threads   as the store behind it: every call of a Store at once but its end.
 // Errors    kUnsupported for what LevelDB does not have.
