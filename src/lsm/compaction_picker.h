@@ -4,7 +4,7 @@
 // Several compactions run at once where no table is in two of them and what they write into one
 // level cannot overlap. The inputs of a pick are marked until Release.
 //
-// Threads   every call holds the store's mutex.
+// Threads   every call holds the store's mutex, unless it says otherwise.
 // Source    LevelDB's picking; docs/design/0005-compaction-picking.md has what differs.
 #pragma once
 
@@ -43,8 +43,10 @@ struct Compaction {
   std::string pointer;  // where the level's next compaction begins
 
   uint64_t InputBytes() const { return TotalBytes(inputs[0]) + TotalBytes(inputs[1]); }
-  // Removes the inputs; a trivial move also adds its table below. Outputs are the caller's to add.
+  // Removes the inputs and keeps the pointer; a trivial move also adds its table below. Outputs are
+  // the caller's to add.
   void AddTo(VersionEdit* edit) const;
+  // Needs no mutex.
   compaction::Job ToJob(const DbOptions& options, const table::TableFormat& format,
                         table::SequenceNumber oldest_snapshot) const;
 };
@@ -76,30 +78,31 @@ class CompactionPicker {
   ManualPick PickRewrite(const VersionRef& version, int level, const UserKeyRange& range,
                          uint64_t number_end);
 
-  // The compaction is over: its tables are free, its range is too.
-  void Release(const Compaction& compaction);
-  size_t running() const { return running_.size(); }
-
-  // Level for a table of a memtable, or one ingested: as Version::LevelForMemTable, but 0 where it
-  // might come to lie among what a running compaction writes (it and its range may lie in a gap
-  // between that one's inputs).
+  // Level for a table of a memtable, or one that is ingested: as Version::LevelForMemTable, but 0
+  // where the table might come to lie among what a running compaction writes (in a gap between that
+  // one's inputs). Below 0 it holds only as long as no compaction is picked and no other table
+  // placed: keep both off until the table's edit is done.
   int LevelForMemTable(const Version& version, std::string_view smallest_user_key,
                        std::string_view largest_user_key) const;
+
+  // The compaction is over: its tables are free, and so is its range. REQUIRES: it was picked here
+  // and is not released yet
+  void Release(const Compaction& compaction);
+  size_t running() const { return running_.size(); }
 
   const LevelTargets& targets() const { return targets_; }
 
  private:
-  std::unique_ptr<Compaction> PickAt(const VersionRef& version, int level);
+  std::unique_ptr<Compaction> PickLevel0(const VersionRef& version);
+  std::unique_ptr<Compaction> PickDeeper(const VersionRef& version, int level);
   std::unique_ptr<Compaction> PickSeek(const VersionRef& version);
-  std::unique_ptr<Compaction> From(const VersionRef& version, int level,
-                                   std::vector<FileRef> inputs, CompactionReason reason) const;
-  void AddBoundaryTables(const Version& version, int level, std::vector<FileRef>* inputs) const;
-  bool AddLowerInputs(Compaction* compaction) const;
+  // The compaction of these inputs and all that must go with them; null where it cannot run now.
+  std::unique_ptr<Compaction> Make(const VersionRef& version, int level,
+                                   std::vector<FileRef> inputs, CompactionReason reason);
   void Grow(Compaction* compaction) const;
-  void Finish(Compaction* compaction) const;
+  // Hull, grandparents, pointer: what follows from the inputs.
+  void Complete(Compaction* compaction) const;
   bool CanRun(const Compaction& compaction) const;
-  bool Overlaps(const Compaction& compaction, std::string_view smallest_user_key,
-                std::string_view largest_user_key) const;
   void Start(Compaction* compaction);
 
   // Constant after construction.

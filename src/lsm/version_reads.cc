@@ -215,8 +215,8 @@ void Version::AddIterators(const ReadOptions& options,
 
 bool Version::ChargeSeek(const SeekCharge& charge) const {
   if (charge.file == nullptr) return false;
-  if (charge.file->allowed_seeks.fetch_sub(1, std::memory_order_relaxed) != 1) return false;
-  // One at a time is enough: who comes second is charged again in the next version.
+  if (charge.file->allowed_seeks.fetch_sub(1, std::memory_order_relaxed) > 1) return false;
+  // One table a version is enough: another's next charge asks again.
   int none = -1;
   if (!seek_level_.compare_exchange_strong(none, charge.level, std::memory_order_relaxed)) {
     return false;
