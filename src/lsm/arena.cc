@@ -1,6 +1,8 @@
 // lsm/arena.cc: see arena.h.
 #include "lsm/arena.h"
 
+#include <sys/mman.h>
+
 #include <algorithm>
 #include <new>
 
@@ -18,8 +20,8 @@ size_t PaddingFor(const char* at, size_t alignment) {
 
 Arena::~Arena() {
   const base::MutexLock lock(&mutex_);
-  for (char* block : blocks_) {
-    ::operator delete (block, std::align_val_t{kLineBytes});
+  for (const Block& block : blocks_) {
+    ::operator delete (block.memory, std::align_val_t{block.alignment});
   }
 }
 
@@ -44,7 +46,7 @@ char* Arena::Cut(Shard* shard, size_t bytes, size_t alignment) {
     const size_t share = MemoryUsage() / (8 * kShards) / kChunkBytesMin * kChunkBytesMin;
     const size_t chunk_bytes = std::clamp(share, kChunkBytesMin, kChunkBytesMax);
     if (bytes > chunk_bytes / 4) return NewBlock(bytes);
-    shard->next = NewBlock(chunk_bytes);
+    shard->next = NewChunk(chunk_bytes);
     shard->end = shard->next + chunk_bytes;
     char* piece = shard->next;
     shard->next += bytes;
@@ -55,13 +57,32 @@ char* Arena::Cut(Shard* shard, size_t bytes, size_t alignment) {
   return piece;
 }
 
-char* Arena::NewBlock(size_t bytes) {
-  // Freed by the destructor.
-  char* memory = static_cast<char*>(::operator new (bytes, std::align_val_t{kLineBytes}));
+char* Arena::NewChunk(size_t bytes) {
   // Relaxed: a sum that guards nothing.
-  reserved_bytes_.fetch_add(bytes, std::memory_order_relaxed);
+  const size_t before = reserved_bytes_.fetch_add(bytes, std::memory_order_relaxed);
   const base::MutexLock lock(&mutex_);
-  blocks_.push_back(memory);
+  if (before < kBytesBeforeHugeBlocks) return NewBlockLocked(bytes, kLineBytes);
+  if (static_cast<size_t>(huge_end_ - huge_next_) < bytes) {
+    huge_next_ = NewBlockLocked(kHugeBlockBytes, kHugeBlockBytes);
+    huge_end_ = huge_next_ + kHugeBlockBytes;
+    // Only advice: where there are no huge pages, small ones do.
+    (void)::madvise(huge_next_, kHugeBlockBytes, MADV_HUGEPAGE);
+  }
+  char* chunk = huge_next_;
+  huge_next_ += bytes;
+  return chunk;
+}
+
+char* Arena::NewBlock(size_t bytes) {
+  reserved_bytes_.fetch_add(bytes, std::memory_order_relaxed);  // a sum that guards nothing
+  const base::MutexLock lock(&mutex_);
+  return NewBlockLocked(bytes, kLineBytes);
+}
+
+char* Arena::NewBlockLocked(size_t bytes, size_t alignment) {
+  // Freed by the destructor.
+  char* memory = static_cast<char*>(::operator new (bytes, std::align_val_t{alignment}));
+  blocks_.push_back({memory, alignment});
   return memory;
 }
 

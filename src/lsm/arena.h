@@ -5,10 +5,12 @@
 // a time, whichever thread it is, thus fills a single chunk, and four writers soon have one each.
 //
 // Threads   Allocate, AllocateAligned and the counters: any at once.
-// Memory    a chunk is a 64th of what there is already, at least 4 KiB, at most 1 MiB: all eight
+// Memory    a chunk is a 64th of what there is already, at least 4 KiB, at most 256 KiB: all eight
 //           shards' unused rests together stay below an eighth of MemoryUsage. A piece larger than
-//           a quarter of a chunk gets memory of its own.
-// Cost      one atomic exchange; a chunk is fresh memory about every thousandth time.
+//           a quarter of a chunk gets memory of its own. Once there is 1 MiB, chunks are cut from
+//           blocks of 2 MiB for which huge pages are asked, for searches that jump about would
+//           otherwise wait for the page tables as well as for the memory.
+// Cost      one atomic exchange; every few hundredth time a chunk, under a lock.
 #pragma once
 
 #include <atomic>
@@ -24,7 +26,9 @@ namespace weft::lsm {
 class Arena {
  public:
   static constexpr size_t kChunkBytesMin = size_t{4} << 10;
-  static constexpr size_t kChunkBytesMax = size_t{1} << 20;
+  static constexpr size_t kChunkBytesMax = size_t{256} << 10;
+  static constexpr size_t kHugeBlockBytes = size_t{2} << 20;
+  static constexpr size_t kBytesBeforeHugeBlocks = size_t{1} << 20;
   static constexpr size_t kLineBytes = 64;
 
   Arena() = default;
@@ -37,7 +41,7 @@ class Arena {
   // As Allocate, at the start of a cache line.
   char* AllocateAligned(size_t bytes) { return AllocateFrom(bytes, kLineBytes); }
 
-  // Bytes taken from the system: pieces and what is left of chunks.
+  // Pieces and what is left of chunks. The rest of one huge block comes on top.
   size_t MemoryUsage() const { return reserved_bytes_.load(std::memory_order_relaxed); }
 
  private:
@@ -53,12 +57,20 @@ class Arena {
   char* AllocateFrom(size_t bytes, size_t alignment);
   // A piece of `shard`'s chunk, or of a new one. The caller holds shard->busy.
   char* Cut(Shard* shard, size_t bytes, size_t alignment);
+  char* NewChunk(size_t bytes) WEFT_EXCLUDES(mutex_);
   char* NewBlock(size_t bytes) WEFT_EXCLUDES(mutex_);
+  char* NewBlockLocked(size_t bytes, size_t alignment) WEFT_REQUIRES(mutex_);
 
   Shard shards_[kShards];
   std::atomic<size_t> reserved_bytes_{0};
   base::Mutex mutex_;
-  std::vector<char*> blocks_ WEFT_GUARDED_BY(mutex_);
+  struct Block {
+    char* memory;
+    size_t alignment;
+  };
+  std::vector<Block> blocks_ WEFT_GUARDED_BY(mutex_);
+  char* huge_next_ WEFT_GUARDED_BY(mutex_) = nullptr;
+  char* huge_end_ WEFT_GUARDED_BY(mutex_) = nullptr;
 };
 
 }  // namespace weft::lsm

@@ -22,9 +22,9 @@ using table::ValueType;
 
 constexpr int kWriters = 4;
 #ifdef WEFT_SANITIZED
-constexpr uint64_t kKeysPerWriter = 4000;
+constexpr uint64_t kKeysPerWriter = 1500;
 #else
-constexpr uint64_t kKeysPerWriter = 40000;
+constexpr uint64_t kKeysPerWriter = 20000;
 #endif
 
 uint64_t Seed() {

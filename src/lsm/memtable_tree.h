@@ -1,11 +1,11 @@
 // lsm/memtable_tree.h: the ordered index of a memtable: a B+-tree of entries that only grows.
 //
 // Keys and values lie in the arena; the tree holds addresses. See memtable_node.h for its nodes and
-// how they are shared.
+// how they are shared, and docs/design/0004-memtable.md for why it is no skip list.
 //
 // Threads   every call may be made from any thread at once. Readers never wait for more than the
 //           change of one node; writers lock the leaf, and its parent where it is divided.
-// Cost      a level is one node: about four lines read of it, all asked for at once.
+// Cost      a level is one node: its lines are asked for at once, and about five of them read.
 #pragma once
 
 #include <atomic>

@@ -1,0 +1,43 @@
+#include "lsm/snapshot_list.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <random>
+#include <vector>
+
+namespace weft::lsm {
+namespace {
+
+TEST(SnapshotList, OldestIsTheLowestThatIsHeld) {
+  const char* text = std::getenv("WEFT_SEED");
+  const uint64_t seed = text != nullptr ? std::strtoull(text, nullptr, 10) : 1;
+  std::printf("WEFT_SEED=%llu\n", static_cast<unsigned long long>(seed));
+  std::mt19937_64 random(seed);
+  SnapshotList list;
+  EXPECT_TRUE(list.empty());
+  std::vector<const Snapshot*> held;
+  table::SequenceNumber sequence = 1;
+  for (int i = 0; i < 10000; ++i) {
+    if (held.empty() || random() % 2 == 0) {
+      sequence += random() % 3;  // several snapshots of one sequence are several
+      held.push_back(list.New(sequence));
+      ASSERT_EQ(held.back()->sequence(), sequence);
+    } else {
+      const auto at = held.begin() + static_cast<std::ptrdiff_t>(random() % held.size());
+      list.Delete(*at);
+      held.erase(at);
+    }
+    ASSERT_EQ(list.empty(), held.empty());
+    if (held.empty()) continue;
+    const auto oldest = std::ranges::min_element(held, {}, &Snapshot::sequence);
+    ASSERT_EQ(list.oldest(), (*oldest)->sequence());
+  }
+  for (const Snapshot* snapshot : held) list.Delete(snapshot);
+  EXPECT_TRUE(list.empty());
+}
+
+}  // namespace
+}  // namespace weft::lsm
