@@ -62,7 +62,7 @@ class VersionSetTest : public testing::Test {
   }
   // A table with these ends, of the next number.
   NewFile Table(int level, const std::string& smallest, const std::string& largest) {
-    return kit_.WriteTable(level, set_->NewFileNumber(), {smallest, largest}, 5);
+    return kit_.WriteKeys(level, set_->NewFileNumber(), {smallest, largest}, 5);
   }
   VersionEdit Adding(const std::vector<NewFile>& files) {
     VersionEdit edit;

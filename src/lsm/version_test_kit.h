@@ -30,7 +30,7 @@ inline std::string DeletionKey(std::string_view user_key, table::SequenceNumber 
   return table::MakeInternalKey(user_key, sequence, table::ValueType::kDeletion);
 }
 
-struct KeyOrder {
+struct ByInternalKey {
   const table::InternalComparator* comparator;
   bool operator()(const std::string& a, const std::string& b) const {
     return comparator->Compare(a, b) < 0;
@@ -50,7 +50,7 @@ class VersionFixture {
 
   // A table file of internal keys, which need not be in order.
   NewFile WriteTable(int level, uint64_t number, const Entries& entries, bool old_name = false) {
-    std::map<std::string, std::string, KeyOrder> sorted(KeyOrder{&comparator});
+    std::map<std::string, std::string, ByInternalKey> sorted(ByInternalKey{&comparator});
     for (const auto& [key, value] : entries) sorted[key] = value;
     const std::string path = old_name ? OldTableFileName(dir, number) : TableFileName(dir, number);
     auto file = memory.NewWritableFile(path, FileUse::kTable);
@@ -65,8 +65,8 @@ class VersionFixture {
             std::prev(sorted.end())->first};
   }
   // The same of user keys at one sequence number; each value is its key's and the number.
-  NewFile WriteTable(int level, uint64_t number, const std::vector<std::string>& user_keys,
-                     table::SequenceNumber sequence) {
+  NewFile WriteKeys(int level, uint64_t number, const std::vector<std::string>& user_keys,
+                    table::SequenceNumber sequence) {
     Entries entries;
     for (const std::string& key : user_keys) {
       entries.emplace_back(ValueKey(key, sequence), key + "@" + std::to_string(sequence));
