@@ -63,8 +63,8 @@ struct ReadOptions {
   const Snapshot* snapshot = nullptr;  // null: the state at the time of the call
   // For iterators: keys outside [lower_bound, upper_bound) are not there. Not copied: must live as
   // long as the iterator.
-  std::optional<std::string_view> lower_bound;
-  std::optional<std::string_view> upper_bound;
+  std::optional<std::string_view> lower_bound = {};
+  std::optional<std::string_view> upper_bound = {};
 };
 
 struct WriteOptions {

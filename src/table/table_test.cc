@@ -206,5 +206,202 @@ TEST(Table, KeepsMegabytesAndEmptiness) {
   }
 }
 
+// Reads all that can be read. True where nothing failed and everything is as in the model.
+bool ReadsAs(const Model& model, const InternalComparator& order, const FilterPolicy* filter,
+             std::string contents, bool mapped) {
+  auto table =
+      OpenTable({.order = &order, .filter = filter, .verify = true}, std::move(contents), mapped);
+  if (!table) return false;
+  const ReadOptions options{.verify_checksums = true};
+  const auto it = (*table)->NewIterator(options);
+  auto at = model.begin();
+  for (it->SeekToFirst(); it->Valid(); it->Next(), ++at) {
+    EXPECT_NE(at, model.end());
+    EXPECT_EQ(it->key(), at->first);
+    EXPECT_EQ(it->value(), at->second);
+  }
+  if (!it->status().ok()) return false;
+  EXPECT_EQ(at, model.end());
+  for (it->SeekToLast(); it->Valid(); it->Prev()) {
+  }
+  if (!it->status().ok()) return false;
+  for (const auto& [key, value] : model) {
+    TableLookup lookup{.key = key};
+    (*table)->Get(options, &lookup);
+    if (lookup.found == TableLookup::Found::kError) return false;
+    ExpectLookup(model, order, lookup, false);
+  }
+  uint64_t entries = 0;
+  if (!(*table)->Verify(&entries).ok()) return false;
+  EXPECT_EQ(entries, model.size());
+  return true;
+}
+
+TEST(Table, EveryByteChangedIsAnErrorOrChangesNothing) {
+  Strings random(TestSeed());
+  const InternalComparator order(BytewiseComparator());
+  const InternalFilterPolicy bloom(NewBloomFilterPolicy(10));
+  const Model model = StoreModel(&order, &random, 24);
+  for (Compression compression : kCompressions) {
+    const std::string whole = BuildTable(
+        {.comparator = &order, .filter = &bloom, .block_size = 512, .compression = compression},
+        model);
+    ASSERT_TRUE(ReadsAs(model, order, &bloom, whole, true));
+    size_t unnoticed = 0;
+    for (size_t at = 0; at < whole.size(); ++at) {
+      SCOPED_TRACE(at);
+      std::string changed = whole;
+      changed[at] = static_cast<char>(changed[at] ^ (1 << random.Below(8)));
+      unnoticed += ReadsAs(model, order, &bloom, changed, at % 2 == 0) ? 1 : 0;
+      ASSERT_FALSE(testing::Test::HasFailure());
+    }
+    // The footer's bytes that fill it up are no one's.
+    EXPECT_LE(unnoticed, 2 * kHandleBytesMax);
+  }
+}
+
+TEST(Table, EveryLengthButTheWholeIsAnError) {
+  Strings random(TestSeed());
+  const InternalComparator order(BytewiseComparator());
+  const Model model = StoreModel(&order, &random, 10);
+  const std::string whole = BuildTable({.comparator = &order, .block_size = 256}, model);
+  for (size_t bytes = 0; bytes < whole.size(); ++bytes) {
+    ASSERT_FALSE(ReadsAs(model, order, nullptr, whole.substr(0, bytes), bytes % 2 == 0)) << bytes;
+  }
+}
+
+TEST(Table, ErrorsNameFileAndOffset) {
+  Strings random(TestSeed());
+  const Model model = PlainModel(BytewiseComparator(), &random, 100);
+  std::string contents = BuildTable({.block_size = 256, .compression = Compression::kNone}, model);
+  contents[10] = static_cast<char>(contents[10] ^ 1);
+  auto table = OpenTable({}, contents);
+  ASSERT_TRUE(table);
+  const auto it = (*table)->NewIterator({.verify_checksums = true});
+  it->SeekToFirst();
+  EXPECT_FALSE(it->Valid());
+  EXPECT_EQ(it->status().ToString(), "corruption: test.ldb: block at 0: checksum mismatch");
+  it->SeekToLast();
+  EXPECT_TRUE(it->Valid()) << "the other blocks are whole";
+  EXPECT_TRUE(it->status().ok());
+}
+
+TEST(Table, ADamagedFilterIsPassedOverUnlessAllIsVerified) {
+  Strings random(TestSeed());
+  const auto bloom = NewBloomFilterPolicy(10);
+  const Model model = PlainModel(BytewiseComparator(), &random, 200);
+  std::string contents =
+      BuildTable({.filter = bloom.get(), .compression = Compression::kNone}, model);
+  uint64_t data_end = 0;
+  {
+    auto table = OpenTable({.filter = bloom.get()}, contents);
+    ASSERT_TRUE(table);
+    EXPECT_TRUE((*table)->has_filter());
+    (*table)->ForEachDataBlock([&](const Table::DataBlock& block) {
+      data_end = block.handle.offset + block.handle.bytes + kBlockTrailerBytes;
+      return true;
+    });
+  }
+  contents[data_end + 3] = static_cast<char>(contents[data_end + 3] ^ 1);
+  EXPECT_FALSE(OpenTable({.filter = bloom.get(), .verify = true}, contents));
+  auto table = OpenTable({.filter = bloom.get()}, contents);
+  ASSERT_TRUE(table);
+  EXPECT_FALSE((*table)->has_filter());
+  EXPECT_EQ((*table)->filter_status().code(), Code::kCorruption);
+  for (const auto& [key, value] : model) {
+    TableLookup lookup{.key = key};
+    (*table)->Get({}, &lookup);
+    ASSERT_EQ(lookup.found, TableLookup::Found::kValue);
+    ASSERT_EQ(lookup.value, value);
+  }
+}
+
+TEST(Table, TellsWhereKeysLieAboutAndWhatItsBlocksAre) {
+  Model model(ByComparator{BytewiseComparator()});
+  for (int i = 1000; i < 2000; ++i) model[std::to_string(i)] = std::string(100, 'v');
+  const std::string contents = BuildTable({.compression = Compression::kNone}, model);
+  auto table = OpenTable({}, contents);
+  ASSERT_TRUE(table);
+  uint64_t before = 0;
+  for (const auto& [key, value] : model) {
+    const uint64_t offset = (*table)->ApproximateOffsetOf(key);
+    ASSERT_GE(offset, before);
+    before = offset;
+  }
+  EXPECT_EQ((*table)->ApproximateOffsetOf(""), 0u);
+  EXPECT_NEAR(static_cast<double>((*table)->ApproximateOffsetOf("1500")), 52'000, 4'500);
+  const uint64_t end = (*table)->ApproximateOffsetOf("3");
+  EXPECT_GT(end, 104'000u);
+  EXPECT_LT(end, contents.size());
+
+  uint64_t blocks = 0;
+  uint64_t at = 0;
+  (*table)->ForEachDataBlock([&](const Table::DataBlock& block) {
+    EXPECT_EQ(block.handle.offset, at);
+    at += block.handle.bytes + kBlockTrailerBytes;
+    ++blocks;
+    return true;
+  });
+  EXPECT_EQ(blocks, (*table)->data_blocks());
+  EXPECT_EQ(at, end);
+  (*table)->ForEachDataBlock([&](const Table::DataBlock&) {
+    --blocks;
+    return false;
+  });
+  EXPECT_EQ(blocks + 1, (*table)->data_blocks());
+}
+
+TEST(Table, BlocksInMemoryOfTheirOwnStayInTheCache) {
+  Strings random(TestSeed());
+  const Model model = PlainModel(BytewiseComparator(), &random, 500);
+  const auto cache = NewLruBlockCache(1 << 20);
+  auto table = OpenTable({.cache = cache.get()}, BuildTable({}, model), false);
+  ASSERT_TRUE(table);
+  const auto it = (*table)->NewIterator({.fill_cache = false});
+  ASSERT_NO_FATAL_FAILURE(ExpectForward(model, it.get()));
+  EXPECT_EQ(cache->TotalCharge(), 0u);
+  TableLookup lookup{.key = model.begin()->first};
+  (*table)->Get({}, &lookup);
+  const size_t charge = cache->TotalCharge();
+  EXPECT_GT(charge, 0u);
+  cache->Prune();
+  EXPECT_EQ(cache->TotalCharge(), charge) << "the answer holds its block";
+  EXPECT_EQ(lookup.value, model.begin()->second);
+  (*table)->Get({}, &lookup);
+  EXPECT_EQ(cache->TotalCharge(), charge) << "found again, not read again";
+  lookup.Begin();
+  cache->Prune();
+  EXPECT_EQ(cache->TotalCharge(), 0u);
+}
+
+TEST(Table, LongScansAskTheFileAhead) {
+  Strings random(TestSeed());
+  Model model(ByComparator{BytewiseComparator()});
+  for (int i = 0; i < 4000; ++i) model[random.Bytes(16)] = random.Bytes(1000);
+  auto file = std::make_unique<MemoryFile>(BuildTable({}, model), true);
+  const MemoryFile* looked_at = file.get();
+  const uint64_t bytes = file->Mapped().size();
+  auto table = Table::Open({}, std::move(file), bytes, "test.ldb");
+  ASSERT_TRUE(table);
+  const auto it = (*table)->NewIterator({});
+  it->SeekToFirst();
+  EXPECT_EQ(looked_at->asked_ahead(), 0);
+  ASSERT_NO_FATAL_FAILURE(ExpectForward(model, it.get()));
+  EXPECT_GT(looked_at->asked_ahead(), 4);
+  EXPECT_LT(looked_at->asked_ahead(), 40);
+}
+
+TEST(FetchPace, TellsSlowFromFastAndBack) {
+  FetchPace pace;
+  for (int i = 0; i < 100; ++i) pace.Note(500);
+  EXPECT_FALSE(pace.slow());
+  for (int i = 0; i < 10; ++i) pace.Note(100'000);
+  EXPECT_TRUE(pace.slow());
+  for (int i = 0; i < 10; ++i) pace.Note(5'000);
+  EXPECT_TRUE(pace.slow());
+  for (int i = 0; i < 30; ++i) pace.Note(500);
+  EXPECT_FALSE(pace.slow());
+}
+
 }  // namespace
 }  // namespace weft::table
