@@ -140,9 +140,9 @@ class Table {
   };
   // Calls `visit` for each until it returns false. Reads no data block.
   void ForEachDataBlock(const std::function<bool(const DataBlock&)>& visit) const;
-  // Reads the whole table: checksums of all blocks, keys strictly ascending and none above its
-  // block's separator. `entries` (may be null) gets their number; `progress` (may be null) is
-  // called with the bytes done.
+  // Reads the whole table: checksums of all blocks, keys strictly ascending, and each block's
+  // between its separator and the one before. `entries` (may be null) gets their number; `progress`
+  // (may be null) is called with the bytes done.
   Status Verify(uint64_t* entries,
                 const std::function<void(uint64_t bytes_done)>& progress = nullptr) const;
 

@@ -12,6 +12,8 @@ namespace {
 struct Walked {
   uint64_t entries = 0;
   std::string last_key;
+  std::string_view floor;  // the separator before: keys from here on are above it
+  bool has_floor = false;
 };
 
 // The entries of one block, in order behind what was seen before; null where nothing is wrong.
@@ -23,6 +25,9 @@ const char* WalkBlock(const KeyOrder& order, std::string_view separator, BlockIt
     if (walked->entries > 0 && order.Compare(walked->last_key, key) >= 0) {
       return "keys out of order";
     }
+    if (walked->has_floor && order.Compare(walked->floor, key) >= 0) {
+      return "keys not above what the index says of the block before";
+    }
     walked->last_key.assign(key);
     ++walked->entries;
   }
@@ -30,6 +35,8 @@ const char* WalkBlock(const KeyOrder& order, std::string_view separator, BlockIt
   if (walked->entries > 0 && order.Compare(walked->last_key, separator) > 0) {
     return "keys above what the index says";
   }
+  walked->floor = separator;
+  walked->has_floor = true;
   return nullptr;
 }
 
