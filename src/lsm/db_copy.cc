@@ -1,0 +1,227 @@
+// Whole tables in and out: Checkpoint and Ingest.
+#include <algorithm>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "lsm/db_impl.h"
+#include "lsm/file_names.h"
+#include "lsm/store_copy.h"
+#include "table/table_builder.h"
+#include "table/table_iterator.h"
+
+namespace weft::lsm {
+
+namespace {
+
+// A table that TableWriter wrote.
+struct Foreign {
+  std::string path;
+  std::unique_ptr<table::Table> table;
+  std::string smallest;  // user keys
+  std::string largest;
+};
+
+Status NotIngestible(const std::string& path, const std::string& why) {
+  return {Code::kInvalidArgument, path + ": " + why};
+}
+
+// Reads all of the table: it must be whole, and every entry a value with sequence number 0.
+Status CheckForeign(Foreign* foreign) {
+  if (Status status = foreign->table->Verify(nullptr); !status.ok()) return status;
+  const auto entries = foreign->table->NewIterator({});
+  for (entries->SeekToFirst(); entries->Valid(); entries->Next()) {
+    table::ParsedKey key;
+    if (!table::ParseInternalKey(entries->key(), &key) || key.sequence != 0 ||
+        key.type != table::ValueType::kValue) {
+      return NotIngestible(foreign->path, "TableWriter did not write it");
+    }
+    if (foreign->largest.empty() && foreign->smallest.empty()) foreign->smallest = key.user_key;
+    foreign->largest.assign(key.user_key);
+  }
+  return entries->status();
+}
+
+}  // namespace
+
+Status DbImpl::Checkpoint(const std::string& dir) {
+  if (files_->FileExists(dir)) return {Code::kInvalidArgument, dir + ": exists"};
+  if (Status status = Flush(); !status.ok()) return status;
+  VersionRef version;
+  uint64_t next_file;
+  table::SequenceNumber last;
+  {
+    base::MutexLock lock(&mutex_);
+    version = versions_->current();  // holds its tables
+    next_file = versions_->next_file_number();
+    last = visible_.load(std::memory_order_acquire);
+  }
+  // Under another name until it is whole.
+  const std::string unfinished = dir + ".unfinished";
+  (void)RemoveUnfinished(unfinished);
+  Status status = files_->CreateDir(unfinished);
+  for (int level = 0; level < kLevels && status.ok(); level++) {
+    for (const FileRef& file : version->level(level).files()) {
+      status =
+          LinkOrCopy(files_, tables_.PathOf(file->number), TableFileName(unfinished, file->number));
+      if (!status.ok()) break;
+    }
+  }
+  if (status.ok()) status = WriteManifestOf(*version, files_, unfinished, next_file, last);
+  if (status.ok()) status = files_->SyncDir(unfinished);
+  if (status.ok()) status = files_->RenameFile(unfinished, dir);
+  if (status.ok()) return files_->SyncDir(ParentOf(dir));
+  (void)RemoveUnfinished(unfinished);
+  return status;
+}
+
+Status DbImpl::RemoveUnfinished(const std::string& dir) {
+  std::vector<std::string> names;
+  if (Status status = files_->GetChildren(dir, &names); !status.ok()) return status;
+  for (const std::string& name : names) (void)files_->RemoveFile(dir + "/" + name);
+  return files_->RemoveDir(dir);
+}
+
+// A table takes effect as if all its keys were written now. One that lies apart from everything in
+// the store is taken as it is; others are written anew with a sequence number above all.
+Status DbImpl::Ingest(std::span<const std::string> paths, bool move) {
+  if (read_only_) return {Code::kInvalidArgument, dir_ + " is open for reading only"};
+  std::vector<Foreign> tables;
+  for (const std::string& path : paths) {
+    auto bytes = files_->GetFileSize(path);
+    if (!bytes) return bytes.error();
+    auto file = files_->NewRandomAccessFile(path);
+    if (!file) return file.error();
+    table::TableReadOptions read;
+    read.order = &comparator_;
+    auto table = table::Table::Open(read, std::move(*file), *bytes, path);
+    if (!table) return table.error();
+    tables.push_back({path, std::move(*table), "", ""});
+    if (Status status = CheckForeign(&tables.back()); !status.ok()) return status;
+  }
+  if (tables.empty()) return {};
+
+  // Writers wait: what they write comes after, and the memtables are empty.
+  base::MutexLock write_lock(&write_mutex_);
+  if (Status status = FlushAllLocked(); !status.ok()) return status;
+  uint64_t job;
+  {
+    base::MutexLock lock(&mutex_);
+    job = versions_->BeginJob();
+  }
+  VersionEdit edit;
+  Status status;
+  for (Foreign& foreign : tables) {
+    assigned_++;  // also for tables taken as they are: one that overlaps it may follow
+    if (status.ok())
+      status = TakeTable(foreign.path, *foreign.table, foreign.smallest, foreign.largest, assigned_,
+                         &edit);
+  }
+  if (status.ok()) status = files_->SyncDir(dir_);
+  base::MutexLock lock(&mutex_);
+  if (status.ok()) {
+    versions_->set_last_sequence(assigned_);
+    PlaceIngestedLocked(&edit);
+    placing_deep_ = true;
+    status = versions_->LogAndApply(&edit, &mutex_);
+    placing_deep_ = false;
+  }
+  versions_->EndJob(job);
+  if (status.ok()) InstallViewLocked();
+  visible_.store(assigned_, std::memory_order_release);
+  visible_.notify_all();
+  RemoveObsoleteFilesLocked();
+  compact_work_.NotifyAll();
+  if (status.ok() && move) {
+    for (const std::string& path : paths) (void)files_->RemoveFile(path);
+  }
+  return status;
+}
+
+// Everything written so far is in tables after it.
+Status DbImpl::FlushAllLocked() {
+  if (active_->entries() > 0 || assigned_ > visible_.load(std::memory_order_acquire)) {
+    if (Status status = MakeRoom(true); !status.ok()) return status;
+  }
+  base::MutexLock lock(&mutex_);
+  while (background_error_.ok() && !immutables_.empty()) room_.Wait(&mutex_);
+  return background_error_;
+}
+
+// Brings one table into the folder and adds it to *edit, at no level yet.
+Status DbImpl::TakeTable(const std::string& path, const table::Table& source,
+                         const std::string& smallest, const std::string& largest,
+                         table::SequenceNumber sequence, VersionEdit* edit) {
+  NewFile table;
+  table.number = versions_->NewFileNumber();
+  table.bytes = source.file_bytes();
+  bool apart;
+  {
+    base::MutexLock lock(&mutex_);
+    // A snapshot must not see it, so its entries need numbers above the snapshot's.
+    apart = snapshots_.empty() && LiesApart(*versions_->current(), *edit, smallest, largest);
+  }
+  const table::SequenceNumber number = apart ? 0 : sequence;
+  table.smallest = table::MakeInternalKey(smallest, number, table::ValueType::kValue);
+  table.largest = table::MakeInternalKey(largest, number, table::ValueType::kValue);
+  const std::string to = TableFileName(dir_, table.number);
+  Status status =
+      apart ? LinkOrCopy(files_, path, to) : WriteAnew(source, to, sequence, &table.bytes);
+  if (status.ok()) edit->new_files.push_back(std::move(table));
+  return status;
+}
+
+bool DbImpl::LiesApart(const Version& version, const VersionEdit& edit, const std::string& smallest,
+                       const std::string& largest) const {
+  const std::string_view begin = smallest;
+  const std::string_view end = largest;
+  const UserKeyRange range{&begin, &end};
+  for (int level = 0; level < kLevels; level++) {
+    if (version.OverlapInLevel(level, range)) return false;
+  }
+  return std::ranges::none_of(edit.new_files, [&](const NewFile& other) {
+    return comparator_.CompareUser(table::UserKey(other.smallest), largest) <= 0 &&
+           comparator_.CompareUser(smallest, table::UserKey(other.largest)) <= 0;
+  });
+}
+
+Status DbImpl::WriteAnew(const table::Table& source, const std::string& to,
+                         table::SequenceNumber sequence, uint64_t* bytes) {
+  auto file = files_->NewWritableFile(to, FileUse::kTable);
+  if (!file) return file.error();
+  table::TableBuilder builder(format_, file->get());
+  const auto entries = source.NewIterator({});
+  std::string key;
+  for (entries->SeekToFirst(); entries->Valid() && builder.status().ok(); entries->Next()) {
+    key.clear();
+    table::AppendInternalKey(&key, table::UserKey(entries->key()), sequence,
+                             table::ValueType::kValue);
+    builder.Add(key, entries->value());
+  }
+  Status status = entries->status();
+  if (status.ok()) {
+    status = builder.Finish();
+  } else {
+    builder.Abandon();
+  }
+  if (status.ok()) status = (*file)->Sync();
+  if (status.ok()) status = (*file)->Close();
+  *bytes = builder.flushed_bytes();
+  return status;
+}
+
+// As deep as each may go: tables that overlap others of the edit, all to level 0.
+void DbImpl::PlaceIngestedLocked(VersionEdit* edit) {
+  for (NewFile& table : edit->new_files) {
+    const std::string_view smallest = table::UserKey(table.smallest);
+    const std::string_view largest = table::UserKey(table.largest);
+    const bool alone = std::ranges::none_of(edit->new_files, [&](const NewFile& other) {
+      return &other != &table &&
+             comparator_.CompareUser(table::UserKey(other.smallest), largest) <= 0 &&
+             comparator_.CompareUser(smallest, table::UserKey(other.largest)) <= 0;
+    });
+    table.level = alone ? picker_->LevelForMemTable(*versions_->current(), smallest, largest) : 0;
+  }
+}
+
+}  // namespace weft::lsm

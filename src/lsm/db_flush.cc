@@ -1,0 +1,161 @@
+// The flush thread: writes full memtables as tables, and makes the next log ahead of its need.
+#include <algorithm>
+#include <string>
+#include <utility>
+
+#include "base/clock.h"
+#include "base/thread.h"
+#include "lsm/db_impl.h"
+#include "lsm/file_names.h"
+#include "table/table_builder.h"
+
+namespace weft::lsm {
+
+namespace {
+
+// The rate limiter is asked once for so many bytes written.
+constexpr uint64_t kPaceBytes = 1u << 20;
+
+}  // namespace
+
+void DbImpl::FlushThread() {
+  base::SetThreadName("weft-flush");
+  mutex_.Lock();
+  while (!stopping_.load(std::memory_order_relaxed)) {
+    if (background_error_.ok() && spare_.file == nullptr) {
+      MakeSpareLogLocked();
+    } else if (background_error_.ok() && !immutables_.empty()) {
+      FlushOldestLocked();
+    } else {
+      flush_work_.Wait(&mutex_);
+    }
+  }
+  mutex_.Unlock();
+}
+
+// The log that the next memtable will have: made and its name synced before it is needed, so that
+// beginning it costs a writer nothing.
+void DbImpl::MakeSpareLogLocked() {
+  const uint64_t number = versions_->NewFileNumber();
+  mutex_.Unlock();
+  Result<std::unique_ptr<WritableFile>> file =
+      files_->NewWritableFile(LogFileName(dir_, number), FileUse::kLog);
+  Status status = file ? files_->SyncDir(dir_) : file.error();
+  mutex_.Lock();
+  if (!status.ok()) return FailWritesLocked(status);
+  spare_ = {std::move(*file), number};
+  room_.NotifyAll();
+}
+
+void DbImpl::FlushOldestLocked() {
+  const Immutable oldest = immutables_.front();
+  mutex_.Unlock();
+  WaitUntilPublished(oldest.last);  // until then writers may still be adding to it
+  mutex_.Lock();
+  const uint64_t job = versions_->BeginJob();
+  VersionEdit edit;
+  FlushEvent event;
+  Status status = FlushToTableLocked(*oldest.table, kMemTableLevelMax, &edit, &event);
+  if (status.ok()) {
+    // From then on logs are needed from the next memtable's on.
+    edit.log_number = immutables_.size() > 1 ? immutables_[1].log_number : active_log_;
+    edit.prev_log_number = 0;
+    versions_->set_last_sequence(visible_.load(std::memory_order_acquire));
+    placing_deep_ = event.level > 0;
+    status = versions_->LogAndApply(&edit, &mutex_);
+    placing_deep_ = false;
+  }
+  versions_->EndJob(job);
+  event.status = status;
+  if (status.ok()) {
+    immutables_.pop_front();
+    log_.Forget(oldest.log_number);
+    InstallViewLocked();
+    NoteFlushLocked(event);
+  } else {
+    FailWritesLocked(status);
+  }
+  events_.Tell([event](EventListener* listener) { listener->OnFlush(event); });
+  RemoveObsoleteFilesLocked();
+  room_.NotifyAll();
+  compact_work_.NotifyAll();
+}
+
+void DbImpl::NoteFlushLocked(const FlushEvent& event) {
+  statistics_.Add(Statistics::kFlushes, 1);
+  statistics_.Add(Statistics::kFlushBytes, event.bytes);
+  Log("flushed " + std::to_string(event.keys) + " keys to table " +
+      std::to_string(event.file_number) + " at level " + std::to_string(event.level) + ": " +
+      std::to_string(event.bytes) + " bytes in " + std::to_string(event.us) + " us");
+  UpdateThrottleLocked();
+}
+
+// Writes `memtable` as a table and adds that to *edit, as deep as it may go.
+Status DbImpl::FlushToTableLocked(const MemTable& memtable, int deepest_level, VersionEdit* edit,
+                                  FlushEvent* event) {
+  const uint64_t begin = base::NowNs();
+  NewFile table;
+  table.number = versions_->NewFileNumber();
+  mutex_.Unlock();
+  Status status = WriteTable(memtable, &table, event);
+  mutex_.Lock();
+  event->us = (base::NowNs() - begin) / 1000;
+  if (!status.ok() || table.bytes == 0) return status;
+  event->file_number = table.number;
+  event->bytes = table.bytes;
+  if (deepest_level > 0) {
+    table.level = picker_->LevelForMemTable(*versions_->current(), table::UserKey(table.smallest),
+                                            table::UserKey(table.largest));
+  }
+  event->level = table.level;
+  edit->new_files.push_back(std::move(table));
+  return {};
+}
+
+// table->bytes stays 0, and no file is left, where the memtable is empty or the table failed.
+Status DbImpl::WriteTable(const MemTable& memtable, NewFile* table, FlushEvent* event) {
+  const std::unique_ptr<Iterator> entries = memtable.NewIterator();
+  entries->SeekToFirst();
+  if (!entries->Valid()) return entries->status();
+  const std::string path = TableFileName(dir_, table->number);
+  Result<std::unique_ptr<WritableFile>> file = files_->NewWritableFile(path, FileUse::kTable);
+  if (!file) return file.error();
+  table::TableBuilder builder(format_, file->get());
+  table->smallest = entries->key();
+  Status status;
+  uint64_t paced = 0;
+  for (; entries->Valid() && status.ok(); entries->Next()) {
+    builder.Add(entries->key(), entries->value());
+    table->largest.assign(entries->key());
+    if (builder.flushed_bytes() - paced < kPaceBytes) continue;
+    rate_limiter_.Request(builder.flushed_bytes() - paced, base::RateLimiter::Priority::kFlush);
+    paced = builder.flushed_bytes();
+    status = builder.status();
+  }
+  if (status.ok()) status = entries->status();
+  if (status.ok()) {
+    status = builder.Finish();
+  } else {
+    builder.Abandon();
+  }
+  if (status.ok()) status = (*file)->Sync();
+  if (status.ok()) status = (*file)->Close();
+  if (status.ok()) status = files_->SyncDir(dir_);
+  if (status.ok()) {
+    const FileMeta meta(table->number, builder.flushed_bytes(), table->smallest, table->largest);
+    OpenTable open;
+    status = tables_.Find(meta, &open);  // finds it readable
+  }
+  if (!status.ok()) {
+    (void)files_->RemoveFile(path);
+    return status;
+  }
+  table->bytes = builder.flushed_bytes();
+  event->keys = builder.entries();
+  events_.Tell([path, bytes = table->bytes](EventListener* listener) {
+    listener->OnTableCreated(path, bytes);
+  });
+  return {};
+}
+
+}  // namespace weft::lsm

@@ -1,0 +1,61 @@
+// What a user asks of the background: Flush and CompactRange.
+#include <algorithm>
+#include <string>
+
+#include "lsm/db_impl.h"
+#include "lsm/running_compaction.h"
+
+namespace weft::lsm {
+
+Status DbImpl::Flush() {
+  if (read_only_) return {};
+  table::SequenceNumber last;
+  {
+    base::MutexLock write_lock(&write_mutex_);
+    last = assigned_;
+    if (active_->entries() > 0 || last > visible_.load(std::memory_order_acquire)) {
+      if (Status status = MakeRoom(true); !status.ok()) return status;
+    }
+  }
+  base::MutexLock lock(&mutex_);
+  while (background_error_.ok() && !immutables_.empty() && immutables_.front().last <= last) {
+    room_.Wait(&mutex_);
+  }
+  return background_error_;
+}
+
+Status DbImpl::CompactRange(const std::string_view* begin, const std::string_view* end) {
+  if (read_only_) return {Code::kInvalidArgument, dir_ + " is open for reading only"};
+  if (Status status = Flush(); !status.ok()) return status;
+  const UserKeyRange range{begin, end};
+  int deepest = 1;
+  {
+    base::MutexLock lock(&mutex_);
+    const VersionRef version = versions_->current();
+    for (int level = 1; level < kLevels; level++) {
+      if (version->OverlapInLevel(level, range)) deepest = level;
+    }
+  }
+  for (int level = 0; level < deepest; level++) {
+    if (Status status = CompactLevel(level, begin, end); !status.ok()) return status;
+  }
+  return {};
+}
+
+// Hands the level to the compaction threads, piece by piece, and waits.
+Status DbImpl::CompactLevel(int level, const std::string_view* begin, const std::string_view* end) {
+  ManualCompaction manual;
+  manual.level = level;
+  if (begin != nullptr) manual.begin = *begin;
+  if (end != nullptr) manual.end = *end;
+  base::MutexLock lock(&mutex_);
+  manual_.push_back(&manual);
+  compact_work_.NotifyAll();
+  while (!manual.done && background_error_.ok()) compact_done_.Wait(&mutex_);
+  while (manual.running) compact_done_.Wait(&mutex_);
+  if (manual.done) return manual.status;
+  std::erase(manual_, &manual);
+  return background_error_;
+}
+
+}  // namespace weft::lsm

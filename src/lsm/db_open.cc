@@ -1,0 +1,258 @@
+// Opening: find the store, take its state from the manifest, replay its logs, begin a new log.
+// Closing: stop the threads, sync the log, leave a mark of its length.
+#include <algorithm>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/clock.h"
+#include "lsm/checked_options.h"
+#include "lsm/db_impl.h"
+#include "lsm/file_names.h"
+#include "lsm/log_replay.h"
+#include "lsm/store_copy.h"
+#include "lsm/write_batch_internal.h"
+
+namespace weft::lsm {
+
+namespace {
+
+table::TableFormat FormatOf(const DbOptions& options, const table::InternalComparator* comparator,
+                            const FilterPolicy* filter) {
+  table::TableFormat format;
+  format.comparator = comparator;
+  format.filter = filter;
+  format.block_size = options.block_size;
+  format.block_restart_interval = options.block_restart_interval;
+  format.compression = options.compression;
+  format.zstd_level = options.zstd_compression_level;
+  return format;
+}
+
+table::TableReadOptions ReadOptionsOf(const DbOptions& options,
+                                      const table::InternalComparator* comparator,
+                                      const FilterPolicy* filter) {
+  table::TableReadOptions read;
+  read.order = comparator;
+  read.filter = filter;
+  read.cache = options.block_cache.get();
+  read.verify = options.paranoid_checks;
+  return read;
+}
+
+std::unique_ptr<const FilterPolicy> FilterOf(const DbOptions& options) {
+  if (options.filter_policy == nullptr) return nullptr;
+  return std::make_unique<const table::InternalFilterPolicy>(options.filter_policy);
+}
+
+// Keeps a log whose records were not all taken, under another name, for who wants to look into it.
+void KeepAside(FileSystem* files, const std::string& dir, uint64_t log) {
+  const std::string lost = dir + "/lost";
+  (void)files->CreateDir(lost);
+  (void)files->LinkFile(LogFileName(dir, log), LogFileName(lost, log));
+}
+
+}  // namespace
+
+DbImpl::DbImpl(const DbOptions& options, const std::string& dir, bool read_only)
+    : options_(options),
+      dir_(dir),
+      read_only_(read_only),
+      charges_seeks_(options.seek_compaction && !read_only),
+      files_(options.file_system),
+      comparator_(options.comparator),
+      filter_(FilterOf(options)),
+      format_(FormatOf(options, &comparator_, filter_.get())),
+      executor_(compaction::NewCpuExecutor()),
+      rate_limiter_(options.background_bytes_per_second),
+      events_(options.listeners),
+      active_(std::make_shared<MemTable>(comparator_)),
+      tables_(files_, dir_, ReadOptionsOf(options_, &comparator_, filter_.get()),
+              options.max_open_files) {}
+
+DbImpl::~DbImpl() { Close(); }
+
+Result<std::unique_ptr<DbImpl>> DbImpl::Open(const DbOptions& options, const std::string& dir,
+                                             bool read_only) {
+  Result<DbOptions> checked = CheckedOptions(options);
+  if (!checked) return checked.error();
+  // The constructor is private. Owned at once.
+  std::unique_ptr<DbImpl> db(new DbImpl(*checked, dir, read_only));
+  if (Status status = db->OpenFiles(); !status.ok()) {
+    db->Log("open failed: " + status.ToString());
+    return status;
+  }
+  if (!read_only) db->StartThreads();
+  return db;
+}
+
+Status DbImpl::OpenFiles() {
+  if (!read_only_) {
+    // Whether it is there, and may be made, is decided by the file CURRENT.
+    const bool made = !files_->FileExists(dir_);
+    if (Status status = files_->CreateDir(dir_); !status.ok()) return status;
+    if (made) {
+      if (Status status = files_->SyncDir(ParentOf(dir_)); !status.ok()) return status;
+    }
+    Result<std::unique_ptr<FileLock>> lock = files_->LockFile(LockFileName(dir_));
+    if (!lock) return lock.error();
+    lock_ = std::move(*lock);
+  }
+  OpenInfoLog();
+  base::MutexLock write_lock(&write_mutex_);
+  base::MutexLock lock(&mutex_);
+  versions_ = std::make_unique<VersionSet>(options_, dir_, &comparator_, &tables_, &mutex_,
+                                           info_log_.get());
+  Status status = OpenStoreLocked();
+  if (!status.ok()) return status;
+  InstallViewLocked();
+  if (!read_only_) {
+    RemoveObsoleteFilesLocked();
+    UpdateThrottleLocked();
+  }
+  opened_ = true;
+  return {};
+}
+
+Status DbImpl::OpenStoreLocked() {
+  if (!files_->FileExists(CurrentFileName(dir_))) {
+    if (!options_.create_if_missing || read_only_) {
+      return {Code::kInvalidArgument, dir_ + ": does not exist (create_if_missing is false)"};
+    }
+    if (Status status = versions_->CreateNew(); !status.ok()) return status;
+  } else if (options_.error_if_exists) {
+    return {Code::kInvalidArgument, dir_ + ": exists (error_if_exists is true)"};
+  }
+  if (Status status = versions_->Recover(); !status.ok()) return status;
+  picker_ = std::make_unique<CompactionPicker>(options_, versions_->compact_pointers());
+
+  std::vector<uint64_t> logs;
+  if (Status status = FindLogsLocked(&logs); !status.ok()) return status;
+  LogReplay replay(files_, dir_, options_.paranoid_checks);
+  VersionEdit edit;
+  // The mutex is held, as it is here.
+  const auto apply = [&](std::string_view contents) WEFT_NO_THREAD_SAFETY_ANALYSIS {
+    return ReplayBatchLocked(contents, &edit);
+  };
+  Status status = replay.Run(logs, apply);
+  if (!status.ok()) return status;
+  NoteDamage(replay.damages());
+  assigned_ = std::max(versions_->last_sequence(), replay.last_sequence());
+  visible_.store(assigned_, std::memory_order_release);
+  if (read_only_) return {};
+  versions_->set_last_sequence(assigned_);
+  for (const uint64_t log : replay.logs_with_losses()) KeepAside(files_, dir_, log);
+  const bool reuse = options_.reuse_logs && !logs.empty() && edit.new_files.empty() &&
+                     replay.logs_with_losses().empty() && replay.whole_bytes_of_last();
+  if (reuse && ReuseLog(logs.back(), *replay.whole_bytes_of_last())) {
+    return versions_->needs_new_manifest() ? versions_->LogAndApply(&edit, &mutex_) : Status();
+  }
+  return BeginLogLocked(&edit);
+}
+
+// All logs that tables do not hold yet, in order.
+Status DbImpl::FindLogsLocked(std::vector<uint64_t>* logs) {
+  std::vector<std::string> names;
+  if (Status status = files_->GetChildren(dir_, &names); !status.ok()) return status;
+  for (const std::string& name : names) {
+    ParsedFileName parsed;
+    if (!ParseFileName(name, &parsed)) continue;
+    versions_->MarkFileNumberUsed(parsed.number);
+    if (parsed.type == FileType::kLog && (parsed.number >= versions_->log_number() ||
+                                          parsed.number == versions_->prev_log_number())) {
+      logs->push_back(parsed.number);
+    }
+  }
+  std::ranges::sort(*logs);
+  return {};
+}
+
+Status DbImpl::ReplayBatchLocked(std::string_view contents, VersionEdit* edit) {
+  if (Status status = WriteBatchInternal::InsertInto(contents, active_.get()); !status.ok()) {
+    return status;
+  }
+  if (read_only_ || active_->MemoryUsage() <= options_.write_buffer_size) return {};
+  return FlushReplayedLocked(edit);
+}
+
+Status DbImpl::FlushReplayedLocked(VersionEdit* edit) {
+  FlushEvent event;
+  Status status = FlushToTableLocked(*active_, 0, edit, &event);
+  if (status.ok()) active_ = std::make_shared<MemTable>(comparator_);
+  return status;
+}
+
+void DbImpl::NoteDamage(const std::vector<LogReplay::Damage>& damages) {
+  for (const LogReplay::Damage& damage : damages) {
+    Log("passed over " + std::to_string(damage.bytes) + " bytes: " + damage.what.ToString());
+    events_.Tell([damage](EventListener* listener) {
+      listener->OnDamage(damage.file, damage.bytes, damage.what);
+    });
+  }
+}
+
+// Goes on in the last log; false where that cannot be: a new one is begun then.
+bool DbImpl::ReuseLog(uint64_t number, uint64_t whole_bytes) {
+  const std::string path = LogFileName(dir_, number);
+  if (!files_->Truncate(path, whole_bytes).ok()) return false;
+  auto file = files_->NewAppendableFile(path, FileUse::kLog);
+  if (!file) return false;
+  active_log_ = number;
+  log_.Begin(std::move(*file), number, whole_bytes);
+  return true;
+}
+
+// What was replayed becomes a table, and the store goes on with a new log.
+Status DbImpl::BeginLogLocked(VersionEdit* edit) {
+  if (active_->entries() > 0) {
+    if (Status status = FlushReplayedLocked(edit); !status.ok()) return status;
+  }
+  const uint64_t number = versions_->NewFileNumber();
+  auto file = files_->NewWritableFile(LogFileName(dir_, number), FileUse::kLog);
+  if (!file) return file.error();
+  if (Status status = files_->SyncDir(dir_); !status.ok()) return status;
+  active_log_ = number;
+  log_.Begin(std::move(*file), number);
+  edit->log_number = number;
+  edit->prev_log_number = 0;
+  return versions_->LogAndApply(edit, &mutex_);
+}
+
+void DbImpl::StartThreads() {
+  {
+    base::MutexLock lock(&mutex_);
+    active_since_ns_ = base::NowNs();
+  }
+  threads_.emplace_back([this] { FlushThread(); });
+  for (int i = 0; i < options_.background_threads; i++) {
+    threads_.emplace_back([this] { CompactionThread(); });
+  }
+}
+
+void DbImpl::StopThreads() {
+  {
+    base::MutexLock lock(&mutex_);
+    stopping_.store(true, std::memory_order_relaxed);
+    rate_limiter_.SetRate(0);  // nobody waits for it any more
+    flush_work_.NotifyAll();
+    compact_work_.NotifyAll();
+  }
+  for (std::thread& thread : threads_) thread.join();
+  threads_.clear();
+}
+
+void DbImpl::Close() {
+  StopThreads();
+  if (read_only_ || !opened_) return;
+  base::MutexLock lock(&mutex_);
+  if (spare_.file != nullptr) {
+    (void)spare_.file->Close();
+    (void)files_->RemoveFile(LogFileName(dir_, spare_.number));
+  }
+  if (!background_error_.ok()) return;
+  Result<uint64_t> bytes = log_.Close();
+  Status status = bytes ? CloseMark{active_log_, *bytes}.Write(files_, dir_) : bytes.error();
+  if (!status.ok()) Log("closing: " + status.ToString());
+}
+
+}  // namespace weft::lsm

@@ -1,0 +1,356 @@
+#include "weft/db.h"
+
+#include <gtest/gtest.h>
+
+#include <map>
+#include <random>
+#include <set>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "base/faulty_file_system.h"
+#include "base/memory_file_system.h"
+
+namespace weft {
+namespace {
+
+std::string Key(int i) {
+  std::string text = std::to_string(i);
+  return std::string(8 - text.size(), '0') + text;
+}
+
+class DbTest : public testing::Test {
+ protected:
+  DbTest() {
+    options.create_if_missing = true;
+    options.file_system = &files;
+    options.write_buffer_size = 64 << 10;
+    options.max_file_size = 1 << 20;
+  }
+  ~DbTest() override { Close(); }
+
+  void Open() {
+    Close();
+    auto opened = Db::Open(options, "/db");
+    ASSERT_TRUE(opened.has_value()) << opened.error().ToString();
+    db = std::move(*opened);
+  }
+  void Close() { db.reset(); }
+  std::string Get(std::string_view key, const Snapshot* snapshot = nullptr) {
+    std::string value;
+    ReadOptions read;
+    read.verify_checksums = true;
+    read.snapshot = snapshot;
+    const Status status = db->Get(read, key, &value);
+    if (status.code() == Code::kNotFound) return "(none)";
+    return status.ok() ? value : status.ToString();
+  }
+  std::map<std::string, std::string> All() {
+    std::map<std::string, std::string> all;
+    auto iterator = db->NewIterator({});
+    for (iterator->SeekToFirst(); iterator->Valid(); iterator->Next()) {
+      all.emplace(iterator->key(), iterator->value());
+    }
+    EXPECT_TRUE(iterator->status().ok()) << iterator->status().ToString();
+    return all;
+  }
+  int FilesAt(int level) {
+    std::string text;
+    EXPECT_TRUE(db->GetProperty("weft.num-files-at-level" + std::to_string(level), &text));
+    return std::stoi(text);
+  }
+  // Random puts and deletes of few keys, kept in a model too.
+  void Churn(int changes, std::mt19937_64* random, std::map<std::string, std::string>* model) {
+    for (int i = 0; i < changes; i++) {
+      const std::string key = Key(static_cast<int>((*random)() % 2000));
+      if ((*random)() % 4 == 0) {
+        ASSERT_TRUE(db->Delete({}, key).ok());
+        model->erase(key);
+      } else {
+        const std::string value((*random)() % 300, static_cast<char>('a' + (*random)() % 26));
+        ASSERT_TRUE(db->Put({}, key, value).ok());
+        (*model)[key] = value;
+      }
+    }
+  }
+
+  base::MemoryFileSystem files;
+  DbOptions options;
+  std::unique_ptr<Db> db;
+};
+
+TEST_F(DbTest, WhatIsPutIsThereAlsoAfterReopening) {
+  Open();
+  ASSERT_TRUE(db->Put({}, "a", "1").ok());
+  ASSERT_TRUE(db->Put({}, "b", "2").ok());
+  ASSERT_TRUE(db->Delete({}, "a").ok());
+  ASSERT_TRUE(db->Delete({}, "never there").ok());
+  for (int i = 0; i < 3; i++) {
+    EXPECT_EQ(Get("a"), "(none)");
+    EXPECT_EQ(Get("b"), "2");
+    Open();
+  }
+}
+
+TEST_F(DbTest, EmptyKeysAndValuesAreKeysAndValues) {
+  Open();
+  ASSERT_TRUE(db->Put({}, "", "empty key").ok());
+  ASSERT_TRUE(db->Put({}, "empty value", "").ok());
+  ASSERT_TRUE(db->Flush().ok());
+  EXPECT_EQ(Get(""), "empty key");
+  EXPECT_EQ(Get("empty value"), "");
+}
+
+TEST_F(DbTest, ABatchTakesEffectInOrderAndWhole) {
+  Open();
+  WriteBatch batch;
+  batch.Put("k", "1");
+  batch.Delete("k");
+  batch.Put("k", "2");
+  batch.Put("l", "3");
+  ASSERT_TRUE(db->Write({}, &batch).ok());
+  EXPECT_EQ(Get("k"), "2");
+  EXPECT_EQ(Get("l"), "3");
+  WriteBatch empty;
+  ASSERT_TRUE(db->Write({.sync = true}, &empty).ok());
+}
+
+TEST_F(DbTest, OpenSaysWhyNot) {
+  options.create_if_missing = false;
+  auto missing = Db::Open(options, "/db");
+  ASSERT_FALSE(missing.has_value());
+  EXPECT_EQ(missing.error().code(), Code::kInvalidArgument);
+  options.create_if_missing = true;
+  Open();
+  auto held = Db::Open(options, "/db");
+  ASSERT_FALSE(held.has_value());
+  EXPECT_EQ(held.error().code(), Code::kRetryLater);
+  Close();
+  options.error_if_exists = true;
+  auto exists = Db::Open(options, "/db");
+  ASSERT_FALSE(exists.has_value());
+  EXPECT_EQ(exists.error().code(), Code::kInvalidArgument);
+}
+
+TEST_F(DbTest, RandomChangesGiveWhatAMapGivesAfterFlushesAndReopening) {
+  std::mt19937_64 random(301);
+  std::map<std::string, std::string> model;
+  for (int round = 0; round < 6; round++) {
+    Open();
+    Churn(3000, &random, &model);
+    EXPECT_EQ(All(), model) << round;
+    if (round == 3) {
+      ASSERT_TRUE(db->CompactRange(nullptr, nullptr).ok());
+      EXPECT_EQ(All(), model);
+      EXPECT_EQ(FilesAt(0), 0);
+    }
+    for (int i = 0; i < 2000; i += 7) {
+      const auto found = model.find(Key(i));
+      EXPECT_EQ(Get(Key(i)), found == model.end() ? "(none)" : found->second);
+    }
+  }
+}
+
+TEST_F(DbTest, SnapshotsSeeTheirMomentThroughCompactions) {
+  Open();
+  std::mt19937_64 random(17);
+  std::map<std::string, std::string> model;
+  std::vector<std::pair<const Snapshot*, std::map<std::string, std::string>>> moments;
+  for (int i = 0; i < 4; i++) {
+    Churn(1500, &random, &model);
+    moments.emplace_back(db->GetSnapshot(), model);
+  }
+  ASSERT_TRUE(db->CompactRange(nullptr, nullptr).ok());
+  for (const auto& [snapshot, then] : moments) {
+    for (int i = 0; i < 2000; i += 13) {
+      const auto found = then.find(Key(i));
+      EXPECT_EQ(Get(Key(i), snapshot), found == then.end() ? "(none)" : found->second);
+    }
+    ReadOptions read;
+    read.snapshot = snapshot;
+    auto iterator = db->NewIterator(read);
+    size_t entries = 0;
+    for (iterator->SeekToLast(); iterator->Valid(); iterator->Prev()) {
+      EXPECT_EQ(then.at(std::string(iterator->key())), iterator->value());
+      entries++;
+    }
+    EXPECT_EQ(entries, then.size());
+  }
+  for (const auto& [snapshot, then] : moments) db->ReleaseSnapshot(snapshot);
+}
+
+TEST_F(DbTest, MultiGetAnswersAsGetDoes) {
+  Open();
+  std::mt19937_64 random(23);
+  std::map<std::string, std::string> model;
+  Churn(6000, &random, &model);
+  for (const size_t count : {0u, 1u, 5u, 32u, 33u, 500u}) {
+    std::vector<std::string> keys;
+    for (size_t i = 0; i < count; i++) keys.push_back(Key(static_cast<int>(random() % 2500)));
+    std::vector<DbLookup> lookups(count);
+    for (size_t i = 0; i < count; i++) lookups[i].key = keys[i];
+    db->MultiGet({}, lookups);
+    for (const DbLookup& lookup : lookups) {
+      const auto found = model.find(std::string(lookup.key));
+      if (found == model.end()) {
+        EXPECT_EQ(lookup.status.code(), Code::kNotFound);
+      } else {
+        EXPECT_TRUE(lookup.status.ok());
+        EXPECT_EQ(lookup.value, found->second);
+      }
+    }
+  }
+}
+
+TEST_F(DbTest, BoundsHideKeysOutside) {
+  Open();
+  for (int i = 0; i < 100; i++) ASSERT_TRUE(db->Put({}, Key(i), "v").ok());
+  ReadOptions read;
+  const std::string lower = Key(20);
+  const std::string upper = Key(30);
+  read.lower_bound = lower;
+  read.upper_bound = upper;
+  auto iterator = db->NewIterator(read);
+  iterator->SeekToFirst();
+  ASSERT_TRUE(iterator->Valid());
+  EXPECT_EQ(iterator->key(), Key(20));
+  iterator->SeekToLast();
+  ASSERT_TRUE(iterator->Valid());
+  EXPECT_EQ(iterator->key(), Key(29));
+  iterator->Seek(Key(50));
+  EXPECT_FALSE(iterator->Valid());
+}
+
+TEST_F(DbTest, AReadOnlyStoreSeesTheLogAndChangesNothing) {
+  Open();
+  ASSERT_TRUE(db->Put({}, "k", "in the log").ok());
+  Close();
+  const std::vector<std::string> before = files.AllFiles();
+  options.create_if_missing = false;
+  auto reader = Db::OpenReadOnly(options, "/db");
+  ASSERT_TRUE(reader.has_value()) << reader.error().ToString();
+  std::string value;
+  EXPECT_TRUE((*reader)->Get({}, "k", &value).ok());
+  EXPECT_EQ(value, "in the log");
+  EXPECT_EQ((*reader)->Put({}, "k", "v").code(), Code::kInvalidArgument);
+  EXPECT_EQ((*reader)->CompactRange(nullptr, nullptr).code(), Code::kInvalidArgument);
+  reader->reset();
+  EXPECT_EQ(files.AllFiles(), before);
+}
+
+TEST_F(DbTest, ReusedLogsGoOn) {
+  options.reuse_logs = true;
+  for (int i = 0; i < 5; i++) {
+    Open();
+    for (int k = 0; k < i; k++) EXPECT_EQ(Get(Key(k)), "v");
+    ASSERT_TRUE(db->Put({}, Key(i), "v").ok());
+    EXPECT_EQ(FilesAt(0), 0);
+  }
+}
+
+TEST_F(DbTest, ManyWritersLoseNothing) {
+  Open();
+  std::vector<std::thread> writers;
+  for (int t = 0; t < 4; t++) {
+    writers.emplace_back([this, t] {
+      for (int i = 0; i < 1500; i++) {
+        const std::string key = Key(t * 10000 + i);
+        ASSERT_TRUE(db->Put({.sync = i % 100 == 0}, key, std::string(100, 'v')).ok());
+        std::string value;
+        ASSERT_TRUE(db->Get({}, key, &value).ok());  // a thread reads its own write
+      }
+    });
+  }
+  for (std::thread& writer : writers) writer.join();
+  EXPECT_EQ(All().size(), 6000u);
+  Open();
+  EXPECT_EQ(All().size(), 6000u);
+  EXPECT_EQ(db->Statistics().stops, 0u);
+}
+
+TEST_F(DbTest, AFailedLogStopsWritesAndKeepsReads) {
+  base::FaultyFileSystem faulty(&files);
+  options.file_system = &faulty;
+  Open();
+  ASSERT_TRUE(db->Put({}, "k", "v").ok());
+  faulty.SetHook([](const base::FileCall& call) {
+    return call.kind == base::FileCallKind::kAppend ? Status(Code::kIoError, "no luck") : Status();
+  });
+  const Status first = db->Put({}, "k", "lost");
+  EXPECT_EQ(first.code(), Code::kIoError);
+  faulty.Heal();
+  EXPECT_EQ(db->Put({}, "k", "refused").ToString(), first.ToString());
+  EXPECT_EQ(Get("k"), "v");
+  Open();
+  EXPECT_EQ(Get("k"), "v");
+  Close();
+}
+
+TEST_F(DbTest, ADamagedClosedLogIsAnErrorThatNamesIt) {
+  Open();
+  ASSERT_TRUE(db->Put({}, "k", "v").ok());
+  Close();
+  for (const std::string& path : files.AllFiles()) {
+    if (!path.ends_with(".log")) continue;
+    ASSERT_TRUE(files.FlipBits(path, 9, 1).ok());
+    auto opened = Db::Open(options, "/db");
+    ASSERT_FALSE(opened.has_value());
+    EXPECT_EQ(opened.error().code(), Code::kCorruption);
+    EXPECT_NE(opened.error().message().find(path.substr(path.rfind('/') + 1)), std::string::npos)
+        << opened.error().ToString();
+  }
+}
+
+TEST_F(DbTest, EventsTellOfFlushesAndCompactions) {
+  class Recorder final : public EventListener {
+   public:
+    void OnFlush(const FlushEvent& event) override { flushes += event.status.ok() ? 1 : 0; }
+    void OnCompactionEnd(const CompactionEvent& event) override {
+      compactions += event.status.ok() ? 1 : 0;
+      bytes_read += event.bytes_read;
+    }
+    void OnTableCreated(const std::string& path, uint64_t) override { tables.insert(path); }
+    void OnTableDeleted(const std::string& path) override { tables.erase(path); }
+    uint64_t flushes = 0, compactions = 0, bytes_read = 0;
+    std::set<std::string> tables;
+  };
+  auto recorder = std::make_shared<Recorder>();
+  options.listeners.push_back(recorder);
+  Open();
+  std::mt19937_64 random(5);
+  std::map<std::string, std::string> model;
+  Churn(5000, &random, &model);
+  ASSERT_TRUE(db->CompactRange(nullptr, nullptr).ok());
+  const DbStatistics statistics = db->Statistics();
+  Close();
+  EXPECT_EQ(recorder->flushes, statistics.flushes);
+  EXPECT_GE(recorder->compactions, 1u);
+  EXPECT_EQ(recorder->bytes_read, statistics.compaction_bytes_read);
+  std::set<std::string> tables;
+  for (const std::string& path : files.AllFiles()) {
+    if (path.ends_with(".ldb")) tables.insert(path);
+  }
+  EXPECT_EQ(recorder->tables, tables);
+}
+
+TEST_F(DbTest, PropertiesHaveLevelDbsNames) {
+  Open();
+  ASSERT_TRUE(db->Put({}, "k", "v").ok());
+  ASSERT_TRUE(db->Flush().ok());
+  std::string text;
+  EXPECT_TRUE(db->GetProperty("leveldb.stats", &text));
+  EXPECT_NE(text.find("Compactions"), std::string::npos);
+  EXPECT_TRUE(db->GetProperty("leveldb.sstables", &text));
+  EXPECT_NE(text.find("--- level 0 ---"), std::string::npos);
+  EXPECT_TRUE(db->GetProperty("leveldb.approximate-memory-usage", &text));
+  EXPECT_TRUE(db->GetProperty("weft.statistics", &text));
+  EXPECT_NE(text.find("flushes 1\n"), std::string::npos);
+  EXPECT_FALSE(db->GetProperty("leveldb.num-files-at-level7", &text));
+  EXPECT_FALSE(db->GetProperty("leveldb.num-files-at-level", &text));
+  EXPECT_FALSE(db->GetProperty("leveldb.nothing", &text));
+  EXPECT_FALSE(db->GetProperty("stats", &text));
+}
+
+}  // namespace
+}  // namespace weft

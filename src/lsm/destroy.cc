@@ -1,0 +1,55 @@
+// weft::DestroyDb.
+#include <string>
+#include <vector>
+
+#include "lsm/checked_options.h"
+#include "lsm/file_names.h"
+#include "lsm/log_replay.h"
+#include "weft/db.h"
+
+namespace weft {
+
+namespace lsm {
+
+namespace {
+
+// Removes the files of a store from `dir`; the first error is returned, the rest is still tried.
+Status RemoveStoreFiles(FileSystem* files, const std::string& dir) {
+  std::vector<std::string> names;
+  if (!files->GetChildren(dir, &names).ok()) return {};  // there is none
+  Status first;
+  for (const std::string& name : names) {
+    ParsedFileName parsed;
+    if (!ParseFileName(name, &parsed) || parsed.type == FileType::kLock) continue;
+    Status status = files->RemoveFile(dir + "/" + name);
+    if (first.ok()) first = status;
+  }
+  return first;
+}
+
+}  // namespace
+
+}  // namespace lsm
+
+Status DestroyDb(const std::string& dir, const DbOptions& options) {
+  Result<DbOptions> checked = lsm::CheckedOptions(options);
+  if (!checked) return checked.error();
+  FileSystem* const files = checked->file_system;
+  std::vector<std::string> names;
+  if (!files->GetChildren(dir, &names).ok()) return {};  // nothing to destroy
+  Result<std::unique_ptr<FileLock>> lock = files->LockFile(lsm::LockFileName(dir));
+  if (!lock) return lock.error();
+  Status status = lsm::RemoveStoreFiles(files, dir);
+  const std::string lost = dir + "/lost";
+  if (Status in_lost = lsm::RemoveStoreFiles(files, lost); status.ok()) status = in_lost;
+  (void)files->RemoveDir(lost);
+  if (files->FileExists(lsm::CloseMarkFileName(dir))) {
+    (void)files->RemoveFile(lsm::CloseMarkFileName(dir));
+  }
+  lock->reset();
+  (void)files->RemoveFile(lsm::LockFileName(dir));
+  (void)files->RemoveDir(dir);  // stays where other files are in it
+  return status;
+}
+
+}  // namespace weft
