@@ -38,6 +38,13 @@ inline constexpr double kZipfTheta = 0.99;
 inline constexpr uint64_t kMemoryItems = 5'000'000;
 inline constexpr uint64_t kHitRatioMemoryMb = 64;
 
+// The durable store: 16 B keys, as LevelDB's own benchmark has them
+inline constexpr uint64_t kDurableKeys = 2'000'000;
+inline constexpr uint32_t kDurableValueBytes = 256;
+inline constexpr uint64_t kDurableReads = 500'000;
+inline constexpr int kDurableRepetitions = 3;
+inline constexpr double kTailLoad = 0.80;  // of the store's own top rate
+
 // Latency: the open-loop rate as a share of the peer's best closed-loop rate
 inline constexpr double kLatencyLoad = 0.70;
 
@@ -54,5 +61,17 @@ inline constexpr double kTargetScaling = 1.8;     // two workers' rate over one'
 inline constexpr double kTargetItemBytes = 105;   // resident bytes an item of 16 + 64 B, at most
 // Subject's hit ratio over the peer's, at least: not below.
 inline constexpr double kTargetHitRatio = 1.0;
+
+// The durable store: our operations a second over theirs, at least.
+inline constexpr double kTargetWriteLevelDb = 1.3;   // fillrandom, overwrite: one writer
+inline constexpr double kTargetWriteRocksDb = 2.0;
+inline constexpr double kTargetWrite4LevelDb = 2.0;  //   four writers
+inline constexpr double kTargetReadLevelDb = 1.0;    // readrandom
+inline constexpr double kTargetReadRocksDb = 1.5;
+inline constexpr double kTargetScanLevelDb = 0.9;    // readseq
+inline constexpr double kTargetDurableMultiGet = 1.5;  // MultiGet of 32 over single Gets, ours
+inline constexpr double kTargetTail = 0.2;           // our p99.9 of a write over LevelDB's, at most
+inline constexpr double kTargetCompaction = 1.3;     // input a second over a peer's, one thread
+inline constexpr double kTargetCompactionThreads = 1.8;  // two threads over one
 
 }  // namespace weft::bench::defaults

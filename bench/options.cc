@@ -1,5 +1,6 @@
 #include "bench/options.h"
 
+#include <algorithm>
 #include <cstdio>
 #include <ctime>
 #include <filesystem>
@@ -10,6 +11,7 @@
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
+#include "bench/durable/options.h"
 #include "bench/embedded/options.h"
 #include "bench/harness/machine.h"
 #include "bench/server/options.h"
@@ -44,6 +46,8 @@ struct Arguments {
   std::string embedded_cpus;
   bool small_pages = false;
   bool quick = false;
+  DurableOptions durable;
+  CompactionOptions compaction;
   std::string results = WEFT_SOURCE_DIR "/bench/results";
 };
 
@@ -79,6 +83,32 @@ EmbeddedOptions EmbeddedOptionsOf(const Arguments& a) {
   return options;
 }
 
+// --quick of the durable benchmarks: does everything run?
+constexpr uint64_t kQuickKeys = 100'000;
+constexpr double kQuickScale = 0.1;
+
+DurableOptions DurableOptionsOf(const Arguments& a) {
+  DurableOptions options = a.durable;
+  options.repetitions = Or(a.repetitions, a.quick ? 1 : defaults::kDurableRepetitions);
+  options.seed = a.seed;
+  if (a.target > 0) options.target = a.target;
+  if (a.quick) {
+    options.keys = std::min(options.keys, kQuickKeys);
+    options.reads = std::min(options.reads, kQuickKeys);
+    options.tail_s = std::min(options.tail_s, 1.0);
+  }
+  return options;
+}
+
+CompactionOptions CompactionOptionsOf(const Arguments& a) {
+  CompactionOptions options = a.compaction;
+  options.repetitions = Or(a.repetitions, a.quick ? 1 : defaults::kDurableRepetitions);
+  options.seed = a.seed;
+  if (a.target > 0) options.target = a.target;
+  if (a.quick) options.scale = std::min(options.scale, kQuickScale);
+  return options;
+}
+
 // 1, 2, 4, ... up to the CPUs there are.
 std::vector<int> PowersOfTwo(int cpus) {
   std::vector<int> counts;
@@ -105,6 +135,8 @@ const std::map<std::string, Benchmark>& Benchmarks() {
       {"memory", [](auto& a, auto& r) { return RunMemory(ServerOptionsOf(a, true), a.items, r); }},
       {"hit-ratio",
        [](auto& a, auto& r) { return RunHitRatio(ServerOptionsOf(a, true), a.hit_ratio, r); }},
+      {"durable", [](auto& a, auto& r) { return RunDurable(DurableOptionsOf(a), r); }},
+      {"compaction", [](auto& a, auto& r) { return RunCompaction(CompactionOptionsOf(a), r); }},
   };
   return all;
 }
@@ -171,7 +203,9 @@ int RunAll(Arguments a, const std::string& command_line) {
   a.threads.clear();
   run("embedded", a);
   run("embedded", threaded);
-  for (const char* name : {"server", "latency", "scaling", "memory", "hit-ratio"}) run(name, a);
+  for (const char* name :
+       {"server", "latency", "scaling", "memory", "hit-ratio", "durable", "compaction"})
+    run(name, a);
   std::ofstream(base + ".md") << "# weft-bench all\n\n" << report->Markdown();
   fmt::print("written: {} and {}.md\n", json, base);
   if (!complete) return 2;
@@ -235,6 +269,51 @@ void AddHitRatio(CLI::App* app, Arguments* a) {
   app->add_option("--peer-command", a->peer_command, "its command line");
 }
 
+void AddDurable(CLI::App* app, Arguments* a) {
+  DurableOptions& durable = a->durable;
+  StoreSettings& common = durable.common;
+  app->add_option("--num", durable.keys, "keys")->check(CLI::Range(1000, 1'000'000'000))
+      ->capture_default_str();
+  app->add_option("--value", durable.value_bytes, "bytes of a value")
+      ->check(CLI::Range(8, 1 << 20))->capture_default_str();
+  app->add_option("--reads", durable.reads, "lookups of a pass")->check(CLI::Range(100, 1 << 30))
+      ->capture_default_str();
+  app->add_option("--syncs", durable.syncs, "writes of fillsync (a thousandth of the keys)");
+  app->add_option("--benchmarks", durable.benchmarks, "fillrandom,readrandom,...; all if not given")
+      ->delimiter(',');
+  app->add_option("--stores", durable.stores, "the first against the others (weft,leveldb,rocksdb)")
+      ->delimiter(',');
+  app->add_option("--place,--dir", durable.places, "memory, disk (both), or folders")
+      ->delimiter(',');
+  app->add_option("--compression", durable.compressions, "none,snappy (none)")->delimiter(',');
+  app->add_option("--settings", durable.settings, "common,leveldb-defaults (common)")
+      ->delimiter(',');
+  app->add_option("--write-buffer", common.write_buffer_bytes)->capture_default_str();
+  app->add_option("--table", common.file_bytes, "bytes of a table")->capture_default_str();
+  app->add_option("--block-cache", common.block_cache_bytes)->capture_default_str();
+  app->add_option("--bloom-bits", common.bloom_bits)->capture_default_str();
+  app->add_option("--level1", common.level1_bytes, "of weft")->capture_default_str();
+  app->add_option("--rocksdb-level1", common.rocksdb_level1_bytes)->capture_default_str();
+  app->add_option("--background-threads", common.background_threads)->capture_default_str();
+  app->add_flag("!--no-verify", common.verify_compaction, "weft reads no outputs back");
+  app->add_option("--tail-seconds", durable.tail_s)->capture_default_str();
+  app->add_option("--tail-load", durable.tail_load, "share of the top rate")
+      ->capture_default_str();
+  app->add_flag("--quick", a->quick, "small: does everything run? Not for figures");
+}
+
+void AddCompaction(CLI::App* app, Arguments* a) {
+  CompactionOptions& compaction = a->compaction;
+  app->add_option("--value", compaction.value_bytes, "bytes of a value (100,256,1000)")
+      ->delimiter(',');
+  app->add_option("--scale", compaction.scale, "of the number of keys")->capture_default_str();
+  app->add_option("--place,--dir", compaction.places, "memory (memory), disk, or folders")
+      ->delimiter(',');
+  app->add_option("--compression", compaction.compressions, "none,snappy (both)")->delimiter(',');
+  app->add_option("--stores", compaction.stores, "weft,leveldb,rocksdb")->delimiter(',');
+  app->add_flag("--quick", a->quick, "small: does everything run? Not for figures");
+}
+
 void AddEmbedded(CLI::App* app, Arguments* a) {
   app->add_option("--objects", a->embedded.objects)->check(CLI::Range(2, 1'000'000'000))
       ->capture_default_str();
@@ -273,6 +352,8 @@ int Main(int argc, char** argv) {
   AddServer(memory, &a);
   memory->add_option("--items", a.items)->capture_default_str();
   AddHitRatio(add("hit-ratio", "hits when memory is short"), &a);
+  AddDurable(add("durable", "the durable store against LevelDB and RocksDB"), &a);
+  AddCompaction(add("compaction", "compactions alone: input a second"), &a);
   CLI::App* all = add("all", "everything, into bench/results");
   AddServer(all, &a);
   all->add_flag("--quick", a.quick, "short and small: does everything run? Not for figures");

@@ -1,0 +1,38 @@
+// bench/durable/merge.h: one compaction by each of those that can, timed.
+//
+// Errors    a result with another number of entries than was written is none: kCorruption.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "bench/durable/merge_input.h"
+#include "bench/durable/store.h"
+
+namespace weft::bench {
+
+struct MergeTiming {
+  double input_mib = 0;
+  double wall_s = 0;
+  double cpu_s = 0;  // of the process
+  double PerSecond() const { return input_mib / wall_s; }
+};
+
+// Is there an executor in this build?
+bool CanMerge();
+
+struct MergeSettings {
+  StoreSettings store;
+  bool verify_outputs = true;
+  int threads = 1;  // the job is divided among so many
+};
+
+// Our executor on `input`, outputs to `dir`, which goes again. REQUIRES: CanMerge()
+Result<MergeTiming> MergeOurs(const MergeInput& input, const MergeSettings& settings,
+                              const std::string& dir, uint64_t entries_expected);
+
+// A store's own compaction of all that is in `dir`; the input is what the store says that it read.
+Result<MergeTiming> MergeInStore(const std::string& name, const StoreSettings& settings,
+                                 const std::string& dir);
+
+}  // namespace weft::bench

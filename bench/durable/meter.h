@@ -1,0 +1,23 @@
+// bench/durable/meter.h: what this process has used so far, and when it has come to rest.
+//
+// Threads: any. The figures are of the whole process, so one store works at a time.
+#pragma once
+
+#include <cstdint>
+
+#include "bench/harness/process.h"
+
+namespace weft::bench {
+
+// CPU seconds of all threads.
+CpuSeconds CpuOfThisProcess();
+// Bytes that this process handed to the system to write, to files or elsewhere; 0 where the system
+// does not say.
+uint64_t BytesGivenToWrite();
+
+// Waits until background work has ended: the process has used next to no CPU time and written
+// nothing for a quarter of a second. Gives up after `limit_s`. Returns the seconds of work it
+// waited for.
+double WaitUntilQuiet(double limit_s);
+
+}  // namespace weft::bench

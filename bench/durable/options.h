@@ -1,0 +1,51 @@
+// bench/durable/options.h: what the benchmarks of the durable store are told, and their names.
+//
+// Each Run... prints and records its rows in `report`. A Status other than OK: there is no figure.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "bench/defaults.h"
+#include "bench/durable/store.h"
+#include "bench/harness/report.h"
+
+namespace weft::bench {
+
+struct DurableOptions {
+  uint64_t keys = defaults::kDurableKeys;
+  uint32_t value_bytes = defaults::kDurableValueBytes;
+  uint64_t reads = defaults::kDurableReads;
+  uint64_t syncs = 0;                     // 0: a thousandth of the keys
+  std::vector<std::string> benchmarks;    // empty: all
+  std::vector<std::string> stores;        // the first is the subject; empty: all
+  std::vector<std::string> places;        // "memory", "disk", or a folder; empty: the first two
+  std::vector<std::string> compressions;  // "none", "snappy"; empty: none
+  std::vector<std::string> settings;      // "common", "leveldb-defaults"; empty: common
+  StoreSettings common;
+  double tail_s = 10;
+  double tail_load = defaults::kTailLoad;
+  int repetitions = defaults::kDurableRepetitions;
+  uint64_t seed = defaults::kSeed;
+  std::optional<double> target;
+};
+
+struct CompactionOptions {
+  std::vector<uint32_t> value_bytes;      // empty: 100, 256, 1000
+  double scale = 1;                       // of the number of keys
+  std::vector<std::string> places;        // empty: memory
+  std::vector<std::string> compressions;  // empty: both
+  std::vector<std::string> stores;        // empty: all
+  int repetitions = defaults::kDurableRepetitions;
+  uint64_t seed = defaults::kSeed;
+  std::optional<double> target;
+};
+
+// Every pass on every store, turn by turn.
+Status RunDurable(const DurableOptions& options, Report& report);
+// Compactions alone: input a second.
+Status RunCompaction(const CompactionOptions& options, Report& report);
+
+}  // namespace weft::bench

@@ -1,0 +1,54 @@
+// bench/durable/passes.h: the timed loops over one store, named as LevelDB's own benchmark names
+// them.
+//
+// Threads   each pass starts the threads it needs and ends them; the store is otherwise idle.
+// Errors    a failed call or a value of another key ends the pass with a Status: no figure.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+
+#include "base/histogram.h"
+#include "bench/durable/ledger.h"
+#include "bench/harness/process.h"
+
+namespace weft::bench {
+
+// What a pass works on.
+struct PassInput {
+  Store* store = nullptr;
+  Ledger* ledger = nullptr;
+  const ValueMaker* values = nullptr;
+  uint64_t reads = 0;  // lookups of a pass
+  uint64_t syncs = 0;  // writes of fillsync
+  double tail_s = 10;  // length of the open loop
+  double tail_load = 0.8;
+  uint64_t seed = 0;  // the same for every store of a turn
+};
+
+struct PassResult {
+  double figure = 0;  // in the pass's unit
+  double seconds = 0;
+  uint64_t operations = 0;
+  uint64_t found = 0;
+  uint64_t user_bytes = 0;  // keys and values written
+  nlohmann::json more = nlohmann::json::object();
+};
+
+struct Pass {
+  std::string name;
+  bool fresh = false;   // begins with an empty store
+  bool writes = false;  // changes the store
+  std::string unit = "op/s";
+  Result<PassResult> (*run)(const PassInput&) = nullptr;
+};
+
+// All there are, in the order in which a run has them.
+const std::vector<Pass>& Passes();
+// Null where there is none of that name.
+const Pass* FindPass(const std::string& name);
+
+}  // namespace weft::bench

@@ -1,0 +1,57 @@
+#include "bench/durable/place.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <filesystem>
+
+#include <fmt/format.h>
+
+namespace weft::bench {
+namespace {
+
+std::string FolderOf(const std::string& where) {
+  if (where == "memory") return "/dev/shm";
+  if (where == "disk") return WEFT_SOURCE_DIR "/build";
+  return where;
+}
+
+}  // namespace
+
+Result<Place> Place::Make(const std::string& where) {
+  const std::string dir = fmt::format("{}/weft-bench-{}", FolderOf(where), getpid());
+  std::error_code error;
+  std::filesystem::create_directories(dir, error);
+  if (error) return Status::FromErrno("create " + dir, error.value());
+  return Place(where, dir);
+}
+
+Place::~Place() {
+  std::error_code error;
+  if (!dir_.empty()) std::filesystem::remove_all(dir_, error);
+}
+
+std::string Place::Fresh(const std::string& name) const {
+  const std::string path = dir_ + "/" + name;
+  std::error_code error;
+  std::filesystem::remove_all(path, error);
+  return path;
+}
+
+void Place::Sync() const {
+  const int fd = open(dir_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (fd < 0) return;
+  syncfs(fd);
+  close(fd);
+}
+
+uint64_t BytesOfFiles(const std::string& dir, const std::string& suffix) {
+  uint64_t bytes = 0;
+  std::error_code error;
+  for (const auto& entry : std::filesystem::directory_iterator(dir, error))
+    if (entry.path().extension() == suffix) bytes += entry.file_size(error);
+  return bytes;
+}
+
+}  // namespace weft::bench

@@ -1,0 +1,95 @@
+#include <atomic>
+#include <filesystem>
+#include <thread>
+
+#include <fmt/format.h>
+
+#include "base/clock.h"
+#include "bench/durable/merge.h"
+#include "bench/durable/meter.h"
+
+namespace weft::bench {
+namespace {
+
+using compaction::Job;
+using compaction::JobHost;
+using compaction::JobResult;
+
+// What a job refers to, and the job.
+class JobMaker {
+ public:
+  JobMaker(const MergeInput& input, const MergeSettings& settings)
+      : comparator_(BytewiseComparator()),
+        filter_(NewBloomFilterPolicy(std::max(settings.store.bloom_bits, 1))) {
+    job_.files = PosixFileSystem();
+    job_.runs = input.runs;
+    job_.oldest_snapshot = table::kSequenceMax;
+    job_.comparator = &comparator_;
+    job_.format.comparator = &comparator_;
+    job_.format.filter = settings.store.bloom_bits > 0 ? &filter_ : nullptr;
+    job_.format.compression = settings.store.compression == StoreCompression::kNone
+                                  ? Compression::kNone
+                                  : Compression::kSnappy;
+    job_.output_bytes_max = settings.store.file_bytes;
+    job_.verify_outputs = settings.verify_outputs;
+  }
+  const Job& job() const { return job_; }
+
+ private:
+  const table::InternalComparator comparator_;
+  const table::InternalFilterPolicy filter_;
+  Job job_;
+};
+
+Status RunJobs(const std::vector<Job>& jobs, const JobHost& host, uint64_t* entries) {
+  std::vector<JobResult> results(jobs.size());
+  const auto run = [&](size_t i) { results[i] = compaction::NewCpuExecutor()->Run(jobs[i], host); };
+  std::vector<std::thread> others;
+  for (size_t i = 1; i < jobs.size(); ++i) others.emplace_back(run, i);
+  run(0);
+  for (std::thread& other : others) other.join();
+  for (const JobResult& result : results) {
+    if (!result.status.ok()) return result.status;
+    for (const auto& output : result.outputs) *entries += output.entries;
+  }
+  return Status::Ok();
+}
+
+}  // namespace
+
+bool CanMerge() { return true; }
+
+Result<MergeTiming> MergeOurs(const MergeInput& input, const MergeSettings& settings,
+                              const std::string& dir, uint64_t entries_expected) {
+  std::error_code error;
+  std::filesystem::create_directories(dir, error);
+  const JobMaker maker(input, settings);
+  std::atomic<uint64_t> number{1'000'000};
+  JobHost host;
+  host.new_output = [&] {
+    const uint64_t mine = number++;
+    return JobHost::NewFile{mine, fmt::format("{}/{:06}.ldb", dir, mine)};
+  };
+  const CpuSeconds cpu = CpuOfThisProcess();
+  const uint64_t start = base::NowNs();
+  std::vector<Job> jobs = {maker.job()};
+  if (settings.threads > 1) {
+    auto parts = compaction::SplitJob(maker.job(), settings.threads);
+    if (!parts) return parts.error();
+    jobs = std::move(*parts);
+  }
+  uint64_t entries = 0;
+  const Status status = RunJobs(jobs, host, &entries);
+  MergeTiming timing;
+  timing.wall_s = static_cast<double>(base::NowNs() - start) * 1e-9;
+  timing.cpu_s = (CpuOfThisProcess() - cpu).Total();
+  timing.input_mib = static_cast<double>(input.bytes) / (1 << 20);
+  std::filesystem::remove_all(dir, error);
+  if (!status.ok()) return status;
+  if (entries != entries_expected)
+    return Status(Code::kCorruption,
+                  fmt::format("{} entries came out, not {}", entries, entries_expected));
+  return timing;
+}
+
+}  // namespace weft::bench

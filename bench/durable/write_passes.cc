@@ -1,0 +1,210 @@
+#include "bench/durable/write_passes.h"
+
+#include <atomic>
+#include <chrono>
+#include <thread>
+
+#include "base/clock.h"
+#include "bench/durable/meter.h"
+
+namespace weft::bench {
+namespace {
+
+constexpr double kSettleLimitS = 120;
+
+double SecondsSince(uint64_t start_ns) {
+  return static_cast<double>(base::NowNs() - start_ns) * 1e-9;
+}
+
+// One thread's part of a write pass.
+class Writer {
+ public:
+  Writer(const PassInput& input, const WritePass& pass, uint32_t number)
+      : store_(input.store),
+        values_(*input.values),
+        ids_(pass, number),
+        step_(pass.writers),
+        version_(pass.first_version + number),
+        sync_(pass.sync),
+        value_(input.values->value_bytes(), '\0') {}
+
+  bool WriteOne() {
+    const uint32_t id = ids_.Next();
+    values_.Write(id, version_, value_.data());
+    version_ += step_;
+    Status status = store_->Put(DurableKey(id), value_, sync_);
+    if (status.ok()) return true;
+    status_ = std::move(status);
+    return false;
+  }
+  const Status& status() const { return status_; }
+
+ private:
+  Store* const store_;
+  const ValueMaker& values_;
+  IdStream ids_;
+  const uint32_t step_;
+  uint32_t version_;
+  const bool sync_;
+  std::string value_;
+  Status status_;
+};
+
+Result<PassResult> WriteAll(const PassInput& input, WritePass pass) {
+  input.ledger->Begin(&pass);
+  std::vector<std::unique_ptr<Writer>> writers;
+  for (uint32_t w = 0; w < pass.writers; ++w)
+    writers.push_back(std::make_unique<Writer>(input, pass, w));
+  const auto work = [&pass](Writer* writer) {
+    for (uint64_t i = 0; i < pass.writes && writer->WriteOne(); ++i) {
+    }
+  };
+  const uint64_t start = base::NowNs();
+  std::vector<std::thread> others;
+  for (uint32_t w = 1; w < pass.writers; ++w) others.emplace_back(work, writers[w].get());
+  work(writers[0].get());
+  for (std::thread& other : others) other.join();
+  PassResult result;
+  result.seconds = SecondsSince(start);
+  for (const auto& writer : writers)
+    if (!writer->status().ok()) return writer->status();
+  input.ledger->End(pass);
+  result.operations = pass.writes * pass.writers;
+  result.user_bytes = result.operations * (kDurableKeyBytes + input.values->value_bytes());
+  result.figure = static_cast<double>(result.operations) / result.seconds;
+  return result;
+}
+
+WritePass PassOf(const PassInput& input, bool ordered, uint32_t writers) {
+  WritePass pass;
+  pass.ordered = ordered;
+  pass.keys = input.ledger->keys();
+  pass.writers = writers;
+  pass.writes = pass.keys / writers;
+  pass.seed = input.seed;
+  return pass;
+}
+
+// Sleeps towards `due_ns` while it is far, then spins.
+void WaitUntil(uint64_t due_ns) {
+  for (;;) {
+    const uint64_t now = base::NowNs();
+    if (now >= due_ns) return;
+    if (due_ns - now > 200'000) std::this_thread::sleep_for(std::chrono::microseconds(50));
+  }
+}
+
+// Writes one every 1/rate seconds from now on; late ones follow at once, their clock running.
+Result<PassResult> WriteOnSchedule(const PassInput& input, double rate) {
+  WritePass pass = PassOf(input, false, 1);
+  pass.seed += 1;
+  pass.writes = static_cast<uint64_t>(rate * input.tail_s);
+  input.ledger->Begin(&pass);
+  Writer writer(input, pass, 0);
+  base::Histogram latency_ns;
+  const double gap_ns = 1e9 / rate;
+  const uint64_t start = base::NowNs();
+  for (uint64_t i = 0; i < pass.writes; ++i) {
+    const uint64_t due = start + static_cast<uint64_t>(static_cast<double>(i) * gap_ns);
+    WaitUntil(due);
+    if (!writer.WriteOne()) return writer.status();
+    latency_ns.Record(base::NowNs() - due);
+  }
+  PassResult result;
+  result.seconds = SecondsSince(start);
+  input.ledger->End(pass);
+  result.operations = pass.writes;
+  result.user_bytes = pass.writes * (kDurableKeyBytes + input.values->value_bytes());
+  const auto us = [&](double percent) {
+    return static_cast<double>(latency_ns.Percentile(percent)) * 1e-3;
+  };
+  result.figure = us(99.9);
+  result.more = {
+      {"rate", rate},           {"p50_us", us(50)},
+      {"p99_us", us(99)},       {"p99_9_us", us(99.9)},
+      {"p99_99_us", us(99.99)}, {"max_us", static_cast<double>(latency_ns.max()) * 1e-3}};
+  return result;
+}
+
+}  // namespace
+
+Result<PassResult> FillSeq(const PassInput& input) {
+  return WriteAll(input, PassOf(input, true, 1));
+}
+
+Result<PassResult> FillSync(const PassInput& input) {
+  WritePass pass = PassOf(input, false, 1);
+  pass.writes = input.syncs;
+  pass.sync = true;
+  return WriteAll(input, pass);
+}
+
+Result<PassResult> FillRandom(const PassInput& input) {
+  return WriteAll(input, PassOf(input, false, 1));
+}
+
+Result<PassResult> FillRandom4(const PassInput& input) {
+  return WriteAll(input, PassOf(input, false, 4));
+}
+
+Result<PassResult> CompactAll(const PassInput& input) {
+  const double read_before = input.store->Figures().compaction_bytes_read;
+  const uint64_t start = base::NowNs();
+  const Status status = input.store->CompactAll();
+  if (!status.ok()) return status;
+  PassResult result;
+  result.seconds = SecondsSince(start);
+  const double read = input.store->Figures().compaction_bytes_read - read_before;
+  result.figure = read / (1 << 20) / result.seconds;
+  result.more = {{"compaction_mib_read", read / (1 << 20)}};
+  return result;
+}
+
+Result<PassResult> ReadWhileWriting(const PassInput& input) {
+  WritePass pass = PassOf(input, false, 1);
+  input.ledger->Begin(&pass);
+  Writer writer(input, pass, 0);
+  std::atomic<bool> stop{false};
+  uint64_t written = 0;
+  std::thread other([&] {
+    while (!stop.load(std::memory_order_relaxed) && writer.WriteOne()) ++written;
+  });
+  const auto reader = input.store->NewReader();
+  Random random(input.seed + 7);
+  PassResult result;
+  bool right = true;
+  const uint64_t start = base::NowNs();
+  for (uint64_t i = 0; i < input.reads; ++i) {
+    const auto id = static_cast<uint32_t>(random.Below(pass.keys));
+    const Answer answer = reader->Get(DurableKey(id));
+    result.found += answer.found;
+    right &= !answer.found || input.values->BelongsTo(id, answer.value);
+  }
+  result.seconds = SecondsSince(start);
+  stop = true;
+  other.join();
+  pass.writes = written;
+  input.ledger->End(pass);
+  if (!writer.status().ok()) return writer.status();
+  if (!reader->status().ok()) return reader->status();
+  if (!right) return Status(Code::kCorruption, "a lookup gave another key's value");
+  result.operations = input.reads;
+  result.user_bytes = written * (kDurableKeyBytes + input.values->value_bytes());
+  result.figure = static_cast<double>(result.operations) / result.seconds;
+  result.more = {{"writes_per_s", static_cast<double>(written) / result.seconds}};
+  return result;
+}
+
+Result<PassResult> Tail(const PassInput& input) {
+  auto top = WriteAll(input, PassOf(input, false, 1));
+  if (!top) return top.error();
+  WaitUntilQuiet(kSettleLimitS);
+  auto result = WriteOnSchedule(input, input.tail_load * top->figure);
+  if (!result) return result;
+  result->operations += top->operations;
+  result->user_bytes += top->user_bytes;
+  result->more["top_rate"] = top->figure;
+  return result;
+}
+
+}  // namespace weft::bench
