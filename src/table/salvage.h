@@ -5,7 +5,7 @@
 // is looked for at every byte, within kSearchBytes.
 //
 // Threads   one at a time.
-// Errors    of the file only: damage is what this is for. Skipped() says how much was given up.
+// Errors    of the file only: damage is what this is for. skipped_bytes() says how much was given up.
 // Cost      the whole file in memory; behind damage up to kSearchBytes for each damaged byte.
 #pragma once
 
