@@ -37,6 +37,10 @@ void DbImpl::CompactionThread() {
     std::unique_ptr<RunningCompaction> running = PickLocked();
     if (running != nullptr) {
       RunCompactionLocked(running.get());
+      // With it go its inputs, which unmaps them: not while others wait for the mutex.
+      mutex_.Unlock();
+      running.reset();
+      mutex_.Lock();
     } else {
       WaitForCompactionLocked();
     }
@@ -118,7 +122,7 @@ void DbImpl::RunCompactionLocked(RunningCompaction* running) {
   if (!compaction.trivial_move) {
     events_.Tell([event = running->event](EventListener* each) { each->OnCompactionEnd(event); });
   }
-  compaction.version.reset();
+  compaction.version.reset();  // or the inputs would count as needed
   RemoveObsoleteFilesLocked();
   UpdateThrottleLocked();
   room_.NotifyAll();

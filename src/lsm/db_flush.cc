@@ -48,7 +48,7 @@ void DbImpl::MakeSpareLogLocked() {
 }
 
 void DbImpl::FlushOldestLocked() {
-  const Immutable oldest = immutables_.front();
+  Immutable oldest = immutables_.front();
   mutex_.Unlock();
   WaitUntilPublished(oldest.last);  // until then writers may still be adding to it
   mutex_.Lock();
@@ -76,9 +76,13 @@ void DbImpl::FlushOldestLocked() {
     FailWritesLocked(status);
   }
   events_.Tell([event](EventListener* listener) { listener->OnFlush(event); });
-  RemoveObsoleteFilesLocked();
   room_.NotifyAll();
   compact_work_.NotifyAll();
+  // Giving back its memory takes long: not while others wait for the mutex.
+  mutex_.Unlock();
+  oldest.table.reset();
+  mutex_.Lock();
+  RemoveObsoleteFilesLocked();
 }
 
 void DbImpl::NoteFlushLocked(const FlushEvent& event) {

@@ -5,8 +5,8 @@
 // is looked for at every byte, within kSearchBytes.
 //
 // Threads   one at a time.
-// Errors    of the file only: damage is what this is for. skipped_bytes() says how much was given up.
-// Cost      the whole file in memory; behind damage up to kSearchBytes for each damaged byte.
+// Errors    of the file only: damage is what this is for. skipped_bytes() says how much was given
+// up. Cost      the whole file in memory; behind damage up to kSearchBytes for each damaged byte.
 #pragma once
 
 #include <cstdint>
