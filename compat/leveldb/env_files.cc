@@ -175,7 +175,7 @@ Status EnvFileSystem::Truncate(const std::string& path, uint64_t bytes) {
   if (!status.ok()) return status;
   // By way of another file: a crash meanwhile must not lose what is to stay.
   const std::string temporary = TemporaryBeside(path);
-  auto file = NewWritableFile(temporary, UseOf(path));
+  auto file = NewWritableFile(temporary, FileUse::kOther);
   if (!file) return file.error();
   status = (*file)->Append(data);
   if (status.ok()) status = (*file)->Sync();

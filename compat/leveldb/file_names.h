@@ -7,8 +7,6 @@
 #include <string>
 #include <string_view>
 
-#include "weft/file_system.h"
-
 namespace weft::compat {
 
 inline std::string_view NameOf(std::string_view path) {
@@ -20,13 +18,7 @@ inline std::string DirOf(const std::string& path) {
   return path.substr(0, std::max<size_t>(slash, 1));
 }
 
-inline FileUse UseOf(std::string_view path) {
-  const std::string_view name = NameOf(path);
-  if (name.starts_with("MANIFEST-")) return FileUse::kManifest;
-  if (name.ends_with(".log")) return FileUse::kLog;
-  if (name.ends_with(".ldb") || name.ends_with(".sst")) return FileUse::kTable;
-  return FileUse::kOther;
-}
+inline bool IsManifest(std::string_view path) { return NameOf(path).starts_with("MANIFEST-"); }
 
 // A name beside `path` that a store takes for a left-over and removes, should it stay behind: the
 // number in the file's own name, as a temporary file.

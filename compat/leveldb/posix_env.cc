@@ -23,10 +23,10 @@ namespace {
 
 using weft::FileUse;
 using weft::compat::DirOf;
+using weft::compat::IsManifest;
 using weft::compat::TakeInto;
 using weft::compat::ToLevelDb;
 using weft::compat::ToSlice;
-using weft::compat::UseOf;
 using weft::compat::View;
 
 class PosixSequentialFile final : public SequentialFile {
@@ -104,10 +104,10 @@ class PosixEnv final : public Env {
     return TakeInto<PosixRandomAccessFile>(files_->NewRandomAccessFile(fname), result);
   }
   Status NewWritableFile(const std::string& fname, WritableFile** result) override {
-    return TakeWritable(fname, files_->NewWritableFile(fname, UseOf(fname)), result);
+    return TakeWritable(fname, files_->NewWritableFile(fname, kUse), result);
   }
   Status NewAppendableFile(const std::string& fname, WritableFile** result) override {
-    return TakeWritable(fname, files_->NewAppendableFile(fname, UseOf(fname)), result);
+    return TakeWritable(fname, files_->NewAppendableFile(fname, kUse), result);
   }
 
   bool FileExists(const std::string& fname) override { return files_->FileExists(fname); }
@@ -181,11 +181,14 @@ class PosixEnv final : public Env {
                              WritableFile** result) {
     *result = nullptr;
     if (!made) return ToLevelDb(made.error());
-    const bool is_manifest = UseOf(fname) == FileUse::kManifest;
+    std::string dir_to_sync = IsManifest(fname) ? DirOf(fname) : std::string();
     // Freed by the caller.
-    *result = new PosixWritableFile(std::move(*made), is_manifest ? DirOf(fname) : std::string());
+    *result = new PosixWritableFile(std::move(*made), std::move(dir_to_sync));
     return Status::OK();
   }
+
+  // A program may look at a file that it is writing: other uses reserve room ahead, as zeros.
+  static constexpr FileUse kUse = FileUse::kOther;
 
   weft::FileSystem* const files_ = weft::PosixFileSystem();
   weft::compat::BackgroundThread background_;

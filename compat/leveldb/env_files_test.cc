@@ -1,0 +1,134 @@
+#include "env_files.h"
+
+#include <gtest/gtest.h>
+
+#include "leveldb/helpers/memenv.h"
+#include "leveldb/slice.h"
+#include "test_kit.h"
+
+namespace weft::compat {
+namespace {
+
+class EnvFiles : public testing::Test {
+ protected:
+  std::string Contents(const std::string& path) {
+    std::string text;
+    const leveldb::Status status = leveldb::ReadFileToString(env_.get(), path, &text);
+    return status.ok() ? text : status.ToString();
+  }
+  void Make(const std::string& path, const std::string& text) {
+    ASSERT_TRUE(leveldb::WriteStringToFile(env_.get(), text, path).ok());
+  }
+
+  const std::unique_ptr<leveldb::Env> env_{leveldb::NewMemEnv(leveldb::Env::Default())};
+  EnvFileSystem files_{env_.get()};
+};
+
+TEST_F(EnvFiles, WriteAndReadThroughTheEnv) {
+  auto file = files_.NewWritableFile("/d/000001.log", FileUse::kLog);
+  ASSERT_TRUE(file.has_value());
+  EXPECT_TRUE((*file)->Append("one").ok());
+  EXPECT_TRUE((*file)->Flush().ok());
+  EXPECT_TRUE((*file)->Sync().ok());
+  EXPECT_TRUE((*file)->Close().ok());
+  file = files_.NewAppendableFile("/d/000001.log", FileUse::kLog);
+  EXPECT_TRUE((*file)->Append("two").ok());
+  EXPECT_TRUE((*file)->Close().ok());
+  EXPECT_EQ("onetwo", Contents("/d/000001.log"));
+  EXPECT_EQ(6u, files_.GetFileSize("/d/000001.log").value());
+
+  auto reader = files_.NewRandomAccessFile("/d/000001.log");
+  ASSERT_TRUE(reader.has_value());
+  char scratch[10];
+  std::string_view piece;
+  EXPECT_TRUE((*reader)->Read(2, 10, &piece, scratch).ok());
+  EXPECT_EQ("etwo", piece);
+  EXPECT_TRUE((*reader)->Mapped().empty());
+  auto sequential = files_.NewSequentialFile("/d/000001.log");
+  ASSERT_TRUE(sequential.has_value());
+  EXPECT_TRUE((*sequential)->Skip(3).ok());
+  EXPECT_TRUE((*sequential)->Read(10, &piece, scratch).ok());
+  EXPECT_EQ("two", piece);
+}
+
+// LevelDB's files in memory answer IOError for them; the store goes by kNotFound.
+TEST_F(EnvFiles, MissingFilesAreNotFound) {
+  EXPECT_EQ(Code::kNotFound, files_.NewSequentialFile("/d/none").error().code());
+  EXPECT_EQ(Code::kNotFound, files_.NewRandomAccessFile("/d/none").error().code());
+  EXPECT_EQ(Code::kNotFound, files_.GetFileSize("/d/none").error().code());
+  EXPECT_EQ(Code::kNotFound, files_.RemoveFile("/d/none").code());
+  EXPECT_EQ(Code::kNotFound, files_.RenameFile("/d/none", "/d/a").code());
+  EXPECT_NE(std::string::npos, files_.RemoveFile("/d/none").message().find("/d/none"));
+}
+
+TEST_F(EnvFiles, TruncateKeepsTheBeginning) {
+  std::string text;
+  for (int i = 0; i < 50000; i++) text += std::to_string(i);
+  Make("/d/000007.log", text);
+  EXPECT_TRUE(files_.Truncate("/d/000007.log", 150001).ok());
+  EXPECT_EQ(text.substr(0, 150001), Contents("/d/000007.log"));
+  EXPECT_TRUE(files_.Truncate("/d/000007.log", 0).ok());
+  EXPECT_EQ("", Contents("/d/000007.log"));
+  EXPECT_EQ(Code::kIoError, files_.Truncate("/d/000007.log", 5).code());
+  EXPECT_EQ(Code::kNotFound, files_.Truncate("/d/none.log", 5).code());
+  std::vector<std::string> names;
+  EXPECT_TRUE(files_.GetChildren("/d", &names).ok());
+  EXPECT_EQ(std::vector<std::string>{"000007.log"}, names);
+}
+
+TEST_F(EnvFiles, SayWhatAnEnvHasNoCallFor) {
+  Make("/d/a", "x");
+  EXPECT_EQ(Code::kUnsupported, files_.LinkFile("/d/a", "/d/b").code());
+  EXPECT_TRUE(files_.SyncDir("/d").ok());
+}
+
+TEST_F(EnvFiles, ALockEndsWithItsObject) {
+  const TestFolder folder;
+  EnvFileSystem system(leveldb::Env::Default());
+  auto lock = system.LockFile(folder.path() + "/LOCK");
+  ASSERT_TRUE(lock.has_value());
+  EXPECT_FALSE(system.LockFile(folder.path() + "/LOCK").has_value());
+  lock->reset();
+  EXPECT_TRUE(system.LockFile(folder.path() + "/LOCK").has_value());
+  EXPECT_TRUE(system.CreateDir(folder.path()).ok());  // there already
+}
+
+// An Env whose every call fails: its words arrive, and no null object is touched.
+TEST(EnvFilesErrors, AreTheEnvsOwn) {
+  struct Failing final : leveldb::EnvWrapper {
+    using Status = leveldb::Status;
+    Failing() : EnvWrapper(leveldb::Env::Default()) {}
+    static Status No() { return Status::IOError("no", "way"); }
+    Status NewSequentialFile(const std::string&, leveldb::SequentialFile**) override {
+      return No();
+    }
+    Status NewRandomAccessFile(const std::string&, leveldb::RandomAccessFile**) override {
+      return No();
+    }
+    Status NewWritableFile(const std::string&, leveldb::WritableFile**) override { return No(); }
+    Status NewAppendableFile(const std::string&, leveldb::WritableFile**) override {
+      return Status::NotSupported("append");
+    }
+    bool FileExists(const std::string&) override { return true; }
+    Status GetChildren(const std::string&, std::vector<std::string>*) override { return No(); }
+    Status RemoveFile(const std::string&) override { return No(); }
+    Status RemoveDir(const std::string&) override { return No(); }
+    Status GetFileSize(const std::string&, uint64_t*) override { return Status::Corruption("c"); }
+    Status RenameFile(const std::string&, const std::string&) override { return No(); }
+    Status LockFile(const std::string&, leveldb::FileLock**) override { return No(); }
+  } env;
+  EnvFileSystem files(&env);
+  std::vector<std::string> names;
+  for (const Status& status :
+       {files.NewSequentialFile("f").error(), files.NewRandomAccessFile("f").error(),
+        files.NewWritableFile("f", FileUse::kTable).error(), files.GetChildren("f", &names),
+        files.RemoveFile("f"), files.RemoveDir("f"), files.RenameFile("f", "g"),
+        files.LockFile("f").error(), files.Truncate("f", 1)}) {
+    EXPECT_EQ("i/o error: no: way", status.ToString());
+  }
+  EXPECT_EQ(Code::kUnsupported, files.NewAppendableFile("f", FileUse::kLog).error().code());
+  EXPECT_EQ("corruption: c", files.GetFileSize("f").error().ToString());
+}
+
+}  // namespace
+}  // namespace weft::compat
