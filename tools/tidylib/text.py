@@ -18,7 +18,7 @@ VENDOR = re.compile(
     r"|__x86_64__|__aarch64__|__amd64__|__clang__|__GNUC__|_MSC_VER)(?!\w)")
 
 # (what, where it is banned, what to use instead). `where` is matched from the path's start.
-OURS = ("src/", "include/", "bench/", "tests/", "fuzz/", "sim/")
+OURS = ("src/", "include/", "compat/", "bench/", "tests/", "fuzz/", "sim/")
 BANS = (
     (r"std::(?:recursive_|shared_|timed_)?mutex\b|std::(?:lock_guard|unique_lock|scoped_lock"
      r"|shared_lock|condition_variable)\b", OURS,
