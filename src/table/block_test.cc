@@ -44,7 +44,8 @@ void WalkAll(const std::string& block) {
 }
 
 TEST(BlockIterator, AnEmptyBlockHasNothingAndNoDamage) {
-  BlockIterator it(BytewiseComparator(), RawBlock({}, {0}));
+  const std::string block = RawBlock({}, {0});
+  BlockIterator it(BytewiseComparator(), block);
   for (int i = 0; i < 3; ++i) {
     if (i == 0) it.SeekToFirst();
     if (i == 1) it.SeekToLast();
