@@ -30,6 +30,9 @@ Result<std::unique_ptr<WritableFile>> OpenLog(const std::string& path, int flags
       new BufferedWritableFile(std::move(*fd), path, BufferBytesFor(FileUse::kLog)));
 }
 
+// From here on the copy into the buffer costs more than the call that it would save.
+constexpr size_t kDirectBytes = 64 << 10;
+
 }  // namespace
 
 BufferedWritableFile::BufferedWritableFile(Fd fd, std::string path, size_t buffer_bytes)
@@ -44,6 +47,12 @@ BufferedWritableFile::~BufferedWritableFile() {
 
 Status BufferedWritableFile::Append(std::string_view data) {
   if (!failed_.ok()) return failed_;
+  if (data.size() >= kDirectBytes) {
+    Status status = Flush();
+    if (!status.ok()) return status;
+    failed_ = WriteAll(fd_, path_, data);
+    return failed_;
+  }
   const size_t fits = std::min(data.size(), buffer_bytes_ - buffered_);
   std::memcpy(buffer_.get() + buffered_, data.data(), fits);
   buffered_ += fits;
@@ -52,13 +61,9 @@ Status BufferedWritableFile::Append(std::string_view data) {
 
   Status status = Flush();
   if (!status.ok()) return status;
-  if (data.size() < buffer_bytes_) {
-    std::memcpy(buffer_.get(), data.data(), data.size());
-    buffered_ = data.size();
-    return Status::Ok();
-  }
-  failed_ = WriteAll(fd_, path_, data);
-  return failed_;
+  std::memcpy(buffer_.get(), data.data(), data.size());
+  buffered_ = data.size();
+  return Status::Ok();
 }
 
 Status BufferedWritableFile::Flush() {

@@ -12,12 +12,12 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 #include <string_view>
 #include <vector>
 
 #include "base/check.h"
 #include "base/coding.h"
+#include "table/copy_short.h"
 #include "table/output_buffer.h"
 #include "table/shared_prefix.h"
 
@@ -84,10 +84,9 @@ inline void BlockBuilder::Add(std::string_view key, std::string_view value) {
   to = base::EncodeVarint32(to, static_cast<uint32_t>(shared));
   to = base::EncodeVarint32(to, static_cast<uint32_t>(rest));
   to = base::EncodeVarint32(to, static_cast<uint32_t>(value.size()));
-  // An empty view may be null, which memcpy must not get.
-  if (rest != 0) std::memcpy(to, key.data() + shared, rest);
+  CopyShort(to, key.data() + shared, rest);
   to += rest;
-  if (!value.empty()) std::memcpy(to, value.data(), value.size());
+  CopyShort(to, value.data(), value.size());
   out_->CommitTo(to + value.size());
 
   last_key_.CutTo(shared);

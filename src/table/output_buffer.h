@@ -13,6 +13,7 @@
 #include <string_view>
 
 #include "base/check.h"
+#include "table/copy_short.h"
 
 namespace weft::table {
 
@@ -43,7 +44,7 @@ class OutputBuffer {
   }
   void Append(std::string_view bytes) {
     char* const to = Reserve(bytes.size());
-    if (!bytes.empty()) std::memcpy(to, bytes.data(), bytes.size());
+    CopyShort(to, bytes.data(), bytes.size());
     CommitTo(to + bytes.size());
   }
 
