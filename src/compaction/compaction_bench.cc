@@ -1,7 +1,8 @@
 // Measures the CPU executor: input a second, with the time of user code and of the system.
 //
 //   compaction_bench [--dir=/dev/shm/weft_compaction_bench] [--input_mib=256] [--rounds=3]
-//                    [--value_bytes=100,256,1000]
+//                    [--value_bytes=100,256,1000] [--bloom_bits=10] [--file_mib=2]
+//                    [--compression=none|snappy] [--verify=0|1] [--threads=N]
 //
 // Two runs of tables with 16-byte keys in random turns, as a level and the one below it have them;
 // values halve under compression. Figures are the best round's.
@@ -30,6 +31,11 @@ struct Settings {
   uint64_t input_bytes = 256u << 20;
   int rounds = 3;
   std::vector<size_t> value_bytes = {100, 256, 1000};
+  int bloom_bits = 10;  // 0: no filter
+  uint64_t file_bytes = 2u << 20;
+  std::vector<Compression> compressions = {Compression::kNone, Compression::kSnappy};
+  std::vector<bool> verify = {true, false};
+  std::vector<int> threads = {1, 2};
 };
 
 struct Times {
@@ -74,13 +80,13 @@ class Values {
 // Writes one run's tables, as full as a store's.
 class RunWriter {
  public:
-  RunWriter(std::string path_start, const table::TableFormat& format)
-      : path_start_(std::move(path_start)), format_(format) {}
+  RunWriter(std::string path_start, const Job& job)
+      : path_start_(std::move(path_start)), format_(job.format), bytes_max_(job.output_bytes_max) {}
 
   void Add(std::string_view key, std::string_view value) {
     if (file_ == nullptr) Open(key);
     builder_->Add(key, value);
-    if (builder_->flushed_bytes() >= (2u << 20)) Finish();
+    if (builder_->flushed_bytes() >= bytes_max_) Finish();
   }
   void Finish() {
     if (file_ == nullptr) return;
@@ -103,21 +109,24 @@ class RunWriter {
 
   const std::string path_start_;
   const table::TableFormat format_;
+  const uint64_t bytes_max_;
   std::unique_ptr<WritableFile> file_;
   std::unique_ptr<table::TableBuilder> builder_;
   std::vector<JobTable> tables_;
 };
 
 Job MakeJob(const Settings& settings, size_t value_bytes, const table::InternalComparator& order,
-            Compression compression) {
+            const FilterPolicy* filter, Compression compression) {
   Job job;
   job.files = PosixFileSystem();
   job.comparator = &order;
   job.format.comparator = &order;
   job.format.compression = compression;
+  job.format.filter = filter;
+  job.output_bytes_max = settings.file_bytes;
   job.oldest_snapshot = table::kSequenceMax;
-  RunWriter upper(settings.dir + "/upper", job.format);
-  RunWriter lower(settings.dir + "/lower", job.format);
+  RunWriter upper(settings.dir + "/upper", job);
+  RunWriter lower(settings.dir + "/lower", job);
   Values values;
   std::mt19937_64 random(1);
   const uint64_t entries = settings.input_bytes / (16 + value_bytes);
@@ -181,8 +190,8 @@ Figures RunParts(const Settings& settings, const Job& job, int threads) {
 
 void Measure(const Settings& settings, const Job& base_job, size_t value_bytes,
              const char* compression) {
-  for (const bool verify : {true, false}) {
-    for (const int threads : {1, 2}) {
+  for (const bool verify : settings.verify) {
+    for (const int threads : settings.threads) {
       Job job = base_job;
       job.verify_outputs = verify;
       Figures best;
@@ -216,6 +225,13 @@ Settings ParseArguments(int count, char** arguments) {
     if (name == "--dir") settings.dir = value;
     if (name == "--input_mib") settings.input_bytes = std::strtoull(value, nullptr, 10) << 20;
     if (name == "--rounds") settings.rounds = std::atoi(value);
+    if (name == "--bloom_bits") settings.bloom_bits = std::atoi(value);
+    if (name == "--file_mib") settings.file_bytes = std::strtoull(value, nullptr, 10) << 20;
+    if (name == "--verify") settings.verify = {*value != '0'};
+    if (name == "--threads") settings.threads = {std::atoi(value)};
+    if (name == "--compression") {
+      settings.compressions = {*value == 's' ? Compression::kSnappy : Compression::kNone};
+    }
     if (name == "--value_bytes") {
       settings.value_bytes.clear();
       for (const char* at = value; *at != '\0';) {
@@ -232,9 +248,14 @@ Settings ParseArguments(int count, char** arguments) {
 void RunAll(const Settings& settings) {
   (void)PosixFileSystem()->CreateDir(settings.dir);  // it may be there
   const table::InternalComparator order(BytewiseComparator());
+  std::shared_ptr<const FilterPolicy> filter;
+  if (settings.bloom_bits != 0) {
+    filter =
+        std::make_shared<table::InternalFilterPolicy>(NewBloomFilterPolicy(settings.bloom_bits));
+  }
   for (const size_t value_bytes : settings.value_bytes) {
-    for (const Compression compression : {Compression::kNone, Compression::kSnappy}) {
-      const Job job = MakeJob(settings, value_bytes, order, compression);
+    for (const Compression compression : settings.compressions) {
+      const Job job = MakeJob(settings, value_bytes, order, filter.get(), compression);
       Measure(settings, job, value_bytes, compression == Compression::kNone ? "none" : "snappy");
       RemoveInputs(job);
     }
