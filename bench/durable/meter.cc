@@ -1,20 +1,39 @@
 #include "bench/durable/meter.h"
 
 #include <sys/resource.h>
+#include <unistd.h>
 
 #include <chrono>
 #include <cstdio>
+#include <filesystem>
 #include <fstream>
 #include <string>
 #include <thread>
 
 #include "base/clock.h"
+#include "bench/harness/machine.h"
 
 namespace weft::bench {
 namespace {
 
 double SecondsOf(const timeval& time) {
   return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_usec) * 1e-6;
+}
+
+// Does a thread besides the caller run, or wait for a processor or a disk? On a busy machine a
+// thread may get no CPU time for long and yet have work.
+bool AnotherThreadWorks() {
+  const std::string self = std::to_string(gettid());
+  std::error_code error;
+  for (const auto& task : std::filesystem::directory_iterator("/proc/self/task", error)) {
+    if (task.path().filename() == self) continue;
+    const std::string stat = ReadLine(task.path() / "stat");
+    const size_t name_end = stat.rfind(')');  // the name may hold anything
+    if (name_end == std::string::npos || name_end + 2 >= stat.size()) continue;
+    const char state = stat[name_end + 2];
+    if (state == 'R' || state == 'D') return true;
+  }
+  return false;
 }
 
 }  // namespace
@@ -45,7 +64,7 @@ double WaitUntilQuiet(double limit_s) {
     std::this_thread::sleep_for(std::chrono::milliseconds(50));
     const double cpu_now = CpuOfThisProcess().Total();
     const uint64_t written_now = BytesGivenToWrite();
-    const bool busy = cpu_now - cpu > kBusyCpuS || written_now != written;
+    const bool busy = AnotherThreadWorks() || cpu_now - cpu > kBusyCpuS || written_now != written;
     quiet = busy ? 0 : quiet + 1;
     if (busy) last_busy = base::NowNs();
     cpu = cpu_now;

@@ -15,9 +15,9 @@ CpuSeconds CpuOfThisProcess();
 // does not say.
 uint64_t BytesGivenToWrite();
 
-// Waits until background work has ended: the process has used next to no CPU time and written
-// nothing for a quarter of a second. Gives up after `limit_s`. Returns the seconds of work it
-// waited for.
+// Waits until background work has ended: for a quarter of a second no other thread has wanted a
+// processor or waited for a disk, next to no CPU time was used and nothing written. Gives up after
+// `limit_s`. Returns the seconds of work it waited for.
 double WaitUntilQuiet(double limit_s);
 
 }  // namespace weft::bench
