@@ -92,7 +92,6 @@ class Player {
   std::vector<Kept> kept_;
   std::unique_ptr<Store> store_;
   int files_made_ = 0;
-  int snapshots_asked_ = 0;
 };
 
 }  // namespace weft::durable
