@@ -56,6 +56,7 @@ void OnSignal(int signal) {
   WriteOut(signal == SIGALRM ? "HUNG: the run takes too long\n" : "CRASHED\n");
   WriteStory();
   std::signal(signal, SIG_DFL);
+  std::signal(SIGABRT, SIG_DFL);
   std::raise(signal == SIGALRM ? SIGABRT : signal);
 }
 
