@@ -198,9 +198,10 @@ Status Repair::TakeLog(uint64_t number) {
       refused += record.size();
       continue;
     }
-    last = WriteBatchInternal::SequenceOf(record) + WriteBatchInternal::CountOf(record);
+    const uint32_t count = WriteBatchInternal::CountOf(record);
+    if (count == 0) continue;  // takes no number: the next record has the same one
+    last = WriteBatchInternal::SequenceOf(record) + count - 1;
     if (last > table::kSequenceMax) break;
-    last -= last > WriteBatchInternal::SequenceOf(record) ? 1 : 0;
     if (Status status = WriteBatchInternal::InsertInto(record, memtable.get()); !status.ok()) {
       return status;
     }
