@@ -50,7 +50,7 @@ void DbImpl::CompactionThread() {
 
 void DbImpl::WaitForCompactionLocked() {
   threads_idle_++;
-  if (retry_compaction_at_ns_ > base::NowNs()) {
+  if (retry_compaction_at_ns_ != 0) {  // time may have passed since PickLocked looked
     compact_work_.WaitFor(&mutex_, 100);
   } else {
     compact_work_.Wait(&mutex_);
@@ -60,7 +60,8 @@ void DbImpl::WaitForCompactionLocked() {
 
 std::unique_ptr<DbImpl::RunningCompaction> DbImpl::PickLocked() {
   if (!background_error_.ok() || placing_deep_) return nullptr;
-  if (base::NowNs() < retry_compaction_at_ns_) return nullptr;
+  if (retry_compaction_at_ns_ != 0 && base::NowNs() < retry_compaction_at_ns_) return nullptr;
+  retry_compaction_at_ns_ = 0;
   if (!manual_.empty()) return PickManualLocked();
   std::unique_ptr<Compaction> picked = picker_->Pick(versions_->current());
   if (picked == nullptr) return nullptr;
@@ -87,7 +88,7 @@ std::unique_ptr<DbImpl::RunningCompaction> DbImpl::PickManualLocked() {
     manual_.pop_front();
     compact_done_.NotifyAll();
     compact_work_.NotifyAll();
-    return nullptr;
+    return PickLocked();  // for the next one: nobody wakes this thread for it
   }
   manual->running = true;
   auto running = std::make_unique<RunningCompaction>();

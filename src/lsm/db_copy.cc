@@ -30,13 +30,15 @@ Status NotIngestible(const std::string& path, const std::string& why) {
 Status CheckForeign(Foreign* foreign) {
   if (Status status = foreign->table->Verify(nullptr); !status.ok()) return status;
   const auto entries = foreign->table->NewIterator({});
+  bool first = true;
   for (entries->SeekToFirst(); entries->Valid(); entries->Next()) {
     table::ParsedKey key;
     if (!table::ParseInternalKey(entries->key(), &key) || key.sequence != 0 ||
         key.type != table::ValueType::kValue) {
       return NotIngestible(foreign->path, "TableWriter did not write it");
     }
-    if (foreign->largest.empty() && foreign->smallest.empty()) foreign->smallest = key.user_key;
+    if (first) foreign->smallest = key.user_key;  // which may be empty
+    first = false;
     foreign->largest.assign(key.user_key);
   }
   return entries->status();

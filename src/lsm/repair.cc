@@ -54,6 +54,7 @@ class ManifestState {
 // Opens, and reads through, the table at `path`.
 Result<std::unique_ptr<table::Table>> OpenWhole(FileSystem* files,
                                                 const table::InternalComparator* comparator,
+                                                const FilterPolicy* filter,
                                                 const std::string& path) {
   auto bytes = files->GetFileSize(path);
   if (!bytes) return bytes.error();
@@ -61,6 +62,7 @@ Result<std::unique_ptr<table::Table>> OpenWhole(FileSystem* files,
   if (!file) return file.error();
   table::TableReadOptions read;
   read.order = comparator;
+  read.filter = filter;
   auto table = table::Table::Open(read, std::move(*file), *bytes, path);
   if (!table) return table.error();
   if (Status status = (*table)->Verify(nullptr); !status.ok()) return status;
@@ -107,7 +109,7 @@ Status Repair::Run() {
   for (const uint64_t number : logs_) {
     if (Status status = TakeLog(number); !status.ok()) return status;
   }
-  if (!state_ || LevelsOverlap()) {
+  if (!state_ || LevelsOverlap() || Level0OutOfOrder()) {
     if (Status status = MergeOverlapping(); !status.ok()) return status;
   }
   return WriteManifest();
@@ -242,7 +244,7 @@ Status Repair::WriteMemTable(const MemTable& memtable) {
 
 // Reads a whole table's ends and newest sequence number. Fails where it is not whole.
 Status Repair::Measure(const std::string& path, Kept* kept) {
-  auto table = OpenWhole(files_, &comparator_, path);
+  auto table = OpenWhole(files_, &comparator_, filter_.get(), path);
   if (!table) return table.error();
   kept->path = path;
   kept->file.bytes = (*table)->file_bytes();
@@ -326,6 +328,21 @@ bool Repair::LevelsOverlap() const {
         comparator_.Compare(files[i - 1]->largest, files[i]->smallest) >= 0) {
       return true;
     }
+  }
+  return false;
+}
+
+// In level 0 the greater number is the newer table. What was copied out of a damaged one has a
+// greater number than tables that are newer.
+bool Repair::Level0OutOfOrder() const {
+  std::map<uint64_t, table::SequenceNumber> newest;  // by file number
+  for (const Kept& kept : kept_) {
+    if (kept.file.level == 0) newest[kept.file.number] = kept.newest;
+  }
+  table::SequenceNumber before = 0;
+  for (const auto& [number, sequence] : newest) {
+    if (sequence < before) return true;
+    before = sequence;
   }
   return false;
 }

@@ -68,6 +68,7 @@ class Repair {
   Status MergeCluster(std::vector<Kept> cluster, int level, std::vector<Kept>* merged);
   int LevelFor(uint64_t bytes) const;
   bool LevelsOverlap() const;
+  bool Level0OutOfOrder() const;
   Status WriteManifest();
   void GiveUp(const std::string& name);
   std::string PathOf(const std::string& name) const { return dir_ + "/" + name; }

@@ -176,7 +176,7 @@ class World {
     while (with_faults_ && random_.OneIn(4)) TryToOpen(cut, kind);
     Shape shape = DrawOptions(cut->files.get());
     // Unsynced bytes that got lost before others are damage, to a store that is told to be strict.
-    if (kind == CrashKind::kReordered) shape.paranoid = false;
+    if (kind == CrashKind::kReordered || kind == CrashKind::kTorn) shape.paranoid = false;
     Engine* engine = random_.OneIn(8) && LevelDbEngine() != nullptr ? LevelDbEngine() : engine_;
     Note(std::string("recover with ") + engine->Name() + ": " + shape.ToString());
     const std::unique_ptr<Store> store = MustOpen(engine, shape, kDir);
