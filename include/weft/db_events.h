@@ -19,9 +19,8 @@ struct DbStatistics {
   uint64_t writes = 0;         // batches
   uint64_t keys_written = 0;   // changes in them
   uint64_t bytes_written = 0;  // keys and values of those
-  uint64_t seeks = 0;          // iterators positioned
+  uint64_t iterators = 0;      // made
   // The log.
-  uint64_t log_records = 0;  // groups of batches written as one
   uint64_t log_bytes = 0;
   uint64_t log_syncs = 0;
   // Tables.
@@ -35,10 +34,6 @@ struct DbStatistics {
   uint64_t compaction_keys_dropped = 0;
   uint64_t compaction_us = 0;        // wall time of all jobs, summed
   uint64_t compaction_failures = 0;  // jobs that ended in an error; their inputs stayed
-  uint64_t filter_checks = 0;
-  uint64_t filter_skips = 0;  // table reads that a filter spared
-  uint64_t blocks_read = 0;   // from files
-  uint64_t block_cache_hits = 0;
   // Waits of writers.
   uint64_t slowdowns = 0;  // writes that were delayed
   uint64_t slowdown_us = 0;

@@ -24,6 +24,7 @@ std::string StatisticsText(const DbStatistics& s) {
   AppendLine(&text, "writes", s.writes);
   AppendLine(&text, "keys_written", s.keys_written);
   AppendLine(&text, "bytes_written", s.bytes_written);
+  AppendLine(&text, "iterators", s.iterators);
   AppendLine(&text, "log_bytes", s.log_bytes);
   AppendLine(&text, "log_syncs", s.log_syncs);
   AppendLine(&text, "flushes", s.flushes);

@@ -97,6 +97,7 @@ void DbImpl::GetGroup(const ReadOptions& options, const ReadView& view,
 std::unique_ptr<Iterator> DbImpl::NewIterator(const ReadOptions& options) {
   const ReadViews::Pointer view = views_.Take();
   const table::SequenceNumber sequence = SequenceOf(options);
+  statistics_.Add(Statistics::kIterators, 1);
   std::vector<std::unique_ptr<Iterator>> children;
   children.push_back(view->active->NewIterator());
   for (const auto& each : view->immutable) children.push_back(each->NewIterator());

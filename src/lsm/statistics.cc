@@ -16,9 +16,7 @@ void Statistics::FillIn(DbStatistics* statistics) const {
   statistics->writes = Sum(kWrites);
   statistics->keys_written = Sum(kKeysWritten);
   statistics->bytes_written = Sum(kBytesWritten);
-  statistics->seeks = Sum(kSeeks);
-  statistics->log_records = Sum(kLogRecords);
-  statistics->log_bytes = Sum(kLogBytes);
+  statistics->iterators = Sum(kIterators);
   statistics->log_syncs = Sum(kLogSyncs);
   statistics->flushes = Sum(kFlushes);
   statistics->flush_bytes = Sum(kFlushBytes);
@@ -30,10 +28,6 @@ void Statistics::FillIn(DbStatistics* statistics) const {
   statistics->compaction_keys_dropped = Sum(kCompactionKeysDropped);
   statistics->compaction_us = Sum(kCompactionUs);
   statistics->compaction_failures = Sum(kCompactionFailures);
-  statistics->filter_checks = Sum(kFilterChecks);
-  statistics->filter_skips = Sum(kFilterSkips);
-  statistics->blocks_read = Sum(kBlocksRead);
-  statistics->block_cache_hits = Sum(kBlockCacheHits);
   statistics->slowdowns = Sum(kSlowdowns);
   statistics->slowdown_us = Sum(kSlowdownUs);
   statistics->stops = Sum(kStops);
