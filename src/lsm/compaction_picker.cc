@@ -1,6 +1,7 @@
 #include "lsm/compaction_picker.h"
 
 #include <algorithm>
+#include <numeric>
 #include <utility>
 
 #include "base/check.h"
@@ -91,22 +92,40 @@ bool CutAfter(uint64_t bytes_max, std::vector<FileRef>* inputs) {
 CompactionPicker::CompactionPicker(const DbOptions& options, CompactPointers* pointers)
     : options_(options), targets_(options), pointers_(pointers) {}
 
-bool CompactionPicker::NeedsCompaction(const Version& version) const {
-  for (int level = 0; level < kLevels - 1; ++level) {
-    if (targets_.Score(version, level) >= 1) return true;
+std::array<double, kLevels> CompactionPicker::Scores(const Version& version) const {
+  std::array<LevelTargets::Busy, kLevels> busy{};
+  for (const Compaction* compaction : running_) {
+    for (size_t i = 0; i < 2; ++i) {
+      LevelTargets::Busy& level =
+          busy[static_cast<size_t>(i == 0 ? compaction->level : compaction->output_level)];
+      level.tables += compaction->inputs[i].size();
+      level.bytes += TotalBytes(compaction->inputs[i]);
+    }
   }
+  std::array<double, kLevels> scores;
+  for (int level = 0; level < kLevels; ++level) {
+    const auto at = static_cast<size_t>(level);
+    scores[at] = targets_.Score(version, level, busy[at]);
+  }
+  return scores;
+}
+
+bool CompactionPicker::NeedsCompaction(const Version& version) const {
+  const std::array<double, kLevels> scores = Scores(version);
+  if (*std::max_element(scores.begin(), scores.end()) >= 1) return true;
   const SeekCharge seek = version.seek_file();
   return options_.seek_compaction && seek.file != nullptr && !seek.file->being_compacted;
 }
 
 std::unique_ptr<Compaction> CompactionPicker::Pick(const VersionRef& version) {
-  std::vector<std::pair<double, int>> due;
-  for (int level = 0; level < kLevels - 1; ++level) {
-    const double score = targets_.Score(*version, level);
-    if (score >= 1) due.emplace_back(-score, level);
-  }
-  std::sort(due.begin(), due.end());
-  for (const auto& [score, level] : due) {
+  const std::array<double, kLevels> scores = Scores(*version);
+  std::array<int, kLevels> levels;
+  std::iota(levels.begin(), levels.end(), 0);
+  std::stable_sort(levels.begin(), levels.end(), [&](int a, int b) {
+    return scores[static_cast<size_t>(a)] > scores[static_cast<size_t>(b)];
+  });
+  for (const int level : levels) {
+    if (scores[static_cast<size_t>(level)] < 1) break;
     auto compaction = level == 0 ? PickLevel0(version) : PickDeeper(version, level);
     if (compaction != nullptr) return compaction;
   }

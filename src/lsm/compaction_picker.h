@@ -91,6 +91,8 @@ class CompactionPicker {
   size_t running() const { return running_.size(); }
 
   const LevelTargets& targets() const { return targets_; }
+  // By level; see LevelTargets::Score.
+  std::array<double, kLevels> Scores(const Version& version) const;
 
  private:
   std::unique_ptr<Compaction> PickLevel0(const VersionRef& version);

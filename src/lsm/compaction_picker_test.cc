@@ -208,7 +208,8 @@ class Script {
   std::string Scores() {
     std::string text;
     for (int level = 0; level < kLevels; ++level) {
-      text += Fixed(picker_->targets().Score(*version_, level)) + (level + 1 < kLevels ? " " : "");
+      text += Fixed(picker_->Scores(*version_)[static_cast<size_t>(level)]);
+      if (level + 1 < kLevels) text += " ";
     }
     return text + (picker_->NeedsCompaction(*version_) ? ", due\n" : ", at rest\n");
   }

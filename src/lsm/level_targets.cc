@@ -21,17 +21,15 @@ LevelTargets::LevelTargets(const DbOptions& options)
   }
 }
 
-double LevelTargets::Score(const Version& version, int level) const {
+double LevelTargets::Score(const Version& version, int level, const Busy& busy) const {
   if (level >= kLevels - 1) return 0;
-  uint64_t tables = 0;
-  uint64_t bytes = 0;
-  for (const FileRef& file : version.level(level).files()) {
-    if (file->being_compacted) continue;
-    ++tables;
-    bytes += file->bytes;
+  if (level == 0) {
+    const size_t tables = version.level(0).size();
+    return static_cast<double>(tables - std::min(tables, busy.tables)) / level0_trigger_;
   }
-  if (level == 0) return static_cast<double>(tables) / level0_trigger_;
-  return static_cast<double>(bytes) / static_cast<double>(TargetBytes(level));
+  const uint64_t bytes = version.level(level).bytes();
+  return static_cast<double>(bytes - std::min(bytes, busy.bytes)) /
+         static_cast<double>(TargetBytes(level));
 }
 
 uint64_t LevelTargets::DebtBytes(const Version& version) const {

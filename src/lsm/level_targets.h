@@ -3,11 +3,12 @@
 // Why level 1 follows the write buffer: docs/design/0005-compaction-picking.md.
 //
 // Units     bytes.
-// Threads   pure; being_compacted is read, so Score and PickOrder hold the store's mutex.
+// Threads   pure.
 // Source    LevelDB's scores.
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 
 #include "lsm/limits.h"
@@ -24,9 +25,13 @@ class LevelTargets {
   uint64_t TargetBytes(int level) const { return targets_[static_cast<size_t>(level)]; }
   int level0_trigger() const { return level0_trigger_; }
 
-  // 1 and above: the level wants to be compacted. Tables that are being compacted do not count.
-  // The last level: 0, there is nowhere to go.
-  double Score(const Version& version, int level) const;
+  // 1 and above: the level wants to be compacted. `busy`: of its tables, those that are being
+  // compacted, which do not count. The last level: 0, there is nowhere to go.
+  struct Busy {
+    size_t tables = 0;
+    uint64_t bytes = 0;
+  };
+  double Score(const Version& version, int level, const Busy& busy) const;
   // What must be compacted until every level is in its limit: what exceeds the targets, going down
   // and down, and all of level 0 where it has as many tables as start a compaction.
   uint64_t DebtBytes(const Version& version) const;

@@ -34,11 +34,23 @@ Status CheckEnds(const table::InternalComparator& comparator, const FileMeta& fi
   return {};
 }
 
+// REQUIRES: `first` stands before `second` in the level
 Status CheckOrder(const table::InternalComparator& comparator, int level, const FileMeta& first,
                   const FileMeta& second) {
-  if (comparator.Compare(first.largest, second.smallest) < 0) return {};
+  if (level == 0 ? first.number != second.number
+                 : comparator.Compare(first.largest, second.smallest) < 0) {
+    return {};
+  }
   return Status(Code::kCorruption, Named(first) + " and " + Named(second) + " overlap in level " +
                                        std::to_string(level));
+}
+
+// Sorts files of which all but a few at the end are in order.
+template <typename Less>
+void SortTail(std::vector<FileRef>* files, const Less& less) {
+  const auto tail = std::is_sorted_until(files->begin(), files->end(), less);
+  std::sort(tail, files->end(), less);
+  std::inplace_merge(files->begin(), tail, files->end(), less);
 }
 
 }  // namespace
@@ -55,21 +67,15 @@ Result<std::shared_ptr<const Level>> Level::Make(const table::InternalComparator
     if (Status status = CheckEnds(comparator, *file); !status.ok()) return status;
   }
   if (level == 0) {
-    std::sort(files.begin(), files.end(),
-              [](const FileRef& a, const FileRef& b) { return a->number > b->number; });
-    for (size_t i = 1; i < files.size(); ++i) {
-      if (files[i - 1]->number == files[i]->number) {
-        return Status(Code::kCorruption, Named(*files[i]) + " is twice in level 0");
-      }
-    }
+    SortTail(&files, [](const FileRef& a, const FileRef& b) { return a->number > b->number; });
   } else {
-    std::sort(files.begin(), files.end(), [&](const FileRef& a, const FileRef& b) {
+    SortTail(&files, [&](const FileRef& a, const FileRef& b) {
       return comparator.Compare(a->smallest, b->smallest) < 0;
     });
-    for (size_t i = 1; i < files.size(); ++i) {
-      Status status = CheckOrder(comparator, level, *files[i - 1], *files[i]);
-      if (!status.ok()) return status;
-    }
+  }
+  for (size_t i = 1; i < files.size(); ++i) {
+    Status status = CheckOrder(comparator, level, *files[i - 1], *files[i]);
+    if (!status.ok()) return status;
   }
   std::shared_ptr<Level> made(new Level);  // freed by the shared pointer
   made->bytes_ = TotalBytes(files);
@@ -126,10 +132,12 @@ Result<std::shared_ptr<const Version>> Version::Apply(const VersionEdit& edit) c
   for (size_t level = 0; level < kLevels; ++level) {
     version->levels_[level] = levels_[level];
     if (added[level].empty() && removed[level].empty()) continue;
-    std::vector<FileRef> files = std::move(added[level]);
+    std::vector<FileRef> files;
+    files.reserve(levels_[level]->size() + added[level].size());
     for (const FileRef& file : levels_[level]->files()) {
       if (removed[level].erase(file->number) == 0) files.push_back(file);
     }
+    files.insert(files.end(), added[level].begin(), added[level].end());
     if (!removed[level].empty()) {
       return Status(Code::kCorruption, "table " + std::to_string(*removed[level].begin()) +
                                            " is to be removed from level " + std::to_string(level) +

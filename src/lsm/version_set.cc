@@ -299,26 +299,34 @@ bool VersionSet::may_delete_files() const {
   return !in_doubt_;
 }
 
-std::set<uint64_t> VersionSet::LiveTables() {
+std::vector<uint64_t> VersionSet::LiveTables() const {
   mutex_->AssertHeld();
-  std::set<uint64_t> live;
+  // Most versions share most levels.
+  std::set<const Level*> levels;
+  std::vector<VersionRef> held;
   for (const std::weak_ptr<const Version>& each : versions_) {
-    const VersionRef version = each.lock();
+    VersionRef version = each.lock();
     if (version == nullptr) continue;
-    for (int level = 0; level < kLevels; ++level) {
-      for (const FileRef& file : version->level(level).files()) live.insert(file->number);
-    }
+    for (int level = 0; level < kLevels; ++level) levels.insert(&version->level(level));
+    held.push_back(std::move(version));
   }
+  std::vector<uint64_t> live;
+  for (const Level* level : levels) {
+    for (const FileRef& file : level->files()) live.push_back(file->number);
+  }
+  std::sort(live.begin(), live.end());
+  live.erase(std::unique(live.begin(), live.end()), live.end());
   return live;
 }
 
-bool VersionSet::IsNeeded(const ParsedFileName& file, const std::set<uint64_t>& live) const {
+bool VersionSet::IsNeeded(const ParsedFileName& file, const std::vector<uint64_t>& live) const {
   mutex_->AssertHeld();
   switch (file.type) {
     case FileType::kLog: return file.number >= log_number_ || file.number == prev_log_number_;
     case FileType::kManifest: return file.number >= manifest_number_;
     case FileType::kTable:
-      return live.count(file.number) > 0 || (!jobs_.empty() && file.number >= *jobs_.begin());
+      return std::binary_search(live.begin(), live.end(), file.number) ||
+             (!jobs_.empty() && file.number >= *jobs_.begin());
     case FileType::kTemp: return writing_;
     case FileType::kCurrent:
     case FileType::kLock:
@@ -327,10 +335,10 @@ bool VersionSet::IsNeeded(const ParsedFileName& file, const std::set<uint64_t>& 
   return true;
 }
 
-std::vector<std::string> VersionSet::ObsoleteFiles(const std::vector<std::string>& names) {
+std::vector<std::string> VersionSet::ObsoleteFiles(const std::vector<std::string>& names) const {
   std::vector<std::string> obsolete;
   if (!may_delete_files()) return obsolete;
-  const std::set<uint64_t> live = LiveTables();
+  const std::vector<uint64_t> live = LiveTables();
   for (const std::string& name : names) {
     ParsedFileName parsed;
     if (ParseFileName(name, &parsed) && !IsNeeded(parsed, live)) obsolete.push_back(name);

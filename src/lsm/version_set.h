@@ -106,9 +106,9 @@ class VersionSet {
   bool may_delete_files() const;
   // Of `names` (of the folder, read before the call or after), those that no live version, log,
   // job or manifest needs. Empty unless may_delete_files.
-  std::vector<std::string> ObsoleteFiles(const std::vector<std::string>& names);
-  // Numbers of all tables of versions that anybody still holds.
-  std::set<uint64_t> LiveTables();
+  std::vector<std::string> ObsoleteFiles(const std::vector<std::string>& names) const;
+  // Numbers of all tables of versions that anybody still holds, in order.
+  std::vector<uint64_t> LiveTables() const;
 
  private:
   Status CheckManifest(const ManifestState& state, const std::string& path) const;
@@ -130,7 +130,7 @@ class VersionSet {
   // Tables and pointers, as a manifest's first record has them.
   VersionEdit Snapshot(const Turn& turn) const;
 
-  bool IsNeeded(const ParsedFileName& file, const std::set<uint64_t>& live) const;
+  bool IsNeeded(const ParsedFileName& file, const std::vector<uint64_t>& live) const;
   void Log(const std::string& line) const {
     if (logger_ != nullptr) logger_->Log(line);
   }
