@@ -380,15 +380,21 @@ class RowMaker {
 };
 
 // What a row's text has no room for: the cost, the debt left behind, the other percentiles.
-void PrintNotes(const Row& row, const std::vector<std::string>& stores) {
+void PrintNotes(const Row& row, const std::string& subject,
+                const std::vector<std::string>& stores) {
   for (const std::string& store : stores) {
     if (!row.details.contains(store)) continue;
     const nlohmann::json& side = row.details[store];
     std::string text =
         fmt::format("      {}: CPU s {:.2f} user, {:.2f} system", store,
                     side["user_cpu_s"].get<double>(), side["system_cpu_s"].get<double>());
-    if (side.contains("cpu_us_per_op"))
-      text += fmt::format(", {:.2f} us/op", side["cpu_us_per_op"].get<double>());
+    if (side.contains("cpu_us_per_op")) {
+      const auto mine = side["cpu_us_per_op"].get<double>();
+      text += fmt::format(", {:.2f} us/op", mine);
+      if (store != subject && row.details[subject].contains("cpu_us_per_op"))
+        text += fmt::format(" ({:.2f} of {}'s)",
+                            mine / row.details[subject]["cpu_us_per_op"].get<double>(), subject);
+    }
     if (side.contains("write_amplification_tables"))
       text += fmt::format(", settled in {:.1f} s, write amplification {:.2f} (with log {:.2f})",
                           side["settle_s"].get<double>(),
@@ -418,12 +424,13 @@ void AddRows(const RowMaker& maker, const Course& course, const std::vector<std:
     if (stores.size() == 1) {
       Row row = maker.Make(step, stores[0], "");
       report.Add(row);
-      PrintNotes(row, stores);
+      PrintNotes(row, stores[0], stores);
     }
     for (size_t peer = 1; peer < stores.size(); ++peer) {
       const Row row = maker.Make(step, stores[0], stores[peer]);
       report.Add(row);
-      PrintNotes(row, peer == 1 ? std::vector{stores[0], stores[peer]} : std::vector{stores[peer]});
+      PrintNotes(row, stores[0],
+                 peer == 1 ? std::vector{stores[0], stores[peer]} : std::vector{stores[peer]});
     }
   }
   for (const std::string suffix : {"", "-compacted"}) {
