@@ -30,13 +30,11 @@ class FilesRun final : public table::TableRun {
 // Follows one lookup from table to table, and finds the table that it is to be charged to.
 class SeekWatch {
  public:
-  // Before a table is searched.
-  void Next(const FileMeta* file, int level, SeekCharge* charge) {
+  // The table was searched; one that its filter spared the search is none.
+  void Searched(const FileMeta* file, int level, SeekCharge* charge) {
     if (last_.file != nullptr && charge != nullptr && charge->file == nullptr) *charge = last_;
     last_ = {file, level};
   }
-  // Its filter spared the search after all.
-  void Spared() { last_ = {}; }
 
  private:
   SeekCharge last_;
@@ -83,11 +81,12 @@ Status Version::Get(const ReadOptions& options, std::string_view internal_key, s
       status = std::move(found);
       return false;
     }
-    watch.Next(file, level, charge);
     open.table->Get(options, &lookup);
+    if (lookup.found == TableLookup::Found::kFiltered) return true;
+    watch.Searched(file, level, charge);
     switch (lookup.found) {
+      case TableLookup::Found::kFiltered:
       case TableLookup::Found::kNothing: return true;
-      case TableLookup::Found::kFiltered: watch.Spared(); return true;
       case TableLookup::Found::kDeletion: return false;
       case TableLookup::Found::kValue:
         // Copied here, while the table is surely open.
@@ -136,6 +135,9 @@ class Version::Lookups {
   struct One {
     VersionLookup* lookup = nullptr;
     TableLookup in_table;
+    // Where it is sought now.
+    const FileMeta* file = nullptr;
+    int level = 0;
     OpenTable open;
     SeekWatch watch;
     bool done = false;
@@ -148,7 +150,8 @@ class Version::Lookups {
       one->done = true;
       return;
     }
-    one->watch.Next(file, level, &one->lookup->charge);
+    one->file = file;
+    one->level = level;
     one->in_table.table = one->open.table;
     batch_.push_back(one);
     in_tables_.push_back(&one->in_table);
@@ -163,14 +166,13 @@ class Version::Lookups {
   }
 
   static void Take(One* one) {
+    if (one->in_table.found == TableLookup::Found::kFiltered) return;
     VersionLookup* lookup = one->lookup;
-    one->done = true;
+    one->watch.Searched(one->file, one->level, &lookup->charge);
+    one->done = one->in_table.found != TableLookup::Found::kNothing;
     switch (one->in_table.found) {
-      case TableLookup::Found::kNothing: one->done = false; break;
       case TableLookup::Found::kFiltered:
-        one->watch.Spared();
-        one->done = false;
-        break;
+      case TableLookup::Found::kNothing:
       case TableLookup::Found::kDeletion: break;
       case TableLookup::Found::kValue:
         lookup->value->assign(one->in_table.value);

@@ -151,7 +151,8 @@ Status VersionSet::LogAndApply(VersionEdit* edit, base::Mutex* mutex) {
   while (writing_) write_ended_.Wait(mutex);
   writing_ = true;
   CompleteEdit(edit);
-  Turn turn{current_, compact_pointers_, manifest_number_, in_doubt_};
+  const bool names_files = !edit->new_files.empty() || *edit->log_number != log_number_;
+  Turn turn{current_, compact_pointers_, manifest_number_, names_files, in_doubt_};
   mutex->Unlock();
   const Result<VersionRef> after = turn.before->Apply(*edit);
   Status status = after ? Write(edit, &turn) : after.error();
@@ -171,8 +172,8 @@ Status VersionSet::LogAndApply(VersionEdit* edit, base::Mutex* mutex) {
 
 void VersionSet::CompleteEdit(VersionEdit* edit) {
   mutex_->AssertHeld();
-  if (!edit->log_number) edit->log_number = log_number_;
-  WEFT_CHECK(*edit->log_number >= log_number_ && *edit->log_number < next_file_number());
+  edit->log_number = std::max(edit->log_number.value_or(0), log_number_);
+  WEFT_CHECK(*edit->log_number < next_file_number());
   if (!edit->prev_log_number) edit->prev_log_number = prev_log_number_;
   edit->last_sequence = last_sequence();
   for (const auto& [level, key] : edit->compact_pointers) {
@@ -183,8 +184,8 @@ void VersionSet::CompleteEdit(VersionEdit* edit) {
 Status VersionSet::Write(VersionEdit* edit, Turn* turn) {
   if (manifest_.file == nullptr && reusable_bytes_ > 0) ReopenManifest(turn->manifest_number);
   if (manifest_.file == nullptr) return BeginManifest(edit, turn);
-  // The names of tables must be safe before the manifest names them.
-  Status status = edit->new_files.empty() ? Status() : files_->SyncDir(dir_);
+  // The names of tables and logs must be safe before the manifest names them.
+  Status status = turn->names_files ? files_->SyncDir(dir_) : Status();
   if (!status.ok()) return status;
   edit->next_file_number = next_file_number();
   status = manifest_.Add(*edit);

@@ -66,7 +66,7 @@ class VersionSet {
   // --- Changing ---
 
   // Adds to *edit what every record has (log and file numbers, last sequence) and carries it out.
-  // An edit that names no log number keeps the current one. kCorruption where it removes a table
+  // An edit that names no log number, or a lower one, keeps the current one. kCorruption where it removes a table
   // that is not there, or would make tables overlap: nothing is written or changed then. The tables
   // it names must be synced and closed; after another error they must stay, until ObsoleteFiles has
   // them: the manifest may name them.
@@ -122,6 +122,7 @@ class VersionSet {
     VersionRef before;
     CompactPointers pointers;
     uint64_t manifest_number;
+    bool names_files;  // that were not named before
     bool in_doubt;
   };
   Status Write(VersionEdit* edit, Turn* turn);

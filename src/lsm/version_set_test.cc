@@ -367,6 +367,18 @@ TEST_F(VersionSetTest, OneFailedWriteIsMadeGoodByAFreshManifest) {
   EXPECT_EQ(Numbers(1).size(), 1u);
 }
 
+TEST_F(VersionSetTest, ALogThatTheManifestNamesSurvivesAPowerCut) {
+  Create();
+  VersionEdit edit;
+  edit.log_number = set_->NewFileNumber();
+  ASSERT_TRUE(kit_.memory.NewWritableFile(LogFileName(kit_.dir, *edit.log_number), FileUse::kLog)
+                  .has_value());
+  ASSERT_TRUE(Apply(edit).ok());
+  std::mt19937_64 random(1);
+  kit_.memory.Crash(&random, base::CrashKind::kDropAll);
+  EXPECT_TRUE(Reopen().ok());
+}
+
 TEST_F(VersionSetTest, NothingIsDeletedWhileAFailedEditIsInDoubt) {
   Create();
   ASSERT_TRUE(kit_.memory.SetContents(TableFileName(kit_.dir, 1), "obsolete").ok());
