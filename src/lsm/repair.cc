@@ -100,7 +100,7 @@ Status Repair::Run() {
     const auto found = level_of.find(number);
     if (state_ && found == level_of.end()) {
       Say("table " + std::to_string(number) + " is no longer part of the store");
-      GiveUp(TableFileName("", number).substr(1));
+      GiveUp(PathOfTable(number).substr(dir_.size() + 1));
       continue;
     }
     const int level = found == level_of.end() ? -1 : found->second;
@@ -139,12 +139,12 @@ Status Repair::ReadManifest() {
   auto number = ReadCurrentFile(files_, dir_);
   if (!number) {
     Say(number.error().ToString());
-    return {};
+    return number.error().code() == Code::kIoError ? number.error() : Status();
   }
   auto file = files_->NewSequentialFile(ManifestFileName(dir_, *number));
   if (!file) {
     Say(file.error().ToString());
-    return {};
+    return file.error().code() == Code::kIoError ? file.error() : Status();
   }
   LogReader reader(file->get(), nullptr, LogReader::Mode::kStop);
   ManifestState state;
@@ -155,6 +155,7 @@ Status Repair::ReadManifest() {
     whole = edit.DecodeFrom(record).ok();
     if (whole) state.Apply(edit);
   }
+  if (reader.end() == LogEnd::kReadError) return reader.status();
   whole = whole && (reader.end() == LogEnd::kClean || reader.end() == LogEnd::kTorn);
   VersionEdit sum = state.Take();
   if (sum.comparator && *sum.comparator != options_.comparator->Name()) {
@@ -263,8 +264,7 @@ Status Repair::Measure(const std::string& path, Kept* kept) {
 }
 
 Status Repair::TakeTable(uint64_t number, int level) {
-  std::string path = TableFileName(dir_, number);
-  if (!files_->FileExists(path)) path = OldTableFileName(dir_, number);
+  const std::string path = PathOfTable(number);
   Kept kept;
   kept.file.number = number;
   kept.file.level = std::max(level, 0);
@@ -312,6 +312,11 @@ Status Repair::TakeDamagedTable(const std::string& path, int level) {
   report_.tables_salvaged++;
   kept_.push_back(std::move(kept));
   return {};
+}
+
+std::string Repair::PathOfTable(uint64_t number) const {
+  const std::string path = TableFileName(dir_, number);
+  return files_->FileExists(path) ? path : OldTableFileName(dir_, number);
 }
 
 bool Repair::LevelsOverlap() const {

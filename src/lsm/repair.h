@@ -72,6 +72,7 @@ class Repair {
   Status WriteManifest();
   void GiveUp(const std::string& name);
   std::string PathOf(const std::string& name) const { return dir_ + "/" + name; }
+  std::string PathOfTable(uint64_t number) const;
   void Say(const std::string& line) const;
 
   const DbOptions options_;

@@ -6,6 +6,8 @@
 #include <atomic>
 #include <cstdio>
 #include <filesystem>
+#include <iostream>
+#include <string_view>
 
 #include <fmt/ranges.h>
 #include <spdlog/spdlog.h>
@@ -15,6 +17,7 @@
 #include "server/options.h"
 #include "server/process.h"
 #include "server/server.h"
+#include "tool/db_command.h"
 
 namespace weft::server {
 namespace {
@@ -133,6 +136,11 @@ int Serve(ParsedOptions parsed) {
 }  // namespace weft::server
 
 int main(int argc, char** argv) {
+  if (argc > 1 && std::string_view(argv[1]) == "db") {
+    std::ios::sync_with_stdio(false);
+    const weft::tool::Console console{weft::PosixFileSystem(), std::cout, std::cerr};
+    return static_cast<int>(weft::tool::RunDb(console, {argv + 2, argv + argc}));
+  }
   auto parsed = weft::server::ParseOptions(argc, argv);
   if (!parsed) {
     std::fprintf(stderr, "weft: %s\nTry 'weft serve --help'.\n",

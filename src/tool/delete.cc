@@ -1,0 +1,43 @@
+// weft db delete: deletes one key.
+#include <CLI/CLI.hpp>
+#include <memory>
+#include <string>
+
+#include "tool/db_command.h"
+#include "tool/store_flags.h"
+#include "tool/text_form.h"
+
+namespace weft::tool {
+
+namespace {
+
+struct Delete {
+  StoreFlags store;
+  std::string key;
+
+  Exit Run(const Console& console) const {
+    auto bytes = FromEscaped(key);
+    if (!bytes) return Fail(console, bytes.error());
+    auto options = store.Options(console.files);
+    if (!options) return Fail(console, options.error());
+    if (Status status = store.CheckStore(console.files); !status.ok()) {
+      return Fail(console, status);
+    }
+    auto db = Db::Open(*options, store.dir());
+    if (!db) return Fail(console, db.error());
+    const Status status = (*db)->Delete({.sync = true}, *bytes);
+    return status.ok() ? Exit::kOk : Fail(console, status);
+  }
+};
+
+}  // namespace
+
+Command AddDelete(CLI::App* db) {
+  const auto remove = std::make_shared<Delete>();
+  CLI::App* const app = db->add_subcommand("delete", "delete a key (no error where there is none)");
+  remove->store.AddTo(app, true);
+  app->add_option("KEY", remove->key, "the key, with escapes")->required();
+  return {app, [remove](const Console& console) { return remove->Run(console); }};
+}
+
+}  // namespace weft::tool

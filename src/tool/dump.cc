@@ -1,0 +1,107 @@
+// weft db dump: all keys and values, or one file's contents.
+#include <CLI/CLI.hpp>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "tool/db_command.h"
+#include "tool/dump_file.h"
+#include "tool/store_flags.h"
+#include "tool/text_form.h"
+
+namespace weft::tool {
+
+namespace {
+
+struct Dump {
+  StoreFlags store;
+  std::string file;
+  std::optional<std::string> from;
+  std::optional<std::string> to;
+  std::string values = "escaped";
+  DumpStyle style;
+  bool json = false;
+
+  Exit Run(const Console& console) {
+    auto options = store.Options(console.files);
+    if (!options) return Fail(console, options.error());
+    style.values = values == "hex" ? Form::kHex : Form::kEscaped;
+    if (!file.empty()) {
+      if (from || to || json) {
+        return Fail(console, {Code::kInvalidArgument,
+                              "--file shows a whole file, as text: no --from, --to, --json"});
+      }
+      const bool is_path = file.find('/') != std::string::npos;
+      return DumpFile(console, is_path ? file : store.dir() + "/" + file, style);
+    }
+    if (Status status = store.CheckStore(console.files); !status.ok()) {
+      return Fail(console, status);
+    }
+    return DumpStore(console, *options);
+  }
+
+  Exit DumpStore(const Console& console, const DbOptions& options) const {
+    std::string lower;
+    std::string upper;
+    ReadOptions read;
+    read.verify_checksums = true;
+    read.fill_cache = false;
+    if (from) {
+      auto key = FromEscaped(*from);
+      if (!key) return Fail(console, key.error());
+      lower = *key;
+      read.lower_bound = lower;
+    }
+    if (to) {
+      auto key = FromEscaped(*to);
+      if (!key) return Fail(console, key.error());
+      upper = *key;
+      read.upper_bound = upper;
+    }
+    auto db = Db::OpenReadOnly(options, store.dir());
+    if (!db) return Fail(console, db.error());
+    const auto entries = (*db)->NewIterator(read);
+    uint64_t left = style.entries_max;
+    for (entries->SeekToFirst(); entries->Valid() && left > 0; entries->Next(), left--) {
+      Print(console.out, entries->key(), entries->value());
+    }
+    return entries->status().ok() ? Exit::kOk : Fail(console, entries->status());
+  }
+
+  void Print(std::ostream& out, std::string_view key, std::string_view value) const {
+    if (json) {
+      out << "{\"key\": " << JsonString(Escaped(key));
+      if (!style.keys_only) out << ", \"value\": " << JsonString(ToText(value, style.values));
+      out << "}\n";
+      return;
+    }
+    out << '\'' << Escaped(key) << '\'';
+    if (!style.keys_only) out << " => '" << ToText(value, style.values) << '\'';
+    out << '\n';
+  }
+};
+
+}  // namespace
+
+Command AddDump(CLI::App* db) {
+  const auto dump = std::make_shared<Dump>();
+  CLI::App* const app = db->add_subcommand("dump", "print all keys and values, or one file");
+  dump->store.AddTo(app, false);
+  app->add_option("--file", dump->file,
+                  "instead: a log's batches, a table's blocks and entries, or a manifest's edits; "
+                  "damage is told and passed over")
+      ->type_name("FILE");
+  app->add_option("--from", dump->from, "first key, with escapes")->type_name("KEY");
+  app->add_option("--to", dump->to, "the key to stop before, with escapes")->type_name("KEY");
+  app->add_option("--limit", dump->style.entries_max, "print so many entries at most")
+      ->type_name("N");
+  app->add_flag("--keys", dump->style.keys_only, "no values");
+  app->add_option("--values", dump->values, "how values are printed: escaped (default) or hex")
+      ->type_name("FORM")
+      ->check(CLI::IsMember({"escaped", "hex"}));
+  app->add_flag("--layout", dump->style.layout_only, "of a table file: its blocks alone");
+  app->add_flag("--json", dump->json, "an object a line; its strings are escaped text");
+  return {app, [dump](const Console& console) { return dump->Run(console); }};
+}
+
+}  // namespace weft::tool

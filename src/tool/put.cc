@@ -1,0 +1,50 @@
+// weft db put: stores one key.
+#include <CLI/CLI.hpp>
+#include <memory>
+#include <string>
+
+#include "tool/db_command.h"
+#include "tool/store_flags.h"
+#include "tool/text_form.h"
+
+namespace weft::tool {
+
+namespace {
+
+struct Put {
+  StoreFlags store;
+  std::string key;
+  std::string value;
+  bool create = false;
+
+  Exit Run(const Console& console) const {
+    auto key_bytes = FromEscaped(key);
+    if (!key_bytes) return Fail(console, key_bytes.error());
+    auto value_bytes = FromEscaped(value);
+    if (!value_bytes) return Fail(console, value_bytes.error());
+    auto options = store.Options(console.files);
+    if (!options) return Fail(console, options.error());
+    const Status there = store.CheckStore(console.files);
+    if (!there.ok() && !create) return Fail(console, there);
+    // Only where there is nothing of a store: beside files of a damaged one a new one must not be.
+    options->create_if_missing = !there.ok();
+    auto db = Db::Open(*options, store.dir());
+    if (!db) return Fail(console, db.error());
+    const Status status = (*db)->Put({.sync = true}, *key_bytes, *value_bytes);
+    return status.ok() ? Exit::kOk : Fail(console, status);
+  }
+};
+
+}  // namespace
+
+Command AddPut(CLI::App* db) {
+  const auto put = std::make_shared<Put>();
+  CLI::App* const app = db->add_subcommand("put", "store a value under a key");
+  put->store.AddTo(app, true);
+  app->add_option("KEY", put->key, "the key, with escapes")->required();
+  app->add_option("VALUE", put->value, "the value, with escapes")->required();
+  app->add_flag("--create", put->create, "make the store where there is none");
+  return {app, [put](const Console& console) { return put->Run(console); }};
+}
+
+}  // namespace weft::tool

@@ -1,0 +1,80 @@
+// weft db repair: makes what is whole of a damaged store openable again.
+#include <CLI/CLI.hpp>
+#include <memory>
+#include <string>
+
+#include "lsm/checked_options.h"
+#include "lsm/file_names.h"
+#include "lsm/repair.h"
+#include "tool/db_command.h"
+#include "tool/store_flags.h"
+
+namespace weft::tool {
+
+namespace {
+
+void Print(std::ostream& out, const lsm::RepairReport& report, bool json) {
+  const struct {
+    const char* name;
+    uint64_t value;
+    const char* text;
+  } lines[] = {
+      {"logs", report.logs, "logs read"},
+      {"log_bytes_dropped", report.log_bytes_dropped, "bytes of logs given up"},
+      {"tables_whole", report.tables_whole, "tables whole"},
+      {"tables_salvaged", report.tables_salvaged, "tables damaged, of which blocks were kept"},
+      {"tables_lost", report.tables_lost, "tables of which nothing was kept"},
+      {"table_bytes_dropped", report.table_bytes_dropped,
+       "bytes of damaged tables not copied (their index and filter included)"},
+      {"tables_merged", report.tables_merged, "tables merged, because they overlap"},
+      {"last_sequence", report.last_sequence, "last sequence number"},
+  };
+  if (json) {
+    out << "{\"manifest_read\": " << (report.manifest_read ? "true" : "false");
+    for (const auto& line : lines) out << ", \"" << line.name << "\": " << line.value;
+    out << "}\n";
+    return;
+  }
+  out << (report.manifest_read ? "the manifest was whole\n"
+                               : "the manifest was not whole: every table was taken\n");
+  for (const auto& line : lines) out << line.text << ": " << line.value << '\n';
+}
+
+struct Repair {
+  StoreFlags store;
+  bool json = false;
+
+  Exit Run(const Console& console) const {
+    auto options = store.Options(console.files);
+    if (!options) return Fail(console, options.error());
+    if (Status status = store.CheckStore(console.files); !status.ok()) {
+      return Fail(console, status);
+    }
+    auto checked = lsm::CheckedOptions(*options);
+    if (!checked) return Fail(console, checked.error());
+    auto lock = console.files->LockFile(lsm::LockFileName(store.dir()));
+    if (!lock) return Fail(console, lock.error());
+    auto log = NewFileLogger(console.files, lsm::InfoLogFileName(store.dir()));
+    if (log) checked->info_log = *log;
+    const auto say = [&](const std::string& line) {
+      console.err << "repair: " << line << std::endl;
+    };
+    lsm::Repair repair(*checked, store.dir(), say);
+    if (Status status = repair.Run(); !status.ok()) return Fail(console, status);
+    Print(console.out, repair.report(), json);
+    return Exit::kOk;
+  }
+};
+
+}  // namespace
+
+Command AddRepair(CLI::App* db) {
+  const auto repair = std::make_shared<Repair>();
+  CLI::App* const app = db->add_subcommand(
+      "repair", "make what is whole openable again; the rest goes to the folder DIR/lost");
+  repair->store.AddTo(app, true);
+  app->add_flag("--json", repair->json, "the report as JSON");
+  return {app, [repair](const Console& console) { return repair->Run(console); }};
+}
+
+}  // namespace weft::tool

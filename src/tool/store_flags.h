@@ -1,0 +1,43 @@
+// tool/store_flags.h: the options that all commands of `weft db` share, and the folder they are of.
+//
+// Threads   one at a time.
+// Errors    kInvalidArgument: another comparator, or `dir` is no folder with a store in it.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "weft/db.h"
+
+namespace CLI {
+class App;
+}  // namespace CLI
+
+namespace weft::tool {
+
+class StoreFlags {
+ public:
+  // `dir` and the shared options; `writes`: those of what is written as well.
+  void AddTo(CLI::App* app, bool writes);
+
+  // What the options say; the store is never made.
+  Result<DbOptions> Options(FileSystem* files) const;
+  // The folder, without slashes at its end.
+  std::string dir() const;
+  // Ok where there is a store, or files of one. Looks before anything is opened, because opening to
+  // write makes files.
+  Status CheckStore(FileSystem* files) const;
+
+ private:
+  std::string dir_;
+  std::string comparator_ = "bytewise";
+  std::string compression_ = "snappy";
+  int bloom_bits_ = 0;
+  uint64_t cache_mib_ = 8;
+  bool paranoid_ = false;
+};
+
+// `dir` without slashes at its end.
+std::string WithoutSlashes(std::string dir);
+
+}  // namespace weft::tool

@@ -1,0 +1,51 @@
+// tool/table_file.h: a table file taken apart block by block, as far as it is whole.
+//
+// For looking into tables, damaged ones too; lookups are table/table.h's.
+//
+// Threads   one at a time.
+// Errors    kCorruption names the file and the block's offset.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "table/block_reader.h"
+#include "table/format.h"
+#include "weft/file_system.h"
+#include "weft/status.h"
+
+namespace weft::tool {
+
+class TableFile {
+ public:
+  // Reads the footer.
+  static Result<std::unique_ptr<TableFile>> Open(FileSystem* files, const std::string& path);
+
+  struct Block {
+    table::BlockContents contents;
+    Compression compression = Compression::kNone;
+  };
+  // Checked and decompressed.
+  Result<Block> Read(const table::BlockHandle& handle) const;
+  // The entries of a block whose values are handles: the index, or what names the other blocks.
+  Result<std::vector<std::pair<std::string, table::BlockHandle>>> ReadHandles(
+      const table::BlockHandle& handle) const;
+
+  const table::Footer& footer() const { return footer_; }
+  uint64_t bytes() const { return blocks_.bytes; }
+
+ private:
+  explicit TableFile(std::string path) : path_(std::move(path)) {}
+
+  const std::string path_;
+  std::unique_ptr<RandomAccessFile> file_;
+  table::BlockFile blocks_;
+  table::Footer footer_;
+};
+
+// "none", "snappy", "zstd".
+const char* CompressionName(Compression compression);
+
+}  // namespace weft::tool
