@@ -46,7 +46,9 @@ Status CheckForeign(Foreign* foreign) {
 
 }  // namespace
 
-Status DbImpl::Checkpoint(const std::string& dir) {
+Status DbImpl::Checkpoint(const std::string& target) {
+  std::string dir = target;
+  while (dir.size() > 1 && dir.back() == '/') dir.pop_back();
   if (files_->FileExists(dir)) return {Code::kInvalidArgument, dir + ": exists"};
   if (Status status = Flush(); !status.ok()) return status;
   VersionRef version;

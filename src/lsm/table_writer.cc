@@ -42,7 +42,7 @@ class StoreTableWriter final : public TableWriter {
   }
 
   Status Put(std::string_view key, std::string_view value) override {
-    if (file_ == nullptr) return {Code::kInvalidArgument, path_ + ": it is finished"};
+    if (finished_) return {Code::kInvalidArgument, path_ + ": it is finished"};
     if (builder_.entries() > 0 && comparator_.CompareUser(last_key_, key) >= 0) {
       return {Code::kInvalidArgument, path_ + ": keys must come in order, each once"};
     }
@@ -54,8 +54,9 @@ class StoreTableWriter final : public TableWriter {
   }
 
   Status Finish() override {
-    if (file_ == nullptr) return {Code::kInvalidArgument, path_ + ": it is finished"};
+    if (finished_) return {Code::kInvalidArgument, path_ + ": it is finished"};
     if (builder_.entries() == 0) return {Code::kInvalidArgument, path_ + ": nothing was put"};
+    finished_ = true;  // also where it fails: what is in the file cannot be gone on with
     Status status = builder_.Finish();
     if (status.ok()) status = file_->Sync();
     if (status.ok()) status = file_->Close();
@@ -81,7 +82,8 @@ class StoreTableWriter final : public TableWriter {
   const std::shared_ptr<const FilterPolicy> user_filter_;
   const table::InternalFilterPolicy filter_;
   table::TableBuilder builder_;
-  std::unique_ptr<WritableFile> file_;
+  std::unique_ptr<WritableFile> file_;  // null: not opened, or whole and closed
+  bool finished_ = false;
   std::string last_key_;
   std::string internal_key_;
 };

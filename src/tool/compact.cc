@@ -22,17 +22,17 @@ class Listener final : public EventListener {
   void OnFlush(const FlushEvent& event) override {
     if (!event.status.ok() || event.file_number == 0) return;
     err_ << "compact: wrote what was in memory: " << event.keys << " entries, "
-         << BytesText(event.bytes) << std::endl;
+         << BytesText(event.bytes) << '\n';
   }
   void OnCompactionBegin(const CompactionEvent& event) override {
     err_ << "compact: level " << event.level << " to " << event.output_level << ": "
-         << event.inputs[0].size() << " and " << event.inputs[1].size() << " tables" << std::endl;
+         << event.inputs[0].size() << " and " << event.inputs[1].size() << " tables\n";
   }
   void OnCompactionEnd(const CompactionEvent& event) override {
     err_ << "compact: level " << event.level << " to " << event.output_level << ": "
          << BytesText(event.bytes_read) << " read, " << BytesText(event.bytes_written)
          << " written in " << event.outputs.size() << " tables, " << event.keys_dropped << " of "
-         << event.keys_read << " entries dropped, " << event.us / 1000 << " ms" << std::endl;
+         << event.keys_read << " entries dropped, " << event.us / 1000 << " ms\n";
   }
 
  private:

@@ -15,7 +15,7 @@ constexpr uint64_t kSecondNs = 1'000'000'000;
 }  // namespace
 
 Exit Fail(const Console& console, const Status& status) {
-  console.err << "weft db: " << status.ToString() << std::endl;
+  console.err << "weft db: " << status.ToString() << '\n';
   return status.code() == Code::kCorruption ? Exit::kDamaged : Exit::kCannotRun;
 }
 
@@ -26,8 +26,7 @@ void Progress::At(uint64_t done, uint64_t total, std::string_view where) {
   const uint64_t now = base::NowNs();
   if (now < next_ns_) return;
   next_ns_ = now + kSecondNs;
-  err_ << what_ << ": " << BytesText(done) << " of " << BytesText(total) << ", " << where
-       << std::endl;
+  err_ << what_ << ": " << BytesText(done) << " of " << BytesText(total) << ", " << where << '\n';
 }
 
 std::string BytesText(uint64_t bytes) {

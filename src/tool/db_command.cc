@@ -31,7 +31,7 @@ Exit RunDb(const Console& console, const std::vector<std::string>& arguments) {
     console.out << app.help();
     return Exit::kOk;
   } catch (const CLI::ParseError& error) {
-    console.err << "weft db: " << error.what() << "\nTry 'weft db --help'." << std::endl;
+    console.err << "weft db: " << error.what() << "\nTry 'weft db --help'.\n";
     return Exit::kCannotRun;
   }
   const auto named =
@@ -39,7 +39,7 @@ Exit RunDb(const Console& console, const std::vector<std::string>& arguments) {
   const Exit exit = named->run(console);
   console.out.flush();
   if (console.out.good()) return exit;
-  console.err << "weft db: the results could not be written" << std::endl;
+  console.err << "weft db: the results could not be written\n";
   return Exit::kCannotRun;
 }
 

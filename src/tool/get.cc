@@ -31,7 +31,7 @@ struct Get {
     read.verify_checksums = true;
     const Status status = (*db)->Get(read, *bytes, &value);
     if (status.code() == Code::kNotFound) {
-      console.err << "weft db: there is no key '" << Escaped(*bytes) << "'" << std::endl;
+      console.err << "weft db: there is no key '" << Escaped(*bytes) << "'\n";
       return Exit::kDamaged;
     }
     if (!status.ok()) return Fail(console, status);

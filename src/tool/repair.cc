@@ -56,9 +56,7 @@ struct Repair {
     if (!lock) return Fail(console, lock.error());
     auto log = NewFileLogger(console.files, lsm::InfoLogFileName(store.dir()));
     if (log) checked->info_log = *log;
-    const auto say = [&](const std::string& line) {
-      console.err << "repair: " << line << std::endl;
-    };
+    const auto say = [&](const std::string& line) { console.err << "repair: " << line << '\n'; };
     lsm::Repair repair(*checked, store.dir(), say);
     if (Status status = repair.Run(); !status.ok()) return Fail(console, status);
     Print(console.out, repair.report(), json);

@@ -1,0 +1,302 @@
+// Checkpoint, Ingest, TableWriter and DestroyDb; linking and copying files.
+#include <gtest/gtest.h>
+
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/faulty_file_system.h"
+#include "base/memory_file_system.h"
+#include "lsm/store_copy.h"
+#include "weft/db.h"
+
+namespace weft {
+namespace {
+
+using Model = std::map<std::string, std::string>;
+
+std::string Key(int i) {
+  const std::string text = std::to_string(i);
+  return std::string(6 - text.size(), '0') + text;
+}
+
+class DbCopyTest : public testing::Test {
+ protected:
+  DbCopyTest() {
+    options.create_if_missing = true;
+    options.file_system = &files;
+    options.write_buffer_size = 64 << 10;
+  }
+  ~DbCopyTest() override { db.reset(); }
+
+  void Open() {
+    db.reset();
+    auto opened = Db::Open(options, "/db");
+    ASSERT_TRUE(opened.has_value()) << opened.error().ToString();
+    db = std::move(*opened);
+  }
+  void Put(int from, int to, const std::string& value) {
+    for (int i = from; i < to; i++) {
+      ASSERT_TRUE(db->Put({}, Key(i), value).ok());
+      model[Key(i)] = value;
+    }
+  }
+  // A table of keys [from, to); what the store will hold after it.
+  std::string Table(const std::string& path, int from, int to, const std::string& value) {
+    auto writer = TableWriter::Open(options, path);
+    EXPECT_TRUE(writer.has_value());
+    for (int i = from; i < to; i++) {
+      EXPECT_TRUE((*writer)->Put(Key(i), value).ok());
+      model[Key(i)] = value;
+    }
+    EXPECT_TRUE((*writer)->Finish().ok());
+    return path;
+  }
+  static Model All(Db* of, const Snapshot* snapshot = nullptr) {
+    Model all;
+    ReadOptions read;
+    read.snapshot = snapshot;
+    const auto iterator = of->NewIterator(read);
+    for (iterator->SeekToFirst(); iterator->Valid(); iterator->Next()) {
+      all.emplace(iterator->key(), iterator->value());
+      std::string value;
+      EXPECT_TRUE(of->Get(read, iterator->key(), &value).ok());
+      EXPECT_EQ(value, iterator->value());
+    }
+    EXPECT_TRUE(iterator->status().ok()) << iterator->status().ToString();
+    return all;
+  }
+  // Holds what the model says, also after it was opened anew and compacted.
+  void ExpectModel() {
+    EXPECT_EQ(All(db.get()), model);
+    Open();
+    EXPECT_EQ(All(db.get()), model);
+    ASSERT_TRUE(db->CompactRange(nullptr, nullptr).ok());
+    EXPECT_EQ(All(db.get()), model);
+  }
+
+  base::MemoryFileSystem memory;
+  base::FaultyFileSystem files{&memory};
+  DbOptions options;
+  std::unique_ptr<Db> db;
+  Model model;
+};
+
+TEST_F(DbCopyTest, ACheckpointHoldsThatInstantAndLivesByItself) {
+  Open();
+  Put(0, 3000, "before");
+  ASSERT_TRUE(db->Delete({}, Key(1)).ok());
+  model.erase(Key(1));
+  ASSERT_TRUE(db->Checkpoint("/copy/").ok());
+  EXPECT_EQ(db->Checkpoint("/copy").code(), Code::kInvalidArgument);
+  const Model then = model;
+  Put(0, 3000, "after");
+  ASSERT_TRUE(db->CompactRange(nullptr, nullptr).ok());
+  db.reset();
+  ASSERT_TRUE(DestroyDb("/db", options).ok());
+  EXPECT_FALSE(files.FileExists("/db"));
+  auto copy = Db::Open(options, "/copy");
+  ASSERT_TRUE(copy.has_value()) << copy.error().ToString();
+  EXPECT_EQ(All(copy->get()), then);
+  ASSERT_TRUE((*copy)->Put({}, "more", "x").ok());
+  ASSERT_TRUE((*copy)->CompactRange(nullptr, nullptr).ok());
+  EXPECT_EQ(All(copy->get()).size(), then.size() + 1);
+}
+
+TEST_F(DbCopyTest, ACheckpointThatFailsLeavesNothing) {
+  Open();
+  Put(0, 500, "v");
+  ASSERT_TRUE(db->Flush().ok());
+  for (const base::FileCallKind kind :
+       {base::FileCallKind::kLinkFile, base::FileCallKind::kCreateDir,
+        base::FileCallKind::kRenameFile, base::FileCallKind::kSyncDir}) {
+    files.SetHook([kind](const base::FileCall& call) {
+      const bool hit = call.kind == kind && call.path.find("/db") == std::string::npos;
+      const bool link = call.kind == kind && kind == base::FileCallKind::kLinkFile;
+      return hit || link ? Status(Code::kIoError, "test") : Status();
+    });
+    EXPECT_FALSE(db->Checkpoint("/copy").ok());
+    files.Heal();
+    if (kind == base::FileCallKind::kSyncDir) continue;  // its last one comes after the rename
+    EXPECT_FALSE(files.FileExists("/copy"));
+  }
+  EXPECT_EQ(All(db.get()), model);
+}
+
+TEST_F(DbCopyTest, WhereNamesCannotBeLinkedFilesAreCopied) {
+  files.SetHook([](const base::FileCall& call) {
+    return call.kind == base::FileCallKind::kLinkFile ? Status(Code::kUnsupported, "test")
+                                                      : Status();
+  });
+  Open();
+  Put(0, 1000, "v");
+  ASSERT_TRUE(db->Checkpoint("/copy").ok());
+  const Model then = model;
+  const std::string path = Table("/in.ldb", 5000, 5100, "ingested");
+  ASSERT_TRUE(db->Ingest({{path}}, true).ok());
+  EXPECT_FALSE(files.FileExists(path));
+  ExpectModel();
+  auto copy = Db::OpenReadOnly(options, "/copy");
+  ASSERT_TRUE(copy.has_value());
+  EXPECT_EQ(All(copy->get()), then);
+}
+
+TEST_F(DbCopyTest, IngestedTablesThatLieApartAreTakenAsTheyAre) {
+  Open();
+  Put(0, 100, "v");
+  const std::string a = Table("/a.ldb", 1000, 2000, "a");
+  const std::string b = Table("/b.ldb", 3000, 3001, "b");
+  const uint64_t bytes = db->Statistics().flush_bytes;
+  ASSERT_TRUE(db->Ingest({{a, b}}, false).ok());
+  EXPECT_TRUE(files.FileExists(a));
+  EXPECT_GE(db->Statistics().flush_bytes, bytes);
+  ExpectModel();
+  Put(1500, 1600, "later");
+  ExpectModel();
+}
+
+TEST_F(DbCopyTest, IngestedKeysAreNewerThanAllBeforeAndTheLaterTableWins) {
+  Open();
+  Put(0, 1000, "old");
+  ASSERT_TRUE(db->Flush().ok());
+  Put(500, 700, "in memory");
+  const std::string a = Table("/a.ldb", 100, 600, "a");
+  const std::string b = Table("/b.ldb", 550, 800, "b");
+  const std::string c = Table("/c.ldb", 5000, 5100, "c");  // c and d: apart from the store alone
+  const std::string d = Table("/d.ldb", 5050, 5200, "d");
+  ASSERT_TRUE(db->Ingest({{a, b, c, d}}, true).ok());
+  EXPECT_FALSE(files.FileExists(a) || files.FileExists(d));
+  ExpectModel();
+  ASSERT_TRUE(db->Delete({}, Key(560)).ok());
+  model.erase(Key(560));
+  Put(561, 570, "later");
+  ExpectModel();
+}
+
+TEST_F(DbCopyTest, SnapshotsDoNotSeeWhatIsIngestedAfterThem) {
+  Open();
+  Put(0, 100, "old");
+  const Model then = model;
+  const Snapshot* const snapshot = db->GetSnapshot();
+  const auto iterator = db->NewIterator({});
+  const std::string over = Table("/over.ldb", 50, 60, "new");
+  const std::string apart = Table("/apart.ldb", 1000, 1010, "new");
+  ASSERT_TRUE(db->Ingest({{over, apart}}, false).ok());
+  EXPECT_EQ(All(db.get(), snapshot), then);
+  Model walked;
+  for (iterator->SeekToFirst(); iterator->Valid(); iterator->Next()) {
+    walked.emplace(iterator->key(), iterator->value());
+  }
+  EXPECT_EQ(walked, then);
+  EXPECT_EQ(All(db.get()), model);
+  db->ReleaseSnapshot(snapshot);
+}
+
+TEST_F(DbCopyTest, WhatIsNoTableOfAWriterIsRefusedAndNothingIsLost) {
+  Open();
+  Put(0, 100, "v");
+  ASSERT_TRUE(db->Flush().ok());
+  const Model then = model;
+  const std::string good = Table("/good.ldb", 500, 600, "good");
+  model = then;
+  ASSERT_TRUE(memory.SetContents("/short.ldb", "no table").ok());
+  ASSERT_TRUE(memory.SetContents("/bad.ldb", *memory.Contents(good)).ok());
+  ASSERT_TRUE(memory.FlipBits("/bad.ldb", 10, 1).ok());
+  for (const std::string bad : {"/none.ldb", "/short.ldb", "/bad.ldb"}) {
+    EXPECT_FALSE(db->Ingest({{good, bad}}, true).ok()) << bad;
+    EXPECT_TRUE(files.FileExists(good));
+    EXPECT_EQ(All(db.get()), then);
+  }
+  for (const std::string& path : memory.AllFiles()) {
+    // A store's own table has numbers that mean nothing elsewhere.
+    if (path.starts_with("/db/") && path.ends_with(".ldb")) {
+      EXPECT_EQ(db->Ingest({{path}}, false).code(), Code::kInvalidArgument);
+    }
+  }
+  ExpectModel();
+}
+
+TEST_F(DbCopyTest, AnIngestThatFailsAnywhereTakesEffectWhollyOrNotAtAll) {
+  for (uint64_t n = 1; n < 200; n++) {
+    memory.Restore(base::MemoryFileSystem());
+    model.clear();
+    Open();
+    Put(0, 100, "old");
+    ASSERT_TRUE(db->Flush().ok());
+    const Model before = model;
+    const std::string a = Table("/a.ldb", 50, 150, "new");
+    const std::string b = Table("/b.ldb", 500, 550, "new");
+    const uint64_t faults = files.faults();
+    files.FailCall(n);
+    const Status status = db->Ingest({{a, b}}, true);
+    files.Heal();
+    const bool hit = files.faults() > faults;
+    if (status.ok()) {
+      EXPECT_EQ(All(db.get()), model) << n;
+    } else {
+      EXPECT_TRUE(files.FileExists(a) && files.FileExists(b)) << n;
+      EXPECT_EQ(All(db.get()), before) << n;
+    }
+    const Model now = All(db.get());
+    Open();
+    const Model after = All(db.get());
+    // A manifest record whose sync failed may be there or not.
+    EXPECT_TRUE(after == now || (!status.ok() && after == model)) << n;
+    if (!hit) return;
+  }
+  ADD_FAILURE() << "calls never end";
+}
+
+TEST_F(DbCopyTest, ATableWriterWantsKeysInOrderAndLeavesNoHalfTable) {
+  {
+    auto writer = TableWriter::Open(options, "/t.ldb");
+    ASSERT_TRUE(writer.has_value());
+    EXPECT_EQ((*writer)->Finish().code(), Code::kInvalidArgument);  // nothing was put
+    ASSERT_TRUE((*writer)->Put("", "empty key").ok());
+    EXPECT_EQ((*writer)->Put("", "twice").code(), Code::kInvalidArgument);
+    ASSERT_TRUE((*writer)->Put("b", "").ok());
+    EXPECT_EQ((*writer)->Put("a", "").code(), Code::kInvalidArgument);
+  }
+  EXPECT_FALSE(files.FileExists("/t.ldb"));
+  EXPECT_FALSE(TableWriter::Open(options, "/none/t.ldb").has_value());
+  for (const base::FileCallKind kind :
+       {base::FileCallKind::kAppend, base::FileCallKind::kSync, base::FileCallKind::kClose}) {
+    auto writer = TableWriter::Open(options, "/t.ldb");
+    ASSERT_TRUE(writer.has_value());
+    ASSERT_TRUE((*writer)->Put("a", "1").ok());
+    files.SetHook([kind](const base::FileCall& call) {
+      return call.kind == kind ? Status(Code::kIoError, "test") : Status();
+    });
+    EXPECT_EQ((*writer)->Finish().code(), Code::kIoError);
+    files.Heal();
+    EXPECT_FALSE((*writer)->Put("b", "2").ok());
+    EXPECT_FALSE((*writer)->Finish().ok());
+    writer->reset();
+    EXPECT_FALSE(files.FileExists("/t.ldb"));
+  }
+}
+
+TEST_F(DbCopyTest, DestroyLeavesWhatIsNotTheStores) {
+  Open();
+  Put(0, 100, "v");
+  EXPECT_EQ(DestroyDb("/db", options).code(), Code::kRetryLater);  // it is open
+  db.reset();
+  ASSERT_TRUE(memory.SetContents("/db/mine.txt", "x").ok());
+  ASSERT_TRUE(DestroyDb("/db", options).ok());
+  EXPECT_EQ(memory.AllFiles(), std::vector<std::string>{"/db/mine.txt"});
+  EXPECT_TRUE(DestroyDb("/none", options).ok());
+  EXPECT_FALSE(files.FileExists("/none"));
+}
+
+TEST(StoreCopy, ParentsOfPaths) {
+  EXPECT_EQ(lsm::ParentOf("/a/b"), "/a");
+  EXPECT_EQ(lsm::ParentOf("/a/b//"), "/a");
+  EXPECT_EQ(lsm::ParentOf("/a"), "/");
+  EXPECT_EQ(lsm::ParentOf("/"), "/");
+  EXPECT_EQ(lsm::ParentOf("a"), ".");
+  EXPECT_EQ(lsm::ParentOf("a/b"), "a");
+}
+
+}  // namespace
+}  // namespace weft
