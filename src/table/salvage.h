@@ -5,8 +5,9 @@
 // is looked for at every byte, if it is not above kBlockBytesMax.
 //
 // Threads   one at a time.
-// Errors    of the file only: damage is what this is for. skipped_bytes() says how much was given
-// up. Cost      the whole file in memory; behind damage up to kSearchBytes for each damaged byte.
+// Errors    of the file only: damage is no error; skipped_bytes() says how much was given up.
+// Cost      the whole file in memory; behind damage a pass of kBlockBytesMax for each kStartsBytes
+//           that are damaged.
 #pragma once
 
 #include <cstdint>
