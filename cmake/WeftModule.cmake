@@ -45,6 +45,13 @@ function(weft_module name)
     add_executable(weft_${name}_test ${tests})
     target_link_libraries(weft_${name}_test PRIVATE weft_${name} GTest::gmock GTest::gtest_main)
     target_compile_definitions(weft_${name}_test PRIVATE WEFT_SOURCE_DIR="${CMAKE_SOURCE_DIR}")
+    # What is tested is optimised in its library. Compiling the tests themselves is most of the time
+    # of a build, and of a sanitized one nearly all.
+    if(WEFT_SANITIZE)
+      target_compile_options(weft_${name}_test PRIVATE -O0)
+    else()
+      target_compile_options(weft_${name}_test PRIVATE -O1)
+    endif()
     add_test(NAME weft_${name}_test COMMAND weft_${name}_test)
     set_tests_properties(weft_${name}_test PROPERTIES TIMEOUT 600 LABELS unit)
     add_dependencies(weft_unit_tests weft_${name}_test)

@@ -128,7 +128,7 @@ Status DbImpl::OpenStoreLocked() {
 
   std::vector<uint64_t> logs;
   if (Status status = FindLogsLocked(&logs); !status.ok()) return status;
-  LogReplay replay(files_, dir_, options_.paranoid_checks);
+  LogReplay replay(files_, dir_, options_.paranoid_checks, versions_->last_sequence());
   VersionEdit edit;
   // The mutex is held, as it is here.
   const auto apply = [&](std::string_view contents) WEFT_NO_THREAD_SAFETY_ANALYSIS {

@@ -57,6 +57,7 @@ Status LogReplay::Run(const std::vector<uint64_t>& logs, const Apply& apply) {
   for (const uint64_t number : logs) {
     whole_bytes_of_last_.reset();
     if (Status status = ReplayOne(number, apply); !status.ok()) return status;
+    behind_empty_log_ = last_ == 0;
   }
   return {};
 }
@@ -86,6 +87,8 @@ Status LogReplay::ReplayOne(uint64_t number, const Apply& apply) {
                                    std::to_string(reader.valid_bytes()) + " are whole"};
   }
   if (reader.end() == LogEnd::kClean) {
+    // Zeros at the end: room never used, or records that a power cut took away.
+    if (reader.valid_bytes() < reader.file_bytes()) broke_off_ = true;
     if (!ended_) whole_bytes_of_last_ = reader.valid_bytes();
     return {};
   }
@@ -107,8 +110,9 @@ Status LogReplay::Take(std::string_view record, const Apply& apply, bool* taken)
   const table::SequenceNumber first = WriteBatchInternal::SequenceOf(record);
   const uint32_t count = WriteBatchInternal::CountOf(record);
   // Without a break numbers may be passed over: a write that failed, an ingested table.
-  *taken = first > last_ && (!broke_off_ || last_ == 0 || first == last_ + 1) &&
-           first + count <= table::kSequenceMax;
+  bool goes_on = !broke_off_ || first == last_ + 1;
+  if (last_ == 0) goes_on = !behind_empty_log_ || (!broke_off_ && first <= recorded_ + 1);
+  *taken = first > last_ && goes_on && first + count <= table::kSequenceMax;
   if (!*taken) return {};
   broke_off_ = false;
   if (count > 0) last_ = first + count - 1;

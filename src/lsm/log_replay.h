@@ -50,8 +50,10 @@ class LogReplay {
   // Takes a batch's contents, in order.
   using Apply = std::function<Status(std::string_view contents)>;
 
-  LogReplay(FileSystem* files, std::string dir, bool paranoid)
-      : files_(files), dir_(std::move(dir)), paranoid_(paranoid) {}
+  // `recorded`: the last sequence number that the manifest knows of.
+  LogReplay(FileSystem* files, std::string dir, bool paranoid,
+            table::SequenceNumber recorded = table::kSequenceMax)
+      : files_(files), dir_(std::move(dir)), paranoid_(paranoid), recorded_(recorded) {}
 
   // `logs` ascending. Stops at the first error of `apply`, and returns it.
   Status Run(const std::vector<uint64_t>& logs, const Apply& apply);
@@ -73,9 +75,13 @@ class LogReplay {
   FileSystem* const files_;
   const std::string dir_;
   const bool paranoid_;
+  const table::SequenceNumber recorded_;
   std::optional<CloseMark> mark_;
   table::SequenceNumber last_ = 0;
   bool broke_off_ = false;  // the log before ended in something that is no record
+  // The logs so far held no record. A log is left for the next one only when something is in it, so
+  // that what was there is lost, unless LevelDB was told to compact an empty memtable.
+  bool behind_empty_log_ = false;
   bool ended_ = false;      // a hole was met: nothing more is taken
   std::vector<Damage> damages_;
   std::vector<uint64_t> logs_with_losses_;

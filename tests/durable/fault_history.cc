@@ -94,6 +94,14 @@ size_t Floor(const Writer& writer, const Cut& cut, uint64_t synced_before, bool 
     failed += writer.attempts()[i].outcome == Attempt::Outcome::kError;
   }
   const std::vector<std::pair<std::string, std::string>> entries(found.begin(), found.end());
+  for (size_t i = floor; i < end; ++i) {  // the rest, to see what is there of it
+    size_t there = 0;
+    for (const Change& change : writer.attempts()[i].batch) {
+      const auto at = found.find(change.key);
+      there += at != found.end() && change.value && at->second == *change.value;
+    }
+    if (there > 0) Note("of write " + std::to_string(i) + " there are " + std::to_string(there));
+  }
   Fail("writer " + writer.prefix() + ": what is left is no state after a prefix of the " +
        std::to_string(end) + " writes (" + std::to_string(floor) + " must be there, " +
        std::to_string(failed) +

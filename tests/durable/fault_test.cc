@@ -169,10 +169,20 @@ class World {
     if (random_.OneIn(2)) cut->files->Crash(&crash_random_, kind);
   }
 
+  static void NoteFiles(MemoryFileSystem* files) {
+    std::string line = "left:";
+    for (const std::string& path : files->AllFiles()) {
+      Result<uint64_t> bytes = files->GetFileSize(path);
+      line += " " + path.substr(path.rfind('/') + 1) + "=" + std::to_string(bytes ? *bytes : 0);
+    }
+    Note(line);
+  }
+
   // Crashes, recovers and judges. What each writer's keys hold then.
   std::vector<Model> JudgeCut(const std::vector<Writer>& writers, Cut* cut, CrashKind kind) {
     Note("crash kind " + std::to_string(static_cast<int>(kind)));
     cut->files->Crash(&crash_random_, kind);
+    NoteFiles(cut->files.get());
     while (with_faults_ && random_.OneIn(4)) TryToOpen(cut, kind);
     Shape shape = DrawOptions(cut->files.get());
     // Unsynced bytes that got lost before others are damage, to a store that is told to be strict.

@@ -16,8 +16,8 @@
 namespace weft::durable {
 namespace {
 
-constexpr size_t kNotesMax = 24;
-constexpr size_t kNoteBytesMax = 200;
+constexpr size_t kNotesMax = 40;
+constexpr size_t kNoteBytesMax = 400;
 constexpr size_t kShownBytesMax = 40;
 
 // What a signal handler may look at: plain memory that is written before it is needed.
