@@ -112,6 +112,7 @@ Status DbImpl::Ingest(std::span<const std::string> paths, bool move) {
   {
     base::MutexLock lock(&mutex_);
     job = versions_->BeginJob();
+    ingesting_ = true;
   }
   VersionEdit edit;
   Status status;
@@ -134,6 +135,8 @@ Status DbImpl::Ingest(std::span<const std::string> paths, bool move) {
   if (status.ok()) InstallViewLocked();
   visible_.store(assigned_, std::memory_order_release);
   visible_.notify_all();
+  ingesting_ = false;
+  room_.NotifyAll();
   RemoveObsoleteFilesLocked();
   compact_work_.NotifyAll();
   if (status.ok() && move) {

@@ -213,6 +213,8 @@ class DbImpl final : public Db {
   uint64_t active_log_ WEFT_GUARDED_BY(mutex_) = 0;  // the number of the active memtable's log
   // A flushed table is on its way below level 0: nothing may be picked that could overlap it.
   bool placing_deep_ WEFT_GUARDED_BY(mutex_) = false;
+  // Tables are being ingested: no snapshot may be made that would see them before they are there.
+  bool ingesting_ WEFT_GUARDED_BY(mutex_) = false;
   SnapshotList snapshots_ WEFT_GUARDED_BY(mutex_);
   Status background_error_ WEFT_GUARDED_BY(mutex_);
   std::deque<ManualCompaction*> manual_ WEFT_GUARDED_BY(mutex_);

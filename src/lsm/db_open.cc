@@ -45,6 +45,10 @@ std::unique_ptr<const FilterPolicy> FilterOf(const DbOptions& options) {
   return std::make_unique<const table::InternalFilterPolicy>(options.filter_policy);
 }
 
+Status DoesNotExist(const std::string& dir) {
+  return {Code::kInvalidArgument, dir + ": does not exist (create_if_missing is false)"};
+}
+
 // Keeps a log whose records were not all taken, under another name, for who wants to look into it.
 void KeepAside(FileSystem* files, const std::string& dir, uint64_t log) {
   const std::string lost = dir + "/lost";
@@ -88,8 +92,9 @@ Result<std::unique_ptr<DbImpl>> DbImpl::Open(const DbOptions& options, const std
 
 Status DbImpl::OpenFiles() {
   if (!read_only_) {
-    // Whether it is there, and may be made, is decided by the file CURRENT.
+    // Whether the store is there is decided by the file CURRENT.
     const bool made = !files_->FileExists(dir_);
+    if (made && !options_.create_if_missing) return DoesNotExist(dir_);
     if (Status status = files_->CreateDir(dir_); !status.ok()) return status;
     if (made) {
       if (Status status = files_->SyncDir(ParentOf(dir_)); !status.ok()) return status;
@@ -117,7 +122,7 @@ Status DbImpl::OpenFiles() {
 Status DbImpl::OpenStoreLocked() {
   if (!files_->FileExists(CurrentFileName(dir_))) {
     if (!options_.create_if_missing || read_only_) {
-      return {Code::kInvalidArgument, dir_ + ": does not exist (create_if_missing is false)"};
+      return DoesNotExist(dir_);
     }
     if (Status status = versions_->CreateNew(); !status.ok()) return status;
   } else if (options_.error_if_exists) {

@@ -118,6 +118,7 @@ std::unique_ptr<Iterator> DbImpl::NewIterator(const ReadOptions& options) {
 
 const Snapshot* DbImpl::GetSnapshot() {
   base::MutexLock lock(&mutex_);
+  while (ingesting_) room_.Wait(&mutex_);  // what is ingested may have no number of its own
   return snapshots_.New(visible_.load(std::memory_order_acquire));
 }
 

@@ -121,6 +121,7 @@ TEST_F(DbTest, OpenSaysWhyNot) {
   auto missing = Db::Open(options, "/db");
   ASSERT_FALSE(missing.has_value());
   EXPECT_EQ(missing.error().code(), Code::kInvalidArgument);
+  EXPECT_FALSE(files.FileExists("/db"));
   options.create_if_missing = true;
   Open();
   auto held = Db::Open(options, "/db");
