@@ -9,7 +9,7 @@
 //
 // LevelDB is spared what it is known not to survive: failing calls; a second log (it does not sync
 // the one it leaves, so that synced writes outlive earlier ones); appending to a log that was torn;
-// damage within a log (it goes on behind it).
+// damage within a log, or a torn one before another (it goes on behind both).
 //
 //   fault_test [--runs N] [--seed S] [--long]      (durable/kit.h has the rest)
 //   fault_test --enumerate [--runs N]   run n fails the n-th call, and cuts the power there
@@ -187,7 +187,10 @@ class World {
     Shape shape = DrawOptions(cut->files.get());
     // Unsynced bytes that got lost before others are damage, to a store that is told to be strict.
     if (kind == CrashKind::kReordered || kind == CrashKind::kTorn) shape.paranoid = false;
-    Engine* engine = random_.OneIn(8) && LevelDbEngine() != nullptr ? LevelDbEngine() : engine_;
+    // LevelDB goes on behind a log that is torn, with the next one: a hole of its own making.
+    const bool torn = kind == CrashKind::kReordered || kind == CrashKind::kTorn;
+    const bool leveldb = random_.OneIn(8) && LevelDbEngine() != nullptr && !torn;
+    Engine* engine = leveldb ? LevelDbEngine() : engine_;
     Note(std::string("recover with ") + engine->Name() + ": " + shape.ToString());
     const std::unique_ptr<Store> store = MustOpen(engine, shape, kDir);
     std::vector<std::pair<std::string, std::string>> found;
