@@ -106,10 +106,7 @@ void DbImpl::RunCompactionLocked(RunningCompaction* running) {
   compaction.AddTo(&edit);
   Status status;
   if (!compaction.trivial_move) status = MergeLocked(running, &edit);
-  if (status.ok()) {
-    versions_->set_last_sequence(visible_.load(std::memory_order_acquire));
-    status = versions_->LogAndApply(&edit, &mutex_);
-  }
+  if (status.ok()) status = versions_->LogAndApply(&edit, &mutex_);
   running->event.status = status;
   picker_->Release(compaction);
   versions_->EndJob(running->job);

@@ -125,7 +125,7 @@ Status DbImpl::Ingest(std::span<const std::string> paths, bool move) {
   if (status.ok()) status = files_->SyncDir(dir_);
   base::MutexLock lock(&mutex_);
   if (status.ok()) {
-    versions_->set_last_sequence(assigned_);
+    edit.last_sequence = assigned_;
     PlaceIngestedLocked(&edit);
     placing_deep_ = true;
     status = versions_->LogAndApply(&edit, &mutex_);

@@ -60,7 +60,7 @@ void DbImpl::FlushOldestLocked() {
     // From then on logs are needed from the next memtable's on.
     edit.log_number = immutables_.size() > 1 ? immutables_[1].log_number : active_log_;
     edit.prev_log_number = 0;
-    versions_->set_last_sequence(visible_.load(std::memory_order_acquire));
+    edit.last_sequence = oldest.last;  // no more: what follows is only in logs
     placing_deep_ = event.level > 0;
     status = versions_->LogAndApply(&edit, &mutex_);
     placing_deep_ = false;

@@ -93,10 +93,10 @@ Result<std::unique_ptr<DbImpl>> DbImpl::Open(const DbOptions& options, const std
 Status DbImpl::OpenFiles() {
   if (!read_only_) {
     // Whether the store is there is decided by the file CURRENT.
-    const bool made = !files_->FileExists(dir_);
-    if (made && !options_.create_if_missing) return DoesNotExist(dir_);
+    if (!files_->FileExists(dir_) && !options_.create_if_missing) return DoesNotExist(dir_);
     if (Status status = files_->CreateDir(dir_); !status.ok()) return status;
-    if (made) {
+    // Also where the folder is there: an opening that failed may have left its name unsynced.
+    if (!files_->FileExists(CurrentFileName(dir_))) {
       if (Status status = files_->SyncDir(ParentOf(dir_)); !status.ok()) return status;
     }
     Result<std::unique_ptr<FileLock>> lock = files_->LockFile(LockFileName(dir_));
@@ -145,9 +145,9 @@ Status DbImpl::OpenStoreLocked() {
   assigned_ = std::max(versions_->last_sequence(), replay.last_sequence());
   visible_.store(assigned_, std::memory_order_release);
   if (read_only_) return {};
-  versions_->set_last_sequence(assigned_);
   for (const uint64_t log : replay.logs_with_losses()) KeepAside(files_, dir_, log);
-  const bool reuse = options_.reuse_logs && !logs.empty() && edit.new_files.empty() &&
+  // Of several logs none is gone on with: a sync would have to cover those before it, too.
+  const bool reuse = options_.reuse_logs && logs.size() == 1 && edit.new_files.empty() &&
                      replay.logs_with_losses().empty() && replay.whole_bytes_of_last();
   if (reuse && ReuseLog(logs.back(), *replay.whole_bytes_of_last())) {
     return versions_->needs_new_manifest() ? versions_->LogAndApply(&edit, &mutex_) : Status();
@@ -220,6 +220,7 @@ Status DbImpl::BeginLogLocked(VersionEdit* edit) {
   log_.Begin(std::move(*file), number);
   edit->log_number = number;
   edit->prev_log_number = 0;
+  edit->last_sequence = assigned_;  // all in tables
   return versions_->LogAndApply(edit, &mutex_);
 }
 

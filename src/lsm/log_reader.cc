@@ -8,6 +8,9 @@
 namespace weft::lsm {
 namespace {
 
+// What a disk writes whole or not at all; pages are so many of them.
+constexpr size_t kSectorBytes = 512;
+
 bool AllZeros(std::string_view bytes) {
   return std::all_of(bytes.begin(), bytes.end(), [](char byte) { return byte == 0; });
 }
@@ -154,7 +157,26 @@ void LogReader::PassBad() {
   at_ += skip;
 }
 
+// The bytes of a sector that was lost are zeros from the last sync on. So the zeros reach from the
+// fragment's last byte in it, or before, to the sector's end: what follows there came later.
+bool LogReader::MissesSector() const {
+  const size_t left = block_.size() - at_;
+  size_t bytes = std::min(left, kLogHeaderBytes);
+  if (left >= kLogHeaderBytes && IsType(block_[at_ + 6])) {
+    const size_t whole = kLogHeaderBytes + PayloadBytes(block_.data() + at_);
+    if (whole <= left) bytes = whole;  // else the header is wrong, and says nothing
+  }
+  const size_t behind = at_ + bytes;
+  for (size_t sector = at_ / kSectorBytes; sector * kSectorBytes < behind; ++sector) {
+    const size_t end = std::min((sector + 1) * kSectorBytes, block_.size());
+    const size_t last = std::min(behind, end) - 1;
+    if (AllZeros(block_.substr(last, end - last))) return true;
+  }
+  return false;
+}
+
 void LogReader::Stop() {
+  misses_sector_ = MissesSector();
   const uint64_t from = in_record_ ? partial_offset_ : position();
   const std::string_view reason = reason_;
   const Beyond beyond = LookBeyond();

@@ -63,6 +63,10 @@ class LogReader {
   LogEnd end() const { return end_; }
   // Ok unless the file could not be read.
   const Status& status() const { return status_; }
+  // Of what ended it, in mode kStop, where it is no record: a sector that it touches ends in zeros,
+  // as where a power cut took the sector, or all of it since the last sync. Else nothing that was
+  // written and not synced can have become this: it is damage.
+  bool misses_sector() const { return misses_sector_; }
   // Where the last record that was delivered begins, and the byte behind it: as far as here the
   // file is whole (in mode kStop), and may be cut before it is appended to.
   uint64_t record_offset() const { return record_offset_; }
@@ -87,6 +91,8 @@ class LogReader {
   bool ParseAt(size_t at, Fragment* fragment);
   // Adds a fragment to the record; true where the record is whole now, and in *record.
   bool Take(const Fragment& fragment, std::string_view* record);
+  // What stands at the position is no fragment: is it so for want of a sector?
+  bool MissesSector() const;
   // Drops what stands at the position, which is no fragment, and finds where to go on.
   void PassBad();
   void Stop();
@@ -118,6 +124,7 @@ class LogReader {
 
   bool dropped_ = false;  // bytes that are wrong were passed over since the last record
   bool damaged_ = false;  // and before the last record
+  bool misses_sector_ = false;
   LogEnd end_ = LogEnd::kNotYet;
   Status status_;
   uint64_t record_offset_ = 0;

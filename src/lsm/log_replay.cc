@@ -66,63 +66,78 @@ Status LogReplay::ReplayOne(uint64_t number, const Apply& apply) {
   const std::string path = LogFileName(dir_, number);
   auto file = files_->NewSequentialFile(path);
   if (!file) return file.error();
+  const bool closed = mark_ && mark_->log_number == number;
+  if (closed && torn_) return NotAsClosed(path, "a log before it is torn");
   LogReader reader(file->get(), nullptr, LogReader::Mode::kStop);
   std::string_view record;
-  bool taken = !ended_;
+  first_of_log_ = true;
   while (reader.Read(&record)) {
+    Break why = Break::kHole;
     if (!ended_) {
-      if (Status status = Take(record, apply, &taken); !status.ok()) return status;
+      if (Status status = Take(record, apply, &why); !status.ok()) return status;
     }
-    if (taken) continue;
+    if (why == Break::kNone) continue;
+    if (closed) return NotAsClosed(path, "what its records follow is missing");
     ended_ = true;
     auto bytes = files_->GetFileSize(path);
     const uint64_t lost = bytes ? *bytes - reader.record_offset() : record.size();
-    return Lose(number, lost, "records that follow a hole");
+    return why == Break::kHole
+               ? Lose(number, lost, Cause::kPowerCut, "records that follow a hole")
+               : Lose(number, lost, Cause::kDamage,
+                      "no write that could follow, at byte " +
+                          std::to_string(reader.record_offset()));
   }
   if (reader.end() == LogEnd::kReadError) return reader.status();
-  const bool marked = mark_ && mark_->log_number == number;
-  if (marked && reader.valid_bytes() < mark_->log_bytes) {
-    return {Code::kCorruption, path + ": the store was closed with " +
-                                   std::to_string(mark_->log_bytes) + " bytes in it, and only " +
-                                   std::to_string(reader.valid_bytes()) + " are whole"};
+  if (closed && reader.valid_bytes() < mark_->log_bytes) {
+    return NotAsClosed(path, std::to_string(mark_->log_bytes) + " bytes were in it, and only " +
+                                 std::to_string(reader.valid_bytes()) + " are whole");
   }
-  if (reader.end() == LogEnd::kClean) {
-    // Zeros at the end: room never used, or records that a power cut took away.
-    if (reader.valid_bytes() < reader.file_bytes()) broke_off_ = true;
-    if (!ended_) whole_bytes_of_last_ = reader.valid_bytes();
-    return {};
+  if (reader.end() == LogEnd::kDamaged) {
+    ended_ = true;
+    torn_ = true;
+    return Lose(number, reader.file_bytes() - reader.valid_bytes(),
+                reader.misses_sector() ? Cause::kPowerCut : Cause::kDamage,
+                "damaged at byte " + std::to_string(reader.valid_bytes()));
   }
-  broke_off_ = true;
-  if (reader.end() == LogEnd::kTorn) {
-    if (!ended_) whole_bytes_of_last_ = reader.valid_bytes();
-    return {};
-  }
-  ended_ = true;
-  return Lose(number, reader.file_bytes() - reader.valid_bytes(),
-              "damaged at byte " + std::to_string(reader.valid_bytes()));
+  if (reader.end() == LogEnd::kTorn) broke_off_ = torn_ = true;
+  // Zeros at the end: room never used, or records that a power cut took away.
+  if (reader.valid_bytes() < reader.file_bytes()) broke_off_ = true;
+  if (!ended_) whole_bytes_of_last_ = reader.valid_bytes();
+  return {};
 }
 
-// *taken becomes false where the record does not go on where the ones before it ended.
-Status LogReplay::Take(std::string_view record, const Apply& apply, bool* taken) {
-  *taken =
-      record.size() >= WriteBatchInternal::kHeaderBytes && WriteBatchInternal::Check(record).ok();
-  if (!*taken) return {};
+Status LogReplay::NotAsClosed(const std::string& path, const std::string& why) const {
+  return {Code::kCorruption, path + ": the store was closed, and is not as it was: " + why};
+}
+
+Status LogReplay::Take(std::string_view record, const Apply& apply, Break* why) {
+  *why = Break::kBadRecord;
+  if (record.size() < WriteBatchInternal::kHeaderBytes) return {};
+  if (!WriteBatchInternal::Check(record).ok()) return {};
   const table::SequenceNumber first = WriteBatchInternal::SequenceOf(record);
   const uint32_t count = WriteBatchInternal::CountOf(record);
-  // Without a break numbers may be passed over: a write that failed, an ingested table.
-  bool goes_on = !broke_off_ || first == last_ + 1;
-  if (last_ == 0) goes_on = !behind_empty_log_ || (!broke_off_ && first <= recorded_ + 1);
-  *taken = first > last_ && goes_on && first + count <= table::kSequenceMax;
-  if (!*taken) return {};
+  if (first <= last_ || first + count > table::kSequenceMax) return {};
+  *why = Break::kHole;
+  if (!GoesOn(first)) return {};
+  *why = Break::kNone;
   broke_off_ = false;
+  first_of_log_ = false;
   if (count > 0) last_ = first + count - 1;
   return apply(record);
 }
 
-Status LogReplay::Lose(uint64_t number, uint64_t bytes, const std::string& why) {
+// Whether no write is missing between the last one taken and `first`.
+bool LogReplay::GoesOn(table::SequenceNumber first) const {
+  if (last_ == 0 && !behind_empty_log_) return true;
+  if (last_ != 0 && first == last_ + 1) return true;
+  if (broke_off_) return false;
+  return !first_of_log_ || first <= recorded_ + 1;
+}
+
+Status LogReplay::Lose(uint64_t number, uint64_t bytes, Cause cause, const std::string& why) {
   const std::string path = LogFileName(dir_, number);
   Status what(Code::kCorruption, path + ": " + why);
-  if (paranoid_) return what;
+  if (paranoid_ && cause == Cause::kDamage) return what;
   damages_.push_back({path, bytes, std::move(what)});
   logs_with_losses_.push_back(number);
   return {};

@@ -2,16 +2,28 @@
 //
 // After a crash a log may lack its end, and after a power cut anything that was not synced, also
 // from its middle. What is replayed is always a prefix of the writes: the first record that is
-// missing ends it, even where whole ones follow. Records that follow in a later log are taken only
-// if their sequence numbers go on where the log before it broke off: then nothing was missing.
+// missing ends it, even where whole ones follow.
 //
-// What cannot be told from a torn end is damage in the last synced part of a log. The mark that a
-// store leaves when it is closed (CloseMark) says how long its log was, so that damage to a closed
-// store is never taken for a torn end.
+// A later log is gone on with only where nothing is missing between: its first record must follow,
+// in number, the last one taken or the last one that the manifest records (which covers no more
+// than tables hold, see docs/durable-concurrency.md). That also finds a log whose tail was lost
+// just behind a record, or all of it. Within a log numbers may be passed over: a write of LevelDB's
+// that failed, tables that were ingested. Of the first log that is true of its beginning, too.
+//
+// What is told apart, where something is missing and records follow:
+//   a power cut   sectors of zeros, or a later log that outlived the end of an earlier one. Any
+//                 power cut may do that to writes that were not synced: it ends the replay, and is
+//                 reported, whatever the options.
+//   damage        anything else. Paranoid: an error.
+//   a closed store that is not as it was closed: always an error. The mark that a store leaves when
+//                 it is closed (CloseMark) says how long its last log was; all of it and of the
+//                 logs before it was synced.
+// What cannot be told apart from a torn end is damage in the last part of a log that was never
+// closed, and zeros on a sector's end in the middle of one.
 //
 // Threads   one.
-// Errors    kCorruption names the log: it is shorter than the close mark says, or (paranoid) whole
-//           records follow damage.
+// Errors    kCorruption names the log: it is shorter than the close mark says, or lacks what a closed
+//           log goes on from, or (paranoid) damage that no power cut explains.
 #pragma once
 
 #include <cstdint>
@@ -50,7 +62,7 @@ class LogReplay {
   // Takes a batch's contents, in order.
   using Apply = std::function<Status(std::string_view contents)>;
 
-  // `recorded`: the last sequence number that the manifest knows of.
+  // `recorded`: the last sequence number that the manifest records.
   LogReplay(FileSystem* files, std::string dir, bool paranoid,
             table::SequenceNumber recorded = table::kSequenceMax)
       : files_(files), dir_(std::move(dir)), paranoid_(paranoid), recorded_(recorded) {}
@@ -69,8 +81,13 @@ class LogReplay {
 
  private:
   Status ReplayOne(uint64_t number, const Apply& apply);
-  Status Take(std::string_view record, const Apply& apply, bool* taken);
-  Status Lose(uint64_t number, uint64_t bytes, const std::string& why);
+  // Why a record ends the replay; kNone: it was taken.
+  enum class Break : uint8_t { kNone, kHole, kBadRecord };
+  Status Take(std::string_view record, const Apply& apply, Break* why);
+  bool GoesOn(table::SequenceNumber first) const;
+  Status NotAsClosed(const std::string& path, const std::string& why) const;
+  enum class Cause : uint8_t { kPowerCut, kDamage };
+  Status Lose(uint64_t number, uint64_t bytes, Cause cause, const std::string& why);
 
   FileSystem* const files_;
   const std::string dir_;
@@ -78,11 +95,13 @@ class LogReplay {
   const table::SequenceNumber recorded_;
   std::optional<CloseMark> mark_;
   table::SequenceNumber last_ = 0;
-  bool broke_off_ = false;  // the log before ended in something that is no record
+  bool first_of_log_ = true;  // no record of this log was taken yet
+  bool broke_off_ = false;    // the log before ended in something that is no record
+  bool torn_ = false;         // or a log before that one, and it was not zeros
   // The logs so far held no record. A log is left for the next one only when something is in it, so
   // that what was there is lost, unless LevelDB was told to compact an empty memtable.
   bool behind_empty_log_ = false;
-  bool ended_ = false;      // a hole was met: nothing more is taken
+  bool ended_ = false;  // a hole was met: nothing more is taken
   std::vector<Damage> damages_;
   std::vector<uint64_t> logs_with_losses_;
   std::optional<uint64_t> whole_bytes_of_last_;

@@ -134,7 +134,7 @@ void VersionSet::TakeState(const ManifestState& state, uint64_t manifest_number,
   log_number_ = *edit.log_number;
   prev_log_number_ = edit.prev_log_number.value_or(0);
   manifest_number_ = manifest_number;
-  set_last_sequence(*edit.last_sequence);
+  last_sequence_ = *edit.last_sequence;
   Install(std::move(version));
   const bool whole = state.end == LogEnd::kClean && state.valid_bytes == state.file_bytes;
   const bool reuse = options_.reuse_logs && whole && state.file_bytes < options_.max_file_size;
@@ -163,6 +163,7 @@ Status VersionSet::LogAndApply(VersionEdit* edit, base::Mutex* mutex) {
   if (status.ok()) {
     log_number_ = *edit->log_number;
     prev_log_number_ = *edit->prev_log_number;
+    last_sequence_ = *edit->last_sequence;
     Install(after.value());
   }
   writing_ = false;
@@ -175,7 +176,7 @@ void VersionSet::CompleteEdit(VersionEdit* edit) {
   edit->log_number = std::max(edit->log_number.value_or(0), log_number_);
   WEFT_CHECK(*edit->log_number < next_file_number());
   if (!edit->prev_log_number) edit->prev_log_number = prev_log_number_;
-  edit->last_sequence = last_sequence();
+  edit->last_sequence = std::max(edit->last_sequence.value_or(0), last_sequence_);
   for (const auto& [level, key] : edit->compact_pointers) {
     compact_pointers_[static_cast<size_t>(level)] = key;
   }
@@ -276,6 +277,11 @@ uint64_t VersionSet::log_number() const {
 uint64_t VersionSet::prev_log_number() const {
   mutex_->AssertHeld();
   return prev_log_number_;
+}
+
+table::SequenceNumber VersionSet::last_sequence() const {
+  mutex_->AssertHeld();
+  return last_sequence_;
 }
 
 uint64_t VersionSet::manifest_number() const {

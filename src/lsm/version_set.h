@@ -66,10 +66,10 @@ class VersionSet {
   // --- Changing ---
 
   // Adds to *edit what every record has (log and file numbers, last sequence) and carries it out.
-  // An edit that names no log number, or a lower one, keeps the current one. kCorruption where it removes a table
-  // that is not there, or would make tables overlap: nothing is written or changed then. The tables
-  // it names must be synced and closed; after another error they must stay, until ObsoleteFiles has
-  // them: the manifest may name them.
+  // An edit that names no log number or last sequence, or a lower one, keeps the current one.
+  // kCorruption where it removes a table that is not there, or would make tables overlap: nothing
+  // is written or changed then. The tables it names must be synced and closed; after another error
+  // they must stay, until ObsoleteFiles has them: the manifest may name them.
   Status LogAndApply(VersionEdit* edit, base::Mutex* mutex) WEFT_REQUIRES(mutex);
 
   VersionRef current() const;
@@ -88,14 +88,10 @@ class VersionSet {
   uint64_t prev_log_number() const;
   uint64_t manifest_number() const;
 
-  // Of the last write that readers may see. Any thread; one at a time sets it, never backwards.
-  // What was written before it was set is seen by who reads it.
-  table::SequenceNumber last_sequence() const {
-    return last_sequence_.load(std::memory_order_acquire);
-  }
-  void set_last_sequence(table::SequenceNumber sequence) {
-    last_sequence_.store(sequence, std::memory_order_release);
-  }
+  // That the manifest records. An edit may raise it only as far as its tables, and those before,
+  // hold all writes: what is above it is in the logs from log_number on, and replay relies on that
+  // (lsm/log_replay.h).
+  table::SequenceNumber last_sequence() const;
 
   // --- Files that may go ---
 
@@ -147,7 +143,6 @@ class VersionSet {
 
   // Any thread.
   std::atomic<uint64_t> next_file_number_{2};
-  std::atomic<table::SequenceNumber> last_sequence_{0};
 
   // Guarded by *mutex_.
   VersionRef current_ WEFT_GUARDED_BY(*mutex_);
@@ -155,6 +150,7 @@ class VersionSet {
   CompactPointers compact_pointers_ WEFT_GUARDED_BY(*mutex_);
   uint64_t log_number_ WEFT_GUARDED_BY(*mutex_) = 0;
   uint64_t prev_log_number_ WEFT_GUARDED_BY(*mutex_) = 0;
+  table::SequenceNumber last_sequence_ WEFT_GUARDED_BY(*mutex_) = 0;
   uint64_t manifest_number_ WEFT_GUARDED_BY(*mutex_) = 0;  // that CURRENT names, as far as we know
   bool writing_ WEFT_GUARDED_BY(*mutex_) = false;          // an edit is being written
   bool in_doubt_ WEFT_GUARDED_BY(*mutex_) = false;         // a failed edit may be in the manifest

@@ -95,7 +95,7 @@ TEST_F(VersionSetTest, RemembersEverythingOverARestart) {
   VersionEdit edit;
   edit.RemoveFile(0, Numbers(0).back());
   edit.compact_pointers.emplace_back(1, ValueKey("c", 5));
-  set_->set_last_sequence(1234);
+  edit.last_sequence = 1234;
   ASSERT_TRUE(Apply(edit).ok());
   const std::string before = Current()->DebugString();
   const uint64_t next = set_->next_file_number();
@@ -103,8 +103,8 @@ TEST_F(VersionSetTest, RemembersEverythingOverARestart) {
     ASSERT_TRUE(Reopen().ok());
     EXPECT_EQ(Current()->DebugString(), before);
     EXPECT_GE(set_->next_file_number(), next);
-    EXPECT_EQ(set_->last_sequence(), 1234u);
     base::MutexLock lock(&mutex_);
+    EXPECT_EQ(set_->last_sequence(), 1234u);
     EXPECT_EQ((*set_->compact_pointers())[1], ValueKey("c", 5));
     VersionEdit empty;
     EXPECT_TRUE(set_->needs_new_manifest());

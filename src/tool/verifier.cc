@@ -142,7 +142,7 @@ Status Verifier::CheckTables() {
 
 // Replays the logs as opening would, into nothing, to learn what would be lost.
 Status Verifier::CheckLogs() {
-  lsm::LogReplay replay(options_.file_system, dir_, false);
+  lsm::LogReplay replay(options_.file_system, dir_, false, *manifest_.edit.last_sequence);
   const auto count = [this](std::string_view) {
     report_.log_records++;
     return Status();

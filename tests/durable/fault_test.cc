@@ -185,12 +185,12 @@ class World {
     NoteFiles(cut->files.get());
     while (with_faults_ && random_.OneIn(4)) TryToOpen(cut, kind);
     Shape shape = DrawOptions(cut->files.get());
-    // Unsynced bytes that got lost before others are damage, to a store that is told to be strict.
-    if (kind == CrashKind::kReordered || kind == CrashKind::kTorn) shape.paranoid = false;
     // LevelDB goes on behind a log that is torn, with the next one: a hole of its own making.
     const bool torn = kind == CrashKind::kReordered || kind == CrashKind::kTorn;
     const bool leveldb = random_.OneIn(8) && LevelDbEngine() != nullptr && !torn;
     Engine* engine = leveldb ? LevelDbEngine() : engine_;
+    // To a strict LevelDB bytes that got lost before others are damage.
+    if (torn && engine == LevelDbEngine()) shape.paranoid = false;
     Note(std::string("recover with ") + engine->Name() + ": " + shape.ToString());
     const std::unique_ptr<Store> store = MustOpen(engine, shape, kDir);
     std::vector<std::pair<std::string, std::string>> found;

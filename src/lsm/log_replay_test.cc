@@ -1,0 +1,150 @@
+// What the replay of logs takes, passes over and refuses, log by log as a crash may leave them.
+#include "lsm/log_replay.h"
+
+#include <random>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "base/memory_file_system.h"
+#include "lsm/file_names.h"
+#include "lsm/log_writer.h"
+#include "lsm/string_file.h"
+#include "lsm/write_batch_internal.h"
+
+namespace weft::lsm {
+namespace {
+
+constexpr uint64_t kA = 4;
+constexpr uint64_t kB = 7;
+
+class LogReplayTest : public testing::Test {
+ protected:
+  LogReplayTest() {
+    EXPECT_TRUE(files_.CreateDir("/db").ok());
+    SetLog(kA, "");
+  }
+
+  void SetLog(uint64_t number, std::string_view contents) {
+    EXPECT_TRUE(files_.SetContents(LogFileName("/db", number), contents).ok());
+  }
+
+  // One record for each sequence number. No value has a zero in it.
+  static std::string Log(table::SequenceNumber first, table::SequenceNumber last,
+                         size_t value_bytes = 10) {
+    std::string log;
+    StringSink file(&log);
+    LogWriter writer(&file);
+    for (table::SequenceNumber at = first; at <= last; at++) {
+      WriteBatch batch;
+      batch.Put("key" + std::to_string(at), std::string(value_bytes, 'v'));
+      WriteBatchInternal::SetSequence(&batch, at);
+      EXPECT_TRUE(writer.AddRecord(batch.contents()).ok());
+    }
+    return log;
+  }
+
+  // The numbers that were taken, as "1-5", then "; " and what was passed over, or the error.
+  std::string Replay(bool paranoid, table::SequenceNumber recorded) {
+    std::vector<uint64_t> logs = {kA};
+    if (files_.FileExists(LogFileName("/db", kB))) logs.push_back(kB);
+    LogReplay replay(&files_, "/db", paranoid, recorded);
+    table::SequenceNumber first = 0;
+    const Status status = replay.Run(logs, [&](std::string_view contents) {
+      if (first == 0) first = WriteBatchInternal::SequenceOf(contents);
+      return Status();
+    });
+    if (!status.ok()) return "error";
+    std::string text = std::to_string(first) + "-" + std::to_string(replay.last_sequence());
+    for (const LogReplay::Damage& damage : replay.damages()) {
+      text += "; " + damage.file.substr(damage.file.rfind('/') + 1);
+    }
+    return text;
+  }
+
+  base::MemoryFileSystem files_;
+};
+
+TEST_F(LogReplayTest, ALaterLogGoesOnWhereTheOneBeforeEnded) {
+  SetLog(kA, Log(1, 5));
+  SetLog(kB, Log(6, 9));
+  EXPECT_EQ(Replay(true, 0), "1-9");
+}
+
+TEST_F(LogReplayTest, ALogThatLostItsTailJustBehindARecordEndsTheReplay) {
+  SetLog(kA, Log(1, 5));
+  SetLog(kB, Log(9, 12));
+  EXPECT_EQ(Replay(false, 0), "1-5; 000007.log");
+}
+
+TEST_F(LogReplayTest, ALogThatIsLostWholeEndsTheReplay) {
+  SetLog(kB, Log(9, 12));
+  EXPECT_EQ(Replay(false, 5), "0-0; 000007.log");
+  EXPECT_EQ(Replay(false, 8), "9-12") << "all before is in tables";
+}
+
+TEST_F(LogReplayTest, TheFirstLogMayBeginBehindNumbersThatNobodyGot) {
+  SetLog(kA, Log(9, 12));
+  EXPECT_EQ(Replay(true, 5), "9-12");
+}
+
+TEST_F(LogReplayTest, WhatAPowerCutMayLeaveIsNoErrorToParanoidReaders) {
+  SetLog(kA, Log(1, 5));
+  SetLog(kB, Log(9, 12));
+  EXPECT_EQ(Replay(true, 0), "1-5; 000007.log");
+  const std::string log = Log(1, 40, 100);
+  SetLog(kB, Log(41, 45));
+  for (size_t length = 0; length < log.size(); length++) {
+    SetLog(kA, log.substr(0, length));
+    EXPECT_NE(Replay(true, 0), "error") << length;
+  }
+  std::mt19937_64 random(1);
+  for (int round = 0; round < 2000; round++) {  // sectors lost from any last sync on
+    std::string left = log;
+    for (size_t at = random() % log.size(); at < log.size(); at = (at / 512 + 1) * 512) {
+      const size_t end = std::min(log.size(), (at / 512 + 1) * 512);
+      if (random() % 4 == 0) std::fill(left.begin() + at, left.begin() + end, '\0');
+    }
+    SetLog(kA, left);
+    EXPECT_NE(Replay(true, 0), "error") << round;
+  }
+}
+
+TEST_F(LogReplayTest, WhatNoPowerCutLeavesIsAnErrorToParanoidReaders) {
+  const std::string log = Log(1, 5, 1000);
+  int errors = 0;
+  for (size_t at = 0; at < Log(1, 4, 1000).size(); at++) {
+    std::string damaged = log;
+    damaged[at] ^= 0x10;
+    SetLog(kA, damaged);
+    EXPECT_NE(Replay(false, 0), "error") << at;
+    errors += Replay(true, 0) == "error";
+  }
+  // But where the length that is wrong leads to, or what ends in zeros as it is.
+  EXPECT_GE(errors, 4000);
+  SetLog(kA, Log(5, 8) + Log(2, 4));
+  EXPECT_EQ(Replay(false, 0), "5-8; 000004.log") << "numbers that go back";
+  EXPECT_EQ(Replay(true, 0), "error");
+}
+
+TEST_F(LogReplayTest, AClosedStoreThatIsNotAsItWasIsAnErrorToAll) {
+  const std::string a = Log(1, 5);
+  const std::string b = Log(6, 9);
+  SetLog(kB, b);
+  const CloseMark mark{kB, b.size()};
+  ASSERT_TRUE(mark.Write(&files_, "/db").ok());
+  for (const bool paranoid : {false, true}) {
+    SetLog(kA, a);
+    EXPECT_EQ(Replay(paranoid, 0), "1-9");
+    SetLog(kA, a.substr(0, a.size() - 3));
+    EXPECT_EQ(Replay(paranoid, 0), "error");
+    SetLog(kA, Log(1, 3));
+    EXPECT_EQ(Replay(paranoid, 0), "error");
+    SetLog(kA, "");
+    EXPECT_EQ(Replay(paranoid, 0), "error");
+  }
+}
+
+}  // namespace
+}  // namespace weft::lsm
