@@ -59,20 +59,49 @@ uint64_t RateLimiter::TotalWaitNs(Priority priority) const {
 void RateLimiter::RefillLocked() {
   const uint64_t now_ns = clock_->NowNs();
   const uint64_t rate = this->rate();
-  const uint64_t full = std::max<uint64_t>(1, BytesIn(rate, kBurstMs * 1'000'000ull));
   const uint64_t new_tokens = BytesIn(rate, now_ns - refilled_ns_);
   if (new_tokens == 0 && rate != 0) return;  // at low rates, so that no time is lost
-  tokens_ = std::min(full, tokens_ + new_tokens);
+  tokens_ = std::min(BucketBytes(), tokens_ + new_tokens);
   refilled_ns_ = now_ns;
 }
 
+uint64_t RateLimiter::BucketBytes() const {
+  return std::max<uint64_t>(1, BytesIn(rate(), kBurstMs * 1'000'000ull));
+}
+
+bool RateLimiter::BothWaitLocked() const {
+  return std::ranges::none_of(waiting_, [](const auto& queue) { return queue.empty(); });
+}
+
+RateLimiter::Priority RateLimiter::TurnLocked() const {
+  if (BothWaitLocked()) return turn_left_ > 0 ? Priority::kCompaction : Priority::kFlush;
+  const bool flushes = !waiting_[static_cast<size_t>(Priority::kFlush)].empty();
+  return flushes ? Priority::kFlush : Priority::kCompaction;
+}
+
 bool RateLimiter::IsFirstLocked(Ticket ticket, Priority priority) const {
-  for (size_t i = 0; i < kPriorities; i++) {
-    if (!waiting_[i].empty()) {
-      return i == static_cast<size_t>(priority) && waiting_[i].front() == ticket;
+  return priority == TurnLocked() && waiting_[static_cast<size_t>(priority)].front() == ticket;
+}
+
+uint64_t RateLimiter::TakeLocked(uint64_t bytes, Priority priority) {
+  RefillLocked();
+  uint64_t taken = std::min(bytes, tokens_);
+  if (!BothWaitLocked()) {
+    taken_in_turn_ = turn_left_ = 0;
+  } else if (priority == Priority::kCompaction) {
+    taken = std::min(taken, turn_left_);
+    turn_left_ -= taken;
+    if (turn_left_ == 0) change_.NotifyAll();
+  } else {
+    taken_in_turn_ += taken;
+    if (taken_in_turn_ >= (kLowerShare - 1) * BucketBytes()) {
+      taken_in_turn_ = 0;
+      turn_left_ = BucketBytes();
+      change_.NotifyAll();
     }
   }
-  return false;
+  tokens_ -= taken;
+  return taken;
 }
 
 int RateLimiter::WaitMsLocked(uint64_t missing) const {
@@ -90,14 +119,9 @@ void RateLimiter::WaitForTokens(uint64_t bytes, Priority priority) {
     const Ticket ticket = next_ticket_++;
     queue->push_back(ticket);
     while (bytes > 0 && rate() != 0) {
+      if (IsFirstLocked(ticket, priority)) bytes -= TakeLocked(bytes, priority);
+      if (bytes == 0) break;
       const bool first = IsFirstLocked(ticket, priority);
-      if (first) {
-        RefillLocked();
-        const uint64_t taken = std::min(bytes, tokens_);
-        tokens_ -= taken;
-        bytes -= taken;
-        if (bytes == 0) break;
-      }
       // One behind others waits to be told; kBurstMs then only bounds a missed word.
       clock_->WaitLocked(&change_, &mutex_, first ? WaitMsLocked(bytes) : kBurstMs);
     }

@@ -3,7 +3,9 @@
 //
 // A token bucket that holds kBurstMs of the rate. A request takes tokens as they come and is done
 // when it has all it asked for, so it may be larger than the bucket. Requests of the higher
-// priority go first, in order of arrival within one; a lower one keeps what it has while it waits.
+// priority go first, but while both wait the lower one gets a tenth, a bucket at a time: flushes
+// without end would starve the compactions that they make necessary. Within a priority requests go
+// in order of arrival; one that is passed keeps what it has.
 //
 // Units     bytes a second; 0 is no limit.
 // Threads   any at once. Request blocks, in steps of 1 to kBurstMs milliseconds.
@@ -33,6 +35,8 @@ class RateLimiter {
   enum class Priority : uint8_t { kFlush, kCompaction };
   static constexpr size_t kPriorities = 2;
   static constexpr int kBurstMs = 10;
+  // While both priorities wait, one in so many bytes let through is the lower one's.
+  static constexpr uint64_t kLowerShare = 10;
 
   // `clock` must outlive it; null: the system's.
   explicit RateLimiter(uint64_t bytes_per_second, RateClock* clock = nullptr);
@@ -57,7 +61,13 @@ class RateLimiter {
   using Ticket = uint64_t;
 
   void RefillLocked() WEFT_REQUIRES(mutex_);
+  uint64_t BucketBytes() const;
+  // Whose turn it is; somebody waits.
+  Priority TurnLocked() const WEFT_REQUIRES(mutex_);
   bool IsFirstLocked(Ticket ticket, Priority priority) const WEFT_REQUIRES(mutex_);
+  // Up to `bytes` of the tokens there are, for the first.
+  uint64_t TakeLocked(uint64_t bytes, Priority priority) WEFT_REQUIRES(mutex_);
+  bool BothWaitLocked() const WEFT_REQUIRES(mutex_);
   int WaitMsLocked(uint64_t missing) const WEFT_REQUIRES(mutex_);
   void WaitForTokens(uint64_t bytes, Priority priority);
 
@@ -72,6 +82,10 @@ class RateLimiter {
   uint64_t refilled_ns_ WEFT_GUARDED_BY(mutex_);
   Ticket next_ticket_ WEFT_GUARDED_BY(mutex_) = 0;
   std::array<std::deque<Ticket>, kPriorities> waiting_ WEFT_GUARDED_BY(mutex_);
+  // While both wait: what flushes took since the compactions' last turn, and what is left of the
+  // turn that these have now.
+  uint64_t taken_in_turn_ WEFT_GUARDED_BY(mutex_) = 0;
+  uint64_t turn_left_ WEFT_GUARDED_BY(mutex_) = 0;
 };
 
 }  // namespace weft::base

@@ -29,6 +29,33 @@ class FakeClock final : public RateClock {
   int longest_ms = 0;
 };
 
+// Time that goes on only while all of so many threads wait.
+class SharedFakeClock final : public RateClock {
+ public:
+  explicit SharedFakeClock(int threads) : threads_(threads) {}
+  uint64_t NowNs() override { return now_ns_.load(); }
+  void WaitLocked(CondVar* change, Mutex* mutex, int) override WEFT_REQUIRES(mutex) {
+    const int step = step_;
+    if (++waiting_ == threads_) {
+      now_ns_ += 5'000'000;
+      waiting_ = 0;
+      step_++;
+      change->NotifyAll();
+      return;
+    }
+    change->WaitFor(mutex, 20);  // the other thread may have ended
+    if (step == step_) --waiting_;
+  }
+  void EndThread() { --threads_; }
+  double Seconds() const { return static_cast<double>(now_ns_.load()) * 1e-9; }
+
+ private:
+  std::atomic<uint64_t> now_ns_{0};
+  std::atomic<int> threads_;
+  int waiting_ = 0;  // guarded by the mutex that waits are called with, as is step_
+  int step_ = 0;
+};
+
 TEST(RateLimiter, NoLimitNeverWaits) {
   FakeClock clock;
   RateLimiter limiter(0, &clock);
@@ -114,6 +141,28 @@ TEST(RateLimiter, FlushPassesWaitingCompactions) {
   EXPECT_EQ(limiter.TotalBytes(Priority::kFlush), 50u << 10);
   limiter.SetRate(0);
   for (std::thread& thread : threads) thread.join();
+}
+
+TEST(RateLimiter, FlushesWithoutEndLeaveCompactionsATenth) {
+  constexpr uint64_t kRate = 1'000'000;
+  SharedFakeClock clock(2);
+  RateLimiter limiter(kRate, &clock);
+  double flush_s = 0;
+  double compaction_s = 0;
+  std::thread compaction([&] {
+    limiter.Request(2 * kRate, Priority::kCompaction);
+    compaction_s = clock.Seconds();
+    clock.EndThread();
+  });
+  std::thread flush([&] {
+    limiter.Request(9 * kRate, Priority::kFlush);
+    flush_s = clock.Seconds();
+    clock.EndThread();
+  });
+  flush.join();
+  compaction.join();
+  EXPECT_NEAR(flush_s, 10, 0.1) << "nine of ten bytes";
+  EXPECT_NEAR(compaction_s, 11, 0.1) << "one of ten, and then all";
 }
 
 TEST(RateLimiter, ThreadsShareTheRate) {
