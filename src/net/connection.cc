@@ -36,6 +36,18 @@ bool Connection::OutputFull() const {
   return output_.size() >= loop_->options_.output_high_bytes || loop_->OverShare(*this);
 }
 
+void Connection::TakeBack(size_t bytes) {
+  output_.KeepFront(bytes, loop_->pool_);
+  loop_->Touch(*this);
+}
+
+void Connection::Resume() {
+  if (!held_) return;
+  held_ = false;
+  has_more_ = true;
+  loop_->RunSoon(*this);
+}
+
 void Connection::CloseAfterFlush() {
   closing_ = true;
   loop_->Touch(*this);

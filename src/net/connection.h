@@ -47,6 +47,11 @@ class Connection {
   // Says that complete requests are left in readable(). OnBatch is called for them, with no need of
   // new bytes, once the output has drained; no more is read until then. Holds for one OnBatch.
   void HasMore() { has_more_ = true; }
+  // Says that the requests left in readable() can't be answered yet: OnBatch is not called for this
+  // connection, and no more is read, until Resume. The rest of the loop goes on.
+  void Hold() { held_ = true; }
+  // Ends Hold: OnBatch comes soon. Nothing where it is not held.
+  void Resume();
   // True when the peer has sent its last byte.
   bool at_end() const { return at_end_; }
 
@@ -61,6 +66,9 @@ class Connection {
   bool Append(std::string_view bytes);
   // Bytes committed and not yet taken by the system.
   size_t pending_output() const { return output_.size(); }
+  // Takes back what was committed beyond `bytes` of pending_output() in this OnBatch: it is not
+  // sent. REQUIRES: bytes <= pending_output()
+  void TakeBack(size_t bytes);
   // The peer reads too slowly or the loop's memory is tight: stop answering, leave the remaining
   // requests unconsumed and call HasMore.
   bool OutputFull() const;
@@ -97,7 +105,12 @@ class Connection {
   // Memory that it holds beyond this object.
   size_t held_bytes() const { return partial_.held_bytes() + output_.held_bytes(); }
   // Whether the loop may take more input for it now.
-  bool MayRead() const { return !paused_ && !has_more_ && !closing_ && !at_end_ && !closed_; }
+  bool MayRead() const {
+    return !paused_ && !has_more_ && !held_ && !closing_ && !at_end_ && !closed_;
+  }
+
+  // Whether its input holds requests that will be answered without new bytes.
+  bool OwesAnswers() const { return has_more_ || held_; }
 
   static constexpr int32_t kAllSent = INT32_MAX;
 
@@ -112,6 +125,7 @@ class Connection {
   // Owned by the loop's thread.
   uint32_t slot_ = 0;                // place in the loop's table
   bool has_more_ : 1 = false;        // complete requests wait in the input
+  bool held_ : 1 = false;            // they can't be answered before Resume
   bool at_end_ : 1 = false;          // the peer sent its last byte
   bool closing_ : 1 = false;         // close once the output is out
   bool closed_ : 1 = false;          // OnClose was called; waits to be freed

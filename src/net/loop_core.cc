@@ -143,7 +143,8 @@ void LoopCore::Deliver(Connection& connection) {
     connection.swallow_bytes_ -= n;
     connection.Consume(static_cast<size_t>(n));
   }
-  if (connection.input_bytes_ < std::max<size_t>(connection.expected_bytes_, 1)) {
+  if (connection.held_ ||
+      connection.input_bytes_ < std::max<size_t>(connection.expected_bytes_, 1)) {
     KeepInput(connection);
     Touch(connection);
     return;
@@ -286,13 +287,12 @@ void LoopCore::SendNow(Connection& connection) {
 void LoopCore::Review(Connection& connection) {
   const size_t pending = connection.output_.size();
   connection.output_bytes_seen_.Set(pending);
-  const bool answered = connection.closing_ || (connection.at_end_ && !connection.has_more_);
+  const bool answered = connection.closing_ || (connection.at_end_ && !connection.OwesAnswers());
   if (connection.doomed_ || (pending == 0 && answered)) return Close(connection);
   connection.paused_ = ReviewPause(connection, pending);
   if (connection.has_more_ && !connection.in_again_ && pending <= options_.output_low_bytes &&
       !OverShare(connection)) {
-    connection.in_again_ = true;
-    again_.push_back(&connection);
+    RunSoon(connection);
   }
   ReviewReading(connection);
 }
@@ -346,9 +346,8 @@ void LoopCore::CloseIdle() {
   next_idle_sweep_ms_ = now_ms_ + std::max<uint64_t>(options_.idle_timeout_ms / 8, 1);
   for (size_t i = connections_.size(); i-- > 0;) {  // backwards: Close moves the last one here
     Connection& connection = *connections_[i];
-    if (now_ms_ - std::min(now_ms_, connection.last_active_ms()) < options_.idle_timeout_ms) {
-      continue;
-    }
+    const uint64_t idle_ms = now_ms_ - std::min(now_ms_, connection.last_active_ms());
+    if (connection.held_ || idle_ms < options_.idle_timeout_ms) continue;
     idle_closed_.Add(1);
     Close(connection);
   }
@@ -554,7 +553,7 @@ void LoopCore::BeginStop() {
 }
 
 bool LoopCore::Settled(const Connection& connection) const {
-  return connection.output_.empty() && !connection.send_queued_ && !connection.has_more_ &&
+  return connection.output_.empty() && !connection.send_queued_ && !connection.OwesAnswers() &&
          !connection.in_ready_ && connection.partial_.size() == 0 && !HasUnread(connection.fd_);
 }
 

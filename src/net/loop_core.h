@@ -112,6 +112,12 @@ class LoopCore : public EventLoop {
     connection.in_touched_ = true;
     touched_.push_back(&connection);
   }
+  // Has it run again with the input that it keeps.
+  void RunSoon(Connection& connection) {
+    if (connection.in_again_ || connection.closed_) return;
+    connection.in_again_ = true;
+    again_.push_back(&connection);
+  }
   friend class EpollLoop;
   friend class UringLoop;
 

@@ -106,6 +106,31 @@ void OutputQueue::Advance(size_t n, BufferPool& pool) {
   }
 }
 
+void OutputQueue::KeepFront(size_t n, BufferPool& pool) {
+  WEFT_DCHECK(n <= pending_bytes_);
+  pending_bytes_ = n;
+  const size_t in_arena = std::min(n, static_cast<size_t>(end_ - begin_));
+  end_ = begin_ + in_arena;
+  n -= in_arena;
+  for (Block* block = head_; block != nullptr; block = block->next) {
+    const size_t in_block = std::min(n, block->end - block->begin);
+    block->end = block->begin + in_block;
+    n -= in_block;
+  }
+  // Emptied blocks at the back go, so that what comes next stays behind what is kept.
+  OutputQueue kept;
+  while (head_ != nullptr && head_->end != head_->begin) {
+    Block* const block = head_;
+    head_ = block->next;
+    block->next = nullptr;
+    (kept.tail_ == nullptr ? kept.head_ : kept.tail_->next) = block;
+    kept.tail_ = block;
+  }
+  while (head_ != nullptr) PopBlock(pool);
+  head_ = kept.head_;
+  tail_ = kept.tail_;
+}
+
 bool OutputQueue::KeepUnsent(BufferPool& pool) {
   const size_t bytes = static_cast<size_t>(end_ - begin_);
   if (bytes > 0) {

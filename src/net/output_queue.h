@@ -59,6 +59,8 @@ class OutputQueue {
   int Gather(iovec* vectors, int count_max) const;
   // Drops the first `n` bytes: they were sent.
   void Advance(size_t n, BufferPool& pool);
+  // Drops all behind the first `n` bytes: they are not to be sent. REQUIRES: n <= size()
+  void KeepFront(size_t n, BufferPool& pool);
   // Moves what lies in the arena to a block.
   bool KeepUnsent(BufferPool& pool);
   void Clear(BufferPool& pool);

@@ -342,7 +342,7 @@ void UringLoop::ReviewReading(Connection& connection) {
   // Requests that wait for the output to drain need no cancelling unless more keep piling up.
   const bool piling = connection.partial_.size() > options_.take_bytes_max;
   const bool unwanted = connection.paused_ || connection.closing_ ||
-                        (connection.has_more_ && piling);
+                        ((connection.has_more_ || connection.held_) && piling);
   if (unwanted && !connection.cancelling_) {
     connection.cancelling_ = true;
     CancelWord(Word(connection, kReceive));
