@@ -37,6 +37,7 @@ enum class Outcome : uint8_t {
   kTooLarge,       // larger than an object may be
   kNoMemory,       // no memory and nothing may be evicted; the old version, if any, is as it was
   kBadKey,         // empty, or longer than kKeyBytesMax
+  kIoError,        // server: the durable store behind the cache could not be read or written
 };
 
 inline constexpr uint32_t kKeyBytesMax = 250;

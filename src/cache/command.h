@@ -80,6 +80,8 @@ struct Reply {
   bool binary_key : 1 = false;  // b: it was stored under a base64 key
   bool needs_room : 1 = false;  // kNoMemory only for now: make room, then try again
   bool made_room : 1 = false;   // the epoch was left on the way: earlier replies' values are gone
+  bool below : 1 = false;       // nothing was done: the tier below comes first (Hint::maybe_below)
+  bool removed : 1 = false;     // the entry was removed
 
   Miss miss = Miss::kAbsent;  // with kMiss
   uint32_t client_flags = 0;
@@ -88,6 +90,7 @@ struct Reply {
   uint32_t last_access_s = 0;  // seconds since it was last read or written
   uint32_t object_bytes = 0;   // header, key and value in the log; needs_room: of the new version
   uint64_t cas = 0;
+  uint64_t published = 0;  // location of the version that the command put in place; 0: none
   uint64_t number = 0;  // arithmetic: the value after it
   std::string_view value;
 };

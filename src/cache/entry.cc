@@ -48,7 +48,8 @@ uint64_t AppendVersion(Session& session, ObjectSpec spec) {
                          : spec.expiry > session.now_s() ? spec.expiry - session.now_s()
                                                          : 1;
   const uint32_t group = log.GroupOf(ttl_s);
-  if (!spec.has_cas && !log.WouldRise(session.lane(), group)) {
+  if (!spec.has_cas &&
+      (session.store().keeps_versions() || !log.WouldRise(session.lane(), group))) {
     spec.has_cas = true;
     spec.cas = log.NextVersion();
   }

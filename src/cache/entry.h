@@ -76,6 +76,15 @@ inline Reply Plain(Outcome outcome) {
   reply.outcome = outcome;
   return reply;
 }
+// Whether the tier below must be asked before anything is decided.
+inline bool MustAskBelow(const Entry& entry, const Hint& hint) {
+  return hint.maybe_below && !entry.present && entry.miss != Miss::kExpired;
+}
+inline Reply Below() {
+  Reply reply;
+  reply.below = true;
+  return reply;
+}
 inline Reply Missed(const Entry& entry) {
   Reply reply;
   reply.miss = entry.miss;

@@ -90,6 +90,10 @@ class ObjectLog {
 
   // A version greater than any given out before.
   uint64_t NextVersion() { return versions_.fetch_add(1, std::memory_order_relaxed); }
+  // All versions from here on are still to be given out.
+  uint64_t next_version() const { return versions_.load(std::memory_order_relaxed); }
+  // Nothing below `version` is given out any more. Before anything is appended.
+  void StartVersionsAt(uint64_t version) { versions_ = version; }
   // A client was shown this version: later ones must be greater. Versions that a client chose
   // itself, beyond those given out, do not count.
   void NoteShown(uint64_t version);

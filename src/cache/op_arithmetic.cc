@@ -43,6 +43,7 @@ std::string_view Format(uint64_t number, size_t old_bytes, char* buffer, size_t 
 Reply Number(Session& session, const Command& command, const Entry& entry, uint64_t location,
              uint64_t number) {
   Reply reply = Plain(entry.present ? Outcome::kNumber : Outcome::kStored);
+  reply.published = location;
   Describe(session, location, &reply);
   if (entry.present) {
     reply.ttl_before_s = SecondsLeft(session, task::ExpiryOf(entry.object));
@@ -61,6 +62,7 @@ Reply ArithmeticEntry(Session& session, const Command& command, Hint hint) {
   char buffer[256];
   for (;;) {  // Ends: each round more means that another thread changed the key.
     const Entry entry = Locate(session, command, &hint);
+    if (MustAskBelow(entry, hint)) return Below();
     if (!entry.present && !command.vivify) return Plain(Outcome::kMiss);
     uint64_t number = command.initial;
     ObjectSpec spec;

@@ -26,19 +26,25 @@ ObjectSpec Faded(const Command& command, const Entry& entry) {
 Reply DeleteEntry(Session& session, const Command& command, Hint hint) {
   for (;;) {  // Ends: each round more means that another thread changed the key.
     const Entry entry = Locate(session, command, &hint);
+    if (MustAskBelow(entry, hint)) return Below();
     if (!entry.present) return Plain(Outcome::kMiss);
     if (command.compare_cas &&
         task::CasOf(session.log(), entry.location()) != command.cas_expected)
       return Plain(Outcome::kExists);
     if (!command.invalidate && !command.drop_value) {
-      if (Remove(session, entry)) return Plain(Outcome::kDeleted);
-      continue;
+      if (!Remove(session, entry)) continue;
+      Reply reply = Plain(Outcome::kDeleted);
+      reply.removed = true;
+      return reply;
     }
     const ObjectSpec spec = Faded(command, entry);
     const uint64_t location = AppendVersion(session, spec);
     if (location == 0) return NeedsRoom(SpecBytes(spec));
-    if (Publish(session, command, entry, location) == Published::kDone)
-      return Plain(Outcome::kDeleted);
+    if (Publish(session, command, entry, location) == Published::kDone) {
+      Reply reply = Plain(Outcome::kDeleted);
+      reply.published = location;
+      return reply;
+    }
     session.store().Abandon(session, location);
   }
 }

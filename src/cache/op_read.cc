@@ -23,6 +23,7 @@ Reply Vivify(Session& session, const Command& command, const Entry& entry, Publi
     return NeedsRoom(SpecBytes(spec));
   }
   Reply reply = Plain(Outcome::kStored);
+  reply.published = location;
   Describe(session, location, &reply);
   if (command.want_cas) session.store().log().NoteShown(reply.cas);
   if (command.update_expiry)
@@ -66,6 +67,7 @@ void NoteHit(Session& session, const Command& command, const task::Found& found,
 Reply ReadEntry(Session& session, const Command& command, Hint hint) {
   for (;;) {  // Ends: each round more means that another thread changed the key.
     const Entry entry = Locate(session, command, &hint);
+    if (MustAskBelow(entry, hint)) return Below();
     if (!entry.present) {
       if (!command.vivify) return Missed(entry);
       Published published;
@@ -93,6 +95,7 @@ Reply ReadEntry(Session& session, const Command& command, Hint hint) {
       continue;
     }
     Reply reply = Plain(Outcome::kHit);
+    if (location != entry.location()) reply.published = location;
     Describe(session, location, &reply);
     if (command.want_cas) session.store().log().NoteShown(reply.cas);
     reply.ttl_before_s = SecondsLeft(session, expiry);

@@ -98,6 +98,7 @@ Reply StoreEntry(Session& session, const Command& command, Hint hint) {
   uint64_t placed = hint.placed;
   for (;;) {  // Ends: each round more means that another thread changed the key.
     const Entry entry = Locate(session, command, &hint);
+    if (MustAskBelow(entry, hint)) return Below();
     const Verdict verdict =
         entry.present ? JudgePresent(session, command, entry) : JudgeAbsent(command);
     if (verdict != Verdict::kStore && verdict != Verdict::kStoreStale)
@@ -116,6 +117,7 @@ Reply StoreEntry(Session& session, const Command& command, Hint hint) {
     const Published published = Publish(session, command, entry, location);
     if (published == Published::kDone) {
       Reply reply = Plain(Outcome::kStored);
+      reply.published = location;
       if (command.want_cas || IsConcatenation(command)) Describe(session, location, &reply);
       if (command.want_cas) session.store().log().NoteShown(reply.cas);
       return reply;

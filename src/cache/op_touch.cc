@@ -6,6 +6,7 @@ namespace weft::cache {
 Reply TouchEntry(Session& session, const Command& command, Hint hint) {
   for (;;) {  // Ends: each round more means that another thread changed the key.
     const Entry entry = Locate(session, command, &hint);
+    if (MustAskBelow(entry, hint)) return Below();
     if (!entry.present) return Plain(Outcome::kMiss);
     ObjectSpec spec = CopyOf(session, entry, false);
     spec.expiry = command.expiry;
@@ -14,7 +15,9 @@ Reply TouchEntry(Session& session, const Command& command, Hint hint) {
     if (PublishCopy(session, entry, location) == Published::kDone) {
       task::NoteAccess(entry.found.slot, task::LoadAcquire64(entry.found.slot));
       task::NoteRead(session.ObjectAt(location), session.now_s());
-      return Plain(Outcome::kTouched);
+      Reply reply = Plain(Outcome::kTouched);
+      reply.published = location;
+      return reply;
     }
     session.store().Abandon(session, location);
   }

@@ -114,6 +114,29 @@ void Store::Abandon(Session& session, uint64_t location) {
   log_->Release(location, task::StoredBytes(session.ObjectAt(location)));
 }
 
+uint64_t Store::Load(Session& session, const ObjectSpec& spec, uint64_t hash) {
+  if (IsTooLarge(session, spec.key.size(), spec.value_bytes())) return 0;
+  Command command;
+  command.key = spec.key;
+  command.hash = hash;
+  for (;;) {  // Ends: each round more means that a flush came between.
+    Hint hint;
+    const Entry entry = Locate(session, command, &hint);
+    if (entry.present) return entry.location();
+    const uint64_t location = AppendVersion(session, spec);
+    if (location == 0) return 0;
+    const Published published = Publish(session, command, entry, location);
+    if (published == Published::kDone) return location;
+    Abandon(session, location);
+    if (published == Published::kFull) return 0;
+  }
+}
+
+void Store::KeepVersions(uint64_t first_version) {
+  keeps_versions_ = true;
+  log_->StartVersionsAt(first_version);
+}
+
 void Store::NoteStoredBytes(uint64_t location, uint32_t bytes) {
   // One object in sixteen: a shared word that every store wrote would bind the writers together.
   if ((location & 15) != 0) return;

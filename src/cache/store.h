@@ -21,6 +21,7 @@
 #include "cache/index.h"
 #include "cache/key_hasher.h"
 #include "cache/object_log.h"
+#include "cache/object_writer.h"
 #include "cache/session.h"
 #include "task/search.h"
 
@@ -31,6 +32,9 @@ struct Hint {
   bool searched = false;    // `found` is the entry of the key, or none, as task KC found it
   task::Found found{nullptr, 0};
   uint64_t placed = 0;      // task MM: location of the object that a plain set wants to publish
+  // A key without an entry, or with a flushed one, may be in the tier below (tier/disk_tier.h):
+  // what depends on it is not decided, the reply says `below`.
+  bool maybe_below = false;
 };
 
 class Store {
@@ -52,6 +56,14 @@ class Store {
   uint64_t Place(Session& session, const Command& command);
   // An object that was placed and will not be published.
   void Abandon(Session& session, uint64_t location);
+  // Enters an object that the tier below holds and that has no entry here, or a flushed one. Its
+  // location; 0: there is no room now, or it is larger than an object may be.
+  // REQUIRES: the caller keeps other writers from the key; `hash` is HashOf(spec.key).
+  uint64_t Load(Session& session, const ObjectSpec& spec, uint64_t hash);
+  // From now on every object carries its version, which stays the same however the object moves,
+  // and versions begin at `first_version`. Before any session exists.
+  void KeepVersions(uint64_t first_version);
+  bool keeps_versions() const { return keeps_versions_; }
 
   // Between batches: frees segments ahead of need, expires, grows the index. Cheap when idle.
   // `writes` bounds the work: about so many objects were stored since the last call.
@@ -127,6 +139,7 @@ class Store {
   const CacheOptions options_;
   const KeyHasher hasher_;
   uint64_t fixed_bytes_ = 0;  // tables that neither grow nor hold objects
+  bool keeps_versions_ = false;  // KeepVersions
 
   // Provides its own synchronisation.
   Epochs epochs_;
