@@ -67,6 +67,16 @@ void Batch::AddCommand(uint32_t source, uint32_t tag, const cache::Command& comm
   replies_.emplace_back();
 }
 
+cache::Reply& Batch::TurnIntoCommand(uint32_t i) {
+  WEFT_DCHECK(kind_[i] == QueryKind::kRead);
+  kind_[i] = QueryKind::kCommand;
+  command_at_[i] = static_cast<uint32_t>(commands_.size());
+  cache::Command& command = commands_.emplace_back();
+  command.hash = hash_[i];
+  command.key = key(i);
+  return replies_.emplace_back();
+}
+
 void Batch::AddOther(uint32_t source, uint32_t tag) { Add(QueryKind::kOther, source, tag, {}, 0); }
 
 }  // namespace weft::pipeline

@@ -79,6 +79,8 @@ class Batch {
     word_[i] = 0;
     miss_[i] = miss;
   }
+  // Gives a plain read a command and a reply of its own, for an answer that is not in the log.
+  cache::Reply& TurnIntoCommand(uint32_t i);
   uint64_t word(uint32_t i) const { return word_[i]; }
   uint64_t position(uint32_t i) const { return position_[i]; }
   uint64_t hash(uint32_t i) const { return hash_[i]; }

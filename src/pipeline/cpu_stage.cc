@@ -12,6 +12,7 @@ namespace {
 
 constexpr uint32_t kStarvedTimesMax = 32;  // then the client is told that there is no memory
 constexpr int64_t kReplyBytes = 64;        // of a reply without its value, for the source's room
+static_assert(CpuStage::kGroupQueries <= DiskTurn::kGroupQueriesMax);
 
 // Adds the time since the last lap to a task.
 class TaskClock {
@@ -52,14 +53,17 @@ void CpuStage::Run(Batch& batch, cache::Session& session, Sink& sink) {
     }
     // Who found no room goes alone: objects placed for those behind it would take what was freed.
     const uint32_t end = starving_ == i ? i + 1 : GroupEnd(batch, i);
+    if (disk_ != nullptr) disk_->Lock(batch, i, end, session);
     const uint32_t done = RunGroup(batch, i, end, session);
     TaskClock clock(times_);
     sink.Write(batch, i, done, session);
     clock.Lap(Task::kWrite, done - i);
+    if (disk_ != nullptr) disk_->Commit(batch, session);
     if (done < end) LeaveAndMakeRoom(batch, done, session);
     i = done;
   }
   session.End();
+  if (disk_ != nullptr) disk_->EndBatch();
   CountBatch(batch);
   store_->Maintain(session, writes_);
 }
@@ -105,27 +109,33 @@ bool CpuStage::RunQuery(Batch& batch, uint32_t i, cache::Session& session) {
   if (batch.room(batch.source(i)) <= 0) {
     if (batch.placed(i) != 0) store_->Abandon(session, batch.placed(i));
     batch.SetState(i, QueryState::kSkipped);
+    if (disk_ != nullptr) disk_->LookAhead(batch, i, session);
     return true;
   }
   task::CompareOne(session.index(), session.log(), batch.columns(), i);
+  bool waits = false;
   if (batch.kind(i) == QueryKind::kRead) {
-    FinishRead(batch, i, session);
-  } else if (!FinishCommand(batch, i, session)) {
+    waits = !FinishRead(batch, i, session);
+  } else if (!FinishCommand(batch, i, session, &waits)) {
     return false;
   }
-  batch.SetState(i, QueryState::kDone);
+  batch.SetState(i, waits ? QueryState::kSkipped : QueryState::kDone);
+  if (waits) batch.room(batch.source(i)) = 0;  // nothing of its may overtake this one
   return true;
 }
 
-void CpuStage::FinishRead(Batch& batch, uint32_t i, cache::Session& session) {
+// False: its source waits for the disk.
+bool CpuStage::FinishRead(Batch& batch, uint32_t i, cache::Session& session) {
+  if (disk_ != nullptr && !DiskTurn::IsInMemory(batch, i, session))
+    return ReadFromDisk(batch, i, session);
   const uint64_t word = batch.word(i);
   int64_t& room = batch.room(batch.source(i));
   room -= kReplyBytes;
-  if (word == 0) return;
+  if (word == 0) return true;
   task::Object* object = session.ObjectAt(task::SlotLocation(word));
   if (task::IsEnded(session.log(), task::SlotLocation(word), object, session.now_s())) {
     batch.SetMiss(i, cache::WhyEnded(session, task::SlotLocation(word)));
-    return;
+    return true;
   }
   room -= task::ValueBytes(object);
   // At once, not when the group is done: a later query of the batch may ask whether it was read.
@@ -133,9 +143,18 @@ void CpuStage::FinishRead(Batch& batch, uint32_t i, cache::Session& session) {
     task::NoteAccess(task::SlotAtPosition(session.index(), batch.position(i)), word);
   if (task::WantsReadNote(task::LoadRelaxed32(&object->access), session.now_s()))
     task::NoteRead(object, session.now_s());
+  return true;
 }
 
-bool CpuStage::FinishCommand(Batch& batch, uint32_t i, cache::Session& session) {
+bool CpuStage::ReadFromDisk(Batch& batch, uint32_t i, cache::Session& session) {
+  if (!disk_->Read(batch, i, session)) return false;
+  batch.room(batch.source(i)) -= kReplyBytes + static_cast<int64_t>(batch.reply(i).value.size());
+  writes_++;
+  return true;
+}
+
+// False: there is no room for it now; it was not run. *waits: it was not, its source waits.
+bool CpuStage::FinishCommand(Batch& batch, uint32_t i, cache::Session& session, bool* waits) {
   const uint64_t start = base::ReadTicks();
   const cache::Command& command = batch.command(i);
   cache::Hint hint;
@@ -145,8 +164,10 @@ bool CpuStage::FinishCommand(Batch& batch, uint32_t i, cache::Session& session) 
     hint.found.slot = task::SlotAtPosition(session.index(), batch.position(i));
   hint.placed = batch.placed(i);
   cache::Reply& reply = batch.reply(i);
-  reply = store_->Execute(session, command, hint);
+  reply = disk_ != nullptr ? disk_->Execute(batch, i, hint, session, waits)
+                           : store_->Execute(session, command, hint);
   batch.placed(i) = 0;
+  if (*waits) return true;
   if (reply.needs_room && (starving_ != i || starved_times_ < kStarvedTimesMax)) return false;
   reply.needs_room = false;
   batch.room(batch.source(i)) -= kReplyBytes + static_cast<int64_t>(reply.value.size());

@@ -15,6 +15,7 @@
 #include "cache/session.h"
 #include "cache/store.h"
 #include "pipeline/batch.h"
+#include "pipeline/disk_turn.h"
 #include "pipeline/task_times.h"
 
 namespace weft::pipeline {
@@ -34,7 +35,9 @@ class CpuStage {
  public:
   static constexpr uint32_t kGroupQueries = 32;
 
-  CpuStage(cache::Store* store, TaskTimes* times) : store_(store), times_(times) {}
+  // `disk`: the durable tier below the store, or null; its owner adds the batch's sources to it.
+  CpuStage(cache::Store* store, TaskTimes* times, DiskTurn* disk = nullptr)
+      : store_(store), times_(times), disk_(disk) {}
 
   // Runs the whole batch. REQUIRES: `session` is outside.
   void Run(Batch& batch, cache::Session& session, Sink& sink);
@@ -44,16 +47,18 @@ class CpuStage {
   uint32_t RunGroup(Batch& batch, uint32_t begin, uint32_t end, cache::Session& session);
   void PlaceObjects(Batch& batch, uint32_t begin, uint32_t end, cache::Session& session);
   bool RunQuery(Batch& batch, uint32_t i, cache::Session& session);
-  void FinishRead(Batch& batch, uint32_t i, cache::Session& session);
-  bool FinishCommand(Batch& batch, uint32_t i, cache::Session& session);
+  bool FinishRead(Batch& batch, uint32_t i, cache::Session& session);
+  bool ReadFromDisk(Batch& batch, uint32_t i, cache::Session& session);
+  bool FinishCommand(Batch& batch, uint32_t i, cache::Session& session, bool* waits);
   void LeaveAndMakeRoom(Batch& batch, uint32_t i, cache::Session& session);
   void CountBatch(const Batch& batch);
 
   cache::Store* const store_;
   TaskTimes* const times_;
+  DiskTurn* const disk_;  // may be null
 
   // Owned by the worker's thread; within a Run.
-  uint32_t writes_ = 0;
+  uint32_t writes_ = 0;  // objects that were appended, about
   uint32_t starving_ = UINT32_MAX;  // query that found no room last
   uint32_t starved_times_ = 0;
 };

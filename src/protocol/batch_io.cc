@@ -61,7 +61,7 @@ Entering Enter(std::string_view input, ParseContext context, const cache::Store&
   Entering entering;
   context.line_scanned_bytes = conversation->scanned_bytes;
   uint32_t keys_before = conversation->keys_done;
-  bool failed = conversation->read_failed;
+  ReadFailure failure = conversation->read_failure;
   for (;;) {
     const size_t at = entering.parsed_bytes;
     if (batch->full()) {
@@ -82,11 +82,11 @@ Entering Enter(std::string_view input, ParseContext context, const cache::Store&
     conversation->scanned_bytes = 0;
     record.source = source;
     record.keys_before = keys_before;
-    record.failed = failed;
+    record.failure = failure;
     record.begin = at;
     record.end = at + parsed.consumed_bytes;
     keys_before = 0;
-    failed = false;
+    failure = ReadFailure::kNone;
     const uint32_t tag = static_cast<uint32_t>(entered->size() - 1);
     if (!EnterRequest(store, tag, &record, batch)) {
       entering.exhausted = Exhausted::kBatchFull;

@@ -24,7 +24,7 @@ namespace weft::protocol {
 struct Conversation {
   size_t scanned_bytes = 0;  // front of the input known to hold no newline
   uint32_t keys_done = 0;    // of the read at the front of the input: its first keys are answered
-  bool read_failed = false;  // one of those found no memory
+  ReadFailure read_failure = ReadFailure::kNone;  // of those
 };
 
 // One request in a batch.
@@ -34,7 +34,7 @@ struct Entered {
   uint32_t keys_before = 0;  // keys answered by earlier batches
   uint32_t keys_entered = 0;  // in this batch
   bool whole = false;        // its last key is in this batch
-  bool failed = false;       // one of its keys found no memory, in this batch or before
+  ReadFailure failure = ReadFailure::kNone;  // of its keys, in this batch or before
   size_t begin = 0;          // in the source's input
   size_t end = 0;
 };
@@ -65,16 +65,16 @@ cache::Reply ReplyOf(const pipeline::Batch& batch, uint32_t i, cache::Session& s
 
 // Tasks RD and WR: writes the answer to query `i`, whose record is `entered`. `Output` has
 // char* Reserve(size_t) and void Commit(size_t), as net::Connection has; a null from Reserve
-// means that the connection is lost. `last_key`: the query is its request's last; `failed`: it, or
-// one before it in the request, found no memory.
+// means that the connection is lost. `last_key`: the query is its request's last; `failure`: of it,
+// or of one before it in the request.
 template <typename Output>
-void WriteQuery(const Request& request, std::string_view key, bool last_key, bool failed,
-                const cache::Reply& reply, Output& out) {
+void WriteQuery(const Request& request, std::string_view key, bool last_key,
+                ReadFailure failure, const cache::Reply& reply, Output& out) {
   const size_t bound = ReplyBytesMax(request, key.size()) + reply.value.size();
   char* const start = out.Reserve(bound);
   if (start == nullptr) return;
   char* end = WriteReply(request, key, reply, start);
-  if (last_key) end = WriteEnd(request, failed, end);
+  if (last_key) end = WriteEnd(request, failure, end);
   out.Commit(static_cast<size_t>(end - start));
 }
 

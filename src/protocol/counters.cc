@@ -12,7 +12,8 @@ void CountRead(const cache::Command& command, const cache::Reply& reply,
     if (command.update_expiry) counters->touch_hits.Add(1);
     return;
   }
-  if (reply.outcome == Outcome::kNoMemory) return;  // neither hit nor miss
+  if (reply.outcome != Outcome::kMiss && reply.outcome != Outcome::kStored)
+    return;  // it failed: neither hit nor miss
   counters->get_misses.Add(1);
   if (command.update_expiry) counters->touch_misses.Add(1);
   if (reply.miss == cache::Miss::kExpired) counters->get_expired.Add(1);
@@ -53,11 +54,12 @@ void CountReply(const cache::Command& command, const cache::Reply& reply,
     case cache::Verb::kStore: return CountStore(command, reply, counters);
     case cache::Verb::kArithmetic: return CountArithmetic(command, reply, counters);
     case cache::Verb::kDelete:
+      if (reply.outcome == Outcome::kIoError || reply.outcome == Outcome::kNoMemory) return;
       (reply.outcome == Outcome::kMiss ? counters->delete_misses : counters->delete_hits).Add(1);
       return;
     case cache::Verb::kTouch:
       counters->cmd_touch.Add(1);
-      if (reply.outcome == Outcome::kNoMemory) return;  // neither hit nor miss
+      if (reply.outcome == Outcome::kIoError || reply.outcome == Outcome::kNoMemory) return;
       (reply.outcome == Outcome::kMiss ? counters->touch_misses : counters->touch_hits).Add(1);
       return;
   }

@@ -199,7 +199,7 @@ inline std::string Answer(Request request, ModelStore* store) {
     append(request, request.command.key, store->Execute(request.command));
   }
   char end[8];
-  return text.append(end, WriteEnd(request, false, end));
+  return text.append(end, WriteEnd(request, ReadFailure::kNone, end));
 }
 
 }  // namespace weft::protocol

@@ -59,6 +59,7 @@ std::string_view FailureText(cache::Verb verb, Outcome outcome) {
     case Outcome::kNotNumeric: return kNotNumericText;
     case Outcome::kTooLarge: return kTooLargeText;
     case Outcome::kBadKey: return kBadKeyText;
+    case Outcome::kIoError: return kIoErrorText;
     case Outcome::kNoMemory:
       return verb == cache::Verb::kArithmetic ? kArithmeticNoMemoryText : kStoreNoMemoryText;
     default: return "";
@@ -236,6 +237,7 @@ char* WriteMeta(const Request& request, std::string_view key, const cache::Reply
 }
 
 char* WriteDebug(std::string_view key, const cache::Reply& reply, char* out) {
+  if (reply.outcome == Outcome::kIoError) return Append(kIoErrorText, out);
   if (!IsSuccess(reply.outcome)) return Append("EN\r\n", out);
   out = AppendKey(key, reply.binary_key, Append("ME ", out));
   // memcached 1.6.18 shows the time left with a minus sign.
@@ -280,9 +282,14 @@ char* WriteHead(const Request& request, std::string_view key, const cache::Reply
 
 char* WriteValueEnd(char* out) { return Append("\r\n", out); }
 
-char* WriteEnd(const Request& request, bool failed, char* out) {
+char* WriteEnd(const Request& request, ReadFailure failure, char* out) {
   if (request.kind != RequestKind::kRead) return out;
-  return Append(failed ? kReadNoMemoryText : "END\r\n", out);
+  switch (failure) {
+    case ReadFailure::kNoMemory: return Append(kReadNoMemoryText, out);
+    case ReadFailure::kIoError: return Append(kIoErrorText, out);
+    case ReadFailure::kNone: break;
+  }
+  return Append("END\r\n", out);
 }
 
 char* WriteReply(const Request& request, std::string_view key, const cache::Reply& reply,

@@ -12,6 +12,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <string_view>
 
 #include "protocol/request.h"
@@ -29,9 +30,21 @@ char* WriteHead(const Request& request, std::string_view key, const cache::Reply
 
 char* WriteValueEnd(char* out);
 
-// After the last key of a kRead; nothing for other kinds. `failed`: one of its keys could not be
-// carried out for want of memory (gat writes), which is no miss and must not read as one.
-char* WriteEnd(const Request& request, bool failed, char* out);
+// Why a line of reads has no whole answer. That is no miss and must not read as one.
+enum class ReadFailure : uint8_t {
+  kNone,
+  kNoMemory,  // a gat could not write
+  kIoError,   // the durable store could not be read or written
+};
+// `before`, or what the outcome of one more key makes of it.
+inline ReadFailure Worse(ReadFailure before, Outcome outcome) {
+  if (outcome == Outcome::kIoError) return ReadFailure::kIoError;
+  return outcome == Outcome::kNoMemory && before == ReadFailure::kNone ? ReadFailure::kNoMemory
+                                                                       : before;
+}
+
+// After the last key of a kRead; nothing for other kinds. `failure`: of its keys.
+char* WriteEnd(const Request& request, ReadFailure failure, char* out);
 
 // Head, value and its end at once, for small values.
 char* WriteReply(const Request& request, std::string_view key, const cache::Reply& reply,
@@ -41,5 +54,7 @@ char* WriteReply(const Request& request, std::string_view key, const cache::Repl
 char* WriteText(const Request& request, std::string_view text, char* out);
 
 inline constexpr std::string_view kOkText = "OK\r\n";
+// Where the durable store behind the cache could not be read or written.
+inline constexpr std::string_view kIoErrorText = "SERVER_ERROR i/o error in the durable store\r\n";
 
 }  // namespace weft::protocol

@@ -88,11 +88,11 @@ TEST_F(ReplyTest, HeadLeavesTheValueToTheCaller) {
   const char* end = WriteHead(request, "k", reply_, out, &value_follows);
   EXPECT_TRUE(value_follows);
   EXPECT_EQ(std::string_view(out, static_cast<size_t>(end - out)), "VA 5 kk\r\n");
-  EXPECT_EQ(WriteEnd(request, false, out), out);
+  EXPECT_EQ(WriteEnd(request, ReadFailure::kNone, out), out);
   Parse("get k\r\n", context, &request);
-  end = WriteEnd(request, false, out);
+  end = WriteEnd(request, ReadFailure::kNone, out);
   EXPECT_EQ(std::string_view(out, static_cast<size_t>(end - out)), "END\r\n");
-  end = WriteEnd(request, true, out);
+  end = WriteEnd(request, ReadFailure::kNoMemory, out);
   EXPECT_EQ(std::string_view(out, static_cast<size_t>(end - out)),
             "SERVER_ERROR out of memory writing get response\r\n");
 }

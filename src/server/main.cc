@@ -57,8 +57,10 @@ Status PrepareProcess(const ServerOptions& options) {
   }
   constexpr uint64_t kOtherFiles = 64;      // listeners, the metrics page, standard streams
   constexpr uint64_t kFilesPerThread = 16;  // of an event loop
+  constexpr uint64_t kFilesOfData = 1024;   // of the durable store
   Status status =
-      RaiseFileLimit(options.connections_max + kOtherFiles + kFilesPerThread * options.threads);
+      RaiseFileLimit(options.connections_max + kOtherFiles + kFilesPerThread * options.threads +
+                     (options.data_dir.empty() ? 0 : kFilesOfData));
   if (!status.ok()) return status;
   if (options.lock_memory) RaiseLockLimit();
   if (!IsRoot()) return {};
@@ -118,7 +120,7 @@ int Serve(ParsedOptions parsed) {
   std::unique_ptr<Daemon> daemon;
   if (options.daemonize) {
     // Core files go where it was started; else no folder is to be kept busy.
-    for (std::string* path : {&options.pid_path, &options.unix_path}) {
+    for (std::string* path : {&options.pid_path, &options.unix_path, &options.data_dir}) {
       std::error_code error;
       if (!path->empty()) *path = std::filesystem::absolute(*path, error).string();
     }

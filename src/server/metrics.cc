@@ -55,6 +55,23 @@ void AddLevels(const ServerSnapshot& s, std::vector<MetricFamily>* out) {
   AddGauge("index_buckets", "Buckets of the index.", s.cache.index_buckets, out);
 }
 
+void AddData(const tier::TierStats& s, std::vector<MetricFamily>* out) {
+  AddCounter("data_lookups_total", "Keys looked up on disk.", s.lookups, out);
+  AddCounter("data_lookup_hits_total", "Of those, found.", s.lookup_hits, out);
+  AddCounter("data_lookup_errors_total", "Of those, not readable.", s.lookup_errors, out);
+  AddCounter("data_waits_total", "Times a connection waited for the disk.", s.waits, out);
+  AddCounter("data_changes_total", "Items written and deleted on disk.", s.changes, out);
+  AddCounter("data_write_errors_total", "Writes to disk that failed.", s.write_errors, out);
+  AddCounter("data_log_syncs_total", "Syncs of the log.", s.db.log_syncs, out);
+  AddCounter("data_compactions_total", "Compactions that merged.", s.db.compactions, out);
+  AddCounter("data_compaction_read_bytes_total", "Read by compactions.",
+             s.db.compaction_bytes_read, out);
+  AddCounter("data_compaction_written_bytes_total", "Written by compactions.",
+             s.db.compaction_bytes_written, out);
+  AddGauge("data_table_bytes", "Bytes of tables on disk.", s.disk_bytes, out);
+  AddGauge("data_takes_changes", "1, or 0 after a write has failed.", s.failed ? 0 : 1, out);
+}
+
 void AddInfo(const ServerSnapshot& s, std::vector<MetricFamily>* out) {
   MetricFamily family = Family("info", "The server's release and kind; always 1.",
                                MetricType::Gauge);
@@ -117,6 +134,7 @@ std::vector<MetricFamily> MetricFamilies(ServerSnapshot snapshot) {
   std::vector<MetricFamily> out;
   AddInfo(snapshot, &out);
   AddLevels(snapshot, &out);
+  if (snapshot.data) AddData(*snapshot.data, &out);
   AddProcessorTime(snapshot, &out);
   for (const auto& field : kCommandFields) {
     AddCounter(field.name, field.help, snapshot.commands.*field.total, &out);

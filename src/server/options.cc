@@ -82,6 +82,12 @@ Status CheckTogether(Draft& draft) {
   if (options.item_bytes_max > options.memory_bytes / 2) {
     return BadUsage("Cannot set item size limit higher than 1/2 of memory max.");
   }
+  if (options.data_dir.empty() && !draft.steers_data.empty()) {
+    return BadUsage(draft.steers_data + " needs --data");
+  }
+  if (!options.data_dir.empty() && !options.evict) {
+    return BadUsage("-M with --data: what memory can't hold is on disk, nothing is refused for it");
+  }
   if (options.item_bytes_max > kGiB) {
     return BadUsage("Cannot set item size limit higher than a gigabyte.");
   }

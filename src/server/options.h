@@ -34,6 +34,9 @@ inline constexpr std::string_view kWeftVersion = "0.1.0";
 // a number, so it is digits and dots alone. `stats pipeline`, `weft version` tell our own release.
 inline constexpr std::string_view kVersionText = "1.6.18";
 
+// A power cut takes back what was acknowledged in so many milliseconds before it, at most.
+inline constexpr uint32_t kSyncMsDefault = 100;
+
 // Flags that steer what is not here, kept because `stats settings` shows them.
 struct UnusedSettings {
   std::string growth_factor = "1.25";
@@ -62,6 +65,11 @@ struct ServerOptions {
   bool evict = true;
   uint64_t expected_items = 0;             // 0: the index starts small and grows
   IndexPolicy index_policy = IndexPolicy::kCuckoo;
+
+  // The durable store below it.
+  std::string data_dir;                    // empty: none
+  uint32_t sync_ms = kSyncMsDefault;       // 0: each batch is synced before it is answered
+  uint32_t lookup_threads = 4;
 
   // What clients may do.
   bool allow_flush_all = true;

@@ -16,6 +16,7 @@ struct Draft {
   ParsedOptions* parsed;
   ServerOptions* options;
   bool prints = false;         // -h, -V, -i: nothing is served
+  std::string steers_data = {};  // a flag that was given and needs --data
   std::string listen_text = {};  // -l, all of them joined by commas; empty: none given
 
   // One line for a flag that is accepted and steers nothing.

@@ -6,6 +6,7 @@ namespace {
 
 constexpr const char* kServing = "Where it listens";
 constexpr const char* kHolding = "What it holds";
+constexpr const char* kDurable = "What it keeps on disk";
 constexpr const char* kClients = "What clients may do";
 constexpr const char* kProcess = "The process";
 constexpr const char* kOwn = "Weft's own";
@@ -228,6 +229,33 @@ constexpr Flag kTable[] = {
        return Status();
      }},
 
+    {kDurable, "--data", "DIR",
+     "keep every item in a durable store in DIR, made if missing: what was acknowledged survives "
+     "the end of the process, and what memory lacks is served from there (default: none)",
+     [](Draft& d, std::string_view v) {
+       d.options->data_dir = v;
+       return v.empty() ? BadUsage("--data needs a folder") : Status();
+     }},
+    {kDurable, "--sync-ms", "NUM",
+     "what was acknowledged survives a power cut so many milliseconds later; 0: a reply is sent "
+     "only when it does (default 100)",
+     [](Draft& d, std::string_view v) {
+       d.steers_data = "--sync-ms";
+       return ReadNumber(v, &d.options->sync_ms) && d.options->sync_ms <= 3'600'000
+                  ? Status()
+                  : BadUsage("--sync-ms is a number of milliseconds, at most an hour, not \"" +
+                             std::string(v) + "\"");
+     }},
+    {kDurable, "--lookup-threads", "NUM", "threads that read what memory lacks (default 4)",
+     [](Draft& d, std::string_view v) {
+       d.steers_data = "--lookup-threads";
+       Status status = TakePositive(v, "--lookup-threads must be greater than 0",
+                                    &d.options->lookup_threads);
+       return status.ok() && d.options->lookup_threads > 256
+                  ? BadUsage("--lookup-threads must not be greater than 256")
+                  : status;
+     }},
+
     {kOwn, "--net", "KIND", "how sockets are waited for: auto, io_uring, epoll (default auto)",
      TakeNetKind},
     {kOwn, "--index", "KIND", "cuckoo (keeps what it accepts) or set-associative (default cuckoo)",
@@ -285,10 +313,10 @@ constexpr Flag kTable[] = {
        return TakePositive(v, "Maximum number of NAPI IDs must be greater than 0",
                            &d.options->unused.napi_ids);
      }},
-    {kAccepted, "-e,--memory-file", "FILE", "items do not survive a restart",
+    {kAccepted, "-e,--memory-file", "FILE", "see --data",
      [](Draft& d, std::string_view v) {
        d.parsed->warnings.push_back("-e " + std::string(v) +
-                                    " is not used: items do not survive a restart");
+                                    " is not used: items survive a restart with --data alone");
        return Status();
      }},
 

@@ -4,6 +4,8 @@
 #include <thread>
 #include <utility>
 
+#include <spdlog/spdlog.h>
+
 #include "base/clock.h"
 #include "server/log.h"
 
@@ -38,6 +40,7 @@ Status Server::Init() {
   auto store = cache::Store::Open(cache);
   if (!store) return store.error();
   store_ = std::move(store.value());
+  if (Status status = OpenTier(); !status.ok()) return status;
   if (Status status = OpenListeners(); !status.ok()) return status;
   for (uint32_t i = 0; i < options_.threads; i++)
     if (Status status = OpenWorker(i); !status.ok()) return status;
@@ -45,6 +48,21 @@ Status Server::Init() {
   for (const auto& loop : loops_) group.push_back(loop.get());
   loops_.front()->ShareWith(group);
   return Status::Ok();
+}
+
+Status Server::OpenTier() {
+  if (options_.data_dir.empty()) return {};
+  tier::TierOptions options;
+  options.dir = options_.data_dir;
+  options.sync_ms = options_.sync_ms;
+  options.on_failure = [](const Status& status) {
+    spdlog::error("the durable store takes no more changes: {}", status.message());
+  };
+  auto opened = tier::DiskTier::Open(options, store_.get());
+  if (!opened) return opened.error();
+  tier_ = std::move(opened.value());
+  pool_ = std::make_unique<tier::LookupPool>(tier_.get(), options_.lookup_threads);
+  return {};
 }
 
 Status Server::OpenListeners() {
@@ -79,11 +97,12 @@ Status Server::OpenWorker(uint32_t number) {
   worker.start_s = base::NowSeconds();
   worker.shutdown_enabled = options_.allow_shutdown;
   worker.output_high_bytes = loop.output_high_bytes;
-  workers_.push_back(Worker::Create(store_.get(), this, worker));
+  workers_.push_back(Worker::Create(store_.get(), this, worker, {tier_.get(), pool_.get()}));
   if (workers_.back() == nullptr) return {Code::kNoMemory, "too many worker threads"};
   auto opened = net::EventLoop::Create(options_.net_kind, loop, workers_.back().get());
   if (!opened) return opened.error();
   loops_.push_back(std::move(opened.value()));
+  workers_.back()->RunsOn(loops_.back().get());
   return Status::Ok();
 }
 
@@ -157,6 +176,7 @@ ServerSnapshot Server::Snapshot(bool with_connections) const {
   store_->SumCounters(&sessions);
   snapshot.Add(sessions);
   snapshot.cache = store_->Stats();
+  if (tier_ != nullptr) snapshot.data = tier_->Stats();
   snapshot.limit_bytes = store_->memory_limit();
   snapshot.index_bytes = store_->index_bytes();
   snapshot.index_growing = store_->index_growing();

@@ -42,6 +42,7 @@ class Server final : private Front {
 
   explicit Server(const ServerOptions& options);
   Status Init();
+  Status OpenTier();
   Status OpenListeners();
   Status OpenWorker(uint32_t number);
 
@@ -56,9 +57,11 @@ class Server final : private Front {
   const uint64_t started_ns_;
   net::Admission admission_;
   std::unique_ptr<cache::Store> store_;
+  std::unique_ptr<tier::DiskTier> tier_;  // null without --data
   std::vector<std::unique_ptr<net::Listener>> listeners_;
   std::vector<std::unique_ptr<Worker>> workers_;
   std::vector<std::unique_ptr<net::EventLoop>> loops_;  // gone before their workers
+  std::unique_ptr<tier::LookupPool> pool_;              // gone before what it answers to
 
   // Provides its own synchronisation.
   StatsBaseline baseline_;

@@ -72,6 +72,7 @@ std::string StatsText(std::string_view arguments, const ServerSnapshot& snapshot
   if (report == "slabs") return SlabsStats(snapshot);
   if (report == "conns") return ConnsStats(snapshot);
   if (report == "pipeline") return PipelineStats(snapshot);
+  if (report == "data") return DataStats(snapshot, options);
   if (report == "reset") return "RESET\r\n";
   if (report == "detail") return DetailText(arguments);
   if (report == "cachedump") return CachedumpText(arguments, options);

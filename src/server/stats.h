@@ -11,6 +11,7 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -21,6 +22,7 @@
 #include "pipeline/task_times.h"
 #include "protocol/counters.h"
 #include "server/options.h"
+#include "tier/disk_tier.h"
 #include "weft/cache.h"
 
 namespace weft::server {
@@ -89,6 +91,7 @@ struct ServerSnapshot {
 
   // The store.
   CacheStats cache;
+  std::optional<tier::TierStats> data;  // the durable tier's, where there is one
   uint64_t limit_bytes = 0;
   uint64_t index_bytes = 0;
   bool index_growing = false;

@@ -39,6 +39,7 @@ std::string SettingsStats(const ServerSnapshot& snapshot, const ServerOptions& o
 std::string ItemsStats(const ServerSnapshot& snapshot);
 std::string SlabsStats(const ServerSnapshot& snapshot);
 std::string ConnsStats(const ServerSnapshot& snapshot);
+std::string DataStats(const ServerSnapshot& snapshot, const ServerOptions& options);
 std::string PipelineStats(const ServerSnapshot& snapshot);
 
 }  // namespace weft::server

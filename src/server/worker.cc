@@ -11,36 +11,62 @@ using protocol::Entered;
 using protocol::Request;
 using protocol::RequestKind;
 
+namespace {
+
+// So often answers may be out of date when they come, before the worker itself looks up.
+constexpr uint32_t kVainRoundsMax = 3;
+
+}  // namespace
+
 std::unique_ptr<Worker> Worker::Create(cache::Store* store, Front* front,
-                                       const WorkerOptions& options) {
+                                       const WorkerOptions& options, Disk disk) {
   std::unique_ptr<cache::Session> session = store->NewSession();
   if (session == nullptr) return nullptr;
   // The constructor is private so that no worker exists without a session; owned at once.
-  return std::unique_ptr<Worker>(new Worker(store, front, options, std::move(session)));
+  return std::unique_ptr<Worker>(new Worker(store, front, options, std::move(session), disk));
 }
 
 Worker::Worker(cache::Store* store, Front* front, const WorkerOptions& options,
-               std::unique_ptr<cache::Session> session)
+               std::unique_ptr<cache::Session> session, Disk disk)
     : store_(store),
       front_(front),
       options_(options),
+      disk_(disk),
       session_(std::move(session)),
-      stage_(store, &times_),
+      turn_(disk.tier == nullptr ? nullptr
+                                 : std::make_unique<pipeline::DiskTurn>(disk.tier, store)),
+      stage_(store, &times_, turn_.get()),
       batch_(pipeline::Plan::OneStageCpu()),
-      scratch_(protocol::kScratchBytes) {}
+      scratch_(protocol::kScratchBytes),
+      mailbox_([this] { loop_->Wake(); }) {}
 
 void Worker::OnOpen(net::Connection& connection) {
-  connection.state = std::make_unique<protocol::Conversation>().release();  // OnClose takes it back
+  connection.state = std::make_unique<Peer>().release();  // OnClose takes it back
 }
 
 void Worker::OnClose(net::Connection& connection) {
-  std::unique_ptr<protocol::Conversation>(
-      static_cast<protocol::Conversation*>(connection.state));
+  held_.erase(connection.id());
+  std::unique_ptr<Peer>(&PeerOf(connection));
 }
 
-void Worker::OnTick() { store_->Maintain(*session_, 1); }
+void Worker::OnTick() {
+  FlushIfDue();
+  store_->Maintain(*session_, 1);
+}
+
+// Answers have come: their connections go on.
+void Worker::OnWake() {
+  for (tier::Mailbox::Letter& letter : mailbox_.Take()) {
+    const auto held = held_.find(letter.id);
+    if (held == held_.end()) continue;  // it was closed meanwhile
+    PeerOf(*held->second).answers = std::move(letter.lookup);
+    held->second->Resume();
+    held_.erase(held);
+  }
+}
 
 void Worker::OnBatch(std::span<net::Connection* const> ready) {
+  FlushIfDue();
   while (!ready.empty()) {
     const uint64_t start = base::ReadTicks();
     const size_t filled = Fill(ready);
@@ -61,6 +87,7 @@ size_t Worker::Fill(std::span<net::Connection* const> ready) {
   batch_.Clear();
   entered_.clear();
   sources_.clear();
+  if (turn_ != nullptr) turn_->Clear();
   protocol::ParseContext context;
   context.now_s = base::NowSeconds();
   context.start_s = options_.start_s;
@@ -72,12 +99,14 @@ size_t Worker::Fill(std::span<net::Connection* const> ready) {
     net::Connection& connection = *ready[count++];
     Source source;
     source.connection = &connection;
-    const uint32_t number =
-        batch_.AddSource(static_cast<int64_t>(options_.output_high_bytes) -
-                         static_cast<int64_t>(connection.pending_output()));
-    source.entering =
-        protocol::Enter(connection.readable(), context, *store_, number,
-                        static_cast<protocol::Conversation*>(connection.state), &batch_, &entered_);
+    source.output_bytes = connection.pending_output();
+    source.number = batch_.AddSource(static_cast<int64_t>(options_.output_high_bytes) -
+                                     static_cast<int64_t>(source.output_bytes));
+    Peer& peer = PeerOf(connection);
+    if (turn_ != nullptr)
+      turn_->AddSource(peer.answers.get(), peer.vain_rounds >= kVainRoundsMax);
+    source.entering = protocol::Enter(connection.readable(), context, *store_, source.number,
+                                      &peer, &batch_, &entered_);
     sources_.push_back(source);
   }
   return count;
@@ -86,18 +115,20 @@ size_t Worker::Fill(std::span<net::Connection* const> ready) {
 // After the batch: takes what was answered off the connection's input.
 void Worker::Settle(Source* source) {
   net::Connection& connection = *source->connection;
-  auto& conversation = *static_cast<protocol::Conversation*>(connection.state);
-  if (source->close) return connection.CloseAfterFlush();
-  conversation.keys_done = 0;
-  conversation.read_failed = false;
-  if (source->stopped != nullptr) {
-    // Not all may be written now: the rest comes again when the output has drained.
-    conversation.keys_done = source->stopped->keys_before + source->keys_done;
-    conversation.read_failed = source->stopped->failed;
-    conversation.scanned_bytes = 0;
-    connection.Consume(source->stopped->begin);
-    return connection.HasMore();
+  Peer& peer = PeerOf(connection);
+  if (turn_ != nullptr && turn_->failed(source->number)) {
+    // What was acknowledged does not last: nothing of this batch is sent. Which of the requests are
+    // meant by one error the client could not tell if more came after it.
+    connection.TakeBack(source->output_bytes);
+    connection.Append(protocol::kIoErrorText);
+    return connection.CloseAfterFlush();
   }
+  if (source->close) return connection.CloseAfterFlush();
+  peer.keys_done = 0;
+  peer.read_failure = protocol::ReadFailure::kNone;
+  if (source->stopped != nullptr) return Stop(source);
+  peer.answers.reset();
+  peer.vain_rounds = 0;
   connection.Consume(source->entering.parsed_bytes);
   if (source->entering.swallow_bytes != 0) connection.Swallow(source->entering.swallow_bytes);
   switch (source->entering.exhausted) {
@@ -105,8 +136,8 @@ void Worker::Settle(Source* source) {
       return connection.CloseAfterFlush();
     case protocol::Exhausted::kBatchFull:
       if (!entered_.empty() && !entered_.back().whole) {
-        conversation.keys_done = entered_.back().keys_before + entered_.back().keys_entered;
-        conversation.read_failed = entered_.back().failed;
+        peer.keys_done = entered_.back().keys_before + entered_.back().keys_entered;
+        peer.read_failure = entered_.back().failure;
       }
       return;
     case protocol::Exhausted::kInput:
@@ -114,6 +145,40 @@ void Worker::Settle(Source* source) {
         connection.ExpectBytes(source->entering.needed_bytes);
       return;
   }
+}
+
+// Not all may be answered now: the rest comes again when the output has drained, or when the disk
+// has answered.
+void Worker::Stop(Source* source) {
+  net::Connection& connection = *source->connection;
+  Peer& peer = PeerOf(connection);
+  peer.keys_done = source->stopped->keys_before + source->keys_done;
+  peer.read_failure = source->stopped->failure;
+  peer.scanned_bytes = 0;
+  connection.Consume(source->stopped->begin);
+  if (turn_ != nullptr && turn_->waiting(source->number)) return WaitForDisk(source);
+  connection.HasMore();
+}
+
+void Worker::WaitForDisk(Source* source) {
+  net::Connection& connection = *source->connection;
+  Peer& peer = PeerOf(connection);
+  const bool went_on = source->stopped->begin != 0 || source->keys_done != 0;
+  peer.vain_rounds = went_on || peer.answers == nullptr ? 0 : peer.vain_rounds + 1;
+  peer.answers.reset();
+  held_.emplace(connection.id(), &connection);
+  connection.Hold();
+  disk_.pool->Ask(connection.id(), turn_->TakeLookup(source->number), &mailbox_);
+}
+
+void Worker::FlushIfDue() {
+  if (turn_ == nullptr || !disk_.tier->FlushIsDue(base::NowSeconds())) return;
+  bool flushed = false;
+  // An error is told by the tier; the flush stays noted, and changes are refused.
+  if (!disk_.tier->FlushDue(base::NowSeconds(), &flushed).ok() || !flushed) return;
+  session_->Begin();
+  store_->Flush(*session_, 0);
+  session_->End();
 }
 
 void Worker::Write(pipeline::Batch& batch, uint32_t begin, uint32_t end,
@@ -140,9 +205,9 @@ void Worker::WriteOne(pipeline::Batch& batch, uint32_t i, cache::Session& sessio
           protocol::WriteText(entered.request, other_text_, start) - start));
   } else {
     const cache::Reply reply = protocol::ReplyOf(batch, i, session);
-    entered.failed |= reply.outcome == Outcome::kNoMemory;
+    entered.failure = protocol::Worse(entered.failure, reply.outcome);
     protocol::WriteQuery(entered.request, batch.key(i), last_of_batch && entered.whole,
-                         entered.failed, reply, *source.connection);
+                         entered.failure, reply, *source.connection);
     protocol::CountReply(entered.request.command, reply, &counters_);
     if (entered.request.kind >= RequestKind::kMetaRead) counters_.cmd_meta.Add(1);
   }
@@ -157,10 +222,28 @@ void Worker::RunOther(pipeline::Batch& batch, uint32_t i, cache::Session& sessio
   if (request.drop_key) {
     cache::Command drop = request.command;
     drop.hash = store_->HashOf(drop.key);
-    store_->Execute(session, drop);
+    if (turn_ != nullptr) {
+      turn_->DropKey(source.number, drop, session);
+    } else {
+      store_->Execute(session, drop);
+    }
     counters_.store_too_large.Add(1);
   }
   AnswerOther(request, session);
+}
+
+void Worker::FlushAll(const Request& request, cache::Session& session) {
+  other_text_ = protocol::kOkText;
+  if (turn_ == nullptr) return store_->Flush(session, request.flush_at_s);
+  session.End();
+  bool flushed = false;
+  const Status status = disk_.tier->Flush(request.flush_at_s, base::NowSeconds(), &flushed);
+  session.Begin();
+  if (!status.ok()) {
+    other_text_ = protocol::kIoErrorText;
+  } else if (flushed) {
+    store_->Flush(session, 0);
+  }
 }
 
 void Worker::AnswerOther(const Request& request, cache::Session& session) {
@@ -180,8 +263,7 @@ void Worker::AnswerOther(const Request& request, cache::Session& session) {
         other_text_ = "CLIENT_ERROR flush_all not allowed\r\n";
         return;
       }
-      store_->Flush(session, request.flush_at_s);
-      break;
+      return FlushAll(request, session);
     case RequestKind::kVerbosity:
       front_->SetVerbosity(request.number);
       break;

@@ -4,17 +4,23 @@
 // of a batch (PP), a stage carries the batch out, replies are written to the connections in order
 // (RD, WR), and the loop sends them (SD).
 //
+// With a durable tier, a connection whose next request needs the disk is held: its keys go to the
+// lookup pool, and when the answers are back (OnWake) its input is parsed again from that request.
+// The other connections of the worker go on.
+//
 // Threads   OnBatch and the like: the loop's thread. counters(), times(): any.
 #pragma once
 
 #include <memory>
 #include <span>
+#include <unordered_map>
 #include <vector>
 
 #include "cache/store.h"
 #include "net/event_loop.h"
 #include "pipeline/cpu_stage.h"
 #include "protocol/batch_io.h"
+#include "tier/lookup_pool.h"
 
 namespace weft::server {
 
@@ -38,22 +44,46 @@ struct WorkerOptions {
 
 class Worker final : public net::Handler, private pipeline::Sink {
  public:
+  // The durable tier and who looks things up there; both null: none.
+  struct Disk {
+    tier::DiskTier* tier = nullptr;
+    tier::LookupPool* pool = nullptr;
+  };
+
   // Null where the store can have no more sessions.
   static std::unique_ptr<Worker> Create(cache::Store* store, Front* front,
-                                        const WorkerOptions& options);
+                                        const WorkerOptions& options, Disk disk);
+  static std::unique_ptr<Worker> Create(cache::Store* store, Front* front,
+                                        const WorkerOptions& options) {
+    return Create(store, front, options, {});
+  }
+  // The loop whose handler this is. With a durable tier: before the loop runs.
+  void RunsOn(net::EventLoop* loop) { loop_ = loop; }
 
   void OnOpen(net::Connection& connection) override;
   void OnClose(net::Connection& connection) override;
   void OnBatch(std::span<net::Connection* const> ready) override;
   void OnTick() override;
+  void OnWake() override;
 
   const protocol::CommandCounters& counters() const { return counters_; }
   const pipeline::TaskTimes& times() const { return times_; }
 
  private:
+  // What stays with a connection between batches.
+  struct Peer : protocol::Conversation {
+    std::unique_ptr<tier::Lookup> answers;  // to what it waited for
+    uint32_t vain_rounds = 0;               // times in a row that these were out of date
+  };
+  static Peer& PeerOf(net::Connection& connection) {
+    return *static_cast<Peer*>(connection.state);
+  }
+
   // A connection's part in the batch at work.
   struct Source {
     net::Connection* connection = nullptr;
+    uint32_t number = 0;
+    size_t output_bytes = 0;  // pending before the batch
     protocol::Entering entering;
     // First record of it that was not carried out whole; null: all were.
     protocol::Entered* stopped = nullptr;
@@ -62,10 +92,14 @@ class Worker final : public net::Handler, private pipeline::Sink {
   };
 
   Worker(cache::Store* store, Front* front, const WorkerOptions& options,
-         std::unique_ptr<cache::Session> session);
+         std::unique_ptr<cache::Session> session, Disk disk);
 
   size_t Fill(std::span<net::Connection* const> ready);
   void Settle(Source* source);
+  void Stop(Source* source);
+  void WaitForDisk(Source* source);
+  void FlushIfDue();
+  void FlushAll(const protocol::Request& request, cache::Session& session);
   void Write(pipeline::Batch& batch, uint32_t begin, uint32_t end,
              cache::Session& session) override;
   void WriteOne(pipeline::Batch& batch, uint32_t i, cache::Session& session);
@@ -76,17 +110,24 @@ class Worker final : public net::Handler, private pipeline::Sink {
   cache::Store* const store_;
   Front* const front_;
   const WorkerOptions options_;
+  const Disk disk_;
+  net::EventLoop* loop_ = nullptr;  // set once, before it runs
 
   // Owned by the worker's thread; the counters are read by any.
   std::unique_ptr<cache::Session> session_;
   pipeline::TaskTimes times_;
   protocol::CommandCounters counters_;
+  std::unique_ptr<pipeline::DiskTurn> turn_;  // null without a durable tier
   pipeline::CpuStage stage_;
   pipeline::Batch batch_;
   std::vector<protocol::Entered> entered_;
   std::vector<Source> sources_;
   std::vector<char> scratch_;
   std::string other_text_;  // answer to the query of kind kOther at work
+  std::unordered_map<uint64_t, net::Connection*> held_;  // by id: those that wait for the disk
+
+  // Provides its own synchronisation.
+  tier::Mailbox mailbox_;
 };
 
 }  // namespace weft::server

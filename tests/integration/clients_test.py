@@ -11,19 +11,9 @@ import sys
 import time
 
 import harness
-from harness import Server, Skip, check, check_equal
+from harness import Server, Skip, check, check_equal, client_library
 
 TOOL = pathlib.Path("/usr/share/memcached/scripts/memcached-tool")
-
-
-def _import(name):
-    for folder in sorted(harness.ROOT.glob(".venv/lib/python3*/site-packages")):
-        if str(folder) not in sys.path:
-            sys.path.append(str(folder))
-    try:
-        return __import__(name, fromlist=["*"])
-    except ImportError as error:
-        raise Skip(f"{error}; pip install -r tests/integration/requirements.txt") from None
 
 
 def _raises(kind, call):
@@ -38,8 +28,8 @@ def _raises(kind, call):
 
 
 def test_pymemcache_client():
-    base = _import("pymemcache.client.base")
-    exceptions = _import("pymemcache.exceptions")
+    base = client_library("pymemcache.client.base")
+    exceptions = client_library("pymemcache.exceptions")
     with Server(flags=["-A"]) as server:
         client = base.Client(server.address, default_noreply=False)
         check(client.set("k", b"v"))
@@ -109,9 +99,9 @@ def test_pymemcache_client():
 
 
 def test_pymemcache_values_and_keys():
-    base = _import("pymemcache.client.base")
-    serde = _import("pymemcache.serde")
-    exceptions = _import("pymemcache.exceptions")
+    base = client_library("pymemcache.client.base")
+    serde = client_library("pymemcache.serde")
+    exceptions = client_library("pymemcache.exceptions")
     with Server() as server:
         client = base.Client(
             server.address,
@@ -149,7 +139,7 @@ def test_pymemcache_values_and_keys():
 
 
 def test_pymemcache_noreply_keeps_order():
-    base = _import("pymemcache.client.base")
+    base = client_library("pymemcache.client.base")
     with Server() as server:
         client = base.Client(server.address, default_noreply=True)
         for i in range(2000):
@@ -169,9 +159,9 @@ def test_pymemcache_noreply_keeps_order():
 
 
 def test_pymemcache_pool_and_hash():
-    base = _import("pymemcache.client.base")
-    hashing = _import("pymemcache.client.hash")
-    retrying = _import("pymemcache.client.retrying")
+    base = client_library("pymemcache.client.base")
+    hashing = client_library("pymemcache.client.hash")
+    retrying = client_library("pymemcache.client.retrying")
     import threading
 
     with Server() as one, Server() as two:
@@ -212,7 +202,7 @@ def test_pymemcache_pool_and_hash():
 
 
 def test_pymemcache_unix_socket():
-    base = _import("pymemcache.client.base")
+    base = client_library("pymemcache.client.base")
     import tempfile
 
     with tempfile.TemporaryDirectory() as folder:
@@ -231,7 +221,7 @@ def _pylibmc_address(server):
 
 
 def test_pylibmc_client():
-    pylibmc = _import("pylibmc")
+    pylibmc = client_library("pylibmc")
     with Server() as server:
         client = pylibmc.Client(
             [_pylibmc_address(server)], binary=False, behaviors={"tcp_nodelay": True, "cas": True}
@@ -285,7 +275,7 @@ def test_pylibmc_client():
 
 
 def test_pylibmc_values():
-    pylibmc = _import("pylibmc")
+    pylibmc = client_library("pylibmc")
     with Server() as server:
         client = pylibmc.Client([_pylibmc_address(server)], binary=False)
         values = [
@@ -319,7 +309,7 @@ def test_pylibmc_values():
 
 
 def test_pylibmc_behaviours_and_pools():
-    pylibmc = _import("pylibmc")
+    pylibmc = client_library("pylibmc")
     import threading
 
     with Server() as one, Server() as two:

@@ -16,6 +16,7 @@ import pathlib
 import signal
 import socket
 import subprocess
+import sys
 import tempfile
 import time
 
@@ -268,6 +269,17 @@ class Client:
         self.close()
 
 
+def client_library(name):
+    """The Python client library `name`, from .venv or the system."""
+    for folder in sorted(ROOT.glob(".venv/lib/python3*/site-packages")):
+        if str(folder) not in sys.path:
+            sys.path.append(str(folder))
+    try:
+        return __import__(name, fromlist=["*"])
+    except ImportError as error:
+        raise Skip(f"{error}; pip install -r tests/integration/requirements.txt") from None
+
+
 def run_tests(tests, wanted=(), announce=print):
     """Runs functions `test_*`; returns (passed, failed, skipped). `wanted` limits by name part."""
     import traceback
@@ -304,8 +316,6 @@ def collect(module_globals):
 
 def main(module_globals):
     """Entry point of each *_test.py: names (parts) of tests as arguments."""
-    import sys
-
     counts = run_tests(
         collect(module_globals),
         [arg for arg in sys.argv[1:] if arg[0] != "-"],

@@ -1,0 +1,301 @@
+#include "pipeline/disk_turn.h"
+
+#include <algorithm>
+
+#include "cache/entry.h"
+#include "task/batch_tasks.h"
+
+namespace weft::pipeline {
+namespace {
+
+// A batch that held large values gives their memory back.
+constexpr size_t kBatchBytesKept = size_t{1} << 20;
+
+// Whether the command changes what is stored whatever it finds, or may.
+bool MayChange(const cache::Command& command) {
+  return command.verb != cache::Verb::kRead || command.update_expiry || command.vivify ||
+         command.recache || command.hand_out_win;
+}
+
+// Whether the command was sent to change something: it must not seem to have been carried out where
+// changes are refused.
+bool MeansToChange(const cache::Command& command) {
+  return command.verb != cache::Verb::kRead || command.update_expiry || command.vivify;
+}
+
+// Whether the outcome depends on what is stored.
+bool DependsOnItem(const cache::Command& command) {
+  return command.verb != cache::Verb::kStore || command.store_mode != cache::StoreMode::kSet ||
+         command.compare_cas;
+}
+
+uint8_t MarksOf(uint32_t access) {
+  return static_cast<uint8_t>(((access & kAccessStale) != 0 ? tier::kMarkStale : 0) |
+                              ((access & kAccessWinSent) != 0 ? tier::kMarkWinSent : 0) |
+                              ((access & kAccessBinary) != 0 ? tier::kMarkBinaryKey : 0));
+}
+
+uint32_t AccessOf(uint8_t marks) {
+  return ((marks & tier::kMarkStale) != 0 ? kAccessStale : 0) |
+         ((marks & tier::kMarkWinSent) != 0 ? kAccessWinSent : 0) |
+         ((marks & tier::kMarkBinaryKey) != 0 ? kAccessBinary : 0);
+}
+
+cache::Reply Failed(Outcome outcome) {
+  cache::Reply reply;
+  reply.outcome = outcome;
+  return reply;
+}
+
+}  // namespace
+
+void DiskTurn::AddSource(tier::Lookup* brought, bool insists) {
+  sources_.push_back({brought, insists, false, false, nullptr});
+}
+
+// --- locks -------------------------------------------------------------------------------------
+
+void DiskTurn::Lock(const Batch& batch, uint32_t begin, uint32_t end, cache::Session& session) {
+  for (uint32_t i = begin; i < end; i++) {
+    const bool changes = batch.kind(i) == QueryKind::kCommand && MayChange(batch.command(i));
+    // Who brought answers may enter them into the cache.
+    if (!changes && sources_[batch.source(i)].brought == nullptr) continue;
+    stripes_[stripe_count_++] = tier::Stripes::Of(batch.hash(i));
+  }
+  LockAll(session);
+}
+
+void DiskTurn::LockAll(cache::Session& session) {
+  std::sort(stripes_.begin(), stripes_.begin() + stripe_count_);
+  stripe_count_ = static_cast<uint32_t>(
+      std::unique(stripes_.begin(), stripes_.begin() + stripe_count_) - stripes_.begin());
+  tier::Stripes& stripes = tier_->stripes();
+  uint32_t i = 0;
+  while (i < stripe_count_ && stripes.TryLock(stripes_[i])) i++;
+  if (i == stripe_count_) return;
+  session.End();
+  for (; i < stripe_count_; i++) stripes.Lock(stripes_[i]);
+  session.Begin();
+}
+
+void DiskTurn::UnlockAll() {
+  for (uint32_t i = 0; i < stripe_count_; i++) tier_->stripes().Unlock(stripes_[i]);
+  stripe_count_ = 0;
+}
+
+// --- answers -----------------------------------------------------------------------------------
+
+// What the disk says of the query's key, if that is known and still so.
+const tier::Asked* DiskTurn::AnswerFor(const Batch& batch, uint32_t i) {
+  Source& source = sources_[batch.source(i)];
+  if (source.brought == nullptr) return nullptr;
+  const uint32_t stripe = tier::Stripes::Of(batch.hash(i));
+  const uint64_t changes = tier_->stripes().changes(stripe);
+  const tier::Asked* const asked = source.brought->Find(batch.key(i), batch.hash(i));
+  if (asked != nullptr && asked->changes == changes) return asked;
+  // What this group changed is not on disk before Commit.
+  const bool is_written = std::none_of(changed_.begin(), changed_.end(), [&](uint32_t changed) {
+    return tier::Stripes::Of(batch.hash(changed)) == stripe;
+  });
+  if (!source.insists || !is_written) return nullptr;
+  own_.push_back(std::make_unique<tier::Asked>());
+  tier::Asked& own = *own_.back();
+  own.key = batch.key(i);
+  own.hash = batch.hash(i);
+  tier_->AnswerLocked(&own);
+  return &own;
+}
+
+void DiskTurn::Wait(const Batch& batch, uint32_t i) {
+  std::unique_ptr<tier::Lookup>& lookup = sources_[batch.source(i)].lookup;
+  if (lookup == nullptr) lookup = std::make_unique<tier::Lookup>();
+  lookup->Add(batch.key(i), batch.hash(i));
+}
+
+void DiskTurn::LookAhead(Batch& batch, uint32_t i, cache::Session& session) {
+  const Source& source = sources_[batch.source(i)];
+  if (source.lookup == nullptr || source.lookup->full()) return;
+  if (batch.kind(i) == QueryKind::kCommand && !DependsOnItem(batch.command(i))) return;
+  task::CompareOne(session.index(), session.log(), batch.columns(), i);
+  if (!IsInMemory(batch, i, session)) Wait(batch, i);
+}
+
+// Enters an item that is not in memory. False: there is no room now.
+bool DiskTurn::Enter(std::string_view key, uint64_t hash, const tier::Item& item,
+                     cache::Session& session) {
+  cache::ObjectSpec spec;
+  spec.key = key;
+  spec.head = item.value;
+  spec.client_flags = item.client_flags;
+  spec.expiry = item.expiry;
+  spec.has_cas = true;
+  spec.cas = item.version;
+  spec.access = AccessOf(item.marks);
+  if (store_->Load(session, spec, hash) == 0) return false;
+  tier_->CountLoad();
+  return true;
+}
+
+bool DiskTurn::Read(Batch& batch, uint32_t i, cache::Session& session) {
+  const tier::Asked* const answer = AnswerFor(batch, i);
+  if (answer == nullptr) {
+    Wait(batch, i);
+    return false;
+  }
+  cache::Reply& reply = batch.TurnIntoCommand(i);
+  if (answer->answered == tier::Answered::kAbsent) return true;
+  tier::Item item;
+  if (answer->answered == tier::Answered::kError || !tier::DecodeItem(answer->bytes, &item)) {
+    reply.outcome = Outcome::kIoError;
+    return true;
+  }
+  const bool ended = tier_->IsEnded(item, session.now_s());
+  tier_->CountLookup(ended);
+  if (ended) {
+    reply.miss = tier_->WhyEnded(item, session.now_s());
+    return true;
+  }
+  reply.outcome = Outcome::kHit;
+  reply.client_flags = item.client_flags;
+  reply.value = item.value;  // the answer's own: it stays until the reply is written
+  (void)Enter(batch.key(i), batch.hash(i), item, session);  // where there is no room, next time
+  return true;
+}
+
+DiskTurn::Brought DiskTurn::Bring(const Batch& batch, uint32_t i, cache::Session& session,
+                                  cache::Reply* reply) {
+  const tier::Asked* const answer = AnswerFor(batch, i);
+  if (answer == nullptr) return Brought::kWaits;
+  if (answer->answered == tier::Answered::kAbsent) return Brought::kAbsent;
+  tier::Item item;
+  if (answer->answered == tier::Answered::kError || !tier::DecodeItem(answer->bytes, &item))
+    return Brought::kError;
+  const bool ended = tier_->IsEnded(item, session.now_s());
+  tier_->CountLookup(ended);
+  if (ended) return Brought::kAbsent;
+  if (Enter(batch.key(i), batch.hash(i), item, session)) return Brought::kLoaded;
+  const uint64_t bytes = batch.key(i).size() + item.value.size();
+  if (bytes > store_->options().object_bytes_max) return Brought::kTooLarge;
+  *reply = cache::NeedsRoom(bytes + tier::kItemHeaderBytes);
+  return Brought::kNoRoom;
+}
+
+// --- changes -----------------------------------------------------------------------------------
+
+cache::Reply DiskTurn::Execute(Batch& batch, uint32_t i, cache::Hint hint, cache::Session& session,
+                               bool* waits) {
+  cache::Command command = batch.command(i);
+  *waits = false;
+  if (tier_->failed()) {
+    if (hint.placed != 0) store_->Abandon(session, hint.placed);
+    if (MeansToChange(command)) return Failed(Outcome::kIoError);
+    command.recache = false;  // a win could not be remembered
+    command.hand_out_win = false;
+  }
+  hint.maybe_below = DependsOnItem(command);
+  for (;;) {  // Ends: each round more means that what was brought was dropped at once.
+    cache::Reply reply = store_->Execute(session, command, hint);
+    if (!reply.below) {
+      Note(batch, i, reply, session);
+      return reply;
+    }
+    hint = {};
+    const Brought brought = Bring(batch, i, session, &reply);
+    hint.maybe_below = brought != Brought::kAbsent;
+    switch (brought) {
+      case Brought::kAbsent:
+      case Brought::kLoaded: break;
+      case Brought::kNoRoom: return reply;
+      case Brought::kTooLarge: return Failed(Outcome::kTooLarge);
+      case Brought::kError: return Failed(Outcome::kIoError);
+      case Brought::kWaits:
+        Wait(batch, i);
+        *waits = true;
+        return reply;
+    }
+  }
+}
+
+void DiskTurn::Note(const Batch& batch, uint32_t i, const cache::Reply& reply,
+                    cache::Session& session) {
+  if (reply.published == 0 && !reply.removed) return;
+  tier_->stripes().NoteChange(tier::Stripes::Of(batch.hash(i)));
+  sources_[batch.source(i)].changed = true;
+  changed_.push_back(i);
+  if (reply.removed) {
+    changes_.Delete(batch.key(i));
+  } else {
+    PutObject(batch.key(i), reply.published, session);
+  }
+}
+
+void DiskTurn::PutObject(std::string_view key, uint64_t location, cache::Session& session) {
+  const task::Object* const object = session.ObjectAt(location);
+  tier::Item item;
+  item.marks = MarksOf(task::LoadRelaxed32(&object->access));
+  item.generation = tier_->generation();
+  item.client_flags = task::ClientFlags(object);
+  item.expiry = task::ExpiryOf(object);
+  item.version = task::CasOf(session.log(), location);
+  item.value = cache::ValueView(object);
+  if (item.expiry != 0 && item.expiry <= session.now_s()) return changes_.Delete(key);
+  tier::EncodeItem(item, &value_);
+  changes_.Put(key, value_);
+}
+
+void DiskTurn::Commit(const Batch& batch, cache::Session& session) {
+  if (!changed_.empty()) {
+    session.End();  // the write may have to wait
+    const Status status = tier_->Write(&changes_);
+    session.Begin();
+    if (status.ok()) {
+      wrote_ = true;
+    } else {
+      TakeBack(batch, session);
+    }
+    if (changes_.ApproximateSize() > kBatchBytesKept) changes_ = WriteBatch();
+    changes_.Clear();
+    changed_.clear();
+  }
+  UnlockAll();
+}
+
+// What was not written goes from memory: the disk says what counts.
+void DiskTurn::TakeBack(const Batch& batch, cache::Session& session) {
+  for (const uint32_t i : changed_) {
+    sources_[batch.source(i)].failed = true;
+    cache::Command command;
+    command.verb = cache::Verb::kDelete;
+    command.key = batch.key(i);
+    command.hash = batch.hash(i);
+    store_->Execute(session, command);
+  }
+}
+
+void DiskTurn::DropKey(uint32_t source, const cache::Command& command, cache::Session& session) {
+  stripes_[stripe_count_++] = tier::Stripes::Of(command.hash);
+  LockAll(session);
+  tier_->stripes().NoteChange(stripes_[0]);
+  store_->Execute(session, command);
+  changes_.Delete(command.key);
+  session.End();
+  if (tier_->Write(&changes_).ok()) {
+    wrote_ = true;
+    sources_[source].changed = true;
+  } else {
+    sources_[source].failed = true;
+  }
+  changes_.Clear();
+  session.Begin();
+  UnlockAll();
+}
+
+void DiskTurn::EndBatch() {
+  own_.clear();
+  if (!wrote_) return;
+  wrote_ = false;
+  if (tier_->options().sync_ms != 0 || tier_->Sync().ok()) return;
+  for (Source& source : sources_) source.failed |= source.changed;
+}
+
+}  // namespace weft::pipeline

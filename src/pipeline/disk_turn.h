@@ -1,0 +1,115 @@
+// pipeline/disk_turn.h: one worker's batches over the durable tier: whose keys are locked, what was
+// changed, who waits for the disk.
+//
+// For each group of a batch: Lock takes the stripes of the keys it may change; queries run, and
+// Execute notes what they changed; Commit writes that as one batch of the durable store and lets
+// the stripes go. At the end of the batch EndBatch syncs, where that was asked for. Only then are
+// the replies, which are already written, to be sent; those of a source that failed() are not.
+//
+// A query whose key is not in memory needs an answer from the disk. Where its source has brought
+// none, the query and all that follow it from that source are skipped, the source is waiting(), and
+// its keys are collected in lookup(): the owner has them looked up and runs the queries again.
+//
+// Threads   the worker's.
+// Lock      holds stripes (tier/stripes.h) from Lock to Commit; takes them outside the epoch where
+//           it must wait for them, so that who waits for memory does not wait for who waits.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "cache/session.h"
+#include "cache/store.h"
+#include "pipeline/batch.h"
+#include "tier/disk_tier.h"
+#include "tier/lookup.h"
+
+namespace weft::pipeline {
+
+class DiskTurn {
+ public:
+  static constexpr uint32_t kGroupQueriesMax = 32;
+
+  DiskTurn(tier::DiskTier* tier, cache::Store* store) : tier_(tier), store_(store) {}
+  DiskTurn(const DiskTurn&) = delete;
+  DiskTurn& operator=(const DiskTurn&) = delete;
+
+  tier::DiskTier& tier() const { return *tier_; }
+
+  // --- the owner's, around a batch -----------------------------------------------------------
+
+  void Clear() { sources_.clear(); }
+  // After each Batch::AddSource. `brought`: answers, or null; they must stay until the batch is
+  // written. `insists`: earlier answers were out of date when they came; now it is looked up at
+  // once, while the key is locked.
+  void AddSource(tier::Lookup* brought, bool insists);
+  bool waiting(uint32_t source) const { return sources_[source].lookup != nullptr; }
+  // What it waits for. REQUIRES: waiting(source)
+  std::unique_ptr<tier::Lookup> TakeLookup(uint32_t source) {
+    return std::move(sources_[source].lookup);
+  }
+  // A change of its was not written: none of its replies of this batch may be sent.
+  bool failed(uint32_t source) const { return sources_[source].failed; }
+  // Removes a key that must not be served any more, whatever is there. Between groups.
+  void DropKey(uint32_t source, const cache::Command& command, cache::Session& session);
+
+  // --- the stage's ---------------------------------------------------------------------------
+
+  // REQUIRES: inside. May leave the epoch and come back.
+  void Lock(const Batch& batch, uint32_t begin, uint32_t end, cache::Session& session);
+  // Store::Execute with the disk behind it. *waits: it was not carried out, its source waits.
+  cache::Reply Execute(Batch& batch, uint32_t i, cache::Hint hint, cache::Session& session,
+                       bool* waits);
+  // Whether memory alone can answer a plain read, after task KC.
+  static bool IsInMemory(const Batch& batch, uint32_t i, const cache::Session& session) {
+    return batch.word(i) != 0 && !task::IsFlushed(session.log(), batch.location(i));
+  }
+  // Answers a plain read that memory can't. False: its source waits.
+  bool Read(Batch& batch, uint32_t i, cache::Session& session);
+  // A query of a source that waits: asks for its key as well, if that is not in memory.
+  void LookAhead(Batch& batch, uint32_t i, cache::Session& session);
+  // REQUIRES: inside. May leave the epoch and come back.
+  void Commit(const Batch& batch, cache::Session& session);
+  // REQUIRES: outside.
+  void EndBatch();
+
+ private:
+  struct Source {
+    tier::Lookup* brought = nullptr;
+    bool insists = false;
+    bool changed = false;
+    bool failed = false;
+    std::unique_ptr<tier::Lookup> lookup;
+  };
+
+  void LockAll(cache::Session& session);
+  void UnlockAll();
+  const tier::Asked* AnswerFor(const Batch& batch, uint32_t i);
+  void Wait(const Batch& batch, uint32_t i);
+  enum class Brought : uint8_t { kAbsent, kLoaded, kNoRoom, kTooLarge, kError, kWaits };
+  Brought Bring(const Batch& batch, uint32_t i, cache::Session& session, cache::Reply* reply);
+  bool Enter(std::string_view key, uint64_t hash, const tier::Item& item, cache::Session& session);
+  void Note(const Batch& batch, uint32_t i, const cache::Reply& reply, cache::Session& session);
+  void PutObject(std::string_view key, uint64_t location, cache::Session& session);
+  void TakeBack(const Batch& batch, cache::Session& session);
+
+  tier::DiskTier* const tier_;
+  cache::Store* const store_;
+
+  // Of the batch.
+  std::vector<Source> sources_;
+  bool wrote_ = false;
+
+  // Of the group.
+  std::array<uint32_t, kGroupQueriesMax> stripes_;  // held, rising
+  uint32_t stripe_count_ = 0;
+  std::vector<uint32_t> changed_;  // queries
+  WriteBatch changes_;
+  std::string value_;                              // scratch of PutObject
+  std::vector<std::unique_ptr<tier::Asked>> own_;  // answers of sources that insisted
+};
+
+}  // namespace weft::pipeline

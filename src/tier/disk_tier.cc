@@ -1,0 +1,273 @@
+#include "tier/disk_tier.h"
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include "base/clock.h"
+#include "base/thread.h"
+
+namespace weft::tier {
+namespace {
+
+// How far the bound is raised, and how near versions may come before it is: far more than all
+// threads can give out while one of them raises it.
+constexpr uint64_t kVersionStep = uint64_t{1} << 32;
+constexpr uint64_t kVersionMargin = kVersionStep / 2;
+constexpr int kFilterBitsPerKey = 10;
+constexpr size_t kTableBytes = size_t{8} << 20;
+constexpr size_t kLookupsAtOnce = 16;
+
+// Longer than any key, and above all of that length.
+const std::string kAfterAllKeys(kKeyBytesMax + 1, '\xff');
+
+Status About(const std::string& dir, const Status& status) {
+  return {status.code(), "--data " + dir + ": " + std::string(status.message())};
+}
+
+}  // namespace
+
+class DiskTier::FailureListener final : public EventListener {
+ public:
+  explicit FailureListener(DiskTier* tier) : tier_(tier) {}
+  void OnBackgroundError(const Status& status) override {
+    if (!tier_->failed_.exchange(true) && tier_->options_.on_failure)
+      tier_->options_.on_failure(status);
+  }
+
+ private:
+  DiskTier* const tier_;
+};
+
+DiskTier::DiskTier(const TierOptions& options, cache::Store* cache)
+    : options_(options), cache_(cache) {}
+
+Result<std::unique_ptr<DiskTier>> DiskTier::Open(const TierOptions& options, cache::Store* cache) {
+  // The constructor is private so that no tier exists half open; owned at once.
+  auto tier = std::unique_ptr<DiskTier>(new DiskTier(options, cache));
+  Status status = tier->OpenDb();
+  if (status.ok()) status = tier->ReadState();
+  if (!status.ok()) return About(options.dir, status);
+  if (options.sync_ms != 0) {
+    tier->syncer_ = std::thread([tier = tier.get()] { tier->SyncInBackground(); });
+  }
+  return tier;
+}
+
+DiskTier::~DiskTier() {
+  if (syncer_.joinable()) {
+    {
+      base::MutexLock lock(&syncer_mutex_);
+      closing_ = true;
+      syncer_wake_.NotifyOne();
+    }
+    syncer_.join();
+  }
+  if (db_ == nullptr || failed()) return;
+  // Nobody is left to be told of an error; the store's log is. Without the flush the next start
+  // would read the log.
+  (void)Sync();
+  (void)db_->Flush();
+}
+
+DbOptions DiskTier::MakeDbOptions() {
+  DbOptions options;
+  options.create_if_missing = true;
+  options.file_system = options_.file_system;
+  options.write_buffer_size = options_.write_buffer_bytes;
+  options.max_file_size = kTableBytes;
+  options.level1_bytes_max = 4 * options_.write_buffer_bytes;
+  options.block_cache = NewLruBlockCache(options_.block_cache_bytes);
+  options.filter_policy = NewBloomFilterPolicy(kFilterBitsPerKey);
+  options.listeners.push_back(std::make_shared<FailureListener>(this));
+  return options;
+}
+
+Status DiskTier::OpenDb() {
+  Result<std::unique_ptr<Db>> db = Db::Open(MakeDbOptions(), options_.dir);
+  if (!db) return db.error();
+  db_ = std::move(*db);
+  return {};
+}
+
+// The state, or that of a new store. A store that has keys and no state was made by somebody else.
+Status DiskTier::ReadState() {
+  base::MutexLock lock(&state_mutex_);
+  State state;
+  std::string bytes;
+  Status status = db_->Get({.verify_checksums = true}, kStateKey, &bytes);
+  if (status.ok()) {
+    if (!DecodeState(bytes, &state)) return {Code::kInvalidArgument, "not the data of a cache"};
+  } else if (status.code() == Code::kNotFound) {
+    const std::unique_ptr<Iterator> first = db_->NewIterator({});
+    first->SeekToFirst();
+    if (first->Valid()) return {Code::kInvalidArgument, "not the data of a cache"};
+    if (!first->status().ok()) return first->status();
+  } else {
+    return status;
+  }
+  cache_->KeepVersions(state.version_bound);
+  state.version_bound += kVersionStep;
+  generation_ = state.floor;
+  floor_ = state.floor;
+  flush_at_s_ = state.flush_at_s;
+  return WriteStateLocked(state);
+}
+
+// Always synced: a version that a client saw must not come again, after a power cut neither.
+Status DiskTier::WriteStateLocked(const State& state) {
+  Status status = Note(db_->Put({.sync = true}, kStateKey, EncodeState(state)));
+  if (!status.ok()) return status;
+  state_ = state;
+  version_bound_.store(state.version_bound, std::memory_order_relaxed);
+  return status;
+}
+
+Status DiskTier::RaiseVersionBound() {
+  base::MutexLock lock(&state_mutex_);
+  State state = state_;
+  if (cache_->log().next_version() + kVersionMargin < state.version_bound) return {};
+  state.version_bound += kVersionStep;
+  return WriteStateLocked(state);
+}
+
+// The log thread tells of a failure a moment late: who meets it first shuts the door.
+Status DiskTier::Note(Status status) {
+  if (status.ok()) return status;
+  write_errors_.fetch_add(1, std::memory_order_relaxed);
+  if (!failed_.exchange(true) && options_.on_failure) options_.on_failure(status);
+  return status;
+}
+
+Status DiskTier::Write(WriteBatch* changes) {
+  if (cache_->log().next_version() + kVersionMargin >=
+      version_bound_.load(std::memory_order_relaxed)) {
+    if (Status status = RaiseVersionBound(); !status.ok()) return status;
+  }
+  Status status = Note(db_->Write({}, changes));
+  if (!status.ok()) return status;
+  changes_.fetch_add(changes->Count(), std::memory_order_relaxed);
+  batches_.fetch_add(1, std::memory_order_relaxed);
+  unsynced_writes_.fetch_add(1, std::memory_order_release);
+  return status;
+}
+
+Status DiskTier::Sync() {
+  WriteBatch nothing;
+  return Note(db_->Write({.sync = true}, &nothing));
+}
+
+void DiskTier::SyncInBackground() {
+  base::SetThreadName("weft-sync");
+  base::MutexLock lock(&syncer_mutex_);
+  while (!closing_ && !failed()) {
+    syncer_wake_.WaitFor(&syncer_mutex_, static_cast<int>(options_.sync_ms));
+    if (unsynced_writes_.exchange(0, std::memory_order_acquire) == 0) continue;
+    syncer_mutex_.Unlock();
+    (void)Sync();  // noted: changes are refused from then on
+    syncer_mutex_.Lock();
+  }
+}
+
+void DiskTier::Answer(std::span<Asked> asked) {
+  std::vector<DbLookup> lookups;
+  for (size_t begin = 0, bytes = 0; begin < asked.size() && bytes < Lookup::kBytesMax;) {
+    const std::span<Asked> part =
+        asked.subspan(begin, std::min(kLookupsAtOnce, asked.size() - begin));
+    lookups.assign(part.size(), {});
+    for (size_t i = 0; i < part.size(); i++) {
+      part[i].changes = stripes_.SettledChanges(Stripes::Of(part[i].hash));
+      lookups[i].key = part[i].key;
+    }
+    db_->MultiGet({}, lookups);
+    for (size_t i = 0; i < part.size(); i++) {
+      Take(&lookups[i], &part[i]);
+      bytes += part[i].bytes.size();
+    }
+    begin += part.size();
+  }
+}
+
+void DiskTier::AnswerLocked(Asked* asked) {
+  DbLookup lookup;
+  lookup.key = asked->key;
+  asked->changes = stripes_.changes(Stripes::Of(asked->hash));
+  db_->MultiGet({}, {&lookup, 1});
+  Take(&lookup, asked);
+}
+
+void DiskTier::Take(DbLookup* lookup, Asked* asked) {
+  lookups_.fetch_add(1, std::memory_order_relaxed);
+  asked->answered = lookup->status.ok()                        ? Answered::kItem
+                    : lookup->status.code() == Code::kNotFound ? Answered::kAbsent
+                                                               : Answered::kError;
+  if (asked->answered == Answered::kError) lookup_errors_.fetch_add(1, std::memory_order_relaxed);
+  asked->bytes = std::move(lookup->value);
+}
+
+cache::Miss DiskTier::WhyEnded(const Item& item, uint32_t now_s) const {
+  return item.expiry != 0 && item.expiry <= now_s ? cache::Miss::kExpired : cache::Miss::kFlushed;
+}
+
+Status DiskTier::Flush(uint32_t at_s, uint32_t now_s, bool* flushed) {
+  base::MutexLock lock(&flush_mutex_);
+  *flushed = at_s <= now_s;
+  return *flushed ? FlushLocked() : NoteFlushLocked(at_s);
+}
+
+Status DiskTier::FlushDue(uint32_t now_s, bool* flushed) {
+  base::MutexLock lock(&flush_mutex_);
+  *flushed = FlushIsDue(now_s);
+  return *flushed ? FlushLocked() : Status();
+}
+
+Status DiskTier::FlushLocked() {
+  // Who writes from here on writes items that stay; who wrote before has finished when PassAll
+  // returns. Only then may the floor rise: it must take nothing that comes after the flush.
+  const uint32_t floor = generation_.fetch_add(1, std::memory_order_acq_rel) + 1;
+  stripes_.PassAll();
+  base::MutexLock lock(&state_mutex_);
+  State state = state_;
+  state.floor = floor;
+  state.flush_at_s = 0;
+  Status status = WriteStateLocked(state);
+  if (!status.ok()) return status;
+  floor_.store(floor, std::memory_order_release);
+  flush_at_s_.store(0, std::memory_order_relaxed);
+  return status;
+}
+
+Status DiskTier::NoteFlushLocked(uint32_t at_s) {
+  base::MutexLock lock(&state_mutex_);
+  State state = state_;
+  state.flush_at_s = at_s;
+  Status status = WriteStateLocked(state);
+  if (status.ok()) flush_at_s_.store(at_s, std::memory_order_relaxed);
+  return status;
+}
+
+TierStats DiskTier::Stats() const {
+  TierStats stats;
+  stats.lookups = lookups_.load(std::memory_order_relaxed);
+  stats.lookup_hits = lookup_hits_.load(std::memory_order_relaxed);
+  stats.lookup_ended = lookup_ended_.load(std::memory_order_relaxed);
+  stats.lookup_errors = lookup_errors_.load(std::memory_order_relaxed);
+  stats.loads = loads_.load(std::memory_order_relaxed);
+  stats.waits = waits_.load(std::memory_order_relaxed);
+  stats.changes = changes_.load(std::memory_order_relaxed);
+  stats.batches = batches_.load(std::memory_order_relaxed);
+  stats.write_errors = write_errors_.load(std::memory_order_relaxed);
+  stats.failed = failed();
+  stats.generation = generation_.load(std::memory_order_relaxed);
+  const KeyRange all{kStateKey, kAfterAllKeys};
+  db_->GetApproximateSizes({&all, 1}, {&stats.disk_bytes, 1});
+  std::string count;
+  for (int level = 0;
+       db_->GetProperty("leveldb.num-files-at-level" + std::to_string(level), &count); level++) {
+    stats.level_files += (level == 0 ? "" : " ") + count;
+  }
+  stats.db = db_->Statistics();
+  return stats;
+}
+
+}  // namespace weft::tier

@@ -1,0 +1,156 @@
+// tier/disk_tier.h: the durable store as the tier below the cache: every item is in it, the cache
+// holds those in use.
+//
+// A change takes effect in the cache, is written here, and is answered; its key's stripe is held
+// meanwhile (tier/stripes.h). A key without an entry in the cache is looked up here. What the cache
+// holds is the newest version, unless it was flushed: then this tier decides.
+//
+// Versions  begin above every one that an earlier process may have given out, kept as a bound in
+//           the store's state, which is raised long before it is reached.
+// Flush     items carry the generation in which they were written; a flush raises the floor below
+//           which they count no more, and its caller empties the cache.
+// Threads   any.
+// Lock      flush_mutex_, then a stripe, then state_mutex_, then the durable store's
+//           (docs/concurrency.md).
+// Errors    the first write or sync that fails is the last: from then on changes are refused
+//           (failed()), reads go on.
+#pragma once
+
+#include <atomic>
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <thread>
+
+#include "base/mutex.h"
+#include "cache/store.h"
+#include "tier/item.h"
+#include "tier/lookup.h"
+#include "tier/stripes.h"
+#include "weft/db.h"
+
+namespace weft::tier {
+
+struct TierOptions {
+  std::string dir;
+  FileSystem* file_system = PosixFileSystem();
+  // 0: Sync is asked for after each batch; else a thread syncs what was written, so often.
+  uint32_t sync_ms = 0;
+  size_t write_buffer_bytes = size_t{16} << 20;
+  size_t block_cache_bytes = size_t{32} << 20;
+  // Called once, from any thread, when the first write fails.
+  std::function<void(const Status&)> on_failure = {};
+};
+
+// Counters since Open, and levels. Units: keys, unless the name says otherwise.
+struct TierStats {
+  uint64_t lookups = 0;       // keys looked up
+  uint64_t lookup_hits = 0;   // of those, found and alive
+  uint64_t lookup_ended = 0;  // found, but expired or flushed
+  uint64_t lookup_errors = 0;
+  uint64_t loads = 0;         // items entered into the cache
+  uint64_t waits = 0;         // times a connection waited for lookups
+  uint64_t changes = 0;       // stored or deleted
+  uint64_t batches = 0;       // that they were written in
+  uint64_t write_errors = 0;  // batches that could not be written or synced
+  uint64_t generation = 0;    // flushes carried out
+  bool failed = false;        // changes are refused
+  uint64_t disk_bytes = 0;    // of all tables
+  std::string level_files;    // "4 10 87": tables a level, to the last that has any
+  DbStatistics db;
+};
+
+class DiskTier {
+ public:
+  // Opens or makes the store in options.dir and has `cache` keep versions from the right one on.
+  // kRetryLater: another process has it open. kInvalidArgument: the store there is not a cache's.
+  static Result<std::unique_ptr<DiskTier>> Open(const TierOptions& options, cache::Store* cache);
+  // Writes the log out and closes the store.
+  ~DiskTier();
+
+  const TierOptions& options() const { return options_; }
+  Stripes& stripes() { return stripes_; }
+  bool failed() const { return failed_.load(std::memory_order_relaxed); }
+
+  // Of items that are written now. REQUIRES: the item's stripe is held until Write has returned.
+  uint32_t generation() const { return generation_.load(std::memory_order_acquire); }
+  // Whether an item counts: it has not ended and was not flushed.
+  cache::Miss WhyEnded(const Item& item, uint32_t now_s) const;
+  bool IsEnded(const Item& item, uint32_t now_s) const {
+    return (item.expiry != 0 && item.expiry <= now_s) ||
+           item.generation < floor_.load(std::memory_order_acquire);
+  }
+
+  // Hands changes to the system: they survive the end of the process.
+  Status Write(WriteBatch* changes);
+  // All that was written survives a power cut.
+  Status Sync();
+
+  // Answers as many as Lookup::kBytesMax allows, the first in any case. Waits for the disk.
+  void Answer(std::span<Asked> asked);
+  // The same for one key, whose stripe the caller holds.
+  void AnswerLocked(Asked* asked);
+
+  // These two: *flushed: the caller empties the cache, before it says so to anybody. REQUIRES: the
+  // caller holds no stripe and is in no epoch.
+  //
+  // Flushes now, or makes a note to where at_s > now_s.
+  Status Flush(uint32_t at_s, uint32_t now_s, bool* flushed)
+      WEFT_EXCLUDES(flush_mutex_, state_mutex_);
+  // Does what was noted, if nobody else has.
+  Status FlushDue(uint32_t now_s, bool* flushed) WEFT_EXCLUDES(flush_mutex_, state_mutex_);
+  bool FlushIsDue(uint32_t now_s) const {
+    const uint32_t at_s = flush_at_s_.load(std::memory_order_relaxed);
+    return at_s != 0 && at_s <= now_s;
+  }
+
+  void CountLoad() { loads_.fetch_add(1, std::memory_order_relaxed); }
+  void CountWait() { waits_.fetch_add(1, std::memory_order_relaxed); }
+  void CountLookup(bool ended) {
+    (ended ? lookup_ended_ : lookup_hits_).fetch_add(1, std::memory_order_relaxed);
+  }
+  TierStats Stats() const;
+
+ private:
+  class FailureListener;
+  DiskTier(const TierOptions& options, cache::Store* cache);
+  DbOptions MakeDbOptions();
+  Status OpenDb();
+  Status ReadState() WEFT_EXCLUDES(state_mutex_);
+  Status WriteStateLocked(const State& state) WEFT_REQUIRES(state_mutex_);
+  Status FlushLocked() WEFT_REQUIRES(flush_mutex_) WEFT_EXCLUDES(state_mutex_);
+  Status NoteFlushLocked(uint32_t at_s) WEFT_REQUIRES(flush_mutex_) WEFT_EXCLUDES(state_mutex_);
+  Status RaiseVersionBound() WEFT_EXCLUDES(state_mutex_);
+  Status Note(Status status);
+  void Take(DbLookup* lookup, Asked* asked);
+  void SyncInBackground() WEFT_EXCLUDES(syncer_mutex_);
+
+  // Constant after Open.
+  const TierOptions options_;
+  cache::Store* const cache_;
+  std::unique_ptr<Db> db_;
+
+  // Provides its own synchronisation.
+  Stripes stripes_;
+  std::atomic<bool> failed_{false};
+  std::atomic<uint32_t> generation_{0};
+  std::atomic<uint32_t> floor_{0};
+  std::atomic<uint32_t> flush_at_s_{0};
+  std::atomic<uint64_t> version_bound_{0};
+  std::atomic<uint64_t> unsynced_writes_{0};
+  std::atomic<uint64_t> lookups_{0}, lookup_hits_{0}, lookup_ended_{0}, lookup_errors_{0};
+  std::atomic<uint64_t> loads_{0}, waits_{0}, changes_{0}, batches_{0}, write_errors_{0};
+
+  base::Mutex flush_mutex_;  // of who flushes
+  base::Mutex state_mutex_;
+  State state_ WEFT_GUARDED_BY(state_mutex_);  // as written
+
+  base::Mutex syncer_mutex_;
+  base::CondVar syncer_wake_;
+  bool closing_ WEFT_GUARDED_BY(syncer_mutex_) = false;
+  std::thread syncer_;
+};
+
+}  // namespace weft::tier

@@ -1,0 +1,229 @@
+#include "tier/disk_tier.h"
+
+#include <gtest/gtest.h>
+
+#include <random>
+
+#include "base/clock.h"
+#include "base/faulty_file_system.h"
+#include "base/memory_file_system.h"
+#include "base/test_folder.h"
+#include "cache/test_kit.h"
+
+namespace weft::tier {
+namespace {
+
+class DiskTierTest : public ::testing::Test {
+ protected:
+  DiskTierTest() : faulty_(&files_) {}
+
+  Status Open() {
+    tier_.reset();
+    cache_ = cache::OpenStore();
+    auto opened = DiskTier::Open(options_, cache_.get());
+    if (!opened) return opened.error();
+    tier_ = std::move(opened.value());
+    return {};
+  }
+  // What a kill -9 leaves.
+  void Kill() {
+    auto left = files_.Copy();
+    faulty_.FailFrom(1);
+    tier_.reset();
+    files_.Restore(*left);
+    std::mt19937_64 random(1);
+    files_.Crash(&random, base::CrashKind::kProcessEnd);
+    faulty_.Heal();
+  }
+  Status Put(std::string_view key, std::string_view value, uint32_t expiry = 0) {
+    std::string bytes;
+    EncodeItem({0, tier_->generation(), 0, expiry, cache_->log().NextVersion(), value}, &bytes);
+    WriteBatch batch;
+    batch.Put(key, bytes);
+    return tier_->Write(&batch);
+  }
+  // The item's value, "(none)", "(ended)" or "(error)".
+  std::string Value(std::string_view key) {
+    Lookup lookup;
+    lookup.Add(key, cache_->HashOf(key));
+    tier_->Answer(lookup.asked());
+    const Asked& asked = lookup.asked().front();
+    Item item;
+    if (asked.answered == Answered::kAbsent) return "(none)";
+    if (asked.answered != Answered::kItem || !DecodeItem(asked.bytes, &item)) return "(error)";
+    return tier_->IsEnded(item, base::NowSeconds()) ? "(ended)" : std::string(item.value);
+  }
+
+  base::MemoryFileSystem files_;
+  base::FaultyFileSystem faulty_;
+  TierOptions options_{.dir = "/data", .file_system = &faulty_};
+  std::unique_ptr<cache::Store> cache_;
+  std::unique_ptr<DiskTier> tier_;
+};
+
+TEST_F(DiskTierTest, WhatWasWrittenSurvivesTheEndOfTheProcess) {
+  ASSERT_TRUE(Open().ok());
+  ASSERT_TRUE(Put("key", "value").ok());
+  EXPECT_EQ(Value("key"), "value");
+  Kill();
+  ASSERT_TRUE(Open().ok());
+  EXPECT_EQ(Value("key"), "value");
+  EXPECT_EQ(Value("other"), "(none)");
+}
+
+TEST_F(DiskTierTest, VersionsOnlyGrow) {
+  uint64_t last = 0;
+  for (int life = 0; life < 5; life++) {
+    ASSERT_TRUE(Open().ok());
+    for (int i = 0; i < 10; i++) {
+      const uint64_t version = cache_->log().NextVersion();
+      EXPECT_GT(version, last);
+      last = version;
+    }
+    Kill();
+  }
+}
+
+TEST_F(DiskTierTest, VersionBoundIsRaisedLongBeforeItIsReached) {
+  ASSERT_TRUE(Open().ok());
+  const uint64_t first = cache_->log().NextVersion();
+  cache_->log().StartVersionsAt(first + (uint64_t{3} << 30));  // three quarters of a step
+  ASSERT_TRUE(Put("key", "value").ok());
+  const uint64_t last = cache_->log().NextVersion();
+  Kill();
+  ASSERT_TRUE(Open().ok());
+  EXPECT_GT(cache_->log().NextVersion(), last + (uint64_t{1} << 30));
+}
+
+TEST_F(DiskTierTest, FlushTakesWhatCameBeforeAndHoldsAfterAKill) {
+  ASSERT_TRUE(Open().ok());
+  ASSERT_TRUE(Put("old", "x").ok());
+  bool flushed = false;
+  ASSERT_TRUE(tier_->Flush(0, base::NowSeconds(), &flushed).ok());
+  EXPECT_TRUE(flushed);
+  ASSERT_TRUE(Put("new", "y").ok());
+  EXPECT_EQ(Value("old"), "(ended)");
+  EXPECT_EQ(Value("new"), "y");
+  Kill();
+  ASSERT_TRUE(Open().ok());
+  EXPECT_EQ(Value("old"), "(ended)");
+  EXPECT_EQ(Value("new"), "y");
+}
+
+TEST_F(DiskTierTest, DelayedFlushIsDoneOnceAndRememberedOverAKill) {
+  ASSERT_TRUE(Open().ok());
+  ASSERT_TRUE(Put("key", "x").ok());
+  const uint32_t now_s = base::NowSeconds();
+  bool flushed = true;
+  ASSERT_TRUE(tier_->Flush(now_s + 100, now_s, &flushed).ok());
+  EXPECT_FALSE(flushed);
+  EXPECT_FALSE(tier_->FlushIsDue(now_s + 99));
+  Kill();
+  ASSERT_TRUE(Open().ok());
+  EXPECT_EQ(Value("key"), "x");
+  EXPECT_TRUE(tier_->FlushIsDue(now_s + 100));
+  ASSERT_TRUE(tier_->FlushDue(now_s + 100, &flushed).ok());
+  EXPECT_TRUE(flushed);
+  EXPECT_EQ(Value("key"), "(ended)");
+  ASSERT_TRUE(Put("key", "y").ok());
+  ASSERT_TRUE(tier_->FlushDue(now_s + 100, &flushed).ok());  // a second worker, a moment later
+  EXPECT_FALSE(flushed);
+  EXPECT_EQ(Value("key"), "y");
+}
+
+TEST_F(DiskTierTest, SyncModesKeepTheirPromiseOverAPowerCut) {
+  for (const uint32_t sync_ms : {0u, 5u}) {
+    options_.sync_ms = sync_ms;
+    options_.dir = "/data" + std::to_string(sync_ms);
+    ASSERT_TRUE(Open().ok());
+    const uint64_t syncs = tier_->Stats().db.log_syncs;
+    ASSERT_TRUE(Put("key", "value").ok());
+    if (sync_ms == 0) {
+      ASSERT_TRUE(tier_->Sync().ok());
+    }
+    while (tier_->Stats().db.log_syncs == syncs) std::this_thread::yield();
+    auto left = files_.Copy();
+    faulty_.FailFrom(1);
+    tier_.reset();
+    files_.Restore(*left);
+    std::mt19937_64 random(1);
+    files_.Crash(&random, base::CrashKind::kDropAll);
+    faulty_.Heal();
+    ASSERT_TRUE(Open().ok());
+    EXPECT_EQ(Value("key"), "value") << sync_ms;
+    tier_.reset();
+  }
+}
+
+TEST_F(DiskTierTest, FirstFailedWriteIsTheLast) {
+  Status told;
+  options_.on_failure = [&](const Status& status) { told = status; };
+  ASSERT_TRUE(Open().ok());
+  ASSERT_TRUE(Put("old", "x").ok());
+  faulty_.FillDiskAfter(0);
+  EXPECT_FALSE(Put("new", "y").ok());
+  EXPECT_TRUE(tier_->failed());
+  EXPECT_FALSE(told.ok());
+  faulty_.Heal();
+  EXPECT_FALSE(Put("new", "y").ok());
+  EXPECT_EQ(Value("old"), "x");
+  EXPECT_EQ(Value("new"), "(none)");
+  EXPECT_EQ(tier_->Stats().write_errors, 2u);
+}
+
+TEST_F(DiskTierTest, UnreadableIsNoMiss) {
+  options_.block_cache_bytes = 0;
+  ASSERT_TRUE(Open().ok());
+  ASSERT_TRUE(Put("key", "value").ok());
+  ASSERT_TRUE(Open().ok());  // the first one flushed when it was closed
+  faulty_.SetHook([](const base::FileCall& call) {
+    const bool is_read = call.kind == base::FileCallKind::kReadAt ||
+                         call.kind == base::FileCallKind::kNewRandomAccessFile;
+    return is_read ? Status(Code::kIoError, "injected") : Status();
+  });
+  EXPECT_EQ(Value("key"), "(error)");
+  EXPECT_EQ(tier_->Stats().lookup_errors, 1u);
+  faulty_.Heal();
+  EXPECT_EQ(Value("key"), "value");
+}
+
+TEST_F(DiskTierTest, LookupEndsWhereItHasFoundMuch) {
+  ASSERT_TRUE(Open().ok());
+  const std::string large(size_t{1} << 20, 'v');
+  Lookup lookup;
+  for (int i = 0; i < 40; i++) {
+    const std::string key = "key" + std::to_string(i);
+    ASSERT_TRUE(Put(key, large).ok());
+    lookup.Add(key, cache_->HashOf(key));
+  }
+  tier_->Answer(lookup.asked());
+  EXPECT_EQ(lookup.asked().front().answered, Answered::kItem);
+  EXPECT_EQ(lookup.asked().back().answered, Answered::kNot);
+  EXPECT_EQ(lookup.Find("key39", cache_->HashOf("key39")), nullptr);
+  EXPECT_NE(lookup.Find("key0", cache_->HashOf("key0")), nullptr);
+}
+
+TEST_F(DiskTierTest, AnotherOnesStoreIsRefused) {
+  DbOptions options;
+  options.create_if_missing = true;
+  options.file_system = &faulty_;
+  {
+    auto db = Db::Open(options, options_.dir);
+    ASSERT_TRUE(db);
+    ASSERT_TRUE((*db)->Put({}, "key", "value").ok());
+  }
+  const Status status = Open();
+  EXPECT_EQ(status.code(), Code::kInvalidArgument);
+  EXPECT_NE(status.message().find("--data /data: not the data of a cache"), std::string::npos);
+}
+
+TEST_F(DiskTierTest, TwoAtOnceAreRefused) {
+  ASSERT_TRUE(Open().ok());
+  const auto other = cache::OpenStore();
+  const auto second = DiskTier::Open(options_, other.get());
+  ASSERT_FALSE(second);
+  EXPECT_EQ(second.error().code(), Code::kRetryLater);
+}
+
+}  // namespace
+}  // namespace weft::tier

@@ -1,0 +1,58 @@
+// tier/lookup.h: what a connection asks of the durable store, and the answers to it.
+//
+// Threads   one at a time: the connection's worker, the thread that looks up, the worker again.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace weft::tier {
+
+enum class Answered : uint8_t {
+  kNot,     // not yet
+  kAbsent,  // the store has no such key
+  kItem,    // `bytes` are its value there (tier/item.h)
+  kError,   // it could not be read
+};
+
+struct Asked {
+  std::string key;
+  uint64_t hash = 0;
+  Answered answered = Answered::kNot;
+  uint64_t changes = 0;  // of its stripe before it was read: while they are the same, it holds
+  std::string bytes;
+};
+
+// In the order in which they will be wanted.
+class Lookup {
+ public:
+  // More are asked for only when these are answered.
+  static constexpr size_t kKeysMax = 128;
+  // Once so many bytes are found, the rest stays unanswered.
+  static constexpr size_t kBytesMax = size_t{2} << 20;
+
+  std::vector<Asked>& asked() { return asked_; }
+  bool full() const { return asked_.size() >= kKeysMax; }
+  void Add(std::string_view key, uint64_t hash) {
+    asked_.push_back({std::string(key), hash, Answered::kNot, 0, {}});
+  }
+
+  // The answer about `key`, or null. Quick where keys are asked for in the order of Add.
+  Asked* Find(std::string_view key, uint64_t hash) {
+    for (size_t i = 0; i < asked_.size(); i++) {
+      Asked& asked = asked_[(next_ + i) % asked_.size()];
+      if (asked.hash != hash || asked.key != key) continue;
+      next_ = (next_ + i) % asked_.size();
+      return asked.answered == Answered::kNot ? nullptr : &asked;
+    }
+    return nullptr;
+  }
+
+ private:
+  std::vector<Asked> asked_;
+  size_t next_ = 0;
+};
+
+}  // namespace weft::tier

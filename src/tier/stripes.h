@@ -1,0 +1,58 @@
+// tier/stripes.h: locks over the hash of a key: who changes a key holds its stripe from the change
+// in the cache to the end of the write to the durable store, so that both see one order.
+//
+// Each stripe counts the changes of its keys. What was read from the durable store is still so
+// where the count has not moved.
+//
+// Threads   any. Who takes several takes them in rising order.
+// Lock      before every other lock of the cache and of the durable store (docs/concurrency.md).
+// Memory    a line each, so that neighbours do not disturb one another: 1 MiB.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+
+#include "base/mutex.h"
+
+namespace weft::tier {
+
+class Stripes {
+ public:
+  static constexpr uint32_t kCount = 1u << 14;
+
+  Stripes() : stripes_(std::make_unique<Stripe[]>(kCount)) {}
+
+  // Bits that the index does not take its bucket from.
+  static uint32_t Of(uint64_t hash) { return static_cast<uint32_t>(hash >> 34) % kCount; }
+
+  bool TryLock(uint32_t stripe) WEFT_NO_THREAD_SAFETY_ANALYSIS {
+    return stripes_[stripe].mutex.TryLock();
+  }
+  void Lock(uint32_t stripe) WEFT_NO_THREAD_SAFETY_ANALYSIS { stripes_[stripe].mutex.Lock(); }
+  void Unlock(uint32_t stripe) WEFT_NO_THREAD_SAFETY_ANALYSIS { stripes_[stripe].mutex.Unlock(); }
+
+  // REQUIRES: the caller holds the stripe.
+  uint64_t changes(uint32_t stripe) const { return stripes_[stripe].changes; }
+  void NoteChange(uint32_t stripe) { stripes_[stripe].changes++; }
+
+  // The count as it stands while nobody changes the stripe: waits for who does.
+  uint64_t SettledChanges(uint32_t stripe) {
+    Lock(stripe);
+    const uint64_t changes = stripes_[stripe].changes;
+    Unlock(stripe);
+    return changes;
+  }
+  // Waits for everybody who holds a stripe now.
+  void PassAll() {
+    for (uint32_t stripe = 0; stripe < kCount; stripe++) SettledChanges(stripe);
+  }
+
+ private:
+  struct alignas(64) Stripe {
+    base::Mutex mutex;
+    uint64_t changes = 0;
+  };
+  const std::unique_ptr<Stripe[]> stripes_;
+};
+
+}  // namespace weft::tier
