@@ -1,5 +1,4 @@
 // weft db checkpoint: a copy of a store, in one step.
-#include <CLI/CLI.hpp>
 #include <memory>
 #include <string>
 
@@ -35,13 +34,13 @@ struct Checkpoint {
 
 }  // namespace
 
-Command AddCheckpoint(CLI::App* db) {
+Command AddCheckpoint(CommandLine* line) {
   const auto checkpoint = std::make_shared<Checkpoint>();
-  CLI::App* const app =
-      db->add_subcommand("checkpoint", "make a second store that holds what this one holds now");
-  checkpoint->store.AddTo(app, true);
-  app->add_option("TARGET", checkpoint->target, "its folder, which must not exist")->required();
-  return {app, [checkpoint](const Console& console) { return checkpoint->Run(console); }};
+  Arguments arguments =
+      line->AddCommand("checkpoint", "make a second store that holds what this one holds now");
+  checkpoint->store.AddTo(&arguments, true);
+  arguments.AddWord("TARGET", "its folder, which must not exist", &checkpoint->target);
+  return {arguments, [checkpoint](const Console& console) { return checkpoint->Run(console); }};
 }
 
 }  // namespace weft::tool

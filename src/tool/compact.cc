@@ -1,5 +1,4 @@
 // weft db compact: compacts a range of keys, or all.
-#include <CLI/CLI.hpp>
 #include <memory>
 #include <optional>
 #include <string>
@@ -107,17 +106,16 @@ struct Compact {
 
 }  // namespace
 
-Command AddCompact(CLI::App* db) {
+Command AddCompact(CommandLine* line) {
   const auto compact = std::make_shared<Compact>();
-  CLI::App* const app =
-      db->add_subcommand("compact", "compact a range of keys: drop what is deleted or superseded");
-  compact->store.AddTo(app, true);
-  app->add_option("--from", compact->from, "first key, with escapes; default: the store's first")
-      ->type_name("KEY");
-  app->add_option("--to", compact->to, "last key, included; default: the store's last")
-      ->type_name("KEY");
-  app->add_flag("--json", compact->json, "the sizes as JSON");
-  return {app, [compact](const Console& console) { return compact->Run(console); }};
+  Arguments arguments =
+      line->AddCommand("compact", "compact a range of keys: drop what is deleted or superseded");
+  compact->store.AddTo(&arguments, true);
+  arguments.AddOption("--from", "KEY", "first key, with escapes; default: the store's first",
+                      &compact->from);
+  arguments.AddOption("--to", "KEY", "last key, included; default: the store's last", &compact->to);
+  arguments.AddFlag("--json", "the sizes as JSON", &compact->json);
+  return {arguments, [compact](const Console& console) { return compact->Run(console); }};
 }
 
 }  // namespace weft::tool

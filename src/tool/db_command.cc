@@ -1,6 +1,5 @@
 #include "tool/db_command.h"
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 
 namespace weft::tool {
@@ -17,25 +16,21 @@ constexpr const char* kFooter =
 }  // namespace
 
 Exit RunDb(const Console& console, const std::vector<std::string>& arguments) {
-  CLI::App app("Look into, check, mend and change a durable store in LevelDB's format.", "weft db");
-  app.footer(kFooter);
-  app.require_subcommand(1);
-  const std::vector<Command> commands = {AddDump(&app),  AddVerify(&app),     AddRepair(&app),
-                                         AddStats(&app), AddCompact(&app),    AddGet(&app),
-                                         AddPut(&app),   AddCheckpoint(&app), AddDelete(&app)};
-  for (const Command& command : commands) command.app->footer(kFooter);
-  std::vector<std::string> reversed(arguments.rbegin(), arguments.rend());  // CLI11 asks for that
-  try {
-    app.parse(reversed);
-  } catch (const CLI::CallForHelp&) {
-    console.out << app.help();
-    return Exit::kOk;
-  } catch (const CLI::ParseError& error) {
-    console.err << "weft db: " << error.what() << "\nTry 'weft db --help'.\n";
-    return Exit::kCannotRun;
+  CommandLine line("Look into, check, mend and change a durable store in LevelDB's format.",
+                   "weft db", kFooter);
+  const std::vector<Command> commands = {AddDump(&line),  AddVerify(&line),     AddRepair(&line),
+                                         AddStats(&line), AddCompact(&line),    AddGet(&line),
+                                         AddPut(&line),   AddCheckpoint(&line), AddDelete(&line)};
+  std::string text;
+  switch (line.Parse(arguments, &text)) {
+    case CommandLine::Outcome::kHelp: console.out << text; return Exit::kOk;
+    case CommandLine::Outcome::kWrong:
+      console.err << "weft db: " << text << "\nTry 'weft db --help'.\n";
+      return Exit::kCannotRun;
+    case CommandLine::Outcome::kNamed: break;
   }
-  const auto named =
-      std::ranges::find_if(commands, [](const Command& command) { return command.app->parsed(); });
+  const auto named = std::ranges::find_if(
+      commands, [](const Command& command) { return command.arguments.WasNamed(); });
   const Exit exit = named->run(console);
   console.out.flush();
   if (console.out.good()) return exit;

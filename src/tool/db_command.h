@@ -12,29 +12,26 @@
 #include <string>
 #include <vector>
 
+#include "tool/arguments.h"
 #include "tool/console.h"
-
-namespace CLI {
-class App;
-}  // namespace CLI
 
 namespace weft::tool {
 
 // A command, once its options were declared; the function is called when the line named it.
 struct Command {
-  CLI::App* app;
+  Arguments arguments;
   std::function<Exit(const Console& console)> run;
 };
 
-Command AddCheckpoint(CLI::App* db);
-Command AddCompact(CLI::App* db);
-Command AddDelete(CLI::App* db);
-Command AddDump(CLI::App* db);
-Command AddGet(CLI::App* db);
-Command AddPut(CLI::App* db);
-Command AddRepair(CLI::App* db);
-Command AddStats(CLI::App* db);
-Command AddVerify(CLI::App* db);
+Command AddCheckpoint(CommandLine* line);
+Command AddCompact(CommandLine* line);
+Command AddDelete(CommandLine* line);
+Command AddDump(CommandLine* line);
+Command AddGet(CommandLine* line);
+Command AddPut(CommandLine* line);
+Command AddRepair(CommandLine* line);
+Command AddStats(CommandLine* line);
+Command AddVerify(CommandLine* line);
 
 // Runs the command that `arguments` (behind `weft db`) name.
 Exit RunDb(const Console& console, const std::vector<std::string>& arguments);

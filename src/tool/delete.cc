@@ -1,5 +1,4 @@
 // weft db delete: deletes one key.
-#include <CLI/CLI.hpp>
 #include <memory>
 #include <string>
 
@@ -32,12 +31,12 @@ struct Delete {
 
 }  // namespace
 
-Command AddDelete(CLI::App* db) {
+Command AddDelete(CommandLine* line) {
   const auto remove = std::make_shared<Delete>();
-  CLI::App* const app = db->add_subcommand("delete", "delete a key (no error where there is none)");
-  remove->store.AddTo(app, true);
-  app->add_option("KEY", remove->key, "the key, with escapes")->required();
-  return {app, [remove](const Console& console) { return remove->Run(console); }};
+  Arguments arguments = line->AddCommand("delete", "delete a key (no error where there is none)");
+  remove->store.AddTo(&arguments, true);
+  arguments.AddWord("KEY", "the key, with escapes", &remove->key);
+  return {arguments, [remove](const Console& console) { return remove->Run(console); }};
 }
 
 }  // namespace weft::tool

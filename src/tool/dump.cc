@@ -1,5 +1,4 @@
 // weft db dump: all keys and values, or one file's contents.
-#include <CLI/CLI.hpp>
 #include <memory>
 #include <optional>
 #include <string>
@@ -83,25 +82,24 @@ struct Dump {
 
 }  // namespace
 
-Command AddDump(CLI::App* db) {
+Command AddDump(CommandLine* line) {
   const auto dump = std::make_shared<Dump>();
-  CLI::App* const app = db->add_subcommand("dump", "print all keys and values, or one file");
-  dump->store.AddTo(app, false);
-  app->add_option("--file", dump->file,
-                  "instead: a log's batches, a table's blocks and entries, or a manifest's edits; "
-                  "damage is told and passed over")
-      ->type_name("FILE");
-  app->add_option("--from", dump->from, "first key, with escapes")->type_name("KEY");
-  app->add_option("--to", dump->to, "the key to stop before, with escapes")->type_name("KEY");
-  app->add_option("--limit", dump->style.entries_max, "print so many entries at most")
-      ->type_name("N");
-  app->add_flag("--keys", dump->style.keys_only, "no values");
-  app->add_option("--values", dump->values, "how values are printed: escaped (default) or hex")
-      ->type_name("FORM")
-      ->check(CLI::IsMember({"escaped", "hex"}));
-  app->add_flag("--layout", dump->style.layout_only, "of a table file: its blocks alone");
-  app->add_flag("--json", dump->json, "an object a line; its strings are escaped text");
-  return {app, [dump](const Console& console) { return dump->Run(console); }};
+  Arguments arguments = line->AddCommand("dump", "print all keys and values, or one file");
+  dump->store.AddTo(&arguments, false);
+  arguments.AddOption(
+      "--file", "FILE",
+      "instead: a log's batches, a table's blocks and entries, or a manifest's edits; "
+      "damage is told and passed over",
+      &dump->file);
+  arguments.AddOption("--from", "KEY", "first key, with escapes", &dump->from);
+  arguments.AddOption("--to", "KEY", "the key to stop before, with escapes", &dump->to);
+  arguments.AddOption("--limit", "N", "print so many entries at most", &dump->style.entries_max);
+  arguments.AddFlag("--keys", "no values", &dump->style.keys_only);
+  arguments.AddChoice("--values", "FORM", "how values are printed: escaped (default) or hex",
+                      &dump->values, {"escaped", "hex"});
+  arguments.AddFlag("--layout", "of a table file: its blocks alone", &dump->style.layout_only);
+  arguments.AddFlag("--json", "an object a line; its strings are escaped text", &dump->json);
+  return {arguments, [dump](const Console& console) { return dump->Run(console); }};
 }
 
 }  // namespace weft::tool

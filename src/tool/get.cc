@@ -1,5 +1,4 @@
 // weft db get: one key's value.
-#include <CLI/CLI.hpp>
 #include <memory>
 #include <string>
 
@@ -46,13 +45,13 @@ struct Get {
 
 }  // namespace
 
-Command AddGet(CLI::App* db) {
+Command AddGet(CommandLine* line) {
   const auto get = std::make_shared<Get>();
-  CLI::App* const app = db->add_subcommand("get", "print a key's value");
-  get->store.AddTo(app, false);
-  app->add_option("KEY", get->key, "the key, with escapes")->required();
-  app->add_flag("--raw", get->raw, "the value's bytes as they are, and nothing else");
-  return {app, [get](const Console& console) { return get->Run(console); }};
+  Arguments arguments = line->AddCommand("get", "print a key's value");
+  get->store.AddTo(&arguments, false);
+  arguments.AddWord("KEY", "the key, with escapes", &get->key);
+  arguments.AddFlag("--raw", "the value's bytes as they are, and nothing else", &get->raw);
+  return {arguments, [get](const Console& console) { return get->Run(console); }};
 }
 
 }  // namespace weft::tool

@@ -1,5 +1,4 @@
 // weft db put: stores one key.
-#include <CLI/CLI.hpp>
 #include <memory>
 #include <string>
 
@@ -37,14 +36,14 @@ struct Put {
 
 }  // namespace
 
-Command AddPut(CLI::App* db) {
+Command AddPut(CommandLine* line) {
   const auto put = std::make_shared<Put>();
-  CLI::App* const app = db->add_subcommand("put", "store a value under a key");
-  put->store.AddTo(app, true);
-  app->add_option("KEY", put->key, "the key, with escapes")->required();
-  app->add_option("VALUE", put->value, "the value, with escapes")->required();
-  app->add_flag("--create", put->create, "make the store where there is none");
-  return {app, [put](const Console& console) { return put->Run(console); }};
+  Arguments arguments = line->AddCommand("put", "store a value under a key");
+  put->store.AddTo(&arguments, true);
+  arguments.AddWord("KEY", "the key, with escapes", &put->key);
+  arguments.AddWord("VALUE", "the value, with escapes", &put->value);
+  arguments.AddFlag("--create", "make the store where there is none", &put->create);
+  return {arguments, [put](const Console& console) { return put->Run(console); }};
 }
 
 }  // namespace weft::tool

@@ -1,5 +1,4 @@
 // weft db repair: makes what is whole of a damaged store openable again.
-#include <CLI/CLI.hpp>
 #include <memory>
 #include <string>
 
@@ -66,13 +65,13 @@ struct Repair {
 
 }  // namespace
 
-Command AddRepair(CLI::App* db) {
+Command AddRepair(CommandLine* line) {
   const auto repair = std::make_shared<Repair>();
-  CLI::App* const app = db->add_subcommand(
+  Arguments arguments = line->AddCommand(
       "repair", "make what is whole openable again; the rest goes to the folder DIR/lost");
-  repair->store.AddTo(app, true);
-  app->add_flag("--json", repair->json, "the report as JSON");
-  return {app, [repair](const Console& console) { return repair->Run(console); }};
+  repair->store.AddTo(&arguments, true);
+  arguments.AddFlag("--json", "the report as JSON", &repair->json);
+  return {arguments, [repair](const Console& console) { return repair->Run(console); }};
 }
 
 }  // namespace weft::tool

@@ -1,5 +1,4 @@
 // weft db stats: what a store is made of.
-#include <CLI/CLI.hpp>
 #include <array>
 #include <iomanip>
 #include <memory>
@@ -218,14 +217,15 @@ struct Stats {
 
 }  // namespace
 
-Command AddStats(CLI::App* db) {
+Command AddStats(CommandLine* line) {
   const auto stats = std::make_shared<Stats>();
-  CLI::App* const app = db->add_subcommand("stats", "print what the store is made of");
-  stats->store.AddTo(app, false);
-  app->add_flag("--full", stats->full,
-                "read all tables, and count values, deletions and what compression saves");
-  app->add_flag("--json", stats->json, "as JSON");
-  return {app, [stats](const Console& console) { return stats->Run(console); }};
+  Arguments arguments = line->AddCommand("stats", "print what the store is made of");
+  stats->store.AddTo(&arguments, false);
+  arguments.AddFlag("--full",
+                    "read all tables, and count values, deletions and what compression saves",
+                    &stats->full);
+  arguments.AddFlag("--json", "as JSON", &stats->json);
+  return {arguments, [stats](const Console& console) { return stats->Run(console); }};
 }
 
 }  // namespace weft::tool

@@ -1,6 +1,5 @@
 #include "tool/store_flags.h"
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <vector>
 
@@ -24,20 +23,17 @@ std::string WithoutSlashes(std::string dir) {
   return dir;
 }
 
-void StoreFlags::AddTo(CLI::App* app, bool writes) {
-  app->add_option("DIR", dir_, "the store's folder")->required();
-  app->add_option("--comparator", comparator_, "order of the keys: bytewise, the only one built in")
-      ->type_name("NAME");
-  app->add_option("--bloom-bits", bloom_bits_, "a bloom filter of so many bits a key; 0: none")
-      ->type_name("N")
-      ->check(CLI::Range(0, 100));
-  app->add_option("--cache-mb", cache_mib_, "memory for blocks, in MiB (8)")
-      ->type_name("N")
-      ->check(CLI::Range(0, 1 << 20));
-  app->add_flag("--paranoid", paranoid_, "stop at damage that could be passed over");
+void StoreFlags::AddTo(Arguments* arguments, bool writes) {
+  arguments->AddWord("DIR", "the store's folder", &dir_);
+  arguments->AddOption("--comparator", "NAME", "order of the keys: bytewise, the only one built in",
+                       &comparator_);
+  arguments->AddOption("--bloom-bits", "N", "a bloom filter of so many bits a key; 0: none",
+                       &bloom_bits_, 100);
+  arguments->AddOption("--cache-mb", "N", "memory for blocks, in MiB (8)", &cache_mib_, 1 << 20);
+  arguments->AddFlag("--paranoid", "stop at damage that could be passed over", &paranoid_);
   if (!writes) return;
-  app->add_option("--compression", compression_, "of new tables: none, snappy (default), zstd")
-      ->type_name("NAME");
+  arguments->AddOption("--compression", "NAME", "of new tables: none, snappy (default), zstd",
+                       &compression_);
 }
 
 Result<DbOptions> StoreFlags::Options(FileSystem* files) const {
@@ -54,7 +50,7 @@ Result<DbOptions> StoreFlags::Options(FileSystem* files) const {
   options.paranoid_checks = paranoid_;
   options.compression = *compression;
   options.block_cache = NewLruBlockCache(cache_mib_ << 20);
-  if (bloom_bits_ > 0) options.filter_policy = NewBloomFilterPolicy(bloom_bits_);
+  if (bloom_bits_ > 0) options.filter_policy = NewBloomFilterPolicy(static_cast<int>(bloom_bits_));
   return options;
 }
 

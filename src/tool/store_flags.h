@@ -7,18 +7,15 @@
 #include <cstdint>
 #include <string>
 
+#include "tool/arguments.h"
 #include "weft/db.h"
-
-namespace CLI {
-class App;
-}  // namespace CLI
 
 namespace weft::tool {
 
 class StoreFlags {
  public:
   // `dir` and the shared options; `writes`: those of what is written as well.
-  void AddTo(CLI::App* app, bool writes);
+  void AddTo(Arguments* arguments, bool writes);
 
   // What the options say; the store is never made.
   Result<DbOptions> Options(FileSystem* files) const;
@@ -32,7 +29,7 @@ class StoreFlags {
   std::string dir_;
   std::string comparator_ = "bytewise";
   std::string compression_ = "snappy";
-  int bloom_bits_ = 0;
+  uint64_t bloom_bits_ = 0;
   uint64_t cache_mib_ = 8;
   bool paranoid_ = false;
 };

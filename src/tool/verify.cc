@@ -1,5 +1,4 @@
 // weft db verify: is every file of the store whole?
-#include <CLI/CLI.hpp>
 #include <memory>
 #include <string>
 
@@ -62,12 +61,12 @@ struct Verify {
 
 }  // namespace
 
-Command AddVerify(CLI::App* db) {
+Command AddVerify(CommandLine* line) {
   const auto verify = std::make_shared<Verify>();
-  CLI::App* const app = db->add_subcommand("verify", "check every file, and change nothing");
-  verify->store.AddTo(app, false);
-  app->add_flag("--json", verify->json, "the findings as JSON");
-  return {app, [verify](const Console& console) { return verify->Run(console); }};
+  Arguments arguments = line->AddCommand("verify", "check every file, and change nothing");
+  verify->store.AddTo(&arguments, false);
+  arguments.AddFlag("--json", "the findings as JSON", &verify->json);
+  return {arguments, [verify](const Console& console) { return verify->Run(console); }};
 }
 
 }  // namespace weft::tool
