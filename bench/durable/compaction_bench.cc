@@ -60,7 +60,7 @@ class MergeCase {
   bool Wanted(const std::string& store) const {
     const auto& list = options_.stores;
     return (list.empty() || std::find(list.begin(), list.end(), store) != list.end()) &&
-           (store == "weft" ? CanMerge() : WhyUnavailable(store).empty());
+           WhyUnavailable(store).empty();
   }
   Status Write(Store* store, double share);
   Result<StoreFigures> Fill(const std::string& name, const StoreSettings& settings,
@@ -299,7 +299,6 @@ void MergeCase::AddRows(Report& report) const {
 }  // namespace
 
 Status RunCompaction(const CompactionOptions& options, Report& report) {
-  if (!CanMerge()) report.Unavailable("compaction, weft", "the tree has no executor yet");
   for (const char* peer : {"leveldb", "rocksdb"}) {
     const std::string why = WhyUnavailable(peer);
     if (!why.empty()) report.Unavailable(fmt::format("compaction, {}", peer), why);

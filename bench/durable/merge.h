@@ -18,16 +18,13 @@ struct MergeTiming {
   double PerSecond() const { return input_mib / wall_s; }
 };
 
-// Is there an executor in this build?
-bool CanMerge();
-
 struct MergeSettings {
   StoreSettings store;
   bool verify_outputs = true;
   int threads = 1;  // the job is divided among so many
 };
 
-// Our executor on `input`, outputs to `dir`, which goes again. REQUIRES: CanMerge()
+// Our executor on `input`, outputs to `dir`, which goes again.
 Result<MergeTiming> MergeOurs(const MergeInput& input, const MergeSettings& settings,
                               const std::string& dir, uint64_t entries_expected);
 

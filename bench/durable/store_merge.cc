@@ -4,14 +4,6 @@
 
 namespace weft::bench {
 
-#ifndef WEFT_BENCH_HAS_EXECUTOR
-bool CanMerge() { return false; }
-Result<MergeTiming> MergeOurs(const MergeInput&, const MergeSettings&, const std::string&,
-                              uint64_t) {
-  return Status(Code::kUnsupported, "the tree has no executor yet");
-}
-#endif
-
 Result<MergeTiming> MergeInStore(const std::string& name, const StoreSettings& settings,
                                  const std::string& dir) {
   auto store = OpenStore(name, settings, dir);

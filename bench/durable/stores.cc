@@ -14,11 +14,7 @@ struct Kind {
 
 std::vector<Kind> MakeKinds() {
   std::vector<Kind> kinds;
-#ifdef WEFT_BENCH_HAS_WEFT
   kinds.push_back({"weft", store_internal::OpenWeft, [] { return std::string("weft"); }, ""});
-#else
-  kinds.push_back({"weft", nullptr, nullptr, "the tree has no engine yet"});
-#endif
 #ifdef WEFT_BENCH_HAS_LEVELDB
   kinds.push_back({"leveldb", store_internal::OpenLevelDb, store_internal::LevelDbTitle, ""});
 #else

@@ -57,8 +57,6 @@ Status RunJobs(const std::vector<Job>& jobs, const JobHost& host, uint64_t* entr
 
 }  // namespace
 
-bool CanMerge() { return true; }
-
 Result<MergeTiming> MergeOurs(const MergeInput& input, const MergeSettings& settings,
                               const std::string& dir, uint64_t entries_expected) {
   std::error_code error;
