@@ -16,8 +16,8 @@ class FilterPolicy;
 class Logger;
 class Snapshot;
 
-// The numbers stand in the files.
-enum CompressionType { kNoCompression = 0x0, kSnappyCompression = 0x1 };
+// The numbers stand in the files. The type is that of any number, for the C interface takes any.
+enum CompressionType : unsigned { kNoCompression = 0x0, kSnappyCompression = 0x1 };
 
 struct LEVELDB_EXPORT Options {
   Options();
