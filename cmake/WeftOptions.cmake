@@ -3,7 +3,8 @@ find_package(Threads REQUIRED)
 
 set(WEFT_MARCH "" CACHE STRING "value for -march; empty picks x86-64-v3 where this machine runs it")
 set(WEFT_SANITIZE "" CACHE STRING "sanitizers, comma separated: address,undefined or thread")
-option(WEFT_FUZZ "build the libFuzzer targets (needs clang)" OFF)
+option(WEFT_FUZZ "build the libFuzzer targets (needs clang; with WEFT_SANITIZE they find more)" OFF)
+option(WEFT_PRECOMPILE "parse the standard library once a build; hides an include that is missing" OFF)
 option(WEFT_THREAD_SAFETY "clang -Wthread-safety as errors" OFF)
 option(WEFT_WERROR "warnings are errors" ON)
 option(WEFT_LTO "link-time optimisation" OFF)
@@ -14,7 +15,9 @@ find_program(WEFT_CCACHE ccache)
 if(WEFT_CCACHE)
   foreach(language C CXX)
     if(NOT CMAKE_${language}_COMPILER_LAUNCHER)
-      set(CMAKE_${language}_COMPILER_LAUNCHER ${WEFT_CCACHE})
+      # What it must overlook to keep what was compiled with precompiled headers.
+      set(CMAKE_${language}_COMPILER_LAUNCHER env CCACHE_SLOPPINESS=pch_defines,time_macros
+          ${WEFT_CCACHE})
     endif()
   endforeach()
 endif()
@@ -64,19 +67,11 @@ endif()
 
 # Sanitized builds look for our bugs, so WEFT_DCHECK stays on in them.
 # Code that must know (a test that allots less there) asks for WEFT_SANITIZED, never the compiler.
-if(WEFT_SANITIZE OR WEFT_FUZZ)
+if(WEFT_SANITIZE)
   target_compile_definitions(weft_flags INTERFACE WEFT_SANITIZED=1)
   string(REPLACE "-DNDEBUG" "" CMAKE_CXX_FLAGS_RELWITHDEBINFO "${CMAKE_CXX_FLAGS_RELWITHDEBINFO}")
-endif()
-if(WEFT_SANITIZE)
-  target_compile_options(weft_flags INTERFACE -fsanitize=${WEFT_SANITIZE}
-                         -fno-sanitize-recover=all -g)
+  target_compile_options(weft_flags INTERFACE -fsanitize=${WEFT_SANITIZE} -fno-sanitize-recover=all)
   target_link_options(weft_flags INTERFACE -fsanitize=${WEFT_SANITIZE})
-endif()
-if(WEFT_FUZZ)
-  target_compile_options(weft_flags INTERFACE -fsanitize=fuzzer-no-link,address,undefined
-                         -fno-sanitize-recover=all -g)
-  target_link_options(weft_flags INTERFACE -fsanitize=address,undefined)
 endif()
 if(WEFT_THREAD_SAFETY)
   target_compile_options(weft_flags INTERFACE -Wthread-safety -Werror=thread-safety)

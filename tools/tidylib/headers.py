@@ -30,7 +30,7 @@ def settings(tree):
     if database.is_file():
         for entry in json.loads(database.read_text()):
             words = shlex.split(entry["command"])
-            if os.path.basename(words[0]) in ("ccache", "sccache"):
+            while os.path.basename(words[0]) in ("env", "ccache", "sccache") or "=" in words[0]:
                 words = words[1:]
             keep = [words[0]]
             for i, word in enumerate(words[1:], 1):
@@ -54,6 +54,8 @@ def settings_of(path, by_folder):
         folder = os.path.dirname(folder)
     flags = by_folder.get(FALLBACK, DEFAULT)
     # bench/, tests/ and their like include each other from the root.
+    if path.startswith("compat/leveldb/"):
+        return [*flags, "-Icompat/leveldb/include"]
     return flags if path.startswith(("src/", "include/")) else [*flags, "-I."]
 
 
