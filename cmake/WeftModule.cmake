@@ -13,8 +13,8 @@ foreach(package GTest benchmark)
     message(STATUS "${package} is not installed: built without (tools/setup test installs it)")
   endif()
 endforeach()
-# What is tested is optimised in its library. Compiling the tests themselves is most of the time of a
-# build, and of a sanitized one nearly all.
+# What is tested is optimised in its library. Compiling the tests themselves is most of the time of
+# a build, and of a sanitized one nearly all.
 if(WEFT_SANITIZE)
   set(WEFT_TEST_FLAGS -O0)
 else()
