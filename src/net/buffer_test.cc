@@ -128,5 +128,39 @@ TEST(OutputQueue, RandomWritesAndPartialSendsKeepOrder) {
   EXPECT_EQ(pool.in_use_bytes(), 0u);
 }
 
+TEST(OutputQueue, KeepFrontDropsTheRest) {
+  BufferPool pool;
+  OutputArena arena(100'000);
+  std::mt19937 random(1);
+  for (int round = 0; round < 300; round++) {
+    arena.Reset();
+    OutputQueue queue, other;
+    std::string expected;
+    for (int step = 0; step < 12; step++) {
+      const std::string bytes(random() % (random() % 4 == 0 ? 90'000 : 500),
+                              static_cast<char>('a' + step));
+      switch (random() % 5) {
+        case 0: Put(other, bytes, arena, pool); break;
+        case 1: ASSERT_TRUE(queue.KeepUnsent(pool)); break;
+        case 2: {
+          const size_t kept = random() % (expected.size() + 1);
+          queue.KeepFront(kept, pool);
+          expected.resize(kept);
+          break;
+        }
+        default:
+          ASSERT_NE(queue.Reserve(random() % 90'000, arena, pool), nullptr);  // and nothing comes
+          Put(queue, bytes, arena, pool);
+          expected += bytes;
+      }
+      ASSERT_EQ(queue.size(), expected.size());
+    }
+    EXPECT_TRUE(Sent(queue, expected.size(), pool) == expected) << "round " << round;
+    queue.Clear(pool);
+    other.Clear(pool);
+  }
+  EXPECT_EQ(pool.in_use_bytes(), 0u);
+}
+
 }  // namespace
 }  // namespace weft::net

@@ -77,6 +77,64 @@ TEST_P(EventLoopTest, LastRequestsOfAHalfClosedConnectionAreAnswered) {
   EXPECT_TRUE(Eventually([&] { return server.handler().closed == 1; }));
 }
 
+TEST_P(EventLoopTest, HeldConnectionWaitsAndOthersGoOn) {
+  TestServer server(GetParam());
+  Peer held(server.address());
+  Peer other(server.address());
+  ASSERT_TRUE(held.Send("before\nhold\nafter\n"));
+  EXPECT_EQ(held.Receive(7), "before\n");
+  ASSERT_TRUE(Eventually([&] { return server.handler().holds == 1; }));
+  ASSERT_TRUE(held.Send("more\n"));
+  for (int i = 0; i < 100; ++i) {
+    ASSERT_TRUE(other.Send("quick\n"));
+    ASSERT_EQ(other.Receive(6), "quick\n");
+  }
+  EXPECT_EQ(recv(held.fd(), nullptr, 0, MSG_PEEK | MSG_DONTWAIT), -1) << "answered while held";
+  server.loop().Wake();
+  EXPECT_EQ(held.Receive(16), "hold\nafter\nmore\n");
+}
+
+TEST_P(EventLoopTest, HeldConnectionIsAnsweredThoughThePeerHasSentItsLastByte) {
+  TestServer server(GetParam());
+  Peer peer(server.address());
+  ASSERT_TRUE(peer.Send("hold\nafter\n"));
+  peer.FinishSending();
+  ASSERT_TRUE(Eventually([&] { return server.handler().holds == 1; }));
+  usleep(20000);
+  server.loop().Wake();
+  EXPECT_EQ(peer.Receive(11), "hold\nafter\n");
+  EXPECT_TRUE(peer.SeesEnd());
+}
+
+TEST_P(EventLoopTest, StopWaitsForHeldConnections) {
+  TestServer server(GetParam());
+  Peer peer(server.address());
+  Peer gone(server.address());
+  ASSERT_TRUE(peer.Send("hold\nafter\n"));
+  ASSERT_TRUE(gone.Send("hold\n"));
+  ASSERT_TRUE(Eventually([&] { return server.handler().holds == 2; }));
+  gone.Reset();
+  std::thread stopper([&] { server.Stop(10000); });
+  usleep(50000);
+  server.loop().Wake();
+  EXPECT_EQ(peer.Receive(11), "hold\nafter\n");
+  EXPECT_TRUE(peer.SeesEnd());
+  stopper.join();
+}
+
+TEST_P(EventLoopTest, OutputThatIsTakenBackIsNotSent) {
+  TestServer server(GetParam());
+  for (const size_t before : {0, 10, 70000, 200000}) {
+    for (const size_t taken : {1, 100, 70000, 300000}) {
+      Peer peer(server.address());
+      ASSERT_TRUE(peer.Send("big " + std::to_string(before) + "\noops " + std::to_string(taken) +
+                            "\nbig 5\nend\n"));
+      EXPECT_TRUE(peer.Receive(before + 9) == std::string(before + 5, 'b') + "end\n")
+          << before << " kept, " << taken << " taken back";
+    }
+  }
+}
+
 TEST_P(EventLoopTest, CloseAfterFlushSendsEverythingFirst) {
   TestServer server(GetParam());
   Peer peer(server.address());

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 #include "base/check.h"
 
@@ -112,23 +113,18 @@ void OutputQueue::KeepFront(size_t n, BufferPool& pool) {
   const size_t in_arena = std::min(n, static_cast<size_t>(end_ - begin_));
   end_ = begin_ + in_arena;
   n -= in_arena;
+  Block* last = nullptr;  // that keeps any
   for (Block* block = head_; block != nullptr; block = block->next) {
     const size_t in_block = std::min(n, block->end - block->begin);
     block->end = block->begin + in_block;
     n -= in_block;
+    if (in_block != 0) last = block;
   }
-  // Emptied blocks at the back go, so that what comes next stays behind what is kept.
-  OutputQueue kept;
-  while (head_ != nullptr && head_->end != head_->begin) {
-    Block* const block = head_;
-    head_ = block->next;
-    block->next = nullptr;
-    (kept.tail_ == nullptr ? kept.head_ : kept.tail_->next) = block;
-    kept.tail_ = block;
-  }
+  Block* const first = last == nullptr ? nullptr : head_;
+  if (last != nullptr) head_ = std::exchange(last->next, nullptr);
   while (head_ != nullptr) PopBlock(pool);
-  head_ = kept.head_;
-  tail_ = kept.tail_;
+  head_ = first;
+  tail_ = last;
 }
 
 bool OutputQueue::KeepUnsent(BufferPool& pool) {

@@ -70,7 +70,10 @@ class Peer {
     return bytes;
   }
   // True when the other end closes and sends nothing before.
-  bool SeesEnd() { return Receive(1).empty() && errno != EAGAIN; }
+  bool SeesEnd() {
+    errno = 0;  // an end sets none
+    return Receive(1).empty() && errno != EAGAIN;
+  }
   void FinishSending() { shutdown(fd_, SHUT_WR); }
   // Ends with a reset instead of an orderly close.
   void Reset() {
@@ -91,12 +94,21 @@ class Peer {
 // Answers lines. "echo" is the default; a line may ask for more:
 //   "big N"   N bytes of 'b'              "need N"  then N bytes; answers their count and sum
 //   "quit"    closes                      "drop N"  swallows the next N bytes
+//   "hold"    answered after the next Wake, and nothing before that
+//   "oops N"  N bytes that are taken back
 class LineHandler : public Handler {
  public:
   void OnOpen(Connection&) override { ++opened; }
-  void OnClose(Connection&) override { ++closed; }
+  void OnClose(Connection& connection) override {
+    std::erase(held_, &connection);
+    ++closed;
+  }
   void OnTick() override { ++ticks; }
-  void OnWake() override { ++wakes; }
+  void OnWake() override {
+    for (Connection* connection : held_) connection->Resume();
+    held_.clear();
+    ++wakes;
+  }
   void OnBatch(std::span<Connection* const> ready) override {
     for (Connection* connection : ready) Answer(*connection);
     if (ready.size() > largest_batch.load()) largest_batch = ready.size();
@@ -107,12 +119,15 @@ class LineHandler : public Handler {
   std::atomic<uint64_t> ticks{0};
   std::atomic<uint64_t> wakes{0};
   std::atomic<uint64_t> lines{0};
+  std::atomic<uint64_t> holds{0};
   std::atomic<size_t> largest_batch{0};
   std::atomic<size_t> pending_max{0};
 
  private:
   void Answer(Connection& connection);
   bool AnswerLine(Connection& connection, std::string_view line);
+
+  std::vector<Connection*> held_;
 };
 
 inline void LineHandler::Answer(Connection& connection) {
@@ -153,12 +168,23 @@ inline bool LineHandler::AnswerLine(Connection& connection, std::string_view lin
     connection.CloseAfterFlush();
     ++lines;
     return false;
+  } else if (line == "hold" && connection.state == nullptr) {
+    connection.state = this;  // the next time it is answered
+    held_.push_back(&connection);
+    connection.Hold();
+    ++holds;
+    return false;
+  } else if (line.starts_with("oops ")) {
+    const size_t kept = connection.pending_output();
+    connection.Append(std::string(number(5), 'x'));
+    connection.TakeBack(kept);
   } else if (line.starts_with("drop ")) {
     const size_t n = number(5);
     connection.Consume(whole);
     connection.Swallow(n);
     return true;
   } else {
+    if (line == "hold") connection.state = nullptr;
     connection.Append(connection.readable().substr(0, whole));
   }
   connection.Consume(whole);
