@@ -32,6 +32,7 @@ struct DbStatistics {
   uint64_t compaction_bytes_written = 0;
   uint64_t compaction_keys_read = 0;
   uint64_t compaction_keys_dropped = 0;
+  uint64_t compaction_keys_ended = 0;  // by their lifetime: dropped or made deletions
   uint64_t compaction_us = 0;        // wall time of all jobs, summed
   uint64_t compaction_failures = 0;  // jobs that ended in an error; their inputs stayed
   // Waits of writers.

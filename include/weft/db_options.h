@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string_view>
@@ -22,6 +23,26 @@ namespace weft {
 
 // The numbers stand in the files.
 enum class Compression : uint8_t { kNone = 0, kSnappy = 1, kZstd = 2 };
+
+// Where values say how long they live, so that compactions drop those that have ended. An entry
+// that has ended becomes a deletion, which goes where no deeper level may hold its key: an older
+// version of the key never comes back. When that happens is not said, and snapshots are not spared
+// it: who reads must judge by the same two numbers, and then sees no difference. What was written
+// this way LevelDB reads as any other store.
+struct ValueLifetime {
+  // An entry has ended whose expiry is not 0 and not after `now_s`, or whose generation is below
+  // `generation_floor`.
+  struct Limits {
+    uint32_t now_s = 0;
+    uint32_t generation_floor = 0;
+  };
+  // Where in a value the two numbers stand, 32 bits each, little-endian. Values too short for both
+  // never end.
+  size_t expiry_offset = 0;
+  size_t generation_offset = 0;
+  // Asked when a compaction begins, from any thread. What has ended once must have ended for ever.
+  std::function<Limits()> limits = {};
+};
 
 struct DbOptions {
   const Comparator* comparator = BytewiseComparator();  // must outlive the store
@@ -57,6 +78,7 @@ struct DbOptions {
   bool seek_compaction = true;    // compact tables that many lookups passed through in vain
   bool verify_compaction = true;  // read outputs back before the manifest names them
   std::vector<std::shared_ptr<EventListener>> listeners;
+  std::optional<ValueLifetime> lifetime;  // none: values live until they are deleted
 };
 
 class Snapshot;

@@ -33,6 +33,7 @@ Status MoveEntries(const Job& job, const JobHost& host, Merge<Order>* merge, Out
                    JobResult* result) {
   DropRule drop_rule(job);
   OutputCut cut(job);
+  std::string deletion;
   for (bool more = merge->Start(); more; more = merge->Next()) {
     if (result->entries_read++ % kEntriesBetweenCancelChecks == 0 && IsCancelled(host)) {
       return {Code::kRetryLater, "compaction cancelled"};
@@ -46,7 +47,18 @@ Status MoveEntries(const Job& job, const JobHost& host, Merge<Order>* merge, Out
       result->entries_dropped++;
       continue;
     }
-    Status status = outputs->Add(key, merge->value());
+    std::string_view kept = key;
+    std::string_view value = merge->value();
+    if (job.lifetime && DropRule::HasEnded(*job.lifetime, key, value)) [[unlikely]] {
+      result->entries_ended++;
+      if (drop_rule.DropsEnded(key, &deletion)) {
+        result->entries_dropped++;
+        continue;
+      }
+      kept = deletion;
+      value = {};
+    }
+    Status status = outputs->Add(kept, value);
     if (!status.ok()) [[unlikely]]
       return status;
   }

@@ -1,6 +1,32 @@
 #include "compaction/drop_rule.h"
 
+#include <algorithm>
+
+#include "base/coding.h"
+
 namespace weft::compaction {
+
+bool DropRule::HasEnded(const LifetimeRule& rule, std::string_view internal_key,
+                        std::string_view value) {
+  const size_t bytes_min = std::max(rule.expiry_offset, rule.generation_offset) + sizeof(uint32_t);
+  table::ParsedKey parsed;
+  if (value.size() < bytes_min || !table::ParseInternalKey(internal_key, &parsed) ||
+      parsed.type != table::ValueType::kValue) {
+    return false;
+  }
+  const uint32_t expiry = base::DecodeFixed32(value.data() + rule.expiry_offset);
+  const uint32_t generation = base::DecodeFixed32(value.data() + rule.generation_offset);
+  return (expiry != 0 && expiry <= rule.now_s) || generation < rule.generation_floor;
+}
+
+bool DropRule::DropsEnded(std::string_view internal_key, std::string* deletion) {
+  table::ParsedKey parsed;
+  if (!table::ParseInternalKey(internal_key, &parsed)) return false;
+  if (parsed.sequence <= job_.oldest_snapshot && !DeeperMayHold(parsed.user_key)) return true;
+  *deletion = table::MakeInternalKey(parsed.user_key, parsed.sequence, table::ValueType::kDeletion);
+  trailer_ = table::Trailer(*deletion);
+  return false;
+}
 
 // Keys come in order, so that each level's spans are passed once.
 bool DropRule::DeeperMayHold(std::string_view user_key) {

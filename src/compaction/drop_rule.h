@@ -4,6 +4,8 @@
 // also where it is visible to that and no deeper level may hold its key. Keys that are none are
 // kept, and begin anew.
 //
+// A value that has ended makes its entry a deletion (DropsEnded), so that what it hid stays hidden.
+//
 // Threads   one thread at a time.
 // Cost      a comparison with the user key before, and a copy of it where they differ.
 // Source    LevelDB's rule. Ours: an entry that repeats the one before exactly goes, too; stores
@@ -12,6 +14,7 @@
 
 #include <cstdint>
 #include <cstring>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -25,6 +28,14 @@ class DropRule {
  public:
   // The job must outlive this.
   explicit DropRule(const Job& job) : job_(job), next_deeper_(job.deeper.size(), 0) {}
+
+  // Whether the entry's value has ended.
+  static bool HasEnded(const LifetimeRule& rule, std::string_view internal_key,
+                       std::string_view value);
+
+  // Of an entry that Drops let pass and that has ended: true where nothing of it need stay, else
+  // the deletion that takes its place is in *deletion.
+  bool DropsEnded(std::string_view internal_key, std::string* deletion);
 
   // Whether the entry goes. Asked for every entry, in order.
   bool Drops(std::string_view internal_key) {

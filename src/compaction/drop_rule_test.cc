@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "base/coding.h"
 #include "compaction/job_test_kit.h"
 
 namespace weft::compaction {
@@ -62,6 +63,54 @@ TEST(DropRule, ARepeatedEntryGoes) {
   EXPECT_TRUE(rule.Drops(Put("a", 9).key));
   EXPECT_FALSE(rule.Drops(Deletion("a", 9).key));
   EXPECT_FALSE(rule.Drops(Put("a", 8).key));
+}
+
+// A value with its expiry at byte 4 and its generation at byte 0.
+std::string Mortal(uint32_t expiry, uint32_t generation = 1) {
+  std::string value(8, '\0');
+  base::EncodeFixed32(value.data(), generation);
+  base::EncodeFixed32(value.data() + 4, expiry);
+  return value + "rest";
+}
+constexpr LifetimeRule kRule{.expiry_offset = 4, .generation_offset = 0, .now_s = 100,
+                             .generation_floor = 1};
+
+TEST(DropRule, ValuesEndByTheirExpiryOrGeneration) {
+  const auto has_ended = [](const TestEntry& entry) {
+    return DropRule::HasEnded(kRule, entry.key, entry.value);
+  };
+  EXPECT_FALSE(has_ended(Put("a", 1, Mortal(0))));
+  EXPECT_FALSE(has_ended(Put("a", 1, Mortal(101))));
+  EXPECT_TRUE(has_ended(Put("a", 1, Mortal(100))));
+  EXPECT_TRUE(has_ended(Put("a", 1, Mortal(1))));
+  EXPECT_TRUE(has_ended(Put("a", 1, Mortal(0, 0))));
+  EXPECT_FALSE(has_ended(Put("a", 1, Mortal(0, 0xffffffff))));
+  EXPECT_FALSE(has_ended(Put("a", 1, Mortal(1).substr(0, 7)))) << "too short";
+  EXPECT_FALSE(has_ended(Put("a", 1, "")));
+  EXPECT_FALSE(has_ended(Deletion("a", 1)));
+  EXPECT_FALSE(has_ended({"short", Mortal(1)}));
+}
+
+TEST(DropRule, AnEndedEntryIsADeletion) {
+  JobKit kit;
+  kit.job().oldest_snapshot = 5;
+  kit.job().deeper = {{{"c", "e"}}};
+  DropRule rule(kit.job());
+  std::string deletion;
+  // No deeper level has it and no snapshot is older: it goes, and what it hid goes with it.
+  EXPECT_FALSE(rule.Drops(Put("a", 4, Mortal(1)).key));
+  EXPECT_TRUE(rule.DropsEnded(Put("a", 4, Mortal(1)).key, &deletion));
+  EXPECT_TRUE(rule.Drops(Put("a", 3).key));
+  // A snapshot may see what is below it.
+  EXPECT_FALSE(rule.Drops(Put("b", 9, Mortal(1)).key));
+  EXPECT_FALSE(rule.DropsEnded(Put("b", 9, Mortal(1)).key, &deletion));
+  EXPECT_EQ(deletion, Deletion("b", 9).key);
+  EXPECT_FALSE(rule.Drops(Put("b", 4).key));
+  // A deeper level may hold an older version, which must not come back.
+  EXPECT_FALSE(rule.Drops(Put("d", 4, Mortal(1)).key));
+  EXPECT_FALSE(rule.DropsEnded(Put("d", 4, Mortal(1)).key, &deletion));
+  EXPECT_EQ(deletion, Deletion("d", 4).key);
+  EXPECT_TRUE(rule.Drops(Put("d", 3).key));
 }
 
 TEST(DropRule, UserKeysAreTheSameWhereTheComparatorSaysSo) {

@@ -37,6 +37,14 @@ struct UserKeySpan {
   std::string largest;
 };
 
+// Which values have ended: weft/db_options.h, ValueLifetime.
+struct LifetimeRule {
+  size_t expiry_offset = 0;
+  size_t generation_offset = 0;
+  uint32_t now_s = 0;
+  uint32_t generation_floor = 0;
+};
+
 struct Job {
   FileSystem* files = nullptr;
   int level = 0;  // of the upper inputs, for the log
@@ -52,6 +60,8 @@ struct Job {
 
   // Entries hidden by a newer one of their user key that is not above this are dropped.
   table::SequenceNumber oldest_snapshot = 0;
+  // None: no value ends. An entry whose value has ended is as a deletion.
+  std::optional<LifetimeRule> lifetime;
   // Tables of each level below the output level, in order: a deletion is dropped only where none of
   // them covers its key. All empty: the output is the bottommost.
   std::vector<std::vector<UserKeySpan>> deeper;
@@ -96,6 +106,7 @@ struct JobResult {
   uint64_t bytes_written = 0;
   uint64_t entries_read = 0;
   uint64_t entries_dropped = 0;
+  uint64_t entries_ended = 0;  // by their lifetime: dropped or made deletions
   uint64_t wall_us = 0;
   uint64_t cpu_us = 0;
   uint64_t verify_us = 0;  // of wall_us: reading outputs back

@@ -41,6 +41,11 @@ compaction::Job Compaction::ToJob(const DbOptions& options, const table::TableFo
   }
   if (!inputs[1].empty()) job.runs.push_back(ToRun(inputs[1], tables));
   job.oldest_snapshot = oldest_snapshot;
+  if (options.lifetime) {
+    const ValueLifetime::Limits limits = options.lifetime->limits();
+    job.lifetime = {options.lifetime->expiry_offset, options.lifetime->generation_offset,
+                    limits.now_s, limits.generation_floor};
+  }
   const std::string_view begin = smallest;
   const std::string_view end = largest;
   for (int deeper = output_level + 1; deeper < kLevels; ++deeper) {

@@ -222,6 +222,7 @@ Status DbImpl::TakeResultsLocked(RunningCompaction* running, VersionEdit* edit) 
     event.bytes_written += result.bytes_written;
     event.keys_read += result.entries_read;
     event.keys_dropped += result.entries_dropped;
+    running->keys_ended += result.entries_ended;
     for (const compaction::OutputTable& output : result.outputs) {
       event.outputs.push_back(output.number);
       edit->AddFile(running->compaction->output_level, output.number, output.bytes, output.smallest,
@@ -258,6 +259,7 @@ void DbImpl::NoteCompactionLocked(const RunningCompaction& running) {
   statistics_.Add(Statistics::kCompactionBytesWritten, event.bytes_written);
   statistics_.Add(Statistics::kCompactionKeysRead, event.keys_read);
   statistics_.Add(Statistics::kCompactionKeysDropped, event.keys_dropped);
+  statistics_.Add(Statistics::kCompactionKeysEnded, running.keys_ended);
   statistics_.Add(Statistics::kCompactionUs, event.us);
   LevelStatistics& level = level_statistics_[static_cast<size_t>(compaction.output_level)];
   level.us += event.us;

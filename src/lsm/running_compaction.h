@@ -40,6 +40,7 @@ struct DbImpl::RunningCompaction {
   uint64_t begin_ns = 0;
   std::deque<JobPart> parts;  // they stay where they are
   CompactionEvent event;
+  uint64_t keys_ended = 0;
   ManualCompaction* manual = nullptr;
   std::optional<std::string> next_begin;
 };

@@ -40,6 +40,7 @@ class Statistics {
     kCompactionBytesWritten,
     kCompactionKeysRead,
     kCompactionKeysDropped,
+    kCompactionKeysEnded,
     kCompactionUs,
     kCompactionFailures,
     kSlowdowns,
