@@ -11,10 +11,18 @@ namespace {
 // A batch that held large values gives their memory back.
 constexpr size_t kBatchBytesKept = size_t{1} << 20;
 
-// Whether the command changes what is stored whatever it finds, or may.
+// Whether the command may change what is stored, a read of a stale item aside (IsWinOpen).
 bool MayChange(const cache::Command& command) {
   return command.verb != cache::Verb::kRead || command.update_expiry || command.vivify ||
-         command.recache || command.hand_out_win;
+         command.recache;
+}
+
+// Whether a meta read of the object that task KC found would be told to refresh it, and so change
+// it.
+bool IsWinOpen(const Batch& batch, uint32_t i, const cache::Session& session) {
+  if (batch.word(i) == 0) return false;
+  const uint32_t access = task::LoadRelaxed32(&session.ObjectAt(batch.location(i))->access);
+  return (access & kAccessStale) != 0 && (access & kAccessWinSent) == 0;
 }
 
 // Whether the command was sent to change something: it must not seem to have been carried out where
@@ -57,7 +65,7 @@ void DiskTurn::AddSource(tier::Lookup* brought, bool insists) {
 
 void DiskTurn::Lock(const Batch& batch, uint32_t begin, uint32_t end, cache::Session& session) {
   for (uint32_t i = begin; i < end; i++) {
-    const bool changes = batch.kind(i) == QueryKind::kCommand && MayChange(batch.command(i));
+    const bool changes = batch.kind(i) == QueryKind::kCommand && IsLocked(batch, i);
     // Who brought answers may enter them into the cache.
     if (!changes && sources_[batch.source(i)].brought == nullptr) continue;
     stripes_[stripe_count_++] = tier::Stripes::Of(batch.hash(i));
@@ -81,6 +89,10 @@ void DiskTurn::LockAll(cache::Session& session) {
 void DiskTurn::UnlockAll() {
   for (uint32_t i = 0; i < stripe_count_; i++) tier_->stripes().Unlock(stripes_[i]);
   stripe_count_ = 0;
+}
+
+bool DiskTurn::IsLocked(const Batch& batch, uint32_t i) const {
+  return MayChange(batch.command(i)) || sources_[batch.source(i)].brought != nullptr;
 }
 
 // --- answers -----------------------------------------------------------------------------------
@@ -193,6 +205,16 @@ cache::Reply DiskTurn::Execute(Batch& batch, uint32_t i, cache::Hint hint, cache
     command.hand_out_win = false;
   }
   hint.maybe_below = DependsOnItem(command);
+  if (command.hand_out_win && !IsLocked(batch, i)) {
+    // Nearly every read of this kind changes nothing. Who would win comes again with an answer from
+    // the disk, for which its key is locked.
+    if (IsWinOpen(batch, i, session)) {
+      Wait(batch, i);
+      *waits = true;
+      return {};
+    }
+    command.hand_out_win = false;  // marked stale just now: the next reader wins
+  }
   for (;;) {  // Ends: each round more means that what was brought was dropped at once.
     cache::Reply reply = store_->Execute(session, command, hint);
     if (!reply.below) {

@@ -85,6 +85,8 @@ class DiskTurn {
     std::unique_ptr<tier::Lookup> lookup;
   };
 
+  // Whether Lock took the stripe of a command's key. REQUIRES: kind kCommand
+  bool IsLocked(const Batch& batch, uint32_t i) const;
   void LockAll(cache::Session& session);
   void UnlockAll();
   const tier::Asked* AnswerFor(const Batch& batch, uint32_t i);

@@ -99,6 +99,28 @@ TEST_F(DiskTurnTest, CasHoldsOverAKill) {
   EXPECT_GT(client_->Gets("same").cas, std::max(same, changed));
 }
 
+TEST_F(DiskTurnTest, OneReaderWinsAStaleItemAndThatLasts) {
+  Open();
+  client_->Set("key", "x");
+  cache::Command mark = cache::Client::Of(cache::Verb::kDelete, "key");
+  mark.invalidate = true;
+  EXPECT_EQ(client_->Run(mark).reply.outcome, Outcome::kDeleted);
+  cache::Command read = cache::Client::Of(cache::Verb::kRead, "key");
+  read.hand_out_win = true;
+  const auto marks = [&] {
+    const cache::Reply reply = client_->Run(read).reply;
+    return std::string(reply.stale ? "X" : "") + (reply.won ? "W" : "") +
+           (reply.win_taken ? "Z" : "");
+  };
+  EXPECT_EQ(marks(), "XW");
+  EXPECT_EQ(marks(), "XZ");
+  client_->Evict("key");
+  EXPECT_EQ(marks(), "XZ");
+  Kill();
+  Open();
+  EXPECT_EQ(marks(), "XZ");
+}
+
 TEST_F(DiskTurnTest, PlainSetWaitsForNothing) {
   Open();
   for (int i = 0; i < 100; i++) client_->Set("key" + std::to_string(i), "value");

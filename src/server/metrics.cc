@@ -68,6 +68,8 @@ void AddData(const tier::TierStats& s, std::vector<MetricFamily>* out) {
              s.db.compaction_bytes_read, out);
   AddCounter("data_compaction_written_bytes_total", "Written by compactions.",
              s.db.compaction_bytes_written, out);
+  AddCounter("data_ended_total", "Expired and flushed items that compactions met.",
+             s.db.compaction_keys_ended, out);
   AddGauge("data_table_bytes", "Bytes of tables on disk.", s.disk_bytes, out);
   AddGauge("data_takes_changes", "1, or 0 after a write has failed.", s.failed ? 0 : 1, out);
 }

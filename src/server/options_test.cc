@@ -57,6 +57,25 @@ TEST(Options, DefaultsAreMemcachedsOnLoopback) {
   EXPECT_FALSE(options.allow_shutdown);
 }
 
+TEST(Options, DataAndWhatSteersIt) {
+  EXPECT_EQ(Accepted({}).data_dir, "");
+  const ServerOptions options = Accepted({"--data", "/d"});
+  EXPECT_EQ(options.data_dir, "/d");
+  EXPECT_EQ(options.sync_ms, 100u);
+  EXPECT_EQ(options.lookup_threads, 4u);
+  EXPECT_EQ(Accepted({"--data=/d", "--sync-ms=0"}).sync_ms, 0u);
+  EXPECT_EQ(Accepted({"--data=/d", "--lookup-threads=9"}).lookup_threads, 9u);
+  EXPECT_THAT(Complaint({"--data", ""}), HasSubstr("--data"));
+  EXPECT_THAT(Complaint({"--sync-ms", "5"}), HasSubstr("--sync-ms needs --data"));
+  EXPECT_THAT(Complaint({"--lookup-threads", "5"}), HasSubstr("--lookup-threads needs --data"));
+  EXPECT_THAT(Complaint({"--data=/d", "--sync-ms=soon"}), HasSubstr("milliseconds"));
+  EXPECT_THAT(Complaint({"--data=/d", "--sync-ms=-1"}), HasSubstr("milliseconds"));
+  EXPECT_THAT(Complaint({"--data=/d", "--sync-ms=3600001"}), HasSubstr("hour"));
+  EXPECT_THAT(Complaint({"--data=/d", "--lookup-threads=0"}), HasSubstr("greater than 0"));
+  EXPECT_THAT(Complaint({"--data=/d", "--lookup-threads=300"}), HasSubstr("256"));
+  EXPECT_THAT(Complaint({"--data=/d", "-M"}), HasSubstr("-M with --data"));
+}
+
 struct FlagCase {
   std::vector<std::string> flags;
   size_t notes = 0;

@@ -31,6 +31,7 @@ void WriteTables(const tier::TierStats& s, StatsWriter* out) {
   out->Line("compaction_bytes_read", s.db.compaction_bytes_read);
   out->Line("compaction_bytes_written", s.db.compaction_bytes_written);
   out->Line("compaction_keys_dropped", s.db.compaction_keys_dropped);
+  out->Line("compaction_keys_ended", s.db.compaction_keys_ended);
   out->Line("compaction_debt_bytes", s.db.compaction_debt_bytes);
 }
 

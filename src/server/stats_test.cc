@@ -232,6 +232,7 @@ TEST(Stats, OtherArgumentsGetMemcachedsWords) {
       {"cachedump 999 0", "CLIENT_ERROR Illegal slab id\r\n"},
       {"cachedump 5 0 6", "END\r\n"},
       {"extstore", "END\r\n"},
+      {"data", "END\r\n"},  // there is none
       {"foo", "ERROR\r\n"},
       {"noreply", "ERROR\r\n"},
       {"malloc", "ERROR\r\n"},
@@ -241,6 +242,25 @@ TEST(Stats, OtherArgumentsGetMemcachedsWords) {
   ServerOptions options;
   options.allow_dump = false;
   EXPECT_EQ(Text("cachedump 1 0", options), "CLIENT_ERROR stats cachedump not allowed\r\n");
+}
+
+TEST(Stats, DataTellsOfTheDurableTier) {
+  ServerSnapshot snapshot;
+  snapshot.data.emplace();
+  snapshot.data->lookups = 12;
+  snapshot.data->level_files = "3 1";
+  snapshot.data->failed = true;
+  snapshot.data->db.log_syncs = 5;
+  ServerOptions options;
+  options.data_dir = "/var/lib/weft";
+  options.sync_ms = 7;
+  const std::string text = StatsText("data", snapshot, options);
+  for (const char* line :
+       {"STAT directory /var/lib/weft\r\n", "STAT sync_ms 7\r\n", "STAT takes_changes no\r\n",
+        "STAT lookups 12\r\n", "STAT tables_by_level 3 1\r\n", "STAT log_syncs 5\r\n"}) {
+    EXPECT_NE(text.find(line), text.npos) << line;
+  }
+  EXPECT_TRUE(text.ends_with("END\r\n"));
 }
 
 TEST(Stats, SomeArgumentsAskForMoreThanAnAnswer) {

@@ -79,6 +79,11 @@ DbOptions DiskTier::MakeDbOptions() {
   options.level1_bytes_max = 4 * options_.write_buffer_bytes;
   options.block_cache = NewLruBlockCache(options_.block_cache_bytes);
   options.filter_policy = NewBloomFilterPolicy(kFilterBitsPerKey);
+  options.lifetime = ValueLifetime{kExpiryOffset, kGenerationOffset, [this] {
+                                     return ValueLifetime::Limits{
+                                         base::NowSeconds(),
+                                         floor_.load(std::memory_order_acquire)};
+                                   }};
   options.listeners.push_back(std::make_shared<FailureListener>(this));
   return options;
 }

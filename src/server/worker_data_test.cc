@@ -1,0 +1,231 @@
+// A worker over a durable tier, with real sockets and a disk that does as it is told.
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <thread>
+
+#include "base/faulty_file_system.h"
+#include "base/memory_file_system.h"
+#include "cache/test_kit.h"
+#include "net/test_peer.h"
+#include "server/worker.h"
+#include "tier/lookup_pool.h"
+
+namespace weft::server {
+namespace {
+
+using net::Eventually;
+using net::Peer;
+
+class PlainFront final : public Front {
+ public:
+  std::string Stats(std::string_view) override { return "END\r\n"; }
+  std::string_view Version() const override { return "0"; }
+  bool FlushAllowed() const override { return true; }
+  void SetVerbosity(uint32_t) override {}
+  void Shutdown(bool) override {}
+};
+
+class WorkerDataTest : public ::testing::TestWithParam<net::EventLoop::Kind> {
+ protected:
+  WorkerDataTest() : faulty_(&files_) {}
+
+  void SetUp() override {
+    if (GetParam() == net::EventLoop::Kind::kUring && !net::EventLoop::UringAvailable().ok())
+      GTEST_SKIP();
+    Open();
+  }
+  void TearDown() override { Close(); }
+
+  void Open() {
+    store_ = cache::OpenStore();
+    auto tier = tier::DiskTier::Open(
+        {.dir = "/data", .file_system = &faulty_, .block_cache_bytes = 0}, store_.get());
+    ASSERT_TRUE(tier) << tier.error().ToString();
+    tier_ = std::move(*tier);
+    pool_ = std::make_unique<tier::LookupPool>(tier_.get(), 2);
+    worker_ = Worker::Create(store_.get(), &front_, {}, {tier_.get(), pool_.get()});
+    auto listeners = net::Listener::OpenTcp({"127.0.0.1", 0}, {});
+    ASSERT_TRUE(listeners);
+    listeners_ = std::move(*listeners);
+    net::LoopOptions options;
+    options.listeners.push_back(listeners_.front().get());
+    auto loop = net::EventLoop::Create(GetParam(), options, worker_.get());
+    ASSERT_TRUE(loop);
+    loop_ = std::move(*loop);
+    worker_->RunsOn(loop_.get());
+    thread_ = std::thread([this] { EXPECT_TRUE(loop_->Run().ok()); });
+  }
+  void Close() {
+    if (!thread_.joinable()) return;
+    loop_->Stop(0);
+    thread_.join();
+    pool_.reset();
+    loop_.reset();
+    worker_.reset();
+    tier_.reset();
+    listeners_.clear();
+    store_.reset();
+  }
+
+  // Reads of tables wait until Release.
+  void HoldReads() {
+    faulty_.SetHook([this](const base::FileCall& call) {
+      if (call.kind == base::FileCallKind::kReadAt) {
+        waiting_++;
+        while (holding_) std::this_thread::yield();
+      }
+      return Status();
+    });
+  }
+  static std::string Ask(Peer& peer, std::string_view request, std::string_view end) {
+    EXPECT_TRUE(peer.Send(request));
+    std::string answer;
+    while (!answer.ends_with(end)) {
+      const std::string byte = peer.Receive(1);
+      if (byte.empty()) break;
+      answer += byte;
+    }
+    return answer;
+  }
+
+  base::MemoryFileSystem files_;
+  base::FaultyFileSystem faulty_;
+  std::atomic<bool> holding_{true};
+  std::atomic<int> waiting_{0};
+  PlainFront front_;
+  std::unique_ptr<cache::Store> store_;
+  std::unique_ptr<tier::DiskTier> tier_;
+  std::unique_ptr<tier::LookupPool> pool_;
+  std::unique_ptr<Worker> worker_;
+  std::vector<std::unique_ptr<net::Listener>> listeners_;
+  std::unique_ptr<net::EventLoop> loop_;
+  std::thread thread_;
+};
+
+INSTANTIATE_TEST_SUITE_P(Kinds, WorkerDataTest,
+                         ::testing::Values(net::EventLoop::Kind::kEpoll,
+                                           net::EventLoop::Kind::kUring),
+                         net::KindName);
+
+constexpr std::string_view kStored = "STORED\r\n";
+constexpr std::string_view kEnd = "END\r\n";
+
+TEST_P(WorkerDataTest, SlowDiskHoldsUpOnlyWhoAskedIt) {
+  {
+    Peer peer(listeners_.front()->address());
+    EXPECT_EQ(Ask(peer, "set cold 7 0 4\r\nitem\r\n", kStored), kStored);
+  }
+  Close();
+  Open();  // memory is empty, the item in a table
+  Peer cold(listeners_.front()->address());
+  Peer hot(listeners_.front()->address());
+  EXPECT_EQ(Ask(hot, "set hot 0 0 1\r\nx\r\n", kStored), kStored);
+  HoldReads();
+  ASSERT_TRUE(cold.Send("get hot\r\nget cold\r\nset own 0 0 1\r\ny\r\nget own\r\n"));
+  EXPECT_EQ(cold.Receive(25), "VALUE hot 0 1\r\nx\r\nEND\r\n") << "what came before is sent";
+  ASSERT_TRUE(Eventually([this] { return waiting_ > 0; }));
+  for (int i = 0; i < 200; i++) {
+    ASSERT_EQ(Ask(hot, "get hot\r\n", kEnd), "VALUE hot 0 1\r\nx\r\nEND\r\n");
+    ASSERT_EQ(Ask(hot, "set hot 0 0 1\r\nx\r\n", kStored), kStored);
+  }
+  EXPECT_EQ(recv(cold.fd(), nullptr, 0, MSG_PEEK | MSG_DONTWAIT), -1);
+  holding_ = false;
+  const std::string expected =
+      "VALUE cold 7 4\r\nitem\r\nEND\r\nSTORED\r\nVALUE own 0 1\r\ny\r\nEND\r\n";
+  EXPECT_EQ(cold.Receive(expected.size()), expected);
+}
+
+TEST_P(WorkerDataTest, ConnectionThatGoesWhileItWaitsIsForgotten) {
+  {
+    Peer peer(listeners_.front()->address());
+    EXPECT_EQ(Ask(peer, "set cold 0 0 4\r\nitem\r\n", kStored), kStored);
+  }
+  Close();
+  Open();
+  HoldReads();
+  {
+    Peer cold(listeners_.front()->address());
+    ASSERT_TRUE(cold.Send("get cold\r\n"));
+    ASSERT_TRUE(Eventually([this] { return waiting_ > 0; }));
+    cold.Reset();
+  }
+  Peer other(listeners_.front()->address());
+  EXPECT_EQ(Ask(other, "set hot 0 0 1\r\nx\r\n", kStored), kStored);
+  holding_ = false;
+  EXPECT_EQ(Ask(other, "get cold\r\n", kEnd), "VALUE cold 0 4\r\nitem\r\nEND\r\n");
+}
+
+TEST_P(WorkerDataTest, ChangeThatIsNotWrittenIsNotAcknowledged) {
+  Peer peer(listeners_.front()->address());
+  EXPECT_EQ(Ask(peer, "set key 0 0 3\r\nold\r\n", kStored), kStored);
+  faulty_.FillDiskAfter(0);
+  constexpr std::string_view kError = "SERVER_ERROR i/o error in the durable store\r\n";
+  EXPECT_EQ(Ask(peer, "set other 0 0 1\r\nx\r\nset key 0 0 3\r\nnew\r\nget key\r\n", "\r\n"),
+            kError);
+  EXPECT_TRUE(peer.SeesEnd());
+  Peer next(listeners_.front()->address());
+  EXPECT_EQ(Ask(next, "get key other\r\n", kEnd), "VALUE key 0 3\r\nold\r\nEND\r\n");
+  EXPECT_EQ(Ask(next, "incr key 1\r\n", "\r\n"), kError);
+  EXPECT_EQ(Ask(next, "set key 0 0 3\r\nnew\r\n", "\r\n"), kError);
+  EXPECT_EQ(Ask(next, "flush_all\r\n", "\r\n"), kError);
+  EXPECT_EQ(Ask(next, "gat 100 key\r\n", "\r\n"), kError);
+  EXPECT_EQ(Ask(next, "mg key v\r\n", "old\r\n"), "VA 3\r\nold\r\n");
+}
+
+TEST_P(WorkerDataTest, UnreadableItemIsNoMiss) {
+  {
+    Peer peer(listeners_.front()->address());
+    EXPECT_EQ(Ask(peer, "set cold 0 0 4\r\nitem\r\n", kStored), kStored);
+  }
+  Close();
+  Open();
+  faulty_.SetHook([](const base::FileCall& call) {
+    return call.kind == base::FileCallKind::kReadAt ? Status(Code::kIoError, "injected") : Status();
+  });
+  Peer peer(listeners_.front()->address());
+  constexpr std::string_view kError = "SERVER_ERROR i/o error in the durable store\r\n";
+  for (const std::string_view request :
+       {"get cold\r\n", "gets cold\r\n", "mg cold v\r\n", "me cold\r\n", "delete cold\r\n",
+        "incr cold 1\r\n", "touch cold 9\r\n", "gat 9 cold\r\n", "add cold 0 0 1\r\nx\r\n"}) {
+    EXPECT_EQ(Ask(peer, request, "\r\n"), kError) << request;
+  }
+  faulty_.Heal();
+  EXPECT_EQ(Ask(peer, "get cold\r\n", kEnd), "VALUE cold 0 4\r\nitem\r\nEND\r\n");
+}
+
+// Pipelined requests of one connection, answered in their order though most must wait.
+TEST_P(WorkerDataTest, PipelinedRequestsKeepTheirOrder) {
+  std::string sets, expected;
+  for (int i = 0; i < 500; i++) {
+    sets += "set k" + std::to_string(i) + " 0 0 3 noreply\r\n" + std::to_string(100 + i) + "\r\n";
+  }
+  {
+    Peer peer(listeners_.front()->address());
+    EXPECT_EQ(Ask(peer, sets + "set last 0 0 1\r\nx\r\n", kStored), kStored);
+  }
+  Close();
+  Open();
+  std::string requests = "get";
+  for (int i = 0; i < 500; i++) requests += " k" + std::to_string(i);
+  requests += "\r\n";
+  const auto value = [](int i, std::string_view text) {
+    return "VALUE k" + std::to_string(i) + " 0 " + std::to_string(text.size()) + "\r\n" +
+           std::string(text) + "\r\n";
+  };
+  for (int i = 0; i < 500; i++) expected += value(i, std::to_string(100 + i));
+  expected += "END\r\n";
+  for (int i = 0; i < 500; i += 3) {
+    const std::string key = "k" + std::to_string(i);
+    requests += "incr " + key + " 1\r\ndelete " + key + "\r\nget " + key + "\r\nadd " + key +
+                " 0 0 1\r\nz\r\nget " + key + "\r\n";
+    expected +=
+        std::to_string(101 + i) + "\r\nDELETED\r\nEND\r\nSTORED\r\n" + value(i, "z") + "END\r\n";
+  }
+  Peer peer(listeners_.front()->address());
+  ASSERT_TRUE(peer.Send(requests));
+  EXPECT_EQ(peer.Receive(expected.size()), expected);
+}
+
+}  // namespace
+}  // namespace weft::server
