@@ -1,6 +1,7 @@
 // Reads: single lookups, groups of lookups, iterators and snapshots. None takes the store's mutex
 // but to make and release snapshots and to note a table that lookups pass through in vain.
 #include <algorithm>
+#include <array>
 #include <deque>
 #include <numeric>
 #include <utility>
@@ -63,11 +64,17 @@ void DbImpl::GetGroup(const ReadOptions& options, const ReadView& view,
   for (const auto& each : view.immutable) memtables.push_back(each.get());
   std::vector<size_t> open(lookups.size());
   std::iota(open.begin(), open.end(), size_t{0});
+  std::array<MemTableTree::Way, kGroup> ways;  // by lookup
+  std::array<const char*, kGroup> entries;
   for (const MemTable* memtable : memtables) {
-    for (const size_t i : open) memtable->Prefetch(lookups[i].key);
+    for (const size_t i : open) ways[i] = memtable->Approach(lookups[i].key, sequence);
+    for (const size_t i : open) {
+      entries[i] = memtable->Locate(lookups[i].key, sequence, &ways[i]);
+      if (entries[i] != nullptr) MemTable::PrefetchEntry(entries[i]);
+    }
     std::erase_if(open, [&](size_t i) {
       DbLookup& lookup = lookups[i];
-      const MemTable::Found found = memtable->Get(lookup.key, sequence, &lookup.value);
+      const MemTable::Found found = memtable->Read(entries[i], lookup.key, &lookup.value);
       if (found == MemTable::Found::kNothing) return false;
       lookup.status = found == MemTable::Found::kValue ? Status() : Status::NotFound();
       return true;

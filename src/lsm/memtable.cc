@@ -98,8 +98,22 @@ void MemTable::Add(table::SequenceNumber sequence, table::ValueType type, std::s
 
 MemTable::Found MemTable::Get(std::string_view user_key, table::SequenceNumber sequence,
                               std::string* value) const {
-  const char* at =
-      tree_.FindAtOrAfter({user_key, table::PackTrailer(sequence, table::kTypeForSeek)});
+  return Read(Locate(user_key, sequence), user_key, value);
+}
+
+const char* MemTable::Locate(std::string_view user_key, table::SequenceNumber sequence,
+                             const MemTableTree::Way* way) const {
+  return tree_.FindCandidate({user_key, table::PackTrailer(sequence, table::kTypeForSeek)}, way);
+}
+
+void MemTable::PrefetchEntry(const char* at) {
+  for (size_t line = 0; line < kEntryLinesAhead; ++line) {
+    __builtin_prefetch(at + line * Arena::kLineBytes);
+  }
+}
+
+MemTable::Found MemTable::Read(const char* at, std::string_view user_key,
+                               std::string* value) const {
   if (at == nullptr) return Found::kNothing;
   const MemTableEntry entry(at);
   if (comparator_.CompareUser(entry.user_key(), user_key) != 0) return Found::kNothing;
@@ -110,8 +124,9 @@ MemTable::Found MemTable::Get(std::string_view user_key, table::SequenceNumber s
   return Found::kValue;
 }
 
-void MemTable::Prefetch(std::string_view user_key) const {
-  tree_.Prefetch({user_key, table::PackTrailer(table::kSequenceMax, table::kTypeForSeek)});
+MemTableTree::Way MemTable::Approach(std::string_view user_key,
+                                     table::SequenceNumber sequence) const {
+  return tree_.Approach({user_key, table::PackTrailer(sequence, table::kTypeForSeek)});
 }
 
 std::unique_ptr<Iterator> MemTable::NewIterator() const {

@@ -34,8 +34,18 @@ class MemTable {
            std::string_view value);
   // The newest entry of `user_key` that is not newer than `sequence`. `value` may be null.
   Found Get(std::string_view user_key, table::SequenceNumber sequence, std::string* value) const;
-  // Fetches towards the lines that Get(user_key) will touch, for several lookups at once.
-  void Prefetch(std::string_view user_key) const;
+
+  // Get in steps, so that those of several lookups can overlap: fetch towards what Locate touches,
+  // locate, fetch towards what Read touches, read.
+  MemTableTree::Way Approach(std::string_view user_key, table::SequenceNumber sequence) const;
+  // Where the entry stands if there is one; null: there is none. What stands there may yet be
+  // another key's.
+  const char* Locate(std::string_view user_key, table::SequenceNumber sequence,
+                     const MemTableTree::Way* way = nullptr) const;
+  static void PrefetchEntry(const char* at);
+  // The end of Get. REQUIRES: `at` is what Locate gave for `user_key`
+  Found Read(const char* at, std::string_view user_key, std::string* value) const;
+
   // Over internal keys. The memtable must outlive it.
   std::unique_ptr<Iterator> NewIterator() const;
 
@@ -46,6 +56,8 @@ class MemTable {
 
  private:
   class EntryIterator;
+  // Of an entry: what is behind comes by itself.
+  static constexpr size_t kEntryLinesAhead = 4;
 
   const table::InternalComparator comparator_;
   Arena arena_;  // before tree_, which takes its nodes from it

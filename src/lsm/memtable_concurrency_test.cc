@@ -87,8 +87,12 @@ void ReadAdded(SharedRun* run, uint64_t seed) {
     if (added == 0) continue;
     const uint64_t n = random() % added;
     const std::string key = run->key_of(writer, n);
-    run->memtable.Prefetch(key);
-    ASSERT_EQ(run->memtable.Get(key, SequenceOf(writer, n), &value), MemTable::Found::kValue);
+    const MemTable& memtable = run->memtable;
+    const MemTableTree::Way way = memtable.Approach(key, SequenceOf(writer, n));
+    ASSERT_EQ(memtable.Get(key, SequenceOf(writer, n), &value), MemTable::Found::kValue);
+    ASSERT_EQ(value, std::to_string(SequenceOf(writer, n)));
+    const char* entry = memtable.Locate(key, SequenceOf(writer, n), &way);
+    ASSERT_EQ(memtable.Read(entry, key, &value), MemTable::Found::kValue);
     ASSERT_EQ(value, std::to_string(SequenceOf(writer, n)));
   }
 }

@@ -151,7 +151,11 @@ void ExpectSameGets(const Model& model, const MemTable& memtable, KeyMaker make_
     if (expected == nullptr || expected->type == ValueType::kDeletion) {
       ASSERT_EQ(value, "untouched");
     }
-    memtable.Prefetch(key);
+    const MemTableTree::Way way = memtable.Approach(key, sequence);
+    ASSERT_EQ(memtable.Read(memtable.Locate(key, sequence, &way), key, &value), found);
+    if (found == MemTable::Found::kValue) {
+      ASSERT_EQ(value, expected->value);
+    }
   }
 }
 

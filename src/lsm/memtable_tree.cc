@@ -19,6 +19,14 @@ void PrefetchNode(const MemTableNode* node) {
   }
 }
 
+// Without the entries: most keys that are looked up here are not here.
+void PrefetchSlices(const MemTableNode* node) {
+  __builtin_prefetch(node);
+  for (uint32_t i = 0; i < MemTableNode::kSlots; i += kLineWords) {
+    __builtin_prefetch(&node->slices[i]);
+  }
+}
+
 // The first of `count` slices that is not below `slice`. Without a branch on what was read.
 uint32_t LowerBound(const MemTableNode& node, uint32_t count, uint64_t slice) {
   uint32_t first = 0;
@@ -91,12 +99,17 @@ MemTableTree::Seen<MemTableNode> MemTableTree::BeginAtRoot() const {
   }
 }
 
-MemTableNode* MemTableTree::ChildFor(Seen<MemTableNode> inner, const MemTableTarget& target,
-                                     bool below) const {
+MemTableNode* MemTableTree::FindChild(Seen<MemTableNode> inner, const MemTableTarget& target,
+                                      bool below) const {
   const uint32_t index = CountBelow(*inner.node, target, !below);
   MemTableNode* child = static_cast<MemTableInner*>(inner.node)->children[index].Get();
-  if (!inner.node->lock.Unchanged(inner.version)) return nullptr;
-  PrefetchNode(child);
+  return inner.node->lock.Unchanged(inner.version) ? child : nullptr;
+}
+
+MemTableNode* MemTableTree::ChildFor(Seen<MemTableNode> inner, const MemTableTarget& target,
+                                     bool below) const {
+  MemTableNode* child = FindChild(inner, target, below);
+  if (child != nullptr) PrefetchNode(child);
   return child;
 }
 
@@ -120,24 +133,36 @@ MemTableTree::Seen<MemTableLeaf> MemTableTree::FindLeaf(const MemTableTarget& ta
   }
 }
 
-const char* MemTableTree::FindAtOrAfter(const MemTableTarget& target) const {
-  for (;;) {
-    const Seen<MemTableLeaf> leaf = FindLeaf(target, false);
-    const uint32_t index = CountBelow(*leaf.node, target, false);
-    // `high` is the first entry of the next leaf.
-    const char* entry =
-        index < leaf.node->count.Get() ? leaf.node->entries[index].Get() : leaf.node->high.Get();
-    if (leaf.node->lock.Unchanged(leaf.version)) return entry;
+const char* MemTableTree::FindCandidate(const MemTableTarget& target, const Way* way) const {
+  for (;; way = nullptr) {
+    Seen<MemTableLeaf> leaf{};
+    if (way != nullptr && way->parent != nullptr) leaf = {way->parent, way->parent_version};
+    if (leaf.node == nullptr || !Descend(way->leaf, &leaf)) leaf = FindLeaf(target, false);
+    const MemTableLeaf& node = *leaf.node;
+    const uint32_t index = CountBelow(node, target, false);
+    const char* entry;
+    if (index >= node.count.Get()) {
+      entry = node.high.Get();  // the first entry of the next leaf
+    } else if (slices_ && node.slices[index].Get() != KeySlice(target.user_key, node.skip.Get())) {
+      entry = nullptr;
+    } else {
+      entry = node.entries[index].Get();
+    }
+    if (node.lock.Unchanged(leaf.version)) return entry;
   }
 }
 
-void MemTableTree::Prefetch(const MemTableTarget& target) const {
+MemTableTree::Way MemTableTree::Approach(const MemTableTarget& target) const {
   Seen<MemTableNode> seen = BeginAtRoot();
   while (!seen.node->is_leaf()) {
-    MemTableNode* child = ChildFor(seen, target, false);
-    // The leaf's own lines are on their way: to read them would be to wait.
-    if (child == nullptr || seen.node->height == 1 || !Descend(child, &seen)) return;
+    MemTableNode* child = FindChild(seen, target, false);
+    if (child == nullptr) break;
+    // The leaf's lines are on their way then: to read them would be to wait.
+    PrefetchSlices(child);
+    if (seen.node->height == 1) return {seen.node, child, seen.version};
+    if (!Descend(child, &seen)) break;
   }
+  return {};
 }
 
 bool MemTableTree::TryCopyLeaf(Seen<const MemTableLeaf> leaf, LeafCopy* copy) {

@@ -29,6 +29,13 @@ class MemTableTree {
     const MemTableLeaf* next = nullptr;  // the leaf behind it; null: it was the last one
   };
 
+  // The way to a leaf, as far as the node above it. Good until that node changes, which shows.
+  struct Way {
+    MemTableNode* parent = nullptr;  // null: there is none
+    MemTableLeaf* leaf = nullptr;
+    uint64_t parent_version = 0;
+  };
+
   // `arena` must outlive the tree and gets the nodes.
   MemTableTree(const table::InternalComparator& comparator, Arena* arena);
   MemTableTree(const MemTableTree&) = delete;
@@ -36,10 +43,12 @@ class MemTableTree {
 
   // REQUIRES: `entry` is a MemTableEntry whose internal key is not in the tree
   void Insert(const char* entry);
-  // The first entry that is not below `target`, or null.
-  const char* FindAtOrAfter(const MemTableTarget& target) const;
-  // Asks the memory for the leaf that `target` belongs to.
-  void Prefetch(const MemTableTarget& target) const;
+  // The first entry that is not below `target`; null where there is none, or where the slices tell
+  // that it is of another user key, so that it is not fetched in vain. `way`, if not null, is
+  // Approach's for this target.
+  const char* FindCandidate(const MemTableTarget& target, const Way* way = nullptr) const;
+  // Asks the memory for the leaf that `target` belongs to, and tells the way there.
+  Way Approach(const MemTableTarget& target) const;
 
   // Copies the leaf that holds, or would hold, `target`; returns the index in it of the first entry
   // not below target, which is count where that is in the next leaf.
@@ -74,6 +83,8 @@ class MemTableTree {
 
   Seen<MemTableNode> BeginAtRoot() const;
   // The child on the way to `target`, or with `below` to the last key below it. Null: look anew.
+  MemTableNode* FindChild(Seen<MemTableNode> inner, const MemTableTarget& target, bool below) const;
+  // The same, and asks the memory for it.
   MemTableNode* ChildFor(Seen<MemTableNode> inner, const MemTableTarget& target, bool below) const;
   // Goes from *seen to `child`. False: *seen was changed in the meantime.
   static bool Descend(MemTableNode* child, Seen<MemTableNode>* seen);

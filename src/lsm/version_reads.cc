@@ -100,75 +100,111 @@ Status Version::Get(const ReadOptions& options, std::string_view internal_key, s
   return status;
 }
 
-// The lookups of one MultiGet on their way through the levels.
+// The lookups of one MultiGet. The filters of all tables that may hold a key are asked before any
+// block is touched, so that the waits for one level's filters do not follow those for another's
+// blocks; then each key's blocks are searched, the newest first.
 class Version::Lookups {
  public:
   Lookups(const Version& version, const ReadOptions& options, std::span<VersionLookup> lookups)
       : version_(version), options_(options), all_(lookups.size()) {
-    pending_.reserve(lookups.size());
     for (size_t i = 0; i < lookups.size(); ++i) {
       all_[i].lookup = &lookups[i];
       all_[i].in_table.key = lookups[i].internal_key;
       lookups[i].status = Status::NotFound();
-      pending_.push_back(&all_[i]);
     }
+    candidates_.reserve(lookups.size() * kTablesGuessed);
+    probes_.reserve(lookups.size() * kTablesGuessed);
+    searches_.reserve(lookups.size());
+    searching_.reserve(lookups.size());
   }
 
-  bool done() const { return pending_.empty(); }
-
-  void SearchFile(const FileMeta& file) {
-    for (One* one : pending_) {
-      if (version_.Encloses(file, UserKey(one->in_table.key))) Add(one, &file, 0);
+  void Run() {
+    FindTables();
+    table::Table::Probe(probes_);
+    while (SearchNext()) {
     }
-    Search();
-  }
-
-  void SearchLevel(int level) {
-    for (One* one : pending_) {
-      const FileMeta* file = version_.FileFor(level, one->in_table.key);
-      if (file != nullptr) Add(one, file, level);
-    }
-    Search();
   }
 
  private:
+  static constexpr size_t kTablesGuessed = 6;  // that may hold a key, by their ends
+  static constexpr uint32_t kNone = UINT32_MAX;
+
+  // A table that may hold a lookup's key; probes_ has its probe at the same place.
+  struct Candidate {
+    const FileMeta* file;
+    int level;
+    uint32_t next;  // of the same lookup, older
+    OpenTable open;
+  };
   struct One {
     VersionLookup* lookup = nullptr;
     TableLookup in_table;
-    // Where it is sought now.
-    const FileMeta* file = nullptr;
-    int level = 0;
-    OpenTable open;
     SeekWatch watch;
+    uint32_t next = kNone;  // the newest candidate that was not looked at
+    uint32_t last = kNone;
+    Status failure;  // of the table behind the last candidate, which could not be opened
     bool done = false;
   };
 
+  // Table by table, so that each one's index is near for all keys.
+  void FindTables() {
+    for (const FileRef& file : version_.level(0).files()) {
+      for (One& one : all_) {
+        if (version_.Encloses(*file, UserKey(one.in_table.key))) Add(&one, file.get(), 0);
+      }
+    }
+    for (int level = 1; level < kLevels; ++level) {
+      if (version_.level(level).empty()) continue;
+      for (One& one : all_) {
+        const FileMeta* file = version_.FileFor(level, one.in_table.key);
+        if (file != nullptr) Add(&one, file, level);
+      }
+    }
+  }
+
   void Add(One* one, const FileMeta* file, int level) {
-    Status status = version_.tables_->Find(*file, &one->open);
-    if (!status.ok()) {
-      one->lookup->status = std::move(status);
-      one->done = true;
+    if (!one->failure.ok()) return;  // what is older must not answer in its place
+    Candidate candidate{.file = file, .level = level, .next = kNone, .open = {}};
+    one->failure = version_.tables_->Find(*file, &candidate.open);
+    if (!one->failure.ok()) return;
+    const auto at = static_cast<uint32_t>(candidates_.size());
+    (one->last == kNone ? one->next : candidates_[one->last].next) = at;
+    one->last = at;
+    probes_.push_back({.table = candidate.open.table, .key = one->in_table.key});
+    candidates_.push_back(std::move(candidate));
+  }
+
+  // Searches the next block of every lookup that is not done. False: all are.
+  bool SearchNext() {
+    searches_.clear();
+    searching_.clear();
+    for (One& one : all_) {
+      if (!one.done) AddSearch(&one);
+    }
+    if (searching_.empty()) return false;
+    table::Table::Search(options_, searches_);
+    for (const auto& [one, candidate] : searching_) Take(one, candidates_[candidate]);
+    return true;
+  }
+
+  void AddSearch(One* one) {
+    while (one->next != kNone) {
+      const uint32_t at = one->next;
+      one->next = candidates_[at].next;
+      const table::TableProbe& probe = probes_[at];
+      if (probe.where != table::TableProbe::Where::kBlock) continue;
+      one->in_table.table = probe.table;
+      searches_.push_back({&one->in_table, probe.handle});
+      searching_.emplace_back(one, at);
       return;
     }
-    one->file = file;
-    one->level = level;
-    one->in_table.table = one->open.table;
-    batch_.push_back(one);
-    in_tables_.push_back(&one->in_table);
+    one->done = true;
+    if (!one->failure.ok()) one->lookup->status = std::move(one->failure);
   }
 
-  void Search() {
-    table::Table::MultiGet(options_, in_tables_);
-    for (One* one : batch_) Take(one);
-    batch_.clear();
-    in_tables_.clear();
-    std::erase_if(pending_, [](const One* one) { return one->done; });
-  }
-
-  static void Take(One* one) {
-    if (one->in_table.found == TableLookup::Found::kFiltered) return;
+  static void Take(One* one, const Candidate& candidate) {
     VersionLookup* lookup = one->lookup;
-    one->watch.Searched(one->file, one->level, &lookup->charge);
+    one->watch.Searched(candidate.file, candidate.level, &lookup->charge);
     one->done = one->in_table.found != TableLookup::Found::kNothing;
     switch (one->in_table.found) {
       case TableLookup::Found::kFiltered:
@@ -185,21 +221,15 @@ class Version::Lookups {
   const Version& version_;
   const ReadOptions& options_;
   std::vector<One> all_;
-  std::vector<One*> pending_;
+  std::vector<Candidate> candidates_;
+  std::vector<table::TableProbe> probes_;
   // Of the search that is being made up.
-  std::vector<One*> batch_;
-  std::vector<TableLookup*> in_tables_;
+  std::vector<table::TableSearch> searches_;
+  std::vector<std::pair<One*, uint32_t>> searching_;  // with its candidate
 };
 
 void Version::MultiGet(const ReadOptions& options, std::span<VersionLookup> lookups) const {
-  Lookups all(*this, options, lookups);
-  for (const FileRef& file : level(0).files()) {
-    if (all.done()) return;
-    all.SearchFile(*file);
-  }
-  for (int level = 1; level < kLevels && !all.done(); ++level) {
-    if (!this->level(level).empty()) all.SearchLevel(level);
-  }
+  Lookups(*this, options, lookups).Run();
 }
 
 void Version::AddIterators(const ReadOptions& options,

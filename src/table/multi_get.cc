@@ -1,4 +1,5 @@
-// Table::MultiGet: lookups in groups, a stage at a time, so that the waits of each stage overlap.
+// Lookups in groups, a stage at a time, so that the waits of each stage overlap: every stage
+// fetches towards what the next one will touch, for all lookups, before any of them needs it.
 #include <algorithm>
 #include <array>
 #include <utility>
@@ -9,124 +10,155 @@
 
 namespace weft::table {
 
-// One group: every stage fetches towards what the next one will touch, for all lookups, before any
-// of them needs it.
-class MultiLookup {
+// The stages of Table::Probe.
+class MultiProbe {
  public:
-  static constexpr size_t kLookupsMax = 32;
+  // Enough to hide the waits, few enough that what was fetched is still near when it is used.
+  static constexpr size_t kProbesMax = 64;
 
-  // REQUIRES: lookups.size() <= kLookupsMax
-  MultiLookup(const ReadOptions& options, std::span<TableLookup* const> lookups)
-      : options_(options) {
-    for (TableLookup* lookup : lookups) slots_[count_++].lookup = lookup;
-  }
+  // REQUIRES: probes.size() <= kProbesMax
+  explicit MultiProbe(std::span<TableProbe> probes) : probes_(probes) {}
 
   void Run() {
     FindLeaves();
     SearchLeaves();
     AskFilters();
-    LookAhead();
-    SearchBlocks();
   }
 
  private:
-  struct Slot {
-    TableLookup* lookup;
-    size_t leaf;  // of the index
-    TableIndex::Entry entry;
-  };
-
-  std::span<Slot> open() { return {slots_.data(), count_}; }
-  // Leaves the slots for which `stays` says so, in order.
-  template <typename Stays>
-  void Keep(const Stays& stays) {
-    size_t kept = 0;
-    for (size_t i = 0; i < count_; ++i) {
-      if (!stays(slots_[i])) continue;
-      if (kept != i) slots_[kept] = slots_[i];
-      ++kept;
-    }
-    count_ = kept;
-  }
+  using Where = TableProbe::Where;
 
   void FindLeaves() {
-    for (Slot& slot : open()) slot.leaf = slot.lookup->table->index_.FindLeaf(slot.lookup->key);
+    for (size_t i = 0; i < probes_.size(); ++i) {
+      leaves_[i] = probes_[i].table->index_.FindLeaf(probes_[i].key);
+    }
   }
 
-  // Towards filters and blocks; blocks of files that have been slow are asked of them once their
-  // filters let them.
+  // Towards the filters.
   void SearchLeaves() {
-    Keep([](Slot& slot) {
-      const Table& table = *slot.lookup->table;
-      const size_t i = table.index_.LowerBoundIn(slot.leaf, slot.lookup->key);
-      if (i == table.index_.size()) return false;
-      slot.entry = table.index_.At(i);
-      if (slot.entry.filter_bytes != TableIndex::kNoFilter && slot.entry.filter_bytes > 0) {
-        const char* filter = table.filter_.data() + slot.entry.filter_at;
-        __builtin_prefetch(filter);
-        __builtin_prefetch(filter + slot.entry.filter_bytes - 1);
-      }
-      if (!table.pace_.slow()) table.PrefetchBlock(slot.entry.handle());
-      return true;
-    });
+    for (size_t i = 0; i < probes_.size(); ++i) {
+      TableProbe& probe = probes_[i];
+      const Table& table = *probe.table;
+      const size_t at = table.index_.LowerBoundIn(leaves_[i], probe.key);
+      probe.where = at == table.index_.size() ? Where::kNowhere : Where::kBlock;
+      if (probe.where == Where::kNowhere) continue;
+      const TableIndex::Entry& entry = table.index_.At(at);
+      entries_[i] = &entry;
+      probe.handle = entry.handle();
+      if (entry.filter_bytes == TableIndex::kNoFilter || entry.filter_bytes == 0) continue;
+      const char* filter = table.filter_.data() + entry.filter_at;
+      __builtin_prefetch(filter);
+      __builtin_prefetch(filter + entry.filter_bytes - 1);
+    }
   }
 
   void AskFilters() {
-    Keep([](Slot& slot) {
-      const Table& table = *slot.lookup->table;
-      if (!table.MayMatch(slot.entry, slot.lookup->key)) {
-        slot.lookup->found = TableLookup::Found::kFiltered;
-        return false;
-      }
+    for (size_t i = 0; i < probes_.size(); ++i) {
+      TableProbe& probe = probes_[i];
+      if (probe.where != Where::kBlock) continue;
+      if (!probe.table->MayMatch(*entries_[i], probe.key)) probe.where = Where::kFiltered;
+    }
+  }
+
+  const std::span<TableProbe> probes_;
+  std::array<size_t, kProbesMax> leaves_;
+  std::array<const TableIndex::Entry*, kProbesMax> entries_;
+};
+
+// The stages of Table::Search.
+class MultiSearch {
+ public:
+  static constexpr size_t kSearchesMax = 32;
+
+  // Towards both ends of the blocks; those of files that have been slow are asked of them.
+  static void FetchBlocks(std::span<const TableSearch> searches) {
+    for (const TableSearch& search : searches) {
+      const Table& table = *search.lookup->table;
       if (table.pace_.slow()) {
-        table.file_->WillNeed(slot.entry.offset, slot.entry.bytes + kBlockTrailerBytes);
+        table.file_->WillNeed(search.handle.offset, search.handle.bytes + kBlockTrailerBytes);
+      } else {
+        table.PrefetchBlock(search.handle);
       }
-      return true;
-    });
+    }
   }
 
   // Towards the entries that the search in each block will walk through.
-  void LookAhead() {
-    for (Slot& slot : open()) {
-      const Table& table = *slot.lookup->table;
+  static void LookAhead(std::span<const TableSearch> searches) {
+    for (const TableSearch& search : searches) {
+      const Table& table = *search.lookup->table;
       if (table.pace_.slow()) continue;
-      const char* block = BlockInPlace(table.blocks_, slot.entry.handle());
+      const char* block = BlockInPlace(table.blocks_, search.handle);
       if (block == nullptr) continue;
-      BlockIterator it(table.order_, {block, slot.entry.bytes});
+      BlockIterator it(table.order_, {block, search.handle.bytes});
       it.PrefetchWalk();
     }
   }
 
-  // Times one of them, another one each time.
-  void SearchBlocks() {
-    if (count_ == 0) return;
+  // Towards the values. Times one of them, another one each time.
+  static void SearchBlocks(const ReadOptions& options, std::span<const TableSearch> searches) {
     thread_local size_t turn = 0;
-    const size_t timed = turn++ % count_;
-    for (size_t i = 0; i < count_; ++i) {
-      TableLookup* lookup = slots_[i].lookup;
+    const size_t timed = turn++ % searches.size();
+    for (size_t i = 0; i < searches.size(); ++i) {
+      TableLookup* lookup = searches[i].lookup;
       const Table& table = *lookup->table;
-      if (i != timed) {
-        table.SearchDataBlock(options_, slots_[i].entry.handle(), lookup);
-        continue;
+      const uint64_t start_ns = i == timed ? base::NowNs() : 0;
+      table.SearchDataBlock(options, searches[i].handle, lookup);
+      if (i == timed) table.pace_.Note(base::NowNs() - start_ns);
+      for (size_t at = kLineBytes; at < std::min(lookup->value.size(), kValueBytesAhead);
+           at += kLineBytes) {
+        __builtin_prefetch(lookup->value.data() + at);
       }
-      const uint64_t start_ns = base::NowNs();
-      table.SearchDataBlock(options_, slots_[i].entry.handle(), lookup);
-      table.pace_.Note(base::NowNs() - start_ns);
     }
   }
 
-  const ReadOptions& options_;
-  size_t count_ = 0;
-  std::array<Slot, kLookupsMax> slots_;
+ private:
+  static constexpr size_t kLineBytes = 64;
+  // What is behind comes by itself.
+  static constexpr size_t kValueBytesAhead = 512;
 };
 
+void Table::Probe(std::span<TableProbe> probes) {
+  while (!probes.empty()) {
+    const auto group = probes.first(std::min(probes.size(), MultiProbe::kProbesMax));
+    MultiProbe(group).Run();
+    probes = probes.subspan(group.size());
+  }
+}
+
+void Table::Search(const ReadOptions& options, std::span<const TableSearch> searches) {
+  while (!searches.empty()) {
+    const auto group = searches.first(std::min(searches.size(), MultiSearch::kSearchesMax));
+    for (const TableSearch& search : group) search.lookup->Begin();
+    MultiSearch::FetchBlocks(group);
+    MultiSearch::LookAhead(group);
+    MultiSearch::SearchBlocks(options, group);
+    searches = searches.subspan(group.size());
+  }
+}
+
 void Table::MultiGet(const ReadOptions& options, std::span<TableLookup* const> lookups) {
+  std::array<TableProbe, MultiSearch::kSearchesMax> probes;
+  std::array<TableSearch, MultiSearch::kSearchesMax> searches;
   while (!lookups.empty()) {
-    const size_t taken = std::min(lookups.size(), MultiLookup::kLookupsMax);
-    const auto group = lookups.first(taken);
-    for (TableLookup* lookup : group) lookup->Begin();
-    MultiLookup(options, group).Run();
-    lookups = lookups.subspan(taken);
+    const auto group = lookups.first(std::min(lookups.size(), probes.size()));
+    for (size_t i = 0; i < group.size(); ++i) {
+      probes[i].table = group[i]->table;
+      probes[i].key = group[i]->key;
+    }
+    Probe({probes.data(), group.size()});
+    size_t searched = 0;
+    for (size_t i = 0; i < group.size(); ++i) {
+      if (probes[i].where == TableProbe::Where::kBlock) {
+        searches[searched++] = {group[i], probes[i].handle};
+        continue;
+      }
+      group[i]->Begin();
+      if (probes[i].where == TableProbe::Where::kFiltered) {
+        group[i]->found = TableLookup::Found::kFiltered;
+      }
+    }
+    Search(options, {searches.data(), searched});
+    lookups = lookups.subspan(group.size());
   }
 }
 

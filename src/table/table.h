@@ -84,6 +84,28 @@ struct TableLookup {
   }
 };
 
+// A lookup's first half: which block of the table may hold the key.
+struct TableProbe {
+  enum class Where : uint8_t {
+    kNowhere,   // behind the table's last block
+    kFiltered,  // the filter of the block at `handle` says no
+    kBlock,     // at `handle`, if anywhere
+  };
+
+  const Table* table = nullptr;
+  std::string_view key = {};
+
+  // What Table::Probe finds.
+  Where where = Where::kNowhere;
+  BlockHandle handle = {};
+};
+
+// Its second half: the block that is to be searched.
+struct TableSearch {
+  TableLookup* lookup = nullptr;
+  BlockHandle handle = {};
+};
+
 // How long blocks have taken to come lately, by samples: tells memory from disk.
 class FetchPace {
  public:
@@ -124,6 +146,10 @@ class Table {
   // Answers all, each in its own table (they may differ, and each may occur in many lookups);
   // their waits for memory and for files overlap. Best with 8 and more.
   static void MultiGet(const ReadOptions& options, std::span<TableLookup* const> lookups);
+  // Its two halves, for keys that may be in several tables: probe them all, search those that may
+  // hold one.
+  static void Probe(std::span<TableProbe> probes);
+  static void Search(const ReadOptions& options, std::span<const TableSearch> searches);
 
   // Over all entries; bounds and snapshot of the options are the caller's to heed.
   std::unique_ptr<TableIterator> NewIterator(const ReadOptions& options) const;
@@ -157,7 +183,8 @@ class Table {
 
  private:
   friend class TableIterator;
-  friend class MultiLookup;
+  friend class MultiProbe;
+  friend class MultiSearch;
 
   Table(const TableReadOptions& options, std::unique_ptr<RandomAccessFile> file, uint64_t bytes,
         std::string path);
