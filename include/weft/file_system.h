@@ -38,6 +38,8 @@ class RandomAccessFile {
                       char* scratch) const = 0;
   // Says that these bytes will be read soon: starts fetching them and returns at once. A hint.
   virtual void WillNeed(uint64_t offset, size_t bytes) const { (void)offset, (void)bytes; }
+  // Says that this object reads the file once, in order, from now on. A hint.
+  virtual void ReadsInOrder() const {}
   // The whole file in memory, where Read hands out pointers into it; else empty. Lets readers skip
   // the call.
   virtual std::string_view Mapped() const { return {}; }

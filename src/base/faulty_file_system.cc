@@ -70,6 +70,7 @@ class FaultyFileSystem::RandomAccessHandle final : public RandomAccessFile {
     return fault.ok() ? file_->Read(offset, bytes, result, scratch) : fault;
   }
   void WillNeed(uint64_t offset, size_t bytes) const override { file_->WillNeed(offset, bytes); }
+  void ReadsInOrder() const override { file_->ReadsInOrder(); }
 
  private:
   FaultyFileSystem* const faults_;

@@ -26,6 +26,7 @@ class ReadAheadFile final : public RandomAccessFile {
   Status Read(uint64_t offset, size_t bytes, std::string_view* result,
               char* scratch) const override;
   void WillNeed(uint64_t offset, size_t bytes) const override { file_->WillNeed(offset, bytes); }
+  void ReadsInOrder() const override { file_->ReadsInOrder(); }
 
  private:
   const std::unique_ptr<RandomAccessFile> file_;

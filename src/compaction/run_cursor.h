@@ -145,7 +145,8 @@ bool RunCursor<Order>::OpenNextBlock() {
     Result<std::string_view> block = input_->NextBlock();
     if (!block) return End(block.error());
     if (!block->empty()) {
-      if (!walk_.StartBlock(*block)) return End(input_->Corruption(walk_.damage()));
+      if (!walk_.StartBlock(*block, input_->next_block_ahead()))
+        return End(input_->Corruption(walk_.damage()));
       in_doubt_ = before_range_ || input_->may_reach_beyond_range();
       return true;
     }

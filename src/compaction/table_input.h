@@ -36,6 +36,14 @@ class TableInput {
   // the end of the range.
   Result<std::string_view> NextBlock();
 
+  // How far behind each byte of that block the next block's lies, about, where both are used where
+  // they lie in memory; else 0.
+  size_t next_block_ahead() const {
+    return block_.owned == nullptr && !blocks_.mapped.empty()
+               ? block_.data.size() + table::kBlockTrailerBytes
+               : 0;
+  }
+
   // Checks the blocks that are neither data nor index.
   Status CheckOtherBlocks() const;
 
@@ -58,7 +66,11 @@ class TableInput {
         index_(table::VirtualOrder{job.comparator}) {}
   Status OpenFile(const Job& job, uint64_t bytes_claimed);
   Status ReadIndex();
+  void FetchBehind(const table::BlockHandle& handle) const;
   bool EndsBefore(std::optional<std::string_view> bound) const;
+
+  // Less than the second cache by far, since every run of a job does it.
+  static constexpr uint64_t kFetchBytesMax = 16u << 10;
 
   const table::InternalComparator& comparator_;
   const std::string& path_;

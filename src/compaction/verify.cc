@@ -22,7 +22,8 @@ Status VerifyBlocks(TableInput* input, const OutputTable& expected, Order order)
     Result<std::string_view> block = input->NextBlock();
     if (!block) return block.error();
     if (block->empty()) break;
-    if (!walk.StartBlock(*block)) return input->Corruption(walk.damage());
+    if (!walk.StartBlock(*block, input->next_block_ahead()))
+      return input->Corruption(walk.damage());
     Step step = walk.Next();
     if (step == Step::kEndOfBlock) return input->Corruption("is empty");
     if (step == Step::kEntry && entries != 0 && order.Compare(walk.key(), separator) <= 0) {
