@@ -36,15 +36,23 @@ void Publish(char* to, const char* head, size_t bytes) {
 
 }  // namespace
 
-bool KeepsAllocatedBlocks(const Fd& fd) {
+size_t LogWindowBytesMax(const Fd& fd) {
   struct statfs about;
-  if (::fstatfs(fd.get(), &about) != 0) return false;
-  const int64_t type = about.f_type;
-  return type == EXT4_SUPER_MAGIC || type == kXfsMagic || type == TMPFS_MAGIC;
+  if (::fstatfs(fd.get(), &about) != 0) return 0;
+  switch (static_cast<int64_t>(about.f_type)) {
+    case EXT4_SUPER_MAGIC:
+    case kXfsMagic: return kLogWindowBytesMax;
+    case TMPFS_MAGIC: return kLogWindowBytesMin;
+    default: return 0;
+  }
 }
 
-MappedLogFile::MappedLogFile(Fd fd, std::string path, uint64_t end)
-    : fd_(std::move(fd)), path_(std::move(path)), end_(end), window_end_(end) {}
+MappedLogFile::MappedLogFile(Fd fd, std::string path, uint64_t end, size_t window_bytes_max)
+    : fd_(std::move(fd)),
+      path_(std::move(path)),
+      window_bytes_max_(window_bytes_max),
+      end_(end),
+      window_end_(end) {}
 
 MappedLogFile::~MappedLogFile() {
   if (fd_.valid() || plain_ != nullptr) (void)Close();  // nobody is left to tell
@@ -74,7 +82,7 @@ bool MappedLogFile::MapNextWindow() {
   window_ = static_cast<char*>(window);
   window_start_ = start;
   window_end_ = end;
-  window_bytes_next_ = std::min(2 * window_bytes_next_, kLogWindowBytesMax);
+  window_bytes_next_ = std::min(2 * window_bytes_next_, window_bytes_max_);
   return true;
 }
 

@@ -28,13 +28,14 @@
 namespace weft::base {
 
 inline constexpr size_t kLogBlockBytes = 32768;  // of LevelDB's log format
-inline constexpr size_t kLogWindowBytesMin = 256 << 10;
+inline constexpr size_t kLogWindowBytesMin = 128 << 10;
 inline constexpr size_t kLogWindowBytesMax = 4 << 20;
 
 class MappedLogFile final : public WritableFile {
  public:
-  // Appends at `end`, which is the size of the file. REQUIRES: fd is open to read and write
-  MappedLogFile(Fd fd, std::string path, uint64_t end);
+  // Appends at `end`, which is the size of the file. Windows grow up to `window_bytes_max`.
+  // REQUIRES: fd is open to read and write; window_bytes_max is LogWindowBytesMax's, not 0
+  MappedLogFile(Fd fd, std::string path, uint64_t end, size_t window_bytes_max);
   ~MappedLogFile() override;
   MappedLogFile(const MappedLogFile&) = delete;
   MappedLogFile& operator=(const MappedLogFile&) = delete;
@@ -56,6 +57,7 @@ class MappedLogFile final : public WritableFile {
 
   Fd fd_;
   const std::string path_;
+  const size_t window_bytes_max_;
   uint64_t end_;  // of what was appended
   // The window: [window_start_, window_end_) of the file lies at window_; null: none.
   char* window_ = nullptr;
@@ -72,8 +74,10 @@ class MappedLogFile final : public WritableFile {
   Status failed_;
 };
 
-// Whether files of this file system can be written through a mapping without the danger that a page
-// has no block to go to: where allocated means written in place.
-bool KeepsAllocatedBlocks(const Fd& fd);
+// How long a window may be. 0: files of this file system can't be written through a mapping without
+// the danger that a page has no block to go to; others write in place what was allocated. Disks
+// take long windows as fast as short ones, but a file system in memory takes page after page, while
+// an append waits.
+size_t LogWindowBytesMax(const Fd& fd);
 
 }  // namespace weft::base

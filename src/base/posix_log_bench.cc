@@ -30,7 +30,7 @@ using std::chrono::steady_clock;
 std::unique_ptr<WritableFile> Open(const std::string& path, bool mapped) {
   Result<Fd> fd = OpenFd(path, O_RDWR | O_CREAT | O_TRUNC);
   WEFT_CHECK(fd.has_value());
-  if (mapped) return std::make_unique<MappedLogFile>(std::move(*fd), path, 0);
+  if (mapped) return std::make_unique<MappedLogFile>(std::move(*fd), path, 0, kLogWindowBytesMax);
   return std::make_unique<BufferedWritableFile>(std::move(*fd), path, 64 << 10);
 }
 

@@ -22,7 +22,7 @@ std::unique_ptr<MappedLogFile> OpenMapped(const std::string& path) {
   Result<Fd> fd = OpenFd(path, O_RDWR | O_CREAT);
   if (!fd) return nullptr;
   const Result<uint64_t> bytes = SizeOfFd(*fd, path);
-  return std::make_unique<MappedLogFile>(std::move(*fd), path, bytes.value());
+  return std::make_unique<MappedLogFile>(std::move(*fd), path, bytes.value(), kLogWindowBytesMax);
 }
 
 std::string Contents(const std::string& path) {

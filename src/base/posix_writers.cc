@@ -21,8 +21,9 @@ Result<std::unique_ptr<WritableFile>> OpenLog(const std::string& path, int flags
   if (!fd) return fd.error();
   Result<uint64_t> bytes = SizeOfFd(*fd, path);
   if (!bytes) return bytes.error();
-  if (KeepsAllocatedBlocks(*fd)) {
-    return std::unique_ptr<WritableFile>(new MappedLogFile(std::move(*fd), path, *bytes));
+  if (const size_t window_bytes_max = LogWindowBytesMax(*fd); window_bytes_max > 0) {
+    return std::unique_ptr<WritableFile>(
+        new MappedLogFile(std::move(*fd), path, *bytes, window_bytes_max));
   }
   if (::lseek(fd->get(), 0, SEEK_END) < 0 && errno != ESPIPE)
     return PosixError("seek", path, errno);

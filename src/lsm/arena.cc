@@ -1,8 +1,6 @@
 // lsm/arena.cc: see arena.h.
 #include "lsm/arena.h"
 
-#include <sys/mman.h>
-
 #include <algorithm>
 #include <new>
 
@@ -20,8 +18,13 @@ size_t PaddingFor(const char* at, size_t alignment) {
 
 Arena::~Arena() {
   const base::MutexLock lock(&mutex_);
-  for (const Block& block : blocks_) {
-    ::operator delete (block.memory, std::align_val_t{block.alignment});
+  for (char* block : blocks_) ::operator delete (block, std::align_val_t{kLineBytes});
+  for (char* block : huge_blocks_) {
+    if (pool_ != nullptr) {
+      pool_->Give(block);
+    } else {
+      BlockPool::Free(block);
+    }
   }
 }
 
@@ -61,12 +64,11 @@ char* Arena::NewChunk(size_t bytes) {
   // Relaxed: a sum that guards nothing.
   const size_t before = reserved_bytes_.fetch_add(bytes, std::memory_order_relaxed);
   const base::MutexLock lock(&mutex_);
-  if (before < kBytesBeforeHugeBlocks) return NewBlockLocked(bytes, kLineBytes);
+  if (before < kBytesBeforeHugeBlocks) return NewBlockLocked(bytes);
   if (static_cast<size_t>(huge_end_ - huge_next_) < bytes) {
-    huge_next_ = NewBlockLocked(kHugeBlockBytes, kHugeBlockBytes);
+    huge_next_ = pool_ != nullptr ? pool_->Take() : BlockPool::New();
     huge_end_ = huge_next_ + kHugeBlockBytes;
-    // Only advice: where there are no huge pages, small ones do.
-    (void)::madvise(huge_next_, kHugeBlockBytes, MADV_HUGEPAGE);
+    huge_blocks_.push_back(huge_next_);
   }
   char* chunk = huge_next_;
   huge_next_ += bytes;
@@ -76,14 +78,13 @@ char* Arena::NewChunk(size_t bytes) {
 char* Arena::NewBlock(size_t bytes) {
   reserved_bytes_.fetch_add(bytes, std::memory_order_relaxed);  // a sum that guards nothing
   const base::MutexLock lock(&mutex_);
-  return NewBlockLocked(bytes, kLineBytes);
+  return NewBlockLocked(bytes);
 }
 
-char* Arena::NewBlockLocked(size_t bytes, size_t alignment) {
+char* Arena::NewBlockLocked(size_t bytes) {
   // Freed by the destructor.
-  char* memory = static_cast<char*>(::operator new (bytes, std::align_val_t{alignment}));
-  blocks_.push_back({memory, alignment});
-  return memory;
+  blocks_.push_back(static_cast<char*>(::operator new (bytes, std::align_val_t{kLineBytes})));
+  return blocks_.back();
 }
 
 }  // namespace weft::lsm

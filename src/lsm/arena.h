@@ -17,9 +17,11 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include "base/mutex.h"
+#include "lsm/block_pool.h"
 
 namespace weft::lsm {
 
@@ -27,11 +29,12 @@ class Arena {
  public:
   static constexpr size_t kChunkBytesMin = size_t{4} << 10;
   static constexpr size_t kChunkBytesMax = size_t{256} << 10;
-  static constexpr size_t kHugeBlockBytes = size_t{2} << 20;
+  static constexpr size_t kHugeBlockBytes = BlockPool::kBlockBytes;
   static constexpr size_t kBytesBeforeHugeBlocks = size_t{1} << 20;
   static constexpr size_t kLineBytes = 64;
 
-  Arena() = default;
+  // With a pool: huge blocks come from there, and go there.
+  explicit Arena(std::shared_ptr<BlockPool> pool = nullptr) : pool_(std::move(pool)) {}
   ~Arena();
   Arena(const Arena&) = delete;
   Arena& operator=(const Arena&) = delete;
@@ -59,16 +62,14 @@ class Arena {
   char* Cut(Shard* shard, size_t bytes, size_t alignment);
   char* NewChunk(size_t bytes) WEFT_EXCLUDES(mutex_);
   char* NewBlock(size_t bytes) WEFT_EXCLUDES(mutex_);
-  char* NewBlockLocked(size_t bytes, size_t alignment) WEFT_REQUIRES(mutex_);
+  char* NewBlockLocked(size_t bytes) WEFT_REQUIRES(mutex_);
 
+  const std::shared_ptr<BlockPool> pool_;
   Shard shards_[kShards];
   std::atomic<size_t> reserved_bytes_{0};
   base::Mutex mutex_;
-  struct Block {
-    char* memory;
-    size_t alignment;
-  };
-  std::vector<Block> blocks_ WEFT_GUARDED_BY(mutex_);
+  std::vector<char*> blocks_ WEFT_GUARDED_BY(mutex_);
+  std::vector<char*> huge_blocks_ WEFT_GUARDED_BY(mutex_);
   char* huge_next_ WEFT_GUARDED_BY(mutex_) = nullptr;
   char* huge_end_ WEFT_GUARDED_BY(mutex_) = nullptr;
 };

@@ -194,6 +194,8 @@ class DbImpl final : public Db {
   // Every write up to this one is in its memtable: what reads may see. Raised by Publish.
   std::atomic<table::SequenceNumber> visible_{0};
 
+  const std::shared_ptr<BlockPool> memtable_blocks_;
+
   base::Mutex write_mutex_;
   table::SequenceNumber assigned_ WEFT_GUARDED_BY(write_mutex_) = 0;
   // Changed with both mutexes held, read with either.

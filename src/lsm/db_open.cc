@@ -56,6 +56,11 @@ void KeepAside(FileSystem* files, const std::string& dir, uint64_t log) {
   (void)files->LinkFile(LogFileName(dir, log), LogFileName(lost, log));
 }
 
+// Those of one memtable: the next one fills while the last one's are given back.
+size_t BlocksKeptFor(const DbOptions& options) {
+  return options.write_buffer_size / BlockPool::kBlockBytes + 1;
+}
+
 }  // namespace
 
 DbImpl::DbImpl(const DbOptions& options, const std::string& dir, bool read_only)
@@ -70,7 +75,8 @@ DbImpl::DbImpl(const DbOptions& options, const std::string& dir, bool read_only)
       executor_(compaction::NewCpuExecutor()),
       rate_limiter_(options.background_bytes_per_second),
       events_(options.listeners),
-      active_(std::make_shared<MemTable>(comparator_)),
+      memtable_blocks_(std::make_shared<BlockPool>(BlocksKeptFor(options))),
+      active_(std::make_shared<MemTable>(comparator_, memtable_blocks_)),
       tables_(files_, dir_, ReadOptionsOf(options_, &comparator_, filter_.get()),
               options.max_open_files) {}
 
@@ -183,7 +189,7 @@ Status DbImpl::ReplayBatchLocked(std::string_view contents, VersionEdit* edit) {
 Status DbImpl::FlushReplayedLocked(VersionEdit* edit) {
   FlushEvent event;
   Status status = FlushToTableLocked(*active_, 0, edit, &event);
-  if (status.ok()) active_ = std::make_shared<MemTable>(comparator_);
+  if (status.ok()) active_ = std::make_shared<MemTable>(comparator_, memtable_blocks_);
   return status;
 }
 

@@ -164,7 +164,7 @@ void DbImpl::SwitchMemTableLocked() {
   active_log_ = spare_.number;
   log_.Begin(std::move(spare_.file), spare_.number);
   spare_ = {};
-  active_ = std::make_shared<MemTable>(comparator_);
+  active_ = std::make_shared<MemTable>(comparator_, memtable_blocks_);
   InstallViewLocked();
   UpdateThrottleLocked();
   flush_work_.NotifyOne();

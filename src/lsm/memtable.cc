@@ -1,6 +1,8 @@
 // lsm/memtable.cc: see memtable.h.
 #include "lsm/memtable.h"
 
+#include <utility>
+
 #include "base/check.h"
 
 namespace weft::lsm {
@@ -85,8 +87,8 @@ class MemTable::EntryIterator final : public Iterator {
   uint32_t index_ = 0;
 };
 
-MemTable::MemTable(const table::InternalComparator& comparator)
-    : comparator_(comparator), tree_(comparator, &arena_) {}
+MemTable::MemTable(const table::InternalComparator& comparator, std::shared_ptr<BlockPool> blocks)
+    : comparator_(comparator), arena_(std::move(blocks)), tree_(comparator, &arena_) {}
 
 void MemTable::Add(table::SequenceNumber sequence, table::ValueType type, std::string_view user_key,
                    std::string_view value) {

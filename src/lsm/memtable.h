@@ -25,7 +25,9 @@ class MemTable {
   enum class Found : uint8_t { kNothing, kValue, kDeletion };
 
   // The comparator's user comparator must outlive the memtable.
-  explicit MemTable(const table::InternalComparator& comparator);
+  // `blocks`, if not null: where its memory comes from and goes to.
+  explicit MemTable(const table::InternalComparator& comparator,
+                    std::shared_ptr<BlockPool> blocks = nullptr);
   MemTable(const MemTable&) = delete;
   MemTable& operator=(const MemTable&) = delete;
 
