@@ -194,6 +194,7 @@ void DbImpl::UpdateThrottleLocked() {
   lag.immutable_memtables_max = kImmutableMax;
   lag.debt_bytes = picker_->targets().DebtBytes(*versions_->current());
   lag.store_bytes = versions_->current()->TotalBytes();
+  lag.level1_bytes = picker_->targets().TargetBytes(1);
   const double pressure = WritePressure(lag);
   throttle_.Set(WriteRate(pressure, drain_rate_ > 0 ? drain_rate_ : fill_rate_));
   const bool full = lag.immutable_memtables >= lag.immutable_memtables_max ||

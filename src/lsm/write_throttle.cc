@@ -10,9 +10,11 @@ namespace weft::lsm {
 
 namespace {
 
-// Debt up to this is normal work: compaction of a small store, or an eighth of a large one.
+// Debt up to this is normal work: compaction of a small store, or an eighth of a large one, or
+// level 0 on its way down, which pushes as much on from each level that is full.
 constexpr uint64_t kDebtBytesFree = 256u << 20;
 constexpr uint64_t kDebtShareFree = 8;
+constexpr uint64_t kDebtLevelsFree = 4;  // times level 1
 // Debt slows; it alone never stops.
 constexpr double kDebtPressureMax = 0.9;
 // Slower than this helps nobody.
@@ -46,7 +48,8 @@ double WritePressure(const WriteLag& lag) {
   }
   // The active memtable is all the room that is left: fill it no faster than tables are written.
   if (lag.immutable_memtables >= lag.immutable_memtables_max) pressure = std::max(pressure, 0.5);
-  const uint64_t free = std::max(kDebtBytesFree, lag.store_bytes / kDebtShareFree);
+  const uint64_t free = std::max(
+      {kDebtBytesFree, lag.store_bytes / kDebtShareFree, lag.level1_bytes * kDebtLevelsFree});
   if (lag.debt_bytes > free) {
     const double over = static_cast<double>(lag.debt_bytes - free) / static_cast<double>(free);
     pressure = std::max(pressure, std::min(over, kDebtPressureMax));

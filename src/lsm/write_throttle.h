@@ -54,7 +54,8 @@ struct WriteLag {
   int immutable_memtables = 0;
   int immutable_memtables_max = 2;
   uint64_t debt_bytes = 0;
-  uint64_t store_bytes = 0;  // all tables
+  uint64_t store_bytes = 0;   // all tables
+  uint64_t level1_bytes = 0;  // that level 1 is meant to hold: about what level 0 brings at once
 };
 
 // From 0 (none) to 1.

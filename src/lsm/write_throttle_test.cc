@@ -44,6 +44,10 @@ TEST(WriteThrottle, DebtSlowsAndNeverStops) {
   EXPECT_GT(WritePressure(lag), 0);
   lag.store_bytes = 4000ull << 20;  // an eighth of it is 500 MiB
   EXPECT_EQ(WritePressure(lag), 0);
+  lag.store_bytes = 0;
+  lag.level1_bytes = 256u << 20;  // what one compaction of level 0 brings is no debt yet
+  lag.debt_bytes = 800u << 20;
+  EXPECT_EQ(WritePressure(lag), 0);
   lag.debt_bytes = uint64_t{1} << 50;
   EXPECT_LT(WritePressure(lag), 1);
 }
