@@ -87,8 +87,10 @@ class Db {
   virtual DbStatistics Statistics() const = 0;
   // Bytes of files that hold each range, about; what is only in memory does not count.
   virtual void GetApproximateSizes(std::span<const KeyRange> ranges, std::span<uint64_t> bytes) = 0;
-  // Compacts all keys from *begin to *end, both included; null: from the first, to the last.
-  // Deleted and superseded entries are gone after it. Waits for the end.
+  // Compacts all keys from *begin to *end, both included; null: from the first, to the last. After
+  // it the tables hold no entry of that range that was deleted or superseded before the call and
+  // that no snapshot sees. Every table of the range is written anew, once or more. Waits for the
+  // end.
   virtual Status CompactRange(const std::string_view* begin, const std::string_view* end) = 0;
   // Writes the memtable as a table and waits for it.
   virtual Status Flush() = 0;

@@ -80,8 +80,11 @@ std::unique_ptr<DbImpl::RunningCompaction> DbImpl::PickManualLocked() {
   UserKeyRange range;
   if (manual->begin) range.begin = &begin;
   if (manual->end) range.end = &end;
+  const VersionRef version = versions_->current();
   CompactionPicker::ManualPick pick =
-      picker_->PickRange(versions_->current(), manual->level, range);
+      manual->rewrite_below
+          ? picker_->PickRewrite(version, manual->level, range, *manual->rewrite_below)
+          : picker_->PickRange(version, manual->level, range);
   if (pick.busy) return nullptr;
   if (pick.compaction == nullptr) {
     manual->done = true;

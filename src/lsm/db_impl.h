@@ -137,8 +137,7 @@ class DbImpl final : public Db {
   void NoteFailureLocked(const Status& status) WEFT_REQUIRES(mutex_);
 
   // db_manual.cc
-  Status CompactLevel(int level, const std::string_view* begin, const std::string_view* end)
-      WEFT_EXCLUDES(mutex_);
+  Status RunManual(ManualCompaction* manual) WEFT_EXCLUDES(mutex_);
 
   // db_copy.cc
   Status RemoveUnfinished(const std::string& dir);

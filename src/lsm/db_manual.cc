@@ -24,37 +24,50 @@ Status DbImpl::Flush() {
   return background_error_;
 }
 
+// Level by level down to the deepest that holds keys of the range. What nothing was merged into
+// there is written anew in place: it may hold entries that a snapshot kept, or that came there in a
+// table that was flushed or moved to it.
 Status DbImpl::CompactRange(const std::string_view* begin, const std::string_view* end) {
   if (read_only_) return {Code::kInvalidArgument, dir_ + " is open for reading only"};
   if (Status status = Flush(); !status.ok()) return status;
   const UserKeyRange range{begin, end};
   int deepest = 1;
+  uint64_t old_below;
   {
     base::MutexLock lock(&mutex_);
     const VersionRef version = versions_->current();
     for (int level = 1; level < kLevels; level++) {
       if (version->OverlapInLevel(level, range)) deepest = level;
     }
+    old_below = versions_->next_file_number();
   }
+  ManualCompaction whole;
+  if (begin != nullptr) whole.begin = *begin;
+  if (end != nullptr) whole.end = *end;
   for (int level = 0; level < deepest; level++) {
-    if (Status status = CompactLevel(level, begin, end); !status.ok()) return status;
+    ManualCompaction manual = whole;
+    manual.level = level;
+    if (Status status = RunManual(&manual); !status.ok()) return status;
+  }
+  // Deeper than `deepest`, too: a table may have been moved there meanwhile.
+  for (int level = deepest; level < kLevels; level++) {
+    ManualCompaction manual = whole;
+    manual.level = level;
+    manual.rewrite_below = old_below;
+    if (Status status = RunManual(&manual); !status.ok()) return status;
   }
   return {};
 }
 
-// Hands the level to the compaction threads, piece by piece, and waits.
-Status DbImpl::CompactLevel(int level, const std::string_view* begin, const std::string_view* end) {
-  ManualCompaction manual;
-  manual.level = level;
-  if (begin != nullptr) manual.begin = *begin;
-  if (end != nullptr) manual.end = *end;
+// Hands it to the compaction threads, piece by piece, and waits.
+Status DbImpl::RunManual(ManualCompaction* manual) {
   base::MutexLock lock(&mutex_);
-  manual_.push_back(&manual);
+  manual_.push_back(manual);
   compact_work_.NotifyAll();
-  while (!manual.done && background_error_.ok()) compact_done_.Wait(&mutex_);
-  while (manual.running) compact_done_.Wait(&mutex_);
-  if (manual.done) return manual.status;
-  std::erase(manual_, &manual);
+  while (!manual->done && background_error_.ok()) compact_done_.Wait(&mutex_);
+  while (manual->running) compact_done_.Wait(&mutex_);
+  if (manual->done) return manual->status;
+  std::erase(manual_, manual);
   return background_error_;
 }
 

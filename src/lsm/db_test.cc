@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <map>
 #include <random>
 #include <set>
@@ -311,6 +312,37 @@ TEST_F(DbTest, AFolderThatAFailedOpeningLeftIsSyncedByTheNext) {
   Open();
   EXPECT_EQ(Get("k"), "v");
   Close();
+}
+
+// What a compaction into a level could not drop: a flushed table that lies there as it came, and
+// what a snapshot kept.
+TEST_F(DbTest, CompactRangeLeavesNothingThatIsDeletedOrSuperseded) {
+  Open();
+  const auto tables = [&] {
+    return std::ranges::count_if(files.AllFiles(),
+                                 [](const std::string& path) { return path.ends_with(".ldb"); });
+  };
+  for (int i = 0; i < 100; i++) {
+    ASSERT_TRUE(db->Put({}, Key(i), "old").ok());
+    ASSERT_TRUE(db->Delete({}, Key(i)).ok());
+  }
+  ASSERT_TRUE(db->CompactRange(nullptr, nullptr).ok());
+  EXPECT_EQ(tables(), 0) << "of a table that was flushed to level 2";
+  ASSERT_TRUE(db->Put({}, Key(1), "old").ok());
+  const Snapshot* const snapshot = db->GetSnapshot();
+  for (int i = 0; i < 10; i++) ASSERT_TRUE(db->Put({}, Key(1), "new").ok());
+  ASSERT_TRUE(db->Delete({}, Key(1)).ok());
+  ASSERT_TRUE(db->CompactRange(nullptr, nullptr).ok());
+  EXPECT_EQ(Get(Key(1), snapshot), "old");
+  EXPECT_EQ(Get(Key(1)), "(none)");
+  EXPECT_EQ(tables(), 1);
+  db->ReleaseSnapshot(snapshot);
+  const std::string begin = Key(2);
+  const std::string_view from = begin;
+  ASSERT_TRUE(db->CompactRange(&from, nullptr).ok());
+  EXPECT_EQ(tables(), 1) << "outside the range";
+  ASSERT_TRUE(db->CompactRange(nullptr, &from).ok());
+  EXPECT_EQ(tables(), 0);
 }
 
 // A compaction ends while newer writes are in logs only. Would the manifest record their numbers, a

@@ -22,8 +22,8 @@
 // closed, and zeros on a sector's end in the middle of one.
 //
 // Threads   one.
-// Errors    kCorruption names the log: it is shorter than the close mark says, or lacks what a closed
-//           log goes on from, or (paranoid) damage that no power cut explains.
+// Errors    kCorruption names the log: it is not as the close mark says, or (paranoid) holds damage
+//           that no power cut explains.
 #pragma once
 
 #include <cstdint>

@@ -20,6 +20,8 @@ namespace weft::lsm {
 
 struct DbImpl::ManualCompaction {
   int level = 0;
+  // None: into the next level. Else in place, tables of numbers below this.
+  std::optional<uint64_t> rewrite_below;
   std::optional<std::string> begin;  // user keys; none: from the first, to the last
   std::optional<std::string> end;
   bool running = false;
