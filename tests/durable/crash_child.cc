@@ -16,6 +16,7 @@ namespace weft::durable {
 namespace {
 
 constexpr int kChildFailed = 3;
+constexpr uint64_t kOperationsBetweenIngests = 64;
 
 class Child {
  public:
@@ -66,12 +67,47 @@ class Child {
     CrashWorkload workload(orders_.seed, orders_.round, thread);
     for (uint64_t i = 0; i < orders_.operations_max; ++i) {
       const CrashOperation operation = workload.Next();
-      const Status status = operation.batch.size() == 1
-                                ? store_->WriteOne(operation.batch[0], operation.sync)
-                                : store_->Write(operation.batch, operation.sync);
+      Status status(Code::kUnsupported, "");
+      if (i % kOperationsBetweenIngests == 0) status = Ingest(thread, i, operation.batch);
+      if (status.code() == Code::kUnsupported) {
+        status = operation.batch.size() == 1 ? store_->WriteOne(operation.batch[0], operation.sync)
+                                             : store_->Write(operation.batch, operation.sync);
+      }
       if (!status.ok()) GiveUp("write", status);
       progress_->acknowledged[thread].store(i + 1, std::memory_order_release);
     }
+  }
+
+  // The same as a table, where nothing in it is deleted.
+  Status Ingest(int thread, uint64_t number, const Batch& batch) {
+    Model table;
+    for (const Change& change : batch) {
+      if (!change.value) return Status(Code::kUnsupported, "tables have no deletions");
+      table[change.key] = *change.value;
+    }
+    const std::vector<std::pair<std::string, std::string>> entries(table.begin(), table.end());
+    return store_->Ingest(entries, dir_ + "-table-" + std::to_string(thread), number % 2 == 0);
+  }
+
+  // A checkpoint must show the shared keys equal, too.
+  void Checkpoint(uint64_t number) {
+    const std::string dir = dir_ + "-checkpoint-" + std::to_string(orders_.round) + "-" +
+                            std::to_string(number) + (orders_.only_open ? "o" : "w");
+    const Status made = store_->Checkpoint(dir);
+    if (made.code() == Code::kUnsupported) return;
+    if (!made.ok()) GiveUp("checkpoint", made);
+    Result<std::unique_ptr<Store>> copy = engine_->OpenReadOnly(shape_, dir);
+    if (!copy) GiveUp("opening a checkpoint", copy.error());
+    std::vector<Lookup> lookups(kSharedKeys);
+    for (int i = 0; i < kSharedKeys; ++i) lookups[static_cast<size_t>(i)].key = SharedKey(i);
+    (*copy)->MultiGet({}, lookups);
+    for (const Lookup& lookup : lookups) {
+      if (lookup.status.code() != lookups[0].status.code() || lookup.value != lookups[0].value) {
+        GiveUp("a checkpoint tears a batch", lookup.status);
+      }
+    }
+    copy->reset();
+    if (Status gone = engine_->Destroy(shape_, dir); !gone.ok()) GiveUp("destroying", gone);
   }
 
   // The shared keys are only ever written together: every view must show them equal.
@@ -99,8 +135,9 @@ class Child {
 
   void Compact() {
     Random random(orders_.seed + orders_.round);
-    while (!ended_.load()) {
+    for (uint64_t number = 0; !ended_.load(); ++number) {
       std::this_thread::sleep_for(std::chrono::milliseconds(random.Below(20)));
+      if (random.OneIn(4)) Checkpoint(number);
       const std::string from = std::to_string(random.Below(kWritersMax));
       const std::string_view begin = from;
       const Status status =

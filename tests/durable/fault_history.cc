@@ -157,6 +157,10 @@ void Writer::Work(Store* store, const WriterHabits& habits) {
       Flush(store, faults);
     } else if (draw < 26 && habits.compacts) {
       Compact(store, faults);
+    } else if (draw < 28) {
+      Ingest(store, faults);
+    } else if (draw < 29) {
+      Checkpoint(store, faults);
     } else {
       Write(store, faults);
     }
@@ -171,6 +175,10 @@ void Writer::Write(Store* store, bool faults) {
   attempt.begun = stamps_->fetch_add(1);
   const Status status = changes == 1 ? store->WriteOne(attempt.batch[0], attempt.sync)
                                      : store->Write(attempt.batch, attempt.sync);
+  Keep(std::move(attempt), status, faults);
+}
+
+void Writer::Keep(Attempt attempt, const Status& status, bool faults) {
   attempt.ended = stamps_->fetch_add(1);
   attempt.outcome = status.ok() ? Attempt::Outcome::kOk : Attempt::Outcome::kError;
   Require(status.ok() || faults, "write: " + status.ToString());
@@ -235,6 +243,36 @@ void Writer::Compact(Store* store, bool faults) {
   const std::string_view from = key;
   const Status status = store->CompactRange(&from, nullptr);
   Require(status.ok() || faults, "compact: " + status.ToString());
+}
+
+void Writer::Ingest(Store* store, bool faults) {
+  Attempt attempt;
+  attempt.sync = true;  // when it returns, the manifest names tables that are synced
+  attempt.begun = stamps_->fetch_add(1);
+  Model table;
+  const uint64_t keys = random_.Between(1, 20);
+  for (uint64_t i = 0; i < keys; ++i) {
+    const Change change = DrawChange();
+    table[change.key] = change.value.value_or("");
+  }
+  for (const auto& [key, value] : table) attempt.batch.push_back({key, value});
+  const std::vector<std::pair<std::string, std::string>> entries(table.begin(), table.end());
+  const std::string path = "/stores/table-" + std::to_string(attempt.begun);
+  const Status status = store->Ingest(entries, path, random_.OneIn(2));
+  if (status.code() == Code::kUnsupported) return;
+  Keep(std::move(attempt), status, faults);
+}
+
+void Writer::Checkpoint(Store* store, bool faults) {
+  Copied copied;
+  copied.dir = "/stores/checkpoint-" + std::to_string(stamps_->fetch_add(1));
+  const Status status = store->Checkpoint(copied.dir);
+  if (status.code() == Code::kUnsupported) return;
+  Require(status.ok() || faults, "checkpoint: " + status.ToString());
+  if (!status.ok() || !uncertain_.empty()) return;
+  copied.model = model_;
+  copied.ended = stamps_->fetch_add(1);
+  checkpoints_.push_back(std::move(copied));
 }
 
 void Judge(const std::vector<Writer>& writers, const Cut& cut, bool all_acknowledged,

@@ -4,7 +4,8 @@
 // The promise that is checked: what is left is the state after some prefix of the writes, in their
 // order, and the prefix takes in every write that was acknowledged with sync, and so everything
 // acknowledged before one of those began; after the end of a process every acknowledged write. A
-// write that returned an error may have happened or not.
+// write that returned an error may have happened or not. Tables that were ingested are a write with
+// sync. A checkpoint that was made is there, whole, after any crash.
 //
 // Threads   a Writer: one. The order between threads is known by the stamps of one clock.
 #pragma once
@@ -31,6 +32,13 @@ struct Attempt {
   Outcome outcome = Outcome::kUnderWay;
 };
 
+// A checkpoint that was acknowledged, and what it holds of its writer's keys.
+struct Copied {
+  std::string dir;
+  Model model;
+  uint64_t ended = 0;
+};
+
 struct WriterHabits {
   int operations = 0;
   bool faults = false;   // an error may be an answer; a wrong value never
@@ -43,12 +51,14 @@ class Writer {
   // `base`: what is there of its keys now.
   Writer(int index, uint64_t seed, Model base, Stamps* stamps);
 
-  // Writes, reads, flushes and compacts until all is done or too many writes failed.
+  // Writes, reads, flushes, compacts, ingests and copies until all is done or too many writes
+  // failed.
   void Work(Store* store, const WriterHabits& habits);
 
   const std::string& prefix() const { return prefix_; }
   const Model& base() const { return base_; }
   const std::vector<Attempt>& attempts() const { return attempts_; }
+  const std::vector<Copied>& checkpoints() const { return checkpoints_; }
 
  private:
   Change DrawChange();
@@ -58,6 +68,9 @@ class Writer {
   void Read(Store* store, bool faults);
   void Flush(Store* store, bool faults);
   void Compact(Store* store, bool faults);
+  void Ingest(Store* store, bool faults);
+  void Checkpoint(Store* store, bool faults);
+  void Keep(Attempt attempt, const Status& status, bool faults);
   bool Uncertain(const std::string& key) const;
 
   const std::string prefix_;
@@ -66,6 +79,7 @@ class Writer {
   Model model_;
   std::vector<std::string> uncertain_;  // keys of writes that failed
   std::vector<Attempt> attempts_;
+  std::vector<Copied> checkpoints_;
   Stamps* const stamps_;
   int failed_ = 0;
 };

@@ -178,11 +178,31 @@ class World {
     Note(line);
   }
 
+  // Those that were acknowledged before the crash.
+  void JudgeCheckpoints(const std::vector<Writer>& writers, const Cut& cut) {
+    for (const Writer& writer : writers) {
+      for (const Copied& copied : writer.checkpoints()) {
+        if (copied.ended >= cut.before) continue;
+        const Shape shape = DrawOptions(cut.files.get());
+        Result<std::unique_ptr<Store>> store = engine_->OpenReadOnly(shape, copied.dir);
+        if (!store) Fail("checkpoint " + copied.dir + ": " + store.error().ToString());
+        std::vector<std::pair<std::string, std::string>> found;
+        RequireOk(ReadAll(store->get(), {}, true, &found), "reading a checkpoint");
+        std::erase_if(found,
+                      [&](const auto& entry) { return !entry.first.starts_with(writer.prefix()); });
+        const std::string difference = Difference(copied.model, found);
+        Require(difference.empty(), "checkpoint " + copied.dir + ": " + difference);
+        Count("checkpoints");
+      }
+    }
+  }
+
   // Crashes, recovers and judges. What each writer's keys hold then.
   std::vector<Model> JudgeCut(const std::vector<Writer>& writers, Cut* cut, CrashKind kind) {
     Note("crash kind " + std::to_string(static_cast<int>(kind)));
     cut->files->Crash(&crash_random_, kind);
     NoteFiles(cut->files.get());
+    JudgeCheckpoints(writers, *cut);
     while (with_faults_ && random_.OneIn(4)) TryToOpen(cut, kind);
     Shape shape = DrawOptions(cut->files.get());
     // LevelDB goes on behind a log that is torn, with the next one: a hole of its own making.
