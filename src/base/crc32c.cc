@@ -7,6 +7,13 @@
 #if defined(__x86_64__)
 #include <nmmintrin.h>
 #include <wmmintrin.h>
+#elif defined(__aarch64__) && defined(__linux__) && !defined(__clang__)
+// Clang knows these instructions only where the whole file may use them.
+#define WEFT_CRC_ARM 1
+#include <arm_acle.h>
+#include <arm_neon.h>
+#include <asm/hwcap.h>
+#include <sys/auxv.h>
 #endif
 
 namespace weft::base {
@@ -45,7 +52,8 @@ uint64_t LoadWord(const char* from) {
   return word;
 }
 
-#if defined(__x86_64__)
+#if defined(__x86_64__) || defined(WEFT_CRC_ARM)
+#define WEFT_CRC_BY_INSTRUCTION 1
 
 // Words of each of the three streams in a round: 3 * 170 words are nearly 4 KiB.
 constexpr size_t kStreamWordsMax = 170;
@@ -65,6 +73,8 @@ constexpr std::array<uint32_t, 2 * kStreamWordsMax + 1> MakeShifts() {
 }
 constexpr std::array<uint32_t, 2 * kStreamWordsMax + 1> kShift = MakeShifts();
 
+#if defined(__x86_64__)
+
 #define WEFT_CRC_TARGET __attribute__((target("sse4.2,pclmul")))
 
 WEFT_CRC_TARGET inline uint64_t Multiply(uint64_t a, uint32_t b) {
@@ -72,6 +82,39 @@ WEFT_CRC_TARGET inline uint64_t Multiply(uint64_t a, uint32_t b) {
       _mm_clmulepi64_si128(_mm_cvtsi64_si128(static_cast<int64_t>(a)), _mm_cvtsi64_si128(b), 0);
   return static_cast<uint64_t>(_mm_cvtsi128_si64(product));
 }
+WEFT_CRC_TARGET inline uint64_t AddWord(uint64_t crc, uint64_t word) {
+  return _mm_crc32_u64(crc, word);
+}
+WEFT_CRC_TARGET inline uint32_t AddByte(uint32_t crc, char byte) {
+  return _mm_crc32_u8(crc, static_cast<uint8_t>(byte));
+}
+
+bool HasInstructions() {
+  // A look at words that start-up code filled: no initialisation of our own to come too late.
+  return __builtin_cpu_supports("sse4.2") && __builtin_cpu_supports("pclmul");
+}
+
+#else  // WEFT_CRC_ARM
+
+#define WEFT_CRC_TARGET __attribute__((target("+crc+crypto")))
+
+WEFT_CRC_TARGET inline uint64_t Multiply(uint64_t a, uint32_t b) {
+  return static_cast<uint64_t>(vmull_p64(static_cast<poly64_t>(a), static_cast<poly64_t>(b)));
+}
+WEFT_CRC_TARGET inline uint64_t AddWord(uint64_t crc, uint64_t word) {
+  return __crc32cd(static_cast<uint32_t>(crc), word);
+}
+WEFT_CRC_TARGET inline uint32_t AddByte(uint32_t crc, char byte) {
+  return __crc32cb(crc, static_cast<uint8_t>(byte));
+}
+
+bool HasInstructions() {
+  constexpr unsigned long kBoth = HWCAP_CRC32 | HWCAP_PMULL;
+  static const bool has = (getauxval(AT_HWCAP) & kBoth) == kBoth;
+  return has;
+}
+
+#endif
 
 // The instruction takes three cycles but one can start in each: three streams, side by side in the
 // data, keep it busy. Returns the checksum of all three.
@@ -80,12 +123,12 @@ WEFT_CRC_TARGET inline uint64_t ThreeStreams(uint64_t crc, const char* data, siz
   const char* const third = second + words * 8;
   uint64_t crc2 = 0, crc3 = 0;
   for (size_t i = 0; i < words; i++) {
-    crc = _mm_crc32_u64(crc, LoadWord(data + i * 8));
-    crc2 = _mm_crc32_u64(crc2, LoadWord(second + i * 8));
-    crc3 = _mm_crc32_u64(crc3, LoadWord(third + i * 8));
+    crc = AddWord(crc, LoadWord(data + i * 8));
+    crc2 = AddWord(crc2, LoadWord(second + i * 8));
+    crc3 = AddWord(crc3, LoadWord(third + i * 8));
   }
   const uint64_t moved = Multiply(crc, kShift[2 * words]) ^ Multiply(crc2, kShift[words]);
-  return _mm_crc32_u64(0, moved) ^ crc3;
+  return AddWord(0, moved) ^ crc3;
 }
 
 WEFT_CRC_TARGET uint32_t ExtendByInstruction(uint32_t start, const char* data, size_t bytes) {
@@ -96,15 +139,15 @@ WEFT_CRC_TARGET uint32_t ExtendByInstruction(uint32_t start, const char* data, s
     data += words * 24;
     bytes -= words * 24;
   }
-  for (; bytes >= 8; data += 8, bytes -= 8) crc = _mm_crc32_u64(crc, LoadWord(data));
+  for (; bytes >= 8; data += 8, bytes -= 8) crc = AddWord(crc, LoadWord(data));
   uint32_t crc32 = static_cast<uint32_t>(crc);
-  for (; bytes > 0; data++, bytes--) crc32 = _mm_crc32_u8(crc32, static_cast<uint8_t>(*data));
+  for (; bytes > 0; data++, bytes--) crc32 = AddByte(crc32, *data);
   return ~crc32;
 }
 
 #undef WEFT_CRC_TARGET
 
-#endif  // __x86_64__
+#endif  // x86-64 or ARM
 
 }  // namespace
 
@@ -122,11 +165,8 @@ uint32_t ExtendCrc32cByTables(uint32_t crc, const char* data, size_t bytes) {
 }
 
 uint32_t ExtendCrc32c(uint32_t crc, const char* data, size_t bytes) {
-#if defined(__x86_64__)
-  // A look at words that start-up code filled: no initialisation of our own to come too late.
-  if (__builtin_cpu_supports("sse4.2") && __builtin_cpu_supports("pclmul")) {
-    return ExtendByInstruction(crc, data, bytes);
-  }
+#if defined(WEFT_CRC_BY_INSTRUCTION)
+  if (HasInstructions()) return ExtendByInstruction(crc, data, bytes);
 #endif
   return ExtendCrc32cByTables(crc, data, bytes);
 }
