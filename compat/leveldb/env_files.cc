@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/mutex.h"
 #include "convert.h"
 #include "file_names.h"
 
@@ -40,14 +41,27 @@ class OwnedRandomAccessFile final : public RandomAccessFile {
 class OwnedWritableFile final : public WritableFile {
  public:
   explicit OwnedWritableFile(leveldb::WritableFile* file) : file_(file), writer_(file) {}
-  Status Append(std::string_view data) override { return writer_.Append(data); }
-  Status Flush() override { return writer_.Flush(); }
-  Status Sync() override { return writer_.Sync(); }
-  Status Close() override { return writer_.Close(); }
+  Status Append(std::string_view data) override {
+    base::MutexLock lock(&mutex_);
+    return writer_.Append(data);
+  }
+  Status Flush() override {
+    base::MutexLock lock(&mutex_);
+    return writer_.Flush();
+  }
+  Status Sync() override {
+    base::MutexLock lock(&mutex_);
+    return writer_.Sync();
+  }
+  Status Close() override {
+    base::MutexLock lock(&mutex_);
+    return writer_.Close();
+  }
 
  private:
   const std::unique_ptr<leveldb::WritableFile> file_;
-  BorrowedWritableFile writer_;
+  base::Mutex mutex_;
+  BorrowedWritableFile writer_ WEFT_GUARDED_BY(mutex_);
 };
 
 class EnvFileLock final : public FileLock {

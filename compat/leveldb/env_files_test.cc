@@ -2,6 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
+#include <thread>
+
 #include "leveldb/helpers/memenv.h"
 #include "leveldb/slice.h"
 #include "test_kit.h"
@@ -91,6 +94,46 @@ TEST_F(EnvFiles, ALockEndsWithItsObject) {
   lock->reset();
   EXPECT_TRUE(system.LockFile(folder.path() + "/LOCK").has_value());
   EXPECT_TRUE(system.CreateDir(folder.path()).ok());  // there already
+}
+
+// A file of an Env that is used by one thread at a time, or says so.
+TEST(EnvFilesThreads, ALogIsSyncedWhileItIsAppendedTo) {
+  struct Lonely final : leveldb::WritableFile {
+    explicit Lonely(std::atomic<int>* all) : clashes(all) {}
+    leveldb::Status Append(const leveldb::Slice&) override { return Use(); }
+    leveldb::Status Flush() override { return Use(); }
+    leveldb::Status Sync() override { return Use(); }
+    leveldb::Status Close() override { return Use(); }
+    leveldb::Status Use() {
+      if (used.exchange(true)) ++*clashes;
+      std::this_thread::yield();
+      used.store(false);
+      return leveldb::Status::OK();
+    }
+    std::atomic<bool> used{false};
+    std::atomic<int>* const clashes;
+  };
+  struct LonelyEnv final : leveldb::EnvWrapper {
+    LonelyEnv() : EnvWrapper(leveldb::Env::Default()) {}
+    leveldb::Status NewWritableFile(const std::string&, leveldb::WritableFile** file) override {
+      *file = new Lonely(&clashes);  // freed by who opened it
+      return leveldb::Status::OK();
+    }
+    std::atomic<int> clashes{0};
+  } env;
+  EnvFileSystem files(&env);
+  auto file = files.NewWritableFile("000001.log", FileUse::kLog);
+  ASSERT_TRUE(file.has_value());
+  constexpr int kRounds = 20'000;
+  std::thread syncer([&] {
+    for (int i = 0; i < kRounds; i++) EXPECT_TRUE((*file)->Sync().ok());
+  });
+  for (int i = 0; i < kRounds; i++) {
+    EXPECT_TRUE((*file)->Append("x").ok());
+    EXPECT_TRUE((*file)->Flush().ok());
+  }
+  syncer.join();
+  EXPECT_EQ(env.clashes.load(), 0);
 }
 
 // An Env whose every call fails: its words arrive, and no null object is touched.

@@ -2,7 +2,9 @@
 // them, or to make them fail in tests.
 //
 // Threads   FileSystem and RandomAccessFile: any at once. Sequential and writable files: one thread
-//           at a time.
+//           at a time, but for logs (FileUse::kLog): while one thread calls Append and Flush,
+//           another may be in Sync. What was appended before that was called survives; of what is
+//           appended meanwhile, any part.
 // Errors    kNotFound where a file to open is missing, else kIoError; the message names the file.
 // Promises  the store relies on: what was appended before Sync() returned ok survives a power cut,
 //           in a file that keeps its name if SyncDir() of its folder returned ok after it got that
@@ -51,7 +53,7 @@ class WritableFile {
   virtual Status Append(std::string_view data) = 0;
   // Hands what was appended to the system: it then survives the end of this process.
   virtual Status Flush() = 0;
-  // Flush, and wait until it survives a power cut.
+  // Flush, and wait until it survives a power cut. Of a log: see Threads above.
   virtual Status Sync() = 0;
   // Flush and close. Nothing may follow.
   virtual Status Close() = 0;
