@@ -33,6 +33,7 @@ struct DbStatistics {
   uint64_t compaction_keys_read = 0;
   uint64_t compaction_keys_dropped = 0;
   uint64_t compaction_keys_ended = 0;  // by their lifetime: dropped or made deletions
+  uint64_t compaction_keys_unparsed = 0;  // kept, though they are no keys of a store: damage
   uint64_t compaction_us = 0;        // wall time of all jobs, summed
   uint64_t compaction_failures = 0;  // jobs that ended in an error; their inputs stayed
   // Waits of writers.
@@ -63,6 +64,7 @@ struct CompactionEvent {
   uint64_t bytes_written = 0;
   uint64_t keys_read = 0;
   uint64_t keys_dropped = 0;
+  uint64_t keys_unparsed = 0;
   uint64_t us = 0;
   std::string device;  // "cpu"
   Status status;

@@ -57,7 +57,8 @@ struct DbOptions {
   FileSystem* file_system = PosixFileSystem();  // must outlive the store
   std::shared_ptr<Logger> info_log;             // null: the file LOG in the store's folder
 
-  size_t write_buffer_size = 4u << 20;  // of the memtable, before it is written as a table
+  // Of the memtable, before it is written as a table. Up to 2 MiB more is reserved, not yet used.
+  size_t write_buffer_size = 4u << 20;
   int max_open_files = 1000;
   std::shared_ptr<BlockCache> block_cache;  // null: 8 MiB of its own
   size_t block_size = 4096;                 // of keys and values, before compression

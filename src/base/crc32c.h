@@ -1,7 +1,7 @@
 // base/crc32c.h: the checksum of blocks and log records: CRC-32C (Castagnoli).
 //
 // Threads   pure.
-// Cost      x86-64 and, built by GCC for Linux, ARM: the instruction, three streams at a time, about
+// Cost      x86-64 and (GCC on Linux) ARM: the instruction, three streams at a time, about
 //           8 bytes a cycle for blocks on x86-64; chosen at run time. Else eight table lookups for
 //           8 bytes.
 // Source    polynomial 0x1edc6f41, reflected; masking is LevelDB's. Streams joined by carry-less

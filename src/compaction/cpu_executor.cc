@@ -62,6 +62,7 @@ Status MoveEntries(const Job& job, const JobHost& host, Merge<Order>* merge, Out
     if (!status.ok()) [[unlikely]]
       return status;
   }
+  result->entries_unparsed = drop_rule.unparsed();
   if (!merge->status().ok()) return merge->status();
   return outputs->Finish();
 }

@@ -121,6 +121,7 @@ TEST(CpuExecutor, KeepsKeysThatAreNone) {
     ASSERT_TRUE(result.status.ok()) << result.status.ToString();
     ASSERT_EQ(1u, result.outputs.size());
     EXPECT_EQ(entries.size() - 1, result.outputs[0].entries);
+    EXPECT_EQ(first_is_short ? 2u : 1u, result.entries_unparsed);
   }
 }
 

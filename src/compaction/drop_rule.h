@@ -1,8 +1,10 @@
 // compaction/drop_rule.h: which entries of a compaction nobody can see any more.
 //
 // An entry goes where a newer one of its user key is visible to the oldest snapshot; a deletion
-// also where it is visible to that and no deeper level may hold its key. Keys that are none are
-// kept, and begin anew.
+// also where it is visible to that and no deeper level may hold its key. Keys that are none (of a
+// type that a later format may have, or damage that a checksum does not show) are kept and counted,
+// as LevelDB keeps them, and what follows begins anew. At an end of an output they make its edit
+// fail, for such ends would order no level (lsm/version.h).
 //
 // A value that has ended makes its entry a deletion (DropsEnded), so that what it hid stays hidden.
 //
@@ -42,6 +44,7 @@ class DropRule {
     table::ParsedKey parsed;
     if (!table::ParseInternalKey(internal_key, &parsed)) [[unlikely]] {
       has_user_key_ = false;
+      unparsed_++;
       return false;
     }
     const uint64_t trailer = table::Trailer(internal_key);
@@ -54,6 +57,9 @@ class DropRule {
     return parsed.type == table::ValueType::kDeletion && parsed.sequence <= job_.oldest_snapshot &&
            !DeeperMayHold(parsed.user_key);
   }
+
+  // Keys that are none, so far.
+  uint64_t unparsed() const { return unparsed_; }
 
  private:
   bool IsSameUserKey(std::string_view user_key) const {
@@ -74,6 +80,7 @@ class DropRule {
   bool has_user_key_ = false;
   table::OutputBuffer user_key_;     // of the last entry
   uint64_t trailer_ = 0;             // of the last entry
+  uint64_t unparsed_ = 0;
   std::vector<size_t> next_deeper_;  // by deeper level: the first span that may hold later keys
 };
 

@@ -53,6 +53,7 @@ TEST(DropRule, KeysThatAreNoneStayAndBeginAnew) {
   EXPECT_FALSE(rule.Drops(odd));
   EXPECT_FALSE(rule.Drops(Put("a", 7).key));
   EXPECT_TRUE(rule.Drops(Put("a", 6).key));
+  EXPECT_EQ(rule.unparsed(), 2u);
 }
 
 TEST(DropRule, ARepeatedEntryGoes) {

@@ -107,6 +107,7 @@ struct JobResult {
   uint64_t entries_read = 0;
   uint64_t entries_dropped = 0;
   uint64_t entries_ended = 0;  // by their lifetime: dropped or made deletions
+  uint64_t entries_unparsed = 0;  // kept, though their keys are none of a store's
   uint64_t wall_us = 0;
   uint64_t cpu_us = 0;
   uint64_t verify_us = 0;  // of wall_us: reading outputs back

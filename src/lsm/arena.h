@@ -44,7 +44,8 @@ class Arena {
   // As Allocate, at the start of a cache line.
   char* AllocateAligned(size_t bytes) { return AllocateFrom(bytes, kLineBytes); }
 
-  // Pieces and what is left of chunks. The rest of one huge block comes on top.
+  // Pieces and what is left of chunks. The rest of the huge block that chunks are cut from, up
+  // to kHugeBlockBytes, is reserved as well and not in it: of that memory nothing was touched.
   size_t MemoryUsage() const { return reserved_bytes_.load(std::memory_order_relaxed); }
 
  private:

@@ -226,6 +226,7 @@ Status DbImpl::TakeResultsLocked(RunningCompaction* running, VersionEdit* edit) 
     event.keys_read += result.entries_read;
     event.keys_dropped += result.entries_dropped;
     running->keys_ended += result.entries_ended;
+    event.keys_unparsed += result.entries_unparsed;
     for (const compaction::OutputTable& output : result.outputs) {
       event.outputs.push_back(output.number);
       edit->AddFile(running->compaction->output_level, output.number, output.bytes, output.smallest,
@@ -263,6 +264,7 @@ void DbImpl::NoteCompactionLocked(const RunningCompaction& running) {
   statistics_.Add(Statistics::kCompactionKeysRead, event.keys_read);
   statistics_.Add(Statistics::kCompactionKeysDropped, event.keys_dropped);
   statistics_.Add(Statistics::kCompactionKeysEnded, running.keys_ended);
+  statistics_.Add(Statistics::kCompactionKeysUnparsed, event.keys_unparsed);
   statistics_.Add(Statistics::kCompactionUs, event.us);
   LevelStatistics& level = level_statistics_[static_cast<size_t>(compaction.output_level)];
   level.us += event.us;
@@ -274,6 +276,9 @@ void DbImpl::NoteCompactionLocked(const RunningCompaction& running) {
       std::to_string(event.bytes_read) + " to " + std::to_string(event.bytes_written) + " bytes, " +
       std::to_string(event.keys_dropped) + " of " + std::to_string(event.keys_read) +
       " entries dropped, in " + std::to_string(event.us) + " us");
+  if (event.keys_unparsed > 0) {
+    Log("kept " + std::to_string(event.keys_unparsed) + " entries whose keys are damaged");
+  }
   if (compaction.level > 0) return;
   // How fast level 0 is worked off decides how fast writers may fill it (lsm/write_throttle.h).
   const uint64_t now = base::NowNs();

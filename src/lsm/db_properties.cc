@@ -36,6 +36,7 @@ std::string StatisticsText(const DbStatistics& s) {
   AppendLine(&text, "compaction_keys_read", s.compaction_keys_read);
   AppendLine(&text, "compaction_keys_dropped", s.compaction_keys_dropped);
   AppendLine(&text, "compaction_keys_ended", s.compaction_keys_ended);
+  AppendLine(&text, "compaction_keys_unparsed", s.compaction_keys_unparsed);
   AppendLine(&text, "compaction_us", s.compaction_us);
   AppendLine(&text, "compaction_failures", s.compaction_failures);
   AppendLine(&text, "slowdowns", s.slowdowns);

@@ -27,6 +27,7 @@ void Statistics::FillIn(DbStatistics* statistics) const {
   statistics->compaction_keys_read = Sum(kCompactionKeysRead);
   statistics->compaction_keys_dropped = Sum(kCompactionKeysDropped);
   statistics->compaction_keys_ended = Sum(kCompactionKeysEnded);
+  statistics->compaction_keys_unparsed = Sum(kCompactionKeysUnparsed);
   statistics->compaction_us = Sum(kCompactionUs);
   statistics->compaction_failures = Sum(kCompactionFailures);
   statistics->slowdowns = Sum(kSlowdowns);

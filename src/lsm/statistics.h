@@ -41,6 +41,7 @@ class Statistics {
     kCompactionKeysRead,
     kCompactionKeysDropped,
     kCompactionKeysEnded,
+    kCompactionKeysUnparsed,
     kCompactionUs,
     kCompactionFailures,
     kSlowdowns,

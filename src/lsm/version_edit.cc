@@ -97,7 +97,8 @@ bool TakeField(std::string_view* input, VersionEdit* edit) {
   }
 }
 
-// An internal key for people: 'user key' @ sequence : type.
+// An internal key for people: 'user key' @ sequence : type. Within the quotes there is no other
+// quote, and a backslash only before what stands for a byte.
 std::string KeyText(std::string_view internal_key) {
   table::ParsedKey parsed;
   if (!table::ParseInternalKey(internal_key, &parsed)) return "(no key)";
@@ -105,7 +106,7 @@ std::string KeyText(std::string_view internal_key) {
   for (const char c : parsed.user_key) {
     static constexpr char kDigits[] = "0123456789abcdef";
     const auto byte = static_cast<uint8_t>(c);
-    if (byte >= ' ' && byte <= '~') {
+    if (byte >= ' ' && byte <= '~' && c != '\'' && c != '\\') {
       text += c;
     } else {
       text += "\\x";

@@ -118,5 +118,13 @@ TEST(VersionEdit, IsReadableForPeople) {
   EXPECT_NE(text.find("'x\\xff' @ 900"), std::string::npos);
 }
 
+TEST(VersionEdit, TextHidesQuotesWithinKeys) {
+  VersionEdit edit;
+  const std::string key = table::MakeInternalKey("a' @ 1\\", 7, table::ValueType::kValue);
+  edit.compact_pointers.emplace_back(1, key);
+  const std::string text = edit.DebugString();
+  EXPECT_NE(text.find("'a\\x27 @ 1\\x5c' @ 7 : value"), std::string::npos) << text;
+}
+
 }  // namespace
 }  // namespace weft::lsm
