@@ -18,8 +18,8 @@ namespace weft::lsm {
 
 namespace {
 
-// Background threads give way to those that wait for an answer.
-constexpr int kNice = 5;
+// Background threads give way to those that wait for an answer, and this one to flushes.
+constexpr int kNice = 10;
 // A part should be worth a hand-over.
 constexpr uint64_t kPartBytesMin = 8u << 20;
 // How much of the last measurement goes into the smoothed drain rate.
