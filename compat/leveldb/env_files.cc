@@ -38,6 +38,7 @@ class OwnedRandomAccessFile final : public RandomAccessFile {
   const BorrowedRandomAccessFile reader_;
 };
 
+// A program's file may be used by one thread at a time, and has one Sync: appends wait for it.
 class OwnedWritableFile final : public WritableFile {
  public:
   explicit OwnedWritableFile(leveldb::WritableFile* file) : file_(file), writer_(file) {}

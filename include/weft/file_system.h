@@ -2,9 +2,7 @@
 // them, or to make them fail in tests.
 //
 // Threads   FileSystem and RandomAccessFile: any at once. Sequential and writable files: one thread
-//           at a time, but for logs (FileUse::kLog): while one thread calls Append and Flush,
-//           another may be in Sync. What was appended before that was called survives; of what is
-//           appended meanwhile, any part.
+//           at a time, but for WritableFile::SyncFlushed.
 // Errors    kNotFound where a file to open is missing, else kIoError; the message names the file.
 // Promises  the store relies on: what was appended before Sync() returned ok survives a power cut,
 //           in a file that keeps its name if SyncDir() of its folder returned ok after it got that
@@ -53,8 +51,12 @@ class WritableFile {
   virtual Status Append(std::string_view data) = 0;
   // Hands what was appended to the system: it then survives the end of this process.
   virtual Status Flush() = 0;
-  // Flush, and wait until it survives a power cut. Of a log: see Threads above.
+  // Flush, and wait until it survives a power cut.
   virtual Status Sync() = 0;
+  // Waits until all that Flush handed over before this call survives a power cut. The store calls
+  // it on a log while another thread goes on appending and flushing: override it where Sync could
+  // not be called so.
+  virtual Status SyncFlushed() { return Sync(); }
   // Flush and close. Nothing may follow.
   virtual Status Close() = 0;
 };

@@ -99,6 +99,10 @@ class FaultyFileSystem::WriteHandle final : public WritableFile {
     Status fault = faults_->Ask({FileCallKind::kSync, path_});
     return fault.ok() ? file_->Sync() : fault;
   }
+  Status SyncFlushed() override {
+    Status fault = faults_->Ask({FileCallKind::kSync, path_});
+    return fault.ok() ? file_->SyncFlushed() : fault;
+  }
   Status Close() override {
     Status fault = faults_->Ask({FileCallKind::kClose, path_});
     return fault.ok() ? file_->Close() : fault;

@@ -88,10 +88,10 @@ Result<size_t> ReadUpToAt(const Fd& fd, const std::string& path, uint64_t offset
   return done;
 }
 
-Status SyncFd(const Fd& fd, const std::string& path) {
+Status SyncFd(int fd, const std::string& path) {
   int result;
   do {
-    result = ::fdatasync(fd.get());
+    result = ::fdatasync(fd);
   } while (result != 0 && errno == EINTR);
   return result == 0 ? Status::Ok() : PosixError("fdatasync", path, errno);
 }

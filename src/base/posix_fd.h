@@ -55,6 +55,7 @@ Result<size_t> ReadUpTo(const Fd& fd, const std::string& path, char* to, size_t 
 Result<size_t> ReadUpToAt(const Fd& fd, const std::string& path, uint64_t offset, char* to,
                           size_t bytes);
 // Waits until the bytes, and what is needed to find them, survive a power cut.
-Status SyncFd(const Fd& fd, const std::string& path);
+Status SyncFd(int fd, const std::string& path);
+inline Status SyncFd(const Fd& fd, const std::string& path) { return SyncFd(fd.get(), path); }
 
 }  // namespace weft::base

@@ -49,6 +49,7 @@ size_t LogWindowBytesMax(const Fd& fd) {
 
 MappedLogFile::MappedLogFile(Fd fd, std::string path, uint64_t end, size_t window_bytes_max)
     : fd_(std::move(fd)),
+      synced_fd_(fd_.get()),
       path_(std::move(path)),
       window_bytes_max_(window_bytes_max),
       end_(end),
@@ -153,6 +154,10 @@ Status MappedLogFile::Sync() {
   if (failed_.ok()) failed_ = SyncFd(fd_, path_);
   return failed_;
 }
+
+// What was flushed lies in the page cache, whether it came there by a window or a write. An error
+// is the caller's to remember: another sync may succeed without what this one lost.
+Status MappedLogFile::SyncFlushed() { return SyncFd(synced_fd_, path_); }
 
 Status MappedLogFile::Close() {
   if (plain_ != nullptr) return plain_->Close();

@@ -10,7 +10,7 @@
 // Atomic    a process that ends at any instruction leaves a prefix of what was appended: a run of
 //           bytes up to a Flush or a block's end becomes visible, with its first 8 bytes, last. A
 //           record's header is in these, so that half a record still reads as zeros.
-// Threads   one at a time.
+// Threads   one at a time, but for SyncFlushed: it looks at nothing that an append changes.
 // Errors    as weft/file_system.h says; a full disk is an error of Append or Flush, never a signal:
 //           only allocated blocks are touched. A file that failed once stays failed.
 // Cost      an append: one copy, and a page fault for each page; a window: four system calls.
@@ -43,6 +43,7 @@ class MappedLogFile final : public WritableFile {
   Status Append(std::string_view data) override;
   Status Flush() override;
   Status Sync() override;
+  Status SyncFlushed() override;
   Status Close() override;
 
  private:
@@ -56,6 +57,7 @@ class MappedLogFile final : public WritableFile {
   Status FallBack();
 
   Fd fd_;
+  const int synced_fd_;  // the same file, whoever owns it: SyncFlushed's
   const std::string path_;
   const size_t window_bytes_max_;
   uint64_t end_;  // of what was appended

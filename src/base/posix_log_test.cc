@@ -12,6 +12,7 @@
 #include <atomic>
 #include <random>
 #include <string>
+#include <thread>
 
 #include "base/test_folder.h"
 
@@ -108,6 +109,32 @@ TEST_F(PosixLog, AppendingGoesOnAtTheEndAndBehindZerosOnAWindow) {
 
 // A child appends until it is killed. What it said was flushed must be there; behind it, a prefix
 // of what it went on to append, cut where nothing or the first bytes of a record are missing.
+// Appends records while another thread syncs all the time; they must come out as they went in.
+void AppendBesideSyncs(WritableFile* file, const std::string& path) {
+  std::atomic<bool> done = false;
+  std::thread syncer([&] {
+    while (!done) ASSERT_TRUE(file->SyncFlushed().ok());
+  });
+  std::string expected;
+  for (uint64_t i = 0; i < 20000; i++) {
+    const std::string record = Record(i);
+    expected += record;
+    ASSERT_TRUE(file->Append(record.substr(0, record.size() / 2)).ok());
+    ASSERT_TRUE(file->Append(record.substr(record.size() / 2)).ok());
+    ASSERT_TRUE(file->Flush().ok());
+  }
+  done = true;
+  syncer.join();
+  ASSERT_TRUE(file->Close().ok());
+  EXPECT_TRUE(Contents(path) == expected);
+}
+
+TEST_F(PosixLog, AnotherThreadMaySyncWhatWasFlushed) {
+  AppendBesideSyncs(OpenMapped(path_).get(), path_);
+  auto plain = PosixFileSystem()->NewWritableFile(folder_ / "plain", FileUse::kOther);
+  AppendBesideSyncs(plain->get(), folder_ / "plain");
+}
+
 TEST_F(PosixLog, KilledProcessLeavesAPrefixAndZeros) {
   void* shared = ::mmap(nullptr, sizeof(std::atomic<uint64_t>), PROT_READ | PROT_WRITE,
                         MAP_SHARED | MAP_ANONYMOUS, -1, 0);

@@ -1,6 +1,6 @@
 // base/posix_writers.h: the system's files, written at their end.
 //
-// Threads   one at a time.
+// Threads   one at a time, but for SyncFlushed.
 // Errors    as weft/file_system.h says. A file that failed once stays failed, and says the same
 //           again: what of its end is in place is not known, and a sync repeated after a failed one
 //           would promise what the system may have thrown away.
@@ -29,6 +29,7 @@ class BufferedWritableFile final : public WritableFile {
   Status Append(std::string_view data) override;
   Status Flush() override;
   Status Sync() override;
+  Status SyncFlushed() override { return SyncFd(fd_, path_); }
   Status Close() override;
 
  private:

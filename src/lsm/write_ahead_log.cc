@@ -10,6 +10,7 @@ void WriteAheadLog::Begin(std::unique_ptr<WritableFile> file, uint64_t number, u
   writer_ = std::make_unique<LogWriter>(current_.get(), bytes);
   base::MutexLock lock(&mutex_);
   unsynced_.push_back({current_, number});
+  appended_.fetch_add(bytes, std::memory_order_release);  // as in Append
 }
 
 Status WriteAheadLog::Append(std::string_view record) {
@@ -27,7 +28,7 @@ Status WriteAheadLog::Append(std::string_view record) {
 
 Status WriteAheadLog::SyncFiles(const std::deque<File>& files) {
   for (const File& each : files) {
-    if (Status status = each.file->Sync(); !status.ok()) return status;
+    if (Status status = each.file->SyncFlushed(); !status.ok()) return status;
   }
   return {};
 }

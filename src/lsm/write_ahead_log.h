@@ -27,10 +27,10 @@ namespace weft::lsm {
 
 class WriteAheadLog {
  public:
-  // Bytes ever appended, over all files: what SyncUpTo takes.
+  // Bytes ever appended, over all files, and of those found in them: what SyncUpTo takes.
   using Ticket = uint64_t;
 
-  // Goes on in `file`, which holds `bytes` already and is synced as far as that.
+  // Goes on in `file`, which holds `bytes` already, synced or not: they count as appended.
   void Begin(std::unique_ptr<WritableFile> file, uint64_t number, uint64_t bytes = 0);
   Status Append(std::string_view record);
   // Of everything appended so far.

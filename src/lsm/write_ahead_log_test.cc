@@ -10,6 +10,7 @@
 #include "base/faulty_file_system.h"
 #include "base/memory_file_system.h"
 #include "lsm/log_reader.h"
+#include "lsm/log_writer.h"
 
 namespace weft::lsm {
 namespace {
@@ -73,6 +74,20 @@ TEST_F(WriteAheadLogTest, WhatIsSyncedIsNotSyncedAgain) {
   EXPECT_TRUE(synced);
   ASSERT_TRUE(log.SyncUpTo(ticket, &synced).ok());
   EXPECT_FALSE(synced);
+}
+
+// A process that ended may have left it without a sync.
+TEST_F(WriteAheadLogTest, WhatALogHeldBeforeIsSyncedToo) {
+  std::unique_ptr<WritableFile> file = New("/d/1.log");
+  ASSERT_TRUE(LogWriter(file.get()).AddRecord("one").ok());
+  ASSERT_TRUE(file->Flush().ok());
+  const uint64_t bytes = *files.GetFileSize("/d/1.log");
+  log.Begin(std::move(*files.NewAppendableFile("/d/1.log", FileUse::kLog)), 1, bytes);
+  const Result<uint64_t> closed = log.Close();
+  ASSERT_TRUE(closed.has_value());
+  EXPECT_EQ(closed.value(), bytes);
+  PowerCut();
+  EXPECT_EQ(RecordsOf("/d/1.log"), std::vector<std::string>{"one"});
 }
 
 TEST_F(WriteAheadLogTest, ForgottenLogsNeedNoSync) {

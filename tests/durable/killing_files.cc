@@ -45,6 +45,9 @@ class KillingFile final : public WritableFile {
   Status Sync() override {
     return killer_->Run([&] { return file_->Sync(); }, [] {});
   }
+  Status SyncFlushed() override {
+    return killer_->Run([&] { return file_->SyncFlushed(); }, [] {});
+  }
   Status Close() override {
     return killer_->Run([&] { return file_->Close(); }, [] {});
   }
