@@ -41,7 +41,16 @@ Status CheckForeign(Foreign* foreign) {
     first = false;
     foreign->largest.assign(key.user_key);
   }
-  return entries->status();
+  if (!entries->status().ok()) return entries->status();
+  return first ? NotIngestible(foreign->path, "holds nothing") : Status();
+}
+
+// Of a linked file only its maker knows whether it was synced.
+Status SyncContents(FileSystem* files, const std::string& path) {
+  auto file = files->NewAppendableFile(path, FileUse::kOther);
+  if (!file) return file.error();
+  Status status = (*file)->Sync();
+  return status.ok() ? (*file)->Close() : status;
 }
 
 }  // namespace
@@ -108,6 +117,7 @@ Status DbImpl::Ingest(std::span<const std::string> paths, bool move) {
   // Writers wait: what they write comes after, and the memtables are empty.
   base::MutexLock write_lock(&write_mutex_);
   if (Status status = FlushAllLocked(); !status.ok()) return status;
+  if (Status status = CheckNumbersLeft(tables.size()); !status.ok()) return status;
   uint64_t job;
   {
     base::MutexLock lock(&mutex_);
@@ -132,9 +142,16 @@ Status DbImpl::Ingest(std::span<const std::string> paths, bool move) {
     placing_deep_ = false;
   }
   versions_->EndJob(job);
-  if (status.ok()) InstallViewLocked();
+  // The numbers are used, whatever became of the tables. Before the view: who finds the tables that
+  // were taken as they are must see those that were written anew.
   visible_.store(assigned_, std::memory_order_release);
   visible_.notify_all();
+  if (status.ok()) {
+    // It is empty. Another one takes what follows, or a reader that holds the view of before could
+    // see later writes without the tables.
+    active_ = std::make_shared<MemTable>(comparator_, memtable_blocks_);
+    InstallViewLocked();
+  }
   ingesting_ = false;
   room_.NotifyAll();
   RemoveObsoleteFilesLocked();
@@ -172,8 +189,14 @@ Status DbImpl::TakeTable(const std::string& path, const table::Table& source,
   table.smallest = table::MakeInternalKey(smallest, number, table::ValueType::kValue);
   table.largest = table::MakeInternalKey(largest, number, table::ValueType::kValue);
   const std::string to = TableFileName(dir_, table.number);
-  Status status =
-      apart ? LinkOrCopy(files_, path, to) : WriteAnew(source, to, sequence, &table.bytes);
+  Status status;
+  if (apart) {
+    bool linked = false;
+    status = LinkOrCopy(files_, path, to, &linked);
+    if (status.ok() && linked) status = SyncContents(files_, to);
+  } else {
+    status = WriteAnew(source, to, sequence, &table.bytes);
+  }
   if (status.ok()) edit->new_files.push_back(std::move(table));
   return status;
 }

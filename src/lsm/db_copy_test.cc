@@ -3,12 +3,15 @@
 
 #include <map>
 #include <memory>
+#include <random>
 #include <string>
 #include <vector>
 
 #include "base/faulty_file_system.h"
 #include "base/memory_file_system.h"
 #include "lsm/store_copy.h"
+#include "table/internal_key.h"
+#include "table/table_builder.h"
 #include "weft/db.h"
 
 namespace weft {
@@ -215,6 +218,36 @@ TEST_F(DbCopyTest, WhatIsNoTableOfAWriterIsRefusedAndNothingIsLost) {
     }
   }
   ExpectModel();
+}
+
+TEST_F(DbCopyTest, WhatIsIngestedSurvivesAPowerCutAlsoWhereNobodyHadSyncedIt) {
+  Open();
+  const std::string synced = Table("/synced.ldb", 0, 100, "v");
+  const std::string unsynced = "/unsynced.ldb";
+  auto file = memory.NewWritableFile(unsynced, FileUse::kTable);
+  ASSERT_TRUE((*file)->Append(*memory.Contents(synced)).ok());
+  ASSERT_TRUE((*file)->Close().ok());
+  ASSERT_TRUE(db->Ingest({{unsynced}}, false).ok());
+  std::mt19937_64 random(1);
+  const auto copy = memory.Copy();
+  copy->Crash(&random, base::CrashKind::kDropAll);
+  db.reset();
+  options.file_system = copy.get();
+  Open();
+  EXPECT_EQ(All(db.get()), model);
+  db.reset();
+  options.file_system = &files;
+}
+
+TEST_F(DbCopyTest, AnEmptyTableIsNotIngested) {
+  Open();
+  const table::InternalComparator comparator(BytewiseComparator());
+  table::TableFormat format;
+  format.comparator = &comparator;
+  auto file = memory.NewWritableFile("/empty.ldb", FileUse::kTable);
+  ASSERT_TRUE(table::TableBuilder(format, file->get()).Finish().ok());
+  ASSERT_TRUE((*file)->Close().ok());
+  EXPECT_EQ(db->Ingest({{"/empty.ldb"}}, false).code(), Code::kInvalidArgument);
 }
 
 TEST_F(DbCopyTest, AnIngestThatFailsAnywhereTakesEffectWhollyOrNotAtAll) {

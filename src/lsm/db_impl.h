@@ -103,6 +103,7 @@ class DbImpl final : public Db {
   // db_write.cc
   Status MakeRoom(bool force) WEFT_REQUIRES(write_mutex_) WEFT_EXCLUDES(mutex_);
   bool MustWaitLocked(bool* stopped) WEFT_REQUIRES(mutex_);
+  Status CheckNumbersLeft(uint64_t count) const WEFT_REQUIRES(write_mutex_);
   void SwitchMemTableLocked() WEFT_REQUIRES(write_mutex_, mutex_);
   void Publish(table::SequenceNumber first, table::SequenceNumber last);
   void WaitUntilPublished(table::SequenceNumber last) const;

@@ -98,11 +98,13 @@ Result<std::unique_ptr<DbImpl>> DbImpl::Open(const DbOptions& options, const std
 
 Status DbImpl::OpenFiles() {
   if (!read_only_) {
-    // Whether the store is there is decided by the file CURRENT.
-    if (!files_->FileExists(dir_) && !options_.create_if_missing) return DoesNotExist(dir_);
+    // Whether the store is there is decided by the file CURRENT: a program's files may know no
+    // folders.
+    const bool missing = !files_->FileExists(CurrentFileName(dir_));
+    if (missing && !options_.create_if_missing) return DoesNotExist(dir_);
     if (Status status = files_->CreateDir(dir_); !status.ok()) return status;
     // Also where the folder is there: an opening that failed may have left its name unsynced.
-    if (!files_->FileExists(CurrentFileName(dir_))) {
+    if (missing) {
       if (Status status = files_->SyncDir(ParentOf(dir_)); !status.ok()) return status;
     }
     Result<std::unique_ptr<FileLock>> lock = files_->LockFile(LockFileName(dir_));
@@ -255,13 +257,24 @@ void DbImpl::StopThreads() {
 
 void DbImpl::Close() {
   StopThreads();
+  bool healthy;
+  {
+    // A listener that is still to be told may use the store, but nobody would make room for it.
+    base::MutexLock lock(&mutex_);
+    healthy = background_error_.ok();
+    if (healthy) background_error_ = Status(Code::kRetryLater, dir_ + " is being closed");
+    writes_failed_.store(true, std::memory_order_release);
+    room_.NotifyAll();
+    compact_done_.NotifyAll();
+  }
+  events_.Finish();
   if (read_only_ || !opened_) return;
   base::MutexLock lock(&mutex_);
   if (spare_.file != nullptr) {
     (void)spare_.file->Close();
     (void)files_->RemoveFile(LogFileName(dir_, spare_.number));
   }
-  if (!background_error_.ok()) return;
+  if (!healthy) return;
   Result<uint64_t> bytes = log_.Close();
   Status status = bytes ? CloseMark{active_log_, *bytes}.Write(files_, dir_) : bytes.error();
   if (!status.ok()) Log("closing: " + status.ToString());

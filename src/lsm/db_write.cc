@@ -70,6 +70,7 @@ Status DbImpl::Write(const WriteOptions& options, WriteBatch* batch) {
   {
     WriteLock lock(&write_mutex_);
     if (Status status = MakeRoom(false); !status.ok()) return status;
+    if (Status status = CheckNumbersLeft(count); !status.ok()) return status;
     first = assigned_ + 1;
     WriteBatchInternal::SetSequence(batch, first);
     if (Status status = log_.Append(batch->contents()); !status.ok()) {
@@ -95,6 +96,12 @@ Status DbImpl::Write(const WriteOptions& options, WriteBatch* batch) {
   if (synced) statistics_.Add(Statistics::kLogSyncs, 1);
   if (!status.ok()) FailWrites(status);
   return status;
+}
+
+// Only a store whose files were made up gets as far.
+Status DbImpl::CheckNumbersLeft(uint64_t count) const {
+  if (assigned_ < table::kSequenceMax - count) return {};
+  return {Code::kNoMemory, dir_ + ": no sequence number is left"};
 }
 
 void DbImpl::Publish(table::SequenceNumber first, table::SequenceNumber last) {

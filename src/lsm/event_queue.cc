@@ -9,8 +9,10 @@ EventQueue::EventQueue(std::vector<std::shared_ptr<EventListener>> listeners)
   if (anybody()) thread_ = std::thread([this] { Deliver(); });
 }
 
-EventQueue::~EventQueue() {
-  if (!anybody()) return;
+EventQueue::~EventQueue() { Finish(); }
+
+void EventQueue::Finish() {
+  if (!thread_.joinable()) return;
   {
     base::MutexLock lock(&mutex_);
     ending_ = true;

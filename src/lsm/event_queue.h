@@ -3,7 +3,7 @@
 // So that whoever has something to tell may hold locks, and a slow listener delays nobody. Without
 // listeners there is no thread and telling costs a branch.
 //
-// Threads   Tell: any. The destructor returns when everything told has been delivered.
+// Threads   Tell: any. Finish: one, once nobody else tells.
 #pragma once
 
 #include <deque>
@@ -28,6 +28,9 @@ class EventQueue {
 
   bool anybody() const { return !listeners_.empty(); }
   void Tell(Event event) WEFT_EXCLUDES(mutex_);
+  // Returns when everything told has been delivered, also what listeners made be told meanwhile.
+  // What is told after it reaches nobody.
+  void Finish() WEFT_EXCLUDES(mutex_);
 
  private:
   void Deliver();

@@ -116,7 +116,7 @@ Status LogReplay::Take(std::string_view record, const Apply& apply, Break* why) 
   if (!WriteBatchInternal::Check(record).ok()) return {};
   const table::SequenceNumber first = WriteBatchInternal::SequenceOf(record);
   const uint32_t count = WriteBatchInternal::CountOf(record);
-  if (first <= last_ || first + count > table::kSequenceMax) return {};
+  if (first <= last_ || first > table::kSequenceMax - count) return {};
   *why = Break::kHole;
   if (!GoesOn(first)) return {};
   *why = Break::kNone;

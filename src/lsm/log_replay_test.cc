@@ -89,6 +89,22 @@ TEST_F(LogReplayTest, TheFirstLogMayBeginBehindNumbersThatNobodyGot) {
   EXPECT_EQ(Replay(true, 5), "9-12");
 }
 
+TEST_F(LogReplayTest, NumbersThatNoWriteCanHaveAreDamage) {
+  WriteBatch batch;
+  batch.Put("a", "1");
+  batch.Put("b", "2");
+  for (const table::SequenceNumber first :
+       {table::kSequenceMax - 1, table::kSequenceMax, ~uint64_t{0}, ~uint64_t{0} - 1}) {
+    WriteBatchInternal::SetSequence(&batch, first);
+    std::string log;
+    StringSink file(&log);
+    ASSERT_TRUE(LogWriter(&file).AddRecord(batch.contents()).ok());
+    SetLog(kA, log);
+    EXPECT_EQ(Replay(false, 0), "0-0; 000004.log") << first;
+    EXPECT_EQ(Replay(true, 0), "error") << first;
+  }
+}
+
 TEST_F(LogReplayTest, WhatAPowerCutMayLeaveIsNoErrorToParanoidReaders) {
   SetLog(kA, Log(1, 5));
   SetLog(kB, Log(9, 12));

@@ -197,14 +197,15 @@ Status Repair::TakeLog(uint64_t number) {
   while (reader.Read(&record)) {
     // Numbers that do not rise were never written by a store: nothing may hide what is newer.
     if (record.size() < WriteBatchInternal::kHeaderBytes ||
-        !WriteBatchInternal::Check(record).ok() || WriteBatchInternal::SequenceOf(record) <= last) {
+        !WriteBatchInternal::Check(record).ok() || WriteBatchInternal::SequenceOf(record) <= last ||
+        WriteBatchInternal::SequenceOf(record) >
+            table::kSequenceMax - WriteBatchInternal::CountOf(record)) {
       refused += record.size();
       continue;
     }
     const uint32_t count = WriteBatchInternal::CountOf(record);
     if (count == 0) continue;  // takes no number: the next record has the same one
     last = WriteBatchInternal::SequenceOf(record) + count - 1;
-    if (last > table::kSequenceMax) break;
     if (Status status = WriteBatchInternal::InsertInto(record, memtable.get()); !status.ok()) {
       return status;
     }
