@@ -5,10 +5,12 @@
 #include "convert.h"
 #include "env_files.h"
 #include "file_names.h"
+#include "leveldb/comparator.h"
 #include "lsm/file_names.h"
 #include "lsm/log_reader.h"
 #include "lsm/version_edit.h"
 #include "lsm/write_batch_internal.h"
+#include "policies.h"
 #include "table/internal_key.h"
 #include "table/table.h"
 #include "table/table_iterator.h"
@@ -148,7 +150,12 @@ leveldb::Status DumpTable(FileSystem* files, const std::string& path, Printer* t
   if (!bytes) return ToLevelDb(bytes.error());
   Result<std::unique_ptr<RandomAccessFile>> file = files->NewRandomAccessFile(path);
   if (!file) return ToLevelDb(file.error());
-  auto opened = table::Table::Open({}, std::move(*file), bytes.value(), path);
+  // Which order the store has is not known, and the index of a table in plain bytewise order is
+  // held to that: internal keys are in another.
+  const UserComparator order(leveldb::BytewiseComparator());
+  table::TableReadOptions how;
+  how.order = static_cast<const Comparator*>(&order);
+  auto opened = table::Table::Open(how, std::move(*file), bytes.value(), path);
   if (!opened) return ToLevelDb(opened.error());
   const std::unique_ptr<table::TableIterator> it = (*opened)->NewIterator({});
   for (it->SeekToFirst(); it->Valid(); it->Next()) to->Print(EntryText(it->key(), it->value()));

@@ -7,6 +7,7 @@
 #include "leveldb/options.h"
 #include "native_iterator.h"
 #include "native_options.h"
+#include "policies.h"
 #include "table/table.h"
 #include "table/table_iterator.h"
 
@@ -16,9 +17,12 @@ using weft::compat::ToLevelDb;
 using weft::compat::View;
 
 struct Table::Rep {
-  explicit Rep(const Options& given) : options(given) {}
+  explicit Rep(const Options& given) : options(given), order(given.comparator) {}
 
-  const weft::compat::NativeOptions options;  // outlives the table below
+  const weft::compat::NativeOptions options;  // outlives the table below, as does the order
+  // As the program's own order, whatever it is: programs look into stores' tables with the plain
+  // bytewise one, which is not quite theirs, and our own takes that for damage.
+  const weft::compat::UserComparator order;
   std::unique_ptr<weft::table::Table> ours;
 };
 
@@ -28,7 +32,7 @@ Status Table::Open(const Options& options, RandomAccessFile* file, uint64_t file
   auto rep = std::make_unique<Rep>(options);
   const weft::DbOptions& native = rep->options.options();
   weft::table::TableReadOptions how;
-  how.order = native.comparator;
+  how.order = static_cast<const weft::Comparator*>(&rep->order);
   how.filter = native.filter_policy.get();
   how.cache = native.block_cache.get();
   how.verify = native.paranoid_checks;
