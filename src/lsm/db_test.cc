@@ -3,8 +3,6 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <atomic>
-#include <chrono>
 #include <map>
 #include <random>
 #include <set>
@@ -16,10 +14,7 @@
 #include "base/memory_file_system.h"
 #include "base/mutex.h"
 #include "lsm/file_names.h"
-#include "lsm/log_writer.h"
 #include "lsm/manifest.h"
-#include "lsm/string_file.h"
-#include "lsm/write_batch_internal.h"
 
 namespace weft {
 namespace {
@@ -445,65 +440,6 @@ TEST_F(DbTest, EventsTellOfFlushesAndCompactions) {
     if (path.ends_with(".ldb")) tables.insert(path);
   }
   EXPECT_EQ(recorder->tables, tables);
-}
-
-TEST_F(DbTest, AListenerMayUseAStoreThatIsBeingClosed) {
-  class User final : public EventListener {
-   public:
-    void OnFlush(const FlushEvent&) override {
-      called = true;
-      std::this_thread::sleep_for(std::chrono::milliseconds(50));  // closing waits by then
-      std::string text;
-      EXPECT_TRUE(db->GetProperty("leveldb.stats", &text));
-      for (int i = 0; i < 100; i++) (void)db->Put({}, "late", std::string(4096, 'v'));
-      EXPECT_TRUE(db->Get({}, "key", &text).ok());
-      done = true;
-    }
-    Db* db = nullptr;
-    std::atomic<bool> called = false, done = false;
-  };
-  auto user = std::make_shared<User>();
-  options.listeners = {user};
-  Open();
-  user->db = db.get();
-  ASSERT_TRUE(db->Put({}, "key", "value").ok());
-  ASSERT_TRUE(db->Flush().ok());
-  while (!user->called) std::this_thread::yield();
-  Close();
-  EXPECT_TRUE(user->done);
-  options.listeners.clear();
-  Open();
-  EXPECT_EQ(Get("key"), "value");
-}
-
-// As a manifest or log that somebody made up may have it.
-TEST_F(DbTest, WithoutASequenceNumberLeftWritesAreErrors) {
-  Open();
-  Close();
-  WriteBatch last;
-  last.Put("key", "value");
-  WriteBatchInternal::SetSequence(&last, table::kSequenceMax - 2);
-  std::string log;
-  lsm::StringSink sink(&log);
-  ASSERT_TRUE(lsm::LogWriter(&sink).AddRecord(last.contents()).ok());
-  ASSERT_TRUE(files.RemoveFile("/db/CLOSED").ok());
-  std::vector<std::string> names;
-  ASSERT_TRUE(files.GetChildren("/db", &names).ok());
-  for (const std::string& name : names) {
-    if (!name.ends_with(".log")) continue;
-    ASSERT_TRUE(files.SetContents("/db/" + name, log).ok());
-  }
-  Open();
-  EXPECT_EQ(Get("key"), "value");
-  WriteBatch two;
-  two.Delete("a");
-  two.Delete("b");
-  EXPECT_EQ(db->Write({}, &two).code(), Code::kNoMemory);
-  EXPECT_TRUE(db->Put({}, "key", "newest").ok());
-  EXPECT_EQ(db->Put({}, "key", "one too many").code(), Code::kNoMemory);
-  EXPECT_EQ(Get("key"), "newest");
-  Open();
-  EXPECT_EQ(Get("key"), "newest");
 }
 
 TEST_F(DbTest, PropertiesHaveLevelDbsNames) {
