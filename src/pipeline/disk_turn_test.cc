@@ -250,7 +250,7 @@ TEST_F(DiskTurnTest, UnreadableItemIsAnErrorForEveryCommand) {
 TEST_F(DiskTurnTest, NoIncrementIsLostToEviction) {
   constexpr int kThreads = 3;
   constexpr int kCounters = 5;
-  const uint32_t rounds = cache::Rounds(3000);
+  const uint32_t rounds = cache::Rounds(3000) / kCounters * kCounters;
   CacheOptions options;
   options.memory_bytes = 2u << 20;
   options.object_bytes_max = 64u << 10;

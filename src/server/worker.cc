@@ -157,6 +157,9 @@ void Worker::Stop(Source* source) {
   peer.scanned_bytes = 0;
   connection.Consume(source->stopped->begin);
   if (turn_ != nullptr && turn_->waiting(source->number)) return WaitForDisk(source);
+  // A client that does not read may be away for long: what it would be told is read again then.
+  peer.answers.reset();
+  peer.vain_rounds = 0;
   connection.HasMore();
 }
 

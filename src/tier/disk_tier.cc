@@ -63,11 +63,13 @@ DiskTier::~DiskTier() {
     }
     syncer_.join();
   }
-  if (db_ == nullptr || failed()) return;
-  // Nobody is left to be told of an error; the store's log is. Without the flush the next start
-  // would read the log.
-  (void)Sync();
-  (void)db_->Flush();
+  if (db_ != nullptr && !failed()) {
+    // Nobody is left to be told of an error; the store's log is. Without the flush the next start
+    // would read the log.
+    (void)Sync();
+    (void)db_->Flush();
+  }
+  db_.reset();  // its threads call back until it is gone
 }
 
 DbOptions DiskTier::MakeDbOptions() {

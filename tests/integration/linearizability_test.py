@@ -1,9 +1,11 @@
 """Histories of a running server, checked by the net_histories driver (tests/linearizability)."""
 
+import contextlib
 import os
 import pathlib
 import subprocess
 import tempfile
+import threading
 
 import harness
 from harness import Server, Skip, check
@@ -48,34 +50,54 @@ def test_linearizable_over_a_unix_socket():
             return _histories(server)
 
 
+@contextlib.contextmanager
+def _filling(server, value_bytes, full_items):
+    """Other keys are stored all the while, so that what is in use is evicted again and again."""
+    stop, full = threading.Event(), threading.Event()
+    value = b"f" * value_bytes
+
+    def fill():
+        with server.connect() as client:
+            i = 0
+            while not stop.is_set():
+                batch = b"".join(
+                    b"set fill%d 0 0 %d noreply\r\n%s\r\n" % (j % 20000, value_bytes, value)
+                    for j in range(i, i + 50)
+                )
+                client.send(batch + b"mn\r\n")
+                client.line()
+                i += 50
+                if i > full_items:
+                    full.set()
+
+    filler = threading.Thread(target=fill)
+    filler.start()
+    full.wait(60)
+    try:
+        yield
+    finally:
+        stop.set()
+        filler.join()
+
+
 def test_linearizable_while_evicting():
-    import threading
+    with Server(memory_mb=64, threads=4) as server, _filling(server, 20000, 5000):
+        return _histories(server, "--evicting")
 
-    with Server(memory_mb=64, threads=4) as server:
-        stop, full = threading.Event(), threading.Event()
 
-        def fill():
-            with server.connect() as client:
-                i = 0
-                while not stop.is_set():
-                    batch = b"".join(
-                        b"set fill%d 0 0 20000 noreply\r\n%s\r\n" % (j, b"f" * 20000)
-                        for j in range(i, i + 50)
-                    )
-                    client.send(batch + b"mn\r\n")
-                    client.line()
-                    i += 50
-                    if i > 5000:  # 100 MB
-                        full.set()
-
-        filler = threading.Thread(target=fill)
-        filler.start()
-        full.wait(60)
-        try:
-            return _histories(server, "--evicting")
-        finally:
-            stop.set()
-            filler.join()
+def test_linearizable_over_the_disk():
+    """With --data nothing is lost to eviction, so that is no excuse."""
+    notes = []
+    for net in harness.nets():
+        with tempfile.TemporaryDirectory() as folder:
+            flags = ["--data", folder, "-I", "64k"]
+            with Server(memory_mb=2, threads=4, net=net, flags=flags) as server:
+                with _filling(server, 4000, 1000):
+                    note = _histories(server)
+                hits = int(server.stats(b"data")["lookup_hits"])
+                check(hits > 0, "nothing came from disk")
+                notes.append(f"{net or 'default'}: {note}, {hits} from disk")
+    return "; ".join(notes)
 
 
 if __name__ == "__main__":
