@@ -45,7 +45,7 @@ class Arena {
   char* AllocateAligned(size_t bytes) { return AllocateFrom(bytes, kLineBytes); }
 
   // Pieces and what is left of chunks. The rest of the huge block that chunks are cut from, up
-  // to kHugeBlockBytes, is reserved as well and not in it: of that memory nothing was touched.
+  // to kHugeBlockBytes, is reserved as well and not in it: nothing of it is in use.
   size_t MemoryUsage() const { return reserved_bytes_.load(std::memory_order_relaxed); }
 
  private:
