@@ -68,6 +68,7 @@ class Db {
   virtual Status Put(const WriteOptions& options, std::string_view key, std::string_view value) = 0;
   // Ok also where there is no such key.
   virtual Status Delete(const WriteOptions& options, std::string_view key) = 0;
+  // kInvalidArgument: a batch of 4 GiB or more (so for Put and Delete).
   virtual Status Write(const WriteOptions& options, WriteBatch* batch) = 0;
 
   // kNotFound, and *value unchanged, where there is no such key.

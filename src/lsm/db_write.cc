@@ -59,6 +59,8 @@ Status DbImpl::Write(const WriteOptions& options, WriteBatch* batch) {
   if (read_only_) return {Code::kInvalidArgument, dir_ + " is open for reading only"};
   const uint32_t count = batch->Count();
   const size_t bytes = batch->ApproximateSize();
+  // Lengths in it have 32 bits, so one that holds a longer key or value is longer, too.
+  if (bytes > UINT32_MAX) return {Code::kInvalidArgument, "a batch of 4 GiB or more"};
   if (const uint64_t us = throttle_.Admit(bytes); us > 0) {
     statistics_.Add(Statistics::kSlowdowns, 1);
     statistics_.Add(Statistics::kSlowdownUs, us);
