@@ -76,7 +76,8 @@ Result ToResult(Verb verb, Outcome outcome) {
     case Outcome::kNotNumeric: return Result::kNotNumeric;
     case Outcome::kTooLarge:
     case Outcome::kNoMemory:
-    case Outcome::kBadKey: return Result::kFailed;
+    case Outcome::kBadKey:
+    case Outcome::kIoError: return Result::kFailed;
   }
   return Result::kFailed;
 }
