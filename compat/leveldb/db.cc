@@ -70,7 +70,8 @@ class Store final : public DB {
     const std::string_view from = begin == nullptr ? std::string_view() : View(*begin);
     const std::string_view to = end == nullptr ? std::string_view() : View(*end);
     // LevelDB's call tells nothing; what failed shows in the log and in the next write.
-    (void)ours_->CompactRange(begin == nullptr ? nullptr : &from, end == nullptr ? nullptr : &to);
+    (void)ours_->CompactRange({.rewrite_deepest = false}, begin == nullptr ? nullptr : &from,
+                              end == nullptr ? nullptr : &to);
   }
 
  private:

@@ -90,9 +90,12 @@ class Db {
   virtual void GetApproximateSizes(std::span<const KeyRange> ranges, std::span<uint64_t> bytes) = 0;
   // Compacts all keys from *begin to *end, both included; null: from the first, to the last. After
   // it the tables hold no entry of that range that was deleted or superseded before the call and
-  // that no snapshot sees. Every table of the range is written anew, once or more. Waits for the
-  // end.
-  virtual Status CompactRange(const std::string_view* begin, const std::string_view* end) = 0;
+  // that no snapshot sees (but see rewrite_deepest). Waits for the end.
+  virtual Status CompactRange(const CompactRangeOptions& options, const std::string_view* begin,
+                              const std::string_view* end) = 0;
+  Status CompactRange(const std::string_view* begin, const std::string_view* end) {
+    return CompactRange(CompactRangeOptions(), begin, end);
+  }
   // Writes the memtable as a table and waits for it.
   virtual Status Flush() = 0;
 

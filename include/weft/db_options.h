@@ -94,6 +94,13 @@ struct ReadOptions {
   std::optional<std::string_view> upper_bound = {};
 };
 
+struct CompactRangeOptions {
+  // Writes every table of the deepest level anew that nothing was merged into. Without it, as in
+  // LevelDB, deletions and superseded entries may stay there: those that a snapshot saw when they
+  // came, or that came in a table that was flushed or moved to that level.
+  bool rewrite_deepest = true;
+};
+
 struct WriteOptions {
   // False: an acknowledged write survives the end of the process, not a power cut.
   bool sync = false;

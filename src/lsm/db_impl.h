@@ -58,7 +58,9 @@ class DbImpl final : public Db {
   bool GetProperty(std::string_view name, std::string* value) override;
   DbStatistics Statistics() const override;
   void GetApproximateSizes(std::span<const KeyRange> ranges, std::span<uint64_t> bytes) override;
-  Status CompactRange(const std::string_view* begin, const std::string_view* end) override;
+  using Db::CompactRange;
+  Status CompactRange(const CompactRangeOptions& options, const std::string_view* begin,
+                      const std::string_view* end) override;
   Status Flush() override;
   Status Checkpoint(const std::string& dir) override;
   Status Ingest(std::span<const std::string> paths, bool move) override;

@@ -27,7 +27,8 @@ Status DbImpl::Flush() {
 // Level by level down to the deepest that holds keys of the range. What nothing was merged into
 // there is written anew in place: it may hold entries that a snapshot kept, or that came there in a
 // table that was flushed or moved to it.
-Status DbImpl::CompactRange(const std::string_view* begin, const std::string_view* end) {
+Status DbImpl::CompactRange(const CompactRangeOptions& options, const std::string_view* begin,
+                            const std::string_view* end) {
   if (read_only_) return {Code::kInvalidArgument, dir_ + " is open for reading only"};
   if (Status status = Flush(); !status.ok()) return status;
   const UserKeyRange range{begin, end};
@@ -49,6 +50,7 @@ Status DbImpl::CompactRange(const std::string_view* begin, const std::string_vie
     manual.level = level;
     if (Status status = RunManual(&manual); !status.ok()) return status;
   }
+  if (!options.rewrite_deepest) return {};
   // Deeper than `deepest`, too: a table may have been moved there meanwhile.
   for (int level = deepest; level < kLevels; level++) {
     ManualCompaction manual = whole;

@@ -341,6 +341,8 @@ TEST_F(DbTest, CompactRangeLeavesNothingThatIsDeletedOrSuperseded) {
   const std::string_view from = begin;
   ASSERT_TRUE(db->CompactRange(&from, nullptr).ok());
   EXPECT_EQ(tables(), 1) << "outside the range";
+  ASSERT_TRUE(db->CompactRange({.rewrite_deepest = false}, nullptr, nullptr).ok());
+  EXPECT_EQ(tables(), 1) << "on the deepest level already";
   ASSERT_TRUE(db->CompactRange(nullptr, &from).ok());
   EXPECT_EQ(tables(), 0);
 }
