@@ -107,8 +107,8 @@ class Killings {
     // A log that ends in the middle of a record is what a crash leaves: no damage.
     shape.paranoid = random_.OneIn(2);
     // LevelDB goes on behind the torn end of a manifest that it reuses, and then opens it no more.
-    // Half of a record before zeros, which a call that dies leaves in a mapped log (kill -9 does not:
-    // base/posix_log.h), is damage to it where it is paranoid.
+    // Half of a record before zeros, which a call that dies leaves in a mapped log (kill -9 does
+    // not: base/posix_log.h), is damage to it where it is paranoid.
     if (by_leveldb) shape.reuse_logs = shape.paranoid = false;
     const std::unique_ptr<Store> store = MustOpen(engine, shape, folder_.path() + "/db");
     std::vector<std::pair<std::string, std::string>> found;
