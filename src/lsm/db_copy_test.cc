@@ -8,11 +8,10 @@
 #include <vector>
 
 #include "base/faulty_file_system.h"
-#include "base/memory_file_system.h"
+#include "lsm/db_test_kit.h"
 #include "lsm/store_copy.h"
 #include "table/internal_key.h"
 #include "table/table_builder.h"
-#include "weft/db.h"
 
 namespace weft {
 namespace {
@@ -24,21 +23,11 @@ std::string Key(int i) {
   return std::string(6 - text.size(), '0') + text;
 }
 
-class DbCopyTest : public testing::Test {
+class DbCopyTest : public DbFixture {
  protected:
-  DbCopyTest() {
-    options.create_if_missing = true;
-    options.file_system = &files;
-    options.write_buffer_size = 64 << 10;
-  }
-  ~DbCopyTest() override { db.reset(); }
+  DbCopyTest() { options.file_system = &faulty; }
+  ~DbCopyTest() override { Close(); }  // while the file system is there
 
-  void Open() {
-    db.reset();
-    auto opened = Db::Open(options, "/db");
-    ASSERT_TRUE(opened.has_value()) << opened.error().ToString();
-    db = std::move(*opened);
-  }
   void Put(int from, int to, const std::string& value) {
     for (int i = from; i < to; i++) {
       ASSERT_TRUE(db->Put({}, Key(i), value).ok());
@@ -79,10 +68,7 @@ class DbCopyTest : public testing::Test {
     EXPECT_EQ(All(db.get()), model);
   }
 
-  base::MemoryFileSystem memory;
-  base::FaultyFileSystem files{&memory};
-  DbOptions options;
-  std::unique_ptr<Db> db;
+  base::FaultyFileSystem faulty{&files};
   Model model;
 };
 
@@ -98,7 +84,7 @@ TEST_F(DbCopyTest, ACheckpointHoldsThatInstantAndLivesByItself) {
   ASSERT_TRUE(db->CompactRange(nullptr, nullptr).ok());
   db.reset();
   ASSERT_TRUE(DestroyDb("/db", options).ok());
-  EXPECT_FALSE(files.FileExists("/db"));
+  EXPECT_FALSE(faulty.FileExists("/db"));
   auto copy = Db::Open(options, "/copy");
   ASSERT_TRUE(copy.has_value()) << copy.error().ToString();
   EXPECT_EQ(All(copy->get()), then);
@@ -114,21 +100,21 @@ TEST_F(DbCopyTest, ACheckpointThatFailsLeavesNothing) {
   for (const base::FileCallKind kind :
        {base::FileCallKind::kLinkFile, base::FileCallKind::kCreateDir,
         base::FileCallKind::kRenameFile, base::FileCallKind::kSyncDir}) {
-    files.SetHook([kind](const base::FileCall& call) {
+    faulty.SetHook([kind](const base::FileCall& call) {
       const bool hit = call.kind == kind && call.path.find("/db") == std::string::npos;
       const bool link = call.kind == kind && kind == base::FileCallKind::kLinkFile;
       return hit || link ? Status(Code::kIoError, "test") : Status();
     });
     EXPECT_FALSE(db->Checkpoint("/copy").ok());
-    files.Heal();
+    faulty.Heal();
     if (kind == base::FileCallKind::kSyncDir) continue;  // its last one comes after the rename
-    EXPECT_FALSE(files.FileExists("/copy"));
+    EXPECT_FALSE(faulty.FileExists("/copy"));
   }
   EXPECT_EQ(All(db.get()), model);
 }
 
 TEST_F(DbCopyTest, WhereNamesCannotBeLinkedFilesAreCopied) {
-  files.SetHook([](const base::FileCall& call) {
+  faulty.SetHook([](const base::FileCall& call) {
     return call.kind == base::FileCallKind::kLinkFile ? Status(Code::kUnsupported, "test")
                                                       : Status();
   });
@@ -138,7 +124,7 @@ TEST_F(DbCopyTest, WhereNamesCannotBeLinkedFilesAreCopied) {
   const Model then = model;
   const std::string path = Table("/in.ldb", 5000, 5100, "ingested");
   ASSERT_TRUE(db->Ingest({{path}}, true).ok());
-  EXPECT_FALSE(files.FileExists(path));
+  EXPECT_FALSE(faulty.FileExists(path));
   ExpectModel();
   auto copy = Db::OpenReadOnly(options, "/copy");
   ASSERT_TRUE(copy.has_value());
@@ -152,7 +138,7 @@ TEST_F(DbCopyTest, IngestedTablesThatLieApartAreTakenAsTheyAre) {
   const std::string b = Table("/b.ldb", 3000, 3001, "b");
   const uint64_t bytes = db->Statistics().flush_bytes;
   ASSERT_TRUE(db->Ingest({{a, b}}, false).ok());
-  EXPECT_TRUE(files.FileExists(a));
+  EXPECT_TRUE(faulty.FileExists(a));
   EXPECT_GE(db->Statistics().flush_bytes, bytes);
   ExpectModel();
   Put(1500, 1600, "later");
@@ -169,7 +155,7 @@ TEST_F(DbCopyTest, IngestedKeysAreNewerThanAllBeforeAndTheLaterTableWins) {
   const std::string c = Table("/c.ldb", 5000, 5100, "c");  // c and d: apart from the store alone
   const std::string d = Table("/d.ldb", 5050, 5200, "d");
   ASSERT_TRUE(db->Ingest({{a, b, c, d}}, true).ok());
-  EXPECT_FALSE(files.FileExists(a) || files.FileExists(d));
+  EXPECT_FALSE(faulty.FileExists(a) || faulty.FileExists(d));
   ExpectModel();
   ASSERT_TRUE(db->Delete({}, Key(560)).ok());
   model.erase(Key(560));
@@ -203,15 +189,15 @@ TEST_F(DbCopyTest, WhatIsNoTableOfAWriterIsRefusedAndNothingIsLost) {
   const Model then = model;
   const std::string good = Table("/good.ldb", 500, 600, "good");
   model = then;
-  ASSERT_TRUE(memory.SetContents("/short.ldb", "no table").ok());
-  ASSERT_TRUE(memory.SetContents("/bad.ldb", *memory.Contents(good)).ok());
-  ASSERT_TRUE(memory.FlipBits("/bad.ldb", 10, 1).ok());
+  ASSERT_TRUE(files.SetContents("/short.ldb", "no table").ok());
+  ASSERT_TRUE(files.SetContents("/bad.ldb", *files.Contents(good)).ok());
+  ASSERT_TRUE(files.FlipBits("/bad.ldb", 10, 1).ok());
   for (const std::string bad : {"/none.ldb", "/short.ldb", "/bad.ldb"}) {
     EXPECT_FALSE(db->Ingest({{good, bad}}, true).ok()) << bad;
-    EXPECT_TRUE(files.FileExists(good));
+    EXPECT_TRUE(faulty.FileExists(good));
     EXPECT_EQ(All(db.get()), then);
   }
-  for (const std::string& path : memory.AllFiles()) {
+  for (const std::string& path : files.AllFiles()) {
     // A store's own table has numbers that mean nothing elsewhere.
     if (path.starts_with("/db/") && path.ends_with(".ldb")) {
       EXPECT_EQ(db->Ingest({{path}}, false).code(), Code::kInvalidArgument);
@@ -224,19 +210,19 @@ TEST_F(DbCopyTest, WhatIsIngestedSurvivesAPowerCutAlsoWhereNobodyHadSyncedIt) {
   Open();
   const std::string synced = Table("/synced.ldb", 0, 100, "v");
   const std::string unsynced = "/unsynced.ldb";
-  auto file = memory.NewWritableFile(unsynced, FileUse::kTable);
-  ASSERT_TRUE((*file)->Append(*memory.Contents(synced)).ok());
+  auto file = files.NewWritableFile(unsynced, FileUse::kTable);
+  ASSERT_TRUE((*file)->Append(*files.Contents(synced)).ok());
   ASSERT_TRUE((*file)->Close().ok());
   ASSERT_TRUE(db->Ingest({{unsynced}}, false).ok());
   std::mt19937_64 random(1);
-  const auto copy = memory.Copy();
+  const auto copy = files.Copy();
   copy->Crash(&random, base::CrashKind::kDropAll);
   db.reset();
   options.file_system = copy.get();
   Open();
   EXPECT_EQ(All(db.get()), model);
   db.reset();
-  options.file_system = &files;
+  options.file_system = &faulty;
 }
 
 TEST_F(DbCopyTest, AnEmptyTableIsNotIngested) {
@@ -244,7 +230,7 @@ TEST_F(DbCopyTest, AnEmptyTableIsNotIngested) {
   const table::InternalComparator comparator(BytewiseComparator());
   table::TableFormat format;
   format.comparator = &comparator;
-  auto file = memory.NewWritableFile("/empty.ldb", FileUse::kTable);
+  auto file = files.NewWritableFile("/empty.ldb", FileUse::kTable);
   ASSERT_TRUE(table::TableBuilder(format, file->get()).Finish().ok());
   ASSERT_TRUE((*file)->Close().ok());
   EXPECT_EQ(db->Ingest({{"/empty.ldb"}}, false).code(), Code::kInvalidArgument);
@@ -252,7 +238,7 @@ TEST_F(DbCopyTest, AnEmptyTableIsNotIngested) {
 
 TEST_F(DbCopyTest, AnIngestThatFailsAnywhereTakesEffectWhollyOrNotAtAll) {
   for (uint64_t n = 1; n < 200; n++) {
-    memory.Restore(base::MemoryFileSystem());
+    files.Restore(base::MemoryFileSystem());
     model.clear();
     Open();
     Put(0, 100, "old");
@@ -260,15 +246,15 @@ TEST_F(DbCopyTest, AnIngestThatFailsAnywhereTakesEffectWhollyOrNotAtAll) {
     const Model before = model;
     const std::string a = Table("/a.ldb", 50, 150, "new");
     const std::string b = Table("/b.ldb", 500, 550, "new");
-    const uint64_t faults = files.faults();
-    files.FailCall(n);
+    const uint64_t faults = faulty.faults();
+    faulty.FailCall(n);
     const Status status = db->Ingest({{a, b}}, true);
-    files.Heal();
-    const bool hit = files.faults() > faults;
+    faulty.Heal();
+    const bool hit = faulty.faults() > faults;
     if (status.ok()) {
       EXPECT_EQ(All(db.get()), model) << n;
     } else {
-      EXPECT_TRUE(files.FileExists(a) && files.FileExists(b)) << n;
+      EXPECT_TRUE(faulty.FileExists(a) && faulty.FileExists(b)) << n;
       EXPECT_EQ(All(db.get()), before) << n;
     }
     const Model now = All(db.get());
@@ -291,22 +277,22 @@ TEST_F(DbCopyTest, ATableWriterWantsKeysInOrderAndLeavesNoHalfTable) {
     ASSERT_TRUE((*writer)->Put("b", "").ok());
     EXPECT_EQ((*writer)->Put("a", "").code(), Code::kInvalidArgument);
   }
-  EXPECT_FALSE(files.FileExists("/t.ldb"));
+  EXPECT_FALSE(faulty.FileExists("/t.ldb"));
   EXPECT_FALSE(TableWriter::Open(options, "/none/t.ldb").has_value());
   for (const base::FileCallKind kind :
        {base::FileCallKind::kAppend, base::FileCallKind::kSync, base::FileCallKind::kClose}) {
     auto writer = TableWriter::Open(options, "/t.ldb");
     ASSERT_TRUE(writer.has_value());
     ASSERT_TRUE((*writer)->Put("a", "1").ok());
-    files.SetHook([kind](const base::FileCall& call) {
+    faulty.SetHook([kind](const base::FileCall& call) {
       return call.kind == kind ? Status(Code::kIoError, "test") : Status();
     });
     EXPECT_EQ((*writer)->Finish().code(), Code::kIoError);
-    files.Heal();
+    faulty.Heal();
     EXPECT_FALSE((*writer)->Put("b", "2").ok());
     EXPECT_FALSE((*writer)->Finish().ok());
     writer->reset();
-    EXPECT_FALSE(files.FileExists("/t.ldb"));
+    EXPECT_FALSE(faulty.FileExists("/t.ldb"));
   }
 }
 
@@ -315,11 +301,11 @@ TEST_F(DbCopyTest, DestroyLeavesWhatIsNotTheStores) {
   Put(0, 100, "v");
   EXPECT_EQ(DestroyDb("/db", options).code(), Code::kRetryLater);  // it is open
   db.reset();
-  ASSERT_TRUE(memory.SetContents("/db/mine.txt", "x").ok());
+  ASSERT_TRUE(files.SetContents("/db/mine.txt", "x").ok());
   ASSERT_TRUE(DestroyDb("/db", options).ok());
-  EXPECT_EQ(memory.AllFiles(), std::vector<std::string>{"/db/mine.txt"});
+  EXPECT_EQ(files.AllFiles(), std::vector<std::string>{"/db/mine.txt"});
   EXPECT_TRUE(DestroyDb("/none", options).ok());
-  EXPECT_FALSE(files.FileExists("/none"));
+  EXPECT_FALSE(faulty.FileExists("/none"));
 }
 
 TEST(StoreCopy, ParentsOfPaths) {

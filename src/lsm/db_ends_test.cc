@@ -8,41 +8,15 @@
 #include <thread>
 #include <vector>
 
-#include "base/memory_file_system.h"
+#include "lsm/db_test_kit.h"
 #include "lsm/log_writer.h"
 #include "lsm/string_file.h"
 #include "lsm/write_batch_internal.h"
-#include "weft/db.h"
 
 namespace weft {
 namespace {
 
-class DbEndsTest : public testing::Test {
- protected:
-  DbEndsTest() {
-    options.create_if_missing = true;
-    options.file_system = &files;
-    options.write_buffer_size = 64 << 10;
-  }
-  ~DbEndsTest() override { Close(); }
-
-  void Open() {
-    Close();
-    auto opened = Db::Open(options, "/db");
-    ASSERT_TRUE(opened.has_value()) << opened.error().ToString();
-    db = std::move(*opened);
-  }
-  void Close() { db.reset(); }
-  std::string Get(std::string_view key) {
-    std::string value;
-    const Status status = db->Get({}, key, &value);
-    return status.ok() ? value : status.ToString();
-  }
-
-  base::MemoryFileSystem files;
-  DbOptions options;
-  std::unique_ptr<Db> db;
-};
+class DbEndsTest : public DbFixture {};
 
 TEST_F(DbEndsTest, AListenerMayUseAStoreThatIsBeingClosed) {
   class User final : public EventListener {

@@ -6,8 +6,7 @@
 #include <random>
 
 #include "base/coding.h"
-#include "base/memory_file_system.h"
-#include "weft/db.h"
+#include "lsm/db_test_kit.h"
 
 namespace weft {
 namespace {
@@ -19,37 +18,26 @@ std::string Value(uint32_t expiry, uint32_t generation, std::string_view rest) {
   return value.append(rest);
 }
 
-class DbLifetimeTest : public testing::Test {
+class DbLifetimeTest : public DbFixture {
  protected:
   DbLifetimeTest() {
-    options_.create_if_missing = true;
-    options_.file_system = &files_;
-    options_.write_buffer_size = 64 << 10;
-    options_.max_file_size = 1 << 20;
-    options_.lifetime = ValueLifetime{0, 4, [this] {
-                                        return ValueLifetime::Limits{now_s_.load(), floor_.load()};
-                                      }};
+    options.max_file_size = 1 << 20;
+    options.lifetime = ValueLifetime{0, 4, [this] {
+                                       return ValueLifetime::Limits{now_s_.load(), floor_.load()};
+                                     }};
   }
-  void Open() {
-    db_.reset();
-    auto opened = Db::Open(options_, "/db");
-    ASSERT_TRUE(opened) << opened.error().ToString();
-    db_ = std::move(*opened);
-  }
+  ~DbLifetimeTest() override { Close(); }  // it asks for the limits until then
+  // What follows the header that Value() makes.
   std::string Get(std::string_view key) {
-    std::string value;
-    const Status status = db_->Get({}, key, &value);
-    return status.ok() ? value.substr(8) : status.code() == Code::kNotFound ? "(none)" : "(error)";
+    const std::string value = DbFixture::Get(key);
+    return value == "(none)" ? value : value.substr(8);
   }
   void Put(std::string_view key, uint32_t expiry, std::string_view rest, uint32_t generation = 0) {
-    ASSERT_TRUE(db_->Put({}, key, Value(expiry, generation, rest)).ok());
+    ASSERT_TRUE(db->Put({}, key, Value(expiry, generation, rest)).ok());
   }
 
-  base::MemoryFileSystem files_;
   std::atomic<uint32_t> now_s_{100};
   std::atomic<uint32_t> floor_{0};
-  DbOptions options_;
-  std::unique_ptr<Db> db_;
 };
 
 TEST_F(DbLifetimeTest, CompactionsDropWhatHasEnded) {
@@ -58,32 +46,32 @@ TEST_F(DbLifetimeTest, CompactionsDropWhatHasEnded) {
   Put("immortal", 0, "i");
   Put("flushed", 0, "f", 3);
   Put("kept", 0, "k", 4);
-  ASSERT_TRUE(db_->CompactRange(nullptr, nullptr).ok());
+  ASSERT_TRUE(db->CompactRange(nullptr, nullptr).ok());
   EXPECT_EQ(Get("mortal"), "m");
-  EXPECT_EQ(db_->Statistics().compaction_keys_ended, 0u);
+  EXPECT_EQ(db->Statistics().compaction_keys_ended, 0u);
   now_s_ = 150;
   floor_ = 4;
-  ASSERT_TRUE(db_->Put({}, "immortal", Value(0, 4, "i")).ok());
-  ASSERT_TRUE(db_->CompactRange(nullptr, nullptr).ok());
+  ASSERT_TRUE(db->Put({}, "immortal", Value(0, 4, "i")).ok());
+  ASSERT_TRUE(db->CompactRange(nullptr, nullptr).ok());
   EXPECT_EQ(Get("mortal"), "(none)");
   EXPECT_EQ(Get("flushed"), "(none)");
   EXPECT_EQ(Get("immortal"), "i");
   EXPECT_EQ(Get("kept"), "k");
-  EXPECT_EQ(db_->Statistics().compaction_keys_ended, 2u);
+  EXPECT_EQ(db->Statistics().compaction_keys_ended, 2u);
 }
 
 TEST_F(DbLifetimeTest, AnOlderVersionNeverComesBack) {
   Open();
   Put("key", 0, "old");
   Put("z", 0, "");
-  ASSERT_TRUE(db_->CompactRange(nullptr, nullptr).ok());  // to a deeper level
+  ASSERT_TRUE(db->CompactRange(nullptr, nullptr).ok());  // to a deeper level
   Put("key", 150, "new");
-  ASSERT_TRUE(db_->Flush().ok());
+  ASSERT_TRUE(db->Flush().ok());
   now_s_ = 200;
   for (int i = 0; i < 3; i++) {
     const std::string value = Get("key");
     EXPECT_TRUE(value == "new" || value == "(none)") << value;
-    ASSERT_TRUE(db_->CompactRange(nullptr, nullptr).ok());
+    ASSERT_TRUE(db->CompactRange(nullptr, nullptr).ok());
   }
   EXPECT_EQ(Get("key"), "(none)");
 }
@@ -104,7 +92,7 @@ TEST_F(DbLifetimeTest, ReadersWhoJudgeSeeNoDifference) {
     if (random() % 200 == 0) now_s_ += 3;
     if (random() % 5000 == 0) floor_++;
     if (random() % 8 == 0) {
-      ASSERT_TRUE(db_->Delete({}, key).ok());
+      ASSERT_TRUE(db->Delete({}, key).ok());
       model.erase(key);
       continue;
     }
@@ -115,7 +103,7 @@ TEST_F(DbLifetimeTest, ReadersWhoJudgeSeeNoDifference) {
     Put(key, held.expiry, held.rest, held.generation);
     model[key] = held;
     if (random() % 10000 == 0) {
-      ASSERT_TRUE(db_->CompactRange(nullptr, nullptr).ok());
+      ASSERT_TRUE(db->CompactRange(nullptr, nullptr).ok());
     }
   }
   for (int i = 0; i < 3000; i++) {
@@ -124,7 +112,7 @@ TEST_F(DbLifetimeTest, ReadersWhoJudgeSeeNoDifference) {
     const bool alive = held != model.end() && held->second.generation >= floor_ &&
                        (held->second.expiry == 0 || held->second.expiry > now_s_);
     std::string value;
-    const Status status = db_->Get({}, key, &value);
+    const Status status = db->Get({}, key, &value);
     if (alive) {
       ASSERT_TRUE(status.ok()) << key;
       EXPECT_EQ(value.substr(8), held->second.rest);
@@ -133,12 +121,12 @@ TEST_F(DbLifetimeTest, ReadersWhoJudgeSeeNoDifference) {
       EXPECT_EQ(value.substr(8), held->second.rest) << "an older version came back";
     }
   }
-  EXPECT_GT(db_->Statistics().compaction_keys_ended, 100u);
+  EXPECT_GT(db->Statistics().compaction_keys_ended, 100u);
 }
 
 TEST_F(DbLifetimeTest, LimitsMustBeGiven) {
-  options_.lifetime->limits = nullptr;
-  EXPECT_EQ(Db::Open(options_, "/db").error().code(), Code::kInvalidArgument);
+  options.lifetime->limits = nullptr;
+  EXPECT_EQ(Db::Open(options, "/db").error().code(), Code::kInvalidArgument);
 }
 
 }  // namespace

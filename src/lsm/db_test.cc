@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "base/faulty_file_system.h"
-#include "base/memory_file_system.h"
 #include "base/mutex.h"
+#include "lsm/db_test_kit.h"
 #include "lsm/file_names.h"
 #include "lsm/manifest.h"
 
@@ -24,32 +24,10 @@ std::string Key(int i) {
   return std::string(8 - text.size(), '0') + text;
 }
 
-class DbTest : public testing::Test {
+class DbTest : public DbFixture {
  protected:
-  DbTest() {
-    options.create_if_missing = true;
-    options.file_system = &files;
-    options.write_buffer_size = 64 << 10;
-    options.max_file_size = 1 << 20;
-  }
-  ~DbTest() override { Close(); }
+  DbTest() { options.max_file_size = 1 << 20; }
 
-  void Open() {
-    Close();
-    auto opened = Db::Open(options, "/db");
-    ASSERT_TRUE(opened.has_value()) << opened.error().ToString();
-    db = std::move(*opened);
-  }
-  void Close() { db.reset(); }
-  std::string Get(std::string_view key, const Snapshot* snapshot = nullptr) {
-    std::string value;
-    ReadOptions read;
-    read.verify_checksums = true;
-    read.snapshot = snapshot;
-    const Status status = db->Get(read, key, &value);
-    if (status.code() == Code::kNotFound) return "(none)";
-    return status.ok() ? value : status.ToString();
-  }
   std::map<std::string, std::string> All() {
     std::map<std::string, std::string> all;
     auto iterator = db->NewIterator({});
@@ -78,10 +56,6 @@ class DbTest : public testing::Test {
       }
     }
   }
-
-  base::MemoryFileSystem files;
-  DbOptions options;
-  std::unique_ptr<Db> db;
 };
 
 TEST_F(DbTest, WhatIsPutIsThereAlsoAfterReopening) {

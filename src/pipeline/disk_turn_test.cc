@@ -6,9 +6,8 @@
 #include <random>
 #include <thread>
 
-#include "base/faulty_file_system.h"
-#include "base/memory_file_system.h"
 #include "pipeline/disk_test_kit.h"
+#include "tier/disk_test_files.h"
 
 namespace weft::pipeline {
 namespace {
@@ -17,34 +16,26 @@ using cache::StoreMode;
 
 class DiskTurnTest : public ::testing::Test {
  protected:
-  DiskTurnTest() : faulty_(&files_) {}
-
   void Open(CacheOptions cache = {}) {
     client_.reset();
     tier_.reset();
     store_ = cache::OpenStore(cache);
-    auto opened = tier::DiskTier::Open({.dir = "/data", .file_system = &faulty_}, store_.get());
+    auto opened =
+        tier::DiskTier::Open({.dir = "/data", .file_system = &files_.faulty}, store_.get());
     ASSERT_TRUE(opened) << opened.error().ToString();
     tier_ = std::move(opened.value());
     client_ = std::make_unique<DiskClient>(store_.get(), tier_.get());
   }
   void Kill() {
-    auto left = files_.Copy();
     client_.reset();
-    faulty_.FailFrom(1);
-    tier_.reset();
-    files_.Restore(*left);
-    std::mt19937_64 random(1);
-    files_.Crash(&random, base::CrashKind::kProcessEnd);
-    faulty_.Heal();
+    files_.Crash(base::CrashKind::kProcessEnd, [this] { tier_.reset(); });
   }
   void TearDown() override {
     client_.reset();
     tier_.reset();
   }
 
-  base::MemoryFileSystem files_;
-  base::FaultyFileSystem faulty_;
+  tier::DiskTestFiles files_;
   std::unique_ptr<cache::Store> store_;
   std::unique_ptr<tier::DiskTier> tier_;
   std::unique_ptr<DiskClient> client_;
@@ -202,10 +193,10 @@ TEST_F(DiskTurnTest, OwnChangeOfTheBatchOutdatesAnAnswer) {
 TEST_F(DiskTurnTest, FailedWriteIsTakenBack) {
   Open();
   client_->Set("key", "old");
-  faulty_.FillDiskAfter(0);
+  files_.faulty.FillDiskAfter(0);
   client_->Set("key", "new");
   EXPECT_TRUE(client_->turn().failed(0));
-  faulty_.Heal();
+  files_.faulty.Heal();
   EXPECT_EQ(client_->Value("key"), "old");
   EXPECT_EQ(client_->Set("key", "newer"), Outcome::kIoError);
   EXPECT_EQ(client_->Delete("key"), Outcome::kIoError);
@@ -217,7 +208,7 @@ TEST_F(DiskTurnTest, FailedWriteIsTakenBack) {
 TEST_F(DiskTurnTest, FailedSyncFailsWhoChangedSomething) {
   Open();
   client_->Set("key", "old");
-  faulty_.SetHook([](const base::FileCall& call) {
+  files_.faulty.SetHook([](const base::FileCall& call) {
     return call.kind == base::FileCallKind::kSync ? Status(Code::kIoError, "injected") : Status();
   });
   client_->Set("key", "new");
@@ -231,7 +222,7 @@ TEST_F(DiskTurnTest, UnreadableItemIsAnErrorForEveryCommand) {
   client_->Set("aside", value);  // shares a block with the state, which the start reads
   client_->Set("key", value);
   Open();  // what was written is in a table now
-  faulty_.SetHook([](const base::FileCall& call) {
+  files_.faulty.SetHook([](const base::FileCall& call) {
     const bool is_read = call.kind == base::FileCallKind::kReadAt ||
                          call.kind == base::FileCallKind::kNewRandomAccessFile;
     return is_read ? Status(Code::kIoError, "injected") : Status();
@@ -241,7 +232,7 @@ TEST_F(DiskTurnTest, UnreadableItemIsAnErrorForEveryCommand) {
   EXPECT_EQ(client_->Put(StoreMode::kAdd, "key", "x"), Outcome::kIoError);
   EXPECT_EQ(client_->Delete("key"), Outcome::kIoError);
   EXPECT_EQ(client_->Count("key", 1).reply.outcome, Outcome::kIoError);
-  faulty_.Heal();
+  files_.faulty.Heal();
   EXPECT_TRUE(client_->Value("key") == value);
 }
 

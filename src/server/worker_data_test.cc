@@ -4,11 +4,10 @@
 #include <atomic>
 #include <thread>
 
-#include "base/faulty_file_system.h"
-#include "base/memory_file_system.h"
 #include "cache/test_kit.h"
 #include "net/test_peer.h"
 #include "server/worker.h"
+#include "tier/disk_test_files.h"
 #include "tier/lookup_pool.h"
 
 namespace weft::server {
@@ -28,8 +27,6 @@ class PlainFront final : public Front {
 
 class WorkerDataTest : public ::testing::TestWithParam<net::EventLoop::Kind> {
  protected:
-  WorkerDataTest() : faulty_(&files_) {}
-
   void SetUp() override {
     if (GetParam() == net::EventLoop::Kind::kUring && !net::EventLoop::UringAvailable().ok())
       GTEST_SKIP();
@@ -40,7 +37,7 @@ class WorkerDataTest : public ::testing::TestWithParam<net::EventLoop::Kind> {
   void Open() {
     store_ = cache::OpenStore();
     auto tier = tier::DiskTier::Open(
-        {.dir = "/data", .file_system = &faulty_, .block_cache_bytes = 0}, store_.get());
+        {.dir = "/data", .file_system = &files_.faulty, .block_cache_bytes = 0}, store_.get());
     ASSERT_TRUE(tier) << tier.error().ToString();
     tier_ = std::move(*tier);
     pool_ = std::make_unique<tier::LookupPool>(tier_.get(), 2);
@@ -70,7 +67,7 @@ class WorkerDataTest : public ::testing::TestWithParam<net::EventLoop::Kind> {
 
   // Reads of tables wait until Release.
   void HoldReads() {
-    faulty_.SetHook([this](const base::FileCall& call) {
+    files_.faulty.SetHook([this](const base::FileCall& call) {
       if (call.kind == base::FileCallKind::kReadAt) {
         waiting_++;
         while (holding_) std::this_thread::yield();
@@ -89,8 +86,7 @@ class WorkerDataTest : public ::testing::TestWithParam<net::EventLoop::Kind> {
     return answer;
   }
 
-  base::MemoryFileSystem files_;
-  base::FaultyFileSystem faulty_;
+  tier::DiskTestFiles files_;
   std::atomic<bool> holding_{true};
   std::atomic<int> waiting_{0};
   PlainFront front_;
@@ -159,7 +155,7 @@ TEST_P(WorkerDataTest, ConnectionThatGoesWhileItWaitsIsForgotten) {
 TEST_P(WorkerDataTest, ChangeThatIsNotWrittenIsNotAcknowledged) {
   Peer peer(listeners_.front()->address());
   EXPECT_EQ(Ask(peer, "set key 0 0 3\r\nold\r\n", kStored), kStored);
-  faulty_.FillDiskAfter(0);
+  files_.faulty.FillDiskAfter(0);
   constexpr std::string_view kError = "SERVER_ERROR i/o error in the durable store\r\n";
   EXPECT_EQ(Ask(peer, "set other 0 0 1\r\nx\r\nset key 0 0 3\r\nnew\r\nget key\r\n", "\r\n"),
             kError);
@@ -180,7 +176,7 @@ TEST_P(WorkerDataTest, UnreadableItemIsNoMiss) {
   }
   Close();
   Open();
-  faulty_.SetHook([](const base::FileCall& call) {
+  files_.faulty.SetHook([](const base::FileCall& call) {
     return call.kind == base::FileCallKind::kReadAt ? Status(Code::kIoError, "injected") : Status();
   });
   Peer peer(listeners_.front()->address());
@@ -190,7 +186,7 @@ TEST_P(WorkerDataTest, UnreadableItemIsNoMiss) {
         "incr cold 1\r\n", "touch cold 9\r\n", "gat 9 cold\r\n", "add cold 0 0 1\r\nx\r\n"}) {
     EXPECT_EQ(Ask(peer, request, "\r\n"), kError) << request;
   }
-  faulty_.Heal();
+  files_.faulty.Heal();
   EXPECT_EQ(Ask(peer, "get cold\r\n", kEnd), "VALUE cold 0 4\r\nitem\r\nEND\r\n");
 }
 

@@ -3,22 +3,18 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
-#include <random>
 #include <thread>
 
 #include "base/clock.h"
-#include "base/faulty_file_system.h"
-#include "base/memory_file_system.h"
 #include "base/test_folder.h"
 #include "cache/test_kit.h"
+#include "tier/disk_test_files.h"
 
 namespace weft::tier {
 namespace {
 
 class DiskTierTest : public ::testing::Test {
  protected:
-  DiskTierTest() : faulty_(&files_) {}
-
   Status Open() {
     tier_.reset();
     cache_ = cache::OpenStore();
@@ -27,15 +23,8 @@ class DiskTierTest : public ::testing::Test {
     tier_ = std::move(opened.value());
     return {};
   }
-  // What a kill -9 leaves.
   void Kill() {
-    auto left = files_.Copy();
-    faulty_.FailFrom(1);
-    tier_.reset();
-    files_.Restore(*left);
-    std::mt19937_64 random(1);
-    files_.Crash(&random, base::CrashKind::kProcessEnd);
-    faulty_.Heal();
+    files_.Crash(base::CrashKind::kProcessEnd, [this] { tier_.reset(); });
   }
   Status Put(std::string_view key, std::string_view value, uint32_t expiry = 0) {
     std::string bytes;
@@ -56,9 +45,8 @@ class DiskTierTest : public ::testing::Test {
     return tier_->IsEnded(item, base::NowSeconds()) ? "(ended)" : std::string(item.value);
   }
 
-  base::MemoryFileSystem files_;
-  base::FaultyFileSystem faulty_;
-  TierOptions options_{.dir = "/data", .file_system = &faulty_};
+  DiskTestFiles files_;
+  TierOptions options_{.dir = "/data", .file_system = &files_.faulty};
   std::unique_ptr<cache::Store> cache_;
   std::unique_ptr<DiskTier> tier_;
 };
@@ -144,13 +132,7 @@ TEST_F(DiskTierTest, SyncModesKeepTheirPromiseOverAPowerCut) {
       ASSERT_TRUE(tier_->Sync().ok());
     }
     while (tier_->Stats().db.log_syncs == syncs) std::this_thread::yield();
-    auto left = files_.Copy();
-    faulty_.FailFrom(1);
-    tier_.reset();
-    files_.Restore(*left);
-    std::mt19937_64 random(1);
-    files_.Crash(&random, base::CrashKind::kDropAll);
-    faulty_.Heal();
+    files_.Crash(base::CrashKind::kDropAll, [this] { tier_.reset(); });
     ASSERT_TRUE(Open().ok());
     EXPECT_EQ(Value("key"), "value") << sync_ms;
     tier_.reset();
@@ -162,11 +144,11 @@ TEST_F(DiskTierTest, FirstFailedWriteIsTheLast) {
   options_.on_failure = [&](const Status& status) { told += status.ok() ? 100 : 1; };
   ASSERT_TRUE(Open().ok());
   ASSERT_TRUE(Put("old", "x").ok());
-  faulty_.FillDiskAfter(0);
+  files_.faulty.FillDiskAfter(0);
   EXPECT_FALSE(Put("new", "y").ok());
   EXPECT_TRUE(tier_->failed());
   while (told == 0) std::this_thread::yield();  // by whoever met it first
-  faulty_.Heal();
+  files_.faulty.Heal();
   EXPECT_FALSE(Put("new", "y").ok());
   EXPECT_EQ(Value("old"), "x");
   EXPECT_EQ(Value("new"), "(none)");
@@ -180,14 +162,14 @@ TEST_F(DiskTierTest, UnreadableIsNoMiss) {
   ASSERT_TRUE(Open().ok());
   ASSERT_TRUE(Put("key", "value").ok());
   ASSERT_TRUE(Open().ok());  // the first one flushed when it was closed
-  faulty_.SetHook([](const base::FileCall& call) {
+  files_.faulty.SetHook([](const base::FileCall& call) {
     const bool is_read = call.kind == base::FileCallKind::kReadAt ||
                          call.kind == base::FileCallKind::kNewRandomAccessFile;
     return is_read ? Status(Code::kIoError, "injected") : Status();
   });
   EXPECT_EQ(Value("key"), "(error)");
   EXPECT_EQ(tier_->Stats().lookup_errors, 1u);
-  faulty_.Heal();
+  files_.faulty.Heal();
   EXPECT_EQ(Value("key"), "value");
 }
 
@@ -238,7 +220,7 @@ TEST_F(DiskTierTest, CompactionsDropWhatHasEndedAndKeepTheState) {
 TEST_F(DiskTierTest, AnotherOnesStoreIsRefused) {
   DbOptions options;
   options.create_if_missing = true;
-  options.file_system = &faulty_;
+  options.file_system = &files_.faulty;
   {
     auto db = Db::Open(options, options_.dir);
     ASSERT_TRUE(db);

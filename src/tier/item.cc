@@ -1,5 +1,7 @@
 #include "tier/item.h"
 
+#include <limits>
+
 #include "base/coding.h"
 
 namespace weft::tier {
