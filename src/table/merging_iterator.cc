@@ -130,16 +130,29 @@ class MergingIterator final : public Iterator {
       if (forward) {
         if (!equal || &child > front) continue;
         child.it->Next();
-      } else if (!child.valid) {
-        child.it->SeekToLast();
       } else {
         if (equal && &child < front) continue;
-        child.it->Prev();
+        if (!GoBefore(front->key, &child)) return false;
+        continue;
       }
       if (!Refresh(&child)) return false;
     }
     BuildHeap();
     return true;
+  }
+
+  // From the first entry not before `key`, or from behind the last, to the one before `key`.
+  bool GoBefore(std::string_view key, Child* child) {
+    while (!child->valid) {
+      child->it->SeekToLast();
+      if (!Refresh(child)) return false;
+      if (!child->valid || order_.Compare(child->key, key) < 0) return true;
+      // Entries that came in the meantime: a memtable grows while it is read.
+      child->it->Seek(key);
+      if (!Refresh(child)) return false;
+    }
+    child->it->Prev();
+    return Refresh(child);
   }
 
   // Of the valid children but the front one.
