@@ -85,6 +85,7 @@ class MergeCase {
   MergeInput tree_;  // LevelDB's tables
   MergeInput runs_;
   std::vector<Rival> rivals_;
+  Samples machine_scaling_;  // two threads over one, once a turn
 };
 
 // The first writes of the pass, all of them where `share` is 1. Again: the keys are the same.
@@ -209,6 +210,7 @@ Status MergeCase::Prepare() {
 
 Status MergeCase::Run() {
   for (int turn = 0; turn < options_.repetitions; ++turn) {
+    machine_scaling_.Add(MachineTwoThreadsOverOne());
     for (size_t i = 0; i < rivals_.size(); ++i) {
       Rival& rival = rivals_[(i + static_cast<size_t>(turn)) % rivals_.size()];
       auto timing = rival.run();
@@ -280,6 +282,10 @@ void MergeCase::AddRow(Report& report, const std::string& subject, const std::st
       note += fmt::format(" {} {:.0f} ({:.0f} MiB)", rival->name,
                           DetailsOf(*rival)["input_mib_per_cpu_s"].get<double>(),
                           rival->timings[0].input_mib);
+  if (target == defaults::kTargetCompactionThreads) {
+    row.details["machine_2_threads_over_1"] = machine_scaling_.all();
+    note += fmt::format("; two threads that only copy: {:.2f} of one", machine_scaling_.Median());
+  }
   report.Add(std::move(row));
   fmt::print("{}\n", note);
 }

@@ -204,6 +204,7 @@ Result<Turn> Course::RunTurn(Contender* contender, const Pass& pass, uint64_t se
   turn.cpu = CpuOfThisProcess() - cpu;
   turn.given_bytes = static_cast<double>(BytesGivenToWrite() - given);
   turn.table_bytes = contender->store->Figures().table_bytes_written - table_bytes;
+  if (turn.result.afterwards) turn.result.more.update(turn.result.afterwards());
   place_.Sync();
   return turn;
 }

@@ -5,12 +5,15 @@
 
 #include <chrono>
 #include <cstdio>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <string>
 #include <thread>
+#include <vector>
 
 #include "base/clock.h"
+#include "base/crc32c.h"
 #include "bench/harness/machine.h"
 
 namespace weft::bench {
@@ -36,6 +39,25 @@ bool AnotherThreadWorks() {
   return false;
 }
 
+// Mebibytes a second that one thread copies and checksums, out of memory that is its own.
+double CopyAndChecksum(double seconds) {
+  constexpr size_t kPieceBytes = 1 << 20;
+  constexpr size_t kPieces = 64;  // more than caches hold
+  std::vector<char> from(kPieces * kPieceBytes, 'x');
+  std::vector<char> to(kPieces * kPieceBytes, 'y');
+  const uint64_t start = base::NowNs();
+  const auto end = start + static_cast<uint64_t>(seconds * 1e9);
+  uint64_t pieces = 0;
+  uint32_t crc = 0;
+  for (; base::NowNs() < end; ++pieces) {
+    const size_t at = pieces % kPieces * kPieceBytes;
+    from[at] = static_cast<char>(crc);
+    std::memcpy(to.data() + at, from.data() + at, kPieceBytes);
+    crc = base::ExtendCrc32c(crc, to.data() + at, kPieceBytes);
+  }
+  return static_cast<double>(pieces) * 1e9 / static_cast<double>(base::NowNs() - start);
+}
+
 }  // namespace
 
 CpuSeconds CpuOfThisProcess() {
@@ -51,6 +73,16 @@ uint64_t BytesGivenToWrite() {
     if (std::sscanf(line.c_str(), "wchar: %llu", &bytes) == 1) return bytes;
   }
   return 0;
+}
+
+double MachineTwoThreadsOverOne() {
+  constexpr double kSeconds = 0.15;
+  const double one = CopyAndChecksum(kSeconds);
+  double second = 0;
+  std::thread other([&second] { second = CopyAndChecksum(kSeconds); });
+  const double first = CopyAndChecksum(kSeconds);
+  other.join();
+  return (first + second) / one;
 }
 
 double WaitUntilQuiet(double limit_s) {

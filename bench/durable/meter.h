@@ -20,4 +20,8 @@ uint64_t BytesGivenToWrite();
 // `limit_s`. Returns the seconds of work it waited for.
 double WaitUntilQuiet(double limit_s);
 
+// How many times as many bytes two threads copy and checksum as one does, at present: what this
+// machine gives to a second thread that shares nothing with the first. Takes half a second.
+double MachineTwoThreadsOverOne();
+
 }  // namespace weft::bench

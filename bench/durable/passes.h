@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -36,6 +37,8 @@ struct PassResult {
   uint64_t found = 0;
   uint64_t user_bytes = 0;  // keys and values written
   nlohmann::json more = nlohmann::json::object();
+  // Looks at the machine once the store's turn is over and counted. Null: nothing to look at.
+  std::function<nlohmann::json()> afterwards = nullptr;
 };
 
 struct Pass {

@@ -12,6 +12,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -44,8 +45,9 @@ struct StoreSettings {
 struct StoreFigures {
   double table_bytes_written = 0;  // flushes and compactions
   double compaction_bytes_read = 0;
-  std::string text;    // its own words
-  std::string tables;  // LevelDB: its tables level by level, a line each
+  std::optional<double> writers_waited_us;  // slowed down or stopped, where the store counts it
+  std::string text;                         // its own words
+  std::string tables;                       // LevelDB: its tables level by level, a line each
 };
 
 struct Answer {

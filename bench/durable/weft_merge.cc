@@ -41,12 +41,17 @@ class JobMaker {
   Job job_;
 };
 
-Status RunJobs(const std::vector<Job>& jobs, const JobHost& host, uint64_t* entries) {
+// As a store does it: whichever thread is free takes the next job.
+Status RunJobs(const std::vector<Job>& jobs, int threads, const JobHost& host, uint64_t* entries) {
   std::vector<JobResult> results(jobs.size());
-  const auto run = [&](size_t i) { results[i] = compaction::NewCpuExecutor()->Run(jobs[i], host); };
+  std::atomic<size_t> next{0};
+  const auto run = [&] {
+    const auto executor = compaction::NewCpuExecutor();
+    for (size_t i = next++; i < jobs.size(); i = next++) results[i] = executor->Run(jobs[i], host);
+  };
   std::vector<std::thread> others;
-  for (size_t i = 1; i < jobs.size(); ++i) others.emplace_back(run, i);
-  run(0);
+  for (int i = 1; i < threads; ++i) others.emplace_back(run);
+  run();
   for (std::thread& other : others) other.join();
   for (const JobResult& result : results) {
     if (!result.status.ok()) return result.status;
@@ -72,12 +77,12 @@ Result<MergeTiming> MergeOurs(const MergeInput& input, const MergeSettings& sett
   const uint64_t start = base::NowNs();
   std::vector<Job> jobs = {maker.job()};
   if (settings.threads > 1) {
-    auto parts = compaction::SplitJob(maker.job(), settings.threads);
+    auto parts = compaction::SplitJob(maker.job(), settings.threads * compaction::kPartsPerThread);
     if (!parts) return parts.error();
     jobs = std::move(*parts);
   }
   uint64_t entries = 0;
-  const Status status = RunJobs(jobs, host, &entries);
+  const Status status = RunJobs(jobs, settings.threads, host, &entries);
   MergeTiming timing;
   timing.wall_s = static_cast<double>(base::NowNs() - start) * 1e-9;
   timing.cpu_s = (CpuOfThisProcess() - cpu).Total();

@@ -66,6 +66,7 @@ class WeftStore final : public Store {
     figures.table_bytes_written =
         static_cast<double>(statistics.flush_bytes + statistics.compaction_bytes_written);
     figures.compaction_bytes_read = static_cast<double>(statistics.compaction_bytes_read);
+    figures.writers_waited_us = static_cast<double>(statistics.slowdown_us + statistics.stop_us);
     db_->GetProperty("weft.statistics", &figures.text);
     return figures;
   }
