@@ -79,14 +79,13 @@ class PosixWritableFile final : public WritableFile {
     if (!dir_to_sync_.empty()) {
       const weft::Status status = weft::PosixFileSystem()->SyncDir(dir_to_sync_);
       if (!status.ok()) return ToLevelDb(status);
-      dir_to_sync_.clear();
     }
     return ToLevelDb(file_->Sync());
   }
 
  private:
   const std::unique_ptr<weft::WritableFile> file_;
-  std::string dir_to_sync_;
+  const std::string dir_to_sync_;
   bool closed_ = false;
 };
 

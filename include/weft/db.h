@@ -56,11 +56,13 @@ struct DbLookup {
 class Db {
  public:
   // kInvalidArgument: missing and !create_if_missing, there and error_if_exists, another
-  // comparator's, or an option out of range. kRetryLater: another process has it open.
+  // comparator's, or an option out of range. kRetryLater: another process has it open. kCorruption:
+  // damaged, as the message says; also where CURRENT is missing, but tables or logs are not.
   static Result<std::unique_ptr<Db>> Open(const DbOptions& options, const std::string& dir);
   // Changes no file, asks for no lock and sees the store as it was when it was opened; the log is
   // read into memory. Writes return kInvalidArgument. A process that writes to the store meanwhile
-  // may delete tables this one still needs (reads then fail with an error).
+  // may delete tables this one still needs (reads then fail with an error); files that go while
+  // this one opens make it begin again.
   static Result<std::unique_ptr<Db>> OpenReadOnly(const DbOptions& options, const std::string& dir);
   // Waits for running compactions to stop. Snapshots and iterators must be gone.
   virtual ~Db() = default;
@@ -68,7 +70,7 @@ class Db {
   virtual Status Put(const WriteOptions& options, std::string_view key, std::string_view value) = 0;
   // Ok also where there is no such key.
   virtual Status Delete(const WriteOptions& options, std::string_view key) = 0;
-  // kInvalidArgument: a batch of 4 GiB or more (so for Put and Delete).
+  // kInvalidArgument: a batch of 4 GiB - 64 MiB or more (so for Put and Delete).
   virtual Status Write(const WriteOptions& options, WriteBatch* batch) = 0;
 
   // kNotFound, and *value unchanged, where there is no such key.
@@ -100,10 +102,14 @@ class Db {
   virtual Status Flush() = 0;
 
   // A store in `dir` (made here, must not exist) that holds what this one holds now. Tables are
-  // linked where the file system can, else copied.
+  // linked where the file system can, else copied. Made under the name `dir`.unfinished; what a
+  // call that was cut short left there is removed. kInvalidArgument: there is something else; or
+  // this one is open for reading only, and its log holds writes that no table has.
   virtual Status Checkpoint(const std::string& dir) = 0;
   // Adds the keys of tables that TableWriter wrote, in one step, over what is there; the later of
-  // two tables wins. Files are linked or copied; `move` unlinks them afterwards.
+  // two tables wins. Files are linked or copied; `move` unlinks them afterwards. What is not
+  // unlinked (also where the process ends meanwhile) may be a second name of the store's own table:
+  // delete it, or write another one in its place with TableWriter, but never into it.
   virtual Status Ingest(std::span<const std::string> paths, bool move) = 0;
 };
 

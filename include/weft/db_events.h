@@ -20,6 +20,12 @@ struct DbStatistics {
   uint64_t keys_written = 0;   // changes in them
   uint64_t bytes_written = 0;  // keys and values of those
   uint64_t iterators = 0;      // made
+  // Reading tables; compactions are not counted here.
+  uint64_t filters_asked = 0;       // by lookups, one for each table on their way
+  uint64_t filters_useful = 0;      // of those: it said no, and no data block was touched
+  uint64_t blocks_read = 0;         // data blocks that lookups and iterators looked into
+  uint64_t block_cache_hits = 0;    // of those that cannot be used where they lie in a mapped file
+  uint64_t block_cache_misses = 0;  // the same: read, or opened, anew
   // The log.
   uint64_t log_bytes = 0;
   uint64_t log_syncs = 0;

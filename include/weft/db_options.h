@@ -76,6 +76,8 @@ struct DbOptions {
   int level0_stop_trigger = 12;       // at which writes wait
   uint64_t level1_bytes_max = 10u << 20;     // each deeper level: ten times the one above it
   uint64_t background_bytes_per_second = 0;  // flushes and compactions together write; 0: no limit
+  // A new manifest is begun when the last one is longer, and four times as long as a fresh one.
+  size_t max_manifest_file_size = 16u << 20;
   bool seek_compaction = true;    // compact tables that many lookups passed through in vain
   bool verify_compaction = true;  // read outputs back before the manifest names them
   std::vector<std::shared_ptr<EventListener>> listeners;

@@ -1,7 +1,7 @@
 // base/clock.h: the two clocks of the store: whole seconds for expiry, nanoseconds for measuring.
 //
-// Seconds start at the Unix time of the first call and then follow the monotonic clock, so that a
-// step of the system's date neither expires nor revives anything.
+// Seconds start with the date at the first call, to some 4 ms, and then follow the monotonic clock,
+// so that a step of the system's date neither expires nor revives anything.
 // Threads: any.
 #pragma once
 

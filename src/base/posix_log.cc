@@ -47,27 +47,42 @@ size_t LogWindowBytesMax(const Fd& fd) {
   }
 }
 
-MappedLogFile::MappedLogFile(Fd fd, std::string path, uint64_t end, size_t window_bytes_max)
+MappedLogFile::MappedLogFile(Fd fd, std::string path, uint64_t end, size_t window_bytes_max,
+                             uint64_t span_bytes)
     : fd_(std::move(fd)),
       synced_fd_(fd_.get()),
       path_(std::move(path)),
       window_bytes_max_(window_bytes_max),
+      first_span_bytes_(span_bytes),
       end_(end),
-      window_end_(end) {}
+      window_end_(end) {
+  (void)MapSpan(RoundDown(end, kLogWindowBytesMin));  // or when the first window is made
+}
 
 MappedLogFile::~MappedLogFile() {
   if (fd_.valid() || plain_ != nullptr) (void)Close();  // nobody is left to tell
 }
 
 void MappedLogFile::Unmap() {
-  if (window_ != nullptr) ::munmap(window_, window_end_ - window_start_);
-  window_ = nullptr;
+  for (const Span& span : spans_) ::munmap(span.data, span.end - span.start);
+  spans_.clear();
+}
+
+bool MappedLogFile::MapSpan(uint64_t start) {
+  const uint64_t bytes =
+      spans_.empty() ? first_span_bytes_ : 2 * (spans_.back().end - spans_.back().start);
+  void* data = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd_.get(),
+                      static_cast<off_t>(start));
+  if (data == MAP_FAILED) return false;
+  spans_.push_back({static_cast<char*>(data), start, start + bytes});
+  return true;
 }
 
 // REQUIRES: end_ == window_end_
-bool MappedLogFile::MapNextWindow() {
+bool MappedLogFile::MakeNextWindow() {
   const uint64_t start = RoundDown(end_, kLogWindowBytesMin);
-  const uint64_t end = start + window_bytes_next_;
+  if ((spans_.empty() || spans_.back().end <= start) && !MapSpan(start)) return false;
+  const uint64_t end = std::min(start + window_bytes_next_, spans_.back().end);
   // Asking for more than the process may have would be answered by a signal.
   rlimit limit;
   if (::getrlimit(RLIMIT_FSIZE, &limit) != 0 || end > limit.rlim_cur) return false;
@@ -76,12 +91,6 @@ bool MappedLogFile::MapNextWindow() {
     result = ::fallocate(fd_.get(), 0, static_cast<off_t>(start), static_cast<off_t>(end - start));
   } while (result != 0 && errno == EINTR);
   if (result != 0) return false;
-  void* window = ::mmap(nullptr, end - start, PROT_READ | PROT_WRITE, MAP_SHARED, fd_.get(),
-                        static_cast<off_t>(start));
-  if (window == MAP_FAILED) return false;
-  Unmap();
-  window_ = static_cast<char*>(window);
-  window_start_ = start;
   window_end_ = end;
   window_bytes_next_ = std::min(2 * window_bytes_next_, window_bytes_max_);
   return true;
@@ -105,7 +114,7 @@ Status MappedLogFile::FallBack() {
 
 void MappedLogFile::PublishHead() {
   if (run_head_bytes_ == 0) return;
-  Publish(window_ + (run_start_ - window_start_), head_, run_head_bytes_);
+  Publish(At(run_start_), head_, run_head_bytes_);
   run_head_bytes_ = 0;
 }
 
@@ -121,7 +130,7 @@ void MappedLogFile::CopyIn(std::string_view data) {
     end_ += to_head;
     data.remove_prefix(to_head);
   }
-  std::memcpy(window_ + (end_ - window_start_), data.data(), data.size());
+  std::memcpy(At(end_), data.data(), data.size());
   end_ += data.size();
   if (end_ % kLogBlockBytes == 0) PublishHead();
 }
@@ -129,7 +138,7 @@ void MappedLogFile::CopyIn(std::string_view data) {
 Status MappedLogFile::Append(std::string_view data) {
   while (plain_ == nullptr && !data.empty()) {
     if (!failed_.ok()) return failed_;
-    if (end_ == window_end_ && !MapNextWindow()) {
+    if (end_ == window_end_ && !MakeNextWindow()) {
       Status status = FallBack();
       if (!status.ok()) return status;
       break;

@@ -1,9 +1,11 @@
 // base/posix_log.h: a log that survives kill -9 without a system call for each record.
 //
-// The file is extended ahead by a window of allocated zeros, which is mapped; an append is a copy
-// into the page cache. So the file ends in zeros while it is open, and after a crash; readers of
-// LevelDB's log format take zeros for the end. Close cuts them off. It starts in, and goes back for
-// good to, plain writes where the file system cannot allocate ahead, or no longer can.
+// The file is extended ahead by a window of allocated zeros; an append is a copy into the page
+// cache, through a mapping that is longer than many windows and stays until the file is closed: a
+// change of the process's mappings waits for every other thread's, some for milliseconds. So the
+// file ends in zeros while it is open, and after a crash; readers of LevelDB's log format take
+// zeros for the end. Close cuts them off. It starts in, and goes back for good to, plain writes
+// where the file system cannot allocate ahead, or no longer can.
 //
 // Layout    windows end at multiples of kLogWindowBytesMin, so that what is appended behind the
 //           zeros of a crash begins a new block of the log format.
@@ -13,7 +15,8 @@
 // Threads   one at a time, but for SyncFlushed: it looks at nothing that an append changes.
 // Errors    as weft/file_system.h says; a full disk is an error of Append or Flush, never a signal:
 //           only allocated blocks are touched. A file that failed once stays failed.
-// Cost      an append: one copy, and a page fault for each page; a window: four system calls.
+// Cost      an append: one copy, and a page fault for each page; a window: two system calls; a
+//           span one more: each is twice as long as the one before.
 #pragma once
 
 #include <cstddef>
@@ -21,6 +24,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/posix_fd.h"
 #include "weft/file_system.h"
@@ -30,12 +34,16 @@ namespace weft::base {
 inline constexpr size_t kLogBlockBytes = 32768;  // of LevelDB's log format
 inline constexpr size_t kLogWindowBytesMin = 128 << 10;
 inline constexpr size_t kLogWindowBytesMax = 4 << 20;
+inline constexpr size_t kLogSpanBytes = 32 << 20;  // the first mapping's; windows lie within one
 
 class MappedLogFile final : public WritableFile {
  public:
-  // Appends at `end`, which is the size of the file. Windows grow up to `window_bytes_max`.
-  // REQUIRES: fd is open to read and write; window_bytes_max is LogWindowBytesMax's, not 0
-  MappedLogFile(Fd fd, std::string path, uint64_t end, size_t window_bytes_max);
+  // Appends at `end`, which is the size of the file. Windows grow up to `window_bytes_max`. Maps
+  // the first span, so that a log made ahead of its need costs no append that.
+  // REQUIRES: fd is open to read and write; window_bytes_max is LogWindowBytesMax's, not 0;
+  // span_bytes is a multiple of kLogWindowBytesMin, not 0
+  MappedLogFile(Fd fd, std::string path, uint64_t end, size_t window_bytes_max,
+                uint64_t span_bytes = kLogSpanBytes);
   ~MappedLogFile() override;
   MappedLogFile(const MappedLogFile&) = delete;
   MappedLogFile& operator=(const MappedLogFile&) = delete;
@@ -50,8 +58,18 @@ class MappedLogFile final : public WritableFile {
   // Bytes held back at the start of a run. One store makes them visible.
   static constexpr size_t kHeadBytes = 8;
 
-  bool MapNextWindow();
+  // A mapped part of the file, allocated or not.
+  struct Span {
+    char* data;
+    uint64_t start;
+    uint64_t end;
+  };
+
+  bool MakeNextWindow();
+  bool MapSpan(uint64_t start);
   void Unmap();
+  // REQUIRES: offset lies in the span of the current window
+  char* At(uint64_t offset) const { return spans_.back().data + (offset - spans_.back().start); }
   void CopyIn(std::string_view data);
   void PublishHead();
   Status FallBack();
@@ -60,11 +78,10 @@ class MappedLogFile final : public WritableFile {
   const int synced_fd_;  // the same file, whoever owns it: SyncFlushed's
   const std::string path_;
   const size_t window_bytes_max_;
-  uint64_t end_;  // of what was appended
-  // The window: [window_start_, window_end_) of the file lies at window_; null: none.
-  char* window_ = nullptr;
-  uint64_t window_start_ = 0;
-  uint64_t window_end_ = 0;
+  const uint64_t first_span_bytes_;
+  uint64_t end_;             // of what was appended
+  std::vector<Span> spans_;  // in order; the last has the current window
+  uint64_t window_end_;      // allocated and mapped up to here; end_ where there is no window
   size_t window_bytes_next_ = kLogWindowBytesMin;
   // The run that is not visible yet: it starts at run_start_, with the first run_head_bytes_ of
   // head_.

@@ -19,11 +19,13 @@
 namespace weft::base {
 namespace {
 
-std::unique_ptr<MappedLogFile> OpenMapped(const std::string& path) {
+std::unique_ptr<MappedLogFile> OpenMapped(const std::string& path,
+                                          uint64_t span_bytes = kLogSpanBytes) {
   Result<Fd> fd = OpenFd(path, O_RDWR | O_CREAT);
   if (!fd) return nullptr;
   const Result<uint64_t> bytes = SizeOfFd(*fd, path);
-  return std::make_unique<MappedLogFile>(std::move(*fd), path, bytes.value(), kLogWindowBytesMax);
+  return std::make_unique<MappedLogFile>(std::move(*fd), path, bytes.value(), kLogWindowBytesMax,
+                                         span_bytes);
 }
 
 std::string Contents(const std::string& path) {
@@ -78,6 +80,26 @@ TEST_F(PosixLog, OneAppendMayBeLongerThanWindows) {
   ASSERT_TRUE(log->Append("").ok());
   ASSERT_TRUE(log->Close().ok());
   EXPECT_TRUE(Contents(path_) == "abc" + large);
+}
+
+// Spans of one and two windows, then longer ones; each opening goes on at an end that is no
+// window's, and so begins a span in the middle of the last one's.
+TEST_F(PosixLog, GoesOnThroughSpansAndOpenings) {
+  std::string expected;
+  uint64_t record = 0;
+  for (const uint64_t windows : {1, 2, 1, 3}) {
+    auto log = OpenMapped(path_, windows * kLogWindowBytesMin);
+    const size_t until = expected.size() + 11 * kLogWindowBytesMin;
+    for (; expected.size() < until; record++) {
+      const std::string text = Record(record);
+      expected += text;
+      ASSERT_TRUE(log->Append(text.substr(0, text.size() / 2)).ok());
+      ASSERT_TRUE(log->Append(text.substr(text.size() / 2)).ok());
+      ASSERT_TRUE(log->Flush().ok());
+    }
+    ASSERT_TRUE(log->Close().ok());
+    ASSERT_TRUE(Contents(path_) == expected);
+  }
 }
 
 TEST_F(PosixLog, AppendsReachReadersWithFlushNotBefore) {

@@ -15,7 +15,7 @@ namespace weft::compaction {
 
 namespace {
 
-constexpr uint64_t kEntriesBetweenCancelChecks = 1024;
+constexpr uint64_t kEntriesBetweenBreaks = 1024;
 
 uint64_t ThreadCpuUs() {
   timespec now;
@@ -35,8 +35,9 @@ Status MoveEntries(const Job& job, const JobHost& host, Merge<Order>* merge, Out
   OutputCut cut(job);
   std::string deletion;
   for (bool more = merge->Start(); more; more = merge->Next()) {
-    if (result->entries_read++ % kEntriesBetweenCancelChecks == 0 && IsCancelled(host)) {
-      return {Code::kRetryLater, "compaction cancelled"};
+    if (result->entries_read++ % kEntriesBetweenBreaks == 0) {
+      if (IsCancelled(host)) return {Code::kRetryLater, "compaction cancelled"};
+      if (host.give_way != nullptr) host.give_way();
     }
     const std::string_view key = merge->key();
     if (cut.IsBefore(key) && outputs->is_open()) {

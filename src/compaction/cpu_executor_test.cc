@@ -107,6 +107,18 @@ TEST(CpuExecutor, KeepsMegabytes) {
   EXPECT_TRUE(plain.Outputs() == kit.Contents(result.outputs));
 }
 
+TEST(CpuExecutor, GivesWayEveryThousandEntriesOrSo) {
+  JobKit kit;
+  TestEntries entries;
+  for (int i = 0; i < 10000; i++) entries.push_back(Put("key" + std::to_string(10000 + i), 1));
+  kit.AddRun(entries);
+  int times = 0;
+  kit.host().give_way = [&times] { times++; };
+  ASSERT_TRUE(kit.Run().status.ok());
+  EXPECT_GE(times, 5);
+  EXPECT_LE(times, 20);
+}
+
 TEST(CpuExecutor, KeepsKeysThatAreNone) {
   for (const bool first_is_short : {false, true}) {
     JobKit kit;

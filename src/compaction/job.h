@@ -95,6 +95,9 @@ struct JobHost {
   std::function<NewFile()> new_output;
   // Called before `bytes` are written, and may wait. Null: no limit.
   std::function<void(uint64_t bytes)> before_write;
+  // Called every thousand entries or so, and may wait: to leave the processor to what is more
+  // urgent. Null: never.
+  std::function<void()> give_way;
   // True: give up soon, with kRetryLater. Null: never.
   const std::atomic<bool>* cancelled = nullptr;
 };
@@ -122,6 +125,10 @@ class Executor {
 };
 
 std::unique_ptr<Executor> NewCpuExecutor();
+
+// How many parts a job that several threads share is best divided into for each of them: threads
+// that were held up take fewer. More would only make smaller tables.
+inline constexpr int kPartsPerThread = 2;
 
 // Divides a job into at most `parts_max` jobs of disjoint ranges that together do the same work, in
 // order. Fewer (one) where there is too little to divide; reads index blocks to find the middle.

@@ -14,8 +14,13 @@ namespace {
 // Less is not worth a thread, nor the smaller tables at the parts' ends.
 constexpr uint64_t kPartBytesMin = 256u << 10;
 
-// A block of some table: the user keys of its block are not above this one.
-struct Block {
+// Of each part this many are looked at, so that parts differ by a hundredth or so. All blocks would
+// take as long to sort as a tenth of them to merge.
+constexpr uint64_t kStretchesInPart = 256;
+
+// Blocks of some table in a row. The user key lies in their middle, so that what counts as before a
+// bound is as much too little for one table as it is too much for another.
+struct Stretch {
   std::string user_key;
   uint64_t bytes;
 };
@@ -27,42 +32,61 @@ UserKeyRange RangeOf(const Job& job) {
   return range;
 }
 
-Status AppendBlocks(const Job& job, const JobTable& table, std::vector<Block>* blocks) {
+// Divides the table's blocks into stretches of `bytes_min` or more, but for the last one.
+Status AppendStretches(const Job& job, const JobTable& table, uint64_t bytes_min,
+                       std::vector<Stretch>* stretches) {
   Result<std::unique_ptr<TableInput>> input = TableInput::Open(job, table, RangeOf(job));
   if (!input) return input.error();
   table::BlockHandle handle;
+  std::string middle;
+  uint64_t bytes = 0;
   for (;;) {
     Result<bool> more = (*input)->NextHandle(&handle);
     if (!more) return more.error();
-    if (!*more) return Status::Ok();
+    if (!*more) break;
+    const bool before_middle = bytes < bytes_min / 2 || bytes == 0;
     const std::string_view separator = (*input)->separator();
     if (separator.size() < table::kTrailerBytes) continue;
-    blocks->push_back({std::string(table::UserKey(separator)), handle.bytes});
+    bytes += handle.bytes;
+    if (before_middle) middle = table::UserKey(separator);
+    if (bytes < bytes_min) continue;
+    stretches->push_back({middle, bytes});
+    bytes = 0;
   }
+  if (bytes > 0) stretches->push_back({middle, bytes});
+  return Status::Ok();
+}
+
+uint64_t BytesOf(const Job& job) {
+  uint64_t bytes = 0;
+  for (const auto& run : job.runs) {
+    for (const JobTable& table : run) bytes += table.bytes;
+  }
+  return bytes;
 }
 
 // Where parts end, ascending, none of them twice.
-std::vector<std::string> FindBounds(const Job& job, std::vector<Block> blocks, int parts_max) {
+std::vector<std::string> FindBounds(const Job& job, std::vector<Stretch> stretches, int parts_max) {
   const auto& order = *job.comparator;
-  std::sort(blocks.begin(), blocks.end(), [&](const Block& a, const Block& b) {
+  std::sort(stretches.begin(), stretches.end(), [&](const Stretch& a, const Stretch& b) {
     return order.CompareUser(a.user_key, b.user_key) < 0;
   });
   uint64_t total = 0;
-  for (const Block& block : blocks) total += block.bytes;
+  for (const Stretch& stretch : stretches) total += stretch.bytes;
   const uint64_t parts =
       std::min<uint64_t>(static_cast<uint64_t>(std::max(parts_max, 1)), total / kPartBytesMin);
   std::vector<std::string> bounds;
   uint64_t passed = 0;
-  for (const Block& block : blocks) {
-    passed += block.bytes;
+  for (const Stretch& stretch : stretches) {
+    passed += stretch.bytes;
     if (bounds.size() + 1 >= parts) break;
     if (passed < total * (bounds.size() + 1) / parts) continue;
     const bool beyond =
-        job.end_user_key.has_value() && order.CompareUser(block.user_key, *job.end_user_key) >= 0;
-    if (beyond || (!bounds.empty() && order.CompareUser(block.user_key, bounds.back()) <= 0)) {
+        job.end_user_key.has_value() && order.CompareUser(stretch.user_key, *job.end_user_key) >= 0;
+    if (beyond || (!bounds.empty() && order.CompareUser(stretch.user_key, bounds.back()) <= 0)) {
       continue;
     }
-    bounds.push_back(block.user_key);
+    bounds.push_back(stretch.user_key);
   }
   return bounds;
 }
@@ -95,16 +119,17 @@ Job PartOf(const Job& job, const std::string* first, const std::string* end) {
 }  // namespace
 
 Result<std::vector<Job>> SplitJob(const Job& job, int parts_max) {
-  std::vector<Block> blocks;
+  std::vector<Stretch> stretches;
   if (parts_max > 1) {
+    const uint64_t bytes_min = BytesOf(job) / (static_cast<uint64_t>(parts_max) * kStretchesInPart);
     for (const auto& run : job.runs) {
       for (const JobTable& table : run) {
-        Status status = AppendBlocks(job, table, &blocks);
+        Status status = AppendStretches(job, table, bytes_min, &stretches);
         if (!status.ok()) return status;
       }
     }
   }
-  const std::vector<std::string> bounds = FindBounds(job, std::move(blocks), parts_max);
+  const std::vector<std::string> bounds = FindBounds(job, std::move(stretches), parts_max);
   std::vector<Job> parts;
   for (size_t i = 0; i <= bounds.size(); i++) {
     parts.push_back(

@@ -135,6 +135,38 @@ TEST(SplitJob, LittleWorkAndOneKeyAreNotSplit) {
   EXPECT_LE(parts->size(), 2u);
 }
 
+// Knows keys of eight bytes alone, as a program's own comparator may.
+class EightByteComparator final : public Comparator {
+ public:
+  int Compare(std::string_view a, std::string_view b) const override {
+    EXPECT_EQ(a.size(), 8u);
+    EXPECT_EQ(b.size(), 8u);
+    return a.compare(b);
+  }
+  const char* Name() const override { return "test.EightBytes"; }
+  void FindShortestSeparator(std::string*, std::string_view) const override {}
+  void FindShortSuccessor(std::string*) const override {}
+};
+
+TEST(SplitJob, KeysThatAreNoneMakeNoBounds) {
+  const EightByteComparator eight;
+  JobKit kit(&eight);
+  TestEntries entries;
+  // Too short for an internal key, and so before all others; a block each.
+  for (int i = 0; i < 100; i++)
+    entries.push_back({"s" + std::to_string(100 + i), std::string(9000, 'v')});
+  for (int i = 0; i < 200; i++) {
+    entries.push_back(Put("key" + std::to_string(10000 + i), 1, std::string(9000, 'v')));
+  }
+  kit.AddRun(entries);
+  auto parts = SplitJob(kit.job(), 4);
+  ASSERT_TRUE(parts.has_value());
+  EXPECT_GE(parts->size(), 2u);
+  for (const Job& part : *parts) {
+    EXPECT_EQ(part.end_user_key.value_or("the last").size(), 8u);
+  }
+}
+
 TEST(SplitJob, SaysWhichTableIsDamaged) {
   JobKit kit;
   kit.AddRun({Put("a", 1)});

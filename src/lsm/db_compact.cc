@@ -62,7 +62,21 @@ std::unique_ptr<DbImpl::RunningCompaction> DbImpl::PickLocked() {
   if (!background_error_.ok() || placing_deep_) return nullptr;
   if (retry_compaction_at_ns_ != 0 && base::NowNs() < retry_compaction_at_ns_) return nullptr;
   retry_compaction_at_ns_ = 0;
-  if (!manual_.empty()) return PickManualLocked();
+  if (manual_.empty()) return PickAutomaticLocked();
+  // A CompactRange comes first, but it must not stop the writers: threads that it has no use for,
+  // and where level 0 is nearly full every other pick, go on with what is due by itself.
+  const size_t level0 = versions_->current()->level(0).size();
+  const bool level0_waits = level0 >= static_cast<size_t>(options_.level0_slowdown_trigger);
+  if (manual_.front()->running || (level0_waits && !manual_waited_)) {
+    std::unique_ptr<RunningCompaction> running = PickAutomaticLocked();
+    manual_waited_ = running != nullptr;
+    if (running != nullptr) return running;
+  }
+  manual_waited_ = false;
+  return PickManualLocked();
+}
+
+std::unique_ptr<DbImpl::RunningCompaction> DbImpl::PickAutomaticLocked() {
   std::unique_ptr<Compaction> picked = picker_->Pick(versions_->current());
   if (picked == nullptr) return nullptr;
   auto running = std::make_unique<RunningCompaction>();
@@ -70,8 +84,7 @@ std::unique_ptr<DbImpl::RunningCompaction> DbImpl::PickLocked() {
   return running;
 }
 
-// The next piece of the oldest CompactRange. While its tables are busy nothing else is begun, or
-// they might always be.
+// The next piece of the oldest CompactRange. While its tables are busy it waits for them.
 std::unique_ptr<DbImpl::RunningCompaction> DbImpl::PickManualLocked() {
   ManualCompaction* const manual = manual_.front();
   if (manual->running) return nullptr;
@@ -105,6 +118,8 @@ void DbImpl::RunCompactionLocked(RunningCompaction* running) {
   Compaction& compaction = *running->compaction;
   running->begin_ns = base::NowNs();
   running->job = versions_->BeginJob();
+  const uint64_t number = compactions_begun_++;
+  compactions_running_.insert(number);
   VersionEdit edit;
   compaction.AddTo(&edit);
   Status status;
@@ -113,6 +128,8 @@ void DbImpl::RunCompactionLocked(RunningCompaction* running) {
   running->event.status = status;
   picker_->Release(compaction);
   versions_->EndJob(running->job);
+  compactions_running_.erase(number);
+  compact_done_.NotifyAll();
   if (status.ok()) {
     InstallViewLocked();
     NoteCompactionLocked(*running);
@@ -157,10 +174,10 @@ Status DbImpl::MergeLocked(RunningCompaction* running, VersionEdit* edit) {
     for (const FileRef& file : compaction.inputs[i]) event.inputs[i].push_back(file->number);
   }
   events_.Tell([event](EventListener* listener) { listener->OnCompactionBegin(event); });
-  const uint64_t parts_by_size = std::max<uint64_t>(1, compaction.InputBytes() / kPartBytesMin);
-  const int parts_max =
-      static_cast<int>(std::min<uint64_t>(parts_by_size, 1 + static_cast<uint64_t>(threads_idle_)));
-  if (parts_max > 1) {
+  const int parts_max = static_cast<int>(
+      std::min<uint64_t>(compaction.InputBytes() / kPartBytesMin,
+                         static_cast<uint64_t>(1 + threads_idle_) * compaction::kPartsPerThread));
+  if (threads_idle_ > 0 && parts_max > 1) {
     mutex_.Unlock();
     Result<std::vector<compaction::Job>> parts = compaction::SplitJob(job, parts_max);
     mutex_.Lock();
@@ -210,6 +227,7 @@ compaction::JobHost DbImpl::HostOf() {
   host.before_write = [this](uint64_t bytes) {
     rate_limiter_.Request(bytes, base::RateLimiter::Priority::kCompaction);
   };
+  host.give_way = [this] { flush_first_.GiveWay(); };
   host.cancelled = &stopping_;
   return host;
 }

@@ -58,7 +58,12 @@ Status SyncContents(FileSystem* files, const std::string& path) {
 Status DbImpl::Checkpoint(const std::string& target) {
   std::string dir = target;
   while (dir.size() > 1 && dir.back() == '/') dir.pop_back();
+  base::MutexLock checkpoint_lock(&checkpoint_mutex_);  // another one may be for the same folder
   if (files_->FileExists(dir)) return {Code::kInvalidArgument, dir + ": exists"};
+  if (read_only_ && active_->entries() > 0) {
+    return {Code::kInvalidArgument, dir_ + " is open for reading only, and its log holds writes " +
+                                        "that no table has: open it for writing"};
+  }
   if (Status status = Flush(); !status.ok()) return status;
   VersionRef version;
   uint64_t next_file;
@@ -71,8 +76,9 @@ Status DbImpl::Checkpoint(const std::string& target) {
   }
   // Under another name until it is whole.
   const std::string unfinished = dir + ".unfinished";
-  (void)RemoveUnfinished(unfinished);
-  Status status = files_->CreateDir(unfinished);
+  Status status = RemoveUnfinished(unfinished);
+  if (!status.ok()) return status;
+  status = files_->CreateDir(unfinished);
   for (int level = 0; level < kLevels && status.ok(); level++) {
     for (const FileRef& file : version->level(level).files()) {
       status =
@@ -88,9 +94,16 @@ Status DbImpl::Checkpoint(const std::string& target) {
   return status;
 }
 
+// What a checkpoint that was cut short has left, if anything; nothing else.
 Status DbImpl::RemoveUnfinished(const std::string& dir) {
   std::vector<std::string> names;
-  if (Status status = files_->GetChildren(dir, &names); !status.ok()) return status;
+  if (!files_->GetChildren(dir, &names).ok()) return {};  // there is none
+  for (const std::string& name : names) {
+    ParsedFileName parsed;
+    if (!ParseFileName(name, &parsed)) {
+      return {Code::kInvalidArgument, dir + ": holds " + name + ", which no checkpoint has left"};
+    }
+  }
   for (const std::string& name : names) (void)files_->RemoveFile(dir + "/" + name);
   return files_->RemoveDir(dir);
 }

@@ -5,6 +5,7 @@
 #include <memory>
 #include <random>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "base/faulty_file_system.h"
@@ -113,6 +114,56 @@ TEST_F(DbCopyTest, ACheckpointThatFailsLeavesNothing) {
   EXPECT_EQ(All(db.get()), model);
 }
 
+TEST_F(DbCopyTest, ACheckpointOfAReadOnlyStoreLeavesNothingOut) {
+  Open();
+  Put(0, 10, "in a table");
+  ASSERT_TRUE(db->Flush().ok());
+  Close();
+  {
+    auto read_only = Db::OpenReadOnly(options, "/db");
+    ASSERT_TRUE(read_only.has_value());
+    ASSERT_TRUE((*read_only)->Checkpoint("/copy").ok());
+    auto copy = Db::OpenReadOnly(options, "/copy");
+    ASSERT_TRUE(copy.has_value());
+    EXPECT_EQ(All(copy->get()), model);
+  }
+  Open();
+  Put(10, 20, "in the log");
+  auto read_only = Db::OpenReadOnly(options, "/db");
+  ASSERT_TRUE(read_only.has_value());
+  EXPECT_EQ(All(read_only->get()), model);
+  EXPECT_EQ((*read_only)->Checkpoint("/other").code(), Code::kInvalidArgument);
+  EXPECT_FALSE(faulty.FileExists("/other"));
+}
+
+TEST_F(DbCopyTest, ACheckpointTakesAwayNoFilesOfOthers) {
+  Open();
+  Put(0, 10, "v");
+  ASSERT_TRUE(files.CreateDir("/copy.unfinished").ok());
+  ASSERT_TRUE(files.SetContents("/copy.unfinished/thesis.txt", "five years").ok());
+  EXPECT_EQ(db->Checkpoint("/copy").code(), Code::kInvalidArgument);
+  EXPECT_EQ(*files.Contents("/copy.unfinished/thesis.txt"), "five years");
+  // What a checkpoint of its own may have left does go.
+  ASSERT_TRUE(files.RenameFile("/copy.unfinished/thesis.txt", "/copy.unfinished/000007.ldb").ok());
+  EXPECT_TRUE(db->Checkpoint("/copy").ok());
+}
+
+TEST_F(DbCopyTest, OfTwoCheckpointsAtOnceOneIsMade) {
+  Open();
+  Put(0, 500, "v");
+  for (int round = 0; round < 20; round++) {
+    const std::string to = "/copy" + std::to_string(round);
+    Status second;
+    std::thread other([&] { second = db->Checkpoint(to); });
+    const Status first = db->Checkpoint(to);
+    other.join();
+    EXPECT_NE(first.ok(), second.ok());
+    auto copy = Db::OpenReadOnly(options, to);
+    ASSERT_TRUE(copy.has_value()) << copy.error().ToString();
+    EXPECT_EQ(All(copy->get()), model);
+  }
+}
+
 TEST_F(DbCopyTest, WhereNamesCannotBeLinkedFilesAreCopied) {
   faulty.SetHook([](const base::FileCall& call) {
     return call.kind == base::FileCallKind::kLinkFile ? Status(Code::kUnsupported, "test")
@@ -142,6 +193,15 @@ TEST_F(DbCopyTest, IngestedTablesThatLieApartAreTakenAsTheyAre) {
   EXPECT_GE(db->Statistics().flush_bytes, bytes);
   ExpectModel();
   Put(1500, 1600, "later");
+  ExpectModel();
+}
+
+TEST_F(DbCopyTest, AnotherTableUnderTheSameNameDoesNotChangeAnIngestedOne) {
+  Open();
+  for (int round = 0; round < 3; round++) {
+    const std::string path = Table("/in.ldb", round * 100, round * 100 + 50, "ingested");
+    ASSERT_TRUE(db->Ingest({{path}}, false).ok());
+  }
   ExpectModel();
 }
 

@@ -8,6 +8,7 @@
 #include <thread>
 #include <vector>
 
+#include "base/faulty_file_system.h"
 #include "lsm/db_test_kit.h"
 #include "lsm/log_writer.h"
 #include "lsm/string_file.h"
@@ -45,6 +46,82 @@ TEST_F(DbEndsTest, AListenerMayUseAStoreThatIsBeingClosed) {
   options.listeners.clear();
   Open();
   EXPECT_EQ(Get("key"), "value");
+}
+
+TEST_F(DbEndsTest, AStoreThatLostItsCurrentIsNotMadeAnew) {
+  Open();
+  ASSERT_TRUE(db->Put({}, "in a table", "1").ok());
+  ASSERT_TRUE(db->Flush().ok());
+  ASSERT_TRUE(db->Put({}, "in the log", "2").ok());
+  Close();
+  ASSERT_TRUE(files.RemoveFile("/db/CURRENT").ok());
+  const std::vector<std::string> before = files.AllFiles();
+  ASSERT_TRUE(options.create_if_missing);
+  auto opened = Db::Open(options, "/db");
+  ASSERT_FALSE(opened.has_value());
+  EXPECT_EQ(opened.error().code(), Code::kCorruption);
+  EXPECT_NE(opened.error().ToString().find("/db/CURRENT is missing"), std::string::npos);
+  for (const std::string& path : before) EXPECT_TRUE(files.FileExists(path)) << path;
+  ASSERT_TRUE(RepairDb("/db", options).ok());
+  Open();
+  EXPECT_EQ(Get("in a table"), "1");
+  EXPECT_EQ(Get("in the log"), "2");
+}
+
+TEST_F(DbEndsTest, ACreationThatWasCutShortIsBegunAgain) {
+  Open();
+  ASSERT_TRUE(db->Put({}, "key", std::string(1000, 'v')).ok());
+  Close();
+  for (const std::string& path : files.AllFiles()) {
+    if (path == "/db/CLOSED") continue;
+    if (path.find("MANIFEST") == std::string::npos) (void)files.RemoveFile(path);
+  }
+  for (const std::string& path : files.AllFiles()) {
+    if (path == "/db/CLOSED") continue;
+    ASSERT_TRUE(files.RenameFile(path, "/db/MANIFEST-000001").ok());
+  }
+  Open();
+  ASSERT_TRUE(db->Put({}, "key", "short").ok());
+  // As kill -9 leaves it. The mark of the store that was here says that a log of this one's number
+  // was longer.
+  const auto left = files.Copy();
+  Close();
+  files.Restore(*left);
+  Open();
+  EXPECT_EQ(Get("key"), "short");
+}
+
+// Also where files cannot be linked.
+TEST_F(DbEndsTest, ADamagedLogIsKept) {
+  base::FaultyFileSystem faulty(&files);
+  faulty.SetHook([](const base::FileCall& call) {
+    return call.kind == base::FileCallKind::kLinkFile ? Status(Code::kUnsupported, "test")
+                                                      : Status();
+  });
+  options.file_system = &faulty;
+  Open();
+  for (int i = 0; i < 100; i++) ASSERT_TRUE(db->Put({}, std::to_string(i), "value").ok());
+  Close();
+  ASSERT_TRUE(files.RemoveFile("/db/CLOSED").ok());
+  std::string log;
+  for (const std::string& path : files.AllFiles()) {
+    if (path.ends_with(".log")) log = path;
+  }
+  std::string contents = *files.Contents(log);
+  contents[contents.size() / 2] ^= 1;
+  ASSERT_TRUE(files.SetContents(log, contents).ok());
+  // Half a copy, of an opening that was cut short.
+  const std::string kept = "/db/lost" + log.substr(log.rfind('/'));
+  ASSERT_TRUE(files.CreateDir("/db/lost").ok());
+  ASSERT_TRUE(files.SetContents(kept, contents.substr(0, contents.size() / 2)).ok());
+  Open();
+  EXPECT_EQ(Get("0"), "value");
+  EXPECT_EQ(Get("99"), "(none)");
+  ASSERT_TRUE(db->Flush().ok());
+  ASSERT_TRUE(files.FileExists(kept));
+  EXPECT_TRUE(*files.Contents(kept) == contents);
+  Close();
+  options.file_system = &files;
 }
 
 // As a manifest or log that somebody made up may have it.

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "base/clock.h"
 #include "base/thread.h"
@@ -72,9 +73,10 @@ void DbImpl::FlushOldestLocked() {
   }
   versions_->EndJob(job);
   event.status = status;
+  std::vector<std::shared_ptr<WritableFile>> old_logs;
   if (status.ok()) {
     immutables_.pop_front();
-    log_.Forget(oldest.log_number);
+    old_logs = log_.Forget(oldest.log_number);
     InstallViewLocked();
     NoteFlushLocked(event);
   } else {
@@ -83,9 +85,10 @@ void DbImpl::FlushOldestLocked() {
   events_.Tell([event](EventListener* listener) { listener->OnFlush(event); });
   room_.NotifyAll();
   compact_work_.NotifyAll();
-  // Giving back its memory takes long: not while others wait for the mutex.
+  // Giving back its memory and its log's takes long: not while others wait for the mutex.
   mutex_.Unlock();
   oldest.table.reset();
+  old_logs.clear();
   mutex_.Lock();
   RemoveObsoleteFilesLocked();
 }
@@ -126,6 +129,7 @@ Status DbImpl::WriteTable(const MemTable& memtable, NewFile* table, FlushEvent* 
   const std::unique_ptr<Iterator> entries = memtable.NewIterator();
   entries->SeekToFirst();
   if (!entries->Valid()) return entries->status();
+  FlushFirst::Turn turn(&flush_first_);
   const std::string path = TableFileName(dir_, table->number);
   Result<std::unique_ptr<WritableFile>> file = files_->NewWritableFile(path, FileUse::kTable);
   if (!file) return file.error();
@@ -147,6 +151,7 @@ Status DbImpl::WriteTable(const MemTable& memtable, NewFile* table, FlushEvent* 
   } else {
     builder.Abandon();
   }
+  turn.End();  // what follows waits for the disk
   if (status.ok()) status = (*file)->Sync();
   if (status.ok()) status = (*file)->Close();
   if (status.ok()) status = files_->SyncDir(dir_);

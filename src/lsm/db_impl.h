@@ -16,6 +16,7 @@
 #include <cstdint>
 #include <deque>
 #include <memory>
+#include <set>
 #include <span>
 #include <string>
 #include <string_view>
@@ -27,6 +28,7 @@
 #include "compaction/job.h"
 #include "lsm/compaction_picker.h"
 #include "lsm/event_queue.h"
+#include "lsm/flush_first.h"
 #include "lsm/log_replay.h"
 #include "lsm/lookup_key.h"
 #include "lsm/memtable.h"
@@ -127,6 +129,7 @@ class DbImpl final : public Db {
   void CompactionThread();
   void WaitForCompactionLocked() WEFT_REQUIRES(mutex_);
   std::unique_ptr<RunningCompaction> PickLocked() WEFT_REQUIRES(mutex_);
+  std::unique_ptr<RunningCompaction> PickAutomaticLocked() WEFT_REQUIRES(mutex_);
   std::unique_ptr<RunningCompaction> PickManualLocked() WEFT_REQUIRES(mutex_);
   void RunCompactionLocked(RunningCompaction* running) WEFT_REQUIRES(mutex_);
   Status MergeLocked(RunningCompaction* running, VersionEdit* edit) WEFT_REQUIRES(mutex_);
@@ -189,6 +192,7 @@ class DbImpl final : public Db {
   mutable lsm::Statistics statistics_;
   WriteThrottle throttle_;
   base::RateLimiter rate_limiter_;
+  FlushFirst flush_first_;
   ReadViews views_;
   EventQueue events_;
   WriteAheadLog log_;
@@ -203,6 +207,8 @@ class DbImpl final : public Db {
   // Changed with both mutexes held, read with either.
   std::shared_ptr<MemTable> active_;
   std::atomic<bool> writes_failed_{false};  // background_error_ is set
+
+  base::Mutex checkpoint_mutex_;  // one Checkpoint at a time, with its I/O; before all others
 
   mutable base::Mutex mutex_;
   base::CondVar room_;  // writers and Flush wait: a flush or compaction ended, or an error came
@@ -222,6 +228,9 @@ class DbImpl final : public Db {
   SnapshotList snapshots_ WEFT_GUARDED_BY(mutex_);
   Status background_error_ WEFT_GUARDED_BY(mutex_);
   std::deque<ManualCompaction*> manual_ WEFT_GUARDED_BY(mutex_);
+  bool manual_waited_ WEFT_GUARDED_BY(mutex_) = false;  // for the last pick: now it has its turn
+  uint64_t compactions_begun_ WEFT_GUARDED_BY(mutex_) = 0;
+  std::set<uint64_t> compactions_running_ WEFT_GUARDED_BY(mutex_);  // by their number, from 0
   std::deque<JobPart*> waiting_parts_ WEFT_GUARDED_BY(mutex_);
   int threads_idle_ WEFT_GUARDED_BY(mutex_) = 0;  // of those that compact
   int compaction_failures_in_row_ WEFT_GUARDED_BY(mutex_) = 0;

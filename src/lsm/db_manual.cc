@@ -36,6 +36,12 @@ Status DbImpl::CompactRange(const CompactRangeOptions& options, const std::strin
   uint64_t old_below;
   {
     base::MutexLock lock(&mutex_);
+    // What runs already may keep what a snapshot saw that is gone by now, in tables that would then
+    // count as written for this call.
+    const uint64_t begun = compactions_begun_;
+    while (!compactions_running_.empty() && *compactions_running_.begin() < begun) {
+      compact_done_.Wait(&mutex_);
+    }
     const VersionRef version = versions_->current();
     for (int level = 1; level < kLevels; level++) {
       if (version->OverlapInLevel(level, range)) deepest = level;

@@ -2,6 +2,7 @@
 // Closing: stop the threads, sync the log, leave a mark of its length.
 #include <algorithm>
 #include <string>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -31,12 +32,13 @@ table::TableFormat FormatOf(const DbOptions& options, const table::InternalCompa
 
 table::TableReadOptions ReadOptionsOf(const DbOptions& options,
                                       const table::InternalComparator* comparator,
-                                      const FilterPolicy* filter) {
+                                      const FilterPolicy* filter, table::ReadCounters* counters) {
   table::TableReadOptions read;
   read.order = comparator;
   read.filter = filter;
   read.cache = options.block_cache.get();
   read.verify = options.paranoid_checks;
+  read.counters = counters;
   return read;
 }
 
@@ -49,16 +51,43 @@ Status DoesNotExist(const std::string& dir) {
   return {Code::kInvalidArgument, dir + ": does not exist (create_if_missing is false)"};
 }
 
-// Keeps a log whose records were not all taken, under another name, for who wants to look into it.
-void KeepAside(FileSystem* files, const std::string& dir, uint64_t log) {
+// Keeps a log whose records were not all taken, under another name, for who wants to look into it:
+// in the store's folder it goes with the next flush.
+Status KeepAside(FileSystem* files, const std::string& dir, uint64_t log) {
   const std::string lost = dir + "/lost";
-  (void)files->CreateDir(lost);
-  (void)files->LinkFile(LogFileName(dir, log), LogFileName(lost, log));
+  const std::string kept = LogFileName(lost, log);
+  if (Status status = files->CreateDir(lost); !status.ok()) return status;
+  // Of an opening that was cut short, perhaps half a copy; the log itself is still there.
+  if (files->FileExists(kept)) {
+    if (Status status = files->RemoveFile(kept); !status.ok()) return status;
+  }
+  return LinkOrCopy(files, LogFileName(dir, log), kept);
 }
 
-// Those of one memtable: the next one fills while the last one's are given back.
+// A folder without CURRENT where a store is to be made: kCorruption if there was one. The first
+// manifest alone may be what a creation that was cut short has left.
+Status CheckNothingIsThere(FileSystem* files, const std::string& dir) {
+  std::vector<std::string> names;
+  if (Status status = files->GetChildren(dir, &names); !status.ok()) return status;
+  for (const std::string& name : names) {
+    ParsedFileName parsed;
+    if (!ParseFileName(name, &parsed)) continue;
+    if (parsed.type == FileType::kTable || parsed.type == FileType::kLog ||
+        (parsed.type == FileType::kManifest && parsed.number > 1)) {
+      return {Code::kCorruption, CurrentFileName(dir) + " is missing, but there is " + name +
+                                     ": repair the store, or destroy it"};
+    }
+  }
+  return {};
+}
+
+// Of opening for reading, beside somebody who writes.
+constexpr int kReadOnlyTriesMax = 5;
+
+// Those of two memtables: where a flush was late, both that waited are given back while the next
+// one fills, and the one behind it must not find too few.
 size_t BlocksKeptFor(const DbOptions& options) {
-  return options.write_buffer_size / BlockPool::kBlockBytes + 1;
+  return 2 * (options.write_buffer_size / BlockPool::kBlockBytes + 1);
 }
 
 }  // namespace
@@ -74,10 +103,14 @@ DbImpl::DbImpl(const DbOptions& options, const std::string& dir, bool read_only)
       format_(FormatOf(options, &comparator_, filter_.get())),
       executor_(compaction::NewCpuExecutor()),
       rate_limiter_(options.background_bytes_per_second),
+      flush_first_(options.background_threads,
+                   static_cast<int>(std::thread::hardware_concurrency()),
+                   options.background_bytes_per_second > 0),
       events_(options.listeners),
       memtable_blocks_(std::make_shared<BlockPool>(BlocksKeptFor(options))),
       active_(std::make_shared<MemTable>(comparator_, memtable_blocks_)),
-      tables_(files_, dir_, ReadOptionsOf(options_, &comparator_, filter_.get()),
+      tables_(files_, dir_,
+              ReadOptionsOf(options_, &comparator_, filter_.get(), statistics_.reads()),
               options.max_open_files) {}
 
 DbImpl::~DbImpl() { Close(); }
@@ -86,14 +119,19 @@ Result<std::unique_ptr<DbImpl>> DbImpl::Open(const DbOptions& options, const std
                                              bool read_only) {
   Result<DbOptions> checked = CheckedOptions(options);
   if (!checked) return checked.error();
-  // The constructor is private. Owned at once.
-  std::unique_ptr<DbImpl> db(new DbImpl(*checked, dir, read_only));
-  if (Status status = db->OpenFiles(); !status.ok()) {
+  for (int tries = 1;; tries++) {
+    // The constructor is private. Owned at once.
+    std::unique_ptr<DbImpl> db(new DbImpl(*checked, dir, read_only));
+    const Status status = db->OpenFiles();
+    if (status.ok()) {
+      if (!read_only) db->StartThreads();
+      return db;
+    }
     db->Log("open failed: " + status.ToString());
-    return status;
+    // Files that were missing may have been deleted by a writer since they were named.
+    const bool may_pass = status.code() == Code::kCorruption || status.code() == Code::kNotFound;
+    if (!read_only || !may_pass || tries == kReadOnlyTriesMax) return status;
   }
-  if (!read_only) db->StartThreads();
-  return db;
 }
 
 Status DbImpl::OpenFiles() {
@@ -132,6 +170,8 @@ Status DbImpl::OpenStoreLocked() {
     if (!options_.create_if_missing || read_only_) {
       return DoesNotExist(dir_);
     }
+    if (Status status = CheckNothingIsThere(files_, dir_); !status.ok()) return status;
+    (void)files_->RemoveFile(CloseMarkFileName(dir_));  // of a store that was here
     if (Status status = versions_->CreateNew(); !status.ok()) return status;
   } else if (options_.error_if_exists) {
     return {Code::kInvalidArgument, dir_ + ": exists (error_if_exists is true)"};
@@ -153,7 +193,9 @@ Status DbImpl::OpenStoreLocked() {
   assigned_ = std::max(versions_->last_sequence(), replay.last_sequence());
   visible_.store(assigned_, std::memory_order_release);
   if (read_only_) return {};
-  for (const uint64_t log : replay.logs_with_losses()) KeepAside(files_, dir_, log);
+  for (const uint64_t log : replay.logs_with_losses()) {
+    if (Status kept = KeepAside(files_, dir_, log); !kept.ok()) return kept;
+  }
   // Of several logs none is gone on with: a sync would have to cover those before it, too.
   const bool reuse = options_.reuse_logs && logs.size() == 1 && edit.new_files.empty() &&
                      replay.logs_with_losses().empty() && replay.whole_bytes_of_last();
@@ -177,6 +219,11 @@ Status DbImpl::FindLogsLocked(std::vector<uint64_t>* logs) {
     }
   }
   std::ranges::sort(*logs);
+  // Whoever writes to a store that is open for reading flushes, and deletes what was flushed.
+  const uint64_t first = versions_->log_number();
+  if (read_only_ && first != 0 && (logs->empty() || logs->front() > first)) {
+    return {Code::kCorruption, LogFileName(dir_, first) + ", which the manifest names, is missing"};
+  }
   return {};
 }
 

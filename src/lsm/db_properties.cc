@@ -25,6 +25,11 @@ std::string StatisticsText(const DbStatistics& s) {
   AppendLine(&text, "keys_written", s.keys_written);
   AppendLine(&text, "bytes_written", s.bytes_written);
   AppendLine(&text, "iterators", s.iterators);
+  AppendLine(&text, "filters_asked", s.filters_asked);
+  AppendLine(&text, "filters_useful", s.filters_useful);
+  AppendLine(&text, "blocks_read", s.blocks_read);
+  AppendLine(&text, "block_cache_hits", s.block_cache_hits);
+  AppendLine(&text, "block_cache_misses", s.block_cache_misses);
   AppendLine(&text, "log_bytes", s.log_bytes);
   AppendLine(&text, "log_syncs", s.log_syncs);
   AppendLine(&text, "flushes", s.flushes);

@@ -418,6 +418,34 @@ TEST_F(DbTest, EventsTellOfFlushesAndCompactions) {
   EXPECT_EQ(recorder->tables, tables);
 }
 
+// A hundred keys in one table behind a filter, looked up there and not there.
+TEST_F(DbTest, StatisticsTellHowTablesWereRead) {
+  options.filter_policy = NewBloomFilterPolicy(10);
+  Open();
+  for (int i = 0; i < 100; i++) ASSERT_TRUE(db->Put({}, "k" + std::to_string(i), "v").ok());
+  ASSERT_TRUE(db->Flush().ok());
+  const DbStatistics before = db->Statistics();
+  std::string value;
+  for (int i = 0; i < 100; i++) {
+    const std::string number = std::to_string(i);
+    ASSERT_TRUE(db->Get({}, "k" + number, &value).ok());
+    ASSERT_EQ(db->Get({}, "k" + number + "x", &value).code(), Code::kNotFound);
+  }
+  const DbStatistics after = db->Statistics();
+  const uint64_t asked = after.filters_asked - before.filters_asked;
+  const uint64_t useful = after.filters_useful - before.filters_useful;
+  EXPECT_EQ(asked, 198u);  // "k9x" and "k99x" lie behind the table's last key
+  EXPECT_GE(useful, 85u);  // of 98 keys that are not there; about one is let through
+  EXPECT_LE(useful, 98u);
+  EXPECT_EQ(after.blocks_read - before.blocks_read, asked - useful);
+  // The test's files cannot be mapped, so that every block comes through the cache.
+  const uint64_t hits = after.block_cache_hits - before.block_cache_hits;
+  const uint64_t misses = after.block_cache_misses - before.block_cache_misses;
+  EXPECT_EQ(hits + misses, asked - useful);
+  EXPECT_GE(misses, 1u);
+  EXPECT_GT(hits, misses);
+}
+
 TEST_F(DbTest, PropertiesHaveLevelDbsNames) {
   Open();
   ASSERT_TRUE(db->Put({}, "k", "v").ok());

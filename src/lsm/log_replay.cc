@@ -81,16 +81,27 @@ Status LogReplay::ReplayOne(uint64_t number, const Apply& apply) {
     ended_ = true;
     auto bytes = files_->GetFileSize(path);
     const uint64_t lost = bytes ? *bytes - reader.record_offset() : record.size();
-    return why == Break::kHole
-               ? Lose(number, lost, Cause::kPowerCut, "records that follow a hole")
-               : Lose(number, lost, Cause::kDamage,
-                      "no write that could follow, at byte " +
-                          std::to_string(reader.record_offset()));
+    return why == Break::kHole ? Lose(number, lost, Cause::kPowerCut, "records that follow a hole")
+                               : Lose(number, lost, Cause::kDamage,
+                                      "no write that could follow, at byte " +
+                                          std::to_string(reader.record_offset()));
   }
   if (reader.end() == LogEnd::kReadError) return reader.status();
   if (closed && reader.valid_bytes() < mark_->log_bytes) {
     return NotAsClosed(path, std::to_string(mark_->log_bytes) + " bytes were in it, and only " +
                                  std::to_string(reader.valid_bytes()) + " are whole");
+  }
+  if (reader.end() == LogEnd::kDamaged && reader.misses_sector() && !ended_) {
+    const table::SequenceNumber before = last_;
+    std::optional<uint64_t> end;
+    Status status = TakeBehindZeros(path, reader.valid_bytes(), apply, &end);
+    if (!status.ok()) return status;
+    if (last_ != before) {
+      if (!end) return {};
+      ended_ = true;
+      return Lose(number, reader.file_bytes() - *end, Cause::kPowerCut,
+                  "records that follow a hole");
+    }
   }
   if (reader.end() == LogEnd::kDamaged) {
     ended_ = true;
@@ -103,6 +114,29 @@ Status LogReplay::ReplayOne(uint64_t number, const Apply& apply) {
   // Zeros at the end: room never used, or records that a power cut took away.
   if (reader.valid_bytes() < reader.file_bytes()) broke_off_ = true;
   if (!ended_) whole_bytes_of_last_ = reader.valid_bytes();
+  return {};
+}
+
+Status LogReplay::TakeBehindZeros(const std::string& path, uint64_t gap, const Apply& apply,
+                                  std::optional<uint64_t>* end) {
+  auto file = files_->NewSequentialFile(path);
+  if (!file) return file.error();
+  LogReader reader(file->get(), nullptr, LogReader::Mode::kSalvage);
+  std::string_view record;
+  while (reader.Read(&record)) {
+    if (reader.record_offset() < gap) continue;
+    Break why = Break::kHole;
+    const bool follows = record.size() >= WriteBatchInternal::kHeaderBytes && last_ != 0 &&
+                         WriteBatchInternal::SequenceOf(record) == last_ + 1;
+    if (follows) {
+      if (Status status = Take(record, apply, &why); !status.ok()) return status;
+    }
+    if (why == Break::kNone) continue;
+    *end = reader.record_offset();
+    return {};
+  }
+  if (reader.end() == LogEnd::kReadError) return reader.status();
+  if (reader.valid_bytes() < reader.file_bytes()) broke_off_ = true;
   return {};
 }
 

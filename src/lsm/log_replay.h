@@ -10,6 +10,9 @@
 // just behind a record, or all of it. Within a log numbers may be passed over: a write of LevelDB's
 // that failed, tables that were ingested. Of the first log that is true of its beginning, too.
 //
+// Behind zeros the replay goes on where the next number follows: LevelDB with reuse_logs appends to
+// a log of ours behind the room that a crash left unused, and nothing is missing there.
+//
 // What is told apart, where something is missing and records follow:
 //   a power cut   sectors of zeros, or a later log that outlived the end of an earlier one. Any
 //                 power cut may do that to writes that were not synced: it ends the replay, and is
@@ -81,6 +84,10 @@ class LogReplay {
 
  private:
   Status ReplayOne(uint64_t number, const Apply& apply);
+  // Takes the records behind the zeros at `gap` of a log, while each follows the one before. *end:
+  // the file's offset of the first that does not, or none.
+  Status TakeBehindZeros(const std::string& path, uint64_t gap, const Apply& apply,
+                         std::optional<uint64_t>* end);
   // Why a record ends the replay; kNone: it was taken.
   enum class Break : uint8_t { kNone, kHole, kBadRecord };
   Status Take(std::string_view record, const Apply& apply, Break* why);

@@ -89,6 +89,29 @@ TEST_F(LogReplayTest, TheFirstLogMayBeginBehindNumbersThatNobodyGot) {
   EXPECT_EQ(Replay(true, 5), "9-12");
 }
 
+TEST_F(LogReplayTest, BehindZerosItGoesOnWhereNothingIsMissing) {
+  const std::string room(4 * kLogBlockBytes - Log(1, 5).size(), '\0');
+  SetLog(kA, Log(1, 5) + room + Log(6, 9));
+  EXPECT_EQ(Replay(true, 0), "1-9");
+  SetLog(kB, Log(10, 12));
+  EXPECT_EQ(Replay(true, 0), "1-12");
+  SetLog(kB, Log(11, 12));
+  EXPECT_EQ(Replay(true, 0).substr(0, 4), "1-9;");
+  EXPECT_TRUE(files_.RemoveFile(LogFileName("/db", kB)).ok());
+  // Twice, and torn at last.
+  const std::string more = Log(6, 9) + std::string(kLogBlockBytes - Log(6, 9).size(), '\0');
+  SetLog(kA, Log(1, 5) + room + more + Log(10, 11) + "torn");
+  EXPECT_EQ(Replay(true, 0), "1-11");
+  // With one missing.
+  SetLog(kA, Log(1, 5) + room + Log(7, 9));
+  EXPECT_EQ(Replay(true, 0).substr(0, 4), "1-5;");
+  SetLog(kA, Log(1, 5) + room + more + Log(11, 12));
+  EXPECT_EQ(Replay(true, 0).substr(0, 4), "1-9;");
+  // Of a log that begins with zeros nobody knows what was there.
+  SetLog(kA, std::string(kLogBlockBytes, '\0') + Log(1, 5));
+  EXPECT_EQ(Replay(true, 0).substr(0, 4), "0-0;");
+}
+
 TEST_F(LogReplayTest, NumbersThatNoWriteCanHaveAreDamage) {
   WriteBatch batch;
   batch.Put("a", "1");

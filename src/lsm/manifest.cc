@@ -118,9 +118,10 @@ Result<OpenManifest> CreateManifest(FileSystem* files, const std::string& dir, u
   const std::string path = ManifestFileName(dir, number);
   Result<std::unique_ptr<WritableFile>> file = files->NewWritableFile(path, FileUse::kManifest);
   if (!file) return file.error();
-  OpenManifest manifest{std::move(file.value()), nullptr};
+  OpenManifest manifest{std::move(file.value()), nullptr, 0};
   manifest.log = std::make_unique<LogWriter>(manifest.file.get());
   Status status = manifest.Add(first);
+  manifest.fresh_bytes = manifest.log->offset();
   if (status.ok()) status = files->SyncDir(dir);
   if (status.ok()) return manifest;
   manifest = {};

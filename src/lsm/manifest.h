@@ -35,6 +35,7 @@ Result<ManifestState> ReadManifest(SequentialFile* file, const std::string& path
 struct OpenManifest {
   std::unique_ptr<WritableFile> file;
   std::unique_ptr<LogWriter> log;
+  uint64_t fresh_bytes = 0;  // with its first record alone; 0: not known
 
   Status Add(const VersionEdit& edit);
 };

@@ -16,8 +16,8 @@
 #include <utility>
 #include <vector>
 
+#include "base/striped_counters.h"
 #include "lsm/memtable.h"
-#include "lsm/statistics.h"
 #include "lsm/version.h"
 
 namespace weft::lsm {
@@ -34,7 +34,7 @@ class ReadViews {
 
   // The current view. Never null after the first Install.
   Pointer Take() const {
-    const Stripe& stripe = stripes_[ThreadStripe() % kStripes];
+    const Stripe& stripe = stripes_[base::ThreadStripe() % kStripes];
     SpinLock lock(&stripe.locked);
     return stripe.view;
   }

@@ -2,14 +2,6 @@
 
 namespace weft::lsm {
 
-uint64_t Statistics::Sum(Ticker ticker) const {
-  uint64_t sum = 0;
-  for (const Stripe& stripe : stripes_) {
-    sum += stripe.tickers[ticker].load(std::memory_order_relaxed);
-  }
-  return sum;
-}
-
 void Statistics::FillIn(DbStatistics* statistics) const {
   statistics->gets = Sum(kGets);
   statistics->gets_found = Sum(kGetsFound);
@@ -34,6 +26,12 @@ void Statistics::FillIn(DbStatistics* statistics) const {
   statistics->slowdown_us = Sum(kSlowdownUs);
   statistics->stops = Sum(kStops);
   statistics->stop_us = Sum(kStopUs);
+  using table::ReadCounters;
+  statistics->filters_asked = reads_.Sum(ReadCounters::kFiltersAsked);
+  statistics->filters_useful = reads_.Sum(ReadCounters::kFiltersUseful);
+  statistics->blocks_read = reads_.Sum(ReadCounters::kBlocksRead);
+  statistics->block_cache_hits = reads_.Sum(ReadCounters::kCacheHits);
+  statistics->block_cache_misses = reads_.Sum(ReadCounters::kCacheMisses);
 }
 
 }  // namespace weft::lsm

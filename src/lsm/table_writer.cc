@@ -33,7 +33,11 @@ class StoreTableWriter final : public TableWriter {
     (void)files_->RemoveFile(path_);
   }
 
+  // Never writes into a file that is there: it may be the second name of a table that was ingested.
   Status Open() {
+    if (files_->FileExists(path_)) {
+      if (Status status = files_->RemoveFile(path_); !status.ok()) return status;
+    }
     auto file = files_->NewWritableFile(path_, FileUse::kTable);
     if (!file) return file.error();
     file_ = std::move(*file);

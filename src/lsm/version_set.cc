@@ -185,6 +185,12 @@ void VersionSet::CompleteEdit(VersionEdit* edit) {
 Status VersionSet::Write(VersionEdit* edit, Turn* turn) {
   if (manifest_.file == nullptr && reusable_bytes_ > 0) ReopenManifest(turn->manifest_number);
   if (manifest_.file == nullptr) return BeginManifest(edit, turn);
+  if (ManifestIsLong()) {
+    Status status = BeginManifest(edit, turn);
+    if (turn->in_doubt) manifest_ = {};  // CURRENT may name the other one
+    if (status.ok() || turn->in_doubt) return status;
+    Log("could not begin a new manifest, going on with a long one: " + status.ToString());
+  }
   // The names of tables and logs must be safe before the manifest names them.
   Status status = turn->names_files ? files_->SyncDir(dir_) : Status();
   if (!status.ok()) return status;
@@ -196,6 +202,11 @@ Status VersionSet::Write(VersionEdit* edit, Turn* turn) {
   turn->in_doubt = true;
   manifest_ = {};
   return BeginManifest(edit, turn);
+}
+
+bool VersionSet::ManifestIsLong() const {
+  const uint64_t bytes = manifest_.log->offset();
+  return bytes > options_.max_manifest_file_size && bytes > 4 * manifest_.fresh_bytes;
 }
 
 void VersionSet::ReopenManifest(uint64_t number) {

@@ -122,6 +122,7 @@ class VersionSet {
     bool in_doubt;
   };
   Status Write(VersionEdit* edit, Turn* turn);
+  bool ManifestIsLong() const;
   void ReopenManifest(uint64_t number);
   Status BeginManifest(VersionEdit* edit, Turn* turn);
   // Tables and pointers, as a manifest's first record has them.

@@ -133,6 +133,43 @@ TEST_F(VersionSetTest, GoesOnWithAShortManifestOnDemand) {
   EXPECT_EQ(Numbers(0).size(), 3u);
 }
 
+// Each edit takes the place of the one before, so that a fresh manifest stays short.
+TEST_F(VersionSetTest, ALongManifestIsReplacedAndItsLengthBounded) {
+  kit_.options.max_manifest_file_size = 1000;
+  Create();
+  std::set<std::string> manifests;
+  for (int i = 0; i < 100; i++) {
+    VersionEdit edit = Adding({Table(0, "a", "m")});
+    if (i > 0) edit.RemoveFile(0, Numbers(0).front());
+    ASSERT_TRUE(Apply(edit).ok());
+    manifests.insert(Manifest());
+    EXPECT_LT(kit_.memory.Contents(Manifest()).value().size(), 1200u);
+  }
+  EXPECT_GE(manifests.size(), 5u);
+  EXPECT_LE(manifests.size(), 20u);
+  EXPECT_THAT(Obsolete(), testing::Contains(manifests.begin()->substr(kit_.dir.size() + 1)));
+  ASSERT_TRUE(Reopen().ok());
+  EXPECT_EQ(Numbers(0).size(), 1u);
+}
+
+// The first call that fails is one of making the new manifest; the old one takes the edit then, or
+// the edit fails and nobody knows.
+TEST_F(VersionSetTest, ALongManifestThatCannotBeReplacedIsGoneOnWith) {
+  kit_.options.max_manifest_file_size = 1;
+  for (uint64_t call = 1; call <= 12; call++) {
+    Create();
+    for (int i = 0; i < 5; i++) ASSERT_TRUE(Apply(Adding({Table(0, "a", "m")})).ok());
+    const size_t before = Numbers(0).size();
+    const VersionEdit edit = Adding({Table(0, "a", "m")});
+    kit_.faults.FailCall(call);
+    const bool applied = Apply(edit).ok();
+    kit_.faults.Heal();
+    for (int i = 0; i < 5; i++) ASSERT_TRUE(Apply(Adding({Table(0, "a", "m")})).ok());
+    ASSERT_TRUE(Reopen().ok());
+    EXPECT_EQ(Numbers(0).size(), before + 5 + (applied ? 1 : 0)) << call;
+  }
+}
+
 TEST_F(VersionSetTest, LeavesNumbersThatOccurInTheFolder) {
   Create();
   ASSERT_TRUE(kit_.memory.SetContents(TableFileName(kit_.dir, 5000), "lost").ok());

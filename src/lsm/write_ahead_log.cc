@@ -35,6 +35,7 @@ Status WriteAheadLog::SyncFiles(const std::deque<File>& files) {
 
 Status WriteAheadLog::SyncUpTo(Ticket ticket, bool* synced) {
   *synced = false;
+  std::deque<File> files;  // may be the last to hold some of them: closed without the lock
   mutex_.Lock();
   while (broken_.ok() && synced_ < ticket) {
     if (syncing_) {
@@ -43,8 +44,9 @@ Status WriteAheadLog::SyncUpTo(Ticket ticket, bool* synced) {
     }
     syncing_ = true;
     const Ticket target = appended();
-    const std::deque<File> files = unsynced_;
+    std::deque<File> before = std::exchange(files, unsynced_);
     mutex_.Unlock();
+    before.clear();
     Status status = SyncFiles(files);
     *synced = true;
     mutex_.Lock();
@@ -64,13 +66,14 @@ Status WriteAheadLog::SyncUpTo(Ticket ticket, bool* synced) {
   return status;
 }
 
-void WriteAheadLog::Forget(uint64_t number) {
-  std::deque<File> gone;  // closed outside the lock
+std::vector<std::shared_ptr<WritableFile>> WriteAheadLog::Forget(uint64_t number) {
+  std::vector<std::shared_ptr<WritableFile>> gone;
   base::MutexLock lock(&mutex_);
   while (unsynced_.size() > 1 && unsynced_.front().number <= number) {
-    gone.push_back(std::move(unsynced_.front()));
+    gone.push_back(std::move(unsynced_.front().file));
     unsynced_.pop_front();
   }
+  return gone;
 }
 
 Result<uint64_t> WriteAheadLog::Close() {

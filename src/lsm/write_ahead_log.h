@@ -9,7 +9,7 @@
 //
 // Threads   Append, Begin: one at a time (the store's write mutex). Others: any, also meanwhile.
 // Errors    the first failed append or sync ends the log: what the file holds behind it is unknown.
-//           Every later call returns that error.
+//           Every later sync returns that error; whoever gets one must append no more.
 #pragma once
 
 #include <atomic>
@@ -17,6 +17,7 @@
 #include <deque>
 #include <memory>
 #include <string_view>
+#include <vector>
 
 #include "base/mutex.h"
 #include "lsm/log_writer.h"
@@ -39,8 +40,10 @@ class WriteAheadLog {
   // Returns once all that was appended before `ticket` survives a power cut. *synced: whether this
   // call did the sync, for statistics.
   Status SyncUpTo(Ticket ticket, bool* synced) WEFT_EXCLUDES(mutex_);
-  // The tables hold what the logs up to and with `number` hold: they need no sync any more.
-  void Forget(uint64_t number) WEFT_EXCLUDES(mutex_);
+  // The tables hold what the logs up to and with `number` hold: they need no sync any more. They
+  // are closed when the last of what is returned goes, which takes long: not while others wait.
+  [[nodiscard]] std::vector<std::shared_ptr<WritableFile>> Forget(uint64_t number)
+      WEFT_EXCLUDES(mutex_);
   // Syncs, closes the current file and returns its length. Nothing may be appended after it.
   Result<uint64_t> Close() WEFT_EXCLUDES(mutex_);
 

@@ -94,7 +94,7 @@ TEST_F(WriteAheadLogTest, ForgottenLogsNeedNoSync) {
   log.Begin(New("/d/1.log"), 1);
   ASSERT_TRUE(log.Append("one").ok());
   log.Begin(New("/d/2.log"), 2);
-  log.Forget(1);
+  (void)log.Forget(1);
   ASSERT_TRUE(log.Append("two").ok());
   ASSERT_TRUE(log.SyncUpTo(log.appended(), &synced).ok());
   PowerCut();

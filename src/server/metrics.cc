@@ -60,6 +60,13 @@ void AddData(const tier::TierStats& s, std::vector<MetricFamily>* out) {
   AddCounter("data_lookup_hits_total", "Of those, found.", s.lookup_hits, out);
   AddCounter("data_lookup_errors_total", "Of those, not readable.", s.lookup_errors, out);
   AddCounter("data_waits_total", "Times a connection waited for the disk.", s.waits, out);
+  AddCounter("data_filters_asked_total", "Filters of tables asked.", s.db.filters_asked, out);
+  AddCounter("data_filters_useful_total", "Of those, said no.", s.db.filters_useful, out);
+  AddCounter("data_blocks_read_total", "Blocks of tables looked into.", s.db.blocks_read, out);
+  AddCounter("data_block_cache_hits_total", "Blocks found in the block cache.",
+             s.db.block_cache_hits, out);
+  AddCounter("data_block_cache_misses_total", "Blocks not found there.", s.db.block_cache_misses,
+             out);
   AddCounter("data_changes_total", "Items written and deleted on disk.", s.changes, out);
   AddCounter("data_write_errors_total", "Writes to disk that failed.", s.write_errors, out);
   AddCounter("data_log_syncs_total", "Syncs of the log.", s.db.log_syncs, out);

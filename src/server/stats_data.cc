@@ -10,6 +10,11 @@ void WriteLookups(const tier::TierStats& s, StatsWriter* out) {
   out->Line("lookup_errors", s.lookup_errors);
   out->Line("loads", s.loads);
   out->Line("waits", s.waits);
+  out->Line("filters_asked", s.db.filters_asked);
+  out->Line("filters_useful", s.db.filters_useful);
+  out->Line("blocks_read", s.db.blocks_read);
+  out->Line("block_cache_hits", s.db.block_cache_hits);
+  out->Line("block_cache_misses", s.db.block_cache_misses);
 }
 
 void WriteChanges(const tier::TierStats& s, StatsWriter* out) {

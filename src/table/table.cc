@@ -22,6 +22,7 @@ Table::Table(const TableReadOptions& options, std::unique_ptr<RandomAccessFile> 
     : order_(options.order),
       filter_policy_(options.filter),
       cache_(options.cache),
+      counters_(options.counters),
       file_(std::move(file)),
       path_(std::move(path)) {
   blocks_ = {file_.get(), &path_, bytes, file_->Mapped()};
@@ -115,6 +116,7 @@ Result<Table::PinnedBlock> Table::ReadDataBlock(const ReadOptions& options,
     base::EncodeFixed64(cache_key, cache_id_);
     base::EncodeFixed64(cache_key + 8, handle.offset);
     BlockCache::Handle* held = cache_->Lookup(key);
+    Count(held != nullptr ? ReadCounters::kCacheHits : ReadCounters::kCacheMisses);
     if (held != nullptr) {
       const auto* cached = static_cast<const BlockContents*>(cache_->Value(held));
       return PinnedBlock{cached->data, BlockPin(cache_, held)};

@@ -30,6 +30,7 @@
 #include "table/filter_block_reader.h"
 #include "table/format.h"
 #include "table/key_order.h"
+#include "table/read_counters.h"
 #include "table/table_index.h"
 #include "weft/block_cache.h"
 #include "weft/db_options.h"
@@ -52,6 +53,8 @@ struct TableReadOptions {
   BlockCache* cache = nullptr;
   // Open fails where the filter is damaged too.
   bool verify = false;
+  // Null: nothing is counted. Must outlive the table.
+  ReadCounters* counters = nullptr;
 };
 
 // One key's answer. For tables of internal keys: the newest entry of the key's user key that is not
@@ -199,8 +202,14 @@ class Table {
   Result<PinnedBlock> DataBlockAt(const ReadOptions& options, const BlockHandle& handle) const;
   Result<PinnedBlock> ReadDataBlock(const ReadOptions& options, const BlockHandle& handle) const;
   bool MayMatch(const TableIndex::Entry& entry, std::string_view key) const {
-    return entry.filter_bytes == TableIndex::kNoFilter ||
-           filter_.Matches({filter_.data() + entry.filter_at, entry.filter_bytes}, key);
+    if (entry.filter_bytes == TableIndex::kNoFilter) return true;
+    const bool may = filter_.Matches({filter_.data() + entry.filter_at, entry.filter_bytes}, key);
+    Count(ReadCounters::kFiltersAsked);
+    if (!may) Count(ReadCounters::kFiltersUseful);
+    return may;
+  }
+  void Count(ReadCounters::Counter counter) const {
+    if (counters_ != nullptr) counters_->Add(counter, 1);
   }
   // Fetches towards both ends of a block in memory: its first entry and its restart points.
   void PrefetchBlock(const BlockHandle& handle) const {
@@ -218,6 +227,7 @@ class Table {
   const KeyOrder order_;
   const FilterPolicy* const filter_policy_;
   BlockCache* const cache_;
+  ReadCounters* const counters_;
   const std::unique_ptr<RandomAccessFile> file_;
   const std::string path_;
   BlockFile blocks_;

@@ -56,6 +56,7 @@ void Table::Get(const ReadOptions& options, TableLookup* lookup) const {
 
 void Table::SearchDataBlock(const ReadOptions& options, const BlockHandle& handle,
                             TableLookup* lookup) const {
+  Count(ReadCounters::kBlocksRead);
   if (!options.verify_checksums) {
     const char* block = BlockInPlace(blocks_, handle);
     if (block != nullptr) return SearchBytes({block, handle.bytes}, handle, lookup);

@@ -17,6 +17,7 @@ bool TableIterator::LoadBlock(size_t i) {
   block_offset_ = handle.offset;
   block_.Clear();
   pin_.Reset();
+  table_->Count(ReadCounters::kBlocksRead);
   Result<Table::PinnedBlock> block = table_->DataBlockAt(options_, handle);
   if (!block) {
     status_ = block.error();

@@ -115,7 +115,11 @@ Status DiskTier::ReadState() {
   }
   cache_->KeepVersions(state.version_bound);
   state.version_bound += kVersionStep;
-  generation_ = state.floor;
+  // A flush that was cut short has raised the generation of some items, and not the floor: the next
+  // one must take them too.
+  const uint32_t generation = std::max(state.generation_bound, state.floor);
+  generation_ = generation;
+  state.generation_bound = generation + 2;
   floor_ = state.floor;
   flush_at_s_ = state.flush_at_s;
   return WriteStateLocked(state);
@@ -236,6 +240,7 @@ Status DiskTier::FlushLocked() {
   base::MutexLock lock(&state_mutex_);
   State state = state_;
   state.floor = floor;
+  state.generation_bound = floor + 2;  // above what the next flush raises it to
   state.flush_at_s = 0;
   Status status = WriteStateLocked(state);
   if (!status.ok()) return status;

@@ -217,6 +217,27 @@ TEST_F(DiskTierTest, CompactionsDropWhatHasEndedAndKeepTheState) {
   EXPECT_TRUE(Value("flushed") == "(none)" || Value("flushed") == "(ended)");
 }
 
+// Between the rise of the generation and that of the floor another worker may store, and be told
+// so. If the process ends there, again and again, the next flush takes those items too.
+TEST_F(DiskTierTest, AFlushTakesWhatFlushesThatWereCutShortHaveLeft) {
+  ASSERT_TRUE(Open().ok());
+  for (const char* key : {"first", "second", "third"}) {
+    std::string bytes;
+    EncodeItem({0, tier_->generation() + 1, 0, 0, cache_->log().NextVersion(), "v"}, &bytes);
+    WriteBatch batch;
+    batch.Put(key, bytes);
+    ASSERT_TRUE(tier_->Write(&batch).ok());
+    Kill();
+    ASSERT_TRUE(Open().ok());
+    EXPECT_EQ(Value(key), "v");
+  }
+  bool flushed = false;
+  ASSERT_TRUE(tier_->Flush(0, base::NowSeconds(), &flushed).ok());
+  ASSERT_TRUE(Put("later", "v").ok());
+  for (const char* key : {"first", "second", "third"}) EXPECT_EQ(Value(key), "(ended)");
+  EXPECT_EQ(Value("later"), "v");
+}
+
 TEST_F(DiskTierTest, AnotherOnesStoreIsRefused) {
   DbOptions options;
   options.create_if_missing = true;

@@ -48,6 +48,7 @@ std::string EncodeState(const State& state) {
   char* const to = bytes.data();
   to[0] = static_cast<char>(kFormState);
   base::EncodeFixed32(to + kGenerationOffset, std::numeric_limits<uint32_t>::max());
+  base::EncodeFixed32(to + kFlagsOffset, state.generation_bound);
   base::EncodeFixed64(to + kVersionOffset, state.version_bound);
   base::EncodeFixed32(to + kFloorOffset, state.floor);
   base::EncodeFixed32(to + kFlushAtOffset, state.flush_at_s);
@@ -56,6 +57,7 @@ std::string EncodeState(const State& state) {
 
 bool DecodeState(std::string_view bytes, State* state) {
   if (bytes.size() != kStateBytes || static_cast<uint8_t>(bytes[0]) != kFormState) return false;
+  state->generation_bound = base::DecodeFixed32(bytes.data() + kFlagsOffset);
   state->version_bound = base::DecodeFixed64(bytes.data() + kVersionOffset);
   state->floor = base::DecodeFixed32(bytes.data() + kFloorOffset);
   state->flush_at_s = base::DecodeFixed32(bytes.data() + kFlushAtOffset);

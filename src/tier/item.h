@@ -9,8 +9,9 @@
 //   13  8  version     its cas
 //   21  .  value
 // The state stands under the empty key, which no client can send, in the same places: form 2, the
-// greatest generation, no expiry, and as version the bound below which versions may have been given
-// out. So whoever judges items by generation and expiry alone keeps it. Behind that:
+// greatest generation, as flags a generation above all that items may have, no expiry, and as
+// version the bound below which versions may have been given out. So whoever judges items by
+// generation and expiry alone keeps it. Behind that:
 //   21  4  floor       items of a lower generation are flushed
 //   25  4  flush at    second at which the next flush is due; 0: none
 //
@@ -51,6 +52,7 @@ inline constexpr std::string_view kStateKey = "";
 
 struct State {
   uint64_t version_bound = 1;
+  uint32_t generation_bound = 0;
   uint32_t floor = 0;
   uint32_t flush_at_s = 0;
 };

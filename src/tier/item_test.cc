@@ -31,12 +31,13 @@ TEST(ItemTest, WhatACompactionReadsLiesWhereItIsSaid) {
 }
 
 TEST(ItemTest, StateNeverEndsAndIsNeverFlushed) {
-  const std::string bytes = EncodeState({99, 3, 12});
+  const std::string bytes = EncodeState({99, 5, 3, 12});
   EXPECT_EQ(base::DecodeFixed32(bytes.data() + kGenerationOffset), 0xffffffffu);
   EXPECT_EQ(base::DecodeFixed32(bytes.data() + kExpiryOffset), 0u);
   State state;
   ASSERT_TRUE(DecodeState(bytes, &state));
   EXPECT_EQ(state.version_bound, 99u);
+  EXPECT_EQ(state.generation_bound, 5u);
   EXPECT_EQ(state.floor, 3u);
   EXPECT_EQ(state.flush_at_s, 12u);
 }
