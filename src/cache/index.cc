@@ -16,12 +16,13 @@ uint64_t Even(uint64_t buckets) { return (buckets + 1) & ~uint64_t{1}; }
 
 }  // namespace
 
-Index::Index(IndexPolicy policy, KeyHasher hasher, bool huge_pages, Epochs* epochs)
+Index::Index(IndexPolicy policy, KeyHasher hasher, bool huge_pages, Epochs* epochs,
+             PageSource* source)
     : policy_(policy),
       hasher_(hasher),
       huge_pages_(huge_pages),
       epochs_(epochs),
-      move_counts_(std::make_unique<uint32_t[]>(kMoveStripes)) {}
+      source_(source) {}
 
 Index::~Index() = default;
 
@@ -30,11 +31,15 @@ task::TableRef Index::TableOf(const Pages& pages, uint64_t buckets) {
 }
 
 Result<std::unique_ptr<Index>> Index::Create(IndexPolicy policy, uint64_t buckets, bool huge_pages,
-                                             KeyHasher hasher, Epochs* epochs) {
+                                             KeyHasher hasher, Epochs* epochs,
+                                             PageSource* source) {
   // The constructor is private so that no index exists without its table.
-  auto index = std::unique_ptr<Index>(new Index(policy, hasher, huge_pages, epochs));  // owned
+  auto index = std::unique_ptr<Index>(new Index(policy, hasher, huge_pages, epochs, source));  // owned
   buckets = Even(buckets < 2 ? 2 : buckets);
-  Result<Pages> pages = Pages::Reserve(buckets * sizeof(task::Bucket), huge_pages);
+  Result<Pages> moves = source->Reserve(kMoveStripes * sizeof(uint32_t), false);
+  if (!moves) return moves.error();
+  index->move_counts_ = std::move(moves.value());
+  Result<Pages> pages = source->Reserve(buckets * sizeof(task::Bucket), huge_pages);
   if (!pages) return pages.error();
   base::MutexLock lock(&index->mutex_);
   index->table_ = std::move(pages.value());
@@ -48,7 +53,7 @@ void Index::PublishLocked(task::TableRef older, task::TableRef newer, bool inser
   auto view = std::make_unique<task::IndexRef>();
   view->older = older;
   view->newer = newer;
-  view->move_counts = move_counts_.get();
+  view->move_counts = reinterpret_cast<uint32_t*>(move_counts_.data());
   view->policy = policy_ == IndexPolicy::kCuckoo ? kPolicyCuckoo : kPolicySetAssociative;
   view->insert_newer = insert_newer ? 1 : 0;
   current_.store(view.get(), std::memory_order_seq_cst);
@@ -76,7 +81,7 @@ Status Index::StartGrowth() {
   base::MutexLock lock(&mutex_);
   if (growing()) return {Code::kRetryLater, "the index is growing already"};
   const uint64_t count = NextBucketCount();
-  Result<Pages> pages = Pages::Reserve(count * sizeof(task::Bucket), huge_pages_);
+  Result<Pages> pages = source_->Reserve(count * sizeof(task::Bucket), huge_pages_);
   if (!pages) return pages.error();
   newer_ = std::move(pages.value());
   newer_count_ = count;

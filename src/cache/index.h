@@ -32,8 +32,10 @@ namespace weft::cache {
 
 class Index {
  public:
+  // `source`: where the tables' memory comes from; it must outlive the index.
   static Result<std::unique_ptr<Index>> Create(IndexPolicy policy, uint64_t buckets,
-                                               bool huge_pages, KeyHasher hasher, Epochs* epochs);
+                                               bool huge_pages, KeyHasher hasher, Epochs* epochs,
+                                               PageSource* source = SystemPages());
   ~Index();
 
   // The view for a batch that begins now. Valid until the batch leaves its epoch.
@@ -64,7 +66,7 @@ class Index {
  private:
   enum class Phase : uint8_t { kSteady, kPrepare, kDrain, kFinish };
 
-  Index(IndexPolicy policy, KeyHasher hasher, bool huge_pages, Epochs* epochs);
+  Index(IndexPolicy policy, KeyHasher hasher, bool huge_pages, Epochs* epochs, PageSource* source);
   void PublishLocked(task::TableRef older, task::TableRef newer, bool insert_newer)
       WEFT_REQUIRES(mutex_);
   void EnterLocked(Phase phase) WEFT_REQUIRES(mutex_);
@@ -78,7 +80,8 @@ class Index {
   const KeyHasher hasher_;
   const bool huge_pages_;
   Epochs* const epochs_;
-  std::unique_ptr<uint32_t[]> move_counts_;
+  PageSource* const source_;
+  Pages move_counts_;  // kMoveStripes words
 
   // Provides its own synchronisation.
   std::atomic<const task::IndexRef*> current_{nullptr};

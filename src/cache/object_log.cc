@@ -43,7 +43,6 @@ ObjectLog::ObjectLog(const LogGeometry& geometry, Epochs* epochs)
       reserve_segments_(std::min(2 * geometry.lanes + 2, geometry.budget_segments / 8 + 1)),
       epochs_(epochs),
       segments_(std::make_unique<Segment[]>(segment_count_)),
-      version_bases_(std::make_unique<uint64_t[]>(segment_count_)),
       open_(std::make_unique<Open[]>(size_t{kGenerations} * geometry.groups * geometry.lanes)),
       budget_goal_(geometry.budget_segments),
       budget_segments_(geometry.budget_segments),
@@ -53,13 +52,17 @@ ObjectLog::ObjectLog(const LogGeometry& geometry, Epochs* epochs)
 }
 
 Result<std::unique_ptr<ObjectLog>> ObjectLog::Create(const LogGeometry& geometry, bool huge_pages,
-                                                     Epochs* epochs) {
+                                                     Epochs* epochs, PageSource* source) {
   // The constructor is private so that no log exists without its pages.
   auto log = std::unique_ptr<ObjectLog>(new ObjectLog(geometry, epochs));  // owned at once
   Result<Pages> pages =
-      Pages::Reserve(size_t{log->segment_count_} * geometry.segment_bytes, huge_pages);
+      source->Reserve(size_t{log->segment_count_} * geometry.segment_bytes, huge_pages);
   if (!pages) return pages.error();
   log->pages_ = std::move(pages.value());
+  Result<Pages> bases = source->Reserve(size_t{log->segment_count_} * sizeof(uint64_t), false);
+  if (!bases) return bases.error();
+  log->base_pages_ = std::move(bases.value());
+  log->version_bases_ = reinterpret_cast<uint64_t*>(log->base_pages_.data());
   base::MutexLock lock(&log->mutex_);
   log->PublishCountsLocked();
   return log;
@@ -68,7 +71,7 @@ Result<std::unique_ptr<ObjectLog>> ObjectLog::Create(const LogGeometry& geometry
 task::LogRef ObjectLog::Ref() const {
   task::LogRef ref;
   ref.base = pages_.data();
-  ref.version_bases = version_bases_.get();
+  ref.version_bases = version_bases_;
   ref.flush_floor = flush_floor_.load(std::memory_order_seq_cst);
   ref.segment_shift = static_cast<uint32_t>(std::countr_zero(segment_units_));
   return ref;

@@ -70,8 +70,10 @@ LogGeometry GeometryFor(uint64_t memory_bytes, uint32_t lanes, uint32_t object_b
 
 class ObjectLog {
  public:
+  // `source`: where its memory comes from.
   static Result<std::unique_ptr<ObjectLog>> Create(const LogGeometry& geometry, bool huge_pages,
-                                                   Epochs* epochs);
+                                                   Epochs* epochs,
+                                                   PageSource* source = SystemPages());
 
   const LogGeometry& geometry() const { return geometry_; }
   uint32_t segment_units() const { return segment_units_; }
@@ -235,7 +237,8 @@ class ObjectLog {
   Epochs* const epochs_;
   Pages pages_;
   std::unique_ptr<Segment[]> segments_;
-  std::unique_ptr<uint64_t[]> version_bases_;  // atomic words, read by tasks
+  Pages base_pages_;
+  uint64_t* version_bases_ = nullptr;  // in base_pages_: atomic words, read by tasks
   std::unique_ptr<Open[]> open_;
 
   // Provides its own synchronisation.

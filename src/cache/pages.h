@@ -1,10 +1,14 @@
-// cache/pages.h: a range of addresses from the system, backed by memory as it is touched.
+// cache/pages.h: a range of addresses, backed by memory as it is touched.
 //
-// Threads: Release may run beside uses of other parts of the range.
+// Memory comes from a PageSource: the system, or a device that is to see it too (processor/).
+//
+// Threads: Release may run beside uses of other parts of the range. A PageSource: any.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
+#include <utility>
 
 #include "weft/status.h"
 
@@ -13,27 +17,35 @@ namespace weft::cache {
 class Pages {
  public:
   Pages() = default;
-  ~Pages();
-  Pages(Pages&& other) noexcept;
+  // Somebody's memory, which goes with the last copy of `owner`. `given_back`: Release may give
+  // its parts to the system.
+  Pages(uint8_t* data, size_t bytes, std::shared_ptr<void> owner, bool given_back)
+      : data_(data), size_(bytes), owner_(std::move(owner)), given_back_(given_back) {}
+  Pages(Pages&& other) noexcept { *this = std::move(other); }
   Pages& operator=(Pages&& other) noexcept;
-
-  // Reserves `bytes` of zeroed address space, aligned to 2 MiB; nothing is resident yet.
-  // `huge`: asks for 2 MiB pages, which the system may ignore.
-  static Result<Pages> Reserve(size_t bytes, bool huge);
 
   uint8_t* data() const { return data_; }
   size_t size() const { return size_; }
 
-  // Gives the memory of a range back to the system; its next use reads zero.
+  // The bytes are not needed any more: the system may have the memory until its next use.
   void Release(size_t offset, size_t bytes);
 
  private:
-  void Unmap();
-
-  uint8_t* data_ = nullptr;  // aligned start
+  uint8_t* data_ = nullptr;
   size_t size_ = 0;
-  void* mapping_ = nullptr;
-  size_t mapping_bytes_ = 0;
+  std::shared_ptr<void> owner_;
+  bool given_back_ = false;
 };
+
+class PageSource {
+ public:
+  virtual ~PageSource() = default;
+  // `bytes` of zeroed memory, aligned to 64 bytes at least. `huge`: asks for 2 MiB pages, where
+  // that means anything. kNoMemory where there is not as much.
+  virtual Result<Pages> Reserve(size_t bytes, bool huge) = 0;
+};
+
+// The process's own memory: address space aligned to 2 MiB, nothing resident yet.
+PageSource* SystemPages();
 
 }  // namespace weft::cache

@@ -56,25 +56,25 @@ Store::~Store() {
   WEFT_CHECK(sessions_.empty());
 }
 
-Result<std::unique_ptr<Store>> Store::Open(const CacheOptions& options) {
+Result<std::unique_ptr<Store>> Store::Open(const CacheOptions& options, PageSource* source) {
   if (Status status = CheckOptions(options); !status.ok()) return status;
   // The constructor is private so that no store exists half made.
   auto store = std::unique_ptr<Store>(new Store(options));  // owned at once
-  if (Status status = store->Init(); !status.ok()) return status;
+  if (Status status = store->Init(source); !status.ok()) return status;
   return store;
 }
 
-Status Store::Init() {
+Status Store::Init(PageSource* source) {
   const uint64_t buckets = FirstBucketCount(options_);
-  auto index =
-      Index::Create(options_.index_policy, buckets, options_.huge_pages, hasher_, &epochs_);
+  auto index = Index::Create(options_.index_policy, buckets, options_.huge_pages, hasher_,
+                             &epochs_, source);
   if (!index) return index.error();
   index_ = std::move(index.value());
   const uint32_t cores = std::max(1u, std::thread::hardware_concurrency());
   const uint32_t lanes = options_.append_lanes != 0 ? options_.append_lanes : cores;
   const uint64_t log_bytes = options_.memory_bytes - index_->table_bytes();
   auto log = ObjectLog::Create(GeometryFor(log_bytes, lanes, options_.object_bytes_max),
-                               options_.huge_pages, &epochs_);
+                               options_.huge_pages, &epochs_, source);
   if (!log) return log.error();
   log_ = std::move(log.value());
   fixed_bytes_ = sizeof(Store) + log_->table_bytes();

@@ -39,7 +39,9 @@ struct Hint {
 
 class Store {
  public:
-  static Result<std::unique_ptr<Store>> Open(const CacheOptions& options);
+  // `source`: where index and log lie; it must outlive the store.
+  static Result<std::unique_ptr<Store>> Open(const CacheOptions& options,
+                                             PageSource* source = SystemPages());
   ~Store();
 
   const CacheOptions& options() const { return options_; }
@@ -117,7 +119,7 @@ class Store {
 
  private:
   explicit Store(const CacheOptions& options);
-  Status Init();
+  Status Init(PageSource* source);
   void GrowIndex(Session& session, uint32_t writes);
   bool CanGrowIndex() const;
   void StartGrowthIfCrowded() WEFT_EXCLUDES(budget_mutex_);

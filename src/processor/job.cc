@@ -1,0 +1,30 @@
+#include <utility>
+
+#include "base/check.h"
+#include "processor/processor.h"
+
+namespace weft::processor {
+
+Job::~Job() { base::MutexLock lock(&mutex_); }
+
+void Job::Begin() {
+  base::MutexLock lock(&mutex_);
+  WEFT_DCHECK(done_.load(std::memory_order_relaxed));
+  done_.store(false, std::memory_order_relaxed);
+}
+
+void Job::Finish(Status status) {
+  base::MutexLock lock(&mutex_);
+  status_ = std::move(status);
+  done_.store(true, std::memory_order_release);  // pairs with done()
+  ended_.NotifyAll();
+  if (on_done) on_done();
+}
+
+const Status& Job::Wait() {
+  base::MutexLock lock(&mutex_);
+  while (!done_.load(std::memory_order_relaxed)) ended_.Wait(&mutex_);
+  return status_;
+}
+
+}  // namespace weft::processor

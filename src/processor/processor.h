@@ -1,0 +1,90 @@
+// processor/processor.h: where the tasks of a stage run: one interface for every kind of processor.
+//
+// A processor takes a job (task/query_job.h), runs it beside its caller and says when it is done. It
+// knows no algorithm: what a job does is written in src/task, and a processor that replaces a task
+// by a tuned version is held to that one by a test.
+//
+// Memory    kCoupled: it reads and writes the store itself. Everything that a job points at must
+//           lie in memory of pages(), and changes by either side are seen by the other through
+//           the tasks' atomics (paper 000, section II-B: an APU, or OpenCL's fine-grained shared
+//           virtual memory).
+//           kMirrored: it has memory of its own and runs jobs on a copy of the store.
+// Errors    are Status, made in one place for each kind of processor. A job that failed has left
+//           its columns in any state that a second run with QueryJob::again, or the last stage of
+//           the plan, puts right. See processor/guard.h for what is done about failures.
+// Threads   Start: any. Job: of its owner, but for Finish.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "base/mutex.h"
+#include "cache/pages.h"
+#include "task/query_job.h"
+#include "weft/status.h"
+
+namespace weft::processor {
+
+enum class MemoryModel : uint8_t { kCoupled, kMirrored };
+
+struct Description {
+  std::string name;      // as a plan and --device name it: "cpu", "opencl:0", "cuda:0"
+  std::string hardware;  // what it is, as its driver says
+  MemoryModel memory = MemoryModel::kCoupled;
+  uint64_t memory_bytes = 0;  // that it can use; 0: unknown
+  uint64_t allocation_bytes_max = 0;  // of one Reserve; 0: no limit of its own
+  uint32_t units = 0;    // cores, compute units or multiprocessors
+  uint32_t tasks = 0;    // kRun... bits that it can run
+  bool steals = false;   // honours QueryJob::set_claims
+};
+
+// One run of a stage's tasks over a batch. Reused by its owner.
+class Job {
+ public:
+  Job() = default;
+  // Waits until the processor has let go of it.
+  ~Job();
+  Job(const Job&) = delete;
+  Job& operator=(const Job&) = delete;
+
+  task::QueryJob query{};
+
+  // Called when the job is done, by the thread that finished it, which holds the job's lock: it must
+  // neither block nor call back. Set once, before the first Start.
+  std::function<void()> on_done;
+
+  // --- the owner's ---
+  // True once the job is done; then status() holds and the columns are the owner's again.
+  bool done() const { return done_.load(std::memory_order_acquire); }
+  // REQUIRES: done()
+  const Status& status() const WEFT_NO_THREAD_SAFETY_ANALYSIS { return status_; }
+  // Waits for it. REQUIRES: it was begun
+  const Status& Wait() WEFT_EXCLUDES(mutex_);
+
+  // --- the processor's ---
+  // It is on its way. REQUIRES: no run of it is
+  void Begin() WEFT_EXCLUDES(mutex_);
+  void Finish(Status status) WEFT_EXCLUDES(mutex_);
+
+ private:
+  base::Mutex mutex_;
+  base::CondVar ended_;
+  std::atomic<bool> done_{true};
+  Status status_ WEFT_GUARDED_BY(mutex_);  // nobody writes it while done_
+};
+
+class Processor {
+ public:
+  virtual ~Processor() = default;
+  virtual const Description& description() const = 0;
+  // Takes the job, which must stay until it is done. An error: it was not taken. The processor
+  // copies job->query, so what it points at counts, not where it lies.
+  virtual Status Start(Job* job) = 0;
+  // Memory that both sides see. It must go before the processor does.
+  virtual cache::PageSource* pages() = 0;
+};
+
+}  // namespace weft::processor

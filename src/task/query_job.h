@@ -1,0 +1,212 @@
+// task/query_job.h: the tasks of a batch's queries as one stage of a plan runs them, on any
+// processor, and what it tells the stages after it.
+//
+// The owner of the batch decides what is wanted of a stage for each query (QueryJob::wanted). A
+// stage runs those of its tasks that the query needs and says in `result` how far it came; what is
+// left, for whatever reason, the last stage of the plan does on the CPU. So a stage may do less
+// than was wanted at any time (a full table, an entry that moves, a value too long to gather), and
+// a stage that failed may be run again: see `again`.
+//
+// Order     queries of one job run in any order, at once. The owner asks for nothing of a query
+//           whose key another query of the batch writes.
+// Sets      kSetQueries queries in a row. With `set_claims` several processors share a job: who
+//           turns a set's claim from 0 to 1 runs it (paper 000, section IV-C, work stealing).
+// Threads   index, log and claims are shared and atomic; a query's entries of the other columns
+//           belong to who runs it.
+#pragma once
+
+#include "task/batch_tasks.h"
+#include "task/delete.h"
+#include "task/insert.h"
+
+WEFT_TASK_BEGIN
+
+#define kSetQueries 64u
+
+// QueryJob::tasks
+#define kRunSearch 1u   // IN.search
+#define kRunCompare 2u  // KC
+#define kRunRead 4u     // RD
+#define kRunInsert 8u   // IN.insert
+#define kRunDelete 16u  // IN.delete
+
+// QueryJob::wanted
+#define kWantsNothing 0u  // no key, or one that this batch writes elsewhere
+#define kWantsHint 1u     // Search alone: its last stage runs it exactly
+#define kWantsRead 2u     // Search, KC, RD
+#define kWantsStore 3u    // IN.insert of the object in `placed`, whatever stood there
+#define kWantsDelete 4u   // IN.delete, whatever version stands there
+
+// QueryJob::result
+#define kResultNone 0u     // nothing that counts
+#define kResultFound 1u    // KC: columns.word and .position are the key's entry
+#define kResultMissed 2u   // KC: the key has none
+#define kResultRead 3u     // RD: found, and its value lies in `values`
+#define kResultStored 4u   // IN.insert: done; columns.word is the entry that was replaced, or 0
+#define kResultDeleted 5u  // IN.delete: done; columns.word is the entry that was removed
+
+// A value as RD gathers it: at 8 * value_at[i] in `values`, the client's flags (4 bytes), the
+// value's bytes (4), the value, filler up to a multiple of 8.
+#define kGatherHeaderBytes 8u
+// A longer value stays in the log.
+#define kGatherBytesMax (16u << 10)
+
+typedef struct QueryJob {
+  IndexRef index;
+  LogRef log;
+  Columns columns;
+  // In.
+  WEFT_GLOBAL const u8* wanted;
+  WEFT_GLOBAL const u64* placed;  // locations, task MM's
+  // Out, and in for the stages after the first.
+  WEFT_GLOBAL u8* result;
+  WEFT_GLOBAL u32* value_at;     // in 8-byte units
+  WEFT_GLOBAL u8* values;
+  WEFT_GLOBAL u32* values_used;  // one counter, in 8-byte units; may pass the capacity
+  WEFT_GLOBAL u32* set_claims;   // one a set of the batch; null: nobody shares the job
+  u32 values_capacity;           // in 8-byte units
+  u32 begin;                     // queries [begin, end); begin is a multiple of kSetQueries
+  u32 end;
+  u32 tasks;                     // kRun..., or-ed
+  u32 now_s;                     // the batch's clock
+  u32 dice;                      // differs from batch to batch (WantsAccessNote)
+  u32 notes;                     // 1: RD notes the access in index and object, as a reader does
+  u32 again;                     // 1: a run before this one may have done some of it
+} QueryJob;
+
+// Task KC of a read.
+WEFT_FN void CompareTask(QueryJob job, u32 i) {
+  CompareOne(job.index, job.log, job.columns, i);
+  job.result[i] = (u8)(job.columns.word[i] != 0 ? kResultFound : kResultMissed);
+}
+
+// Task RD: gathers the value, unless the object has ended, is too long, or `values` is full.
+// REQUIRES: result is kResultFound
+WEFT_FN void ReadTask(QueryJob job, u32 i) {
+  const u64 word = job.columns.word[i];
+  WEFT_GLOBAL Object* object = ObjectAt(job.log, SlotLocation(word));
+  const u32 bytes = ValueBytes(object);
+  if (bytes > kGatherBytesMax || IsEnded(job.log, SlotLocation(word), object, job.now_s)) return;
+  const u32 units = (kGatherHeaderBytes + bytes + 7) / 8;
+  const u32 at = FetchAdd32(job.values_used, units);
+  if (at > job.values_capacity || units > job.values_capacity - at) return;
+  WEFT_GLOBAL u8* to = job.values + (u64)at * 8;
+  *(WEFT_GLOBAL u32*)to = ClientFlags(object);
+  *(WEFT_GLOBAL u32*)(to + 4) = bytes;
+  CopyBytes(to + kGatherHeaderBytes, ValueOf(object), bytes);
+  job.value_at[i] = at;
+  job.result[i] = (u8)kResultRead;
+  if (job.notes == 0) return;
+  if (WantsAccessNote(word, job.dice + i))
+    NoteAccess(SlotAtPosition(job.index, job.columns.position[i]), word);
+  if (WantsReadNote(LoadRelaxed32(&object->access), job.now_s)) NoteRead(object, job.now_s);
+}
+
+// Rounds of a store or delete that loses races; then the last stage does it.
+#define kMutationRounds 4
+
+// Task IN.insert: the object in `placed` takes the place of whatever entry the key has, or enters.
+// columns.word says what it replaces before it does, so that a second run knows.
+WEFT_FN void InsertTask(QueryJob job, u32 i) {
+  const u64 placed = job.placed[i];
+  const u64 hash = job.columns.hash[i];
+  if (job.again != 0) {
+    const u64 replaced = job.columns.word[i];
+    if (FindLocation(job.index, hash, placed).slot != 0) {
+      job.columns.word[i] = replaced;
+      job.result[i] = (u8)kResultStored;
+      return;
+    }
+  }
+  for (u32 round = 0; round < kMutationRounds; round++) {
+    CompareOne(job.index, job.log, job.columns, i);
+    const u64 word = job.columns.word[i];
+    if (word != 0) {
+      if (SlotState(word) != kSlotLive) continue;
+      WEFT_GLOBAL u64* slot = SlotAtPosition(job.index, job.columns.position[i]);
+      if (!ReplaceEntry(slot, word, WithLocation(word, placed))) continue;
+      job.result[i] = (u8)kResultStored;
+      return;
+    }
+    if (job.index.newer.buckets != 0) return;  // its owner keeps count of the room while it grows
+    const Inserted inserted =
+        Insert(job.index, job.log, hash, job.columns.keys + job.columns.key_at[i],
+               job.columns.key_bytes[i], placed, false);
+    if (inserted.status == kInsertDone) job.result[i] = (u8)kResultStored;
+    if (inserted.status == kInsertDone || inserted.status == kInsertFull) return;
+  }
+}
+
+// Task IN.delete. An entry that has ended is left to the last stage, which knows why.
+WEFT_FN void DeleteTask(QueryJob job, u32 i) {
+  for (u32 round = 0; round < kMutationRounds; round++) {
+    CompareOne(job.index, job.log, job.columns, i);
+    const u64 word = job.columns.word[i];
+    if (word == 0) return;
+    const u64 location = SlotLocation(word);
+    if (IsEnded(job.log, location, ObjectAt(job.log, location), job.now_s)) return;
+    if (SlotState(word) != kSlotLive) continue;
+    if (!ReplaceEntry(SlotAtPosition(job.index, job.columns.position[i]), word, kSlotEmpty))
+      continue;
+    job.result[i] = (u8)kResultDeleted;
+    return;
+  }
+}
+
+// Whether any task of the job has something to do for the query.
+WEFT_FN bool NeedsStage(QueryJob job, u32 i) {
+  const u32 wanted = job.wanted[i];
+  if (wanted == kWantsNothing) return false;
+  const u32 result = job.result[i];
+  return result == kResultNone || (result == kResultFound && (job.tasks & kRunRead) != 0);
+}
+
+// All tasks of one query, one after the other: what a device's lane runs.
+WEFT_FN void RunQuery(QueryJob job, u32 i) {
+  if (!NeedsStage(job, i)) return;
+  const u32 wanted = job.wanted[i];
+  if ((job.tasks & kRunSearch) != 0) {
+    SearchFirstOne(job.index, job.log, job.columns, i, 0);
+    SearchSecondOne(job.index, job.log, job.columns, i, 0);
+  }
+  if (wanted == kWantsRead) {
+    if ((job.tasks & kRunCompare) != 0) CompareTask(job, i);
+    if ((job.tasks & kRunRead) != 0 && job.result[i] == kResultFound) ReadTask(job, i);
+  } else if (wanted == kWantsStore) {
+    if ((job.tasks & kRunInsert) != 0) InsertTask(job, i);
+  } else if (wanted == kWantsDelete) {
+    if ((job.tasks & kRunDelete) != 0) DeleteTask(job, i);
+  }
+}
+
+// The same for queries [begin, end), task by task with prefetch between: what a CPU runs.
+WEFT_FN void RunQueries(QueryJob job, u32 begin, u32 end, u32 prefetch_bytes) {
+  if ((job.tasks & kRunSearch) != 0) {
+    if (prefetch_bytes != 0) PrefetchBuckets(job.index, job.columns, begin, end);
+    for (u32 i = begin; i < end; i++) {
+      if (NeedsStage(job, i))
+        SearchFirstOne(job.index, job.log, job.columns, i, prefetch_bytes);
+    }
+    for (u32 i = begin; i < end; i++) {
+      if (NeedsStage(job, i))
+        SearchSecondOne(job.index, job.log, job.columns, i, prefetch_bytes);
+    }
+  }
+  job.tasks &= ~kRunSearch;
+  for (u32 i = begin; i < end; i++) RunQuery(job, i);
+}
+
+WEFT_FN u32 SetCount(QueryJob job) { return (job.end - job.begin + kSetQueries - 1) / kSetQueries; }
+WEFT_FN u32 SetBegin(QueryJob job, u32 set) { return job.begin + set * kSetQueries; }
+WEFT_FN u32 SetEnd(QueryJob job, u32 set) {
+  const u32 end = SetBegin(job, set) + kSetQueries;
+  return end < job.end ? end : job.end;
+}
+
+// True where the caller is to run the set. Each set is run by one.
+WEFT_FN bool ClaimSet(QueryJob job, u32 set) {
+  return job.set_claims == 0 ||
+         CompareAndSwap32(&job.set_claims[job.begin / kSetQueries + set], 0, 1);
+}
+
+WEFT_TASK_END
