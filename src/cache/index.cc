@@ -34,7 +34,8 @@ Result<std::unique_ptr<Index>> Index::Create(IndexPolicy policy, uint64_t bucket
                                              KeyHasher hasher, Epochs* epochs,
                                              PageSource* source) {
   // The constructor is private so that no index exists without its table.
-  auto index = std::unique_ptr<Index>(new Index(policy, hasher, huge_pages, epochs, source));  // owned
+  auto index =
+      std::unique_ptr<Index>(new Index(policy, hasher, huge_pages, epochs, source));  // owned
   buckets = Even(buckets < 2 ? 2 : buckets);
   Result<Pages> moves = source->Reserve(kMoveStripes * sizeof(uint32_t), false);
   if (!moves) return moves.error();

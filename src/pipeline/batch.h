@@ -9,17 +9,20 @@
 // Lifetime  keys are copied in; a command's value and other views stay the owner's and must stay
 //           until the batch is done. What the results point at is valid within the epoch of
 //           CpuStage::Run, which calls Sink::Write for it.
-// Threads   one at a time.
-// Memory    columns and keys are allocated once, for kQueriesMax queries; commands as they come.
+// Threads   one at a time, but that a processor works on the columns of task/query_job.h.
+// Memory    columns and keys are allocated once, for BatchOptions::queries_max queries; what a
+//           processor sees, from BatchOptions::pages; commands as they come.
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <string_view>
 #include <vector>
 
 #include "cache/command.h"
+#include "cache/pages.h"
 #include "pipeline/plan.h"
-#include "task/columns.h"
+#include "task/query_job.h"
 
 namespace weft::pipeline {
 
@@ -32,16 +35,30 @@ enum class QueryState : uint8_t {
   kSkipped,  // not run: its source may write no more for now, or an earlier one of it was skipped
 };
 
+struct BatchOptions {
+  uint32_t queries_max = 1024;
+  // Room for the values that task RD gathers; 0: the plan gathers none.
+  uint64_t gather_bytes = 0;
+  // Memory that every processor of the plan sees; it must outlive the batch.
+  cache::PageSource* pages = cache::SystemPages();
+};
+
 class Batch {
  public:
-  static constexpr uint32_t kQueriesMax = 1024;
+  static constexpr uint32_t kQueriesMax = 1024;  // of a batch for the one-stage plan
 
+  // For the one-stage plan, in the process's own memory.
   explicit Batch(const Plan& plan);
+  // kNoMemory where the pages' owner has too little.
+  static Result<std::unique_ptr<Batch>> Create(const Plan& plan, const BatchOptions& options);
 
   void Clear();
   const Plan& plan() const { return plan_; }
+  // Batches under way keep theirs. REQUIRES: nothing of the batch has been run.
+  void SetPlan(const Plan& plan) { plan_ = plan; }
   uint32_t size() const { return size_; }
-  bool full() const { return size_ == kQueriesMax; }
+  uint32_t queries_max() const { return queries_max_; }
+  bool full() const { return size_ == queries_max_; }
 
   // A source is whoever gets the replies: `room` is how many bytes may be written for it in this
   // batch before the rest of its queries is skipped. Returns its number.
@@ -50,14 +67,15 @@ class Batch {
   // `tag` is the owner's. REQUIRES: !full(), 1 to kKeyBytesMax key bytes
   void AddRead(uint32_t source, uint32_t tag, std::string_view key, uint64_t hash);
   void AddCommand(uint32_t source, uint32_t tag, const cache::Command& command);
-  void AddOther(uint32_t source, uint32_t tag);
+  // `barrier`: it changes the store or tells of it, so that nothing may overtake it either way.
+  void AddOther(uint32_t source, uint32_t tag, bool barrier = true);
 
   QueryKind kind(uint32_t i) const { return kind_[i]; }
   QueryState state(uint32_t i) const { return state_[i]; }
   uint32_t source(uint32_t i) const { return source_[i]; }
   uint32_t tag(uint32_t i) const { return tag_[i]; }
   std::string_view key(uint32_t i) const {
-    return {reinterpret_cast<const char*>(keys_.data()) + key_at_[i], key_bytes_[i]};
+    return {reinterpret_cast<const char*>(keys_) + key_at_[i], key_bytes_[i]};
   }
   // REQUIRES: kind kCommand
   const cache::Command& command(uint32_t i) const { return commands_[command_at_[i]]; }
@@ -68,10 +86,16 @@ class Batch {
   uint64_t location(uint32_t i) const { return word_[i] & kLocationMask; }
   cache::Miss miss(uint32_t i) const { return miss_[i]; }
 
-  task::Columns columns() {
-    return {hash_.data(), key_at_.data(), key_bytes_.data(), keys_.data(), word_.data(),
-            position_.data()};
-  }
+  // A value that task RD gathered; REQUIRES: result(i) is kResultRead
+  struct Gathered {
+    uint32_t client_flags;
+    std::string_view value;
+  };
+  Gathered gathered(uint32_t i) const;
+
+  task::Columns columns() { return {hash_, key_at_, key_bytes_, keys_, word_, position_}; }
+  // The batch as a stage runs it; index, log and tasks are the caller's to fill in.
+  task::QueryJob AsJob();
 
   // For stages.
   void SetState(uint32_t i, QueryState state) { state_[i] = state; }
@@ -86,24 +110,56 @@ class Batch {
   uint64_t hash(uint32_t i) const { return hash_[i]; }
   uint64_t& placed(uint32_t i) { return placed_[i]; }
   int64_t& room(uint32_t source) { return room_[source]; }
+  uint32_t sources() const { return static_cast<uint32_t>(room_.size()); }
+  // What a stage before the last is to do, and how far it came: task/query_job.h.
+  uint8_t& wanted(uint32_t i) { return wanted_[i]; }
+  uint8_t result(uint32_t i) const { return result_[i]; }
+  void SetResult(uint32_t i, uint8_t result) { result_[i] = result; }
+  // Nothing is wanted, nothing was done, no set is claimed.
+  void ClearResults();
+  void ClearClaims();
+  // True where some query must see all before it done, and nothing behind it.
+  bool has_barrier() const { return has_barrier_; }
+  // Whether IN.search has left candidates in the columns for all queries with a key.
+  bool searched() const { return searched_; }
+  void set_searched(bool searched) { searched_ = searched; }
+  // A stage before the last may change something for query `i`: what its source asked for up to
+  // it must be answered, for it can't be asked again.
+  void KeepUpTo(uint32_t i) { kept_until_[source_[i]] = i + 1; }
+  bool MustAnswer(uint32_t i) const { return i < kept_until_[source_[i]]; }
 
  private:
+  Batch(const Plan& plan, const BatchOptions& options, cache::Pages pages);
+  static uint64_t ColumnBytes(const BatchOptions& options);
   void Add(QueryKind kind, uint32_t source, uint32_t tag, std::string_view key, uint64_t hash);
 
-  const Plan plan_;
+  Plan plan_;
+  const uint32_t queries_max_;
   uint32_t size_ = 0;
   uint32_t keys_end_ = 0;
+  bool has_barrier_ = false;
+  bool searched_ = false;
+
+  // What processors see, in pages_; one entry a query but where said.
+  const cache::Pages pages_;
+  uint64_t *hash_, *word_, *position_;
+  uint64_t* placed_;  // task MM: location of the object to be published, or 0
+  uint32_t *key_at_, *value_at_;
+  uint32_t* claims_;  // one a set
+  uint32_t* values_used_;  // one
+  uint8_t *key_bytes_, *wanted_, *result_;
+  uint8_t* keys_;    // one behind the other
+  uint8_t* values_;  // gathered
+  uint32_t values_capacity_ = 0;  // in 8-byte units
+
   std::vector<QueryKind> kind_;
   std::vector<QueryState> state_;
   std::vector<cache::Miss> miss_;
-  std::vector<uint8_t> key_bytes_;
-  std::vector<uint32_t> source_, tag_, key_at_, command_at_;
-  std::vector<uint64_t> hash_, word_, position_;
-  std::vector<uint64_t> placed_;  // task MM: location of the object to be published, or 0
-  std::vector<uint8_t> keys_;
+  std::vector<uint32_t> source_, tag_, command_at_;
   std::vector<cache::Command> commands_;
   std::vector<cache::Reply> replies_;
-  std::vector<int64_t> room_;  // by source
+  std::vector<int64_t> room_;         // by source
+  std::vector<uint32_t> kept_until_;  // by source: one behind its last query of KeepUpTo
 };
 
 }  // namespace weft::pipeline

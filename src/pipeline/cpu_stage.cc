@@ -37,11 +37,39 @@ Task TaskOf(cache::Verb verb) {
 
 void CpuStage::Run(Batch& batch, cache::Session& session, Sink& sink) {
   writes_ = 0;
-  starving_ = UINT32_MAX;
   session.Begin();
   if (store_->options().prefetch)
     task::PrefetchBuckets(session.index(), batch.columns(), 0,
                           std::min(batch.size(), kGroupQueries));
+  RunGroups(batch, session, sink);
+}
+
+void CpuStage::RunLast(Batch& batch, cache::Session& session, Sink& sink) {
+  writes_ = 0;
+  SettleChanges(batch, session);
+  RunGroups(batch, session, sink);
+}
+
+// Counts what the stages before have changed in the index, while the old objects are still there.
+void CpuStage::SettleChanges(Batch& batch, cache::Session& session) {
+  cache::ObjectLog& log = store_->log();
+  // A flush in the meantime has emptied what was placed before it: those stores are done again.
+  const bool flushed = log.flush_floor() != session.log().flush_floor;
+  for (uint32_t i = 0; i < batch.size(); i++) {
+    const uint8_t result = batch.result(i);
+    if (result != kResultStored && result != kResultDeleted) continue;
+    const uint64_t old = task::SlotLocation(batch.word(i));
+    if (old != 0) log.Release(old, task::StoredBytes(session.ObjectAt(old)));
+    session.AddItems((result == kResultStored ? 1 : 0) - (old != 0 ? 1 : 0));
+    batch.placed(i) = 0;
+    if (flushed && result == kResultStored) batch.SetResult(i, kResultNone);
+    writes_++;
+  }
+  if (flushed) session.RefreshLog();
+}
+
+void CpuStage::RunGroups(Batch& batch, cache::Session& session, Sink& sink) {
+  starving_ = UINT32_MAX;
   for (uint32_t i = 0; i < batch.size();) {
     if (batch.kind(i) == QueryKind::kOther) {
       const bool has_room = batch.room(batch.source(i)) > 0;
@@ -86,19 +114,35 @@ uint32_t CpuStage::RunGroup(Batch& batch, uint32_t begin, uint32_t end, cache::S
   if (prefetch)
     task::PrefetchBuckets(session.index(), columns, end,
                           std::min(batch.size(), end + kGroupQueries));
-  task::Search(session.index(), session.log(), columns, begin, end,
-               prefetch ? store_->expected_object_bytes() : 0);
-  clock.Lap(Task::kSearch, end - begin);
+  if (!batch.searched()) {
+    SearchGroup(batch, begin, end, session);
+    clock.Lap(Task::kSearch, end - begin);
+  }
   uint32_t done = begin;
   while (done < end && RunQuery(batch, done, session)) done++;
   clock.Lap(Task::kCompare, done - begin);
   return done;
 }
 
-// Task MM for the stores whose objects do not depend on what is there.
+// Those that an earlier stage has carried out are left as they are.
+void CpuStage::SearchGroup(Batch& batch, uint32_t begin, uint32_t end, cache::Session& session) {
+  const uint32_t bytes = store_->options().prefetch ? store_->expected_object_bytes() : 0;
+  const task::Columns columns = batch.columns();
+  for (uint32_t i = begin; i < end; i++) {
+    if (batch.result(i) == kResultNone)
+      task::SearchFirstOne(session.index(), session.log(), columns, i, bytes);
+  }
+  for (uint32_t i = begin; i < end; i++) {
+    if (batch.result(i) == kResultNone)
+      task::SearchSecondOne(session.index(), session.log(), columns, i, bytes);
+  }
+}
+
 void CpuStage::PlaceObjects(Batch& batch, uint32_t begin, uint32_t end, cache::Session& session) {
   for (uint32_t i = begin; i < end; i++) {
-    if (batch.kind(i) != QueryKind::kCommand) continue;
+    if (batch.kind(i) != QueryKind::kCommand || batch.placed(i) != 0 ||
+        batch.result(i) != kResultNone)
+      continue;
     const cache::Command& command = batch.command(i);
     if (command.verb == cache::Verb::kStore) batch.placed(i) = store_->Place(session, command);
   }
@@ -106,13 +150,21 @@ void CpuStage::PlaceObjects(Batch& batch, uint32_t begin, uint32_t end, cache::S
 
 // False: there is no room for it now; it was not run.
 bool CpuStage::RunQuery(Batch& batch, uint32_t i, cache::Session& session) {
-  if (batch.room(batch.source(i)) <= 0) {
+  if (batch.room(batch.source(i)) <= 0 && !batch.MustAnswer(i)) {
     if (batch.placed(i) != 0) store_->Abandon(session, batch.placed(i));
+    batch.placed(i) = 0;
     batch.SetState(i, QueryState::kSkipped);
     if (disk_ != nullptr) disk_->LookAhead(batch, i, session);
     return true;
   }
-  task::CompareOne(session.index(), session.log(), batch.columns(), i);
+  switch (batch.result(i)) {
+    case kResultNone: task::CompareOne(session.index(), session.log(), batch.columns(), i); break;
+    case kResultMissed: batch.SetMiss(i, cache::Miss::kAbsent); break;
+    case kResultRead: return FinishGathered(batch, i);
+    case kResultStored:
+    case kResultDeleted: return FinishChanged(batch, i);
+    default: break;  // kResultFound: the entry of the key, at an instant of this batch
+  }
   bool waits = false;
   if (batch.kind(i) == QueryKind::kRead) {
     waits = !FinishRead(batch, i, session);
@@ -121,6 +173,23 @@ bool CpuStage::RunQuery(Batch& batch, uint32_t i, cache::Session& session) {
   }
   batch.SetState(i, waits ? QueryState::kSkipped : QueryState::kDone);
   if (waits) batch.room(batch.source(i)) = 0;  // nothing of its may overtake this one
+  return true;
+}
+
+bool CpuStage::FinishGathered(Batch& batch, uint32_t i) {
+  const auto bytes = static_cast<int64_t>(batch.gathered(i).value.size());
+  batch.room(batch.source(i)) -= kReplyBytes + bytes;
+  batch.SetState(i, QueryState::kDone);
+  return true;
+}
+
+bool CpuStage::FinishChanged(Batch& batch, uint32_t i) {
+  const bool stored = batch.result(i) == kResultStored;
+  cache::Reply& reply = batch.reply(i);
+  reply.outcome = stored ? Outcome::kStored : Outcome::kDeleted;
+  reply.removed = !stored;
+  batch.room(batch.source(i)) -= kReplyBytes;
+  batch.SetState(i, QueryState::kDone);
   return true;
 }
 
@@ -182,12 +251,13 @@ bool CpuStage::FinishCommand(Batch& batch, uint32_t i, cache::Session& session, 
 void CpuStage::LeaveAndMakeRoom(Batch& batch, uint32_t i, cache::Session& session) {
   starved_times_ = starving_ == i ? starved_times_ + 1 : 1;
   starving_ = i;
-  const uint32_t end = GroupEnd(batch, i);
-  // Placed objects are safe within the epoch only.
-  for (uint32_t j = i; j < end; j++) {
+  // Placed objects, and what was found, are safe within the epoch only.
+  for (uint32_t j = i; j < batch.size(); j++) {
     if (batch.placed(j) != 0) store_->Abandon(session, batch.placed(j));
     batch.placed(j) = 0;
+    if (batch.result(j) == kResultFound) batch.SetResult(j, kResultNone);
   }
+  batch.set_searched(false);
   const uint64_t bytes = batch.reply(i).object_bytes;
   session.End();
   if (!store_->MakeRoom(session, bytes)) starved_times_ = kStarvedTimesMax;

@@ -1,9 +1,13 @@
-// pipeline/cpu_stage.h: carries out the plan with one stage on the CPU, on the calling thread.
+// pipeline/cpu_stage.h: carries out the plan with one stage on the CPU, on the calling thread; and
+// the last stage of every other plan.
 //
 // The batch goes through in groups of kGroupQueries. Within a group each task runs over all queries
 // before the next task starts, with prefetch between: buckets (asked for one group ahead), then
 // candidate objects. Queries take effect one after the other, in the batch's order, in task KC's
 // pass: it reads each slot again, so a read sees every write before it and none after.
+//
+// As a last stage it takes what the stages before it have done (Batch::result) and does what they
+// left: queries that had to wait for their turn, and whatever a device could not or did not finish.
 //
 // A query that finds no memory ends its group early: what is done is written out, the epoch is
 // left, room is made, and the group goes on from there with a new search.
@@ -41,11 +45,21 @@ class CpuStage {
 
   // Runs the whole batch. REQUIRES: `session` is outside.
   void Run(Batch& batch, cache::Session& session, Sink& sink);
+  // Runs the last stage of a batch that other stages have worked on, and leaves the epoch.
+  // REQUIRES: `session` is inside, since before the first of them.
+  void RunLast(Batch& batch, cache::Session& session, Sink& sink);
+
+  // Task MM for the stores in [begin, end) whose objects do not depend on what is there.
+  void PlaceObjects(Batch& batch, uint32_t begin, uint32_t end, cache::Session& session);
 
  private:
+  void RunGroups(Batch& batch, cache::Session& session, Sink& sink);
+  void SettleChanges(Batch& batch, cache::Session& session);
+  void SearchGroup(Batch& batch, uint32_t begin, uint32_t end, cache::Session& session);
+  bool FinishGathered(Batch& batch, uint32_t i);
+  bool FinishChanged(Batch& batch, uint32_t i);
   uint32_t GroupEnd(const Batch& batch, uint32_t begin) const;
   uint32_t RunGroup(Batch& batch, uint32_t begin, uint32_t end, cache::Session& session);
-  void PlaceObjects(Batch& batch, uint32_t begin, uint32_t end, cache::Session& session);
   bool RunQuery(Batch& batch, uint32_t i, cache::Session& session);
   bool FinishRead(Batch& batch, uint32_t i, cache::Session& session);
   bool ReadFromDisk(Batch& batch, uint32_t i, cache::Session& session);

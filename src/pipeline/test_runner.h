@@ -10,6 +10,7 @@
 #include "cache/object_writer.h"
 #include "cache/test_kit.h"
 #include "pipeline/cpu_stage.h"
+#include "pipeline/reply_of.h"
 
 namespace weft::pipeline {
 
@@ -78,17 +79,8 @@ class Runner : public Sink {
     for (uint32_t i = begin; i < end; i++) {
       Result result;
       result.state = batch.state(i);
-      if (batch.kind(i) == QueryKind::kCommand) {
-        result.reply = batch.reply(i);
-      } else if (batch.kind(i) == QueryKind::kRead && batch.state(i) == QueryState::kDone) {
-        if (batch.location(i) != 0) {
-          result.reply.outcome = Outcome::kHit;
-          result.reply.client_flags = task::ClientFlags(session.ObjectAt(batch.location(i)));
-          result.reply.value = cache::ValueView(session.ObjectAt(batch.location(i)));
-        } else {
-          result.reply.miss = batch.miss(i);
-        }
-      }
+      if (batch.kind(i) != QueryKind::kOther && batch.state(i) == QueryState::kDone)
+        result.reply = ReplyOf(batch, i, session);
       result.value = std::string(result.reply.value);
       results_.push_back(result);
     }

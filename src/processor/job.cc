@@ -1,6 +1,7 @@
 #include <utility>
 
 #include "base/check.h"
+#include "base/ticks.h"
 #include "processor/processor.h"
 
 namespace weft::processor {
@@ -16,6 +17,7 @@ void Job::Begin() {
 void Job::Finish(Status status) {
   base::MutexLock lock(&mutex_);
   status_ = std::move(status);
+  ended_ticks_ = base::ReadTicks();
   done_.store(true, std::memory_order_release);  // pairs with done()
   ended_.NotifyAll();
   if (on_done) on_done();

@@ -1,8 +1,8 @@
 // processor/processor.h: where the tasks of a stage run: one interface for every kind of processor.
 //
-// A processor takes a job (task/query_job.h), runs it beside its caller and says when it is done. It
-// knows no algorithm: what a job does is written in src/task, and a processor that replaces a task
-// by a tuned version is held to that one by a test.
+// A processor takes a job (task/query_job.h), runs it beside its caller and says when it is done.
+// It knows no algorithm: what a job does is written in src/task, and a processor that replaces a
+// task by a tuned version is held to that one by a test.
 //
 // Memory    kCoupled: it reads and writes the store itself. Everything that a job points at must
 //           lie in memory of pages(), and changes by either side are seen by the other through
@@ -52,8 +52,8 @@ class Job {
 
   task::QueryJob query{};
 
-  // Called when the job is done, by the thread that finished it, which holds the job's lock: it must
-  // neither block nor call back. Set once, before the first Start.
+  // Called when the job is done, by the thread that finished it, which holds the job's lock: it
+  // must neither block nor call back. Set once, before the first Start.
   std::function<void()> on_done;
 
   // --- the owner's ---
@@ -61,6 +61,8 @@ class Job {
   bool done() const { return done_.load(std::memory_order_acquire); }
   // REQUIRES: done()
   const Status& status() const WEFT_NO_THREAD_SAFETY_ANALYSIS { return status_; }
+  // base::ReadTicks when it was done. REQUIRES: done()
+  uint64_t ended_ticks() const { return ended_ticks_; }
   // Waits for it. REQUIRES: it was begun
   const Status& Wait() WEFT_EXCLUDES(mutex_);
 
@@ -73,6 +75,7 @@ class Job {
   base::Mutex mutex_;
   base::CondVar ended_;
   std::atomic<bool> done_{true};
+  uint64_t ended_ticks_ = 0;               // as status_
   Status status_ WEFT_GUARDED_BY(mutex_);  // nobody writes it while done_
 };
 

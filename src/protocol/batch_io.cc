@@ -1,7 +1,5 @@
 #include "protocol/batch_io.h"
 
-#include "cache/object_writer.h"
-
 namespace weft::protocol {
 namespace {
 
@@ -46,7 +44,7 @@ bool EnterRequest(const cache::Store& store, uint32_t tag, Entered* entered,
   if (IsAboutKeys(entered->request.kind)) {
     EnterKey(store, entered->request, entered->request.command.key, entered->source, tag, batch);
   } else {
-    batch->AddOther(entered->source, tag);
+    batch->AddOther(entered->source, tag, entered->request.kind != RequestKind::kText);
   }
   entered->keys_entered = 1;
   entered->whole = true;
@@ -101,21 +99,6 @@ Entering Enter(std::string_view input, ParseContext context, const cache::Store&
     entering.parsed_bytes += record.request.swallow_bytes;
     record.end = entering.parsed_bytes;
   }
-}
-
-cache::Reply ReplyOf(const pipeline::Batch& batch, uint32_t i, cache::Session& session) {
-  if (batch.kind(i) == pipeline::QueryKind::kCommand) return batch.reply(i);
-  cache::Reply reply;
-  const uint64_t location = batch.location(i);
-  if (location == 0) {
-    reply.miss = batch.miss(i);
-    return reply;
-  }
-  const task::Object* object = session.ObjectAt(location);
-  reply.outcome = Outcome::kHit;
-  reply.client_flags = task::ClientFlags(object);
-  reply.value = cache::ValueView(object);
-  return reply;
 }
 
 }  // namespace weft::protocol

@@ -59,10 +59,6 @@ Entering Enter(std::string_view input, ParseContext context, const cache::Store&
                uint32_t source, Conversation* conversation, pipeline::Batch* batch,
                std::vector<Entered>* entered);
 
-// The store's answer to query `i`, in a Reply whatever the query's kind.
-// REQUIRES: kind kRead or kCommand, state kDone, within the epoch.
-cache::Reply ReplyOf(const pipeline::Batch& batch, uint32_t i, cache::Session& session);
-
 // Tasks RD and WR: writes the answer to query `i`, whose record is `entered`. `Output` has
 // char* Reserve(size_t) and void Commit(size_t), as net::Connection has; a null from Reserve
 // means that the connection is lost. `last_key`: the query is its request's last; `failure`: of it,

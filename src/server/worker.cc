@@ -4,6 +4,7 @@
 
 #include "base/clock.h"
 #include "cache/entry.h"
+#include "pipeline/reply_of.h"
 
 namespace weft::server {
 
@@ -207,7 +208,7 @@ void Worker::WriteOne(pipeline::Batch& batch, uint32_t i, cache::Session& sessio
       out.Commit(static_cast<size_t>(
           protocol::WriteText(entered.request, other_text_, start) - start));
   } else {
-    const cache::Reply reply = protocol::ReplyOf(batch, i, session);
+    const cache::Reply reply = pipeline::ReplyOf(batch, i, session);
     entered.failure = protocol::Worse(entered.failure, reply.outcome);
     protocol::WriteQuery(entered.request, batch.key(i), last_of_batch && entered.whole,
                          entered.failure, reply, *source.connection);

@@ -137,8 +137,16 @@ WEFT_FN void InsertTask(QueryJob job, u32 i) {
   }
 }
 
-// Task IN.delete. An entry that has ended is left to the last stage, which knows why.
+// Task IN.delete. An entry that has ended is left to the last stage, which knows why. The result is
+// said before the entry goes, so that a second run knows: where the entry is gone by then, it was
+// this query's doing (or, had the first run stopped just between the two, that of a delete by
+// somebody else at the same time).
 WEFT_FN void DeleteTask(QueryJob job, u32 i) {
+  if (job.result[i] == kResultDeleted) {
+    const u64 location = SlotLocation(job.columns.word[i]);
+    if (FindLocation(job.index, job.columns.hash[i], location).slot == 0) return;
+    job.result[i] = (u8)kResultNone;
+  }
   for (u32 round = 0; round < kMutationRounds; round++) {
     CompareOne(job.index, job.log, job.columns, i);
     const u64 word = job.columns.word[i];
@@ -146,10 +154,10 @@ WEFT_FN void DeleteTask(QueryJob job, u32 i) {
     const u64 location = SlotLocation(word);
     if (IsEnded(job.log, location, ObjectAt(job.log, location), job.now_s)) return;
     if (SlotState(word) != kSlotLive) continue;
-    if (!ReplaceEntry(SlotAtPosition(job.index, job.columns.position[i]), word, kSlotEmpty))
-      continue;
     job.result[i] = (u8)kResultDeleted;
-    return;
+    FullFence();
+    if (ReplaceEntry(SlotAtPosition(job.index, job.columns.position[i]), word, kSlotEmpty)) return;
+    job.result[i] = (u8)kResultNone;
   }
 }
 
@@ -158,14 +166,21 @@ WEFT_FN bool NeedsStage(QueryJob job, u32 i) {
   const u32 wanted = job.wanted[i];
   if (wanted == kWantsNothing) return false;
   const u32 result = job.result[i];
-  return result == kResultNone || (result == kResultFound && (job.tasks & kRunRead) != 0);
+  return result == kResultNone || (result == kResultFound && (job.tasks & kRunRead) != 0) ||
+         (result == kResultDeleted && job.again != 0);
+}
+
+// Whether Search is to run for it. A change that may be done already has its intent in the word.
+WEFT_FN bool NeedsSearch(QueryJob job, u32 i) {
+  return (job.tasks & kRunSearch) != 0 && NeedsStage(job, i) &&
+         (job.again == 0 || job.wanted[i] < kWantsStore);
 }
 
 // All tasks of one query, one after the other: what a device's lane runs.
 WEFT_FN void RunQuery(QueryJob job, u32 i) {
   if (!NeedsStage(job, i)) return;
   const u32 wanted = job.wanted[i];
-  if ((job.tasks & kRunSearch) != 0) {
+  if (NeedsSearch(job, i)) {
     SearchFirstOne(job.index, job.log, job.columns, i, 0);
     SearchSecondOne(job.index, job.log, job.columns, i, 0);
   }
@@ -184,11 +199,11 @@ WEFT_FN void RunQueries(QueryJob job, u32 begin, u32 end, u32 prefetch_bytes) {
   if ((job.tasks & kRunSearch) != 0) {
     if (prefetch_bytes != 0) PrefetchBuckets(job.index, job.columns, begin, end);
     for (u32 i = begin; i < end; i++) {
-      if (NeedsStage(job, i))
+      if (NeedsSearch(job, i))
         SearchFirstOne(job.index, job.log, job.columns, i, prefetch_bytes);
     }
     for (u32 i = begin; i < end; i++) {
-      if (NeedsStage(job, i))
+      if (NeedsSearch(job, i))
         SearchSecondOne(job.index, job.log, job.columns, i, prefetch_bytes);
     }
   }

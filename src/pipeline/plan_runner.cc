@@ -1,0 +1,213 @@
+#include "pipeline/plan_runner.h"
+
+#include <utility>
+
+#include "base/check.h"
+#include "base/ticks.h"
+
+namespace weft::pipeline {
+namespace {
+
+constexpr std::pair<uint32_t, Task> kTasksInOrder[] = {
+    {kRunSearch, Task::kSearch}, {kRunCompare, Task::kCompare}, {kRunRead, Task::kRead},
+    {kRunInsert, Task::kInsert}, {kRunDelete, Task::kDelete},
+};
+
+}  // namespace
+
+PlanRunner::PlanRunner(cache::Store* store, TaskTimes* times, const Plan& plan, Route route,
+                       const Options& options)
+    : store_(store),
+      times_(times),
+      plan_(plan),
+      route_(std::move(route)),
+      options_(options),
+      stage_(store, times),
+      marker_(options.queries_max),
+      dice_(options.dice) {}
+
+PlanRunner::~PlanRunner() {
+  for (const auto& run : runs_) {
+    if (run->at_ == BatchRun::At::kFree) continue;
+    run->job_.Wait();
+    run->session_->End();
+  }
+}
+
+Result<std::unique_ptr<PlanRunner>> PlanRunner::Create(cache::Store* store, TaskTimes* times,
+                                                       const Plan& plan,
+                                                       std::span<processor::Guard* const> devices,
+                                                       Options options) {
+  auto route = RouteOf(plan, devices);
+  if (!route) return route.error();
+  // The constructor is private so that no runner exists without its batches; owned at once.
+  std::unique_ptr<PlanRunner> runner(
+      new PlanRunner(store, times, plan, std::move(route.value()), options));
+  for (uint32_t i = 0; i < options.batches; i++)
+    if (Status status = runner->AddRun(); !status.ok()) return status;
+  return runner;
+}
+
+Status PlanRunner::AddRun() {
+  auto run = std::make_unique<BatchRun>();
+  BatchOptions options;
+  options.queries_max = options_.queries_max;
+  options.gather_bytes = route_.Has(kRunRead) ? options_.gather_bytes : 0;
+  if (route_.device() != nullptr) options.pages = route_.device()->pages();
+  auto batch = Batch::Create(plan_, options);
+  if (!batch) return batch.error();
+  run->batch_ = std::move(batch.value());
+  run->session_ = store_->NewSession();
+  if (run->session_ == nullptr) return {Code::kNoMemory, "too many batches under way"};
+  run->number_ = static_cast<uint32_t>(runs_.size());
+  run->job_.on_done = options_.on_ready;
+  runs_.push_back(std::move(run));
+  return Status::Ok();
+}
+
+BatchRun* PlanRunner::Free() {
+  for (const auto& run : runs_)
+    if (run->at_ == BatchRun::At::kFree) return run.get();
+  return nullptr;
+}
+
+void PlanRunner::Begin(BatchRun* run) {
+  WEFT_DCHECK(run->at_ == BatchRun::At::kFree);
+  Batch& batch = run->batch();
+  run->session_->Begin();
+  batch.ClearResults();
+  under_way_++;
+  run->step_ = 0;
+  const bool places = !route_.steps.empty() && (route_.Has(kRunInsert) || route_.steps[0].places);
+  if (places && !batch.has_barrier()) {
+    const uint64_t start = base::ReadTicks();
+    stage_.PlaceObjects(batch, 0, batch.size(), run->session());
+    times_->Add(Task::kMemory, base::ReadTicks() - start, batch.size());
+  }
+  marker_.Mark(&batch, run->session(), route_.tasks);
+  Continue(run);
+}
+
+// Runs stages until one is on a device, or the last is next.
+void PlanRunner::Continue(BatchRun* run) {
+  while (run->step_ < route_.steps.size()) {
+    const Step& step = route_.steps[run->step_];
+    if (step.tasks != 0 && run->batch().size() != 0) {
+      if (step.device != nullptr && StartOnDevice(run, step)) return;
+      if (step.device == nullptr) RunOnCpu(run, step.tasks, false);
+    }
+    run->step_++;
+  }
+  run->at_ = BatchRun::At::kLastStage;
+  run->batch().set_searched(route_.Has(kRunSearch));
+}
+
+// False: the device did not take it, and the CPU has run the stage.
+bool PlanRunner::StartOnDevice(BatchRun* run, const Step& step) {
+  Batch& batch = run->batch();
+  const bool usable = step.device->usable();
+  if (usable) {
+    run->job_.query = batch.AsJob();
+    task::QueryJob& query = run->job_.query;
+    query.index = run->session().index();
+    query.log = run->session().log();
+    query.tasks = step.tasks;
+    query.now_s = run->session().now_s();
+    query.dice = dice_++;
+    query.notes = 1;
+    const bool shared = options_.steal && step.device->description().steals;
+    if (!shared) query.set_claims = nullptr;
+    run->sets_left_ = shared ? task::SetCount(query) : 0;
+    run->started_ = base::ReadTicks();
+    run->at_ = BatchRun::At::kDevice;
+    if (step.device->Start(&run->job_).ok()) return true;
+  } else {
+    counters_.refused.Add(1);
+  }
+  counters_.reruns.Add(1);
+  RunOnCpu(run, step.tasks, false);
+  return false;
+}
+
+void PlanRunner::EndDeviceStage(BatchRun* run) {
+  const Step& step = route_.steps[run->step_];
+  step.device->Note(run->job_);
+  counters_.device_batches.Add(1);
+  counters_.device_queries.Add(run->batch().size());
+  counters_.device_ticks.Add(run->job_.ended_ticks() - run->started_);
+  if (!run->job_.status().ok()) {
+    counters_.reruns.Add(1);
+    RunOnCpu(run, step.tasks, true);
+  }
+  run->batch().ClearClaims();  // sets are shared anew in the next stage
+  run->step_++;
+  Continue(run);
+}
+
+// A stage's tasks, task by task over each set.
+void PlanRunner::RunOnCpu(BatchRun* run, uint32_t tasks, bool again) {
+  Batch& batch = run->batch();
+  task::QueryJob job = batch.AsJob();
+  job.index = run->session().index();
+  job.log = run->session().log();
+  job.now_s = run->session().now_s();
+  job.dice = dice_++;
+  job.notes = 1;
+  job.again = again ? 1 : 0;
+  const uint32_t prefetch_bytes =
+      store_->options().prefetch ? store_->expected_object_bytes() : 0;
+  for (uint32_t set = 0; set < task::SetCount(job); set++) {
+    const uint32_t begin = task::SetBegin(job, set);
+    const uint32_t end = task::SetEnd(job, set);
+    for (const auto& [bit, name] : kTasksInOrder) {
+      if ((tasks & bit) == 0) continue;
+      const uint64_t start = base::ReadTicks();
+      job.tasks = bit;
+      task::RunQueries(job, begin, end, prefetch_bytes);
+      times_->Add(name, base::ReadTicks() - start, end - begin);
+    }
+  }
+}
+
+BatchRun* PlanRunner::Ready() {
+  for (const auto& run : runs_)
+    if (run->at_ == BatchRun::At::kDevice && run->job_.done()) EndDeviceStage(run.get());
+  for (const auto& run : runs_)
+    if (run->at_ == BatchRun::At::kLastStage) return run.get();
+  return nullptr;
+}
+
+void PlanRunner::Finish(BatchRun* run, Sink& sink) {
+  WEFT_DCHECK(run->at_ == BatchRun::At::kLastStage);
+  stage_.RunLast(run->batch(), run->session(), sink);
+  run->at_ = BatchRun::At::kFree;
+  under_way_--;
+}
+
+bool PlanRunner::Help() {
+  for (const auto& run : runs_) {
+    if (run->at_ != BatchRun::At::kDevice || run->job_.done()) continue;
+    while (run->sets_left_ > 0) {
+      const uint32_t set = --run->sets_left_;
+      const task::QueryJob& query = run->job_.query;
+      if (!task::ClaimSet(query, set)) continue;
+      const uint32_t begin = task::SetBegin(query, set);
+      const uint32_t end = task::SetEnd(query, set);
+      task::RunQueries(query, begin, end,
+                       store_->options().prefetch ? store_->expected_object_bytes() : 0);
+      counters_.stolen_queries.Add(end - begin);
+      return true;
+    }
+  }
+  return false;
+}
+
+void PlanRunner::Wait() {
+  for (const auto& run : runs_) {
+    if (run->at_ != BatchRun::At::kDevice) continue;
+    run->job_.Wait();
+    return;
+  }
+}
+
+}  // namespace weft::pipeline

@@ -1,0 +1,125 @@
+// pipeline/plan_runner.h: carries out any plan for one worker: several batches under way, each at
+// its own stage.
+//
+// The worker's thread runs the stages on the CPU, one after the other, whatever batch they belong
+// to; a stage on a device runs beside it, and the worker goes on with other batches until that is
+// done. So stages on the CPU take no hand-over between threads, none waits for another one's
+// thread, and N workers keep N cores busy whatever the plan: docs/design/0008-any-processor.md.
+// Bounded: Options::batches are under way, then the worker waits.
+//
+// Order     the queries of one source are in one batch at a time; the caller sees to that. Within a
+//           batch: pipeline/wants.h. Batches end in any order.
+// Failures  a stage that its device refuses or fails is run again here, on the CPU, and counted.
+// Stealing  a device's stage is shared by sets of 64 queries: the device takes them from the
+//           front, Help from the back (paper 000, section IV-C).
+// Threads   the worker's; on_ready is called by others.
+// Source    paper 000, sections III-B (dynamic pipeline) and IV-C.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "pipeline/cpu_stage.h"
+#include "pipeline/route.h"
+#include "pipeline/wants.h"
+
+namespace weft::pipeline {
+
+// One batch on its way through its plan. Its owner may hang what it likes on it.
+class BatchRun {
+ public:
+  Batch& batch() { return *batch_; }
+  cache::Session& session() { return *session_; }
+  uint32_t number() const { return number_; }
+
+ private:
+  friend class PlanRunner;
+  enum class At : uint8_t { kFree, kDevice, kLastStage };
+
+  std::unique_ptr<Batch> batch_;
+  std::unique_ptr<cache::Session> session_;
+  processor::Job job_;
+  uint32_t number_ = 0;
+  At at_ = At::kFree;
+  size_t step_ = 0;         // of the route
+  uint32_t sets_left_ = 0;  // of the job, that Help has not tried
+  uint64_t started_ = 0;    // ticks at which the device's stage began
+};
+
+// What became of the stages on devices; one writer, any readers.
+struct RunnerCounters {
+  base::Counter device_batches;
+  base::Counter device_queries;
+  base::Counter device_ticks;   // from a stage's start until its device said that it was done
+  base::Counter stolen_queries;  // of device stages, run by the CPU beside the device
+  base::Counter reruns;          // stages that were run again on the CPU
+  base::Counter refused;         // of these: the device was not asked, for it was retired
+};
+
+class PlanRunner {
+ public:
+  struct Options {
+    uint32_t batches = 3;  // under way at once
+    uint32_t queries_max = 1024;
+    uint64_t gather_bytes = 1u << 20;  // of a batch, for RD on a device
+    bool steal = true;
+    uint32_t dice = 0;  // differs from worker to worker
+    // A run may have become ready; on a thread of the device's, must not block. Null: the owner
+    // looks by itself.
+    std::function<void()> on_ready;
+  };
+
+  // kInvalidArgument: the plan and the devices don't go together. kNoMemory: a device has too
+  // little for the batches. All that the runner is given must outlive it.
+  static Result<std::unique_ptr<PlanRunner>> Create(cache::Store* store, TaskTimes* times,
+                                                    const Plan& plan,
+                                                    std::span<processor::Guard* const> devices,
+                                                    Options options);
+  // Waits for the devices.
+  ~PlanRunner();
+
+  const Plan& plan() const { return plan_; }
+
+  // A run to be filled with a batch; null: all are under way.
+  BatchRun* Free();
+  // Runs the first stages, up to and into the first one on a device. `run` is under way then.
+  void Begin(BatchRun* run);
+  // A run whose last stage is next, after others have begun their next stages; null: none.
+  BatchRun* Ready();
+  // Runs the last stage. The run is free then.
+  void Finish(BatchRun* run, Sink& sink);
+  // Runs a set of a device's stage. False: there was none left.
+  bool Help();
+  // Waits until some device's stage is done. REQUIRES: one is under way
+  void Wait();
+
+  uint32_t under_way() const { return under_way_; }
+  const RunnerCounters& counters() const { return counters_; }
+
+ private:
+  PlanRunner(cache::Store* store, TaskTimes* times, const Plan& plan, Route route,
+             const Options& options);
+  Status AddRun();
+  void Continue(BatchRun* run);
+  bool StartOnDevice(BatchRun* run, const Step& step);
+  void EndDeviceStage(BatchRun* run);
+  void RunOnCpu(BatchRun* run, uint32_t tasks, bool again);
+
+  cache::Store* const store_;
+  TaskTimes* const times_;
+  const Plan plan_;
+  const Route route_;
+  const Options options_;
+
+  // Owned by the worker's thread.
+  CpuStage stage_;
+  WantMarker marker_;
+  std::vector<std::unique_ptr<BatchRun>> runs_;
+  uint32_t under_way_ = 0;
+  uint32_t dice_;
+  RunnerCounters counters_;
+};
+
+}  // namespace weft::pipeline

@@ -1,0 +1,298 @@
+#include "pipeline/plan_runner.h"
+
+#include "pipeline/plan_test_kit.h"
+#include "processor/cpu_processor.h"
+#include "processor/faulty_processor.h"
+
+namespace weft::pipeline {
+namespace {
+
+using cache::Rounds;
+using cache::TestSeed;
+using processor::Guard;
+
+CacheOptions WeakHash(uint32_t bits) {
+  CacheOptions options;
+  options.memory_bytes = 64u << 20;
+  options.hash_bits = bits;
+  return options;
+}
+
+// What the one-stage plan tells, one batch after the other.
+std::vector<std::string> OneStage(cache::Store* store, const std::deque<TestRequest>& requests) {
+  TaskTimes times;
+  auto runner = PlanRunner::Create(store, &times, Plan::OneStageCpu(), {}, {});
+  EXPECT_TRUE(runner.has_value());
+  RequestMaker random(1, 1, 1, false);
+  return PlanTester(store, runner->get()).Run(requests, &random, 100, 1);
+}
+
+std::vector<std::string> Contents(cache::Store* store, const RequestMaker& maker,
+                                  uint32_t sources) {
+  Client client(store);
+  std::vector<std::string> contents;
+  for (uint32_t source = 0; source < sources; source++)
+    for (uint64_t key = 0; key < maker.keys(); key++)
+      contents.push_back(client.Value(maker.KeyOf(source, key)));
+  return contents;
+}
+
+class Devices {
+ public:
+  explicit Devices(std::unique_ptr<processor::Processor> processor)
+      : guard_(std::move(processor)), list_{&guard_} {}
+  std::span<Guard* const> list() const { return list_; }
+  Guard& guard() { return guard_; }
+
+ private:
+  Guard guard_;
+  std::vector<Guard*> list_;
+};
+
+// The plan tells and leaves what the one-stage plan does. Returns what the runner counted.
+void ExpectSameAsOneStage(const Plan& plan, Devices* devices, uint64_t seed, uint32_t under_way,
+                          uint32_t* reruns = nullptr) {
+  SCOPED_TRACE(plan.ToText());
+  SCOPED_TRACE(seed);
+  // With several batches under way only requests about the same keys keep their order.
+  const bool own_keys = under_way > 1;
+  const uint32_t sources = own_keys ? 40 : 5;
+  RequestMaker maker(seed, sources, own_keys ? 12 : 150, own_keys);
+  const std::deque<TestRequest> requests = maker.Make(1200);
+  const auto expected_store = OpenStore(WeakHash(20));
+  const std::vector<std::string> expected = OneStage(expected_store.get(), requests);
+  const auto store = OpenStore(WeakHash(20));
+  TaskTimes times;
+  PlanRunner::Options options;
+  options.queries_max = 300;
+  options.gather_bytes = 100'000;  // some values find no room
+  auto runner = PlanRunner::Create(store.get(), &times, plan, devices->list(), options);
+  ASSERT_TRUE(runner.has_value()) << runner.error().ToString();
+  const std::vector<std::string> told =
+      PlanTester(store.get(), runner->get()).Run(requests, &maker, 300, under_way);
+  for (size_t i = 0; i < requests.size(); i++) {
+    ASSERT_EQ(told[i], expected[i])
+        << "request " << i << " of source " << requests[i].source << " about " << requests[i].key
+        << ", verb " << static_cast<int>(requests[i].command.verb);
+  }
+  EXPECT_EQ(Contents(store.get(), maker, sources), Contents(expected_store.get(), maker, sources));
+  // Flushed items are counted until somebody comes upon them.
+  if (!maker.flushes()) EXPECT_EQ(store->ItemCount(), expected_store->ItemCount());
+  if (reruns != nullptr) *reruns = static_cast<uint32_t>((*runner)->counters().reruns.value());
+}
+
+TEST(PlanRunner, EveryLegalPlanOfThreeStagesDoesWhatTheOneStagePlanDoes) {
+  Devices devices(processor::NewCpuProcessor());
+  std::vector<Plan> plans = LegalPlans(2);
+  for (const Plan& plan : LegalPlans(3)) plans.push_back(plan);
+  ASSERT_GT(plans.size(), 200u);
+  // Under a sanitizer every tenth, from a random one on.
+  const size_t stride = Rounds(10) == 10 ? 1 : Rounds(10) < 10 ? 10 : 1;
+  for (size_t i = TestSeed() % stride; i < plans.size(); i += stride)
+    ASSERT_NO_FATAL_FAILURE(ExpectSameAsOneStage(plans[i], &devices, TestSeed() + i, 1));
+}
+
+TEST(PlanRunner, PlansOfFourAndFiveStagesDoToo) {
+  Devices devices(processor::NewCpuProcessor());
+  std::mt19937_64 random(TestSeed());
+  for (const uint32_t stages : {4u, 5u}) {
+    const std::vector<Plan> plans = LegalPlans(stages);
+    ASSERT_GT(plans.size(), 100u);
+    for (uint32_t round = 0; round < Rounds(60); round++)
+      ASSERT_NO_FATAL_FAILURE(
+          ExpectSameAsOneStage(plans[random() % plans.size()], &devices, random(), 1));
+  }
+}
+
+TEST(PlanRunner, SeveralBatchesUnderWayKeepEachClientsOrder) {
+  Devices devices(processor::NewCpuProcessor());
+  std::mt19937_64 random(TestSeed());
+  const std::vector<Plan> plans = LegalPlans(3);
+  for (uint32_t round = 0; round < Rounds(120); round++)
+    ASSERT_NO_FATAL_FAILURE(
+        ExpectSameAsOneStage(plans[random() % plans.size()], &devices, random(), 3));
+}
+
+Plan PlanOf(std::string_view text) { return Plan::Parse(text).value(); }
+
+const char* const kAllOnDevice =
+    "[RV PP MM]cpu → [IN.search KC RD IN.insert IN.delete]gpu0 → [WR SD]cpu";
+
+TEST(PlanRunner, AFailingDeviceLosesNothing) {
+  std::mt19937_64 random(TestSeed());
+  const std::vector<Plan> plans = LegalPlans(3);
+  for (uint32_t round = 0; round < Rounds(150); round++) {
+    processor::Faults faults;
+    faults.fail_every = 2;
+    faults.refuses = random() % 4 == 0;
+    Devices devices(processor::NewFaultyProcessor(processor::NewCpuProcessor(), faults));
+    const Plan plan = round == 0 ? PlanOf(kAllOnDevice) : plans[random() % plans.size()];
+    uint32_t reruns = 0;
+    ASSERT_NO_FATAL_FAILURE(ExpectSameAsOneStage(plan, &devices, random(), 1, &reruns));
+    if (round == 0) {
+      EXPECT_GT(reruns, 0u);
+    }
+    EXPECT_TRUE(devices.guard().usable()) << "every other job went well";
+    EXPECT_EQ(devices.guard().counters().failures.load(), reruns);
+  }
+}
+
+TEST(PlanRunner, ALostDeviceIsRetiredAndServedOnByTheCpu) {
+  processor::Faults faults;
+  faults.lose_at = 3;
+  Devices devices(processor::NewFaultyProcessor(processor::NewCpuProcessor(), faults));
+  uint32_t reruns = 0;
+  ASSERT_NO_FATAL_FAILURE(
+      ExpectSameAsOneStage(PlanOf(kAllOnDevice), &devices, TestSeed(), 1, &reruns));
+  EXPECT_FALSE(devices.guard().usable());
+  EXPECT_GT(reruns, 1u);
+  EXPECT_EQ(devices.guard().counters().failures.load(), 1u) << "a retired device is left alone";
+  EXPECT_EQ(devices.guard().last_failure(), "device lost: drill: the device is lost");
+}
+
+TEST(PlanRunner, ADeviceWithoutMemoryForBatchesIsAnError) {
+  processor::Faults faults;
+  faults.memory_bytes = 1000;
+  Devices devices(processor::NewFaultyProcessor(processor::NewCpuProcessor(), faults));
+  const auto store = OpenStore(WeakHash(64));
+  TaskTimes times;
+  const auto runner =
+      PlanRunner::Create(store.get(), &times, PlanOf(kAllOnDevice), devices.list(), {});
+  ASSERT_FALSE(runner.has_value());
+  EXPECT_EQ(runner.error().code(), Code::kNoMemory);
+}
+
+TEST(PlanRunner, APlanNeedsTheDevicesThatItNames) {
+  Devices devices(processor::NewCpuProcessor());
+  const auto store = OpenStore(WeakHash(64));
+  TaskTimes times;
+  for (const char* processor : {"gpu1", "gpu", "gpux", "tpu0"}) {
+    const std::string text =
+        "[RV PP MM]cpu → [IN.search]" + std::string(processor) +
+        " → [IN.insert IN.delete KC RD WR SD]cpu";
+    const auto runner =
+        PlanRunner::Create(store.get(), &times, PlanOf(text), devices.list(), {});
+    ASSERT_FALSE(runner.has_value()) << text;
+    EXPECT_EQ(runner.error().code(), Code::kInvalidArgument);
+  }
+}
+
+// A small store that evicts: hits have the last value, and what is missing was evicted.
+TEST(PlanRunner, EvictionUnderAnyPlanNeverShowsAnOldValue) {
+  Devices devices(processor::NewCpuProcessor());
+  std::mt19937_64 random(TestSeed());
+  const std::vector<Plan> plans = LegalPlans(3);
+  for (uint32_t round = 0; round < Rounds(10) + 2; round++) {
+    CacheOptions cache_options;
+    cache_options.memory_bytes = 8u << 20;
+    cache_options.object_bytes_max = 64u << 10;
+    const auto store = OpenStore(cache_options);
+    TaskTimes times;
+    PlanRunner::Options options;
+    options.queries_max = 256;
+    const Plan plan = round == 0 ? PlanOf(kAllOnDevice) : plans[random() % plans.size()];
+    SCOPED_TRACE(plan.ToText());
+    auto runner = PlanRunner::Create(store.get(), &times, plan, devices.list(), options);
+    ASSERT_TRUE(runner.has_value());
+    RequestMaker maker(random(), 8, 1000, false);
+    std::deque<TestRequest> requests;
+    std::vector<std::string> expected;
+    std::map<std::string, std::string> model;
+    for (uint32_t i = 0; i < 12'000; i++) {
+      TestRequest& request = requests.emplace_back();
+      request.source = i % 8;
+      request.key = "key" + std::to_string(maker.Below(1500));
+      request.plain_read = maker.Below(2) == 0;
+      if (request.plain_read) {
+        expected.push_back(model[request.key]);
+        continue;
+      }
+      request.command.verb = Verb::kStore;
+      request.value = std::to_string(i) + std::string(maker.Below(12'000), 'v');
+      model[request.key] = request.value;
+      expected.push_back("");
+    }
+    const std::vector<std::string> told =
+        PlanTester(store.get(), runner->get()).Run(requests, &maker, 256, 1);
+    uint32_t hits = 0;
+    for (size_t i = 0; i < requests.size(); i++) {
+      Result result;
+      result.reply.outcome = requests[i].plain_read ? Outcome::kHit : Outcome::kStored;
+      result.value = expected[i];
+      const bool missing = requests[i].plain_read && told[i] == Told(Result{});
+      if (!missing) {
+        ASSERT_EQ(told[i], Told(result)) << i;
+      }
+      hits += requests[i].plain_read && !missing;
+    }
+    EXPECT_GT(hits, 100u);
+    cache::SessionCounters counters;
+    store->SumCounters(&counters);
+    EXPECT_GT(counters.evictions.value(), 0u);
+  }
+}
+
+TEST(PlanRunner, TheCpuStealsFromTheDevice) {
+  // The device is busy with another job, so that all sets of the batch are still to be had.
+  class Held final : public processor::Processor {
+   public:
+    const processor::Description& description() const override { return inner_->description(); }
+    cache::PageSource* pages() override { return inner_->pages(); }
+    Status Start(processor::Job* job) override {
+      job_ = job;
+      job->Begin();
+      return Status::Ok();
+    }
+    // What the CPU has left, then the end.
+    uint32_t LetGo() {
+      uint32_t left = 0;
+      for (uint32_t set = 0; set < task::SetCount(job_->query); set++) {
+        if (!task::ClaimSet(job_->query, set)) continue;
+        left++;
+        task::RunQueries(job_->query, task::SetBegin(job_->query, set),
+                         task::SetEnd(job_->query, set), 0);
+      }
+      job_->Finish(Status::Ok());
+      return left;
+    }
+
+   private:
+    const std::unique_ptr<processor::Processor> inner_ = processor::NewCpuProcessor();
+    processor::Job* job_ = nullptr;
+  };
+  auto owned = std::make_unique<Held>();
+  Held* const held = owned.get();
+  Devices devices(std::move(owned));
+  const auto store = OpenStore(WeakHash(64));
+  TaskTimes times;
+  auto runner =
+      PlanRunner::Create(store.get(), &times, PlanOf(kAllOnDevice), devices.list(), {});
+  ASSERT_TRUE(runner.has_value());
+  BatchRun* const run = (*runner)->Free();
+  run->batch().Clear();
+  const uint32_t source = run->batch().AddSource(kMuchRoom);
+  for (uint32_t i = 0; i < 1000; i++) {
+    const std::string key = std::to_string(i);
+    run->batch().AddRead(source, i, key, store->HashOf(key));
+  }
+  (*runner)->Begin(run);
+  EXPECT_EQ((*runner)->Ready(), nullptr);
+  for (int i = 0; i < 5; i++) EXPECT_TRUE((*runner)->Help());
+  EXPECT_EQ((*runner)->counters().stolen_queries.value(), 4 * 64u + 1000 % 64);
+  EXPECT_EQ(held->LetGo(), 1000 / 64 + 1 - 5);
+  ASSERT_EQ((*runner)->Ready(), run);
+  EXPECT_FALSE((*runner)->Help());
+  struct Counting : Sink {
+    void Write(Batch& batch, uint32_t begin, uint32_t end, cache::Session&) override {
+      for (uint32_t i = begin; i < end; i++) EXPECT_EQ(batch.result(i), kResultMissed);
+      written += end - begin;
+    }
+    void RunOther(Batch&, uint32_t, cache::Session&) override {}
+    uint32_t written = 0;
+  } sink;
+  (*runner)->Finish(run, sink);
+  EXPECT_EQ(sink.written, 1000u);
+}
+
+}  // namespace
+}  // namespace weft::pipeline

@@ -1,0 +1,215 @@
+// pipeline/plan_test_kit.h: random requests, plans of every kind, and a runner that keeps what
+// became of each request, for tests that hold any plan to the one-stage plan.
+#pragma once
+
+#include <deque>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "pipeline/plan_runner.h"
+#include "pipeline/test_runner.h"
+
+namespace weft::pipeline {
+
+// A request with its own bytes.
+struct TestRequest {
+  uint32_t source = 0;
+  bool plain_read = false;
+  bool barrier = false;  // a query about no key, which empties the store
+  Command command;
+  std::string key;
+  std::string value;
+};
+
+// Requests of `sources` clients over `keys` keys, of all kinds. Where `own_keys`, each client has
+// keys of its own.
+class RequestMaker {
+ public:
+  RequestMaker(uint64_t seed, uint32_t sources, uint32_t keys, bool own_keys)
+      : random_(seed), sources_(sources), keys_(keys), own_keys_(own_keys) {}
+
+  std::deque<TestRequest> Make(uint32_t count) {
+    std::deque<TestRequest> requests;
+    for (uint32_t i = 0; i < count; i++) AddOne(&requests.emplace_back());
+    return requests;
+  }
+  uint64_t Below(uint64_t n) { return random_() % n; }
+  std::string KeyOf(uint32_t source, uint64_t number) const {
+    std::string key = (own_keys_ ? std::to_string(source) + "/" : "k") + std::to_string(number);
+    return key + std::string(number % 7 == 0 ? number % 200 : number % 9, 'x');
+  }
+  uint32_t keys() const { return keys_; }
+  // Whether some requests empty the store: half of all makers'.
+  bool flushes() const { return flushes_; }
+
+ private:
+  void AddOne(TestRequest* request) {
+    request->source = static_cast<uint32_t>(Below(sources_));
+    request->key = KeyOf(request->source, Below(keys_));
+    Command& command = request->command;
+    const uint64_t draw = Below(100);
+    if (draw < 45) {
+      request->plain_read = true;
+    } else if (draw < 75) {
+      command.verb = Verb::kStore;
+      request->value = std::string(Below(8) == 0 ? Below(20'000) : Below(60),
+                                   static_cast<char>('a' + Below(26)));
+      if (Below(6) == 0) command.client_flags = static_cast<uint32_t>(Below(100));
+    } else if (draw < 85) {
+      command.verb = Verb::kDelete;
+    } else {
+      AddRare(request, draw);
+    }
+  }
+  void AddRare(TestRequest* request, uint64_t draw) {
+    Command& command = request->command;
+    command.verb = Verb::kStore;
+    request->value = std::to_string(Below(1000));
+    switch (draw) {
+      case 85: command.store_mode = cache::StoreMode::kAdd; return;
+      case 86: command.store_mode = cache::StoreMode::kReplace; return;
+      case 87: command.store_mode = cache::StoreMode::kAppend; return;
+      case 88: command.store_mode = cache::StoreMode::kPrepend; return;
+      case 89: command.expiry = cache::kExpiredAtOnce; return;
+      case 90: command.want_cas = true; return;
+      case 91: command.verb = Verb::kTouch; return;
+      case 92:
+      case 93: command.verb = Verb::kArithmetic; return;
+      case 94: command.verb = Verb::kRead; command.want_access = true; return;
+      case 95: command.verb = Verb::kRead; command.vivify = true; return;
+      case 96: command.verb = Verb::kDelete; command.invalidate = true; return;
+      case 97: request->barrier = flushes_; request->plain_read = !flushes_; return;
+      default: return;
+    }
+  }
+
+  std::mt19937_64 random_;
+  const uint32_t sources_;
+  const uint32_t keys_;
+  const bool own_keys_;
+  const bool flushes_ = Below(2) == 0;
+};
+
+// A result as text: what a client would be told.
+inline std::string Told(const Result& result) {
+  const cache::Reply& reply = result.reply;
+  return std::to_string(static_cast<int>(reply.outcome)) + " " + std::to_string(reply.number) +
+         " " + std::to_string(reply.client_flags) + (reply.hit_before ? " h" : "") +
+         (reply.stale ? " s" : "") + (reply.won ? " w" : "") + " " +
+         (result.value.size() > 40 ? result.value.substr(0, 40) + "..." : result.value) + " " +
+         std::to_string(result.value.size());
+}
+
+inline void AddTo(Batch* batch, const cache::Store& store, const TestRequest& request,
+                  uint32_t source, uint32_t tag) {
+  if (request.barrier) return batch->AddOther(source, tag);
+  const uint64_t hash = store.HashOf(request.key);
+  if (request.plain_read) return batch->AddRead(source, tag, request.key, hash);
+  Command command = request.command;
+  command.key = request.key;
+  command.value = request.value;
+  command.hash = hash;
+  batch->AddCommand(source, tag, command);
+}
+
+// Runs requests through a plan, in batches of random sizes with `under_way` at once, and keeps
+// what was told, by request.
+class PlanTester : public Sink {
+ public:
+  PlanTester(cache::Store* store, PlanRunner* runner) : store_(store), runner_(runner) {}
+
+  // Requests of one source are in one batch at a time, in their order.
+  std::vector<std::string> Run(const std::deque<TestRequest>& requests, RequestMaker* random,
+                               uint32_t batch_max, uint32_t under_way) {
+    told_.assign(requests.size(), "");
+    size_t next = 0;
+    std::map<uint32_t, uint32_t> busy;  // sources under way
+    while (next < requests.size() || runner_->under_way() > 0) {
+      BatchRun* run = runner_->under_way() < under_way ? runner_->Free() : nullptr;
+      if (run != nullptr && next < requests.size() && busy.count(requests[next].source) == 0) {
+        next = Fill(run, requests, next, 1 + random->Below(batch_max), &busy);
+        runner_->Begin(run);
+      } else if (random->Below(3) == 0) {
+        runner_->Help();
+      } else if (runner_->Ready() == nullptr) {
+        runner_->Wait();
+      }
+      if (BatchRun* ready = runner_->Ready(); ready != nullptr && random->Below(2) == 0) {
+        runner_->Finish(ready, *this);
+        std::erase_if(busy, [&](const auto& each) { return each.second == ready->number(); });
+      }
+    }
+    return told_;
+  }
+
+  void Write(Batch& batch, uint32_t begin, uint32_t end, cache::Session& session) override {
+    for (uint32_t i = begin; i < end; i++) {
+      EXPECT_EQ(batch.state(i), QueryState::kDone);
+      EXPECT_EQ(told_[batch.tag(i)], "") << "answered twice";
+      Result result;
+      if (batch.kind(i) != QueryKind::kOther) result.reply = ReplyOf(batch, i, session);
+      result.value = std::string(result.reply.value);
+      told_[batch.tag(i)] = Told(result);
+    }
+  }
+  // All that is about no key empties the store.
+  void RunOther(Batch&, uint32_t, cache::Session& session) override { store_->Flush(session, 0); }
+
+ private:
+  size_t Fill(BatchRun* run, const std::deque<TestRequest>& requests, size_t next, uint64_t count,
+              std::map<uint32_t, uint32_t>* busy) {
+    Batch& batch = run->batch();
+    batch.Clear();
+    std::map<uint32_t, uint32_t> numbers;
+    for (; count > 0 && next < requests.size() && !batch.full(); count--, next++) {
+      const TestRequest& request = requests[next];
+      const auto at = busy->find(request.source);
+      if (at != busy->end() && at->second != run->number()) break;
+      (*busy)[request.source] = run->number();
+      if (numbers.count(request.source) == 0)
+        numbers[request.source] = batch.AddSource(kMuchRoom);
+      AddTo(&batch, *store_, request, numbers[request.source], static_cast<uint32_t>(next));
+    }
+    return next;
+  }
+
+  cache::Store* const store_;
+  PlanRunner* const runner_;
+  std::vector<std::string> told_;
+};
+
+// Every legal plan of `stages` stages whose stages but the first and the last are each on the CPU
+// or on gpu0. RV and PP are in the first, WR and SD in the last.
+inline std::vector<Plan> LegalPlans(uint32_t stages) {
+  constexpr const char* kFree[] = {"MM", "IN.search", "IN.insert", "IN.delete", "KC", "RD"};
+  std::vector<Plan> plans;
+  uint64_t ways = 1;
+  for (size_t i = 0; i < std::size(kFree); i++) ways *= stages;
+  const uint32_t middles = stages > 2 ? stages - 2 : 0;
+  for (uint64_t devices = 0; devices < (uint64_t{1} << middles); devices++) {
+    for (uint64_t way = 0; way < ways; way++) {
+      std::vector<std::string> tasks(stages);
+      tasks[0] = "RV PP ";
+      uint64_t rest = way;
+      for (const char* task : kFree) {
+        tasks[rest % stages] += std::string(task) + " ";
+        rest /= stages;
+      }
+      tasks[stages - 1] += "WR SD";
+      std::string text;
+      bool empty = false;
+      for (uint32_t s = 0; s < stages; s++) {
+        empty |= tasks[s].empty();
+        const bool device = s > 0 && s + 1 < stages && (devices >> (s - 1) & 1) != 0;
+        text += (s == 0 ? "[" : " → [") + tasks[s] + "]" + (device ? "gpu0" : "cpu");
+      }
+      if (empty) continue;
+      auto plan = Plan::Parse(text);
+      if (plan.has_value()) plans.push_back(std::move(plan.value()));
+    }
+  }
+  return plans;
+}
+
+}  // namespace weft::pipeline

@@ -1,0 +1,70 @@
+#include "pipeline/route.h"
+
+#include <array>
+#include <charconv>
+#include <string>
+#include <string_view>
+#include <utility>
+
+namespace weft::pipeline {
+namespace {
+
+constexpr std::array<std::pair<Task, uint32_t>, 5> kBits = {{
+    {Task::kSearch, kRunSearch},
+    {Task::kCompare, kRunCompare},
+    {Task::kRead, kRunRead},
+    {Task::kInsert, kRunInsert},
+    {Task::kDelete, kRunDelete},
+}};
+
+constexpr std::string_view kDevicePrefix = "gpu";
+
+Status Invalid(std::string message) { return {Code::kInvalidArgument, std::move(message)}; }
+
+Result<processor::Guard*> DeviceNamed(const std::string& name,
+                                      std::span<processor::Guard* const> devices) {
+  if (name == "cpu") return nullptr;
+  size_t number = 0;
+  const char* const begin = name.data() + std::min(name.size(), kDevicePrefix.size());
+  const char* const end = name.data() + name.size();
+  const auto parsed = std::from_chars(begin, end, number);
+  if (!name.starts_with(kDevicePrefix) || begin == end || parsed.ptr != end)
+    return Invalid("a stage runs on cpu, gpu0, gpu1, ..., not on '" + name + "'");
+  if (number >= devices.size()) {
+    return Invalid("the plan names " + name + ", but " + std::to_string(devices.size()) +
+                   " devices are open: --device opens them");
+  }
+  return devices[number];
+}
+
+}  // namespace
+
+processor::Guard* Route::device() const {
+  for (const Step& step : steps) {
+    if (step.device != nullptr) return step.device;
+  }
+  return nullptr;
+}
+
+Result<Route> RouteOf(const Plan& plan, std::span<processor::Guard* const> devices) {
+  Route route;
+  for (size_t i = 0; i + 1 < plan.stages().size(); i++) {
+    const Stage& stage = plan.stages()[i];
+    Step step;
+    auto device = DeviceNamed(stage.processor, devices);
+    if (!device) return device.error();
+    step.device = *device;
+    step.places = stage.Has(Task::kMemory);
+    for (const auto& [task, bit] : kBits) step.tasks |= stage.Has(task) ? bit : 0;
+    if (step.device != nullptr && (step.tasks & ~step.device->description().tasks) != 0)
+      return Invalid(stage.processor + " can't run all the tasks of its stage");
+    processor::Guard* const other = route.device();
+    if (step.device != nullptr && other != nullptr && other->pages() != step.device->pages())
+      return Invalid("the devices of one plan must see the same memory");
+    route.tasks |= step.tasks;
+    route.steps.push_back(step);
+  }
+  return route;
+}
+
+}  // namespace weft::pipeline

@@ -1,0 +1,35 @@
+// pipeline/route.h: a Plan made ready for carrying out: each stage's tasks as bits, its processor
+// found.
+//
+// Threads   a value; the devices must outlive it.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "pipeline/plan.h"
+#include "processor/guard.h"
+
+namespace weft::pipeline {
+
+// A stage before the last.
+struct Step {
+  processor::Guard* device = nullptr;  // null: the worker's own thread
+  uint32_t tasks = 0;                  // kRun... (task/query_job.h)
+  bool places = false;                 // it has MM
+};
+
+struct Route {
+  std::vector<Step> steps;  // none: the plan has one stage
+  uint32_t tasks = 0;       // of all steps
+
+  bool Has(uint32_t task) const { return (tasks & task) != 0; }
+  // The device whose memory the batch must lie in, or null.
+  processor::Guard* device() const;
+};
+
+// `devices`: "gpu0", "gpu1", ... of the plan. kInvalidArgument where the plan names another one, or
+// one that can't run its tasks, or several that do not see each other's memory.
+Result<Route> RouteOf(const Plan& plan, std::span<processor::Guard* const> devices);
+
+}  // namespace weft::pipeline

@@ -1,0 +1,115 @@
+#include "processor/faulty_processor.h"
+
+#include <algorithm>
+#include <charconv>
+#include <string>
+#include <utility>
+
+namespace weft::processor {
+namespace {
+
+class LimitedPages final : public cache::PageSource {
+ public:
+  LimitedPages(cache::PageSource* source, uint64_t bytes_max)
+      : source_(source), bytes_left_(bytes_max) {}
+
+  Result<cache::Pages> Reserve(size_t bytes, bool huge) override {
+    uint64_t left = bytes_left_.load(std::memory_order_relaxed);
+    do {
+      if (bytes > left)
+        return Status(Code::kNoMemory, "drill: the device has no " + std::to_string(bytes) +
+                                           " bytes of memory left");
+    } while (!bytes_left_.compare_exchange_weak(left, left - bytes));
+    return source_->Reserve(bytes, huge);
+  }
+
+ private:
+  cache::PageSource* const source_;
+  std::atomic<uint64_t> bytes_left_;
+};
+
+class FaultyProcessor final : public Processor {
+ public:
+  FaultyProcessor(std::unique_ptr<Processor> processor, const Faults& faults)
+      : processor_(std::move(processor)),
+        faults_(faults),
+        pages_(processor_->pages(), faults.memory_bytes) {}
+
+  const Description& description() const override { return processor_->description(); }
+  cache::PageSource* pages() override {
+    return faults_.memory_bytes != 0 ? &pages_ : processor_->pages();
+  }
+
+  Status Start(Job* job) override {
+    const uint64_t number = started_.fetch_add(1) + 1;
+    const bool lost = faults_.lose_at != 0 && number >= faults_.lose_at;
+    const bool fails = faults_.fail_every != 0 && number % faults_.fail_every == 0;
+    if (!lost && !fails) return processor_->Start(job);
+    Status status = lost ? Status(Code::kDeviceLost, "drill: the device is lost")
+                         : Status(Code::kIoError, "drill: the kernel failed");
+    if (faults_.refuses) return status;
+    RunInPart(job);
+    job->Begin();
+    job->Finish(std::move(status));
+    return Status::Ok();
+  }
+
+ private:
+  // Of three queries one is carried out, one is a delete that has only been announced, one has not
+  // been looked at. Every other store that was carried out has not said so.
+  static void RunInPart(Job* job) {
+    const task::QueryJob& query = job->query;
+    for (uint32_t set = 0; set < task::SetCount(query); set++) {
+      if (!task::ClaimSet(query, set)) continue;
+      for (uint32_t i = task::SetBegin(query, set); i < task::SetEnd(query, set); i++) {
+        if (!task::NeedsStage(query, i)) continue;
+        if (i % 3 == 0) task::RunQuery(query, i);
+        if (i % 2 == 0 && query.result[i] == kResultStored) query.result[i] = kResultNone;
+        if (i % 3 == 1 && query.wanted[i] == kWantsDelete && (query.tasks & kRunDelete) != 0)
+          AnnounceDelete(query, i);
+      }
+    }
+  }
+
+  static void AnnounceDelete(const task::QueryJob& query, uint32_t i) {
+    task::CompareOne(query.index, query.log, query.columns, i);
+    if (query.columns.word[i] != 0) query.result[i] = kResultDeleted;
+  }
+
+  const std::unique_ptr<Processor> processor_;
+  const Faults faults_;
+  LimitedPages pages_;
+  std::atomic<uint64_t> started_{0};
+};
+
+}  // namespace
+
+Result<Faults> Faults::Parse(std::string_view text) {
+  Faults faults;
+  while (!text.empty()) {
+    const std::string_view part = text.substr(0, text.find(','));
+    text.remove_prefix(std::min(text.size(), part.size() + 1));
+    const std::string_view name = part.substr(0, part.find('='));
+    const std::string_view digits = part.substr(std::min(part.size(), name.size() + 1));
+    if (name == "refuse" && digits.empty()) {
+      faults.refuses = true;
+      continue;
+    }
+    uint64_t* const number = name == "fail"     ? &faults.fail_every
+                             : name == "lose"   ? &faults.lose_at
+                             : name == "memory" ? &faults.memory_bytes
+                                                : nullptr;
+    const char* const end = digits.data() + digits.size();
+    if (number == nullptr || digits.empty() ||
+        std::from_chars(digits.data(), end, *number).ptr != end)
+      return Status(Code::kInvalidArgument, "no fault is called '" + std::string(part) + "'");
+  }
+  return faults;
+}
+
+std::unique_ptr<Processor> NewFaultyProcessor(std::unique_ptr<Processor> processor,
+                                              const Faults& faults) {
+  return std::make_unique<FaultyProcessor>(std::move(processor), faults);
+}
+
+}  // namespace weft::processor
