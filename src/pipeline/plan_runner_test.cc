@@ -77,7 +77,9 @@ void ExpectSameAsOneStage(const Plan& plan, Devices* devices, uint64_t seed, uin
   }
   EXPECT_EQ(Contents(store.get(), maker, sources), Contents(expected_store.get(), maker, sources));
   // Flushed items are counted until somebody comes upon them.
-  if (!maker.flushes()) EXPECT_EQ(store->ItemCount(), expected_store->ItemCount());
+  if (!maker.flushes()) {
+    EXPECT_EQ(store->ItemCount(), expected_store->ItemCount());
+  }
   if (reruns != nullptr) *reruns = static_cast<uint32_t>((*runner)->counters().reruns.value());
 }
 
