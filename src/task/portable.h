@@ -7,6 +7,9 @@
 //
 // Atomics   64-bit and 32-bit words only. Each verb says its order; what it pairs with is said
 //           where it is used. On a device the scope is the whole system, for coupled memory.
+//           OpenCL C: the atomics of its versions 2.0 and 3.0, over all devices and the host. The
+//           older atom_ and mem_fence functions order nothing between work items (PoCL makes no
+//           instruction of mem_fence), so a compiler without the newer ones is not enough.
 #pragma once
 
 #if defined(__OPENCL_VERSION__)
@@ -19,6 +22,19 @@ typedef uchar u8;
 typedef ushort u16;
 typedef uint u32;
 typedef ulong u64;
+#ifdef cl_khr_int64_base_atomics
+#pragma OPENCL EXTENSION cl_khr_int64_base_atomics : enable
+#endif
+#ifdef cl_khr_int64_extended_atomics
+#pragma OPENCL EXTENSION cl_khr_int64_extended_atomics : enable
+#endif
+// Where the compiler knows no scope of all devices, WEFT_DEVICE_SCOPE says that the one device is
+// known to share caches and instructions with the host (a CPU), so that its scope is as wide.
+#ifdef WEFT_DEVICE_SCOPE
+#define WEFT_SCOPE memory_scope_device
+#else
+#define WEFT_SCOPE memory_scope_all_svm_devices
+#endif
 #else
 #if defined(__CUDACC__)
 #define WEFT_FN static __host__ __device__ inline
@@ -74,9 +90,8 @@ WEFT_FN u32 LowestBit64(u64 word) {
 // published is seen after it.
 WEFT_FN u64 LoadAcquire64(WEFT_GLOBAL const u64* at) {
 #if defined(__OPENCL_VERSION__)
-  const u64 word = *(WEFT_GLOBAL const volatile u64*)at;
-  mem_fence(CLK_GLOBAL_MEM_FENCE);
-  return word;
+  return atomic_load_explicit((WEFT_GLOBAL volatile atomic_ulong*)at, memory_order_acquire,
+                              WEFT_SCOPE);
 #elif defined(__CUDA_ARCH__)
   const u64 word = *(const volatile u64*)at;
   __threadfence_system();
@@ -88,9 +103,8 @@ WEFT_FN u64 LoadAcquire64(WEFT_GLOBAL const u64* at) {
 
 WEFT_FN u32 LoadAcquire32(WEFT_GLOBAL const u32* at) {
 #if defined(__OPENCL_VERSION__)
-  const u32 word = *(WEFT_GLOBAL const volatile u32*)at;
-  mem_fence(CLK_GLOBAL_MEM_FENCE);
-  return word;
+  return atomic_load_explicit((WEFT_GLOBAL volatile atomic_uint*)at, memory_order_acquire,
+                              WEFT_SCOPE);
 #elif defined(__CUDA_ARCH__)
   const u32 word = *(const volatile u32*)at;
   __threadfence_system();
@@ -102,7 +116,10 @@ WEFT_FN u32 LoadAcquire32(WEFT_GLOBAL const u32* at) {
 
 // Reads a 32-bit word that others may be writing, with no order: hints and counters.
 WEFT_FN u32 LoadRelaxed32(WEFT_GLOBAL const u32* at) {
-#if defined(__OPENCL_VERSION__) || defined(__CUDA_ARCH__)
+#if defined(__OPENCL_VERSION__)
+  return atomic_load_explicit((WEFT_GLOBAL volatile atomic_uint*)at, memory_order_relaxed,
+                              WEFT_SCOPE);
+#elif defined(__CUDA_ARCH__)
   return *(WEFT_GLOBAL const volatile u32*)at;
 #else
   return __atomic_load_n(at, __ATOMIC_RELAXED);
@@ -113,9 +130,9 @@ WEFT_FN u32 LoadRelaxed32(WEFT_GLOBAL const u32* at) {
 // on x86 and on devices also a full fence, which FullFence is for elsewhere.
 WEFT_FN bool CompareAndSwap64(WEFT_GLOBAL u64* at, u64 expected, u64 desired) {
 #if defined(__OPENCL_VERSION__)
-  const u64 seen = atom_cmpxchg((WEFT_GLOBAL volatile u64*)at, expected, desired);
-  mem_fence(CLK_GLOBAL_MEM_FENCE);
-  return seen == expected;
+  return atomic_compare_exchange_strong_explicit((WEFT_GLOBAL volatile atomic_ulong*)at, &expected,
+                                                 desired, memory_order_seq_cst,
+                                                 memory_order_seq_cst, WEFT_SCOPE);
 #elif defined(__CUDA_ARCH__)
   __threadfence_system();
   const u64 seen = atomicCAS_system((unsigned long long*)at, (unsigned long long)expected,
@@ -130,7 +147,9 @@ WEFT_FN bool CompareAndSwap64(WEFT_GLOBAL u64* at, u64 expected, u64 desired) {
 
 WEFT_FN bool CompareAndSwap32(WEFT_GLOBAL u32* at, u32 expected, u32 desired) {
 #if defined(__OPENCL_VERSION__)
-  return atomic_cmpxchg((WEFT_GLOBAL volatile u32*)at, expected, desired) == expected;
+  return atomic_compare_exchange_strong_explicit((WEFT_GLOBAL volatile atomic_uint*)at, &expected,
+                                                 desired, memory_order_seq_cst,
+                                                 memory_order_seq_cst, WEFT_SCOPE);
 #elif defined(__CUDA_ARCH__)
   return atomicCAS_system(at, expected, desired) == expected;
 #else
@@ -142,7 +161,8 @@ WEFT_FN bool CompareAndSwap32(WEFT_GLOBAL u32* at, u32 expected, u32 desired) {
 // Sets bits in a word; returns the word before. Sequentially consistent.
 WEFT_FN u32 FetchOr32(WEFT_GLOBAL u32* at, u32 bits) {
 #if defined(__OPENCL_VERSION__)
-  return atomic_or((WEFT_GLOBAL volatile u32*)at, bits);
+  return atomic_fetch_or_explicit((WEFT_GLOBAL volatile atomic_uint*)at, bits,
+                                  memory_order_seq_cst, WEFT_SCOPE);
 #elif defined(__CUDA_ARCH__)
   return atomicOr_system(at, bits);
 #else
@@ -153,9 +173,8 @@ WEFT_FN u32 FetchOr32(WEFT_GLOBAL u32* at, u32 bits) {
 // Adds to a word; returns the word before. Sequentially consistent.
 WEFT_FN u32 FetchAdd32(WEFT_GLOBAL u32* at, u32 amount) {
 #if defined(__OPENCL_VERSION__)
-  const u32 before = atomic_add((WEFT_GLOBAL volatile u32*)at, amount);
-  mem_fence(CLK_GLOBAL_MEM_FENCE);
-  return before;
+  return atomic_fetch_add_explicit((WEFT_GLOBAL volatile atomic_uint*)at, amount,
+                                   memory_order_seq_cst, WEFT_SCOPE);
 #elif defined(__CUDA_ARCH__)
   __threadfence_system();
   return atomicAdd_system(at, amount);
@@ -167,7 +186,7 @@ WEFT_FN u32 FetchAdd32(WEFT_GLOBAL u32* at, u32 amount) {
 // Orders every access before it against every access after it.
 WEFT_FN void FullFence(void) {
 #if defined(__OPENCL_VERSION__)
-  mem_fence(CLK_GLOBAL_MEM_FENCE);
+  atomic_work_item_fence(CLK_GLOBAL_MEM_FENCE, memory_order_seq_cst, WEFT_SCOPE);
 #elif defined(__CUDA_ARCH__)
   __threadfence_system();
 #elif defined(__SANITIZE_THREAD__)
@@ -188,7 +207,9 @@ WEFT_FN void Prefetch(WEFT_GLOBAL const void* at) {
 
 // Little-endian words at any alignment.
 WEFT_FN u64 LoadBytes64(WEFT_GLOBAL const u8* at) {
-#if defined(__OPENCL_VERSION__) || defined(__CUDA_ARCH__)
+#if defined(__OPENCL_VERSION__)
+  return as_ulong(vload8(0, at));
+#elif defined(__CUDA_ARCH__)
   u64 word = 0;
   for (u32 i = 0; i < 8; i++) word |= (u64)at[i] << (8 * i);
   return word;
@@ -201,7 +222,11 @@ WEFT_FN u64 LoadBytes64(WEFT_GLOBAL const u8* at) {
 
 // Copies `bytes` bytes; the ranges do not overlap.
 WEFT_FN void CopyBytes(WEFT_GLOBAL u8* to, WEFT_GLOBAL const u8* from, u32 bytes) {
-#if defined(__OPENCL_VERSION__) || defined(__CUDA_ARCH__)
+#if defined(__OPENCL_VERSION__)
+  u32 i = 0;
+  for (; i + 8 <= bytes; i += 8) vstore8(vload8(0, from + i), 0, to + i);
+  for (; i < bytes; i++) to[i] = from[i];
+#elif defined(__CUDA_ARCH__)
   for (u32 i = 0; i < bytes; i++) to[i] = from[i];
 #else
   std::memcpy(to, from, bytes);
@@ -214,7 +239,8 @@ WEFT_TASK_END
 // Vector loads of slots that others write are no atomic accesses in C++'s terms: each 8-byte slot
 // arrives whole on x86, and the caller reads the slot again atomically before it believes it. The
 // thread sanitizer gets the plain loop.
-#if defined(__AVX2__) && !defined(__CUDACC__) && !defined(__SANITIZE_THREAD__)
+#if defined(__AVX2__) && !defined(__CUDACC__) && !defined(__OPENCL_VERSION__) && \
+    !defined(__SANITIZE_THREAD__)
 #define WEFT_VECTOR_MATCH 1
 #include <immintrin.h>
 #else
