@@ -1,0 +1,28 @@
+// The kernels of the OpenCL processor. Their algorithms are those of src/task.
+#include "processor/opencl/job_layout.h"
+#include "task/query_job.h"
+
+// One work item a query, one work group a set of kSetQueries. With QueryJob::set_claims the group's
+// first item claims the set for all of them.
+// The barrier orders the other items' look behind the claim, which is all that they share.
+__kernel void RunJob(WEFT_GLOBAL const QueryJob* at) {
+  __local u32 is_ours;
+  if (get_local_id(0) == 0) {
+    const u32 set = (u32)get_group_id(0);
+    is_ours = SetBegin(*at, set) < at->end && ClaimSet(*at, set) ? 1 : 0;
+  }
+  barrier(CLK_LOCAL_MEM_FENCE);
+  const u32 i = at->begin + (u32)get_global_id(0);
+  if (is_ours != 0 && i < at->end) RunQuery(*at, i);
+}
+
+// What the device's compiler makes of QueryJob: its size, then where each field lies.
+// `at`: any memory of the device, which is not read.
+__kernel void DescribeJob(WEFT_GLOBAL const QueryJob* at, WEFT_GLOBAL u32* layout) {
+  u32 n = 0;
+  layout[n++] = (u32)sizeof(QueryJob);
+#define WEFT_OFFSET(field) \
+  layout[n++] = (u32)((WEFT_GLOBAL const u8*)&at->field - (WEFT_GLOBAL const u8*)at);
+  WEFT_JOB_FIELDS(WEFT_OFFSET)
+#undef WEFT_OFFSET
+}
