@@ -34,6 +34,11 @@ inline constexpr uint32_t kBatch = 32;
 inline constexpr uint32_t kWalkObjectBytes = 96;  // header 16, key 16, value 64
 inline constexpr double kZipfTheta = 0.99;
 
+// The pipeline: paper 000, section V, and requests of a thread that no processor cache holds
+inline constexpr uint64_t kPipelineMemoryMb = 1908;
+inline constexpr double kPipelineIntervalUs = 1000;
+inline constexpr uint64_t kPipelineRing = 1 << 20;
+
 // Memory and hit ratio
 inline constexpr uint64_t kMemoryItems = 5'000'000;
 inline constexpr uint64_t kHitRatioMemoryMb = 64;

@@ -14,6 +14,7 @@
 #include "bench/durable/options.h"
 #include "bench/embedded/options.h"
 #include "bench/harness/machine.h"
+#include "bench/pipeline/options.h"
 #include "bench/server/options.h"
 
 namespace weft::bench {
@@ -46,6 +47,8 @@ struct Arguments {
   std::string embedded_cpus;
   bool small_pages = false;
   bool quick = false;
+  PipelineOptions pipeline;
+  std::string verify = "all";
   DurableOptions durable;
   CompactionOptions compaction;
   std::string results = WEFT_SOURCE_DIR "/bench/results";
@@ -80,6 +83,18 @@ EmbeddedOptions EmbeddedOptionsOf(const Arguments& a) {
   options.cpus = ParseCpuList(a.embedded_cpus);
   const std::vector<int> threads = ParseCpuList(a.threads);  // the same "1,2,4-8"
   if (!threads.empty()) options.threads = threads;
+  return options;
+}
+
+PipelineOptions PipelineOptionsOf(const Arguments& a) {
+  PipelineOptions options = a.pipeline;
+  options.repetitions = Or(a.repetitions, defaults::kRepetitions);
+  if (a.seconds > 0) options.run_s = a.seconds;
+  if (a.warmup >= 0) options.warmup_s = a.warmup;
+  options.seed = a.seed;
+  options.cpus = ParseCpuList(a.embedded_cpus);
+  options.huge_pages = !a.small_pages;
+  options.verify = a.verify == "all" ? Verify::kAll : Verify::kSampled;
   return options;
 }
 
@@ -135,6 +150,7 @@ const std::map<std::string, Benchmark>& Benchmarks() {
       {"memory", [](auto& a, auto& r) { return RunMemory(ServerOptionsOf(a, true), a.items, r); }},
       {"hit-ratio",
        [](auto& a, auto& r) { return RunHitRatio(ServerOptionsOf(a, true), a.hit_ratio, r); }},
+      {"pipeline", [](auto& a, auto& r) { return RunPipeline(PipelineOptionsOf(a), r); }},
       {"durable", [](auto& a, auto& r) { return RunDurable(DurableOptionsOf(a), r); }},
       {"compaction", [](auto& a, auto& r) { return RunCompaction(CompactionOptionsOf(a), r); }},
   };
@@ -179,6 +195,7 @@ void MakeQuick(Arguments* a) {
   a->items = 1'000'000;
   a->hit_ratio.scale = 0.1;
   a->embedded.objects = 2'000'000;
+  a->pipeline.memory_mb = 64;
 }
 
 int RunAll(Arguments a, const std::string& command_line) {
@@ -204,7 +221,7 @@ int RunAll(Arguments a, const std::string& command_line) {
   run("embedded", a);
   run("embedded", threaded);
   for (const char* name :
-       {"server", "latency", "scaling", "memory", "hit-ratio", "durable", "compaction"})
+       {"pipeline", "server", "latency", "scaling", "memory", "hit-ratio", "durable", "compaction"})
     run(name, a);
   std::ofstream(base + ".md") << "# weft-bench all\n\n" << report->Markdown();
   fmt::print("written: {} and {}.md\n", json, base);
@@ -324,6 +341,28 @@ void AddEmbedded(CLI::App* app, Arguments* a) {
   app->add_flag("--small-pages", a->small_pages, "4 KiB pages");
 }
 
+void AddPipeline(CLI::App* app, Arguments* a) {
+  PipelineOptions& pipeline = a->pipeline;
+  app->add_option("--workload", pipeline.workloads, "K8-G95-S,...; all if not given")
+      ->delimiter(',');
+  app->add_option("--plan", pipeline.plans, "compared with one stage on the cpu; repeatable")
+      ->expected(1)->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+  app->add_option("-m,--memory-mb", pipeline.memory_mb, "filled with objects")
+      ->check(CLI::Range(16, 1 << 24))->capture_default_str();
+  app->add_option("--fill", pipeline.fill, "share of the objects that fit")
+      ->check(CLI::Range(0.01, 1.0))->capture_default_str();
+  app->add_option("--threads", pipeline.threads, "a pipeline each; 0: one a CPU")
+      ->check(CLI::Range(0, 255))->capture_default_str();
+  app->add_option("--cpus", a->embedded_cpus, "CPUs of the threads, in order: 0-15");
+  app->add_option("--interval-us", pipeline.interval_us, "bound of the mean latency")
+      ->check(CLI::Range(10.0, 1e7))->capture_default_str();
+  app->add_option("--ring", pipeline.ring, "requests of a thread, read round and round")
+      ->check(CLI::Range(1024, 1 << 30))->capture_default_str();
+  app->add_option("--verify", a->verify, "values compared whole: all, or sampled (one in 16)")
+      ->check(CLI::IsMember({"all", "sampled"}))->capture_default_str();
+  app->add_flag("--small-pages", a->small_pages, "4 KiB pages");
+}
+
 }  // namespace
 
 int Main(int argc, char** argv) {
@@ -352,6 +391,7 @@ int Main(int argc, char** argv) {
   AddServer(memory, &a);
   memory->add_option("--items", a.items)->capture_default_str();
   AddHitRatio(add("hit-ratio", "hits when memory is short"), &a);
+  AddPipeline(add("pipeline", "the 24 in-memory workloads, offline, through any plan"), &a);
   AddDurable(add("durable", "the durable store against LevelDB and RocksDB"), &a);
   AddCompaction(add("compaction", "compactions alone: input a second"), &a);
   CLI::App* all = add("all", "everything, into bench/results");

@@ -1,0 +1,60 @@
+// bench/pipeline/figures.h: what workers found in one turn.
+//
+// Units     as named; ticks are base/ticks.h's.
+// Threads   a value: each worker has its own, merged when all have stopped.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+
+#include "base/histogram.h"
+#include "pipeline/task_times.h"
+
+namespace weft::bench {
+
+struct Figures {
+  // Queries.
+  uint64_t gets = 0;
+  uint64_t hits = 0;
+  uint64_t sets = 0;
+  uint64_t refused = 0;         // SETs that found no memory
+  uint64_t verified_whole = 0;  // replies of which every byte was compared
+
+  // Batches.
+  uint64_t batches = 0;
+  uint32_t batch_queries = 0;         // what the interval came to; of several workers the mean
+  base::Histogram latency_ns;         // of a query
+  std::vector<uint64_t> stage_ticks;  // all batches together, by stage
+  std::array<uint64_t, pipeline::kTaskCount> task_ns{};  // all queries together
+
+  // Workers.
+  uint32_t workers = 0;
+  double rate = 0;          // queries a second: the sum of the workers'
+  uint64_t wall_ns = 0;     // all workers together
+  uint64_t busy_ticks = 0;  // at work for the queries
+  uint64_t verify_ticks = 0;
+  double cpu_s = 0;  // that the system let them run
+
+  uint64_t queries() const { return gets + sets; }
+  double hit_ratio() const {
+    return gets == 0 ? 1 : static_cast<double>(hits) / static_cast<double>(gets);
+  }
+  // Mean of a batch, microseconds.
+  double StageUs(size_t stage) const;
+  double LongestStageUs() const;
+  // Nanoseconds of a task, a query.
+  double TaskNs(pipeline::Task task) const;
+  // Shares of the workers' wall time.
+  double Busy() const;
+  double Verifying() const;
+  double LetRun() const;
+
+  void Merge(const Figures& other);
+};
+
+nlohmann::json ToJson(const Figures& figures);
+
+}  // namespace weft::bench

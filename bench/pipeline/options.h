@@ -1,0 +1,38 @@
+// bench/pipeline/options.h: what `weft-bench pipeline` is told.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "bench/defaults.h"
+#include "bench/harness/report.h"
+#include "bench/pipeline/worker.h"
+
+namespace weft::bench {
+
+struct PipelineOptions {
+  std::vector<std::string> workloads;  // names; empty or "all": the 24
+  std::vector<std::string> plans;      // texts, each against the one-stage plan, which always runs
+  uint64_t memory_mb = defaults::kPipelineMemoryMb;
+  double fill = 1.0;      // of the objects that fit
+  int threads = 0;        // 0: all CPUs
+  std::vector<int> cpus;  // thread i runs on cpus[i]; empty: those usable
+  double interval_us = defaults::kPipelineIntervalUs;
+  size_t ring = defaults::kPipelineRing;  // requests a thread
+  Verify verify = Verify::kAll;
+  bool huge_pages = true;
+  int repetitions = defaults::kRepetitions;
+  double run_s = 1.0;
+  double warmup_s = 0.25;
+  uint64_t seed = defaults::kSeed;
+};
+
+// Names of the 24 in-memory workloads; those that share a data set in a row, fewest SETs first.
+std::vector<std::string> PipelineWorkloads();
+
+// Prints and records a row a workload and plan, and a table of all. kInvalidArgument for a bad plan
+// or workload, kCorruption for a wrong reply.
+Status RunPipeline(const PipelineOptions& options, Report& report);
+
+}  // namespace weft::bench

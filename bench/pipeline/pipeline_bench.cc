@@ -1,0 +1,194 @@
+// The in-memory workloads, offline: requests read from memory, responses written to memory, any
+// plan against the plan with one stage on the CPU.
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "bench/harness/machine.h"
+#include "bench/pipeline/turns.h"
+
+namespace weft::bench {
+namespace {
+
+// One line of the table.
+struct Line {
+  std::string workload;
+  size_t plan;
+  double ratio;
+  Figures figures;
+};
+
+Result<std::vector<pipeline::Plan>> ParsePlans(const PipelineOptions& options) {
+  std::vector<pipeline::Plan> plans = {pipeline::Plan::OneStageCpu()};
+  for (const std::string& text : options.plans) {
+    auto plan = pipeline::Plan::Parse(text);
+    if (!plan)
+      return Status(Code::kInvalidArgument,
+                    fmt::format("--plan '{}': {}", text, plan.error().message()));
+    plans.push_back(std::move(*plan));
+  }
+  return plans;
+}
+
+Result<std::vector<Workload>> ParseWorkloads(const PipelineOptions& options) {
+  std::vector<std::string> names = options.workloads;
+  if (names.empty() || std::find(names.begin(), names.end(), "all") != names.end())
+    names = PipelineWorkloads();
+  std::vector<Workload> workloads;
+  for (const std::string& name : names) {
+    auto workload = ParseWorkload(name);
+    if (!workload) return workload.error();
+    workloads.push_back(std::move(*workload));
+  }
+  return workloads;
+}
+
+nlohmann::json DetailsOf(const PipelineOptions& options, const Workload& workload,
+                         const DataSet& data) {
+  return {{"workload", workload.name},
+          {"memory_mb", options.memory_mb},
+          {"objects", data.objects()},
+          {"fill", options.fill},
+          {"load_s", data.load_s()},
+          {"evictions", data.evictions()},
+          {"threads", options.threads},
+          {"more_threads_than_cpus", options.threads > ThisMachine().cpus},
+          {"interval_us", options.interval_us},
+          {"ring", options.ring},
+          {"verify", options.verify == Verify::kAll ? "all" : "sampled"},
+          {"repetitions", options.repetitions},
+          {"seconds", options.run_s},
+          {"warmup_s", options.warmup_s},
+          {"huge_pages", options.huge_pages}};
+}
+
+Row MakeRow(const Workload& workload, size_t plan, const std::vector<PlanFigures>& all,
+            nlohmann::json details) {
+  Row row;
+  row.bench = "pipeline";
+  row.name = fmt::format("{}/plan-{}", workload.name, plan);
+  row.unit = "queries/s";
+  row.subject = {fmt::format("plan {}", plan), all[plan].rates};
+  if (plan == 0) {
+    row.judged_name = "queries/s";
+    row.judged = all[0].rates.Median();
+  } else {
+    row.peer = Side{"one stage", all[0].rates};
+    row.judged_name = "over one stage on the cpu";
+    row.judged = all[plan].rates.Median() / all[0].rates.Median();
+    row.pair_ratios = PairRatios(all[plan].rates, all[0].rates);
+  }
+  row.details = std::move(details);
+  row.details.update(ToJson(all[plan].figures));
+  return row;
+}
+
+std::string StagesText(const Figures& figures) {
+  std::string text;
+  for (size_t i = 0; i < figures.stage_ticks.size(); ++i)
+    text += fmt::format("{}{:.0f}", i == 0 ? "" : "+", figures.StageUs(i));
+  return text;
+}
+
+void PrintTasks(const Figures& figures) {
+  fmt::print("    ns a query:");
+  for (uint32_t i = 0; i < pipeline::kTaskCount; ++i) {
+    const auto task = static_cast<pipeline::Task>(i);
+    // RD is counted with WR; handing responses over in memory is nothing.
+    if (task == pipeline::Task::kRead || task == pipeline::Task::kSend) continue;
+    fmt::print(" {} {:.1f}", pipeline::TaskName(task), figures.TaskNs(task));
+  }
+  fmt::print("\n    {} replies verified whole in {:.0f} % of the time; cpu busy {:.0f} %\n",
+             figures.verified_whole, 100 * figures.Verifying(), 100 * figures.Busy());
+  if (figures.LetRun() < 0.97)
+    fmt::print("    the machine was shared: threads ran {:.0f} % of the time\n",
+               100 * figures.LetRun());
+}
+
+void PrintTable(const std::vector<pipeline::Plan>& plans, const std::vector<Line>& lines) {
+  fmt::print("\n");
+  for (size_t i = 0; i < plans.size(); ++i) fmt::print("plan {}: {}\n", i, plans[i].ToText());
+  fmt::print("{:<12} {:>4} {:>12} {:>7} {:>7} {:>8} {:>8} {:>8} {:>7}  {}\n", "workload", "plan",
+             "M queries/s", "ratio", "batch", "mean us", "p50 us", "p99 us", "hits %", "stages us");
+  for (const Line& line : lines) {
+    const Figures& figures = line.figures;
+    fmt::print("{:<12} {:>4} {:>12.2f} {:>7.2f} {:>7} {:>8.0f} {:>8.0f} {:>8.0f} {:>7.2f}  {}\n",
+               line.workload, line.plan, figures.rate * 1e-6, line.ratio, figures.batch_queries,
+               figures.latency_ns.Mean() * 1e-3,
+               static_cast<double>(figures.latency_ns.Percentile(50)) * 1e-3,
+               static_cast<double>(figures.latency_ns.Percentile(99)) * 1e-3,
+               100 * figures.hit_ratio(), StagesText(figures));
+  }
+}
+
+// A store filled for the workload, and the draw of its keys; both are kept while the next workload
+// can do with them.
+struct Bed {
+  std::unique_ptr<DataSet> data;
+  std::unique_ptr<KeyPicker> picker;
+  uint32_t key_bytes = 0;
+  bool is_written = false;  // a workload with SETs ran on it
+  bool is_zipf = false;
+};
+
+Status Prepare(const PipelineOptions& options, const Workload& workload, Bed* bed) {
+  if (bed->data == nullptr || bed->is_written || bed->key_bytes != workload.key_bytes) {
+    bed->data.reset();  // first, for its memory
+    DataSetOptions data_options;
+    data_options.memory_bytes = options.memory_mb << 20;
+    data_options.fill = options.fill;
+    data_options.threads = options.threads;
+    data_options.huge_pages = options.huge_pages;
+    auto data = DataSet::Load(workload, data_options);
+    if (!data) return data.error();
+    bed->data = std::move(*data);
+    bed->key_bytes = workload.key_bytes;
+  }
+  if (bed->picker == nullptr || bed->is_zipf != workload.zipf ||
+      bed->picker->keys() != bed->data->objects())
+    bed->picker = std::make_unique<KeyPicker>(bed->data->objects(), workload.zipf);
+  bed->is_zipf = workload.zipf;
+  bed->is_written = workload.get_share < 1;
+  return Status::Ok();
+}
+
+}  // namespace
+
+std::vector<std::string> PipelineWorkloads() {
+  std::vector<std::string> names;
+  for (const char* set : {"K8", "K16", "K32", "K128"})
+    for (const char* share : {"G100", "G95", "G50"})
+      for (const char* skew : {"U", "S"})
+        names.push_back(fmt::format("{}-{}-{}", set, share, skew));
+  return names;
+}
+
+Status RunPipeline(const PipelineOptions& given, Report& report) {
+  PipelineOptions options = given;
+  if (options.threads == 0) options.threads = ThisMachine().cpus;
+  auto plans = ParsePlans(options);
+  if (!plans) return plans.error();
+  auto workloads = ParseWorkloads(options);
+  if (!workloads) return workloads.error();
+  std::vector<Line> lines;
+  Bed bed;
+  for (const Workload& workload : *workloads) {
+    if (Status status = Prepare(options, workload, &bed); !status.ok()) return status;
+    auto all = RunTurns(options, workload, *bed.picker, *plans, bed.data.get());
+    if (!all)
+      return Status(all.error().code(),
+                    fmt::format("{}: {}", workload.name, all.error().message()));
+    for (size_t p = 0; p < plans->size(); ++p) {
+      nlohmann::json details = DetailsOf(options, workload, *bed.data);
+      details["plan"] = (*plans)[p].ToText();
+      report.Add(MakeRow(workload, p, *all, std::move(details)));
+      PrintTasks((*all)[p].figures);
+      lines.push_back({workload.name, p, (*all)[p].rates.Median() / (*all)[0].rates.Median(),
+                       (*all)[p].figures});
+    }
+  }
+  PrintTable(*plans, lines);
+  return Status::Ok();
+}
+
+}  // namespace weft::bench

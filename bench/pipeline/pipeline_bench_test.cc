@@ -1,0 +1,178 @@
+// `weft-bench pipeline` as a whole, small and short; and that wrong replies end it.
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <set>
+#include <string>
+
+#include "base/test_folder.h"
+#include "bench/pipeline/turns.h"
+#include "cache/test_kit.h"
+
+namespace weft::bench {
+namespace {
+
+#ifdef WEFT_SANITIZED
+constexpr uint64_t kMemoryMb = 16;
+#else
+constexpr uint64_t kMemoryMb = 32;
+#endif
+
+PipelineOptions Small() {
+  PipelineOptions options;
+  options.memory_mb = kMemoryMb;
+  options.threads = 2;
+  options.ring = 10'000;
+  options.repetitions = 1;
+  options.run_s = 0.02;
+  options.warmup_s = 0.005;
+  return options;
+}
+
+std::vector<nlohmann::json> RowsOf(const PipelineOptions& options, Status* status) {
+  const base::TestFolder folder;
+  auto report = Report::Open(folder / "out.jsonl", nlohmann::json::object());
+  EXPECT_TRUE(report);
+  *status = RunPipeline(options, *report);
+  std::vector<nlohmann::json> lines;
+  std::ifstream file(folder / "out.jsonl");
+  for (std::string line; std::getline(file, line);) lines.push_back(nlohmann::json::parse(line));
+  return lines;
+}
+
+TEST(PipelineBench, EveryWorkloadRunsAndEveryReplyIsVerified) {
+  Status status;
+  const auto lines = RowsOf(Small(), &status);
+  ASSERT_TRUE(status.ok()) << status.ToString();
+  std::set<std::string> names;
+  for (const auto& line : lines) {
+    const auto& details = line["details"];
+    const std::string name = details["workload"];
+    names.insert(name);
+    EXPECT_GT(details["queries"], 0) << name;
+    EXPECT_EQ(details["verified_whole"], details["queries"]) << name;
+    EXPECT_EQ(details["sets_refused"], 0) << name;
+    EXPECT_GT(details["hit_ratio"], 0.5) << name;
+    if (name.find("G100") != std::string::npos) {
+      EXPECT_EQ(details["hit_ratio"], 1.0) << name;
+      EXPECT_EQ(details["sets"], 0) << name;
+    }
+  }
+  EXPECT_EQ(names.size(), 24u);
+}
+
+TEST(PipelineBench, APlanRunsAgainstTheOneStageOne) {
+  PipelineOptions options = Small();
+  options.workloads = {"K16-G95-S"};
+  options.plans = {pipeline::Plan::OneStageCpu().ToText()};
+  options.verify = Verify::kSampled;
+  Status status;
+  const auto lines = RowsOf(options, &status);
+  ASSERT_TRUE(status.ok()) << status.ToString();
+  ASSERT_EQ(lines.size(), 2u);
+  EXPECT_GT(lines[1]["judged"], 0);
+  const auto& details = lines[1]["details"];
+  const double queries = details["queries"];
+  const double verified = details["verified_whole"];
+  EXPECT_NEAR(verified * Worker::kSampled / queries, 1, 0.2);
+}
+
+TEST(PipelineBench, BadPlansAndWorkloadsAreRefusedWithTheReason) {
+  PipelineOptions options = Small();
+  options.plans = {"[RV PP]cpu"};
+  Status status;
+  EXPECT_TRUE(RowsOf(options, &status).empty());
+  EXPECT_EQ(status.code(), Code::kInvalidArgument);
+  EXPECT_NE(status.message().find("[RV PP]cpu"), std::string::npos) << status.ToString();
+  options.plans.clear();
+  options.workloads = {"K9-G95-U"};
+  EXPECT_TRUE(RowsOf(options, &status).empty());
+  EXPECT_EQ(status.code(), Code::kInvalidArgument);
+}
+
+// A store whose objects were changed behind the benchmark's back.
+class Spoiled : public testing::Test {
+ protected:
+  void SetUp() override {
+    DataSetOptions data_options;
+    data_options.memory_bytes = kMemoryMb << 20;
+    data_options.fill = 0.1;
+    auto data = DataSet::Load(workload_, data_options);
+    ASSERT_TRUE(data);
+    data_ = std::move(*data);
+    EXPECT_EQ(data_->evictions(), 0u);
+  }
+
+  Status RunAll() {
+    PipelineOptions options = Small();
+    const KeyPicker picker(data_->objects(), false);
+    auto all = RunTurns(options, workload_, picker, {pipeline::Plan::OneStageCpu()}, data_.get());
+    return all ? Status::Ok() : all.error();
+  }
+  std::string Key(uint64_t number) {
+    std::string key(workload_.key_bytes, ' ');
+    WriteBinaryKey(number, key.data(), workload_.key_bytes);
+    return key;
+  }
+  std::string Value(uint64_t number, Version version) {
+    std::string value(workload_.value_bytes, ' ');
+    WriteVersionedValue(Key(number).data(), version, value.data(), workload_.value_bytes);
+    return value;
+  }
+  // Every tenth key, so that each batch meets one.
+  void SetSome(Version version, bool flip) {
+    cache::Client client(&data_->store());
+    for (uint64_t i = 0; i < data_->objects(); i += 10) {
+      std::string value = Value(i, version);
+      if (flip) value[value.size() / 2] ^= 1;
+      ASSERT_EQ(client.Set(Key(i), value), Outcome::kStored);
+    }
+  }
+
+  const Workload workload_ = *ParseWorkload("K16-G95-U");
+  std::unique_ptr<DataSet> data_;
+};
+
+TEST_F(Spoiled, ValuesOfPassesThatWereBegunAreAccepted) {
+  const uint32_t pass = data_->BeginPass(9);
+  SetSome({9, pass}, false);
+  EXPECT_TRUE(RunAll().ok());
+}
+
+TEST_F(Spoiled, AVersionThatWasNeverStoredEndsTheRun) {
+  SetSome({9, 1}, false);
+  EXPECT_EQ(RunAll().code(), Code::kCorruption);
+}
+
+TEST_F(Spoiled, AFlippedBitEndsTheRun) {
+  SetSome({0, 0}, true);
+  EXPECT_EQ(RunAll().code(), Code::kCorruption);
+}
+
+TEST_F(Spoiled, AMissWithoutEvictionsEndsTheRun) {
+  cache::Client client(&data_->store());
+  for (uint64_t i = 0; i < data_->objects(); i += 10) client.Delete(Key(i));
+  const Status status = RunAll();
+  EXPECT_EQ(status.code(), Code::kCorruption);
+  EXPECT_NE(status.message().find("missed"), std::string::npos) << status.ToString();
+}
+
+// As many objects as fit are loaded: none is evicted again, and little memory is left over.
+TEST(DataSet, FillsTheMemoryWithoutEvictions) {
+  for (const char* name : {"K8-G100-U", "K16-G100-U", "K32-G100-U", "K128-G100-U"}) {
+    const Workload workload = *ParseWorkload(name);
+    DataSetOptions options;
+    options.memory_bytes = kMemoryMb << 20;
+    options.threads = 2;
+    auto data = DataSet::Load(workload, options);
+    ASSERT_TRUE(data) << data.error().ToString();
+    const CacheStats stats = (*data)->store().Stats();
+    EXPECT_EQ(stats.evictions, 0u) << name;
+    EXPECT_EQ(stats.items, (*data)->objects()) << name;
+    const auto used = static_cast<double>(stats.object_bytes + stats.index_buckets * 64);
+    EXPECT_GT(used / static_cast<double>(options.memory_bytes), 0.8) << name;
+  }
+}
+
+}  // namespace
+}  // namespace weft::bench

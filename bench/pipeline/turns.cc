@@ -1,0 +1,103 @@
+#include "bench/pipeline/turns.h"
+
+#include <algorithm>
+#include <barrier>
+#include <numeric>
+#include <thread>
+
+#include <fmt/format.h>
+
+#include "base/clock.h"
+#include "bench/harness/machine.h"
+
+namespace weft::bench {
+namespace {
+
+using Crew = std::vector<std::unique_ptr<Worker>>;  // a worker a thread, all with one plan
+
+Result<Crew> MakeCrew(const PipelineOptions& options, const Workload& workload,
+                      const std::vector<RequestRing>& rings, const pipeline::Plan& plan,
+                      DataSet* data) {
+  Crew crew;
+  for (size_t t = 0; t < rings.size(); ++t) {
+    WorkerOptions worker_options;
+    worker_options.writer = static_cast<uint32_t>(t + 1);
+    worker_options.interval_us = options.interval_us;
+    worker_options.verify = options.verify;
+    auto worker = Worker::Create(data, workload, &rings[t], plan, worker_options);
+    if (!worker) return worker.error();
+    crew.push_back(std::move(*worker));
+  }
+  return crew;
+}
+
+void FillRings(const KeyPicker& picker, uint64_t seed, std::vector<RequestRing>* rings) {
+  std::vector<std::thread> threads;
+  for (size_t t = 0; t < rings->size(); ++t)
+    threads.emplace_back([&, t] { (*rings)[t].Fill(picker, seed * 1'000'003 + t); });
+  for (std::thread& thread : threads) thread.join();
+}
+
+// All workers at once: first uncounted, then for the figures.
+Result<Figures> RunTurn(const PipelineOptions& options, const Crew& crew) {
+  const std::vector<int> cpus = options.cpus.empty() ? UsableCpus() : options.cpus;
+  std::barrier together(static_cast<std::ptrdiff_t>(crew.size()));
+  std::vector<std::thread> threads;
+  for (size_t t = 0; t < crew.size(); ++t) {
+    threads.emplace_back([&, t] {
+      if (!cpus.empty()) PinTo(0, {cpus[t % cpus.size()]});
+      for (const double seconds : {options.warmup_s, options.run_s}) {
+        together.arrive_and_wait();
+        crew[t]->Run(base::NowNs() + static_cast<uint64_t>(seconds * 1e9));
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  Figures all;
+  for (const auto& worker : crew) {
+    if (!worker->status().ok()) return worker->status();
+    all.Merge(worker->figures());
+  }
+  return all;
+}
+
+Status CheckMisses(const Figures& figures, const DataSet& data) {
+  if (figures.hits == figures.gets || data.evictions() != 0) return Status::Ok();
+  return {Code::kCorruption, fmt::format("{} of {} GETs missed, and nothing was ever evicted",
+                                         figures.gets - figures.hits, figures.gets)};
+}
+
+}  // namespace
+
+Result<std::vector<PlanFigures>> RunTurns(const PipelineOptions& options, const Workload& workload,
+                                          const KeyPicker& picker,
+                                          const std::vector<pipeline::Plan>& plans, DataSet* data) {
+  std::vector<RequestRing> rings;
+  for (int t = 0; t < options.threads; ++t) rings.emplace_back(workload, options.ring);
+  std::vector<Crew> crews;
+  for (const pipeline::Plan& plan : plans) {
+    auto crew = MakeCrew(options, workload, rings, plan, data);
+    if (!crew) return crew.error();
+    crews.push_back(std::move(*crew));
+  }
+  std::vector<PlanFigures> all(plans.size());
+  std::vector<size_t> order(plans.size());
+  std::iota(order.begin(), order.end(), 0);
+  for (int i = 0; i < options.repetitions; ++i) {
+    FillRings(picker, options.seed + static_cast<uint64_t>(i), &rings);
+    for (const size_t p : order) {
+      auto figures = RunTurn(options, crews[p]);
+      if (!figures) return figures.error();
+      if (Status status = CheckMisses(*figures, *data); !status.ok()) return status;
+      all[p].rates.Add(figures->rate);
+      all[p].figures.Merge(*figures);
+      Progress(fmt::format("pipeline/{} {}/{}, plan {}: {} queries/s", workload.name, i + 1,
+                           options.repetitions, p, Short(figures->rate)));
+    }
+    std::reverse(order.begin(), order.end());
+  }
+  for (PlanFigures& plan : all) plan.figures.rate = plan.rates.Median();
+  return all;
+}
+
+}  // namespace weft::bench

@@ -1,0 +1,30 @@
+// bench/pipeline/turns.h: the plans of one workload taking turns over one data set.
+//
+// Each repetition gives every thread requests with fresh keys, then runs every plan with them; odd
+// repetitions run the plans the other way round.
+//
+// Threads   the caller's, which starts and ends the workers'.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "bench/harness/samples.h"
+#include "bench/pipeline/data_set.h"
+#include "bench/pipeline/options.h"
+
+namespace weft::bench {
+
+// One plan over all repetitions.
+struct PlanFigures {
+  Samples rates;    // queries a second, all threads together
+  Figures figures;  // of all repetitions; its rate is the median
+};
+
+// Figures in the order of `plans`. kCorruption where a reply was wrong, or a stored key was missing
+// although nothing was ever evicted.
+Result<std::vector<PlanFigures>> RunTurns(const PipelineOptions& options, const Workload& workload,
+                                          const KeyPicker& picker,
+                                          const std::vector<pipeline::Plan>& plans, DataSet* data);
+
+}  // namespace weft::bench

@@ -1,0 +1,274 @@
+#include "bench/pipeline/worker.h"
+
+#include <algorithm>
+#include <thread>
+
+#include <fmt/format.h>
+
+#include "base/check.h"
+#include "base/clock.h"
+#include "base/ticks.h"
+#include "bench/harness/machine.h"
+#include "pipeline/reply_of.h"
+
+namespace weft::bench {
+namespace {
+
+constexpr uint32_t kGroup = 64;  // requests that are received, then parsed: few enough for a cache
+
+std::string_view OutcomeText(Outcome outcome) {
+  switch (outcome) {
+    case Outcome::kMiss: return "miss";
+    case Outcome::kHit: return "hit";
+    case Outcome::kStored: return "stored";
+    case Outcome::kNoMemory: return "no memory";
+    default: return "another outcome";
+  }
+}
+
+std::array<uint64_t, pipeline::kTaskCount> TaskNsOf(const pipeline::TaskTimes& times) {
+  std::array<uint64_t, pipeline::kTaskCount> ns;
+  for (uint32_t i = 0; i < pipeline::kTaskCount; ++i)
+    ns[i] = times.time_ns(static_cast<pipeline::Task>(i));
+  return ns;
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Worker>> Worker::Create(DataSet* data, const Workload& workload,
+                                               const RequestRing* ring, const pipeline::Plan& plan,
+                                               const WorkerOptions& options) {
+  auto carrier = Carrier::Create(&data->store(), plan);
+  if (!carrier) return carrier.error();
+  // The constructor is private so that no worker exists without a carrier; owned at once.
+  return std::unique_ptr<Worker>(
+      new Worker(data, workload, ring, plan.stages().size(), std::move(*carrier), options));
+}
+
+Worker::Worker(DataSet* data, const Workload& workload, const RequestRing* ring, size_t stages,
+               std::unique_ptr<Carrier> carrier, const WorkerOptions& options)
+    : data_(data),
+      ring_(ring),
+      value_bytes_(workload.value_bytes),
+      stages_(stages),
+      options_(options),
+      carrier_(std::move(carrier)),
+      interval_(options.interval_us, static_cast<uint32_t>(stages), carrier_->queries_max()),
+      flights_(carrier_->flights()) {
+  const size_t queries = carrier_->queries_max();
+  for (Flight& flight : flights_) {
+    // Address space only: memory comes with the first use, which small batches do not make of it.
+    flight.values = std::make_unique_for_overwrite<char[]>(queries * value_bytes_);
+    flight.responses =
+        std::make_unique_for_overwrite<char[]>(queries * (sizeof(ResponseHead) + value_bytes_));
+  }
+}
+
+void Worker::Run(uint64_t until_ns) {
+  figures_ = {};
+  figures_.workers = 1;
+  figures_.stage_ticks.resize(stages_);
+  const auto task_ns = TaskNsOf(carrier_->times());
+  next_ = 0;
+  pass_ = data_->BeginPass(options_.writer);
+  const uint64_t start_ns = base::NowNs();
+  const double cpu_start_s = ThreadCpuSeconds();
+  for (uint32_t under_way = 0;;) {
+    const bool begins = status_.ok() && base::NowNs() < until_ns;
+    if (!begins && under_way == 0) break;
+    const uint32_t free = begins ? carrier_->Free() : Carrier::kNone;
+    if (free != Carrier::kNone) {
+      Fill(free);
+      ++under_way;
+    }
+    const uint32_t ready = carrier_->Ready();
+    if (ready != Carrier::kNone) {
+      Finish(ready);
+      --under_way;
+    }
+    if (free != Carrier::kNone || ready != Carrier::kNone) continue;
+    const uint64_t help_start = base::ReadTicks();
+    if (carrier_->Help()) {
+      figures_.busy_ticks += base::ReadTicks() - help_start;
+    } else {
+      std::this_thread::yield();
+    }
+  }
+  figures_.wall_ns = base::NowNs() - start_ns;
+  figures_.cpu_s = ThreadCpuSeconds() - cpu_start_s;
+  figures_.rate =
+      static_cast<double>(figures_.queries()) * 1e9 / static_cast<double>(figures_.wall_ns);
+  figures_.batch_queries = interval_.size();
+  figures_.task_ns = TaskNsOf(carrier_->times());
+  for (uint32_t i = 0; i < pipeline::kTaskCount; ++i) figures_.task_ns[i] -= task_ns[i];
+}
+
+// The CPU's part of the first stage.
+void Worker::Fill(uint32_t number) {
+  Flight& flight = flights_[number];
+  pipeline::Batch& batch = carrier_->batch(number);
+  flight.start = base::ReadTicks();
+  flight.first = next_;
+  flight.queries = interval_.size();
+  batch.Clear();
+  const uint32_t source = batch.AddSource(INT64_MAX / 2);
+  uint64_t last = flight.start;
+  while (batch.size() < flight.queries) {
+    const auto count = static_cast<uint32_t>(
+        std::min<size_t>({kGroup, flight.queries - batch.size(), ring_->size() - next_}));
+    Receive(flight, batch.size(), count);
+    const uint64_t received = base::ReadTicks();
+    carrier_->times().Add(pipeline::Task::kReceive, received - last, count);
+    Parse(flight, count, source, batch);
+    last = base::ReadTicks();
+    carrier_->times().Add(pipeline::Task::kParse, last - received, count);
+    next_ += count;
+    if (next_ < ring_->size()) continue;
+    next_ = 0;
+    pass_ = data_->BeginPass(options_.writer);
+  }
+  carrier_->Begin(number);
+  flight.first_stage = base::ReadTicks() - flight.start;
+}
+
+// Task RV: `count` requests from next_ on, queries from `begin` on of the batch.
+void Worker::Receive(Flight& flight, uint32_t begin, uint32_t count) {
+  const Version version{options_.writer, pass_};
+  for (uint32_t i = 0; i < count; ++i) {
+    const RequestView request = ring_->At(next_ + i);
+    if (request.head.opcode != Opcode::kSet) continue;
+    WriteVersionedValue(request.key.data(), version,
+                        flight.values.get() + size_t{begin + i} * value_bytes_,
+                        request.head.value_bytes);
+  }
+}
+
+// Task PP, of the same requests.
+void Worker::Parse(Flight& flight, uint32_t count, uint32_t source, pipeline::Batch& batch) {
+  for (uint32_t i = 0; i < count; ++i) {
+    const RequestView request = ring_->At(next_ + i);
+    const uint64_t hash = data_->store().HashOf(request.key);
+    if (request.head.opcode == Opcode::kGet) {
+      batch.AddRead(source, 0, request.key, hash);
+      continue;
+    }
+    WEFT_CHECK(request.head.opcode == Opcode::kSet);
+    cache::Command command;
+    command.verb = cache::Verb::kStore;
+    command.hash = hash;
+    command.key = request.key;
+    command.value = {flight.values.get() + size_t{batch.size()} * value_bytes_,
+                     request.head.value_bytes};
+    batch.AddCommand(source, 0, command);
+  }
+}
+
+// The last stage, and what the client does with the replies.
+void Worker::Finish(uint32_t number) {
+  Flight& flight = flights_[number];
+  flight.response_bytes = 0;
+  at_last_stage_ = &flight;
+  const uint64_t start = base::ReadTicks();
+  carrier_->Finish(number, *this);
+  const uint64_t end = base::ReadTicks();
+  // One stage is first and last at once.
+  figures_.stage_ticks.front() += flight.first_stage;
+  figures_.stage_ticks.back() += end - start;
+  const uint64_t own = flight.first_stage + (end - start);
+  const uint64_t longest = stages_ == 1 ? own : std::max(flight.first_stage, end - start);
+  figures_.busy_ticks += own;
+  const uint64_t latency_ns = base::NsOfTicks(end - flight.start);
+  figures_.latency_ns.Record(latency_ns, flight.queries);
+  figures_.batches++;
+  interval_.Note(flight.queries, static_cast<double>(base::NsOfTicks(longest)) * 1e-3,
+                 static_cast<double>(latency_ns) * 1e-3);
+  Check(flight);
+  figures_.verify_ticks += base::ReadTicks() - end;
+}
+
+// Tasks RD and WR.
+void Worker::Write(pipeline::Batch& batch, uint32_t begin, uint32_t end, cache::Session& session) {
+  Flight& flight = *at_last_stage_;
+  char* out = flight.responses.get() + flight.response_bytes;
+  for (uint32_t i = begin; i < end; ++i) {
+    ResponseHead head;
+    std::string_view value;
+    if (batch.state(i) == pipeline::QueryState::kDone) {
+      const cache::Reply reply = pipeline::ReplyOf(batch, i, session);
+      head.outcome = reply.outcome;
+      value = reply.value;
+    } else {
+      head.outcome = Outcome::kIoError;  // never: nothing limits a source here
+    }
+    head.value_bytes = static_cast<uint32_t>(value.size());
+    std::memcpy(out, &head, sizeof head);
+    out += sizeof head;
+    // A value that is too long is wrong; it is not to overrun the others.
+    const size_t bytes = std::min<size_t>(value.size(), value_bytes_);
+    if (bytes == 8) {
+      std::memcpy(out, value.data(), 8);
+    } else if (bytes != 0) {
+      std::memcpy(out, value.data(), bytes);
+    }
+    out += bytes;
+  }
+  flight.response_bytes = static_cast<size_t>(out - flight.responses.get());
+}
+
+void Worker::RunOther(pipeline::Batch&, uint32_t, cache::Session&) {
+  WEFT_CHECK(false);  // every request is about a key
+}
+
+void Worker::Check(const Flight& flight) {
+  const char* at = flight.responses.get();
+  const char* const end = at + flight.response_bytes;
+  size_t place = flight.first;
+  const bool all = options_.verify == Verify::kAll;
+  for (uint32_t i = 0; i < flight.queries && status_.ok(); ++i) {
+    const RequestView request = ring_->At(place);
+    if (++place == ring_->size()) place = 0;
+    if (end - at < static_cast<ptrdiff_t>(sizeof(ResponseHead))) {
+      status_ = {Code::kCorruption,
+                 fmt::format("{} of {} queries were answered", i, flight.queries)};
+      return;
+    }
+    ResponseHead head;
+    std::memcpy(&head, at, sizeof head);
+    at += sizeof head;
+    const bool whole = all || i % kSampled == sampled_;
+    if (!CheckOne(request, head, at, whole)) {
+      status_ = {
+          Code::kCorruption,
+          fmt::format("{} of key number {}: {}, a value of {} bytes{}",
+                      request.head.opcode == Opcode::kGet ? "GET" : "SET",
+                      NumberOfKey(request.key.data()), OutcomeText(head.outcome), head.value_bytes,
+                      head.outcome == Outcome::kHit ? " that was never stored" : "")};
+      return;
+    }
+    at += head.value_bytes;
+  }
+  sampled_ = (sampled_ + 1) % kSampled;
+  if (status_.ok() && at != end)
+    status_ = {Code::kCorruption, "a batch had more replies than queries"};
+}
+
+bool Worker::CheckOne(const RequestView& request, const ResponseHead& head, const char* value,
+                      bool whole) {
+  figures_.verified_whole += whole;
+  if (request.head.opcode == Opcode::kSet) {
+    figures_.sets++;
+    figures_.refused += head.outcome == Outcome::kNoMemory;
+    return (head.outcome == Outcome::kStored || head.outcome == Outcome::kNoMemory) &&
+           head.value_bytes == 0;
+  }
+  figures_.gets++;
+  if (head.outcome == Outcome::kMiss) return head.value_bytes == 0;
+  figures_.hits++;
+  if (head.outcome != Outcome::kHit || head.value_bytes != value_bytes_) return false;
+  if (!whole) return true;
+  Version version;
+  return ReadVersion(request.key.data(), value, value_bytes_, &version) &&
+         data_->WasStored(version);
+}
+
+}  // namespace weft::bench

@@ -1,0 +1,98 @@
+// bench/pipeline/worker.h: one thread with its requests, its pipeline and its responses, and the
+// client's part of it: every reply is checked.
+//
+// RV reads requests off the ring and makes the values of SETs where a socket would have put them;
+// PP parses and hashes; a Carrier has the tasks between; WR writes responses one behind the other;
+// SD hands them over, which here is nothing: the check reads them where they lie. Checking is the
+// client's work and counted apart, but done by the same thread, so rates include it.
+//
+// Checks    of every reply: outcome, length, and every byte of a value with its version (or,
+// sampled,
+//           of one in kSampled); a batch's responses are as many as its requests.
+// Latency   of a query: from when its batch was begun to be filled until its batch's responses are
+//           handed over.
+// Threads   one at a time.
+// Errors    status(): a wrong reply, with what was wrong; the worker has stopped.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "bench/pipeline/carrier.h"
+#include "bench/pipeline/data_set.h"
+#include "bench/pipeline/figures.h"
+#include "bench/pipeline/interval.h"
+#include "bench/pipeline/request_ring.h"
+
+namespace weft::bench {
+
+enum class Verify : uint8_t { kAll, kSampled };
+
+struct WorkerOptions {
+  uint32_t writer = 1;  // of this thread's SETs: 1 to kWriters - 1
+  double interval_us = 1000;
+  Verify verify = Verify::kAll;
+};
+
+class Worker : private pipeline::Sink {
+ public:
+  static constexpr uint32_t kSampled = 16;
+
+  // `data` and `ring` must outlive it; the ring must be filled before Run.
+  static Result<std::unique_ptr<Worker>> Create(DataSet* data, const Workload& workload,
+                                                const RequestRing* ring, const pipeline::Plan& plan,
+                                                const WorkerOptions& options);
+
+  // Works until the clock (base/clock.h) reaches `until_ns` and all that was begun is answered, or
+  // a reply was wrong.
+  void Run(uint64_t until_ns);
+
+  const Status& status() const { return status_; }
+  // Of the last Run.
+  const Figures& figures() const { return figures_; }
+
+ private:
+  // What belongs to one batch under way.
+  struct Flight {
+    size_t first = 0;  // request in the ring
+    uint32_t queries = 0;
+    uint64_t start = 0;              // ticks
+    uint64_t first_stage = 0;        // ticks that it took
+    std::unique_ptr<char[]> values;  // of its SETs
+    std::unique_ptr<char[]> responses;
+    size_t response_bytes = 0;
+  };
+
+  Worker(DataSet* data, const Workload& workload, const RequestRing* ring, size_t stages,
+         std::unique_ptr<Carrier> carrier, const WorkerOptions& options);
+
+  void Fill(uint32_t number);
+  void Receive(Flight& flight, uint32_t begin, uint32_t count);
+  void Parse(Flight& flight, uint32_t count, uint32_t source, pipeline::Batch& batch);
+  void Finish(uint32_t number);
+  void Check(const Flight& flight);
+  bool CheckOne(const RequestView& request, const ResponseHead& head, const char* value,
+                bool whole);
+  void Write(pipeline::Batch& batch, uint32_t begin, uint32_t end,
+             cache::Session& session) override;
+  void RunOther(pipeline::Batch& batch, uint32_t i, cache::Session& session) override;
+
+  // Constant after construction.
+  DataSet* const data_;
+  const RequestRing* const ring_;
+  const uint32_t value_bytes_;
+  const size_t stages_;
+  const WorkerOptions options_;
+
+  const std::unique_ptr<Carrier> carrier_;
+  IntervalController interval_;
+  std::vector<Flight> flights_;
+  Flight* at_last_stage_ = nullptr;
+  size_t next_ = 0;       // request in the ring
+  uint32_t pass_ = 0;     // over the ring
+  uint32_t sampled_ = 0;  // reply of a batch whose value is compared whole, modulo kSampled
+  Figures figures_;
+  Status status_;
+};
+
+}  // namespace weft::bench
