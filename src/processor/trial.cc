@@ -165,6 +165,7 @@ uint64_t Trial::moves() const {
 
 void Trial::Begin() {
   queries_.clear();
+  tasks_run_ = 0;
   keys_used_ = 0;
   moves_before_ = moves();
   *columns_.values_used = 0;
@@ -181,8 +182,8 @@ void Trial::Add(std::string_view key, uint32_t wanted) {
   keys_used_ += key.size();
   columns_.wanted[i] = static_cast<uint8_t>(wanted);
   columns_.result[i] = kResultNone;
+  columns_.word[i] = 0;
   // What no task may read before it has written it.
-  columns_.word[i] = ~uint64_t{0};
   columns_.position[i] = ~uint64_t{0};
   columns_.value_at[i] = ~uint32_t{0};
   columns_.placed[i] = 0;
@@ -213,6 +214,7 @@ void Trial::MakeJob(bool again) {
   query.begin = 0;
   query.end = queries();
   query.tasks = tasks;
+  tasks_run_ |= tasks;
   query.now_s = kNow_s;
   query.dice++;
   query.notes = notes ? 1 : 0;

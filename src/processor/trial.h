@@ -63,10 +63,11 @@ class Trial {
   uint32_t queries() const { return static_cast<uint32_t>(queries_.size()); }
 
   // What the next batches are like.
-  bool room = true;            // every new key finds a place; else it may be left without
-  bool notes = false;          // QueryJob::notes
-  bool shares = false;         // with QueryJob::set_claims
-  uint32_t tasks = kAllTasks;  // Run ends after the last of these that the queries need
+  bool room = true;     // every new key finds a place; else it may be left without
+  bool notes = false;   // QueryJob::notes
+  bool shares = false;  // with QueryJob::set_claims
+  // The next runs' tasks. Runs of a batch with one task each are stages of a plan.
+  uint32_t tasks = kAllTasks;
 
   Status Run(Processor* processor);
 
@@ -137,6 +138,7 @@ class Trial {
 
   std::map<std::string, Entry> model_;
   std::vector<Query> queries_;
+  uint32_t tasks_run_ = 0;     // on the batch
   uint64_t keys_used_ = 0;     // bytes
   uint64_t moves_before_ = 0;  // the batch
   Job job_;

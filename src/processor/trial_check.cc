@@ -42,7 +42,7 @@ Status Trial::CheckQuery(uint32_t i) {
     case kWantsStore: return CheckStore(i);
     case kWantsDelete: return CheckDelete(i);
     default:
-      if (columns_.result[i] != kResultNone || columns_.word[i] != ~uint64_t{0})
+      if (columns_.result[i] != kResultNone || columns_.word[i] != 0)
         return Wrong(i, "nothing was wanted of it");
       return {};
   }
@@ -52,7 +52,7 @@ Status Trial::CheckQuery(uint32_t i) {
 // the second bucket of a table that grows.
 Status Trial::CheckHint(uint32_t i) const {
   if (columns_.result[i] != kResultNone) return Wrong(i, "a search has no result");
-  if ((tasks & kRunSearch) == 0) return {};
+  if ((tasks_run_ & kRunSearch) == 0) return {};
   const uint64_t word = columns_.word[i];
   const uint64_t tag = columns_.hash[i] >> 48;
   if (word != 0 && word >> kTagShift != (tag == 0 ? 1 : tag)) return Wrong(i, "of another tag");
@@ -63,7 +63,7 @@ Status Trial::CheckHint(uint32_t i) const {
 
 // The entry that was found, as it stands in the index now.
 Status Trial::CheckRead(uint32_t i) const {
-  if ((tasks & kRunCompare) == 0) return {};
+  if ((tasks_run_ & kRunCompare) == 0) return {};
   const uint32_t result = columns_.result[i];
   const auto found = model_.find(queries_[i].key);
   if (found == model_.end()) {
@@ -83,8 +83,8 @@ Status Trial::CheckRead(uint32_t i) const {
   if (stays && (word & kLocationMask) != entry.location)
     return Wrong(i, "its position is another entry's");
 
-  const bool may_read =
-      (tasks & kRunRead) != 0 && !IsEnded(entry) && entry.stored.value.size() <= kGatherBytesMax;
+  const bool may_read = (tasks_run_ & kRunRead) != 0 && !IsEnded(entry) &&
+                        entry.stored.value.size() <= kGatherBytesMax;
   if (result == kResultRead)
     return may_read ? CheckValue(i, entry.stored) : Wrong(i, "its value is not to be gathered");
   const bool overflowed = *columns_.values_used > job_.query.values_capacity;
@@ -107,7 +107,7 @@ Status Trial::CheckValue(uint32_t i, const Stored& stored) const {
 }
 
 Status Trial::CheckStore(uint32_t i) {
-  if ((tasks & kRunInsert) == 0) return {};
+  if ((tasks_run_ & kRunInsert) == 0) return {};
   const Query& query = queries_[i];
   const auto found = model_.find(query.key);
   const bool is_there = found != model_.end();
@@ -127,7 +127,7 @@ Status Trial::CheckStore(uint32_t i) {
 }
 
 Status Trial::CheckDelete(uint32_t i) {
-  if ((tasks & kRunDelete) == 0) return {};
+  if ((tasks_run_ & kRunDelete) == 0) return {};
   const auto found = model_.find(queries_[i].key);
   const bool may_delete = found != model_.end() && !IsEnded(found->second);
   if (!may_delete) {
