@@ -46,8 +46,18 @@ void CpuStage::Run(Batch& batch, cache::Session& session, Sink& sink) {
 
 void CpuStage::RunLast(Batch& batch, cache::Session& session, Sink& sink) {
   writes_ = 0;
-  SettleChanges(batch, session);
+  if (session.inside()) {
+    SettleChanges(batch, session);
+  } else {
+    session.Begin();
+  }
   RunGroups(batch, session, sink);
+}
+
+void CpuStage::Leave(Batch& batch, cache::Session& session) {
+  SettleChanges(batch, session);
+  ForgetLocations(batch, 0, session);
+  session.End();
 }
 
 // Counts what the stages before have changed in the index, while the old objects are still there.
@@ -247,19 +257,24 @@ bool CpuStage::FinishCommand(Batch& batch, uint32_t i, cache::Session& session, 
   return true;
 }
 
+// Placed objects, and what was found, are safe within the epoch only.
+void CpuStage::ForgetLocations(Batch& batch, uint32_t begin, cache::Session& session) {
+  for (uint32_t i = begin; i < batch.size(); i++) {
+    if (batch.placed(i) != 0) store_->Abandon(session, batch.placed(i));
+    batch.placed(i) = 0;
+    if (batch.result(i) == kResultFound) batch.SetResult(i, kResultNone);
+  }
+  batch.set_searched(false);
+}
+
 // Query `i` found no room: leaves the epoch, so that memory can be freed, and comes back.
 void CpuStage::LeaveAndMakeRoom(Batch& batch, uint32_t i, cache::Session& session) {
   starved_times_ = starving_ == i ? starved_times_ + 1 : 1;
   starving_ = i;
-  // Placed objects, and what was found, are safe within the epoch only.
-  for (uint32_t j = i; j < batch.size(); j++) {
-    if (batch.placed(j) != 0) store_->Abandon(session, batch.placed(j));
-    batch.placed(j) = 0;
-    if (batch.result(j) == kResultFound) batch.SetResult(j, kResultNone);
-  }
-  batch.set_searched(false);
+  ForgetLocations(batch, i, session);
   const uint64_t bytes = batch.reply(i).object_bytes;
   session.End();
+  if (before_room_) before_room_();
   if (!store_->MakeRoom(session, bytes)) starved_times_ = kStarvedTimesMax;
   session.Begin();
 }

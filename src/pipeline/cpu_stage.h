@@ -16,6 +16,9 @@
 //           paper 004's address and size units; docs/design/0001-batches-and-prefetch.md.
 #pragma once
 
+#include <functional>
+#include <utility>
+
 #include "cache/session.h"
 #include "cache/store.h"
 #include "pipeline/batch.h"
@@ -46,14 +49,20 @@ class CpuStage {
   // Runs the whole batch. REQUIRES: `session` is outside.
   void Run(Batch& batch, cache::Session& session, Sink& sink);
   // Runs the last stage of a batch that other stages have worked on, and leaves the epoch.
-  // REQUIRES: `session` is inside, since before the first of them.
+  // REQUIRES: `session` is inside, since before the first of them, or has left by Leave.
   void RunLast(Batch& batch, cache::Session& session, Sink& sink);
+  // Takes what other stages have done, as far as it lasts, and leaves the epoch before the last
+  // stage, which does the rest: so that memory can be freed while the batch waits.
+  void Leave(Batch& batch, cache::Session& session);
+  // Asked before the stage waits for memory: batches that wait must leave their epochs.
+  void set_before_room(std::function<void()> ask) { before_room_ = std::move(ask); }
 
   // Task MM for the stores in [begin, end) whose objects do not depend on what is there.
   void PlaceObjects(Batch& batch, uint32_t begin, uint32_t end, cache::Session& session);
 
  private:
   void RunGroups(Batch& batch, cache::Session& session, Sink& sink);
+  void ForgetLocations(Batch& batch, uint32_t begin, cache::Session& session);
   void SettleChanges(Batch& batch, cache::Session& session);
   void SearchGroup(Batch& batch, uint32_t begin, uint32_t end, cache::Session& session);
   bool FinishGathered(Batch& batch, uint32_t i);
@@ -70,6 +79,7 @@ class CpuStage {
   cache::Store* const store_;
   TaskTimes* const times_;
   DiskTurn* const disk_;  // may be null
+  std::function<void()> before_room_;  // may be null; set before the first batch
 
   // Owned by the worker's thread; within a Run.
   uint32_t writes_ = 0;  // objects that were appended, about

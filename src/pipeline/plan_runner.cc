@@ -24,13 +24,15 @@ PlanRunner::PlanRunner(cache::Store* store, TaskTimes* times, const Plan& plan, 
       options_(options),
       stage_(store, times),
       marker_(options.queries_max),
-      dice_(options.dice) {}
+      dice_(options.dice) {
+  stage_.set_before_room([this] { LeaveEpochs(); });
+}
 
 PlanRunner::~PlanRunner() {
   for (const auto& run : runs_) {
     if (run->at_ == BatchRun::At::kFree) continue;
     run->job_.Wait();
-    run->session_->End();
+    if (run->session_->inside()) run->session_->End();
   }
 }
 
@@ -130,6 +132,13 @@ bool PlanRunner::StartOnDevice(BatchRun* run, const Step& step) {
 }
 
 void PlanRunner::EndDeviceStage(BatchRun* run) {
+  TakeFromDevice(run);
+  run->batch().ClearClaims();  // sets are shared anew in the next stage
+  run->step_++;
+  Continue(run);
+}
+
+void PlanRunner::TakeFromDevice(BatchRun* run) {
   const Step& step = route_.steps[run->step_];
   step.device->Note(run->job_);
   counters_.device_batches.Add(1);
@@ -139,9 +148,18 @@ void PlanRunner::EndDeviceStage(BatchRun* run) {
     counters_.reruns.Add(1);
     RunOnCpu(run, step.tasks, true);
   }
-  run->batch().ClearClaims();  // sets are shared anew in the next stage
-  run->step_++;
-  Continue(run);
+}
+
+void PlanRunner::LeaveEpochs() {
+  for (const auto& run : runs_) {
+    if (run->at_ == BatchRun::At::kDevice) {
+      run->job_.Wait();
+      TakeFromDevice(run.get());
+      run->at_ = BatchRun::At::kLastStage;  // which does what further stages would have
+    }
+    if (run->at_ == BatchRun::At::kLastStage && run->session_->inside())
+      stage_.Leave(run->batch(), run->session());
+  }
 }
 
 // A stage's tasks, task by task over each set.
@@ -169,9 +187,13 @@ void PlanRunner::RunOnCpu(BatchRun* run, uint32_t tasks, bool again) {
   }
 }
 
-BatchRun* PlanRunner::Ready() {
+void PlanRunner::Advance() {
   for (const auto& run : runs_)
     if (run->at_ == BatchRun::At::kDevice && run->job_.done()) EndDeviceStage(run.get());
+}
+
+BatchRun* PlanRunner::Ready() {
+  Advance();
   for (const auto& run : runs_)
     if (run->at_ == BatchRun::At::kLastStage) return run.get();
   return nullptr;
@@ -179,6 +201,7 @@ BatchRun* PlanRunner::Ready() {
 
 void PlanRunner::Finish(BatchRun* run, Sink& sink) {
   WEFT_DCHECK(run->at_ == BatchRun::At::kLastStage);
+  run->at_ = BatchRun::At::kFinishing;
   stage_.RunLast(run->batch(), run->session(), sink);
   run->at_ = BatchRun::At::kFree;
   under_way_--;

@@ -9,6 +9,7 @@
 //
 // Order     the queries of one source are in one batch at a time; the caller sees to that. Within a
 //           batch: pipeline/wants.h. Batches end in any order.
+// Epochs    a batch is in its epoch from its first stage to its last; see LeaveEpochs.
 // Failures  a stage that its device refuses or fails is run again here, on the CPU, and counted.
 // Stealing  a device's stage is shared by sets of 64 queries: the device takes them from the
 //           front, Help from the back (paper 000, section IV-C).
@@ -36,7 +37,7 @@ class BatchRun {
 
  private:
   friend class PlanRunner;
-  enum class At : uint8_t { kFree, kDevice, kLastStage };
+  enum class At : uint8_t { kFree, kDevice, kLastStage, kFinishing };
 
   std::unique_ptr<Batch> batch_;
   std::unique_ptr<cache::Session> session_;
@@ -86,7 +87,11 @@ class PlanRunner {
   BatchRun* Free();
   // Runs the first stages, up to and into the first one on a device. `run` is under way then.
   void Begin(BatchRun* run);
-  // A run whose last stage is next, after others have begun their next stages; null: none.
+  // Takes up batches whose device is done, and begins their next stages.
+  void Advance();
+  // Whether the run's last stage is next.
+  static bool IsReady(const BatchRun* run) { return run->at_ == BatchRun::At::kLastStage; }
+  // Advances; then a run whose last stage is next, or null.
   BatchRun* Ready();
   // Runs the last stage. The run is free then.
   void Finish(BatchRun* run, Sink& sink);
@@ -94,6 +99,9 @@ class PlanRunner {
   bool Help();
   // Waits until some device's stage is done. REQUIRES: one is under way
   void Wait();
+  // Ends the stages of all batches under way, waiting for devices, and lets them leave their
+  // epochs: who waits for memory on this thread would else wait for them. They are ready then.
+  void LeaveEpochs();
 
   uint32_t under_way() const { return under_way_; }
   const RunnerCounters& counters() const { return counters_; }
@@ -105,6 +113,7 @@ class PlanRunner {
   void Continue(BatchRun* run);
   bool StartOnDevice(BatchRun* run, const Step& step);
   void EndDeviceStage(BatchRun* run);
+  void TakeFromDevice(BatchRun* run);
   void RunOnCpu(BatchRun* run, uint32_t tasks, bool again);
 
   cache::Store* const store_;

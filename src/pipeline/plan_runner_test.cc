@@ -202,8 +202,8 @@ TEST(PlanRunner, EvictionUnderAnyPlanNeverShowsAnOldValue) {
     std::map<std::string, std::string> model;
     for (uint32_t i = 0; i < 12'000; i++) {
       TestRequest& request = requests.emplace_back();
-      request.source = i % 8;
-      request.key = "key" + std::to_string(maker.Below(1500));
+      request.source = i % 80;
+      request.key = std::to_string(request.source) + "/" + std::to_string(maker.Below(20));
       request.plain_read = maker.Below(2) == 0;
       if (request.plain_read) {
         expected.push_back(model[request.key]);
@@ -215,7 +215,7 @@ TEST(PlanRunner, EvictionUnderAnyPlanNeverShowsAnOldValue) {
       expected.push_back("");
     }
     const std::vector<std::string> told =
-        PlanTester(store.get(), runner->get()).Run(requests, &maker, 256, 1);
+        PlanTester(store.get(), runner->get()).Run(requests, &maker, 64, 1 + round % 3);
     uint32_t hits = 0;
     for (size_t i = 0; i < requests.size(); i++) {
       Result result;
