@@ -50,7 +50,7 @@ class Connection {
   // Says that the requests left in readable() can't be answered yet: OnBatch is not called for this
   // connection, and no more is read, until Resume. The rest of the loop goes on.
   void Hold() { held_ = true; }
-  // Ends Hold: OnBatch comes soon. Nothing where it is not held.
+  // Ends Hold: OnBatch comes soon, if there is enough input for it. Nothing where it is not held.
   void Resume();
   // True when the peer has sent its last byte.
   bool at_end() const { return at_end_; }

@@ -145,6 +145,7 @@ void LoopCore::Deliver(Connection& connection) {
   }
   if (connection.held_ ||
       connection.input_bytes_ < std::max<size_t>(connection.expected_bytes_, 1)) {
+    if (!connection.held_) connection.has_more_ = false;  // it was resumed, but needs new bytes
     KeepInput(connection);
     Touch(connection);
     return;

@@ -88,6 +88,12 @@ Status CheckTogether(Draft& draft) {
   if (!options.data_dir.empty() && !options.evict) {
     return BadUsage("-M with --data: what memory can't hold is on disk, nothing is refused for it");
   }
+  if (!options.data_dir.empty() && options.plan.stages().size() > 1) {
+    return BadUsage("--data with --plan: with a durable store queries run in one stage on the CPU");
+  }
+  if (!options.devices.empty() && options.plan.stages().size() == 1) {
+    draft.NoEffect("--device", "the plan has one stage, on the CPU: see --plan");
+  }
   if (options.item_bytes_max > kGiB) {
     return BadUsage("Cannot set item size limit higher than a gigabyte.");
   }

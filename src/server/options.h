@@ -22,6 +22,7 @@
 
 #include "net/address.h"
 #include "net/event_loop.h"
+#include "pipeline/plan.h"
 #include "weft/cache.h"
 #include "weft/status.h"
 
@@ -65,6 +66,12 @@ struct ServerOptions {
   bool evict = true;
   uint64_t expected_items = 0;             // 0: the index starts small and grows
   IndexPolicy index_policy = IndexPolicy::kCuckoo;
+
+  // Where the tasks of a query run.
+  pipeline::Plan plan = pipeline::Plan::OneStageCpu();
+  std::vector<std::string> devices;        // gpu0, gpu1, ... of the plan
+  uint32_t device_batch_min = 64;          // smaller batches go through one stage on the CPU
+  bool steal = true;                       // the CPU takes part in a device's stage
 
   // The durable store below it.
   std::string data_dir;                    // empty: none

@@ -1,4 +1,7 @@
 // The flags of `weft serve`, one row each, and how each takes its value.
+#include <algorithm>
+#include <utility>
+
 #include "server/options_draft.h"
 
 namespace weft::server {
@@ -6,6 +9,7 @@ namespace {
 
 constexpr const char* kServing = "Where it listens";
 constexpr const char* kHolding = "What it holds";
+constexpr const char* kPlaced = "Where the steps of a query run";
 constexpr const char* kDurable = "What it keeps on disk";
 constexpr const char* kClients = "What clients may do";
 constexpr const char* kProcess = "The process";
@@ -82,6 +86,29 @@ Status TakeIndexPolicy(Draft& draft, std::string_view value) {
     return BadUsage("--index is one of cuckoo, set-associative, not \"" + std::string(value) +
                     "\"");
   }
+  return {};
+}
+
+Status TakePlan(Draft& draft, std::string_view value) {
+  auto plan = pipeline::Plan::Parse(value);
+  if (!plan) return BadUsage("--plan: " + std::string(plan.error().message()));
+  draft.options->plan = std::move(plan.value());
+  return {};
+}
+
+Status TakeDevices(Draft& draft, std::string_view value) {
+  while (!value.empty()) {
+    const std::string_view device = value.substr(0, value.find(','));
+    value.remove_prefix(std::min(value.size(), device.size() + 1));
+    if (device.empty()) return BadUsage("--device names devices, separated by commas");
+    draft.options->devices.emplace_back(device);
+  }
+  return draft.options->devices.empty() ? BadUsage("--device needs a device") : Status();
+}
+
+Status TakeSteal(Draft& draft, std::string_view value) {
+  if (value != "on" && value != "off") return BadUsage("--steal is on or off");
+  draft.options->steal = value == "on";
   return {};
 }
 
@@ -228,6 +255,25 @@ constexpr Flag kTable[] = {
        d.parsed->text = VersionLine() + "\nLicensed under the Apache License, Version 2.0.\n";
        return Status();
      }},
+
+    {kPlaced, "--plan", "TEXT",
+     "which steps form which stage on which processor, as "
+     "'[RV PP MM]cpu -> [IN.search KC RD]gpu0 -> [IN.insert IN.delete WR SD]cpu' (default: one "
+     "stage on the CPU)",
+     TakePlan},
+    {kPlaced, "--device", "LIST",
+     "gpu0, gpu1, ... of the plan: cpu (a thread of its own), opencl:N, cuda:N, auto or none; "
+     "`weft devices` lists them (default: none)",
+     TakeDevices},
+    {kPlaced, "--device-batch-min", "NUM",
+     "batches of fewer queries go through one stage on the CPU at once (default 64)",
+     [](Draft& d, std::string_view v) {
+       return TakePositive(v, "--device-batch-min must be greater than 0",
+                           &d.options->device_batch_min);
+     }},
+    {kPlaced, "--steal", "on|off",
+     "whether the CPU takes part in a device's stage where both see the same memory (default on)",
+     TakeSteal},
 
     {kDurable, "--data", "DIR",
      "keep every item in a durable store in DIR, made if missing: what was acknowledged survives "

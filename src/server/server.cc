@@ -37,7 +37,10 @@ Status Server::Init() {
   cache.index_policy = options_.index_policy;
   cache.expected_items = options_.expected_items;
   cache.append_lanes = options_.threads;
-  auto store = cache::Store::Open(cache);
+  auto devices = DeviceSet::Open(options_.devices);
+  if (!devices) return devices.error();
+  devices_ = std::move(devices.value());
+  auto store = cache::Store::Open(cache, devices_->pages());
   if (!store) return store.error();
   store_ = std::move(store.value());
   if (Status status = OpenTier(); !status.ok()) return status;
@@ -97,8 +100,13 @@ Status Server::OpenWorker(uint32_t number) {
   worker.start_s = base::NowSeconds();
   worker.shutdown_enabled = options_.allow_shutdown;
   worker.output_high_bytes = loop.output_high_bytes;
-  workers_.push_back(Worker::Create(store_.get(), this, worker, {tier_.get(), pool_.get()}));
-  if (workers_.back() == nullptr) return {Code::kNoMemory, "too many worker threads"};
+  worker.plan = options_.plan;
+  worker.devices = devices_->guards();
+  worker.device_batch_min = options_.device_batch_min;
+  worker.steal = options_.steal;
+  auto created = Worker::Create(store_.get(), this, worker, {tier_.get(), pool_.get()});
+  if (!created) return created.error();
+  workers_.push_back(std::move(created.value()));
   auto opened = net::EventLoop::Create(options_.net_kind, loop, workers_.back().get());
   if (!opened) return opened.error();
   loops_.push_back(std::move(opened.value()));
@@ -170,8 +178,11 @@ ServerSnapshot Server::Snapshot(bool with_connections) const {
   for (const auto& worker : workers_) {
     snapshot.Add(worker->counters());
     snapshot.Add(worker->times());
+    if (worker->runner_counters() != nullptr) snapshot.Add(*worker->runner_counters());
   }
   for (const auto& loop : loops_) snapshot.Add(loop->Stats());
+  snapshot.plan = options_.plan.ToText();
+  for (const processor::Guard* guard : devices_->guards()) snapshot.Add(*guard);
   cache::SessionCounters sessions;
   store_->SumCounters(&sessions);
   snapshot.Add(sessions);

@@ -14,6 +14,7 @@
 #include "net/admission.h"
 #include "net/event_loop.h"
 #include "net/listener.h"
+#include "server/device_set.h"
 #include "server/options.h"
 #include "server/stats.h"
 #include "server/worker.h"
@@ -56,6 +57,7 @@ class Server final : private Front {
   const ServerOptions options_;
   const uint64_t started_ns_;
   net::Admission admission_;
+  std::unique_ptr<DeviceSet> devices_;  // gone after all that lies in their memory
   std::unique_ptr<cache::Store> store_;
   std::unique_ptr<tier::DiskTier> tier_;  // null without --data
   std::vector<std::unique_ptr<net::Listener>> listeners_;

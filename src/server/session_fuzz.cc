@@ -131,7 +131,7 @@ class FuzzServer final : private Front {
     WorkerOptions worker;
     worker.start_s = base::NowSeconds();
     worker.shutdown_enabled = true;
-    worker_ = Worker::Create(store_.get(), this, worker);
+    worker_ = std::move(Worker::Create(store_.get(), this, worker).value());
     auto loop = net::EventLoop::Create(net::EventLoop::Kind::kEpoll, {}, worker_.get());
     WEFT_CHECK(loop);
     loop_ = std::move(loop.value());

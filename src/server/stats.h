@@ -19,6 +19,7 @@
 #include "base/mutex.h"
 #include "cache/session.h"
 #include "net/event_loop.h"
+#include "pipeline/plan_runner.h"
 #include "pipeline/task_times.h"
 #include "protocol/counters.h"
 #include "server/options.h"
@@ -58,6 +59,27 @@ struct PipelineTotals {
       batch_sizes = {};  // batches of 1, 2-3, 4-7, ... queries
 };
 
+// Stages on devices; see pipeline::RunnerCounters.
+struct DeviceStageTotals {
+  uint64_t batches = 0;
+  uint64_t queries = 0;
+  uint64_t time_ns = 0;
+  uint64_t stolen_queries = 0;
+  uint64_t reruns = 0;
+  uint64_t refused = 0;
+};
+
+// A device of the plan, as gpu0, gpu1, ...
+struct DeviceInfo {
+  std::string name;
+  std::string hardware;
+  bool usable = true;
+  uint64_t jobs = 0;
+  uint64_t failures = 0;
+  uint64_t queries = 0;
+  std::string last_failure;
+};
+
 struct ListenerInfo {
   int fd = -1;
   net::Transport transport = net::Transport::kTcp;
@@ -88,6 +110,9 @@ struct ServerSnapshot {
   CommandTotals commands;
   SessionTotals sessions;
   PipelineTotals pipeline;
+  std::string plan;
+  DeviceStageTotals device_stages;
+  std::vector<DeviceInfo> devices;
 
   // The store.
   CacheStats cache;
@@ -104,6 +129,8 @@ struct ServerSnapshot {
   void Add(const protocol::CommandCounters& counters);
   void Add(const cache::SessionCounters& counters);
   void Add(const pipeline::TaskTimes& times);
+  void Add(const pipeline::RunnerCounters& counters);
+  void Add(const processor::Guard& device);
   void Add(const net::LoopStats& loop);
 
   // Evictions of items that had been read.

@@ -30,12 +30,35 @@ std::string_view WhyUntimed(pipeline::Task task) {
   }
 }
 
+void AddDevices(const ServerSnapshot& s, StatsWriter* out) {
+  for (size_t i = 0; i < s.devices.size(); ++i) {
+    const DeviceInfo& device = s.devices[i];
+    const std::string prefix = fmt::format("gpu{}:", i);
+    out->Line(prefix + "name", device.name);
+    out->Line(prefix + "hardware", device.hardware);
+    out->Line(prefix + "state", device.usable ? "in use" : "retired");
+    out->Line(prefix + "jobs", device.jobs);
+    out->Line(prefix + "queries", device.queries);
+    out->Line(prefix + "failures", device.failures);
+    if (!device.last_failure.empty()) out->Line(prefix + "last_failure", device.last_failure);
+  }
+  if (s.devices.empty()) return;
+  out->Line("device:batches", s.device_stages.batches);
+  out->Line("device:queries", s.device_stages.queries);
+  out->Line("device:time_ns", s.device_stages.time_ns);
+  out->Line("device:stolen_queries", s.device_stages.stolen_queries);
+  out->Line("device:reruns", s.device_stages.reruns);
+  out->Line("device:refused", s.device_stages.refused);
+}
+
 }  // namespace
 
 std::string PipelineStats(const ServerSnapshot& s) {
   const PipelineTotals& p = s.pipeline;
   StatsWriter out;
   out.Line("weft_version", kWeftVersion);
+  out.Line("plan", s.plan);
+  AddDevices(s, &out);
   const uint64_t busy_ns = std::accumulate(p.time_ns.begin(), p.time_ns.end(), uint64_t{0});
   for (size_t i = 0; i < p.time_ns.size(); ++i) {
     const std::string_view task = pipeline::TaskName(static_cast<pipeline::Task>(i));

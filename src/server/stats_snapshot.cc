@@ -3,6 +3,9 @@
 
 #include <algorithm>
 #include <ctime>
+#include <utility>
+
+#include "base/ticks.h"
 
 #include "server/stats.h"
 #include "server/stats_fields.h"
@@ -49,6 +52,27 @@ void ServerSnapshot::Add(const pipeline::TaskTimes& times) {
   for (size_t i = 0; i < times.batch_sizes.size(); ++i) {
     pipeline.batch_sizes[i] += times.batch_sizes[i].value();
   }
+}
+
+void ServerSnapshot::Add(const pipeline::RunnerCounters& counters) {
+  device_stages.batches += counters.device_batches.value();
+  device_stages.queries += counters.device_queries.value();
+  device_stages.time_ns += base::NsOfTicks(counters.device_ticks.value());
+  device_stages.stolen_queries += counters.stolen_queries.value();
+  device_stages.reruns += counters.reruns.value();
+  device_stages.refused += counters.refused.value();
+}
+
+void ServerSnapshot::Add(const processor::Guard& device) {
+  DeviceInfo info;
+  info.name = device.description().name;
+  info.hardware = device.description().hardware;
+  info.usable = device.usable();
+  info.jobs = device.counters().jobs.load(std::memory_order_relaxed);
+  info.failures = device.counters().failures.load(std::memory_order_relaxed);
+  info.queries = device.counters().queries.load(std::memory_order_relaxed);
+  info.last_failure = device.last_failure();
+  devices.push_back(std::move(info));
 }
 
 void ServerSnapshot::Add(const net::LoopStats& loop) {
@@ -98,6 +122,11 @@ ServerSnapshot StatsBaseline::Since(ServerSnapshot now) const {
   SubtractAll(base.pipeline.queries, &now.pipeline.queries);
   Subtract(base.pipeline.batches, &now.pipeline.batches);
   SubtractAll(base.pipeline.batch_sizes, &now.pipeline.batch_sizes);
+  for (uint64_t DeviceStageTotals::*field :
+       {&DeviceStageTotals::batches, &DeviceStageTotals::queries, &DeviceStageTotals::time_ns,
+        &DeviceStageTotals::stolen_queries, &DeviceStageTotals::reruns,
+        &DeviceStageTotals::refused})
+    Subtract(base.device_stages.*field, &(now.device_stages.*field));
   return now;
 }
 

@@ -42,6 +42,10 @@ ServerSnapshot Example() {
   s.pipeline.time_ns[static_cast<size_t>(pipeline::Task::kParse)] = 900;
   s.pipeline.time_ns[static_cast<size_t>(pipeline::Task::kWrite)] = 2700;
   s.pipeline.batches = 30;
+  s.plan = "[RV]cpu";
+  s.devices = {{"cpu", "a thread", true, 5, 0, 9, ""},
+               {"opencl:0", "a chip", false, 5, 3, 100, "it broke"}};
+  s.device_stages.reruns = 7;
   s.pipeline.batch_sizes[0] = 20;
   s.pipeline.batch_sizes[2] = 10;
   return s;
@@ -204,6 +208,10 @@ TEST(Stats, PipelineTellsTimesAndBatches) {
   const std::string text = Text("pipeline");
   Names(text);
   EXPECT_EQ(Value(text, "weft_version"), kWeftVersion);
+  EXPECT_EQ(Value(text, "plan"), "[RV]cpu");
+  EXPECT_EQ(Value(text, "gpu1:state"), "retired");
+  EXPECT_EQ(Value(text, "gpu1:last_failure"), "it broke");
+  EXPECT_EQ(Value(text, "device:reruns"), "7");
   EXPECT_EQ(Value(text, "PP:ns_per_query"), "10.0");
   EXPECT_EQ(Value(text, "PP:share"), "0.250");
   EXPECT_EQ(Value(text, "WR:share"), "0.750");

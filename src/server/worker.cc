@@ -19,12 +19,14 @@ constexpr uint32_t kVainRoundsMax = 3;
 
 }  // namespace
 
-std::unique_ptr<Worker> Worker::Create(cache::Store* store, Front* front,
-                                       const WorkerOptions& options, Disk disk) {
+Result<std::unique_ptr<Worker>> Worker::Create(cache::Store* store, Front* front,
+                                               const WorkerOptions& options, Disk disk) {
   std::unique_ptr<cache::Session> session = store->NewSession();
-  if (session == nullptr) return nullptr;
+  if (session == nullptr) return Status(Code::kNoMemory, "too many worker threads");
   // The constructor is private so that no worker exists without a session; owned at once.
-  return std::unique_ptr<Worker>(new Worker(store, front, options, std::move(session), disk));
+  std::unique_ptr<Worker> worker(new Worker(store, front, options, std::move(session), disk));
+  if (Status status = worker->OpenPlan(); !status.ok()) return status;
+  return worker;
 }
 
 Worker::Worker(cache::Store* store, Front* front, const WorkerOptions& options,
@@ -38,8 +40,10 @@ Worker::Worker(cache::Store* store, Front* front, const WorkerOptions& options,
                                  : std::make_unique<pipeline::DiskTurn>(disk.tier, store)),
       stage_(store, &times_, turn_.get()),
       batch_(pipeline::Plan::OneStageCpu()),
-      scratch_(protocol::kScratchBytes),
-      mailbox_([this] { loop_->Wake(); }) {}
+      mailbox_([this] { loop_->Wake(); }) {
+  own_.batch = &batch_;
+  own_.scratch.resize(protocol::kScratchBytes);
+}
 
 void Worker::OnOpen(net::Connection& connection) {
   connection.state = std::make_unique<Peer>().release();  // OnClose takes it back
@@ -47,16 +51,19 @@ void Worker::OnOpen(net::Connection& connection) {
 
 void Worker::OnClose(net::Connection& connection) {
   held_.erase(connection.id());
+  ForgetConnection(connection);
   std::unique_ptr<Peer>(&PeerOf(connection));
 }
 
 void Worker::OnTick() {
   FlushIfDue();
+  ResumeLanded();
   store_->Maintain(*session_, 1);
 }
 
 // Answers have come: their connections go on.
 void Worker::OnWake() {
+  ResumeLanded();
   for (tier::Mailbox::Letter& letter : mailbox_.Take()) {
     const auto held = held_.find(letter.id);
     if (held == held_.end()) continue;  // it was closed meanwhile
@@ -68,47 +75,75 @@ void Worker::OnWake() {
 
 void Worker::OnBatch(std::span<net::Connection* const> ready) {
   FlushIfDue();
+  if (runner_ != nullptr) ready = AnswerLanded(ready);
   while (!ready.empty()) {
+    Work* const work = FreeWork();
     const uint64_t start = base::ReadTicks();
-    const size_t filled = Fill(ready);
-    times_.Add(pipeline::Task::kParse, base::ReadTicks() - start, batch_.size());
-    stage_.Run(batch_, *session_, *this);
-    for (Source& source : sources_) Settle(&source);
+    const size_t filled = Fill(work, ready);
+    times_.Add(pipeline::Task::kParse, base::ReadTicks() - start, work->batch->size());
+    const bool sent = work->run != nullptr && work->batch->size() >= options_.device_batch_min;
+    if (sent) {
+      SendOff(work);
+    } else {
+      RunOneStage(work);
+    }
     // The last one may have more than fitted; it goes first next time, if it may still be written.
-    const Source& last = sources_.back();
+    const Source& last = work->sources.back();
     const bool again = last.entering.exhausted == protocol::Exhausted::kBatchFull &&
-                       last.stopped == nullptr && !last.close;
+                       last.stopped == nullptr && !last.close && !sent;
     ready = ready.subspan(again ? filled - 1 : filled);
+  }
+  if (runner_ != nullptr) {
+    while (runner_->Help()) {
+    }
+  }
+}
+
+void Worker::RunOneStage(Work* work) {
+  work_ = work;
+  stage_.Run(*work->batch, *session_, *this);
+  SettleAll(work);
+}
+
+void Worker::SettleAll(Work* work) {
+  for (Source& source : work->sources) {
+    if (source.connection != nullptr) Settle(&source);
   }
 }
 
 // Enters the requests of the first connections of `ready` until the batch is full; returns how
 // many connections took part.
-size_t Worker::Fill(std::span<net::Connection* const> ready) {
-  batch_.Clear();
-  entered_.clear();
-  sources_.clear();
+size_t Worker::Fill(Work* work, std::span<net::Connection* const> ready) {
+  pipeline::Batch& batch = *work->batch;
+  batch.Clear();
+  work->entered.clear();
+  work->sources.clear();
   if (turn_ != nullptr) turn_->Clear();
   protocol::ParseContext context;
   context.now_s = base::NowSeconds();
   context.start_s = options_.start_s;
   context.item_bytes_max = options_.item_bytes_max;
   context.shutdown_enabled = options_.shutdown_enabled;
-  context.scratch = scratch_.data();
+  context.scratch = work->scratch.data();
   size_t count = 0;
-  while (count < ready.size() && !batch_.full()) {
+  while (count < ready.size() && !batch.full()) {
     net::Connection& connection = *ready[count++];
     Source source;
     source.connection = &connection;
     source.output_bytes = connection.pending_output();
-    source.number = batch_.AddSource(static_cast<int64_t>(options_.output_high_bytes) -
-                                     static_cast<int64_t>(source.output_bytes));
+    source.number = batch.AddSource(static_cast<int64_t>(options_.output_high_bytes) -
+                                    static_cast<int64_t>(source.output_bytes));
     Peer& peer = PeerOf(connection);
     if (turn_ != nullptr)
       turn_->AddSource(peer.answers.get(), peer.vain_rounds >= kVainRoundsMax);
-    source.entering = protocol::Enter(connection.readable(), context, *store_, source.number,
-                                      &peer, &batch_, &entered_);
-    sources_.push_back(source);
+    std::string_view input = connection.readable();
+    if (work->copies_inputs) {
+      if (work->inputs.size() < count) work->inputs.resize(count);
+      input = work->inputs[count - 1].assign(input);
+    }
+    source.entering =
+        protocol::Enter(input, context, *store_, source.number, &peer, &batch, &work->entered);
+    work->sources.push_back(source);
   }
   return count;
 }
@@ -124,7 +159,10 @@ void Worker::Settle(Source* source) {
     connection.Append(protocol::kIoErrorText);
     return connection.CloseAfterFlush();
   }
-  if (source->close) return connection.CloseAfterFlush();
+  if (source->close) {
+    peer.closing = true;
+    return connection.CloseAfterFlush();
+  }
   peer.keys_done = 0;
   peer.read_failure = protocol::ReadFailure::kNone;
   if (source->stopped != nullptr) return Stop(source);
@@ -134,11 +172,13 @@ void Worker::Settle(Source* source) {
   if (source->entering.swallow_bytes != 0) connection.Swallow(source->entering.swallow_bytes);
   switch (source->entering.exhausted) {
     case protocol::Exhausted::kClose:
+      peer.closing = true;
       return connection.CloseAfterFlush();
     case protocol::Exhausted::kBatchFull:
-      if (!entered_.empty() && !entered_.back().whole) {
-        peer.keys_done = entered_.back().keys_before + entered_.back().keys_entered;
-        peer.read_failure = entered_.back().failure;
+      if (!work_->entered.empty() && !work_->entered.back().whole) {
+        const Entered& last = work_->entered.back();
+        peer.keys_done = last.keys_before + last.keys_entered;
+        peer.read_failure = last.failure;
       }
       return;
     case protocol::Exhausted::kInput:
@@ -191,9 +231,9 @@ void Worker::Write(pipeline::Batch& batch, uint32_t begin, uint32_t end,
 }
 
 void Worker::WriteOne(pipeline::Batch& batch, uint32_t i, cache::Session& session) {
-  Entered& entered = entered_[batch.tag(i)];
-  Source& source = sources_[batch.source(i)];
-  if (source.close || source.stopped != nullptr) return;
+  Entered& entered = work_->entered[batch.tag(i)];
+  Source& source = work_->sources[batch.source(i)];
+  if (source.connection == nullptr || source.close || source.stopped != nullptr) return;
   if (batch.state(i) == pipeline::QueryState::kSkipped) {
     source.stopped = &entered;
     return;
@@ -220,9 +260,10 @@ void Worker::WriteOne(pipeline::Batch& batch, uint32_t i, cache::Session& sessio
 
 void Worker::RunOther(pipeline::Batch& batch, uint32_t i, cache::Session& session) {
   other_text_.clear();
-  const Source& source = sources_[batch.source(i)];
+  const Source& source = work_->sources[batch.source(i)];
   if (source.close || source.stopped != nullptr || batch.room(batch.source(i)) <= 0) return;
-  const Request& request = entered_[batch.tag(i)].request;
+  if (source.connection == nullptr) return;  // nobody waits for it any more
+  const Request& request = work_->entered[batch.tag(i)].request;
   if (request.drop_key) {
     cache::Command drop = request.command;
     drop.hash = store_->HashOf(drop.key);

@@ -4,6 +4,11 @@
 // of a batch (PP), a stage carries the batch out, replies are written to the connections in order
 // (RD, WR), and the loop sends them (SD).
 //
+// With a plan of several stages (server/worker_plan.cc) a batch may be under way on a device while
+// the loop goes on. Its connections are held meanwhile, so that each has one batch at a time; when
+// the device is done (OnWake) they are resumed, and the next turn runs the last stage and answers.
+// Small batches go through the one-stage plan at once: nobody waits for a batch to fill.
+//
 // With a durable tier, a connection whose next request needs the disk is held: its keys go to the
 // lookup pool, and when the answers are back (OnWake) its input is parsed again from that request.
 // The other connections of the worker go on.
@@ -19,6 +24,7 @@
 #include "cache/store.h"
 #include "net/event_loop.h"
 #include "pipeline/cpu_stage.h"
+#include "pipeline/plan_runner.h"
 #include "protocol/batch_io.h"
 #include "tier/lookup_pool.h"
 
@@ -35,11 +41,19 @@ class Front {
   virtual void Shutdown(bool graceful) = 0;
 };
 
+// Fewer queries are done sooner by the CPU than a device begins with them.
+inline constexpr uint32_t kDeviceBatchMinDefault = 64;
+
 struct WorkerOptions {
   uint32_t item_bytes_max = 1u << 20;
   uint32_t start_s = 0;
   bool shutdown_enabled = false;
   size_t output_high_bytes = size_t{1} << 20;
+  // The plan of batches that have `device_batch_min` queries or more; one stage: of all.
+  pipeline::Plan plan = pipeline::Plan::OneStageCpu();
+  std::vector<processor::Guard*> devices;  // of the plan; they outlive the worker
+  uint32_t device_batch_min = kDeviceBatchMinDefault;
+  bool steal = true;
 };
 
 class Worker final : public net::Handler, private pipeline::Sink {
@@ -50,14 +64,15 @@ class Worker final : public net::Handler, private pipeline::Sink {
     tier::LookupPool* pool = nullptr;
   };
 
-  // Null where the store can have no more sessions.
-  static std::unique_ptr<Worker> Create(cache::Store* store, Front* front,
-                                        const WorkerOptions& options, Disk disk);
-  static std::unique_ptr<Worker> Create(cache::Store* store, Front* front,
-                                        const WorkerOptions& options) {
+  // kNoMemory where the store can have no more sessions, or a device has too little memory;
+  // kInvalidArgument where the plan and the devices don't go together.
+  static Result<std::unique_ptr<Worker>> Create(cache::Store* store, Front* front,
+                                                const WorkerOptions& options, Disk disk);
+  static Result<std::unique_ptr<Worker>> Create(cache::Store* store, Front* front,
+                                                const WorkerOptions& options) {
     return Create(store, front, options, {});
   }
-  // The loop whose handler this is. With a durable tier: before the loop runs.
+  // The loop whose handler this is. With a durable tier or devices: before the loop runs.
   void RunsOn(net::EventLoop* loop) { loop_ = loop; }
 
   void OnOpen(net::Connection& connection) override;
@@ -68,20 +83,27 @@ class Worker final : public net::Handler, private pipeline::Sink {
 
   const protocol::CommandCounters& counters() const { return counters_; }
   const pipeline::TaskTimes& times() const { return times_; }
+  // Null with the one-stage plan.
+  const pipeline::RunnerCounters* runner_counters() const {
+    return runner_ == nullptr ? nullptr : &runner_->counters();
+  }
 
  private:
+  struct Work;
   // What stays with a connection between batches.
   struct Peer : protocol::Conversation {
     std::unique_ptr<tier::Lookup> answers;  // to what it waited for
     uint32_t vain_rounds = 0;               // times in a row that these were out of date
+    Work* under_way = nullptr;              // its batch on a device
+    bool closing = false;                   // it is told nothing more
   };
   static Peer& PeerOf(net::Connection& connection) {
     return *static_cast<Peer*>(connection.state);
   }
 
-  // A connection's part in the batch at work.
+  // A connection's part in a batch.
   struct Source {
-    net::Connection* connection = nullptr;
+    net::Connection* connection = nullptr;  // null: it was closed while the batch was under way
     uint32_t number = 0;
     size_t output_bytes = 0;  // pending before the batch
     protocol::Entering entering;
@@ -91,10 +113,33 @@ class Worker final : public net::Handler, private pipeline::Sink {
     bool close = false;
   };
 
+  // A batch with what it was made from.
+  struct Work {
+    pipeline::Batch* batch = nullptr;
+    pipeline::BatchRun* run = nullptr;  // null: of the one-stage plan alone
+    std::vector<protocol::Entered> entered;
+    std::vector<Source> sources;
+    std::vector<char> scratch;
+    // Copies of the sources' inputs, where the batch outlives the turn that they came in.
+    std::vector<std::string> inputs;
+    bool copies_inputs = false;
+  };
+
   Worker(cache::Store* store, Front* front, const WorkerOptions& options,
          std::unique_ptr<cache::Session> session, Disk disk);
 
-  size_t Fill(std::span<net::Connection* const> ready);
+  Status OpenPlan();
+  size_t Fill(Work* work, std::span<net::Connection* const> ready);
+  void RunOneStage(Work* work);
+  void SettleAll(Work* work);
+  // worker_plan.cc
+  std::span<net::Connection* const> AnswerLanded(std::span<net::Connection* const> ready);
+  Work* FreeWork();
+  void SendOff(Work* work);
+  void Land(Work* work);
+  void ResumeLanded();
+  void ForgetConnection(net::Connection& connection);
+
   void Settle(Source* source);
   void Stop(Source* source);
   void WaitForDisk(Source* source);
@@ -120,14 +165,17 @@ class Worker final : public net::Handler, private pipeline::Sink {
   std::unique_ptr<pipeline::DiskTurn> turn_;  // null without a durable tier
   pipeline::CpuStage stage_;
   pipeline::Batch batch_;
-  std::vector<protocol::Entered> entered_;
-  std::vector<Source> sources_;
-  std::vector<char> scratch_;
+  Work own_;                     // of the one-stage plan, within a turn
+  Work* work_ = nullptr;         // being written
+  std::vector<Work> works_;      // by run
+  std::vector<net::Connection*> fresh_;  // scratch: ready ones without a batch under way
   std::string other_text_;  // answer to the query of kind kOther at work
   std::unordered_map<uint64_t, net::Connection*> held_;  // by id: those that wait for the disk
 
   // Provides its own synchronisation.
   tier::Mailbox mailbox_;
+  // Last: it goes first, and waits for the devices.
+  std::unique_ptr<pipeline::PlanRunner> runner_;  // null with the one-stage plan
 };
 
 }  // namespace weft::server

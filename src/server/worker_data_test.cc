@@ -41,7 +41,8 @@ class WorkerDataTest : public ::testing::TestWithParam<net::EventLoop::Kind> {
     ASSERT_TRUE(tier) << tier.error().ToString();
     tier_ = std::move(*tier);
     pool_ = std::make_unique<tier::LookupPool>(tier_.get(), 2);
-    worker_ = Worker::Create(store_.get(), &front_, {}, {tier_.get(), pool_.get()});
+    worker_ = std::move(
+        Worker::Create(store_.get(), &front_, {}, {tier_.get(), pool_.get()}).value());
     auto listeners = net::Listener::OpenTcp({"127.0.0.1", 0}, {});
     ASSERT_TRUE(listeners);
     listeners_ = std::move(*listeners);

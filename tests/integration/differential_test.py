@@ -8,7 +8,7 @@ import replies
 from harness import check
 
 
-def _run(commands, **more):
+def run(commands, **more):
     if not harness.REFERENCE.exists():
         raise harness.Skip(f"no reference server at {harness.REFERENCE}")
     seed = int(os.environ.get("WEFT_TEST_SEED", os.environ.get("WEFT_SEED", 1)))
@@ -30,11 +30,11 @@ def test_excused_loss_of_replies_leaves_the_rest_compared():
 
 
 def test_reference_agrees_with_itself():
-    return _run(20_000, subject=harness.REFERENCE, pauses=1)
+    return run(20_000, subject=harness.REFERENCE, pauses=1)
 
 
 def test_subject_agrees_with_memcached():
-    return _run(1_000_000 if os.environ.get("WEFT_TEST_LONG") else 60_000)
+    return run(1_000_000 if os.environ.get("WEFT_TEST_LONG") else 60_000)
 
 
 if __name__ == "__main__":

@@ -14,6 +14,7 @@ Environment
 import os
 import pathlib
 import signal
+import shlex
 import socket
 import subprocess
 import sys
@@ -97,6 +98,7 @@ class Server:
             net = net or os.environ.get("WEFT_NET")
             if net:
                 line.append(f"--net={net}")
+            line += shlex.split(os.environ.get("WEFT_FLAGS", ""))  # any test under any plan
         elif os.geteuid() == 0:
             line += ["-u", "root"]  # memcached refuses to run as root unless told to
         if self.unix_path:

@@ -26,7 +26,8 @@ def _driver():
     return found[-1]
 
 
-def _histories(server, *flags):
+def histories(server, *flags):
+    """Runs short histories against the server; returns what was checked. Raises where one fails."""
     count = "5000" if os.environ.get("WEFT_TEST_LONG") else "500"
     seed = os.environ.get("WEFT_SEED", "1")
     address = server.unix_path or f"127.0.0.1:{server.port}"
@@ -40,14 +41,14 @@ def test_single_key_operations_are_linearizable():
     notes = []
     for net in harness.nets():
         with Server(memory_mb=256, threads=4, net=net) as server:
-            notes.append(f"{net or 'default'}: {_histories(server)}")
+            notes.append(f"{net or 'default'}: {histories(server)}")
     return "; ".join(notes)
 
 
 def test_linearizable_over_a_unix_socket():
     with tempfile.TemporaryDirectory() as folder:
         with Server(memory_mb=256, threads=4, unix_path=pathlib.Path(folder) / "s") as server:
-            return _histories(server)
+            return histories(server)
 
 
 @contextlib.contextmanager
@@ -82,7 +83,7 @@ def _filling(server, value_bytes, full_items):
 
 def test_linearizable_while_evicting():
     with Server(memory_mb=64, threads=4) as server, _filling(server, 20000, 5000):
-        return _histories(server, "--evicting")
+        return histories(server, "--evicting")
 
 
 def test_linearizable_over_the_disk():
@@ -93,7 +94,7 @@ def test_linearizable_over_the_disk():
             flags = ["--data", folder, "-I", "64k"]
             with Server(memory_mb=2, threads=4, net=net, flags=flags) as server:
                 with _filling(server, 4000, 1000):
-                    note = _histories(server)
+                    note = histories(server)
                 hits = int(server.stats(b"data")["lookup_hits"])
                 check(hits > 0, "nothing came from disk")
                 notes.append(f"{net or 'default'}: {note}, {hits} from disk")

@@ -1,0 +1,61 @@
+#include "server/device_set.h"
+
+#include <cstdlib>
+#include <utility>
+
+#include <spdlog/spdlog.h>
+
+#include "processor/devices.h"
+#include "processor/faulty_processor.h"
+
+namespace weft::server {
+namespace {
+
+// For drills: what the devices are to fail at (processor/faulty_processor.h).
+constexpr const char* kFaultVariable = "WEFT_DEVICE_FAULT";
+
+void TellRetired(const processor::Description& device, const Status& status) {
+  spdlog::error("{} ({}) is used no more, the CPU serves on: {}", device.name, device.hardware,
+                status.ToString());
+}
+
+Result<std::unique_ptr<processor::Processor>> WithFaults(
+    std::unique_ptr<processor::Processor> device) {
+  const char* const text = std::getenv(kFaultVariable);
+  if (text == nullptr) return device;
+  auto faults = processor::Faults::Parse(text);
+  if (!faults) return faults.error();
+  spdlog::warn("{}={}: a drill, {} will fail", kFaultVariable, text, device->description().name);
+  return processor::NewFaultyProcessor(std::move(device), *faults);
+}
+
+}  // namespace
+
+Result<std::unique_ptr<DeviceSet>> DeviceSet::Open(std::span<const std::string> specs) {
+  auto set = std::make_unique<DeviceSet>();
+  for (const std::string& spec : specs) {
+    auto opened = processor::OpenDevice(spec);
+    if (!opened) return opened.error();
+    if (*opened == nullptr) continue;  // "none", or "auto" where there is none
+    auto device = WithFaults(std::move(opened.value()));
+    if (!device) return device.error();
+    set->owned_.push_back(
+        std::make_unique<processor::Guard>(std::move(device.value()), TellRetired));
+    set->guards_.push_back(set->owned_.back().get());
+    spdlog::info("gpu{} is {}: {}", set->guards_.size() - 1,
+                 set->guards_.back()->description().name,
+                 set->guards_.back()->description().hardware);
+  }
+  return set;
+}
+
+cache::PageSource* DeviceSet::pages() const {
+  for (processor::Guard* guard : guards_) {
+    if (guard->description().memory == processor::MemoryModel::kCoupled &&
+        guard->pages() != cache::SystemPages())
+      return guard->pages();
+  }
+  return cache::SystemPages();
+}
+
+}  // namespace weft::server

@@ -1,0 +1,102 @@
+// A worker's batches under way on devices: sent off, resumed, answered. See worker.h.
+#include "base/check.h"
+#include "server/worker.h"
+
+namespace weft::server {
+
+Status Worker::OpenPlan() {
+  if (options_.plan.stages().size() == 1) return Status::Ok();
+  pipeline::PlanRunner::Options options;
+  options.steal = options_.steal;
+  options.on_ready = [this] { loop_->Wake(); };
+  auto runner =
+      pipeline::PlanRunner::Create(store_, &times_, options_.plan, options_.devices, options);
+  if (!runner) return runner.error();
+  runner_ = std::move(runner.value());
+  stage_.set_before_room([this] { runner_->LeaveEpochs(); });
+  works_.resize(options.batches);
+  for (Work& work : works_) {
+    work.scratch.resize(protocol::kScratchBytes);
+    work.copies_inputs = true;
+  }
+  return Status::Ok();
+}
+
+// Answers the batches of connections that were resumed. All of `ready` may be entered anew then,
+// but for those that are being closed.
+std::span<net::Connection* const> Worker::AnswerLanded(
+    std::span<net::Connection* const> ready) {
+  fresh_.clear();
+  for (net::Connection* connection : ready) {
+    const Peer& peer = PeerOf(*connection);
+    if (peer.under_way != nullptr) Land(peer.under_way);
+    if (!peer.closing) fresh_.push_back(connection);
+  }
+  return fresh_;
+}
+
+// What the next batch goes into. While all are under way the one-stage plan serves: the CPU does
+// what the device has no time for.
+Worker::Work* Worker::FreeWork() {
+  if (runner_ == nullptr) return &own_;
+  pipeline::BatchRun* const run = runner_->Free();
+  if (run == nullptr) return &own_;
+  Work& work = works_[run->number()];
+  work.run = run;
+  work.batch = &run->batch();
+  return &work;
+}
+
+void Worker::SendOff(Work* work) {
+  runner_->Begin(work->run);
+  // Stages on the CPU alone are done by now.
+  if (runner_->IsReady(work->run)) {
+    work_ = work;
+    runner_->Finish(work->run, *this);
+    return SettleAll(work);
+  }
+  for (Source& source : work->sources) {
+    PeerOf(*source.connection).under_way = work;
+    source.connection->Hold();
+  }
+}
+
+// Batches whose last stage is next: their connections come with the next turn.
+void Worker::ResumeLanded() {
+  if (runner_ == nullptr || runner_->under_way() == 0) return;
+  runner_->Advance();
+  for (Work& work : works_) {
+    if (work.run == nullptr || !runner_->IsReady(work.run)) continue;
+    bool anybody = false;
+    for (Source& source : work.sources) {
+      if (source.connection == nullptr) continue;
+      source.connection->Resume();
+      anybody = true;
+    }
+    if (!anybody) Land(&work);
+  }
+}
+
+// REQUIRES: its connections are in the turn's batch, for they were resumed together.
+void Worker::Land(Work* work) {
+  WEFT_DCHECK(pipeline::PlanRunner::IsReady(work->run));
+  work_ = work;
+  for (Source& source : work->sources) {
+    if (source.connection == nullptr) continue;
+    WEFT_DCHECK(source.connection->readable().size() >= source.entering.parsed_bytes);
+    PeerOf(*source.connection).under_way = nullptr;
+  }
+  runner_->Finish(work->run, *this);
+  SettleAll(work);
+}
+
+// It is being closed. What its batch under way points at lies in the batch's own copy of the input.
+void Worker::ForgetConnection(net::Connection& connection) {
+  Work* const work = PeerOf(connection).under_way;
+  if (work == nullptr) return;
+  for (Source& source : work->sources) {
+    if (source.connection == &connection) source.connection = nullptr;
+  }
+}
+
+}  // namespace weft::server

@@ -1,0 +1,212 @@
+"""Servers whose queries go through plans with several stages, on whatever devices are here.
+
+Each is held to what the one-stage plan is held to: memcached's answers, linearizable histories,
+clients' libraries; while devices work, while they fail, and at low load.
+"""
+
+import contextlib
+import os
+import statistics
+import tempfile
+import time
+
+import clients_test
+import differential_test
+import harness
+import linearizability_test
+from harness import Server, Skip, check, check_equal
+
+ALL_ON_DEVICE = "[RV PP MM]cpu -> [IN.search KC RD IN.insert IN.delete]gpu0 -> [WR SD]cpu"
+MEGA_KV = "[RV PP MM]cpu -> [IN.search IN.insert IN.delete]gpu0 -> [KC RD WR SD]cpu"
+READS = "[RV PP MM]cpu -> [IN.search KC RD]gpu0 -> [IN.insert IN.delete WR SD]cpu"
+TWO_VISITS = (
+    "[RV PP MM]cpu -> [IN.search]gpu0 -> [KC IN.insert]cpu -> [RD]gpu0 -> [IN.delete WR SD]cpu"
+)
+CPU_STAGES = "[RV PP MM]cpu -> [IN.search KC IN.insert]cpu -> [RD IN.delete WR SD]cpu"
+PLANS = {
+    "all on the device": ALL_ON_DEVICE,
+    "Mega-KV": MEGA_KV,
+    "reads": READS,
+    "two visits": TWO_VISITS,
+    "stages on the cpu": CPU_STAGES,
+}
+
+
+def _devices():
+    """Those that a server starts with here."""
+    return ["cpu"] + (["opencl:0"] if _starts("opencl:0") else [])
+
+
+def _starts(device):
+    try:
+        with Server(flags=_flags(READS, device)):
+            return True
+    except RuntimeError:
+        print(f"note: --device {device} does not start here", flush=True)
+        return False
+
+
+def _flags(plan, device, batch_min=1):
+    return ["--plan", plan, "--device", device, "--device-batch-min", str(batch_min)]
+
+
+@contextlib.contextmanager
+def _environment(**values):
+    before = {name: os.environ.get(name) for name in values}
+    os.environ.update(values)
+    try:
+        yield
+    finally:
+        for name, value in before.items():
+            if value is None:
+                del os.environ[name]
+            else:
+                os.environ[name] = value
+
+
+@contextlib.contextmanager
+def _kernel_cache():
+    """OpenCL's compiled kernels go where they are forgotten."""
+    with tempfile.TemporaryDirectory() as folder:
+        with _environment(POCL_CACHE_DIR=os.environ.get("POCL_CACHE_DIR", folder)):
+            yield
+
+
+def _quoted(flags):
+    return " ".join(f"'{flag}'" for flag in flags)
+
+
+def test_every_plan_answers_as_memcached_does():
+    commands = 200_000 if os.environ.get("WEFT_TEST_LONG") else 8_000
+    with _kernel_cache():
+        for device in _devices():
+            for name, plan in PLANS.items():
+                with _environment(WEFT_FLAGS=_quoted(_flags(plan, device))):
+                    print(f"note: {device}, {name}: {differential_test.run(commands)}", flush=True)
+
+
+def test_histories_under_plans_are_linearizable():
+    notes = []
+    with _kernel_cache():
+        for device in _devices():
+            for plan in (ALL_ON_DEVICE, READS):
+                flags = _flags(plan, device)
+                with Server(memory_mb=256, threads=3, flags=flags) as server:
+                    notes.append(f"{device}: {linearizability_test.histories(server)}")
+                    check(_stat(server, "device:batches") > 0, "no batch went to the device")
+    return "; ".join(notes)
+
+
+def test_clients_are_served_by_a_plan():
+    """The clients' own tests, against a server with a plan."""
+    with _kernel_cache(), _environment(WEFT_FLAGS=_quoted(_flags(ALL_ON_DEVICE, _devices()[-1]))):
+        ran = 0
+        for name, test in harness.collect(vars(clients_test)):
+            try:
+                test()
+                ran += 1
+            except Skip as skip:
+                print(f"note: {name}: {skip}", flush=True)
+        check(ran > 0, "no client is installed")
+
+
+def _stat(server, name):
+    return int(server.stats(b"pipeline")[name])
+
+
+def _stats_text(server, name):
+    return server.stats(b"pipeline")[name]
+
+
+def _store_and_read(server, rounds):
+    """Pipelined stores, reads and deletes, each answer checked."""
+    with server.connect() as client:
+        for turn in range(rounds):
+            keys = [b"k%d" % (i * 7 % 500) for i in range(200)]
+            value = b"value %d" % turn
+            request = b"".join(
+                b"set %s 0 0 %d\r\n%s\r\nget %s\r\ndelete %s\r\nget %s\r\n"
+                % (key, len(value), value, key, key, key)
+                for key in keys
+            )
+            client.send(request)
+            answer = b"".join(
+                b"STORED\r\nVALUE %s 0 %d\r\n%s\r\nEND\r\nDELETED\r\nEND\r\n"
+                % (key, len(value), value)
+                for key in keys
+            )
+            check_equal(client.read_exactly(len(answer)), answer, f"round {turn}")
+
+
+def test_a_failing_device_loses_no_reply():
+    for faults in ("fail=7", "fail=5,refuse"):
+        with _environment(WEFT_DEVICE_FAULT=faults):
+            with Server(flags=_flags(ALL_ON_DEVICE, "cpu")) as server:
+                _store_and_read(server, 30)
+                linearizability_test.histories(server, "--histories", "100")
+                check(_stat(server, "gpu0:failures") > 0, "the drill did not take place")
+                check(_stat(server, "device:reruns") > 0, "nothing was run again")
+                check_equal(_stats_text(server, "gpu0:state"), "in use")
+
+
+def test_a_lost_device_is_retired_and_the_cpu_serves_on():
+    with _environment(WEFT_DEVICE_FAULT="lose=20"):
+        with Server(flags=_flags(ALL_ON_DEVICE, "cpu")) as server:
+            _store_and_read(server, 60)
+            check_equal(_stats_text(server, "gpu0:state"), "retired")
+            check(_stat(server, "device:refused") > 0, "the CPU served nothing in its place")
+            check("is used no more" in server.log(), server.log())
+
+
+def test_too_little_device_memory_is_said_at_the_start():
+    with _environment(WEFT_DEVICE_FAULT="memory=100000"):
+        try:
+            with Server(flags=_flags(ALL_ON_DEVICE, "cpu")):
+                check(False, "it started")
+        except RuntimeError as error:
+            check("no 1" in str(error) or "memory left" in str(error), str(error))
+
+
+def test_wrong_plans_and_devices_are_refused():
+    wrong = [
+        (["--plan", "[RV]cpu"], "is in no stage"),
+        (["--plan", READS], "0 devices are open"),
+        (_flags(READS, "opencl:99"), "opencl:99"),
+        (_flags(READS, "abacus"), "abacus"),
+        ([*_flags(READS, "cpu"), "--data", "/tmp/weft-never-made"], "--data with --plan"),
+        (["--steal", "perhaps"], "--steal is on or off"),
+    ]
+    for flags, words in wrong:
+        try:
+            with Server(flags=flags):
+                check(False, f"{flags} started")
+        except RuntimeError as error:
+            check(words in str(error), f"{flags}: {error}")
+
+
+def test_at_depth_one_a_plan_costs_no_time():
+    """The mean reply is within a tenth of the one-stage plan's: small batches stay on the CPU."""
+
+    def mean_us(client, count=1500):
+        begin = time.perf_counter()
+        for _ in range(count):
+            client.send(b"get key\r\n")
+            client.read_until(b"END\r\n")
+        return (time.perf_counter() - begin) / count * 1e6
+
+    with contextlib.ExitStack() as stack:
+        servers = [Server(), Server(flags=_flags(READS, "cpu", batch_min=64))]
+        clients = [stack.enter_context(stack.enter_context(s).connect()) for s in servers]
+        for client in clients:
+            client.set(b"key", b"value")
+        ratios = []
+        for _ in range(15):
+            one_stage, planned = (mean_us(client) for client in clients)
+            ratios.append(planned / one_stage)
+    middle = statistics.median(ratios)
+    check(middle <= 1.1, f"{middle:.2f} times the one-stage plan's: {ratios}")
+    return f"{middle:.3f} times the one-stage plan's mean reply, median of {len(ratios)}"
+
+
+if __name__ == "__main__":
+    harness.main(globals())
