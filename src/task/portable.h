@@ -126,13 +126,24 @@ WEFT_FN u32 LoadRelaxed32(WEFT_GLOBAL const u32* at) {
 #endif
 }
 
+#if defined(__OPENCL_VERSION__)
+// Makes the atomic change before it a full fence, as x86's locked instructions are by themselves.
+WEFT_FN void FenceBehindChange(void) {
+#ifndef __x86_64__
+  atomic_work_item_fence(CLK_GLOBAL_MEM_FENCE, memory_order_seq_cst, WEFT_SCOPE);
+#endif
+}
+#endif
+
 // Replaces `expected` by `desired` where it stands; true if it did. Sequentially consistent;
 // on x86 and on devices also a full fence, which FullFence is for elsewhere.
 WEFT_FN bool CompareAndSwap64(WEFT_GLOBAL u64* at, u64 expected, u64 desired) {
 #if defined(__OPENCL_VERSION__)
-  return atomic_compare_exchange_strong_explicit((WEFT_GLOBAL volatile atomic_ulong*)at, &expected,
-                                                 desired, memory_order_seq_cst,
-                                                 memory_order_seq_cst, WEFT_SCOPE);
+  const bool replaced = atomic_compare_exchange_strong_explicit(
+      (WEFT_GLOBAL volatile atomic_ulong*)at, &expected, desired, memory_order_seq_cst,
+      memory_order_seq_cst, WEFT_SCOPE);
+  FenceBehindChange();
+  return replaced;
 #elif defined(__CUDA_ARCH__)
   __threadfence_system();
   const u64 seen = atomicCAS_system((unsigned long long*)at, (unsigned long long)expected,
@@ -173,8 +184,10 @@ WEFT_FN u32 FetchOr32(WEFT_GLOBAL u32* at, u32 bits) {
 // Adds to a word; returns the word before. Sequentially consistent.
 WEFT_FN u32 FetchAdd32(WEFT_GLOBAL u32* at, u32 amount) {
 #if defined(__OPENCL_VERSION__)
-  return atomic_fetch_add_explicit((WEFT_GLOBAL volatile atomic_uint*)at, amount,
-                                   memory_order_seq_cst, WEFT_SCOPE);
+  const u32 before = atomic_fetch_add_explicit((WEFT_GLOBAL volatile atomic_uint*)at, amount,
+                                               memory_order_seq_cst, WEFT_SCOPE);
+  FenceBehindChange();
+  return before;
 #elif defined(__CUDA_ARCH__)
   __threadfence_system();
   return atomicAdd_system(at, amount);
