@@ -1,3 +1,4 @@
+// SelfTest of processor/self_test.h. A file called like that header would be taken for a test.
 #include "processor/self_test.h"
 
 #include <string>
