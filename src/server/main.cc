@@ -18,6 +18,7 @@
 #include "server/process.h"
 #include "server/server.h"
 #include "tool/db_command.h"
+#include "tool/devices_command.h"
 
 namespace weft::server {
 namespace {
@@ -142,6 +143,10 @@ int main(int argc, char** argv) {
     std::ios::sync_with_stdio(false);
     const weft::tool::Console console{weft::PosixFileSystem(), std::cout, std::cerr};
     return static_cast<int>(weft::tool::RunDb(console, {argv + 2, argv + argc}));
+  }
+  if (argc > 1 && std::string_view(argv[1]) == "devices") {
+    const weft::tool::Console console{weft::PosixFileSystem(), std::cout, std::cerr};
+    return static_cast<int>(weft::tool::RunDevices(console, {argv + 2, argv + argc}));
   }
   auto parsed = weft::server::ParseOptions(argc, argv);
   if (!parsed) {

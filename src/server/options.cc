@@ -180,8 +180,9 @@ Result<ParsedOptions> ParseOptions(int argc, const char* const* argv) {
   app.add_flag("-V,--version", version_flag, "print the version and end")
       ->trigger_on_parse();
   CLI::App* const serve = app.add_subcommand("serve", "serve clients of memcached");
-  // main hands its line to tool/db_command.h; here it is for the overview.
+  // main hands the lines of these to src/tool; here they are for the overview.
   app.add_subcommand("db", "look into, check, mend and change a durable store: weft db --help");
+  app.add_subcommand("devices", "list the processors of this machine, and test each");
   CLI::App* const version = app.add_subcommand("version", "print the version");
   CLI::App* const help = app.add_subcommand("help", "print this text");
   Given given;
