@@ -7,6 +7,10 @@
 //
 // Atomics   64-bit and 32-bit words only. Each verb says its order; what it pairs with is said
 //           where it is used. On a device the scope is the whole system, for coupled memory.
+//           CUDA: code that defines WEFT_DEVICE_HOME gets the scope of its device, which is far
+//           cheaper. That is right where index, log and columns lie in that device's memory and
+//           only its kernels touch them while they run: the host comes between launches, which
+//           order all.
 //           OpenCL C: the atomics of its versions 2.0 and 3.0, over all devices and the host. The
 //           older atom_ and mem_fence functions order nothing between work items (PoCL makes no
 //           instruction of mem_fence), so a compiler without the newer ones is not enough.
@@ -38,8 +42,19 @@ typedef ulong u64;
 #else
 #if defined(__CUDACC__)
 #define WEFT_FN static __host__ __device__ inline
+#define WEFT_LANE_FN static __device__ __forceinline__
+#define WEFT_UNROLL _Pragma("unroll")
+#ifdef WEFT_DEVICE_HOME
+#define WEFT_PTX_SCOPE "gpu"
+#else
+#define WEFT_PTX_SCOPE "sys"
+#endif
 #else
 #define WEFT_FN static inline __attribute__((always_inline))
+// A function that the lanes of a warp call in step: on the device alone where there is one.
+#define WEFT_LANE_FN static inline
+// The loop after it has a few rounds, which keep arrays in registers where they are written out.
+#define WEFT_UNROLL
 #endif
 #define WEFT_GLOBAL
 #define WEFT_TASK_BEGIN namespace weft::task {
@@ -93,8 +108,11 @@ WEFT_FN u64 LoadAcquire64(WEFT_GLOBAL const u64* at) {
   return atomic_load_explicit((WEFT_GLOBAL volatile atomic_ulong*)at, memory_order_acquire,
                               WEFT_SCOPE);
 #elif defined(__CUDA_ARCH__)
-  const u64 word = *(const volatile u64*)at;
-  __threadfence_system();
+  u64 word;
+  asm volatile("ld.acquire." WEFT_PTX_SCOPE ".u64 %0, [%1];"
+               : "=l"(word)
+               : "l"(at)
+               : "memory");
   return word;
 #else
   return __atomic_load_n(at, __ATOMIC_ACQUIRE);
@@ -106,8 +124,11 @@ WEFT_FN u32 LoadAcquire32(WEFT_GLOBAL const u32* at) {
   return atomic_load_explicit((WEFT_GLOBAL volatile atomic_uint*)at, memory_order_acquire,
                               WEFT_SCOPE);
 #elif defined(__CUDA_ARCH__)
-  const u32 word = *(const volatile u32*)at;
-  __threadfence_system();
+  u32 word;
+  asm volatile("ld.acquire." WEFT_PTX_SCOPE ".u32 %0, [%1];"
+               : "=r"(word)
+               : "l"(at)
+               : "memory");
   return word;
 #else
   return __atomic_load_n(at, __ATOMIC_ACQUIRE);
@@ -145,10 +166,14 @@ WEFT_FN bool CompareAndSwap64(WEFT_GLOBAL u64* at, u64 expected, u64 desired) {
   FenceBehindChange();
   return replaced;
 #elif defined(__CUDA_ARCH__)
-  __threadfence_system();
-  const u64 seen = atomicCAS_system((unsigned long long*)at, (unsigned long long)expected,
-                                    (unsigned long long)desired);
-  __threadfence_system();
+  u64 seen;
+  asm volatile(
+      "fence.sc." WEFT_PTX_SCOPE ";\n\t"
+      "atom.relaxed." WEFT_PTX_SCOPE ".cas.b64 %0, [%1], %2, %3;\n\t"
+      "fence.sc." WEFT_PTX_SCOPE ";"
+      : "=l"(seen)
+      : "l"(at), "l"(expected), "l"(desired)
+      : "memory");
   return seen == expected;
 #else
   return __atomic_compare_exchange_n(at, &expected, desired, false, __ATOMIC_SEQ_CST,
@@ -162,7 +187,12 @@ WEFT_FN bool CompareAndSwap32(WEFT_GLOBAL u32* at, u32 expected, u32 desired) {
                                                  desired, memory_order_seq_cst,
                                                  memory_order_seq_cst, WEFT_SCOPE);
 #elif defined(__CUDA_ARCH__)
-  return atomicCAS_system(at, expected, desired) == expected;
+  u32 seen;
+  asm volatile("atom.relaxed." WEFT_PTX_SCOPE ".cas.b32 %0, [%1], %2, %3;"
+               : "=r"(seen)
+               : "l"(at), "r"(expected), "r"(desired)
+               : "memory");
+  return seen == expected;
 #else
   return __atomic_compare_exchange_n(at, &expected, desired, false, __ATOMIC_SEQ_CST,
                                      __ATOMIC_SEQ_CST);
@@ -175,7 +205,12 @@ WEFT_FN u32 FetchOr32(WEFT_GLOBAL u32* at, u32 bits) {
   return atomic_fetch_or_explicit((WEFT_GLOBAL volatile atomic_uint*)at, bits,
                                   memory_order_seq_cst, WEFT_SCOPE);
 #elif defined(__CUDA_ARCH__)
-  return atomicOr_system(at, bits);
+  u32 before;
+  asm volatile("atom.relaxed." WEFT_PTX_SCOPE ".or.b32 %0, [%1], %2;"
+               : "=r"(before)
+               : "l"(at), "r"(bits)
+               : "memory");
+  return before;
 #else
   return __atomic_fetch_or(at, bits, __ATOMIC_SEQ_CST);
 #endif
@@ -189,8 +224,15 @@ WEFT_FN u32 FetchAdd32(WEFT_GLOBAL u32* at, u32 amount) {
   FenceBehindChange();
   return before;
 #elif defined(__CUDA_ARCH__)
-  __threadfence_system();
-  return atomicAdd_system(at, amount);
+  u32 before;
+  asm volatile(
+      "fence.sc." WEFT_PTX_SCOPE ";\n\t"
+      "atom.relaxed." WEFT_PTX_SCOPE ".add.u32 %0, [%1], %2;\n\t"
+      "fence.sc." WEFT_PTX_SCOPE ";"
+      : "=r"(before)
+      : "l"(at), "r"(amount)
+      : "memory");
+  return before;
 #else
   return __atomic_fetch_add(at, amount, __ATOMIC_SEQ_CST);
 #endif
@@ -201,7 +243,7 @@ WEFT_FN void FullFence(void) {
 #if defined(__OPENCL_VERSION__)
   atomic_work_item_fence(CLK_GLOBAL_MEM_FENCE, memory_order_seq_cst, WEFT_SCOPE);
 #elif defined(__CUDA_ARCH__)
-  __threadfence_system();
+  asm volatile("fence.sc." WEFT_PTX_SCOPE ";" ::: "memory");
 #elif defined(__SANITIZE_THREAD__)
   // The thread sanitizer does not model fences; every word it would order is itself atomic.
 #else
@@ -218,14 +260,17 @@ WEFT_FN void Prefetch(WEFT_GLOBAL const void* at) {
 #endif
 }
 
-// Little-endian words at any alignment.
+// Little-endian words at any alignment. CUDA reads the aligned words that the eight bytes lie in:
+// memory must be readable, and initialized, out to multiples of 8. Objects are padded so; a column
+// of keys that a kernel reads must begin and end on one.
 WEFT_FN u64 LoadBytes64(WEFT_GLOBAL const u8* at) {
 #if defined(__OPENCL_VERSION__)
   return as_ulong(vload8(0, at));
 #elif defined(__CUDA_ARCH__)
-  u64 word = 0;
-  for (u32 i = 0; i < 8; i++) word |= (u64)at[i] << (8 * i);
-  return word;
+  const u64* words = (const u64*)((u64)at & ~7ul);
+  const u32 shift = ((u32)(u64)at & 7) * 8;
+  if (shift == 0) return words[0];
+  return words[0] >> shift | words[1] << (64 - shift);
 #else
   u64 word;
   std::memcpy(&word, at, 8);
@@ -240,7 +285,10 @@ WEFT_FN void CopyBytes(WEFT_GLOBAL u8* to, WEFT_GLOBAL const u8* from, u32 bytes
   for (; i + 8 <= bytes; i += 8) vstore8(vload8(0, from + i), 0, to + i);
   for (; i < bytes; i++) to[i] = from[i];
 #elif defined(__CUDA_ARCH__)
-  for (u32 i = 0; i < bytes; i++) to[i] = from[i];
+  u32 i = 0;
+  for (; i < bytes && ((u64)(to + i) & 7) != 0; i++) to[i] = from[i];
+  for (; i + 8 <= bytes; i += 8) *(u64*)(to + i) = LoadBytes64(from + i);
+  for (; i < bytes; i++) to[i] = from[i];
 #else
   std::memcpy(to, from, bytes);
 #endif
