@@ -33,12 +33,16 @@ endif()
 
 add_library(weft_flags INTERFACE)
 target_include_directories(weft_flags INTERFACE ${CMAKE_SOURCE_DIR}/include ${CMAKE_SOURCE_DIR}/src)
-target_compile_options(weft_flags INTERFACE -Wall -Wextra -Wshadow -Wpointer-arith -Wcast-qual
-                       -fno-rtti -fno-omit-frame-pointer $<$<BOOL:${WEFT_WERROR}>:-Werror>)
+# nvcc knows none of these: src/processor/cuda has its own.
+function(weft_add_flags)
+  target_compile_options(weft_flags INTERFACE "$<$<COMPILE_LANGUAGE:C,CXX>:${ARGN}>")
+endfunction()
+weft_add_flags(-Wall -Wextra -Wshadow -Wpointer-arith -Wcast-qual -fno-rtti
+               -fno-omit-frame-pointer $<$<BOOL:${WEFT_WERROR}>:-Werror>)
 # g++ 12 warns of overlapping copies in std::string's own operator+, wrongly (GCC bug 105651).
-target_compile_options(weft_flags INTERFACE $<$<CXX_COMPILER_ID:GNU>:-Wno-restrict>)
+weft_add_flags($<$<CXX_COMPILER_ID:GNU>:-Wno-restrict>)
 if(WEFT_MARCH)
-  target_compile_options(weft_flags INTERFACE -march=${WEFT_MARCH})
+  weft_add_flags(-march=${WEFT_MARCH})
 endif()
 target_link_libraries(weft_flags INTERFACE Threads::Threads)
 
@@ -54,14 +58,17 @@ endif()
 
 # Configures cleanly without nvcc: a GPU adds speed, never a requirement.
 if(WEFT_CUDA)
-  include(CheckLanguage)
-  check_language(CUDA)
-  if(NOT CMAKE_CUDA_COMPILER)
-    message(STATUS "WEFT_CUDA: no CUDA compiler here, so this build runs on the CPU only")
-  elseif(NOT EXISTS ${CMAKE_SOURCE_DIR}/src/processor/CMakeLists.txt)
-    message(STATUS "WEFT_CUDA: there is no CUDA module to build yet")
-  else()
+  find_program(WEFT_NVCC nvcc HINTS /usr/local/cuda/bin)
+  if(WEFT_NVCC)
+    set(CMAKE_CUDA_COMPILER ${WEFT_NVCC})
+    set(CMAKE_CUDA_ARCHITECTURES 90 CACHE STRING "machine code and PTX of these are built")
     enable_language(CUDA)
+    if(NOT CMAKE_CUDA20_STANDARD_COMPILE_OPTION)  # CMake 3.25 does not know that nvcc has it
+      set(CMAKE_CUDA20_STANDARD_COMPILE_OPTION -std=c++20)
+      set(CMAKE_CUDA20_EXTENSION_COMPILE_OPTION -std=c++20)
+    endif()
+  else()
+    message(STATUS "WEFT_CUDA: no CUDA compiler here, so this build runs on the CPU only")
   endif()
 endif()
 

@@ -1,0 +1,86 @@
+#include <cuda_runtime.h>
+
+#include <utility>
+
+#include "processor/cuda/cuda_status.h"
+#include "processor/cuda/device_memory.h"
+
+namespace weft::processor {
+
+Status SetDevice(int number) {
+  WEFT_CUDA_TRY(cudaSetDevice(number));
+  return Status::Ok();
+}
+
+Result<DeviceFacts> FactsOfDevice() {
+  DeviceFacts facts;
+  int device = 0;
+  WEFT_CUDA_TRY(cudaGetDevice(&device));
+  cudaDeviceProp properties;
+  WEFT_CUDA_TRY(cudaGetDeviceProperties(&properties, device));
+  size_t free_bytes = 0, all_bytes = 0;
+  WEFT_CUDA_TRY(cudaMemGetInfo(&free_bytes, &all_bytes));
+  WEFT_CUDA_TRY(cudaDriverGetVersion(&facts.driver));
+  facts.name = properties.name;
+  facts.memory_bytes = all_bytes;
+  facts.free_bytes = free_bytes;
+  facts.cache_bytes = static_cast<uint64_t>(properties.l2CacheSize);
+  facts.multiprocessors = static_cast<uint32_t>(properties.multiProcessorCount);
+  return facts;
+}
+
+Status WaitForStream(CudaStream stream) {
+  WEFT_CUDA_TRY(cudaStreamSynchronize(stream));
+  return Status::Ok();
+}
+
+DeviceBuffer& DeviceBuffer::operator=(DeviceBuffer&& other) noexcept {
+  std::swap(data_, other.data_);
+  std::swap(size_, other.size_);
+  return *this;
+}
+
+DeviceBuffer::~DeviceBuffer() {
+  if (data_ != nullptr) cudaFree(data_);  // after a lost device there is nobody left to tell
+}
+
+Result<DeviceBuffer> DeviceBuffer::Create(size_t bytes) {
+  DeviceBuffer buffer;
+  WEFT_CUDA_TRY(cudaMalloc(&buffer.data_, bytes));
+  buffer.size_ = bytes;
+  return Result<DeviceBuffer>(std::move(buffer));
+}
+
+Status DeviceBuffer::CopyIn(const void* from, size_t bytes) {
+  WEFT_CUDA_TRY(cudaMemcpy(data_, from, bytes, cudaMemcpyHostToDevice));
+  return Status::Ok();
+}
+
+Status DeviceBuffer::CopyOut(void* to, size_t bytes) const {
+  WEFT_CUDA_TRY(cudaMemcpy(to, data_, bytes, cudaMemcpyDeviceToHost));
+  return Status::Ok();
+}
+
+Status DeviceBuffer::Fill(uint8_t byte, CudaStream stream) {
+  WEFT_CUDA_TRY(cudaMemsetAsync(data_, byte, size_, stream));
+  return Status::Ok();
+}
+
+PinnedBuffer& PinnedBuffer::operator=(PinnedBuffer&& other) noexcept {
+  std::swap(data_, other.data_);
+  std::swap(size_, other.size_);
+  return *this;
+}
+
+PinnedBuffer::~PinnedBuffer() {
+  if (data_ != nullptr) cudaFreeHost(data_);
+}
+
+Result<PinnedBuffer> PinnedBuffer::Create(size_t bytes) {
+  PinnedBuffer buffer;
+  WEFT_CUDA_TRY(cudaMallocHost(&buffer.data_, bytes));
+  buffer.size_ = bytes;
+  return Result<PinnedBuffer>(std::move(buffer));
+}
+
+}  // namespace weft::processor

@@ -1,0 +1,79 @@
+// processor/cuda/device_memory.h: memory of a CUDA device, and what a host does with it. No CUDA
+// header is needed to call.
+//
+// Threads   values; distinct ones may be used at once. All of it acts on the device that is current
+//           for the calling thread (SetDevice).
+// Errors    as processor/cuda/cuda_status.h says.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+#include "processor/cuda/kernels.h"
+#include "weft/status.h"
+
+namespace weft::processor {
+
+struct DeviceFacts {
+  std::string name;
+  uint64_t memory_bytes = 0;
+  uint64_t free_bytes = 0;
+  uint64_t cache_bytes = 0;  // of the second level
+  uint32_t multiprocessors = 0;
+  int driver = 0;  // CUDA version that the driver knows: 13000 is 13.0
+};
+
+// Makes device `number` the calling thread's. kUnsupported: there is none.
+Status SetDevice(int number);
+Result<DeviceFacts> FactsOfDevice();
+
+// Waits until all that was enqueued is done; tells what went wrong in it.
+Status WaitForStream(CudaStream stream);
+
+// A range of device memory, freed with its owner.
+class DeviceBuffer {
+ public:
+  DeviceBuffer() = default;
+  DeviceBuffer(DeviceBuffer&& other) noexcept { *this = std::move(other); }
+  DeviceBuffer& operator=(DeviceBuffer&& other) noexcept;
+  ~DeviceBuffer();
+
+  // Bytes of unknown content.
+  static Result<DeviceBuffer> Create(size_t bytes);
+
+  void* data() const { return data_; }
+  size_t size() const { return size_; }
+  template <typename T>
+  T* as() const {
+    return static_cast<T*>(data_);
+  }
+
+  // All of it, or its first bytes. Waits until done.
+  Status CopyIn(const void* from, size_t bytes);
+  Status CopyOut(void* to, size_t bytes) const;
+  // Enqueues.
+  Status Fill(uint8_t byte, CudaStream stream);
+
+ private:
+  void* data_ = nullptr;
+  size_t size_ = 0;
+};
+
+// Host memory that the device copies from and to at full speed.
+class PinnedBuffer {
+ public:
+  PinnedBuffer() = default;
+  PinnedBuffer(PinnedBuffer&& other) noexcept { *this = std::move(other); }
+  PinnedBuffer& operator=(PinnedBuffer&& other) noexcept;
+  ~PinnedBuffer();
+  static Result<PinnedBuffer> Create(size_t bytes);
+  void* data() const { return data_; }
+  size_t size() const { return size_; }
+
+ private:
+  void* data_ = nullptr;
+  size_t size_ = 0;
+};
+
+}  // namespace weft::processor

@@ -1,0 +1,30 @@
+// processor/cuda/kernels.h: the kernels, as a host calls them. No CUDA header is needed to call.
+//
+// Threads   any. A call enqueues on the stream and returns; nothing waits.
+// Errors    a launch that the driver refused. What a kernel itself did wrong is told by the next
+//           call that waits for the stream.
+#pragma once
+
+#include "processor/cuda/table_job.h"
+#include "weft/status.h"
+
+struct CUstream_st;  // what a cudaStream_t points at
+
+namespace weft::processor {
+
+using CudaStream = CUstream_st*;
+
+// The tuned kernels. The job's tasks choose:
+//   kRunSearch                                         word and position of a candidate
+//   kRunSearch | kRunCompare                           exact, no value
+//   ... | kRunRead                                     reads
+//   ... | kRunInsert                                   stores: two launches
+//   ... | kRunDelete                                   deletes
+//   ... | kRunRead | kRunInsert | kRunDelete           any mix: one kernel and the stores' second
+// and where all keys are 8, 16 or 32 bytes long (key_bytes_all), the one of that length.
+Status RunTable(const TableJob& job, CudaStream stream);
+
+// The single-source tasks, one lane a query: what the tuned kernels are held to.
+Status RunPlain(const task::QueryJob& job, CudaStream stream);
+
+}  // namespace weft::processor

@@ -1,0 +1,68 @@
+// processor/cuda/table_job.h: a batch of queries against a table in device memory, as the tuned
+// kernels take it: by value.
+//
+// It is a QueryJob (task/query_job.h) with three freedoms more: columns whose entries are all equal
+// may be left out, objects to store are handed over as key and value and written by the kernel, and
+// values may be gathered at a fixed stride. What the kernels answer is what RunQuery answers; a
+// test holds the two together.
+//
+// Memory    all of one device. Every array starts at a multiple of 16 bytes (that of cudaMalloc is
+//           256); keys and values end at one of 8, with initialized bytes.
+// Order     as QueryJob: queries run in any order, at once. Unless `repeats` is set, no key that
+// one
+//           query stores or deletes is asked for by another of the batch.
+// Units     bytes, but where "units" says 8-byte units.
+#pragma once
+
+#include "task/query_job.h"
+
+namespace weft::processor {
+
+struct TableJob {
+  task::IndexRef index;  // REQUIRES of stores: it is not growing
+  task::LogRef log;
+  uint32_t count = 0;  // at most kTableJobMax
+  uint32_t tasks = 0;  // kRun..., or-ed: which kernel; see RunTable in processor/cuda/kernels.h
+  uint32_t now_s = 0;
+  uint32_t notes = 0;  // as in QueryJob, with dice
+  uint32_t dice = 0;
+  uint32_t repeats = 0;  // 1: a key may be stored by several queries of the batch
+
+  // --- in ---
+  const uint64_t* hash = nullptr;
+  const uint8_t* keys = nullptr;
+  const uint32_t* key_at = nullptr;    // null: key i lies at i * RoundUp8(key_bytes_all)
+  const uint8_t* key_bytes = nullptr;  // null: all are key_bytes_all long
+  uint32_t key_bytes_all = 0;          // 0: of various lengths
+  uint32_t wanted_all = 0;             // where `wanted` is null
+  const uint8_t* wanted = nullptr;     // kWants...
+
+  // --- in, of stores: the kernel writes the object; `placed` is where ---
+  const uint8_t* store_values = nullptr;
+  const uint32_t* store_at = nullptr;  // units; null: value i lies at i * RoundUp8(store_bytes_all)
+  const uint32_t* store_bytes = nullptr;  // null: all are store_bytes_all long
+  uint32_t store_bytes_all = 0;
+  uint32_t log_align = 1;                  // units that each object starts at a multiple of: 1 to 8
+  const uint32_t* store_expiry = nullptr;  // seconds, 0: never; null: none ends
+  uint64_t* log_next = nullptr;            // units; the kernel takes space here; may pass log_end
+  uint64_t log_end = 0;                    // units
+
+  // --- out ---
+  uint8_t* result = nullptr;        // kResult..., zero before (kResultNone)
+  uint64_t* word = nullptr;         // as Columns::word; null: nobody asks, but of Search
+  uint64_t* position = nullptr;     // as Columns::position; null: nobody asks
+  uint64_t* placed = nullptr;       // of stores: location of the object written, 0: no room
+  uint32_t* value_at = nullptr;     // units; null where value_stride is set
+  uint8_t* values = nullptr;        // records as QueryJob gathers them
+  uint64_t* values_used = nullptr;  // units; null where value_stride is set
+  uint64_t values_capacity = 0;     // units
+  uint32_t value_stride = 0;        // units, even: record i lies at i * value_stride; 0: packed
+
+  // --- between the two passes of a job with stores ---
+  uint32_t* pending = nullptr;        // queries that the first pass left, at most `count`
+  uint64_t* pending_count = nullptr;  // zero before
+};
+
+inline constexpr uint32_t kTableJobMax = 0xffffff00u;
+
+}  // namespace weft::processor

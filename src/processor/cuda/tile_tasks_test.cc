@@ -1,0 +1,125 @@
+// The tuned tasks on a CPU: the very code of the kernels, with fibers for lanes.
+#include "processor/cuda/tile_tasks.h"
+
+#include <gtest/gtest.h>
+
+#include "processor/cuda/fiber_warp.h"
+#include "processor/cuda/table_scene.h"
+#include "task/test_table.h"
+
+namespace weft::processor {
+namespace {
+
+constexpr uint32_t kFinds = kRunSearch | kRunCompare;
+constexpr uint32_t kReads = kFinds | kRunRead;
+constexpr uint32_t kMixes = kReads | kRunInsert | kRunDelete;
+
+template <uint32_t kWords, uint32_t kTasks>
+void RunOnFibers(const TableJob& job, std::mt19937_64& random) {
+  tile::RunFiberWarps((job.count + 31) / 32, 6, random,
+                      [&](tile::FiberRing& ring, uint32_t lane, uint32_t warp) {
+                        tile::RunGroup<tile::FiberWarp, kWords, kTasks>(tile::FiberWarp(ring, lane),
+                                                                        job, warp * 32 + lane);
+                      });
+}
+
+template <uint32_t kTasks>
+void RunForKeys(const TableJob& job, std::mt19937_64& random) {
+  switch (job.key_bytes_all) {
+    case 8: return RunOnFibers<1, kTasks>(job, random);
+    case 16: return RunOnFibers<2, kTasks>(job, random);
+    case 32: return RunOnFibers<4, kTasks>(job, random);
+    default: return RunOnFibers<0, kTasks>(job, random);
+  }
+}
+
+void RunScene(Scene& scene, bool plain, std::mt19937_64& random) {
+  if (plain) {
+    const task::QueryJob job = scene.PlainJob();
+    for (uint32_t i = 0; i < job.end; i++) task::RunQuery(job, i);
+    return;
+  }
+  const TableJob job = scene.Job();
+  switch (job.tasks) {
+    case kRunSearch: return RunForKeys<kRunSearch>(job, random);
+    case kFinds: return RunForKeys<kFinds>(job, random);
+    case kReads: return RunForKeys<kReads>(job, random);
+    case kFinds | kRunDelete: return RunForKeys<kFinds | kRunDelete>(job, random);
+    case kFinds | kRunInsert: RunForKeys<kFinds | kRunInsert>(job, random); break;
+    default: RunForKeys<kMixes>(job, random); break;
+  }
+  for (uint64_t at = 0; at < *job.pending_count; at++) tile::FinishStore(job, job.pending[at]);
+}
+
+#ifdef WEFT_SANITIZED
+constexpr bool kFibers = false;  // the sanitizers do not follow fibers
+#else
+constexpr bool kFibers = true;
+#endif
+
+TEST(TileTasks, AnswerWhatTheSingleSourceTasksAndAModelAnswer) {
+  if (!kFibers) GTEST_SKIP() << "fibers are not for sanitizers";
+  std::mt19937_64 random(task::TestSeed());
+  for (const SceneShape& shape : SceneShapes(1)) {
+    const std::string wrong =
+        PlayScene(shape, task::Rounds(3), random,
+                  [&](Scene& scene, bool plain) { RunScene(scene, plain, random); });
+    ASSERT_EQ(wrong, "") << "keys of " << shape.key_bytes << ", values of " << shape.value_bytes
+                         << ", align " << shape.log_align << ", packed " << shape.packed
+                         << ", repeats " << shape.repeats << ", hash bits " << shape.hash_bits
+                         << ", policy " << shape.policy;
+  }
+}
+
+TEST(TileTasks, FullBucketsAreLeftToTheSecondPassWhichDisplaces) {
+  if (!kFibers) GTEST_SKIP() << "fibers are not for sanitizers";
+  std::mt19937_64 random(task::TestSeed());
+  SceneShape shape;
+  shape.key_bytes = 16;
+  shape.value_bytes = 8;
+  shape.keys = 4000;
+  shape.buckets = 64;
+  Scene scene(shape, random);
+  for (uint32_t batch = 0; batch < 12; batch++) {
+    scene.Draw(100, kFinds | kRunInsert, 0);
+    RunScene(scene, false, random);
+    ASSERT_EQ(scene.Check(false), "");
+    ASSERT_EQ(scene.CheckTable(), "");
+    // A query whose first bucket is full takes its second in the first pass.
+    if (batch == 2) {
+      EXPECT_LT(scene.finished(), 4u) << scene.stored();
+    }
+  }
+  EXPECT_GT(scene.finished(), 0u);
+  EXPECT_GT(scene.refused(), 0u);
+  EXPECT_GT(scene.stored(), 64u * 8 * 85 / 100);  // the load that displacement promises
+}
+
+TEST(TileTasks, SearchAloneGivesACandidateWithTheTag) {
+  if (!kFibers) GTEST_SKIP() << "fibers are not for sanitizers";
+  std::mt19937_64 random(task::TestSeed());
+  SceneShape shape;
+  shape.key_bytes = 16;
+  shape.value_bytes = 64;
+  Scene scene(shape, random);
+  scene.Draw(400, kFinds | kRunInsert, 0);
+  RunScene(scene, false, random);
+  ASSERT_EQ(scene.Check(false), "");
+  scene.Draw(500, kRunSearch, 0);
+  RunScene(scene, false, random);
+  const TableJob job = scene.Job();
+  uint32_t candidates = 0;
+  for (uint32_t i = 0; i < job.count; i++) {
+    if (job.wanted[i] == kWantsNothing) continue;
+    const std::string key(reinterpret_cast<const char*>(job.keys) + 16ul * i, 16);
+    const task::Found found = task::Find(job.index, job.log, job.hash[i], task::Bytes(key), 16);
+    if (found.slot == nullptr) continue;
+    ASSERT_EQ(task::SlotTag(job.word[i]), task::TagOfHash(job.hash[i]));
+    ASSERT_EQ(*task::SlotAtPosition(job.index, job.position[i]), job.word[i]);
+    candidates++;
+  }
+  EXPECT_GT(candidates, 100u);
+}
+
+}  // namespace
+}  // namespace weft::processor
