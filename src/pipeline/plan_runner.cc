@@ -1,5 +1,6 @@
 #include "pipeline/plan_runner.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "base/check.h"
@@ -62,6 +63,7 @@ Status PlanRunner::AddRun() {
   run->session_ = store_->NewSession();
   if (run->session_ == nullptr) return {Code::kNoMemory, "too many batches under way"};
   run->number_ = static_cast<uint32_t>(runs_.size());
+  run->stage_ticks_.resize(route_.steps.size());
   run->job_.on_done = options_.on_ready;
   runs_.push_back(std::move(run));
   return Status::Ok();
@@ -80,6 +82,7 @@ void PlanRunner::Begin(BatchRun* run) {
   batch.ClearResults();
   under_way_++;
   run->step_ = 0;
+  std::fill(run->stage_ticks_.begin(), run->stage_ticks_.end(), uint64_t{0});
   const bool places = !route_.steps.empty() && (route_.Has(kRunInsert) || route_.steps[0].places);
   if (places && !batch.has_barrier()) {
     const uint64_t start = base::ReadTicks();
@@ -94,11 +97,12 @@ void PlanRunner::Begin(BatchRun* run) {
 void PlanRunner::Continue(BatchRun* run) {
   while (run->step_ < route_.steps.size()) {
     const Step& step = route_.steps[run->step_];
+    run->started_ = base::ReadTicks();
     if (step.tasks != 0 && run->batch().size() != 0) {
       if (step.device != nullptr && StartOnDevice(run, step)) return;
       if (step.device == nullptr) RunOnCpu(run, step.tasks, false);
     }
-    run->step_++;
+    run->stage_ticks_[run->step_++] = base::ReadTicks() - run->started_;
   }
   run->at_ = BatchRun::At::kLastStage;
   run->batch().set_searched(route_.Has(kRunSearch));
@@ -120,7 +124,6 @@ bool PlanRunner::StartOnDevice(BatchRun* run, const Step& step) {
     const bool shared = options_.steal && step.device->description().steals;
     if (!shared) query.set_claims = nullptr;
     run->sets_left_ = shared ? task::SetCount(query) : 0;
-    run->started_ = base::ReadTicks();
     run->at_ = BatchRun::At::kDevice;
     if (step.device->Start(&run->job_).ok()) return true;
   } else {
@@ -143,10 +146,14 @@ void PlanRunner::TakeFromDevice(BatchRun* run) {
   step.device->Note(run->job_);
   counters_.device_batches.Add(1);
   counters_.device_queries.Add(run->batch().size());
-  counters_.device_ticks.Add(run->job_.ended_ticks() - run->started_);
+  uint64_t& ticks = run->stage_ticks_[run->step_];
+  ticks = run->job_.ended_ticks() - run->started_;
+  counters_.device_ticks.Add(ticks);
   if (!run->job_.status().ok()) {
+    const uint64_t start = base::ReadTicks();
     counters_.reruns.Add(1);
     RunOnCpu(run, step.tasks, true);
+    ticks += base::ReadTicks() - start;
   }
 }
 

@@ -34,6 +34,10 @@ class BatchRun {
   Batch& batch() { return *batch_; }
   cache::Session& session() { return *session_; }
   uint32_t number() const { return number_; }
+  // Ticks that each stage before the last has taken in this batch; 0: it is still to come, or was
+  // left to the last. Of one on a device, with the wait for the device; of the first, without RV,
+  // PP and MM, and what goes with them.
+  std::span<const uint64_t> stage_ticks() const { return stage_ticks_; }
 
  private:
   friend class PlanRunner;
@@ -46,7 +50,8 @@ class BatchRun {
   At at_ = At::kFree;
   size_t step_ = 0;         // of the route
   uint32_t sets_left_ = 0;  // of the job, that Help has not tried
-  uint64_t started_ = 0;    // ticks at which the device's stage began
+  uint64_t started_ = 0;    // ticks at which the stage began
+  std::vector<uint64_t> stage_ticks_;
 };
 
 // What became of the stages on devices; one writer, any readers.

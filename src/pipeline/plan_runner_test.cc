@@ -296,5 +296,31 @@ TEST(PlanRunner, TheCpuStealsFromTheDevice) {
   EXPECT_EQ(sink.written, 1000u);
 }
 
+TEST(PlanRunner, EachStageIsTimed) {
+  const auto store = OpenStore(WeakHash(64));
+  Devices devices(processor::NewCpuProcessor());
+  TaskTimes times;
+  auto plan = Plan::Parse(
+      "[RV PP MM]cpu → [IN.search]cpu → [KC RD]gpu0 → [IN.insert IN.delete WR SD]cpu");
+  auto runner = PlanRunner::Create(store.get(), &times, *plan, devices.list(), {});
+  ASSERT_TRUE(runner.has_value());
+  BatchRun* const run = (*runner)->Free();
+  run->batch().Clear();
+  run->batch().AddSource(kMuchRoom);
+  run->batch().AddRead(0, 0, "key", store->HashOf("key"));
+  (*runner)->Begin(run);
+  EXPECT_GT(run->stage_ticks()[1], 0u);
+  (*runner)->Wait();
+  ASSERT_EQ((*runner)->Ready(), run);
+  ASSERT_EQ(run->stage_ticks().size(), 3u);
+  EXPECT_GT(run->stage_ticks()[2], 0u);
+  EXPECT_EQ(run->stage_ticks()[2], (*runner)->counters().device_ticks.value());
+  struct Ignoring : Sink {
+    void Write(Batch&, uint32_t, uint32_t, cache::Session&) override {}
+    void RunOther(Batch&, uint32_t, cache::Session&) override {}
+  } sink;
+  (*runner)->Finish(run, sink);
+}
+
 }  // namespace
 }  // namespace weft::pipeline
