@@ -38,6 +38,7 @@ inline constexpr double kZipfTheta = 0.99;
 inline constexpr uint64_t kPipelineMemoryMb = 1908;
 inline constexpr double kPipelineIntervalUs = 1000;
 inline constexpr uint64_t kPipelineRing = 1 << 20;
+inline constexpr uint32_t kPipelineBatchMax = 16384;
 
 // Memory and hit ratio
 inline constexpr uint64_t kMemoryItems = 5'000'000;

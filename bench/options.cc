@@ -49,6 +49,7 @@ struct Arguments {
   bool quick = false;
   PipelineOptions pipeline;
   std::string verify = "all";
+  std::string steal = "on";
   DurableOptions durable;
   CompactionOptions compaction;
   std::string results = WEFT_SOURCE_DIR "/bench/results";
@@ -94,6 +95,7 @@ PipelineOptions PipelineOptionsOf(const Arguments& a) {
   options.seed = a.seed;
   options.cpus = ParseCpuList(a.embedded_cpus);
   options.huge_pages = !a.small_pages;
+  options.steal = a.steal == "on";
   options.verify = a.verify == "all" ? Verify::kAll : Verify::kSampled;
   return options;
 }
@@ -347,6 +349,14 @@ void AddPipeline(CLI::App* app, Arguments* a) {
       ->delimiter(',');
   app->add_option("--plan", pipeline.plans, "compared with one stage on the cpu; repeatable")
       ->expected(1)->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+  app->add_option("--device", pipeline.devices, "gpu0, gpu1, ... of the plans; repeatable")
+      ->expected(1)->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+  app->add_option("--steal", a->steal, "on, off: the CPU takes sets of a device's stage")
+      ->check(CLI::IsMember({"on", "off"}))->capture_default_str();
+  app->add_option("--batches", pipeline.batches, "of a thread under way; 0: one a stage")
+      ->check(CLI::Range(0, 64))->capture_default_str();
+  app->add_option("--batch-max", pipeline.batch_max, "queries, of plans with several stages")
+      ->check(CLI::Range(64, 1 << 20))->capture_default_str();
   app->add_option("-m,--memory-mb", pipeline.memory_mb, "filled with objects")
       ->check(CLI::Range(16, 1 << 24))->capture_default_str();
   app->add_option("--fill", pipeline.fill, "share of the objects that fit")

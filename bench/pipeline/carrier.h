@@ -13,27 +13,43 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
+#include <span>
 
 #include "cache/store.h"
-#include "pipeline/batch.h"
-#include "pipeline/cpu_stage.h"
-#include "pipeline/plan.h"
+#include "pipeline/plan_runner.h"
 
 namespace weft::bench {
+
+// For plans with several stages.
+struct CarrierOptions {
+  std::span<processor::Guard* const> devices;
+  uint32_t batches = 0;      // under way; 0: one a stage
+  uint32_t queries_max = 0;  // of a batch
+  uint32_t value_bytes = 0;  // of a query, for RD on a device
+  bool steal = true;
+  uint32_t dice = 0;                     // differs from worker to worker
+  std::function<void()> on_device_done;  // a job is done; on a thread of the device's
+};
 
 class Carrier {
  public:
   static constexpr uint32_t kNone = UINT32_MAX;
 
-  // kUnsupported for a plan that cannot be carried out here, kNoMemory where the store can have no
-  // more sessions.
-  static Result<std::unique_ptr<Carrier>> Create(cache::Store* store, const pipeline::Plan& plan);
+  // What PlanRunner::Create says where the plan and the devices don't go together, kNoMemory where
+  // the store can have no more sessions or a device has too little memory.
+  static Result<std::unique_ptr<Carrier>> Create(cache::Store* store, const pipeline::Plan& plan,
+                                                 const CarrierOptions& options);
   virtual ~Carrier() = default;
 
   virtual uint32_t flights() const = 0;      // numbers are [0, flights())
   virtual uint32_t queries_max() const = 0;  // of a batch; a multiple of kSetQueries
   virtual pipeline::Batch& batch(uint32_t flight) = 0;
+  // Ticks that each stage before the last has taken in the batch, as BatchRun has them.
+  virtual std::span<const uint64_t> stage_ticks(uint32_t flight) const = 0;
+  // Null: no stage is on a device.
+  virtual const pipeline::RunnerCounters* counters() const = 0;
   // Time of the tasks so far; RV, PP and SD are for the owner of the queries to add.
   virtual pipeline::TaskTimes& times() = 0;
 

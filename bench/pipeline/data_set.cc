@@ -81,21 +81,18 @@ class Loader : public pipeline::Sink {
   uint64_t failed_ = 0;
 };
 
-}  // namespace
-
-uint64_t ObjectsThatFit(uint64_t memory_bytes, uint32_t object_bytes, uint32_t lanes) {
-  const double per_object = object_bytes + kIndexBytesPerObject;
-  const auto log_bytes =
-      static_cast<uint64_t>(static_cast<double>(memory_bytes) * object_bytes / per_object);
-  const cache::LogGeometry log = cache::GeometryFor(log_bytes, lanes, kObjectBytesMax);
-  // Open ones of both generations, and those that the log and eviction keep free ahead of need.
-  const uint64_t spare_bytes = (6 * uint64_t{log.lanes} + 8) * log.segment_bytes;
-  if (spare_bytes >= log_bytes) return 0;
+// Objects of `object_bytes` that an empty store, its index made, can hold.
+uint64_t ObjectsThatFit(cache::Store* store, uint32_t object_bytes) {
+  const cache::LogGeometry& log = store->log().geometry();
+  const uint64_t segments =
+      (store->memory_limit() - store->Stats().memory_bytes) / log.segment_bytes;
+  // The log's reserve, what eviction keeps free ahead of need, and the segments that are open.
+  const uint64_t spare = 6 * uint64_t{log.lanes} + 8;
   // No object lies across two segments.
-  const double used = static_cast<double>(log.segment_bytes / object_bytes * object_bytes) /
-                      static_cast<double>(log.segment_bytes);
-  return static_cast<uint64_t>(static_cast<double>(log_bytes - spare_bytes) * used / object_bytes);
+  return segments <= spare ? 0 : (segments - spare) * (log.segment_bytes / object_bytes);
 }
+
+}  // namespace
 
 Result<std::unique_ptr<DataSet>> DataSet::Load(const Workload& workload,
                                                const DataSetOptions& options) {
@@ -104,16 +101,16 @@ Result<std::unique_ptr<DataSet>> DataSet::Load(const Workload& workload,
   cache_options.object_bytes_max = kObjectBytesMax;
   cache_options.append_lanes = static_cast<uint32_t>(options.threads);
   cache_options.huge_pages = options.huge_pages;
-  const uint64_t fit =
-      ObjectsThatFit(options.memory_bytes, LogBytes(workload), cache_options.append_lanes);
-  const auto objects = static_cast<uint64_t>(options.fill * static_cast<double>(fit));
+  cache_options.expected_items = static_cast<uint64_t>(static_cast<double>(options.memory_bytes) /
+                                                       (LogBytes(workload) + kIndexBytesPerObject));
+  auto store = cache::Store::Open(cache_options, options.pages);
+  if (!store) return store.error();
+  const auto objects = static_cast<uint64_t>(
+      options.fill * static_cast<double>(ObjectsThatFit(store->get(), LogBytes(workload))));
   if (objects < 2 || objects > UINT32_MAX)
     return Status(Code::kInvalidArgument,
                   fmt::format("{} objects of {} would fit {} MiB: 2 to {} are possible", objects,
                               workload.name, options.memory_bytes >> 20, UINT32_MAX));
-  cache_options.expected_items = objects;
-  auto store = cache::Store::Open(cache_options, options.pages);
-  if (!store) return store.error();
   // The constructor is private so that no data set exists without its objects; owned at once.
   auto data = std::unique_ptr<DataSet>(new DataSet);
   data->store_ = std::move(*store);

@@ -65,7 +65,4 @@ class DataSet {
   std::array<Passes, kWriters> passes_;
 };
 
-// Objects of `object_bytes` in the log that fit `memory_bytes`, when `lanes` threads write.
-uint64_t ObjectsThatFit(uint64_t memory_bytes, uint32_t object_bytes, uint32_t lanes);
-
 }  // namespace weft::bench

@@ -32,6 +32,7 @@ double Figures::TaskNs(pipeline::Task task) const {
 double Figures::Busy() const { return Share(Ns(busy_ticks), wall_ns); }
 double Figures::Verifying() const { return Share(Ns(verify_ticks), wall_ns); }
 double Figures::LetRun() const { return Share(cpu_s * 1e9, wall_ns); }
+double Figures::DeviceBusy() const { return Share(static_cast<double>(device_busy_ns), turns_ns); }
 
 void Figures::Merge(const Figures& other) {
   gets += other.gets;
@@ -44,6 +45,11 @@ void Figures::Merge(const Figures& other) {
   stage_ticks.resize(std::max(stage_ticks.size(), other.stage_ticks.size()));
   for (size_t i = 0; i < other.stage_ticks.size(); ++i) stage_ticks[i] += other.stage_ticks[i];
   for (size_t i = 0; i < task_ns.size(); ++i) task_ns[i] += other.task_ns[i];
+  device_queries += other.device_queries;
+  stolen_queries += other.stolen_queries;
+  reruns += other.reruns;
+  device_busy_ns += other.device_busy_ns;
+  turns_ns += other.turns_ns;
   const uint64_t sizes =
       uint64_t{batch_queries} * workers + uint64_t{other.batch_queries} * other.workers;
   workers += other.workers;
@@ -77,6 +83,10 @@ nlohmann::json ToJson(const Figures& figures) {
           {"latency_us_p99", static_cast<double>(figures.latency_ns.Percentile(99)) * 1e-3},
           {"stage_us", stages},
           {"task_ns", tasks},
+          {"device_queries", figures.device_queries},
+          {"stolen_queries", figures.stolen_queries},
+          {"reruns", figures.reruns},
+          {"device_busy", figures.DeviceBusy()},
           {"cpu_busy", figures.Busy()},
           {"verifying", figures.Verifying()},
           {"let_run", figures.LetRun()}};

@@ -30,6 +30,13 @@ struct Figures {
   std::vector<uint64_t> stage_ticks;  // all batches together, by stage
   std::array<uint64_t, pipeline::kTaskCount> task_ns{};  // all queries together
 
+  // Stages on devices.
+  uint64_t device_queries = 0;
+  uint64_t stolen_queries = 0;  // of these, run by the CPU beside the device
+  uint64_t reruns = 0;          // stages that were done again on the CPU
+  uint64_t device_busy_ns = 0;  // of turns_ns, some job was with a device
+  uint64_t turns_ns = 0;
+
   // Workers.
   uint32_t workers = 0;
   double rate = 0;          // queries a second: the sum of the workers'
@@ -51,6 +58,8 @@ struct Figures {
   double Busy() const;
   double Verifying() const;
   double LetRun() const;
+  // Share of the time that a device had work.
+  double DeviceBusy() const;
 
   void Merge(const Figures& other);
 };

@@ -15,6 +15,7 @@ struct Line {
   std::string workload;
   size_t plan;
   double ratio;
+  bool kept;  // the interval
   Figures figures;
 };
 
@@ -43,8 +44,17 @@ Result<std::vector<Workload>> ParseWorkloads(const PipelineOptions& options) {
   return workloads;
 }
 
+nlohmann::json DevicesJson(const Devices& devices) {
+  nlohmann::json list = nlohmann::json::array();
+  for (const processor::Guard* guard : devices.guards()) {
+    const processor::Description& device = guard->description();
+    list.push_back({{"name", device.name}, {"hardware", device.hardware}});
+  }
+  return list;
+}
+
 nlohmann::json DetailsOf(const PipelineOptions& options, const Workload& workload,
-                         const DataSet& data) {
+                         const Devices& devices, const DataSet& data) {
   return {{"workload", workload.name},
           {"memory_mb", options.memory_mb},
           {"objects", data.objects()},
@@ -52,6 +62,8 @@ nlohmann::json DetailsOf(const PipelineOptions& options, const Workload& workloa
           {"load_s", data.load_s()},
           {"evictions", data.evictions()},
           {"threads", options.threads},
+          {"devices", DevicesJson(devices)},
+          {"steal", options.steal},
           {"more_threads_than_cpus", options.threads > ThisMachine().cpus},
           {"interval_us", options.interval_us},
           {"ring", options.ring},
@@ -83,10 +95,15 @@ Row MakeRow(const Workload& workload, size_t plan, const std::vector<PlanFigures
   return row;
 }
 
+// "120 [300] 80": the bound in brackets.
 std::string StagesText(const Figures& figures) {
   std::string text;
-  for (size_t i = 0; i < figures.stage_ticks.size(); ++i)
-    text += fmt::format("{}{:.0f}", i == 0 ? "" : "+", figures.StageUs(i));
+  for (size_t i = 0; i < figures.stage_ticks.size(); ++i) {
+    const double us = figures.StageUs(i);
+    const std::string stage = fmt::format("{:.0f}", us);
+    if (i != 0) text += ' ';
+    text += us >= figures.LongestStageUs() ? "[" + stage + "]" : stage;
+  }
   return text;
 }
 
@@ -100,6 +117,14 @@ void PrintTasks(const Figures& figures) {
   }
   fmt::print("\n    {} replies verified whole in {:.0f} % of the time; cpu busy {:.0f} %\n",
              figures.verified_whole, 100 * figures.Verifying(), 100 * figures.Busy());
+  if (figures.device_queries != 0)
+    fmt::print(
+        "    devices had work {:.0f} % of the time; {:.1f} % of their queries stolen, {} "
+        "stages rerun\n",
+        100 * figures.DeviceBusy(),
+        100 * static_cast<double>(figures.stolen_queries) /
+            static_cast<double>(figures.device_queries),
+        figures.reruns);
   if (figures.LetRun() < 0.97)
     fmt::print("    the machine was shared: threads ran {:.0f} % of the time\n",
                100 * figures.LetRun());
@@ -112,9 +137,9 @@ void PrintTable(const std::vector<pipeline::Plan>& plans, const std::vector<Line
              "M queries/s", "ratio", "batch", "mean us", "p50 us", "p99 us", "hits %", "stages us");
   for (const Line& line : lines) {
     const Figures& figures = line.figures;
-    fmt::print("{:<12} {:>4} {:>12.2f} {:>7.2f} {:>7} {:>8.0f} {:>8.0f} {:>8.0f} {:>7.2f}  {}\n",
+    fmt::print("{:<12} {:>4} {:>12.2f} {:>7.2f} {:>7} {:>8.0f}{} {:>7.0f} {:>8.0f} {:>7.2f}  {}\n",
                line.workload, line.plan, figures.rate * 1e-6, line.ratio, figures.batch_queries,
-               figures.latency_ns.Mean() * 1e-3,
+               figures.latency_ns.Mean() * 1e-3, line.kept ? " " : "!",
                static_cast<double>(figures.latency_ns.Percentile(50)) * 1e-3,
                static_cast<double>(figures.latency_ns.Percentile(99)) * 1e-3,
                100 * figures.hit_ratio(), StagesText(figures));
@@ -125,13 +150,13 @@ void PrintTable(const std::vector<pipeline::Plan>& plans, const std::vector<Line
 // can do with them.
 struct Bed {
   std::unique_ptr<DataSet> data;
-  std::unique_ptr<KeyPicker> picker;
+  std::unique_ptr<KeyPicker> uniform, zipf;  // the latter takes seconds to make
   uint32_t key_bytes = 0;
   bool is_written = false;  // a workload with SETs ran on it
-  bool is_zipf = false;
 };
 
-Status Prepare(const PipelineOptions& options, const Workload& workload, Bed* bed) {
+Status Prepare(const PipelineOptions& options, const Workload& workload, Devices* devices,
+               Bed* bed) {
   if (bed->data == nullptr || bed->is_written || bed->key_bytes != workload.key_bytes) {
     bed->data.reset();  // first, for its memory
     DataSetOptions data_options;
@@ -139,15 +164,15 @@ Status Prepare(const PipelineOptions& options, const Workload& workload, Bed* be
     data_options.fill = options.fill;
     data_options.threads = options.threads;
     data_options.huge_pages = options.huge_pages;
+    data_options.pages = devices->pages();
     auto data = DataSet::Load(workload, data_options);
     if (!data) return data.error();
     bed->data = std::move(*data);
     bed->key_bytes = workload.key_bytes;
   }
-  if (bed->picker == nullptr || bed->is_zipf != workload.zipf ||
-      bed->picker->keys() != bed->data->objects())
-    bed->picker = std::make_unique<KeyPicker>(bed->data->objects(), workload.zipf);
-  bed->is_zipf = workload.zipf;
+  std::unique_ptr<KeyPicker>& picker = workload.zipf ? bed->zipf : bed->uniform;
+  if (picker == nullptr || picker->keys() != bed->data->objects())
+    picker = std::make_unique<KeyPicker>(bed->data->objects(), workload.zipf);
   bed->is_written = workload.get_share < 1;
   return Status::Ok();
 }
@@ -170,20 +195,26 @@ Status RunPipeline(const PipelineOptions& given, Report& report) {
   if (!plans) return plans.error();
   auto workloads = ParseWorkloads(options);
   if (!workloads) return workloads.error();
+  auto devices = Devices::Open(options.devices);
+  if (!devices) return devices.error();
   std::vector<Line> lines;
-  Bed bed;
+  Bed bed;  // its memory may be the devices'
   for (const Workload& workload : *workloads) {
-    if (Status status = Prepare(options, workload, &bed); !status.ok()) return status;
-    auto all = RunTurns(options, workload, *bed.picker, *plans, bed.data.get());
+    if (Status status = Prepare(options, workload, devices->get(), &bed); !status.ok())
+      return status;
+    auto all = RunTurns(options, workload, *(workload.zipf ? bed.zipf : bed.uniform), *plans,
+                        devices->get(), bed.data.get());
     if (!all)
       return Status(all.error().code(),
                     fmt::format("{}: {}", workload.name, all.error().message()));
     for (size_t p = 0; p < plans->size(); ++p) {
-      nlohmann::json details = DetailsOf(options, workload, *bed.data);
+      nlohmann::json details = DetailsOf(options, workload, **devices, *bed.data);
       details["plan"] = (*plans)[p].ToText();
+      const bool kept = (*all)[p].figures.latency_ns.Mean() * 1e-3 <= options.interval_us;
+      details["interval_kept"] = kept;
       report.Add(MakeRow(workload, p, *all, std::move(details)));
       PrintTasks((*all)[p].figures);
-      lines.push_back({workload.name, p, (*all)[p].rates.Median() / (*all)[0].rates.Median(),
+      lines.push_back({workload.name, p, (*all)[p].rates.Median() / (*all)[0].rates.Median(), kept,
                        (*all)[p].figures});
     }
   }

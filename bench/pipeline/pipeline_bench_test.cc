@@ -61,20 +61,46 @@ TEST(PipelineBench, EveryWorkloadRunsAndEveryReplyIsVerified) {
   EXPECT_EQ(names.size(), 24u);
 }
 
-TEST(PipelineBench, APlanRunsAgainstTheOneStageOne) {
+constexpr char kDevicePlan[] =
+    "[RV PP MM]cpu -> [IN.search IN.insert IN.delete KC RD]gpu0 -> [WR SD]cpu";
+
+TEST(PipelineBench, PlansRunAgainstTheOneStageOne) {
   PipelineOptions options = Small();
-  options.workloads = {"K16-G95-S"};
-  options.plans = {pipeline::Plan::OneStageCpu().ToText()};
+  options.workloads = {"K16-G50-S"};
+  options.plans = {kDevicePlan, "[RV PP MM IN.search]cpu -> [IN.insert IN.delete KC RD WR SD]cpu"};
+  options.devices = {"cpu"};
   options.verify = Verify::kSampled;
   Status status;
   const auto lines = RowsOf(options, &status);
   ASSERT_TRUE(status.ok()) << status.ToString();
-  ASSERT_EQ(lines.size(), 2u);
+  ASSERT_EQ(lines.size(), 3u);
+  for (size_t plan = 0; plan < 3; ++plan) {
+    const auto& details = lines[plan]["details"];
+    const double queries = details["queries"], verified = details["verified_whole"];
+    EXPECT_NEAR(verified * Worker::kSampled / queries, 1, 0.2);
+    EXPECT_EQ(details["stage_us"].size(), std::vector<size_t>({1, 3, 2})[plan]);
+    for (const double us : details["stage_us"]) EXPECT_GT(us, 0);
+    EXPECT_EQ(details["sets_refused"], 0);
+    EXPECT_EQ(details["reruns"], 0);
+    EXPECT_EQ(details["device_busy"] > 0, plan == 1);
+  }
+  EXPECT_LE(lines[1]["details"]["device_busy"], 1.0);
   EXPECT_GT(lines[1]["judged"], 0);
-  const auto& details = lines[1]["details"];
-  const double queries = details["queries"];
-  const double verified = details["verified_whole"];
-  EXPECT_NEAR(verified * Worker::kSampled / queries, 1, 0.2);
+  EXPECT_GT(lines[1]["details"]["device_queries"], 0);
+}
+
+TEST(PipelineBench, APlanWithoutItsDeviceIsRefused) {
+  PipelineOptions options = Small();
+  options.workloads = {"K16-G50-S"};
+  options.plans = {kDevicePlan};
+  Status status;
+  RowsOf(options, &status);
+  EXPECT_EQ(status.code(), Code::kInvalidArgument);
+  EXPECT_NE(status.message().find("gpu0"), std::string::npos) << status.ToString();
+  options.devices = {"abacus"};
+  RowsOf(options, &status);
+  EXPECT_EQ(status.code(), Code::kInvalidArgument);
+  EXPECT_NE(status.message().find("abacus"), std::string::npos) << status.ToString();
 }
 
 TEST(PipelineBench, BadPlansAndWorkloadsAreRefusedWithTheReason) {
@@ -100,13 +126,15 @@ class Spoiled : public testing::Test {
     auto data = DataSet::Load(workload_, data_options);
     ASSERT_TRUE(data);
     data_ = std::move(*data);
+    devices_ = std::move(*Devices::Open({}));
     EXPECT_EQ(data_->evictions(), 0u);
   }
 
   Status RunAll() {
     PipelineOptions options = Small();
     const KeyPicker picker(data_->objects(), false);
-    auto all = RunTurns(options, workload_, picker, {pipeline::Plan::OneStageCpu()}, data_.get());
+    auto all = RunTurns(options, workload_, picker, {pipeline::Plan::OneStageCpu()}, devices_.get(),
+                        data_.get());
     return all ? Status::Ok() : all.error();
   }
   std::string Key(uint64_t number) {
@@ -130,6 +158,7 @@ class Spoiled : public testing::Test {
   }
 
   const Workload workload_ = *ParseWorkload("K16-G95-U");
+  std::unique_ptr<Devices> devices_;
   std::unique_ptr<DataSet> data_;
 };
 
@@ -159,19 +188,20 @@ TEST_F(Spoiled, AMissWithoutEvictionsEndsTheRun) {
 
 // As many objects as fit are loaded: none is evicted again, and little memory is left over.
 TEST(DataSet, FillsTheMemoryWithoutEvictions) {
-  for (const char* name : {"K8-G100-U", "K16-G100-U", "K32-G100-U", "K128-G100-U"}) {
-    const Workload workload = *ParseWorkload(name);
-    DataSetOptions options;
-    options.memory_bytes = kMemoryMb << 20;
-    options.threads = 2;
-    auto data = DataSet::Load(workload, options);
-    ASSERT_TRUE(data) << data.error().ToString();
-    const CacheStats stats = (*data)->store().Stats();
-    EXPECT_EQ(stats.evictions, 0u) << name;
-    EXPECT_EQ(stats.items, (*data)->objects()) << name;
-    const auto used = static_cast<double>(stats.object_bytes + stats.index_buckets * 64);
-    EXPECT_GT(used / static_cast<double>(options.memory_bytes), 0.8) << name;
-  }
+  for (const int threads : {1, 3})
+    for (const char* name : {"K8-G100-U", "K16-G100-U", "K32-G100-U", "K128-G100-U"}) {
+      const Workload workload = *ParseWorkload(name);
+      DataSetOptions options;
+      options.memory_bytes = kMemoryMb << 20;
+      options.threads = threads;
+      auto data = DataSet::Load(workload, options);
+      ASSERT_TRUE(data) << data.error().ToString();
+      const CacheStats stats = (*data)->store().Stats();
+      EXPECT_EQ(stats.evictions, 0u) << name << " " << threads;
+      EXPECT_EQ(stats.items, (*data)->objects()) << name;
+      const auto used = static_cast<double>(stats.object_bytes + stats.index_buckets * 64);
+      EXPECT_GT(used / static_cast<double>(options.memory_bytes), 0.8) << name;
+    }
 }
 
 }  // namespace

@@ -17,13 +17,21 @@ using Crew = std::vector<std::unique_ptr<Worker>>;  // a worker a thread, all wi
 
 Result<Crew> MakeCrew(const PipelineOptions& options, const Workload& workload,
                       const std::vector<RequestRing>& rings, const pipeline::Plan& plan,
-                      DataSet* data) {
+                      Devices* devices, DataSet* data) {
   Crew crew;
   for (size_t t = 0; t < rings.size(); ++t) {
     WorkerOptions worker_options;
     worker_options.writer = static_cast<uint32_t>(t + 1);
     worker_options.interval_us = options.interval_us;
     worker_options.verify = options.verify;
+    CarrierOptions& carrier = worker_options.carrier;
+    carrier.devices = devices->guards();
+    carrier.batches = options.batches;
+    carrier.queries_max = options.batch_max / kSetQueries * kSetQueries;
+    carrier.value_bytes = workload.value_bytes;
+    carrier.steal = options.steal;
+    carrier.dice = static_cast<uint32_t>(t) << 16;
+    carrier.on_device_done = [devices] { devices->meter().End(); };
     auto worker = Worker::Create(data, workload, &rings[t], plan, worker_options);
     if (!worker) return worker.error();
     crew.push_back(std::move(*worker));
@@ -39,21 +47,29 @@ void FillRings(const KeyPicker& picker, uint64_t seed, std::vector<RequestRing>*
 }
 
 // All workers at once: first uncounted, then for the figures.
-Result<Figures> RunTurn(const PipelineOptions& options, const Crew& crew) {
+Result<Figures> RunTurn(const PipelineOptions& options, const Crew& crew, Devices* devices) {
   const std::vector<int> cpus = options.cpus.empty() ? UsableCpus() : options.cpus;
   std::barrier together(static_cast<std::ptrdiff_t>(crew.size()));
+  uint64_t busy_start_ns = 0, start_ns = 0;
   std::vector<std::thread> threads;
   for (size_t t = 0; t < crew.size(); ++t) {
     threads.emplace_back([&, t] {
       if (!cpus.empty()) PinTo(0, {cpus[t % cpus.size()]});
       for (const double seconds : {options.warmup_s, options.run_s}) {
         together.arrive_and_wait();
+        if (t == 0) {
+          busy_start_ns = devices->meter().busy_ns();
+          start_ns = base::NowNs();
+        }
         crew[t]->Run(base::NowNs() + static_cast<uint64_t>(seconds * 1e9));
       }
     });
   }
   for (std::thread& thread : threads) thread.join();
+  if (Status status = devices->retired(); !status.ok()) return status;
   Figures all;
+  all.device_busy_ns = devices->meter().busy_ns() - busy_start_ns;
+  all.turns_ns = base::NowNs() - start_ns;
   for (const auto& worker : crew) {
     if (!worker->status().ok()) return worker->status();
     all.Merge(worker->figures());
@@ -71,12 +87,13 @@ Status CheckMisses(const Figures& figures, const DataSet& data) {
 
 Result<std::vector<PlanFigures>> RunTurns(const PipelineOptions& options, const Workload& workload,
                                           const KeyPicker& picker,
-                                          const std::vector<pipeline::Plan>& plans, DataSet* data) {
+                                          const std::vector<pipeline::Plan>& plans,
+                                          Devices* devices, DataSet* data) {
   std::vector<RequestRing> rings;
   for (int t = 0; t < options.threads; ++t) rings.emplace_back(workload, options.ring);
   std::vector<Crew> crews;
   for (const pipeline::Plan& plan : plans) {
-    auto crew = MakeCrew(options, workload, rings, plan, data);
+    auto crew = MakeCrew(options, workload, rings, plan, devices, data);
     if (!crew) return crew.error();
     crews.push_back(std::move(*crew));
   }
@@ -86,7 +103,7 @@ Result<std::vector<PlanFigures>> RunTurns(const PipelineOptions& options, const 
   for (int i = 0; i < options.repetitions; ++i) {
     FillRings(picker, options.seed + static_cast<uint64_t>(i), &rings);
     for (const size_t p : order) {
-      auto figures = RunTurn(options, crews[p]);
+      auto figures = RunTurn(options, crews[p], devices);
       if (!figures) return figures.error();
       if (Status status = CheckMisses(*figures, *data); !status.ok()) return status;
       all[p].rates.Add(figures->rate);

@@ -11,6 +11,7 @@
 
 #include "bench/harness/samples.h"
 #include "bench/pipeline/data_set.h"
+#include "bench/pipeline/devices.h"
 #include "bench/pipeline/options.h"
 
 namespace weft::bench {
@@ -22,9 +23,10 @@ struct PlanFigures {
 };
 
 // Figures in the order of `plans`. kCorruption where a reply was wrong, or a stored key was missing
-// although nothing was ever evicted.
+// although nothing was ever evicted; kDeviceLost where a device was given up.
 Result<std::vector<PlanFigures>> RunTurns(const PipelineOptions& options, const Workload& workload,
                                           const KeyPicker& picker,
-                                          const std::vector<pipeline::Plan>& plans, DataSet* data);
+                                          const std::vector<pipeline::Plan>& plans,
+                                          Devices* devices, DataSet* data);
 
 }  // namespace weft::bench

@@ -1,6 +1,7 @@
 #include "bench/pipeline/worker.h"
 
 #include <algorithm>
+#include <span>
 #include <thread>
 
 #include <fmt/format.h>
@@ -38,7 +39,7 @@ std::array<uint64_t, pipeline::kTaskCount> TaskNsOf(const pipeline::TaskTimes& t
 Result<std::unique_ptr<Worker>> Worker::Create(DataSet* data, const Workload& workload,
                                                const RequestRing* ring, const pipeline::Plan& plan,
                                                const WorkerOptions& options) {
-  auto carrier = Carrier::Create(&data->store(), plan);
+  auto carrier = Carrier::Create(&data->store(), plan, options.carrier);
   if (!carrier) return carrier.error();
   // The constructor is private so that no worker exists without a carrier; owned at once.
   return std::unique_ptr<Worker>(
@@ -69,6 +70,7 @@ void Worker::Run(uint64_t until_ns) {
   figures_.workers = 1;
   figures_.stage_ticks.resize(stages_);
   const auto task_ns = TaskNsOf(carrier_->times());
+  CountDevices(-1);
   next_ = 0;
   pass_ = data_->BeginPass(options_.writer);
   const uint64_t start_ns = base::NowNs();
@@ -78,11 +80,15 @@ void Worker::Run(uint64_t until_ns) {
     if (!begins && under_way == 0) break;
     const uint32_t free = begins ? carrier_->Free() : Carrier::kNone;
     if (free != Carrier::kNone) {
+      const uint64_t fill_start = base::ReadTicks();
       Fill(free);
+      figures_.busy_ticks += base::ReadTicks() - fill_start;
       ++under_way;
     }
+    const uint64_t ready_start = base::ReadTicks();
     const uint32_t ready = carrier_->Ready();
     if (ready != Carrier::kNone) {
+      figures_.busy_ticks += base::ReadTicks() - ready_start;
       Finish(ready);
       --under_way;
     }
@@ -101,6 +107,17 @@ void Worker::Run(uint64_t until_ns) {
   figures_.batch_queries = interval_.size();
   figures_.task_ns = TaskNsOf(carrier_->times());
   for (uint32_t i = 0; i < pipeline::kTaskCount; ++i) figures_.task_ns[i] -= task_ns[i];
+  CountDevices(1);
+}
+
+// What was counted between a call with -1 and one with 1.
+void Worker::CountDevices(int64_t sign) {
+  const pipeline::RunnerCounters* counters = carrier_->counters();
+  if (counters == nullptr) return;
+  const auto factor = static_cast<uint64_t>(sign);
+  figures_.device_queries += factor * counters->device_queries.value();
+  figures_.stolen_queries += factor * counters->stolen_queries.value();
+  figures_.reruns += factor * counters->reruns.value();
 }
 
 // The CPU's part of the first stage.
@@ -129,6 +146,9 @@ void Worker::Fill(uint32_t number) {
   }
   carrier_->Begin(number);
   flight.first_stage = base::ReadTicks() - flight.start;
+  // Further stages on the CPU have been run as well.
+  const std::span<const uint64_t> stages = carrier_->stage_ticks(number);
+  for (size_t i = 1; i < stages.size(); ++i) flight.first_stage -= stages[i];
 }
 
 // Task RV: `count` requests from next_ on, queries from `begin` on of the batch.
@@ -171,12 +191,8 @@ void Worker::Finish(uint32_t number) {
   const uint64_t start = base::ReadTicks();
   carrier_->Finish(number, *this);
   const uint64_t end = base::ReadTicks();
-  // One stage is first and last at once.
-  figures_.stage_ticks.front() += flight.first_stage;
-  figures_.stage_ticks.back() += end - start;
-  const uint64_t own = flight.first_stage + (end - start);
-  const uint64_t longest = stages_ == 1 ? own : std::max(flight.first_stage, end - start);
-  figures_.busy_ticks += own;
+  const uint64_t longest = AddStages(number, end - start);
+  figures_.busy_ticks += end - start;
   const uint64_t latency_ns = base::NsOfTicks(end - flight.start);
   figures_.latency_ns.Record(latency_ns, flight.queries);
   figures_.batches++;
@@ -184,6 +200,21 @@ void Worker::Finish(uint32_t number) {
                  static_cast<double>(latency_ns) * 1e-3);
   Check(flight);
   figures_.verify_ticks += base::ReadTicks() - end;
+}
+
+uint64_t Worker::AddStages(uint32_t number, uint64_t last_stage) {
+  const Flight& flight = flights_[number];
+  const std::span<const uint64_t> before = carrier_->stage_ticks(number);
+  figures_.stage_ticks.front() += flight.first_stage;
+  figures_.stage_ticks.back() += last_stage;
+  // One stage is first and last at once.
+  if (stages_ == 1) return flight.first_stage + last_stage;
+  uint64_t longest = std::max(flight.first_stage, last_stage);
+  for (size_t i = 1; i + 1 < stages_; ++i) {
+    figures_.stage_ticks[i] += before[i];
+    longest = std::max(longest, before[i]);
+  }
+  return longest;
 }
 
 // Tasks RD and WR.

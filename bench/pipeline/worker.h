@@ -32,6 +32,7 @@ struct WorkerOptions {
   uint32_t writer = 1;  // of this thread's SETs: 1 to kWriters - 1
   double interval_us = 1000;
   Verify verify = Verify::kAll;
+  CarrierOptions carrier;
 };
 
 class Worker : private pipeline::Sink {
@@ -70,6 +71,9 @@ class Worker : private pipeline::Sink {
   void Receive(Flight& flight, uint32_t begin, uint32_t count);
   void Parse(Flight& flight, uint32_t count, uint32_t source, pipeline::Batch& batch);
   void Finish(uint32_t number);
+  // Ticks of the batch's longest stage.
+  uint64_t AddStages(uint32_t number, uint64_t last_stage);
+  void CountDevices(int64_t sign);
   void Check(const Flight& flight);
   bool CheckOne(const RequestView& request, const ResponseHead& head, const char* value,
                 bool whole);
