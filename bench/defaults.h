@@ -51,6 +51,12 @@ inline constexpr uint64_t kDurableReads = 500'000;
 inline constexpr int kDurableRepetitions = 3;
 inline constexpr double kTailLoad = 0.80;  // of the store's own top rate
 
+// The table in device memory
+inline constexpr uint64_t kDeviceObjects = 200'000'000;
+inline constexpr double kDeviceLoad = 0.80;
+inline constexpr uint32_t kDeviceBatch = 16u << 20;
+inline constexpr uint32_t kDeviceMissPermille = 100;
+
 // Latency: the open-loop rate as a share of the peer's best closed-loop rate
 inline constexpr double kLatencyLoad = 0.70;
 
@@ -78,6 +84,12 @@ inline constexpr double kTargetScanLevelDb = 0.9;    // readseq
 inline constexpr double kTargetDurableMultiGet = 1.5;  // MultiGet of 32 over single Gets, ours
 inline constexpr double kTargetTail = 0.2;           // our p99.9 of a write over LevelDB's, at most
 inline constexpr double kTargetCompaction = 1.3;     // input a second over a peer's, one thread
+// The table in device memory, one H200: operations a second, at least.
+inline constexpr double kTargetDeviceSearch = 15e9;   // 64-bit slot words for hashes
+inline constexpr double kTargetDeviceReadK8 = 12e9;   // with key comparison and value
+inline constexpr double kTargetDeviceReadK16 = 8e9;
+inline constexpr double kTargetDeviceReadK32 = 4.7e9;
+inline constexpr double kTargetDeviceInsertK16 = 4e9;  // object written, from empty to full
 inline constexpr double kTargetCompactionThreads = 1.8;  // two threads over one
 
 }  // namespace weft::bench::defaults

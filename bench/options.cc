@@ -11,6 +11,7 @@
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
+#include "bench/device/options.h"
 #include "bench/durable/options.h"
 #include "bench/embedded/options.h"
 #include "bench/harness/machine.h"
@@ -52,6 +53,7 @@ struct Arguments {
   std::string steal = "on";
   DurableOptions durable;
   CompactionOptions compaction;
+  DeviceOptions device;
   std::string results = WEFT_SOURCE_DIR "/bench/results";
 };
 
@@ -126,6 +128,21 @@ CompactionOptions CompactionOptionsOf(const Arguments& a) {
   return options;
 }
 
+// --quick of the device: a table that fits anywhere.
+constexpr uint64_t kQuickObjects = 4'000'000;
+constexpr uint32_t kQuickDeviceBatch = 1u << 20;
+
+DeviceOptions DeviceOptionsOf(const Arguments& a) {
+  DeviceOptions options = a.device;
+  options.repetitions = Or(a.repetitions, defaults::kRepetitions);
+  options.seed = a.seed;
+  if (a.quick) {
+    options.objects = std::min(options.objects, kQuickObjects);
+    options.batch = std::min(options.batch, kQuickDeviceBatch);
+  }
+  return options;
+}
+
 // 1, 2, 4, ... up to the CPUs there are.
 std::vector<int> PowersOfTwo(int cpus) {
   std::vector<int> counts;
@@ -155,6 +172,7 @@ const std::map<std::string, Benchmark>& Benchmarks() {
       {"pipeline", [](auto& a, auto& r) { return RunPipeline(PipelineOptionsOf(a), r); }},
       {"durable", [](auto& a, auto& r) { return RunDurable(DurableOptionsOf(a), r); }},
       {"compaction", [](auto& a, auto& r) { return RunCompaction(CompactionOptionsOf(a), r); }},
+      {"device", [](auto& a, auto& r) { return RunDevice(DeviceOptionsOf(a), r); }},
   };
   return all;
 }
@@ -333,6 +351,21 @@ void AddCompaction(CLI::App* app, Arguments* a) {
   app->add_flag("--quick", a->quick, "small: does everything run? Not for figures");
 }
 
+void AddDevice(CLI::App* app, Arguments* a) {
+  DeviceOptions& device = a->device;
+  app->add_option("--objects", device.objects)->check(CLI::Range(1000, 2'000'000'000))
+      ->capture_default_str();
+  app->add_option("--load", device.load, "share of the index's slots")
+      ->check(CLI::Range(0.05, 0.95))->capture_default_str();
+  app->add_option("--batch", device.batch, "queries of a launch")
+      ->check(CLI::Range(1024, 1 << 28))->capture_default_str();
+  app->add_option("--miss-permille", device.miss_permille, "of searches and reads")
+      ->check(CLI::Range(0, 1000))->capture_default_str();
+  app->add_option("--shapes", device.shapes, "K8,K16,K32; all if not given")->delimiter(',');
+  app->add_option("--device", device.device, "number of the GPU")->capture_default_str();
+  app->add_flag("--quick", a->quick, "small: does everything run? Not for figures");
+}
+
 void AddEmbedded(CLI::App* app, Arguments* a) {
   app->add_option("--objects", a->embedded.objects)->check(CLI::Range(2, 1'000'000'000))
       ->capture_default_str();
@@ -404,6 +437,7 @@ int Main(int argc, char** argv) {
   AddPipeline(add("pipeline", "the 24 in-memory workloads, offline, through any plan"), &a);
   AddDurable(add("durable", "the durable store against LevelDB and RocksDB"), &a);
   AddCompaction(add("compaction", "compactions alone: input a second"), &a);
+  AddDevice(add("device", "one GPU, keys and values in its memory: operations a second"), &a);
   CLI::App* all = add("all", "everything, into bench/results");
   AddServer(all, &a);
   all->add_flag("--quick", a.quick, "short and small: does everything run? Not for figures");

@@ -76,7 +76,7 @@ TEST_F(Kernels, AnswerWhatTheSingleSourceTasksAndAModelAnswer) { PlayAll(1, Smal
 // Enough queries that warps of many multiprocessors meet in the table.
 TEST_F(Kernels, AnswerTheSameInBatchesThatFillTheDevice) {
   if (Small()) GTEST_SKIP() << "WEFT_SMALL";
-  PlayAll(100, 6);
+  PlayAll(30, 5);
 }
 
 TEST_F(Kernels, StoresOfFewKeysByManyQueriesLeaveEachKeyOnce) {

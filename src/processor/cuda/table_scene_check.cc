@@ -1,5 +1,6 @@
 // What a scene's answers must be, and the scenes that are worth playing.
 #include <cstring>
+#include <unordered_set>
 
 #include "base/check.h"
 #include "processor/cuda/table_scene.h"
@@ -77,14 +78,15 @@ std::string Scene::Check(bool plain) {
     }
   }
   finished_ += static_cast<uint32_t>(pending_count_[0]);
+  std::unordered_set<uint64_t> named;  // locations
+  for (const task::Bucket& bucket : buckets_)
+    for (const uint64_t word : bucket.slots)
+      if (word != kSlotEmpty) named.insert(task::SlotLocation(word));
   for (const auto& [key, queries] : stores) {
     // Of several the one whose object the index names; CheckTable sees that it is one of them.
     uint32_t last = queries[0];
-    for (const uint32_t i : queries) {
-      for (const task::Bucket& bucket : buckets_)
-        for (const uint64_t word : bucket.slots)
-          if (word != 0 && task::SlotLocation(word) == placed_[i]) last = i;
-    }
+    for (const uint32_t i : queries)
+      if (named.count(placed_[i]) != 0) last = i;
     const auto it = model_.find(key);
     if (queries.size() == 1 && (word_[last] != 0) != (it != model_.end()))
       return Wrong(last, "a store does not say what it replaced");
@@ -158,7 +160,7 @@ std::vector<SceneShape> SceneShapes(uint32_t scale) {
     SceneShape shape;
     shape.keys = 300 * scale;
     shape.buckets = 64ul * scale;
-    shape.log_bytes = shape.log_bytes * scale;
+    shape.log_bytes = (2ul << 20) * (scale + 1);
     shape.key_bytes = key_bytes;
     shape.log_align = 2;
     shapes.push_back(shape);  // values of various lengths, objects at multiples of 16

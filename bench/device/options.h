@@ -1,0 +1,29 @@
+// bench/device/options.h: what the benchmark of the table in device memory is told.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "bench/defaults.h"
+#include "bench/harness/report.h"
+
+namespace weft::bench {
+
+struct DeviceOptions {
+  uint64_t objects = defaults::kDeviceObjects;  // fewer where the device has not the memory
+  double load = defaults::kDeviceLoad;          // of the index's slots
+  uint32_t batch = defaults::kDeviceBatch;      // queries of a launch
+  uint32_t miss_permille = defaults::kDeviceMissPermille;  // of searches and reads
+  std::vector<std::string> shapes;                         // empty: K8, K16, K32
+  int device = 0;
+  int repetitions = defaults::kRepetitions;
+  uint64_t seed = defaults::kSeed;
+};
+
+// Search, reads, stores, deletes and mixes on one GPU, nothing over the bus, each beside what the
+// device's memory allows. kUnsupported: there is no device, or the build has no CUDA.
+Status RunDevice(const DeviceOptions& options, Report& report);
+
+}  // namespace weft::bench
