@@ -1,11 +1,15 @@
 #include "processor/opencl/shared_pages.h"
 
+#include <sys/mman.h>
+
 #include <algorithm>
 #include <cstring>
 #include <utility>
 
 namespace weft::processor::opencl {
 namespace {
+
+constexpr size_t kHugePageBytes = 2u << 20;
 
 // Zeroes what is not zero. A driver on a CPU takes large ranges fresh from the system, and pages
 // that are only read stay the system's one page of zeroes: writing would make all of them resident.
@@ -15,6 +19,15 @@ void MakeZero(uint8_t* data, size_t bytes) {
     const size_t length = std::min(kPageAlignment, bytes - at);
     if (std::memcmp(data + at, zeroes, length) != 0) std::memset(data + at, 0, length);
   }
+}
+
+// Asks for 2 MiB pages where whole ones lie within the range. A driver for a CPU takes its memory
+// from the system, which may grant it; memory of any other origin refuses, and nothing is lost.
+void AdviseHugePages(uint8_t* data, size_t bytes) {
+  const uintptr_t start = reinterpret_cast<uintptr_t>(data);
+  const uintptr_t first = (start + kHugePageBytes - 1) & ~(kHugePageBytes - 1);
+  const uintptr_t end = (start + bytes) & ~(kHugePageBytes - 1);
+  if (first < end) madvise(data + (first - start), end - first, MADV_HUGEPAGE);
 }
 
 }  // namespace
@@ -28,7 +41,7 @@ SharedPages::SharedPages(std::shared_ptr<const Context> context, std::string dev
   state_->context = std::move(context);
 }
 
-Result<cache::Pages> SharedPages::Reserve(size_t bytes, bool) {
+Result<cache::Pages> SharedPages::Reserve(size_t bytes, bool huge) {
   const std::string what =
       device_ + ": reserve " + std::to_string(bytes) + " bytes of shared virtual memory: ";
   if (bytes_max_ != 0 && bytes > bytes_max_) {
@@ -57,6 +70,7 @@ Result<cache::Pages> SharedPages::Reserve(size_t bytes, bool) {
   });
   const uintptr_t start = reinterpret_cast<uintptr_t>(allocation);
   uint8_t* const data = static_cast<uint8_t*>(allocation) + (-start & (kPageAlignment - 1));
+  if (huge) AdviseHugePages(data, bytes);
   MakeZero(data, bytes);
   return cache::Pages(data, bytes, std::move(owner), false);
 }

@@ -33,7 +33,7 @@ class SharedPages final : public cache::PageSource {
   SharedPages(std::shared_ptr<const Context> context, std::string device, uint64_t bytes_max,
               std::function<int(const char* call)> inject);
 
-  // Aligned to kPageAlignment. The driver has no notion of huge pages.
+  // Aligned to kPageAlignment.
   Result<cache::Pages> Reserve(size_t bytes, bool huge) override;
 
   // If anything was given out or came back since the list was last taken: true, and *list is what
