@@ -253,7 +253,9 @@ WEFT_FN void FullFence(void) {
 
 // Asks for a line ahead of its use. Never faults.
 WEFT_FN void Prefetch(WEFT_GLOBAL const void* at) {
-#if defined(__OPENCL_VERSION__) || defined(__CUDA_ARCH__)
+#if defined(__OPENCL_VERSION__) && defined(__x86_64__) && defined(__clang__)
+  __builtin_prefetch((const void*)(size_t)at, 0, 3);  // there all address spaces are one
+#elif defined(__OPENCL_VERSION__) || defined(__CUDA_ARCH__)
   (void)at;
 #else
   __builtin_prefetch(at, 0, 3);
@@ -280,14 +282,10 @@ WEFT_FN u64 LoadBytes64(WEFT_GLOBAL const u8* at) {
 
 // Copies `bytes` bytes; the ranges do not overlap.
 WEFT_FN void CopyBytes(WEFT_GLOBAL u8* to, WEFT_GLOBAL const u8* from, u32 bytes) {
-#if defined(__OPENCL_VERSION__)
-  u32 i = 0;
-  for (; i + 8 <= bytes; i += 8) vstore8(vload8(0, from + i), 0, to + i);
-  for (; i < bytes; i++) to[i] = from[i];
-#elif defined(__CUDA_ARCH__)
+#if defined(__OPENCL_VERSION__) || defined(__CUDA_ARCH__)
   u32 i = 0;
   for (; i < bytes && ((u64)(to + i) & 7) != 0; i++) to[i] = from[i];
-  for (; i + 8 <= bytes; i += 8) *(u64*)(to + i) = LoadBytes64(from + i);
+  for (; i + 8 <= bytes; i += 8) *(WEFT_GLOBAL u64*)(to + i) = LoadBytes64(from + i);
   for (; i < bytes; i++) to[i] = from[i];
 #else
   std::memcpy(to, from, bytes);

@@ -176,14 +176,17 @@ WEFT_FN bool NeedsSearch(QueryJob job, u32 i) {
          (job.again == 0 || job.wanted[i] < kWantsStore);
 }
 
-// All tasks of one query, one after the other: what a device's lane runs.
-WEFT_FN void RunQuery(QueryJob job, u32 i) {
+// Task Search of one query, as it is to run for it.
+WEFT_FN void SearchQuery(QueryJob job, u32 i, u32 prefetch_bytes) {
+  if (!NeedsSearch(job, i)) return;
+  SearchFirstOne(job.index, job.log, job.columns, i, prefetch_bytes);
+  SearchSecondOne(job.index, job.log, job.columns, i, prefetch_bytes);
+}
+
+// The tasks behind Search of one query, one after the other.
+WEFT_FN void FinishQuery(QueryJob job, u32 i) {
   if (!NeedsStage(job, i)) return;
   const u32 wanted = job.wanted[i];
-  if (NeedsSearch(job, i)) {
-    SearchFirstOne(job.index, job.log, job.columns, i, 0);
-    SearchSecondOne(job.index, job.log, job.columns, i, 0);
-  }
   if (wanted == kWantsRead) {
     if ((job.tasks & kRunCompare) != 0) CompareTask(job, i);
     if ((job.tasks & kRunRead) != 0 && job.result[i] == kResultFound) ReadTask(job, i);
@@ -192,6 +195,12 @@ WEFT_FN void RunQuery(QueryJob job, u32 i) {
   } else if (wanted == kWantsDelete) {
     if ((job.tasks & kRunDelete) != 0) DeleteTask(job, i);
   }
+}
+
+// All tasks of one query.
+WEFT_FN void RunQuery(QueryJob job, u32 i) {
+  SearchQuery(job, i, 0);
+  FinishQuery(job, i);
 }
 
 // The same for queries [begin, end), task by task with prefetch between: what a CPU runs.
@@ -207,8 +216,7 @@ WEFT_FN void RunQueries(QueryJob job, u32 begin, u32 end, u32 prefetch_bytes) {
         SearchSecondOne(job.index, job.log, job.columns, i, prefetch_bytes);
     }
   }
-  job.tasks &= ~kRunSearch;
-  for (u32 i = begin; i < end; i++) RunQuery(job, i);
+  for (u32 i = begin; i < end; i++) FinishQuery(job, i);
 }
 
 WEFT_FN u32 SetCount(QueryJob job) { return (job.end - job.begin + kSetQueries - 1) / kSetQueries; }
