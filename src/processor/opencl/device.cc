@@ -1,7 +1,6 @@
 #include "processor/opencl/device.h"
 
 #include <algorithm>
-#include <cstring>
 #include <string_view>
 
 #include "processor/opencl/shared_pages.h"
@@ -40,79 +39,38 @@ bool HasWord(std::string_view text, std::string_view word) {
   return false;
 }
 
-bool HasName(const std::vector<cl_name_version>& names, const char* name) {
-  return std::ranges::any_of(
-      names, [name](const cl_name_version& entry) { return std::strcmp(entry.name, name) == 0; });
-}
-
-bool HasMajor(const std::vector<cl_name_version>& versions, uint32_t major) {
-  return std::ranges::any_of(versions, [major](const cl_name_version& entry) {
-    return CL_VERSION_MAJOR(entry.version) == major;
-  });
-}
-
-// Which language its compiler is to take the tasks for (task/portable.h); empty: it has none with
-// the atomics they need.
-std::string BuildOptions(cl_device_id device) {
-  const auto versions = GetList<cl_name_version>(device, CL_DEVICE_OPENCL_C_ALL_VERSIONS);
-  const auto features = GetList<cl_name_version>(device, CL_DEVICE_OPENCL_C_FEATURES);
-  const bool has_order = HasMajor(versions, 3) &&
-                         HasName(features, "__opencl_c_atomic_order_acq_rel") &&
-                         HasName(features, "__opencl_c_atomic_order_seq_cst");
-  if (has_order && HasName(features, "__opencl_c_atomic_scope_all_devices")) return "-cl-std=CL3.0";
-  // Version 2.0 has them all; drivers before 3.0 answer none of the questions above.
-  if (HasMajor(versions, 2) ||
-      GetText(device, CL_DEVICE_OPENCL_C_VERSION).starts_with("OpenCL C 2."))
-    return "-cl-std=CL2.0";
-  // A processor that is the host's own needs no wider scope than itself.
-  const bool is_cpu = (Get<cl_device_type>(device, CL_DEVICE_TYPE) & CL_DEVICE_TYPE_CPU) != 0;
-  if (has_order && is_cpu && HasName(features, "__opencl_c_atomic_scope_device"))
-    return "-cl-std=CL3.0 -DWEFT_DEVICE_SCOPE";
-  return "";
-}
-
-std::string MemoryLack(cl_device_id device) {
-  const auto shared = Get<cl_device_svm_capabilities>(device, CL_DEVICE_SVM_CAPABILITIES);
-  if ((shared & CL_DEVICE_SVM_FINE_GRAIN_BUFFER) == 0) {
-    return (shared & CL_DEVICE_SVM_COARSE_GRAIN_BUFFER) != 0
-               ? "no fine-grained shared virtual memory (coarse-grained alone)"
-               : "no shared virtual memory";
-  }
-  if ((shared & CL_DEVICE_SVM_ATOMICS) == 0) return "no atomics in shared virtual memory";
-  return "";
-}
-
-// Why the device cannot run Weft; empty: nothing speaks against it.
-std::string Lack(const Device& device) {
-  const cl_device_id id = device.id;
-  if (Get<cl_bool>(id, CL_DEVICE_AVAILABLE) == CL_FALSE) return "it is not available";
-  if (Get<cl_bool>(id, CL_DEVICE_COMPILER_AVAILABLE) == CL_FALSE) return "no compiler";
-  if (Get<cl_bool>(id, CL_DEVICE_ENDIAN_LITTLE) == CL_FALSE) return "it is big-endian";
-  if (Get<cl_uint>(id, CL_DEVICE_ADDRESS_BITS) != 64) return "its addresses are not of 64 bits";
-  if (std::string lack = MemoryLack(id); !lack.empty()) return lack;
-  const std::string extensions = GetText(id, CL_DEVICE_EXTENSIONS);
-  if (!HasWord(extensions, "cl_khr_int64_base_atomics") ||
-      !HasWord(extensions, "cl_khr_int64_extended_atomics"))
-    return "no 64-bit atomics";
-  if (device.build_options.empty())
-    return "its OpenCL C has no sequentially consistent atomics shared with the host";
-  if (Get<size_t>(id, CL_DEVICE_MAX_WORK_GROUP_SIZE) < kSetQueries)
-    return "work groups of fewer than " + std::to_string(kSetQueries) + " items";
-  return "";
-}
-
 DeviceType TypeOf(cl_device_id device) {
   const auto type = Get<cl_device_type>(device, CL_DEVICE_TYPE);
   if ((type & CL_DEVICE_TYPE_GPU) != 0) return DeviceType::kGpu;
   return (type & CL_DEVICE_TYPE_CPU) != 0 ? DeviceType::kCpu : DeviceType::kOther;
 }
 
+Facts AskFacts(cl_device_id id) {
+  Facts facts;
+  facts.is_available = Get<cl_bool>(id, CL_DEVICE_AVAILABLE) != CL_FALSE;
+  facts.has_compiler = Get<cl_bool>(id, CL_DEVICE_COMPILER_AVAILABLE) != CL_FALSE;
+  facts.is_little_endian = Get<cl_bool>(id, CL_DEVICE_ENDIAN_LITTLE) != CL_FALSE;
+  facts.is_cpu = TypeOf(id) == DeviceType::kCpu;
+  facts.address_bits = Get<cl_uint>(id, CL_DEVICE_ADDRESS_BITS);
+  facts.group_items_max = Get<size_t>(id, CL_DEVICE_MAX_WORK_GROUP_SIZE);
+  facts.shared_memory = Get<cl_device_svm_capabilities>(id, CL_DEVICE_SVM_CAPABILITIES);
+  facts.extensions = GetText(id, CL_DEVICE_EXTENSIONS);
+  facts.language = GetText(id, CL_DEVICE_OPENCL_C_VERSION);
+  // Drivers before OpenCL 3.0 know neither question.
+  for (const auto& entry : GetList<cl_name_version>(id, CL_DEVICE_OPENCL_C_ALL_VERSIONS))
+    facts.language_majors.insert(CL_VERSION_MAJOR(entry.version));
+  for (const auto& entry : GetList<cl_name_version>(id, CL_DEVICE_OPENCL_C_FEATURES))
+    facts.features.insert(entry.name);
+  return facts;
+}
+
 Device Describe(cl_device_id id, size_t number) {
   Device device;
   device.id = id;
-  device.build_options = BuildOptions(id);
+  const Facts facts = AskFacts(id);
+  device.build_options = BuildOptions(facts);
   device.info.type = TypeOf(id);
-  device.info.unusable = Lack(device);
+  device.info.unusable = Lack(facts);
   Description& description = device.info.description;
   description.name = "opencl:" + std::to_string(number);
   description.hardware = GetText(id, CL_DEVICE_NAME) + " (" + GetText(id, CL_DEVICE_VERSION) + ")";
@@ -127,7 +85,48 @@ Device Describe(cl_device_id id, size_t number) {
   return device;
 }
 
+std::string MemoryLack(cl_device_svm_capabilities shared) {
+  if ((shared & CL_DEVICE_SVM_FINE_GRAIN_BUFFER) == 0) {
+    return (shared & CL_DEVICE_SVM_COARSE_GRAIN_BUFFER) != 0
+               ? "no fine-grained shared virtual memory (coarse-grained alone)"
+               : "no shared virtual memory";
+  }
+  if ((shared & CL_DEVICE_SVM_ATOMICS) == 0) return "no atomics in shared virtual memory";
+  return "";
+}
+
 }  // namespace
+
+std::string BuildOptions(const Facts& facts) {
+  const auto has = [&facts](const char* feature) { return facts.features.contains(feature); };
+  const bool has_order = facts.language_majors.contains(3) &&
+                         has("__opencl_c_atomic_order_acq_rel") &&
+                         has("__opencl_c_atomic_order_seq_cst");
+  if (has_order && has("__opencl_c_atomic_scope_all_devices")) return "-cl-std=CL3.0";
+  // Version 2.0 has them all.
+  if (facts.language_majors.contains(2) || facts.language.starts_with("OpenCL C 2."))
+    return "-cl-std=CL2.0";
+  // A processor that is the host's own needs no wider scope than itself.
+  if (has_order && facts.is_cpu && has("__opencl_c_atomic_scope_device"))
+    return "-cl-std=CL3.0 -DWEFT_DEVICE_SCOPE";
+  return "";
+}
+
+std::string Lack(const Facts& facts) {
+  if (!facts.is_available) return "it is not available";
+  if (!facts.has_compiler) return "no compiler";
+  if (!facts.is_little_endian) return "it is big-endian";
+  if (facts.address_bits != 64) return "its addresses are not of 64 bits";
+  if (std::string lack = MemoryLack(facts.shared_memory); !lack.empty()) return lack;
+  if (!HasWord(facts.extensions, "cl_khr_int64_base_atomics") ||
+      !HasWord(facts.extensions, "cl_khr_int64_extended_atomics"))
+    return "no 64-bit atomics";
+  if (BuildOptions(facts).empty())
+    return "its OpenCL C has no sequentially consistent atomics shared with the host";
+  if (facts.group_items_max < kSetQueries)
+    return "work groups of fewer than " + std::to_string(kSetQueries) + " items";
+  return "";
+}
 
 std::vector<Device> FindDevices() {
   cl_uint count = 0;

@@ -8,6 +8,8 @@
 // Threads   any.
 #pragma once
 
+#include <cstdint>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -15,6 +17,27 @@
 #include "processor/opencl/api.h"
 
 namespace weft::processor::opencl {
+
+// What a driver says of a device that decides whether it can be used.
+struct Facts {
+  bool is_available = false;
+  bool has_compiler = false;
+  bool is_little_endian = false;
+  bool is_cpu = false;
+  uint32_t address_bits = 0;
+  uint64_t group_items_max = 0;  // of a work group
+  cl_device_svm_capabilities shared_memory = 0;
+  std::string extensions;
+  std::string language;                // "OpenCL C 1.2 ...", of drivers of any version
+  std::set<uint32_t> language_majors;  // of OpenCL C; drivers of 3.0 say so
+  std::set<std::string> features;      // "__opencl_c_...", of OpenCL C 3.0
+};
+
+// Why the device cannot run Weft; empty: nothing speaks against it.
+std::string Lack(const Facts& facts);
+// Which language its compiler is to take the tasks for (task/portable.h); empty: it has none with
+// the atomics that they need.
+std::string BuildOptions(const Facts& facts);
 
 struct Device {
   cl_device_id id = nullptr;
