@@ -77,6 +77,7 @@ Published Publish(Session& session, const Command& command, const Entry& entry,
   if (WasFlushed(session)) return Published::kLost;
   if (entry.found.slot != nullptr) {
     const uint64_t replaced = task::WithLocation(entry.found.word, location);
+    task::MarkSlot(session.index(), entry.found.slot);
     if (!task::ReplaceEntry(entry.found.slot, entry.found.word, replaced)) {
       session.counters().retries.Add(1);
       return Published::kLost;
@@ -117,6 +118,7 @@ Published Publish(Session& session, const Command& command, const Entry& entry,
 Published PublishCopy(Session& session, const Entry& entry, uint64_t location) {
   if (WasFlushed(session)) return Published::kLost;
   const uint64_t moving = task::WithState(entry.found.word, kSlotMoving);
+  task::MarkSlot(session.index(), entry.found.slot);
   if (!task::ReplaceEntry(entry.found.slot, entry.found.word, moving)) return Published::kLost;
   // Pairs with ShowVersion (op_read.cc): who shows a version sets the bit, then looks for the mark.
   const uint32_t access = task::LoadRelaxed32(&entry.object->access);
@@ -133,6 +135,7 @@ Published PublishCopy(Session& session, const Entry& entry, uint64_t location) {
 }
 
 bool Remove(Session& session, const Entry& entry) {
+  task::MarkSlot(session.index(), entry.found.slot);
   if (!task::Delete(entry.found)) return false;
   session.store().log().Release(entry.location(), task::StoredBytes(entry.object));
   session.AddItems(-1);

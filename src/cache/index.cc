@@ -57,8 +57,26 @@ void Index::PublishLocked(task::TableRef older, task::TableRef newer, bool inser
   view->move_counts = reinterpret_cast<uint32_t*>(move_counts_.data());
   view->policy = policy_ == IndexPolicy::kCuckoo ? kPolicyCuckoo : kPolicySetAssociative;
   view->insert_newer = insert_newer ? 1 : 0;
+  if (keeps_marks_ && newer.buckets == nullptr) view->marks = NewMarksLocked(older.bucket_count);
   current_.store(view.get(), std::memory_order_seq_cst);
   views_.push_back(std::move(view));
+}
+
+// Null where there is no memory for them: then nobody can mirror this table.
+uint32_t* Index::NewMarksLocked(uint64_t buckets) {
+  const uint64_t marks = buckets / kMarkBuckets + 1;
+  Result<Pages> pages = source_->Reserve((marks / 32 + 1) * sizeof(uint32_t), false);
+  if (!pages) return nullptr;
+  marks_.push_back(std::move(pages.value()));
+  return reinterpret_cast<uint32_t*>(marks_.back().data());
+}
+
+Status Index::KeepMarks() {
+  base::MutexLock lock(&mutex_);
+  if (keeps_marks_) return Status::Ok();
+  keeps_marks_ = true;
+  if (phase_ == Phase::kSteady) PublishLocked(TableOf(table_, bucket_count()), {nullptr, 0}, false);
+  return Status::Ok();
 }
 
 bool Index::IsCrowded(uint64_t items, uint64_t buckets) const {

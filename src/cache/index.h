@@ -41,6 +41,10 @@ class Index {
   // The view for a batch that begins now. Valid until the batch leaves its epoch.
   const task::IndexRef& current() const { return *current_.load(std::memory_order_seq_cst); }
 
+  // From now on views of a steady index have marks (task/index.h). Batches that began before have
+  // views without.
+  Status KeepMarks() WEFT_EXCLUDES(mutex_);
+
   uint64_t bucket_count() const { return bucket_count_.load(std::memory_order_relaxed); }
   // Bytes of all tables that stand.
   uint64_t table_bytes() const { return table_bytes_.load(std::memory_order_relaxed); }
@@ -67,6 +71,7 @@ class Index {
   enum class Phase : uint8_t { kSteady, kPrepare, kDrain, kFinish };
 
   Index(IndexPolicy policy, KeyHasher hasher, bool huge_pages, Epochs* epochs, PageSource* source);
+  uint32_t* NewMarksLocked(uint64_t buckets) WEFT_REQUIRES(mutex_);
   void PublishLocked(task::TableRef older, task::TableRef newer, bool insert_newer)
       WEFT_REQUIRES(mutex_);
   void EnterLocked(Phase phase) WEFT_REQUIRES(mutex_);
@@ -95,6 +100,8 @@ class Index {
   uint64_t newer_count_ WEFT_GUARDED_BY(mutex_) = 0;
   uint64_t drained_ WEFT_GUARDED_BY(mutex_) = 0;  // buckets of the older table that are empty
   uint64_t stamp_ WEFT_GUARDED_BY(mutex_) = 0;    // of the phase's start
+  bool keeps_marks_ WEFT_GUARDED_BY(mutex_) = false;
+  std::vector<Pages> marks_ WEFT_GUARDED_BY(mutex_);  // of the tables so far, the last one's last
   // Views ever published; a few dozen in a lifetime, kept because batches hold references.
   std::vector<std::unique_ptr<task::IndexRef>> views_ WEFT_GUARDED_BY(mutex_);
 };

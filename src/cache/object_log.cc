@@ -69,7 +69,7 @@ Result<std::unique_ptr<ObjectLog>> ObjectLog::Create(const LogGeometry& geometry
 }
 
 task::LogRef ObjectLog::Ref() const {
-  task::LogRef ref;
+  task::LogRef ref{};
   ref.base = pages_.data();
   ref.version_bases = version_bases_;
   ref.flush_floor = flush_floor_.load(std::memory_order_seq_cst);
@@ -202,6 +202,39 @@ void ObjectLog::BeginLocked(uint32_t segment, Generation generation, uint32_t gr
   s.is_run = false;
   const uint64_t base = versions_.fetch_add(segment_units_, std::memory_order_relaxed);
   std::atomic_ref<uint64_t>(version_bases_[segment]).store(base, std::memory_order_release);
+  if (watched_) begun_.push_back(segment);
+}
+
+void ObjectLog::Watch() {
+  base::MutexLock lock(&mutex_);
+  if (watched_) return;
+  watched_ = true;
+  for (uint32_t i = 1; i < segment_count_; i++) {
+    const State state = segments_[i].state;
+    if (state != State::kFree && state != State::kRunTail) begun_.push_back(i);
+  }
+}
+
+void ObjectLog::LookAt(std::vector<Watched>* watched) {
+  base::MutexLock lock(&mutex_);
+  for (const uint32_t segment : begun_) {
+    std::erase_if(*watched, [segment](const Watched& each) { return each.segment == segment; });
+    watched->push_back({segment, 0, 0, true, true});
+  }
+  begun_.clear();
+  const size_t count = size_t{kGenerations} * geometry_.groups * geometry_.lanes;
+  for (size_t i = 0; i < count; i++) {
+    const uint64_t cursor = open_[i].cursor.load(std::memory_order_acquire);
+    if (cursor != 0) segments_[SegmentOfCursor(cursor)].fill_units = UnitOfCursor(cursor);
+  }
+  for (Watched& each : *watched) {
+    const Segment& s = segments_[each.segment];
+    each.base = version_bases_[each.segment];
+    each.fill_units = s.fill_units;
+    each.growing = s.state == State::kOpen;
+    each.in_use = s.state == State::kOpen || s.state == State::kSealed ||
+                  s.state == State::kEvicting;
+  }
 }
 
 uint32_t ObjectLog::AvailableLocked() const {

@@ -90,6 +90,21 @@ class ObjectLog {
   // The object at `location` counts no longer (replaced, deleted, never published).
   void Release(uint64_t location, uint64_t bytes);
 
+  // A segment as a mirror follows it.
+  struct Watched {
+    uint32_t segment = 0;
+    uint64_t base = 0;        // version base: changes when it is filled anew
+    uint32_t fill_units = 0;  // reserved so far; all of a run
+    bool growing = true;      // it may still be appended to
+    bool in_use = true;       // else what lies there counts no longer
+  };
+  // Segments that are begun from now on, and those in use now, are given out by LookAt.
+  void Watch() WEFT_EXCLUDES(mutex_);
+  // Adds the segments begun since the last call to *watched, in the place of what it had of them,
+  // and brings all of it up to date. One caller at a time.
+  void LookAt(std::vector<Watched>* watched) WEFT_EXCLUDES(mutex_);
+  uint32_t segment_count() const { return segment_count_; }
+
   // A version greater than any given out before.
   uint64_t NextVersion() { return versions_.fetch_add(1, std::memory_order_relaxed); }
   // All versions from here on are still to be given out.
@@ -251,6 +266,8 @@ class ObjectLog {
   std::atomic<bool> over_budget_{false};
 
   mutable base::Mutex mutex_;
+  bool watched_ WEFT_GUARDED_BY(mutex_) = false;
+  std::vector<uint32_t> begun_ WEFT_GUARDED_BY(mutex_);  // since the last LookAt
   uint32_t budget_goal_ WEFT_GUARDED_BY(mutex_);          // as SetBudget was told
   uint32_t budget_segments_ WEFT_GUARDED_BY(mutex_);      // above the goal while on the way there
   uint32_t kept_segments_ WEFT_GUARDED_BY(mutex_) = 0;    // on the way: left free for stores

@@ -97,6 +97,7 @@ void Batch::Clear() {
   keys_end_ = 0;
   has_barrier_ = false;
   searched_ = false;
+  notes_due_ = false;
   kept_until_.clear();
   commands_.clear();
   replies_.clear();
@@ -162,8 +163,9 @@ void Batch::ClearResults() {
 void Batch::ClearClaims() { std::fill_n(claims_, size_ / kSetQueries + 1, 0u); }
 
 Batch::Gathered Batch::gathered(uint32_t i) const {
-  const uint8_t* at = values_ + uint64_t{value_at_[i]} * 8;
+  const uint8_t* at = values_ + uint64_t{value_at_[i] & ~kValueNoteBit} * 8;
   Gathered gathered{};
+  gathered.wants_note = (value_at_[i] & kValueNoteBit) != 0;
   uint32_t bytes = 0;
   std::memcpy(&gathered.client_flags, at, 4);
   std::memcpy(&bytes, at + 4, 4);

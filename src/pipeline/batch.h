@@ -90,6 +90,7 @@ class Batch {
   struct Gathered {
     uint32_t client_flags;
     std::string_view value;
+    bool wants_note;  // kValueNoteBit
   };
   Gathered gathered(uint32_t i) const;
 
@@ -118,6 +119,10 @@ class Batch {
   // Nothing is wanted, nothing was done, no set is claimed.
   void ClearResults();
   void ClearClaims();
+  // Whether the last stage is to note the accesses of gathered reads, for who gathered them worked
+  // on a mirror.
+  bool notes_due() const { return notes_due_; }
+  void set_notes_due(bool due) { notes_due_ = due; }
   // True where some query must see all before it done, and nothing behind it.
   bool has_barrier() const { return has_barrier_; }
   // Whether IN.search has left candidates in the columns for all queries with a key.
@@ -139,6 +144,7 @@ class Batch {
   uint32_t keys_end_ = 0;
   bool has_barrier_ = false;
   bool searched_ = false;
+  bool notes_due_ = false;
 
   // What processors see, in pages_; one entry a query but where said.
   const cache::Pages pages_;

@@ -37,6 +37,7 @@ Task TaskOf(cache::Verb verb) {
 
 void CpuStage::Run(Batch& batch, cache::Session& session, Sink& sink) {
   writes_ = 0;
+  left_ = false;
   session.Begin();
   if (store_->options().prefetch)
     task::PrefetchBuckets(session.index(), batch.columns(), 0,
@@ -48,8 +49,10 @@ void CpuStage::RunLast(Batch& batch, cache::Session& session, Sink& sink) {
   writes_ = 0;
   if (session.inside()) {
     SettleChanges(batch, session);
+    left_ = false;
   } else {
     session.Begin();
+    left_ = true;
   }
   RunGroups(batch, session, sink);
 }
@@ -170,7 +173,7 @@ bool CpuStage::RunQuery(Batch& batch, uint32_t i, cache::Session& session) {
   switch (batch.result(i)) {
     case kResultNone: task::CompareOne(session.index(), session.log(), batch.columns(), i); break;
     case kResultMissed: batch.SetMiss(i, cache::Miss::kAbsent); break;
-    case kResultRead: return FinishGathered(batch, i);
+    case kResultRead: return FinishGathered(batch, i, session);
     case kResultStored:
     case kResultDeleted: return FinishChanged(batch, i);
     default: break;  // kResultFound: the entry of the key, at an instant of this batch
@@ -186,9 +189,20 @@ bool CpuStage::RunQuery(Batch& batch, uint32_t i, cache::Session& session) {
   return true;
 }
 
-bool CpuStage::FinishGathered(Batch& batch, uint32_t i) {
-  const auto bytes = static_cast<int64_t>(batch.gathered(i).value.size());
-  batch.room(batch.source(i)) -= kReplyBytes + bytes;
+bool CpuStage::FinishGathered(Batch& batch, uint32_t i, cache::Session& session) {
+  const Batch::Gathered gathered = batch.gathered(i);
+  batch.room(batch.source(i)) -= kReplyBytes + static_cast<int64_t>(gathered.value.size());
+  // Each note waits for a line that else nobody here needs: one in eight tells hot from cold.
+  if (batch.notes_due() && (gathered.wants_note || session.NextDice() % 8 == 0)) {
+    uint64_t* const slot = task::SlotAtPosition(session.index(), batch.position(i));
+    const uint64_t word = task::LoadAcquire64(slot);
+    // The entry may be another one by now, or the epoch another one than when it was found.
+    if (task::SameEntry(word, batch.word(i)) && !left_) {
+      task::NoteAccess(slot, word);
+      if (gathered.wants_note)
+        task::NoteRead(session.ObjectAt(task::SlotLocation(word)), session.now_s());
+    }
+  }
   batch.SetState(i, QueryState::kDone);
   return true;
 }
@@ -265,6 +279,7 @@ void CpuStage::ForgetLocations(Batch& batch, uint32_t begin, cache::Session& ses
     if (batch.result(i) == kResultFound) batch.SetResult(i, kResultNone);
   }
   batch.set_searched(false);
+  left_ = true;
 }
 
 // Query `i` found no room: leaves the epoch, so that memory can be freed, and comes back.

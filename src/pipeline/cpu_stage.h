@@ -65,7 +65,7 @@ class CpuStage {
   void ForgetLocations(Batch& batch, uint32_t begin, cache::Session& session);
   void SettleChanges(Batch& batch, cache::Session& session);
   void SearchGroup(Batch& batch, uint32_t begin, uint32_t end, cache::Session& session);
-  bool FinishGathered(Batch& batch, uint32_t i);
+  bool FinishGathered(Batch& batch, uint32_t i, cache::Session& session);
   bool FinishChanged(Batch& batch, uint32_t i);
   uint32_t GroupEnd(const Batch& batch, uint32_t begin) const;
   uint32_t RunGroup(Batch& batch, uint32_t begin, uint32_t end, cache::Session& session);
@@ -82,6 +82,7 @@ class CpuStage {
   std::function<void()> before_room_;  // may be null; set before the first batch
 
   // Owned by the worker's thread; within a Run.
+  bool left_ = false;    // the epoch has been left since the batch's first stage
   uint32_t writes_ = 0;  // objects that were appended, about
   uint32_t starving_ = UINT32_MAX;  // query that found no room last
   uint32_t starved_times_ = 0;

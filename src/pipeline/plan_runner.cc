@@ -121,6 +121,7 @@ bool PlanRunner::StartOnDevice(BatchRun* run, const Step& step) {
     query.now_s = run->session().now_s();
     query.dice = dice_++;
     query.notes = 1;
+    batch.set_notes_due(step.device->description().memory == processor::MemoryModel::kMirrored);
     const bool shared = options_.steal && step.device->description().steals;
     if (!shared) query.set_claims = nullptr;
     run->sets_left_ = shared ? task::SetCount(query) : 0;

@@ -9,79 +9,6 @@ namespace {
 
 using cache::Rounds;
 using cache::TestSeed;
-using processor::Guard;
-
-CacheOptions WeakHash(uint32_t bits) {
-  CacheOptions options;
-  options.memory_bytes = 64u << 20;
-  options.hash_bits = bits;
-  return options;
-}
-
-// What the one-stage plan tells, one batch after the other.
-std::vector<std::string> OneStage(cache::Store* store, const std::deque<TestRequest>& requests) {
-  TaskTimes times;
-  auto runner = PlanRunner::Create(store, &times, Plan::OneStageCpu(), {}, {});
-  EXPECT_TRUE(runner.has_value());
-  RequestMaker random(1, 1, 1, false);
-  return PlanTester(store, runner->get()).Run(requests, &random, 100, 1);
-}
-
-std::vector<std::string> Contents(cache::Store* store, const RequestMaker& maker,
-                                  uint32_t sources) {
-  Client client(store);
-  std::vector<std::string> contents;
-  for (uint32_t source = 0; source < sources; source++)
-    for (uint64_t key = 0; key < maker.keys(); key++)
-      contents.push_back(client.Value(maker.KeyOf(source, key)));
-  return contents;
-}
-
-class Devices {
- public:
-  explicit Devices(std::unique_ptr<processor::Processor> processor)
-      : guard_(std::move(processor)), list_{&guard_} {}
-  std::span<Guard* const> list() const { return list_; }
-  Guard& guard() { return guard_; }
-
- private:
-  Guard guard_;
-  std::vector<Guard*> list_;
-};
-
-// The plan tells and leaves what the one-stage plan does. Returns what the runner counted.
-void ExpectSameAsOneStage(const Plan& plan, Devices* devices, uint64_t seed, uint32_t under_way,
-                          uint32_t* reruns = nullptr) {
-  SCOPED_TRACE(plan.ToText());
-  SCOPED_TRACE(seed);
-  // With several batches under way only requests about the same keys keep their order.
-  const bool own_keys = under_way > 1;
-  const uint32_t sources = own_keys ? 40 : 5;
-  RequestMaker maker(seed, sources, own_keys ? 12 : 150, own_keys);
-  const std::deque<TestRequest> requests = maker.Make(1200);
-  const auto expected_store = OpenStore(WeakHash(20));
-  const std::vector<std::string> expected = OneStage(expected_store.get(), requests);
-  const auto store = OpenStore(WeakHash(20));
-  TaskTimes times;
-  PlanRunner::Options options;
-  options.queries_max = 300;
-  options.gather_bytes = 100'000;  // some values find no room
-  auto runner = PlanRunner::Create(store.get(), &times, plan, devices->list(), options);
-  ASSERT_TRUE(runner.has_value()) << runner.error().ToString();
-  const std::vector<std::string> told =
-      PlanTester(store.get(), runner->get()).Run(requests, &maker, 300, under_way);
-  for (size_t i = 0; i < requests.size(); i++) {
-    ASSERT_EQ(told[i], expected[i])
-        << "request " << i << " of source " << requests[i].source << " about " << requests[i].key
-        << ", verb " << static_cast<int>(requests[i].command.verb);
-  }
-  EXPECT_EQ(Contents(store.get(), maker, sources), Contents(expected_store.get(), maker, sources));
-  // Flushed items are counted until somebody comes upon them.
-  if (!maker.flushes()) {
-    EXPECT_EQ(store->ItemCount(), expected_store->ItemCount());
-  }
-  if (reruns != nullptr) *reruns = static_cast<uint32_t>((*runner)->counters().reruns.value());
-}
 
 TEST(PlanRunner, EveryLegalPlanOfThreeStagesDoesWhatTheOneStagePlanDoes) {
   Devices devices(processor::NewCpuProcessor());
@@ -115,8 +42,6 @@ TEST(PlanRunner, SeveralBatchesUnderWayKeepEachClientsOrder) {
         ExpectSameAsOneStage(plans[random() % plans.size()], &devices, random(), 3));
 }
 
-Plan PlanOf(std::string_view text) { return Plan::Parse(text).value(); }
-
 const char* const kAllOnDevice =
     "[RV PP MM]cpu → [IN.search KC RD IN.insert IN.delete]gpu0 → [WR SD]cpu";
 
@@ -129,13 +54,13 @@ TEST(PlanRunner, AFailingDeviceLosesNothing) {
     faults.refuses = random() % 4 == 0;
     Devices devices(processor::NewFaultyProcessor(processor::NewCpuProcessor(), faults));
     const Plan plan = round == 0 ? PlanOf(kAllOnDevice) : plans[random() % plans.size()];
-    uint32_t reruns = 0;
-    ASSERT_NO_FATAL_FAILURE(ExpectSameAsOneStage(plan, &devices, random(), 1, &reruns));
+    Seen seen;
+    ASSERT_NO_FATAL_FAILURE(ExpectSameAsOneStage(plan, &devices, random(), 1, &seen));
     if (round == 0) {
-      EXPECT_GT(reruns, 0u);
+      EXPECT_GT(seen.reruns, 0u);
     }
     EXPECT_TRUE(devices.guard().usable()) << "every other job went well";
-    EXPECT_EQ(devices.guard().counters().failures.load(), reruns);
+    EXPECT_EQ(devices.guard().counters().failures.load(), seen.reruns);
   }
 }
 
@@ -143,11 +68,11 @@ TEST(PlanRunner, ALostDeviceIsRetiredAndServedOnByTheCpu) {
   processor::Faults faults;
   faults.lose_at = 3;
   Devices devices(processor::NewFaultyProcessor(processor::NewCpuProcessor(), faults));
-  uint32_t reruns = 0;
+  Seen seen;
   ASSERT_NO_FATAL_FAILURE(
-      ExpectSameAsOneStage(PlanOf(kAllOnDevice), &devices, TestSeed(), 1, &reruns));
+      ExpectSameAsOneStage(PlanOf(kAllOnDevice), &devices, TestSeed(), 1, &seen));
   EXPECT_FALSE(devices.guard().usable());
-  EXPECT_GT(reruns, 1u);
+  EXPECT_GT(seen.reruns, 1u);
   EXPECT_EQ(devices.guard().counters().failures.load(), 1u) << "a retired device is left alone";
   EXPECT_EQ(devices.guard().last_failure(), "device lost: drill: the device is lost");
 }

@@ -143,11 +143,14 @@ class PlanTester : public Sink {
     return told_;
   }
 
+  uint64_t gathered = 0;  // reads whose values a stage before the last had gathered
+
   void Write(Batch& batch, uint32_t begin, uint32_t end, cache::Session& session) override {
     for (uint32_t i = begin; i < end; i++) {
       EXPECT_EQ(batch.state(i), QueryState::kDone);
       EXPECT_EQ(told_[batch.tag(i)], "") << "answered twice";
       Result result;
+      gathered += batch.result(i) == kResultRead;
       if (batch.kind(i) != QueryKind::kOther) result.reply = ReplyOf(batch, i, session);
       result.value = std::string(result.reply.value);
       told_[batch.tag(i)] = Told(result);
@@ -211,5 +214,94 @@ inline std::vector<Plan> LegalPlans(uint32_t stages) {
   }
   return plans;
 }
+
+inline CacheOptions WeakHash(uint32_t bits) {
+  CacheOptions options;
+  options.memory_bytes = 64u << 20;
+  options.hash_bits = bits;
+  return options;
+}
+
+// What the one-stage plan tells, one batch after the other.
+inline std::vector<std::string> OneStage(cache::Store* store,
+                                         const std::deque<TestRequest>& requests) {
+  TaskTimes times;
+  auto runner = PlanRunner::Create(store, &times, Plan::OneStageCpu(), {}, {});
+  EXPECT_TRUE(runner.has_value());
+  RequestMaker random(1, 1, 1, false);
+  return PlanTester(store, runner->get()).Run(requests, &random, 100, 1);
+}
+
+inline std::vector<std::string> Contents(cache::Store* store, const RequestMaker& maker,
+                                  uint32_t sources) {
+  Client client(store);
+  std::vector<std::string> contents;
+  for (uint32_t source = 0; source < sources; source++)
+    for (uint64_t key = 0; key < maker.keys(); key++)
+      contents.push_back(client.Value(maker.KeyOf(source, key)));
+  return contents;
+}
+
+class Devices {
+ public:
+  explicit Devices(std::unique_ptr<processor::Processor> processor)
+      : guard_(std::move(processor)), list_{&guard_} {}
+  std::span<processor::Guard* const> list() const { return list_; }
+  processor::Guard& guard() { return guard_; }
+
+ private:
+  processor::Guard guard_;
+  std::vector<processor::Guard*> list_;
+};
+
+// What a comparison came upon.
+struct Seen {
+  uint32_t reruns = 0;
+  uint64_t gathered = 0;
+};
+
+// The plan tells and leaves what the one-stage plan does.
+inline void ExpectSameAsOneStage(const Plan& plan, Devices* devices, uint64_t seed,
+                                 uint32_t under_way,
+                          Seen* seen = nullptr,
+                                 const CacheOptions& cache_options = WeakHash(20)) {
+  SCOPED_TRACE(plan.ToText());
+  SCOPED_TRACE(seed);
+  // With several batches under way only requests about the same keys keep their order.
+  const bool own_keys = under_way > 1;
+  const uint32_t sources = own_keys ? 40 : 5;
+  RequestMaker maker(seed, sources, own_keys ? 12 : 150, own_keys);
+  const std::deque<TestRequest> requests = maker.Make(1200);
+  const auto expected_store = OpenStore(cache_options);
+  const std::vector<std::string> expected = OneStage(expected_store.get(), requests);
+  const auto store = OpenStore(cache_options);
+  ASSERT_TRUE(devices->guard().Attach(store.get()).ok());
+  TaskTimes times;
+  PlanRunner::Options options;
+  options.queries_max = 300;
+  options.gather_bytes = 100'000;  // some values find no room
+  auto runner = PlanRunner::Create(store.get(), &times, plan, devices->list(), options);
+  ASSERT_TRUE(runner.has_value()) << runner.error().ToString();
+  PlanTester tester(store.get(), runner->get());
+  const std::vector<std::string> told = tester.Run(requests, &maker, 300, under_way);
+  for (size_t i = 0; i < requests.size(); i++) {
+    ASSERT_EQ(told[i], expected[i])
+        << "request " << i << " of source " << requests[i].source << " about " << requests[i].key
+        << ", verb " << static_cast<int>(requests[i].command.verb);
+  }
+  EXPECT_EQ(Contents(store.get(), maker, sources), Contents(expected_store.get(), maker, sources));
+  // Flushed items are counted until somebody comes upon them.
+  if (!maker.flushes()) {
+    EXPECT_EQ(store->ItemCount(), expected_store->ItemCount());
+  }
+  if (seen != nullptr) {
+    seen->reruns += static_cast<uint32_t>((*runner)->counters().reruns.value());
+    seen->gathered += tester.gathered;
+  }
+  runner->reset();
+  devices->guard().Detach();
+}
+
+inline Plan PlanOf(std::string_view text) { return Plan::Parse(text).value(); }
 
 }  // namespace weft::pipeline

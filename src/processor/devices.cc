@@ -5,6 +5,8 @@
 #include <utility>
 
 #include "processor/cpu_processor.h"
+#include "processor/mirror_processor.h"
+#include "processor/mirror_self_test.h"
 #include "processor/self_test.h"
 #if WEFT_OPENCL
 #include "processor/opencl/opencl.h"
@@ -34,6 +36,7 @@ std::vector<Kind> Kinds() {
 }
 
 DeviceInfo Cpu() { return {NewCpuProcessor()->description(), DeviceType::kCpu, ""}; }
+DeviceInfo Mirrored() { return {NewMirrorProcessor()->description(), DeviceType::kCpu, ""}; }
 
 // The N of "prefix:N".
 bool ParseNumber(std::string_view name, std::string_view prefix, uint32_t* number) {
@@ -79,7 +82,7 @@ Opened OpenFirstGpu(std::vector<std::string>* notes) {
 }  // namespace
 
 std::vector<DeviceInfo> ListDevices() {
-  std::vector<DeviceInfo> list = {Cpu()};
+  std::vector<DeviceInfo> list = {Cpu(), Mirrored()};
   for (const Kind& kind : Kinds())
     for (DeviceInfo& info : kind.list()) list.push_back(std::move(info));
   return list;
@@ -87,6 +90,7 @@ std::vector<DeviceInfo> ListDevices() {
 
 Opened OpenNamed(std::string_view name) {
   if (name == "cpu") return NewCpuProcessor();
+  if (name == "mirror") return NewMirrorProcessor();
   for (const Kind& kind : Kinds()) {
     uint32_t number = 0;
     if (ParseNumber(name, kind.prefix, &number)) return kind.open(number);
@@ -100,7 +104,8 @@ Status RunSelfTest(Processor* processor) {
     uint32_t number = 0;
     if (ParseNumber(name, kind.prefix, &number)) return kind.test(processor);
   }
-  return SelfTest(processor);
+  const bool coupled = processor->description().memory == MemoryModel::kCoupled;
+  return coupled ? SelfTest(processor) : MirrorSelfTest(processor);
 }
 
 Opened OpenDevice(std::string_view spec, std::vector<std::string>* notes) {

@@ -36,6 +36,8 @@ class FaultyProcessor final : public Processor {
         pages_(processor_->pages(), faults.memory_bytes) {}
 
   const Description& description() const override { return processor_->description(); }
+  Status Attach(cache::Store* store) override { return processor_->Attach(store); }
+  void Detach() override { processor_->Detach(); }
   cache::PageSource* pages() override {
     return faults_.memory_bytes != 0 ? &pages_ : processor_->pages();
   }
@@ -55,8 +57,8 @@ class FaultyProcessor final : public Processor {
   }
 
  private:
-  // Of three queries one is carried out, one is a delete that has only been announced, one has not
-  // been looked at. Every other store that was carried out has not said so.
+  // Of three queries one is carried out, one is a change that has only been announced, one has not
+  // been looked at.
   static void RunInPart(Job* job) {
     const task::QueryJob& query = job->query;
     for (uint32_t set = 0; set < task::SetCount(query); set++) {
@@ -64,16 +66,29 @@ class FaultyProcessor final : public Processor {
       for (uint32_t i = task::SetBegin(query, set); i < task::SetEnd(query, set); i++) {
         if (!task::NeedsStage(query, i)) continue;
         if (i % 3 == 0) task::RunQuery(query, i);
-        if (i % 2 == 0 && query.result[i] == kResultStored) query.result[i] = kResultNone;
-        if (i % 3 == 1 && query.wanted[i] == kWantsDelete && (query.tasks & kRunDelete) != 0)
-          AnnounceDelete(query, i);
+        if (i % 3 == 1) Announce(query, i);
       }
     }
   }
 
-  static void AnnounceDelete(const task::QueryJob& query, uint32_t i) {
+  // Up to just before the change itself: task/query_job.h.
+  static void Announce(const task::QueryJob& query, uint32_t i) {
+    const bool stores = query.wanted[i] == kWantsStore && (query.tasks & kRunInsert) != 0;
+    const bool deletes = query.wanted[i] == kWantsDelete && (query.tasks & kRunDelete) != 0;
+    if (!stores && !deletes) return;
     task::CompareOne(query.index, query.log, query.columns, i);
-    if (query.columns.word[i] != 0) query.result[i] = kResultDeleted;
+    const uint64_t word = query.columns.word[i];
+    if (word != 0) {
+      query.result[i] = stores ? kResultStored : kResultDeleted;
+    } else if (stores && query.index.newer.buckets == nullptr) {
+      const uint64_t hash = query.columns.hash[i];
+      uint64_t victim = 0;
+      const uint64_t entering =
+          task::MakeSlot(task::TagOfHash(hash), kSlotTentative, 0, query.placed[i]);
+      if (task::PlaceWord(query.index, query.index.older, hash, entering, false, &victim) !=
+          nullptr)
+        query.result[i] = kResultStored;
+    }
   }
 
   const std::unique_ptr<Processor> processor_;

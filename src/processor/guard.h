@@ -27,6 +27,8 @@ class Guard {
 
   const Description& description() const { return processor_->description(); }
   cache::PageSource* pages() { return processor_->pages(); }
+  Status Attach(cache::Store* store) { return processor_->Attach(store); }
+  void Detach() { processor_->Detach(); }
 
   // False: no more work for it.
   bool usable() const { return !retired_.load(std::memory_order_acquire); }

@@ -26,6 +26,10 @@
 #include "task/query_job.h"
 #include "weft/status.h"
 
+namespace weft::cache {
+class Store;
+}
+
 namespace weft::processor {
 
 enum class MemoryModel : uint8_t { kCoupled, kMirrored };
@@ -86,6 +90,10 @@ class Processor {
   // Takes the job, which must stay until it is done. An error: it was not taken. The processor
   // copies job->query, so what it points at counts, not where it lies.
   virtual Status Start(Job* job) = 0;
+  // The store whose jobs it will run: a mirrored processor begins to follow it. Before any Start.
+  virtual Status Attach(cache::Store*) { return Status::Ok(); }
+  // Lets go of the store; ends what was started, and takes no more.
+  virtual void Detach() {}
   // Memory that both sides see. It must go before the processor does.
   virtual cache::PageSource* pages() = 0;
 };

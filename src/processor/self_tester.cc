@@ -385,8 +385,8 @@ class SelfTester {
     const task::QueryJob& query = (*trial)->job()->query;
     (*trial)->job()->query.end = 600;
     if (Status status = RunJob(trial->get(), For(kAllTasks)); !status.ok()) return status;
-    for (uint32_t i = 0; i < 600; i++)
-      if (i % 2 == 0 && query.result[i] == kResultStored) query.result[i] = kResultNone;
+    for (uint32_t i = 600; i < 1000; i++)
+      if (i % 2 == 0) AnnounceChange(query, i);
     (*trial)->MakeJob(true);
     if (Status status = RunJob(trial->get(), For(kAllTasks)); !status.ok()) return status;
     return (*trial)->Check();

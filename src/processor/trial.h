@@ -29,6 +29,15 @@
 
 namespace weft::processor {
 
+// Carries a store or delete of an entry that is there as far as just before the change itself, as a
+// device leaves it that stops there (task/query_job.h, InsertTask and DeleteTask).
+inline void AnnounceChange(const task::QueryJob& query, uint32_t i) {
+  if (query.wanted[i] != kWantsStore && query.wanted[i] != kWantsDelete) return;
+  task::CompareOne(query.index, query.log, query.columns, i);
+  if (query.columns.word[i] != 0)
+    query.result[i] = query.wanted[i] == kWantsStore ? kResultStored : kResultDeleted;
+}
+
 inline constexpr uint32_t kAllTasks = kRunSearch | kRunCompare | kRunRead | kRunInsert | kRunDelete;
 
 class Trial {

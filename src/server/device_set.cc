@@ -49,6 +49,17 @@ Result<std::unique_ptr<DeviceSet>> DeviceSet::Open(std::span<const std::string> 
   return set;
 }
 
+Status DeviceSet::Attach(cache::Store* store) {
+  for (processor::Guard* guard : guards_) {
+    if (Status status = guard->Attach(store); !status.ok()) return status;
+  }
+  return Status::Ok();
+}
+
+void DeviceSet::Detach() {
+  for (processor::Guard* guard : guards_) guard->Detach();
+}
+
 cache::PageSource* DeviceSet::pages() const {
   for (processor::Guard* guard : guards_) {
     if (guard->description().memory == processor::MemoryModel::kCoupled &&

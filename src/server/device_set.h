@@ -18,6 +18,9 @@ class DeviceSet {
   // device, are left out. An error where one is not there or fails its self-test.
   static Result<std::unique_ptr<DeviceSet>> Open(std::span<const std::string> specs);
 
+  // Lets mirrored devices follow the store; before any job. Detach: after all jobs.
+  Status Attach(cache::Store* store);
+  void Detach();
   // gpu0, gpu1, ... of a plan.
   const std::vector<processor::Guard*>& guards() const { return guards_; }
   // Where index and log must lie, so that every device sees them.

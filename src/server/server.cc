@@ -18,7 +18,9 @@ Server::Server(const ServerOptions& options)
       verbosity_(options.verbosity),
       detail_enabled_(options.detail_enabled) {}
 
-Server::~Server() = default;
+Server::~Server() {
+  if (devices_ != nullptr) devices_->Detach();
+}
 
 Result<std::unique_ptr<Server>> Server::Create(const ServerOptions& options) {
   // The constructor is private so that no server exists half made; owned at once.
@@ -43,6 +45,7 @@ Status Server::Init() {
   auto store = cache::Store::Open(cache, devices_->pages());
   if (!store) return store.error();
   store_ = std::move(store.value());
+  if (Status status = devices_->Attach(store_.get()); !status.ok()) return status;
   if (Status status = OpenTier(); !status.ok()) return status;
   if (Status status = OpenListeners(); !status.ok()) return status;
   for (uint32_t i = 0; i < options_.threads; i++)

@@ -81,16 +81,13 @@ void Worker::OnBatch(std::span<net::Connection* const> ready) {
     const uint64_t start = base::ReadTicks();
     const size_t filled = Fill(work, ready);
     times_.Add(pipeline::Task::kParse, base::ReadTicks() - start, work->batch->size());
-    const bool sent = work->run != nullptr && work->batch->size() >= options_.device_batch_min;
-    if (sent) {
-      SendOff(work);
-    } else {
-      RunOneStage(work);
-    }
+    const bool sends = work->run != nullptr && work->batch->size() >= options_.device_batch_min;
+    const bool under_way = sends && SendOff(work);
+    if (!sends) RunOneStage(work);
     // The last one may have more than fitted; it goes first next time, if it may still be written.
     const Source& last = work->sources.back();
     const bool again = last.entering.exhausted == protocol::Exhausted::kBatchFull &&
-                       last.stopped == nullptr && !last.close && !sent;
+                       last.stopped == nullptr && !last.close && !under_way;
     ready = ready.subspan(again ? filled - 1 : filled);
   }
   if (runner_ != nullptr) {

@@ -135,7 +135,7 @@ class Worker final : public net::Handler, private pipeline::Sink {
   // worker_plan.cc
   std::span<net::Connection* const> AnswerLanded(std::span<net::Connection* const> ready);
   Work* FreeWork();
-  void SendOff(Work* work);
+  bool SendOff(Work* work);
   void Land(Work* work);
   void ResumeLanded();
   void ForgetConnection(net::Connection& connection);

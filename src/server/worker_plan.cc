@@ -47,18 +47,20 @@ Worker::Work* Worker::FreeWork() {
   return &work;
 }
 
-void Worker::SendOff(Work* work) {
+// False: no device works on it, and it was answered at once.
+bool Worker::SendOff(Work* work) {
   runner_->Begin(work->run);
-  // Stages on the CPU alone are done by now.
   if (runner_->IsReady(work->run)) {
     work_ = work;
     runner_->Finish(work->run, *this);
-    return SettleAll(work);
+    SettleAll(work);
+    return false;
   }
   for (Source& source : work->sources) {
     PeerOf(*source.connection).under_way = work;
     source.connection->Hold();
   }
+  return true;
 }
 
 // Batches whose last stage is next: their connections come with the next turn.

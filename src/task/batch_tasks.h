@@ -90,7 +90,7 @@ WEFT_FN void CompareOne(IndexRef index, LogRef log, Columns columns, u32 i) {
   const u32 key_bytes = columns.key_bytes[i];
   if (columns.word[i] != 0) {
     const u64 word = LoadAcquire64(SlotAtPosition(index, columns.position[i]));
-    if (SameEntry(word, columns.word[i]) &&
+    if (SameEntry(word, columns.word[i]) && IsHere(log, SlotLocation(word)) &&
         HasKey(ObjectAt(log, SlotLocation(word)), key, key_bytes))
       return;
   }

@@ -29,6 +29,8 @@ WEFT_FN WEFT_GLOBAL u64* PlaceInBucket(WEFT_GLOBAL Bucket* bucket, u64 word) {
 // Moves the entry `word` from `slot` into `to`. False: it is no longer live there, or `to` is full.
 WEFT_FN bool MoveEntry(IndexRef index, WEFT_GLOBAL u64* slot, u64 word, WEFT_GLOBAL Bucket* to) {
   if (SlotState(word) != kSlotLive) return false;
+  MarkSlot(index, slot);
+  MarkSlot(index, &to->slots[0]);
   const u64 moving = WithState(word, kSlotMoving);
   if (!CompareAndSwap64(slot, word, moving)) return false;
   WEFT_GLOBAL u64* copy = PlaceInBucket(to, moving);

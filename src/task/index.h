@@ -11,6 +11,9 @@
 // Moves     within a table an entry may move against the order of a search. Each move adds to one
 //           of kMoveStripes counters, chosen by tag, after the copy stands and before the
 //           original goes; a search that found nothing looks again if its counter changed.
+// Mirrors   where a device works on a copy of the table (processor/mirror.h), whoever is about to
+//           change a bucket marks it first, within the epoch in which it changes it. Changes of
+//           recency alone are not marked.
 // Threads   the view is constant; the tables it points at are shared and atomic.
 #pragma once
 
@@ -19,6 +22,8 @@
 WEFT_TASK_BEGIN
 
 #define kMoveStripes 1024
+
+#define kMarkBuckets 4u  // in a row that share a mark: 256 bytes, a good size of copy
 
 #define kPolicyCuckoo 0u
 #define kPolicySetAssociative 1u
@@ -34,6 +39,7 @@ typedef struct IndexRef {
   WEFT_GLOBAL u32* move_counts;  // kMoveStripes counters
   u32 policy;                    // kPolicyCuckoo or kPolicySetAssociative
   u32 insert_newer;              // 1: new entries go to `newer`
+  WEFT_GLOBAL u32* marks;        // a bit for kMarkBuckets buckets of `older`; null: no mirror
 } IndexRef;
 
 // The bucket a hash names first: the low 48 bits as a fraction of the table.
@@ -48,6 +54,25 @@ WEFT_FN u64 OtherBucket(u32 policy, u64 bucket, u64 tag, u64 bucket_count) {
 }
 
 WEFT_FN u32 MoveStripe(u64 tag) { return (u32)(tag & (kMoveStripes - 1)); }
+
+// Says that `bucket` of `table` is about to change. A mark that is set already was set before this
+// look at it, and is taken only by who then waits for the epochs of that time (processor/mirror.h).
+WEFT_FN void MarkBucket(IndexRef index, TableRef table, u64 bucket) {
+  if (index.marks == 0 || table.buckets != index.older.buckets) return;
+  const u64 mark = bucket / kMarkBuckets;
+  WEFT_GLOBAL u32* word = &index.marks[mark / 32];
+  const u32 bit = 1u << (mark % 32);
+  if ((LoadAcquire32(word) & bit) == 0) FetchOr32(word, bit);
+}
+
+// The same of the bucket that `slot` of either table lies in.
+WEFT_FN void MarkSlot(IndexRef index, WEFT_GLOBAL const u64* slot) {
+  WEFT_GLOBAL const u64* first = &index.older.buckets[0].slots[0];
+  if (index.marks == 0 || slot < first ||
+      slot >= first + index.older.bucket_count * kBucketSlots)
+    return;
+  MarkBucket(index, index.older, (u64)(slot - first) / kBucketSlots);
+}
 
 // The table that new entries go to.
 WEFT_FN TableRef InsertTable(IndexRef index) {

@@ -19,10 +19,17 @@ typedef struct LogRef {
   WEFT_GLOBAL const u64* version_bases;    // one a segment
   u64 flush_floor;                         // 0: no flush is being carried out
   u32 segment_shift;                       // log2 of a segment's 8-byte units
+  WEFT_GLOBAL const u32* resident;  // of a mirror: units of each segment that are there; else null
 } LogRef;
 
 WEFT_FN WEFT_GLOBAL Object* ObjectAt(LogRef log, u64 location) {
   return (WEFT_GLOBAL Object*)(log.base + location * 8);
+}
+
+// Whether the object at `location` may be looked at.
+WEFT_FN bool IsHere(LogRef log, u64 location) {
+  return log.resident == 0 || (location & ((1ul << log.segment_shift) - 1)) <
+                                  log.resident[location >> log.segment_shift];
 }
 
 // The version of the object at `location`.

@@ -48,6 +48,9 @@ WEFT_TASK_BEGIN
 // A value as RD gathers it: at 8 * value_at[i] in `values`, the client's flags (4 bytes), the
 // value's bytes (4), the value, filler up to a multiple of 8.
 #define kGatherHeaderBytes 8u
+// Bit of value_at: the read is to be noted by the last stage. Set on a mirror, which also notes in
+// its own copy of the object that it has asked.
+#define kValueNoteBit (1u << 31)
 // A longer value stays in the log.
 #define kGatherBytesMax (16u << 10)
 
@@ -72,18 +75,21 @@ typedef struct QueryJob {
   u32 dice;                      // differs from batch to batch (WantsAccessNote)
   u32 notes;                     // 1: RD notes the access in index and object, as a reader does
   u32 again;                     // 1: a run before this one may have done some of it
+  u32 mirrored;                  // 1: index and log are a copy, in which a key may be missing
 } QueryJob;
 
 // Task KC of a read.
 WEFT_FN void CompareTask(QueryJob job, u32 i) {
   CompareOne(job.index, job.log, job.columns, i);
-  job.result[i] = (u8)(job.columns.word[i] != 0 ? kResultFound : kResultMissed);
+  const u32 missed = job.mirrored != 0 ? kResultNone : kResultMissed;
+  job.result[i] = (u8)(job.columns.word[i] != 0 ? kResultFound : missed);
 }
 
 // Task RD: gathers the value, unless the object has ended, is too long, or `values` is full.
 // REQUIRES: result is kResultFound
 WEFT_FN void ReadTask(QueryJob job, u32 i) {
   const u64 word = job.columns.word[i];
+  if (!IsHere(job.log, SlotLocation(word))) return;
   WEFT_GLOBAL Object* object = ObjectAt(job.log, SlotLocation(word));
   const u32 bytes = ValueBytes(object);
   if (bytes > kGatherBytesMax || IsEnded(job.log, SlotLocation(word), object, job.now_s)) return;
@@ -96,6 +102,10 @@ WEFT_FN void ReadTask(QueryJob job, u32 i) {
   CopyBytes(to + kGatherHeaderBytes, ValueOf(object), bytes);
   job.value_at[i] = at;
   job.result[i] = (u8)kResultRead;
+  if (job.mirrored != 0 && WantsReadNote(LoadRelaxed32(&object->access), job.now_s)) {
+    NoteRead(object, job.now_s);
+    job.value_at[i] = at | kValueNoteBit;
+  }
   if (job.notes == 0) return;
   if (WantsAccessNote(word, job.dice + i))
     NoteAccess(SlotAtPosition(job.index, job.columns.position[i]), word);
@@ -105,35 +115,60 @@ WEFT_FN void ReadTask(QueryJob job, u32 i) {
 // Rounds of a store or delete that loses races; then the last stage does it.
 #define kMutationRounds 4
 
-// Task IN.insert: the object in `placed` takes the place of whatever entry the key has, or enters.
-// columns.word says what it replaces before it does, so that a second run knows.
-WEFT_FN void InsertTask(QueryJob job, u32 i) {
-  const u64 placed = job.placed[i];
+// Of a store that a run before this one has announced: whether it took effect then. Where neither
+// the object nor what it was to replace has an entry, it did, and somebody changed the key since.
+WEFT_FN bool WasStored(QueryJob job, u32 i) {
   const u64 hash = job.columns.hash[i];
-  if (job.again != 0) {
-    const u64 replaced = job.columns.word[i];
-    if (FindLocation(job.index, hash, placed).slot != 0) {
-      job.columns.word[i] = replaced;
-      job.result[i] = (u8)kResultStored;
-      return;
-    }
+  const Found placed = FindLocation(job.index, hash, job.placed[i]);
+  if (placed.slot != 0) {
+    if (SlotState(placed.word) != kSlotTentative) return true;
+    CompareAndSwap64(placed.slot, placed.word, kSlotEmpty);  // or another insert has cleared it
+    return false;
+  }
+  const u64 old = SlotLocation(job.columns.word[i]);
+  return old == 0 || FindLocation(job.index, hash, old).slot == 0;
+}
+
+// Enters the object as the key's only entry. True: done, or no further round helps.
+WEFT_FN bool EnterObject(QueryJob job, u32 i) {
+  const u64 hash = job.columns.hash[i];
+  const TableRef table = job.index.older;
+  u64 victim = 0;
+  const u64 word = MakeSlot(TagOfHash(hash), kSlotTentative, 0, job.placed[i]);
+  WEFT_GLOBAL u64* slot = PlaceWord(job.index, table, hash, word, false, &victim);
+  if (slot == 0) return true;
+  job.result[i] = (u8)kResultStored;
+  FullFence();
+  if (SettleInsert(job.index, job.log, hash, job.columns.keys + job.columns.key_at[i],
+                   job.columns.key_bytes[i], slot, word) == kInsertDone)
+    return true;
+  job.result[i] = (u8)kResultNone;
+  return false;
+}
+
+// Task IN.insert: the object in `placed` takes the place of whatever entry the key has, or enters.
+// The result is said before it takes effect, with the entry that it replaces in columns.word, so
+// that a second run can tell (WasStored).
+WEFT_FN void InsertTask(QueryJob job, u32 i) {
+  if (job.result[i] == kResultStored) {
+    if (WasStored(job, i)) return;
+    job.result[i] = (u8)kResultNone;
   }
   for (u32 round = 0; round < kMutationRounds; round++) {
     CompareOne(job.index, job.log, job.columns, i);
     const u64 word = job.columns.word[i];
-    if (word != 0) {
-      if (SlotState(word) != kSlotLive) continue;
-      WEFT_GLOBAL u64* slot = SlotAtPosition(job.index, job.columns.position[i]);
-      if (!ReplaceEntry(slot, word, WithLocation(word, placed))) continue;
-      job.result[i] = (u8)kResultStored;
-      return;
+    if (word == 0) {
+      if (job.index.newer.buckets != 0) return;  // its owner keeps count of the room while it grows
+      if (EnterObject(job, i)) return;
+      continue;
     }
-    if (job.index.newer.buckets != 0) return;  // its owner keeps count of the room while it grows
-    const Inserted inserted =
-        Insert(job.index, job.log, hash, job.columns.keys + job.columns.key_at[i],
-               job.columns.key_bytes[i], placed, false);
-    if (inserted.status == kInsertDone) job.result[i] = (u8)kResultStored;
-    if (inserted.status == kInsertDone || inserted.status == kInsertFull) return;
+    if (SlotState(word) != kSlotLive) continue;
+    WEFT_GLOBAL u64* slot = SlotAtPosition(job.index, job.columns.position[i]);
+    MarkSlot(job.index, slot);
+    job.result[i] = (u8)kResultStored;
+    FullFence();
+    if (ReplaceEntry(slot, word, WithLocation(word, job.placed[i]))) return;
+    job.result[i] = (u8)kResultNone;
   }
 }
 
@@ -156,7 +191,9 @@ WEFT_FN void DeleteTask(QueryJob job, u32 i) {
     if (SlotState(word) != kSlotLive) continue;
     job.result[i] = (u8)kResultDeleted;
     FullFence();
-    if (ReplaceEntry(SlotAtPosition(job.index, job.columns.position[i]), word, kSlotEmpty)) return;
+    WEFT_GLOBAL u64* slot = SlotAtPosition(job.index, job.columns.position[i]);
+    MarkSlot(job.index, slot);
+    if (ReplaceEntry(slot, word, kSlotEmpty)) return;
     job.result[i] = (u8)kResultNone;
   }
 }
@@ -167,7 +204,7 @@ WEFT_FN bool NeedsStage(QueryJob job, u32 i) {
   if (wanted == kWantsNothing) return false;
   const u32 result = job.result[i];
   return result == kResultNone || (result == kResultFound && (job.tasks & kRunRead) != 0) ||
-         (result == kResultDeleted && job.again != 0);
+         ((result == kResultDeleted || result == kResultStored) && job.again != 0);
 }
 
 // Whether Search is to run for it. A change that may be done already has its intent in the word.

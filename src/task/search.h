@@ -47,7 +47,7 @@ WEFT_FN Found FindInBucket(LogRef log, WEFT_GLOBAL Bucket* bucket, u64 tag,
     WEFT_GLOBAL u64* slot = &bucket->slots[FirstMatch(matches)];
     const u64 word = LoadAcquire64(slot);
     if (slot != own && SlotTag(word) == tag &&
-        (tentative_too || SlotState(word) != kSlotTentative) &&
+        (tentative_too || SlotState(word) != kSlotTentative) && IsHere(log, SlotLocation(word)) &&
         HasKey(ObjectAt(log, SlotLocation(word)), key, key_bytes)) {
       found.slot = slot;
       found.word = word;

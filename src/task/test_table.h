@@ -51,7 +51,9 @@ class TestLog {
       : units_(bytes / 8), words_(static_cast<u64*>(std::calloc(units_, 8)), std::free),
         bases_(1, 0) {}
 
-  LogRef ref() const { return {reinterpret_cast<u8*>(words_.get()), bases_.data(), 0, 63}; }
+  LogRef ref() const {
+    return {reinterpret_cast<u8*>(words_.get()), bases_.data(), 0, 63, nullptr};
+  }
 
   // Location of a new object without extensions.
   u64 Add(std::string_view key, std::string_view value = "v") {
@@ -82,7 +84,7 @@ class TestIndex {
  public:
   TestIndex(u32 policy, u64 buckets, u64 newer_buckets = 0)
       : older_(buckets), newer_(newer_buckets), moves_(kMoveStripes, 0) {
-    ref_ = {{older_.data(), buckets}, {nullptr, 0}, moves_.data(), policy, 0};
+    ref_ = {{older_.data(), buckets}, {nullptr, 0}, moves_.data(), policy, 0, nullptr};
     if (newer_buckets != 0) {
       ref_.newer = {newer_.data(), newer_buckets};
       ref_.insert_newer = 1;

@@ -46,6 +46,11 @@ def _starts(device):
         return False
 
 
+def _mirrored_flags():
+    """A device with memory of its own, which runs reads alone."""
+    return _flags(READS, "mirror")
+
+
 def _flags(plan, device, batch_min=1):
     return ["--plan", plan, "--device", device, "--device-batch-min", str(batch_min)]
 
@@ -77,12 +82,17 @@ def _quoted(flags):
 
 
 def test_every_plan_answers_as_memcached_does():
-    commands = 200_000 if os.environ.get("WEFT_TEST_LONG") else 8_000
+    is_long = os.environ.get("WEFT_TEST_LONG")
+    commands = 200_000 if is_long else 5_000
     with _kernel_cache():
-        for device in _devices():
-            for name, plan in PLANS.items():
-                with _environment(WEFT_FLAGS=_quoted(_flags(plan, device))):
-                    print(f"note: {device}, {name}: {differential_test.run(commands)}", flush=True)
+        last = _devices()[-1]
+        runs = [_flags(plan, device) for device in _devices() for plan in PLANS.values()]
+        if not is_long:
+            runs = [_flags(plan, last) for plan in (ALL_ON_DEVICE, TWO_VISITS)]
+        for flags in [*runs, _mirrored_flags()]:
+            with _environment(WEFT_FLAGS=_quoted(flags)):
+                line = differential_test.run(commands, pauses=2 if is_long else 0)
+                print(f"note: {flags}: {line}", flush=True)
 
 
 def test_histories_under_plans_are_linearizable():
@@ -94,6 +104,11 @@ def test_histories_under_plans_are_linearizable():
                 with Server(memory_mb=256, threads=3, flags=flags) as server:
                     notes.append(f"{device}: {linearizability_test.histories(server)}")
                     check(_stat(server, "device:batches") > 0, "no batch went to the device")
+    with Server(memory_mb=256, threads=3, flags=_mirrored_flags()) as server:
+        notes.append(f"mirror: {linearizability_test.histories(server)}")
+        check(_stat(server, "device:batches") > 0, "no batch went to the device")
+    with Server(memory_mb=64, threads=3, flags=_mirrored_flags()) as server:
+        notes.append(f"mirror: {linearizability_test.histories(server)}")
     return "; ".join(notes)
 
 

@@ -12,10 +12,12 @@
   X(index.move_counts)        \
   X(index.policy)             \
   X(index.insert_newer)       \
+  X(index.marks)              \
   X(log.base)                 \
   X(log.version_bases)        \
   X(log.flush_floor)          \
   X(log.segment_shift)        \
+  X(log.resident)             \
   X(columns.hash)             \
   X(columns.key_at)           \
   X(columns.key_bytes)        \
@@ -36,4 +38,5 @@
   X(now_s)                    \
   X(dice)                     \
   X(notes)                    \
-  X(again)
+  X(again)                    \
+  X(mirrored)

@@ -1,0 +1,125 @@
+// processor/mirror.h: keeps a copy of a store's index and object log up to date in memory of a
+// device's own, between the batches that it runs there.
+//
+// The host's store is the truth; the mirror only follows. A device whose memory is lost has lost
+// nothing, and a key that the mirror lacks, for whatever reason, is looked up by the host.
+//
+// Index     whoever changes a bucket marks it first (MarkBucket in task/index.h). Advance takes the
+//           marks and copies what was marked, 256 bytes each. A mark says that a change is coming,
+//           not that it was made, so what was taken is copied again, each time, until every batch
+//           that was at work when the mark was taken has ended (cache/epoch.h). So after Advance
+//           the mirror has every change that anybody had seen before it began.
+// Log       segments are copied as they fill: the bytes that were reserved before some Advance,
+//           once every batch of that time has ended, for then they are written. `resident` says
+//           how far each segment is there; what lies behind, newly written objects mostly, the
+//           host looks up. A segment that is filled anew is not resident from the Advance on that
+//           finds it so, and no word of its new objects comes before that.
+// Growth    while the index grows there is no mirror: Advance says false and the host does all. The
+//           new table is copied afresh, a piece each Advance.
+// Cost      Advance reads a bit for 256 bytes of index; then what was changed.
+//
+// Threads   one call at a time. Source: ours; Mega-KV and MemcachedGPU have the index
+//           on the device alone (prior-systems.md, sections 1 and 2).
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "cache/store.h"
+#include "task/query_job.h"
+#include "weft/status.h"
+
+namespace weft::processor {
+
+// The memory that the mirror lies in. Calls take effect in their order, before any job that is
+// started after them.
+class MirrorMemory {
+ public:
+  // kMarkBuckets buckets of the index, from bucket `number * kMarkBuckets` on.
+  struct Piece {
+    uint64_t number;
+    task::Bucket buckets[kMarkBuckets];
+  };
+
+  virtual ~MirrorMemory() = default;
+  // Room for another index, empty, in the place of the one before.
+  virtual Status NewIndex(uint64_t bucket_count) = 0;
+  // Room for a log of `segments`, or as many of them as fit. Once.
+  virtual Status NewLog(uint32_t segments, uint64_t segment_bytes) = 0;
+  // How many segments there is room for; those behind are never resident.
+  virtual uint32_t SegmentsMax() const = 0;
+  virtual Status WriteIndex(std::span<const Piece> pieces) = 0;
+  virtual Status WriteLog(uint64_t offset, const uint8_t* bytes, uint64_t count) = 0;
+  // From now on `units` of the segment are there, of this version base.
+  virtual Status SetResident(uint32_t segment, uint32_t units, uint64_t base) = 0;
+  // As the tasks see it, but for what the mirror does not change (policy, flush_floor, shift).
+  virtual task::IndexRef index() const = 0;
+  virtual task::LogRef log() const = 0;
+};
+
+class Mirror {
+ public:
+  // Both must outlive it.
+  Mirror(cache::Store* store, MirrorMemory* memory) : store_(store), memory_(memory) {}
+  ~Mirror();
+
+  // Sees to marks and watching. kNoMemory.
+  Status Open();
+
+  // Follows the store up to now. True: a job with these views may run on the mirror, by Replace.
+  // False: not now. An error: the memory is lost, or full.
+  // REQUIRES: the caller, or somebody it waits for, is in an epoch and took the views in it
+  Result<bool> Advance(const task::IndexRef& index, const task::LogRef& log);
+
+  // The views of the mirror in the place of the store's. REQUIRES: Advance has just said true
+  void Replace(task::QueryJob* job) const;
+
+  struct Counters {
+    uint64_t advances = 0;
+    uint64_t index_pieces = 0;  // copied, repeats included
+    uint64_t log_bytes = 0;     // copied
+  };
+  const Counters& counters() const { return counters_; }
+
+ private:
+  // Pieces taken together, which are copied until `stamp` has passed.
+  struct Taken {
+    uint64_t stamp;
+    std::vector<uint64_t> numbers;
+  };
+  struct Segment {
+    cache::ObjectLog::Watched state;
+    uint64_t base = 0;           // that the mirror has
+    uint32_t copied_units = 0;
+    uint32_t complete_units = 0;  // written once stamp has passed; 0: none is waited for
+    uint64_t stamp = 0;
+  };
+
+  Status BeginTable(const task::IndexRef& index);
+  Status CopyIndex();
+  void TakeMarks();
+  Status Send();
+  void Add(uint64_t number);
+  Status FollowLog(const task::LogRef& log);
+  Status FollowSegment(const task::LogRef& log, Segment* segment);
+
+  cache::Store* const store_;
+  MirrorMemory* const memory_;
+  cache::Epochs::Slot* slot_ = nullptr;
+
+  // The table that is mirrored, or will be.
+  task::IndexRef source_{};
+  uint64_t begun_stamp_ = 0;  // once passed, all who change it mark it
+  bool begun_ = false;        // it has passed: copying
+  uint64_t next_piece_ = 0;   // of the first copy
+  std::vector<Taken> taken_;
+  std::vector<MirrorMemory::Piece> pieces_;  // on their way
+
+  std::vector<cache::ObjectLog::Watched> watched_;
+  std::vector<Segment> segments_;
+  uint64_t log_budget_ = 0;  // bytes that this Advance may still copy
+  Counters counters_;
+};
+
+}  // namespace weft::processor

@@ -1,0 +1,19 @@
+// processor/mirror_processor.h: a device with memory of its own, on a thread of this process.
+//
+// What a discrete GPU is to the pipeline, without one: it runs the reads of a plan on a mirror
+// (mirror.h) of the store in memory that nobody else sees. Tests hold the mirroring to the
+// one-stage plan by it, under the sanitizers, too.
+//
+// Threads   as Processor.
+#pragma once
+
+#include <memory>
+
+#include "processor/processor.h"
+
+namespace weft::processor {
+
+// `segments_max`: room in its memory for so many segments of the log.
+std::unique_ptr<Processor> NewMirrorProcessor(uint32_t segments_max = UINT32_MAX);
+
+}  // namespace weft::processor
