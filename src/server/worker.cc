@@ -179,8 +179,8 @@ void Worker::Settle(Source* source) {
       }
       return;
     case protocol::Exhausted::kInput:
-      if (source->entering.needed_bytes != 0)
-        connection.ExpectBytes(source->entering.needed_bytes);
+      // Also 0: a batch that landed in this turn may have asked for bytes that are here by now.
+      connection.ExpectBytes(source->entering.needed_bytes);
       return;
   }
 }

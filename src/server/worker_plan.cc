@@ -58,6 +58,7 @@ bool Worker::SendOff(Work* work) {
   }
   for (Source& source : work->sources) {
     PeerOf(*source.connection).under_way = work;
+    source.connection->ExpectBytes(0);  // it comes back with what it has
     source.connection->Hold();
   }
   return true;
