@@ -60,7 +60,10 @@ class DeviceSession {
 
   Status Allot();
   uint64_t BufferBytes() const;
-  uint32_t RecordUnits() const { return (2 + shape_.value_words) / 2 * 2; }
+  // Whole sectors of 32 bytes, but for the smallest: parts of one are written twice over.
+  uint32_t RecordUnits() const {
+    return shape_.value_words == 1 ? 2 : (4 + shape_.value_words) / 4 * 4;
+  }
   uint32_t MixedBatch() const { return options_.batch / 4; }
   LoadSpec Spec(uint32_t count, Draw draw, uint64_t seed) const;
   LoadArrays Arrays(bool wanted, bool values) const;
