@@ -19,7 +19,7 @@ class Cutter {
   explicit Cutter(uint8_t* at) : at_(at) {}
   template <typename T>
   T* Take(uint64_t count) {
-    T* const array = reinterpret_cast<T*>(at_ + bytes_);
+    T* const array = at_ == nullptr ? nullptr : reinterpret_cast<T*>(at_ + bytes_);
     bytes_ += (count * sizeof(T) + 63) / 64 * 64;
     return array;
   }
@@ -40,7 +40,7 @@ Result<std::unique_ptr<Trial>> Trial::Create(cache::PageSource* source, const Sh
 }
 
 Status Trial::Reserve(cache::PageSource* source) {
-  // Each part is measured by a first pass from address 0, then placed.
+  // Each part is measured by a first pass without memory, then placed.
   const uint64_t segments = (shape_.log_bytes / 8 >> kSegmentShift) + 1;
   const auto place_table = [&](uint8_t* at) {
     Cutter cutter(at);
