@@ -2,12 +2,10 @@
 
 #include <algorithm>
 #include <cstring>
-#include <deque>
-#include <thread>
 #include <utility>
 #include <vector>
 
-#include "base/thread.h"
+#include "processor/job_thread.h"
 #include "processor/mirror.h"
 
 namespace weft::processor {
@@ -94,49 +92,29 @@ class MirrorProcessor final : public Processor {
   Status Attach(cache::Store* store) override {
     mirror_ = std::make_unique<Mirror>(store, &memory_);
     if (Status status = mirror_->Open(); !status.ok()) return status;
-    {
-      base::MutexLock lock(&mutex_);
-      stopping_ = false;
-    }
-    thread_ = std::thread([this] { Run(); });
+    base::MutexLock lock(&mutex_);
+    thread_ = std::make_unique<JobThread>(
+        "weft-mirror", [this](const task::QueryJob& query) { return RunJob(query); });
     return Status::Ok();
   }
   void Detach() override {
+    std::unique_ptr<JobThread> ended;
     {
       base::MutexLock lock(&mutex_);
-      stopping_ = true;
-      work_.NotifyAll();
+      ended = std::move(thread_);
     }
-    if (thread_.joinable()) thread_.join();
+    ended.reset();
     mirror_.reset();
   }
 
   Status Start(Job* job) override {
     base::MutexLock lock(&mutex_);
-    if (mirror_ == nullptr || stopping_)
-      return {Code::kInvalidArgument, "mirror: no store is attached"};
-    job->Begin();
-    waiting_.push_back(job);
-    work_.NotifyOne();
+    if (thread_ == nullptr) return {Code::kInvalidArgument, "mirror: no store is attached"};
+    thread_->Take(job);
     return Status::Ok();
   }
 
  private:
-  void Run() {
-    base::SetThreadName("weft-mirror");
-    for (;;) {
-      Job* job = nullptr;
-      {
-        base::MutexLock lock(&mutex_);
-        while (waiting_.empty() && !stopping_) work_.Wait(&mutex_);
-        if (waiting_.empty()) return;
-        job = waiting_.front();
-        waiting_.pop_front();
-      }
-      job->Finish(RunJob(job->query));
-    }
-  }
-
   // A job for which there is no mirror just now is left undone, which is no failure.
   Status RunJob(task::QueryJob query) {
     Result<bool> ready = mirror_->Advance(query.index, query.log);
@@ -152,10 +130,7 @@ class MirrorProcessor final : public Processor {
   std::unique_ptr<Mirror> mirror_;
 
   base::Mutex mutex_;
-  base::CondVar work_;
-  std::deque<Job*> waiting_ WEFT_GUARDED_BY(mutex_);
-  bool stopping_ WEFT_GUARDED_BY(mutex_) = false;
-  std::thread thread_;
+  std::unique_ptr<JobThread> thread_ WEFT_GUARDED_BY(mutex_);  // null: no store is attached
 };
 
 }  // namespace
