@@ -64,8 +64,7 @@ void Index::PublishLocked(task::TableRef older, task::TableRef newer, bool inser
 
 // Null where there is no memory for them: then nobody can mirror this table.
 uint32_t* Index::NewMarksLocked(uint64_t buckets) {
-  const uint64_t marks = buckets / kMarkBuckets + 1;
-  Result<Pages> pages = source_->Reserve((marks / 32 + 1) * sizeof(uint32_t), false);
+  Result<Pages> pages = source_->Reserve(task::MarkWords(buckets) * sizeof(uint32_t), false);
   if (!pages) return nullptr;
   marks_.push_back(std::move(pages.value()));
   return reinterpret_cast<uint32_t*>(marks_.back().data());

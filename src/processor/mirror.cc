@@ -1,8 +1,9 @@
 #include "processor/mirror.h"
 
 #include <algorithm>
-#include <atomic>
 #include <utility>
+
+#include "processor/take_marks.h"
 
 namespace weft::processor {
 namespace {
@@ -62,7 +63,7 @@ Status Mirror::CopyIndex() {
   // Those taken before are copied with those taken now; what has passed was copied for the last
   // time by this.
   const size_t before = taken_.size();
-  TakeMarks();
+  TakeMarked();
   size_t passed = 0;
   for (size_t i = 0; i < before && store_->epochs().Passed(taken_[i].stamp); i++) passed++;
   for (const Taken& taken : taken_) {
@@ -83,16 +84,9 @@ Status Mirror::CopyIndex() {
   return Send();
 }
 
-void Mirror::TakeMarks() {
-  const uint64_t marks = source_.older.bucket_count / kMarkBuckets + 1;
+void Mirror::TakeMarked() {
   Taken taken;
-  for (uint64_t i = 0; i <= (marks - 1) / 32; i++) {
-    uint32_t* const word = &source_.marks[i];
-    if (task::LoadRelaxed32(word) == 0) continue;
-    uint32_t bits = std::atomic_ref<uint32_t>(*word).exchange(0, std::memory_order_seq_cst);
-    for (; bits != 0; bits &= bits - 1)
-      taken.numbers.push_back(i * 32 + task::LowestBit64(bits));
-  }
+  TakeMarks(source_, &taken.numbers);
   if (taken.numbers.empty()) return;
   // After the marks are taken: whoever set one, or saw one set, is in an epoch up to this.
   taken.stamp = store_->epochs().Retire();

@@ -16,7 +16,7 @@
 //           finds it so, and no word of its new objects comes before that.
 // Growth    while the index grows there is no mirror: Advance says false and the host does all. The
 //           new table is copied afresh, a piece each Advance.
-// Cost      Advance reads a bit for 256 bytes of index; then what was changed.
+// Cost      Advance reads a bit for 128 KiB of index (take_marks.h); then what was changed.
 //
 // Threads   one call at a time. Source: ours; Mega-KV and MemcachedGPU have the index
 //           on the device alone (prior-systems.md, sections 1 and 2).
@@ -98,7 +98,7 @@ class Mirror {
 
   Status BeginTable(const task::IndexRef& index);
   Status CopyIndex();
-  void TakeMarks();
+  void TakeMarked();
   Status Send();
   void Add(uint64_t number);
   Status FollowLog(const task::LogRef& log);

@@ -23,7 +23,9 @@ WEFT_TASK_BEGIN
 
 #define kMoveStripes 1024
 
-#define kMarkBuckets 4u  // in a row that share a mark: 256 bytes, a good size of copy
+#define kMarkBuckets 4u     // in a row that share a mark: 256 bytes, a good size of copy
+#define kMarkLineWords 16u  // of marks, in a row, that share a bit of the summary: a line
+#define kMarkLineBuckets (kMarkBuckets * 32u * kMarkLineWords)
 
 #define kPolicyCuckoo 0u
 #define kPolicySetAssociative 1u
@@ -39,7 +41,8 @@ typedef struct IndexRef {
   WEFT_GLOBAL u32* move_counts;  // kMoveStripes counters
   u32 policy;                    // kPolicyCuckoo or kPolicySetAssociative
   u32 insert_newer;              // 1: new entries go to `newer`
-  WEFT_GLOBAL u32* marks;        // a bit for kMarkBuckets buckets of `older`; null: no mirror
+  WEFT_GLOBAL u32* marks;        // a bit for kMarkBuckets buckets of `older`, behind them the
+                                 // summary of the marks; null: no mirror
 } IndexRef;
 
 // The bucket a hash names first: the low 48 bits as a fraction of the table.
@@ -55,14 +58,33 @@ WEFT_FN u64 OtherBucket(u32 policy, u64 bucket, u64 tag, u64 bucket_count) {
 
 WEFT_FN u32 MoveStripe(u64 tag) { return (u32)(tag & (kMoveStripes - 1)); }
 
+// Lines of marks of a table: kMarkLineWords words each.
+WEFT_FN u64 MarkLines(u64 bucket_count) { return bucket_count / kMarkLineBuckets + 1; }
+
+// Words of a table's marks and their summary.
+WEFT_FN u64 MarkWords(u64 bucket_count) {
+  return MarkLines(bucket_count) * kMarkLineWords + (MarkLines(bucket_count) + 31) / 32;
+}
+
+// A bit for each line of marks. REQUIRES: index.marks is not null
+WEFT_FN WEFT_GLOBAL u32* MarkSummary(IndexRef index) {
+  return index.marks + MarkLines(index.older.bucket_count) * kMarkLineWords;
+}
+
+// Sets a bit of a word that may be set already: then a look is enough.
+WEFT_FN void SetMark(WEFT_GLOBAL u32* words, u64 number) {
+  const u32 bit = 1u << (number % 32);
+  if ((LoadSequential32(&words[number / 32]) & bit) == 0) FetchOr32(&words[number / 32], bit);
+}
+
 // Says that `bucket` of `table` is about to change. A mark that is set already was set before this
 // look at it, and is taken only by who then waits for the epochs of that time (processor/mirror.h).
+// The summary is looked at even then: who set the mark may not have come to it yet. That the mark
+// comes first is what processor/take_marks.h relies on.
 WEFT_FN void MarkBucket(IndexRef index, TableRef table, u64 bucket) {
   if (index.marks == 0 || table.buckets != index.older.buckets) return;
-  const u64 mark = bucket / kMarkBuckets;
-  WEFT_GLOBAL u32* word = &index.marks[mark / 32];
-  const u32 bit = 1u << (mark % 32);
-  if ((LoadAcquire32(word) & bit) == 0) FetchOr32(word, bit);
+  SetMark(index.marks, bucket / kMarkBuckets);
+  SetMark(MarkSummary(index), bucket / kMarkLineBuckets);
 }
 
 // The same of the bucket that `slot` of either table lies in.

@@ -135,6 +135,25 @@ WEFT_FN u32 LoadAcquire32(WEFT_GLOBAL const u32* at) {
 #endif
 }
 
+// Reads a word in the one order of all sequentially consistent accesses.
+WEFT_FN u32 LoadSequential32(WEFT_GLOBAL const u32* at) {
+#if defined(__OPENCL_VERSION__)
+  return atomic_load_explicit((WEFT_GLOBAL volatile atomic_uint*)at, memory_order_seq_cst,
+                              WEFT_SCOPE);
+#elif defined(__CUDA_ARCH__)
+  u32 word;
+  asm volatile(
+      "fence.sc." WEFT_PTX_SCOPE ";\n\t"
+      "ld.acquire." WEFT_PTX_SCOPE ".u32 %0, [%1];"
+      : "=r"(word)
+      : "l"(at)
+      : "memory");
+  return word;
+#else
+  return __atomic_load_n(at, __ATOMIC_SEQ_CST);
+#endif
+}
+
 // Reads a 32-bit word that others may be writing, with no order: hints and counters.
 WEFT_FN u32 LoadRelaxed32(WEFT_GLOBAL const u32* at) {
 #if defined(__OPENCL_VERSION__)

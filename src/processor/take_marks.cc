@@ -1,0 +1,31 @@
+#include "processor/take_marks.h"
+
+#include <atomic>
+
+namespace weft::processor {
+namespace {
+
+// What stood there. Most words are clear, and a look costs less than an exchange.
+uint32_t Take(uint32_t* word) {
+  const std::atomic_ref<uint32_t> shared(*word);
+  if (shared.load(std::memory_order_seq_cst) == 0) return 0;
+  return shared.exchange(0, std::memory_order_seq_cst);
+}
+
+}  // namespace
+
+void TakeMarks(const task::IndexRef& index, std::vector<uint64_t>* numbers) {
+  uint32_t* const summary = task::MarkSummary(index);
+  const uint64_t lines = task::MarkLines(index.older.bucket_count);
+  for (uint64_t s = 0; s * 32 < lines; s++) {
+    for (uint32_t bits = Take(&summary[s]); bits != 0; bits &= bits - 1) {
+      const uint64_t first = (s * 32 + task::LowestBit64(bits)) * kMarkLineWords;
+      for (uint64_t i = first; i < first + kMarkLineWords; i++) {
+        for (uint32_t marks = Take(&index.marks[i]); marks != 0; marks &= marks - 1)
+          numbers->push_back(i * 32 + task::LowestBit64(marks));
+      }
+    }
+  }
+}
+
+}  // namespace weft::processor

@@ -1,0 +1,31 @@
+// processor/take_marks.h: finds what MarkBucket (task/index.h) has marked, and clears it.
+//
+// Promise   a mark whose MarkBucket had returned before a call begins is found by that call, unless
+//           one before it found it at or after the time that MarkBucket began. It may be found
+//           again by the next.
+// Why       MarkBucket looks at the mark, then at the summary, and sets each where it is not; a
+//           call clears a word of the summary, then takes the words of marks below it. All of this
+//           is in one order of all threads (sequentially consistent). Whether MarkBucket set the
+//           bit of the summary or saw it set, the next clearing of that word finds it; the mark was
+//           there before the bit was looked at, so it is among those taken after the clearing, or
+//           was taken in between. A mark whose bit of the summary is not set is that of a
+//           MarkBucket that has not returned; whoever else sees that mark sets the bit itself. Had
+//           the marks been taken first, a mark could come between that and the clearing, and be
+//           lost to everybody.
+// Cost      reads a bit for 128 KiB of index, and 64 bytes for each of these that has a mark.
+//
+// Threads   one call at a time for a table, beside any number of MarkBucket.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "task/index.h"
+
+namespace weft::processor {
+
+// Adds the numbers of the marks that were set, each for buckets [number * kMarkBuckets, +
+// kMarkBuckets) of index.older, in rising order. REQUIRES: index.marks is not null
+void TakeMarks(const task::IndexRef& index, std::vector<uint64_t>* numbers);
+
+}  // namespace weft::processor

@@ -1,0 +1,121 @@
+#include "processor/take_marks.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <atomic>
+#include <memory>
+#include <random>
+#include <thread>
+
+#include "cache/test_kit.h"
+
+namespace weft::processor {
+namespace {
+
+// A table without buckets: marking looks at none.
+class Marks {
+ public:
+  explicit Marks(uint64_t bucket_count) : words_(task::MarkWords(bucket_count), 0) {
+    index_.older = {&somewhere_, bucket_count};
+    index_.marks = words_.data();
+  }
+
+  task::IndexRef& index() { return index_; }
+  void Mark(uint64_t bucket) { task::MarkBucket(index_, index_.older, bucket); }
+  std::vector<uint64_t> Take() {
+    std::vector<uint64_t> numbers;
+    TakeMarks(index_, &numbers);
+    return numbers;
+  }
+
+ private:
+  task::Bucket somewhere_{};
+  task::IndexRef index_{};
+  std::vector<uint32_t> words_;
+};
+
+using Numbers = std::vector<uint64_t>;
+
+TEST(TakeMarks, FindsEachOnce) {
+  std::mt19937_64 random(cache::TestSeed());
+  for (uint64_t bucket_count : {2ull, 62ull, 64ull, 2046ull, 2048ull, 65536ull, 200002ull}) {
+    Marks marks(bucket_count);
+    EXPECT_EQ(marks.Take(), Numbers());
+    marks.Mark(0);
+    marks.Mark(bucket_count - 1);
+    Numbers expected = {0, (bucket_count - 1) / kMarkBuckets};
+    for (int i = 0; i < 100; i++) {
+      const uint64_t bucket = random() % bucket_count;
+      marks.Mark(bucket);
+      expected.push_back(bucket / kMarkBuckets);
+    }
+    std::sort(expected.begin(), expected.end());
+    expected.erase(std::unique(expected.begin(), expected.end()), expected.end());
+    EXPECT_EQ(marks.Take(), expected) << bucket_count;
+    EXPECT_EQ(marks.Take(), Numbers());
+  }
+}
+
+TEST(TakeMarks, AnotherTableIsNotMarked) {
+  Marks marks(4096);
+  task::Bucket other{};
+  task::MarkBucket(marks.index(), {&other, 4096}, 17);
+  EXPECT_EQ(marks.Take(), Numbers());
+}
+
+// One marker has set the mark and stands before the summary.
+TEST(TakeMarks, WhoSeesAMarkOfAStoppedMarkerIsFoundAllTheSame) {
+  Marks marks(100000);
+  marks.index().marks[5000 / kMarkBuckets / 32] |= 1u << (5000 / kMarkBuckets % 32);
+  EXPECT_EQ(marks.Take(), Numbers());  // it has not returned
+  marks.Mark(5000);
+  EXPECT_EQ(marks.Take(), Numbers{5000 / kMarkBuckets});
+  // The first one goes on: a bit of the summary with no mark below it, or with the next one.
+  task::MarkSummary(marks.index())[5000 / kMarkLineBuckets / 32] |=
+      1u << (5000 / kMarkLineBuckets % 32);
+  EXPECT_EQ(marks.Take(), Numbers());
+  marks.Mark(5000);
+  EXPECT_EQ(marks.Take(), Numbers{5000 / kMarkBuckets});
+}
+
+// Each marker sees its mark found after it began to mark, by the first call that begins after it
+// has marked at the latest.
+TEST(TakeMarks, FindsEveryMarkWhateverTheInterleaving) {
+  constexpr uint64_t kBuckets = 3 * kMarkLineBuckets;
+  constexpr uint64_t kNumbers = kBuckets / kMarkBuckets;
+  constexpr int kMarkers = 3;
+  Marks marks(kBuckets);
+  std::atomic<uint64_t> begun{0}, ended{0};  // calls
+  const auto last = std::make_unique<std::atomic<uint64_t>[]>(kNumbers);  // call that found it
+  std::atomic<int> working{kMarkers};
+  std::atomic<uint64_t> lost{0};
+  std::vector<std::thread> markers;
+  for (int m = 0; m < kMarkers; m++) {
+    markers.emplace_back([&, m] {
+      std::mt19937_64 random(cache::TestSeed() * 8 + m);
+      const uint32_t rounds = cache::Rounds(30000);
+      for (uint32_t i = 0; i < rounds; i++) {
+        // A few places, so that markers meet.
+        const uint64_t bucket = random() % 3 * kMarkLineBuckets + random() % 2 * 40;
+        const uint64_t before = ended.load();
+        marks.Mark(bucket);
+        const uint64_t enough = begun.load() + 1;
+        if (i % 4 != 0) continue;
+        while (ended.load() < enough) std::this_thread::yield();
+        if (last[bucket / kMarkBuckets].load() <= before) lost++;
+      }
+      working--;
+    });
+  }
+  while (working.load() != 0) {
+    const uint64_t call = ++begun;
+    for (const uint64_t number : marks.Take()) last[number] = call;
+    ended = call;
+  }
+  for (std::thread& marker : markers) marker.join();
+  EXPECT_EQ(lost.load(), 0u);
+}
+
+}  // namespace
+}  // namespace weft::processor
