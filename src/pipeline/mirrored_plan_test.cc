@@ -1,6 +1,6 @@
 // Plans on a device that has memory of its own: processor/mirror.h under the pipeline.
 #include "pipeline/plan_test_kit.h"
-#include "processor/mirror_processor.h"
+#include "processor/plain_mirror.h"
 
 namespace weft::pipeline {
 namespace {

@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "processor/cpu_processor.h"
-#include "processor/mirror_processor.h"
+#include "processor/plain_mirror.h"
 #include "processor/mirror_self_test.h"
 #include "processor/self_test.h"
 #if WEFT_OPENCL

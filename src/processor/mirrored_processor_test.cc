@@ -1,4 +1,4 @@
-#include "processor/mirror_processor.h"
+#include "processor/plain_mirror.h"
 
 #include <gtest/gtest.h>
 
@@ -8,7 +8,7 @@
 namespace weft::processor {
 namespace {
 
-TEST(MirrorProcessor, PassesItsSelfTestAgainAndAgain) {
+TEST(MirroredProcessor, PassesItsSelfTestAgainAndAgain) {
   const auto mirror = NewMirrorProcessor();
   for (int i = 0; i < 3; i++) {
     const Status status = MirrorSelfTest(mirror.get());
@@ -39,17 +39,17 @@ class Liar final : public Processor {
   const std::unique_ptr<Processor> inner_ = NewMirrorProcessor();
 };
 
-TEST(MirrorProcessor, TheSelfTestFindsWrongAnswers) {
+TEST(MirroredProcessor, TheSelfTestFindsWrongAnswers) {
   Liar liar;
   EXPECT_EQ(MirrorSelfTest(&liar).code(), Code::kCorruption);
 }
 
-TEST(MirrorProcessor, TheSelfTestFindsOneThatAnswersNothing) {
+TEST(MirroredProcessor, TheSelfTestFindsOneThatAnswersNothing) {
   const auto mirror = NewMirrorProcessor(1);  // segment 0 is never used
   EXPECT_EQ(MirrorSelfTest(mirror.get()).code(), Code::kUnsupported);
 }
 
-TEST(MirrorProcessor, TakesNoJobsWithoutAStore) {
+TEST(MirroredProcessor, TakesNoJobsWithoutAStore) {
   const auto mirror = NewMirrorProcessor();
   Job job;
   EXPECT_EQ(mirror->Start(&job).code(), Code::kInvalidArgument);

@@ -1,4 +1,4 @@
-// processor/mirror_processor.h: a device with memory of its own, on a thread of this process.
+// processor/plain_mirror.h: a mirror in memory of this process, where nobody else looks.
 //
 // What a discrete GPU is to the pipeline, without one: it runs the reads of a plan on a mirror
 // (mirror.h) of the store in memory that nobody else sees. Tests hold the mirroring to the

@@ -1,20 +1,35 @@
-#include "processor/mirror_processor.h"
+#include "processor/plain_mirror.h"
 
 #include <algorithm>
 #include <cstring>
 #include <utility>
 #include <vector>
 
-#include "processor/job_thread.h"
-#include "processor/mirror.h"
+#include "processor/mirrored_processor.h"
 
 namespace weft::processor {
 namespace {
 
-// Plain memory, of one thread.
-class PlainMemory final : public MirrorMemory {
+// The device is the thread that asks it: a group is run when it is launched.
+class PlainMirror final : public MirrorDevice {
  public:
-  explicit PlainMemory(uint32_t segments_max) : segments_max_(segments_max) {}
+  explicit PlainMirror(uint32_t segments_max) : segments_max_(segments_max) {
+    description_.name = "mirror";
+    description_.hardware = "a thread of this process, on a copy of the store";
+    description_.memory = MemoryModel::kMirrored;
+    description_.units = 1;
+    description_.tasks = kRunSearch | kRunCompare | kRunRead;
+  }
+
+  const Description& description() const override { return description_; }
+  cache::PageSource* pages() override { return cache::SystemPages(); }
+  uint32_t groups_max() const override { return 1; }
+  Status Launch(std::span<const task::QueryJob> jobs) override {
+    for (const task::QueryJob& job : jobs) task::RunQueries(job, job.begin, job.end, 0);
+    return Status::Ok();
+  }
+  bool OldestIsDone() override { return true; }
+  Status TakeOldest() override { return Status::Ok(); }
 
   Status NewIndex(uint64_t bucket_count) override {
     Result<cache::Pages> pages =
@@ -66,6 +81,7 @@ class PlainMemory final : public MirrorMemory {
  private:
   task::Bucket* buckets() const { return reinterpret_cast<task::Bucket*>(index_.data()); }
 
+  Description description_;  // constant after construction
   uint32_t segments_max_;
   cache::Pages index_;
   uint64_t bucket_count_ = 0;
@@ -75,68 +91,10 @@ class PlainMemory final : public MirrorMemory {
   std::vector<uint32_t> moves_ = std::vector<uint32_t>(kMoveStripes, 0);
 };
 
-class MirrorProcessor final : public Processor {
- public:
-  explicit MirrorProcessor(uint32_t segments_max) : memory_(segments_max) {
-    description_.name = "mirror";
-    description_.hardware = "a thread of this process, on a copy of the store";
-    description_.memory = MemoryModel::kMirrored;
-    description_.units = 1;
-    description_.tasks = kRunSearch | kRunCompare | kRunRead;
-  }
-  ~MirrorProcessor() override { Detach(); }
-
-  const Description& description() const override { return description_; }
-  cache::PageSource* pages() override { return cache::SystemPages(); }
-
-  Status Attach(cache::Store* store) override {
-    mirror_ = std::make_unique<Mirror>(store, &memory_);
-    if (Status status = mirror_->Open(); !status.ok()) return status;
-    base::MutexLock lock(&mutex_);
-    thread_ = std::make_unique<JobThread>(
-        "weft-mirror", [this](const task::QueryJob& query) { return RunJob(query); });
-    return Status::Ok();
-  }
-  void Detach() override {
-    std::unique_ptr<JobThread> ended;
-    {
-      base::MutexLock lock(&mutex_);
-      ended = std::move(thread_);
-    }
-    ended.reset();
-    mirror_.reset();
-  }
-
-  Status Start(Job* job) override {
-    base::MutexLock lock(&mutex_);
-    if (thread_ == nullptr) return {Code::kInvalidArgument, "mirror: no store is attached"};
-    thread_->Take(job);
-    return Status::Ok();
-  }
-
- private:
-  // A job for which there is no mirror just now is left undone, which is no failure.
-  Status RunJob(task::QueryJob query) {
-    Result<bool> ready = mirror_->Advance(query.index, query.log);
-    if (!ready) return ready.error();
-    if (!*ready) return Status::Ok();
-    mirror_->Replace(&query);
-    task::RunQueries(query, query.begin, query.end, 0);
-    return Status::Ok();
-  }
-
-  PlainMemory memory_;
-  Description description_;  // constant after construction
-  std::unique_ptr<Mirror> mirror_;
-
-  base::Mutex mutex_;
-  std::unique_ptr<JobThread> thread_ WEFT_GUARDED_BY(mutex_);  // null: no store is attached
-};
-
 }  // namespace
 
 std::unique_ptr<Processor> NewMirrorProcessor(uint32_t segments_max) {
-  return std::make_unique<MirrorProcessor>(segments_max);
+  return NewMirroredProcessor(std::make_unique<PlainMirror>(segments_max));
 }
 
 }  // namespace weft::processor

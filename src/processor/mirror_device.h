@@ -1,0 +1,35 @@
+// processor/mirror_device.h: a device with memory of its own, as MirroredProcessor drives it: it
+// keeps a mirror's memory and runs jobs there.
+//
+// Order     what is written to the memory before a group is launched is there for its jobs, and no
+//           earlier group sees it half written: writes and groups take effect in their order.
+// Threads   one call at a time, of any thread.
+// Errors    Status; after kDeviceLost nothing that was under way counts.
+#pragma once
+
+#include "processor/mirror_memory.h"
+#include "processor/processor.h"
+
+namespace weft::processor {
+
+class MirrorDevice : public MirrorMemory {
+ public:
+  static constexpr uint32_t kGroupJobsMax = 16;
+
+  virtual const Description& description() const = 0;
+  // Memory for the columns of its jobs. It must go before the device does.
+  virtual cache::PageSource* pages() = 0;
+
+  // How many groups may be under way.
+  virtual uint32_t groups_max() const = 0;
+  // Begins jobs that have the same tasks, with this memory's views in them. Their columns are the
+  // device's until the group was taken.
+  // REQUIRES: 1 to kGroupJobsMax jobs; fewer than groups_max() groups under way
+  virtual Status Launch(std::span<const task::QueryJob> jobs) = 0;
+  // Whether the oldest group is done. REQUIRES: one is under way
+  virtual bool OldestIsDone() = 0;
+  // Waits for the oldest group, which is under way no more. REQUIRES: one is
+  virtual Status TakeOldest() = 0;
+};
+
+}  // namespace weft::processor

@@ -1,0 +1,22 @@
+// processor/mirrored_processor.h: a processor that works on a mirror of the store, whatever memory
+// the mirror lies in.
+//
+// A thread of its own takes the jobs that wait, as many together as the device runs in one group,
+// brings the mirror up to date once for all of them (Mirror::Advance), and begins them. While
+// groups are under way it takes more, as far as the device allows, and tells the jobs of those that
+// are done. A job for which there is no mirror just now is left undone, which is no failure: the
+// last stage of its plan does it.
+//
+// Cost      the thread sleeps while there is nothing to do, and spins while the device works.
+// Threads   as Processor.
+#pragma once
+
+#include <memory>
+
+#include "processor/mirror_device.h"
+
+namespace weft::processor {
+
+std::unique_ptr<Processor> NewMirroredProcessor(std::unique_ptr<MirrorDevice> device);
+
+}  // namespace weft::processor
