@@ -240,6 +240,7 @@ Result<double> DeviceSession::Read(uint32_t tasks, uint64_t seed, LoadCounts* co
   if (tasks == kRunSearch) {
     job.wanted_all = kWantsHint;
     job.word = word_.as<uint64_t>();
+    job.result = nullptr;
     answers.result = nullptr;
     answers.word = job.word;
     answers.log = job.log.base;

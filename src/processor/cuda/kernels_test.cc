@@ -4,12 +4,14 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdlib>
+#include <cstring>
 
 #include "base/check.h"
 #include "processor/cuda/device_memory.h"
 #include "processor/cuda/device_table.h"
-#include "processor/cuda/table_scene.h"
+#include "processor/cuda/stage_scene.h"
 #include "task/test_table.h"
 
 namespace weft::processor {
@@ -57,6 +59,35 @@ void RunScene(Scene& scene, bool plain) {
     status = RunOnDevice(scene.Arrays(job), job, RunTable);
   }
   ASSERT_TRUE(status.ok()) << status.ToString();
+}
+
+// The batches of a scene as stages on a mirror, in one launch or one after the other. `pinned`:
+// their columns lie in the host's memory.
+void RunStages(StageScene& scene, bool together, bool pinned) {
+  std::vector<TableJob> jobs = scene.Jobs();
+  std::vector<SceneArray> columns = scene.ColumnArrays(jobs), arrays = scene.MirrorArrays(jobs);
+  std::vector<PinnedBuffer> buffers;
+  for (const SceneArray& column : columns) {
+    if (!pinned) {
+      arrays.push_back(column);
+      continue;
+    }
+    Result<PinnedBuffer> buffer = PinnedBuffer::Create(std::max<size_t>(column.bytes, 1));
+    ASSERT_TRUE(buffer.has_value()) << buffer.error().ToString();
+    std::memcpy(buffer->data(), column.data, column.bytes);
+    column.set(buffer->data());
+    buffers.push_back(std::move(*buffer));
+  }
+  const auto run = [&](std::vector<TableJob>& all, CudaStream stream) {
+    if (together) return RunTables(all.data(), static_cast<uint32_t>(all.size()), stream);
+    for (const TableJob& job : all)
+      if (const Status status = RunTable(job, stream); !status.ok()) return status;
+    return Status::Ok();
+  };
+  const Status status = RunOnDevice(arrays, jobs, run);
+  ASSERT_TRUE(status.ok()) << status.ToString();
+  for (size_t n = 0; n < buffers.size(); n++)
+    std::memcpy(columns[n].data, buffers[n].data(), columns[n].bytes);
 }
 
 void PlayAll(uint32_t scale, uint32_t batches) {
@@ -122,11 +153,35 @@ TEST_F(Kernels, FullBucketsAreLeftToTheSecondPassWhichDisplaces) {
   EXPECT_GT(scene.stored(), 1024u * 8 * 85 / 100);
 }
 
-TEST_F(Kernels, WrongTasksAreRefused) {
+TEST_F(Kernels, DoAsStagesOnAMirrorWhatTheSingleSourceTasksDo) {
+  std::mt19937_64 random(task::TestSeed());
+  for (const bool pinned : {false, true}) {
+    for (const bool together : {true, false}) {
+      EXPECT_EQ(PlayStages(random, Small() ? 200 : 3000,
+                           [&](StageScene& scene) { RunStages(scene, together, pinned); }),
+                "")
+          << "pinned " << pinned << ", together " << together;
+      ASSERT_FALSE(HasFatalFailure());
+    }
+  }
+}
+
+TEST_F(Kernels, JobsThatNoKernelRunsAreRefused) {
   TableJob job;
   job.count = 1;
-  job.tasks = kRunRead;
-  EXPECT_EQ(RunTable(job, nullptr).code(), Code::kInvalidArgument);
+  job.tasks = kRunSearch | kRunRead;
+  EXPECT_EQ(RunTable(job, nullptr).code(), Code::kUnsupported);
+  job.tasks = kRunSearch | kRunCompare | kRunInsert;
+  EXPECT_EQ(RunTables(&job, 1, nullptr).code(), Code::kInvalidArgument);
+  job.mirrored = 1;
+  EXPECT_EQ(RunTable(job, nullptr).code(), Code::kUnsupported);
+  TableJob other[2];
+  other[0].count = other[1].count = 1;
+  other[0].tasks = kRunSearch;
+  other[1].tasks = kRunCompare;
+  EXPECT_EQ(RunTables(other, 2, nullptr).code(), Code::kInvalidArgument);
+  const std::vector<TableJob> many(kTableGroupMax + 1, job);
+  EXPECT_EQ(RunTables(many.data(), kTableGroupMax + 1, nullptr).code(), Code::kInvalidArgument);
 }
 
 TEST_F(Kernels, ATableOfItsOwnStoresAndReads) {

@@ -6,11 +6,13 @@
 // values may be gathered at a fixed stride. What the kernels answer is what RunQuery answers; a
 // test holds the two together.
 //
-// Memory    all of one device. Every array starts at a multiple of 16 bytes (that of cudaMalloc is
-//           256); keys and values end at one of 8, with initialized bytes.
+// Memory    index, log and counters are the device's own. The columns may also lie in pinned memory
+//           of the host: each is read once and written once, by warps, so that the bus carries
+//           whole lines. Every array starts at a multiple of 16 bytes (that of cudaMalloc is 256);
+//           keys and values end at one of 8, with initialized bytes. Of a log with `resident`, 64
+//           bytes behind what is here are mapped too, whatever they hold.
 // Order     as QueryJob: queries run in any order, at once. Unless `repeats` is set, no key that
-// one
-//           query stores or deletes is asked for by another of the batch.
+//           one query stores or deletes is asked for by another of the batch.
 // Units     bytes, but where "units" says 8-byte units.
 #pragma once
 
@@ -19,7 +21,7 @@
 namespace weft::processor {
 
 struct TableJob {
-  task::IndexRef index;  // REQUIRES of stores: it is not growing
+  task::IndexRef index;  // REQUIRES: it is not growing
   task::LogRef log;
   uint32_t count = 0;  // at most kTableJobMax
   uint32_t tasks = 0;  // kRun..., or-ed: which kernel; see RunTable in processor/cuda/kernels.h
@@ -27,6 +29,8 @@ struct TableJob {
   uint32_t notes = 0;  // as in QueryJob, with dice
   uint32_t dice = 0;
   uint32_t repeats = 0;  // 1: a key may be stored by several queries of the batch
+  uint32_t again = 0;    // as in QueryJob; jobs without stores and deletes alone
+  uint32_t mirrored = 0;  // as in QueryJob; then `notes` is 0
 
   // --- in ---
   const uint64_t* hash = nullptr;
@@ -47,15 +51,20 @@ struct TableJob {
   uint64_t* log_next = nullptr;            // units; the kernel takes space here; may pass log_end
   uint64_t log_end = 0;                    // units
 
+  // --- in and out ---
+  uint8_t* result = nullptr;     // kResult...; null of kRunSearch alone: all are kResultNone
+  // As Columns::word and ::position. In: of a job without kRunSearch. Null: of one with it, whose
+  // answer nobody asks.
+  uint64_t* word = nullptr;
+  uint64_t* position = nullptr;
+
   // --- out ---
-  uint8_t* result = nullptr;        // kResult..., zero before (kResultNone)
-  uint64_t* word = nullptr;         // as Columns::word; null: nobody asks, but of Search
-  uint64_t* position = nullptr;     // as Columns::position; null: nobody asks
   uint64_t* placed = nullptr;       // of stores: location of the object written, 0: no room
-  uint32_t* value_at = nullptr;     // units; null where value_stride is set
-  uint8_t* values = nullptr;        // records as QueryJob gathers them
-  uint64_t* values_used = nullptr;  // units; null where value_stride is set
-  uint64_t values_capacity = 0;     // units
+  uint32_t* value_at = nullptr;     // units, and kValueNoteBit; null where value_stride is set
+  uint8_t* values = nullptr;        // records as QueryJob gathers them, at multiples of 16 bytes
+  uint64_t* values_used = nullptr;  // units, zero before; null where value_stride is set
+  uint64_t values_capacity = 0;     // units, at most kValueNoteBit
+  uint64_t* clears = nullptr;  // set to 0: the values_used of a later launch on the stream; or null
   uint32_t value_stride = 0;        // units, even: record i lies at i * value_stride; 0: packed
 
   // --- between the two passes of a job with stores ---

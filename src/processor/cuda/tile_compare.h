@@ -21,7 +21,7 @@ WEFT_LANE_FN const u8* KeyAt(const TableJob& job, u32 i) {
   return job.keys + at;
 }
 
-// First word of an object: shape, and above it access.
+// First word of an object: shape, and above it access. REQUIRES: it is here
 template <class Warp>
 WEFT_LANE_FN u64 LoadHead(task::LogRef log, u64 location) {
   return Warp::Load(task::ObjectAt(log, location));
@@ -82,27 +82,28 @@ WEFT_LANE_FN bool HasKeyOfWords(const TableJob& job, const Query& query, u64* he
   return difference == 0;
 }
 
-// Task KC: afterwards the query's word is the entry of its key, or 0. Returns the object's first
-// word. kWords: of the keys, where all have as many; 0: lengths vary.
+// Whether the object that the query's word names has its key, and its first word. An object that is
+// not here has not. kWords: of the keys, where all have as many; 0: lengths vary.
+template <class Warp, u32 kWords>
+WEFT_LANE_FN bool HasQueriedKey(const TableJob& job, const Query& query, u64* head) {
+  const u64 location = task::SlotLocation(query.word);
+  if (!task::IsHere(job.log, location)) return false;
+  if constexpr (kWords != 0) {
+    return HasKeyOfWords<Warp, kWords>(job, query, head);
+  } else {
+    *head = LoadHead<Warp>(job.log, location);
+    const u32 key_bytes = KeyBytesOf(job, query.i);
+    return task::KeyBytes(static_cast<u32>(*head)) == key_bytes &&
+           task::HasKey(task::ObjectAt(job.log, location), KeyAt(job, query.i), key_bytes);
+  }
+}
+
+// Task KC of a query that Search gave a candidate, or none: afterwards the word is the entry of its
+// key, or 0. Returns the object's first word.
 template <class Warp, u32 kWords>
 WEFT_LANE_FN u64 Confirm(const TableJob& job, Query& query) {
   u64 head = 0;
-  if (query.wanted == kWantsNothing || query.wanted == kWantsHint) return head;
-  const bool growing = job.index.newer.buckets != nullptr;
-  if (query.word == 0 && !growing) return head;
-  if (query.word != 0) {
-    bool same;
-    if constexpr (kWords == 0) {
-      const u64 location = task::SlotLocation(query.word);
-      head = LoadHead<Warp>(job.log, location);
-      same = task::KeyBytes(static_cast<u32>(head)) == KeyBytesOf(job, query.i) &&
-             task::HasKey(task::ObjectAt(job.log, location), KeyAt(job, query.i),
-                          KeyBytesOf(job, query.i));
-    } else {
-      same = HasKeyOfWords<Warp, kWords>(job, query, &head);
-    }
-    if (same) return head;
-  }
+  if (query.word == 0 || HasQueriedKey<Warp, kWords>(job, query, &head)) return head;
   const task::Found found = FindExactly(job, query.i);
   query.word = found.word;
   if (found.slot == nullptr) return 0;

@@ -144,19 +144,23 @@ WEFT_LANE_FN Record RecordOf(const TableJob& job, u64 location, u64 head) {
   return record;
 }
 
-// (together) Where the record goes; a record without room has no units afterwards.
+// Units that a record's start is a multiple of: 16 bytes.
+inline constexpr u32 kRecordAlign = 2;
+
+// (together) Where the record goes, in units; one without room has no units afterwards.
 template <class Warp>
-WEFT_LANE_FN void TakeRoom(const Warp& warp, const TableJob& job, u32 i, Record& record) {
+WEFT_LANE_FN u64 TakeRoom(const Warp& warp, const TableJob& job, u32 i, Record& record) {
   u64 at = 0;
   if (job.value_stride != 0) {
     at = static_cast<u64>(i) * job.value_stride;
     if (record.units > job.value_stride) record.units = 0;
   } else {
-    at = warp.Reserve(job.values_used, record.units);
-    if (at + record.units > job.values_capacity) record.units = 0;
-    if (record.units != 0) job.value_at[i] = static_cast<u32>(at);
+    const u32 units = (record.units + kRecordAlign - 1) / kRecordAlign * kRecordAlign;
+    at = warp.Reserve(job.values_used, units);
+    if (at + units > job.values_capacity) record.units = 0;
   }
   record.to = job.values + at * 8;
+  return at;
 }
 
 // Notes the access as task::ReadTask does.
@@ -167,16 +171,23 @@ WEFT_LANE_FN void NoteReadOf(const TableJob& job, const Query& query, u64 head) 
     task::NoteRead(task::ObjectAt(job.log, task::SlotLocation(query.word)), job.now_s);
 }
 
-// (together) Tasks KC's answer and RD of the queries that want a read.
+// (together) Task RD of the queries that have been found. `head`: of the object.
 template <class Warp>
-WEFT_LANE_FN void ReadValues(const Warp& warp, const TableJob& job, Query& query, u64 head) {
+WEFT_LANE_FN void ReadValues(const Warp& warp, const TableJob& job, Query& query, bool found,
+                             u64 head) {
   Record record;
-  const bool found = query.wanted == kWantsRead && query.word != 0;
-  if (found) record = RecordOf(job, task::SlotLocation(query.word), head);
-  TakeRoom(warp, job, query.i, record);
+  const u64 location = task::SlotLocation(query.word);
+  if (found) record = RecordOf(job, location, head);
+  const u64 at = TakeRoom(warp, job, query.i, record);
   CopyRecords(warp, record);
   if (record.units == 0) return;
   query.result = kResultRead;
+  u32 note = 0;
+  if (job.mirrored != 0 && task::WantsReadNote(static_cast<u32>(head >> 32), job.now_s)) {
+    task::NoteRead(task::ObjectAt(job.log, location), job.now_s);
+    note = kValueNoteBit;
+  }
+  if (job.value_at != nullptr) job.value_at[query.i] = static_cast<u32>(at) | note;
   if (job.notes != 0) NoteReadOf(job, query, head);
 }
 

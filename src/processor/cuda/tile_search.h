@@ -32,7 +32,7 @@ struct Words2 {
 // A lane's own query on its way.
 struct Query {
   u32 i = 0;       // which
-  u32 wanted = 0;  // kWants...; kWantsNothing as well where there is none
+  u32 wanted = 0;  // kWants...; kWantsNothing as well where no task has anything to do
   u64 hash = 0;
   u64 first = 0, second = 0;  // its buckets
   // What Search found: the slot word (0: none) and where it stands.
@@ -94,31 +94,45 @@ WEFT_LANE_FN Probe ReadLines(const Warp& warp, u64 asked, const u64 (&lines)[kTi
   return probe;
 }
 
-// The query of a lane. Lanes past the end of the batch want nothing and go along.
-template <class Warp>
+// Whether any of kTasks has something to do for a query of which `result` says how far it came:
+// task::NeedsStage and NeedsSearch.
+template <u32 kTasks>
+WEFT_LANE_FN bool HasTask(const TableJob& job, u32 wanted, u32 result) {
+  constexpr bool kReads = (kTasks & kRunRead) != 0;
+  const bool reads = wanted == kWantsRead;
+  if (kTasks == kRunRead) return reads && result == kResultFound;
+  if (result != kResultNone && !(kReads && result == kResultFound)) return false;
+  if ((kTasks & kRunSearch) == 0) return reads;
+  return job.again == 0 || wanted < kWantsStore;
+}
+
+// The query of a lane, but for its hash. Lanes past the end of the batch want nothing and go along.
+template <u32 kTasks>
 WEFT_LANE_FN Query BeginQuery(const TableJob& job, u32 i) {
   Query query;
   query.i = i;
   if (i >= job.count) return query;
-  query.wanted = job.wanted != nullptr ? job.wanted[i] : job.wanted_all;
-  query.hash = Warp::LoadOnce(job.hash + i);
-  query.first = task::FirstBucket(query.hash, job.index.older.bucket_count);
+  const u32 wanted = job.wanted != nullptr ? job.wanted[i] : job.wanted_all;
+  if (job.result != nullptr) query.result = job.result[i];
+  query.wanted = HasTask<kTasks>(job, wanted, query.result) ? wanted : kWantsNothing;
   return query;
 }
 
-// (together) Looks for a candidate in both buckets. `early`: the second is fetched with the first,
-// for queries that mostly need both.
+// (together) Looks for a candidate of the queries that ask, in both buckets. `early`: the second is
+// fetched with the first, for queries that mostly need both. `all`: most lanes ask.
 template <class Warp>
-WEFT_LANE_FN void SearchBoth(const Warp& warp, const TableJob& job, Query& query, bool early) {
+WEFT_LANE_FN void SearchBoth(const Warp& warp, const TableJob& job, Query& query, bool asks,
+                             bool early, bool all) {
   const task::TableRef table = job.index.older;
+  query.hash = query.i < job.count && (asks || all) ? Warp::LoadOnce(job.hash + query.i) : 0;
   const u64 tag = task::TagOfHash(query.hash);
-  const bool asks = query.wanted != kWantsNothing;
+  query.first = task::FirstBucket(query.hash, table.bucket_count);
   query.second = task::OtherBucket(job.index.policy, query.first, tag, table.bucket_count);
   const u64 asked_first = asks ? Ask(query.first, tag) : 0;
   u64 asked_second = asks && early ? Ask(query.second, tag) : 0;
   u64 first_lines[kTileLanes], second_lines[kTileLanes];
-  FetchLines(warp, table.buckets, asked_first, true, first_lines);
-  if (early) FetchLines(warp, table.buckets, asked_second, true, second_lines);
+  FetchLines(warp, table.buckets, asked_first, all, first_lines);
+  if (early) FetchLines(warp, table.buckets, asked_second, all, second_lines);
   const Probe first = ReadLines(warp, asked_first, first_lines, false);
   if (!early) {
     asked_second = asks && first.matches == 0 ? Ask(query.second, tag) : 0;
@@ -133,6 +147,22 @@ WEFT_LANE_FN void SearchBoth(const Warp& warp, const TableJob& job, Query& query
     query.word = second.word;
     query.position = query.second * kBucketSlots + task::LowestBit64(second.matches);
   }
+}
+
+// The entry that the columns name, as a stage before this one left it.
+template <class Warp>
+WEFT_LANE_FN void TakeEntry(const TableJob& job, Query& query) {
+  query.word = Warp::LoadOnce(job.word + query.i);
+  query.position = Warp::LoadOnce(job.position + query.i);
+}
+
+// Whether it still stands there.
+template <class Warp>
+WEFT_LANE_FN bool Stands(const TableJob& job, const Query& query) {
+  if (query.word == 0 || query.position >= job.index.older.bucket_count * kBucketSlots)
+    return false;
+  const u64 word = Warp::Load(&job.index.older.buckets[0].slots[0] + query.position);
+  return task::SameEntry(word, query.word);
 }
 
 }  // namespace weft::processor::tile

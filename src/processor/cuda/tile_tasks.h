@@ -1,5 +1,5 @@
 // processor/cuda/tile_tasks.h: the tuned form of task::RunQuery: 32 queries by the lanes of a warp,
-// any mix of reads, stores and deletes in one pass.
+// any mix of reads, stores and deletes in one pass, or as much of a read as a stage is to do.
 //
 // Cost      a read that hits: 1.3 bucket lines on average, the lines of its object, its record
 //           written once. A store of a new key: two bucket lines, one compare-and-swap, the object
@@ -11,6 +11,34 @@
 
 namespace weft::processor::tile {
 
+// Whether KC, or a store or delete that begins with it, is among kTasks for the query.
+template <u32 kTasks>
+WEFT_LANE_FN bool Compares(const Query& query) {
+  return (query.wanted == kWantsRead && (kTasks & kRunCompare) != 0) ||
+         (query.wanted == kWantsStore && (kTasks & kRunInsert) != 0) ||
+         (query.wanted == kWantsDelete && (kTasks & kRunDelete) != 0);
+}
+
+// (together) Search, or where that is not among kTasks the entry that the columns name, looked for
+// anew where it does not stand.
+template <class Warp, u32 kTasks>
+WEFT_LANE_FN void FindEntries(const Warp& warp, const TableJob& job, Query& query) {
+  const bool works = query.wanted != kWantsNothing;
+  if constexpr ((kTasks & kRunSearch) != 0) {
+    // A batch of stores alone mostly brings new keys, which need both buckets.
+    constexpr bool kEarly = kTasks == (kRunSearch | kRunCompare | kRunInsert);
+    SearchBoth(warp, job, query, works, kEarly, true);
+  } else if constexpr ((kTasks & kRunCompare) != 0) {
+    if (works) TakeEntry<Warp>(job, query);
+    const bool asks = works && !Stands<Warp>(job, query);
+    if (!warp.Any(asks)) return;
+    if (asks) query.word = 0;
+    SearchBoth(warp, job, query, asks, true, false);
+  } else {
+    if (works) TakeEntry<Warp>(job, query);
+  }
+}
+
 // Query i of the lane, which is base + lane for a base that is a multiple of 32.
 // kWords: 8-byte words of every key, where all have as many; 0: any lengths.
 // kTasks: kRun... that the job may want; leaving some out makes a smaller kernel.
@@ -20,20 +48,34 @@ WEFT_LANE_FN void RunGroup(const Warp& warp, const TableJob& job, u32 i) {
   constexpr bool kReads = (kTasks & kRunRead) != 0;
   constexpr bool kStores = (kTasks & kRunInsert) != 0;
   constexpr bool kDeletes = (kTasks & kRunDelete) != 0;
-  Query query = BeginQuery<Warp>(job, i);
-  // A batch of stores alone mostly brings new keys, which need both buckets.
-  SearchBoth(warp, job, query, kStores && !kReads && !kDeletes);
+  if (i == 0 && job.clears != nullptr) *job.clears = 0;
+  Query query = BeginQuery<kTasks>(job, i);
+  FindEntries<Warp, kTasks>(warp, job, query);
+  u64 head = 0;
   if constexpr (kCompares) {
     // Acquire: the objects' bytes are those that their entries were published with.
     if constexpr (kStores) warp.Fence();
-    const u64 head = Confirm<Warp, kWords>(job, query);
-    if (query.wanted == kWantsRead) query.result = query.word != 0 ? kResultFound : kResultMissed;
-    if constexpr (kReads) ReadValues(warp, job, query, head);
-    if constexpr (kDeletes) DeleteEntry<Warp>(job, query);
-    if constexpr (kStores) StoreObjects<Warp, kWords>(warp, job, query);
+    if (Compares<kTasks>(query)) {
+      head = Confirm<Warp, kWords>(job, query);
+      const u32 missed = job.mirrored != 0 ? kResultNone : kResultMissed;
+      if (query.wanted == kWantsRead) query.result = query.word != 0 ? kResultFound : missed;
+    }
   }
+  if constexpr (kReads) {
+    bool found = query.wanted == kWantsRead && query.result == kResultFound;
+    if constexpr (!kCompares) {
+      const u64 location = task::SlotLocation(query.word);
+      found = found && task::IsHere(job.log, location);
+      if (found) head = LoadHead<Warp>(job.log, location);
+    }
+    ReadValues(warp, job, query, found, head);
+  }
+  if constexpr (kDeletes) DeleteEntry<Warp>(job, query);
+  if constexpr (kStores) StoreObjects<Warp, kWords>(warp, job, query);
   if (i >= job.count) return;
-  if (kCompares) job.result[i] = static_cast<u8>(query.result);
+  if (kTasks != kRunSearch) job.result[i] = static_cast<u8>(query.result);
+  // What earlier stages left of other queries stays.
+  if (kTasks == kRunRead || query.wanted == kWantsNothing) return;
   if (job.word != nullptr) Warp::StoreOnce(job.word + i, query.word);
   if (job.position != nullptr) Warp::StoreOnce(job.position + i, query.position);
 }

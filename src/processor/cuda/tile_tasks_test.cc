@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "processor/cuda/fiber_warp.h"
-#include "processor/cuda/table_scene.h"
+#include "processor/cuda/stage_scene.h"
 #include "task/test_table.h"
 
 namespace weft::processor {
@@ -51,6 +51,19 @@ void RunScene(Scene& scene, bool plain, std::mt19937_64& random) {
   for (uint64_t at = 0; at < *job.pending_count; at++) tile::FinishStore(job, job.pending[at]);
 }
 
+void RunStages(StageScene& scene, std::mt19937_64& random) {
+  for (const TableJob& job : scene.Jobs()) {
+    switch (job.tasks) {
+      case kRunSearch: RunForKeys<kRunSearch>(job, random); break;
+      case kFinds: RunForKeys<kFinds>(job, random); break;
+      case kReads: RunForKeys<kReads>(job, random); break;
+      case kRunCompare: RunOnFibers<0, kRunCompare>(job, random); break;
+      case kRunCompare | kRunRead: RunOnFibers<0, kRunCompare | kRunRead>(job, random); break;
+      default: RunOnFibers<0, kRunRead>(job, random); break;
+    }
+  }
+}
+
 #ifdef WEFT_SANITIZED
 constexpr bool kFibers = false;  // the sanitizers do not follow fibers
 #else
@@ -69,6 +82,12 @@ TEST(TileTasks, AnswerWhatTheSingleSourceTasksAndAModelAnswer) {
                          << ", repeats " << shape.repeats << ", hash bits " << shape.hash_bits
                          << ", policy " << shape.policy;
   }
+}
+
+TEST(TileTasks, DoAsStagesOnAMirrorWhatTheSingleSourceTasksDo) {
+  if (!kFibers) GTEST_SKIP() << "fibers are not for sanitizers";
+  std::mt19937_64 random(task::TestSeed());
+  EXPECT_EQ(PlayStages(random, 160, [&](StageScene& scene) { RunStages(scene, random); }), "");
 }
 
 TEST(TileTasks, FullBucketsAreLeftToTheSecondPassWhichDisplaces) {
