@@ -56,6 +56,11 @@ if(WEFT_LTO)
   endif()
 endif()
 
+# Modules are loaded from here, from beside the program and, once installed, from ../lib.
+set(WEFT_MODULE_DIR ${CMAKE_BINARY_DIR}/lib)
+set(CMAKE_BUILD_RPATH "$ORIGIN;${WEFT_MODULE_DIR}")
+set(CMAKE_INSTALL_RPATH "$ORIGIN;$ORIGIN/../lib")
+
 # Configures cleanly without nvcc: a GPU adds speed, never a requirement.
 if(WEFT_CUDA)
   find_program(WEFT_NVCC nvcc HINTS /usr/local/cuda/bin)

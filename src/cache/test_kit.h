@@ -25,9 +25,12 @@ inline uint64_t TestSeed() {
   return seed;
 }
 
-// Rounds of a randomized test: a tenth in sanitized builds, ten times with WEFT_LONG=1.
+// Rounds of a randomized test: a tenth in sanitized builds and with WEFT_SMALL=1, ten times with
+// WEFT_LONG=1.
 inline uint32_t Rounds(uint32_t rounds) {
   static const bool is_long = std::getenv("WEFT_LONG") != nullptr;
+  static const bool is_small = std::getenv("WEFT_SMALL") != nullptr;
+  if (is_small) return rounds / 10 + 1;
   if (is_long) return rounds * 10;
 #ifdef WEFT_SANITIZED
   return rounds / 10 + 1;

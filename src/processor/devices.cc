@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "processor/cpu_processor.h"
+#include "processor/cuda_devices.h"
 #include "processor/plain_mirror.h"
 #include "processor/mirror_self_test.h"
 #include "processor/self_test.h"
@@ -28,6 +29,7 @@ struct Kind {
 // What this program was built with; "auto" prefers those that come first.
 std::vector<Kind> Kinds() {
   std::vector<Kind> kinds;
+  kinds.push_back({"cuda", ListCuda, OpenCuda, MirrorSelfTest});
 #if WEFT_OPENCL
   kinds.push_back(
       {"opencl", ListOpenCl, [](uint32_t number) { return OpenOpenCl(number); }, SelfTest});

@@ -3,6 +3,7 @@
 //   none       no device: all stages run on the workers' own threads
 //   cpu        the tasks on a thread of their own (cpu_processor.h)
 //   mirror     the same on a copy of the store, as a discrete GPU has it (plain_mirror.h)
+//   cuda:N     the N-th CUDA device, where the module for them is there (cuda_devices.h)
 //   opencl:N   the N-th OpenCL device that shares memory (opencl/opencl.h), where this was built in
 //   auto       the first GPU that can be used and passes its test, else none
 //

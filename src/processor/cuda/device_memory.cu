@@ -7,6 +7,12 @@
 
 namespace weft::processor {
 
+Result<int> DeviceCount() {
+  int count = 0;
+  WEFT_CUDA_TRY(cudaGetDeviceCount(&count));
+  return count;
+}
+
 Status SetDevice(int number) {
   WEFT_CUDA_TRY(cudaSetDevice(number));
   return Status::Ok();
@@ -29,8 +35,60 @@ Result<DeviceFacts> FactsOfDevice() {
   return facts;
 }
 
+Status CopyToDevice(void* to, const void* from, size_t bytes, CudaStream stream) {
+  WEFT_CUDA_TRY(cudaMemcpyAsync(to, from, bytes, cudaMemcpyHostToDevice, stream));
+  return Status::Ok();
+}
+
+Status FillDevice(void* at, uint8_t byte, size_t bytes, CudaStream stream) {
+  WEFT_CUDA_TRY(cudaMemsetAsync(at, byte, bytes, stream));
+  return Status::Ok();
+}
+
 Status WaitForStream(CudaStream stream) {
   WEFT_CUDA_TRY(cudaStreamSynchronize(stream));
+  return Status::Ok();
+}
+
+Stream& Stream::operator=(Stream&& other) noexcept {
+  std::swap(stream_, other.stream_);
+  return *this;
+}
+
+Stream::~Stream() {
+  if (stream_ != nullptr) cudaStreamDestroy(stream_);  // as ~DeviceBuffer
+}
+
+Result<Stream> Stream::Create() {
+  Stream stream;
+  WEFT_CUDA_TRY(cudaStreamCreateWithFlags(&stream.stream_, cudaStreamNonBlocking));
+  return Result<Stream>(std::move(stream));
+}
+
+Event& Event::operator=(Event&& other) noexcept {
+  std::swap(event_, other.event_);
+  return *this;
+}
+
+Event::~Event() {
+  if (event_ != nullptr) cudaEventDestroy(event_);  // as ~DeviceBuffer
+}
+
+Result<Event> Event::Create() {
+  Event event;
+  WEFT_CUDA_TRY(cudaEventCreateWithFlags(&event.event_, cudaEventDisableTiming));
+  return Result<Event>(std::move(event));
+}
+
+Status Event::Record(CudaStream stream) {
+  WEFT_CUDA_TRY(cudaEventRecord(event_, stream));
+  return Status::Ok();
+}
+
+bool Event::IsPassed() const { return cudaEventQuery(event_) != cudaErrorNotReady; }
+
+Status Event::Wait() const {
+  WEFT_CUDA_TRY(cudaEventSynchronize(event_));
   return Status::Ok();
 }
 

@@ -9,6 +9,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <utility>
 
 #include "processor/cuda/kernels.h"
 #include "weft/status.h"
@@ -24,12 +25,51 @@ struct DeviceFacts {
   int driver = 0;  // CUDA version that the driver knows: 13000 is 13.0
 };
 
+// kUnsupported: no driver, or one that is too old.
+Result<int> DeviceCount();
 // Makes device `number` the calling thread's. kUnsupported: there is none.
 Status SetDevice(int number);
 Result<DeviceFacts> FactsOfDevice();
 
+// Enqueue. `from` is pinned.
+Status CopyToDevice(void* to, const void* from, size_t bytes, CudaStream stream);
+Status FillDevice(void* at, uint8_t byte, size_t bytes, CudaStream stream);
+
 // Waits until all that was enqueued is done; tells what went wrong in it.
 Status WaitForStream(CudaStream stream);
+
+// A stream of its own.
+class Stream {
+ public:
+  Stream() = default;
+  Stream(Stream&& other) noexcept { *this = std::move(other); }
+  Stream& operator=(Stream&& other) noexcept;
+  ~Stream();
+  static Result<Stream> Create();
+  CudaStream get() const { return stream_; }
+
+ private:
+  CudaStream stream_ = nullptr;
+};
+
+// A point in a stream.
+class Event {
+ public:
+  Event() = default;
+  Event(Event&& other) noexcept { *this = std::move(other); }
+  Event& operator=(Event&& other) noexcept;
+  ~Event();
+  static Result<Event> Create();
+
+  Status Record(CudaStream stream);
+  // Whether the stream has come to it, or can't any more; true where it was never recorded.
+  bool IsPassed() const;
+  // Waits until it has, and tells what went wrong before it.
+  Status Wait() const;
+
+ private:
+  CUevent_st* event_ = nullptr;
+};
 
 // A range of device memory, freed with its owner.
 class DeviceBuffer {

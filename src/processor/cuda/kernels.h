@@ -9,6 +9,7 @@
 #include "weft/status.h"
 
 struct CUstream_st;  // what a cudaStream_t points at
+struct CUevent_st;   // and a cudaEvent_t
 
 namespace weft::processor {
 

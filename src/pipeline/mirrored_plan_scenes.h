@@ -1,0 +1,200 @@
+// pipeline/mirrored_plan_scenes.h: what plans on a device that has memory of its own are put
+// through: the plain mirror in mirrored_plan_test.cc, a GPU in tests/gpu.
+#pragma once
+
+#include <functional>
+
+#include "pipeline/plan_test_kit.h"
+
+namespace weft::pipeline {
+
+// A device with room for about so many segments.
+using MirrorMaker = std::function<std::unique_ptr<processor::Processor>(uint32_t segments_max)>;
+
+inline constexpr const char* kReadsOnDevice =
+    "[RV PP MM]cpu → [IN.search KC RD]gpu0 → [IN.insert IN.delete WR SD]cpu";
+
+// Of the legal plans those whose device stages only read.
+inline std::vector<Plan> ReadingPlans(uint32_t stages) {
+  std::vector<Plan> plans = LegalPlans(stages);
+  std::erase_if(plans, [](const Plan& plan) {
+    bool uses = false;
+    for (const Stage& stage : plan.stages()) {
+      if (stage.processor == "cpu") continue;
+      uses = true;
+      if (stage.Has(Task::kInsert) || stage.Has(Task::kDelete)) return true;
+    }
+    return !uses;
+  });
+  return plans;
+}
+
+// Plans of three stages do what the one-stage plan does. *gathered: the values that the device
+// read.
+inline void PlayReadingPlans(const MirrorMaker& make, uint32_t rounds,
+                             uint64_t* gathered) {
+  Seen seen;
+  const std::vector<Plan> plans = ReadingPlans(3);
+  ASSERT_GT(plans.size(), 20u);
+  std::mt19937_64 random(cache::TestSeed());
+  for (uint32_t round = 0; round < cache::Rounds(rounds); round++) {
+    Devices devices(make(UINT32_MAX));
+    const Plan plan = round == 0 ? PlanOf(kReadsOnDevice) : plans[random() % plans.size()];
+    // An index that grows on the way, and one that does not.
+    CacheOptions options = WeakHash(random() % 2 == 0 ? 64 : 20);
+    options.expected_items = random() % 2 == 0 ? 10'000 : 0;
+    ASSERT_NO_FATAL_FAILURE(ExpectSameAsOneStage(plan, &devices, random(), 1 + round % 2 * 2,
+                                                 &seen, options));
+  }
+  *gathered = seen.gathered;
+}
+
+inline void PlayPlansOfFourStages(const MirrorMaker& make, uint32_t rounds) {
+  const std::vector<Plan> plans = ReadingPlans(4);
+  std::mt19937_64 random(cache::TestSeed());
+  for (uint32_t round = 0; round < cache::Rounds(rounds); round++) {
+    Devices devices(make(UINT32_MAX));
+    ASSERT_NO_FATAL_FAILURE(
+        ExpectSameAsOneStage(plans[random() % plans.size()], &devices, random(), 3));
+  }
+}
+
+// Segments are evicted and filled anew, and not all of them have room in the mirror: what a read
+// shows is the key's last value, or nothing where it was evicted.
+inline void PlaySegmentsFilledAnew(const MirrorMaker& make, uint32_t rounds,
+                                   uint64_t* gathered) {
+  std::mt19937_64 random(cache::TestSeed());
+  for (uint32_t round = 0; round < cache::Rounds(rounds) + 1; round++) {
+    CacheOptions cache_options;
+    cache_options.memory_bytes = 8u << 20;
+    cache_options.object_bytes_max = 64u << 10;
+    const auto store = OpenStore(cache_options);
+    Devices devices(make(round % 2 == 0 ? UINT32_MAX : 40));
+    ASSERT_TRUE(devices.guard().Attach(store.get()).ok());
+    TaskTimes times;
+    PlanRunner::Options options;
+    options.queries_max = 128;
+    auto runner = PlanRunner::Create(store.get(), &times, PlanOf(kReadsOnDevice), devices.list(),
+                                     options);
+    ASSERT_TRUE(runner.has_value());
+    RequestMaker maker(random(), 8, 1000, false);
+    std::deque<TestRequest> requests;
+    std::vector<std::string> expected;
+    std::map<std::string, std::string> model;
+    for (uint32_t i = 0; i < 12'000; i++) {
+      TestRequest& request = requests.emplace_back();
+      request.source = i % 80;
+      // Values of one size for each key, so that a key's next version may come to lie just where
+      // an older one was.
+      const uint64_t number = maker.Below(20);
+      request.key = std::to_string(request.source) + "/" + std::to_string(number);
+      request.plain_read = maker.Below(3) != 0;
+      std::string& last = model[request.key];
+      if (!request.plain_read) {
+        request.command.verb = Verb::kStore;
+        request.value = std::to_string(i) + std::string(number * 600, 'v');
+        last = request.value;
+      }
+      expected.push_back(last);
+    }
+    PlanTester tester(store.get(), runner->get());
+    const std::vector<std::string> told = tester.Run(requests, &maker, 64, 1 + round % 3);
+    for (size_t i = 0; i < requests.size(); i++) {
+      Result result;
+      result.reply.outcome = requests[i].plain_read ? Outcome::kHit : Outcome::kStored;
+      if (requests[i].plain_read) result.value = expected[i];
+      if (requests[i].plain_read && told[i] == Told(Result{})) continue;
+      ASSERT_EQ(told[i], Told(result)) << i << " about " << requests[i].key;
+    }
+    *gathered += tester.gathered;
+    cache::SessionCounters counters;
+    store->SumCounters(&counters);
+    EXPECT_GT(counters.segments_freed.value(), 0u);
+    runner->reset();
+    devices.guard().Detach();
+  }
+}
+
+// Keys are written round after round in one order, by objects that fill segments evenly. With so
+// many keys that a round takes a divisor of the segments there are, a key's next version comes to
+// lie just where an older one lay. Returns how often that was so.
+inline uint32_t WriteInRounds(const MirrorMaker& make, uint32_t keys_count, uint64_t* gathered) {
+  CacheOptions cache_options;
+  cache_options.memory_bytes = 8u << 20;
+  cache_options.object_bytes_max = 64u << 10;
+  const auto store = OpenStore(cache_options);
+  Devices devices(make(UINT32_MAX));
+  EXPECT_TRUE(devices.guard().Attach(store.get()).ok());
+  TaskTimes times;
+  auto runner =
+      PlanRunner::Create(store.get(), &times, PlanOf(kReadsOnDevice), devices.list(), {});
+  EXPECT_TRUE(runner.has_value());
+  RequestMaker maker(cache::TestSeed(), 1, 1, false);
+  PlanTester tester(store.get(), runner->get());
+  Client client(store.get());
+  std::vector<std::string> values(keys_count);
+  std::map<uint64_t, uint32_t> places;  // location to the key that lay there last
+  uint32_t again = 0;
+  for (uint32_t i = 0; i < 20'000; i += 16) {
+    std::deque<TestRequest> requests;
+    std::vector<uint32_t> keys;
+    for (uint32_t n = 0; n < 32; n++) {
+      TestRequest& request = requests.emplace_back();
+      const bool stores = n < 16;
+      // What was just stored, and anything.
+      const bool fresh = stores || n < 24;
+      keys.push_back(fresh ? (i + n % 16) % keys_count
+                           : static_cast<uint32_t>(maker.Below(keys_count)));
+      request.key = std::to_string(1000 + keys[n]);
+      request.plain_read = !stores;
+      request.command.verb = Verb::kStore;
+      if (!stores) continue;
+      request.value = std::to_string(i + n);
+      request.value.resize(1024 - 8 - 4, 'v');
+      values[keys[n]] = request.value;
+    }
+    // The stores in a batch by themselves, so that the reads are not kept back for them.
+    std::deque<TestRequest> reads(requests.begin() + 16, requests.end());
+    requests.resize(16);
+    // Half of the times another batch, which takes long, keeps what was stored from being copied.
+    if (i / 16 % 2 == 0) client.session().Begin();
+    const std::vector<std::string> stored = tester.Run(requests, &maker, 1000, 1);
+    EXPECT_EQ(std::count(stored.begin(), stored.end(), stored[0]), 16) << "a store was refused";
+    const std::vector<std::string> told = tester.Run(reads, &maker, 1000, 1);
+    if (client.session().inside()) client.session().End();
+    for (uint32_t n = 0; n < 16; n++) {
+      Result result;
+      result.reply.outcome = Outcome::kHit;
+      result.value = values[keys[16 + n]];
+      if (result.value.empty() || told[n] == Told(Result{})) continue;
+      EXPECT_EQ(told[n], Told(result)) << "key " << keys[16 + n] << " after " << i;
+    }
+    client.session().Begin();
+    const std::string& key = requests[0].key;
+    const task::Found found = task::Find(
+        client.session().index(), client.session().log(), store->HashOf(key),
+        reinterpret_cast<const uint8_t*>(key.data()), static_cast<uint32_t>(key.size()));
+    if (found.slot != nullptr) {
+      const auto [at, first] = places.insert({task::SlotLocation(found.word), keys[0]});
+      again += !first && at->second == keys[0];
+      at->second = keys[0];
+    }
+    client.session().End();
+  }
+  *gathered += tester.gathered;
+  runner->reset();
+  devices.guard().Detach();
+  return again;
+}
+
+inline void PlayKeysInOldPlaces(const MirrorMaker& make, uint32_t segments_first) {
+  uint32_t again = 0;
+  uint64_t gathered = 0;
+  for (uint32_t segments = segments_first; segments <= 14 && !testing::Test::HasFailure();
+       segments++)
+    again += WriteInRounds(make, segments * 64, &gathered);
+  EXPECT_GT(again, 10u) << "no key came to lie where it had lain before";
+  EXPECT_GT(gathered, 1000u);
+}
+
+}  // namespace weft::pipeline

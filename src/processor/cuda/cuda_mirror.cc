@@ -1,0 +1,280 @@
+#include "processor/cuda/cuda_mirror.h"
+
+#include <algorithm>
+#include <array>
+#include <cstdlib>
+#include <cstring>
+#include <deque>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "processor/cuda/device_range.h"
+#include "processor/cuda/mirror_kernels.h"
+#include "processor/cuda/staging.h"
+
+namespace weft::processor {
+namespace {
+
+constexpr uint32_t kGroups = 4;
+// Of the memory that is free: what segments may take. The index of small objects takes nearly half
+// as much as they do, and twice that while it grows.
+constexpr uint64_t kLogPercent = 60;
+
+// What a user allows for objects on the device, in MiB.
+constexpr const char* kObjectsVariable = "WEFT_CUDA_OBJECTS_MB";
+
+uint64_t ObjectBytesMax(uint64_t free_bytes) {
+  const uint64_t share = free_bytes / 100 * kLogPercent;
+  const char* const text = std::getenv(kObjectsVariable);
+  if (text == nullptr) return share;
+  return std::min<uint64_t>(share, std::strtoull(text, nullptr, 10) << 20);
+}
+
+class PinnedPages final : public cache::PageSource {
+ public:
+  explicit PinnedPages(int device) : device_(device) {}
+
+  Result<cache::Pages> Reserve(size_t bytes, bool) override {
+    if (Status status = SetDevice(device_); !status.ok()) return status;
+    auto buffer = PinnedBuffer::Create(bytes);
+    if (!buffer) return buffer.error();
+    auto owner = std::make_shared<PinnedBuffer>(std::move(*buffer));
+    auto* const data = static_cast<uint8_t*>(owner->data());
+    std::memset(data, 0, bytes);
+    return cache::Pages(data, bytes, std::move(owner), false);
+  }
+
+ private:
+  const int device_;
+};
+
+class CudaMirror final : public MirrorDevice {
+ public:
+  explicit CudaMirror(int number) : number_(number), pages_(number) {}
+  ~CudaMirror() override {
+    // After a lost device there is nobody left to tell.
+    if (SetDevice(number_).ok()) (void)WaitForStream(stream_.get());
+  }
+
+  Status Open() {
+    if (Status status = SetDevice(number_); !status.ok()) return status;
+    Result<DeviceFacts> facts = FactsOfDevice();
+    if (!facts) return facts.error();
+    description_ = DescriptionOf(number_, *facts);
+    if (Status status = Take(Stream::Create(), &stream_); !status.ok()) return status;
+    if (Status status = Take(Staging::Create(), &staging_); !status.ok()) return status;
+    for (Event& event : done_)
+      if (Status status = Take(Event::Create(), &event); !status.ok()) return status;
+    Status status = Allot(kGroups * sizeof(GroupCounters), &counters_);
+    if (status.ok()) status = Allot(kMoveStripes * sizeof(uint32_t), &moves_);
+    if (status.ok()) status = moves_.Fill(0, stream_.get());
+    return status;
+  }
+
+  const Description& description() const override { return description_; }
+  cache::PageSource* pages() override { return &pages_; }
+  uint32_t groups_max() const override { return kGroups; }
+
+  Status NewIndex(uint64_t bucket_count) override {
+    if (Status status = SetDevice(number_); !status.ok()) return status;
+    if (Status status = WaitForStream(stream_.get()); !status.ok()) return status;
+    buckets_ = DeviceBuffer();
+    bucket_count_ = bucket_count;
+    // Whole pieces are written.
+    Status status = Allot((bucket_count + kMarkBuckets) * sizeof(task::Bucket), &buckets_);
+    if (status.ok()) status = buckets_.Fill(0, stream_.get());
+    return status;
+  }
+
+  Status NewLog(uint32_t segments, uint64_t segment_bytes) override {
+    if (Status status = SetDevice(number_); !status.ok()) return status;
+    if (Status status = WaitForStream(stream_.get()); !status.ok()) return status;
+    log_ = DeviceRange();
+    segment_bytes_ = segment_bytes;
+    held_.assign(segments, false);
+    residency_.clear();
+    Status status = Take(DeviceRange::Reserve(segments * segment_bytes, segment_bytes), &log_);
+    if (!status.ok()) return status;
+    Result<DeviceFacts> facts = FactsOfDevice();
+    if (!facts) return facts.error();
+    const uint64_t bytes = ObjectBytesMax(facts->free_bytes);
+    segments_max_ = static_cast<uint32_t>(std::min<uint64_t>(segments, bytes / segment_bytes));
+    status = Allot(segments * sizeof(uint32_t), &resident_);
+    if (status.ok()) status = Allot(segments * sizeof(uint64_t), &bases_);
+    if (status.ok()) status = resident_.Fill(0, stream_.get());
+    if (status.ok()) status = bases_.Fill(0, stream_.get());
+    return status;
+  }
+
+  uint32_t SegmentsMax() const override { return segments_max_; }
+
+  Status WriteIndex(std::span<const Piece> pieces) override {
+    if (Status status = SetDevice(number_); !status.ok()) return status;
+    constexpr size_t kPieces = Staging::kPartBytes / sizeof(Piece);
+    for (size_t at = 0; at < pieces.size(); at += kPieces) {
+      const auto part = pieces.subspan(at, std::min(kPieces, pieces.size() - at));
+      Result<uint8_t*> staged = staging_.Next();
+      if (!staged) return staged.error();
+      std::memcpy(*staged, part.data(), part.size_bytes());
+      Status status = ScatterPieces(reinterpret_cast<const Piece*>(*staged),
+                                    static_cast<uint32_t>(part.size()),
+                                    buckets_.as<task::Bucket>(), stream_.get());
+      if (status.ok()) status = staging_.Enqueued(stream_.get());
+      if (!status.ok()) return status;
+    }
+    return Status::Ok();
+  }
+
+  Status WriteLog(uint64_t offset, const uint8_t* bytes, uint64_t count) override {
+    if (Status status = SetDevice(number_); !status.ok()) return status;
+    if (Status status = HoldRange(offset, count); !status.ok()) return status;
+    for (uint64_t at = 0; at < count; at += Staging::kPartBytes) {
+      const uint64_t part = std::min<uint64_t>(Staging::kPartBytes, count - at);
+      Result<uint8_t*> staged = staging_.Next();
+      if (!staged) return staged.error();
+      std::memcpy(*staged, bytes + at, part);
+      Status status = CopyToDevice(log_.data() + offset + at, *staged, part, stream_.get());
+      if (status.ok()) status = staging_.Enqueued(stream_.get());
+      if (!status.ok()) return status;
+    }
+    return Status::Ok();
+  }
+
+  // The jobs learn of it with the next group: nobody else looks.
+  Status SetResident(uint32_t segment, uint32_t units, uint64_t base) override {
+    for (Residency& each : residency_) {
+      if (each.segment != segment) continue;
+      each = {base, segment, units};
+      return Status::Ok();
+    }
+    residency_.push_back({base, segment, units});
+    return Status::Ok();
+  }
+
+  task::IndexRef index() const override {
+    task::IndexRef index{};
+    index.older = {buckets_.as<task::Bucket>(), bucket_count_};
+    index.move_counts = moves_.as<uint32_t>();  // nothing moves here
+    return index;
+  }
+  task::LogRef log() const override {
+    task::LogRef log{};
+    log.base = log_.data();
+    log.version_bases = bases_.as<uint64_t>();
+    log.resident = resident_.as<uint32_t>();
+    return log;
+  }
+
+  Status Launch(std::span<const task::QueryJob> jobs) override {
+    if (Status status = SetDevice(number_); !status.ok()) return status;
+    if (Status status = SendResidency(); !status.ok()) return status;
+    const uint32_t group = (oldest_ + under_way_) % kGroups;
+    GroupCounters* const counters = counters_.as<GroupCounters>() + group;
+    Status status = FillDevice(counters, 0, sizeof *counters, stream_.get());
+    for (size_t i = 0; i < jobs.size() && status.ok(); i++) {
+      task::QueryJob job = jobs[i];
+      job.values_used = &counters->of_job[i][0];
+      status = RunPlain(job, stream_.get());
+    }
+    if (status.ok()) status = done_[group].Record(stream_.get());
+    if (!status.ok()) return status;
+    under_way_++;
+    return Status::Ok();
+  }
+
+  bool OldestIsDone() override { return SetDevice(number_).ok() && done_[oldest_].IsPassed(); }
+
+  Status TakeOldest() override {
+    Status status = SetDevice(number_);
+    if (status.ok()) status = done_[oldest_].Wait();
+    oldest_ = (oldest_ + 1) % kGroups;
+    under_way_--;
+    return status;
+  }
+
+ private:
+  // QueryJob::values_used of each job of a group: on the device, for all lanes add to it.
+  struct GroupCounters {
+    uint32_t of_job[kGroupJobsMax][2];
+  };
+
+  template <typename T>
+  static Status Take(Result<T> created, T* to) {
+    if (!created) return created.error();
+    *to = std::move(*created);
+    return Status::Ok();
+  }
+  static Status Allot(size_t bytes, DeviceBuffer* to) {
+    return Take(DeviceBuffer::Create(bytes), to);
+  }
+
+  Status HoldRange(uint64_t offset, uint64_t count) {
+    const uint64_t end = (offset + count + segment_bytes_ - 1) / segment_bytes_;
+    for (uint64_t segment = offset / segment_bytes_; segment < end; segment++) {
+      if (held_[segment]) continue;
+      Status status = log_.Hold(segment * segment_bytes_, segment_bytes_);
+      if (!status.ok()) return status;
+      held_[segment] = true;
+    }
+    return Status::Ok();
+  }
+
+  Status SendResidency() {
+    constexpr size_t kTogether = Staging::kPartBytes / sizeof(Residency);
+    for (size_t at = 0; at < residency_.size(); at += kTogether) {
+      const size_t count = std::min(kTogether, residency_.size() - at);
+      Result<uint8_t*> staged = staging_.Next();
+      if (!staged) return staged.error();
+      std::memcpy(*staged, residency_.data() + at, count * sizeof(Residency));
+      Status status = EnterResidency(reinterpret_cast<const Residency*>(*staged),
+                                     static_cast<uint32_t>(count), resident_.as<uint32_t>(),
+                                     bases_.as<uint64_t>(), stream_.get());
+      if (status.ok()) status = staging_.Enqueued(stream_.get());
+      if (!status.ok()) return status;
+    }
+    residency_.clear();
+    return Status::Ok();
+  }
+
+  const int number_;
+  PinnedPages pages_;
+  Description description_;  // constant after Open
+  Stream stream_;
+  Staging staging_;
+  DeviceBuffer counters_;
+  std::array<Event, kGroups> done_;
+  uint32_t oldest_ = 0;
+  uint32_t under_way_ = 0;
+
+  DeviceBuffer buckets_, moves_;
+  uint64_t bucket_count_ = 0;
+
+  DeviceRange log_;
+  uint64_t segment_bytes_ = 0;
+  uint32_t segments_max_ = 0;
+  std::vector<bool> held_;
+  DeviceBuffer resident_, bases_;
+  std::vector<Residency> residency_;  // that the device has not been told
+};
+
+}  // namespace
+
+Description DescriptionOf(int number, const DeviceFacts& facts) {
+  Description description;
+  description.name = "cuda:" + std::to_string(number);
+  description.hardware = facts.name;
+  description.memory = MemoryModel::kMirrored;
+  description.memory_bytes = facts.memory_bytes;
+  description.units = facts.multiprocessors;
+  description.tasks = kRunSearch | kRunCompare | kRunRead;
+  return description;
+}
+
+Result<std::unique_ptr<MirrorDevice>> OpenCudaMirror(uint32_t number) {
+  auto mirror = std::make_unique<CudaMirror>(static_cast<int>(number));
+  if (Status status = mirror->Open(); !status.ok()) return status;
+  return std::unique_ptr<MirrorDevice>(std::move(mirror));
+}
+
+}  // namespace weft::processor

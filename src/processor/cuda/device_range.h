@@ -1,0 +1,54 @@
+// processor/cuda/device_range.h: addresses of a CUDA device that get memory chunk by chunk.
+//
+// What lies at an address stays there whatever else is given memory or loses it, so a log whose
+// segments come and go needs no translation of its locations. Made of the driver's virtual memory
+// calls, which are looked up at run time: without a driver, Reserve says so.
+//
+// Threads   one at a time. All of it acts on the device that is current for the calling thread.
+// Errors    as processor/cuda/cuda_status.h says; kNoMemory where the device has none left.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "weft/status.h"
+
+namespace weft::processor {
+
+class DeviceRange {
+ public:
+  DeviceRange() = default;
+  DeviceRange(DeviceRange&& other) noexcept { *this = std::move(other); }
+  DeviceRange& operator=(DeviceRange&& other) noexcept;
+  ~DeviceRange();
+
+  // Addresses for `bytes`; nothing is there yet. Chunks are of `chunk_bytes` at least.
+  static Result<DeviceRange> Reserve(uint64_t bytes, uint64_t chunk_bytes);
+
+  uint8_t* data() const { return reinterpret_cast<uint8_t*>(start_); }
+  // Size of a chunk, which memory is given in.
+  uint64_t chunk_bytes() const { return chunk_bytes_; }
+
+  // Gives memory to every chunk that [offset, offset + bytes) touches. Counted: a chunk keeps its
+  // memory until it was dropped as often as held. On an error nothing has changed.
+  Status Hold(uint64_t offset, uint64_t bytes);
+  // REQUIRES: held; nothing on the device is using it, or will
+  void Drop(uint64_t offset, uint64_t bytes);
+
+ private:
+  struct Chunk {
+    uint64_t memory = 0;  // the driver's handle
+    uint32_t holders = 0;
+  };
+  Status HoldChunk(uint64_t number);
+  void DropChunk(uint64_t number);
+
+  uint64_t start_ = 0;
+  uint64_t bytes_ = 0;
+  uint64_t chunk_bytes_ = 0;
+  int device_ = 0;
+  std::vector<Chunk> chunks_;
+};
+
+}  // namespace weft::processor
