@@ -222,12 +222,21 @@ void ObjectLog::LookAt(std::vector<Watched>* watched) {
     watched->push_back({segment, 0, 0, true, true});
   }
   begun_.clear();
+  UpdateLocked(*watched);
+}
+
+void ObjectLog::LookAgain(std::span<Watched> watched) {
+  base::MutexLock lock(&mutex_);
+  UpdateLocked(watched);
+}
+
+void ObjectLog::UpdateLocked(std::span<Watched> watched) {
   const size_t count = size_t{kGenerations} * geometry_.groups * geometry_.lanes;
   for (size_t i = 0; i < count; i++) {
     const uint64_t cursor = open_[i].cursor.load(std::memory_order_acquire);
     if (cursor != 0) segments_[SegmentOfCursor(cursor)].fill_units = UnitOfCursor(cursor);
   }
-  for (Watched& each : *watched) {
+  for (Watched& each : watched) {
     const Segment& s = segments_[each.segment];
     each.base = version_bases_[each.segment];
     each.fill_units = s.fill_units;

@@ -23,6 +23,7 @@
 #include <cstdint>
 #include <deque>
 #include <memory>
+#include <span>
 #include <vector>
 
 #include "base/mutex.h"
@@ -103,6 +104,8 @@ class ObjectLog {
   // Adds the segments begun since the last call to *watched, in the place of what it had of them,
   // and brings all of it up to date. One caller at a time.
   void LookAt(std::vector<Watched>* watched) WEFT_EXCLUDES(mutex_);
+  // Brings these up to date and adds none.
+  void LookAgain(std::span<Watched> watched) WEFT_EXCLUDES(mutex_);
   uint32_t segment_count() const { return segment_count_; }
 
   // A version greater than any given out before.
@@ -225,6 +228,7 @@ class ObjectLog {
   void BeginLocked(uint32_t segment, Generation generation, uint32_t group)
       WEFT_REQUIRES(mutex_);
   void FreeLocked(uint32_t segment) WEFT_REQUIRES(mutex_);
+  void UpdateLocked(std::span<Watched> watched) WEFT_REQUIRES(mutex_);
   uint32_t AvailableLocked() const WEFT_REQUIRES(mutex_);
   void PublishCountsLocked() WEFT_REQUIRES(mutex_);
 

@@ -8,8 +8,7 @@
 namespace weft::processor {
 namespace {
 
-constexpr uint64_t kFirstCopyPieces = 32768;     // of one Advance: 8 MiB
-constexpr uint64_t kLogBytesMax = 64ull << 20;   // of one Advance
+constexpr uint64_t kFirstCopyPieces = 32768;  // of one Advance: 8 MiB
 constexpr size_t kPiecesTogether = 4096;
 
 }  // namespace
@@ -22,16 +21,13 @@ Status Mirror::Open() {
   slot_ = store_->epochs().Claim();
   if (slot_ == nullptr) return {Code::kNoMemory, "too many sessions to mirror the store"};
   if (Status status = store_->index().KeepMarks(); !status.ok()) return status;
-  cache::ObjectLog& log = store_->log();
-  log.Watch();
-  return memory_->NewLog(log.segment_count(), log.geometry().segment_bytes);
+  return log_.Open();
 }
 
 Result<bool> Mirror::Advance(const task::IndexRef& index, const task::LogRef& log) {
   counters_.advances++;
   // What is looked at stays what it is: no segment is freed meanwhile.
   store_->epochs().Enter(slot_);
-  log_budget_ = kLogBytesMax;
   Status status;
   bool ready = false;
   if (index.newer.buckets == nullptr && index.marks != nullptr) {
@@ -44,19 +40,21 @@ Result<bool> Mirror::Advance(const task::IndexRef& index, const task::LogRef& lo
   }
   // After the index: no word of an object in a segment that is filled anew can have been copied
   // before this finds out.
-  if (status.ok()) status = FollowLog(log);
+  if (status.ok()) status = log_.Follow(log);
   store_->epochs().Exit(slot_);
   if (!status.ok()) return status;
   return ready;
 }
 
 Status Mirror::BeginTable(const task::IndexRef& index) {
-  source_ = index;
+  source_ = {};
   taken_.clear();
   next_piece_ = 0;
   begun_ = false;
   begun_stamp_ = store_->epochs().Retire();
-  return memory_->NewIndex(index.older.bucket_count);
+  if (Status status = memory_->NewIndex(index.older.bucket_count); !status.ok()) return status;
+  source_ = index;
+  return Status::Ok();
 }
 
 Status Mirror::CopyIndex() {
@@ -115,67 +113,15 @@ Status Mirror::Send() {
   return status;
 }
 
-Status Mirror::FollowLog(const task::LogRef& log) {
-  store_->log().LookAt(&watched_);
-  // Bytes reserved up to now are written when the batches of now have ended.
-  const uint64_t stamp = store_->epochs().Retire();
-  for (const cache::ObjectLog::Watched& state : watched_) {
-    const uint64_t end = state.segment + store_->log().SegmentsNeeded(
-                                             uint64_t{state.fill_units} * kLocationUnitBytes);
-    if (end > memory_->SegmentsMax()) continue;  // no room for it
-    auto at = std::find_if(segments_.begin(), segments_.end(), [&](const Segment& each) {
-      return each.state.segment == state.segment;
-    });
-    if (at == segments_.end()) at = segments_.insert(segments_.end(), Segment{});
-    Segment& segment = *at;
-    const bool anew = segment.base != state.base;
-    segment.state = state;
-    if (anew) {
-      segment.base = state.base;
-      segment.copied_units = 0;
-      segment.complete_units = 0;
-      if (Status status = memory_->SetResident(state.segment, 0, state.base); !status.ok())
-        return status;
-    }
-    if (Status status = FollowSegment(log, &segment); !status.ok()) return status;
-    if (segment.complete_units == 0 && state.fill_units > segment.copied_units) {
-      segment.complete_units = state.fill_units;
-      segment.stamp = stamp;
-    }
-  }
-  // What is whole, or counts no longer, is done with until it is filled anew.
-  std::erase_if(segments_, [](const Segment& each) {
-    return !each.state.in_use ||
-           (!each.state.growing && each.copied_units == each.state.fill_units);
-  });
-  std::erase_if(watched_, [&](const cache::ObjectLog::Watched& state) {
-    return std::none_of(segments_.begin(), segments_.end(), [&](const Segment& each) {
-      return each.state.segment == state.segment;
-    });
-  });
-  return Status::Ok();
+Mirror::Counters Mirror::counters() const {
+  Counters counters = counters_;
+  counters.log_bytes = log_.copied_bytes();
+  counters.segments_held = log_.places().held();
+  counters.segments_sent_away = log_.places().sent_away();
+  return counters;
 }
 
-Status Mirror::FollowSegment(const task::LogRef& log, Segment* segment) {
-  if (!segment->state.in_use || segment->complete_units == 0 ||
-      !store_->epochs().Passed(segment->stamp))
-    return Status::Ok();
-  const uint64_t bytes =
-      uint64_t{segment->complete_units - segment->copied_units} * kLocationUnitBytes;
-  if (bytes > log_budget_ && log_budget_ != kLogBytesMax) return Status::Ok();  // the next time
-  log_budget_ -= std::min(log_budget_, bytes);
-  const uint64_t offset =
-      uint64_t{segment->state.segment} * store_->log().geometry().segment_bytes +
-      uint64_t{segment->copied_units} * kLocationUnitBytes;
-  Status status = memory_->WriteLog(offset, log.base + offset, bytes);
-  if (!status.ok()) return status;
-  counters_.log_bytes += bytes;
-  segment->copied_units = segment->complete_units;
-  segment->complete_units = 0;
-  return memory_->SetResident(segment->state.segment, segment->copied_units, segment->base);
-}
-
-void Mirror::Replace(task::QueryJob* job) const {
+void Mirror::Replace(task::QueryJob* job) {
   const task::IndexRef index = memory_->index();
   job->index.older = index.older;
   job->index.move_counts = index.move_counts;
@@ -184,6 +130,9 @@ void Mirror::Replace(task::QueryJob* job) const {
   job->log.base = log.base;
   job->log.version_bases = log.version_bases;
   job->log.resident = log.resident;
+  job->log.uses = log.uses;
+  job->log.use_tick = log_.use_tick();
+  log_.CountQueries(job->end - job->begin);
   job->mirrored = 1;
   job->notes = 0;
   job->set_claims = nullptr;

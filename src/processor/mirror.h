@@ -13,7 +13,11 @@
 //           once every batch of that time has ended, for then they are written. `resident` says
 //           how far each segment is there; what lies behind, newly written objects mostly, the
 //           host looks up. A segment that is filled anew is not resident from the Advance on that
-//           finds it so, and no word of its new objects comes before that.
+//           finds it so, and no word of its new objects comes before that. mirror_log.h.
+// Memory    where the device has less than the log takes, it has the segments that are used: the
+//           tasks note each segment that they are asked about (LogRef::uses), there or not, and the
+//           least recently used make room, bit by bit, for those that are wanted and for new ones.
+//           What is sent away is set to nothing resident first. mirror_places.h.
 // Growth    while the index grows there is no mirror: Advance says false and the host does all. The
 //           new table is copied afresh, a piece each Advance.
 // Cost      Advance reads a bit for 128 KiB of index (take_marks.h); then what was changed.
@@ -26,6 +30,7 @@
 #include <vector>
 
 #include "cache/store.h"
+#include "processor/mirror_log.h"
 #include "processor/mirror_memory.h"
 
 namespace weft::processor {
@@ -33,7 +38,8 @@ namespace weft::processor {
 class Mirror {
  public:
   // Both must outlive it.
-  Mirror(cache::Store* store, MirrorMemory* memory) : store_(store), memory_(memory) {}
+  Mirror(cache::Store* store, MirrorMemory* memory)
+      : store_(store), memory_(memory), log_(store, memory) {}
   ~Mirror();
 
   // Sees to marks and watching. kNoMemory.
@@ -45,14 +51,16 @@ class Mirror {
   Result<bool> Advance(const task::IndexRef& index, const task::LogRef& log);
 
   // The views of the mirror in the place of the store's. REQUIRES: Advance has just said true
-  void Replace(task::QueryJob* job) const;
+  void Replace(task::QueryJob* job);
 
   struct Counters {
     uint64_t advances = 0;
     uint64_t index_pieces = 0;  // copied, repeats included
     uint64_t log_bytes = 0;     // copied
+    uint64_t segments_held = 0;       // now
+    uint64_t segments_sent_away = 0;  // to make room for others
   };
-  const Counters& counters() const { return counters_; }
+  Counters counters() const;
 
  private:
   // Pieces taken together, which are copied until `stamp` has passed.
@@ -60,21 +68,12 @@ class Mirror {
     uint64_t stamp;
     std::vector<uint64_t> numbers;
   };
-  struct Segment {
-    cache::ObjectLog::Watched state;
-    uint64_t base = 0;           // that the mirror has
-    uint32_t copied_units = 0;
-    uint32_t complete_units = 0;  // written once stamp has passed; 0: none is waited for
-    uint64_t stamp = 0;
-  };
 
   Status BeginTable(const task::IndexRef& index);
   Status CopyIndex();
   void TakeMarked();
   Status Send();
   void Add(uint64_t number);
-  Status FollowLog(const task::LogRef& log);
-  Status FollowSegment(const task::LogRef& log, Segment* segment);
 
   cache::Store* const store_;
   MirrorMemory* const memory_;
@@ -88,9 +87,7 @@ class Mirror {
   std::vector<Taken> taken_;
   std::vector<MirrorMemory::Piece> pieces_;  // on their way
 
-  std::vector<cache::ObjectLog::Watched> watched_;
-  std::vector<Segment> segments_;
-  uint64_t log_budget_ = 0;  // bytes that this Advance may still copy
+  MirrorLog log_;
   Counters counters_;
 };
 

@@ -25,15 +25,26 @@ class MirrorMemory {
   virtual ~MirrorMemory() = default;
   // Room for another index, empty, in the place of the one before.
   virtual Status NewIndex(uint64_t bucket_count) = 0;
-  // Room for a log of `segments`, or as many of them as fit. Once.
+  // Addresses for a log of `segments`, in the place of the one before. No segment is held, nothing
+  // is resident, nothing was used.
   virtual Status NewLog(uint32_t segments, uint64_t segment_bytes) = 0;
-  // How many segments there is room for; those behind are never resident.
+  // How many segments may be held at once.
   virtual uint32_t SegmentsMax() const = 0;
+  // Gives a segment memory, of any content. kNoMemory: not now, nothing has changed.
+  // REQUIRES: it is not held
+  virtual Status Hold(uint32_t segment) = 0;
+  // Takes the memory away. REQUIRES: it is held, and nothing of it is resident
+  virtual Status Drop(uint32_t segment) = 0;
   virtual Status WriteIndex(std::span<const Piece> pieces) = 0;
+  // REQUIRES: all segments that the bytes lie in are held
   virtual Status WriteLog(uint64_t offset, const uint8_t* bytes, uint64_t count) = 0;
-  // From now on `units` of the segment are there, of this version base.
+  // From now on `units` of the segment (or of the run that begins with it) are there, of this
+  // version base. With 0 units the base is any.
   virtual Status SetResident(uint32_t segment, uint32_t units, uint64_t base) = 0;
-  // As the tasks see it, but for what the mirror does not change (policy, flush_floor, shift).
+  // LogRef::uses of every segment, as of now or of some moment after the last call but one.
+  virtual Status ReadUses(std::span<uint32_t> uses) = 0;
+  // As the tasks see it, but for what is the store's (policy, flush_floor, shift) or the mirror's
+  // (use_tick).
   virtual task::IndexRef index() const = 0;
   virtual task::LogRef log() const = 0;
 };

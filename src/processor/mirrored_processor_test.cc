@@ -45,7 +45,7 @@ TEST(MirroredProcessor, TheSelfTestFindsWrongAnswers) {
 }
 
 TEST(MirroredProcessor, TheSelfTestFindsOneThatAnswersNothing) {
-  const auto mirror = NewMirrorProcessor(1);  // segment 0 is never used
+  const auto mirror = NewMirrorProcessor(0);  // no object has room
   EXPECT_EQ(MirrorSelfTest(mirror.get()).code(), Code::kUnsupported);
 }
 

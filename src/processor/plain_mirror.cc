@@ -40,16 +40,23 @@ class PlainMirror final : public MirrorDevice {
     return Status::Ok();
   }
   Status NewLog(uint32_t segments, uint64_t segment_bytes) override {
-    segments_max_ = std::min(segments, segments_max_);
     Result<cache::Pages> pages =
-        cache::SystemPages()->Reserve(uint64_t{segments_max_} * segment_bytes, false);
+        cache::SystemPages()->Reserve(uint64_t{segments} * segment_bytes, false);
     if (!pages) return pages.error();
     log_ = std::move(pages.value());
+    segment_bytes_ = segment_bytes;
     resident_.assign(segments, 0);
     bases_.assign(segments, 0);
+    uses_.assign(segments, 0);
     return Status::Ok();
   }
   uint32_t SegmentsMax() const override { return segments_max_; }
+  // Pages get memory as they are touched.
+  Status Hold(uint32_t) override { return Status::Ok(); }
+  Status Drop(uint32_t segment) override {
+    log_.Release(segment * segment_bytes_, segment_bytes_);
+    return Status::Ok();
+  }
   Status WriteIndex(std::span<const Piece> pieces) override {
     for (const Piece& piece : pieces)
       std::memcpy(buckets() + piece.number * kMarkBuckets, piece.buckets, sizeof piece.buckets);
@@ -64,6 +71,10 @@ class PlainMirror final : public MirrorDevice {
     bases_[segment] = base;
     return Status::Ok();
   }
+  Status ReadUses(std::span<uint32_t> uses) override {
+    for (size_t i = 0; i < uses.size(); i++) uses[i] = task::LoadRelaxed32(&uses_[i]);
+    return Status::Ok();
+  }
   task::IndexRef index() const override {
     task::IndexRef index{};
     index.older = {buckets(), bucket_count_};
@@ -75,6 +86,7 @@ class PlainMirror final : public MirrorDevice {
     log.base = log_.data();
     log.version_bases = bases_.data();
     log.resident = resident_.data();
+    log.uses = const_cast<uint32_t*>(uses_.data());  // which are the tasks' to set
     return log;
   }
 
@@ -82,11 +94,13 @@ class PlainMirror final : public MirrorDevice {
   task::Bucket* buckets() const { return reinterpret_cast<task::Bucket*>(index_.data()); }
 
   Description description_;  // constant after construction
-  uint32_t segments_max_;
+  const uint32_t segments_max_;
   cache::Pages index_;
   uint64_t bucket_count_ = 0;
   cache::Pages log_;
+  uint64_t segment_bytes_ = 0;
   std::vector<uint32_t> resident_;
+  std::vector<uint32_t> uses_;
   std::vector<uint64_t> bases_;
   std::vector<uint32_t> moves_ = std::vector<uint32_t>(kMoveStripes, 0);
 };

@@ -6,7 +6,9 @@
 // within the segment, unless it carries one of its own. Bases only grow, so a segment whose base
 // is below `flush_floor` was opened before the last flush and holds nothing that counts.
 //
-// Threads   constant; the segments' contents are immutable once published but for Object::access.
+// Mirrors   have some of the objects, and note which segments are asked for (processor/mirror.h).
+// Threads   constant; the segments' contents are immutable once published but for Object::access;
+//           `uses` are words that anybody sets, in no order.
 #pragma once
 
 #include "task/object.h"
@@ -19,17 +21,23 @@ typedef struct LogRef {
   WEFT_GLOBAL const u64* version_bases;    // one a segment
   u64 flush_floor;                         // 0: no flush is being carried out
   u32 segment_shift;                       // log2 of a segment's 8-byte units
+  u32 use_tick;                            // what `uses` is set to
   WEFT_GLOBAL const u32* resident;  // of a mirror: units of each segment that are there; else null
+  WEFT_GLOBAL u32* uses;  // of a mirror: tick of each segment's last use; null: nobody asks
 } LogRef;
 
 WEFT_FN WEFT_GLOBAL Object* ObjectAt(LogRef log, u64 location) {
   return (WEFT_GLOBAL Object*)(log.base + location * 8);
 }
 
-// Whether the object at `location` may be looked at.
+// Whether the object at `location` may be looked at. That it was wanted is noted either way, so
+// that its segment may be brought.
 WEFT_FN bool IsHere(LogRef log, u64 location) {
-  return log.resident == 0 || (location & ((1ul << log.segment_shift) - 1)) <
-                                  log.resident[location >> log.segment_shift];
+  if (log.resident == 0) return true;
+  const u64 segment = location >> log.segment_shift;
+  if (log.uses != 0 && LoadRelaxed32(&log.uses[segment]) != log.use_tick)
+    StoreRelaxed32(&log.uses[segment], log.use_tick);
+  return (location & ((1ul << log.segment_shift) - 1)) < log.resident[segment];
 }
 
 // The version of the object at `location`.

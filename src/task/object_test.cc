@@ -130,7 +130,8 @@ TEST(Object, ReadIsNotedAtFirstAndThenOnceAMinute) {
 struct Versions {
   Versions() : words(64, 0) {}
   LogRef ref(u64 flush_floor) const {
-    return {reinterpret_cast<u8*>(const_cast<u64*>(words.data())), bases, flush_floor, 4, nullptr};
+    auto* const base = reinterpret_cast<u8*>(const_cast<u64*>(words.data()));
+    return {base, bases, flush_floor, 4, 0, nullptr, nullptr};
   }
   Object* At(u64 location) { return reinterpret_cast<Object*>(&words[location]); }
   // Copied in, as the writer of objects does: a word of one type may not be read as another.

@@ -166,6 +166,18 @@ WEFT_FN u32 LoadRelaxed32(WEFT_GLOBAL const u32* at) {
 #endif
 }
 
+// Writes a 32-bit word that others may be reading, with no order.
+WEFT_FN void StoreRelaxed32(WEFT_GLOBAL u32* at, u32 word) {
+#if defined(__OPENCL_VERSION__)
+  atomic_store_explicit((WEFT_GLOBAL volatile atomic_uint*)at, word, memory_order_relaxed,
+                        WEFT_SCOPE);
+#elif defined(__CUDA_ARCH__)
+  *(WEFT_GLOBAL volatile u32*)at = word;
+#else
+  __atomic_store_n(at, word, __ATOMIC_RELAXED);
+#endif
+}
+
 #if defined(__OPENCL_VERSION__)
 // Makes the atomic change before it a full fence, as x86's locked instructions are by themselves.
 WEFT_FN void FenceBehindChange(void) {

@@ -52,7 +52,7 @@ class TestLog {
         bases_(1, 0) {}
 
   LogRef ref() const {
-    return {reinterpret_cast<u8*>(words_.get()), bases_.data(), 0, 63, nullptr};
+    return {reinterpret_cast<u8*>(words_.get()), bases_.data(), 0, 63, 0, nullptr, nullptr};
   }
 
   // Location of a new object without extensions.

@@ -66,6 +66,7 @@ class CudaMirror final : public MirrorDevice {
     if (Status status = Take(Staging::Create(), &staging_); !status.ok()) return status;
     for (Event& event : done_)
       if (Status status = Take(Event::Create(), &event); !status.ok()) return status;
+    if (Status status = Take(Event::Create(), &uses_are_read_); !status.ok()) return status;
     Status status = Allot(kGroups * sizeof(GroupCounters), &counters_);
     if (status.ok()) status = Allot(kMoveStripes * sizeof(uint32_t), &moves_);
     if (status.ok()) status = moves_.Fill(0, stream_.get());
@@ -92,7 +93,6 @@ class CudaMirror final : public MirrorDevice {
     if (Status status = WaitForStream(stream_.get()); !status.ok()) return status;
     log_ = DeviceRange();
     segment_bytes_ = segment_bytes;
-    held_.assign(segments, false);
     residency_.clear();
     Status status = Take(DeviceRange::Reserve(segments * segment_bytes, segment_bytes), &log_);
     if (!status.ok()) return status;
@@ -102,12 +102,28 @@ class CudaMirror final : public MirrorDevice {
     segments_max_ = static_cast<uint32_t>(std::min<uint64_t>(segments, bytes / segment_bytes));
     status = Allot(segments * sizeof(uint32_t), &resident_);
     if (status.ok()) status = Allot(segments * sizeof(uint64_t), &bases_);
+    if (status.ok()) status = Allot(segments * sizeof(uint32_t), &uses_);
+    if (status.ok())
+      status = Take(PinnedBuffer::Create(segments * sizeof(uint32_t)), &uses_read_);
     if (status.ok()) status = resident_.Fill(0, stream_.get());
     if (status.ok()) status = bases_.Fill(0, stream_.get());
+    if (status.ok()) status = uses_.Fill(0, stream_.get());
+    if (status.ok()) status = BeginToReadUses();
     return status;
   }
 
   uint32_t SegmentsMax() const override { return segments_max_; }
+  Status Hold(uint32_t segment) override {
+    if (Status status = SetDevice(number_); !status.ok()) return status;
+    return log_.Hold(segment * segment_bytes_, segment_bytes_);
+  }
+  // Groups under way may still read there: what they were told to be resident.
+  Status Drop(uint32_t segment) override {
+    if (Status status = SetDevice(number_); !status.ok()) return status;
+    if (Status status = WaitForStream(stream_.get()); !status.ok()) return status;
+    log_.Drop(segment * segment_bytes_, segment_bytes_);
+    return Status::Ok();
+  }
 
   Status WriteIndex(std::span<const Piece> pieces) override {
     if (Status status = SetDevice(number_); !status.ok()) return status;
@@ -128,7 +144,6 @@ class CudaMirror final : public MirrorDevice {
 
   Status WriteLog(uint64_t offset, const uint8_t* bytes, uint64_t count) override {
     if (Status status = SetDevice(number_); !status.ok()) return status;
-    if (Status status = HoldRange(offset, count); !status.ok()) return status;
     for (uint64_t at = 0; at < count; at += Staging::kPartBytes) {
       const uint64_t part = std::min<uint64_t>(Staging::kPartBytes, count - at);
       Result<uint8_t*> staged = staging_.Next();
@@ -152,6 +167,14 @@ class CudaMirror final : public MirrorDevice {
     return Status::Ok();
   }
 
+  // What they were at the last call: nobody waits for the groups under way.
+  Status ReadUses(std::span<uint32_t> uses) override {
+    if (Status status = SetDevice(number_); !status.ok()) return status;
+    if (Status status = uses_are_read_.Wait(); !status.ok()) return status;
+    std::memcpy(uses.data(), uses_read_.data(), uses.size_bytes());
+    return BeginToReadUses();
+  }
+
   task::IndexRef index() const override {
     task::IndexRef index{};
     index.older = {buckets_.as<task::Bucket>(), bucket_count_};
@@ -163,6 +186,7 @@ class CudaMirror final : public MirrorDevice {
     log.base = log_.data();
     log.version_bases = bases_.as<uint64_t>();
     log.resident = resident_.as<uint32_t>();
+    log.uses = uses_.as<uint32_t>();
     return log;
   }
 
@@ -209,15 +233,11 @@ class CudaMirror final : public MirrorDevice {
     return Take(DeviceBuffer::Create(bytes), to);
   }
 
-  Status HoldRange(uint64_t offset, uint64_t count) {
-    const uint64_t end = (offset + count + segment_bytes_ - 1) / segment_bytes_;
-    for (uint64_t segment = offset / segment_bytes_; segment < end; segment++) {
-      if (held_[segment]) continue;
-      Status status = log_.Hold(segment * segment_bytes_, segment_bytes_);
-      if (!status.ok()) return status;
-      held_[segment] = true;
-    }
-    return Status::Ok();
+  Status BeginToReadUses() {
+    Status status =
+        CopyToHost(uses_read_.data(), uses_.data(), uses_read_.size(), stream_.get());
+    if (status.ok()) status = uses_are_read_.Record(stream_.get());
+    return status;
   }
 
   Status SendResidency() {
@@ -253,8 +273,9 @@ class CudaMirror final : public MirrorDevice {
   DeviceRange log_;
   uint64_t segment_bytes_ = 0;
   uint32_t segments_max_ = 0;
-  std::vector<bool> held_;
-  DeviceBuffer resident_, bases_;
+  DeviceBuffer resident_, bases_, uses_;
+  PinnedBuffer uses_read_;
+  Event uses_are_read_;
   std::vector<Residency> residency_;  // that the device has not been told
 };
 

@@ -31,8 +31,9 @@ Result<int> DeviceCount();
 Status SetDevice(int number);
 Result<DeviceFacts> FactsOfDevice();
 
-// Enqueue. `from` is pinned.
+// Enqueue. What lies on the host is pinned.
 Status CopyToDevice(void* to, const void* from, size_t bytes, CudaStream stream);
+Status CopyToHost(void* to, const void* from, size_t bytes, CudaStream stream);
 Status FillDevice(void* at, uint8_t byte, size_t bytes, CudaStream stream);
 
 // Waits until all that was enqueued is done; tells what went wrong in it.

@@ -66,7 +66,7 @@ TableJob DeviceTable::NewJob() const {
                options_.policy,
                0,
                nullptr};
-  job.log = {log_.as<uint8_t>(), bases_.as<uint64_t>(), 0, 63, nullptr};
+  job.log = {log_.as<uint8_t>(), bases_.as<uint64_t>(), 0, 63, 0, nullptr, nullptr};
   job.log_align = options_.object_align_bytes / 8;
   job.log_next = log_next_.as<uint64_t>();
   job.log_end = options_.log_bytes / 8;

@@ -52,6 +52,7 @@ StageScene::StageScene(const StageShape& shape, std::mt19937_64& random)
       buckets_(kBuckets),
       moves_(kMoveStripes, 0),
       resident_(kSegments, 0),
+      uses_(kSegments, 0),
       log_(kSegments * kSegmentUnits + kSlackUnits, 0),
       bases_(kSegments, 1) {
   uint64_t hash = 0;
@@ -89,7 +90,7 @@ void StageScene::AddObject(const std::string& key, uint64_t hash) {
   const task::IndexRef index = {{buckets_.data(), kBuckets}, {nullptr, 0}, moves_.data(),
                                 kPolicyCuckoo, 0, nullptr};
   const task::LogRef log = {reinterpret_cast<uint8_t*>(log_.data()), bases_.data(), 0,
-                            kSegmentShift, nullptr};
+                            kSegmentShift, 0, nullptr, nullptr};
   const task::Inserted inserted = task::Insert(index, log, hash, BytesOf(key),
                                                static_cast<uint32_t>(key.size()), location, false);
   WEFT_CHECK(inserted.status == kInsertDone);
@@ -189,8 +190,9 @@ TableJob StageScene::JobOf(Batch& batch) {
   TableJob job;
   job.index = {{buckets_.data(), kBuckets}, {nullptr, 0}, moves_.data(), kPolicyCuckoo, 0,
                nullptr};
-  job.log = {reinterpret_cast<uint8_t*>(log_.data()), bases_.data(), 0, kSegmentShift,
-             shape_.mirrored ? resident_.data() : nullptr};
+  job.log = {reinterpret_cast<uint8_t*>(log_.data()), bases_.data(), 0, kSegmentShift, 1,
+             shape_.mirrored ? resident_.data() : nullptr,
+             shape_.mirrored ? uses_.data() : nullptr};
   job.count = static_cast<uint32_t>(batch.hash.size());
   job.tasks = tasks_;
   job.now_s = kNowS;
@@ -238,8 +240,10 @@ std::vector<SceneArray> StageScene::MirrorArrays(std::vector<TableJob>& jobs) {
   add(moves_, [](TableJob& job, void* at) { job.index.move_counts = static_cast<uint32_t*>(at); });
   add(log_, [](TableJob& job, void* at) { job.log.base = static_cast<uint8_t*>(at); });
   add(bases_, [](TableJob& job, void* at) { job.log.version_bases = static_cast<uint64_t*>(at); });
-  if (shape_.mirrored)
+  if (shape_.mirrored) {
     add(resident_, [](TableJob& job, void* at) { job.log.resident = static_cast<uint32_t*>(at); });
+    add(uses_, [](TableJob& job, void* at) { job.log.uses = static_cast<uint32_t*>(at); });
+  }
   for (size_t n = 0; n < jobs.size(); n++) {
     AddArray(arrays, batches_[n].used, &jobs[n].values_used);
     AddArray(arrays, batches_[n].clears, &jobs[n].clears);

@@ -66,7 +66,7 @@ class StageScene {
   uint32_t noted_ = 0;
   uint32_t record_units_ = 0;  // of the longest
   Lines<task::Bucket> buckets_;
-  Lines<uint32_t> moves_, resident_;
+  Lines<uint32_t> moves_, resident_, uses_;
   Lines<uint64_t> log_, bases_;
   std::vector<Batch> batches_, before_;
   Lines<task::Bucket> buckets_before_;

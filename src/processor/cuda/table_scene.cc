@@ -160,7 +160,7 @@ TableJob Scene::Job() {
   TableJob job;
   job.index = {{buckets_.data(), buckets_.size()}, {nullptr, 0}, moves_.data(), shape_.policy, 0,
                nullptr};
-  job.log = {reinterpret_cast<uint8_t*>(log_.data()), bases_.data(), 0, 63, nullptr};
+  job.log = {reinterpret_cast<uint8_t*>(log_.data()), bases_.data(), 0, 63, 0, nullptr, nullptr};
   job.count = count_;
   job.tasks = tasks_;
   job.now_s = now_s_;

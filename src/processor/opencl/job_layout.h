@@ -17,7 +17,9 @@
   X(log.version_bases)        \
   X(log.flush_floor)          \
   X(log.segment_shift)        \
+  X(log.use_tick)             \
   X(log.resident)             \
+  X(log.uses)                 \
   X(columns.hash)             \
   X(columns.key_at)           \
   X(columns.key_bytes)        \

@@ -1,0 +1,81 @@
+// processor/mirror_log.h: the object log's part of a mirror (mirror.h): copies segments as they
+// fill, and has those in the device's memory that are used.
+//
+// Copies    the bytes of a segment that were reserved before some Follow are copied once every
+//           batch of that time has ended, for then they are written. What was copied is resident.
+// Anew      a segment that is filled anew is set to nothing resident by the Follow that finds it
+//           so, before any job. It keeps its memory.
+// Memory    MirrorPlaces decides. What is being filled, or was since the last Follow, has the first
+//           claim; then what was asked for, resident or not, which the tasks note in LogRef::uses.
+//           A segment whose memory was given to another, and which is wanted again, is copied again
+//           from its start. Objects of segments without memory are not resident.
+// Rounds    of use last kUsesPerSegment queries for each segment in use, so that one that is used
+//           as much as any other is used in each round. At the end of one at most a kMovedShare-th
+//           of the memory goes from what rests to what is wanted.
+// Cost      Follow looks at segments that are open or not yet copied; at the end of a round at all.
+//
+// Threads   one call at a time.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "cache/store.h"
+#include "processor/mirror_places.h"
+
+namespace weft::processor {
+
+class MirrorLog {
+ public:
+  static constexpr uint32_t kUsesPerSegment = 32;
+  static constexpr uint32_t kMovedShare = 32;
+
+  // Both must outlive it.
+  MirrorLog(cache::Store* store, MirrorMemory* memory)
+      : store_(store), memory_(memory), places_(memory) {}
+
+  // kNoMemory.
+  Status Open();
+  // Brings the copy up to now. REQUIRES: the caller is in an epoch; the index was copied in it, so
+  // that no word is there whose segment this does not know
+  Status Follow(const task::LogRef& log);
+
+  // So many queries are asked with `use_tick`.
+  void CountQueries(uint32_t queries) { queries_ += queries; }
+  uint32_t use_tick() const { return use_tick_; }
+
+  uint64_t copied_bytes() const { return copied_bytes_; }
+  const MirrorPlaces& places() const { return places_; }
+
+ private:
+  struct Segment {
+    uint64_t base = 0;            // as last seen: another one says that it is filled anew
+    uint32_t copied_units = 0;    // of what has memory now
+    uint32_t complete_units = 0;  // written once stamp has passed; 0: none is waited for
+    uint64_t stamp = 0;
+  };
+  using Watched = cache::ObjectLog::Watched;
+
+  uint32_t SegmentsOf(const Watched& state) const;
+  Result<bool> Hold(const Watched& state, MirrorPlaces::Claim claim);
+  Status Begin(const Watched& state);
+  Status Copy(const task::LogRef& log, const Watched& state);
+  Status EndRound();
+  std::vector<Watched> LookAtAll();
+
+  cache::Store* const store_;
+  MirrorMemory* const memory_;
+  MirrorPlaces places_;
+  std::vector<Segment> segments_;
+  std::vector<Watched> watched_;  // have memory, and are open or not yet copied
+  bool begun_ = false;            // the segments of the beginning are known
+  uint64_t budget_ = 0;           // bytes that this Follow may still copy
+  uint64_t copied_bytes_ = 0;
+
+  std::vector<uint32_t> uses_;
+  uint32_t use_tick_ = 1;
+  uint64_t queries_ = 0;         // in this round
+  uint64_t segments_in_use_ = 0;  // runs as one; about
+};
+
+}  // namespace weft::processor

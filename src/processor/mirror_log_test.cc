@@ -1,0 +1,182 @@
+// A mirror that holds less than the log takes.
+#include <map>
+
+#include "processor/mirror_test_kit.h"
+
+namespace weft::processor {
+namespace {
+
+using cache::Client;
+using cache::OpenStore;
+using cache::Rounds;
+using cache::TestSeed;
+
+// 63 objects a segment, in the order of their numbers.
+constexpr uint32_t kObjects = 4000;
+constexpr uint32_t kBatch = 500;
+
+std::string KeyOf(uint64_t i) { return "key" + std::to_string(10000 + i); }
+
+std::unique_ptr<cache::Store> FilledStore() {
+  CacheOptions options;
+  options.memory_bytes = 8u << 20;
+  options.expected_items = 2 * kObjects;
+  options.object_bytes_max = 64u << 10;
+  options.append_lanes = 1;
+  auto store = OpenStore(options);
+  Client client(store.get());
+  for (uint32_t i = 0; i < kObjects; i++) client.Set(KeyOf(i), std::string(1000, 'v'));
+  EXPECT_GT(store->Stats().items, kObjects * 99 / 100);
+  EXPECT_EQ(store->log().geometry().segment_bytes, 64u << 10);
+  return store;
+}
+
+// Reads of any of [first, first + count); how many of a thousand were answered.
+uint32_t ReadSome(MirrorReader* reader, std::mt19937_64* random, uint32_t first, uint32_t count,
+                  uint32_t batches = 1) {
+  uint32_t answered = 0;
+  for (uint32_t b = 0; b < batches; b++) {
+    std::vector<std::string> keys;
+    for (uint32_t i = 0; i < kBatch; i++) keys.push_back(KeyOf(first + (*random)() % count));
+    for (const std::string& told : reader->Read(keys)) {
+      answered += told != MirrorReader::kNone;
+      EXPECT_TRUE(told == MirrorReader::kNone || told == std::string(1000, 'v'));
+    }
+  }
+  return answered * 1000 / (batches * kBatch);
+}
+
+TEST(MirrorLog, FollowsAWorkingSetThatMoves) {
+  const auto store = FilledStore();
+  MirrorReader reader(store.get(), 24);
+  std::mt19937_64 random(TestSeed());
+  for (const uint32_t first : {0u, 1000u, 3000u, 500u, 2000u}) {
+    uint32_t batches = 0;
+    while (ReadSome(&reader, &random, first, 1000) < 990 && batches < 1000) batches++;
+    // A round of some 2100 queries moves one segment; 17 segments after 4 rounds of rest.
+    EXPECT_LT(batches, 120u) << first;
+    const uint64_t bytes = reader.counters().log_bytes;
+    EXPECT_GT(ReadSome(&reader, &random, first, 1000, 60), 990u);
+    EXPECT_EQ(reader.counters().log_bytes, bytes) << "a working set that fits moves nothing";
+  }
+  EXPECT_EQ(reader.memory().held, 24u);
+}
+
+TEST(MirrorLog, EqualUseOfMoreThanFitsMovesNothing) {
+  const auto store = FilledStore();
+  MirrorReader reader(store.get(), 24);
+  std::mt19937_64 random(TestSeed());
+  ReadSome(&reader, &random, 0, kObjects, 10);
+  const uint64_t bytes = reader.counters().log_bytes;
+  const uint32_t answered = ReadSome(&reader, &random, 0, kObjects, 500);
+  EXPECT_GT(answered, 300u);
+  EXPECT_LT(answered, 450u);
+  EXPECT_EQ(reader.counters().log_bytes, bytes);
+  EXPECT_EQ(reader.counters().segments_sent_away, 0u);
+}
+
+TEST(MirrorLog, WhatIsWrittenNowIsHeldFirst) {
+  const auto store = FilledStore();
+  MirrorReader reader(store.get(), 24);
+  std::mt19937_64 random(TestSeed());
+  ReadSome(&reader, &random, 0, 1000, 50);
+  Client client(store.get());
+  for (uint32_t i = 0; i < 400; i++) {
+    client.Set(KeyOf(kObjects + i), std::string(1000, 'v'));
+    if (i % 20 == 0) ReadSome(&reader, &random, 0, 1000);
+  }
+  ReadSome(&reader, &random, 0, 1000, 2);
+  EXPECT_GT(ReadSome(&reader, &random, kObjects, 400), 950u);
+  EXPECT_GT(ReadSome(&reader, &random, 0, 1000), 950u) << "new segments sent away what is used";
+}
+
+TEST(MirrorLog, GoesOnWhereTheDeviceHasLessThanItSaid) {
+  const auto store = FilledStore();
+  MirrorReader reader(store.get(), 40);
+  reader.memory().room = 20;
+  std::mt19937_64 random(TestSeed());
+  ReadSome(&reader, &random, 0, 1000, 10);
+  EXPECT_EQ(reader.memory().held, 20u);
+  EXPECT_GT(reader.memory().refused, 0u);
+  ReadSome(&reader, &random, 3000, 900, 120);
+  EXPECT_GT(ReadSome(&reader, &random, 3000, 900), 990u);
+  const uint64_t refused = reader.memory().refused;
+  ReadSome(&reader, &random, 0, kObjects, 100);
+  EXPECT_LT(reader.memory().refused, refused + 40) << "asks again and again within a round";
+  reader.memory().room = UINT32_MAX;
+  ReadSome(&reader, &random, 0, kObjects, 100);
+  EXPECT_EQ(reader.memory().held, 40u);
+}
+
+// Stores, deletes, evicts, grows its index and empties itself, while a second session keeps batches
+// at work: what is answered is the last value.
+TEST(MirrorLog, NeverAnswersWithAnOldValue) {
+  std::mt19937_64 random(TestSeed());
+  uint64_t answered = 0, sent_away = 0, refused = 0;
+  for (uint32_t round = 0; round < Rounds(10) + 1; round++) {
+    CacheOptions options;
+    options.memory_bytes = 8u << 20;
+    options.object_bytes_max = 200u << 10;
+    options.hash_bits = 20;
+    options.expected_items = round % 2 == 0 ? 0 : 20000;
+    const auto store = OpenStore(options);
+    MirrorReader reader(store.get(), round % 4 == 3 ? 200 : 10 + random() % 60);
+    Client client(store.get()), lingering(store.get());
+    const uint32_t keys_count = 200 + random() % 8000;
+    std::map<uint64_t, std::string> last;
+    for (uint32_t step = 0; step < 300; step++) {
+      const uint64_t near = random() % keys_count;
+      const uint64_t lingers_from = 70 + random() % 60;
+      for (uint32_t i = 0; i < 100; i++) {
+        if (i == lingers_from) lingering.session().Begin();
+        const uint64_t number = (random() % 2 == 0 ? near + random() % 100 : random()) % keys_count;
+        const std::string key = KeyOf(number);
+        if (random() % 20 == 0) {
+          client.Run(Client::Of(cache::Verb::kDelete, key));
+          last[number] = MirrorReader::kNone;
+          continue;
+        }
+        // Of one size for each key, so that it may come to lie where it lay.
+        const uint64_t bytes =
+            number % 500 == 0 ? 150000 : number % 100 == 0 ? 40000 : 10 + number % 8 * 150;
+        if (bytes > 10000 && i > lingers_from) continue;  // it would wait for room
+        std::string value = std::to_string(step * 100 + i);
+        value.resize(bytes, 'v');
+        // There is no room now and then, for the lingering batch holds on to it.
+        if (client.Set(key, value) != Outcome::kStored) value = client.Value(key);
+        last[number] = std::move(value);
+      }
+      if (random() % 200 == 0) {
+        client.Flush();
+        last.clear();
+      }
+      reader.memory().room = random() % 3 == 0 ? random() % 80 : UINT32_MAX;
+      const uint64_t batches = random() % 10;
+      for (uint64_t batch = 0; batch <= batches; batch++) {
+        if (batch == batches / 2 && lingering.session().inside()) lingering.session().End();
+        std::vector<uint64_t> numbers;
+        std::vector<std::string> keys;
+        for (uint32_t i = 0; i < 200; i++) {
+          numbers.push_back((random() % 4 != 0 ? near + random() % 200 : random()) % keys_count);
+          keys.push_back(KeyOf(numbers.back()));
+        }
+        const std::vector<std::string> told = reader.Read(keys);
+        for (size_t i = 0; i < told.size(); i++) {
+          if (told[i] == MirrorReader::kNone) continue;
+          answered++;
+          const auto at = last.find(numbers[i]);
+          ASSERT_TRUE(at != last.end()) << "answered what was flushed: " << keys[i];
+          ASSERT_EQ(told[i], at->second) << keys[i] << " in round " << round;
+        }
+      }
+    }
+    sent_away += reader.counters().segments_sent_away;
+    refused += reader.memory().refused;
+  }
+  EXPECT_GT(answered, 10000u);
+  EXPECT_GT(sent_away, 100u);
+  EXPECT_GT(refused, 10u);
+}
+
+}  // namespace
+}  // namespace weft::processor
