@@ -126,7 +126,10 @@ void Batch::Add(QueryKind kind, uint32_t source, uint32_t tag, std::string_view 
   key_at_[i] = keys_end_;
   key_bytes_[i] = static_cast<uint8_t>(key.size());
   if (!key.empty()) std::memcpy(&keys_[keys_end_], key.data(), key.size());
-  keys_end_ += static_cast<uint32_t>(key.size());
+  const auto key_bytes = static_cast<uint32_t>(key.size());
+  if (i == 0) key_bytes_all_ = key_bytes % 8 == 0 ? key_bytes : 0;
+  if (key_bytes != key_bytes_all_) key_bytes_all_ = 0;
+  keys_end_ += key_bytes;
 }
 
 void Batch::AddRead(uint32_t source, uint32_t tag, std::string_view key, uint64_t hash) {
@@ -185,6 +188,7 @@ task::QueryJob Batch::AsJob() {
   job.set_claims = claims_;
   job.values_capacity = values_capacity_;
   job.end = size_;
+  job.key_bytes_all = key_bytes_all_;
   return job;
 }
 

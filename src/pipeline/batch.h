@@ -142,6 +142,7 @@ class Batch {
   const uint32_t queries_max_;
   uint32_t size_ = 0;
   uint32_t keys_end_ = 0;
+  uint32_t key_bytes_all_ = 0;  // as QueryJob has it
   bool has_barrier_ = false;
   bool searched_ = false;
   bool notes_due_ = false;

@@ -76,6 +76,7 @@ typedef struct QueryJob {
   u32 notes;                     // 1: RD notes the access in index and object, as a reader does
   u32 again;                     // 1: a run before this one may have done some of it
   u32 mirrored;                  // 1: index and log are a copy, in which a key may be missing
+  u32 key_bytes_all;  // not 0: a multiple of 8, as long as every key; key i lies at i times it
 } QueryJob;
 
 // Task KC of a read.

@@ -17,9 +17,13 @@ namespace weft::processor {
 namespace {
 
 constexpr uint32_t kGroups = 4;
+constexpr size_t kCounters = 4096;
 // Of the memory that is free: what segments may take. The index of small objects takes nearly half
 // as much as they do, and twice that while it grows.
 constexpr uint64_t kLogPercent = 60;
+
+// The kernels read whole words and pairs, and so past the end of an object.
+constexpr uint64_t kReadBehindBytes = 64;
 
 // What a user allows for objects on the device, in MiB.
 constexpr const char* kObjectsVariable = "WEFT_CUDA_OBJECTS_MB";
@@ -49,6 +53,34 @@ class PinnedPages final : public cache::PageSource {
   const int device_;
 };
 
+// The job as the tuned kernels take it, but for its counter.
+TableJob TableJobOf(const task::QueryJob& query) {
+  TableJob job;
+  job.index = query.index;
+  job.log = query.log;
+  job.count = query.end;  // all jobs of batches begin at 0
+  job.tasks = query.tasks;
+  job.now_s = query.now_s;
+  job.dice = query.dice;
+  job.again = query.again;
+  job.mirrored = query.mirrored;
+  job.hash = query.columns.hash;
+  job.keys = query.columns.keys;
+  job.key_bytes_all = query.key_bytes_all;
+  if (query.key_bytes_all == 0) {
+    job.key_at = query.columns.key_at;
+    job.key_bytes = query.columns.key_bytes;
+  }
+  job.wanted = query.wanted;
+  job.result = query.result;
+  job.word = query.columns.word;
+  job.position = query.columns.position;
+  job.value_at = query.value_at;
+  job.values = query.values;
+  job.values_capacity = query.values_capacity;
+  return job;
+}
+
 class CudaMirror final : public MirrorDevice {
  public:
   explicit CudaMirror(int number) : number_(number), pages_(number) {}
@@ -66,8 +98,7 @@ class CudaMirror final : public MirrorDevice {
     if (Status status = Take(Staging::Create(), &staging_); !status.ok()) return status;
     for (Event& event : done_)
       if (Status status = Take(Event::Create(), &event); !status.ok()) return status;
-    if (Status status = Take(Event::Create(), &uses_are_read_); !status.ok()) return status;
-    Status status = Allot(kGroups * sizeof(GroupCounters), &counters_);
+    Status status = Allot(kCounters * sizeof(uint64_t), &counters_);
     if (status.ok()) status = Allot(kMoveStripes * sizeof(uint32_t), &moves_);
     if (status.ok()) status = moves_.Fill(0, stream_.get());
     return status;
@@ -93,8 +124,9 @@ class CudaMirror final : public MirrorDevice {
     if (Status status = WaitForStream(stream_.get()); !status.ok()) return status;
     log_ = DeviceRange();
     segment_bytes_ = segment_bytes;
+    held_.assign(segments, false);
     residency_.clear();
-    Status status = Take(DeviceRange::Reserve(segments * segment_bytes, segment_bytes), &log_);
+    Status status = Take(DeviceRange::Reserve(segments * segment_bytes + kReadBehindBytes), &log_);
     if (!status.ok()) return status;
     Result<DeviceFacts> facts = FactsOfDevice();
     if (!facts) return facts.error();
@@ -102,28 +134,12 @@ class CudaMirror final : public MirrorDevice {
     segments_max_ = static_cast<uint32_t>(std::min<uint64_t>(segments, bytes / segment_bytes));
     status = Allot(segments * sizeof(uint32_t), &resident_);
     if (status.ok()) status = Allot(segments * sizeof(uint64_t), &bases_);
-    if (status.ok()) status = Allot(segments * sizeof(uint32_t), &uses_);
-    if (status.ok())
-      status = Take(PinnedBuffer::Create(segments * sizeof(uint32_t)), &uses_read_);
     if (status.ok()) status = resident_.Fill(0, stream_.get());
     if (status.ok()) status = bases_.Fill(0, stream_.get());
-    if (status.ok()) status = uses_.Fill(0, stream_.get());
-    if (status.ok()) status = BeginToReadUses();
     return status;
   }
 
   uint32_t SegmentsMax() const override { return segments_max_; }
-  Status Hold(uint32_t segment) override {
-    if (Status status = SetDevice(number_); !status.ok()) return status;
-    return log_.Hold(segment * segment_bytes_, segment_bytes_);
-  }
-  // Groups under way may still read there: what they were told to be resident.
-  Status Drop(uint32_t segment) override {
-    if (Status status = SetDevice(number_); !status.ok()) return status;
-    if (Status status = WaitForStream(stream_.get()); !status.ok()) return status;
-    log_.Drop(segment * segment_bytes_, segment_bytes_);
-    return Status::Ok();
-  }
 
   Status WriteIndex(std::span<const Piece> pieces) override {
     if (Status status = SetDevice(number_); !status.ok()) return status;
@@ -144,6 +160,7 @@ class CudaMirror final : public MirrorDevice {
 
   Status WriteLog(uint64_t offset, const uint8_t* bytes, uint64_t count) override {
     if (Status status = SetDevice(number_); !status.ok()) return status;
+    if (Status status = HoldRange(offset, count); !status.ok()) return status;
     for (uint64_t at = 0; at < count; at += Staging::kPartBytes) {
       const uint64_t part = std::min<uint64_t>(Staging::kPartBytes, count - at);
       Result<uint8_t*> staged = staging_.Next();
@@ -167,14 +184,6 @@ class CudaMirror final : public MirrorDevice {
     return Status::Ok();
   }
 
-  // What they were at the last call: nobody waits for the groups under way.
-  Status ReadUses(std::span<uint32_t> uses) override {
-    if (Status status = SetDevice(number_); !status.ok()) return status;
-    if (Status status = uses_are_read_.Wait(); !status.ok()) return status;
-    std::memcpy(uses.data(), uses_read_.data(), uses.size_bytes());
-    return BeginToReadUses();
-  }
-
   task::IndexRef index() const override {
     task::IndexRef index{};
     index.older = {buckets_.as<task::Bucket>(), bucket_count_};
@@ -186,7 +195,6 @@ class CudaMirror final : public MirrorDevice {
     log.base = log_.data();
     log.version_bases = bases_.as<uint64_t>();
     log.resident = resident_.as<uint32_t>();
-    log.uses = uses_.as<uint32_t>();
     return log;
   }
 
@@ -194,13 +202,14 @@ class CudaMirror final : public MirrorDevice {
     if (Status status = SetDevice(number_); !status.ok()) return status;
     if (Status status = SendResidency(); !status.ok()) return status;
     const uint32_t group = (oldest_ + under_way_) % kGroups;
-    GroupCounters* const counters = counters_.as<GroupCounters>() + group;
-    Status status = FillDevice(counters, 0, sizeof *counters, stream_.get());
-    for (size_t i = 0; i < jobs.size() && status.ok(); i++) {
-      task::QueryJob job = jobs[i];
-      job.values_used = &counters->of_job[i][0];
-      status = RunPlain(job, stream_.get());
+    if (Status status = ClearCounters(jobs.size()); !status.ok()) return status;
+    std::array<TableJob, kGroupJobsMax> tables;
+    for (size_t i = 0; i < jobs.size(); i++) {
+      tables[i] = TableJobOf(jobs[i]);
+      tables[i].values_used = counters_.as<uint64_t>() + next_counter_++;
     }
+    Status status =
+        RunTables(tables.data(), static_cast<uint32_t>(jobs.size()), stream_.get());
     if (status.ok()) status = done_[group].Record(stream_.get());
     if (!status.ok()) return status;
     under_way_++;
@@ -218,10 +227,15 @@ class CudaMirror final : public MirrorDevice {
   }
 
  private:
-  // QueryJob::values_used of each job of a group: on the device, for all lanes add to it.
-  struct GroupCounters {
-    uint32_t of_job[kGroupJobsMax][2];
-  };
+  static_assert(kGroupJobsMax <= kTableGroupMax);
+
+  // Sees to it that `count` counters from next_counter_ on are 0 for the next group: all of them
+  // at once when they have come to an end, so that hardly any group pays for it.
+  Status ClearCounters(size_t count) {
+    if (next_counter_ + count <= kCounters) return Status::Ok();
+    next_counter_ = 0;
+    return counters_.Fill(0, stream_.get());
+  }
 
   template <typename T>
   static Status Take(Result<T> created, T* to) {
@@ -233,11 +247,15 @@ class CudaMirror final : public MirrorDevice {
     return Take(DeviceBuffer::Create(bytes), to);
   }
 
-  Status BeginToReadUses() {
-    Status status =
-        CopyToHost(uses_read_.data(), uses_.data(), uses_read_.size(), stream_.get());
-    if (status.ok()) status = uses_are_read_.Record(stream_.get());
-    return status;
+  Status HoldRange(uint64_t offset, uint64_t count) {
+    const uint64_t end = (offset + count + segment_bytes_ - 1) / segment_bytes_;
+    for (uint64_t segment = offset / segment_bytes_; segment < end; segment++) {
+      if (held_[segment]) continue;
+      Status status = log_.Hold(segment * segment_bytes_, segment_bytes_ + kReadBehindBytes);
+      if (!status.ok()) return status;
+      held_[segment] = true;
+    }
+    return Status::Ok();
   }
 
   Status SendResidency() {
@@ -262,7 +280,9 @@ class CudaMirror final : public MirrorDevice {
   Description description_;  // constant after Open
   Stream stream_;
   Staging staging_;
+  // TableJob::values_used, one a job: on the device, for all lanes add to it.
   DeviceBuffer counters_;
+  size_t next_counter_ = kCounters;
   std::array<Event, kGroups> done_;
   uint32_t oldest_ = 0;
   uint32_t under_way_ = 0;
@@ -273,9 +293,8 @@ class CudaMirror final : public MirrorDevice {
   DeviceRange log_;
   uint64_t segment_bytes_ = 0;
   uint32_t segments_max_ = 0;
-  DeviceBuffer resident_, bases_, uses_;
-  PinnedBuffer uses_read_;
-  Event uses_are_read_;
+  std::vector<bool> held_;
+  DeviceBuffer resident_, bases_;
   std::vector<Residency> residency_;  // that the device has not been told
 };
 

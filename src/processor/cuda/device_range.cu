@@ -83,19 +83,18 @@ DeviceRange::~DeviceRange() {
   TheDriver().free(start_, bytes_);  // after a lost device there is nobody left to tell
 }
 
-Result<DeviceRange> DeviceRange::Reserve(uint64_t bytes, uint64_t chunk_bytes) {
+Result<DeviceRange> DeviceRange::Reserve(uint64_t bytes) {
   DeviceRange range;
   WEFT_CUDA_TRY(cudaGetDevice(&range.device_));
   WEFT_CUDA_TRY(cudaFree(nullptr));  // the driver's calls need the context that this makes
   if (!TheDriver().complete)
     return Status(Code::kUnsupported, "the CUDA driver has no calls for virtual memory");
   const CUmemAllocationProp memory = MemoryOf(range.device_);
-  size_t smallest = 0;
+  size_t chunk = 0;
   CUresult result =
-      TheDriver().granularity(&smallest, &memory, CU_MEM_ALLOC_GRANULARITY_RECOMMENDED);
+      TheDriver().granularity(&chunk, &memory, CU_MEM_ALLOC_GRANULARITY_RECOMMENDED);
   if (result != CUDA_SUCCESS)
     return DriverStatus(result, "cuMemGetAllocationGranularity", __LINE__);
-  const uint64_t chunk = (chunk_bytes + smallest - 1) / smallest * smallest;
   range.chunk_bytes_ = chunk;
   range.chunks_.resize((bytes + chunk - 1) / chunk);
   range.bytes_ = range.chunks_.size() * chunk;

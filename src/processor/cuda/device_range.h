@@ -23,8 +23,8 @@ class DeviceRange {
   DeviceRange& operator=(DeviceRange&& other) noexcept;
   ~DeviceRange();
 
-  // Addresses for `bytes`; nothing is there yet. Chunks are of `chunk_bytes` at least.
-  static Result<DeviceRange> Reserve(uint64_t bytes, uint64_t chunk_bytes);
+  // Addresses for `bytes`; nothing is there yet.
+  static Result<DeviceRange> Reserve(uint64_t bytes);
 
   uint8_t* data() const { return reinterpret_cast<uint8_t*>(start_); }
   // Size of a chunk, which memory is given in.

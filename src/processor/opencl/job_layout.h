@@ -41,4 +41,5 @@
   X(dice)                     \
   X(notes)                    \
   X(again)                    \
-  X(mirrored)
+  X(mirrored)                 \
+  X(key_bytes_all)
