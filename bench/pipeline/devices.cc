@@ -18,6 +18,9 @@ class Metered : public processor::Processor {
 
   const processor::Description& description() const override { return processor_->description(); }
   cache::PageSource* pages() override { return processor_->pages(); }
+  Status Attach(cache::Store* store) override { return processor_->Attach(store); }
+  Status CatchUp() override { return processor_->CatchUp(); }
+  void Detach() override { processor_->Detach(); }
   Status Start(processor::Job* job) override {
     meter_->Begin();
     Status status = processor_->Start(job);
@@ -74,6 +77,19 @@ Result<std::unique_ptr<Devices>> Devices::Open(std::span<const std::string> spec
     devices->guards_.push_back(std::move(guard));
   }
   return devices;
+}
+
+Status Devices::Attach(cache::Store* store) {
+  for (processor::Guard* guard : list_) {
+    Status status = guard->Attach(store);
+    if (status.ok()) status = guard->CatchUp();
+    if (!status.ok()) return status;
+  }
+  return Status::Ok();
+}
+
+void Devices::Detach() {
+  for (processor::Guard* guard : list_) guard->Detach();
 }
 
 Status Devices::retired() const {

@@ -38,6 +38,10 @@ class Devices {
   // is left out. kUnsupported where two devices do not see one memory, else what OpenDevice says.
   static Result<std::unique_ptr<Devices>> Open(std::span<const std::string> specs);
 
+  // Lets the devices follow the store, up to what is in it now; until Detach.
+  Status Attach(cache::Store* store);
+  void Detach();
+
   std::span<processor::Guard* const> guards() const { return list_; }
   // Where the store must lie, so that every device sees it.
   cache::PageSource* pages() const { return pages_; }

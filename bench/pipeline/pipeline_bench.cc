@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "base/clock.h"
 #include "bench/harness/machine.h"
 #include "bench/pipeline/turns.h"
 
@@ -54,12 +55,14 @@ nlohmann::json DevicesJson(const Devices& devices) {
 }
 
 nlohmann::json DetailsOf(const PipelineOptions& options, const Workload& workload,
-                         const Devices& devices, const DataSet& data) {
+                         const Devices& devices, const DataSet& data,
+                         double attach_s) {
   return {{"workload", workload.name},
           {"memory_mb", options.memory_mb},
           {"objects", data.objects()},
           {"fill", options.fill},
           {"load_s", data.load_s()},
+          {"attach_s", attach_s},
           {"evictions", data.evictions()},
           {"threads", options.threads},
           {"devices", DevicesJson(devices)},
@@ -149,25 +152,35 @@ void PrintTable(const std::vector<pipeline::Plan>& plans, const std::vector<Line
 // A store filled for the workload, and the draw of its keys; both are kept while the next workload
 // can do with them.
 struct Bed {
+  explicit Bed(Devices* followers) : devices(followers) {}
+  ~Bed() { devices->Detach(); }
+  Bed(const Bed&) = delete;
+  Bed& operator=(const Bed&) = delete;
+
+  Devices* const devices;  // that follow the store
   std::unique_ptr<DataSet> data;
   std::unique_ptr<KeyPicker> uniform, zipf;  // the latter takes seconds to make
   uint32_t key_bytes = 0;
+  double attach_s = 0;      // until the devices had it
   bool is_written = false;  // a workload with SETs ran on it
 };
 
-Status Prepare(const PipelineOptions& options, const Workload& workload, Devices* devices,
-               Bed* bed) {
+Status Prepare(const PipelineOptions& options, const Workload& workload, Bed* bed) {
   if (bed->data == nullptr || bed->is_written || bed->key_bytes != workload.key_bytes) {
+    bed->devices->Detach();
     bed->data.reset();  // first, for its memory
     DataSetOptions data_options;
     data_options.memory_bytes = options.memory_mb << 20;
     data_options.fill = options.fill;
     data_options.threads = options.threads;
     data_options.huge_pages = options.huge_pages;
-    data_options.pages = devices->pages();
+    data_options.pages = bed->devices->pages();
     auto data = DataSet::Load(workload, data_options);
     if (!data) return data.error();
     bed->data = std::move(*data);
+    const uint64_t start_ns = base::NowNs();
+    if (Status status = bed->devices->Attach(&bed->data->store()); !status.ok()) return status;
+    bed->attach_s = static_cast<double>(base::NowNs() - start_ns) * 1e-9;
     bed->key_bytes = workload.key_bytes;
   }
   std::unique_ptr<KeyPicker>& picker = workload.zipf ? bed->zipf : bed->uniform;
@@ -198,9 +211,9 @@ Status RunPipeline(const PipelineOptions& given, Report& report) {
   auto devices = Devices::Open(options.devices);
   if (!devices) return devices.error();
   std::vector<Line> lines;
-  Bed bed;  // its memory may be the devices'
+  Bed bed(devices->get());  // its memory may be the devices'
   for (const Workload& workload : *workloads) {
-    if (Status status = Prepare(options, workload, devices->get(), &bed); !status.ok())
+    if (Status status = Prepare(options, workload, &bed); !status.ok())
       return status;
     auto all = RunTurns(options, workload, *(workload.zipf ? bed.zipf : bed.uniform), *plans,
                         devices->get(), bed.data.get());
@@ -208,7 +221,7 @@ Status RunPipeline(const PipelineOptions& given, Report& report) {
       return Status(all.error().code(),
                     fmt::format("{}: {}", workload.name, all.error().message()));
     for (size_t p = 0; p < plans->size(); ++p) {
-      nlohmann::json details = DetailsOf(options, workload, **devices, *bed.data);
+      nlohmann::json details = DetailsOf(options, workload, **devices, *bed.data, bed.attach_s);
       details["plan"] = (*plans)[p].ToText();
       const bool kept = (*all)[p].figures.latency_ns.Mean() * 1e-3 <= options.interval_us;
       details["interval_kept"] = kept;

@@ -37,6 +37,7 @@ class FaultyProcessor final : public Processor {
 
   const Description& description() const override { return processor_->description(); }
   Status Attach(cache::Store* store) override { return processor_->Attach(store); }
+  Status CatchUp() override { return processor_->CatchUp(); }
   void Detach() override { processor_->Detach(); }
   cache::PageSource* pages() override {
     return faults_.memory_bytes != 0 ? &pages_ : processor_->pages();

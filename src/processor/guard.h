@@ -28,6 +28,7 @@ class Guard {
   const Description& description() const { return processor_->description(); }
   cache::PageSource* pages() { return processor_->pages(); }
   Status Attach(cache::Store* store) { return processor_->Attach(store); }
+  Status CatchUp() { return processor_->CatchUp(); }
   void Detach() { processor_->Detach(); }
 
   // False: no more work for it.

@@ -18,7 +18,8 @@ using Group = std::vector<Job*>;
 // The jobs that wait, and the thread that runs them; from Attach to Detach.
 class Runner {
  public:
-  Runner(MirrorDevice* device, cache::Store* store) : device_(device), mirror_(store, device) {}
+  Runner(MirrorDevice* device, cache::Store* store)
+      : device_(device), store_(store), mirror_(store, device) {}
   // Ends when all jobs it has taken have ended.
   ~Runner() {
     if (!thread_.joinable()) return;
@@ -36,6 +37,28 @@ class Runner {
       base::SetThreadName("weft-mirror");
       Run();
     });
+    return Status::Ok();
+  }
+
+  // REQUIRES: no job is under way
+  Status CatchUp() {
+    const std::unique_ptr<cache::Session> session = store_->NewSession();
+    if (session == nullptr) return {Code::kNoMemory, "too many sessions to follow the store"};
+    // What was being written when an Advance came is copied by the second one after it. While the
+    // index grows there is nothing to copy, and that may be so until somebody changes the store.
+    constexpr uint32_t kIdleMin = 3;
+    constexpr uint32_t kNotReadyMax = 1000;
+    uint32_t idle = 0;
+    for (uint32_t not_ready = 0; idle < kIdleMin && not_ready < kNotReadyMax;) {
+      const uint64_t before = mirror_.counters().log_bytes + mirror_.counters().index_pieces;
+      session->Begin();
+      Result<bool> ready = mirror_.Advance(session->index(), session->log());
+      session->End();
+      if (!ready) return ready.error();
+      const uint64_t copied = mirror_.counters().log_bytes + mirror_.counters().index_pieces;
+      idle = *ready && copied == before ? idle + 1 : 0;
+      not_ready += !*ready && copied == before;
+    }
     return Status::Ok();
   }
 
@@ -107,8 +130,9 @@ class Runner {
   }
 
   MirrorDevice* const device_;
+  cache::Store* const store_;
 
-  // Owned by the thread once it runs.
+  // Owned by the thread while it has jobs.
   Mirror mirror_;
   std::deque<Group> under_way_;
 
@@ -135,6 +159,10 @@ class MirroredProcessor final : public Processor {
     runner_ = std::move(runner);
     return Status::Ok();
   }
+  Status CatchUp() override {
+    base::MutexLock lock(&mutex_);
+    return runner_ == nullptr ? NoStore() : runner_->CatchUp();
+  }
   void Detach() override {
     std::unique_ptr<Runner> ended;
     {
@@ -145,13 +173,16 @@ class MirroredProcessor final : public Processor {
 
   Status Start(Job* job) override {
     base::MutexLock lock(&mutex_);
-    if (runner_ == nullptr)
-      return {Code::kInvalidArgument, description().name + ": no store is attached"};
+    if (runner_ == nullptr) return NoStore();
     runner_->Take(job);
     return Status::Ok();
   }
 
  private:
+  Status NoStore() const {
+    return {Code::kInvalidArgument, description().name + ": no store is attached"};
+  }
+
   const std::unique_ptr<MirrorDevice> device_;
   base::Mutex mutex_;
   std::unique_ptr<Runner> runner_ WEFT_GUARDED_BY(mutex_);  // null: no store is attached

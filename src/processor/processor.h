@@ -92,6 +92,10 @@ class Processor {
   virtual Status Start(Job* job) = 0;
   // The store whose jobs it will run: a mirrored processor begins to follow it. Before any Start.
   virtual Status Attach(cache::Store*) { return Status::Ok(); }
+  // Follows the store until what it works on is as new as the store was: a mirrored processor does
+  // that between jobs, too, but a store that was full when it came takes many of them. Takes as
+  // long as copying the store does. REQUIRES: no job is under way, nobody changes the store
+  virtual Status CatchUp() { return Status::Ok(); }
   // Lets go of the store; ends what was started, and takes no more.
   virtual void Detach() {}
   // Memory that both sides see. It must go before the processor does.
