@@ -24,7 +24,8 @@ class MirrorDevice : public MirrorMemory {
   virtual uint32_t groups_max() const = 0;
   // Begins jobs that have the same tasks, with this memory's views in them. Their columns are the
   // device's until the group was taken.
-  // REQUIRES: 1 to kGroupJobsMax jobs, of whole batches (begin is 0); fewer than groups_max() groups under way
+  // REQUIRES: 1 to kGroupJobsMax jobs, of whole batches (begin is 0); fewer than groups_max()
+  // groups under way
   virtual Status Launch(std::span<const task::QueryJob> jobs) = 0;
   // Whether the oldest group is done. REQUIRES: one is under way
   virtual bool OldestIsDone() = 0;

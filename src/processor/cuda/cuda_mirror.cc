@@ -10,8 +10,7 @@
 #include <vector>
 
 #include "processor/cuda/device_range.h"
-#include "processor/cuda/mirror_kernels.h"
-#include "processor/cuda/staging.h"
+#include "processor/cuda/transfer.h"
 
 namespace weft::processor {
 namespace {
@@ -34,6 +33,13 @@ uint64_t ObjectBytesMax(uint64_t free_bytes) {
   if (text == nullptr) return share;
   return std::min<uint64_t>(share, std::strtoull(text, nullptr, 10) << 20);
 }
+
+// What MirrorMemory::SetResident says of a segment.
+struct Residency {
+  uint64_t base;
+  uint32_t segment;
+  uint32_t units;
+};
 
 class PinnedPages final : public cache::PageSource {
  public:
@@ -95,7 +101,8 @@ class CudaMirror final : public MirrorDevice {
     if (!facts) return facts.error();
     description_ = DescriptionOf(number_, *facts);
     if (Status status = Take(Stream::Create(), &stream_); !status.ok()) return status;
-    if (Status status = Take(Staging::Create(), &staging_); !status.ok()) return status;
+    if (Status status = Take(Transfer::Create(), &transfer_); !status.ok()) return status;
+    if (Status status = Take(Event::Create(), &uses_read_); !status.ok()) return status;
     for (Event& event : done_)
       if (Status status = Take(Event::Create(), &event); !status.ok()) return status;
     Status status = Allot(kCounters * sizeof(uint64_t), &counters_);
@@ -110,7 +117,7 @@ class CudaMirror final : public MirrorDevice {
 
   Status NewIndex(uint64_t bucket_count) override {
     if (Status status = SetDevice(number_); !status.ok()) return status;
-    if (Status status = WaitForStream(stream_.get()); !status.ok()) return status;
+    if (Status status = Settle(); !status.ok()) return status;
     buckets_ = DeviceBuffer();
     bucket_count_ = bucket_count;
     // Whole pieces are written.
@@ -121,21 +128,27 @@ class CudaMirror final : public MirrorDevice {
 
   Status NewLog(uint32_t segments, uint64_t segment_bytes) override {
     if (Status status = SetDevice(number_); !status.ok()) return status;
-    if (Status status = WaitForStream(stream_.get()); !status.ok()) return status;
+    if (Status status = Settle(); !status.ok()) return status;
     log_ = DeviceRange();
     segment_bytes_ = segment_bytes;
-    held_.assign(segments, false);
+    dropped_.clear();
     residency_.clear();
     Status status = Take(DeviceRange::Reserve(segments * segment_bytes + kReadBehindBytes), &log_);
     if (!status.ok()) return status;
     Result<DeviceFacts> facts = FactsOfDevice();
     if (!facts) return facts.error();
-    const uint64_t bytes = ObjectBytesMax(facts->free_bytes);
-    segments_max_ = static_cast<uint32_t>(std::min<uint64_t>(segments, bytes / segment_bytes));
+    log_bytes_max_ = ObjectBytesMax(facts->free_bytes);
+    segments_max_ =
+        static_cast<uint32_t>(std::min<uint64_t>(segments, log_bytes_max_ / segment_bytes));
     status = Allot(segments * sizeof(uint32_t), &resident_);
     if (status.ok()) status = Allot(segments * sizeof(uint64_t), &bases_);
     if (status.ok()) status = resident_.Fill(0, stream_.get());
     if (status.ok()) status = bases_.Fill(0, stream_.get());
+    if (status.ok()) status = Allot(segments * sizeof(uint32_t), &uses_);
+    if (status.ok()) status = uses_.Fill(0, stream_.get());
+    if (status.ok())
+      status = Take(PinnedBuffer::Create(segments * sizeof(uint32_t)), &uses_copy_);
+    if (status.ok()) std::memset(uses_copy_.data(), 0, uses_copy_.size());
     return status;
   }
 
@@ -143,38 +156,43 @@ class CudaMirror final : public MirrorDevice {
 
   Status WriteIndex(std::span<const Piece> pieces) override {
     if (Status status = SetDevice(number_); !status.ok()) return status;
-    constexpr size_t kPieces = Staging::kPartBytes / sizeof(Piece);
-    for (size_t at = 0; at < pieces.size(); at += kPieces) {
-      const auto part = pieces.subspan(at, std::min(kPieces, pieces.size() - at));
-      Result<uint8_t*> staged = staging_.Next();
-      if (!staged) return staged.error();
-      std::memcpy(*staged, part.data(), part.size_bytes());
-      Status status = ScatterPieces(reinterpret_cast<const Piece*>(*staged),
-                                    static_cast<uint32_t>(part.size()),
-                                    buckets_.as<task::Bucket>(), stream_.get());
-      if (status.ok()) status = staging_.Enqueued(stream_.get());
+    // A piece may be on its way already, and this one is the newer.
+    if (Status status = transfer_.Flush(stream_.get()); !status.ok()) return status;
+    for (const Piece& piece : pieces) {
+      task::Bucket* const to = buckets_.as<task::Bucket>() + piece.number * kMarkBuckets;
+      Status status = transfer_.Add(to, piece.buckets, sizeof piece.buckets, stream_.get());
       if (!status.ok()) return status;
     }
+    return Status::Ok();
+  }
+
+  Status Hold(uint32_t segment) override {
+    if (Status status = SetDevice(number_); !status.ok()) return status;
+    if (Status status = DropAll(); !status.ok()) return status;
+    // Segments that lie alone take whole chunks.
+    if (log_.held_bytes() + segment_bytes_ > log_bytes_max_)
+      return {Code::kNoMemory, description_.name + ": its share for objects is taken"};
+    return log_.Hold(segment * segment_bytes_, segment_bytes_ + kReadBehindBytes);
+  }
+
+  // Jobs that are under way may look at it still.
+  Status Drop(uint32_t segment) override {
+    dropped_.push_back(segment);
     return Status::Ok();
   }
 
   Status WriteLog(uint64_t offset, const uint8_t* bytes, uint64_t count) override {
     if (Status status = SetDevice(number_); !status.ok()) return status;
-    if (Status status = HoldRange(offset, count); !status.ok()) return status;
-    for (uint64_t at = 0; at < count; at += Staging::kPartBytes) {
-      const uint64_t part = std::min<uint64_t>(Staging::kPartBytes, count - at);
-      Result<uint8_t*> staged = staging_.Next();
-      if (!staged) return staged.error();
-      std::memcpy(*staged, bytes + at, part);
-      Status status = CopyToDevice(log_.data() + offset + at, *staged, part, stream_.get());
-      if (status.ok()) status = staging_.Enqueued(stream_.get());
-      if (!status.ok()) return status;
-    }
-    return Status::Ok();
+    return transfer_.Add(log_.data() + offset, bytes, count, stream_.get());
   }
 
   // The jobs learn of it with the next group: nobody else looks.
   Status SetResident(uint32_t segment, uint32_t units, uint64_t base) override {
+    if (units == 0) {
+      // What is on its way to it is older than what will be written there anew.
+      if (Status status = SetDevice(number_); !status.ok()) return status;
+      if (Status status = transfer_.Flush(stream_.get()); !status.ok()) return status;
+    }
     for (Residency& each : residency_) {
       if (each.segment != segment) continue;
       each = {base, segment, units};
@@ -182,6 +200,16 @@ class CudaMirror final : public MirrorDevice {
     }
     residency_.push_back({base, segment, units});
     return Status::Ok();
+  }
+
+  // What it was when this was called the time before.
+  Status ReadUses(std::span<uint32_t> uses) override {
+    if (Status status = SetDevice(number_); !status.ok()) return status;
+    if (Status status = uses_read_.Wait(); !status.ok()) return status;
+    std::memcpy(uses.data(), uses_copy_.data(), uses.size_bytes());
+    Status status = CopyToHost(uses_copy_.data(), uses_.data(), uses.size_bytes(), stream_.get());
+    if (status.ok()) status = uses_read_.Record(stream_.get());
+    return status;
   }
 
   task::IndexRef index() const override {
@@ -195,12 +223,13 @@ class CudaMirror final : public MirrorDevice {
     log.base = log_.data();
     log.version_bases = bases_.as<uint64_t>();
     log.resident = resident_.as<uint32_t>();
+    log.uses = uses_.as<uint32_t>();
     return log;
   }
 
   Status Launch(std::span<const task::QueryJob> jobs) override {
     if (Status status = SetDevice(number_); !status.ok()) return status;
-    if (Status status = SendResidency(); !status.ok()) return status;
+    if (Status status = SendUpdates(); !status.ok()) return status;
     const uint32_t group = (oldest_ + under_way_) % kGroups;
     if (Status status = ClearCounters(jobs.size()); !status.ok()) return status;
     std::array<TableJob, kGroupJobsMax> tables;
@@ -247,39 +276,41 @@ class CudaMirror final : public MirrorDevice {
     return Take(DeviceBuffer::Create(bytes), to);
   }
 
-  Status HoldRange(uint64_t offset, uint64_t count) {
-    const uint64_t end = (offset + count + segment_bytes_ - 1) / segment_bytes_;
-    for (uint64_t segment = offset / segment_bytes_; segment < end; segment++) {
-      if (held_[segment]) continue;
-      Status status = log_.Hold(segment * segment_bytes_, segment_bytes_ + kReadBehindBytes);
-      if (!status.ok()) return status;
-      held_[segment] = true;
-    }
+  // Waits until nothing is on its way to the device, and no job under way.
+  Status Settle() {
+    Status status = transfer_.Flush(stream_.get());
+    if (status.ok()) status = WaitForStream(stream_.get());
+    return status;
+  }
+
+  // Gives up what was dropped, when no job looks at it any more.
+  Status DropAll() {
+    if (dropped_.empty()) return Status::Ok();
+    if (Status status = WaitForStream(stream_.get()); !status.ok()) return status;
+    for (const uint32_t segment : dropped_)
+      log_.Drop(segment * segment_bytes_, segment_bytes_ + kReadBehindBytes);
+    dropped_.clear();
     return Status::Ok();
   }
 
-  Status SendResidency() {
-    constexpr size_t kTogether = Staging::kPartBytes / sizeof(Residency);
-    for (size_t at = 0; at < residency_.size(); at += kTogether) {
-      const size_t count = std::min(kTogether, residency_.size() - at);
-      Result<uint8_t*> staged = staging_.Next();
-      if (!staged) return staged.error();
-      std::memcpy(*staged, residency_.data() + at, count * sizeof(Residency));
-      Status status = EnterResidency(reinterpret_cast<const Residency*>(*staged),
-                                     static_cast<uint32_t>(count), resident_.as<uint32_t>(),
-                                     bases_.as<uint64_t>(), stream_.get());
-      if (status.ok()) status = staging_.Enqueued(stream_.get());
+  Status SendUpdates() {
+    for (const Residency& each : residency_) {
+      Status status = transfer_.Add(resident_.as<uint32_t>() + each.segment, &each.units,
+                                    sizeof each.units, stream_.get());
+      if (status.ok())
+        status = transfer_.Add(bases_.as<uint64_t>() + each.segment, &each.base, sizeof each.base,
+                               stream_.get());
       if (!status.ok()) return status;
     }
     residency_.clear();
-    return Status::Ok();
+    return transfer_.Flush(stream_.get());
   }
 
   const int number_;
   PinnedPages pages_;
   Description description_;  // constant after Open
   Stream stream_;
-  Staging staging_;
+  Transfer transfer_;
   // TableJob::values_used, one a job: on the device, for all lanes add to it.
   DeviceBuffer counters_;
   size_t next_counter_ = kCounters;
@@ -292,9 +323,13 @@ class CudaMirror final : public MirrorDevice {
 
   DeviceRange log_;
   uint64_t segment_bytes_ = 0;
+  uint64_t log_bytes_max_ = 0;
   uint32_t segments_max_ = 0;
-  std::vector<bool> held_;
+  std::vector<uint32_t> dropped_;  // that still have their memory
   DeviceBuffer resident_, bases_;
+  DeviceBuffer uses_;
+  PinnedBuffer uses_copy_;
+  Event uses_read_;
   std::vector<Residency> residency_;  // that the device has not been told
 };
 

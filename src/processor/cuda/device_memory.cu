@@ -35,18 +35,8 @@ Result<DeviceFacts> FactsOfDevice() {
   return facts;
 }
 
-Status CopyToDevice(void* to, const void* from, size_t bytes, CudaStream stream) {
-  WEFT_CUDA_TRY(cudaMemcpyAsync(to, from, bytes, cudaMemcpyHostToDevice, stream));
-  return Status::Ok();
-}
-
 Status CopyToHost(void* to, const void* from, size_t bytes, CudaStream stream) {
   WEFT_CUDA_TRY(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToHost, stream));
-  return Status::Ok();
-}
-
-Status FillDevice(void* at, uint8_t byte, size_t bytes, CudaStream stream) {
-  WEFT_CUDA_TRY(cudaMemsetAsync(at, byte, bytes, stream));
   return Status::Ok();
 }
 

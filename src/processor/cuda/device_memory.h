@@ -31,10 +31,8 @@ Result<int> DeviceCount();
 Status SetDevice(int number);
 Result<DeviceFacts> FactsOfDevice();
 
-// Enqueue. What lies on the host is pinned.
-Status CopyToDevice(void* to, const void* from, size_t bytes, CudaStream stream);
+// Enqueue. `to` is pinned.
 Status CopyToHost(void* to, const void* from, size_t bytes, CudaStream stream);
-Status FillDevice(void* at, uint8_t byte, size_t bytes, CudaStream stream);
 
 // Waits until all that was enqueued is done; tells what went wrong in it.
 Status WaitForStream(CudaStream stream);

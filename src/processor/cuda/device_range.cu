@@ -70,6 +70,7 @@ DeviceRange& DeviceRange::operator=(DeviceRange&& other) noexcept {
   std::swap(chunk_bytes_, other.chunk_bytes_);
   std::swap(device_, other.device_);
   std::swap(chunks_, other.chunks_);
+  std::swap(held_chunks_, other.held_chunks_);
   return *this;
 }
 
@@ -149,6 +150,7 @@ Status DeviceRange::HoldChunk(uint64_t number) {
     return DriverStatus(result, "cuMemSetAccess", __LINE__);
   }
   chunk = {handle, 1};
+  held_chunks_++;
   return Status::Ok();
 }
 
@@ -158,6 +160,7 @@ void DeviceRange::DropChunk(uint64_t number) {
   TheDriver().unmap(start_ + number * chunk_bytes_, chunk_bytes_);
   TheDriver().release(chunk.memory);
   chunk = {};
+  held_chunks_--;
 }
 
 }  // namespace weft::processor

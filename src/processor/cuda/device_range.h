@@ -29,6 +29,8 @@ class DeviceRange {
   uint8_t* data() const { return reinterpret_cast<uint8_t*>(start_); }
   // Size of a chunk, which memory is given in.
   uint64_t chunk_bytes() const { return chunk_bytes_; }
+  // Memory that all chunks have.
+  uint64_t held_bytes() const { return held_chunks_ * chunk_bytes_; }
 
   // Gives memory to every chunk that [offset, offset + bytes) touches. Counted: a chunk keeps its
   // memory until it was dropped as often as held. On an error nothing has changed.
@@ -49,6 +51,7 @@ class DeviceRange {
   uint64_t chunk_bytes_ = 0;
   int device_ = 0;
   std::vector<Chunk> chunks_;
+  uint64_t held_chunks_ = 0;
 };
 
 }  // namespace weft::processor
