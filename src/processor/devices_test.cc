@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdlib>
+
 namespace weft::processor {
 namespace {
 
@@ -42,9 +44,26 @@ TEST(Devices, AutoIsAGpuOrNone) {
   }
 }
 
+TEST(Devices, WithoutItsModuleACudaDeviceSaysSo) {
+  setenv("WEFT_CUDA_MODULE", "/nonexistent/libweft_cuda.so", 1);
+  const auto missing = OpenDevice("cuda:0");
+  ASSERT_FALSE(missing);
+  EXPECT_EQ(missing.error().code(), Code::kUnsupported);
+  EXPECT_NE(missing.error().message().find("/nonexistent/libweft_cuda.so"), std::string::npos);
+  // A library, but no module of ours.
+  setenv("WEFT_CUDA_MODULE", "libm.so.6", 1);
+  const auto strange = OpenDevice("cuda:0");
+  ASSERT_FALSE(strange);
+  EXPECT_EQ(strange.error().code(), Code::kUnsupported);
+  EXPECT_NE(strange.error().message().find("libm.so.6"), std::string::npos);
+  // And "auto" goes on with what else there is.
+  EXPECT_TRUE(OpenDevice("auto").has_value());
+  unsetenv("WEFT_CUDA_MODULE");
+}
+
 TEST(Devices, AWrongNameListsThoseThatAreThere) {
   for (const char* name : {"", "gpu", "opencl", "opencl:", "opencl:x", "opencl:0x", "opencl:-1",
-                           "opencl:4000000000", "opencl:99999999999", "cuda:77", "CPU"}) {
+                           "opencl:4000000000", "opencl:99999999999", "cuda", "cuda:x", "CPU"}) {
     const auto opened = OpenDevice(name);
     ASSERT_FALSE(opened) << name;
     EXPECT_EQ(opened.error().code(), Code::kInvalidArgument) << name;

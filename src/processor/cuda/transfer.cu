@@ -20,7 +20,8 @@ __global__ void ScatterKernel(const uint8_t* memory, const Parcel* parcels, uint
   const Parcel parcel = parcels[at];
   const uint8_t* from = memory + parcel.from;
   if (parcel.bytes == 4) {
-    if (lane == 0) *reinterpret_cast<uint32_t*>(parcel.to) = *reinterpret_cast<const uint32_t*>(from);
+    if (lane == 0)
+      *reinterpret_cast<uint32_t*>(parcel.to) = *reinterpret_cast<const uint32_t*>(from);
     return;
   }
   auto* const to = reinterpret_cast<uint64_t*>(parcel.to);
@@ -46,7 +47,8 @@ Result<Transfer> Transfer::Create() {
 // Bytes that still fit beside the parcels, which lie behind them, and one more.
 uint32_t Transfer::Room() const {
   const uint64_t parcels = (parcels_.size() + 1) * sizeof(Parcel);
-  return static_cast<uint32_t>(kPartBytes - used_ - std::min<uint64_t>(parcels, kPartBytes - used_));
+  const uint64_t left = kPartBytes - used_;
+  return static_cast<uint32_t>(left - std::min(parcels, left));
 }
 
 Status Transfer::BeginPart() {
