@@ -164,6 +164,8 @@ processor::TableJob DeviceSession::Job(uint32_t count, uint32_t tasks) const {
   job.placed = placed_.as<uint64_t>();
   job.values = records_.as<uint8_t>();
   job.value_stride = RecordUnits();
+  const uint32_t laid = task::LaidBytes(8 * shape_.key_words, 8 * shape_.value_words, false);
+  job.read_bytes = (laid + 15) / 16 * 16;
   job.pending = pending_.as<uint32_t>();
   job.pending_count = pending_count_.as<uint64_t>();
   return job;

@@ -167,7 +167,7 @@ TEST_F(Kernels, DoAsStagesOnAMirrorWhatTheSingleSourceTasksDo) {
 }
 
 TEST_F(Kernels, JobsThatNoKernelRunsAreRefused) {
-  TableJob job;
+  TableJob job{};
   job.count = 1;
   job.tasks = kRunSearch | kRunRead;
   EXPECT_EQ(RunTable(job, nullptr).code(), Code::kUnsupported);
@@ -175,7 +175,7 @@ TEST_F(Kernels, JobsThatNoKernelRunsAreRefused) {
   EXPECT_EQ(RunTables(&job, 1, nullptr).code(), Code::kInvalidArgument);
   job.mirrored = 1;
   EXPECT_EQ(RunTable(job, nullptr).code(), Code::kUnsupported);
-  TableJob other[2];
+  TableJob other[2] = {};
   other[0].count = other[1].count = 1;
   other[0].tasks = kRunSearch;
   other[1].tasks = kRunCompare;
@@ -205,7 +205,8 @@ TEST_F(Kernels, ATableOfItsOwnStoresAndReads) {
   };
   const DeviceBuffer hash = upload(hashes), key = upload(keys), value = upload(values);
   const DeviceBuffer placed = upload(hashes), records = upload(std::vector<uint64_t>(2 * kCount));
-  const DeviceBuffer result = upload(keys), pending = upload(keys);
+  DeviceBuffer result = upload(std::vector<uint64_t>(kCount));
+  const DeviceBuffer pending = upload(keys);
   const DeviceBuffer pending_count = upload({0});
   TableJob job = (*table)->NewJob();
   job.count = kCount;
@@ -225,6 +226,7 @@ TEST_F(Kernels, ATableOfItsOwnStoresAndReads) {
   ASSERT_TRUE(RunTable(job, nullptr).ok());
   job.tasks = kRunSearch | kRunCompare | kRunRead;
   job.wanted_all = kWantsRead;
+  ASSERT_TRUE(result.Fill(0, nullptr).ok());  // nothing has been done for these
   ASSERT_TRUE(RunTable(job, nullptr).ok());
   std::vector<uint64_t> read(2 * kCount);
   ASSERT_TRUE(records.CopyOut(read.data(), read.size() * 8).ok());

@@ -17,7 +17,7 @@ constexpr uint32_t kSegmentShift = 9;
 constexpr uint64_t kSegmentUnits = 1ul << kSegmentShift;
 constexpr uint32_t kSegments = 96;
 constexpr uint32_t kValueBytesMax = 600;
-constexpr uint32_t kSlackUnits = 8;  // readable behind the log (TableJob)
+constexpr uint32_t kSlackUnits = 64; // readable behind the log (TableJob)
 constexpr uint32_t kNowS = 5000;
 
 std::string RandomText(std::mt19937_64& random, size_t bytes) {
@@ -218,6 +218,7 @@ TableJob StageScene::JobOf(Batch& batch) {
     job.values_used = batch.used.data();
   }
   job.clears = batch.clears.data();
+  job.read_bytes = batch.dice % 24 * 16;
   return job;
 }
 

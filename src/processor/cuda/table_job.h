@@ -9,8 +9,9 @@
 // Memory    index, log and counters are the device's own. The columns may also lie in pinned memory
 //           of the host: each is read once and written once, by warps, so that the bus carries
 //           whole lines. Every array starts at a multiple of 16 bytes (that of cudaMalloc is 256);
-//           keys and values end at one of 8, with initialized bytes. Of a log with `resident`, 64
-//           bytes behind what is here are mapped too, whatever they hold.
+//           keys and values end at one of 8, with initialized bytes. The 64
+//           bytes behind what is here of a log, and read_bytes if that is more, are mapped too,
+//           whatever they hold.
 // Order     as QueryJob: queries run in any order, at once. Unless `repeats` is set, no key that
 //           one query stores or deletes is asked for by another of the batch.
 // Units     bytes, but where "units" says 8-byte units.
@@ -21,8 +22,8 @@
 namespace weft::processor {
 
 struct TableJob {
-  task::IndexRef index;  // REQUIRES: it is not growing
-  task::LogRef log;
+  task::IndexRef index{};  // REQUIRES: it is not growing
+  task::LogRef log{};
   uint32_t count = 0;  // at most kTableJobMax
   uint32_t tasks = 0;  // kRun..., or-ed: which kernel; see RunTable in processor/cuda/kernels.h
   uint32_t now_s = 0;
@@ -66,6 +67,9 @@ struct TableJob {
   uint64_t values_capacity = 0;     // units, at most kValueNoteBit
   uint64_t* clears = nullptr;  // set to 0: the values_used of a later launch on the stream; or null
   uint32_t value_stride = 0;        // units, even: record i lies at i * value_stride; 0: packed
+  // Bytes of an object, as far as they are known, rounded up to 16: so much is fetched at once. 0:
+  // values are fetched once their objects' keys have been compared, which is slower by a third.
+  uint32_t read_bytes = 0;
 
   // --- between the two passes of a job with stores ---
   uint32_t* pending = nullptr;        // queries that the first pass left, at most `count`

@@ -13,6 +13,7 @@ namespace {
 
 constexpr uint32_t kNowS = 1000;  // expiries are drawn around the batches' clocks
 constexpr uint32_t kStrideSlack = 2;
+constexpr uint32_t kLogSlack = 64;  // units behind the log that may be read
 
 uint32_t RoundUp(uint32_t bytes, uint32_t unit) { return (bytes + unit - 1) / unit * unit; }
 
@@ -38,7 +39,7 @@ Scene::Scene(const SceneShape& shape, std::mt19937_64& random)
       random_(random),
       buckets_(shape.buckets),
       moves_(kMoveStripes, 0),
-      log_(shape.log_bytes / 8, 0),
+      log_(shape.log_bytes / 8 + kLogSlack, 0),
       bases_(1, 1),
       log_next_(1, shape.log_align) {
   std::set<std::string> known;
@@ -109,6 +110,7 @@ void Scene::Draw(uint32_t count, uint32_t tasks, uint32_t now_s) {
   tasks_ = tasks;
   now_s_ = kNowS + now_s;
   dice_ = static_cast<uint32_t>(random_());
+  read_bytes_ = static_cast<uint32_t>(random_() % 24) * 16;
   keys_.clear();
   store_values_.clear();
   hash_.assign(count, 0);
@@ -183,7 +185,7 @@ TableJob Scene::Job() {
   job.store_expiry = shape_.expiries ? store_expiry_.data() : nullptr;
   job.log_align = shape_.log_align;
   job.log_next = log_next_.data();
-  job.log_end = log_.size();
+  job.log_end = log_.size() - kLogSlack;
   job.result = result_.data();
   job.word = word_.data();
   job.position = position_.data();
@@ -196,6 +198,7 @@ TableJob Scene::Job() {
   } else {
     job.value_stride = count_ == 0 ? 0 : static_cast<uint32_t>(values_.size() / count_);
   }
+  job.read_bytes = read_bytes_;
   job.pending = pending_.data();
   job.pending_count = pending_count_.data();
   return job;

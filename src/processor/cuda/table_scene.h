@@ -110,7 +110,7 @@ class Scene {
   Lines<uint32_t> moves_;
   Lines<uint64_t> log_, bases_, log_next_;
   // The batch.
-  uint32_t count_ = 0, tasks_ = 0, now_s_ = 0, dice_ = 0;
+  uint32_t count_ = 0, tasks_ = 0, now_s_ = 0, dice_ = 0, read_bytes_ = 0;
   std::vector<uint32_t> key_of_;
   std::vector<Item> item_of_;
   Lines<uint64_t> hash_;

@@ -99,7 +99,7 @@ WEFT_LANE_FN bool HasQueriedKey(const TableJob& job, const Query& query, u64* he
 }
 
 // Task KC of a query that Search gave a candidate, or none: afterwards the word is the entry of its
-// key, or 0. Returns the object's first word.
+// key, or 0. Returns the first word of its object.
 template <class Warp, u32 kWords>
 WEFT_LANE_FN u64 Confirm(const TableJob& job, Query& query) {
   u64 head = 0;

@@ -16,7 +16,14 @@ struct Record {
   u64 header = 0;  // flags, and above them the value's bytes
   u8* to = nullptr;
   u32 units = 0;
+  u32 room = 0;  // units, even: with the filler that makes sectors whole
 };
+
+// Units that a record takes: whole sectors of 32 bytes, of which memory would have to read what is
+// not written; the shortest whole 16 bytes.
+WEFT_LANE_FN u32 PaddedUnits(u32 units) {
+  return units <= 2 ? (units + 1) & ~1u : (units + 3) & ~3u;
+}
 
 // Up to 8 bytes at any address; reads only the aligned words that they lie in.
 template <class Warp>
@@ -49,10 +56,10 @@ WEFT_LANE_FN void CopyShort(const Record& own) {
 // (together) REQUIRES: own.to is a multiple of 16, own.value 8 past one. The last pair may reach 8
 // bytes past the value's last word, which is still in its object's last 16.
 template <class Warp>
-WEFT_LANE_FN void CopyPairs(const Warp& warp, const Record& own, u32 units_max) {
+WEFT_LANE_FN void CopyPairs(const Warp& warp, const Record& own, u32 room_max) {
   const u32 lane = warp.lane() % kTileLanes;
   const u64 from = reinterpret_cast<u64>(own.value) - 8;
-  for (u32 begin = 0; 2 * begin < units_max; begin += kTileLanes) {
+  for (u32 begin = 0; 2 * begin < room_max; begin += kTileLanes) {
     const u32 pair = begin + lane;
     Words2 words[kTileLanes];
     WEFT_UNROLL
@@ -66,14 +73,10 @@ WEFT_LANE_FN void CopyPairs(const Warp& warp, const Record& own, u32 units_max) 
     for (u32 j = 0; j < kTileLanes; j++) {
       const u64 to = warp.TileGet(reinterpret_cast<u64>(own.to), j);
       const u64 header = warp.TileGet(own.header, j);
-      const u32 units = warp.TileGet(own.units, j);
+      const u32 room = warp.TileGet(own.room, j);
       const u64 low = pair == 0 ? header : words[j].low;
-      u64* at = reinterpret_cast<u64*>(to) + 2 * pair;
-      if (2 * pair + 1 < units) {
-        Warp::StoreOnce2(at, low, words[j].high);
-      } else if (2 * pair < units) {
-        Warp::StoreOnce(at, low);
-      }
+      if (2 * pair < room)
+        Warp::StoreOnce2(reinterpret_cast<u64*>(to) + 2 * pair, low, words[j].high);
     }
   }
 }
@@ -118,7 +121,7 @@ WEFT_LANE_FN void CopyRecords(const Warp& warp, const Record& own) {
   if (warp.Any(own.units != 0 && phases % 16 != 0)) {
     CopyWords(warp, own, units_max);
   } else {
-    CopyPairs(warp, own, units_max);
+    CopyPairs(warp, own, warp.Max(own.room));
   }
 }
 
@@ -144,9 +147,6 @@ WEFT_LANE_FN Record RecordOf(const TableJob& job, u64 location, u64 head) {
   return record;
 }
 
-// Units that a record's start is a multiple of: 16 bytes.
-inline constexpr u32 kRecordAlign = 2;
-
 // (together) Where the record goes, in units; one without room has no units afterwards.
 template <class Warp>
 WEFT_LANE_FN u64 TakeRoom(const Warp& warp, const TableJob& job, u32 i, Record& record) {
@@ -154,21 +154,41 @@ WEFT_LANE_FN u64 TakeRoom(const Warp& warp, const TableJob& job, u32 i, Record& 
   if (job.value_stride != 0) {
     at = static_cast<u64>(i) * job.value_stride;
     if (record.units > job.value_stride) record.units = 0;
+    record.room = PaddedUnits(record.units) < job.value_stride ? PaddedUnits(record.units)
+                                                               : job.value_stride;
   } else {
-    const u32 units = (record.units + kRecordAlign - 1) / kRecordAlign * kRecordAlign;
+    const u32 units = PaddedUnits(record.units);
     at = warp.Reserve(job.values_used, units);
     if (at + units > job.values_capacity) record.units = 0;
+    record.room = units;
   }
+  if (record.units == 0) record.room = 0;
   record.to = job.values + at * 8;
   return at;
 }
 
 // Notes the access as task::ReadTask does.
-WEFT_LANE_FN void NoteReadOf(const TableJob& job, const Query& query, u64 head) {
+WEFT_LANE_FN void NoteReadOf(const TableJob& job, const Query& query, u32 access) {
   if (task::WantsAccessNote(query.word, job.dice + query.i))
     task::NoteAccess(task::SlotAtPosition(job.index, query.position), query.word);
-  if (task::WantsReadNote(static_cast<u32>(head >> 32), job.now_s))
+  if (task::WantsReadNote(access, job.now_s))
     task::NoteRead(task::ObjectAt(job.log, task::SlotLocation(query.word)), job.now_s);
+}
+
+// What is to be said of a read whose record lies at `at`.
+WEFT_LANE_FN void SayRead(const TableJob& job, Query& query, u64 at) {
+  query.result = kResultRead;
+  u32 note = 0;
+  if (job.notes != 0 || job.mirrored != 0) {
+    task::Object* object = task::ObjectAt(job.log, task::SlotLocation(query.word));
+    const u32 access = task::LoadRelaxed32(&object->access);
+    if (job.mirrored != 0 && task::WantsReadNote(access, job.now_s)) {
+      task::NoteRead(object, job.now_s);
+      note = kValueNoteBit;
+    }
+    if (job.notes != 0) NoteReadOf(job, query, access);
+  }
+  if (job.value_at != nullptr) job.value_at[query.i] = static_cast<u32>(at) | note;
 }
 
 // (together) Task RD of the queries that have been found. `head`: of the object.
@@ -176,19 +196,10 @@ template <class Warp>
 WEFT_LANE_FN void ReadValues(const Warp& warp, const TableJob& job, Query& query, bool found,
                              u64 head) {
   Record record;
-  const u64 location = task::SlotLocation(query.word);
-  if (found) record = RecordOf(job, location, head);
+  if (found) record = RecordOf(job, task::SlotLocation(query.word), head);
   const u64 at = TakeRoom(warp, job, query.i, record);
   CopyRecords(warp, record);
-  if (record.units == 0) return;
-  query.result = kResultRead;
-  u32 note = 0;
-  if (job.mirrored != 0 && task::WantsReadNote(static_cast<u32>(head >> 32), job.now_s)) {
-    task::NoteRead(task::ObjectAt(job.log, location), job.now_s);
-    note = kValueNoteBit;
-  }
-  if (job.value_at != nullptr) job.value_at[query.i] = static_cast<u32>(at) | note;
-  if (job.notes != 0) NoteReadOf(job, query, head);
+  if (record.units != 0) SayRead(job, query, at);
 }
 
 }  // namespace weft::processor::tile

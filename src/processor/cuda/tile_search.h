@@ -106,8 +106,9 @@ WEFT_LANE_FN bool HasTask(const TableJob& job, u32 wanted, u32 result) {
   return job.again == 0 || wanted < kWantsStore;
 }
 
-// The query of a lane, but for its hash. Lanes past the end of the batch want nothing and go along.
-template <u32 kTasks>
+// The query of a lane; its hash, where there is no Search, only once it is looked for. Lanes past
+// the end of the batch want nothing and go along.
+template <class Warp, u32 kTasks>
 WEFT_LANE_FN Query BeginQuery(const TableJob& job, u32 i) {
   Query query;
   query.i = i;
@@ -115,6 +116,7 @@ WEFT_LANE_FN Query BeginQuery(const TableJob& job, u32 i) {
   const u32 wanted = job.wanted != nullptr ? job.wanted[i] : job.wanted_all;
   if (job.result != nullptr) query.result = job.result[i];
   query.wanted = HasTask<kTasks>(job, wanted, query.result) ? wanted : kWantsNothing;
+  if constexpr ((kTasks & kRunSearch) != 0) query.hash = Warp::LoadOnce(job.hash + i);
   return query;
 }
 
@@ -124,7 +126,6 @@ template <class Warp>
 WEFT_LANE_FN void SearchBoth(const Warp& warp, const TableJob& job, Query& query, bool asks,
                              bool early, bool all) {
   const task::TableRef table = job.index.older;
-  query.hash = query.i < job.count && (asks || all) ? Warp::LoadOnce(job.hash + query.i) : 0;
   const u64 tag = task::TagOfHash(query.hash);
   query.first = task::FirstBucket(query.hash, table.bucket_count);
   query.second = task::OtherBucket(job.index.policy, query.first, tag, table.bucket_count);

@@ -43,17 +43,24 @@ WEFT_LANE_FN bool WritesByTile(const TableJob& job) {
          job.store_expiry == nullptr && job.store_bytes_all % 8 == 0 && job.log_align % 2 == 0;
 }
 
+// `units` of an object: with the filler up to the next, so that no sector is written in part, which
+// memory would have to read first.
+WEFT_LANE_FN u32 UnitsInLog(const TableJob& job, u32 bytes) {
+  return (bytes / 8 + job.log_align - 1) / job.log_align * job.log_align;
+}
+
 // (together) Writes the objects of all lanes, each by its tile in 16-byte pairs.
 // REQUIRES: WritesByTile
 template <class Warp, u32 kWords>
-WEFT_LANE_FN void WriteByTile(const Warp& warp, const TableJob& job, u32 i, u64 location) {
+WEFT_LANE_FN void WriteByTile(const Warp& warp, const TableJob& job, u32 i, u64 location,
+                              u32 units) {
   const u32 lane = warp.lane() % kTileLanes;
   const u32 value_words = job.store_bytes_all / 8;
   const u32 words = 1 + kWords + value_words;
   const u64 head = task::ShapeOfPlain(8 * kWords, job.store_bytes_all, false);
   const u64* keys = reinterpret_cast<const u64*>(job.keys);
   const u64* values = reinterpret_cast<const u64*>(job.store_values);
-  for (u32 begin = 0; 2 * begin < words; begin += kTileLanes) {
+  for (u32 begin = 0; 2 * begin < units; begin += kTileLanes) {
     Words2 pairs[kTileLanes];
     const u32 pair = begin + lane;
     WEFT_UNROLL
@@ -77,9 +84,54 @@ WEFT_LANE_FN void WriteByTile(const Warp& warp, const TableJob& job, u32 i, u64 
     WEFT_UNROLL
     for (u32 j = 0; j < kTileLanes; j++) {
       const u64 to = warp.TileGet(location, j);
-      if (to != 0 && 2 * pair < words)
+      if (to != 0 && 2 * pair < units)
         Warp::StoreOnce2(job.log.base + to * 8 + 16ul * pair, pairs[j].low, pairs[j].high);
     }
+  }
+}
+
+// (together) The same where every lane of the warp stores: the objects lie end to end, so that the
+// warp writes them as one array. `location`: of the lane's own.
+template <class Warp, u32 kWords>
+WEFT_LANE_FN void WriteByWarp(const Warp& warp, const TableJob& job, u32 i, u64 location,
+                              u32 units) {
+  constexpr u32 kWarpLanes = 32;
+  constexpr u32 kAtOnce = 4;
+  const u32 lane = warp.lane();
+  const u32 value_words = job.store_bytes_all / 8;
+  const u32 words = 1 + kWords + value_words;
+  const u64 head = task::ShapeOfPlain(8 * kWords, job.store_bytes_all, false);
+  const u64 query = i - lane;
+  const u64* keys = reinterpret_cast<const u64*>(job.keys) + query * kWords;
+  const u64* values = reinterpret_cast<const u64*>(job.store_values) + query * value_words;
+  u8* to = job.log.base + (location - static_cast<u64>(lane) * units) * 8;
+  const u32 pairs = units / 2;  // of an object
+  u32 object = lane / pairs, pair = lane % pairs;
+  for (u32 at = lane; at < kWarpLanes * pairs; at += kAtOnce * kWarpLanes) {
+    u64 two[kAtOnce][2];
+    bool writes[kAtOnce];
+    WEFT_UNROLL
+    for (u32 n = 0; n < kAtOnce; n++) {
+      writes[n] = object < kWarpLanes;
+      WEFT_UNROLL
+      for (u32 side = 0; side < 2; side++) {
+        const u32 word = 2 * pair + side;
+        const u64* from = word <= kWords ? keys + (object * kWords + word - 1)
+                                         : values + (object * value_words + word - 1 - kWords);
+        two[n][side] = word == 0 ? head : 0;
+        if (writes[n] && word != 0 && word < words) two[n][side] = Warp::LoadOnce(from);
+      }
+      pair += kWarpLanes % pairs;
+      object += kWarpLanes / pairs;
+      if (pair >= pairs) {
+        pair -= pairs;
+        object++;
+      }
+    }
+    WEFT_UNROLL
+    for (u32 n = 0; n < kAtOnce; n++)
+      if (writes[n])
+        Warp::StoreOnce2(to + 16ul * (at + n * kWarpLanes), two[n][0], two[n][1]);
   }
 }
 
@@ -93,13 +145,20 @@ WEFT_LANE_FN u64 WriteObjects(const Warp& warp, const TableJob& job, const Query
     object = NewObjectOf(job, query.i);
     const u32 bytes =
         task::LaidBytes(KeyBytesOf(job, query.i), object.value_bytes, object.expiry != 0);
-    units = (bytes / 8 + job.log_align - 1) / job.log_align * job.log_align;
+    units = UnitsInLog(job, bytes);
     if (object.value_bytes > kShapeValueMask) units = 0;  // not an object of this log
   }
   const u64 location = warp.Reserve(job.log_next, units);
   if (units != 0 && location + units <= job.log_end) object.location = location;
   if (WritesByTile<kWords>(job)) {
-    if constexpr (kWords != 0) WriteByTile<Warp, kWords>(warp, job, query.i, object.location);
+    if constexpr (kWords != 0) {
+      const u32 all = UnitsInLog(job, task::LaidBytes(8 * kWords, job.store_bytes_all, false));
+      if (!warp.Any(object.location == 0)) {
+        WriteByWarp<Warp, kWords>(warp, job, query.i, object.location, all);
+      } else {
+        WriteByTile<Warp, kWords>(warp, job, query.i, object.location, all);
+      }
+    }
   } else if (object.location != 0) {
     task::LayObject(task::ObjectAt(job.log, object.location), KeyAt(job, query.i),
                     KeyBytesOf(job, query.i), object.value, object.value_bytes, object.expiry);
@@ -151,12 +210,12 @@ WEFT_LANE_FN bool SettleTogether(const Warp& warp, const TableJob& job, const Qu
   return Warp::Swap(slot, word, task::WithState(word, kSlotLive));
 }
 
-// (together) Stores of the first pass. REQUIRES: Search fetched both buckets of a query without an
-// entry, or leaves its empties out.
+// (together) Stores of the first pass: enters the object that WriteObjects wrote to `location`, 0:
+// none. REQUIRES: a fence since; Search fetched both buckets of a query without an entry, or leaves
+// its empties out.
 template <class Warp, u32 kWords>
-WEFT_LANE_FN void StoreObjects(const Warp& warp, const TableJob& job, Query& query) {
-  const u64 location = WriteObjects<Warp, kWords>(warp, job, query);
-  warp.Fence();  // Release: an object's bytes are seen before its entry is.
+WEFT_LANE_FN void StoreObjects(const Warp& warp, const TableJob& job, Query& query,
+                               u64 location) {
   const u64 replaced = query.word;
   bool pending = false;
   u64 tentative = 0;
@@ -176,8 +235,10 @@ WEFT_LANE_FN void StoreObjects(const Warp& warp, const TableJob& job, Query& que
     const bool settled = SettleTogether(warp, job, query, tentative);
     if (tentative != 0 && !settled) pending = true;
   }
-  const u64 at = warp.Reserve(job.pending_count, pending ? 1 : 0);
-  if (pending) job.pending[at] = query.i;
+  if (warp.Any(pending)) {
+    const u64 at = warp.Reserve(job.pending_count, pending ? 1 : 0);
+    if (pending) job.pending[at] = query.i;
+  }
   if (location != 0 && !pending) query.result = kResultStored;
 }
 

@@ -6,7 +6,7 @@
 //           written once.
 #pragma once
 
-#include "processor/cuda/tile_read.h"
+#include "processor/cuda/tile_fetch.h"
 #include "processor/cuda/tile_store.h"
 
 namespace weft::processor::tile {
@@ -32,7 +32,10 @@ WEFT_LANE_FN void FindEntries(const Warp& warp, const TableJob& job, Query& quer
     if (works) TakeEntry<Warp>(job, query);
     const bool asks = works && !Stands<Warp>(job, query);
     if (!warp.Any(asks)) return;
-    if (asks) query.word = 0;
+    if (asks) {
+      query.word = 0;
+      query.hash = Warp::LoadOnce(job.hash + query.i);
+    }
     SearchBoth(warp, job, query, asks, true, false);
   } else {
     if (works) TakeEntry<Warp>(job, query);
@@ -49,29 +52,43 @@ WEFT_LANE_FN void RunGroup(const Warp& warp, const TableJob& job, u32 i) {
   constexpr bool kStores = (kTasks & kRunInsert) != 0;
   constexpr bool kDeletes = (kTasks & kRunDelete) != 0;
   if (i == 0 && job.clears != nullptr) *job.clears = 0;
-  Query query = BeginQuery<kTasks>(job, i);
+  Query query = BeginQuery<Warp, kTasks>(job, i);
+  u64 placed = 0;
+  // Before the search, so that the bytes are on their way long before their entry waits for them.
+  if constexpr (kStores) placed = WriteObjects<Warp, kWords>(warp, job, query);
   FindEntries<Warp, kTasks>(warp, job, query);
   u64 head = 0;
+  bool answered = false;
   if constexpr (kCompares) {
-    // Acquire: the objects' bytes are those that their entries were published with.
+    // Acquire: the objects' bytes are those that their entries were published with. Release: those
+    // written here are seen before their entries are.
     if constexpr (kStores) warp.Fence();
-    if (Compares<kTasks>(query)) {
+    if constexpr (kReads && kWords != 0) {
+      if (MayReadWhole<Warp, kWords>(warp, job, query)) {
+        if constexpr (kWords == 1) {
+          answered = ReadShort(warp, job, query);
+        } else {
+          answered = ReadWhole<Warp, kWords>(warp, job, query);
+        }
+      }
+    }
+    if (!answered && Compares<kTasks>(query)) {
       head = Confirm<Warp, kWords>(job, query);
       const u32 missed = job.mirrored != 0 ? kResultNone : kResultMissed;
       if (query.wanted == kWantsRead) query.result = query.word != 0 ? kResultFound : missed;
     }
   }
   if constexpr (kReads) {
-    bool found = query.wanted == kWantsRead && query.result == kResultFound;
+    bool found = !answered && query.wanted == kWantsRead && query.result == kResultFound;
     if constexpr (!kCompares) {
       const u64 location = task::SlotLocation(query.word);
       found = found && task::IsHere(job.log, location);
       if (found) head = LoadHead<Warp>(job.log, location);
     }
-    ReadValues(warp, job, query, found, head);
+    if (warp.Any(found)) ReadValues(warp, job, query, found, head);
   }
   if constexpr (kDeletes) DeleteEntry<Warp>(job, query);
-  if constexpr (kStores) StoreObjects<Warp, kWords>(warp, job, query);
+  if constexpr (kStores) StoreObjects<Warp, kWords>(warp, job, query, placed);
   if (i >= job.count) return;
   if (kTasks != kRunSearch) job.result[i] = static_cast<u8>(query.result);
   // What earlier stages left of other queries stays.
