@@ -78,6 +78,7 @@ Published Publish(Session& session, const Command& command, const Entry& entry,
   if (entry.found.slot != nullptr) {
     const uint64_t replaced = task::WithLocation(entry.found.word, location);
     task::MarkSlot(session.index(), entry.found.slot);
+    task::NoteSeen(entry.object);
     if (!task::ReplaceEntry(entry.found.slot, entry.found.word, replaced)) {
       session.counters().retries.Add(1);
       return Published::kLost;
@@ -119,6 +120,7 @@ Published PublishCopy(Session& session, const Entry& entry, uint64_t location) {
   if (WasFlushed(session)) return Published::kLost;
   const uint64_t moving = task::WithState(entry.found.word, kSlotMoving);
   task::MarkSlot(session.index(), entry.found.slot);
+  task::NoteSeen(entry.object);
   if (!task::ReplaceEntry(entry.found.slot, entry.found.word, moving)) return Published::kLost;
   // Pairs with ShowVersion (op_read.cc): who shows a version sets the bit, then looks for the mark.
   const uint32_t access = task::LoadRelaxed32(&entry.object->access);
@@ -136,7 +138,7 @@ Published PublishCopy(Session& session, const Entry& entry, uint64_t location) {
 
 bool Remove(Session& session, const Entry& entry) {
   task::MarkSlot(session.index(), entry.found.slot);
-  if (!task::Delete(entry.found)) return false;
+  if (!task::Delete(session.log(), entry.found)) return false;
   session.store().log().Release(entry.location(), task::StoredBytes(entry.object));
   session.AddItems(-1);
   return true;

@@ -3,7 +3,8 @@
 // Each object that still has its entry in the index is either carried forward (copied to an open
 // segment, its entry swung to the copy) or its entry is removed. While an object is copied its
 // entry is moving, so that no update lands between copy and swing, and the copy sees whether a
-// client was shown the version (op_read.cc, ShowVersion).
+// client was shown the version (op_read.cc, ShowVersion). No batch is left then that laid an object
+// of the victim, so nobody asks whether that was seen in the index (task::NoteSeen).
 #include <algorithm>
 #include <array>
 #include <bit>
@@ -110,7 +111,7 @@ void Drop(Session& session, const Resident& resident) {
   const bool ended = HasEnded(session, resident);
   OnEntry(session, resident, [&](const task::Found& found) {
     task::MarkSlot(session.index(), found.slot);
-    if (!task::Delete(found)) return false;
+    if (!task::Delete(session.log(), found)) return false;
     const bool unread =
         (task::LoadRelaxed32(&session.ObjectAt(resident.location)->access) & kAccessFetched) == 0;
     session.AddItems(-1);

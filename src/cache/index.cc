@@ -158,13 +158,16 @@ uint64_t Index::DrainBucketLocked(task::LogRef log, uint64_t bucket, uint64_t* d
         std::this_thread::yield();
         continue;
       }
-      const task::Object* object = task::ObjectAt(log, task::SlotLocation(word));
+      task::Object* object = task::ObjectAt(log, task::SlotLocation(word));
       uint64_t victim = 0;
-      uint64_t* copy = task::PlaceWord(index, index.newer, hasher_(KeyView(object)), moving, true,
-                                       &victim);
+      uint64_t* copy = task::PlaceWord(index, index.newer, log, hasher_(KeyView(object)), moving,
+                                       true, &victim);
       WEFT_CHECK(dropped_count + 2 <= dropped_max);
       if (victim != 0) dropped[dropped_count++] = task::SlotLocation(victim);
-      if (copy == nullptr) dropped[dropped_count++] = task::SlotLocation(word);
+      if (copy == nullptr) {
+        dropped[dropped_count++] = task::SlotLocation(word);
+        task::NoteSeen(object);
+      }
       task::CompareAndSwap64(&slot, moving, kSlotEmpty);
       if (copy != nullptr) task::CompareAndSwap64(copy, moving, word);
       break;

@@ -49,7 +49,7 @@ ObjectSpec SpecOf(const task::Object* object) {
   spec.expiry = task::ExpiryOf(object);
   spec.has_cas = (object->shape & kShapeHasCas) != 0;
   if (spec.has_cas) spec.cas = task::StoredCas(object);
-  spec.access = task::LoadRelaxed32(&object->access);
+  spec.access = task::LoadRelaxed32(&object->access) & ~kAccessUnseen;
   return spec;
 }
 

@@ -34,7 +34,8 @@ uint64_t SpecBytes(const ObjectSpec& spec);
 // Writes it. REQUIRES: SpecBytes(spec) bytes at `at`.
 void WriteObject(task::Object* at, const ObjectSpec& spec);
 
-// The object as a spec, to be changed and written elsewhere; points into the object.
+// The object as a spec, to be changed and written elsewhere; points into the object. Its place in a
+// batch is not copied (kAccessUnseen).
 ObjectSpec SpecOf(const task::Object* object);
 
 inline std::string_view KeyView(const task::Object* object) {

@@ -21,7 +21,21 @@ ObjectSpec Faded(const Command& command, const Entry& entry) {
   return spec;
 }
 
+bool IsPlainDelete(const Command& command) {
+  return command.verb == Verb::kDelete && !command.compare_cas && !command.invalidate &&
+         !command.drop_value;
+}
+
 }  // namespace
+
+uint64_t Store::PlaceGrave(Session& session, const Command& command) {
+  if (!IsPlainDelete(command)) return 0;
+  const ObjectSpec spec;  // no key, no value: a header alone
+  const uint64_t location = log_->Append(session.lane(), Generation::kYoung, log_->GroupOf(0),
+                                         SpecBytes(spec), spec.expiry);
+  if (location != 0) WriteObject(session.ObjectAt(location), spec);
+  return location;
+}
 
 Reply DeleteEntry(Session& session, const Command& command, Hint hint) {
   for (;;) {  // Ends: each round more means that another thread changed the key.

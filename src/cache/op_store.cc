@@ -88,10 +88,12 @@ bool IsPlainSet(const Command& command) {
 
 }  // namespace
 
-uint64_t Store::Place(Session& session, const Command& command) {
+uint64_t Store::Place(Session& session, const Command& command, uint32_t access) {
   if (!IsPlainSet(command) || IsTooLarge(session, command.key.size(), command.value.size()))
     return 0;
-  return AppendVersion(session, SpecOfCommand(command));
+  ObjectSpec spec = SpecOfCommand(command);
+  spec.access |= access;
+  return AppendVersion(session, spec);
 }
 
 Reply StoreEntry(Session& session, const Command& command, Hint hint) {

@@ -54,8 +54,11 @@ class Store {
   Reply Execute(Session& session, const Command& command, Hint hint = {});
 
   // Task MM: writes the object of a plain set (no condition, no version asked for) into the log
-  // before its turn comes. 0: there is no room now.
-  uint64_t Place(Session& session, const Command& command);
+  // before its turn comes. 0: there is no room now. `access`: kAccess bits to start with.
+  uint64_t Place(Session& session, const Command& command, uint32_t access = 0);
+  // The grave of a plain delete (task/query_job.h), which a batch lays for it and abandons before
+  // it ends. 0: the delete is not plain, or there is no room now.
+  uint64_t PlaceGrave(Session& session, const Command& command);
   // An object that was placed and will not be published.
   void Abandon(Session& session, uint64_t location);
   // Enters an object that the tier below holds and that has no entry here, or a flushed one. Its

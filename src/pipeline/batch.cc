@@ -159,6 +159,8 @@ cache::Reply& Batch::TurnIntoCommand(uint32_t i) {
 void Batch::ClearResults() {
   std::fill_n(wanted_, size_, uint8_t{kWantsNothing});
   std::fill_n(result_, size_, uint8_t{kResultNone});
+  // A stage that stops may leave a word without its position: then it is still one of the index.
+  std::fill_n(position_, size_, uint64_t{0});
   ClearClaims();
   *values_used_ = 0;
 }

@@ -150,7 +150,7 @@ class Batch {
   // What processors see, in pages_; one entry a query but where said.
   const cache::Pages pages_;
   uint64_t *hash_, *word_, *position_;
-  uint64_t* placed_;  // task MM: location of the object to be published, or 0
+  uint64_t* placed_;  // task MM: location of the object to be published, of a grave, or 0
   uint32_t *key_at_, *value_at_;
   uint32_t* claims_;  // one a set
   uint32_t* values_used_;  // one

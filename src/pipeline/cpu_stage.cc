@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 
+#include "base/check.h"
 #include "base/ticks.h"
 #include "cache/entry.h"
 #include "task/batch_tasks.h"
@@ -66,19 +67,42 @@ void CpuStage::Leave(Batch& batch, cache::Session& session) {
 // Counts what the stages before have changed in the index, while the old objects are still there.
 void CpuStage::SettleChanges(Batch& batch, cache::Session& session) {
   cache::ObjectLog& log = store_->log();
-  // A flush in the meantime has emptied what was placed before it: those stores are done again.
-  const bool flushed = log.flush_floor() != session.log().flush_floor;
+  // A flush in the meantime has emptied what was placed before it.
+  if (log.flush_floor() != session.log().flush_floor) session.RefreshLog();
   for (uint32_t i = 0; i < batch.size(); i++) {
     const uint8_t result = batch.result(i);
+    const uint64_t placed = batch.placed(i);
+    if (placed != 0 && batch.command(i).verb == cache::Verb::kDelete)
+      TakeGrave(batch, i, session);
     if (result != kResultStored && result != kResultDeleted) continue;
     const uint64_t old = task::SlotLocation(batch.word(i));
     if (old != 0) log.Release(old, task::StoredBytes(session.ObjectAt(old)));
     session.AddItems((result == kResultStored ? 1 : 0) - (old != 0 ? 1 : 0));
     batch.placed(i) = 0;
-    if (flushed && result == kResultStored) batch.SetResult(i, kResultNone);
+    // Such a store came before the flush, as far as anybody can tell; it would come twice if it
+    // were done again, for it may have been seen. But where it has replaced what was stored after
+    // the flush it came after it, and is done again, with an object that counts.
+    if (result == kResultStored && old != 0 && task::IsFlushed(session.log(), placed) &&
+        !task::IsFlushed(session.log(), old))
+      batch.SetResult(i, kResultNone);
     writes_++;
   }
-  if (flushed) session.RefreshLog();
+}
+
+// The word that a delete left in its entry's place goes; nobody else has changed it.
+void CpuStage::TakeGrave(Batch& batch, uint32_t i, cache::Session& session) {
+  const uint64_t grave = std::exchange(batch.placed(i), 0);
+  if (batch.result(i) == kResultDeleted) {
+    const task::IndexRef& index = session.index();
+    task::Found found{task::SlotAtPosition(index, batch.position(i)), 0};
+    found.word = task::LoadAcquire64(found.slot);
+    if (task::SlotLocation(found.word) != grave)
+      found = task::FindLocation(index, batch.hash(i), grave);
+    WEFT_CHECK(found.slot != nullptr && task::SlotState(found.word) == kSlotTentative);
+    task::MarkSlot(index, found.slot);
+    task::CompareAndSwap64(found.slot, found.word, kSlotEmpty);
+  }
+  store_->Abandon(session, grave);
 }
 
 void CpuStage::RunGroups(Batch& batch, cache::Session& session, Sink& sink) {
@@ -158,6 +182,19 @@ void CpuStage::PlaceObjects(Batch& batch, uint32_t begin, uint32_t end, cache::S
       continue;
     const cache::Command& command = batch.command(i);
     if (command.verb == cache::Verb::kStore) batch.placed(i) = store_->Place(session, command);
+  }
+}
+
+void CpuStage::PlaceForStages(Batch& batch, uint32_t tasks, bool stores,
+                              cache::Session& session) {
+  const uint32_t access = (tasks & kRunInsert) != 0 ? kAccessUnseen : 0;
+  for (uint32_t i = 0; i < batch.size(); i++) {
+    if (batch.kind(i) != QueryKind::kCommand) continue;
+    const cache::Command& command = batch.command(i);
+    if (stores && command.verb == cache::Verb::kStore)
+      batch.placed(i) = store_->Place(session, command, access);
+    if ((tasks & kRunDelete) != 0 && command.verb == cache::Verb::kDelete)
+      batch.placed(i) = store_->PlaceGrave(session, command);
   }
 }
 

@@ -59,11 +59,16 @@ class CpuStage {
 
   // Task MM for the stores in [begin, end) whose objects do not depend on what is there.
   void PlaceObjects(Batch& batch, uint32_t begin, uint32_t end, cache::Session& session);
+  // The same for the whole batch, ahead of stages that carry out `tasks` (kRun...) and may be run
+  // again: objects that nobody has seen yet, where `stores`; and graves for plain deletes, which
+  // Leave and RunLast take back.
+  void PlaceForStages(Batch& batch, uint32_t tasks, bool stores, cache::Session& session);
 
  private:
   void RunGroups(Batch& batch, cache::Session& session, Sink& sink);
   void ForgetLocations(Batch& batch, uint32_t begin, cache::Session& session);
   void SettleChanges(Batch& batch, cache::Session& session);
+  void TakeGrave(Batch& batch, uint32_t i, cache::Session& session);
   void SearchGroup(Batch& batch, uint32_t begin, uint32_t end, cache::Session& session);
   bool FinishGathered(Batch& batch, uint32_t i, cache::Session& session);
   bool FinishChanged(Batch& batch, uint32_t i);

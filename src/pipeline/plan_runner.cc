@@ -29,13 +29,8 @@ PlanRunner::PlanRunner(cache::Store* store, TaskTimes* times, const Plan& plan, 
   stage_.set_before_room([this] { LeaveEpochs(); });
 }
 
-PlanRunner::~PlanRunner() {
-  for (const auto& run : runs_) {
-    if (run->at_ == BatchRun::At::kFree) continue;
-    run->job_.Wait();
-    if (run->session_->inside()) run->session_->End();
-  }
-}
+// What is half done in the index is taken back.
+PlanRunner::~PlanRunner() { LeaveEpochs(); }
 
 Result<std::unique_ptr<PlanRunner>> PlanRunner::Create(cache::Store* store, TaskTimes* times,
                                                        const Plan& plan,
@@ -83,10 +78,10 @@ void PlanRunner::Begin(BatchRun* run) {
   under_way_++;
   run->step_ = 0;
   std::fill(run->stage_ticks_.begin(), run->stage_ticks_.end(), uint64_t{0});
-  const bool places = !route_.steps.empty() && (route_.Has(kRunInsert) || route_.steps[0].places);
-  if (places && !batch.has_barrier()) {
+  const bool stores = !route_.steps.empty() && (route_.Has(kRunInsert) || route_.steps[0].places);
+  if ((stores || route_.Has(kRunDelete)) && !batch.has_barrier()) {
     const uint64_t start = base::ReadTicks();
-    stage_.PlaceObjects(batch, 0, batch.size(), run->session());
+    stage_.PlaceForStages(batch, route_.tasks, stores, run->session());
     times_->Add(Task::kMemory, base::ReadTicks() - start, batch.size());
   }
   marker_.Mark(&batch, run->session(), route_.tasks);

@@ -17,11 +17,6 @@ constexpr uint32_t kMarksPerQuery = 8;
 // there: it may get longer values than it has room for, but not many of them.
 constexpr int64_t kValueBytesExpected = 16 << 10;
 
-bool IsPlainDelete(const cache::Command& command) {
-  return command.verb == cache::Verb::kDelete && !command.compare_cas && !command.invalidate &&
-         !command.drop_value;
-}
-
 }  // namespace
 
 WantMarker::WantMarker(uint32_t queries_max)
@@ -45,12 +40,15 @@ uint8_t WantMarker::WantOfCommand(Batch* batch, uint32_t i, const cache::Session
       batch->room(source) <= 0)
     return kWantsHint;
   const cache::Command& command = batch->command(i);
-  if (IsPlainDelete(command) && (tasks & kRunDelete) != 0) {
+  // What is not plain has nothing placed, and what found no room waits for it in the last stage.
+  if (batch->placed(i) == 0) return kWantsHint;
+  if (command.verb == cache::Verb::kDelete) {
+    if ((tasks & kRunDelete) == 0) return kWantsHint;
     batch->KeepUpTo(i);
     return kWantsDelete;
   }
-  // A store that shows its version, or whose object could not be placed, is no plain one.
-  if ((tasks & kRunInsert) == 0 || batch->placed(i) == 0 || command.want_cas) return kWantsHint;
+  // A store that shows its version is no plain one.
+  if ((tasks & kRunInsert) == 0 || command.want_cas) return kWantsHint;
   cache::ObjectLog& log = session.store().log();
   if (log.AnyShown() && !log.IsAboveShown(task::CasOf(session.log(), batch->placed(i))))
     return kWantsHint;

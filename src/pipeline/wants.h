@@ -23,7 +23,8 @@ class WantMarker {
   explicit WantMarker(uint32_t queries_max);
 
   // Fills in Batch::wanted. `tasks`: those of the stages before the last (kRun...).
-  // REQUIRES: `session` is inside; objects of plain sets are placed where tasks has kRunInsert.
+  // REQUIRES: `session` is inside; objects and graves are placed as `tasks` needs them
+  // (CpuStage::PlaceForStages).
   void Mark(Batch* batch, const cache::Session& session, uint32_t tasks);
 
  private:

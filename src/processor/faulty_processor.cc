@@ -2,8 +2,12 @@
 
 #include <algorithm>
 #include <charconv>
+#include <chrono>
 #include <string>
+#include <thread>
 #include <utility>
+
+#include "processor/announce.h"
 
 namespace weft::processor {
 namespace {
@@ -58,38 +62,29 @@ class FaultyProcessor final : public Processor {
   }
 
  private:
-  // Of three queries one is carried out, one is a change that has only been announced, one has not
-  // been looked at.
-  static void RunInPart(Job* job) {
+  // Of five queries one is carried out, one has not been looked at, and the others are stopped on
+  // their way.
+  void RunInPart(Job* job) const {
     const task::QueryJob& query = job->query;
     for (uint32_t set = 0; set < task::SetCount(query); set++) {
       if (!task::ClaimSet(query, set)) continue;
       for (uint32_t i = task::SetBegin(query, set); i < task::SetEnd(query, set); i++) {
         if (!task::NeedsStage(query, i)) continue;
-        if (i % 3 == 0) task::RunQuery(query, i);
-        if (i % 3 == 1) Announce(query, i);
+        if (i % 5 == 0) task::RunQuery(query, i);
+        if (i % 5 == 1) AnnounceChange(query, i, false);
+        if (i % 5 == 2) AnnounceChange(query, i, true);
+        if (i % 5 == 3) TearSearch(query, i);
       }
     }
+    if (faults_.pause_us != 0)
+      std::this_thread::sleep_for(std::chrono::microseconds(faults_.pause_us));
   }
 
-  // Up to just before the change itself: task/query_job.h.
-  static void Announce(const task::QueryJob& query, uint32_t i) {
-    const bool stores = query.wanted[i] == kWantsStore && (query.tasks & kRunInsert) != 0;
-    const bool deletes = query.wanted[i] == kWantsDelete && (query.tasks & kRunDelete) != 0;
-    if (!stores && !deletes) return;
-    task::CompareOne(query.index, query.log, query.columns, i);
-    const uint64_t word = query.columns.word[i];
-    if (word != 0) {
-      query.result[i] = stores ? kResultStored : kResultDeleted;
-    } else if (stores && query.index.newer.buckets == nullptr) {
-      const uint64_t hash = query.columns.hash[i];
-      uint64_t victim = 0;
-      const uint64_t entering =
-          task::MakeSlot(task::TagOfHash(hash), kSlotTentative, 0, query.placed[i]);
-      if (task::PlaceWord(query.index, query.index.older, hash, entering, false, &victim) !=
-          nullptr)
-        query.result[i] = kResultStored;
-    }
+  // As where the words of a column have arrived and those of another have not.
+  static void TearSearch(const task::QueryJob& query, uint32_t i) {
+    const uint64_t position = query.columns.position[i];
+    task::SearchQuery(query, i, 0);
+    query.columns.position[i] = position;
   }
 
   const std::unique_ptr<Processor> processor_;
@@ -114,6 +109,7 @@ Result<Faults> Faults::Parse(std::string_view text) {
     uint64_t* const number = name == "fail"     ? &faults.fail_every
                              : name == "lose"   ? &faults.lose_at
                              : name == "memory" ? &faults.memory_bytes
+                             : name == "pause"  ? &faults.pause_us
                                                 : nullptr;
     const char* const end = digits.data() + digits.size();
     if (number == nullptr || digits.empty() ||

@@ -7,6 +7,7 @@
 
 #include "base/check.h"
 #include "base/hash.h"
+#include "processor/announce.h"
 #include "processor/cpu_processor.h"
 #include "processor/trial.h"
 
@@ -386,7 +387,7 @@ class SelfTester {
     (*trial)->job()->query.end = 600;
     if (Status status = RunJob(trial->get(), For(kAllTasks)); !status.ok()) return status;
     for (uint32_t i = 600; i < 1000; i++)
-      if (i % 2 == 0) AnnounceChange(query, i);
+      if (i % 2 == 0) AnnounceChange(query, i, i % 4 == 0);
     (*trial)->MakeJob(true);
     if (Status status = RunJob(trial->get(), For(kAllTasks)); !status.ok()) return status;
     return (*trial)->Check();

@@ -145,7 +145,9 @@ uint64_t Trial::WriteObject(std::string_view key, const Stored& stored) {
   }
   put(key.data(), key.size());
   put(stored.value.data(), stored.value.size());
+  const uint32_t access = kAccessUnseen;
   std::memcpy(start, &shape, 4);
+  std::memcpy(start + 4, &access, 4);
   log_used_ += (static_cast<uint64_t>(at - start) + 7) / 8;
   return location;
 }
@@ -197,6 +199,12 @@ void Trial::Store(std::string_view key, const Stored& stored) {
                        view_ == View::kNewer ? View::kNewer : View::kOlder};
 }
 
+void Trial::Delete(std::string_view key) {
+  const uint32_t i = queries();
+  Add(key, kWantsDelete);
+  columns_.placed[i] = WriteObject({}, {});
+}
+
 void Trial::MakeJob(bool again) {
   task::QueryJob& query = job_.query;
   query.log = log_;
@@ -236,7 +244,8 @@ bool Trial::WantsMore(uint32_t i) const {
     case kWantsStore:
       return is_none && (tasks & kRunInsert) != 0 && (is_there || view_ != View::kBoth);
     case kWantsDelete:
-      return is_none && (tasks & kRunDelete) != 0 && is_there && !IsEnded(entry->second);
+      return is_none && (tasks & kRunDelete) != 0 && is_there && !IsEnded(entry->second) &&
+             view_ != View::kBoth;
     default: return false;
   }
 }

@@ -29,15 +29,6 @@
 
 namespace weft::processor {
 
-// Carries a store or delete of an entry that is there as far as just before the change itself, as a
-// device leaves it that stops there (task/query_job.h, InsertTask and DeleteTask).
-inline void AnnounceChange(const task::QueryJob& query, uint32_t i) {
-  if (query.wanted[i] != kWantsStore && query.wanted[i] != kWantsDelete) return;
-  task::CompareOne(query.index, query.log, query.columns, i);
-  if (query.columns.word[i] != 0)
-    query.result[i] = query.wanted[i] == kWantsStore ? kResultStored : kResultDeleted;
-}
-
 inline constexpr uint32_t kAllTasks = kRunSearch | kRunCompare | kRunRead | kRunInsert | kRunDelete;
 
 class Trial {
@@ -66,7 +57,7 @@ class Trial {
   void Hint(std::string_view key) { Add(key, kWantsHint); }
   void Read(std::string_view key) { Add(key, kWantsRead); }
   void Store(std::string_view key, const Stored& stored);
-  void Delete(std::string_view key) { Add(key, kWantsDelete); }
+  void Delete(std::string_view key);
   // A query that nothing is wanted of, whatever its key.
   void Nothing(std::string_view key) { Add(key, kWantsNothing); }
   uint32_t queries() const { return static_cast<uint32_t>(queries_.size()); }
@@ -134,6 +125,7 @@ class Trial {
   Status CheckValue(uint32_t query, const Stored& stored) const;
   Status CheckStore(uint32_t query);
   Status CheckDelete(uint32_t query);
+  Status TakeGraves();
   Status CheckIndex() const;
   Status CheckTable(const task::TableRef& table, std::map<uint64_t, std::string>* expected) const;
 

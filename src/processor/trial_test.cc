@@ -76,6 +76,7 @@ TEST(Trial, NoticesWhatIsWrong) {
       {"an unsaid delete", [](const Query& q) { q.result[4] = kResultMissed; }},
       {"a hint of another tag", [](const Query& q) { q.columns.word[5] ^= 1ul << kTagShift; }},
       {"a hint that was not found", [](const Query& q) { q.columns.word[5] = 0; }},
+      {"a grave elsewhere", [](const Query& q) { q.columns.position[4] ^= 1; }},
       {"a query that nothing was wanted of", [](const Query& q) { q.result[6] = kResultFound; }},
       {"an entry lost",
        [](const Query& q) { *SlotAtPosition(q.index, q.columns.position[0]) = 0; }},

@@ -67,7 +67,7 @@ class Storm {
         continue;
       }
       holders_[i].fetch_sub(1);
-      if (Delete(found)) return;
+      if (Delete(log_.ref(), found)) return;
       holders_[i].fetch_add(1);
     }
   }

@@ -4,11 +4,12 @@
 // So an insert first places a tentative word, which no search sees, then looks for another entry
 // of the key in both buckets. Of two placements, at least the later one's look finds the other:
 //   another entry, live or moving   the key is there already: withdraw
-//   another tentative word          the lower word stays: it clears the higher one, or withdraws
-//                                   where it is itself the higher
+//   another tentative word          the lower one stays (RankOf): it clears the higher one, or
+//                                   withdraws where it is itself the higher
 //   none                            make the word live; that fails only if it was cleared
 // A cleared or withdrawn insert starts over from the search; the lowest word always goes on, so
-// somebody always finishes. No lock is held, so a stopped thread stops nobody.
+// somebody always finishes. No lock is held, so a stopped thread stops nobody for longer than its
+// tentative word stands; and that of a device, which may stop for good, stops no CPU.
 //
 // Source: the idea of tentative entries is known from FASTER's index (SIGMOD'18); clearing by word
 // order is ours, so that lock-step device lanes cannot back off for ever.
@@ -60,7 +61,7 @@ WEFT_FN Found LeastRecent(TableRef table, u64 first, u64 second, u32 start) {
 WEFT_FN u32 VictimStart(u64 location) { return (u32)((location * 0x9e3779b97f4a7c15ul) >> 60); }
 
 // Puts `word` into one of the two buckets; null if both are full (and no victim may go).
-WEFT_FN WEFT_GLOBAL u64* PlaceWord(IndexRef index, TableRef table, u64 hash, u64 word,
+WEFT_FN WEFT_GLOBAL u64* PlaceWord(IndexRef index, TableRef table, LogRef log, u64 hash, u64 word,
                                    bool may_drop, u64* victim) {
   const u64 first = FirstBucket(hash, table.bucket_count);
   const u64 second = OtherBucket(index.policy, first, SlotTag(word), table.bucket_count);
@@ -73,7 +74,9 @@ WEFT_FN WEFT_GLOBAL u64* PlaceWord(IndexRef index, TableRef table, u64 hash, u64
     if (Displace(index, table, first, second)) continue;
     if (!may_drop) return 0;
     const Found least = LeastRecent(table, first, second, VictimStart(SlotLocation(word)));
-    if (least.slot != 0 && CompareAndSwap64(least.slot, least.word, word)) {
+    if (least.slot == 0) continue;
+    NoteSeen(ObjectAt(log, SlotLocation(least.word)));
+    if (CompareAndSwap64(least.slot, least.word, word)) {
       *victim = least.word;
       return least.slot;
     }
@@ -81,18 +84,27 @@ WEFT_FN WEFT_GLOBAL u64* PlaceWord(IndexRef index, TableRef table, u64 hash, u64
   return 0;
 }
 
+// A tentative word's recency tells who places it: others yield to the CPU's own inserts.
+#define kByCpu 0ul
+#define kByStage 1ul  // a stage on any processor (task/query_job.h)
+
+// The lower stays: the CPU's words before others, then by location.
+WEFT_FN u64 RankOf(u64 word) { return word & (kRecencyMask | kLocationMask); }
+
 // Whether the tentative word in `slot` may become live: kInsertDone, kInsertPresent or kInsertBusy.
 WEFT_FN u32 SettleInsert(IndexRef index, LogRef log, u64 hash, WEFT_GLOBAL const u8* key,
                          u32 key_bytes, WEFT_GLOBAL u64* slot, u64 word) {
   for (;;) {  // Ends: a round more means that another insert of the key finished or was cleared.
     const Found other = FindAny(index, log, hash, key, key_bytes, true, slot);
     if (other.slot == 0)
-      return CompareAndSwap64(slot, word, WithState(word, kSlotLive)) ? kInsertDone : kInsertBusy;
+      return CompareAndSwap64(slot, word, WithRecency(WithState(word, kSlotLive), 0))
+                 ? kInsertDone
+                 : kInsertBusy;
     if (SlotState(other.word) != kSlotTentative) {
       CompareAndSwap64(slot, word, kSlotEmpty);
       return kInsertPresent;
     }
-    if (SlotLocation(other.word) < SlotLocation(word)) {
+    if (RankOf(other.word) < RankOf(word)) {
       CompareAndSwap64(slot, word, kSlotEmpty);
       return kInsertBusy;
     }
@@ -105,9 +117,9 @@ WEFT_FN u32 SettleInsert(IndexRef index, LogRef log, u64 hash, WEFT_GLOBAL const
 WEFT_FN Inserted Insert(IndexRef index, LogRef log, u64 hash, WEFT_GLOBAL const u8* key,
                         u32 key_bytes, u64 location, bool may_drop) {
   Inserted inserted = {kInsertFull, 0};
-  const u64 word = MakeSlot(TagOfHash(hash), kSlotTentative, 0, location);
+  const u64 word = MakeSlot(TagOfHash(hash), kSlotTentative, kByCpu, location);
   WEFT_GLOBAL u64* slot =
-      PlaceWord(index, InsertTable(index), hash, word, may_drop, &inserted.victim);
+      PlaceWord(index, InsertTable(index), log, hash, word, may_drop, &inserted.victim);
   if (slot == 0) return inserted;
   inserted.status = SettleInsert(index, log, hash, key, key_bytes, slot, word);
   return inserted;

@@ -246,8 +246,8 @@ TEST(Delete, RemovesExactlyTheEntryFound) {
   ASSERT_EQ(index.Put(log, kHash, "other", log.Add("other")).status, kInsertDone);
   const Found found = index.Get(log, kHash, "key");
   NoteAccess(found.slot, found.word);  // recency does not save it
-  EXPECT_TRUE(Delete(found));
-  EXPECT_FALSE(Delete(found));
+  EXPECT_TRUE(Delete(log.ref(), found));
+  EXPECT_FALSE(Delete(log.ref(), found));
   EXPECT_EQ(index.Get(log, kHash, "key").slot, nullptr);
   EXPECT_NE(index.Get(log, kHash, "other").slot, nullptr);
 }
@@ -259,7 +259,7 @@ TEST(Delete, LeavesAnUpdatedEntryAlone) {
   const Found found = index.Get(log, kHash, "key");
   const u64 next = log.Add("key", "next");
   ASSERT_TRUE(ReplaceEntry(found.slot, found.word, WithLocation(found.word, next)));
-  EXPECT_FALSE(Delete(found));
+  EXPECT_FALSE(Delete(log.ref(), found));
   EXPECT_EQ(SlotLocation(index.Get(log, kHash, "key").word), next);
 }
 

@@ -22,7 +22,9 @@
 //   bit   0      kAccessStale    marked stale (md I): readers are told
 //   bit   1      kAccessWinSent  somebody was told to refresh it
 //   bit   2      kAccessBinary   the key came as base64
-//   bit   3      unused
+//   bit   3      kAccessUnseen   laid for a stage that may be run again (task/query_job.h), and
+//                               nobody has been about to take it out of the index; it means
+//                               nothing when that batch is done
 //   bit   4      kAccessFetched  read at least once
 //   bit   5      kAccessCasSeen  a client was shown the version: it must outlive moves
 //   bits  6..22  seconds of the last noted access, modulo 2^17 (36 hours)
@@ -47,6 +49,7 @@ WEFT_TASK_BEGIN
 #define kAccessStale (1u << 0)
 #define kAccessWinSent (1u << 1)
 #define kAccessBinary (1u << 2)
+#define kAccessUnseen (1u << 3)
 #define kAccessFetched (1u << 4)
 #define kAccessCasSeen (1u << 5)
 #define kAccessTimeShift 6
@@ -154,6 +157,19 @@ WEFT_FN void NoteRead(WEFT_GLOBAL Object* object, u32 now_s) {
   const u32 access = LoadRelaxed32(&object->access);
   const u32 noted = WithAccessTime(access | kAccessFetched, now_s);
   if (noted != access) CompareAndSwap32(&object->access, access, noted);
+}
+
+// Who has found the object in the index and is about to take it out, to replace it or to move it
+// elsewhere says so first: by that the owner of the object knows, when it finds it there no more,
+// that it was there (kAccessUnseen). Moving its entry within the index is no such thing, for the
+// entry can be found all the while.
+WEFT_FN void NoteSeen(WEFT_GLOBAL Object* object) {
+  for (;;) {  // Ends: each round more means that another thread noted a read or this.
+    const u32 access = LoadRelaxed32(&object->access);
+    if (!WEFT_UNLIKELY((access & kAccessUnseen) != 0) ||
+        CompareAndSwap32(&object->access, access, access & ~kAccessUnseen))
+      return;
+  }
 }
 
 WEFT_TASK_END

@@ -7,6 +7,18 @@
 // than was wanted at any time (a full table, an entry that moves, a value too long to gather), and
 // a stage that failed may be run again: see `again`.
 //
+// Again     a job that failed may have stopped anywhere. A change says its result before it takes
+//           effect (Announce), and the second run believes that only where the index bears it out,
+//           whatever others have done to the key meanwhile:
+//           - A store's object is laid with kAccessUnseen. It is in the index, or has been and is
+//             seen, or never was. What is there but tentative is taken back.
+//           - A delete puts the word of its grave in the entry's place: tentative, of the same tag;
+//             the grave is an object without a key. Searches pass over it, inserts find another
+//             key there, nothing displaces or evicts it, and growth cannot begin to drain before
+//             the batch ends. The last stage takes it out (pipeline/cpu_stage.h). The owner of a
+//             job that is never run again may give no graves: then the entry goes at once.
+//           No object of a batch is moved by the log while the batch is in its epoch, for its
+//           segment is no victim before that (cache/object_log.h).
 // Order     queries of one job run in any order, at once. The owner asks for nothing of a query
 //           whose key another query of the batch writes.
 // Sets      kSetQueries queries in a row. With `set_claims` several processors share a job: who
@@ -35,7 +47,7 @@ WEFT_TASK_BEGIN
 #define kWantsHint 1u     // Search alone: its last stage runs it exactly
 #define kWantsRead 2u     // Search, KC, RD
 #define kWantsStore 3u    // IN.insert of the object in `placed`, whatever stood there
-#define kWantsDelete 4u   // IN.delete, whatever version stands there
+#define kWantsDelete 4u   // IN.delete, whatever version stands there; `placed` is its grave
 
 // QueryJob::result
 #define kResultNone 0u     // nothing that counts
@@ -43,7 +55,8 @@ WEFT_TASK_BEGIN
 #define kResultMissed 2u   // KC: the key has none
 #define kResultRead 3u     // RD: found, and its value lies in `values`
 #define kResultStored 4u   // IN.insert: done; columns.word is the entry that was replaced, or 0
-#define kResultDeleted 5u  // IN.delete: done; columns.word is the entry that was removed
+#define kResultDeleted 5u  // IN.delete: done; columns.word is the entry that was removed, and the
+                           // word of its grave is to be taken out (columns.position)
 
 // A value as RD gathers it: at 8 * value_at[i] in `values`, the client's flags (4 bytes), the
 // value's bytes (4), the value, filler up to a multiple of 8.
@@ -60,7 +73,7 @@ typedef struct QueryJob {
   Columns columns;
   // In.
   WEFT_GLOBAL const u8* wanted;
-  WEFT_GLOBAL const u64* placed;  // locations, task MM's
+  WEFT_GLOBAL const u64* placed;  // locations, task MM's: objects of stores, graves of deletes
   // Out, and in for the stages after the first.
   WEFT_GLOBAL u8* result;
   WEFT_GLOBAL u32* value_at;     // in 8-byte units
@@ -116,44 +129,61 @@ WEFT_FN void ReadTask(QueryJob job, u32 i) {
 // Rounds of a store or delete that loses races; then the last stage does it.
 #define kMutationRounds 4
 
-// Of a store that a run before this one has announced: whether it took effect then. Where neither
-// the object nor what it was to replace has an entry, it did, and somebody changed the key since.
+// Of a store that a run before this one has announced: whether it took effect then. Its object is
+// in the index; or it was, and who took it out has noted first that it was seen there (NoteSeen).
 WEFT_FN bool WasStored(QueryJob job, u32 i) {
-  const u64 hash = job.columns.hash[i];
-  const Found placed = FindLocation(job.index, hash, job.placed[i]);
-  if (placed.slot != 0) {
-    if (SlotState(placed.word) != kSlotTentative) return true;
-    CompareAndSwap64(placed.slot, placed.word, kSlotEmpty);  // or another insert has cleared it
-    return false;
-  }
-  const u64 old = SlotLocation(job.columns.word[i]);
-  return old == 0 || FindLocation(job.index, hash, old).slot == 0;
+  const u64 location = job.placed[i];
+  const Found placed = FindLocation(job.index, job.columns.hash[i], location);
+  if (placed.slot == 0)
+    return (LoadRelaxed32(&ObjectAt(job.log, location)->access) & kAccessUnseen) == 0;
+  if (SlotState(placed.word) != kSlotTentative) return true;
+  CompareAndSwap64(placed.slot, placed.word, kSlotEmpty);  // or another insert has cleared it
+  return false;
+}
+
+// Of a delete, the same: its grave is in the index until the last stage takes it out.
+WEFT_FN bool WasDeleted(QueryJob job, u32 i) {
+  return FindLocation(job.index, job.columns.hash[i], job.placed[i]).slot != 0;
+}
+
+// A change, or the next round of it, begins anew. What a first run found may be half written.
+WEFT_FN void ForgetChange(QueryJob job, u32 i) {
+  job.result[i] = (u8)kResultNone;
+  job.columns.word[i] = 0;
+}
+
+// Says that a change takes effect next; columns.word is the entry that it replaces or removes.
+WEFT_FN void Announce(QueryJob job, u32 i, u32 result) {
+  job.result[i] = (u8)result;
+  FullFence();
+}
+
+// The word by which a new key enters.
+WEFT_FN u64 EnteringWord(QueryJob job, u32 i) {
+  return MakeSlot(TagOfHash(job.columns.hash[i]), kSlotTentative, kByStage, job.placed[i]);
 }
 
 // Enters the object as the key's only entry. True: done, or no further round helps.
 WEFT_FN bool EnterObject(QueryJob job, u32 i) {
   const u64 hash = job.columns.hash[i];
-  const TableRef table = job.index.older;
   u64 victim = 0;
-  const u64 word = MakeSlot(TagOfHash(hash), kSlotTentative, 0, job.placed[i]);
-  WEFT_GLOBAL u64* slot = PlaceWord(job.index, table, hash, word, false, &victim);
-  if (slot == 0) return true;
-  job.result[i] = (u8)kResultStored;
-  FullFence();
-  if (SettleInsert(job.index, job.log, hash, job.columns.keys + job.columns.key_at[i],
+  const u64 word = EnteringWord(job, i);
+  Announce(job, i, kResultStored);
+  WEFT_GLOBAL u64* slot =
+      PlaceWord(job.index, job.index.older, job.log, hash, word, false, &victim);
+  if (slot != 0 &&
+      SettleInsert(job.index, job.log, hash, job.columns.keys + job.columns.key_at[i],
                    job.columns.key_bytes[i], slot, word) == kInsertDone)
     return true;
   job.result[i] = (u8)kResultNone;
-  return false;
+  return slot == 0;
 }
 
 // Task IN.insert: the object in `placed` takes the place of whatever entry the key has, or enters.
-// The result is said before it takes effect, with the entry that it replaces in columns.word, so
-// that a second run can tell (WasStored).
 WEFT_FN void InsertTask(QueryJob job, u32 i) {
-  if (job.result[i] == kResultStored) {
-    if (WasStored(job, i)) return;
-    job.result[i] = (u8)kResultNone;
+  if (job.again != 0) {
+    if (job.result[i] == kResultStored && WasStored(job, i)) return;
+    ForgetChange(job, i);
   }
   for (u32 round = 0; round < kMutationRounds; round++) {
     CompareOne(job.index, job.log, job.columns, i);
@@ -166,35 +196,38 @@ WEFT_FN void InsertTask(QueryJob job, u32 i) {
     if (SlotState(word) != kSlotLive) continue;
     WEFT_GLOBAL u64* slot = SlotAtPosition(job.index, job.columns.position[i]);
     MarkSlot(job.index, slot);
-    job.result[i] = (u8)kResultStored;
-    FullFence();
+    NoteSeen(ObjectAt(job.log, SlotLocation(word)));
+    Announce(job, i, kResultStored);
     if (ReplaceEntry(slot, word, WithLocation(word, job.placed[i]))) return;
     job.result[i] = (u8)kResultNone;
   }
 }
 
-// Task IN.delete. An entry that has ended is left to the last stage, which knows why. The result is
-// said before the entry goes, so that a second run knows: where the entry is gone by then, it was
-// this query's doing (or, had the first run stopped just between the two, that of a delete by
-// somebody else at the same time).
+// Task IN.delete: the word of the grave takes the entry's place. An entry that has ended is left to
+// the last stage, which knows why; so is every delete while the index grows, for draining waits
+// until what is tentative in the older table is gone.
 WEFT_FN void DeleteTask(QueryJob job, u32 i) {
-  if (job.result[i] == kResultDeleted) {
-    const u64 location = SlotLocation(job.columns.word[i]);
-    if (FindLocation(job.index, job.columns.hash[i], location).slot == 0) return;
-    job.result[i] = (u8)kResultNone;
+  const u64 grave = job.placed[i];
+  if (job.again != 0) {
+    if (job.result[i] == kResultDeleted && WasDeleted(job, i)) return;
+    ForgetChange(job, i);
   }
+  if (grave != 0 && job.index.newer.buckets != 0) return;
+  const u64 tag = TagOfHash(job.columns.hash[i]);
+  const u64 left = grave != 0 ? MakeSlot(tag, kSlotTentative, 0, grave) : kSlotEmpty;
   for (u32 round = 0; round < kMutationRounds; round++) {
     CompareOne(job.index, job.log, job.columns, i);
     const u64 word = job.columns.word[i];
     if (word == 0) return;
     const u64 location = SlotLocation(word);
-    if (IsEnded(job.log, location, ObjectAt(job.log, location), job.now_s)) return;
+    WEFT_GLOBAL Object* object = ObjectAt(job.log, location);
+    if (IsEnded(job.log, location, object, job.now_s)) return;
     if (SlotState(word) != kSlotLive) continue;
-    job.result[i] = (u8)kResultDeleted;
-    FullFence();
     WEFT_GLOBAL u64* slot = SlotAtPosition(job.index, job.columns.position[i]);
     MarkSlot(job.index, slot);
-    if (ReplaceEntry(slot, word, kSlotEmpty)) return;
+    NoteSeen(object);
+    Announce(job, i, kResultDeleted);
+    if (ReplaceEntry(slot, word, left)) return;
     job.result[i] = (u8)kResultNone;
   }
 }
@@ -210,8 +243,7 @@ WEFT_FN bool NeedsStage(QueryJob job, u32 i) {
 
 // Whether Search is to run for it. A change that may be done already has its intent in the word.
 WEFT_FN bool NeedsSearch(QueryJob job, u32 i) {
-  return (job.tasks & kRunSearch) != 0 && NeedsStage(job, i) &&
-         (job.again == 0 || job.wanted[i] < kWantsStore);
+  return (job.tasks & kRunSearch) != 0 && NeedsStage(job, i) && job.result[i] < kResultStored;
 }
 
 // Task Search of one query, as it is to run for it.

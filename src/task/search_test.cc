@@ -152,7 +152,7 @@ TEST(BatchTasks, CompareSeesWhatChangedSinceSearch) {
       const Found found = batch.index.Get(batch.log, batch.hash[i], batch.key(i));
       if (found.slot == nullptr) continue;
       if (i % 2 == 0) {
-        ASSERT_TRUE(Delete(found));
+        ASSERT_TRUE(Delete(batch.log.ref(), found));
         CompareOne(batch.index.ref(), batch.log.ref(), batch.columns(), i);
         ASSERT_EQ(batch.word[i], 0u);
         deleted++;

@@ -16,7 +16,10 @@
 // State
 //   kSlotLive       searches see it, updates may replace it.
 //   kSlotTentative  an insert that has not yet made sure that it is the only one of its key:
-//                   searches pass over it, another insert of the same key may clear it.
+//                   searches pass over it, another insert of the same key may clear it. In the
+//                   place of the recency stands its rank (task/insert.h). Or the
+//                   trace of a delete, whose object no key equals (task/query_job.h): nobody but
+//                   the delete's batch clears that one.
 //   kSlotMoving     one of two copies while the entry changes place, or while its object is being
 //                   copied: searches see it, updates wait until it is live again.
 #pragma once

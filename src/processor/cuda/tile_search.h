@@ -97,13 +97,12 @@ WEFT_LANE_FN Probe ReadLines(const Warp& warp, u64 asked, const u64 (&lines)[kTi
 // Whether any of kTasks has something to do for a query of which `result` says how far it came:
 // task::NeedsStage and NeedsSearch.
 template <u32 kTasks>
-WEFT_LANE_FN bool HasTask(const TableJob& job, u32 wanted, u32 result) {
+WEFT_LANE_FN bool HasTask(u32 wanted, u32 result) {
   constexpr bool kReads = (kTasks & kRunRead) != 0;
   const bool reads = wanted == kWantsRead;
   if (kTasks == kRunRead) return reads && result == kResultFound;
   if (result != kResultNone && !(kReads && result == kResultFound)) return false;
-  if ((kTasks & kRunSearch) == 0) return reads;
-  return job.again == 0 || wanted < kWantsStore;
+  return (kTasks & kRunSearch) != 0 || reads;
 }
 
 // The query of a lane; its hash, where there is no Search, only once it is looked for. Lanes past
@@ -115,7 +114,7 @@ WEFT_LANE_FN Query BeginQuery(const TableJob& job, u32 i) {
   if (i >= job.count) return query;
   const u32 wanted = job.wanted != nullptr ? job.wanted[i] : job.wanted_all;
   if (job.result != nullptr) query.result = job.result[i];
-  query.wanted = HasTask<kTasks>(job, wanted, query.result) ? wanted : kWantsNothing;
+  query.wanted = HasTask<kTasks>(wanted, query.result) ? wanted : kWantsNothing;
   if constexpr ((kTasks & kRunSearch) != 0) query.hash = Warp::LoadOnce(job.hash + i);
   return query;
 }

@@ -8,6 +8,7 @@
 #include <thread>
 
 #include "base/hash.h"
+#include "processor/announce.h"
 #include "processor/cpu_processor.h"
 #include "processor/opencl/api.h"
 #include "processor/opencl/test_device.h"
@@ -176,7 +177,7 @@ TEST_F(OpenClJobsTest, RunsAgainWhatFailedHalfDone) {
       EXPECT_EQ(status.code(), Code::kDeviceLost);
       EXPECT_NE(status.message().find("CL_OUT_OF_RESOURCES (-5)"), std::string_view::npos);
       for (uint32_t i = job->query.end; i < 2000; i += 3)
-        if (job->query.result[i] == kResultNone) AnnounceChange(job->query, i);
+        if (job->query.result[i] == kResultNone) AnnounceChange(job->query, i, i % 2 == 0);
     }
     while (trial->IsLeft()) {
       trial->MakeJob(true);
