@@ -9,12 +9,25 @@ namespace weft::cache {
 Session::~Session() {
   WEFT_CHECK(!inside_);
   store_->Forget(this);
-  epochs_->Release(slot_);
+  store_->change_epochs().Release(slots_.changing);
+  store_->epochs().Release(slots_.reading);
 }
 
 void Session::Begin() {
+  BeginReading();
+  BeginChanging();
+}
+
+void Session::BeginChanging() {
+  WEFT_DCHECK(inside_);
+  if (changing_) return;
+  store_->change_epochs().Enter(slots_.changing);
+  changing_ = true;
+}
+
+void Session::BeginReading() {
   WEFT_DCHECK(!inside_);
-  epochs_->Enter(slot_);
+  store_->epochs().Enter(slots_.reading);
   inside_ = true;
   now_s_ = base::NowSeconds();
   store_->FlushIfDue(now_s_);
@@ -34,8 +47,10 @@ void Session::End() {
     store_->CountItems(items_delta_);
     items_delta_ = 0;
   }
+  if (changing_) store_->change_epochs().Exit(slots_.changing);
+  changing_ = false;
   inside_ = false;
-  epochs_->Exit(slot_);
+  store_->epochs().Exit(slots_.reading);
 }
 
 }  // namespace weft::cache

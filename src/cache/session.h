@@ -3,6 +3,11 @@
 // Begin() enters the epoch and takes the views that stay the same until End(): the clock, the
 // index, the log. Everything the store returns by pointer is valid between the two.
 //
+// A session that may change the index is in a second epoch besides, so that who follows the changes
+// (processor/mirror.h) waits for those alone who are at it, and not for a batch that waits for a
+// device meanwhile. Begin enters both; BeginReading the first, and BeginChanging, later, the
+// second.
+//
 // Threads   one at a time. Its counters may be read by any.
 #pragma once
 
@@ -41,16 +46,26 @@ struct SessionCounters {
 
 class Session {
  public:
-  // REQUIRES: the store outlives it. `slot` was claimed for it.
-  Session(Store* store, Epochs* epochs, Epochs::Slot* slot, uint32_t lane)
-      : store_(store), epochs_(epochs), slot_(slot), lane_(lane) {}
+  // A place in each of the two.
+  struct Slots {
+    Epochs::Slot* reading = nullptr;
+    Epochs::Slot* changing = nullptr;
+  };
+
+  // REQUIRES: the store outlives it. `slots` were claimed for it.
+  Session(Store* store, const Slots& slots, uint32_t lane)
+      : store_(store), slots_(slots), lane_(lane) {}
   ~Session();
   Session(const Session&) = delete;
   Session& operator=(const Session&) = delete;
 
-  // Enters the epoch; REQUIRES: outside. End leaves it.
+  // Enters the epochs; REQUIRES: outside. End leaves them.
   void Begin();
   void End();
+  // For a batch that will only read until BeginChanging. REQUIRES: outside
+  void BeginReading();
+  // REQUIRES: inside. Nothing happens where it has begun already.
+  void BeginChanging();
   // Takes the views anew within the epoch, after this session itself changed them (flush).
   void Refresh();
   // The log's view alone: positions in the index that the batch has noted stay good.
@@ -74,12 +89,12 @@ class Session {
 
  private:
   Store* const store_;
-  Epochs* const epochs_;
-  Epochs::Slot* const slot_;
+  const Slots slots_;
   const uint32_t lane_;
 
   // Owned by the thread.
   bool inside_ = false;
+  bool changing_ = false;
   uint32_t now_s_ = 0;
   uint32_t dice_ = 0;
   int64_t items_delta_ = 0;

@@ -85,9 +85,15 @@ Status Store::Init(PageSource* source) {
 }
 
 std::unique_ptr<Session> Store::NewSession() {
-  Epochs::Slot* slot = epochs_.Claim();
-  if (slot == nullptr) return nullptr;
-  auto session = std::make_unique<Session>(this, &epochs_, slot, next_lane_.fetch_add(1));
+  Session::Slots slots;
+  slots.reading = epochs_.Claim();
+  if (slots.reading == nullptr) return nullptr;
+  slots.changing = change_epochs_.Claim();
+  if (slots.changing == nullptr) {
+    epochs_.Release(slots.reading);
+    return nullptr;
+  }
+  auto session = std::make_unique<Session>(this, slots, next_lane_.fetch_add(1));
   base::MutexLock lock(&sessions_mutex_);
   sessions_.push_back(session.get());
   return session;

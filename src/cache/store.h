@@ -101,6 +101,8 @@ class Store {
   ObjectLog& log() { return *log_; }
   Index& index() { return *index_; }
   Epochs& epochs() { return epochs_; }
+  // Of those who may be changing the index (cache/session.h).
+  Epochs& change_epochs() { return change_epochs_; }
   uint64_t ItemCount() const;
   void CountItems(int64_t delta) { items_.fetch_add(delta, std::memory_order_relaxed); }
   void Forget(Session* session) WEFT_EXCLUDES(sessions_mutex_);
@@ -148,6 +150,7 @@ class Store {
 
   // Provides its own synchronisation.
   Epochs epochs_;
+  Epochs change_epochs_;
   std::unique_ptr<Index> index_;
   std::unique_ptr<ObjectLog> log_;
   std::atomic<uint64_t> memory_limit_{0};

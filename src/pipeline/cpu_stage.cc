@@ -49,6 +49,7 @@ void CpuStage::Run(Batch& batch, cache::Session& session, Sink& sink) {
 void CpuStage::RunLast(Batch& batch, cache::Session& session, Sink& sink) {
   writes_ = 0;
   if (session.inside()) {
+    session.BeginChanging();
     SettleChanges(batch, session);
     left_ = false;
   } else {
@@ -59,6 +60,7 @@ void CpuStage::RunLast(Batch& batch, cache::Session& session, Sink& sink) {
 }
 
 void CpuStage::Leave(Batch& batch, cache::Session& session) {
+  session.BeginChanging();
   SettleChanges(batch, session);
   ForgetLocations(batch, 0, session);
   session.End();

@@ -73,7 +73,11 @@ BatchRun* PlanRunner::Free() {
 void PlanRunner::Begin(BatchRun* run) {
   WEFT_DCHECK(run->at_ == BatchRun::At::kFree);
   Batch& batch = run->batch();
-  run->session_->Begin();
+  if (route_.Has(kRunInsert | kRunDelete)) {
+    run->session_->Begin();
+  } else {
+    run->session_->BeginReading();  // the last stage changes the index, if any does
+  }
   batch.ClearResults();
   under_way_++;
   run->step_ = 0;

@@ -8,8 +8,10 @@
 namespace weft::processor {
 namespace {
 
-constexpr uint64_t kFirstCopyPieces = 32768;  // of one Advance: 8 MiB
-constexpr size_t kPiecesTogether = 4096;
+constexpr uint64_t kFirstCopyPieces = 131072;  // of one Advance: 8 MiB
+constexpr size_t kPiecesTogether = 16384;
+// Pieces lie anywhere in the index: each is asked for so many before it is copied.
+constexpr size_t kPrefetchPieces = 16;
 
 }  // namespace
 
@@ -63,10 +65,12 @@ Status Mirror::CopyIndex() {
   const size_t before = taken_.size();
   TakeMarked();
   size_t passed = 0;
-  for (size_t i = 0; i < before && store_->epochs().Passed(taken_[i].stamp); i++) passed++;
+  for (size_t i = 0; i < before && store_->change_epochs().Passed(taken_[i].stamp); i++) passed++;
   for (const Taken& taken : taken_) {
-    for (const uint64_t number : taken.numbers) {
-      Add(number);
+    for (size_t i = 0; i < taken.numbers.size(); i++) {
+      if (i + kPrefetchPieces < taken.numbers.size())
+        task::Prefetch(&source_.older.buckets[taken.numbers[i + kPrefetchPieces] * kMarkBuckets]);
+      Add(taken.numbers[i]);
       if (pieces_.size() < kPiecesTogether) continue;
       if (Status status = Send(); !status.ok()) return status;
     }
@@ -87,7 +91,7 @@ void Mirror::TakeMarked() {
   TakeMarks(source_, &taken.numbers);
   if (taken.numbers.empty()) return;
   // After the marks are taken: whoever set one, or saw one set, is in an epoch up to this.
-  taken.stamp = store_->epochs().Retire();
+  taken.stamp = store_->change_epochs().Retire();
   taken_.push_back(std::move(taken));
 }
 
@@ -130,7 +134,7 @@ void Mirror::Replace(task::QueryJob* job) {
   job->log.base = log.base;
   job->log.version_bases = log.version_bases;
   job->log.resident = log.resident;
-  job->log.uses = log.uses;
+  job->log.uses = log_.everything_fits() ? nullptr : log.uses;
   job->log.use_tick = log_.use_tick();
   log_.CountQueries(job->end - job->begin);
   job->mirrored = 1;

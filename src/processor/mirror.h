@@ -5,10 +5,10 @@
 // nothing, and a key that the mirror lacks, for whatever reason, is looked up by the host.
 //
 // Index     whoever changes a bucket marks it first (MarkBucket in task/index.h). Advance takes the
-//           marks and copies what was marked, 256 bytes each. A mark says that a change is coming,
-//           not that it was made, so what was taken is copied again, each time, until every batch
-//           that was at work when the mark was taken has ended (cache/epoch.h). So after Advance
-//           the mirror has every change that anybody had seen before it began.
+//           marks and copies what was marked, a line each. A mark says that a change is coming,
+//           not that it was made, so what was taken is copied again, each time, until everybody
+//           has ended who was changing the index when the mark was taken (cache/session.h). So
+//           after Advance the mirror has every change that anybody had seen before it began.
 // Log       segments are copied as they fill: the bytes that were reserved before some Advance,
 //           once every batch of that time has ended, for then they are written. `resident` says
 //           how far each segment is there; what lies behind, newly written objects mostly, the
@@ -20,7 +20,7 @@
 //           What is sent away is set to nothing resident first. mirror_places.h.
 // Growth    while the index grows there is no mirror: Advance says false and the host does all. The
 //           new table is copied afresh, a piece each Advance.
-// Cost      Advance reads a bit for 128 KiB of index (take_marks.h); then what was changed.
+// Cost      Advance reads a bit for 32 KiB of index (take_marks.h); then what was changed.
 //
 // Threads   one call at a time. Source: ours; Mega-KV and MemcachedGPU have the index
 //           on the device alone (prior-systems.md, sections 1 and 2).

@@ -50,7 +50,7 @@ Status MirrorLog::Follow(const task::LogRef& log) {
            (!state.growing && segments_[state.segment].copied_units == state.fill_units);
   });
   begun_ = true;
-  if (queries_ < kUsesPerSegment * (segments_in_use_ + 1)) return Status::Ok();
+  if (everything_fits() || queries_ < kUsesPerSegment * (segments_in_use_ + 1)) return Status::Ok();
   queries_ = 0;
   return EndRound();
 }

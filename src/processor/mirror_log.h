@@ -43,6 +43,8 @@ class MirrorLog {
   // So many queries are asked with `use_tick`.
   void CountQueries(uint32_t queries) { queries_ += queries; }
   uint32_t use_tick() const { return use_tick_; }
+  // Then nobody needs to know what is used.
+  bool everything_fits() const { return places_.limit() >= segments_.size(); }
 
   uint64_t copied_bytes() const { return copied_bytes_; }
   const MirrorPlaces& places() const { return places_; }

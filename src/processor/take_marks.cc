@@ -17,13 +17,18 @@ uint32_t Take(uint32_t* word) {
 void TakeMarks(const task::IndexRef& index, std::vector<uint64_t>* numbers) {
   uint32_t* const summary = task::MarkSummary(index);
   const uint64_t lines = task::MarkLines(index.older.bucket_count);
+  // The lines first, each asked for, and then what is in them.
+  std::vector<uint64_t> marked;
   for (uint64_t s = 0; s * 32 < lines; s++) {
-    for (uint32_t bits = Take(&summary[s]); bits != 0; bits &= bits - 1) {
-      const uint64_t first = (s * 32 + task::LowestBit64(bits)) * kMarkLineWords;
-      for (uint64_t i = first; i < first + kMarkLineWords; i++) {
-        for (uint32_t marks = Take(&index.marks[i]); marks != 0; marks &= marks - 1)
-          numbers->push_back(i * 32 + task::LowestBit64(marks));
-      }
+    for (uint32_t bits = Take(&summary[s]); bits != 0; bits &= bits - 1)
+      marked.push_back((s * 32 + task::LowestBit64(bits)) * kMarkLineWords);
+  }
+  constexpr size_t kAhead = 16;
+  for (size_t n = 0; n < marked.size(); n++) {
+    if (n + kAhead < marked.size()) task::Prefetch(&index.marks[marked[n + kAhead]]);
+    for (uint64_t i = marked[n]; i < marked[n] + kMarkLineWords; i++) {
+      for (uint32_t marks = Take(&index.marks[i]); marks != 0; marks &= marks - 1)
+        numbers->push_back(i * 32 + task::LowestBit64(marks));
     }
   }
 }

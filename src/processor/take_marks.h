@@ -12,7 +12,7 @@
 //           MarkBucket that has not returned; whoever else sees that mark sets the bit itself. Had
 //           the marks been taken first, a mark could come between that and the clearing, and be
 //           lost to everybody.
-// Cost      reads a bit for 128 KiB of index, and 64 bytes for each of these that has a mark.
+// Cost      reads a bit for 32 KiB of index, and 64 bytes for each of these that has a mark.
 //
 // Threads   one call at a time for a table, beside any number of MarkBucket.
 #pragma once

@@ -23,7 +23,7 @@ WEFT_TASK_BEGIN
 
 #define kMoveStripes 1024
 
-#define kMarkBuckets 4u     // in a row that share a mark: 256 bytes, a good size of copy
+#define kMarkBuckets 1u     // in a row that share a mark: a line is what a change dirties
 #define kMarkLineWords 16u  // of marks, in a row, that share a bit of the summary: a line
 #define kMarkLineBuckets (kMarkBuckets * 32u * kMarkLineWords)
 
