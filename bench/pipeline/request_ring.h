@@ -11,6 +11,7 @@
 // Threads   Fill and reading: one at a time.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <cstring>
 #include <string_view>
@@ -18,6 +19,7 @@
 
 #include "bench/harness/workload.h"
 #include "bench/pipeline/objects.h"
+#include "task/batch_tasks.h"
 #include "weft/cache.h"
 
 namespace weft::bench {
@@ -59,6 +61,11 @@ class RequestRing {
     std::memcpy(&request.head, at, sizeof(RequestHead));
     request.key = {at + sizeof(RequestHead), request.head.key_bytes};
     return request;
+  }
+  // Asks for the lines of `count` requests from the `i`-th on, as far as there are any.
+  void Prefetch(size_t i, size_t count) const {
+    const size_t end = std::min(requests_, i + count) * stride_;
+    for (size_t at = i * stride_; at < end; at += kLineBytes) task::Prefetch(bytes_.data() + at);
   }
 
  private:

@@ -75,8 +75,12 @@ class Worker : private pipeline::Sink {
   uint64_t AddStages(uint32_t number, uint64_t last_stage);
   void CountDevices(int64_t sign);
   void Check(const Flight& flight);
+  // What the replies of a batch were.
+  struct Tally {
+    uint64_t sets = 0, refused = 0, misses = 0, verified_whole = 0;
+  };
   bool CheckOne(const RequestView& request, const ResponseHead& head, const char* value,
-                bool whole);
+                bool whole, Tally* tally);
   void Write(pipeline::Batch& batch, uint32_t begin, uint32_t end,
              cache::Session& session) override;
   void RunOther(pipeline::Batch& batch, uint32_t i, cache::Session& session) override;

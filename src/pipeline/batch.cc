@@ -75,8 +75,7 @@ Batch::Batch(const Plan& plan, const BatchOptions& options, cache::Pages pages)
       kind_(queries_max_),
       state_(queries_max_),
       miss_(queries_max_),
-      source_(queries_max_),
-      tag_(queries_max_),
+      owners_(queries_max_),
       command_at_(queries_max_) {
   Carve(options, pages_.data(),
         ColumnPointers{&hash_, &word_, &position_, &placed_, &key_at_, &value_at_, &claims_,
@@ -93,9 +92,18 @@ Result<std::unique_ptr<Batch>> Batch::Create(const Plan& plan, const BatchOption
 }
 
 void Batch::Clear() {
+  std::fill_n(kind_.data(), size_, QueryKind::kRead);
+  std::fill_n(state_.data(), size_, QueryState::kWaiting);
+  std::fill_n(miss_.data(), size_, cache::Miss::kAbsent);
+  std::fill_n(result_, size_, uint8_t{kResultNone});
+  std::fill_n(word_, size_, uint64_t{0});
+  // A stage that stops may leave a word without its position: then it is still one of the index.
+  std::fill_n(position_, size_, uint64_t{0});
+  if (has_commands()) std::fill_n(placed_, size_, uint64_t{0});
   size_ = 0;
   keys_end_ = 0;
   has_barrier_ = false;
+  has_other_ = false;
   searched_ = false;
   notes_due_ = false;
   kept_until_.clear();
@@ -110,35 +118,10 @@ uint32_t Batch::AddSource(int64_t room) {
   return static_cast<uint32_t>(room_.size() - 1);
 }
 
-void Batch::Add(QueryKind kind, uint32_t source, uint32_t tag, std::string_view key,
-                uint64_t hash) {
-  WEFT_DCHECK(!full() && key.size() <= kKeyBytesMax);
-  const uint32_t i = size_++;
-  kind_[i] = kind;
-  state_[i] = QueryState::kWaiting;
-  miss_[i] = cache::Miss::kAbsent;
-  source_[i] = source;
-  tag_[i] = tag;
-  hash_[i] = hash;
-  word_[i] = 0;
-  placed_[i] = 0;
-  result_[i] = kResultNone;
-  key_at_[i] = keys_end_;
-  key_bytes_[i] = static_cast<uint8_t>(key.size());
-  if (!key.empty()) std::memcpy(&keys_[keys_end_], key.data(), key.size());
-  const auto key_bytes = static_cast<uint32_t>(key.size());
-  if (i == 0) key_bytes_all_ = key_bytes % 8 == 0 ? key_bytes : 0;
-  if (key_bytes != key_bytes_all_) key_bytes_all_ = 0;
-  keys_end_ += key_bytes;
-}
-
-void Batch::AddRead(uint32_t source, uint32_t tag, std::string_view key, uint64_t hash) {
-  Add(QueryKind::kRead, source, tag, key, hash);
-}
-
 void Batch::AddCommand(uint32_t source, uint32_t tag, const cache::Command& command) {
-  Add(QueryKind::kCommand, source, tag, command.key, command.hash);
-  const uint32_t i = size_ - 1;
+  const uint32_t i = size_;
+  AddRead(source, tag, command.key, command.hash);
+  kind_[i] = QueryKind::kCommand;
   command_at_[i] = static_cast<uint32_t>(commands_.size());
   commands_.push_back(command);
   // The copy in the batch outlives scratch space that the parser decoded a key into.
@@ -156,26 +139,29 @@ cache::Reply& Batch::TurnIntoCommand(uint32_t i) {
   return replies_.emplace_back();
 }
 
-void Batch::ClearResults() {
-  std::fill_n(wanted_, size_, uint8_t{kWantsNothing});
-  std::fill_n(result_, size_, uint8_t{kResultNone});
-  // A stage that stops may leave a word without its position: then it is still one of the index.
-  std::fill_n(position_, size_, uint64_t{0});
+void Batch::ClearGathered() {
   ClearClaims();
   *values_used_ = 0;
 }
 
 void Batch::ClearClaims() { std::fill_n(claims_, size_ / kSetQueries + 1, 0u); }
 
-Batch::Gathered Batch::gathered(uint32_t i) const {
-  const uint8_t* at = values_ + uint64_t{value_at_[i] & ~kValueNoteBit} * 8;
-  Gathered gathered{};
-  gathered.wants_note = (value_at_[i] & kValueNoteBit) != 0;
-  uint32_t bytes = 0;
-  std::memcpy(&gathered.client_flags, at, 4);
-  std::memcpy(&bytes, at + 4, 4);
-  gathered.value = {reinterpret_cast<const char*>(at) + kGatherHeaderBytes, bytes};
-  return gathered;
+uint32_t Batch::GatheredEnd(uint32_t begin, uint32_t limit) const {
+  constexpr uint64_t kAllRead = 0x0101010101010101u * kResultRead;
+  uint32_t end = begin;
+  for (uint64_t eight; limit - end >= 8; end += 8) {
+    std::memcpy(&eight, result_ + end, 8);
+    if (eight != kAllRead) break;
+  }
+  while (end < limit && result_[end] == kResultRead) end++;
+  return end;
+}
+
+// As QueryJob has it.
+uint32_t Batch::KeyBytesOfAll() const {
+  if (size_ == 0 || key_bytes_[0] % 8 != 0) return 0;
+  // Each as long as the next.
+  return std::memcmp(key_bytes_, key_bytes_ + 1, size_ - 1) == 0 ? key_bytes_[0] : 0;
 }
 
 task::QueryJob Batch::AsJob() {
@@ -190,12 +176,14 @@ task::QueryJob Batch::AsJob() {
   job.set_claims = claims_;
   job.values_capacity = values_capacity_;
   job.end = size_;
-  job.key_bytes_all = key_bytes_all_;
+  job.key_bytes_all = KeyBytesOfAll();
   return job;
 }
 
 void Batch::AddOther(uint32_t source, uint32_t tag, bool barrier) {
-  Add(QueryKind::kOther, source, tag, {}, 0);
+  AddRead(source, tag, {}, 0);
+  kind_[size_ - 1] = QueryKind::kOther;
+  has_other_ = true;
   has_barrier_ |= barrier;
 }
 

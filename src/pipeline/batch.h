@@ -10,15 +10,20 @@
 //           until the batch is done. What the results point at is valid within the epoch of
 //           CpuStage::Run, which calls Sink::Write for it.
 // Threads   one at a time, but that a processor works on the columns of task/query_job.h.
+// Cost      between batches every entry says what a plain read begins with, so that adding one
+//           writes its key and its owner alone; Clear puts that back where a batch has been.
 // Memory    columns and keys are allocated once, for BatchOptions::queries_max queries; what a
 //           processor sees, from BatchOptions::pages; commands as they come.
 #pragma once
 
 #include <cstdint>
+#include <cstring>
 #include <memory>
 #include <string_view>
 #include <vector>
 
+#include "base/check.h"
+#include "base/copy_short.h"
 #include "cache/command.h"
 #include "cache/pages.h"
 #include "pipeline/plan.h"
@@ -65,15 +70,25 @@ class Batch {
   uint32_t AddSource(int64_t room);
 
   // `tag` is the owner's. REQUIRES: !full(), 1 to kKeyBytesMax key bytes
-  void AddRead(uint32_t source, uint32_t tag, std::string_view key, uint64_t hash);
+  void AddRead(uint32_t source, uint32_t tag, std::string_view key, uint64_t hash) {
+    WEFT_DCHECK(!full() && key.size() <= kKeyBytesMax);
+    const uint32_t i = size_++;
+    const uint32_t at = keys_end_;
+    keys_end_ = at + static_cast<uint32_t>(key.size());
+    owners_[i] = {source, tag};
+    hash_[i] = hash;
+    key_at_[i] = at;
+    key_bytes_[i] = static_cast<uint8_t>(key.size());
+    base::CopyShort(reinterpret_cast<char*>(keys_) + at, key.data(), key.size());
+  }
   void AddCommand(uint32_t source, uint32_t tag, const cache::Command& command);
   // `barrier`: it changes the store or tells of it, so that nothing may overtake it either way.
   void AddOther(uint32_t source, uint32_t tag, bool barrier = true);
 
   QueryKind kind(uint32_t i) const { return kind_[i]; }
   QueryState state(uint32_t i) const { return state_[i]; }
-  uint32_t source(uint32_t i) const { return source_[i]; }
-  uint32_t tag(uint32_t i) const { return tag_[i]; }
+  uint32_t source(uint32_t i) const { return owners_[i].source; }
+  uint32_t tag(uint32_t i) const { return owners_[i].tag; }
   std::string_view key(uint32_t i) const {
     return {reinterpret_cast<const char*>(keys_) + key_at_[i], key_bytes_[i]};
   }
@@ -92,7 +107,19 @@ class Batch {
     std::string_view value;
     bool wants_note;  // kValueNoteBit
   };
-  Gathered gathered(uint32_t i) const;
+  Gathered gathered(uint32_t i) const {
+    const uint8_t* const at = GatheredAt(i);
+    uint32_t client_flags, bytes;
+    std::memcpy(&client_flags, at, 4);
+    std::memcpy(&bytes, at + 4, 4);
+    return {client_flags,
+            {reinterpret_cast<const char*>(at) + kGatherHeaderBytes, bytes},
+            (value_at_[i] & kValueNoteBit) != 0};
+  }
+  // Asks for the first line of it, if there is one.
+  void PrefetchGathered(uint32_t i) const { task::Prefetch(GatheredAt(i)); }
+  // One behind the last of the queries from `begin` on that are all kResultRead, up to `limit`.
+  uint32_t GatheredEnd(uint32_t begin, uint32_t limit) const;
 
   task::Columns columns() { return {hash_, key_at_, key_bytes_, keys_, word_, position_}; }
   // The batch as a stage runs it; index, log and tasks are the caller's to fill in.
@@ -100,6 +127,9 @@ class Batch {
 
   // For stages.
   void SetState(uint32_t i, QueryState state) { state_[i] = state; }
+  void SetDone(uint32_t begin, uint32_t end) {
+    std::memset(&state_[begin], static_cast<int>(QueryState::kDone), end - begin);
+  }
   void SetMiss(uint32_t i, cache::Miss miss) {
     word_[i] = 0;
     miss_[i] = miss;
@@ -114,10 +144,11 @@ class Batch {
   uint32_t sources() const { return static_cast<uint32_t>(room_.size()); }
   // What a stage before the last is to do, and how far it came: task/query_job.h.
   uint8_t& wanted(uint32_t i) { return wanted_[i]; }
+  void WantOfAll(uint8_t wanted) { std::memset(wanted_, wanted, size_); }
   uint8_t result(uint32_t i) const { return result_[i]; }
   void SetResult(uint32_t i, uint8_t result) { result_[i] = result; }
-  // Nothing is wanted, nothing was done, no set is claimed.
-  void ClearResults();
+  // Before the first stage: nothing is gathered, no set is claimed.
+  void ClearGathered();
   void ClearClaims();
   // Whether the last stage is to note the accesses of gathered reads, for who gathered them worked
   // on a mirror.
@@ -125,25 +156,35 @@ class Batch {
   void set_notes_due(bool due) { notes_due_ = due; }
   // True where some query must see all before it done, and nothing behind it.
   bool has_barrier() const { return has_barrier_; }
+  // False: nothing in it changes anything, or needs more than its key.
+  bool has_commands() const { return !commands_.empty(); }
+  bool has_only_reads() const { return commands_.empty() && !has_other_; }
   // Whether IN.search has left candidates in the columns for all queries with a key.
   bool searched() const { return searched_; }
   void set_searched(bool searched) { searched_ = searched; }
   // A stage before the last may change something for query `i`: what its source asked for up to
   // it must be answered, for it can't be asked again.
-  void KeepUpTo(uint32_t i) { kept_until_[source_[i]] = i + 1; }
-  bool MustAnswer(uint32_t i) const { return i < kept_until_[source_[i]]; }
+  void KeepUpTo(uint32_t i) { kept_until_[source(i)] = i + 1; }
+  bool MustAnswer(uint32_t i) const { return i < kept_until_[source(i)]; }
 
  private:
   Batch(const Plan& plan, const BatchOptions& options, cache::Pages pages);
   static uint64_t ColumnBytes(const BatchOptions& options);
-  void Add(QueryKind kind, uint32_t source, uint32_t tag, std::string_view key, uint64_t hash);
+  uint32_t KeyBytesOfAll() const;
+  const uint8_t* GatheredAt(uint32_t i) const {
+    return values_ + uint64_t{value_at_[i] & ~kValueNoteBit} * 8;
+  }
+
+  struct Owner {
+    uint32_t source, tag;
+  };
 
   Plan plan_;
   const uint32_t queries_max_;
   uint32_t size_ = 0;
   uint32_t keys_end_ = 0;
-  uint32_t key_bytes_all_ = 0;  // as QueryJob has it
   bool has_barrier_ = false;
+  bool has_other_ = false;
   bool searched_ = false;
   bool notes_due_ = false;
 
@@ -162,7 +203,8 @@ class Batch {
   std::vector<QueryKind> kind_;
   std::vector<QueryState> state_;
   std::vector<cache::Miss> miss_;
-  std::vector<uint32_t> source_, tag_, command_at_;
+  std::vector<Owner> owners_;
+  std::vector<uint32_t> command_at_;
   std::vector<cache::Command> commands_;
   std::vector<cache::Reply> replies_;
   std::vector<int64_t> room_;         // by source

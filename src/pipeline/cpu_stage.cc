@@ -13,6 +13,10 @@ namespace {
 
 constexpr uint32_t kStarvedTimesMax = 32;  // then the client is told that there is no memory
 constexpr int64_t kReplyBytes = 64;        // of a reply without its value, for the source's room
+// Each note of a gathered read is for a line that else nobody here needs: one in so many tells hot
+// from cold.
+constexpr uint32_t kGatheredPerNote = 8;
+constexpr uint32_t kValuesAhead = 16;  // gathered values that are asked for ahead
 static_assert(CpuStage::kGroupQueries <= DiskTurn::kGroupQueriesMax);
 
 // Adds the time since the last lap to a task.
@@ -34,15 +38,33 @@ Task TaskOf(cache::Verb verb) {
   return verb == cache::Verb::kDelete ? Task::kDelete : Task::kInsert;
 }
 
+// Asks for the buckets of a group, but for queries that the stages before have answered. WEFT_FN:
+// a call of a function that does nothing but prefetch is dropped by g++, as one without effect.
+WEFT_FN void PrefetchUnanswered(const Batch& batch, const task::Columns& columns, uint32_t begin,
+                                const cache::Session& session) {
+  const uint32_t end = std::min(batch.size(), begin + CpuStage::kGroupQueries);
+  for (uint32_t i = begin; i < end; i++) {
+    if (batch.result(i) <= kResultFound)
+      task::PrefetchBuckets(session.index(), columns, i, i + 1);
+  }
+}
+
+// Notes the access of a gathered read where whoever gathered it worked on a mirror.
+void NoteGathered(const Batch& batch, uint32_t i, bool wants_note, cache::Session& session) {
+  uint64_t* const slot = task::SlotAtPosition(session.index(), batch.position(i));
+  const uint64_t word = task::LoadAcquire64(slot);
+  if (!task::SameEntry(word, batch.word(i))) return;  // it may be another one by now
+  task::NoteAccess(slot, word);
+  if (wants_note) task::NoteRead(session.ObjectAt(task::SlotLocation(word)), session.now_s());
+}
+
 }  // namespace
 
 void CpuStage::Run(Batch& batch, cache::Session& session, Sink& sink) {
   writes_ = 0;
   left_ = false;
   session.Begin();
-  if (store_->options().prefetch)
-    task::PrefetchBuckets(session.index(), batch.columns(), 0,
-                          std::min(batch.size(), kGroupQueries));
+  if (store_->options().prefetch) PrefetchUnanswered(batch, batch.columns(), 0, session);
   RunGroups(batch, session, sink);
 }
 
@@ -71,7 +93,8 @@ void CpuStage::SettleChanges(Batch& batch, cache::Session& session) {
   cache::ObjectLog& log = store_->log();
   // A flush in the meantime has emptied what was placed before it.
   if (log.flush_floor() != session.log().flush_floor) session.RefreshLog();
-  for (uint32_t i = 0; i < batch.size(); i++) {
+  const uint32_t end = batch.has_commands() ? batch.size() : 0;
+  for (uint32_t i = 0; i < end; i++) {
     const uint8_t result = batch.result(i);
     const uint64_t placed = batch.placed(i);
     if (placed != 0 && batch.command(i).verb == cache::Verb::kDelete)
@@ -135,10 +158,11 @@ void CpuStage::RunGroups(Batch& batch, cache::Session& session, Sink& sink) {
   store_->Maintain(session, writes_);
 }
 
-// Queries [begin, result) run together: none of kind kOther among them.
+// Queries [begin, result) run together: none of kind kOther among them, and more than kGroupQueries
+// only where all are gathered reads.
 uint32_t CpuStage::GroupEnd(const Batch& batch, uint32_t begin) const {
   const uint32_t limit = std::min(batch.size(), begin + kGroupQueries);
-  uint32_t end = begin;
+  uint32_t end = batch.GatheredEnd(begin, std::min(batch.size(), begin + kGatheredQueries));
   while (end < limit && batch.kind(end) != QueryKind::kOther) end++;
   return end;
 }
@@ -150,15 +174,18 @@ uint32_t CpuStage::RunGroup(Batch& batch, uint32_t begin, uint32_t end, cache::S
   TaskClock clock(times_);
   PlaceObjects(batch, begin, end, session);
   clock.Lap(Task::kMemory, end - begin);
-  if (prefetch)
-    task::PrefetchBuckets(session.index(), columns, end,
-                          std::min(batch.size(), end + kGroupQueries));
+  if (prefetch) PrefetchUnanswered(batch, columns, end, session);
   if (!batch.searched()) {
     SearchGroup(batch, begin, end, session);
     clock.Lap(Task::kSearch, end - begin);
   }
-  uint32_t done = begin;
-  while (done < end && RunQuery(batch, done, session)) done++;
+  uint32_t done = begin, gathered_end = begin;
+  while (done < end) {
+    if (done >= gathered_end) gathered_end = batch.GatheredEnd(done, end);
+    if (done < gathered_end) done = FinishGathered(batch, done, gathered_end, session);
+    if (done == end || !RunQuery(batch, done, session)) break;
+    done++;
+  }
   clock.Lap(Task::kCompare, done - begin);
   return done;
 }
@@ -178,6 +205,7 @@ void CpuStage::SearchGroup(Batch& batch, uint32_t begin, uint32_t end, cache::Se
 }
 
 void CpuStage::PlaceObjects(Batch& batch, uint32_t begin, uint32_t end, cache::Session& session) {
+  if (!batch.has_commands()) return;
   for (uint32_t i = begin; i < end; i++) {
     if (batch.kind(i) != QueryKind::kCommand || batch.placed(i) != 0 ||
         batch.result(i) != kResultNone)
@@ -189,6 +217,7 @@ void CpuStage::PlaceObjects(Batch& batch, uint32_t begin, uint32_t end, cache::S
 
 void CpuStage::PlaceForStages(Batch& batch, uint32_t tasks, bool stores,
                               cache::Session& session) {
+  if (!batch.has_commands()) return;
   const uint32_t access = (tasks & kRunInsert) != 0 ? kAccessUnseen : 0;
   for (uint32_t i = 0; i < batch.size(); i++) {
     if (batch.kind(i) != QueryKind::kCommand) continue;
@@ -212,7 +241,6 @@ bool CpuStage::RunQuery(Batch& batch, uint32_t i, cache::Session& session) {
   switch (batch.result(i)) {
     case kResultNone: task::CompareOne(session.index(), session.log(), batch.columns(), i); break;
     case kResultMissed: batch.SetMiss(i, cache::Miss::kAbsent); break;
-    case kResultRead: return FinishGathered(batch, i, session);
     case kResultStored:
     case kResultDeleted: return FinishChanged(batch, i);
     default: break;  // kResultFound: the entry of the key, at an instant of this batch
@@ -228,22 +256,43 @@ bool CpuStage::RunQuery(Batch& batch, uint32_t i, cache::Session& session) {
   return true;
 }
 
-bool CpuStage::FinishGathered(Batch& batch, uint32_t i, cache::Session& session) {
-  const Batch::Gathered gathered = batch.gathered(i);
-  batch.room(batch.source(i)) -= kReplyBytes + static_cast<int64_t>(gathered.value.size());
-  // Each note waits for a line that else nobody here needs: one in eight tells hot from cold.
-  if (batch.notes_due() && (gathered.wants_note || session.NextDice() % 8 == 0)) {
-    uint64_t* const slot = task::SlotAtPosition(session.index(), batch.position(i));
-    const uint64_t word = task::LoadAcquire64(slot);
-    // The entry may be another one by now, or the epoch another one than when it was found.
-    if (task::SameEntry(word, batch.word(i)) && !left_) {
-      task::NoteAccess(slot, word);
-      if (gathered.wants_note)
-        task::NoteRead(session.ObjectAt(task::SlotLocation(word)), session.now_s());
-    }
+// Queries [begin, end) are gathered reads. Returns the first whose source has no room for it.
+uint32_t CpuStage::FinishGathered(Batch& batch, uint32_t begin, uint32_t end,
+                                  cache::Session& session) {
+  // In another epoch than when an entry was found it may be anything.
+  const bool notes = batch.notes_due() && !left_;
+  const uint32_t first_note = begin + (0u - gathered_) % kGatheredPerNote;
+  if (notes) {
+    for (uint32_t i = first_note; i < end; i += kGatheredPerNote)
+      task::Prefetch(task::SlotAtPosition(session.index(), batch.position(i)));
   }
-  batch.SetState(i, QueryState::kDone);
-  return true;
+  bool any_wants_note = false;
+  uint32_t source = batch.source(begin);
+  int64_t room = batch.room(source);
+  uint32_t done = begin;
+  for (; done < end; done++) {
+    if (batch.source(done) != source) {
+      batch.room(source) = room;
+      source = batch.source(done);
+      room = batch.room(source);
+    }
+    if (room <= 0 && !batch.MustAnswer(done)) break;
+    batch.PrefetchGathered(std::min(done + kValuesAhead, end - 1));
+    const Batch::Gathered gathered = batch.gathered(done);
+    room -= kReplyBytes + static_cast<int64_t>(gathered.value.size());
+    any_wants_note |= gathered.wants_note;
+  }
+  batch.room(source) = room;
+  batch.SetDone(begin, done);
+  gathered_ += done - begin;
+  if (!notes) return done;
+  for (uint32_t i = first_note; i < done; i += kGatheredPerNote)
+    NoteGathered(batch, i, batch.gathered(i).wants_note, session);
+  for (uint32_t i = begin; any_wants_note && i < done; i++) {
+    const bool is_noted = (i - first_note) % kGatheredPerNote == 0;
+    if (!is_noted && batch.gathered(i).wants_note) NoteGathered(batch, i, true, session);
+  }
+  return done;
 }
 
 bool CpuStage::FinishChanged(Batch& batch, uint32_t i) {

@@ -8,6 +8,8 @@
 //
 // As a last stage it takes what the stages before it have done (Batch::result) and does what they
 // left: queries that had to wait for their turn, and whatever a device could not or did not finish.
+// Reads in a row whose values were gathered are finished together, up to kGatheredQueries of them:
+// all that there is to do for each is to count its bytes; the accesses of some are noted.
 //
 // A query that finds no memory ends its group early: what is done is written out, the epoch is
 // left, room is made, and the group goes on from there with a new search.
@@ -41,6 +43,7 @@ class Sink {
 class CpuStage {
  public:
   static constexpr uint32_t kGroupQueries = 32;
+  static constexpr uint32_t kGatheredQueries = 256;
 
   // `disk`: the durable tier below the store, or null; its owner adds the batch's sources to it.
   CpuStage(cache::Store* store, TaskTimes* times, DiskTurn* disk = nullptr)
@@ -70,7 +73,7 @@ class CpuStage {
   void SettleChanges(Batch& batch, cache::Session& session);
   void TakeGrave(Batch& batch, uint32_t i, cache::Session& session);
   void SearchGroup(Batch& batch, uint32_t begin, uint32_t end, cache::Session& session);
-  bool FinishGathered(Batch& batch, uint32_t i, cache::Session& session);
+  uint32_t FinishGathered(Batch& batch, uint32_t begin, uint32_t end, cache::Session& session);
   bool FinishChanged(Batch& batch, uint32_t i);
   uint32_t GroupEnd(const Batch& batch, uint32_t begin) const;
   uint32_t RunGroup(Batch& batch, uint32_t begin, uint32_t end, cache::Session& session);
@@ -91,6 +94,7 @@ class CpuStage {
   uint32_t writes_ = 0;  // objects that were appended, about
   uint32_t starving_ = UINT32_MAX;  // query that found no room last
   uint32_t starved_times_ = 0;
+  uint32_t gathered_ = 0;  // reads, of all batches: some of them are noted
 };
 
 }  // namespace weft::pipeline

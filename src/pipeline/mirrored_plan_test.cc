@@ -23,6 +23,102 @@ TEST(MirroredPlan, SegmentsThatAreFilledAnewNeverShowAnOldValue) {
 }
 TEST(MirroredPlan, AKeyInItsOldPlaceIsNotItsOldVersion) { PlayKeysInOldPlaces(Make, 4); }
 
+// Keeps what became of each query.
+struct Keeping : Sink {
+  void Write(Batch& batch, uint32_t begin, uint32_t end, cache::Session& session) override {
+    for (uint32_t i = begin; i < end; i++) {
+      EXPECT_EQ(i, results.size()) << "every query is written once and in its order";
+      gathered += batch.result(i) == kResultRead;
+      Result& result = results.emplace_back();
+      result.state = batch.state(i);
+      if (result.state != QueryState::kDone) continue;
+      result.value = std::string(ReplyOf(batch, i, session).value);
+    }
+  }
+  void RunOther(Batch&, uint32_t, cache::Session&) override {}
+
+  std::vector<Result> results;
+  uint32_t gathered = 0;
+};
+
+// Batches of reads of so many keys with values of 100 bytes, on the mirror.
+class GatheredReads : public testing::Test {
+ protected:
+  static constexpr uint32_t kKeys = 601;
+  static constexpr int64_t kReplyRoom = 64 + 100;
+
+  void SetUp() override {
+    for (uint32_t i = 0; i < kKeys; i++) client_.Set(KeyOf(i), ValueOf(i));
+    ASSERT_TRUE(devices_.guard().Attach(store_.get()).ok());
+    ASSERT_TRUE(devices_.guard().CatchUp().ok());
+    auto runner =
+        PlanRunner::Create(store_.get(), &times_, PlanOf(kReadsOnDevice), devices_.list(), {});
+    ASSERT_TRUE(runner.has_value());
+    runner_ = std::move(*runner);
+  }
+  void TearDown() override {
+    runner_.reset();
+    devices_.guard().Detach();
+  }
+
+  static std::string KeyOf(uint32_t i) { return "key " + std::to_string(i); }
+  static std::string ValueOf(uint32_t i) {
+    return std::string(100, static_cast<char>('a' + i % 26));
+  }
+
+  // Key i is read by source i modulo their number; each has so much room.
+  Keeping Read(const std::vector<int64_t>& rooms) {
+    BatchRun* const run = runner_->Free();
+    Batch& batch = run->batch();
+    batch.Clear();
+    for (const int64_t room : rooms) batch.AddSource(room);
+    for (uint32_t i = 0; i < kKeys; i++)
+      batch.AddRead(i % static_cast<uint32_t>(rooms.size()), 0, KeyOf(i), store_->HashOf(KeyOf(i)));
+    runner_->Begin(run);
+    runner_->Wait();
+    EXPECT_EQ(runner_->Ready(), run);
+    Keeping keeping;
+    runner_->Finish(run, keeping);
+    EXPECT_EQ(keeping.gathered, kKeys);
+    return keeping;
+  }
+  uint64_t RecencyOf(uint32_t i) {
+    const std::string key = KeyOf(i);
+    client_.session().Begin();
+    const task::Found found = task::Find(
+        client_.session().index(), client_.session().log(), store_->HashOf(key),
+        reinterpret_cast<const uint8_t*>(key.data()), static_cast<uint32_t>(key.size()));
+    client_.session().End();
+    return task::SlotRecency(found.word);
+  }
+
+  const std::unique_ptr<cache::Store> store_ = OpenStore(WeakHash(64));
+  Client client_{store_.get()};
+  Devices devices_{Make(UINT32_MAX)};
+  TaskTimes times_;
+  std::unique_ptr<PlanRunner> runner_;
+};
+
+TEST_F(GatheredReads, EndWhereTheirSourceHasNoRoom) {
+  // Room for 50, for 2 and a begun third, for all, for none.
+  const int64_t counts[] = {50, 3, kKeys, 0};
+  const Keeping keeping = Read({50 * kReplyRoom, 2 * kReplyRoom + 1, kMuchRoom, 0});
+  for (uint32_t i = 0; i < kKeys; i++) {
+    const bool answered = i / 4 < counts[i % 4];
+    const Result& result = keeping.results.at(i);
+    EXPECT_EQ(result.state, answered ? QueryState::kDone : QueryState::kSkipped) << i;
+    EXPECT_EQ(result.value, answered ? ValueOf(i) : "") << i;
+  }
+}
+
+TEST_F(GatheredReads, AreNotedTheFirstTimeAndThenNowAndAgain) {
+  Read({kMuchRoom});
+  for (uint32_t i = 0; i < kKeys; i++) ASSERT_EQ(RecencyOf(i), 1u) << i;
+  // The batch's size is no multiple of how many share a note: by and by each is noted, once.
+  for (uint32_t round = 0; round < 8; round++) Read({kMuchRoom, kMuchRoom});
+  for (uint32_t i = 0; i < kKeys; i++) EXPECT_EQ(RecencyOf(i), 2u) << i;
+}
+
 TEST(MirroredPlan, ADeviceCantChangeItsMirror) {
   Devices devices(Make(UINT32_MAX));
   const auto store = OpenStore(WeakHash(64));

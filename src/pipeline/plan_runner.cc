@@ -78,7 +78,7 @@ void PlanRunner::Begin(BatchRun* run) {
   } else {
     run->session_->BeginReading();  // the last stage changes the index, if any does
   }
-  batch.ClearResults();
+  batch.ClearGathered();
   under_way_++;
   run->step_ = 0;
   std::fill(run->stage_ticks_.begin(), run->stage_ticks_.end(), uint64_t{0});

@@ -68,6 +68,7 @@ uint8_t WantMarker::WantOf(Batch* batch, uint32_t i, const cache::Session& sessi
 }
 
 void WantMarker::Mark(Batch* batch, const cache::Session& session, uint32_t tasks) {
+  if (batch->has_only_reads()) return batch->WantOfAll(kWantsRead);
   reads_before_.assign(batch->sources(), 0);
   if (batch->has_barrier()) {
     for (uint32_t i = 0; i < batch->size(); i++)

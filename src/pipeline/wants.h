@@ -7,7 +7,8 @@
 // share a byte wait for each other.
 //
 // Threads   one at a time.
-// Cost      two passes over the batch, and the table of bytes, which fits a second-level cache.
+// Cost      two passes over the batch, and the table of bytes, which fits a second-level cache; a
+//           batch of plain reads alone, where nobody waits, none.
 // Source    the order within a batch: prior-systems.md, trap 7.
 #pragma once
 

@@ -17,7 +17,7 @@
 
 #include "base/check.h"
 #include "base/coding.h"
-#include "table/copy_short.h"
+#include "base/copy_short.h"
 #include "table/output_buffer.h"
 #include "table/shared_prefix.h"
 
@@ -84,9 +84,9 @@ inline void BlockBuilder::Add(std::string_view key, std::string_view value) {
   to = base::EncodeVarint32(to, static_cast<uint32_t>(shared));
   to = base::EncodeVarint32(to, static_cast<uint32_t>(rest));
   to = base::EncodeVarint32(to, static_cast<uint32_t>(value.size()));
-  CopyShort(to, key.data() + shared, rest);
+  base::CopyShort(to, key.data() + shared, rest);
   to += rest;
-  CopyShort(to, value.data(), value.size());
+  base::CopyShort(to, value.data(), value.size());
   out_->CommitTo(to + value.size());
 
   last_key_.CutTo(shared);

@@ -13,7 +13,7 @@
 #include <string_view>
 
 #include "base/check.h"
-#include "table/copy_short.h"
+#include "base/copy_short.h"
 
 namespace weft::table {
 
@@ -44,7 +44,7 @@ class OutputBuffer {
   }
   void Append(std::string_view bytes) {
     char* const to = Reserve(bytes.size());
-    CopyShort(to, bytes.data(), bytes.size());
+    base::CopyShort(to, bytes.data(), bytes.size());
     CommitTo(to + bytes.size());
   }
 

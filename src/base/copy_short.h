@@ -1,20 +1,26 @@
-// table/copy_short.h: copies few bytes without the call that memcpy is when their number is not
+// base/copy_short.h: copies few bytes without the call that memcpy is when their number is not
 // known.
 //
 // Threads   pure.
-// Cost      two loads and two stores, which may overlap, up to 16 bytes.
+// Cost      up to 16 bytes two loads and two stores, which may overlap; up to 64 four, of 16 bytes.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
 
-namespace weft::table {
+namespace weft::base {
 
 // Either pointer may be null where `bytes` is 0. REQUIRES: the ranges do not overlap
 inline void CopyShort(char* to, const char* from, size_t bytes) {
-  if (bytes > 16) {
+  if (bytes > 64) {
     std::memcpy(to, from, bytes);
+  } else if (bytes > 32) {
+    std::memcpy(to, from, 32);
+    std::memcpy(to + bytes - 32, from + bytes - 32, 32);
+  } else if (bytes >= 16) {
+    std::memcpy(to, from, 16);
+    std::memcpy(to + bytes - 16, from + bytes - 16, 16);
   } else if (bytes >= 8) {
     uint64_t head, tail;
     std::memcpy(&head, from, sizeof head);
@@ -34,4 +40,4 @@ inline void CopyShort(char* to, const char* from, size_t bytes) {
   }
 }
 
-}  // namespace weft::table
+}  // namespace weft::base
