@@ -46,9 +46,13 @@ def _starts(device):
         return False
 
 
-def _mirrored_flags():
-    """A device with memory of its own, which runs reads alone."""
-    return _flags(READS, "mirror")
+def _mirrors():
+    """Devices with memory of their own, which run reads alone: a GPU too, where there is one."""
+    return ["mirror"] + (["cuda:0"] if _has_cuda() else [])
+
+
+def _has_cuda():
+    return os.path.exists("/proc/driver/nvidia/version") and _starts("cuda:0")
 
 
 def _flags(plan, device, batch_min=1):
@@ -89,7 +93,7 @@ def test_every_plan_answers_as_memcached_does():
         runs = [_flags(plan, device) for device in _devices() for plan in PLANS.values()]
         if not is_long:
             runs = [_flags(plan, last) for plan in (ALL_ON_DEVICE, TWO_VISITS)]
-        for flags in [*runs, _mirrored_flags()]:
+        for flags in [*runs, *(_flags(READS, mirror) for mirror in _mirrors())]:
             with _environment(WEFT_FLAGS=_quoted(flags)):
                 line = differential_test.run(commands, pauses=2 if is_long else 0)
                 print(f"note: {flags}: {line}", flush=True)
@@ -104,25 +108,28 @@ def test_histories_under_plans_are_linearizable():
                 with Server(memory_mb=256, threads=3, flags=flags) as server:
                     notes.append(f"{device}: {linearizability_test.histories(server)}")
                     check(_stat(server, "device:batches") > 0, "no batch went to the device")
-    with Server(memory_mb=256, threads=3, flags=_mirrored_flags()) as server:
-        notes.append(f"mirror: {linearizability_test.histories(server)}")
-        check(_stat(server, "device:batches") > 0, "no batch went to the device")
-    with Server(memory_mb=64, threads=3, flags=_mirrored_flags()) as server:
-        notes.append(f"mirror: {linearizability_test.histories(server)}")
+    for mirror in _mirrors():
+        for memory_mb in (256, 64):
+            with Server(memory_mb=memory_mb, threads=3, flags=_flags(READS, mirror)) as server:
+                notes.append(f"{mirror}: {linearizability_test.histories(server)}")
+                check(_stat(server, "device:batches") > 0, "no batch went to the device")
     return "; ".join(notes)
 
 
 def test_clients_are_served_by_a_plan():
     """The clients' own tests, against a server with a plan."""
-    with _kernel_cache(), _environment(WEFT_FLAGS=_quoted(_flags(ALL_ON_DEVICE, _devices()[-1]))):
-        ran = 0
-        for name, test in harness.collect(vars(clients_test)):
-            try:
-                test()
-                ran += 1
-            except Skip as skip:
-                print(f"note: {name}: {skip}", flush=True)
-        check(ran > 0, "no client is installed")
+    with _kernel_cache():
+        runs = [_flags(ALL_ON_DEVICE, _devices()[-1]), _flags(READS, _mirrors()[-1])]
+        for flags in runs:
+            with _environment(WEFT_FLAGS=_quoted(flags)):
+                ran = 0
+                for name, test in harness.collect(vars(clients_test)):
+                    try:
+                        test()
+                        ran += 1
+                    except Skip as skip:
+                        print(f"note: {name}: {skip}", flush=True)
+                check(ran > 0, "no client is installed")
 
 
 def _stat(server, name):
@@ -167,11 +174,13 @@ def test_histories_of_failing_devices_are_linearizable():
     """A job that fails lies for a while, so that others come upon what it left half done."""
     notes = []
     with _kernel_cache():
-        for device in _devices():
+        runs = [(device, ALL_ON_DEVICE) for device in _devices()]
+        runs += [(mirror, READS) for mirror in _mirrors() if mirror != "mirror"]
+        for device, plan in runs:
             # Not too many, for a device that fails three times in a row is used no more.
             for faults in ("fail=20,pause=100", "fail=10", "fail=10,refuse"):
                 with _environment(WEFT_DEVICE_FAULT=faults):
-                    flags = _flags(ALL_ON_DEVICE, device)
+                    flags = _flags(plan, device)
                     with Server(memory_mb=256, threads=3, flags=flags) as server:
                         notes.append(f"{device} {faults}: {linearizability_test.histories(server)}")
                         failures = _stat(server, "gpu0:failures")
@@ -181,12 +190,24 @@ def test_histories_of_failing_devices_are_linearizable():
 
 
 def test_a_lost_device_is_retired_and_the_cpu_serves_on():
-    with _environment(WEFT_DEVICE_FAULT="lose=20"):
-        with Server(flags=_flags(ALL_ON_DEVICE, "cpu")) as server:
-            _store_and_read(server, 60)
-            check_equal(_stats_text(server, "gpu0:state"), "retired")
-            check(_stat(server, "device:refused") > 0, "the CPU served nothing in its place")
-            check("is used no more" in server.log(), server.log())
+    for plan, device in ((ALL_ON_DEVICE, "cpu"), (READS, _mirrors()[-1])):
+        with _environment(WEFT_DEVICE_FAULT="lose=20"):
+            with Server(flags=_flags(plan, device)) as server:
+                _store_and_read(server, 60)
+                check_equal(_stats_text(server, "gpu0:state"), "retired")
+                check(_stat(server, "device:refused") > 0, "the CPU served nothing in its place")
+                check("is used no more" in server.log(), server.log())
+
+
+def test_without_the_cuda_module_the_cpu_serves():
+    with _environment(WEFT_CUDA_MODULE="/nonexistent/libweft_cuda.so"):
+        with Server(flags=["--device", "auto"]) as server:
+            _store_and_read(server, 3)
+        try:
+            with Server(flags=_flags(READS, "cuda:0")):
+                check(False, "it started")
+        except RuntimeError as error:
+            check("/nonexistent/libweft_cuda.so" in str(error), str(error))
 
 
 def test_too_little_device_memory_is_said_at_the_start():
@@ -226,7 +247,8 @@ def test_at_depth_one_a_plan_costs_no_time():
         return (time.perf_counter() - begin) / count * 1e6
 
     with contextlib.ExitStack() as stack:
-        servers = [Server(), Server(flags=_flags(READS, "cpu", batch_min=64))]
+        device = _mirrors()[-1] if _has_cuda() else "cpu"
+        servers = [Server(), Server(flags=_flags(READS, device, batch_min=64))]
         clients = [stack.enter_context(stack.enter_context(s).connect()) for s in servers]
         for client in clients:
             client.set(b"key", b"value")
