@@ -38,14 +38,21 @@ Task TaskOf(cache::Verb verb) {
   return verb == cache::Verb::kDelete ? Task::kDelete : Task::kInsert;
 }
 
-// Asks for the buckets of a group, but for queries that the stages before have answered. WEFT_FN:
+// Asks for what a group will look at, but for queries that the stages before have answered. WEFT_FN:
 // a call of a function that does nothing but prefetch is dropped by g++, as one without effect.
 WEFT_FN void PrefetchUnanswered(const Batch& batch, const task::Columns& columns, uint32_t begin,
-                                const cache::Session& session) {
+                                uint32_t object_bytes, const cache::Session& session) {
   const uint32_t end = std::min(batch.size(), begin + CpuStage::kGroupQueries);
   for (uint32_t i = begin; i < end; i++) {
-    if (batch.result(i) <= kResultFound)
+    if (batch.result(i) > kResultFound) continue;
+    const uint64_t word = batch.word(i);
+    if (!batch.searched() || word == 0) {
       task::PrefetchBuckets(session.index(), columns, i, i + 1);
+      continue;
+    }
+    // An earlier stage knows where the object lies, which KC is to look at.
+    task::Prefetch(task::SlotAtPosition(session.index(), batch.position(i)));
+    task::PrefetchObject(session.log(), task::SlotLocation(word), object_bytes);
   }
 }
 
@@ -64,7 +71,6 @@ void CpuStage::Run(Batch& batch, cache::Session& session, Sink& sink) {
   writes_ = 0;
   left_ = false;
   session.Begin();
-  if (store_->options().prefetch) PrefetchUnanswered(batch, batch.columns(), 0, session);
   RunGroups(batch, session, sink);
 }
 
@@ -132,6 +138,8 @@ void CpuStage::TakeGrave(Batch& batch, uint32_t i, cache::Session& session) {
 
 void CpuStage::RunGroups(Batch& batch, cache::Session& session, Sink& sink) {
   starving_ = UINT32_MAX;
+  if (store_->options().prefetch)
+    PrefetchUnanswered(batch, batch.columns(), 0, store_->expected_object_bytes(), session);
   for (uint32_t i = 0; i < batch.size();) {
     if (batch.kind(i) == QueryKind::kOther) {
       const bool has_room = batch.room(batch.source(i)) > 0;
@@ -174,7 +182,8 @@ uint32_t CpuStage::RunGroup(Batch& batch, uint32_t begin, uint32_t end, cache::S
   TaskClock clock(times_);
   PlaceObjects(batch, begin, end, session);
   clock.Lap(Task::kMemory, end - begin);
-  if (prefetch) PrefetchUnanswered(batch, columns, end, session);
+  if (prefetch)
+    PrefetchUnanswered(batch, columns, end, store_->expected_object_bytes(), session);
   if (!batch.searched()) {
     SearchGroup(batch, begin, end, session);
     clock.Lap(Task::kSearch, end - begin);
