@@ -19,9 +19,10 @@ void IntervalController::Note(uint32_t queries, double longest_stage_us, double 
   noted_ = 0;
   std::nth_element(filled_.begin(), filled_.begin() + kNotes / 2, filled_.end());
   const double filled = std::max(filled_[kNotes / 2], 1e-6);
-  const double wanted = size_ * std::clamp(kAim / filled, 0.5, 2.0);
-  const double steps = std::min(wanted, static_cast<double>(queries_max_)) / kStep;
-  size_ = std::max(1u, static_cast<uint32_t>(steps)) * kStep;
+  // Kept exactly: a size of few steps would else never grow by less than a step.
+  wanted_ = std::clamp(wanted_ * std::clamp(kAim / filled, 0.5, 2.0), double{kStep},
+                       static_cast<double>(queries_max_));
+  size_ = static_cast<uint32_t>(wanted_ / kStep) * kStep;
 }
 
 }  // namespace weft::bench

@@ -36,6 +36,7 @@ class IntervalController {
   const double stage_us_;
   const uint32_t queries_max_;
 
+  double wanted_ = kStep;  // queries; size_ is the multiple of kStep up to it
   uint32_t size_ = kStep;
   uint32_t noted_ = 0;
   std::array<double, kNotes> filled_{};  // share of the tighter limit that each batch took

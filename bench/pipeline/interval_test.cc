@@ -33,6 +33,14 @@ TEST(Interval, LongestStageComesToItsPartOfTheInterval) {
   }
 }
 
+TEST(Interval, ASmallBatchThatTakesMostOfItsPartGrowsStill) {
+  IntervalController interval(300, 3, 1 << 20);
+  const Machine machine{75, 0.002, 3};  // of 100 us
+  machine.Run(&interval, 400);
+  EXPECT_GE(interval.size(), 4096u);
+  EXPECT_LE(machine.StageUs(interval.size()), 100);
+}
+
 TEST(Interval, LatencyBoundsTheBatchWhereStagesDoNot) {
   IntervalController interval(1000, 2, 1 << 20);
   for (int i = 0; i < 200; ++i)  // queues: four times the longest stage
