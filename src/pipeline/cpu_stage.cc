@@ -38,8 +38,9 @@ Task TaskOf(cache::Verb verb) {
   return verb == cache::Verb::kDelete ? Task::kDelete : Task::kInsert;
 }
 
-// Asks for what a group will look at, but for queries that the stages before have answered. WEFT_FN:
-// a call of a function that does nothing but prefetch is dropped by g++, as one without effect.
+// Asks for what a group will look at, but for queries that the stages before have answered.
+// WEFT_FN: a call of a function that does nothing but prefetch is dropped by g++, as one without
+// effect.
 WEFT_FN void PrefetchUnanswered(const Batch& batch, const task::Columns& columns, uint32_t begin,
                                 uint32_t object_bytes, const cache::Session& session) {
   const uint32_t end = std::min(batch.size(), begin + CpuStage::kGroupQueries);

@@ -119,6 +119,17 @@ TEST_F(GatheredReads, AreNotedTheFirstTimeAndThenNowAndAgain) {
   for (uint32_t i = 0; i < kKeys; i++) EXPECT_EQ(RecencyOf(i), 2u) << i;
 }
 
+TEST(MirroredPlan, AStoreHasOneMirror) {
+  processor::Guard first(Make(UINT32_MAX)), second(Make(UINT32_MAX));
+  processor::Guard* const devices[] = {&first, &second};
+  const auto both = RouteOf(
+      PlanOf("[RV PP MM]cpu → [IN.search KC]gpu0 → [RD]gpu1 → [IN.insert IN.delete WR SD]cpu"),
+      devices);
+  ASSERT_FALSE(both.has_value());
+  EXPECT_EQ(both.error().code(), Code::kInvalidArgument);
+  EXPECT_TRUE(RouteOf(PlanOf(kReadsOnDevice), devices).has_value());
+}
+
 TEST(MirroredPlan, ADeviceCantChangeItsMirror) {
   Devices devices(Make(UINT32_MAX));
   const auto store = OpenStore(WeakHash(64));

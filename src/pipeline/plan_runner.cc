@@ -152,6 +152,10 @@ void PlanRunner::TakeFromDevice(BatchRun* run) {
   if (!run->job_.status().ok()) {
     const uint64_t start = base::ReadTicks();
     counters_.reruns.Add(1);
+    // What a read was told may have come without what it tells of.
+    Batch& batch = run->batch();
+    for (uint32_t i = 0; i < batch.size(); i++)
+      if (batch.wanted(i) <= kWantsRead) batch.SetResult(i, kResultNone);
     RunOnCpu(run, step.tasks, true);
     ticks += base::ReadTicks() - start;
   }

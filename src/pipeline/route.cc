@@ -1,5 +1,6 @@
 #include "pipeline/route.h"
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <string>
@@ -37,6 +38,19 @@ Result<processor::Guard*> DeviceNamed(const std::string& name,
   return devices[number];
 }
 
+bool IsMirrored(const processor::Guard* device) {
+  return device != nullptr &&
+         device->description().memory == processor::MemoryModel::kMirrored;
+}
+
+// Of two mirrors each would take what the store has marked as changed from the other.
+bool HasOtherMirror(const Route& route, const processor::Guard* device) {
+  return IsMirrored(device) &&
+         std::any_of(route.steps.begin(), route.steps.end(), [device](const Step& step) {
+           return step.device != device && IsMirrored(step.device);
+         });
+}
+
 }  // namespace
 
 processor::Guard* Route::device() const {
@@ -61,6 +75,8 @@ Result<Route> RouteOf(const Plan& plan, std::span<processor::Guard* const> devic
     processor::Guard* const other = route.device();
     if (step.device != nullptr && other != nullptr && other->pages() != step.device->pages())
       return Invalid("the devices of one plan must see the same memory");
+    if (HasOtherMirror(route, step.device))
+      return Invalid("a plan has one device with memory of its own");
     route.tasks |= step.tasks;
     route.steps.push_back(step);
   }

@@ -74,6 +74,7 @@ class FaultyProcessor final : public Processor {
         if (i % 5 == 1) AnnounceChange(query, i, false);
         if (i % 5 == 2) AnnounceChange(query, i, true);
         if (i % 5 == 3) TearSearch(query, i);
+        if (i % 5 == 3) TearRead(query, i);
       }
     }
     if (faults_.pause_us != 0)
@@ -85,6 +86,16 @@ class FaultyProcessor final : public Processor {
     const uint64_t position = query.columns.position[i];
     task::SearchQuery(query, i, 0);
     query.columns.position[i] = position;
+  }
+
+  // As where a read's result has arrived and what it tells of has not.
+  static void TearRead(const task::QueryJob& query, uint32_t i) {
+    if (query.wanted[i] != kWantsRead) return;
+    if ((query.tasks & kRunRead) != 0) {
+      query.result[i] = kResultRead;
+    } else if ((query.tasks & kRunCompare) != 0) {
+      query.result[i] = kResultFound;
+    }
   }
 
   const std::unique_ptr<Processor> processor_;

@@ -33,7 +33,9 @@ Result<bool> Mirror::Advance(const task::IndexRef& index, const task::LogRef& lo
   Status status;
   bool ready = false;
   if (index.newer.buckets == nullptr && index.marks != nullptr) {
-    if (index.older.buckets != source_.older.buckets) status = BeginTable(index);
+    // A table that came and went unseen may have lain where this one lies; its marks did not.
+    if (index.older.buckets != source_.older.buckets || index.marks != source_.marks)
+      status = BeginTable(index);
     begun_ = begun_ || store_->epochs().Passed(begun_stamp_);
     if (status.ok() && begun_) {
       status = CopyIndex();

@@ -70,14 +70,14 @@ Result<bool> MirrorLog::Hold(const Watched& state, Claim claim) {
 
 // The segment is filled anew, or seen for the first time.
 Status MirrorLog::Begin(const Watched& state) {
-  Segment& segment = segments_[state.segment];
-  if (segment.base == 0) segments_in_use_++;
-  segment = Segment();
-  segment.base = state.base;
   if (places_.Holds(state.segment)) {
     if (Status status = memory_->SetResident(state.segment, 0, state.base); !status.ok())
       return status;
   }
+  Segment& segment = segments_[state.segment];
+  if (segment.base == 0) segments_in_use_++;
+  segment = Segment();
+  segment.base = state.base;
   if (!state.in_use) return Status::Ok();  // it is over already, and may be part of a run by now
   if (Status status = places_.Begin(state.segment, SegmentsOf(state)); !status.ok()) return status;
   if (places_.Holds(state.segment)) return Status::Ok();

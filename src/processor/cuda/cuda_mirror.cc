@@ -240,12 +240,16 @@ class CudaMirror final : public MirrorDevice {
     Status status =
         RunTables(tables.data(), static_cast<uint32_t>(jobs.size()), stream_.get());
     if (status.ok()) status = done_[group].Record(stream_.get());
-    if (!status.ok()) return status;
+    if (!status.ok()) {
+      (void)WaitForStream(stream_.get());  // the jobs are not to be written to any more
+      return status;
+    }
     under_way_++;
     return Status::Ok();
   }
 
-  bool OldestIsDone() override { return SetDevice(number_).ok() && done_[oldest_].IsPassed(); }
+  // A lost device will do no more: TakeOldest tells.
+  bool OldestIsDone() override { return !SetDevice(number_).ok() || done_[oldest_].IsPassed(); }
 
   Status TakeOldest() override {
     Status status = SetDevice(number_);
