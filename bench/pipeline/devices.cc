@@ -88,6 +88,12 @@ Status Devices::Attach(cache::Store* store) {
   return Status::Ok();
 }
 
+Status Devices::CatchUp() {
+  for (processor::Guard* guard : list_)
+    if (Status status = guard->CatchUp(); !status.ok()) return status;
+  return Status::Ok();
+}
+
 void Devices::Detach() {
   for (processor::Guard* guard : list_) guard->Detach();
 }

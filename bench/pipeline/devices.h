@@ -40,6 +40,8 @@ class Devices {
 
   // Lets the devices follow the store, up to what is in it now; until Detach.
   Status Attach(cache::Store* store);
+  // What was changed while they had no work. REQUIRES: they have none now
+  Status CatchUp();
   void Detach();
 
   std::span<processor::Guard* const> guards() const { return list_; }

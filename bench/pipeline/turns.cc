@@ -103,6 +103,8 @@ Result<std::vector<PlanFigures>> RunTurns(const PipelineOptions& options, const 
   for (int i = 0; i < options.repetitions; ++i) {
     FillRings(picker, options.seed + static_cast<uint64_t>(i), &rings);
     for (const size_t p : order) {
+      // A device follows the store between its batches, and had none in the turn before.
+      if (Status status = devices->CatchUp(); !status.ok()) return status;
       auto figures = RunTurn(options, crews[p], devices);
       if (!figures) return figures.error();
       if (Status status = CheckMisses(*figures, *data); !status.ok()) return status;

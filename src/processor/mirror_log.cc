@@ -7,7 +7,8 @@ namespace {
 
 using Claim = MirrorPlaces::Claim;
 
-constexpr uint64_t kBytesMax = 64ull << 20;  // of one Follow
+// Of one Follow, which jobs wait for: a millisecond or two.
+constexpr uint64_t kBytesMax = 8ull << 20;
 
 }  // namespace
 
