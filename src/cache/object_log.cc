@@ -202,24 +202,34 @@ void ObjectLog::BeginLocked(uint32_t segment, Generation generation, uint32_t gr
   s.is_run = false;
   const uint64_t base = versions_.fetch_add(segment_units_, std::memory_order_relaxed);
   std::atomic_ref<uint64_t>(version_bases_[segment]).store(base, std::memory_order_release);
-  if (watched_) begun_.push_back(segment);
+  if (watched_) ListLocked(segment);
+}
+
+// Once, however often it begins before somebody looks.
+void ObjectLog::ListLocked(uint32_t segment) {
+  if (is_begun_[segment]) return;
+  is_begun_[segment] = true;
+  begun_.push_back(segment);
 }
 
 void ObjectLog::Watch() {
   base::MutexLock lock(&mutex_);
-  if (watched_) return;
   watched_ = true;
+  is_begun_.resize(segment_count_);
   for (uint32_t i = 1; i < segment_count_; i++) {
     const State state = segments_[i].state;
-    if (state != State::kFree && state != State::kRunTail) begun_.push_back(i);
+    if (state != State::kFree && state != State::kRunTail) ListLocked(i);
   }
 }
 
 void ObjectLog::LookAt(std::vector<Watched>* watched) {
   base::MutexLock lock(&mutex_);
+  const std::vector<bool>& anew = is_begun_;
+  if (!begun_.empty())
+    std::erase_if(*watched, [&anew](const Watched& each) { return anew[each.segment]; });
   for (const uint32_t segment : begun_) {
-    std::erase_if(*watched, [segment](const Watched& each) { return each.segment == segment; });
     watched->push_back({segment, 0, 0, true, true});
+    is_begun_[segment] = false;
   }
   begun_.clear();
   UpdateLocked(*watched);

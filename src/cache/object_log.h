@@ -229,6 +229,7 @@ class ObjectLog {
       WEFT_REQUIRES(mutex_);
   void FreeLocked(uint32_t segment) WEFT_REQUIRES(mutex_);
   void UpdateLocked(std::span<Watched> watched) WEFT_REQUIRES(mutex_);
+  void ListLocked(uint32_t segment) WEFT_REQUIRES(mutex_);
   uint32_t AvailableLocked() const WEFT_REQUIRES(mutex_);
   void PublishCountsLocked() WEFT_REQUIRES(mutex_);
 
@@ -272,6 +273,7 @@ class ObjectLog {
   mutable base::Mutex mutex_;
   bool watched_ WEFT_GUARDED_BY(mutex_) = false;
   std::vector<uint32_t> begun_ WEFT_GUARDED_BY(mutex_);  // since the last LookAt
+  std::vector<bool> is_begun_ WEFT_GUARDED_BY(mutex_);   // by segment: is in begun_
   uint32_t budget_goal_ WEFT_GUARDED_BY(mutex_);          // as SetBudget was told
   uint32_t budget_segments_ WEFT_GUARDED_BY(mutex_);      // above the goal while on the way there
   uint32_t kept_segments_ WEFT_GUARDED_BY(mutex_) = 0;    // on the way: left free for stores

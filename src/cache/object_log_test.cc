@@ -145,6 +145,35 @@ TEST_F(ObjectLogAppend, WritersOfOneLaneDoNotOverlap) {
   EXPECT_EQ(log_->live_bytes(), bytes);
 }
 
+TEST_F(ObjectLogAppend, WhoWatchesIsToldOfASegmentOnceHoweverOftenItBegan) {
+  log_->Watch();
+  std::set<uint64_t> segments;
+  for (int round = 0; round < 50; round++) {
+    for (const uint64_t place : Fill(1024)) segments.insert(SegmentOf(place));
+    log_->SealAll();
+    while (log_->PickVictim(kNow, true, false).kind != VictimKind::kNone) {
+    }
+    for (const uint64_t segment : segments) log_->Retire(static_cast<uint32_t>(segment));
+    log_->Reclaim();
+    ASSERT_GT(segments.size(), 4u);
+  }
+  std::vector<ObjectLog::Watched> watched;
+  log_->LookAt(&watched);
+  EXPECT_EQ(watched.size(), segments.size());
+  // Nothing has begun since; then all that is in use is told anew to who watches anew.
+  log_->LookAt(&watched);
+  EXPECT_EQ(watched.size(), segments.size());
+  const uint64_t in_use = SegmentOf(Append(1024));
+  watched.clear();
+  log_->LookAt(&watched);
+  ASSERT_EQ(watched.size(), 1u);
+  EXPECT_EQ(watched[0].segment, in_use);
+  log_->Watch();
+  watched.clear();
+  log_->LookAt(&watched);
+  EXPECT_FALSE(watched.empty());
+}
+
 TEST_F(ObjectLogVictims, OpenSegmentsAreNone) {
   Append(64);
   EXPECT_EQ(log_->PickVictim(kNow, true, false).kind, VictimKind::kNone);

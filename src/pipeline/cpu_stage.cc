@@ -168,10 +168,11 @@ void CpuStage::RunGroups(Batch& batch, cache::Session& session, Sink& sink) {
 }
 
 // Queries [begin, result) run together: none of kind kOther among them, and more than kGroupQueries
-// only where all are gathered reads.
+// only where all are gathered reads, which no disk has a part in.
 uint32_t CpuStage::GroupEnd(const Batch& batch, uint32_t begin) const {
   const uint32_t limit = std::min(batch.size(), begin + kGroupQueries);
-  uint32_t end = batch.GatheredEnd(begin, std::min(batch.size(), begin + kGatheredQueries));
+  const uint32_t gathered = disk_ != nullptr ? kGroupQueries : kGatheredQueries;
+  uint32_t end = batch.GatheredEnd(begin, std::min(batch.size(), begin + gathered));
   while (end < limit && batch.kind(end) != QueryKind::kOther) end++;
   return end;
 }
