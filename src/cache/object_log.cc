@@ -224,9 +224,11 @@ void ObjectLog::Watch() {
 
 void ObjectLog::LookAt(std::vector<Watched>* watched) {
   base::MutexLock lock(&mutex_);
-  const std::vector<bool>& anew = is_begun_;
-  if (!begun_.empty())
-    std::erase_if(*watched, [&anew](const Watched& each) { return anew[each.segment]; });
+  size_t kept = 0;
+  for (const Watched& each : *watched) {
+    if (is_begun_.empty() || !is_begun_[each.segment]) (*watched)[kept++] = each;
+  }
+  watched->resize(kept);
   for (const uint32_t segment : begun_) {
     watched->push_back({segment, 0, 0, true, true});
     is_begun_[segment] = false;
