@@ -31,7 +31,7 @@ Result<const CudaModule*> Load(const std::string& path) {
   return module();
 }
 
-// Loaded once for each path, so that a drill may name another one later.
+// Asked anew each time, so that a drill may name another one later: what is loaded stays so.
 Result<const CudaModule*> Module() {
   const char* const named = std::getenv(kModuleVariable);
   return Load(named != nullptr ? named : kModuleName);

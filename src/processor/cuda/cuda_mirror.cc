@@ -4,7 +4,6 @@
 #include <array>
 #include <cstdlib>
 #include <cstring>
-#include <deque>
 #include <string>
 #include <utility>
 #include <vector>
@@ -18,7 +17,7 @@ namespace {
 constexpr uint32_t kGroups = 4;
 constexpr size_t kCounters = 4096;
 // Of the memory that is free: what segments may take. The index of small objects takes nearly half
-// as much as they do, and twice that while it grows.
+// as much as they do.
 constexpr uint64_t kLogPercent = 60;
 
 // The kernels read whole words and pairs, and so past the end of an object.

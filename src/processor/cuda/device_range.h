@@ -27,8 +27,6 @@ class DeviceRange {
   static Result<DeviceRange> Reserve(uint64_t bytes);
 
   uint8_t* data() const { return reinterpret_cast<uint8_t*>(start_); }
-  // Size of a chunk, which memory is given in.
-  uint64_t chunk_bytes() const { return chunk_bytes_; }
   // Memory that all chunks have.
   uint64_t held_bytes() const { return held_chunks_ * chunk_bytes_; }
 

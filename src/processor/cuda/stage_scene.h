@@ -40,7 +40,7 @@ class StageScene {
 
  private:
   struct Batch {
-    Lines<uint64_t> hash, word, position, values, used, clears;
+    Lines<uint64_t> hash, word, position, values, used;
     Lines<uint32_t> key_at, value_at;
     Lines<uint8_t> keys, key_bytes, wanted, result;
     uint32_t again = 0, dice = 0;

@@ -65,7 +65,6 @@ struct TableJob {
   uint8_t* values = nullptr;        // records as QueryJob gathers them, at multiples of 16 bytes
   uint64_t* values_used = nullptr;  // units, zero before; null where value_stride is set
   uint64_t values_capacity = 0;     // units, at most kValueNoteBit
-  uint64_t* clears = nullptr;  // set to 0: the values_used of a later launch on the stream; or null
   uint32_t value_stride = 0;        // units, even: record i lies at i * value_stride; 0: packed
   // Bytes of an object, as far as they are known, rounded up to 16: so much is fetched at once. 0:
   // values are fetched once their objects' keys have been compared, which is slower by a third.

@@ -51,7 +51,6 @@ WEFT_LANE_FN void RunGroup(const Warp& warp, const TableJob& job, u32 i) {
   constexpr bool kReads = (kTasks & kRunRead) != 0;
   constexpr bool kStores = (kTasks & kRunInsert) != 0;
   constexpr bool kDeletes = (kTasks & kRunDelete) != 0;
-  if (i == 0 && job.clears != nullptr) *job.clears = 0;
   Query query = BeginQuery<Warp, kTasks>(job, i);
   u64 placed = 0;
   // Before the search, so that the bytes are on their way long before their entry waits for them.
