@@ -36,7 +36,8 @@ class MirrorMemory {
   // Takes the memory away. REQUIRES: it is held, and nothing of it is resident
   virtual Status Drop(uint32_t segment) = 0;
   virtual Status WriteIndex(std::span<const Piece> pieces) = 0;
-  // REQUIRES: all segments that the bytes lie in are held
+  // Readers note accesses in the objects meanwhile (task/object.h, NoteRead): either word will do.
+  // REQUIRES: all segments that the bytes lie in are held; offset and count are multiples of 8
   virtual Status WriteLog(uint64_t offset, const uint8_t* bytes, uint64_t count) = 0;
   // From now on `units` of the segment (or of the run that begins with it) are there, of this
   // version base. With 0 units the base is any.

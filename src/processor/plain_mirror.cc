@@ -62,8 +62,12 @@ class PlainMirror final : public MirrorDevice {
       std::memcpy(buckets() + piece.number * kMarkBuckets, piece.buckets, sizeof piece.buckets);
     return Status::Ok();
   }
+  // A word at a time: others note accesses in the objects meanwhile.
   Status WriteLog(uint64_t offset, const uint8_t* bytes, uint64_t count) override {
-    std::memcpy(log_.data() + offset, bytes, count);
+    const auto* const from = reinterpret_cast<const uint64_t*>(bytes);
+    auto* const to = reinterpret_cast<uint64_t*>(log_.data() + offset);
+    for (uint64_t word = 0; word < count / sizeof *to; word++)
+      to[word] = task::LoadAcquire64(&from[word]);
     return Status::Ok();
   }
   Status SetResident(uint32_t segment, uint32_t units, uint64_t base) override {
