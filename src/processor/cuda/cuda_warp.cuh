@@ -28,6 +28,22 @@ class CudaWarp {
   __device__ __forceinline__ u64 TileGet(u64 value, u32 from) const {
     return __shfl_sync(kAll, value, static_cast<int>(from), 8);
   }
+  // (together) The value of lane `from` of the warp.
+  __device__ __forceinline__ u32 WarpGet(u32 value, u32 from) const {
+    return __shfl_sync(kAll, value, static_cast<int>(from));
+  }
+  __device__ __forceinline__ u64 WarpGet(u64 value, u32 from) const {
+    return __shfl_sync(kAll, value, static_cast<int>(from));
+  }
+  // (together) The sum of the amounts of all lanes below the caller's.
+  __device__ __forceinline__ u32 SumBelow(u32 amount) const {
+    u32 sum = amount;
+    for (u32 step = 1; step < 32; step *= 2) {
+      const u32 before = __shfl_up_sync(kAll, sum, step);
+      if (lane() >= step) sum += before;
+    }
+    return sum - amount;
+  }
   // (together) Over the warp.
   __device__ __forceinline__ bool Any(bool predicate) const {
     return __any_sync(kAll, predicate) != 0;
@@ -36,12 +52,8 @@ class CudaWarp {
   // (together) Adds the amounts of all lanes to the counter; each gets the start of its own part.
   // One atomic access a warp, none where nobody wants anything.
   __device__ __forceinline__ u64 Reserve(u64* counter, u32 amount) const {
-    u32 sum = amount;
-    for (u32 step = 1; step < 32; step *= 2) {
-      const u32 before = __shfl_up_sync(kAll, sum, step);
-      if (lane() >= step) sum += before;
-    }
-    const u32 total = __shfl_sync(kAll, sum, 31);
+    const u32 below = SumBelow(amount);
+    const u32 total = __shfl_sync(kAll, below + amount, 31);
     u64 start = 0;
     if (total != 0) {
       if (lane() == 31)
@@ -51,7 +63,7 @@ class CudaWarp {
                      : "memory");
       start = __shfl_sync(kAll, start, 31);
     }
-    return start + sum - amount;
+    return start + below;
   }
   // (together) What any lane read before is older, and what any wrote before is seen earlier, than
   // what any lane does after it.

@@ -13,7 +13,10 @@ namespace {
 
 constexpr size_t kStackBytes = 64 << 10;
 
-enum Verb : u32 { kBallot = 1, kGet32, kGet64, kAny, kMax, kReserve, kFence, kFullFence };
+enum Verb : u32 {
+  kBallot = 1, kGet32, kGet64, kWarpGet32, kWarpGet64, kSumBelow, kAny, kMax, kReserve, kFence,
+  kFullFence
+};
 
 }  // namespace
 
@@ -100,6 +103,21 @@ u32 FiberWarp::TileGet(u32 value, u32 from) const {
 u64 FiberWarp::TileGet(u64 value, u32 from) const {
   const auto& all = ring_->Meet(kGet64, value);
   return all[lane_ / kTileLanes * kTileLanes + from % kTileLanes];
+}
+
+u32 FiberWarp::WarpGet(u32 value, u32 from) const {
+  return static_cast<u32>(ring_->Meet(kWarpGet32, value)[from % FiberRing::kLanes]);
+}
+
+u64 FiberWarp::WarpGet(u64 value, u32 from) const {
+  return ring_->Meet(kWarpGet64, value)[from % FiberRing::kLanes];
+}
+
+u32 FiberWarp::SumBelow(u32 amount) const {
+  const auto& all = ring_->Meet(kSumBelow, amount);
+  u64 sum = 0;
+  for (u32 i = 0; i < lane_; i++) sum += all[i];
+  return static_cast<u32>(sum);
 }
 
 bool FiberWarp::Any(bool predicate) const {

@@ -61,6 +61,9 @@ class FiberWarp {
   u32 TileBallot(bool predicate) const;
   u32 TileGet(u32 value, u32 from) const;
   u64 TileGet(u64 value, u32 from) const;
+  u32 WarpGet(u32 value, u32 from) const;
+  u64 WarpGet(u64 value, u32 from) const;
+  u32 SumBelow(u32 amount) const;
   bool Any(bool predicate) const;
   u32 Max(u32 value) const;
   u64 Reserve(u64* counter, u32 amount) const;

@@ -29,26 +29,52 @@ constexpr uint32_t BlocksMin(uint32_t words, uint32_t tasks) {
 template <uint32_t kWords, uint32_t kTasks>
 __global__ void __launch_bounds__(kBlockLanes, BlocksMin(kWords, kTasks))
     TableKernel(const __grid_constant__ TableJob job) {
-  tile::RunGroup<tile::CudaWarp, kWords, kTasks>(tile::CudaWarp(), job,
-                                                 blockIdx.x * kBlockLanes + threadIdx.x);
+  tile::RunGroup<tile::CudaWarp, kWords, kTasks, false>(
+      tile::CudaWarp(), job, blockIdx.x * kBlockLanes + threadIdx.x, nullptr);
 }
 
 // Jobs of one launch: job n has the blocks from begins[n] to begins[n + 1].
 struct TableGroup {
   uint32_t count;
+  uint32_t shares_records;  // 1: of all of them
   uint32_t begins[kTableGroupMax + 1];
   TableJob jobs[kTableGroupMax];
 };
 static_assert(sizeof(TableGroup) < 32764, "what CUDA 12.1 passes to a kernel by value");
 
+// The job of the caller's block.
+__device__ __forceinline__ uint32_t JobOfBlock(const TableGroup& group) {
+  uint32_t n = 0;
+  while (n + 1 < group.count && blockIdx.x >= group.begins[n + 1]) n++;
+  return n;
+}
+
 template <uint32_t kWords, uint32_t kTasks>
 __global__ void __launch_bounds__(kBlockLanes, BlocksMin(kWords, kTasks))
     GroupKernel(const __grid_constant__ TableGroup group) {
-  uint32_t n = 0;
-  while (n + 1 < group.count && blockIdx.x >= group.begins[n + 1]) n++;
+  const uint32_t n = JobOfBlock(group);
   const uint32_t block = blockIdx.x - group.begins[n];
-  tile::RunGroup<tile::CudaWarp, kWords, kTasks>(tile::CudaWarp(), group.jobs[n],
-                                                 block * kBlockLanes + threadIdx.x);
+  tile::RunGroup<tile::CudaWarp, kWords, kTasks, false>(
+      tile::CudaWarp(), group.jobs[n], block * kBlockLanes + threadIdx.x, nullptr);
+}
+
+// Jobs that share records: a block takes the queries of one warp, and all its warps copy.
+constexpr uint32_t kSharedQueries = tile::kWarpLanes;
+
+template <uint32_t kWords, uint32_t kTasks>
+__global__ void __launch_bounds__(kBlockLanes, 3)
+    SharedKernel(const __grid_constant__ TableGroup group) {
+  __shared__ tile::RecordList list;
+  if (threadIdx.x < tile::kWarpLanes) {
+    const uint32_t n = JobOfBlock(group);
+    const uint32_t block = blockIdx.x - group.begins[n];
+    list.pairs = 0;
+    __syncwarp();
+    tile::RunGroup<tile::CudaWarp, kWords, kTasks, true>(
+        tile::CudaWarp(), group.jobs[n], block * kSharedQueries + threadIdx.x, &list);
+  }
+  __syncthreads();
+  tile::CopyListed<tile::CudaWarp>(list, threadIdx.x, kBlockLanes);
 }
 
 // Stores that the first pass left, one a lane.
@@ -66,8 +92,8 @@ __global__ void __launch_bounds__(kBlockLanes, 2)
   if (i < job.end) task::RunQuery(job, i);
 }
 
-uint32_t BlocksFor(uint64_t lanes) {
-  return static_cast<uint32_t>((lanes + kBlockLanes - 1) / kBlockLanes);
+uint32_t BlocksFor(uint64_t queries, uint32_t of_a_block = kBlockLanes) {
+  return static_cast<uint32_t>((queries + of_a_block - 1) / of_a_block);
 }
 
 template <uint32_t kWords, uint32_t kTasks>
@@ -81,6 +107,12 @@ Status Launch(const TableGroup& group, CudaStream stream) {
   if constexpr ((kTasks & kChanges) != 0) {
     return {Code::kInvalidArgument, "jobs that store or delete are launched one by one"};
   } else {
+    if constexpr ((kTasks & kRunRead) != 0) {
+      if (group.shares_records != 0) {
+        SharedKernel<kWords, kTasks><<<group.begins[group.count], kBlockLanes, 0, stream>>>(group);
+        return LaunchStatus("SharedKernel", __FILE__, __LINE__);
+      }
+    }
     GroupKernel<kWords, kTasks><<<group.begins[group.count], kBlockLanes, 0, stream>>>(group);
     return LaunchStatus("GroupKernel", __FILE__, __LINE__);
   }
@@ -137,6 +169,7 @@ constexpr uint32_t kFinishBlocksMax = 1056;
 
 Status RunTable(const TableJob& job, CudaStream stream) {
   if (job.count == 0) return Status::Ok();
+  if (job.shares_records != 0) return RunTables(&job, 1, stream);
   const Status status = CheckJob(job);
   if (!status.ok()) return status;
   const Status launched = LaunchForTasks(job, job.tasks, OneKeyLength(job), stream);
@@ -151,6 +184,10 @@ Status RunTables(const TableJob* jobs, uint32_t count, CudaStream stream) {
     return {Code::kInvalidArgument, "a group of more than kTableGroupMax jobs"};
   TableGroup group;
   group.count = 0;
+  group.shares_records = 0;
+  for (uint32_t n = 0; n < count; n++)
+    if (jobs[n].shares_records != 0 && (jobs[n].tasks & kRunRead) != 0) group.shares_records = 1;
+  const uint32_t of_a_block = group.shares_records != 0 ? kSharedQueries : kBlockLanes;
   uint64_t blocks = 0;
   for (uint32_t n = 0; n < count; n++) {
     if (jobs[n].count == 0) continue;
@@ -159,7 +196,7 @@ Status RunTables(const TableJob* jobs, uint32_t count, CudaStream stream) {
     if (group.count != 0 && jobs[n].tasks != group.jobs[0].tasks)
       return {Code::kInvalidArgument, "jobs of one launch have the same tasks"};
     group.begins[group.count] = static_cast<uint32_t>(blocks);
-    blocks += BlocksFor(jobs[n].count);
+    blocks += BlocksFor(jobs[n].count, of_a_block);
     group.jobs[group.count++] = jobs[n];
   }
   if (group.count == 0) return Status::Ok();

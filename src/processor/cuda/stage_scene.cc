@@ -15,8 +15,8 @@ constexpr uint32_t kKeys = 400;
 constexpr uint32_t kBuckets = 80;
 constexpr uint32_t kSegmentShift = 9;
 constexpr uint64_t kSegmentUnits = 1ul << kSegmentShift;
-constexpr uint32_t kSegments = 96;
-constexpr uint32_t kValueBytesMax = 600;
+constexpr uint32_t kSegments = 224;
+constexpr uint32_t kValueBytesMax = 2000;
 constexpr uint32_t kSlackUnits = 64; // readable behind the log (TableJob)
 constexpr uint32_t kNowS = 5000;
 
@@ -48,7 +48,7 @@ StageScene::StageScene(const StageShape& shape, std::mt19937_64& random)
     : shape_(shape),
       random_(random),
       seen_(kResultRead + 1, 0),
-      record_units_((kGatherHeaderBytes + kValueBytesMax) / 8 + 2),
+      record_units_((kGatherHeaderBytes + kValueBytesMax) / 16 * 2 + 2),
       buckets_(kBuckets),
       moves_(kMoveStripes, 0),
       resident_(kSegments, 0),
@@ -217,6 +217,7 @@ TableJob StageScene::JobOf(Batch& batch) {
     job.values_used = batch.used.data();
   }
   job.read_bytes = batch.dice % 24 * 16;
+  job.shares_records = shape_.shares_records && (tasks_ & kRunRead) != 0 ? 1 : 0;
   return job;
 }
 
@@ -360,6 +361,7 @@ std::string PlayStages(std::mt19937_64& random, uint32_t queries_max, const Stag
       shape.value_bytes = kind == 1 ? 64 : 0;
       shape.mirrored = kind != 2;
       shape.stride = kind == 3;
+      shape.shares_records = kind == 1 || random() % 2 == 0;
       shape.batches = kind == 0 ? 16 : 3;
       shape.queries_max = kind == 0 ? queries_max / 8 : queries_max;
       StageScene scene(shape, random);

@@ -12,6 +12,7 @@
 #pragma once
 
 #include "processor/cuda/tile_compare.h"
+#include "processor/cuda/tile_copy.h"
 #include "task/delete.h"
 #include "task/insert.h"
 #include "task/lay_object.h"
@@ -95,7 +96,6 @@ WEFT_LANE_FN void WriteByTile(const Warp& warp, const TableJob& job, u32 i, u64 
 template <class Warp, u32 kWords>
 WEFT_LANE_FN void WriteByWarp(const Warp& warp, const TableJob& job, u32 i, u64 location,
                               u32 units) {
-  constexpr u32 kWarpLanes = 32;
   constexpr u32 kAtOnce = 4;
   const u32 lane = warp.lane();
   const u32 value_words = job.store_bytes_all / 8;

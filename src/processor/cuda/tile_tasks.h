@@ -45,8 +45,10 @@ WEFT_LANE_FN void FindEntries(const Warp& warp, const TableJob& job, Query& quer
 // Query i of the lane, which is base + lane for a base that is a multiple of 32.
 // kWords: 8-byte words of every key, where all have as many; 0: any lengths.
 // kTasks: kRun... that the job may want; leaving some out makes a smaller kernel.
-template <class Warp, u32 kWords, u32 kTasks>
-WEFT_LANE_FN void RunGroup(const Warp& warp, const TableJob& job, u32 i) {
+// `list`: null, or where the warp's records are left for who copies them
+// (TableJob::shares_records); kLists says which.
+template <class Warp, u32 kWords, u32 kTasks, bool kLists>
+WEFT_LANE_FN void RunGroup(const Warp& warp, const TableJob& job, u32 i, RecordList* list) {
   constexpr bool kCompares = (kTasks & kRunCompare) != 0;
   constexpr bool kReads = (kTasks & kRunRead) != 0;
   constexpr bool kStores = (kTasks & kRunInsert) != 0;
@@ -62,7 +64,7 @@ WEFT_LANE_FN void RunGroup(const Warp& warp, const TableJob& job, u32 i) {
     // Acquire: the objects' bytes are those that their entries were published with. Release: those
     // written here are seen before their entries are.
     if constexpr (kStores) warp.Fence();
-    if constexpr (kReads && kWords != 0) {
+    if constexpr (kReads && !kLists && kWords != 0) {
       if (MayReadWhole<Warp, kWords>(warp, job, query)) {
         if constexpr (kWords == 1) {
           answered = ReadShort(warp, job, query);
@@ -84,7 +86,7 @@ WEFT_LANE_FN void RunGroup(const Warp& warp, const TableJob& job, u32 i) {
       found = found && task::IsHere(job.log, location);
       if (found) head = LoadHead<Warp>(job.log, location);
     }
-    if (warp.Any(found)) ReadValues(warp, job, query, found, head);
+    if (warp.Any(found)) ReadValues<Warp, kLists>(warp, job, query, found, head, list);
   }
   if constexpr (kDeletes) DeleteEntry<Warp>(job, query);
   if constexpr (kStores) StoreObjects<Warp, kWords>(warp, job, query, placed);

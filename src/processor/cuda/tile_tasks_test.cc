@@ -14,13 +14,29 @@ constexpr uint32_t kFinds = kRunSearch | kRunCompare;
 constexpr uint32_t kReads = kFinds | kRunRead;
 constexpr uint32_t kMixes = kReads | kRunInsert | kRunDelete;
 
+// A block that shares records has four warps here: other numbers of lanes than a list has entries.
+constexpr uint32_t kSharingLanes = 128;
+
 template <uint32_t kWords, uint32_t kTasks>
 void RunOnFibers(const TableJob& job, std::mt19937_64& random) {
-  tile::RunFiberWarps((job.count + 31) / 32, 6, random,
+  const uint32_t warps = (job.count + 31) / 32;
+  if (job.shares_records == 0) {
+    tile::RunFiberWarps(
+        warps, 6, random, [&](tile::FiberRing& ring, uint32_t lane, uint32_t warp) {
+          tile::RunGroup<tile::FiberWarp, kWords, kTasks, false>(tile::FiberWarp(ring, lane), job,
+                                                                 warp * 32 + lane, nullptr);
+        });
+    return;
+  }
+  std::vector<tile::RecordList> lists(warps);
+  tile::RunFiberWarps(warps, 6, random,
                       [&](tile::FiberRing& ring, uint32_t lane, uint32_t warp) {
-                        tile::RunGroup<tile::FiberWarp, kWords, kTasks>(tile::FiberWarp(ring, lane),
-                                                                        job, warp * 32 + lane);
+                        tile::RunGroup<tile::FiberWarp, kWords, kTasks, true>(
+                            tile::FiberWarp(ring, lane), job, warp * 32 + lane, &lists[warp]);
                       });
+  for (const tile::RecordList& list : lists)
+    for (uint32_t lane = 0; lane < kSharingLanes; lane++)
+      tile::CopyListed<tile::FiberWarp>(list, lane, kSharingLanes);
 }
 
 template <uint32_t kTasks>
