@@ -123,7 +123,7 @@ bool PlanRunner::StartOnDevice(BatchRun* run, const Step& step) {
     batch.set_notes_due(step.device->description().memory == processor::MemoryModel::kMirrored);
     const bool shared = options_.steal && step.device->description().steals;
     if (!shared) query.set_claims = nullptr;
-    run->sets_left_ = shared ? task::SetCount(query) : 0;
+    run->sets_left_ = shared ? task::SetCount(query) : 0;  // on coupled memory
     run->at_ = BatchRun::At::kDevice;
     if (step.device->Start(&run->job_).ok()) return true;
   } else {
@@ -218,20 +218,32 @@ void PlanRunner::Finish(BatchRun* run, Sink& sink) {
   under_way_--;
 }
 
+// A set of the device's stage that the device has not begun, for this thread.
+bool PlanRunner::TakeSet(BatchRun* run, uint32_t* set) {
+  const Step& step = route_.steps[run->step_];
+  if (step.device->description().memory == processor::MemoryModel::kMirrored)
+    return run->job_.sets.TakeBack(set);
+  while (run->sets_left_ > 0) {
+    *set = --run->sets_left_;
+    if (task::ClaimSet(run->job_.query, *set)) return true;
+  }
+  return false;
+}
+
 bool PlanRunner::Help() {
   for (const auto& run : runs_) {
-    if (run->at_ != BatchRun::At::kDevice || run->job_.done()) continue;
-    while (run->sets_left_ > 0) {
-      const uint32_t set = --run->sets_left_;
-      const task::QueryJob& query = run->job_.query;
-      if (!task::ClaimSet(query, set)) continue;
-      const uint32_t begin = task::SetBegin(query, set);
-      const uint32_t end = task::SetEnd(query, set);
-      task::RunQueries(query, begin, end,
-                       store_->options().prefetch ? store_->expected_object_bytes() : 0);
-      counters_.stolen_queries.Add(end - begin);
-      return true;
-    }
+    uint32_t set = 0;
+    if (run->at_ != BatchRun::At::kDevice || run->job_.done() || !TakeSet(run.get(), &set))
+      continue;
+    task::QueryJob query = run->job_.query;
+    const uint32_t begin = task::SetBegin(query, set);
+    const uint32_t end = task::SetEnd(query, set);
+    // The last stage reads values where they lie; gathering is for who is far from them.
+    query.tasks &= ~kRunRead;
+    task::RunQueries(query, begin, end,
+                     store_->options().prefetch ? store_->expected_object_bytes() : 0);
+    counters_.stolen_queries.Add(end - begin);
+    return true;
   }
   return false;
 }

@@ -12,7 +12,8 @@
 // Epochs    a batch is in its epoch from its first stage to its last; see LeaveEpochs.
 // Failures  a stage that its device refuses or fails is run again here, on the CPU, and counted.
 // Stealing  a device's stage is shared by sets of 64 queries: the device takes them from the
-//           front, Help from the back (paper 000, section IV-C).
+//           front, Help from the back (paper 000, section IV-C); for a device with memory of its
+//           own, whoever drives it takes them, a step ahead (processor/set_share.h).
 // Threads   the worker's; on_ready is called by others.
 // Source    paper 000, sections III-B (dynamic pipeline) and IV-C.
 #pragma once
@@ -49,7 +50,7 @@ class BatchRun {
   uint32_t number_ = 0;
   At at_ = At::kFree;
   size_t step_ = 0;         // of the route
-  uint32_t sets_left_ = 0;  // of the job, that Help has not tried
+  uint32_t sets_left_ = 0;  // of a job on coupled memory, that Help has not tried
   uint64_t started_ = 0;    // ticks at which the stage began
   std::vector<uint64_t> stage_ticks_;
 };
@@ -120,6 +121,7 @@ class PlanRunner {
   void EndDeviceStage(BatchRun* run);
   void TakeFromDevice(BatchRun* run);
   void RunOnCpu(BatchRun* run, uint32_t tasks, bool again);
+  bool TakeSet(BatchRun* run, uint32_t* set);
 
   cache::Store* const store_;
   TaskTimes* const times_;

@@ -131,7 +131,8 @@ class PlanTester : public Sink {
         next = Fill(run, requests, next, 1 + random->Below(batch_max), &busy);
         runner_->Begin(run);
       } else if (random->Below(3) == 0) {
-        runner_->Help();
+        for (uint64_t sets = random->Below(60); sets > 0 && runner_->Help(); sets--) {
+        }
       } else if (runner_->Ready() == nullptr) {
         runner_->Wait();
       }

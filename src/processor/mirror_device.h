@@ -22,10 +22,11 @@ class MirrorDevice : public MirrorMemory {
 
   // How many groups may be under way.
   virtual uint32_t groups_max() const = 0;
-  // Begins jobs that have the same tasks, with this memory's views in them. Their columns are the
-  // device's until the group was taken.
-  // REQUIRES: 1 to kGroupJobsMax jobs, of whole batches (begin is 0); fewer than groups_max()
-  // groups under way
+  // Begins jobs, or parts of some, that have the same tasks, with this memory's views in them. The
+  // entries of their queries in the columns are the device's until the group was taken. Each counts
+  // what it gathers from 0, wherever: nobody looks at values_used.
+  // REQUIRES: 1 to kGroupJobsMax; `begin` is a multiple of kSetQueries and values_begin of 4; fewer
+  // than groups_max() groups under way
   virtual Status Launch(std::span<const task::QueryJob> jobs) = 0;
   // Whether the oldest group is done. REQUIRES: one is under way
   virtual bool OldestIsDone() = 0;

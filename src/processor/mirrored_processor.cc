@@ -8,14 +8,67 @@
 #include <vector>
 
 #include "base/thread.h"
+#include "base/ticks.h"
 #include "processor/mirror.h"
 
 namespace weft::processor {
 namespace {
 
-using Group = std::vector<Job*>;
+// Some sets of a job, under way.
+struct Part {
+  Job* job;
+  SetShare::Range sets;
+};
+
+// Parts of different jobs that the device runs together.
+struct Group {
+  std::vector<Part> parts;
+  uint64_t queries = 0;
+  uint64_t launched = 0;  // ticks
+};
+
+// The part's queries as the device is to see them. What it gathers has its share of the room.
+task::QueryJob QueryOf(const Part& part) {
+  const task::QueryJob& whole = part.job->query;
+  const uint32_t sets = task::SetCount(whole);
+  const auto room_before = [&](uint32_t set) {
+    const uint64_t room = whole.values_capacity - whole.values_begin;
+    if (set == sets) return whole.values_capacity;
+    return whole.values_begin + (static_cast<uint32_t>(room * set / sets) & ~3u);
+  };
+  task::QueryJob query = whole;
+  query.begin = task::SetBegin(whole, part.sets.begin);
+  query.end = task::SetEnd(whole, part.sets.end - 1);
+  query.values_begin = room_before(part.sets.begin);
+  query.values_capacity = room_before(part.sets.end);
+  return query;
+}
+
+// How many queries go together where their owners could take some of them instead: as many as the
+// device needs about kGroupNs for. The fewer are its own, the more are left to take; but each group
+// has costs of its own.
+class GroupSize {
+ public:
+  uint32_t sets() const { return sets_; }
+  // A group of `queries` has taken `ticks`, without the time behind the one before it.
+  void Learn(uint64_t queries, uint64_t ticks) {
+    if (queries * 4 < uint64_t{sets_} * kSetQueries * 3) return;  // says nothing of a full one
+    const uint64_t ns = base::NsOfTicks(ticks);
+    if (ns > kGroupNs + kGroupNs / 4) sets_ = std::max(kSetsMin, sets_ - sets_ / 4);
+    if (ns < kGroupNs - kGroupNs / 4) sets_ = std::min(kSetsMax, sets_ + sets_ / 4);
+  }
+
+ private:
+  static constexpr uint64_t kGroupNs = 100'000;
+  static constexpr uint32_t kSetsMin = 8;
+  static constexpr uint32_t kSetsMax = 1u << 20;
+
+  uint32_t sets_ = 64;
+};
 
 // The jobs that wait, and the thread that runs them; from Attach to Detach.
+//
+// Jobs are begun in their order, so of those that wait at most the first has parts under way.
 class Runner {
  public:
   Runner(MirrorDevice* device, cache::Store* store)
@@ -64,42 +117,70 @@ class Runner {
 
   void Take(Job* job) {
     job->Begin();
+    job->parts_under_way = 0;
+    job->failure = Status::Ok();
+    const bool is_shared = job->query.set_claims != nullptr;
+    if (is_shared) any_shared_.store(true, std::memory_order_relaxed);
     base::MutexLock lock(&mutex_);
+    job->sets.Open(task::SetCount(job->query), is_shared);
     waiting_.push_back(job);
     waiting_count_.store(static_cast<uint32_t>(waiting_.size()), std::memory_order_release);
     work_.NotifyOne();
   }
 
  private:
+  // Of jobs that are shared: one that runs, and one ahead of it.
+  static constexpr uint32_t kSharedGroups = 2;
+
   void Run() {
     for (;;) {
-      const bool has_place = under_way_.size() < device_->groups_max();
-      Group group = has_place ? NextGroup(under_way_.empty()) : Group();
-      if (!group.empty()) {
+      const bool is_idle = under_way_.empty();
+      const uint32_t places = any_shared_.load(std::memory_order_relaxed)
+                                  ? std::min(kSharedGroups, device_->groups_max())
+                                  : device_->groups_max();
+      Group group;
+      if (under_way_.size() < places && !NextGroup(is_idle, &group)) return;
+      if (!group.parts.empty()) {
         Begin(std::move(group));
-      } else if (under_way_.empty()) {
-        return;  // nothing waits, and nothing will
-      } else if (!has_place || device_->OldestIsDone()) {
+      } else if (!is_idle && device_->OldestIsDone()) {
         FinishOldest();
-      } else {
+      } else if (!is_idle) {
+        FinishTaken();
         std::this_thread::yield();
       }
     }
   }
 
-  // Jobs that wait and go together. `waits`: until there are some; none then: the end.
-  Group NextGroup(bool waits) {
-    Group group;
-    if (!waits && waiting_count_.load(std::memory_order_acquire) == 0) return group;
-    base::MutexLock lock(&mutex_);
-    while (waits && waiting_.empty() && !stopping_) work_.Wait(&mutex_);
-    while (!waiting_.empty() && group.size() < MirrorDevice::kGroupJobsMax &&
-           (group.empty() || GoTogether(*group[0], *waiting_.front()))) {
-      group.push_back(waiting_.front());
-      waiting_.pop_front();
+  // Sets of jobs that wait, for the device: perhaps none. `waits`: until there is a job. False:
+  // there will be none any more.
+  bool NextGroup(bool waits, Group* group) {
+    if (!waits && waiting_count_.load(std::memory_order_acquire) == 0) return true;
+    std::vector<Job*> ended;
+    bool goes_on = true;
+    {
+      base::MutexLock lock(&mutex_);
+      while (waits && waiting_.empty() && !stopping_) work_.Wait(&mutex_);
+      goes_on = !waits || !waiting_.empty();
+      uint32_t room = size_.sets();
+      while (!waiting_.empty() && room != 0 &&
+             group->parts.size() < MirrorDevice::kGroupJobsMax) {
+        Job* const job = waiting_.front();
+        if (!group->parts.empty() && !GoTogether(*group->parts[0].job, *job)) break;
+        const SetShare::Range sets = job->sets.TakeFront(job->sets.from_back() ? room : UINT32_MAX);
+        if (!sets.empty()) {
+          job->parts_under_way++;
+          group->parts.push_back({job, sets});
+          group->queries += uint64_t{sets.end - sets.begin} * kSetQueries;
+          room -= std::min(room, sets.end - sets.begin);
+        }
+        if (!job->sets.empty()) continue;  // then there is no more room
+        waiting_.pop_front();
+        if (job->parts_under_way == 0) ended.push_back(job);
+      }
+      waiting_count_.store(static_cast<uint32_t>(waiting_.size()), std::memory_order_release);
     }
-    waiting_count_.store(static_cast<uint32_t>(waiting_.size()), std::memory_order_release);
-    return group;
+    for (Job* job : ended) job->Finish(job->failure);
+    return goes_on;
   }
 
   static bool GoTogether(const Job& a, const Job& b) {
@@ -110,25 +191,69 @@ class Runner {
   }
 
   void Begin(Group group) {
-    Result<bool> ready = mirror_.Advance(group[0]->query.index, group[0]->query.log);
+    const task::QueryJob& first = group.parts[0].job->query;
+    Result<bool> ready = mirror_.Advance(first.index, first.log);
     // Without memory for a table that has grown there is no mirror, which is no failure.
-    if (!ready && ready.error().code() == Code::kNoMemory) return Finish(group, Status::Ok());
-    if (!ready) return Finish(group, ready.error());
-    if (!*ready) return Finish(group, Status::Ok());
+    if (!ready && ready.error().code() == Code::kNoMemory) return GiveUp(group, Status::Ok());
+    if (!ready) return GiveUp(group, ready.error());
+    if (!*ready) return GiveUp(group, Status::Ok());
     std::vector<task::QueryJob> jobs;
-    for (const Job* job : group) mirror_.Replace(&jobs.emplace_back(job->query));
-    if (Status status = device_->Launch(jobs); !status.ok()) return Finish(group, status);
+    for (const Part& part : group.parts) mirror_.Replace(&jobs.emplace_back(QueryOf(part)));
+    group.launched = base::ReadTicks();
+    if (Status status = device_->Launch(jobs); !status.ok()) return GiveUp(group, status);
     under_way_.push_back(std::move(group));
   }
 
   void FinishOldest() {
     const Status status = device_->TakeOldest();
-    Finish(under_way_.front(), status);
+    const Group group = std::move(under_way_.front());
     under_way_.pop_front();
+    const uint64_t now = base::ReadTicks();
+    size_.Learn(group.queries, now - std::max(group.launched, last_taken_));
+    last_taken_ = now;
+    if (!status.ok()) return GiveUp(group, status);
+    EndParts(group);
   }
 
-  static void Finish(const Group& group, const Status& status) {
-    for (Job* job : group) job->Finish(status);
+  // The jobs end without what is left of them: their owners do it. With an error, they fail.
+  void GiveUp(const Group& group, const Status& status) {
+    for (const Part& part : group.parts) {
+      part.job->sets.TakeFront(UINT32_MAX);
+      if (!status.ok()) part.job->failure = status;
+    }
+    EndParts(group);
+  }
+
+  void EndParts(const Group& group) {
+    std::vector<Job*> ended;
+    {
+      base::MutexLock lock(&mutex_);
+      for (const Part& part : group.parts) {
+        if (--part.job->parts_under_way != 0) continue;
+        const bool waits = !waiting_.empty() && waiting_.front() == part.job;
+        if (waits && !part.job->sets.empty()) continue;
+        if (waits) waiting_.pop_front();
+        ended.push_back(part.job);
+      }
+      waiting_count_.store(static_cast<uint32_t>(waiting_.size()), std::memory_order_release);
+    }
+    for (Job* job : ended) job->Finish(job->failure);
+  }
+
+  // Ends jobs whose owners have taken all sets that the device had not.
+  void FinishTaken() {
+    if (waiting_count_.load(std::memory_order_acquire) == 0) return;
+    std::vector<Job*> ended;
+    {
+      base::MutexLock lock(&mutex_);
+      std::erase_if(waiting_, [&](Job* job) {
+        if (!job->sets.empty()) return false;
+        if (job->parts_under_way == 0) ended.push_back(job);
+        return true;  // else it ends with its last part
+      });
+      waiting_count_.store(static_cast<uint32_t>(waiting_.size()), std::memory_order_release);
+    }
+    for (Job* job : ended) job->Finish(job->failure);
   }
 
   MirrorDevice* const device_;
@@ -137,7 +262,10 @@ class Runner {
   // Owned by the thread while it has jobs.
   Mirror mirror_;
   std::deque<Group> under_way_;
+  GroupSize size_;
+  uint64_t last_taken_ = 0;  // ticks at which a group was found to be done
 
+  std::atomic<bool> any_shared_{false};
   std::atomic<uint32_t> waiting_count_{0};  // so that the thread looks without the lock
   base::Mutex mutex_;
   base::CondVar work_;

@@ -19,13 +19,18 @@ class PlainMirror final : public MirrorDevice {
     description_.memory = MemoryModel::kMirrored;
     description_.units = 1;
     description_.tasks = kRunSearch | kRunCompare | kRunRead;
+    description_.steals = true;
   }
 
   const Description& description() const override { return description_; }
   cache::PageSource* pages() override { return cache::SystemPages(); }
   uint32_t groups_max() const override { return 1; }
   Status Launch(std::span<const task::QueryJob> jobs) override {
-    for (const task::QueryJob& job : jobs) task::RunQueries(job, job.begin, job.end, 0);
+    for (task::QueryJob job : jobs) {
+      uint32_t values_used = 0;
+      job.values_used = &values_used;
+      task::RunQueries(job, job.begin, job.end, 0);
+    }
     return Status::Ok();
   }
   bool OldestIsDone() override { return true; }

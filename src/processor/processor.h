@@ -23,6 +23,7 @@
 
 #include "base/mutex.h"
 #include "cache/pages.h"
+#include "processor/set_share.h"
 #include "task/query_job.h"
 #include "weft/status.h"
 
@@ -42,7 +43,9 @@ struct Description {
   uint64_t allocation_bytes_max = 0;  // of one Reserve; 0: no limit of its own
   uint32_t units = 0;    // cores, compute units or multiprocessors
   uint32_t tasks = 0;    // kRun... bits that it can run
-  bool steals = false;   // honours QueryJob::set_claims
+  // Its jobs' owners may take sets of them: by QueryJob::set_claims on coupled memory, by
+  // Job::sets on mirrored.
+  bool steals = false;
 };
 
 // One run of a stage's tasks over a batch. Reused by its owner.
@@ -55,6 +58,10 @@ class Job {
   Job& operator=(const Job&) = delete;
 
   task::QueryJob query{};
+  // Of a mirrored processor's job, which opens it by Start: sets that are not the device's yet.
+  // Where query.set_claims is not null the owner may take some, and must run them on the store
+  // itself before it looks at done().
+  SetShare sets;
 
   // Called when the job is done, by the thread that finished it, which holds the job's lock: it
   // must neither block nor call back. Set once, before the first Start.
@@ -74,6 +81,9 @@ class Job {
   // It is on its way. REQUIRES: no run of it is
   void Begin() WEFT_EXCLUDES(mutex_);
   void Finish(Status status) WEFT_EXCLUDES(mutex_);
+  // For its own use: parts of the job that are under way, and what became of one that failed.
+  uint32_t parts_under_way = 0;
+  Status failure;
 
  private:
   base::Mutex mutex_;

@@ -78,9 +78,11 @@ typedef struct QueryJob {
   WEFT_GLOBAL u8* result;
   WEFT_GLOBAL u32* value_at;     // in 8-byte units
   WEFT_GLOBAL u8* values;
-  WEFT_GLOBAL u32* values_used;  // one counter, in 8-byte units; may pass the capacity
+  WEFT_GLOBAL u32* values_used;  // one counter, in 8-byte units, from values_begin on; may pass
+                                 // the capacity
   WEFT_GLOBAL u32* set_claims;   // one a set of the batch; null: nobody shares the job
-  u32 values_capacity;           // in 8-byte units
+  u32 values_begin;              // in 8-byte units: what lies before is others'
+  u32 values_capacity;           // in 8-byte units, from the beginning of `values`
   u32 begin;                     // queries [begin, end); begin is a multiple of kSetQueries
   u32 end;
   u32 tasks;                     // kRun..., or-ed
@@ -108,7 +110,7 @@ WEFT_FN void ReadTask(QueryJob job, u32 i) {
   const u32 bytes = ValueBytes(object);
   if (bytes > kGatherBytesMax || IsEnded(job.log, SlotLocation(word), object, job.now_s)) return;
   const u32 units = (kGatherHeaderBytes + bytes + 7) / 8;
-  const u32 at = FetchAdd32(job.values_used, units);
+  const u32 at = job.values_begin + FetchAdd32(job.values_used, units);
   if (at > job.values_capacity || units > job.values_capacity - at) return;
   WEFT_GLOBAL u8* to = job.values + (u64)at * 8;
   *(WEFT_GLOBAL u32*)to = ClientFlags(object);

@@ -48,6 +48,12 @@ TEST_F(CudaPlan, DoesWhatTheOneStagePlanDoes) {
   EXPECT_GT(gathered, 20u) << "the device answered next to nothing";
 }
 TEST_F(CudaPlan, PlansOfFourStagesDoToo) { PlayPlansOfFourStages(Make, 30); }
+TEST_F(CudaPlan, TheWorkerTakesSetsOfWhatTheDeviceHasNotBegun) {
+  uint64_t gathered = 0, stolen = 0;
+  PlaySharedBatches(Make, 5, &gathered, &stolen);
+  EXPECT_GT(gathered, 10'000u);
+  EXPECT_GT(stolen, 0u);
+}
 TEST_F(CudaPlan, SegmentsThatAreFilledAnewNeverShowAnOldValue) {
   uint64_t gathered = 0;
   PlaySegmentsFilledAnew(Make, 6, &gathered);

@@ -58,30 +58,32 @@ class PinnedPages final : public cache::PageSource {
   const int device_;
 };
 
-// The job as the tuned kernels take it, but for its counter.
+// The job as the tuned kernels take it, but for its counter: its first query is their query 0.
 TableJob TableJobOf(const task::QueryJob& query) {
+  const uint32_t begin = query.begin;
   TableJob job;
   job.index = query.index;
   job.log = query.log;
-  job.count = query.end;  // all jobs of batches begin at 0
+  job.count = query.end - begin;
   job.tasks = query.tasks;
   job.now_s = query.now_s;
-  job.dice = query.dice;
+  job.dice = query.dice + begin;
   job.again = query.again;
   job.mirrored = query.mirrored;
-  job.hash = query.columns.hash;
-  job.keys = query.columns.keys;
+  job.hash = query.columns.hash + begin;
+  job.keys = query.columns.keys + uint64_t{query.key_bytes_all} * begin;
   job.key_bytes_all = query.key_bytes_all;
   if (query.key_bytes_all == 0) {
-    job.key_at = query.columns.key_at;
-    job.key_bytes = query.columns.key_bytes;
+    job.key_at = query.columns.key_at + begin;
+    job.key_bytes = query.columns.key_bytes + begin;
   }
-  job.wanted = query.wanted;
-  job.result = query.result;
-  job.word = query.columns.word;
-  job.position = query.columns.position;
-  job.value_at = query.value_at;
+  job.wanted = query.wanted + begin;
+  job.result = query.result + begin;
+  job.word = query.columns.word + begin;
+  job.position = query.columns.position + begin;
+  job.value_at = query.value_at + begin;
   job.values = query.values;
+  job.values_begin = query.values_begin;
   job.values_capacity = query.values_capacity;
   return job;
 }
@@ -346,6 +348,7 @@ Description DescriptionOf(int number, const DeviceFacts& facts) {
   description.memory_bytes = facts.memory_bytes;
   description.units = facts.multiprocessors;
   description.tasks = kRunSearch | kRunCompare | kRunRead;
+  description.steals = true;
   return description;
 }
 

@@ -64,6 +64,7 @@ struct TableJob {
   uint32_t* value_at = nullptr;     // units, and kValueNoteBit; null where value_stride is set
   uint8_t* values = nullptr;        // records as QueryJob gathers them, at multiples of 16 bytes
   uint64_t* values_used = nullptr;  // units, zero before; null where value_stride is set
+  uint64_t values_begin = 0;        // units, a multiple of 4: values_used counts from there
   uint64_t values_capacity = 0;     // units, at most kValueNoteBit
   uint32_t value_stride = 0;        // units, even: record i lies at i * value_stride; 0: packed
   // Bytes of an object, as far as they are known, rounded up to 16: so much is fetched at once. 0:

@@ -39,7 +39,7 @@ WEFT_LANE_FN u64 TakeRoom(const Warp& warp, const TableJob& job, u32 i, Record& 
                                                                : job.value_stride;
   } else {
     const u32 units = PaddedUnits(record.units);
-    at = warp.Reserve(job.values_used, units);
+    at = job.values_begin + warp.Reserve(job.values_used, units);
     if (at + units > job.values_capacity) record.units = 0;
     record.room = units;
   }

@@ -33,6 +33,7 @@
   X(values)                   \
   X(values_used)              \
   X(set_claims)               \
+  X(values_begin)             \
   X(values_capacity)          \
   X(begin)                    \
   X(end)                      \

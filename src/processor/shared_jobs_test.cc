@@ -1,0 +1,242 @@
+// How a mirrored processor shares its jobs with their owners, on a device that does what the test
+// says and nothing before.
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <thread>
+
+#include "base/mutex.h"
+#include "processor/mirror_test_kit.h"
+#include "processor/mirrored_processor.h"
+
+namespace weft::processor {
+namespace {
+
+// Runs no query: keeps the jobs of each group, until the test lets it end.
+class HeldDevice final : public MirrorDevice {
+ public:
+  const Description& description() const override { return description_; }
+  cache::PageSource* pages() override { return cache::SystemPages(); }
+  uint32_t groups_max() const override { return 4; }
+
+  Status Launch(std::span<const task::QueryJob> jobs) override {
+    base::MutexLock lock(&mutex_);
+    if (!launch_.ok()) return launch_;
+    groups_.emplace_back(jobs.begin(), jobs.end());
+    return {};
+  }
+  bool OldestIsDone() override {
+    base::MutexLock lock(&mutex_);
+    return let_go_ > taken_;
+  }
+  Status TakeOldest() override {
+    base::MutexLock lock(&mutex_);
+    EXPECT_GT(let_go_, taken_);
+    taken_++;
+    return end_;
+  }
+
+  // --- the test's ---
+  // The groups launched so far, once there are `count`.
+  std::vector<std::vector<task::QueryJob>> Groups(size_t count) {
+    for (;;) {
+      {
+        base::MutexLock lock(&mutex_);
+        if (groups_.size() >= count) return groups_;
+      }
+      std::this_thread::yield();
+    }
+  }
+  // Lets the next group end with `status`.
+  void LetGo(Status status = {}) {
+    base::MutexLock lock(&mutex_);
+    end_ = std::move(status);
+    let_go_++;
+  }
+  void RefuseLaunches(Status status) {
+    base::MutexLock lock(&mutex_);
+    launch_ = std::move(status);
+  }
+
+  Status NewIndex(uint64_t n) override { return memory_.NewIndex(n); }
+  Status NewLog(uint32_t n, uint64_t bytes) override { return memory_.NewLog(n, bytes); }
+  uint32_t SegmentsMax() const override { return memory_.SegmentsMax(); }
+  Status Hold(uint32_t segment) override { return memory_.Hold(segment); }
+  Status Drop(uint32_t segment) override { return memory_.Drop(segment); }
+  Status WriteIndex(std::span<const Piece> pieces) override { return memory_.WriteIndex(pieces); }
+  Status WriteLog(uint64_t at, const uint8_t* bytes, uint64_t count) override {
+    return memory_.WriteLog(at, bytes, count);
+  }
+  Status SetResident(uint32_t segment, uint32_t units, uint64_t base) override {
+    return memory_.SetResident(segment, units, base);
+  }
+  Status ReadUses(std::span<uint32_t> uses) override { return memory_.ReadUses(uses); }
+  task::IndexRef index() const override { return memory_.index(); }
+  task::LogRef log() const override { return memory_.log(); }
+
+ private:
+  Description description_;
+  StrictMemory memory_{UINT32_MAX};
+  base::Mutex mutex_;
+  std::vector<std::vector<task::QueryJob>> groups_ WEFT_GUARDED_BY(mutex_);
+  size_t let_go_ WEFT_GUARDED_BY(mutex_) = 0;
+  size_t taken_ WEFT_GUARDED_BY(mutex_) = 0;
+  Status launch_ WEFT_GUARDED_BY(mutex_);
+  Status end_ WEFT_GUARDED_BY(mutex_);
+};
+
+class SharedJobs : public testing::Test {
+ protected:
+  SharedJobs() {
+    auto device = std::make_unique<HeldDevice>();
+    device_ = device.get();
+    processor_ = NewMirroredProcessor(std::move(device));
+    CacheOptions options;
+    options.memory_bytes = 16u << 20;
+    options.huge_pages = false;
+    store_ = std::move(cache::Store::Open(options).value());
+    EXPECT_TRUE(processor_->Attach(store_.get()).ok());
+    EXPECT_TRUE(processor_->CatchUp().ok());
+    session_ = store_->NewSession();
+    session_->Begin();
+  }
+  ~SharedJobs() override {
+    session_->End();
+    processor_->Detach();
+  }
+
+  // A job of so many queries, with room for `units` of values, shared or not.
+  void Start(Job* job, uint32_t queries, uint32_t units, bool shared) {
+    job->query = {};
+    job->query.index = session_->index();
+    job->query.log = session_->log();
+    job->query.tasks = kRunSearch | kRunCompare | kRunRead;
+    job->query.end = queries;
+    job->query.values_capacity = units;
+    job->query.set_claims = shared ? claims_ : nullptr;
+    ASSERT_TRUE(processor_->Start(job).ok());
+  }
+
+  uint32_t claims_[1] = {};
+  HeldDevice* device_ = nullptr;  // the processor's
+  std::unique_ptr<Processor> processor_;
+  std::unique_ptr<cache::Store> store_;
+  std::unique_ptr<cache::Session> session_;
+};
+
+TEST_F(SharedJobs, OneThatIsNotSharedGoesWhole) {
+  Job job;
+  Start(&job, 100'001, 1000, false);
+  const auto groups = device_->Groups(1);
+  EXPECT_EQ(groups[0][0].begin, 0u);
+  EXPECT_EQ(groups[0][0].end, 100'001u);
+  EXPECT_EQ(groups[0][0].values_capacity, 1000u);
+  EXPECT_EQ(groups[0][0].set_claims, nullptr);
+  uint32_t set = 0;
+  EXPECT_FALSE(job.sets.TakeBack(&set));
+  device_->LetGo();
+  EXPECT_TRUE(job.Wait().ok());
+}
+
+TEST_F(SharedJobs, TheDeviceHasTwoPartsAndTheOwnerTakesFromTheBack) {
+  Job job;
+  constexpr uint32_t kSets = 1000;
+  constexpr uint32_t kQueries = kSets * kSetQueries - 10;
+  Start(&job, kQueries, 80'007, true);
+  auto groups = device_->Groups(2);
+  std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  ASSERT_EQ(device_->Groups(2).size(), 2u) << "more than one part ahead";
+  uint32_t set = 0;
+  ASSERT_TRUE(job.sets.TakeBack(&set));
+  EXPECT_EQ(set, kSets - 1);
+  uint32_t taken = 1;
+  for (uint32_t more; taken < 500 && job.sets.TakeBack(&more); taken++) EXPECT_EQ(more, --set);
+  // Part after part, until what is left is taken.
+  uint32_t done = 0;
+  for (size_t n = 0; done < kSets - taken; n++) {
+    groups = device_->Groups(n + 1);
+    ASSERT_EQ(groups[n].size(), 1u);
+    const task::QueryJob& part = groups[n][0];
+    EXPECT_EQ(part.begin, done * kSetQueries);
+    EXPECT_GT(part.end, part.begin);
+    done = part.end / kSetQueries;
+    // Its share of the room for values, beginning with a whole sector, none shared.
+    EXPECT_EQ(part.values_begin % 4, 0u);
+    EXPECT_NEAR(part.values_begin, 80'007.0 * part.begin / kQueries, 16);
+    EXPECT_EQ(part.values_begin, n == 0 ? 0 : groups[n - 1][0].values_capacity);
+    EXPECT_FALSE(job.done());
+    device_->LetGo();
+  }
+  EXPECT_EQ(done, kSets - taken);
+  EXPECT_TRUE(job.Wait().ok());
+  EXPECT_FALSE(job.sets.TakeBack(&set));
+}
+
+TEST_F(SharedJobs, OneThatItsOwnerHasTakenWholeEndsWithoutTheDevice) {
+  Job before, job;
+  Start(&before, 100'000, 8, true);  // the device is busy with it
+  device_->Groups(2);
+  Start(&job, 10 * kSetQueries, 8, true);
+  uint32_t taken = 0;
+  for (uint32_t set; job.sets.TakeBack(&set);) taken++;
+  EXPECT_EQ(taken, 10u);
+  EXPECT_TRUE(job.Wait().ok());
+  EXPECT_FALSE(before.done());
+  for (uint32_t set; before.sets.TakeBack(&set);) {
+  }
+  device_->LetGo();
+  device_->LetGo();
+  EXPECT_TRUE(before.Wait().ok());
+  EXPECT_EQ(device_->Groups(2).size(), 2u);
+}
+
+TEST_F(SharedJobs, APartThatFailsFailsTheJob) {
+  Job job;
+  Start(&job, 100'000, 8, true);
+  device_->Groups(2);
+  device_->LetGo(Status(Code::kIoError, "the test's"));
+  // The other part is waited for, and no third one is begun.
+  std::this_thread::sleep_for(std::chrono::milliseconds(2));
+  EXPECT_FALSE(job.done());
+  uint32_t set = 0;
+  EXPECT_FALSE(job.sets.TakeBack(&set));
+  device_->LetGo();
+  EXPECT_EQ(job.Wait().code(), Code::kIoError);
+  EXPECT_EQ(device_->Groups(2).size(), 2u);
+  // The next one is as good as new.
+  Start(&job, 64, 8, true);
+  device_->Groups(3);
+  device_->LetGo();
+  EXPECT_TRUE(job.Wait().ok());
+}
+
+TEST_F(SharedJobs, ADeviceThatRefusesAGroupFailsItsJobs) {
+  device_->RefuseLaunches(Status(Code::kDeviceLost, "the test's"));
+  Job job;
+  Start(&job, 100'000, 8, true);
+  EXPECT_EQ(job.Wait().code(), Code::kDeviceLost);
+}
+
+TEST_F(SharedJobs, SeveralGoInOneGroup) {
+  Job first, second, third;
+  Start(&first, 100'000, 8, true);
+  device_->Groups(2);
+  for (uint32_t set; first.sets.TakeBack(&set);) {
+  }
+  Start(&second, 300, 8, true);
+  Start(&third, 200, 8, true);
+  device_->LetGo();
+  const auto groups = device_->Groups(3);
+  ASSERT_EQ(groups[2].size(), 2u);
+  EXPECT_EQ(groups[2][0].end, 300u);
+  EXPECT_EQ(groups[2][1].end, 200u);
+  device_->LetGo();
+  EXPECT_TRUE(first.Wait().ok());
+  EXPECT_FALSE(second.done());
+  device_->LetGo();
+  EXPECT_TRUE(second.Wait().ok());
+  EXPECT_TRUE(third.Wait().ok());
+}
+
+}  // namespace
+}  // namespace weft::processor
