@@ -50,6 +50,9 @@ class Handler {
   virtual void OnTick() {}
   // After EventLoop::Wake, once for any number of them.
   virtual void OnWake() {}
+  // Before each wait for input: may do a small piece of other work. True: there may be more,
+  // so there is no wait.
+  virtual bool OnSpareTime() { return false; }
 };
 
 struct LoopOptions {

@@ -261,6 +261,23 @@ TEST_P(EventLoopTest, WakeReachesTheHandler) {
   EXPECT_TRUE(Eventually([&] { return server.handler().wakes > 0; }));
 }
 
+TEST_P(EventLoopTest, WhatCanWaitIsDoneBesideTheRequests) {
+  LoopOptions options;
+  options.tick_ms = 20'000;  // turns come for input, or for work that is left
+  TestServer server(GetParam(), options);
+  server.handler().spare_turns = 1'000'000'000;
+  Peer peer(server.address());
+  for (int i = 0; i < 10; ++i) {
+    ASSERT_TRUE(peer.Send("x\n"));
+    EXPECT_EQ(peer.Receive(2), "x\n");
+  }
+  const uint64_t left = server.handler().spare_turns;
+  EXPECT_LT(left, 1'000'000'000u - 20);
+  EXPECT_TRUE(Eventually([&] { return server.handler().spare_turns < left; }));
+  server.handler().spare_turns = 100;
+  EXPECT_TRUE(Eventually([&] { return server.handler().spare_turns == 0; }));
+}
+
 TEST_P(EventLoopTest, ConnectionsAreSharedEvenly) {
   TestServer server(GetParam(), {}, 2);
   std::vector<Peer> peers;

@@ -81,7 +81,7 @@ Status LoopCore::Run() {
   next_tick_ms_ = now_ms_ + static_cast<uint64_t>(options_.tick_ms);
   WatchListeners();
   while (status.ok() && !Finished()) {
-    status = WaitAndReceive(TimeoutMs());
+    status = WaitAndReceive(handler_->OnSpareTime() ? 0 : TimeoutMs());
     turns_.Add(1);
     if (bell_rang_) AnswerBell();
     RunAgain();

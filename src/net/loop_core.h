@@ -2,7 +2,8 @@
 // the turn, the connections' lives, batches, limits, accepting, stopping. EpollLoop and UringLoop
 // add the asking.
 //
-// One turn   WaitAndReceive -> the bell -> connections that had more -> OnBatch -> send -> tick.
+// One turn   OnSpareTime -> WaitAndReceive -> the bell -> connections that had more -> OnBatch ->
+//            send -> tick.
 // Freeing    A closed connection is freed at the end of the turn in which its back end let go of
 //            it, so pointers taken during a turn stay good for it.
 // Threads    As net/event_loop.h says; everything below "Owned by the loop's thread" is only its.

@@ -109,6 +109,9 @@ class LineHandler : public Handler {
     held_.clear();
     ++wakes;
   }
+  bool OnSpareTime() override {
+    return spare_turns != 0 && --spare_turns != 0;
+  }
   void OnBatch(std::span<Connection* const> ready) override {
     for (Connection* connection : ready) Answer(*connection);
     if (ready.size() > largest_batch.load()) largest_batch = ready.size();
@@ -118,6 +121,7 @@ class LineHandler : public Handler {
   std::atomic<uint64_t> closed{0};
   std::atomic<uint64_t> ticks{0};
   std::atomic<uint64_t> wakes{0};
+  std::atomic<uint64_t> spare_turns{0};  // for which it has work of its own
   std::atomic<uint64_t> lines{0};
   std::atomic<uint64_t> holds{0};
   std::atomic<size_t> largest_batch{0};

@@ -90,11 +90,10 @@ void Worker::OnBatch(std::span<net::Connection* const> ready) {
                        last.stopped == nullptr && !last.close && !under_way;
     ready = ready.subspan(again ? filled - 1 : filled);
   }
-  if (runner_ != nullptr) {
-    while (runner_->Help()) {
-    }
-  }
 }
+
+// New requests come before what devices are at, so a set at a time.
+bool Worker::OnSpareTime() { return runner_ != nullptr && runner_->Help(); }
 
 void Worker::RunOneStage(Work* work) {
   work_ = work;

@@ -78,6 +78,7 @@ class Worker final : public net::Handler, private pipeline::Sink {
   void OnOpen(net::Connection& connection) override;
   void OnClose(net::Connection& connection) override;
   void OnBatch(std::span<net::Connection* const> ready) override;
+  bool OnSpareTime() override;
   void OnTick() override;
   void OnWake() override;
 
