@@ -97,7 +97,9 @@ PipelineOptions PipelineOptionsOf(const Arguments& a) {
   options.seed = a.seed;
   options.cpus = ParseCpuList(a.embedded_cpus);
   options.huge_pages = !a.small_pages;
-  options.steal = a.steal == "on";
+  options.steal = a.steal == "on"    ? Stealing::kOn
+                  : a.steal == "off" ? Stealing::kOff
+                                     : Stealing::kBoth;
   options.verify = a.verify == "all" ? Verify::kAll : Verify::kSampled;
   return options;
 }
@@ -384,8 +386,8 @@ void AddPipeline(CLI::App* app, Arguments* a) {
       ->expected(1)->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
   app->add_option("--device", pipeline.devices, "gpu0, gpu1, ... of the plans; repeatable")
       ->expected(1)->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
-  app->add_option("--steal", a->steal, "on, off: the CPU takes sets of a device's stage")
-      ->check(CLI::IsMember({"on", "off"}))->capture_default_str();
+  app->add_option("--steal", a->steal, "the CPU takes sets of a device's stage; both: in turns")
+      ->check(CLI::IsMember({"on", "off", "both"}))->capture_default_str();
   app->add_option("--batches", pipeline.batches, "of a thread under way; 0: one a stage")
       ->check(CLI::Range(0, 64))->capture_default_str();
   app->add_option("--batch-max", pipeline.batch_max, "queries, of plans with several stages")

@@ -11,11 +11,13 @@
 
 namespace weft::bench {
 
+enum class Stealing : uint8_t { kOn, kOff, kBoth };
+
 struct PipelineOptions {
   std::vector<std::string> workloads;  // names; empty or "all": the 24
   std::vector<std::string> plans;      // texts, each against the one-stage plan, which always runs
   std::vector<std::string> devices;    // gpu0, gpu1, ... of the plans
-  bool steal = true;
+  Stealing steal = Stealing::kOn;  // kBoth: each plan with several stages takes turns with itself
   uint32_t batches = 0;  // of a thread under way at once; 0: one a stage
   uint32_t batch_max = defaults::kPipelineBatchMax;  // queries, of plans with several stages
   uint64_t memory_mb = defaults::kPipelineMemoryMb;

@@ -1,6 +1,7 @@
 // The in-memory workloads, offline: requests read from memory, responses written to memory, any
 // plan against the plan with one stage on the CPU.
 #include <algorithm>
+#include <cmath>
 
 #include <fmt/format.h>
 
@@ -14,22 +15,25 @@ namespace {
 // One line of the table.
 struct Line {
   std::string workload;
-  size_t plan;
+  size_t contender;
   double ratio;
   bool kept;  // the interval
   Figures figures;
 };
 
-Result<std::vector<pipeline::Plan>> ParsePlans(const PipelineOptions& options) {
-  std::vector<pipeline::Plan> plans = {pipeline::Plan::OneStageCpu()};
+// The one-stage plan first. Where both are asked for, each of the others with stealing and, behind
+// it, without.
+Result<std::vector<Contender>> ContendersOf(const PipelineOptions& options) {
+  std::vector<Contender> contenders = {{pipeline::Plan::OneStageCpu()}};
   for (const std::string& text : options.plans) {
     auto plan = pipeline::Plan::Parse(text);
     if (!plan)
       return Status(Code::kInvalidArgument,
                     fmt::format("--plan '{}': {}", text, plan.error().message()));
-    plans.push_back(std::move(*plan));
+    if (options.steal != Stealing::kOff) contenders.push_back({*plan, true});
+    if (options.steal != Stealing::kOn) contenders.push_back({*plan, false});
   }
-  return plans;
+  return contenders;
 }
 
 Result<std::vector<Workload>> ParseWorkloads(const PipelineOptions& options) {
@@ -66,7 +70,6 @@ nlohmann::json DetailsOf(const PipelineOptions& options, const Workload& workloa
           {"evictions", data.evictions()},
           {"threads", options.threads},
           {"devices", DevicesJson(devices)},
-          {"steal", options.steal},
           {"more_threads_than_cpus", options.threads > ThisMachine().cpus},
           {"interval_us", options.interval_us},
           {"ring", options.ring},
@@ -77,24 +80,29 @@ nlohmann::json DetailsOf(const PipelineOptions& options, const Workload& workloa
           {"huge_pages", options.huge_pages}};
 }
 
-Row MakeRow(const Workload& workload, size_t plan, const std::vector<PlanFigures>& all,
+// Whether the contender differs from the one before it in that it does not steal.
+bool IsWithoutStealing(const std::vector<Contender>& contenders, size_t at) {
+  return at > 1 && !contenders[at].steal && contenders[at - 1].steal;
+}
+
+Row MakeRow(const Workload& workload, size_t at, const std::vector<ContenderFigures>& all,
             nlohmann::json details) {
   Row row;
   row.bench = "pipeline";
-  row.name = fmt::format("{}/plan-{}", workload.name, plan);
+  row.name = fmt::format("{}/plan-{}", workload.name, at);
   row.unit = "queries/s";
-  row.subject = {fmt::format("plan {}", plan), all[plan].rates};
-  if (plan == 0) {
+  row.subject = {fmt::format("plan {}", at), all[at].rates};
+  if (at == 0) {
     row.judged_name = "queries/s";
     row.judged = all[0].rates.Median();
   } else {
     row.peer = Side{"one stage", all[0].rates};
     row.judged_name = "over one stage on the cpu";
-    row.judged = all[plan].rates.Median() / all[0].rates.Median();
-    row.pair_ratios = PairRatios(all[plan].rates, all[0].rates);
+    row.judged = all[at].rates.Median() / all[0].rates.Median();
+    row.pair_ratios = PairRatios(all[at].rates, all[0].rates);
   }
   row.details = std::move(details);
-  row.details.update(ToJson(all[plan].figures));
+  row.details.update(ToJson(all[at].figures));
   return row;
 }
 
@@ -133,20 +141,36 @@ void PrintTasks(const Figures& figures) {
                100 * figures.LetRun());
 }
 
-void PrintTable(const std::vector<pipeline::Plan>& plans, const std::vector<Line>& lines) {
+// What stealing adds to each plan, in the mean of the workloads.
+void PrintStealing(const std::vector<Contender>& contenders, const std::vector<Line>& lines) {
+  for (size_t c = 1; c < contenders.size(); ++c) {
+    if (!IsWithoutStealing(contenders, c)) continue;
+    double logs = 0;
+    size_t workloads = 0;
+    for (size_t at = c; at < lines.size(); at += contenders.size(), ++workloads)
+      logs += std::log(lines[at - 1].ratio / lines[at].ratio);
+    fmt::print("stealing: plan {} has {:.3f} times the rate of plan {} (geometric mean of {})\n",
+               c - 1, std::exp(logs / static_cast<double>(workloads)), c, workloads);
+  }
+}
+
+void PrintTable(const std::vector<Contender>& contenders, const std::vector<Line>& lines) {
   fmt::print("\n");
-  for (size_t i = 0; i < plans.size(); ++i) fmt::print("plan {}: {}\n", i, plans[i].ToText());
+  for (size_t i = 0; i < contenders.size(); ++i)
+    fmt::print("plan {}: {}{}\n", i, contenders[i].plan.ToText(),
+               contenders[i].steal ? "" : ", no stealing");
   fmt::print("{:<12} {:>4} {:>12} {:>7} {:>7} {:>8} {:>8} {:>8} {:>7}  {}\n", "workload", "plan",
              "M queries/s", "ratio", "batch", "mean us", "p50 us", "p99 us", "hits %", "stages us");
   for (const Line& line : lines) {
     const Figures& figures = line.figures;
     fmt::print("{:<12} {:>4} {:>12.2f} {:>7.2f} {:>7} {:>8.0f}{} {:>7.0f} {:>8.0f} {:>7.2f}  {}\n",
-               line.workload, line.plan, figures.rate * 1e-6, line.ratio, figures.batch_queries,
-               figures.latency_ns.Mean() * 1e-3, line.kept ? " " : "!",
+               line.workload, line.contender, figures.rate * 1e-6, line.ratio,
+               figures.batch_queries, figures.latency_ns.Mean() * 1e-3, line.kept ? " " : "!",
                static_cast<double>(figures.latency_ns.Percentile(50)) * 1e-3,
                static_cast<double>(figures.latency_ns.Percentile(99)) * 1e-3,
                100 * figures.hit_ratio(), StagesText(figures));
   }
+  PrintStealing(contenders, lines);
 }
 
 // A store filled for the workload, and the draw of its keys; both are kept while the next workload
@@ -204,8 +228,8 @@ std::vector<std::string> PipelineWorkloads() {
 Status RunPipeline(const PipelineOptions& given, Report& report) {
   PipelineOptions options = given;
   if (options.threads == 0) options.threads = ThisMachine().cpus;
-  auto plans = ParsePlans(options);
-  if (!plans) return plans.error();
+  auto contenders = ContendersOf(options);
+  if (!contenders) return contenders.error();
   auto workloads = ParseWorkloads(options);
   if (!workloads) return workloads.error();
   auto devices = Devices::Open(options.devices);
@@ -215,23 +239,26 @@ Status RunPipeline(const PipelineOptions& given, Report& report) {
   for (const Workload& workload : *workloads) {
     if (Status status = Prepare(options, workload, &bed); !status.ok())
       return status;
-    auto all = RunTurns(options, workload, *(workload.zipf ? bed.zipf : bed.uniform), *plans,
-                        devices->get(), bed.data.get());
+    auto all = RunTurns(options, workload, *(workload.zipf ? bed.zipf : bed.uniform),
+                        *contenders, devices->get(), bed.data.get());
     if (!all)
       return Status(all.error().code(),
                     fmt::format("{}: {}", workload.name, all.error().message()));
-    for (size_t p = 0; p < plans->size(); ++p) {
+    for (size_t c = 0; c < contenders->size(); ++c) {
       nlohmann::json details = DetailsOf(options, workload, **devices, *bed.data, bed.attach_s);
-      details["plan"] = (*plans)[p].ToText();
-      const bool kept = (*all)[p].figures.latency_ns.Mean() * 1e-3 <= options.interval_us;
+      details["plan"] = (*contenders)[c].plan.ToText();
+      details["steal"] = (*contenders)[c].steal;
+      const Figures& figures = (*all)[c].figures;
+      const bool kept = figures.latency_ns.Mean() * 1e-3 <= options.interval_us;
       details["interval_kept"] = kept;
-      report.Add(MakeRow(workload, p, *all, std::move(details)));
-      PrintTasks((*all)[p].figures);
-      lines.push_back({workload.name, p, (*all)[p].rates.Median() / (*all)[0].rates.Median(), kept,
-                       (*all)[p].figures});
+      const Row row = MakeRow(workload, c, *all, std::move(details));
+      const double ratio = (*all)[c].rates.Median() / (*all)[0].rates.Median();
+      report.Add(row);
+      PrintTasks(figures);
+      lines.push_back({workload.name, c, ratio, kept, figures});
     }
   }
-  PrintTable(*plans, lines);
+  PrintTable(*contenders, lines);
   return Status::Ok();
 }
 

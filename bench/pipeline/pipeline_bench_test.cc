@@ -133,8 +133,8 @@ class Spoiled : public testing::Test {
   Status RunAll() {
     PipelineOptions options = Small();
     const KeyPicker picker(data_->objects(), false);
-    auto all = RunTurns(options, workload_, picker, {pipeline::Plan::OneStageCpu()}, devices_.get(),
-                        data_.get());
+    auto all = RunTurns(options, workload_, picker, {{pipeline::Plan::OneStageCpu()}},
+                        devices_.get(), data_.get());
     return all ? Status::Ok() : all.error();
   }
   std::string Key(uint64_t number) {

@@ -16,7 +16,7 @@ namespace {
 using Crew = std::vector<std::unique_ptr<Worker>>;  // a worker a thread, all with one plan
 
 Result<Crew> MakeCrew(const PipelineOptions& options, const Workload& workload,
-                      const std::vector<RequestRing>& rings, const pipeline::Plan& plan,
+                      const std::vector<RequestRing>& rings, const Contender& contender,
                       Devices* devices, DataSet* data) {
   Crew crew;
   for (size_t t = 0; t < rings.size(); ++t) {
@@ -29,10 +29,10 @@ Result<Crew> MakeCrew(const PipelineOptions& options, const Workload& workload,
     carrier.batches = options.batches;
     carrier.queries_max = options.batch_max / kSetQueries * kSetQueries;
     carrier.value_bytes = workload.value_bytes;
-    carrier.steal = options.steal;
+    carrier.steal = contender.steal;
     carrier.dice = static_cast<uint32_t>(t) << 16;
     carrier.on_device_done = [devices] { devices->meter().End(); };
-    auto worker = Worker::Create(data, workload, &rings[t], plan, worker_options);
+    auto worker = Worker::Create(data, workload, &rings[t], contender.plan, worker_options);
     if (!worker) return worker.error();
     crew.push_back(std::move(*worker));
   }
@@ -85,37 +85,37 @@ Status CheckMisses(const Figures& figures, const DataSet& data) {
 
 }  // namespace
 
-Result<std::vector<PlanFigures>> RunTurns(const PipelineOptions& options, const Workload& workload,
-                                          const KeyPicker& picker,
-                                          const std::vector<pipeline::Plan>& plans,
-                                          Devices* devices, DataSet* data) {
+Result<std::vector<ContenderFigures>> RunTurns(const PipelineOptions& options,
+                                               const Workload& workload, const KeyPicker& picker,
+                                               const std::vector<Contender>& contenders,
+                                               Devices* devices, DataSet* data) {
   std::vector<RequestRing> rings;
   for (int t = 0; t < options.threads; ++t) rings.emplace_back(workload, options.ring);
   std::vector<Crew> crews;
-  for (const pipeline::Plan& plan : plans) {
-    auto crew = MakeCrew(options, workload, rings, plan, devices, data);
+  for (const Contender& contender : contenders) {
+    auto crew = MakeCrew(options, workload, rings, contender, devices, data);
     if (!crew) return crew.error();
     crews.push_back(std::move(*crew));
   }
-  std::vector<PlanFigures> all(plans.size());
-  std::vector<size_t> order(plans.size());
+  std::vector<ContenderFigures> all(contenders.size());
+  std::vector<size_t> order(contenders.size());
   std::iota(order.begin(), order.end(), 0);
   for (int i = 0; i < options.repetitions; ++i) {
     FillRings(picker, options.seed + static_cast<uint64_t>(i), &rings);
-    for (const size_t p : order) {
+    for (const size_t c : order) {
       // A device follows the store between its batches, and had none in the turn before.
       if (Status status = devices->CatchUp(); !status.ok()) return status;
-      auto figures = RunTurn(options, crews[p], devices);
+      auto figures = RunTurn(options, crews[c], devices);
       if (!figures) return figures.error();
       if (Status status = CheckMisses(*figures, *data); !status.ok()) return status;
-      all[p].rates.Add(figures->rate);
-      all[p].figures.Merge(*figures);
-      Progress(fmt::format("pipeline/{} {}/{}, plan {}: {} queries/s", workload.name, i + 1,
-                           options.repetitions, p, Short(figures->rate)));
+      all[c].rates.Add(figures->rate);
+      all[c].figures.Merge(*figures);
+      Progress(fmt::format("pipeline/{} {}/{}, contender {}: {} queries/s", workload.name, i + 1,
+                           options.repetitions, c, Short(figures->rate)));
     }
     std::reverse(order.begin(), order.end());
   }
-  for (PlanFigures& plan : all) plan.figures.rate = plan.rates.Median();
+  for (ContenderFigures& each : all) each.figures.rate = each.rates.Median();
   return all;
 }
 

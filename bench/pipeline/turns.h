@@ -1,7 +1,7 @@
 // bench/pipeline/turns.h: the plans of one workload taking turns over one data set.
 //
-// Each repetition gives every thread requests with fresh keys, then runs every plan with them; odd
-// repetitions run the plans the other way round.
+// Each repetition gives every thread requests with fresh keys, then runs every contender, a plan
+// with or without stealing, with them; odd repetitions run them the other way round.
 //
 // Threads   the caller's, which starts and ends the workers'.
 #pragma once
@@ -16,17 +16,23 @@
 
 namespace weft::bench {
 
-// One plan over all repetitions.
-struct PlanFigures {
+// What takes turns.
+struct Contender {
+  pipeline::Plan plan;
+  bool steal = true;  // the CPU takes sets of a device's stage
+};
+
+// One of them over all repetitions.
+struct ContenderFigures {
   Samples rates;    // queries a second, all threads together
   Figures figures;  // of all repetitions; its rate is the median
 };
 
-// Figures in the order of `plans`. kCorruption where a reply was wrong, or a stored key was missing
-// although nothing was ever evicted; kDeviceLost where a device was given up.
-Result<std::vector<PlanFigures>> RunTurns(const PipelineOptions& options, const Workload& workload,
-                                          const KeyPicker& picker,
-                                          const std::vector<pipeline::Plan>& plans,
-                                          Devices* devices, DataSet* data);
+// Figures in the order of `contenders`. kCorruption where a reply was wrong, or a stored key was
+// missing although nothing was ever evicted; kDeviceLost where a device was given up.
+Result<std::vector<ContenderFigures>> RunTurns(const PipelineOptions& options,
+                                               const Workload& workload, const KeyPicker& picker,
+                                               const std::vector<Contender>& contenders,
+                                               Devices* devices, DataSet* data);
 
 }  // namespace weft::bench
