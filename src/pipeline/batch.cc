@@ -50,6 +50,18 @@ struct ColumnPointers {
   uint8_t **key_bytes, **wanted, **result, **keys, **values;
 };
 
+// One behind the last of the bytes from `begin` on that are all `value`, up to `limit`.
+uint32_t RunEnd(const uint8_t* bytes, uint8_t value, uint32_t begin, uint32_t limit) {
+  const uint64_t all = 0x0101010101010101u * value;
+  uint32_t end = begin;
+  for (uint64_t eight; limit - end >= 8; end += 8) {
+    std::memcpy(&eight, bytes + end, 8);
+    if (eight != all) break;
+  }
+  while (end < limit && bytes[end] == value) end++;
+  return end;
+}
+
 cache::Pages SystemMemory(uint64_t bytes) {
   Result<cache::Pages> pages = cache::SystemPages()->Reserve(bytes, false);
   WEFT_CHECK(pages.has_value());  // a megabyte of addresses
@@ -96,9 +108,7 @@ void Batch::Clear() {
   std::fill_n(state_.data(), size_, QueryState::kWaiting);
   std::fill_n(miss_.data(), size_, cache::Miss::kAbsent);
   std::fill_n(result_, size_, uint8_t{kResultNone});
-  std::fill_n(word_, size_, uint64_t{0});
-  // A stage that stops may leave a word without its position: then it is still one of the index.
-  std::fill_n(position_, size_, uint64_t{0});
+  entries_end_ = std::max(entries_end_, size_);
   if (has_commands()) std::fill_n(placed_, size_, uint64_t{0});
   size_ = 0;
   keys_end_ = 0;
@@ -110,6 +120,13 @@ void Batch::Clear() {
   commands_.clear();
   replies_.clear();
   room_.clear();
+}
+
+void Batch::ForgetEntries() {
+  std::fill_n(word_, entries_end_, uint64_t{0});
+  // A stage that stops may leave a word without its position: then it is still one of the index.
+  std::fill_n(position_, entries_end_, uint64_t{0});
+  entries_end_ = 0;
 }
 
 uint32_t Batch::AddSource(int64_t room) {
@@ -147,17 +164,22 @@ void Batch::ClearGathered() {
 void Batch::ClearClaims() { std::fill_n(claims_, size_ / kSetQueries + 1, 0u); }
 
 uint32_t Batch::GatheredEnd(uint32_t begin, uint32_t limit) const {
-  constexpr uint64_t kAllRead = 0x0101010101010101u * kResultRead;
-  uint32_t end = begin;
-  for (uint64_t eight; limit - end >= 8; end += 8) {
-    std::memcpy(&eight, result_ + end, 8);
-    if (eight != kAllRead) break;
-  }
-  while (end < limit && result_[end] == kResultRead) end++;
+  return RunEnd(result_, kResultRead, begin, limit);
+}
+
+uint32_t Batch::DoneEnd(uint32_t begin, uint32_t limit) const {
+  static_assert(sizeof(QueryState) == 1);
+  return RunEnd(reinterpret_cast<const uint8_t*>(state_.data()),
+                static_cast<uint8_t>(QueryState::kDone), begin, limit);
+}
+
+uint32_t Batch::SourceEnd(uint32_t begin, uint32_t limit) const {
+  if (sources() == 1) return limit;
+  uint32_t end = begin + 1;
+  while (end < limit && owners_[end].source == owners_[begin].source) end++;
   return end;
 }
 
-// As QueryJob has it.
 uint32_t Batch::KeyBytesOfAll() const {
   if (size_ == 0 || key_bytes_[0] % 8 != 0) return 0;
   // Each as long as the next.

@@ -16,6 +16,7 @@
 //           processor sees, from BatchOptions::pages; commands as they come.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <cstring>
 #include <memory>
@@ -49,6 +50,10 @@ struct BatchOptions {
 };
 
 class Batch {
+  struct Owner {
+    uint32_t source, tag;
+  };
+
  public:
   static constexpr uint32_t kQueriesMax = 1024;  // of a batch for the one-stage plan
 
@@ -58,6 +63,10 @@ class Batch {
   static Result<std::unique_ptr<Batch>> Create(const Plan& plan, const BatchOptions& options);
 
   void Clear();
+  // What queries of earlier batches left in the columns' words and positions goes: reads may find
+  // it there as if a search had. It does no harm where it is of the index that the batch will see,
+  // for a candidate is looked at before it is believed. REQUIRES: nothing of the batch has been run
+  void ForgetEntries();
   const Plan& plan() const { return plan_; }
   // Batches under way keep theirs. REQUIRES: nothing of the batch has been run.
   void SetPlan(const Plan& plan) { plan_ = plan; }
@@ -69,17 +78,52 @@ class Batch {
   // batch before the rest of its queries is skipped. Returns its number.
   uint32_t AddSource(int64_t room);
 
+  // Adds plain reads in a row, as AddRead does, and keeps at hand what AddRead looks up each time.
+  // The batch has them when it ends; it is used by nobody else meanwhile.
+  class ReadAdder {
+   public:
+    ReadAdder(Batch* batch, uint32_t source)
+        : batch_(batch),
+          source_(source),
+          size_(batch->size_),
+          keys_end_(batch->keys_end_),
+          owners_(batch->owners_.data()),
+          hash_(batch->hash_),
+          key_at_(batch->key_at_),
+          key_bytes_(batch->key_bytes_),
+          keys_(reinterpret_cast<char*>(batch->keys_)) {}
+    ReadAdder(const ReadAdder&) = delete;
+    ReadAdder& operator=(const ReadAdder&) = delete;
+    ~ReadAdder() {
+      batch_->size_ = size_;
+      batch_->keys_end_ = keys_end_;
+    }
+    // REQUIRES: as AddRead
+    void Add(uint32_t tag, std::string_view key, uint64_t hash) {
+      WEFT_DCHECK(size_ != batch_->queries_max_ && key.size() <= kKeyBytesMax);
+      const uint32_t i = size_++;
+      const uint32_t at = keys_end_;
+      keys_end_ = at + static_cast<uint32_t>(key.size());
+      owners_[i] = {source_, tag};
+      hash_[i] = hash;
+      key_at_[i] = at;
+      key_bytes_[i] = static_cast<uint8_t>(key.size());
+      base::CopyShort(keys_ + at, key.data(), key.size());
+    }
+
+   private:
+    Batch* const batch_;
+    const uint32_t source_;
+    uint32_t size_, keys_end_;
+    Owner* const owners_;
+    uint64_t* const hash_;
+    uint32_t* const key_at_;
+    uint8_t* const key_bytes_;
+    char* const keys_;
+  };
   // `tag` is the owner's. REQUIRES: !full(), 1 to kKeyBytesMax key bytes
   void AddRead(uint32_t source, uint32_t tag, std::string_view key, uint64_t hash) {
-    WEFT_DCHECK(!full() && key.size() <= kKeyBytesMax);
-    const uint32_t i = size_++;
-    const uint32_t at = keys_end_;
-    keys_end_ = at + static_cast<uint32_t>(key.size());
-    owners_[i] = {source, tag};
-    hash_[i] = hash;
-    key_at_[i] = at;
-    key_bytes_[i] = static_cast<uint8_t>(key.size());
-    base::CopyShort(reinterpret_cast<char*>(keys_) + at, key.data(), key.size());
+    ReadAdder(this, source).Add(tag, key, hash);
   }
   void AddCommand(uint32_t source, uint32_t tag, const cache::Command& command);
   // `barrier`: it changes the store or tells of it, so that nothing may overtake it either way.
@@ -101,25 +145,68 @@ class Batch {
   uint64_t location(uint32_t i) const { return word_[i] & kLocationMask; }
   cache::Miss miss(uint32_t i) const { return miss_[i]; }
 
-  // A value that task RD gathered; REQUIRES: result(i) is kResultRead
+  // A value that task RD gathered.
   struct Gathered {
     uint32_t client_flags;
     std::string_view value;
     bool wants_note;  // kValueNoteBit
   };
-  Gathered gathered(uint32_t i) const {
-    const uint8_t* const at = GatheredAt(i);
-    uint32_t client_flags, bytes;
-    std::memcpy(&client_flags, at, 4);
-    std::memcpy(&bytes, at + 4, 4);
-    return {client_flags,
-            {reinterpret_cast<const char*>(at) + kGatherHeaderBytes, bytes},
-            (value_at_[i] & kValueNoteBit) != 0};
+  // All that were, for who reads many of them.
+  class GatheredValues {
+   public:
+    GatheredValues(const uint8_t* values, const uint32_t* value_at)
+        : values_(values), value_at_(value_at) {}
+    // REQUIRES: result(i) is kResultRead
+    Gathered operator[](uint32_t i) const {
+      const uint8_t* const at = At(i);
+      uint32_t client_flags, bytes;
+      std::memcpy(&client_flags, at, 4);
+      std::memcpy(&bytes, at + 4, 4);
+      return {client_flags,
+              {reinterpret_cast<const char*>(at) + kGatherHeaderBytes, bytes},
+              (value_at_[i] & kValueNoteBit) != 0};
+    }
+    // Asks for the first line of it, if there is one.
+    void Prefetch(uint32_t i) const { task::Prefetch(At(i)); }
+    // Asks for the others. REQUIRES: as above
+    void PrefetchRest(uint32_t i) const {
+      const uint8_t* const at = At(i);
+      uint32_t bytes;
+      std::memcpy(&bytes, at + 4, 4);
+      bytes = std::min(bytes, kPrefetchBytesMax);
+      for (uint32_t offset = kLineBytes; offset < bytes + kGatherHeaderBytes; offset += kLineBytes)
+        task::Prefetch(at + offset);
+    }
+
+   private:
+    const uint8_t* At(uint32_t i) const {
+      return values_ + uint64_t{value_at_[i] & ~kValueNoteBit} * 8;
+    }
+
+    const uint8_t* const values_;
+    const uint32_t* const value_at_;
+  };
+  // Asks for what of it a last stage reads of queries [begin, begin + count), as far as there are
+  // so many: their results, and where values lie.
+  void PrefetchResults(uint32_t begin, uint32_t count) const {
+    const uint32_t end = std::min(size_, begin + count);
+    for (uint32_t i = begin; i < end; i += kLineBytes) task::Prefetch(result_ + i);
+    for (uint32_t i = begin; i < end; i += kLineBytes / sizeof *value_at_)
+      task::Prefetch(value_at_ + i);
   }
-  // Asks for the first line of it, if there is one.
-  void PrefetchGathered(uint32_t i) const { task::Prefetch(GatheredAt(i)); }
+  // Asks for the word and position of query `i`.
+  void PrefetchEntry(uint32_t i) const {
+    task::Prefetch(word_ + i);
+    task::Prefetch(position_ + i);
+  }
+  GatheredValues gathered() const { return {values_, value_at_}; }
+  Gathered gathered(uint32_t i) const { return gathered()[i]; }
   // One behind the last of the queries from `begin` on that are all kResultRead, up to `limit`.
   uint32_t GatheredEnd(uint32_t begin, uint32_t limit) const;
+  // The same of those that are kDone.
+  uint32_t DoneEnd(uint32_t begin, uint32_t limit) const;
+  // The same of those that are of the source of `begin`.
+  uint32_t SourceEnd(uint32_t begin, uint32_t limit) const;
 
   task::Columns columns() { return {hash_, key_at_, key_bytes_, keys_, word_, position_}; }
   // The batch as a stage runs it; index, log and tasks are the caller's to fill in.
@@ -171,18 +258,12 @@ class Batch {
   Batch(const Plan& plan, const BatchOptions& options, cache::Pages pages);
   static uint64_t ColumnBytes(const BatchOptions& options);
   uint32_t KeyBytesOfAll() const;
-  const uint8_t* GatheredAt(uint32_t i) const {
-    return values_ + uint64_t{value_at_[i] & ~kValueNoteBit} * 8;
-  }
-
-  struct Owner {
-    uint32_t source, tag;
-  };
 
   Plan plan_;
   const uint32_t queries_max_;
   uint32_t size_ = 0;
   uint32_t keys_end_ = 0;
+  uint32_t entries_end_ = 0;  // behind it all words and positions are 0
   bool has_barrier_ = false;
   bool has_other_ = false;
   bool searched_ = false;

@@ -14,25 +14,11 @@ namespace {
 constexpr uint32_t kStarvedTimesMax = 32;  // then the client is told that there is no memory
 constexpr int64_t kReplyBytes = 64;        // of a reply without its value, for the source's room
 // Each note of a gathered read is for a line that else nobody here needs: one in so many tells hot
-// from cold.
+// from cold. So many in a row are noted, for their words and positions lie on two lines.
 constexpr uint32_t kGatheredPerNote = 8;
-constexpr uint32_t kValuesAhead = 16;  // gathered values that are asked for ahead
+constexpr uint32_t kNotesInRow = 8;
+constexpr uint32_t kValuesAhead = 64;  // gathered values that are asked for ahead
 static_assert(CpuStage::kGroupQueries <= DiskTurn::kGroupQueriesMax);
-
-// Adds the time since the last lap to a task.
-class TaskClock {
- public:
-  explicit TaskClock(TaskTimes* times) : times_(times), last_(base::ReadTicks()) {}
-  void Lap(Task task, uint32_t queries) {
-    const uint64_t now = base::ReadTicks();
-    times_->Add(task, now - last_, queries);
-    last_ = now;
-  }
-
- private:
-  TaskTimes* const times_;
-  uint64_t last_;
-};
 
 Task TaskOf(cache::Verb verb) {
   return verb == cache::Verb::kDelete ? Task::kDelete : Task::kInsert;
@@ -57,8 +43,26 @@ WEFT_FN void PrefetchUnanswered(const Batch& batch, const task::Columns& columns
   }
 }
 
+// Of gathered reads [begin, end), with their values' lines asked for ahead. *any_wants_note becomes
+// true where one of them wants it.
+int64_t BytesOfReplies(const Batch& batch, uint32_t begin, uint32_t end, bool* any_wants_note) {
+  const Batch::GatheredValues values = batch.gathered();
+  const uint32_t last = batch.size() - 1;  // what is behind `end` comes next
+  int64_t bytes = kReplyBytes * (end - begin);
+  bool wants_note = false;
+  for (uint32_t i = begin; i < end; i++) {
+    values.Prefetch(std::min(i + kValuesAhead, last));
+    const Batch::Gathered gathered = values[i];
+    values.PrefetchRest(i);  // it is written when all are counted
+    bytes += static_cast<int64_t>(gathered.value.size());
+    wants_note |= gathered.wants_note;
+  }
+  *any_wants_note |= wants_note;
+  return bytes;
+}
+
 // Notes the access of a gathered read where whoever gathered it worked on a mirror.
-void NoteGathered(const Batch& batch, uint32_t i, bool wants_note, cache::Session& session) {
+void NoteOne(const Batch& batch, uint32_t i, bool wants_note, cache::Session& session) {
   uint64_t* const slot = task::SlotAtPosition(session.index(), batch.position(i));
   const uint64_t word = task::LoadAcquire64(slot);
   if (!task::SameEntry(word, batch.word(i))) return;  // it may be another one by now
@@ -68,15 +72,33 @@ void NoteGathered(const Batch& batch, uint32_t i, bool wants_note, cache::Sessio
 
 }  // namespace
 
+// Adds the time since the last lap to a task. Reading the clock takes as long as some queries.
+class CpuStage::Clock {
+ public:
+  explicit Clock(TaskTimes* times) : times_(times) { Restart(); }
+  void Restart() { last_ = base::ReadTicks(); }
+  void Lap(Task task, uint32_t queries) {
+    const uint64_t now = base::ReadTicks();
+    times_->Add(task, now - last_, queries);
+    last_ = now;
+  }
+
+ private:
+  TaskTimes* const times_;
+  uint64_t last_ = 0;
+};
+
 void CpuStage::Run(Batch& batch, cache::Session& session, Sink& sink) {
   writes_ = 0;
   left_ = false;
+  batch.ForgetEntries();
   session.Begin();
   RunGroups(batch, session, sink);
 }
 
 void CpuStage::RunLast(Batch& batch, cache::Session& session, Sink& sink) {
   writes_ = 0;
+  last_stages_++;
   if (session.inside()) {
     session.BeginChanging();
     SettleChanges(batch, session);
@@ -141,6 +163,8 @@ void CpuStage::RunGroups(Batch& batch, cache::Session& session, Sink& sink) {
   starving_ = UINT32_MAX;
   if (store_->options().prefetch)
     PrefetchUnanswered(batch, batch.columns(), 0, store_->expected_object_bytes(), session);
+  batch.PrefetchResults(0, kGatheredQueries);
+  Clock clock(times_);
   for (uint32_t i = 0; i < batch.size();) {
     if (batch.kind(i) == QueryKind::kOther) {
       const bool has_room = batch.room(batch.source(i)) > 0;
@@ -148,17 +172,23 @@ void CpuStage::RunGroups(Batch& batch, cache::Session& session, Sink& sink) {
       batch.SetState(i, has_room ? QueryState::kDone : QueryState::kSkipped);
       sink.Write(batch, i, i + 1, session);
       i++;
+      clock.Restart();
       continue;
     }
     // Who found no room goes alone: objects placed for those behind it would take what was freed.
     const uint32_t end = starving_ == i ? i + 1 : GroupEnd(batch, i);
-    if (disk_ != nullptr) disk_->Lock(batch, i, end, session);
-    const uint32_t done = RunGroup(batch, i, end, session);
-    TaskClock clock(times_);
+    if (disk_ != nullptr) {
+      disk_->Lock(batch, i, end, session);
+      clock.Restart();
+    }
+    const uint32_t done = RunGroup(batch, i, end, session, &clock);
     sink.Write(batch, i, done, session);
     clock.Lap(Task::kWrite, done - i);
     if (disk_ != nullptr) disk_->Commit(batch, session);
-    if (done < end) LeaveAndMakeRoom(batch, done, session);
+    if (done < end) {
+      LeaveAndMakeRoom(batch, done, session);
+      clock.Restart();
+    }
     i = done;
   }
   session.End();
@@ -178,17 +208,23 @@ uint32_t CpuStage::GroupEnd(const Batch& batch, uint32_t begin) const {
 }
 
 // Returns the first query that was not run; `end` unless one found no room.
-uint32_t CpuStage::RunGroup(Batch& batch, uint32_t begin, uint32_t end, cache::Session& session) {
+uint32_t CpuStage::RunGroup(Batch& batch, uint32_t begin, uint32_t end, cache::Session& session,
+                            Clock* clock) {
   const bool prefetch = store_->options().prefetch;
   const task::Columns columns = batch.columns();
-  TaskClock clock(times_);
-  PlaceObjects(batch, begin, end, session);
-  clock.Lap(Task::kMemory, end - begin);
-  if (prefetch)
+  if (batch.has_commands()) {
+    PlaceObjects(batch, begin, end, session);
+    clock->Lap(Task::kMemory, end - begin);
+  } else {
+    times_->Add(Task::kMemory, 0, end - begin);
+  }
+  if (prefetch) {
+    batch.PrefetchResults(end + kGroupQueries, kGatheredQueries);
     PrefetchUnanswered(batch, columns, end, store_->expected_object_bytes(), session);
+  }
   if (!batch.searched()) {
     SearchGroup(batch, begin, end, session);
-    clock.Lap(Task::kSearch, end - begin);
+    clock->Lap(Task::kSearch, end - begin);
   }
   uint32_t done = begin, gathered_end = begin;
   while (done < end) {
@@ -197,7 +233,7 @@ uint32_t CpuStage::RunGroup(Batch& batch, uint32_t begin, uint32_t end, cache::S
     if (done == end || !RunQuery(batch, done, session)) break;
     done++;
   }
-  clock.Lap(Task::kCompare, done - begin);
+  clock->Lap(Task::kCompare, done - begin);
   return done;
 }
 
@@ -272,38 +308,57 @@ uint32_t CpuStage::FinishGathered(Batch& batch, uint32_t begin, uint32_t end,
                                   cache::Session& session) {
   // In another epoch than when an entry was found it may be anything.
   const bool notes = batch.notes_due() && !left_;
-  const uint32_t first_note = begin + (0u - gathered_) % kGatheredPerNote;
-  if (notes) {
-    for (uint32_t i = first_note; i < end; i += kGatheredPerNote)
-      task::Prefetch(task::SlotAtPosition(session.index(), batch.position(i)));
-  }
+  if (notes) PrefetchNoted(batch, begin, end, session);
   bool any_wants_note = false;
-  uint32_t source = batch.source(begin);
-  int64_t room = batch.room(source);
   uint32_t done = begin;
-  for (; done < end; done++) {
-    if (batch.source(done) != source) {
-      batch.room(source) = room;
-      source = batch.source(done);
-      room = batch.room(source);
+  while (done < end) {
+    const uint32_t run_end = batch.SourceEnd(done, end);
+    int64_t& room = batch.room(batch.source(done));
+    const int64_t bytes = BytesOfReplies(batch, done, run_end, &any_wants_note);
+    if (bytes < room) {
+      room -= bytes;
+      done = run_end;
+      continue;
     }
-    if (room <= 0 && !batch.MustAnswer(done)) break;
-    batch.PrefetchGathered(std::min(done + kValuesAhead, end - 1));
-    const Batch::Gathered gathered = batch.gathered(done);
-    room -= kReplyBytes + static_cast<int64_t>(gathered.value.size());
-    any_wants_note |= gathered.wants_note;
+    for (; done < run_end && (room > 0 || batch.MustAnswer(done)); done++)
+      room -= kReplyBytes + static_cast<int64_t>(batch.gathered(done).value.size());
+    if (done < run_end) break;
   }
-  batch.room(source) = room;
   batch.SetDone(begin, done);
-  gathered_ += done - begin;
-  if (!notes) return done;
-  for (uint32_t i = first_note; i < done; i += kGatheredPerNote)
-    NoteGathered(batch, i, batch.gathered(i).wants_note, session);
-  for (uint32_t i = begin; any_wants_note && i < done; i++) {
-    const bool is_noted = (i - first_note) % kGatheredPerNote == 0;
-    if (!is_noted && batch.gathered(i).wants_note) NoteGathered(batch, i, true, session);
-  }
+  if (notes) NoteGathered(batch, begin, done, any_wants_note, session);
   return done;
+}
+
+// Whether the read is one of those whose accesses are noted.
+bool CpuStage::IsNoted(uint32_t i) const {
+  return (i / kNotesInRow + last_stages_) % kGatheredPerNote == 0;
+}
+
+// The first row of reads that are noted which ends behind `i`; the others follow it in steps.
+uint32_t CpuStage::NotedRow(uint32_t i) const {
+  const uint32_t row = i / kNotesInRow;
+  return (row + (0u - row - last_stages_) % kGatheredPerNote) * kNotesInRow;
+}
+
+// Asks for the slots of those among [begin, end), and for what says where those behind them are.
+void CpuStage::PrefetchNoted(const Batch& batch, uint32_t begin, uint32_t end,
+                             const cache::Session& session) const {
+  const uint32_t next_end = std::min(batch.size(), end + kGatheredQueries);
+  for (uint32_t row = NotedRow(end); row < next_end; row += kNotesInRow * kGatheredPerNote)
+    batch.PrefetchEntry(row);
+  for (uint32_t row = NotedRow(begin); row < end; row += kNotesInRow * kGatheredPerNote)
+    for (uint32_t i = std::max(row, begin); i < std::min(row + kNotesInRow, end); i++)
+      task::Prefetch(task::SlotAtPosition(session.index(), batch.position(i)));
+}
+
+void CpuStage::NoteGathered(const Batch& batch, uint32_t begin, uint32_t end, bool any_wants_note,
+                            cache::Session& session) const {
+  const Batch::GatheredValues values = batch.gathered();
+  for (uint32_t row = NotedRow(begin); row < end; row += kNotesInRow * kGatheredPerNote)
+    for (uint32_t i = std::max(row, begin); i < std::min(row + kNotesInRow, end); i++)
+      NoteOne(batch, i, values[i].wants_note, session);
+  for (uint32_t i = begin; any_wants_note && i < end; i++)
+    if (values[i].wants_note && !IsNoted(i)) NoteOne(batch, i, true, session);
 }
 
 bool CpuStage::FinishChanged(Batch& batch, uint32_t i) {

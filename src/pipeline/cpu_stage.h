@@ -68,15 +68,24 @@ class CpuStage {
   void PlaceForStages(Batch& batch, uint32_t tasks, bool stores, cache::Session& session);
 
  private:
+  class Clock;
+
   void RunGroups(Batch& batch, cache::Session& session, Sink& sink);
   void ForgetLocations(Batch& batch, uint32_t begin, cache::Session& session);
   void SettleChanges(Batch& batch, cache::Session& session);
   void TakeGrave(Batch& batch, uint32_t i, cache::Session& session);
   void SearchGroup(Batch& batch, uint32_t begin, uint32_t end, cache::Session& session);
   uint32_t FinishGathered(Batch& batch, uint32_t begin, uint32_t end, cache::Session& session);
+  bool IsNoted(uint32_t i) const;
+  uint32_t NotedRow(uint32_t i) const;
+  void PrefetchNoted(const Batch& batch, uint32_t begin, uint32_t end,
+                     const cache::Session& session) const;
+  void NoteGathered(const Batch& batch, uint32_t begin, uint32_t end, bool any_wants_note,
+                    cache::Session& session) const;
   bool FinishChanged(Batch& batch, uint32_t i);
   uint32_t GroupEnd(const Batch& batch, uint32_t begin) const;
-  uint32_t RunGroup(Batch& batch, uint32_t begin, uint32_t end, cache::Session& session);
+  uint32_t RunGroup(Batch& batch, uint32_t begin, uint32_t end, cache::Session& session,
+                    Clock* clock);
   bool RunQuery(Batch& batch, uint32_t i, cache::Session& session);
   bool FinishRead(Batch& batch, uint32_t i, cache::Session& session);
   bool ReadFromDisk(Batch& batch, uint32_t i, cache::Session& session);
@@ -94,7 +103,7 @@ class CpuStage {
   uint32_t writes_ = 0;  // objects that were appended, about
   uint32_t starving_ = UINT32_MAX;  // query that found no room last
   uint32_t starved_times_ = 0;
-  uint32_t gathered_ = 0;  // reads, of all batches: some of them are noted
+  uint32_t last_stages_ = 0;  // of all batches: which of their reads are noted
 };
 
 }  // namespace weft::pipeline

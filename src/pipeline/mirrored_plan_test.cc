@@ -120,7 +120,7 @@ TEST_F(GatheredReads, EndWhereTheirSourceHasNoRoom) {
 TEST_F(GatheredReads, AreNotedTheFirstTimeAndThenNowAndAgain) {
   Read({kMuchRoom});
   for (uint32_t i = 0; i < kKeys; i++) ASSERT_EQ(RecencyOf(i), 1u) << i;
-  // The batch's size is no multiple of how many share a note: by and by each is noted, once.
+  // Each batch notes others: in so many batches each is noted once.
   for (uint32_t round = 0; round < 8; round++) Read({kMuchRoom, kMuchRoom});
   for (uint32_t i = 0; i < kKeys; i++) EXPECT_EQ(RecencyOf(i), 2u) << i;
 }

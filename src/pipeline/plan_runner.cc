@@ -14,6 +14,11 @@ constexpr std::pair<uint32_t, Task> kTasksInOrder[] = {
     {kRunInsert, Task::kInsert}, {kRunDelete, Task::kDelete},
 };
 
+bool HaveSameTables(const task::IndexRef& a, const task::IndexRef& b) {
+  return a.older.buckets == b.older.buckets && a.older.bucket_count == b.older.bucket_count &&
+         a.newer.buckets == b.newer.buckets && a.newer.bucket_count == b.newer.bucket_count;
+}
+
 }  // namespace
 
 PlanRunner::PlanRunner(cache::Store* store, TaskTimes* times, const Plan& plan, Route route,
@@ -78,6 +83,9 @@ void PlanRunner::Begin(BatchRun* run) {
   } else {
     run->session_->BeginReading();  // the last stage changes the index, if any does
   }
+  if (!batch.has_only_reads() || !HaveSameTables(run->index_, run->session().index()))
+    batch.ForgetEntries();
+  run->index_ = run->session().index();
   batch.ClearGathered();
   under_way_++;
   run->step_ = 0;
@@ -214,6 +222,7 @@ void PlanRunner::Finish(BatchRun* run, Sink& sink) {
   WEFT_DCHECK(run->at_ == BatchRun::At::kLastStage);
   run->at_ = BatchRun::At::kFinishing;
   stage_.RunLast(run->batch(), run->session(), sink);
+  if (!HaveSameTables(run->index_, run->session().index())) run->index_ = {};
   run->at_ = BatchRun::At::kFree;
   under_way_--;
 }

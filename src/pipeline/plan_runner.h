@@ -53,6 +53,7 @@ class BatchRun {
   uint32_t sets_left_ = 0;  // of a job on coupled memory, that Help has not tried
   uint64_t started_ = 0;    // ticks at which the stage began
   std::vector<uint64_t> stage_ticks_;
+  task::IndexRef index_{};  // that its last batch saw, from its begin to its end
 };
 
 // What became of the stages on devices; one writer, any readers.
