@@ -45,6 +45,12 @@ struct ResponseHead {
 };
 static_assert(sizeof(ResponseHead) == 8);
 
+// A ResponseHead as it lies in memory. Written by its members and read whole it would wait for them
+// to reach the cache.
+inline uint64_t HeadWord(Outcome outcome, uint32_t value_bytes) {
+  return uint64_t{value_bytes} << 32 | static_cast<uint8_t>(outcome);
+}
+
 class RequestRing {
  public:
   // Room for `requests` of the workload. REQUIRES: requests > 0
@@ -62,10 +68,9 @@ class RequestRing {
     request.key = {at + sizeof(RequestHead), request.head.key_bytes};
     return request;
   }
-  // Asks for the lines of `count` requests from the `i`-th on, as far as there are any.
-  void Prefetch(size_t i, size_t count) const {
-    const size_t end = std::min(requests_, i + count) * stride_;
-    for (size_t at = i * stride_; at < end; at += kLineBytes) task::Prefetch(bytes_.data() + at);
+  // Asks for the first line of the `i`-th request, or of the last one.
+  void Prefetch(size_t i) const {
+    task::Prefetch(bytes_.data() + std::min(i, requests_ - 1) * stride_);
   }
 
  private:

@@ -69,6 +69,8 @@ class Worker : private pipeline::Sink {
 
   void Fill(uint32_t number);
   void Receive(Flight& flight, uint32_t begin, uint32_t count);
+  template <uint32_t kKeyBytes>
+  size_t ParseGets(size_t begin, size_t end, uint32_t source, pipeline::Batch* batch);
   void Parse(Flight& flight, uint32_t count, uint32_t source, pipeline::Batch& batch);
   void Finish(uint32_t number);
   // Ticks of the batch's longest stage.
@@ -79,10 +81,13 @@ class Worker : private pipeline::Sink {
   struct Tally {
     uint64_t sets = 0, refused = 0, misses = 0, verified_whole = 0;
   };
+  uint32_t CountHits(size_t place, uint32_t count, const char* at, const char* end) const;
   bool CheckOne(const RequestView& request, const ResponseHead& head, const char* value,
                 bool whole, Tally* tally);
   void Write(pipeline::Batch& batch, uint32_t begin, uint32_t end,
              cache::Session& session) override;
+  char* WriteResponse(Outcome outcome, std::string_view value, char* out) const;
+  char* WriteGathered(const pipeline::Batch& batch, uint32_t begin, uint32_t end, char* out) const;
   void RunOther(pipeline::Batch& batch, uint32_t i, cache::Session& session) override;
 
   // Constant after construction.
