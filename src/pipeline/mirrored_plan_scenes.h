@@ -14,27 +14,22 @@ using MirrorMaker = std::function<std::unique_ptr<processor::Processor>(uint32_t
 inline constexpr const char* kReadsOnDevice =
     "[RV PP MM]cpu → [IN.search KC RD]gpu0 → [IN.insert IN.delete WR SD]cpu";
 
-// Of the legal plans those whose device stages only read.
-inline std::vector<Plan> ReadingPlans(uint32_t stages) {
+// The legal plans that have a stage on the device, whatever is in it.
+inline std::vector<Plan> PlansWithDevice(uint32_t stages) {
   std::vector<Plan> plans = LegalPlans(stages);
   std::erase_if(plans, [](const Plan& plan) {
-    bool uses = false;
-    for (const Stage& stage : plan.stages()) {
-      if (stage.processor == "cpu") continue;
-      uses = true;
-      if (stage.Has(Task::kInsert) || stage.Has(Task::kDelete)) return true;
-    }
-    return !uses;
+    return std::all_of(plan.stages().begin(), plan.stages().end(),
+                       [](const Stage& stage) { return stage.processor == "cpu"; });
   });
   return plans;
 }
 
 // Plans of three stages do what the one-stage plan does. *gathered: the values that the device
 // read.
-inline void PlayReadingPlans(const MirrorMaker& make, uint32_t rounds,
-                             uint64_t* gathered) {
+inline void PlayPlansOfThreeStages(const MirrorMaker& make, uint32_t rounds,
+                                   uint64_t* gathered) {
   Seen seen;
-  const std::vector<Plan> plans = ReadingPlans(3);
+  const std::vector<Plan> plans = PlansWithDevice(3);
   ASSERT_GT(plans.size(), 20u);
   std::mt19937_64 random(cache::TestSeed());
   for (uint32_t round = 0; round < cache::Rounds(rounds); round++) {
@@ -50,7 +45,7 @@ inline void PlayReadingPlans(const MirrorMaker& make, uint32_t rounds,
 }
 
 inline void PlayPlansOfFourStages(const MirrorMaker& make, uint32_t rounds) {
-  const std::vector<Plan> plans = ReadingPlans(4);
+  const std::vector<Plan> plans = PlansWithDevice(4);
   std::mt19937_64 random(cache::TestSeed());
   for (uint32_t round = 0; round < cache::Rounds(rounds); round++) {
     Devices devices(make(UINT32_MAX));

@@ -7,6 +7,8 @@
 #include <string_view>
 #include <utility>
 
+#include "pipeline/task_times.h"
+
 namespace weft::pipeline {
 namespace {
 
@@ -69,9 +71,16 @@ Result<Route> RouteOf(const Plan& plan, std::span<processor::Guard* const> devic
     if (!device) return device.error();
     step.device = *device;
     step.places = stage.Has(Task::kMemory);
-    for (const auto& [task, bit] : kBits) step.tasks |= stage.Has(task) ? bit : 0;
-    if (step.device != nullptr && (step.tasks & ~step.device->description().tasks) != 0)
-      return Invalid(stage.processor + " can't run all the tasks of its stage");
+    for (const auto& [task, bit] : kBits) {
+      if (!stage.Has(task)) continue;
+      if (step.device == nullptr || (step.device->description().tasks & bit) != 0) {
+        step.tasks |= bit;
+      } else if (IsMirrored(step.device)) {
+        route.left.push_back(task);
+      } else {
+        return Invalid(stage.processor + " can't run " + std::string(TaskName(task)));
+      }
+    }
     processor::Guard* const other = route.device();
     if (step.device != nullptr && other != nullptr && other->pages() != step.device->pages())
       return Invalid("the devices of one plan must see the same memory");

@@ -22,6 +22,9 @@ struct Step {
 struct Route {
   std::vector<Step> steps;  // none: the plan has one stage
   uint32_t tasks = 0;       // of all steps
+  // Tasks that the plan gives to a device that works on a copy of the store, which it can't change:
+  // the last stage carries them out.
+  std::vector<Task> left;
 
   bool Has(uint32_t task) const { return (tasks & task) != 0; }
   // The device whose memory the batch must lie in, or null.
@@ -29,7 +32,7 @@ struct Route {
 };
 
 // `devices`: "gpu0", "gpu1", ... of the plan. kInvalidArgument where the plan names another one, or
-// one that can't run its tasks, or several that do not see each other's memory.
+// one on coupled memory that can't run its tasks, or several that do not see each other's memory.
 Result<Route> RouteOf(const Plan& plan, std::span<processor::Guard* const> devices);
 
 }  // namespace weft::pipeline

@@ -7,6 +7,8 @@
 #include <spdlog/spdlog.h>
 
 #include "base/clock.h"
+#include "pipeline/route.h"
+#include "pipeline/task_times.h"
 #include "server/log.h"
 
 namespace weft::server {
@@ -50,10 +52,20 @@ Status Server::Init() {
   if (Status status = OpenListeners(); !status.ok()) return status;
   for (uint32_t i = 0; i < options_.threads; i++)
     if (Status status = OpenWorker(i); !status.ok()) return status;
+  SayWhatIsLeft();
   std::vector<net::EventLoop*> group;
   for (const auto& loop : loops_) group.push_back(loop.get());
   loops_.front()->ShareWith(group);
   return Status::Ok();
+}
+
+// A plan is carried out where a device can't do all of its part, but its user should know.
+void Server::SayWhatIsLeft() const {
+  auto route = pipeline::RouteOf(options_.plan, devices_->guards());
+  if (!route) return;  // the workers would not have been opened
+  for (const pipeline::Task task : route->left)
+    spdlog::warn("plan: {} runs on the cpu, in the last stage: its device works on a copy of the "
+                 "store", pipeline::TaskName(task));
 }
 
 Status Server::OpenTier() {

@@ -44,7 +44,7 @@ TEST_F(CudaPlan, TheDevicePassesItsSelfTestAgainAndAgain) {
 
 TEST_F(CudaPlan, DoesWhatTheOneStagePlanDoes) {
   uint64_t gathered = 0;
-  PlayReadingPlans(Make, 60, &gathered);
+  PlayPlansOfThreeStages(Make, 60, &gathered);
   EXPECT_GT(gathered, 20u) << "the device answered next to nothing";
 }
 TEST_F(CudaPlan, PlansOfFourStagesDoToo) { PlayPlansOfFourStages(Make, 30); }
@@ -69,7 +69,7 @@ TEST_F(CudaPlan, ADeviceThatFailsLosesNothing) {
     return processor::NewFaultyProcessor(Make(segments_max), faults);
   };
   uint64_t gathered = 0;
-  PlayReadingPlans(failing, 20, &gathered);
+  PlayPlansOfThreeStages(failing, 20, &gathered);
 }
 TEST_F(CudaPlan, ADeviceThatIsLostLosesNothing) {
   const auto lost = [](uint32_t segments_max) {
@@ -78,14 +78,14 @@ TEST_F(CudaPlan, ADeviceThatIsLostLosesNothing) {
     return processor::NewFaultyProcessor(Make(segments_max), faults);
   };
   uint64_t gathered = 0;
-  PlayReadingPlans(lost, 20, &gathered);
+  PlayPlansOfThreeStages(lost, 20, &gathered);
 }
 
 // Where it has no memory for objects the index is there, and no value.
 TEST_F(CudaPlan, ADeviceWithoutMemoryLeavesItAllToTheCpu) {
   const auto starving = [](uint32_t) { return Make(0); };
   uint64_t gathered = 0;
-  PlayReadingPlans(starving, 10, &gathered);
+  PlayPlansOfThreeStages(starving, 10, &gathered);
   EXPECT_EQ(gathered, 0u);
 }
 

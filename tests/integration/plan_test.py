@@ -199,6 +199,16 @@ def test_a_lost_device_is_retired_and_the_cpu_serves_on():
                 check("is used no more" in server.log(), server.log())
 
 
+def test_a_device_that_changes_nothing_leaves_that_to_the_cpu():
+    """Mega-KV's plan, on a device that works on a copy of the store."""
+    plan = "[RV PP MM]cpu -> [IN.search IN.insert IN.delete]gpu0 -> [KC RD WR SD]cpu"
+    for device in _mirrors():
+        with Server(flags=_flags(plan, device)) as server:
+            _store_and_read(server, 20)
+            check("plan: IN.insert runs on the cpu" in server.log(), server.log())
+            check(_stat(server, "device:batches") > 0, "the device had nothing to do")
+
+
 def test_without_the_cuda_module_the_cpu_serves():
     with _environment(WEFT_CUDA_MODULE="/nonexistent/libweft_cuda.so"):
         with Server(flags=["--device", "auto"]) as server:
