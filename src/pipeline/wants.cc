@@ -1,6 +1,5 @@
 #include "pipeline/wants.h"
 
-#include <algorithm>
 #include <bit>
 
 #include "cache/store.h"
@@ -8,9 +7,9 @@
 namespace weft::pipeline {
 namespace {
 
-constexpr uint8_t kWritten = 0x80;
-constexpr uint8_t kOne = 1;
-constexpr uint8_t kMany = 2;  // or more
+// Of a mark: a query of the batch writes a key that has it; and another query has it as well.
+constexpr uint8_t kWritten = 1;
+constexpr uint8_t kShared = 2;
 constexpr uint32_t kMarksPerQuery = 8;
 
 // A source whose reads before a change might fill its room by values of this size is not cut off
@@ -20,23 +19,48 @@ constexpr int64_t kValueBytesExpected = 16 << 10;
 }  // namespace
 
 WantMarker::WantMarker(uint32_t queries_max)
-    : mask_(std::bit_ceil(uint64_t{queries_max} * kMarksPerQuery) - 1), marks_(mask_ + 1) {}
+    : mask_(std::bit_ceil(uint64_t{queries_max} * kMarksPerQuery) - 1),
+      marks_(mask_ + 1),
+      changes_(queries_max + 1) {}
 
-void WantMarker::CountKeys(const Batch& batch) {
-  std::fill(marks_.begin(), marks_.end(), uint8_t{0});
+void WantMarker::MarkWritten(const Batch& batch) {
+  // Without branches, which would be guessed wrong where commands are many.
+  Change* end = changes_.data();
   for (uint32_t i = 0; i < batch.size(); i++) {
-    if (batch.kind(i) == QueryKind::kOther) continue;
-    uint8_t& mark = MarkOf(batch.hash(i));
-    const uint8_t written = batch.kind(i) == QueryKind::kCommand ? kWritten : mark & kWritten;
-    mark = written | ((mark & (kOne | kMany)) == 0 ? kOne : kMany);
+    end->query = i;
+    end += batch.kind(i) == QueryKind::kCommand;
+  }
+  changes_count_ = static_cast<size_t>(end - changes_.data());
+  for (const Change& change : changes()) {
+    uint8_t& mark = MarkOf(batch.hash(change.query));
+    mark = mark == 0 ? kWritten : kWritten | kShared;
   }
 }
 
-uint8_t WantMarker::WantOfCommand(Batch* batch, uint32_t i, const cache::Session& session,
-                                  uint32_t tasks) {
-  if ((MarkOf(batch->hash(i)) & kMany) != 0) return kWantsHint;
+// Of queries [begin, end), none of them a command.
+void WantMarker::MarkReads(Batch* batch, uint32_t begin, uint32_t end) {
+  const bool has_one_source = batch->sources() == 1;
+  uint32_t reads = 0;
+  for (uint32_t i = begin; i < end; i++) {
+    if (batch->kind(i) == QueryKind::kOther) {
+      batch->wanted(i) = kWantsNothing;
+      continue;
+    }
+    reads++;
+    if (!has_one_source) reads_before_[batch->source(i)]++;
+    uint8_t& mark = MarkOf(batch->hash(i));
+    batch->wanted(i) = mark == 0 ? kWantsRead : kWantsHint;
+    if (mark != 0) mark = kWritten | kShared;
+  }
+  if (has_one_source) reads_before_[0] += reads;
+}
+
+uint8_t WantMarker::WantOfCommand(Batch* batch, const Change& change,
+                                  const cache::Session& session, uint32_t tasks) {
+  const uint32_t i = change.query;
+  if ((MarkOf(batch->hash(i)) & kShared) != 0) return kWantsHint;
   const uint32_t source = batch->source(i);
-  if (int64_t{reads_before_[source]} * kValueBytesExpected > batch->room(source) ||
+  if (int64_t{change.reads_before} * kValueBytesExpected > batch->room(source) ||
       batch->room(source) <= 0)
     return kWantsHint;
   const cache::Command& command = batch->command(i);
@@ -56,17 +80,6 @@ uint8_t WantMarker::WantOfCommand(Batch* batch, uint32_t i, const cache::Session
   return kWantsStore;
 }
 
-uint8_t WantMarker::WantOf(Batch* batch, uint32_t i, const cache::Session& session,
-                           uint32_t tasks) {
-  switch (batch->kind(i)) {
-    case QueryKind::kOther: return kWantsNothing;
-    case QueryKind::kCommand: return WantOfCommand(batch, i, session, tasks);
-    case QueryKind::kRead: break;
-  }
-  reads_before_[batch->source(i)]++;
-  return (MarkOf(batch->hash(i)) & kWritten) != 0 ? kWantsHint : kWantsRead;
-}
-
 void WantMarker::Mark(Batch* batch, const cache::Session& session, uint32_t tasks) {
   if (batch->has_only_reads()) return batch->WantOfAll(kWantsRead);
   reads_before_.assign(batch->sources(), 0);
@@ -75,9 +88,17 @@ void WantMarker::Mark(Batch* batch, const cache::Session& session, uint32_t task
       batch->wanted(i) = batch->kind(i) == QueryKind::kOther ? kWantsNothing : kWantsHint;
     return;
   }
-  CountKeys(*batch);
-  for (uint32_t i = 0; i < batch->size(); i++)
-    batch->wanted(i) = WantOf(batch, i, session, tasks);
+  MarkWritten(*batch);
+  uint32_t begin = 0;
+  for (Change& change : changes()) {
+    MarkReads(batch, begin, change.query);
+    change.reads_before = reads_before_[batch->source(change.query)];
+    begin = change.query + 1;
+  }
+  MarkReads(batch, begin, batch->size());
+  for (const Change& change : changes())
+    batch->wanted(change.query) = WantOfCommand(batch, change, session, tasks);
+  for (const Change& change : changes()) MarkOf(batch->hash(change.query)) = 0;
 }
 
 }  // namespace weft::pipeline

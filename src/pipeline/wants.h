@@ -7,11 +7,13 @@
 // share a byte wait for each other.
 //
 // Threads   one at a time.
-// Cost      two passes over the batch, and the table of bytes, which fits a second-level cache; a
-//           batch of plain reads alone, where nobody waits, none.
+// Cost      two passes over the batch, and a look for each query into the table of bytes, which
+//           fits a second-level cache and is written where commands are; a batch of plain reads
+//           alone, where nobody waits, none.
 // Source    the order within a batch: prior-systems.md, trap 7.
 #pragma once
 
+#include <span>
 #include <vector>
 
 #include "cache/session.h"
@@ -29,13 +31,22 @@ class WantMarker {
   void Mark(Batch* batch, const cache::Session& session, uint32_t tasks);
 
  private:
+  struct Change {
+    uint32_t query;
+    uint32_t reads_before;  // of its source
+  };
+
   uint8_t& MarkOf(uint64_t hash) { return marks_[(hash >> 20) & mask_]; }
-  void CountKeys(const Batch& batch);
-  uint8_t WantOf(Batch* batch, uint32_t i, const cache::Session& session, uint32_t tasks);
-  uint8_t WantOfCommand(Batch* batch, uint32_t i, const cache::Session& session, uint32_t tasks);
+  std::span<Change> changes() { return {changes_.data(), changes_count_}; }
+  void MarkWritten(const Batch& batch);
+  void MarkReads(Batch* batch, uint32_t begin, uint32_t end);
+  uint8_t WantOfCommand(Batch* batch, const Change& change, const cache::Session& session,
+                        uint32_t tasks);
 
   uint64_t mask_;
-  std::vector<uint8_t> marks_;          // by hash: queries, and whether one of them writes
+  std::vector<uint8_t> marks_;          // by hash; 0: nobody writes it; all 0 between batches
+  std::vector<Change> changes_;         // the batch's commands: the first changes_count_
+  size_t changes_count_ = 0;
   std::vector<uint32_t> reads_before_;  // by source: reads so far
 };
 
