@@ -221,6 +221,89 @@ TEST(PlanRunner, TheCpuStealsFromTheDevice) {
   EXPECT_EQ(sink.written, 1000u);
 }
 
+// Does jobs at once, or says so.
+class Lazy final : public processor::Processor {
+ public:
+  Lazy() {
+    description_.name = "lazy";
+    description_.tasks = kRunSearch | kRunCompare | kRunRead;
+  }
+  const processor::Description& description() const override { return description_; }
+  cache::PageSource* pages() override { return cache::SystemPages(); }
+  Status Start(processor::Job* job) override {
+    job->Begin();
+    if (works) task::RunQueries(job->query, 0, job->query.end, 0);
+    job->Finish(Status::Ok());
+    return Status::Ok();
+  }
+
+  bool works = true;
+
+ private:
+  processor::Description description_;
+};
+
+// Where a batch found its entries says nothing once the index has other tables, and nothing wrong
+// before that, though the next batch in its columns finds none.
+TEST(PlanRunner, WhatAnEarlierBatchFoundDoesNoHarm) {
+  constexpr uint32_t kKeys = 1000;
+  auto owned = std::make_unique<Lazy>();
+  Lazy* const lazy = owned.get();
+  Devices devices(std::move(owned));
+  const auto store = OpenStore(WeakHash(64));
+  Client client(store.get());
+  const auto key_of = [](uint32_t i) { return "k" + std::to_string(i); };
+  for (uint32_t i = 0; i < kKeys; i++) client.Set(key_of(i), "value of " + key_of(i));
+  TaskTimes times;
+  PlanRunner::Options options;
+  options.batches = 1;
+  auto runner = PlanRunner::Create(
+      store.get(), &times,
+      PlanOf("[RV PP MM]cpu → [IN.search KC RD]gpu0 → [IN.insert IN.delete WR SD]cpu"),
+      devices.list(), options);
+  ASSERT_TRUE(runner.has_value());
+  // The batch reads key i + shift as its query i.
+  const auto read = [&](uint32_t shift) {
+    struct Comparing : Sink {
+      void Write(Batch& batch, uint32_t begin, uint32_t end, cache::Session& session) override {
+        for (uint32_t i = begin; i < end; i++)
+          EXPECT_EQ(ReplyOf(batch, i, session).value, "value of " + std::string(batch.key(i)));
+      }
+      void RunOther(Batch&, uint32_t, cache::Session&) override {}
+    } sink;
+    BatchRun* const run = (*runner)->Free();
+    ASSERT_NE(run, nullptr);
+    run->batch().Clear();
+    const uint32_t source = run->batch().AddSource(kMuchRoom);
+    for (uint32_t i = 0; i < kKeys; i++) {
+      const std::string key = key_of((i + shift) % kKeys);
+      run->batch().AddRead(source, 0, key, store->HashOf(key));
+    }
+    (*runner)->Begin(run);
+    ASSERT_EQ((*runner)->Ready(), run);
+    (*runner)->Finish(run, sink);
+  };
+  const auto grow = [&](uint64_t buckets) {
+    client.session().Begin();
+    store->index().Step(client.session().log(), buckets, [](uint64_t) { FAIL(); });
+    client.session().End();
+  };
+  read(0);
+  lazy->works = false;
+  read(1);
+  lazy->works = true;
+  ASSERT_TRUE(store->index().StartGrowth().ok());
+  grow(1);
+  for (int i = 0; i < 4; i++) grow(64);  // some entries are in the newer table
+  ASSERT_TRUE(store->index_growing());
+  read(0);
+  for (int i = 0; i < 100 && store->index_growing(); i++) grow(1 << 20);
+  ASSERT_FALSE(store->index_growing());
+  lazy->works = false;
+  read(1);
+  read(2);
+}
+
 TEST(PlanRunner, EachStageIsTimed) {
   const auto store = OpenStore(WeakHash(64));
   Devices devices(processor::NewCpuProcessor());
