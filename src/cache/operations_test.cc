@@ -46,6 +46,15 @@ TEST_F(Set, KeepsFlagsAndTimeToLive) {
   EXPECT_EQ(client_.Get("k").reply.ttl_s, -1);
 }
 
+TEST_F(Set, OfObjectsOfOneSizeIsWhatIsExpected) {
+  for (const uint32_t value_bytes : {8u, 80u, 1024u, 0u}) {
+    const std::string value(value_bytes, 'v');
+    for (uint32_t i = 0; i < 5000; i++)
+      ASSERT_EQ(client_.Set(std::to_string(10'000'000 + i), value), Outcome::kStored);
+    EXPECT_EQ(store_->expected_object_bytes(), 8 + 8 + value_bytes);
+  }
+}
+
 TEST_F(Set, OfAnEndedObjectIsStoredAndUnseen) {
   EXPECT_EQ(client_.Set("k", "v"), Outcome::kStored);
   EXPECT_EQ(client_.Set("k", "v", kExpiredAtOnce), Outcome::kStored);

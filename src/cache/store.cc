@@ -146,10 +146,9 @@ void Store::KeepVersions(uint64_t first_version) {
 void Store::NoteStoredBytes(uint64_t location, uint32_t bytes) {
   // One object in sixteen: a shared word that every store wrote would bind the writers together.
   if ((location & 15) != 0) return;
-  const uint32_t mean = expected_object_bytes_.load(std::memory_order_relaxed);
-  const int64_t step = (static_cast<int64_t>(bytes) - mean) / 16;
-  if (step != 0)
-    expected_object_bytes_.store(static_cast<uint32_t>(mean + step), std::memory_order_relaxed);
+  const uint64_t mean_16ths = expected_bytes_16ths_.load(std::memory_order_relaxed);
+  const uint64_t next = mean_16ths - mean_16ths / 16 + bytes;
+  if (next != mean_16ths) expected_bytes_16ths_.store(next, std::memory_order_relaxed);
 }
 
 uint64_t Store::LogBudgetBytes(uint64_t index_bytes) const {

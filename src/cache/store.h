@@ -86,9 +86,9 @@ class Store {
   Status SetMemoryLimit(uint64_t bytes);
   uint64_t memory_limit() const { return memory_limit_.load(std::memory_order_relaxed); }
 
-  // Running mean of stored object sizes, for prefetching.
+  // Running mean of stored object sizes, for prefetching. Objects of one size: that size.
   uint32_t expected_object_bytes() const {
-    return expected_object_bytes_.load(std::memory_order_relaxed);
+    return static_cast<uint32_t>(expected_bytes_16ths_.load(std::memory_order_relaxed) / 16);
   }
 
   CacheStats Stats() const WEFT_EXCLUDES(sessions_mutex_);
@@ -157,7 +157,7 @@ class Store {
   std::atomic<uint32_t> flush_at_s_{0};  // read by every batch, so not beside what batches write
   std::atomic<bool> growth_planned_{false};  // the log is making room for the next table
   alignas(64) std::atomic<int64_t> items_{0};
-  std::atomic<uint32_t> expected_object_bytes_{64};
+  std::atomic<uint64_t> expected_bytes_16ths_{64 * 16};  // relaxed: a hint
   std::atomic<uint32_t> expiry_checked_s_{0};
   std::atomic<bool> growth_wanted_{false};
   std::atomic<uint32_t> next_lane_{0};

@@ -128,6 +128,7 @@ bool PlanRunner::StartOnDevice(BatchRun* run, const Step& step) {
     query.now_s = run->session().now_s();
     query.dice = dice_++;
     query.notes = 1;
+    query.object_bytes = store_->expected_object_bytes();
     batch.set_notes_due(step.device->description().memory == processor::MemoryModel::kMirrored);
     const bool shared = options_.steal && step.device->description().steals;
     if (!shared) query.set_claims = nullptr;

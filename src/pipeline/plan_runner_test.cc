@@ -170,6 +170,7 @@ TEST(PlanRunner, TheCpuStealsFromTheDevice) {
       job->Begin();
       return Status::Ok();
     }
+    const task::QueryJob& query() const { return job_->query; }
     // What the CPU has left, then the end.
     uint32_t LetGo() {
       uint32_t left = 0;
@@ -204,6 +205,7 @@ TEST(PlanRunner, TheCpuStealsFromTheDevice) {
   }
   (*runner)->Begin(run);
   EXPECT_EQ((*runner)->Ready(), nullptr);
+  EXPECT_EQ(held->query().object_bytes, store->expected_object_bytes());
   for (int i = 0; i < 5; i++) EXPECT_TRUE((*runner)->Help());
   EXPECT_EQ((*runner)->counters().stolen_queries.value(), 4 * 64u + 1000 % 64);
   EXPECT_EQ(held->LetGo(), 1000 / 64 + 1 - 5);

@@ -92,6 +92,7 @@ typedef struct QueryJob {
   u32 again;                     // 1: a run before this one may have done some of it
   u32 mirrored;                  // 1: index and log are a copy, in which a key may be missing
   u32 key_bytes_all;  // not 0: a multiple of 8, as long as every key; key i lies at i times it
+  u32 object_bytes;   // what objects of the store take on average, a hint; 0: unknown
 } QueryJob;
 
 // Task KC of a read.

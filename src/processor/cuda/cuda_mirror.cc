@@ -20,8 +20,8 @@ constexpr size_t kCounters = 4096;
 // as much as they do.
 constexpr uint64_t kLogPercent = 60;
 
-// The kernels read whole words and pairs, and so past the end of an object.
-constexpr uint64_t kReadBehindBytes = 64;
+// From such objects on, on average, the records of a block are copied by all of its warps.
+constexpr uint32_t kSharedObjectBytes = 256;
 
 // What a user allows for objects on the device, in MiB.
 constexpr const char* kObjectsVariable = "WEFT_CUDA_OBJECTS_MB";
@@ -85,6 +85,8 @@ TableJob TableJobOf(const task::QueryJob& query) {
   job.values = query.values;
   job.values_begin = query.values_begin;
   job.values_capacity = query.values_capacity;
+  job.read_bytes = (query.object_bytes + 15) / 16 * 16;
+  job.shares_records = query.object_bytes >= kSharedObjectBytes ? 1 : 0;
   return job;
 }
 

@@ -36,7 +36,7 @@ Result<std::unique_ptr<DeviceTable>> DeviceTable::Create(const DeviceTableOption
   std::unique_ptr<DeviceTable> table(new DeviceTable(options));  // owned
   status = Allot(options.buckets * sizeof(task::Bucket), &table->buckets_);
   if (status.ok()) status = Allot(kMoveStripes * sizeof(uint32_t), &table->moves_);
-  if (status.ok()) status = Allot(options.log_bytes, &table->log_);
+  if (status.ok()) status = Allot(options.log_bytes + kReadBehindBytes, &table->log_);
   if (status.ok()) status = Allot(sizeof(uint64_t), &table->bases_);
   if (status.ok()) status = Allot(sizeof(uint64_t), &table->log_next_);
   if (status.ok()) status = table->bases_.CopyIn(&kFirstVersion, sizeof kFirstVersion);

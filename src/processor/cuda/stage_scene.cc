@@ -216,8 +216,8 @@ TableJob StageScene::JobOf(Batch& batch) {
     job.value_at = batch.value_at.data();
     job.values_used = batch.used.data();
   }
-  job.read_bytes = batch.dice % 24 * 16;
-  job.shares_records = shape_.shares_records && (tasks_ & kRunRead) != 0 ? 1 : 0;
+  job.read_bytes = batch.dice % (shape_.key_bytes == 8 ? 4 : 24) * 16;  // there only up to 32 count
+  job.shares_records = batch.dice / 64 % 3 == 0 ? 1 : 0;
   return job;
 }
 
@@ -358,10 +358,9 @@ std::string PlayStages(std::mt19937_64& random, uint32_t queries_max, const Stag
     for (uint32_t kind = 0; kind < 4; kind++) {
       StageShape shape;
       shape.key_bytes = key_bytes;
-      shape.value_bytes = kind == 1 ? 64 : 0;
+      shape.value_bytes = kind != 1 ? 0 : key_bytes == 8 ? 8 : 64;
       shape.mirrored = kind != 2;
       shape.stride = kind == 3;
-      shape.shares_records = kind == 1 || random() % 2 == 0;
       shape.batches = kind == 0 ? 16 : 3;
       shape.queries_max = kind == 0 ? queries_max / 8 : queries_max;
       StageScene scene(shape, random);

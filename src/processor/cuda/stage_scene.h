@@ -16,7 +16,6 @@ struct StageShape {
   uint32_t value_bytes = 0;    // 0: various
   bool mirrored = true;        // false: the store itself, all of it there
   bool stride = false;         // records at a stride rather than packed
-  bool shares_records = false;
   uint32_t batches = 1;        // of a group
   uint32_t queries_max = 200;  // of a batch
 };

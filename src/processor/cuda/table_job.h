@@ -9,9 +9,8 @@
 // Memory    index, log and counters are the device's own. The columns may also lie in pinned memory
 //           of the host: each is read once and written once, by warps, so that the bus carries
 //           whole lines. Every array starts at a multiple of 16 bytes (that of cudaMalloc is 256);
-//           keys and values end at one of 8, with initialized bytes. The 64
-//           bytes behind what is here of a log, and read_bytes if that is more, are mapped too,
-//           whatever they hold.
+//           keys and values end at one of 8, with initialized bytes. kReadBehindBytes behind what
+//           is here of a log are mapped too, whatever they hold.
 // Order     as QueryJob: queries run in any order, at once. Unless `repeats` is set, no key that
 //           one query stores or deletes is asked for by another of the batch.
 // Units     bytes, but where "units" says 8-byte units.
@@ -67,8 +66,9 @@ struct TableJob {
   uint64_t values_begin = 0;        // units, a multiple of 4: values_used counts from there
   uint64_t values_capacity = 0;     // units, at most kValueNoteBit
   uint32_t value_stride = 0;        // units, even: record i lies at i * value_stride; 0: packed
-  // Bytes of an object, as far as they are known, rounded up to 16: so much is fetched at once. 0:
-  // values are fetched once their objects' keys have been compared, which is slower by a third.
+  // Bytes of an object, as far as they are known, rounded up to 16: so much, up to 128, is fetched
+  // at once. 0: values are fetched once their objects' keys have been compared, which is slower by
+  // a third.
   uint32_t read_bytes = 0;
   // 1: for values of some hundred bytes that go over a bus. A block then takes fewer queries, and
   // all of its warps copy their records: a warp that copies 32 of them by itself takes so long that
@@ -81,5 +81,8 @@ struct TableJob {
 };
 
 inline constexpr uint32_t kTableJobMax = 0xffffff00u;
+// Mapped behind what is here of a log: the kernels read whole words and pairs, and more than an
+// object that is shorter than the others.
+inline constexpr uint64_t kReadBehindBytes = 128;
 
 }  // namespace weft::processor

@@ -110,7 +110,7 @@ void Scene::Draw(uint32_t count, uint32_t tasks, uint32_t now_s) {
   tasks_ = tasks;
   now_s_ = kNowS + now_s;
   dice_ = static_cast<uint32_t>(random_());
-  read_bytes_ = static_cast<uint32_t>(random_() % 24) * 16;
+  read_bytes_ = static_cast<uint32_t>(random_() % (shape_.key_bytes == 8 ? 4 : 24)) * 16;
   keys_.clear();
   store_values_.clear();
   hash_.assign(count, 0);

@@ -6,8 +6,11 @@
 // value is asked for after its key: so it is asked for once. Where a value turns out longer than
 // was fetched, the tile goes on.
 //
-// For objects at multiples of 16, of keys of an even number of words, whose pairs are the record's
-// pairs but for the header, and of keys of one word with values of no more.
+// For keys of an even number of words: the object's pairs, counted from its start, are the record's
+// pairs but for the header. And for keys of one word with values of no more.
+//
+// An object at a multiple of 16 is loaded in pairs. Where any of a warp is not (a store lays
+// objects at all multiples of 8), its words are loaded one by one: as many lines, twice the loads.
 #pragma once
 
 #include "processor/cuda/tile_read.h"
@@ -16,12 +19,11 @@ namespace weft::processor::tile {
 
 inline constexpr u32 kPairBytes = 16;
 
-// (together) Whether the tile may: sizes are as said, and every candidate lies right.
-template <class Warp, u32 kWords>
-WEFT_LANE_FN bool MayReadWhole(const Warp& warp, const TableJob& job, const Query& query) {
+// Whether the tile may: sizes are as said.
+template <u32 kWords>
+WEFT_LANE_FN bool MayReadWhole(const TableJob& job) {
   if (job.read_bytes == 0 || job.log.flush_floor != 0) return false;
-  if (kWords == 1 && job.read_bytes > 2 * kPairBytes) return false;
-  return !warp.Any(query.word % 2 != 0);
+  return kWords != 1 || job.read_bytes <= 2 * kPairBytes;
 }
 
 // Whether the query's candidate is to be fetched.
@@ -30,7 +32,8 @@ WEFT_LANE_FN bool AsksForObject(const TableJob& job, const Query& query) {
          task::IsHere(job.log, task::SlotLocation(query.word));
 }
 
-// (together) ReadWhole of keys of one word: an object is two pairs, and two lanes fetch it.
+// (together) ReadWhole of keys of one word: an object lies in two pairs, from one end of them or to
+// the other, and two lanes fetch it.
 template <class Warp>
 WEFT_LANE_FN bool ReadShort(const Warp& warp, const TableJob& job, Query& query) {
   constexpr u32 kRounds = 2;
@@ -38,7 +41,8 @@ WEFT_LANE_FN bool ReadShort(const Warp& warp, const TableJob& job, Query& query)
   const u32 lane = warp.lane() % kTileLanes;
   const bool asks = AsksForObject(job, query);
   const u64 location = task::SlotLocation(query.word);
-  const u64 from = asks ? reinterpret_cast<u64>(task::ObjectAt(job.log, location)) : 0;
+  const u64 from = asks ? reinterpret_cast<u64>(task::ObjectAt(job.log, location)) / 16 * 16 : 0;
+  const bool some_odd = warp.Any(asks && location % 2 != 0);
   Words2 pairs[kRounds];
   WEFT_UNROLL
   for (u32 n = 0; n < kRounds; n++) {
@@ -61,6 +65,16 @@ WEFT_LANE_FN bool ReadShort(const Warp& warp, const TableJob& job, Query& query)
     key = second;
     value = third;
   }
+  if (some_odd) {
+    WEFT_UNROLL
+    for (u32 n = 0; n < kRounds; n++) {
+      const u64 last = warp.TileGet(pairs[n].high, lane % kObjects * 2 + 1);
+      if (lane / kObjects != n || location % 2 == 0) continue;
+      head = key;
+      key = value;
+      value = last;
+    }
+  }
   const u32 shape = static_cast<u32>(head);
   const u32 bytes = shape & kShapeValueMask;
   const bool same = asks && shape >> kShapeKeyShift == 8 && key == own_key && bytes <= 8;
@@ -75,16 +89,23 @@ WEFT_LANE_FN bool ReadShort(const Warp& warp, const TableJob& job, Query& query)
   return true;
 }
 
-// A tile's objects on their way: pairs[j] of lane l is pair l of what lane j asked for.
+// A tile's objects on their way: pairs[j] of lane l is pair l of what lane j asked for. `some_odd`:
+// not all of the warp's start at multiples of 16.
 template <class Warp>
-WEFT_LANE_FN void FetchPairs(const Warp& warp, u64 from, u32 pair, u32 pairs_own,
+WEFT_LANE_FN void FetchPairs(const Warp& warp, u64 from, u32 pair, u32 pairs_own, bool some_odd,
                              Words2 (&pairs)[kTileLanes]) {
   WEFT_UNROLL
   for (u32 j = 0; j < kTileLanes; j++) {
     const u64 at = warp.TileGet(from, j);
     const u32 count = warp.TileGet(pairs_own, j);
     pairs[j] = {0, 0};
-    if (pair < count) pairs[j] = Warp::Load2(reinterpret_cast<const u8*>(at) + kPairBytes * pair);
+    if (pair >= count) continue;
+    const u8* words = reinterpret_cast<const u8*>(at) + kPairBytes * pair;
+    if (some_odd) {
+      pairs[j] = {Warp::Load(words), Warp::Load(words + 8)};
+    } else {
+      pairs[j] = Warp::Load2(words);
+    }
   }
 }
 
@@ -109,10 +130,11 @@ WEFT_LANE_FN bool ReadWhole(const Warp& warp, const TableJob& job, Query& query)
   const bool asks = AsksForObject(job, query);
   const u64 location = task::SlotLocation(query.word);
   const u64 from = reinterpret_cast<u64>(task::ObjectAt(job.log, location));
+  const bool some_odd = warp.Any(asks && location % 2 != 0);
   const u32 guess = job.read_bytes / kPairBytes;
   const u32 first = guess > kTileLanes ? kTileLanes : guess > kKeyPairs ? guess : kKeyPairs + 1;
   Words2 pairs[kTileLanes];
-  FetchPairs(warp, from, lane, asks ? first : 0, pairs);
+  FetchPairs(warp, from, lane, asks ? first : 0, some_odd, pairs);
   u64 own_key[kWords];
   const u64* column = reinterpret_cast<const u64*>(job.keys) + static_cast<u64>(query.i) * kWords;
   WEFT_UNROLL
@@ -149,7 +171,7 @@ WEFT_LANE_FN bool ReadWhole(const Warp& warp, const TableJob& job, Query& query)
   const u32 stores_max = warp.Max(stores_own);
   // Some are longer than was guessed.
   if (first < kTileLanes && warp.Max(pairs_own) > first)
-    FetchPairs(warp, from, lane, pairs_own, pairs);
+    FetchPairs(warp, from, lane, pairs_own, some_odd, pairs);
   for (u32 begin = 0;;) {
     const u32 pair = begin + lane;
     WEFT_UNROLL
@@ -163,7 +185,7 @@ WEFT_LANE_FN bool ReadWhole(const Warp& warp, const TableJob& job, Query& query)
     }
     begin += kTileLanes;
     if (begin >= stores_max) break;
-    FetchPairs(warp, from, begin + lane, pairs_own, pairs);
+    FetchPairs(warp, from, begin + lane, pairs_own, some_odd, pairs);
   }
   if (!same) return false;
   query.result = kResultFound;

@@ -65,7 +65,7 @@ WEFT_LANE_FN void RunGroup(const Warp& warp, const TableJob& job, u32 i, RecordL
     // written here are seen before their entries are.
     if constexpr (kStores) warp.Fence();
     if constexpr (kReads && !kLists && kWords != 0) {
-      if (MayReadWhole<Warp, kWords>(warp, job, query)) {
+      if (MayReadWhole<kWords>(job)) {
         if constexpr (kWords == 1) {
           answered = ReadShort(warp, job, query);
         } else {

@@ -130,6 +130,55 @@ TEST(TileTasks, FullBucketsAreLeftToTheSecondPassWhichDisplaces) {
   EXPECT_GT(scene.stored(), 64u * 8 * 85 / 100);  // the load that displacement promises
 }
 
+// Queries of the scene's batch that ReadShort or ReadWhole answer by themselves: what they leave is
+// answered all the same, but not so fast.
+template <uint32_t kWords>
+uint32_t ReadAtOnce(const TableJob& job, std::mt19937_64& random) {
+  uint32_t answered = 0;
+  tile::RunFiberWarps(
+      (job.count + 31) / 32, 6, random,
+      [&](tile::FiberRing& ring, uint32_t lane, uint32_t number) {
+        const tile::FiberWarp warp(ring, lane);
+        tile::Query query = tile::BeginQuery<tile::FiberWarp, kReads>(job, number * 32 + lane);
+        tile::FindEntries<tile::FiberWarp, kReads>(warp, job, query);
+        if (!tile::MayReadWhole<kWords>(job)) return;
+        if constexpr (kWords == 1) {
+          answered += tile::ReadShort(warp, job, query) ? 1 : 0;
+        } else {
+          answered += tile::ReadWhole<tile::FiberWarp, kWords>(warp, job, query) ? 1 : 0;
+        }
+      });
+  return answered;
+}
+
+TEST(TileTasks, WholeObjectsAreReadAtOnceWhereverTheyLie) {
+  if (!kFibers) GTEST_SKIP() << "fibers are not for sanitizers";
+  std::mt19937_64 random(task::TestSeed());
+  for (const uint32_t align : {1u, 2u}) {
+    for (const uint32_t key_bytes : {8u, 16u, 32u}) {
+      SceneShape shape;
+      shape.key_bytes = key_bytes;
+      shape.value_bytes = key_bytes == 8 ? 8 : key_bytes == 16 ? 64 : 256;
+      shape.log_align = align;
+      Scene scene(shape, random);
+      scene.Draw(400, kFinds | kRunInsert, 0);
+      RunScene(scene, false, random);
+      ASSERT_EQ(scene.Check(false), "");
+      scene.Draw(500, kReads, 0);
+      TableJob job = scene.Job();
+      job.read_bytes = (8 + key_bytes + shape.value_bytes + 15) / 16 * 16;
+      const uint32_t answered = key_bytes == 8    ? ReadAtOnce<1>(job, random)
+                                : key_bytes == 16 ? ReadAtOnce<2>(job, random)
+                                                  : ReadAtOnce<4>(job, random);
+      RunScene(scene, false, random);
+      ASSERT_EQ(scene.Check(false), "");
+      // Few candidates are of another key.
+      EXPECT_GE(answered, scene.hits() * 95 / 100) << key_bytes << ", align " << align;
+      EXPECT_GT(answered, 100u);
+    }
+  }
+}
+
 TEST(TileTasks, SearchAloneGivesACandidateWithTheTag) {
   if (!kFibers) GTEST_SKIP() << "fibers are not for sanitizers";
   std::mt19937_64 random(task::TestSeed());

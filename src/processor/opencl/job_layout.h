@@ -43,4 +43,5 @@
   X(notes)                    \
   X(again)                    \
   X(mirrored)                 \
-  X(key_bytes_all)
+  X(key_bytes_all)            \
+  X(object_bytes)
