@@ -58,8 +58,8 @@ inline void PlayPlansOfFourStages(const MirrorMaker& make, uint32_t rounds) {
 // of them and of the smaller ones among them every read shows its key's value.
 inline void PlaySharedBatches(const MirrorMaker& make, uint32_t rounds, uint64_t* gathered,
                               uint64_t* stolen) {
-  constexpr uint32_t kKeys = 30'000;
-  constexpr uint32_t kReads = 150'000;
+  constexpr uint32_t kKeys = 10'000;
+  constexpr uint32_t kReads = 60'000;
   constexpr uint32_t kReadsOfSource = 4000;
   CacheOptions cache_options;
   cache_options.memory_bytes = 64u << 20;
