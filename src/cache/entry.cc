@@ -77,7 +77,7 @@ Published Publish(Session& session, const Command& command, const Entry& entry,
   if (WasFlushed(session)) return Published::kLost;
   if (entry.found.slot != nullptr) {
     const uint64_t replaced = task::WithLocation(entry.found.word, location);
-    task::MarkSlot(session.index(), entry.found.slot);
+    task::MarkSlot(session.index_to_change(), entry.found.slot);
     task::NoteSeen(entry.object);
     if (!task::ReplaceEntry(entry.found.slot, entry.found.word, replaced)) {
       session.counters().retries.Add(1);
@@ -93,7 +93,7 @@ Published Publish(Session& session, const Command& command, const Entry& entry,
     return Published::kFull;
   }
   const auto insert = [&](bool may_drop) {
-    return task::Insert(session.index(), session.log(), command.hash, KeyData(command),
+    return task::Insert(session.index_to_change(), session.log(), command.hash, KeyData(command),
                         static_cast<uint32_t>(command.key.size()), location, may_drop);
   };
   task::Inserted inserted = insert(store.DropsFromFullSets());
@@ -119,7 +119,7 @@ Published Publish(Session& session, const Command& command, const Entry& entry,
 Published PublishCopy(Session& session, const Entry& entry, uint64_t location) {
   if (WasFlushed(session)) return Published::kLost;
   const uint64_t moving = task::WithState(entry.found.word, kSlotMoving);
-  task::MarkSlot(session.index(), entry.found.slot);
+  task::MarkSlot(session.index_to_change(), entry.found.slot);
   task::NoteSeen(entry.object);
   if (!task::ReplaceEntry(entry.found.slot, entry.found.word, moving)) return Published::kLost;
   // Pairs with ShowVersion (op_read.cc): who shows a version sets the bit, then looks for the mark.
@@ -137,7 +137,7 @@ Published PublishCopy(Session& session, const Entry& entry, uint64_t location) {
 }
 
 bool Remove(Session& session, const Entry& entry) {
-  task::MarkSlot(session.index(), entry.found.slot);
+  task::MarkSlot(session.index_to_change(), entry.found.slot);
   if (!task::Delete(session.log(), entry.found)) return false;
   session.store().log().Release(entry.location(), task::StoredBytes(entry.object));
   session.AddItems(-1);

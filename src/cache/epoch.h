@@ -31,6 +31,8 @@ class Epochs {
   // A slot for one batch at a time, or null when kSlotsMax are in use.
   Slot* Claim();
   void Release(Slot* slot);
+  // Which of them it is: 0 to kSlotsMax - 1.
+  uint32_t NumberOf(const Slot* slot) const { return static_cast<uint32_t>(slot - slots_); }
 
   // REQUIRES: outside.
   void Enter(Slot* slot) {

@@ -110,7 +110,7 @@ void Drop(Session& session, const Resident& resident) {
   SessionCounters& counters = session.counters();
   const bool ended = HasEnded(session, resident);
   OnEntry(session, resident, [&](const task::Found& found) {
-    task::MarkSlot(session.index(), found.slot);
+    task::MarkSlot(session.index_to_change(), found.slot);
     if (!task::Delete(session.log(), found)) return false;
     const bool unread =
         (task::LoadRelaxed32(&session.ObjectAt(resident.location)->access) & kAccessFetched) == 0;
@@ -127,7 +127,7 @@ bool Carry(Session& session, const Resident& resident, Generation generation, ui
   bool room = true;
   OnEntry(session, resident, [&](const task::Found& found) {
     const uint64_t moving = task::WithState(found.word, kSlotMoving);
-    task::MarkSlot(session.index(), found.slot);
+    task::MarkSlot(session.index_to_change(), found.slot);
     if (!task::CompareAndSwap64(found.slot, found.word, moving)) return false;
     Entry entry;
     entry.found = found;

@@ -36,6 +36,8 @@ void Session::BeginReading() {
 
 void Session::Refresh() {
   index_ = store_->index().current();
+  if (index_.marks != nullptr && ring_ == nullptr)
+    ring_ = store_->change_rings().Of(store_->change_epochs().NumberOf(slots_.changing));
   RefreshLog();
 }
 
@@ -47,6 +49,7 @@ void Session::End() {
     store_->CountItems(items_delta_);
     items_delta_ = 0;
   }
+  ChangesDone();
   if (changing_) store_->change_epochs().Exit(slots_.changing);
   changing_ = false;
   inside_ = false;

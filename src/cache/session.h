@@ -6,7 +6,9 @@
 // A session that may change the index is in a second epoch besides, so that who follows the changes
 // (processor/mirror.h) waits for those alone who are at it, and not for a batch that waits for a
 // device meanwhile. Begin enters both; BeginReading the first, and BeginChanging, later, the
-// second.
+// second. While somebody follows it also has a ring, in which it announces the changes that its
+// thread makes: index_to_change. ChangesDone says now and then that they have been made, so that
+// they are not copied again and again; End says so, too.
 //
 // Threads   one at a time. Its counters may be read by any.
 #pragma once
@@ -75,7 +77,18 @@ class Session {
   Store& store() const { return *store_; }
   uint32_t lane() const { return lane_; }
   uint32_t now_s() const { return now_s_; }
+  // For looking, and for jobs of any processor.
   const task::IndexRef& index() const { return index_; }
+  // The same for who changes the index on the session's own thread.
+  task::IndexRef index_to_change() const {
+    task::IndexRef index = index_;
+    index.changes = ring_;
+    return index;
+  }
+  // REQUIRES: each change that was announced by index_to_change was made, or never will be
+  void ChangesDone() {
+    if (ring_ != nullptr) task::NoteChangesDone(ring_);
+  }
   const task::LogRef& log() const { return log_; }
   task::Object* ObjectAt(uint64_t location) const { return task::ObjectAt(log_, location); }
 
@@ -100,6 +113,7 @@ class Session {
   int64_t items_delta_ = 0;
   task::IndexRef index_{};
   task::LogRef log_{};
+  task::ChangeRing* ring_ = nullptr;  // the store's; null: nobody has followed yet
   SessionCounters counters_;
 };
 

@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "base/mutex.h"
+#include "cache/change_rings.h"
 #include "cache/command.h"
 #include "cache/index.h"
 #include "cache/key_hasher.h"
@@ -103,6 +104,8 @@ class Store {
   Epochs& epochs() { return epochs_; }
   // Of those who may be changing the index (cache/session.h).
   Epochs& change_epochs() { return change_epochs_; }
+  // In which these announce their changes, where somebody follows.
+  ChangeRings& change_rings() { return change_rings_; }
   uint64_t ItemCount() const;
   void CountItems(int64_t delta) { items_.fetch_add(delta, std::memory_order_relaxed); }
   void Forget(Session* session) WEFT_EXCLUDES(sessions_mutex_);
@@ -151,6 +154,7 @@ class Store {
   // Provides its own synchronisation.
   Epochs epochs_;
   Epochs change_epochs_;
+  ChangeRings change_rings_;
   std::unique_ptr<Index> index_;
   std::unique_ptr<ObjectLog> log_;
   std::atomic<uint64_t> memory_limit_{0};

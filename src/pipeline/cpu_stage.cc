@@ -153,7 +153,7 @@ void CpuStage::TakeGrave(Batch& batch, uint32_t i, cache::Session& session) {
     if (task::SlotLocation(found.word) != grave)
       found = task::FindLocation(index, batch.hash(i), grave);
     WEFT_CHECK(found.slot != nullptr && task::SlotState(found.word) == kSlotTentative);
-    task::MarkSlot(index, found.slot);
+    task::MarkSlot(session.index_to_change(), found.slot);
     task::CompareAndSwap64(found.slot, found.word, kSlotEmpty);
   }
   store_->Abandon(session, grave);
@@ -182,6 +182,7 @@ void CpuStage::RunGroups(Batch& batch, cache::Session& session, Sink& sink) {
       clock.Restart();
     }
     const uint32_t done = RunGroup(batch, i, end, session, &clock);
+    session.ChangesDone();
     sink.Write(batch, i, done, session);
     clock.Lap(Task::kWrite, done - i);
     if (disk_ != nullptr) disk_->Commit(batch, session);

@@ -186,7 +186,7 @@ void PlanRunner::LeaveEpochs() {
 void PlanRunner::RunOnCpu(BatchRun* run, uint32_t tasks, bool again) {
   Batch& batch = run->batch();
   task::QueryJob job = batch.AsJob();
-  job.index = run->session().index();
+  job.index = run->session().index_to_change();
   job.log = run->session().log();
   job.now_s = run->session().now_s();
   job.dice = dice_++;
@@ -204,6 +204,7 @@ void PlanRunner::RunOnCpu(BatchRun* run, uint32_t tasks, bool again) {
       task::RunQueries(job, begin, end, prefetch_bytes);
       times_->Add(name, base::ReadTicks() - start, end - begin);
     }
+    run->session().ChangesDone();
   }
 }
 

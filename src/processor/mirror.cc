@@ -8,10 +8,7 @@
 namespace weft::processor {
 namespace {
 
-constexpr uint64_t kFirstCopyPieces = 131072;  // of one Advance: 8 MiB
-constexpr size_t kPiecesTogether = 16384;
-// Pieces lie anywhere in the index: each is asked for so many before it is copied.
-constexpr size_t kPrefetchPieces = 16;
+constexpr uint64_t kFirstCopyLines = 131072;  // of one Advance: 8 MiB
 
 }  // namespace
 
@@ -39,7 +36,9 @@ Result<bool> Mirror::Advance(const task::IndexRef& index, const task::LogRef& lo
     begun_ = begun_ || store_->epochs().Passed(begun_stamp_);
     if (status.ok() && begun_) {
       status = CopyIndex();
-      ready = next_piece_ == UINT64_MAX;
+      ready = first_copied_ == source_.older.bucket_count;
+      // What was to be copied is forgotten by now.
+      if (!status.ok()) source_ = {};
     }
   }
   // After the index: no word of an object in a segment that is filled anew can have been copied
@@ -52,8 +51,8 @@ Result<bool> Mirror::Advance(const task::IndexRef& index, const task::LogRef& lo
 
 Status Mirror::BeginTable(const task::IndexRef& index) {
   source_ = {};
-  taken_.clear();
-  next_piece_ = 0;
+  marked_.clear();
+  first_copied_ = 0;
   begun_ = false;
   begun_stamp_ = store_->epochs().Retire();
   if (Status status = memory_->NewIndex(index.older.bucket_count); !status.ok()) return status;
@@ -61,62 +60,35 @@ Status Mirror::BeginTable(const task::IndexRef& index) {
   return Status::Ok();
 }
 
+// All that is copied now is looked at after all who might have announced or marked it were asked
+// how far they are: ChangeRings::Read counts on that, and so does what is said of marks.
 Status Mirror::CopyIndex() {
-  // Those taken before are copied with those taken now; what has passed was copied for the last
-  // time by this.
-  const size_t before = taken_.size();
-  TakeMarked();
+  numbers_.clear();
+  AddMarked();
+  const uint64_t bucket_count = source_.older.bucket_count;
+  store_->change_rings().Read(bucket_count, &numbers_);
+  for (uint64_t n = 0; n < kFirstCopyLines && first_copied_ < bucket_count; n++)
+    numbers_.push_back(first_copied_++);
+  if (numbers_.empty()) return Status::Ok();
+  counters_.index_lines += numbers_.size();
+  return memory_->CopyIndex(source_.older.buckets, numbers_);
+}
+
+// Those marked before, and now. When the stamp has passed, the changes were made, and are copied
+// for the last time.
+void Mirror::AddMarked() {
+  Marked now;
+  TakeMarks(source_, &now.numbers);
+  if (!now.numbers.empty()) {
+    // After the marks are taken: whoever set one, or saw one set, is in an epoch up to this.
+    now.stamp = store_->change_epochs().Retire();
+    marked_.push_back(std::move(now));
+  }
   size_t passed = 0;
-  for (size_t i = 0; i < before && store_->change_epochs().Passed(taken_[i].stamp); i++) passed++;
-  for (const Taken& taken : taken_) {
-    for (size_t i = 0; i < taken.numbers.size(); i++) {
-      if (i + kPrefetchPieces < taken.numbers.size())
-        task::Prefetch(&source_.older.buckets[taken.numbers[i + kPrefetchPieces] * kMarkBuckets]);
-      Add(taken.numbers[i]);
-      if (pieces_.size() < kPiecesTogether) continue;
-      if (Status status = Send(); !status.ok()) return status;
-    }
-  }
-  taken_.erase(taken_.begin(), taken_.begin() + static_cast<ptrdiff_t>(passed));
-  const uint64_t pieces = (source_.older.bucket_count + kMarkBuckets - 1) / kMarkBuckets;
-  for (uint64_t n = 0; next_piece_ != UINT64_MAX && n < kFirstCopyPieces; n++) {
-    Add(next_piece_++);
-    if (next_piece_ == pieces) next_piece_ = UINT64_MAX;
-    if (pieces_.size() < kPiecesTogether) continue;
-    if (Status status = Send(); !status.ok()) return status;
-  }
-  return Send();
-}
-
-void Mirror::TakeMarked() {
-  Taken taken;
-  TakeMarks(source_, &taken.numbers);
-  if (taken.numbers.empty()) return;
-  // After the marks are taken: whoever set one, or saw one set, is in an epoch up to this.
-  taken.stamp = store_->change_epochs().Retire();
-  taken_.push_back(std::move(taken));
-}
-
-void Mirror::Add(uint64_t number) {
-  MirrorMemory::Piece& piece = pieces_.emplace_back();
-  piece.number = number;
-  for (uint64_t b = 0; b < kMarkBuckets; b++) {
-    const uint64_t bucket = number * kMarkBuckets + b;
-    for (uint32_t i = 0; i < kBucketSlots; i++) {
-      piece.buckets[b].slots[i] =
-          bucket < source_.older.bucket_count
-              ? task::LoadAcquire64(&source_.older.buckets[bucket].slots[i])
-              : kSlotEmpty;
-    }
-  }
-}
-
-Status Mirror::Send() {
-  if (pieces_.empty()) return Status::Ok();
-  counters_.index_pieces += pieces_.size();
-  Status status = memory_->WriteIndex(pieces_);
-  pieces_.clear();
-  return status;
+  while (passed < marked_.size() && store_->change_epochs().Passed(marked_[passed].stamp)) passed++;
+  for (const Marked& marked : marked_)
+    numbers_.insert(numbers_.end(), marked.numbers.begin(), marked.numbers.end());
+  marked_.erase(marked_.begin(), marked_.begin() + static_cast<ptrdiff_t>(passed));
 }
 
 Mirror::Counters Mirror::counters() const {

@@ -4,11 +4,14 @@
 // The host's store is the truth; the mirror only follows. A device whose memory is lost has lost
 // nothing, and a key that the mirror lacks, for whatever reason, is looked up by the host.
 //
-// Index     whoever changes a bucket marks it first (MarkBucket in task/index.h). Advance takes the
-//           marks and copies what was marked, a line each. A mark says that a change is coming,
-//           not that it was made, so what was taken is copied again, each time, until everybody
-//           has ended who was changing the index when the mark was taken (cache/session.h). So
-//           after Advance the mirror has every change that anybody had seen before it began.
+// Index     whoever changes a bucket says so first: a session in its ring, anybody else, and a
+//           session whose ring is full, by a mark (MarkBucket in task/index.h). Advance copies the
+//           buckets that were named, a line each. What is named is about to change, and need not
+//           have changed yet: of a ring, the buckets whose change was not done when Advance looked
+//           are copied again by the next one (cache/change_rings.h, which has the proof); those
+//           that were marked by each one, until everybody has ended who was changing the index
+//           when the mark was taken (cache/session.h). So after Advance the mirror has every
+//           change that anybody had seen before it began.
 // Log       segments are copied as they fill: the bytes that were reserved before some Advance,
 //           once every batch of that time has ended, for then they are written. `resident` says
 //           how far each segment is there; what lies behind, newly written objects mostly, the
@@ -19,8 +22,9 @@
 //           least recently used make room, bit by bit, for those that are wanted and for new ones.
 //           What is sent away is set to nothing resident first. mirror_places.h.
 // Growth    while the index grows there is no mirror: Advance says false and the host does all. The
-//           new table is copied afresh, a piece each Advance.
-// Cost      Advance reads a bit for 32 KiB of index (take_marks.h); then what was changed.
+//           new table is copied afresh, a part each Advance. So it is after an error.
+// Cost      Advance reads a bit for 32 KiB of index (take_marks.h), and a line of each ring that is
+//           written to; then what was changed.
 //
 // Threads   one call at a time. Source: ours; Mega-KV and MemcachedGPU have the index
 //           on the device alone (prior-systems.md, sections 1 and 2).
@@ -55,25 +59,23 @@ class Mirror {
 
   struct Counters {
     uint64_t advances = 0;
-    uint64_t index_pieces = 0;  // copied, repeats included
-    uint64_t log_bytes = 0;     // copied
+    uint64_t index_lines = 0;         // copied, repeats included
+    uint64_t log_bytes = 0;           // copied
     uint64_t segments_held = 0;       // now
     uint64_t segments_sent_away = 0;  // to make room for others
   };
   Counters counters() const;
 
  private:
-  // Pieces taken together, which are copied until `stamp` has passed.
-  struct Taken {
+  // Buckets that were marked, which are copied until `stamp` has passed.
+  struct Marked {
     uint64_t stamp;
     std::vector<uint64_t> numbers;
   };
 
   Status BeginTable(const task::IndexRef& index);
   Status CopyIndex();
-  void TakeMarked();
-  Status Send();
-  void Add(uint64_t number);
+  void AddMarked();
 
   cache::Store* const store_;
   MirrorMemory* const memory_;
@@ -81,11 +83,11 @@ class Mirror {
 
   // The table that is mirrored, or will be.
   task::IndexRef source_{};
-  uint64_t begun_stamp_ = 0;  // once passed, all who change it mark it
-  bool begun_ = false;        // it has passed: copying
-  uint64_t next_piece_ = 0;   // of the first copy
-  std::vector<Taken> taken_;
-  std::vector<MirrorMemory::Piece> pieces_;  // on their way
+  uint64_t begun_stamp_ = 0;   // once passed, all who change it say so
+  bool begun_ = false;         // it has passed: copying
+  uint64_t first_copied_ = 0;  // of the first copy: buckets [0, first_copied_) are there
+  std::vector<Marked> marked_;
+  std::vector<uint64_t> numbers_;  // of buckets to copy now
 
   MirrorLog log_;
   Counters counters_;

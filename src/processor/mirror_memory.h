@@ -16,12 +16,6 @@ namespace weft::processor {
 // started after them.
 class MirrorMemory {
  public:
-  // kMarkBuckets buckets of the index, from bucket `number * kMarkBuckets` on.
-  struct Piece {
-    uint64_t number;
-    task::Bucket buckets[kMarkBuckets];
-  };
-
   virtual ~MirrorMemory() = default;
   // Room for another index, empty, in the place of the one before.
   virtual Status NewIndex(uint64_t bucket_count) = 0;
@@ -35,7 +29,10 @@ class MirrorMemory {
   virtual Status Hold(uint32_t segment) = 0;
   // Takes the memory away. REQUIRES: it is held, and nothing of it is resident
   virtual Status Drop(uint32_t segment) = 0;
-  virtual Status WriteIndex(std::span<const Piece> pieces) = 0;
+  // Bucket n of the store's `table`, as it stands now, to bucket n of the index, for each n of
+  // `numbers`; others change the table meanwhile (copy_buckets.h). Where a number comes twice
+  // either look may be the one that lasts, or some words of each.
+  virtual Status CopyIndex(const task::Bucket* table, std::span<const uint64_t> numbers) = 0;
   // Readers note accesses in the objects meanwhile (task/object.h, NoteRead): either word will do.
   // REQUIRES: all segments that the bytes lie in are held; offset and count are multiples of 8
   virtual Status WriteLog(uint64_t offset, const uint8_t* bytes, uint64_t count) = 0;

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "cache/test_kit.h"
+#include "processor/copy_buckets.h"
 #include "processor/mirror.h"
 
 namespace weft::processor {
@@ -23,9 +24,10 @@ class StrictMemory final : public MirrorMemory {
   uint32_t room = UINT32_MAX;  // segments for which Hold finds memory
   uint64_t held = 0;
   uint64_t refused = 0;        // calls of Hold
+  uint32_t copies_to_fail = 0;  // of the index, from now on
 
   Status NewIndex(uint64_t bucket_count) override {
-    buckets_.assign(bucket_count + kMarkBuckets, task::Bucket());
+    buckets_.assign(bucket_count, task::Bucket());
     bucket_count_ = bucket_count;
     return {};
   }
@@ -59,9 +61,13 @@ class StrictMemory final : public MirrorMemory {
     std::fill_n(log_.begin() + static_cast<ptrdiff_t>(segment * words), words, kGone);
     return {};
   }
-  Status WriteIndex(std::span<const Piece> pieces) override {
-    for (const Piece& piece : pieces)
-      std::memcpy(&buckets_[piece.number * kMarkBuckets], piece.buckets, sizeof piece.buckets);
+  Status CopyIndex(const task::Bucket* table, std::span<const uint64_t> numbers) override {
+    if (copies_to_fail > 0) {
+      copies_to_fail--;
+      return {Code::kIoError, "the test says so"};
+    }
+    for (const uint64_t number : numbers) EXPECT_LT(number, bucket_count_);
+    CopyBuckets(table, numbers, [&](size_t i) { return &buckets_[numbers[i]]; });
     return {};
   }
   Status WriteLog(uint64_t offset, const uint8_t* bytes, uint64_t count) override {
@@ -108,6 +114,59 @@ class StrictMemory final : public MirrorMemory {
   std::vector<uint32_t> resident_, uses_;
   std::vector<uint64_t> bases_;
   std::vector<uint32_t> moves_ = std::vector<uint32_t>(kMoveStripes, 0);
+};
+
+// A store's mirror that is advanced when a test says so.
+class StepMirror {
+ public:
+  explicit StepMirror(cache::Store* store)
+      : store_(store), session_(store->NewSession()), mirror_(store, &memory_) {
+    EXPECT_TRUE(mirror_.Open().ok());
+  }
+
+  StrictMemory& memory() { return memory_; }
+  // Whether it may be used.
+  Result<bool> Advance() {
+    session_->BeginReading();
+    Result<bool> ready = mirror_.Advance(session_->index(), session_->log());
+    session_->End();
+    return ready;
+  }
+  // Lines of the index that an Advance copies; UINT64_MAX where it fails or may not be used.
+  uint64_t LinesOfAdvance() {
+    const uint64_t before = mirror_.counters().index_lines;
+    Result<bool> ready = Advance();
+    if (!ready || !*ready) return UINT64_MAX;
+    return mirror_.counters().index_lines - before;
+  }
+  void CatchUp() {
+    for (uint32_t idle = 0, all = 0; idle < 3; all++) {
+      ASSERT_LT(all, 1000u) << "it does not come to an end";
+      idle = LinesOfAdvance() == 0 ? idle + 1 : 0;
+    }
+  }
+  // Buckets whose entries are not the store's. REQUIRES: Advance has just said true; nobody
+  // changes the store
+  uint64_t StaleLines() {
+    session_->Begin();
+    const task::TableRef store = session_->index().older, mirror = memory_.index().older;
+    uint64_t stale = 0;
+    for (uint64_t b = 0; b < store.bucket_count; b++) {
+      bool differs = false;
+      for (uint32_t s = 0; s < kBucketSlots; s++)
+        differs |= task::WithRecency(store.buckets[b].slots[s], 0) !=
+                   task::WithRecency(mirror.buckets[b].slots[s], 0);
+      stale += differs;
+    }
+    session_->End();
+    return stale;
+  }
+
+ private:
+  cache::Store* const store_;
+  const std::unique_ptr<cache::Session> session_;
+  StrictMemory memory_{UINT32_MAX};
+  Mirror mirror_;
 };
 
 // A store's mirror, and one who reads there.

@@ -103,12 +103,12 @@ class Runner {
     constexpr uint32_t kNotReadyMax = 1000;
     uint32_t idle = 0;
     for (uint32_t not_ready = 0; idle < kIdleMin && not_ready < kNotReadyMax;) {
-      const uint64_t before = mirror_.counters().log_bytes + mirror_.counters().index_pieces;
+      const uint64_t before = mirror_.counters().log_bytes + mirror_.counters().index_lines;
       session->Begin();
       Result<bool> ready = mirror_.Advance(session->index(), session->log());
       session->End();
       if (!ready) return ready.error();
-      const uint64_t copied = mirror_.counters().log_bytes + mirror_.counters().index_pieces;
+      const uint64_t copied = mirror_.counters().log_bytes + mirror_.counters().index_lines;
       idle = *ready && copied == before ? idle + 1 : 0;
       not_ready += !*ready && copied == before;
     }

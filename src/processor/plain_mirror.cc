@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "processor/copy_buckets.h"
 #include "processor/mirrored_processor.h"
 
 namespace weft::processor {
@@ -38,7 +39,7 @@ class PlainMirror final : public MirrorDevice {
 
   Status NewIndex(uint64_t bucket_count) override {
     Result<cache::Pages> pages =
-        cache::SystemPages()->Reserve((bucket_count + kMarkBuckets) * sizeof(task::Bucket), false);
+        cache::SystemPages()->Reserve(bucket_count * sizeof(task::Bucket), false);
     if (!pages) return pages.error();
     index_ = std::move(pages.value());
     bucket_count_ = bucket_count;
@@ -62,9 +63,8 @@ class PlainMirror final : public MirrorDevice {
     log_.Release(segment * segment_bytes_, segment_bytes_);
     return Status::Ok();
   }
-  Status WriteIndex(std::span<const Piece> pieces) override {
-    for (const Piece& piece : pieces)
-      std::memcpy(buckets() + piece.number * kMarkBuckets, piece.buckets, sizeof piece.buckets);
+  Status CopyIndex(const task::Bucket* table, std::span<const uint64_t> numbers) override {
+    CopyBuckets(table, numbers, [&](size_t i) { return buckets() + numbers[i]; });
     return Status::Ok();
   }
   // A word at a time: others note accesses in the objects meanwhile.

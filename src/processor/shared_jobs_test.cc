@@ -63,7 +63,9 @@ class HeldDevice final : public MirrorDevice {
   uint32_t SegmentsMax() const override { return memory_.SegmentsMax(); }
   Status Hold(uint32_t segment) override { return memory_.Hold(segment); }
   Status Drop(uint32_t segment) override { return memory_.Drop(segment); }
-  Status WriteIndex(std::span<const Piece> pieces) override { return memory_.WriteIndex(pieces); }
+  Status CopyIndex(const task::Bucket* table, std::span<const uint64_t> numbers) override {
+    return memory_.CopyIndex(table, numbers);
+  }
   Status WriteLog(uint64_t at, const uint8_t* bytes, uint64_t count) override {
     return memory_.WriteLog(at, bytes, count);
   }

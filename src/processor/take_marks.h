@@ -24,8 +24,8 @@
 
 namespace weft::processor {
 
-// Adds the numbers of the marks that were set, each for buckets [number * kMarkBuckets, +
-// kMarkBuckets) of index.older, in rising order. REQUIRES: index.marks is not null
+// Adds the buckets of index.older that were marked, in rising order. REQUIRES: index.marks is not
+// null
 void TakeMarks(const task::IndexRef& index, std::vector<uint64_t>* numbers);
 
 }  // namespace weft::processor

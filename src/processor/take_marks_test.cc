@@ -44,11 +44,11 @@ TEST(TakeMarks, FindsEachOnce) {
     EXPECT_EQ(marks.Take(), Numbers());
     marks.Mark(0);
     marks.Mark(bucket_count - 1);
-    Numbers expected = {0, (bucket_count - 1) / kMarkBuckets};
+    Numbers expected = {0, (bucket_count - 1)};
     for (int i = 0; i < 100; i++) {
       const uint64_t bucket = random() % bucket_count;
       marks.Mark(bucket);
-      expected.push_back(bucket / kMarkBuckets);
+      expected.push_back(bucket);
     }
     std::sort(expected.begin(), expected.end());
     expected.erase(std::unique(expected.begin(), expected.end()), expected.end());
@@ -67,23 +67,23 @@ TEST(TakeMarks, AnotherTableIsNotMarked) {
 // One marker has set the mark and stands before the summary.
 TEST(TakeMarks, WhoSeesAMarkOfAStoppedMarkerIsFoundAllTheSame) {
   Marks marks(100000);
-  marks.index().marks[5000 / kMarkBuckets / 32] |= 1u << (5000 / kMarkBuckets % 32);
+  marks.index().marks[5000 / 32] |= 1u << (5000 % 32);
   EXPECT_EQ(marks.Take(), Numbers());  // it has not returned
   marks.Mark(5000);
-  EXPECT_EQ(marks.Take(), Numbers{5000 / kMarkBuckets});
+  EXPECT_EQ(marks.Take(), Numbers{5000});
   // The first one goes on: a bit of the summary with no mark below it, or with the next one.
   task::MarkSummary(marks.index())[5000 / kMarkLineBuckets / 32] |=
       1u << (5000 / kMarkLineBuckets % 32);
   EXPECT_EQ(marks.Take(), Numbers());
   marks.Mark(5000);
-  EXPECT_EQ(marks.Take(), Numbers{5000 / kMarkBuckets});
+  EXPECT_EQ(marks.Take(), Numbers{5000});
 }
 
 // Each marker sees its mark found after it began to mark, by the first call that begins after it
 // has marked at the latest.
 TEST(TakeMarks, FindsEveryMarkWhateverTheInterleaving) {
   constexpr uint64_t kBuckets = 3 * kMarkLineBuckets;
-  constexpr uint64_t kNumbers = kBuckets / kMarkBuckets;
+  constexpr uint64_t kNumbers = kBuckets;
   constexpr int kMarkers = 3;
   Marks marks(kBuckets);
   std::atomic<uint64_t> begun{0}, ended{0};  // calls
@@ -103,7 +103,7 @@ TEST(TakeMarks, FindsEveryMarkWhateverTheInterleaving) {
         const uint64_t enough = begun.load() + 1;
         if (i % 4 != 0) continue;
         while (ended.load() < enough) std::this_thread::yield();
-        if (last[bucket / kMarkBuckets].load() <= before) lost++;
+        if (last[bucket].load() <= before) lost++;
       }
       working--;
     });

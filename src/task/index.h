@@ -12,20 +12,21 @@
 //           of kMoveStripes counters, chosen by tag, after the copy stands and before the
 //           original goes; a search that found nothing looks again if its counter changed.
 // Mirrors   where a device works on a copy of the table (processor/mirror.h), whoever is about to
-//           change a bucket marks it first, within the epoch in which it changes it. Changes of
-//           recency alone are not marked.
+//           change a bucket announces that first: a session in its ring (task/change_ring.h); who
+//           has none, as a device, or no room there, by a mark, set within the epoch in which the
+//           bucket is changed. Changes of recency alone are not announced.
 // Threads   the view is constant; the tables it points at are shared and atomic.
 #pragma once
 
 #include "task/bucket.h"
+#include "task/change_ring.h"
 
 WEFT_TASK_BEGIN
 
 #define kMoveStripes 1024
 
-#define kMarkBuckets 1u     // in a row that share a mark: a line is what a change dirties
 #define kMarkLineWords 16u  // of marks, in a row, that share a bit of the summary: a line
-#define kMarkLineBuckets (kMarkBuckets * 32u * kMarkLineWords)
+#define kMarkLineBuckets (32u * kMarkLineWords)
 
 #define kPolicyCuckoo 0u
 #define kPolicySetAssociative 1u
@@ -41,8 +42,11 @@ typedef struct IndexRef {
   WEFT_GLOBAL u32* move_counts;  // kMoveStripes counters
   u32 policy;                    // kPolicyCuckoo or kPolicySetAssociative
   u32 insert_newer;              // 1: new entries go to `newer`
-  WEFT_GLOBAL u32* marks;        // a bit for kMarkBuckets buckets of `older`, behind them the
-                                 // summary of the marks; null: no mirror
+  WEFT_GLOBAL u32* marks;        // a bit for each bucket of `older`, behind them the summary of
+                                 // the marks; null: no mirror
+  // Where who has this view announces changes, of `older`; null: by marks alone. A view with a ring
+  // belongs to one thread at a time. Nothing where `marks` is null.
+  WEFT_GLOBAL ChangeRing* changes;
 } IndexRef;
 
 // The bucket a hash names first: the low 48 bits as a fraction of the table.
@@ -83,7 +87,8 @@ WEFT_FN void SetMark(WEFT_GLOBAL u32* words, u64 number) {
 // comes first is what processor/take_marks.h relies on.
 WEFT_FN void MarkBucket(IndexRef index, TableRef table, u64 bucket) {
   if (index.marks == 0 || table.buckets != index.older.buckets) return;
-  SetMark(index.marks, bucket / kMarkBuckets);
+  if (index.changes != 0 && AnnounceChange(index.changes, bucket)) return;
+  SetMark(index.marks, bucket);
   SetMark(MarkSummary(index), bucket / kMarkLineBuckets);
 }
 

@@ -135,6 +135,19 @@ WEFT_FN u32 LoadAcquire32(WEFT_GLOBAL const u32* at) {
 #endif
 }
 
+// Writes a word that others may be reading. Release: who reads it by acquire sees what was written
+// before it.
+WEFT_FN void StoreRelease64(WEFT_GLOBAL u64* at, u64 word) {
+#if defined(__OPENCL_VERSION__)
+  atomic_store_explicit((WEFT_GLOBAL volatile atomic_ulong*)at, word, memory_order_release,
+                        WEFT_SCOPE);
+#elif defined(__CUDA_ARCH__)
+  asm volatile("st.release." WEFT_PTX_SCOPE ".u64 [%0], %1;" ::"l"(at), "l"(word) : "memory");
+#else
+  __atomic_store_n(at, word, __ATOMIC_RELEASE);
+#endif
+}
+
 // Reads a word in the one order of all sequentially consistent accesses.
 WEFT_FN u32 LoadSequential32(WEFT_GLOBAL const u32* at) {
 #if defined(__OPENCL_VERSION__)

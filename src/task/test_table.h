@@ -84,7 +84,7 @@ class TestIndex {
  public:
   TestIndex(u32 policy, u64 buckets, u64 newer_buckets = 0)
       : older_(buckets), newer_(newer_buckets), moves_(kMoveStripes, 0) {
-    ref_ = {{older_.data(), buckets}, {nullptr, 0}, moves_.data(), policy, 0, nullptr};
+    ref_ = {{older_.data(), buckets}, {nullptr, 0}, moves_.data(), policy, 0, nullptr, nullptr};
     if (newer_buckets != 0) {
       ref_.newer = {newer_.data(), newer_buckets};
       ref_.insert_newer = 1;

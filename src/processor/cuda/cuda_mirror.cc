@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "processor/cuda/device_range.h"
+#include "processor/cuda/line_transfer.h"
 #include "processor/cuda/transfer.h"
 
 namespace weft::processor {
@@ -105,6 +106,7 @@ class CudaMirror final : public MirrorDevice {
     description_ = DescriptionOf(number_, *facts);
     if (Status status = Take(Stream::Create(), &stream_); !status.ok()) return status;
     if (Status status = Take(Transfer::Create(), &transfer_); !status.ok()) return status;
+    if (Status status = Take(LineTransfer::Create(), &lines_); !status.ok()) return status;
     if (Status status = Take(Event::Create(), &uses_read_); !status.ok()) return status;
     for (Event& event : done_)
       if (Status status = Take(Event::Create(), &event); !status.ok()) return status;
@@ -123,8 +125,7 @@ class CudaMirror final : public MirrorDevice {
     if (Status status = Settle(); !status.ok()) return status;
     buckets_ = DeviceBuffer();
     bucket_count_ = bucket_count;
-    // Whole pieces are written.
-    Status status = Allot((bucket_count + kMarkBuckets) * sizeof(task::Bucket), &buckets_);
+    Status status = Allot(bucket_count * sizeof(task::Bucket), &buckets_);
     if (status.ok()) status = buckets_.Fill(0, stream_.get());
     return status;
   }
@@ -157,16 +158,9 @@ class CudaMirror final : public MirrorDevice {
 
   uint32_t SegmentsMax() const override { return segments_max_; }
 
-  Status WriteIndex(std::span<const Piece> pieces) override {
+  Status CopyIndex(const task::Bucket* table, std::span<const uint64_t> numbers) override {
     if (Status status = SetDevice(number_); !status.ok()) return status;
-    // A piece may be on its way already, and this one is the newer.
-    if (Status status = transfer_.Flush(stream_.get()); !status.ok()) return status;
-    for (const Piece& piece : pieces) {
-      task::Bucket* const to = buckets_.as<task::Bucket>() + piece.number * kMarkBuckets;
-      Status status = transfer_.Add(to, piece.buckets, sizeof piece.buckets, stream_.get());
-      if (!status.ok()) return status;
-    }
-    return Status::Ok();
+    return lines_.Copy(table, numbers, buckets_.as<task::Bucket>(), stream_.get());
   }
 
   Status Hold(uint32_t segment) override {
@@ -318,6 +312,7 @@ class CudaMirror final : public MirrorDevice {
   Description description_;  // constant after Open
   Stream stream_;
   Transfer transfer_;
+  LineTransfer lines_;
   // TableJob::values_used, one a job: on the device, for all lanes add to it.
   DeviceBuffer counters_;
   size_t next_counter_ = kCounters;

@@ -65,6 +65,7 @@ TableJob DeviceTable::NewJob() const {
                moves_.as<uint32_t>(),
                options_.policy,
                0,
+               nullptr,
                nullptr};
   job.log = {log_.as<uint8_t>(), bases_.as<uint64_t>(), 0, 63, 0, nullptr, nullptr};
   job.log_align = options_.object_align_bytes / 8;

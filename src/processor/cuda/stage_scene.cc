@@ -88,7 +88,7 @@ void StageScene::AddObject(const std::string& key, uint64_t hash) {
                   static_cast<uint32_t>(value.size()), expiry);
   if (random_() % 2 == 0) task::NoteRead(object, kNowS);
   const task::IndexRef index = {{buckets_.data(), kBuckets}, {nullptr, 0}, moves_.data(),
-                                kPolicyCuckoo, 0, nullptr};
+                                kPolicyCuckoo, 0, nullptr, nullptr};
   const task::LogRef log = {reinterpret_cast<uint8_t*>(log_.data()), bases_.data(), 0,
                             kSegmentShift, 0, nullptr, nullptr};
   const task::Inserted inserted = task::Insert(index, log, hash, BytesOf(key),
@@ -188,7 +188,7 @@ void StageScene::Draw(uint32_t tasks) {
 TableJob StageScene::JobOf(Batch& batch) {
   TableJob job;
   job.index = {{buckets_.data(), kBuckets}, {nullptr, 0}, moves_.data(), kPolicyCuckoo, 0,
-               nullptr};
+               nullptr, nullptr};
   job.log = {reinterpret_cast<uint8_t*>(log_.data()), bases_.data(), 0, kSegmentShift, 1,
              shape_.mirrored ? resident_.data() : nullptr,
              shape_.mirrored ? uses_.data() : nullptr};

@@ -13,6 +13,7 @@
   X(index.policy)             \
   X(index.insert_newer)       \
   X(index.marks)              \
+  X(index.changes)            \
   X(log.base)                 \
   X(log.version_bases)        \
   X(log.flush_floor)          \

@@ -1,0 +1,67 @@
+#include "processor/cuda/line_transfer.h"
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+#include "processor/copy_buckets.h"
+#include "processor/cuda/cuda_status.h"
+
+namespace weft::processor {
+namespace {
+
+constexpr uint32_t kBlockLanes = 256;
+constexpr uint32_t kBlockLines = kBlockLanes / kBucketSlots;
+
+// A lane a word. `lines` and `numbers` come over the bus: whole warps read them, each byte once.
+__global__ void LineKernel(const uint64_t* lines, const uint64_t* numbers, uint32_t count,
+                           uint64_t* table) {
+  __shared__ uint64_t places[kBlockLines];
+  const uint32_t first = blockIdx.x * kBlockLines;
+  if (threadIdx.x < kBlockLines && first + threadIdx.x < count)
+    places[threadIdx.x] = numbers[first + threadIdx.x] * kBucketSlots;
+  __syncthreads();
+  const uint32_t line = threadIdx.x / kBucketSlots;
+  if (first + line >= count) return;
+  table[places[line] + threadIdx.x % kBucketSlots] =
+      lines[uint64_t{first} * kBucketSlots + threadIdx.x];
+}
+
+}  // namespace
+
+Result<LineTransfer> LineTransfer::Create() {
+  LineTransfer transfer;
+  auto memory = PinnedBuffer::Create(kParts * kPartBytes);
+  if (!memory) return memory.error();
+  transfer.memory_ = std::move(*memory);
+  for (Event& event : transfer.read_) {
+    auto created = Event::Create();
+    if (!created) return created.error();
+    event = std::move(*created);
+  }
+  return Result<LineTransfer>(std::move(transfer));
+}
+
+Status LineTransfer::Copy(const task::Bucket* from, std::span<const uint64_t> numbers,
+                          task::Bucket* to, CudaStream stream) {
+  while (!numbers.empty()) {
+    const std::span<const uint64_t> part = numbers.first(std::min(numbers.size(), kPartLines));
+    numbers = numbers.subspan(part.size());
+    if (Status status = read_[next_].Wait(); !status.ok()) return status;
+    uint8_t* const memory = static_cast<uint8_t*>(memory_.data()) + next_ * kPartBytes;
+    auto* const lines = reinterpret_cast<task::Bucket*>(memory);
+    CopyBuckets(from, part, [lines](size_t i) { return &lines[i]; });
+    auto* const places = reinterpret_cast<uint64_t*>(lines + part.size());
+    std::memcpy(places, part.data(), part.size_bytes());
+    const auto count = static_cast<uint32_t>(part.size());
+    LineKernel<<<(count + kBlockLines - 1) / kBlockLines, kBlockLanes, 0, stream>>>(
+        lines->slots, places, count, to->slots);
+    if (Status status = LaunchStatus("LineKernel", __FILE__, __LINE__); !status.ok())
+      return status;
+    if (Status status = read_[next_].Record(stream); !status.ok()) return status;
+    next_ = (next_ + 1) % kParts;
+  }
+  return Status::Ok();
+}
+
+}  // namespace weft::processor
