@@ -26,9 +26,16 @@ WEFT_FN WEFT_GLOBAL u64* PlaceInBucket(WEFT_GLOBAL Bucket* bucket, u64 word) {
   return 0;
 }
 
+WEFT_FN bool HasEmptySlot(WEFT_GLOBAL const Bucket* bucket) {
+  for (u32 i = 0; i < kBucketSlots; i++)
+    if (LoadAcquire64(&bucket->slots[i]) == kSlotEmpty) return true;
+  return false;
+}
+
 // Moves the entry `word` from `slot` into `to`. False: it is no longer live there, or `to` is full.
 WEFT_FN bool MoveEntry(IndexRef index, WEFT_GLOBAL u64* slot, u64 word, WEFT_GLOBAL Bucket* to) {
-  if (SlotState(word) != kSlotLive) return false;
+  // Nothing is announced or changed in vain: of the buckets that are tried most are full.
+  if (SlotState(word) != kSlotLive || !HasEmptySlot(to)) return false;
   MarkSlot(index, slot);
   MarkSlot(index, &to->slots[0]);
   const u64 moving = WithState(word, kSlotMoving);

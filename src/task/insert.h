@@ -66,10 +66,11 @@ WEFT_FN WEFT_GLOBAL u64* PlaceWord(IndexRef index, TableRef table, LogRef log, u
   const u64 first = FirstBucket(hash, table.bucket_count);
   const u64 second = OtherBucket(index.policy, first, SlotTag(word), table.bucket_count);
   MarkBucket(index, table, first);
-  MarkBucket(index, table, second);
   for (u32 attempt = 0; attempt < 4; attempt++) {
     WEFT_GLOBAL u64* slot = PlaceInBucket(&table.buckets[first], word);
-    if (slot == 0) slot = PlaceInBucket(&table.buckets[second], word);
+    if (slot != 0) return slot;
+    MarkBucket(index, table, second);
+    slot = PlaceInBucket(&table.buckets[second], word);
     if (slot != 0) return slot;
     if (Displace(index, table, first, second)) continue;
     if (!may_drop) return 0;
