@@ -272,11 +272,14 @@ Status RunDevice(const DeviceOptions& asked_for, Report& report) {
   options.batch = static_cast<uint32_t>(std::min<uint64_t>(options.batch, options.objects));
   Status status = processor::SetDevice(options.device);
   if (!status.ok()) return status;
-  const Result<processor::DeviceFacts> facts = processor::FactsOfDevice();
+  const Result<processor::DeviceFacts> facts =
+      processor::FactsOfDevice(options.device);
   if (!facts) return facts.error();
+  const Result<uint64_t> free_bytes = processor::FreeBytes();
+  if (!free_bytes) return free_bytes.error();
   fmt::print("{}: {} multiprocessors, {:.1f} GiB, {:.1f} free, CUDA {}.{}\n", facts.value().name,
              facts.value().multiprocessors, std::ldexp(facts.value().memory_bytes, -30),
-             std::ldexp(facts.value().free_bytes, -30), facts.value().driver / 1000,
+             std::ldexp(free_bytes.value(), -30), facts.value().driver / 1000,
              facts.value().driver % 1000 / 10);
   status = Bus(report, facts.value());
   for (const ShapeTargets& shape : AllShapes()) {

@@ -51,7 +51,9 @@ Status DeviceSession::Allot() {
   const uint64_t turns = static_cast<uint64_t>(options_.repetitions) + 1;
   const uint64_t appended = turns * MixedBatch() * 6 / 10 + MixedBatch();
   const double index_bytes = 8.0 / options_.load;
-  const double room = static_cast<double>(facts_.free_bytes) * kMemoryShare -
+  const Result<uint64_t> free_bytes = processor::FreeBytes();
+  if (!free_bytes) return free_bytes.error();
+  const double room = static_cast<double>(free_bytes.value()) * kMemoryShare -
                       static_cast<double>(options_.batch) * static_cast<double>(BufferBytes()) -
                       static_cast<double>(appended) * object_bytes_;
   const double most = room / (object_bytes_ + index_bytes);
@@ -60,7 +62,7 @@ Status DeviceSession::Allot() {
   objects_ = std::min(options_.objects, static_cast<uint64_t>(most));
   if (objects_ < options_.objects)
     fmt::print("  {}: {} objects instead of {}: the device has {:.1f} GB free\n", shape_.name,
-               objects_, options_.objects, static_cast<double>(facts_.free_bytes) * 1e-9);
+               objects_, options_.objects, static_cast<double>(free_bytes.value()) * 1e-9);
   processor::DeviceTableOptions table;
   table.buckets = static_cast<uint64_t>(static_cast<double>(objects_) / options_.load / 8) + 1;
   table.log_bytes = ((objects_ + appended + 2) * object_bytes_ + 63) / 64 * 64;

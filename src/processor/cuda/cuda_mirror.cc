@@ -10,6 +10,7 @@
 
 #include "processor/cuda/device_range.h"
 #include "processor/cuda/line_transfer.h"
+#include "processor/cuda/object_share.h"
 #include "processor/cuda/transfer.h"
 
 namespace weft::processor {
@@ -23,16 +24,6 @@ constexpr uint64_t kLogPercent = 60;
 
 // From such objects on, on average, the records of a block are copied by all of its warps.
 constexpr uint32_t kSharedObjectBytes = 256;
-
-// What a user allows for objects on the device, in MiB.
-constexpr const char* kObjectsVariable = "WEFT_CUDA_OBJECTS_MB";
-
-uint64_t ObjectBytesMax(uint64_t free_bytes) {
-  const uint64_t share = free_bytes / 100 * kLogPercent;
-  const char* const text = std::getenv(kObjectsVariable);
-  if (text == nullptr) return share;
-  return std::min<uint64_t>(share, std::strtoull(text, nullptr, 10) << 20);
-}
 
 // What MirrorMemory::SetResident says of a segment.
 struct Residency {
@@ -100,8 +91,10 @@ class CudaMirror final : public MirrorDevice {
   }
 
   Status Open() {
+    Status allowed = Take(AllowedObjectBytes(std::getenv(kObjectsVariable)), &allowed_bytes_);
+    if (!allowed.ok()) return allowed;
     if (Status status = SetDevice(number_); !status.ok()) return status;
-    Result<DeviceFacts> facts = FactsOfDevice();
+    Result<DeviceFacts> facts = FactsOfDevice(number_);
     if (!facts) return facts.error();
     description_ = DescriptionOf(number_, *facts);
     if (Status status = Take(Stream::Create(), &stream_); !status.ok()) return status;
@@ -139,9 +132,9 @@ class CudaMirror final : public MirrorDevice {
     residency_.clear();
     Status status = Take(DeviceRange::Reserve(segments * segment_bytes + kReadBehindBytes), &log_);
     if (!status.ok()) return status;
-    Result<DeviceFacts> facts = FactsOfDevice();
-    if (!facts) return facts.error();
-    log_bytes_max_ = ObjectBytesMax(facts->free_bytes);
+    uint64_t free_bytes = 0;
+    if (status = Take(FreeBytes(), &free_bytes); !status.ok()) return status;
+    log_bytes_max_ = std::min(free_bytes / 100 * kLogPercent, allowed_bytes_);
     segments_max_ =
         static_cast<uint32_t>(std::min<uint64_t>(segments, log_bytes_max_ / segment_bytes));
     status = Allot(segments * sizeof(uint32_t), &resident_);
@@ -166,8 +159,9 @@ class CudaMirror final : public MirrorDevice {
   Status Hold(uint32_t segment) override {
     if (Status status = SetDevice(number_); !status.ok()) return status;
     if (Status status = DropAll(); !status.ok()) return status;
-    // Segments that lie alone take whole chunks.
-    if (log_.held_bytes() + segment_bytes_ > log_bytes_max_)
+    // Segments that lie alone take whole chunks, those beside each other share some.
+    const uint64_t missing = log_.MissingBytes(segment * segment_bytes_, segment_bytes_);
+    if (log_.held_bytes() + missing > log_bytes_max_)
       return {Code::kNoMemory, description_.name + ": its share for objects is taken"};
     return log_.Hold(segment * segment_bytes_, segment_bytes_ + kReadBehindBytes);
   }
@@ -325,6 +319,7 @@ class CudaMirror final : public MirrorDevice {
 
   DeviceRange log_;
   uint64_t segment_bytes_ = 0;
+  uint64_t allowed_bytes_ = 0;  // constant after Open
   uint64_t log_bytes_max_ = 0;
   uint32_t segments_max_ = 0;
   std::vector<uint32_t> dropped_;  // that still have their memory

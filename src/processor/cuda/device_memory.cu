@@ -1,5 +1,6 @@
 #include <cuda_runtime.h>
 
+#include <string>
 #include <utility>
 
 #include "processor/cuda/cuda_status.h"
@@ -18,21 +19,27 @@ Status SetDevice(int number) {
   return Status::Ok();
 }
 
-Result<DeviceFacts> FactsOfDevice() {
+Result<DeviceFacts> FactsOfDevice(int number) {
   DeviceFacts facts;
-  int device = 0;
-  WEFT_CUDA_TRY(cudaGetDevice(&device));
   cudaDeviceProp properties;
-  WEFT_CUDA_TRY(cudaGetDeviceProperties(&properties, device));
-  size_t free_bytes = 0, all_bytes = 0;
-  WEFT_CUDA_TRY(cudaMemGetInfo(&free_bytes, &all_bytes));
+  WEFT_CUDA_TRY(cudaGetDeviceProperties(&properties, number));
+  int mode = 0;
+  WEFT_CUDA_TRY(cudaDeviceGetAttribute(&mode, cudaDevAttrComputeMode, number));
+  if (mode == cudaComputeModeProhibited)
+    return Status(Code::kUnsupported,
+                  "cuda:" + std::to_string(number) + " is set to take no programs");
   WEFT_CUDA_TRY(cudaDriverGetVersion(&facts.driver));
   facts.name = properties.name;
-  facts.memory_bytes = all_bytes;
-  facts.free_bytes = free_bytes;
+  facts.memory_bytes = properties.totalGlobalMem;
   facts.cache_bytes = static_cast<uint64_t>(properties.l2CacheSize);
   facts.multiprocessors = static_cast<uint32_t>(properties.multiProcessorCount);
   return facts;
+}
+
+Result<uint64_t> FreeBytes() {
+  size_t free_bytes = 0, all_bytes = 0;
+  WEFT_CUDA_TRY(cudaMemGetInfo(&free_bytes, &all_bytes));
+  return uint64_t{free_bytes};
 }
 
 Status CopyToHost(void* to, const void* from, size_t bytes, CudaStream stream) {

@@ -19,7 +19,6 @@ namespace weft::processor {
 struct DeviceFacts {
   std::string name;
   uint64_t memory_bytes = 0;
-  uint64_t free_bytes = 0;
   uint64_t cache_bytes = 0;  // of the second level
   uint32_t multiprocessors = 0;
   int driver = 0;  // CUDA version that the driver knows: 13000 is 13.0
@@ -29,7 +28,11 @@ struct DeviceFacts {
 Result<int> DeviceCount();
 // Makes device `number` the calling thread's. kUnsupported: there is none.
 Status SetDevice(int number);
-Result<DeviceFacts> FactsOfDevice();
+// Asks the driver alone: nothing is made on the device. kUnsupported: there is none, or it takes no
+// programs.
+Result<DeviceFacts> FactsOfDevice(int number);
+// Bytes of the current device's memory that are free.
+Result<uint64_t> FreeBytes();
 
 // Enqueue. `to` is pinned.
 Status CopyToHost(void* to, const void* from, size_t bytes, CudaStream stream);

@@ -23,14 +23,21 @@ struct Driver {
   bool complete = false;
 };
 
+// Toolkits before 12.5 look up what fits their own version, newer ones can be asked for an older.
+cudaError_t LookUp(const char* name, void** found, cudaDriverEntryPointQueryResult* result) {
+#if CUDART_VERSION >= 12050
+  constexpr unsigned kOldestVersion = 10020;  // CUDA 10.2 has all of them
+  return cudaGetDriverEntryPointByVersion(name, found, kOldestVersion, cudaEnableDefault, result);
+#else
+  return cudaGetDriverEntryPoint(name, found, cudaEnableDefault, result);
+#endif
+}
+
 template <typename Call>
 bool Find(const char* name, Call* call) {
   void* found = nullptr;
   cudaDriverEntryPointQueryResult result{};
-  constexpr unsigned kOldestVersion = 10020;  // CUDA 10.2 has them all
-  if (cudaGetDriverEntryPointByVersion(name, &found, kOldestVersion, cudaEnableDefault, &result) !=
-          cudaSuccess ||
-      result != cudaDriverEntryPointSuccess)
+  if (LookUp(name, &found, &result) != cudaSuccess || result != cudaDriverEntryPointSuccess)
     return false;
   *call = reinterpret_cast<Call>(found);
   return true;
@@ -104,6 +111,14 @@ Result<DeviceRange> DeviceRange::Reserve(uint64_t bytes) {
   if (result != CUDA_SUCCESS) return DriverStatus(result, "cuMemAddressReserve", __LINE__);
   range.start_ = start;
   return Result<DeviceRange>(std::move(range));
+}
+
+uint64_t DeviceRange::MissingBytes(uint64_t offset, uint64_t bytes) const {
+  const uint64_t end = (offset + bytes + chunk_bytes_ - 1) / chunk_bytes_;
+  uint64_t missing = 0;
+  for (uint64_t i = offset / chunk_bytes_; i < end; i++)
+    if (chunks_[i].holders == 0) missing += chunk_bytes_;
+  return missing;
 }
 
 Status DeviceRange::Hold(uint64_t offset, uint64_t bytes) {

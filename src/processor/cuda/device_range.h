@@ -30,6 +30,9 @@ class DeviceRange {
   // Memory that all chunks have.
   uint64_t held_bytes() const { return held_chunks_ * chunk_bytes_; }
 
+  // What of it Hold would add: that of chunks which nobody holds.
+  uint64_t MissingBytes(uint64_t offset, uint64_t bytes) const;
+
   // Gives memory to every chunk that [offset, offset + bytes) touches. Counted: a chunk keeps its
   // memory until it was dropped as often as held. On an error nothing has changed.
   Status Hold(uint64_t offset, uint64_t bytes);

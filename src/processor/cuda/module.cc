@@ -15,20 +15,14 @@ std::vector<DeviceInfo> ListDevicesOfModule() {
   for (int number = 0; number < *count; number++) {
     DeviceInfo info;
     info.type = DeviceType::kGpu;
-    Status status = SetDevice(number);
-    if (status.ok()) {
-      Result<DeviceFacts> facts = FactsOfDevice();
-      if (facts) {
-        info.description = DescriptionOf(number, *facts);
-      } else {
-        status = facts.error();
-      }
-    }
-    if (!status.ok()) {
+    Result<DeviceFacts> facts = FactsOfDevice(number);
+    if (facts) {
+      info.description = DescriptionOf(number, *facts);
+    } else {
       info.description.name = "cuda:" + std::to_string(number);
       info.description.hardware = "a CUDA device";
       info.description.memory = MemoryModel::kMirrored;
-      info.unusable = std::string(status.message());
+      info.unusable = std::string(facts.error().message());
     }
     list.push_back(std::move(info));
   }
