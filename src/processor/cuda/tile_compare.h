@@ -1,5 +1,8 @@
-// processor/cuda/tile_compare.h: task KC by the lane that owns the query: each lane reads the head
-// of its own candidate, so 32 objects are in flight a warp, and no value is read for a wrong one.
+// processor/cuda/tile_compare.h: task KC. Keys of one length of 1, 2 or 4 words are compared by the
+// lane that owns the query: each reads the head of its own candidate, so 32 objects are in flight a
+// warp, and no value is read for a wrong one. Other keys may be long: a lane that read one by
+// itself would wait for the bus, where the keys lie in the host's memory, word by word. They are
+// compared by the lanes of the tile, a word each.
 //
 // A candidate with another key, one chance in some 4,000 a query, goes on to task::Find, which
 // compares the keys of every candidate.
@@ -82,28 +85,92 @@ WEFT_LANE_FN bool HasKeyOfWords(const TableJob& job, const Query& query, u64* he
   return difference == 0;
 }
 
-// Whether the object that the query's word names has its key, and its first word. An object that is
-// not here has not. kWords: of the keys, where all have as many; 0: lengths vary.
-template <class Warp, u32 kWords>
-WEFT_LANE_FN bool HasQueriedKey(const TableJob& job, const Query& query, u64* head) {
-  const u64 location = task::SlotLocation(query.word);
-  if (!task::IsHere(job.log, location)) return false;
-  if constexpr (kWords != 0) {
-    return HasKeyOfWords<Warp, kWords>(job, query, head);
-  } else {
-    *head = LoadHead<Warp>(job.log, location);
-    const u32 key_bytes = KeyBytesOf(job, query.i);
-    return task::KeyBytes(static_cast<u32>(*head)) == key_bytes &&
-           task::HasKey(task::ObjectAt(job.log, location), KeyAt(job, query.i), key_bytes);
-  }
+// Up to 8 bytes at any address, of the aligned words that they lie in: low first, then high, which
+// counts only where the bytes reach into it. Those behind them are 0.
+WEFT_LANE_FN u64 JoinWords(u64 low, u64 high, u32 phase, u32 bytes) {
+  const u64 word = phase == 0 ? low : low >> (8 * phase) | high << (64 - 8 * phase);
+  return bytes >= 8 ? word : word & ((1ul << (8 * bytes)) - 1);
 }
 
-// Task KC of a query that Search gave a candidate, or none: afterwards the word is the entry of its
-// key, or 0. Returns the first word of its object.
+// Whether bytes from `phase` on in a word reach into the next.
+WEFT_LANE_FN bool ReachesNext(u32 phase, u32 bytes) { return phase + (bytes < 8 ? bytes : 8) > 8; }
+
+// (together) Bit j: the key of lane j of the tile, `bytes` at `key`, differs from those at `other`.
+// The addresses are any.
+template <class Warp>
+WEFT_LANE_FN u32 DifferentKeys(const Warp& warp, u64 key, u64 other, u32 bytes) {
+  constexpr u32 kAtOnce = kTileLanes / 2;  // registers are few
+  const u32 bytes_max = warp.Max(bytes);
+  u32 different = 0;
+  for (u32 begin = 0; begin < bytes_max; begin += 8 * kTileLanes) {
+    const u32 at = begin + 8 * (warp.lane() % kTileLanes);
+    for (u32 first = 0; first < kTileLanes; first += kAtOnce) {
+      u64 low[kAtOnce], high[kAtOnce], other_low[kAtOnce], other_high[kAtOnce];
+      u32 phases[kAtOnce], left[kAtOnce];
+      WEFT_UNROLL
+      for (u32 n = 0; n < kAtOnce; n++) {
+        const u64 from = warp.TileGet(key, first + n) + at;
+        const u64 other_from = warp.TileGet(other, first + n) + at;
+        const u32 count = warp.TileGet(bytes, first + n);
+        const u32 phase = static_cast<u32>(from & 7);
+        const u32 other_phase = static_cast<u32>(other_from & 7);
+        left[n] = at < count ? count - at : 0;
+        phases[n] = phase | other_phase << 8;
+        low[n] = high[n] = other_low[n] = other_high[n] = 0;
+        if (left[n] == 0) continue;
+        const u64* words = reinterpret_cast<const u64*>(from - phase);
+        const u64* other_words = reinterpret_cast<const u64*>(other_from - other_phase);
+        low[n] = Warp::LoadOnce(words);
+        if (ReachesNext(phase, left[n])) high[n] = Warp::LoadOnce(words + 1);
+        other_low[n] = Warp::Load(other_words);
+        if (ReachesNext(other_phase, left[n])) other_high[n] = Warp::Load(other_words + 1);
+      }
+      WEFT_UNROLL
+      for (u32 n = 0; n < kAtOnce; n++) {
+        const bool differs = JoinWords(low[n], high[n], phases[n] & 7, left[n]) !=
+                             JoinWords(other_low[n], other_high[n], phases[n] >> 8, left[n]);
+        different |= (warp.TileBallot(differs) != 0 ? 1u : 0u) << (first + n);
+      }
+    }
+  }
+  return different;
+}
+
+// (together) Whether the object that the query's word names has its key, of any length, and its
+// first word. An object that is not here has not.
+template <class Warp>
+WEFT_LANE_FN bool HasKeyByTile(const Warp& warp, const TableJob& job, const Query& query,
+                               bool asks, u64* head) {
+  const u64 location = task::SlotLocation(query.word);
+  u64 key = 0, other = 0;
+  u32 bytes = 0;
+  if (asks && query.word != 0 && task::IsHere(job.log, location)) {
+    *head = LoadHead<Warp>(job.log, location);
+    const u32 shape = static_cast<u32>(*head);
+    const u32 key_bytes = KeyBytesOf(job, query.i);
+    if (task::KeyBytes(shape) == key_bytes) {
+      bytes = key_bytes;
+      key = reinterpret_cast<u64>(KeyAt(job, query.i));
+      other = reinterpret_cast<u64>(task::ObjectAt(job.log, location)) + task::KeyOffset(shape);
+    }
+  }
+  const u32 different = DifferentKeys(warp, key, other, bytes);
+  return bytes != 0 && (different >> warp.lane() % kTileLanes & 1) == 0;
+}
+
+// (together) Task KC of the queries that ask, to which Search gave a candidate, or none: afterwards
+// the word is the entry of its key, or 0. Returns the first word of its object. kWords: of the
+// keys, where all have as many; 0: lengths vary.
 template <class Warp, u32 kWords>
-WEFT_LANE_FN u64 Confirm(const TableJob& job, Query& query) {
+WEFT_LANE_FN u64 Confirm(const Warp& warp, const TableJob& job, Query& query, bool asks) {
   u64 head = 0;
-  if (query.word == 0 || HasQueriedKey<Warp, kWords>(job, query, &head)) return head;
+  bool same = false;
+  if constexpr (kWords == 0) same = HasKeyByTile(warp, job, query, asks, &head);
+  if (!asks || query.word == 0) return head;
+  if constexpr (kWords != 0)
+    same = task::IsHere(job.log, task::SlotLocation(query.word)) &&
+           HasKeyOfWords<Warp, kWords>(job, query, &head);
+  if (same) return head;
   const task::Found found = FindExactly(job, query.i);
   query.word = found.word;
   if (found.slot == nullptr) return 0;

@@ -73,8 +73,9 @@ WEFT_LANE_FN void RunGroup(const Warp& warp, const TableJob& job, u32 i, RecordL
         }
       }
     }
-    if (!answered && Compares<kTasks>(query)) {
-      head = Confirm<Warp, kWords>(job, query);
+    const bool asks = !answered && Compares<kTasks>(query);
+    head = Confirm<Warp, kWords>(warp, job, query, asks);
+    if (asks) {
       const u32 missed = job.mirrored != 0 ? kResultNone : kResultMissed;
       if (query.wanted == kWantsRead) query.result = query.word != 0 ? kResultFound : missed;
     }
