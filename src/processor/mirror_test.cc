@@ -91,6 +91,24 @@ TEST(Mirror, MoreChangesThanARingHasRoomForAllCome) {
   EXPECT_EQ(mirror.StaleLines(), 0u);
 }
 
+// Entries go to their second buckets, and move.
+TEST(Mirror, FollowsATableThatIsNearlyFull) {
+  constexpr uint32_t kItems = 40'000;
+  const auto store = SteadyStore(kItems);
+  Client client(store.get());
+  StepMirror mirror(store.get());
+  mirror.CatchUp();
+  const uint64_t buckets = store->index().bucket_count();
+  const uint64_t keys = buckets * kBucketSlots * 84 / 100;
+  for (uint64_t i = 0; i < keys; i++) {
+    ASSERT_EQ(client.Set(KeyOf(i), "v"), Outcome::kStored);
+    if (i % 1000 != 0) continue;
+    ASSERT_LT(mirror.LinesOfAdvance(), UINT64_MAX);
+    ASSERT_EQ(mirror.StaleLines(), 0u) << i;
+  }
+  EXPECT_EQ(store->index().bucket_count(), buckets) << "it is not to grow here";
+}
+
 // Sessions of many threads come, change, and go, while the mirror follows.
 TEST(Mirror, SessionsComeAndGo) {
   const auto store = SteadyStore();

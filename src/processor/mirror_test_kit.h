@@ -120,7 +120,7 @@ class StrictMemory final : public MirrorMemory {
 class StepMirror {
  public:
   explicit StepMirror(cache::Store* store)
-      : store_(store), session_(store->NewSession()), mirror_(store, &memory_) {
+      : session_(store->NewSession()), mirror_(store, &memory_) {
     EXPECT_TRUE(mirror_.Open().ok());
   }
 
@@ -163,7 +163,6 @@ class StepMirror {
   }
 
  private:
-  cache::Store* const store_;
   const std::unique_ptr<cache::Session> session_;
   StrictMemory memory_{UINT32_MAX};
   Mirror mirror_;
