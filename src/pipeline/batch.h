@@ -141,7 +141,8 @@ class Batch {
   const cache::Reply& reply(uint32_t i) const { return replies_[command_at_[i]]; }
   cache::Reply& reply(uint32_t i) { return replies_[command_at_[i]]; }
 
-  // Results of a plain read: location of the object, 0 for a miss, and why it is one.
+  // Results of a plain read that was not gathered (result(i) is not kResultRead): location of the
+  // object, 0 for a miss, and why it is one.
   uint64_t location(uint32_t i) const { return word_[i] & kLocationMask; }
   cache::Miss miss(uint32_t i) const { return miss_[i]; }
 
@@ -241,6 +242,9 @@ class Batch {
   // on a mirror.
   bool notes_due() const { return notes_due_; }
   void set_notes_due(bool due) { notes_due_ = due; }
+  // Which of them: QueryJob::note_row.
+  uint32_t note_row() const { return note_row_; }
+  void set_note_row(uint32_t row) { note_row_ = row; }
   // True where some query must see all before it done, and nothing behind it.
   bool has_barrier() const { return has_barrier_; }
   // False: nothing in it changes anything, or needs more than its key.
@@ -268,6 +272,7 @@ class Batch {
   bool has_other_ = false;
   bool searched_ = false;
   bool notes_due_ = false;
+  uint32_t note_row_ = 0;
 
   // What processors see, in pages_; one entry a query but where said.
   const cache::Pages pages_;

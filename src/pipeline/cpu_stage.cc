@@ -13,10 +13,6 @@ namespace {
 
 constexpr uint32_t kStarvedTimesMax = 32;  // then the client is told that there is no memory
 constexpr int64_t kReplyBytes = 64;        // of a reply without its value, for the source's room
-// Each note of a gathered read is for a line that else nobody here needs: one in so many tells hot
-// from cold. So many in a row are noted, for their words and positions lie on two lines.
-constexpr uint32_t kGatheredPerNote = 8;
-constexpr uint32_t kNotesInRow = 8;
 constexpr uint32_t kValuesAhead = 64;  // gathered values that are asked for ahead
 static_assert(CpuStage::kGroupQueries <= DiskTurn::kGroupQueriesMax);
 
@@ -98,7 +94,6 @@ void CpuStage::Run(Batch& batch, cache::Session& session, Sink& sink) {
 
 void CpuStage::RunLast(Batch& batch, cache::Session& session, Sink& sink) {
   writes_ = 0;
-  last_stages_++;
   if (session.inside()) {
     session.BeginChanging();
     SettleChanges(batch, session);
@@ -330,36 +325,31 @@ uint32_t CpuStage::FinishGathered(Batch& batch, uint32_t begin, uint32_t end,
   return done;
 }
 
-// Whether the read is one of those whose accesses are noted.
-bool CpuStage::IsNoted(uint32_t i) const {
-  return (i / kNotesInRow + last_stages_) % kGatheredPerNote == 0;
-}
-
 // The first row of reads that are noted which ends behind `i`; the others follow it in steps.
-uint32_t CpuStage::NotedRow(uint32_t i) const {
-  const uint32_t row = i / kNotesInRow;
-  return (row + (0u - row - last_stages_) % kGatheredPerNote) * kNotesInRow;
+uint32_t CpuStage::NotedRow(const Batch& batch, uint32_t i) {
+  const uint32_t row = i / kNoteRowQueries;
+  return (row + (0u - row - batch.note_row()) % kNoteRows) * kNoteRowQueries;
 }
 
 // Asks for the slots of those among [begin, end), and for what says where those behind them are.
 void CpuStage::PrefetchNoted(const Batch& batch, uint32_t begin, uint32_t end,
                              const cache::Session& session) const {
   const uint32_t next_end = std::min(batch.size(), end + kGatheredQueries);
-  for (uint32_t row = NotedRow(end); row < next_end; row += kNotesInRow * kGatheredPerNote)
+  for (uint32_t row = NotedRow(batch, end); row < next_end; row += kNoteRowQueries * kNoteRows)
     batch.PrefetchEntry(row);
-  for (uint32_t row = NotedRow(begin); row < end; row += kNotesInRow * kGatheredPerNote)
-    for (uint32_t i = std::max(row, begin); i < std::min(row + kNotesInRow, end); i++)
+  for (uint32_t row = NotedRow(batch, begin); row < end; row += kNoteRowQueries * kNoteRows)
+    for (uint32_t i = std::max(row, begin); i < std::min(row + kNoteRowQueries, end); i++)
       task::Prefetch(task::SlotAtPosition(session.index(), batch.position(i)));
 }
 
 void CpuStage::NoteGathered(const Batch& batch, uint32_t begin, uint32_t end, bool any_wants_note,
                             cache::Session& session) const {
   const Batch::GatheredValues values = batch.gathered();
-  for (uint32_t row = NotedRow(begin); row < end; row += kNotesInRow * kGatheredPerNote)
-    for (uint32_t i = std::max(row, begin); i < std::min(row + kNotesInRow, end); i++)
+  for (uint32_t row = NotedRow(batch, begin); row < end; row += kNoteRowQueries * kNoteRows)
+    for (uint32_t i = std::max(row, begin); i < std::min(row + kNoteRowQueries, end); i++)
       NoteOne(batch, i, values[i].wants_note, session);
   for (uint32_t i = begin; any_wants_note && i < end; i++)
-    if (values[i].wants_note && !IsNoted(i)) NoteOne(batch, i, true, session);
+    if (values[i].wants_note && !task::IsInNoteRow(batch.note_row(), i)) NoteOne(batch, i, true, session);
 }
 
 bool CpuStage::FinishChanged(Batch& batch, uint32_t i) {

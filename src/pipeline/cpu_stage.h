@@ -76,8 +76,7 @@ class CpuStage {
   void TakeGrave(Batch& batch, uint32_t i, cache::Session& session);
   void SearchGroup(Batch& batch, uint32_t begin, uint32_t end, cache::Session& session);
   uint32_t FinishGathered(Batch& batch, uint32_t begin, uint32_t end, cache::Session& session);
-  bool IsNoted(uint32_t i) const;
-  uint32_t NotedRow(uint32_t i) const;
+  static uint32_t NotedRow(const Batch& batch, uint32_t i);
   void PrefetchNoted(const Batch& batch, uint32_t begin, uint32_t end,
                      const cache::Session& session) const;
   void NoteGathered(const Batch& batch, uint32_t begin, uint32_t end, bool any_wants_note,
@@ -103,7 +102,6 @@ class CpuStage {
   uint32_t writes_ = 0;  // objects that were appended, about
   uint32_t starving_ = UINT32_MAX;  // query that found no room last
   uint32_t starved_times_ = 0;
-  uint32_t last_stages_ = 0;  // of all batches: which of their reads are noted
 };
 
 }  // namespace weft::pipeline

@@ -87,6 +87,7 @@ void PlanRunner::Begin(BatchRun* run) {
     batch.ForgetEntries();
   run->index_ = run->session().index();
   batch.ClearGathered();
+  batch.set_note_row(begun_++);
   under_way_++;
   run->step_ = 0;
   std::fill(run->stage_ticks_.begin(), run->stage_ticks_.end(), uint64_t{0});
@@ -129,7 +130,11 @@ bool PlanRunner::StartOnDevice(BatchRun* run, const Step& step) {
     query.dice = dice_++;
     query.notes = 1;
     query.object_bytes = store_->expected_object_bytes();
-    batch.set_notes_due(step.device->description().memory == processor::MemoryModel::kMirrored);
+    const bool is_mirrored =
+        step.device->description().memory == processor::MemoryModel::kMirrored;
+    batch.set_notes_due(is_mirrored);
+    query.note_row = batch.note_row();
+    query.sparse_entries = is_mirrored ? 1 : 0;
     const bool shared = options_.steal && step.device->description().steals;
     if (!shared) query.set_claims = nullptr;
     run->sets_left_ = shared ? task::SetCount(query) : 0;  // on coupled memory

@@ -135,6 +135,7 @@ class PlanRunner {
   WantMarker marker_;
   std::vector<std::unique_ptr<BatchRun>> runs_;
   uint32_t under_way_ = 0;
+  uint32_t begun_ = 0;  // batches, ever
   uint32_t dice_;
   RunnerCounters counters_;
 };

@@ -7,18 +7,19 @@ namespace weft::pipeline {
 cache::Reply ReplyOf(const Batch& batch, uint32_t i, const cache::Session& session) {
   if (batch.kind(i) == QueryKind::kCommand) return batch.reply(i);
   cache::Reply reply;
+  if (batch.result(i) == kResultRead) {
+    const Batch::Gathered gathered = batch.gathered(i);
+    reply.outcome = Outcome::kHit;
+    reply.client_flags = gathered.client_flags;
+    reply.value = gathered.value;
+    return reply;
+  }
   const uint64_t location = batch.location(i);
   if (location == 0) {
     reply.miss = batch.miss(i);
     return reply;
   }
   reply.outcome = Outcome::kHit;
-  if (batch.result(i) == kResultRead) {
-    const Batch::Gathered gathered = batch.gathered(i);
-    reply.client_flags = gathered.client_flags;
-    reply.value = gathered.value;
-    return reply;
-  }
   const task::Object* object = session.ObjectAt(location);
   reply.client_flags = task::ClientFlags(object);
   reply.value = cache::ValueView(object);

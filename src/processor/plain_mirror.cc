@@ -31,6 +31,7 @@ class PlainMirror final : public MirrorDevice {
       uint32_t values_used = 0;
       job.values_used = &values_used;
       task::RunQueries(job, job.begin, job.end, 0);
+      SpoilEntries(job);
     }
     return Status::Ok();
   }
@@ -100,6 +101,18 @@ class PlainMirror final : public MirrorDevice {
   }
 
  private:
+  // What a GPU leaves as it was is whatever was there.
+  static void SpoilEntries(const task::QueryJob& job) {
+    if (job.sparse_entries == 0) return;
+    for (uint32_t i = job.begin; i < job.end; i++) {
+      if (job.wanted[i] != kWantsRead || job.result[i] != kResultRead ||
+          (job.value_at[i] & kValueNoteBit) != 0 || task::IsInNoteRow(job.note_row, i))
+        continue;
+      job.columns.word[i] = i % 2 == 0 ? 0 : UINT64_MAX;
+      job.columns.position[i] = UINT64_MAX;
+    }
+  }
+
   task::Bucket* buckets() const { return reinterpret_cast<task::Bucket*>(index_.data()); }
 
   Description description_;  // constant after construction

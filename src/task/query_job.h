@@ -67,6 +67,13 @@ WEFT_TASK_BEGIN
 // A longer value stays in the log.
 #define kGatherBytesMax (16u << 10)
 
+// Of the reads that were gathered from a mirror the last stage notes the accesses of some: of one
+// row of kNoteRowQueries in kNoteRows, and those that have kValueNoteBit. A note is for a line that
+// else nobody on the host needs: one in so many tells hot from cold. So many in a row, for their
+// words and positions lie on two lines.
+#define kNoteRowQueries 8u
+#define kNoteRows 8u
+
 typedef struct QueryJob {
   IndexRef index;
   LogRef log;
@@ -93,7 +100,16 @@ typedef struct QueryJob {
   u32 mirrored;                  // 1: index and log are a copy, in which a key may be missing
   u32 key_bytes_all;  // not 0: a multiple of 8, as long as every key; key i lies at i times it
   u32 object_bytes;   // what objects of the store take on average, a hint; 0: unknown
+  u32 note_row;       // which rows are noted: IsInNoteRow
+  // 1: of gathered reads that are not noted columns.word and .position are nobody's: a processor may
+  // leave there what it likes.
+  u32 sparse_entries;
 } QueryJob;
+
+// Whether the read is in a row that is noted.
+WEFT_FN bool IsInNoteRow(u32 note_row, u32 i) {
+  return (i / kNoteRowQueries + note_row) % kNoteRows == 0;
+}
 
 // Task KC of a read.
 WEFT_FN void CompareTask(QueryJob job, u32 i) {

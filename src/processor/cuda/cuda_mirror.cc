@@ -62,6 +62,8 @@ TableJob TableJobOf(const task::QueryJob& query) {
   job.dice = query.dice + begin;
   job.again = query.again;
   job.mirrored = query.mirrored;
+  job.note_row = query.note_row;  // parts begin where rows of this number do
+  job.sparse_entries = query.sparse_entries;
   job.hash = query.columns.hash + begin;
   job.keys = query.columns.keys + uint64_t{query.key_bytes_all} * begin;
   job.key_bytes_all = query.key_bytes_all;

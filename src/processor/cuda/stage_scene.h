@@ -44,6 +44,7 @@ class StageScene {
     Lines<uint32_t> key_at, value_at;
     Lines<uint8_t> keys, key_bytes, wanted, result;
     uint32_t again = 0, dice = 0;
+    bool sparse = false;  // TableJob::sparse_entries
   };
 
   void AddObject(const std::string& key, uint64_t hash);
@@ -53,6 +54,7 @@ class StageScene {
   void DrawEntry(Batch& batch, uint32_t i);
   TableJob JobOf(Batch& batch);
   task::QueryJob PlainJobOf(Batch& batch, Lines<task::Bucket>& buckets, Lines<uint64_t>& log);
+  static bool IsLeftOut(const Batch& batch, uint32_t i);
   std::string CheckBatch(const Batch& tuned, const Batch& plain) const;
   uint64_t ValueStart(const Batch& batch, uint32_t i, bool tuned) const;
 

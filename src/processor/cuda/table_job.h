@@ -31,6 +31,8 @@ struct TableJob {
   uint32_t repeats = 0;  // 1: a key may be stored by several queries of the batch
   uint32_t again = 0;    // as in QueryJob; jobs without stores and deletes alone
   uint32_t mirrored = 0;  // as in QueryJob; then `notes` is 0
+  uint32_t note_row = 0;  // as in QueryJob, with sparse_entries
+  uint32_t sparse_entries = 0;
 
   // --- in ---
   const uint64_t* hash = nullptr;

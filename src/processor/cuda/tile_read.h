@@ -66,6 +66,7 @@ WEFT_LANE_FN void SayRead(const TableJob& job, Query& query, u64 at) {
     if (job.mirrored != 0 && task::WantsReadNote(access, job.now_s)) {
       task::NoteRead(object, job.now_s);
       note = kValueNoteBit;
+      query.is_noted = true;
     }
     if (job.notes != 0) NoteReadOf(job, query, access);
   }

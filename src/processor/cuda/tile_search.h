@@ -40,6 +40,7 @@ struct Query {
   u64 position = 0;
   u32 empties = 0;  // slots seen empty: bit 0..7 of the first bucket, 8..15 of the second
   u32 result = 0;
+  bool is_noted = false;  // its record has kValueNoteBit
 };
 
 // What a lane learned of a bucket.

@@ -95,6 +95,9 @@ WEFT_LANE_FN void RunGroup(const Warp& warp, const TableJob& job, u32 i, RecordL
   if (kTasks != kRunSearch) job.result[i] = static_cast<u8>(query.result);
   // What earlier stages left of other queries stays.
   if (kTasks == kRunRead || query.wanted == kWantsNothing) return;
+  if (kReads && job.sparse_entries != 0 && query.result == kResultRead && !query.is_noted &&
+      !task::IsInNoteRow(job.note_row, i))
+    return;
   if (job.word != nullptr) Warp::StoreOnce(job.word + i, query.word);
   if (job.position != nullptr) Warp::StoreOnce(job.position + i, query.position);
 }

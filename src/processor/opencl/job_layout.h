@@ -45,4 +45,6 @@
   X(again)                    \
   X(mirrored)                 \
   X(key_bytes_all)            \
-  X(object_bytes)
+  X(object_bytes)             \
+  X(note_row)                 \
+  X(sparse_entries)
