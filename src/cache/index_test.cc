@@ -145,6 +145,29 @@ TEST(GrowthPhases, AreEnteredOnlyWhenEveryEarlierBatchHasEnded) {
   EXPECT_EQ(a.Value("k"), "v");
 }
 
+// What the batch has found before the flush is noted by its place in them.
+TEST(GrowthPhases, AFlushLeavesABatchTheTablesThatItHasSeen) {
+  const auto store = OpenStore();
+  Client a(store.get()), b(store.get());
+  Index& index = store->index();
+  ASSERT_TRUE(index.StartGrowth().ok());
+  const auto step = [&] {
+    b.session().Begin();
+    index.Step(b.session().log(), 1 << 20, [](uint64_t) {});
+    b.session().End();
+  };
+  while (index.current().insert_newer == 0) step();
+  a.session().Begin();
+  const task::Bucket* const newer = a.session().index().newer.buckets;
+  ASSERT_NE(newer, nullptr);
+  for (int i = 0; i < 10 && index.current().newer.buckets != nullptr; i++) step();
+  ASSERT_EQ(index.current().newer.buckets, nullptr) << "it is the older one by now";
+  store->Flush(a.session(), 0);
+  EXPECT_EQ(a.session().index().newer.buckets, newer);
+  EXPECT_EQ(a.session().log().flush_floor, store->log().flush_floor());
+  a.session().End();
+}
+
 TEST(GrowthPhases, TwoInsertsOfOneKeyInDifferentTablesFindEachOther) {
   const auto store = OpenStore();
   Client a(store.get()), b(store.get());

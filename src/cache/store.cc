@@ -188,7 +188,8 @@ void Store::Flush(Session& session, uint32_t at_s) {
   }
   flush_at_s_ = 0;
   log_->Flush();
-  session.Refresh();
+  // Not the index's view: positions that a batch has noted are of that one.
+  session.RefreshLog();
 }
 
 void Store::FlushDue(uint32_t due) {

@@ -310,6 +310,7 @@ uint32_t CpuStage::FinishGathered(Batch& batch, uint32_t begin, uint32_t end,
   while (done < end) {
     const uint32_t run_end = batch.SourceEnd(done, end);
     int64_t& room = batch.room(batch.source(done));
+    if (room <= 0 && !batch.MustAnswer(done)) break;
     const int64_t bytes = BytesOfReplies(batch, done, run_end, &any_wants_note);
     if (bytes < room) {
       room -= bytes;
@@ -348,8 +349,10 @@ void CpuStage::NoteGathered(const Batch& batch, uint32_t begin, uint32_t end, bo
   for (uint32_t row = NotedRow(batch, begin); row < end; row += kNoteRowQueries * kNoteRows)
     for (uint32_t i = std::max(row, begin); i < std::min(row + kNoteRowQueries, end); i++)
       NoteOne(batch, i, values[i].wants_note, session);
-  for (uint32_t i = begin; any_wants_note && i < end; i++)
-    if (values[i].wants_note && !task::IsInNoteRow(batch.note_row(), i)) NoteOne(batch, i, true, session);
+  for (uint32_t i = begin; any_wants_note && i < end; i++) {
+    const bool is_noted = task::IsInNoteRow(batch.note_row(), i);
+    if (values[i].wants_note && !is_noted) NoteOne(batch, i, true, session);
+  }
 }
 
 bool CpuStage::FinishChanged(Batch& batch, uint32_t i) {

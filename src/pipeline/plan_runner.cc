@@ -187,7 +187,7 @@ void PlanRunner::LeaveEpochs() {
   }
 }
 
-// A stage's tasks, task by task over each set.
+// A stage's tasks, set by set.
 void PlanRunner::RunOnCpu(BatchRun* run, uint32_t tasks, bool again) {
   Batch& batch = run->batch();
   task::QueryJob job = batch.AsJob();
@@ -197,19 +197,26 @@ void PlanRunner::RunOnCpu(BatchRun* run, uint32_t tasks, bool again) {
   job.dice = dice_++;
   job.notes = 1;
   job.again = again ? 1 : 0;
+  job.tasks = tasks;
+  for (uint32_t set = 0; set < task::SetCount(job); set++) {
+    RunSet(job, set);
+    run->session().ChangesDone();
+  }
+}
+
+// Task by task.
+void PlanRunner::RunSet(task::QueryJob job, uint32_t set) {
   const uint32_t prefetch_bytes =
       store_->options().prefetch ? store_->expected_object_bytes() : 0;
-  for (uint32_t set = 0; set < task::SetCount(job); set++) {
-    const uint32_t begin = task::SetBegin(job, set);
-    const uint32_t end = task::SetEnd(job, set);
-    for (const auto& [bit, name] : kTasksInOrder) {
-      if ((tasks & bit) == 0) continue;
-      const uint64_t start = base::ReadTicks();
-      job.tasks = bit;
-      task::RunQueries(job, begin, end, prefetch_bytes);
-      times_->Add(name, base::ReadTicks() - start, end - begin);
-    }
-    run->session().ChangesDone();
+  const uint32_t begin = task::SetBegin(job, set);
+  const uint32_t end = task::SetEnd(job, set);
+  const uint32_t tasks = job.tasks;
+  for (const auto& [bit, name] : kTasksInOrder) {
+    if ((tasks & bit) == 0) continue;
+    const uint64_t start = base::ReadTicks();
+    job.tasks = bit;
+    task::RunQueries(job, begin, end, prefetch_bytes);
+    times_->Add(name, base::ReadTicks() - start, end - begin);
   }
 }
 
@@ -252,13 +259,10 @@ bool PlanRunner::Help() {
     if (run->at_ != BatchRun::At::kDevice || run->job_.done() || !TakeSet(run.get(), &set))
       continue;
     task::QueryJob query = run->job_.query;
-    const uint32_t begin = task::SetBegin(query, set);
-    const uint32_t end = task::SetEnd(query, set);
     // The last stage reads values where they lie; gathering is for who is far from them.
     query.tasks &= ~kRunRead;
-    task::RunQueries(query, begin, end,
-                     store_->options().prefetch ? store_->expected_object_bytes() : 0);
-    counters_.stolen_queries.Add(end - begin);
+    RunSet(query, set);
+    counters_.stolen_queries.Add(task::SetEnd(query, set) - task::SetBegin(query, set));
     return true;
   }
   return false;

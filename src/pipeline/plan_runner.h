@@ -59,7 +59,7 @@ class BatchRun {
 // What became of the stages on devices; one writer, any readers.
 struct RunnerCounters {
   base::Counter device_batches;
-  base::Counter device_queries;
+  base::Counter device_queries;  // stolen ones too
   base::Counter device_ticks;   // from a stage's start until its device said that it was done
   base::Counter stolen_queries;  // of device stages, run by the CPU beside the device
   base::Counter reruns;          // stages that were run again on the CPU
@@ -122,6 +122,7 @@ class PlanRunner {
   void EndDeviceStage(BatchRun* run);
   void TakeFromDevice(BatchRun* run);
   void RunOnCpu(BatchRun* run, uint32_t tasks, bool again);
+  void RunSet(task::QueryJob job, uint32_t set);
   bool TakeSet(BatchRun* run, uint32_t* set);
 
   cache::Store* const store_;

@@ -24,7 +24,9 @@ struct Part {
 struct Group {
   std::vector<Part> parts;
   uint64_t queries = 0;
-  uint64_t launched = 0;  // ticks
+  bool is_shared = false;      // its jobs are
+  uint64_t launched = 0;       // ticks
+  uint64_t spent_before = 0;   // Runner::spent_ then
 };
 
 // The part's queries as the device is to see them. What it gathers has its share of the room.
@@ -46,7 +48,8 @@ task::QueryJob QueryOf(const Part& part) {
 
 // How many queries go together where their owners could take some of them instead: as many as the
 // device needs about kGroupNs for. The fewer are its own, the more are left to take; but each group
-// has costs of its own.
+// has costs of its own. Where bringing the mirror up to date takes longer than the device, groups
+// grow: that is done once for all that go together.
 class GroupSize {
  public:
   uint32_t sets() const { return sets_; }
@@ -63,7 +66,7 @@ class GroupSize {
   static constexpr uint32_t kSetsMin = 8;
   static constexpr uint32_t kSetsMax = 1u << 20;
 
-  uint32_t sets_ = 64;
+  uint32_t sets_ = kSetsMin;
 };
 
 // The jobs that wait, and the thread that runs them; from Attach to Detach.
@@ -119,10 +122,8 @@ class Runner {
     job->Begin();
     job->parts_under_way = 0;
     job->failure = Status::Ok();
-    const bool is_shared = job->query.set_claims != nullptr;
-    if (is_shared) any_shared_.store(true, std::memory_order_relaxed);
     base::MutexLock lock(&mutex_);
-    job->sets.Open(task::SetCount(job->query), is_shared);
+    job->sets.Open(task::SetCount(job->query), job->query.set_claims != nullptr);
     waiting_.push_back(job);
     waiting_count_.store(static_cast<uint32_t>(waiting_.size()), std::memory_order_release);
     work_.NotifyOne();
@@ -131,24 +132,29 @@ class Runner {
  private:
   // Of jobs that are shared: one that runs, and one ahead of it.
   static constexpr uint32_t kSharedGroups = 2;
+  // Looks at the device between two looks at jobs that their owners may have taken.
+  static constexpr uint32_t kLooks = 16;
 
   void Run() {
-    for (;;) {
+    for (uint32_t looks = 0;;) {
       const bool is_idle = under_way_.empty();
-      const uint32_t places = any_shared_.load(std::memory_order_relaxed)
-                                  ? std::min(kSharedGroups, device_->groups_max())
-                                  : device_->groups_max();
       Group group;
-      if (under_way_.size() < places && !NextGroup(is_idle, &group)) return;
+      if (HasPlace() && !NextGroup(is_idle, &group)) return;
       if (!group.parts.empty()) {
         Begin(std::move(group));
       } else if (!is_idle && device_->OldestIsDone()) {
         FinishOldest();
       } else if (!is_idle) {
-        FinishTaken();
+        if (++looks % kLooks == 0) FinishTaken();
         std::this_thread::yield();
       }
     }
+  }
+
+  bool HasPlace() const {
+    const bool are_shared = !under_way_.empty() && under_way_.back().is_shared;
+    const uint32_t places = device_->groups_max();
+    return under_way_.size() < (are_shared ? std::min(kSharedGroups, places) : places);
   }
 
   // Sets of jobs that wait, for the device: perhaps none. `waits`: until there is a job. False:
@@ -166,12 +172,14 @@ class Runner {
              group->parts.size() < MirrorDevice::kGroupJobsMax) {
         Job* const job = waiting_.front();
         if (!group->parts.empty() && !GoTogether(*group->parts[0].job, *job)) break;
-        const SetShare::Range sets = job->sets.TakeFront(job->sets.from_back() ? room : UINT32_MAX);
+        const bool is_shared = job->sets.from_back();
+        const SetShare::Range sets = job->sets.TakeFront(is_shared ? room : UINT32_MAX);
         if (!sets.empty()) {
           job->parts_under_way++;
           group->parts.push_back({job, sets});
           group->queries += uint64_t{sets.end - sets.begin} * kSetQueries;
-          room -= std::min(room, sets.end - sets.begin);
+          group->is_shared |= is_shared;
+          if (is_shared) room -= sets.end - sets.begin;
         }
         if (!job->sets.empty()) continue;  // then there is no more room
         waiting_.pop_front();
@@ -191,6 +199,12 @@ class Runner {
   }
 
   void Begin(Group group) {
+    const uint64_t start = base::ReadTicks();
+    Launch(std::move(group));
+    spent_ += base::ReadTicks() - start;
+  }
+
+  void Launch(Group group) {
     const task::QueryJob& first = group.parts[0].job->query;
     Result<bool> ready = mirror_.Advance(first.index, first.log);
     // Without memory for a table that has grown there is no mirror, which is no failure.
@@ -200,6 +214,7 @@ class Runner {
     std::vector<task::QueryJob> jobs;
     for (const Part& part : group.parts) mirror_.Replace(&jobs.emplace_back(QueryOf(part)));
     group.launched = base::ReadTicks();
+    group.spent_before = spent_;
     if (Status status = device_->Launch(jobs); !status.ok()) return GiveUp(group, status);
     under_way_.push_back(std::move(group));
   }
@@ -209,8 +224,12 @@ class Runner {
     const Group group = std::move(under_way_.front());
     under_way_.pop_front();
     const uint64_t now = base::ReadTicks();
-    size_.Learn(group.queries, now - std::max(group.launched, last_taken_));
+    // Groups behind it were launched meanwhile, in time that is not the device's.
+    const uint64_t took = now - std::max(group.launched, last_taken_);
+    const uint64_t spent = spent_ - std::max(group.spent_before, spent_when_taken_);
+    if (group.is_shared) size_.Learn(group.queries, took - std::min(took, spent));
     last_taken_ = now;
+    spent_when_taken_ = spent_;
     if (!status.ok()) return GiveUp(group, status);
     EndParts(group);
   }
@@ -263,9 +282,10 @@ class Runner {
   Mirror mirror_;
   std::deque<Group> under_way_;
   GroupSize size_;
-  uint64_t last_taken_ = 0;  // ticks at which a group was found to be done
+  uint64_t last_taken_ = 0;        // ticks at which a group was found to be done
+  uint64_t spent_ = 0;             // ticks, on launching groups
+  uint64_t spent_when_taken_ = 0;  // when a group was found to be done
 
-  std::atomic<bool> any_shared_{false};
   std::atomic<uint32_t> waiting_count_{0};  // so that the thread looks without the lock
   base::Mutex mutex_;
   base::CondVar work_;

@@ -12,7 +12,8 @@
 // Errors    are Status, made in one place for each kind of processor. A job that failed has left
 //           its columns in any state that a second run with QueryJob::again, or the last stage of
 //           the plan, puts right. See processor/guard.h for what is done about failures.
-// Threads   Start: any. Job: of its owner, but for Finish.
+// Threads   Start: any. Job: of its owner, but for what is said to be the processor's; SetShare is
+//           both's.
 #pragma once
 
 #include <atomic>
@@ -97,8 +98,7 @@ class Processor {
  public:
   virtual ~Processor() = default;
   virtual const Description& description() const = 0;
-  // Takes the job, which must stay until it is done. An error: it was not taken. The processor
-  // copies job->query, so what it points at counts, not where it lies.
+  // Takes the job, which must stay as it is until it is done. An error: it was not taken.
   virtual Status Start(Job* job) = 0;
   // The store whose jobs it will run: a mirrored processor begins to follow it. Before any Start.
   virtual Status Attach(cache::Store*) { return Status::Ok(); }

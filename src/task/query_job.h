@@ -101,8 +101,8 @@ typedef struct QueryJob {
   u32 key_bytes_all;  // not 0: a multiple of 8, as long as every key; key i lies at i times it
   u32 object_bytes;   // what objects of the store take on average, a hint; 0: unknown
   u32 note_row;       // which rows are noted: IsInNoteRow
-  // 1: of gathered reads that are not noted columns.word and .position are nobody's: a processor may
-  // leave there what it likes.
+  // 1: of gathered reads that are not noted columns.word and .position are nobody's: a processor
+  // may leave there what it likes.
   u32 sparse_entries;
 } QueryJob;
 
