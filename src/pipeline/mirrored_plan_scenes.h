@@ -54,61 +54,6 @@ inline void PlayPlansOfFourStages(const MirrorMaker& make, uint32_t rounds) {
   }
 }
 
-// Batches of thousands, which the device gets in parts while the worker takes sets of them itself:
-// of them and of the smaller ones among them every read shows its key's value.
-inline void PlaySharedBatches(const MirrorMaker& make, uint32_t rounds, uint64_t* gathered,
-                              uint64_t* stolen) {
-  constexpr uint32_t kKeys = 10'000;
-  constexpr uint32_t kReads = 60'000;
-  constexpr uint32_t kReadsOfSource = 4000;
-  CacheOptions cache_options;
-  cache_options.memory_bytes = 64u << 20;
-  const auto store = OpenStore(cache_options);
-  Client client(store.get());
-  std::vector<std::string> values(kKeys);
-  RequestMaker maker(cache::TestSeed(), 1, 1, false);
-  for (uint32_t i = 0; i < kKeys; i++) {
-    if (i % 10 == 9) continue;  // is not there
-    values[i] = std::to_string(i) + std::string(maker.Below(i % 50 == 0 ? 2000 : 100), 'v');
-    client.Set(std::to_string(i), values[i]);
-  }
-  Devices devices(make(UINT32_MAX));
-  ASSERT_TRUE(devices.guard().Attach(store.get()).ok());
-  ASSERT_TRUE(devices.guard().CatchUp().ok());
-  TaskTimes times;
-  PlanRunner::Options options;
-  options.queries_max = 20'000;
-  options.gather_bytes = options.queries_max * 100;
-  auto runner =
-      PlanRunner::Create(store.get(), &times, PlanOf(kReadsOnDevice), devices.list(), options);
-  ASSERT_TRUE(runner.has_value());
-  PlanTester tester(store.get(), runner->get());
-  for (uint32_t round = 0; round < cache::Rounds(rounds) + 1; round++) {
-    std::deque<TestRequest> requests;
-    std::vector<uint32_t> keys;
-    for (uint32_t i = 0; i < kReads; i++) {
-      keys.push_back(static_cast<uint32_t>(maker.Below(kKeys)));
-      TestRequest& request = requests.emplace_back();
-      request.source = i / kReadsOfSource;
-      request.plain_read = true;
-      request.key = std::to_string(keys[i]);
-    }
-    const std::vector<std::string> told =
-        tester.Run(requests, &maker, options.queries_max, 1 + round % 3);
-    for (uint32_t i = 0; i < kReads; i++) {
-      Result result;
-      result.value = values[keys[i]];
-      if (!result.value.empty()) result.reply.outcome = Outcome::kHit;
-      ASSERT_EQ(told[i], Told(result)) << i << " about " << requests[i].key;
-    }
-  }
-  *gathered += tester.gathered;
-  *stolen += (*runner)->counters().stolen_queries.value();
-  EXPECT_EQ((*runner)->counters().reruns.value(), 0u);
-  runner->reset();
-  devices.guard().Detach();
-}
-
 // Segments are evicted and filled anew, and not all of them have room in the mirror: what a read
 // shows is the key's last value, or nothing where it was evicted.
 inline void PlaySegmentsFilledAnew(const MirrorMaker& make, uint32_t rounds,

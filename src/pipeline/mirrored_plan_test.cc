@@ -16,12 +16,6 @@ TEST(MirroredPlan, DoesWhatTheOneStagePlanDoes) {
 }
 
 TEST(MirroredPlan, PlansOfFourStagesDoToo) { PlayPlansOfFourStages(Make, 60); }
-TEST(MirroredPlan, TheWorkerTakesSetsOfWhatTheDeviceHasNotBegun) {
-  uint64_t gathered = 0, stolen = 0;
-  PlaySharedBatches(Make, 2, &gathered, &stolen);
-  EXPECT_GT(gathered, 10'000u);
-  EXPECT_GT(stolen, 1000u);
-}
 TEST(MirroredPlan, SegmentsThatAreFilledAnewNeverShowAnOldValue) {
   uint64_t gathered = 0;
   PlaySegmentsFilledAnew(Make, 10, &gathered);

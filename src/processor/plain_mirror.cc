@@ -129,8 +129,12 @@ class PlainMirror final : public MirrorDevice {
 
 }  // namespace
 
+std::unique_ptr<MirrorDevice> NewPlainMirror(uint32_t segments_max) {
+  return std::make_unique<PlainMirror>(segments_max);
+}
+
 std::unique_ptr<Processor> NewMirrorProcessor(uint32_t segments_max) {
-  return NewMirroredProcessor(std::make_unique<PlainMirror>(segments_max));
+  return NewMirroredProcessor(NewPlainMirror(segments_max));
 }
 
 }  // namespace weft::processor

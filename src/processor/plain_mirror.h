@@ -9,11 +9,13 @@
 
 #include <memory>
 
-#include "processor/processor.h"
+#include "processor/mirror_device.h"
 
 namespace weft::processor {
 
 // `segments_max`: room in its memory for so many segments of the log.
 std::unique_ptr<Processor> NewMirrorProcessor(uint32_t segments_max = UINT32_MAX);
+// What that drives. Its device is the thread that asks it: a group is run when it is launched.
+std::unique_ptr<MirrorDevice> NewPlainMirror(uint32_t segments_max = UINT32_MAX);
 
 }  // namespace weft::processor

@@ -3,7 +3,7 @@
 #include <cstdlib>
 #include <string>
 
-#include "pipeline/mirrored_plan_scenes.h"
+#include "pipeline/shared_batch_scenes.h"
 #include "processor/cuda_devices.h"
 #include "processor/devices.h"
 #include "processor/faulty_processor.h"
@@ -49,10 +49,17 @@ TEST_F(CudaPlan, DoesWhatTheOneStagePlanDoes) {
 }
 TEST_F(CudaPlan, PlansOfFourStagesDoToo) { PlayPlansOfFourStages(Make, 30); }
 TEST_F(CudaPlan, TheWorkerTakesSetsOfWhatTheDeviceHasNotBegun) {
-  uint64_t gathered = 0, stolen = 0;
-  PlaySharedBatches(Make, 5, &gathered, &stolen);
-  EXPECT_GT(gathered, 10'000u);
-  EXPECT_GT(stolen, 0u);
+  SharedCounts counts;
+  PlaySharedBatches(Make, 5, &counts);
+  EXPECT_GT(counts.gathered, 10'000u);
+  EXPECT_GT(counts.stolen, 0u);
+  EXPECT_EQ(counts.reruns, 0u);
+}
+TEST_F(CudaPlan, SharedReadsBesideAWriterAreNeverOld) {
+  SharedCounts counts;
+  PlaySharedBatchesBesideAWriter(Make, 20, &counts);
+  EXPECT_GT(counts.gathered, 1000u);
+  EXPECT_GT(counts.stolen, 0u);
 }
 TEST_F(CudaPlan, SegmentsThatAreFilledAnewNeverShowAnOldValue) {
   uint64_t gathered = 0;

@@ -1,0 +1,173 @@
+// pipeline/shared_batch_scenes.h: batches of thousands of reads, of which a device with memory of
+// its own gets parts while the worker takes sets itself: for the plain mirror and, in tests/gpu, a
+// GPU.
+#pragma once
+
+#include <atomic>
+#include <charconv>
+#include <thread>
+
+#include "pipeline/mirrored_plan_scenes.h"
+
+namespace weft::pipeline {
+
+// What became of a scene's reads.
+struct SharedCounts {
+  uint64_t gathered = 0;  // by the device
+  uint64_t stolen = 0;
+  uint64_t reruns = 0;  // stages, because the device failed
+};
+
+// A store, its mirror and a runner for batches of so many reads.
+struct SharedBed {
+  static constexpr uint32_t kQueriesMax = 20'000;
+
+  explicit SharedBed(const MirrorMaker& make) : devices(make(UINT32_MAX)) {}
+  ~SharedBed() {
+    runner.reset();
+    devices.guard().Detach();
+  }
+  SharedBed(const SharedBed&) = delete;
+  SharedBed& operator=(const SharedBed&) = delete;
+
+  // Once the store has what it begins with.
+  void Open() {
+    ASSERT_TRUE(devices.guard().Attach(store.get()).ok());
+    ASSERT_TRUE(devices.guard().CatchUp().ok());
+    PlanRunner::Options options;
+    options.queries_max = kQueriesMax;
+    options.gather_bytes = kQueriesMax * 100;
+    auto created =
+        PlanRunner::Create(store.get(), &times, PlanOf(kReadsOnDevice), devices.list(), options);
+    ASSERT_TRUE(created.has_value());
+    runner = std::move(*created);
+  }
+  void CountInto(SharedCounts* counts) const {
+    counts->stolen += runner->counters().stolen_queries.value();
+    counts->reruns += runner->counters().reruns.value();
+  }
+
+  static CacheOptions Memory() {
+    CacheOptions options;
+    options.memory_bytes = 64u << 20;
+    return options;
+  }
+
+  const std::unique_ptr<cache::Store> store = OpenStore(Memory());
+  Devices devices;
+  TaskTimes times;
+  std::unique_ptr<PlanRunner> runner;
+};
+
+// Every read shows its key's value.
+inline void PlaySharedBatches(const MirrorMaker& make, uint32_t rounds, SharedCounts* counts) {
+  constexpr uint32_t kKeys = 10'000;
+  constexpr uint32_t kReads = 60'000;
+  constexpr uint32_t kReadsOfSource = 4000;
+  SharedBed bed(make);
+  Client client(bed.store.get());
+  std::vector<std::string> values(kKeys);
+  RequestMaker maker(cache::TestSeed(), 1, 1, false);
+  for (uint32_t i = 0; i < kKeys; i++) {
+    if (i % 10 == 9) continue;  // is not there
+    values[i] = std::to_string(i) + std::string(maker.Below(i % 50 == 0 ? 2000 : 100), 'v');
+    client.Set(std::to_string(i), values[i]);
+  }
+  ASSERT_NO_FATAL_FAILURE(bed.Open());
+  PlanTester tester(bed.store.get(), bed.runner.get());
+  for (uint32_t round = 0; round < cache::Rounds(rounds) + 1; round++) {
+    std::deque<TestRequest> requests;
+    std::vector<uint32_t> keys;
+    for (uint32_t i = 0; i < kReads; i++) {
+      keys.push_back(static_cast<uint32_t>(maker.Below(kKeys)));
+      TestRequest& request = requests.emplace_back();
+      request.source = i / kReadsOfSource;
+      request.plain_read = true;
+      request.key = std::to_string(keys[i]);
+    }
+    const std::vector<std::string> told =
+        tester.Run(requests, &maker, SharedBed::kQueriesMax, 1 + round % 3);
+    for (uint32_t i = 0; i < kReads; i++) {
+      Result result;
+      result.value = values[keys[i]];
+      if (!result.value.empty()) result.reply.outcome = Outcome::kHit;
+      ASSERT_EQ(told[i], Told(result)) << i << " about " << requests[i].key;
+    }
+  }
+  counts->gathered += tester.gathered;
+  bed.CountInto(counts);
+}
+
+// Another thread stores newer versions all the while: a read shows one that is no older than what
+// had been acknowledged before its batch began, and none that was not begun when it ended.
+inline void PlaySharedBatchesBesideAWriter(const MirrorMaker& make, uint32_t rounds,
+                                           SharedCounts* counts) {
+  constexpr uint32_t kKeys = 3000;
+  struct Versions {
+    std::atomic<uint32_t> begun{0}, acknowledged{0};
+  };
+  const auto key_of = [](uint32_t i) { return "key " + std::to_string(i); };
+  SharedBed bed(make);
+  std::vector<Versions> versions(kKeys);
+  std::atomic<bool> ends{false};
+  const auto store_next = [&](Client* client, uint32_t i) {
+    const uint32_t version = versions[i].begun.load() + 1;
+    versions[i].begun.store(version);
+    const std::string value = std::to_string(version) + " " + std::string(i % 90, 'v');
+    EXPECT_EQ(client->Set(key_of(i), value), Outcome::kStored);
+    versions[i].acknowledged.store(version);
+  };
+  {
+    Client client(bed.store.get());
+    for (uint32_t i = 0; i < kKeys; i++) store_next(&client, i);
+  }
+  ASSERT_NO_FATAL_FAILURE(bed.Open());
+  std::thread writer([&] {
+    Client client(bed.store.get());
+    std::mt19937 random(1);
+    while (!ends.load()) store_next(&client, static_cast<uint32_t>(random() % kKeys));
+  });
+  struct Reader : Sink {
+    void Write(Batch& batch, uint32_t begin, uint32_t end, cache::Session& session) override {
+      for (uint32_t i = begin; i < end; i++) {
+        gathered += batch.result(i) == kResultRead;
+        uint32_t version = 0;
+        const cache::Reply reply = ReplyOf(batch, i, session);
+        std::from_chars(reply.value.data(), reply.value.data() + reply.value.size(), version);
+        seen.push_back(version);
+      }
+    }
+    void RunOther(Batch&, uint32_t, cache::Session&) override {}
+    std::vector<uint32_t> seen;
+    uint64_t gathered = 0;
+  } reader;
+  std::mt19937_64 random(cache::TestSeed());
+  for (uint32_t round = 0; round < cache::Rounds(rounds) + 2; round++) {
+    BatchRun* const run = bed.runner->Free();
+    run->batch().Clear();
+    const uint32_t source = run->batch().AddSource(kMuchRoom);
+    std::vector<uint32_t> keys, least;
+    for (uint32_t n = 0; n < SharedBed::kQueriesMax; n++) {
+      keys.push_back(static_cast<uint32_t>(random() % kKeys));
+      least.push_back(versions[keys[n]].acknowledged.load());
+      const std::string key = key_of(keys[n]);
+      run->batch().AddRead(source, n, key, bed.store->HashOf(key));
+    }
+    bed.runner->Begin(run);
+    while (bed.runner->Ready() == nullptr)
+      if (random() % 2 == 0) bed.runner->Help();
+    reader.seen.clear();
+    bed.runner->Finish(run, reader);
+    EXPECT_EQ(reader.seen.size(), keys.size());
+    for (uint32_t n = 0; n < reader.seen.size() && !testing::Test::HasFailure(); n++) {
+      EXPECT_GE(reader.seen[n], least[n]) << "round " << round << ", read " << n;
+      EXPECT_LE(reader.seen[n], versions[keys[n]].begun.load()) << "round " << round;
+    }
+  }
+  ends.store(true);
+  writer.join();
+  counts->gathered += reader.gathered;
+  bed.CountInto(counts);
+}
+
+}  // namespace weft::pipeline
