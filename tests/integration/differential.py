@@ -42,7 +42,7 @@ class Mismatch(Exception):
 class Pair:
     """The two servers under comparison."""
 
-    def __init__(self, reference, subject, memory_mb=1024):
+    def __init__(self, reference, subject, memory_mb):
         self.servers = tuple(
             harness.Server(binary, self.flags(binary), memory_mb, threads=2)
             for binary in (reference, subject)
@@ -213,7 +213,7 @@ class Run:
     def __init__(self, options):
         self.options = options
         self.rng = random.Random(f"{options.seed}/driver")
-        self.pair = Pair(options.reference, options.subject)
+        self.pair = Pair(options.reference, options.subject, options.memory_mb)
         self.epoch = int(time.time())
         self.commands = 0
         self.sessions = []
@@ -513,7 +513,8 @@ def report_batch(run, session, unit):
         print("  < alone:", show(reference, 160))
 
 
-def compare_servers(commands, seed, subject=None, reference=None, connections=6, pauses=None):
+def compare_servers(commands, seed, subject=None, reference=None, connections=6, pauses=None,
+                    memory_mb=1024):
     """Runs and reports; returns (exit status, one line on what was done)."""
     options = argparse.Namespace(
         commands=commands,
@@ -521,6 +522,7 @@ def compare_servers(commands, seed, subject=None, reference=None, connections=6,
         subject=subject or harness.subject_binary(),
         reference=reference or harness.REFERENCE,
         connections=connections,
+        memory_mb=memory_mb,
         pauses=min(12, 2 + commands // 50000) if pauses is None else pauses,
     )
     began = time.monotonic()
