@@ -22,7 +22,8 @@ class FollowChanges : public testing::Test {
     batch->Clear();
     batch->AddSource(kMuchRoom);
     for (uint32_t i = 0; i < kQueries; i++) {
-      Command command = Client::Of(Verb::kStore, KeyOf(i));
+      const std::string key = KeyOf(i);  // until the batch has its copy
+      Command command = Client::Of(Verb::kStore, key);
       command.value = "w";
       command.hash = store_->HashOf(command.key);
       batch->AddCommand(0, i, command);

@@ -98,59 +98,83 @@ inline void PlaySharedBatches(const MirrorMaker& make, uint32_t rounds, SharedCo
   bed.CountInto(counts);
 }
 
+// The versions of keys that somebody stores one after the other.
+class Versions {
+ public:
+  Versions(cache::Store* store, uint32_t keys) : store_(store), of_keys_(keys) {
+    Client client(store_);
+    for (uint32_t i = 0; i < keys; i++) StoreNext(&client, i);
+  }
+
+  static std::string KeyOf(uint32_t i) { return "key " + std::to_string(i); }
+  uint32_t begun(uint32_t i) const { return of_keys_[i].begun.load(); }
+  uint32_t acknowledged(uint32_t i) const { return of_keys_[i].acknowledged.load(); }
+
+  // Of one thread at a time.
+  void StoreNext(Client* client, uint32_t i) {
+    OfKey& key = of_keys_[i];
+    const uint32_t version = ++key.begun;
+    const std::string value = std::to_string(version) + " " + std::string(i % 90, 'v');
+    EXPECT_EQ(client->Set(KeyOf(i), value), Outcome::kStored);
+    key.acknowledged.store(version);
+  }
+  void StoreUntil(const std::atomic<bool>& ends) {
+    Client client(store_);
+    std::mt19937 random(1);
+    while (!ends.load()) StoreNext(&client, static_cast<uint32_t>(random() % of_keys_.size()));
+  }
+
+ private:
+  struct OfKey {
+    std::atomic<uint32_t> begun{0}, acknowledged{0};
+  };
+  cache::Store* const store_;
+  std::vector<OfKey> of_keys_;
+};
+
+// Keeps the version that each read of a batch has shown, 0 where there was none.
+struct VersionReader : Sink {
+  void Write(Batch& batch, uint32_t begin, uint32_t end, cache::Session& session) override {
+    for (uint32_t i = begin; i < end; i++) {
+      gathered += batch.result(i) == kResultRead;
+      uint32_t& version = seen.emplace_back(0);
+      const cache::Reply reply = ReplyOf(batch, i, session);
+      std::from_chars(reply.value.data(), reply.value.data() + reply.value.size(), version);
+    }
+  }
+  void RunOther(Batch&, uint32_t, cache::Session&) override {}
+
+  std::vector<uint32_t> seen;
+  uint64_t gathered = 0;
+};
+
 // Another thread stores newer versions all the while: a read shows one that is no older than what
 // had been acknowledged before its batch began, and none that was not begun when it ended.
 inline void PlaySharedBatchesBesideAWriter(const MirrorMaker& make, uint32_t rounds,
                                            SharedCounts* counts) {
   constexpr uint32_t kKeys = 3000;
-  struct Versions {
-    std::atomic<uint32_t> begun{0}, acknowledged{0};
-  };
-  const auto key_of = [](uint32_t i) { return "key " + std::to_string(i); };
   SharedBed bed(make);
-  std::vector<Versions> versions(kKeys);
-  std::atomic<bool> ends{false};
-  const auto store_next = [&](Client* client, uint32_t i) {
-    const uint32_t version = versions[i].begun.load() + 1;
-    versions[i].begun.store(version);
-    const std::string value = std::to_string(version) + " " + std::string(i % 90, 'v');
-    EXPECT_EQ(client->Set(key_of(i), value), Outcome::kStored);
-    versions[i].acknowledged.store(version);
-  };
-  {
-    Client client(bed.store.get());
-    for (uint32_t i = 0; i < kKeys; i++) store_next(&client, i);
-  }
+  Versions versions(bed.store.get(), kKeys);
   ASSERT_NO_FATAL_FAILURE(bed.Open());
-  std::thread writer([&] {
-    Client client(bed.store.get());
-    std::mt19937 random(1);
-    while (!ends.load()) store_next(&client, static_cast<uint32_t>(random() % kKeys));
-  });
-  struct Reader : Sink {
-    void Write(Batch& batch, uint32_t begin, uint32_t end, cache::Session& session) override {
-      for (uint32_t i = begin; i < end; i++) {
-        gathered += batch.result(i) == kResultRead;
-        uint32_t version = 0;
-        const cache::Reply reply = ReplyOf(batch, i, session);
-        std::from_chars(reply.value.data(), reply.value.data() + reply.value.size(), version);
-        seen.push_back(version);
-      }
-    }
-    void RunOther(Batch&, uint32_t, cache::Session&) override {}
-    std::vector<uint32_t> seen;
-    uint64_t gathered = 0;
-  } reader;
+  std::atomic<bool> ends{false};
+  std::thread writer([&] { versions.StoreUntil(ends); });
+  VersionReader reader;
   std::mt19937_64 random(cache::TestSeed());
-  for (uint32_t round = 0; round < cache::Rounds(rounds) + 2; round++) {
+  // Which of the two takes how much is for them to settle: until each had some.
+  constexpr uint32_t kRoundsMax = 300;
+  const auto goes_on = [&](uint32_t round) {
+    const bool shared = reader.gathered > 0 && bed.runner->counters().stolen_queries.value() > 0;
+    return round < cache::Rounds(rounds) + 2 || (!shared && round < kRoundsMax);
+  };
+  for (uint32_t round = 0; goes_on(round); round++) {
     BatchRun* const run = bed.runner->Free();
     run->batch().Clear();
     const uint32_t source = run->batch().AddSource(kMuchRoom);
     std::vector<uint32_t> keys, least;
     for (uint32_t n = 0; n < SharedBed::kQueriesMax; n++) {
       keys.push_back(static_cast<uint32_t>(random() % kKeys));
-      least.push_back(versions[keys[n]].acknowledged.load());
-      const std::string key = key_of(keys[n]);
+      least.push_back(versions.acknowledged(keys[n]));
+      const std::string key = Versions::KeyOf(keys[n]);
       run->batch().AddRead(source, n, key, bed.store->HashOf(key));
     }
     bed.runner->Begin(run);
@@ -161,7 +185,7 @@ inline void PlaySharedBatchesBesideAWriter(const MirrorMaker& make, uint32_t rou
     EXPECT_EQ(reader.seen.size(), keys.size());
     for (uint32_t n = 0; n < reader.seen.size() && !testing::Test::HasFailure(); n++) {
       EXPECT_GE(reader.seen[n], least[n]) << "round " << round << ", read " << n;
-      EXPECT_LE(reader.seen[n], versions[keys[n]].begun.load()) << "round " << round;
+      EXPECT_LE(reader.seen[n], versions.begun(keys[n])) << "round " << round;
     }
   }
   ends.store(true);
