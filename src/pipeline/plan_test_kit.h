@@ -130,6 +130,8 @@ class PlanTester : public Sink {
       if (run != nullptr && next < requests.size() && busy.count(requests[next].source) == 0) {
         next = Fill(run, requests, next, 1 + random->Below(batch_max), &busy);
         runner_->Begin(run);
+        for (uint64_t sets = random->Below(8); sets > 0 && runner_->Help(); sets--) {
+        }
       } else if (random->Below(3) == 0) {
         for (uint64_t sets = random->Below(60); sets > 0 && runner_->Help(); sets--) {
         }
