@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <chrono>
+#include <deque>
 #include <thread>
 
 #include "base/mutex.h"
@@ -27,13 +28,14 @@ class HeldDevice final : public MirrorDevice {
   }
   bool OldestIsDone() override {
     base::MutexLock lock(&mutex_);
-    return let_go_ > taken_;
+    return !ends_.empty();
   }
   Status TakeOldest() override {
     base::MutexLock lock(&mutex_);
-    EXPECT_GT(let_go_, taken_);
-    taken_++;
-    return end_;
+    EXPECT_FALSE(ends_.empty());
+    Status end = std::move(ends_.front());
+    ends_.pop_front();
+    return end;
   }
 
   // --- the test's ---
@@ -50,8 +52,7 @@ class HeldDevice final : public MirrorDevice {
   // Lets the next group end with `status`.
   void LetGo(Status status = {}) {
     base::MutexLock lock(&mutex_);
-    end_ = std::move(status);
-    let_go_++;
+    ends_.push_back(std::move(status));
   }
   void RefuseLaunches(Status status) {
     base::MutexLock lock(&mutex_);
@@ -81,10 +82,8 @@ class HeldDevice final : public MirrorDevice {
   StrictMemory memory_{UINT32_MAX};
   base::Mutex mutex_;
   std::vector<std::vector<task::QueryJob>> groups_ WEFT_GUARDED_BY(mutex_);
-  size_t let_go_ WEFT_GUARDED_BY(mutex_) = 0;
-  size_t taken_ WEFT_GUARDED_BY(mutex_) = 0;
+  std::deque<Status> ends_ WEFT_GUARDED_BY(mutex_);  // of groups that may end, in order
   Status launch_ WEFT_GUARDED_BY(mutex_);
-  Status end_ WEFT_GUARDED_BY(mutex_);
 };
 
 class SharedJobs : public testing::Test {
@@ -197,8 +196,8 @@ TEST_F(SharedJobs, APartThatFailsFailsTheJob) {
   Start(&job, 100'000, 8, true);
   device_->Groups(2);
   device_->LetGo(Status(Code::kIoError, "the test's"));
-  // The other part is waited for, and no third one is begun.
-  std::this_thread::sleep_for(std::chrono::milliseconds(2));
+  // The rest is given up, the other part is waited for, and no third one is begun.
+  while (!job.sets.empty()) std::this_thread::yield();
   EXPECT_FALSE(job.done());
   uint32_t set = 0;
   EXPECT_FALSE(job.sets.TakeBack(&set));
