@@ -144,7 +144,7 @@ bool Carry(Session& session, const Resident& resident, Generation generation, ui
     if (room && floor != 0 && floor != session.log().flush_floor) {
       // A flush since this victim was looked at: the copy would survive it.
       session.store().Abandon(session, location);
-      session.Refresh();
+      session.RefreshLog();
       room = false;
     }
     if (room) {

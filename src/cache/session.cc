@@ -31,10 +31,10 @@ void Session::BeginReading() {
   inside_ = true;
   now_s_ = base::NowSeconds();
   store_->FlushIfDue(now_s_);
-  Refresh();
+  TakeViews();
 }
 
-void Session::Refresh() {
+void Session::TakeViews() {
   index_ = store_->index().current();
   if (index_.marks != nullptr && ring_ == nullptr)
     ring_ = store_->change_rings().Of(store_->change_epochs().NumberOf(slots_.changing));

@@ -68,9 +68,8 @@ class Session {
   void BeginReading();
   // REQUIRES: inside. Nothing happens where it has begun already.
   void BeginChanging();
-  // Takes the views anew within the epoch, after this session itself changed them (flush).
-  void Refresh();
-  // The log's view alone: positions in the index that the batch has noted stay good.
+  // Takes the log's view anew within the epoch, after a flush. The index's stays: positions that
+  // the batch has noted are of that one.
   void RefreshLog();
 
   bool inside() const { return inside_; }
@@ -101,6 +100,8 @@ class Session {
   const SessionCounters& counters() const { return counters_; }
 
  private:
+  void TakeViews();
+
   Store* const store_;
   const Slots slots_;
   const uint32_t lane_;

@@ -16,6 +16,12 @@ struct SharedCounts {
   uint64_t gathered = 0;  // by the device
   uint64_t stolen = 0;
   uint64_t reruns = 0;  // stages, because the device failed
+
+  void ExpectSharedWithoutFailures() const {
+    EXPECT_GT(gathered, 0u);
+    EXPECT_GT(stolen, 0u);
+    EXPECT_EQ(reruns, 0u);
+  }
 };
 
 // A store, its mirror and a runner for batches of so many reads.

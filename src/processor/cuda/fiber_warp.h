@@ -18,6 +18,12 @@
 
 namespace weft::processor::tile {
 
+#ifdef WEFT_SANITIZED
+inline constexpr bool kFibers = false;  // the sanitizers do not follow fibers
+#else
+inline constexpr bool kFibers = true;
+#endif
+
 // Runs the lanes of one warp.
 class FiberRing {
  public:

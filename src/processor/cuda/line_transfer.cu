@@ -31,14 +31,9 @@ __global__ void LineKernel(const uint64_t* lines, const uint64_t* numbers, uint3
 
 Result<LineTransfer> LineTransfer::Create() {
   LineTransfer transfer;
-  auto memory = PinnedBuffer::Create(kParts * kPartBytes);
-  if (!memory) return memory.error();
-  transfer.memory_ = std::move(*memory);
-  for (Event& event : transfer.read_) {
-    auto created = Event::Create();
-    if (!created) return created.error();
-    event = std::move(*created);
-  }
+  auto ring = PinnedRing::Create(kPartBytes);
+  if (!ring) return ring.error();
+  transfer.ring_ = std::move(*ring);
   return Result<LineTransfer>(std::move(transfer));
 }
 
@@ -47,9 +42,8 @@ Status LineTransfer::Copy(const task::Bucket* from, std::span<const uint64_t> nu
   while (!numbers.empty()) {
     const std::span<const uint64_t> part = numbers.first(std::min(numbers.size(), kPartLines));
     numbers = numbers.subspan(part.size());
-    if (Status status = read_[next_].Wait(); !status.ok()) return status;
-    uint8_t* const memory = static_cast<uint8_t*>(memory_.data()) + next_ * kPartBytes;
-    auto* const lines = reinterpret_cast<task::Bucket*>(memory);
+    if (Status status = ring_.Begin(); !status.ok()) return status;
+    auto* const lines = reinterpret_cast<task::Bucket*>(ring_.part());
     CopyBuckets(from, part, [lines](size_t i) { return &lines[i]; });
     auto* const places = reinterpret_cast<uint64_t*>(lines + part.size());
     std::memcpy(places, part.data(), part.size_bytes());
@@ -58,8 +52,7 @@ Status LineTransfer::Copy(const task::Bucket* from, std::span<const uint64_t> nu
         lines->slots, places, count, to->slots);
     if (Status status = LaunchStatus("LineKernel", __FILE__, __LINE__); !status.ok())
       return status;
-    if (Status status = read_[next_].Record(stream); !status.ok()) return status;
-    next_ = (next_ + 1) % kParts;
+    if (Status status = ring_.End(stream); !status.ok()) return status;
   }
   return Status::Ok();
 }

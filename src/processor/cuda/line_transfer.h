@@ -8,10 +8,9 @@
 // Threads   one at a time.
 #pragma once
 
-#include <array>
 #include <span>
 
-#include "processor/cuda/device_memory.h"
+#include "processor/cuda/pinned_ring.h"
 #include "task/bucket.h"
 
 namespace weft::processor {
@@ -26,14 +25,10 @@ class LineTransfer {
               CudaStream stream);
 
  private:
-  // Several parts go round: the host fills one while the stream reads those before it.
-  static constexpr size_t kParts = 4;
   static constexpr size_t kPartLines = 16384;
   static constexpr size_t kPartBytes = kPartLines * (sizeof(task::Bucket) + sizeof(uint64_t));
 
-  PinnedBuffer memory_;
-  std::array<Event, kParts> read_;
-  size_t next_ = 0;
+  PinnedRing ring_;
 };
 
 }  // namespace weft::processor

@@ -13,12 +13,6 @@
 namespace weft::processor::tile {
 namespace {
 
-#ifdef WEFT_SANITIZED
-constexpr bool kFibers = false;  // the sanitizers do not follow fibers
-#else
-constexpr bool kFibers = true;
-#endif
-
 // The lanes of a warp compare keys of lengths in a row; of some one byte differs, within the key
 // or beside it.
 TEST(TileCompare, KeysDifferWhereAByteWithinThemDoes) {

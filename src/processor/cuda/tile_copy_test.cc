@@ -120,12 +120,6 @@ void CopyOnFibers(const Copying& copying, bool list, std::mt19937_64& random) {
   for (u32 lane = 0; list && lane < kLanes; lane++) CopyListed<WatchedWarp>(shared, lane, kLanes);
 }
 
-#ifdef WEFT_SANITIZED
-constexpr bool kFibers = false;  // the sanitizers do not follow fibers
-#else
-constexpr bool kFibers = true;
-#endif
-
 // Every phase beside every other, the lengths one after the other. Rows of a warp, which take the
 // fibers long, share what copies a pair with those of a list: some lengths will do.
 TEST(TileCopy, EveryLengthAtEveryPhase) {

@@ -80,14 +80,8 @@ void RunStages(StageScene& scene, std::mt19937_64& random) {
   }
 }
 
-#ifdef WEFT_SANITIZED
-constexpr bool kFibers = false;  // the sanitizers do not follow fibers
-#else
-constexpr bool kFibers = true;
-#endif
-
 TEST(TileTasks, AnswerWhatTheSingleSourceTasksAndAModelAnswer) {
-  if (!kFibers) GTEST_SKIP() << "fibers are not for sanitizers";
+  if (!tile::kFibers) GTEST_SKIP() << "fibers are not for sanitizers";
   std::mt19937_64 random(task::TestSeed());
   for (const SceneShape& shape : SceneShapes(1)) {
     const std::string wrong =
@@ -101,13 +95,13 @@ TEST(TileTasks, AnswerWhatTheSingleSourceTasksAndAModelAnswer) {
 }
 
 TEST(TileTasks, DoAsStagesOnAMirrorWhatTheSingleSourceTasksDo) {
-  if (!kFibers) GTEST_SKIP() << "fibers are not for sanitizers";
+  if (!tile::kFibers) GTEST_SKIP() << "fibers are not for sanitizers";
   std::mt19937_64 random(task::TestSeed());
   EXPECT_EQ(PlayStages(random, 160, [&](StageScene& scene) { RunStages(scene, random); }), "");
 }
 
 TEST(TileTasks, FullBucketsAreLeftToTheSecondPassWhichDisplaces) {
-  if (!kFibers) GTEST_SKIP() << "fibers are not for sanitizers";
+  if (!tile::kFibers) GTEST_SKIP() << "fibers are not for sanitizers";
   std::mt19937_64 random(task::TestSeed());
   SceneShape shape;
   shape.key_bytes = 16;
@@ -152,7 +146,7 @@ uint32_t ReadAtOnce(const TableJob& job, std::mt19937_64& random) {
 }
 
 TEST(TileTasks, WholeObjectsAreReadAtOnceWhereverTheyLie) {
-  if (!kFibers) GTEST_SKIP() << "fibers are not for sanitizers";
+  if (!tile::kFibers) GTEST_SKIP() << "fibers are not for sanitizers";
   std::mt19937_64 random(task::TestSeed());
   for (const uint32_t align : {1u, 2u}) {
     for (const uint32_t key_bytes : {8u, 16u, 32u}) {
@@ -180,7 +174,7 @@ TEST(TileTasks, WholeObjectsAreReadAtOnceWhereverTheyLie) {
 }
 
 TEST(TileTasks, SearchAloneGivesACandidateWithTheTag) {
-  if (!kFibers) GTEST_SKIP() << "fibers are not for sanitizers";
+  if (!tile::kFibers) GTEST_SKIP() << "fibers are not for sanitizers";
   std::mt19937_64 random(task::TestSeed());
   SceneShape shape;
   shape.key_bytes = 16;

@@ -33,14 +33,9 @@ __global__ void ScatterKernel(const uint8_t* memory, const Parcel* parcels, uint
 
 Result<Transfer> Transfer::Create() {
   Transfer transfer;
-  auto memory = PinnedBuffer::Create(kParts * kPartBytes);
-  if (!memory) return memory.error();
-  transfer.memory_ = std::move(*memory);
-  for (Event& event : transfer.read_) {
-    auto created = Event::Create();
-    if (!created) return created.error();
-    event = std::move(*created);
-  }
+  auto ring = PinnedRing::Create(kPartBytes);
+  if (!ring) return ring.error();
+  transfer.ring_ = std::move(*ring);
   return Result<Transfer>(std::move(transfer));
 }
 
@@ -49,13 +44,6 @@ uint32_t Transfer::Room() const {
   const uint64_t parcels = (parcels_.size() + 1) * sizeof(Parcel);
   const uint64_t left = kPartBytes - used_;
   return static_cast<uint32_t>(left - std::min(parcels, left));
-}
-
-Status Transfer::BeginPart() {
-  at_ = (at_ + 1) % kParts;
-  used_ = 0;
-  parcels_.clear();
-  return read_[at_].Wait();
 }
 
 Status Transfer::Add(void* to, const void* from, uint64_t bytes, CudaStream stream) {
@@ -67,7 +55,7 @@ Status Transfer::Add(void* to, const void* from, uint64_t bytes, CudaStream stre
     if (Room() < taken) {
       if (Status status = Flush(stream); !status.ok()) return status;
     }
-    std::memcpy(part() + used_, source, piece);
+    std::memcpy(ring_.part() + used_, source, piece);
     parcels_.push_back({reinterpret_cast<uint64_t>(target), used_, piece});
     used_ += taken;
     target += piece;
@@ -80,14 +68,16 @@ Status Transfer::Add(void* to, const void* from, uint64_t bytes, CudaStream stre
 Status Transfer::Flush(CudaStream stream) {
   if (parcels_.empty()) return Status::Ok();
   const auto count = static_cast<uint32_t>(parcels_.size());
-  auto* const list = reinterpret_cast<Parcel*>(part() + used_);
+  auto* const list = reinterpret_cast<Parcel*>(ring_.part() + used_);
   std::memcpy(list, parcels_.data(), count * sizeof(Parcel));
   const uint32_t blocks = (count * kWarpLanes + kBlockLanes - 1) / kBlockLanes;
-  ScatterKernel<<<blocks, kBlockLanes, 0, stream>>>(part(), list, count);
+  ScatterKernel<<<blocks, kBlockLanes, 0, stream>>>(ring_.part(), list, count);
   if (Status status = LaunchStatus("ScatterKernel", __FILE__, __LINE__); !status.ok())
     return status;
-  if (Status status = read_[at_].Record(stream); !status.ok()) return status;
-  return BeginPart();
+  if (Status status = ring_.End(stream); !status.ok()) return status;
+  used_ = 0;
+  parcels_.clear();
+  return ring_.Begin();
 }
 
 }  // namespace weft::processor

@@ -8,10 +8,9 @@
 // Threads   one at a time.
 #pragma once
 
-#include <array>
 #include <vector>
 
-#include "processor/cuda/device_memory.h"
+#include "processor/cuda/pinned_ring.h"
 
 namespace weft::processor {
 
@@ -32,18 +31,12 @@ class Transfer {
   Status Flush(CudaStream stream);
 
  private:
-  // Several parts go round: the host fills one while the stream reads those before it.
-  static constexpr size_t kParts = 4;
   static constexpr uint32_t kPartBytes = 4u << 20;
   static constexpr uint32_t kParcelBytesMax = 2048;
 
-  Status BeginPart();
   uint32_t Room() const;
-  uint8_t* part() const { return static_cast<uint8_t*>(memory_.data()) + at_ * kPartBytes; }
 
-  PinnedBuffer memory_;
-  std::array<Event, kParts> read_;
-  size_t at_ = 0;
+  PinnedRing ring_;
   uint32_t used_ = 0;  // bytes of the part
   std::vector<Parcel> parcels_;
 };
