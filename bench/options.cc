@@ -403,7 +403,7 @@ void AddPipeline(CLI::App* app, Arguments* a) {
       ->check(CLI::Range(10.0, 1e7))->capture_default_str();
   app->add_option("--ring", pipeline.ring, "requests of a thread, read round and round")
       ->check(CLI::Range(1024, 1 << 30))->capture_default_str();
-  app->add_option("--verify", a->verify, "values compared whole: all, or sampled (one in 16)")
+  app->add_option("--verify", a->verify, "batches that are compared: all, or sampled (one in 16)")
       ->check(CLI::IsMember({"all", "sampled"}))->capture_default_str();
   app->add_flag("--small-pages", a->small_pages, "4 KiB pages");
 }

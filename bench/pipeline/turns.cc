@@ -24,6 +24,7 @@ Result<Crew> MakeCrew(const PipelineOptions& options, const Workload& workload,
     worker_options.writer = static_cast<uint32_t>(t + 1);
     worker_options.interval_us = options.interval_us;
     worker_options.verify = options.verify;
+    worker_options.seed = options.seed;
     CarrierOptions& carrier = worker_options.carrier;
     carrier.devices = devices->guards();
     carrier.batches = options.batches;

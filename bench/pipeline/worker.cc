@@ -58,7 +58,8 @@ Worker::Worker(DataSet* data, const Workload& workload, const RequestRing* ring,
       options_(options),
       carrier_(std::move(carrier)),
       interval_(options.interval_us, static_cast<uint32_t>(stages), carrier_->queries_max()),
-      flights_(carrier_->flights()) {
+      flights_(carrier_->flights()),
+      random_(options.seed + options.writer) {
   const size_t queries = carrier_->queries_max();
   for (Flight& flight : flights_) {
     // Address space only: memory comes with the first use, which small batches do not make of it.
@@ -212,6 +213,7 @@ void Worker::Parse(Flight& flight, uint32_t count, uint32_t source, pipeline::Ba
 void Worker::Finish(uint32_t number) {
   Flight& flight = flights_[number];
   flight.response_bytes = 0;
+  flight.written = {};
   at_last_stage_ = &flight;
   const uint64_t start = base::ReadTicks();
   carrier_->Finish(number, *this);
@@ -223,7 +225,11 @@ void Worker::Finish(uint32_t number) {
   figures_.batches++;
   interval_.Note(flight.queries, static_cast<double>(base::NsOfTicks(longest)) * 1e-3,
                  static_cast<double>(latency_ns) * 1e-3);
-  Check(flight);
+  CountReplies(flight);
+  if (unchecked_-- == 0) {
+    Check(flight);
+    unchecked_ = options_.verify == Verify::kAll ? 0 : random_.Below(2 * kSampled - 1);
+  }
   figures_.verify_ticks += base::ReadTicks() - end;
 }
 
@@ -250,18 +256,29 @@ void Worker::Write(pipeline::Batch& batch, uint32_t begin, uint32_t end, cache::
     const uint32_t gathered_end = batch.GatheredEnd(i, batch.DoneEnd(i, end));
     if (i < gathered_end) {
       out = WriteGathered(batch, i, gathered_end, out);
+      flight.written.hits += gathered_end - i;
       i = gathered_end;
       continue;
     }
     if (batch.state(i) != pipeline::QueryState::kDone) {
-      out = WriteResponse(Outcome::kIoError, {}, out);  // never: nothing limits a source here
+      // Never: nothing limits a source here.
+      out = WriteCounted(Outcome::kIoError, {}, out, &flight.written);
     } else {
       const cache::Reply reply = pipeline::ReplyOf(batch, i, session);
-      out = WriteResponse(reply.outcome, reply.value, out);
+      out = WriteCounted(reply.outcome, reply.value, out, &flight.written);
     }
     ++i;
   }
   flight.response_bytes = static_cast<size_t>(out - flight.responses.get());
+}
+
+char* Worker::WriteCounted(Outcome outcome, std::string_view value, char* out,
+                           Tally* tally) const {
+  tally->hits += outcome == Outcome::kHit;
+  tally->misses += outcome == Outcome::kMiss;
+  tally->stored += outcome == Outcome::kStored;
+  tally->refused += outcome == Outcome::kNoMemory;
+  return WriteResponse(outcome, value, out);
 }
 
 char* Worker::WriteResponse(Outcome outcome, std::string_view value, char* out) const {
@@ -297,23 +314,31 @@ void Worker::RunOther(pipeline::Batch&, uint32_t, cache::Session&) {
   WEFT_CHECK(false);  // every request is about a key
 }
 
+void Worker::CountReplies(const Flight& flight) {
+  const Tally& written = flight.written;
+  figures_.gets += written.hits + written.misses;
+  figures_.hits += written.hits;
+  figures_.sets += written.stored + written.refused;
+  figures_.refused += written.refused;
+  if (written.replies() == flight.queries) return;
+  status_ = {Code::kCorruption, fmt::format("{} queries had {} outcomes such as they may have",
+                                            flight.queries, written.replies())};
+}
+
 void Worker::Check(const Flight& flight) {
   const char* at = flight.responses.get();
   const char* const end = at + flight.response_bytes;
   size_t place = flight.first;
-  const bool all = options_.verify == Verify::kAll;
   Tally tally;
   for (uint32_t i = 0; i < flight.queries; ++i) {
-    if (all) {
-      const auto ahead =
-          static_cast<uint32_t>(std::min<size_t>(flight.queries - i, ring_->size() - place));
-      const uint32_t hits = CountHits(place, ahead, at, end);
-      tally.verified_whole += hits;
-      at += hits * (sizeof(ResponseHead) + value_bytes_);
-      i += hits;
-      place = place + hits == ring_->size() ? 0 : place + hits;
-      if (i == flight.queries) break;
-    }
+    const auto ahead =
+        static_cast<uint32_t>(std::min<size_t>(flight.queries - i, ring_->size() - place));
+    const uint32_t hits = CountHits(place, ahead, at, end);
+    tally.hits += hits;
+    at += hits * (sizeof(ResponseHead) + value_bytes_);
+    i += hits;
+    place = place + hits == ring_->size() ? 0 : place + hits;
+    if (i == flight.queries) break;
     const RequestView request = ring_->At(place);
     if (++place == ring_->size()) place = 0;
     if (end - at < static_cast<ptrdiff_t>(sizeof(ResponseHead))) {
@@ -324,8 +349,7 @@ void Worker::Check(const Flight& flight) {
     ResponseHead head;
     std::memcpy(&head, at, sizeof head);
     at += sizeof head;
-    const bool whole = all || i % kSampled == sampled_;
-    if (!CheckOne(request, head, at, whole, &tally)) {
+    if (!CheckOne(request, head, at, &tally)) {
       status_ = {
           Code::kCorruption,
           fmt::format("{} of key number {}: {}, a value of {} bytes{}",
@@ -338,15 +362,11 @@ void Worker::Check(const Flight& flight) {
     if (WEFT_UNLIKELY(head.outcome != Outcome::kHit)) continue;
     at += value_bytes_;
   }
-  const uint64_t gets = flight.queries - tally.sets;
-  figures_.gets += gets;
-  figures_.hits += gets - tally.misses;
-  figures_.sets += tally.sets;
-  figures_.refused += tally.refused;
-  figures_.verified_whole += tally.verified_whole;
-  sampled_ = (sampled_ + 1) % kSampled;
+  figures_.verified_whole += flight.queries;
   if (at != end)
     status_ = {Code::kCorruption, "a batch had more replies than queries"};
+  else if (tally != flight.written)
+    status_ = {Code::kCorruption, "a batch has other replies than were counted"};
 }
 
 // How many replies in a row, from `at` on, are right and hits, of GETs: as CheckOne finds it, with
@@ -373,10 +393,9 @@ uint32_t Worker::CountHits(size_t place, uint32_t count, const char* at, const c
 }
 
 bool Worker::CheckOne(const RequestView& request, const ResponseHead& head, const char* value,
-                      bool whole, Tally* tally) {
-  tally->verified_whole += whole;
+                      Tally* tally) {
   if (request.head.opcode == Opcode::kSet) {
-    tally->sets++;
+    tally->stored += head.outcome == Outcome::kStored;
     tally->refused += head.outcome == Outcome::kNoMemory;
     return (head.outcome == Outcome::kStored || head.outcome == Outcome::kNoMemory) &&
            head.value_bytes == 0;
@@ -386,7 +405,7 @@ bool Worker::CheckOne(const RequestView& request, const ResponseHead& head, cons
     return head.value_bytes == 0;
   }
   if (head.outcome != Outcome::kHit || head.value_bytes != value_bytes_) return false;
-  if (!whole) return true;
+  tally->hits++;
   Version version;
   return ReadVersion(request.key.data(), value, value_bytes_, &version) &&
          data_->WasStored(version);

@@ -6,9 +6,9 @@
 // SD hands them over, which here is nothing: the check reads them where they lie. Checking is the
 // client's work and counted apart, but done by the same thread, so rates include it.
 //
-// Checks    of every reply: outcome, length, and every byte of a value with its version (or,
-// sampled,
-//           of one in kSampled); a batch's responses are as many as its requests.
+// Checks    of every batch (or, sampled, of one in kSampled, at random distances) every reply:
+//           outcome, length, and every byte of a value with its version. Of all batches: that each
+//           query has an outcome such as its request may have, and how many have which.
 // Latency   of a query: from when its batch was begun to be filled until its batch's responses are
 //           handed over.
 // Threads   one at a time.
@@ -18,6 +18,8 @@
 #include <memory>
 #include <vector>
 
+#include "bench/defaults.h"
+#include "bench/harness/random.h"
 #include "bench/pipeline/carrier.h"
 #include "bench/pipeline/data_set.h"
 #include "bench/pipeline/figures.h"
@@ -32,6 +34,7 @@ struct WorkerOptions {
   uint32_t writer = 1;  // of this thread's SETs: 1 to kWriters - 1
   double interval_us = 1000;
   Verify verify = Verify::kAll;
+  uint64_t seed = defaults::kSeed;
   CarrierOptions carrier;
 };
 
@@ -53,6 +56,12 @@ class Worker : private pipeline::Sink {
   const Figures& figures() const { return figures_; }
 
  private:
+  // What the replies of a batch were.
+  struct Tally {
+    uint64_t hits = 0, misses = 0, stored = 0, refused = 0;
+    uint64_t replies() const { return hits + misses + stored + refused; }
+    bool operator==(const Tally&) const = default;
+  };
   // What belongs to one batch under way.
   struct Flight {
     size_t first = 0;  // request in the ring
@@ -62,6 +71,7 @@ class Worker : private pipeline::Sink {
     std::unique_ptr<char[]> values;  // of its SETs
     std::unique_ptr<char[]> responses;
     size_t response_bytes = 0;
+    Tally written;  // the responses, as they were written
   };
 
   Worker(DataSet* data, const Workload& workload, const RequestRing* ring, size_t stages,
@@ -76,16 +86,14 @@ class Worker : private pipeline::Sink {
   // Ticks of the batch's longest stage.
   uint64_t AddStages(uint32_t number, uint64_t last_stage);
   void CountDevices(int64_t sign);
+  void CountReplies(const Flight& flight);
   void Check(const Flight& flight);
-  // What the replies of a batch were.
-  struct Tally {
-    uint64_t sets = 0, refused = 0, misses = 0, verified_whole = 0;
-  };
   uint32_t CountHits(size_t place, uint32_t count, const char* at, const char* end) const;
   bool CheckOne(const RequestView& request, const ResponseHead& head, const char* value,
-                bool whole, Tally* tally);
+                Tally* tally);
   void Write(pipeline::Batch& batch, uint32_t begin, uint32_t end,
              cache::Session& session) override;
+  char* WriteCounted(Outcome outcome, std::string_view value, char* out, Tally* tally) const;
   char* WriteResponse(Outcome outcome, std::string_view value, char* out) const;
   char* WriteGathered(const pipeline::Batch& batch, uint32_t begin, uint32_t end, char* out) const;
   void RunOther(pipeline::Batch& batch, uint32_t i, cache::Session& session) override;
@@ -103,7 +111,8 @@ class Worker : private pipeline::Sink {
   Flight* at_last_stage_ = nullptr;
   size_t next_ = 0;       // request in the ring
   uint32_t pass_ = 0;     // over the ring
-  uint32_t sampled_ = 0;  // reply of a batch whose value is compared whole, modulo kSampled
+  Random random_;
+  uint64_t unchecked_ = 0;  // batches until the next that is checked
   Figures figures_;
   Status status_;
 };
