@@ -130,8 +130,6 @@ class Runner {
   }
 
  private:
-  // Of jobs that are shared: one that runs, and one ahead of it.
-  static constexpr uint32_t kSharedGroups = 2;
   // Looks at the device between two looks at jobs that their owners may have taken.
   static constexpr uint32_t kLooks = 16;
 

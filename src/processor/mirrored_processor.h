@@ -17,6 +17,10 @@
 
 namespace weft::processor {
 
+// Groups of jobs that their owners share (processor/set_share.h) which the device has at once: two
+// that run side by side, and one ahead of them. The fewer it has, the more is left to take.
+inline constexpr uint32_t kSharedGroups = 3;
+
 std::unique_ptr<Processor> NewMirroredProcessor(std::unique_ptr<MirrorDevice> device);
 
 }  // namespace weft::processor

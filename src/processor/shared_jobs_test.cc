@@ -118,6 +118,10 @@ class SharedJobs : public testing::Test {
     ASSERT_TRUE(processor_->Start(job).ok());
   }
 
+  void LetGo(uint32_t groups) {
+    for (uint32_t i = 0; i < groups; i++) device_->LetGo();
+  }
+
   uint32_t claims_[1] = {};
   HeldDevice* device_ = nullptr;  // the processor's
   std::unique_ptr<Processor> processor_;
@@ -139,14 +143,14 @@ TEST_F(SharedJobs, OneThatIsNotSharedGoesWhole) {
   EXPECT_TRUE(job.Wait().ok());
 }
 
-TEST_F(SharedJobs, TheDeviceHasTwoPartsAndTheOwnerTakesFromTheBack) {
+TEST_F(SharedJobs, TheDeviceHasSomePartsAndTheOwnerTakesFromTheBack) {
   Job job;
   constexpr uint32_t kSets = 1000;
   constexpr uint32_t kQueries = kSets * kSetQueries - 10;
   Start(&job, kQueries, 80'007, true);
-  auto groups = device_->Groups(2);
+  auto groups = device_->Groups(kSharedGroups);
   std::this_thread::sleep_for(std::chrono::milliseconds(5));
-  ASSERT_EQ(device_->Groups(2).size(), 2u) << "more than one part ahead";
+  ASSERT_EQ(device_->Groups(kSharedGroups).size(), kSharedGroups) << "more than one part ahead";
   uint32_t set = 0;
   ASSERT_TRUE(job.sets.TakeBack(&set));
   EXPECT_EQ(set, kSets - 1);
@@ -176,7 +180,7 @@ TEST_F(SharedJobs, TheDeviceHasTwoPartsAndTheOwnerTakesFromTheBack) {
 TEST_F(SharedJobs, OneThatItsOwnerHasTakenWholeEndsWithoutTheDevice) {
   Job before, job;
   Start(&before, 100'000, 8, true);  // the device is busy with it
-  device_->Groups(2);
+  device_->Groups(kSharedGroups);
   Start(&job, 10 * kSetQueries, 8, true);
   uint32_t taken = 0;
   for (uint32_t set; job.sets.TakeBack(&set);) taken++;
@@ -185,28 +189,27 @@ TEST_F(SharedJobs, OneThatItsOwnerHasTakenWholeEndsWithoutTheDevice) {
   EXPECT_FALSE(before.done());
   for (uint32_t set; before.sets.TakeBack(&set);) {
   }
-  device_->LetGo();
-  device_->LetGo();
+  LetGo(kSharedGroups);
   EXPECT_TRUE(before.Wait().ok());
-  EXPECT_EQ(device_->Groups(2).size(), 2u);
+  EXPECT_EQ(device_->Groups(kSharedGroups).size(), kSharedGroups);
 }
 
 TEST_F(SharedJobs, APartThatFailsFailsTheJob) {
   Job job;
   Start(&job, 100'000, 8, true);
-  device_->Groups(2);
+  device_->Groups(kSharedGroups);
   device_->LetGo(Status(Code::kIoError, "the test's"));
-  // The rest is given up, the other part is waited for, and no third one is begun.
+  // The rest is given up, the other parts are waited for, and no further one is begun.
   while (!job.sets.empty()) std::this_thread::yield();
   EXPECT_FALSE(job.done());
   uint32_t set = 0;
   EXPECT_FALSE(job.sets.TakeBack(&set));
-  device_->LetGo();
+  LetGo(kSharedGroups - 1);
   EXPECT_EQ(job.Wait().code(), Code::kIoError);
-  EXPECT_EQ(device_->Groups(2).size(), 2u);
+  EXPECT_EQ(device_->Groups(kSharedGroups).size(), kSharedGroups);
   // The next one is as good as new.
   Start(&job, 64, 8, true);
-  device_->Groups(3);
+  device_->Groups(kSharedGroups + 1);
   device_->LetGo();
   EXPECT_TRUE(job.Wait().ok());
 }
@@ -221,18 +224,18 @@ TEST_F(SharedJobs, ADeviceThatRefusesAGroupFailsItsJobs) {
 TEST_F(SharedJobs, SeveralGoInOneGroup) {
   Job first, second, third;
   Start(&first, 100'000, 8, true);
-  device_->Groups(2);
+  device_->Groups(kSharedGroups);
   for (uint32_t set; first.sets.TakeBack(&set);) {
   }
   // Together no more sets than any group has room for.
   Start(&second, 250, 8, true);
   Start(&third, 200, 8, true);
   device_->LetGo();
-  const auto groups = device_->Groups(3);
-  ASSERT_EQ(groups[2].size(), 2u);
-  EXPECT_EQ(groups[2][0].end, 250u);
-  EXPECT_EQ(groups[2][1].end, 200u);
-  device_->LetGo();
+  const auto groups = device_->Groups(kSharedGroups + 1);
+  ASSERT_EQ(groups[kSharedGroups].size(), 2u);
+  EXPECT_EQ(groups[kSharedGroups][0].end, 250u);
+  EXPECT_EQ(groups[kSharedGroups][1].end, 200u);
+  LetGo(kSharedGroups - 1);
   EXPECT_TRUE(first.Wait().ok());
   EXPECT_FALSE(second.done());
   device_->LetGo();

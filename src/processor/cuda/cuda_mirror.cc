@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "processor/cuda/device_range.h"
+#include "processor/cuda/group_streams.h"
 #include "processor/cuda/line_transfer.h"
 #include "processor/cuda/object_share.h"
 #include "processor/cuda/transfer.h"
@@ -16,14 +17,13 @@
 namespace weft::processor {
 namespace {
 
-constexpr uint32_t kGroups = 4;
 constexpr size_t kCounters = 4096;
 // Of the memory that is free: what segments may take. The index of small objects takes nearly half
 // as much as they do.
 constexpr uint64_t kLogPercent = 60;
 
 // From such objects on, on average, the records of a block are copied by all of its warps.
-constexpr uint32_t kSharedObjectBytes = 256;
+constexpr uint32_t kSharedObjectBytes = 64;
 
 // What MirrorMemory::SetResident says of a segment.
 struct Residency {
@@ -89,7 +89,7 @@ class CudaMirror final : public MirrorDevice {
   explicit CudaMirror(int number) : number_(number), pages_(number) {}
   ~CudaMirror() override {
     // After a lost device there is nobody left to tell.
-    if (SetDevice(number_).ok()) (void)WaitForStream(stream_.get());
+    if (SetDevice(number_).ok()) (void)streams_.Settle();
   }
 
   Status Open() {
@@ -99,21 +99,19 @@ class CudaMirror final : public MirrorDevice {
     Result<DeviceFacts> facts = FactsOfDevice(number_);
     if (!facts) return facts.error();
     description_ = DescriptionOf(number_, *facts);
-    if (Status status = Take(Stream::Create(), &stream_); !status.ok()) return status;
+    if (Status status = Take(GroupStreams::Create(), &streams_); !status.ok()) return status;
     if (Status status = Take(Transfer::Create(), &transfer_); !status.ok()) return status;
     if (Status status = Take(LineTransfer::Create(), &lines_); !status.ok()) return status;
     if (Status status = Take(Event::Create(), &uses_read_); !status.ok()) return status;
-    for (Event& event : done_)
-      if (Status status = Take(Event::Create(), &event); !status.ok()) return status;
     Status status = Allot(kCounters * sizeof(uint64_t), &counters_);
     if (status.ok()) status = Allot(kMoveStripes * sizeof(uint32_t), &moves_);
-    if (status.ok()) status = moves_.Fill(0, stream_.get());
+    if (status.ok()) status = Clear(&moves_);
     return status;
   }
 
   const Description& description() const override { return description_; }
   cache::PageSource* pages() override { return &pages_; }
-  uint32_t groups_max() const override { return kGroups; }
+  uint32_t groups_max() const override { return GroupStreams::kGroups; }
 
   Status NewIndex(uint64_t bucket_count) override {
     if (Status status = SetDevice(number_); !status.ok()) return status;
@@ -121,7 +119,7 @@ class CudaMirror final : public MirrorDevice {
     buckets_ = DeviceBuffer();
     bucket_count_ = bucket_count;
     Status status = Allot(bucket_count * sizeof(task::Bucket), &buckets_);
-    if (status.ok()) status = buckets_.Fill(0, stream_.get());
+    if (status.ok()) status = Clear(&buckets_);
     return status;
   }
 
@@ -141,10 +139,10 @@ class CudaMirror final : public MirrorDevice {
         static_cast<uint32_t>(std::min<uint64_t>(segments, log_bytes_max_ / segment_bytes));
     status = Allot(segments * sizeof(uint32_t), &resident_);
     if (status.ok()) status = Allot(segments * sizeof(uint64_t), &bases_);
-    if (status.ok()) status = resident_.Fill(0, stream_.get());
-    if (status.ok()) status = bases_.Fill(0, stream_.get());
+    if (status.ok()) status = Clear(&resident_);
+    if (status.ok()) status = Clear(&bases_);
     if (status.ok()) status = Allot(segments * sizeof(uint32_t), &uses_);
-    if (status.ok()) status = uses_.Fill(0, stream_.get());
+    if (status.ok()) status = Clear(&uses_);
     if (status.ok())
       status = Take(PinnedBuffer::Create(segments * sizeof(uint32_t)), &uses_copy_);
     if (status.ok()) std::memset(uses_copy_.data(), 0, uses_copy_.size());
@@ -155,7 +153,9 @@ class CudaMirror final : public MirrorDevice {
 
   Status CopyIndex(const task::Bucket* table, std::span<const uint64_t> numbers) override {
     if (Status status = SetDevice(number_); !status.ok()) return status;
-    return lines_.Copy(table, numbers, buckets_.as<task::Bucket>(), stream_.get());
+    Result<CudaStream> stream = streams_.ToChange();
+    if (!stream) return stream.error();
+    return lines_.Copy(table, numbers, buckets_.as<task::Bucket>(), *stream);
   }
 
   Status Hold(uint32_t segment) override {
@@ -176,7 +176,7 @@ class CudaMirror final : public MirrorDevice {
 
   Status WriteLog(uint64_t offset, const uint8_t* bytes, uint64_t count) override {
     if (Status status = SetDevice(number_); !status.ok()) return status;
-    return transfer_.Add(log_.data() + offset, bytes, count, stream_.get());
+    return Send(log_.data() + offset, bytes, count);
   }
 
   // The jobs learn of it with the next group: nobody else looks.
@@ -184,7 +184,7 @@ class CudaMirror final : public MirrorDevice {
     if (units == 0) {
       // What is on its way to it is older than what will be written there anew.
       if (Status status = SetDevice(number_); !status.ok()) return status;
-      if (Status status = transfer_.Flush(stream_.get()); !status.ok()) return status;
+      if (Status status = FlushTransfer(); !status.ok()) return status;
     }
     for (Residency& each : residency_) {
       if (each.segment != segment) continue;
@@ -200,8 +200,9 @@ class CudaMirror final : public MirrorDevice {
     if (Status status = SetDevice(number_); !status.ok()) return status;
     if (Status status = uses_read_.Wait(); !status.ok()) return status;
     std::memcpy(uses.data(), uses_copy_.data(), uses.size_bytes());
-    Status status = CopyToHost(uses_copy_.data(), uses_.data(), uses.size_bytes(), stream_.get());
-    if (status.ok()) status = uses_read_.Record(stream_.get());
+    const CudaStream stream = streams_.ToWatch();
+    Status status = CopyToHost(uses_copy_.data(), uses_.data(), uses.size_bytes(), stream);
+    if (status.ok()) status = uses_read_.Record(stream);
     return status;
   }
 
@@ -223,33 +224,27 @@ class CudaMirror final : public MirrorDevice {
   Status Launch(std::span<const task::QueryJob> jobs) override {
     if (Status status = SetDevice(number_); !status.ok()) return status;
     if (Status status = SendUpdates(); !status.ok()) return status;
-    const uint32_t group = (oldest_ + under_way_) % kGroups;
     if (Status status = ClearCounters(jobs.size()); !status.ok()) return status;
     std::array<TableJob, kGroupJobsMax> tables;
     for (size_t i = 0; i < jobs.size(); i++) {
       tables[i] = TableJobOf(jobs[i]);
       tables[i].values_used = counters_.as<uint64_t>() + next_counter_++;
     }
-    Status status =
-        RunTables(tables.data(), static_cast<uint32_t>(jobs.size()), stream_.get());
-    if (status.ok()) status = done_[group].Record(stream_.get());
-    if (!status.ok()) {
-      (void)WaitForStream(stream_.get());  // the jobs are not to be written to any more
-      return status;
-    }
-    under_way_++;
-    return Status::Ok();
+    Result<CudaStream> stream = streams_.NextGroup();
+    if (!stream) return stream.error();
+    Status status = RunTables(tables.data(), static_cast<uint32_t>(jobs.size()), *stream);
+    if (status.ok()) return streams_.GroupBegun();
+    (void)WaitForStream(*stream);  // the jobs are not to be written to any more
+    return status;
   }
 
   // A lost device will do no more: TakeOldest tells.
-  bool OldestIsDone() override { return !SetDevice(number_).ok() || done_[oldest_].IsPassed(); }
+  bool OldestIsDone() override { return !SetDevice(number_).ok() || streams_.OldestIsDone(); }
 
   Status TakeOldest() override {
-    Status status = SetDevice(number_);
-    if (status.ok()) status = done_[oldest_].Wait();
-    oldest_ = (oldest_ + 1) % kGroups;
-    under_way_--;
-    return status;
+    const Status status = SetDevice(number_);
+    const Status ended = streams_.TakeOldest();
+    return status.ok() ? ended : status;
   }
 
  private:
@@ -260,7 +255,7 @@ class CudaMirror final : public MirrorDevice {
   Status ClearCounters(size_t count) {
     if (next_counter_ + count <= kCounters) return Status::Ok();
     next_counter_ = 0;
-    return counters_.Fill(0, stream_.get());
+    return Clear(&counters_);
   }
 
   template <typename T>
@@ -275,15 +270,15 @@ class CudaMirror final : public MirrorDevice {
 
   // Waits until nothing is on its way to the device, and no job under way.
   Status Settle() {
-    Status status = transfer_.Flush(stream_.get());
-    if (status.ok()) status = WaitForStream(stream_.get());
+    Status status = FlushTransfer();
+    if (status.ok()) status = streams_.Settle();
     return status;
   }
 
   // Gives up what was dropped, when no job looks at it any more.
   Status DropAll() {
     if (dropped_.empty()) return Status::Ok();
-    if (Status status = WaitForStream(stream_.get()); !status.ok()) return status;
+    if (Status status = streams_.Settle(); !status.ok()) return status;
     for (const uint32_t segment : dropped_)
       log_.Drop(segment * segment_bytes_, segment_bytes_ + kReadBehindBytes);
     dropped_.clear();
@@ -292,29 +287,42 @@ class CudaMirror final : public MirrorDevice {
 
   Status SendUpdates() {
     for (const Residency& each : residency_) {
-      Status status = transfer_.Add(resident_.as<uint32_t>() + each.segment, &each.units,
-                                    sizeof each.units, stream_.get());
+      Status status =
+          Send(resident_.as<uint32_t>() + each.segment, &each.units, sizeof each.units);
       if (status.ok())
-        status = transfer_.Add(bases_.as<uint64_t>() + each.segment, &each.base, sizeof each.base,
-                               stream_.get());
+        status = Send(bases_.as<uint64_t>() + each.segment, &each.base, sizeof each.base);
       if (!status.ok()) return status;
     }
     residency_.clear();
-    return transfer_.Flush(stream_.get());
+    return FlushTransfer();
+  }
+
+  Status Send(void* to, const void* from, uint64_t bytes) {
+    Result<CudaStream> stream = streams_.ToChange();
+    if (!stream) return stream.error();
+    return transfer_.Add(to, from, bytes, *stream);
+  }
+  Status FlushTransfer() {
+    if (transfer_.is_empty()) return Status::Ok();
+    Result<CudaStream> stream = streams_.ToChange();
+    if (!stream) return stream.error();
+    return transfer_.Flush(*stream);
+  }
+  Status Clear(DeviceBuffer* buffer) {
+    Result<CudaStream> stream = streams_.ToChange();
+    if (!stream) return stream.error();
+    return buffer->Fill(0, *stream);
   }
 
   const int number_;
   PinnedPages pages_;
   Description description_;  // constant after Open
-  Stream stream_;
+  GroupStreams streams_;
   Transfer transfer_;
   LineTransfer lines_;
   // TableJob::values_used, one a job: on the device, for all lanes add to it.
   DeviceBuffer counters_;
   size_t next_counter_ = kCounters;
-  std::array<Event, kGroups> done_;
-  uint32_t oldest_ = 0;
-  uint32_t under_way_ = 0;
 
   DeviceBuffer buckets_, moves_;
   uint64_t bucket_count_ = 0;

@@ -94,6 +94,11 @@ Status Event::Wait() const {
   return Status::Ok();
 }
 
+Status Event::HoldBack(CudaStream stream) const {
+  WEFT_CUDA_TRY(cudaStreamWaitEvent(stream, event_, 0));
+  return Status::Ok();
+}
+
 DeviceBuffer& DeviceBuffer::operator=(DeviceBuffer&& other) noexcept {
   std::swap(data_, other.data_);
   std::swap(size_, other.size_);

@@ -68,6 +68,9 @@ class Event {
   bool IsPassed() const;
   // Waits until it has, and tells what went wrong before it.
   Status Wait() const;
+  // What is enqueued in `stream` from now on waits for it there; for nothing where it was never
+  // recorded.
+  Status HoldBack(CudaStream stream) const;
 
  private:
   CUevent_st* event_ = nullptr;

@@ -25,11 +25,10 @@ struct Record {
   u64 header = 0;  // flags, and above them the value's bytes
   u8* to = nullptr;
   u32 units = 0;
-  u32 room = 0;  // units, even: with the filler that makes sectors whole; 0 where units is
+  u32 room = 0;  // units, even: with what filler there is behind it; 0 where units is
 };
 
-// Units that a record takes: whole sectors of 32 bytes, of which memory would have to read what is
-// not written; the shortest whole 16 bytes.
+// A record's units with the filler that makes sectors of 32 bytes whole; the shortest have 16.
 WEFT_LANE_FN u32 PaddedUnits(u32 units) {
   return units <= 2 ? (units + 1) & ~1u : (units + 3) & ~3u;
 }

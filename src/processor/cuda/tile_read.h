@@ -28,6 +28,12 @@ WEFT_LANE_FN Record RecordOf(const TableJob& job, u64 location, u64 head) {
   return record;
 }
 
+// Units that a record takes. Of a sector of device memory that is written in part the rest is read
+// first, so it is written whole; over a bus filler is a burden.
+WEFT_LANE_FN u32 RoomOf(const TableJob& job, const Record& record) {
+  return job.mirrored != 0 ? (record.units + 1) & ~1u : PaddedUnits(record.units);
+}
+
 // (together) Where the record goes, in units; one without room has no units afterwards.
 template <class Warp>
 WEFT_LANE_FN u64 TakeRoom(const Warp& warp, const TableJob& job, u32 i, Record& record) {
@@ -35,10 +41,10 @@ WEFT_LANE_FN u64 TakeRoom(const Warp& warp, const TableJob& job, u32 i, Record& 
   if (job.value_stride != 0) {
     at = static_cast<u64>(i) * job.value_stride;
     if (record.units > job.value_stride) record.units = 0;
-    record.room = PaddedUnits(record.units) < job.value_stride ? PaddedUnits(record.units)
-                                                               : job.value_stride;
+    const u32 units = RoomOf(job, record);
+    record.room = units < job.value_stride ? units : job.value_stride;
   } else {
-    const u32 units = PaddedUnits(record.units);
+    const u32 units = RoomOf(job, record);
     at = job.values_begin + warp.Reserve(job.values_used, units);
     if (at + units > job.values_capacity) record.units = 0;
     record.room = units;

@@ -27,6 +27,8 @@ class Transfer {
 
   // Takes a copy of `bytes` at `from`, for `to`. Flushes what is full. Sizes as a Parcel's.
   Status Add(void* to, const void* from, uint64_t bytes, CudaStream stream);
+  // Nothing was added since the last Flush.
+  bool is_empty() const { return parcels_.empty(); }
   // Enqueues the copies of all that was added.
   Status Flush(CudaStream stream);
 

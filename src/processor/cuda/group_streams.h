@@ -1,0 +1,62 @@
+// processor/cuda/group_streams.h: the streams that groups of jobs run in, side by side, and the one
+// that changes what they look at.
+//
+// While a group waits for the bus another one searches. A change waits for all groups that were
+// launched before it, and groups launched after it for the change: a search that met an entry's
+// move half done would miss it (task/displace.h), and a read would find a segment's next objects in
+// the midst of its old ones. So groups overlap as long as nothing changes. All waiting is done on
+// the device.
+//
+// Threads   one at a time.
+// Errors    as processor/cuda/cuda_status.h says.
+#pragma once
+
+#include <array>
+
+#include "processor/cuda/device_memory.h"
+
+namespace weft::processor {
+
+class GroupStreams {
+ public:
+  static constexpr uint32_t kGroups = 4;  // under way at once at most
+
+  static Result<GroupStreams> Create();
+
+  // For what changes what groups see, or starts over what they write to. Whoever enqueues there
+  // asks for it anew.
+  Result<CudaStream> ToChange();
+  // For what only looks at words that groups write, whatever they are just then.
+  CudaStream ToWatch() const { return changes_.get(); }
+  // For the next group. REQUIRES: fewer than kGroups are under way
+  Result<CudaStream> NextGroup();
+  // All that the next group does is enqueued: it is under way.
+  Status GroupBegun();
+
+  // REQUIRES: a group is under way
+  bool OldestIsDone() const { return groups_[oldest_].done.IsPassed(); }
+  // Waits for the oldest group. REQUIRES: one is under way
+  Status TakeOldest();
+  // Waits for all that was enqueued. Groups stay under way until they are taken.
+  Status Settle();
+
+ private:
+  struct Group {
+    Stream stream;
+    Event done;
+  };
+
+  uint32_t next() const { return (oldest_ + under_way_) % kGroups; }
+
+  Stream changes_;
+  Event changed_;
+  bool has_changed_ = false;   // since changed_ was recorded
+  bool has_launched_ = false;  // since changes_ has waited for groups
+  std::array<Group, kGroups> groups_;
+  // Groups that have not waited for the latest change.
+  std::array<bool, kGroups> is_behind_{};
+  uint32_t oldest_ = 0;
+  uint32_t under_way_ = 0;
+};
+
+}  // namespace weft::processor
