@@ -3,9 +3,9 @@
 // A segment holds objects whose times to live fall into one group and that are of one generation
 // (young: as stored; main: carried forward because they were used). Each group and generation has
 // one open segment a lane; a lane is meant for one writer, and safe for many. A full segment is
-// sealed; a victim is chosen among the sealed, emptied by its caller (cache/evict.cc), retired, and
-// free again when the batches that could see it have left. An object of more than half a segment
-// gets a run of neighbouring segments of its own.
+// sealed; a victim is chosen among the sealed, emptied (cache/emptying.h), retired, and free again
+// when the batches that could see it have left. An object of more than half a segment gets a run of
+// neighbouring segments of its own.
 //
 // Sizes     segments of 64 KiB for a 64 MiB cache, growing with it to 1 MiB, so that open segments
 //           are a few hundredths of the memory whatever the mixture of times to live; the number of
@@ -53,8 +53,8 @@ struct Victim {
   uint32_t fill_units = 0;
   uint32_t live_units = 0;
   bool is_run = false;
-  // kNone: only for now, because a batch may still be writing into some segment, or another thread
-  // is emptying one.
+  // kNone: only for now, because a batch may still be writing into some segment, or one is being
+  // emptied.
   bool pending = false;
 };
 
@@ -133,7 +133,7 @@ class ObjectLog {
   // those that wait for their last readers. No lock: a moment old.
   uint32_t SegmentsAvailable() const { return available_.load(std::memory_order_relaxed); }
   uint32_t SegmentsRetired() const { return retired_count_.load(std::memory_order_relaxed); }
-  // Victims that are being emptied.
+  // Victims that are being emptied, those that nobody is at work on now included.
   uint32_t SegmentsEvicting() const { return evicting_count_.load(std::memory_order_relaxed); }
   uint32_t SegmentsNeeded(uint64_t bytes) const;
   // Whether so many free segments lie side by side, as a large object needs them.

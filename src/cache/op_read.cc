@@ -46,7 +46,7 @@ bool ShowVersion(const Entry& entry) {
   if ((entry.object->shape & kShapeHasCas) != 0) return true;
   const uint32_t access = task::LoadRelaxed32(&entry.object->access);
   // Set before the slot is looked at again: a mover marks the slot before it reads the bit
-  // (cache/evict.cc), so either it sees the bit or we see its mark.
+  // (cache/emptying.cc), so either it sees the bit or we see its mark.
   if ((access & kAccessCasSeen) == 0) task::FetchOr32(&entry.object->access, kAccessCasSeen);
   task::FullFence();
   return StillStands(entry);

@@ -6,6 +6,7 @@
 
 #include "base/check.h"
 #include "base/clock.h"
+#include "cache/emptying.h"
 #include "cache/entry.h"
 
 namespace weft::cache {
@@ -16,10 +17,9 @@ constexpr uint64_t kBytesPerFirstBucket = 16384;
 constexpr double kExpectedLoad = 0.75;     // of an index sized by expected_items
 constexpr uint64_t kBucketsPerWrite = 16;  // growth's work for each object stored
 constexpr uint64_t kBucketsPerBatch = 64;  // and for each batch, so that readers finish it too
-constexpr uint32_t kVictimsPerBatch = 4;   // a cleaned segment may free as little as a quarter
 constexpr uint32_t kRoomWaits = 1000;      // 50 us each: a twentieth of a second
 // Segments that are emptied for each one wanted, at most: a quarter of one is gained where all of
-// it is in use (evict.cc), and half of that goes back to the system while there is too much.
+// it is in use (emptying.cc), and half of that goes back to the system while there is too much.
 constexpr uint32_t kEmptiedPerSegment = 16;
 constexpr uint32_t kEmptiedMin = 1000;
 
@@ -260,39 +260,11 @@ void Store::GrowIndex(Session& session, uint32_t writes) {
   UpdateLogBudget();
 }
 
-void Store::ExpireWhenDue(Session& session) {
-  const uint32_t now_s = base::NowSeconds();
-  uint32_t checked = expiry_checked_s_.load(std::memory_order_relaxed);
-  if (checked == now_s) return;
-  // One thread a second looks; while it finds something it looks again with the next batch.
-  if (EvictOne(session, false, true) == Freed::kOne) return;
-  expiry_checked_s_.compare_exchange_strong(checked, now_s);
-}
-
-// Two levels: so many segments are on their way to be free that those which wait for their last
-// readers do not count as missing, and memory is claimed back when few are ready.
-void Store::EvictAhead(Session& session) {
-  const uint32_t ready = log_->geometry().lanes + 1;
-  const uint32_t wanted = 2 * ready;
-  const uint32_t available = log_->SegmentsAvailable();
-  const bool is_over = log_->over_budget();  // then each batch takes it a step nearer to its goal
-  if (available >= wanted) {
-    if (is_over) log_->GiveBackOne();
-    return;
-  }
-  if ((available < ready || is_over) && log_->SegmentsRetired() != 0) log_->Reclaim();
-  for (uint32_t i = 0; i < kVictimsPerBatch; i++) {
-    const uint32_t coming = log_->SegmentsRetired() + log_->SegmentsEvicting();
-    if (log_->SegmentsAvailable() + coming >= wanted) return;
-    if (EvictOne(session, options_.evict, false) != Freed::kOne) return;
-  }
-}
-
 void Store::Maintain(Session& session, uint32_t writes) {
   FlushIfDue(base::NowSeconds());
   ExpireWhenDue(session);
   if (writes != 0) {
-    EvictAhead(session);
+    EvictAhead(session, writes);
     StartGrowthIfCrowded();
   }
   GrowIndex(session, writes);
@@ -319,7 +291,7 @@ bool Store::MakeRoom(Session& session, uint64_t bytes) {
     const bool is_short = log_->SegmentsAvailable() + log_->SegmentsRetired() < needed;
     Freed freed = Freed::kNoneNow;
     if (is_short || (is_enough && !has_room) || (is_planned && log_->SegmentsRetired() == 0))
-      freed = EvictOne(session, options_.evict, false);
+      freed = EvictOne(session, false);
     if (is_planned) log_->GiveBackOne();
     if (freed == Freed::kOne) {
       emptied++;

@@ -28,6 +28,8 @@
 
 namespace weft::cache {
 
+class Emptying;
+
 // What a batch already knows of a command when it is executed.
 struct Hint {
   bool searched = false;    // `found` is the entry of the key, or none, as task KC found it
@@ -72,7 +74,8 @@ class Store {
   bool keeps_versions() const { return keeps_versions_; }
 
   // Between batches: frees segments ahead of need, expires, grows the index. Cheap when idle.
-  // `writes` bounds the work: about so many objects were stored since the last call.
+  // `writes` bounds the work: about so many objects were stored since the last call. A victim is
+  // emptied over several calls, of any sessions.
   // REQUIRES: `session` is outside.
   void Maintain(Session& session, uint32_t writes);
   // Frees room for an object of `bytes`. False: nothing may be freed.
@@ -138,9 +141,14 @@ class Store {
     kNoneNow,  // other threads hold what could be freed
     kNothing,  // nothing may be freed
   };
-  Freed EvictOne(Session& session, bool evict, bool only_ended);  // evict.cc
-  void EvictAhead(Session& session);
+  // evict.cc
+  Freed EvictOne(Session& session, bool only_ended) WEFT_EXCLUDES(unfinished_mutex_);
+  void EvictAhead(Session& session, uint32_t writes) WEFT_EXCLUDES(unfinished_mutex_);
   void ExpireWhenDue(Session& session);
+  std::unique_ptr<Emptying> TakeUnfinished(bool only_ended) WEFT_EXCLUDES(unfinished_mutex_);
+  void LeaveUnfinished(std::unique_ptr<Emptying> emptying) WEFT_EXCLUDES(unfinished_mutex_);
+  std::unique_ptr<Emptying> BeginEmptying(bool only_ended, Freed* freed);
+  Freed FinishEmptying(Session& session, const Emptying& emptying);
   void UpdateLogBudget() WEFT_EXCLUDES(budget_mutex_);
   void SetLogBudgetLocked(uint64_t index_bytes) WEFT_REQUIRES(budget_mutex_);
   uint64_t LogBudgetBytes(uint64_t index_bytes) const;
@@ -169,6 +177,11 @@ class Store {
 
   // Of who computes the log's budget: before the locks of Index and ObjectLog.
   base::Mutex budget_mutex_;
+
+  // Victims that are emptied in part and that no session is at work on: evict.cc. Nothing else is
+  // taken under it.
+  base::Mutex unfinished_mutex_;
+  std::vector<std::unique_ptr<Emptying>> unfinished_ WEFT_GUARDED_BY(unfinished_mutex_);
 
   mutable base::Mutex sessions_mutex_;
   std::vector<Session*> sessions_ WEFT_GUARDED_BY(sessions_mutex_);

@@ -1,0 +1,294 @@
+// Each object that still has its entry in the index is either carried forward or its entry is
+// removed. While an object is copied its entry is moving, so that no update lands between copy and
+// swing, and the copy sees whether a client was shown the version (op_read.cc, ShowVersion). No
+// batch is left then that laid an object of the victim, so nobody asks whether that was seen in the
+// index (task::NoteSeen).
+#include "cache/emptying.h"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <thread>
+
+#include "base/check.h"
+#include "cache/entry.h"
+#include "cache/store.h"
+#include "task/delete.h"
+
+namespace weft::cache {
+namespace {
+
+using Resident = Emptying::Resident;
+
+// At most this share of an evicted segment is carried forward, so that each one frees something
+// even where every object was used; above it the most used come first.
+constexpr uint64_t kCarryPercent = 75;
+constexpr size_t kGroup = 16;  // objects whose index lines are asked for at once
+constexpr uint32_t kObjectsPerEpoch = 64;  // after which what others free is memory again
+// Steps of worth (below) from which on a newcomer is carried: unread up to a quarter of the mean
+// size, read once up to 1.75 times it.
+constexpr uint32_t kStepsToStay = 3;
+constexpr uint64_t kWeightOfUse = 6;
+constexpr uint32_t kWorthMax = 8;
+
+// Of ObjectsToEmpty. Each object of an evicted segment is looked at twice, and up to three in four
+// are carried: where objects are of one size, two to eight looks make room for one. So many are
+// always allowed; what goes beyond, because those that go are smaller than those that come or
+// somebody was behind, is bounded.
+constexpr uint64_t kLooksPerWrite = 8;
+constexpr uint64_t kLooksMin = 64;
+constexpr uint64_t kLooksMax = 2048;
+constexpr uint32_t kShortageSteps = 8;
+
+// Asked anew for each object: time passes, and a flush may have come since the victim was chosen.
+bool HasEnded(Session& session, const Resident& resident) {
+  return task::IsEnded(session.log(), resident.location, session.ObjectAt(resident.location),
+                       session.now_s());
+}
+
+void PrefetchBuckets(Session& session, std::span<const Resident> residents) {
+  const task::TableRef& table = session.index().older;
+  for (const Resident& r : residents)
+    task::Prefetch(&table.buckets[task::FirstBucket(r.hash, table.bucket_count)]);
+}
+
+// Calls `change(found)` on the resident's entry, live, until it succeeds or the entry is gone.
+template <typename Change>
+void OnEntry(Session& session, const Resident& resident, Change change) {
+  for (;;) {  // Ends: movers finish, and an updated key no longer names the location.
+    const task::Found found = task::FindLocation(session.index(), resident.hash, resident.location);
+    if (found.slot == nullptr) return;
+    if (task::SlotState(found.word) == kSlotLive && change(found)) return;
+    std::this_thread::yield();
+  }
+}
+
+// The segment is counted right even where it stays, because there was no room to empty it all.
+void ReleaseResident(Session& session, const Resident& resident) {
+  session.store().log().Release(resident.location, uint64_t{resident.units} * kLocationUnitBytes);
+}
+
+void Drop(Session& session, const Resident& resident) {
+  SessionCounters& counters = session.counters();
+  const bool ended = HasEnded(session, resident);
+  OnEntry(session, resident, [&](const task::Found& found) {
+    task::MarkSlot(session.index_to_change(), found.slot);
+    if (!task::Delete(session.log(), found)) return false;
+    const bool unread =
+        (task::LoadRelaxed32(&session.ObjectAt(resident.location)->access) & kAccessFetched) == 0;
+    session.AddItems(-1);
+    ReleaseResident(session, resident);
+    (ended ? counters.expired : counters.evictions).Add(1);
+    if (unread) (ended ? counters.expired_unread : counters.evicted_unread).Add(1);
+    return true;
+  });
+}
+
+// Copies the object to an open segment of `generation`. False: there is no room for it.
+bool Carry(Session& session, const Resident& resident, Generation generation, uint64_t recency) {
+  bool room = true;
+  OnEntry(session, resident, [&](const task::Found& found) {
+    const uint64_t moving = task::WithState(found.word, kSlotMoving);
+    task::MarkSlot(session.index_to_change(), found.slot);
+    if (!task::CompareAndSwap64(found.slot, found.word, moving)) return false;
+    Entry entry;
+    entry.found = found;
+    entry.object = session.ObjectAt(resident.location);
+    const ObjectSpec spec = CopyOf(session, entry, false);
+    ObjectLog& log = session.store().log();
+    const uint32_t ttl_s = spec.expiry == 0 ? 0 : spec.expiry - session.now_s();
+    const uint64_t location = log.Append(session.lane(), generation, log.GroupOf(ttl_s),
+                                         SpecBytes(spec), spec.expiry, true);
+    room = location != 0;
+    uint64_t word = found.word;
+    if (room) WriteObject(session.ObjectAt(location), spec);
+    const uint64_t floor = log.flush_floor();  // 0: an older flush is done, which changes nothing
+    if (room && floor != 0 && floor != session.log().flush_floor) {
+      // A flush since this victim was looked at: the copy would survive it.
+      session.store().Abandon(session, location);
+      session.RefreshLog();
+      room = false;
+    }
+    if (room) {
+      word = task::WithRecency(task::WithLocation(word, location), recency);
+      ReleaseResident(session, resident);
+      session.counters().carried.Add(1);
+    }
+    task::CompareAndSwap64(found.slot, moving, word);  // nobody else changes a moving word
+    return true;
+  });
+  return room;
+}
+
+// What the object is worth its memory: 0, it goes; else 1 to kWorthMax, in steps of two, of uses by
+// size. Readers miss objects, not bytes, so of two that are used alike the smaller one is kept, and
+// a small one that was not read yet is given more time. What is used most stays at any size.
+uint32_t Worth(const Resident& resident, Generation generation, uint64_t mean_units) {
+  const uint64_t recency = std::min<uint64_t>(task::SlotRecency(resident.word), kRecencyMax);
+  const uint64_t weighed = (kWeightOfUse * recency + 1) * mean_units / resident.units;
+  const uint32_t steps = std::min<uint32_t>(std::bit_width(weighed), kWorthMax - 1);
+  const bool stays = generation == Generation::kMain
+                         ? recency > 0
+                         : recency == kRecencyMax || steps >= kStepsToStay;
+  return stays ? 1 + steps : 0;
+}
+
+uint64_t MeanUnits(std::span<const Resident> residents) {
+  uint64_t units = 0;
+  for (const Resident& r : residents) units += r.units;
+  return residents.empty() ? 0 : units / residents.size();
+}
+
+// The least worth that is carried, so that no more than `units_max` are.
+uint32_t LeastWorth(std::span<const Resident> residents, Generation generation,
+                    uint64_t mean_units, uint64_t units_max) {
+  std::array<uint64_t, kWorthMax + 1> units{};
+  for (const Resident& r : residents) units[Worth(r, generation, mean_units)] += r.units;
+  uint32_t least = kWorthMax;
+  uint64_t carried = units[least];
+  while (least > 1 && carried + units[least - 1] <= units_max) carried += units[--least];
+  return least;
+}
+
+}  // namespace
+
+Emptying::Emptying(const Victim& victim) : victim_(victim) {
+  WEFT_DCHECK(victim.kind != VictimKind::kNone);
+}
+
+uint64_t Emptying::Advance(Session& session, uint64_t objects) {
+  uint64_t looked = 0;
+  while (looked < objects && state_ == State::kUnderWay) {
+    const uint64_t piece = std::min<uint64_t>(objects - looked, kObjectsPerEpoch);
+    const uint32_t count = static_cast<uint32_t>(piece);
+    session.Begin();
+    looked += stage_ == Stage::kCollect ? Collect(session, count) : Clear(session, count);
+    session.End();
+  }
+  return looked;
+}
+
+// Looks at `objects` more of the segment, and notes those that have an entry.
+uint32_t Emptying::Collect(Session& session, uint32_t objects) {
+  const uint64_t start = uint64_t{victim_.segment} * session.store().log().segment_units();
+  std::array<Resident, kGroup> group;
+  uint32_t looked = 0;
+  while (looked < objects && collected_units_ < victim_.fill_units) {
+    size_t count = 0;
+    for (; count < kGroup && looked < objects && collected_units_ < victim_.fill_units; count++) {
+      const uint64_t at = start + collected_units_;
+      const task::Object* object = session.ObjectAt(at);
+      const uint32_t units = static_cast<uint32_t>(task::StoredBytes(object) / kLocationUnitBytes);
+      const uint64_t hash = session.store().HashOf(KeyView(object));
+      const task::TableRef& table = session.index().older;
+      task::Prefetch(&table.buckets[task::FirstBucket(hash, table.bucket_count)]);
+      group[count] = {at, hash, 0, units};
+      collected_units_ += units;
+      looked++;
+    }
+    for (size_t i = 0; i < count; i++) {
+      const task::Found found =
+          task::FindLocation(session.index(), group[i].hash, group[i].location);
+      if (found.slot == nullptr) continue;
+      group[i].word = found.word;
+      residents_.push_back(group[i]);
+    }
+  }
+  if (collected_units_ >= victim_.fill_units) BeginToClear(session);
+  return looked;
+}
+
+void Emptying::BeginToClear(Session& session) {
+  carried_units_max_ = uint64_t{victim_.fill_units} * kCarryPercent / 100;
+  if (KeepRun(session)) {
+    state_ = State::kStays;
+    return;
+  }
+  switch (victim_.kind) {
+    case VictimKind::kClean: stage_ = Stage::kClean; break;
+    case VictimKind::kEvict: BeginToEvict(); break;
+    default: stage_ = Stage::kDrop; break;
+  }
+  if (residents_.empty()) state_ = State::kEmptied;
+}
+
+void Emptying::BeginToEvict() {
+  stage_ = Stage::kEvict;
+  mean_units_ = MeanUnits(Left());
+  least_worth_ = LeastWorth(Left(), victim_.generation, mean_units_, carried_units_max_);
+}
+
+// A run holds one object: carrying it forward is giving its segment a new place in the queue.
+bool Emptying::KeepRun(Session& session) {
+  if (!victim_.is_run || victim_.kind == VictimKind::kDrop || residents_.empty()) return false;
+  const Resident& r = residents_.front();
+  const uint64_t recency = task::SlotRecency(r.word);
+  if (HasEnded(session, r)) return false;
+  // As of a segment of small objects, a quarter goes even where everything was used: room is found
+  // within a few victims, however many large objects are hot.
+  if (victim_.kind == VictimKind::kEvict && (recency == 0 || !session.store().MayKeepRun()))
+    return false;
+  OnEntry(session, r, [&](const task::Found& found) {
+    const uint64_t left = recency == 0 ? 0 : recency - 1;
+    return task::CompareAndSwap64(found.slot, found.word, task::WithRecency(found.word, left));
+  });
+  return true;
+}
+
+// Clears `objects` more of the residents.
+uint32_t Emptying::Clear(Session& session, uint32_t objects) {
+  uint32_t looked = 0;
+  while (looked < objects && next_ < residents_.size()) {
+    if (looked % kGroup == 0)
+      PrefetchBuckets(session, Left().first(std::min(kGroup, Left().size())));
+    const Resident& resident = residents_[next_];
+    if (stage_ == Stage::kClean && !ClearByCleaning(session, resident)) {
+      if (!session.store().options().evict) {
+        state_ = State::kStays;
+        return looked + 1;
+      }
+      // Not even the reserve has room for what lives here: then something has to go.
+      BeginToEvict();
+    }
+    if (stage_ == Stage::kEvict) ClearByEviction(session, resident);
+    if (stage_ == Stage::kDrop) Drop(session, resident);
+    next_++;
+    looked++;
+  }
+  if (next_ == residents_.size()) state_ = State::kEmptied;
+  return looked;
+}
+
+void Emptying::ClearByEviction(Session& session, const Resident& r) {
+  // A newcomer starts its life in the main generation afresh; an old one loses one step a round
+  // (S3-FIFO).
+  const uint64_t recency = task::SlotRecency(r.word);
+  const uint64_t left = victim_.generation == Generation::kYoung ? 0 : recency - 1;
+  if (Worth(r, victim_.generation, mean_units_) >= least_worth_ && r.units <= carried_units_max_ &&
+      !HasEnded(session, r) && Carry(session, r, Generation::kMain, left)) {
+    carried_units_max_ -= r.units;
+  } else {
+    Drop(session, r);
+  }
+}
+
+// False: there was no room to carry it.
+bool Emptying::ClearByCleaning(Session& session, const Resident& r) {
+  if (HasEnded(session, r)) {
+    Drop(session, r);
+    return true;
+  }
+  if (!Carry(session, r, victim_.generation, task::SlotRecency(r.word))) return false;
+  carried_units_max_ -= std::min<uint64_t>(carried_units_max_, r.units);
+  return true;
+}
+
+uint64_t ObjectsToEmpty(uint32_t writes, uint32_t ready, uint32_t wanted) {
+  // Each step of shortage doubles it, so that it settles where freeing just keeps up, and no batch
+  // does more than its share: at half of what is wanted it is above all that can be needed.
+  const uint32_t shortage = (wanted - ready) * kShortageSteps / wanted;
+  const uint64_t looks = uint64_t{writes} << shortage;
+  return std::max(kLooksMin, std::min(looks, std::max(kLooksMax, writes * kLooksPerWrite)));
+}
+
+}  // namespace weft::cache
