@@ -25,16 +25,22 @@ inline std::vector<Plan> PlansWithDevice(uint32_t stages) {
 }
 
 // Plans of three stages do what the one-stage plan does. *gathered: the values that the device
-// read.
-inline void PlayPlansOfThreeStages(const MirrorMaker& make, uint32_t rounds,
-                                   uint64_t* gathered) {
+// read. How many it can depends on how soon it has the objects, so where they are no more than
+// `wanted` it goes on with reads for some rounds.
+inline void PlayPlansOfThreeStages(const MirrorMaker& make, uint32_t rounds, uint64_t* gathered,
+                                   uint64_t wanted = 0) {
+  constexpr uint32_t kMoreRounds = 200;
   Seen seen;
   const std::vector<Plan> plans = PlansWithDevice(3);
   ASSERT_GT(plans.size(), 20u);
   std::mt19937_64 random(cache::TestSeed());
-  for (uint32_t round = 0; round < cache::Rounds(rounds); round++) {
+  rounds = cache::Rounds(rounds);
+  const uint32_t rounds_max = wanted == 0 ? rounds : rounds + kMoreRounds;
+  for (uint32_t round = 0; round < rounds_max; round++) {
+    if (round >= rounds && seen.gathered > wanted) break;
     Devices devices(make(UINT32_MAX));
-    const Plan plan = round == 0 ? PlanOf(kReadsOnDevice) : plans[random() % plans.size()];
+    const bool reads = round == 0 || round >= rounds;
+    const Plan plan = reads ? PlanOf(kReadsOnDevice) : plans[random() % plans.size()];
     // An index that grows on the way, and one that does not.
     CacheOptions options = WeakHash(random() % 2 == 0 ? 64 : 20);
     options.expected_items = random() % 2 == 0 ? 10'000 : 0;

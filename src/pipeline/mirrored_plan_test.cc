@@ -11,7 +11,7 @@ std::unique_ptr<processor::Processor> Make(uint32_t segments_max) {
 
 TEST(MirroredPlan, DoesWhatTheOneStagePlanDoes) {
   uint64_t gathered = 0;
-  PlayPlansOfThreeStages(Make, 150, &gathered);
+  PlayPlansOfThreeStages(Make, 150, &gathered, 100);
   EXPECT_GT(gathered, 100u) << "the mirror answered next to nothing";
 }
 

@@ -44,7 +44,7 @@ TEST_F(CudaPlan, TheDevicePassesItsSelfTestAgainAndAgain) {
 
 TEST_F(CudaPlan, DoesWhatTheOneStagePlanDoes) {
   uint64_t gathered = 0;
-  PlayPlansOfThreeStages(Make, 60, &gathered);
+  PlayPlansOfThreeStages(Make, 60, &gathered, 20);
   EXPECT_GT(gathered, 20u) << "the device answered next to nothing";
 }
 TEST_F(CudaPlan, PlansOfFourStagesDoToo) { PlayPlansOfFourStages(Make, 30); }
