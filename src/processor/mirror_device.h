@@ -1,8 +1,10 @@
 // processor/mirror_device.h: a device with memory of its own, as MirroredProcessor drives it: it
 // keeps a mirror's memory and runs jobs there.
 //
-// Order     what is written to the memory before a group is launched is there for its jobs, and no
-//           earlier group sees it half written: writes and groups take effect in their order.
+// Order     what is written to the memory before a group is launched is there for its jobs. What is
+//           written later an earlier group may see, or some of it, as if another thread changed the
+//           index meanwhile; but bytes of the log only when it was told that they are there, and
+//           never a segment's next objects in the place of those that it was told of.
 // Threads   one call at a time, of any thread.
 // Errors    Status; after kDeviceLost nothing that was under way counts.
 #pragma once

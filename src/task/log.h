@@ -31,13 +31,14 @@ WEFT_FN WEFT_GLOBAL Object* ObjectAt(LogRef log, u64 location) {
 }
 
 // Whether the object at `location` may be looked at. That it was wanted is noted either way, so
-// that its segment may be brought.
+// that its segment may be brought. Acquire: what is said to be here is read as it was written, also
+// while the mirror is brought up to date.
 WEFT_FN bool IsHere(LogRef log, u64 location) {
   if (log.resident == 0) return true;
   const u64 segment = location >> log.segment_shift;
   if (log.uses != 0 && LoadRelaxed32(&log.uses[segment]) != log.use_tick)
     StoreRelaxed32(&log.uses[segment], log.use_tick);
-  return (location & ((1ul << log.segment_shift) - 1)) < log.resident[segment];
+  return (location & ((1ul << log.segment_shift) - 1)) < LoadAcquire32(&log.resident[segment]);
 }
 
 // The version of the object at `location`.

@@ -9,8 +9,7 @@
 //           where it is used. On a device the scope is the whole system, for coupled memory.
 //           CUDA: code that defines WEFT_DEVICE_HOME gets the scope of its device, which is far
 //           cheaper. That is right where index, log and columns lie in that device's memory and
-//           only its kernels touch them while they run: the host comes between launches, which
-//           order all.
+//           only its kernels touch them while others run.
 //           OpenCL C: the atomics of its versions 2.0 and 3.0, over all devices and the host. The
 //           older atom_ and mem_fence functions order nothing between work items (PoCL makes no
 //           instruction of mem_fence), so a compiler without the newer ones is not enough.

@@ -153,9 +153,15 @@ class CudaMirror final : public MirrorDevice {
 
   Status CopyIndex(const task::Bucket* table, std::span<const uint64_t> numbers) override {
     if (Status status = SetDevice(number_); !status.ok()) return status;
-    Result<CudaStream> stream = streams_.ToChange();
-    if (!stream) return stream.error();
-    return lines_.Copy(table, numbers, buckets_.as<task::Bucket>(), *stream);
+    // What an earlier call took is older.
+    Status status = FlushLines();
+    while (status.ok() && !numbers.empty()) {
+      const std::span<const uint64_t> part = numbers.first(std::min(numbers.size(), lines_.room()));
+      numbers = numbers.subspan(part.size());
+      status = lines_.Gather(table, part);
+      if (status.ok() && !numbers.empty()) status = FlushLines();
+    }
+    return status;
   }
 
   Status Hold(uint32_t segment) override {
@@ -182,9 +188,11 @@ class CudaMirror final : public MirrorDevice {
   // The jobs learn of it with the next group: nobody else looks.
   Status SetResident(uint32_t segment, uint32_t units, uint64_t base) override {
     if (units == 0) {
-      // What is on its way to it is older than what will be written there anew.
+      // What is on its way to it is older than what will be written there anew; which no group sees
+      // that still takes it for what it was.
       if (Status status = SetDevice(number_); !status.ok()) return status;
       if (Status status = FlushTransfer(); !status.ok()) return status;
+      if (Result<CudaStream> stream = streams_.ToReplace(); !stream) return stream.error();
     }
     for (Residency& each : residency_) {
       if (each.segment != segment) continue;
@@ -271,6 +279,7 @@ class CudaMirror final : public MirrorDevice {
   // Waits until nothing is on its way to the device, and no job under way.
   Status Settle() {
     Status status = FlushTransfer();
+    if (status.ok()) status = FlushLines();
     if (status.ok()) status = streams_.Settle();
     return status;
   }
@@ -285,7 +294,11 @@ class CudaMirror final : public MirrorDevice {
     return Status::Ok();
   }
 
+  // Objects, then how far segments are there, then lines: no group sees that more is there than
+  // is. Lines come last, when Mirror::Advance has said which segments begin anew: a group that sees
+  // the entry of an object in one of those must not find what lay there before.
   Status SendUpdates() {
+    if (Status status = FlushTransfer(); !status.ok()) return status;
     for (const Residency& each : residency_) {
       Status status =
           Send(resident_.as<uint32_t>() + each.segment, &each.units, sizeof each.units);
@@ -294,22 +307,27 @@ class CudaMirror final : public MirrorDevice {
       if (!status.ok()) return status;
     }
     residency_.clear();
-    return FlushTransfer();
+    if (Status status = FlushTransfer(); !status.ok()) return status;
+    if (lines_.is_empty()) return Status::Ok();
+    return lines_.Flush(buckets_.as<task::Bucket>(), streams_.ToChange());
   }
 
   Status Send(void* to, const void* from, uint64_t bytes) {
-    Result<CudaStream> stream = streams_.ToChange();
-    if (!stream) return stream.error();
-    return transfer_.Add(to, from, bytes, *stream);
+    return transfer_.Add(to, from, bytes, streams_.ToChange());
   }
   Status FlushTransfer() {
     if (transfer_.is_empty()) return Status::Ok();
-    Result<CudaStream> stream = streams_.ToChange();
+    return transfer_.Flush(streams_.ToChange());
+  }
+  // Before it is known which segments begin anew.
+  Status FlushLines() {
+    if (lines_.is_empty()) return Status::Ok();
+    Result<CudaStream> stream = streams_.ToReplace();
     if (!stream) return stream.error();
-    return transfer_.Flush(*stream);
+    return lines_.Flush(buckets_.as<task::Bucket>(), *stream);
   }
   Status Clear(DeviceBuffer* buffer) {
-    Result<CudaStream> stream = streams_.ToChange();
+    Result<CudaStream> stream = streams_.ToReplace();
     if (!stream) return stream.error();
     return buffer->Fill(0, *stream);
   }

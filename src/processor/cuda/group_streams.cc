@@ -23,14 +23,18 @@ Result<GroupStreams> GroupStreams::Create() {
   return Result<GroupStreams>(std::move(streams));
 }
 
-Result<CudaStream> GroupStreams::ToChange() {
+CudaStream GroupStreams::ToChange() {
+  has_changed_ = true;
+  return changes_.get();
+}
+
+Result<CudaStream> GroupStreams::ToReplace() {
   for (uint32_t i = 0; has_launched_ && i < under_way_; i++) {
     const Group& group = groups_[(oldest_ + i) % kGroups];
     if (Status status = group.done.HoldBack(changes_.get()); !status.ok()) return status;
   }
   has_launched_ = false;
-  has_changed_ = true;
-  return changes_.get();
+  return ToChange();
 }
 
 Result<CudaStream> GroupStreams::NextGroup() {

@@ -1,11 +1,11 @@
 // processor/cuda/group_streams.h: the streams that groups of jobs run in, side by side, and the one
 // that changes what they look at.
 //
-// While a group waits for the bus another one searches. A change waits for all groups that were
-// launched before it, and groups launched after it for the change: a search that met an entry's
-// move half done would miss it (task/displace.h), and a read would find a segment's next objects in
-// the midst of its old ones. So groups overlap as long as nothing changes. All waiting is done on
-// the device.
+// While a group waits for the bus another one searches. A group sees all changes that were enqueued
+// before it. Those that are enqueued later it may see or not, and some of a kind: to a search they
+// are what other threads do to a table meanwhile, and a key that it misses while its entry moves is
+// looked for again on the host (TableJob::mirrored). What it must not see waits for it (ToReplace):
+// the bytes that it may be reading becoming another object's. All waiting is done on the device.
 //
 // Threads   one at a time.
 // Errors    as processor/cuda/cuda_status.h says.
@@ -23,9 +23,10 @@ class GroupStreams {
 
   static Result<GroupStreams> Create();
 
-  // For what changes what groups see, or starts over what they write to. Whoever enqueues there
-  // asks for it anew.
-  Result<CudaStream> ToChange();
+  // For changes that groups under way may see. Whoever enqueues there asks for it anew.
+  CudaStream ToChange();
+  // For those that they must not see: these and all further ones wait for the groups.
+  Result<CudaStream> ToReplace();
   // For what only looks at words that groups write, whatever they are just then.
   CudaStream ToWatch() const { return changes_.get(); }
   // For the next group. REQUIRES: fewer than kGroups are under way

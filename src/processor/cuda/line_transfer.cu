@@ -1,6 +1,5 @@
 #include "processor/cuda/line_transfer.h"
 
-#include <algorithm>
 #include <cstring>
 #include <utility>
 
@@ -37,24 +36,25 @@ Result<LineTransfer> LineTransfer::Create() {
   return Result<LineTransfer>(std::move(transfer));
 }
 
-Status LineTransfer::Copy(const task::Bucket* from, std::span<const uint64_t> numbers,
-                          task::Bucket* to, CudaStream stream) {
-  while (!numbers.empty()) {
-    const std::span<const uint64_t> part = numbers.first(std::min(numbers.size(), kPartLines));
-    numbers = numbers.subspan(part.size());
+Status LineTransfer::Gather(const task::Bucket* from, std::span<const uint64_t> numbers) {
+  if (count_ == 0) {
     if (Status status = ring_.Begin(); !status.ok()) return status;
-    auto* const lines = reinterpret_cast<task::Bucket*>(ring_.part());
-    CopyBuckets(from, part, [lines](size_t i) { return &lines[i]; });
-    auto* const places = reinterpret_cast<uint64_t*>(lines + part.size());
-    std::memcpy(places, part.data(), part.size_bytes());
-    const auto count = static_cast<uint32_t>(part.size());
-    LineKernel<<<(count + kBlockLines - 1) / kBlockLines, kBlockLanes, 0, stream>>>(
-        lines->slots, places, count, to->slots);
-    if (Status status = LaunchStatus("LineKernel", __FILE__, __LINE__); !status.ok())
-      return status;
-    if (Status status = ring_.End(stream); !status.ok()) return status;
   }
+  task::Bucket* const to = lines() + count_;
+  CopyBuckets(from, numbers, [to](size_t i) { return &to[i]; });
+  std::memcpy(this->numbers() + count_, numbers.data(), numbers.size_bytes());
+  count_ += numbers.size();
   return Status::Ok();
+}
+
+Status LineTransfer::Flush(task::Bucket* to, CudaStream stream) {
+  if (count_ == 0) return Status::Ok();
+  const auto count = static_cast<uint32_t>(count_);
+  count_ = 0;
+  LineKernel<<<(count + kBlockLines - 1) / kBlockLines, kBlockLanes, 0, stream>>>(
+      lines()->slots, numbers(), count, to->slots);
+  if (Status status = LaunchStatus("LineKernel", __FILE__, __LINE__); !status.ok()) return status;
+  return ring_.End(stream);
 }
 
 }  // namespace weft::processor
