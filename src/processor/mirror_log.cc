@@ -27,6 +27,7 @@ Status MirrorLog::Follow(const task::LogRef& log) {
   store_->log().LookAt(&watched_);
   // Bytes reserved up to now are written when the batches of now have ended.
   const uint64_t stamp = store_->epochs().Retire();
+  oldest_ = store_->epochs().Oldest();
   budget_ = kBytesMax;
   // What is being filled comes before what was full when it was found.
   std::partition(watched_.begin(), watched_.end(),
@@ -91,7 +92,7 @@ Status MirrorLog::Begin(const Watched& state) {
 // Copies what is known to be written by now.
 Status MirrorLog::Copy(const task::LogRef& log, const Watched& state) {
   Segment& segment = segments_[state.segment];
-  if (!state.in_use || segment.complete_units == 0 || !store_->epochs().Passed(segment.stamp))
+  if (!state.in_use || segment.complete_units == 0 || segment.stamp >= oldest_)
     return Status::Ok();
   const uint64_t bytes =
       uint64_t{segment.complete_units - segment.copied_units} * kLocationUnitBytes;

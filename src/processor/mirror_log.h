@@ -72,6 +72,7 @@ class MirrorLog {
   std::vector<Watched> watched_;  // have memory, and are open or not yet copied
   bool begun_ = false;            // the segments of the beginning are known
   uint64_t budget_ = 0;           // bytes that this Follow may still copy
+  uint64_t oldest_ = 0;           // epoch that a batch was still in when it began
   uint64_t copied_bytes_ = 0;
 
   std::vector<uint32_t> uses_;
