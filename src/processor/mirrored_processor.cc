@@ -135,13 +135,14 @@ class Runner {
 
   void Run() {
     for (uint32_t looks = 0;;) {
+      // First: where all that waits has been launched already, each launch makes those wait longer
+      // that are done.
+      while (!under_way_.empty() && device_->OldestIsDone()) FinishOldest();
       const bool is_idle = under_way_.empty();
       Group group;
       if (HasPlace() && !NextGroup(is_idle, &group)) return;
       if (!group.parts.empty()) {
         Begin(std::move(group));
-      } else if (!is_idle && device_->OldestIsDone()) {
-        FinishOldest();
       } else if (!is_idle) {
         if (++looks % kLooks == 0) FinishTaken();
         std::this_thread::yield();
