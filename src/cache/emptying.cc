@@ -32,10 +32,10 @@ constexpr uint64_t kWeightOfUse = 6;
 constexpr uint32_t kWorthMax = 8;
 
 // Of ObjectsToEmpty. Each object of an evicted segment is looked at twice, and up to three in four
-// are carried: where objects are of one size, two to eight looks make room for one. So many are
-// always allowed; what goes beyond, because those that go are smaller than those that come or
-// somebody was behind, is bounded.
-constexpr uint64_t kLooksPerWrite = 8;
+// are carried: where objects are of one size, two to eight looks make room for one. More is allowed
+// where those that go are smaller than those that come, or somebody was behind, but bounded: with a
+// bound of eight large batches never made up for what they were behind, and waited for room.
+constexpr uint64_t kLooksPerWrite = 32;
 constexpr uint64_t kLooksMin = 64;
 constexpr uint64_t kLooksMax = 2048;
 constexpr uint32_t kShortageSteps = 8;

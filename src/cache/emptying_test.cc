@@ -241,7 +241,7 @@ TEST(ObjectsToEmpty, GrowWithWritesAndShortageAndAreBoundedWhereFewAreStored) {
         const uint64_t objects = ObjectsToEmpty(writes, ready, wanted);
         EXPECT_GE(objects, last);
         EXPECT_GE(objects, writes * (ready <= wanted / 2 ? 8 : 1));
-        EXPECT_LE(objects, std::max<uint64_t>(2048, 8 * uint64_t{writes}));
+        EXPECT_LE(objects, std::max<uint64_t>(2048, 32 * uint64_t{writes}));
         last = objects;
       }
     }

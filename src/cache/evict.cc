@@ -87,34 +87,37 @@ void Store::ExpireWhenDue(Session& session) {
 
 // Two levels: so many segments are on their way to be free that those which wait for their last
 // readers do not count as missing, and memory is claimed back when few are ready.
-void Store::EvictAhead(Session& session, uint32_t writes) {
+bool Store::EvictAhead(Session& session, uint32_t writes) {
   const uint32_t ready = log_->geometry().lanes + 1;
   const uint32_t wanted = 2 * ready;
   const uint32_t available = log_->SegmentsAvailable();
   const bool is_over = log_->over_budget();  // then each batch takes it a step nearer to its goal
   if (available >= wanted) {
     if (is_over) log_->GiveBackOne();
-    return;
+    return false;
   }
   if ((available < ready || is_over) && log_->SegmentsRetired() != 0) log_->Reclaim();
   uint64_t objects = UINT64_MAX;
+  bool did = false;
   for (uint32_t i = 0; i < kVictimsPerBatch; i++) {
     const uint32_t freed = log_->SegmentsAvailable() + log_->SegmentsRetired();
-    if (freed >= wanted) return;
+    if (freed >= wanted) break;
     objects = std::min(objects, ObjectsToEmpty(writes, freed, wanted));
     std::unique_ptr<Emptying> emptying = TakeUnfinished(false);
     if (emptying == nullptr && freed + log_->SegmentsEvicting() < wanted) {
       Freed none = Freed::kNothing;
       emptying = BeginEmptying(false, &none);
     }
-    if (emptying == nullptr) return;
+    if (emptying == nullptr) break;
+    did = true;
     objects -= emptying->Advance(session, objects);
     if (emptying->state() == Emptying::State::kUnderWay) {
       LeaveUnfinished(std::move(emptying));
-      return;
+      break;
     }
-    if (FinishEmptying(session, *emptying) != Freed::kOne || objects == 0) return;
+    if (FinishEmptying(session, *emptying) != Freed::kOne || objects == 0) break;
   }
+  return did;
 }
 
 }  // namespace weft::cache

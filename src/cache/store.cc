@@ -18,6 +18,7 @@ constexpr double kExpectedLoad = 0.75;     // of an index sized by expected_item
 constexpr uint64_t kBucketsPerWrite = 16;  // growth's work for each object stored
 constexpr uint64_t kBucketsPerBatch = 64;  // and for each batch, so that readers finish it too
 constexpr uint32_t kRoomWaits = 1000;      // 50 us each: a twentieth of a second
+constexpr uint32_t kWritesOfWaiting = 16;  // that a wait counts as, where it is spent on eviction
 // Segments that are emptied for each one wanted, at most: a quarter of one is gained where all of
 // it is in use (emptying.cc), and half of that goes back to the system while there is too much.
 constexpr uint32_t kEmptiedPerSegment = 16;
@@ -304,8 +305,10 @@ bool Store::MakeRoom(Session& session, uint64_t bytes) {
       sealed = true;
       continue;
     }
-    // Another batch may still see what was freed: it ends within its own short time.
-    std::this_thread::sleep_for(std::chrono::microseconds(50));
+    // Another batch may still see what was freed: it ends within its own short time. Many may wait
+    // for the little that comes, so as long as little does, who waits makes more.
+    if (!EvictAhead(session, kWritesOfWaiting))
+      std::this_thread::sleep_for(std::chrono::microseconds(50));
     waits++;
   }
   return false;

@@ -143,7 +143,8 @@ class Store {
   };
   // evict.cc
   Freed EvictOne(Session& session, bool only_ended) WEFT_EXCLUDES(unfinished_mutex_);
-  void EvictAhead(Session& session, uint32_t writes) WEFT_EXCLUDES(unfinished_mutex_);
+  // Does what a batch that stored `writes` objects owes. False: there was nothing to do.
+  bool EvictAhead(Session& session, uint32_t writes) WEFT_EXCLUDES(unfinished_mutex_);
   void ExpireWhenDue(Session& session);
   std::unique_ptr<Emptying> TakeUnfinished(bool only_ended) WEFT_EXCLUDES(unfinished_mutex_);
   void LeaveUnfinished(std::unique_ptr<Emptying> emptying) WEFT_EXCLUDES(unfinished_mutex_);

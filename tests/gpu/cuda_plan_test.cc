@@ -88,8 +88,10 @@ TEST_F(CudaPlan, ADeviceThatIsLostLosesNothing) {
 // Where it has no memory for objects the index is there, and no value.
 TEST_F(CudaPlan, ADeviceWithoutMemoryLeavesItAllToTheCpu) {
   const auto starving = [](uint32_t) { return Make(0); };
-  uint64_t gathered = 0;
+  uint64_t gathered = 0;  // by stages of the CPU, too
   PlayPlansOfThreeStages(starving, 10, &gathered);
+  gathered = 0;
+  PlaySegmentsFilledAnew(starving, 1, &gathered);
   EXPECT_EQ(gathered, 0u);
 }
 
