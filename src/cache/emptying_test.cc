@@ -110,6 +110,37 @@ TEST_F(Emptyings, WhoNeedsRoomFinishesWhatOthersLeft) {
   EXPECT_GE(other.session().counters().segments_freed.value(), 1u);
 }
 
+// As batches are that wait for a device.
+TEST(EmptyingsWithALongReader, MoreIsEmptiedThanWasWantedFree) {
+  CacheOptions options = OfSmallObjects();
+  options.memory_bytes = 32u << 20;
+  const auto store = OpenStore(options);
+  const ObjectLog& log = store->log();
+  const uint32_t ready = log.geometry().lanes + 1, wanted = 2 * ready;
+  ASSERT_GE(log.geometry().budget_segments / 32, 2 * wanted);
+  const uint64_t of_a_segment = log.geometry().segment_bytes / 32;
+  const auto reader = store->NewSession();
+  Client client(store.get());
+  const SessionCounters& counters = client.session().counters();
+  uint64_t next = 0;
+  const auto store_next = [&] {
+    EXPECT_EQ(client.Set(Key(next++), "v"), Outcome::kStored);
+    return !testing::Test::HasFailure();
+  };
+  while (counters.segments_freed.value() < 20) ASSERT_TRUE(store_next());
+  reader->Begin();
+  while (log.SegmentsAvailable() >= ready && store_next()) {
+  }
+  for (uint64_t i = 0; i < of_a_segment * 3 / 4 && store_next(); i++) {
+  }
+  EXPECT_GT(log.SegmentsRetired(), wanted);
+  reader->End();
+  for (uint64_t i = 0; i < of_a_segment && store_next(); i++) {
+  }
+  EXPECT_GT(log.SegmentsAvailable(), wanted);
+  EXPECT_EQ(counters.room_made.value(), 0u);
+}
+
 TEST(EmptyingsWithoutEviction, WhoNeedsRoomFinishesWhatOthersLeft) {
   CacheOptions options = OfSmallObjects();
   options.evict = false;

@@ -15,6 +15,10 @@
 namespace weft::cache {
 namespace {
 
+// Where little is free, so much of the memory may wait for its last readers without counting as if
+// it were: what is emptied comes back late where batches take long, as those do that wait for a
+// device.
+constexpr uint32_t kWaitingShare = 32;
 constexpr uint32_t kVictimsPerBatch = 4;  // a cleaned segment may free as little as a quarter
 
 // Whether nobody sees anything of the victim any more.
@@ -97,10 +101,13 @@ bool Store::EvictAhead(Session& session, uint32_t writes) {
     return false;
   }
   if ((available < ready || is_over) && log_->SegmentsRetired() != 0) log_->Reclaim();
+  const uint32_t waiting = log_->geometry().budget_segments / kWaitingShare;
   uint64_t objects = UINT64_MAX;
   bool did = false;
   for (uint32_t i = 0; i < kVictimsPerBatch; i++) {
-    const uint32_t freed = log_->SegmentsAvailable() + log_->SegmentsRetired();
+    const uint32_t free = log_->SegmentsAvailable();
+    const uint32_t retired = log_->SegmentsRetired();
+    const uint32_t freed = free + retired - (free < ready ? std::min(retired, waiting) : 0);
     if (freed >= wanted) break;
     objects = std::min(objects, ObjectsToEmpty(writes, freed, wanted));
     std::unique_ptr<Emptying> emptying = TakeUnfinished(false);
