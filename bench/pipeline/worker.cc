@@ -73,6 +73,7 @@ void Worker::Run(uint64_t until_ns) {
   figures_ = {};
   figures_.workers = 1;
   figures_.stage_ticks.resize(stages_);
+  unchecked_ = 0;
   const auto task_ns = TaskNsOf(carrier_->times());
   CountDevices(-1);
   next_ = 0;
@@ -321,7 +322,7 @@ void Worker::CountReplies(const Flight& flight) {
   figures_.sets += written.stored + written.refused;
   figures_.refused += written.refused;
   if (written.replies() == flight.queries) return;
-  status_ = {Code::kCorruption, fmt::format("{} queries had {} outcomes such as they may have",
+  status_ = {Code::kCorruption, fmt::format("{} queries had {} outcomes such as requests may have",
                                             flight.queries, written.replies())};
 }
 

@@ -8,7 +8,7 @@
 //
 // Checks    of every batch (or, sampled, of one in kSampled, at random distances) every reply:
 //           outcome, length, and every byte of a value with its version. Of all batches: that each
-//           query has an outcome such as its request may have, and how many have which.
+//           query has one of the four outcomes that requests may have, and how many have which.
 // Latency   of a query: from when its batch was begun to be filled until its batch's responses are
 //           handed over.
 // Threads   one at a time.

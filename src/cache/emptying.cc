@@ -120,6 +120,13 @@ bool Carry(Session& session, const Resident& resident, Generation generation, ui
   return room;
 }
 
+// The resident as it stands now: it may have been read since it was collected.
+Resident Now(Session& session, Resident resident) {
+  const task::Found found = task::FindLocation(session.index(), resident.hash, resident.location);
+  if (found.slot != nullptr) resident.word = found.word;
+  return resident;
+}
+
 // What the object is worth its memory: 0, it goes; else 1 to kWorthMax, in steps of two, of uses by
 // size. Readers miss objects, not bytes, so of two that are used alike the smaller one is kept, and
 // a small one that was not read yet is given more time. What is used most stays at any size.
@@ -259,7 +266,8 @@ uint32_t Emptying::Clear(Session& session, uint32_t objects) {
   return looked;
 }
 
-void Emptying::ClearByEviction(Session& session, const Resident& r) {
+void Emptying::ClearByEviction(Session& session, const Resident& collected) {
+  const Resident r = Now(session, collected);
   // A newcomer starts its life in the main generation afresh; an old one loses one step a round
   // (S3-FIFO).
   const uint64_t recency = task::SlotRecency(r.word);
@@ -273,7 +281,8 @@ void Emptying::ClearByEviction(Session& session, const Resident& r) {
 }
 
 // False: there was no room to carry it.
-bool Emptying::ClearByCleaning(Session& session, const Resident& r) {
+bool Emptying::ClearByCleaning(Session& session, const Resident& collected) {
+  const Resident r = Now(session, collected);
   if (HasEnded(session, r)) {
     Drop(session, r);
     return true;

@@ -32,7 +32,7 @@ class Emptyings : public testing::Test {
   void StoreNext() { ASSERT_EQ(client_.Set(Key(next_++), "v"), Outcome::kStored); }
   // Ends between two batches of the emptying of a victim.
   void StoreUntilUnderWay() {
-    while (log().SegmentsEvicting() != 0) StoreNext();
+    for (int i = 0; i < 200000 && log().SegmentsEvicting() != 0; i++) StoreNext();
     for (int i = 0; i < 200000 && log().SegmentsEvicting() == 0; i++) StoreNext();
     ASSERT_EQ(log().SegmentsEvicting(), 1u);
   }
@@ -241,7 +241,8 @@ TEST_F(Emptyings, ReadersFinishWhatWasFlushed) {
 TEST(EmptyingsOfAStore, MayBeUnfinishedWhenItGoes) {
   const auto store = OpenStore(OfSmallObjects());
   Client client(store.get());
-  for (uint64_t i = 0; store->log().SegmentsEvicting() == 0; i++) client.Set(Key(i), "v");
+  for (uint64_t i = 0; i < 1000000 && store->log().SegmentsEvicting() == 0; i++)
+    client.Set(Key(i), "v");
   EXPECT_EQ(store->log().SegmentsEvicting(), 1u);
 }
 

@@ -91,16 +91,21 @@ void Store::ExpireWhenDue(Session& session) {
 
 // Two levels: so many segments are on their way to be free that those which wait for their last
 // readers do not count as missing, and memory is claimed back when few are ready.
-bool Store::EvictAhead(Session& session, uint32_t writes) {
+void Store::EvictAhead(Session& session, uint32_t writes) {
   const uint32_t ready = log_->geometry().lanes + 1;
-  const uint32_t wanted = 2 * ready;
   const uint32_t available = log_->SegmentsAvailable();
   const bool is_over = log_->over_budget();  // then each batch takes it a step nearer to its goal
-  if (available >= wanted) {
+  if (available >= 2 * ready) {
     if (is_over) log_->GiveBackOne();
-    return false;
+    return;
   }
   if ((available < ready || is_over) && log_->SegmentsRetired() != 0) log_->Reclaim();
+  EvictPortion(session, writes);
+}
+
+bool Store::EvictPortion(Session& session, uint32_t writes) {
+  const uint32_t ready = log_->geometry().lanes + 1;
+  const uint32_t wanted = 2 * ready;
   const uint32_t waiting = log_->geometry().budget_segments / kWaitingShare;
   uint64_t objects = UINT64_MAX;
   bool did = false;

@@ -17,7 +17,7 @@ constexpr uint64_t kBytesPerFirstBucket = 16384;
 constexpr double kExpectedLoad = 0.75;     // of an index sized by expected_items
 constexpr uint64_t kBucketsPerWrite = 16;  // growth's work for each object stored
 constexpr uint64_t kBucketsPerBatch = 64;  // and for each batch, so that readers finish it too
-constexpr uint32_t kRoomWaits = 1000;      // 50 us each: a twentieth of a second
+constexpr uint64_t kRoomWaitNs = 50'000'000;
 constexpr uint32_t kWritesOfWaiting = 16;  // that a wait counts as, where it is spent on eviction
 // Segments that are emptied for each one wanted, at most: a quarter of one is gained where all of
 // it is in use (emptying.cc), and half of that goes back to the system while there is too much.
@@ -276,7 +276,8 @@ bool Store::MakeRoom(Session& session, uint64_t bytes) {
   const uint32_t needed = log_->SegmentsNeeded(bytes) + 1;
   const uint32_t emptied_max = kEmptiedMin + kEmptiedPerSegment * needed;
   bool sealed = false;
-  for (uint32_t waits = 0, emptied = 0; waits < kRoomWaits && emptied < emptied_max;) {
+  uint64_t waited_ns = 0;
+  for (uint32_t emptied = 0; waited_ns < kRoomWaitNs && emptied < emptied_max;) {
     StartGrowthIfCrowded();
     GrowIndex(session, 1024);
     log_->Reclaim();
@@ -307,9 +308,10 @@ bool Store::MakeRoom(Session& session, uint64_t bytes) {
     }
     // Another batch may still see what was freed: it ends within its own short time. Many may wait
     // for the little that comes, so as long as little does, who waits makes more.
-    if (!EvictAhead(session, kWritesOfWaiting))
+    const uint64_t start_ns = base::NowNs();
+    if (!EvictPortion(session, kWritesOfWaiting))
       std::this_thread::sleep_for(std::chrono::microseconds(50));
-    waits++;
+    waited_ns += base::NowNs() - start_ns;
   }
   return false;
 }

@@ -12,8 +12,8 @@
 
 namespace weft::processor {
 
-// The memory that the mirror lies in. Calls take effect in their order, before any job that is
-// started after them; jobs that were started before them see of it what mirror_device.h says.
+// The memory that the mirror lies in. Calls have taken effect, in their order, before any job that
+// is started after them; jobs that were started before them see of it what mirror_device.h says.
 class MirrorMemory {
  public:
   virtual ~MirrorMemory() = default;

@@ -53,10 +53,12 @@ task::QueryJob QueryOf(const Part& part) {
 class GroupSize {
  public:
   uint32_t sets() const { return sets_; }
-  // A group of `queries` has taken `ticks`, without the time behind the one before it.
+  // Groups that were found to be done together, of `queries`, have taken `ticks`, without the time
+  // behind the one before them.
   void Learn(uint64_t queries, uint64_t ticks) {
-    if (queries * 4 < uint64_t{sets_} * kSetQueries * 3) return;  // says nothing of a full one
-    const uint64_t ns = base::NsOfTicks(ticks);
+    const uint64_t full = uint64_t{sets_} * kSetQueries;
+    if (queries * 4 < full * 3) return;  // says nothing of a full one
+    const uint64_t ns = base::NsOfTicks(ticks) * full / queries;
     if (ns > kGroupNs + kGroupNs / 4) sets_ = std::max(kSetsMin, sets_ - sets_ / 4);
     if (ns < kGroupNs - kGroupNs / 4) sets_ = std::min(kSetsMax, sets_ + sets_ / 4);
   }
@@ -137,7 +139,7 @@ class Runner {
     for (uint32_t looks = 0;;) {
       // First: where all that waits has been launched already, each launch makes those wait longer
       // that are done.
-      while (!under_way_.empty() && device_->OldestIsDone()) FinishOldest();
+      if (!under_way_.empty() && device_->OldestIsDone()) FinishDone();
       const bool is_idle = under_way_.empty();
       Group group;
       if (HasPlace() && !NextGroup(is_idle, &group)) return;
@@ -218,17 +220,27 @@ class Runner {
     under_way_.push_back(std::move(group));
   }
 
+  // REQUIRES: the oldest group is done
+  void FinishDone() {
+    const uint64_t now = base::ReadTicks();
+    // Groups behind it were launched meanwhile, in time that is not the device's.
+    const Group& oldest = under_way_.front();
+    const uint64_t took = now - std::max(oldest.launched, last_taken_);
+    const uint64_t spent = spent_ - std::max(oldest.spent_before, spent_when_taken_);
+    last_taken_ = now;
+    spent_when_taken_ = spent_;
+    uint64_t queries = 0;
+    do {
+      if (under_way_.front().is_shared) queries += under_way_.front().queries;
+      FinishOldest();
+    } while (!under_way_.empty() && device_->OldestIsDone());
+    size_.Learn(queries, took - std::min(took, spent));
+  }
+
   void FinishOldest() {
     const Status status = device_->TakeOldest();
     const Group group = std::move(under_way_.front());
     under_way_.pop_front();
-    const uint64_t now = base::ReadTicks();
-    // Groups behind it were launched meanwhile, in time that is not the device's.
-    const uint64_t took = now - std::max(group.launched, last_taken_);
-    const uint64_t spent = spent_ - std::max(group.spent_before, spent_when_taken_);
-    if (group.is_shared) size_.Learn(group.queries, took - std::min(took, spent));
-    last_taken_ = now;
-    spent_when_taken_ = spent_;
     if (!status.ok()) return GiveUp(group, status);
     EndParts(group);
   }

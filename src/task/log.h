@@ -8,7 +8,8 @@
 //
 // Mirrors   have some of the objects, and note which segments are asked for (processor/mirror.h).
 // Threads   constant; the segments' contents are immutable once published but for Object::access;
-//           `uses` are words that anybody sets, in no order.
+//           `uses` are words that anybody sets, in no order; `resident` of a mirror grows while
+//           jobs run, after what it says is there was written.
 #pragma once
 
 #include "task/object.h"

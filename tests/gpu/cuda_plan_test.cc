@@ -88,9 +88,9 @@ TEST_F(CudaPlan, ADeviceThatIsLostLosesNothing) {
 // Where it has no memory for objects the index is there, and no value.
 TEST_F(CudaPlan, ADeviceWithoutMemoryLeavesItAllToTheCpu) {
   const auto starving = [](uint32_t) { return Make(0); };
-  uint64_t gathered = 0;  // by stages of the CPU, too
+  uint64_t gathered = 0;
   PlayPlansOfThreeStages(starving, 10, &gathered);
-  gathered = 0;
+  EXPECT_EQ(gathered, 0u);
   PlaySegmentsFilledAnew(starving, 1, &gathered);
   EXPECT_EQ(gathered, 0u);
 }

@@ -185,7 +185,7 @@ class CudaMirror final : public MirrorDevice {
     return Send(log_.data() + offset, bytes, count);
   }
 
-  // The jobs learn of it with the next group: nobody else looks.
+  // Sent with the next group.
   Status SetResident(uint32_t segment, uint32_t units, uint64_t base) override {
     if (units == 0) {
       // What is on its way to it is older than what will be written there anew; which no group sees

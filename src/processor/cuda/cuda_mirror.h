@@ -1,9 +1,9 @@
 // processor/cuda/cuda_mirror.h: a mirror of the store in the memory of a CUDA device.
 //
-// Everything that is written to the mirror and every group of jobs go through one stream, so they
-// take effect in their order. Columns lie in pinned host memory, which the kernels read and write
-// in place: a batch costs no copy and one launch, which it shares with the batches that wait
-// beside it.
+// What is written to the mirror goes through one stream, groups of jobs through several beside it:
+// processor/cuda/group_streams.h says who waits for whom. Columns lie in pinned host memory, which
+// the kernels read and write in place, so a batch costs no copy, and one launch, which it shares
+// with the batches that wait beside it.
 //
 // Memory    the log has addresses for all of its segments and memory for those held, up to a share
 //           of the device; the index has what is left.

@@ -44,8 +44,9 @@ Result<CudaStream> GroupStreams::NextGroup() {
     is_behind_.fill(true);
   }
   const CudaStream stream = groups_[next()].stream.get();
-  if (std::exchange(is_behind_[next()], false)) {
+  if (is_behind_[next()]) {
     if (Status status = changed_.HoldBack(stream); !status.ok()) return status;
+    is_behind_[next()] = false;
   }
   return stream;
 }

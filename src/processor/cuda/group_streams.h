@@ -5,7 +5,8 @@
 // before it. Those that are enqueued later it may see or not, and some of a kind: to a search they
 // are what other threads do to a table meanwhile, and a key that it misses while its entry moves is
 // looked for again on the host (TableJob::mirrored). What it must not see waits for it (ToReplace):
-// the bytes that it may be reading becoming another object's. All waiting is done on the device.
+// the bytes that it may be reading becoming another object's. Streams wait for each other on the
+// device; who asks for the next one does not.
 //
 // Threads   one at a time.
 // Errors    as processor/cuda/cuda_status.h says.

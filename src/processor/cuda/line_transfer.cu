@@ -50,11 +50,12 @@ Status LineTransfer::Gather(const task::Bucket* from, std::span<const uint64_t> 
 Status LineTransfer::Flush(task::Bucket* to, CudaStream stream) {
   if (count_ == 0) return Status::Ok();
   const auto count = static_cast<uint32_t>(count_);
-  count_ = 0;
   LineKernel<<<(count + kBlockLines - 1) / kBlockLines, kBlockLanes, 0, stream>>>(
       lines()->slots, numbers(), count, to->slots);
   if (Status status = LaunchStatus("LineKernel", __FILE__, __LINE__); !status.ok()) return status;
-  return ring_.End(stream);
+  if (Status status = ring_.End(stream); !status.ok()) return status;
+  count_ = 0;  // what was not sent is kept: nobody announces it again
+  return Status::Ok();
 }
 
 }  // namespace weft::processor

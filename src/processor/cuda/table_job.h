@@ -72,7 +72,7 @@ struct TableJob {
   // at once. 0: values are fetched once their objects' keys have been compared, which is slower by
   // a third.
   uint32_t read_bytes = 0;
-  // 1: for values of some hundred bytes that go over a bus. A block then takes fewer queries, and
+  // 1: for values of 64 bytes and more that go over a bus. A block then takes fewer queries, and
   // all of its warps copy their records: a warp that copies 32 of them by itself takes so long that
   // small groups of jobs wait for it and not for the bus. Jobs without stores and deletes alone.
   uint32_t shares_records = 0;
