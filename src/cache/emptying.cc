@@ -292,11 +292,11 @@ bool Emptying::ClearByCleaning(Session& session, const Resident& collected) {
   return true;
 }
 
-uint64_t ObjectsToEmpty(uint32_t writes, uint32_t ready, uint32_t wanted) {
+uint64_t ObjectsToEmpty(uint64_t writes, uint32_t ready, uint32_t wanted) {
   // Each step of shortage doubles it, so that it settles where freeing just keeps up, and no batch
   // does more than its share: at half of what is wanted it is above all that can be needed.
   const uint32_t shortage = (wanted - ready) * kShortageSteps / wanted;
-  const uint64_t looks = uint64_t{writes} << shortage;
+  const uint64_t looks = writes << shortage;
   return std::max(kLooksMin, std::min(looks, std::max(kLooksMax, writes * kLooksPerWrite)));
 }
 

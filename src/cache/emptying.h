@@ -77,9 +77,10 @@ class Emptying {
   uint32_t least_worth_ = 0;
 };
 
-// How many objects a batch that stored `writes` looks at, so that freeing keeps up with storing.
+// How many objects a batch looks at that stored what takes as much room as `writes` of those that
+// lie in the log, so that freeing keeps up with storing.
 // `ready` of `wanted` segments are free or will be when their last readers have left: the fewer,
 // the more it looks at. REQUIRES: ready < wanted
-uint64_t ObjectsToEmpty(uint32_t writes, uint32_t ready, uint32_t wanted);
+uint64_t ObjectsToEmpty(uint64_t writes, uint32_t ready, uint32_t wanted);
 
 }  // namespace weft::cache

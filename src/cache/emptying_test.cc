@@ -110,6 +110,16 @@ TEST_F(Emptyings, WhoNeedsRoomFinishesWhatOthersLeft) {
   EXPECT_GE(other.session().counters().segments_freed.value(), 1u);
 }
 
+TEST_F(Emptyings, LargerObjectsThanThoseThatGoNeedNotWait) {
+  for (int i = 0; i < 200000; i++) StoreNext();
+  const SessionCounters& counters = client_.session().counters();
+  ASSERT_GT(counters.segments_freed.value(), 0u);
+  const std::string value(2000, 'v');
+  for (int i = 0; i < 3000; i++)
+    ASSERT_EQ(client_.Set("large" + std::to_string(i), value), Outcome::kStored);
+  EXPECT_EQ(counters.room_made.value(), 0u);
+}
+
 // As batches are that wait for a device.
 TEST(EmptyingsWithALongReader, MoreIsEmptiedThanWasWantedFree) {
   CacheOptions options = OfSmallObjects();

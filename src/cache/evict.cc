@@ -92,6 +92,7 @@ void Store::ExpireWhenDue(Session& session) {
 // Two levels: so many segments are on their way to be free that those which wait for their last
 // readers do not count as missing, and memory is claimed back when few are ready.
 void Store::EvictAhead(Session& session, uint32_t writes) {
+  const uint64_t appended_bytes = session.TakeAppended();
   const uint32_t ready = log_->geometry().lanes + 1;
   const uint32_t available = log_->SegmentsAvailable();
   const bool is_over = log_->over_budget();  // then each batch takes it a step nearer to its goal
@@ -100,10 +101,13 @@ void Store::EvictAhead(Session& session, uint32_t writes) {
     return;
   }
   if ((available < ready || is_over) && log_->SegmentsRetired() != 0) log_->Reclaim();
-  EvictPortion(session, writes);
+  // As many of those that lie there as take the room of what was stored.
+  const uint64_t log_bytes =
+      uint64_t{log_->geometry().budget_segments} * log_->geometry().segment_bytes;
+  EvictPortion(session, std::max<uint64_t>(writes, appended_bytes * ItemCount() / log_bytes));
 }
 
-bool Store::EvictPortion(Session& session, uint32_t writes) {
+bool Store::EvictPortion(Session& session, uint64_t writes) {
   const uint32_t ready = log_->geometry().lanes + 1;
   const uint32_t wanted = 2 * ready;
   const uint32_t waiting = log_->geometry().budget_segments / kWaitingShare;

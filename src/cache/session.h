@@ -14,6 +14,7 @@
 #pragma once
 
 #include <cstdint>
+#include <utility>
 
 #include "base/counter.h"
 #include "cache/epoch.h"
@@ -96,6 +97,9 @@ class Session {
 
   // Entries that this session added, less those it removed; counted into the store by End.
   void AddItems(int64_t n) { items_delta_ += n; }
+  // Bytes of objects that this session appended since they were taken.
+  void AddAppended(uint64_t bytes) { appended_bytes_ += bytes; }
+  uint64_t TakeAppended() { return std::exchange(appended_bytes_, 0); }
   SessionCounters& counters() { return counters_; }
   const SessionCounters& counters() const { return counters_; }
 
@@ -112,6 +116,7 @@ class Session {
   uint32_t now_s_ = 0;
   uint32_t dice_ = 0;
   int64_t items_delta_ = 0;
+  uint64_t appended_bytes_ = 0;
   task::IndexRef index_{};
   task::LogRef log_{};
   task::ChangeRing* ring_ = nullptr;  // the store's; null: nobody has followed yet

@@ -145,8 +145,9 @@ class Store {
   Freed EvictOne(Session& session, bool only_ended) WEFT_EXCLUDES(unfinished_mutex_);
   // Does what a batch that stored `writes` objects owes.
   void EvictAhead(Session& session, uint32_t writes) WEFT_EXCLUDES(unfinished_mutex_);
-  // Of it, the emptying. False: there was nothing to do.
-  bool EvictPortion(Session& session, uint32_t writes) WEFT_EXCLUDES(unfinished_mutex_);
+  // Of it, the emptying, for `writes` objects of the mean size of those that lie in the log. False:
+  // there was nothing to do.
+  bool EvictPortion(Session& session, uint64_t writes) WEFT_EXCLUDES(unfinished_mutex_);
   void ExpireWhenDue(Session& session);
   std::unique_ptr<Emptying> TakeUnfinished(bool only_ended) WEFT_EXCLUDES(unfinished_mutex_);
   void LeaveUnfinished(std::unique_ptr<Emptying> emptying) WEFT_EXCLUDES(unfinished_mutex_);
