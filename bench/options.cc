@@ -7,6 +7,7 @@
 #include <fstream>
 #include <functional>
 #include <map>
+#include <span>
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
@@ -177,6 +178,19 @@ const std::map<std::string, Benchmark>& Benchmarks() {
       {"device", [](auto& a, auto& r) { return RunDevice(DeviceOptionsOf(a), r); }},
   };
   return all;
+}
+
+// What reproduces the figures: without where they went, quoted as a shell wants it.
+std::string CommandLine(std::span<char* const> arguments) {
+  std::string line = "weft-bench";
+  for (size_t i = 1; i < arguments.size(); ++i) {
+    const std::string_view argument = arguments[i];
+    if (argument == "--json") ++i;
+    if (argument.starts_with("--json")) continue;
+    const bool is_plain = argument.find_first_of(" []*?'\"$&|<>(){};") == std::string_view::npos;
+    line += is_plain ? fmt::format(" {}", argument) : fmt::format(" '{}'", argument);
+  }
+  return line;
 }
 
 nlohmann::json ContextOf(const Arguments& a, const std::string& command_line) {
@@ -445,8 +459,7 @@ int Main(int argc, char** argv) {
   all->add_flag("--quick", a.quick, "short and small: does everything run? Not for figures");
   all->add_option("--results", a.results, "folder")->capture_default_str();
   CLI11_PARSE(app, argc, argv);
-  std::string command_line = "weft-bench";
-  for (int i = 1; i < argc; ++i) command_line += std::string(" ") + argv[i];
+  const std::string command_line = CommandLine(std::span(argv, static_cast<size_t>(argc)));
   const std::string name = app.get_subcommands().front()->get_name();
   return name == "all" ? RunAll(a, command_line) : RunOne(name, a, command_line);
 }
