@@ -114,8 +114,8 @@ TEST_F(Emptyings, LargerObjectsThanThoseThatGoNeedNotWait) {
   for (int i = 0; i < 200000; i++) StoreNext();
   const SessionCounters& counters = client_.session().counters();
   ASSERT_GT(counters.segments_freed.value(), 0u);
-  const std::string value(2000, 'v');
-  for (int i = 0; i < 3000; i++)
+  const std::string value(10000, 'v');
+  for (int i = 0; i < 1000; i++)
     ASSERT_EQ(client_.Set("large" + std::to_string(i), value), Outcome::kStored);
   EXPECT_EQ(counters.room_made.value(), 0u);
 }
