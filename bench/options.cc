@@ -180,7 +180,7 @@ const std::map<std::string, Benchmark>& Benchmarks() {
   return all;
 }
 
-// What reproduces the figures: without where they went, quoted as a shell wants it.
+// What reproduces the figures: without where they went, in quotes what a shell would take apart.
 std::string CommandLine(std::span<char* const> arguments) {
   std::string line = "weft-bench";
   for (size_t i = 1; i < arguments.size(); ++i) {

@@ -78,8 +78,9 @@ TEST(PipelineBench, PlansRunAgainstTheOneStageOne) {
     const auto& details = lines[plan]["details"];
     const double queries = details["queries"], verified = details["verified_whole"];
     EXPECT_GT(verified, 0);
-    const bool says_something = details["batches"] > 50 * Worker::kSampled;
-    EXPECT_LE(verified * (says_something ? Worker::kSampled / 2 : 1), queries);
+    // Each of the two workers checks its first, too.
+    const bool says_something = details["batches"] >= 4 * Worker::kSampled;
+    EXPECT_LE(verified * (says_something ? 3 : 1), queries) << details["batches"];
     EXPECT_EQ(details["stage_us"].size(), std::vector<size_t>({1, 3, 2})[plan]);
     for (const double us : details["stage_us"]) EXPECT_GT(us, 0);
     EXPECT_EQ(details["sets_refused"], 0);

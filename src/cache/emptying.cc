@@ -187,9 +187,8 @@ uint32_t Emptying::Collect(Session& session, uint32_t objects) {
       const task::Object* object = session.ObjectAt(at);
       const uint32_t units = static_cast<uint32_t>(task::StoredBytes(object) / kLocationUnitBytes);
       const uint64_t hash = session.store().HashOf(KeyView(object));
-      const task::TableRef& table = session.index().older;
-      task::Prefetch(&table.buckets[task::FirstBucket(hash, table.bucket_count)]);
       group[count] = {at, hash, 0, units};
+      PrefetchBuckets(session, std::span(&group[count], 1));
       collected_units_ += units;
       looked++;
     }

@@ -21,6 +21,9 @@ namespace {
 constexpr uint32_t kWaitingShare = 32;
 constexpr uint32_t kVictimsPerBatch = 4;  // a cleaned segment may free as little as a quarter
 
+// So many segments are to be ready to be opened; twice as many are to be free or on their way.
+uint32_t SegmentsReady(const ObjectLog& log) { return log.geometry().lanes + 1; }
+
 // Whether nobody sees anything of the victim any more.
 bool HasEnded(const ObjectLog& log, const Victim& victim) {
   if (victim.kind == VictimKind::kDrop) return true;
@@ -93,7 +96,7 @@ void Store::ExpireWhenDue(Session& session) {
 // readers do not count as missing, and memory is claimed back when few are ready.
 void Store::EvictAhead(Session& session, uint32_t writes) {
   const uint64_t appended_bytes = session.TakeAppended();
-  const uint32_t ready = log_->geometry().lanes + 1;
+  const uint32_t ready = SegmentsReady(*log_);
   const uint32_t available = log_->SegmentsAvailable();
   const bool is_over = log_->over_budget();  // then each batch takes it a step nearer to its goal
   if (available >= 2 * ready) {
@@ -108,7 +111,7 @@ void Store::EvictAhead(Session& session, uint32_t writes) {
 }
 
 bool Store::EvictPortion(Session& session, uint64_t writes) {
-  const uint32_t ready = log_->geometry().lanes + 1;
+  const uint32_t ready = SegmentsReady(*log_);
   const uint32_t wanted = 2 * ready;
   const uint32_t waiting = log_->geometry().budget_segments / kWaitingShare;
   uint64_t objects = UINT64_MAX;
