@@ -17,7 +17,9 @@ constexpr uint64_t kBytesPerFirstBucket = 16384;
 constexpr double kExpectedLoad = 0.75;     // of an index sized by expected_items
 constexpr uint64_t kBucketsPerWrite = 16;  // growth's work for each object stored
 constexpr uint64_t kBucketsPerBatch = 64;  // and for each batch, so that readers finish it too
-constexpr uint64_t kRoomWaitNs = 50'000'000;
+// For what ends by itself: batches of others that still see what was freed, and growth's work in
+// another thread. Long, for on a busy machine such a thread may not be running.
+constexpr uint64_t kRoomWaitNs = 1'000'000'000;
 constexpr uint32_t kWritesOfWaiting = 16;  // that a wait counts as, where it is spent on eviction
 // Segments that are emptied for each one wanted, at most: a quarter of one is gained where all of
 // it is in use (emptying.cc), and half of that goes back to the system while there is too much.
