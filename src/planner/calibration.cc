@@ -1,0 +1,241 @@
+#include "planner/calibration.h"
+
+#include <sched.h>
+
+#include <cmath>
+#include <cstdio>
+#include <fstream>
+#include <sstream>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+namespace weft::planner {
+namespace {
+
+using nlohmann::json;
+using pipeline::Task;
+
+constexpr std::string_view kFormat = "weft calibration";
+constexpr int kVersion = 1;  // of the file, and of what its figures mean
+
+struct WorkRow {
+  std::string_view name;
+  Task task;
+};
+constexpr std::array<WorkRow, kWorkCount> kWorks = {{{"receive", Task::kReceive},
+                                                     {"parse", Task::kParse},
+                                                     {"place", Task::kMemory},
+                                                     {"empty", Task::kMemory},
+                                                     {"search", Task::kSearch},
+                                                     {"insert", Task::kInsert},
+                                                     {"delete", Task::kDelete},
+                                                     {"compare", Task::kCompare},
+                                                     {"write", Task::kWrite},
+                                                     {"gather", Task::kRead},
+                                                     {"finish", Task::kCompare},
+                                                     {"note", Task::kCompare},
+                                                     {"write gathered", Task::kWrite},
+                                                     {"settle", Task::kInsert},
+                                                     {"hand over", Task::kMemory},
+                                                     {"send", Task::kSend}}};
+
+std::string CpuModel() {
+  std::ifstream file("/proc/cpuinfo");
+  for (std::string line; std::getline(file, line);) {
+    if (!line.starts_with("model name")) continue;
+    const size_t colon = line.find(": ");
+    if (colon != std::string::npos) return line.substr(colon + 2);
+  }
+  return "unknown processor";
+}
+
+int UsableCpuCount() {
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  return sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : 1;
+}
+
+json ToJson(const ProcessorCosts& costs) {
+  json units = json::object();
+  for (uint32_t i = 0; i < kWorkCount; i++) {
+    const UnitCost& unit = costs.units[i];
+    if (unit == UnitCost{}) continue;  // it does no such work
+    units[std::string(kWorks[i].name)] = {{"instructions_ns", unit.instructions},
+                                          {"key_byte_ns", unit.key_byte},
+                                          {"memory_ns", unit.memory},
+                                          {"stream_ns", unit.stream},
+                                          {"cache_ns", unit.cache}};
+  }
+  return {{"name", costs.name},
+          {"hardware", costs.hardware},
+          {"memory", costs.mirrored ? "mirrored" : "coupled"},
+          {"line_bytes", costs.line_bytes},
+          {"cache_bytes", costs.cache_bytes},
+          {"job_ns", costs.job},
+          {"job_latency_ns", costs.job_latency},
+          {"interference", costs.interference},
+          {"change_ns", costs.change},
+          {"change_byte_ns", costs.change_byte},
+          {"units", units}};
+}
+
+// Reads what must be there, and keeps the first complaint.
+class Reader {
+ public:
+  const Status& status() const { return status_; }
+  double Figure(const json& object, const char* name) {
+    const auto at = object.find(name);
+    if (at == object.end() || !at->is_number()) return Fail(name, "is no figure"), 0;
+    const auto figure = at->get<double>();
+    if (!std::isfinite(figure) || figure < 0) return Fail(name, "is negative or not finite"), 0;
+    return figure;
+  }
+  // One of 1 to 2^32 - 1.
+  uint32_t Count(const json& object, const char* name) {
+    const double figure = Figure(object, name);
+    if (figure < 1 || figure > UINT32_MAX) return Fail(name, "is no count"), 1;
+    return static_cast<uint32_t>(figure);
+  }
+  std::string Text(const json& object, const char* name) {
+    const auto at = object.find(name);
+    if (at == object.end() || !at->is_string()) return Fail(name, "is no text"), std::string();
+    return at->get<std::string>();
+  }
+  // Of an object or array; an empty one where it is missing.
+  const json& Part(const json& object, const char* name, json::value_t type) {
+    static const json kNone;
+    const auto at = object.find(name);
+    if (at != object.end() && at->type() == type) return *at;
+    Fail(name, "is missing");
+    return kNone;
+  }
+  void Fail(std::string_view name, std::string_view what) {
+    if (status_.ok()) status_ = {Code::kCorruption, fmt::format("{} {}", name, what)};
+  }
+
+ private:
+  Status status_;
+};
+
+ProcessorCosts CostsOf(const json& from, Reader* read) {
+  ProcessorCosts costs;
+  costs.name = read->Text(from, "name");
+  costs.hardware = read->Text(from, "hardware");
+  const std::string memory = read->Text(from, "memory");
+  costs.mirrored = memory == "mirrored";
+  if (!costs.mirrored && memory != "coupled") read->Fail("memory", "is of no known kind");
+  costs.line_bytes = read->Count(from, "line_bytes");
+  costs.cache_bytes = read->Figure(from, "cache_bytes");
+  costs.job = read->Figure(from, "job_ns");
+  costs.job_latency = read->Figure(from, "job_latency_ns");
+  costs.interference = read->Figure(from, "interference");
+  costs.change = read->Figure(from, "change_ns");
+  costs.change_byte = read->Figure(from, "change_byte_ns");
+  const json& units = read->Part(from, "units", json::value_t::object);
+  for (uint32_t i = 0; i < kWorkCount; i++) {
+    const auto unit = units.find(std::string(kWorks[i].name));
+    if (unit == units.end()) continue;
+    costs.units[i] = {read->Figure(*unit, "instructions_ns"), read->Figure(*unit, "key_byte_ns"),
+                      read->Figure(*unit, "memory_ns"), read->Figure(*unit, "stream_ns"),
+                      read->Figure(*unit, "cache_ns")};
+  }
+  return costs;
+}
+
+Calibration CalibrationOf(const json& from, Reader* read) {
+  Calibration calibration;
+  calibration.hardware = read->Text(from, "hardware");
+  calibration.date = read->Text(from, "date");
+  calibration.workers = read->Count(from, "workers");
+  calibration.cpu = CostsOf(read->Part(from, "cpu", json::value_t::object), read);
+  for (const json& device : read->Part(from, "devices", json::value_t::array))
+    calibration.devices.push_back(CostsOf(device, read));
+  for (const json& copy : read->Part(from, "copies", json::value_t::array)) {
+    const std::string direction = read->Text(copy, "direction");
+    if (direction != "to device" && direction != "from device")
+      read->Fail("direction", "is neither 'to device' nor 'from device'");
+    calibration.copies.push_back({read->Count(copy, "bytes"), direction == "to device",
+                                  read->Figure(copy, "bytes_per_s")});
+  }
+  return calibration;
+}
+
+}  // namespace
+
+std::string_view WorkName(Work work) { return kWorks[static_cast<size_t>(work)].name; }
+Task TaskOf(Work work) { return kWorks[static_cast<size_t>(work)].task; }
+
+std::string HardwareOf(const std::vector<processor::Description>& devices) {
+  std::string text = fmt::format("{} x {}", UsableCpuCount(), CpuModel());
+  for (const processor::Description& device : devices)
+    text += fmt::format(", {} ({})", device.name, device.hardware);
+  return text;
+}
+
+std::string ToText(const Calibration& calibration) {
+  json devices = json::array(), copies = json::array();
+  for (const ProcessorCosts& device : calibration.devices) devices.push_back(ToJson(device));
+  for (const CopyRate& copy : calibration.copies)
+    copies.push_back({{"bytes", copy.bytes},
+                      {"direction", copy.to_device ? "to device" : "from device"},
+                      {"bytes_per_s", copy.bytes_per_s}});
+  const json all = {{"format", kFormat},
+                    {"version", kVersion},
+                    {"hardware", calibration.hardware},
+                    {"date", calibration.date},
+                    {"workers", calibration.workers},
+                    {"cpu", ToJson(calibration.cpu)},
+                    {"devices", devices},
+                    {"copies", copies}};
+  return all.dump(2) + "\n";
+}
+
+Result<Calibration> ParseCalibration(std::string_view text) {
+  const json all = json::parse(text, nullptr, false);
+  if (!all.is_object() || all.value("format", json()) != json(kFormat))
+    return Status(Code::kCorruption, "it is no calibration");
+  if (all.value("version", json()) != kVersion)
+    return Status(Code::kUnsupported,
+                  fmt::format("it is of version {}, this program knows {}: calibrate again",
+                              all.value("version", json()).dump(), kVersion));
+  Reader read;
+  Calibration calibration = CalibrationOf(all, &read);
+  if (!read.status().ok()) return read.status();
+  return calibration;
+}
+
+Result<Calibration> LoadCalibration(const std::string& path, std::string_view hardware) {
+  std::ifstream file(path);
+  if (!file) return Status(Code::kNotFound, "there is no " + path);
+  std::ostringstream text;
+  text << file.rdbuf();
+  auto calibration = ParseCalibration(text.str());
+  if (!calibration)
+    return Status(calibration.error().code(),
+                  fmt::format("{}: {}", path, calibration.error().message()));
+  if (calibration->hardware != hardware)
+    return Status(Code::kInvalidArgument,
+                  fmt::format("{} is of other hardware: it was measured on '{}', and this is '{}'; "
+                              "`weft calibrate` measures this",
+                              path, calibration->hardware, hardware));
+  return calibration;
+}
+
+Status SaveCalibration(const std::string& path, const Calibration& calibration) {
+  const std::string beside = path + ".new";
+  {
+    std::ofstream file(beside, std::ios::trunc);
+    file << ToText(calibration);
+    file.close();
+    if (!file) {
+      std::remove(beside.c_str());
+      return {Code::kIoError, "can't write " + beside};
+    }
+  }
+  if (std::rename(beside.c_str(), path.c_str()) != 0)
+    return Status::FromErrno("rename " + beside, errno);
+  return Status::Ok();
+}
+
+}  // namespace weft::planner

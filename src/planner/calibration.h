@@ -1,0 +1,122 @@
+// planner/calibration.h: what the cost model knows of a machine: the unit costs of each processor.
+//
+// Measured on the machine itself with all workers at work, kept in a file that names the hardware;
+// a file of other hardware is refused, for its figures would choose the wrong plans.
+//
+// Units     nanoseconds of the processor's time: of one worker's thread with all workers at work
+//           (so that what they do to each other is in it), of a device as a whole.
+// Threads   values; Load and Save: any.
+// Source    paper 000, table I: L_M and L_C, I_F / IPC, mu. Each work has its own L_M and L_C here,
+//           for what an access costs depends on how many of them the work keeps under way, and
+//           lines that follow each other in memory are told from those in the cache:
+//           docs/design/0009-choosing-a-plan.md.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "pipeline/task_times.h"
+#include "processor/processor.h"
+#include "weft/status.h"
+
+namespace weft::planner {
+
+// What is done for a query, in pieces that are always done as a whole. A task of paper 000 is one
+// of them or several, by the plan.
+enum class Work : uint8_t {
+  kReceive,        // RV
+  kParse,          // PP, with the key's hash
+  kPlace,          // MM: lays the object of a store
+  kEmpty,          // MM: a look at an object of a segment that is emptied for room
+  kSearch,         // IN.search
+  kInsert,         // IN.insert, behind Search and KC of the same query
+  kDelete,         // IN.delete, likewise
+  kCompare,        // KC, and all that a read needs but its value
+  kWrite,          // RD and WR in one: from the log into the response
+  kGather,         // RD into the batch's own buffer
+  kFinish,         // KC's pass over a query whose value an earlier stage has gathered
+  kNote,           // notes the access of a read that was gathered from a mirror
+  kWriteGathered,  // WR from the batch's own buffer
+  kSettle,         // the last stage's part of a change that an earlier one made
+  kHandOver,       // what a plan with several stages costs its first and its last
+  kSend,           // SD
+};
+inline constexpr uint32_t kWorkCount = 16;
+
+// "search", "write gathered", ...
+std::string_view WorkName(Work work);
+// Whose time it is counted to.
+pipeline::Task TaskOf(Work work);
+
+// Of one work on one processor, nanoseconds.
+struct UnitCost {
+  double instructions = 0;  // I_F / IPC
+  double key_byte = 0;      // as much of it for each byte of the key
+  double memory = 0;        // L_M: an access that goes to memory
+  double stream = 0;        // a further line of the same object, from memory
+  double cache = 0;         // L_C: an access to what the processor's cache holds
+
+  bool operator==(const UnitCost&) const = default;
+};
+
+struct ProcessorCosts {
+  std::string name;      // "cpu", "opencl:0", "cuda:0"
+  std::string hardware;  // as its driver says
+  bool mirrored = false;  // it works on a copy of the store
+  uint32_t line_bytes = 64;  // C of paper 000
+  double cache_bytes = 0;    // that hold what is used most
+  std::array<UnitCost, kWorkCount> units{};
+  // Beside what each query costs: of a batch (CPU), of a job (device).
+  double job = 0;
+  // From a job's start until its end is noticed, beside its queries' time: nobody works meanwhile.
+  double job_latency = 0;
+  // mu - 1: by how much it is slowed down where the other kind of processor is busy all the time.
+  double interference = 0;
+  // Of what follows the store for a mirrored device: a changed entry of the index, a byte of an
+  // object.
+  double change = 0;
+  double change_byte = 0;
+
+  const UnitCost& unit(Work work) const { return units[static_cast<size_t>(work)]; }
+  UnitCost& unit(Work work) { return units[static_cast<size_t>(work)]; }
+  bool operator==(const ProcessorCosts&) const = default;
+};
+
+// Of a copy of so many bytes between the host and a mirrored device.
+struct CopyRate {
+  uint64_t bytes = 0;
+  bool to_device = false;
+  double bytes_per_s = 0;
+
+  bool operator==(const CopyRate&) const = default;
+};
+
+struct Calibration {
+  std::string hardware;  // of the host: its processors and how many of them
+  std::string date;      // UTC
+  uint32_t workers = 1;  // that were at work while it was measured
+  ProcessorCosts cpu;
+  std::vector<ProcessorCosts> devices;  // gpu0, gpu1, ... of plans
+  std::vector<CopyRate> copies;
+
+  bool operator==(const Calibration&) const = default;
+};
+
+// What a calibration of this machine with these devices says of its hardware.
+std::string HardwareOf(const std::vector<processor::Description>& devices);
+
+std::string ToText(const Calibration& calibration);  // JSON, of one version
+// kCorruption where it is no calibration or a figure is missing, negative or no number;
+// kUnsupported where it is of another version.
+Result<Calibration> ParseCalibration(std::string_view text);
+
+// kNotFound: there is no such file. kInvalidArgument: it is of other hardware than `hardware`, and
+// the message names both.
+Result<Calibration> LoadCalibration(const std::string& path, std::string_view hardware);
+// The file is whole or as it was.
+Status SaveCalibration(const std::string& path, const Calibration& calibration);
+
+}  // namespace weft::planner

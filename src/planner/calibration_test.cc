@@ -1,0 +1,105 @@
+#include "planner/calibration.h"
+
+#include <gtest/gtest.h>
+
+#include <fstream>
+
+#include "base/test_folder.h"
+#include "planner/test_machine.h"
+
+namespace weft::planner {
+namespace {
+
+TEST(Calibration, IsReadAsItWasWritten) {
+  const Calibration calibration = TestMachine();
+  auto read = ParseCalibration(ToText(calibration));
+  ASSERT_TRUE(read) << read.error().ToString();
+  EXPECT_EQ(*read, calibration);
+}
+
+TEST(Calibration, EveryWorkHasAName) {
+  for (uint32_t i = 0; i < kWorkCount; i++) {
+    EXPECT_FALSE(WorkName(static_cast<Work>(i)).empty());
+    for (uint32_t j = 0; j < i; j++)
+      EXPECT_NE(WorkName(static_cast<Work>(i)), WorkName(static_cast<Work>(j)));
+  }
+}
+
+// Each with what is to be said of it.
+TEST(Calibration, RefusesWhatIsNone) {
+  const std::string good = ToText(TestMachine());
+  const auto with = [&good](const std::string& from, const std::string& to) {
+    std::string text = good;
+    const size_t at = text.find(from);
+    EXPECT_NE(at, std::string::npos) << from;
+    return text.replace(at, from.size(), to);
+  };
+  const std::vector<std::pair<std::string, std::string>> cases = {
+      {"", "no calibration"},
+      {"[]", "no calibration"},
+      {"{\"format\": 7}", "no calibration"},
+      {good.substr(0, good.size() / 2), "no calibration"},
+      {with("\"workers\": 2", "\"workers\": 0"), "workers is no count"},
+      {with("\"workers\": 2", "\"workers\": \"2\""), "workers is no figure"},
+      {with("\"line_bytes\": 64", "\"line_bytes\": 1e99"), "line_bytes is no count"},
+      {with("\"job_ns\"", "\"jobs\""), "job_ns is no figure"},
+      {with("\"memory\": \"coupled\"", "\"memory\": \"no\""), "memory is of no known kind"},
+      {with("\"interference\": 0.0", "\"interference\": -0.5"), "interference is negative"},
+      {with("\"direction\": \"to", "\"direction\": \"up"), "direction is neither"},
+      {with("\"devices\"", "\"device\""), "devices is missing"},
+  };
+  for (const auto& [text, complaint] : cases) {
+    const auto read = ParseCalibration(text);
+    ASSERT_FALSE(read) << complaint;
+    EXPECT_EQ(read.error().code(), Code::kCorruption);
+    EXPECT_NE(read.error().message().find(complaint), std::string::npos)
+        << read.error().ToString() << " for " << complaint;
+  }
+}
+
+TEST(Calibration, OfAnotherVersionIsToBeMadeAgain) {
+  std::string text = ToText(TestMachine());
+  const std::string version = "\"version\": 1";
+  text.replace(text.find(version), version.size(), "\"version\": 2");
+  const auto read = ParseCalibration(text);
+  ASSERT_FALSE(read);
+  EXPECT_EQ(read.error().code(), Code::kUnsupported);
+  EXPECT_NE(read.error().message().find("calibrate again"), std::string::npos);
+}
+
+TEST(Calibration, FilesKeepIt) {
+  const base::TestFolder folder;
+  const std::string path = folder.path() + "/calibration.json";
+  EXPECT_EQ(LoadCalibration(path, "x").error().code(), Code::kNotFound);
+  Calibration calibration = TestMachine();
+  ASSERT_TRUE(SaveCalibration(path, calibration).ok());
+  calibration.workers = 3;
+  ASSERT_TRUE(SaveCalibration(path, calibration).ok());
+  auto read = LoadCalibration(path, calibration.hardware);
+  ASSERT_TRUE(read) << read.error().ToString();
+  EXPECT_EQ(*read, calibration);
+  EXPECT_FALSE(SaveCalibration(folder.path() + "/no/such/folder/x", calibration).ok());
+}
+
+TEST(Calibration, OfOtherHardwareIsRefusedWithBothNames) {
+  const base::TestFolder folder;
+  const std::string path = folder.path() + "/calibration.json";
+  ASSERT_TRUE(SaveCalibration(path, TestMachine()).ok());
+  const auto read = LoadCalibration(path, "64 x another one");
+  ASSERT_FALSE(read);
+  EXPECT_EQ(read.error().code(), Code::kInvalidArgument);
+  EXPECT_NE(read.error().message().find("64 x another one"), std::string::npos);
+  EXPECT_NE(read.error().message().find(TestMachine().hardware), std::string::npos);
+  EXPECT_NE(read.error().message().find("weft calibrate"), std::string::npos);
+}
+
+TEST(Calibration, HardwareNamesTheDevices) {
+  processor::Description device;
+  device.name = "opencl:0";
+  device.hardware = "something";
+  EXPECT_NE(HardwareOf({device}).find("opencl:0 (something)"), std::string::npos);
+  EXPECT_NE(HardwareOf({device}), HardwareOf({}));
+}
+
+}  // namespace
+}  // namespace weft::planner

@@ -1,0 +1,105 @@
+// planner/cost_model.h: how long a plan takes for a workload, before it is tried.
+//
+// A worker's thread runs all stages on the CPU (pipeline/plan_runner.h), so the times that must be
+// balanced are not those of stages, as in paper 000, but those of what works side by side: the
+// workers, the device, and what follows the store for a device with memory of its own. The longest
+// of them is T_max; work stealing moves work from the device to the workers until both take as long
+// (equation 3). The latency interval bounds the batch, and through what is spent once a batch the
+// throughput.
+//
+// Table I of paper 000, here:
+//   N                   Estimate::batch_queries
+//   I_F / IPC, L_M, L_C UnitCost (planner/calibration.h), a work and processor each
+//   N_F^M, N_F^C        Accesses
+//   T_F                 UnitNs (equation 1), nanoseconds a query
+//   T_A                 StageNs (equation 2)
+//   mu                  ProcessorCosts::interference
+//   T_A^WS              Steal (equation 3)
+//   T_max, S            Estimate::longest_ns, ::queries_per_s (equation 4)
+//   P                   HeadShare (planner/popularity.h)
+//
+// Units     nanoseconds a query of the whole system, but where a name says otherwise.
+// Threads   pure functions.
+// Source    paper 000, section IV.
+#pragma once
+
+#include <string_view>
+#include <vector>
+
+#include "pipeline/plan.h"
+#include "planner/calibration.h"
+#include "planner/profile.h"
+
+namespace weft::planner {
+
+// Of one query in one work.
+struct Accesses {
+  double memory = 0;  // N_F^M
+  double stream = 0;  // further lines of an object in memory
+  double cache = 0;   // N_F^C
+};
+
+// Equation 1 for one query.
+double UnitNs(const UnitCost& unit, const Accesses& accesses, double key_bytes);
+
+// The accesses of `work` to index and objects. `cached`: the share of accesses to what the
+// processor's cache holds (P). `affine`: a work before it in the same stage has read the object.
+Accesses AccessesOf(Work work, const Profile& profile, uint32_t line_bytes, double cached,
+                    bool affine);
+
+// P: the share of accesses that find what they look for in a cache of the processor's, shared by
+// `workers` threads that write, each of which takes from the others what it writes.
+double CachedShare(const ProcessorCosts& costs, const Profile& profile, uint32_t workers);
+
+// Equation 3, per query: the device needs `device` for what it does, the workers need `own` for
+// theirs, and `stolen` for all that the device does. What the slower of both takes once the workers
+// take a part of it, and which part.
+struct Stolen {
+  double time = 0;
+  double share = 0;
+};
+Stolen Steal(double device, double own, double stolen);
+
+// Under what the plan would be carried out.
+struct Conditions {
+  uint32_t workers = 1;
+  uint32_t batches = 3;           // of a worker, under way at once, where a device takes part
+  uint32_t queries_max = 1024;    // of a batch, likewise
+  uint32_t one_stage_max = 1024;  // of a batch of the one-stage plan
+  double interval_us = 1000;      // mean latency at most
+  bool steal = true;
+};
+
+// What of a plan takes the longest.
+enum class Bound : uint8_t {
+  kWorkers,
+  kDevice,
+  kFollowing,  // of the store, for a device with memory of its own
+  kLatency,    // the batches under way are too few to keep anybody busy
+};
+std::string_view BoundName(Bound bound);
+
+struct StageEstimate {
+  double ns = 0;  // a query, without stealing: of one worker's time, or of the device's
+  double us = 0;  // a batch
+};
+
+struct Estimate {
+  double queries_per_s = 0;  // S
+  double batch_queries = 0;  // N
+  double latency_us = 0;     // mean, of a query
+  double longest_ns = 0;     // T_max / N
+  double worker_ns = 0;      // a query, of one worker's time, with what it steals
+  double device_ns = 0;      // a query, of the device's time, without what is stolen
+  double following_ns = 0;
+  double stolen_share = 0;   // of the device's queries
+  Bound bound = Bound::kWorkers;
+  bool fits = true;          // false: even the smallest batch takes longer than the interval
+  std::vector<StageEstimate> stages;
+};
+
+// kInvalidArgument: the plan names a processor that the calibration lacks, or several devices.
+Result<Estimate> EstimatePlan(const Calibration& calibration, const Profile& profile,
+                              const pipeline::Plan& plan, const Conditions& conditions);
+
+}  // namespace weft::planner

@@ -1,0 +1,265 @@
+// Equations and whole plans against values worked out by hand, on the machine of test_machine.h.
+#include "planner/cost_model.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "planner/popularity.h"
+#include "planner/test_machine.h"
+
+namespace weft::planner {
+namespace {
+
+using pipeline::Plan;
+
+constexpr const char* kReads =
+    "[RV PP MM]cpu -> [IN.search KC RD]gpu0 -> [IN.insert IN.delete WR SD]cpu";
+constexpr const char* kReadsOnMirror =
+    "[RV PP MM]cpu -> [IN.search KC RD]gpu1 -> [IN.insert IN.delete WR SD]cpu";
+constexpr const char* kMegaKv =
+    "[RV PP MM]cpu -> [IN.search IN.insert IN.delete]gpu0 -> [KC RD WR SD]cpu";
+
+// Objects of 8 + 16 + 64 = 88 bytes, in 2 lines.
+Profile Reads() {
+  Profile profile;
+  profile.batch_queries = 1000;
+  return profile;
+}
+
+Conditions TwoWorkers() {
+  Conditions conditions;
+  conditions.workers = 2;
+  conditions.steal = false;
+  return conditions;
+}
+
+Estimate EstimateOf(const char* text, const Profile& profile, const Conditions& conditions,
+                    const Calibration& machine = TestMachine()) {
+  auto plan = text == nullptr ? Plan::OneStageCpu() : Plan::Parse(text);
+  EXPECT_TRUE(plan);
+  auto estimate = EstimatePlan(machine, profile, *plan, conditions);
+  EXPECT_TRUE(estimate) << estimate.error().ToString();
+  return *estimate;
+}
+
+TEST(Equation1, AddsInstructionsAndAccesses) {
+  EXPECT_DOUBLE_EQ(UnitNs({3, 0.5, 10, 2, 1}, {1.5, 4, 7}, 16), 3 + 8 + 15 + 8 + 7);
+  EXPECT_DOUBLE_EQ(UnitNs({}, {1, 1, 1}, 16), 0);
+}
+
+// The workers need 9 ns, the device 11, the workers for all of the device's 16.5: they take
+// 2 / 27.5 of it.
+TEST(Equation3, BalancesBothSides) {
+  const Stolen stolen = Steal(11, 9, 16.5);
+  EXPECT_NEAR(stolen.share, 2 / 27.5, 1e-12);
+  EXPECT_NEAR(stolen.time, 10.2, 1e-12);
+  EXPECT_NEAR(stolen.time, 11 * (1 - stolen.share), 1e-12);
+  // As the paper writes it: T_B + T_A^C (T_A^G - T_B) / (T_A^C + T_A^G).
+  EXPECT_NEAR(stolen.time, 9 + 16.5 * (11 - 9) / (16.5 + 11), 1e-12);
+}
+
+TEST(Equation3, TakesNothingFromAFasterDevice) {
+  EXPECT_EQ(Steal(8, 9, 16).share, 0);
+  EXPECT_EQ(Steal(8, 9, 16).time, 9);
+}
+
+TEST(AccessesOf, AnObjectThatWasReadIsInTheCache) {
+  Profile profile;
+  profile.key_bytes = 32;
+  profile.value_bytes = 256;  // 296 bytes in 5 lines
+  const Accesses alone = AccessesOf(Work::kWrite, profile, 64, 0, false);
+  EXPECT_DOUBLE_EQ(alone.memory, 1);
+  EXPECT_DOUBLE_EQ(alone.stream, 4);
+  const Accesses behind = AccessesOf(Work::kWrite, profile, 64, 0, true);
+  EXPECT_DOUBLE_EQ(behind.memory, 0);
+  EXPECT_DOUBLE_EQ(behind.stream, 5);
+  EXPECT_DOUBLE_EQ(behind.cache, 0);
+}
+
+TEST(AccessesOf, PopularObjectsAreInTheCache) {
+  const Accesses search = AccessesOf(Work::kSearch, Profile(), 64, 0.4, false);
+  EXPECT_DOUBLE_EQ(search.memory, 0.9);
+  EXPECT_DOUBLE_EQ(search.stream, 1.2);
+  EXPECT_DOUBLE_EQ(search.cache, 1.4);
+  Profile misses;
+  misses.hit_share = 0.5;
+  EXPECT_DOUBLE_EQ(AccessesOf(Work::kCompare, misses, 64, 0, false).memory, 0.5);
+}
+
+// 4,864 bytes hold 32 objects of 88 bytes with a line of the index each; of 1,000 keys with
+// exponent 1 the first 32 have H(32) / H(1000) = 4.0584952 / 7.4854709 of the accesses.
+TEST(CachedShare, IsThatOfTheHead) {
+  ProcessorCosts costs = TestMachine().cpu;
+  costs.cache_bytes = 32 * 152;
+  Profile profile;
+  profile.objects = 1000;
+  profile.zipf = 1;
+  EXPECT_NEAR(CachedShare(costs, profile, 1), 4.0584952 / 7.4854709, 1e-5);
+  EXPECT_NEAR(CachedShare(costs, profile, 8), 4.0584952 / 7.4854709, 1e-5);
+  // Half of the accesses write, and of two workers each makes half: the next access to a key after
+  // one's own is one's own with 1/2, and if not leaves the line with 1/2 ...: 1/2 + 1/2 1/2 1/2 +
+  // ... = 1/2 / (1 - 1/4) = 2/3.
+  profile.get_share = 0.5;
+  EXPECT_NEAR(CachedShare(costs, profile, 2), 4.0584952 / 7.4854709 * 2 / 3, 1e-5);
+}
+
+// 1 + (2 + 8) + (4 + 15) + (3 + 10) + (5 + 2) = 50 ns of one of two workers.
+TEST(OneStage, OfReads) {
+  const Estimate estimate = EstimateOf(nullptr, Reads(), TwoWorkers());
+  ASSERT_EQ(estimate.stages.size(), 1u);
+  EXPECT_NEAR(estimate.stages[0].ns, 50, 1e-9);
+  EXPECT_NEAR(estimate.queries_per_s, 4e7, 1);
+  EXPECT_EQ(estimate.bound, Bound::kWorkers);
+  EXPECT_NEAR(estimate.latency_us, 50, 1e-9);  // 1,000 queries of 50 ns
+}
+
+// Half of them stores, each with two looks at victims: 1 + 10 + 19 + 13 for each; 7 for each GET;
+// 10 + 2 x 8 = 26, 20 + 10 = 30 and 2 x (5 + 10) = 30 for each store: 43 + 3.5 + 43 = 89.5.
+TEST(OneStage, OfStoresInAFullStore) {
+  Profile profile = Reads();
+  profile.get_share = 0.5;
+  profile.looks_per_store = 2;
+  EXPECT_NEAR(EstimateOf(nullptr, profile, TwoWorkers()).stages[0].ns, 89.5, 1e-9);
+  profile.get_share = 0.25;
+  profile.delete_share = 0.25;
+  // 43 + 0.25 x 7 + 0.5 x 86 + 0.25 x (8 + 10)
+  EXPECT_NEAR(EstimateOf(nullptr, profile, TwoWorkers()).stages[0].ns, 92.25, 1e-9);
+}
+
+// Workers: 1 + 10 + 1, and 2 + (3 + 1) = 18 ns. The device: (1 + 3) + (1 + 2) + (1 + 2), and its
+// 1,000 ns a job: 11.
+TEST(ReadsOnADevice, AreBoundByTheSlowerSide) {
+  const Estimate estimate = EstimateOf(kReads, Reads(), TwoWorkers());
+  ASSERT_EQ(estimate.stages.size(), 3u);
+  EXPECT_NEAR(estimate.stages[0].ns, 12, 1e-9);
+  EXPECT_NEAR(estimate.stages[1].ns, 10, 1e-9);
+  EXPECT_NEAR(estimate.stages[2].ns, 6, 1e-9);
+  EXPECT_NEAR(estimate.worker_ns, 18, 1e-9);
+  EXPECT_NEAR(estimate.device_ns, 11, 1e-9);
+  EXPECT_EQ(estimate.bound, Bound::kDevice);
+  EXPECT_NEAR(estimate.queries_per_s, 1e9 / 11, 1);
+  // 2 workers x 3 batches x 1,000 queries of 11 ns
+  EXPECT_NEAR(estimate.latency_us, 66, 1e-9);
+}
+
+// What is stolen costs 19 + 13 + 7 and saves the 6 of a gathered value: 33, of two workers 16.5.
+TEST(ReadsOnADevice, AreStolen) {
+  Conditions conditions = TwoWorkers();
+  conditions.steal = true;
+  const Estimate estimate = EstimateOf(kReads, Reads(), conditions);
+  EXPECT_NEAR(estimate.stolen_share, 2 / 27.5, 1e-9);
+  EXPECT_NEAR(estimate.longest_ns, 10.2, 1e-9);
+  EXPECT_NEAR(estimate.worker_ns, 20.4, 1e-9);
+}
+
+// Both slow each other down by what the other is busy.
+TEST(Interference, GrowsWithWhatTheOtherDoes) {
+  Calibration machine = TestMachine();
+  machine.cpu.interference = 1;
+  const Estimate estimate = EstimateOf(kReads, Reads(), TwoWorkers(), machine);
+  // The device has work all the time, so the workers take twice their 9 ns and are the bound; then
+  // the device works 11 ns of theirs. t = 9 (1 + 11 / t): t = 14.415...
+  const double t = (9 + std::sqrt(81 + 4 * 99)) / 2;
+  EXPECT_NEAR(estimate.longest_ns, t, t * 0.02);
+  EXPECT_EQ(estimate.bound, Bound::kWorkers);
+}
+
+// Search on the device costs 1 + 3, an insert 10 + 4 for half of the queries: 11, and 1 for the
+// job. The workers: 12 + 0.5 x 26; 13 for KC of every query, 0.5 x 7 and 0.5 x 2: 42.5.
+TEST(MegaKv, OfHalfStores) {
+  Profile profile = Reads();
+  profile.get_share = 0.5;
+  const Estimate estimate = EstimateOf(kMegaKv, profile, TwoWorkers());
+  EXPECT_NEAR(estimate.device_ns, 12, 1e-9);
+  EXPECT_NEAR(estimate.worker_ns, 42.5, 0.01);  // a few reads are of keys that the batch writes
+  EXPECT_EQ(estimate.bound, Bound::kWorkers);
+}
+
+// A mirror follows a twentieth of stores with two changes of 40 ns and 88 bytes of 0.1 ns each:
+// 4.44 ns, whoever else has time.
+TEST(Mirror, FollowsTheStore) {
+  Profile profile = Reads();
+  profile.get_share = 0.95;
+  profile.looks_per_store = 2;
+  profile.objects = 1e12;  // nobody reads what was just written
+  const Estimate estimate = EstimateOf(kReadsOnMirror, profile, TwoWorkers());
+  EXPECT_NEAR(estimate.following_ns, 0.05 * (2 * 40 + 8.8), 1e-9);
+  Calibration slow = TestMachine();
+  slow.devices[1].change = 4000;
+  EXPECT_EQ(EstimateOf(kReadsOnMirror, profile, TwoWorkers(), slow).bound, Bound::kFollowing);
+}
+
+// Changes that a plan gives to a mirror are the last stage's.
+TEST(Mirror, LeavesChangesToTheLastStage) {
+  Profile profile = Reads();
+  profile.get_share = 0.5;
+  const Estimate with = EstimateOf(
+      "[RV PP MM]cpu -> [IN.search KC RD IN.insert]gpu1 -> [IN.delete WR SD]cpu", profile,
+      TwoWorkers());
+  const Estimate without = EstimateOf(kReadsOnMirror, profile, TwoWorkers());
+  EXPECT_DOUBLE_EQ(with.longest_ns, without.longest_ns);
+}
+
+// Popular keys that were written since are not on the mirror as they are: the CPU reads them.
+TEST(Mirror, LeavesWhatWasJustWritten) {
+  Profile profile = Reads();
+  profile.get_share = 0.95;
+  const double uniform = EstimateOf(kReadsOnMirror, profile, TwoWorkers()).worker_ns;
+  profile.zipf = 0.99;
+  EXPECT_GT(EstimateOf(kReadsOnMirror, profile, TwoWorkers()).worker_ns, uniform + 3);
+}
+
+// The largest batch within the interval: with 6 batches under way of 11 ns a query, 1,000 us.
+TEST(Batches, FillTheInterval) {
+  Profile profile = Reads();
+  profile.batch_queries = 0;
+  Conditions conditions = TwoWorkers();
+  conditions.queries_max = 1 << 20;
+  const Estimate estimate = EstimateOf(kReads, profile, conditions);
+  EXPECT_TRUE(estimate.fits);
+  EXPECT_LE(estimate.latency_us, 1000);
+  EXPECT_GT(estimate.latency_us, 990);
+  EXPECT_EQ(static_cast<uint64_t>(estimate.batch_queries) % 64, 0u);
+  conditions.queries_max = 4096;
+  EXPECT_EQ(EstimateOf(kReads, profile, conditions).batch_queries, 4096);
+}
+
+// One batch of 64 at a time: 64 x 18 ns of the worker, 64 x 10 of the device, 6,000 for the job.
+TEST(Batches, TooFewUnderWayKeepNobodyBusy) {
+  Profile profile = Reads();
+  profile.batch_queries = 64;
+  Conditions conditions = TwoWorkers();
+  conditions.workers = 1;
+  conditions.batches = 1;
+  const Estimate estimate = EstimateOf(kReads, profile, conditions);
+  EXPECT_EQ(estimate.bound, Bound::kLatency);
+  EXPECT_NEAR(estimate.latency_us, (64 * 28 + 6000) * 1e-3, 1e-9);
+  EXPECT_NEAR(estimate.queries_per_s, 64e9 / (64 * 28 + 6000), 1);
+}
+
+TEST(Batches, AnIntervalThatNothingFits) {
+  Profile profile = Reads();
+  profile.batch_queries = 0;
+  Conditions conditions = TwoWorkers();
+  conditions.interval_us = 5;
+  const Estimate estimate = EstimateOf(kReads, profile, conditions);
+  EXPECT_FALSE(estimate.fits);
+  EXPECT_EQ(estimate.batch_queries, 64);
+}
+
+TEST(EstimatePlan, RefusesUnknownProcessors) {
+  for (const char* text :
+       {"[RV PP MM]cpu -> [IN.search KC RD]gpu2 -> [IN.insert IN.delete WR SD]cpu",
+        "[RV PP MM]cpu -> [IN.search KC RD]tpu -> [IN.insert IN.delete WR SD]cpu",
+        "[RV PP MM]cpu -> [IN.search]gpu0 -> [KC RD]gpu1 -> [IN.insert IN.delete WR SD]cpu"}) {
+    auto plan = Plan::Parse(text);
+    ASSERT_TRUE(plan);
+    const auto estimate = EstimatePlan(TestMachine(), Reads(), *plan, TwoWorkers());
+    ASSERT_FALSE(estimate) << text;
+    EXPECT_EQ(estimate.error().code(), Code::kInvalidArgument);
+  }
+}
+
+}  // namespace
+}  // namespace weft::planner

@@ -1,0 +1,96 @@
+#include "planner/profile.h"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cmath>
+
+#include <fmt/format.h>
+
+namespace weft::planner {
+namespace {
+
+constexpr double kZipfOfSkewed = 0.99;  // YCSB's, which paper 000 uses
+
+struct DataSet {
+  std::string_view name;
+  double key_bytes, value_bytes;
+};
+// Paper 000, section V-A.
+constexpr std::array<DataSet, 4> kDataSets = {
+    {{"K8", 8, 8}, {"K16", 16, 64}, {"K32", 32, 256}, {"K128", 128, 1024}}};
+
+// Of a share that was counted over `count` queries.
+double Deviation(double share, double count) {
+  return count <= 0 ? 0 : std::sqrt(std::max(share * (1 - share), 0.0) / count);
+}
+
+bool HasShareMoved(double from, double to, const Profile& a, const Profile& b, double threshold) {
+  const double chance = std::hypot(Deviation(from, a.counted), Deviation(to, b.counted));
+  const double change = std::abs(to - from);
+  return change > threshold * std::max(from, to) && change > 3 * chance;
+}
+
+bool HasMeanMoved(double from, double to, double threshold) {
+  return std::abs(to - from) > threshold * std::max(from, to);
+}
+
+bool ParsePercent(std::string_view text, double* share) {
+  uint32_t percent = 0;
+  const char* const end = text.data() + text.size();
+  const auto parsed = std::from_chars(text.data(), end, percent);
+  if (parsed.ec != std::errc() || parsed.ptr != end || percent > 100) return false;
+  *share = percent / 100.0;
+  return true;
+}
+
+}  // namespace
+
+bool HasMoved(const Profile& from, const Profile& to, double threshold) {
+  return HasShareMoved(from.get_share, to.get_share, from, to, threshold) ||
+         HasShareMoved(from.store_share(), to.store_share(), from, to, threshold) ||
+         HasShareMoved(from.delete_share, to.delete_share, from, to, threshold) ||
+         HasShareMoved(from.hit_share, to.hit_share, from, to, threshold) ||
+         HasMeanMoved(from.key_bytes, to.key_bytes, threshold) ||
+         HasMeanMoved(from.value_bytes, to.value_bytes, threshold) ||
+         HasMeanMoved(from.objects, to.objects, threshold) ||
+         HasMeanMoved(from.batch_queries, to.batch_queries, threshold) ||
+         // An exponent is an estimate, and one below a half hardly matters to any cache.
+         std::abs(to.zipf - from.zipf) > std::max(threshold * std::max(from.zipf, to.zipf), 0.15);
+}
+
+Result<Profile> ProfileOfWorkload(std::string_view name) {
+  const Status bad(Code::kInvalidArgument,
+                   fmt::format("'{}' is no workload such as K16-G95-S: K8, K16, K32 or K128; G0 to "
+                               "G100; U or S",
+                               name));
+  const size_t first = name.find('-');
+  const size_t last = name.rfind('-');
+  if (first == std::string_view::npos || first == last) return bad;
+  const std::string_view set = name.substr(0, first);
+  const std::string_view share = name.substr(first + 1, last - first - 1);
+  const std::string_view skew = name.substr(last + 1);
+  Profile profile;
+  const auto data = std::find_if(kDataSets.begin(), kDataSets.end(),
+                                 [set](const DataSet& each) { return each.name == set; });
+  if (data == kDataSets.end() || (skew != "U" && skew != "S")) return bad;
+  if (share.empty() || share[0] != 'G' || !ParsePercent(share.substr(1), &profile.get_share))
+    return bad;
+  profile.key_bytes = data->key_bytes;
+  profile.value_bytes = data->value_bytes;
+  profile.zipf = skew == "S" ? kZipfOfSkewed : 0;
+  return profile;
+}
+
+std::string Describe(const Profile& profile) {
+  return fmt::format(
+      "{:.1f} % GET, {:.1f} % SET, {:.1f} % DELETE, {:.1f} % of GETs hit; keys of {:.0f} bytes, "
+      "values of {:.0f}; {}; {:.3g} objects",
+      100 * profile.get_share, 100 * profile.store_share(), 100 * profile.delete_share,
+      100 * profile.hit_share, profile.key_bytes, profile.value_bytes,
+      profile.zipf == 0 ? std::string("uniform")
+                        : fmt::format("Zipf, exponent {:.2f}", profile.zipf),
+      profile.objects);
+}
+
+}  // namespace weft::planner

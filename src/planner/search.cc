@@ -1,0 +1,108 @@
+#include "planner/search.h"
+
+#include <algorithm>
+#include <array>
+#include <string>
+
+#include "base/check.h"
+#include "task/query_job.h"
+
+namespace weft::planner {
+namespace {
+
+using pipeline::Task;
+
+// The read of a query, task by task: a stage on the device has some of them that follow each other.
+constexpr std::array<Task, 3> kReadTasks = {Task::kSearch, Task::kCompare, Task::kRead};
+
+enum class Where : uint8_t { kFirst, kDevice, kLast };
+
+// The plan whose device has the reads' tasks [begin, end) and what is said of the changes. Empty
+// where the device has nothing.
+std::string TextOf(size_t begin, size_t end, Where inserts, Where deletes,
+                   const std::string& device) {
+  std::array<std::string, 3> tasks = {"RV PP MM", "", ""};
+  const auto add = [&](size_t stage, Task task) {
+    if (!tasks[stage].empty()) tasks[stage] += ' ';
+    tasks[stage] += pipeline::TaskName(task);
+  };
+  for (size_t i = 0; i < kReadTasks.size(); i++)
+    add(i < begin ? 0 : i < end ? 1 : 2, kReadTasks[i]);
+  add(static_cast<size_t>(inserts), Task::kInsert);
+  add(static_cast<size_t>(deletes), Task::kDelete);
+  add(2, Task::kWrite);
+  add(2, Task::kSend);
+  if (tasks[1].empty()) return {};
+  return "[" + tasks[0] + "]cpu -> [" + tasks[1] + "]" + device + " -> [" + tasks[2] + "]cpu";
+}
+
+void AddPlansOf(size_t number, bool mirrored, std::vector<Candidate>* plans) {
+  const std::string device = "gpu" + std::to_string(number);
+  const std::vector<Where> places = mirrored
+                                        ? std::vector{Where::kLast}
+                                        : std::vector{Where::kFirst, Where::kDevice, Where::kLast};
+  for (size_t begin = 0; begin <= kReadTasks.size(); begin++) {
+    for (size_t end = begin; end <= kReadTasks.size(); end++) {
+      for (const Where inserts : places) {
+        for (const Where deletes : places) {
+          const std::string text = TextOf(begin, end, inserts, deletes, device);
+          if (text.empty()) continue;
+          auto plan = pipeline::Plan::Parse(text);
+          WEFT_CHECK(plan);
+          plans->push_back({*plan, true});
+          plans->push_back({std::move(*plan), false});
+        }
+      }
+    }
+  }
+}
+
+Estimate EstimateOf(const Calibration& calibration, const Profile& profile, Conditions conditions,
+                    const Candidate& candidate) {
+  conditions.steal = candidate.steal;
+  auto estimate = EstimatePlan(calibration, profile, candidate.plan, conditions);
+  WEFT_CHECK(estimate);
+  return std::move(*estimate);
+}
+
+bool IsBetter(const Choice& a, const Choice& b) {
+  if (a.estimate.fits != b.estimate.fits) return a.estimate.fits;
+  if (a.estimate.fits) return a.estimate.queries_per_s > b.estimate.queries_per_s;
+  return a.estimate.latency_us < b.estimate.latency_us;
+}
+
+}  // namespace
+
+std::vector<Candidate> AllPlans(const Calibration& calibration) {
+  std::vector<Candidate> plans = {{pipeline::Plan::OneStageCpu(), false}};
+  for (size_t i = 0; i < calibration.devices.size(); i++)
+    AddPlansOf(i, calibration.devices[i].mirrored, &plans);
+  return plans;
+}
+
+std::vector<Choice> RankPlans(const Calibration& calibration, const Profile& profile,
+                              const Conditions& conditions,
+                              const std::vector<Candidate>& candidates) {
+  std::vector<Choice> choices;
+  choices.reserve(candidates.size());
+  for (const Candidate& candidate : candidates)
+    choices.push_back({candidate, EstimateOf(calibration, profile, conditions, candidate)});
+  std::stable_sort(choices.begin(), choices.end(), IsBetter);
+  return choices;
+}
+
+uint32_t FewestQueriesOf(const Calibration& calibration, const Profile& profile,
+                         const Conditions& conditions, const Candidate& candidate,
+                         uint32_t limit) {
+  Profile sized = profile;
+  const Candidate one_stage = {pipeline::Plan::OneStageCpu(), false};
+  for (uint32_t queries = kSetQueries; queries <= limit; queries *= 2) {
+    sized.batch_queries = queries;
+    const Estimate estimate = EstimateOf(calibration, sized, conditions, candidate);
+    const Estimate without = EstimateOf(calibration, sized, conditions, one_stage);
+    if (estimate.fits && estimate.queries_per_s > without.queries_per_s) return queries;
+  }
+  return limit + 1;
+}
+
+}  // namespace weft::planner

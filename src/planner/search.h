@@ -1,0 +1,45 @@
+// planner/search.h: which plan to carry out: all that are legal are estimated, the best is taken.
+//
+// Threads   pure functions.
+// Cost      some 120 plans with one device, a few microseconds each.
+// Source    paper 000, section IV-B, "Finding the optimal pipeline configuration".
+#pragma once
+
+#include <vector>
+
+#include "planner/cost_model.h"
+
+namespace weft::planner {
+
+// A plan with what it is called by the cost model.
+struct Candidate {
+  pipeline::Plan plan;
+  bool steal = false;
+};
+
+// The plan with one stage on the CPU first; then every plan with one stage on one of the devices,
+// gpu0, gpu1, ..., with stealing and, behind it, without.
+// Left out, for no workload makes them better than one of these: further stages on the CPU (they
+// are the same thread's work, and break up what one stage does in one pass), and for a mirrored
+// device, which changes nothing, plans that give it changes.
+std::vector<Candidate> AllPlans(const Calibration& calibration);
+
+// One line of the table of plans.
+struct Choice {
+  Candidate candidate;
+  Estimate estimate;
+};
+
+// The candidates with their estimates, best first: those that fit the interval by throughput, then
+// the others by latency. Of equals the one that comes first in `candidates`, so that what needs no
+// device is preferred. REQUIRES: the calibration knows all processors that they name.
+std::vector<Choice> RankPlans(const Calibration& calibration, const Profile& profile,
+                              const Conditions& conditions,
+                              const std::vector<Candidate>& candidates);
+
+// The fewest queries of a batch, a multiple of kSetQueries, with which the plan is faster than one
+// stage on the CPU; `limit` + 1: with none up to `limit`.
+uint32_t FewestQueriesOf(const Calibration& calibration, const Profile& profile,
+                         const Conditions& conditions, const Candidate& candidate, uint32_t limit);
+
+}  // namespace weft::planner

@@ -1,0 +1,165 @@
+#include "planner/search.h"
+
+#include <gtest/gtest.h>
+
+#include <random>
+#include <set>
+
+#include "pipeline/plan_test_kit.h"
+#include "planner/test_machine.h"
+
+namespace weft::planner {
+namespace {
+
+Conditions SomeConditions(std::mt19937_64* random) {
+  Conditions conditions;
+  conditions.workers = 1 + static_cast<uint32_t>((*random)() % 16);
+  conditions.batches = 1 + static_cast<uint32_t>((*random)() % 4);
+  conditions.queries_max = 64u << (*random)() % 9;
+  conditions.interval_us = 50.0 * static_cast<double>(1 + (*random)() % 40);
+  return conditions;
+}
+
+Profile SomeProfile(std::mt19937_64* random) {
+  std::uniform_real_distribution<double> unit(0, 1);
+  Profile profile;
+  profile.get_share = unit(*random);
+  profile.delete_share = (1 - profile.get_share) * unit(*random);
+  profile.hit_share = unit(*random);
+  profile.key_bytes = 8 << (*random)() % 5;
+  profile.value_bytes = 8 << (*random)() % 9;
+  profile.zipf = (*random)() % 2 == 0 ? 0 : unit(*random) * 1.2;
+  profile.objects = std::pow(10, 3 + 6 * unit(*random));
+  profile.looks_per_store = 3 * unit(*random);
+  return profile;
+}
+
+// The machine with every unit cost anything from a quarter to four times of what it is.
+Calibration SomeMachine(std::mt19937_64* random) {
+  std::uniform_real_distribution<double> exponent(-2, 2);
+  Calibration machine = TestMachine();
+  machine.cpu.cache_bytes = 1e6;
+  const auto change = [&](ProcessorCosts* costs) {
+    for (UnitCost& unit : costs->units) {
+      unit.instructions *= std::exp2(exponent(*random));
+      unit.memory *= std::exp2(exponent(*random));
+      unit.stream *= std::exp2(exponent(*random));
+      unit.cache *= std::exp2(exponent(*random));
+    }
+    costs->job *= std::exp2(exponent(*random));
+    costs->interference = std::exp2(exponent(*random)) / 4;
+  };
+  change(&machine.cpu);
+  // A copy into the batch's buffer costs what one into the response does, and is followed by that.
+  machine.cpu.unit(Work::kGather) = machine.cpu.unit(Work::kWrite);
+  for (ProcessorCosts& device : machine.devices) change(&device);
+  return machine;
+}
+
+TEST(AllPlans, AreDifferentAndBeginWithTheCpus) {
+  const std::vector<Candidate> plans = AllPlans(TestMachine());
+  ASSERT_FALSE(plans.empty());
+  EXPECT_EQ(plans[0].plan, pipeline::Plan::OneStageCpu());
+  std::set<std::string> texts;
+  for (const Candidate& each : plans)
+    EXPECT_TRUE(texts.insert(each.plan.ToText() + (each.steal ? " steal" : "")).second)
+        << each.plan.ToText();
+}
+
+TEST(AllPlans, OfNoDeviceIsTheCpusAlone) {
+  Calibration machine = TestMachine();
+  machine.devices.clear();
+  EXPECT_EQ(AllPlans(machine).size(), 1u);
+}
+
+// A mirror changes nothing: six plans of reads, with stealing and without.
+TEST(AllPlans, OfAMirrorAreThoseOfReads) {
+  Calibration machine = TestMachine();
+  machine.devices.erase(machine.devices.begin());
+  EXPECT_EQ(AllPlans(machine).size(), 1u + 2 * 6);
+}
+
+// Every legal plan of up to three stages that the model knows, estimated one by one: none is
+// better than what the search found.
+TEST(RankPlans, FindsWhatTryingAllLegalPlansFinds) {
+  std::mt19937_64 random(cache::TestSeed());
+  std::vector<pipeline::Plan> legal;
+  for (const uint32_t stages : {1u, 2u, 3u})
+    for (pipeline::Plan& plan : pipeline::LegalPlans(stages)) legal.push_back(std::move(plan));
+  ASSERT_GT(legal.size(), 200u);
+  std::set<std::string> winners;
+  for (int round = 0; round < 40; round++) {
+    Calibration machine = SomeMachine(&random);
+    machine.devices.resize(1);  // the legal plans' only device
+    const Profile profile = SomeProfile(&random);
+    Conditions conditions = SomeConditions(&random);
+    const std::vector<Choice> ranked =
+        RankPlans(machine, profile, conditions, AllPlans(machine));
+    const Choice& best = ranked.front();
+    winners.insert(best.candidate.plan.ToText());
+    for (const pipeline::Plan& plan : legal) {
+      for (const bool steal : {false, true}) {
+        conditions.steal = steal;
+        auto estimate = EstimatePlan(machine, profile, plan, conditions);
+        if (!estimate) continue;  // several stages on devices
+        if (estimate->fits) {
+          ASSERT_TRUE(best.estimate.fits);
+          ASSERT_LE(estimate->queries_per_s, best.estimate.queries_per_s * (1 + 1e-9))
+              << plan.ToText() << " is better than " << best.candidate.plan.ToText();
+        } else if (!best.estimate.fits) {
+          ASSERT_GE(estimate->latency_us, best.estimate.latency_us * (1 - 1e-9));
+        }
+      }
+    }
+  }
+  EXPECT_GT(winners.size(), 2u) << "the machines are too much alike to show anything";
+}
+
+TEST(RankPlans, PutsThoseThatFitFirst) {
+  std::mt19937_64 random(cache::TestSeed());
+  const Calibration machine = TestMachine();
+  for (int round = 0; round < 50; round++) {
+    const auto ranked = RankPlans(machine, SomeProfile(&random), SomeConditions(&random),
+                                  AllPlans(machine));
+    for (size_t i = 1; i < ranked.size(); i++) {
+      const Estimate& before = ranked[i - 1].estimate;
+      const Estimate& after = ranked[i].estimate;
+      ASSERT_GE(before.fits, after.fits);
+      if (!after.fits) continue;
+      ASSERT_GE(before.queries_per_s, after.queries_per_s);
+    }
+  }
+}
+
+TEST(RankPlans, PrefersTheCpuWhereADeviceAddsNothing) {
+  Calibration machine = TestMachine();
+  for (ProcessorCosts& device : machine.devices)
+    for (UnitCost& unit : device.units) unit.instructions += 1000;
+  const auto ranked = RankPlans(machine, Profile(), Conditions(), AllPlans(machine));
+  EXPECT_EQ(ranked.front().candidate.plan, pipeline::Plan::OneStageCpu());
+}
+
+// A job costs 1 us and 5 us of waiting: some thousand queries are needed to make up for that, one
+// batch at a time.
+TEST(FewestQueries, GrowWithWhatAJobCosts) {
+  Calibration machine = TestMachine();
+  Conditions conditions;
+  conditions.workers = 2;
+  auto plan = pipeline::Plan::Parse(
+      "[RV PP MM]cpu -> [IN.search KC RD]gpu0 -> [IN.insert IN.delete WR SD]cpu");
+  ASSERT_TRUE(plan);
+  const Candidate reads = {*plan, false};
+  const auto fewest = [&] {
+    return FewestQueriesOf(machine, Profile(), conditions, reads, 8192);
+  };
+  const uint32_t first = fewest();
+  EXPECT_GE(first, 64u);
+  EXPECT_LE(first, 1024u);
+  machine.devices[0].job = 50'000;
+  EXPECT_GT(fewest(), first);
+  machine.devices[0].unit(Work::kSearch).instructions = 1000;
+  EXPECT_EQ(fewest(), 8193u);
+}
+
+}  // namespace
+}  // namespace weft::planner
