@@ -172,6 +172,7 @@ uint64_t Emptying::Advance(Session& session, uint64_t objects) {
     looked += stage_ == Stage::kCollect ? Collect(session, count) : Clear(session, count);
     session.End();
   }
+  session.counters().victim_looks.Add(looked);
   return looked;
 }
 

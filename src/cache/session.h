@@ -34,6 +34,7 @@ struct SessionCounters {
   Counter expired_unread;
   Counter carried;        // objects copied forward out of a victim
   Counter segments_freed;
+  Counter victim_looks;   // at objects of victims (cache/emptying.h)
   Counter room_made;      // times a store had to wait for room
   Counter retries;        // mutations that lost a race and went round again
 
@@ -41,8 +42,8 @@ struct SessionCounters {
     for (Counter SessionCounters::*counter :
          {&SessionCounters::evictions, &SessionCounters::evicted_unread, &SessionCounters::expired,
           &SessionCounters::expired_unread, &SessionCounters::carried,
-          &SessionCounters::segments_freed, &SessionCounters::room_made,
-          &SessionCounters::retries})
+           &SessionCounters::segments_freed, &SessionCounters::victim_looks,
+           &SessionCounters::room_made, &SessionCounters::retries})
       (this->*counter).Add((other.*counter).value());
   }
 };

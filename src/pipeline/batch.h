@@ -240,6 +240,8 @@ class Batch {
   // Before the first stage: nothing is gathered, no set is claimed.
   void ClearGathered();
   void ClearClaims();
+  // As before the first stage, for who runs the same job again.
+  void ForgetResults() { std::memset(result_, static_cast<int>(kResultNone), size_); }
   // Whether the last stage is to note the accesses of gathered reads, for who gathered them worked
   // on a mirror.
   bool notes_due() const { return notes_due_; }

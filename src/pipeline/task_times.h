@@ -47,6 +47,8 @@ struct TaskTimes {
 
   std::array<base::Counter, kTaskCount> time_ticks;  // of base::ReadTicks
   std::array<base::Counter, kTaskCount> queries;
+  // Of MM's time: between batches, and of stores that waited for room.
+  base::Counter maintain_ticks;
   base::Counter batches;
   // Batches of 1, 2-3, 4-7, ... queries.
   std::array<base::Counter, 20> batch_sizes;
