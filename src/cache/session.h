@@ -42,8 +42,8 @@ struct SessionCounters {
     for (Counter SessionCounters::*counter :
          {&SessionCounters::evictions, &SessionCounters::evicted_unread, &SessionCounters::expired,
           &SessionCounters::expired_unread, &SessionCounters::carried,
-           &SessionCounters::segments_freed, &SessionCounters::victim_looks,
-           &SessionCounters::room_made, &SessionCounters::retries})
+          &SessionCounters::segments_freed, &SessionCounters::victim_looks,
+          &SessionCounters::room_made, &SessionCounters::retries})
       (this->*counter).Add((other.*counter).value());
   }
 };

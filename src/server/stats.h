@@ -46,6 +46,7 @@ struct SessionTotals {
   uint64_t expired = 0, expired_unread = 0;
   uint64_t carried = 0;
   uint64_t segments_freed = 0;
+  uint64_t victim_looks = 0;
   uint64_t room_made = 0;
   uint64_t retries = 0;
 };

@@ -70,6 +70,8 @@ inline constexpr CounterField<S, ST> kSessionFields[] = {
      &ST::carried},
     {"segments_freed_total", "Segments of the object log emptied.", &S::segments_freed,
      &ST::segments_freed},
+    {"victim_looks_total", "Looks at items of segments that were being emptied.", &S::victim_looks,
+     &ST::victim_looks},
     {"room_made_total", "Times a store had to wait for room.", &S::room_made, &ST::room_made},
     {"retries_total", "Mutations that lost a race and went round again.", &S::retries,
      &ST::retries},
