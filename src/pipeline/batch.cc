@@ -113,7 +113,8 @@ void Batch::Clear() {
   size_ = 0;
   keys_end_ = 0;
   has_barrier_ = false;
-  has_other_ = false;
+  others_ = skipped_ = misses_ = 0;
+  room_given_ = 0;
   searched_ = false;
   notes_due_ = false;
   kept_until_.clear();
@@ -131,6 +132,7 @@ void Batch::ForgetEntries() {
 
 uint32_t Batch::AddSource(int64_t room) {
   room_.push_back(room);
+  room_given_ += static_cast<uint64_t>(room);
   kept_until_.push_back(0);
   return static_cast<uint32_t>(room_.size() - 1);
 }
@@ -180,6 +182,13 @@ uint32_t Batch::SourceEnd(uint32_t begin, uint32_t limit) const {
   return end;
 }
 
+uint64_t Batch::ReplyValueBytes() const {
+  uint64_t left = 0;
+  for (const int64_t room : room_) left += static_cast<uint64_t>(room);
+  const uint64_t answered = size_ - others_ - skipped_;
+  return room_given_ - left - answered * uint64_t{kReplyBytes};
+}
+
 uint32_t Batch::KeyBytesOfAll() const {
   if (size_ == 0 || key_bytes_[0] % 8 != 0) return 0;
   // Each as long as the next.
@@ -205,7 +214,7 @@ task::QueryJob Batch::AsJob() {
 void Batch::AddOther(uint32_t source, uint32_t tag, bool barrier) {
   AddRead(source, tag, {}, 0);
   kind_[size_ - 1] = QueryKind::kOther;
-  has_other_ = true;
+  others_++;
   has_barrier_ |= barrier;
 }
 

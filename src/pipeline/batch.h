@@ -22,7 +22,9 @@
 #include <cstdint>
 #include <cstring>
 #include <memory>
+#include <span>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/check.h"
@@ -58,6 +60,8 @@ class Batch {
 
  public:
   static constexpr uint32_t kQueriesMax = 1024;  // of a batch for the one-stage plan
+  // That a reply takes of its source's room, beside its value.
+  static constexpr int64_t kReplyBytes = 64;
 
   // For the one-stage plan, in the process's own memory.
   explicit Batch(const Plan& plan);
@@ -231,6 +235,10 @@ class Batch {
   uint64_t hash(uint32_t i) const { return hash_[i]; }
   uint64_t& placed(uint32_t i) { return placed_[i]; }
   int64_t& room(uint32_t source) { return room_[source]; }
+  // Nothing more may be written for it.
+  void EndRoom(uint32_t source) {
+    room_given_ -= static_cast<uint64_t>(std::exchange(room_[source], 0));
+  }
   uint32_t sources() const { return static_cast<uint32_t>(room_.size()); }
   // What a stage before the last is to do, and how far it came: task/query_job.h.
   uint8_t& wanted(uint32_t i) { return wanted_[i]; }
@@ -253,7 +261,7 @@ class Batch {
   bool has_barrier() const { return has_barrier_; }
   // False: nothing in it changes anything, or needs more than its key.
   bool has_commands() const { return !commands_.empty(); }
-  bool has_only_reads() const { return commands_.empty() && !has_other_; }
+  bool has_only_reads() const { return commands_.empty() && others_ == 0; }
   // Whether IN.search has left candidates in the columns for all queries with a key.
   bool searched() const { return searched_; }
   void set_searched(bool searched) { searched_ = searched; }
@@ -261,6 +269,22 @@ class Batch {
   // it must be answered, for it can't be asked again.
   void KeepUpTo(uint32_t i) { kept_until_[source(i)] = i + 1; }
   bool MustAnswer(uint32_t i) const { return i < kept_until_[source(i)]; }
+  // A query about a key is not run.
+  void Skip(uint32_t i) {
+    state_[i] = QueryState::kSkipped;
+    skipped_++;
+  }
+  // A read found nothing.
+  void CountMiss() { misses_++; }
+
+  // For statistics, after the last stage, and until Clear.
+  uint32_t others() const { return others_; }  // not about a key
+  uint32_t skipped() const { return skipped_; }  // about one
+  uint32_t misses() const { return misses_; }  // of the reads that were done
+  uint32_t keys_bytes() const { return keys_end_; }  // of all
+  std::span<const cache::Command> commands() const { return commands_; }
+  // Bytes of all values in replies.
+  uint64_t ReplyValueBytes() const;
 
  private:
   Batch(const Plan& plan, const BatchOptions& options, cache::Pages pages);
@@ -273,10 +297,11 @@ class Batch {
   uint32_t keys_end_ = 0;
   uint32_t entries_end_ = 0;  // behind it all words and positions are 0
   bool has_barrier_ = false;
-  bool has_other_ = false;
   bool searched_ = false;
   bool notes_due_ = false;
   uint32_t note_row_ = 0;
+  uint32_t others_ = 0, skipped_ = 0, misses_ = 0;
+  uint64_t room_given_ = 0;  // to all sources, modulo 2^64
 
   // What processors see, in pages_; one entry a query but where said.
   const cache::Pages pages_;

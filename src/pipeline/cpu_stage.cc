@@ -12,7 +12,7 @@ namespace weft::pipeline {
 namespace {
 
 constexpr uint32_t kStarvedTimesMax = 32;  // then the client is told that there is no memory
-constexpr int64_t kReplyBytes = 64;        // of a reply without its value, for the source's room
+constexpr int64_t kReplyBytes = Batch::kReplyBytes;
 constexpr uint32_t kValuesAhead = 64;  // gathered values that are asked for ahead
 static_assert(CpuStage::kGroupQueries <= DiskTurn::kGroupQueriesMax);
 
@@ -284,7 +284,7 @@ bool CpuStage::RunQuery(Batch& batch, uint32_t i, cache::Session& session) {
   if (batch.room(batch.source(i)) <= 0 && !batch.MustAnswer(i)) {
     if (batch.placed(i) != 0) store_->Abandon(session, batch.placed(i));
     batch.placed(i) = 0;
-    batch.SetState(i, QueryState::kSkipped);
+    batch.Skip(i);
     if (disk_ != nullptr) disk_->LookAhead(batch, i, session);
     return true;
   }
@@ -301,8 +301,12 @@ bool CpuStage::RunQuery(Batch& batch, uint32_t i, cache::Session& session) {
   } else if (!FinishCommand(batch, i, session, &waits)) {
     return false;
   }
-  batch.SetState(i, waits ? QueryState::kSkipped : QueryState::kDone);
-  if (waits) batch.room(batch.source(i)) = 0;  // nothing of its may overtake this one
+  if (waits) {
+    batch.Skip(i);
+    batch.EndRoom(batch.source(i));  // nothing of its may overtake this one
+  } else {
+    batch.SetState(i, QueryState::kDone);
+  }
   return true;
 }
 
@@ -379,10 +383,14 @@ bool CpuStage::FinishRead(Batch& batch, uint32_t i, cache::Session& session) {
   const uint64_t word = batch.word(i);
   int64_t& room = batch.room(batch.source(i));
   room -= kReplyBytes;
-  if (word == 0) return true;
+  if (word == 0) {
+    batch.CountMiss();
+    return true;
+  }
   task::Object* object = session.ObjectAt(task::SlotLocation(word));
   if (task::IsEnded(session.log(), task::SlotLocation(word), object, session.now_s())) {
     batch.SetMiss(i, cache::WhyEnded(session, task::SlotLocation(word)));
+    batch.CountMiss();
     return true;
   }
   room -= task::ValueBytes(object);
@@ -396,7 +404,9 @@ bool CpuStage::FinishRead(Batch& batch, uint32_t i, cache::Session& session) {
 
 bool CpuStage::ReadFromDisk(Batch& batch, uint32_t i, cache::Session& session) {
   if (!disk_->Read(batch, i, session)) return false;
-  batch.room(batch.source(i)) -= kReplyBytes + static_cast<int64_t>(batch.reply(i).value.size());
+  const cache::Reply& reply = batch.reply(i);
+  batch.room(batch.source(i)) -= kReplyBytes + static_cast<int64_t>(reply.value.size());
+  if (reply.outcome == Outcome::kMiss) batch.CountMiss();
   writes_++;
   return true;
 }
@@ -422,6 +432,8 @@ bool CpuStage::FinishCommand(Batch& batch, uint32_t i, cache::Session& session, 
   if (command.verb != cache::Verb::kRead) {
     writes_++;
     times_->Move(Task::kCompare, TaskOf(command.verb), base::ReadTicks() - start);
+  } else if (reply.outcome == Outcome::kMiss) {
+    batch.CountMiss();
   }
   return true;
 }

@@ -139,7 +139,11 @@ class PlanTester : public Sink {
         runner_->Wait();
       }
       if (BatchRun* ready = runner_->Ready(); ready != nullptr && random->Below(2) == 0) {
+        found_bytes_ = 0;
+        misses_ = 0;
         runner_->Finish(ready, *this);
+        EXPECT_EQ(ready->batch().ReplyValueBytes(), found_bytes_);
+        EXPECT_EQ(ready->batch().misses(), misses_);
         std::erase_if(busy, [&](const auto& each) { return each.second == ready->number(); });
       }
     }
@@ -156,6 +160,8 @@ class PlanTester : public Sink {
       gathered += batch.result(i) == kResultRead;
       if (batch.kind(i) != QueryKind::kOther) result.reply = ReplyOf(batch, i, session);
       result.value = std::string(result.reply.value);
+      found_bytes_ += result.value.size();
+      misses_ += IsRead(batch, i) && result.reply.outcome == Outcome::kMiss;
       told_[batch.tag(i)] = Told(result);
     }
   }
@@ -163,6 +169,10 @@ class PlanTester : public Sink {
   void RunOther(Batch&, uint32_t, cache::Session& session) override { store_->Flush(session, 0); }
 
  private:
+  static bool IsRead(const Batch& batch, uint32_t i) {
+    return batch.kind(i) == QueryKind::kRead ||
+           (batch.kind(i) == QueryKind::kCommand && batch.command(i).verb == Verb::kRead);
+  }
   size_t Fill(BatchRun* run, const std::deque<TestRequest>& requests, size_t next, uint64_t count,
               std::map<uint32_t, uint32_t>* busy) {
     Batch& batch = run->batch();
@@ -183,6 +193,9 @@ class PlanTester : public Sink {
   cache::Store* const store_;
   PlanRunner* const runner_;
   std::vector<std::string> told_;
+  // Of the batch that is written.
+  uint64_t found_bytes_ = 0;
+  uint32_t misses_ = 0;
 };
 
 // Every legal plan of `stages` stages whose stages but the first and the last are each on the CPU
