@@ -22,11 +22,14 @@ constexpr std::array<DataSet, 4> kDataSets = {
 
 // Of a share that was counted over `count` queries.
 double Deviation(double share, double count) {
-  return count <= 0 ? 0 : std::sqrt(std::max(share * (1 - share), 0.0) / count);
+  if (count <= 0) return 0;
+  // None of a few may be one of twice as many.
+  const double likely = (share * count + 1) / (count + 2);
+  return std::sqrt(likely * (1 - likely) / count);
 }
 
-bool HasShareMoved(double from, double to, const Profile& a, const Profile& b, double threshold) {
-  const double chance = std::hypot(Deviation(from, a.counted), Deviation(to, b.counted));
+bool HasShareMoved(double from, double to, double from_count, double to_count, double threshold) {
+  const double chance = std::hypot(Deviation(from, from_count), Deviation(to, to_count));
   const double change = std::abs(to - from);
   return change > threshold * std::max(from, to) && change > 3 * chance;
 }
@@ -47,10 +50,14 @@ bool ParsePercent(std::string_view text, double* share) {
 }  // namespace
 
 bool HasMoved(const Profile& from, const Profile& to, double threshold) {
-  return HasShareMoved(from.get_share, to.get_share, from, to, threshold) ||
-         HasShareMoved(from.store_share(), to.store_share(), from, to, threshold) ||
-         HasShareMoved(from.delete_share, to.delete_share, from, to, threshold) ||
-         HasShareMoved(from.hit_share, to.hit_share, from, to, threshold) ||
+  const auto share_moved = [&](double of_from, double of_to) {
+    return HasShareMoved(of_from, of_to, from.counted, to.counted, threshold);
+  };
+  return share_moved(from.get_share, to.get_share) ||
+         share_moved(from.store_share(), to.store_share()) ||
+         share_moved(from.delete_share, to.delete_share) ||
+         HasShareMoved(from.hit_share, to.hit_share, from.counted * from.get_share,
+                       to.counted * to.get_share, threshold) ||
          HasMeanMoved(from.key_bytes, to.key_bytes, threshold) ||
          HasMeanMoved(from.value_bytes, to.value_bytes, threshold) ||
          HasMeanMoved(from.objects, to.objects, threshold) ||
