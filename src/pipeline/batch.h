@@ -47,9 +47,9 @@ enum class QueryState : uint8_t {
 
 struct BatchOptions {
   uint32_t queries_max = 1024;
-  // Room for the values that task RD gathers; 0: the plan gathers none.
+  // Room for the values that task RD gathers; 0: none is gathered.
   uint64_t gather_bytes = 0;
-  // Memory that every processor of the plan sees; it must outlive the batch.
+  // Memory that every processor of its plans sees; it must outlive the batch.
   cache::PageSource* pages = cache::SystemPages();
 };
 

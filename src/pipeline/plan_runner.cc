@@ -19,19 +19,37 @@ bool HaveSameTables(const task::IndexRef& a, const task::IndexRef& b) {
          a.newer.buckets == b.newer.buckets && a.newer.bucket_count == b.newer.bucket_count;
 }
 
+bool NeedsRoomToGather(const Route& first, const PlanRunner::Options& options) {
+  return options.any_plan || first.Has(kRunRead);
+}
+
+BatchOptions BatchOptionsFor(const Route& first, std::span<processor::Guard* const> devices,
+                             const PlanRunner::Options& options) {
+  BatchOptions batch;
+  batch.queries_max = options.queries_max;
+  batch.gather_bytes = NeedsRoomToGather(first, options) ? options.gather_bytes : 0;
+  processor::Guard* device = first.device();
+  if (device == nullptr && options.any_plan && !devices.empty()) device = devices[0];
+  if (device != nullptr) batch.pages = device->pages();
+  return batch;
+}
+
 }  // namespace
 
-PlanRunner::PlanRunner(cache::Store* store, TaskTimes* times, const Plan& plan, Route route,
-                       const Options& options)
+PlanRunner::PlanRunner(cache::Store* store, TaskTimes* times, Route route,
+                       std::span<processor::Guard* const> devices, const Options& options)
     : store_(store),
       times_(times),
-      plan_(plan),
-      route_(std::move(route)),
+      devices_(devices.begin(), devices.end()),
       options_(options),
+      batch_options_(BatchOptionsFor(route, devices, options)),
+      gathers_(NeedsRoomToGather(route, options)),
+      steals_(options.steal),
       stage_(store, times),
       marker_(options.queries_max),
       dice_(options.dice) {
   stage_.set_before_room([this] { LeaveEpochs(); });
+  route_ = Keep(std::move(route));
 }
 
 // What is half done in the index is taken back.
@@ -45,7 +63,7 @@ Result<std::unique_ptr<PlanRunner>> PlanRunner::Create(cache::Store* store, Task
   if (!route) return route.error();
   // The constructor is private so that no runner exists without its batches; owned at once.
   std::unique_ptr<PlanRunner> runner(
-      new PlanRunner(store, times, plan, std::move(route.value()), options));
+      new PlanRunner(store, times, std::move(route.value()), devices, options));
   for (uint32_t i = 0; i < options.batches; i++)
     if (Status status = runner->AddRun(); !status.ok()) return status;
   return runner;
@@ -53,19 +71,49 @@ Result<std::unique_ptr<PlanRunner>> PlanRunner::Create(cache::Store* store, Task
 
 Status PlanRunner::AddRun() {
   auto run = std::make_unique<BatchRun>();
-  BatchOptions options;
-  options.queries_max = options_.queries_max;
-  options.gather_bytes = route_.Has(kRunRead) ? options_.gather_bytes : 0;
-  if (route_.device() != nullptr) options.pages = route_.device()->pages();
-  auto batch = Batch::Create(plan_, options);
+  auto batch = Batch::Create(route_->plan, batch_options_);
   if (!batch) return batch.error();
   run->batch_ = std::move(batch.value());
+  run->route_ = route_;
   run->session_ = store_->NewSession();
   if (run->session_ == nullptr) return {Code::kNoMemory, "too many batches under way"};
   run->number_ = static_cast<uint32_t>(runs_.size());
-  run->stage_ticks_.resize(route_.steps.size());
   run->job_.on_done = options_.on_ready;
   runs_.push_back(std::move(run));
+  return Status::Ok();
+}
+
+const Route* PlanRunner::Keep(Route route) {
+  if (route.mirror() != nullptr) mirror_ = route.mirror();
+  std::string text = route.plan.ToText();
+  return &routes_.emplace(std::move(text), std::move(route)).first->second;
+}
+
+Status PlanRunner::CheckFit(const Route& route) const {
+  const auto refuse = [&](std::string why) {
+    return Status(Code::kInvalidArgument, route.plan.ToText() + ": " + std::move(why));
+  };
+  if (route.Has(kRunRead) && !gathers_)
+    return refuse("RD before the last stage needs room to gather values, which the batches lack");
+  if (route.device() != nullptr && route.device()->pages() != batch_options_.pages)
+    return refuse("its device does not see the memory that the batches lie in");
+  if (mirror_ != nullptr && route.mirror() != nullptr && route.mirror() != mirror_)
+    return refuse("another device with memory of its own follows the store already");
+  return Status::Ok();
+}
+
+Status PlanRunner::SetPlan(const Plan& plan, bool steal) {
+  if (plan != route_->plan) {
+    if (const auto at = routes_.find(plan.ToText()); at != routes_.end()) {
+      route_ = &at->second;
+    } else {
+      auto route = RouteOf(plan, devices_);
+      if (!route) return route.error();
+      if (Status status = CheckFit(*route); !status.ok()) return status;
+      route_ = Keep(std::move(*route));
+    }
+  }
+  steals_ = steal;
   return Status::Ok();
 }
 
@@ -78,7 +126,20 @@ BatchRun* PlanRunner::Free() {
 void PlanRunner::Begin(BatchRun* run) {
   WEFT_DCHECK(run->at_ == BatchRun::At::kFree);
   Batch& batch = run->batch();
-  if (route_.Has(kRunInsert | kRunDelete)) {
+  if (run->route_ != route_) {
+    run->route_ = route_;
+    batch.SetPlan(route_->plan);
+  }
+  const Route& route = *run->route_;
+  run->steals_ = steals_;
+  run->step_ = 0;
+  run->stage_ticks_.assign(route.steps.size(), 0);
+  under_way_++;
+  if (route.is_one_stage()) {
+    run->at_ = BatchRun::At::kLastStage;
+    return;
+  }
+  if (route.Has(kRunInsert | kRunDelete)) {
     run->session_->Begin();
   } else {
     run->session_->BeginReading();  // the last stage changes the index, if any does
@@ -88,23 +149,21 @@ void PlanRunner::Begin(BatchRun* run) {
   run->index_ = run->session().index();
   batch.ClearGathered();
   batch.set_note_row(begun_++);
-  under_way_++;
-  run->step_ = 0;
-  std::fill(run->stage_ticks_.begin(), run->stage_ticks_.end(), uint64_t{0});
-  const bool stores = !route_.steps.empty() && (route_.Has(kRunInsert) || route_.steps[0].places);
-  if ((stores || route_.Has(kRunDelete)) && !batch.has_barrier()) {
+  const bool stores = route.Has(kRunInsert) || route.steps[0].places;
+  if ((stores || route.Has(kRunDelete)) && !batch.has_barrier()) {
     const uint64_t start = base::ReadTicks();
-    stage_.PlaceForStages(batch, route_.tasks, stores, run->session());
+    stage_.PlaceForStages(batch, route.tasks, stores, run->session());
     times_->Add(Task::kMemory, base::ReadTicks() - start, batch.size());
   }
-  marker_.Mark(&batch, run->session(), route_.tasks);
+  marker_.Mark(&batch, run->session(), route.tasks);
   Continue(run);
 }
 
 // Runs stages until one is on a device, or the last is next.
 void PlanRunner::Continue(BatchRun* run) {
-  while (run->step_ < route_.steps.size()) {
-    const Step& step = route_.steps[run->step_];
+  const Route& route = *run->route_;
+  while (run->step_ < route.steps.size()) {
+    const Step& step = route.steps[run->step_];
     run->started_ = base::ReadTicks();
     if (step.tasks != 0 && run->batch().size() != 0) {
       if (step.device != nullptr && StartOnDevice(run, step)) return;
@@ -113,7 +172,7 @@ void PlanRunner::Continue(BatchRun* run) {
     run->stage_ticks_[run->step_++] = base::ReadTicks() - run->started_;
   }
   run->at_ = BatchRun::At::kLastStage;
-  run->batch().set_searched(route_.Has(kRunSearch));
+  run->batch().set_searched(route.Has(kRunSearch));
 }
 
 // False: the device did not take it, and the CPU has run the stage.
@@ -135,7 +194,7 @@ bool PlanRunner::StartOnDevice(BatchRun* run, const Step& step) {
     batch.set_notes_due(is_mirrored);
     query.note_row = batch.note_row();
     query.sparse_entries = is_mirrored ? 1 : 0;
-    const bool shared = options_.steal && step.device->description().steals;
+    const bool shared = run->steals_ && step.device->description().steals;
     if (!shared) query.set_claims = nullptr;
     run->sets_left_ = shared ? task::SetCount(query) : 0;  // on coupled memory
     run->at_ = BatchRun::At::kDevice;
@@ -156,7 +215,7 @@ void PlanRunner::EndDeviceStage(BatchRun* run) {
 }
 
 void PlanRunner::TakeFromDevice(BatchRun* run) {
-  const Step& step = route_.steps[run->step_];
+  const Step& step = run->route_->steps[run->step_];
   step.device->Note(run->job_);
   counters_.device_batches.Add(1);
   counters_.device_queries.Add(run->batch().size());
@@ -235,7 +294,12 @@ BatchRun* PlanRunner::Ready() {
 void PlanRunner::Finish(BatchRun* run, Sink& sink) {
   WEFT_DCHECK(run->at_ == BatchRun::At::kLastStage);
   run->at_ = BatchRun::At::kFinishing;
-  stage_.RunLast(run->batch(), run->session(), sink);
+  if (run->route_->is_one_stage()) {
+    stage_.Run(run->batch(), run->session(), sink);
+  } else {
+    stage_.RunLast(run->batch(), run->session(), sink);
+  }
+  // Tables come in one order: where they are those that were noted, all between were them, too.
   if (!HaveSameTables(run->index_, run->session().index())) run->index_ = {};
   run->at_ = BatchRun::At::kFree;
   under_way_--;
@@ -243,7 +307,7 @@ void PlanRunner::Finish(BatchRun* run, Sink& sink) {
 
 // A set of the device's stage that the device has not begun, for this thread.
 bool PlanRunner::TakeSet(BatchRun* run, uint32_t* set) {
-  const Step& step = route_.steps[run->step_];
+  const Step& step = run->route_->steps[run->step_];
   if (step.device->description().memory == processor::MemoryModel::kMirrored)
     return run->job_.sets.TakeBack(set);
   while (run->sets_left_ > 0) {

@@ -7,9 +7,14 @@
 // thread, and N workers keep N cores busy whatever the plan: docs/design/0008-any-processor.md.
 // Bounded: Options::batches are under way, then the worker waits.
 //
+// Plans     a batch is carried out by the plan that is in force when it begins (SetPlan), the
+//           one-stage plan too, and keeps it to its end: batches of several plans may be under way.
+//           Each run keeps its columns and its session; what one plan leaves in them is put back by
+//           Batch::Clear and Begin before another one looks.
 // Order     the queries of one source are in one batch at a time; the caller sees to that. Within a
 //           batch: pipeline/wants.h. Batches end in any order.
-// Epochs    a batch is in its epoch from its first stage to its last; see LeaveEpochs.
+// Epochs    a batch is in its epoch from its first stage to its last; see LeaveEpochs. One of the
+//           one-stage plan waits outside for its only stage.
 // Failures  a stage that its device refuses or fails is run again here, on the CPU, and counted.
 // Stealing  a device's stage is shared by sets of 64 queries: the device takes them from the
 //           front, Help from the back (paper 000, section IV-C); for a device with memory of its
@@ -21,6 +26,8 @@
 #include <functional>
 #include <memory>
 #include <span>
+#include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "pipeline/cpu_stage.h"
@@ -35,9 +42,9 @@ class BatchRun {
   Batch& batch() { return *batch_; }
   cache::Session& session() { return *session_; }
   uint32_t number() const { return number_; }
-  // Ticks that each stage before the last has taken in this batch; 0: it is still to come, or was
-  // left to the last. Of one on a device, with the wait for the device; of the first, without RV,
-  // PP and MM, and what goes with them.
+  // Ticks that each stage before the last has taken in this batch, once it has begun; 0: it is
+  // still to come, or was left to the last. Of one on a device, with the wait for the device; of
+  // the first, without RV, PP and MM, and what goes with them.
   std::span<const uint64_t> stage_ticks() const { return stage_ticks_; }
 
  private:
@@ -47,6 +54,8 @@ class BatchRun {
   std::unique_ptr<Batch> batch_;
   std::unique_ptr<cache::Session> session_;
   processor::Job job_;
+  const Route* route_ = nullptr;  // of its batch's plan; the runner's
+  bool steals_ = false;           // the CPU may take sets of this batch
   uint32_t number_ = 0;
   At at_ = At::kFree;
   size_t step_ = 0;         // of the route
@@ -72,7 +81,10 @@ class PlanRunner {
     uint32_t batches = 3;  // under way at once
     uint32_t queries_max = 1024;
     uint64_t gather_bytes = 1u << 20;  // of a batch, for RD on a device
-    bool steal = true;
+    // Any plan may follow the first one. Else the batches are made for that alone, and take plans
+    // that need no more.
+    bool any_plan = false;
+    bool steal = true;  // until SetPlan says otherwise
     uint32_t dice = 0;  // differs from worker to worker
     // A run may have become ready; on a thread of the device's, must not block. Null: the owner
     // looks by itself.
@@ -80,7 +92,8 @@ class PlanRunner {
   };
 
   // kInvalidArgument: the plan and the devices don't go together. kNoMemory: a device has too
-  // little for the batches. All that the runner is given must outlive it.
+  // little for the batches, which lie in the memory of the plan's device; with any_plan in that of
+  // the first of `devices` where the plan has none. All that the runner is given must outlive it.
   static Result<std::unique_ptr<PlanRunner>> Create(cache::Store* store, TaskTimes* times,
                                                     const Plan& plan,
                                                     std::span<processor::Guard* const> devices,
@@ -88,7 +101,16 @@ class PlanRunner {
   // Waits for the devices.
   ~PlanRunner();
 
-  const Plan& plan() const { return plan_; }
+  // The plan that is in force.
+  const Plan& plan() const { return route_->plan; }
+  // Carries out batches that Begin from now on by `plan`; those under way keep theirs. `steal`: the
+  // CPU takes sets of them out of a device's stage. kInvalidArgument, and nothing changes, where
+  // plan and devices don't go together; where the batches don't fit (any_plan): they have no room
+  // for gathered values, or lie where the plan's device does not see them; and where it has another
+  // device with memory of its own than an earlier plan: a store has one such, for all its runners.
+  // May be called before each batch: it compares two plans where `plan` is in force, and looks into
+  // a table where it was set before. All that were ever set are kept there.
+  Status SetPlan(const Plan& plan, bool steal);
 
   // A run to be filled with a batch; null: all are under way.
   BatchRun* Free();
@@ -114,9 +136,11 @@ class PlanRunner {
   const RunnerCounters& counters() const { return counters_; }
 
  private:
-  PlanRunner(cache::Store* store, TaskTimes* times, const Plan& plan, Route route,
-             const Options& options);
+  PlanRunner(cache::Store* store, TaskTimes* times, Route route,
+             std::span<processor::Guard* const> devices, const Options& options);
   Status AddRun();
+  const Route* Keep(Route route);
+  Status CheckFit(const Route& route) const;
   void Continue(BatchRun* run);
   bool StartOnDevice(BatchRun* run, const Step& step);
   void EndDeviceStage(BatchRun* run);
@@ -127,11 +151,16 @@ class PlanRunner {
 
   cache::Store* const store_;
   TaskTimes* const times_;
-  const Plan plan_;
-  const Route route_;
+  const std::vector<processor::Guard*> devices_;
   const Options options_;
+  const BatchOptions batch_options_;
+  const bool gathers_;  // the batches have room for what RD gathers
 
   // Owned by the worker's thread.
+  std::unordered_map<std::string, Route> routes_;  // by their plans' texts; runs point at them
+  const Route* route_ = nullptr;                   // in force
+  bool steals_;
+  processor::Guard* mirror_ = nullptr;  // of the plans so far
   CpuStage stage_;
   WantMarker marker_;
   std::vector<std::unique_ptr<BatchRun>> runs_;

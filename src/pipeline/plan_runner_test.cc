@@ -104,92 +104,20 @@ TEST(PlanRunner, APlanNeedsTheDevicesThatItNames) {
   }
 }
 
-// A small store that evicts: hits have the last value, and what is missing was evicted.
 TEST(PlanRunner, EvictionUnderAnyPlanNeverShowsAnOldValue) {
   Devices devices(processor::NewCpuProcessor());
   std::mt19937_64 random(TestSeed());
   const std::vector<Plan> plans = LegalPlans(3);
   for (uint32_t round = 0; round < Rounds(10) + 2; round++) {
-    CacheOptions cache_options;
-    cache_options.memory_bytes = 8u << 20;
-    cache_options.object_bytes_max = 64u << 10;
-    const auto store = OpenStore(cache_options);
-    TaskTimes times;
-    PlanRunner::Options options;
-    options.queries_max = 256;
     const Plan plan = round == 0 ? PlanOf(kAllOnDevice) : plans[random() % plans.size()];
-    SCOPED_TRACE(plan.ToText());
-    auto runner = PlanRunner::Create(store.get(), &times, plan, devices.list(), options);
-    ASSERT_TRUE(runner.has_value());
-    RequestMaker maker(random(), 8, 1000, false);
-    std::deque<TestRequest> requests;
-    std::vector<std::string> expected;
-    std::map<std::string, std::string> model;
-    for (uint32_t i = 0; i < 12'000; i++) {
-      TestRequest& request = requests.emplace_back();
-      request.source = i % 80;
-      request.key = std::to_string(request.source) + "/" + std::to_string(maker.Below(20));
-      request.plain_read = maker.Below(2) == 0;
-      if (request.plain_read) {
-        expected.push_back(model[request.key]);
-        continue;
-      }
-      request.command.verb = Verb::kStore;
-      request.value = std::to_string(i) + std::string(maker.Below(12'000), 'v');
-      model[request.key] = request.value;
-      expected.push_back("");
-    }
-    const std::vector<std::string> told =
-        PlanTester(store.get(), runner->get()).Run(requests, &maker, 64, 1 + round % 3);
-    uint32_t hits = 0;
-    for (size_t i = 0; i < requests.size(); i++) {
-      Result result;
-      result.reply.outcome = requests[i].plain_read ? Outcome::kHit : Outcome::kStored;
-      result.value = expected[i];
-      const bool missing = requests[i].plain_read && told[i] == Told(Result{});
-      if (!missing) {
-        ASSERT_EQ(told[i], Told(result)) << i;
-      }
-      hits += requests[i].plain_read && !missing;
-    }
-    EXPECT_GT(hits, 100u);
-    cache::SessionCounters counters;
-    store->SumCounters(&counters);
-    EXPECT_GT(counters.evictions.value(), 0u);
+    ASSERT_NO_FATAL_FAILURE(ExpectLastValuesOnly(plan, &devices, random(), 1 + round % 3));
   }
 }
 
 TEST(PlanRunner, TheCpuStealsFromTheDevice) {
-  // The device is busy with another job, so that all sets of the batch are still to be had.
-  class Held final : public processor::Processor {
-   public:
-    const processor::Description& description() const override { return inner_->description(); }
-    cache::PageSource* pages() override { return inner_->pages(); }
-    Status Start(processor::Job* job) override {
-      job_ = job;
-      job->Begin();
-      return Status::Ok();
-    }
-    const task::QueryJob& query() const { return job_->query; }
-    // What the CPU has left, then the end.
-    uint32_t LetGo() {
-      uint32_t left = 0;
-      for (uint32_t set = 0; set < task::SetCount(job_->query); set++) {
-        if (!task::ClaimSet(job_->query, set)) continue;
-        left++;
-        task::RunQueries(job_->query, task::SetBegin(job_->query, set),
-                         task::SetEnd(job_->query, set), 0);
-      }
-      job_->Finish(Status::Ok());
-      return left;
-    }
-
-   private:
-    const std::unique_ptr<processor::Processor> inner_ = processor::NewCpuProcessor();
-    processor::Job* job_ = nullptr;
-  };
-  auto owned = std::make_unique<Held>();
-  Held* const held = owned.get();
+  // All sets of the batch are still to be had.
+  auto owned = std::make_unique<HeldProcessor>();
+  HeldProcessor* const held = owned.get();
   Devices devices(std::move(owned));
   const auto store = OpenStore(WeakHash(64));
   TaskTimes times;

@@ -3,12 +3,14 @@
 #pragma once
 
 #include <deque>
+#include <functional>
 #include <map>
 #include <string>
 #include <vector>
 
 #include "pipeline/plan_runner.h"
 #include "pipeline/test_runner.h"
+#include "processor/cpu_processor.h"
 
 namespace weft::pipeline {
 
@@ -129,6 +131,7 @@ class PlanTester : public Sink {
       BatchRun* run = runner_->under_way() < under_way ? runner_->Free() : nullptr;
       if (run != nullptr && next < requests.size() && busy.count(requests[next].source) == 0) {
         next = Fill(run, requests, next, 1 + random->Below(batch_max), &busy);
+        if (before_begin) before_begin(runner_);
         runner_->Begin(run);
         for (uint64_t sets = random->Below(8); sets > 0 && runner_->Help(); sets--) {
         }
@@ -150,6 +153,7 @@ class PlanTester : public Sink {
     return told_;
   }
 
+  std::function<void(PlanRunner*)> before_begin;  // of each batch; may be null
   uint64_t gathered = 0;  // reads whose values a stage before the last had gathered
 
   void Write(Batch& batch, uint32_t begin, uint32_t end, cache::Session& session) override {
@@ -258,6 +262,20 @@ inline std::vector<std::string> Contents(cache::Store* store, const RequestMaker
   return contents;
 }
 
+// Words in the index, whatever they are: more than there are items where a batch left some.
+inline uint64_t WordsInIndex(cache::Store* store) {
+  Client client(store);
+  client.session().Begin();
+  uint64_t words = 0;
+  for (const task::TableRef& table :
+       {client.session().index().older, client.session().index().newer})
+    for (uint64_t bucket = 0; bucket < table.bucket_count; bucket++)
+      for (const uint64_t& slot : table.buckets[bucket].slots)
+        words += task::LoadAcquire64(&slot) != 0;
+  client.session().End();
+  return words;
+}
+
 class Devices {
  public:
   explicit Devices(std::unique_ptr<processor::Processor> processor)
@@ -270,17 +288,49 @@ class Devices {
   std::vector<processor::Guard*> list_;
 };
 
+// A device that is busy with another job, as it were, until it is let go.
+class HeldProcessor final : public processor::Processor {
+ public:
+  const processor::Description& description() const override { return inner_->description(); }
+  cache::PageSource* pages() override { return inner_->pages(); }
+  Status Start(processor::Job* job) override {
+    job_ = job;
+    job->Begin();
+    return Status::Ok();
+  }
+  const task::QueryJob& query() const { return job_->query; }
+  // Runs what the CPU has left, and ends the job. Returns how many sets that was.
+  uint32_t LetGo() {
+    uint32_t left = 0;
+    for (uint32_t set = 0; set < task::SetCount(job_->query); set++) {
+      if (!task::ClaimSet(job_->query, set)) continue;
+      left++;
+      task::RunQueries(job_->query, task::SetBegin(job_->query, set),
+                       task::SetEnd(job_->query, set), 0);
+    }
+    job_->Finish(Status::Ok());
+    return left;
+  }
+
+ private:
+  const std::unique_ptr<processor::Processor> inner_ = processor::NewCpuProcessor();
+  processor::Job* job_ = nullptr;
+};
+
+// Called before each batch of a scene begins; null: its plan stays.
+using PlanChange = std::function<void(PlanRunner*)>;
+
 // What a comparison came upon.
 struct Seen {
   uint32_t reruns = 0;
   uint64_t gathered = 0;
 };
 
-// The plan tells and leaves what the one-stage plan does.
+// The plan, and those that `change` sets after it, tell and leave what the one-stage plan does.
 inline void ExpectSameAsOneStage(const Plan& plan, Devices* devices, uint64_t seed,
-                                 uint32_t under_way,
-                          Seen* seen = nullptr,
-                                 const CacheOptions& cache_options = WeakHash(20)) {
+                                 uint32_t under_way, Seen* seen = nullptr,
+                                 const CacheOptions& cache_options = WeakHash(20),
+                                 const PlanChange& change = nullptr) {
   SCOPED_TRACE(plan.ToText());
   SCOPED_TRACE(seed);
   // With several batches under way only requests about the same keys keep their order.
@@ -296,9 +346,11 @@ inline void ExpectSameAsOneStage(const Plan& plan, Devices* devices, uint64_t se
   PlanRunner::Options options;
   options.queries_max = 300;
   options.gather_bytes = 100'000;  // some values find no room
+  options.any_plan = change != nullptr;
   auto runner = PlanRunner::Create(store.get(), &times, plan, devices->list(), options);
   ASSERT_TRUE(runner.has_value()) << runner.error().ToString();
   PlanTester tester(store.get(), runner->get());
+  tester.before_begin = change;
   const std::vector<std::string> told = tester.Run(requests, &maker, 300, under_way);
   for (size_t i = 0; i < requests.size(); i++) {
     ASSERT_EQ(told[i], expected[i])
@@ -306,6 +358,7 @@ inline void ExpectSameAsOneStage(const Plan& plan, Devices* devices, uint64_t se
         << ", verb " << static_cast<int>(requests[i].command.verb);
   }
   EXPECT_EQ(Contents(store.get(), maker, sources), Contents(expected_store.get(), maker, sources));
+  EXPECT_EQ(WordsInIndex(store.get()), store->ItemCount());
   // Flushed items are counted until somebody comes upon them.
   if (!maker.flushes()) {
     EXPECT_EQ(store->ItemCount(), expected_store->ItemCount());
@@ -314,6 +367,69 @@ inline void ExpectSameAsOneStage(const Plan& plan, Devices* devices, uint64_t se
     seen->reruns += static_cast<uint32_t>((*runner)->counters().reruns.value());
     seen->gathered += tester.gathered;
   }
+  runner->reset();
+  devices->guard().Detach();
+}
+
+// Reads and stores of growing versions of each key.
+struct VersionedRequests {
+  VersionedRequests(RequestMaker* maker, uint32_t count) {
+    std::map<std::string, std::string> last;
+    for (uint32_t i = 0; i < count; i++) {
+      TestRequest& request = requests.emplace_back();
+      request.source = i % 80;
+      request.key = std::to_string(request.source) + "/" + std::to_string(maker->Below(20));
+      request.plain_read = maker->Below(2) == 0;
+      std::string& value = last[request.key];
+      if (request.plain_read) {
+        expected.push_back(value);
+        continue;
+      }
+      request.command.verb = Verb::kStore;
+      request.value = std::to_string(i) + std::string(maker->Below(12'000), 'v');
+      value = request.value;
+      expected.push_back("");
+    }
+  }
+
+  std::deque<TestRequest> requests;
+  std::vector<std::string> expected;  // by request: the value that a hit has
+};
+
+// In a small store that evicts: hits have the last value, and what is missing was evicted.
+inline void ExpectLastValuesOnly(const Plan& plan, Devices* devices, uint64_t seed,
+                                 uint32_t under_way, const PlanChange& change = nullptr) {
+  SCOPED_TRACE(plan.ToText());
+  CacheOptions cache_options;
+  cache_options.memory_bytes = 8u << 20;
+  cache_options.object_bytes_max = 64u << 10;
+  const auto store = OpenStore(cache_options);
+  ASSERT_TRUE(devices->guard().Attach(store.get()).ok());
+  TaskTimes times;
+  PlanRunner::Options options;
+  options.queries_max = 256;
+  options.any_plan = change != nullptr;
+  auto runner = PlanRunner::Create(store.get(), &times, plan, devices->list(), options);
+  ASSERT_TRUE(runner.has_value());
+  RequestMaker maker(seed, 8, 1000, false);
+  const VersionedRequests versioned(&maker, 12'000);
+  PlanTester tester(store.get(), runner->get());
+  tester.before_begin = change;
+  const std::vector<std::string> told = tester.Run(versioned.requests, &maker, 64, under_way);
+  uint32_t hits = 0;
+  for (size_t i = 0; i < told.size(); i++) {
+    const bool reads = versioned.requests[i].plain_read;
+    if (reads && told[i] == Told(Result{})) continue;
+    Result result;
+    result.reply.outcome = reads ? Outcome::kHit : Outcome::kStored;
+    result.value = versioned.expected[i];
+    ASSERT_EQ(told[i], Told(result)) << i;
+    hits += reads;
+  }
+  EXPECT_GT(hits, 100u);
+  cache::SessionCounters counters;
+  store->SumCounters(&counters);
+  EXPECT_GT(counters.evictions.value(), 0u);
   runner->reset();
   devices->guard().Detach();
 }

@@ -45,14 +45,6 @@ bool IsMirrored(const processor::Guard* device) {
          device->description().memory == processor::MemoryModel::kMirrored;
 }
 
-// Of two mirrors each would take what the store has marked as changed from the other.
-bool HasOtherMirror(const Route& route, const processor::Guard* device) {
-  return IsMirrored(device) &&
-         std::any_of(route.steps.begin(), route.steps.end(), [device](const Step& step) {
-           return step.device != device && IsMirrored(step.device);
-         });
-}
-
 }  // namespace
 
 processor::Guard* Route::device() const {
@@ -62,8 +54,16 @@ processor::Guard* Route::device() const {
   return nullptr;
 }
 
+processor::Guard* Route::mirror() const {
+  for (const Step& step : steps) {
+    if (IsMirrored(step.device)) return step.device;
+  }
+  return nullptr;
+}
+
 Result<Route> RouteOf(const Plan& plan, std::span<processor::Guard* const> devices) {
   Route route;
+  route.plan = plan;
   for (size_t i = 0; i + 1 < plan.stages().size(); i++) {
     const Stage& stage = plan.stages()[i];
     Step step;
@@ -84,7 +84,8 @@ Result<Route> RouteOf(const Plan& plan, std::span<processor::Guard* const> devic
     processor::Guard* const other = route.device();
     if (step.device != nullptr && other != nullptr && other->pages() != step.device->pages())
       return Invalid("the devices of one plan must see the same memory");
-    if (HasOtherMirror(route, step.device))
+    // Of two mirrors each would take what the store has marked as changed from the other.
+    if (IsMirrored(step.device) && route.mirror() != nullptr && route.mirror() != step.device)
       return Invalid("a plan has one device with memory of its own");
     route.tasks |= step.tasks;
     route.steps.push_back(step);

@@ -20,6 +20,7 @@ struct Step {
 };
 
 struct Route {
+  Plan plan;
   std::vector<Step> steps;  // none: the plan has one stage
   uint32_t tasks = 0;       // of all steps
   // Tasks that the plan gives to a device that works on a copy of the store, which it can't change:
@@ -27,8 +28,11 @@ struct Route {
   std::vector<Task> left;
 
   bool Has(uint32_t task) const { return (tasks & task) != 0; }
+  bool is_one_stage() const { return steps.empty(); }
   // The device whose memory the batch must lie in, or null.
   processor::Guard* device() const;
+  // The device that has memory of its own, or null.
+  processor::Guard* mirror() const;
 };
 
 // `devices`: "gpu0", "gpu1", ... of the plan. kInvalidArgument where the plan names another one, or
