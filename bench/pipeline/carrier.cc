@@ -16,6 +16,11 @@ class OneStage : public Carrier {
         stage_(store, &times_),
         batch_(pipeline::Plan::OneStageCpu()) {}
 
+  Status SetPlan(const pipeline::Plan& plan, bool) override {
+    if (plan.stages().size() == 1) return Status::Ok();
+    return {Code::kInvalidArgument, plan.ToText() + ": the carrier is for the one-stage plan"};
+  }
+
   uint32_t flights() const override { return 1; }
   uint32_t queries_max() const override { return pipeline::Batch::kQueriesMax; }
   pipeline::Batch& batch(uint32_t) override { return batch_; }
@@ -41,6 +46,7 @@ class OneStage : public Carrier {
   bool begun_ = false;
 };
 
+// Plans of several stages, and whatever follows them.
 class SeveralStages : public Carrier {
  public:
   static Result<std::unique_ptr<Carrier>> Create(cache::Store* store, const pipeline::Plan& plan,
@@ -53,6 +59,7 @@ class SeveralStages : public Carrier {
     runner.queries_max = options.queries_max;
     runner.gather_bytes =
         uint64_t{options.queries_max} * (kGatherHeaderBytes + options.value_bytes);
+    runner.any_plan = options.any_plan;
     runner.steal = options.steal;
     runner.dice = options.dice;
     runner.on_ready = options.on_device_done;
@@ -63,6 +70,10 @@ class SeveralStages : public Carrier {
     carrier->queries_max_ = options.queries_max;
     carrier->runs_.resize(batches);
     return std::unique_ptr<Carrier>(std::move(carrier));
+  }
+
+  Status SetPlan(const pipeline::Plan& plan, bool steal) override {
+    return runner_->SetPlan(plan, steal);
   }
 
   uint32_t flights() const override { return static_cast<uint32_t>(runs_.size()); }
@@ -99,7 +110,9 @@ class SeveralStages : public Carrier {
 
 Result<std::unique_ptr<Carrier>> Carrier::Create(cache::Store* store, const pipeline::Plan& plan,
                                                  const CarrierOptions& options) {
-  if (plan.stages().size() > 1) return SeveralStages::Create(store, plan, options);
+  const bool may_get_stages = options.any_plan && !options.devices.empty();
+  if (plan.stages().size() > 1 || may_get_stages)
+    return SeveralStages::Create(store, plan, options);
   std::unique_ptr<cache::Session> session = store->NewSession();
   if (session == nullptr) return Status(Code::kNoMemory, "the store has no more sessions");
   return std::unique_ptr<Carrier>(std::make_unique<OneStage>(store, std::move(session)));

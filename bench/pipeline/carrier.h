@@ -25,9 +25,11 @@ namespace weft::bench {
 // For plans with several stages.
 struct CarrierOptions {
   std::span<processor::Guard* const> devices;
-  uint32_t batches = 0;      // under way; 0: one a stage
+  uint32_t batches = 0;      // under way; 0: one a stage of the first plan
   uint32_t queries_max = 0;  // of a batch
   uint32_t value_bytes = 0;  // of a query, for RD on a device
+  // With devices: any plan of theirs may follow the first one, which may have one stage.
+  bool any_plan = false;
   bool steal = true;
   uint32_t dice = 0;                     // differs from worker to worker
   std::function<void()> on_device_done;  // a job is done; on a thread of the device's
@@ -43,12 +45,17 @@ class Carrier {
                                                  const CarrierOptions& options);
   virtual ~Carrier() = default;
 
+  // Carries out what begins from now on by `plan`, with or without stealing. kInvalidArgument, and
+  // nothing changes, where the carrier was not made for that (PlanRunner::SetPlan): one of the
+  // one-stage plan takes no other.
+  virtual Status SetPlan(const pipeline::Plan& plan, bool steal) = 0;
+
   virtual uint32_t flights() const = 0;      // numbers are [0, flights())
   virtual uint32_t queries_max() const = 0;  // of a batch; a multiple of kSetQueries
   virtual pipeline::Batch& batch(uint32_t flight) = 0;
   // Ticks that each stage before the last has taken in the batch, as BatchRun has them.
   virtual std::span<const uint64_t> stage_ticks(uint32_t flight) const = 0;
-  // Null: no stage is on a device.
+  // Null: no stage ever is on a device.
   virtual const pipeline::RunnerCounters* counters() const = 0;
   // Time of the tasks so far; RV, PP and SD are for the owner of the queries to add.
   virtual pipeline::TaskTimes& times() = 0;
