@@ -415,6 +415,8 @@ void AddPipeline(CLI::App* app, Arguments* a) {
   app->add_option("--cpus", a->embedded_cpus, "CPUs of the threads, in order: 0-15");
   app->add_option("--interval-us", pipeline.interval_us, "bound of the mean latency")
       ->check(CLI::Range(10.0, 1e7))->capture_default_str();
+  app->add_option("--calibration", pipeline.calibration,
+                  "predict each figure: a file of `weft calibrate`, or 'measure' for one made now");
   app->add_option("--ring", pipeline.ring, "requests of a thread, read round and round")
       ->check(CLI::Range(1024, 1 << 30))->capture_default_str();
   app->add_option("--verify", a->verify, "batches that are compared: all, or sampled (one in 16)")

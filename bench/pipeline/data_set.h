@@ -38,6 +38,12 @@ class DataSet {
   uint64_t objects() const { return objects_; }
   // Since the store was opened.
   uint64_t evictions() const { return store_->Stats().evictions; }
+  // At objects of victims, since the store was opened.
+  uint64_t victim_looks() const {
+    cache::SessionCounters sum;
+    store_->SumCounters(&sum);
+    return sum.victim_looks.value();
+  }
   double load_s() const { return load_s_; }
 
   // REQUIRES: 0 < writer < kWriters. Returns the pass.

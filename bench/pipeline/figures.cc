@@ -39,6 +39,7 @@ void Figures::Merge(const Figures& other) {
   hits += other.hits;
   sets += other.sets;
   refused += other.refused;
+  victim_looks += other.victim_looks;
   verified_whole += other.verified_whole;
   batches += other.batches;
   latency_ns.Merge(other.latency_ns);
@@ -75,6 +76,7 @@ nlohmann::json ToJson(const Figures& figures) {
           {"hit_ratio", figures.hit_ratio()},
           {"sets", figures.sets},
           {"sets_refused", figures.refused},
+          {"victim_looks", figures.victim_looks},
           {"verified_whole", figures.verified_whole},
           {"batches", figures.batches},
           {"batch_queries", figures.batch_queries},

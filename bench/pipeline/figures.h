@@ -21,6 +21,7 @@ struct Figures {
   uint64_t hits = 0;
   uint64_t sets = 0;
   uint64_t refused = 0;         // SETs that found no memory
+  uint64_t victim_looks = 0;    // at objects of segments that were emptied; of the whole store
   uint64_t verified_whole = 0;  // replies of which every byte was compared
 
   // Batches.

@@ -32,6 +32,9 @@ struct PipelineOptions {
   double run_s = 1.0;
   double warmup_s = 0.25;
   uint64_t seed = defaults::kSeed;
+  // Of the cost model, whose predictions are put beside what is measured; "measure": made first;
+  // empty: none.
+  std::string calibration;
 };
 
 // Names of the 24 in-memory workloads; those that share a data set in a row, fewest SETs first.

@@ -2,12 +2,15 @@
 // plan against the plan with one stage on the CPU.
 #include <algorithm>
 #include <cmath>
+#include <optional>
 
 #include <fmt/format.h>
 
 #include "base/clock.h"
 #include "bench/harness/machine.h"
+#include "bench/pipeline/model_check.h"
 #include "bench/pipeline/turns.h"
+#include "planner/calibrator.h"
 
 namespace weft::bench {
 namespace {
@@ -19,7 +22,53 @@ struct Line {
   double ratio;
   bool kept;  // the interval
   Figures figures;
+  std::optional<planner::Estimate> estimate;
 };
+
+std::vector<processor::Description> DescriptionsOf(const Devices& devices) {
+  std::vector<processor::Description> all;
+  for (const processor::Guard* guard : devices.guards()) all.push_back(guard->description());
+  return all;
+}
+
+// None where none is asked for.
+Result<std::optional<planner::Calibration>> CalibrationFor(const PipelineOptions& options,
+                                                           const Devices& devices) {
+  if (options.calibration.empty()) return std::optional<planner::Calibration>();
+  Result<planner::Calibration> calibration = Status();
+  if (options.calibration == "measure") {
+    planner::CalibratorOptions how;
+    how.workers = static_cast<uint32_t>(options.threads);
+    how.devices.assign(devices.guards().begin(), devices.guards().end());
+    how.progress = [](std::string_view what, int step, int steps) {
+      Progress(fmt::format("calibrate {}/{}: {}", step + 1, steps, what));
+    };
+    calibration = planner::Calibrate(how);
+  } else {
+    calibration = planner::LoadCalibration(options.calibration,
+                                           planner::HardwareOf(DescriptionsOf(devices)));
+  }
+  if (!calibration) return calibration.error();
+  return std::optional<planner::Calibration>(std::move(*calibration));
+}
+
+// How far the model was off, by contender.
+void PrintErrors(const std::vector<Contender>& contenders, const std::vector<Line>& lines) {
+  for (size_t c = 0; c < contenders.size(); ++c) {
+    double sum = 0, most = 0;
+    size_t count = 0;
+    for (const Line& line : lines) {
+      if (line.contender != c || !line.estimate) continue;
+      const double error = std::abs(ErrorOf(*line.estimate, line.figures));
+      sum += error;
+      most = std::max(most, error);
+      ++count;
+    }
+    if (count == 0) continue;
+    fmt::print("model, plan {}: error {:.1f} % in the mean of {}, {:.1f} % at most\n", c,
+               100 * sum / static_cast<double>(count), count, 100 * most);
+  }
+}
 
 // The one-stage plan first. Where both are asked for, each of the others with stealing and, behind
 // it, without.
@@ -159,18 +208,23 @@ void PrintTable(const std::vector<Contender>& contenders, const std::vector<Line
   for (size_t i = 0; i < contenders.size(); ++i)
     fmt::print("plan {}: {}{}\n", i, contenders[i].plan.ToText(),
                contenders[i].steal ? "" : ", no stealing");
-  fmt::print("{:<12} {:>4} {:>12} {:>7} {:>7} {:>8} {:>8} {:>8} {:>7}  {}\n", "workload", "plan",
-             "M queries/s", "ratio", "batch", "mean us", "p50 us", "p99 us", "hits %", "stages us");
+  fmt::print("{:<12} {:>4} {:>12} {:>9} {:>7} {:>7} {:>8} {:>8} {:>8} {:>7}  {}\n", "workload",
+             "plan", "M queries/s", "predicted", "ratio", "batch", "mean us", "p50 us", "p99 us",
+             "hits %", "stages us");
   for (const Line& line : lines) {
     const Figures& figures = line.figures;
-    fmt::print("{:<12} {:>4} {:>12.2f} {:>7.2f} {:>7} {:>8.0f}{} {:>7.0f} {:>8.0f} {:>7.2f}  {}\n",
-               line.workload, line.contender, figures.rate * 1e-6, line.ratio,
+    const std::string predicted =
+        line.estimate ? fmt::format("{:.2f}", line.estimate->queries_per_s * 1e-6) : "";
+    fmt::print("{:<12} {:>4} {:>12.2f} {:>9} {:>7.2f} {:>7} {:>8.0f}{} {:>7.0f} {:>8.0f} {:>7.2f}  "
+               "{}\n",
+               line.workload, line.contender, figures.rate * 1e-6, predicted, line.ratio,
                figures.batch_queries, figures.latency_ns.Mean() * 1e-3, line.kept ? " " : "!",
                static_cast<double>(figures.latency_ns.Percentile(50)) * 1e-3,
                static_cast<double>(figures.latency_ns.Percentile(99)) * 1e-3,
                100 * figures.hit_ratio(), StagesText(figures));
   }
   PrintStealing(contenders, lines);
+  PrintErrors(contenders, lines);
 }
 
 // A store filled for the workload, and the draw of its keys; both are kept while the next workload
@@ -234,6 +288,8 @@ Status RunPipeline(const PipelineOptions& given, Report& report) {
   if (!workloads) return workloads.error();
   auto devices = Devices::Open(options.devices);
   if (!devices) return devices.error();
+  auto calibration = CalibrationFor(options, **devices);
+  if (!calibration) return calibration.error();
   std::vector<Line> lines;
   Bed bed(devices->get());  // its memory may be the devices'
   for (const Workload& workload : *workloads) {
@@ -251,11 +307,21 @@ Status RunPipeline(const PipelineOptions& given, Report& report) {
       const Figures& figures = (*all)[c].figures;
       const bool kept = figures.latency_ns.Mean() * 1e-3 <= options.interval_us;
       details["interval_kept"] = kept;
+      std::optional<planner::Estimate> estimate;
+      if (*calibration) {
+        auto predicted = planner::EstimatePlan(
+            **calibration, ProfileOf(workload, bed.data->objects(), figures),
+            (*contenders)[c].plan, ConditionsOf(options, (*contenders)[c]));
+        if (!predicted) return predicted.error();
+        estimate = *predicted;
+        details["predicted"] = ToJson(*estimate);
+        details["model_error"] = ErrorOf(*estimate, figures);
+      }
       const Row row = MakeRow(workload, c, *all, std::move(details));
       const double ratio = (*all)[c].rates.Median() / (*all)[0].rates.Median();
       report.Add(row);
       PrintTasks(figures);
-      lines.push_back({workload.name, c, ratio, kept, figures});
+      lines.push_back({workload.name, c, ratio, kept, figures, estimate});
     }
   }
   PrintTable(*contenders, lines);

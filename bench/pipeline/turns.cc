@@ -48,10 +48,11 @@ void FillRings(const KeyPicker& picker, uint64_t seed, std::vector<RequestRing>*
 }
 
 // All workers at once: first uncounted, then for the figures.
-Result<Figures> RunTurn(const PipelineOptions& options, const Crew& crew, Devices* devices) {
+Result<Figures> RunTurn(const PipelineOptions& options, const Crew& crew, Devices* devices,
+                        const DataSet& data) {
   const std::vector<int> cpus = options.cpus.empty() ? UsableCpus() : options.cpus;
   std::barrier together(static_cast<std::ptrdiff_t>(crew.size()));
-  uint64_t busy_start_ns = 0, start_ns = 0;
+  uint64_t busy_start_ns = 0, start_ns = 0, looks_start = 0;
   std::vector<std::thread> threads;
   for (size_t t = 0; t < crew.size(); ++t) {
     threads.emplace_back([&, t] {
@@ -61,6 +62,7 @@ Result<Figures> RunTurn(const PipelineOptions& options, const Crew& crew, Device
         if (t == 0) {
           busy_start_ns = devices->meter().busy_ns();
           start_ns = base::NowNs();
+          looks_start = data.victim_looks();
         }
         crew[t]->Run(base::NowNs() + static_cast<uint64_t>(seconds * 1e9));
       }
@@ -71,6 +73,7 @@ Result<Figures> RunTurn(const PipelineOptions& options, const Crew& crew, Device
   Figures all;
   all.device_busy_ns = devices->meter().busy_ns() - busy_start_ns;
   all.turns_ns = base::NowNs() - start_ns;
+  all.victim_looks = data.victim_looks() - looks_start;
   for (const auto& worker : crew) {
     if (!worker->status().ok()) return worker->status();
     all.Merge(worker->figures());
@@ -106,7 +109,7 @@ Result<std::vector<ContenderFigures>> RunTurns(const PipelineOptions& options,
     for (const size_t c : order) {
       // A device follows the store between its batches, and had none in the turn before.
       if (Status status = devices->CatchUp(); !status.ok()) return status;
-      auto figures = RunTurn(options, crews[c], devices);
+      auto figures = RunTurn(options, crews[c], devices, *data);
       if (!figures) return figures.error();
       if (Status status = CheckMisses(*figures, *data); !status.ok()) return status;
       all[c].rates.Add(figures->rate);

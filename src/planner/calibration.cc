@@ -4,11 +4,15 @@
 
 #include <cmath>
 #include <cstdio>
+#include <cstdlib>
+#include <filesystem>
 #include <fstream>
 #include <sstream>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
+
+#include "base/hash.h"
 
 namespace weft::planner {
 namespace {
@@ -173,6 +177,16 @@ std::string HardwareOf(const std::vector<processor::Description>& devices) {
   return text;
 }
 
+std::string DefaultPath(std::string_view hardware) {
+  const char* const cache = std::getenv("XDG_CACHE_HOME");
+  const char* const home = std::getenv("HOME");
+  const std::string folder = cache != nullptr && *cache == '/' ? std::string(cache)
+                             : home != nullptr && *home == '/' ? std::string(home) + "/.cache"
+                                                               : "/var/cache";
+  return fmt::format("{}/weft/calibration-{:016x}.json", folder,
+                     base::HashBytes(hardware));
+}
+
 std::string ToText(const Calibration& calibration) {
   json devices = json::array(), copies = json::array();
   for (const ProcessorCosts& device : calibration.devices) devices.push_back(ToJson(device));
@@ -223,6 +237,8 @@ Result<Calibration> LoadCalibration(const std::string& path, std::string_view ha
 }
 
 Status SaveCalibration(const std::string& path, const Calibration& calibration) {
+  std::error_code ignored;  // what is wrong with the folder, opening the file says
+  std::filesystem::create_directories(std::filesystem::path(path).parent_path(), ignored);
   const std::string beside = path + ".new";
   {
     std::ofstream file(beside, std::ios::trunc);

@@ -1,7 +1,8 @@
 // planner/calibration.h: what the cost model knows of a machine: the unit costs of each processor.
 //
-// Measured on the machine itself with all workers at work, kept in a file that names the hardware;
-// a file of other hardware is refused, for its figures would choose the wrong plans.
+// Measured on the machine itself with all workers at work (planner/calibrator.h), kept in a file
+// that names the hardware; a file of other hardware is refused, for its figures would choose the
+// wrong plans.
 //
 // Units     nanoseconds of the processor's time: of one worker's thread with all workers at work
 //           (so that what they do to each other is in it), of a device as a whole.
@@ -108,6 +109,9 @@ struct Calibration {
 // What a calibration of this machine with these devices says of its hardware.
 std::string HardwareOf(const std::vector<processor::Description>& devices);
 
+// Where this user's calibration of such hardware is kept, unless a path is given.
+std::string DefaultPath(std::string_view hardware);
+
 std::string ToText(const Calibration& calibration);  // JSON, of one version
 // kCorruption where it is no calibration or a figure is missing, negative or no number;
 // kUnsupported where it is of another version.
@@ -116,7 +120,7 @@ Result<Calibration> ParseCalibration(std::string_view text);
 // kNotFound: there is no such file. kInvalidArgument: it is of other hardware than `hardware`, and
 // the message names both.
 Result<Calibration> LoadCalibration(const std::string& path, std::string_view hardware);
-// The file is whole or as it was.
+// Makes its folder where there is none. The file is whole or as it was.
 Status SaveCalibration(const std::string& path, const Calibration& calibration);
 
 }  // namespace weft::planner

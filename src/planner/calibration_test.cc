@@ -78,7 +78,9 @@ TEST(Calibration, FilesKeepIt) {
   auto read = LoadCalibration(path, calibration.hardware);
   ASSERT_TRUE(read) << read.error().ToString();
   EXPECT_EQ(*read, calibration);
-  EXPECT_FALSE(SaveCalibration(folder.path() + "/no/such/folder/x", calibration).ok());
+  // A folder is made; a file is none.
+  EXPECT_TRUE(SaveCalibration(folder.path() + "/a/new/folder/x", calibration).ok());
+  EXPECT_FALSE(SaveCalibration(path + "/x", calibration).ok());
 }
 
 TEST(Calibration, OfOtherHardwareIsRefusedWithBothNames) {

@@ -17,8 +17,6 @@ using pipeline::Task;
 // Buckets that a search of a cuckoo table with two of them for a key looks at: paper 000's
 // (1 + 2) / 2.
 constexpr double kBucketsSearched = 1.5;
-// At an object of a victim: when it is collected, and when it goes.
-constexpr double kLooksPerObject = 2;
 // Of reads from a mirror, the share whose access the last stage notes.
 constexpr double kNotedShare = 1.0 / kNoteRows;
 

@@ -32,6 +32,9 @@
 
 namespace weft::planner {
 
+// At an object of a victim: when it is collected, and when it goes (cache/emptying.h).
+inline constexpr double kLooksPerObject = 2;
+
 // Of one query in one work.
 struct Accesses {
   double memory = 0;  // N_F^M

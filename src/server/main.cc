@@ -18,7 +18,9 @@
 #include "server/process.h"
 #include "server/server.h"
 #include "tool/db_command.h"
+#include "tool/calibrate_command.h"
 #include "tool/devices_command.h"
+#include "tool/plan_command.h"
 
 namespace weft::server {
 namespace {
@@ -147,6 +149,14 @@ int main(int argc, char** argv) {
   if (argc > 1 && std::string_view(argv[1]) == "devices") {
     const weft::tool::Console console{weft::PosixFileSystem(), std::cout, std::cerr};
     return static_cast<int>(weft::tool::RunDevices(console, {argv + 2, argv + argc}));
+  }
+  if (argc > 1 && std::string_view(argv[1]) == "calibrate") {
+    const weft::tool::Console console{weft::PosixFileSystem(), std::cout, std::cerr};
+    return static_cast<int>(weft::tool::RunCalibrate(console, {argv + 2, argv + argc}));
+  }
+  if (argc > 1 && std::string_view(argv[1]) == "plan") {
+    const weft::tool::Console console{weft::PosixFileSystem(), std::cout, std::cerr};
+    return static_cast<int>(weft::tool::RunPlan(console, {argv + 2, argv + argc}));
   }
   auto parsed = weft::server::ParseOptions(argc, argv);
   if (!parsed) {

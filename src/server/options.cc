@@ -183,6 +183,8 @@ Result<ParsedOptions> ParseOptions(int argc, const char* const* argv) {
   // main hands the lines of these to src/tool; here they are for the overview.
   app.add_subcommand("db", "look into, check, mend and change a durable store: weft db --help");
   app.add_subcommand("devices", "list the processors of this machine, and test each");
+  app.add_subcommand("calibrate", "measure them for the planner");
+  app.add_subcommand("plan", "say what each plan would do for a workload");
   CLI::App* const version = app.add_subcommand("version", "print the version");
   CLI::App* const help = app.add_subcommand("help", "print this text");
   Given given;

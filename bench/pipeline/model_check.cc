@@ -1,0 +1,50 @@
+#include "bench/pipeline/model_check.h"
+
+#include "pipeline/batch.h"
+
+namespace weft::bench {
+
+planner::Profile ProfileOf(const Workload& workload, uint64_t objects, const Figures& figures) {
+  planner::Profile profile;
+  profile.get_share = workload.get_share;
+  profile.key_bytes = workload.key_bytes;
+  profile.value_bytes = workload.value_bytes;
+  profile.zipf = workload.zipf ? defaults::kZipfTheta : 0;
+  profile.objects = static_cast<double>(objects);
+  profile.hit_share = figures.hit_ratio();
+  if (figures.sets != 0)
+    profile.looks_per_store =
+        static_cast<double>(figures.victim_looks) / static_cast<double>(figures.sets);
+  return profile;
+}
+
+planner::Conditions ConditionsOf(const PipelineOptions& options, const Contender& contender) {
+  planner::Conditions conditions;
+  conditions.workers = static_cast<uint32_t>(options.threads);
+  conditions.batches =
+      options.batches != 0 ? options.batches
+                           : static_cast<uint32_t>(contender.plan.stages().size());
+  conditions.queries_max = options.batch_max / kSetQueries * kSetQueries;
+  conditions.one_stage_max = pipeline::Batch::kQueriesMax;
+  conditions.interval_us = options.interval_us;
+  conditions.steal = contender.steal;
+  return conditions;
+}
+
+double ErrorOf(const planner::Estimate& estimate, const Figures& figures) {
+  return estimate.queries_per_s / figures.rate - 1;
+}
+
+nlohmann::json ToJson(const planner::Estimate& estimate) {
+  nlohmann::json stages = nlohmann::json::array();
+  for (const planner::StageEstimate& stage : estimate.stages) stages.push_back(stage.us);
+  return {{"queries_per_s", estimate.queries_per_s},
+          {"batch_queries", estimate.batch_queries},
+          {"latency_us", estimate.latency_us},
+          {"stolen_share", estimate.stolen_share},
+          {"bound", planner::BoundName(estimate.bound)},
+          {"fits", estimate.fits},
+          {"stage_us", stages}};
+}
+
+}  // namespace weft::bench

@@ -1,0 +1,37 @@
+// planner/calibrator.h: measures the unit costs of this machine's processors.
+//
+// Two stores are filled, one of small and one of large objects, much larger than the caches. On
+// each, all workers serve requests for all keys, whose lines are in no cache, and for few keys,
+// whose lines all are; reads, stores and deletes; in one stage and in two. What the tasks took in
+// these runs, each a line in what a workload costs by the cost model, gives instructions, L_M, L_C
+// and the others. Devices are given jobs of reads the same way, and are measured beside the workers
+// for what each does to the other.
+//
+// Threads   one at a time; starts as many as there are workers.
+// Source    paper 000, section IV: microbenchmarks for L, mu and the unit costs of RV and SD.
+#pragma once
+
+#include <functional>
+#include <string_view>
+#include <vector>
+
+#include "planner/calibration.h"
+#include "processor/guard.h"
+
+namespace weft::planner {
+
+struct CalibratorOptions {
+  uint32_t workers = 1;
+  std::vector<processor::Guard*> devices;  // gpu0, gpu1, ... of plans
+  // Of each of the two stores, one after the other; 0: many times the CPU's caches, where the
+  // machine has so much.
+  uint64_t memory_bytes = 0;
+  double seconds = 0.1;  // of each run
+  // Told before each step: what it is, and which of how many.
+  std::function<void(std::string_view, int, int)> progress;
+};
+
+// kNoMemory: there is too little memory to measure with. Else what a device or the store says.
+Result<Calibration> Calibrate(const CalibratorOptions& options);
+
+}  // namespace weft::planner

@@ -1,0 +1,100 @@
+// A calibration in small: it says little of the machine, but all its parts are run.
+#include "planner/calibrator.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "planner/search.h"
+#include "planner/synthetic_load.h"
+#include "processor/devices.h"
+
+namespace weft::planner {
+namespace {
+
+std::unique_ptr<processor::Guard> DeviceNamed(const char* name) {
+  auto device = processor::OpenNamed(name);
+  EXPECT_TRUE(device);
+  return std::make_unique<processor::Guard>(std::move(*device));
+}
+
+CalibratorOptions Small() {
+  CalibratorOptions options;
+  options.memory_bytes = 24 << 20;
+  options.seconds = 0.01;
+  return options;
+}
+
+TEST(Calibrate, MeasuresTheCpuAndADeviceOfEachKind) {
+  const auto coupled = DeviceNamed("cpu");
+  CalibratorOptions options = Small();
+  options.devices = {coupled.get()};
+  int steps_told = 0, steps_all = 0;
+  options.progress = [&](std::string_view what, int step, int steps) {
+    EXPECT_FALSE(what.empty());
+    EXPECT_EQ(step, steps_told++);
+    steps_all = steps;
+  };
+  auto calibration = Calibrate(options);
+  ASSERT_TRUE(calibration) << calibration.error().ToString();
+  EXPECT_EQ(steps_told, steps_all);
+  EXPECT_EQ(calibration->hardware, HardwareOf({coupled->description()}));
+  ASSERT_EQ(calibration->devices.size(), 1u);
+  EXPECT_FALSE(calibration->devices[0].mirrored);
+  for (const Work work : {Work::kParse, Work::kSearch, Work::kCompare, Work::kWrite, Work::kPlace,
+                          Work::kInsert, Work::kGather})
+    EXPECT_NE(calibration->cpu.unit(work), UnitCost()) << WorkName(work);
+  for (const Work work : {Work::kSearch, Work::kGather})
+    EXPECT_NE(calibration->devices[0].unit(work), UnitCost()) << WorkName(work);
+  // It can be written, read, and planned with.
+  auto read = ParseCalibration(ToText(*calibration));
+  ASSERT_TRUE(read) << read.error().ToString();
+  const auto ranked = RankPlans(*read, Profile(), Conditions(), AllPlans(*read));
+  EXPECT_GT(ranked.front().estimate.queries_per_s, 1e4);
+}
+
+TEST(Calibrate, FollowsAMirror) {
+  const auto mirror = DeviceNamed("mirror");
+  CalibratorOptions options = Small();
+  options.devices = {mirror.get()};
+  auto calibration = Calibrate(options);
+  ASSERT_TRUE(calibration) << calibration.error().ToString();
+  EXPECT_TRUE(calibration->devices[0].mirrored);
+  EXPECT_GT(calibration->devices[0].change + calibration->devices[0].change_byte, 0);
+}
+
+TEST(Calibrate, SaysWhereMemoryIsTooSmall) {
+  CalibratorOptions options = Small();
+  options.memory_bytes = 3 << 20;
+  const auto calibration = Calibrate(options);
+  ASSERT_FALSE(calibration);
+  EXPECT_EQ(calibration.error().code(), Code::kNoMemory);
+}
+
+TEST(SyntheticLoad, CountsWhatItServes) {
+  LoadOptions options;
+  options.memory_bytes = 24 << 20;
+  options.workers = 2;
+  auto load = SyntheticLoad::Open(options);
+  ASSERT_TRUE(load) << load.error().ToString();
+  EXPECT_GT((*load)->objects(), 10'000u);
+  Traffic traffic;
+  traffic.seconds = 0.02;
+  auto reads = (*load)->Run(traffic);
+  ASSERT_TRUE(reads);
+  EXPECT_GT(reads->queries, 1000);
+  EXPECT_EQ(reads->gets, reads->queries);
+  EXPECT_EQ(reads->hits, reads->gets) << "every key is there";
+  EXPECT_EQ(reads->stores, 0);
+  EXPECT_LE(reads->busy_ns, reads->wall_ns);
+  traffic.get_share = 0.5;
+  traffic.delete_share = 0.2;
+  auto mixed = (*load)->Run(traffic);
+  ASSERT_TRUE(mixed);
+  EXPECT_NEAR(mixed->gets / mixed->queries, 0.5, 0.03);
+  EXPECT_NEAR(mixed->deletes / mixed->queries, 0.2, 0.03);
+  EXPECT_GT(mixed->TaskNs(pipeline::Task::kInsert), 0);
+}
+
+}  // namespace
+}  // namespace weft::planner

@@ -1,0 +1,98 @@
+#include "planner/job_feeder.h"
+
+#include <thread>
+
+#include "base/clock.h"
+#include "base/ticks.h"
+
+namespace weft::planner {
+
+Result<std::unique_ptr<JobFeeder>> JobFeeder::Create(const SyntheticStore* at,
+                                                     const JobTraffic& traffic, uint32_t number) {
+  // The constructor is private so that no feeder exists without its jobs; owned at once.
+  std::unique_ptr<JobFeeder> feeder(new JobFeeder(at, traffic));
+  feeder->session_ = at->store->NewSession();
+  if (feeder->session_ == nullptr) return Status(Code::kNoMemory, "too many sessions");
+  if (Status status = feeder->AddSlots(number); !status.ok()) return status;
+  return feeder;
+}
+
+Status JobFeeder::AddSlots(uint32_t number) {
+  const std::vector<SyntheticRequest> requests =
+      MakeRequests({}, traffic_.keys == 0 ? at_->objects : traffic_.keys, 1000 + number);
+  pipeline::BatchOptions options;
+  options.queries_max = traffic_.queries;
+  options.gather_bytes = uint64_t{traffic_.queries} * (kGatherHeaderBytes + at_->value.size() + 8);
+  options.pages = traffic_.device->pages();
+  std::vector<char> key(at_->key_bytes);
+  size_t next = 0;
+  for (uint32_t i = 0; i < traffic_.jobs; i++) {
+    auto batch = pipeline::Batch::Create(pipeline::Plan::OneStageCpu(), options);
+    if (!batch) return batch.error();
+    const uint32_t source = (*batch)->AddSource(INT64_MAX / 2);
+    for (uint32_t q = 0; q < traffic_.queries; q++, next++) {
+      WriteKey(requests[next % requests.size()].key, key.data(), at_->key_bytes);
+      const std::string_view text(key.data(), key.size());
+      (*batch)->AddRead(source, 0, text, at_->store->HashOf(text));
+    }
+    (*batch)->WantOfAll(kWantsRead);
+    slots_.push_back({std::move(*batch), std::make_unique<processor::Job>()});
+  }
+  return Status::Ok();
+}
+
+Status JobFeeder::Feed(uint64_t until_ns, LoadFigures* figures) {
+  session_->BeginReading();
+  const uint64_t start_ns = base::NowNs();
+  Status status;
+  for (size_t under_way = 0;;) {
+    const bool begins = status.ok() && base::NowNs() < until_ns;
+    if (!begins && under_way == 0) break;
+    for (Slot& slot : slots_) {
+      if (slot.started != 0 && slot.job->done()) {
+        const Status ended = End(&slot, figures);
+        if (status.ok()) status = ended;
+        under_way--;
+      }
+      if (!begins || slot.started != 0 || !status.ok()) continue;
+      status = Start(&slot);
+      if (status.ok()) under_way++;
+    }
+    std::this_thread::yield();
+  }
+  session_->End();
+  figures->wall_ns += static_cast<double>(base::NowNs() - start_ns);
+  return status;
+}
+
+Status JobFeeder::Start(Slot* slot) {
+  pipeline::Batch& batch = *slot->batch;
+  batch.ClearGathered();
+  batch.ForgetResults();
+  task::QueryJob& query = slot->job->query;
+  query = batch.AsJob();
+  query.index = session_->index();
+  query.log = session_->log();
+  query.tasks = traffic_.tasks;
+  query.now_s = session_->now_s();
+  query.object_bytes = at_->store->expected_object_bytes();
+  query.set_claims = nullptr;  // nobody takes a part of it
+  const processor::MemoryModel memory = traffic_.device->description().memory;
+  query.sparse_entries = memory == processor::MemoryModel::kMirrored ? 1 : 0;
+  const uint64_t now = base::ReadTicks();
+  Status status = traffic_.device->Start(slot->job.get());
+  if (status.ok()) slot->started = now;
+  return status;
+}
+
+Status JobFeeder::End(Slot* slot, LoadFigures* figures) {
+  traffic_.device->Note(*slot->job);
+  const uint64_t ticks = slot->job->ended_ticks() - slot->started;
+  slot->started = 0;
+  figures->job_ns += static_cast<double>(base::NsOfTicks(ticks));
+  figures->jobs++;
+  figures->queries += traffic_.queries;
+  return slot->job->status();
+}
+
+}  // namespace weft::planner

@@ -1,0 +1,54 @@
+// planner/job_feeder.h: keeps jobs of reads in front of a device, for calibration.
+//
+// Threads   one at a time.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "pipeline/batch.h"
+#include "planner/synthetic_server.h"
+#include "processor/guard.h"
+
+namespace weft::planner {
+
+struct JobTraffic {
+  processor::Guard* device = nullptr;
+  uint32_t tasks = 0;       // kRunSearch, and kRunCompare and kRunRead behind it
+  uint32_t queries = 1024;  // of a job
+  uint32_t feeders = 1;     // threads
+  uint32_t jobs = 4;        // of each, under way at once
+  uint64_t keys = 0;        // as Traffic has it
+  double seconds = 0.1;
+};
+
+class JobFeeder {
+ public:
+  // kNoMemory: the store can have no more sessions, or the device has too little memory. What it is
+  // given must outlive it.
+  static Result<std::unique_ptr<JobFeeder>> Create(const SyntheticStore* at,
+                                                   const JobTraffic& traffic, uint32_t number);
+
+  // Until base::NowNs is `until_ns`. *figures: queries, jobs, job_ns and wall_ns. What the device
+  // says where a job fails.
+  Status Feed(uint64_t until_ns, LoadFigures* figures);
+
+ private:
+  struct Slot {
+    std::unique_ptr<pipeline::Batch> batch;
+    std::unique_ptr<processor::Job> job;  // after what it points at: it ends first
+    uint64_t started = 0;                 // ticks; 0: not under way
+  };
+
+  JobFeeder(const SyntheticStore* at, const JobTraffic& traffic) : at_(at), traffic_(traffic) {}
+  Status AddSlots(uint32_t number);
+  Status Start(Slot* slot);
+  Status End(Slot* slot, LoadFigures* figures);
+
+  const SyntheticStore* const at_;
+  const JobTraffic traffic_;
+  std::unique_ptr<cache::Session> session_;
+  std::vector<Slot> slots_;
+};
+
+}  // namespace weft::planner

@@ -1,0 +1,183 @@
+#include "planner/synthetic_load.h"
+
+#include <algorithm>
+#include <atomic>
+#include <thread>
+
+#include <fmt/format.h>
+
+#include "base/clock.h"
+
+namespace weft::planner {
+namespace {
+
+constexpr int kTurns = 5;
+constexpr uint64_t kObjectsMin = 10'000;
+constexpr uint32_t kObjectBytesMax = 4096;
+constexpr double kIndexBytesPerObject = 64 / (8 * 0.75);
+constexpr int kStoresInARow = 64;  // of one thread that fills
+
+double LooksOf(const cache::Store& store) {
+  cache::SessionCounters sum;
+  store.SumCounters(&sum);
+  return static_cast<double>(sum.victim_looks.value());
+}
+
+// Of the turns behind the first one.
+template <typename Turn, typename Key>
+const Turn& MedianOf(std::vector<Turn>* turns, Key key) {
+  const auto begin = turns->begin() + 1;
+  const auto middle = begin + (turns->end() - begin) / 2;
+  std::nth_element(begin, middle, turns->end(),
+                   [key](const Turn& a, const Turn& b) { return key(a) < key(b); });
+  return *middle;
+}
+
+}  // namespace
+
+Result<std::unique_ptr<SyntheticLoad>> SyntheticLoad::Open(const LoadOptions& options) {
+  // The constructor is private so that no load exists without its store; owned at once.
+  std::unique_ptr<SyntheticLoad> load(new SyntheticLoad(options));
+  cache::PageSource* pages = cache::SystemPages();
+  for (processor::Guard* device : options.devices) {
+    if (device->description().memory == processor::MemoryModel::kCoupled) pages = device->pages();
+  }
+  const double object_bytes =
+      sizeof(task::Object) + options.key_bytes + options.value_bytes + kIndexBytesPerObject;
+  CacheOptions cache_options;
+  cache_options.memory_bytes = options.memory_bytes;
+  cache_options.object_bytes_max = kObjectBytesMax;
+  cache_options.append_lanes = options.workers;
+  cache_options.expected_items =
+      static_cast<uint64_t>(static_cast<double>(options.memory_bytes) / object_bytes);
+  auto store = cache::Store::Open(cache_options, pages);
+  if (!store) return store.error();
+  load->at_.store = std::move(*store);
+  load->at_.key_bytes = options.key_bytes;
+  load->at_.value.assign(options.value_bytes, 'v');
+  if (Status status = load->Fill(); !status.ok()) return status;
+  for (processor::Guard* device : options.devices) {
+    if (Status status = device->Attach(load->at_.store.get()); !status.ok()) return status;
+    if (Status status = device->CatchUp(); !status.ok()) return status;
+  }
+  return load;
+}
+
+SyntheticLoad::~SyntheticLoad() {
+  for (processor::Guard* device : options_.devices) device->Detach();
+}
+
+// All workers store numbers in turn until little is free.
+Status SyntheticLoad::Fill() {
+  std::atomic<uint64_t> next{0};
+  std::atomic<bool> failed{false};
+  std::vector<std::thread> threads;
+  for (uint32_t t = 0; t < options_.workers; t++) {
+    threads.emplace_back([this, &next, &failed] {
+      cache::Store& store = *at_.store;
+      const std::unique_ptr<cache::Session> session = store.NewSession();
+      if (session == nullptr) return failed.store(true);
+      const uint32_t spare = 2 * (store.log().geometry().lanes + 1) + options_.workers;
+      std::vector<char> key(options_.key_bytes);
+      while (!failed && store.log().SegmentsAvailable() > spare) {
+        session->Begin();
+        for (int i = 0; i < kStoresInARow; i++) {
+          WriteKey(next.fetch_add(1), key.data(), options_.key_bytes);
+          cache::Command command;
+          command.verb = cache::Verb::kStore;
+          command.key = {key.data(), key.size()};
+          command.hash = store.HashOf(command.key);
+          command.value = at_.value;
+          if (cache::ExecuteWithRoom(*session, command).outcome != Outcome::kStored) failed = true;
+        }
+        session->End();
+        store.Maintain(*session, kStoresInARow);
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  at_.objects = next.load();
+  if (!failed && at_.objects >= kObjectsMin) return Status::Ok();
+  return {Code::kNoMemory, fmt::format("{} MiB hold {} objects, too few to measure with",
+                                       options_.memory_bytes >> 20, at_.objects)};
+}
+
+Result<SyntheticLoad::Servers> SyntheticLoad::MakeServers(const Traffic& traffic) {
+  Servers servers;
+  for (uint32_t i = 0; i < options_.workers; i++) {
+    auto server = SyntheticServer::Create(&at_, options_.devices, traffic, i);
+    if (!server) return server.error();
+    servers.push_back(std::move(*server));
+  }
+  return servers;
+}
+
+Result<SyntheticLoad::Feeders> SyntheticLoad::MakeFeeders(const JobTraffic& traffic) {
+  Feeders feeders;
+  for (uint32_t i = 0; i < traffic.feeders; i++) {
+    auto feeder = JobFeeder::Create(&at_, traffic, i);
+    if (!feeder) return feeder.error();
+    feeders.push_back(std::move(*feeder));
+  }
+  return feeders;
+}
+
+Status SyntheticLoad::RunTurn(const Servers& servers, const Feeders& feeders, double seconds,
+                              Turn* turn) {
+  const double looks = LooksOf(*at_.store);
+  const uint64_t until_ns = base::NowNs() + static_cast<uint64_t>(seconds * 1e9);
+  std::vector<LoadFigures> of_servers(servers.size()), of_feeders(feeders.size());
+  std::vector<Status> statuses(feeders.size());
+  std::vector<std::thread> threads;
+  for (size_t i = 0; i < servers.size(); i++)
+    threads.emplace_back([&, i] { of_servers[i] = servers[i]->Serve(until_ns); });
+  for (size_t i = 0; i < feeders.size(); i++)
+    threads.emplace_back([&, i] { statuses[i] = feeders[i]->Feed(until_ns, &of_feeders[i]); });
+  for (std::thread& thread : threads) thread.join();
+  for (const Status& status : statuses)
+    if (!status.ok()) return status;
+  for (const LoadFigures& figures : of_servers) turn->served.Add(figures);
+  for (const LoadFigures& figures : of_feeders) turn->fed.Add(figures);
+  turn->served.looks = LooksOf(*at_.store) - looks;
+  if (!feeders.empty()) turn->fed.wall_ns /= static_cast<double>(feeders.size());
+  return Status::Ok();
+}
+
+Result<LoadFigures> SyntheticLoad::Run(const Traffic& traffic, const JobTraffic* beside,
+                                       LoadFigures* fed) {
+  auto servers = MakeServers(traffic);
+  if (!servers) return servers.error();
+  Feeders feeders;
+  if (beside != nullptr) {
+    auto made = MakeFeeders(*beside);
+    if (!made) return made.error();
+    feeders = std::move(*made);
+  }
+  std::vector<Turn> turns(kTurns + 1);
+  for (Turn& turn : turns) {
+    const double seconds = traffic.seconds / kTurns;
+    if (Status status = RunTurn(*servers, feeders, seconds, &turn); !status.ok()) return status;
+  }
+  const Turn& median = MedianOf(&turns, [](const Turn& turn) { return turn.served.BusyNs(); });
+  if (fed != nullptr) *fed = median.fed;
+  return median.served;
+}
+
+Result<LoadFigures> SyntheticLoad::RunJobs(const JobTraffic& traffic, bool beside) {
+  auto feeders = MakeFeeders(traffic);
+  if (!feeders) return feeders.error();
+  Servers servers;
+  if (beside) {
+    auto made = MakeServers(Traffic{});
+    if (!made) return made.error();
+    servers = std::move(*made);
+  }
+  std::vector<Turn> turns(kTurns + 1);
+  for (Turn& turn : turns) {
+    const double seconds = traffic.seconds / kTurns;
+    if (Status status = RunTurn(servers, *feeders, seconds, &turn); !status.ok()) return status;
+  }
+  return MedianOf(&turns, [](const Turn& turn) { return turn.fed.WallNs(); }).fed;
+}
+
+}  // namespace weft::planner

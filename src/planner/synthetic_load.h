@@ -1,0 +1,62 @@
+// planner/synthetic_load.h: a store full of objects of one size, and workers and devices that serve
+// requests for them: what calibration measures.
+//
+// So what is measured is the pipeline itself, with all its workers at work; a protocol and its
+// sockets are not in it.
+//
+// Threads   one at a time; each call starts the workers' and ends them.
+// Errors    kNoMemory: the store does not hold a useful number of objects, or a device has too
+//           little for the batches. Else what a device says.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "planner/job_feeder.h"
+
+namespace weft::planner {
+
+struct LoadOptions {
+  uint32_t key_bytes = 16;     // 8 to 250
+  uint32_t value_bytes = 64;   // up to 2,000
+  uint64_t memory_bytes = 0;   // of the store
+  uint32_t workers = 1;
+  std::vector<processor::Guard*> devices;  // gpu0, gpu1, ... of plans; they outlive the load
+};
+
+class SyntheticLoad {
+ public:
+  // Opens a store in memory that all devices see, fills it, and lets mirrored devices follow it.
+  static Result<std::unique_ptr<SyntheticLoad>> Open(const LoadOptions& options);
+  ~SyntheticLoad();
+
+  uint64_t objects() const { return at_.objects; }
+
+  // All workers serve for traffic.seconds, in several turns after a short one that nobody counts;
+  // the figures are of the turn that is the median by the workers' time for a query, for machines
+  // have other things to do now and then. `beside` (may be null): such jobs are carried out
+  // meanwhile, which *fed (may be null) tells of, of the same turn.
+  Result<LoadFigures> Run(const Traffic& traffic, const JobTraffic* beside = nullptr,
+                          LoadFigures* fed = nullptr);
+  // A device alone, in the same turns. `beside`: all workers serve reads in one stage meanwhile.
+  // wall_ns is the device's: of a turn, once.
+  Result<LoadFigures> RunJobs(const JobTraffic& traffic, bool beside = false);
+
+ private:
+  using Servers = std::vector<std::unique_ptr<SyntheticServer>>;
+  using Feeders = std::vector<std::unique_ptr<JobFeeder>>;
+  struct Turn {
+    LoadFigures served, fed;
+  };
+
+  explicit SyntheticLoad(const LoadOptions& options) : options_(options) {}
+  Status Fill();
+  Result<Servers> MakeServers(const Traffic& traffic);
+  Result<Feeders> MakeFeeders(const JobTraffic& traffic);
+  Status RunTurn(const Servers& servers, const Feeders& feeders, double seconds, Turn* turn);
+
+  const LoadOptions options_;
+  SyntheticStore at_;
+};
+
+}  // namespace weft::planner

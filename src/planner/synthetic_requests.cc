@@ -1,0 +1,37 @@
+#include "planner/synthetic_requests.h"
+
+#include <memory>
+#include <random>
+
+#include "base/zipf.h"
+
+namespace weft::planner {
+namespace {
+
+using Verb = SyntheticRequest::Verb;
+
+constexpr uint32_t kRequests = 1u << 17;
+
+// Ranks to keys so that neighbours in rank are strangers in memory.
+uint64_t Scatter(uint64_t rank, uint64_t keys) { return rank * 0x9e3779b1ull % keys; }
+
+}  // namespace
+
+std::vector<SyntheticRequest> MakeRequests(const Traffic& traffic, uint64_t keys, uint64_t seed) {
+  std::mt19937_64 random(seed);
+  std::uniform_real_distribution<double> unit(0, 1);
+  std::unique_ptr<base::Zipf> zipf;
+  if (traffic.zipf > 0) zipf = std::make_unique<base::Zipf>(keys, traffic.zipf);
+  std::vector<SyntheticRequest> requests(kRequests);
+  for (SyntheticRequest& request : requests) {
+    const uint64_t rank = zipf != nullptr ? zipf->Rank(unit(random)) : random() % keys;
+    request.key = static_cast<uint32_t>(Scatter(rank, keys));
+    const double draw = unit(random);
+    request.verb = draw < traffic.get_share                          ? Verb::kGet
+                   : draw < traffic.get_share + traffic.delete_share ? Verb::kDelete
+                                                                     : Verb::kStore;
+  }
+  return requests;
+}
+
+}  // namespace weft::planner

@@ -1,0 +1,177 @@
+#include "planner/synthetic_server.h"
+
+#include <algorithm>
+#include <thread>
+
+#include "base/clock.h"
+#include "base/copy_short.h"
+#include "base/ticks.h"
+#include "pipeline/reply_of.h"
+
+namespace weft::planner {
+namespace {
+
+using pipeline::Task;
+using Verb = SyntheticRequest::Verb;
+
+constexpr uint32_t kGroup = 256;  // received, then parsed: few enough for a cache
+constexpr uint32_t kReplyHeadBytes = 8;
+
+double Ns(uint64_t ticks) { return static_cast<double>(base::NsOfTicks(ticks)); }
+
+}  // namespace
+
+Result<std::unique_ptr<SyntheticServer>> SyntheticServer::Create(
+    const SyntheticStore* at, std::span<processor::Guard* const> devices, const Traffic& traffic,
+    uint32_t number) {
+  // The constructor is private so that no server exists without a session; owned at once.
+  std::unique_ptr<SyntheticServer> server(new SyntheticServer(at, traffic, number));
+  server->session_ = at->store->NewSession();
+  if (server->session_ == nullptr) return Status(Code::kNoMemory, "too many sessions");
+  if (traffic.plan.stages().size() == 1) return server;
+  pipeline::PlanRunner::Options options;
+  options.batches = traffic.batches;
+  options.queries_max = traffic.queries;
+  options.gather_bytes =
+      uint64_t{traffic.queries} * (kGatherHeaderBytes + server->value_bytes_ + 8);
+  options.steal = traffic.steal;
+  options.dice = number << 16;
+  auto runner = pipeline::PlanRunner::Create(at->store.get(), &server->times_, traffic.plan,
+                                             devices, options);
+  if (!runner) return runner.error();
+  server->runner_ = std::move(*runner);
+  return server;
+}
+
+SyntheticServer::SyntheticServer(const SyntheticStore* at, const Traffic& traffic, uint32_t number)
+    : at_(at),
+      traffic_(traffic),
+      requests_(MakeRequests(traffic, traffic.keys == 0 ? at->objects : traffic.keys, number + 1)),
+      value_bytes_(static_cast<uint32_t>(at->value.size())),
+      stage_(at->store.get(), &times_),
+      batch_(pipeline::Plan::OneStageCpu()),
+      keys_(requests_.size() * at->key_bytes),
+      values_(size_t{traffic.batches} * traffic.queries * value_bytes_),
+      out_((size_t{traffic.queries} + 1) * (kReplyHeadBytes + value_bytes_)),
+      out_at_(out_.data()) {
+  for (size_t i = 0; i < requests_.size(); i++)
+    WriteKey(requests_[i].key, &keys_[i * at->key_bytes], at->key_bytes);
+}
+
+LoadFigures SyntheticServer::Serve(uint64_t until_ns) {
+  figures_ = {};
+  idle_ticks_ = 0;
+  TakeTimes(-1);
+  const uint64_t start = base::ReadTicks();
+  runner_ == nullptr ? ServeInOneStage(until_ns) : ServeByPlan(until_ns);
+  const uint64_t ticks = base::ReadTicks() - start;
+  figures_.wall_ns = Ns(ticks);
+  figures_.busy_ns = Ns(ticks - idle_ticks_);
+  TakeTimes(1);
+  return figures_;
+}
+
+void SyntheticServer::TakeTimes(double sign) {
+  for (uint32_t i = 0; i < pipeline::kTaskCount; i++)
+    figures_.task_ns[i] += sign * static_cast<double>(times_.time_ns(static_cast<Task>(i)));
+  figures_.maintain_ns += sign * Ns(times_.maintain_ticks.value());
+  if (runner_ == nullptr) return;
+  const pipeline::RunnerCounters& counters = runner_->counters();
+  figures_.device_queries += sign * static_cast<double>(counters.device_queries.value());
+  figures_.stolen_queries += sign * static_cast<double>(counters.stolen_queries.value());
+  figures_.job_ns += sign * Ns(counters.device_ticks.value());
+  figures_.jobs += sign * static_cast<double>(counters.device_batches.value());
+}
+
+// Tasks RV and PP. `values`: where those of the batch's stores go.
+void SyntheticServer::Fill(pipeline::Batch* batch, char* values) {
+  batch->Clear();
+  const uint32_t source = batch->AddSource(INT64_MAX / 2);
+  uint64_t last = base::ReadTicks();
+  while (batch->size() < traffic_.queries) {
+    const uint32_t count = std::min({kGroup, traffic_.queries - batch->size(),
+                                     static_cast<uint32_t>(requests_.size() - next_)});
+    char* value = values + size_t{batch->size()} * value_bytes_;
+    for (uint32_t i = 0; i < count; i++) {
+      if (requests_[next_ + i].verb != Verb::kStore) continue;
+      std::memcpy(value + size_t{i} * value_bytes_, at_->value.data(), value_bytes_);
+    }
+    const uint64_t received = base::ReadTicks();
+    times_.Add(Task::kReceive, received - last, count);
+    for (uint32_t i = 0; i < count; i++, next_++)
+      Parse(source, value + size_t{i} * value_bytes_, batch);
+    last = base::ReadTicks();
+    times_.Add(Task::kParse, last - received, count);
+    if (next_ == requests_.size()) next_ = 0;
+  }
+  figures_.queries += traffic_.queries;
+}
+
+void SyntheticServer::Parse(uint32_t source, const char* value, pipeline::Batch* batch) {
+  const uint32_t key_bytes = at_->key_bytes;
+  const std::string_view key(&keys_[next_ * key_bytes], key_bytes);
+  const uint64_t hash = at_->store->HashOf(key);
+  const Verb verb = requests_[next_].verb;
+  if (verb == Verb::kGet) {
+    figures_.gets++;
+    return batch->AddRead(source, 0, key, hash);
+  }
+  cache::Command command;
+  command.key = key;
+  command.hash = hash;
+  command.verb = verb == Verb::kStore ? cache::Verb::kStore : cache::Verb::kDelete;
+  if (verb == Verb::kStore) command.value = {value, value_bytes_};
+  (verb == Verb::kStore ? figures_.stores : figures_.deletes)++;
+  batch->AddCommand(source, 0, command);
+}
+
+void SyntheticServer::ServeInOneStage(uint64_t until_ns) {
+  do {
+    Fill(&batch_, values_.data());
+    hits_ = 0;
+    stage_.Run(batch_, *session_, *this);
+    figures_.hits += hits_;
+  } while (base::NowNs() < until_ns);
+}
+
+void SyntheticServer::ServeByPlan(uint64_t until_ns) {
+  for (uint32_t under_way = 0;;) {
+    const bool begins = base::NowNs() < until_ns;
+    if (!begins && under_way == 0) return;
+    pipeline::BatchRun* const free = begins ? runner_->Free() : nullptr;
+    if (free != nullptr) {
+      Fill(&free->batch(), values_.data() + size_t{free->number()} * traffic_.queries *
+                                                value_bytes_);
+      runner_->Begin(free);
+      under_way++;
+    }
+    pipeline::BatchRun* const ready = runner_->Ready();
+    if (ready != nullptr) {
+      hits_ = 0;
+      runner_->Finish(ready, *this);
+      figures_.hits += hits_;
+      under_way--;
+    }
+    if (free != nullptr || ready != nullptr || runner_->Help()) continue;
+    const uint64_t start = base::ReadTicks();
+    std::this_thread::yield();
+    idle_ticks_ += base::ReadTicks() - start;
+  }
+}
+
+void SyntheticServer::Write(pipeline::Batch& batch, uint32_t begin, uint32_t end,
+           cache::Session& session) {
+  char* const limit = out_.data() + out_.size() - value_bytes_ - kReplyHeadBytes;
+  for (uint32_t i = begin; i < end; i++) {
+    if (out_at_ > limit) out_at_ = out_.data();
+    const cache::Reply reply = pipeline::ReplyOf(batch, i, session);
+    hits_ += reply.outcome == Outcome::kHit;
+    const uint64_t head =
+        uint64_t{reply.value.size()} << 32 | static_cast<uint64_t>(reply.outcome);
+    std::memcpy(out_at_, &head, sizeof head);
+    base::CopyShort(out_at_ + kReplyHeadBytes, reply.value.data(), reply.value.size());
+    out_at_ += kReplyHeadBytes + reply.value.size();
+  }
+}
+
+}  // namespace weft::planner

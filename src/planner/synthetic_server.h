@@ -1,0 +1,71 @@
+// planner/synthetic_server.h: a worker that serves requests of no client, for calibration.
+//
+// It receives them (RV: copies of values as a socket would leave them), parses (PP), takes them
+// through a plan, and answers into a buffer (WR). Nothing is sent.
+//
+// Threads   one at a time.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "cache/store.h"
+#include "pipeline/plan_runner.h"
+#include "planner/load_figures.h"
+#include "planner/synthetic_requests.h"
+
+namespace weft::planner {
+
+// The store that they are for: filled with the objects of keys [0, objects).
+struct SyntheticStore {
+  std::unique_ptr<cache::Store> store;
+  uint64_t objects = 0;
+  uint32_t key_bytes = 16;
+  std::string value;  // of all objects
+};
+
+class SyntheticServer : private pipeline::Sink {
+ public:
+  // kNoMemory: the store can have no more sessions, or a device has too little memory. What it is
+  // given must outlive it.
+  static Result<std::unique_ptr<SyntheticServer>> Create(
+      const SyntheticStore* at, std::span<processor::Guard* const> devices, const Traffic& traffic,
+      uint32_t number);
+
+  // Serves until base::NowNs is `until_ns`; returns what it did.
+  LoadFigures Serve(uint64_t until_ns);
+
+ private:
+  SyntheticServer(const SyntheticStore* at, const Traffic& traffic, uint32_t number);
+
+  void TakeTimes(double sign);
+  void Fill(pipeline::Batch* batch, char* values);
+  void Parse(uint32_t source, const char* value, pipeline::Batch* batch);
+  void ServeInOneStage(uint64_t until_ns);
+  void ServeByPlan(uint64_t until_ns);
+  void Write(pipeline::Batch& batch, uint32_t begin, uint32_t end,
+             cache::Session& session) override;
+  void RunOther(pipeline::Batch&, uint32_t, cache::Session&) override {}
+
+  // Constant after construction.
+  const SyntheticStore* const at_;
+  const Traffic traffic_;
+  const std::vector<SyntheticRequest> requests_;
+  const uint32_t value_bytes_;
+
+  pipeline::TaskTimes times_;  // before runner_, which writes it
+  std::unique_ptr<cache::Session> session_;
+  pipeline::CpuStage stage_;
+  pipeline::Batch batch_;
+  std::unique_ptr<pipeline::PlanRunner> runner_;  // null with the one-stage plan
+  std::vector<char> keys_;                        // of all requests, in their order
+  std::vector<char> values_, out_;
+  char* out_at_;
+  size_t next_ = 0;  // request
+  uint32_t hits_ = 0;
+  uint64_t idle_ticks_ = 0;
+  LoadFigures figures_;
+};
+
+}  // namespace weft::planner
