@@ -1,9 +1,13 @@
 #include "planner/cost_model.h"
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <cmath>
+#include <memory>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "planner/popularity.h"
 #include "task/object.h"
@@ -17,6 +21,7 @@ using pipeline::Task;
 // Buckets that a search of a cuckoo table with two of them for a key looks at: paper 000's
 // (1 + 2) / 2.
 constexpr double kBucketsSearched = 1.5;
+constexpr size_t kSetsMax = 1 << 16;  // of a batch: what is found is kept up to there
 // Of reads from a mirror, the share whose access the last stage notes.
 constexpr double kNotedShare = 1.0 / kNoteRows;
 
@@ -73,19 +78,58 @@ Result<Placement> PlacementOf(const Calibration& calibration, const pipeline::Pl
   return placement;
 }
 
-// Costs of one plan, one workload and one size of batch.
-class Costs {
+// What depends on the share of reads that the device leaves to the last stage: the batch writes
+// their keys, or they were written since the device's copy was brought up to date.
+struct Linear {
+  double fixed = 0, of_left = 0;
+
+  double At(double left) const { return fixed + left * of_left; }
+  Linear& operator+=(const Linear& other) {
+    fixed += other.fixed;
+    of_left += other.of_left;
+    return *this;
+  }
+  friend Linear operator*(double factor, const Linear& of) {
+    return {factor * of.fixed, factor * of.of_left};
+  }
+};
+using LinearTasks = std::array<Linear, pipeline::kTaskCount>;
+
+TaskNs At(const LinearTasks& tasks, double left, double factor) {
+  TaskNs at{};
+  for (size_t i = 0; i < tasks.size(); i++) at[i] = factor * tasks[i].At(left);
+  return at;
+}
+
+// A processor's nanoseconds for each work of a workload.
+class WorkCosts {
  public:
-  Costs(const Calibration& calibration, const Profile& profile, const Placement& placement,
-        const Conditions& conditions, double batch_queries)
-      : profile_(profile),
-        cpu_(calibration.cpu),
-        device_(placement.device),
-        placement_(placement),
-        batch_(batch_queries),
-        cpu_cached_(CachedShare(calibration.cpu, profile, conditions.workers)),
-        device_cached_(device_ == nullptr ? 0 : CachedShare(*device_, profile, 1)),
-        left_(device_ == nullptr ? 0 : LeftShare(conditions)) {
+  WorkCosts(const ProcessorCosts& costs, const Profile& profile, uint32_t workers) : costs_(costs) {
+    const double cached = CachedShare(costs, profile, workers);
+    for (uint32_t i = 0; i < kWorkCount; i++) {
+      const auto work = static_cast<Work>(i);
+      for (const bool affine : {false, true})
+        ns_[i][affine] = UnitNs(costs.unit(work),
+                                AccessesOf(work, profile, costs.line_bytes, cached, affine),
+                                profile.key_bytes);
+    }
+  }
+  const ProcessorCosts& costs() const { return costs_; }
+  double operator()(Work work, bool affine = false) const {
+    return ns_[static_cast<size_t>(work)][affine];
+  }
+
+ private:
+  const ProcessorCosts& costs_;
+  std::array<std::array<double, 2>, kWorkCount> ns_{};
+};
+
+// Of one plan and one workload, but for what is spent once a batch.
+class PlanCosts {
+ public:
+  PlanCosts(const Profile& profile, const WorkCosts& cpu, const WorkCosts* device,
+            const Placement& placement)
+      : profile_(profile), cpu_(cpu), device_(device), placement_(placement) {
     AddFirst();
     if (placement.last == 0) {
       AddOneStage();
@@ -94,104 +138,115 @@ class Costs {
       AddReads();
       AddChanges();
     }
-    stages_[placement.last] += Cpu(Work::kSend) + cpu_.job / batch_;
-  }
-
-  const std::vector<double>& stages() const { return stages_; }
-  double worker() const {
-    double sum = 0;
-    for (size_t i = 0; i < stages_.size(); i++)
-      if (device_ == nullptr || i != placement_.device_stage) sum += stages_[i];
-    return sum;
-  }
-  double device() const { return device_ == nullptr ? 0 : stages_[placement_.device_stage]; }
-  // What a worker spends where it does the device's part of every query.
-  double stolen() const { return stolen_; }
-  double following() const {
-    if (device_ == nullptr || !device_->mirrored) return 0;
+    OnCpu(placement.last, Work::kSend);
+    for (size_t i = 0; i <= placement.last; i++)
+      if (device == nullptr || i != placement.device_stage) worker_ += stages_[i];
+    if (device == nullptr || !device->costs().mirrored) return;
     const double stores = profile_.store_share();
     const double emptied = stores * profile_.looks_per_store / kLooksPerObject;
-    return (stores + emptied + profile_.delete_share) * device_->change +
-           stores * ObjectBytes(profile_) * device_->change_byte;
+    following_ = (stores + emptied + profile_.delete_share) * device->costs().change +
+                 stores * ObjectBytes(profile_) * device->costs().change_byte;
   }
+
+  const Placement& placement() const { return placement_; }
+  const ProcessorCosts& cpu() const { return cpu_.costs(); }
+  const ProcessorCosts* device_costs() const {
+    return device_ == nullptr ? nullptr : &device_->costs();
+  }
+  const Linear& stage(size_t i) const { return stages_[i]; }
+  const Linear& worker() const { return worker_; }
+  Linear device() const {
+    return device_ == nullptr ? Linear() : stages_[placement_.device_stage];
+  }
+  // What a worker spends where it does the device's part of every query.
+  const Linear& stolen() const { return stolen_; }
+  double following() const { return following_; }
+  const LinearTasks& tasks() const { return tasks_; }
+  const LinearTasks& stolen_tasks() const { return stolen_tasks_; }
 
  private:
-  // Reads that the device leaves to the last stage: the batch writes their keys, or they were
-  // written since the device's copy was brought up to date.
-  double LeftShare(const Conditions& conditions) const {
-    const double lag = device_->mirrored ? conditions.workers * conditions.batches : 1;
-    const double writes = (1 - profile_.get_share) * batch_ * lag;
-    return WrittenShare(writes, profile_.objects, profile_.zipf);
+  size_t StageOf(Task task) const { return placement_.Of(task); }
+  void OnCpu(size_t stage, Work work, Linear queries = {1, 0}, bool affine = false) {
+    const Linear ns = cpu_(work, affine) * queries;
+    stages_[stage] += ns;
+    tasks_[static_cast<size_t>(TaskOf(work))] += ns;
   }
-  double Cpu(Work work, bool affine = false) const {
-    return UnitNs(cpu_.unit(work),
-                  AccessesOf(work, profile_, cpu_.line_bytes, cpu_cached_, affine),
-                  profile_.key_bytes);
+  void OnDevice(Task task, Work work, Linear queries = {1, 0}, bool affine = false) {
+    stages_[StageOf(task)] += (*device_)(work, affine) * queries;
   }
-  double Device(Work work, bool affine = false) const {
-    return UnitNs(device_->unit(work),
-                  AccessesOf(work, profile_, device_->line_bytes, device_cached_, affine),
-                  profile_.key_bytes);
+  void Stolen(Work work, Linear queries = {1, 0}, bool affine = false) {
+    const Linear ns = cpu_(work, affine) * queries;
+    stolen_ += ns;
+    stolen_tasks_[static_cast<size_t>(TaskOf(work))] += ns;
   }
-  double& StageOf(Task task) { return stages_[placement_.Of(task)]; }
 
   void AddFirst() {
-    stages_.assign(placement_.last + 1, 0);
-    StageOf(Task::kReceive) += Cpu(Work::kReceive);
-    StageOf(Task::kParse) += Cpu(Work::kParse);
-    StageOf(Task::kMemory) += profile_.store_share() * Cpu(Work::kPlace);
+    OnCpu(StageOf(Task::kReceive), Work::kReceive);
+    OnCpu(StageOf(Task::kParse), Work::kParse);
+    OnCpu(StageOf(Task::kMemory), Work::kPlace, {profile_.store_share(), 0});
     // Between batches, whatever the plan is.
-    stages_.back() += profile_.store_share() * profile_.looks_per_store * Cpu(Work::kEmpty);
-    if (placement_.last != 0) stages_.front() += Cpu(Work::kHandOver);
+    OnCpu(placement_.last, Work::kEmpty,
+          {profile_.store_share() * profile_.looks_per_store, 0});
+    if (placement_.last != 0) OnCpu(0, Work::kHandOver);
   }
   void AddOneStage() {
-    stages_[0] += Cpu(Work::kSearch) + Cpu(Work::kCompare) +
-                  profile_.get_share * Cpu(Work::kWrite, true) +
-                  profile_.store_share() * Cpu(Work::kInsert) +
-                  profile_.delete_share * Cpu(Work::kDelete);
+    OnCpu(0, Work::kSearch);
+    OnCpu(0, Work::kCompare);
+    OnCpu(0, Work::kWrite, {profile_.get_share, 0}, true);
+    OnCpu(0, Work::kInsert, {profile_.store_share(), 0});
+    OnCpu(0, Work::kDelete, {profile_.delete_share, 0});
   }
   void AddSearch() {
     if (placement_.OnDevice(Task::kSearch)) {
-      StageOf(Task::kSearch) += Device(Work::kSearch);
-      stolen_ += Cpu(Work::kSearch);
+      OnDevice(Task::kSearch, Work::kSearch);
+      Stolen(Work::kSearch);
       // Whose entry a copy of the store lacks is looked for again.
-      if (device_->mirrored) stages_.back() += profile_.get_share * left_ * Cpu(Work::kSearch);
+      if (device_->costs().mirrored)
+        OnCpu(placement_.last, Work::kSearch, {0, profile_.get_share});
     } else {
-      StageOf(Task::kSearch) += Cpu(Work::kSearch);
+      OnCpu(StageOf(Task::kSearch), Work::kSearch);
     }
   }
   void AddReads() {
     const double gets = profile_.get_share;
-    const double done = gets * (1 - left_);  // by the stages before the last
-    const double stores = 1 - gets;
+    const Linear all = {gets, 0};
+    const Linear left = device_ == nullptr ? Linear() : Linear{0, gets};
+    const Linear done = {gets, device_ == nullptr ? 0 : -gets};  // by the stages before the last
     const bool compares = placement_.OnDevice(Task::kCompare);
     const bool reads = placement_.OnDevice(Task::kRead);
+    const size_t last = placement_.last;
     if (compares) {
-      StageOf(Task::kCompare) += gets * Device(Work::kCompare);
-      stolen_ += gets * Cpu(Work::kCompare);
-    } else if (placement_.Of(Task::kCompare) != placement_.last) {
-      StageOf(Task::kCompare) += gets * Cpu(Work::kCompare);
+      OnDevice(Task::kCompare, Work::kCompare, all);
+      Stolen(Work::kCompare, all);
+    } else if (StageOf(Task::kCompare) != last) {
+      OnCpu(StageOf(Task::kCompare), Work::kCompare, all);
     }
     // Stores are compared by the last stage, and so is what was left to it.
-    stages_.back() += (stores + gets - done) * Cpu(Work::kCompare);
-    if (reads) {
-      StageOf(Task::kRead) += done * Device(Work::kGather, compares);
-    } else if (placement_.Of(Task::kRead) != placement_.last) {
-      StageOf(Task::kRead) +=
-          done * Cpu(Work::kGather, placement_.Of(Task::kCompare) == placement_.Of(Task::kRead));
-    }
-    if (placement_.Of(Task::kRead) != placement_.last) {
-      const double notes = reads && device_->mirrored ? kNotedShare * Cpu(Work::kNote) : 0;
-      const double from_buffer = Cpu(Work::kFinish) + notes + Cpu(Work::kWriteGathered);
-      stages_.back() += done * from_buffer + (gets - done) * Cpu(Work::kWrite, true);
-      // Who takes a read from the device leaves the value in the log.
-      if (reads) stolen_ += done * (Cpu(Work::kWrite, compares) - from_buffer);
+    OnCpu(last, Work::kCompare, {1 - gets, left.of_left});
+    if (StageOf(Task::kRead) == last) {
+      // The last stage looks at the object in any case, for when it ends.
+      const bool affine = StageOf(Task::kCompare) == last;
+      OnCpu(last, affine ? Work::kCompare : Work::kFinish, done);
+      OnCpu(last, Work::kWrite, all, affine);
       return;
     }
-    // The last stage looks at the object in any case, for when it ends.
-    const bool affine = placement_.Of(Task::kCompare) == placement_.last;
-    stages_.back() += done * Cpu(affine ? Work::kCompare : Work::kFinish) +
-                      gets * Cpu(Work::kWrite, affine);
+    if (reads) {
+      OnDevice(Task::kRead, Work::kGather, done, compares);
+    } else {
+      OnCpu(StageOf(Task::kRead), Work::kGather, done,
+            StageOf(Task::kCompare) == StageOf(Task::kRead));
+    }
+    const Linear noted = (reads && device_->costs().mirrored ? kNotedShare : 0) * done;
+    OnCpu(last, Work::kFinish, done);
+    OnCpu(last, Work::kNote, noted);
+    OnCpu(last, Work::kWriteGathered, done);
+    OnCpu(last, Work::kWrite, left, true);
+    if (!reads) return;
+    // Who takes a read from the device leaves the value in the log.
+    Stolen(Work::kWrite, done, compares);
+    Stolen(Work::kFinish, -1 * done);
+    Stolen(Work::kNote, -1 * noted);
+    Stolen(Work::kWriteGathered, -1 * done);
   }
   void AddChanges() {
     AddChange(Task::kInsert, Work::kInsert, profile_.store_share());
@@ -200,52 +255,51 @@ class Costs {
   void AddChange(Task task, Work work, double share) {
     if (share == 0) return;
     if (placement_.OnDevice(task)) {
-      StageOf(task) += share * Device(work);
-      stolen_ += share * Cpu(work);
+      OnDevice(task, work, {share, 0});
+      Stolen(work, {share, 0});
     } else {
-      StageOf(task) += share * Cpu(work);
+      OnCpu(StageOf(task), work, {share, 0});
     }
-    if (placement_.Of(task) != placement_.last) stages_.back() += share * Cpu(Work::kSettle);
+    if (StageOf(task) != placement_.last) OnCpu(placement_.last, Work::kSettle, {share, 0});
   }
 
   const Profile& profile_;
-  const ProcessorCosts& cpu_;
-  const ProcessorCosts* const device_;
+  const WorkCosts& cpu_;
+  const WorkCosts* const device_;
   const Placement& placement_;
-  const double batch_;
-  const double cpu_cached_, device_cached_;
-  const double left_;
-  std::vector<double> stages_;
-  double stolen_ = 0;
+  std::array<Linear, pipeline::kTaskCount> stages_{};  // none has no task
+  Linear worker_, stolen_;
+  double following_ = 0;
+  LinearTasks tasks_{}, stolen_tasks_{};
 };
 
-// The plan with batches of `batch_queries`.
-Estimate EstimateBatch(const Calibration& calibration, const Profile& profile,
-                       const Placement& placement, const Conditions& conditions,
-                       double batch_queries) {
-  const Costs costs(calibration, profile, placement, conditions, batch_queries);
-  const ProcessorCosts* const device = placement.device;
+// The plan with batches of `batch_queries`, without its stages.
+Estimate EstimateBatch(const PlanCosts& costs, const Conditions& conditions, bool steals,
+                       double batch_queries, double left) {
+  const ProcessorCosts& cpu_costs = costs.cpu();
+  const ProcessorCosts* const device = costs.device_costs();
   Estimate estimate;
   estimate.batch_queries = batch_queries;
-  for (const double ns : costs.stages())
-    estimate.stages.push_back({ns, ns * batch_queries * 1e-3});
+  const double worker = costs.worker().At(left) + cpu_costs.job / batch_queries;
+  const double on_device = costs.device().At(left);
   const double workers = conditions.workers;
   const double batches = device == nullptr ? 1 : conditions.batches;
-  const double own = costs.worker() / workers;
-  const double device_ns = device == nullptr ? 0 : costs.device() + device->job / batch_queries;
+  const double own = worker / workers;
+  const double stolen = costs.stolen().At(left) / workers;
+  const double device_ns = device == nullptr ? 0 : on_device + device->job / batch_queries;
   estimate.following_ns = costs.following();
   // How busy each is makes the other slower: a few rounds find both.
   double cpu_slower = 1, device_slower = 1, time = 0;
   for (int round = 0; round < 8; round++) {
     const double cpu = own * cpu_slower, dev = device_ns * device_slower;
-    Stolen steal{std::max(cpu, dev), 0};
-    if (conditions.steal && dev > cpu) steal = Steal(dev, cpu, costs.stolen() / workers);
+    weft::planner::Stolen steal{std::max(cpu, dev), 0};
+    if (steals && dev > cpu) steal = Steal(dev, cpu, stolen);
     estimate.stolen_share = steal.share;
-    estimate.worker_ns = (cpu + steal.share * costs.stolen() / workers * cpu_slower) * workers;
+    estimate.worker_ns = (cpu + steal.share * stolen * cpu_slower) * workers;
     estimate.device_ns = dev * (1 - steal.share);
     time = std::max(steal.time, estimate.following_ns);
-    if (device == nullptr) break;
-    cpu_slower = 1 + calibration.cpu.interference * estimate.device_ns / time;
+    if (device == nullptr || (cpu_costs.interference == 0 && device->interference == 0)) break;
+    cpu_slower = 1 + cpu_costs.interference * estimate.device_ns / time;
     device_slower = 1 + device->interference * estimate.worker_ns / workers / time;
   }
   estimate.bound = estimate.following_ns >= time                 ? Bound::kFollowing
@@ -253,8 +307,7 @@ Estimate EstimateBatch(const Calibration& calibration, const Profile& profile,
                                                                   : Bound::kDevice;
   // A batch alone goes through all stages one after the other; with so many under way no more can
   // be done than they take.
-  const double alone_ns = batch_queries * (costs.worker() * cpu_slower +
-                                           costs.device() * device_slower) +
+  const double alone_ns = batch_queries * (worker * cpu_slower + on_device * device_slower) +
                           (device == nullptr ? 0 : device->job + device->job_latency);
   const double under_way = workers * batches * batch_queries;
   if (alone_ns / under_way > time) {
@@ -262,13 +315,54 @@ Estimate EstimateBatch(const Calibration& calibration, const Profile& profile,
     estimate.bound = device == nullptr ? Bound::kWorkers : Bound::kLatency;
   }
   estimate.longest_ns = time;
-  estimate.queries_per_s = 1e9 / time;                // equation 4
-  estimate.latency_us = under_way * time * 1e-3;      // Little's law
+  estimate.queries_per_s = 1e9 / time;            // equation 4
+  estimate.latency_us = under_way * time * 1e-3;  // Little's law
   estimate.fits = estimate.latency_us <= conditions.interval_us;
+  estimate.worker_slower = cpu_slower;
   return estimate;
 }
 
 }  // namespace
+
+// What does not depend on the plan.
+struct Model::Common {
+  Common(const Calibration& c, const Profile& p, const Conditions& under)
+      : calibration(c),
+        profile(p),
+        conditions(under),
+        cpu(c.cpu, profile, under.workers),
+        written(p.get_share < 1 && !c.devices.empty() ? p.objects : 0, p.zipf) {
+    devices.reserve(c.devices.size());
+    for (const ProcessorCosts& device : c.devices) devices.emplace_back(device, profile, 1);
+  }
+
+  // Of the reads of a batch; see Linear.
+  double LeftShare(const ProcessorCosts* device, double batch_queries) {
+    if (device == nullptr) return 0;
+    const double lag = device->mirrored ? conditions.workers * conditions.batches : 1;
+    const double writes = (1 - profile.get_share) * batch_queries * lag;
+    const double sets = batch_queries / kSetQueries;
+    const auto at = static_cast<size_t>(sets);
+    if (static_cast<double>(at) != sets || at > kSetsMax) return written.Share(writes);
+    std::vector<double>& known = left[device->mirrored];
+    if (known.size() <= at) known.resize(at + 1, -1);
+    if (known[at] < 0) known[at] = written.Share(writes);
+    return known[at];
+  }
+
+  const Calibration& calibration;
+  const Profile profile;
+  const Conditions conditions;
+  const WorkCosts cpu;
+  std::vector<WorkCosts> devices;  // as in the calibration
+  const WrittenKeys written;
+  // By sets of a batch: LeftShare, or -1: nobody has asked yet. Of coupled and of mirrored devices.
+  std::array<std::vector<double>, 2> left;
+};
+
+Model::Model(const Calibration& calibration, const Profile& profile, const Conditions& conditions)
+    : common_(std::make_unique<Common>(calibration, profile, conditions)) {}
+Model::~Model() = default;
 
 double UnitNs(const UnitCost& unit, const Accesses& accesses, double key_bytes) {
   return unit.instructions + key_bytes * unit.key_byte + accesses.memory * unit.memory +
@@ -332,23 +426,46 @@ std::string_view BoundName(Bound bound) {
   return "";
 }
 
+Result<Estimate> Model::Of(const pipeline::Plan& plan, bool steal, double batch_queries) {
+  const Conditions& conditions = common_->conditions;
+  auto placement = PlacementOf(common_->calibration, plan);
+  if (!placement) return placement.error();
+  const WorkCosts* device = nullptr;
+  if (placement->device != nullptr)
+    device = &common_->devices[static_cast<size_t>(placement->device -
+                                                   common_->calibration.devices.data())];
+  const PlanCosts costs(common_->profile, common_->cpu, device, *placement);
+  const auto estimate = [&](double queries) {
+    return EstimateBatch(costs, conditions, steal, queries,
+                         common_->LeftShare(placement->device, queries));
+  };
+  if (batch_queries == 0) {
+    // The largest batch whose latency is within the interval: more queries never take less time.
+    const uint32_t queries_max =
+        placement->last == 0 ? conditions.one_stage_max : conditions.queries_max;
+    uint32_t fits = 1, too_many = queries_max / kSetQueries + 1;
+    uint32_t next = too_many - 1;  // the largest one fits more often than not
+    while (too_many - fits > 1) {
+      (estimate(next * kSetQueries).fits ? fits : too_many) = next;
+      next = (fits + too_many) / 2;
+    }
+    batch_queries = fits * kSetQueries;
+  }
+  Estimate best = estimate(batch_queries);
+  const double left = common_->LeftShare(placement->device, batch_queries);
+  for (size_t i = 0; i <= placement->last; i++) {
+    const double job = i == placement->last ? costs.cpu().job / batch_queries : 0;
+    const double ns = costs.stage(i).At(left) + job;
+    best.stages.push_back({ns, ns * batch_queries * 1e-3});
+  }
+  best.task_ns = At(costs.tasks(), left, best.worker_slower);
+  best.stolen_task_ns = At(costs.stolen_tasks(), left, best.worker_slower);
+  return best;
+}
+
 Result<Estimate> EstimatePlan(const Calibration& calibration, const Profile& profile,
                               const pipeline::Plan& plan, const Conditions& conditions) {
-  auto placement = PlacementOf(calibration, plan);
-  if (!placement) return placement.error();
-  const auto estimate = [&](double batch_queries) {
-    return EstimateBatch(calibration, profile, *placement, conditions, batch_queries);
-  };
-  if (profile.batch_queries > 0) return estimate(profile.batch_queries);
-  const uint32_t queries_max =
-      placement->last == 0 ? conditions.one_stage_max : conditions.queries_max;
-  // The largest batch whose latency is within the interval: more queries never take less time.
-  uint32_t fits = 1, too_many = queries_max / kSetQueries + 1;
-  while (too_many - fits > 1) {
-    const uint32_t middle = (fits + too_many) / 2;
-    (estimate(middle * kSetQueries).fits ? fits : too_many) = middle;
-  }
-  return estimate(fits * kSetQueries);
+  return Model(calibration, profile, conditions).Of(plan, conditions.steal, profile.batch_queries);
 }
 
 }  // namespace weft::planner

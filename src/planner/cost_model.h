@@ -19,10 +19,13 @@
 //   P                   HeadShare (planner/popularity.h)
 //
 // Units     nanoseconds a query of the whole system, but where a name says otherwise.
-// Threads   pure functions.
+// Threads   pure functions; a Model is one thread's.
+// Cost      a Model: some 30 us; a plan: about one: build/release/src/planner/search_bench.
 // Source    paper 000, section IV.
 #pragma once
 
+#include <array>
+#include <memory>
 #include <string_view>
 #include <vector>
 
@@ -82,6 +85,9 @@ enum class Bound : uint8_t {
 };
 std::string_view BoundName(Bound bound);
 
+// A query's time of a worker in the tasks that pipeline::TaskTimes tells apart.
+using TaskNs = std::array<double, pipeline::kTaskCount>;
+
 struct StageEstimate {
   double ns = 0;  // a query, without stealing: of one worker's time, or of the device's
   double us = 0;  // a batch
@@ -99,9 +105,32 @@ struct Estimate {
   Bound bound = Bound::kWorkers;
   bool fits = true;          // false: even the smallest batch takes longer than the interval
   std::vector<StageEstimate> stages;
+  // Where nothing is stolen, and how much more where all is that can be, for who compares them with
+  // what was measured. With what the device's interference adds.
+  TaskNs task_ns{}, stolen_task_ns{};
+  double worker_slower = 1;  // by interference, a factor
 };
 
-// kInvalidArgument: the plan names a processor that the calibration lacks, or several devices.
+// Estimates plans for one workload. What they have in common, sums over all keys before all, is
+// worked out once: for all plans it is some hundred times as fast as EstimatePlan for each.
+class Model {
+ public:
+  // `calibration` must outlive it.
+  Model(const Calibration& calibration, const Profile& profile, const Conditions& conditions);
+  ~Model();
+  Model(const Model&) = delete;
+  Model& operator=(const Model&) = delete;
+
+  // Conditions::steal and Profile::batch_queries are as given here. kInvalidArgument: the plan
+  // names a processor that the calibration lacks, or several devices.
+  Result<Estimate> Of(const pipeline::Plan& plan, bool steal, double batch_queries);
+
+ private:
+  struct Common;
+  const std::unique_ptr<Common> common_;
+};
+
+// Model::Of for one plan.
 Result<Estimate> EstimatePlan(const Calibration& calibration, const Profile& profile,
                               const pipeline::Plan& plan, const Conditions& conditions);
 

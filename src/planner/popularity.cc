@@ -1,6 +1,7 @@
 #include "planner/popularity.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 namespace weft::planner {
@@ -8,6 +9,15 @@ namespace {
 
 constexpr double kExactRanks = 16;  // summed one by one
 constexpr double kZipfMax = 3;
+constexpr double kRare = 1e-3;  // below it two terms of the exponential are exact to 1e-6 of it
+constexpr double kZipfStep = 1e-4;  // that an estimate is exact to
+
+// Natural logarithms of 1, 2, 3, ...
+const std::array<double, 16> kLogs = [] {
+  std::array<double, 16> logs{};
+  for (size_t i = 0; i < logs.size(); i++) logs[i] = std::log(static_cast<double>(i + 1));
+  return logs;
+}();
 
 double IntegralOfPower(double from, double to, double s) {
   if (std::abs(s - 1) < 1e-9) return std::log(to / from);
@@ -28,7 +38,7 @@ double PowerSum(double n, double s) {
   if (s == 0) return n;
   double sum = 0;
   const double exact = n > kExactRanks ? kExactRanks - 1 : std::floor(n);
-  for (double i = 1; i <= exact; i++) sum += std::pow(i, -s);
+  for (size_t i = 0; i < static_cast<size_t>(exact); i++) sum += std::exp(-s * kLogs[i]);
   if (n > kExactRanks) return sum + TailSum(n, s);
   // A part of a rank counts as that part of it.
   return sum + (n - exact) * std::pow(exact + 1, -s);
@@ -51,27 +61,39 @@ double ZipfOfCollisions(double collisions, double pairs, double n) {
   const double share = collisions / pairs;
   double low = 0, high = kZipfMax;
   if (share >= CollisionShare(n, high)) return high;
-  for (int i = 0; i < 40; i++) {
+  while (high - low > kZipfStep) {
     const double middle = (low + high) / 2;
     (CollisionShare(n, middle) < share ? low : high) = middle;
   }
   return low;
 }
 
-double WrittenShare(double writes, double n, double s) {
-  if (writes <= 0 || n <= 0) return 0;
+WrittenKeys::WrittenKeys(double n, double s) {
+  if (n <= 0) return;
   const double sum = PowerSum(n, s);
-  // Ranks in runs, each a quarter longer than what came before it: alike enough for one frequency.
-  double share = 0, from_sum = 0;
+  // Each run a quarter longer than what came before it.
+  double from_sum = 0;
   for (double from = 0; from < n;) {
     const double to = std::min(n, std::max(from + 1, std::floor(from * 1.25)));
     const double to_sum = PowerSum(to, s);
-    const double run = (to_sum - from_sum) / sum;
-    share += run * -std::expm1(-writes * run / (to - from));
+    const double share = (to_sum - from_sum) / sum;
+    runs_.push_back({share, share / (to - from)});
     from = to;
     from_sum = to_sum;
   }
+}
+
+double WrittenKeys::Share(double writes) const {
+  double share = 0;
+  if (writes <= 0) return share;
+  for (const Run& run : runs_) {
+    const double times = writes * run.frequency;
+    // Most keys are hardly ever written.
+    share += run.share * (times < kRare ? times - times * times / 2 : -std::expm1(-times));
+  }
   return share;
 }
+
+double WrittenShare(double writes, double n, double s) { return WrittenKeys(n, s).Share(writes); }
 
 }  // namespace weft::planner

@@ -5,10 +5,13 @@
 // distribution. Counts are doubles: they are estimates, and some are larger than 2^32.
 //
 // Threads   pure functions.
-// Cost      some tens of powers a call, whatever n is; PowerSum's error is below 1e-6 of the sum.
+// Cost      some tens of powers a call, whatever n is, of WrittenKeys some hundreds; PowerSum's
+//           error is below 1e-6 of the sum.
 // Source    paper 000, section IV-B, "Key-Value Objects" (P); the estimate of s is ours and
 //           docs/design/0009-choosing-a-plan.md says why it is not the paper's.
 #pragma once
+
+#include <vector>
 
 namespace weft::planner {
 
@@ -25,8 +28,23 @@ double CollisionShare(double n, double s);
 // where so many are no sign of skew: within three standard deviations of what uniform keys have.
 double ZipfOfCollisions(double collisions, double pairs, double n);
 
-// The share of accesses that go to a key which one or more of `writes` writes, drawn by the same
-// law, were to.
+// Which share of accesses go to keys that were just written, by how many writes there were.
+class WrittenKeys {
+ public:
+  WrittenKeys(double n, double s);
+  // That go to a key which one or more of `writes` writes, drawn by the same law, were to.
+  double Share(double writes) const;
+
+ private:
+  // Ranks that follow each other and are alike enough for one frequency.
+  struct Run {
+    double share;      // of accesses, to all of them
+    double frequency;  // of one
+  };
+  std::vector<Run> runs_;
+};
+
+// Of one number of writes.
 double WrittenShare(double writes, double n, double s);
 
 }  // namespace weft::planner

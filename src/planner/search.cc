@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <array>
+#include <numeric>
 #include <string>
+#include <utility>
 
 #include "base/check.h"
 #include "task/query_job.h"
@@ -57,21 +59,27 @@ void AddPlansOf(size_t number, bool mirrored, std::vector<Candidate>* plans) {
   }
 }
 
-Estimate EstimateOf(const Calibration& calibration, const Profile& profile, Conditions conditions,
-                    const Candidate& candidate) {
-  conditions.steal = candidate.steal;
-  auto estimate = EstimatePlan(calibration, profile, candidate.plan, conditions);
+Estimate EstimateOf(Model* model, const Candidate& candidate, double batch_queries) {
+  auto estimate = model->Of(candidate.plan, candidate.steal, batch_queries);
   WEFT_CHECK(estimate);
   return std::move(*estimate);
 }
 
-bool IsBetter(const Choice& a, const Choice& b) {
-  if (a.estimate.fits != b.estimate.fits) return a.estimate.fits;
-  if (a.estimate.fits) return a.estimate.queries_per_s > b.estimate.queries_per_s;
-  return a.estimate.latency_us < b.estimate.latency_us;
+}  // namespace
+
+bool IsBetter(const Estimate& a, const Estimate& b) {
+  if (a.fits != b.fits) return a.fits;
+  return a.fits ? a.queries_per_s > b.queries_per_s : a.latency_us < b.latency_us;
 }
 
-}  // namespace
+std::vector<Estimate> EstimateAll(Model* model, const std::vector<Candidate>& candidates,
+                                  double batch_queries) {
+  std::vector<Estimate> estimates;
+  estimates.reserve(candidates.size());
+  for (const Candidate& candidate : candidates)
+    estimates.push_back(EstimateOf(model, candidate, batch_queries));
+  return estimates;
+}
 
 std::vector<Candidate> AllPlans(const Calibration& calibration) {
   std::vector<Candidate> plans = {{pipeline::Plan::OneStageCpu(), false}};
@@ -83,26 +91,34 @@ std::vector<Candidate> AllPlans(const Calibration& calibration) {
 std::vector<Choice> RankPlans(const Calibration& calibration, const Profile& profile,
                               const Conditions& conditions,
                               const std::vector<Candidate>& candidates) {
+  Model model(calibration, profile, conditions);
+  std::vector<Estimate> estimates = EstimateAll(&model, candidates, profile.batch_queries);
+  std::vector<size_t> order(estimates.size());
+  std::iota(order.begin(), order.end(), size_t{0});
+  std::stable_sort(order.begin(), order.end(), [&estimates](size_t a, size_t b) {
+    return IsBetter(estimates[a], estimates[b]);
+  });
   std::vector<Choice> choices;
-  choices.reserve(candidates.size());
-  for (const Candidate& candidate : candidates)
-    choices.push_back({candidate, EstimateOf(calibration, profile, conditions, candidate)});
-  std::stable_sort(choices.begin(), choices.end(), IsBetter);
+  choices.reserve(order.size());
+  for (const size_t i : order) choices.push_back({candidates[i], std::move(estimates[i])});
   return choices;
+}
+
+uint32_t FewestQueriesOf(Model* model, const Candidate& candidate, uint32_t limit) {
+  const Candidate one_stage = {pipeline::Plan::OneStageCpu(), false};
+  for (uint32_t queries = kSetQueries; queries <= limit; queries *= 2) {
+    const Estimate estimate = EstimateOf(model, candidate, queries);
+    const Estimate without = EstimateOf(model, one_stage, queries);
+    if (estimate.fits && estimate.queries_per_s > without.queries_per_s) return queries;
+  }
+  return limit + 1;
 }
 
 uint32_t FewestQueriesOf(const Calibration& calibration, const Profile& profile,
                          const Conditions& conditions, const Candidate& candidate,
                          uint32_t limit) {
-  Profile sized = profile;
-  const Candidate one_stage = {pipeline::Plan::OneStageCpu(), false};
-  for (uint32_t queries = kSetQueries; queries <= limit; queries *= 2) {
-    sized.batch_queries = queries;
-    const Estimate estimate = EstimateOf(calibration, sized, conditions, candidate);
-    const Estimate without = EstimateOf(calibration, sized, conditions, one_stage);
-    if (estimate.fits && estimate.queries_per_s > without.queries_per_s) return queries;
-  }
-  return limit + 1;
+  Model model(calibration, profile, conditions);
+  return FewestQueriesOf(&model, candidate, limit);
 }
 
 }  // namespace weft::planner

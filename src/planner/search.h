@@ -1,7 +1,7 @@
 // planner/search.h: which plan to carry out: all that are legal are estimated, the best is taken.
 //
 // Threads   pure functions.
-// Cost      some 120 plans with one device, a few microseconds each.
+// Cost      some 150 plans with one device: build/release/src/planner/search_bench.
 // Source    paper 000, section IV-B, "Finding the optimal pipeline configuration".
 #pragma once
 
@@ -24,21 +24,30 @@ struct Candidate {
 // device, which changes nothing, plans that give it changes.
 std::vector<Candidate> AllPlans(const Calibration& calibration);
 
+// Of two plans for one workload: those that fit the interval by throughput, then the others by
+// latency. False: they are alike, too.
+bool IsBetter(const Estimate& a, const Estimate& b);
+
+// Of each candidate. REQUIRES: the calibration of the model knows all processors that they name.
+std::vector<Estimate> EstimateAll(Model* model, const std::vector<Candidate>& candidates,
+                                  double batch_queries);
+
 // One line of the table of plans.
 struct Choice {
   Candidate candidate;
   Estimate estimate;
 };
 
-// The candidates with their estimates, best first: those that fit the interval by throughput, then
-// the others by latency. Of equals the one that comes first in `candidates`, so that what needs no
-// device is preferred. REQUIRES: the calibration knows all processors that they name.
+// The candidates with their estimates, best first. Of equals the one that comes first in
+// `candidates`, so that what needs no device is preferred. REQUIRES: the calibration knows all
+// processors that they name.
 std::vector<Choice> RankPlans(const Calibration& calibration, const Profile& profile,
                               const Conditions& conditions,
                               const std::vector<Candidate>& candidates);
 
 // The fewest queries of a batch, a multiple of kSetQueries, with which the plan is faster than one
 // stage on the CPU; `limit` + 1: with none up to `limit`.
+uint32_t FewestQueriesOf(Model* model, const Candidate& candidate, uint32_t limit);
 uint32_t FewestQueriesOf(const Calibration& calibration, const Profile& profile,
                          const Conditions& conditions, const Candidate& candidate, uint32_t limit);
 
