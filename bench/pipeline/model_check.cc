@@ -32,7 +32,9 @@ planner::Conditions ConditionsOf(const PipelineOptions& options, const Contender
 }
 
 double ErrorOf(const planner::Estimate& estimate, const Figures& figures) {
-  return estimate.queries_per_s / figures.rate - 1;
+  const double let_run = figures.LetRun();
+  const bool shared = estimate.bound == planner::Bound::kWorkers && let_run > 0;
+  return estimate.queries_per_s / (shared ? figures.rate / let_run : figures.rate) - 1;
 }
 
 nlohmann::json ToJson(const planner::Estimate& estimate) {

@@ -21,7 +21,8 @@ planner::Profile ProfileOf(const Workload& workload, uint64_t objects, const Fig
 planner::Conditions ConditionsOf(const PipelineOptions& options, const Contender& contender);
 
 // Share of what was measured by which the prediction differs from it: negative where it was too
-// low. Paper 000 has it the other way round, and its size is what counts.
+// low. Paper 000 has it the other way round, and its size is what counts. Where the workers are the
+// bound, of the time that the system let them run: the model knows no others on their CPUs.
 double ErrorOf(const planner::Estimate& estimate, const Figures& figures);
 
 nlohmann::json ToJson(const planner::Estimate& estimate);

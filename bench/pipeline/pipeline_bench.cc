@@ -208,16 +208,18 @@ void PrintTable(const std::vector<Contender>& contenders, const std::vector<Line
   for (size_t i = 0; i < contenders.size(); ++i)
     fmt::print("plan {}: {}{}\n", i, contenders[i].plan.ToText(),
                contenders[i].steal ? "" : ", no stealing");
-  fmt::print("{:<12} {:>4} {:>12} {:>9} {:>7} {:>7} {:>8} {:>8} {:>8} {:>7}  {}\n", "workload",
-             "plan", "M queries/s", "predicted", "ratio", "batch", "mean us", "p50 us", "p99 us",
-             "hits %", "stages us");
+  fmt::print("{:<12} {:>4} {:>12} {:>9} {:>7} {:>7} {:>7} {:>8} {:>8} {:>8} {:>7}  {}\n",
+             "workload", "plan", "M queries/s", "predicted", "error", "ratio", "batch", "mean us",
+             "p50 us", "p99 us", "hits %", "stages us");
   for (const Line& line : lines) {
     const Figures& figures = line.figures;
     const std::string predicted =
         line.estimate ? fmt::format("{:.2f}", line.estimate->queries_per_s * 1e-6) : "";
-    fmt::print("{:<12} {:>4} {:>12.2f} {:>9} {:>7.2f} {:>7} {:>8.0f}{} {:>7.0f} {:>8.0f} {:>7.2f}  "
-               "{}\n",
-               line.workload, line.contender, figures.rate * 1e-6, predicted, line.ratio,
+    const std::string error =
+        line.estimate ? fmt::format("{:+.1f}%", 100 * ErrorOf(*line.estimate, figures)) : "";
+    fmt::print("{:<12} {:>4} {:>12.2f} {:>9} {:>7} {:>7.2f} {:>7} {:>8.0f}{} {:>7.0f} "
+               "{:>8.0f} {:>7.2f}  {}\n",
+               line.workload, line.contender, figures.rate * 1e-6, predicted, error, line.ratio,
                figures.batch_queries, figures.latency_ns.Mean() * 1e-3, line.kept ? " " : "!",
                static_cast<double>(figures.latency_ns.Percentile(50)) * 1e-3,
                static_cast<double>(figures.latency_ns.Percentile(99)) * 1e-3,

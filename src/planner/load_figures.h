@@ -1,6 +1,7 @@
 // planner/load_figures.h: what synthetic workers did in a turn.
 //
-// Units     nanoseconds of workers' time, all workers together.
+// Units     nanoseconds of workers' time, all workers together; but for wall_ns only while the
+//           system let them run.
 // Threads   a value.
 #pragma once
 
