@@ -396,7 +396,8 @@ void AddPipeline(CLI::App* app, Arguments* a) {
   PipelineOptions& pipeline = a->pipeline;
   app->add_option("--workload", pipeline.workloads, "K8-G95-S,...; all if not given")
       ->delimiter(',');
-  app->add_option("--plan", pipeline.plans, "compared with one stage on the cpu; repeatable")
+  app->add_option("--plan", pipeline.plans,
+                  "compared with one stage on the cpu; 'all' that there are; repeatable")
       ->expected(1)->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
   app->add_option("--device", pipeline.devices, "gpu0, gpu1, ... of the plans; repeatable")
       ->expected(1)->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);

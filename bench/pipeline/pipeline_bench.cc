@@ -1,7 +1,6 @@
 // The in-memory workloads, offline: requests read from memory, responses written to memory, any
 // plan against the plan with one stage on the CPU.
 #include <algorithm>
-#include <cmath>
 #include <optional>
 
 #include <fmt/format.h>
@@ -9,21 +8,13 @@
 #include "base/clock.h"
 #include "bench/harness/machine.h"
 #include "bench/pipeline/model_check.h"
+#include "bench/pipeline/table.h"
 #include "bench/pipeline/turns.h"
 #include "planner/calibrator.h"
+#include "planner/search.h"
 
 namespace weft::bench {
 namespace {
-
-// One line of the table.
-struct Line {
-  std::string workload;
-  size_t contender;
-  double ratio;
-  bool kept;  // the interval
-  Figures figures;
-  std::optional<planner::Estimate> estimate;
-};
 
 std::vector<processor::Description> DescriptionsOf(const Devices& devices) {
   std::vector<processor::Description> all;
@@ -52,29 +43,24 @@ Result<std::optional<planner::Calibration>> CalibrationFor(const PipelineOptions
   return std::optional<planner::Calibration>(std::move(*calibration));
 }
 
-// How far the model was off, by contender.
-void PrintErrors(const std::vector<Contender>& contenders, const std::vector<Line>& lines) {
-  for (size_t c = 0; c < contenders.size(); ++c) {
-    double sum = 0, most = 0;
-    size_t count = 0;
-    for (const Line& line : lines) {
-      if (line.contender != c || !line.estimate) continue;
-      const double error = std::abs(ErrorOf(*line.estimate, line.figures));
-      sum += error;
-      most = std::max(most, error);
-      ++count;
-    }
-    if (count == 0) continue;
-    fmt::print("model, plan {}: error {:.1f} % in the mean of {}, {:.1f} % at most\n", c,
-               100 * sum / static_cast<double>(count), count, 100 * most);
-  }
-}
-
 // The one-stage plan first. Where both are asked for, each of the others with stealing and, behind
-// it, without.
-Result<std::vector<Contender>> ContendersOf(const PipelineOptions& options) {
+// it, without. "all": every plan that the planner chooses from.
+Result<std::vector<Contender>> ContendersOf(const PipelineOptions& options,
+                                            const Devices& devices) {
   std::vector<Contender> contenders = {{pipeline::Plan::OneStageCpu()}};
   for (const std::string& text : options.plans) {
+    if (text == "all") {
+      planner::Calibration devices_alone;
+      for (const processor::Description& device : DescriptionsOf(devices)) {
+        planner::ProcessorCosts costs;
+        costs.mirrored = device.memory == processor::MemoryModel::kMirrored;
+        devices_alone.devices.push_back(costs);
+      }
+      for (planner::Candidate& each : planner::AllPlans(devices_alone))
+        if (each.plan.stages().size() > 1)
+          contenders.push_back({std::move(each.plan), each.steal});
+      continue;
+    }
     auto plan = pipeline::Plan::Parse(text);
     if (!plan)
       return Status(Code::kInvalidArgument,
@@ -129,11 +115,6 @@ nlohmann::json DetailsOf(const PipelineOptions& options, const Workload& workloa
           {"huge_pages", options.huge_pages}};
 }
 
-// Whether the contender differs from the one before it in that it does not steal.
-bool IsWithoutStealing(const std::vector<Contender>& contenders, size_t at) {
-  return at > 1 && !contenders[at].steal && contenders[at - 1].steal;
-}
-
 Row MakeRow(const Workload& workload, size_t at, const std::vector<ContenderFigures>& all,
             nlohmann::json details) {
   Row row;
@@ -153,18 +134,6 @@ Row MakeRow(const Workload& workload, size_t at, const std::vector<ContenderFigu
   row.details = std::move(details);
   row.details.update(ToJson(all[at].figures));
   return row;
-}
-
-// "120 [300] 80": the bound in brackets.
-std::string StagesText(const Figures& figures) {
-  std::string text;
-  for (size_t i = 0; i < figures.stage_ticks.size(); ++i) {
-    const double us = figures.StageUs(i);
-    const std::string stage = fmt::format("{:.0f}", us);
-    if (i != 0) text += ' ';
-    text += us >= figures.LongestStageUs() ? "[" + stage + "]" : stage;
-  }
-  return text;
 }
 
 void PrintTasks(const Figures& figures) {
@@ -188,45 +157,6 @@ void PrintTasks(const Figures& figures) {
   if (figures.LetRun() < 0.97)
     fmt::print("    the machine was shared: threads ran {:.0f} % of the time\n",
                100 * figures.LetRun());
-}
-
-// What stealing adds to each plan, in the mean of the workloads.
-void PrintStealing(const std::vector<Contender>& contenders, const std::vector<Line>& lines) {
-  for (size_t c = 1; c < contenders.size(); ++c) {
-    if (!IsWithoutStealing(contenders, c)) continue;
-    double logs = 0;
-    size_t workloads = 0;
-    for (size_t at = c; at < lines.size(); at += contenders.size(), ++workloads)
-      logs += std::log(lines[at - 1].ratio / lines[at].ratio);
-    fmt::print("stealing: plan {} has {:.3f} times the rate of plan {} (geometric mean of {})\n",
-               c - 1, std::exp(logs / static_cast<double>(workloads)), c, workloads);
-  }
-}
-
-void PrintTable(const std::vector<Contender>& contenders, const std::vector<Line>& lines) {
-  fmt::print("\n");
-  for (size_t i = 0; i < contenders.size(); ++i)
-    fmt::print("plan {}: {}{}\n", i, contenders[i].plan.ToText(),
-               contenders[i].steal ? "" : ", no stealing");
-  fmt::print("{:<12} {:>4} {:>12} {:>9} {:>7} {:>7} {:>7} {:>8} {:>8} {:>8} {:>7}  {}\n",
-             "workload", "plan", "M queries/s", "predicted", "error", "ratio", "batch", "mean us",
-             "p50 us", "p99 us", "hits %", "stages us");
-  for (const Line& line : lines) {
-    const Figures& figures = line.figures;
-    const std::string predicted =
-        line.estimate ? fmt::format("{:.2f}", line.estimate->queries_per_s * 1e-6) : "";
-    const std::string error =
-        line.estimate ? fmt::format("{:+.1f}%", 100 * ErrorOf(*line.estimate, figures)) : "";
-    fmt::print("{:<12} {:>4} {:>12.2f} {:>9} {:>7} {:>7.2f} {:>7} {:>8.0f}{} {:>7.0f} "
-               "{:>8.0f} {:>7.2f}  {}\n",
-               line.workload, line.contender, figures.rate * 1e-6, predicted, error, line.ratio,
-               figures.batch_queries, figures.latency_ns.Mean() * 1e-3, line.kept ? " " : "!",
-               static_cast<double>(figures.latency_ns.Percentile(50)) * 1e-3,
-               static_cast<double>(figures.latency_ns.Percentile(99)) * 1e-3,
-               100 * figures.hit_ratio(), StagesText(figures));
-  }
-  PrintStealing(contenders, lines);
-  PrintErrors(contenders, lines);
 }
 
 // A store filled for the workload, and the draw of its keys; both are kept while the next workload
@@ -284,15 +214,15 @@ std::vector<std::string> PipelineWorkloads() {
 Status RunPipeline(const PipelineOptions& given, Report& report) {
   PipelineOptions options = given;
   if (options.threads == 0) options.threads = ThisMachine().cpus;
-  auto contenders = ContendersOf(options);
-  if (!contenders) return contenders.error();
   auto workloads = ParseWorkloads(options);
   if (!workloads) return workloads.error();
   auto devices = Devices::Open(options.devices);
   if (!devices) return devices.error();
+  auto contenders = ContendersOf(options, **devices);
+  if (!contenders) return contenders.error();
   auto calibration = CalibrationFor(options, **devices);
   if (!calibration) return calibration.error();
-  std::vector<Line> lines;
+  std::vector<TableLine> lines;
   Bed bed(devices->get());  // its memory may be the devices'
   for (const Workload& workload : *workloads) {
     if (Status status = Prepare(options, workload, &bed); !status.ok())

@@ -1,0 +1,45 @@
+// bench/pipeline/table.h: what was measured of all workloads and plans, for people.
+//
+// Threads   one.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "bench/pipeline/figures.h"
+#include "bench/pipeline/turns.h"
+#include "planner/cost_model.h"
+
+namespace weft::bench {
+
+struct TableLine {
+  std::string workload;
+  size_t contender;
+  double ratio;  // to the one-stage plan
+  bool kept;     // the interval
+  Figures figures;
+  std::optional<planner::Estimate> estimate;
+};
+
+// The table, then what can be said of all workloads together: what stealing adds, how far the model
+// was off, and how good the plans are that it chooses. `lines`: workload by workload, each with all
+// contenders in their order; the first one is the one-stage plan.
+void PrintTable(const std::vector<Contender>& contenders, const std::vector<TableLine>& lines);
+
+// How good a choice by the model is for one workload, of lines [begin, begin + contenders).
+struct ChoiceCheck {
+  size_t chosen = 0, best = 0;  // contenders
+  double behind = 0;            // share by which the chosen one is slower than the best
+  double over_one_stage = 1;    // the chosen one's rate to the one-stage plan's
+};
+// As the planner chooses: the best prediction that keeps the interval, where it is better than one
+// stage by more than kGainMin. The best is so among those that kept the interval when they were
+// measured, or among all where none did. REQUIRES: all these lines have estimates
+inline constexpr double kGainMin = 0.02;
+ChoiceCheck CheckChoice(const std::vector<TableLine>& lines, size_t begin, size_t contenders);
+
+// Whether the contender differs from the one before it in that it does not steal.
+bool IsWithoutStealing(const std::vector<Contender>& contenders, size_t at);
+
+}  // namespace weft::bench

@@ -1,0 +1,47 @@
+#include "bench/pipeline/table.h"
+
+#include <gtest/gtest.h>
+
+namespace weft::bench {
+namespace {
+
+TableLine LineOf(double rate, double predicted, bool kept = true, bool fits = true) {
+  TableLine line{"K8-G100-U", 0, 1, kept, {}, planner::Estimate()};
+  line.figures.rate = rate;
+  line.estimate->queries_per_s = predicted;
+  line.estimate->fits = fits;
+  return line;
+}
+
+TEST(CheckChoice, TakesTheBestPrediction) {
+  const ChoiceCheck check = CheckChoice({LineOf(10, 10), LineOf(18, 30), LineOf(20, 20)}, 0, 3);
+  EXPECT_EQ(check.chosen, 1u);
+  EXPECT_EQ(check.best, 2u);
+  EXPECT_NEAR(check.behind, 0.1, 1e-9);
+  EXPECT_NEAR(check.over_one_stage, 1.8, 1e-9);
+}
+
+TEST(CheckChoice, StaysWithOneStageForLittle) {
+  const ChoiceCheck check = CheckChoice({LineOf(10, 10), LineOf(11, 10.1)}, 0, 2);
+  EXPECT_EQ(check.chosen, 0u);
+  EXPECT_EQ(check.best, 1u);
+}
+
+TEST(CheckChoice, LeavesOutWhatDoesNotKeepTheInterval) {
+  // One is promised to be late, the other one was.
+  const ChoiceCheck check = CheckChoice(
+      {LineOf(10, 10), LineOf(12, 30, true, false), LineOf(30, 11, false), LineOf(11, 12)}, 0, 4);
+  EXPECT_EQ(check.chosen, 3u);
+  EXPECT_EQ(check.best, 1u);
+}
+
+TEST(CheckChoice, LooksAtItsOwnWorkload) {
+  const std::vector<TableLine> lines = {LineOf(10, 10), LineOf(5, 20), LineOf(7, 7), LineOf(9, 9)};
+  const ChoiceCheck check = CheckChoice(lines, 2, 2);
+  EXPECT_EQ(check.chosen, 1u);
+  EXPECT_EQ(check.best, 1u);
+  EXPECT_EQ(check.behind, 0);
+}
+
+}  // namespace
+}  // namespace weft::bench
