@@ -169,6 +169,7 @@ Calibration CalibrationOf(const json& from, Reader* read) {
 
 std::string_view WorkName(Work work) { return kWorks[static_cast<size_t>(work)].name; }
 Task TaskOf(Work work) { return kWorks[static_cast<size_t>(work)].task; }
+bool IsTimed(Work work) { return work != Work::kHandOver && work != Work::kSettle; }
 
 std::string HardwareOf(const std::vector<processor::Description>& devices) {
   std::string text = fmt::format("{} x {}", UsableCpuCount(), CpuModel());

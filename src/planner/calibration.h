@@ -51,6 +51,9 @@ inline constexpr uint32_t kWorkCount = 16;
 std::string_view WorkName(Work work);
 // Whose time it is counted to.
 pipeline::Task TaskOf(Work work);
+// Whether that is known (pipeline/task_times.h): no clock runs while a batch is handed over, and
+// changes that a stage has made are settled within what else the last stage does.
+bool IsTimed(Work work);
 
 // Of one work on one processor, nanoseconds.
 struct UnitCost {

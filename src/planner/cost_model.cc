@@ -5,6 +5,7 @@
 #include <charconv>
 #include <cmath>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -169,7 +170,7 @@ class PlanCosts {
   void OnCpu(size_t stage, Work work, Linear queries = {1, 0}, bool affine = false) {
     const Linear ns = cpu_(work, affine) * queries;
     stages_[stage] += ns;
-    tasks_[static_cast<size_t>(TaskOf(work))] += ns;
+    if (IsTimed(work)) tasks_[static_cast<size_t>(TaskOf(work))] += ns;
   }
   void OnDevice(Task task, Work work, Linear queries = {1, 0}, bool affine = false) {
     stages_[StageOf(task)] += (*device_)(work, affine) * queries;
@@ -330,23 +331,23 @@ struct Model::Common {
       : calibration(c),
         profile(p),
         conditions(under),
-        cpu(c.cpu, profile, under.workers),
-        written(p.get_share < 1 && !c.devices.empty() ? p.objects : 0, p.zipf) {
+        cpu(c.cpu, profile, under.workers) {
     devices.reserve(c.devices.size());
     for (const ProcessorCosts& device : c.devices) devices.emplace_back(device, profile, 1);
   }
 
   // Of the reads of a batch; see Linear.
   double LeftShare(const ProcessorCosts* device, double batch_queries) {
-    if (device == nullptr) return 0;
+    if (device == nullptr || profile.get_share == 1) return 0;
     const double lag = device->mirrored ? conditions.workers * conditions.batches : 1;
     const double writes = (1 - profile.get_share) * batch_queries * lag;
     const double sets = batch_queries / kSetQueries;
     const auto at = static_cast<size_t>(sets);
-    if (static_cast<double>(at) != sets || at > kSetsMax) return written.Share(writes);
+    if (!written) written.emplace(profile.objects, profile.zipf);
+    if (static_cast<double>(at) != sets || at > kSetsMax) return written->Share(writes);
     std::vector<double>& known = left[device->mirrored];
     if (known.size() <= at) known.resize(at + 1, -1);
-    if (known[at] < 0) known[at] = written.Share(writes);
+    if (known[at] < 0) known[at] = written->Share(writes);
     return known[at];
   }
 
@@ -355,7 +356,7 @@ struct Model::Common {
   const Conditions conditions;
   const WorkCosts cpu;
   std::vector<WorkCosts> devices;  // as in the calibration
-  const WrittenKeys written;
+  std::optional<WrittenKeys> written;  // made when it is first asked for
   // By sets of a batch: LeftShare, or -1: nobody has asked yet. Of coupled and of mirrored devices.
   std::array<std::vector<double>, 2> left;
 };

@@ -1,0 +1,176 @@
+#include "planner/learner.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+
+#include "planner/test_machine.h"
+
+namespace weft::planner {
+namespace {
+
+using pipeline::Task;
+
+constexpr double kQueries = 30'000;
+constexpr double kBatch = 1000;
+
+Calibration Wrong(double factor) {
+  Calibration machine = TestMachine();
+  const auto spoil = [factor](ProcessorCosts* costs) {
+    for (UnitCost& unit : costs->units) {
+      unit.instructions *= factor;
+      unit.key_byte *= factor;
+      unit.memory *= factor;
+      unit.stream *= factor;
+      unit.cache *= factor;
+    }
+    costs->job *= factor;
+  };
+  spoil(&machine.cpu);
+  for (ProcessorCosts& device : machine.devices) spoil(&device);
+  return machine;
+}
+
+Candidate PlanOf(const char* text, bool steal) { return {*pipeline::Plan::Parse(text), steal}; }
+Candidate OneStage() { return {pipeline::Plan::OneStageCpu(), false}; }
+Candidate Reads() {
+  return PlanOf("[RV PP MM]cpu -> [IN.search KC RD]gpu0 -> [IN.insert IN.delete WR SD]cpu", true);
+}
+
+Profile HalfStores() {
+  Profile profile;
+  profile.get_share = 0.5;
+  profile.looks_per_store = 2;
+  return profile;
+}
+
+Estimate EstimateOn(const Calibration& machine, const Candidate& candidate) {
+  Model model(machine, HalfStores(), Conditions());
+  return *model.Of(candidate.plan, candidate.steal, kBatch);
+}
+
+// What the machine takes that everything was measured on: all batches by the candidate.
+Measured TakenBy(const Candidate& candidate) {
+  const Estimate truth = EstimateOn(TestMachine(), candidate);
+  Measured measured;
+  measured.queries = kQueries;
+  measured.batch_queries = kBatch;
+  measured.elapsed_ns = kQueries * truth.longest_ns;
+  const bool on_device = candidate.plan.stages().size() > 1;
+  if (on_device) {
+    measured.device_queries = kQueries;
+    measured.device_batches = kQueries / kBatch;
+    measured.stolen_queries = kQueries * truth.stolen_share;
+    measured.elapsed_ns = kQueries * truth.device_ns;  // it never waits
+    measured.device_ns = 3 * measured.elapsed_ns;      // so many batches are there
+  }
+  for (size_t i = 0; i < measured.task_ns.size(); i++)
+    measured.task_ns[i] =
+        kQueries * (truth.task_ns[i] + truth.stolen_share * truth.stolen_task_ns[i]);
+  return measured;
+}
+
+void Learn(Learner* learner, const Candidate& candidate, int times) {
+  const Measured measured = TakenBy(candidate);
+  for (int i = 0; i < times; i++)
+    learner->Learn(measured, HalfStores(), Conditions(), candidate);
+}
+
+TEST(Learner, HealsAWrongCalibration) {
+  for (const double factor : {1.8, 1 / 1.8}) {
+    for (const Candidate& candidate : {OneStage(), Reads()}) {
+      Learner learner(Wrong(factor));
+      const double truth = EstimateOn(TestMachine(), candidate).queries_per_s;
+      const double before = EstimateOn(learner.learned(), candidate).queries_per_s;
+      EXPECT_GT(std::abs(before / truth - 1), 0.4) << candidate.plan.ToText();
+      Learn(&learner, candidate, 5);
+      const double soon = EstimateOn(learner.learned(), candidate).queries_per_s;
+      EXPECT_GT(std::abs(soon / truth - 1), 0.1) << "slowly: one span may be disturbed";
+      Learn(&learner, candidate, 35);
+      const double after = EstimateOn(learner.learned(), candidate).queries_per_s;
+      EXPECT_NEAR(after / truth, 1, 0.05) << candidate.plan.ToText();
+    }
+  }
+}
+
+TEST(Learner, LeavesARightCalibrationAsItIs) {
+  Learner learner(TestMachine());
+  Learn(&learner, OneStage(), 100);
+  Learn(&learner, Reads(), 100);
+  for (size_t i = 0; i < pipeline::kTaskCount; i++)
+    EXPECT_NEAR(learner.factor(static_cast<Task>(i)), 1, 1e-6);
+  std::string what;
+  EXPECT_FALSE(learner.HasMoved(0.05, &what));
+}
+
+// A task that alone is wrong is healed alone.
+TEST(Learner, TellsTasksApart) {
+  Calibration machine = TestMachine();
+  for (double UnitCost::*figure : {&UnitCost::instructions, &UnitCost::memory, &UnitCost::stream})
+    machine.cpu.unit(Work::kSearch).*figure *= 1.5;
+  Learner learner(machine);
+  Learn(&learner, OneStage(), 60);
+  EXPECT_NEAR(learner.factor(Task::kSearch), 1 / 1.5, 0.02);
+  EXPECT_NEAR(learner.factor(Task::kCompare), 1, 1e-6);
+  EXPECT_NEAR(learner.device_factor(0), 1, 1e-6);
+  std::string what;
+  EXPECT_TRUE(learner.HasMoved(0.05, &what));
+  EXPECT_EQ(what.substr(0, 20), "IN.search takes 0.67");
+  learner.NoteUse();
+  EXPECT_FALSE(learner.HasMoved(0.05, &what));
+}
+
+TEST(Learner, IsBounded) {
+  for (const double absurd : {1e-300, 1e-9, 1e9, 1e300}) {
+    Learner learner(TestMachine());
+    Measured measured = TakenBy(Reads());
+    for (double& ns : measured.task_ns) ns *= absurd;
+    measured.elapsed_ns = std::min(measured.elapsed_ns * absurd, 1e300);
+    measured.device_ns = 3 * measured.elapsed_ns;
+    for (int i = 0; i < 1000; i++)
+      learner.Learn(measured, HalfStores(), Conditions(), Reads());
+    const double bound = absurd < 1 ? 0.5 : 2;
+    EXPECT_DOUBLE_EQ(learner.factor(Task::kCompare), bound);
+    const Estimate estimate = EstimateOn(learner.learned(), Reads());
+    const Estimate truth = EstimateOn(TestMachine(), Reads());
+    EXPECT_LE(estimate.worker_ns, truth.worker_ns * 2.5);
+    EXPECT_GE(estimate.worker_ns, truth.worker_ns / 2.5);
+  }
+}
+
+TEST(Learner, TakesNoNonsense) {
+  Learner learner(TestMachine());
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  const double infinity = std::numeric_limits<double>::infinity();
+  for (const double nonsense : {nan, infinity, -infinity, -5.0, 0.0}) {
+    Measured measured = TakenBy(Reads());
+    for (double& ns : measured.task_ns) ns = nonsense;
+    measured.device_ns = nonsense;
+    learner.Learn(measured, HalfStores(), Conditions(), Reads());
+    measured.elapsed_ns = nonsense;
+    learner.Learn(measured, HalfStores(), Conditions(), Reads());
+    measured.queries = nonsense;
+    learner.Learn(measured, HalfStores(), Conditions(), Reads());
+  }
+  EXPECT_EQ(learner.learned(), TestMachine());
+}
+
+// Between never and always two batches on the device, waiting is not told from working.
+TEST(Learner, LearnsOfDevicesWhatIsPlain) {
+  const auto factor = [](double under_way) {
+    Learner learner(TestMachine());
+    Measured measured = TakenBy(Reads());
+    const double latency = measured.device_batches * TestMachine().devices[0].job_latency;
+    measured.device_ns = under_way * measured.elapsed_ns * 1.3 + latency;
+    measured.elapsed_ns *= 1.3;
+    for (int i = 0; i < 80; i++) learner.Learn(measured, HalfStores(), Conditions(), Reads());
+    return learner.device_factor(0);
+  };
+  EXPECT_NEAR(factor(4), 1.3, 0.1);
+  EXPECT_EQ(factor(1), 1);
+  EXPECT_LT(factor(0.1), 0.6);  // then it works a tenth of the time
+}
+
+}  // namespace
+}  // namespace weft::planner
