@@ -12,6 +12,8 @@ namespace {
 
 constexpr double kZipfOfSkewed = 0.99;  // YCSB's, which paper 000 uses
 
+constexpr double kLooksMoved = 0.1;  // a query: fewer cost less than what chance does
+
 struct DataSet {
   std::string_view name;
   double key_bytes, value_bytes;
@@ -50,20 +52,41 @@ bool ParsePercent(std::string_view text, double* share) {
 }  // namespace
 
 bool HasMoved(const Profile& from, const Profile& to, double threshold) {
-  const auto share_moved = [&](double of_from, double of_to) {
-    return HasShareMoved(of_from, of_to, from.counted, to.counted, threshold);
+  return !WhatMoved(from, to, threshold).empty();
+}
+
+std::string WhatMoved(const Profile& from, const Profile& to, double threshold) {
+  std::string text;
+  const auto add = [&text](const char* name, double before, double after, int digits) {
+    text += fmt::format("{}{} {:.{}f} to {:.{}f}", text.empty() ? "" : ", ", name, before, digits,
+                        after, digits);
   };
-  return share_moved(from.get_share, to.get_share) ||
-         share_moved(from.store_share(), to.store_share()) ||
-         share_moved(from.delete_share, to.delete_share) ||
-         HasShareMoved(from.hit_share, to.hit_share, from.counted * from.get_share,
-                       to.counted * to.get_share, threshold) ||
-         HasMeanMoved(from.key_bytes, to.key_bytes, threshold) ||
-         HasMeanMoved(from.value_bytes, to.value_bytes, threshold) ||
-         HasMeanMoved(from.objects, to.objects, threshold) ||
-         HasMeanMoved(from.batch_queries, to.batch_queries, threshold) ||
-         // An exponent is an estimate, and one below a half hardly matters to any cache.
-         std::abs(to.zipf - from.zipf) > std::max(threshold * std::max(from.zipf, to.zipf), 0.15);
+  const auto share = [&](const char* name, double before, double after, double of_from,
+                         double of_to) {
+    if (HasShareMoved(before, after, of_from, of_to, threshold)) add(name, before, after, 2);
+  };
+  share("GET share", from.get_share, to.get_share, from.counted, to.counted);
+  // One of these says it.
+  if (text.empty())
+    share("SET share", from.store_share(), to.store_share(), from.counted, to.counted);
+  share("DELETE share", from.delete_share, to.delete_share, from.counted, to.counted);
+  share("hit share", from.hit_share, to.hit_share, from.counted * from.get_share,
+        to.counted * to.get_share);
+  const auto mean = [&](const char* name, double before, double after, double by) {
+    if (HasMeanMoved(before, after, by)) add(name, before, after, 1);
+  };
+  mean("key bytes", from.key_bytes, to.key_bytes, threshold);
+  mean("value bytes", from.value_bytes, to.value_bytes, threshold);
+  mean("objects", from.objects, to.objects, threshold);
+  mean("queries of a batch", from.batch_queries, to.batch_queries, 3 * threshold);
+  const double looks = std::abs(to.looks_per_store * to.store_share() -
+                                from.looks_per_store * from.store_share());
+  if (looks > kLooksMoved && HasMeanMoved(from.looks_per_store, to.looks_per_store, threshold))
+    add("looks at victims a store", from.looks_per_store, to.looks_per_store, 1);
+  // An exponent is an estimate, and one below a half hardly matters to any cache.
+  if (std::abs(to.zipf - from.zipf) > std::max(threshold * std::max(from.zipf, to.zipf), 0.15))
+    add("Zipf exponent", from.zipf, to.zipf, 2);
+  return text;
 }
 
 Result<Profile> ProfileOfWorkload(std::string_view name) {

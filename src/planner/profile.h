@@ -32,7 +32,11 @@ struct Profile {
 
 // Whether `to` is so far from `from` that another plan may be the better one: a share, a mean or
 // the skew differs by more than `threshold` of itself, and by more than chance explains.
+// Of batches' sizes, which follow the load, three times as much.
 bool HasMoved(const Profile& from, const Profile& to, double threshold = 0.1);
+
+// All that has, for people: "GET share 0.95 to 1.00, value bytes 64.0 to 8.0". Empty: nothing.
+std::string WhatMoved(const Profile& from, const Profile& to, double threshold = 0.1);
 
 // One of the 24 workloads of paper 000 (section V-A), or another of that form: K16-G95-S is keys of
 // 16 bytes with values of 64, 95 % GETs, Zipf with exponent 0.99 (U: uniform). kInvalidArgument

@@ -49,6 +49,48 @@ TEST(HasMoved, FollowsTheSkew) {
   EXPECT_TRUE(HasMoved(from, to));
 }
 
+// Five of ten reads that missed are no other workload than one of 5,000.
+TEST(HasMoved, CountsHitsOverReads) {
+  Profile from, to;
+  from.counted = to.counted = 10'000;
+  from.get_share = to.get_share = 0.001;
+  from.hit_share = 0.5;
+  to.hit_share = 0.9;
+  EXPECT_FALSE(HasMoved(from, to));
+  from.get_share = to.get_share = 0.9;
+  EXPECT_TRUE(HasMoved(from, to));
+}
+
+TEST(HasMoved, FollowsBatchesOnlyFarther) {
+  Profile from, to;
+  from.batch_queries = 1000;
+  to.batch_queries = 800;
+  EXPECT_FALSE(HasMoved(from, to));
+  to.batch_queries = 600;
+  EXPECT_TRUE(HasMoved(from, to));
+}
+
+TEST(HasMoved, LooksAtVictimsAsFarAsTheyCost) {
+  Profile from, to;
+  from.get_share = to.get_share = 0.99;
+  to.looks_per_store = 4;
+  EXPECT_FALSE(HasMoved(from, to));
+  from.get_share = to.get_share = 0.5;
+  EXPECT_TRUE(HasMoved(from, to));
+}
+
+TEST(WhatMoved, SaysWhatAndFromWhereToWhere) {
+  Profile from, to;
+  EXPECT_EQ(WhatMoved(from, to), "");
+  from.get_share = 0.95;
+  EXPECT_EQ(WhatMoved(from, to), "SET share 0.05 to 0.00");
+  from.get_share = 0.5;
+  to.value_bytes = 8;
+  to.zipf = 0.99;
+  EXPECT_EQ(WhatMoved(from, to),
+            "GET share 0.50 to 1.00, value bytes 64.0 to 8.0, Zipf exponent 0.00 to 0.99");
+}
+
 TEST(ProfileOfWorkload, ReadsTheNames) {
   auto profile = ProfileOfWorkload("K32-G95-S");
   ASSERT_TRUE(profile);

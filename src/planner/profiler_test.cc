@@ -9,10 +9,10 @@
 #include <thread>
 #include <unordered_map>
 
-#include "base/zipf.h"
 #include "cache/test_kit.h"
 #include "pipeline/cpu_stage.h"
 #include "planner/popularity.h"
+#include "planner/test_workload.h"
 
 namespace weft::planner {
 namespace {
@@ -193,49 +193,20 @@ TEST(CountEqual, CountsPairsAndTriples) {
   EXPECT_EQ(counts.equal_triples, counts.triples);
 }
 
-// What one group of queries counts, drawn from `truth`.
-WorkloadCounts Draw(const Profile& truth, uint32_t queries, std::mt19937_64* random) {
-  std::uniform_real_distribution<double> unit(0, 1);
-  WorkloadCounts counts;
-  counts.batches = 1;
-  counts.queries = queries;
-  counts.key_bytes = static_cast<uint64_t>(truth.key_bytes) * queries;
-  for (uint32_t i = 0; i < queries; i++) {
-    const double draw = unit(*random);
-    const bool reads = draw < truth.get_share;
-    if (!reads) (draw < truth.get_share + truth.delete_share ? counts.deletes : counts.stores)++;
-    const bool misses = reads && unit(*random) >= truth.hit_share;
-    counts.misses += misses;
-    if (misses || (!reads && draw < truth.get_share + truth.delete_share)) continue;
-    counts.values++;
-    counts.value_bytes += static_cast<uint64_t>(truth.value_bytes);
-  }
-  return counts;
-}
-
 // Windows of one workload.
 class Windows {
  public:
-  explicit Windows(const Profile& truth, double zipf = 0.99)
-      : truth_(truth), zipf_(1'000'000, zipf), random_(TestSeed()) {}
+  explicit Windows(const Profile& truth) : queries_(truth, TestSeed()) {}
 
   WorkloadCounts Next(uint32_t groups = 2) {
+    queries_.Count(groups, &profiler_);
     WorkloadCounts all;
-    for (; groups > 0; groups--) {
-      profiler_.Add(Draw(truth_, Profiler::kGroupQueries, &random_));
-      for (uint32_t i = 0; i < Profiler::kGroupQueries / Profiler::kSampled; i++)
-        profiler_.Take(truth_.zipf == 0 ? random_() : zipf_.Rank(unit_(random_)));
-    }
     EXPECT_TRUE(reader_.Next(1, &all));
     return all;
   }
-  Profiler& profiler() { return profiler_; }
 
  private:
-  const Profile truth_;
-  const base::Zipf zipf_;
-  std::mt19937_64 random_;
-  std::uniform_real_distribution<double> unit_{0, 1};
+  RandomQueries queries_;
   Profiler profiler_;
   WindowReader reader_{{&profiler_}};
 };

@@ -1,0 +1,320 @@
+#include "planner/planner.h"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "base/check.h"
+#include "base/clock.h"
+#include "base/ticks.h"
+
+namespace weft::planner {
+namespace {
+
+constexpr uint64_t kRateNs = 500'000'000;  // after which the throughput is measured anew
+constexpr double kLearnedMoved = 0.05;     // of a factor: then all plans are estimated anew
+constexpr double kNear = 0.05;  // of the share of equal pairs: 0.01 of the exponent
+// Batches that are nearly full are as large as they may be.
+constexpr double kFull = 0.9;
+
+std::vector<const Profiler*> ProfilersOf(const auto& workers) {
+  std::vector<const Profiler*> profilers;
+  for (const auto& worker : workers) profilers.push_back(&worker->profiler);
+  return profilers;
+}
+
+bool AreNear(double a, double b) { return std::abs(a - b) <= kNear * std::abs(b); }
+
+// Takes some time the first time, so not within a batch.
+uint64_t TicksOfUs(uint32_t us) {
+  constexpr uint64_t kMany = 1'000'000'000;
+  return static_cast<uint64_t>(static_cast<double>(kMany) /
+                               static_cast<double>(base::NsOfTicks(kMany)) * us * 1e3);
+}
+
+bool IsBetterBy(double part, const Estimate& a, const Estimate& b) {
+  if (a.fits != b.fits) return a.fits;
+  return a.fits ? a.queries_per_s > b.queries_per_s * (1 + part)
+                : a.latency_us * (1 + part) < b.latency_us;
+}
+
+}  // namespace
+
+Planner::Planner(const Calibration& calibration, const Options& options, cache::Store* store)
+    : options_(options),
+      store_(store),
+      candidates_(AllPlans(calibration)),
+      workers_([&] {
+        std::vector<std::unique_ptr<Worker>> workers(options.conditions.workers);
+        for (auto& worker : workers) {
+          worker = std::make_unique<Worker>();
+          worker->next_look = options.window_queries;
+        }
+        return workers;
+      }()),
+      window_ticks_(TicksOfUs(options.window_us)),
+      reader_(ProfilersOf(workers_)),
+      learner_(calibration),
+      known_(options.profile),
+      planned_(options.profile) {
+  auto first = std::make_unique<Decision>();
+  Model model(learner_.learned(), known_, options.conditions);
+  first->candidate = candidates_[0];
+  first->estimate = std::move(*model.Of(candidates_[0].plan, false, known_.batch_queries));
+  first->profile = known_;
+  first->why = "nothing was counted yet";
+  base::MutexLock lock(&mutex_);
+  rate_.begin_ns = base::NowNs();
+  PutInForceLocked(std::move(first));
+}
+
+Planner::~Planner() = default;
+
+void Planner::Watch(uint32_t worker, const pipeline::TaskTimes* times,
+                    const pipeline::RunnerCounters* runner) {
+  base::MutexLock lock(&mutex_);
+  workers_[worker]->times = times;
+  workers_[worker]->runner = runner;
+  BeginLessonLocked();
+}
+
+// A decision is freed when no worker has it in use. A worker says so before it looks whether the
+// decision is still in force; one that is replaced before that look is not used. Sequentially
+// consistent, all three: either PutInForceLocked sees what the worker says, or the worker sees that
+// another decision is in force.
+const Decision& Planner::Current(uint32_t worker) {
+  std::atomic<const Decision*>& in_use = workers_[worker]->in_use;
+  const Decision* decision = current_.load();
+  // Relaxed: only this thread writes it.
+  while (in_use.load(std::memory_order_relaxed) != decision) {
+    in_use.store(decision);
+    decision = current_.load();
+  }
+  return *decision;
+}
+
+void Planner::PutInForceLocked(std::unique_ptr<Decision> decision) {
+  current_.store(decision.get());
+  if (in_force_ != nullptr) replaced_.push_back(std::move(in_force_));
+  in_force_ = std::move(decision);
+  std::erase_if(replaced_, [this](const std::unique_ptr<Decision>& old) {
+    return std::none_of(workers_.begin(), workers_.end(),
+                        [&](const auto& worker) { return worker->in_use.load() == old.get(); });
+  });
+}
+
+void Planner::Look() {
+  if (!mutex_.TryLock()) return;  // somebody does
+  LookLocked();
+  mutex_.Unlock();
+}
+
+void Planner::LookLocked() {
+  WorkloadCounts window;
+  if (!reader_.Next(options_.window_queries, &window)) return;
+  for (size_t i = 0; i < workers_.size(); i++)
+    // Relaxed: see Note.
+    workers_[i]->next_look.store(reader_.begin_queries(i) + options_.window_queries,
+                                 std::memory_order_relaxed);
+  // Relaxed: see Note.
+  next_look_ticks_.store(base::ReadTicks() + window_ticks_, std::memory_order_relaxed);
+  windows_++;
+  rate_ = RateLocked();
+  const bool is_first = settled_.queries == 0;
+  if (is_first || has_begun_ || IsAnother(settled_, window)) {
+    // The second one takes the place of the first, unless that is followed by yet another.
+    has_begun_ = is_first || !has_begun_ || IsAnother(settled_, window);
+    settled_ = window;
+    settled_windows_ = 1;
+    BeginSpanLocked();
+    BeginLessonLocked();
+    known_ = ProfileLocked();
+    return PlanIfMovedLocked();
+  }
+  span_.Add(window);
+  if (++span_windows_ == kSpanWindows) EndSpanLocked();
+}
+
+void Planner::BeginSpanLocked() {
+  span_ = {};
+  span_windows_ = 0;
+  if (store_ == nullptr) return;
+  cache::SessionCounters counters;
+  store_->SumCounters(&counters);
+  looks_begin_ = counters.victim_looks.value();
+}
+
+void Planner::EndSpanLocked() {
+  const bool is_another = IsAnother(settled_, span_);
+  if (is_another) {
+    settled_ = span_;
+    settled_windows_ = 0;
+  } else {
+    settled_.Add(span_);
+  }
+  settled_windows_ += kSpanWindows;
+  FollowStoreLocked();
+  known_ = ProfileLocked();
+  lesson_.spans++;
+  lesson_.queries += span_.queries;
+  lesson_.batches += span_.batches;
+  if (is_another) {
+    BeginLessonLocked();
+  } else if (lesson_.spans == kSpansToLearn) {
+    if (options_.learns) LearnLocked();
+    BeginLessonLocked();
+  }
+  PlanIfMovedLocked();
+  if (settled_windows_ >= kWindowsKept) {
+    settled_.Halve();
+    settled_windows_ /= 2;
+  }
+  BeginSpanLocked();
+}
+
+void Planner::FollowStoreLocked() {
+  if (store_ == nullptr || span_.stores == 0) return;
+  cache::SessionCounters counters;
+  store_->SumCounters(&counters);
+  known_.looks_per_store = static_cast<double>(counters.victim_looks.value() - looks_begin_) /
+                           static_cast<double>(span_.stores);
+}
+
+// Of what has settled.
+Profile Planner::ProfileLocked() {
+  Profile known = known_;
+  if (store_ != nullptr)
+    known.objects = std::max(static_cast<double>(store_->ItemCount()), 1.0);
+  if (options_.measures_batches && settled_.batches != 0) {
+    const double mean =
+        static_cast<double>(settled_.queries) / static_cast<double>(settled_.batches);
+    known.batch_queries = mean < kFull * options_.conditions.one_stage_max ? mean : 0;
+  }
+  WorkloadCounts counts = settled_;
+  const double equal_share = static_cast<double>(counts.equal_pairs) /
+                             static_cast<double>(std::max<uint64_t>(counts.pairs, 1));
+  if (AreNear(equal_share, equal_share_) && AreNear(known.objects, equal_objects_)) {
+    counts.pairs = 0;  // the exponent stays
+  } else if (counts.pairs != 0) {
+    equal_share_ = equal_share;
+    equal_objects_ = known.objects;
+  }
+  return ProfileOf(counts, known);
+}
+
+void Planner::PlanIfMovedLocked() {
+  std::string why = plannings_ == 0 ? "first counts" : WhatMoved(planned_, known_);
+  if (why.empty() && !learner_.HasMoved(kLearnedMoved, &why)) return;
+  PlanLocked(known_, std::move(why));
+}
+
+void Planner::PlanLocked(const Profile& profile, std::string why) {
+  Model model(learner_.learned(), profile, options_.conditions);
+  std::vector<Estimate> estimates = EstimateAll(&model, candidates_, profile.batch_queries);
+  const auto best = std::min_element(estimates.begin(), estimates.end(), IsBetter);
+  const bool changes = IsBetterBy(options_.hysteresis, *best, estimates[candidate_]);
+  if (changes) candidate_ = static_cast<size_t>(best - estimates.begin());
+  auto decision = std::make_unique<Decision>();
+  decision->candidate = candidates_[candidate_];
+  decision->estimate = std::move(estimates[candidate_]);
+  decision->profile = profile;
+  decision->why = std::move(why);
+  if (candidate_ != 0)
+    decision->device_batch_min = FewestQueriesOf(&model, decision->candidate,
+                                                 options_.conditions.queries_max);
+  const bool differs = changes || decision->device_batch_min != in_force_->device_batch_min;
+  decision->number = in_force_->number + (differs ? 1 : 0);
+  planned_ = profile;
+  planned_.counted = 0;  // it was taken for true
+  learner_.NoteUse();
+  plannings_++;
+  if (changes) {
+    changes_++;
+    last_change_ = decision->why;
+    BeginLessonLocked();
+  }
+  PutInForceLocked(std::move(decision));
+}
+
+// Since the workers began.
+Measured Planner::TakenLocked() const {
+  Measured taken;
+  uint64_t device_ticks = 0;
+  std::array<uint64_t, pipeline::kTaskCount> ticks{};
+  for (const auto& worker : workers_) {
+    if (worker->times != nullptr)
+      for (size_t i = 0; i < ticks.size(); i++) ticks[i] += worker->times->time_ticks[i].value();
+    if (worker->runner == nullptr) continue;
+    const pipeline::RunnerCounters& runner = *worker->runner;
+    taken.device_batches += static_cast<double>(runner.device_batches.value());
+    taken.device_queries += static_cast<double>(runner.device_queries.value());
+    taken.stolen_queries += static_cast<double>(runner.stolen_queries.value());
+    device_ticks += runner.device_ticks.value();
+  }
+  for (size_t i = 0; i < ticks.size(); i++)
+    taken.task_ns[i] = static_cast<double>(base::NsOfTicks(ticks[i]));
+  taken.device_ns = static_cast<double>(base::NsOfTicks(device_ticks));
+  return taken;
+}
+
+void Planner::BeginLessonLocked() {
+  lesson_ = {};
+  lesson_.begin = TakenLocked();
+  lesson_.begin_ns = base::NowNs();
+}
+
+void Planner::LearnLocked() {
+  Measured measured = TakenLocked();
+  for (size_t i = 0; i < measured.task_ns.size(); i++)
+    measured.task_ns[i] -= lesson_.begin.task_ns[i];
+  measured.device_batches -= lesson_.begin.device_batches;
+  measured.device_queries -= lesson_.begin.device_queries;
+  measured.stolen_queries -= lesson_.begin.stolen_queries;
+  measured.device_ns -= lesson_.begin.device_ns;
+  measured.elapsed_ns = static_cast<double>(base::NowNs() - lesson_.begin_ns);
+  measured.queries = static_cast<double>(lesson_.queries);
+  measured.batch_queries =
+      measured.queries / static_cast<double>(std::max<uint64_t>(lesson_.batches, 1));
+  learner_.Learn(measured, known_, options_.conditions, candidates_[candidate_]);
+}
+
+// With a new begin where it is time for one.
+Planner::Rate Planner::RateLocked() const {
+  const uint64_t now_ns = base::NowNs();
+  if (now_ns - rate_.begin_ns < kRateNs) return rate_;
+  Rate rate = rate_;
+  WorkloadCounts counts;
+  rate.begin_queries = 0;
+  for (const auto& worker : workers_)
+    if (worker->profiler.Read(&counts)) rate.begin_queries += counts.queries;
+  rate.begin_ns = now_ns;
+  rate.queries_per_s = static_cast<double>(rate.begin_queries - rate_.begin_queries) /
+                       (static_cast<double>(now_ns - rate_.begin_ns) * 1e-9);
+  return rate;
+}
+
+PlannerStats Planner::Stats() const {
+  base::MutexLock lock(&mutex_);
+  PlannerStats stats;
+  stats.decision = *in_force_;
+  stats.last_change = last_change_;
+  stats.changes = changes_;
+  stats.plannings = plannings_;
+  stats.windows = windows_;
+  stats.profile = known_;
+  rate_ = RateLocked();
+  stats.measured_queries_per_s = rate_.queries_per_s;
+  for (size_t i = 0; i < pipeline::kTaskCount; i++)
+    stats.task_factors[i] = learner_.factor(static_cast<pipeline::Task>(i));
+  for (size_t i = 0; i < learner_.learned().devices.size(); i++)
+    stats.device_factors.push_back(learner_.device_factor(i));
+  stats.decisions_kept = replaced_.size();
+  return stats;
+}
+
+Calibration Planner::learned() const {
+  base::MutexLock lock(&mutex_);
+  return learner_.learned();
+}
+
+}  // namespace weft::planner

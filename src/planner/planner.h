@@ -1,0 +1,191 @@
+// planner/planner.h: follows the workload of a server or a benchmark, and decides by which plan its
+// workers carry out their batches.
+//
+// Each worker counts its batches (planner/profiler.h). When one has counted enough since somebody
+// looked last, it looks: it makes a window of what all have counted, compares it with what was seen
+// before, and where the workload is another one estimates all plans anew. So there is no thread of
+// its own. A window is so many queries, so that it says something: at 10 M queries/s of a worker
+// they come every 0.2 ms; and so much time, so that who leaves the work to a device isn't busy
+// looking.
+//
+// Windows   are added up while they are alike (IsAnother). One that is not is planned for at once,
+//           though it may have the change in its middle; the one behind it takes its place. A span
+//           of several windows is compared, too, which sees smaller changes; at its end is asked
+//           how far all that was added up is from what was planned for (HasMoved), and what tasks
+//           took is learned from (planner/learner.h).
+// Plans     change where another one is predicted to be better by more than Options::hysteresis.
+// Memory    a decision stays while some worker uses it: at most one a worker, and the one in force.
+// Threads   Note, Current: each worker's own. Others: any.
+// Lock      mutex_, which a worker only tries; docs/concurrency.md.
+// Cost      Note, Current: some nanoseconds; a look: about a microsecond, and half of one for each
+//           worker; planning: planner/search.h. build/release/src/planner/planner_bench.
+// Source    paper 000, sections III-A and IV.
+#pragma once
+
+#include <atomic>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/mutex.h"
+#include "base/ticks.h"
+#include "cache/store.h"
+#include "pipeline/plan_runner.h"
+#include "planner/learner.h"
+#include "planner/profiler.h"
+#include "planner/search.h"
+
+namespace weft::planner {
+
+// Immutable once it is in force.
+struct Decision {
+  uint64_t number = 0;  // 0: the first; another one where plan, stealing or the least batch changed
+  Candidate candidate;
+  uint32_t device_batch_min = 0;  // a batch of fewer queries goes through one stage on the CPU
+  Estimate estimate;              // for `profile`
+  Profile profile;
+  std::string why;
+};
+
+struct PlannerStats {
+  Decision decision;  // in force
+  std::string last_change;  // why the plan changed last; empty: it has not
+  uint64_t changes = 0;     // of the plan
+  uint64_t plannings = 0;   // how often all plans were estimated
+  uint64_t windows = 0;
+  Profile profile;  // of what was seen since the last change
+  double measured_queries_per_s = 0;  // between two looks half a second ago, or readings of this
+  // What is learned: how many times as long as calibrated each task takes on the CPU, and each
+  // device.
+  TaskNs task_factors{};
+  std::vector<double> device_factors;
+  size_t decisions_kept = 0;  // for workers, beside the one in force
+};
+
+class Planner {
+ public:
+  struct Options {
+    Conditions conditions;  // of conditions.workers workers
+    // What is taken for true until somebody has counted.
+    Profile profile;
+    uint32_t window_queries = 2048;  // of one worker, at least
+    uint32_t window_us = 200;        // at least
+    double hysteresis = 0.02;        // of throughput, or of latency where nothing fits
+    bool learns = true;
+    // Batches are as large as clients make them, not as the interval allows.
+    bool measures_batches = false;
+  };
+
+  // `store`: whose objects are counted, and the looks at its victims; it must outlive the planner.
+  // Null: these stay what Options::profile has.
+  Planner(const Calibration& calibration, const Options& options, cache::Store* store = nullptr);
+  ~Planner();
+  Planner(const Planner&) = delete;
+  Planner& operator=(const Planner&) = delete;
+
+  // What a worker's tasks and devices took is learned from; null: not (any more). They must stay
+  // until then. `runner` may be null alone.
+  void Watch(uint32_t worker, const pipeline::TaskTimes* times,
+             const pipeline::RunnerCounters* runner) WEFT_EXCLUDES(mutex_);
+
+  // After a batch's last stage, before it is cleared.
+  void Note(uint32_t worker, const pipeline::Batch& batch) {
+    workers_[worker]->profiler.Note(batch);
+    Note(worker);
+  }
+  // For who counts by other means: something was added to profiler(worker).
+  void Note(uint32_t worker) {
+    Worker& of = *workers_[worker];
+    // Relaxed, both: a moment old.
+    if (of.profiler.queries() >= of.next_look.load(std::memory_order_relaxed) &&
+        base::ReadTicks() >= next_look_ticks_.load(std::memory_order_relaxed))
+      Look();
+  }
+  Profiler& profiler(uint32_t worker) { return workers_[worker]->profiler; }
+
+  // What is in force; it stays until the worker's next call.
+  const Decision& Current(uint32_t worker);
+
+  PlannerStats Stats() const WEFT_EXCLUDES(mutex_);
+  // The calibration as it was corrected.
+  Calibration learned() const WEFT_EXCLUDES(mutex_);
+  const std::vector<Candidate>& candidates() const { return candidates_; }
+
+ private:
+  static constexpr uint32_t kSpanWindows = 16;
+  static constexpr uint32_t kWindowsKept = 64;  // then what came first counts half
+  static constexpr uint32_t kSpansToLearn = 4;
+
+  struct Worker {
+    Profiler profiler;
+    // The worker's queries at which it looks; written by whoever has looked.
+    alignas(64) std::atomic<uint64_t> next_look;
+    // Current's: that it may be using.
+    alignas(64) std::atomic<const Decision*> in_use{nullptr};
+    // Under mutex_.
+    const pipeline::TaskTimes* times = nullptr;
+    const pipeline::RunnerCounters* runner = nullptr;
+  };
+  // What is learned from: some spans, all under one decision and of one workload.
+  struct Lesson {
+    uint32_t spans = 0;
+    uint64_t queries = 0, batches = 0;
+    uint64_t begin_ns = 0;
+    Measured begin;  // that was taken until it began
+  };
+  struct Rate {
+    uint64_t begin_ns = 0, begin_queries = 0;
+    double queries_per_s = 0;
+  };
+
+  void Look() WEFT_EXCLUDES(mutex_);
+  void LookLocked() WEFT_REQUIRES(mutex_);
+  void BeginSpanLocked() WEFT_REQUIRES(mutex_);
+  void BeginLessonLocked() WEFT_REQUIRES(mutex_);
+  void EndSpanLocked() WEFT_REQUIRES(mutex_);
+  Profile ProfileLocked() WEFT_REQUIRES(mutex_);
+  void FollowStoreLocked() WEFT_REQUIRES(mutex_);
+  void PlanIfMovedLocked() WEFT_REQUIRES(mutex_);
+  void PlanLocked(const Profile& profile, std::string why) WEFT_REQUIRES(mutex_);
+  void PutInForceLocked(std::unique_ptr<Decision> decision) WEFT_REQUIRES(mutex_);
+  Measured TakenLocked() const WEFT_REQUIRES(mutex_);
+  void LearnLocked() WEFT_REQUIRES(mutex_);
+  Rate RateLocked() const WEFT_REQUIRES(mutex_);
+
+  // Constant after construction.
+  const Options options_;
+  cache::Store* const store_;  // may be null
+  const std::vector<Candidate> candidates_;
+  const std::vector<std::unique_ptr<Worker>> workers_;
+  const uint64_t window_ticks_;
+
+  std::atomic<const Decision*> current_{nullptr};
+  std::atomic<uint64_t> next_look_ticks_{0};  // before it nobody looks
+
+  mutable base::Mutex mutex_;
+  WindowReader reader_ WEFT_GUARDED_BY(mutex_);
+  Learner learner_ WEFT_GUARDED_BY(mutex_);
+  std::unique_ptr<Decision> in_force_ WEFT_GUARDED_BY(mutex_);
+  std::vector<std::unique_ptr<Decision>> replaced_ WEFT_GUARDED_BY(mutex_);  // some worker's yet
+  size_t candidate_ WEFT_GUARDED_BY(mutex_) = 0;  // that is in force
+  // Windows that are alike, but for those of the span under way.
+  WorkloadCounts settled_ WEFT_GUARDED_BY(mutex_);
+  uint32_t settled_windows_ WEFT_GUARDED_BY(mutex_) = 0;
+  bool has_begun_ WEFT_GUARDED_BY(mutex_) = false;  // with a window that may be half the old ones
+  WorkloadCounts span_ WEFT_GUARDED_BY(mutex_);
+  uint32_t span_windows_ WEFT_GUARDED_BY(mutex_) = 0;
+  Lesson lesson_ WEFT_GUARDED_BY(mutex_);
+  uint64_t looks_begin_ WEFT_GUARDED_BY(mutex_) = 0;  // at victims, ever, when the span began
+  // From which known_.zipf was worked out, which takes longer than all else.
+  double equal_share_ WEFT_GUARDED_BY(mutex_) = -1;
+  double equal_objects_ WEFT_GUARDED_BY(mutex_) = 0;
+  Profile known_ WEFT_GUARDED_BY(mutex_);    // the last one
+  Profile planned_ WEFT_GUARDED_BY(mutex_);  // for this
+  mutable Rate rate_ WEFT_GUARDED_BY(mutex_);
+  uint64_t changes_ WEFT_GUARDED_BY(mutex_) = 0;
+  uint64_t plannings_ WEFT_GUARDED_BY(mutex_) = 0;
+  uint64_t windows_ WEFT_GUARDED_BY(mutex_) = 0;
+  std::string last_change_ WEFT_GUARDED_BY(mutex_);
+};
+
+}  // namespace weft::planner

@@ -1,0 +1,342 @@
+#include "planner/planner.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <string>
+#include <thread>
+
+#include "base/ticks.h"
+#include "cache/test_kit.h"
+#include "pipeline/cpu_stage.h"
+#include "planner/test_machine.h"
+#include "planner/test_workload.h"
+
+namespace weft::planner {
+namespace {
+
+using cache::TestSeed;
+using pipeline::Task;
+
+constexpr uint32_t kWindowGroups = 2;
+
+// With gpu0 alone, whose work takes `slower` times as long.
+Calibration Machine(double slower = 1) {
+  Calibration machine = TestMachine();
+  machine.devices.resize(1);
+  for (UnitCost& unit : machine.devices[0].units) {
+    unit.instructions *= slower;
+    unit.memory *= slower;
+    unit.stream *= slower;
+  }
+  machine.devices[0].job *= slower;
+  return machine;
+}
+
+// With a device that reads quickly and follows stores slowly: half stores are best left to the CPU.
+Calibration ReadingMachine(uint32_t workers) {
+  Calibration machine = TestMachine();
+  machine.devices.erase(machine.devices.begin());
+  machine.devices[0].change = 400.0 / workers;
+  return machine;
+}
+
+Planner::Options OptionsFor(uint32_t workers) {
+  Planner::Options options;
+  options.conditions.workers = workers;
+  options.conditions.queries_max = 16384;
+  options.window_us = 0;  // by queries alone
+  return options;
+}
+
+// Queries of a workload to all workers, until each has counted a window.
+void FeedWindow(RandomQueries* queries, Planner* planner, uint32_t workers) {
+  for (uint32_t group = 0; group < kWindowGroups; group++)
+    for (uint32_t worker = 0; worker < workers; worker++) {
+      queries->Count(1, &planner->profiler(worker));
+      planner->Note(worker);
+    }
+}
+
+// Throughput of a plan for a workload by that of the best.
+double PartOfBest(const Calibration& machine, const Profile& truth, const Conditions& conditions,
+                  const Candidate& candidate) {
+  const double best =
+      RankPlans(machine, truth, conditions, AllPlans(machine)).front().estimate.queries_per_s;
+  Model model(machine, truth, conditions);
+  return model.Of(candidate.plan, candidate.steal, 0)->queries_per_s / best;
+}
+
+TEST(Planner, BeginsWithOneStage) {
+  Planner planner(Machine(), OptionsFor(1));
+  const Decision& decision = planner.Current(0);
+  EXPECT_EQ(decision.number, 0u);
+  EXPECT_EQ(decision.candidate.plan, pipeline::Plan::OneStageCpu());
+  EXPECT_EQ(decision.why, "nothing was counted yet");
+  EXPECT_GT(decision.estimate.queries_per_s, 0);
+}
+
+TEST(Planner, WaitsForAWindow) {
+  Planner planner(Machine(), OptionsFor(2));
+  RandomQueries queries(*ProfileOfWorkload("K16-G95-U"), TestSeed());
+  queries.Count(kWindowGroups - 1, &planner.profiler(0));
+  planner.Note(0);
+  EXPECT_EQ(planner.Stats().windows, 0u);
+  queries.Count(1, &planner.profiler(0));
+  planner.Note(0);
+  EXPECT_EQ(planner.Stats().windows, 1u);
+  planner.Note(0);
+  EXPECT_EQ(planner.Stats().windows, 1u);
+  // What the other one counts is in it, but is no reason to look.
+  queries.Count(kWindowGroups - 1, &planner.profiler(1));
+  planner.Note(1);
+  EXPECT_EQ(planner.Stats().windows, 1u);
+}
+
+TEST(Planner, LeavesTimeBetweenLooks) {
+  Planner::Options options = OptionsFor(1);
+  options.window_us = 1'000'000;
+  Planner planner(Machine(), options);
+  RandomQueries queries(*ProfileOfWorkload("K16-G95-U"), TestSeed());
+  for (int i = 0; i < 10; i++) FeedWindow(&queries, &planner, 1);
+  EXPECT_LE(planner.Stats().windows, 2u);
+}
+
+TEST(Planner, TakesTheBestPlanWithTheLeastBatchThatItIsGoodFor) {
+  const Planner::Options options = OptionsFor(4);
+  Planner planner(Machine(), options);
+  const Profile truth = *ProfileOfWorkload("K16-G95-U");
+  RandomQueries queries(truth, TestSeed());
+  FeedWindow(&queries, &planner, 4);
+  const Decision& decision = planner.Current(2);
+  EXPECT_EQ(decision.number, 1u);
+  EXPECT_GT(PartOfBest(Machine(), truth, options.conditions, decision.candidate), 0.98);
+  EXPECT_NE(decision.candidate.plan, pipeline::Plan::OneStageCpu());
+  EXPECT_EQ(decision.device_batch_min,
+            FewestQueriesOf(Machine(), decision.profile, options.conditions, decision.candidate,
+                            options.conditions.queries_max));
+  EXPECT_NEAR(decision.profile.get_share, 0.95, 0.02);
+  EXPECT_EQ(decision.why, "first counts");
+  const PlannerStats stats = planner.Stats();
+  EXPECT_EQ(stats.changes, 1u);
+  EXPECT_EQ(stats.last_change, "first counts");
+  EXPECT_EQ(stats.decision.number, 1u);
+}
+
+// The window of the change, one more, and never a third.
+TEST(Planner, FollowsEveryChange) {
+  for (const uint32_t workers : {1u, 8u}) {
+    const Planner::Options options = OptionsFor(workers);
+    const Calibration machine = ReadingMachine(workers);
+    Planner planner(machine, options);
+    Profile truths[] = {*ProfileOfWorkload("K8-G50-U"), *ProfileOfWorkload("K16-G95-S")};
+    RandomQueries queries[] = {{truths[0], TestSeed()}, {truths[1], TestSeed()}};
+    for (int i = 0; i < 2; i++) truths[i].objects = RandomQueries::kKeys;
+    uint64_t changes = 0;
+    for (int change = 0; change < 200; change++) {
+      const int now = change % 2;
+      const int windows = 3 + change % 30;
+      for (int window = 0; window < windows; window++) {
+        // The change comes within a window, somewhere.
+        if (window == 0 && change > 0) {
+          queries[1 - now].Count(change % kWindowGroups, &planner.profiler(0));
+          planner.Note(0);
+        }
+        FeedWindow(&queries[now], &planner, workers);
+        if (window < 2) continue;
+        const Decision& decision = planner.Current(0);
+        ASSERT_GT(PartOfBest(machine, truths[now], options.conditions, decision.candidate), 0.965)
+            << "change " << change << ", window " << window << ", " << decision.why << ": "
+            << decision.candidate.plan.ToText();
+      }
+      changes = planner.Stats().changes;
+    }
+    EXPECT_GE(changes, 199u) << "both workloads have the same best plan: this shows nothing";
+  }
+}
+
+TEST(Planner, SaysWhyItChanged) {
+  Planner planner(ReadingMachine(8), OptionsFor(8));
+  RandomQueries half(*ProfileOfWorkload("K16-G50-U"), TestSeed());
+  RandomQueries reads(*ProfileOfWorkload("K16-G100-U"), TestSeed());
+  for (int i = 0; i < 5; i++) FeedWindow(&half, &planner, 8);
+  const uint64_t changes = planner.Stats().changes;
+  for (int i = 0; i < 3; i++) FeedWindow(&reads, &planner, 8);
+  const PlannerStats stats = planner.Stats();
+  EXPECT_GT(stats.changes, changes);
+  EXPECT_EQ(stats.last_change.find("GET share 0."), 0u) << stats.last_change;
+  EXPECT_NE(stats.last_change.find(" to 1.00"), std::string::npos) << stats.last_change;
+}
+
+// How much slower the device must be for the best plan with it to be `ratio` times as good as one
+// stage.
+double SlownessFor(double ratio, const Profile& truth, const Conditions& conditions) {
+  double fast = 0.1, slow = 100;
+  for (int i = 0; i < 50; i++) {
+    const double middle = std::sqrt(fast * slow);
+    const Calibration machine = Machine(middle);
+    const double one_stage =
+        PartOfBest(machine, truth, conditions, {pipeline::Plan::OneStageCpu(), false});
+    (one_stage < 1 / ratio ? fast : slow) = middle;
+  }
+  return fast;
+}
+
+// Where two plans are as good as each other, and where the better one is so by just the hysteresis.
+TEST(Planner, DoesNotFlap) {
+  for (const char* name : {"K16-G95-S", "K8-G50-U"}) {
+    for (const uint32_t workers : {1u, 4u}) {
+      for (const double ratio : {1.0, 1.02, 1.04}) {
+        Planner::Options options = OptionsFor(workers);
+        Profile truth = *ProfileOfWorkload(name);
+        truth.objects = RandomQueries::kKeys;
+        Planner planner(Machine(SlownessFor(ratio, truth, options.conditions)), options);
+        RandomQueries queries(truth, TestSeed());
+        // Until it knows the workload.
+        for (int i = 0; i < 80; i++) FeedWindow(&queries, &planner, workers);
+        const uint64_t before = planner.Stats().changes;
+        EXPECT_LE(before, 4u);
+        const uint32_t windows = cache::Rounds(1000);
+        for (uint32_t i = 0; i < windows; i++) FeedWindow(&queries, &planner, workers);
+        EXPECT_LE(planner.Stats().changes, before + 1) << name << " " << workers << " " << ratio;
+        EXPECT_GE(planner.Stats().windows, windows);
+      }
+    }
+  }
+}
+
+// Counts what a worker would take whose tasks are `slower` than the calibration says.
+void AddTimes(const Calibration& machine, const Profile& truth, const Decision& decision,
+              double queries, pipeline::TaskTimes* times) {
+  static const double ticks_per_ns = 1e9 / static_cast<double>(base::NsOfTicks(1'000'000'000));
+  Model model(machine, truth, Conditions());
+  auto estimate = model.Of(decision.candidate.plan, decision.candidate.steal, 1024);
+  for (size_t i = 0; i < pipeline::kTaskCount; i++)
+    times->Add(static_cast<Task>(i),
+               static_cast<uint64_t>(estimate->task_ns[i] * queries * ticks_per_ns), 0);
+}
+
+TEST(Planner, LearnsUnlessItMayNot) {
+  Calibration machine = TestMachine();
+  machine.devices.clear();
+  Calibration wrong = machine;
+  for (UnitCost& unit : wrong.cpu.units) {
+    unit.instructions *= 1.8;
+    unit.key_byte *= 1.8;
+    unit.memory *= 1.8;
+    unit.stream *= 1.8;
+  }
+  Profile truth = *ProfileOfWorkload("K16-G95-U");
+  for (const bool learns : {false, true}) {
+    Planner::Options options = OptionsFor(1);
+    options.learns = learns;
+    Planner planner(wrong, options);
+    pipeline::TaskTimes times;
+    planner.Watch(0, &times, nullptr);
+    RandomQueries queries(truth, TestSeed());
+    for (int i = 0; i < 4000; i++) {
+      FeedWindow(&queries, &planner, 1);
+      AddTimes(machine, truth, planner.Current(0), kWindowGroups * Profiler::kGroupQueries, &times);
+    }
+    if (!learns) {
+      EXPECT_EQ(planner.learned(), wrong);
+      continue;
+    }
+    Model model(machine, truth, options.conditions);
+    const double right = model.Of(pipeline::Plan::OneStageCpu(), false, 0)->queries_per_s;
+    const PlannerStats stats = planner.Stats();
+    EXPECT_NEAR(stats.decision.estimate.queries_per_s / right, 1, 0.05);
+    EXPECT_NEAR(stats.task_factors[static_cast<size_t>(Task::kSearch)], 1 / 1.8, 0.05);
+    EXPECT_NE(stats.decision.why.find(" times what was calibrated"), std::string::npos);
+    EXPECT_EQ(stats.changes, 0u) << "there is one plan alone";
+    planner.Watch(0, nullptr, nullptr);
+  }
+}
+
+// A store of 4 MB that is stored into for ever: each store has looks at victims.
+TEST(Planner, FollowsTheStore) {
+  CacheOptions cache_options;
+  cache_options.memory_bytes = 4 << 20;
+  const auto store = cache::OpenStore(cache_options);
+  const auto session = store->NewSession();
+  pipeline::TaskTimes times;
+  pipeline::CpuStage stage(store.get(), &times);
+  pipeline::Batch batch(pipeline::Plan::OneStageCpu());
+  class NoReplies final : public pipeline::Sink {
+   public:
+    void Write(pipeline::Batch&, uint32_t, uint32_t, cache::Session&) override {}
+    void RunOther(pipeline::Batch&, uint32_t, cache::Session&) override {}
+  } sink;
+  Planner planner(Machine(), OptionsFor(1), store.get());
+  const std::string value(100, 'v');
+  uint64_t number = 0;
+  for (int i = 0; i < 300; i++) {
+    batch.Clear();
+    const uint32_t source = batch.AddSource(int64_t{1} << 40);
+    std::vector<std::string> keys;
+    while (keys.size() < batch.queries_max()) keys.push_back("key" + std::to_string(number++));
+    for (const std::string& key : keys) {
+      cache::Command command;
+      command.verb = cache::Verb::kStore;
+      command.key = key;
+      command.value = value;
+      command.hash = store->HashOf(key);
+      batch.AddCommand(source, 0, command);
+    }
+    stage.Run(batch, *session, sink);
+    planner.Note(0, batch);
+  }
+  const Profile profile = planner.Stats().profile;
+  EXPECT_EQ(profile.get_share, 0);
+  EXPECT_EQ(profile.value_bytes, 100);
+  EXPECT_NEAR(profile.objects, static_cast<double>(store->ItemCount()), 3000);
+  EXPECT_GT(profile.looks_per_store, 1);
+  EXPECT_LT(profile.looks_per_store, 10);
+}
+
+// Loads change at random; what workers are told stays, and what is told no more goes.
+TEST(Planner, ManyWorkersTakeAndReplaceDecisions) {
+  static constexpr uint32_t kWorkers = 4;
+  Planner planner(ReadingMachine(kWorkers), OptionsFor(kWorkers));
+  std::vector<std::thread> threads;
+  for (uint32_t worker = 0; worker < kWorkers; worker++) {
+    threads.emplace_back([&planner, worker] {
+      RandomQueries loads[] = {{*ProfileOfWorkload("K8-G50-U"), TestSeed() + worker},
+                               {*ProfileOfWorkload("K16-G95-S"), TestSeed() + worker}};
+      uint64_t last = 0;
+      for (uint32_t i = 0; i < cache::Rounds(2000); i++) {
+        loads[i / 8 % 2].Count(1, &planner.profiler(worker));
+        planner.Note(worker);
+        const Decision& decision = planner.Current(worker);
+        ASSERT_GE(decision.number, last);
+        last = decision.number;
+        ASSERT_FALSE(decision.why.empty());
+        ASSERT_GE(decision.candidate.plan.stages().size(), 1u);
+        if (i % 64 == 0) {
+          ASSERT_LE(planner.Stats().decisions_kept, kWorkers);
+        }
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  const PlannerStats stats = planner.Stats();
+  EXPECT_LE(stats.decisions_kept, kWorkers);
+  EXPECT_GT(stats.plannings, 5u);
+}
+
+TEST(Planner, MeasuresThroughput) {
+  Planner planner(Machine(), OptionsFor(1));
+  RandomQueries queries(*ProfileOfWorkload("K8-G95-U"), TestSeed());
+  EXPECT_EQ(planner.Stats().measured_queries_per_s, 0);
+  FeedWindow(&queries, &planner, 1);
+  const auto start = base::NowNs();
+  std::this_thread::sleep_for(std::chrono::milliseconds(600));
+  const double most = kWindowGroups * Profiler::kGroupQueries / 0.6;
+  const double measured = planner.Stats().measured_queries_per_s;
+  const double seconds = static_cast<double>(base::NowNs() - start) * 1e-9;
+  EXPECT_LE(measured, most);
+  EXPECT_GE(measured, kWindowGroups * Profiler::kGroupQueries / (seconds + 1));
+}
+
+}  // namespace
+}  // namespace weft::planner
