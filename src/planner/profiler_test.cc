@@ -289,7 +289,7 @@ TEST(IsAnother, TakesNoChanceForOne) {
   Windows windows(truth);
   WorkloadCounts from = windows.Next();
   int others = 0;
-  for (int i = 0; i < 3000; i++) {
+  for (uint32_t i = 0; i < cache::Rounds(3000); i++) {
     const WorkloadCounts window = windows.Next();
     others += IsAnother(from, window);
     from.Add(window);
