@@ -45,8 +45,10 @@ Status JobFeeder::Feed(uint64_t until_ns, LoadFigures* figures) {
   session_->BeginReading();
   const uint64_t start_ns = base::NowNs();
   Status status;
-  for (size_t under_way = 0;;) {
-    const bool begins = status.ok() && base::NowNs() < until_ns;
+  // One job at least: what was not measured would count as nothing.
+  bool is_first = true;
+  for (size_t under_way = 0;; is_first = false) {
+    const bool begins = status.ok() && (is_first || base::NowNs() < until_ns);
     if (!begins && under_way == 0) break;
     for (Slot& slot : slots_) {
       if (slot.started != 0 && slot.job->done()) {

@@ -29,8 +29,8 @@ class JobFeeder {
   static Result<std::unique_ptr<JobFeeder>> Create(const SyntheticStore* at,
                                                    const JobTraffic& traffic, uint32_t number);
 
-  // Until base::NowNs is `until_ns`. *figures: queries, jobs, job_ns and wall_ns. What the device
-  // says where a job fails.
+  // Until base::NowNs is `until_ns`, a job at least. *figures: queries, jobs, job_ns and wall_ns.
+  // What the device says where a job fails.
   Status Feed(uint64_t until_ns, LoadFigures* figures);
 
  private:

@@ -150,8 +150,9 @@ void SyntheticServer::ServeInOneStage(uint64_t until_ns) {
 }
 
 void SyntheticServer::ServeByPlan(uint64_t until_ns) {
-  for (uint32_t under_way = 0;;) {
-    const bool begins = base::NowNs() < until_ns;
+  bool is_first = true;  // a batch at least, as in one stage
+  for (uint32_t under_way = 0;; is_first = false) {
+    const bool begins = is_first || base::NowNs() < until_ns;
     if (!begins && under_way == 0) return;
     pipeline::BatchRun* const free = begins ? runner_->Free() : nullptr;
     if (free != nullptr) {

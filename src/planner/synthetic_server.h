@@ -33,7 +33,7 @@ class SyntheticServer : private pipeline::Sink {
       const SyntheticStore* at, std::span<processor::Guard* const> devices, const Traffic& traffic,
       uint32_t number);
 
-  // Serves until base::NowNs is `until_ns`; returns what it did.
+  // Serves until base::NowNs is `until_ns`, a batch at least; returns what it did.
   LoadFigures Serve(uint64_t until_ns);
 
  private:

@@ -88,11 +88,18 @@ Status CheckTogether(Draft& draft) {
   if (!options.data_dir.empty() && !options.evict) {
     return BadUsage("-M with --data: what memory can't hold is on disk, nothing is refused for it");
   }
-  if (!options.data_dir.empty() && options.plan.stages().size() > 1) {
+  const bool has_one_stage = options.plan && options.plan->stages().size() == 1;
+  if (!options.data_dir.empty() && options.plan && !has_one_stage) {
     return BadUsage("--data with --plan: with a durable store queries run in one stage on the CPU");
   }
-  if (!options.devices.empty() && options.plan.stages().size() == 1) {
+  if (!options.devices.empty() && has_one_stage) {
     draft.NoEffect("--device", "the plan has one stage, on the CPU: see --plan");
+  }
+  if (!options.devices.empty() && !options.data_dir.empty()) {
+    draft.NoEffect("--device", "with a durable store queries run in one stage on the CPU");
+  }
+  if (!draft.steers_planner.empty() && (options.plan || options.devices.empty())) {
+    draft.NoEffect(draft.steers_planner, "no plan is chosen: that needs --device and --plan auto");
   }
   if (options.item_bytes_max > kGiB) {
     return BadUsage("Cannot set item size limit higher than a gigabyte.");

@@ -16,6 +16,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -68,10 +69,14 @@ struct ServerOptions {
   IndexPolicy index_policy = IndexPolicy::kCuckoo;
 
   // Where the tasks of a query run.
-  pipeline::Plan plan = pipeline::Plan::OneStageCpu();
+  std::optional<pipeline::Plan> plan;      // none: the planner chooses, where there is a device
   std::vector<std::string> devices;        // gpu0, gpu1, ... of the plan
-  uint32_t device_batch_min = 64;          // smaller batches go through one stage on the CPU
-  bool steal = true;                       // the CPU takes part in a device's stage
+  uint32_t device_batch_min = 0;           // smaller batches go through one stage on the CPU;
+                                           // 0: kDeviceBatchMinDefault, or as the planner says
+  bool steal = true;                       // the CPU may take part in a device's stage
+  std::string calibration_path;            // empty: this user's, measured where there is none
+  double interval_us = 1000;               // mean latency of a batch that the planner allows
+  bool learns = true;                      // the planner corrects its figures by what it sees
 
   // The durable store below it.
   std::string data_dir;                    // empty: none

@@ -17,6 +17,7 @@ struct Draft {
   ServerOptions* options;
   bool prints = false;         // -h, -V, -i: nothing is served
   std::string steers_data = {};  // a flag that was given and needs --data
+  std::string steers_planner = {};  // ... and needs --plan auto
   std::string listen_text = {};  // -l, all of them joined by commas; empty: none given
 
   // One line for a flag that is accepted and steers nothing.

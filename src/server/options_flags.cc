@@ -90,9 +90,11 @@ Status TakeIndexPolicy(Draft& draft, std::string_view value) {
 }
 
 Status TakePlan(Draft& draft, std::string_view value) {
+  draft.options->plan.reset();
+  if (value == "auto") return {};
   auto plan = pipeline::Plan::Parse(value);
   if (!plan) return BadUsage("--plan: " + std::string(plan.error().message()));
-  draft.options->plan = std::move(plan.value());
+  draft.options->plan = std::move(*plan);
   return {};
 }
 
@@ -104,6 +106,13 @@ Status TakeDevices(Draft& draft, std::string_view value) {
     draft.options->devices.emplace_back(device);
   }
   return draft.options->devices.empty() ? BadUsage("--device needs a device") : Status();
+}
+
+Status TakeLearn(Draft& draft, std::string_view value) {
+  if (value != "on" && value != "off") return BadUsage("--learn is on or off");
+  draft.steers_planner = "--learn";
+  draft.options->learns = value == "on";
+  return {};
 }
 
 Status TakeSteal(Draft& draft, std::string_view value) {
@@ -258,15 +267,16 @@ constexpr Flag kTable[] = {
 
     {kPlaced, "--plan", "TEXT",
      "which steps form which stage on which processor, as "
-     "'[RV PP MM]cpu -> [IN.search KC RD]gpu0 -> [IN.insert IN.delete WR SD]cpu' (default: one "
-     "stage on the CPU)",
+     "'[RV PP MM]cpu -> [IN.search KC RD]gpu0 -> [IN.insert IN.delete WR SD]cpu'; or auto: with a "
+     "device the plan follows the workload, without one all run in one stage (default auto)",
      TakePlan},
     {kPlaced, "--device", "LIST",
      "gpu0, gpu1, ... of the plan: cpu (a thread of its own), opencl:N, cuda:N, auto or none; "
      "`weft devices` lists them (default: none)",
      TakeDevices},
     {kPlaced, "--device-batch-min", "NUM",
-     "batches of fewer queries go through one stage on the CPU at once (default 64)",
+     "batches of fewer queries go through one stage on the CPU at once (default 64, or what the "
+     "planner says)",
      [](Draft& d, std::string_view v) {
        return TakePositive(v, "--device-batch-min must be greater than 0",
                            &d.options->device_batch_min);
@@ -274,6 +284,26 @@ constexpr Flag kTable[] = {
     {kPlaced, "--steal", "on|off",
      "whether the CPU takes part in a device's stage where both see the same memory (default on)",
      TakeSteal},
+    {kPlaced, "--calibration", "FILE",
+     "what `weft calibrate` wrote, for --plan auto (default: this user's, measured at the first "
+     "start)",
+     [](Draft& d, std::string_view v) {
+       d.steers_planner = "--calibration";
+       d.options->calibration_path = v;
+       return v.empty() ? BadUsage("--calibration needs a file") : Status();
+     }},
+    {kPlaced, "--interval-us", "NUM",
+     "mean latency of a batch that --plan auto allows a plan (default 1000)",
+     [](Draft& d, std::string_view v) {
+       d.steers_planner = "--interval-us";
+       uint32_t us = 0;
+       const bool good = ReadNumber(v, &us) && us >= 10 && us <= 10'000'000;
+       d.options->interval_us = us;
+       return good ? Status() : BadUsage("--interval-us must be 10 to 10000000");
+     }},
+    {kPlaced, "--learn", "on|off",
+     "whether --plan auto corrects what was calibrated by what it measures (default on)",
+     TakeLearn},
 
     {kDurable, "--data", "DIR",
      "keep every item in a durable store in DIR, made if missing: what was acknowledged survives "

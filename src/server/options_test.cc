@@ -57,6 +57,37 @@ TEST(Options, DefaultsAreMemcachedsOnLoopback) {
   EXPECT_FALSE(options.allow_shutdown);
 }
 
+TEST(Options, ThePlanIsChosenUnlessItIsGiven) {
+  EXPECT_FALSE(Accepted({"--device", "cpu"}).plan.has_value());
+  EXPECT_FALSE(Accepted({"--device", "cpu", "--plan", "auto"}).plan.has_value());
+  const std::string one_stage = pipeline::Plan::OneStageCpu().ToText();
+  EXPECT_EQ(Accepted({"--plan", one_stage}).plan, pipeline::Plan::OneStageCpu());
+  const ServerOptions options = Accepted({"--device", "cpu", "--calibration", "/tmp/x", "--learn",
+                                          "off", "--interval-us", "600"});
+  EXPECT_EQ(options.calibration_path, "/tmp/x");
+  EXPECT_FALSE(options.learns);
+  EXPECT_EQ(options.interval_us, 600);
+  EXPECT_TRUE(Accepted({"--device", "cpu"}).learns);
+  EXPECT_THAT(Complaint({"--learn", "perhaps"}), HasSubstr("--learn is on or off"));
+  EXPECT_THAT(Complaint({"--interval-us", "9"}), HasSubstr("--interval-us"));
+  EXPECT_THAT(Complaint({"--interval-us", "x"}), HasSubstr("--interval-us"));
+  EXPECT_THAT(Complaint({"--calibration", ""}), HasSubstr("--calibration"));
+}
+
+TEST(Options, WhatSteersAPlannerThatIsNotThereHasNoEffect) {
+  const std::vector<std::vector<std::string>> lines = {
+      {"--learn", "off"},
+      {"--device", "cpu", "--plan", pipeline::Plan::OneStageCpu().ToText()},
+      {"--device", "cpu", "--data", "/tmp/never-made"},
+  };
+  for (const std::vector<std::string>& line : lines) {
+    auto parsed = ParseServe(line);
+    ASSERT_TRUE(parsed) << parsed.error().ToString();
+    ASSERT_THAT(parsed->notes, SizeIs(1)) << testing::PrintToString(line);
+    EXPECT_THAT(parsed->notes[0], HasSubstr("has no effect"));
+  }
+}
+
 TEST(Options, DataAndWhatSteersIt) {
   EXPECT_EQ(Accepted({}).data_dir, "");
   const ServerOptions options = Accepted({"--data", "/d"});

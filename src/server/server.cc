@@ -10,6 +10,7 @@
 #include "pipeline/route.h"
 #include "pipeline/task_times.h"
 #include "server/log.h"
+#include "server/planning.h"
 
 namespace weft::server {
 
@@ -44,10 +45,17 @@ Status Server::Init() {
   auto devices = DeviceSet::Open(options_.devices);
   if (!devices) return devices.error();
   devices_ = std::move(devices.value());
+  std::unique_ptr<planner::Calibration> calibration;
+  if (!options_.plan && options_.data_dir.empty() && !devices_->guards().empty()) {
+    auto found = CalibrationFor(options_, devices_->guards());
+    if (!found) return found.error();
+    calibration = std::move(found.value());
+  }
   auto store = cache::Store::Open(cache, devices_->pages());
   if (!store) return store.error();
   store_ = std::move(store.value());
   if (Status status = devices_->Attach(store_.get()); !status.ok()) return status;
+  if (calibration != nullptr) planner_ = NewPlanner(options_, *calibration, store_.get());
   if (Status status = OpenTier(); !status.ok()) return status;
   if (Status status = OpenListeners(); !status.ok()) return status;
   for (uint32_t i = 0; i < options_.threads; i++)
@@ -61,7 +69,8 @@ Status Server::Init() {
 
 // A plan is carried out where a device can't do all of its part, but its user should know.
 void Server::SayWhatIsLeft() const {
-  auto route = pipeline::RouteOf(options_.plan, devices_->guards());
+  if (!options_.plan) return;
+  auto route = pipeline::RouteOf(*options_.plan, devices_->guards());
   if (!route) return;  // the workers would not have been opened
   for (const pipeline::Task task : route->left)
     spdlog::warn("plan: {} runs on the cpu, in the last stage: its device works on a copy of the "
@@ -115,13 +124,19 @@ Status Server::OpenWorker(uint32_t number) {
   worker.start_s = base::NowSeconds();
   worker.shutdown_enabled = options_.allow_shutdown;
   worker.output_high_bytes = loop.output_high_bytes;
-  worker.plan = options_.plan;
+  worker.plan = options_.plan.value_or(pipeline::Plan::OneStageCpu());
+  worker.planner = planner_.get();
+  worker.number = number;
   worker.devices = devices_->guards();
   worker.device_batch_min = options_.device_batch_min;
+  if (planner_ == nullptr && worker.device_batch_min == 0)
+    worker.device_batch_min = kDeviceBatchMinDefault;
   worker.steal = options_.steal;
   auto created = Worker::Create(store_.get(), this, worker, {tier_.get(), pool_.get()});
   if (!created) return created.error();
   workers_.push_back(std::move(created.value()));
+  if (planner_ != nullptr)
+    planner_->Watch(number, &workers_.back()->times(), workers_.back()->runner_counters());
   auto opened = net::EventLoop::Create(options_.net_kind, loop, workers_.back().get());
   if (!opened) return opened.error();
   loops_.push_back(std::move(opened.value()));
@@ -196,7 +211,11 @@ ServerSnapshot Server::Snapshot(bool with_connections) const {
     if (worker->runner_counters() != nullptr) snapshot.Add(*worker->runner_counters());
   }
   for (const auto& loop : loops_) snapshot.Add(loop->Stats());
-  snapshot.plan = options_.plan.ToText();
+  snapshot.plan = options_.plan.value_or(pipeline::Plan::OneStageCpu()).ToText();
+  if (planner_ != nullptr) {
+    snapshot.planner = planner_->Stats();
+    snapshot.plan = snapshot.planner->decision.candidate.plan.ToText();
+  }
   for (const processor::Guard* guard : devices_->guards()) snapshot.Add(*guard);
   cache::SessionCounters sessions;
   store_->SumCounters(&sessions);

@@ -60,7 +60,8 @@ class Server final : private Front {
   net::Admission admission_;
   std::unique_ptr<DeviceSet> devices_;  // gone after all that lies in their memory
   std::unique_ptr<cache::Store> store_;
-  std::unique_ptr<tier::DiskTier> tier_;  // null without --data
+  std::unique_ptr<planner::Planner> planner_;  // null where the plan is given
+  std::unique_ptr<tier::DiskTier> tier_;       // null without --data
   std::vector<std::unique_ptr<net::Listener>> listeners_;
   std::vector<std::unique_ptr<Worker>> workers_;
   std::vector<std::unique_ptr<net::EventLoop>> loops_;  // gone before their workers

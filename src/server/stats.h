@@ -21,6 +21,7 @@
 #include "net/event_loop.h"
 #include "pipeline/plan_runner.h"
 #include "pipeline/task_times.h"
+#include "planner/planner.h"
 #include "protocol/counters.h"
 #include "server/options.h"
 #include "tier/disk_tier.h"
@@ -112,6 +113,7 @@ struct ServerSnapshot {
   SessionTotals sessions;
   PipelineTotals pipeline;
   std::string plan;
+  std::optional<planner::PlannerStats> planner;  // where it chooses the plan
   DeviceStageTotals device_stages;
   std::vector<DeviceInfo> devices;
 

@@ -51,6 +51,32 @@ void AddDevices(const ServerSnapshot& s, StatsWriter* out) {
   out->Line("device:refused", s.device_stages.refused);
 }
 
+std::string_view YesOrNo(bool value) { return value ? "yes" : "no"; }
+
+void AddProfile(const planner::Profile& profile, StatsWriter* out) {
+  out->Line("profile:get_share", fmt::format("{:.3f}", profile.get_share));
+  out->Line("profile:store_share", fmt::format("{:.3f}", profile.store_share()));
+  out->Line("profile:delete_share", fmt::format("{:.3f}", profile.delete_share));
+  out->Line("profile:hit_share", fmt::format("{:.3f}", profile.hit_share));
+  out->Line("profile:key_bytes", fmt::format("{:.1f}", profile.key_bytes));
+  out->Line("profile:value_bytes", fmt::format("{:.1f}", profile.value_bytes));
+  out->Line("profile:zipf", fmt::format("{:.2f}", profile.zipf));
+  out->Line("profile:batch_queries", fmt::format("{:.1f}", profile.batch_queries));
+}
+
+void AddPlanner(const planner::PlannerStats& planner, StatsWriter* out) {
+  const planner::Decision& decision = planner.decision;
+  out->Line("plan:stealing", YesOrNo(decision.candidate.steal));
+  out->Line("plan:device_batch_min", decision.device_batch_min);
+  out->Line("plan:changes", planner.changes);
+  if (!planner.last_change.empty()) out->Line("plan:last_change", planner.last_change);
+  out->Line("plan:plannings", planner.plannings);
+  out->Line("plan:predicted_per_second", fmt::format("{:.0f}", decision.estimate.queries_per_s));
+  out->Line("plan:measured_per_second", fmt::format("{:.0f}", planner.measured_queries_per_s));
+  out->Line("plan:bound", planner::BoundName(decision.estimate.bound));
+  AddProfile(planner.profile, out);
+}
+
 }  // namespace
 
 std::string PipelineStats(const ServerSnapshot& s) {
@@ -58,6 +84,8 @@ std::string PipelineStats(const ServerSnapshot& s) {
   StatsWriter out;
   out.Line("weft_version", kWeftVersion);
   out.Line("plan", s.plan);
+  out.Line("plan:chosen_by", s.planner ? "planner" : "command line");
+  if (s.planner) AddPlanner(*s.planner, &out);
   AddDevices(s, &out);
   const uint64_t busy_ns = std::accumulate(p.time_ns.begin(), p.time_ns.end(), uint64_t{0});
   for (size_t i = 0; i < p.time_ns.size(); ++i) {

@@ -221,6 +221,33 @@ TEST(Stats, PipelineTellsTimesAndBatches) {
   EXPECT_EQ(Value(text, "store:carried"), "6");
 }
 
+TEST(Stats, PipelineTellsWhatThePlannerDecided) {
+  EXPECT_EQ(Value(Text("pipeline"), "plan:chosen_by"), "command line");
+  ServerSnapshot snapshot = Example();
+  planner::PlannerStats planner;
+  planner.decision.candidate.steal = true;
+  planner.decision.device_batch_min = 128;
+  planner.decision.estimate.queries_per_s = 2e6;
+  planner.changes = 3;
+  planner.last_change = "GET share 0.95 to 1.00";
+  planner.measured_queries_per_s = 1.5e6;
+  planner.profile.get_share = 0.75;
+  planner.profile.delete_share = 0.05;
+  planner.profile.zipf = 0.99;
+  snapshot.planner = planner;
+  const std::string text = StatsText("pipeline", snapshot, ServerOptions());
+  Names(text);
+  EXPECT_EQ(Value(text, "plan:chosen_by"), "planner");
+  EXPECT_EQ(Value(text, "plan:stealing"), "yes");
+  EXPECT_EQ(Value(text, "plan:device_batch_min"), "128");
+  EXPECT_EQ(Value(text, "plan:changes"), "3");
+  EXPECT_EQ(Value(text, "plan:last_change"), "GET share 0.95 to 1.00");
+  EXPECT_EQ(Value(text, "plan:predicted_per_second"), "2000000");
+  EXPECT_EQ(Value(text, "plan:measured_per_second"), "1500000");
+  EXPECT_EQ(Value(text, "profile:store_share"), "0.200");
+  EXPECT_EQ(Value(text, "profile:zipf"), "0.99");
+}
+
 // As memcached 1.6.18 answers them.
 TEST(Stats, OtherArgumentsGetMemcachedsWords) {
   const std::pair<const char*, const char*> cases[] = {

@@ -39,6 +39,7 @@ Worker::Worker(cache::Store* store, Front* front, const WorkerOptions& options,
       turn_(disk.tier == nullptr ? nullptr
                                  : std::make_unique<pipeline::DiskTurn>(disk.tier, store)),
       stage_(store, &times_, turn_.get()),
+      device_batch_min_(options.device_batch_min),
       batch_(pipeline::Plan::OneStageCpu()),
       mailbox_([this] { loop_->Wake(); }) {
   own_.batch = &batch_;
@@ -77,11 +78,12 @@ void Worker::OnBatch(std::span<net::Connection* const> ready) {
   FlushIfDue();
   if (runner_ != nullptr) ready = AnswerLanded(ready);
   while (!ready.empty()) {
+    FollowPlanner();
     Work* const work = FreeWork();
     const uint64_t start = base::ReadTicks();
     const size_t filled = Fill(work, ready);
     times_.Add(pipeline::Task::kParse, base::ReadTicks() - start, work->batch->size());
-    const bool sends = work->run != nullptr && work->batch->size() >= options_.device_batch_min;
+    const bool sends = work->run != nullptr && work->batch->size() >= device_batch_min_;
     const bool under_way = sends && SendOff(work);
     if (!sends) RunOneStage(work);
     // The last one may have more than fitted; it goes first next time, if it may still be written.
@@ -99,6 +101,11 @@ void Worker::RunOneStage(Work* work) {
   work_ = work;
   stage_.Run(*work->batch, *session_, *this);
   SettleAll(work);
+  NoteDone(*work);
+}
+
+void Worker::NoteDone(const Work& work) {
+  if (options_.planner != nullptr) options_.planner->Note(options_.number, *work.batch);
 }
 
 void Worker::SettleAll(Work* work) {

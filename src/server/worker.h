@@ -7,7 +7,9 @@
 // With a plan of several stages (server/worker_plan.cc) a batch may be under way on a device while
 // the loop goes on. Its connections are held meanwhile, so that each has one batch at a time; when
 // the device is done (OnWake) they are resumed, and the next turn runs the last stage and answers.
-// Small batches go through the one-stage plan at once: nobody waits for a batch to fill.
+// Small batches go through the one-stage plan at once: nobody waits for a batch to fill. Where a
+// planner chooses the plan (planner/planner.h), it is asked before each batch and told of each that
+// is done; batches under way keep the plan that they began with.
 //
 // With a durable tier, a connection whose next request needs the disk is held: its keys go to the
 // lookup pool, and when the answers are back (OnWake) its input is parsed again from that request.
@@ -25,6 +27,7 @@
 #include "net/event_loop.h"
 #include "pipeline/cpu_stage.h"
 #include "pipeline/plan_runner.h"
+#include "planner/planner.h"
 #include "protocol/batch_io.h"
 #include "tier/lookup_pool.h"
 
@@ -54,6 +57,10 @@ struct WorkerOptions {
   std::vector<processor::Guard*> devices;  // of the plan; they outlive the worker
   uint32_t device_batch_min = kDeviceBatchMinDefault;
   bool steal = true;
+  // Chooses the plan instead; it outlives the worker. `number`: the worker's, for it. Then
+  // `device_batch_min` is the least that the planner can choose.
+  planner::Planner* planner = nullptr;
+  uint32_t number = 0;
 };
 
 class Worker final : public net::Handler, private pipeline::Sink {
@@ -84,7 +91,7 @@ class Worker final : public net::Handler, private pipeline::Sink {
 
   const protocol::CommandCounters& counters() const { return counters_; }
   const pipeline::TaskTimes& times() const { return times_; }
-  // Null with the one-stage plan.
+  // Null where no plan can have a device.
   const pipeline::RunnerCounters* runner_counters() const {
     return runner_ == nullptr ? nullptr : &runner_->counters();
   }
@@ -133,8 +140,10 @@ class Worker final : public net::Handler, private pipeline::Sink {
   size_t Fill(Work* work, std::span<net::Connection* const> ready);
   void RunOneStage(Work* work);
   void SettleAll(Work* work);
+  void NoteDone(const Work& work);
   // worker_plan.cc
   std::span<net::Connection* const> AnswerLanded(std::span<net::Connection* const> ready);
+  void FollowPlanner();
   Work* FreeWork();
   bool SendOff(Work* work);
   void Land(Work* work);
@@ -165,6 +174,8 @@ class Worker final : public net::Handler, private pipeline::Sink {
   protocol::CommandCounters counters_;
   std::unique_ptr<pipeline::DiskTurn> turn_;  // null without a durable tier
   pipeline::CpuStage stage_;
+  uint32_t device_batch_min_;
+  uint64_t decision_ = 0;  // of the planner's, that is followed
   pipeline::Batch batch_;
   Work own_;                     // of the one-stage plan, within a turn
   Work* work_ = nullptr;         // being written
@@ -176,7 +187,7 @@ class Worker final : public net::Handler, private pipeline::Sink {
   // Provides its own synchronisation.
   tier::Mailbox mailbox_;
   // Last: it goes first, and waits for the devices.
-  std::unique_ptr<pipeline::PlanRunner> runner_;  // null with the one-stage plan
+  std::unique_ptr<pipeline::PlanRunner> runner_;  // null where no plan can have a device
 };
 
 }  // namespace weft::server

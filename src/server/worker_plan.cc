@@ -1,12 +1,15 @@
 // A worker's batches under way on devices: sent off, resumed, answered. See worker.h.
+#include <algorithm>
+
 #include "base/check.h"
 #include "server/worker.h"
 
 namespace weft::server {
 
 Status Worker::OpenPlan() {
-  if (options_.plan.stages().size() == 1) return Status::Ok();
+  if (options_.planner == nullptr && options_.plan.stages().size() == 1) return Status::Ok();
   pipeline::PlanRunner::Options options;
+  options.any_plan = options_.planner != nullptr;
   options.steal = options_.steal;
   options.on_ready = [this] { loop_->Wake(); };
   auto runner =
@@ -35,10 +38,22 @@ std::span<net::Connection* const> Worker::AnswerLanded(
   return fresh_;
 }
 
+// Batches that begin from now on go by the plan that is in force.
+void Worker::FollowPlanner() {
+  if (options_.planner == nullptr) return;
+  const planner::Decision& decision = options_.planner->Current(options_.number);
+  if (decision.number == decision_) return;
+  decision_ = decision.number;
+  device_batch_min_ = std::max(decision.device_batch_min, options_.device_batch_min);
+  const Status status =
+      runner_->SetPlan(decision.candidate.plan, decision.candidate.steal && options_.steal);
+  WEFT_CHECK(status.ok());  // every plan of the planner's goes together with its devices
+}
+
 // What the next batch goes into. While all are under way the one-stage plan serves: the CPU does
 // what the device has no time for.
 Worker::Work* Worker::FreeWork() {
-  if (runner_ == nullptr) return &own_;
+  if (runner_ == nullptr || runner_->plan().stages().size() == 1) return &own_;
   pipeline::BatchRun* const run = runner_->Free();
   if (run == nullptr) return &own_;
   Work& work = works_[run->number()];
@@ -54,6 +69,7 @@ bool Worker::SendOff(Work* work) {
     work_ = work;
     runner_->Finish(work->run, *this);
     SettleAll(work);
+    NoteDone(*work);
     return false;
   }
   for (Source& source : work->sources) {
@@ -91,6 +107,7 @@ void Worker::Land(Work* work) {
   }
   runner_->Finish(work->run, *this);
   SettleAll(work);
+  NoteDone(*work);
 }
 
 // It is being closed. What its batch under way points at lies in the batch's own copy of the input.

@@ -1,0 +1,210 @@
+"""Servers whose plan follows the workload (--plan auto).
+
+The machine is measured in small by `weft calibrate`; where a test needs a device that pays, the
+file is edited to say that it does: what is tested is that plans change and nothing is lost.
+"""
+
+import json
+import os
+import pathlib
+import statistics
+import subprocess
+import tempfile
+import threading
+import time
+
+import differential_test
+import harness
+from harness import Server, check, check_equal
+
+ONE_STAGE = "[RV PP MM IN.search IN.insert IN.delete KC RD WR SD]cpu"
+
+
+def _calibrate(folder, device="cpu"):
+    """A file of `weft calibrate`, of a small store."""
+    path = pathlib.Path(folder) / "calibration.json"
+    harness_binary = str(harness.subject_binary())
+    line = [harness_binary, "calibrate", "--device", device, "--memory-mb", "24", "--threads", "2"]
+    done = subprocess.run(
+        [*line, "--file", str(path), "--quiet"], capture_output=True, text=True, timeout=120
+    )
+    check_equal(done.returncode, 0, done.stderr)
+    return path
+
+
+def _make_the_device_pay(path):
+    """Work costs it next to nothing, but a job some microseconds."""
+    calibration = json.loads(path.read_text())
+    device = calibration["devices"][0]
+    for unit in device["units"].values():
+        for name in unit:
+            unit[name] = 0.001
+    device.update(job_ns=2000, job_latency_ns=5000, interference=0)
+    calibration["cpu"]["interference"] = 0
+    path.write_text(json.dumps(calibration))
+
+
+def _flags(path, *more):
+    return ["--device", "cpu", "--calibration", str(path), "--learn", "off", *more]
+
+
+def _plan(server):
+    return server.stats(b"pipeline")["plan"]
+
+
+class Load(threading.Thread):
+    """A client that reads and stores `depth` keys at a time, and checks each reply."""
+
+    def __init__(self, server, number):
+        super().__init__()
+        self.depth, self.value_bytes = 1, 10
+        self.stopping = False
+        self.failure = None
+        self.replies = 0
+        self.times = []  # of round trips, seconds
+        self._client = server.connect()
+        self._prefix = b"c%d-" % number
+
+    def run(self):
+        try:
+            turn = 0
+            while not self.stopping:
+                self._turn(turn)
+                turn += 1
+        except Exception as error:  # told by the test
+            self.failure = error
+
+    def _turn(self, turn):
+        keys = [self._prefix + b"%d" % ((turn * 37 + i) % 500) for i in range(self.depth)]
+        value = b"%d/" % turn + b"v" * self.value_bytes
+        begin = time.perf_counter()
+        self._client.send(
+            b"".join(b"set %s 0 0 %d\r\n%s\r\n" % (key, len(value), value) for key in keys[:1])
+            + b"".join(b"get %s\r\n" % key for key in keys)
+        )
+        stored = self._client.read_exactly(len(b"STORED\r\n"))
+        check_equal(stored, b"STORED\r\n")
+        for i, key in enumerate(keys):
+            text = self._client.read_until(b"END\r\n")
+            if i == 0:
+                expected = b"VALUE %s 0 %d\r\n%s\r\nEND\r\n" % (key, len(value), value)
+                check_equal(text, expected, "what was just stored")
+            elif text != b"END\r\n":
+                check(text.startswith(b"VALUE " + key + b" "), text)
+        self.times.append(time.perf_counter() - begin)
+        self.replies += 1 + len(keys)
+
+    def finish(self):
+        self.stopping = True
+        self.join()
+        self._client.close()
+        if self.failure is not None:
+            raise self.failure
+
+
+def _wait_for(what, condition, seconds=20):
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        if condition():
+            return
+        time.sleep(0.05)
+    check(False, f"not within {seconds} s: {what}")
+
+
+def test_the_plan_follows_the_load():
+    with tempfile.TemporaryDirectory() as folder:
+        path = _calibrate(folder)
+        _make_the_device_pay(path)
+        with Server(flags=_flags(path)) as server:
+            loads = [Load(server, number) for number in range(4)]
+            for load in loads:
+                load.start()
+            _wait_for("replies", lambda: all(load.replies > 200 for load in loads))
+            check_equal(_plan(server), ONE_STAGE, "one request at a time")
+            for load in loads:
+                load.depth, load.value_bytes = 200, 1000
+            _wait_for("a plan with the device", lambda: "gpu0" in _plan(server))
+            stats = server.stats(b"pipeline")
+            check_equal(stats["plan:chosen_by"], "planner")
+            check(int(stats["plan:changes"]) >= 1, stats)
+            check(stats["plan:last_change"] != "", stats)
+            check(float(stats["profile:get_share"]) > 0.9, stats)
+            _wait_for("jobs", lambda: int(server.stats(b"pipeline")["gpu0:jobs"]) > 20)
+            for load in loads:
+                load.depth, load.value_bytes = 1, 10
+            _wait_for("the one-stage plan", lambda: _plan(server) == ONE_STAGE)
+            for load in loads:
+                load.finish()
+            changes = server.stats(b"pipeline")["plan:changes"]
+            replies = sum(load.replies for load in loads)
+    return f"{replies} replies, {changes} changes of the plan"
+
+
+def test_answers_are_memcacheds_while_plans_change():
+    with tempfile.TemporaryDirectory() as folder:
+        path = _calibrate(folder)
+        _make_the_device_pay(path)
+        flags = " ".join(f"'{flag}'" for flag in _flags(path, "--device-batch-min", "1"))
+        before = os.environ.get("WEFT_FLAGS")
+        os.environ["WEFT_FLAGS"] = flags
+        try:
+            return differential_test.run(5_000, pauses=0, memory_mb=256)
+        finally:
+            if before is None:
+                del os.environ["WEFT_FLAGS"]
+            else:
+                os.environ["WEFT_FLAGS"] = before
+
+
+def test_a_calibration_of_other_hardware_is_refused():
+    with tempfile.TemporaryDirectory() as folder:
+        path = _calibrate(folder, device="none")  # not the one that the server opens
+        bad = pathlib.Path(folder) / "bad.json"
+        bad.write_text("{}")
+        missing = pathlib.Path(folder) / "missing.json"
+        wrong = ((path, "other hardware"), (bad, "no calibration"), (missing, "there is no"))
+        for file, words in wrong:
+            try:
+                with Server(flags=_flags(file)):
+                    check(False, f"it started with {file}")
+            except RuntimeError as error:
+                check(words in str(error), str(error))
+
+
+def test_without_a_device_all_run_in_one_stage():
+    with Server(flags=["--plan", "auto"]) as server:
+        stats = server.stats(b"pipeline")
+        check_equal(stats["plan"], ONE_STAGE)
+        check_equal(stats["plan:chosen_by"], "command line")
+
+
+def test_depth_does_not_spike_when_the_plan_changes():
+    """Once a plan is in force the slowest hundredth takes no more than twice as long as later."""
+    if not os.environ.get("WEFT_TEST_LONG"):
+        raise harness.Skip("timing: ./dev test --long")
+    with tempfile.TemporaryDirectory() as folder:
+        path = _calibrate(folder)
+        _make_the_device_pay(path)
+        with Server(flags=_flags(path)) as server:
+            load = Load(server, 0)
+            load.depth, load.value_bytes = 100, 1000
+            load.start()
+            ratios = []
+            for _ in range(10):
+                load.depth = 1
+                _wait_for("one stage", lambda: _plan(server) == ONE_STAGE)
+                load.depth = 100
+                at = len(load.times)
+                _wait_for("the device", lambda: "gpu0" in _plan(server))
+                _wait_for("steadiness", lambda: len(load.times) > at + 4000)
+                around = sorted(load.times[at + 5 : at + 1000])
+                steady = sorted(load.times[at + 2000 :])
+                ratios.append(around[len(around) * 99 // 100] / steady[len(steady) * 99 // 100])
+            load.finish()
+    middle = statistics.median(ratios)
+    check(middle <= 2, f"{middle:.2f} times the steady p99: {ratios}")
+    return f"p99 while the plan changes is {middle:.2f} times the steady one"
+
+
+if __name__ == "__main__":
+    harness.main(globals())
