@@ -397,7 +397,8 @@ void AddPipeline(CLI::App* app, Arguments* a) {
   app->add_option("--workload", pipeline.workloads, "K8-G95-S,...; all if not given")
       ->delimiter(',');
   app->add_option("--plan", pipeline.plans,
-                  "compared with one stage on the cpu; 'all' that there are; repeatable")
+                  "compared with one stage on the cpu; 'all' that there are; 'auto', as the "
+                  "planner chooses; repeatable")
       ->expected(1)->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
   app->add_option("--device", pipeline.devices, "gpu0, gpu1, ... of the plans; repeatable")
       ->expected(1)->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
@@ -418,6 +419,7 @@ void AddPipeline(CLI::App* app, Arguments* a) {
       ->check(CLI::Range(10.0, 1e7))->capture_default_str();
   app->add_option("--calibration", pipeline.calibration,
                   "predict each figure: a file of `weft calibrate`, or 'measure' for one made now");
+  app->add_flag("!--no-learn", pipeline.learns, "plan auto keeps to its calibration");
   app->add_option("--ring", pipeline.ring, "requests of a thread, read round and round")
       ->check(CLI::Range(1024, 1 << 30))->capture_default_str();
   app->add_option("--verify", a->verify, "batches that are compared: all, or sampled (one in 16)")

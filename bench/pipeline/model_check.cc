@@ -21,9 +21,9 @@ planner::Profile ProfileOf(const Workload& workload, uint64_t objects, const Fig
 planner::Conditions ConditionsOf(const PipelineOptions& options, const Contender& contender) {
   planner::Conditions conditions;
   conditions.workers = static_cast<uint32_t>(options.threads);
-  conditions.batches =
-      options.batches != 0 ? options.batches
-                           : static_cast<uint32_t>(contender.plan.stages().size());
+  // Of three stages where the planner chooses: its plans have one on a device between two others.
+  const size_t stages = contender.is_auto ? 3 : contender.plan.stages().size();
+  conditions.batches = options.batches != 0 ? options.batches : static_cast<uint32_t>(stages);
   conditions.queries_max = options.batch_max / kSetQueries * kSetQueries;
   conditions.one_stage_max = pipeline::Batch::kQueriesMax;
   conditions.interval_us = options.interval_us;

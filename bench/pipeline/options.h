@@ -15,7 +15,9 @@ enum class Stealing : uint8_t { kOn, kOff, kBoth };
 
 struct PipelineOptions {
   std::vector<std::string> workloads;  // names; empty or "all": the 24
-  std::vector<std::string> plans;      // texts, each against the one-stage plan, which always runs
+  // Texts, each against the one-stage plan, which always runs. "all": every plan that the planner
+  // chooses from; "auto": the planner's choice, batch by batch.
+  std::vector<std::string> plans;
   std::vector<std::string> devices;    // gpu0, gpu1, ... of the plans
   Stealing steal = Stealing::kOn;  // kBoth: each plan with several stages takes turns with itself
   uint32_t batches = 0;  // of a thread under way at once; 0: one a stage
@@ -35,6 +37,7 @@ struct PipelineOptions {
   // Of the cost model, whose predictions are put beside what is measured; "measure": made first;
   // empty: none.
   std::string calibration;
+  bool learns = true;  // the planner of plan "auto" corrects the calibration by what it sees
 };
 
 // Names of the 24 in-memory workloads; those that share a data set in a row, fewest SETs first.

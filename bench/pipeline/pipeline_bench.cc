@@ -49,6 +49,10 @@ Result<std::vector<Contender>> ContendersOf(const PipelineOptions& options,
                                             const Devices& devices) {
   std::vector<Contender> contenders = {{pipeline::Plan::OneStageCpu()}};
   for (const std::string& text : options.plans) {
+    if (text == "auto") {
+      contenders.push_back({pipeline::Plan::OneStageCpu(), true, true});
+      continue;
+    }
     if (text == "all") {
       planner::Calibration devices_alone;
       for (const processor::Description& device : DescriptionsOf(devices)) {
@@ -222,13 +226,18 @@ Status RunPipeline(const PipelineOptions& given, Report& report) {
   if (!contenders) return contenders.error();
   auto calibration = CalibrationFor(options, **devices);
   if (!calibration) return calibration.error();
+  const bool has_auto = std::any_of(contenders->begin(), contenders->end(),
+                                    [](const Contender& each) { return each.is_auto; });
+  if (has_auto && !*calibration)
+    return {Code::kInvalidArgument, "--plan auto needs --calibration"};
   std::vector<TableLine> lines;
   Bed bed(devices->get());  // its memory may be the devices'
   for (const Workload& workload : *workloads) {
     if (Status status = Prepare(options, workload, &bed); !status.ok())
       return status;
     auto all = RunTurns(options, workload, *(workload.zipf ? bed.zipf : bed.uniform),
-                        *contenders, devices->get(), bed.data.get());
+                        *contenders, *calibration ? &**calibration : nullptr, devices->get(),
+                        bed.data.get());
     if (!all)
       return Status(all.error().code(),
                     fmt::format("{}: {}", workload.name, all.error().message()));
@@ -240,7 +249,17 @@ Status RunPipeline(const PipelineOptions& given, Report& report) {
       const bool kept = figures.latency_ns.Mean() * 1e-3 <= options.interval_us;
       details["interval_kept"] = kept;
       std::optional<planner::Estimate> estimate;
-      if (*calibration) {
+      const std::optional<planner::PlannerStats>& planner = (*all)[c].planner;
+      if (planner) {
+        const planner::Candidate& chosen = planner->decision.candidate;
+        details["chosen_plan"] = chosen.plan.ToText();
+        details["chosen_steal"] = chosen.steal;
+        details["plan_changes"] = planner->changes;
+        fmt::print("    planner: {}{}, {} changes of the plan{}\n", chosen.plan.ToText(),
+                   chosen.steal ? ", stealing" : "", planner->changes,
+                   planner->last_change.empty() ? "" : ", the last for " + planner->last_change);
+      }
+      if (*calibration && !planner) {
         auto predicted = planner::EstimatePlan(
             **calibration, ProfileOf(workload, bed.data->objects(), figures),
             (*contenders)[c].plan, ConditionsOf(options, (*contenders)[c]));

@@ -8,6 +8,8 @@
 #include "base/test_folder.h"
 #include "bench/pipeline/turns.h"
 #include "cache/test_kit.h"
+#include "planner/test_machine.h"
+#include "processor/devices.h"
 
 namespace weft::bench {
 namespace {
@@ -92,6 +94,42 @@ TEST(PipelineBench, PlansRunAgainstTheOneStageOne) {
   EXPECT_GT(lines[1]["details"]["device_queries"], 0);
 }
 
+// A calibration by which the cpu device does everything in no time.
+std::string CalibrationOfAFreeDevice(const base::TestFolder& folder) {
+  auto device = processor::OpenNamed("cpu");
+  EXPECT_TRUE(device);
+  planner::Calibration calibration = planner::TestMachine();
+  calibration.hardware = planner::HardwareOf({(*device)->description()});
+  calibration.devices.resize(1);
+  for (planner::UnitCost& unit : calibration.devices[0].units) unit = {};
+  calibration.devices[0].job = calibration.devices[0].job_latency = 0;
+  EXPECT_TRUE(planner::SaveCalibration(folder / "calibration.json", calibration).ok());
+  return folder / "calibration.json";
+}
+
+TEST(PipelineBench, ThePlannerChoosesAndEveryReplyIsVerified) {
+  const base::TestFolder folder;
+  PipelineOptions options = Small();
+  options.workloads = {"K16-G95-S"};
+  options.plans = {"auto", kDevicePlan};
+  options.devices = {"cpu"};
+  options.learns = false;
+  Status status;
+  RowsOf(options, &status);
+  EXPECT_EQ(status.code(), Code::kInvalidArgument) << "without a calibration";
+  options.calibration = CalibrationOfAFreeDevice(folder);
+  const auto lines = RowsOf(options, &status);
+  ASSERT_TRUE(status.ok()) << status.ToString();
+  ASSERT_EQ(lines.size(), 3u);
+  for (const auto& line : lines)
+    EXPECT_EQ(line["details"]["verified_whole"], line["details"]["queries"]);
+  const auto& chosen = lines[1]["details"];
+  EXPECT_NE(std::string(chosen["chosen_plan"]).find("gpu0"), std::string::npos);
+  EXPECT_GE(chosen["plan_changes"], 1);
+  EXPECT_GT(chosen["device_queries"], 0);
+  EXPECT_GT(lines[2]["details"]["predicted"]["queries_per_s"], 0);
+}
+
 TEST(PipelineBench, APlanWithoutItsDeviceIsRefused) {
   PipelineOptions options = Small();
   options.workloads = {"K16-G50-S"};
@@ -137,7 +175,7 @@ class Spoiled : public testing::Test {
     PipelineOptions options = Small();
     const KeyPicker picker(data_->objects(), false);
     auto all = RunTurns(options, workload_, picker, {{pipeline::Plan::OneStageCpu()}},
-                        devices_.get(), data_.get());
+                        nullptr, devices_.get(), data_.get());
     return all ? Status::Ok() : all.error();
   }
   std::string Key(uint64_t number) {

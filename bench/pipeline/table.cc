@@ -89,6 +89,7 @@ ChoiceCheck CheckChoice(const std::vector<TableLine>& lines, size_t begin, size_
       std::any_of(all.begin(), all.end(), [](const TableLine& line) { return line.kept; });
   double best = 0;
   for (size_t i = 0; i < contenders; ++i) {
+    if (!all[i].estimate) continue;  // the planner's own choice
     const planner::Estimate& estimate = *all[i].estimate;
     if (i != 0 && estimate.fits && estimate.queries_per_s > promised) {
       promised = estimate.queries_per_s;
@@ -108,7 +109,8 @@ ChoiceCheck CheckChoice(const std::vector<TableLine>& lines, size_t begin, size_
 void PrintTable(const std::vector<Contender>& contenders, const std::vector<TableLine>& lines) {
   fmt::print("\n");
   for (size_t i = 0; i < contenders.size(); ++i)
-    fmt::print("plan {}: {}{}\n", i, contenders[i].plan.ToText(),
+    fmt::print("plan {}: {}{}\n", i,
+               contenders[i].is_auto ? "as the planner chooses" : contenders[i].plan.ToText(),
                contenders[i].steal ? "" : ", no stealing");
   fmt::print("{:<12} {:>4} {:>12} {:>9} {:>7} {:>7} {:>7} {:>8} {:>8} {:>8} {:>7}  {}\n",
              "workload", "plan", "M queries/s", "predicted", "error", "ratio", "batch", "mean us",

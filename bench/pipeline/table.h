@@ -35,7 +35,8 @@ struct ChoiceCheck {
 };
 // As the planner chooses: the best prediction that keeps the interval, where it is better than one
 // stage by more than kGainMin. The best is so among those that kept the interval when they were
-// measured, or among all where none did. REQUIRES: all these lines have estimates
+// measured, or among all where none did. Lines
+// without an estimate, as the planner's, are no choice.
 inline constexpr double kGainMin = 0.02;
 ChoiceCheck CheckChoice(const std::vector<TableLine>& lines, size_t begin, size_t contenders);
 

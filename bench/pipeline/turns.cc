@@ -9,16 +9,33 @@
 
 #include "base/clock.h"
 #include "bench/harness/machine.h"
+#include "bench/pipeline/model_check.h"
 
 namespace weft::bench {
 namespace {
 
-using Crew = std::vector<std::unique_ptr<Worker>>;  // a worker a thread, all with one plan
+// A worker a thread, all with one plan.
+struct Crew {
+  std::unique_ptr<planner::Planner> planner;  // null: the plan stays
+  std::vector<std::unique_ptr<Worker>> workers;
+};
+
+std::unique_ptr<planner::Planner> PlannerFor(const PipelineOptions& options,
+                                             const Contender& contender,
+                                             const planner::Calibration& calibration,
+                                             DataSet* data) {
+  planner::Planner::Options how;
+  how.conditions = ConditionsOf(options, contender);
+  how.learns = options.learns;
+  how.profile.objects = static_cast<double>(data->objects());
+  return std::make_unique<planner::Planner>(calibration, how, &data->store());
+}
 
 Result<Crew> MakeCrew(const PipelineOptions& options, const Workload& workload,
                       const std::vector<RequestRing>& rings, const Contender& contender,
-                      Devices* devices, DataSet* data) {
+                      const planner::Calibration* calibration, Devices* devices, DataSet* data) {
   Crew crew;
+  if (contender.is_auto) crew.planner = PlannerFor(options, contender, *calibration, data);
   for (size_t t = 0; t < rings.size(); ++t) {
     WorkerOptions worker_options;
     worker_options.writer = static_cast<uint32_t>(t + 1);
@@ -27,7 +44,10 @@ Result<Crew> MakeCrew(const PipelineOptions& options, const Workload& workload,
     worker_options.seed = options.seed;
     CarrierOptions& carrier = worker_options.carrier;
     carrier.devices = devices->guards();
-    carrier.batches = options.batches;
+    carrier.batches = contender.is_auto ? ConditionsOf(options, contender).batches
+                                        : options.batches;
+    carrier.any_plan = contender.is_auto;
+    worker_options.planner = crew.planner.get();
     carrier.queries_max = options.batch_max / kSetQueries * kSetQueries;
     carrier.value_bytes = workload.value_bytes;
     carrier.steal = contender.steal;
@@ -35,7 +55,7 @@ Result<Crew> MakeCrew(const PipelineOptions& options, const Workload& workload,
     carrier.on_device_done = [devices] { devices->meter().End(); };
     auto worker = Worker::Create(data, workload, &rings[t], contender.plan, worker_options);
     if (!worker) return worker.error();
-    crew.push_back(std::move(*worker));
+    crew.workers.push_back(std::move(*worker));
   }
   return crew;
 }
@@ -48,7 +68,8 @@ void FillRings(const KeyPicker& picker, uint64_t seed, std::vector<RequestRing>*
 }
 
 // All workers at once: first uncounted, then for the figures.
-Result<Figures> RunTurn(const PipelineOptions& options, const Crew& crew, Devices* devices,
+Result<Figures> RunTurn(const PipelineOptions& options,
+                        const std::vector<std::unique_ptr<Worker>>& crew, Devices* devices,
                         const DataSet& data) {
   const std::vector<int> cpus = options.cpus.empty() ? UsableCpus() : options.cpus;
   std::barrier together(static_cast<std::ptrdiff_t>(crew.size()));
@@ -92,12 +113,13 @@ Status CheckMisses(const Figures& figures, const DataSet& data) {
 Result<std::vector<ContenderFigures>> RunTurns(const PipelineOptions& options,
                                                const Workload& workload, const KeyPicker& picker,
                                                const std::vector<Contender>& contenders,
+                                               const planner::Calibration* calibration,
                                                Devices* devices, DataSet* data) {
   std::vector<RequestRing> rings;
   for (int t = 0; t < options.threads; ++t) rings.emplace_back(workload, options.ring);
   std::vector<Crew> crews;
   for (const Contender& contender : contenders) {
-    auto crew = MakeCrew(options, workload, rings, contender, devices, data);
+    auto crew = MakeCrew(options, workload, rings, contender, calibration, devices, data);
     if (!crew) return crew.error();
     crews.push_back(std::move(*crew));
   }
@@ -109,7 +131,7 @@ Result<std::vector<ContenderFigures>> RunTurns(const PipelineOptions& options,
     for (const size_t c : order) {
       // A device follows the store between its batches, and had none in the turn before.
       if (Status status = devices->CatchUp(); !status.ok()) return status;
-      auto figures = RunTurn(options, crews[c], devices, *data);
+      auto figures = RunTurn(options, crews[c].workers, devices, *data);
       if (!figures) return figures.error();
       if (Status status = CheckMisses(*figures, *data); !status.ok()) return status;
       all[c].rates.Add(figures->rate);
@@ -119,7 +141,10 @@ Result<std::vector<ContenderFigures>> RunTurns(const PipelineOptions& options,
     }
     std::reverse(order.begin(), order.end());
   }
-  for (ContenderFigures& each : all) each.figures.rate = each.rates.Median();
+  for (size_t c = 0; c < contenders.size(); ++c) {
+    all[c].figures.rate = all[c].rates.Median();
+    if (crews[c].planner != nullptr) all[c].planner = crews[c].planner->Stats();
+  }
   return all;
 }
 

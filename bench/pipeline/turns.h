@@ -7,32 +7,38 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "bench/harness/samples.h"
 #include "bench/pipeline/data_set.h"
 #include "bench/pipeline/devices.h"
 #include "bench/pipeline/options.h"
+#include "planner/planner.h"
 
 namespace weft::bench {
 
 // What takes turns.
 struct Contender {
   pipeline::Plan plan;
-  bool steal = true;  // the CPU takes sets of a device's stage
+  bool steal = true;     // the CPU takes sets of a device's stage
+  bool is_auto = false;  // `plan` is the first one; then the planner chooses
 };
 
 // One of them over all repetitions.
 struct ContenderFigures {
   Samples rates;    // queries a second, all threads together
   Figures figures;  // of all repetitions; its rate is the median
+  std::optional<planner::PlannerStats> planner;  // of a contender that it chose for
 };
 
-// Figures in the order of `contenders`. kCorruption where a reply was wrong, or a stored key was
+// Figures in the order of `contenders`. `calibration`: of the planner; may be null where none is
+// asked for. kCorruption where a reply was wrong, or a stored key was
 // missing although nothing was ever evicted; kDeviceLost where a device was given up.
 Result<std::vector<ContenderFigures>> RunTurns(const PipelineOptions& options,
                                                const Workload& workload, const KeyPicker& picker,
                                                const std::vector<Contender>& contenders,
+                                               const planner::Calibration* calibration,
                                                Devices* devices, DataSet* data);
 
 }  // namespace weft::bench

@@ -46,18 +46,17 @@ Result<std::unique_ptr<Worker>> Worker::Create(DataSet* data, const Workload& wo
   if (!carrier) return carrier.error();
   // The constructor is private so that no worker exists without a carrier; owned at once.
   return std::unique_ptr<Worker>(
-      new Worker(data, workload, ring, plan.stages().size(), std::move(*carrier), options));
+      new Worker(data, workload, ring, plan, std::move(*carrier), options));
 }
 
-Worker::Worker(DataSet* data, const Workload& workload, const RequestRing* ring, size_t stages,
-               std::unique_ptr<Carrier> carrier, const WorkerOptions& options)
+Worker::Worker(DataSet* data, const Workload& workload, const RequestRing* ring,
+               const pipeline::Plan& plan, std::unique_ptr<Carrier> carrier,
+               const WorkerOptions& options)
     : data_(data),
       ring_(ring),
       value_bytes_(workload.value_bytes),
-      stages_(stages),
       options_(options),
       carrier_(std::move(carrier)),
-      interval_(options.interval_us, static_cast<uint32_t>(stages), carrier_->queries_max()),
       flights_(carrier_->flights()),
       random_(options.seed + options.writer) {
   const size_t queries = carrier_->queries_max();
@@ -67,12 +66,42 @@ Worker::Worker(DataSet* data, const Workload& workload, const RequestRing* ring,
     flight.responses =
         std::make_unique_for_overwrite<char[]>(queries * (sizeof(ResponseHead) + value_bytes_));
   }
+  Take({plan, options.carrier.steal});
+  if (options.planner != nullptr)
+    options.planner->Watch(options.writer - 1, &carrier_->times(), carrier_->counters());
+}
+
+Worker::~Worker() {
+  if (options_.planner != nullptr) options_.planner->Watch(options_.writer - 1, nullptr, nullptr);
+}
+
+// Batches begin by this plan from now on.
+void Worker::Take(const planner::Candidate& candidate) {
+  const auto known = std::find_if(ways_.begin(), ways_.end(), [&candidate](const Way& way) {
+    return way.candidate.plan == candidate.plan && way.candidate.steal == candidate.steal;
+  });
+  way_ = static_cast<size_t>(known - ways_.begin());
+  if (known != ways_.end()) return;
+  const size_t stages = candidate.plan.stages().size();
+  const uint32_t queries_max =
+      stages == 1 ? std::min(carrier_->queries_max(), pipeline::Batch::kQueriesMax)
+                  : carrier_->queries_max();
+  ways_.push_back(
+      {candidate, {options_.interval_us, static_cast<uint32_t>(stages), queries_max}});
+}
+
+void Worker::FollowPlanner() {
+  const planner::Decision& decision = options_.planner->Current(options_.writer - 1);
+  if (decision.number == decision_) return;
+  decision_ = decision.number;
+  Take(decision.candidate);
+  const Status status = carrier_->SetPlan(decision.candidate.plan, decision.candidate.steal);
+  WEFT_CHECK(status.ok());  // every plan of the planner's goes together with its devices
 }
 
 void Worker::Run(uint64_t until_ns) {
   figures_ = {};
   figures_.workers = 1;
-  figures_.stage_ticks.resize(stages_);
   unchecked_ = 0;
   const auto task_ns = TaskNsOf(carrier_->times());
   CountDevices(-1);
@@ -83,6 +112,7 @@ void Worker::Run(uint64_t until_ns) {
   for (uint32_t under_way = 0;;) {
     const bool begins = status_.ok() && base::NowNs() < until_ns;
     if (!begins && under_way == 0) break;
+    if (begins && options_.planner != nullptr) FollowPlanner();
     const uint32_t free = begins ? carrier_->Free() : Carrier::kNone;
     if (free != Carrier::kNone) {
       const uint64_t fill_start = base::ReadTicks();
@@ -109,7 +139,7 @@ void Worker::Run(uint64_t until_ns) {
   figures_.cpu_s = ThreadCpuSeconds() - cpu_start_s;
   figures_.rate =
       static_cast<double>(figures_.queries()) * 1e9 / static_cast<double>(figures_.wall_ns);
-  figures_.batch_queries = interval_.size();
+  figures_.batch_queries = ways_[way_].interval.size();
   figures_.task_ns = TaskNsOf(carrier_->times());
   for (uint32_t i = 0; i < pipeline::kTaskCount; ++i) figures_.task_ns[i] -= task_ns[i];
   CountDevices(1);
@@ -131,7 +161,8 @@ void Worker::Fill(uint32_t number) {
   pipeline::Batch& batch = carrier_->batch(number);
   flight.start = base::ReadTicks();
   flight.first = next_;
-  flight.queries = interval_.size();
+  flight.way = way_;
+  flight.queries = ways_[way_].interval.size();
   batch.Clear();
   const uint32_t source = batch.AddSource(INT64_MAX / 2);
   uint64_t last = flight.start;
@@ -218,14 +249,17 @@ void Worker::Finish(uint32_t number) {
   at_last_stage_ = &flight;
   const uint64_t start = base::ReadTicks();
   carrier_->Finish(number, *this);
+  if (options_.planner != nullptr)
+    options_.planner->Note(options_.writer - 1, carrier_->batch(number));
   const uint64_t end = base::ReadTicks();
   const uint64_t longest = AddStages(number, end - start);
   figures_.busy_ticks += end - start;
   const uint64_t latency_ns = base::NsOfTicks(end - flight.start);
   figures_.latency_ns.Record(latency_ns, flight.queries);
   figures_.batches++;
-  interval_.Note(flight.queries, static_cast<double>(base::NsOfTicks(longest)) * 1e-3,
-                 static_cast<double>(latency_ns) * 1e-3);
+  ways_[flight.way].interval.Note(flight.queries,
+                                  static_cast<double>(base::NsOfTicks(longest)) * 1e-3,
+                                  static_cast<double>(latency_ns) * 1e-3);
   CountReplies(flight);
   if (unchecked_-- == 0) {
     Check(flight);
@@ -237,12 +271,14 @@ void Worker::Finish(uint32_t number) {
 uint64_t Worker::AddStages(uint32_t number, uint64_t last_stage) {
   const Flight& flight = flights_[number];
   const std::span<const uint64_t> before = carrier_->stage_ticks(number);
-  figures_.stage_ticks.front() += flight.first_stage;
-  figures_.stage_ticks.back() += last_stage;
+  const size_t stages = before.size() + 1;
+  if (figures_.stage_ticks.size() < stages) figures_.stage_ticks.resize(stages);
+  figures_.stage_ticks[0] += flight.first_stage;
+  figures_.stage_ticks[stages - 1] += last_stage;
   // One stage is first and last at once.
-  if (stages_ == 1) return flight.first_stage + last_stage;
+  if (stages == 1) return flight.first_stage + last_stage;
   uint64_t longest = std::max(flight.first_stage, last_stage);
-  for (size_t i = 1; i + 1 < stages_; ++i) {
+  for (size_t i = 1; i + 1 < stages; ++i) {
     figures_.stage_ticks[i] += before[i];
     longest = std::max(longest, before[i]);
   }

@@ -25,6 +25,7 @@
 #include "bench/pipeline/figures.h"
 #include "bench/pipeline/interval.h"
 #include "bench/pipeline/request_ring.h"
+#include "planner/planner.h"
 
 namespace weft::bench {
 
@@ -35,7 +36,9 @@ struct WorkerOptions {
   double interval_us = 1000;
   Verify verify = Verify::kAll;
   uint64_t seed = defaults::kSeed;
-  CarrierOptions carrier;
+  CarrierOptions carrier;  // any_plan: where there is a planner
+  // Chooses the plan after the first one; writer - 1 is the worker's number. May be null.
+  planner::Planner* planner = nullptr;
 };
 
 class Worker : private pipeline::Sink {
@@ -46,6 +49,8 @@ class Worker : private pipeline::Sink {
   static Result<std::unique_ptr<Worker>> Create(DataSet* data, const Workload& workload,
                                                 const RequestRing* ring, const pipeline::Plan& plan,
                                                 const WorkerOptions& options);
+
+  ~Worker();
 
   // Works until the clock (base/clock.h) reaches `until_ns` and all that was begun is answered, or
   // a reply was wrong.
@@ -65,6 +70,7 @@ class Worker : private pipeline::Sink {
   // What belongs to one batch under way.
   struct Flight {
     size_t first = 0;  // request in the ring
+    size_t way = 0;    // ways_
     uint32_t queries = 0;
     uint64_t start = 0;              // ticks
     uint64_t first_stage = 0;        // ticks that it took
@@ -74,8 +80,18 @@ class Worker : private pipeline::Sink {
     Tally written;  // the responses, as they were written
   };
 
-  Worker(DataSet* data, const Workload& workload, const RequestRing* ring, size_t stages,
-         std::unique_ptr<Carrier> carrier, const WorkerOptions& options);
+  // A plan that was in force, and how large its batches were.
+  struct Way {
+    planner::Candidate candidate;
+    IntervalController interval;
+  };
+
+  Worker(DataSet* data, const Workload& workload, const RequestRing* ring,
+         const pipeline::Plan& plan, std::unique_ptr<Carrier> carrier,
+         const WorkerOptions& options);
+
+  void FollowPlanner();
+  void Take(const planner::Candidate& candidate);
 
   void Fill(uint32_t number);
   void Receive(Flight& flight, uint32_t begin, uint32_t count);
@@ -102,11 +118,12 @@ class Worker : private pipeline::Sink {
   DataSet* const data_;
   const RequestRing* const ring_;
   const uint32_t value_bytes_;
-  const size_t stages_;
   const WorkerOptions options_;
 
   const std::unique_ptr<Carrier> carrier_;
-  IntervalController interval_;
+  std::vector<Way> ways_;
+  size_t way_ = 0;         // in force
+  uint64_t decision_ = 0;  // of the planner's
   std::vector<Flight> flights_;
   Flight* at_last_stage_ = nullptr;
   size_t next_ = 0;       // request in the ring
