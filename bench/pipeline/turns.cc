@@ -28,7 +28,9 @@ std::unique_ptr<planner::Planner> PlannerFor(const PipelineOptions& options,
   how.conditions = ConditionsOf(options, contender);
   how.learns = options.learns;
   how.profile.objects = static_cast<double>(data->objects());
-  return std::make_unique<planner::Planner>(calibration, how, &data->store());
+  planner::Calibration of_one_device = calibration;  // in whose memory the batches lie
+  if (of_one_device.devices.size() > 1) of_one_device.devices.resize(1);
+  return std::make_unique<planner::Planner>(of_one_device, how, &data->store());
 }
 
 Result<Crew> MakeCrew(const PipelineOptions& options, const Workload& workload,

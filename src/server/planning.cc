@@ -63,8 +63,12 @@ Result<std::unique_ptr<planner::Calibration>> CalibrationFor(
 }
 
 std::unique_ptr<planner::Planner> NewPlanner(const ServerOptions& options,
-                                             const planner::Calibration& calibration,
+                                             planner::Calibration calibration,
                                              cache::Store* store) {
+  if (calibration.devices.size() > 1) {
+    spdlog::warn("--plan auto uses gpu0 alone; --plan can name the others");
+    calibration.devices.resize(1);
+  }
   planner::Planner::Options how;
   how.conditions.workers = options.threads;
   how.conditions.batches = pipeline::PlanRunner::Options{}.batches;

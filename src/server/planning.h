@@ -21,9 +21,10 @@ namespace weft::server {
 Result<std::unique_ptr<planner::Calibration>> CalibrationFor(
     const ServerOptions& options, const std::vector<processor::Guard*>& devices);
 
-// For as many workers as options has threads.
+// For as many workers as options has threads. Of several devices it uses the first one: a worker's
+// batches lie in the memory of one.
 std::unique_ptr<planner::Planner> NewPlanner(const ServerOptions& options,
-                                             const planner::Calibration& calibration,
+                                             planner::Calibration calibration,
                                              cache::Store* store);
 
 }  // namespace weft::server

@@ -55,7 +55,8 @@ Status Server::Init() {
   if (!store) return store.error();
   store_ = std::move(store.value());
   if (Status status = devices_->Attach(store_.get()); !status.ok()) return status;
-  if (calibration != nullptr) planner_ = NewPlanner(options_, *calibration, store_.get());
+  if (calibration != nullptr)
+    planner_ = NewPlanner(options_, std::move(*calibration), store_.get());
   if (Status status = OpenTier(); !status.ok()) return status;
   if (Status status = OpenListeners(); !status.ok()) return status;
   for (uint32_t i = 0; i < options_.threads; i++)
@@ -214,7 +215,8 @@ ServerSnapshot Server::Snapshot(bool with_connections) const {
   snapshot.plan = options_.plan.value_or(pipeline::Plan::OneStageCpu()).ToText();
   if (planner_ != nullptr) {
     snapshot.planner = planner_->Stats();
-    snapshot.plan = snapshot.planner->decision.candidate.plan.ToText();
+    if (devices_->guards().front()->usable())
+      snapshot.plan = snapshot.planner->decision.candidate.plan.ToText();
   }
   for (const processor::Guard* guard : devices_->guards()) snapshot.Add(*guard);
   cache::SessionCounters sessions;

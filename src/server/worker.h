@@ -57,8 +57,9 @@ struct WorkerOptions {
   std::vector<processor::Guard*> devices;  // of the plan; they outlive the worker
   uint32_t device_batch_min = kDeviceBatchMinDefault;
   bool steal = true;
-  // Chooses the plan instead; it outlives the worker. `number`: the worker's, for it. Then
-  // `device_batch_min` is the least that the planner can choose.
+  // Chooses the plan instead, of those of the first device, which there must be; it outlives the
+  // worker. `number`: the worker's, for it. Then `device_batch_min` is the least that the planner
+  // can choose.
   planner::Planner* planner = nullptr;
   uint32_t number = 0;
 };
@@ -176,6 +177,7 @@ class Worker final : public net::Handler, private pipeline::Sink {
   pipeline::CpuStage stage_;
   uint32_t device_batch_min_;
   uint64_t decision_ = 0;  // of the planner's, that is followed
+  bool is_device_lost_ = false;
   pipeline::Batch batch_;
   Work own_;                     // of the one-stage plan, within a turn
   Work* work_ = nullptr;         // being written

@@ -38,16 +38,21 @@ std::span<net::Connection* const> Worker::AnswerLanded(
   return fresh_;
 }
 
-// Batches that begin from now on go by the plan that is in force.
+// Batches that begin from now on go by the plan that is in force, or by one stage once the device
+// has been given up.
 void Worker::FollowPlanner() {
   if (options_.planner == nullptr) return;
   const planner::Decision& decision = options_.planner->Current(options_.number);
-  if (decision.number == decision_) return;
+  const bool is_lost = !options_.devices.front()->usable();
+  if (decision.number == decision_ && is_lost == is_device_lost_) return;
   decision_ = decision.number;
+  is_device_lost_ = is_lost;
   device_batch_min_ = std::max(decision.device_batch_min, options_.device_batch_min);
+  const planner::Candidate& chosen = decision.candidate;
   const Status status =
-      runner_->SetPlan(decision.candidate.plan, decision.candidate.steal && options_.steal);
-  WEFT_CHECK(status.ok());  // every plan of the planner's goes together with its devices
+      is_lost ? runner_->SetPlan(pipeline::Plan::OneStageCpu(), false)
+              : runner_->SetPlan(chosen.plan, chosen.steal && options_.steal);
+  WEFT_CHECK(status.ok());  // every plan of the planner's goes together with its device
 }
 
 // What the next batch goes into. While all are under way the one-stage plan serves: the CPU does

@@ -140,6 +140,28 @@ def test_the_plan_follows_the_load():
     return f"{replies} replies, {changes} changes of the plan"
 
 
+def test_a_lost_device_is_left_alone():
+    with tempfile.TemporaryDirectory() as folder:
+        path = _calibrate(folder)
+        _make_the_device_pay(path)
+        os.environ["WEFT_DEVICE_FAULT"] = "lose=20"
+        try:
+            with Server(flags=_flags(path)) as server:
+                load = Load(server, 0)
+                load.depth = 200
+                load.start()
+                retired = lambda: server.stats(b"pipeline")["gpu0:state"] == "retired"
+                _wait_for("the device to be given up", retired)
+                check_equal(_plan(server), ONE_STAGE)
+                at = load.replies
+                _wait_for("further replies", lambda: load.replies > at + 20_000)
+                refused = int(server.stats(b"pipeline")["device:refused"])
+                load.finish()
+                check(refused < 20, f"{refused} stages were still meant for the lost device")
+        finally:
+            del os.environ["WEFT_DEVICE_FAULT"]
+
+
 def test_answers_are_memcacheds_while_plans_change():
     with tempfile.TemporaryDirectory() as folder:
         path = _calibrate(folder)
