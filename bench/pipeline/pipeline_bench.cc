@@ -58,6 +58,8 @@ Result<std::vector<Contender>> ContendersOf(const PipelineOptions& options,
       for (const processor::Description& device : DescriptionsOf(devices)) {
         planner::ProcessorCosts costs;
         costs.mirrored = device.memory == processor::MemoryModel::kMirrored;
+        // Plans that the planner leaves out where changes on the device were not measured, too.
+        costs.unit(planner::Work::kInsert).memory = costs.unit(planner::Work::kDelete).memory = 1;
         devices_alone.devices.push_back(costs);
       }
       for (planner::Candidate& each : planner::AllPlans(devices_alone))

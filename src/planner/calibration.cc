@@ -1,7 +1,9 @@
 #include "planner/calibration.h"
 
 #include <sched.h>
+#include <unistd.h>
 
+#include <cerrno>
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
@@ -178,14 +180,14 @@ std::string HardwareOf(const std::vector<processor::Description>& devices) {
   return text;
 }
 
-std::string DefaultPath(std::string_view hardware) {
+std::string DefaultPath(std::string_view hardware, uint32_t workers) {
   const char* const cache = std::getenv("XDG_CACHE_HOME");
   const char* const home = std::getenv("HOME");
   const std::string folder = cache != nullptr && *cache == '/' ? std::string(cache)
                              : home != nullptr && *home == '/' ? std::string(home) + "/.cache"
                                                                : "/var/cache";
-  return fmt::format("{}/weft/calibration-{:016x}.json", folder,
-                     base::HashBytes(hardware));
+  return fmt::format("{}/weft/calibration-{:016x}-{}.json", folder, base::HashBytes(hardware),
+                     workers);
 }
 
 std::string ToText(const Calibration& calibration) {
@@ -222,7 +224,8 @@ Result<Calibration> ParseCalibration(std::string_view text) {
 
 Result<Calibration> LoadCalibration(const std::string& path, std::string_view hardware) {
   std::ifstream file(path);
-  if (!file) return Status(Code::kNotFound, "there is no " + path);
+  if (!file && errno == ENOENT) return Status(Code::kNotFound, "there is no " + path);
+  if (!file) return Status::FromErrno("open " + path, errno);
   std::ostringstream text;
   text << file.rdbuf();
   auto calibration = ParseCalibration(text.str());
@@ -240,7 +243,8 @@ Result<Calibration> LoadCalibration(const std::string& path, std::string_view ha
 Status SaveCalibration(const std::string& path, const Calibration& calibration) {
   std::error_code ignored;  // what is wrong with the folder, opening the file says
   std::filesystem::create_directories(std::filesystem::path(path).parent_path(), ignored);
-  const std::string beside = path + ".new";
+  // Others may save theirs at the same time.
+  const std::string beside = fmt::format("{}.{}.new", path, getpid());
   {
     std::ofstream file(beside, std::ios::trunc);
     file << ToText(calibration);

@@ -112,16 +112,17 @@ struct Calibration {
 // What a calibration of this machine with these devices says of its hardware.
 std::string HardwareOf(const std::vector<processor::Description>& devices);
 
-// Where this user's calibration of such hardware is kept, unless a path is given.
-std::string DefaultPath(std::string_view hardware);
+// Where this user's calibration of such hardware, with so many workers, is kept unless a path is
+// given.
+std::string DefaultPath(std::string_view hardware, uint32_t workers);
 
 std::string ToText(const Calibration& calibration);  // JSON, of one version
 // kCorruption where it is no calibration or a figure is missing, negative or no number;
 // kUnsupported where it is of another version.
 Result<Calibration> ParseCalibration(std::string_view text);
 
-// kNotFound: there is no such file. kInvalidArgument: it is of other hardware than `hardware`, and
-// the message names both.
+// kNotFound: there is no such file. kIoError: it can't be read. kInvalidArgument: it is of other
+// hardware than `hardware`, and the message names both.
 Result<Calibration> LoadCalibration(const std::string& path, std::string_view hardware);
 // Makes its folder where there is none. The file is whole or as it was.
 Status SaveCalibration(const std::string& path, const Calibration& calibration);

@@ -3,7 +3,10 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
+#include <cinttypes>
 #include <cmath>
+#include <cstdio>
 #include <ctime>
 #include <fstream>
 #include <memory>
@@ -43,9 +46,28 @@ std::string UtcNow() {
   return text;
 }
 
-uint64_t SystemBytes() {
-  return static_cast<uint64_t>(sysconf(_SC_AVPHYS_PAGES)) *
-         static_cast<uint64_t>(sysconf(_SC_PAGE_SIZE));
+// A figure in a file of the system's; UINT64_MAX where there is none, or it says "max".
+uint64_t FigureIn(const char* path, std::string_view name = {}) {
+  std::ifstream file(path);
+  for (std::string word; file >> word;) {
+    if (!name.empty() && word != name) continue;
+    uint64_t figure = 0;
+    if (name.empty() ? std::sscanf(word.c_str(), "%" SCNu64, &figure) == 1
+                     : static_cast<bool>(file >> figure))
+      return figure;
+    return UINT64_MAX;
+  }
+  return UINT64_MAX;
+}
+
+// That can be had without anybody else's loss, here or in the group that this process belongs to.
+uint64_t MemoryToBeHad() {
+  const uint64_t system_kb = FigureIn("/proc/meminfo", "MemAvailable:");
+  const uint64_t system = system_kb == UINT64_MAX ? 0 : system_kb * 1024;
+  const uint64_t limit = FigureIn("/sys/fs/cgroup/memory.max");
+  const uint64_t used = FigureIn("/sys/fs/cgroup/memory.current");
+  if (limit == UINT64_MAX || used == UINT64_MAX) return system;
+  return std::min(system, limit > used ? limit - used : 0);
 }
 
 // Of the last level, as the system says; 0: it does not.
@@ -109,10 +131,16 @@ class Calibrator {
     LoadFigures following, followed;
   };
 
-  uint64_t MemoryBytes() const {
+  // Of a store that no cache holds.
+  Result<uint64_t> MemoryBytes() const {
     if (options_.memory_bytes != 0) return options_.memory_bytes;
     const uint64_t wanted = std::clamp<uint64_t>(6 * CacheBytes(), 256ull << 20, 4ull << 30);
-    return std::min(wanted, SystemBytes() / 3);
+    const uint64_t needed = std::min(wanted, std::max<uint64_t>(2 * CacheBytes(), 64ull << 20));
+    const uint64_t bytes = std::min(wanted, MemoryToBeHad() / 3);
+    if (bytes >= needed) return bytes;
+    return Status(Code::kNoMemory,
+                  fmt::format("measuring needs {} MiB, and three times as much to be free",
+                              needed >> 20));
   }
   void Tell(std::string_view what) {
     const int steps = 2 * (10 + 7 * static_cast<int>(options_.devices.size()));
@@ -131,10 +159,12 @@ class Calibrator {
 
   Status MeasureStore(bool is_large) {
     const ObjectSizes sizes = is_large ? kLarge : kSmall;
+    auto memory_bytes = MemoryBytes();
+    if (!memory_bytes) return memory_bytes.error();
     LoadOptions load_options;
     load_options.key_bytes = sizes.key_bytes;
     load_options.value_bytes = sizes.value_bytes;
-    load_options.memory_bytes = MemoryBytes();
+    load_options.memory_bytes = *memory_bytes;
     load_options.workers = options_.workers;
     load_options.devices = options_.devices;
     Tell(fmt::format("fill {} MiB with objects of {} bytes", load_options.memory_bytes >> 20,

@@ -5,10 +5,12 @@
 // whose lines all are; reads, stores and deletes; in one stage and in two. What the tasks took in
 // these runs, each a line in what a workload costs by the cost model, gives instructions, L_M, L_C
 // and the others. Devices are given jobs of reads the same way, and are measured beside the workers
-// for what each does to the other.
+// for what each does to the other. Changes by a device are not measured, so no plan is chosen that
+// gives it some; nor are sockets: RV and SD are what they cost in memory (planner/learner.h has
+// what becomes of the rest).
 //
 // Threads   one at a time; starts as many as there are workers.
-// Source    paper 000, section IV: microbenchmarks for L, mu and the unit costs of RV and SD.
+// Source    paper 000, section IV: microbenchmarks for L, mu and unit costs.
 #pragma once
 
 #include <functional>

@@ -298,7 +298,8 @@ Estimate EstimateBatch(const PlanCosts& costs, const Conditions& conditions, boo
     estimate.stolen_share = steal.share;
     estimate.worker_ns = (cpu + steal.share * stolen * cpu_slower) * workers;
     estimate.device_ns = dev * (1 - steal.share);
-    time = std::max(steal.time, estimate.following_ns);
+    // Something takes time, even where no cost is known.
+    time = std::max({steal.time, estimate.following_ns, 1e-3});
     if (device == nullptr || (cpu_costs.interference == 0 && device->interference == 0)) break;
     cpu_slower = 1 + cpu_costs.interference * estimate.device_ns / time;
     device_slower = 1 + device->interference * estimate.worker_ns / workers / time;

@@ -248,6 +248,17 @@ TEST(Batches, AnIntervalThatNothingFits) {
   EXPECT_EQ(estimate.batch_queries, 64);
 }
 
+TEST(EstimatePlan, OfNoKnownCostIsANumber) {
+  Calibration nothing = TestMachine();
+  for (ProcessorCosts* costs : {&nothing.cpu, &nothing.devices[0]}) {
+    costs->units = {};
+    costs->job = costs->job_latency = 0;
+  }
+  const Estimate estimate = EstimateOf(kReads, Reads(), TwoWorkers(), nothing);
+  EXPECT_TRUE(std::isfinite(estimate.queries_per_s));
+  EXPECT_TRUE(std::isfinite(estimate.device_ns));
+}
+
 TEST(EstimatePlan, RefusesUnknownProcessors) {
   for (const char* text :
        {"[RV PP MM]cpu -> [IN.search KC RD]gpu2 -> [IN.insert IN.delete WR SD]cpu",

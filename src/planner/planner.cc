@@ -32,8 +32,11 @@ uint64_t TicksOfUs(uint32_t us) {
                                static_cast<double>(base::NsOfTicks(kMany)) * us * 1e3);
 }
 
-bool IsBetterBy(double part, const Estimate& a, const Estimate& b) {
-  if (a.fits != b.fits) return a.fits;
+// Whether `a` is to take the place of `b`, which is in force: then it fits the interval up to that
+// part more of it, so that a latency near it does not make plans change in turns.
+bool IsBetterBy(double part, double interval_us, const Estimate& a, const Estimate& b) {
+  const bool b_fits = b.fits || b.latency_us <= interval_us * (1 + part);
+  if (a.fits != b_fits) return a.fits;
   return a.fits ? a.queries_per_s > b.queries_per_s * (1 + part)
                 : a.latency_us * (1 + part) < b.latency_us;
 }
@@ -212,7 +215,8 @@ void Planner::PlanLocked(const Profile& profile, std::string why) {
   Model model(learner_.learned(), profile, options_.conditions);
   std::vector<Estimate> estimates = EstimateAll(&model, candidates_, profile.batch_queries);
   const auto best = std::min_element(estimates.begin(), estimates.end(), IsBetter);
-  const bool changes = IsBetterBy(options_.hysteresis, *best, estimates[candidate_]);
+  const bool changes = IsBetterBy(options_.hysteresis, options_.conditions.interval_us, *best,
+                                  estimates[candidate_]);
   if (changes) candidate_ = static_cast<size_t>(best - estimates.begin());
   auto decision = std::make_unique<Decision>();
   decision->candidate = candidates_[candidate_];
@@ -286,7 +290,11 @@ Planner::Rate Planner::RateLocked() const {
   WorkloadCounts counts;
   rate.begin_queries = 0;
   for (const auto& worker : workers_)
-    if (worker->profiler.Read(&counts)) rate.begin_queries += counts.queries;
+    if (worker->profiler.Read(&counts)) {
+      rate.begin_queries += counts.queries;
+    } else {
+      return rate_;  // somebody is just counting
+    }
   rate.begin_ns = now_ns;
   rate.queries_per_s = static_cast<double>(rate.begin_queries - rate_.begin_queries) /
                        (static_cast<double>(now_ns - rate_.begin_ns) * 1e-9);

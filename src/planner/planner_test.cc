@@ -328,17 +328,18 @@ TEST(Planner, ManyWorkersTakeAndReplaceDecisions) {
 }
 
 TEST(Planner, MeasuresThroughput) {
-  Planner planner(Machine(), OptionsFor(1));
   RandomQueries queries(*ProfileOfWorkload("K8-G95-U"), TestSeed());
+  Planner planner(Machine(), OptionsFor(1));
   EXPECT_EQ(planner.Stats().measured_queries_per_s, 0);
-  FeedWindow(&queries, &planner, 1);
-  const auto start = base::NowNs();
-  std::this_thread::sleep_for(std::chrono::milliseconds(600));
-  const double most = kWindowGroups * Profiler::kGroupQueries / 0.6;
-  const double measured = planner.Stats().measured_queries_per_s;
-  const double seconds = static_cast<double>(base::NowNs() - start) * 1e-9;
-  EXPECT_LE(measured, most);
-  EXPECT_GE(measured, kWindowGroups * Profiler::kGroupQueries / (seconds + 1));
+  // However long any of it takes: what comes in between two looks at the clock is counted once.
+  double measured = 0;
+  for (int i = 0; i < 20 && measured == 0; i++) {
+    FeedWindow(&queries, &planner, 1);
+    std::this_thread::sleep_for(std::chrono::milliseconds(300));
+    measured = planner.Stats().measured_queries_per_s;
+  }
+  EXPECT_GT(measured, 0);
+  EXPECT_LE(measured, kWindowGroups * Profiler::kGroupQueries / 0.3);
 }
 
 }  // namespace

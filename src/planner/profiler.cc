@@ -187,9 +187,9 @@ void Profiler::Show() {
 
 bool Profiler::Read(WorkloadCounts* counts) const {
   for (int tries = 0; tries < kTriesMax; tries++) {
-    // Acquire: pairs with Add's last store.
+    // Acquire: pairs with Show's last store.
     const uint32_t version = version_.load(std::memory_order_acquire);
-    // Acquire: pairs with Add's stores of these, and keeps the second look at the version behind.
+    // Acquire: pairs with Show's stores of these, and keeps the second look at the version behind.
     for (size_t i = 0; i < kShown; i++)
       counts->*kFields[i] = shown_[i].load(std::memory_order_acquire);
     // Relaxed: see above.

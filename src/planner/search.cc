@@ -38,15 +38,18 @@ std::string TextOf(size_t begin, size_t end, Where inserts, Where deletes,
   return "[" + tasks[0] + "]cpu -> [" + tasks[1] + "]" + device + " -> [" + tasks[2] + "]cpu";
 }
 
-void AddPlansOf(size_t number, bool mirrored, std::vector<Candidate>* plans) {
+std::vector<Where> PlacesOf(const ProcessorCosts& device, Work change) {
+  if (device.mirrored) return {Where::kLast};
+  if (device.unit(change) == UnitCost{}) return {Where::kFirst, Where::kLast};
+  return {Where::kFirst, Where::kDevice, Where::kLast};
+}
+
+void AddPlansOf(size_t number, const ProcessorCosts& costs, std::vector<Candidate>* plans) {
   const std::string device = "gpu" + std::to_string(number);
-  const std::vector<Where> places = mirrored
-                                        ? std::vector{Where::kLast}
-                                        : std::vector{Where::kFirst, Where::kDevice, Where::kLast};
   for (size_t begin = 0; begin <= kReadTasks.size(); begin++) {
     for (size_t end = begin; end <= kReadTasks.size(); end++) {
-      for (const Where inserts : places) {
-        for (const Where deletes : places) {
+      for (const Where inserts : PlacesOf(costs, Work::kInsert)) {
+        for (const Where deletes : PlacesOf(costs, Work::kDelete)) {
           const std::string text = TextOf(begin, end, inserts, deletes, device);
           if (text.empty()) continue;
           auto plan = pipeline::Plan::Parse(text);
@@ -84,7 +87,7 @@ std::vector<Estimate> EstimateAll(Model* model, const std::vector<Candidate>& ca
 std::vector<Candidate> AllPlans(const Calibration& calibration) {
   std::vector<Candidate> plans = {{pipeline::Plan::OneStageCpu(), false}};
   for (size_t i = 0; i < calibration.devices.size(); i++)
-    AddPlansOf(i, calibration.devices[i].mirrored, &plans);
+    AddPlansOf(i, calibration.devices[i], &plans);
   return plans;
 }
 
@@ -106,7 +109,9 @@ std::vector<Choice> RankPlans(const Calibration& calibration, const Profile& pro
 
 uint32_t FewestQueriesOf(Model* model, const Candidate& candidate, uint32_t limit) {
   const Candidate one_stage = {pipeline::Plan::OneStageCpu(), false};
-  for (uint32_t queries = kSetQueries; queries <= limit; queries *= 2) {
+  // Every size, and of large ones every eighth part more.
+  for (uint32_t queries = kSetQueries; queries <= limit;
+       queries += std::max(queries / 8 / kSetQueries, 1u) * kSetQueries) {
     const Estimate estimate = EstimateOf(model, candidate, queries);
     const Estimate without = EstimateOf(model, one_stage, queries);
     if (estimate.fits && estimate.queries_per_s > without.queries_per_s) return queries;

@@ -19,9 +19,10 @@ struct Candidate {
 
 // The plan with one stage on the CPU first; then every plan with one stage on one of the devices,
 // gpu0, gpu1, ..., with stealing and, behind it, without.
-// Left out, for no workload makes them better than one of these: further stages on the CPU (they
-// are the same thread's work, and break up what one stage does in one pass), and for a mirrored
-// device, which changes nothing, plans that give it changes.
+// Left out, for nothing is known of them: changes on a device that was not measured with such (an
+// empty unit cost). Left out, for no workload makes them better than one of these: further stages
+// on the CPU (they are the same thread's work, and break up what one stage does in one pass), and
+// for a mirrored device, which changes nothing, plans that give it changes.
 std::vector<Candidate> AllPlans(const Calibration& calibration);
 
 // Of two plans for one workload: those that fit the interval by throughput, then the others by

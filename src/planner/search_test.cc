@@ -66,6 +66,24 @@ TEST(AllPlans, AreDifferentAndBeginWithTheCpus) {
         << each.plan.ToText();
 }
 
+// Nothing is known of what they would cost there.
+TEST(AllPlans, LeaveOutChangesThatWereNotMeasured) {
+  Calibration machine = TestMachine();
+  machine.devices.resize(1);
+  const size_t all = AllPlans(machine).size();
+  machine.devices[0].unit(Work::kInsert) = {};
+  machine.devices[0].unit(Work::kDelete) = {};
+  const std::vector<Candidate> plans = AllPlans(machine);
+  EXPECT_LT(plans.size(), all);
+  for (const Candidate& each : plans) {
+    for (const pipeline::Stage& stage : each.plan.stages()) {
+      if (stage.processor == "cpu") continue;
+      EXPECT_FALSE(stage.Has(pipeline::Task::kInsert)) << each.plan.ToText();
+      EXPECT_FALSE(stage.Has(pipeline::Task::kDelete)) << each.plan.ToText();
+    }
+  }
+}
+
 TEST(AllPlans, OfNoDeviceIsTheCpusAlone) {
   Calibration machine = TestMachine();
   machine.devices.clear();
@@ -155,6 +173,18 @@ TEST(FewestQueries, GrowWithWhatAJobCosts) {
   const uint32_t first = fewest();
   EXPECT_GE(first, 64u);
   EXPECT_LE(first, 1024u);
+  EXPECT_EQ(first % 64, 0u);
+  // The fewest: one set less does not pay.
+  Profile less;
+  less.batch_queries = first - 64;
+  Conditions alone = conditions;
+  alone.steal = false;
+  if (first > 64) {
+    auto with = EstimatePlan(machine, less, *plan, alone);
+    auto without = EstimatePlan(machine, less, pipeline::Plan::OneStageCpu(), alone);
+    ASSERT_TRUE(with && without);
+    EXPECT_FALSE(with->fits && with->queries_per_s > without->queries_per_s);
+  }
   machine.devices[0].job = 50'000;
   EXPECT_GT(fewest(), first);
   machine.devices[0].unit(Work::kSearch).instructions = 1000;

@@ -39,9 +39,16 @@ Result<std::unique_ptr<SyntheticLoad>> SyntheticLoad::Open(const LoadOptions& op
   // The constructor is private so that no load exists without its store; owned at once.
   std::unique_ptr<SyntheticLoad> load(new SyntheticLoad(options));
   cache::PageSource* pages = cache::SystemPages();
+  size_t mirrors = 0;
   for (processor::Guard* device : options.devices) {
-    if (device->description().memory == processor::MemoryModel::kCoupled) pages = device->pages();
+    const bool is_coupled = device->description().memory == processor::MemoryModel::kCoupled;
+    if (is_coupled && pages == cache::SystemPages()) pages = device->pages();
+    mirrors += is_coupled ? 0 : 1;
   }
+  // Each would take what the store has marked as changed from the others.
+  if (mirrors > 1)
+    return Status(Code::kInvalidArgument,
+                  "devices with memory of their own are measured one at a time");
   const double object_bytes =
       sizeof(task::Object) + options.key_bytes + options.value_bytes + kIndexBytesPerObject;
   CacheOptions cache_options;
@@ -103,9 +110,13 @@ Status SyntheticLoad::Fill() {
 }
 
 Result<SyntheticLoad::Servers> SyntheticLoad::MakeServers(const Traffic& traffic) {
+  std::unique_ptr<base::Zipf> zipf;
+  if (traffic.zipf > 0)
+    zipf = std::make_unique<base::Zipf>(traffic.keys == 0 ? at_.objects : traffic.keys,
+                                        traffic.zipf);
   Servers servers;
   for (uint32_t i = 0; i < options_.workers; i++) {
-    auto server = SyntheticServer::Create(&at_, options_.devices, traffic, i);
+    auto server = SyntheticServer::Create(&at_, options_.devices, traffic, i, zipf.get());
     if (!server) return server.error();
     servers.push_back(std::move(*server));
   }

@@ -5,8 +5,9 @@
 // sockets are not in it.
 //
 // Threads   one at a time; each call starts the workers' and ends them.
-// Errors    kNoMemory: the store does not hold a useful number of objects, or a device has too
-//           little for the batches. Else what a device says.
+// Errors    kInvalidArgument: several devices have memory of their own. kNoMemory: the store does
+//           not hold a useful number of objects, or a device has too little for the batches. Else
+//           what a device says.
 #pragma once
 
 #include <memory>

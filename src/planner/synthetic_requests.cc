@@ -1,9 +1,6 @@
 #include "planner/synthetic_requests.h"
 
-#include <memory>
 #include <random>
-
-#include "base/zipf.h"
 
 namespace weft::planner {
 namespace {
@@ -17,11 +14,10 @@ uint64_t Scatter(uint64_t rank, uint64_t keys) { return rank * 0x9e3779b1ull % k
 
 }  // namespace
 
-std::vector<SyntheticRequest> MakeRequests(const Traffic& traffic, uint64_t keys, uint64_t seed) {
+std::vector<SyntheticRequest> MakeRequests(const Traffic& traffic, uint64_t keys, uint64_t seed,
+                                           const base::Zipf* zipf) {
   std::mt19937_64 random(seed);
   std::uniform_real_distribution<double> unit(0, 1);
-  std::unique_ptr<base::Zipf> zipf;
-  if (traffic.zipf > 0) zipf = std::make_unique<base::Zipf>(keys, traffic.zipf);
   std::vector<SyntheticRequest> requests(kRequests);
   for (SyntheticRequest& request : requests) {
     const uint64_t rank = zipf != nullptr ? zipf->Rank(unit(random)) : random() % keys;

@@ -31,9 +31,9 @@ double Ns(uint64_t ticks) { return static_cast<double>(base::NsOfTicks(ticks)); 
 
 Result<std::unique_ptr<SyntheticServer>> SyntheticServer::Create(
     const SyntheticStore* at, std::span<processor::Guard* const> devices, const Traffic& traffic,
-    uint32_t number) {
+    uint32_t number, const base::Zipf* zipf) {
   // The constructor is private so that no server exists without a session; owned at once.
-  std::unique_ptr<SyntheticServer> server(new SyntheticServer(at, traffic, number));
+  std::unique_ptr<SyntheticServer> server(new SyntheticServer(at, traffic, number, zipf));
   server->session_ = at->store->NewSession();
   if (server->session_ == nullptr) return Status(Code::kNoMemory, "too many sessions");
   if (traffic.plan.stages().size() == 1) return server;
@@ -51,10 +51,12 @@ Result<std::unique_ptr<SyntheticServer>> SyntheticServer::Create(
   return server;
 }
 
-SyntheticServer::SyntheticServer(const SyntheticStore* at, const Traffic& traffic, uint32_t number)
+SyntheticServer::SyntheticServer(const SyntheticStore* at, const Traffic& traffic, uint32_t number,
+                                 const base::Zipf* zipf)
     : at_(at),
       traffic_(traffic),
-      requests_(MakeRequests(traffic, traffic.keys == 0 ? at->objects : traffic.keys, number + 1)),
+      requests_(MakeRequests(traffic, traffic.keys == 0 ? at->objects : traffic.keys, number + 1,
+                             zipf)),
       value_bytes_(static_cast<uint32_t>(at->value.size())),
       stage_(at->store.get(), &times_),
       batch_(pipeline::Plan::OneStageCpu()),

@@ -27,17 +27,18 @@ struct SyntheticStore {
 
 class SyntheticServer : private pipeline::Sink {
  public:
-  // kNoMemory: the store can have no more sessions, or a device has too little memory. What it is
-  // given must outlive it.
+  // `zipf`: as MakeRequests takes it. kNoMemory: the store can have no more sessions, or a device
+  // has too little memory. What else it is given must outlive it.
   static Result<std::unique_ptr<SyntheticServer>> Create(
       const SyntheticStore* at, std::span<processor::Guard* const> devices, const Traffic& traffic,
-      uint32_t number);
+      uint32_t number, const base::Zipf* zipf = nullptr);
 
   // Serves until base::NowNs is `until_ns`, a batch at least; returns what it did.
   LoadFigures Serve(uint64_t until_ns);
 
  private:
-  SyntheticServer(const SyntheticStore* at, const Traffic& traffic, uint32_t number);
+  SyntheticServer(const SyntheticStore* at, const Traffic& traffic, uint32_t number,
+                  const base::Zipf* zipf);
 
   void TakeTimes(double sign);
   void Fill(pipeline::Batch* batch, char* values);

@@ -11,28 +11,22 @@
 namespace weft::server {
 namespace {
 
-// Measured with many workers and few, a task costs not the same.
-bool IsOfTheseWorkers(const planner::Calibration& calibration, const ServerOptions& options) {
-  return calibration.workers == options.threads;
-}
-
-Result<std::unique_ptr<planner::Calibration>> MeasureNow(
-    const ServerOptions& options, const std::vector<processor::Guard*>& devices,
-    const std::string& path) {
+std::unique_ptr<planner::Calibration> MeasureNow(const ServerOptions& options,
+                                                 processor::Guard* device,
+                                                 const std::string& path) {
   spdlog::info("measuring this machine for the planner, which takes some seconds; it is done once");
   planner::CalibratorOptions how;
   how.workers = options.threads;
-  how.devices = devices;
+  how.devices = {device};
   how.progress = [](std::string_view what, int step, int steps) {
     spdlog::info("measuring, {} of {}: {}", step + 1, steps, what);
   };
   auto calibration = planner::Calibrate(how);
-  if (!calibration && calibration.error().code() == Code::kNoMemory) {
+  if (!calibration) {
     spdlog::warn("no plan is chosen, all queries run in one stage on the cpu: {}",
-                 calibration.error().message());
-    return std::unique_ptr<planner::Calibration>();
+                 calibration.error().ToString());
+    return nullptr;
   }
-  if (!calibration) return calibration.error();
   if (Status status = planner::SaveCalibration(path, *calibration); status.ok()) {
     spdlog::info("what was measured is kept in {}", path);
   } else {
@@ -44,31 +38,29 @@ Result<std::unique_ptr<planner::Calibration>> MeasureNow(
 
 }  // namespace
 
-Result<std::unique_ptr<planner::Calibration>> CalibrationFor(
-    const ServerOptions& options, const std::vector<processor::Guard*>& devices) {
-  std::vector<processor::Description> descriptions;
-  for (const processor::Guard* device : devices) descriptions.push_back(device->description());
-  const std::string hardware = planner::HardwareOf(descriptions);
+Result<std::unique_ptr<planner::Calibration>> CalibrationFor(const ServerOptions& options,
+                                                             processor::Guard* device) {
+  const std::string hardware = planner::HardwareOf({device->description()});
   const bool is_named = !options.calibration_path.empty();
-  const std::string path = is_named ? options.calibration_path : planner::DefaultPath(hardware);
+  const std::string path =
+      is_named ? options.calibration_path : planner::DefaultPath(hardware, options.threads);
   auto calibration = planner::LoadCalibration(path, hardware);
-  if (!calibration && is_named) return calibration.error();
-  if (calibration && (is_named || IsOfTheseWorkers(*calibration, options))) {
+  if (calibration) {
     spdlog::info("plans are chosen by {} of {}", path, calibration->date);
+    if (calibration->workers != options.threads)
+      spdlog::warn("{} was measured with {} workers, here are {}: their work may cost another time",
+                   path, calibration->workers, options.threads);
     return std::make_unique<planner::Calibration>(std::move(*calibration));
   }
-  if (!calibration && calibration.error().code() != Code::kNotFound)
+  if (is_named) return calibration.error();
+  if (calibration.error().code() != Code::kNotFound)
     spdlog::warn("{}", calibration.error().ToString());
-  return MeasureNow(options, devices, path);
+  return MeasureNow(options, device, path);
 }
 
 std::unique_ptr<planner::Planner> NewPlanner(const ServerOptions& options,
-                                             planner::Calibration calibration,
+                                             const planner::Calibration& calibration,
                                              cache::Store* store) {
-  if (calibration.devices.size() > 1) {
-    spdlog::warn("--plan auto uses gpu0 alone; --plan can name the others");
-    calibration.devices.resize(1);
-  }
   planner::Planner::Options how;
   how.conditions.workers = options.threads;
   how.conditions.batches = pipeline::PlanRunner::Options{}.batches;

@@ -14,17 +14,17 @@
 namespace weft::server {
 
 // The calibration that options.calibration_path names, or this user's; where he has none the
-// machine is measured now, which takes some seconds and is kept for the next time. Null: there is
-// too little memory to measure, which the log tells; then the server does without a planner.
-// Before the store takes its memory, and before any device follows a store.
+// machine is measured now, which takes some seconds and is kept for the next time. Null: it can't
+// be measured, which the log tells; then the server does without a planner.
+// Before the store takes its memory, and before any device follows a store. Of several devices the
+// first one is used: a worker's batches lie in the memory of one.
 // Errors: a file that was named can't be read, is none, or is of other hardware.
-Result<std::unique_ptr<planner::Calibration>> CalibrationFor(
-    const ServerOptions& options, const std::vector<processor::Guard*>& devices);
+Result<std::unique_ptr<planner::Calibration>> CalibrationFor(const ServerOptions& options,
+                                                             processor::Guard* device);
 
-// For as many workers as options has threads. Of several devices it uses the first one: a worker's
-// batches lie in the memory of one.
+// For as many workers as options has threads.
 std::unique_ptr<planner::Planner> NewPlanner(const ServerOptions& options,
-                                             planner::Calibration calibration,
+                                             const planner::Calibration& calibration,
                                              cache::Store* store);
 
 }  // namespace weft::server

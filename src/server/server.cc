@@ -45,9 +45,9 @@ Status Server::Init() {
   auto devices = DeviceSet::Open(options_.devices);
   if (!devices) return devices.error();
   devices_ = std::move(devices.value());
-  std::unique_ptr<planner::Calibration> calibration;
-  if (!options_.plan && options_.data_dir.empty() && !devices_->guards().empty()) {
-    auto found = CalibrationFor(options_, devices_->guards());
+  std::unique_ptr<planner::Calibration> calibration;  // null: the plan stays
+  if (MayPlan()) {
+    auto found = CalibrationFor(options_, devices_->guards().front());
     if (!found) return found.error();
     calibration = std::move(found.value());
   }
@@ -56,7 +56,7 @@ Status Server::Init() {
   store_ = std::move(store.value());
   if (Status status = devices_->Attach(store_.get()); !status.ok()) return status;
   if (calibration != nullptr)
-    planner_ = NewPlanner(options_, std::move(*calibration), store_.get());
+    planner_ = NewPlanner(options_, *calibration, store_.get());
   if (Status status = OpenTier(); !status.ok()) return status;
   if (Status status = OpenListeners(); !status.ok()) return status;
   for (uint32_t i = 0; i < options_.threads; i++)
@@ -66,6 +66,18 @@ Status Server::Init() {
   for (const auto& loop : loops_) group.push_back(loop.get());
   loops_.front()->ShareWith(group);
   return Status::Ok();
+}
+
+// Whether a planner is to choose the plan.
+bool Server::MayPlan() const {
+  if (options_.plan || !options_.data_dir.empty() || devices_->guards().empty()) return false;
+  if (devices_->guards().size() > 1)
+    spdlog::warn("--plan auto uses gpu0 alone; --plan can name the others");
+  // A worker that may use a device has a session more for each batch that may be under way.
+  const uint32_t sessions = 1 + pipeline::PlanRunner::Options{}.batches;
+  if (options_.threads * sessions < cache::Epochs::kSlotsMax) return true;
+  spdlog::warn("no plan is chosen for so many threads, all queries run in one stage on the cpu");
+  return false;
 }
 
 // A plan is carried out where a device can't do all of its part, but its user should know.

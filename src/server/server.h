@@ -43,6 +43,7 @@ class Server final : private Front {
 
   explicit Server(const ServerOptions& options);
   Status Init();
+  bool MayPlan() const;
   void SayWhatIsLeft() const;
   Status OpenTier();
   Status OpenListeners();

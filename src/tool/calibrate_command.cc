@@ -71,7 +71,8 @@ Exit RunCalibrate(const Console& console, const std::vector<std::string>& argume
                   &given.devices);
   words.AddOption("--file", "PATH", "where to write it (default: where `weft serve` looks for it)",
                   &given.file);
-  words.AddOption("--threads", "N", "workers at a time (default: one for each CPU)",
+  words.AddOption("--threads", "N",
+                  "workers at a time, as many as `weft serve -t` has (default: one for each CPU)",
                   &given.threads, kThreadsMax);
   words.AddOption("--memory-mb", "N",
                   "of each store that is measured with (default: many times the CPU's caches)",
@@ -90,7 +91,8 @@ Exit RunCalibrate(const Console& console, const std::vector<std::string>& argume
   auto calibration = Measure(console, given);
   Status status = calibration ? Status::Ok() : calibration.error();
   if (status.ok()) {
-    if (given.file.empty()) given.file = planner::DefaultPath(calibration->hardware);
+    if (given.file.empty())
+      given.file = planner::DefaultPath(calibration->hardware, calibration->workers);
     status = planner::SaveCalibration(given.file, *calibration);
   }
   if (!status.ok()) {

@@ -4,6 +4,7 @@
 #include <charconv>
 #include <cmath>
 #include <optional>
+#include <thread>
 
 #include <fmt/format.h>
 
@@ -89,12 +90,16 @@ Result<planner::Calibration> CalibrationOf(const Given& given) {
   for (const auto& guard : *guards) devices.push_back(guard->description());
   const std::string hardware = planner::HardwareOf(devices);
   const bool is_default = given.calibration.empty();
-  const std::string path = is_default ? planner::DefaultPath(hardware) : given.calibration;
+  const auto workers = static_cast<uint32_t>(
+      given.workers != 0 ? given.workers : std::max(std::thread::hardware_concurrency(), 1u));
+  const std::string path =
+      is_default ? planner::DefaultPath(hardware, workers) : given.calibration;
   auto calibration = planner::LoadCalibration(path, hardware);
   if (!calibration && calibration.error().code() == Code::kNotFound && is_default)
     return Status(Code::kNotFound,
-                  fmt::format("{} was not measured yet: run `weft calibrate --device {}` first",
-                              hardware, given.devices));
+                  fmt::format("{} was not measured yet with {} workers: run `weft calibrate "
+                              "--device {} --threads {}` first",
+                              hardware, workers, given.devices, workers));
   return calibration;
 }
 
@@ -146,7 +151,7 @@ void AddOptions(Arguments words, Given* given) {
                   &given->batch, 1 << 20);
   words.AddOption("--interval-us", "N", "that the mean latency may take (default: 1000)",
                   &given->interval_us);
-  words.AddOption("--threads", "N", "workers (default: as many as were measured with)",
+  words.AddOption("--threads", "N", "workers (default: one for each CPU)",
                   &given->workers, 4096);
   words.AddOption("--batches", "N", "of a worker under way at once", &given->batches, 64);
   words.AddOption("--batch-max", "QUERIES", "of a batch of several stages", &given->batch_max,

@@ -193,6 +193,26 @@ def test_a_calibration_of_other_hardware_is_refused():
                 check(words in str(error), str(error))
 
 
+def test_a_device_that_fails_while_it_is_measured_keeps_nobody_from_serving():
+    with tempfile.TemporaryDirectory() as folder:
+        environment = {"WEFT_DEVICE_FAULT": "lose=3", "XDG_CACHE_HOME": folder}
+        before = {name: os.environ.get(name) for name in environment}
+        os.environ.update(environment)
+        try:
+            with Server(flags=["--device", "cpu"]) as server:
+                check_equal(_plan(server), ONE_STAGE)
+                with server.connect() as client:
+                    client.set(b"key", b"value")
+                check("no plan is chosen" in server.log(), server.log())
+                check(not list(pathlib.Path(folder).rglob("*.json")), "a calibration was kept")
+        finally:
+            for name, value in before.items():
+                if value is None:
+                    del os.environ[name]
+                else:
+                    os.environ[name] = value
+
+
 def test_without_a_device_all_run_in_one_stage():
     with Server(flags=["--plan", "auto"]) as server:
         stats = server.stats(b"pipeline")
