@@ -184,8 +184,10 @@ inline void PlaySharedBatchesBesideAWriter(const MirrorMaker& make, uint32_t rou
       run->batch().AddRead(source, n, key, bed.store->HashOf(key));
     }
     bed.runner->Begin(run);
+    // Now and then the device gets all parts, however busy the machine is.
+    const bool helps = round % 4 != 3;
     while (bed.runner->Ready() == nullptr)
-      if (random() % 2 == 0) bed.runner->Help();
+      if (helps && random() % 2 == 0) bed.runner->Help();
     reader.seen.clear();
     bed.runner->Finish(run, reader);
     EXPECT_EQ(reader.seen.size(), keys.size());
