@@ -290,7 +290,6 @@ class Calibrator {
     return {runs_[0].two_all.TaskNs(task), runs_[0].two_few.TaskNs(task),
             runs_[1].two_all.TaskNs(task), runs_[1].two_few.TaskNs(task)};
   }
-  // KC is in both stages: what its first pass takes is known from one stage.
   static double PerQuery(double ns, double count) { return count == 0 ? 0 : ns / count; }
   static double Busy(const LoadFigures& figures) { return figures.BusyNs(); }
 
@@ -323,6 +322,7 @@ class Calibrator {
     const double per_batch = 1.0 / 1024;
     const double small = Busy(runs_[0].small_batches), large = Busy(runs_[0].all);
     cpu.job = std::max(small - large, 0.0) / (1.0 / 32 - per_batch);
+    // KC is in both stages: what its first pass takes is known from one stage.
     const double finish = two.TaskNs(Task::kCompare) - one.TaskNs(Task::kCompare);
     cpu.unit(Work::kFinish).instructions = std::max(finish, 0.5);
     double known = 0;

@@ -12,7 +12,7 @@
 //   I_F / IPC, L_M, L_C UnitCost (planner/calibration.h), a work and processor each
 //   N_F^M, N_F^C        Accesses
 //   T_F                 UnitNs (equation 1), nanoseconds a query
-//   T_A                 StageNs (equation 2)
+//   T_A                 Estimate::stages (equation 2)
 //   mu                  ProcessorCosts::interference
 //   T_A^WS              Steal (equation 3)
 //   T_max, S            Estimate::longest_ns, ::queries_per_s (equation 4)

@@ -11,7 +11,7 @@
 
 namespace weft::planner {
 
-// A plan with what it is called by the cost model.
+// A plan, and whether the workers steal from its device.
 struct Candidate {
   pipeline::Plan plan;
   bool steal = false;
