@@ -134,6 +134,7 @@ void PlanRunner::Begin(BatchRun* run) {
   run->steals_ = steals_;
   run->step_ = 0;
   run->stage_ticks_.assign(route.steps.size(), 0);
+  run->turn_ = ++begun_;
   under_way_++;
   if (route.is_one_stage()) {
     run->at_ = BatchRun::At::kLastStage;
@@ -148,7 +149,7 @@ void PlanRunner::Begin(BatchRun* run) {
     batch.ForgetEntries();
   run->index_ = run->session().index();
   batch.ClearGathered();
-  batch.set_note_row(begun_++);
+  batch.set_note_row(static_cast<uint32_t>(run->turn_));
   const bool stores = route.Has(kRunInsert) || route.steps[0].places;
   if ((stores || route.Has(kRunDelete)) && !batch.has_barrier()) {
     const uint64_t start = base::ReadTicks();
@@ -286,9 +287,13 @@ void PlanRunner::Advance() {
 
 BatchRun* PlanRunner::Ready() {
   Advance();
-  for (const auto& run : runs_)
-    if (run->at_ == BatchRun::At::kLastStage) return run.get();
-  return nullptr;
+  // Any other order would leave one waiting, in its epoch, for as long as there are always others.
+  BatchRun* oldest = nullptr;
+  for (const auto& run : runs_) {
+    if (run->at_ != BatchRun::At::kLastStage) continue;
+    if (oldest == nullptr || run->turn_ < oldest->turn_) oldest = run.get();
+  }
+  return oldest;
 }
 
 void PlanRunner::Finish(BatchRun* run, Sink& sink) {

@@ -59,6 +59,7 @@ class BatchRun {
   uint32_t number_ = 0;
   At at_ = At::kFree;
   size_t step_ = 0;         // of the route
+  uint64_t turn_ = 0;       // of its batch, among all that the runner began
   uint32_t sets_left_ = 0;  // of a job on coupled memory, that Help has not tried
   uint64_t started_ = 0;    // ticks at which the stage began
   std::vector<uint64_t> stage_ticks_;
@@ -120,7 +121,7 @@ class PlanRunner {
   void Advance();
   // Whether the run's last stage is next.
   static bool IsReady(const BatchRun* run) { return run->at_ == BatchRun::At::kLastStage; }
-  // Advances; then a run whose last stage is next, or null.
+  // Advances; then, of the runs whose last stage is next, the one that began first, or null.
   BatchRun* Ready();
   // Runs the last stage. The run is free then.
   void Finish(BatchRun* run, Sink& sink);
@@ -165,7 +166,7 @@ class PlanRunner {
   WantMarker marker_;
   std::vector<std::unique_ptr<BatchRun>> runs_;
   uint32_t under_way_ = 0;
-  uint32_t begun_ = 0;  // batches, ever
+  uint64_t begun_ = 0;  // batches, ever
   uint32_t dice_;
   RunnerCounters counters_;
 };

@@ -234,6 +234,38 @@ TEST(PlanRunner, WhatAnEarlierBatchFoundDoesNoHarm) {
   read(2);
 }
 
+// A worker that begins a batch whenever it has ended one always has several to choose from.
+TEST(PlanRunner, NoBatchWaitsForThoseThatBeganAfterIt) {
+  Devices devices(processor::NewCpuProcessor());
+  const auto store = OpenStore(WeakHash(64));
+  TaskTimes times;
+  // Stages on the CPU, and on a device: ready when they have begun, and some time after that.
+  for (const char* text : {"[RV PP MM IN.search]cpu → [IN.insert IN.delete KC RD WR SD]cpu",
+                           kAllOnDevice}) {
+    auto runner = PlanRunner::Create(store.get(), &times, PlanOf(text), devices.list(), {});
+    ASSERT_TRUE(runner.has_value());
+    struct Ignoring : Sink {
+      void Write(Batch&, uint32_t, uint32_t, cache::Session&) override {}
+      void RunOther(Batch&, uint32_t, cache::Session&) override {}
+    } sink;
+    std::deque<BatchRun*> begun;
+    for (int i = 0; i < 50; i++) {
+      while (BatchRun* const run = (*runner)->Free()) {
+        run->batch().Clear();
+        run->batch().AddRead(run->batch().AddSource(kMuchRoom), 0, "k", store->HashOf("k"));
+        (*runner)->Begin(run);
+        begun.push_back(run);
+      }
+      for (BatchRun* const run : begun)
+        while (!PlanRunner::IsReady(run)) (*runner)->Advance();
+      ASSERT_EQ((*runner)->Ready(), begun.front()) << text << ", batch " << i;
+      (*runner)->Finish(begun.front(), sink);
+      begun.pop_front();
+    }
+    for (BatchRun* const run : begun) (*runner)->Finish(run, sink);
+  }
+}
+
 TEST(PlanRunner, EachStageIsTimed) {
   const auto store = OpenStore(WeakHash(64));
   Devices devices(processor::NewCpuProcessor());
