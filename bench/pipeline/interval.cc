@@ -6,19 +6,23 @@
 
 namespace weft::bench {
 
-IntervalController::IntervalController(double interval_us, uint32_t stages, uint32_t queries_max)
-    : interval_us_(interval_us), stage_us_(interval_us / stages), queries_max_(queries_max) {
-  WEFT_CHECK(interval_us > 0 && stages > 0);
+IntervalController::IntervalController(double interval_us, uint32_t queries_max)
+    : interval_us_(interval_us), queries_max_(queries_max) {
+  WEFT_CHECK(interval_us > 0);
   WEFT_CHECK(queries_max >= kStep && queries_max % kStep == 0);
 }
 
-void IntervalController::Note(uint32_t queries, double longest_stage_us, double latency_us) {
+void IntervalController::Note(uint32_t queries, double latency_us) {
   if (queries != size_) return;
-  filled_[noted_++] = std::max(longest_stage_us / stage_us_, latency_us / interval_us_);
+  latencies_us_[noted_++] = latency_us;
   if (noted_ < kNotes) return;
   noted_ = 0;
-  std::nth_element(filled_.begin(), filled_.begin() + kNotes / 2, filled_.end());
-  const double filled = std::max(filled_[kNotes / 2], 1e-6);
+  const auto middle = latencies_us_.begin() + kNotes / 2;
+  std::nth_element(latencies_us_.begin(), middle, latencies_us_.end());
+  const double most = kHeldUp * *middle;
+  double sum = 0;
+  for (const double each : latencies_us_) sum += std::min(each, most);
+  const double filled = std::max(sum / kNotes / interval_us_, 1e-6);
   // Kept exactly: a size of few steps would else never grow by less than a step.
   wanted_ = std::clamp(wanted_ * std::clamp(kAim / filled, 0.5, 2.0), double{kStep},
                        static_cast<double>(queries_max_));

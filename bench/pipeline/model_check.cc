@@ -26,7 +26,7 @@ planner::Conditions ConditionsOf(const PipelineOptions& options, const Contender
   conditions.batches = options.batches != 0 ? options.batches : static_cast<uint32_t>(stages);
   conditions.queries_max = options.batch_max / kSetQueries * kSetQueries;
   conditions.one_stage_max = pipeline::Batch::kQueriesMax;
-  conditions.interval_us = options.interval_us;
+  conditions.interval_us = contender.interval_us;
   conditions.steal = contender.steal;
   return conditions;
 }

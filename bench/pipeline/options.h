@@ -26,7 +26,7 @@ struct PipelineOptions {
   double fill = 1.0;      // of the objects that fit
   int threads = 0;        // 0: all CPUs
   std::vector<int> cpus;  // thread i runs on cpus[i]; empty: those usable
-  double interval_us = defaults::kPipelineIntervalUs;
+  std::vector<double> intervals_us = {defaults::kPipelineIntervalUs};  // one after the other
   size_t ring = defaults::kPipelineRing;  // requests a thread
   Verify verify = Verify::kAll;
   bool huge_pages = true;

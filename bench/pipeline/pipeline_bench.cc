@@ -43,14 +43,14 @@ Result<std::optional<planner::Calibration>> CalibrationFor(const PipelineOptions
   return std::optional<planner::Calibration>(std::move(*calibration));
 }
 
-// The one-stage plan first. Where both are asked for, each of the others with stealing and, behind
-// it, without. "all": every plan that the planner chooses from.
-Result<std::vector<Contender>> ContendersOf(const PipelineOptions& options,
+// Of one interval, the one-stage plan first. Where both are asked for, each of the others with
+// stealing and, behind it, without. "all": every plan that the planner chooses from.
+Result<std::vector<Contender>> ContendersOf(const PipelineOptions& options, double interval_us,
                                             const Devices& devices) {
-  std::vector<Contender> contenders = {{pipeline::Plan::OneStageCpu()}};
+  std::vector<Contender> contenders = {{pipeline::Plan::OneStageCpu(), interval_us}};
   for (const std::string& text : options.plans) {
     if (text == "auto") {
-      contenders.push_back({pipeline::Plan::OneStageCpu(), true, true});
+      contenders.push_back({pipeline::Plan::OneStageCpu(), interval_us, true, true});
       continue;
     }
     if (text == "all") {
@@ -64,15 +64,15 @@ Result<std::vector<Contender>> ContendersOf(const PipelineOptions& options,
       }
       for (planner::Candidate& each : planner::AllPlans(devices_alone))
         if (each.plan.stages().size() > 1)
-          contenders.push_back({std::move(each.plan), each.steal});
+          contenders.push_back({std::move(each.plan), interval_us, each.steal});
       continue;
     }
     auto plan = pipeline::Plan::Parse(text);
     if (!plan)
       return Status(Code::kInvalidArgument,
                     fmt::format("--plan '{}': {}", text, plan.error().message()));
-    if (options.steal != Stealing::kOff) contenders.push_back({*plan, true});
-    if (options.steal != Stealing::kOn) contenders.push_back({*plan, false});
+    if (options.steal != Stealing::kOff) contenders.push_back({*plan, interval_us, true});
+    if (options.steal != Stealing::kOn) contenders.push_back({*plan, interval_us, false});
   }
   return contenders;
 }
@@ -112,7 +112,6 @@ nlohmann::json DetailsOf(const PipelineOptions& options, const Workload& workloa
           {"threads", options.threads},
           {"devices", DevicesJson(devices)},
           {"more_threads_than_cpus", options.threads > ThisMachine().cpus},
-          {"interval_us", options.interval_us},
           {"ring", options.ring},
           {"verify", options.verify == Verify::kAll ? "all" : "sampled"},
           {"repetitions", options.repetitions},
@@ -125,7 +124,8 @@ Row MakeRow(const Workload& workload, size_t at, const std::vector<ContenderFigu
             nlohmann::json details) {
   Row row;
   row.bench = "pipeline";
-  row.name = fmt::format("{}/plan-{}", workload.name, at);
+  const double interval_us = details["interval_us"];
+  row.name = fmt::format("{}/{}us/plan-{}", workload.name, interval_us, at);
   row.unit = "queries/s";
   row.subject = {fmt::format("plan {}", at), all[at].rates};
   if (at == 0) {
@@ -206,6 +206,62 @@ Status Prepare(const PipelineOptions& options, const Workload& workload, Bed* be
   return Status::Ok();
 }
 
+// What takes turns within one interval, and what came of it so far.
+struct Round {
+  std::vector<Contender> contenders;
+  std::vector<TableLine> lines;
+};
+
+// What the planner came to.
+void AddDecision(const planner::PlannerStats& planner, nlohmann::json* details) {
+  const planner::Candidate& chosen = planner.decision.candidate;
+  (*details)["chosen_plan"] = chosen.plan.ToText();
+  (*details)["chosen_steal"] = chosen.steal;
+  (*details)["plan_changes"] = planner.changes;
+  fmt::print("    planner: {}{}, {} changes of the plan{}\n", chosen.plan.ToText(),
+             chosen.steal ? ", stealing" : "", planner.changes,
+             planner.last_change.empty() ? "" : ", the last for " + planner.last_change);
+}
+
+// The contenders' turns with one workload: a row of the report and a line of the table each.
+// `calibration` may be null.
+Status RunRound(const PipelineOptions& options, const Workload& workload,
+                const planner::Calibration* calibration, Bed* bed, Round* round, Report& report) {
+  const std::vector<Contender>& contenders = round->contenders;
+  auto all = RunTurns(options, workload, *(workload.zipf ? bed->zipf : bed->uniform), contenders,
+                      calibration, bed->devices, bed->data.get());
+  if (!all) return all.error();
+  for (size_t c = 0; c < contenders.size(); ++c) {
+    const Contender& contender = contenders[c];
+    nlohmann::json details =
+        DetailsOf(options, workload, *bed->devices, *bed->data, bed->attach_s);
+    details["interval_us"] = contender.interval_us;
+    details["plan"] = contender.plan.ToText();
+    details["steal"] = contender.steal;
+    const Figures& figures = (*all)[c].figures;
+    const bool kept = figures.latency_ns.Mean() * 1e-3 <= contender.interval_us;
+    details["interval_kept"] = kept;
+    std::optional<planner::Estimate> estimate;
+    const std::optional<planner::PlannerStats>& planner = (*all)[c].planner;
+    if (planner) {
+      AddDecision(*planner, &details);
+    } else if (calibration != nullptr) {
+      auto predicted = planner::EstimatePlan(
+          *calibration, ProfileOf(workload, bed->data->objects(), figures), contender.plan,
+          ConditionsOf(options, contender));
+      if (!predicted) return predicted.error();
+      estimate = *predicted;
+      details["predicted"] = ToJson(*estimate);
+      details["model_error"] = ErrorOf(*estimate, figures);
+    }
+    report.Add(MakeRow(workload, c, *all, std::move(details)));
+    PrintTasks(figures);
+    const double ratio = (*all)[c].rates.Median() / (*all)[0].rates.Median();
+    round->lines.push_back({workload.name, c, ratio, kept, figures, estimate});
+  }
+  return Status::Ok();
+}
+
 }  // namespace
 
 std::vector<std::string> PipelineWorkloads() {
@@ -224,60 +280,29 @@ Status RunPipeline(const PipelineOptions& given, Report& report) {
   if (!workloads) return workloads.error();
   auto devices = Devices::Open(options.devices);
   if (!devices) return devices.error();
-  auto contenders = ContendersOf(options, **devices);
-  if (!contenders) return contenders.error();
+  std::vector<Round> rounds(options.intervals_us.size());
+  for (size_t i = 0; i < rounds.size(); ++i) {
+    auto contenders = ContendersOf(options, options.intervals_us[i], **devices);
+    if (!contenders) return contenders.error();
+    rounds[i].contenders = std::move(*contenders);
+  }
   auto calibration = CalibrationFor(options, **devices);
   if (!calibration) return calibration.error();
-  const bool has_auto = std::any_of(contenders->begin(), contenders->end(),
-                                    [](const Contender& each) { return each.is_auto; });
-  if (has_auto && !*calibration)
-    return {Code::kInvalidArgument, "--plan auto needs --calibration"};
-  std::vector<TableLine> lines;
+  for (const Contender& each : rounds[0].contenders)
+    if (each.is_auto && !*calibration)
+      return {Code::kInvalidArgument, "--plan auto needs --calibration"};
   Bed bed(devices->get());  // its memory may be the devices'
   for (const Workload& workload : *workloads) {
     if (Status status = Prepare(options, workload, &bed); !status.ok())
       return status;
-    auto all = RunTurns(options, workload, *(workload.zipf ? bed.zipf : bed.uniform),
-                        *contenders, *calibration ? &**calibration : nullptr, devices->get(),
-                        bed.data.get());
-    if (!all)
-      return Status(all.error().code(),
-                    fmt::format("{}: {}", workload.name, all.error().message()));
-    for (size_t c = 0; c < contenders->size(); ++c) {
-      nlohmann::json details = DetailsOf(options, workload, **devices, *bed.data, bed.attach_s);
-      details["plan"] = (*contenders)[c].plan.ToText();
-      details["steal"] = (*contenders)[c].steal;
-      const Figures& figures = (*all)[c].figures;
-      const bool kept = figures.latency_ns.Mean() * 1e-3 <= options.interval_us;
-      details["interval_kept"] = kept;
-      std::optional<planner::Estimate> estimate;
-      const std::optional<planner::PlannerStats>& planner = (*all)[c].planner;
-      if (planner) {
-        const planner::Candidate& chosen = planner->decision.candidate;
-        details["chosen_plan"] = chosen.plan.ToText();
-        details["chosen_steal"] = chosen.steal;
-        details["plan_changes"] = planner->changes;
-        fmt::print("    planner: {}{}, {} changes of the plan{}\n", chosen.plan.ToText(),
-                   chosen.steal ? ", stealing" : "", planner->changes,
-                   planner->last_change.empty() ? "" : ", the last for " + planner->last_change);
-      }
-      if (*calibration && !planner) {
-        auto predicted = planner::EstimatePlan(
-            **calibration, ProfileOf(workload, bed.data->objects(), figures),
-            (*contenders)[c].plan, ConditionsOf(options, (*contenders)[c]));
-        if (!predicted) return predicted.error();
-        estimate = *predicted;
-        details["predicted"] = ToJson(*estimate);
-        details["model_error"] = ErrorOf(*estimate, figures);
-      }
-      const Row row = MakeRow(workload, c, *all, std::move(details));
-      const double ratio = (*all)[c].rates.Median() / (*all)[0].rates.Median();
-      report.Add(row);
-      PrintTasks(figures);
-      lines.push_back({workload.name, c, ratio, kept, figures, estimate});
+    for (Round& round : rounds) {
+      Status status = RunRound(options, workload, *calibration ? &**calibration : nullptr, &bed,
+                               &round, report);
+      if (!status.ok())
+        return {status.code(), fmt::format("{}: {}", workload.name, status.message())};
     }
   }
-  PrintTable(*contenders, lines);
+  for (const Round& round : rounds) PrintTable(round.contenders, round.lines);
   return Status::Ok();
 }
 

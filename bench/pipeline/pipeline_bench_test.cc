@@ -63,6 +63,24 @@ TEST(PipelineBench, EveryWorkloadRunsAndEveryReplyIsVerified) {
   EXPECT_EQ(names.size(), 24u);
 }
 
+TEST(PipelineBench, IntervalsFollowOneAnotherOverOneDataSet) {
+  PipelineOptions options = Small();
+  options.workloads = {"K16-G95-U"};
+  options.plans = {"[RV PP MM IN.search]cpu -> [IN.insert IN.delete KC RD WR SD]cpu"};
+  options.intervals_us = {300, 1000};
+  Status status;
+  const auto lines = RowsOf(options, &status);
+  ASSERT_TRUE(status.ok()) << status.ToString();
+  ASSERT_EQ(lines.size(), 4u);
+  const char* const names[] = {"K16-G95-U/300us/plan-0", "K16-G95-U/300us/plan-1",
+                               "K16-G95-U/1000us/plan-0", "K16-G95-U/1000us/plan-1"};
+  for (size_t i = 0; i < 4; ++i) {
+    EXPECT_EQ(lines[i]["case"], names[i]);
+    EXPECT_EQ(lines[i]["details"]["interval_us"], i < 2 ? 300 : 1000);
+    EXPECT_EQ(lines[i]["details"]["load_s"], lines[0]["details"]["load_s"]) << "loaded once";
+  }
+}
+
 constexpr char kDevicePlan[] =
     "[RV PP MM]cpu -> [IN.search IN.insert IN.delete KC RD]gpu0 -> [WR SD]cpu";
 

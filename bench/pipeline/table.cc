@@ -107,7 +107,7 @@ ChoiceCheck CheckChoice(const std::vector<TableLine>& lines, size_t begin, size_
 }
 
 void PrintTable(const std::vector<Contender>& contenders, const std::vector<TableLine>& lines) {
-  fmt::print("\n");
+  fmt::print("\nmean latency up to {} us\n", contenders[0].interval_us);
   for (size_t i = 0; i < contenders.size(); ++i)
     fmt::print("plan {}: {}{}\n", i,
                contenders[i].is_auto ? "as the planner chooses" : contenders[i].plan.ToText(),

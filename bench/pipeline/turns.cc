@@ -41,7 +41,7 @@ Result<Crew> MakeCrew(const PipelineOptions& options, const Workload& workload,
   for (size_t t = 0; t < rings.size(); ++t) {
     WorkerOptions worker_options;
     worker_options.writer = static_cast<uint32_t>(t + 1);
-    worker_options.interval_us = options.interval_us;
+    worker_options.interval_us = contender.interval_us;
     worker_options.verify = options.verify;
     worker_options.seed = options.seed;
     CarrierOptions& carrier = worker_options.carrier;

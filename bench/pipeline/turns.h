@@ -21,7 +21,8 @@ namespace weft::bench {
 // What takes turns.
 struct Contender {
   pipeline::Plan plan;
-  bool steal = true;     // the CPU takes sets of a device's stage
+  double interval_us = defaults::kPipelineIntervalUs;  // bound of the mean latency
+  bool steal = true;                                   // the CPU takes sets of a device's stage
   bool is_auto = false;  // `plan` is the first one; then the planner chooses
 };
 

@@ -86,8 +86,7 @@ void Worker::Take(const planner::Candidate& candidate) {
   const uint32_t queries_max =
       stages == 1 ? std::min(carrier_->queries_max(), pipeline::Batch::kQueriesMax)
                   : carrier_->queries_max();
-  ways_.push_back(
-      {candidate, {options_.interval_us, static_cast<uint32_t>(stages), queries_max}});
+  ways_.push_back({candidate, {options_.interval_us, queries_max}});
 }
 
 void Worker::FollowPlanner() {
@@ -252,14 +251,12 @@ void Worker::Finish(uint32_t number) {
   if (options_.planner != nullptr)
     options_.planner->Note(options_.writer - 1, carrier_->batch(number));
   const uint64_t end = base::ReadTicks();
-  const uint64_t longest = AddStages(number, end - start);
+  AddStages(number, end - start);
   figures_.busy_ticks += end - start;
   const uint64_t latency_ns = base::NsOfTicks(end - flight.start);
   figures_.latency_ns.Record(latency_ns, flight.queries);
   figures_.batches++;
-  ways_[flight.way].interval.Note(flight.queries,
-                                  static_cast<double>(base::NsOfTicks(longest)) * 1e-3,
-                                  static_cast<double>(latency_ns) * 1e-3);
+  ways_[flight.way].interval.Note(flight.queries, static_cast<double>(latency_ns) * 1e-3);
   CountReplies(flight);
   if (unchecked_-- == 0) {
     Check(flight);
@@ -268,21 +265,14 @@ void Worker::Finish(uint32_t number) {
   figures_.verify_ticks += base::ReadTicks() - end;
 }
 
-uint64_t Worker::AddStages(uint32_t number, uint64_t last_stage) {
+void Worker::AddStages(uint32_t number, uint64_t last_stage) {
   const Flight& flight = flights_[number];
   const std::span<const uint64_t> before = carrier_->stage_ticks(number);
   const size_t stages = before.size() + 1;
   if (figures_.stage_ticks.size() < stages) figures_.stage_ticks.resize(stages);
   figures_.stage_ticks[0] += flight.first_stage;
   figures_.stage_ticks[stages - 1] += last_stage;
-  // One stage is first and last at once.
-  if (stages == 1) return flight.first_stage + last_stage;
-  uint64_t longest = std::max(flight.first_stage, last_stage);
-  for (size_t i = 1; i + 1 < stages; ++i) {
-    figures_.stage_ticks[i] += before[i];
-    longest = std::max(longest, before[i]);
-  }
-  return longest;
+  for (size_t i = 1; i + 1 < stages; ++i) figures_.stage_ticks[i] += before[i];
 }
 
 // Tasks RD and WR.

@@ -99,8 +99,7 @@ class Worker : private pipeline::Sink {
   size_t ParseGets(size_t begin, size_t end, uint32_t source, pipeline::Batch* batch);
   void Parse(Flight& flight, uint32_t count, uint32_t source, pipeline::Batch& batch);
   void Finish(uint32_t number);
-  // Ticks of the batch's longest stage.
-  uint64_t AddStages(uint32_t number, uint64_t last_stage);
+  void AddStages(uint32_t number, uint64_t last_stage);
   void CountDevices(int64_t sign);
   void CountReplies(const Flight& flight);
   void Check(const Flight& flight);
