@@ -7,11 +7,12 @@
 #include <cctype>
 #include <cstdio>
 #include <cstdlib>
-#include <ctime>
 #include <fstream>
 #include <sstream>
 
 #include <fmt/format.h>
+
+#include "base/clock.h"
 
 namespace weft::bench {
 namespace {
@@ -134,9 +135,7 @@ std::string CpuListText(const std::vector<int>& cpus) {
 }
 
 double ThreadCpuSeconds() {
-  timespec used;
-  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &used);
-  return static_cast<double>(used.tv_sec) + static_cast<double>(used.tv_nsec) * 1e-9;
+  return static_cast<double>(base::ThreadCpuNs()) * 1e-9;
 }
 
 std::string ReadLine(const std::string& path) {

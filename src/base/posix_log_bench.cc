@@ -2,7 +2,6 @@
 //
 //   build/release/src/base/posix_log_bench FOLDER
 #include <fcntl.h>
-#include <time.h>
 
 #include <chrono>
 #include <cstdio>
@@ -11,6 +10,7 @@
 #include <vector>
 
 #include "base/check.h"
+#include "base/clock.h"
 #include "base/posix_log.h"
 #include "base/posix_writers.h"
 #include "weft/file_system.h"
@@ -18,12 +18,7 @@
 namespace weft::base {
 namespace {
 
-// Of this thread: what else the machine does is left out.
-double CpuSeconds() {
-  timespec now;
-  WEFT_CHECK(::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now) == 0);
-  return static_cast<double>(now.tv_sec) + static_cast<double>(now.tv_nsec) * 1e-9;
-}
+double CpuSeconds() { return static_cast<double>(ThreadCpuNs()) * 1e-9; }
 
 using std::chrono::steady_clock;
 

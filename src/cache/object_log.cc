@@ -269,6 +269,7 @@ void ObjectLog::PublishCountsLocked() {
   available_.store(available > reserve_segments_ ? available - reserve_segments_ : 0,
                    std::memory_order_relaxed);
   over_budget_.store(backed_segments_ > budget_goal_, std::memory_order_relaxed);
+  in_use_max_.store(std::max(budget_segments_, backed_segments_), std::memory_order_relaxed);
   retired_count_.store(static_cast<uint32_t>(retired_.size()), std::memory_order_relaxed);
   evicting_count_.store(evicting_, std::memory_order_relaxed);
 }

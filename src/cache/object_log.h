@@ -106,7 +106,10 @@ class ObjectLog {
   void LookAt(std::vector<Watched>* watched) WEFT_EXCLUDES(mutex_);
   // Brings these up to date and adds none.
   void LookAgain(std::span<Watched> watched) WEFT_EXCLUDES(mutex_);
-  uint32_t segment_count() const { return segment_count_; }
+  uint32_t segment_count() const { return segment_count_; }  // that have addresses
+  // How many may be in use at once: what the budget allows, or more where it was larger. A moment
+  // old.
+  uint32_t segments_in_use_max() const { return in_use_max_.load(std::memory_order_relaxed); }
 
   // A version greater than any given out before.
   uint64_t NextVersion() { return versions_.fetch_add(1, std::memory_order_relaxed); }
@@ -268,6 +271,7 @@ class ObjectLog {
   std::atomic<uint32_t> available_{0};      // mirrors, set by PublishCountsLocked
   std::atomic<uint32_t> retired_count_{0};
   std::atomic<uint32_t> evicting_count_{0};
+  std::atomic<uint32_t> in_use_max_{0};
   std::atomic<bool> over_budget_{false};
 
   mutable base::Mutex mutex_;

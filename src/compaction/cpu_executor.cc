@@ -1,5 +1,4 @@
 // Compacts on the calling thread: merge, drop, cut, build.
-#include <ctime>
 
 #include "base/check.h"
 #include "base/clock.h"
@@ -16,12 +15,6 @@ namespace weft::compaction {
 namespace {
 
 constexpr uint64_t kEntriesBetweenBreaks = 1024;
-
-uint64_t ThreadCpuUs() {
-  timespec now;
-  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-  return static_cast<uint64_t>(now.tv_sec) * 1'000'000u + static_cast<uint64_t>(now.tv_nsec) / 1000;
-}
 
 bool IsCancelled(const JobHost& host) {
   return host.cancelled != nullptr && host.cancelled->load(std::memory_order_relaxed);
@@ -95,10 +88,10 @@ class CpuExecutor final : public Executor {
   JobResult Run(const Job& job, const JobHost& host) override {
     WEFT_CHECK(job.files != nullptr && job.comparator != nullptr && host.new_output != nullptr);
     const uint64_t start_ns = base::NowNs();
-    const uint64_t start_cpu_us = ThreadCpuUs();
+    const uint64_t start_cpu_ns = base::ThreadCpuNs();
     JobResult result = RunInOrder(job, host);
     result.wall_us = (base::NowNs() - start_ns) / 1000;
-    result.cpu_us = ThreadCpuUs() - start_cpu_us;
+    result.cpu_us = (base::ThreadCpuNs() - start_cpu_ns) / 1000;
     return result;
   }
 

@@ -9,7 +9,6 @@
 //   echo_bench [--seconds S] [--connections N] [--same-core] [--rounds R]
 #include <sched.h>
 #include <sys/epoll.h>
-#include <sys/resource.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -44,14 +43,7 @@ void Pin(int core) {
   sched_setaffinity(0, sizeof set, &set);
 }
 
-double ThreadCpuSeconds() {
-  rusage usage;
-  getrusage(RUSAGE_THREAD, &usage);
-  const auto seconds = [](const timeval& t) {
-    return static_cast<double>(t.tv_sec) + static_cast<double>(t.tv_usec) * 1e-6;
-  };
-  return seconds(usage.ru_utime) + seconds(usage.ru_stime);
-}
+double ThreadCpuSeconds() { return static_cast<double>(base::ThreadCpuNs()) * 1e-9; }
 
 class Echo : public Handler {
  public:

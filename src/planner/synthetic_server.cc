@@ -1,7 +1,5 @@
 #include "planner/synthetic_server.h"
 
-#include <time.h>
-
 #include <algorithm>
 #include <thread>
 
@@ -18,12 +16,6 @@ using Verb = SyntheticRequest::Verb;
 
 constexpr uint32_t kGroup = 256;  // received, then parsed: few enough for a cache
 constexpr uint32_t kReplyHeadBytes = 8;
-
-double ThreadCpuNs() {
-  timespec time{};
-  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
-  return static_cast<double>(time.tv_sec) * 1e9 + static_cast<double>(time.tv_nsec);
-}
 
 double Ns(uint64_t ticks) { return static_cast<double>(base::NsOfTicks(ticks)); }
 
@@ -72,11 +64,11 @@ LoadFigures SyntheticServer::Serve(uint64_t until_ns) {
   figures_ = {};
   idle_ticks_ = 0;
   TakeTimes(-1);
-  const double cpu_start_ns = ThreadCpuNs();
+  const uint64_t cpu_start_ns = base::ThreadCpuNs();
   const uint64_t start = base::ReadTicks();
   runner_ == nullptr ? ServeInOneStage(until_ns) : ServeByPlan(until_ns);
   const uint64_t ticks = base::ReadTicks() - start;
-  const double cpu_ns = ThreadCpuNs() - cpu_start_ns;
+  const auto cpu_ns = static_cast<double>(base::ThreadCpuNs() - cpu_start_ns);
   figures_.wall_ns = Ns(ticks);
   figures_.busy_ns = Ns(ticks - idle_ticks_);
   TakeTimes(1);

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "base/clock.h"
+
 namespace weft::processor {
 namespace {
 
@@ -52,9 +54,17 @@ Status MirrorLog::Follow(const task::LogRef& log) {
            (!state.growing && segments_[state.segment].copied_units == state.fill_units);
   });
   begun_ = true;
-  if (everything_fits() || queries_ < kUsesPerSegment * (segments_in_use_ + 1)) return Status::Ok();
+  if (everything_fits() || !RoundIsOver()) return Status::Ok();
+  const uint64_t start_ns = base::ThreadCpuNs();
+  Status status = EndRound();
+  const uint64_t took_ns = base::ThreadCpuNs() - start_ns;
   queries_ = 0;
-  return EndRound();
+  round_ends_ns_ = base::NowNs() + kRestPerRound * took_ns;
+  return status;
+}
+
+bool MirrorLog::RoundIsOver() const {
+  return queries_ >= kUsesPerSegment * (segments_in_use_ + 1) && base::NowNs() >= round_ends_ns_;
 }
 
 uint32_t MirrorLog::SegmentsOf(const Watched& state) const {
@@ -62,10 +72,17 @@ uint32_t MirrorLog::SegmentsOf(const Watched& state) const {
 }
 
 Result<bool> MirrorLog::Hold(const Watched& state, Claim claim) {
-  Result<bool> held = places_.Hold(state.segment, SegmentsOf(state), claim);
+  const uint32_t count = SegmentsOf(state);
+  if (everything_fits() && places_.held() + count > places_.limit()) {
+    LookAtAll();
+    if (Status status = places_.DropIdle(); !status.ok()) return status;
+  }
+  Result<bool> held = places_.Hold(state.segment, count, claim);
   if (held && held.value()) {
     segments_[state.segment].copied_units = 0;
     segments_[state.segment].complete_units = 0;
+  } else {
+    lacks_ = true;
   }
   return held;
 }
@@ -128,9 +145,11 @@ Status MirrorLog::EndRound() {
   use_tick_++;
   std::vector<Watched> without = LookAtAll();
   segments_in_use_ = without.size();
-  std::erase_if(without, [this](const Watched& state) {
-    return places_.Holds(state.segment) ||
-           (!state.growing && places_.recency(state.segment) == 0);
+  std::erase_if(without, [this](const Watched& state) { return places_.Holds(state.segment); });
+  lacks_ = !without.empty();
+  const bool all = has_room_for_all();
+  std::erase_if(without, [&](const Watched& state) {
+    return !all && !state.growing && places_.recency(state.segment) == 0;
   });
   const auto sooner = [this](const Watched& a, const Watched& b) {
     if (a.growing != b.growing) return a.growing;

@@ -9,10 +9,15 @@
 //           claim; then what was asked for, resident or not, which the tasks note in LogRef::uses.
 //           A segment whose memory was given to another, and which is wanted again, is copied again
 //           from its start. Objects of segments without memory are not resident.
-// Rounds    of use last kUsesPerSegment queries for each segment in use, so that one that is used
-//           as much as any other is used in each round. At the end of one at most a kMovedShare-th
-//           of the memory goes from what rests to what is wanted.
-// Cost      Follow looks at segments that are open or not yet copied; at the end of a round at all.
+// All fit   where there is memory for as many segments as may be in use, and a few more. Then all
+//           have some, whoever uses them, and those that count no longer give theirs back when
+//           there is none left.
+// Rounds    else: of use, of kUsesPerSegment queries for each segment in use, so that one that is
+//           used as much as any other is used in each round, and at least kRestPerRound times as
+//           long as it takes to end one. At the end of one at most a kMovedShare-th of the memory
+//           goes from what rests to what is wanted.
+// Cost      Follow looks at segments that are open or not yet copied; at all at the end of a round,
+//           and where all fit once a ninth of them or more were begun.
 //
 // Threads   one call at a time.
 #pragma once
@@ -29,6 +34,7 @@ class MirrorLog {
  public:
   static constexpr uint32_t kUsesPerSegment = 32;
   static constexpr uint32_t kMovedShare = 32;
+  static constexpr uint32_t kRestPerRound = 32;
 
   // Both must outlive it.
   MirrorLog(cache::Store* store, MirrorMemory* memory)
@@ -44,7 +50,7 @@ class MirrorLog {
   void CountQueries(uint32_t queries) { queries_ += queries; }
   uint32_t use_tick() const { return use_tick_; }
   // Then nobody needs to know what is used.
-  bool everything_fits() const { return places_.limit() >= segments_.size(); }
+  bool everything_fits() const { return has_room_for_all() && !lacks_; }
 
   uint64_t copied_bytes() const { return copied_bytes_; }
   const MirrorPlaces& places() const { return places_; }
@@ -58,10 +64,15 @@ class MirrorLog {
   };
   using Watched = cache::ObjectLog::Watched;
 
+  bool has_room_for_all() const {
+    const uint32_t most = store_->log().segments_in_use_max();
+    return places_.limit() >= most + most / 8;
+  }
   uint32_t SegmentsOf(const Watched& state) const;
   Result<bool> Hold(const Watched& state, MirrorPlaces::Claim claim);
   Status Begin(const Watched& state);
   Status Copy(const task::LogRef& log, const Watched& state);
+  bool RoundIsOver() const;
   Status EndRound();
   std::vector<Watched> LookAtAll();
 
@@ -77,6 +88,8 @@ class MirrorLog {
 
   std::vector<uint32_t> uses_;
   uint32_t use_tick_ = 1;
+  bool lacks_ = false;           // some segment in use went without memory
+  uint64_t round_ends_ns_ = 0;   // not before
   uint64_t queries_ = 0;         // in this round
   uint64_t segments_in_use_ = 0;  // runs as one; about
 };

@@ -17,11 +17,11 @@ constexpr uint32_t kBatch = 500;
 
 std::string KeyOf(uint64_t i) { return "key" + std::to_string(10000 + i); }
 
-std::unique_ptr<cache::Store> FilledStore() {
+std::unique_ptr<cache::Store> FilledStore(uint32_t object_bytes_max = 64u << 10) {
   CacheOptions options;
   options.memory_bytes = 8u << 20;
   options.expected_items = 2 * kObjects;
-  options.object_bytes_max = 64u << 10;
+  options.object_bytes_max = object_bytes_max;
   options.append_lanes = 1;
   auto store = OpenStore(options);
   Client client(store.get());
@@ -106,6 +106,49 @@ TEST(MirrorLog, GoesOnWhereTheDeviceHasLessThanItSaid) {
   reader.memory().room = UINT32_MAX;
   ReadSome(&reader, &random, 0, kObjects, 100);
   EXPECT_EQ(reader.memory().held, 40u);
+}
+
+// The log has four times as many addresses as segments; what counts is how many are in use.
+TEST(MirrorLog, NobodyAsksWhatIsUsedWhereAllFits) {
+  const auto store = FilledStore();
+  const uint32_t most = store->log().segments_in_use_max();
+  EXPECT_LT(most, store->log().segment_count() / 3);
+  std::mt19937_64 random(TestSeed());
+  for (const bool fits : {true, false}) {
+    MirrorReader reader(store.get(), most + most / 8 - (fits ? 0 : 1));
+    ReadSome(&reader, &random, 0, kObjects, 10);
+    EXPECT_GT(ReadSome(&reader, &random, 0, kObjects), 980u);
+    EXPECT_EQ(reader.notes_uses(), !fits);
+  }
+}
+
+// Small objects at one end of the addresses, then large ones at the other: together they would need
+// more memory than there is.
+TEST(MirrorLog, WhatCountsNoLongerMakesRoomWhereAllFits) {
+  constexpr uint32_t kLarge = 100'000;  // two segments
+  const auto store = FilledStore(kLarge + 1000);
+  Client client(store.get());
+  const auto set_some = [&] {
+    for (uint32_t i = 0; i < kObjects; i++) client.Set(KeyOf(i), std::string(1000, 'v'));
+  };
+  set_some();  // with what FilledStore has set, all segments
+  const uint32_t most = store->log().segments_in_use_max();
+  MirrorReader reader(store.get(), most + most / 8);
+  std::mt19937_64 random(TestSeed());
+  ReadSome(&reader, &random, 0, kObjects, 10);
+  EXPECT_GT(reader.memory().held, most * 3 / 4);
+  client.Flush();
+  for (uint32_t i = 0; i < most / 4; i++) {
+    ASSERT_EQ(client.Set("large" + std::to_string(i), std::string(kLarge, 'v')), Outcome::kStored);
+    reader.Read({KeyOf(0)});
+  }
+  for (int i = 0; i < 3; i++) reader.Read({KeyOf(0)});
+  EXPECT_GT(reader.counters().segments_sent_away, most / 4);
+  EXPECT_GT(reader.memory().resident_units() * 8, most / 4 * kLarge) << "all of them";
+  set_some();
+  ReadSome(&reader, &random, 0, kObjects, 3);
+  EXPECT_GT(ReadSome(&reader, &random, kObjects / 2, kObjects / 2), 980u);
+  EXPECT_FALSE(reader.notes_uses());
 }
 
 // Stores, deletes, evicts, grows its index and empties itself, while a second session keeps batches

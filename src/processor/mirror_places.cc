@@ -79,6 +79,14 @@ Status MirrorPlaces::SendAway(uint32_t first) {
   return Status::Ok();
 }
 
+Status MirrorPlaces::DropIdle() {
+  for (const uint32_t first : known_) {
+    if (places_[first].held == 0 || places_[first].in_use) continue;
+    if (Status status = SendAway(first); !status.ok()) return status;
+  }
+  return Status::Ok();
+}
+
 uint64_t MirrorPlaces::RankEnd(Claim claim) {
   switch (claim) {
     case Claim::kIdle:

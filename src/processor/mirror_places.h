@@ -51,6 +51,9 @@ class MirrorPlaces {
   // REQUIRES: it has none; Begin was its last call of [first, first + count)
   Result<bool> Hold(uint32_t first, uint32_t count, Claim claim);
 
+  // What counts no longer, as Note was told, gives its memory back.
+  Status DropIdle();
+
   // A round has ended: `uses` are the segments' LogRef::uses. False: nothing was used, which makes
   // no round.
   bool Age(std::span<const uint32_t> uses);

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <numeric>
 #include <string>
 #include <utility>
 #include <vector>
@@ -40,6 +41,10 @@ class StrictMemory final : public MirrorMemory {
     uses_.assign(segments, 0);
     return {};
   }
+  uint64_t resident_units() const {
+    return std::accumulate(resident_.begin(), resident_.end(), uint64_t{0});
+  }
+
   uint32_t SegmentsMax() const override { return segments_max_; }
   Status Hold(uint32_t segment) override {
     EXPECT_FALSE(held_[segment]) << "held twice";
@@ -182,6 +187,9 @@ class MirrorReader {
   StrictMemory& memory() { return memory_; }
   Mirror::Counters counters() const { return mirror_.counters(); }
 
+  // Whether the last Read was to note which segments it used.
+  bool notes_uses() const { return notes_uses_; }
+
   // What the mirror answers, or kNone, of each key; after following the store.
   std::vector<std::string> Read(const std::vector<std::string>& keys) {
     const uint32_t count = static_cast<uint32_t>(keys.size());
@@ -217,6 +225,7 @@ class MirrorReader {
     EXPECT_TRUE(ready.has_value());
     if (ready.has_value() && *ready) {
       mirror_.Replace(&job);
+      notes_uses_ = job.log.uses != nullptr;
       task::RunQueries(job, 0, count, 0);
     }
     session_->End();
@@ -236,6 +245,7 @@ class MirrorReader {
   const std::unique_ptr<cache::Session> session_;
   StrictMemory memory_;
   Mirror mirror_;
+  bool notes_uses_ = false;
 };
 
 }  // namespace weft::processor
