@@ -7,6 +7,7 @@
 
 #include "base/clock.h"
 #include "bench/harness/machine.h"
+#include "bench/pipeline/breakdown.h"
 #include "bench/pipeline/model_check.h"
 #include "bench/pipeline/table.h"
 #include "bench/pipeline/turns.h"
@@ -302,7 +303,10 @@ Status RunPipeline(const PipelineOptions& given, Report& report) {
         return {status.code(), fmt::format("{}: {}", workload.name, status.message())};
     }
   }
-  for (const Round& round : rounds) PrintTable(round.contenders, round.lines);
+  for (const Round& round : rounds) {
+    PrintTable(round.contenders, round.lines);
+    PrintBreakDown(round.contenders, round.lines);
+  }
   return Status::Ok();
 }
 
