@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <chrono>
 #include <thread>
-#include <vector>
 
 #include <fmt/format.h>
 
+#include "base/check.h"
 #include "base/clock.h"
 #include "bench/harness/report.h"
 #include "pipeline/cpu_stage.h"
@@ -81,49 +81,84 @@ class Loader : public pipeline::Sink {
   uint64_t failed_ = 0;
 };
 
-// Objects of `object_bytes` that an empty store, its index made, can hold.
-uint64_t ObjectsThatFit(cache::Store* store, uint32_t object_bytes) {
+// Segments of an empty store, its index made, that can be filled with objects.
+uint64_t SegmentsThatFit(cache::Store* store) {
   const cache::LogGeometry& log = store->log().geometry();
   const uint64_t segments =
       (store->memory_limit() - store->Stats().memory_bytes) / log.segment_bytes;
   // The log's reserve, what eviction keeps free ahead of need, and the segments that are open.
   const uint64_t spare = 6 * uint64_t{log.lanes} + 8;
-  // No object lies across two segments.
-  return segments <= spare ? 0 : (segments - spare) * (log.segment_bytes / object_bytes);
+  return segments <= spare ? 0 : segments - spare;
 }
 
 }  // namespace
 
-Result<std::unique_ptr<DataSet>> DataSet::Load(const Workload& workload,
+Result<std::unique_ptr<DataSet>> DataSet::Load(std::span<const Workload> workloads,
                                                const DataSetOptions& options) {
+  // The constructor is private so that no data set exists without its objects; owned at once.
+  auto data = std::unique_ptr<DataSet>(new DataSet);
+  for (const Workload& workload : workloads) {
+    const auto known =
+        std::find_if(data->kinds_.begin(), data->kinds_.end(), [&workload](const Kind& kind) {
+          return kind.workload.key_bytes == workload.key_bytes;
+        });
+    if (known == data->kinds_.end()) {
+      data->kinds_.push_back({workload});
+    } else if (known->workload.value_bytes != workload.value_bytes) {
+      return Status(Code::kInvalidArgument,
+                    fmt::format("{} and {} have keys of one size and values of two",
+                                known->workload.name, workload.name));
+    }
+  }
   CacheOptions cache_options;
   cache_options.memory_bytes = options.memory_bytes;
   cache_options.object_bytes_max = kObjectBytesMax;
   cache_options.append_lanes = static_cast<uint32_t>(options.threads);
   cache_options.huge_pages = options.huge_pages;
-  cache_options.expected_items = static_cast<uint64_t>(static_cast<double>(options.memory_bytes) /
-                                                       (LogBytes(workload) + kIndexBytesPerObject));
+  const double bytes_of_each =
+      static_cast<double>(options.memory_bytes) / static_cast<double>(data->kinds_.size());
+  for (const Kind& kind : data->kinds_)
+    cache_options.expected_items +=
+        static_cast<uint64_t>(bytes_of_each / (LogBytes(kind.workload) + kIndexBytesPerObject));
   auto store = cache::Store::Open(cache_options, options.pages);
   if (!store) return store.error();
-  const auto objects = static_cast<uint64_t>(
-      options.fill * static_cast<double>(ObjectsThatFit(store->get(), LogBytes(workload))));
-  if (objects < 2 || objects > UINT32_MAX)
-    return Status(Code::kInvalidArgument,
-                  fmt::format("{} objects of {} would fit {} MiB: 2 to {} are possible", objects,
-                              workload.name, options.memory_bytes >> 20, UINT32_MAX));
-  // The constructor is private so that no data set exists without its objects; owned at once.
-  auto data = std::unique_ptr<DataSet>(new DataSet);
   data->store_ = std::move(*store);
-  data->objects_ = objects;
-  if (Status status = data->LoadAll(workload, options.threads); !status.ok()) return status;
+  const uint64_t segments = SegmentsThatFit(data->store_.get()) / data->kinds_.size();
+  for (Kind& kind : data->kinds_) {
+    // No object lies across two segments.
+    const uint64_t of_segment =
+        data->store_->log().geometry().segment_bytes / LogBytes(kind.workload);
+    kind.objects =
+        static_cast<uint64_t>(options.fill * static_cast<double>(segments * of_segment));
+    if (kind.objects < 2 || kind.objects > UINT32_MAX)
+      return Status(Code::kInvalidArgument,
+                    fmt::format("{} objects of {} would fit {} MiB: 2 to {} are possible",
+                                kind.objects, kind.workload.name, options.memory_bytes >> 20,
+                                UINT32_MAX));
+  }
+  for (const Kind& kind : data->kinds_)
+    if (Status status = data->LoadAll(kind, options.threads); !status.ok()) return status;
   return data;
 }
 
-Status DataSet::LoadAll(const Workload& workload, int threads) {
+uint64_t DataSet::objects() const {
+  uint64_t sum = 0;
+  for (const Kind& kind : kinds_) sum += kind.objects;
+  return sum;
+}
+
+uint64_t DataSet::objects(const Workload& workload) const {
+  for (const Kind& kind : kinds_)
+    if (kind.workload.key_bytes == workload.key_bytes) return kind.objects;
+  WEFT_CHECK(false);
+  return 0;
+}
+
+Status DataSet::LoadAll(const Kind& kind, int threads) {
   const uint64_t start_ns = base::NowNs();
   std::vector<std::unique_ptr<Loader>> loaders;
   for (int i = 0; i < threads; ++i) {
-    loaders.push_back(std::make_unique<Loader>(store_.get(), workload));
+    loaders.push_back(std::make_unique<Loader>(store_.get(), kind.workload));
     if (!loaders.back()->is_ready())
       return {Code::kNoMemory, fmt::format("the store has no session for thread {}", i)};
   }
@@ -131,28 +166,28 @@ Status DataSet::LoadAll(const Workload& workload, int threads) {
   std::vector<std::thread> crew;
   for (const auto& loader : loaders) {
     crew.emplace_back([&, worker = loader.get()] {
-      for (uint64_t at; (at = next.fetch_add(kPartObjects)) < objects_;) {
-        const uint64_t end = std::min(objects_, at + kPartObjects);
+      for (uint64_t at; (at = next.fetch_add(kPartObjects)) < kind.objects;) {
+        const uint64_t end = std::min(kind.objects, at + kPartObjects);
         worker->Load(at, end);
         loaded += end - at;
       }
     });
   }
-  for (uint64_t shown_ns = start_ns; loaded < objects_;) {
+  for (uint64_t shown_ns = start_ns; loaded < kind.objects;) {
     std::this_thread::sleep_for(std::chrono::milliseconds(2));
     if (base::NowNs() - shown_ns < 500'000'000) continue;
     shown_ns = base::NowNs();
-    Progress(fmt::format("pipeline/{}: loaded {} of {} objects", workload.name,
+    Progress(fmt::format("pipeline/{}: loaded {} of {} objects", kind.workload.name,
                          Short(static_cast<double>(loaded.load())),
-                         Short(static_cast<double>(objects_))));
+                         Short(static_cast<double>(kind.objects))));
   }
   for (std::thread& thread : crew) thread.join();
-  load_s_ = static_cast<double>(base::NowNs() - start_ns) * 1e-9;
+  load_s_ += static_cast<double>(base::NowNs() - start_ns) * 1e-9;
   uint64_t failed = 0;
   for (const auto& loader : loaders) failed += loader->failed();
   if (failed == 0) return Status::Ok();
   return {Code::kNoMemory, fmt::format("{} of {} objects could not be stored in {} MiB", failed,
-                                       objects_, store_->memory_limit() >> 20)};
+                                       kind.objects, store_->memory_limit() >> 20)};
 }
 
 }  // namespace weft::bench

@@ -1,8 +1,9 @@
-// bench/pipeline/data_set.h: a store filled with a workload's objects, and the record of which
-// versions of them may be met.
+// bench/pipeline/data_set.h: a store filled with the objects of one workload, or of several, and the
+// record of which versions of them may be met.
 //
-// Objects   numbers [0, count): as many as the memory holds beside the index and the segments that
-//           the log keeps free, times `fill`. Loaded by all threads at once through the pipeline.
+// Objects   numbers [0, count) for each size of key: as many as the memory holds beside the index
+//           and the segments that the log keeps free, times `fill`; as many bytes for each size.
+//           Loaded by all threads at once through the pipeline.
 // Versions  a writer says which pass over his requests he begins before he stores anything in it.
 //           So what a reader finds is of the load or of a pass that was begun; anything else was
 //           never stored.
@@ -13,6 +14,8 @@
 #include <atomic>
 #include <cstdint>
 #include <memory>
+#include <span>
+#include <vector>
 
 #include "bench/harness/workload.h"
 #include "bench/pipeline/objects.h"
@@ -30,12 +33,15 @@ struct DataSetOptions {
 
 class DataSet {
  public:
-  // Opens a store and loads it. kNoMemory where a store failed, and what Store::Open says.
-  static Result<std::unique_ptr<DataSet>> Load(const Workload& workload,
+  // Opens a store and loads it. kInvalidArgument: too little memory, or too much, or keys of one
+  // size with values of two. kNoMemory where a store failed, and what Store::Open says.
+  static Result<std::unique_ptr<DataSet>> Load(std::span<const Workload> workloads,
                                                const DataSetOptions& options);
 
   cache::Store& store() { return *store_; }
-  uint64_t objects() const { return objects_; }
+  uint64_t objects() const;  // of all sizes
+  // REQUIRES: it was loaded for the workload, or one of these sizes
+  uint64_t objects(const Workload& workload) const;
   // Since the store was opened.
   uint64_t evictions() const { return store_->Stats().evictions; }
   // At objects of victims, since the store was opened.
@@ -62,11 +68,17 @@ class DataSet {
     std::atomic<uint32_t> begun{0};
   };
 
+  // Objects of one size.
+  struct Kind {
+    Workload workload;
+    uint64_t objects = 0;
+  };
+
   DataSet() = default;
-  Status LoadAll(const Workload& workload, int threads);
+  Status LoadAll(const Kind& kind, int threads);
 
   std::unique_ptr<cache::Store> store_;
-  uint64_t objects_ = 0;
+  std::vector<Kind> kinds_;
   double load_s_ = 0;
   std::array<Passes, kWriters> passes_;
 };

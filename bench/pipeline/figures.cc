@@ -11,6 +11,11 @@ double Share(double part, uint64_t whole) {
   return whole == 0 ? 0 : part / static_cast<double>(whole);
 }
 
+void AddEach(const std::vector<uint64_t>& from, std::vector<uint64_t>* to) {
+  to->resize(std::max(to->size(), from.size()));
+  for (size_t i = 0; i < from.size(); ++i) (*to)[i] += from[i];
+}
+
 double Ns(uint64_t ticks) { return static_cast<double>(base::NsOfTicks(ticks)); }
 
 }  // namespace
@@ -43,8 +48,9 @@ void Figures::Merge(const Figures& other) {
   verified_whole += other.verified_whole;
   batches += other.batches;
   latency_ns.Merge(other.latency_ns);
-  stage_ticks.resize(std::max(stage_ticks.size(), other.stage_ticks.size()));
-  for (size_t i = 0; i < other.stage_ticks.size(); ++i) stage_ticks[i] += other.stage_ticks[i];
+  AddEach(other.stage_ticks, &stage_ticks);
+  AddEach(other.slot_queries, &slot_queries);
+  AddEach(other.slot_in_stages, &slot_in_stages);
   for (size_t i = 0; i < task_ns.size(); ++i) task_ns[i] += other.task_ns[i];
   device_queries += other.device_queries;
   stolen_queries += other.stolen_queries;

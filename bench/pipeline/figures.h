@@ -31,6 +31,10 @@ struct Figures {
   std::vector<uint64_t> stage_ticks;  // all batches together, by stage
   std::array<uint64_t, pipeline::kTaskCount> task_ns{};  // all queries together
 
+  // Queries that were answered in each slot of time since the turn began, and those of them whose
+  // batch had a plan with several stages. Empty where slots are not asked for.
+  std::vector<uint64_t> slot_queries, slot_in_stages;
+
   // Stages on devices.
   uint64_t device_queries = 0;
   uint64_t stolen_queries = 0;  // of these, run by the CPU beside the device

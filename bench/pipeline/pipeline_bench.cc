@@ -192,7 +192,7 @@ Status Prepare(const PipelineOptions& options, const Workload& workload, Bed* be
     data_options.threads = options.threads;
     data_options.huge_pages = options.huge_pages;
     data_options.pages = bed->devices->pages();
-    auto data = DataSet::Load(workload, data_options);
+    auto data = DataSet::Load({&workload, 1}, data_options);
     if (!data) return data.error();
     bed->data = std::move(*data);
     const uint64_t start_ns = base::NowNs();
@@ -229,8 +229,8 @@ void AddDecision(const planner::PlannerStats& planner, nlohmann::json* details) 
 Status RunRound(const PipelineOptions& options, const Workload& workload,
                 const planner::Calibration* calibration, Bed* bed, Round* round, Report& report) {
   const std::vector<Contender>& contenders = round->contenders;
-  auto all = RunTurns(options, workload, *(workload.zipf ? bed->zipf : bed->uniform), contenders,
-                      calibration, bed->devices, bed->data.get());
+  const Traffic traffic{{workload}, {(workload.zipf ? bed->zipf : bed->uniform).get()}};
+  auto all = RunTurns(options, traffic, contenders, calibration, bed->devices, bed->data.get());
   if (!all) return all.error();
   for (size_t c = 0; c < contenders.size(); ++c) {
     const Contender& contender = contenders[c];

@@ -182,7 +182,7 @@ class Spoiled : public testing::Test {
     DataSetOptions data_options;
     data_options.memory_bytes = kMemoryMb << 20;
     data_options.fill = 0.1;
-    auto data = DataSet::Load(workload_, data_options);
+    auto data = DataSet::Load({&workload_, 1}, data_options);
     ASSERT_TRUE(data);
     data_ = std::move(*data);
     devices_ = std::move(*Devices::Open({}));
@@ -192,7 +192,7 @@ class Spoiled : public testing::Test {
   Status RunAll() {
     PipelineOptions options = Small();
     const KeyPicker picker(data_->objects(), false);
-    auto all = RunTurns(options, workload_, picker, {{pipeline::Plan::OneStageCpu()}},
+    auto all = RunTurns(options, {{workload_}, {&picker}}, {{pipeline::Plan::OneStageCpu()}},
                         nullptr, devices_.get(), data_.get());
     return all ? Status::Ok() : all.error();
   }
@@ -253,7 +253,7 @@ TEST(DataSet, FillsTheMemoryWithoutEvictions) {
       DataSetOptions options;
       options.memory_bytes = kMemoryMb << 20;
       options.threads = threads;
-      auto data = DataSet::Load(workload, options);
+      auto data = DataSet::Load({&workload, 1}, options);
       ASSERT_TRUE(data) << data.error().ToString();
       const CacheStats stats = (*data)->store().Stats();
       EXPECT_EQ(stats.evictions, 0u) << name << " " << threads;

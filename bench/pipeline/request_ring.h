@@ -60,6 +60,7 @@ class RequestRing {
   void Fill(const KeyPicker& picker, uint64_t seed);
 
   size_t size() const { return requests_; }
+  uint32_t value_bytes() const { return value_bytes_; }  // of SETs, and of what GETs find
   // The `i`-th request. REQUIRES: i < size(), Fill was called
   RequestView At(size_t i) const {
     const char* const at = bytes_.data() + i * stride_;

@@ -33,8 +33,11 @@ std::unique_ptr<planner::Planner> PlannerFor(const PipelineOptions& options,
   return std::make_unique<planner::Planner>(of_one_device, how, &data->store());
 }
 
-Result<Crew> MakeCrew(const PipelineOptions& options, const Workload& workload,
-                      const std::vector<RequestRing>& rings, const Contender& contender,
+// By thread, and by workload.
+using Rings = std::vector<std::vector<RequestRing>>;
+
+Result<Crew> MakeCrew(const PipelineOptions& options, const Traffic& traffic, const Rings& rings,
+                      const Contender& contender,
                       const planner::Calibration* calibration, Devices* devices, DataSet* data) {
   Crew crew;
   if (contender.is_auto) crew.planner = PlannerFor(options, contender, *calibration, data);
@@ -44,6 +47,8 @@ Result<Crew> MakeCrew(const PipelineOptions& options, const Workload& workload,
     worker_options.interval_us = contender.interval_us;
     worker_options.verify = options.verify;
     worker_options.seed = options.seed;
+    worker_options.ring_turn_ns = traffic.ring_turn_ns;
+    worker_options.slot_ns = traffic.slot_ns;
     CarrierOptions& carrier = worker_options.carrier;
     carrier.devices = devices->guards();
     carrier.batches = contender.is_auto ? ConditionsOf(options, contender).batches
@@ -51,21 +56,26 @@ Result<Crew> MakeCrew(const PipelineOptions& options, const Workload& workload,
     carrier.any_plan = contender.is_auto;
     worker_options.planner = crew.planner.get();
     carrier.queries_max = options.batch_max / kSetQueries * kSetQueries;
-    carrier.value_bytes = workload.value_bytes;
+    for (const Workload& workload : traffic.workloads)
+      carrier.value_bytes = std::max(carrier.value_bytes, workload.value_bytes);
     carrier.steal = contender.steal;
     carrier.dice = static_cast<uint32_t>(t) << 16;
     carrier.on_device_done = [devices] { devices->meter().End(); };
-    auto worker = Worker::Create(data, workload, &rings[t], contender.plan, worker_options);
+    auto worker = Worker::Create(data, rings[t], contender.plan, worker_options);
     if (!worker) return worker.error();
     crew.workers.push_back(std::move(*worker));
   }
   return crew;
 }
 
-void FillRings(const KeyPicker& picker, uint64_t seed, std::vector<RequestRing>* rings) {
+void FillRings(const Traffic& traffic, uint64_t seed, Rings* rings) {
   std::vector<std::thread> threads;
-  for (size_t t = 0; t < rings->size(); ++t)
-    threads.emplace_back([&, t] { (*rings)[t].Fill(picker, seed * 1'000'003 + t); });
+  for (size_t t = 0; t < rings->size(); ++t) {
+    threads.emplace_back([&, t] {
+      for (size_t w = 0; w < traffic.pickers.size(); ++w)
+        (*rings)[t][w].Fill(*traffic.pickers[w], (seed + w * 1'009) * 1'000'003 + t);
+    });
+  }
   for (std::thread& thread : threads) thread.join();
 }
 
@@ -74,20 +84,19 @@ Result<Figures> RunTurn(const PipelineOptions& options,
                         const std::vector<std::unique_ptr<Worker>>& crew, Devices* devices,
                         const DataSet& data) {
   const std::vector<int> cpus = options.cpus.empty() ? UsableCpus() : options.cpus;
-  std::barrier together(static_cast<std::ptrdiff_t>(crew.size()));
   uint64_t busy_start_ns = 0, start_ns = 0, looks_start = 0;
+  std::barrier together(static_cast<std::ptrdiff_t>(crew.size()), [&]() noexcept {
+    busy_start_ns = devices->meter().busy_ns();
+    start_ns = base::NowNs();
+    looks_start = data.victim_looks();
+  });
   std::vector<std::thread> threads;
   for (size_t t = 0; t < crew.size(); ++t) {
     threads.emplace_back([&, t] {
       if (!cpus.empty()) PinTo(0, {cpus[t % cpus.size()]});
       for (const double seconds : {options.warmup_s, options.run_s}) {
         together.arrive_and_wait();
-        if (t == 0) {
-          busy_start_ns = devices->meter().busy_ns();
-          start_ns = base::NowNs();
-          looks_start = data.victim_looks();
-        }
-        crew[t]->Run(base::NowNs() + static_cast<uint64_t>(seconds * 1e9));
+        crew[t]->Run(start_ns, start_ns + static_cast<uint64_t>(seconds * 1e9));
       }
     });
   }
@@ -113,15 +122,17 @@ Status CheckMisses(const Figures& figures, const DataSet& data) {
 }  // namespace
 
 Result<std::vector<ContenderFigures>> RunTurns(const PipelineOptions& options,
-                                               const Workload& workload, const KeyPicker& picker,
+                                               const Traffic& traffic,
                                                const std::vector<Contender>& contenders,
                                                const planner::Calibration* calibration,
                                                Devices* devices, DataSet* data) {
-  std::vector<RequestRing> rings;
-  for (int t = 0; t < options.threads; ++t) rings.emplace_back(workload, options.ring);
+  Rings rings(static_cast<size_t>(options.threads));
+  for (std::vector<RequestRing>& of_thread : rings)
+    for (const Workload& workload : traffic.workloads)
+      of_thread.emplace_back(workload, options.ring);
   std::vector<Crew> crews;
   for (const Contender& contender : contenders) {
-    auto crew = MakeCrew(options, workload, rings, contender, calibration, devices, data);
+    auto crew = MakeCrew(options, traffic, rings, contender, calibration, devices, data);
     if (!crew) return crew.error();
     crews.push_back(std::move(*crew));
   }
@@ -129,7 +140,7 @@ Result<std::vector<ContenderFigures>> RunTurns(const PipelineOptions& options,
   std::vector<size_t> order(contenders.size());
   std::iota(order.begin(), order.end(), 0);
   for (int i = 0; i < options.repetitions; ++i) {
-    FillRings(picker, options.seed + static_cast<uint64_t>(i), &rings);
+    FillRings(traffic, options.seed + static_cast<uint64_t>(i), &rings);
     for (const size_t c : order) {
       // A device follows the store between its batches, and had none in the turn before.
       if (Status status = devices->CatchUp(); !status.ok()) return status;
@@ -138,8 +149,9 @@ Result<std::vector<ContenderFigures>> RunTurns(const PipelineOptions& options,
       if (Status status = CheckMisses(*figures, *data); !status.ok()) return status;
       all[c].rates.Add(figures->rate);
       all[c].figures.Merge(*figures);
-      Progress(fmt::format("pipeline/{} {}/{}, contender {}: {} queries/s", workload.name, i + 1,
-                           options.repetitions, c, Short(figures->rate)));
+      Progress(fmt::format("pipeline/{} {}/{}, contender {}: {} queries/s",
+                           traffic.workloads[0].name, i + 1, options.repetitions, c,
+                           Short(figures->rate)));
     }
     std::reverse(order.begin(), order.end());
   }

@@ -1,4 +1,5 @@
-// bench/pipeline/turns.h: the plans of one workload taking turns over one data set.
+// bench/pipeline/turns.h: plans taking turns over one data set, with one workload or with several
+// that alternate.
 //
 // Each repetition gives every thread requests with fresh keys, then runs every contender, a plan
 // with or without stealing, with them; odd repetitions run them the other way round.
@@ -17,6 +18,15 @@
 #include "planner/planner.h"
 
 namespace weft::bench {
+
+// What the workers' clients send.
+struct Traffic {
+  std::vector<Workload> workloads;
+  std::vector<const KeyPicker*> pickers;  // of each
+  // With several workloads: how long each lasts before the next one comes; nanoseconds.
+  uint64_t ring_turn_ns = 0;
+  uint64_t slot_ns = 0;  // as in WorkerOptions
+};
 
 // What takes turns.
 struct Contender {
@@ -37,7 +47,7 @@ struct ContenderFigures {
 // asked for. kCorruption where a reply was wrong, or a stored key was
 // missing although nothing was ever evicted; kDeviceLost where a device was given up.
 Result<std::vector<ContenderFigures>> RunTurns(const PipelineOptions& options,
-                                               const Workload& workload, const KeyPicker& picker,
+                                               const Traffic& traffic,
                                                const std::vector<Contender>& contenders,
                                                const planner::Calibration* calibration,
                                                Devices* devices, DataSet* data);

@@ -39,32 +39,34 @@ std::array<uint64_t, pipeline::kTaskCount> TaskNsOf(const pipeline::TaskTimes& t
 
 }  // namespace
 
-Result<std::unique_ptr<Worker>> Worker::Create(DataSet* data, const Workload& workload,
-                                               const RequestRing* ring, const pipeline::Plan& plan,
+Result<std::unique_ptr<Worker>> Worker::Create(DataSet* data, std::span<const RequestRing> rings,
+                                               const pipeline::Plan& plan,
                                                const WorkerOptions& options) {
   auto carrier = Carrier::Create(&data->store(), plan, options.carrier);
   if (!carrier) return carrier.error();
   // The constructor is private so that no worker exists without a carrier; owned at once.
-  return std::unique_ptr<Worker>(
-      new Worker(data, workload, ring, plan, std::move(*carrier), options));
+  return std::unique_ptr<Worker>(new Worker(data, rings, plan, std::move(*carrier), options));
 }
 
-Worker::Worker(DataSet* data, const Workload& workload, const RequestRing* ring,
-               const pipeline::Plan& plan, std::unique_ptr<Carrier> carrier,
-               const WorkerOptions& options)
+Worker::Worker(DataSet* data, std::span<const RequestRing> rings, const pipeline::Plan& plan,
+               std::unique_ptr<Carrier> carrier, const WorkerOptions& options)
     : data_(data),
-      ring_(ring),
-      value_bytes_(workload.value_bytes),
       options_(options),
       carrier_(std::move(carrier)),
       flights_(carrier_->flights()),
       random_(options.seed + options.writer) {
+  WEFT_CHECK(!rings.empty() && (rings.size() == 1 || options.ring_turn_ns > 0));
+  size_t value_bytes = 0;
+  for (const RequestRing& ring : rings) {
+    sources_.push_back({&ring});
+    value_bytes = std::max<size_t>(value_bytes, ring.value_bytes());
+  }
   const size_t queries = carrier_->queries_max();
   for (Flight& flight : flights_) {
     // Address space only: memory comes with the first use, which small batches do not make of it.
-    flight.values = std::make_unique_for_overwrite<char[]>(queries * value_bytes_);
+    flight.values = std::make_unique_for_overwrite<char[]>(queries * value_bytes);
     flight.responses =
-        std::make_unique_for_overwrite<char[]>(queries * (sizeof(ResponseHead) + value_bytes_));
+        std::make_unique_for_overwrite<char[]>(queries * (sizeof(ResponseHead) + value_bytes));
   }
   Take({plan, options.carrier.steal});
   if (options.planner != nullptr)
@@ -98,14 +100,15 @@ void Worker::FollowPlanner() {
   WEFT_CHECK(status.ok());  // every plan of the planner's goes together with its devices
 }
 
-void Worker::Run(uint64_t until_ns) {
+void Worker::Run(uint64_t begin_ns, uint64_t until_ns) {
+  begin_ns_ = begin_ns;
   figures_ = {};
   figures_.workers = 1;
   unchecked_ = 0;
   const auto task_ns = TaskNsOf(carrier_->times());
   CountDevices(-1);
-  next_ = 0;
-  pass_ = data_->BeginPass(options_.writer);
+  for (Source& source : sources_)
+    source = {source.ring, 0, data_->BeginPass(options_.writer)};
   const uint64_t start_ns = base::NowNs();
   const double cpu_start_s = ThreadCpuSeconds();
   for (uint32_t under_way = 0;;) {
@@ -154,12 +157,22 @@ void Worker::CountDevices(int64_t sign) {
   figures_.reruns += factor * counters->reruns.value();
 }
 
+// Whose turn it is.
+Worker::Source& Worker::SourceOfNow() {
+  if (sources_.size() == 1) return sources_[0];
+  const uint64_t now_ns = std::max(base::NowNs(), begin_ns_);
+  return sources_[(now_ns - begin_ns_) / options_.ring_turn_ns % sources_.size()];
+}
+
 // The CPU's part of the first stage.
 void Worker::Fill(uint32_t number) {
   Flight& flight = flights_[number];
   pipeline::Batch& batch = carrier_->batch(number);
+  Source& from = SourceOfNow();
+  const RequestRing& ring = *from.ring;
   flight.start = base::ReadTicks();
-  flight.first = next_;
+  flight.ring = &ring;
+  flight.first = from.next;
   flight.way = way_;
   flight.queries = ways_[way_].interval.size();
   batch.Clear();
@@ -167,17 +180,17 @@ void Worker::Fill(uint32_t number) {
   uint64_t last = flight.start;
   while (batch.size() < flight.queries) {
     const auto count = static_cast<uint32_t>(
-        std::min<size_t>({kGroup, flight.queries - batch.size(), ring_->size() - next_}));
-    Receive(flight, batch.size(), count);
+        std::min<size_t>({kGroup, flight.queries - batch.size(), ring.size() - from.next}));
+    Receive(from, flight, batch.size(), count);
     const uint64_t received = base::ReadTicks();
     carrier_->times().Add(pipeline::Task::kReceive, received - last, count);
-    Parse(flight, count, source, batch);
+    Parse(from, flight, count, source, batch);
     last = base::ReadTicks();
     carrier_->times().Add(pipeline::Task::kParse, last - received, count);
-    next_ += count;
-    if (next_ < ring_->size()) continue;
-    next_ = 0;
-    pass_ = data_->BeginPass(options_.writer);
+    from.next += count;
+    if (from.next < ring.size()) continue;
+    from.next = 0;
+    from.pass = data_->BeginPass(options_.writer);
   }
   carrier_->Begin(number);
   flight.first_stage = base::ReadTicks() - flight.start;
@@ -186,14 +199,15 @@ void Worker::Fill(uint32_t number) {
   for (size_t i = 1; i < stages.size(); ++i) flight.first_stage -= stages[i];
 }
 
-// Task RV: `count` requests from next_ on, queries from `begin` on of the batch.
-void Worker::Receive(Flight& flight, uint32_t begin, uint32_t count) {
-  const Version version{options_.writer, pass_};
+// Task RV: the source's next `count` requests, queries from `begin` on of the batch.
+void Worker::Receive(const Source& from, Flight& flight, uint32_t begin, uint32_t count) {
+  const Version version{options_.writer, from.pass};
+  const uint32_t value_bytes = from.ring->value_bytes();
   for (uint32_t i = 0; i < count; ++i) {
-    const RequestView request = ring_->At(next_ + i);
+    const RequestView request = from.ring->At(from.next + i);
     if (request.head.opcode != Opcode::kSet) continue;
     WriteVersionedValue(request.key.data(), version,
-                        flight.values.get() + size_t{begin + i} * value_bytes_,
+                        flight.values.get() + size_t{begin + i} * value_bytes,
                         request.head.value_bytes);
   }
 }
@@ -202,9 +216,8 @@ void Worker::Receive(Flight& flight, uint32_t begin, uint32_t count) {
 // not of so many bytes. Returns where it stopped. Compiled for the length, and with what it calls,
 // hash and copy are few instructions.
 template <uint32_t kKeyBytes>
-[[gnu::flatten]] size_t Worker::ParseGets(size_t begin, size_t end, uint32_t source,
-                                          pipeline::Batch* batch) {
-  const RequestRing& ring = *ring_;
+[[gnu::flatten]] size_t Worker::ParseGets(const RequestRing& ring, size_t begin, size_t end,
+                                          uint32_t source, pipeline::Batch* batch) {
   const cache::Store& store = data_->store();
   pipeline::Batch::ReadAdder adder(batch, source);
   for (size_t at = begin; at < end; ++at) {
@@ -218,23 +231,25 @@ template <uint32_t kKeyBytes>
 }
 
 // Task PP, of the same requests.
-void Worker::Parse(Flight& flight, uint32_t count, uint32_t source, pipeline::Batch& batch) {
-  const size_t end = next_ + count;
-  for (size_t at = next_; at < end; ++at) {
-    switch (ring_->At(at).head.key_bytes) {
-      case 8: at = ParseGets<8>(at, end, source, &batch); break;
-      case 16: at = ParseGets<16>(at, end, source, &batch); break;
-      case 32: at = ParseGets<32>(at, end, source, &batch); break;
-      default: at = ParseGets<128>(at, end, source, &batch); break;
+void Worker::Parse(const Source& from, Flight& flight, uint32_t count, uint32_t source,
+                   pipeline::Batch& batch) {
+  const RequestRing& ring = *from.ring;
+  const size_t end = from.next + count;
+  for (size_t at = from.next; at < end; ++at) {
+    switch (ring.At(at).head.key_bytes) {
+      case 8: at = ParseGets<8>(ring, at, end, source, &batch); break;
+      case 16: at = ParseGets<16>(ring, at, end, source, &batch); break;
+      case 32: at = ParseGets<32>(ring, at, end, source, &batch); break;
+      default: at = ParseGets<128>(ring, at, end, source, &batch); break;
     }
     if (at == end) return;
-    const RequestView request = ring_->At(at);
+    const RequestView request = ring.At(at);
     WEFT_CHECK(request.head.opcode == Opcode::kSet);
     cache::Command command;
     command.verb = cache::Verb::kStore;
     command.hash = data_->store().HashOf(request.key);
     command.key = request.key;
-    command.value = {flight.values.get() + size_t{batch.size()} * value_bytes_,
+    command.value = {flight.values.get() + size_t{batch.size()} * ring.value_bytes(),
                      request.head.value_bytes};
     batch.AddCommand(source, 0, command);
   }
@@ -246,6 +261,7 @@ void Worker::Finish(uint32_t number) {
   flight.response_bytes = 0;
   flight.written = {};
   at_last_stage_ = &flight;
+  value_bytes_ = flight.ring->value_bytes();
   const uint64_t start = base::ReadTicks();
   carrier_->Finish(number, *this);
   if (options_.planner != nullptr)
@@ -258,6 +274,7 @@ void Worker::Finish(uint32_t number) {
   figures_.batches++;
   ways_[flight.way].interval.Note(flight.queries, static_cast<double>(latency_ns) * 1e-3);
   CountReplies(flight);
+  if (options_.slot_ns != 0) CountSlot(flight);
   if (unchecked_-- == 0) {
     Check(flight);
     unchecked_ = options_.verify == Verify::kAll ? 0 : random_.Below(2 * kSampled - 1);
@@ -352,22 +369,33 @@ void Worker::CountReplies(const Flight& flight) {
                                             flight.queries, written.replies())};
 }
 
+void Worker::CountSlot(const Flight& flight) {
+  const uint64_t now_ns = std::max(base::NowNs(), begin_ns_);
+  const size_t slot = (now_ns - begin_ns_) / options_.slot_ns;
+  for (std::vector<uint64_t>* slots : {&figures_.slot_queries, &figures_.slot_in_stages})
+    if (slots->size() <= slot) slots->resize(slot + 1);
+  figures_.slot_queries[slot] += flight.queries;
+  const bool in_stages = ways_[flight.way].candidate.plan.stages().size() > 1;
+  figures_.slot_in_stages[slot] += in_stages ? flight.queries : 0;
+}
+
 void Worker::Check(const Flight& flight) {
+  const RequestRing& ring = *flight.ring;
   const char* at = flight.responses.get();
   const char* const end = at + flight.response_bytes;
   size_t place = flight.first;
   Tally tally;
   for (uint32_t i = 0; i < flight.queries; ++i) {
     const auto ahead =
-        static_cast<uint32_t>(std::min<size_t>(flight.queries - i, ring_->size() - place));
-    const uint32_t hits = CountHits(place, ahead, at, end);
+        static_cast<uint32_t>(std::min<size_t>(flight.queries - i, ring.size() - place));
+    const uint32_t hits = CountHits(ring, place, ahead, at, end);
     tally.hits += hits;
-    at += hits * (sizeof(ResponseHead) + value_bytes_);
+    at += hits * (sizeof(ResponseHead) + ring.value_bytes());
     i += hits;
-    place = place + hits == ring_->size() ? 0 : place + hits;
+    place = place + hits == ring.size() ? 0 : place + hits;
     if (i == flight.queries) break;
-    const RequestView request = ring_->At(place);
-    if (++place == ring_->size()) place = 0;
+    const RequestView request = ring.At(place);
+    if (++place == ring.size()) place = 0;
     if (end - at < static_cast<ptrdiff_t>(sizeof(ResponseHead))) {
       status_ = {Code::kCorruption,
                  fmt::format("{} of {} queries were answered", i, flight.queries)};
@@ -376,7 +404,7 @@ void Worker::Check(const Flight& flight) {
     ResponseHead head;
     std::memcpy(&head, at, sizeof head);
     at += sizeof head;
-    if (!CheckOne(request, head, at, &tally)) {
+    if (!CheckOne(ring, request, head, at, &tally)) {
       status_ = {
           Code::kCorruption,
           fmt::format("{} of key number {}: {}, a value of {} bytes{}",
@@ -387,7 +415,7 @@ void Worker::Check(const Flight& flight) {
     }
     // What is no hit has no value. A branch: where the next one begins is guessed, not waited for.
     if (WEFT_UNLIKELY(head.outcome != Outcome::kHit)) continue;
-    at += value_bytes_;
+    at += ring.value_bytes();
   }
   figures_.verified_whole += flight.queries;
   if (at != end)
@@ -398,10 +426,10 @@ void Worker::Check(const Flight& flight) {
 
 // How many replies in a row, from `at` on, are right and hits, of GETs: as CheckOne finds it, with
 // less to do for each. They are the replies to `count` requests from `place` on.
-uint32_t Worker::CountHits(size_t place, uint32_t count, const char* at, const char* end) const {
-  const RequestRing& ring = *ring_;
+uint32_t Worker::CountHits(const RequestRing& ring, size_t place, uint32_t count, const char* at,
+                           const char* end) const {
   const DataSet& data = *data_;
-  const uint32_t value_bytes = value_bytes_;
+  const uint32_t value_bytes = ring.value_bytes();
   const size_t reply_bytes = sizeof(ResponseHead) + value_bytes;
   const uint64_t hit = HeadWord(Outcome::kHit, value_bytes);
   const auto whole = static_cast<size_t>(end - at) / reply_bytes;
@@ -419,8 +447,8 @@ uint32_t Worker::CountHits(size_t place, uint32_t count, const char* at, const c
   return count;
 }
 
-bool Worker::CheckOne(const RequestView& request, const ResponseHead& head, const char* value,
-                      Tally* tally) {
+bool Worker::CheckOne(const RequestRing& ring, const RequestView& request,
+                      const ResponseHead& head, const char* value, Tally* tally) {
   if (request.head.opcode == Opcode::kSet) {
     tally->stored += head.outcome == Outcome::kStored;
     tally->refused += head.outcome == Outcome::kNoMemory;
@@ -431,10 +459,10 @@ bool Worker::CheckOne(const RequestView& request, const ResponseHead& head, cons
     tally->misses++;
     return head.value_bytes == 0;
   }
-  if (head.outcome != Outcome::kHit || head.value_bytes != value_bytes_) return false;
+  if (head.outcome != Outcome::kHit || head.value_bytes != ring.value_bytes()) return false;
   tally->hits++;
   Version version;
-  return ReadVersion(request.key.data(), value, value_bytes_, &version) &&
+  return ReadVersion(request.key.data(), value, ring.value_bytes(), &version) &&
          data_->WasStored(version);
 }
 

@@ -16,6 +16,7 @@
 #pragma once
 
 #include <memory>
+#include <span>
 #include <vector>
 
 #include "bench/defaults.h"
@@ -39,22 +40,26 @@ struct WorkerOptions {
   CarrierOptions carrier;  // any_plan: where there is a planner
   // Chooses the plan after the first one; writer - 1 is the worker's number. May be null.
   planner::Planner* planner = nullptr;
+  // With several rings: how long each is read before the next one is. All workers change at once.
+  uint64_t ring_turn_ns = 0;
+  uint64_t slot_ns = 0;  // of Figures::slot_queries; 0: none are counted
 };
 
 class Worker : private pipeline::Sink {
  public:
   static constexpr uint32_t kSampled = 16;
 
-  // `data` and `ring` must outlive it; the ring must be filled before Run.
-  static Result<std::unique_ptr<Worker>> Create(DataSet* data, const Workload& workload,
-                                                const RequestRing* ring, const pipeline::Plan& plan,
+  // `data` and `rings` must outlive it; the rings must be filled before Run.
+  // REQUIRES: a ring; with several, ring_turn_ns > 0
+  static Result<std::unique_ptr<Worker>> Create(DataSet* data, std::span<const RequestRing> rings,
+                                                const pipeline::Plan& plan,
                                                 const WorkerOptions& options);
 
   ~Worker();
 
   // Works until the clock (base/clock.h) reaches `until_ns` and all that was begun is answered, or
-  // a reply was wrong.
-  void Run(uint64_t until_ns);
+  // a reply was wrong. Slots of time are counted from `begin_ns`, when the first ring's turn begins.
+  void Run(uint64_t begin_ns, uint64_t until_ns);
 
   const Status& status() const { return status_; }
   // Of the last Run.
@@ -67,8 +72,15 @@ class Worker : private pipeline::Sink {
     uint64_t replies() const { return hits + misses + stored + refused; }
     bool operator==(const Tally&) const = default;
   };
+  // Requests, and how far they are read.
+  struct Source {
+    const RequestRing* ring;
+    size_t next = 0;    // request
+    uint32_t pass = 0;  // over the ring
+  };
   // What belongs to one batch under way.
   struct Flight {
+    const RequestRing* ring = nullptr;
     size_t first = 0;  // request in the ring
     size_t way = 0;    // ways_
     uint32_t queries = 0;
@@ -86,37 +98,40 @@ class Worker : private pipeline::Sink {
     IntervalController interval;
   };
 
-  Worker(DataSet* data, const Workload& workload, const RequestRing* ring,
-         const pipeline::Plan& plan, std::unique_ptr<Carrier> carrier,
-         const WorkerOptions& options);
+  Worker(DataSet* data, std::span<const RequestRing> rings, const pipeline::Plan& plan,
+         std::unique_ptr<Carrier> carrier, const WorkerOptions& options);
 
   void FollowPlanner();
   void Take(const planner::Candidate& candidate);
 
+  Source& SourceOfNow();
   void Fill(uint32_t number);
-  void Receive(Flight& flight, uint32_t begin, uint32_t count);
+  void Receive(const Source& from, Flight& flight, uint32_t begin, uint32_t count);
   template <uint32_t kKeyBytes>
-  size_t ParseGets(size_t begin, size_t end, uint32_t source, pipeline::Batch* batch);
-  void Parse(Flight& flight, uint32_t count, uint32_t source, pipeline::Batch& batch);
+  size_t ParseGets(const RequestRing& ring, size_t begin, size_t end, uint32_t source,
+                   pipeline::Batch* batch);
+  void Parse(const Source& from, Flight& flight, uint32_t count, uint32_t source,
+             pipeline::Batch& batch);
   void Finish(uint32_t number);
   void AddStages(uint32_t number, uint64_t last_stage);
   void CountDevices(int64_t sign);
   void CountReplies(const Flight& flight);
+  void CountSlot(const Flight& flight);
   void Check(const Flight& flight);
-  uint32_t CountHits(size_t place, uint32_t count, const char* at, const char* end) const;
-  bool CheckOne(const RequestView& request, const ResponseHead& head, const char* value,
-                Tally* tally);
+  uint32_t CountHits(const RequestRing& ring, size_t place, uint32_t count, const char* at,
+                     const char* end) const;
+  bool CheckOne(const RequestRing& ring, const RequestView& request, const ResponseHead& head,
+                const char* value, Tally* tally);
   void Write(pipeline::Batch& batch, uint32_t begin, uint32_t end,
              cache::Session& session) override;
   char* WriteCounted(Outcome outcome, std::string_view value, char* out, Tally* tally) const;
+  // Of the batch at its last stage.
   char* WriteResponse(Outcome outcome, std::string_view value, char* out) const;
   char* WriteGathered(const pipeline::Batch& batch, uint32_t begin, uint32_t end, char* out) const;
   void RunOther(pipeline::Batch& batch, uint32_t i, cache::Session& session) override;
 
   // Constant after construction.
   DataSet* const data_;
-  const RequestRing* const ring_;
-  const uint32_t value_bytes_;
   const WorkerOptions options_;
 
   const std::unique_ptr<Carrier> carrier_;
@@ -125,8 +140,9 @@ class Worker : private pipeline::Sink {
   uint64_t decision_ = 0;  // of the planner's
   std::vector<Flight> flights_;
   Flight* at_last_stage_ = nullptr;
-  size_t next_ = 0;       // request in the ring
-  uint32_t pass_ = 0;     // over the ring
+  uint32_t value_bytes_ = 0;  // of the batch at its last stage
+  std::vector<Source> sources_;
+  uint64_t begin_ns_ = 0;  // of the turn
   Random random_;
   uint64_t unchecked_ = 0;  // batches until the next that is checked
   Figures figures_;

@@ -153,7 +153,7 @@ struct Scene {
     DataSetOptions options;
     options.memory_bytes = kMemoryBytes;
     options.fill = 0.25;
-    auto loaded = DataSet::Load(workload, options);
+    auto loaded = DataSet::Load({&workload, 1}, options);
     WEFT_CHECK(loaded.has_value());
     data = std::move(*loaded);
     ring.Fill(KeyPicker(data->objects(), false), 1);
@@ -183,7 +183,7 @@ void RunWorker(Scene* scene, Worker* worker, double seconds) {
   const uint64_t until_ns = base::NowNs() + static_cast<uint64_t>(seconds * 1e9);
   std::atomic<bool> ended{false};
   std::thread thread([&] {
-    worker->Run(until_ns);
+    worker->Run(base::NowNs(), until_ns);
     ended = true;
   });
   std::this_thread::sleep_for(std::chrono::nanoseconds(until_ns - base::NowNs()));
@@ -203,7 +203,7 @@ void BM_PlainRead(benchmark::State& state) {
   options.carrier.value_bytes = scene->workload.value_bytes;
   auto plan = pipeline::Plan::Parse("[RV PP MM]cpu -> [IN.search KC RD]gpu0 -> "
                                           "[IN.insert IN.delete WR SD]cpu");
-  auto worker = Worker::Create(scene->data.get(), scene->workload, &scene->ring, *plan, options);
+  auto worker = Worker::Create(scene->data.get(), {&scene->ring, 1}, *plan, options);
   if (!worker) return state.SkipWithError(worker.error().ToString().c_str());
   for (auto _ : state) {
     RunWorker(scene, worker->get(), kWarmupS);
