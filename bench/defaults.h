@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstdint>
+#include <vector>
 
 namespace weft::bench::defaults {
 
@@ -36,6 +37,9 @@ inline constexpr double kZipfTheta = 0.99;
 
 // The pipeline: paper 000, section V, and requests of a thread that no processor cache holds
 inline constexpr uint64_t kPipelineMemoryMb = 1908;
+inline const std::vector<double> kAlternationCyclesMs = {2, 4, 8, 16, 32, 64, 128, 256};
+inline constexpr double kAlternationTraceMs = 6;
+inline constexpr double kAlternationSlotMs = 0.3;
 inline constexpr double kPipelineIntervalUs = 1000;
 inline constexpr uint64_t kPipelineRing = 1 << 20;
 inline constexpr uint32_t kPipelineBatchMax = 16384;

@@ -50,6 +50,9 @@ struct Arguments {
   bool small_pages = false;
   bool quick = false;
   PipelineOptions pipeline;
+  AlternationOptions alternation{
+      {}, defaults::kAlternationCyclesMs, defaults::kAlternationTraceMs,
+      defaults::kAlternationSlotMs, {}};
   std::string verify = "all";
   std::string steal = "on";
   DurableOptions durable;
@@ -102,6 +105,14 @@ PipelineOptions PipelineOptionsOf(const Arguments& a) {
                   : a.steal == "off" ? Stealing::kOff
                                      : Stealing::kBoth;
   options.verify = a.verify == "all" ? Verify::kAll : Verify::kSampled;
+  return options;
+}
+
+AlternationOptions AlternationOptionsOf(const Arguments& a) {
+  AlternationOptions options = a.alternation;
+  options.pipeline = PipelineOptionsOf(a);
+  if (options.pipeline.workloads.empty())
+    options.pipeline.workloads = {"K8-G50-U", "K16-G95-S"};  // paper 000's
   return options;
 }
 
@@ -173,6 +184,7 @@ const std::map<std::string, Benchmark>& Benchmarks() {
       {"hit-ratio",
        [](auto& a, auto& r) { return RunHitRatio(ServerOptionsOf(a, true), a.hit_ratio, r); }},
       {"pipeline", [](auto& a, auto& r) { return RunPipeline(PipelineOptionsOf(a), r); }},
+      {"alternation", [](auto& a, auto& r) { return RunAlternation(AlternationOptionsOf(a), r); }},
       {"durable", [](auto& a, auto& r) { return RunDurable(DurableOptionsOf(a), r); }},
       {"compaction", [](auto& a, auto& r) { return RunCompaction(CompactionOptionsOf(a), r); }},
       {"device", [](auto& a, auto& r) { return RunDevice(DeviceOptionsOf(a), r); }},
@@ -392,6 +404,17 @@ void AddEmbedded(CLI::App* app, Arguments* a) {
   app->add_flag("--small-pages", a->small_pages, "4 KiB pages");
 }
 
+void AddAlternation(CLI::App* app, Arguments* a) {
+  AlternationOptions& alternation = a->alternation;
+  app->add_option("--cycle-ms", alternation.cycles_ms, "all workloads once: 2,4,...")
+      ->delimiter(',')->check(CLI::Range(0.1, 1e4))->capture_default_str();
+  app->add_option("--trace-cycle-ms", alternation.trace_cycle_ms, "of the run shown slot by slot")
+      ->check(CLI::Range(0.1, 1e4))->capture_default_str();
+  app->add_option("--slot-ms", alternation.slot_ms, "of the workloads' turns a whole part")
+      ->check(CLI::Range(0.01, 1e3))->capture_default_str();
+  app->add_option("--plots", alternation.plots, "folder for charts of both (SVG)");
+}
+
 void AddPipeline(CLI::App* app, Arguments* a) {
   PipelineOptions& pipeline = a->pipeline;
   app->add_option("--workload", pipeline.workloads, "K8-G95-S,...; all if not given")
@@ -456,6 +479,9 @@ int Main(int argc, char** argv) {
   memory->add_option("--items", a.items)->capture_default_str();
   AddHitRatio(add("hit-ratio", "hits when memory is short"), &a);
   AddPipeline(add("pipeline", "the 24 in-memory workloads, offline, through any plan"), &a);
+  CLI::App* alternation = add("alternation", "in-memory workloads in turns: does the plan follow?");
+  AddPipeline(alternation, &a);
+  AddAlternation(alternation, &a);
   AddDurable(add("durable", "the durable store against LevelDB and RocksDB"), &a);
   AddCompaction(add("compaction", "compactions alone: input a second"), &a);
   AddDevice(add("device", "one GPU, keys and values in its memory: operations a second"), &a);

@@ -40,11 +40,27 @@ struct PipelineOptions {
   bool learns = true;  // the planner of plan "auto" corrects the calibration by what it sees
 };
 
+// What `weft-bench alternation` is told.
+struct AlternationOptions {
+  // Workloads that alternate, two or more; one interval.
+  PipelineOptions pipeline;
+  std::vector<double> cycles_ms;  // until the first workload comes again
+  double trace_cycle_ms = 0;      // of the run that is looked at slot by slot
+  double slot_ms = 0;
+  std::string plots;  // folder of the charts; empty: none
+};
+
 // Names of the 24 in-memory workloads; those that share a data set in a row, fewest SETs first.
 std::vector<std::string> PipelineWorkloads();
 
 // Prints and records a row a workload and plan, and a table of all. kInvalidArgument for a bad plan
 // or workload, kCorruption for a wrong reply.
 Status RunPipeline(const PipelineOptions& options, Report& report);
+
+// Workloads that alternate: throughput slot by slot, how long the planner's plan takes to be at its
+// best again, and throughput by the length of the cycle (paper 000, figures 20 and 21). What
+// RunPipeline says; kInvalidArgument for times that don't go together, kIoError where a chart can't
+// be written.
+Status RunAlternation(const AlternationOptions& options, Report& report);
 
 }  // namespace weft::bench

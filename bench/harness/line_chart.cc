@@ -1,0 +1,148 @@
+#include "bench/harness/line_chart.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <fstream>
+#include <limits>
+
+#include <fmt/format.h>
+
+namespace weft::bench {
+namespace {
+
+// Pixels.
+constexpr double kWidth = 900, kHeight = 420;
+constexpr double kLeft = 80, kRight = 20, kTop = 60, kBottom = 50;
+// Of the lines, in their order; told apart by those who see few colours, too (Okabe and Ito).
+constexpr std::array<const char*, 7> kColours = {"#0072b2", "#d55e00", "#009e73", "#cc79a7",
+                                                 "#e69f00", "#56b4e9", "#000000"};
+
+std::string Escaped(const std::string& text) {
+  std::string out;
+  for (const char c : text) {
+    switch (c) {
+      case '&': out += "&amp;"; break;
+      case '<': out += "&lt;"; break;
+      case '>': out += "&gt;"; break;
+      case '"': out += "&quot;"; break;
+      default: out += c;
+    }
+  }
+  return out;
+}
+
+// 1, 2 or 5 times a power of ten: so that there are some five to ten steps up to `span`.
+double StepFor(double span) {
+  const double power = std::pow(10, std::floor(std::log10(span / 5)));
+  for (const double factor : {1.0, 2.0, 5.0})
+    if (span / (factor * power) <= 10) return factor * power;
+  return 10 * power;
+}
+
+// From figures to pixels.
+class Axes {
+ public:
+  explicit Axes(const LineChart& chart) : log2_x_(chart.log2_x) {
+    double x_low = std::numeric_limits<double>::infinity(), x_high = -x_low;
+    for (const LineChart::Line& line : chart.lines) {
+      for (const double x : line.x) {
+        x_low = std::min(x_low, OfX(x));
+        x_high = std::max(x_high, OfX(x));
+      }
+      for (const double y : line.y) y_high_ = std::max(y_high_, y);
+    }
+    if (x_low > x_high) x_low = x_high = 0;
+    x_low_ = x_low;
+    x_span_ = x_high > x_low ? x_high - x_low : 1;
+    y_high_ = y_high_ > 0 ? y_high_ * 1.05 : 1;
+  }
+  double X(double x) const {
+    const double share = std::clamp((OfX(x) - x_low_) / x_span_, 0.0, 1.0);
+    return kLeft + share * (kWidth - kLeft - kRight);
+  }
+  double Y(double y) const { return kHeight - kBottom - y / y_high_ * (kHeight - kTop - kBottom); }
+  double y_high() const { return y_high_; }
+
+  std::vector<double> TicksOfX() const {
+    std::vector<double> ticks;
+    const double step = log2_x_ ? 1 : StepFor(x_span_);
+    for (double at = std::ceil(x_low_ / step) * step; at <= x_low_ + x_span_ * 1.0001; at += step)
+      ticks.push_back(log2_x_ ? std::exp2(at) : at);
+    return ticks;
+  }
+
+ private:
+  double OfX(double x) const { return log2_x_ ? std::log2(x) : x; }
+
+  const bool log2_x_;
+  double x_low_ = 0, x_span_ = 1, y_high_ = 0;
+};
+
+std::string Text(double x, double y, const char* anchor, const std::string& text) {
+  return fmt::format("<text x=\"{:.1f}\" y=\"{:.1f}\" text-anchor=\"{}\">{}</text>\n", x, y, anchor,
+                     Escaped(text));
+}
+
+std::string Stroke(double x1, double y1, double x2, double y2, const char* colour) {
+  return fmt::format("<path d=\"M{:.1f} {:.1f}L{:.1f} {:.1f}\" stroke=\"{}\" fill=\"none\"/>\n", x1,
+                     y1, x2, y2, colour);
+}
+
+std::string GridOf(const LineChart& chart, const Axes& axes) {
+  const double bottom = kHeight - kBottom;
+  std::string out;
+  for (const LineChart::Band& band : chart.bands)
+    out += fmt::format("<rect x=\"{:.1f}\" y=\"{}\" width=\"{:.1f}\" height=\"{}\" "
+                       "fill=\"#f0f0f0\"/>\n",
+                       axes.X(band.begin), kTop, axes.X(band.end) - axes.X(band.begin),
+                       bottom - kTop);
+  const double step = StepFor(axes.y_high());
+  for (double y = 0; y <= axes.y_high(); y += step) {
+    out += Stroke(kLeft, axes.Y(y), kWidth - kRight, axes.Y(y), "#d0d0d0");
+    out += Text(kLeft - 8, axes.Y(y) + 4, "end", fmt::format("{:g}", y));
+  }
+  for (const double x : axes.TicksOfX())
+    out += Text(axes.X(x), bottom + 18, "middle", fmt::format("{:g}", x));
+  out += Stroke(kLeft, bottom, kWidth - kRight, bottom, "#000000");
+  out += Text((kLeft + kWidth) / 2, kHeight - 10, "middle", chart.x_name);
+  out += Text(kLeft - 70, kTop - 10, "start", chart.y_name);
+  return out;
+}
+
+}  // namespace
+
+std::string ToSvg(const LineChart& chart) {
+  const Axes axes(chart);
+  std::string out = fmt::format(
+      "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {0} {1}\" width=\"{0}\" "
+      "height=\"{1}\" font-family=\"sans-serif\" font-size=\"12\">\n"
+      "<rect width=\"{0}\" height=\"{1}\" fill=\"white\"/>\n",
+      kWidth, kHeight);
+  out += Text(kWidth / 2, 18, "middle", chart.title);
+  out += GridOf(chart, axes);
+  double name_x = kLeft;
+  for (size_t i = 0; i < chart.lines.size(); ++i) {
+    const LineChart::Line& line = chart.lines[i];
+    const char* const colour = kColours[i % kColours.size()];
+    out += fmt::format("<path stroke=\"{}\" stroke-width=\"1.5\" fill=\"none\" d=\"", colour);
+    for (size_t at = 0; at < line.x.size(); ++at)
+      out += fmt::format("{}{:.1f} {:.1f}", at == 0 ? 'M' : 'L', axes.X(line.x[at]),
+                         axes.Y(line.y[at]));
+    out += "\"/>\n";
+    out += Stroke(name_x, 34, name_x + 20, 34, colour);
+    out += Text(name_x + 25, 38, "start", line.name);
+    name_x += 60 + 6.5 * static_cast<double>(line.name.size());
+  }
+  return out + "</svg>\n";
+}
+
+Status WriteSvg(const LineChart& chart, const std::string& path) {
+  std::ofstream file(path, std::ios::trunc);
+  file << ToSvg(chart);
+  file.close();
+  if (file) return Status::Ok();
+  return {Code::kIoError, path + ": can't be written"};
+}
+
+}  // namespace weft::bench

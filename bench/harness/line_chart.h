@@ -1,0 +1,34 @@
+// bench/harness/line_chart.h: figures as lines, in a file that browsers and editors show (SVG).
+//
+// Threads   one at a time.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "weft/status.h"
+
+namespace weft::bench {
+
+struct LineChart {
+  struct Line {
+    std::string name;
+    std::vector<double> x, y;  // as many
+  };
+  // A part of the x axis that is shaded.
+  struct Band {
+    double begin = 0, end = 0;
+  };
+
+  std::string title, x_name, y_name;
+  bool log2_x = false;  // then all x are above 0
+  std::vector<Band> bands;
+  std::vector<Line> lines;
+};
+
+// The text of the file. y begins at 0.
+std::string ToSvg(const LineChart& chart);
+// kIoError.
+Status WriteSvg(const LineChart& chart, const std::string& path);
+
+}  // namespace weft::bench

@@ -1,0 +1,53 @@
+#include "bench/harness/line_chart.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "base/test_folder.h"
+
+namespace weft::bench {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+
+LineChart Chart() {
+  LineChart chart;
+  chart.title = "a < b";
+  chart.lines = {{"first", {1, 2, 4}, {0, 5, 10}}, {"second", {1, 4}, {10, 10}}};
+  return chart;
+}
+
+TEST(LineChart, LinesGoFromLeftToRight) {
+  const std::string svg = ToSvg(Chart());
+  EXPECT_THAT(svg, HasSubstr("d=\"M80.0 370.0L346.7 222.4L880.0 74.8\""));
+  EXPECT_THAT(svg, HasSubstr("d=\"M80.0 74.8L880.0 74.8\""));
+  EXPECT_THAT(svg, HasSubstr(">first<"));
+}
+
+TEST(LineChart, PowersOfTwoLieAlikeFarApart) {
+  LineChart chart = Chart();
+  chart.log2_x = true;
+  EXPECT_THAT(ToSvg(chart), HasSubstr("d=\"M80.0 370.0L480.0 222.4L880.0 74.8\""));
+}
+
+TEST(LineChart, TextIsEscaped) {
+  EXPECT_THAT(ToSvg(Chart()), HasSubstr("a &lt; b"));
+  EXPECT_THAT(ToSvg(Chart()), Not(HasSubstr("a < b")));
+}
+
+TEST(LineChart, WithoutFiguresThereAreOnlyAxes) {
+  LineChart chart;
+  chart.lines = {{"none", {}, {}}};
+  EXPECT_THAT(ToSvg(chart), Not(HasSubstr("nan")));
+  EXPECT_THAT(ToSvg(chart), Not(HasSubstr("inf")));
+}
+
+TEST(LineChart, AFolderThatIsNotThereIsAnError) {
+  const base::TestFolder folder;
+  EXPECT_TRUE(WriteSvg(Chart(), folder / "chart.svg").ok());
+  EXPECT_EQ(WriteSvg(Chart(), folder / "no/chart.svg").code(), Code::kIoError);
+}
+
+}  // namespace
+}  // namespace weft::bench

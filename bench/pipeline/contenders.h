@@ -1,0 +1,36 @@
+// bench/pipeline/contenders.h: from what a benchmark of the pipeline is told to what it runs.
+//
+// Threads   one.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+
+#include "bench/pipeline/devices.h"
+#include "bench/pipeline/options.h"
+#include "bench/pipeline/turns.h"
+#include "planner/calibration.h"
+
+namespace weft::bench {
+
+// None where none is asked for. "measure": made now, with progress.
+Result<std::optional<planner::Calibration>> CalibrationFor(const PipelineOptions& options,
+                                                           const Devices& devices);
+
+// Of one interval, the one-stage plan first. Where both are asked for, each of the others with
+// stealing and, behind it, without. "all": every plan that the planner chooses from. "auto" needs
+// a calibration. kInvalidArgument: a plan that is none.
+Result<std::vector<Contender>> ContendersOf(const PipelineOptions& options, double interval_us,
+                                            const Devices& devices);
+
+// The workloads that are named, or all. kInvalidArgument for a bad name.
+Result<std::vector<Workload>> ParseWorkloads(const PipelineOptions& options);
+
+nlohmann::json DevicesJson(const Devices& devices);
+
+// Notes, and prints, what the planner came to.
+void AddDecision(const planner::PlannerStats& planner, nlohmann::json* details);
+
+}  // namespace weft::bench
