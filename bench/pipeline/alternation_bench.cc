@@ -1,4 +1,5 @@
-// Workloads that alternate, offline: does the planner's plan follow, how soon, and what is it worth?
+// Workloads that alternate, offline: does the planner's plan follow, how soon, and what is it
+// worth?
 #include <algorithm>
 #include <cmath>
 #include <optional>

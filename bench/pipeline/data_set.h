@@ -1,5 +1,5 @@
-// bench/pipeline/data_set.h: a store filled with the objects of one workload, or of several, and the
-// record of which versions of them may be met.
+// bench/pipeline/data_set.h: a store filled with the objects of one workload, or of several, and
+// the record of which versions of them may be met.
 //
 // Objects   numbers [0, count) for each size of key: as many as the memory holds beside the index
 //           and the segments that the log keeps free, times `fill`; as many bytes for each size.
