@@ -157,13 +157,6 @@ Calibration CalibrationOf(const json& from, Reader* read) {
   calibration.cpu = CostsOf(read->Part(from, "cpu", json::value_t::object), read);
   for (const json& device : read->Part(from, "devices", json::value_t::array))
     calibration.devices.push_back(CostsOf(device, read));
-  for (const json& copy : read->Part(from, "copies", json::value_t::array)) {
-    const std::string direction = read->Text(copy, "direction");
-    if (direction != "to device" && direction != "from device")
-      read->Fail("direction", "is neither 'to device' nor 'from device'");
-    calibration.copies.push_back({read->Count(copy, "bytes"), direction == "to device",
-                                  read->Figure(copy, "bytes_per_s")});
-  }
   return calibration;
 }
 
@@ -191,20 +184,15 @@ std::string DefaultPath(std::string_view hardware, uint32_t workers) {
 }
 
 std::string ToText(const Calibration& calibration) {
-  json devices = json::array(), copies = json::array();
+  json devices = json::array();
   for (const ProcessorCosts& device : calibration.devices) devices.push_back(ToJson(device));
-  for (const CopyRate& copy : calibration.copies)
-    copies.push_back({{"bytes", copy.bytes},
-                      {"direction", copy.to_device ? "to device" : "from device"},
-                      {"bytes_per_s", copy.bytes_per_s}});
   const json all = {{"format", kFormat},
                     {"version", kVersion},
                     {"hardware", calibration.hardware},
                     {"date", calibration.date},
                     {"workers", calibration.workers},
                     {"cpu", ToJson(calibration.cpu)},
-                    {"devices", devices},
-                    {"copies", copies}};
+                    {"devices", devices}};
   return all.dump(2) + "\n";
 }
 

@@ -89,22 +89,12 @@ struct ProcessorCosts {
   bool operator==(const ProcessorCosts&) const = default;
 };
 
-// Of a copy of so many bytes between the host and a mirrored device.
-struct CopyRate {
-  uint64_t bytes = 0;
-  bool to_device = false;
-  double bytes_per_s = 0;
-
-  bool operator==(const CopyRate&) const = default;
-};
-
 struct Calibration {
   std::string hardware;  // of the host: its processors and how many of them
   std::string date;      // UTC
   uint32_t workers = 1;  // that were at work while it was measured
   ProcessorCosts cpu;
   std::vector<ProcessorCosts> devices;  // gpu0, gpu1, ... of plans
-  std::vector<CopyRate> copies;
 
   bool operator==(const Calibration&) const = default;
 };

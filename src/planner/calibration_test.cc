@@ -45,7 +45,6 @@ TEST(Calibration, RefusesWhatIsNone) {
       {with("\"job_ns\"", "\"jobs\""), "job_ns is no figure"},
       {with("\"memory\": \"coupled\"", "\"memory\": \"no\""), "memory is of no known kind"},
       {with("\"interference\": 0.0", "\"interference\": -0.5"), "interference is negative"},
-      {with("\"direction\": \"to", "\"direction\": \"up"), "direction is neither"},
       {with("\"devices\"", "\"device\""), "devices is missing"},
   };
   for (const auto& [text, complaint] : cases) {

@@ -51,7 +51,6 @@ inline Calibration TestMachine() {
   mirrored.change = 40;
   mirrored.change_byte = 0.1;
   machine.devices = {coupled, mirrored};
-  machine.copies = {{1 << 20, true, 5e10}, {1 << 20, false, 5.5e10}};
   return machine;
 }
 
