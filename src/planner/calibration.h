@@ -33,7 +33,7 @@ enum class Work : uint8_t {
   kPlace,          // MM: lays the object of a store
   kEmpty,          // MM: a look at an object of a segment that is emptied for room
   kSearch,         // IN.search
-  kInsert,         // IN.insert, behind Search and KC of the same query
+  kInsert,         // IN.insert, behind Search and KC of the same query; on a device with that KC
   kDelete,         // IN.delete, likewise
   kCompare,        // KC, and all that a read needs but its value
   kWrite,          // RD and WR in one: from the log into the response

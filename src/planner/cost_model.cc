@@ -222,8 +222,7 @@ class PlanCosts {
     } else if (StageOf(Task::kCompare) != last) {
       OnCpu(StageOf(Task::kCompare), Work::kCompare, all);
     }
-    // Stores are compared by the last stage, and so is what was left to it.
-    OnCpu(last, Work::kCompare, {1 - gets, left.of_left});
+    OnCpu(last, Work::kCompare, left);
     if (StageOf(Task::kRead) == last) {
       // The last stage looks at the object in any case, for when it ends.
       const bool affine = StageOf(Task::kCompare) == last;
@@ -255,13 +254,24 @@ class PlanCosts {
   }
   void AddChange(Task task, Work work, double share) {
     if (share == 0) return;
-    if (placement_.OnDevice(task)) {
-      OnDevice(task, work, {share, 0});
-      Stolen(work, {share, 0});
-    } else {
-      OnCpu(StageOf(task), work, {share, 0});
+    const Linear changes = {share, 0};
+    const auto timed = static_cast<size_t>(task);
+    if (StageOf(task) == placement_.last) {
+      OnCpu(placement_.last, Work::kCompare, changes);
+      OnCpu(placement_.last, work, changes);
+      return;
     }
-    if (StageOf(task) != placement_.last) OnCpu(placement_.last, Work::kSettle, {share, 0});
+    // An earlier stage compares the key as a part of the change, and its time is the change's.
+    const Linear whole = (cpu_(Work::kCompare) + cpu_(work)) * changes;
+    if (placement_.OnDevice(task)) {
+      OnDevice(task, work, changes);
+      stolen_ += whole;
+      stolen_tasks_[timed] += whole;
+    } else {
+      stages_[StageOf(task)] += whole;
+      tasks_[timed] += whole;
+    }
+    OnCpu(placement_.last, Work::kSettle, changes);
   }
 
   const Profile& profile_;
