@@ -1,14 +1,9 @@
 #include "planner/calibrator.h"
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <array>
-#include <cinttypes>
 #include <cmath>
-#include <cstdio>
 #include <ctime>
-#include <fstream>
 #include <memory>
 #include <string>
 
@@ -18,6 +13,7 @@
 #include "planner/cost_model.h"
 #include "planner/popularity.h"
 #include "planner/synthetic_load.h"
+#include "planner/system_memory.h"
 #include "planner/unit_fit.h"
 
 namespace weft::planner {
@@ -30,12 +26,18 @@ constexpr ObjectSizes kSmall = kSmallObjects, kLarge = kLargeObjects;
 constexpr double kSkew = 0.99;       // of the run that says how much the caches hold
 constexpr std::array<uint32_t, 3> kReadTasks = {kRunSearch, kRunSearch | kRunCompare,
                                                 kRunSearch | kRunCompare | kRunRead};
+constexpr double kLeastChangeNs = 0.1;
 constexpr uint32_t kSmallJob = 64;
 constexpr uint32_t kLargeJob = 4096;
 constexpr const char* kTwoStages =
     "[RV PP MM IN.search KC RD]cpu -> [IN.insert IN.delete WR SD]cpu";
 constexpr const char* kInsertFirst =
     "[RV PP MM IN.search KC RD IN.insert]cpu -> [IN.delete WR SD]cpu";
+// Each gives gpu0 one task more than the one before it; so for other devices.
+constexpr std::array<const char*, 3> kChangesOnDevice = {
+    "[RV PP MM]cpu -> [IN.search]gpu{} -> [IN.insert IN.delete KC RD WR SD]cpu",
+    "[RV PP MM]cpu -> [IN.search IN.insert]gpu{} -> [IN.delete KC RD WR SD]cpu",
+    "[RV PP MM]cpu -> [IN.search IN.insert IN.delete]gpu{} -> [KC RD WR SD]cpu"};
 
 std::string UtcNow() {
   const std::time_t now = std::time(nullptr);
@@ -46,43 +48,17 @@ std::string UtcNow() {
   return text;
 }
 
-// A figure in a file of the system's; UINT64_MAX where there is none, or it says "max".
-uint64_t FigureIn(const char* path, std::string_view name = {}) {
-  std::ifstream file(path);
-  for (std::string word; file >> word;) {
-    if (!name.empty() && word != name) continue;
-    uint64_t figure = 0;
-    if (name.empty() ? std::sscanf(word.c_str(), "%" SCNu64, &figure) == 1
-                     : static_cast<bool>(file >> figure))
-      return figure;
-    return UINT64_MAX;
-  }
-  return UINT64_MAX;
-}
-
-// That can be had without anybody else's loss, here or in the group that this process belongs to.
-uint64_t MemoryToBeHad() {
-  const uint64_t system_kb = FigureIn("/proc/meminfo", "MemAvailable:");
-  const uint64_t system = system_kb == UINT64_MAX ? 0 : system_kb * 1024;
-  const uint64_t limit = FigureIn("/sys/fs/cgroup/memory.max");
-  const uint64_t used = FigureIn("/sys/fs/cgroup/memory.current");
-  if (limit == UINT64_MAX || used == UINT64_MAX) return system;
-  return std::min(system, limit > used ? limit - used : 0);
-}
-
-// Of the last level, as the system says; 0: it does not.
-uint64_t CacheBytes() {
-  for (const int level : {_SC_LEVEL4_CACHE_SIZE, _SC_LEVEL3_CACHE_SIZE, _SC_LEVEL2_CACHE_SIZE}) {
-    const long bytes = sysconf(level);
-    if (bytes > 0) return static_cast<uint64_t>(bytes);
-  }
-  return 0;
-}
-
 pipeline::Plan PlanOf(const char* text) {
   auto plan = pipeline::Plan::Parse(text);
   WEFT_CHECK(plan);
   return std::move(*plan);
+}
+
+// One that works on a copy of the store makes none.
+bool MakesChanges(const processor::Guard& device) {
+  constexpr uint32_t kChanges = kRunInsert | kRunDelete;
+  return device.description().memory == processor::MemoryModel::kCoupled &&
+         (device.description().tasks & kChanges) == kChanges;
 }
 
 class Calibrator {
@@ -129,6 +105,8 @@ class Calibrator {
     LoadFigures workers_with;  // the workers, beside the device
     // Small jobs while all workers store, and what those did.
     LoadFigures following, followed;
+    // One job at a time, of stores and deletes, by kChangesOnDevice; all 0 where it makes none.
+    std::array<LoadFigures, 3> changes;
   };
 
   // Of a store that no cache holds.
@@ -143,7 +121,9 @@ class Calibrator {
                               needed >> 20));
   }
   void Tell(std::string_view what) {
-    const int steps = 2 * (10 + 7 * static_cast<int>(options_.devices.size()));
+    int steps = 2 * 10;
+    for (const processor::Guard* device : options_.devices)
+      steps += 2 * (MakesChanges(*device) ? 8 : 7);
     if (options_.progress) options_.progress(what, step_, steps);
     step_++;
   }
@@ -177,7 +157,13 @@ class Calibrator {
     for (size_t i = 0; i < options_.devices.size(); i++) {
       if (Status status = MeasureDevice(load->get(), i, is_large); !status.ok()) return status;
     }
-    return MeasureChanges(load->get(), &runs);
+    if (Status status = MeasureChanges(load->get(), &runs); !status.ok()) return status;
+    for (size_t i = 0; i < options_.devices.size(); i++) {
+      if (!MakesChanges(*options_.devices[i])) continue;
+      Status status = MeasureDeviceChanges(load->get(), i, &device_runs_[is_large][i].changes);
+      if (!status.ok()) return status;
+    }
+    return Status::Ok();
   }
 
   Traffic Reads(uint64_t keys, const char* plan = nullptr) const {
@@ -277,6 +263,27 @@ class Calibrator {
       status = Measure(load, name + ": following stores", stores, &run.followed, &some,
                        &run.following);
     return status;
+  }
+
+  // A worker's only batch waits for the device each time: what jobs take more with a task than
+  // without it is the task's, for all else is in both.
+  Status MeasureDeviceChanges(SyntheticLoad* load, size_t device,
+                              std::array<LoadFigures, 3>* runs) {
+    Tell(out_.devices[device].name + ": stores and deletes");
+    const processor::Guard& guard = *options_.devices[device];
+    const uint64_t failures = guard.counters().failures;
+    for (size_t i = 0; i < runs->size(); i++) {
+      Traffic changes = Reads(0, fmt::format(fmt::runtime(kChangesOnDevice[i]), device).c_str());
+      changes.get_share = 0;
+      changes.delete_share = 0.5;
+      changes.queries = kLargeJob;
+      auto run = load->RunAlone(changes);
+      if (!run) return run.error();
+      (*runs)[i] = *run;
+    }
+    // Workers take up what a device failed in, which says nothing of the device.
+    if (guard.counters().failures == failures) return Status::Ok();
+    return {Code::kDeviceLost, guard.last_failure()};
   }
 
   // --- from what was measured to unit costs ---
@@ -419,6 +426,7 @@ class Calibrator {
     const LoadFigures& one = small.one_small_job;
     device.job_latency = std::max(PerQuery(one.job_ns, one.jobs) - job, 0.0);
     FitFollowing(number);
+    FitDeviceChanges(number);
     const double alone = ns(small.all[1]);
     if (alone > 0) device.interference = std::max(ns(small.with_workers) / alone - 1, 0.0);
     const double workers = Busy(runs_[0].all);
@@ -446,6 +454,25 @@ class Calibrator {
     const Line line = LineThrough(bytes[0], ns[0], bytes[1], ns[1]);
     device.change = line.at_zero;
     device.change_byte = line.slope;
+  }
+
+  void FitDeviceChanges(size_t number) {
+    if (!MakesChanges(*options_.devices[number])) return;
+    const auto change = [&](size_t task, double LoadFigures::*count) {
+      double ns = 0;
+      for (const auto& runs : device_runs_) {
+        const std::array<LoadFigures, 3>& changes = runs[number].changes;
+        const LoadFigures& with = changes[task];
+        // Of a query of the batch, be it such a change or not.
+        const double more = with.JobNs() - changes[task - 1].JobNs();
+        ns += more * PerQuery(with.queries, with.*count) / 2;
+      }
+      // Chance may be more than the change; none at all would say that it was not measured.
+      return std::max(ns, kLeastChangeNs);
+    };
+    ProcessorCosts& device = out_.devices[number];
+    device.unit(Work::kInsert).memory = change(1, &LoadFigures::stores);
+    device.unit(Work::kDelete).memory = change(2, &LoadFigures::deletes);
   }
 
   const CalibratorOptions options_;

@@ -5,9 +5,9 @@
 // whose lines all are; reads, stores and deletes; in one stage and in two. What the tasks took in
 // these runs, each a line in what a workload costs by the cost model, gives instructions, L_M, L_C
 // and the others. Devices are given jobs of reads the same way, and are measured beside the workers
-// for what each does to the other. Changes by a device are not measured, so no plan is chosen that
-// gives it some; nor are sockets: RV and SD are what they cost in memory (planner/learner.h has
-// what becomes of the rest).
+// for what each does to the other. One that makes changes is given stores and deletes by plans that
+// have one task more each time. Sockets are not measured: RV and SD are what they cost in memory
+// (planner/learner.h has what becomes of the rest).
 //
 // Threads   one at a time; starts as many as there are workers.
 // Source    paper 000, section IV: microbenchmarks for L, mu and unit costs.
@@ -28,7 +28,7 @@ struct CalibratorOptions {
   // Of each of the two stores, one after the other; 0: many times the CPU's caches, where the
   // machine has so much.
   uint64_t memory_bytes = 0;
-  double seconds = 0.1;  // of each run
+  double seconds = 0.1;  // of each run; a device whose jobs take longer than that, some jobs
   // Told before each step: what it is, and which of how many.
   std::function<void(std::string_view, int, int)> progress;
 };

@@ -44,7 +44,8 @@ TEST(Calibrate, MeasuresTheCpuAndADeviceOfEachKind) {
   for (const Work work : {Work::kParse, Work::kSearch, Work::kCompare, Work::kWrite, Work::kPlace,
                           Work::kInsert, Work::kGather})
     EXPECT_NE(calibration->cpu.unit(work), UnitCost()) << WorkName(work);
-  EXPECT_NE(calibration->devices[0].unit(Work::kSearch), UnitCost());
+  for (const Work work : {Work::kSearch, Work::kInsert, Work::kDelete})
+    EXPECT_NE(calibration->devices[0].unit(work), UnitCost()) << WorkName(work);
   // It can be written, read, and planned with.
   auto read = ParseCalibration(ToText(*calibration));
   ASSERT_TRUE(read) << read.error().ToString();
@@ -59,9 +60,38 @@ TEST(Calibrate, FollowsAMirror) {
   auto calibration = Calibrate(options);
   ASSERT_TRUE(calibration) << calibration.error().ToString();
   EXPECT_TRUE(calibration->devices[0].mirrored);
+  EXPECT_EQ(calibration->devices[0].unit(Work::kInsert), UnitCost());
   // Differences of short runs may be lost in what else the machine does; they are never negative.
   EXPECT_GE(calibration->devices[0].change, 0);
   EXPECT_GE(calibration->devices[0].change_byte, 0);
+}
+
+// A device that can do all but stores.
+class StorelessProcessor : public processor::Processor {
+ public:
+  explicit StorelessProcessor(std::unique_ptr<Processor> of) : of_(std::move(of)) {}
+  const processor::Description& description() const override { return of_->description(); }
+  Status Start(processor::Job* job) override {
+    if ((job->query.tasks & kRunInsert) != 0) return {Code::kIoError, "no stores"};
+    return of_->Start(job);
+  }
+  cache::PageSource* pages() override { return of_->pages(); }
+
+ private:
+  const std::unique_ptr<Processor> of_;
+};
+
+// Workers do in its place what it fails to do, and no figure would tell.
+TEST(Calibrate, SaysWhereADeviceFailsToStore) {
+  auto device = processor::OpenNamed("cpu");
+  ASSERT_TRUE(device);
+  processor::Guard guard(std::make_unique<StorelessProcessor>(std::move(*device)));
+  CalibratorOptions options = Small();
+  options.seconds = 0.001;
+  options.devices = {&guard};
+  const auto calibration = Calibrate(options);
+  ASSERT_FALSE(calibration);
+  EXPECT_NE(calibration.error().message().find("no stores"), std::string::npos);
 }
 
 TEST(Calibrate, SaysWhereMemoryIsTooSmall) {
@@ -70,6 +100,25 @@ TEST(Calibrate, SaysWhereMemoryIsTooSmall) {
   const auto calibration = Calibrate(options);
   ASSERT_FALSE(calibration);
   EXPECT_EQ(calibration.error().code(), Code::kNoMemory);
+}
+
+// What takes longer than all turns together should, of a slow device or machine, is done once.
+TEST(SyntheticLoad, DoesFewerTurnsWhereTheyTakeLong) {
+  const auto device = DeviceNamed("cpu");
+  LoadOptions options;
+  options.memory_bytes = 24 << 20;
+  options.devices = {device.get()};
+  auto load = SyntheticLoad::Open(options);
+  ASSERT_TRUE(load) << load.error().ToString();
+  JobTraffic traffic;
+  traffic.device = device.get();
+  traffic.tasks = kRunSearch;
+  traffic.jobs = 1;
+  traffic.seconds = 0;
+  auto run = (*load)->RunJobs(traffic);
+  ASSERT_TRUE(run);
+  EXPECT_EQ(run->jobs, 1);
+  EXPECT_EQ(device->counters().jobs, 1u) << "further turns";
 }
 
 TEST(SyntheticLoad, CountsWhatItServes) {

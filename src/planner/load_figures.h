@@ -28,6 +28,7 @@ struct LoadFigures {
     return queries == 0 ? 0 : task_ns[static_cast<size_t>(task)] / queries;
   }
   double BusyNs() const { return queries == 0 ? 0 : busy_ns / queries; }
+  double JobNs() const { return queries == 0 ? 0 : job_ns / queries; }
   double WallNs() const { return queries == 0 ? 0 : wall_ns / queries; }
 };
 

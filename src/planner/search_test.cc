@@ -84,6 +84,25 @@ TEST(AllPlans, LeaveOutChangesThatWereNotMeasured) {
   }
 }
 
+// Whichever of both was measured.
+TEST(AllPlans, GiveADeviceTheChangesThatWereMeasured) {
+  const auto counts = [](const Calibration& machine, pipeline::Task task) {
+    size_t count = 0;
+    for (const Candidate& each : AllPlans(machine))
+      for (const pipeline::Stage& stage : each.plan.stages())
+        count += stage.processor != "cpu" && stage.Has(task) ? 1 : 0;
+    return count;
+  };
+  Calibration machine = TestMachine();
+  machine.devices.resize(1);
+  // Ten choices of what a read has there; three of where the other change is; with stealing or not.
+  EXPECT_EQ(counts(machine, pipeline::Task::kInsert), 10u * 3 * 2);
+  EXPECT_EQ(counts(machine, pipeline::Task::kDelete), 10u * 3 * 2);
+  machine.devices[0].unit(Work::kDelete) = {};
+  EXPECT_EQ(counts(machine, pipeline::Task::kInsert), 10u * 2 * 2);
+  EXPECT_EQ(counts(machine, pipeline::Task::kDelete), 0u);
+}
+
 TEST(AllPlans, OfNoDeviceIsTheCpusAlone) {
   Calibration machine = TestMachine();
   machine.devices.clear();

@@ -35,10 +35,15 @@ class SyntheticLoad {
 
   // All workers serve for traffic.seconds, in several turns after a short one that nobody counts;
   // the figures are of the turn that is the median by the workers' time for a query, for machines
-  // have other things to do now and then. `beside` (may be null): such jobs are carried out
-  // meanwhile, which *fed (may be null) tells of, of the same turn.
+  // have other things to do now and then. Each turn has a batch or job at least; where these take
+  // so long that the turns would take several times traffic.seconds, there are fewer, down to one.
+  // `beside` (may be null): such jobs are carried out meanwhile, which *fed (may be null) tells of,
+  // of the same turn.
   Result<LoadFigures> Run(const Traffic& traffic, const JobTraffic* beside = nullptr,
                           LoadFigures* fed = nullptr);
+  // One worker alone, with one batch under way, so that no job waits for another; in the same
+  // turns, and the figures are of the one that is the median by jobs' time for a query.
+  Result<LoadFigures> RunAlone(Traffic traffic);
   // A device alone, in the same turns. `beside`: all workers serve reads in one stage meanwhile.
   // wall_ns is the device's: of a turn, once.
   Result<LoadFigures> RunJobs(const JobTraffic& traffic, bool beside = false);
@@ -52,9 +57,11 @@ class SyntheticLoad {
 
   explicit SyntheticLoad(const LoadOptions& options) : options_(options) {}
   Status Fill();
-  Result<Servers> MakeServers(const Traffic& traffic);
+  Result<Servers> MakeServers(const Traffic& traffic, uint32_t workers);
   Result<Feeders> MakeFeeders(const JobTraffic& traffic);
   Status RunTurn(const Servers& servers, const Feeders& feeders, double seconds, Turn* turn);
+  Result<std::vector<Turn>> RunTurns(const Servers& servers, const Feeders& feeders,
+                                     double seconds);
 
   const LoadOptions options_;
   SyntheticStore at_;
