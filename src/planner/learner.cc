@@ -37,6 +37,13 @@ bool DeviceOf(const pipeline::Plan& plan, size_t devices, size_t* number) {
   return false;
 }
 
+// A query's time of a worker, had so much been stolen.
+double OfAll(const Estimate& estimate, double stolen) {
+  double stolen_ns = 0;
+  for (const double ns : estimate.stolen_task_ns) stolen_ns += ns;
+  return estimate.worker_ns + (stolen - estimate.stolen_share) * stolen_ns;
+}
+
 // Of the time that a device works for each query that is its own. 0: it can't be told.
 double DeviceNs(const Measured& measured, const ProcessorCosts& device) {
   const double own = measured.device_queries - measured.stolen_queries;
@@ -74,12 +81,22 @@ void Learner::Learn(const Measured& measured, const Profile& profile, const Cond
     plan = estimate(candidate, measured.device_queries / std::max(measured.device_batches, 1.0));
     stolen = std::clamp(measured.stolen_queries / measured.device_queries, 0.0, 1.0);
   }
+  double in_tasks = 0, measured_in_tasks = 0;
   for (size_t i = 0; i < kTaskCount; i++) {
     const double predicted = (1 - on_device) * one_stage.task_ns[i] +
                              on_device * (plan.task_ns[i] + stolen * plan.stolen_task_ns[i]);
-    if (!IsFigure(measured.task_ns[i]) || predicted < kTaskNsMin) continue;
+    if (!IsFigure(measured.task_ns[i])) continue;
+    in_tasks += predicted;
+    measured_in_tasks += measured.task_ns[i] / measured.queries;
+    if (predicted < kTaskNsMin) continue;
     Move(i, measured.task_ns[i] / measured.queries, predicted);
     weights_[i] = predicted;
+  }
+  if (IsFigure(measured.cpu_ns)) {
+    query_ns_ = measured.cpu_ns / measured.queries;
+    const double all = (1 - on_device) * OfAll(one_stage, one_stage.stolen_share) +
+                       on_device * OfAll(plan, stolen);
+    MoveSockets(query_ns_ - measured_in_tasks, all - in_tasks);
   }
   size_t device = 0;
   if (on_device > 0 && plan.stolen_share < 1 &&
@@ -97,6 +114,12 @@ void Learner::Move(size_t factor, double measured, double predicted) {
       std::clamp(factors_[factor] * std::pow(error, kPart), 1 / kFactorMax, kFactorMax);
 }
 
+void Learner::MoveSockets(double measured, double predicted) {
+  const double error = measured - predicted;
+  if (!std::isfinite(error)) return;
+  sockets_ns_ = std::clamp(sockets_ns_ + kSocketsPart * error, 0.0, kSocketsNsMax);
+}
+
 void Learner::Apply() {
   double sum = 0, weight = 0;
   for (size_t i = 0; i < kTaskCount; i++) {
@@ -111,6 +134,7 @@ void Learner::Apply() {
     Scale(&learned_.cpu.unit(work), IsTimed(work) && weights_[task] > 0 ? factors_[task] : mean);
   }
   learned_.cpu.job *= mean;
+  learned_.cpu.unit(Work::kReceive).instructions += sockets_ns_;
   for (size_t i = 0; i < learned_.devices.size(); i++) {
     ProcessorCosts& device = learned_.devices[i];
     for (UnitCost& unit : device.units) Scale(&unit, device_factor(i));
@@ -126,6 +150,10 @@ bool Learner::HasMoved(double threshold, std::string* what) const {
     if (moved <= by) continue;
     by = moved;
     most = i;
+  }
+  if (std::abs(sockets_ns_ - used_sockets_ns_) > threshold * query_ns_) {
+    *what = fmt::format("sockets take {:.0f} ns a query", sockets_ns_);
+    return true;
   }
   if (by <= std::log1p(threshold)) return false;
   const std::string who = most < kTaskCount

@@ -121,6 +121,46 @@ TEST(Learner, TellsTasksApart) {
   EXPECT_FALSE(learner.HasMoved(0.05, &what));
 }
 
+// Sockets, which a calibration lacks, make everything slower and a device worth less.
+TEST(Learner, WhatThreadsTakeBesideTheirTasksIsReceivingAndSending) {
+  constexpr double kSocketsNs = 400;
+  for (const Candidate& candidate : {OneStage(), Reads()}) {
+    Learner learner(TestMachine());
+    const auto gain = [&learner] {
+      return EstimateOn(learner.learned(), Reads()).queries_per_s /
+             EstimateOn(learner.learned(), OneStage()).queries_per_s;
+    };
+    const double gain_before = gain();
+    Measured measured = TakenBy(candidate);
+    // A server times neither.
+    for (const Task task : {Task::kReceive, Task::kSend})
+      measured.task_ns[static_cast<size_t>(task)] = 0;
+    const Estimate truth = EstimateOn(TestMachine(), candidate);
+    measured.cpu_ns = kQueries * (truth.worker_ns + kSocketsNs);
+    for (int i = 0; i < 20; i++)
+      learner.Learn(measured, HalfStores(), Conditions(), candidate);
+    EXPECT_NEAR(learner.sockets_ns(), kSocketsNs, 1) << candidate.plan.ToText();
+    EXPECT_NEAR(EstimateOn(learner.learned(), OneStage()).worker_ns,
+                EstimateOn(TestMachine(), OneStage()).worker_ns + kSocketsNs, 2);
+    EXPECT_GT(gain_before, 1);
+    EXPECT_LT(gain() - 1, (gain_before - 1) * 0.9);
+    std::string what;
+    EXPECT_TRUE(learner.HasMoved(0.05, &what));
+    EXPECT_EQ(what, "sockets take 400 ns a query");
+    learner.NoteUse();
+    EXPECT_FALSE(learner.HasMoved(0.05, &what));
+    // Who is told nothing of threads forgets nothing, and learns nothing.
+    measured.cpu_ns = 0;
+    learner.Learn(measured, HalfStores(), Conditions(), candidate);
+    EXPECT_NEAR(learner.sockets_ns(), kSocketsNs, 1);
+    // They become cheap, as where more requests come at once.
+    measured.cpu_ns = kQueries * truth.worker_ns;
+    for (int i = 0; i < 20; i++)
+      learner.Learn(measured, HalfStores(), Conditions(), candidate);
+    EXPECT_NEAR(learner.sockets_ns(), 0, 1);
+  }
+}
+
 TEST(Learner, IsBounded) {
   for (const double absurd : {1e-300, 1e-9, 1e9, 1e300}) {
     Learner learner(TestMachine());

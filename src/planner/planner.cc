@@ -81,6 +81,12 @@ void Planner::Watch(uint32_t worker, const pipeline::TaskTimes* times,
   BeginLessonLocked();
 }
 
+void Planner::TimeBy(uint32_t worker, std::optional<clockid_t> cpu_clock) {
+  base::MutexLock lock(&mutex_);
+  workers_[worker]->cpu_clock = cpu_clock;
+  BeginLessonLocked();
+}
+
 // A decision is freed when no worker has it in use. A worker says so before it looks whether the
 // decision is still in force; one that is replaced before that look is not used. Sequentially
 // consistent, all three: either PutInForceLocked sees what the worker says, or the worker sees that
@@ -258,6 +264,14 @@ Measured Planner::TakenLocked() const {
   for (size_t i = 0; i < ticks.size(); i++)
     taken.task_ns[i] = static_cast<double>(base::NsOfTicks(ticks[i]));
   taken.device_ns = static_cast<double>(base::NsOfTicks(device_ticks));
+  for (const auto& worker : workers_) {
+    timespec used;
+    if (!worker->cpu_clock || clock_gettime(*worker->cpu_clock, &used) != 0) {
+      taken.cpu_ns = 0;  // of all, or of none
+      break;
+    }
+    taken.cpu_ns += static_cast<double>(used.tv_sec) * 1e9 + static_cast<double>(used.tv_nsec);
+  }
   return taken;
 }
 
@@ -275,6 +289,7 @@ void Planner::LearnLocked() {
   measured.device_queries -= lesson_.begin.device_queries;
   measured.stolen_queries -= lesson_.begin.stolen_queries;
   measured.device_ns -= lesson_.begin.device_ns;
+  measured.cpu_ns = lesson_.begin.cpu_ns == 0 ? 0 : measured.cpu_ns - lesson_.begin.cpu_ns;
   measured.elapsed_ns = static_cast<double>(base::NowNs() - lesson_.begin_ns);
   measured.queries = static_cast<double>(lesson_.queries);
   measured.batch_queries =
@@ -316,6 +331,7 @@ PlannerStats Planner::Stats() const {
     stats.task_factors[i] = learner_.factor(static_cast<pipeline::Task>(i));
   for (size_t i = 0; i < learner_.learned().devices.size(); i++)
     stats.device_factors.push_back(learner_.device_factor(i));
+  stats.sockets_ns = learner_.sockets_ns();
   stats.decisions_kept = replaced_.size();
   return stats;
 }

@@ -23,7 +23,9 @@
 #pragma once
 
 #include <atomic>
+#include <ctime>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -59,6 +61,7 @@ struct PlannerStats {
   // device.
   TaskNs task_factors{};
   std::vector<double> device_factors;
+  double sockets_ns = 0;  // a query, of a worker's time
   size_t decisions_kept = 0;  // for workers, beside the one in force
 };
 
@@ -87,6 +90,10 @@ class Planner {
   // until then. `runner` may be null alone.
   void Watch(uint32_t worker, const pipeline::TaskTimes* times,
              const pipeline::RunnerCounters* runner) WEFT_EXCLUDES(mutex_);
+
+  // The worker's thread has nothing else to do, and this clock has its CPU time: what it takes
+  // beside the tasks is learned, too. Nothing: it is not (any more).
+  void TimeBy(uint32_t worker, std::optional<clockid_t> cpu_clock) WEFT_EXCLUDES(mutex_);
 
   // After a batch's last stage, before it is cleared.
   void Note(uint32_t worker, const pipeline::Batch& batch) {
@@ -125,6 +132,7 @@ class Planner {
     // Under mutex_.
     const pipeline::TaskTimes* times = nullptr;
     const pipeline::RunnerCounters* runner = nullptr;
+    std::optional<clockid_t> cpu_clock;
   };
   // What is learned from: some spans, all under one decision and of one workload.
   struct Lesson {

@@ -1,6 +1,10 @@
 #include "server/server.h"
 
+#include <pthread.h>
+
 #include <algorithm>
+#include <ctime>
+#include <optional>
 #include <thread>
 #include <utility>
 
@@ -160,9 +164,15 @@ Status Server::OpenWorker(uint32_t number) {
 Status Server::Run() {
   std::vector<Status> results(loops_.size());
   std::vector<std::thread> threads;
-  for (size_t i = 1; i < loops_.size(); i++)
-    threads.emplace_back([this, i, &results] { results[i] = loops_[i]->Run(); });
-  results[0] = loops_[0]->Run();
+  const auto run = [this, &results](size_t i) {
+    clockid_t cpu_clock;
+    if (planner_ != nullptr && pthread_getcpuclockid(pthread_self(), &cpu_clock) == 0)
+      planner_->TimeBy(static_cast<uint32_t>(i), cpu_clock);
+    results[i] = loops_[i]->Run();
+    if (planner_ != nullptr) planner_->TimeBy(static_cast<uint32_t>(i), std::nullopt);
+  };
+  for (size_t i = 1; i < loops_.size(); i++) threads.emplace_back(run, i);
+  run(0);
   // A loop that ends by itself ends the server.
   if (!results[0].ok()) Stop();
   for (std::thread& thread : threads) thread.join();

@@ -129,6 +129,7 @@ def test_the_plan_follows_the_load():
             check(int(stats["plan:changes"]) >= 1, stats)
             check(stats["plan:last_change"] != "", stats)
             check(float(stats["profile:get_share"]) > 0.9, stats)
+            check(float(stats["plan:sockets_ns"]) >= 0, stats)
             _wait_for("jobs", lambda: int(server.stats(b"pipeline")["gpu0:jobs"]) > 20)
             for load in loads:
                 load.depth, load.value_bytes = 1, 10
