@@ -46,7 +46,8 @@ Result<std::vector<ContenderFigures>> RunCycle(const Course& course, double cycl
                                                double cycles_min, double slot_ms) {
   PipelineOptions options = *course.options;
   if (slot_ms != 0) options.repetitions = 1;  // slots of several could not be told apart
-  options.run_s = std::max(options.run_s, cycles_min * cycle_ms * kMs);
+  const double cycle_s = cycle_ms * kMs;  // whole ones: no workload gets more time than others
+  options.run_s = cycle_s * std::max(cycles_min, std::ceil(options.run_s / cycle_s - 1e-9));
   const auto count = static_cast<double>(course.workloads.size());
   Traffic traffic;
   traffic.workloads = course.workloads;
@@ -155,7 +156,7 @@ Status RunTrace(const AlternationOptions& options, const Course& course, size_t 
                                  course.workloads[w].name, Short(recovery.steady), ms));
     }
     report.Add(std::move(row));
-    for (const std::string& line : said) fmt::print("    {}\n", line);
+    for (const std::string& line : said) fmt::print("recovery: {}: {}\n", course.names[c], line);
   }
   if (options.plots.empty()) return Status::Ok();
   return WriteSvg(TraceChart(course, options, *all), options.plots + "/alternation-trace.svg");
@@ -177,6 +178,8 @@ Status RunCycles(const AlternationOptions& options, const Course& course, size_t
       report.Add(RowOf(course, fmt::format("cycle-{:g}ms", cycle_ms), c, baseline, *all));
       chart.lines[c].x.push_back(cycle_ms);
       chart.lines[c].y.push_back((*all)[c].rates.Median() * 1e-6);
+      fmt::print("cycle {:g} ms: {}: {} queries/s\n", cycle_ms, course.names[c],
+                 Short((*all)[c].rates.Median()));
     }
   }
   if (options.plots.empty() || options.cycles_ms.empty()) return Status::Ok();

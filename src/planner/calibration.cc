@@ -23,7 +23,7 @@ using nlohmann::json;
 using pipeline::Task;
 
 constexpr std::string_view kFormat = "weft calibration";
-constexpr int kVersion = 1;  // of the file, and of what its figures mean
+constexpr int kVersion = 2;  // of the file, and of what its figures mean
 
 struct WorkRow {
   std::string_view name;

@@ -58,8 +58,8 @@ TEST(Calibration, RefusesWhatIsNone) {
 
 TEST(Calibration, OfAnotherVersionIsToBeMadeAgain) {
   std::string text = ToText(TestMachine());
-  const std::string version = "\"version\": 1";
-  text.replace(text.find(version), version.size(), "\"version\": 2");
+  const std::string version = "\"version\": 2";
+  text.replace(text.find(version), version.size(), "\"version\": 1");
   const auto read = ParseCalibration(text);
   ASSERT_FALSE(read);
   EXPECT_EQ(read.error().code(), Code::kUnsupported);

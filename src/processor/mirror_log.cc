@@ -73,17 +73,20 @@ uint32_t MirrorLog::SegmentsOf(const Watched& state) const {
 
 Result<bool> MirrorLog::Hold(const Watched& state, Claim claim) {
   const uint32_t count = SegmentsOf(state);
-  if (everything_fits() && places_.held() + count > places_.limit()) {
+  if (has_room_for_all() && places_.held() + count > places_.limit()) {
     LookAtAll();
-    if (Status status = places_.DropIdle(); !status.ok()) return status;
+    const uint32_t enough = count + places_.limit() / kMovedShare;
+    if (Status status = places_.DropIdle(enough); !status.ok()) return status;
   }
+  const uint64_t sent_away = places_.sent_away();
   Result<bool> held = places_.Hold(state.segment, count, claim);
-  if (held && held.value()) {
+  const bool is_held = held && held.value();
+  if (is_held) {
     segments_[state.segment].copied_units = 0;
     segments_[state.segment].complete_units = 0;
-  } else {
-    lacks_ = true;
   }
+  // What had to go may be in use.
+  lacks_ = lacks_ || !is_held || places_.sent_away() != sent_away;
   return held;
 }
 

@@ -12,16 +12,18 @@
 // All fit   where there is memory for as many segments as may be in use, and a few more. Then all
 //           have some, whoever uses them, and those that count no longer give theirs back when
 //           there is none left.
-// Rounds    else: of use, of kUsesPerSegment queries for each segment in use, so that one that is
-//           used as much as any other is used in each round, and at least kRestPerRound times as
-//           long as it takes to end one. At the end of one at most a kMovedShare-th of the memory
-//           goes from what rests to what is wanted.
+// Rounds    else, and as long as some segment in use lacks memory: of use, of kUsesPerSegment
+//           queries for each segment in use, so that one that is used as much as any other is used
+//           in each round, and at least kRestPerRound times as long as it takes to end one. At the
+//           end of one at most a kMovedShare-th of the memory goes from what rests to what is
+//           wanted.
 // Cost      Follow looks at segments that are open or not yet copied; at all at the end of a round,
-//           and where all fit once a ninth of them or more were begun.
+//           and where all fit, but all memory is taken, once for kMovedShare of it.
 //
 // Threads   one call at a time.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <vector>
 
@@ -65,8 +67,8 @@ class MirrorLog {
   using Watched = cache::ObjectLog::Watched;
 
   bool has_room_for_all() const {
-    const uint32_t most = store_->log().segments_in_use_max();
-    return places_.limit() >= most + most / 8;
+    const uint64_t most = store_->log().segments_in_use_max();
+    return places_.limit() >= std::min<uint64_t>(most + most / 8, segments_.size());
   }
   uint32_t SegmentsOf(const Watched& state) const;
   Result<bool> Hold(const Watched& state, MirrorPlaces::Claim claim);

@@ -151,6 +151,47 @@ TEST(MirrorLog, WhatCountsNoLongerMakesRoomWhereAllFits) {
   EXPECT_FALSE(reader.notes_uses());
 }
 
+// The budget grows beyond what fits, so that segments in use have to go, and shrinks again.
+TEST(MirrorLog, WhatHadToGoComesBackWhereAllFitsAgain) {
+  const auto store = FilledStore();
+  Client client(store.get());
+  for (uint32_t i = 3500; i < kObjects; i++)
+    client.Run(Client::Of(cache::Verb::kDelete, KeyOf(i)));
+  const uint32_t most = store->log().segments_in_use_max();
+  MirrorReader reader(store.get(), most + most / 8);
+  std::mt19937_64 random(TestSeed());
+  ReadSome(&reader, &random, 0, 3500, 10);
+  EXPECT_FALSE(reader.notes_uses());
+  const uint64_t memory_bytes = store->memory_limit();
+  ASSERT_TRUE(store->SetMemoryLimit(2 * memory_bytes).ok());
+  const auto other = [](uint32_t i) { return "other" + std::to_string(i); };
+  for (uint32_t i = 0; i < 7000; i++) {
+    client.Set(other(i), std::string(1000, 'v'));
+    if (i % 60 == 0) reader.Read({KeyOf(0)});
+  }
+  EXPECT_GT(reader.counters().segments_sent_away, 0u);
+  for (uint32_t i = 0; i < 7000; i++) client.Run(Client::Of(cache::Verb::kDelete, other(i)));
+  ASSERT_TRUE(store->SetMemoryLimit(memory_bytes).ok());
+  for (uint32_t i = 0; i < 6000 && store->log().over_budget(); i++) {
+    client.Set(other(i % 100), std::string(1000, 'v'));
+    if (i % 60 == 0) reader.Read({KeyOf(0)});
+  }
+  ReadSome(&reader, &random, 0, 3500, 400);
+  EXPECT_GT(ReadSome(&reader, &random, 0, 3500, 10), 990u);
+  EXPECT_FALSE(reader.notes_uses());
+}
+
+TEST(MirrorLog, AllFitsWhereAllAddressesDo) {
+  const auto store = FilledStore();
+  MirrorReader reader(store.get(), store->log().segment_count());
+  ASSERT_TRUE(store->SetMemoryLimit(store->memory_limit() * 39 / 10).ok());
+  const uint32_t most = store->log().segments_in_use_max();
+  ASSERT_GT(most + most / 8, store->log().segment_count());
+  std::mt19937_64 random(TestSeed());
+  ReadSome(&reader, &random, 0, kObjects, 10);
+  EXPECT_FALSE(reader.notes_uses());
+}
+
 // Stores, deletes, evicts, grows its index and empties itself, while a second session keeps batches
 // at work: what is answered is the last value.
 TEST(MirrorLog, NeverAnswersWithAnOldValue) {

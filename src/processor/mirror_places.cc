@@ -79,8 +79,9 @@ Status MirrorPlaces::SendAway(uint32_t first) {
   return Status::Ok();
 }
 
-Status MirrorPlaces::DropIdle() {
+Status MirrorPlaces::DropIdle(uint32_t enough) {
   for (const uint32_t first : known_) {
+    if (held_ + enough <= limit_) break;
     if (places_[first].held == 0 || places_[first].in_use) continue;
     if (Status status = SendAway(first); !status.ok()) return status;
   }

@@ -51,8 +51,9 @@ class MirrorPlaces {
   // REQUIRES: it has none; Begin was its last call of [first, first + count)
   Result<bool> Hold(uint32_t first, uint32_t count, Claim claim);
 
-  // What counts no longer, as Note was told, gives its memory back.
-  Status DropIdle();
+  // What counts no longer, as Note was told, gives its memory back, until that of so many segments
+  // is free, or there is no more.
+  Status DropIdle(uint32_t enough);
 
   // A round has ended: `uses` are the segments' LogRef::uses. False: nothing was used, which makes
   // no round.
