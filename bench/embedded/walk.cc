@@ -19,8 +19,7 @@ uint64_t BucketsFor(uint64_t objects) {
 }  // namespace
 
 Walk::Walk(uint64_t objects, bool huge_pages, uint64_t seed)
-    : objects_(objects),
-      mask_(BucketsFor(objects) - 1),
+    : mask_(BucketsFor(objects) - 1),
       buckets_((mask_ + 1) * kSlots, huge_pages),
       object_words_(objects * kObjectWords, huge_pages) {
   Random random(seed);

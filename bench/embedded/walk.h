@@ -30,7 +30,6 @@ class Walk {
  private:
   void RunBatch(std::span<const uint32_t> ids, uint64_t* sum) const;
 
-  uint64_t objects_;
   uint64_t mask_;
   HugeArray buckets_;
   HugeArray object_words_;
