@@ -417,7 +417,8 @@ void AddAlternation(CLI::App* app, Arguments* a) {
 
 void AddPipeline(CLI::App* app, Arguments* a) {
   PipelineOptions& pipeline = a->pipeline;
-  app->add_option("--workload", pipeline.workloads, "K8-G95-S,...; all if not given")
+  app->add_option("--workload", pipeline.workloads,
+                  "K8-G95-S,...; if not given all, or for alternation the paper's two")
       ->delimiter(',');
   app->add_option("--plan", pipeline.plans,
                   "compared with one stage on the cpu; 'all' that there are; 'auto', as the "

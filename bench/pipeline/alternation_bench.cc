@@ -215,18 +215,8 @@ Status RunAlternation(const AlternationOptions& given, Report& report) {
   if (!contenders) return contenders.error();
   auto calibration = CalibrationFor(pipeline, **devices);
   if (!calibration) return calibration.error();
-  for (const Contender& each : *contenders)
-    if (each.is_auto && !*calibration)
-      return {Code::kInvalidArgument, "--plan auto needs --calibration"};
-  DataSetOptions data_options;
-  data_options.memory_bytes = pipeline.memory_mb << 20;
-  data_options.fill = pipeline.fill;
-  data_options.threads = pipeline.threads;
-  data_options.huge_pages = pipeline.huge_pages;
-  data_options.pages = (*devices)->pages();
-  auto data = DataSet::Load(*workloads, data_options);
+  auto data = DataSet::Load(*workloads, DataSetOptionsOf(pipeline, **devices));
   if (!data) return data.error();
-  if (Status status = (*devices)->Attach(&(*data)->store()); !status.ok()) return status;
   Course course{&pipeline,
                 *workloads,
                 {},
@@ -242,9 +232,10 @@ Status RunAlternation(const AlternationOptions& given, Report& report) {
     course.names.push_back(NameOf((*contenders)[c], c));
   // The last one: a plan that stays what it is, where one is given.
   const size_t baseline = contenders->back().is_auto ? 0 : contenders->size() - 1;
-  Status status = RunTrace(options, course, baseline, report);
+  Status status = (*devices)->Attach(&(*data)->store());
+  if (status.ok()) status = RunTrace(options, course, baseline, report);
   if (status.ok()) status = RunCycles(options, course, baseline, report);
-  (*devices)->Detach();
+  (*devices)->Detach();  // whatever came of it: the store goes before they do
   return status;
 }
 

@@ -2,13 +2,13 @@
 #include <gtest/gtest.h>
 
 #include <filesystem>
-#include <fstream>
 #include <numeric>
 #include <string>
 
 #include "base/test_folder.h"
 #include "bench/pipeline/data_set.h"
 #include "bench/pipeline/options.h"
+#include "bench/pipeline/report_rows.h"
 #include "cache/test_kit.h"
 
 namespace weft::bench {
@@ -33,14 +33,8 @@ AlternationOptions Small() {
 }
 
 std::vector<nlohmann::json> RowsOf(const AlternationOptions& options, Status* status) {
-  const base::TestFolder folder;
-  auto report = Report::Open(folder / "out.jsonl", nlohmann::json::object());
-  EXPECT_TRUE(report);
-  *status = RunAlternation(options, *report);
-  std::vector<nlohmann::json> lines;
-  std::ifstream file(folder / "out.jsonl");
-  for (std::string line; std::getline(file, line);) lines.push_back(nlohmann::json::parse(line));
-  return lines;
+  return RowsReported([&options](Report& report) { return RunAlternation(options, report); },
+                      status);
 }
 
 TEST(AlternationBench, EveryReplyIsVerifiedAndEverySlotCounted) {

@@ -22,7 +22,11 @@ std::vector<processor::Description> DescriptionsOf(const Devices& devices) {
 
 Result<std::optional<planner::Calibration>> CalibrationFor(const PipelineOptions& options,
                                                            const Devices& devices) {
-  if (options.calibration.empty()) return std::optional<planner::Calibration>();
+  if (options.calibration.empty()) {
+    if (std::find(options.plans.begin(), options.plans.end(), "auto") != options.plans.end())
+      return Status(Code::kInvalidArgument, "--plan auto needs --calibration");
+    return std::optional<planner::Calibration>();
+  }
   Result<planner::Calibration> calibration = Status();
   if (options.calibration == "measure") {
     planner::CalibratorOptions how;
@@ -83,6 +87,16 @@ Result<std::vector<Workload>> ParseWorkloads(const PipelineOptions& options) {
     workloads.push_back(std::move(*workload));
   }
   return workloads;
+}
+
+DataSetOptions DataSetOptionsOf(const PipelineOptions& options, const Devices& devices) {
+  DataSetOptions of_data;
+  of_data.memory_bytes = options.memory_mb << 20;
+  of_data.fill = options.fill;
+  of_data.threads = options.threads;
+  of_data.huge_pages = options.huge_pages;
+  of_data.pages = devices.pages();
+  return of_data;
 }
 
 nlohmann::json DevicesJson(const Devices& devices) {

@@ -15,18 +15,22 @@
 
 namespace weft::bench {
 
-// None where none is asked for. "measure": made now, with progress.
+// None where none is asked for. "measure": made now, with progress. kInvalidArgument: plan "auto"
+// needs one.
 Result<std::optional<planner::Calibration>> CalibrationFor(const PipelineOptions& options,
                                                            const Devices& devices);
 
 // Of one interval, the one-stage plan first. Where both are asked for, each of the others with
-// stealing and, behind it, without. "all": every plan that the planner chooses from. "auto" needs
-// a calibration. kInvalidArgument: a plan that is none.
+// stealing and, behind it, without. "all": every plan that the planner chooses from.
+// kInvalidArgument: a plan that is none.
 Result<std::vector<Contender>> ContendersOf(const PipelineOptions& options, double interval_us,
                                             const Devices& devices);
 
 // The workloads that are named, or all. kInvalidArgument for a bad name.
 Result<std::vector<Workload>> ParseWorkloads(const PipelineOptions& options);
+
+// For a store that the devices follow.
+DataSetOptions DataSetOptionsOf(const PipelineOptions& options, const Devices& devices);
 
 nlohmann::json DevicesJson(const Devices& devices);
 

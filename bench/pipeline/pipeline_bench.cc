@@ -102,13 +102,7 @@ Status Prepare(const PipelineOptions& options, const Workload& workload, Bed* be
   if (bed->data == nullptr || bed->is_written || bed->key_bytes != workload.key_bytes) {
     bed->devices->Detach();
     bed->data.reset();  // first, for its memory
-    DataSetOptions data_options;
-    data_options.memory_bytes = options.memory_mb << 20;
-    data_options.fill = options.fill;
-    data_options.threads = options.threads;
-    data_options.huge_pages = options.huge_pages;
-    data_options.pages = bed->devices->pages();
-    auto data = DataSet::Load({&workload, 1}, data_options);
+    auto data = DataSet::Load({&workload, 1}, DataSetOptionsOf(options, *bed->devices));
     if (!data) return data.error();
     bed->data = std::move(*data);
     const uint64_t start_ns = base::NowNs();
@@ -194,9 +188,6 @@ Status RunPipeline(const PipelineOptions& given, Report& report) {
   }
   auto calibration = CalibrationFor(options, **devices);
   if (!calibration) return calibration.error();
-  for (const Contender& each : rounds[0].contenders)
-    if (each.is_auto && !*calibration)
-      return {Code::kInvalidArgument, "--plan auto needs --calibration"};
   Bed bed(devices->get());  // its memory may be the devices'
   for (const Workload& workload : *workloads) {
     if (Status status = Prepare(options, workload, &bed); !status.ok())

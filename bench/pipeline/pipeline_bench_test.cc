@@ -1,11 +1,11 @@
 // `weft-bench pipeline` as a whole, small and short; and that wrong replies end it.
 #include <gtest/gtest.h>
 
-#include <fstream>
 #include <set>
 #include <string>
 
 #include "base/test_folder.h"
+#include "bench/pipeline/report_rows.h"
 #include "bench/pipeline/turns.h"
 #include "cache/test_kit.h"
 #include "planner/test_machine.h"
@@ -32,14 +32,7 @@ PipelineOptions Small() {
 }
 
 std::vector<nlohmann::json> RowsOf(const PipelineOptions& options, Status* status) {
-  const base::TestFolder folder;
-  auto report = Report::Open(folder / "out.jsonl", nlohmann::json::object());
-  EXPECT_TRUE(report);
-  *status = RunPipeline(options, *report);
-  std::vector<nlohmann::json> lines;
-  std::ifstream file(folder / "out.jsonl");
-  for (std::string line; std::getline(file, line);) lines.push_back(nlohmann::json::parse(line));
-  return lines;
+  return RowsReported([&options](Report& report) { return RunPipeline(options, report); }, status);
 }
 
 TEST(PipelineBench, EveryWorkloadRunsAndEveryReplyIsVerified) {

@@ -11,6 +11,7 @@ Environment
   WEFT_NET      value for weft's --net flag (epoll, io_uring); default: the server's own choice
 """
 
+import contextlib
 import os
 import pathlib
 import signal
@@ -314,6 +315,21 @@ def collect(module_globals):
         for name, value in module_globals.items()
         if name.startswith("test_") and callable(value)
     ]
+
+
+@contextlib.contextmanager
+def environment(**values):
+    """These variables, for what is started meanwhile."""
+    before = {name: os.environ.get(name) for name in values}
+    os.environ.update(values)
+    try:
+        yield
+    finally:
+        for name, value in before.items():
+            if value is None:
+                del os.environ[name]
+            else:
+                os.environ[name] = value
 
 
 def main(module_globals):

@@ -14,7 +14,7 @@ import clients_test
 import differential_test
 import harness
 import linearizability_test
-from harness import Server, Skip, check, check_equal
+from harness import Server, Skip, check, check_equal, environment
 
 ALL_ON_DEVICE = "[RV PP MM]cpu -> [IN.search KC RD IN.insert IN.delete]gpu0 -> [WR SD]cpu"
 MEGA_KV = "[RV PP MM]cpu -> [IN.search IN.insert IN.delete]gpu0 -> [KC RD WR SD]cpu"
@@ -60,24 +60,10 @@ def _flags(plan, device, batch_min=1):
 
 
 @contextlib.contextmanager
-def _environment(**values):
-    before = {name: os.environ.get(name) for name in values}
-    os.environ.update(values)
-    try:
-        yield
-    finally:
-        for name, value in before.items():
-            if value is None:
-                del os.environ[name]
-            else:
-                os.environ[name] = value
-
-
-@contextlib.contextmanager
 def _kernel_cache():
     """OpenCL's compiled kernels go where they are forgotten."""
     with tempfile.TemporaryDirectory() as folder:
-        with _environment(POCL_CACHE_DIR=os.environ.get("POCL_CACHE_DIR", folder)):
+        with environment(POCL_CACHE_DIR=os.environ.get("POCL_CACHE_DIR", folder)):
             yield
 
 
@@ -95,7 +81,7 @@ def test_every_plan_answers_as_memcached_does():
             runs = [_flags(plan, last) for plan in (ALL_ON_DEVICE, TWO_VISITS)]
         on_mirrors = [_flags(plan, mirror) for mirror in _mirrors() for plan in (READS, MEGA_KV)]
         for flags in runs + on_mirrors:
-            with _environment(WEFT_FLAGS=_quoted(flags)):
+            with environment(WEFT_FLAGS=_quoted(flags)):
                 # Some OpenCL drivers allot no gigabyte at once.
                 line = differential_test.run(
                     commands, pauses=2 if is_long else 0, memory_mb=256
@@ -125,7 +111,7 @@ def test_clients_are_served_by_a_plan():
     with _kernel_cache():
         runs = [_flags(ALL_ON_DEVICE, _devices()[-1]), _flags(READS, _mirrors()[-1])]
         for flags in runs:
-            with _environment(WEFT_FLAGS=_quoted(flags)):
+            with environment(WEFT_FLAGS=_quoted(flags)):
                 ran = 0
                 for name, test in harness.collect(vars(clients_test)):
                     try:
@@ -166,7 +152,7 @@ def _store_and_read(server, rounds):
 
 def test_a_failing_device_loses_no_reply():
     for faults in ("fail=7", "fail=5,refuse"):
-        with _environment(WEFT_DEVICE_FAULT=faults):
+        with environment(WEFT_DEVICE_FAULT=faults):
             with Server(flags=_flags(ALL_ON_DEVICE, "cpu")) as server:
                 _store_and_read(server, 30)
                 check(_stat(server, "gpu0:failures") > 0, "the drill did not take place")
@@ -183,7 +169,7 @@ def test_histories_of_failing_devices_are_linearizable():
         for device, plan in runs:
             # Not too many, for a device that fails three times in a row is used no more.
             for faults in ("fail=20,pause=100", "fail=10", "fail=10,refuse"):
-                with _environment(WEFT_DEVICE_FAULT=faults):
+                with environment(WEFT_DEVICE_FAULT=faults):
                     flags = _flags(plan, device)
                     with Server(memory_mb=256, threads=3, flags=flags) as server:
                         notes.append(f"{device} {faults}: {linearizability_test.histories(server)}")
@@ -195,7 +181,7 @@ def test_histories_of_failing_devices_are_linearizable():
 
 def test_a_lost_device_is_retired_and_the_cpu_serves_on():
     for plan, device in ((ALL_ON_DEVICE, "cpu"), (READS, _mirrors()[-1])):
-        with _environment(WEFT_DEVICE_FAULT="lose=20"):
+        with environment(WEFT_DEVICE_FAULT="lose=20"):
             with Server(flags=_flags(plan, device)) as server:
                 _store_and_read(server, 60)
                 check_equal(_stats_text(server, "gpu0:state"), "retired")
@@ -213,7 +199,7 @@ def test_a_device_that_changes_nothing_leaves_that_to_the_cpu():
 
 
 def test_without_the_cuda_module_the_cpu_serves():
-    with _environment(WEFT_CUDA_MODULE="/nonexistent/libweft_cuda.so"):
+    with environment(WEFT_CUDA_MODULE="/nonexistent/libweft_cuda.so"):
         with Server(flags=["--device", "auto"]) as server:
             _store_and_read(server, 3)
         try:
@@ -224,7 +210,7 @@ def test_without_the_cuda_module_the_cpu_serves():
 
 
 def test_too_little_device_memory_is_said_at_the_start():
-    with _environment(WEFT_DEVICE_FAULT="memory=100000"):
+    with environment(WEFT_DEVICE_FAULT="memory=100000"):
         try:
             with Server(flags=_flags(ALL_ON_DEVICE, "cpu")):
                 check(False, "it started")

@@ -15,7 +15,7 @@ import time
 
 import differential_test
 import harness
-from harness import Server, check, check_equal
+from harness import Server, check, check_equal, environment
 
 ONE_STAGE = "[RV PP MM IN.search IN.insert IN.delete KC RD WR SD]cpu"
 
@@ -145,8 +145,7 @@ def test_a_lost_device_is_left_alone():
     with tempfile.TemporaryDirectory() as folder:
         path = _calibrate(folder)
         _make_the_device_pay(path)
-        os.environ["WEFT_DEVICE_FAULT"] = "lose=20"
-        try:
+        with environment(WEFT_DEVICE_FAULT="lose=20"):
             with Server(flags=_flags(path)) as server:
                 load = Load(server, 0)
                 load.depth = 200
@@ -159,8 +158,6 @@ def test_a_lost_device_is_left_alone():
                 refused = int(server.stats(b"pipeline")["device:refused"])
                 load.finish()
                 check(refused < 20, f"{refused} stages were still meant for the lost device")
-        finally:
-            del os.environ["WEFT_DEVICE_FAULT"]
 
 
 def test_answers_are_memcacheds_while_plans_change():
@@ -168,15 +165,8 @@ def test_answers_are_memcacheds_while_plans_change():
         path = _calibrate(folder)
         _make_the_device_pay(path)
         flags = " ".join(f"'{flag}'" for flag in _flags(path, "--device-batch-min", "1"))
-        before = os.environ.get("WEFT_FLAGS")
-        os.environ["WEFT_FLAGS"] = flags
-        try:
+        with environment(WEFT_FLAGS=flags):
             return differential_test.run(5_000, pauses=0, memory_mb=256)
-        finally:
-            if before is None:
-                del os.environ["WEFT_FLAGS"]
-            else:
-                os.environ["WEFT_FLAGS"] = before
 
 
 def test_a_calibration_of_other_hardware_is_refused():
@@ -196,22 +186,13 @@ def test_a_calibration_of_other_hardware_is_refused():
 
 def test_a_device_that_fails_while_it_is_measured_keeps_nobody_from_serving():
     with tempfile.TemporaryDirectory() as folder:
-        environment = {"WEFT_DEVICE_FAULT": "lose=3", "XDG_CACHE_HOME": folder}
-        before = {name: os.environ.get(name) for name in environment}
-        os.environ.update(environment)
-        try:
+        with environment(WEFT_DEVICE_FAULT="lose=3", XDG_CACHE_HOME=folder):
             with Server(flags=["--device", "cpu"]) as server:
                 check_equal(_plan(server), ONE_STAGE)
                 with server.connect() as client:
                     client.set(b"key", b"value")
                 check("no plan is chosen" in server.log(), server.log())
                 check(not list(pathlib.Path(folder).rglob("*.json")), "a calibration was kept")
-        finally:
-            for name, value in before.items():
-                if value is None:
-                    del os.environ[name]
-                else:
-                    os.environ[name] = value
 
 
 def test_without_a_device_all_run_in_one_stage():
