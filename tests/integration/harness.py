@@ -66,10 +66,19 @@ def free_port():
 
 
 class Server:
-    """One running server. Use as a context manager, or call stop() yourself."""
+    """One running server. Use as a context manager, or call stop() yourself. It may take `patience`
+    seconds until it answers: on a busy machine, one that measures its devices first takes many."""
 
     def __init__(
-        self, binary=None, flags=(), memory_mb=64, threads=2, unix_path=None, net=None, preexec=None
+        self,
+        binary=None,
+        flags=(),
+        memory_mb=64,
+        threads=2,
+        unix_path=None,
+        net=None,
+        preexec=None,
+        patience=20.0,
     ):
         self.binary = pathlib.Path(binary or subject_binary())
         self.memory_mb = memory_mb
@@ -86,7 +95,7 @@ class Server:
                 stderr=self._log,
                 preexec_fn=preexec,
             )
-            if self._wait_until_it_answers():
+            if self._wait_until_it_answers(patience):
                 return
             self.stop()
             if attempt == 2:
@@ -108,7 +117,7 @@ class Server:
             line += ["-l", "127.0.0.1", "-p", str(self.port)]
         return line + ["-m", str(memory_mb), "-t", str(threads), *map(str, flags)]
 
-    def _wait_until_it_answers(self, seconds=10.0):
+    def _wait_until_it_answers(self, seconds):
         deadline = time.monotonic() + seconds
         while time.monotonic() < deadline:
             if self.process.poll() is not None:

@@ -1,0 +1,49 @@
+"""What a test run's log says of the cases that failed: for tools/test, which shows it first.
+
+Somebody who reads a failed run, maybe cut short, wants the failed cases and why they failed; in a
+log they lie among hundreds that passed.
+"""
+
+import re
+
+RUN = re.compile(r"^\s*(?:\d+: )?\[ RUN      \] (\S+)$")
+FAILED = re.compile(r"^\s*(?:\d+: )?\[  FAILED  \] ([^\s,]+)(?:, where .*)? \(\d+ ms\)$")
+INTEGRATION_FAIL = re.compile(r"^FAIL (\S+) \(\d+\.\d s\)$")
+INTEGRATION_NEXT = re.compile(r"^(?:PASS|SKIP|FAIL|note:) |^\d+ passed, \d+ failed")
+
+
+def failed_cases(text):
+    """(name, lines) of each case that failed, in the log's order: what a GoogleTest program wrote
+    from the case's beginning to its end, or tests/integration/run.py from FAIL to the next test.
+    A case that never ended (its program crashed) is none of them."""
+    found = []
+    begun = {}
+    lines = text.split("\n")
+    for at, line in enumerate(lines):
+        if match := RUN.match(line):
+            begun[match.group(1)] = at
+        elif (match := FAILED.match(line)) and match.group(1) in begun:
+            found.append((match.group(1), lines[begun.pop(match.group(1)):at + 1]))
+        elif match := INTEGRATION_FAIL.match(line):
+            end = at + 1
+            while end < len(lines) and not INTEGRATION_NEXT.match(lines[end]):
+                end += 1
+            found.append((match.group(1), lines[at:end]))
+    return found
+
+
+def worth_showing(text, lines_max):
+    """At most `lines_max` lines: of the failed cases, else (a crash, a sanitizer's report, a
+    compiler's) the log's end. What is left out of a long case is its middle."""
+    cases = failed_cases(text)
+    if not cases:
+        return text.split("\n")[-lines_max:]
+    each = max(8, lines_max // len(cases))
+    shown = []
+    for _, lines in cases[:max(1, lines_max // 8)]:
+        if len(lines) > each:
+            half = (each - 1) // 2
+            left_out = f"... {len(lines) - 2 * half} lines ..."
+            lines = [*lines[:half], left_out, *lines[len(lines) - half:]]
+        shown += lines
+    return shown
