@@ -1,5 +1,7 @@
 #include "bench/pipeline/model_check.h"
 
+#include <string>
+
 #include "pipeline/batch.h"
 
 namespace weft::bench {
@@ -40,13 +42,20 @@ double ErrorOf(const planner::Estimate& estimate, const Figures& figures) {
 nlohmann::json ToJson(const planner::Estimate& estimate) {
   nlohmann::json stages = nlohmann::json::array();
   for (const planner::StageEstimate& stage : estimate.stages) stages.push_back(stage.us);
+  nlohmann::json tasks = nlohmann::json::object();
+  for (uint32_t i = 0; i < pipeline::kTaskCount; ++i) {
+    const double ns = estimate.task_ns[i] + estimate.stolen_share * estimate.stolen_task_ns[i];
+    tasks[std::string(pipeline::TaskName(static_cast<pipeline::Task>(i)))] = ns;
+  }
   return {{"queries_per_s", estimate.queries_per_s},
           {"batch_queries", estimate.batch_queries},
           {"latency_us", estimate.latency_us},
           {"stolen_share", estimate.stolen_share},
           {"bound", planner::BoundName(estimate.bound)},
           {"fits", estimate.fits},
-          {"stage_us", stages}};
+          {"stage_us", stages},
+          {"task_ns", tasks},
+          {"worker_ns", estimate.worker_ns}};
 }
 
 }  // namespace weft::bench

@@ -23,7 +23,7 @@ using nlohmann::json;
 using pipeline::Task;
 
 constexpr std::string_view kFormat = "weft calibration";
-constexpr int kVersion = 2;  // of the file, and of what its figures mean
+constexpr int kVersion = 3;  // of the file, and of what its figures mean
 
 struct WorkRow {
   std::string_view name;
@@ -44,7 +44,11 @@ constexpr std::array<WorkRow, kWorkCount> kWorks = {{{"receive", Task::kReceive}
                                                      {"write gathered", Task::kWrite},
                                                      {"settle", Task::kInsert},
                                                      {"hand over", Task::kMemory},
-                                                     {"send", Task::kSend}}};
+                                                     {"send", Task::kSend},
+                                                     {"receive a value", Task::kReceive},
+                                                     {"parse a change", Task::kParse},
+                                                     {"compare a change", Task::kCompare},
+                                                     {"answer a change", Task::kWrite}}};
 
 std::string CpuModel() {
   std::ifstream file("/proc/cpuinfo");
@@ -62,17 +66,21 @@ int UsableCpuCount() {
   return sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : 1;
 }
 
-json ToJson(const ProcessorCosts& costs) {
+json ToJson(const std::array<UnitCost, kWorkCount>& all) {
   json units = json::object();
   for (uint32_t i = 0; i < kWorkCount; i++) {
-    const UnitCost& unit = costs.units[i];
-    if (unit == UnitCost{}) continue;  // it does no such work
+    const UnitCost& unit = all[i];
+    if (unit == UnitCost{}) continue;  // no such work is done
     units[std::string(kWorks[i].name)] = {{"instructions_ns", unit.instructions},
                                           {"key_byte_ns", unit.key_byte},
                                           {"memory_ns", unit.memory},
                                           {"stream_ns", unit.stream},
                                           {"cache_ns", unit.cache}};
   }
+  return units;
+}
+
+json ToJson(const ProcessorCosts& costs) {
   return {{"name", costs.name},
           {"hardware", costs.hardware},
           {"memory", costs.mirrored ? "mirrored" : "coupled"},
@@ -83,7 +91,8 @@ json ToJson(const ProcessorCosts& costs) {
           {"interference", costs.interference},
           {"change_ns", costs.change},
           {"change_byte_ns", costs.change_byte},
-          {"units", units}};
+          {"units", ToJson(costs.units)},
+          {"worker_units", ToJson(costs.worker_units)}};
 }
 
 // Reads what must be there, and keeps the first complaint.
@@ -124,6 +133,18 @@ class Reader {
   Status status_;
 };
 
+std::array<UnitCost, kWorkCount> UnitsOf(const json& from, Reader* read) {
+  std::array<UnitCost, kWorkCount> all{};
+  for (uint32_t i = 0; i < kWorkCount; i++) {
+    const auto unit = from.find(std::string(kWorks[i].name));
+    if (unit == from.end()) continue;
+    all[i] = {read->Figure(*unit, "instructions_ns"), read->Figure(*unit, "key_byte_ns"),
+              read->Figure(*unit, "memory_ns"), read->Figure(*unit, "stream_ns"),
+              read->Figure(*unit, "cache_ns")};
+  }
+  return all;
+}
+
 ProcessorCosts CostsOf(const json& from, Reader* read) {
   ProcessorCosts costs;
   costs.name = read->Text(from, "name");
@@ -138,14 +159,8 @@ ProcessorCosts CostsOf(const json& from, Reader* read) {
   costs.interference = read->Figure(from, "interference");
   costs.change = read->Figure(from, "change_ns");
   costs.change_byte = read->Figure(from, "change_byte_ns");
-  const json& units = read->Part(from, "units", json::value_t::object);
-  for (uint32_t i = 0; i < kWorkCount; i++) {
-    const auto unit = units.find(std::string(kWorks[i].name));
-    if (unit == units.end()) continue;
-    costs.units[i] = {read->Figure(*unit, "instructions_ns"), read->Figure(*unit, "key_byte_ns"),
-                      read->Figure(*unit, "memory_ns"), read->Figure(*unit, "stream_ns"),
-                      read->Figure(*unit, "cache_ns")};
-  }
+  costs.units = UnitsOf(read->Part(from, "units", json::value_t::object), read);
+  costs.worker_units = UnitsOf(read->Part(from, "worker_units", json::value_t::object), read);
   return costs;
 }
 
@@ -165,6 +180,12 @@ Calibration CalibrationOf(const json& from, Reader* read) {
 std::string_view WorkName(Work work) { return kWorks[static_cast<size_t>(work)].name; }
 Task TaskOf(Work work) { return kWorks[static_cast<size_t>(work)].task; }
 bool IsTimed(Work work) { return work != Work::kHandOver && work != Work::kSettle; }
+
+void Scale(UnitCost* unit, double factor) {
+  for (double UnitCost::*figure : {&UnitCost::instructions, &UnitCost::key_byte, &UnitCost::memory,
+                                   &UnitCost::stream, &UnitCost::cache})
+    unit->*figure *= factor;
+}
 
 std::string HardwareOf(const std::vector<processor::Description>& devices) {
   std::string text = fmt::format("{} x {}", UsableCpuCount(), CpuModel());

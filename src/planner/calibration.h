@@ -44,8 +44,13 @@ enum class Work : uint8_t {
   kSettle,         // the last stage's part of a change that an earlier one made
   kHandOver,       // what a plan with several stages costs its first and its last
   kSend,           // SD
+  // Beside the above, of a store or delete, with what it costs that not all queries are alike:
+  kReceiveValue,   // RV of a store's value
+  kParseChange,    // more than kParse
+  kCompareChange,  // more than kCompare
+  kAnswerChange,   // WR of its reply, instead of kWrite
 };
-inline constexpr uint32_t kWorkCount = 16;
+inline constexpr uint32_t kWorkCount = 20;
 
 // "search", "write gathered", ...
 std::string_view WorkName(Work work);
@@ -65,6 +70,7 @@ struct UnitCost {
 
   bool operator==(const UnitCost&) const = default;
 };
+void Scale(UnitCost* unit, double factor);
 
 struct ProcessorCosts {
   std::string name;      // "cpu", "opencl:0", "cuda:0"
@@ -79,6 +85,10 @@ struct ProcessorCosts {
   double job_latency = 0;
   // mu - 1: by how much it is slowed down where the other kind of processor is busy all the time.
   double interference = 0;
+  // Of a device: what a worker takes in plans with it, instead of the CPU's units, for works that
+  // find lines which the device has written or read, or what it has looked at in their stead. None:
+  // as the CPU's.
+  std::array<UnitCost, kWorkCount> worker_units{};
   // Of what follows the store for a mirrored device: a changed entry of the index, a byte of an
   // object.
   double change = 0;

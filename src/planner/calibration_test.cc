@@ -11,7 +11,8 @@ namespace weft::planner {
 namespace {
 
 TEST(Calibration, IsReadAsItWasWritten) {
-  const Calibration calibration = TestMachine();
+  Calibration calibration = TestMachine();
+  calibration.devices[1].worker_units[static_cast<size_t>(Work::kParse)] = {1, 2, 3, 4, 5};
   auto read = ParseCalibration(ToText(calibration));
   ASSERT_TRUE(read) << read.error().ToString();
   EXPECT_EQ(*read, calibration);
@@ -46,6 +47,7 @@ TEST(Calibration, RefusesWhatIsNone) {
       {with("\"memory\": \"coupled\"", "\"memory\": \"no\""), "memory is of no known kind"},
       {with("\"interference\": 0.0", "\"interference\": -0.5"), "interference is negative"},
       {with("\"devices\"", "\"device\""), "devices is missing"},
+      {with("\"worker_units\"", "\"others\""), "worker_units is missing"},
   };
   for (const auto& [text, complaint] : cases) {
     const auto read = ParseCalibration(text);
@@ -58,7 +60,7 @@ TEST(Calibration, RefusesWhatIsNone) {
 
 TEST(Calibration, OfAnotherVersionIsToBeMadeAgain) {
   std::string text = ToText(TestMachine());
-  const std::string version = "\"version\": 2";
+  const std::string version = "\"version\": 3";
   text.replace(text.find(version), version.size(), "\"version\": 1");
   const auto read = ParseCalibration(text);
   ASSERT_FALSE(read);

@@ -4,10 +4,11 @@
 // each, all workers serve requests for all keys, whose lines are in no cache, and for few keys,
 // whose lines all are; reads, stores and deletes; in one stage and in two. What the tasks took in
 // these runs, each a line in what a workload costs by the cost model, gives instructions, L_M, L_C
-// and the others. Devices are given jobs of reads the same way, and are measured beside the workers
-// for what each does to the other. One that makes changes is given stores and deletes by plans that
-// have one task more each time. Sockets are not measured: RV and SD are what they cost in memory
-// (planner/learner.h has what becomes of the rest).
+// and the others (planner/calibration_fit.h). Devices are given jobs of reads the same way, and are
+// measured beside the workers for what each does to the other, and in plans for what workers take
+// of batches that they share with it. One that makes changes is given stores and deletes by plans
+// that have one task more each time. Sockets are not measured: RV and SD are what they cost in
+// memory (planner/learner.h has what becomes of the rest).
 //
 // Threads   one at a time; starts as many as there are workers.
 // Source    paper 000, section IV: microbenchmarks for L, mu and unit costs.

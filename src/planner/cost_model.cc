@@ -4,6 +4,7 @@
 #include <array>
 #include <charconv>
 #include <cmath>
+#include <deque>
 #include <memory>
 #include <optional>
 #include <string>
@@ -11,7 +12,6 @@
 #include <vector>
 
 #include "planner/popularity.h"
-#include "task/object.h"
 #include "task/query_job.h"
 
 namespace weft::planner {
@@ -19,16 +19,9 @@ namespace {
 
 using pipeline::Task;
 
-// Buckets that a search of a cuckoo table with two of them for a key looks at: paper 000's
-// (1 + 2) / 2.
-constexpr double kBucketsSearched = 1.5;
 constexpr size_t kSetsMax = 1 << 16;  // of a batch: what is found is kept up to there
 // Of reads from a mirror, the share whose access the last stage notes.
 constexpr double kNotedShare = 1.0 / kNoteRows;
-
-double ObjectBytes(const Profile& profile) {
-  return sizeof(task::Object) + profile.key_bytes + profile.value_bytes;
-}
 
 // What the plan says, as far as it makes a difference.
 struct Placement {
@@ -105,6 +98,7 @@ TaskNs At(const LinearTasks& tasks, double left, double factor) {
 // A processor's nanoseconds for each work of a workload.
 class WorkCosts {
  public:
+  // `costs` must outlive it.
   WorkCosts(const ProcessorCosts& costs, const Profile& profile, uint32_t workers) : costs_(costs) {
     const double cached = CachedShare(costs, profile, workers);
     for (uint32_t i = 0; i < kWorkCount; i++) {
@@ -125,12 +119,40 @@ class WorkCosts {
   std::array<std::array<double, 2>, kWorkCount> ns_{};
 };
 
+// The CPU's, in plans with a device.
+ProcessorCosts WorkersWith(const ProcessorCosts& cpu, const ProcessorCosts& device) {
+  ProcessorCosts workers = cpu;
+  for (uint32_t i = 0; i < kWorkCount; i++)
+    if (device.worker_units[i] != UnitCost{}) workers.units[i] = device.worker_units[i];
+  return workers;
+}
+
+// One that plans may name.
+struct DeviceCosts {
+  DeviceCosts(const ProcessorCosts& cpu, const ProcessorCosts& costs, const Profile& profile,
+              uint32_t workers)
+      : device(costs, profile, 1),
+        worker_costs(WorkersWith(cpu, costs)),
+        beside(worker_costs, profile, workers) {}
+  DeviceCosts(const DeviceCosts&) = delete;
+  DeviceCosts& operator=(const DeviceCosts&) = delete;
+
+  WorkCosts device;
+  ProcessorCosts worker_costs;
+  WorkCosts beside;  // of workers
+};
+
 // Of one plan and one workload, but for what is spent once a batch.
 class PlanCosts {
  public:
-  PlanCosts(const Profile& profile, const WorkCosts& cpu, const WorkCosts* device,
+  PlanCosts(const Profile& profile, const WorkCosts& cpu, const DeviceCosts* with,
             const Placement& placement)
-      : profile_(profile), cpu_(cpu), device_(device), placement_(placement) {
+      : profile_(profile),
+        changes_(1 - profile.get_share),
+        cpu_(cpu),
+        beside_(with == nullptr ? cpu : with->beside),
+        device_(with == nullptr ? nullptr : &with->device),
+        placement_(placement) {
     AddFirst();
     if (placement.last == 0) {
       AddOneStage();
@@ -141,12 +163,12 @@ class PlanCosts {
     }
     OnCpu(placement.last, Work::kSend);
     for (size_t i = 0; i <= placement.last; i++)
-      if (device == nullptr || i != placement.device_stage) worker_ += stages_[i];
-    if (device == nullptr || !device->costs().mirrored) return;
+      if (device_ == nullptr || i != placement.device_stage) worker_ += stages_[i];
+    if (device_ == nullptr || !device_->costs().mirrored) return;
     const double stores = profile_.store_share();
     const double emptied = stores * profile_.looks_per_store / kLooksPerObject;
-    following_ = (stores + emptied + profile_.delete_share) * device->costs().change +
-                 stores * ObjectBytes(profile_) * device->costs().change_byte;
+    following_ = (stores + emptied + profile_.delete_share) * device_->costs().change +
+                 stores * ObjectBytes(profile_) * device_->costs().change_byte;
   }
 
   const Placement& placement() const { return placement_; }
@@ -167,8 +189,26 @@ class PlanCosts {
 
  private:
   size_t StageOf(Task task) const { return placement_.Of(task); }
+  // Whether a worker's work is on what the device has had, or will have.
+  bool IsBeside(Work work) const {
+    switch (work) {
+      case Work::kReceive:
+      case Work::kParse:
+      case Work::kHandOver: return true;
+      case Work::kCompare: return placement_.OnDevice(Task::kSearch);
+      case Work::kWrite:
+        return placement_.OnDevice(Task::kSearch) || placement_.OnDevice(Task::kCompare);
+      case Work::kFinish:
+        return placement_.OnDevice(Task::kCompare) || placement_.OnDevice(Task::kRead);
+      case Work::kWriteGathered: return placement_.OnDevice(Task::kRead);
+      default: return false;
+    }
+  }
+  double WorkerNs(Work work, bool affine) const {
+    return (IsBeside(work) ? beside_ : cpu_)(work, affine);
+  }
   void OnCpu(size_t stage, Work work, Linear queries = {1, 0}, bool affine = false) {
-    const Linear ns = cpu_(work, affine) * queries;
+    const Linear ns = WorkerNs(work, affine) * queries;
     stages_[stage] += ns;
     if (IsTimed(work)) tasks_[static_cast<size_t>(TaskOf(work))] += ns;
   }
@@ -176,15 +216,23 @@ class PlanCosts {
     stages_[StageOf(task)] += (*device_)(work, affine) * queries;
   }
   void Stolen(Work work, Linear queries = {1, 0}, bool affine = false) {
-    const Linear ns = cpu_(work, affine) * queries;
+    AddStolen(work, cpu_(work, affine) * queries);
+  }
+  // What is not left to do where all of it was stolen.
+  void Saved(Work work, Linear queries) { AddStolen(work, -WorkerNs(work, false) * queries); }
+  void AddStolen(Work work, Linear ns) {
     stolen_ += ns;
     stolen_tasks_[static_cast<size_t>(TaskOf(work))] += ns;
   }
 
   void AddFirst() {
+    const Linear stores = {profile_.store_share(), 0};
     OnCpu(StageOf(Task::kReceive), Work::kReceive);
+    OnCpu(StageOf(Task::kReceive), Work::kReceiveValue, stores);
     OnCpu(StageOf(Task::kParse), Work::kParse);
-    OnCpu(StageOf(Task::kMemory), Work::kPlace, {profile_.store_share(), 0});
+    OnCpu(StageOf(Task::kParse), Work::kParseChange, {changes_, 0});
+    OnCpu(StageOf(Task::kMemory), Work::kPlace, stores);
+    OnCpu(placement_.last, Work::kAnswerChange, {changes_, 0});
     // Between batches, whatever the plan is.
     OnCpu(placement_.last, Work::kEmpty,
           {profile_.store_share() * profile_.looks_per_store, 0});
@@ -193,6 +241,7 @@ class PlanCosts {
   void AddOneStage() {
     OnCpu(0, Work::kSearch);
     OnCpu(0, Work::kCompare);
+    OnCpu(0, Work::kCompareChange, {changes_, 0});
     OnCpu(0, Work::kWrite, {profile_.get_share, 0}, true);
     OnCpu(0, Work::kInsert, {profile_.store_share(), 0});
     OnCpu(0, Work::kDelete, {profile_.delete_share, 0});
@@ -244,9 +293,9 @@ class PlanCosts {
     if (!reads) return;
     // Who takes a read from the device leaves the value in the log.
     Stolen(Work::kWrite, done, compares);
-    Stolen(Work::kFinish, -1 * done);
-    Stolen(Work::kNote, -1 * noted);
-    Stolen(Work::kWriteGathered, -1 * done);
+    Saved(Work::kFinish, done);
+    Saved(Work::kNote, noted);
+    Saved(Work::kWriteGathered, done);
   }
   void AddChanges() {
     AddChange(Task::kInsert, Work::kInsert, profile_.store_share());
@@ -258,11 +307,13 @@ class PlanCosts {
     const auto timed = static_cast<size_t>(task);
     if (StageOf(task) == placement_.last) {
       OnCpu(placement_.last, Work::kCompare, changes);
+      OnCpu(placement_.last, Work::kCompareChange, changes);
       OnCpu(placement_.last, work, changes);
       return;
     }
     // An earlier stage compares the key as a part of the change, and its time is the change's.
-    const Linear whole = (cpu_(Work::kCompare) + cpu_(work)) * changes;
+    const Linear whole =
+        (cpu_(Work::kCompare) + cpu_(Work::kCompareChange) + cpu_(work)) * changes;
     if (placement_.OnDevice(task)) {
       OnDevice(task, work, changes);
       stolen_ += whole;
@@ -275,7 +326,9 @@ class PlanCosts {
   }
 
   const Profile& profile_;
+  const double changes_;  // stores and deletes: a share of the queries
   const WorkCosts& cpu_;
+  const WorkCosts& beside_;
   const WorkCosts* const device_;
   const Placement& placement_;
   std::array<Linear, pipeline::kTaskCount> stages_{};  // none has no task
@@ -343,8 +396,8 @@ struct Model::Common {
         profile(p),
         conditions(under),
         cpu(c.cpu, profile, under.workers) {
-    devices.reserve(c.devices.size());
-    for (const ProcessorCosts& device : c.devices) devices.emplace_back(device, profile, 1);
+    for (const ProcessorCosts& device : c.devices)
+      devices.emplace_back(c.cpu, device, profile, under.workers);
   }
 
   // Of the reads of a batch; see Linear.
@@ -366,7 +419,7 @@ struct Model::Common {
   const Profile profile;
   const Conditions conditions;
   const WorkCosts cpu;
-  std::vector<WorkCosts> devices;  // as in the calibration
+  std::deque<DeviceCosts> devices;  // as in the calibration; they stay where they are
   std::optional<WrittenKeys> written;  // made when it is first asked for
   // By sets of a batch: LeftShare, or -1: nobody has asked yet. Of coupled and of mirrored devices.
   std::array<std::vector<double>, 2> left;
@@ -375,52 +428,6 @@ struct Model::Common {
 Model::Model(const Calibration& calibration, const Profile& profile, const Conditions& conditions)
     : common_(std::make_unique<Common>(calibration, profile, conditions)) {}
 Model::~Model() = default;
-
-double UnitNs(const UnitCost& unit, const Accesses& accesses, double key_bytes) {
-  return unit.instructions + key_bytes * unit.key_byte + accesses.memory * unit.memory +
-         accesses.stream * unit.stream + accesses.cache * unit.cache;
-}
-
-Accesses AccessesOf(Work work, const Profile& profile, uint32_t line_bytes, double cached,
-                    bool affine) {
-  const double line = line_bytes;
-  const double lines = std::ceil(ObjectBytes(profile) / line);
-  const double hits = profile.hit_share;
-  Accesses raw;
-  switch (work) {
-    // What lies behind is asked for ahead (task/search.h), all of it.
-    case Work::kSearch: raw = {kBucketsSearched, hits * lines, 0}; break;
-    // Searched for and compared before, in the same stage: what they touch is at hand, but for the
-    // other objects' and buckets' lines that they change.
-    case Work::kInsert:
-    case Work::kDelete:
-    case Work::kSettle: raw = {1, 0, 0}; break;
-    case Work::kCompare:
-      raw = {hits, hits * std::floor((sizeof(task::Object) + profile.key_bytes) / line), 0};
-      break;
-    case Work::kWrite:
-    case Work::kGather:
-      raw = affine ? Accesses{0, hits * lines, 0} : Accesses{hits, hits * (lines - 1), 0};
-      break;
-    case Work::kNote: raw = {hits, 0, 0}; break;
-    case Work::kWriteGathered: return {0, hits * profile.value_bytes / line, 0};
-    case Work::kPlace: return {0, lines, 0};
-    case Work::kEmpty: raw = {1, lines, 0}; break;
-    default: return {};
-  }
-  return {(1 - cached) * raw.memory, (1 - cached) * raw.stream,
-          cached * (raw.memory + raw.stream)};
-}
-
-double CachedShare(const ProcessorCosts& costs, const Profile& profile, uint32_t workers) {
-  const double object = ObjectBytes(profile) + costs.line_bytes;  // and its part of a bucket
-  const double share = HeadShare(costs.cache_bytes / object, profile.objects, profile.zipf);
-  // Between two accesses of a worker to a key others make any number of them; where one of these
-  // was a write, the line has gone.
-  const double other = 1 - 1.0 / workers;
-  const double writes = 1 - profile.get_share;
-  return share * (1 - other) / (1 - other * (1 - writes));
-}
 
 Stolen Steal(double device, double own, double stolen) {
   if (device <= own) return {own, 0};
@@ -442,7 +449,7 @@ Result<Estimate> Model::Of(const pipeline::Plan& plan, bool steal, double batch_
   const Conditions& conditions = common_->conditions;
   auto placement = PlacementOf(common_->calibration, plan);
   if (!placement) return placement.error();
-  const WorkCosts* device = nullptr;
+  const DeviceCosts* device = nullptr;
   if (placement->device != nullptr)
     device = &common_->devices[static_cast<size_t>(placement->device -
                                                    common_->calibration.devices.data())];

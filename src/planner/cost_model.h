@@ -10,7 +10,7 @@
 // Table I of paper 000, here:
 //   N                   Estimate::batch_queries
 //   I_F / IPC, L_M, L_C UnitCost (planner/calibration.h), a work and processor each
-//   N_F^M, N_F^C        Accesses
+//   N_F^M, N_F^C        Accesses (planner/accesses.h)
 //   T_F                 UnitNs (equation 1), nanoseconds a query
 //   T_A                 Estimate::stages (equation 2)
 //   mu                  ProcessorCosts::interference
@@ -30,32 +30,12 @@
 #include <vector>
 
 #include "pipeline/plan.h"
-#include "planner/calibration.h"
-#include "planner/profile.h"
+#include "planner/accesses.h"
 
 namespace weft::planner {
 
 // At an object of a victim: when it is collected, and when it goes (cache/emptying.h).
 inline constexpr double kLooksPerObject = 2;
-
-// Of one query in one work.
-struct Accesses {
-  double memory = 0;  // N_F^M
-  double stream = 0;  // further lines of an object in memory
-  double cache = 0;   // N_F^C
-};
-
-// Equation 1 for one query.
-double UnitNs(const UnitCost& unit, const Accesses& accesses, double key_bytes);
-
-// The accesses of `work` to index and objects. `cached`: the share of accesses to what the
-// processor's cache holds (P). `affine`: a work before it in the same stage has read the object.
-Accesses AccessesOf(Work work, const Profile& profile, uint32_t line_bytes, double cached,
-                    bool affine);
-
-// P: the share of accesses that find what they look for in a cache of the processor's, shared by
-// `workers` threads that write, each of which takes from the others what it writes.
-double CachedShare(const ProcessorCosts& costs, const Profile& profile, uint32_t workers);
 
 // Equation 3, per query: the device needs `device` for what it does, the workers need `own` for
 // theirs, and `stolen` for all that the device does. What the slower of both takes once the workers

@@ -127,6 +127,89 @@ TEST(OneStage, OfStoresInAFullStore) {
   EXPECT_NEAR(EstimateOf(nullptr, profile, TwoWorkers()).stages[0].ns, 92.25, 1e-9);
 }
 
+// A machine on which changes take more than reads do.
+Calibration WithChanges() {
+  Calibration machine = TestMachine();
+  machine.cpu.unit(Work::kReceiveValue) = {2, 0, 0, 4, 0};  // 6 for 64 bytes
+  machine.cpu.unit(Work::kParseChange) = {6, 0, 0, 0, 0};
+  machine.cpu.unit(Work::kCompareChange) = {8, 0, 0, 0, 0};
+  machine.cpu.unit(Work::kAnswerChange) = {3, 0, 0, 0, 0};
+  return machine;
+}
+
+// As above, and 6 for each store, 6 + 8 + 3 for each change: 89.5 + 0.5 x 23, 92.25 + 0.5 x 6 +
+// 0.75 x 17.
+TEST(OneStage, OfChangesTakesMore) {
+  Profile profile = Reads();
+  profile.get_share = 0.5;
+  profile.looks_per_store = 2;
+  const Calibration machine = WithChanges();
+  EXPECT_NEAR(EstimateOf(nullptr, profile, TwoWorkers(), machine).stages[0].ns, 101, 1e-9);
+  profile.get_share = 0.25;
+  profile.delete_share = 0.25;
+  EXPECT_NEAR(EstimateOf(nullptr, profile, TwoWorkers(), machine).stages[0].ns, 108, 1e-9);
+  EXPECT_NEAR(EstimateOf(nullptr, Reads(), TwoWorkers(), machine).stages[0].ns, 50, 1e-9);
+}
+
+// Whoever makes a change compares its key: on the device that is its own; stolen, it takes the 8.
+TEST(MegaKv, OfChangesTakesMore) {
+  Profile profile = Reads();
+  profile.get_share = 0;
+  const Estimate with = EstimateOf(kMegaKv, profile, TwoWorkers(), WithChanges());
+  const Estimate without = EstimateOf(kMegaKv, profile, TwoWorkers());
+  EXPECT_NEAR(with.worker_ns, without.worker_ns + 6 + 6 + 3, 1e-9);
+  EXPECT_NEAR(with.device_ns, without.device_ns, 1e-9);
+  EXPECT_NEAR(with.stolen_task_ns[static_cast<size_t>(pipeline::Task::kInsert)], 43 + 8, 1e-9);
+}
+
+// What is changed, and who is emptied, costs the same however popular the key is.
+TEST(AccessesOf, ChangesAreOfMemory) {
+  for (const Work work : {Work::kInsert, Work::kDelete, Work::kEmpty}) {
+    EXPECT_EQ(AccessesOf(work, Profile(), 64, 0.9, false).cache, 0);
+    EXPECT_EQ(AccessesOf(work, Profile(), 64, 0.9, false).memory, 1);
+  }
+}
+
+// A machine whose workers find lines in the device's caches.
+Calibration WithVisits() {
+  Calibration machine = TestMachine();
+  const auto unit = [&machine](Work work) -> UnitCost& {
+    return machine.devices[0].worker_units[static_cast<size_t>(work)];
+  };
+  unit(Work::kReceive) = {2, 0, 0, 0, 0};
+  unit(Work::kParse) = {3, 0.5, 0, 0, 0};
+  unit(Work::kCompare) = {9, 0, 20, 0, 0};
+  unit(Work::kWrite) = {7, 0, 0, 3, 0};
+  unit(Work::kFinish) = {5, 0, 0, 0, 0};
+  unit(Work::kWriteGathered) = {4, 0, 0, 1, 0};
+  unit(Work::kHandOver) = {6, 0, 0, 0, 0};
+  return machine;
+}
+
+// (2 + 11 + 6) + (5 + 4 + 1); of what is stolen, 39, the last two are saved.
+TEST(Visits, CostTheWorkersMore) {
+  const Calibration machine = WithVisits();
+  Conditions conditions = TwoWorkers();
+  const Estimate reads = EstimateOf(kReads, Reads(), conditions, machine);
+  EXPECT_NEAR(reads.worker_ns, 29, 1e-9);
+  EXPECT_NEAR(reads.stolen_task_ns[static_cast<size_t>(pipeline::Task::kWrite)], 7 - 5, 1e-9);
+  EXPECT_NEAR(reads.stolen_task_ns[static_cast<size_t>(pipeline::Task::kCompare)], 13 - 5, 1e-9);
+  // (2 + 11 + 6) + (9 + 20) + (7 + 2 x 3)
+  EXPECT_NEAR(EstimateOf(kMegaKv, Reads(), conditions, machine).worker_ns, 61, 1e-9);
+  // Where a worker has searched it has what KC looks at: 19 + 19 + 13, and 5 + 5 at the end.
+  EXPECT_NEAR(EstimateOf("[RV PP MM IN.search KC]cpu -> [RD]gpu0 -> [IN.insert IN.delete WR SD]cpu",
+                         Reads(), conditions, machine)
+                  .worker_ns,
+              61, 1e-9);
+}
+
+TEST(Visits, CostNothingInOneStageOrOnAnotherDevice) {
+  for (const char* plan : {static_cast<const char*>(nullptr), kReadsOnMirror}) {
+    EXPECT_EQ(EstimateOf(plan, Reads(), TwoWorkers(), WithVisits()).worker_ns,
+              EstimateOf(plan, Reads(), TwoWorkers()).worker_ns);
+  }
+}
+
 // Workers: 1 + 10 + 1, and 2 + (3 + 1) = 18 ns. The device: (1 + 3) + (1 + 2) + (1 + 2), and its
 // 1,000 ns a job: 11.
 TEST(ReadsOnADevice, AreBoundByTheSlowerSide) {

@@ -20,12 +20,6 @@ constexpr double kBusyFrom = 2;
 
 bool IsFigure(double value) { return std::isfinite(value) && value > 0; }
 
-void Scale(UnitCost* unit, double factor) {
-  for (double UnitCost::*figure : {&UnitCost::instructions, &UnitCost::key_byte, &UnitCost::memory,
-                                   &UnitCost::stream, &UnitCost::cache})
-    unit->*figure *= factor;
-}
-
 // gpu0, gpu1, ... of a plan, as the number in the calibration. False: it has no device.
 bool DeviceOf(const pipeline::Plan& plan, size_t devices, size_t* number) {
   for (const pipeline::Stage& stage : plan.stages())
@@ -131,10 +125,16 @@ void Learner::Apply() {
   for (uint32_t i = 0; i < kWorkCount; i++) {
     const auto work = static_cast<Work>(i);
     const auto task = static_cast<size_t>(TaskOf(work));
-    Scale(&learned_.cpu.unit(work), IsTimed(work) && weights_[task] > 0 ? factors_[task] : mean);
+    const double factor = IsTimed(work) && weights_[task] > 0 ? factors_[task] : mean;
+    Scale(&learned_.cpu.unit(work), factor);
+    for (ProcessorCosts& device : learned_.devices) Scale(&device.worker_units[i], factor);
   }
   learned_.cpu.job *= mean;
   learned_.cpu.unit(Work::kReceive).instructions += sockets_ns_;
+  for (ProcessorCosts& device : learned_.devices) {
+    UnitCost& receive = device.worker_units[static_cast<size_t>(Work::kReceive)];
+    if (receive != UnitCost{}) receive.instructions += sockets_ns_;
+  }
   for (size_t i = 0; i < learned_.devices.size(); i++) {
     ProcessorCosts& device = learned_.devices[i];
     for (UnitCost& unit : device.units) Scale(&unit, device_factor(i));

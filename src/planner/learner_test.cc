@@ -161,6 +161,33 @@ TEST(Learner, WhatThreadsTakeBesideTheirTasksIsReceivingAndSending) {
   }
 }
 
+// What a worker takes beside a device is the same task's.
+TEST(Learner, CorrectsWhatWorkersTakeBesideADevice) {
+  Calibration machine = TestMachine();
+  const auto parse = static_cast<size_t>(Work::kParse);
+  const auto receive = static_cast<size_t>(Work::kReceive);
+  machine.devices[0].worker_units[parse] = {4, 0, 0, 0, 0};
+  machine.devices[0].worker_units[receive] = {3, 0, 0, 0, 0};
+  Learner learner(machine);
+  Measured measured = TakenBy(OneStage());
+  measured.task_ns[static_cast<size_t>(Task::kParse)] *= 1.5;
+  double in_tasks = 0;
+  for (const double ns : measured.task_ns) in_tasks += ns;
+  measured.cpu_ns = in_tasks + 100 * kQueries;  // of sockets
+  for (int i = 0; i < 60; i++) learner.Learn(measured, HalfStores(), Conditions(), OneStage());
+  const ProcessorCosts& cpu = learner.learned().cpu;
+  const ProcessorCosts& device = learner.learned().devices[0];
+  EXPECT_NEAR(device.worker_units[parse].instructions, 4 * learner.factor(Task::kParse), 1e-9);
+  EXPECT_NEAR(learner.factor(Task::kParse), 1.5, 0.05);
+  EXPECT_GT(learner.sockets_ns(), 50);
+  EXPECT_NEAR(device.worker_units[receive].instructions,
+              3 * learner.factor(Task::kReceive) + learner.sockets_ns(), 1e-9);
+  EXPECT_NEAR(cpu.unit(Work::kReceive).instructions,
+              learner.factor(Task::kReceive) + learner.sockets_ns(), 1e-9);
+  // None where none was measured.
+  EXPECT_EQ(learner.learned().devices[1].worker_units[receive], UnitCost());
+}
+
 TEST(Learner, IsBounded) {
   for (const double absurd : {1e-300, 1e-9, 1e9, 1e300}) {
     Learner learner(TestMachine());

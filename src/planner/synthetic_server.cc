@@ -146,6 +146,7 @@ void SyntheticServer::ServeInOneStage(uint64_t until_ns) {
 void SyntheticServer::ServeByPlan(uint64_t until_ns) {
   bool is_first = true;  // a batch at least, as in one stage
   for (uint32_t under_way = 0;; is_first = false) {
+    const uint64_t start = base::ReadTicks();
     const bool begins = is_first || base::NowNs() < until_ns;
     if (!begins && under_way == 0) return;
     pipeline::BatchRun* const free = begins ? runner_->Free() : nullptr;
@@ -163,9 +164,8 @@ void SyntheticServer::ServeByPlan(uint64_t until_ns) {
       under_way--;
     }
     if (free != nullptr || ready != nullptr || runner_->Help()) continue;
-    const uint64_t start = base::ReadTicks();
     std::this_thread::yield();
-    idle_ticks_ += base::ReadTicks() - start;
+    idle_ticks_ += base::ReadTicks() - start;  // with the looking that was in vain
   }
 }
 

@@ -1,6 +1,7 @@
 #include "tool/calibrate_command.h"
 
 #include <algorithm>
+#include <array>
 #include <iomanip>
 #include <memory>
 #include <thread>
@@ -14,18 +15,27 @@ namespace {
 
 constexpr uint64_t kThreadsMax = 256;
 
-void PrintCosts(std::ostream& out, const planner::ProcessorCosts& costs) {
-  out << costs.name << " (" << costs.hardware << ")\n"
-      << "  what is done         instructions  a key's byte  from memory  line behind"
-         "   from cache\n"
-      << std::fixed << std::setprecision(2);
+void PrintUnits(std::ostream& out,
+                const std::array<planner::UnitCost, planner::kWorkCount>& units) {
   for (uint32_t i = 0; i < planner::kWorkCount; i++) {
-    const planner::UnitCost& unit = costs.units[i];
+    const planner::UnitCost& unit = units[i];
     if (unit == planner::UnitCost{}) continue;
     out << "  " << std::left << std::setw(20) << planner::WorkName(static_cast<planner::Work>(i))
         << std::right << std::setw(13) << unit.instructions << std::setw(14) << unit.key_byte
         << std::setw(13) << unit.memory << std::setw(13) << unit.stream << std::setw(13)
         << unit.cache << '\n';
+  }
+}
+
+void PrintCosts(std::ostream& out, const planner::ProcessorCosts& costs) {
+  out << costs.name << " (" << costs.hardware << ")\n"
+      << "  what is done         instructions  a key's byte  from memory  line behind"
+         "   from cache\n"
+      << std::fixed << std::setprecision(2);
+  PrintUnits(out, costs.units);
+  if (costs.worker_units != decltype(costs.worker_units)()) {
+    out << "  a worker's, where it has a part\n";
+    PrintUnits(out, costs.worker_units);
   }
   out << "  a job or batch " << costs.job << ", its latency " << costs.job_latency
       << "; slowed down by the others by " << 100 * costs.interference << " %; ";

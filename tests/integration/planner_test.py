@@ -33,13 +33,13 @@ def _calibrate(folder, device="cpu"):
 
 
 def _make_the_device_pay(path):
-    """Work costs it next to nothing, but a job some microseconds."""
+    """Work costs it next to nothing, and the workers nothing, but a job some microseconds."""
     calibration = json.loads(path.read_text())
     device = calibration["devices"][0]
     for unit in device["units"].values():
         for name in unit:
             unit[name] = 0.001
-    device.update(job_ns=2000, job_latency_ns=5000, interference=0)
+    device.update(job_ns=2000, job_latency_ns=5000, interference=0, worker_units={})
     calibration["cpu"]["interference"] = 0
     path.write_text(json.dumps(calibration))
 

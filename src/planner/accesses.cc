@@ -1,0 +1,68 @@
+#include "planner/accesses.h"
+
+#include <cmath>
+
+#include "planner/popularity.h"
+#include "task/object.h"
+
+namespace weft::planner {
+namespace {
+
+// Buckets that a search of a cuckoo table with two of them for a key looks at: paper 000's
+// (1 + 2) / 2.
+constexpr double kBucketsSearched = 1.5;
+
+}  // namespace
+
+double ObjectBytes(const Profile& profile) {
+  return sizeof(task::Object) + profile.key_bytes + profile.value_bytes;
+}
+
+double UnitNs(const UnitCost& unit, const Accesses& accesses, double key_bytes) {
+  return unit.instructions + key_bytes * unit.key_byte + accesses.memory * unit.memory +
+         accesses.stream * unit.stream + accesses.cache * unit.cache;
+}
+
+Accesses AccessesOf(Work work, const Profile& profile, uint32_t line_bytes, double cached,
+                    bool affine) {
+  const double line = line_bytes;
+  const double lines = std::ceil(ObjectBytes(profile) / line);
+  const double hits = profile.hit_share;
+  Accesses raw;
+  switch (work) {
+    // What lies behind is asked for ahead (task/search.h), all of it.
+    case Work::kSearch: raw = {kBucketsSearched, hits * lines, 0}; break;
+    // Searched for and compared before, in the same stage: what they touch is at hand. What they
+    // take is for changing it, however popular it is.
+    case Work::kInsert:
+    case Work::kDelete:
+    case Work::kSettle: return {1, 0, 0};
+    case Work::kCompare:
+      raw = {hits, hits * std::floor((sizeof(task::Object) + profile.key_bytes) / line), 0};
+      break;
+    case Work::kWrite:
+    case Work::kGather:
+      raw = affine ? Accesses{0, hits * lines, 0} : Accesses{hits, hits * (lines - 1), 0};
+      break;
+    case Work::kNote: raw = {hits, 0, 0}; break;
+    case Work::kWriteGathered: return {0, hits * profile.value_bytes / line, 0};
+    case Work::kReceiveValue: return {0, profile.value_bytes / line, 0};
+    case Work::kPlace: return {0, lines, 0};
+    case Work::kEmpty: return {1, lines, 0};  // at what nobody has used for long
+    default: return {};
+  }
+  return {(1 - cached) * raw.memory, (1 - cached) * raw.stream,
+          cached * (raw.memory + raw.stream)};
+}
+
+double CachedShare(const ProcessorCosts& costs, const Profile& profile, uint32_t workers) {
+  const double object = ObjectBytes(profile) + costs.line_bytes;  // and its part of a bucket
+  const double share = HeadShare(costs.cache_bytes / object, profile.objects, profile.zipf);
+  // Between two accesses of a worker to a key others make any number of them; where one of these
+  // was a write, the line has gone.
+  const double other = 1 - 1.0 / workers;
+  const double writes = 1 - profile.get_share;
+  return share * (1 - other) / (1 - other * (1 - writes));
+}
+
+}  // namespace weft::planner

@@ -1,0 +1,305 @@
+#include "planner/calibration_fit.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "base/check.h"
+#include "planner/cost_model.h"
+#include "planner/unit_fit.h"
+
+namespace weft::planner {
+namespace {
+
+using pipeline::Task;
+
+constexpr double kLeastChangeNs = 0.1;
+
+class Fit {
+ public:
+  Fit(const CalibrationRuns& runs, Calibration* out) : runs_(runs), out_(out) {}
+
+  void Run() {
+    FitCpu();
+    for (size_t i = 0; i < out_->devices.size(); i++) FitDevice(i);
+  }
+
+ private:
+  // What a task takes, a query, in the four runs of reads: in one stage, or in two.
+  FourRuns OneStage(Task task) const {
+    const auto& [small, large] = runs_.stores;
+    return {small.all.TaskNs(task), small.few.TaskNs(task), large.all.TaskNs(task),
+            large.few.TaskNs(task)};
+  }
+  FourRuns TwoStages(Task task) const {
+    const auto& [small, large] = runs_.stores;
+    return {small.two_all.TaskNs(task), small.two_few.TaskNs(task), large.two_all.TaskNs(task),
+            large.two_few.TaskNs(task)};
+  }
+  static double PerQuery(double ns, double count) { return count == 0 ? 0 : ns / count; }
+  static double Busy(const LoadFigures& figures) { return figures.BusyNs(); }
+
+  void FitCpu() {
+    ProcessorCosts& cpu = out_->cpu;
+    const auto fit = [&](Work work, const FourRuns& measured, bool affine = false) {
+      cpu.unit(work) = FitUnit(work, affine, kLineBytes, measured);
+    };
+    fit(Work::kSearch, OneStage(Task::kSearch));
+    fit(Work::kCompare, OneStage(Task::kCompare));
+    fit(Work::kWrite, OneStage(Task::kWrite), true);
+    fit(Work::kGather, TwoStages(Task::kRead), true);
+    fit(Work::kWriteGathered, TwoStages(Task::kWrite));
+    const double small_parse = runs_.stores[0].all.TaskNs(Task::kParse);
+    const Line parse = LineThrough(kSmallObjects.key_bytes, small_parse, kLargeObjects.key_bytes,
+                                   runs_.stores[1].all.TaskNs(Task::kParse));
+    cpu.unit(Work::kParse).instructions = parse.at_zero;
+    cpu.unit(Work::kParse).key_byte = parse.slope;
+    cpu.unit(Work::kReceive).instructions = runs_.stores[0].all.TaskNs(Task::kReceive);
+    FitRest();
+    FitChanges();
+    FitCache();
+  }
+
+  // What no task's time has.
+  void FitRest() {
+    ProcessorCosts& cpu = out_->cpu;
+    const LoadFigures& two = runs_.stores[0].two_few;
+    const LoadFigures& one = runs_.stores[0].few;
+    const double per_batch = 1.0 / 1024;
+    const double small = Busy(runs_.stores[0].small_batches), large = Busy(runs_.stores[0].all);
+    cpu.job = std::max(small - large, 0.0) / (1.0 / kSmallBatchQueries - per_batch);
+    // KC is in both stages: what its first pass takes is known from one stage.
+    const double finish = two.TaskNs(Task::kCompare) - one.TaskNs(Task::kCompare);
+    cpu.unit(Work::kFinish).instructions = std::max(finish, 0.5);
+    const double hand_over = RestOf(two) - cpu.job * per_batch;
+    cpu.unit(Work::kHandOver).instructions = std::max(hand_over, 0.0);
+    cpu.unit(Work::kNote).memory = cpu.unit(Work::kSearch).memory;
+  }
+
+  void FitChanges() {
+    ProcessorCosts& cpu = out_->cpu;
+    const auto place = [](const LoadFigures& run) {
+      const double ns = run.task_ns[static_cast<size_t>(Task::kMemory)] - run.maintain_ns;
+      return PerQuery(ns, run.stores);
+    };
+    const auto lines = [](ObjectSizes sizes) {
+      return AccessesOf(Work::kPlace, ProfileOf(sizes), kLineBytes, 0, false).stream;
+    };
+    const auto& [small, large] = runs_.stores;
+    const double small_lines = lines(kSmallObjects), large_lines = lines(kLargeObjects);
+    const Line placed =
+        LineThrough(small_lines, place(small.changes), large_lines, place(large.changes));
+    cpu.unit(Work::kPlace).instructions = placed.at_zero;
+    cpu.unit(Work::kPlace).stream = placed.slope;
+    const auto look = [](const LoadFigures& run) { return PerQuery(run.maintain_ns, run.looks); };
+    const Line looked =
+        LineThrough(small_lines, look(small.changes), large_lines, look(large.changes));
+    cpu.unit(Work::kEmpty).memory = looked.at_zero;
+    cpu.unit(Work::kEmpty).stream = looked.slope;
+    const auto change = [](const LoadFigures& run, Task task, double count) {
+      return PerQuery(run.task_ns[static_cast<size_t>(task)], count);
+    };
+    cpu.unit(Work::kInsert).memory =
+        (change(small.changes, Task::kInsert, small.changes.stores) +
+         change(large.changes, Task::kInsert, large.changes.stores)) /
+        2;
+    cpu.unit(Work::kDelete).memory =
+        (change(small.changes, Task::kDelete, small.changes.deletes) +
+         change(large.changes, Task::kDelete, large.changes.deletes)) /
+        2;
+    FitMixed();
+    // The values of stores are made, by what stands for a socket.
+    const Line received = LineThrough(kSmallObjects.value_bytes, Received(small.stores),
+                                      kLargeObjects.value_bytes, Received(large.stores));
+    cpu.unit(Work::kReceiveValue).stream = received.slope * kLineBytes;
+    cpu.unit(Work::kReceiveValue).instructions =
+        std::max(received.at_zero - cpu.unit(Work::kReceive).instructions, 0.0);
+    const double settled = Busy(small.insert_first) - Busy(small.stores) -
+                           cpu.unit(Work::kHandOver).instructions;
+    cpu.unit(Work::kSettle).memory = std::max(settled, 0.0);
+  }
+  static double Received(const LoadFigures& run) { return run.TaskNs(Task::kReceive); }
+
+  // What stores and deletes take where reads stand between them, by what all take together: of a
+  // change, more than of a read.
+  void FitMixed() {
+    const auto more = [this](Task task, bool but_for_reads) {
+      double sum = 0;
+      for (const CalibrationRuns::OfStore& runs : runs_.stores) {
+        const LoadFigures& mixed = runs.changes;
+        const double changes = PerQuery(mixed.stores + mixed.deletes, mixed.queries);
+        const double known = runs.all.TaskNs(task) * (but_for_reads ? 1 - changes : 1);
+        sum += PerQuery(mixed.TaskNs(task) - known, changes);
+      }
+      return std::max(sum / 2, 0.0);
+    };
+    ProcessorCosts& cpu = out_->cpu;
+    cpu.unit(Work::kParseChange).instructions = more(Task::kParse, false);
+    cpu.unit(Work::kCompareChange).instructions = more(Task::kCompare, false);
+    cpu.unit(Work::kAnswerChange).instructions = more(Task::kWrite, true);
+  }
+
+  // How much the caches hold: so that popular keys cost what they did.
+  void FitCache() {
+    Profile profile = ProfileOf(kSmallObjects);
+    profile.objects = runs_.stores[0].objects;
+    profile.zipf = kSkewMeasured;
+    profile.batch_queries = 1024;
+    Conditions conditions;
+    conditions.workers = out_->workers;
+    const double measured = Busy(runs_.stores[0].skewed) / out_->workers;
+    // The model is held to what the same requests of all keys took.
+    Profile uniform = profile;
+    uniform.zipf = 0;
+    const auto estimate = [&](const Profile& of) {
+      auto result = EstimatePlan(*out_, of, pipeline::Plan::OneStageCpu(), conditions);
+      WEFT_CHECK(result);
+      return result->longest_ns;
+    };
+    const double scale = estimate(uniform) / (Busy(runs_.stores[0].all) / out_->workers);
+    double low = 0, high = runs_.stores[0].objects * 256;
+    for (int i = 0; i < 40; i++) {
+      out_->cpu.cache_bytes = (low + high) / 2;
+      (estimate(profile) > measured * scale ? low : high) = out_->cpu.cache_bytes;
+    }
+  }
+
+  void FitDevice(size_t number) {
+    ProcessorCosts& device = out_->devices[number];
+    const CalibrationRuns::OfDevice& small = runs_.devices[0][number];
+    const CalibrationRuns::OfDevice& large = runs_.devices[1][number];
+    const auto ns = [](const LoadFigures& run) { return run.WallNs(); };
+    constexpr Work kWorks[] = {Work::kSearch, Work::kCompare, Work::kGather};
+    for (size_t i = 0; i < 3; i++) {
+      const auto more = [&](const std::array<LoadFigures, 3>& runs) {
+        return std::max(ns(runs[i]) - (i == 0 ? 0 : ns(runs[i - 1])), 0.0);
+      };
+      device.unit(kWorks[i]) =
+          FitUnit(kWorks[i], i == 2, kLineBytes,
+                  {more(small.all), more(small.few), more(large.all), more(large.few)});
+    }
+    const double unit = ns(small.all[2]);
+    const double job = ns(small.small_jobs) * kSmallJobQueries;
+    device.job = std::max(job - kSmallJobQueries * unit, 0.0);
+    const LoadFigures& one = small.one_small_job;
+    device.job_latency = std::max(PerQuery(one.job_ns, one.jobs) - job, 0.0);
+    FitFollowing(number);
+    FitDeviceChanges(number);
+    const double alone = ns(small.all[1]);
+    if (alone > 0) device.interference = std::max(ns(small.with_workers) / alone - 1, 0.0);
+    const double workers = Busy(runs_.stores[0].all);
+    if (workers > 0)
+      out_->cpu.interference =
+          std::max(out_->cpu.interference, Busy(small.workers_with) / workers - 1);
+    FitVisits(number);
+  }
+
+  // Whoever runs a mirrored device's jobs follows the store as well: what of its time small jobs do
+  // not explain.
+  void FitFollowing(size_t number) {
+    ProcessorCosts& device = out_->devices[number];
+    if (!device.mirrored) return;
+    double bytes[2], ns[2];  // a changed entry
+    for (const int i : {0, 1}) {
+      const CalibrationRuns::OfDevice& run = runs_.devices[i][number];
+      const double stores = std::max(run.followed.stores, 1.0);
+      const double spent =
+          run.following.wall_ns - run.following.queries * run.small_jobs.WallNs();
+      const double changes = stores + run.followed.looks / kLooksPerObject;
+      const ObjectSizes sizes = i == 0 ? kSmallObjects : kLargeObjects;
+      bytes[i] = stores * (sizes.key_bytes + sizes.value_bytes) / changes;
+      ns[i] = std::max(spent, 0.0) / changes;
+    }
+    const Line line = LineThrough(bytes[0], ns[0], bytes[1], ns[1]);
+    device.change = line.at_zero;
+    device.change_byte = line.slope;
+  }
+
+  void FitDeviceChanges(size_t number) {
+    if (runs_.devices[0][number].changes[0].queries == 0) return;
+    const auto change = [&](size_t task, double LoadFigures::*count) {
+      double ns = 0;
+      for (const auto& runs : runs_.devices) {
+        const std::array<LoadFigures, 3>& changes = runs[number].changes;
+        const LoadFigures& with = changes[task];
+        // Of a query of the batch, be it such a change or not.
+        const double more = with.JobNs() - changes[task - 1].JobNs();
+        ns += more * PerQuery(with.queries, with.*count) / 2;
+      }
+      // Chance may be more than the change; none at all would say that it was not measured.
+      return std::max(ns, kLeastChangeNs);
+    };
+    ProcessorCosts& device = out_->devices[number];
+    device.unit(Work::kInsert).memory = change(1, &LoadFigures::stores);
+    device.unit(Work::kDelete).memory = change(2, &LoadFigures::deletes);
+  }
+
+  // Of a plan's runs, of small objects and of large ones.
+  struct Visits {
+    const CalibrationRuns::Visit& small;
+    const CalibrationRuns::Visit& large;
+
+    FourRuns Of(Task task) const {
+      return {small.all.TaskNs(task), small.few.TaskNs(task), large.all.TaskNs(task),
+              large.few.TaskNs(task)};
+    }
+  };
+  static double MeanOf(const FourRuns& runs) {
+    return (runs.small_all + runs.small_few + runs.large_all + runs.large_few) / 4;
+  }
+  // What no task's time has, a query.
+  static double RestOf(const LoadFigures& run) {
+    double in_tasks = 0;
+    for (const double ns : run.task_ns) in_tasks += ns;
+    return std::max(Busy(run) - PerQuery(in_tasks, run.queries), 0.0);
+  }
+
+  // Of workers, where the device has searched, or has all of a read but the response: the lines
+  // that it has written and read are not in their caches, and neither is what it has looked at.
+  void FitVisits(size_t number) {
+    ProcessorCosts& device = out_->devices[number];
+    const CalibrationRuns::OfDevice& small = runs_.devices[0][number];
+    const CalibrationRuns::OfDevice& large = runs_.devices[1][number];
+    const Visits searched = {small.searched, large.searched}, read = {small.read, large.read};
+    if (small.read.all.queries == 0) return;
+    const auto unit = [&device](Work work) -> UnitCost& {
+      return device.worker_units[static_cast<size_t>(work)];
+    };
+    const auto both = [&](Task task) {
+      return (MeanOf(searched.Of(task)) + MeanOf(read.Of(task))) / 2;
+    };
+    unit(Work::kReceive).instructions = both(Task::kReceive);
+    const auto parse = [](const CalibrationRuns::OfDevice& runs) {
+      return (runs.searched.all.TaskNs(Task::kParse) + runs.read.all.TaskNs(Task::kParse)) / 2;
+    };
+    const Line parsed = LineThrough(kSmallObjects.key_bytes, parse(small), kLargeObjects.key_bytes,
+                                    parse(large));
+    unit(Work::kParse) = {parsed.at_zero, parsed.slope, 0, 0, 0};
+    unit(Work::kCompare) =
+        FitUnit(Work::kCompare, false, kLineBytes, searched.Of(Task::kCompare));
+    unit(Work::kWrite) = FitUnit(Work::kWrite, true, kLineBytes, searched.Of(Task::kWrite));
+    unit(Work::kFinish).instructions = MeanOf(read.Of(Task::kCompare));
+    unit(Work::kWriteGathered) =
+        FitUnit(Work::kWriteGathered, false, kLineBytes, read.Of(Task::kWrite));
+    const double rest = (RestOf(small.searched.all) + RestOf(small.read.all)) / 2;
+    unit(Work::kHandOver).instructions = rest;
+    // The model adds what the device's being busy does, which these have in them.
+    const double slower = 1 + out_->cpu.interference * BusyShare(small.searched.all);
+    for (UnitCost& cost : device.worker_units) Scale(&cost, 1 / slower);
+  }
+  // Of the time of a run by a plan, how much of it the device had a job.
+  double BusyShare(const LoadFigures& run) const {
+    return std::min(PerQuery(run.job_ns, run.wall_ns / out_->workers), 1.0);
+  }
+
+  const CalibrationRuns& runs_;
+  Calibration* const out_;
+};
+
+}  // namespace
+
+void FitCalibration(const CalibrationRuns& runs, Calibration* calibration) {
+  Fit(runs, calibration).Run();
+}
+
+}  // namespace weft::planner

@@ -1,0 +1,153 @@
+// Unit costs from runs whose figures are made up: what comes out is worked out by hand.
+#include "planner/calibration_fit.h"
+
+#include <gtest/gtest.h>
+
+#include "planner/unit_fit.h"
+
+namespace weft::planner {
+namespace {
+
+using pipeline::Task;
+
+constexpr double kQueries = 1000;
+
+LoadFigures Nothing() {
+  LoadFigures run;
+  run.queries = run.gets = run.hits = kQueries;
+  run.wall_ns = 1e6;
+  return run;
+}
+
+// Of a query.
+void Take(LoadFigures* run, Task task, double ns) {
+  run->task_ns[static_cast<size_t>(task)] += ns * kQueries;
+  run->busy_ns += ns * kQueries;
+}
+
+// Every run of reads takes 2 ns for RV, 10 for PP, 20 for Search, 30 for KC and 40 for WR a query,
+// whatever its objects are.
+LoadFigures Reads() {
+  LoadFigures run = Nothing();
+  Take(&run, Task::kReceive, 2);
+  Take(&run, Task::kParse, 10);
+  Take(&run, Task::kSearch, 20);
+  Take(&run, Task::kCompare, 30);
+  Take(&run, Task::kWrite, 40);
+  return run;
+}
+
+// Half reads, 40 % stores, 10 % deletes.
+LoadFigures Mixed() {
+  LoadFigures run = Nothing();
+  run.gets = 500;
+  run.stores = 400;
+  run.deletes = 100;
+  run.looks = 800;
+  run.maintain_ns = 120 * run.looks;
+  Take(&run, Task::kParse, 10 + 0.5 * 6);
+  Take(&run, Task::kCompare, 30 + 0.5 * 8);
+  Take(&run, Task::kWrite, 0.5 * 40 + 0.5 * 3);
+  Take(&run, Task::kMemory, 0.4 * 90 + run.maintain_ns / kQueries);
+  Take(&run, Task::kInsert, 0.4 * 70);
+  Take(&run, Task::kDelete, 0.1 * 50);
+  return run;
+}
+
+CalibrationRuns Runs() {
+  CalibrationRuns runs;
+  for (CalibrationRuns::OfStore& store : runs.stores) {
+    store.objects = 1e6;
+    store.all = store.few = store.two_all = store.two_few = store.small_batches = store.skewed =
+        Reads();
+    store.changes = Mixed();
+    store.stores = store.insert_first = Nothing();
+    store.stores.gets = store.insert_first.gets = 0;
+    store.stores.stores = store.insert_first.stores = kQueries;
+  }
+  return runs;
+}
+
+Calibration FitOf(const CalibrationRuns& runs, size_t devices = 0) {
+  Calibration calibration;
+  calibration.workers = 2;
+  calibration.devices.resize(devices);
+  FitCalibration(runs, &calibration);
+  return calibration;
+}
+
+TEST(FitCalibration, TellsChangesFromReads) {
+  const ProcessorCosts cpu = FitOf(Runs()).cpu;
+  EXPECT_NEAR(cpu.unit(Work::kParseChange).instructions, 6, 1e-9);
+  EXPECT_NEAR(cpu.unit(Work::kCompareChange).instructions, 8, 1e-9);
+  EXPECT_NEAR(cpu.unit(Work::kAnswerChange).instructions, 3, 1e-9);
+  EXPECT_NEAR(cpu.unit(Work::kInsert).memory, 70, 1e-9);
+  EXPECT_NEAR(cpu.unit(Work::kDelete).memory, 50, 1e-9);
+  EXPECT_NEAR(cpu.unit(Work::kPlace).instructions, 90, 1e-9);
+  EXPECT_NEAR(cpu.unit(Work::kEmpty).memory, 120, 1e-9);
+}
+
+TEST(FitCalibration, ChanceMakesNoFigureNegative) {
+  CalibrationRuns runs = Runs();
+  for (CalibrationRuns::OfStore& store : runs.stores)
+    for (double& ns : store.changes.task_ns) ns /= 4;
+  const ProcessorCosts cpu = FitOf(runs).cpu;
+  EXPECT_EQ(cpu.unit(Work::kParseChange).instructions, 0);
+  EXPECT_EQ(cpu.unit(Work::kCompareChange).instructions, 0);
+  EXPECT_EQ(cpu.unit(Work::kAnswerChange).instructions, 0);
+}
+
+TEST(FitCalibration, ValuesOfStoresAreReceivedByTheLine) {
+  CalibrationRuns runs = Runs();
+  // 2 as a read, 5 more, and 4 for each 64 bytes.
+  Take(&runs.stores[0].stores, Task::kReceive, 2 + 5 + 4 * kSmallObjects.value_bytes / 64.0);
+  Take(&runs.stores[1].stores, Task::kReceive, 2 + 5 + 4 * kLargeObjects.value_bytes / 64.0);
+  const ProcessorCosts cpu = FitOf(runs).cpu;
+  EXPECT_NEAR(cpu.unit(Work::kReceiveValue).instructions, 5, 1e-9);
+  EXPECT_NEAR(cpu.unit(Work::kReceiveValue).stream, 4, 1e-9);
+}
+
+// A device that is busy half of the time, where it makes the workers slower by a half if it always
+// is: what they took was 1.25 times what they take beside an idle one.
+TEST(FitCalibration, WorkersBesideADevice) {
+  CalibrationRuns runs = Runs();
+  for (auto& devices : runs.devices) {
+    CalibrationRuns::OfDevice& device = devices.emplace_back();
+    for (const auto visit :
+         {&CalibrationRuns::OfDevice::searched, &CalibrationRuns::OfDevice::read})
+      for (const auto keys : {&CalibrationRuns::Visit::all, &CalibrationRuns::Visit::few}) {
+        LoadFigures& run = device.*visit.*keys = Nothing();
+        run.wall_ns = 2e6;  // of two workers
+        run.job_ns = 0.5e6;
+        Take(&run, Task::kReceive, 5);
+        Take(&run, Task::kParse, 15);
+        Take(&run, Task::kCompare, visit == &CalibrationRuns::OfDevice::read ? 10 : 70);
+        Take(&run, Task::kWrite, visit == &CalibrationRuns::OfDevice::read ? 20 : 45);
+        run.busy_ns += 25 * kQueries;
+      }
+    device.workers_with = Reads();
+    device.workers_with.busy_ns *= 1.5;
+  }
+  const Calibration calibration = FitOf(runs, 1);
+  EXPECT_NEAR(calibration.cpu.interference, 0.5, 1e-9);
+  const auto unit = [&calibration](Work work) {
+    return calibration.devices[0].worker_units[static_cast<size_t>(work)];
+  };
+  EXPECT_NEAR(unit(Work::kReceive).instructions, 4, 1e-9);
+  EXPECT_NEAR(unit(Work::kParse).instructions, 12, 1e-9);
+  EXPECT_NEAR(unit(Work::kCompare).instructions, 56, 1e-9);
+  EXPECT_NEAR(unit(Work::kWrite).instructions, 36, 1e-9);
+  EXPECT_NEAR(unit(Work::kFinish).instructions, 8, 1e-9);
+  EXPECT_NEAR(unit(Work::kWriteGathered).instructions, 16, 1e-9);
+  EXPECT_NEAR(unit(Work::kHandOver).instructions, 20, 1e-9);
+  EXPECT_EQ(unit(Work::kSearch), UnitCost());
+}
+
+TEST(FitCalibration, WithoutVisitsWorkersTakeWhatTheyAlwaysDo) {
+  CalibrationRuns runs = Runs();
+  for (auto& devices : runs.devices) devices.emplace_back();
+  for (const UnitCost& unit : FitOf(runs, 1).devices[0].worker_units) EXPECT_EQ(unit, UnitCost());
+}
+
+}  // namespace
+}  // namespace weft::planner
