@@ -33,17 +33,20 @@ def failed_cases(text):
 
 
 def worth_showing(text, lines_max):
-    """At most `lines_max` lines: of the failed cases, else (a crash, a sanitizer's report, a
-    compiler's) the log's end. What is left out of a long case is its middle."""
+    """At most `lines_max` lines: of the failed cases, then the log's end, where another program's
+    crash or a sanitizer's report may be; without failed cases the end alone. What is left out of a
+    long case is its middle."""
     cases = failed_cases(text)
+    end = text.rstrip("\n").split("\n")
     if not cases:
-        return text.split("\n")[-lines_max:]
-    each = max(8, lines_max // len(cases))
+        return end[-lines_max:]
+    of_cases = lines_max * 3 // 4
+    each = max(8, of_cases // len(cases))
     shown = []
-    for _, lines in cases[:max(1, lines_max // 8)]:
+    for _, lines in cases[:max(1, of_cases // 8)]:
         if len(lines) > each:
             half = (each - 1) // 2
             left_out = f"... {len(lines) - 2 * half} lines ..."
             lines = [*lines[:half], left_out, *lines[len(lines) - half:]]
         shown += lines
-    return shown
+    return [*shown, "...", *end[len(shown) + 1 - lines_max:]]

@@ -59,16 +59,23 @@ class TestLog(unittest.TestCase):
         body = "\n".join(f"line {i}" for i in range(500))
         text = f"[ RUN      ] A.B\n{body}\n[  FAILED  ] A.B (1 ms)\n" + "after\n" * 200
         shown = test_log.worth_showing(text, 20)
-        self.assertEqual(len(shown), 19)
+        self.assertEqual(len(shown), 20)
         self.assertEqual(shown[0], "[ RUN      ] A.B")
-        self.assertEqual(shown[9], "... 484 lines ...")
-        self.assertEqual(shown[-1], "[  FAILED  ] A.B (1 ms)")
+        self.assertEqual(shown[7], "... 488 lines ...")
+        self.assertEqual(shown[14:], ["[  FAILED  ] A.B (1 ms)", "...", *["after"] * 4])
 
     def test_many_cases_share_the_room(self):
         text = "".join(f"[ RUN      ] A.B{i}\nbad\n[  FAILED  ] A.B{i} (1 ms)\n" for i in range(99))
         shown = test_log.worth_showing(text, 80)
-        self.assertEqual(len(shown), 30)
+        self.assertEqual(len(shown), 80)
         self.assertEqual(shown[0], "[ RUN      ] A.B0")
+        self.assertEqual(shown[20], "[  FAILED  ] A.B6 (1 ms)")
+
+    def test_another_programs_crash_is_shown_too(self):
+        text = GOOGLE_TEST + "other lines\n" * 100 + "ERROR: AddressSanitizer: SEGV\n"
+        shown = test_log.worth_showing(text, 40)
+        self.assertIn("Expected: (a) > (0u), actual: 0 vs 0", shown)
+        self.assertEqual(shown[-1], "ERROR: AddressSanitizer: SEGV")
 
 
 if __name__ == "__main__":

@@ -92,7 +92,8 @@ json ToJson(const ProcessorCosts& costs) {
           {"change_ns", costs.change},
           {"change_byte_ns", costs.change_byte},
           {"units", ToJson(costs.units)},
-          {"worker_units", ToJson(costs.worker_units)}};
+          {"worker_units", ToJson(costs.worker_units)},
+          {"worker_job_ns", costs.worker_job}};
 }
 
 // Reads what must be there, and keeps the first complaint.
@@ -156,6 +157,7 @@ ProcessorCosts CostsOf(const json& from, Reader* read) {
   costs.cache_bytes = read->Figure(from, "cache_bytes");
   costs.job = read->Figure(from, "job_ns");
   costs.job_latency = read->Figure(from, "job_latency_ns");
+  costs.worker_job = read->Figure(from, "worker_job_ns");
   costs.interference = read->Figure(from, "interference");
   costs.change = read->Figure(from, "change_ns");
   costs.change_byte = read->Figure(from, "change_byte_ns");

@@ -89,6 +89,7 @@ struct ProcessorCosts {
   // find lines which the device has written or read, or what it has looked at in their stead. None:
   // as the CPU's.
   std::array<UnitCost, kWorkCount> worker_units{};
+  double worker_job = 0;  // a batch of such a plan, more than the CPU's `job`
   // Of what follows the store for a mirrored device: a changed entry of the index, a byte of an
   // object.
   double change = 0;

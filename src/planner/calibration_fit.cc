@@ -7,6 +7,7 @@
 #include "base/check.h"
 #include "planner/cost_model.h"
 #include "planner/unit_fit.h"
+#include "task/query_job.h"
 
 namespace weft::planner {
 namespace {
@@ -22,6 +23,8 @@ class Fit {
   void Run() {
     FitCpu();
     for (size_t i = 0; i < out_->devices.size(); i++) FitDevice(i);
+    // With the interference of them all.
+    for (size_t i = 0; i < out_->devices.size(); i++) FitVisits(i);
   }
 
  private:
@@ -128,7 +131,8 @@ class Fit {
       for (const CalibrationRuns::OfStore& runs : runs_.stores) {
         const LoadFigures& mixed = runs.changes;
         const double changes = PerQuery(mixed.stores + mixed.deletes, mixed.queries);
-        const double known = runs.all.TaskNs(task) * (but_for_reads ? 1 - changes : 1);
+        const double reads = but_for_reads ? 1 - changes : 1;
+        const double known = runs.reads_between.TaskNs(task) * reads;
         sum += PerQuery(mixed.TaskNs(task) - known, changes);
       }
       return std::max(sum / 2, 0.0);
@@ -191,7 +195,6 @@ class Fit {
     if (workers > 0)
       out_->cpu.interference =
           std::max(out_->cpu.interference, Busy(small.workers_with) / workers - 1);
-    FitVisits(number);
   }
 
   // Whoever runs a mirrored device's jobs follows the store as well: what of its time small jobs do
@@ -278,18 +281,36 @@ class Fit {
     unit(Work::kCompare) =
         FitUnit(Work::kCompare, false, kLineBytes, searched.Of(Task::kCompare));
     unit(Work::kWrite) = FitUnit(Work::kWrite, true, kLineBytes, searched.Of(Task::kWrite));
-    unit(Work::kFinish).instructions = MeanOf(read.Of(Task::kCompare));
+    // Notes of reads from a mirror are a work of their own.
+    const double notes = device.mirrored ? out_->cpu.unit(Work::kNote).memory / kNoteRows : 0;
+    unit(Work::kFinish).instructions = std::max(MeanOf(read.Of(Task::kCompare)) - notes, 0.0);
     unit(Work::kWriteGathered) =
         FitUnit(Work::kWriteGathered, false, kLineBytes, read.Of(Task::kWrite));
-    const double rest = (RestOf(small.searched.all) + RestOf(small.read.all)) / 2;
-    unit(Work::kHandOver).instructions = rest;
+    const double more = (MoreABatch(small.searched.all) + MoreABatch(small.read.all)) / 2;
+    device.worker_job = more;
+    // Changes alone, that the device has made: in KC's time, and in none.
+    const auto settled = [this, more](const LoadFigures& run) {
+      return run.TaskNs(Task::kCompare) + std::max(MoreABatch(run) - more, 0.0) * Batches(run);
+    };
+    unit(Work::kSettle).memory = (settled(small.changes[2]) + settled(large.changes[2])) / 2;
     // The model adds what the device's being busy does, which these have in them.
-    const double slower = 1 + out_->cpu.interference * BusyShare(small.searched.all);
+    const double slower =
+        1 + out_->cpu.interference * BusyShare(small.searched.all, device.job_latency);
     for (UnitCost& cost : device.worker_units) Scale(&cost, 1 / slower);
+    device.worker_job /= slower;
   }
-  // Of the time of a run by a plan, how much of it the device had a job.
-  double BusyShare(const LoadFigures& run) const {
-    return std::min(PerQuery(run.job_ns, run.wall_ns / out_->workers), 1.0);
+  // A query.
+  static double Batches(const LoadFigures& run) { return PerQuery(run.jobs, run.queries); }
+  // What no task has and no batch costs anyway: most of it is asking the device for a job.
+  double MoreABatch(const LoadFigures& run) const {
+    const double batches = Batches(run);
+    const double rest = RestOf(run) - out_->cpu.unit(Work::kHandOver).instructions;
+    return batches == 0 ? 0 : std::max(rest / batches - out_->cpu.job, 0.0);
+  }
+  // Of the time of a run by a plan, how much of it the device worked on a job.
+  double BusyShare(const LoadFigures& run, double job_latency) const {
+    const double working_ns = std::max(run.job_ns - run.jobs * job_latency, 0.0);
+    return std::min(PerQuery(working_ns, run.wall_ns / out_->workers), 1.0);
   }
 
   const CalibrationRuns& runs_;

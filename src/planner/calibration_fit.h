@@ -29,7 +29,9 @@ struct CalibrationRuns {
     LoadFigures two_all, two_few;  // the values gathered by a first stage
     LoadFigures stores;
     LoadFigures changes;       // half of them reads, the others stores and some deletes
-    LoadFigures insert_first;  // stores, made by a first stage
+    LoadFigures reads_between;  // of all keys in one stage, in turns with these
+    LoadFigures insert_first;   // stores, made by a first stage
+    // In turns with `all`, of small objects alone.
     LoadFigures small_batches;  // of kSmallBatchQueries
     LoadFigures skewed;         // by kSkewMeasured
     double objects = 0;

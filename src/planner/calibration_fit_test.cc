@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "planner/unit_fit.h"
+#include "task/query_job.h"
 
 namespace weft::planner {
 namespace {
@@ -61,6 +62,7 @@ CalibrationRuns Runs() {
     store.all = store.few = store.two_all = store.two_few = store.small_batches = store.skewed =
         Reads();
     store.changes = Mixed();
+    store.reads_between = Reads();
     store.stores = store.insert_first = Nothing();
     store.stores.gets = store.insert_first.gets = 0;
     store.stores.stores = store.insert_first.stores = kQueries;
@@ -123,8 +125,13 @@ TEST(FitCalibration, WorkersBesideADevice) {
         Take(&run, Task::kParse, 15);
         Take(&run, Task::kCompare, visit == &CalibrationRuns::OfDevice::read ? 10 : 70);
         Take(&run, Task::kWrite, visit == &CalibrationRuns::OfDevice::read ? 20 : 45);
-        run.busy_ns += 25 * kQueries;
+        run.jobs = 10;
+        run.busy_ns += 25 * kQueries;  // 2,500 a batch
       }
+    for (LoadFigures& changes : device.changes) changes = Nothing();
+    Take(&device.changes[2], Task::kCompare, 30);
+    device.changes[2].jobs = 10;
+    device.changes[2].busy_ns += 45 * kQueries;
     device.workers_with = Reads();
     device.workers_with.busy_ns *= 1.5;
   }
@@ -139,8 +146,31 @@ TEST(FitCalibration, WorkersBesideADevice) {
   EXPECT_NEAR(unit(Work::kWrite).instructions, 36, 1e-9);
   EXPECT_NEAR(unit(Work::kFinish).instructions, 8, 1e-9);
   EXPECT_NEAR(unit(Work::kWriteGathered).instructions, 16, 1e-9);
-  EXPECT_NEAR(unit(Work::kHandOver).instructions, 20, 1e-9);
+  EXPECT_NEAR(calibration.devices[0].worker_job, 2000, 1e-9);
+  EXPECT_NEAR(unit(Work::kSettle).memory, 40, 1e-9);  // 30, and the 20 that are more than a job's
   EXPECT_EQ(unit(Work::kSearch), UnitCost());
+}
+
+// A mirror's reads note accesses, in KC's time: of 10 ns the notes' share is a work of its own.
+TEST(FitCalibration, NotesOfAMirrorAreCountedOnce) {
+  CalibrationRuns runs = Runs();
+  for (CalibrationRuns::OfStore& store : runs.stores) Take(&store.all, Task::kSearch, 15);
+  for (auto& devices : runs.devices) {
+    CalibrationRuns::OfDevice& device = devices.emplace_back();
+    for (LoadFigures* run : {&device.read.all, &device.read.few}) {
+      *run = Nothing();
+      Take(run, Task::kCompare, 10);
+    }
+  }
+  Calibration calibration;
+  calibration.devices.resize(1);
+  calibration.devices[0].mirrored = true;
+  FitCalibration(runs, &calibration);
+  const double note = calibration.cpu.unit(Work::kNote).memory;
+  EXPECT_GT(note, 0);
+  const auto finish = static_cast<size_t>(Work::kFinish);
+  EXPECT_NEAR(calibration.devices[0].worker_units[finish].instructions, 10 - note / kNoteRows,
+              1e-9);
 }
 
 TEST(FitCalibration, WithoutVisitsWorkersTakeWhatTheyAlwaysDo) {

@@ -108,7 +108,7 @@ class Calibrator {
                               needed >> 20));
   }
   void Tell(std::string_view what) {
-    int steps = 2 * 10;
+    int steps = 2 * 4;
     for (const processor::Guard* device : options_.devices)
       steps += 2 * (MakesChanges(*device) ? 10 : 9);
     if (options_.progress) options_.progress(what, step_, steps);
@@ -140,7 +140,7 @@ class Calibrator {
     if (!load) return load.error();
     StoreRuns& runs = runs_.stores[is_large];
     runs.objects = static_cast<double>((*load)->objects());
-    if (Status status = MeasureReads(load->get(), &runs); !status.ok()) return status;
+    if (Status status = MeasureReads(load->get(), is_large, &runs); !status.ok()) return status;
     for (size_t i = 0; i < options_.devices.size(); i++) {
       if (Status status = MeasureDevice(load->get(), i, is_large); !status.ok()) return status;
     }
@@ -160,43 +160,45 @@ class Calibrator {
     if (plan != nullptr) traffic.plan = PlanOf(plan);
     return traffic;
   }
-  Status MeasureReads(SyntheticLoad* load, StoreRuns* runs) {
-    Traffic skewed = Reads(0);
-    skewed.zipf = kSkewMeasured;
-    Traffic small_batches = Reads(0);
-    small_batches.queries = kSmallBatchQueries;
-    const struct {
-      std::string_view what;
-      Traffic traffic;
-      LoadFigures* figures;
-    } all[] = {
-        {"reads of all keys", Reads(0), &runs->all},
-        {"reads of few keys", Reads(kFewKeys), &runs->few},
-        {"reads in two stages", Reads(0, kTwoStages), &runs->two_all},
-        {"reads of few keys in two stages", Reads(kFewKeys, kTwoStages), &runs->two_few},
-        {"small batches", small_batches, &runs->small_batches},
-        {"reads of popular keys", skewed, &runs->skewed},
-    };
-    for (const auto& each : all) {
-      if (Status status = Measure(load, each.what, each.traffic, each.figures); !status.ok())
-        return status;
-    }
+  // Runs whose figures are held against each other.
+  struct Case {
+    Traffic traffic;
+    LoadFigures* figures;
+  };
+  static Status MeasureInTurns(SyntheticLoad* load, const std::vector<Case>& cases) {
+    std::vector<Traffic> all;
+    for (const Case& each : cases) all.push_back(each.traffic);
+    auto run = load->RunInTurns(all);
+    if (!run) return run.error();
+    for (size_t i = 0; i < cases.size(); i++) *cases[i].figures = (*run)[i];
     return Status::Ok();
   }
+  Status MeasureReads(SyntheticLoad* load, bool is_large, StoreRuns* runs) {
+    Tell("reads");
+    std::vector<Case> in_one = {{Reads(0), &runs->all}, {Reads(kFewKeys), &runs->few}};
+    if (!is_large) {
+      Traffic skewed = Reads(0), small_batches = Reads(0);
+      skewed.zipf = kSkewMeasured;
+      small_batches.queries = kSmallBatchQueries;
+      in_one.push_back({skewed, &runs->skewed});
+      in_one.push_back({small_batches, &runs->small_batches});
+    }
+    if (Status status = MeasureInTurns(load, in_one); !status.ok()) return status;
+    return MeasureInTurns(load, {{Reads(0, kTwoStages), &runs->two_all},
+                                 {Reads(kFewKeys, kTwoStages), &runs->two_few}});
+  }
   Status MeasureChanges(SyntheticLoad* load, StoreRuns* runs) {
-    Traffic stores = Reads(0);
-    stores.get_share = 0;
-    Traffic insert_first = Reads(0, kInsertFirst);
-    insert_first.get_share = 0;
+    Tell("stores");
+    Traffic stores = Reads(0), insert_first = Reads(0, kInsertFirst);
+    stores.get_share = insert_first.get_share = 0;
+    Status status =
+        MeasureInTurns(load, {{stores, &runs->stores}, {insert_first, &runs->insert_first}});
+    if (!status.ok()) return status;
+    Tell("reads, stores and deletes");
     Traffic changes = Reads(0);
     changes.get_share = 0.5;
     changes.delete_share = 0.1;
-    if (Status status = Measure(load, "stores", stores, &runs->stores); !status.ok())
-      return status;
-    if (Status status = Measure(load, "stores in two stages", insert_first, &runs->insert_first);
-        !status.ok())
-      return status;
-    return Measure(load, "stores and deletes", changes, &runs->changes);
+    return MeasureInTurns(load, {{changes, &runs->changes}, {Reads(0), &runs->reads_between}});
   }
 
   JobTraffic Jobs(size_t device, uint32_t tasks, uint32_t queries, uint32_t feeders,
@@ -256,6 +258,8 @@ class Calibrator {
   // What workers take for batches that the device has a part in.
   Status MeasureVisits(SyntheticLoad* load, size_t device, DeviceRuns* run) {
     const std::string name = out_.devices[device].name;
+    const processor::Guard& guard = *options_.devices[device];
+    const uint64_t failures = guard.counters().failures;
     const struct {
       const char* what;
       const char* plan;
@@ -272,7 +276,7 @@ class Calibrator {
       if (!few) return few.error();
       each.visit->few = *few;
     }
-    return Status::Ok();
+    return HasNotFailed(guard, failures);
   }
 
   // A worker's only batch waits for the device each time: what jobs take more with a task than
@@ -291,9 +295,12 @@ class Calibrator {
       if (!run) return run.error();
       (*runs)[i] = *run;
     }
-    // Workers take up what a device failed in, which says nothing of the device.
-    if (guard.counters().failures == failures) return Status::Ok();
-    return {Code::kDeviceLost, guard.last_failure()};
+    return HasNotFailed(guard, failures);
+  }
+  // Workers take up what a device failed in, which says nothing of the device.
+  static Status HasNotFailed(const processor::Guard& device, uint64_t failures_before) {
+    if (device.counters().failures == failures_before) return Status::Ok();
+    return {Code::kDeviceLost, device.last_failure()};
   }
 
   const CalibratorOptions options_;

@@ -193,14 +193,14 @@ class PlanCosts {
   bool IsBeside(Work work) const {
     switch (work) {
       case Work::kReceive:
-      case Work::kParse:
-      case Work::kHandOver: return true;
-      case Work::kCompare: return placement_.OnDevice(Task::kSearch);
+      case Work::kParse: return true;
+      case Work::kCompare:
       case Work::kWrite:
         return placement_.OnDevice(Task::kSearch) || placement_.OnDevice(Task::kCompare);
       case Work::kFinish:
-        return placement_.OnDevice(Task::kCompare) || placement_.OnDevice(Task::kRead);
       case Work::kWriteGathered: return placement_.OnDevice(Task::kRead);
+      case Work::kSettle:
+        return placement_.OnDevice(Task::kInsert) || placement_.OnDevice(Task::kDelete);
       default: return false;
     }
   }
@@ -273,10 +273,11 @@ class PlanCosts {
     }
     OnCpu(last, Work::kCompare, left);
     if (StageOf(Task::kRead) == last) {
-      // The last stage looks at the object in any case, for when it ends.
-      const bool affine = StageOf(Task::kCompare) == last;
-      OnCpu(last, affine ? Work::kCompare : Work::kFinish, done);
-      OnCpu(last, Work::kWrite, all, affine);
+      // The last stage looks at the object in any case, for when it ends; where the device has
+      // compared it, for the first time.
+      const bool finds = StageOf(Task::kCompare) == last || compares;
+      OnCpu(last, finds ? Work::kCompare : Work::kFinish, done);
+      OnCpu(last, Work::kWrite, all, true);
       return;
     }
     if (reads) {
@@ -344,7 +345,8 @@ Estimate EstimateBatch(const PlanCosts& costs, const Conditions& conditions, boo
   const ProcessorCosts* const device = costs.device_costs();
   Estimate estimate;
   estimate.batch_queries = batch_queries;
-  const double worker = costs.worker().At(left) + cpu_costs.job / batch_queries;
+  const double jobs = cpu_costs.job + (device == nullptr ? 0 : device->worker_job);
+  const double worker = costs.worker().At(left) + jobs / batch_queries;
   const double on_device = costs.device().At(left);
   const double workers = conditions.workers;
   const double batches = device == nullptr ? 1 : conditions.batches;
@@ -473,7 +475,8 @@ Result<Estimate> Model::Of(const pipeline::Plan& plan, bool steal, double batch_
   Estimate best = estimate(batch_queries);
   const double left = common_->LeftShare(placement->device, batch_queries);
   for (size_t i = 0; i <= placement->last; i++) {
-    const double job = i == placement->last ? costs.cpu().job / batch_queries : 0;
+    const double handed = device == nullptr ? 0 : device->device.costs().worker_job;
+    const double job = i == placement->last ? (costs.cpu().job + handed) / batch_queries : 0;
     const double ns = costs.stage(i).At(left) + job;
     best.stages.push_back({ns, ns * batch_queries * 1e-3});
   }

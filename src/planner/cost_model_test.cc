@@ -182,11 +182,11 @@ Calibration WithVisits() {
   unit(Work::kWrite) = {7, 0, 0, 3, 0};
   unit(Work::kFinish) = {5, 0, 0, 0, 0};
   unit(Work::kWriteGathered) = {4, 0, 0, 1, 0};
-  unit(Work::kHandOver) = {6, 0, 0, 0, 0};
+  machine.devices[0].worker_job = 5000;  // 5 a query of 1,000
   return machine;
 }
 
-// (2 + 11 + 6) + (5 + 4 + 1); of what is stolen, 39, the last two are saved.
+// (2 + 11 + 1 + 5) + (5 + 4 + 1); of what is stolen, 39, the last two are saved.
 TEST(Visits, CostTheWorkersMore) {
   const Calibration machine = WithVisits();
   Conditions conditions = TwoWorkers();
@@ -194,10 +194,15 @@ TEST(Visits, CostTheWorkersMore) {
   EXPECT_NEAR(reads.worker_ns, 29, 1e-9);
   EXPECT_NEAR(reads.stolen_task_ns[static_cast<size_t>(pipeline::Task::kWrite)], 7 - 5, 1e-9);
   EXPECT_NEAR(reads.stolen_task_ns[static_cast<size_t>(pipeline::Task::kCompare)], 13 - 5, 1e-9);
-  // (2 + 11 + 6) + (9 + 20) + (7 + 2 x 3)
+  // (2 + 11 + 1 + 5) + (9 + 20) + (7 + 2 x 3)
   EXPECT_NEAR(EstimateOf(kMegaKv, Reads(), conditions, machine).worker_ns, 61, 1e-9);
   // Where a worker has searched it has what KC looks at: 19 + 19 + 13, and 5 + 5 at the end.
   EXPECT_NEAR(EstimateOf("[RV PP MM IN.search KC]cpu -> [RD]gpu0 -> [IN.insert IN.delete WR SD]cpu",
+                         Reads(), conditions, machine)
+                  .worker_ns,
+              61, 1e-9);
+  // Whose keys the device has compared, a worker looks at for the first time: as Mega-KV's.
+  EXPECT_NEAR(EstimateOf("[RV PP MM]cpu -> [IN.search KC]gpu0 -> [RD IN.insert IN.delete WR SD]cpu",
                          Reads(), conditions, machine)
                   .worker_ns,
               61, 1e-9);

@@ -1,11 +1,19 @@
 #include "planner/job_feeder.h"
 
+#include <algorithm>
 #include <thread>
 
 #include "base/clock.h"
 #include "base/ticks.h"
 
 namespace weft::planner {
+namespace {
+
+constexpr uint64_t kSlotsBytes = 192 << 20;  // of all feeders
+constexpr uint64_t kSlotsMax = 256;
+constexpr uint64_t kColumnsBytes = 128;  // of a query, about
+
+}  // namespace
 
 Result<std::unique_ptr<JobFeeder>> JobFeeder::Create(const SyntheticStore* at,
                                                      const JobTraffic& traffic, uint32_t number) {
@@ -17,21 +25,34 @@ Result<std::unique_ptr<JobFeeder>> JobFeeder::Create(const SyntheticStore* at,
   return feeder;
 }
 
+// All that fit the memory, where the keys are to be many.
+uint32_t JobFeeder::SlotCount() const {
+  if (traffic_.keys != 0) return traffic_.jobs;
+  const uint64_t query_bytes = kColumnsBytes + at_->key_bytes + at_->value.size();
+  const uint64_t fit = kSlotsBytes / traffic_.feeders / (traffic_.queries * query_bytes);
+  return static_cast<uint32_t>(
+      std::clamp<uint64_t>(fit, traffic_.jobs, std::max<uint64_t>(kSlotsMax, traffic_.jobs)));
+}
+
 Status JobFeeder::AddSlots(uint32_t number) {
+  const uint32_t slots = SlotCount();
   const std::vector<SyntheticRequest> requests =
-      MakeRequests({}, traffic_.keys == 0 ? at_->objects : traffic_.keys, 1000 + number);
+      MakeRequests({}, traffic_.keys == 0 ? at_->objects : traffic_.keys,
+                   slots * traffic_.queries, 1000 + number);
   pipeline::BatchOptions options;
   options.queries_max = traffic_.queries;
-  options.gather_bytes = uint64_t{traffic_.queries} * (kGatherHeaderBytes + at_->value.size() + 8);
+  if ((traffic_.tasks & kRunRead) != 0)
+    options.gather_bytes =
+        uint64_t{traffic_.queries} * (kGatherHeaderBytes + at_->value.size() + 8);
   options.pages = traffic_.device->pages();
   std::vector<char> key(at_->key_bytes);
   size_t next = 0;
-  for (uint32_t i = 0; i < traffic_.jobs; i++) {
+  for (uint32_t i = 0; i < slots; i++) {
     auto batch = pipeline::Batch::Create(pipeline::Plan::OneStageCpu(), options);
     if (!batch) return batch.error();
     const uint32_t source = (*batch)->AddSource(INT64_MAX / 2);
     for (uint32_t q = 0; q < traffic_.queries; q++, next++) {
-      WriteKey(requests[next % requests.size()].key, key.data(), at_->key_bytes);
+      WriteKey(requests[next].key, key.data(), at_->key_bytes);
       const std::string_view text(key.data(), key.size());
       (*batch)->AddRead(source, 0, text, at_->store->HashOf(text));
     }
@@ -46,19 +67,22 @@ Status JobFeeder::Feed(uint64_t until_ns, LoadFigures* figures) {
   const uint64_t start_ns = base::NowNs();
   Status status;
   // One job at least: what was not measured would count as nothing.
-  bool is_first = true;
-  for (size_t under_way = 0;; is_first = false) {
+  for (bool is_first = true;; is_first = false) {
     const bool begins = status.ok() && (is_first || base::NowNs() < until_ns);
-    if (!begins && under_way == 0) break;
-    for (Slot& slot : slots_) {
-      if (slot.started != 0 && slot.job->done()) {
-        const Status ended = End(&slot, figures);
-        if (status.ok()) status = ended;
-        under_way--;
-      }
-      if (!begins || slot.started != 0 || !status.ok()) continue;
-      status = Start(&slot);
-      if (status.ok()) under_way++;
+    if (!begins && under_way_.empty()) break;
+    for (size_t i = under_way_.size(); i-- > 0;) {
+      if (!under_way_[i]->job->done()) continue;
+      const Status ended = End(under_way_[i], figures);
+      if (status.ok()) status = ended;
+      under_way_.erase(under_way_.begin() + static_cast<std::ptrdiff_t>(i));
+    }
+    while (begins && status.ok() && under_way_.size() < traffic_.jobs) {
+      Slot* const slot = &slots_[next_];
+      if (slot->started != 0) break;  // later ones have overtaken it
+      status = Start(slot);
+      if (!status.ok()) break;
+      under_way_.push_back(slot);
+      next_ = (next_ + 1) % slots_.size();
     }
     std::this_thread::yield();
   }

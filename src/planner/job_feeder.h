@@ -1,8 +1,12 @@
 // planner/job_feeder.h: keeps jobs of reads in front of a device, for calibration.
 //
+// Jobs are made ahead, so that nobody makes them while the device is measured, and those of all
+// keys are many more than are under way: the same few again and again would be of few keys.
+//
 // Threads   one at a time.
 #pragma once
 
+#include <deque>
 #include <memory>
 #include <vector>
 
@@ -42,13 +46,16 @@ class JobFeeder {
 
   JobFeeder(const SyntheticStore* at, const JobTraffic& traffic) : at_(at), traffic_(traffic) {}
   Status AddSlots(uint32_t number);
+  uint32_t SlotCount() const;
   Status Start(Slot* slot);
   Status End(Slot* slot, LoadFigures* figures);
 
   const SyntheticStore* const at_;
   const JobTraffic traffic_;
   std::unique_ptr<cache::Session> session_;
-  std::vector<Slot> slots_;
+  std::vector<Slot> slots_;  // begun in their order, over and over
+  std::deque<Slot*> under_way_;
+  size_t next_ = 0;
 };
 
 }  // namespace weft::planner

@@ -139,6 +139,7 @@ void Learner::Apply() {
     ProcessorCosts& device = learned_.devices[i];
     for (UnitCost& unit : device.units) Scale(&unit, device_factor(i));
     device.job *= device_factor(i);
+    device.worker_job *= mean;
   }
 }
 

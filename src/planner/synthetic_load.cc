@@ -24,14 +24,20 @@ double LooksOf(const cache::Store& store) {
   return static_cast<double>(sum.victim_looks.value());
 }
 
-// Of the turns behind the first one, if there are any.
+// Of the turns behind the first one, if there are any: the one that has so large a share of them
+// below it.
+template <typename Turn, typename Key>
+const Turn& QuantileOf(std::vector<Turn>* turns, double share, Key key) {
+  const auto begin = turns->begin() + (turns->size() > 1 ? 1 : 0);
+  const auto count = static_cast<double>(turns->end() - begin);
+  const auto at = begin + static_cast<std::ptrdiff_t>(share * count);
+  std::nth_element(begin, at, turns->end(),
+                   [key](const Turn& a, const Turn& b) { return key(a) < key(b); });
+  return *at;
+}
 template <typename Turn, typename Key>
 const Turn& MedianOf(std::vector<Turn>* turns, Key key) {
-  const auto begin = turns->begin() + (turns->size() > 1 ? 1 : 0);
-  const auto middle = begin + (turns->end() - begin) / 2;
-  std::nth_element(begin, middle, turns->end(),
-                   [key](const Turn& a, const Turn& b) { return key(a) < key(b); });
-  return *middle;
+  return QuantileOf(turns, 0.5, key);
 }
 
 }  // namespace
@@ -61,6 +67,7 @@ Result<std::unique_ptr<SyntheticLoad>> SyntheticLoad::Open(const LoadOptions& op
   auto store = cache::Store::Open(cache_options, pages);
   if (!store) return store.error();
   load->at_.store = std::move(*store);
+  load->at_.workers = options.workers;
   load->at_.key_bytes = options.key_bytes;
   load->at_.value.assign(options.value_bytes, 'v');
   if (Status status = load->Fill(); !status.ok()) return status;
@@ -185,13 +192,38 @@ Result<LoadFigures> SyntheticLoad::Run(const Traffic& traffic, const JobTraffic*
   return median.served;
 }
 
+Result<std::vector<LoadFigures>> SyntheticLoad::RunInTurns(std::span<const Traffic> all) {
+  std::vector<Servers> servers;
+  double seconds = 0;
+  for (const Traffic& traffic : all) {
+    auto made = MakeServers(traffic, options_.workers);
+    if (!made) return made.error();
+    servers.push_back(std::move(*made));
+    seconds += traffic.seconds;
+  }
+  const uint64_t until_ns = base::NowNs() + static_cast<uint64_t>(kSlowness * seconds * 1e9);
+  std::vector<std::vector<Turn>> turns(all.size());
+  for (size_t turn = 0; turn < kTurns + 1 && (turn == 0 || base::NowNs() < until_ns); turn++) {
+    for (size_t i = 0; i < all.size(); i++) {
+      Status status =
+          RunTurn(servers[i], {}, all[i].seconds / kTurns, &turns[i].emplace_back());
+      if (!status.ok()) return status;
+    }
+  }
+  std::vector<LoadFigures> figures;
+  for (std::vector<Turn>& of : turns)
+    figures.push_back(
+        MedianOf(&of, [](const Turn& turn) { return turn.served.BusyNs(); }).served);
+  return figures;
+}
+
 Result<LoadFigures> SyntheticLoad::RunAlone(Traffic traffic) {
   traffic.batches = 1;
   auto servers = MakeServers(traffic, 1);
   if (!servers) return servers.error();
   auto turns = RunTurns(*servers, {}, traffic.seconds);
   if (!turns) return turns.error();
-  return MedianOf(&*turns, [](const Turn& turn) { return turn.served.JobNs(); }).served;
+  return QuantileOf(&*turns, 0, [](const Turn& turn) { return turn.served.JobNs(); }).served;
 }
 
 Result<LoadFigures> SyntheticLoad::RunJobs(const JobTraffic& traffic, bool beside) {

@@ -11,6 +11,7 @@
 #pragma once
 
 #include <memory>
+#include <span>
 #include <vector>
 
 #include "planner/job_feeder.h"
@@ -41,8 +42,12 @@ class SyntheticLoad {
   // of the same turn.
   Result<LoadFigures> Run(const Traffic& traffic, const JobTraffic* beside = nullptr,
                           LoadFigures* fed = nullptr);
+  // Several such runs at once, turn by turn, for figures that are held against each other: what
+  // else the machine does meanwhile is in all of them alike. In their order.
+  Result<std::vector<LoadFigures>> RunInTurns(std::span<const Traffic> all);
   // One worker alone, with one batch under way, so that no job waits for another; in the same
-  // turns, and the figures are of the one that is the median by jobs' time for a query.
+  // turns, and the figures are of the one in which jobs took the least for a query: nobody else is
+  // to be measured, only what a job takes that nothing disturbs.
   Result<LoadFigures> RunAlone(Traffic traffic);
   // A device alone, in the same turns. `beside`: all workers serve reads in one stage meanwhile.
   // wall_ns is the device's: of a turn, once.

@@ -7,18 +7,16 @@ namespace {
 
 using Verb = SyntheticRequest::Verb;
 
-constexpr uint32_t kRequests = 1u << 17;
-
 // Ranks to keys so that neighbours in rank are strangers in memory.
 uint64_t Scatter(uint64_t rank, uint64_t keys) { return rank * 0x9e3779b1ull % keys; }
 
 }  // namespace
 
-std::vector<SyntheticRequest> MakeRequests(const Traffic& traffic, uint64_t keys, uint64_t seed,
-                                           const base::Zipf* zipf) {
+std::vector<SyntheticRequest> MakeRequests(const Traffic& traffic, uint64_t keys, size_t count,
+                                           uint64_t seed, const base::Zipf* zipf) {
   std::mt19937_64 random(seed);
   std::uniform_real_distribution<double> unit(0, 1);
-  std::vector<SyntheticRequest> requests(kRequests);
+  std::vector<SyntheticRequest> requests(count);
   for (SyntheticRequest& request : requests) {
     const uint64_t rank = zipf != nullptr ? zipf->Rank(unit(random)) : random() % keys;
     request.key = static_cast<uint32_t>(Scatter(rank, keys));

@@ -33,10 +33,10 @@ struct SyntheticRequest {
   Verb verb;
 };
 
-// Some thousands, over keys [0, keys). The same seed gives the same ones. `zipf`: of traffic.zipf
+// `count` of them over keys [0, keys). The same seed gives the same ones. `zipf`: of traffic.zipf
 // and as many keys, which takes long to make; null where that is 0. REQUIRES: keys >= 2
-std::vector<SyntheticRequest> MakeRequests(const Traffic& traffic, uint64_t keys, uint64_t seed,
-                                           const base::Zipf* zipf = nullptr);
+std::vector<SyntheticRequest> MakeRequests(const Traffic& traffic, uint64_t keys, size_t count,
+                                           uint64_t seed, const base::Zipf* zipf = nullptr);
 
 // The key of a number: different in its first eight bytes. REQUIRES: bytes >= 8
 inline void WriteKey(uint64_t number, char* key, uint32_t bytes) {

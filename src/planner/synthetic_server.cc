@@ -16,6 +16,9 @@ using Verb = SyntheticRequest::Verb;
 
 constexpr uint32_t kGroup = 256;  // received, then parsed: few enough for a cache
 constexpr uint32_t kReplyHeadBytes = 8;
+// Of all workers, so that few workers ask for no fewer keys than no cache holds.
+constexpr size_t kRequests = 1u << 20;
+constexpr size_t kRequestsMin = 1u << 17;  // of a worker
 
 double Ns(uint64_t ticks) { return static_cast<double>(base::NsOfTicks(ticks)); }
 
@@ -47,22 +50,20 @@ SyntheticServer::SyntheticServer(const SyntheticStore* at, const Traffic& traffi
                                  const base::Zipf* zipf)
     : at_(at),
       traffic_(traffic),
-      requests_(MakeRequests(traffic, traffic.keys == 0 ? at->objects : traffic.keys, number + 1,
-                             zipf)),
+      requests_(MakeRequests(traffic, traffic.keys == 0 ? at->objects : traffic.keys,
+                             std::max(kRequests / at->workers, kRequestsMin), number + 1, zipf)),
       value_bytes_(static_cast<uint32_t>(at->value.size())),
       stage_(at->store.get(), &times_),
       batch_(pipeline::Plan::OneStageCpu()),
-      keys_(requests_.size() * at->key_bytes),
+      keys_(size_t{kGroup} * at->key_bytes),
       values_(size_t{traffic.batches} * traffic.queries * value_bytes_),
       out_((size_t{traffic.queries} + 1) * (kReplyHeadBytes + value_bytes_)),
-      out_at_(out_.data()) {
-  for (size_t i = 0; i < requests_.size(); i++)
-    WriteKey(requests_[i].key, &keys_[i * at->key_bytes], at->key_bytes);
-}
+      out_at_(out_.data()) {}
 
 LoadFigures SyntheticServer::Serve(uint64_t until_ns) {
   figures_ = {};
   idle_ticks_ = 0;
+  idle_cpu_ns_ = 0;
   TakeTimes(-1);
   const uint64_t cpu_start_ns = base::ThreadCpuNs();
   const uint64_t start = base::ReadTicks();
@@ -72,8 +73,10 @@ LoadFigures SyntheticServer::Serve(uint64_t until_ns) {
   figures_.wall_ns = Ns(ticks);
   figures_.busy_ns = Ns(ticks - idle_ticks_);
   TakeTimes(1);
-  // What others had of this thread's time, on a shared machine, is in all of its times alike.
-  const double let_run = std::min(cpu_ns / figures_.wall_ns, 1.0);
+  // What others had of this thread's time at work, on a shared machine, is in all of its times
+  // alike.
+  const double working_ns = std::max(figures_.busy_ns, 1.0);
+  const double let_run = std::clamp((cpu_ns - idle_cpu_ns_) / working_ns, 0.0, 1.0);
   figures_.busy_ns *= let_run;
   figures_.maintain_ns *= let_run;
   for (double& ns : figures_.task_ns) ns *= let_run;
@@ -102,13 +105,15 @@ void SyntheticServer::Fill(pipeline::Batch* batch, char* values) {
                                      static_cast<uint32_t>(requests_.size() - next_)});
     char* value = values + size_t{batch->size()} * value_bytes_;
     for (uint32_t i = 0; i < count; i++) {
+      WriteKey(requests_[next_ + i].key, &keys_[size_t{i} * at_->key_bytes], at_->key_bytes);
       if (requests_[next_ + i].verb != Verb::kStore) continue;
       std::memcpy(value + size_t{i} * value_bytes_, at_->value.data(), value_bytes_);
     }
     const uint64_t received = base::ReadTicks();
     times_.Add(Task::kReceive, received - last, count);
-    for (uint32_t i = 0; i < count; i++, next_++)
-      Parse(source, value + size_t{i} * value_bytes_, batch);
+    for (uint32_t i = 0; i < count; i++)
+      Parse(requests_[next_ + i], source, i, value + size_t{i} * value_bytes_, batch);
+    next_ += count;
     last = base::ReadTicks();
     times_.Add(Task::kParse, last - received, count);
     if (next_ == requests_.size()) next_ = 0;
@@ -116,11 +121,13 @@ void SyntheticServer::Fill(pipeline::Batch* batch, char* values) {
   figures_.queries += traffic_.queries;
 }
 
-void SyntheticServer::Parse(uint32_t source, const char* value, pipeline::Batch* batch) {
+// `place`: of its key in the group.
+void SyntheticServer::Parse(const SyntheticRequest& request, uint32_t source, uint32_t place,
+                            const char* value, pipeline::Batch* batch) {
   const uint32_t key_bytes = at_->key_bytes;
-  const std::string_view key(&keys_[next_ * key_bytes], key_bytes);
+  const std::string_view key(&keys_[size_t{place} * key_bytes], key_bytes);
   const uint64_t hash = at_->store->HashOf(key);
-  const Verb verb = requests_[next_].verb;
+  const Verb verb = request.verb;
   if (verb == Verb::kGet) {
     figures_.gets++;
     return batch->AddRead(source, 0, key, hash);
@@ -164,8 +171,12 @@ void SyntheticServer::ServeByPlan(uint64_t until_ns) {
       under_way--;
     }
     if (free != nullptr || ready != nullptr || runner_->Help()) continue;
+    // Waiting, with the looking that was in vain. Others may have the core meanwhile.
+    const uint64_t looked = base::ReadTicks();
+    const uint64_t cpu_start_ns = base::ThreadCpuNs();
     std::this_thread::yield();
-    idle_ticks_ += base::ReadTicks() - start;  // with the looking that was in vain
+    idle_cpu_ns_ += Ns(looked - start) + static_cast<double>(base::ThreadCpuNs() - cpu_start_ns);
+    idle_ticks_ += base::ReadTicks() - start;
   }
 }
 

@@ -1,7 +1,7 @@
 // planner/synthetic_server.h: a worker that serves requests of no client, for calibration.
 //
-// It receives them (RV: copies of values as a socket would leave them), parses (PP), takes them
-// through a plan, and answers into a buffer (WR). Nothing is sent.
+// It receives them (RV: keys and copies of values, as a socket would leave them), parses (PP),
+// takes them through a plan, and answers into a buffer (WR). Nothing is sent.
 //
 // Threads   one at a time.
 #pragma once
@@ -21,6 +21,7 @@ namespace weft::planner {
 struct SyntheticStore {
   std::unique_ptr<cache::Store> store;
   uint64_t objects = 0;
+  uint32_t workers = 1;  // that serve at once
   uint32_t key_bytes = 16;
   std::string value;  // of all objects
 };
@@ -42,7 +43,8 @@ class SyntheticServer : private pipeline::Sink {
 
   void TakeTimes(double sign);
   void Fill(pipeline::Batch* batch, char* values);
-  void Parse(uint32_t source, const char* value, pipeline::Batch* batch);
+  void Parse(const SyntheticRequest& request, uint32_t source, uint32_t place, const char* value,
+             pipeline::Batch* batch);
   void ServeInOneStage(uint64_t until_ns);
   void ServeByPlan(uint64_t until_ns);
   void Write(pipeline::Batch& batch, uint32_t begin, uint32_t end,
@@ -60,12 +62,13 @@ class SyntheticServer : private pipeline::Sink {
   pipeline::CpuStage stage_;
   pipeline::Batch batch_;
   std::unique_ptr<pipeline::PlanRunner> runner_;  // null with the one-stage plan
-  std::vector<char> keys_;                        // of all requests, in their order
+  std::vector<char> keys_;                        // of a group of requests
   std::vector<char> values_, out_;
   char* out_at_;
   size_t next_ = 0;  // request
   uint32_t hits_ = 0;
-  uint64_t idle_ticks_ = 0;
+  uint64_t idle_ticks_ = 0;   // waiting
+  double idle_cpu_ns_ = 0;    // of it, on a core
   LoadFigures figures_;
 };
 

@@ -36,6 +36,7 @@ void PrintCosts(std::ostream& out, const planner::ProcessorCosts& costs) {
   if (costs.worker_units != decltype(costs.worker_units)()) {
     out << "  a worker's, where it has a part\n";
     PrintUnits(out, costs.worker_units);
+    out << "  a worker's batch " << costs.worker_job << " more\n";
   }
   out << "  a job or batch " << costs.job << ", its latency " << costs.job_latency
       << "; slowed down by the others by " << 100 * costs.interference << " %; ";

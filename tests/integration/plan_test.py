@@ -238,8 +238,8 @@ def test_wrong_plans_and_devices_are_refused():
 def test_at_depth_one_a_plan_costs_no_time():
     """The mean reply is within a tenth of the one-stage plan's: small batches stay on the CPU.
 
-    What else runs on the machine may be in one server's way for a while, so a middle that is too
-    high is looked at for longer: a plan that does cost time stays above.
+    What else runs on the machine may be in one server's way for a while, so where it seems not to
+    be, four times as many are asked afresh.
     """
 
     def mean_us(client, count=1500):
@@ -255,12 +255,14 @@ def test_at_depth_one_a_plan_costs_no_time():
         clients = [stack.enter_context(stack.enter_context(s).connect()) for s in servers]
         for client in clients:
             client.set(b"key", b"value")
-        ratios = []
-        middle = 0
-        while len(ratios) < 15 or (middle > 1.1 and len(ratios) < 75):
-            one_stage, planned = (mean_us(client) for client in clients)
-            ratios.append(planned / one_stage)
+        for rounds in (15, 60):
+            ratios = []
+            for _ in range(rounds):
+                one_stage, planned = (mean_us(client) for client in clients)
+                ratios.append(planned / one_stage)
             middle = statistics.median(ratios)
+            if middle <= 1.1:
+                break
     check(middle <= 1.1, f"{middle:.2f} times the one-stage plan's: {ratios}")
     return f"{middle:.3f} times the one-stage plan's mean reply, median of {len(ratios)}"
 

@@ -39,7 +39,8 @@ def _make_the_device_pay(path):
     for unit in device["units"].values():
         for name in unit:
             unit[name] = 0.001
-    device.update(job_ns=2000, job_latency_ns=5000, interference=0, worker_units={})
+    device.update(job_ns=2000, job_latency_ns=5000, interference=0)
+    device.update(worker_units={}, worker_job_ns=0)
     calibration["cpu"]["interference"] = 0
     path.write_text(json.dumps(calibration))
 
