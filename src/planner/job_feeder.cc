@@ -25,11 +25,12 @@ Result<std::unique_ptr<JobFeeder>> JobFeeder::Create(const SyntheticStore* at,
   return feeder;
 }
 
-// All that fit the memory, where the keys are to be many.
+// All that fit the memory, where the keys are to be many; no more than there are keys.
 uint32_t JobFeeder::SlotCount() const {
   if (traffic_.keys != 0) return traffic_.jobs;
   const uint64_t query_bytes = kColumnsBytes + at_->key_bytes + at_->value.size();
-  const uint64_t fit = kSlotsBytes / traffic_.feeders / (traffic_.queries * query_bytes);
+  const uint64_t queries = uint64_t{traffic_.feeders} * traffic_.queries;
+  const uint64_t fit = std::min(kSlotsBytes / query_bytes, at_->objects) / queries;
   return static_cast<uint32_t>(
       std::clamp<uint64_t>(fit, traffic_.jobs, std::max<uint64_t>(kSlotsMax, traffic_.jobs)));
 }

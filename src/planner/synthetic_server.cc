@@ -17,8 +17,13 @@ using Verb = SyntheticRequest::Verb;
 constexpr uint32_t kGroup = 256;  // received, then parsed: few enough for a cache
 constexpr uint32_t kReplyHeadBytes = 8;
 // Of all workers, so that few workers ask for no fewer keys than no cache holds.
-constexpr size_t kRequests = 1u << 20;
-constexpr size_t kRequestsMin = 1u << 17;  // of a worker
+constexpr uint64_t kRequests = 1u << 20;
+constexpr uint64_t kRequestsMin = 1u << 17;  // of a worker
+
+// A worker's, which it makes over and over: no more than there are keys.
+size_t RequestsOf(const SyntheticStore& at) {
+  return std::min(std::max(kRequests / at.workers, kRequestsMin), at.objects);
+}
 
 double Ns(uint64_t ticks) { return static_cast<double>(base::NsOfTicks(ticks)); }
 
@@ -51,7 +56,7 @@ SyntheticServer::SyntheticServer(const SyntheticStore* at, const Traffic& traffi
     : at_(at),
       traffic_(traffic),
       requests_(MakeRequests(traffic, traffic.keys == 0 ? at->objects : traffic.keys,
-                             std::max(kRequests / at->workers, kRequestsMin), number + 1, zipf)),
+                             RequestsOf(*at), number + 1, zipf)),
       value_bytes_(static_cast<uint32_t>(at->value.size())),
       stage_(at->store.get(), &times_),
       batch_(pipeline::Plan::OneStageCpu()),
