@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <string>
 
 #include "planner/search.h"
@@ -70,32 +71,50 @@ TEST(Calibrate, FollowsAMirror) {
   EXPECT_GE(calibration->devices[0].change_byte, 0);
 }
 
-// A device that can do all but stores.
-class StorelessProcessor : public processor::Processor {
+// A device that does not take some jobs.
+class ChoosyProcessor : public processor::Processor {
  public:
-  explicit StorelessProcessor(std::unique_ptr<Processor> of) : of_(std::move(of)) {}
+  using Refuses = bool (*)(const task::QueryJob&);
+  ChoosyProcessor(std::unique_ptr<Processor> of, Refuses refuses)
+      : of_(std::move(of)), refuses_(refuses) {}
   const processor::Description& description() const override { return of_->description(); }
   Status Start(processor::Job* job) override {
-    if ((job->query.tasks & kRunInsert) != 0) return {Code::kIoError, "no stores"};
+    if (refuses_(job->query)) return {Code::kIoError, "not that"};
     return of_->Start(job);
   }
   cache::PageSource* pages() override { return of_->pages(); }
 
  private:
   const std::unique_ptr<Processor> of_;
+  const Refuses refuses_;
 };
 
-// Workers do in its place what it fails to do, and no figure would tell.
-TEST(Calibrate, SaysWhereADeviceFailsToStore) {
+Status CalibrateWith(ChoosyProcessor::Refuses refuses) {
   auto device = processor::OpenNamed("cpu");
-  ASSERT_TRUE(device);
-  processor::Guard guard(std::make_unique<StorelessProcessor>(std::move(*device)));
+  EXPECT_TRUE(device);
+  processor::Guard guard(std::make_unique<ChoosyProcessor>(std::move(*device), refuses));
   CalibratorOptions options = Small();
   options.seconds = 0.001;
   options.devices = {&guard};
   const auto calibration = Calibrate(options);
-  ASSERT_FALSE(calibration);
-  EXPECT_NE(calibration.error().message().find("no stores"), std::string::npos);
+  EXPECT_FALSE(calibration);
+  return calibration ? Status::Ok() : calibration.error();
+}
+
+// Workers do in its place what it fails to do, and no figure would tell.
+TEST(Calibrate, SaysWhereADeviceFailsToStore) {
+  const Status status =
+      CalibrateWith([](const task::QueryJob& job) { return (job.tasks & kRunInsert) != 0; });
+  EXPECT_NE(status.message().find("not that"), std::string::npos) << status.ToString();
+}
+
+// Once, among many: a batch of workers that does not go to it as a job of its own size does.
+TEST(Calibrate, SaysWhereADeviceFailsTheWorkers) {
+  const Status status = CalibrateWith([](const task::QueryJob& job) {
+    static std::atomic<int> reads{0};
+    return job.end - job.begin == 2048 && (job.tasks & kRunRead) != 0 && reads++ == 0;
+  });
+  EXPECT_NE(status.message().find("not that"), std::string::npos) << status.ToString();
 }
 
 TEST(Calibrate, SaysWhereMemoryIsTooSmall) {
