@@ -176,7 +176,8 @@ TEST(FitCalibration, NotesOfAMirrorAreCountedOnce) {
 TEST(FitCalibration, WithoutVisitsWorkersTakeWhatTheyAlwaysDo) {
   CalibrationRuns runs = Runs();
   for (auto& devices : runs.devices) devices.emplace_back();
-  for (const UnitCost& unit : FitOf(runs, 1).devices[0].worker_units) EXPECT_EQ(unit, UnitCost());
+  const Calibration calibration = FitOf(runs, 1);
+  for (const UnitCost& unit : calibration.devices[0].worker_units) EXPECT_EQ(unit, UnitCost());
 }
 
 }  // namespace
