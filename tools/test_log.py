@@ -45,8 +45,8 @@ def worth_showing(text, lines_max):
     shown = []
     for _, lines in cases[:max(1, of_cases // 8)]:
         if len(lines) > each:
-            half = (each - 1) // 2
-            left_out = f"... {len(lines) - 2 * half} lines ..."
-            lines = [*lines[:half], left_out, *lines[len(lines) - half:]]
+            begin = each // 4  # why it failed is said last
+            left_out = f"... {len(lines) - each + 1} lines ..."
+            lines = [*lines[:begin], left_out, *lines[len(lines) - (each - 1 - begin):]]
         shown += lines
     return [*shown, "...", *end[len(shown) + 1 - lines_max:]]

@@ -61,8 +61,8 @@ class TestLog(unittest.TestCase):
         shown = test_log.worth_showing(text, 20)
         self.assertEqual(len(shown), 20)
         self.assertEqual(shown[0], "[ RUN      ] A.B")
-        self.assertEqual(shown[7], "... 488 lines ...")
-        self.assertEqual(shown[14:], ["[  FAILED  ] A.B (1 ms)", "...", *["after"] * 4])
+        self.assertEqual(shown[3], "... 488 lines ...")
+        self.assertEqual(shown[13:], ["line 499", "[  FAILED  ] A.B (1 ms)", "...", *["after"] * 4])
 
     def test_many_cases_share_the_room(self):
         text = "".join(f"[ RUN      ] A.B{i}\nbad\n[  FAILED  ] A.B{i} (1 ms)\n" for i in range(99))

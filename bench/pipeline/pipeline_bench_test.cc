@@ -56,6 +56,19 @@ TEST(PipelineBench, EveryWorkloadRunsAndEveryReplyIsVerified) {
   EXPECT_EQ(names.size(), 24u);
 }
 
+// Whoever does not get the core in time still measures something.
+TEST(PipelineBench, ARunHasABatchOfEachWorkerAtLeast) {
+  PipelineOptions options = Small();
+  options.workloads = {"K16-G95-U"};
+  options.run_s = options.warmup_s = 1e-9;
+  Status status;
+  const auto lines = RowsOf(options, &status);
+  ASSERT_TRUE(status.ok()) << status.ToString();
+  ASSERT_EQ(lines.size(), 1u);
+  EXPECT_GE(lines[0]["details"]["batches"], options.threads);
+  EXPECT_EQ(lines[0]["details"]["verified_whole"], lines[0]["details"]["queries"]);
+}
+
 TEST(PipelineBench, IntervalsFollowOneAnotherOverOneDataSet) {
   PipelineOptions options = Small();
   options.workloads = {"K16-G95-U"};

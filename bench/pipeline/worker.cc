@@ -111,8 +111,9 @@ void Worker::Run(uint64_t begin_ns, uint64_t until_ns) {
     source = {source.ring, 0, data_->BeginPass(options_.writer)};
   const uint64_t start_ns = base::NowNs();
   const double cpu_start_s = ThreadCpuSeconds();
+  bool is_first = true;  // a batch at least, should others have had the core all the time
   for (uint32_t under_way = 0;;) {
-    const bool begins = status_.ok() && base::NowNs() < until_ns;
+    const bool begins = status_.ok() && (is_first || base::NowNs() < until_ns);
     if (!begins && under_way == 0) break;
     if (begins && options_.planner != nullptr) FollowPlanner();
     const uint32_t free = begins ? carrier_->Free() : Carrier::kNone;
@@ -121,6 +122,7 @@ void Worker::Run(uint64_t begin_ns, uint64_t until_ns) {
       Fill(free);
       figures_.busy_ticks += base::ReadTicks() - fill_start;
       ++under_way;
+      is_first = false;
     }
     const uint64_t ready_start = base::ReadTicks();
     const uint32_t ready = carrier_->Ready();

@@ -57,8 +57,9 @@ class Worker : private pipeline::Sink {
 
   ~Worker();
 
-  // Works until the clock (base/clock.h) reaches `until_ns` and all that was begun is answered, or
-  // a reply was wrong. Slots are counted from `begin_ns`, when the first ring's turn begins.
+  // Works until the clock (base/clock.h) reaches `until_ns` and all that was begun is answered, a
+  // batch at least, or a reply was wrong. Slots are counted from `begin_ns`, when the first ring's
+  // turn begins.
   void Run(uint64_t begin_ns, uint64_t until_ns);
 
   const Status& status() const { return status_; }
