@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "bench/pipeline/model_check.h"
+#include "planner/search.h"
 
 namespace weft::bench {
 namespace {
@@ -83,7 +84,7 @@ bool IsWithoutStealing(const std::vector<Contender>& contenders, size_t at) {
 
 ChoiceCheck CheckChoice(const std::vector<TableLine>& lines, size_t begin, size_t contenders) {
   ChoiceCheck check;
-  double promised = lines[begin].estimate->queries_per_s * (1 + kGainMin);
+  double promised = lines[begin].estimate->queries_per_s * (1 + planner::kDeviceGainMin);
   const auto all = std::span(lines).subspan(begin, contenders);
   const bool any_kept =
       std::any_of(all.begin(), all.end(), [](const TableLine& line) { return line.kept; });

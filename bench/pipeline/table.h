@@ -34,10 +34,9 @@ struct ChoiceCheck {
   double over_one_stage = 1;    // the chosen one's rate to the one-stage plan's
 };
 // As the planner chooses: the best prediction that keeps the interval, where it is better than one
-// stage by more than kGainMin. The best is so among those that kept the interval when they were
-// measured, or among all where none did. Lines
-// without an estimate, as the planner's, are no choice.
-inline constexpr double kGainMin = 0.02;
+// stage by more than planner::kDeviceGainMin. The best is so among those that kept the interval
+// when they were measured, or among all where none did. Lines without an estimate, as the
+// planner's, are no choice.
 ChoiceCheck CheckChoice(const std::vector<TableLine>& lines, size_t begin, size_t contenders);
 
 // Whether the contender differs from the one before it in that it does not steal.

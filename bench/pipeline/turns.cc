@@ -14,6 +14,9 @@
 namespace weft::bench {
 namespace {
 
+constexpr double kAgingFirstS = 0.1;
+constexpr double kAgingMaxS = 5;
+
 // A worker a thread, all with one plan.
 struct Crew {
   std::unique_ptr<planner::Planner> planner;  // null: the plan stays
@@ -160,6 +163,27 @@ Result<std::vector<ContenderFigures>> RunTurns(const PipelineOptions& options,
     if (crews[c].planner != nullptr) all[c].planner = crews[c].planner->Stats();
   }
   return all;
+}
+
+Result<uint64_t> Age(const PipelineOptions& options, const Workload& workload,
+                     const KeyPicker& picker, Devices* devices, DataSet* data) {
+  Traffic stores{{workload}, {&picker}};
+  stores.workloads[0].get_share = 0;
+  PipelineOptions how = options;
+  how.repetitions = 1;
+  how.warmup_s = 0;
+  how.run_s = kAgingFirstS;  // says how long the rest takes
+  uint64_t stored = 0;
+  for (double left_s = kAgingMaxS; stored < data->objects(workload) && left_s > 0;) {
+    auto turns = RunTurns(how, stores, {{pipeline::Plan::OneStageCpu()}}, nullptr, devices, data);
+    if (!turns) return turns.error();
+    const Figures& figures = (*turns)[0].figures;
+    stored += figures.sets;
+    left_s -= how.run_s;
+    const double missing = static_cast<double>(data->objects(workload)) - stored;
+    how.run_s = std::min(left_s, std::max(missing / figures.rate, kAgingFirstS));
+  }
+  return stored;
 }
 
 }  // namespace weft::bench

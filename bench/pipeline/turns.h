@@ -52,4 +52,10 @@ Result<std::vector<ContenderFigures>> RunTurns(const PipelineOptions& options,
                                                const planner::Calibration* calibration,
                                                Devices* devices, DataSet* data);
 
+// Stores keys of the workload as often as there are objects, in one stage, which nobody measures:
+// so that room is found as in a store that has been full for long, by whoever comes first too. Ends
+// after some seconds in any case. Returns how many stores it made, or what RunTurns says.
+Result<uint64_t> Age(const PipelineOptions& options, const Workload& workload,
+                     const KeyPicker& picker, Devices* devices, DataSet* data);
+
 }  // namespace weft::bench

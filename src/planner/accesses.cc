@@ -1,5 +1,6 @@
 #include "planner/accesses.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include "planner/popularity.h"
@@ -20,7 +21,7 @@ double ObjectBytes(const Profile& profile) {
 
 double UnitNs(const UnitCost& unit, const Accesses& accesses, double key_bytes) {
   return unit.instructions + key_bytes * unit.key_byte + accesses.memory * unit.memory +
-         accesses.stream * unit.stream + accesses.cache * unit.cache;
+         accesses.stream * unit.stream + accesses.far * unit.far + accesses.cache * unit.cache;
 }
 
 Accesses AccessesOf(Work work, const Profile& profile, uint32_t line_bytes, double cached,
@@ -37,22 +38,32 @@ Accesses AccessesOf(Work work, const Profile& profile, uint32_t line_bytes, doub
     case Work::kInsert:
     case Work::kDelete:
     case Work::kSettle: return {1, 0, 0};
+    // It was written a moment ago, by another core as a rule, whatever else its keys are.
+    case Work::kCompareLeft: return {1, 0, 0};
     case Work::kCompare:
       raw = {hits, hits * std::floor((sizeof(task::Object) + profile.key_bytes) / line), 0};
       break;
+    case Work::kCompareFound: raw = {hits, hits * (lines - 1), 0}; break;
     case Work::kWrite:
     case Work::kGather:
       raw = affine ? Accesses{0, hits * lines, 0} : Accesses{hits, hits * (lines - 1), 0};
       break;
     case Work::kNote: raw = {hits, 0, 0}; break;
-    case Work::kWriteGathered: return {0, hits * profile.value_bytes / line, 0};
+    case Work::kWriteGathered: {
+      const double copied = profile.value_bytes / line;
+      return {0, hits * std::min(copied, kNearLines), 0, hits * std::max(copied - kNearLines, 0.0)};
+    }
     case Work::kReceiveValue: return {0, profile.value_bytes / line, 0};
     case Work::kPlace: return {0, lines, 0};
     case Work::kEmpty: return {1, lines, 0};  // at what nobody has used for long
     default: return {};
   }
+  // Some queries have all lines, and others none.
+  const double near = hits * kNearLines;
+  raw.far = std::max(raw.stream - near, 0.0);
+  raw.stream -= raw.far;
   return {(1 - cached) * raw.memory, (1 - cached) * raw.stream,
-          cached * (raw.memory + raw.stream)};
+          cached * (raw.memory + raw.stream + raw.far), (1 - cached) * raw.far};
 }
 
 double CachedShare(const ProcessorCosts& costs, const Profile& profile, uint32_t workers) {

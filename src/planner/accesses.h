@@ -18,7 +18,12 @@ struct Accesses {
   double memory = 0;  // N_F^M
   double stream = 0;  // further lines of an object in memory
   double cache = 0;   // N_F^C
+  double far = 0;     // as `stream`, those behind the first kNearLines
 };
+
+// Of an object: so many are asked for before anybody waits for one of them. A core keeps ten to
+// twenty lines under way; what is more waits for these, and costs another time each.
+inline constexpr double kNearLines = 5;
 
 // Equation 1 for one query.
 double UnitNs(const UnitCost& unit, const Accesses& accesses, double key_bytes);

@@ -23,7 +23,7 @@ using nlohmann::json;
 using pipeline::Task;
 
 constexpr std::string_view kFormat = "weft calibration";
-constexpr int kVersion = 3;  // of the file, and of what its figures mean
+constexpr int kVersion = 4;  // of the file, and of what its figures mean
 
 struct WorkRow {
   std::string_view name;
@@ -48,7 +48,9 @@ constexpr std::array<WorkRow, kWorkCount> kWorks = {{{"receive", Task::kReceive}
                                                      {"receive a value", Task::kReceive},
                                                      {"parse a change", Task::kParse},
                                                      {"compare a change", Task::kCompare},
-                                                     {"answer a change", Task::kWrite}}};
+                                                     {"answer a change", Task::kWrite},
+                                                     {"compare what was found", Task::kCompare},
+                                                     {"compare what was left", Task::kCompare}}};
 
 std::string CpuModel() {
   std::ifstream file("/proc/cpuinfo");
@@ -75,7 +77,8 @@ json ToJson(const std::array<UnitCost, kWorkCount>& all) {
                                           {"key_byte_ns", unit.key_byte},
                                           {"memory_ns", unit.memory},
                                           {"stream_ns", unit.stream},
-                                          {"cache_ns", unit.cache}};
+                                          {"cache_ns", unit.cache},
+                                          {"far_ns", unit.far}};
   }
   return units;
 }
@@ -141,7 +144,7 @@ std::array<UnitCost, kWorkCount> UnitsOf(const json& from, Reader* read) {
     if (unit == from.end()) continue;
     all[i] = {read->Figure(*unit, "instructions_ns"), read->Figure(*unit, "key_byte_ns"),
               read->Figure(*unit, "memory_ns"), read->Figure(*unit, "stream_ns"),
-              read->Figure(*unit, "cache_ns")};
+              read->Figure(*unit, "cache_ns"), read->Figure(*unit, "far_ns")};
   }
   return all;
 }
@@ -185,7 +188,7 @@ bool IsTimed(Work work) { return work != Work::kHandOver && work != Work::kSettl
 
 void Scale(UnitCost* unit, double factor) {
   for (double UnitCost::*figure : {&UnitCost::instructions, &UnitCost::key_byte, &UnitCost::memory,
-                                   &UnitCost::stream, &UnitCost::cache})
+                                   &UnitCost::stream, &UnitCost::cache, &UnitCost::far})
     unit->*figure *= factor;
 }
 

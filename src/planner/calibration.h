@@ -49,8 +49,10 @@ enum class Work : uint8_t {
   kParseChange,    // more than kParse
   kCompareChange,  // more than kCompare
   kAnswerChange,   // WR of its reply, instead of kWrite
+  kCompareFound,   // instead of kCompare, what a device has found: nobody has asked for the object
+  kCompareLeft,    // KC, and Search, of a read that a device with a copy has left
 };
-inline constexpr uint32_t kWorkCount = 20;
+inline constexpr uint32_t kWorkCount = 22;
 
 // "search", "write gathered", ...
 std::string_view WorkName(Work work);
@@ -65,8 +67,9 @@ struct UnitCost {
   double instructions = 0;  // I_F / IPC
   double key_byte = 0;      // as much of it for each byte of the key
   double memory = 0;        // L_M: an access that goes to memory
-  double stream = 0;        // a further line of the same object, from memory
+  double stream = 0;        // a line of an object that is asked for with others, from memory
   double cache = 0;         // L_C: an access to what the processor's cache holds
+  double far = 0;           // as `stream`, of those that are more than can be asked for at once
 
   bool operator==(const UnitCost&) const = default;
 };

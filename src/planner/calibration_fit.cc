@@ -6,6 +6,7 @@
 
 #include "base/check.h"
 #include "planner/cost_model.h"
+#include "planner/popularity.h"
 #include "planner/unit_fit.h"
 #include "task/query_job.h"
 
@@ -21,6 +22,8 @@ class Fit {
   Fit(const CalibrationRuns& runs, Calibration* out) : runs_(runs), out_(out) {}
 
   void Run() {
+    out_->cpu.units = {};
+    for (ProcessorCosts& device : out_->devices) device.units = device.worker_units = {};
     FitCpu();
     for (size_t i = 0; i < out_->devices.size(); i++) FitDevice(i);
     // With the interference of them all.
@@ -28,36 +31,45 @@ class Fit {
   }
 
  private:
-  // What a task takes, a query, in the four runs of reads: in one stage, or in two.
-  FourRuns OneStage(Task task) const {
-    const auto& [small, large] = runs_.stores;
-    return {small.all.TaskNs(task), small.few.TaskNs(task), large.all.TaskNs(task),
-            large.few.TaskNs(task)};
+  // What a task takes, a query, in the runs of reads: in one stage, or in two.
+  SizeRuns OneStage(Task task) const {
+    SizeRuns ns;
+    for (size_t i = 0; i < kSizes.size(); i++) {
+      ns.all[i] = runs_.stores[i].all.TaskNs(task);
+      ns.few[i] = runs_.stores[i].few.TaskNs(task);
+    }
+    return ns;
   }
-  FourRuns TwoStages(Task task) const {
-    const auto& [small, large] = runs_.stores;
-    return {small.two_all.TaskNs(task), small.two_few.TaskNs(task), large.two_all.TaskNs(task),
-            large.two_few.TaskNs(task)};
+  SizeRuns TwoStages(Task task) const {
+    SizeRuns ns;
+    for (size_t i = 0; i < kSizes.size(); i++) {
+      ns.all[i] = runs_.stores[i].two_all.TaskNs(task);
+      ns.few[i] = runs_.stores[i].two_few.TaskNs(task);
+    }
+    return ns;
   }
   static double PerQuery(double ns, double count) { return count == 0 ? 0 : ns / count; }
   static double Busy(const LoadFigures& figures) { return figures.BusyNs(); }
 
   void FitCpu() {
     ProcessorCosts& cpu = out_->cpu;
-    const auto fit = [&](Work work, const FourRuns& measured, bool affine = false) {
+    const auto fit = [&](Work work, const SizeRuns& measured, bool affine = false) {
       cpu.unit(work) = FitUnit(work, affine, kLineBytes, measured);
     };
     fit(Work::kSearch, OneStage(Task::kSearch));
     fit(Work::kCompare, OneStage(Task::kCompare));
+    cpu.unit(Work::kCompareFound) = cpu.unit(Work::kCompare);
+    cpu.unit(Work::kCompareLeft).memory =
+        OneStage(Task::kSearch).all[kSmall] + OneStage(Task::kCompare).all[kSmall];
     fit(Work::kWrite, OneStage(Task::kWrite), true);
     fit(Work::kGather, TwoStages(Task::kRead), true);
     fit(Work::kWriteGathered, TwoStages(Task::kWrite));
-    const double small_parse = runs_.stores[0].all.TaskNs(Task::kParse);
+    const double small_parse = runs_.stores[kSmall].all.TaskNs(Task::kParse);
     const Line parse = LineThrough(kSmallObjects.key_bytes, small_parse, kLargeObjects.key_bytes,
-                                   runs_.stores[1].all.TaskNs(Task::kParse));
+                                   runs_.stores[kLarge].all.TaskNs(Task::kParse));
     cpu.unit(Work::kParse).instructions = parse.at_zero;
     cpu.unit(Work::kParse).key_byte = parse.slope;
-    cpu.unit(Work::kReceive).instructions = runs_.stores[0].all.TaskNs(Task::kReceive);
+    cpu.unit(Work::kReceive).instructions = runs_.stores[kSmall].all.TaskNs(Task::kReceive);
     FitRest();
     FitChanges();
     FitCache();
@@ -66,10 +78,11 @@ class Fit {
   // What no task's time has.
   void FitRest() {
     ProcessorCosts& cpu = out_->cpu;
-    const LoadFigures& two = runs_.stores[0].two_few;
-    const LoadFigures& one = runs_.stores[0].few;
+    const LoadFigures& two = runs_.stores[kSmall].two_few;
+    const LoadFigures& one = runs_.stores[kSmall].few;
     const double per_batch = 1.0 / 1024;
-    const double small = Busy(runs_.stores[0].small_batches), large = Busy(runs_.stores[0].all);
+    const double small = Busy(runs_.stores[kSmall].small_batches);
+    const double large = Busy(runs_.stores[kSmall].all);
     cpu.job = std::max(small - large, 0.0) / (1.0 / kSmallBatchQueries - per_batch);
     // KC is in both stages: what its first pass takes is known from one stage.
     const double finish = two.TaskNs(Task::kCompare) - one.TaskNs(Task::kCompare);
@@ -88,7 +101,8 @@ class Fit {
     const auto lines = [](ObjectSizes sizes) {
       return AccessesOf(Work::kPlace, ProfileOf(sizes), kLineBytes, 0, false).stream;
     };
-    const auto& [small, large] = runs_.stores;
+    const CalibrationRuns::OfStore& small = runs_.stores[kSmall];
+    const CalibrationRuns::OfStore& large = runs_.stores[kLarge];
     const double small_lines = lines(kSmallObjects), large_lines = lines(kLargeObjects);
     const Line placed =
         LineThrough(small_lines, place(small.changes), large_lines, place(large.changes));
@@ -99,17 +113,13 @@ class Fit {
         LineThrough(small_lines, look(small.changes), large_lines, look(large.changes));
     cpu.unit(Work::kEmpty).memory = looked.at_zero;
     cpu.unit(Work::kEmpty).stream = looked.slope;
-    const auto change = [](const LoadFigures& run, Task task, double count) {
-      return PerQuery(run.task_ns[static_cast<size_t>(task)], count);
-    };
-    cpu.unit(Work::kInsert).memory =
-        (change(small.changes, Task::kInsert, small.changes.stores) +
-         change(large.changes, Task::kInsert, large.changes.stores)) /
-        2;
-    cpu.unit(Work::kDelete).memory =
-        (change(small.changes, Task::kDelete, small.changes.deletes) +
-         change(large.changes, Task::kDelete, large.changes.deletes)) /
-        2;
+    for (const CalibrationRuns::OfStore& store : runs_.stores) {
+      const auto change = [&run = store.changes](Task task, double count) {
+        return PerQuery(run.task_ns[static_cast<size_t>(task)], count) / kSizes.size();
+      };
+      cpu.unit(Work::kInsert).memory += change(Task::kInsert, store.changes.stores);
+      cpu.unit(Work::kDelete).memory += change(Task::kDelete, store.changes.deletes);
+    }
     FitMixed();
     // The values of stores are made, by what stands for a socket.
     const Line received = LineThrough(kSmallObjects.value_bytes, Received(small.stores),
@@ -135,7 +145,7 @@ class Fit {
         const double known = runs.reads_between.TaskNs(task) * reads;
         sum += PerQuery(mixed.TaskNs(task) - known, changes);
       }
-      return std::max(sum / 2, 0.0);
+      return std::max(sum / kSizes.size(), 0.0);
     };
     ProcessorCosts& cpu = out_->cpu;
     cpu.unit(Work::kParseChange).instructions = more(Task::kParse, false);
@@ -146,12 +156,12 @@ class Fit {
   // How much the caches hold: so that popular keys cost what they did.
   void FitCache() {
     Profile profile = ProfileOf(kSmallObjects);
-    profile.objects = runs_.stores[0].objects;
+    profile.objects = runs_.stores[kSmall].objects;
     profile.zipf = kSkewMeasured;
     profile.batch_queries = 1024;
     Conditions conditions;
     conditions.workers = out_->workers;
-    const double measured = Busy(runs_.stores[0].skewed) / out_->workers;
+    const double measured = Busy(runs_.stores[kSmall].skewed) / out_->workers;
     // The model is held to what the same requests of all keys took.
     Profile uniform = profile;
     uniform.zipf = 0;
@@ -160,8 +170,8 @@ class Fit {
       WEFT_CHECK(result);
       return result->longest_ns;
     };
-    const double scale = estimate(uniform) / (Busy(runs_.stores[0].all) / out_->workers);
-    double low = 0, high = runs_.stores[0].objects * 256;
+    const double scale = estimate(uniform) / (Busy(runs_.stores[kSmall].all) / out_->workers);
+    double low = 0, high = runs_.stores[kSmall].objects * 256;
     for (int i = 0; i < 40; i++) {
       out_->cpu.cache_bytes = (low + high) / 2;
       (estimate(profile) > measured * scale ? low : high) = out_->cpu.cache_bytes;
@@ -170,28 +180,33 @@ class Fit {
 
   void FitDevice(size_t number) {
     ProcessorCosts& device = out_->devices[number];
-    const CalibrationRuns::OfDevice& small = runs_.devices[0][number];
-    const CalibrationRuns::OfDevice& large = runs_.devices[1][number];
+    const CalibrationRuns::OfDevice& small = runs_.devices[kSmall][number];
     const auto ns = [](const LoadFigures& run) { return run.WallNs(); };
+    // What a job costs beside its queries, by jobs of two sizes.
+    const double large_queries = LargeJobQueries(device.mirrored);
+    device.job = std::max(ns(small.medium_jobs) - ns(small.all[2]), 0.0) /
+                 (1.0 / kMediumJobQueries - 1.0 / large_queries);
+    const double of_job = device.job / large_queries;
     constexpr Work kWorks[] = {Work::kSearch, Work::kCompare, Work::kGather};
     for (size_t i = 0; i < 3; i++) {
       const auto more = [&](const std::array<LoadFigures, 3>& runs) {
-        return std::max(ns(runs[i]) - (i == 0 ? 0 : ns(runs[i - 1])), 0.0);
+        return std::max(ns(runs[i]) - (i == 0 ? of_job : ns(runs[i - 1])), 0.0);
       };
-      device.unit(kWorks[i]) =
-          FitUnit(kWorks[i], i == 2, kLineBytes,
-                  {more(small.all), more(small.few), more(large.all), more(large.few)});
+      SizeRuns measured;
+      for (size_t size = 0; size < kSizes.size(); size++) {
+        measured.all[size] = more(runs_.devices[size][number].all);
+        measured.few[size] = more(runs_.devices[size][number].few);
+      }
+      device.unit(kWorks[i]) = FitUnit(kWorks[i], i == 2, kLineBytes, measured);
     }
-    const double unit = ns(small.all[2]);
-    const double job = ns(small.small_jobs) * kSmallJobQueries;
-    device.job = std::max(job - kSmallJobQueries * unit, 0.0);
     const LoadFigures& one = small.one_small_job;
-    device.job_latency = std::max(PerQuery(one.job_ns, one.jobs) - job, 0.0);
+    const double working = device.job + kSmallJobQueries * (ns(small.all[2]) - of_job);
+    device.job_latency = std::max(PerQuery(one.job_ns, one.jobs) - working, 0.0);
     FitFollowing(number);
     FitDeviceChanges(number);
-    const double alone = ns(small.all[1]);
+    const double alone = ns(small.one_feeder);
     if (alone > 0) device.interference = std::max(ns(small.with_workers) / alone - 1, 0.0);
-    const double workers = Busy(runs_.stores[0].all);
+    const double workers = Busy(runs_.stores[kSmall].all);
     if (workers > 0)
       out_->cpu.interference =
           std::max(out_->cpu.interference, Busy(small.workers_with) / workers - 1);
@@ -203,11 +218,11 @@ class Fit {
     ProcessorCosts& device = out_->devices[number];
     if (!device.mirrored) return;
     double bytes[2], ns[2];  // a changed entry
-    for (const int i : {0, 1}) {
-      const CalibrationRuns::OfDevice& run = runs_.devices[i][number];
+    for (const size_t i : {0, 1}) {
+      const CalibrationRuns::OfDevice& run = runs_.devices[i == 0 ? kSmall : kLarge][number];
       const double stores = std::max(run.followed.stores, 1.0);
       const double spent =
-          run.following.wall_ns - run.following.queries * run.small_jobs.WallNs();
+          run.following.wall_ns - run.following.queries * run.some_small_jobs.WallNs();
       const double changes = stores + run.followed.looks / kLooksPerObject;
       const ObjectSizes sizes = i == 0 ? kSmallObjects : kLargeObjects;
       bytes[i] = stores * (sizes.key_bytes + sizes.value_bytes) / changes;
@@ -219,7 +234,7 @@ class Fit {
   }
 
   void FitDeviceChanges(size_t number) {
-    if (runs_.devices[0][number].changes[0].queries == 0) return;
+    if (runs_.devices[kSmall][number].changes[0].queries == 0) return;
     const auto change = [&](size_t task, double LoadFigures::*count) {
       double ns = 0;
       for (const auto& runs : runs_.devices) {
@@ -227,7 +242,7 @@ class Fit {
         const LoadFigures& with = changes[task];
         // Of a query of the batch, be it such a change or not.
         const double more = with.JobNs() - changes[task - 1].JobNs();
-        ns += more * PerQuery(with.queries, with.*count) / 2;
+        ns += more * PerQuery(with.queries, with.*count) / kSizes.size();
       }
       // Chance may be more than the change; none at all would say that it was not measured.
       return std::max(ns, kLeastChangeNs);
@@ -237,18 +252,20 @@ class Fit {
     device.unit(Work::kDelete).memory = change(2, &LoadFigures::deletes);
   }
 
-  // Of a plan's runs, of small objects and of large ones.
-  struct Visits {
-    const CalibrationRuns::Visit& small;
-    const CalibrationRuns::Visit& large;
-
-    FourRuns Of(Task task) const {
-      return {small.all.TaskNs(task), small.few.TaskNs(task), large.all.TaskNs(task),
-              large.few.TaskNs(task)};
+  // What a task takes, a query, in a plan's runs with a device.
+  SizeRuns Visits(size_t number, CalibrationRuns::Visit CalibrationRuns::OfDevice::*visit,
+                  Task task) const {
+    SizeRuns ns;
+    for (size_t i = 0; i < kSizes.size(); i++) {
+      ns.all[i] = (runs_.devices[i][number].*visit).all.TaskNs(task);
+      ns.few[i] = (runs_.devices[i][number].*visit).few.TaskNs(task);
     }
-  };
-  static double MeanOf(const FourRuns& runs) {
-    return (runs.small_all + runs.small_few + runs.large_all + runs.large_few) / 4;
+    return ns;
+  }
+  static double MeanOf(const SizeRuns& runs) {
+    double sum = 0;
+    for (size_t i = 0; i < kSizes.size(); i++) sum += runs.all[i] + runs.few[i];
+    return sum / (2 * kSizes.size());
   }
   // What no task's time has, a query.
   static double RestOf(const LoadFigures& run) {
@@ -261,15 +278,20 @@ class Fit {
   // that it has written and read are not in their caches, and neither is what it has looked at.
   void FitVisits(size_t number) {
     ProcessorCosts& device = out_->devices[number];
-    const CalibrationRuns::OfDevice& small = runs_.devices[0][number];
-    const CalibrationRuns::OfDevice& large = runs_.devices[1][number];
-    const Visits searched = {small.searched, large.searched}, read = {small.read, large.read};
+    const CalibrationRuns::OfDevice& small = runs_.devices[kSmall][number];
+    const CalibrationRuns::OfDevice& large = runs_.devices[kLarge][number];
+    const auto searched = [&](Task task) {
+      return Visits(number, &CalibrationRuns::OfDevice::searched, task);
+    };
+    const auto read = [&](Task task) {
+      return Visits(number, &CalibrationRuns::OfDevice::read, task);
+    };
     if (small.read.all.queries == 0) return;
     const auto unit = [&device](Work work) -> UnitCost& {
       return device.worker_units[static_cast<size_t>(work)];
     };
     const auto both = [&](Task task) {
-      return (MeanOf(searched.Of(task)) + MeanOf(read.Of(task))) / 2;
+      return (MeanOf(searched(task)) + MeanOf(read(task))) / 2;
     };
     unit(Work::kReceive).instructions = both(Task::kReceive);
     const auto parse = [](const CalibrationRuns::OfDevice& runs) {
@@ -278,26 +300,60 @@ class Fit {
     const Line parsed = LineThrough(kSmallObjects.key_bytes, parse(small), kLargeObjects.key_bytes,
                                     parse(large));
     unit(Work::kParse) = {parsed.at_zero, parsed.slope, 0, 0, 0};
-    unit(Work::kCompare) =
-        FitUnit(Work::kCompare, false, kLineBytes, searched.Of(Task::kCompare));
-    unit(Work::kWrite) = FitUnit(Work::kWrite, true, kLineBytes, searched.Of(Task::kWrite));
+    // Few keys say nothing here: what a copy of the index says of their accesses is old, so all
+    // workers note these in the same lines.
+    SizeRuns compared = searched(Task::kCompare);
+    compared.few = compared.all;
+    unit(Work::kCompareFound) = FitUnit(Work::kCompareFound, false, kLineBytes, compared);
+    unit(Work::kWrite) = FitUnit(Work::kWrite, true, kLineBytes, searched(Task::kWrite));
     // Notes of reads from a mirror are a work of their own.
     const double notes = device.mirrored ? out_->cpu.unit(Work::kNote).memory / kNoteRows : 0;
-    unit(Work::kFinish).instructions = std::max(MeanOf(read.Of(Task::kCompare)) - notes, 0.0);
+    unit(Work::kFinish).instructions = std::max(MeanOf(read(Task::kCompare)) - notes, 0.0);
     unit(Work::kWriteGathered) =
-        FitUnit(Work::kWriteGathered, false, kLineBytes, read.Of(Task::kWrite));
+        FitUnit(Work::kWriteGathered, false, kLineBytes, read(Task::kWrite));
+    FitVisitsAmongStores(number);
     const double more = (MoreABatch(small.searched.all) + MoreABatch(small.read.all)) / 2;
     device.worker_job = more;
     // Changes alone, that the device has made: in KC's time, and in none.
     const auto settled = [this, more](const LoadFigures& run) {
       return run.TaskNs(Task::kCompare) + std::max(MoreABatch(run) - more, 0.0) * Batches(run);
     };
-    unit(Work::kSettle).memory = (settled(small.changes[2]) + settled(large.changes[2])) / 2;
+    for (const auto& devices : runs_.devices)
+      unit(Work::kSettle).memory += settled(devices[number].changes[2]) / kSizes.size();
     // The model adds what the device's being busy does, which these have in them.
     const double slower =
         1 + out_->cpu.interference * BusyShare(small.searched.all, device.job_latency);
     for (UnitCost& cost : device.worker_units) Scale(&cost, 1 / slower);
     device.worker_job /= slower;
+  }
+  // Changes break up the rows of values that were gathered; and what was just written a device with
+  // a copy leaves.
+  void FitVisitsAmongStores(size_t number) {
+    ProcessorCosts& device = out_->devices[number];
+    const CalibrationRuns::OfDevice& runs = runs_.devices[kSmall][number];
+    const LoadFigures &uniform = runs.among_stores, &popular = runs.among_popular_stores;
+    const auto unit = [&device](Work work) -> UnitCost& {
+      return device.worker_units[static_cast<size_t>(work)];
+    };
+    // Of a change, what a task takes that reads do not.
+    const auto of_change = [&runs](const LoadFigures& run, Task task) {
+      const double changes = PerQuery(run.stores, run.queries);
+      const double reads = (1 - changes) * runs.read.all.TaskNs(task);
+      return PerQuery(std::max(run.TaskNs(task) - reads, 0.0), changes);
+    };
+    const double compared = of_change(uniform, Task::kCompare);
+    const double compare = runs_.stores[kSmall].all.TaskNs(Task::kCompare);
+    unit(Work::kCompareChange).instructions = std::max(compared - compare, 0.0);
+    unit(Work::kAnswerChange).instructions = of_change(uniform, Task::kWrite);
+    if (!device.mirrored || popular.queries == 0) return;
+    const double changes = PerQuery(popular.stores, popular.queries);
+    const double under_way = kVisitQueries * kVisitBatches * out_->workers * kMirrorLag;
+    const double left = (1 - changes) * WrittenShare(changes * under_way,
+                                                     runs_.stores[kSmall].objects, kSkewMeasured);
+    const double known = (1 - changes - left) * runs.read.all.TaskNs(Task::kCompare) +
+                         changes * std::max(compared, compare);
+    unit(Work::kCompareLeft).memory =
+        PerQuery(std::max(popular.TaskNs(Task::kCompare) - known, 0.0), left);
   }
   // A query.
   static double Batches(const LoadFigures& run) { return PerQuery(run.jobs, run.queries); }

@@ -13,12 +13,18 @@
 
 #include "planner/calibration.h"
 #include "planner/load_figures.h"
+#include "planner/unit_fit.h"
 
 namespace weft::planner {
 
 inline constexpr double kSkewMeasured = 0.99;  // of the run that says how much the caches hold
 inline constexpr uint32_t kSmallBatchQueries = 32;
-inline constexpr uint32_t kSmallJobQueries = 64;
+inline constexpr uint32_t kSmallJobQueries = 64;   // one alone
+inline constexpr uint32_t kMediumJobQueries = 1024;
+inline constexpr uint32_t kVisitQueries = 2048;    // of a batch
+inline constexpr uint32_t kVisitBatches = 3;       // of a worker
+// About as large as batches grow within usual intervals.
+constexpr uint32_t LargeJobQueries(bool mirrored) { return mirrored ? 16384 : 4096; }
 
 // Reads, but for what is named otherwise; of all keys, whose lines are in no cache, or of few,
 // whose lines all are.
@@ -40,23 +46,29 @@ struct CalibrationRuns {
   struct Visit {
     LoadFigures all, few;
   };
+  // Of objects of middle size, jobs and visits alone.
   struct OfDevice {
-    // Jobs, by how many of Search, KC and RD they have, less one.
+    // Jobs of LargeJobQueries, by how many of Search, KC and RD they have, less one.
     std::array<LoadFigures, 3> all, few;
-    LoadFigures one_small_job, small_jobs;  // of kSmallJobQueries; one or several at once
-    LoadFigures with_workers;               // the device, beside the workers
+    LoadFigures one_small_job, some_small_jobs;  // of kSmallJobQueries, by one thread
+    LoadFigures medium_jobs;                     // of kMediumJobQueries, as many as of `all`
+    LoadFigures one_feeder;                 // a thread's jobs of Search and KC, alone
+    LoadFigures with_workers;               // the same, beside the workers
     LoadFigures workers_with;               // the workers, beside the device
-    // Small jobs while all workers store, and what those did.
+    // Some small jobs while workers store, and what those did.
     LoadFigures following, followed;
     Visit searched;  // the device has Search
     Visit read;      // Search, KC and RD
+    // The same, of small objects alone, where a twentieth of the queries store: by all keys alike,
+    // or by kSkewMeasured.
+    LoadFigures among_stores, among_popular_stores;
     // Half stores, half deletes, one job at a time: the device has Search, then IN.insert too, then
     // IN.delete. Without queries: it makes no changes.
     std::array<LoadFigures, 3> changes;
   };
 
-  std::array<OfStore, 2> stores;  // kSmallObjects, kLargeObjects (planner/unit_fit.h)
-  std::array<std::vector<OfDevice>, 2> devices;  // likewise; gpu0, gpu1, ...
+  std::array<OfStore, kSizes.size()> stores;  // by size (planner/unit_fit.h)
+  std::array<std::vector<OfDevice>, kSizes.size()> devices;  // likewise; gpu0, gpu1, ...
 };
 
 // Fills in the units and all other figures. `calibration` names its workers, and its devices as in

@@ -23,8 +23,7 @@ using pipeline::Task;
 constexpr uint64_t kFewKeys = 512;   // whose lines are in the cache of every core
 constexpr std::array<uint32_t, 3> kReadTasks = {kRunSearch, kRunSearch | kRunCompare,
                                                 kRunSearch | kRunCompare | kRunRead};
-constexpr uint32_t kLargeJob = 4096;
-constexpr uint32_t kVisitQueries = 2048;
+constexpr uint64_t kBytesPerWorker = 384ull << 20;  // of the stores
 // Of reads, whose workers' part is measured: they find what gpu0 has searched for, or all but the
 // response made.
 constexpr const char* kSearchOnDevice =
@@ -85,8 +84,8 @@ class Calibrator {
       costs.line_bytes = kLineBytes;
       out_.devices.push_back(std::move(costs));
     }
-    for (const bool is_large : {false, true}) {
-      if (Status status = MeasureStore(is_large); !status.ok()) return status;
+    for (size_t size = 0; size < kSizes.size(); size++) {
+      if (Status status = MeasureStore(size); !status.ok()) return status;
     }
     FitCalibration(runs_, &out_);
     return out_;
@@ -96,21 +95,35 @@ class Calibrator {
   using StoreRuns = CalibrationRuns::OfStore;
   using DeviceRuns = CalibrationRuns::OfDevice;
 
-  // Of a store that no cache holds.
+  // Of a store that no cache holds, and large enough for its addresses to be as far from the
+  // processor as those of stores that such a machine is used for.
   Result<uint64_t> MemoryBytes() const {
     if (options_.memory_bytes != 0) return options_.memory_bytes;
-    const uint64_t wanted = std::clamp<uint64_t>(6 * CacheBytes(), 256ull << 20, 4ull << 30);
-    const uint64_t needed = std::min(wanted, std::max<uint64_t>(2 * CacheBytes(), 64ull << 20));
-    const uint64_t bytes = std::min(wanted, MemoryToBeHad() / 3);
-    if (bytes >= needed) return bytes;
-    return Status(Code::kNoMemory,
-                  fmt::format("measuring needs {} MiB, and three times as much to be free",
-                              needed >> 20));
+    const uint64_t wanted =
+        std::clamp<uint64_t>(std::max(6 * CacheBytes(), options_.workers * kBytesPerWorker),
+                             256ull << 20, 8ull << 30);
+    const uint64_t needed =
+        std::min<uint64_t>(wanted, std::max<uint64_t>(2 * CacheBytes(), 64ull << 20));
+    uint64_t bytes = std::min<uint64_t>(wanted, MemoryToBeHad() / 3);
+    if (bytes < needed)
+      return Status(Code::kNoMemory,
+                    fmt::format("measuring needs {} MiB, and three times as much to be free",
+                                needed >> 20));
+    for (const processor::Guard* guard : options_.devices) {
+      // The addresses of a log, in one piece, are some times as much (cache/object_log.h); and a
+      // device with memory of its own has a copy of all of it. Stores that are too large for it to
+      // be measured with are too large for it to be used with.
+      const processor::Description& device = guard->description();
+      if (device.allocation_bytes_max != 0)
+        bytes = std::min(bytes, device.allocation_bytes_max / 4);
+      if (device.memory_bytes != 0) bytes = std::min(bytes, device.memory_bytes / 3);
+    }
+    return bytes;
   }
   void Tell(std::string_view what) {
-    int steps = 2 * 4;
+    int steps = static_cast<int>(kSizes.size()) * 4;
     for (const processor::Guard* device : options_.devices)
-      steps += 2 * (MakesChanges(*device) ? 10 : 9);
+      steps += static_cast<int>(kSizes.size()) * (MakesChanges(*device) ? 5 : 4) + 2 * 5 + 1;
     if (options_.progress) options_.progress(what, step_, steps);
     step_++;
   }
@@ -124,8 +137,8 @@ class Calibrator {
     return Status::Ok();
   }
 
-  Status MeasureStore(bool is_large) {
-    const ObjectSizes sizes = is_large ? kLargeObjects : kSmallObjects;
+  Status MeasureStore(size_t size) {
+    const ObjectSizes sizes = kSizes[size];
     auto memory_bytes = MemoryBytes();
     if (!memory_bytes) return memory_bytes.error();
     LoadOptions load_options;
@@ -138,16 +151,20 @@ class Calibrator {
                      sizes.key_bytes + sizes.value_bytes));
     auto load = SyntheticLoad::Open(load_options);
     if (!load) return load.error();
-    StoreRuns& runs = runs_.stores[is_large];
+    StoreRuns& runs = runs_.stores[size];
     runs.objects = static_cast<double>((*load)->objects());
-    if (Status status = MeasureReads(load->get(), is_large, &runs); !status.ok()) return status;
+    if (Status status = MeasureReads(load->get(), size, &runs); !status.ok()) return status;
     for (size_t i = 0; i < options_.devices.size(); i++) {
-      if (Status status = MeasureDevice(load->get(), i, is_large); !status.ok()) return status;
+      if (Status status = MeasureDevice(load->get(), i, size); !status.ok()) return status;
     }
     if (Status status = MeasureChanges(load->get(), &runs); !status.ok()) return status;
+    for (size_t i = 0; size == kSmall && i < options_.devices.size(); i++) {
+      Status status = MeasureVisitsAmongStores(load->get(), i, &runs_.devices[size][i]);
+      if (!status.ok()) return status;
+    }
     for (size_t i = 0; i < options_.devices.size(); i++) {
       if (!MakesChanges(*options_.devices[i])) continue;
-      Status status = MeasureDeviceChanges(load->get(), i, &runs_.devices[is_large][i].changes);
+      Status status = MeasureDeviceChanges(load->get(), i, &runs_.devices[size][i].changes);
       if (!status.ok()) return status;
     }
     return Status::Ok();
@@ -173,10 +190,10 @@ class Calibrator {
     for (size_t i = 0; i < cases.size(); i++) *cases[i].figures = (*run)[i];
     return Status::Ok();
   }
-  Status MeasureReads(SyntheticLoad* load, bool is_large, StoreRuns* runs) {
+  Status MeasureReads(SyntheticLoad* load, size_t size, StoreRuns* runs) {
     Tell("reads");
     std::vector<Case> in_one = {{Reads(0), &runs->all}, {Reads(kFewKeys), &runs->few}};
-    if (!is_large) {
+    if (size == kSmall) {
       Traffic skewed = Reads(0), small_batches = Reads(0);
       skewed.zipf = kSkewMeasured;
       small_batches.queries = kSmallBatchQueries;
@@ -221,14 +238,15 @@ class Calibrator {
     *figures = *run;
     return Status::Ok();
   }
-  Status MeasureDevice(SyntheticLoad* load, size_t device, bool is_large) {
-    auto& runs = runs_.devices[is_large];
+  Status MeasureDevice(SyntheticLoad* load, size_t device, size_t size) {
+    auto& runs = runs_.devices[size];
     runs.resize(options_.devices.size());
     DeviceRuns& run = runs[device];
     const uint32_t feeders = std::max(options_.workers / 2, 1u);
+    const uint32_t large_queries = LargeJobQueries(out_.devices[device].mirrored);
     for (const uint64_t keys : {uint64_t{0}, kFewKeys}) {
       for (size_t i = 0; i < kReadTasks.size(); i++) {
-        JobTraffic traffic = Jobs(device, kReadTasks[i], kLargeJob, feeders, 4);
+        JobTraffic traffic = Jobs(device, kReadTasks[i], large_queries, feeders, 4);
         traffic.keys = keys;
         const char* const what = keys == 0 ? "reads of all keys" : "reads of few keys";
         Status status =
@@ -236,22 +254,33 @@ class Calibrator {
         if (!status.ok()) return status;
       }
     }
+    if (Status status = MeasureVisits(load, device, &run); !status.ok()) return status;
+    return size == kMedium ? Status::Ok() : MeasureSmallJobs(load, device, &run);
+  }
+
+  // What depends on the size of jobs, and what devices and workers do to each other.
+  Status MeasureSmallJobs(SyntheticLoad* load, size_t device, DeviceRuns* run) {
+    const uint32_t feeders = std::max(options_.workers / 2, 1u);
     const JobTraffic one = Jobs(device, kReadTasks[2], kSmallJobQueries, 1, 1);
+    const JobTraffic medium = Jobs(device, kReadTasks[2], kMediumJobQueries, feeders, 4);
     const JobTraffic some = Jobs(device, kReadTasks[2], kSmallJobQueries, 1, 4);
-    const JobTraffic large = Jobs(device, kReadTasks[1], kLargeJob, 1, 4);
+    const uint32_t large_queries = LargeJobQueries(out_.devices[device].mirrored);
+    const JobTraffic large = Jobs(device, kReadTasks[1], large_queries, 1, 4);
     Traffic stores = Reads(0);
     stores.get_share = 0;
     const std::string name = out_.devices[device].name;
-    Status status = MeasureJobs(load, "one small job", one, &run.one_small_job);
-    if (status.ok()) status = MeasureJobs(load, "small jobs", some, &run.small_jobs);
+    Status status = MeasureJobs(load, "one small job", one, &run->one_small_job);
+    if (status.ok()) status = MeasureJobs(load, "small jobs", some, &run->some_small_jobs);
+    if (status.ok()) status = MeasureJobs(load, "", medium, &run->medium_jobs);
     if (status.ok())
-      status = MeasureJobs(load, "beside the workers", large, &run.with_workers, true);
+      status = MeasureJobs(load, "beside the workers", large, &run->with_workers, true);
+    if (status.ok()) status = MeasureJobs(load, "", large, &run->one_feeder);
     if (status.ok())
-      status = Measure(load, name + ": the workers beside it", Reads(0), &run.workers_with, &large);
-    if (status.ok()) status = MeasureVisits(load, device, &run);
+      status =
+          Measure(load, name + ": the workers beside it", Reads(0), &run->workers_with, &large);
     if (status.ok())
-      status = Measure(load, name + ": following stores", stores, &run.followed, &some,
-                       &run.following);
+      status = Measure(load, name + ": following stores", stores, &run->followed, &some,
+                       &run->following);
     return status;
   }
 
@@ -269,12 +298,31 @@ class Calibrator {
     for (const auto& each : all) {
       Traffic traffic = Reads(0, fmt::format(fmt::runtime(each.plan), device).c_str());
       traffic.queries = kVisitQueries;
+      traffic.batches = kVisitBatches;
       Status status = Measure(load, name + each.what, traffic, &each.visit->all);
       if (!status.ok()) return status;
       traffic.keys = kFewKeys;
       auto few = load->Run(traffic);
       if (!few) return few.error();
       each.visit->few = *few;
+    }
+    return HasNotFailed(guard, failures);
+  }
+
+  // The same among stores, of keys that are used alike, and of popular ones.
+  Status MeasureVisitsAmongStores(SyntheticLoad* load, size_t device, DeviceRuns* run) {
+    Tell(out_.devices[device].name + ": workers behind its reads among stores");
+    const processor::Guard& guard = *options_.devices[device];
+    const uint64_t failures = guard.counters().failures;
+    Traffic traffic = Reads(0, fmt::format(kReadOnDevice, device).c_str());
+    traffic.queries = kVisitQueries;
+    traffic.batches = kVisitBatches;
+    traffic.get_share = 0.95;
+    for (const bool is_skewed : {false, true}) {
+      traffic.zipf = is_skewed ? kSkewMeasured : 0;
+      auto figures = load->Run(traffic);
+      if (!figures) return figures.error();
+      (is_skewed ? run->among_popular_stores : run->among_stores) = *figures;
     }
     return HasNotFailed(guard, failures);
   }
@@ -290,7 +338,7 @@ class Calibrator {
       Traffic changes = Reads(0, fmt::format(fmt::runtime(kChangesOnDevice[i]), device).c_str());
       changes.get_share = 0;
       changes.delete_share = 0.5;
-      changes.queries = kLargeJob;
+      changes.queries = LargeJobQueries(false);
       auto run = load->RunAlone(changes);
       if (!run) return run.error();
       (*runs)[i] = *run;

@@ -193,8 +193,12 @@ class PlanCosts {
   bool IsBeside(Work work) const {
     switch (work) {
       case Work::kReceive:
-      case Work::kParse: return true;
-      case Work::kCompare:
+      case Work::kParse:
+      case Work::kCompareFound:
+      case Work::kCompareLeft: return true;
+      // Between values that were gathered.
+      case Work::kCompareChange:
+      case Work::kAnswerChange: return placement_.OnDevice(Task::kRead);
       case Work::kWrite:
         return placement_.OnDevice(Task::kSearch) || placement_.OnDevice(Task::kCompare);
       case Work::kFinish:
@@ -250,9 +254,6 @@ class PlanCosts {
     if (placement_.OnDevice(Task::kSearch)) {
       OnDevice(Task::kSearch, Work::kSearch);
       Stolen(Work::kSearch);
-      // Whose entry a copy of the store lacks is looked for again.
-      if (device_->costs().mirrored)
-        OnCpu(placement_.last, Work::kSearch, {0, profile_.get_share});
     } else {
       OnCpu(StageOf(Task::kSearch), Work::kSearch);
     }
@@ -271,12 +272,16 @@ class PlanCosts {
     } else if (StageOf(Task::kCompare) != last) {
       OnCpu(StageOf(Task::kCompare), Work::kCompare, all);
     }
-    OnCpu(last, Work::kCompare, left);
+    // Whose entry a copy of the store lacks is looked for again.
+    const bool is_copy = device_ != nullptr && device_->costs().mirrored;
+    const bool searched = placement_.OnDevice(Task::kSearch);
+    OnCpu(last, is_copy && searched ? Work::kCompareLeft : Work::kCompare, left);
     if (StageOf(Task::kRead) == last) {
       // The last stage looks at the object in any case, for when it ends; where the device has
       // compared it, for the first time.
-      const bool finds = StageOf(Task::kCompare) == last || compares;
-      OnCpu(last, finds ? Work::kCompare : Work::kFinish, done);
+      const bool looks = StageOf(Task::kCompare) == last || compares;
+      const bool was_found = compares || searched;
+      OnCpu(last, !looks ? Work::kFinish : was_found ? Work::kCompareFound : Work::kCompare, done);
       OnCpu(last, Work::kWrite, all, true);
       return;
     }
@@ -286,7 +291,7 @@ class PlanCosts {
       OnCpu(StageOf(Task::kRead), Work::kGather, done,
             StageOf(Task::kCompare) == StageOf(Task::kRead));
     }
-    const Linear noted = (reads && device_->costs().mirrored ? kNotedShare : 0) * done;
+    const Linear noted = (reads && is_copy ? kNotedShare : 0) * done;
     OnCpu(last, Work::kFinish, done);
     OnCpu(last, Work::kNote, noted);
     OnCpu(last, Work::kWriteGathered, done);
@@ -350,28 +355,27 @@ Estimate EstimateBatch(const PlanCosts& costs, const Conditions& conditions, boo
   const double on_device = costs.device().At(left);
   const double workers = conditions.workers;
   const double batches = device == nullptr ? 1 : conditions.batches;
-  const double own = worker / workers;
-  const double stolen = costs.stolen().At(left) / workers;
+  const double own = worker / workers, stolen = costs.stolen().At(left) / workers;
   const double device_ns = device == nullptr ? 0 : on_device + device->job / batch_queries;
   estimate.following_ns = costs.following();
   // How busy each is makes the other slower: a few rounds find both.
   double cpu_slower = 1, device_slower = 1, time = 0;
   for (int round = 0; round < 8; round++) {
     const double cpu = own * cpu_slower, dev = device_ns * device_slower;
-    weft::planner::Stolen steal{std::max(cpu, dev), 0};
-    if (steals && dev > cpu) steal = Steal(dev, cpu, stolen);
+    weft::planner::Stolen steal{std::max(cpu, dev + estimate.following_ns), 0};
+    if (steals) steal = Steal(dev, cpu, stolen * cpu_slower, estimate.following_ns);
     estimate.stolen_share = steal.share;
     estimate.worker_ns = (cpu + steal.share * stolen * cpu_slower) * workers;
     estimate.device_ns = dev * (1 - steal.share);
     // Something takes time, even where no cost is known.
-    time = std::max({steal.time, estimate.following_ns, 1e-3});
+    time = std::max(steal.time, 1e-3);
     if (device == nullptr || (cpu_costs.interference == 0 && device->interference == 0)) break;
     cpu_slower = 1 + cpu_costs.interference * estimate.device_ns / time;
     device_slower = 1 + device->interference * estimate.worker_ns / workers / time;
   }
-  estimate.bound = estimate.following_ns >= time                 ? Bound::kFollowing
-                   : estimate.worker_ns / workers >= time * 0.999 ? Bound::kWorkers
-                                                                  : Bound::kDevice;
+  estimate.bound = estimate.worker_ns / workers >= time * 0.999    ? Bound::kWorkers
+                   : estimate.following_ns > estimate.device_ns ? Bound::kFollowing
+                                                                : Bound::kDevice;
   // A batch alone goes through all stages one after the other; with so many under way no more can
   // be done than they take.
   const double alone_ns = batch_queries * (worker * cpu_slower + on_device * device_slower) +
@@ -381,6 +385,7 @@ Estimate EstimateBatch(const PlanCosts& costs, const Conditions& conditions, boo
     time = alone_ns / under_way;
     estimate.bound = device == nullptr ? Bound::kWorkers : Bound::kLatency;
   }
+  if (steals && device != nullptr) time *= 1 + kStealingTakes;
   estimate.longest_ns = time;
   estimate.queries_per_s = 1e9 / time;            // equation 4
   estimate.latency_us = under_way * time * 1e-3;  // Little's law
@@ -405,7 +410,8 @@ struct Model::Common {
   // Of the reads of a batch; see Linear.
   double LeftShare(const ProcessorCosts* device, double batch_queries) {
     if (device == nullptr || profile.get_share == 1) return 0;
-    const double lag = device->mirrored ? conditions.workers * conditions.batches : 1;
+    const double lag =
+        device->mirrored ? kMirrorLag * conditions.workers * conditions.batches : 1;
     const double writes = (1 - profile.get_share) * batch_queries * lag;
     const double sets = batch_queries / kSetQueries;
     const auto at = static_cast<size_t>(sets);
@@ -431,10 +437,11 @@ Model::Model(const Calibration& calibration, const Profile& profile, const Condi
     : common_(std::make_unique<Common>(calibration, profile, conditions)) {}
 Model::~Model() = default;
 
-Stolen Steal(double device, double own, double stolen) {
-  if (device <= own) return {own, 0};
-  const double share = (device - own) / (device + stolen);
-  return {own + share * stolen, share};
+Stolen Steal(double device, double own, double stolen, double kept) {
+  if (device + kept <= own) return {own, 0};
+  // What is kept may take longer than all else.
+  const double share = device == 0 ? 0 : std::min((device + kept - own) / (device + stolen), 1.0);
+  return {std::max(own + share * stolen, (1 - share) * device + kept), share};
 }
 
 std::string_view BoundName(Bound bound) {

@@ -2,10 +2,10 @@
 //
 // A worker's thread runs all stages on the CPU (pipeline/plan_runner.h), so the times that must be
 // balanced are not those of stages, as in paper 000, but those of what works side by side: the
-// workers, the device, and what follows the store for a device with memory of its own. The longest
-// of them is T_max; work stealing moves work from the device to the workers until both take as long
-// (equation 3). The latency interval bounds the batch, and through what is spent once a batch the
-// throughput.
+// workers, and the device. Who drives one with memory of its own follows the store as well, one
+// after the other: the device's time is that of both. The longer of workers' and device's is T_max;
+// work stealing moves work from the device to the workers until both take as long (equation 3). The
+// latency interval bounds the batch, and through what is spent once a batch the throughput.
 //
 // Table I of paper 000, here:
 //   N                   Estimate::batch_queries
@@ -37,14 +37,22 @@ namespace weft::planner {
 // At an object of a victim: when it is collected, and when it goes (cache/emptying.h).
 inline constexpr double kLooksPerObject = 2;
 
-// Equation 3, per query: the device needs `device` for what it does, the workers need `own` for
-// theirs, and `stolen` for all that the device does. What the slower of both takes once the workers
-// take a part of it, and which part.
+// Equation 3, per query: the device needs `device` for what it does, and `kept` for what nobody can
+// take from it; the workers need `own` for theirs, and `stolen` for all that the device does. What
+// the slower of both takes once the workers take a part of it, and which part.
 struct Stolen {
   double time = 0;
   double share = 0;
 };
-Stolen Steal(double device, double own, double stolen);
+Stolen Steal(double device, double own, double stolen, double kept = 0);
+
+// How long a copy lacks what was stored: an object is there when all batches have ended that were
+// under way when it was stored (processor/mirror.h), so as long as twice these take.
+inline constexpr double kMirrorLag = 2;
+
+// A plan whose workers may steal takes so much longer, be there something to steal or not: jobs go
+// to the device in smaller parts. Not measured by calibration; docs/design/0009-choosing-a-plan.md.
+inline constexpr double kStealingTakes = 0.03;
 
 // Under what the plan would be carried out.
 struct Conditions {
@@ -60,7 +68,7 @@ struct Conditions {
 enum class Bound : uint8_t {
   kWorkers,
   kDevice,
-  kFollowing,  // of the store, for a device with memory of its own
+  kFollowing,  // the device, which is following the store for most of its time
   kLatency,    // the batches under way are too few to keep anybody busy
 };
 std::string_view BoundName(Bound bound);
@@ -80,7 +88,7 @@ struct Estimate {
   double longest_ns = 0;     // T_max / N
   double worker_ns = 0;      // a query, of one worker's time, with what it steals
   double device_ns = 0;      // a query, of the device's time, without what is stolen
-  double following_ns = 0;
+  double following_ns = 0;   // a query, beside that
   double stolen_share = 0;   // of the device's queries
   Bound bound = Bound::kWorkers;
   bool fits = true;          // false: even the smallest batch takes longer than the interval

@@ -64,6 +64,35 @@ TEST(Equation3, TakesNothingFromAFasterDevice) {
   EXPECT_EQ(Steal(8, 9, 16).time, 9);
 }
 
+// 3 + 11 against the workers' 9: of the 11 they take 5 / 27.5. Of 40 nobody takes anything: they
+// take all of the 11, and it is 40 still.
+TEST(Equation3, LeavesTheDeviceWhatIsItsAlone) {
+  const Stolen stolen = Steal(11, 9, 16.5, 3);
+  EXPECT_NEAR(stolen.share, 5 / 27.5, 1e-12);
+  EXPECT_NEAR(stolen.time, 9 + 3, 1e-12);
+  EXPECT_NEAR(stolen.time, 11 * (1 - stolen.share) + 3, 1e-12);
+  EXPECT_EQ(Steal(11, 9, 16.5, 40).share, 1);
+  EXPECT_EQ(Steal(11, 9, 16.5, 40).time, 40);
+  EXPECT_EQ(Steal(0, 9, 0, 40).time, 40);
+  EXPECT_EQ(Steal(4, 9, 16.5, 3).share, 0);
+}
+
+// 1,160 bytes are 19 lines; a core asks for five of them at once.
+TEST(AccessesOf, LongObjectsHaveLinesThatWait) {
+  Profile profile;
+  profile.key_bytes = 128;
+  profile.value_bytes = 1024;
+  profile.hit_share = 0.5;
+  const Accesses write = AccessesOf(Work::kWrite, profile, 64, 0.2, true);
+  EXPECT_DOUBLE_EQ(write.stream, 0.8 * 0.5 * 5);
+  EXPECT_DOUBLE_EQ(write.far, 0.8 * 0.5 * 14);
+  EXPECT_DOUBLE_EQ(write.cache, 0.2 * 0.5 * 19);
+  const Accesses gathered = AccessesOf(Work::kWriteGathered, profile, 64, 0.2, true);
+  EXPECT_DOUBLE_EQ(gathered.stream, 0.5 * 5);
+  EXPECT_DOUBLE_EQ(gathered.far, 0.5 * 11);
+  EXPECT_DOUBLE_EQ(UnitNs({0, 0, 0, 2, 0, 3}, write, 0), 2 * 2 + 3 * 5.6);
+}
+
 TEST(AccessesOf, AnObjectThatWasReadIsInTheCache) {
   Profile profile;
   profile.key_bytes = 32;
@@ -178,7 +207,7 @@ Calibration WithVisits() {
   };
   unit(Work::kReceive) = {2, 0, 0, 0, 0};
   unit(Work::kParse) = {3, 0.5, 0, 0, 0};
-  unit(Work::kCompare) = {9, 0, 20, 0, 0};
+  unit(Work::kCompareFound) = {9, 0, 20, 0, 0};
   unit(Work::kWrite) = {7, 0, 0, 3, 0};
   unit(Work::kFinish) = {5, 0, 0, 0, 0};
   unit(Work::kWriteGathered) = {4, 0, 0, 1, 0};
@@ -237,7 +266,7 @@ TEST(ReadsOnADevice, AreStolen) {
   conditions.steal = true;
   const Estimate estimate = EstimateOf(kReads, Reads(), conditions);
   EXPECT_NEAR(estimate.stolen_share, 2 / 27.5, 1e-9);
-  EXPECT_NEAR(estimate.longest_ns, 10.2, 1e-9);
+  EXPECT_NEAR(estimate.longest_ns, 10.2 * (1 + kStealingTakes), 1e-9);
   EXPECT_NEAR(estimate.worker_ns, 20.4, 1e-9);
 }
 
@@ -286,7 +315,7 @@ TEST(TwoStages, CompareAStoreOnce) {
 }
 
 // A mirror follows a twentieth of stores with two changes of 40 ns and 88 bytes of 0.1 ns each:
-// 4.44 ns, whoever else has time.
+// 4.44 ns, and what the device does comes behind it.
 TEST(Mirror, FollowsTheStore) {
   Profile profile = Reads();
   profile.get_share = 0.95;
@@ -296,7 +325,9 @@ TEST(Mirror, FollowsTheStore) {
   EXPECT_NEAR(estimate.following_ns, 0.05 * (2 * 40 + 8.8), 1e-9);
   Calibration slow = TestMachine();
   slow.devices[1].change = 4000;
-  EXPECT_EQ(EstimateOf(kReadsOnMirror, profile, TwoWorkers(), slow).bound, Bound::kFollowing);
+  const Estimate following = EstimateOf(kReadsOnMirror, profile, TwoWorkers(), slow);
+  EXPECT_EQ(following.bound, Bound::kFollowing);
+  EXPECT_NEAR(following.longest_ns, following.device_ns + 0.05 * (2 * 4000 + 8.8), 1e-9);
 }
 
 // Changes that a plan gives to a mirror are the last stage's.

@@ -75,13 +75,10 @@ void Learner::Learn(const Measured& measured, const Profile& profile, const Cond
     plan = estimate(candidate, measured.device_queries / std::max(measured.device_batches, 1.0));
     stolen = std::clamp(measured.stolen_queries / measured.device_queries, 0.0, 1.0);
   }
-  double in_tasks = 0, measured_in_tasks = 0;
   for (size_t i = 0; i < kTaskCount; i++) {
     const double predicted = (1 - on_device) * one_stage.task_ns[i] +
                              on_device * (plan.task_ns[i] + stolen * plan.stolen_task_ns[i]);
     if (!IsFigure(measured.task_ns[i])) continue;
-    in_tasks += predicted;
-    measured_in_tasks += measured.task_ns[i] / measured.queries;
     if (predicted < kTaskNsMin) continue;
     Move(i, measured.task_ns[i] / measured.queries, predicted);
     weights_[i] = predicted;
@@ -90,7 +87,7 @@ void Learner::Learn(const Measured& measured, const Profile& profile, const Cond
     query_ns_ = measured.cpu_ns / measured.queries;
     const double all = (1 - on_device) * OfAll(one_stage, one_stage.stolen_share) +
                        on_device * OfAll(plan, stolen);
-    MoveSockets(query_ns_ - measured_in_tasks, all - in_tasks);
+    MoveSockets(query_ns_, all);
   }
   size_t device = 0;
   if (on_device > 0 && plan.stolen_share < 1 &&

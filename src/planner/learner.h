@@ -9,10 +9,10 @@
 // Tasks     by pipeline::TaskTimes, per query of the whole system: what the plan in force predicts,
 //           with so much stolen as was, and the one-stage plan for the batches that were too small.
 //           What no task's time has is taken to be wrong by as much as the others in the mean.
-// Sockets   what workers' threads take beside their tasks, RV and SD of sockets above all, which no
-//           calibration measures: where the threads' CPU time is known. A duration a query that is
-//           added to RV, whatever the plan. It follows quickly, for it changes with how many
-//           requests come at once.
+// Sockets   what workers' threads take beyond all that is predicted, RV and SD of sockets and the
+//           protocol above all, which no calibration measures; where the threads' CPU time is
+//           known. A duration a query that is added to RV, whatever the plan. It follows quickly,
+//           for it changes with how many requests come at once.
 // Devices   as far as they are known to be busy: all the time, where two batches or more are there
 //           in the mean; while they have one, where they hardly ever have two. Nothing is learned
 //           between these, for waiting is not told from working.

@@ -18,13 +18,7 @@ constexpr double kBatch = 1000;
 Calibration Wrong(double factor) {
   Calibration machine = TestMachine();
   const auto spoil = [factor](ProcessorCosts* costs) {
-    for (UnitCost& unit : costs->units) {
-      unit.instructions *= factor;
-      unit.key_byte *= factor;
-      unit.memory *= factor;
-      unit.stream *= factor;
-      unit.cache *= factor;
-    }
+    for (UnitCost& unit : costs->units) Scale(&unit, factor);
     costs->job *= factor;
   };
   spoil(&machine.cpu);

@@ -220,10 +220,13 @@ void Planner::PlanIfMovedLocked() {
 void Planner::PlanLocked(const Profile& profile, std::string why) {
   Model model(learner_.learned(), profile, options_.conditions);
   std::vector<Estimate> estimates = EstimateAll(&model, candidates_, profile.batch_queries);
-  const auto best = std::min_element(estimates.begin(), estimates.end(), IsBetter);
-  const bool changes = IsBetterBy(options_.hysteresis, options_.conditions.interval_us, *best,
-                                  estimates[candidate_]);
-  if (changes) candidate_ = static_cast<size_t>(best - estimates.begin());
+  const auto of = [&](size_t i) { return ForChoice(candidates_[i], estimates[i]); };
+  size_t best = 0;
+  for (size_t i = 1; i < estimates.size(); i++)
+    if (IsBetter(of(i), of(best))) best = i;
+  const bool changes = IsBetterBy(options_.hysteresis, options_.conditions.interval_us, of(best),
+                                  of(candidate_));
+  if (changes) candidate_ = best;
   auto decision = std::make_unique<Decision>();
   decision->candidate = candidates_[candidate_];
   decision->estimate = std::move(estimates[candidate_]);

@@ -58,13 +58,14 @@ void FeedWindow(RandomQueries* queries, Planner* planner, uint32_t workers) {
     }
 }
 
-// Throughput of a plan for a workload by that of the best.
+// Throughput of a plan for a workload by that of the best, as they are compared.
 double PartOfBest(const Calibration& machine, const Profile& truth, const Conditions& conditions,
                   const Candidate& candidate) {
-  const double best =
-      RankPlans(machine, truth, conditions, AllPlans(machine)).front().estimate.queries_per_s;
+  const Choice best = RankPlans(machine, truth, conditions, AllPlans(machine)).front();
   Model model(machine, truth, conditions);
-  return model.Of(candidate.plan, candidate.steal, 0)->queries_per_s / best;
+  const Estimate estimate = *model.Of(candidate.plan, candidate.steal, 0);
+  return ForChoice(candidate, estimate).queries_per_s /
+         ForChoice(best.candidate, best.estimate).queries_per_s;
 }
 
 TEST(Planner, BeginsWithOneStage) {
@@ -129,7 +130,7 @@ TEST(Planner, FollowsEveryChange) {
     const Planner::Options options = OptionsFor(workers);
     const Calibration machine = ReadingMachine(workers);
     Planner planner(machine, options);
-    Profile truths[] = {*ProfileOfWorkload("K8-G50-U"), *ProfileOfWorkload("K16-G95-S")};
+    Profile truths[] = {*ProfileOfWorkload("K8-G50-U"), *ProfileOfWorkload("K16-G95-U")};
     RandomQueries queries[] = {{truths[0], TestSeed()}, {truths[1], TestSeed()}};
     for (int i = 0; i < 2; i++) truths[i].objects = RandomQueries::kKeys;
     uint64_t changes = 0;

@@ -75,6 +75,13 @@ bool IsBetter(const Estimate& a, const Estimate& b) {
   return a.fits ? a.queries_per_s > b.queries_per_s : a.latency_us < b.latency_us;
 }
 
+Estimate ForChoice(const Candidate& candidate, Estimate estimate) {
+  if (candidate.plan.stages().size() > 1) return estimate;
+  estimate.queries_per_s *= 1 + kDeviceGainMin;
+  estimate.latency_us /= 1 + kDeviceGainMin;
+  return estimate;
+}
+
 std::vector<Estimate> EstimateAll(Model* model, const std::vector<Candidate>& candidates,
                                   double batch_queries) {
   std::vector<Estimate> estimates;
@@ -98,8 +105,9 @@ std::vector<Choice> RankPlans(const Calibration& calibration, const Profile& pro
   std::vector<Estimate> estimates = EstimateAll(&model, candidates, profile.batch_queries);
   std::vector<size_t> order(estimates.size());
   std::iota(order.begin(), order.end(), size_t{0});
-  std::stable_sort(order.begin(), order.end(), [&estimates](size_t a, size_t b) {
-    return IsBetter(estimates[a], estimates[b]);
+  std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) {
+    return IsBetter(ForChoice(candidates[a], estimates[a]),
+                    ForChoice(candidates[b], estimates[b]));
   });
   std::vector<Choice> choices;
   choices.reserve(order.size());
@@ -114,7 +122,7 @@ uint32_t FewestQueriesOf(Model* model, const Candidate& candidate, uint32_t limi
        queries += std::max(queries / 8 / kSetQueries, 1u) * kSetQueries) {
     const Estimate estimate = EstimateOf(model, candidate, queries);
     const Estimate without = EstimateOf(model, one_stage, queries);
-    if (estimate.fits && estimate.queries_per_s > without.queries_per_s) return queries;
+    if (estimate.fits && IsBetter(estimate, ForChoice(one_stage, without))) return queries;
   }
   return limit + 1;
 }

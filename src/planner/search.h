@@ -29,6 +29,15 @@ std::vector<Candidate> AllPlans(const Calibration& calibration);
 // latency. False: they are alike, too.
 bool IsBetter(const Estimate& a, const Estimate& b);
 
+// By how much more a plan with a device must promise than the one with one stage on the CPU. That
+// estimate is the surer one, and who keeps to it never loses: two estimates are each wrong by some
+// percent.
+inline constexpr double kDeviceGainMin = 0.08;
+
+// The estimate by which the candidate is compared with others: of one stage kDeviceGainMin better
+// than it is.
+Estimate ForChoice(const Candidate& candidate, Estimate estimate);
+
 // Of each candidate. REQUIRES: the calibration of the model knows all processors that they name.
 std::vector<Estimate> EstimateAll(Model* model, const std::vector<Candidate>& candidates,
                                   double batch_queries);
@@ -39,15 +48,15 @@ struct Choice {
   Estimate estimate;
 };
 
-// The candidates with their estimates, best first. Of equals the one that comes first in
+// The candidates with their estimates, best choice first. Of equals the one that comes first in
 // `candidates`, so that what needs no device is preferred. REQUIRES: the calibration knows all
 // processors that they name.
 std::vector<Choice> RankPlans(const Calibration& calibration, const Profile& profile,
                               const Conditions& conditions,
                               const std::vector<Candidate>& candidates);
 
-// The fewest queries of a batch, a multiple of kSetQueries, with which the plan is faster than one
-// stage on the CPU; `limit` + 1: with none up to `limit`.
+// The fewest queries of a batch, a multiple of kSetQueries, with which the plan is a better choice
+// than one stage on the CPU; `limit` + 1: with none up to `limit`.
 uint32_t FewestQueriesOf(Model* model, const Candidate& candidate, uint32_t limit);
 uint32_t FewestQueriesOf(const Calibration& calibration, const Profile& profile,
                          const Conditions& conditions, const Candidate& candidate, uint32_t limit);

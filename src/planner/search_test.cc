@@ -132,13 +132,15 @@ TEST(RankPlans, FindsWhatTryingAllLegalPlansFinds) {
     Conditions conditions = SomeConditions(&random);
     const std::vector<Choice> ranked =
         RankPlans(machine, profile, conditions, AllPlans(machine));
-    const Choice& best = ranked.front();
+    Choice best = ranked.front();
+    best.estimate = ForChoice(best.candidate, best.estimate);
     winners.insert(best.candidate.plan.ToText());
     for (const pipeline::Plan& plan : legal) {
       for (const bool steal : {false, true}) {
         conditions.steal = steal;
         auto estimate = EstimatePlan(machine, profile, plan, conditions);
         if (!estimate) continue;  // several stages on devices
+        *estimate = ForChoice({plan, steal}, *estimate);
         if (estimate->fits) {
           ASSERT_TRUE(best.estimate.fits);
           ASSERT_LE(estimate->queries_per_s, best.estimate.queries_per_s * (1 + 1e-9))
@@ -152,6 +154,30 @@ TEST(RankPlans, FindsWhatTryingAllLegalPlansFinds) {
   EXPECT_GT(winners.size(), 2u) << "the machines are too much alike to show anything";
 }
 
+// One estimate is as wrong as another; one stage is what loses nothing.
+TEST(RankPlans, LeavesOneStageForAGainAlone) {
+  Calibration machine = TestMachine();
+  machine.devices.resize(1);
+  Profile profile;
+  profile.batch_queries = 1000;
+  Conditions conditions;
+  const auto chosen = [&] {
+    return RankPlans(machine, profile, conditions, AllPlans(machine)).front();
+  };
+  EXPECT_GT(chosen().candidate.plan.stages().size(), 1u);
+  // A device so slow that its best plan is some percent better, and then as much worse.
+  const double one_stage =
+      EstimatePlan(machine, profile, pipeline::Plan::OneStageCpu(), conditions)->queries_per_s;
+  double at_the_change = 0;
+  while (chosen().candidate.plan.stages().size() > 1) {
+    at_the_change = chosen().estimate.queries_per_s / one_stage;
+    for (UnitCost& unit : machine.devices[0].units) Scale(&unit, 1.01);
+    machine.devices[0].job *= 1.01;
+  }
+  EXPECT_GE(at_the_change, 1 + kDeviceGainMin);
+  EXPECT_LT(at_the_change, 1.02 + kDeviceGainMin);
+}
+
 TEST(RankPlans, PutsThoseThatFitFirst) {
   std::mt19937_64 random(cache::TestSeed());
   const Calibration machine = TestMachine();
@@ -159,8 +185,8 @@ TEST(RankPlans, PutsThoseThatFitFirst) {
     const auto ranked = RankPlans(machine, SomeProfile(&random), SomeConditions(&random),
                                   AllPlans(machine));
     for (size_t i = 1; i < ranked.size(); i++) {
-      const Estimate& before = ranked[i - 1].estimate;
-      const Estimate& after = ranked[i].estimate;
+      const Estimate before = ForChoice(ranked[i - 1].candidate, ranked[i - 1].estimate);
+      const Estimate after = ForChoice(ranked[i].candidate, ranked[i].estimate);
       ASSERT_GE(before.fits, after.fits);
       if (!after.fits) continue;
       ASSERT_GE(before.queries_per_s, after.queries_per_s);

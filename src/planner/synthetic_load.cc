@@ -73,8 +73,8 @@ Result<std::unique_ptr<SyntheticLoad>> SyntheticLoad::Open(const LoadOptions& op
   if (Status status = load->Fill(); !status.ok()) return status;
   for (processor::Guard* device : options.devices) {
     if (Status status = device->Attach(load->at_.store.get()); !status.ok()) return status;
-    if (Status status = device->CatchUp(); !status.ok()) return status;
   }
+  if (Status status = load->CatchUp(); !status.ok()) return status;
   return load;
 }
 
@@ -144,6 +144,7 @@ Result<SyntheticLoad::Feeders> SyntheticLoad::MakeFeeders(const JobTraffic& traf
 
 Status SyntheticLoad::RunTurn(const Servers& servers, const Feeders& feeders, double seconds,
                               Turn* turn) {
+  if (Status status = CatchUp(); !status.ok()) return status;
   const double looks = LooksOf(*at_.store);
   const uint64_t until_ns = base::NowNs() + static_cast<uint64_t>(seconds * 1e9);
   std::vector<LoadFigures> of_servers(servers.size()), of_feeders(feeders.size());
@@ -159,7 +160,18 @@ Status SyntheticLoad::RunTurn(const Servers& servers, const Feeders& feeders, do
   for (const LoadFigures& figures : of_servers) turn->served.Add(figures);
   for (const LoadFigures& figures : of_feeders) turn->fed.Add(figures);
   turn->served.looks = LooksOf(*at_.store) - looks;
-  if (!feeders.empty()) turn->fed.wall_ns /= static_cast<double>(feeders.size());
+  if (feeders.empty()) return Status::Ok();
+  turn->fed.wall_ns /= static_cast<double>(feeders.size());
+  const uint64_t ended_ns = base::NowNs();
+  Status status = CatchUp();
+  turn->fed.wall_ns += static_cast<double>(base::NowNs() - ended_ns);
+  return status;
+}
+
+// Nothing to do for devices on the host's memory.
+Status SyntheticLoad::CatchUp() {
+  for (processor::Guard* device : options_.devices)
+    if (Status status = device->CatchUp(); !status.ok()) return status;
   return Status::Ok();
 }
 
@@ -177,7 +189,8 @@ Result<std::vector<SyntheticLoad::Turn>> SyntheticLoad::RunTurns(const Servers& 
 
 Result<LoadFigures> SyntheticLoad::Run(const Traffic& traffic, const JobTraffic* beside,
                                        LoadFigures* fed) {
-  auto servers = MakeServers(traffic, options_.workers);
+  auto servers =
+      MakeServers(traffic, beside == nullptr ? options_.workers : WorkersBeside(*beside));
   if (!servers) return servers.error();
   Feeders feeders;
   if (beside != nullptr) {
@@ -231,7 +244,7 @@ Result<LoadFigures> SyntheticLoad::RunJobs(const JobTraffic& traffic, bool besid
   if (!feeders) return feeders.error();
   Servers servers;
   if (beside) {
-    auto made = MakeServers(Traffic{}, options_.workers);
+    auto made = MakeServers(Traffic{}, WorkersBeside(traffic));
     if (!made) return made.error();
     servers = std::move(*made);
   }

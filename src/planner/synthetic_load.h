@@ -10,6 +10,7 @@
 //           what a device says.
 #pragma once
 
+#include <algorithm>
 #include <memory>
 #include <span>
 #include <vector>
@@ -34,12 +35,14 @@ class SyntheticLoad {
 
   uint64_t objects() const { return at_.objects; }
 
-  // All workers serve for traffic.seconds, in several turns after a short one that nobody counts;
+  // All workers serve for traffic.seconds, in several turns after one that nobody counts;
   // the figures are of the turn that is the median by the workers' time for a query, for machines
   // have other things to do now and then. Each turn has a batch or job at least; where these take
   // so long that the turns would take several times traffic.seconds, there are fewer, down to one.
   // `beside` (may be null): such jobs are carried out meanwhile, which *fed (may be null) tells of,
-  // of the same turn.
+  // of the same turn, by feeders in the place of as many workers: with more threads than that, they
+  // would wait for a core, and not for a device. One worker is left at least. The time that the
+  // device takes until it has followed all that was stored counts as the jobs'.
   Result<LoadFigures> Run(const Traffic& traffic, const JobTraffic* beside = nullptr,
                           LoadFigures* fed = nullptr);
   // Several such runs at once, turn by turn, for figures that are held against each other: what
@@ -49,7 +52,8 @@ class SyntheticLoad {
   // turns, and the figures are of the one in which jobs took the least for a query: nobody else is
   // to be measured, only what a job takes that nothing disturbs.
   Result<LoadFigures> RunAlone(Traffic traffic);
-  // A device alone, in the same turns. `beside`: all workers serve reads in one stage meanwhile.
+  // A device alone, in the same turns. `beside`: workers serve reads in one stage meanwhile, as
+  // many as there are beside the feeders.
   // wall_ns is the device's: of a turn, once.
   Result<LoadFigures> RunJobs(const JobTraffic& traffic, bool beside = false);
 
@@ -61,7 +65,11 @@ class SyntheticLoad {
   };
 
   explicit SyntheticLoad(const LoadOptions& options) : options_(options) {}
+  uint32_t WorkersBeside(const JobTraffic& jobs) const {
+    return options_.workers - std::min(jobs.feeders, options_.workers - 1);
+  }
   Status Fill();
+  Status CatchUp();
   Result<Servers> MakeServers(const Traffic& traffic, uint32_t workers);
   Result<Feeders> MakeFeeders(const JobTraffic& traffic);
   Status RunTurn(const Servers& servers, const Feeders& feeders, double seconds, Turn* turn);

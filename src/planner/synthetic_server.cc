@@ -7,6 +7,8 @@
 #include "base/copy_short.h"
 #include "base/ticks.h"
 #include "pipeline/reply_of.h"
+#include "planner/unit_fit.h"
+#include "task/batch_tasks.h"
 
 namespace weft::planner {
 namespace {
@@ -55,15 +57,21 @@ SyntheticServer::SyntheticServer(const SyntheticStore* at, const Traffic& traffi
                                  const base::Zipf* zipf)
     : at_(at),
       traffic_(traffic),
-      requests_(MakeRequests(traffic, traffic.keys == 0 ? at->objects : traffic.keys,
-                             RequestsOf(*at), number + 1, zipf)),
       value_bytes_(static_cast<uint32_t>(at->value.size())),
       stage_(at->store.get(), &times_),
       batch_(pipeline::Plan::OneStageCpu()),
-      keys_(size_t{kGroup} * at->key_bytes),
       values_(size_t{traffic.batches} * traffic.queries * value_bytes_),
       out_((size_t{traffic.queries} + 1) * (kReplyHeadBytes + value_bytes_)),
-      out_at_(out_.data()) {}
+      out_at_(out_.data()) {
+  const std::vector<SyntheticRequest> requests =
+      MakeRequests(traffic, traffic.keys == 0 ? at->objects : traffic.keys, RequestsOf(*at),
+                   number + 1, zipf);
+  keys_.resize(requests.size() * at->key_bytes);
+  for (const SyntheticRequest& request : requests) {
+    WriteKey(request.key, &keys_[verbs_.size() * at->key_bytes], at->key_bytes);
+    verbs_.push_back(request.verb);
+  }
+}
 
 LoadFigures SyntheticServer::Serve(uint64_t until_ns) {
   figures_ = {};
@@ -107,43 +115,68 @@ void SyntheticServer::Fill(pipeline::Batch* batch, char* values) {
   uint64_t last = base::ReadTicks();
   while (batch->size() < traffic_.queries) {
     const uint32_t count = std::min({kGroup, traffic_.queries - batch->size(),
-                                     static_cast<uint32_t>(requests_.size() - next_)});
-    char* value = values + size_t{batch->size()} * value_bytes_;
+                                     static_cast<uint32_t>(verbs_.size() - next_)});
+    char* const value = values + size_t{batch->size()} * value_bytes_;
     for (uint32_t i = 0; i < count; i++) {
-      WriteKey(requests_[next_ + i].key, &keys_[size_t{i} * at_->key_bytes], at_->key_bytes);
-      if (requests_[next_ + i].verb != Verb::kStore) continue;
+      if (verbs_[next_ + i] != Verb::kStore) continue;
       std::memcpy(value + size_t{i} * value_bytes_, at_->value.data(), value_bytes_);
     }
     const uint64_t received = base::ReadTicks();
     times_.Add(Task::kReceive, received - last, count);
-    for (uint32_t i = 0; i < count; i++)
-      Parse(requests_[next_ + i], source, i, value + size_t{i} * value_bytes_, batch);
+    Parse(next_, next_ + count, source, value, batch);
     next_ += count;
     last = base::ReadTicks();
     times_.Add(Task::kParse, last - received, count);
-    if (next_ == requests_.size()) next_ = 0;
+    if (next_ == verbs_.size()) next_ = 0;
   }
   figures_.queries += traffic_.queries;
 }
 
-// `place`: of its key in the group.
-void SyntheticServer::Parse(const SyntheticRequest& request, uint32_t source, uint32_t place,
-                            const char* value, pipeline::Batch* batch) {
-  const uint32_t key_bytes = at_->key_bytes;
-  const std::string_view key(&keys_[size_t{place} * key_bytes], key_bytes);
-  const uint64_t hash = at_->store->HashOf(key);
-  const Verb verb = request.verb;
-  if (verb == Verb::kGet) {
-    figures_.gets++;
-    return batch->AddRead(source, 0, key, hash);
+// Of the reads among requests [begin, end) up to the first that is none. Returns where it stopped.
+// Compiled for the length of the key, as who parses for speed does.
+template <uint32_t kKeyBytes>
+[[gnu::flatten]] size_t SyntheticServer::ParseGets(size_t begin, size_t end, uint32_t source,
+                                                   pipeline::Batch* batch) {
+  const cache::Store& store = *at_->store;
+  const char* const keys = keys_.data();
+  const size_t last = verbs_.size() - 1;
+  pipeline::Batch::ReadAdder adder(batch, source);
+  for (size_t i = begin; i < end; i++) {
+    if (verbs_[i] != Verb::kGet) return i;
+    task::Prefetch(keys + std::min(i + kGroup, last) * kKeyBytes);
+    const std::string_view key(keys + i * kKeyBytes, kKeyBytes);
+    adder.Add(0, key, store.HashOf(key));
   }
-  cache::Command command;
-  command.key = key;
-  command.hash = hash;
-  command.verb = verb == Verb::kStore ? cache::Verb::kStore : cache::Verb::kDelete;
-  if (verb == Verb::kStore) command.value = {value, value_bytes_};
-  (verb == Verb::kStore ? figures_.stores : figures_.deletes)++;
-  batch->AddCommand(source, 0, command);
+  return end;
+}
+
+// `value`: of request `begin`, if it stores one; those of the others follow it.
+void SyntheticServer::Parse(size_t begin, size_t end, uint32_t source, const char* value,
+                            pipeline::Batch* batch) {
+  for (size_t i = begin; i < end; i++) {
+    const size_t first = i;
+    if (at_->key_bytes == kSmallObjects.key_bytes)
+      i = ParseGets<kSmallObjects.key_bytes>(i, end, source, batch);
+    else if (at_->key_bytes == kLargeObjects.key_bytes)
+      i = ParseGets<kLargeObjects.key_bytes>(i, end, source, batch);
+    figures_.gets += static_cast<double>(i - first);
+    if (i == end) return;
+    const std::string_view key = KeyOf(i);
+    const uint64_t hash = at_->store->HashOf(key);
+    const Verb verb = verbs_[i];
+    if (verb == Verb::kGet) {  // of another length
+      figures_.gets++;
+      batch->AddRead(source, 0, key, hash);
+      continue;
+    }
+    cache::Command command;
+    command.key = key;
+    command.hash = hash;
+    command.verb = verb == Verb::kStore ? cache::Verb::kStore : cache::Verb::kDelete;
+    if (verb == Verb::kStore) command.value = {value + (i - begin) * value_bytes_, value_bytes_};
+    (verb == Verb::kStore ? figures_.stores : figures_.deletes)++;
+    batch->AddCommand(source, 0, command);
+  }
 }
 
 void SyntheticServer::ServeInOneStage(uint64_t until_ns) {
@@ -186,11 +219,19 @@ void SyntheticServer::ServeByPlan(uint64_t until_ns) {
 }
 
 void SyntheticServer::Write(pipeline::Batch& batch, uint32_t begin, uint32_t end,
-           cache::Session& session) {
-  char* const limit = out_.data() + out_.size() - value_bytes_ - kReplyHeadBytes;
-  for (uint32_t i = begin; i < end; i++) {
-    if (out_at_ > limit) out_at_ = out_.data();
-    const cache::Reply reply = pipeline::ReplyOf(batch, i, session);
+                            cache::Session& session) {
+  const size_t reply_bytes = kReplyHeadBytes + value_bytes_;
+  // A group's replies lie in a row.
+  if (out_at_ + (end - begin) * reply_bytes > out_.data() + out_.size()) out_at_ = out_.data();
+  for (uint32_t i = begin; i < end;) {
+    const uint32_t gathered_end = batch.GatheredEnd(i, batch.DoneEnd(i, end));
+    if (i < gathered_end) {
+      out_at_ = WriteGathered(batch, i, gathered_end, out_at_);
+      hits_ += gathered_end - i;
+      i = gathered_end;
+      continue;
+    }
+    const cache::Reply reply = pipeline::ReplyOf(batch, i++, session);
     hits_ += reply.outcome == Outcome::kHit;
     const uint64_t head =
         uint64_t{reply.value.size()} << 32 | static_cast<uint64_t>(reply.outcome);
@@ -198,6 +239,20 @@ void SyntheticServer::Write(pipeline::Batch& batch, uint32_t begin, uint32_t end
     base::CopyShort(out_at_ + kReplyHeadBytes, reply.value.data(), reply.value.size());
     out_at_ += kReplyHeadBytes + reply.value.size();
   }
+}
+
+// Of hits, whose values an earlier stage has gathered. Returns where they end.
+char* SyntheticServer::WriteGathered(const pipeline::Batch& batch, uint32_t begin, uint32_t end,
+                                     char* out) const {
+  const pipeline::Batch::GatheredValues values = batch.gathered();
+  const uint64_t head =
+      uint64_t{value_bytes_} << 32 | static_cast<uint64_t>(Outcome::kHit);
+  for (uint32_t i = begin; i < end; i++) {
+    std::memcpy(out, &head, sizeof head);
+    base::CopyShort(out + kReplyHeadBytes, values[i].value.data(), value_bytes_);
+    out += kReplyHeadBytes + value_bytes_;
+  }
+  return out;
 }
 
 }  // namespace weft::planner

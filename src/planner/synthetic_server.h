@@ -1,7 +1,9 @@
 // planner/synthetic_server.h: a worker that serves requests of no client, for calibration.
 //
-// It receives them (RV: keys and copies of values, as a socket would leave them), parses (PP),
-// takes them through a plan, and answers into a buffer (WR). Nothing is sent.
+// It receives them (RV: their keys lie in memory; copies of stores' values), parses (PP), takes
+// them through a plan, and answers into a buffer (WR). Nothing is sent. These three are the least
+// that there can be of them, with no protocol, as a benchmark of the pipeline has them; what a
+// server's sockets and protocol take more is learned (planner/learner.h).
 //
 // Threads   one at a time.
 #pragma once
@@ -43,26 +45,33 @@ class SyntheticServer : private pipeline::Sink {
 
   void TakeTimes(double sign);
   void Fill(pipeline::Batch* batch, char* values);
-  void Parse(const SyntheticRequest& request, uint32_t source, uint32_t place, const char* value,
+  void Parse(size_t begin, size_t end, uint32_t source, const char* value,
              pipeline::Batch* batch);
+  template <uint32_t kKeyBytes>
+  size_t ParseGets(size_t begin, size_t end, uint32_t source, pipeline::Batch* batch);
+  std::string_view KeyOf(size_t request) const {
+    return {&keys_[request * at_->key_bytes], at_->key_bytes};
+  }
   void ServeInOneStage(uint64_t until_ns);
   void ServeByPlan(uint64_t until_ns);
   void Write(pipeline::Batch& batch, uint32_t begin, uint32_t end,
              cache::Session& session) override;
+  char* WriteGathered(const pipeline::Batch& batch, uint32_t begin, uint32_t end, char* out) const;
   void RunOther(pipeline::Batch&, uint32_t, cache::Session&) override {}
 
   // Constant after construction.
   const SyntheticStore* const at_;
   const Traffic traffic_;
-  const std::vector<SyntheticRequest> requests_;
   const uint32_t value_bytes_;
+  // Of the requests, which it serves over and over.
+  std::vector<SyntheticRequest::Verb> verbs_;
+  std::vector<char> keys_;
 
   pipeline::TaskTimes times_;  // before runner_, which writes it
   std::unique_ptr<cache::Session> session_;
   pipeline::CpuStage stage_;
   pipeline::Batch batch_;
   std::unique_ptr<pipeline::PlanRunner> runner_;  // null with the one-stage plan
-  std::vector<char> keys_;                        // of a group of requests
   std::vector<char> values_, out_;
   char* out_at_;
   size_t next_ = 0;  // request

@@ -29,6 +29,8 @@ inline Calibration TestMachine() {
   cpu.unit(Work::kNote) = {0, 0, 8, 0, 0};
   cpu.unit(Work::kWriteGathered) = {3, 0, 0, 1, 0};
   cpu.unit(Work::kSettle) = {2, 0, 0, 0, 0};
+  cpu.unit(Work::kCompareFound) = {3, 0, 10, 0, 0};
+  cpu.unit(Work::kCompareLeft) = {0, 0, 32, 0, 0};
   cpu.unit(Work::kHandOver) = {1, 0, 0, 0, 0};
   ProcessorCosts coupled;
   coupled.name = "opencl:0";

@@ -1,11 +1,50 @@
 #include "planner/unit_fit.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 #include "planner/cost_model.h"
 
 namespace weft::planner {
+namespace {
+
+constexpr double kLeastNs = 0.1;  // a run's: what is less is the clock's
+constexpr int kRounds = 10'000;
+constexpr double kNear = 1e-13;  // of a figure: then it stays as it is
+
+constexpr size_t kFigures = 5;
+struct Row {
+  std::array<double, kFigures> factors{};
+  double value = 0;
+};
+using Rows = std::array<Row, 2 * kSizes.size()>;
+
+// The figures, none below 0, at which the rows' sums are nearest to their values: one after the
+// other is given its best value, until none moves.
+std::array<double, kFigures> NonNegativeLeastSquares(const Rows& rows) {
+  std::array<double, kFigures> found{};
+  for (int round = 0; round < kRounds; round++) {
+    bool has_moved = false;
+    for (size_t at = 0; at < found.size(); at++) {
+      double product = 0, square = 0;
+      for (const Row& row : rows) {
+        double rest = row.value;
+        for (size_t i = 0; i < found.size(); i++) rest -= row.factors[i] * found[i];
+        product += row.factors[at] * (rest + row.factors[at] * found[at]);
+        square += row.factors[at] * row.factors[at];
+      }
+      if (square == 0) continue;  // nobody asks for it
+      const double best = std::max(product / square, 0.0);
+      has_moved |= std::abs(best - found[at]) > kNear * best;
+      found[at] = best;
+    }
+    if (!has_moved) break;
+  }
+  return found;
+}
+
+}  // namespace
 
 Profile ProfileOf(ObjectSizes sizes) {
   Profile profile;
@@ -21,40 +60,23 @@ Line LineThrough(double x1, double y1, double x2, double y2) {
   return {0, std::max((x1 * y1 + x2 * y2) / (x1 * x1 + x2 * x2), 0.0)};
 }
 
-UnitCost FitUnit(Work work, bool affine, uint32_t line_bytes, const FourRuns& runs) {
-  const Profile small = ProfileOf(kSmallObjects), large = ProfileOf(kLargeObjects);
-  const auto accesses = [&](const Profile& profile, bool cached) {
-    return AccessesOf(work, profile, line_bytes, cached ? 1 : 0, affine);
-  };
-  UnitCost unit;
-  const double small_hits = accesses(small, true).cache, large_hits = accesses(large, true).cache;
-  if (large_hits > small_hits) {
-    const Line few = LineThrough(small_hits, runs.small_few, large_hits, runs.large_few);
-    unit.instructions = few.at_zero;
-    unit.cache = few.slope;
-  } else {
-    unit.instructions = std::max(runs.small_few - small_hits * unit.cache, 0.0);
-  }
-  // What is left is of memory: so much an access, so much a line that follows.
-  const Accesses s = accesses(small, false), l = accesses(large, false);
-  const double small_rest = std::max(runs.small_all - unit.instructions, 0.0);
-  const double large_rest = std::max(runs.large_all - unit.instructions, 0.0);
-  const double determinant = s.memory * l.stream - l.memory * s.stream;
-  if (std::abs(determinant) > 1e-9) {
-    unit.memory = (small_rest * l.stream - large_rest * s.stream) / determinant;
-    unit.stream = (large_rest * s.memory - small_rest * l.memory) / determinant;
-  }
-  if (unit.memory < 0 || unit.stream < 0 || std::abs(determinant) <= 1e-9) {
-    // One of the two explains both; which it is the accesses say.
-    unit.memory = unit.stream = 0;
-    if (l.stream > 0) {
-      unit.stream = (s.stream * small_rest + l.stream * large_rest) /
-                    (s.stream * s.stream + l.stream * l.stream);
-    } else if (s.memory > 0) {
-      unit.memory = (small_rest + large_rest) / (s.memory + l.memory);
+UnitCost FitUnit(Work work, bool affine, uint32_t line_bytes, const SizeRuns& runs) {
+  Rows rows{};
+  for (size_t i = 0; i < kSizes.size(); i++) {
+    for (const bool cached : {false, true}) {
+      const double ns = cached ? runs.few[i] : runs.all[i];
+      const Accesses of =
+          AccessesOf(work, ProfileOf(kSizes[i]), line_bytes, cached ? 1 : 0, affine);
+      // Of each run as much as of the others, however long it takes.
+      const double weight = 1 / std::max(ns, kLeastNs);
+      Row& row = rows[2 * i + (cached ? 1 : 0)];
+      row.factors = {weight, of.memory * weight, of.stream * weight, of.cache * weight,
+                     of.far * weight};
+      row.value = ns * weight;
     }
   }
-  return unit;
+  const auto [instructions, memory, stream, cache, far] = NonNegativeLeastSquares(rows);
+  return {instructions, 0, memory, stream, cache, far};
 }
 
 }  // namespace weft::planner

@@ -3,17 +3,22 @@
 // Threads   pure functions.
 #pragma once
 
+#include <array>
+
 #include "planner/calibration.h"
 #include "planner/profile.h"
 
 namespace weft::planner {
 
-// Of the objects of the two stores that calibration measures with.
+// Of the objects of the stores that calibration measures with, one after the other.
 struct ObjectSizes {
   uint32_t key_bytes, value_bytes;
 };
 inline constexpr ObjectSizes kSmallObjects = {16, 32};
+inline constexpr ObjectSizes kMediumObjects = {32, 256};  // of kNearLines lines
 inline constexpr ObjectSizes kLargeObjects = {128, 1024};
+inline constexpr std::array kSizes = {kSmallObjects, kMediumObjects, kLargeObjects};
+inline constexpr size_t kSmall = 0, kMedium = 1, kLarge = 2;
 
 // Reads of such objects.
 Profile ProfileOf(ObjectSizes sizes);
@@ -25,14 +30,15 @@ struct Line {
 };
 Line LineThrough(double x1, double y1, double x2, double y2);
 
-// Nanoseconds that a work took for a read, of small and of large objects, of all keys (whose lines
-// are in no cache) and of few keys (whose lines are).
-struct FourRuns {
-  double small_all = 0, small_few = 0, large_all = 0, large_few = 0;
+// Nanoseconds that a work took for a read, of all keys (whose lines are in no cache) and of few
+// keys (whose lines are), by size.
+struct SizeRuns {
+  std::array<double, kSizes.size()> all{}, few{};
 };
 
-// The unit cost at which the cost model gives what was measured; no figure is below 0. The key's
-// bytes are not told from the lines that they lie on.
-UnitCost FitUnit(Work work, bool affine, uint32_t line_bytes, const FourRuns& runs);
+// The unit cost at which the cost model gives what was measured, or the nearest to it (relative
+// least squares); no figure is below 0. The key's bytes are not told from the lines that they lie
+// on.
+UnitCost FitUnit(Work work, bool affine, uint32_t line_bytes, const SizeRuns& runs);
 
 }  // namespace weft::planner

@@ -8,12 +8,16 @@ namespace weft::planner {
 namespace {
 
 // What a work of this unit cost would take.
-FourRuns RunsOf(Work work, bool affine, const UnitCost& unit) {
-  const auto ns = [&](ObjectSizes sizes, double cached) {
-    const Profile profile = ProfileOf(sizes);
-    return UnitNs(unit, AccessesOf(work, profile, 64, cached, affine), 0);
-  };
-  return {ns(kSmallObjects, 0), ns(kSmallObjects, 1), ns(kLargeObjects, 0), ns(kLargeObjects, 1)};
+SizeRuns RunsOf(Work work, bool affine, const UnitCost& unit) {
+  SizeRuns runs;
+  for (size_t i = 0; i < kSizes.size(); i++) {
+    const auto ns = [&](double cached) {
+      return UnitNs(unit, AccessesOf(work, ProfileOf(kSizes[i]), 64, cached, affine), 0);
+    };
+    runs.all[i] = ns(0);
+    runs.few[i] = ns(1);
+  }
+  return runs;
 }
 
 TEST(LineThrough, GoesThroughBoth) {
@@ -32,34 +36,37 @@ TEST(LineThrough, IsNeverNegative) {
 }
 
 TEST(FitUnit, FindsWhatItWasMadeOf) {
-  const UnitCost search = {4, 0, 12, 3, 0.5};
+  const UnitCost search = {4, 0, 12, 3, 0.5, 9};
   const UnitCost fitted = FitUnit(Work::kSearch, false, 64, RunsOf(Work::kSearch, false, search));
   EXPECT_NEAR(fitted.instructions, 4, 1e-9);
-  EXPECT_NEAR(fitted.memory, 12, 1e-9);
-  EXPECT_NEAR(fitted.stream, 3, 1e-9);
+  EXPECT_NEAR(fitted.memory, 12, 1e-6);
+  EXPECT_NEAR(fitted.stream, 3, 1e-6);
+  EXPECT_NEAR(fitted.far, 9, 1e-6);
   EXPECT_NEAR(fitted.cache, 0.5, 1e-9);
 }
 
 // Behind KC a read touches no line for the first time.
 TEST(FitUnit, OfAWorkWithoutFirstAccesses) {
-  const UnitCost write = {6, 0, 0, 8, 2};
+  const UnitCost write = {6, 0, 0, 8, 2, 15};
   const UnitCost fitted = FitUnit(Work::kWrite, true, 64, RunsOf(Work::kWrite, true, write));
   EXPECT_NEAR(fitted.instructions, 6, 1e-9);
-  EXPECT_NEAR(fitted.stream, 8, 1e-9);
+  EXPECT_NEAR(fitted.stream, 8, 1e-6);
+  EXPECT_NEAR(fitted.far, 15, 1e-6);
   EXPECT_NEAR(fitted.cache, 2, 1e-9);
   EXPECT_EQ(fitted.memory, 0);
 }
 
 // However odd the figures are, what comes out gives something near them and is not negative.
 TEST(FitUnit, OfWhatNoUnitCostCanBe) {
-  for (const FourRuns& runs :
-       {FourRuns{10, 30, 5, 1}, FourRuns{0, 0, 0, 0}, FourRuns{1, 100, 100, 1},
-        FourRuns{50, 2, 10, 3}}) {
+  for (const SizeRuns& runs :
+       {SizeRuns{{10, 7, 5}, {30, 2, 1}}, SizeRuns(), SizeRuns{{1, 60, 100}, {100, 50, 1}},
+        SizeRuns{{50, 0, 10}, {2, 9, 3}}}) {
     for (const Work work : {Work::kSearch, Work::kCompare, Work::kWrite, Work::kWriteGathered}) {
       const UnitCost unit = FitUnit(work, true, 64, runs);
-      for (const double figure : {unit.instructions, unit.memory, unit.stream, unit.cache})
+      for (const double figure :
+           {unit.instructions, unit.memory, unit.stream, unit.cache, unit.far})
         EXPECT_GE(figure, 0) << WorkName(work);
-      EXPECT_LE(RunsOf(work, true, unit).small_all, 200);
+      EXPECT_LE(RunsOf(work, true, unit).all[kSmall], 200);
     }
   }
 }

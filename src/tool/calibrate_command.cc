@@ -23,14 +23,14 @@ void PrintUnits(std::ostream& out,
     out << "  " << std::left << std::setw(20) << planner::WorkName(static_cast<planner::Work>(i))
         << std::right << std::setw(13) << unit.instructions << std::setw(14) << unit.key_byte
         << std::setw(13) << unit.memory << std::setw(13) << unit.stream << std::setw(13)
-        << unit.cache << '\n';
+        << unit.far << std::setw(13) << unit.cache << '\n';
   }
 }
 
 void PrintCosts(std::ostream& out, const planner::ProcessorCosts& costs) {
   out << costs.name << " (" << costs.hardware << ")\n"
-      << "  what is done         instructions  a key's byte  from memory  line behind"
-         "   from cache\n"
+      << "  what is done         instructions  a key's byte  from memory   a line more"
+         "    far behind   from cache\n"
       << std::fixed << std::setprecision(2);
   PrintUnits(out, costs.units);
   if (costs.worker_units != decltype(costs.worker_units)()) {
