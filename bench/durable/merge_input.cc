@@ -93,7 +93,9 @@ Result<MergeInput> TablesOfLevelDb(const std::string& dir, const std::string& ta
     levels[level].push_back(std::move(table));
   }
   MergeInput input;
-  for (auto& [number, members] : levels) {
+  for (auto& of_level : levels) {
+    const int number = of_level.first;
+    std::vector<JobTable>& members = of_level.second;
     if (members.empty()) continue;
     std::sort(members.begin(), members.end(), [&](const JobTable& a, const JobTable& b) {
       return number == 0 ? a.number > b.number : a.smallest < b.smallest;

@@ -15,7 +15,7 @@ namespace weft::bench {
 namespace {
 
 constexpr double kAgingFirstS = 0.1;
-constexpr double kAgingMaxS = 5;
+constexpr double kAgingMaxS = 3;
 
 // A worker a thread, all with one plan.
 struct Crew {
