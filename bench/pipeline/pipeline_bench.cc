@@ -150,10 +150,13 @@ Status RunRound(const PipelineOptions& options, const Workload& workload,
     const Figures& figures = (*all)[c].figures;
     const bool kept = figures.latency_ns.Mean() * 1e-3 <= contender.interval_us;
     details["interval_kept"] = kept;
-    std::optional<planner::Estimate> estimate;
+    std::optional<planner::Estimate> estimate, promised;
     const std::optional<planner::PlannerStats>& planner = (*all)[c].planner;
     if (planner) {
       AddDecision(*planner, &details);
+      promised = planner->decision.estimate;
+      details["predicted"] = ToJson(*promised);
+      details["model_error"] = ErrorOf(*promised, figures);
     } else if (calibration != nullptr) {
       auto predicted = planner::EstimatePlan(
           *calibration, ProfileOf(workload, bed->data->objects(), figures), contender.plan,
@@ -166,7 +169,7 @@ Status RunRound(const PipelineOptions& options, const Workload& workload,
     report.Add(MakeRow(workload, c, *all, std::move(details)));
     PrintTasks(figures);
     const double ratio = (*all)[c].rates.Median() / (*all)[0].rates.Median();
-    round->lines.push_back({workload.name, c, ratio, kept, figures, estimate});
+    round->lines.push_back({workload.name, c, ratio, kept, figures, estimate, promised});
   }
   return Status::Ok();
 }

@@ -37,14 +37,15 @@ void PrintStealing(const std::vector<Contender>& contenders, const std::vector<T
   }
 }
 
-// How far the model was off, by contender.
+// How far the model was off, by contender; of the planner's, with what it has learned.
 void PrintErrors(const std::vector<Contender>& contenders, const std::vector<TableLine>& lines) {
   for (size_t c = 0; c < contenders.size(); ++c) {
     double sum = 0, most = 0;
     size_t count = 0;
     for (const TableLine& line : lines) {
-      if (line.contender != c || !line.estimate) continue;
-      const double error = std::abs(ErrorOf(*line.estimate, line.figures));
+      const std::optional<planner::Estimate>& told = line.estimate ? line.estimate : line.promised;
+      if (line.contender != c || !told) continue;
+      const double error = std::abs(ErrorOf(*told, line.figures));
       sum += error;
       most = std::max(most, error);
       ++count;

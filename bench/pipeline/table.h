@@ -20,6 +20,8 @@ struct TableLine {
   bool kept;     // the interval
   Figures figures;
   std::optional<planner::Estimate> estimate;
+  // Of the planner's own choice: what it promised at the end, as far as it had learned.
+  std::optional<planner::Estimate> promised = std::nullopt;
 };
 
 // The table, then what can be said of all workloads together: what stealing adds, how far the model

@@ -5,6 +5,7 @@
 
 #include "planner/popularity.h"
 #include "task/object.h"
+#include "task/query_job.h"
 
 namespace weft::planner {
 namespace {
@@ -17,6 +18,10 @@ constexpr double kBucketsSearched = 1.5;
 
 double ObjectBytes(const Profile& profile) {
   return sizeof(task::Object) + profile.key_bytes + profile.value_bytes;
+}
+
+double CachedObjectBytes(const Profile& profile, uint32_t line_bytes) {
+  return ObjectBytes(profile) + line_bytes;
 }
 
 double UnitNs(const UnitCost& unit, const Accesses& accesses, double key_bytes) {
@@ -44,8 +49,13 @@ Accesses AccessesOf(Work work, const Profile& profile, uint32_t line_bytes, doub
       raw = {hits, hits * std::floor((sizeof(task::Object) + profile.key_bytes) / line), 0};
       break;
     case Work::kCompareFound: raw = {hits, hits * (lines - 1), 0}; break;
+    // What is copied, for what that takes is more than where it lies.
+    case Work::kGather: {
+      const double copied = (kGatherHeaderBytes + profile.value_bytes) / line;
+      raw = {affine ? 0 : hits, hits * copied, 0};
+      break;
+    }
     case Work::kWrite:
-    case Work::kGather:
       raw = affine ? Accesses{0, hits * lines, 0} : Accesses{hits, hits * (lines - 1), 0};
       break;
     case Work::kNote: raw = {hits, 0, 0}; break;
@@ -67,8 +77,10 @@ Accesses AccessesOf(Work work, const Profile& profile, uint32_t line_bytes, doub
 }
 
 double CachedShare(const ProcessorCosts& costs, const Profile& profile, uint32_t workers) {
-  const double object = ObjectBytes(profile) + costs.line_bytes;  // and its part of a bucket
-  const double share = HeadShare(costs.cache_bytes / object, profile.objects, profile.zipf);
+  const double object = CachedObjectBytes(profile, costs.line_bytes);
+  const double held =
+      costs.cache_bytes * std::pow(object / kCacheObjectBytes, costs.cache_growth);
+  const double share = HeadShare(held / object, profile.objects, profile.zipf);
   // Between two accesses of a worker to a key others make any number of them; where one of these
   // was a write, the line has gone.
   const double other = 1 - 1.0 / workers;

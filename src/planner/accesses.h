@@ -13,6 +13,9 @@ namespace weft::planner {
 // Of an object in the log, its header too.
 double ObjectBytes(const Profile& profile);
 
+// With its part of a bucket: what a cache that holds it holds.
+double CachedObjectBytes(const Profile& profile, uint32_t line_bytes);
+
 // Of one query in one work.
 struct Accesses {
   double memory = 0;  // N_F^M

@@ -23,7 +23,7 @@ using nlohmann::json;
 using pipeline::Task;
 
 constexpr std::string_view kFormat = "weft calibration";
-constexpr int kVersion = 4;  // of the file, and of what its figures mean
+constexpr int kVersion = 5;  // of the file, and of what its figures mean
 
 struct WorkRow {
   std::string_view name;
@@ -50,7 +50,9 @@ constexpr std::array<WorkRow, kWorkCount> kWorks = {{{"receive", Task::kReceive}
                                                      {"compare a change", Task::kCompare},
                                                      {"answer a change", Task::kWrite},
                                                      {"compare what was found", Task::kCompare},
-                                                     {"compare what was left", Task::kCompare}}};
+                                                     {"compare what was left", Task::kCompare},
+                                                     {"compare a row", Task::kCompare},
+                                                     {"write a row", Task::kWrite}}};
 
 std::string CpuModel() {
   std::ifstream file("/proc/cpuinfo");
@@ -89,6 +91,7 @@ json ToJson(const ProcessorCosts& costs) {
           {"memory", costs.mirrored ? "mirrored" : "coupled"},
           {"line_bytes", costs.line_bytes},
           {"cache_bytes", costs.cache_bytes},
+          {"cache_growth", costs.cache_growth},
           {"job_ns", costs.job},
           {"job_latency_ns", costs.job_latency},
           {"interference", costs.interference},
@@ -158,6 +161,7 @@ ProcessorCosts CostsOf(const json& from, Reader* read) {
   if (!costs.mirrored && memory != "coupled") read->Fail("memory", "is of no known kind");
   costs.line_bytes = read->Count(from, "line_bytes");
   costs.cache_bytes = read->Figure(from, "cache_bytes");
+  costs.cache_growth = read->Figure(from, "cache_growth");
   costs.job = read->Figure(from, "job_ns");
   costs.job_latency = read->Figure(from, "job_latency_ns");
   costs.worker_job = read->Figure(from, "worker_job_ns");

@@ -51,8 +51,12 @@ enum class Work : uint8_t {
   kAnswerChange,   // WR of its reply, instead of kWrite
   kCompareFound,   // instead of kCompare, what a device has found: nobody has asked for the object
   kCompareLeft,    // KC, and Search, of a read that a device with a copy has left
+  // Of a row of queries whose values an earlier stage has gathered, beside its queries: what it
+  // costs that it ends.
+  kCompareRow,
+  kWriteRow,
 };
-inline constexpr uint32_t kWorkCount = 22;
+inline constexpr uint32_t kWorkCount = 24;
 
 // "search", "write gathered", ...
 std::string_view WorkName(Work work);
@@ -75,12 +79,18 @@ struct UnitCost {
 };
 void Scale(UnitCost* unit, double factor);
 
+inline constexpr double kCacheObjectBytes = 64;
+
 struct ProcessorCosts {
   std::string name;      // "cpu", "opencl:0", "cuda:0"
   std::string hardware;  // as its driver says
   bool mirrored = false;  // it works on a copy of the store
   uint32_t line_bytes = 64;  // C of paper 000
-  double cache_bytes = 0;    // that hold what is used most
+  // That hold what is used most, where an object, with its part of a bucket, has kCacheObjectBytes;
+  // of other objects that many times their size, to this power, as much: of long ones the next
+  // level, which is larger, saves something too.
+  double cache_bytes = 0;
+  double cache_growth = 0;
   std::array<UnitCost, kWorkCount> units{};
   // Beside what each query costs: of a batch (CPU), of a job (device).
   double job = 0;

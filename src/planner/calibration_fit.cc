@@ -16,6 +16,8 @@ namespace {
 using pipeline::Task;
 
 constexpr double kLeastChangeNs = 0.1;
+constexpr double kCacheGrowthMax = 2;
+constexpr double kJobShareMax = 0.9;  // of the time of large jobs
 
 class Fit {
  public:
@@ -153,15 +155,28 @@ class Fit {
     cpu.unit(Work::kAnswerChange).instructions = more(Task::kWrite, true);
   }
 
-  // How much the caches hold: so that popular keys cost what they did.
+  // How much the caches hold: so that popular keys cost what they did, of small and large objects.
   void FitCache() {
-    Profile profile = ProfileOf(kSmallObjects);
-    profile.objects = runs_.stores[kSmall].objects;
+    ProcessorCosts& cpu = out_->cpu;
+    const double small = CacheBytesOf(kSmall), large = CacheBytesOf(kLarge);
+    const auto object = [](size_t size) {
+      return CachedObjectBytes(ProfileOf(kSizes[size]), kLineBytes);
+    };
+    cpu.cache_growth =
+        std::clamp(std::log(large / small) / std::log(object(kLarge) / object(kSmall)), 0.0,
+                   kCacheGrowthMax);
+    cpu.cache_bytes = small / std::pow(object(kSmall) / kCacheObjectBytes, cpu.cache_growth);
+  }
+  // Where the store has objects of this size. At least one is held.
+  double CacheBytesOf(size_t size) {
+    const CalibrationRuns::OfStore& runs = runs_.stores[size];
+    Profile profile = ProfileOf(kSizes[size]);
+    profile.objects = runs.objects;
     profile.zipf = kSkewMeasured;
     profile.batch_queries = 1024;
     Conditions conditions;
     conditions.workers = out_->workers;
-    const double measured = Busy(runs_.stores[kSmall].skewed) / out_->workers;
+    const double measured = Busy(runs.skewed) / out_->workers;
     // The model is held to what the same requests of all keys took.
     Profile uniform = profile;
     uniform.zipf = 0;
@@ -170,12 +185,15 @@ class Fit {
       WEFT_CHECK(result);
       return result->longest_ns;
     };
-    const double scale = estimate(uniform) / (Busy(runs_.stores[kSmall].all) / out_->workers);
-    double low = 0, high = runs_.stores[kSmall].objects * 256;
+    const double scale = estimate(uniform) / (Busy(runs.all) / out_->workers);
+    const double object = CachedObjectBytes(profile, kLineBytes);
+    double low = 0, high = runs.objects * object;
+    out_->cpu.cache_growth = 0;
     for (int i = 0; i < 40; i++) {
       out_->cpu.cache_bytes = (low + high) / 2;
       (estimate(profile) > measured * scale ? low : high) = out_->cpu.cache_bytes;
     }
+    return std::max(out_->cpu.cache_bytes, object);
   }
 
   void FitDevice(size_t number) {
@@ -184,8 +202,10 @@ class Fit {
     const auto ns = [](const LoadFigures& run) { return run.WallNs(); };
     // What a job costs beside its queries, by jobs of two sizes.
     const double large_queries = LargeJobQueries(device.mirrored);
-    device.job = std::max(ns(small.medium_jobs) - ns(small.all[2]), 0.0) /
-                 (1.0 / kMediumJobQueries - 1.0 / large_queries);
+    const double job = std::max(ns(small.medium_jobs) - ns(small.reads[2]), 0.0) /
+                       (1.0 / kMediumJobQueries - 1.0 / large_queries);
+    // Chance may make it more than all that jobs take.
+    device.job = std::min(job, kJobShareMax * ns(small.reads[0]) * large_queries);
     const double of_job = device.job / large_queries;
     constexpr Work kWorks[] = {Work::kSearch, Work::kCompare, Work::kGather};
     for (size_t i = 0; i < 3; i++) {
@@ -194,13 +214,13 @@ class Fit {
       };
       SizeRuns measured;
       for (size_t size = 0; size < kSizes.size(); size++) {
-        measured.all[size] = more(runs_.devices[size][number].all);
-        measured.few[size] = more(runs_.devices[size][number].few);
+        // Nothing is known of what a device's caches hold.
+        measured.all[size] = measured.few[size] = more(runs_.devices[size][number].reads);
       }
       device.unit(kWorks[i]) = FitUnit(kWorks[i], i == 2, kLineBytes, measured);
     }
     const LoadFigures& one = small.one_small_job;
-    const double working = device.job + kSmallJobQueries * (ns(small.all[2]) - of_job);
+    const double working = device.job + kSmallJobQueries * (ns(small.reads[2]) - of_job);
     device.job_latency = std::max(PerQuery(one.job_ns, one.jobs) - working, 0.0);
     FitFollowing(number);
     FitDeviceChanges(number);
@@ -326,32 +346,34 @@ class Fit {
     for (UnitCost& cost : device.worker_units) Scale(&cost, 1 / slower);
     device.worker_job /= slower;
   }
-  // Changes break up the rows of values that were gathered; and what was just written a device with
-  // a copy leaves.
+  // Changes end rows of values that were gathered; and what was just written a device with a copy
+  // leaves.
   void FitVisitsAmongStores(size_t number) {
     ProcessorCosts& device = out_->devices[number];
     const CalibrationRuns::OfDevice& runs = runs_.devices[kSmall][number];
     const LoadFigures &uniform = runs.among_stores, &popular = runs.among_popular_stores;
+    if (uniform.queries == 0) return;
     const auto unit = [&device](Work work) -> UnitCost& {
       return device.worker_units[static_cast<size_t>(work)];
     };
-    // Of a change, what a task takes that reads do not.
-    const auto of_change = [&runs](const LoadFigures& run, Task task) {
-      const double changes = PerQuery(run.stores, run.queries);
-      const double reads = (1 - changes) * runs.read.all.TaskNs(task);
-      return PerQuery(std::max(run.TaskNs(task) - reads, 0.0), changes);
+    const double changes = PerQuery(uniform.stores, uniform.queries);
+    const double rows = changes * (1 - changes);
+    const ProcessorCosts& cpu = out_->cpu;
+    const double compare = runs_.stores[kSmall].all.TaskNs(Task::kCompare) +
+                           cpu.unit(Work::kCompareChange).instructions;
+    const double answer = cpu.unit(Work::kAnswerChange).instructions;
+    const auto of_row = [&](Task task, double of_change) {
+      const double known = (1 - changes) * runs.read.all.TaskNs(task) + changes * of_change;
+      return PerQuery(std::max(uniform.TaskNs(task) - known, 0.0), rows);
     };
-    const double compared = of_change(uniform, Task::kCompare);
-    const double compare = runs_.stores[kSmall].all.TaskNs(Task::kCompare);
-    unit(Work::kCompareChange).instructions = std::max(compared - compare, 0.0);
-    unit(Work::kAnswerChange).instructions = of_change(uniform, Task::kWrite);
-    if (!device.mirrored || popular.queries == 0) return;
-    const double changes = PerQuery(popular.stores, popular.queries);
+    unit(Work::kCompareRow).instructions = of_row(Task::kCompare, compare);
+    unit(Work::kWriteRow).instructions = of_row(Task::kWrite, answer);
+    if (!device.mirrored) return;
     const double under_way = kVisitQueries * kVisitBatches * out_->workers * kMirrorLag;
     const double left = (1 - changes) * WrittenShare(changes * under_way,
                                                      runs_.stores[kSmall].objects, kSkewMeasured);
     const double known = (1 - changes - left) * runs.read.all.TaskNs(Task::kCompare) +
-                         changes * std::max(compared, compare);
+                         changes * compare + rows * unit(Work::kCompareRow).instructions;
     unit(Work::kCompareLeft).memory =
         PerQuery(std::max(popular.TaskNs(Task::kCompare) - known, 0.0), left);
   }

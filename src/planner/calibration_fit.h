@@ -37,9 +37,9 @@ struct CalibrationRuns {
     LoadFigures changes;       // half of them reads, the others stores and some deletes
     LoadFigures reads_between;  // of all keys in one stage, in turns with these
     LoadFigures insert_first;   // stores, made by a first stage
-    // In turns with `all`, of small objects alone.
-    LoadFigures small_batches;  // of kSmallBatchQueries
-    LoadFigures skewed;         // by kSkewMeasured
+    // In turns with `all`.
+    LoadFigures small_batches;  // of kSmallBatchQueries; of small objects alone
+    LoadFigures skewed;         // by kSkewMeasured; of small and large objects
     double objects = 0;
   };
   // Workers, by plans with a stage on the device.
@@ -48,10 +48,10 @@ struct CalibrationRuns {
   };
   // Of objects of middle size, jobs and visits alone.
   struct OfDevice {
-    // Jobs of LargeJobQueries, by how many of Search, KC and RD they have, less one.
-    std::array<LoadFigures, 3> all, few;
+    // Jobs of LargeJobQueries of all keys, by how many of Search, KC and RD they have, less one.
+    std::array<LoadFigures, 3> reads;
     LoadFigures one_small_job, some_small_jobs;  // of kSmallJobQueries, by one thread
-    LoadFigures medium_jobs;                     // of kMediumJobQueries, as many as of `all`
+    LoadFigures medium_jobs;  // of kMediumJobQueries, as many at once as of `reads`
     LoadFigures one_feeder;                 // a thread's jobs of Search and KC, alone
     LoadFigures with_workers;               // the same, beside the workers
     LoadFigures workers_with;               // the workers, beside the device

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include "planner/accesses.h"
 #include "planner/unit_fit.h"
 #include "task/query_job.h"
 
@@ -149,6 +150,59 @@ TEST(FitCalibration, WorkersBesideADevice) {
   EXPECT_NEAR(calibration.devices[0].worker_job, 2000, 1e-9);
   EXPECT_NEAR(unit(Work::kSettle).memory, 40, 1e-9);  // 30, and the 20 that are more than a job's
   EXPECT_EQ(unit(Work::kSearch), UnitCost());
+}
+
+// Jobs of 1,024 queries take 8 ns for each, those of 16,384 half of that: a job takes 4 / (1/1024 -
+// 1/16384) ns, of which each query of a large one has a part.
+TEST(FitCalibration, WhatAJobCostsIsNoQuerysCost) {
+  CalibrationRuns runs = Runs();
+  for (auto& devices : runs.devices) {
+    CalibrationRuns::OfDevice& device = devices.emplace_back();
+    const auto took = [](double ns) {
+      LoadFigures run = Nothing();
+      run.wall_ns = ns * kQueries;
+      return run;
+    };
+    device.reads = {took(2), took(3), took(4)};
+    device.medium_jobs = took(8);
+    device.one_small_job = took(1000);
+    device.one_small_job.jobs = kQueries / kSmallJobQueries;
+    device.one_small_job.job_ns = 50'000 * device.one_small_job.jobs;
+  }
+  Calibration calibration;
+  calibration.workers = 2;
+  calibration.devices.resize(1);
+  calibration.devices[0].mirrored = true;
+  FitCalibration(runs, &calibration);
+  const ProcessorCosts& device = calibration.devices[0];
+  const double job = 4 / (1.0 / 1024 - 1.0 / 16384);
+  EXPECT_NEAR(device.job, job, 1e-6);
+  const double search = UnitNs(
+      device.unit(Work::kSearch),
+      AccessesOf(Work::kSearch, ProfileOf(kSmallObjects), device.line_bytes, 0, false), 0);
+  EXPECT_NEAR(search, 2 - job / 16384, 1e-3);
+  EXPECT_NEAR(device.job_latency, 50'000 - job - 64 * (4 - job / 16384), 1e-6);
+}
+
+// Of 20 queries one stores: KC takes 10 for a read and 38 (30 and 8) for it, WR 5 and 3; what is
+// more is of the rows, 0.05 x 0.95 a query.
+TEST(FitCalibration, ChangesEndRows) {
+  CalibrationRuns runs = Runs();
+  for (auto& devices : runs.devices) {
+    CalibrationRuns::OfDevice& device = devices.emplace_back();
+    device.read.all = device.read.few = device.among_stores = Nothing();
+    Take(&device.read.all, Task::kCompare, 10);
+    Take(&device.read.all, Task::kWrite, 5);
+    device.among_stores.stores = kQueries / 20;
+    Take(&device.among_stores, Task::kCompare, 0.95 * 10 + 0.05 * 38 + 0.0475 * 100);
+    Take(&device.among_stores, Task::kWrite, 0.95 * 5 + 0.05 * 3 + 0.0475 * 60);
+  }
+  const Calibration calibration = FitOf(runs, 1);
+  const auto row = [&calibration](Work work) {
+    return calibration.devices[0].worker_units[static_cast<size_t>(work)].instructions;
+  };
+  EXPECT_NEAR(row(Work::kCompareRow), 100, 1e-6);
+  EXPECT_NEAR(row(Work::kWriteRow), 60, 1e-6);
 }
 
 // A mirror's reads note accesses, in KC's time: of 10 ns the notes' share is a work of its own.

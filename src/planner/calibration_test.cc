@@ -60,7 +60,7 @@ TEST(Calibration, RefusesWhatIsNone) {
 
 TEST(Calibration, OfAnotherVersionIsToBeMadeAgain) {
   std::string text = ToText(TestMachine());
-  const std::string version = "\"version\": 4";
+  const std::string version = "\"version\": 5";
   text.replace(text.find(version), version.size(), "\"version\": 1");
   const auto read = ParseCalibration(text);
   ASSERT_FALSE(read);

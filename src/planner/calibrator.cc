@@ -23,7 +23,7 @@ using pipeline::Task;
 constexpr uint64_t kFewKeys = 512;   // whose lines are in the cache of every core
 constexpr std::array<uint32_t, 3> kReadTasks = {kRunSearch, kRunSearch | kRunCompare,
                                                 kRunSearch | kRunCompare | kRunRead};
-constexpr uint64_t kBytesPerWorker = 384ull << 20;  // of the stores
+constexpr uint64_t kBytesPerWorker = 256ull << 20;  // of the stores
 // Of reads, whose workers' part is measured: they find what gpu0 has searched for, or all but the
 // response made.
 constexpr const char* kSearchOnDevice =
@@ -123,7 +123,7 @@ class Calibrator {
   void Tell(std::string_view what) {
     int steps = static_cast<int>(kSizes.size()) * 4;
     for (const processor::Guard* device : options_.devices)
-      steps += static_cast<int>(kSizes.size()) * (MakesChanges(*device) ? 5 : 4) + 2 * 5 + 1;
+      steps += static_cast<int>(kSizes.size()) * (MakesChanges(*device) ? 4 : 3) + 2 * 5 + 1;
     if (options_.progress) options_.progress(what, step_, steps);
     step_++;
   }
@@ -158,10 +158,6 @@ class Calibrator {
       if (Status status = MeasureDevice(load->get(), i, size); !status.ok()) return status;
     }
     if (Status status = MeasureChanges(load->get(), &runs); !status.ok()) return status;
-    for (size_t i = 0; size == kSmall && i < options_.devices.size(); i++) {
-      Status status = MeasureVisitsAmongStores(load->get(), i, &runs_.devices[size][i]);
-      if (!status.ok()) return status;
-    }
     for (size_t i = 0; i < options_.devices.size(); i++) {
       if (!MakesChanges(*options_.devices[i])) continue;
       Status status = MeasureDeviceChanges(load->get(), i, &runs_.devices[size][i].changes);
@@ -192,14 +188,12 @@ class Calibrator {
   }
   Status MeasureReads(SyntheticLoad* load, size_t size, StoreRuns* runs) {
     Tell("reads");
+    Traffic skewed = Reads(0), small_batches = Reads(0);
+    skewed.zipf = kSkewMeasured;
+    small_batches.queries = kSmallBatchQueries;
     std::vector<Case> in_one = {{Reads(0), &runs->all}, {Reads(kFewKeys), &runs->few}};
-    if (size == kSmall) {
-      Traffic skewed = Reads(0), small_batches = Reads(0);
-      skewed.zipf = kSkewMeasured;
-      small_batches.queries = kSmallBatchQueries;
-      in_one.push_back({skewed, &runs->skewed});
-      in_one.push_back({small_batches, &runs->small_batches});
-    }
+    if (size == kSmall) in_one.push_back({small_batches, &runs->small_batches});
+    if (size != kMedium) in_one.push_back({skewed, &runs->skewed});
     if (Status status = MeasureInTurns(load, in_one); !status.ok()) return status;
     return MeasureInTurns(load, {{Reads(0, kTwoStages), &runs->two_all},
                                  {Reads(kFewKeys, kTwoStages), &runs->two_few}});
@@ -244,18 +238,16 @@ class Calibrator {
     DeviceRuns& run = runs[device];
     const uint32_t feeders = std::max(options_.workers / 2, 1u);
     const uint32_t large_queries = LargeJobQueries(out_.devices[device].mirrored);
-    for (const uint64_t keys : {uint64_t{0}, kFewKeys}) {
-      for (size_t i = 0; i < kReadTasks.size(); i++) {
-        JobTraffic traffic = Jobs(device, kReadTasks[i], large_queries, feeders, 4);
-        traffic.keys = keys;
-        const char* const what = keys == 0 ? "reads of all keys" : "reads of few keys";
-        Status status =
-            MeasureJobs(load, i == 0 ? what : "", traffic, &(keys == 0 ? run.all : run.few)[i]);
-        if (!status.ok()) return status;
-      }
+    for (size_t i = 0; i < kReadTasks.size(); i++) {
+      const JobTraffic traffic = Jobs(device, kReadTasks[i], large_queries, feeders, 4);
+      Status status = MeasureJobs(load, i == 0 ? "reads" : "", traffic, &run.reads[i]);
+      if (!status.ok()) return status;
     }
-    if (Status status = MeasureVisits(load, device, &run); !status.ok()) return status;
-    return size == kMedium ? Status::Ok() : MeasureSmallJobs(load, device, &run);
+    Status status = MeasureVisits(load, device, &run);
+    // While all keys are there: a miss costs more than what is to be measured.
+    if (status.ok() && size == kSmall) status = MeasureVisitsAmongStores(load, device, &run);
+    if (status.ok() && size != kMedium) status = MeasureSmallJobs(load, device, &run);
+    return status;
   }
 
   // What depends on the size of jobs, and what devices and workers do to each other.

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cmath>
 #include <deque>
 #include <memory>
@@ -11,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "planner/placement.h"
 #include "planner/popularity.h"
 #include "task/query_job.h"
 
@@ -22,55 +22,6 @@ using pipeline::Task;
 constexpr size_t kSetsMax = 1 << 16;  // of a batch: what is found is kept up to there
 // Of reads from a mirror, the share whose access the last stage notes.
 constexpr double kNotedShare = 1.0 / kNoteRows;
-
-// What the plan says, as far as it makes a difference.
-struct Placement {
-  const ProcessorCosts* device = nullptr;
-  size_t device_stage = 0;
-  std::array<size_t, pipeline::kTaskCount> stage_of{};
-  size_t last = 0;
-
-  bool OnDevice(Task task) const {
-    return device != nullptr && stage_of[static_cast<size_t>(task)] == device_stage;
-  }
-  size_t Of(Task task) const { return stage_of[static_cast<size_t>(task)]; }
-};
-
-Status Invalid(std::string message) { return {Code::kInvalidArgument, std::move(message)}; }
-
-Result<const ProcessorCosts*> CostsNamed(const Calibration& calibration, const std::string& name) {
-  constexpr std::string_view kPrefix = "gpu";
-  size_t number = 0;
-  const char* const end = name.data() + name.size();
-  if (name.starts_with(kPrefix)) {
-    const auto parsed = std::from_chars(name.data() + kPrefix.size(), end, number);
-    if (parsed.ec == std::errc() && parsed.ptr == end && number < calibration.devices.size())
-      return &calibration.devices[number];
-  }
-  return Invalid("the calibration knows no processor " + name);
-}
-
-Result<Placement> PlacementOf(const Calibration& calibration, const pipeline::Plan& plan) {
-  Placement placement;
-  placement.last = plan.stages().size() - 1;
-  for (size_t i = 0; i < plan.stages().size(); i++) {
-    const pipeline::Stage& stage = plan.stages()[i];
-    for (const Task task : stage.tasks) placement.stage_of[static_cast<size_t>(task)] = i;
-    if (stage.processor == "cpu") continue;
-    if (placement.device != nullptr)
-      return Invalid("the model knows plans with one stage on a device");
-    auto costs = CostsNamed(calibration, stage.processor);
-    if (!costs) return costs.error();
-    placement.device = *costs;
-    placement.device_stage = i;
-  }
-  // A copy of the store is never changed by its device: the last stage does it.
-  if (placement.device != nullptr && placement.device->mirrored) {
-    for (const Task task : {Task::kInsert, Task::kDelete})
-      if (placement.OnDevice(task)) placement.stage_of[static_cast<size_t>(task)] = placement.last;
-  }
-  return placement;
-}
 
 // What depends on the share of reads that the device leaves to the last stage: the batch writes
 // their keys, or they were written since the device's copy was brought up to date.
@@ -196,12 +147,11 @@ class PlanCosts {
       case Work::kParse:
       case Work::kCompareFound:
       case Work::kCompareLeft: return true;
-      // Between values that were gathered.
-      case Work::kCompareChange:
-      case Work::kAnswerChange: return placement_.OnDevice(Task::kRead);
       case Work::kWrite:
         return placement_.OnDevice(Task::kSearch) || placement_.OnDevice(Task::kCompare);
       case Work::kFinish:
+      case Work::kCompareRow:
+      case Work::kWriteRow:
       case Work::kWriteGathered: return placement_.OnDevice(Task::kRead);
       case Work::kSettle:
         return placement_.OnDevice(Task::kInsert) || placement_.OnDevice(Task::kDelete);
@@ -297,6 +247,9 @@ class PlanCosts {
     OnCpu(last, Work::kWriteGathered, done);
     OnCpu(last, Work::kWrite, left, true);
     if (!reads) return;
+    // Each change that has a read behind it ends a row of these.
+    OnCpu(last, Work::kCompareRow, {changes_ * gets, 0});
+    OnCpu(last, Work::kWriteRow, {changes_ * gets, 0});
     // Who takes a read from the device leaves the value in the log.
     Stolen(Work::kWrite, done, compares);
     Saved(Work::kFinish, done);
@@ -357,7 +310,7 @@ Estimate EstimateBatch(const PlanCosts& costs, const Conditions& conditions, boo
   const double batches = device == nullptr ? 1 : conditions.batches;
   const double own = worker / workers, stolen = costs.stolen().At(left) / workers;
   const double device_ns = device == nullptr ? 0 : on_device + device->job / batch_queries;
-  estimate.following_ns = costs.following();
+  estimate.following_ns = (steals ? kFollowingShared : 1) * costs.following();
   // How busy each is makes the other slower: a few rounds find both.
   double cpu_slower = 1, device_slower = 1, time = 0;
   for (int round = 0; round < 8; round++) {
@@ -409,7 +362,14 @@ struct Model::Common {
 
   // Of the reads of a batch; see Linear.
   double LeftShare(const ProcessorCosts* device, double batch_queries) {
-    if (device == nullptr || profile.get_share == 1) return 0;
+    if (device == nullptr) return 0;
+    if (!device->mirrored) return WrittenShareOf(device, batch_queries);
+    // What a copy lacks may be in the store.
+    return 1 - profile.hit_share * (1 - WrittenShareOf(device, batch_queries));
+  }
+  // Of the reads, those whose keys were written a moment ago.
+  double WrittenShareOf(const ProcessorCosts* device, double batch_queries) {
+    if (profile.get_share == 1) return 0;
     const double lag =
         device->mirrored ? kMirrorLag * conditions.workers * conditions.batches : 1;
     const double writes = (1 - profile.get_share) * batch_queries * lag;

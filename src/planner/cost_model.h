@@ -53,6 +53,8 @@ inline constexpr double kMirrorLag = 2;
 // A plan whose workers may steal takes so much longer, be there something to steal or not: jobs go
 // to the device in smaller parts. Not measured by calibration; docs/design/0009-choosing-a-plan.md.
 inline constexpr double kStealingTakes = 0.03;
+// And in each of these parts the store is followed anew.
+inline constexpr double kFollowingShared = 2;
 
 // Under what the plan would be carried out.
 struct Conditions {

@@ -191,6 +191,22 @@ TEST(MegaKv, OfChangesTakesMore) {
   EXPECT_NEAR(with.stolen_task_ns[static_cast<size_t>(pipeline::Task::kInsert)], 43 + 8, 1e-9);
 }
 
+// 4,096 bytes hold 64 objects of 64 bytes with their part of a bucket; of objects of 128 bytes,
+// where it grows by the square of their size, four times as much, and so 128.
+TEST(CachedShare, GrowsWithTheObjects) {
+  ProcessorCosts costs = TestMachine().cpu;
+  costs.cache_bytes = 4096;
+  Profile profile;
+  profile.objects = 1e6;
+  profile.zipf = 0.99;
+  profile.key_bytes = 8;
+  profile.value_bytes = 48;  // 8 + 8 + 48 and a line
+  costs.cache_growth = 0;
+  EXPECT_NEAR(CachedShare(costs, profile, 1), HeadShare(32, 1e6, 0.99), 1e-9);
+  costs.cache_growth = 2;
+  EXPECT_NEAR(CachedShare(costs, profile, 1), HeadShare(128, 1e6, 0.99), 1e-9);
+}
+
 // What is changed, and who is emptied, costs the same however popular the key is.
 TEST(AccessesOf, ChangesAreOfMemory) {
   for (const Work work : {Work::kInsert, Work::kDelete, Work::kEmpty}) {
@@ -328,6 +344,47 @@ TEST(Mirror, FollowsTheStore) {
   const Estimate following = EstimateOf(kReadsOnMirror, profile, TwoWorkers(), slow);
   EXPECT_EQ(following.bound, Bound::kFollowing);
   EXPECT_NEAR(following.longest_ns, following.device_ns + 0.05 * (2 * 4000 + 8.8), 1e-9);
+}
+
+// Whose workers may steal follows it in more parts: twice 4.44 ns.
+TEST(Mirror, FollowsTwiceWhereJobsAreShared) {
+  Profile profile = Reads();
+  profile.get_share = 0.95;
+  profile.looks_per_store = 2;
+  profile.objects = 1e12;
+  Conditions conditions = TwoWorkers();
+  conditions.steal = true;
+  EXPECT_NEAR(EstimateOf(kReadsOnMirror, profile, conditions).following_ns,
+              2 * 0.05 * (2 * 40 + 8.8), 1e-9);
+}
+
+// A key that is not there is looked for once more: 32 for a tenth of the reads. The others, 2 and 4
+// and an eighth of 8 for notes, are less by a tenth.
+TEST(Mirror, LeavesMisses) {
+  Profile profile = Reads();
+  const double of_hits = EstimateOf(kReadsOnMirror, profile, TwoWorkers()).worker_ns;
+  profile.hit_share = 0.9;
+  const Estimate estimate = EstimateOf(kReadsOnMirror, profile, TwoWorkers());
+  EXPECT_GT(estimate.worker_ns, of_hits + 0.1 * (32 - 10));
+  EXPECT_LT(estimate.worker_ns, of_hits + 0.1 * 40);
+  // On the host's own memory a device's miss is a miss.
+  EXPECT_LE(EstimateOf(kReads, profile, TwoWorkers()).worker_ns,
+            EstimateOf(kReads, Reads(), TwoWorkers()).worker_ns);
+}
+
+// Half of the queries store: every fourth ends a row of gathered values, for 40 and 20.
+TEST(ReadsOnADevice, HaveRowsThatChangesEnd) {
+  Profile profile = Reads();
+  profile.get_share = 0.5;
+  profile.objects = 1e12;
+  Calibration machine = TestMachine();
+  const double without = EstimateOf(kReads, profile, TwoWorkers(), machine).worker_ns;
+  const double mega_kv = EstimateOf(kMegaKv, profile, TwoWorkers(), machine).worker_ns;
+  machine.devices[0].worker_units[static_cast<size_t>(Work::kCompareRow)].instructions = 40;
+  machine.devices[0].worker_units[static_cast<size_t>(Work::kWriteRow)].instructions = 20;
+  EXPECT_NEAR(EstimateOf(kReads, profile, TwoWorkers(), machine).worker_ns,
+              without + 0.25 * (40 + 20), 1e-9);
+  EXPECT_NEAR(EstimateOf(kMegaKv, profile, TwoWorkers(), machine).worker_ns, mega_kv, 1e-9);
 }
 
 // Changes that a plan gives to a mirror are the last stage's.

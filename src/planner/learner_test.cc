@@ -115,6 +115,23 @@ TEST(Learner, TellsTasksApart) {
   EXPECT_FALSE(learner.HasMoved(0.05, &what));
 }
 
+// A server parses and writes more than calibration's requests have: more than factors may say is
+// taken with the sockets, so that all that a thread takes is told right.
+TEST(Learner, WhatNoFactorExplainsIsTakenWithTheSockets) {
+  Learner learner(TestMachine());
+  Measured measured = TakenBy(OneStage());
+  const auto parse = static_cast<size_t>(Task::kParse);
+  measured.task_ns[parse] *= 10;
+  const double truth =
+      EstimateOn(TestMachine(), OneStage()).worker_ns + 0.9 * measured.task_ns[parse] / kQueries;
+  measured.cpu_ns = kQueries * truth;
+  for (int i = 0; i < 60; i++)
+    learner.Learn(measured, HalfStores(), Conditions(), OneStage());
+  EXPECT_EQ(learner.factor(Task::kParse), Learner::kFactorMax);
+  EXPECT_GT(learner.sockets_ns(), 0);
+  EXPECT_NEAR(EstimateOn(learner.learned(), OneStage()).worker_ns, truth, truth * 0.01);
+}
+
 // Sockets, which a calibration lacks, make everything slower and a device worth less.
 TEST(Learner, WhatThreadsTakeBesideTheirTasksIsReceivingAndSending) {
   constexpr double kSocketsNs = 400;

@@ -38,6 +38,7 @@ Calibration ReadingMachine(uint32_t workers) {
   Calibration machine = TestMachine();
   machine.devices.erase(machine.devices.begin());
   machine.devices[0].change = 400.0 / workers;
+  machine.cpu.unit(Work::kSearch).memory = 40;
   return machine;
 }
 

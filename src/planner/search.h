@@ -32,7 +32,7 @@ bool IsBetter(const Estimate& a, const Estimate& b);
 // By how much more a plan with a device must promise than the one with one stage on the CPU. That
 // estimate is the surer one, and who keeps to it never loses: two estimates are each wrong by some
 // percent.
-inline constexpr double kDeviceGainMin = 0.08;
+inline constexpr double kDeviceGainMin = 0.1;
 
 // The estimate by which the candidate is compared with others: of one stage kDeviceGainMin better
 // than it is.

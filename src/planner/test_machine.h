@@ -6,6 +6,9 @@
 
 namespace weft::planner {
 
+// A stream figure of so much is 1 for a value of 64 bytes and its header.
+inline constexpr double kGatheredLines = 64.0 / (8 + 64);
+
 inline Calibration TestMachine() {
   Calibration machine;
   machine.hardware = "2 x round figures";
@@ -24,7 +27,7 @@ inline Calibration TestMachine() {
   cpu.unit(Work::kDelete) = {8, 0, 10, 0, 0};
   cpu.unit(Work::kCompare) = {3, 0, 10, 1, 0};
   cpu.unit(Work::kWrite) = {5, 0, 10, 1, 0};
-  cpu.unit(Work::kGather) = {6, 0, 10, 1, 0};
+  cpu.unit(Work::kGather) = {6, 0, 10, 2 * kGatheredLines, 0};
   cpu.unit(Work::kFinish) = {2, 0, 0, 0, 0};
   cpu.unit(Work::kNote) = {0, 0, 8, 0, 0};
   cpu.unit(Work::kWriteGathered) = {3, 0, 0, 1, 0};
@@ -39,7 +42,7 @@ inline Calibration TestMachine() {
   coupled.job_latency = 5000;
   coupled.unit(Work::kSearch) = {1, 0, 2, 0, 0};
   coupled.unit(Work::kCompare) = {1, 0, 2, 0, 0};
-  coupled.unit(Work::kGather) = {1, 0, 2, 1, 0};
+  coupled.unit(Work::kGather) = {1, 0, 2, 2 * kGatheredLines, 0};
   coupled.unit(Work::kInsert) = {10, 0, 4, 0, 0};
   coupled.unit(Work::kDelete) = {10, 0, 4, 0, 0};
   ProcessorCosts mirrored = coupled;
@@ -49,7 +52,7 @@ inline Calibration TestMachine() {
   mirrored.job_latency = 40'000;
   mirrored.unit(Work::kSearch) = {0.1, 0, 0.2, 0, 0};
   mirrored.unit(Work::kCompare) = {0.1, 0, 0.2, 0, 0};
-  mirrored.unit(Work::kGather) = {0.5, 0, 0.2, 0.25, 0};
+  mirrored.unit(Work::kGather) = {0.5, 0, 0.2, 0.5 * kGatheredLines, 0};
   mirrored.change = 40;
   mirrored.change_byte = 0.1;
   machine.devices = {coupled, mirrored};

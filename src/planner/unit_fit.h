@@ -14,7 +14,7 @@ namespace weft::planner {
 struct ObjectSizes {
   uint32_t key_bytes, value_bytes;
 };
-inline constexpr ObjectSizes kSmallObjects = {16, 32};
+inline constexpr ObjectSizes kSmallObjects = {16, 64};
 inline constexpr ObjectSizes kMediumObjects = {32, 256};  // of kNearLines lines
 inline constexpr ObjectSizes kLargeObjects = {128, 1024};
 inline constexpr std::array kSizes = {kSmallObjects, kMediumObjects, kLargeObjects};
