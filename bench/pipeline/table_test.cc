@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "planner/search.h"
+
 namespace weft::bench {
 namespace {
 
@@ -25,6 +27,9 @@ TEST(CheckChoice, StaysWithOneStageForLittle) {
   const ChoiceCheck check = CheckChoice({LineOf(10, 10), LineOf(11, 10.1)}, 0, 2);
   EXPECT_EQ(check.chosen, 0u);
   EXPECT_EQ(check.best, 1u);
+  const double more = 10 * (1 + planner::kDeviceGainMin);
+  EXPECT_EQ(CheckChoice({LineOf(10, 10), LineOf(11, more * 0.999)}, 0, 2).chosen, 0u);
+  EXPECT_EQ(CheckChoice({LineOf(10, 10), LineOf(11, more * 1.001)}, 0, 2).chosen, 1u);
 }
 
 TEST(CheckChoice, LeavesOutWhatDoesNotKeepTheInterval) {

@@ -78,8 +78,8 @@ Accesses AccessesOf(Work work, const Profile& profile, uint32_t line_bytes, doub
 
 double CachedShare(const ProcessorCosts& costs, const Profile& profile, uint32_t workers) {
   const double object = CachedObjectBytes(profile, costs.line_bytes);
-  const double held =
-      costs.cache_bytes * std::pow(object / kCacheObjectBytes, costs.cache_growth);
+  const double grown = std::min(object, kCacheObjectBytesMax) / kCacheObjectBytes;
+  const double held = costs.cache_bytes * std::pow(grown, costs.cache_growth);
   const double share = HeadShare(held / object, profile.objects, profile.zipf);
   // Between two accesses of a worker to a key others make any number of them; where one of these
   // was a write, the line has gone.

@@ -80,6 +80,7 @@ struct UnitCost {
 void Scale(UnitCost* unit, double factor);
 
 inline constexpr double kCacheObjectBytes = 64;
+inline constexpr double kCacheObjectBytesMax = 1224;  // the largest that are measured
 
 struct ProcessorCosts {
   std::string name;      // "cpu", "opencl:0", "cuda:0"
@@ -87,8 +88,8 @@ struct ProcessorCosts {
   bool mirrored = false;  // it works on a copy of the store
   uint32_t line_bytes = 64;  // C of paper 000
   // That hold what is used most, where an object, with its part of a bucket, has kCacheObjectBytes;
-  // of other objects that many times their size, to this power, as much: of long ones the next
-  // level, which is larger, saves something too.
+  // of larger objects, up to kCacheObjectBytesMax, as many times that as their size is, to this
+  // power: of long ones the next level, which is larger, saves something too.
   double cache_bytes = 0;
   double cache_growth = 0;
   std::array<UnitCost, kWorkCount> units{};

@@ -60,7 +60,7 @@ class Fit {
     };
     fit(Work::kSearch, OneStage(Task::kSearch));
     fit(Work::kCompare, OneStage(Task::kCompare));
-    cpu.unit(Work::kCompareFound) = cpu.unit(Work::kCompare);
+    fit(Work::kCompareFound, OneStage(Task::kCompare));
     cpu.unit(Work::kCompareLeft).memory =
         OneStage(Task::kSearch).all[kSmall] + OneStage(Task::kCompare).all[kSmall];
     fit(Work::kWrite, OneStage(Task::kWrite), true);
@@ -185,10 +185,10 @@ class Fit {
       WEFT_CHECK(result);
       return result->longest_ns;
     };
+    out_->cpu.cache_bytes = out_->cpu.cache_growth = 0;
     const double scale = estimate(uniform) / (Busy(runs.all) / out_->workers);
     const double object = CachedObjectBytes(profile, kLineBytes);
     double low = 0, high = runs.objects * object;
-    out_->cpu.cache_growth = 0;
     for (int i = 0; i < 40; i++) {
       out_->cpu.cache_bytes = (low + high) / 2;
       (estimate(profile) > measured * scale ? low : high) = out_->cpu.cache_bytes;
@@ -214,8 +214,7 @@ class Fit {
       };
       SizeRuns measured;
       for (size_t size = 0; size < kSizes.size(); size++) {
-        // Nothing is known of what a device's caches hold.
-        measured.all[size] = measured.few[size] = more(runs_.devices[size][number].reads);
+        measured.all[size] = more(runs_.devices[size][number].reads);
       }
       device.unit(kWorks[i]) = FitUnit(kWorks[i], i == 2, kLineBytes, measured);
     }
@@ -323,7 +322,7 @@ class Fit {
     // Few keys say nothing here: what a copy of the index says of their accesses is old, so all
     // workers note these in the same lines.
     SizeRuns compared = searched(Task::kCompare);
-    compared.few = compared.all;
+    compared.few = {};
     unit(Work::kCompareFound) = FitUnit(Work::kCompareFound, false, kLineBytes, compared);
     unit(Work::kWrite) = FitUnit(Work::kWrite, true, kLineBytes, searched(Task::kWrite));
     // Notes of reads from a mirror are a work of their own.
@@ -362,18 +361,25 @@ class Fit {
     const double compare = runs_.stores[kSmall].all.TaskNs(Task::kCompare) +
                            cpu.unit(Work::kCompareChange).instructions;
     const double answer = cpu.unit(Work::kAnswerChange).instructions;
-    const auto of_row = [&](Task task, double of_change) {
-      const double known = (1 - changes) * runs.read.all.TaskNs(task) + changes * of_change;
+    const auto of_row = [&](Task task, double of_change, double of_misses) {
+      const double known =
+          (1 - changes) * runs.read.all.TaskNs(task) + changes * of_change + of_misses;
       return PerQuery(std::max(uniform.TaskNs(task) - known, 0.0), rows);
     };
-    unit(Work::kCompareRow).instructions = of_row(Task::kCompare, compare);
-    unit(Work::kWriteRow).instructions = of_row(Task::kWrite, answer);
+    // What was emptied for the stores a copy lacks, too.
+    const auto misses = [&](const LoadFigures& run) {
+      const double share = device.mirrored ? PerQuery(run.gets - run.hits, run.queries) : 0;
+      return share * cpu.unit(Work::kCompareLeft).memory;
+    };
+    unit(Work::kCompareRow).instructions = of_row(Task::kCompare, compare, misses(uniform));
+    unit(Work::kWriteRow).instructions = of_row(Task::kWrite, answer, 0);
     if (!device.mirrored) return;
     const double under_way = kVisitQueries * kVisitBatches * out_->workers * kMirrorLag;
     const double left = (1 - changes) * WrittenShare(changes * under_way,
                                                      runs_.stores[kSmall].objects, kSkewMeasured);
     const double known = (1 - changes - left) * runs.read.all.TaskNs(Task::kCompare) +
-                         changes * compare + rows * unit(Work::kCompareRow).instructions;
+                         changes * compare + rows * unit(Work::kCompareRow).instructions +
+                         misses(popular);
     unit(Work::kCompareLeft).memory =
         PerQuery(std::max(popular.TaskNs(Task::kCompare) - known, 0.0), left);
   }

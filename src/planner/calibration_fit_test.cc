@@ -4,6 +4,8 @@
 #include <gtest/gtest.h>
 
 #include "planner/accesses.h"
+#include "planner/cost_model.h"
+#include "planner/popularity.h"
 #include "planner/unit_fit.h"
 #include "task/query_job.h"
 
@@ -203,6 +205,62 @@ TEST(FitCalibration, ChangesEndRows) {
   };
   EXPECT_NEAR(row(Work::kCompareRow), 100, 1e-6);
   EXPECT_NEAR(row(Work::kWriteRow), 60, 1e-6);
+}
+
+// Popular keys among stores: what KC takes more than a copy's reads, changes and rows is of the
+// reads that it leaves, and of those that missed.
+TEST(FitCalibration, ReadsThatACopyLeaves) {
+  CalibrationRuns runs = Runs();
+  for (auto& devices : runs.devices) {
+    CalibrationRuns::OfDevice& device = devices.emplace_back();
+    device.read.all = device.read.few = device.among_stores = device.among_popular_stores =
+        Nothing();
+    for (LoadFigures* run : {&device.read.all, &device.read.few}) Take(run, Task::kCompare, 10);
+    for (LoadFigures* run : {&device.among_stores, &device.among_popular_stores})
+      run->stores = kQueries / 20;
+    Take(&device.among_stores, Task::kCompare, 0.95 * 10 + 0.05 * 38);
+    const double left = 0.95 * WrittenShare(0.05 * kVisitQueries * kVisitBatches * 2 * kMirrorLag,
+                                            1e6, kSkewMeasured);
+    ASSERT_GT(left, 0.1);
+    Take(&device.among_popular_stores, Task::kCompare,
+         (0.95 - left) * 10 + 0.05 * 38 + left * 120);
+  }
+  Calibration calibration;
+  calibration.workers = 2;
+  calibration.devices.resize(1);
+  calibration.devices[0].mirrored = true;
+  FitCalibration(runs, &calibration);
+  const auto unit = [&calibration](Work work) {
+    return calibration.devices[0].worker_units[static_cast<size_t>(work)];
+  };
+  EXPECT_NEAR(unit(Work::kCompareRow).instructions, 0, 1e-6);
+  EXPECT_NEAR(unit(Work::kCompareLeft).memory, 120, 1e-6);
+}
+
+// Popular keys take as long as they do because caches hold some of the objects: the model says so
+// again, for small ones and for large ones.
+TEST(FitCalibration, CachesHoldWhatMakesPopularKeysQuick) {
+  CalibrationRuns runs = Runs();
+  for (CalibrationRuns::OfStore& store : runs.stores) {
+    for (LoadFigures* run : {&store.all, &store.two_all, &store.skewed})
+      Take(run, Task::kSearch, 100);  // of memory
+    store.skewed.busy_ns = 0.8 * store.all.busy_ns;
+  }
+  const Calibration calibration = FitOf(runs);
+  for (const size_t size : {kSmall, kLarge}) {
+    Profile profile = ProfileOf(kSizes[size]);
+    profile.objects = 1e6;
+    profile.batch_queries = 1024;
+    Conditions conditions;
+    conditions.workers = 2;
+    const auto ns = [&] {
+      return EstimatePlan(calibration, profile, pipeline::Plan::OneStageCpu(), conditions)
+          ->longest_ns;
+    };
+    const double uniform = ns();
+    profile.zipf = kSkewMeasured;
+    EXPECT_NEAR(ns() / uniform, 0.8, 0.01) << size;
+  }
 }
 
 // A mirror's reads note accesses, in KC's time: of 10 ns the notes' share is a work of its own.

@@ -12,7 +12,8 @@ namespace {
 
 TEST(Calibration, IsReadAsItWasWritten) {
   Calibration calibration = TestMachine();
-  calibration.devices[1].worker_units[static_cast<size_t>(Work::kParse)] = {1, 2, 3, 4, 5};
+  calibration.devices[1].worker_units[static_cast<size_t>(Work::kParse)] = {1, 2, 3, 4, 5, 6};
+  calibration.cpu.cache_growth = 0.5;
   auto read = ParseCalibration(ToText(calibration));
   ASSERT_TRUE(read) << read.error().ToString();
   EXPECT_EQ(*read, calibration);

@@ -24,6 +24,8 @@ constexpr uint64_t kFewKeys = 512;   // whose lines are in the cache of every co
 constexpr std::array<uint32_t, 3> kReadTasks = {kRunSearch, kRunSearch | kRunCompare,
                                                 kRunSearch | kRunCompare | kRunRead};
 constexpr uint64_t kBytesPerWorker = 256ull << 20;  // of the stores
+constexpr uint64_t kBytesMin = 32ull << 20;
+constexpr uint32_t kFeedersMax = 8;  // whose jobs of long values take 80 MiB each
 // Of reads, whose workers' part is measured: they find what gpu0 has searched for, or all but the
 // response made.
 constexpr const char* kSearchOnDevice =
@@ -111,12 +113,14 @@ class Calibrator {
                                 needed >> 20));
     for (const processor::Guard* guard : options_.devices) {
       // The addresses of a log, in one piece, are some times as much (cache/object_log.h); and a
-      // device with memory of its own has a copy of all of it. Stores that are too large for it to
-      // be measured with are too large for it to be used with.
+      // device with memory of its own is measured with a copy of all of it.
       const processor::Description& device = guard->description();
       if (device.allocation_bytes_max != 0)
         bytes = std::min(bytes, device.allocation_bytes_max / 4);
       if (device.memory_bytes != 0) bytes = std::min(bytes, device.memory_bytes / 3);
+      if (bytes < kBytesMin)
+        return Status(Code::kNoMemory,
+                      fmt::format("{} takes too little memory to be measured with", device.name));
     }
     return bytes;
   }
@@ -236,7 +240,7 @@ class Calibrator {
     auto& runs = runs_.devices[size];
     runs.resize(options_.devices.size());
     DeviceRuns& run = runs[device];
-    const uint32_t feeders = std::max(options_.workers / 2, 1u);
+    const uint32_t feeders = std::clamp(options_.workers / 2, 1u, kFeedersMax);
     const uint32_t large_queries = LargeJobQueries(out_.devices[device].mirrored);
     for (size_t i = 0; i < kReadTasks.size(); i++) {
       const JobTraffic traffic = Jobs(device, kReadTasks[i], large_queries, feeders, 4);
@@ -252,7 +256,7 @@ class Calibrator {
 
   // What depends on the size of jobs, and what devices and workers do to each other.
   Status MeasureSmallJobs(SyntheticLoad* load, size_t device, DeviceRuns* run) {
-    const uint32_t feeders = std::max(options_.workers / 2, 1u);
+    const uint32_t feeders = std::clamp(options_.workers / 2, 1u, kFeedersMax);
     const JobTraffic one = Jobs(device, kReadTasks[2], kSmallJobQueries, 1, 1);
     const JobTraffic medium = Jobs(device, kReadTasks[2], kMediumJobQueries, feeders, 4);
     const JobTraffic some = Jobs(device, kReadTasks[2], kSmallJobQueries, 1, 4);

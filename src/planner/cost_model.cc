@@ -226,6 +226,8 @@ class PlanCosts {
     const bool is_copy = device_ != nullptr && device_->costs().mirrored;
     const bool searched = placement_.OnDevice(Task::kSearch);
     OnCpu(last, is_copy && searched ? Work::kCompareLeft : Work::kCompare, left);
+    const double misses = is_copy && searched ? gets * (1 - profile_.hit_share) : 0;
+    OnCpu(last, Work::kCompareLeft, {misses, -misses});
     if (StageOf(Task::kRead) == last) {
       // The last stage looks at the object in any case, for when it ends; where the device has
       // compared it, for the first time.
@@ -338,7 +340,7 @@ Estimate EstimateBatch(const PlanCosts& costs, const Conditions& conditions, boo
     time = alone_ns / under_way;
     estimate.bound = device == nullptr ? Bound::kWorkers : Bound::kLatency;
   }
-  if (steals && device != nullptr) time *= 1 + kStealingTakes;
+  if (steals && device != nullptr && device->mirrored) time *= 1 + kStealingTakes;
   estimate.longest_ns = time;
   estimate.queries_per_s = 1e9 / time;            // equation 4
   estimate.latency_us = under_way * time * 1e-3;  // Little's law
@@ -362,14 +364,7 @@ struct Model::Common {
 
   // Of the reads of a batch; see Linear.
   double LeftShare(const ProcessorCosts* device, double batch_queries) {
-    if (device == nullptr) return 0;
-    if (!device->mirrored) return WrittenShareOf(device, batch_queries);
-    // What a copy lacks may be in the store.
-    return 1 - profile.hit_share * (1 - WrittenShareOf(device, batch_queries));
-  }
-  // Of the reads, those whose keys were written a moment ago.
-  double WrittenShareOf(const ProcessorCosts* device, double batch_queries) {
-    if (profile.get_share == 1) return 0;
+    if (device == nullptr || profile.get_share == 1) return 0;
     const double lag =
         device->mirrored ? kMirrorLag * conditions.workers * conditions.batches : 1;
     const double writes = (1 - profile.get_share) * batch_queries * lag;

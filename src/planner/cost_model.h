@@ -50,8 +50,9 @@ Stolen Steal(double device, double own, double stolen, double kept = 0);
 // under way when it was stored (processor/mirror.h), so as long as twice these take.
 inline constexpr double kMirrorLag = 2;
 
-// A plan whose workers may steal takes so much longer, be there something to steal or not: jobs go
-// to the device in smaller parts. Not measured by calibration; docs/design/0009-choosing-a-plan.md.
+// A plan whose workers may steal from a device with memory of its own takes so much longer, be
+// there something to steal or not: jobs go there in smaller parts. Not measured by calibration;
+// docs/design/0009-choosing-a-plan.md.
 inline constexpr double kStealingTakes = 0.03;
 // And in each of these parts the store is followed anew.
 inline constexpr double kFollowingShared = 2;

@@ -9,7 +9,7 @@
 namespace weft::planner {
 namespace {
 
-constexpr uint64_t kSlotsBytes = 192 << 20;  // of all feeders
+constexpr uint64_t kSlotsBytes = 192 << 20;  // of all feeders, unless what is under way takes more
 constexpr uint64_t kSlotsMax = 256;
 constexpr uint64_t kColumnsBytes = 128;  // of a query, about
 

@@ -92,7 +92,10 @@ void Learner::Learn(const Measured& measured, const Profile& profile, const Cond
   size_t device = 0;
   if (on_device > 0 && plan.stolen_share < 1 &&
       DeviceOf(candidate.plan, learned_.devices.size(), &device)) {
-    Move(kTaskCount + device, DeviceNs(measured, learned_.devices[device]),
+    // Following the store is the same thread's, and in its time.
+    const double own = measured.device_queries - measured.stolen_queries;
+    const double following = own > 0 ? plan.following_ns * measured.device_queries / own : 0;
+    Move(kTaskCount + device, DeviceNs(measured, learned_.devices[device]) - following,
          plan.device_ns / (1 - plan.stolen_share));
   }
   Apply();

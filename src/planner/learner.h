@@ -1,6 +1,6 @@
 // planner/learner.h: corrects a calibration by what workers and devices really take.
 //
-// Unit costs are measured once, in some seconds, and the machine may be busier or slower since. So
+// Unit costs are measured once, in half a minute, and the machine may be busier or slower since. So
 // each task of the CPU, and each device, has a factor: what it was measured to take by what was
 // predicted. A span of windows moves it by a small part of the error, so that one that was
 // disturbed does not matter, and it is bounded: a machine on which everything takes more than twice

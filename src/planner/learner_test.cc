@@ -115,6 +115,21 @@ TEST(Learner, TellsTasksApart) {
   EXPECT_FALSE(learner.HasMoved(0.05, &what));
 }
 
+// Who drives a device with a copy follows the store in the same time, which is no error of the
+// device's.
+TEST(Learner, FollowingTheStoreIsNotTheDevicesError) {
+  const Candidate reads =
+      PlanOf("[RV PP MM]cpu -> [IN.search KC RD]gpu1 -> [IN.insert IN.delete WR SD]cpu", false);
+  const Estimate truth = EstimateOn(TestMachine(), reads);
+  ASSERT_GT(truth.following_ns, 0.5 * truth.device_ns);
+  Measured measured = TakenBy(reads);
+  measured.elapsed_ns = kQueries * (truth.device_ns + truth.following_ns);
+  measured.device_ns = 3 * measured.elapsed_ns;
+  Learner learner(TestMachine());
+  for (int i = 0; i < 40; i++) learner.Learn(measured, HalfStores(), Conditions(), reads);
+  EXPECT_NEAR(learner.device_factor(1), 1, 0.01);
+}
+
 // A server parses and writes more than calibration's requests have: more than factors may say is
 // taken with the sockets, so that all that a thread takes is told right.
 TEST(Learner, WhatNoFactorExplainsIsTakenWithTheSockets) {

@@ -32,10 +32,12 @@ uint64_t TicksOfUs(uint32_t us) {
                                static_cast<double>(base::NsOfTicks(kMany)) * us * 1e3);
 }
 
-// Whether `a` is to take the place of `b`, which is in force: then it fits the interval up to that
-// part more of it, so that a latency near it does not make plans change in turns.
-bool IsBetterBy(double part, double interval_us, const Estimate& a, const Estimate& b) {
-  const bool b_fits = b.fits || b.latency_us <= interval_us * (1 + part);
+// Whether `a` is to take the place of `b`, which is in force and takes `b_latency_us`: then it fits
+// the interval up to that part more of it, so that a latency near it does not make plans change in
+// turns.
+bool IsBetterBy(double part, double interval_us, const Estimate& a, const Estimate& b,
+                double b_latency_us) {
+  const bool b_fits = b.fits || b_latency_us <= interval_us * (1 + part);
   if (a.fits != b_fits) return a.fits;
   return a.fits ? a.queries_per_s > b.queries_per_s * (1 + part)
                 : a.latency_us * (1 + part) < b.latency_us;
@@ -225,7 +227,7 @@ void Planner::PlanLocked(const Profile& profile, std::string why) {
   for (size_t i = 1; i < estimates.size(); i++)
     if (IsBetter(of(i), of(best))) best = i;
   const bool changes = IsBetterBy(options_.hysteresis, options_.conditions.interval_us, of(best),
-                                  of(candidate_));
+                                  of(candidate_), estimates[candidate_].latency_us);
   if (changes) candidate_ = best;
   auto decision = std::make_unique<Decision>();
   decision->candidate = candidates_[candidate_];

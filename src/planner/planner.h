@@ -13,7 +13,8 @@
 //           of several windows is compared, too, which sees smaller changes; at its end is asked
 //           how far all that was added up is from what was planned for (HasMoved), and what tasks
 //           took is learned from (planner/learner.h).
-// Plans     change where another one is predicted to be better by more than Options::hysteresis.
+// Plans     change where another one is predicted to be better by more than Options::hysteresis,
+//           one stage on the CPU counting as kDeviceGainMin better than it is told.
 // Memory    a decision stays while some worker uses it: at most one a worker, and the one in force.
 // Threads   Note, Current: each worker's own. Others: any.
 // Lock      mutex_, which a worker only tries; docs/concurrency.md.
@@ -92,7 +93,7 @@ class Planner {
              const pipeline::RunnerCounters* runner) WEFT_EXCLUDES(mutex_);
 
   // The worker's thread has nothing else to do, and this clock has its CPU time: what it takes
-  // beside the tasks is learned, too. Nothing: it is not (any more).
+  // beyond what is predicted is learned, too. Nothing: it is not (any more).
   void TimeBy(uint32_t worker, std::optional<clockid_t> cpu_clock) WEFT_EXCLUDES(mutex_);
 
   // After a batch's last stage, before it is cleared.

@@ -122,7 +122,7 @@ uint32_t FewestQueriesOf(Model* model, const Candidate& candidate, uint32_t limi
        queries += std::max(queries / 8 / kSetQueries, 1u) * kSetQueries) {
     const Estimate estimate = EstimateOf(model, candidate, queries);
     const Estimate without = EstimateOf(model, one_stage, queries);
-    if (estimate.fits && IsBetter(estimate, ForChoice(one_stage, without))) return queries;
+    if (estimate.fits && estimate.queries_per_s > without.queries_per_s) return queries;
   }
   return limit + 1;
 }

@@ -55,8 +55,9 @@ std::vector<Choice> RankPlans(const Calibration& calibration, const Profile& pro
                               const Conditions& conditions,
                               const std::vector<Candidate>& candidates);
 
-// The fewest queries of a batch, a multiple of kSetQueries, with which the plan is a better choice
-// than one stage on the CPU; `limit` + 1: with none up to `limit`.
+// The fewest queries of a batch, a multiple of kSetQueries, with which the plan is faster than one
+// stage on the CPU, be it by little: it was chosen for more than that; `limit` + 1: with none up to
+// `limit`.
 uint32_t FewestQueriesOf(Model* model, const Candidate& candidate, uint32_t limit);
 uint32_t FewestQueriesOf(const Calibration& calibration, const Profile& profile,
                          const Conditions& conditions, const Candidate& candidate, uint32_t limit);

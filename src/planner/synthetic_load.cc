@@ -168,22 +168,27 @@ Status SyntheticLoad::RunTurn(const Servers& servers, const Feeders& feeders, do
   return status;
 }
 
+// Time without what devices took between turns.
+uint64_t SyntheticLoad::WorkedNs() const { return base::NowNs() - followed_ns_; }
+
 // Nothing to do for devices on the host's memory.
 Status SyntheticLoad::CatchUp() {
+  const uint64_t start_ns = base::NowNs();
   for (processor::Guard* device : options_.devices)
     if (Status status = device->CatchUp(); !status.ok()) return status;
+  followed_ns_ += base::NowNs() - start_ns;
   return Status::Ok();
 }
 
 Result<std::vector<SyntheticLoad::Turn>> SyntheticLoad::RunTurns(const Servers& servers,
                                                                  const Feeders& feeders,
                                                                  double seconds) {
-  const uint64_t until_ns = base::NowNs() + static_cast<uint64_t>(kSlowness * seconds * 1e9);
+  const uint64_t until_ns = WorkedNs() + static_cast<uint64_t>(kSlowness * seconds * 1e9);
   std::vector<Turn> turns;
   do {
     Status status = RunTurn(servers, feeders, seconds / kTurns, &turns.emplace_back());
     if (!status.ok()) return status;
-  } while (turns.size() < kTurns + 1 && base::NowNs() < until_ns);
+  } while (turns.size() < kTurns + 1 && WorkedNs() < until_ns);
   return turns;
 }
 
@@ -214,9 +219,9 @@ Result<std::vector<LoadFigures>> SyntheticLoad::RunInTurns(std::span<const Traff
     servers.push_back(std::move(*made));
     seconds += traffic.seconds;
   }
-  const uint64_t until_ns = base::NowNs() + static_cast<uint64_t>(kSlowness * seconds * 1e9);
+  const uint64_t until_ns = WorkedNs() + static_cast<uint64_t>(kSlowness * seconds * 1e9);
   std::vector<std::vector<Turn>> turns(all.size());
-  for (size_t turn = 0; turn < kTurns + 1 && (turn == 0 || base::NowNs() < until_ns); turn++) {
+  for (size_t turn = 0; turn < kTurns + 1 && (turn == 0 || WorkedNs() < until_ns); turn++) {
     for (size_t i = 0; i < all.size(); i++) {
       Status status =
           RunTurn(servers[i], {}, all[i].seconds / kTurns, &turns[i].emplace_back());

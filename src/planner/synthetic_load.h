@@ -70,6 +70,7 @@ class SyntheticLoad {
   }
   Status Fill();
   Status CatchUp();
+  uint64_t WorkedNs() const;
   Result<Servers> MakeServers(const Traffic& traffic, uint32_t workers);
   Result<Feeders> MakeFeeders(const JobTraffic& traffic);
   Status RunTurn(const Servers& servers, const Feeders& feeders, double seconds, Turn* turn);
@@ -78,6 +79,7 @@ class SyntheticLoad {
 
   const LoadOptions options_;
   SyntheticStore at_;
+  uint64_t followed_ns_ = 0;  // CatchUp's time, all together
 };
 
 }  // namespace weft::planner

@@ -157,6 +157,8 @@ void SyntheticServer::Parse(size_t begin, size_t end, uint32_t source, const cha
     const size_t first = i;
     if (at_->key_bytes == kSmallObjects.key_bytes)
       i = ParseGets<kSmallObjects.key_bytes>(i, end, source, batch);
+    else if (at_->key_bytes == kMediumObjects.key_bytes)
+      i = ParseGets<kMediumObjects.key_bytes>(i, end, source, batch);
     else if (at_->key_bytes == kLargeObjects.key_bytes)
       i = ParseGets<kLargeObjects.key_bytes>(i, end, source, batch);
     figures_.gets += static_cast<double>(i - first);

@@ -65,6 +65,7 @@ UnitCost FitUnit(Work work, bool affine, uint32_t line_bytes, const SizeRuns& ru
   for (size_t i = 0; i < kSizes.size(); i++) {
     for (const bool cached : {false, true}) {
       const double ns = cached ? runs.few[i] : runs.all[i];
+      if (cached && ns == 0) continue;
       const Accesses of =
           AccessesOf(work, ProfileOf(kSizes[i]), line_bytes, cached ? 1 : 0, affine);
       // Of each run as much as of the others, however long it takes.

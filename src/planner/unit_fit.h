@@ -31,7 +31,7 @@ struct Line {
 Line LineThrough(double x1, double y1, double x2, double y2);
 
 // Nanoseconds that a work took for a read, of all keys (whose lines are in no cache) and of few
-// keys (whose lines are), by size.
+// keys (whose lines are; 0: not measured), by size.
 struct SizeRuns {
   std::array<double, kSizes.size()> all{}, few{};
 };

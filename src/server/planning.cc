@@ -14,7 +14,8 @@ namespace {
 std::unique_ptr<planner::Calibration> MeasureNow(const ServerOptions& options,
                                                  processor::Guard* device,
                                                  const std::string& path) {
-  spdlog::info("measuring this machine for the planner, which takes some seconds; it is done once");
+  spdlog::info(
+      "measuring this machine for the planner, which takes 10 to 40 seconds; it is done once");
   planner::CalibratorOptions how;
   how.workers = options.threads;
   how.devices = {device};

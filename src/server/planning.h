@@ -14,8 +14,8 @@
 namespace weft::server {
 
 // The calibration that options.calibration_path names, or this user's; where he has none the
-// machine is measured now, which takes some seconds and is kept for the next time. Null: it can't
-// be measured, which the log tells; then the server does without a planner.
+// machine is measured now, which takes 10 to 40 seconds and is kept for the next time. Null: it
+// can't be measured, which the log tells; then the server does without a planner.
 // Before the store takes its memory, and before any device follows a store. Of several devices the
 // first one is used: a worker's batches lie in the memory of one.
 // Errors: a file that was named can't be read, is none, or is of other hardware.

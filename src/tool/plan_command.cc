@@ -130,6 +130,10 @@ void Print(std::ostream& out, const planner::Profile& profile,
                        StagesText(estimate), ranked[i].candidate.plan.ToText(),
                        ranked[i].candidate.steal ? ", stealing" : "");
   }
+  if (ranked.size() > 1)
+    out << fmt::format(
+        "\na plan with a device is the best where it promises {:.0f} % more than one stage\n",
+        100 * planner::kDeviceGainMin);
   out << "\nbest: " << ranked.front().candidate.plan.ToText()
       << (ranked.front().candidate.steal ? ", stealing" : "") << '\n';
   if (!ranked.front().estimate.fits)
