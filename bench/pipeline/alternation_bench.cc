@@ -186,6 +186,17 @@ Status RunCycles(const AlternationOptions& options, const Course& course, size_t
   return WriteSvg(chart, options.plots + "/alternation-cycles.svg");
 }
 
+// Each workload with SETs has its part of the store full for long.
+Status AgeFor(const Course& course) {
+  for (size_t w = 0; w < course.workloads.size(); ++w) {
+    if (course.workloads[w].get_share == 1) continue;
+    auto aged = Age(*course.options, course.workloads[w], *course.pickers[w], course.devices,
+                    course.data);
+    if (!aged) return aged.error();
+  }
+  return Status::Ok();
+}
+
 Status CheckTimes(const AlternationOptions& options, size_t workloads) {
   if (workloads < 2)
     return {Code::kInvalidArgument, "--workload: one alone does not alternate with others"};
@@ -233,6 +244,7 @@ Status RunAlternation(const AlternationOptions& given, Report& report) {
   // The last one: a plan that stays what it is, where one is given.
   const size_t baseline = contenders->back().is_auto ? 0 : contenders->size() - 1;
   Status status = (*devices)->Attach(&(*data)->store());
+  if (status.ok()) status = AgeFor(course);
   if (status.ok()) status = RunTrace(options, course, baseline, report);
   if (status.ok()) status = RunCycles(options, course, baseline, report);
   (*devices)->Detach();  // whatever came of it: the store goes before they do
