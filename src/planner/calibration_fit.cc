@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <tuple>
 
 #include "base/check.h"
 #include "planner/cost_model.h"
@@ -33,22 +34,27 @@ class Fit {
   }
 
  private:
-  // What a task takes, a query, in the runs of reads: in one stage, or in two.
-  SizeRuns OneStage(Task task) const {
+  // What a task takes, a query, in runs of all keys and of few: runs_of(size) has both.
+  template <typename RunsOf>
+  static SizeRuns TaskNsOf(Task task, const RunsOf& runs_of) {
     SizeRuns ns;
     for (size_t i = 0; i < kSizes.size(); i++) {
-      ns.all[i] = runs_.stores[i].all.TaskNs(task);
-      ns.few[i] = runs_.stores[i].few.TaskNs(task);
+      const std::tuple<const LoadFigures&, const LoadFigures&> runs = runs_of(i);
+      ns.all[i] = std::get<0>(runs).TaskNs(task);
+      ns.few[i] = std::get<1>(runs).TaskNs(task);
     }
     return ns;
   }
+  // The same of reads: in one stage, or in two.
+  SizeRuns OneStage(Task task) const {
+    return TaskNsOf(task, [this](size_t i) {
+      return std::tie(runs_.stores[i].all, runs_.stores[i].few);
+    });
+  }
   SizeRuns TwoStages(Task task) const {
-    SizeRuns ns;
-    for (size_t i = 0; i < kSizes.size(); i++) {
-      ns.all[i] = runs_.stores[i].two_all.TaskNs(task);
-      ns.few[i] = runs_.stores[i].two_few.TaskNs(task);
-    }
-    return ns;
+    return TaskNsOf(task, [this](size_t i) {
+      return std::tie(runs_.stores[i].two_all, runs_.stores[i].two_few);
+    });
   }
   static double PerQuery(double ns, double count) { return count == 0 ? 0 : ns / count; }
   static double Busy(const LoadFigures& figures) { return figures.BusyNs(); }
@@ -213,9 +219,8 @@ class Fit {
         return std::max(ns(runs[i]) - (i == 0 ? of_job : ns(runs[i - 1])), 0.0);
       };
       SizeRuns measured;
-      for (size_t size = 0; size < kSizes.size(); size++) {
+      for (size_t size = 0; size < kSizes.size(); size++)
         measured.all[size] = more(runs_.devices[size][number].reads);
-      }
       device.unit(kWorks[i]) = FitUnit(kWorks[i], i == 2, kLineBytes, measured);
     }
     const LoadFigures& one = small.one_small_job;
@@ -271,15 +276,13 @@ class Fit {
     device.unit(Work::kDelete).memory = change(2, &LoadFigures::deletes);
   }
 
-  // What a task takes, a query, in a plan's runs with a device.
+  // And in a plan's runs with a device.
   SizeRuns Visits(size_t number, CalibrationRuns::Visit CalibrationRuns::OfDevice::*visit,
                   Task task) const {
-    SizeRuns ns;
-    for (size_t i = 0; i < kSizes.size(); i++) {
-      ns.all[i] = (runs_.devices[i][number].*visit).all.TaskNs(task);
-      ns.few[i] = (runs_.devices[i][number].*visit).few.TaskNs(task);
-    }
-    return ns;
+    return TaskNsOf(task, [&](size_t i) {
+      const CalibrationRuns::Visit& runs = runs_.devices[i][number].*visit;
+      return std::tie(runs.all, runs.few);
+    });
   }
   static double MeanOf(const SizeRuns& runs) {
     double sum = 0;

@@ -328,8 +328,8 @@ Estimate EstimateBatch(const PlanCosts& costs, const Conditions& conditions, boo
     cpu_slower = 1 + cpu_costs.interference * estimate.device_ns / time;
     device_slower = 1 + device->interference * estimate.worker_ns / workers / time;
   }
-  estimate.bound = estimate.worker_ns / workers >= time * 0.999    ? Bound::kWorkers
-                   : estimate.following_ns > estimate.device_ns ? Bound::kFollowing
+  estimate.bound = estimate.worker_ns / workers >= time * 0.999 ? Bound::kWorkers
+                   : estimate.following_ns > estimate.device_ns  ? Bound::kFollowing
                                                                 : Bound::kDevice;
   // A batch alone goes through all stages one after the other; with so many under way no more can
   // be done than they take.

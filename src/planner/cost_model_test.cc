@@ -205,6 +205,11 @@ TEST(CachedShare, GrowsWithTheObjects) {
   EXPECT_NEAR(CachedShare(costs, profile, 1), HeadShare(32, 1e6, 0.99), 1e-9);
   costs.cache_growth = 2;
   EXPECT_NEAR(CachedShare(costs, profile, 1), HeadShare(128, 1e6, 0.99), 1e-9);
+  // No further than was measured: of 64 KiB it holds what it holds of the largest.
+  profile.value_bytes = 65'536;
+  const double held = 4096 * std::pow(kCacheObjectBytesMax / kCacheObjectBytes, 2);
+  EXPECT_NEAR(CachedShare(costs, profile, 1),
+              HeadShare(held / CachedObjectBytes(profile, 64), 1e6, 0.99), 1e-9);
 }
 
 // What is changed, and who is emptied, costs the same however popular the key is.

@@ -25,9 +25,8 @@ Result<std::unique_ptr<JobFeeder>> JobFeeder::Create(const SyntheticStore* at,
   return feeder;
 }
 
-// All that fit the memory, where the keys are to be many; no more than there are keys.
+// All that fit the memory; no more than there are keys.
 uint32_t JobFeeder::SlotCount() const {
-  if (traffic_.keys != 0) return traffic_.jobs;
   const uint64_t query_bytes = kColumnsBytes + at_->key_bytes + at_->value.size();
   const uint64_t queries = uint64_t{traffic_.feeders} * traffic_.queries;
   const uint64_t fit = std::min(kSlotsBytes / query_bytes, at_->objects) / queries;
@@ -38,8 +37,7 @@ uint32_t JobFeeder::SlotCount() const {
 Status JobFeeder::AddSlots(uint32_t number) {
   const uint32_t slots = SlotCount();
   const std::vector<SyntheticRequest> requests =
-      MakeRequests({}, traffic_.keys == 0 ? at_->objects : traffic_.keys,
-                   slots * traffic_.queries, 1000 + number);
+      MakeRequests({}, at_->objects, slots * traffic_.queries, 1000 + number);
   pipeline::BatchOptions options;
   options.queries_max = traffic_.queries;
   if ((traffic_.tasks & kRunRead) != 0)

@@ -1,7 +1,7 @@
 // planner/job_feeder.h: keeps jobs of reads in front of a device, for calibration.
 //
-// Jobs are made ahead, so that nobody makes them while the device is measured, and those of all
-// keys are many more than are under way: the same few again and again would be of few keys.
+// Jobs are made ahead, so that nobody makes them while the device is measured, and are many more
+// than are under way: the same few again and again would be of few keys.
 //
 // Threads   one at a time.
 #pragma once
@@ -22,7 +22,6 @@ struct JobTraffic {
   uint32_t queries = 1024;  // of a job
   uint32_t feeders = 1;     // threads
   uint32_t jobs = 4;        // of each, under way at once
-  uint64_t keys = 0;        // as Traffic has it
   double seconds = 0.1;
 };
 
