@@ -2,13 +2,13 @@
 
 #include <cuda_runtime.h>
 
-#include "processor/cuda/cuda_status.h"
+#include "base/cuda/cuda_status.h"
 #include "processor/cuda/cuda_warp.cuh"
 
 namespace weft::bench {
 namespace {
 
-using processor::LaunchStatus;
+using base::LaunchStatus;
 using processor::tile::CudaWarp;
 
 constexpr uint32_t kLanes = 256;

@@ -1,11 +1,11 @@
 #include "bench/device/load.h"
 
-#include "processor/cuda/cuda_status.h"
+#include "base/cuda/cuda_status.h"
 
 namespace weft::bench {
 namespace {
 
-using processor::LaunchStatus;
+using base::LaunchStatus;
 
 constexpr uint32_t kLanes = 256;
 constexpr uint64_t kOdd = 0x9e3779b97f4a7c15ul;

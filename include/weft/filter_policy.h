@@ -4,12 +4,22 @@
 // Source    the contract is LevelDB's; the Bloom filter gives the same bytes.
 #pragma once
 
+#include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
 
 namespace weft {
+
+// What must be known of Bloom filters to make the same ones elsewhere, on a GPU.
+struct BloomShape {
+  uint32_t bits_per_key = 0;
+  uint32_t probes = 0;
+  // Keys are a store's own, and the trailers at their ends are no part of what is hashed.
+  bool of_user_keys = false;
+};
 
 class FilterPolicy {
  public:
@@ -24,6 +34,10 @@ class FilterPolicy {
   // True where `key` was among the keys; should be false where it was not, and may be wrong then.
   // `filter` may come from a damaged file: any bytes must be survived.
   virtual bool KeyMayMatch(std::string_view key, std::string_view filter) const = 0;
+
+  // Of a policy whose filters are those of NewBloomFilterPolicy, bit for bit; of others none, and
+  // compactions that a GPU could do are done by the CPU.
+  virtual std::optional<BloomShape> bloom() const { return std::nullopt; }
 };
 
 // A Bloom filter ("leveldb.BuiltinBloomFilter2"). 10 bits a key pass about one absent key in 100.

@@ -24,7 +24,7 @@ bool DropRule::DropsEnded(std::string_view internal_key, std::string* deletion) 
   if (!table::ParseInternalKey(internal_key, &parsed)) return false;
   if (parsed.sequence <= job_.oldest_snapshot && !DeeperMayHold(parsed.user_key)) return true;
   *deletion = table::MakeInternalKey(parsed.user_key, parsed.sequence, table::ValueType::kDeletion);
-  trailer_ = table::Trailer(*deletion);
+  deletion_trailer_ = table::Trailer(*deletion);
   return false;
 }
 

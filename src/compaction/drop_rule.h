@@ -49,9 +49,10 @@ class DropRule {
     }
     const uint64_t trailer = table::Trailer(internal_key);
     const bool newer_seen = IsSameUserKey(parsed.user_key);
-    const bool hidden =
-        newer_seen && (trailer_ == trailer || (trailer_ >> 8) <= job_.oldest_snapshot);
+    if (newer_seen && (trailer == trailer_ || trailer == deletion_trailer_)) return true;
+    const bool hidden = newer_seen && (trailer_ >> 8) <= job_.oldest_snapshot;
     trailer_ = trailer;
+    deletion_trailer_ = trailer;
     if (!newer_seen) Remember(parsed.user_key);
     if (hidden) return true;
     return parsed.type == table::ValueType::kDeletion && parsed.sequence <= job_.oldest_snapshot &&
@@ -80,6 +81,7 @@ class DropRule {
   bool has_user_key_ = false;
   table::OutputBuffer user_key_;     // of the last entry
   uint64_t trailer_ = 0;             // of the last entry
+  uint64_t deletion_trailer_ = 0;    // of the deletion that it became, or the same
   uint64_t unparsed_ = 0;
   std::vector<size_t> next_deeper_;  // by deeper level: the first span that may hold later keys
 };

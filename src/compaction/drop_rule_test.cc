@@ -114,6 +114,21 @@ TEST(DropRule, AnEndedEntryIsADeletion) {
   EXPECT_TRUE(rule.Drops(Put("d", 3).key));
 }
 
+// A store that was repaired can have an entry twice. Its twin goes, whichever of both it is as.
+TEST(DropRule, TwinsOfAnEndedEntryGo) {
+  JobKit kit;
+  kit.job().oldest_snapshot = 1;
+  DropRule rule(kit.job());
+  std::string deletion;
+  EXPECT_FALSE(rule.Drops(Put("a", 5, Mortal(1)).key));
+  EXPECT_FALSE(rule.DropsEnded(Put("a", 5, Mortal(1)).key, &deletion));
+  EXPECT_TRUE(rule.Drops(Put("a", 5, Mortal(1)).key));
+  EXPECT_TRUE(rule.Drops(Put("a", 5, Mortal(1)).key));
+  EXPECT_TRUE(rule.Drops(Deletion("a", 5).key));
+  EXPECT_FALSE(rule.Drops(Put("a", 4).key));
+  EXPECT_FALSE(rule.Drops(Put("b", 5).key));
+}
+
 TEST(DropRule, UserKeysAreTheSameWhereTheComparatorSaysSo) {
   // Only the first byte counts.
   class FirstByte final : public Comparator {

@@ -114,6 +114,8 @@ struct JobResult {
   uint64_t wall_us = 0;
   uint64_t cpu_us = 0;
   uint64_t verify_us = 0;  // of wall_us: reading outputs back
+  // Of an executor that is not the CPU's: why it left the job to that; else empty.
+  std::string left_to_cpu;
 };
 
 class Executor {

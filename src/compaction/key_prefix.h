@@ -27,6 +27,7 @@ class KeyPrefix {
   // What all keys of the job's tables must begin with. REQUIRES: bytewise order
   explicit KeyPrefix(const Job& job);
 
+  const std::string& common() const { return common_; }
   size_t common_bytes() const { return common_.size(); }
   // Whether the key has what all should have, and a trailer behind it.
   bool HasCommon(std::string_view internal_key) const {

@@ -1,17 +1,16 @@
-// compaction/output_tables.h: the tables that a job writes, one after the other.
+// compaction/output_tables.h: the tables that a job writes, one after the other, entry by entry.
 //
 // Threads   one thread at a time.
 // Errors    the first one stays: Add and Finish return it from then on. RemoveAll then takes away
 //           all files that were begun.
 #pragma once
 
-#include <memory>
 #include <optional>
-#include <string>
 #include <string_view>
 #include <vector>
 
 #include "compaction/job.h"
+#include "compaction/output_files.h"
 #include "table/table_builder.h"
 
 namespace weft::compaction {
@@ -19,12 +18,12 @@ namespace weft::compaction {
 class OutputTables {
  public:
   // What is given must outlive this.
-  OutputTables(const Job& job, const JobHost& host) : job_(job), host_(host) {}
+  OutputTables(const Job& job, const JobHost& host) : job_(job), files_(job, host) {}
   ~OutputTables();
   OutputTables(const OutputTables&) = delete;
   OutputTables& operator=(const OutputTables&) = delete;
 
-  bool is_open() const { return file_ != nullptr; }
+  bool is_open() const { return files_.file() != nullptr; }
   // Adds an entry, to a new table where none is open; ends the table with the block that reaches
   // the job's size.
   Status Add(std::string_view key, std::string_view value) {
@@ -42,21 +41,16 @@ class OutputTables {
   // Gives up: closes and removes every file that was begun.
   void RemoveAll();
 
-  std::vector<OutputTable> TakeTables() { return std::move(tables_); }
-  uint64_t bytes_written() const { return bytes_written_; }
-  uint64_t verify_us() const { return verify_us_; }
+  std::vector<OutputTable> TakeTables() { return files_.TakeTables(); }
+  uint64_t bytes_written() const { return files_.bytes_written(); }
+  uint64_t verify_us() const { return files_.verify_us(); }
 
  private:
   Status Open(std::string_view first_key);
-  Status Verify();
 
   const Job& job_;
-  const JobHost& host_;
-  std::unique_ptr<WritableFile> file_;  // of the open table
+  OutputFiles files_;
   std::optional<table::TableBuilder> builder_;
-  std::vector<OutputTable> tables_;  // the last one is the open one
-  uint64_t bytes_written_ = 0;
-  uint64_t verify_us_ = 0;
 };
 
 }  // namespace weft::compaction

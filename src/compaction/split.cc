@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "compaction/job.h"
+#include "compaction/key_bounds.h"
 #include "compaction/table_input.h"
 
 namespace weft::compaction {
@@ -18,24 +19,10 @@ constexpr uint64_t kPartBytesMin = 256u << 10;
 // take as long to sort as a tenth of them to merge.
 constexpr uint64_t kStretchesInPart = 256;
 
-// Blocks of some table in a row. The user key lies in their middle, so that what counts as before a
-// bound is as much too little for one table as it is too much for another.
-struct Stretch {
-  std::string user_key;
-  uint64_t bytes;
-};
-
-UserKeyRange RangeOf(const Job& job) {
-  UserKeyRange range;
-  if (job.first_user_key.has_value()) range.first = *job.first_user_key;
-  if (job.end_user_key.has_value()) range.end = *job.end_user_key;
-  return range;
-}
-
 // Divides the table's blocks into stretches of `bytes_min` or more, but for the last one.
 Status AppendStretches(const Job& job, const JobTable& table, uint64_t bytes_min,
-                       std::vector<Stretch>* stretches) {
-  Result<std::unique_ptr<TableInput>> input = TableInput::Open(job, table, RangeOf(job));
+                       std::vector<KeyStretch>* stretches) {
+  Result<std::unique_ptr<TableInput>> input = TableInput::Open(job, table, RangeOfJob(job));
   if (!input) return input.error();
   table::BlockHandle handle;
   std::string middle;
@@ -55,40 +42,6 @@ Status AppendStretches(const Job& job, const JobTable& table, uint64_t bytes_min
   }
   if (bytes > 0) stretches->push_back({middle, bytes});
   return Status::Ok();
-}
-
-uint64_t BytesOf(const Job& job) {
-  uint64_t bytes = 0;
-  for (const auto& run : job.runs) {
-    for (const JobTable& table : run) bytes += table.bytes;
-  }
-  return bytes;
-}
-
-// Where parts end, ascending, none of them twice.
-std::vector<std::string> FindBounds(const Job& job, std::vector<Stretch> stretches, int parts_max) {
-  const auto& order = *job.comparator;
-  std::sort(stretches.begin(), stretches.end(), [&](const Stretch& a, const Stretch& b) {
-    return order.CompareUser(a.user_key, b.user_key) < 0;
-  });
-  uint64_t total = 0;
-  for (const Stretch& stretch : stretches) total += stretch.bytes;
-  const uint64_t parts =
-      std::min<uint64_t>(static_cast<uint64_t>(std::max(parts_max, 1)), total / kPartBytesMin);
-  std::vector<std::string> bounds;
-  uint64_t passed = 0;
-  for (const Stretch& stretch : stretches) {
-    passed += stretch.bytes;
-    if (bounds.size() + 1 >= parts) break;
-    if (passed < total * (bounds.size() + 1) / parts) continue;
-    const bool beyond =
-        job.end_user_key.has_value() && order.CompareUser(stretch.user_key, *job.end_user_key) >= 0;
-    if (beyond || (!bounds.empty() && order.CompareUser(stretch.user_key, bounds.back()) <= 0)) {
-      continue;
-    }
-    bounds.push_back(stretch.user_key);
-  }
-  return bounds;
 }
 
 bool MayHoldKeysOf(const JobTable& table, const Job& part) {
@@ -119,9 +72,10 @@ Job PartOf(const Job& job, const std::string* first, const std::string* end) {
 }  // namespace
 
 Result<std::vector<Job>> SplitJob(const Job& job, int parts_max) {
-  std::vector<Stretch> stretches;
+  std::vector<KeyStretch> stretches;
   if (parts_max > 1) {
-    const uint64_t bytes_min = BytesOf(job) / (static_cast<uint64_t>(parts_max) * kStretchesInPart);
+    const uint64_t bytes_min =
+        BytesOfJob(job) / (static_cast<uint64_t>(parts_max) * kStretchesInPart);
     for (const auto& run : job.runs) {
       for (const JobTable& table : run) {
         Status status = AppendStretches(job, table, bytes_min, &stretches);
@@ -129,7 +83,9 @@ Result<std::vector<Job>> SplitJob(const Job& job, int parts_max) {
       }
     }
   }
-  const std::vector<std::string> bounds = FindBounds(job, std::move(stretches), parts_max);
+  const std::vector<std::string> bounds =
+      FindKeyBounds(job, std::move(stretches), static_cast<uint64_t>(std::max(parts_max, 1)),
+                    kPartBytesMin);
   std::vector<Job> parts;
   for (size_t i = 0; i <= bounds.size(); i++) {
     parts.push_back(

@@ -44,6 +44,9 @@ class TableInput {
                : 0;
   }
 
+  // The file that blocks are read from.
+  const table::BlockFile& file() const { return blocks_; }
+
   // Checks the blocks that are neither data nor index.
   Status CheckOtherBlocks() const;
 

@@ -2,28 +2,16 @@
 #include <bit>
 #include <cstdint>
 
-#include "base/coding.h"
+#include "table/bloom_hash.h"
 #include "weft/filter_policy.h"
 
 namespace weft {
 
 namespace {
 
-// The hash whose values the filters in the files rest on.
 uint32_t BloomHash(std::string_view key) {
-  constexpr uint32_t kFactor = 0xc6a4a793;
-  uint32_t hash = 0xbc9f1d34u ^ (static_cast<uint32_t>(key.size()) * kFactor);
-  size_t at = 0;
-  for (; at + 4 <= key.size(); at += 4) {
-    hash = (hash + base::DecodeFixed32(key.data() + at)) * kFactor;
-    hash ^= hash >> 16;
-  }
-  if (at == key.size()) return hash;
-  for (int shift = 0; at < key.size(); at++, shift += 8) {
-    hash += static_cast<uint32_t>(static_cast<uint8_t>(key[at])) << shift;
-  }
-  hash *= kFactor;
-  return hash ^ (hash >> 24);
+  return table::BloomHash(reinterpret_cast<const uint8_t*>(key.data()),
+                          static_cast<uint32_t>(key.size()));
 }
 
 // hash % divisor by two multiplications: exact for 32-bit hashes (Lemire, Kaser and Kurz, "Faster
@@ -83,6 +71,11 @@ class Bloom final : public FilterPolicy {
       if ((static_cast<uint8_t>(filter[bit / 8]) & (1u << (bit % 8))) == 0) return false;
     }
     return true;
+  }
+
+  std::optional<BloomShape> bloom() const override {
+    return BloomShape{.bits_per_key = static_cast<uint32_t>(bits_per_key_),
+                      .probes = static_cast<uint32_t>(probes_)};
   }
 
  private:

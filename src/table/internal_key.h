@@ -9,6 +9,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -106,6 +107,11 @@ class InternalFilterPolicy final : public FilterPolicy {
   const char* Name() const override { return user_->Name(); }
   void CreateFilter(std::span<const std::string_view> keys, std::string* filter) const override;
   bool KeyMayMatch(std::string_view key, std::string_view filter) const override;
+  std::optional<BloomShape> bloom() const override {
+    std::optional<BloomShape> shape = user_->bloom();
+    if (shape.has_value()) shape->of_user_keys = true;
+    return shape;
+  }
 
  private:
   std::shared_ptr<const FilterPolicy> user_;

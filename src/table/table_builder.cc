@@ -1,8 +1,7 @@
 #include "table/table_builder.h"
 
 #include "base/check.h"
-#include "base/coding.h"
-#include "base/crc32c.h"
+#include "table/stored_block.h"
 
 namespace weft::table {
 
@@ -57,9 +56,12 @@ void TableBuilder::FlushBlock() {
   WEFT_DCHECK(file_ != nullptr);
   if (block_.empty()) return;
   const std::string_view raw = block_.Finish();
-  pending_handle_ = compressor_.kind() == Compression::kNone
-                        ? AppendTrailer(out_.size() - raw.size(), Compression::kNone)
-                        : AppendCompressed(raw);
+  pending_handle_.offset = flushed_bytes_;
+  pending_handle_.bytes =
+      compressor_.kind() == Compression::kNone
+          ? AppendBlockTrailer(out_.size() - raw.size(), Compression::kNone, &out_)
+          : AppendBlock(raw, &compressor_, &out_);
+  flushed_bytes_ += pending_handle_.bytes + kBlockTrailerBytes;
   index_pending_ = true;
   if (out_.size() >= kAppendBytes) WriteOut();
   if (filter_.has_value()) filter_->StartBlock(flushed_bytes_);
@@ -80,69 +82,22 @@ void TableBuilder::AddIndexEntry(std::string_view separator) {
   index_pending_ = false;
 }
 
-BlockHandle TableBuilder::AppendCompressed(std::string_view raw) {
-  if (compressor_.kind() == Compression::kNone) return AppendRaw(raw);
-  const size_t start = out_.size();
-  char* const to = out_.Reserve(compressor_.BytesMax(raw.size()));
-  const size_t bytes = compressor_.Compress(raw, to);
-  if (bytes == 0) return AppendRaw(raw);
-  out_.CommitTo(to + bytes);
-  return AppendTrailer(start, compressor_.kind());
-}
-
-BlockHandle TableBuilder::AppendRaw(std::string_view stored) {
-  const size_t start = out_.size();
-  out_.Append(stored);
-  return AppendTrailer(start, Compression::kNone);
-}
-
-// Completes the stored block that reaches from `start` to the end of out_.
-BlockHandle TableBuilder::AppendTrailer(size_t start, Compression stored_as) {
-  const size_t bytes = out_.size() - start;
-  char* const trailer = out_.Reserve(kBlockTrailerBytes);
-  trailer[0] = static_cast<char>(stored_as);
-  const uint32_t crc = base::Crc32c(out_.data() + start, bytes + 1);
-  base::EncodeFixed32(trailer + 1, base::MaskCrc32c(crc));
-  out_.CommitTo(trailer + kBlockTrailerBytes);
-  const BlockHandle handle{.offset = flushed_bytes_, .bytes = bytes};
-  flushed_bytes_ += bytes + kBlockTrailerBytes;
-  return handle;
-}
-
 void TableBuilder::WriteOut() {
   if (status_.ok()) status_ = file_->Append(out_.From(0));
   out_.Clear();
 }
 
-BlockHandle TableBuilder::WriteMetaindex(const std::optional<BlockHandle>& filter) {
-  OutputBuffer bytes;
-  BlockBuilder metaindex(format_.block_restart_interval);
-  metaindex.Begin(&bytes);
-  if (filter.has_value()) {
-    std::string handle;
-    filter->AppendTo(&handle);
-    metaindex.Add(std::string("filter.") + format_.filter->Name(), handle);
-  }
-  return AppendCompressed(metaindex.Finish());
-}
-
 Status TableBuilder::Finish() {
   WEFT_CHECK(file_ != nullptr);
   FlushBlock();
-  std::optional<BlockHandle> filter;
-  if (filter_.has_value()) filter = AppendRaw(filter_->Finish());
-  Footer footer;
-  footer.metaindex = WriteMetaindex(filter);
   if (index_pending_) {
     separator_.assign(block_.last_key());
     format_.comparator->FindShortSuccessor(&separator_);
     AddIndexEntry(separator_);
   }
-  footer.index = AppendCompressed(index_.Finish());
-  std::string footer_bytes;
-  footer.AppendTo(&footer_bytes);
-  out_.Append(footer_bytes);
-  flushed_bytes_ += footer_bytes.size();
+  TableEnd end{.filter = {}, .index = index_.Finish(), .offset = flushed_bytes_};
+  if (filter_.has_value()) end.filter = filter_->Finish();
+  flushed_bytes_ += AppendTableEnd(format_, end, &compressor_, &out_);
   WriteOut();
   file_ = nullptr;
   return status_;

@@ -76,10 +76,6 @@ class TableBuilder {
  private:
   void AddIndexEntryBefore(std::string_view key);
   void AddIndexEntry(std::string_view separator);
-  BlockHandle AppendCompressed(std::string_view raw);
-  BlockHandle AppendRaw(std::string_view stored);
-  BlockHandle AppendTrailer(size_t start, Compression stored_as);
-  BlockHandle WriteMetaindex(const std::optional<BlockHandle>& filter);
   void BeginBlock();
   void WriteOut();
 

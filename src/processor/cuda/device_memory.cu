@@ -3,7 +3,7 @@
 #include <string>
 #include <utility>
 
-#include "processor/cuda/cuda_status.h"
+#include "base/cuda/cuda_status.h"
 #include "processor/cuda/device_memory.h"
 
 namespace weft::processor {

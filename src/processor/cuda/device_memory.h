@@ -3,7 +3,7 @@
 //
 // Threads   values; distinct ones may be used at once. All of it acts on the device that is current
 //           for the calling thread (SetDevice).
-// Errors    as processor/cuda/cuda_status.h says.
+// Errors    as base/cuda/cuda_status.h says.
 #pragma once
 
 #include <cstddef>

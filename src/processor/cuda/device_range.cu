@@ -5,7 +5,7 @@
 
 #include <utility>
 
-#include "processor/cuda/cuda_status.h"
+#include "base/cuda/cuda_status.h"
 
 namespace weft::processor {
 namespace {
@@ -58,7 +58,7 @@ const Driver& TheDriver() {
 
 // The driver numbers its errors as the runtime does.
 Status DriverStatus(CUresult result, const char* what, int line) {
-  return CudaStatus(static_cast<int>(result), what, __FILE__, line);
+  return base::CudaStatus(static_cast<int>(result), what, __FILE__, line);
 }
 
 CUmemAllocationProp MemoryOf(int device) {

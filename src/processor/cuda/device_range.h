@@ -5,7 +5,7 @@
 // calls, which are looked up at run time: without a driver, Reserve says so.
 //
 // Threads   one at a time. All of it acts on the device that is current for the calling thread.
-// Errors    as processor/cuda/cuda_status.h says; kNoMemory where the device has none left.
+// Errors    as base/cuda/cuda_status.h says; kNoMemory where the device has none left.
 #pragma once
 
 #include <cstddef>

@@ -9,7 +9,7 @@
 // device; who asks for the next one does not.
 //
 // Threads   one at a time.
-// Errors    as processor/cuda/cuda_status.h says.
+// Errors    as base/cuda/cuda_status.h says.
 #pragma once
 
 #include <array>

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "processor/cuda/cuda_status.h"
+#include "base/cuda/cuda_status.h"
 #include "processor/cuda/cuda_warp.cuh"
 #include "processor/cuda/tile_tasks.h"
 
@@ -99,7 +99,7 @@ uint32_t BlocksFor(uint64_t queries, uint32_t of_a_block = kBlockLanes) {
 template <uint32_t kWords, uint32_t kTasks>
 Status Launch(const TableJob& job, CudaStream stream) {
   TableKernel<kWords, kTasks><<<BlocksFor(job.count), kBlockLanes, 0, stream>>>(job);
-  return LaunchStatus("TableKernel", __FILE__, __LINE__);
+  return base::LaunchStatus("TableKernel", __FILE__, __LINE__);
 }
 
 template <uint32_t kWords, uint32_t kTasks>
@@ -110,11 +110,11 @@ Status Launch(const TableGroup& group, CudaStream stream) {
     if constexpr ((kTasks & kRunRead) != 0) {
       if (group.shares_records != 0) {
         SharedKernel<kWords, kTasks><<<group.begins[group.count], kBlockLanes, 0, stream>>>(group);
-        return LaunchStatus("SharedKernel", __FILE__, __LINE__);
+        return base::LaunchStatus("SharedKernel", __FILE__, __LINE__);
       }
     }
     GroupKernel<kWords, kTasks><<<group.begins[group.count], kBlockLanes, 0, stream>>>(group);
-    return LaunchStatus("GroupKernel", __FILE__, __LINE__);
+    return base::LaunchStatus("GroupKernel", __FILE__, __LINE__);
   }
 }
 
@@ -176,7 +176,7 @@ Status RunTable(const TableJob& job, CudaStream stream) {
   if (!launched.ok() || (job.tasks & kRunInsert) == 0) return launched;
   const uint32_t blocks = std::min(BlocksFor(job.count), kFinishBlocksMax);
   FinishKernel<<<blocks, kBlockLanes, 0, stream>>>(job);
-  return LaunchStatus("FinishKernel", __FILE__, __LINE__);
+  return base::LaunchStatus("FinishKernel", __FILE__, __LINE__);
 }
 
 Status RunTables(const TableJob* jobs, uint32_t count, CudaStream stream) {
@@ -211,7 +211,7 @@ Status RunTables(const TableJob* jobs, uint32_t count, CudaStream stream) {
 Status RunPlain(const task::QueryJob& job, CudaStream stream) {
   if (job.end <= job.begin) return Status::Ok();
   PlainKernel<<<BlocksFor(job.end - job.begin), kBlockLanes, 0, stream>>>(job);
-  return LaunchStatus("PlainKernel", __FILE__, __LINE__);
+  return base::LaunchStatus("PlainKernel", __FILE__, __LINE__);
 }
 
 }  // namespace weft::processor

@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "processor/copy_buckets.h"
-#include "processor/cuda/cuda_status.h"
+#include "base/cuda/cuda_status.h"
 
 namespace weft::processor {
 namespace {
@@ -52,7 +52,8 @@ Status LineTransfer::Flush(task::Bucket* to, CudaStream stream) {
   const auto count = static_cast<uint32_t>(count_);
   LineKernel<<<(count + kBlockLines - 1) / kBlockLines, kBlockLanes, 0, stream>>>(
       lines()->slots, numbers(), count, to->slots);
-  if (Status status = LaunchStatus("LineKernel", __FILE__, __LINE__); !status.ok()) return status;
+  if (Status status = base::LaunchStatus("LineKernel", __FILE__, __LINE__); !status.ok())
+    return status;
   if (Status status = ring_.End(stream); !status.ok()) return status;
   count_ = 0;  // what was not sent is kept: nobody announces it again
   return Status::Ok();

@@ -4,7 +4,7 @@
 #include <cstring>
 #include <utility>
 
-#include "processor/cuda/cuda_status.h"
+#include "base/cuda/cuda_status.h"
 
 namespace weft::processor {
 namespace {
@@ -72,7 +72,7 @@ Status Transfer::Flush(CudaStream stream) {
   std::memcpy(list, parcels_.data(), count * sizeof(Parcel));
   const uint32_t blocks = (count * kWarpLanes + kBlockLanes - 1) / kBlockLanes;
   ScatterKernel<<<blocks, kBlockLanes, 0, stream>>>(ring_.part(), list, count);
-  if (Status status = LaunchStatus("ScatterKernel", __FILE__, __LINE__); !status.ok())
+  if (Status status = base::LaunchStatus("ScatterKernel", __FILE__, __LINE__); !status.ok())
     return status;
   if (Status status = ring_.End(stream); !status.ok()) return status;
   used_ = 0;

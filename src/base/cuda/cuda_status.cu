@@ -1,8 +1,8 @@
-#include "processor/cuda/cuda_status.h"
+#include "base/cuda/cuda_status.h"
 
 #include <cuda_runtime.h>
 
-namespace weft::processor {
+namespace weft::base {
 namespace {
 
 Code CodeOf(cudaError_t error) {
@@ -35,4 +35,4 @@ Status LaunchStatus(const char* what, const char* file, int line) {
   return CudaStatus(static_cast<int>(cudaGetLastError()), what, file, line);
 }
 
-}  // namespace weft::processor
+}  // namespace weft::base

@@ -1,0 +1,49 @@
+#include "compaction/cuda/cuda_executor.h"
+
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+
+#include "compaction/device/executor_test_kit.h"
+
+namespace weft::compaction::device {
+namespace {
+
+// As many as WEFT_RANDOM_JOBS says, or 200.
+uint64_t RandomJobs() {
+  const char* const text = std::getenv("WEFT_RANDOM_JOBS");
+  return text == nullptr ? 200 : std::strtoull(text, nullptr, 10);
+}
+
+ExecutorMaker Maker() {
+  return [](uint64_t piece_bytes) -> std::unique_ptr<Executor> {
+    Result<std::unique_ptr<Executor>> executor = NewCudaExecutor(0, piece_bytes);
+    EXPECT_TRUE(executor.has_value()) << executor.error().ToString();
+    return executor ? std::move(*executor) : nullptr;
+  };
+}
+
+TEST(CudaExecutor, WritesWhatTheCpuWrites) { ExpectRandomJobsTheSame(Maker(), RandomJobs()); }
+
+TEST(CudaExecutor, HeedsARangeOfUserKeys) { ExpectRandomRangesTheSame(Maker(), RandomJobs() / 4); }
+
+TEST(CudaExecutor, EndsValuesAsTheCpuDoes) { ExpectEndedValuesTheSame(Maker(), RandomJobs() / 4); }
+
+TEST(CudaExecutor, KeepsMegabytes) {
+  JobKit kit;
+  table::Strings strings(table::TestSeed());
+  const std::string key = strings.Bytes(1 << 20);
+  kit.AddRun({Put("", 9), Put(key, 9, strings.Bytes(3 << 20)), Put(key + "!", 9)});
+  kit.AddRun({Put("", 2, strings.Bytes(1 << 20)), Put(key, 2)});
+  ExpectSameByDevice(&kit, Maker()(1).get());
+  ExpectSameByDevice(&kit, Maker()(64 << 20).get());
+}
+
+TEST(CudaExecutor, JobsShareADevice) {
+  const std::unique_ptr<Executor> executor = Maker()(100000);
+  ASSERT_NE(nullptr, executor);
+  RunRandomJobsAtOnce(executor.get(), 4, RandomJobs() / 20);
+}
+
+}  // namespace
+}  // namespace weft::compaction::device

@@ -1,0 +1,174 @@
+// compaction/device/device_executor.h: compacts on a device: piece after piece through unpack, sort
+// and pack, with files that are those of the CPU's executor, byte for byte.
+//
+// What a device can't do (orders other than bytewise, filters other than Bloom's), what it can't go
+// on with (damage, too little memory, a device that is lost) and what it should not (DeviceLimits)
+// is done by the CPU's executor, from the beginning: JobResult::left_to_cpu says why.
+//
+// Threads   as compaction/job.h says; each Run has a device of its own.
+// Source    the phases are paper 001's (LUDA), section 3; that all three run on the device, and the
+//           exact cut of blocks, are ours (docs/design/0010-gpu-compaction.md).
+#pragma once
+
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "base/clock.h"
+#include "compaction/device/pack_piece.h"
+#include "compaction/device/piece_loader.h"
+#include "compaction/device/table_assembler.h"
+#include "compaction/job.h"
+
+namespace weft::compaction::device {
+
+// Why no device can do the job; ok where one may.
+Status CanDo(const Job& job);
+
+// One job, by a device that lives as long. Device: as compaction/device/plain_device.h has it.
+template <typename Device>
+class DeviceRun {
+ public:
+  DeviceRun(Device* device, const Job& job, const JobHost& host)
+      : device_(*device),
+        job_(job),
+        host_(host),
+        in_device_(device, job),
+        grandparents_(job),
+        layout_(job),
+        carry_(device),
+        assembler_(job, host) {}
+
+  // Ok; or why the CPU must do the job: no file is left then. *failed: an error that the CPU would
+  // meet, too, so that the job has failed.
+  Status Run(uint64_t piece_bytes, JobResult* result, bool* failed);
+
+ private:
+  Status RunPieces(uint64_t piece_bytes, JobResult* result, bool* failed);
+  Status RunPiece(const Piece& piece, bool is_last, PackedPiece* packed);
+
+  Device& device_;
+  const Job& job_;
+  const JobHost& host_;
+  JobInDevice<Device> in_device_;
+  GrandparentWalk grandparents_;
+  TableLayout layout_;
+  Carry<Device> carry_;
+  TableAssembler assembler_;
+  LoadedPiece loaded_;
+};
+
+template <typename Device>
+Status DeviceRun<Device>::RunPiece(const Piece& piece, bool is_last, PackedPiece* packed) {
+  typename Device::Memory memory(&device_);
+  UnpackPiece<Device> unpacked(&device_, &memory, in_device_);
+  Status status = unpacked.Run(piece, loaded_, carry_);
+  if (!status.ok()) return status;
+  SortPiece<Device> sorted(&device_, &memory, job_, in_device_);
+  status = sorted.Run(unpacked, carry_, &grandparents_);
+  if (!status.ok()) return status;
+  packed->entries_read = unpacked.entry_count;
+  packed->entries_dropped = unpacked.entry_count - sorted.kept;
+  packed->entries_ended = sorted.found.ended;
+  packed->entries_unparsed = sorted.found.unparsed;
+  PackPiece<Device> pack(&device_, &memory, job_, in_device_);
+  return pack.Run(unpacked.entries, sorted, is_last, &layout_, packed, &carry_);
+}
+
+template <typename Device>
+Status DeviceRun<Device>::RunPieces(uint64_t piece_bytes, JobResult* result, bool* failed) {
+  if (job_.first_user_key.has_value() && job_.end_user_key.has_value() &&
+      *job_.first_user_key >= *job_.end_user_key) {
+    return Status::Ok();  // no key is between them
+  }
+  Result<std::unique_ptr<PiecePlan>> plan = PiecePlan::Make(job_, piece_bytes);
+  if (!plan) return plan.error();
+  result->bytes_read = (*plan)->bytes_read();
+  for (size_t i = 0; i < (*plan)->pieces(); i++) {
+    if (host_.cancelled != nullptr && host_.cancelled->load(std::memory_order_relaxed)) {
+      *failed = true;
+      return {Code::kRetryLater, "compaction cancelled"};
+    }
+    if (host_.give_way != nullptr) host_.give_way();
+    const Piece piece = (*plan)->NextPiece();
+    if (piece.has_lost_blocks) {
+      return {Code::kUnsupported, "the job has a table that does not end where it should"};
+    }
+    Status status = LoadPiece(**plan, piece, &loaded_);
+    if (!status.ok()) return status;
+    PackedPiece packed;
+    status = RunPiece(piece, i + 1 == (*plan)->pieces(), &packed);
+    if (!status.ok()) return status;
+    result->bytes_read += loaded_.bytes_read;
+    result->entries_read += packed.entries_read;
+    result->entries_dropped += packed.entries_dropped;
+    result->entries_ended += packed.entries_ended;
+    result->entries_unparsed += packed.entries_unparsed;
+    status = assembler_.Add(packed);
+    if (!status.ok()) {
+      *failed = status.code() != Code::kCorruption;  // that is what verifying says of our own files
+      return status;
+    }
+  }
+  return Status::Ok();
+}
+
+template <typename Device>
+Status DeviceRun<Device>::Run(uint64_t piece_bytes, JobResult* result, bool* failed) {
+  Status status = RunPieces(piece_bytes, result, failed);
+  OutputFiles* const files = assembler_.files();
+  if (status.ok()) {
+    result->outputs = files->TakeTables();
+  } else {
+    files->RemoveAll();
+  }
+  result->bytes_written = files->bytes_written();
+  result->verify_us = files->verify_us();
+  return status;
+}
+
+// Makes a device for each job.
+template <typename Device>
+using DeviceMaker = std::function<Result<std::unique_ptr<Device>>()>;
+
+template <typename Device>
+class DeviceExecutor final : public Executor {
+ public:
+  DeviceExecutor(const char* name, uint64_t piece_bytes, DeviceMaker<Device> make)
+      : name_(name), piece_bytes_(piece_bytes), make_(std::move(make)), cpu_(NewCpuExecutor()) {}
+
+  const char* Name() const override { return name_; }
+
+  JobResult Run(const Job& job, const JobHost& host) override {
+    const uint64_t start_ns = base::NowNs();
+    const uint64_t start_cpu_ns = base::ThreadCpuNs();
+    JobResult result;
+    bool failed = false;
+    Status status = CanDo(job);
+    if (status.ok()) status = RunOnDevice(job, host, &result, &failed);
+    if (!status.ok() && !failed) {
+      result = cpu_->Run(job, host);
+      result.left_to_cpu = status.ToString();
+    } else {
+      result.status = std::move(status);
+    }
+    result.wall_us = (base::NowNs() - start_ns) / 1000;
+    result.cpu_us = (base::ThreadCpuNs() - start_cpu_ns) / 1000;
+    return result;
+  }
+
+ private:
+  Status RunOnDevice(const Job& job, const JobHost& host, JobResult* result, bool* failed) {
+    Result<std::unique_ptr<Device>> device = make_();
+    if (!device) return device.error();
+    DeviceRun<Device> run(device->get(), job, host);
+    return run.Run(piece_bytes_, result, failed);
+  }
+
+  const char* const name_;
+  const uint64_t piece_bytes_;
+  const DeviceMaker<Device> make_;
+  const std::unique_ptr<Executor> cpu_;
+};
+
+}  // namespace weft::compaction::device

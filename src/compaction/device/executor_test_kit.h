@@ -1,0 +1,164 @@
+// compaction/device/executor_test_kit.h: random jobs, done by the CPU's executor and by one that
+// works as devices do; they must write the same.
+//
+// Threads   as each says; the rest one thread at a time.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "base/coding.h"
+#include "compaction/random_job.h"
+
+namespace weft::compaction::device {
+
+// Makes an executor that takes pieces of about so many bytes.
+using ExecutorMaker = std::function<std::unique_ptr<Executor>(uint64_t piece_bytes)>;
+
+struct Both {
+  JobResult cpu;
+  JobResult device;
+};
+
+inline Both RunBoth(JobKit* kit, Executor* device) {
+  Both both{.cpu = NewCpuExecutor()->Run(kit->job(), kit->host()), .device = {}};
+  both.device = device->Run(kit->job(), kit->host());
+  return both;
+}
+
+inline void ExpectSame(JobKit* kit, const Both& both) {
+  ASSERT_TRUE(both.cpu.status.ok()) << both.cpu.status.ToString();
+  ASSERT_TRUE(both.device.status.ok()) << both.device.status.ToString();
+  ASSERT_EQ(both.cpu.outputs.size(), both.device.outputs.size());
+  for (size_t i = 0; i < both.cpu.outputs.size(); i++) {
+    const OutputTable& a = both.cpu.outputs[i];
+    const OutputTable& b = both.device.outputs[i];
+    ASSERT_EQ(a.entries, b.entries) << i;
+    ASSERT_EQ(a.bytes, b.bytes) << i;
+    ASSERT_EQ(a.smallest, b.smallest) << i;
+    ASSERT_EQ(a.largest, b.largest) << i;
+    ASSERT_TRUE(kit->Contents(a.path) == kit->Contents(b.path)) << i;
+  }
+  EXPECT_EQ(both.cpu.entries_read, both.device.entries_read);
+  EXPECT_EQ(both.cpu.entries_dropped, both.device.entries_dropped);
+  EXPECT_EQ(both.cpu.entries_ended, both.device.entries_ended);
+  EXPECT_EQ(both.cpu.entries_unparsed, both.device.entries_unparsed);
+  EXPECT_EQ(both.cpu.bytes_written, both.device.bytes_written);
+}
+
+// Both give the same files, and the device did it by itself.
+inline void ExpectSameByDevice(JobKit* kit, Executor* device) {
+  ASSERT_NE(nullptr, device);
+  const Both both = RunBoth(kit, device);
+  ExpectSame(kit, both);
+  EXPECT_EQ("", both.device.left_to_cpu);
+}
+
+// Of few entries to many pieces, and of many to one.
+inline uint64_t AnyPieceBytes(table::Strings* strings) {
+  return 1 + strings->Below(strings->Below(2) == 0 ? 3000 : 300000);
+}
+
+// Jobs of every kind, with and without filters.
+inline void ExpectRandomJobTheSame(const ExecutorMaker& make, uint64_t seed) {
+  SCOPED_TRACE("seed " + std::to_string(seed));
+  RandomJob random(seed, BytewiseComparator());
+  JobKit& kit = random.kit();
+  table::Strings& strings = random.strings();
+  const auto bloom = NewBloomFilterPolicy(static_cast<int>(1 + strings.Below(40)));
+  const table::InternalFilterPolicy policy(bloom);
+  if (strings.Below(2) == 0) kit.job().format.filter = &policy;
+  if (strings.Below(4) == 0) kit.job().format.block_size = 1 + strings.Below(100);
+  if (strings.Below(4) == 0) kit.job().format.block_size = 5000 + strings.Below(20000);
+  if (strings.Below(8) == 0) kit.job().format.block_restart_interval = 1000;
+  ExpectSameByDevice(&kit, make(AnyPieceBytes(&strings)).get());
+}
+inline void ExpectRandomJobsTheSame(const ExecutorMaker& make, uint64_t jobs) {
+  for (uint64_t i = 0; i < jobs && !testing::Test::HasFailure(); i++) {
+    ExpectRandomJobTheSame(make, table::TestSeed() * 100000 + i);
+  }
+}
+
+inline void ExpectRandomRangesTheSame(const ExecutorMaker& make, uint64_t jobs) {
+  for (uint64_t i = 0; i < jobs && !testing::Test::HasFailure(); i++) {
+    const uint64_t seed = table::TestSeed() * 100000 + 50000 + i;
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    RandomJob random(seed, BytewiseComparator());
+    const auto& keys = random.user_keys();
+    table::Strings& strings = random.strings();
+    auto any_key = [&] {
+      return strings.Below(4) == 0 ? strings.Key() : keys[strings.Below(keys.size())];
+    };
+    if (strings.Below(3) != 0) random.kit().job().first_user_key = any_key();
+    if (strings.Below(3) != 0) random.kit().job().end_user_key = any_key();
+    ExpectSameByDevice(&random.kit(), make(AnyPieceBytes(&strings)).get());
+  }
+}
+
+// A run of keys whose values begin with expiry and generation, or are too short for that.
+inline TestEntries EntriesThatEnd(table::Strings* strings, uint64_t sequence) {
+  TestEntries entries;
+  for (uint64_t key = 0; key < 300; key++) {
+    if (strings->Below(2) == 0) continue;
+    for (uint64_t version = 1 + strings->Below(3); version != 0; version--) {
+      std::string value;
+      base::PutFixed32(&value, static_cast<uint32_t>(strings->Below(4)));
+      base::PutFixed32(&value, static_cast<uint32_t>(strings->Below(3)));
+      value = value.substr(0, strings->Below(8) == 0 ? strings->Below(8) : 8);
+      const std::string user_key = "key" + std::to_string(1000 + key);
+      entries.push_back(strings->Below(6) == 0 ? Deletion(user_key, sequence + version)
+                                               : Put(user_key, sequence + version, value));
+    }
+  }
+  return entries;
+}
+inline constexpr LifetimeRule kTestLifetime = {
+    .expiry_offset = 0, .generation_offset = 4, .now_s = 2, .generation_floor = 1};
+
+inline void ExpectEndedValuesTheSame(const ExecutorMaker& make, uint64_t jobs) {
+  uint64_t ended = 0;
+  for (uint64_t i = 0; i < jobs && !testing::Test::HasFailure(); i++) {
+    const uint64_t seed = table::TestSeed() * 100000 + 70000 + i;
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    table::Strings strings(seed);
+    JobKit kit;
+    uint64_t sequence = 10000;
+    for (uint64_t run = 1 + strings.Below(4); run != 0; run--, sequence -= 1000) {
+      const TestEntries entries = EntriesThatEnd(&strings, sequence);
+      if (!entries.empty()) kit.AddRun(entries, 1 + strings.Below(100));
+    }
+    kit.job().lifetime = kTestLifetime;
+    if (strings.Below(2) == 0) kit.job().oldest_snapshot = 7000 + strings.Below(3100);
+    if (strings.Below(2) == 0) kit.job().deeper = {{{"key1100", "key1200"}}};
+    const Both both = RunBoth(&kit, make(AnyPieceBytes(&strings)).get());
+    ExpectSame(&kit, both);
+    EXPECT_EQ("", both.device.left_to_cpu);
+    ended += both.device.entries_ended;
+  }
+  EXPECT_LT(5 * jobs, ended);
+}
+
+// Jobs of `threads` threads at once, by one executor: `jobs` of each.
+inline void RunRandomJobsAtOnce(Executor* executor, int threads, uint64_t jobs) {
+  std::vector<std::thread> all;
+  for (int thread = 0; thread < threads; thread++) {
+    all.emplace_back([=] {
+      for (uint64_t i = 0; i < jobs; i++) {
+        const uint64_t seed =
+            table::TestSeed() * 100000 + 90000 + static_cast<uint64_t>(thread) * 1000 + i;
+        RandomJob random(seed, BytewiseComparator());
+        const Both both = RunBoth(&random.kit(), executor);
+        ExpectSame(&random.kit(), both);
+        EXPECT_EQ("", both.device.left_to_cpu) << "seed " << seed;
+      }
+    });
+  }
+  for (std::thread& thread : all) thread.join();
+}
+
+}  // namespace weft::compaction::device

@@ -1,0 +1,36 @@
+// compaction/device/piece_loader.h: the blocks of a piece, read into memory for the way to a
+// device.
+//
+// Uncompressed blocks are taken as they stand in the file, trailers included: the device checks
+// them. Compressed ones are checked and opened here.
+//
+// Threads   one thread at a time.
+// Errors    those of the files; kCorruption for blocks that end early, whose checksum differs or
+//           that do not open.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "compaction/device/piece_plan.h"
+#include "table/output_buffer.h"
+
+namespace weft::compaction::device {
+
+struct LoadedBlock {
+  uint64_t at = 0;  // in bytes
+  uint32_t bytes = 0;
+  uint32_t run = 0;
+  bool is_stored = false;  // with its trailer, not yet checked
+};
+
+struct LoadedPiece {
+  table::OutputBuffer bytes;
+  std::vector<LoadedBlock> blocks;
+  std::vector<uint32_t> run_blocks;  // by run, one more at the end: its first block
+  uint64_t bytes_read = 0;           // of files
+};
+
+Status LoadPiece(const PiecePlan& plan, const Piece& piece, LoadedPiece* loaded);
+
+}  // namespace weft::compaction::device

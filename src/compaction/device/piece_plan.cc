@@ -1,0 +1,140 @@
+#include "compaction/device/piece_plan.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "compaction/key_bounds.h"
+
+namespace weft::compaction::device {
+
+namespace {
+
+// Of each piece this many stretches of blocks are looked at, so that pieces differ by some
+// hundredths.
+constexpr uint64_t kStretchesInPiece = 64;
+
+}  // namespace
+
+Result<std::unique_ptr<PiecePlan>> PiecePlan::Make(const Job& job, uint64_t piece_bytes) {
+  std::unique_ptr<PiecePlan> plan(new PiecePlan(job));  // freed by the pointer
+  Status status = plan->ReadIndexes();
+  if (!status.ok()) return status;
+  plan->ChooseBounds(piece_bytes);
+  return plan;
+}
+
+Status PiecePlan::ReadIndexes() {
+  for (const auto& tables : job_.runs) {
+    IndexedRun& run = runs_.emplace_back();
+    for (const JobTable& table : tables) {
+      Result<std::unique_ptr<TableInput>> input = TableInput::Open(job_, table, RangeOfJob(job_));
+      if (!input) return input.error();
+      inputs_.push_back(std::move(*input));
+      IndexedTable& indexed = run.tables.emplace_back();
+      indexed.table = &table;
+      Status status = ReadIndex(inputs_.back().get(), &indexed);
+      if (!status.ok()) return status;
+      bytes_read_ += inputs_.back()->bytes_read();
+    }
+  }
+  return Status::Ok();
+}
+
+Status PiecePlan::ReadIndex(TableInput* input, IndexedTable* table) {
+  for (;;) {
+    IndexedBlock block{};
+    block.block.table = static_cast<uint32_t>(inputs_.size() - 1);
+    Result<bool> more = input->NextHandle(&block.block.handle);
+    if (!more) return more.error();
+    if (!*more) return Status::Ok();
+    const std::string_view separator = input->separator();
+    block.is_short = separator.size() < table::kTrailerBytes;
+    const std::string_view user_key = block.is_short ? "" : table::UserKey(separator);
+    block.separator_at = separators_.size();
+    block.separator_bytes = static_cast<uint32_t>(user_key.size());
+    separators_ += user_key;
+    table->blocks.push_back(block);
+  }
+}
+
+void PiecePlan::ChooseBounds(uint64_t piece_bytes) {
+  const uint64_t stretch_bytes_min = piece_bytes / kStretchesInPiece;
+  std::vector<KeyStretch> stretches;
+  uint64_t total = 0;
+  for (const IndexedRun& run : runs_) {
+    uint64_t bytes = 0;
+    for (const IndexedTable& table : run.tables) {
+      for (const IndexedBlock& block : table.blocks) {
+        bytes += block.block.handle.bytes;
+        if (bytes <= stretch_bytes_min || block.is_short) continue;
+        stretches.push_back({std::string(Separator(block)), bytes});
+        total += bytes;
+        bytes = 0;
+      }
+    }
+  }
+  bounds_ = FindKeyBounds(job_, std::move(stretches), total / piece_bytes + 1, 1);
+}
+
+// As TableInput has it: whether all keys of the block lie before `bound`.
+bool PiecePlan::EndsBefore(const IndexedBlock& block,
+                           const std::optional<std::string>& bound) const {
+  return bound.has_value() &&
+         (block.is_short || job_.comparator->CompareUser(Separator(block), *bound) < 0);
+}
+
+// Of a table, by the ends that the job says it has. Keys without a trailer lie before all bounds.
+bool PiecePlan::EndsBefore(const JobTable& table, const std::optional<std::string>& bound) const {
+  return bound.has_value() && table.largest.size() >= table::kTrailerBytes &&
+         job_.comparator->CompareUser(table::UserKey(table.largest), *bound) < 0;
+}
+bool PiecePlan::BeginsBehind(const JobTable& table, const std::optional<std::string>& bound) const {
+  return bound.has_value() && table.smallest.size() >= table::kTrailerBytes &&
+         job_.comparator->CompareUser(table::UserKey(table.smallest), *bound) >= 0;
+}
+
+// A separator at a table's end may lie beyond keys of the next table, which are asked for, too.
+void PiecePlan::TakeBlocks(Piece* piece, IndexedTable* table, Piece::Run* run) const {
+  const bool is_first_piece = next_piece_ == 1;
+  size_t& at = table->next;
+  for (; at < table->blocks.size() && EndsBefore(table->blocks[at], piece->first); at++) {
+    if (!is_first_piece && !table->next_is_taken) piece->has_lost_blocks = true;
+    table->next_is_taken = false;
+  }
+  for (; at < table->blocks.size(); at++, table->next_is_taken = false) {
+    if (run->blocks.empty()) run->begins_before = is_first_piece || table->next_is_taken;
+    run->blocks.push_back(table->blocks[at].block);
+    table->next_is_taken = true;
+    run->reaches_beyond = piece->end.has_value() && !EndsBefore(table->blocks[at], piece->end);
+    if (run->reaches_beyond) return;  // the next piece may begin in this block
+  }
+}
+
+// Leaves the tables behind that end before the piece: all of their blocks have been taken, but for
+// those before the first piece.
+void PiecePlan::PassTables(Piece* piece, IndexedRun* run) const {
+  for (; run->next < run->tables.size(); run->next++) {
+    const IndexedTable& table = run->tables[run->next];
+    if (!EndsBefore(*table.table, piece->first)) return;
+    const size_t taken = table.next + (table.next_is_taken ? 1 : 0);
+    if (next_piece_ != 1 && taken < table.blocks.size()) piece->has_lost_blocks = true;
+  }
+}
+
+Piece PiecePlan::NextPiece() {
+  Piece piece;
+  piece.first = next_piece_ == 0 ? job_.first_user_key : bounds_[next_piece_ - 1];
+  piece.end = next_piece_ == bounds_.size() ? job_.end_user_key : bounds_[next_piece_];
+  next_piece_++;
+  for (IndexedRun& indexed : runs_) {
+    Piece::Run& run = piece.runs.emplace_back();
+    PassTables(&piece, &indexed);
+    for (size_t i = indexed.next; i < indexed.tables.size(); i++) {
+      if (BeginsBehind(*indexed.tables[i].table, piece.end)) break;
+      TakeBlocks(&piece, &indexed.tables[i], &run);
+    }
+  }
+  return piece;
+}
+
+}  // namespace weft::compaction::device

@@ -1,0 +1,110 @@
+// compaction/device/plain_device.h: runs a device's kernels on the calling thread, item after item.
+//
+// What a device is, for PieceRun: memory of its own, copies, kernels and running sums. The first
+// error stays, and what is asked for after it is not done: who needs a result looks at status().
+//
+// Threads   one thread at a time.
+// Errors    kNoMemory beyond memory_bytes_max.
+// Cost      a small part of a GPU's speed: it is there so that every machine can test what kernels
+//           do, lanes included.
+#pragma once
+
+#include <cstdint>
+#include <cstring>
+#include <memory>
+#include <vector>
+
+#include "compaction/device/checksum_lanes.h"
+#include "weft/status.h"
+
+namespace weft::compaction::device {
+
+class PlainDevice {
+ public:
+  // Ranges of the device's memory that are freed together.
+  class Memory {
+   public:
+    explicit Memory(PlainDevice* device) : device_(device) {}
+    Memory(Memory&&) = default;
+    Memory& operator=(Memory&& other) noexcept {
+      std::swap(device_, other.device_);
+      std::swap(ranges_, other.ranges_);
+      std::swap(bytes_, other.bytes_);
+      return *this;
+    }
+    ~Memory() {
+      if (!ranges_.empty()) device_->bytes_taken_ -= bytes_;
+    }
+    // Room for `count` of T, of unknown content; null where there is none.
+    template <typename T>
+    T* Take(uint64_t count) {
+      const uint64_t bytes = count * sizeof(T);
+      if (!device_->Reserve(bytes)) return nullptr;
+      bytes_ += bytes;
+      ranges_.push_back(std::make_unique_for_overwrite<uint64_t[]>((bytes + 7) / 8));
+      return reinterpret_cast<T*>(ranges_.back().get());
+    }
+
+   private:
+    PlainDevice* device_;
+    std::vector<std::unique_ptr<uint64_t[]>> ranges_;
+    uint64_t bytes_ = 0;
+  };
+
+  explicit PlainDevice(uint64_t memory_bytes_max = ~uint64_t{0})
+      : memory_bytes_max_(memory_bytes_max) {}
+
+  const char* Name() const { return "plain"; }
+  const Status& status() const { return status_; }
+  void Fail(Status status) {
+    if (status_.ok()) status_ = std::move(status);
+  }
+
+  // To the device, and back. The host's range may be used again at once.
+  void CopyIn(void* to, const void* from, uint64_t bytes) { Copy(to, from, bytes); }
+  void CopyOut(void* to, const void* from, uint64_t bytes) { Copy(to, from, bytes); }
+  void Fill(void* at, uint8_t byte, uint64_t bytes) {
+    if (status_.ok() && bytes != 0) std::memset(at, byte, bytes);
+  }
+
+  // kernel(i) of every i below `items`.
+  template <typename Kernel>
+  void Run(uint64_t items, const Kernel& kernel) {
+    for (uint64_t i = 0; i < items && status_.ok(); i++) kernel(i);
+  }
+  // Each item by kLanes lanes.
+  template <typename Kernel>
+  void RunLanes(uint64_t items, const Kernel& kernel) {
+    for (uint64_t i = 0; i < items && status_.ok(); i++) {
+      uint32_t sum = 0;
+      for (uint32_t lane = 0; lane < kLanes; lane++) sum ^= kernel.Lane(i, lane);
+      kernel.Finish(i, sum);
+    }
+  }
+  // sums[i]: of the values before i; count + 1 of them.
+  void RunSums(const uint32_t* values, uint64_t count, uint64_t* sums) {
+    if (!status_.ok()) return;
+    sums[0] = 0;
+    for (uint64_t i = 0; i < count; i++) sums[i + 1] = sums[i] + values[i];
+  }
+
+ private:
+  bool Reserve(uint64_t bytes) {
+    if (!status_.ok()) return false;
+    if (bytes > memory_bytes_max_ - bytes_taken_) {
+      Fail({Code::kNoMemory, "the device has no room for a piece"});
+      return false;
+    }
+    bytes_taken_ += bytes;
+    return true;
+  }
+  void Copy(void* to, const void* from, uint64_t bytes) {
+    if (status_.ok() && bytes != 0) std::memcpy(to, from, bytes);
+  }
+
+  const uint64_t memory_bytes_max_;
+  uint64_t bytes_taken_ = 0;
+  Status status_;
+};
+
+}  // namespace weft::compaction::device

@@ -1,0 +1,15 @@
+#include "compaction/device/plain_executor.h"
+
+#include "compaction/device/device_executor.h"
+#include "compaction/device/plain_device.h"
+
+namespace weft::compaction::device {
+
+std::unique_ptr<Executor> NewPlainExecutor(uint64_t piece_bytes, uint64_t memory_bytes_max) {
+  return std::make_unique<DeviceExecutor<PlainDevice>>(
+      "plain", piece_bytes, [memory_bytes_max]() -> Result<std::unique_ptr<PlainDevice>> {
+        return std::make_unique<PlainDevice>(memory_bytes_max);
+      });
+}
+
+}  // namespace weft::compaction::device

@@ -1,0 +1,96 @@
+#include "compaction/device/table_assembler.h"
+
+#include <algorithm>
+#include <optional>
+
+#include "base/coding.h"
+#include "table/filter_block_builder.h"
+#include "table/stored_block.h"
+
+namespace weft::compaction::device {
+
+TableAssembler::TableAssembler(const Job& job, const JobHost& host)
+    : job_(job), files_(job, host), compressor_(job.format.compression, job.format.zstd_level) {}
+
+Status TableAssembler::Add(const PackedPiece& piece) {
+  size_t filter = 0;
+  size_t begun = 0;
+  size_t ended = 0;
+  uint64_t written = 0;  // of piece.data
+  uint64_t at = 0;
+  for (size_t block = 0; block < piece.places.size(); block++) {
+    const BlockPlace& place = piece.places[block];
+    if (files_.file() == nullptr) {
+      Status status = files_.Begin(piece.smallest[begun++]);
+      if (!status.ok()) return status;
+    }
+    for (; filter < piece.filters.size() && piece.filters[filter].block == block; filter++) {
+      const PackedFilter& made = piece.filters[filter];
+      AddFilter(made.window, std::string_view(piece.filter_bytes).substr(made.at, made.bytes));
+    }
+    AddIndexEntry(
+        std::string_view(piece.index_bytes)
+            .substr(piece.index_at[block], piece.index_at[block + 1] - piece.index_at[block]));
+    entries_ += piece.entries[block];
+    at += place.stored_bytes + table::kBlockTrailerBytes;
+    data_bytes_ = place.offset + place.stored_bytes + table::kBlockTrailerBytes;
+    if (place.ends_table == 0 && block + 1 != piece.places.size()) continue;
+    Status status =
+        files_.file()->Append(std::string_view(piece.data).substr(written, at - written));
+    if (!status.ok()) return status;
+    written = at;
+    if (place.ends_table == 0) continue;
+    status = EndTable(piece.largest[ended++]);
+    if (!status.ok()) return status;
+  }
+  return Status::Ok();
+}
+
+void TableAssembler::AddIndexEntry(std::string_view entry) {
+  index_entries_at_.push_back(static_cast<uint32_t>(index_.size()));
+  index_.Append(entry);
+}
+
+// As FilterBlockBuilder: windows in which no block begins have empty filters.
+void TableAssembler::AddFilter(uint64_t window, std::string_view filter) {
+  filters_at_.resize(window + 1, static_cast<uint32_t>(filter_.size()));
+  filter_ += filter;
+}
+
+Status TableAssembler::EndTable(std::string_view largest) {
+  table::TableEnd end{.filter = {}, .index = FinishIndex(), .offset = data_bytes_};
+  if (job_.format.filter != nullptr) end.filter = FinishFilter();
+  table::OutputBuffer bytes;
+  const uint64_t file_bytes =
+      data_bytes_ + table::AppendTableEnd(job_.format, end, &compressor_, &bytes);
+  Status status = files_.End(files_.file()->Append(bytes.From(0)), largest, entries_, file_bytes);
+  data_bytes_ = 0;
+  entries_ = 0;
+  index_.Clear();
+  index_entries_at_.clear();
+  filter_.clear();
+  filters_at_.clear();
+  return status;
+}
+
+std::string_view TableAssembler::FinishIndex() {
+  std::string restarts;
+  for (const uint32_t at : index_entries_at_) base::PutFixed32(&restarts, at);
+  base::PutFixed32(&restarts, static_cast<uint32_t>(index_entries_at_.size()));
+  index_.Append(restarts);
+  return index_.From(0);
+}
+
+std::string_view TableAssembler::FinishFilter() {
+  // Those of windows that the last block has left behind.
+  const uint64_t passed = data_bytes_ >> table::kFilterWindowBits;
+  filters_at_.resize(std::max<uint64_t>(filters_at_.size(), passed),
+                     static_cast<uint32_t>(filter_.size()));
+  const auto offsets_at = static_cast<uint32_t>(filter_.size());
+  for (const uint32_t at : filters_at_) base::PutFixed32(&filter_, at);
+  base::PutFixed32(&filter_, offsets_at);
+  filter_.push_back(static_cast<char>(table::kFilterWindowBits));
+  return filter_;
+}
+
+}  // namespace weft::compaction::device

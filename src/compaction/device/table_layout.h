@@ -1,0 +1,39 @@
+// compaction/device/table_layout.h: which table each block goes into, and where it stands there.
+//
+// A table ends with the block that reaches the job's size, before a key that the grandparents' rule
+// names, or with the job. Blocks do not depend on it, but for the last rule: so it is found when
+// their sizes are known, on the host, in the time of an addition a block.
+//
+// Threads   one thread at a time.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "compaction/device/pack_kernels.h"
+#include "compaction/job.h"
+
+namespace weft::compaction::device {
+
+struct PackedBlock {
+  uint32_t first = 0;          // entry
+  uint32_t bytes = 0;          // uncompressed
+  uint64_t stored_bytes = 0;   // as it will stand in the file, without trailer
+  bool is_cut_behind = false;  // the grandparents' rule ends a table behind it
+};
+
+class TableLayout {
+ public:
+  // The job must outlive this.
+  explicit TableLayout(const Job& job) : job_(job) {}
+
+  // Places the next blocks. Where more will follow (!are_last) those at the end are left out whose
+  // filter may get more keys: they must be given again. Returns as many places as are settled.
+  std::vector<BlockPlace> Place(const std::vector<PackedBlock>& blocks, bool are_last);
+
+ private:
+  const Job& job_;
+  uint64_t offset_ = 0;  // where the next block begins in its table
+};
+
+}  // namespace weft::compaction::device

@@ -1,0 +1,163 @@
+// compaction/device/unpack_kernels.h: the first phase: checks blocks and takes their entries apart.
+//
+// A kernel is a value that holds pointers into the device's memory; operator()(i) does item i, and
+// items may run at once, in any order. One that has Lane and Finish is run by 32 lanes an item: the
+// exclusive or of what Lane returns is given to Finish.
+//
+// Threads   as said.
+// Errors    none are returned: what a kernel finds wrong is counted in Findings.
+#pragma once
+
+#include "compaction/device/block_decode.h"
+#include "compaction/device/checksum_lanes.h"
+
+namespace weft::compaction::device {
+
+// What a device does not go on with. The CPU's executor does the job then, and finds what is wrong.
+struct Findings {
+  uint32_t damaged = 0;    // blocks that are none, or whose checksums differ
+  uint32_t unordered = 0;  // keys that do not ascend
+  uint32_t outside = 0;    // keys without what all of the job's should begin with
+  uint32_t undecided = 0;  // entries whose fate hangs on more than the entry before
+  uint32_t unparsed = 0;   // not wrong: keys that are none, which are kept
+  uint32_t ended = 0;      // nor this: values that have ended
+
+  bool any_wrong() const { return (damaged | unordered | outside | undecided) != 0; }
+};
+
+struct CheckBlocks {
+  const InputBlock* blocks;
+  const ChecksumTables* tables;
+  Findings* findings;
+
+  WEFT_HOST_DEVICE uint32_t Lane(uint64_t item, uint32_t lane) const {
+    const InputBlock& block = blocks[item];
+    if (block.is_stored == 0) return 0;
+    return ChecksumOfLane(*tables, block.data, uint64_t{block.bytes} + 1, lane);
+  }
+  WEFT_HOST_DEVICE void Finish(uint64_t item, uint32_t sum) const {
+    const InputBlock& block = blocks[item];
+    if (block.is_stored == 0) return;
+    const uint32_t stored = base::LoadLittleEndian32(block.data + block.bytes + 1);
+    if (stored != MaskedChecksum(sum)) base::AtomicAdd(&findings->damaged, 1);
+  }
+};
+
+// groups[i]: of block i.
+struct CountBlockGroups {
+  const InputBlock* blocks;
+  uint32_t* groups;
+  Findings* findings;
+
+  WEFT_HOST_DEVICE void operator()(uint64_t item) const {
+    uint32_t count = 0;
+    if (!CountGroups(blocks[item], &count)) {
+      base::AtomicAdd(&findings->damaged, 1);
+      count = 0;
+    }
+    groups[item] = count;
+  }
+};
+
+// The last of `count` + 1 ascending sums that is not above `value`: whose share it is in.
+WEFT_HOST_DEVICE inline uint32_t FindShare(const uint64_t* sums, uint32_t count, uint64_t value) {
+  uint32_t low = 0;
+  uint32_t high = count;
+  while (low < high) {
+    const uint32_t middle = low + (high - low) / 2;
+    if (sums[middle + 1] <= value) {
+      low = middle + 1;
+    } else {
+      high = middle;
+    }
+  }
+  return low;
+}
+
+// By group: entries, and bytes of their keys.
+struct CountGroupEntries {
+  const InputBlock* blocks;
+  uint32_t block_count;
+  const uint64_t* group_begin;  // by block, one more at the end
+  uint32_t* entries;
+  uint32_t* key_bytes;
+  Findings* findings;
+
+  WEFT_HOST_DEVICE void operator()(uint64_t item) const {
+    const uint32_t block = FindShare(group_begin, block_count, item);
+    GroupWalk walk(blocks[block], static_cast<uint32_t>(item - group_begin[block]));
+    uint32_t count = 0;
+    uint64_t bytes = 0;
+    GroupWalk::Step step;
+    for (step = walk.Next(); step == GroupWalk::Step::kEntry; step = walk.Next()) {
+      count++;
+      bytes += walk.key_bytes;
+    }
+    if (step == GroupWalk::Step::kDamaged || bytes > ~uint32_t{0}) {
+      base::AtomicAdd(&findings->damaged, 1);
+      count = 0;
+      bytes = 0;
+    }
+    entries[item] = count;
+    key_bytes[item] = static_cast<uint32_t>(bytes);
+  }
+};
+
+// Puts each entry of a group into the columns, its key into the room for keys.
+struct DecodeGroups {
+  const InputBlock* blocks;
+  uint32_t block_count;
+  const uint64_t* group_begin;
+  const uint64_t* entry_begin;  // by group
+  const uint64_t* key_begin;    // by group
+  uint32_t first_entry;         // of entry_begin's 0
+  uint8_t* key_room;
+  uint32_t common;  // bytes that all user keys share at their beginning
+  Entries entries;
+
+  WEFT_HOST_DEVICE void operator()(uint64_t item) const {
+    const uint32_t block = FindShare(group_begin, block_count, item);
+    GroupWalk walk(blocks[block], static_cast<uint32_t>(item - group_begin[block]));
+    uint32_t entry = first_entry + static_cast<uint32_t>(entry_begin[item]);
+    uint8_t* to = key_room + key_begin[item];
+    const uint8_t* before = to;
+    for (; walk.Next() == GroupWalk::Step::kEntry; entry++) {
+      for (uint32_t i = 0; i < walk.shared; i++) to[i] = before[i];
+      for (uint32_t i = 0; i < walk.rest_bytes; i++) to[walk.shared + i] = walk.rest[i];
+      entries.key[entry] = to;
+      entries.key_bytes[entry] = walk.key_bytes;
+      entries.value[entry] = walk.value;
+      entries.value_bytes[entry] = walk.value_bytes;
+      entries.prefix[entry] = PrefixOf({to, walk.key_bytes}, common);
+      before = to;
+      to += walk.key_bytes;
+    }
+  }
+};
+
+// Keys of a run ascend, and begin with what all do. Item i is entry first_entry + i.
+struct CheckOrder {
+  Entries entries;
+  uint32_t first_entry;
+  const uint32_t* run_begin;  // entries; one more at the end
+  uint32_t runs;
+  Bytes common;
+  Findings* findings;
+
+  WEFT_HOST_DEVICE void operator()(uint64_t item) const {
+    const uint32_t entry = first_entry + static_cast<uint32_t>(item);
+    const Bytes key = entries.Key(entry);
+    if (common.size != 0 && (key.size < common.size + kTrailerBytes ||
+                             SharedBytes({key.at, common.size}, common) != common.size)) {
+      base::AtomicAdd(&findings->outside, 1);
+    }
+    for (uint32_t run = 0; run < runs; run++) {
+      if (run_begin[run] == entry) return;
+    }
+    if (CompareInternal(entries.Key(entry - 1), key) >= 0) {
+      base::AtomicAdd(&findings->unordered, 1);
+    }
+  }
+};
+
+}  // namespace weft::compaction::device
