@@ -114,7 +114,8 @@ struct JobResult {
   uint64_t wall_us = 0;
   uint64_t cpu_us = 0;
   uint64_t verify_us = 0;  // of wall_us: reading outputs back
-  // Of an executor that is not the CPU's: why it left the job to that; else empty.
+  const char* done_by = "cpu";  // the Name of the executor that wrote the outputs
+  // Of another executor than the CPU's: why it left the job to that; else empty.
   std::string left_to_cpu;
 };
 
@@ -122,6 +123,8 @@ class Executor {
  public:
   virtual ~Executor() = default;
   virtual const char* Name() const = 0;  // "cpu"
+  // Whether the job is better not divided among threads.
+  virtual bool WantsWhole(const Job&) const { return false; }
   // Checks the checksum of every block it reads. kCorruption names the table.
   virtual JobResult Run(const Job& job, const JobHost& host) = 0;
 };

@@ -4,6 +4,8 @@
 #include <string>
 #include <thread>
 
+#include "compaction/device/executors.h"
+
 namespace weft::lsm {
 
 namespace {
@@ -30,6 +32,9 @@ Status CheckSense(const DbOptions& options) {
   }
   if (options.lifetime && options.lifetime->limits == nullptr) {
     return Nonsense("lifetime without limits");
+  }
+  if (Status status = compaction::device::CheckName(options.compaction_device); !status.ok()) {
+    return Nonsense(std::string(status.message()));
   }
   switch (options.compression) {
     case Compression::kNone:

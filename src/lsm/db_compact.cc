@@ -177,7 +177,7 @@ Status DbImpl::MergeLocked(RunningCompaction* running, VersionEdit* edit) {
   const int parts_max = static_cast<int>(
       std::min<uint64_t>(compaction.InputBytes() / kPartBytesMin,
                          static_cast<uint64_t>(1 + threads_idle_) * compaction::kPartsPerThread));
-  if (threads_idle_ > 0 && parts_max > 1) {
+  if (threads_idle_ > 0 && parts_max > 1 && !executor_->WantsWhole(job)) {
     mutex_.Unlock();
     Result<std::vector<compaction::Job>> parts = compaction::SplitJob(job, parts_max);
     mutex_.Lock();
@@ -244,6 +244,13 @@ Status DbImpl::TakeResultsLocked(RunningCompaction* running, VersionEdit* edit) 
     event.keys_read += result.entries_read;
     event.keys_dropped += result.entries_dropped;
     running->keys_ended += result.entries_ended;
+    event.device = result.done_by;
+    if (event.device != "cpu") statistics_.Add(Statistics::kCompactionsByDevice, 1);
+    if (!result.left_to_cpu.empty()) {
+      statistics_.Add(Statistics::kCompactionsLeftToCpu, 1);
+      Log(std::string("compaction left to the cpu by ") + executor_->Name() + ": " +
+          result.left_to_cpu);
+    }
     event.keys_unparsed += result.entries_unparsed;
     for (const compaction::OutputTable& output : result.outputs) {
       event.outputs.push_back(output.number);

@@ -2,8 +2,10 @@
 #include <gtest/gtest.h>
 #include <pthread.h>
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
+#include <cstdlib>
 #include <memory>
 #include <string>
 #include <thread>
@@ -31,6 +33,75 @@ class Levels final : public EventListener {
   void OnCompactionEnd(const CompactionEvent& event) override { all.push_back(event.level); }
   std::vector<int> all;  // read once the store is closed
 };
+
+// Who did them, in order.
+class Doers final : public EventListener {
+ public:
+  void OnCompactionEnd(const CompactionEvent& event) override { all.push_back(event.device); }
+  std::vector<std::string> all;  // read once the store is closed
+};
+
+TEST_F(DbCompactTest, AnotherDeviceCompacts) {
+  auto doers = std::make_shared<Doers>();
+  options.listeners = {doers};
+  options.compaction_device = "plain";
+  options.filter_policy = NewBloomFilterPolicy(10);
+  options.max_file_size = 1 << 20;
+  Open();
+  for (int round = 0; round < 3; round++) {
+    for (int i = 0; i < 3000; i++) {
+      const std::string value(1000, static_cast<char>('a' + round));
+      ASSERT_TRUE(db->Put({}, std::to_string(100000 + i * (round + 1)), value).ok());
+    }
+    ASSERT_TRUE(db->Delete({}, std::to_string(100000 + round)).ok());
+    ASSERT_TRUE(db->CompactRange(nullptr, nullptr).ok());
+  }
+  const DbStatistics statistics = db->Statistics();
+  EXPECT_LT(2u, statistics.compactions_by_device);
+  EXPECT_EQ(0u, statistics.compactions_left_to_cpu);
+  std::string value;
+  ASSERT_TRUE(db->Get({}, "100006", &value).ok());
+  EXPECT_EQ(std::string(1000, 'c'), value);
+  EXPECT_EQ(Code::kNotFound, db->Get({}, "100001", &value).code());
+  Close();
+  EXPECT_NE(doers->all.end(), std::find(doers->all.begin(), doers->all.end(), "plain"));
+  options.listeners.clear();
+}
+
+TEST_F(DbCompactTest, WhatADeviceCannotDoTheCpuDoes) {
+  class Backwards final : public Comparator {
+   public:
+    int Compare(std::string_view a, std::string_view b) const override { return b.compare(a); }
+    const char* Name() const override { return "test.Backwards"; }
+    void FindShortestSeparator(std::string*, std::string_view) const override {}
+    void FindShortSuccessor(std::string*) const override {}
+  };
+  const Backwards backwards;
+  options.comparator = &backwards;
+  options.compaction_device = "plain";
+  Open();
+  for (int i = 0; i < 100; i++) ASSERT_TRUE(db->Put({}, std::to_string(i), "value").ok());
+  ASSERT_TRUE(db->CompactRange(nullptr, nullptr).ok());
+  for (int i = 0; i < 100; i++) ASSERT_TRUE(db->Put({}, std::to_string(i), "other").ok());
+  ASSERT_TRUE(db->CompactRange(nullptr, nullptr).ok());
+  const DbStatistics statistics = db->Statistics();
+  EXPECT_EQ(0u, statistics.compactions_by_device);
+  EXPECT_LT(0u, statistics.compactions_left_to_cpu);
+  Close();
+}
+
+TEST_F(DbCompactTest, NoStoreIsMadeForADeviceThatIsNotThere) {
+  options.compaction_device = "tpu";
+  EXPECT_EQ(Code::kInvalidArgument, Db::Open(options, "/db").error().code());
+  setenv("WEFT_COMPACTION_CUDA_MODULE", "/nowhere/module.so", 1);
+  options.compaction_device = "cuda:0";
+  const Result<std::unique_ptr<Db>> opened = Db::Open(options, "/db");
+  unsetenv("WEFT_COMPACTION_CUDA_MODULE");
+  ASSERT_FALSE(opened.has_value());
+  EXPECT_EQ(Code::kUnsupported, opened.error().code());
+  EXPECT_FALSE(files.FileExists("/db/CURRENT"));
+  options.compaction_device = "cpu";
+}
 
 // While CompactRange writes level 2 anew, 25 tables at a time, level 0 fills to where writers are
 // slowed. With one thread they would be stopped soon if all of CompactRange came first.

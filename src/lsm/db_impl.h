@@ -89,7 +89,8 @@ class DbImpl final : public Db {
   // A part of a split job, run by whichever compaction thread is free.
   struct JobPart;
 
-  DbImpl(const DbOptions& options, const std::string& dir, bool read_only);
+  DbImpl(const DbOptions& options, const std::string& dir, bool read_only,
+         std::unique_ptr<compaction::Executor> executor);
 
   // db_open.cc
   Status OpenFiles();

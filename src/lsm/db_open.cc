@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/clock.h"
+#include "compaction/device/executors.h"
 #include "lsm/checked_options.h"
 #include "lsm/db_impl.h"
 #include "lsm/file_names.h"
@@ -92,7 +93,8 @@ size_t BlocksKeptFor(const DbOptions& options) {
 
 }  // namespace
 
-DbImpl::DbImpl(const DbOptions& options, const std::string& dir, bool read_only)
+DbImpl::DbImpl(const DbOptions& options, const std::string& dir, bool read_only,
+               std::unique_ptr<compaction::Executor> executor)
     : options_(options),
       dir_(dir),
       read_only_(read_only),
@@ -101,7 +103,7 @@ DbImpl::DbImpl(const DbOptions& options, const std::string& dir, bool read_only)
       comparator_(options.comparator),
       filter_(FilterOf(options)),
       format_(FormatOf(options, &comparator_, filter_.get())),
-      executor_(compaction::NewCpuExecutor()),
+      executor_(std::move(executor)),
       rate_limiter_(options.background_bytes_per_second),
       flush_first_(options.background_threads,
                    static_cast<int>(std::thread::hardware_concurrency()),
@@ -121,7 +123,10 @@ Result<std::unique_ptr<DbImpl>> DbImpl::Open(const DbOptions& options, const std
   if (!checked) return checked.error();
   for (int tries = 1;; tries++) {
     // The constructor is private. Owned at once.
-    std::unique_ptr<DbImpl> db(new DbImpl(*checked, dir, read_only));
+    Result<std::unique_ptr<compaction::Executor>> executor =
+        compaction::device::NewExecutorOn(read_only ? "cpu" : checked->compaction_device);
+    if (!executor) return executor.error();
+    std::unique_ptr<DbImpl> db(new DbImpl(*checked, dir, read_only, std::move(*executor)));
     const Status status = db->OpenFiles();
     if (status.ok()) {
       if (!read_only) db->StartThreads();

@@ -44,6 +44,8 @@ std::string StatisticsText(const DbStatistics& s) {
   AppendLine(&text, "compaction_keys_unparsed", s.compaction_keys_unparsed);
   AppendLine(&text, "compaction_us", s.compaction_us);
   AppendLine(&text, "compaction_failures", s.compaction_failures);
+  AppendLine(&text, "compactions_by_device", s.compactions_by_device);
+  AppendLine(&text, "compactions_left_to_cpu", s.compactions_left_to_cpu);
   AppendLine(&text, "slowdowns", s.slowdowns);
   AppendLine(&text, "slowdown_us", s.slowdown_us);
   AppendLine(&text, "stops", s.stops);

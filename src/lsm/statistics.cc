@@ -22,6 +22,8 @@ void Statistics::FillIn(DbStatistics* statistics) const {
   statistics->compaction_keys_unparsed = Sum(kCompactionKeysUnparsed);
   statistics->compaction_us = Sum(kCompactionUs);
   statistics->compaction_failures = Sum(kCompactionFailures);
+  statistics->compactions_by_device = Sum(kCompactionsByDevice);
+  statistics->compactions_left_to_cpu = Sum(kCompactionsLeftToCpu);
   statistics->slowdowns = Sum(kSlowdowns);
   statistics->slowdown_us = Sum(kSlowdownUs);
   statistics->stops = Sum(kStops);

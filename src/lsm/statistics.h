@@ -34,6 +34,8 @@ class Statistics {
     kCompactionKeysUnparsed,
     kCompactionUs,
     kCompactionFailures,
+    kCompactionsByDevice,
+    kCompactionsLeftToCpu,
     kSlowdowns,
     kSlowdownUs,
     kStops,

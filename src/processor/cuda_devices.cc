@@ -1,40 +1,31 @@
 #include "processor/cuda_devices.h"
 
-#include <dlfcn.h>
 #include <unistd.h>
 
-#include <cstdlib>
 #include <string>
 #include <utility>
 
+#include "base/shared_module.h"
 #include "processor/cuda/module.h"
 #include "processor/mirrored_processor.h"
 
 namespace weft::processor {
 namespace {
 
-constexpr const char* kModuleVariable = "WEFT_CUDA_MODULE";
-constexpr const char* kModuleName = "libweft_cuda.so";
+constexpr base::SharedModule kModule = {.variable = "WEFT_CUDA_MODULE",
+                                        .name = "libweft_cuda.so",
+                                        .symbol = kCudaModuleSymbol,
+                                        .purpose = "CUDA devices"};
 constexpr const char* kDriverFile = "/proc/driver/nvidia/version";
-
-Result<const CudaModule*> Load(const std::string& path) {
-  // Never closed: what it hands out may live as long as the program.
-  void* const library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
-  if (library == nullptr)
-    return Status(Code::kUnsupported, "CUDA devices need the module " + path + ": " + dlerror());
-  const auto module =
-      reinterpret_cast<CudaModuleFunction>(dlsym(library, kCudaModuleSymbol));
-  if (module == nullptr)
-    return Status(Code::kUnsupported, path + " is not Weft's module for CUDA devices");
-  if (!module()->Fits())
-    return Status(Code::kUnsupported, path + " was built from another version of Weft");
-  return module();
-}
 
 // Asked anew each time, so that a drill may name another one later: what is loaded stays so.
 Result<const CudaModule*> Module() {
-  const char* const named = std::getenv(kModuleVariable);
-  return Load(named != nullptr ? named : kModuleName);
+  Result<void*> found = base::FindInModule(kModule);
+  if (!found) return found.error();
+  const auto module = reinterpret_cast<CudaModuleFunction>(*found);
+  if (!module()->Fits())
+    return Status(Code::kUnsupported, "the module for CUDA devices is of another version of Weft");
+  return module();
 }
 
 }  // namespace

@@ -75,6 +75,10 @@ void AddData(const tier::TierStats& s, std::vector<MetricFamily>* out) {
              s.db.compaction_bytes_read, out);
   AddCounter("data_compaction_written_bytes_total", "Written by compactions.",
              s.db.compaction_bytes_written, out);
+  AddCounter("data_device_compactions_total", "Compactions by another processor than the CPU.",
+             s.db.compactions_by_device, out);
+  AddCounter("data_left_compactions_total", "Compactions that a device left to the CPU.",
+             s.db.compactions_left_to_cpu, out);
   AddCounter("data_ended_total", "Expired and flushed items that compactions met.",
              s.db.compaction_keys_ended, out);
   AddGauge("data_table_bytes", "Bytes of tables on disk.", s.disk_bytes, out);

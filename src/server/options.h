@@ -82,6 +82,7 @@ struct ServerOptions {
   std::string data_dir;                    // empty: none
   uint32_t sync_ms = kSyncMsDefault;       // 0: each batch is synced before it is answered
   uint32_t lookup_threads = 4;
+  std::string compaction_device = "cpu";
 
   // What clients may do.
   bool allow_flush_all = true;

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "compaction/device/executors.h"
 #include "server/options_draft.h"
 
 namespace weft::server {
@@ -321,6 +322,16 @@ constexpr Flag kTable[] = {
                   ? Status()
                   : BadUsage("--sync-ms is a number of milliseconds, at most an hour, not \"" +
                              std::string(v) + "\"");
+     }},
+    {kDurable, "--compaction-device", "NAME",
+     "what merges the durable store's tables: cpu, auto (a GPU for large jobs, where there is "
+     "one), cuda:N, plain (what a GPU does, on the CPU, to test it) (default cpu)",
+     [](Draft& d, std::string_view v) {
+       d.steers_data = "--compaction-device";
+       d.options->compaction_device = v;
+       Status status = compaction::device::CheckName(v);
+       if (status.ok()) return status;
+       return BadUsage("--compaction-device: " + std::string(status.message()));
      }},
     {kDurable, "--lookup-threads", "NUM", "threads that read what memory lacks (default 4)",
      [](Draft& d, std::string_view v) {

@@ -96,6 +96,11 @@ TEST(Options, DataAndWhatSteersIt) {
   EXPECT_EQ(options.lookup_threads, 4u);
   EXPECT_EQ(Accepted({"--data=/d", "--sync-ms=0"}).sync_ms, 0u);
   EXPECT_EQ(Accepted({"--data=/d", "--lookup-threads=9"}).lookup_threads, 9u);
+  EXPECT_EQ(options.compaction_device, "cpu");
+  EXPECT_EQ(Accepted({"--data=/d", "--compaction-device=cuda:1"}).compaction_device, "cuda:1");
+  EXPECT_THAT(Complaint({"--data=/d", "--compaction-device=gpu0"}), HasSubstr("cuda:0"));
+  EXPECT_THAT(Complaint({"--compaction-device", "auto"}),
+              HasSubstr("--compaction-device needs --data"));
   EXPECT_THAT(Complaint({"--data", ""}), HasSubstr("--data"));
   EXPECT_THAT(Complaint({"--sync-ms", "5"}), HasSubstr("--sync-ms needs --data"));
   EXPECT_THAT(Complaint({"--lookup-threads", "5"}), HasSubstr("--lookup-threads needs --data"));

@@ -99,6 +99,7 @@ Status Server::OpenTier() {
   tier::TierOptions options;
   options.dir = options_.data_dir;
   options.sync_ms = options_.sync_ms;
+  options.compaction_device = options_.compaction_device;
   options.on_failure = [](const Status& status) {
     spdlog::error("the durable store takes no more changes: {}", status.message());
   };

@@ -37,6 +37,8 @@ void WriteTables(const tier::TierStats& s, StatsWriter* out) {
   out->Line("compaction_bytes_written", s.db.compaction_bytes_written);
   out->Line("compaction_keys_dropped", s.db.compaction_keys_dropped);
   out->Line("compaction_keys_ended", s.db.compaction_keys_ended);
+  out->Line("compactions_by_device", s.db.compactions_by_device);
+  out->Line("compactions_left_to_cpu", s.db.compactions_left_to_cpu);
   out->Line("compaction_debt_bytes", s.db.compaction_debt_bytes);
 }
 
@@ -47,6 +49,7 @@ std::string DataStats(const ServerSnapshot& snapshot, const ServerOptions& optio
   if (!snapshot.data) return out.End();
   out.Line("directory", options.data_dir);
   out.Line("sync_ms", options.sync_ms);
+  out.Line("compaction_device", options.compaction_device);
   out.Line("takes_changes", snapshot.data->failed ? "no" : "yes");
   out.Line("flush_generation", snapshot.data->generation);
   WriteLookups(*snapshot.data, &out);

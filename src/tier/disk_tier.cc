@@ -79,6 +79,7 @@ DbOptions DiskTier::MakeDbOptions() {
   options.write_buffer_size = options_.write_buffer_bytes;
   options.max_file_size = kTableBytes;
   options.level1_bytes_max = 4 * options_.write_buffer_bytes;
+  options.compaction_device = options_.compaction_device;
   options.block_cache = NewLruBlockCache(options_.block_cache_bytes);
   options.filter_policy = NewBloomFilterPolicy(kFilterBitsPerKey);
   options.lifetime = ValueLifetime{kExpiryOffset, kGenerationOffset, [this] {

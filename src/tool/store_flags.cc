@@ -32,6 +32,9 @@ void StoreFlags::AddTo(Arguments* arguments, bool writes) {
   arguments->AddOption("--cache-mb", "N", "memory for blocks, in MiB (8)", &cache_mib_, 1 << 20);
   arguments->AddFlag("--paranoid", "stop at damage that could be passed over", &paranoid_);
   if (!writes) return;
+  arguments->AddOption("--compaction-device", "NAME",
+                       "what merges tables: cpu (default), auto, cuda:N, plain",
+                       &compaction_device_);
   arguments->AddOption("--compression", "NAME", "of new tables: none, snappy (default), zstd",
                        &compression_);
 }
@@ -49,6 +52,7 @@ Result<DbOptions> StoreFlags::Options(FileSystem* files) const {
   options.file_system = files;
   options.paranoid_checks = paranoid_;
   options.compression = *compression;
+  options.compaction_device = compaction_device_;
   options.block_cache = NewLruBlockCache(cache_mib_ << 20);
   if (bloom_bits_ > 0) options.filter_policy = NewBloomFilterPolicy(static_cast<int>(bloom_bits_));
   return options;

@@ -29,6 +29,7 @@ class StoreFlags {
   std::string dir_;
   std::string comparator_ = "bytewise";
   std::string compression_ = "snappy";
+  std::string compaction_device_ = "cpu";
   uint64_t bloom_bits_ = 0;
   uint64_t cache_mib_ = 8;
   bool paranoid_ = false;

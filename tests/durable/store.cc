@@ -43,6 +43,7 @@ std::string Shape::ToString() const {
   if (reuse_logs) text += ", reuse logs";
   if (!seek_compaction) text += ", no seek compaction";
   if (!verify_compaction) text += ", no verification";
+  if (compaction_device != "cpu") text += ", compacted by " + compaction_device;
   if (background_bytes_per_second > 0) {
     text += ", rate " + std::to_string(background_bytes_per_second);
   }
@@ -93,6 +94,7 @@ void DrawShape(Random* random, bool for_leveldb_too, Shape* shape) {
   shape->background_bytes_per_second = random->OneIn(6) ? 32u << 20 : 0;
   shape->seek_compaction = random->OneIn(2);
   shape->verify_compaction = !random->OneIn(4);
+  shape->compaction_device = random->OneIn(3) ? "plain" : "cpu";
 }
 
 Status ReadAll(Store* store, const View& view, bool forwards,

@@ -31,6 +31,7 @@ DbOptions ToOptions(const Shape& shape) {
   options.background_bytes_per_second = shape.background_bytes_per_second;
   options.seek_compaction = shape.seek_compaction;
   options.verify_compaction = shape.verify_compaction;
+  options.compaction_device = shape.compaction_device;
   return options;
 }
 

@@ -9,7 +9,8 @@ Result<std::unique_ptr<Executor>> NewCudaExecutor(int number, uint64_t piece_byt
   Result<std::shared_ptr<CudaPool>> pool = CudaPool::Create(number);
   if (!pool) return pool.error();
   std::unique_ptr<Executor> executor = std::make_unique<DeviceExecutor<CudaDevice>>(
-      "cuda", piece_bytes, [pool = *pool] { return CudaDevice::Create(pool); });
+      "cuda:" + std::to_string(number), piece_bytes,
+      [pool = *pool] { return CudaDevice::Create(pool); });
   return Result<std::unique_ptr<Executor>>(std::move(executor));
 }
 

@@ -134,10 +134,14 @@ using DeviceMaker = std::function<Result<std::unique_ptr<Device>>()>;
 template <typename Device>
 class DeviceExecutor final : public Executor {
  public:
-  DeviceExecutor(const char* name, uint64_t piece_bytes, DeviceMaker<Device> make)
-      : name_(name), piece_bytes_(piece_bytes), make_(std::move(make)), cpu_(NewCpuExecutor()) {}
+  DeviceExecutor(std::string name, uint64_t piece_bytes, DeviceMaker<Device> make)
+      : name_(std::move(name)),
+        piece_bytes_(piece_bytes),
+        make_(std::move(make)),
+        cpu_(NewCpuExecutor()) {}
 
-  const char* Name() const override { return name_; }
+  const char* Name() const override { return name_.c_str(); }
+  bool WantsWhole(const Job& job) const override { return CanDo(job).ok(); }
 
   JobResult Run(const Job& job, const JobHost& host) override {
     const uint64_t start_ns = base::NowNs();
@@ -151,6 +155,7 @@ class DeviceExecutor final : public Executor {
       result.left_to_cpu = status.ToString();
     } else {
       result.status = std::move(status);
+      result.done_by = Name();
     }
     result.wall_us = (base::NowNs() - start_ns) / 1000;
     result.cpu_us = (base::ThreadCpuNs() - start_cpu_ns) / 1000;
@@ -165,7 +170,7 @@ class DeviceExecutor final : public Executor {
     return run.Run(piece_bytes_, result, failed);
   }
 
-  const char* const name_;
+  const std::string name_;
   const uint64_t piece_bytes_;
   const DeviceMaker<Device> make_;
   const std::unique_ptr<Executor> cpu_;

@@ -1,0 +1,101 @@
+#include "compaction/device/executors.h"
+
+#include <atomic>
+#include <charconv>
+#include <optional>
+#include <utility>
+
+#include "base/shared_module.h"
+#include "compaction/device/cuda_module.h"
+#include "compaction/device/device_executor.h"
+#include "compaction/device/plain_executor.h"
+#include "compaction/key_bounds.h"
+
+namespace weft::compaction::device {
+
+namespace {
+
+constexpr base::SharedModule kModule = {.variable = "WEFT_COMPACTION_CUDA_MODULE",
+                                        .name = "libweft_compaction_cuda.so",
+                                        .symbol = kCudaModuleSymbol,
+                                        .purpose = "compactions on CUDA devices"};
+constexpr std::string_view kCudaPrefix = "cuda:";
+constexpr int kDevicesMax = 64;
+
+// Small, so that tests' jobs have several.
+constexpr uint64_t kPlainPieceBytes = 256u << 10;
+
+// What a job must have for the way to a device to be worth it, and jobs that share one.
+constexpr uint64_t kDeviceJobBytesMin = 16u << 20;
+constexpr int kDeviceJobsMax = 2;
+
+std::optional<int> CudaNumber(std::string_view device) {
+  if (!device.starts_with(kCudaPrefix)) return std::nullopt;
+  device.remove_prefix(kCudaPrefix.size());
+  int number = 0;
+  const auto [end, error] = std::from_chars(device.data(), device.data() + device.size(), number);
+  const bool is_number = error == std::errc() && end == device.data() + device.size();
+  if (!is_number || number < 0 || number >= kDevicesMax) return std::nullopt;
+  return number;
+}
+
+Result<std::unique_ptr<Executor>> NewCudaExecutor(int number) {
+  Result<void*> found = base::FindInModule(kModule);
+  if (!found) return found.error();
+  const CudaModule* const module = reinterpret_cast<CudaModuleFunction>(*found)();
+  if (!module->Fits()) {
+    return Status(Code::kUnsupported,
+                  "the module for compactions on CUDA devices is of another version of Weft");
+  }
+  return module->make(number);
+}
+
+// Gives a device the jobs that are worth it, as long as it is not busy with others.
+class AutoExecutor final : public Executor {
+ public:
+  explicit AutoExecutor(std::unique_ptr<Executor> device)
+      : device_(std::move(device)), cpu_(NewCpuExecutor()) {}
+
+  const char* Name() const override { return "auto"; }
+  bool WantsWhole(const Job& job) const override {
+    return BytesOfJob(job) >= kDeviceJobBytesMin && CanDo(job).ok() && running_ < kDeviceJobsMax;
+  }
+  JobResult Run(const Job& job, const JobHost& host) override {
+    const bool is_worth_it = BytesOfJob(job) >= kDeviceJobBytesMin && CanDo(job).ok();
+    if (!is_worth_it) return cpu_->Run(job, host);
+    JobResult result;
+    if (running_.fetch_add(1) < kDeviceJobsMax) {
+      result = device_->Run(job, host);
+    } else {
+      result = cpu_->Run(job, host);
+    }
+    running_.fetch_sub(1);
+    return result;
+  }
+
+ private:
+  const std::unique_ptr<Executor> device_;
+  const std::unique_ptr<Executor> cpu_;
+  std::atomic<int> running_{0};
+};
+
+}  // namespace
+
+Status CheckName(std::string_view device) {
+  if (device == "cpu" || device == "auto" || device == "plain" || CudaNumber(device)) return {};
+  return {Code::kInvalidArgument, "there is no compaction device '" + std::string(device) +
+                                      "' (auto, cpu, plain, cuda:0, cuda:1, ...)"};
+}
+
+Result<std::unique_ptr<Executor>> NewExecutorOn(const std::string& device) {
+  if (Status status = CheckName(device); !status.ok()) return status;
+  if (device == "cpu") return NewCpuExecutor();
+  if (device == "plain") return NewPlainExecutor(kPlainPieceBytes);
+  if (const std::optional<int> number = CudaNumber(device)) return NewCudaExecutor(*number);
+  Result<std::unique_ptr<Executor>> cuda = NewCudaExecutor(0);
+  if (!cuda) return NewCpuExecutor();
+  std::unique_ptr<Executor> both = std::make_unique<AutoExecutor>(std::move(*cuda));
+  return both;
+}
+
+}  // namespace weft::compaction::device
