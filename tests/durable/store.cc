@@ -95,6 +95,8 @@ void DrawShape(Random* random, bool for_leveldb_too, Shape* shape) {
   shape->seek_compaction = random->OneIn(2);
   shape->verify_compaction = !random->OneIn(4);
   shape->compaction_device = random->OneIn(3) ? "plain" : "cpu";
+  const char* const device = std::getenv("WEFT_COMPACTION_DEVICE");
+  if (device != nullptr) shape->compaction_device = device;
 }
 
 Status ReadAll(Store* store, const View& view, bool forwards,

@@ -55,7 +55,7 @@ struct Shape {
   uint64_t background_bytes_per_second = 0;
   bool seek_compaction = true;
   bool verify_compaction = true;
-  std::string compaction_device = "cpu";
+  std::string compaction_device = "cpu";  // DrawShape: $WEFT_COMPACTION_DEVICE where that is set
 
   std::string ToString() const;
 };

@@ -9,10 +9,11 @@
 namespace weft::compaction::device {
 namespace {
 
-// As many as WEFT_RANDOM_JOBS says, or 200.
+// As many as WEFT_RANDOM_JOBS says; 200, or fewer under WEFT_SMALL, which checkers run with.
 uint64_t RandomJobs() {
   const char* const text = std::getenv("WEFT_RANDOM_JOBS");
-  return text == nullptr ? 200 : std::strtoull(text, nullptr, 10);
+  if (text != nullptr) return std::strtoull(text, nullptr, 10);
+  return std::getenv("WEFT_SMALL") == nullptr ? 200 : 20;
 }
 
 ExecutorMaker Maker() {

@@ -16,7 +16,7 @@
 
 #include "base/clock.h"
 #include "compaction/device/pack_piece.h"
-#include "compaction/device/piece_loader.h"
+#include "compaction/device/piece_flow.h"
 #include "compaction/device/table_assembler.h"
 #include "compaction/job.h"
 
@@ -44,8 +44,9 @@ class DeviceRun {
   Status Run(uint64_t piece_bytes, JobResult* result, bool* failed);
 
  private:
-  Status RunPieces(uint64_t piece_bytes, JobResult* result, bool* failed);
-  Status RunPiece(const Piece& piece, bool is_last, PackedPiece* packed);
+  Status RunFlow(uint64_t piece_bytes, JobResult* result, bool* failed);
+  Status RunPieces(size_t pieces, PieceFlow* flow, JobResult* result, bool* failed);
+  Status RunPiece(const ReadyPiece& ready, bool is_last, PackedPiece* packed);
 
   Device& device_;
   const Job& job_;
@@ -55,14 +56,13 @@ class DeviceRun {
   TableLayout layout_;
   Carry<Device> carry_;
   TableAssembler assembler_;
-  LoadedPiece loaded_;
 };
 
 template <typename Device>
-Status DeviceRun<Device>::RunPiece(const Piece& piece, bool is_last, PackedPiece* packed) {
+Status DeviceRun<Device>::RunPiece(const ReadyPiece& ready, bool is_last, PackedPiece* packed) {
   typename Device::Memory memory(&device_);
   UnpackPiece<Device> unpacked(&device_, &memory, in_device_);
-  Status status = unpacked.Run(piece, loaded_, carry_);
+  Status status = unpacked.Run(ready.piece, ready.loaded, carry_);
   if (!status.ok()) return status;
   SortPiece<Device> sorted(&device_, &memory, job_, in_device_);
   status = sorted.Run(unpacked, carry_, &grandparents_);
@@ -76,46 +76,52 @@ Status DeviceRun<Device>::RunPiece(const Piece& piece, bool is_last, PackedPiece
 }
 
 template <typename Device>
-Status DeviceRun<Device>::RunPieces(uint64_t piece_bytes, JobResult* result, bool* failed) {
+Status DeviceRun<Device>::RunPieces(size_t pieces, PieceFlow* flow, JobResult* result,
+                                    bool* failed) {
+  for (size_t i = 0; i < pieces; i++) {
+    if (host_.cancelled != nullptr && host_.cancelled->load(std::memory_order_relaxed)) {
+      *failed = true;
+      return {Code::kRetryLater, "compaction cancelled"};
+    }
+    if (host_.give_way != nullptr) host_.give_way();
+    std::unique_ptr<ReadyPiece> ready = flow->NextPiece();
+    std::unique_ptr<PackedPiece> packed = flow->NextRoom();
+    if (ready == nullptr || packed == nullptr) return Status::Ok();  // the flow knows why
+    Status status = RunPiece(*ready, i + 1 == pieces, packed.get());
+    if (!status.ok()) return status;
+    result->entries_read += packed->entries_read;
+    result->entries_dropped += packed->entries_dropped;
+    result->entries_ended += packed->entries_ended;
+    result->entries_unparsed += packed->entries_unparsed;
+    flow->Pass(std::move(ready), std::move(packed));
+  }
+  return Status::Ok();
+}
+
+template <typename Device>
+Status DeviceRun<Device>::RunFlow(uint64_t piece_bytes, JobResult* result, bool* failed) {
   if (job_.first_user_key.has_value() && job_.end_user_key.has_value() &&
       *job_.first_user_key >= *job_.end_user_key) {
     return Status::Ok();  // no key is between them
   }
   Result<std::unique_ptr<PiecePlan>> plan = PiecePlan::Make(job_, piece_bytes);
   if (!plan) return plan.error();
-  result->bytes_read = (*plan)->bytes_read();
-  for (size_t i = 0; i < (*plan)->pieces(); i++) {
-    if (host_.cancelled != nullptr && host_.cancelled->load(std::memory_order_relaxed)) {
-      *failed = true;
-      return {Code::kRetryLater, "compaction cancelled"};
-    }
-    if (host_.give_way != nullptr) host_.give_way();
-    const Piece piece = (*plan)->NextPiece();
-    if (piece.has_lost_blocks) {
-      return {Code::kUnsupported, "the job has a table that does not end where it should"};
-    }
-    Status status = LoadPiece(**plan, piece, &loaded_);
-    if (!status.ok()) return status;
-    PackedPiece packed;
-    status = RunPiece(piece, i + 1 == (*plan)->pieces(), &packed);
-    if (!status.ok()) return status;
-    result->bytes_read += loaded_.bytes_read;
-    result->entries_read += packed.entries_read;
-    result->entries_dropped += packed.entries_dropped;
-    result->entries_ended += packed.entries_ended;
-    result->entries_unparsed += packed.entries_unparsed;
-    status = assembler_.Add(packed);
-    if (!status.ok()) {
-      *failed = status.code() != Code::kCorruption;  // that is what verifying says of our own files
-      return status;
-    }
+  PieceFlow flow(plan->get(), &assembler_);
+  Status status = RunPieces((*plan)->pieces(), &flow, result, failed);
+  flow.Finish();
+  result->bytes_read = (*plan)->bytes_read() + flow.bytes_read();
+  result->cpu_us = flow.cpu_ns() / 1000;
+  if (!flow.write_status().ok()) {
+    // Damage is what verifying says of our own files.
+    *failed = flow.write_status().code() != Code::kCorruption;
+    return flow.write_status();
   }
-  return Status::Ok();
+  return status.ok() ? flow.load_status() : status;
 }
 
 template <typename Device>
 Status DeviceRun<Device>::Run(uint64_t piece_bytes, JobResult* result, bool* failed) {
-  Status status = RunPieces(piece_bytes, result, failed);
+  Status status = RunFlow(piece_bytes, result, failed);
   OutputFiles* const files = assembler_.files();
   if (status.ok()) {
     result->outputs = files->TakeTables();
@@ -150,6 +156,7 @@ class DeviceExecutor final : public Executor {
     bool failed = false;
     Status status = CanDo(job);
     if (status.ok()) status = RunOnDevice(job, host, &result, &failed);
+    const uint64_t others_cpu_us = result.cpu_us;
     if (!status.ok() && !failed) {
       result = cpu_->Run(job, host);
       result.left_to_cpu = status.ToString();
@@ -158,7 +165,7 @@ class DeviceExecutor final : public Executor {
       result.done_by = Name();
     }
     result.wall_us = (base::NowNs() - start_ns) / 1000;
-    result.cpu_us = (base::ThreadCpuNs() - start_cpu_ns) / 1000;
+    result.cpu_us = others_cpu_us + (base::ThreadCpuNs() - start_cpu_ns) / 1000;
     return result;
   }
 

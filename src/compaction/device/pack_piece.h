@@ -150,12 +150,13 @@ void PackPiece<Device>::TakeData(PackedPiece* packed) {
     for (const BlockPlace& place : packed->places) {
       bytes += place.stored_bytes + table::kBlockTrailerBytes;
     }
-    packed->data = compressed_.From(0).substr(0, bytes);
+    packed->data.Append(compressed_.From(0).substr(0, bytes));
     return;
   }
   if (!WriteBlocks(packed->places.size(), &bytes).ok()) return;
-  packed->data.resize(bytes);
-  device_.CopyOut(packed->data.data(), data_, bytes);
+  char* const to = packed->data.Reserve(bytes);
+  device_.CopyOut(to, data_, bytes);
+  packed->data.CommitTo(to + bytes);
 }
 
 template <typename Device>

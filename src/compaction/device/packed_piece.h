@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "compaction/device/pack_kernels.h"
+#include "table/output_buffer.h"
 
 namespace weft::compaction::device {
 
@@ -22,7 +23,7 @@ struct PackedFilter {
 struct PackedPiece {
   std::vector<BlockPlace> places;  // by block
   std::vector<uint32_t> entries;   // by block
-  std::string data;                // the blocks as stored, with their trailers, one after the other
+  table::OutputBuffer data;        // the blocks as stored, with trailers, one after the other
   std::vector<uint64_t> index_at;  // by block, one more at the end: its index entry in index_bytes
   std::string index_bytes;
   std::vector<PackedFilter> filters;
@@ -35,6 +36,19 @@ struct PackedPiece {
   uint64_t entries_dropped = 0;
   uint64_t entries_ended = 0;
   uint64_t entries_unparsed = 0;
+
+  // Empty again, with the room that it has.
+  void Clear() {
+    for (auto* const bytes : {&index_bytes, &filter_bytes}) bytes->clear();
+    data.Clear();
+    places.clear();
+    entries.clear();
+    index_at.clear();
+    filters.clear();
+    smallest.clear();
+    largest.clear();
+    entries_read = entries_dropped = entries_ended = entries_unparsed = 0;
+  }
 };
 
 }  // namespace weft::compaction::device

@@ -35,8 +35,7 @@ Status TableAssembler::Add(const PackedPiece& piece) {
     at += place.stored_bytes + table::kBlockTrailerBytes;
     data_bytes_ = place.offset + place.stored_bytes + table::kBlockTrailerBytes;
     if (place.ends_table == 0 && block + 1 != piece.places.size()) continue;
-    Status status =
-        files_.file()->Append(std::string_view(piece.data).substr(written, at - written));
+    Status status = files_.file()->Append(piece.data.From(0).substr(written, at - written));
     if (!status.ok()) return status;
     written = at;
     if (place.ends_table == 0) continue;

@@ -1,0 +1,94 @@
+#include "compaction/device/piece_flow.h"
+
+#include <utility>
+
+#include "base/clock.h"
+
+namespace weft::compaction::device {
+
+PieceFlow::PieceFlow(PiecePlan* plan, TableAssembler* assembler)
+    : plan_(*plan),
+      assembler_(*assembler),
+      has_threads_(plan->pieces() > 1),
+      pieces_left_(plan->pieces()) {
+  for (size_t i = 0; i < kPieces; i++) {
+    empty_.Put(std::make_unique<ReadyPiece>());
+    rooms_.Put(std::make_unique<PackedPiece>());
+  }
+  if (!has_threads_) return;
+  loader_ = std::thread([this] { LoadAll(); });
+  writer_ = std::thread([this] { WriteAll(); });
+}
+
+PieceFlow::~PieceFlow() { Finish(); }
+
+bool PieceFlow::LoadInto(ReadyPiece* ready) {
+  pieces_left_--;
+  ready->piece = plan_.NextPiece();
+  if (ready->piece.has_lost_blocks) {
+    load_status_ = {Code::kUnsupported, "the job has a table that does not end where it should"};
+  } else {
+    load_status_ = LoadPiece(plan_, ready->piece, &ready->loaded);
+  }
+  bytes_read_ += ready->loaded.bytes_read;
+  return load_status_.ok();
+}
+
+void PieceFlow::LoadAll() {
+  while (pieces_left_ > 0) {
+    std::optional<std::unique_ptr<ReadyPiece>> ready = empty_.Take();
+    if (!ready || !LoadInto(ready->get()) || !ready_.Put(std::move(*ready))) break;
+  }
+  ready_.Close();
+  load_cpu_ns_ = base::ThreadCpuNs();
+}
+
+// After an error it takes no more, and gives no more room.
+void PieceFlow::Write(PackedPiece* packed) {
+  write_status_ = assembler_.Add(*packed);
+  packed->Clear();
+}
+
+void PieceFlow::WriteAll() {
+  while (std::optional<std::unique_ptr<PackedPiece>> packed = packed_.Take()) {
+    Write(packed->get());
+    if (!write_status_.ok()) break;
+    rooms_.Put(std::move(*packed));
+  }
+  rooms_.Close();
+  packed_.Close();
+  write_cpu_ns_ = base::ThreadCpuNs();
+}
+
+std::unique_ptr<ReadyPiece> PieceFlow::NextPiece() {
+  if (has_threads_) return ready_.Take().value_or(nullptr);
+  if (pieces_left_ == 0 || !load_status_.ok()) return nullptr;
+  std::unique_ptr<ReadyPiece> ready = std::move(*empty_.Take());
+  return LoadInto(ready.get()) ? std::move(ready) : nullptr;
+}
+
+std::unique_ptr<PackedPiece> PieceFlow::NextRoom() {
+  // A room that is there may be older than the error.
+  std::optional<std::unique_ptr<PackedPiece>> room = rooms_.Take();
+  return room ? std::move(*room) : nullptr;
+}
+
+void PieceFlow::Pass(std::unique_ptr<ReadyPiece> ready, std::unique_ptr<PackedPiece> packed) {
+  empty_.Put(std::move(ready));
+  if (has_threads_) {
+    packed_.Put(std::move(packed));
+    return;
+  }
+  Write(packed.get());
+  if (write_status_.ok()) rooms_.Put(std::move(packed));
+}
+
+void PieceFlow::Finish() {
+  empty_.Close();
+  ready_.Close();
+  packed_.Close();
+  if (loader_.joinable()) loader_.join();
+  if (writer_.joinable()) writer_.join();
+}
+
+}  // namespace weft::compaction::device

@@ -1,0 +1,82 @@
+// compaction/device/piece_flow.h: reads the next piece and writes the last one while a device works
+// on one.
+//
+// A thread loads, one puts files together, and the caller's is the device's. A piece's memory goes
+// round: what was loaded is loaded anew once the device has it, what was packed once it is written.
+// So a job has two pieces of each kind in memory, however long it is.
+//
+// Threads   one thread at a time; it starts two more for a job of several pieces.
+// Errors    load_status and write_status: the first of each, once Finish has returned.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <thread>
+
+#include "base/mutex.h"
+#include "compaction/device/handover.h"
+#include "compaction/device/packed_piece.h"
+#include "compaction/device/piece_loader.h"
+#include "compaction/device/piece_plan.h"
+#include "compaction/device/table_assembler.h"
+
+namespace weft::compaction::device {
+
+// A piece on its way to the device.
+struct ReadyPiece {
+  Piece piece;
+  LoadedPiece loaded;
+};
+
+class PieceFlow {
+ public:
+  // What is given must outlive this.
+  PieceFlow(PiecePlan* plan, TableAssembler* assembler);
+  // Ends as Finish does.
+  ~PieceFlow();
+  PieceFlow(const PieceFlow&) = delete;
+  PieceFlow& operator=(const PieceFlow&) = delete;
+
+  // The next piece; null at the end, and where loading has failed.
+  std::unique_ptr<ReadyPiece> NextPiece();
+  // Room for what the device makes of it; null where writing has failed.
+  std::unique_ptr<PackedPiece> NextRoom();
+  // Gives both back: what was packed will be written.
+  void Pass(std::unique_ptr<ReadyPiece> ready, std::unique_ptr<PackedPiece> packed);
+
+  // Waits until what was passed is written.
+  void Finish();
+  const Status& load_status() const { return load_status_; }
+  const Status& write_status() const { return write_status_; }
+  uint64_t bytes_read() const { return bytes_read_; }
+  // Of its threads.
+  uint64_t cpu_ns() const { return load_cpu_ns_ + write_cpu_ns_; }
+
+ private:
+  static constexpr size_t kPieces = 2;  // of each kind
+
+  void LoadAll();
+  void WriteAll();
+  bool LoadInto(ReadyPiece* ready);
+  void Write(PackedPiece* packed);
+
+  PiecePlan& plan_;
+  TableAssembler& assembler_;
+  const bool has_threads_;
+  size_t pieces_left_;
+  Handover<std::unique_ptr<ReadyPiece>> empty_{kPieces};
+  Handover<std::unique_ptr<ReadyPiece>> ready_{kPieces};
+  Handover<std::unique_ptr<PackedPiece>> rooms_{kPieces};
+  Handover<std::unique_ptr<PackedPiece>> packed_{kPieces};
+  // Of one thread each until they have ended.
+  Status load_status_;
+  Status write_status_;
+  uint64_t bytes_read_ = 0;
+  uint64_t load_cpu_ns_ = 0;
+  uint64_t write_cpu_ns_ = 0;
+  std::thread loader_;
+  std::thread writer_;
+};
+
+}  // namespace weft::compaction::device
