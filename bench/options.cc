@@ -369,13 +369,14 @@ void AddDurable(CLI::App* app, Arguments* a) {
 
 void AddCompaction(CLI::App* app, Arguments* a) {
   CompactionOptions& compaction = a->compaction;
-  app->add_option("--value", compaction.value_bytes, "bytes of a value (100,256,1000)")
-      ->delimiter(',');
+  app->add_option("--value", compaction.value_bytes, "bytes (100,256,1000)")->delimiter(',');
   app->add_option("--scale", compaction.scale, "of the number of keys")->capture_default_str();
-  app->add_option("--place,--dir", compaction.places, "memory (memory), disk, or folders")
-      ->delimiter(',');
+  app->add_option("--place,--dir", compaction.places, "memory, disk, folders")->delimiter(',');
   app->add_option("--compression", compaction.compressions, "none,snappy (both)")->delimiter(',');
   app->add_option("--stores", compaction.stores, "weft,leveldb,rocksdb")->delimiter(',');
+  app->add_option("--compaction-device", compaction.devices, "too: cuda:0")->delimiter(',');
+  app->add_option("--threads", compaction.threads, "too: 16")
+      ->check(CLI::Range(1, 256))->delimiter(',');
   app->add_flag("--quick", a->quick, "small: does everything run? Not for figures");
 }
 

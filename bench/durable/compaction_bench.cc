@@ -69,7 +69,9 @@ class MergeCase {
   Status PrepareRocksDb();
   Status PrepareRuns();
   void AddStore(const std::string& name, const StoreSettings& settings, const std::string& filled);
-  void AddOurs(const std::string& name, const MergeInput* input, bool verify, int threads);
+  void AddOurs(const std::string& name, const MergeInput* input, bool verify, int threads,
+               const std::string& device = "cpu");
+  void AddMoreOfOurs(const std::string& name, const MergeInput* input);
   const Rival* Find(const std::string& name) const;
   void AddRow(Report& report, const std::string& subject, const std::string& peer,
               double target) const;
@@ -141,19 +143,31 @@ void MergeCase::AddStore(const std::string& name, const StoreSettings& settings,
   rivals_.push_back({name, StoreTitle(name), run});
 }
 
-void MergeCase::AddOurs(const std::string& name, const MergeInput* input, bool verify,
-                        int threads) {
-  const auto run = [this, input, verify, threads] {
+void MergeCase::AddOurs(const std::string& name, const MergeInput* input, bool verify, int threads,
+                        const std::string& device) {
+  const auto run = [this, input, verify, threads, device] {
     MergeSettings settings;
     settings.store = settings_;
     settings.verify_outputs = verify;
     settings.threads = threads;
+    settings.device = device;
     return MergeOurs(*input, settings, place_.Fresh("outputs"), distinct_);
   };
   rivals_.push_back({name,
-                     fmt::format("weft, {} thread{}{}", threads, threads == 1 ? "" : "s",
+                     fmt::format("weft{}, {} thread{}{}", device == "cpu" ? "" : " on " + device,
+                                 threads, threads == 1 ? "" : "s",
                                  verify ? ", outputs read back" : ""),
                      run});
+}
+
+// As the options ask for. Without reading back, which is the CPU's work.
+void MergeCase::AddMoreOfOurs(const std::string& name, const MergeInput* input) {
+  for (const int threads : options_.threads) {
+    AddOurs(fmt::format("{}-unverified-{}-threads", name, threads), input, false, threads);
+  }
+  for (const std::string& device : options_.devices) {
+    AddOurs(fmt::format("{}-{}", name, device), input, false, 1, device);
+  }
 }
 
 Status MergeCase::PrepareLevelDb() {
@@ -168,6 +182,7 @@ Status MergeCase::PrepareLevelDb() {
   AddOurs("tree-verified", &tree_, true, 1);
   AddOurs("tree", &tree_, false, 1);
   AddOurs("tree-2-threads", &tree_, true, 2);
+  AddMoreOfOurs("tree", &tree_);
   return Status::Ok();
 }
 
@@ -194,6 +209,7 @@ Status MergeCase::PrepareRuns() {
   AddOurs("runs-verified", &runs_, true, 1);
   AddOurs("runs", &runs_, false, 1);
   AddOurs("runs-2-threads", &runs_, true, 2);
+  AddMoreOfOurs("runs", &runs_);
   return Status::Ok();
 }
 
@@ -300,6 +316,14 @@ void MergeCase::AddRows(Report& report) const {
   AddRow(report, "runs", "rocksdb", kTargetCompaction);
   AddRow(report, "tree-2-threads", "tree-verified", kTargetCompactionThreads);
   AddRow(report, "runs-2-threads", "runs-verified", kTargetCompactionThreads);
+  for (const auto& [input, peer] : {std::pair("tree", "leveldb"), std::pair("runs", "rocksdb")}) {
+    for (const int threads : options_.threads) {
+      AddRow(report, fmt::format("{}-unverified-{}-threads", input, threads), peer, 0);
+    }
+    for (const std::string& device : options_.devices) {
+      AddRow(report, fmt::format("{}-{}", input, device), peer, 0);
+    }
+  }
 }
 
 }  // namespace

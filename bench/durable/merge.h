@@ -21,10 +21,12 @@ struct MergeTiming {
 struct MergeSettings {
   StoreSettings store;
   bool verify_outputs = true;
-  int threads = 1;  // the job is divided among so many
+  int threads = 1;  // the job is divided among so many, but where a device wants it whole
+  std::string device = "cpu";  // as DbOptions::compaction_device
 };
 
-// Our executor on `input`, outputs to `dir`, which goes again.
+// Our executor on `input`, outputs to `dir`, which goes again. kUnsupported: the device is not
+// there, or left the job to the CPU.
 Result<MergeTiming> MergeOurs(const MergeInput& input, const MergeSettings& settings,
                               const std::string& dir, uint64_t entries_expected);
 

@@ -38,6 +38,8 @@ struct CompactionOptions {
   std::vector<std::string> places;        // empty: memory
   std::vector<std::string> compressions;  // empty: both
   std::vector<std::string> stores;        // empty: all
+  std::vector<std::string> devices;       // of ours beside the CPU: "cuda:0"
+  std::vector<int> threads;               // of ours beside one and two
   int repetitions = defaults::kDurableRepetitions;
   uint64_t seed = defaults::kSeed;
   std::optional<double> target;

@@ -7,6 +7,7 @@
 #include "base/clock.h"
 #include "bench/durable/merge.h"
 #include "bench/durable/meter.h"
+#include "compaction/device/executors.h"
 
 namespace weft::bench {
 namespace {
@@ -42,11 +43,11 @@ class JobMaker {
 };
 
 // As a store does it: whichever thread is free takes the next job.
-Status RunJobs(const std::vector<Job>& jobs, int threads, const JobHost& host, uint64_t* entries) {
+Status RunJobs(compaction::Executor* executor, const std::vector<Job>& jobs, int threads,
+               const JobHost& host, uint64_t* entries) {
   std::vector<JobResult> results(jobs.size());
   std::atomic<size_t> next{0};
   const auto run = [&] {
-    const auto executor = compaction::NewCpuExecutor();
     for (size_t i = next++; i < jobs.size(); i = next++) results[i] = executor->Run(jobs[i], host);
   };
   std::vector<std::thread> others;
@@ -55,6 +56,7 @@ Status RunJobs(const std::vector<Job>& jobs, int threads, const JobHost& host, u
   for (std::thread& other : others) other.join();
   for (const JobResult& result : results) {
     if (!result.status.ok()) return result.status;
+    if (!result.left_to_cpu.empty()) return Status(Code::kUnsupported, result.left_to_cpu);
     for (const auto& output : result.outputs) *entries += output.entries;
   }
   return Status::Ok();
@@ -67,6 +69,8 @@ Result<MergeTiming> MergeOurs(const MergeInput& input, const MergeSettings& sett
   std::error_code error;
   std::filesystem::create_directories(dir, error);
   const JobMaker maker(input, settings);
+  auto executor = compaction::device::NewExecutorOn(settings.device);
+  if (!executor) return executor.error();
   std::atomic<uint64_t> number{1'000'000};
   JobHost host;
   host.new_output = [&] {
@@ -76,13 +80,13 @@ Result<MergeTiming> MergeOurs(const MergeInput& input, const MergeSettings& sett
   const CpuSeconds cpu = CpuOfThisProcess();
   const uint64_t start = base::NowNs();
   std::vector<Job> jobs = {maker.job()};
-  if (settings.threads > 1) {
+  if (settings.threads > 1 && !(*executor)->WantsWhole(maker.job())) {
     auto parts = compaction::SplitJob(maker.job(), settings.threads * compaction::kPartsPerThread);
     if (!parts) return parts.error();
     jobs = std::move(*parts);
   }
   uint64_t entries = 0;
-  const Status status = RunJobs(jobs, settings.threads, host, &entries);
+  const Status status = RunJobs(executor->get(), jobs, settings.threads, host, &entries);
   MergeTiming timing;
   timing.wall_s = static_cast<double>(base::NowNs() - start) * 1e-9;
   timing.cpu_s = (CpuOfThisProcess() - cpu).Total();
