@@ -1,8 +1,9 @@
 // compaction/cuda/cuda_device.cuh: a CUDA device as compactions use one: memory of a pool, copies,
-// kernels and running sums, all in one stream.
+// kernels and running sums. Kernels, and what must be in their order, are in one stream, uploads
+// and downloads of whole pieces in one each.
 //
-// What it is, PieceRun's phases ask: compaction/device/plain_device.h says it. The first error
-// stays, and nothing more is enqueued after it. Only CopyOut waits.
+// What it is, compaction/device/plain_device.h says. The first error stays, and nothing more is
+// enqueued after it. Only CopyOut waits.
 //
 // Layout    RunLanes gives each item to a warp: lane l of it is lane l. Both kinds of kernels walk
 //           through their items with a grid that just fills the device.
@@ -14,6 +15,7 @@
 
 #include <cub/device/device_scan.cuh>
 #include <cuda/std/functional>
+#include <functional>
 #include <memory>
 #include <utility>
 #include <vector>
@@ -110,16 +112,88 @@ class CudaDevice {
     std::vector<void*> ranges_;
   };
 
+  // A point that a stream comes to.
+  class Event {
+   public:
+    Event() = default;
+    Event(const Event&) = delete;
+    Event& operator=(const Event&) = delete;
+    ~Event() {
+      if (event_ != nullptr) cudaEventDestroy(event_);
+    }
+    Status Record(cudaStream_t stream) {
+      if (event_ == nullptr) {
+        WEFT_CUDA_TRY(cudaEventCreateWithFlags(&event_, cudaEventDisableTiming));
+      }
+      WEFT_CUDA_TRY(cudaEventRecord(event_, stream));
+      return Status::Ok();
+    }
+    // What is enqueued in `stream` from now on waits for it.
+    Status HoldBack(cudaStream_t stream) const {
+      WEFT_CUDA_TRY(cudaStreamWaitEvent(stream, event_));
+      return Status::Ok();
+    }
+    Status Wait() const {
+      WEFT_CUDA_TRY(cudaEventSynchronize(event_));
+      return Status::Ok();
+    }
+
+   private:
+    cudaEvent_t event_ = nullptr;
+  };
+
+  // As PlainDevice's; in a stream of its own, in which its memory is taken, too: else it would wait
+  // for the kernels that are under way.
+  class Upload {
+   public:
+    explicit Upload(CudaDevice* device) : device_(*device) {}
+    Upload(const Upload&) = delete;
+    Upload& operator=(const Upload&) = delete;
+    // Behind the kernels that use it; behind the copy where there are none.
+    ~Upload() {
+      if (to_ != nullptr) cudaFreeAsync(to_, awaited_ ? device_.stream_ : device_.in_stream_);
+    }
+    void Begin(const void* from, uint64_t bytes) {
+      if (device_.status_.ok()) device_.Fail(TryBegin(from, bytes));
+    }
+    uint8_t* Await() {
+      if (device_.status_.ok()) device_.Fail(copied_.HoldBack(device_.stream_));
+      awaited_ = true;
+      return static_cast<uint8_t*>(to_);
+    }
+
+   private:
+    Status TryBegin(const void* from, uint64_t bytes) {
+      WEFT_CUDA_TRY(cudaMallocFromPoolAsync(&to_, bytes == 0 ? 1 : bytes, device_.pool_->get(),
+                                            device_.in_stream_));
+      if (bytes != 0) {
+        WEFT_CUDA_TRY(
+            cudaMemcpyAsync(to_, from, bytes, cudaMemcpyHostToDevice, device_.in_stream_));
+      }
+      return copied_.Record(device_.in_stream_);
+    }
+
+    CudaDevice& device_;
+    Event copied_;
+    void* to_ = nullptr;
+    bool awaited_ = false;
+  };
+
   CudaDevice(const CudaDevice&) = delete;
   CudaDevice& operator=(const CudaDevice&) = delete;
   ~CudaDevice() {
-    if (stream_ != nullptr) cudaStreamDestroy(stream_);  // as ~CudaPool
+    for (const cudaStream_t stream : {stream_, in_stream_, out_stream_}) {
+      if (stream != nullptr) cudaStreamDestroy(stream);  // as ~CudaPool
+    }
   }
 
   static Result<std::unique_ptr<CudaDevice>> Create(std::shared_ptr<CudaPool> pool) {
     WEFT_CUDA_TRY(cudaSetDevice(pool->number()));
     std::unique_ptr<CudaDevice> device(new CudaDevice(std::move(pool)));  // freed by the pointer
-    WEFT_CUDA_TRY(cudaStreamCreateWithFlags(&device->stream_, cudaStreamNonBlocking));
+    for (cudaStream_t* const stream :
+         {&device->stream_, &device->in_stream_, &device->out_stream_}) {
+      WEFT_CUDA_TRY(cudaStreamCreateWithFlags(stream, cudaStreamNonBlocking));
+    }
     return Result<std::unique_ptr<CudaDevice>>(std::move(device));
   }
 
@@ -137,6 +211,13 @@ class CudaDevice {
     if (!status_.ok() || bytes == 0) return;
     Fail(TryCopy(to, from, bytes, cudaMemcpyDeviceToHost));
     if (status_.ok()) Fail(Wait());
+  }
+  // As PlainDevice's, in a stream of its own.
+  std::function<Status()> BeginCopyOut(void* to, const void* from, uint64_t bytes, Memory memory) {
+    auto download = std::make_shared<Download>(pool_->number(), std::move(memory));
+    if (status_.ok()) Fail(TryDownload(to, from, bytes, download.get()));
+    if (!status_.ok()) return [status = status_] { return status; };
+    return [download] { return download->Wait(); };
   }
   void Fill(void* at, uint8_t byte, uint64_t bytes) {
     if (!status_.ok() || bytes == 0) return;
@@ -161,7 +242,40 @@ class CudaDevice {
   }
 
  private:
+  // Its memory goes when the copy has ended.
+  class Download {
+   public:
+    Download(int number, Memory memory) : number_(number), memory_(std::move(memory)) {}
+    ~Download() {
+      if (begun) (void)Wait();  // else an error that is known already
+    }
+    Status Wait() {
+      WEFT_CUDA_TRY(cudaSetDevice(number_));  // any thread's
+      return copied.Wait();
+    }
+
+    Event made;  // what is copied
+    Event copied;
+    bool begun = false;
+
+   private:
+    const int number_;
+    Memory memory_;
+  };
+
   explicit CudaDevice(std::shared_ptr<CudaPool> pool) : pool_(std::move(pool)) {}
+
+  Status TryDownload(void* to, const void* from, uint64_t bytes, Download* download) {
+    Status status = download->made.Record(stream_);
+    if (status.ok()) status = download->made.HoldBack(out_stream_);
+    if (!status.ok()) return status;
+    if (bytes != 0) {
+      WEFT_CUDA_TRY(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToHost, out_stream_));
+    }
+    status = download->copied.Record(out_stream_);
+    download->begun = status.ok();
+    return status;
+  }
 
   uint32_t Blocks(uint64_t threads) const {
     constexpr uint32_t kBlocksOfMultiprocessor = 8;
@@ -210,7 +324,9 @@ class CudaDevice {
   }
 
   const std::shared_ptr<CudaPool> pool_;
-  cudaStream_t stream_ = nullptr;
+  cudaStream_t stream_ = nullptr;      // of kernels
+  cudaStream_t in_stream_ = nullptr;   // of uploads
+  cudaStream_t out_stream_ = nullptr;  // of downloads
   Status status_;
 };
 

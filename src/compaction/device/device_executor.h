@@ -46,7 +46,13 @@ class DeviceRun {
  private:
   Status RunFlow(uint64_t piece_bytes, JobResult* result, bool* failed);
   Status RunPieces(size_t pieces, PieceFlow* flow, JobResult* result, bool* failed);
-  Status RunPiece(const ReadyPiece& ready, bool is_last, PackedPiece* packed);
+  // A piece that is on its way to the device, or there.
+  struct SentPiece {
+    std::unique_ptr<ReadyPiece> ready;
+    std::unique_ptr<typename Device::Upload> upload;
+  };
+  SentPiece Send(std::unique_ptr<ReadyPiece> ready);
+  Status RunPiece(const SentPiece& sent, bool is_last, PackedPiece* packed);
 
   Device& device_;
   const Job& job_;
@@ -59,10 +65,19 @@ class DeviceRun {
 };
 
 template <typename Device>
-Status DeviceRun<Device>::RunPiece(const ReadyPiece& ready, bool is_last, PackedPiece* packed) {
+typename DeviceRun<Device>::SentPiece DeviceRun<Device>::Send(std::unique_ptr<ReadyPiece> ready) {
+  if (ready == nullptr) return {};
+  auto upload = std::make_unique<typename Device::Upload>(&device_);
+  upload->Begin(ready->loaded.bytes.data(), ready->loaded.bytes.size());
+  return {std::move(ready), std::move(upload)};
+}
+
+template <typename Device>
+Status DeviceRun<Device>::RunPiece(const SentPiece& sent, bool is_last, PackedPiece* packed) {
   typename Device::Memory memory(&device_);
   UnpackPiece<Device> unpacked(&device_, &memory, in_device_);
-  Status status = unpacked.Run(ready.piece, ready.loaded, carry_);
+  const ReadyPiece& ready = *sent.ready;
+  Status status = unpacked.Run(ready.piece, ready.loaded, sent.upload->Await(), carry_);
   if (!status.ok()) return status;
   SortPiece<Device> sorted(&device_, &memory, job_, in_device_);
   status = sorted.Run(unpacked, carry_, &grandparents_);
@@ -78,22 +93,25 @@ Status DeviceRun<Device>::RunPiece(const ReadyPiece& ready, bool is_last, Packed
 template <typename Device>
 Status DeviceRun<Device>::RunPieces(size_t pieces, PieceFlow* flow, JobResult* result,
                                     bool* failed) {
+  SentPiece sent = Send(flow->NextPiece());
   for (size_t i = 0; i < pieces; i++) {
     if (host_.cancelled != nullptr && host_.cancelled->load(std::memory_order_relaxed)) {
       *failed = true;
       return {Code::kRetryLater, "compaction cancelled"};
     }
     if (host_.give_way != nullptr) host_.give_way();
-    std::unique_ptr<ReadyPiece> ready = flow->NextPiece();
     std::unique_ptr<PackedPiece> packed = flow->NextRoom();
-    if (ready == nullptr || packed == nullptr) return Status::Ok();  // the flow knows why
-    Status status = RunPiece(*ready, i + 1 == pieces, packed.get());
+    if (sent.ready == nullptr || packed == nullptr) return Status::Ok();  // the flow knows why
+    SentPiece next = Send(flow->NextPieceIfLoaded());
+    Status status = RunPiece(sent, i + 1 == pieces, packed.get());
     if (!status.ok()) return status;
     result->entries_read += packed->entries_read;
     result->entries_dropped += packed->entries_dropped;
     result->entries_ended += packed->entries_ended;
     result->entries_unparsed += packed->entries_unparsed;
-    flow->Pass(std::move(ready), std::move(packed));
+    flow->Pass(std::move(sent.ready), std::move(packed));
+    if (next.ready == nullptr && i + 1 < pieces) next = Send(flow->NextPiece());
+    sent = std::move(next);
   }
   return Status::Ok();
 }
@@ -116,6 +134,7 @@ Status DeviceRun<Device>::RunFlow(uint64_t piece_bytes, JobResult* result, bool*
     *failed = flow.write_status().code() != Code::kCorruption;
     return flow.write_status();
   }
+  if (status.ok()) status = flow.device_status();
   return status.ok() ? flow.load_status() : status;
 }
 

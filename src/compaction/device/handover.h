@@ -31,10 +31,13 @@ class Handover {
     base::MutexLock lock(&mutex_);
     while (waiting_.empty() && !closed_) changed_.Wait(&mutex_);
     if (waiting_.empty()) return std::nullopt;
-    std::optional<T> thing(std::move(waiting_.front()));
-    waiting_.pop_front();
-    changed_.NotifyAll();
-    return thing;
+    return TakeLocked();
+  }
+  // Of what is there already.
+  std::optional<T> TryTake() WEFT_EXCLUDES(mutex_) {
+    base::MutexLock lock(&mutex_);
+    if (waiting_.empty()) return std::nullopt;
+    return TakeLocked();
   }
   // Nothing more is put.
   void Close() WEFT_EXCLUDES(mutex_) {
@@ -44,6 +47,13 @@ class Handover {
   }
 
  private:
+  std::optional<T> TakeLocked() WEFT_REQUIRES(mutex_) {
+    std::optional<T> thing(std::move(waiting_.front()));
+    waiting_.pop_front();
+    changed_.NotifyAll();
+    return thing;
+  }
+
   const size_t room_;
   base::Mutex mutex_;
   base::CondVar changed_;

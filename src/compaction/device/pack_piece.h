@@ -35,7 +35,7 @@ class PackPiece {
 
  private:
   std::vector<PackedBlock> PlanBlocks(const SortPiece<Device>& sorted, size_t count) const;
-  Status WriteBlocks(size_t count, uint64_t* data_bytes);
+  Status WriteBlocks(size_t count, typename Device::Memory* memory, uint64_t* data_bytes);
   Status Compress(std::vector<PackedBlock>* blocks);
   void TakeData(PackedPiece* packed);
   void WriteIndex(PackedPiece* packed);
@@ -102,9 +102,10 @@ std::vector<PackedBlock> PackPiece<Device>::PlanBlocks(const SortPiece<Device>& 
   return plan;
 }
 
-// Writes the first `count` blocks, one behind the other, on the device.
+// Writes the first `count` blocks, one behind the other, into `memory`.
 template <typename Device>
-Status PackPiece<Device>::WriteBlocks(size_t count, uint64_t* data_bytes) {
+Status PackPiece<Device>::WriteBlocks(size_t count, typename Device::Memory* memory,
+                                      uint64_t* data_bytes) {
   std::vector<uint64_t> at;
   at.reserve(count);
   uint64_t bytes = 0;
@@ -113,7 +114,7 @@ Status PackPiece<Device>::WriteBlocks(size_t count, uint64_t* data_bytes) {
     bytes += chain_.host_bytes[i] + table::kBlockTrailerBytes;
   }
   *data_bytes = bytes;
-  data_ = memory_.template Take<uint8_t>(bytes);
+  data_ = memory->template Take<uint8_t>(bytes);
   block_at_ = CopyToDevice(&device_, &memory_, at);
   device_.RunLanes(chain_.host_first[count],
                    WriteEntries{entries_, live_, chain_.shared, chain_.begins, chain_.blocks_before,
@@ -129,7 +130,7 @@ Status PackPiece<Device>::WriteBlocks(size_t count, uint64_t* data_bytes) {
 template <typename Device>
 Status PackPiece<Device>::Compress(std::vector<PackedBlock>* blocks) {
   uint64_t bytes = 0;
-  Status status = WriteBlocks(blocks->size(), &bytes);
+  Status status = WriteBlocks(blocks->size(), &memory_, &bytes);
   if (!status.ok()) return status;
   std::string raw(bytes, '\0');
   device_.CopyOut(raw.data(), data_, bytes);
@@ -153,10 +154,11 @@ void PackPiece<Device>::TakeData(PackedPiece* packed) {
     packed->data.Append(compressed_.From(0).substr(0, bytes));
     return;
   }
-  if (!WriteBlocks(packed->places.size(), &bytes).ok()) return;
+  typename Device::Memory memory(&device_);
+  if (!WriteBlocks(packed->places.size(), &memory, &bytes).ok()) return;
   char* const to = packed->data.Reserve(bytes);
-  device_.CopyOut(to, data_, bytes);
   packed->data.CommitTo(to + bytes);
+  packed->data_ready = device_.BeginCopyOut(to, data_, bytes, std::move(memory));
 }
 
 template <typename Device>

@@ -5,11 +5,13 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <vector>
 
 #include "compaction/device/pack_kernels.h"
 #include "table/output_buffer.h"
+#include "weft/status.h"
 
 namespace weft::compaction::device {
 
@@ -21,9 +23,10 @@ struct PackedFilter {
 };
 
 struct PackedPiece {
-  std::vector<BlockPlace> places;  // by block
-  std::vector<uint32_t> entries;   // by block
-  table::OutputBuffer data;        // the blocks as stored, with trailers, one after the other
+  std::vector<BlockPlace> places;      // by block
+  std::vector<uint32_t> entries;       // by block
+  table::OutputBuffer data;            // the blocks as stored, with trailers, one after the other
+  std::function<Status()> data_ready;  // waits until `data` is there; empty: it is
   std::vector<uint64_t> index_at;  // by block, one more at the end: its index entry in index_bytes
   std::string index_bytes;
   std::vector<PackedFilter> filters;
@@ -41,6 +44,7 @@ struct PackedPiece {
   void Clear() {
     for (auto* const bytes : {&index_bytes, &filter_bytes}) bytes->clear();
     data.Clear();
+    data_ready = nullptr;
     places.clear();
     entries.clear();
     index_at.clear();

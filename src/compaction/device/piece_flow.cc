@@ -43,21 +43,26 @@ void PieceFlow::LoadAll() {
   load_cpu_ns_ = base::ThreadCpuNs();
 }
 
-// After an error it takes no more, and gives no more room.
-void PieceFlow::Write(PackedPiece* packed) {
-  write_status_ = assembler_.Add(*packed);
+bool PieceFlow::Write(PackedPiece* packed) {
+  if (packed->data_ready != nullptr) device_status_ = packed->data_ready();
+  if (device_status_.ok()) write_status_ = assembler_.Add(*packed);
   packed->Clear();
+  return device_status_.ok() && write_status_.ok();
 }
 
+// After an error it takes no more, and gives no more room.
 void PieceFlow::WriteAll() {
   while (std::optional<std::unique_ptr<PackedPiece>> packed = packed_.Take()) {
-    Write(packed->get());
-    if (!write_status_.ok()) break;
+    if (!Write(packed->get())) break;
     rooms_.Put(std::move(*packed));
   }
   rooms_.Close();
   packed_.Close();
   write_cpu_ns_ = base::ThreadCpuNs();
+}
+
+std::unique_ptr<ReadyPiece> PieceFlow::NextPieceIfLoaded() {
+  return has_threads_ ? ready_.TryTake().value_or(nullptr) : nullptr;
 }
 
 std::unique_ptr<ReadyPiece> PieceFlow::NextPiece() {
@@ -79,8 +84,7 @@ void PieceFlow::Pass(std::unique_ptr<ReadyPiece> ready, std::unique_ptr<PackedPi
     packed_.Put(std::move(packed));
     return;
   }
-  Write(packed.get());
-  if (write_status_.ok()) rooms_.Put(std::move(packed));
+  if (Write(packed.get())) rooms_.Put(std::move(packed));
 }
 
 void PieceFlow::Finish() {

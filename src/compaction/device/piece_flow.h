@@ -6,7 +6,8 @@
 // So a job has two pieces of each kind in memory, however long it is.
 //
 // Threads   one thread at a time; it starts two more for a job of several pieces.
-// Errors    load_status and write_status: the first of each, once Finish has returned.
+// Errors    load_status, device_status and write_status: the first of each, once Finish has
+// returned.
 #pragma once
 
 #include <cstdint>
@@ -40,6 +41,8 @@ class PieceFlow {
 
   // The next piece; null at the end, and where loading has failed.
   std::unique_ptr<ReadyPiece> NextPiece();
+  // The same; null also where it has not been loaded yet.
+  std::unique_ptr<ReadyPiece> NextPieceIfLoaded();
   // Room for what the device makes of it; null where writing has failed.
   std::unique_ptr<PackedPiece> NextRoom();
   // Gives both back: what was packed will be written.
@@ -49,6 +52,8 @@ class PieceFlow {
   void Finish();
   const Status& load_status() const { return load_status_; }
   const Status& write_status() const { return write_status_; }
+  // Why what a device made did not come from it.
+  const Status& device_status() const { return device_status_; }
   uint64_t bytes_read() const { return bytes_read_; }
   // Of its threads.
   uint64_t cpu_ns() const { return load_cpu_ns_ + write_cpu_ns_; }
@@ -59,7 +64,7 @@ class PieceFlow {
   void LoadAll();
   void WriteAll();
   bool LoadInto(ReadyPiece* ready);
-  void Write(PackedPiece* packed);
+  bool Write(PackedPiece* packed);
 
   PiecePlan& plan_;
   TableAssembler& assembler_;
@@ -72,6 +77,7 @@ class PieceFlow {
   // Of one thread each until they have ended.
   Status load_status_;
   Status write_status_;
+  Status device_status_;
   uint64_t bytes_read_ = 0;
   uint64_t load_cpu_ns_ = 0;
   uint64_t write_cpu_ns_ = 0;

@@ -1,17 +1,21 @@
 // compaction/device/plain_device.h: runs a device's kernels on the calling thread, item after item.
 //
-// What a device is, for PieceRun: memory of its own, copies, kernels and running sums. The first
-// error stays, and what is asked for after it is not done: who needs a result looks at status().
+// What a device is, for the phases of a piece: memory of its own, copies, kernels and running sums.
+// The first error stays, and what is asked for after it is not done: who needs a result looks at
+// status().
 //
-// Threads   one thread at a time.
+// Threads   one thread at a time, but for what BeginCopyOut says.
 // Errors    kNoMemory beyond memory_bytes_max.
 // Cost      a small part of a GPU's speed: it is there so that every machine can test what kernels
 //           do, lanes included.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <cstring>
+#include <functional>
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include "compaction/device/checksum_lanes.h"
@@ -51,6 +55,31 @@ class PlainDevice {
     uint64_t bytes_ = 0;
   };
 
+  // Copies to the device while kernels run. Here nothing is copied before it must be: what is wrong
+  // about the lives of both ranges shows.
+  class Upload {
+   public:
+    explicit Upload(PlainDevice* device) : device_(device), memory_(device) {}
+    // `from` must stay as it is until something was copied out after Await.
+    void Begin(const void* from, uint64_t bytes) {
+      to_ = memory_.Take<uint8_t>(bytes);
+      from_ = from;
+      bytes_ = bytes;
+    }
+    // Where the bytes are for all that is run from now on, while this lives.
+    uint8_t* Await() {
+      device_->CopyIn(to_, from_, bytes_);
+      return to_;
+    }
+
+   private:
+    PlainDevice* device_;
+    Memory memory_;
+    uint8_t* to_ = nullptr;
+    const void* from_ = nullptr;
+    uint64_t bytes_ = 0;
+  };
+
   explicit PlainDevice(uint64_t memory_bytes_max = ~uint64_t{0})
       : memory_bytes_max_(memory_bytes_max) {}
 
@@ -63,6 +92,15 @@ class PlainDevice {
   // To the device, and back. The host's range may be used again at once.
   void CopyIn(void* to, const void* from, uint64_t bytes) { Copy(to, from, bytes); }
   void CopyOut(void* to, const void* from, uint64_t bytes) { Copy(to, from, bytes); }
+  // Copies back while further kernels run: what is returned waits for it, on any thread, as long as
+  // the device lives. `from` lies in `memory`, which goes when that does.
+  std::function<Status()> BeginCopyOut(void* to, const void* from, uint64_t bytes, Memory memory) {
+    if (!status_.ok()) return [status = status_] { return status; };
+    return [to, from, bytes, kept = std::make_shared<Memory>(std::move(memory))] {
+      if (bytes != 0) std::memcpy(to, from, bytes);
+      return Status::Ok();
+    };
+  }
   void Fill(void* at, uint8_t byte, uint64_t bytes) {
     if (status_.ok() && bytes != 0) std::memset(at, byte, bytes);
   }
@@ -91,7 +129,7 @@ class PlainDevice {
  private:
   bool Reserve(uint64_t bytes) {
     if (!status_.ok()) return false;
-    if (bytes > memory_bytes_max_ - bytes_taken_) {
+    if (bytes > memory_bytes_max_ - bytes_taken_.load()) {
       Fail({Code::kNoMemory, "the device has no room for a piece"});
       return false;
     }
@@ -103,7 +141,7 @@ class PlainDevice {
   }
 
   const uint64_t memory_bytes_max_;
-  uint64_t bytes_taken_ = 0;
+  std::atomic<uint64_t> bytes_taken_{0};  // any thread frees
   Status status_;
 };
 

@@ -75,7 +75,9 @@ class UnpackPiece {
   UnpackPiece(Device* device, typename Device::Memory* memory, const JobInDevice<Device>& job)
       : device_(*device), memory_(*memory), job_(job) {}
 
-  Status Run(const Piece& piece, const LoadedPiece& loaded, const Carry<Device>& carry);
+  // bytes: where loaded.bytes are on the device.
+  Status Run(const Piece& piece, const LoadedPiece& loaded, const uint8_t* bytes,
+             const Carry<Device>& carry);
 
   Entries entries;
   std::vector<RunRange> ranges;  // by run: the piece's own
@@ -83,7 +85,7 @@ class UnpackPiece {
   Findings* findings = nullptr;  // on the device
 
  private:
-  void CopyBlocks(const LoadedPiece& loaded);
+  void CopyBlocks(const LoadedPiece& loaded, const uint8_t* bytes);
   Status CountEntries();
   Status Decode(const Carry<Device>& carry);
   Status FindRanges(const Piece& piece, const LoadedPiece& loaded);
@@ -105,11 +107,11 @@ class UnpackPiece {
 };
 
 template <typename Device>
-Status UnpackPiece<Device>::Run(const Piece& piece, const LoadedPiece& loaded,
+Status UnpackPiece<Device>::Run(const Piece& piece, const LoadedPiece& loaded, const uint8_t* bytes,
                                 const Carry<Device>& carry) {
   findings = memory_.template Take<Findings>(1);
   device_.Fill(findings, 0, sizeof(Findings));
-  CopyBlocks(loaded);
+  CopyBlocks(loaded, bytes);
   device_.RunLanes(block_count_, CheckBlocks{blocks_, job_.checksums, findings});
   Status status = CountEntries();
   if (status.ok()) status = Decode(carry);
@@ -118,9 +120,7 @@ Status UnpackPiece<Device>::Run(const Piece& piece, const LoadedPiece& loaded,
 }
 
 template <typename Device>
-void UnpackPiece<Device>::CopyBlocks(const LoadedPiece& loaded) {
-  auto* const bytes = memory_.template Take<uint8_t>(loaded.bytes.size());
-  device_.CopyIn(bytes, loaded.bytes.data(), loaded.bytes.size());
+void UnpackPiece<Device>::CopyBlocks(const LoadedPiece& loaded, const uint8_t* bytes) {
   if (!device_.status().ok()) return;
   std::vector<InputBlock> blocks;
   blocks.reserve(loaded.blocks.size());
