@@ -17,8 +17,21 @@
 
 namespace weft::table {
 
+// Where a buffer has its memory from.
+class BufferMemory {
+ public:
+  virtual ~BufferMemory() = default;
+  // Never null: what has none throws std::bad_alloc, as new does.
+  virtual char* Allocate(size_t bytes) = 0;
+  virtual void Free(char* at, size_t bytes) = 0;
+};
+
 class OutputBuffer {
  public:
+  OutputBuffer() : OutputBuffer(nullptr) {}
+  // From `memory`, which must outlive it; null: from new.
+  explicit OutputBuffer(BufferMemory* memory) : bytes_(nullptr, Release{memory, 0}) {}
+
   const char* data() const { return bytes_.get(); }
   char* data() { return bytes_.get(); }
   size_t size() const { return size_; }
@@ -49,15 +62,30 @@ class OutputBuffer {
   }
 
  private:
+  struct Release {
+    BufferMemory* memory;
+    size_t bytes;
+    void operator()(char* at) const {
+      if (memory == nullptr) {
+        delete[] at;
+      } else {
+        memory->Free(at, bytes);
+      }
+    }
+  };
+
   [[gnu::noinline]] void Grow(size_t bytes) {
     const size_t capacity = std::max<size_t>({4096, capacity_ * 2, size_ + bytes});
-    auto grown = std::make_unique_for_overwrite<char[]>(capacity);
+    BufferMemory* const memory = bytes_.get_deleter().memory;
+    // Freed by Release.
+    char* const room = memory == nullptr ? new char[capacity] : memory->Allocate(capacity);
+    std::unique_ptr<char[], Release> grown(room, Release{memory, capacity});
     if (size_ != 0) std::memcpy(grown.get(), bytes_.get(), size_);
     bytes_ = std::move(grown);
     capacity_ = capacity;
   }
 
-  std::unique_ptr<char[]> bytes_;
+  std::unique_ptr<char[], Release> bytes_;
   size_t size_ = 0;
   size_t capacity_ = 0;
 };

@@ -21,6 +21,7 @@
 #include <vector>
 
 #include "base/cuda/cuda_status.h"
+#include "compaction/cuda/pinned_memory.cuh"
 #include "compaction/device/checksum_lanes.h"
 #include "weft/status.h"
 
@@ -76,6 +77,7 @@ class CudaPool {
   int number() const { return number_; }
   uint32_t multiprocessors() const { return static_cast<uint32_t>(multiprocessors_); }
   cudaMemPool_t get() const { return pool_; }
+  PinnedMemory* pinned() { return &pinned_; }
 
  private:
   explicit CudaPool(int number) : number_(number) {}
@@ -83,6 +85,7 @@ class CudaPool {
   const int number_;
   int multiprocessors_ = 0;
   cudaMemPool_t pool_ = nullptr;
+  PinnedMemory pinned_;
 };
 
 class CudaDevice {
@@ -201,6 +204,8 @@ class CudaDevice {
   void Fail(Status status) {
     if (status_.ok()) status_ = std::move(status);
   }
+
+  table::BufferMemory* host_memory() { return pool_->pinned(); }
 
   void CopyIn(void* to, const void* from, uint64_t bytes) {
     if (!status_.ok() || bytes == 0) return;

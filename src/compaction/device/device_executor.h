@@ -124,7 +124,7 @@ Status DeviceRun<Device>::RunFlow(uint64_t piece_bytes, JobResult* result, bool*
   }
   Result<std::unique_ptr<PiecePlan>> plan = PiecePlan::Make(job_, piece_bytes);
   if (!plan) return plan.error();
-  PieceFlow flow(plan->get(), &assembler_);
+  PieceFlow flow(plan->get(), &assembler_, device_.host_memory());
   Status status = RunPieces((*plan)->pieces(), &flow, result, failed);
   flow.Finish();
   result->bytes_read = (*plan)->bytes_read() + flow.bytes_read();

@@ -23,6 +23,8 @@ struct PackedFilter {
 };
 
 struct PackedPiece {
+  explicit PackedPiece(table::BufferMemory* memory = nullptr) : data(memory) {}
+
   std::vector<BlockPlace> places;      // by block
   std::vector<uint32_t> entries;       // by block
   table::OutputBuffer data;            // the blocks as stored, with trailers, one after the other

@@ -6,14 +6,14 @@
 
 namespace weft::compaction::device {
 
-PieceFlow::PieceFlow(PiecePlan* plan, TableAssembler* assembler)
+PieceFlow::PieceFlow(PiecePlan* plan, TableAssembler* assembler, table::BufferMemory* memory)
     : plan_(*plan),
       assembler_(*assembler),
       has_threads_(plan->pieces() > 1),
       pieces_left_(plan->pieces()) {
   for (size_t i = 0; i < kPieces; i++) {
-    empty_.Put(std::make_unique<ReadyPiece>());
-    rooms_.Put(std::make_unique<PackedPiece>());
+    empty_.Put(std::make_unique<ReadyPiece>(memory));
+    rooms_.Put(std::make_unique<PackedPiece>(memory));
   }
   if (!has_threads_) return;
   loader_ = std::thread([this] { LoadAll(); });

@@ -26,14 +26,16 @@ namespace weft::compaction::device {
 
 // A piece on its way to the device.
 struct ReadyPiece {
+  explicit ReadyPiece(table::BufferMemory* memory) : loaded(memory) {}
+
   Piece piece;
   LoadedPiece loaded;
 };
 
 class PieceFlow {
  public:
-  // What is given must outlive this.
-  PieceFlow(PiecePlan* plan, TableAssembler* assembler);
+  // What is given must outlive this. memory: of pieces; null: from new.
+  PieceFlow(PiecePlan* plan, TableAssembler* assembler, table::BufferMemory* memory);
   // Ends as Finish does.
   ~PieceFlow();
   PieceFlow(const PieceFlow&) = delete;

@@ -25,6 +25,8 @@ struct LoadedBlock {
 };
 
 struct LoadedPiece {
+  explicit LoadedPiece(table::BufferMemory* memory = nullptr) : bytes(memory) {}
+
   table::OutputBuffer bytes;
   std::vector<LoadedBlock> blocks;
   std::vector<uint32_t> run_blocks;  // by run, one more at the end: its first block

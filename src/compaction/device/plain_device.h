@@ -19,6 +19,7 @@
 #include <vector>
 
 #include "compaction/device/checksum_lanes.h"
+#include "table/output_buffer.h"
 #include "weft/status.h"
 
 namespace weft::compaction::device {
@@ -88,6 +89,9 @@ class PlainDevice {
   void Fail(Status status) {
     if (status_.ok()) status_ = std::move(status);
   }
+
+  // Of the host, which is copied fastest; null: any.
+  table::BufferMemory* host_memory() { return nullptr; }
 
   // To the device, and back. The host's range may be used again at once.
   void CopyIn(void* to, const void* from, uint64_t bytes) { Copy(to, from, bytes); }

@@ -1,0 +1,55 @@
+#include "table/output_buffer.h"
+
+#include <gtest/gtest.h>
+
+#include <map>
+#include <memory>
+#include <string>
+
+namespace weft::table {
+namespace {
+
+// Knows what it gave away.
+class CountedMemory final : public BufferMemory {
+ public:
+  ~CountedMemory() override { EXPECT_TRUE(given_.empty()); }
+  char* Allocate(size_t bytes) override {
+    auto room = std::make_unique<char[]>(bytes);
+    char* const at = room.get();
+    given_[at] = {bytes, std::move(room)};
+    return at;
+  }
+  void Free(char* at, size_t bytes) override {
+    ASSERT_TRUE(given_.contains(at));
+    EXPECT_EQ(given_[at].first, bytes);
+    given_.erase(at);
+  }
+  size_t ranges() const { return given_.size(); }
+
+ private:
+  std::map<char*, std::pair<size_t, std::unique_ptr<char[]>>> given_;
+};
+
+TEST(OutputBuffer, HasItsMemoryFromWhereItIsTold) {
+  CountedMemory memory;
+  {
+    OutputBuffer buffer(&memory);
+    std::string expected;
+    for (int i = 0; i < 3000; i++) {
+      buffer.Append(std::to_string(i));
+      expected += std::to_string(i);
+    }
+    EXPECT_EQ(expected, buffer.From(0));
+    EXPECT_EQ(1u, memory.ranges());
+    OutputBuffer moved = std::move(buffer);
+    EXPECT_EQ(expected, moved.From(0));
+    moved.Clear();
+    moved.Append("anew");
+    EXPECT_EQ("anew", moved.From(0));
+    EXPECT_EQ(1u, memory.ranges());
+  }
+  EXPECT_EQ(0u, memory.ranges());
+}
+
+}  // namespace
+}  // namespace weft::table
