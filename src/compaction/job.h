@@ -93,10 +93,11 @@ struct JobHost {
   };
   // A number and path for the next output. Asked for when the output is begun.
   std::function<NewFile()> new_output;
-  // Called before `bytes` are written, and may wait. Null: no limit.
+  // Called before `bytes` are written, and may wait: some hundred KiB by the CPU's executor, up to
+  // a piece of the job by others. Null: no limit.
   std::function<void(uint64_t bytes)> before_write;
-  // Called every thousand entries or so, and may wait: to leave the processor to what is more
-  // urgent. Null: never.
+  // Called every thousand entries or so, once a piece by others than the CPU's executor, and may
+  // wait: to leave the processor to what is more urgent. Null: never.
   std::function<void()> give_way;
   // True: give up soon, with kRetryLater. Null: never.
   const std::atomic<bool>* cancelled = nullptr;
@@ -105,7 +106,7 @@ struct JobHost {
 struct JobResult {
   Status status;
   std::vector<OutputTable> outputs;  // in order; synced and closed; empty where status is not ok
-  uint64_t bytes_read = 0;
+  uint64_t bytes_read = 0;  // of files; a block twice where two pieces of a device have it
   uint64_t bytes_written = 0;
   uint64_t entries_read = 0;
   uint64_t entries_dropped = 0;

@@ -3,11 +3,11 @@
 // and downloads of whole pieces in one each.
 //
 // What it is, compaction/device/plain_device.h says. The first error stays, and nothing more is
-// enqueued after it. Only CopyOut waits.
+// enqueued after it. CopyIn and CopyOut wait.
 //
 // Layout    RunLanes gives each item to a warp: lane l of it is lane l. Both kinds of kernels walk
 //           through their items with a grid that just fills the device.
-// Threads   one thread at a time; it acts on the device that is current for the thread (Use).
+// Threads   one thread at a time; it acts on the device that is current for the thread (Create).
 // Errors    as base/cuda/cuda_status.h says.
 #pragma once
 
@@ -209,7 +209,9 @@ class CudaDevice {
 
   void CopyIn(void* to, const void* from, uint64_t bytes) {
     if (!status_.ok() || bytes == 0) return;
+    // Only when it has ended is the host's range certain to have been read.
     Fail(TryCopy(to, from, bytes, cudaMemcpyHostToDevice));
+    if (status_.ok()) Fail(Wait());
   }
   // Waits for all that was enqueued, and tells what went wrong in it.
   void CopyOut(void* to, const void* from, uint64_t bytes) {

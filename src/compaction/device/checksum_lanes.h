@@ -66,7 +66,7 @@ WEFT_HOST_DEVICE inline uint32_t ChecksumWord(const uint8_t* data, uint64_t end)
   return word;
 }
 
-// What lane `lane` of 32 has of it; the exclusive or of all lanes' is what ChecksumOf takes.
+// What lane `lane` of 32 has of it; the exclusive or of all lanes' is what MaskedChecksum takes.
 // REQUIRES: bytes >= 4
 WEFT_HOST_DEVICE inline uint32_t ChecksumOfLane(const ChecksumTables& tables, const uint8_t* data,
                                                 uint64_t bytes, uint32_t lane) {

@@ -1,9 +1,18 @@
 #include "compaction/device/device_executor.h"
 
+#include <algorithm>
 #include <cstdint>
-#include <limits>
 
 namespace weft::compaction::device {
+
+namespace {
+
+// With kPieceBytesMax and kKeyRoomBytesMax all that a piece has, and what is carried over to it,
+// stays below 4 GiB: offsets and sums in blocks have 32 bits.
+constexpr uint64_t kBlockBytesMax = 256u << 20;
+constexpr uint32_t kBitsPerKeyMax = 1u << 16;
+
+}  // namespace
 
 Status CanDo(const Job& job) {
   if (!job.comparator->is_bytewise()) {
@@ -11,12 +20,16 @@ Status CanDo(const Job& job) {
   }
   if (job.format.filter != nullptr) {
     const std::optional<BloomShape> shape = job.format.filter->bloom();
-    if (!shape.has_value() || !shape->of_user_keys) {
+    if (!shape.has_value() || !shape->of_user_keys || shape->bits_per_key > kBitsPerKeyMax) {
       return {Code::kUnsupported, "only Bloom filters over user keys can be made by a device"};
     }
   }
-  if (job.format.block_size > std::numeric_limits<uint32_t>::max() / 4) {
-    return {Code::kUnsupported, "blocks are too large for a device"};
+  if (job.format.block_size > kBlockBytesMax || job.output_bytes_max == 0) {
+    return {Code::kUnsupported, "blocks or tables of this size can't be made by a device"};
+  }
+  if (job.lifetime.has_value() &&
+      std::max(job.lifetime->expiry_offset, job.lifetime->generation_offset) > kBlockBytesMax) {
+    return {Code::kUnsupported, "values that tell their end this far behind are the CPU's"};
   }
   return Status::Ok();
 }

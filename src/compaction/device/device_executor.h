@@ -2,8 +2,8 @@
 // and pack, with files that are those of the CPU's executor, byte for byte.
 //
 // What a device can't do (orders other than bytewise, filters other than Bloom's), what it can't go
-// on with (damage, too little memory, a device that is lost) and what it should not (DeviceLimits)
-// is done by the CPU's executor, from the beginning: JobResult::left_to_cpu says why.
+// on with (damage, too little memory, a device that is lost) and what is too large for it is done
+// by the CPU's executor, from the beginning: JobResult::left_to_cpu says why.
 //
 // Threads   as compaction/job.h says; each Run has a device of its own.
 // Source    the phases are paper 001's (LUDA), section 3; that all three run on the device, and the

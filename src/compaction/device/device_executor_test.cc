@@ -2,7 +2,10 @@
 
 #include <atomic>
 
+#include "base/coding.h"
+#include "base/crc32c.h"
 #include "base/faulty_file_system.h"
+#include "compaction/device/device_executor.h"
 #include "compaction/device/executor_test_kit.h"
 #include "compaction/device/plain_executor.h"
 
@@ -104,6 +107,19 @@ TEST(DeviceExecutor, LeavesToTheCpuWhatItCannotDo) {
     }
     bool KeyMayMatch(std::string_view, std::string_view) const override { return true; }
   };
+  JobKit plain_bloom;
+  const auto bloom = NewBloomFilterPolicy(10);
+  plain_bloom.job().format.filter = bloom.get();  // over keys with their trailers
+  plain_bloom.AddRun({Put("a", 1), Put("b", 1)});
+  both = RunBothInPieces(&plain_bloom, 1000);
+  ExpectSame(&plain_bloom, both);
+  EXPECT_NE("", both.device.left_to_cpu);
+
+  const auto many_bits = NewBloomFilterPolicy(2147483647);
+  const table::InternalFilterPolicy many(many_bits);
+  plain_bloom.job().format.filter = &many;
+  EXPECT_FALSE(CanDo(plain_bloom.job()).ok());
+
   const OwnPolicy own;
   JobKit kit;
   kit.job().format.filter = &own;
@@ -133,6 +149,113 @@ TEST(DeviceExecutor, LosesNoKeyOutsideTheTablesBounds) {
       }
     }
   }
+}
+
+// The ends that the job says a table has are too narrow, while another run divides the job there.
+TEST(DeviceExecutor, LosesNoKeyWhereATableEndsLaterThanItSays) {
+  TestEntries odd;
+  TestEntries even;
+  for (int i = 0; i < 100; i++) {
+    odd.push_back(Put("key" + std::to_string(1000 + i), 9));
+    even.push_back(Put("key" + std::to_string(1000 + i) + "x", 5));
+  }
+  for (const size_t block_size : {100, 100000}) {
+    for (const auto& [smallest, largest] :
+         {std::pair{0, 3}, std::pair{0, 60}, std::pair{80, 99}, std::pair{40, 60}}) {
+      JobKit kit;
+      kit.job().format.block_size = block_size;
+      kit.AddRun(odd);
+      kit.job().format.block_size = 100;
+      kit.AddRun(even);
+      kit.job().runs[0][0].smallest = odd[static_cast<size_t>(smallest)].key;
+      kit.job().runs[0][0].largest = odd[static_cast<size_t>(largest)].key;
+      for (const uint64_t piece_bytes : {300, 1000, 100000}) {
+        for (const char* first : {"", "key1050"}) {
+          for (const char* end : {"", "key1070"}) {
+            kit.job().first_user_key.reset();
+            kit.job().end_user_key.reset();
+            if (*first != '\0') kit.job().first_user_key = first;
+            if (*end != '\0') kit.job().end_user_key = end;
+            ExpectSame(&kit, RunBothInPieces(&kit, piece_bytes));
+            if (testing::Test::HasFailure()) return;
+          }
+        }
+      }
+    }
+  }
+}
+
+TEST(DeviceExecutor, TakesTheNewerOfTwoEqualKeys) {
+  JobKit kit;
+  kit.job().oldest_snapshot = 0;
+  kit.AddRun({Put("a", 5, "newer run")});
+  kit.AddRun({Put("a", 5, "older run")});
+  ExpectSameInPieces(&kit, 1000);
+}
+
+// A grandparent that ends with an entry's key: the entry as it came, not as the deletion it
+// becomes.
+TEST(DeviceExecutor, CutsByKeysAsTheyCame) {
+  JobKit kit;
+  kit.AddRun({Put("a", 9, "alive..."), Put("b", 8, std::string(8, '\0')), Put("c", 7, "alive...")});
+  kit.job().lifetime = kTestLifetime;
+  kit.job().oldest_snapshot = 1;
+  kit.job().grandparents = {{.number = 1,
+                             .bytes = 100,
+                             .path = "",
+                             .smallest = Put("a", 9).key,
+                             .largest = Put("b", 8).key}};
+  kit.job().grandparent_overlap_bytes_max = 10;
+  const Both both = RunBothInPieces(&kit, 1000);
+  ExpectSame(&kit, both);
+  EXPECT_EQ(2u, both.device.outputs.size());
+}
+
+// Damage that a checksum does not tell: each byte of a table's blocks in turn, with the checksum of
+// what there is then.
+TEST(DeviceExecutor, EveryFlippedByteUnderItsChecksumIsFoundOrTakenAsTheCpuDoes) {
+  JobKit kit;
+  kit.job().format.block_size = 100;
+  kit.job().format.block_restart_interval = 3;
+  kit.job().verify_outputs = false;
+  TestEntries entries;
+  for (int i = 0; i < 24; i++) entries.push_back(Put("key" + std::to_string(1000 + i), 5, "val"));
+  kit.AddRun(entries);
+  kit.AddRun({Put("key1003", 2), Put("key1020x", 2)});
+  const JobTable& victim = kit.job().runs[0][0];
+  const std::string whole = kit.Contents(victim.path);
+  std::vector<table::BlockHandle> handles(1);
+  {
+    Result<std::unique_ptr<TableInput>> input = TableInput::Open(kit.job(), victim, {});
+    ASSERT_TRUE(input.has_value());
+    while (*(*input)->NextHandle(&handles.back())) handles.emplace_back();
+    handles.pop_back();
+  }
+  ASSERT_LT(3u, handles.size());
+  uint64_t left_to_cpu = 0;
+  for (const table::BlockHandle& handle : handles) {
+    for (uint64_t at = handle.offset; at < handle.offset + handle.bytes; at++) {
+      for (const uint8_t mask : {1, 0x80, 0xff}) {
+        std::string damaged = whole;
+        damaged[at] = static_cast<char>(static_cast<uint8_t>(damaged[at]) ^ mask);
+        const uint32_t crc = base::Crc32c(damaged.data() + handle.offset, handle.bytes + 1);
+        base::EncodeFixed32(damaged.data() + handle.offset + handle.bytes + 1,
+                            base::MaskCrc32c(crc));
+        ASSERT_TRUE(kit.files().SetContents(victim.path, damaged).ok());
+        const Both both = RunBothInPieces(&kit, 200);
+        ASSERT_EQ(both.cpu.status.message(), both.device.status.message()) << at;
+        if (both.cpu.status.ok()) ExpectSame(&kit, both);
+        if (!both.device.left_to_cpu.empty()) left_to_cpu++;
+        for (const JobResult* result : {&both.cpu, &both.device}) {
+          for (const OutputTable& output : result->outputs) {
+            ASSERT_TRUE(kit.files().RemoveFile(output.path).ok());
+          }
+        }
+        ASSERT_EQ(0u, kit.OutputFiles()) << at;
+      }
+    }
+  }
+  EXPECT_LT(100u, left_to_cpu);
 }
 
 TEST(DeviceExecutor, LeavesToTheCpuWhatItHasNoRoomFor) {
@@ -189,6 +312,7 @@ TEST(DeviceExecutor, EveryFlippedByteIsFoundOrHarmless) {
 
 TEST(DeviceExecutor, TablesThatOverlapInARunAreFound) {
   JobKit kit;
+  kit.job().verify_outputs = false;
   const TestEntries second = {Put("b", 1)};
   kit.AddRun({Put("a", 1), Put("c", 1)});
   kit.job().runs[0].push_back(kit.WriteTable(second));
@@ -232,7 +356,9 @@ TEST(DeviceExecutor, LeavesNoFileWhenTheDiskIsFull) {
   const auto executor = NewPlainExecutor(kFaultsPieceBytes);
   for (uint64_t bytes = 0; bytes < 40000; bytes += 1777) {
     faulty.FillDiskAfter(bytes);
-    EXPECT_EQ(Code::kIoError, executor->Run(kit.job(), kit.host()).status.code());
+    const JobResult result = executor->Run(kit.job(), kit.host());
+    EXPECT_EQ(Code::kIoError, result.status.code());
+    EXPECT_EQ("", result.left_to_cpu);  // the CPU would meet it, too
     EXPECT_EQ(0u, kit.OutputFiles());
     faulty.Heal();
   }

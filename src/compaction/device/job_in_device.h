@@ -14,8 +14,8 @@
 
 namespace weft::compaction::device {
 
-// Entries at the end of a piece whose block, filter or table is not complete. They have memory of
-// their own.
+// Entries at the end of a piece whose block or filter is not complete. They have memory of their
+// own.
 template <typename Device>
 struct Carry {
   explicit Carry(Device* device) : memory(device) {}

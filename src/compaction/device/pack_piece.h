@@ -5,6 +5,8 @@
 // Errors    those of the device.
 #pragma once
 
+#include <algorithm>
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -196,6 +198,9 @@ void PackPiece<Device>::MakeFilters(PackedPiece* packed) {
     window.first = chain_.host_first[i];
     window.end = chain_.host_first[end];
     const uint64_t bits = uint64_t{window.end - window.first} * shape.bits_per_key;
+    if (bits > std::numeric_limits<uint32_t>::max() / 2) {
+      return device_.Fail({Code::kUnsupported, "a filter of the job is too large for a device"});
+    }
     window.bits = static_cast<uint32_t>((std::max<uint64_t>(bits, 64) + 7) / 8 * 8);
     window.probes = shape.probes;
     window.at = bytes;

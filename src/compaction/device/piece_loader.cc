@@ -44,12 +44,15 @@ Status LoadPiece(const PiecePlan& plan, const Piece& piece, LoadedPiece* loaded)
   loaded->blocks.clear();
   loaded->run_blocks.assign(1, 0);
   loaded->bytes_read = 0;
+  const Status too_large(Code::kUnsupported, "a piece of the job is too large for a device");
+  if (piece.bytes > kPieceBytesMax) return too_large;
   for (size_t run = 0; run < piece.runs.size(); run++) {
     for (const PieceBlock& from : piece.runs[run].blocks) {
       LoadedBlock& block = loaded->blocks.emplace_back();
       block.run = static_cast<uint32_t>(run);
       Status status = LoadBlock(plan.file(from.table), from.handle, loaded, &block);
       if (!status.ok()) return status;
+      if (loaded->bytes.size() > kPieceBytesMax) return too_large;
     }
     loaded->run_blocks.push_back(static_cast<uint32_t>(loaded->blocks.size()));
   }

@@ -6,7 +6,7 @@
 //
 // Threads   one thread at a time.
 // Errors    those of the files; kCorruption for blocks that end early, whose checksum differs or
-//           that do not open.
+//           that do not open; kUnsupported beyond kPieceBytesMax.
 #pragma once
 
 #include <cstdint>
@@ -16,6 +16,10 @@
 #include "table/output_buffer.h"
 
 namespace weft::compaction::device {
+
+// A piece of more, uncompressed, is left to the CPU: many versions of one key, or an index that
+// names blocks again and again.
+inline constexpr uint64_t kPieceBytesMax = uint64_t{1} << 30;
 
 struct LoadedBlock {
   uint64_t at = 0;  // in bytes

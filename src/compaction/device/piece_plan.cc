@@ -94,30 +94,36 @@ bool PiecePlan::BeginsBehind(const JobTable& table, const std::optional<std::str
 }
 
 // A separator at a table's end may lie beyond keys of the next table, which are asked for, too.
+// Where the job says that the table ends within the piece, what is behind it in its last block
+// belongs to no other piece: it counts as outside, and the CPU does the job.
 void PiecePlan::TakeBlocks(Piece* piece, IndexedTable* table, Piece::Run* run) const {
-  const bool is_first_piece = next_piece_ == 1;
   size_t& at = table->next;
   for (; at < table->blocks.size() && EndsBefore(table->blocks[at], piece->first); at++) {
-    if (!is_first_piece && !table->next_is_taken) piece->has_lost_blocks = true;
+    if (!is_first_piece() && !table->next_is_taken) piece->has_lost_blocks = true;
     table->next_is_taken = false;
   }
   for (; at < table->blocks.size(); at++, table->next_is_taken = false) {
-    if (run->blocks.empty()) run->begins_before = is_first_piece || table->next_is_taken;
+    if (run->blocks.empty()) run->begins_before = is_first_piece() || table->next_is_taken;
     run->blocks.push_back(table->blocks[at].block);
     table->next_is_taken = true;
-    run->reaches_beyond = piece->end.has_value() && !EndsBefore(table->blocks[at], piece->end);
-    if (run->reaches_beyond) return;  // the next piece may begin in this block
+    const bool may_reach_beyond =
+        piece->end.has_value() && !EndsBefore(table->blocks[at], piece->end);
+    run->reaches_beyond =
+        may_reach_beyond && (is_last_piece() || !EndsBefore(*table->table, piece->end));
+    if (may_reach_beyond) return;  // the next piece may begin in this block
   }
 }
 
-// Leaves the tables behind that end before the piece: all of their blocks have been taken, but for
-// those before the first piece.
+// Leaves the tables behind that end before the piece: all of their blocks have been taken. What the
+// job says of their ends is not believed at the job's own ends, where no other piece would miss
+// blocks.
 void PiecePlan::PassTables(Piece* piece, IndexedRun* run) const {
+  if (is_first_piece()) return;
   for (; run->next < run->tables.size(); run->next++) {
     const IndexedTable& table = run->tables[run->next];
     if (!EndsBefore(*table.table, piece->first)) return;
     const size_t taken = table.next + (table.next_is_taken ? 1 : 0);
-    if (next_piece_ != 1 && taken < table.blocks.size()) piece->has_lost_blocks = true;
+    if (taken < table.blocks.size()) piece->has_lost_blocks = true;
   }
 }
 
@@ -130,9 +136,10 @@ Piece PiecePlan::NextPiece() {
     Piece::Run& run = piece.runs.emplace_back();
     PassTables(&piece, &indexed);
     for (size_t i = indexed.next; i < indexed.tables.size(); i++) {
-      if (BeginsBehind(*indexed.tables[i].table, piece.end)) break;
+      if (!is_last_piece() && BeginsBehind(*indexed.tables[i].table, piece.end)) break;
       TakeBlocks(&piece, &indexed.tables[i], &run);
     }
+    for (const PieceBlock& block : run.blocks) piece.bytes += block.handle.bytes;
   }
   return piece;
 }

@@ -4,7 +4,7 @@
 // behind the other, of which the first and the last may hold keys of the neighbouring pieces, too.
 // Those are read twice; all else is read once.
 //
-// Threads   Make and piece: one thread at a time. file: any.
+// Threads   one thread at a time: also the files, which are read in order.
 // Errors    those of reading footers and index blocks (compaction/table_input.h).
 #pragma once
 
@@ -39,6 +39,7 @@ struct Piece {
   std::vector<Run> runs;
   // Blocks are in no piece: the ends of tables are not what the job says, and keys would be lost.
   bool has_lost_blocks = false;
+  uint64_t bytes = 0;  // of its blocks as stored
 };
 
 class PiecePlan {
@@ -48,7 +49,7 @@ class PiecePlan {
   static Result<std::unique_ptr<PiecePlan>> Make(const Job& job, uint64_t piece_bytes);
 
   size_t pieces() const { return bounds_.size() + 1; }
-  // REQUIRES: called for 0, 1, 2, ... in order
+  // Pieces in their order. REQUIRES: called no more than pieces() times
   Piece NextPiece();
   const table::BlockFile& file(uint32_t table) const { return inputs_[table]->file(); }
   // Of footers and index blocks.
@@ -79,6 +80,9 @@ class PiecePlan {
   std::string_view Separator(const IndexedBlock& block) const {
     return std::string_view(separators_).substr(block.separator_at, block.separator_bytes);
   }
+  // Of the piece that NextPiece makes.
+  bool is_first_piece() const { return next_piece_ == 1; }
+  bool is_last_piece() const { return next_piece_ == pieces(); }
   bool EndsBefore(const IndexedBlock& block, const std::optional<std::string>& bound) const;
   bool EndsBefore(const JobTable& table, const std::optional<std::string>& bound) const;
   bool BeginsBehind(const JobTable& table, const std::optional<std::string>& bound) const;

@@ -31,13 +31,14 @@ struct FindRunRanges {
   KeyList bounds;             // the range's first key and its end
   uint32_t has_first;
   uint32_t has_end;
-  RunRange* ranges;  // place is not set
+  RunRange* ranges;  // their places: 0
 
   WEFT_HOST_DEVICE void operator()(uint64_t run) const {
     const uint32_t begin = run_begin[run];
     const uint32_t end = run_begin[run + 1];
     ranges[run].begin = has_first != 0 ? FirstNotBelow(begin, end, bounds.Key(0)) : begin;
     ranges[run].end = has_end != 0 ? FirstNotBelow(begin, end, bounds.Key(1)) : end;
+    ranges[run].place = 0;
   }
   WEFT_HOST_DEVICE uint32_t FirstNotBelow(uint32_t low, uint32_t high, Bytes user_key) const {
     while (low < high) {
@@ -134,8 +135,8 @@ struct DeeperSpans {
   }
 };
 
-// is_kept[p]: whether the entry at place p stays. One that has ended but must hide others becomes a
-// deletion, in its key and its value; the entry after it reads no more of it than its sequence.
+// is_kept[p]: whether the entry at place p stays. One that has ended and must hide others stays,
+// and EndValues makes it a deletion.
 struct DecideFates {
   Entries entries;
   const uint32_t* order;
@@ -151,7 +152,6 @@ struct DecideFates {
   }
 
  private:
-  // Kept, by its key; and its trailer.
   WEFT_HOST_DEVICE bool Keeps(uint64_t place, uint32_t entry) const {
     const Bytes key = entries.Key(entry);
     if (!Parses(key)) {
@@ -180,8 +180,8 @@ struct DecideFates {
   }
 };
 
-// Makes deletions of what DecideFates kept though it has ended. `after` it, for all entries: the
-// entry behind one reads its key there.
+// Makes deletions of what DecideFates kept though it has ended: in its key and its value. Once
+// nobody asks for keys as they came.
 struct EndValues {
   Entries entries;
   const uint32_t* order;

@@ -61,6 +61,10 @@ Status SortPiece<Device>::Run(const UnpackPiece<Device>& unpacked, const Carry<D
   Status status = Decide(unpacked);
   if (status.ok()) status = FindCuts(unpacked, carry, grandparents);
   if (!status.ok()) return status;
+  // Only now: fates and cuts are those of the keys as they came.
+  if (in_device_.lifetime.is_set != 0) {
+    device_.Run(places, EndValues{unpacked.entries, order_, is_kept_, in_device_.lifetime});
+  }
   count = carry.count + static_cast<uint32_t>(kept);
   live = memory_.template Take<uint32_t>(count);
   device_.Run(carry.count, LiveCarried{live});
@@ -74,9 +78,6 @@ Status SortPiece<Device>::Decide(const UnpackPiece<Device>& unpacked) {
   device_.Run(places,
               DecideFates{unpacked.entries, order_, job_.oldest_snapshot, in_device_.lifetime,
                           in_device_.deeper, is_kept_, unpacked.findings});
-  if (in_device_.lifetime.is_set != 0) {
-    device_.Run(places, EndValues{unpacked.entries, order_, is_kept_, in_device_.lifetime});
-  }
   device_.RunSums(is_kept_, places, kept_before_);
   kept = SumAt(&device_, kept_before_, places);
   device_.CopyOut(&found, unpacked.findings, sizeof found);

@@ -1,7 +1,7 @@
 // compaction/device/table_assembler.h: puts packed pieces into files, and tables' ends behind them.
 //
 // Threads   one thread at a time.
-// Errors    as compaction/output_files.h says; the first one stays.
+// Errors    as compaction/output_files.h says.
 #pragma once
 
 #include <string>

@@ -13,6 +13,9 @@
 
 namespace weft::compaction::device {
 
+// Keys whole take more than in their blocks.
+inline constexpr uint64_t kKeyRoomBytesMax = uint64_t{512} << 20;
+
 // Where a run's entries begin and end, and those of its first and of its last block.
 struct RunEdges {
   uint32_t begin = 0;
@@ -26,6 +29,7 @@ struct FindRunEdges {
   const uint64_t* group_begin;  // by block, one more at the end
   const uint64_t* entry_begin;  // by group, one more at the end
   uint32_t first_entry;
+  uint32_t runs;
   RunEdges* edges;
   uint32_t* run_begin;  // one more at the end
 
@@ -36,7 +40,7 @@ struct FindRunEdges {
     edges[run] = {FirstEntry(begin), FirstEntry(any ? begin + 1 : begin),
                   FirstEntry(any ? end - 1 : end), FirstEntry(end)};
     run_begin[run] = edges[run].begin;
-    run_begin[run + 1] = edges[run].end;
+    if (run + 1 == runs) run_begin[runs] = edges[run].end;
   }
   WEFT_HOST_DEVICE uint32_t FirstEntry(uint32_t block) const {
     return first_entry + static_cast<uint32_t>(entry_begin[group_begin[block]]);
@@ -169,8 +173,8 @@ Status UnpackPiece<Device>::CountEntries() {
 template <typename Device>
 Status UnpackPiece<Device>::Decode(const Carry<Device>& carry) {
   first_entry_ = carry.count;
-  if (decoded_ + first_entry_ >= ~uint32_t{0}) {
-    return {Code::kUnsupported, "a piece of the job has too many entries"};
+  if (decoded_ + first_entry_ >= ~uint32_t{0} || key_room_bytes_ > kKeyRoomBytesMax) {
+    return {Code::kUnsupported, "a piece of the job has too many entries, or too long keys"};
   }
   entries = TakeEntries<Device>(&memory_, decoded_ + first_entry_);
   device_.Run(carry.count, CarryIn{carry.entries, entries});
@@ -188,8 +192,8 @@ Status UnpackPiece<Device>::FindRanges(const Piece& piece, const LoadedPiece& lo
   auto* const run_begin = memory_.template Take<uint32_t>(runs + 1);
   auto* const ranges_there = memory_.template Take<RunRange>(runs);
   const uint32_t* const run_blocks = CopyToDevice(&device_, &memory_, loaded.run_blocks);
-  device_.Run(runs, FindRunEdges{run_blocks, group_begin_, entry_begin_, first_entry_, edges_there,
-                                 run_begin});
+  device_.Run(runs, FindRunEdges{run_blocks, group_begin_, entry_begin_, first_entry_,
+                                 static_cast<uint32_t>(runs), edges_there, run_begin});
   device_.Run(decoded_, CheckOrder{entries,
                                    first_entry_,
                                    run_begin,
