@@ -152,8 +152,10 @@ class CudaDevice {
     explicit Upload(CudaDevice* device) : device_(*device) {}
     Upload(const Upload&) = delete;
     Upload& operator=(const Upload&) = delete;
-    // Behind the kernels that use it; behind the copy where there are none.
+    // Behind the kernels that use it. Where there are none, once the copy has ended: the host's range
+    // may go after this.
     ~Upload() {
+      if (to_ != nullptr && !awaited_) cudaStreamSynchronize(device_.in_stream_);
       if (to_ != nullptr) cudaFreeAsync(to_, awaited_ ? device_.stream_ : device_.in_stream_);
     }
     void Begin(const void* from, uint64_t bytes) {
