@@ -224,17 +224,6 @@ TEST(CpuExecutor, TablesThatOverlapInARunAreFound) {
   EXPECT_EQ(0u, kit.OutputFiles());
 }
 
-// A job of several outputs.
-void FillForFaults(JobKit* kit) {
-  TestEntries entries;
-  for (int i = 0; i < 400; i++) {
-    entries.push_back(Put("key" + std::to_string(1000 + i), 5, std::string(100, 'v')));
-  }
-  kit->AddRun(entries, 100);
-  kit->AddRun({Put("key1010", 2), Put("key1399", 2)});
-  kit->job().output_bytes_max = 15000;
-}
-
 TEST(CpuExecutor, LeavesNoFileWhereverACallFails) {
   JobKit kit;
   FillForFaults(&kit);

@@ -126,6 +126,17 @@ class JobKit {
   uint64_t next_number_ = 1;
 };
 
+// A job of several outputs, for calls that fail.
+inline void FillForFaults(JobKit* kit) {
+  TestEntries entries;
+  for (int i = 0; i < 400; i++) {
+    entries.push_back(Put("key" + std::to_string(1000 + i), 5, std::string(100, 'v')));
+  }
+  kit->AddRun(entries, 100);
+  kit->AddRun({Put("key1010", 2), Put("key1399", 2)});
+  kit->job().output_bytes_max = 15000;
+}
+
 // What a job's outputs must be, found without any of what finds it in earnest: all entries go into
 // a map, and the rules are those of LevelDB, as its description has them.
 class PlainCompaction {

@@ -18,6 +18,7 @@
 // Source    the rule is LevelDB's (table/block_builder.h); its parallel form is ours.
 #pragma once
 
+#include "compaction/device/first_where.h"
 #include "compaction/device/key_bytes.h"
 
 namespace weft::compaction::device {
@@ -66,15 +67,7 @@ struct BlockSizes {
       high = stride.count - high > step ? high + step : stride.count;
       step *= 2;
     }
-    while (low < high) {
-      const uint32_t middle = low + (high - low) / 2;
-      if (BlockBytes(first, middle) < bytes) {
-        low = middle + 1;
-      } else {
-        high = middle;
-      }
-    }
-    return low;
+    return FirstWhere(low, high, [&](uint32_t last) { return BlockBytes(first, last) >= bytes; });
   }
 };
 

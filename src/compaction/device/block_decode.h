@@ -19,7 +19,6 @@ namespace weft::compaction::device {
 struct InputBlock {
   const uint8_t* data = nullptr;
   uint32_t bytes = 0;  // entries and restart points
-  uint32_t run = 0;
   // The block's bytes lie as in the file, uncompressed, with the trailer behind them: its checksum
   // has not been looked at.
   uint32_t is_stored = 0;

@@ -273,17 +273,8 @@ TEST(DeviceExecutor, LeavesToTheCpuWhatItHasNoRoomFor) {
   EXPECT_LT(10u, times_left);
 }
 
-// A job of several outputs and pieces.
+// Of FillForFaults several pieces.
 constexpr uint64_t kFaultsPieceBytes = 7000;
-void FillForFaults(JobKit* kit) {
-  TestEntries entries;
-  for (int i = 0; i < 400; i++) {
-    entries.push_back(Put("key" + std::to_string(1000 + i), 5, std::string(100, 'v')));
-  }
-  kit->AddRun(entries, 100);
-  kit->AddRun({Put("key1010", 2), Put("key1399", 2)});
-  kit->job().output_bytes_max = 15000;
-}
 
 TEST(DeviceExecutor, EveryFlippedByteIsFoundOrHarmless) {
   JobKit kit;

@@ -61,17 +61,8 @@ struct FindNextBlocks {
     next[s] = Smaller(end, NextCut(s));
   }
   WEFT_HOST_DEVICE uint32_t NextCut(uint32_t s) const {
-    uint32_t low = 0;
-    uint32_t high = cut_count;
-    while (low < high) {
-      const uint32_t middle = low + (high - low) / 2;
-      if (cuts[middle] <= s) {
-        low = middle + 1;
-      } else {
-        high = middle;
-      }
-    }
-    return low == cut_count ? ~uint32_t{0} : cuts[low];
+    const uint32_t cut = FirstWhere(0, cut_count, [&](uint32_t i) { return cuts[i] > s; });
+    return cut == cut_count ? ~uint32_t{0} : cuts[cut];
   }
 };
 

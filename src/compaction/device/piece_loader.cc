@@ -49,7 +49,6 @@ Status LoadPiece(const PiecePlan& plan, const Piece& piece, LoadedPiece* loaded)
   for (size_t run = 0; run < piece.runs.size(); run++) {
     for (const PieceBlock& from : piece.runs[run].blocks) {
       LoadedBlock& block = loaded->blocks.emplace_back();
-      block.run = static_cast<uint32_t>(run);
       Status status = LoadBlock(plan.file(from.table), from.handle, loaded, &block);
       if (!status.ok()) return status;
       if (loaded->bytes.size() > kPieceBytesMax) return too_large;

@@ -24,7 +24,6 @@ inline constexpr uint64_t kPieceBytesMax = uint64_t{1} << 30;
 struct LoadedBlock {
   uint64_t at = 0;  // in bytes
   uint32_t bytes = 0;
-  uint32_t run = 0;
   bool is_stored = false;  // with its trailer, not yet checked
 };
 

@@ -84,7 +84,6 @@ class PlainDevice {
   explicit PlainDevice(uint64_t memory_bytes_max = ~uint64_t{0})
       : memory_bytes_max_(memory_bytes_max) {}
 
-  const char* Name() const { return "plain"; }
   const Status& status() const { return status_; }
   void Fail(Status status) {
     if (status_.ok()) status_ = std::move(status);

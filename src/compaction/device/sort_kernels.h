@@ -41,15 +41,9 @@ struct FindRunRanges {
     ranges[run].place = 0;
   }
   WEFT_HOST_DEVICE uint32_t FirstNotBelow(uint32_t low, uint32_t high, Bytes user_key) const {
-    while (low < high) {
-      const uint32_t middle = low + (high - low) / 2;
-      if (CompareWithUserKey(entries.Key(middle), user_key) < 0) {
-        low = middle + 1;
-      } else {
-        high = middle;
-      }
-    }
-    return low;
+    return FirstWhere(low, high, [&](uint32_t entry) {
+      return CompareWithUserKey(entries.Key(entry), user_key) >= 0;
+    });
   }
 };
 
@@ -75,17 +69,10 @@ struct PlaceEntries {
   }
   // Entries of the run that come before `entry`, or are equal where `or_equal` is 1.
   WEFT_HOST_DEVICE uint32_t CountBefore(const RunRange& range, uint32_t entry, int or_equal) const {
-    uint32_t low = range.begin;
-    uint32_t high = range.end;
-    while (low < high) {
-      const uint32_t middle = low + (high - low) / 2;
-      if (CompareEntries(entries, middle, entry) < or_equal) {
-        low = middle + 1;
-      } else {
-        high = middle;
-      }
-    }
-    return low - range.begin;
+    const uint32_t behind = FirstWhere(range.begin, range.end, [&](uint32_t other) {
+      return CompareEntries(entries, other, entry) >= or_equal;
+    });
+    return behind - range.begin;
   }
 };
 
@@ -118,18 +105,11 @@ struct DeeperSpans {
 
   WEFT_HOST_DEVICE bool MayHold(Bytes user_key) const {
     for (uint32_t level = 0; level < levels; level++) {
-      uint32_t low = level_begin[level];
-      uint32_t high = level_begin[level + 1];
-      const uint32_t end = high;
-      while (low < high) {
-        const uint32_t middle = low + (high - low) / 2;
-        if (CompareBytes(user_key, largest.Key(middle)) > 0) {
-          low = middle + 1;
-        } else {
-          high = middle;
-        }
-      }
-      if (low < end && CompareBytes(user_key, smallest.Key(low)) >= 0) return true;
+      const uint32_t end = level_begin[level + 1];
+      const uint32_t span = FirstWhere(level_begin[level], end, [&](uint32_t i) {
+        return CompareBytes(user_key, largest.Key(i)) <= 0;
+      });
+      if (span < end && CompareBytes(user_key, smallest.Key(span)) >= 0) return true;
     }
     return false;
   }
@@ -220,18 +200,10 @@ struct FindGrandparents {
   uint32_t* place_behind;
 
   WEFT_HOST_DEVICE void operator()(uint64_t item) const {
-    uint32_t low = 0;
-    uint32_t high = places;
     const Bytes end = largest.Key(static_cast<uint32_t>(item));
-    while (low < high) {
-      const uint32_t middle = low + (high - low) / 2;
-      if (CompareInternal(entries.Key(order[middle]), end) > 0) {
-        high = middle;
-      } else {
-        low = middle + 1;
-      }
-    }
-    place_behind[item] = low;
+    place_behind[item] = FirstWhere(0, places, [&](uint32_t place) {
+      return CompareInternal(entries.Key(order[place]), end) > 0;
+    });
   }
 };
 

@@ -10,6 +10,7 @@
 
 #include "compaction/device/block_decode.h"
 #include "compaction/device/checksum_lanes.h"
+#include "compaction/device/first_where.h"
 
 namespace weft::compaction::device {
 
@@ -61,17 +62,7 @@ struct CountBlockGroups {
 
 // The last of `count` + 1 ascending sums that is not above `value`: whose share it is in.
 WEFT_HOST_DEVICE inline uint32_t FindShare(const uint64_t* sums, uint32_t count, uint64_t value) {
-  uint32_t low = 0;
-  uint32_t high = count;
-  while (low < high) {
-    const uint32_t middle = low + (high - low) / 2;
-    if (sums[middle + 1] <= value) {
-      low = middle + 1;
-    } else {
-      high = middle;
-    }
-  }
-  return low;
+  return FirstWhere(0, count, [&](uint32_t i) { return sums[i + 1] > value; });
 }
 
 // By group: entries, and bytes of their keys.

@@ -129,10 +129,8 @@ void UnpackPiece<Device>::CopyBlocks(const LoadedPiece& loaded, const uint8_t* b
   std::vector<InputBlock> blocks;
   blocks.reserve(loaded.blocks.size());
   for (const LoadedBlock& block : loaded.blocks) {
-    blocks.push_back({.data = bytes + block.at,
-                      .bytes = block.bytes,
-                      .run = block.run,
-                      .is_stored = block.is_stored ? 1u : 0u});
+    blocks.push_back(
+        {.data = bytes + block.at, .bytes = block.bytes, .is_stored = block.is_stored ? 1u : 0u});
   }
   block_count_ = static_cast<uint32_t>(blocks.size());
   blocks_ = CopyToDevice(&device_, &memory_, blocks);
