@@ -87,7 +87,7 @@ Status Store::Init(PageSource* source) {
   return Status::Ok();
 }
 
-std::unique_ptr<Session> Store::NewSession() {
+std::unique_ptr<Session> Store::NewSession(const Session* beside) {
   Session::Slots slots;
   slots.reading = epochs_.Claim();
   if (slots.reading == nullptr) return nullptr;
@@ -96,7 +96,8 @@ std::unique_ptr<Session> Store::NewSession() {
     epochs_.Release(slots.reading);
     return nullptr;
   }
-  auto session = std::make_unique<Session>(this, slots, next_lane_.fetch_add(1));
+  const uint32_t lane = beside != nullptr ? beside->lane() : next_lane_.fetch_add(1);
+  auto session = std::make_unique<Session>(this, slots, lane);
   base::MutexLock lock(&sessions_mutex_);
   sessions_.push_back(session.get());
   return session;

@@ -48,8 +48,11 @@ class Store {
   ~Store();
 
   const CacheOptions& options() const { return options_; }
-  // Null when Epochs::kSlotsMax sessions exist.
-  std::unique_ptr<Session> NewSession() WEFT_EXCLUDES(sessions_mutex_);
+  // Appends to a lane of its own, as far as there are such; to that of `beside` for a session of
+  // the same thread: two threads in a lane write to each other's lines. Null when Epochs::kSlotsMax
+  // sessions exist.
+  std::unique_ptr<Session> NewSession(const Session* beside = nullptr)
+      WEFT_EXCLUDES(sessions_mutex_);
 
   uint64_t HashOf(std::string_view key) const { return hasher_(key); }
 

@@ -65,17 +65,17 @@ Result<std::unique_ptr<PlanRunner>> PlanRunner::Create(cache::Store* store, Task
   std::unique_ptr<PlanRunner> runner(
       new PlanRunner(store, times, std::move(route.value()), devices, options));
   for (uint32_t i = 0; i < options.batches; i++)
-    if (Status status = runner->AddRun(); !status.ok()) return status;
+    if (Status status = runner->AddRun(options.session); !status.ok()) return status;
   return runner;
 }
 
-Status PlanRunner::AddRun() {
+Status PlanRunner::AddRun(const cache::Session* beside) {
   auto run = std::make_unique<BatchRun>();
   auto batch = Batch::Create(route_->plan, batch_options_);
   if (!batch) return batch.error();
   run->batch_ = std::move(batch.value());
   run->route_ = route_;
-  run->session_ = store_->NewSession();
+  run->session_ = store_->NewSession(runs_.empty() ? beside : &runs_[0]->session());
   if (run->session_ == nullptr) return {Code::kNoMemory, "too many batches under way"};
   run->number_ = static_cast<uint32_t>(runs_.size());
   run->job_.on_done = options_.on_ready;

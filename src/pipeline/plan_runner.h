@@ -87,6 +87,9 @@ class PlanRunner {
     bool any_plan = false;
     bool steal = true;  // until SetPlan says otherwise
     uint32_t dice = 0;  // differs from worker to worker
+    // Of the same thread as the runner, whose batches' sessions append to its lane. Null: they
+    // have one to themselves, together. Not looked at once the runner is made.
+    const cache::Session* session = nullptr;
     // A run may have become ready; on a thread of the device's, must not block. Null: the owner
     // looks by itself.
     std::function<void()> on_ready;
@@ -139,7 +142,7 @@ class PlanRunner {
  private:
   PlanRunner(cache::Store* store, TaskTimes* times, Route route,
              std::span<processor::Guard* const> devices, const Options& options);
-  Status AddRun();
+  Status AddRun(const cache::Session* beside);
   const Route* Keep(Route route);
   Status CheckFit(const Route& route) const;
   void Continue(BatchRun* run);

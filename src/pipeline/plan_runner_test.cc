@@ -1,5 +1,7 @@
 #include "pipeline/plan_runner.h"
 
+#include <set>
+
 #include "pipeline/plan_test_kit.h"
 #include "processor/cpu_processor.h"
 #include "processor/faulty_processor.h"
@@ -44,6 +46,35 @@ TEST(PlanRunner, SeveralBatchesUnderWayKeepEachClientsOrder) {
 
 const char* const kAllOnDevice =
     "[RV PP MM]cpu → [IN.search KC RD IN.insert IN.delete]gpu0 → [WR SD]cpu";
+
+// Batches of one thread are never filled at once, and those of two threads are.
+TEST(PlanRunner, AThreadsBatchesAppendToOneLane) {
+  Devices devices(processor::NewCpuProcessor());
+  CacheOptions options;
+  options.memory_bytes = 16 << 20;
+  const auto store = cache::OpenStore(options);
+  TaskTimes times;
+  const auto lanes_of = [&](const cache::Session* beside) {
+    PlanRunner::Options how;
+    how.session = beside;
+    auto runner =
+        PlanRunner::Create(store.get(), &times, PlanOf(kAllOnDevice), devices.list(), how);
+    EXPECT_TRUE(runner);
+    std::set<uint32_t> lanes;
+    for (uint32_t i = 0; i < how.batches; i++) {
+      BatchRun* const run = (*runner)->Free();
+      lanes.insert(run->session().lane());
+      (*runner)->Begin(run);
+    }
+    return lanes;
+  };
+  const auto own = store->NewSession();
+  EXPECT_EQ(lanes_of(own.get()), std::set<uint32_t>{own->lane()});
+  const std::set<uint32_t> first = lanes_of(nullptr), second = lanes_of(nullptr);
+  EXPECT_EQ(first.size(), 1u);
+  EXPECT_EQ(second.size(), 1u);
+  EXPECT_NE(first, second);
+}
 
 TEST(PlanRunner, AFailingDeviceLosesNothing) {
   std::mt19937_64 random(TestSeed());

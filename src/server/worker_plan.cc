@@ -12,6 +12,7 @@ Status Worker::OpenPlan() {
   options.any_plan = options_.planner != nullptr;
   options.steal = options_.steal;
   options.on_ready = [this] { loop_->Wake(); };
+  options.session = session_.get();
   auto runner =
       pipeline::PlanRunner::Create(store_, &times_, options_.plan, options_.devices, options);
   if (!runner) return runner.error();
