@@ -24,6 +24,7 @@ using Resident = Emptying::Resident;
 // even where every object was used; above it the most used come first.
 constexpr uint64_t kCarryPercent = 75;
 constexpr size_t kGroup = 16;  // objects whose index lines are asked for at once
+constexpr uint32_t kAhead = 8;        // objects, at whose headers Collect looks soon
 constexpr uint32_t kObjectsPerEpoch = 64;  // after which what others free is memory again
 // Steps of worth (below) from which on a newcomer is carried: unread up to a quarter of the mean
 // size, read once up to 1.75 times it.
@@ -50,6 +51,13 @@ void PrefetchBuckets(Session& session, std::span<const Resident> residents) {
   const task::TableRef& table = session.index().older;
   for (const Resident& r : residents)
     task::Prefetch(&table.buckets[task::FirstBucket(r.hash, table.bucket_count)]);
+}
+
+// Where the object kAhead after this one begins is known once those between have been looked at.
+// But neighbours are often of one size.
+void PrefetchAhead(Session& session, uint64_t location, uint32_t units, uint64_t end) {
+  const uint64_t guess = location + uint64_t{kAhead} * units;
+  if (guess < end) task::Prefetch(session.ObjectAt(guess));
 }
 
 // Calls `change(found)` on the resident's entry, live, until it succeeds or the entry is gone.
@@ -187,6 +195,7 @@ uint32_t Emptying::Collect(Session& session, uint32_t objects) {
       const uint64_t at = start + collected_units_;
       const task::Object* object = session.ObjectAt(at);
       const uint32_t units = static_cast<uint32_t>(task::StoredBytes(object) / kLocationUnitBytes);
+      PrefetchAhead(session, at, units, start + victim_.fill_units);
       const uint64_t hash = session.store().HashOf(KeyView(object));
       group[count] = {at, hash, 0, units};
       PrefetchBuckets(session, std::span(&group[count], 1));
