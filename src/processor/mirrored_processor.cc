@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/clock.h"
 #include "base/thread.h"
 #include "base/ticks.h"
 #include "processor/mirror.h"
@@ -90,7 +91,10 @@ class Runner {
   }
 
   Status Open() {
+    base::MutexLock lock(&following_);
     if (Status status = mirror_.Open(); !status.ok()) return status;
+    session_ = store_->NewSession();
+    if (session_ == nullptr) return {Code::kNoMemory, "too many sessions to follow the store"};
     thread_ = std::thread([this] {
       base::SetThreadName("weft-mirror");
       Run();
@@ -100,8 +104,7 @@ class Runner {
 
   // REQUIRES: no job is under way
   Status CatchUp() {
-    const std::unique_ptr<cache::Session> session = store_->NewSession();
-    if (session == nullptr) return {Code::kNoMemory, "too many sessions to follow the store"};
+    base::MutexLock lock(&following_);
     // What was being written when an Advance came is copied by the second one after it. While the
     // index grows there is nothing to copy, and that may be so until somebody changes the store.
     constexpr uint32_t kIdleMin = 3;
@@ -109,9 +112,7 @@ class Runner {
     uint32_t idle = 0;
     for (uint32_t not_ready = 0; idle < kIdleMin && not_ready < kNotReadyMax;) {
       const uint64_t before = mirror_.counters().log_bytes + mirror_.counters().index_lines;
-      session->Begin();
-      Result<bool> ready = mirror_.Advance(session->index(), session->log());
-      session->End();
+      Result<bool> ready = Follow();
       if (!ready) return ready.error();
       const uint64_t copied = mirror_.counters().log_bytes + mirror_.counters().index_lines;
       idle = *ready && copied == before ? idle + 1 : 0;
@@ -134,6 +135,9 @@ class Runner {
  private:
   // Looks at the device between two looks at jobs that their owners may have taken.
   static constexpr uint32_t kLooks = 16;
+  // While there are no jobs, and for so long after the last one.
+  static constexpr int kFollowEveryMs = 1;
+  static constexpr uint64_t kFollowForNs = 1'000'000'000;
 
   void Run() {
     for (uint32_t looks = 0;;) {
@@ -145,7 +149,9 @@ class Runner {
       if (HasPlace() && !NextGroup(is_idle, &group)) return;
       if (!group.parts.empty()) {
         Begin(std::move(group));
-      } else if (!is_idle) {
+      } else if (is_idle) {
+        FollowIdly();
+      } else {
         if (++looks % kLooks == 0) FinishTaken();
         std::this_thread::yield();
       }
@@ -158,16 +164,30 @@ class Runner {
     return under_way_.size() < (are_shared ? std::min(kSharedGroups, places) : places);
   }
 
-  // Sets of jobs that wait, for the device: perhaps none. `waits`: until there is a job. False:
-  // there will be none any more.
+  Result<bool> Follow() WEFT_REQUIRES(following_) {
+    session_->Begin();
+    Result<bool> ready = mirror_.Advance(session_->index(), session_->log());
+    session_->End();
+    return ready;
+  }
+
+  // So that the next job finds a mirror that is up to date, and does not wait for all that was
+  // stored since the last one. What fails here fails for that job again, which says so.
+  void FollowIdly() {
+    base::MutexLock lock(&following_);
+    if (!Follow()) follow_until_ns_ = 0;
+  }
+
+  // Sets of jobs that wait, for the device: perhaps none. `waits`: until there is a job, or it is
+  // time to follow the store without one. False: there will be none any more.
   bool NextGroup(bool waits, Group* group) {
     if (!waits && waiting_count_.load(std::memory_order_acquire) == 0) return true;
     std::vector<Job*> ended;
     bool goes_on = true;
     {
       base::MutexLock lock(&mutex_);
-      while (waits && waiting_.empty() && !stopping_) work_.Wait(&mutex_);
-      goes_on = !waits || !waiting_.empty();
+      if (waits) WaitForJob();
+      goes_on = !waits || !waiting_.empty() || !stopping_;
       uint32_t room = size_.sets();
       while (!waiting_.empty() && room != 0 &&
              group->parts.size() < MirrorDevice::kGroupJobsMax) {
@@ -192,6 +212,17 @@ class Runner {
     return goes_on;
   }
 
+  void WaitForJob() WEFT_REQUIRES(mutex_) {
+    const bool follows = base::NowNs() < follow_until_ns_;
+    while (waiting_.empty() && !stopping_) {
+      if (!follows) {
+        work_.Wait(&mutex_);
+      } else if (!work_.WaitFor(&mutex_, kFollowEveryMs)) {
+        return;
+      }
+    }
+  }
+
   static bool GoTogether(const Job& a, const Job& b) {
     return a.query.tasks == b.query.tasks &&
            a.query.index.older.buckets == b.query.index.older.buckets &&
@@ -200,6 +231,7 @@ class Runner {
   }
 
   void Begin(Group group) {
+    follow_until_ns_ = base::NowNs() + kFollowForNs;
     const uint64_t start = base::ReadTicks();
     Launch(std::move(group));
     spent_ += base::ReadTicks() - start;
@@ -207,6 +239,7 @@ class Runner {
 
   void Launch(Group group) {
     const task::QueryJob& first = group.parts[0].job->query;
+    base::MutexLock lock(&following_);
     Result<bool> ready = mirror_.Advance(first.index, first.log);
     // Without memory for a table that has grown there is no mirror, which is no failure.
     if (!ready && ready.error().code() == Code::kNoMemory) return GiveUp(group, Status::Ok());
@@ -289,8 +322,12 @@ class Runner {
   MirrorDevice* const device_;
   cache::Store* const store_;
 
-  // Owned by the thread while it has jobs.
-  Mirror mirror_;
+  // Held while the store is followed. Before it none, within it those of the store.
+  base::Mutex following_;
+  Mirror mirror_ WEFT_GUARDED_BY(following_);
+  std::unique_ptr<cache::Session> session_ WEFT_GUARDED_BY(following_);
+  // The thread's.
+  uint64_t follow_until_ns_ = 0;
   std::deque<Group> under_way_;
   GroupSize size_;
   uint64_t last_taken_ = 0;        // ticks at which a group was found to be done

@@ -7,6 +7,10 @@
 // are done. A job for which there is no mirror just now is left undone, which is no failure: the
 // last stage of its plan does it.
 //
+// It follows the store between jobs, too, every millisecond, up to a second after the last one:
+// plans with the device and without it may take turns within milliseconds (src/planner). Then it
+// sleeps until there is a job, which finds what was stored meanwhile still to be copied.
+//
 // Cost      the thread sleeps while there is nothing to do, and spins while the device works.
 // Threads   as Processor.
 #pragma once

@@ -2,11 +2,13 @@
 // says and nothing before.
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <chrono>
 #include <deque>
 #include <thread>
 
 #include "base/mutex.h"
+#include "cache/test_kit.h"
 #include "processor/mirror_test_kit.h"
 #include "processor/mirrored_processor.h"
 
@@ -58,6 +60,11 @@ class HeldDevice final : public MirrorDevice {
     base::MutexLock lock(&mutex_);
     launch_ = std::move(status);
   }
+  void RefuseCopies(Status status) {
+    base::MutexLock lock(&mutex_);
+    index_copies_ = std::move(status);
+  }
+  std::atomic<uint64_t> lines_copied{0};
 
   Status NewIndex(uint64_t n) override { return memory_.NewIndex(n); }
   Status NewLog(uint32_t n, uint64_t bytes) override { return memory_.NewLog(n, bytes); }
@@ -65,6 +72,11 @@ class HeldDevice final : public MirrorDevice {
   Status Hold(uint32_t segment) override { return memory_.Hold(segment); }
   Status Drop(uint32_t segment) override { return memory_.Drop(segment); }
   Status CopyIndex(const task::Bucket* table, std::span<const uint64_t> numbers) override {
+    {
+      base::MutexLock lock(&mutex_);
+      if (!index_copies_.ok()) return index_copies_;
+    }
+    lines_copied += numbers.size();
     return memory_.CopyIndex(table, numbers);
   }
   Status WriteLog(uint64_t at, const uint8_t* bytes, uint64_t count) override {
@@ -84,6 +96,7 @@ class HeldDevice final : public MirrorDevice {
   std::vector<std::vector<task::QueryJob>> groups_ WEFT_GUARDED_BY(mutex_);
   std::deque<Status> ends_ WEFT_GUARDED_BY(mutex_);  // of groups that may end, in order
   Status launch_ WEFT_GUARDED_BY(mutex_);
+  Status index_copies_ WEFT_GUARDED_BY(mutex_);
 };
 
 class SharedJobs : public testing::Test {
@@ -219,6 +232,49 @@ TEST_F(SharedJobs, ADeviceThatRefusesAGroupFailsItsJobs) {
   Job job;
   Start(&job, 100'000, 8, true);
   EXPECT_EQ(job.Wait().code(), Code::kDeviceLost);
+}
+
+// Plans with the device and without it take turns.
+TEST_F(SharedJobs, TheStoreIsFollowedBetweenJobs) {
+  cache::Client client(store_.get());
+  const auto copies = [this] {
+    const uint64_t before = device_->lines_copied;
+    for (int i = 0; i < 2000 && device_->lines_copied == before; i++)
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    return device_->lines_copied != before;
+  };
+  const auto store_some = [&client] {
+    for (int i = 0; i < 100; i++) client.Set("key" + std::to_string(i), "value");
+  };
+  store_some();
+  std::this_thread::sleep_for(std::chrono::milliseconds(50));
+  const uint64_t none = device_->lines_copied;
+  std::this_thread::sleep_for(std::chrono::milliseconds(50));
+  EXPECT_EQ(device_->lines_copied, none) << "before the first job nobody wants it";
+  Job job;
+  Start(&job, 100, 8, false);
+  device_->Groups(1);
+  device_->LetGo();
+  EXPECT_TRUE(job.Wait().ok());
+  store_some();
+  EXPECT_TRUE(copies());
+}
+
+// It fails for the next job, too, or that finds no mirror and is left to its owner.
+TEST_F(SharedJobs, AFailureBetweenJobsIsNobodys) {
+  cache::Client client(store_.get());
+  Job first, second;
+  Start(&first, 100, 8, false);
+  device_->Groups(1);
+  device_->LetGo();
+  EXPECT_TRUE(first.Wait().ok());
+  device_->RefuseCopies({Code::kDeviceLost, "the test says so"});
+  client.Set("key", "value");
+  std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  Start(&second, 100, 8, false);
+  const Status status = second.Wait();
+  EXPECT_TRUE(status.ok() || status.code() == Code::kDeviceLost) << status.ToString();
+  EXPECT_EQ(device_->Groups(1).size(), 1u) << "it ran on a mirror that lacks a change";
 }
 
 TEST_F(SharedJobs, SeveralGoInOneGroup) {
