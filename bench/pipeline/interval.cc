@@ -6,8 +6,12 @@
 
 namespace weft::bench {
 
-IntervalController::IntervalController(double interval_us, uint32_t queries_max)
-    : interval_us_(interval_us), queries_max_(queries_max) {
+IntervalController::IntervalController(double interval_us, uint32_t queries_max,
+                                       uint32_t queries_first)
+    : interval_us_(interval_us),
+      queries_max_(queries_max),
+      wanted_(std::clamp(queries_first, kStep, std::max(kStep, queries_max))),
+      size_(static_cast<uint32_t>(wanted_) / kStep * kStep) {
   WEFT_CHECK(interval_us > 0);
   WEFT_CHECK(queries_max >= kStep && queries_max % kStep == 0);
 }

@@ -27,8 +27,9 @@ class IntervalController {
   static constexpr double kHeldUp = 3;
   static constexpr uint32_t kStep = 64;  // sizes are multiples of it: kSetQueries of a device's job
 
+  // Begins with the multiple of kStep up to `queries_first`, kStep at least.
   // REQUIRES: interval_us > 0, queries_max >= kStep and a multiple of it
-  IntervalController(double interval_us, uint32_t queries_max);
+  IntervalController(double interval_us, uint32_t queries_max, uint32_t queries_first = kStep);
 
   // Queries for the next batch.
   uint32_t size() const { return size_; }
@@ -41,8 +42,8 @@ class IntervalController {
   const double interval_us_;
   const uint32_t queries_max_;
 
-  double wanted_ = kStep;  // queries; size_ is the multiple of kStep up to it
-  uint32_t size_ = kStep;
+  double wanted_;  // queries; size_ is the multiple of kStep up to it
+  uint32_t size_;
   uint32_t noted_ = 0;
   std::array<double, kNotes> latencies_us_{};
 };

@@ -34,6 +34,18 @@ TEST(Interval, ASmallBatchThatTakesMostOfTheIntervalGrowsStill) {
   EXPECT_LE(machine.LatencyUs(interval.size()), 300);
 }
 
+TEST(Interval, BeginsWhereItIsTold) {
+  EXPECT_EQ(IntervalController(300, 1 << 14).size(), IntervalController::kStep);
+  EXPECT_EQ(IntervalController(300, 1 << 14, 1000).size(), 960u);
+  EXPECT_EQ(IntervalController(300, 1 << 14, 1).size(), IntervalController::kStep);
+  EXPECT_EQ(IntervalController(300, 1 << 14, 1 << 20).size(), 1u << 14);
+  // Too large, and it comes down.
+  IntervalController interval(300, 1 << 14, 1 << 14);
+  const Machine machine{20, 0.5};
+  machine.Run(&interval, 100);
+  EXPECT_LE(machine.LatencyUs(interval.size()), 300);
+}
+
 // One in eight takes twice as long.
 TEST(Interval, TheMeanCountsNotTheMedian) {
   IntervalController interval(1000, 1 << 20);

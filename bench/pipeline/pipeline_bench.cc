@@ -131,6 +131,18 @@ struct Round {
   std::vector<TableLine> lines;
 };
 
+// Which of the contenders that keep to a plan has the candidate's.
+std::optional<size_t> NumberOf(const std::vector<Contender>& contenders,
+                               const planner::Candidate& candidate) {
+  for (size_t i = 0; i < contenders.size(); ++i) {
+    const bool is_one_stage = candidate.plan.stages().size() == 1;
+    if (!contenders[i].is_auto && contenders[i].plan == candidate.plan &&
+        (is_one_stage || contenders[i].steal == candidate.steal))
+      return i;
+  }
+  return std::nullopt;
+}
+
 // The contenders' turns with one workload: a row of the report and a line of the table each.
 // `calibration` may be null.
 Status RunRound(const PipelineOptions& options, const Workload& workload,
@@ -169,7 +181,9 @@ Status RunRound(const PipelineOptions& options, const Workload& workload,
     report.Add(MakeRow(workload, c, *all, std::move(details)));
     PrintTasks(figures);
     const double ratio = (*all)[c].rates.Median() / (*all)[0].rates.Median();
-    round->lines.push_back({workload.name, c, ratio, kept, figures, estimate, promised});
+    round->lines.push_back({workload.name, c, ratio, kept, figures, estimate, promised,
+                            planner ? NumberOf(contenders, planner->decision.candidate)
+                                    : std::nullopt});
   }
   return Status::Ok();
 }

@@ -56,24 +56,57 @@ void PrintErrors(const std::vector<Contender>& contenders, const std::vector<Tab
   }
 }
 
+// Of all workloads.
+class ChoiceSums {
+ public:
+  void Add(std::string_view workload, std::string_view who, const ChoiceCheck& check) {
+    ++count_;
+    exact_ += check.chosen == check.best;
+    near_ += check.behind <= 0.03;
+    worst_ = std::max(worst_, check.behind);
+    least_ = std::min(least_, check.over_one_stage);
+    fmt::print("{:<12} {} plan {}, best {}: {:.1f} % behind it, {:.2f} times one stage\n", workload,
+               who, check.chosen, check.best, 100 * check.behind, check.over_one_stage);
+  }
+  void Print(std::string_view name) const {
+    if (count_ == 0) return;
+    fmt::print("{}: the best plan for {} of {}, within 3 % of it for {}, {:.1f} % behind at most; "
+               "{:.3f} times one stage at least\n",
+               name, exact_, count_, near_, 100 * worst_, least_);
+  }
+
+ private:
+  size_t near_ = 0, exact_ = 0, count_ = 0;
+  double worst_ = 0, least_ = 1e9;
+};
+
 // Paper 000, figure 10.
 void PrintChoices(const std::vector<Contender>& contenders, const std::vector<TableLine>& lines) {
   if (contenders.size() < 2 || lines.empty() || !lines[0].estimate) return;
-  size_t near = 0, exact = 0, count = 0;
-  double worst = 0, least = 1e9;
-  for (size_t at = 0; at < lines.size(); at += contenders.size(), ++count) {
-    const ChoiceCheck check = CheckChoice(lines, at, contenders.size());
-    exact += check.chosen == check.best;
-    near += check.behind <= 0.03;
-    worst = std::max(worst, check.behind);
-    least = std::min(least, check.over_one_stage);
-    fmt::print("{:<12} chosen plan {}, best {}: {:.1f} % behind it, {:.2f} times one stage\n",
-               lines[at].workload, check.chosen, check.best, 100 * check.behind,
-               check.over_one_stage);
+  ChoiceSums by_model, by_planner;
+  for (size_t at = 0; at < lines.size(); at += contenders.size()) {
+    by_model.Add(lines[at].workload, "chosen", CheckChoice(lines, at, contenders.size()));
+    const auto learned = CheckPlanner(lines, at, contenders.size());
+    if (learned) by_planner.Add(lines[at].workload, "planner's", *learned);
   }
-  fmt::print("choices: the best plan for {} of {}, within 3 % of it for {}, {:.1f} % behind at "
-             "most; {:.3f} times one stage at least\n",
-             exact, count, near, 100 * worst, least);
+  by_model.Print("choices");
+  by_planner.Print("choices of the planner");
+}
+
+// Of those that kept the interval when they were measured, or of all where none did, the fastest.
+// The planner's is none of them.
+size_t BestOf(std::span<const TableLine> lines) {
+  const bool any_kept =
+      std::any_of(lines.begin(), lines.end(), [](const TableLine& line) { return line.kept; });
+  size_t best = 0;
+  double rate = 0;
+  for (size_t i = 0; i < lines.size(); ++i) {
+    if (!lines[i].estimate || (any_kept && !lines[i].kept) || lines[i].figures.rate <= rate)
+      continue;
+    rate = lines[i].figures.rate;
+    best = i;
+  }
+  return best;
 }
 
 }  // namespace
@@ -87,9 +120,6 @@ ChoiceCheck CheckChoice(const std::vector<TableLine>& lines, size_t begin, size_
   ChoiceCheck check;
   double promised = lines[begin].estimate->queries_per_s * (1 + planner::kDeviceGainMin);
   const auto all = std::span(lines).subspan(begin, contenders);
-  const bool any_kept =
-      std::any_of(all.begin(), all.end(), [](const TableLine& line) { return line.kept; });
-  double best = 0;
   for (size_t i = 0; i < contenders; ++i) {
     if (!all[i].estimate) continue;  // the planner's own choice
     const planner::Estimate& estimate = *all[i].estimate;
@@ -97,14 +127,27 @@ ChoiceCheck CheckChoice(const std::vector<TableLine>& lines, size_t begin, size_
       promised = estimate.queries_per_s;
       check.chosen = i;
     }
-    if (any_kept && !all[i].kept) continue;
-    if (all[i].figures.rate <= best) continue;
-    best = all[i].figures.rate;
-    check.best = i;
   }
+  check.best = BestOf(all);
   const double chosen = all[check.chosen].figures.rate;
-  check.behind = std::max(1 - chosen / best, 0.0);
+  check.behind = std::max(1 - chosen / all[check.best].figures.rate, 0.0);
   check.over_one_stage = chosen / all[0].figures.rate;
+  return check;
+}
+
+std::optional<ChoiceCheck> CheckPlanner(const std::vector<TableLine>& lines, size_t begin,
+                                        size_t contenders) {
+  const auto all = std::span(lines).subspan(begin, contenders);
+  const auto planner = std::find_if(all.begin(), all.end(), [](const TableLine& line) {
+    return line.ended_with.has_value();
+  });
+  if (planner == all.end()) return std::nullopt;
+  ChoiceCheck check;
+  check.chosen = *planner->ended_with;
+  check.best = BestOf(all);
+  check.behind =
+      std::max(1 - all[check.chosen].figures.rate / all[check.best].figures.rate, 0.0);
+  check.over_one_stage = planner->figures.rate / all[0].figures.rate;
   return check;
 }
 

@@ -22,6 +22,8 @@ struct TableLine {
   std::optional<planner::Estimate> estimate;
   // Of the planner's own choice: what it promised at the end, as far as it had learned.
   std::optional<planner::Estimate> promised = std::nullopt;
+  // And the contender whose plan it was at the end.
+  std::optional<size_t> ended_with = std::nullopt;
 };
 
 // The table, then what can be said of all workloads together: what stealing adds, how far the model
@@ -40,6 +42,12 @@ struct ChoiceCheck {
 // when they were measured, or among all where none did. Lines without an estimate, as the
 // planner's, are no choice.
 ChoiceCheck CheckChoice(const std::vector<TableLine>& lines, size_t begin, size_t contenders);
+
+// The same of what the planner had come to when it ended, having learned; nothing where no line is
+// the planner's, or none has its plan. over_one_stage: of the planner's own rate, with all that
+// finding the plan cost.
+std::optional<ChoiceCheck> CheckPlanner(const std::vector<TableLine>& lines, size_t begin,
+                                        size_t contenders);
 
 // Whether the contender differs from the one before it in that it does not steal.
 bool IsWithoutStealing(const std::vector<Contender>& contenders, size_t at);

@@ -40,6 +40,19 @@ TEST(CheckChoice, LeavesOutWhatDoesNotKeepTheInterval) {
   EXPECT_EQ(check.best, 1u);
 }
 
+TEST(CheckPlanner, HoldsWhatItEndedWithAgainstTheBest) {
+  std::vector<TableLine> lines = {LineOf(10, 10), LineOf(14, 12), LineOf(20, 20), LineOf(18, 30)};
+  EXPECT_FALSE(CheckPlanner(lines, 0, 4));
+  lines[1].estimate.reset();
+  lines[1].ended_with = 3;
+  const auto check = CheckPlanner(lines, 0, 4);
+  ASSERT_TRUE(check);
+  EXPECT_EQ(check->chosen, 3u);
+  EXPECT_EQ(check->best, 2u);
+  EXPECT_NEAR(check->behind, 0.1, 1e-9);
+  EXPECT_NEAR(check->over_one_stage, 1.4, 1e-9) << "its own rate, not that of plan 3";
+}
+
 TEST(CheckChoice, LooksAtItsOwnWorkload) {
   const std::vector<TableLine> lines = {LineOf(10, 10), LineOf(5, 20), LineOf(7, 7), LineOf(9, 9)};
   const ChoiceCheck check = CheckChoice(lines, 2, 2);

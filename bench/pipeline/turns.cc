@@ -30,6 +30,7 @@ std::unique_ptr<planner::Planner> PlannerFor(const PipelineOptions& options,
   planner::Planner::Options how;
   how.conditions = ConditionsOf(options, contender);
   how.learns = options.learns;
+  how.has_always_queries = true;
   how.profile.objects = static_cast<double>(data->objects());
   planner::Calibration of_one_device = calibration;  // in whose memory the batches lie
   if (of_one_device.devices.size() > 1) of_one_device.devices.resize(1);

@@ -68,7 +68,7 @@ Worker::Worker(DataSet* data, std::span<const RequestRing> rings, const pipeline
     flight.responses =
         std::make_unique_for_overwrite<char[]>(queries * (sizeof(ResponseHead) + value_bytes));
   }
-  Take({plan, options.carrier.steal});
+  Take({plan, options.carrier.steal}, IntervalController::kStep);
   if (options.planner != nullptr)
     options.planner->Watch(options.writer - 1, &carrier_->times(), carrier_->counters());
 }
@@ -77,8 +77,8 @@ Worker::~Worker() {
   if (options_.planner != nullptr) options_.planner->Watch(options_.writer - 1, nullptr, nullptr);
 }
 
-// Batches begin by this plan from now on.
-void Worker::Take(const planner::Candidate& candidate) {
+// Batches begin by this plan from now on, the first ones of `queries`, if it is new.
+void Worker::Take(const planner::Candidate& candidate, uint32_t queries) {
   const auto known = std::find_if(ways_.begin(), ways_.end(), [&candidate](const Way& way) {
     return way.candidate.plan == candidate.plan && way.candidate.steal == candidate.steal;
   });
@@ -88,14 +88,14 @@ void Worker::Take(const planner::Candidate& candidate) {
   const uint32_t queries_max =
       stages == 1 ? std::min(carrier_->queries_max(), pipeline::Batch::kQueriesMax)
                   : carrier_->queries_max();
-  ways_.push_back({candidate, {options_.interval_us, queries_max}});
+  ways_.push_back({candidate, {options_.interval_us, queries_max, queries}});
 }
 
 void Worker::FollowPlanner() {
   const planner::Decision& decision = options_.planner->Current(options_.writer - 1);
   if (decision.number == decision_) return;
   decision_ = decision.number;
-  Take(decision.candidate);
+  Take(decision.candidate, static_cast<uint32_t>(decision.estimate.batch_queries));
   const Status status = carrier_->SetPlan(decision.candidate.plan, decision.candidate.steal);
   WEFT_CHECK(status.ok());  // every plan of the planner's goes together with its devices
 }

@@ -103,7 +103,7 @@ class Worker : private pipeline::Sink {
          std::unique_ptr<Carrier> carrier, const WorkerOptions& options);
 
   void FollowPlanner();
-  void Take(const planner::Candidate& candidate);
+  void Take(const planner::Candidate& candidate, uint32_t queries);
 
   Source& SourceOfNow();
   void Fill(uint32_t number);

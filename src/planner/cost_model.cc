@@ -300,7 +300,7 @@ class PlanCosts {
 
 // The plan with batches of `batch_queries`, without its stages.
 Estimate EstimateBatch(const PlanCosts& costs, const Conditions& conditions, bool steals,
-                       double batch_queries, double left) {
+                       double batch_queries, double left, double yield) {
   const ProcessorCosts& cpu_costs = costs.cpu();
   const ProcessorCosts* const device = costs.device_costs();
   Estimate estimate;
@@ -341,6 +341,7 @@ Estimate EstimateBatch(const PlanCosts& costs, const Conditions& conditions, boo
     estimate.bound = device == nullptr ? Bound::kWorkers : Bound::kLatency;
   }
   if (steals && device != nullptr && device->mirrored) time *= 1 + kStealingTakes;
+  time /= yield;
   estimate.longest_ns = time;
   estimate.queries_per_s = 1e9 / time;            // equation 4
   estimate.latency_us = under_way * time * 1e-3;  // Little's law
@@ -409,7 +410,8 @@ std::string_view BoundName(Bound bound) {
   return "";
 }
 
-Result<Estimate> Model::Of(const pipeline::Plan& plan, bool steal, double batch_queries) {
+Result<Estimate> Model::Of(const pipeline::Plan& plan, bool steal, double batch_queries,
+                           double yield) {
   const Conditions& conditions = common_->conditions;
   auto placement = PlacementOf(common_->calibration, plan);
   if (!placement) return placement.error();
@@ -420,7 +422,7 @@ Result<Estimate> Model::Of(const pipeline::Plan& plan, bool steal, double batch_
   const PlanCosts costs(common_->profile, common_->cpu, device, *placement);
   const auto estimate = [&](double queries) {
     return EstimateBatch(costs, conditions, steal, queries,
-                         common_->LeftShare(placement->device, queries));
+                         common_->LeftShare(placement->device, queries), yield);
   };
   if (batch_queries == 0) {
     // The largest batch whose latency is within the interval: more queries never take less time.

@@ -112,9 +112,11 @@ class Model {
   Model(const Model&) = delete;
   Model& operator=(const Model&) = delete;
 
-  // Conditions::steal and Profile::batch_queries are as given here. kInvalidArgument: the plan
-  // names a processor that the calibration lacks, or several devices.
-  Result<Estimate> Of(const pipeline::Plan& plan, bool steal, double batch_queries);
+  // Conditions::steal and Profile::batch_queries are as given here. `yield`: the part of the
+  // throughput that the plan is known to have (planner/yields.h); the latency is so much longer.
+  // kInvalidArgument: the plan names a processor that the calibration lacks, or several devices.
+  Result<Estimate> Of(const pipeline::Plan& plan, bool steal, double batch_queries,
+                      double yield = 1);
 
  private:
   struct Common;

@@ -4,15 +4,18 @@
 #include <cmath>
 #include <utility>
 
+#include <fmt/format.h>
+
 #include "base/check.h"
-#include "base/clock.h"
 #include "base/ticks.h"
 
 namespace weft::planner {
 namespace {
 
+constexpr uint64_t kPauseNs = 20'000'000;  // between two looks
 constexpr uint64_t kRateNs = 500'000'000;  // after which the throughput is measured anew
 constexpr double kLearnedMoved = 0.05;     // of a factor: then all plans are estimated anew
+constexpr double kYieldMoved = 0.05;       // likewise, of a yield
 constexpr double kNear = 0.05;  // of the share of equal pairs: 0.01 of the exponent
 // Batches that are nearly full are as large as they may be.
 constexpr double kFull = 0.9;
@@ -60,6 +63,7 @@ Planner::Planner(const Calibration& calibration, const Options& options, cache::
       window_ticks_(TicksOfUs(options.window_us)),
       reader_(ProfilersOf(workers_)),
       learner_(calibration),
+      yields_(candidates_.size()),
       known_(options.profile),
       planned_(options.profile) {
   auto first = std::make_unique<Decision>();
@@ -69,7 +73,7 @@ Planner::Planner(const Calibration& calibration, const Options& options, cache::
   first->profile = known_;
   first->why = "nothing was counted yet";
   base::MutexLock lock(&mutex_);
-  rate_.begin_ns = base::NowNs();
+  rate_.begin_ns = options_.now_ns();
   PutInForceLocked(std::move(first));
 }
 
@@ -131,19 +135,63 @@ void Planner::LookLocked() {
   next_look_ticks_.store(base::ReadTicks() + window_ticks_, std::memory_order_relaxed);
   windows_++;
   rate_ = RateLocked();
+  const uint64_t now_ns = options_.now_ns();
+  // Whoever always has queries has done something else in between.
+  if (options_.has_always_queries && now_ns - looked_ns_ > kPauseNs) {
+    trial_ = {};
+    BeginLessonLocked();
+  }
+  looked_ns_ = now_ns;
   const bool is_first = settled_.queries == 0;
   if (is_first || has_begun_ || IsAnother(settled_, window)) {
-    // The second one takes the place of the first, unless that is followed by yet another.
+    EndTrialLocked();
+    // The second one takes the place of the first, unless that is followed by yet another. The
+    // first one has the change in its middle and is of neither workload.
+    const bool is_whole = is_first || has_begun_;
     has_begun_ = is_first || !has_begun_ || IsAnother(settled_, window);
     settled_ = window;
     settled_windows_ = 1;
     BeginSpanLocked();
     BeginLessonLocked();
     known_ = ProfileLocked();
-    return PlanIfMovedLocked();
+    if (is_whole) PlanIfMovedLocked();
+    return;
   }
   span_.Add(window);
-  if (++span_windows_ == kSpanWindows) EndSpanLocked();
+  AddToTrialLocked(window);
+  if (++span_windows_ == kSpanWindows) {
+    EndSpanLocked();
+  } else if (trial_.windows >= kTrialWindows) {
+    EndTrialLocked();
+    PlanIfMovedLocked();
+  }
+}
+
+void Planner::AddToTrialLocked(const WorkloadCounts& window) {
+  if (trial_.rest < kTrialRest) {
+    if (++trial_.rest < kTrialRest) return;
+    trial_.begin_ns = looked_ns_;
+    if (!options_.has_always_queries) trial_.begin_cpu_ns = TakenLocked().cpu_ns;
+    return;
+  }
+  trial_.windows++;
+  trial_.queries += window.queries;
+  trial_.end_ns = looked_ns_;
+}
+
+// What there is of it counts, and another one begins.
+void Planner::EndTrialLocked() {
+  const Trial ended = std::exchange(trial_, {});
+  if (ended.windows == 0 || !options_.learns) return;
+  const auto elapsed_ns = static_cast<double>(ended.end_ns - ended.begin_ns);
+  if (!options_.has_always_queries) {
+    const double cpu_ns = ended.begin_cpu_ns == 0 ? 0 : TakenLocked().cpu_ns - ended.begin_cpu_ns;
+    if (cpu_ns < kBusy * elapsed_ns * static_cast<double>(workers_.size())) return;
+  }
+  const double measured = static_cast<double>(ended.queries) * 1e9 / elapsed_ns;
+  const double promised = in_force_->estimate.queries_per_s / in_force_->yield;
+  yields_.Note(planned_, candidate_, measured / promised,
+               static_cast<double>(ended.windows) / kTrialWindows);
 }
 
 void Planner::BeginSpanLocked() {
@@ -215,14 +263,23 @@ Profile Planner::ProfileLocked() {
 
 void Planner::PlanIfMovedLocked() {
   std::string why = plannings_ == 0 ? "first counts" : WhatMoved(planned_, known_);
-  if (why.empty() && !learner_.HasMoved(kLearnedMoved, &why)) return;
+  if (why.empty() && !learner_.HasMoved(kLearnedMoved, &why)) {
+    const Yields::Yield yield = yields_.Of(known_)[candidate_];
+    if (!yield.is_known() || std::abs(std::log(yield.ratio / in_force_->yield)) <= kYieldMoved)
+      return;
+    why = fmt::format("the plan yields {:.2f} times what it promised", yield.ratio);
+  }
   PlanLocked(known_, std::move(why));
 }
 
 void Planner::PlanLocked(const Profile& profile, std::string why) {
   Model model(learner_.learned(), profile, options_.conditions);
-  std::vector<Estimate> estimates = EstimateAll(&model, candidates_, profile.batch_queries);
-  const auto of = [&](size_t i) { return ForChoice(candidates_[i], estimates[i]); };
+  const std::vector<Yields::Yield> yields = yields_.Of(profile);
+  std::vector<Estimate> estimates =
+      EstimateAll(&model, candidates_, profile.batch_queries, yields);
+  const auto of = [&](size_t i) {
+    return ForChoice(candidates_[i], estimates[i], yields[i].is_known());
+  };
   size_t best = 0;
   for (size_t i = 1; i < estimates.size(); i++)
     if (IsBetter(of(i), of(best))) best = i;
@@ -232,11 +289,13 @@ void Planner::PlanLocked(const Profile& profile, std::string why) {
   auto decision = std::make_unique<Decision>();
   decision->candidate = candidates_[candidate_];
   decision->estimate = std::move(estimates[candidate_]);
+  decision->yield = yields[candidate_].ratio;
   decision->profile = profile;
   decision->why = std::move(why);
   if (candidate_ != 0)
     decision->device_batch_min = FewestQueriesOf(&model, decision->candidate,
-                                                 options_.conditions.queries_max);
+                                                 options_.conditions.queries_max,
+                                                 decision->yield, yields[0].ratio);
   const bool differs = changes || decision->device_batch_min != in_force_->device_batch_min;
   decision->number = in_force_->number + (differs ? 1 : 0);
   planned_ = profile;
@@ -246,6 +305,7 @@ void Planner::PlanLocked(const Profile& profile, std::string why) {
   if (changes) {
     changes_++;
     last_change_ = decision->why;
+    trial_ = {};
     BeginLessonLocked();
   }
   PutInForceLocked(std::move(decision));
@@ -283,7 +343,7 @@ Measured Planner::TakenLocked() const {
 void Planner::BeginLessonLocked() {
   lesson_ = {};
   lesson_.begin = TakenLocked();
-  lesson_.begin_ns = base::NowNs();
+  lesson_.begin_ns = options_.now_ns();
 }
 
 void Planner::LearnLocked() {
@@ -295,7 +355,7 @@ void Planner::LearnLocked() {
   measured.stolen_queries -= lesson_.begin.stolen_queries;
   measured.device_ns -= lesson_.begin.device_ns;
   measured.cpu_ns = lesson_.begin.cpu_ns == 0 ? 0 : measured.cpu_ns - lesson_.begin.cpu_ns;
-  measured.elapsed_ns = static_cast<double>(base::NowNs() - lesson_.begin_ns);
+  measured.elapsed_ns = static_cast<double>(options_.now_ns() - lesson_.begin_ns);
   measured.queries = static_cast<double>(lesson_.queries);
   measured.batch_queries =
       measured.queries / static_cast<double>(std::max<uint64_t>(lesson_.batches, 1));
@@ -304,7 +364,7 @@ void Planner::LearnLocked() {
 
 // With a new begin where it is time for one.
 Planner::Rate Planner::RateLocked() const {
-  const uint64_t now_ns = base::NowNs();
+  const uint64_t now_ns = options_.now_ns();
   if (now_ns - rate_.begin_ns < kRateNs) return rate_;
   Rate rate = rate_;
   WorkloadCounts counts;

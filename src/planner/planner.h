@@ -8,11 +8,16 @@
 // they come every 0.2 ms; and so much time, so that who leaves the work to a device isn't busy
 // looking.
 //
-// Windows   are added up while they are alike (IsAnother). One that is not is planned for at once,
-//           though it may have the change in its middle; the one behind it takes its place. A span
+// Windows   are added up while they are alike (IsAnother). One that is not has the change in its
+//           middle, as a rule; the one behind it takes its place, and is planned for. A span
 //           of several windows is compared, too, which sees smaller changes; at its end is asked
 //           how far all that was added up is from what was planned for (HasMoved), and what tasks
 //           took is learned from (planner/learner.h).
+// Trials    what a plan yields of what it promised is measured over kTrialWindows windows, or fewer
+//           where the workload changes before, from kTrialRest after it or the plan has changed,
+//           and remembered (planner/yields.h). It counts when plans are estimated the next time,
+//           which Yields::kTrials of them bring about. Of a server, only while its workers have no
+//           time to spare: a load that asks for less says nothing of what a plan can do.
 // Plans     change where another one is predicted to be better by more than Options::hysteresis,
 //           one stage on the CPU counting as kDeviceGainMin better than it is told.
 // Memory    a decision stays while some worker uses it: at most one a worker, and the one in force.
@@ -30,6 +35,7 @@
 #include <string>
 #include <vector>
 
+#include "base/clock.h"
 #include "base/mutex.h"
 #include "base/ticks.h"
 #include "cache/store.h"
@@ -37,6 +43,7 @@
 #include "planner/learner.h"
 #include "planner/profiler.h"
 #include "planner/search.h"
+#include "planner/yields.h"
 
 namespace weft::planner {
 
@@ -45,7 +52,8 @@ struct Decision {
   uint64_t number = 0;  // 0: the first; another one where plan, stealing or the least batch changed
   Candidate candidate;
   uint32_t device_batch_min = 0;  // a batch of fewer queries goes through one stage on the CPU
-  Estimate estimate;              // for `profile`
+  Estimate estimate;              // for `profile`, with its yield
+  double yield = 1;               // planner/yields.h
   Profile profile;
   std::string why;
 };
@@ -78,6 +86,10 @@ class Planner {
     bool learns = true;
     // Batches are as large as clients make them, not as the interval allows.
     bool measures_batches = false;
+    // Workers never wait for queries, only for devices. Else that is so while their threads, whose
+    // clocks TimeBy was given, run for kBusy of the time.
+    bool has_always_queries = false;
+    uint64_t (*now_ns)() = base::NowNs;  // by which all that is measured here is
   };
 
   // `store`: whose objects are counted, and the looks at its victims; it must outlive the planner.
@@ -123,6 +135,9 @@ class Planner {
   static constexpr uint32_t kSpanWindows = 16;
   static constexpr uint32_t kWindowsKept = 64;  // then what came first counts half
   static constexpr uint32_t kSpansToLearn = 4;
+  static constexpr uint32_t kTrialWindows = 8;
+  static constexpr uint32_t kTrialRest = 4;  // windows
+  static constexpr double kBusy = 0.95;
 
   struct Worker {
     Profiler profiler;
@@ -142,6 +157,14 @@ class Planner {
     uint64_t begin_ns = 0;
     Measured begin;  // that was taken until it began
   };
+  // Of the plan in force: whole windows, alike, after the first few.
+  struct Trial {
+    uint32_t rest = 0;  // windows that were not counted
+    uint32_t windows = 0;
+    uint64_t queries = 0;
+    uint64_t begin_ns = 0, end_ns = 0;
+    double begin_cpu_ns = 0;
+  };
   struct Rate {
     uint64_t begin_ns = 0, begin_queries = 0;
     double queries_per_s = 0;
@@ -153,6 +176,8 @@ class Planner {
   void BeginLessonLocked() WEFT_REQUIRES(mutex_);
   void EndSpanLocked() WEFT_REQUIRES(mutex_);
   Profile ProfileLocked() WEFT_REQUIRES(mutex_);
+  void AddToTrialLocked(const WorkloadCounts& window) WEFT_REQUIRES(mutex_);
+  void EndTrialLocked() WEFT_REQUIRES(mutex_);
   void FollowStoreLocked() WEFT_REQUIRES(mutex_);
   void PlanIfMovedLocked() WEFT_REQUIRES(mutex_);
   void PlanLocked(const Profile& profile, std::string why) WEFT_REQUIRES(mutex_);
@@ -179,11 +204,14 @@ class Planner {
   size_t candidate_ WEFT_GUARDED_BY(mutex_) = 0;  // that is in force
   // Windows that are alike, but for those of the span under way.
   WorkloadCounts settled_ WEFT_GUARDED_BY(mutex_);
+  uint64_t looked_ns_ WEFT_GUARDED_BY(mutex_) = 0;  // when the last window ended
   uint32_t settled_windows_ WEFT_GUARDED_BY(mutex_) = 0;
   bool has_begun_ WEFT_GUARDED_BY(mutex_) = false;  // with a window that may be half the old ones
   WorkloadCounts span_ WEFT_GUARDED_BY(mutex_);
   uint32_t span_windows_ WEFT_GUARDED_BY(mutex_) = 0;
   Lesson lesson_ WEFT_GUARDED_BY(mutex_);
+  Trial trial_ WEFT_GUARDED_BY(mutex_);
+  Yields yields_ WEFT_GUARDED_BY(mutex_);
   uint64_t looks_begin_ WEFT_GUARDED_BY(mutex_) = 0;  // at victims, ever, when the span began
   // From which known_.zipf was worked out, which takes longer than all else.
   double equal_share_ WEFT_GUARDED_BY(mutex_) = -1;

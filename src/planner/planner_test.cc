@@ -289,6 +289,116 @@ TEST(Planner, LearnsUnlessItMayNot) {
   }
 }
 
+// Of the tests below: time passes as they say.
+uint64_t test_now_ns = 0;
+uint64_t TestNow() { return test_now_ns; }
+
+// A machine whose plans with a device have `yield` times the throughput that is promised for them.
+class Trials {
+ public:
+  explicit Trials(double yield, Planner::Options options = OptionsFor(kWorkers))
+      : yield_(yield), conditions_(options.conditions) {
+    options.now_ns = TestNow;
+    options.has_always_queries = true;
+    planner_ = std::make_unique<Planner>(machine_, options);
+  }
+
+  void Run(const char* workload, int windows) {
+    Profile truth = *ProfileOfWorkload(workload);
+    truth.objects = RandomQueries::kKeys;
+    RandomQueries queries(truth, TestSeed());
+    Model model(machine_, truth, conditions_);
+    for (int i = 0; i < windows; i++) {
+      const Candidate& plan = planner_->Current(0).candidate;
+      const double rate = model.Of(plan.plan, plan.steal, 0)->queries_per_s * YieldOf(plan);
+      constexpr double kQueries = kWorkers * kWindowGroups * Profiler::kGroupQueries;
+      test_now_ns += static_cast<uint64_t>(kQueries * 1e9 / rate);
+      FeedWindow(&queries, planner_.get(), kWorkers);
+    }
+  }
+  double Gain(const char* workload) const {
+    Profile truth = *ProfileOfWorkload(workload);
+    truth.objects = RandomQueries::kKeys;
+    const auto choices = RankPlans(machine_, truth, conditions_, AllPlans(machine_));
+    return choices.front().estimate.queries_per_s /
+           EstimatePlan(machine_, truth, pipeline::Plan::OneStageCpu(), conditions_)
+               ->queries_per_s;
+  }
+  bool IsOneStage() { return planner_->Current(0).candidate.plan.stages().size() == 1; }
+  Planner& planner() { return *planner_; }
+
+ private:
+  static constexpr uint32_t kWorkers = 4;
+
+  double YieldOf(const Candidate& candidate) const {
+    return candidate.plan.stages().size() == 1 ? 1 : yield_;
+  }
+
+  const Calibration machine_ = Machine();
+  const double yield_;
+  const Conditions conditions_;
+  std::unique_ptr<Planner> planner_;
+};
+
+TEST(Planner, LeavesPlansThatDoNotKeepTheirPromise) {
+  Trials trials(0.3);
+  ASSERT_LT(trials.Gain("K16-G95-U"), 3);
+  trials.Run("K16-G95-U", 2);
+  ASSERT_FALSE(trials.IsOneStage());
+  // Some trials of each plan that is promised to be better.
+  const auto plans = static_cast<int>(trials.planner().candidates().size());
+  trials.Run("K16-G95-U", 100 * plans);
+  EXPECT_TRUE(trials.IsOneStage());
+  const PlannerStats stats = trials.planner().Stats();
+  EXPECT_NE(stats.last_change.find("the plan yields 0."), std::string::npos) << stats.last_change;
+  EXPECT_NEAR(stats.decision.yield, 1, 0.1);
+  trials.Run("K16-G95-U", 1000);
+  EXPECT_LE(trials.planner().Stats().changes, stats.changes + 2) << "it tries none for ever";
+}
+
+// Each visit is shorter than a span, but what was found in it is remembered in the next.
+TEST(Planner, RemembersWhatPlansYieldedForWorkloadsThatComeAndGo) {
+  Trials trials(0.3);
+  const auto plans = static_cast<int>(trials.planner().candidates().size());
+  for (int visit = 0; visit < 8 * plans; visit++)
+    trials.Run(visit % 2 == 0 ? "K16-G95-U" : "K8-G50-U", 15);
+  const uint64_t changes = trials.planner().Stats().changes;
+  for (int visit = 0; visit < 20; visit++) {
+    trials.Run(visit % 2 == 0 ? "K16-G95-U" : "K8-G50-U", 15);
+    EXPECT_TRUE(trials.IsOneStage()) << "visit " << visit;
+  }
+  EXPECT_LE(trials.planner().Stats().changes, changes + 2);
+}
+
+TEST(Planner, KeepsPlansThatYieldLessButEnough) {
+  Trials trials(0.9);
+  ASSERT_GT(trials.Gain("K16-G95-U"), 1.3);
+  trials.Run("K16-G95-U", 1500);
+  EXPECT_FALSE(trials.IsOneStage());
+  const PlannerStats stats = trials.planner().Stats();
+  EXPECT_NEAR(stats.decision.yield, 0.9, 0.05);
+}
+
+// A server whose clients ask for less says nothing of its plans; nor does one that may not learn.
+TEST(Planner, AnIdleLoadIsNoTrial) {
+  Planner::Options unlearning = OptionsFor(4);
+  unlearning.learns = false;
+  Trials trials(0.3, unlearning);
+  trials.Run("K16-G95-U", 500);
+  EXPECT_FALSE(trials.IsOneStage());
+  EXPECT_EQ(trials.planner().Stats().decision.yield, 1);
+  Planner::Options options = OptionsFor(4);
+  options.now_ns = TestNow;
+  Planner planner(Machine(), options);
+  RandomQueries queries(*ProfileOfWorkload("K16-G95-U"), TestSeed());
+  for (int i = 0; i < 500; i++) {
+    test_now_ns += 1'000'000'000;
+    FeedWindow(&queries, &planner, 4);
+  }
+  EXPECT_EQ(planner.Stats().decision.yield, 1);
+  EXPECT_GT(planner.Current(0).candidate.plan.stages().size(), 1u);
+}
+
 // A store of 4 MB that is stored into for ever: each store has looks at victims.
 TEST(Planner, FollowsTheStore) {
   CacheOptions cache_options;

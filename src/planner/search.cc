@@ -62,8 +62,9 @@ void AddPlansOf(size_t number, const ProcessorCosts& costs, std::vector<Candidat
   }
 }
 
-Estimate EstimateOf(Model* model, const Candidate& candidate, double batch_queries) {
-  auto estimate = model->Of(candidate.plan, candidate.steal, batch_queries);
+Estimate EstimateOf(Model* model, const Candidate& candidate, double batch_queries,
+                    double yield) {
+  auto estimate = model->Of(candidate.plan, candidate.steal, batch_queries, yield);
   WEFT_CHECK(estimate);
   return std::move(*estimate);
 }
@@ -75,19 +76,26 @@ bool IsBetter(const Estimate& a, const Estimate& b) {
   return a.fits ? a.queries_per_s > b.queries_per_s : a.latency_us < b.latency_us;
 }
 
-Estimate ForChoice(const Candidate& candidate, Estimate estimate) {
-  if (candidate.plan.stages().size() > 1) return estimate;
-  estimate.queries_per_s *= 1 + kDeviceGainMin;
-  estimate.latency_us /= 1 + kDeviceGainMin;
+Estimate ForChoice(const Candidate& candidate, Estimate estimate, bool is_known) {
+  double better = 1;
+  if (candidate.plan.stages().size() == 1) {
+    better = 1 + kDeviceGainMin;
+  } else if (is_known) {
+    better = (1 + kDeviceGainMin) / (1 + kKnownGainMin);
+  }
+  estimate.queries_per_s *= better;
+  estimate.latency_us /= better;
   return estimate;
 }
 
 std::vector<Estimate> EstimateAll(Model* model, const std::vector<Candidate>& candidates,
-                                  double batch_queries) {
+                                  double batch_queries, std::span<const Yields::Yield> yields) {
+  WEFT_DCHECK(yields.empty() || yields.size() == candidates.size());
   std::vector<Estimate> estimates;
   estimates.reserve(candidates.size());
-  for (const Candidate& candidate : candidates)
-    estimates.push_back(EstimateOf(model, candidate, batch_queries));
+  for (size_t i = 0; i < candidates.size(); i++)
+    estimates.push_back(EstimateOf(model, candidates[i], batch_queries,
+                                   yields.empty() ? 1 : yields[i].ratio));
   return estimates;
 }
 
@@ -115,13 +123,14 @@ std::vector<Choice> RankPlans(const Calibration& calibration, const Profile& pro
   return choices;
 }
 
-uint32_t FewestQueriesOf(Model* model, const Candidate& candidate, uint32_t limit) {
+uint32_t FewestQueriesOf(Model* model, const Candidate& candidate, uint32_t limit, double yield,
+                         double one_stage_yield) {
   const Candidate one_stage = {pipeline::Plan::OneStageCpu(), false};
   // Every size, and of large ones every eighth part more.
   for (uint32_t queries = kSetQueries; queries <= limit;
        queries += std::max(queries / 8 / kSetQueries, 1u) * kSetQueries) {
-    const Estimate estimate = EstimateOf(model, candidate, queries);
-    const Estimate without = EstimateOf(model, one_stage, queries);
+    const Estimate estimate = EstimateOf(model, candidate, queries, yield);
+    const Estimate without = EstimateOf(model, one_stage, queries, one_stage_yield);
     if (estimate.fits && estimate.queries_per_s > without.queries_per_s) return queries;
   }
   return limit + 1;

@@ -5,9 +5,11 @@
 // Source    paper 000, section IV-B, "Finding the optimal pipeline configuration".
 #pragma once
 
+#include <span>
 #include <vector>
 
 #include "planner/cost_model.h"
+#include "planner/yields.h"
 
 namespace weft::planner {
 
@@ -33,14 +35,18 @@ bool IsBetter(const Estimate& a, const Estimate& b);
 // estimate is the surer one, and who keeps to it never loses: two estimates are each wrong by some
 // percent.
 inline constexpr double kDeviceGainMin = 0.1;
+// By how much more one that was tried for this workload.
+inline constexpr double kKnownGainMin = 0.02;
 
 // The estimate by which the candidate is compared with others: of one stage kDeviceGainMin better
-// than it is.
-Estimate ForChoice(const Candidate& candidate, Estimate estimate);
+// than it is, and of a plan whose yield is known so much better that it needs kKnownGainMin alone.
+Estimate ForChoice(const Candidate& candidate, Estimate estimate, bool is_known = false);
 
-// Of each candidate. REQUIRES: the calibration of the model knows all processors that they name.
+// Of each candidate; `yields`: of each, too, or empty: all are as promised. REQUIRES: the
+// calibration of the model knows all processors that they name.
 std::vector<Estimate> EstimateAll(Model* model, const std::vector<Candidate>& candidates,
-                                  double batch_queries);
+                                  double batch_queries,
+                                  std::span<const Yields::Yield> yields = {});
 
 // One line of the table of plans.
 struct Choice {
@@ -58,7 +64,8 @@ std::vector<Choice> RankPlans(const Calibration& calibration, const Profile& pro
 // The fewest queries of a batch, a multiple of kSetQueries, with which the plan is faster than one
 // stage on the CPU, be it by little: it was chosen for more than that; `limit` + 1: with none up to
 // `limit`.
-uint32_t FewestQueriesOf(Model* model, const Candidate& candidate, uint32_t limit);
+uint32_t FewestQueriesOf(Model* model, const Candidate& candidate, uint32_t limit,
+                         double yield = 1, double one_stage_yield = 1);
 uint32_t FewestQueriesOf(const Calibration& calibration, const Profile& profile,
                          const Conditions& conditions, const Candidate& candidate, uint32_t limit);
 

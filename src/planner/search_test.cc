@@ -178,6 +178,74 @@ TEST(RankPlans, LeavesOneStageForAGainAlone) {
   EXPECT_LT(at_the_change, 1.02 + kDeviceGainMin);
 }
 
+// What a plan yields counts for throughput and latency, and so for the largest batch that fits.
+TEST(Estimate, AYieldIsAPartOfThroughput) {
+  const Calibration machine = TestMachine();
+  auto plan = pipeline::Plan::Parse(
+      "[RV PP MM]cpu -> [IN.search KC RD]gpu0 -> [IN.insert IN.delete WR SD]cpu");
+  ASSERT_TRUE(plan);
+  Conditions conditions;
+  conditions.workers = 2;
+  conditions.queries_max = 1 << 20;
+  conditions.interval_us = 500;
+  Model model(machine, Profile(), conditions);
+  const Estimate whole = *model.Of(*plan, false, 4096), half = *model.Of(*plan, false, 4096, 0.5);
+  EXPECT_NEAR(half.queries_per_s, whole.queries_per_s / 2, 1);
+  EXPECT_NEAR(half.latency_us, whole.latency_us * 2, 1e-6);
+  EXPECT_NEAR(half.worker_ns, whole.worker_ns, 1e-9) << "it is nobody's time";
+  const Estimate largest = *model.Of(*plan, false, 0), smaller = *model.Of(*plan, false, 0, 0.5);
+  EXPECT_TRUE(largest.fits && smaller.fits);
+  EXPECT_LT(smaller.batch_queries, 0.6 * largest.batch_queries);
+  EXPECT_GT(smaller.latency_us, 0.9 * conditions.interval_us);
+  EXPECT_FALSE(model.Of(*plan, false, largest.batch_queries, 0.5)->fits);
+}
+
+// A plan with a device that was tried needs less of a gain than one that was not.
+TEST(ForChoice, WhatIsKnownIsTrusted) {
+  auto plan = pipeline::Plan::Parse(
+      "[RV PP MM]cpu -> [IN.search KC RD]gpu0 -> [IN.insert IN.delete WR SD]cpu");
+  ASSERT_TRUE(plan);
+  Estimate estimate;
+  estimate.queries_per_s = 1e6;
+  estimate.latency_us = 100;
+  const auto rate = [&](const Candidate& candidate, bool is_known) {
+    return ForChoice(candidate, estimate, is_known).queries_per_s;
+  };
+  const Candidate device = {*plan, true}, one_stage = {pipeline::Plan::OneStageCpu(), false};
+  EXPECT_EQ(rate(device, false), 1e6);
+  EXPECT_NEAR(rate(one_stage, false) / rate(device, false), 1 + kDeviceGainMin, 1e-9);
+  EXPECT_NEAR(rate(one_stage, true) / rate(device, true), 1 + kKnownGainMin, 1e-9);
+}
+
+TEST(EstimateAll, YieldsAreOfTheirCandidates) {
+  const Calibration machine = TestMachine();
+  const auto candidates = AllPlans(machine);
+  std::vector<Yields::Yield> yields(candidates.size());
+  yields[3].ratio = 0.25;
+  Model model(machine, Profile(), Conditions());
+  const auto told = EstimateAll(&model, candidates, 1000);
+  const auto known = EstimateAll(&model, candidates, 1000, yields);
+  for (size_t i = 0; i < told.size(); i++)
+    EXPECT_NEAR(known[i].queries_per_s, told[i].queries_per_s * (i == 3 ? 0.25 : 1), 1);
+}
+
+// Batches that are large enough for a plan are not where it yields less, but are where one stage
+// does, too.
+TEST(FewestQueries, FollowYields) {
+  const Calibration machine = TestMachine();
+  auto plan = pipeline::Plan::Parse(
+      "[RV PP MM]cpu -> [IN.search KC RD]gpu0 -> [IN.insert IN.delete WR SD]cpu");
+  ASSERT_TRUE(plan);
+  Conditions conditions;
+  conditions.workers = 2;
+  conditions.interval_us = 1e6;
+  Model model(machine, Profile(), conditions);
+  const uint32_t fewest = FewestQueriesOf(&model, {*plan, false}, 8192);
+  ASSERT_LE(fewest, 8192u);
+  EXPECT_GT(FewestQueriesOf(&model, {*plan, false}, 8192, 0.6), fewest);
+  EXPECT_EQ(FewestQueriesOf(&model, {*plan, false}, 8192, 0.6, 0.6), fewest);
+}
+
 TEST(RankPlans, PutsThoseThatFitFirst) {
   std::mt19937_64 random(cache::TestSeed());
   const Calibration machine = TestMachine();

@@ -72,6 +72,7 @@ void AddPlanner(const planner::PlannerStats& planner, StatsWriter* out) {
   if (!planner.last_change.empty()) out->Line("plan:last_change", planner.last_change);
   out->Line("plan:plannings", planner.plannings);
   out->Line("plan:predicted_per_second", fmt::format("{:.0f}", decision.estimate.queries_per_s));
+  out->Line("plan:yield", fmt::format("{:.3f}", decision.yield));
   out->Line("plan:measured_per_second", fmt::format("{:.0f}", planner.measured_queries_per_s));
   out->Line("plan:sockets_ns", fmt::format("{:.0f}", planner.sockets_ns));
   out->Line("plan:bound", planner::BoundName(decision.estimate.bound));
