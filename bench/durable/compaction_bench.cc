@@ -62,6 +62,11 @@ class MergeCase {
     return (list.empty() || std::find(list.begin(), list.end(), store) != list.end()) &&
            WhyUnavailable(store).empty();
   }
+  // For devices, which are not divided among threads.
+  int ThreadsMax() const {
+    const auto& threads = options_.threads;
+    return threads.empty() ? 1 : *std::max_element(threads.begin(), threads.end());
+  }
   Status Write(Store* store, double share);
   Result<StoreFigures> Fill(const std::string& name, const StoreSettings& settings,
                             const std::string& dir);
@@ -160,13 +165,15 @@ void MergeCase::AddOurs(const std::string& name, const MergeInput* input, bool v
                      run});
 }
 
-// As the options ask for. Without reading back, which is the CPU's work.
+// As the options ask for. Without reading back, which is the CPU's work; of devices with it, too,
+// by as many threads as are asked for.
 void MergeCase::AddMoreOfOurs(const std::string& name, const MergeInput* input) {
   for (const int threads : options_.threads) {
     AddOurs(fmt::format("{}-unverified-{}-threads", name, threads), input, false, threads);
   }
   for (const std::string& device : options_.devices) {
-    AddOurs(fmt::format("{}-{}", name, device), input, false, 1, device);
+    AddOurs(fmt::format("{}-{}", name, device), input, false, ThreadsMax(), device);
+    AddOurs(fmt::format("{}-verified-{}", name, device), input, true, ThreadsMax(), device);
   }
 }
 
@@ -322,6 +329,7 @@ void MergeCase::AddRows(Report& report) const {
     }
     for (const std::string& device : options_.devices) {
       AddRow(report, fmt::format("{}-{}", input, device), peer, 0);
+      AddRow(report, fmt::format("{}-verified-{}", input, device), peer, 0);
     }
   }
 }

@@ -1,5 +1,6 @@
 #include <atomic>
 #include <filesystem>
+#include <map>
 #include <thread>
 
 #include <fmt/format.h>
@@ -62,6 +63,18 @@ Status RunJobs(compaction::Executor* executor, const std::vector<Job>& jobs, int
   return Status::Ok();
 }
 
+// The same one each time, as a store has it for its life: it keeps memory from job to job.
+Result<compaction::Executor*> ExecutorOn(const std::string& device) {
+  static std::map<std::string, std::unique_ptr<compaction::Executor>> executors;
+  std::unique_ptr<compaction::Executor>& known = executors[device];
+  if (known == nullptr) {
+    auto made = compaction::device::NewExecutorOn(device);
+    if (!made) return made.error();
+    known = std::move(*made);
+  }
+  return known.get();
+}
+
 }  // namespace
 
 Result<MergeTiming> MergeOurs(const MergeInput& input, const MergeSettings& settings,
@@ -69,7 +82,7 @@ Result<MergeTiming> MergeOurs(const MergeInput& input, const MergeSettings& sett
   std::error_code error;
   std::filesystem::create_directories(dir, error);
   const JobMaker maker(input, settings);
-  auto executor = compaction::device::NewExecutorOn(settings.device);
+  auto executor = ExecutorOn(settings.device);
   if (!executor) return executor.error();
   std::atomic<uint64_t> number{1'000'000};
   JobHost host;
@@ -77,6 +90,7 @@ Result<MergeTiming> MergeOurs(const MergeInput& input, const MergeSettings& sett
     const uint64_t mine = number++;
     return JobHost::NewFile{mine, fmt::format("{}/{:06}.ldb", dir, mine)};
   };
+  host.threads = settings.threads;
   const CpuSeconds cpu = CpuOfThisProcess();
   const uint64_t start = base::NowNs();
   std::vector<Job> jobs = {maker.job()};
@@ -86,7 +100,7 @@ Result<MergeTiming> MergeOurs(const MergeInput& input, const MergeSettings& sett
     jobs = std::move(*parts);
   }
   uint64_t entries = 0;
-  const Status status = RunJobs(executor->get(), jobs, settings.threads, host, &entries);
+  const Status status = RunJobs(*executor, jobs, settings.threads, host, &entries);
   MergeTiming timing;
   timing.wall_s = static_cast<double>(base::NowNs() - start) * 1e-9;
   timing.cpu_s = (CpuOfThisProcess() - cpu).Total();

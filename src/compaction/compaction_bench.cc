@@ -2,8 +2,9 @@
 //
 //   compaction_bench [--dir=/dev/shm/weft_compaction_bench] [--input_mib=256] [--rounds=3]
 //                    [--value_bytes=100,256,1000] [--bloom_bits=10] [--file_mib=2]
-//                    [--compression=none|snappy] [--verify=0|1] [--threads=N]
+//                    [--compression=none|snappy] [--verify=0|1] [--threads=N] [--loading]
 //
+// --loading: instead how fast the input is read into memory for a device, in pieces of 64 MiB.
 // Two runs of tables with 16-byte keys in random turns, as a level and the one below it have them;
 // values halve under compression. Figures are the best round's.
 #include <sys/resource.h>
@@ -20,6 +21,7 @@
 
 #include "base/check.h"
 #include "base/clock.h"
+#include "compaction/device/piece_loader.h"
 #include "compaction/job.h"
 #include "table/table_builder.h"
 
@@ -36,6 +38,7 @@ struct Settings {
   std::vector<Compression> compressions = {Compression::kNone, Compression::kSnappy};
   std::vector<bool> verify = {true, false};
   std::vector<int> threads = {1, 2};
+  bool loading = false;
 };
 
 struct Times {
@@ -209,6 +212,26 @@ void Measure(const Settings& settings, const Job& base_job, size_t value_bytes,
   }
 }
 
+void MeasureLoading(const Settings& settings, const Job& job, size_t value_bytes,
+                    const char* compression) {
+  for (const int threads : settings.threads) {
+    base::Crew crew(threads - 1, "loading");
+    device::LoadedPiece loaded;
+    double best_s = 1e9;
+    for (int round = 0; round < settings.rounds; round++) {
+      auto plan = device::PiecePlan::Make(job, 64u << 20);
+      WEFT_CHECK(plan);
+      const uint64_t start_ns = base::NowNs();
+      for (size_t i = 0; i < (*plan)->pieces(); i++)
+        WEFT_CHECK(device::LoadPiece(**plan, (*plan)->NextPiece(), &crew, &loaded).ok());
+      best_s = std::min(best_s, static_cast<double>(base::NowNs() - start_ns) * 1e-9);
+    }
+    std::printf("value_bytes=%zu compression=%s threads=%d loaded_mib_per_s=%.0f\n", value_bytes,
+                compression, threads, static_cast<double>(InputBytes(job)) / 1048576 / best_s);
+    std::fflush(stdout);
+  }
+}
+
 void RemoveInputs(const Job& job) {
   for (const auto& run : job.runs) {
     for (const JobTable& table : run) (void)job.files->RemoveFile(table.path);
@@ -225,6 +248,7 @@ Settings ParseArguments(int count, char** arguments) {
     if (name == "--dir") settings.dir = value;
     if (name == "--input_mib") settings.input_bytes = std::strtoull(value, nullptr, 10) << 20;
     if (name == "--rounds") settings.rounds = std::atoi(value);
+    if (name == "--loading") settings.loading = true;
     if (name == "--bloom_bits") settings.bloom_bits = std::atoi(value);
     if (name == "--file_mib") settings.file_bytes = std::strtoull(value, nullptr, 10) << 20;
     if (name == "--verify") settings.verify = {*value != '0'};
@@ -256,7 +280,8 @@ void RunAll(const Settings& settings) {
   for (const size_t value_bytes : settings.value_bytes) {
     for (const Compression compression : settings.compressions) {
       const Job job = MakeJob(settings, value_bytes, order, filter.get(), compression);
-      Measure(settings, job, value_bytes, compression == Compression::kNone ? "none" : "snappy");
+      const auto measure = settings.loading ? MeasureLoading : Measure;
+      measure(settings, job, value_bytes, compression == Compression::kNone ? "none" : "snappy");
       RemoveInputs(job);
     }
   }

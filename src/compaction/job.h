@@ -101,6 +101,9 @@ struct JobHost {
   std::function<void()> give_way;
   // True: give up soon, with kRetryLater. Null: never.
   const std::atomic<bool>* cancelled = nullptr;
+  // That may read, write and check files for the job at once; the CPU's executor has one, whatever
+  // this says.
+  int threads = 1;
 };
 
 struct JobResult {

@@ -27,54 +27,62 @@ class PacedFile final : public WritableFile {
 
 }  // namespace
 
-Status OutputFiles::Begin(std::string_view smallest) {
+Result<size_t> OutputFiles::Begin(std::string_view smallest) {
   const JobHost::NewFile place = host_.new_output();
   Result<std::unique_ptr<WritableFile>> file =
       job_.files->NewWritableFile(place.path, FileUse::kTable);
   // Even where it failed a file may have been made: RemoveAll shall know of it.
-  OutputTable& output = tables_.emplace_back();
-  output.number = place.number;
-  output.path = place.path;
-  output.smallest = smallest;
+  Output& output = outputs_.emplace_back();
+  output.table.number = place.number;
+  output.table.path = place.path;
+  output.table.smallest = smallest;
   if (!file) return file.error();
-  file_ = std::move(*file);
+  output.file = std::move(*file);
   if (host_.before_write != nullptr) {
-    file_ = std::make_unique<PacedFile>(std::move(file_), host_.before_write);
+    output.file = std::make_unique<PacedFile>(std::move(output.file), host_.before_write);
   }
-  return Status::Ok();
+  return outputs_.size() - 1;
 }
 
-Status OutputFiles::End(Status written, std::string_view largest, uint64_t entries,
+Status OutputFiles::End(size_t table, Status written, std::string_view largest, uint64_t entries,
                         uint64_t bytes) {
-  OutputTable& output = tables_.back();
-  output.largest = largest;
-  output.entries = entries;
-  output.bytes = bytes;
+  Output& output = outputs_[table];
+  output.table.largest = largest;
+  output.table.entries = entries;
+  output.table.bytes = bytes;
   bytes_written_ += bytes;
   Status status = std::move(written);
-  if (status.ok()) status = file_->Sync();
-  Status closed = file_->Close();
-  file_.reset();
+  if (status.ok()) status = output.file->Sync();
+  Status closed = output.file->Close();
+  output.file.reset();
   if (status.ok()) status = std::move(closed);
-  if (status.ok() && job_.verify_outputs) status = Verify();
+  if (status.ok() && job_.verify_outputs) status = Verify(output.table);
   return status;
 }
 
-Status OutputFiles::Verify() {
+Status OutputFiles::Verify(const OutputTable& table) {
   const uint64_t start_ns = base::NowNs();
-  Status status = VerifyTable(job_, tables_.back());
+  Status status = VerifyTable(job_, table);
   verify_us_ += (base::NowNs() - start_ns) / 1000;
   return status;
 }
 
 void OutputFiles::RemoveAll() {
-  if (file_ != nullptr) {
-    (void)file_->Close();  // the file goes
-    file_.reset();
+  for (Output& output : outputs_) {
+    if (output.file == nullptr) continue;
+    (void)output.file->Close();  // the file goes
+    output.file.reset();
   }
   // A file that cannot be removed is in no manifest: the store's next clean-up finds it.
-  for (const OutputTable& output : tables_) (void)job_.files->RemoveFile(output.path);
-  tables_.clear();
+  for (const Output& output : outputs_) (void)job_.files->RemoveFile(output.table.path);
+  outputs_.clear();
+}
+
+std::vector<OutputTable> OutputFiles::TakeTables() {
+  std::vector<OutputTable> tables;
+  for (Output& output : outputs_) tables.push_back(std::move(output.table));
+  outputs_.clear();
+  return tables;
 }
 
 }  // namespace weft::compaction

@@ -1,15 +1,14 @@
-// compaction/output_files.h: the files of a job's outputs, one after the other, whoever makes their
-// bytes.
+// compaction/output_files.h: the files of a job's outputs, whoever makes their bytes.
 //
-// Threads   one thread at a time.
+// Threads   one at a time; but any may call file and End for tables of their own at once.
 // Errors    those of the file system, and what reading a table back finds. RemoveAll then takes
-// away
-//           all files that were begun.
+//           away all files that were begun.
 #pragma once
 
+#include <atomic>
+#include <deque>
 #include <memory>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 #include "compaction/job.h"
@@ -21,29 +20,35 @@ class OutputFiles {
   // What is given must outlive this.
   OutputFiles(const Job& job, const JobHost& host) : job_(job), host_(host) {}
 
-  // The open table's file; null where none is open.
-  WritableFile* file() const { return file_.get(); }
-  // Begins a table. REQUIRES: none is open
-  Status Begin(std::string_view smallest);
-  // Ends the open table: synced, closed, and read back where the job says so. `written`: whether
-  // its bytes are all there. REQUIRES: one is open
-  Status End(Status written, std::string_view largest, uint64_t entries, uint64_t bytes);
+  // Begins a table behind all others. Returns its number, from 0 on.
+  Result<size_t> Begin(std::string_view smallest);
+  // REQUIRES: it was begun, and has not ended
+  WritableFile* file(size_t table) const { return outputs_[table].file.get(); }
+  // Ends it: synced, closed, and read back where the job says so. `written`: whether its bytes are
+  // all there. REQUIRES: as of file
+  Status End(size_t table, Status written, std::string_view largest, uint64_t entries,
+             uint64_t bytes);
   // Gives up: closes and removes every file that was begun.
   void RemoveAll();
 
-  std::vector<OutputTable> TakeTables() { return std::move(tables_); }
+  // In their order. REQUIRES: all have ended
+  std::vector<OutputTable> TakeTables();
   uint64_t bytes_written() const { return bytes_written_; }
-  uint64_t verify_us() const { return verify_us_; }
+  uint64_t verify_us() const { return verify_us_; }  // of all threads together
 
  private:
-  Status Verify();
+  struct Output {
+    OutputTable table;
+    std::unique_ptr<WritableFile> file;  // null: it has ended
+  };
+
+  Status Verify(const OutputTable& table);
 
   const Job& job_;
   const JobHost& host_;
-  std::unique_ptr<WritableFile> file_;
-  std::vector<OutputTable> tables_;  // the last one is the open one
-  uint64_t bytes_written_ = 0;
-  uint64_t verify_us_ = 0;
+  std::deque<Output> outputs_;  // each stays where it is
+  std::atomic<uint64_t> bytes_written_{0};
+  std::atomic<uint64_t> verify_us_{0};
 };
 
 }  // namespace weft::compaction

@@ -23,7 +23,7 @@ class OutputTables {
   OutputTables(const OutputTables&) = delete;
   OutputTables& operator=(const OutputTables&) = delete;
 
-  bool is_open() const { return files_.file() != nullptr; }
+  bool is_open() const { return open_.has_value(); }
   // Adds an entry, to a new table where none is open; ends the table with the block that reaches
   // the job's size.
   Status Add(std::string_view key, std::string_view value) {
@@ -50,6 +50,7 @@ class OutputTables {
 
   const Job& job_;
   OutputFiles files_;
+  std::optional<size_t> open_;  // of files_
   std::optional<table::TableBuilder> builder_;
 };
 

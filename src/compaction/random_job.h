@@ -16,6 +16,7 @@ class RandomJob {
  public:
   RandomJob(uint64_t seed, const Comparator* user) : kit_(user), strings_(seed) {
     Job& job = kit_.job();
+    kit_.host().threads = 1 + static_cast<int>(seed % 6);
     job.format.block_size = 64 + strings_.Below(2000);
     job.format.block_restart_interval = 1 + static_cast<int>(strings_.Below(20));
     job.format.compression = static_cast<Compression>(strings_.Below(3));

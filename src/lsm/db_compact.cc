@@ -229,6 +229,7 @@ compaction::JobHost DbImpl::HostOf() {
   };
   host.give_way = [this] { flush_first_.GiveWay(); };
   host.cancelled = &stopping_;
+  host.threads = options_.background_threads;
   return host;
 }
 

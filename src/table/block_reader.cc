@@ -1,5 +1,6 @@
 #include "table/block_reader.h"
 
+#include <cstring>
 #include <new>
 
 #include "base/coding.h"
@@ -35,6 +36,27 @@ Result<BlockContents> ReadStored(const BlockFile& from, const BlockHandle& handl
   return stored;
 }
 
+// `stored`: with the trailer.
+Status CheckChecksum(const BlockFile& from, const BlockHandle& handle, std::string_view stored) {
+  const uint32_t expected =
+      base::UnmaskCrc32c(base::DecodeFixed32(stored.data() + handle.bytes + 1));
+  if (base::Crc32c(stored.data(), handle.bytes + 1) == expected) return Status::Ok();
+  return BlockCorruption(from, handle.offset, "checksum mismatch");
+}
+
+Compression CompressionOf(const BlockHandle& handle, std::string_view stored) {
+  return static_cast<Compression>(stored[handle.bytes]);
+}
+
+// What opening its bytes has said.
+Status WithPlace(const BlockFile& from, const BlockHandle& handle, const Status& error) {
+  if (error.code() == Code::kCorruption) {
+    return BlockCorruption(from, handle.offset, error.message());
+  }
+  return {error.code(), *from.path + ": block at " + std::to_string(handle.offset) + ": " +
+                            std::string(error.message())};
+}
+
 }  // namespace
 
 Status BlockCorruption(const BlockFile& from, uint64_t offset, std::string_view what) {
@@ -45,29 +67,36 @@ Status BlockCorruption(const BlockFile& from, uint64_t offset, std::string_view 
 Result<BlockContents> ReadBlock(const BlockFile& from, const BlockHandle& handle, bool verify) {
   Result<BlockContents> stored = ReadStored(from, handle);
   if (!stored) return stored;
-  const char* data = stored->data.data();
-  const size_t bytes = handle.bytes;
   if (verify) {
-    const uint32_t expected = base::UnmaskCrc32c(base::DecodeFixed32(data + bytes + 1));
-    if (base::Crc32c(data, bytes + 1) != expected) {
-      return BlockCorruption(from, handle.offset, "checksum mismatch");
-    }
+    if (Status status = CheckChecksum(from, handle, stored->data); !status.ok()) return status;
   }
-  const auto compression = static_cast<Compression>(data[bytes]);
-  if (compression == Compression::kNone) {
-    stored->data = stored->data.substr(0, bytes);
-    return stored;
-  }
-  Result<Decompressed> opened = Decompress(compression, {data, bytes});
-  if (!opened) {
-    if (opened.error().code() == Code::kCorruption) {
-      return BlockCorruption(from, handle.offset, opened.error().message());
-    }
-    return Status(opened.error().code(), *from.path + ": block at " +
-                                             std::to_string(handle.offset) + ": " +
-                                             std::string(opened.error().message()));
-  }
+  const Compression compression = CompressionOf(handle, stored->data);
+  stored->data = stored->data.substr(0, handle.bytes);
+  if (compression == Compression::kNone) return stored;
+  Result<Decompressed> opened = Decompress(compression, stored->data);
+  if (!opened) return WithPlace(from, handle, opened.error());
   return BlockContents{{opened->bytes.get(), opened->size}, std::move(opened->bytes)};
+}
+
+Result<size_t> CheckBlock(const BlockFile& from, const BlockHandle& handle,
+                          std::string_view stored) {
+  if (Status status = CheckChecksum(from, handle, stored); !status.ok()) return status;
+  const Compression compression = CompressionOf(handle, stored);
+  if (compression == Compression::kNone) return static_cast<size_t>(handle.bytes);
+  Result<size_t> bytes = DecompressedBytes(compression, stored.substr(0, handle.bytes));
+  if (!bytes) return WithPlace(from, handle, bytes.error());
+  return bytes;
+}
+
+Status OpenBlockTo(const BlockFile& from, const BlockHandle& handle, std::string_view stored,
+                   char* to, size_t bytes) {
+  const Compression compression = CompressionOf(handle, stored);
+  if (compression == Compression::kNone) {
+    std::memcpy(to, stored.data(), bytes);
+    return Status::Ok();
+  }
+  Status status = DecompressTo(compression, stored.substr(0, handle.bytes), to, bytes);
+  return status.ok() ? status : WithPlace(from, handle, status);
 }
 
 }  // namespace weft::table

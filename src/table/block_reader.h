@@ -40,6 +40,13 @@ struct BlockContents {
 Status BlockCorruption(const BlockFile& from, uint64_t offset, std::string_view what);
 
 Result<BlockContents> ReadBlock(const BlockFile& from, const BlockHandle& handle, bool verify);
+// In two steps, of a block that was read already, trailer included. What it has uncompressed, once
+// its checksum has been found to be right:
+Result<size_t> CheckBlock(const BlockFile& from, const BlockHandle& handle,
+                          std::string_view stored);
+// And those bytes, to where there is room for them.
+Status OpenBlockTo(const BlockFile& from, const BlockHandle& handle, std::string_view stored,
+                   char* to, size_t bytes);
 
 // The block at `handle` if it lies in the mapped file uncompressed, and nothing else is wrong with
 // it; else null. The fast way of lookups: where it fails, ReadBlock tells why.

@@ -32,50 +32,74 @@ Result<Decompressed> Allocate(size_t size) {
   return room;
 }
 
-Result<Decompressed> OpenSnappy(std::string_view stored) {
+Result<size_t> SnappyBytes(std::string_view stored) {
   size_t size;
   if (!snappy::GetUncompressedLength(stored.data(), stored.size(), &size) ||
       !Believable(size, stored.size(), kSnappyGainMax)) {
     return Status(Code::kCorruption, "bad length of Snappy data");
   }
-  Result<Decompressed> room = Allocate(size);
-  if (!room) return room;
-  if (!snappy::RawUncompress(stored.data(), stored.size(), room->bytes.get())) {
-    return Status(Code::kCorruption, "bad Snappy data");
+  return size;
+}
+
+Status OpenSnappy(std::string_view stored, char* to) {
+  if (snappy::RawUncompress(stored.data(), stored.size(), to)) return Status::Ok();
+  return {Code::kCorruption, "bad Snappy data"};
+}
+
+Result<size_t> ZstdBytes(std::string_view stored) {
+  // Unknown and error are the two largest numbers, so that they are not believed either.
+  const unsigned long long size = ZSTD_getFrameContentSize(stored.data(), stored.size());
+  if (!Believable(size, stored.size(), kZstdGainMax)) {
+    return Status(Code::kCorruption, "bad length of Zstd data");
   }
-  return room;
+  return static_cast<size_t>(size);
 }
 
 struct FreeZstd {
   void operator()(ZSTD_DCtx* context) const { ZSTD_freeDCtx(context); }
 };
 
-Result<Decompressed> OpenZstd(std::string_view stored) {
+Status OpenZstd(std::string_view stored, char* to, size_t bytes) {
   thread_local const std::unique_ptr<ZSTD_DCtx, FreeZstd> context(ZSTD_createDCtx());
-  if (context == nullptr) return Status(Code::kNoMemory, "no room for Zstd's working memory");
-  // Unknown and error are the two largest numbers, so that they are not believed either.
-  const unsigned long long size = ZSTD_getFrameContentSize(stored.data(), stored.size());
-  if (!Believable(size, stored.size(), kZstdGainMax)) {
-    return Status(Code::kCorruption, "bad length of Zstd data");
-  }
-  Result<Decompressed> room = Allocate(size);
-  if (!room) return room;
+  if (context == nullptr) return {Code::kNoMemory, "no room for Zstd's working memory"};
   const size_t got =
-      ZSTD_decompressDCtx(context.get(), room->bytes.get(), size, stored.data(), stored.size());
-  if (got != size) return Status(Code::kCorruption, "bad Zstd data");
-  return room;
+      ZSTD_decompressDCtx(context.get(), to, bytes, stored.data(), stored.size());
+  return got == bytes ? Status::Ok() : Status(Code::kCorruption, "bad Zstd data");
+}
+
+Status Unknown(Compression type) {
+  return {Code::kUnsupported,
+          "unknown compression " + std::to_string(static_cast<unsigned>(type))};
 }
 
 }  // namespace
 
-Result<Decompressed> Decompress(Compression type, std::string_view stored) {
+Result<size_t> DecompressedBytes(Compression type, std::string_view stored) {
   switch (type) {
-    case Compression::kSnappy: return OpenSnappy(stored);
-    case Compression::kZstd: return OpenZstd(stored);
+    case Compression::kSnappy: return SnappyBytes(stored);
+    case Compression::kZstd: return ZstdBytes(stored);
     case Compression::kNone: break;
   }
-  return Status(Code::kUnsupported,
-                "unknown compression " + std::to_string(static_cast<unsigned>(type)));
+  return Unknown(type);
+}
+
+Status DecompressTo(Compression type, std::string_view stored, char* to, size_t bytes) {
+  switch (type) {
+    case Compression::kSnappy: return OpenSnappy(stored, to);
+    case Compression::kZstd: return OpenZstd(stored, to, bytes);
+    case Compression::kNone: break;
+  }
+  return Unknown(type);
+}
+
+Result<Decompressed> Decompress(Compression type, std::string_view stored) {
+  Result<size_t> bytes = DecompressedBytes(type, stored);
+  if (!bytes) return bytes.error();
+  Result<Decompressed> room = Allocate(*bytes);
+  if (!room) return room;
+  Status status = DecompressTo(type, stored, room->bytes.get(), *bytes);
+  if (!status.ok()) return status;
+  return room;
 }
 
 }  // namespace weft::table

@@ -21,7 +21,11 @@ struct Decompressed {
   size_t size = 0;
 };
 
-// REQUIRES: type != Compression::kNone
+// REQUIRES of all: type != Compression::kNone
 Result<Decompressed> Decompress(Compression type, std::string_view stored);
+// What Decompress would give, as `stored` claims.
+Result<size_t> DecompressedBytes(Compression type, std::string_view stored);
+// To where there is room for `bytes`, as DecompressedBytes has said.
+Status DecompressTo(Compression type, std::string_view stored, char* to, size_t bytes);
 
 }  // namespace weft::table

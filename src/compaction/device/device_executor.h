@@ -10,11 +10,13 @@
 //           exact cut of blocks, are ours (docs/design/0010-gpu-compaction.md).
 #pragma once
 
+#include <algorithm>
 #include <memory>
 #include <string>
 #include <utility>
 
 #include "base/clock.h"
+#include "base/crew.h"
 #include "compaction/device/pack_piece.h"
 #include "compaction/device/piece_flow.h"
 #include "compaction/device/table_assembler.h"
@@ -124,11 +126,13 @@ Status DeviceRun<Device>::RunFlow(uint64_t piece_bytes, JobResult* result, bool*
   }
   Result<std::unique_ptr<PiecePlan>> plan = PiecePlan::Make(job_, piece_bytes);
   if (!plan) return plan.error();
-  PieceFlow flow(plan->get(), &assembler_, device_.host_memory());
+  // The flow's own two threads are of these.
+  base::Crew crew(std::max(host_.threads - 2, 0), "weft-compact");
+  PieceFlow flow(plan->get(), &assembler_, &crew, device_.host_memory());
   Status status = RunPieces((*plan)->pieces(), &flow, result, failed);
   flow.Finish();
   result->bytes_read = (*plan)->bytes_read() + flow.bytes_read();
-  result->cpu_us = flow.cpu_ns() / 1000;
+  result->cpu_us = (flow.cpu_ns() + crew.cpu_ns()) / 1000;
   if (!flow.write_status().ok()) {
     // Damage is what verifying says of our own files.
     *failed = flow.write_status().code() != Code::kCorruption;

@@ -301,6 +301,31 @@ TEST(DeviceExecutor, EveryFlippedByteIsFoundOrHarmless) {
   }
 }
 
+// More than are written at once, in one piece and with compressed blocks of several kinds.
+TEST(DeviceExecutor, APieceMayHaveManyTables) {
+  for (const Compression compression :
+       {Compression::kNone, Compression::kSnappy, Compression::kZstd}) {
+    JobKit kit;
+    kit.job().format.compression = compression;
+    kit.job().format.block_size = 256;
+    kit.job().output_bytes_max = 1000;
+    kit.host().threads = 4;
+    table::Strings strings(table::TestSeed());
+    TestEntries entries;
+    for (int i = 0; i < 8000; i++) {
+      // Some can't be compressed, and stay as they are between others.
+      const std::string value = i / 100 % 3 == 0 ? strings.Bytes(40) : std::string(40, 'v');
+      entries.push_back(Put("key" + std::to_string(100000 + i), 1, value));
+    }
+    kit.AddRun(entries, 3000);
+    const auto executor = NewPlainExecutor(uint64_t{1} << 30);
+    const Both both = RunBoth(&kit, executor.get());
+    ExpectSame(&kit, both);
+    EXPECT_EQ("", both.device.left_to_cpu);
+    EXPECT_LT(150u, both.device.outputs.size());
+  }
+}
+
 TEST(DeviceExecutor, TablesThatOverlapInARunAreFound) {
   JobKit kit;
   kit.job().verify_outputs = false;
@@ -311,10 +336,15 @@ TEST(DeviceExecutor, TablesThatOverlapInARunAreFound) {
   EXPECT_EQ(0u, kit.OutputFiles());
 }
 
+// By the job's own threads, and by a crew.
+class DeviceExecutorFaults : public testing::TestWithParam<int> {};
+INSTANTIATE_TEST_SUITE_P(Threads, DeviceExecutorFaults, testing::Values(1, 5));
+
 // Once: the CPU does it then, where reading failed; twice: it fails, too.
-TEST(DeviceExecutor, LeavesNoFileWhereACallFails) {
+TEST_P(DeviceExecutorFaults, LeavesNoFileWhereACallFails) {
   JobKit kit;
   FillForFaults(&kit);
+  kit.host().threads = GetParam();
   base::FaultyFileSystem faulty(&kit.files());
   kit.job().files = &faulty;
   const auto executor = NewPlainExecutor(kFaultsPieceBytes);
@@ -339,9 +369,10 @@ TEST(DeviceExecutor, LeavesNoFileWhereACallFails) {
   }
 }
 
-TEST(DeviceExecutor, LeavesNoFileWhenTheDiskIsFull) {
+TEST_P(DeviceExecutorFaults, LeavesNoFileWhenTheDiskIsFull) {
   JobKit kit;
   FillForFaults(&kit);
+  kit.host().threads = GetParam();
   base::FaultyFileSystem faulty(&kit.files());
   kit.job().files = &faulty;
   const auto executor = NewPlainExecutor(kFaultsPieceBytes);
@@ -375,12 +406,13 @@ TEST(DeviceExecutor, HeedsItsHost) {
 }
 
 // A table that is not what was made is thrown away, and the CPU makes another.
-TEST(DeviceExecutor, WhatWasWrittenWrongIsDoneAgainByTheCpu) {
+TEST_P(DeviceExecutorFaults, WhatWasWrittenWrongIsDoneAgainByTheCpu) {
   JobKit kit;
   FillForFaults(&kit);
+  kit.host().threads = GetParam();
   base::FaultyFileSystem faulty(&kit.files());
   kit.job().files = &faulty;
-  int damaged = 0;
+  std::atomic<int> damaged{0};
   faulty.SetHook([&](const base::FileCall& call) {
     if (call.kind == base::FileCallKind::kClose && damaged++ == 1) {
       EXPECT_TRUE(kit.files().FlipBits(call.path, 500, 1).ok());

@@ -1,7 +1,8 @@
 // compaction/device/piece_flow.h: reads the next piece and writes the last one while a device works
 // on one.
 //
-// A thread loads, one puts files together, and the caller's is the device's. A piece's memory goes
+// A thread loads, one puts files together, and the caller's is the device's; the first two have a
+// crew, as many as the job may have (JobHost::threads). A piece's memory goes
 // round: what was loaded is loaded anew once the device has it, what was packed once it is written.
 // So a job has two pieces of each kind in memory, however long it is.
 //
@@ -15,6 +16,7 @@
 #include <optional>
 #include <thread>
 
+#include "base/crew.h"
 #include "base/mutex.h"
 #include "compaction/device/handover.h"
 #include "compaction/device/packed_piece.h"
@@ -35,7 +37,8 @@ struct ReadyPiece {
 class PieceFlow {
  public:
   // What is given must outlive this. memory: of pieces; null: from new.
-  PieceFlow(PiecePlan* plan, TableAssembler* assembler, table::BufferMemory* memory);
+  PieceFlow(PiecePlan* plan, TableAssembler* assembler, base::Crew* crew,
+            table::BufferMemory* memory);
   // Ends as Finish does.
   ~PieceFlow();
   PieceFlow(const PieceFlow&) = delete;
@@ -57,7 +60,7 @@ class PieceFlow {
   // Why what a device made did not come from it.
   const Status& device_status() const { return device_status_; }
   uint64_t bytes_read() const { return bytes_read_; }
-  // Of its threads.
+  // Of its threads, without the crew's.
   uint64_t cpu_ns() const { return load_cpu_ns_ + write_cpu_ns_; }
 
  private:
@@ -70,6 +73,7 @@ class PieceFlow {
 
   PiecePlan& plan_;
   TableAssembler& assembler_;
+  base::Crew& crew_;
   const bool has_threads_;
   size_t pieces_left_;
   Handover<std::unique_ptr<ReadyPiece>> empty_{kPieces};

@@ -1,61 +1,197 @@
 #include "compaction/device/piece_loader.h"
 
+#include <algorithm>
+#include <cstring>
 #include <string_view>
+
+#include "table/block_reader.h"
 
 namespace weft::compaction::device {
 
 namespace {
 
-Status LoadBlock(const table::BlockFile& file, const table::BlockHandle& handle,
-                 LoadedPiece* loaded, LoadedBlock* block) {
-  if (handle.bytes > file.bytes || handle.offset > file.bytes - handle.bytes ||
-      file.bytes - handle.bytes - handle.offset < table::kBlockTrailerBytes) {
-    return table::BlockCorruption(file, handle.offset, "lies outside the file");
+using table::BlockFile;
+
+// Blocks that lie one behind the other in a file.
+struct Extent {
+  const BlockFile* file;
+  uint64_t offset;
+  uint64_t bytes = 0;
+  uint64_t at;  // in what is read
+  size_t first_block;
+  size_t blocks = 0;
+};
+
+Status TooLarge() { return {Code::kUnsupported, "a piece of the job is too large for a device"}; }
+
+// Of loops that a crew runs.
+Status FirstError(const std::vector<Status>& all) {
+  const auto error =
+      std::find_if(all.begin(), all.end(), [](const Status& each) { return !each.ok(); });
+  return error == all.end() ? Status::Ok() : *error;
+}
+
+class Loader {
+ public:
+  Loader(const PiecePlan& plan, base::Crew* crew, LoadedPiece* loaded)
+      : plan_(plan), crew_(*crew), loaded_(*loaded) {}
+
+  Status Load(const Piece& piece) {
+    if (Status status = LayOut(piece); !status.ok()) return status;
+    if (Status status = ReadExtents(); !status.ok()) return status;
+    return TakeBlocks();
   }
-  const uint64_t stored = handle.bytes + table::kBlockTrailerBytes;
-  loaded->bytes_read += stored;
-  block->at = loaded->bytes.size();
-  char* const to = loaded->bytes.Reserve(stored);
-  std::string_view read;
-  Status status = file.file->Read(handle.offset, stored, &read, to);
-  if (!status.ok()) return status;
-  if (read.size() != stored) return table::BlockCorruption(file, handle.offset, "ends early");
-  if (read[handle.bytes] == static_cast<char>(Compression::kNone)) {
-    block->bytes = static_cast<uint32_t>(handle.bytes);
-    block->is_stored = true;
-    if (read.data() == to) {
-      loaded->bytes.CommitTo(to + stored);
-    } else {
-      loaded->bytes.Append(read);
+
+ private:
+  Status LayOut(const Piece& piece) {
+    for (const Piece::Run& run : piece.runs) {
+      for (const PieceBlock& block : run.blocks) {
+        if (Status status = Add(block); !status.ok()) return status;
+      }
+      loaded_.run_blocks.push_back(static_cast<uint32_t>(handles_.size()));
+    }
+    loaded_.blocks.resize(handles_.size());
+    return Status::Ok();
+  }
+
+  Status Add(const PieceBlock& block) {
+    const BlockFile& file = plan_.file(block.table);
+    const table::BlockHandle& handle = block.handle;
+    if (handle.bytes > file.bytes || handle.offset > file.bytes - handle.bytes ||
+        file.bytes - handle.bytes - handle.offset < table::kBlockTrailerBytes) {
+      return table::BlockCorruption(file, handle.offset, "lies outside the file");
+    }
+    const uint64_t stored = handle.bytes + table::kBlockTrailerBytes;
+    const bool follows = !extents_.empty() && extents_.back().file == &file &&
+                         extents_.back().offset + extents_.back().bytes == handle.offset &&
+                         extents_.back().bytes < kExtentBytes;
+    if (!follows) {
+      extents_.push_back(
+          {.file = &file, .offset = handle.offset, .at = bytes_, .first_block = handles_.size()});
+    }
+    extents_.back().bytes += stored;
+    extents_.back().blocks++;
+    handles_.push_back(handle);
+    bytes_ += stored;
+    return bytes_ > kPieceBytesMax ? TooLarge() : Status::Ok();
+  }
+
+  // Where the first block is compressed most are, as a rule: then what was read is not what goes to
+  // the device.
+  Status ReadExtents() {
+    if (extents_.empty()) return Status::Ok();
+    table::OutputBuffer first;
+    Extent probe = extents_[0];
+    probe.bytes = handles_[0].bytes + table::kBlockTrailerBytes;
+    if (Status status = Read(probe, first.Reserve(probe.bytes)); !status.ok()) return status;
+    in_place_ = IsPlain(first.Reserve(0), handles_[0]);
+    table::OutputBuffer* const into = in_place_ ? &loaded_.bytes : &loaded_.files;
+    read_ = into->Reserve(bytes_);
+    into->CommitTo(read_ + bytes_);
+    std::vector<Status> read(extents_.size());
+    crew_.ForEach(extents_.size(),
+                  [&](size_t i) { read[i] = Read(extents_[i], read_ + extents_[i].at); });
+    loaded_.bytes_read = bytes_;
+    return FirstError(read);
+  }
+
+  static Status Read(const Extent& extent, char* to) {
+    std::string_view read;
+    Status status = extent.file->file->Read(extent.offset, extent.bytes, &read, to);
+    if (!status.ok()) return status;
+    if (read.size() != extent.bytes)
+      return table::BlockCorruption(*extent.file, extent.offset, "ends early");
+    if (read.data() != to) std::memcpy(to, read.data(), extent.bytes);
+    return Status::Ok();
+  }
+
+  static bool IsPlain(const char* stored, const table::BlockHandle& handle) {
+    return stored[handle.bytes] == static_cast<char>(Compression::kNone);
+  }
+
+  // Blocks that are as the device wants them stay where they are, or are copied; the others are
+  // opened.
+  Status TakeBlocks() {
+    std::vector<Status> done(extents_.size());
+    crew_.ForEach(extents_.size(), [&](size_t i) { done[i] = Look(extents_[i]); });
+    if (Status status = FirstError(done); !status.ok()) return status;
+    uint64_t end = in_place_ ? bytes_ : 0;
+    for (LoadedBlock& block : loaded_.blocks) {
+      if (in_place_ && block.is_stored) continue;
+      block.at = end;
+      end += block.bytes + (block.is_stored ? table::kBlockTrailerBytes : 0);
+      if (end > kPieceBytesMax) return TooLarge();
+    }
+    // What was read is moved where there is no room behind it.
+    char* const more = loaded_.bytes.Reserve(end - loaded_.bytes.size());
+    loaded_.bytes.CommitTo(more + (end - loaded_.bytes.size()));
+    if (in_place_) read_ = loaded_.bytes.data();
+    crew_.ForEach(extents_.size(), [&](size_t i) { done[i] = Place(extents_[i]); });
+    return FirstError(done);
+  }
+
+  // What the extent's blocks will take.
+  Status Look(const Extent& extent) {
+    uint64_t at = extent.at;
+    for (size_t i = extent.first_block; i < extent.first_block + extent.blocks; i++) {
+      const table::BlockHandle& handle = handles_[i];
+      LoadedBlock& block = loaded_.blocks[i];
+      block.is_stored = IsPlain(read_ + at, handle);
+      block.at = at;
+      block.bytes = static_cast<uint32_t>(handle.bytes);
+      if (!block.is_stored) {
+        Result<size_t> bytes = table::CheckBlock(*extent.file, handle, StoredAt(at, handle));
+        if (!bytes) return bytes.error();
+        block.bytes = static_cast<uint32_t>(*bytes);
+      }
+      at += handle.bytes + table::kBlockTrailerBytes;
     }
     return Status::Ok();
   }
-  Result<table::BlockContents> opened = table::ReadBlock(file, handle, true);
-  if (!opened) return opened.error();
-  block->bytes = static_cast<uint32_t>(opened->data.size());
-  loaded->bytes.Append(opened->data);
-  return Status::Ok();
-}
+
+  Status Place(const Extent& extent) {
+    uint64_t at = extent.at;
+    for (size_t i = extent.first_block; i < extent.first_block + extent.blocks; i++) {
+      const LoadedBlock& block = loaded_.blocks[i];
+      const std::string_view stored = StoredAt(at, handles_[i]);
+      char* const to = loaded_.bytes.data() + block.at;
+      if (!block.is_stored) {
+        Status status =
+            table::OpenBlockTo(*extent.file, handles_[i], stored, to, block.bytes);
+        if (!status.ok()) return status;
+      } else if (to != stored.data()) {
+        std::memcpy(to, stored.data(), stored.size());
+      }
+      at += stored.size();
+    }
+    return Status::Ok();
+  }
+
+  std::string_view StoredAt(uint64_t at, const table::BlockHandle& handle) const {
+    return {read_ + at, handle.bytes + table::kBlockTrailerBytes};
+  }
+
+  const PiecePlan& plan_;
+  base::Crew& crew_;
+  LoadedPiece& loaded_;
+  std::vector<table::BlockHandle> handles_;  // by block
+  std::vector<Extent> extents_;
+  uint64_t bytes_ = 0;  // of all extents
+  char* read_ = nullptr;
+  bool in_place_ = true;  // what is read lies in LoadedPiece::bytes
+};
 
 }  // namespace
 
-Status LoadPiece(const PiecePlan& plan, const Piece& piece, LoadedPiece* loaded) {
+Status LoadPiece(const PiecePlan& plan, const Piece& piece, base::Crew* crew,
+                 LoadedPiece* loaded) {
   loaded->bytes.Clear();
+  loaded->files.Clear();
   loaded->blocks.clear();
   loaded->run_blocks.assign(1, 0);
   loaded->bytes_read = 0;
-  const Status too_large(Code::kUnsupported, "a piece of the job is too large for a device");
-  if (piece.bytes > kPieceBytesMax) return too_large;
-  for (size_t run = 0; run < piece.runs.size(); run++) {
-    for (const PieceBlock& from : piece.runs[run].blocks) {
-      LoadedBlock& block = loaded->blocks.emplace_back();
-      Status status = LoadBlock(plan.file(from.table), from.handle, loaded, &block);
-      if (!status.ok()) return status;
-      if (loaded->bytes.size() > kPieceBytesMax) return too_large;
-    }
-    loaded->run_blocks.push_back(static_cast<uint32_t>(loaded->blocks.size()));
-  }
-  return Status::Ok();
+  if (piece.bytes > kPieceBytesMax) return TooLarge();
+  return Loader(plan, crew, loaded).Load(piece);
 }
 
 }  // namespace weft::compaction::device

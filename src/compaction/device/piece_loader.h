@@ -2,9 +2,10 @@
 // device.
 //
 // Uncompressed blocks are taken as they stand in the file, trailers included: the device checks
-// them. Compressed ones are checked and opened here.
+// them. Compressed ones are checked and opened here. Blocks that lie one behind the other in a file
+// are read together, up to kExtentBytes; several such extents at once, as the crew has threads.
 //
-// Threads   one thread at a time.
+// Threads   one thread at a time, and its crew.
 // Errors    those of the files; kCorruption for blocks that end early, whose checksum differs or
 //           that do not open; kUnsupported beyond kPieceBytesMax.
 #pragma once
@@ -12,6 +13,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "base/crew.h"
 #include "compaction/device/piece_plan.h"
 #include "table/output_buffer.h"
 
@@ -20,6 +22,8 @@ namespace weft::compaction::device {
 // A piece of more, uncompressed, is left to the CPU: many versions of one key, or an index that
 // names blocks again and again.
 inline constexpr uint64_t kPieceBytesMax = uint64_t{1} << 30;
+
+inline constexpr uint64_t kExtentBytes = uint64_t{1} << 20;
 
 struct LoadedBlock {
   uint64_t at = 0;  // in bytes
@@ -30,12 +34,13 @@ struct LoadedBlock {
 struct LoadedPiece {
   explicit LoadedPiece(table::BufferMemory* memory = nullptr) : bytes(memory) {}
 
-  table::OutputBuffer bytes;
+  table::OutputBuffer bytes;  // for the device
+  table::OutputBuffer files;  // as read, where it seemed that not all goes to the device
   std::vector<LoadedBlock> blocks;
   std::vector<uint32_t> run_blocks;  // by run, one more at the end: its first block
   uint64_t bytes_read = 0;           // of files
 };
 
-Status LoadPiece(const PiecePlan& plan, const Piece& piece, LoadedPiece* loaded);
+Status LoadPiece(const PiecePlan& plan, const Piece& piece, base::Crew* crew, LoadedPiece* loaded);
 
 }  // namespace weft::compaction::device

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <utility>
 
 #include "base/coding.h"
 #include "table/filter_block_builder.h"
@@ -12,17 +13,18 @@ namespace weft::compaction::device {
 TableAssembler::TableAssembler(const Job& job, const JobHost& host)
     : job_(job), files_(job, host), compressor_(job.format.compression, job.format.zstd_level) {}
 
-Status TableAssembler::Add(const PackedPiece& piece) {
+Status TableAssembler::Add(const PackedPiece& piece, base::Crew* crew) {
   size_t filter = 0;
   size_t begun = 0;
   size_t ended = 0;
-  uint64_t written = 0;  // of piece.data
+  uint64_t taken = 0;  // of piece.data
   uint64_t at = 0;
   for (size_t block = 0; block < piece.places.size(); block++) {
     const BlockPlace& place = piece.places[block];
-    if (files_.file() == nullptr) {
-      Status status = files_.Begin(piece.smallest[begun++]);
-      if (!status.ok()) return status;
+    if (!open_) {
+      Result<size_t> table = files_.Begin(piece.smallest[begun++]);
+      if (!table) return table.error();
+      open_ = *table;
     }
     for (; filter < piece.filters.size() && piece.filters[filter].block == block; filter++) {
       const PackedFilter& made = piece.filters[filter];
@@ -34,15 +36,34 @@ Status TableAssembler::Add(const PackedPiece& piece) {
     entries_ += piece.entries[block];
     at += place.stored_bytes + table::kBlockTrailerBytes;
     data_bytes_ = place.offset + place.stored_bytes + table::kBlockTrailerBytes;
-    if (place.ends_table == 0 && block + 1 != piece.places.size()) continue;
-    Status status = files_.file()->Append(piece.data.From(0).substr(written, at - written));
-    if (!status.ok()) return status;
-    written = at;
-    if (place.ends_table == 0) continue;
-    status = EndTable(piece.largest[ended++]);
-    if (!status.ok()) return status;
+    const bool is_last = block + 1 == piece.places.size();
+    if (place.ends_table == 0 && !is_last) continue;
+    Part& part = parts_.emplace_back();
+    part.table = *open_;
+    part.data = piece.data.From(0).substr(taken, at - taken);
+    taken = at;
+    if (place.ends_table != 0) EndTable(piece.largest[ended++], &part);
+    if (parts_.size() < kPartsMax && !is_last) continue;
+    if (Status status = WriteParts(crew); !status.ok()) return status;
   }
   return Status::Ok();
+}
+
+Status TableAssembler::WriteParts(base::Crew* crew) {
+  std::vector<Status> written(parts_.size());
+  crew->ForEach(parts_.size(), [&](size_t i) { written[i] = Write(parts_[i]); });
+  parts_.clear();
+  const auto error =
+      std::find_if(written.begin(), written.end(), [](const Status& each) { return !each.ok(); });
+  return error == written.end() ? Status::Ok() : *error;
+}
+
+Status TableAssembler::Write(const Part& part) {
+  WritableFile* const file = files_.file(part.table);
+  Status status = file->Append(part.data);
+  if (!part.is_last) return status;
+  if (status.ok()) status = file->Append(part.end.From(0));
+  return files_.End(part.table, std::move(status), part.largest, part.entries, part.file_bytes);
 }
 
 void TableAssembler::AddIndexEntry(std::string_view entry) {
@@ -56,20 +77,21 @@ void TableAssembler::AddFilter(uint64_t window, std::string_view filter) {
   filter_ += filter;
 }
 
-Status TableAssembler::EndTable(std::string_view largest) {
+void TableAssembler::EndTable(std::string_view largest, Part* part) {
   table::TableEnd end{.filter = {}, .index = FinishIndex(), .offset = data_bytes_};
   if (job_.format.filter != nullptr) end.filter = FinishFilter();
-  table::OutputBuffer bytes;
-  const uint64_t file_bytes =
-      data_bytes_ + table::AppendTableEnd(job_.format, end, &compressor_, &bytes);
-  Status status = files_.End(files_.file()->Append(bytes.From(0)), largest, entries_, file_bytes);
+  part->is_last = true;
+  part->file_bytes =
+      data_bytes_ + table::AppendTableEnd(job_.format, end, &compressor_, &part->end);
+  part->largest = largest;
+  part->entries = entries_;
+  open_.reset();
   data_bytes_ = 0;
   entries_ = 0;
   index_.Clear();
   index_entries_at_.clear();
   filter_.clear();
   filters_at_.clear();
-  return status;
 }
 
 std::string_view TableAssembler::FinishIndex() {

@@ -1,13 +1,19 @@
 // compaction/device/table_assembler.h: puts packed pieces into files, and tables' ends behind them.
 //
-// Threads   one thread at a time.
-// Errors    as compaction/output_files.h says.
+// What a piece has of a table goes to its file in one write. Several tables of a piece are written,
+// ended and read back at once, as the crew has threads; the next piece comes when all are done, for
+// its memory is the last one's.
+//
+// Threads   one thread at a time, and its crew.
+// Errors    as compaction/output_files.h says: the first table's.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "base/crew.h"
 #include "compaction/device/packed_piece.h"
 #include "compaction/output_files.h"
 #include "table/compress.h"
@@ -21,20 +27,38 @@ class TableAssembler {
   TableAssembler(const Job& job, const JobHost& host);
 
   // The next piece of the job.
-  Status Add(const PackedPiece& piece);
+  Status Add(const PackedPiece& piece, base::Crew* crew);
   OutputFiles* files() { return &files_; }
 
  private:
+  // What one piece has of a table.
+  struct Part {
+    size_t table = 0;       // of files_
+    std::string_view data;  // of the piece
+    // Where the table ends:
+    bool is_last = false;
+    table::OutputBuffer end;  // what follows its data blocks
+    std::string_view largest;
+    uint64_t entries = 0;
+    uint64_t file_bytes = 0;
+  };
+  // That are open at once: a file each.
+  static constexpr size_t kPartsMax = 64;
+
+  Status WriteParts(base::Crew* crew);
+  Status Write(const Part& part);
   void AddIndexEntry(std::string_view entry);
   void AddFilter(uint64_t window, std::string_view filter);
-  Status EndTable(std::string_view largest);
+  void EndTable(std::string_view largest, Part* part);
   std::string_view FinishIndex();
   std::string_view FinishFilter();
 
   const Job& job_;
   OutputFiles files_;
   table::BlockCompressor compressor_;
+  std::vector<Part> parts_;  // that are to be written
   // Of the open table.
+  std::optional<size_t> open_;  // of files_
   uint64_t data_bytes_ = 0;
   uint64_t entries_ = 0;
   table::OutputBuffer index_;
