@@ -64,6 +64,8 @@ class CudaPool {
     WEFT_CUDA_TRY(cudaSetDevice(number));
     WEFT_CUDA_TRY(
         cudaDeviceGetAttribute(&pool->multiprocessors_, cudaDevAttrMultiProcessorCount, number));
+    WEFT_CUDA_TRY(
+        cudaDeviceGetAttribute(&pool->has_ecc_, cudaDevAttrEccEnabled, number));
     cudaMemPoolProps properties = {};
     properties.allocType = cudaMemAllocationTypePinned;
     properties.location.type = cudaMemLocationTypeDevice;
@@ -76,6 +78,7 @@ class CudaPool {
   }
   int number() const { return number_; }
   uint32_t multiprocessors() const { return static_cast<uint32_t>(multiprocessors_); }
+  bool has_ecc() const { return has_ecc_ != 0; }
   cudaMemPool_t get() const { return pool_; }
   PinnedMemory* pinned() { return &pinned_; }
 
@@ -84,6 +87,7 @@ class CudaPool {
 
   const int number_;
   int multiprocessors_ = 0;
+  int has_ecc_ = 0;
   cudaMemPool_t pool_ = nullptr;
   PinnedMemory pinned_;
 };
@@ -207,6 +211,8 @@ class CudaDevice {
     if (status_.ok()) status_ = std::move(status);
   }
 
+  // What error correction can't put right fails the next call.
+  bool corrects_flips() const { return pool_->has_ecc(); }
   table::BufferMemory* host_memory() { return pool_->pinned(); }
 
   void CopyIn(void* to, const void* from, uint64_t bytes) {

@@ -12,6 +12,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -35,11 +36,10 @@ class DeviceRun {
       : device_(*device),
         job_(job),
         host_(host),
-        in_device_(device, job),
-        grandparents_(job),
-        layout_(job),
-        carry_(device),
-        assembler_(job, host) {}
+        state_(device, job),
+        assembler_(job, host) {
+    if (job.verify_outputs && !device->corrects_flips()) again_.emplace(device, job);
+  }
 
   // Ok; or why the CPU must do the job: no file is left then. *failed: an error that the CPU would
   // meet, too, so that the job has failed.
@@ -53,16 +53,29 @@ class DeviceRun {
     std::unique_ptr<ReadyPiece> ready;
     std::unique_ptr<typename Device::Upload> upload;
   };
+  // What one piece leaves to the next, and what of the job lies on the device.
+  struct State {
+    State(Device* device, const Job& job)
+        : in_device(device, job), grandparents(job), layout(job), carry(device) {}
+
+    JobInDevice<Device> in_device;
+    GrandparentWalk grandparents;
+    TableLayout layout;
+    Carry<Device> carry;
+  };
+
   SentPiece Send(std::unique_ptr<ReadyPiece> ready);
   Status RunPiece(const SentPiece& sent, bool is_last, PackedPiece* packed);
+  Status RunPhases(const SentPiece& sent, bool is_last, const PackedPiece* first, State* state,
+                   PackedPiece* packed);
 
   Device& device_;
   const Job& job_;
   const JobHost& host_;
-  JobInDevice<Device> in_device_;
-  GrandparentWalk grandparents_;
-  TableLayout layout_;
-  Carry<Device> carry_;
+  State state_;
+  // Where each piece is computed twice, for what flips in the device's memory to show: the second
+  // time has nothing of the first's but the blocks, which both check.
+  std::optional<State> again_;
   TableAssembler assembler_;
 };
 
@@ -76,20 +89,31 @@ typename DeviceRun<Device>::SentPiece DeviceRun<Device>::Send(std::unique_ptr<Re
 
 template <typename Device>
 Status DeviceRun<Device>::RunPiece(const SentPiece& sent, bool is_last, PackedPiece* packed) {
+  Status status = RunPhases(sent, is_last, nullptr, &state_, packed);
+  if (!status.ok() || !again_.has_value()) return status;
+  PackedPiece second;
+  status = RunPhases(sent, is_last, packed, &*again_, &second);
+  if (status.ok() && !second.IsLike(*packed)) status = TwoAnswers();
+  return status;
+}
+
+template <typename Device>
+Status DeviceRun<Device>::RunPhases(const SentPiece& sent, bool is_last, const PackedPiece* first,
+                                    State* state, PackedPiece* packed) {
   typename Device::Memory memory(&device_);
-  UnpackPiece<Device> unpacked(&device_, &memory, in_device_);
+  UnpackPiece<Device> unpacked(&device_, &memory, state->in_device);
   const ReadyPiece& ready = *sent.ready;
-  Status status = unpacked.Run(ready.piece, ready.loaded, sent.upload->Await(), carry_);
+  Status status = unpacked.Run(ready.piece, ready.loaded, sent.upload->Await(), state->carry);
   if (!status.ok()) return status;
-  SortPiece<Device> sorted(&device_, &memory, job_, in_device_);
-  status = sorted.Run(unpacked, carry_, &grandparents_);
+  SortPiece<Device> sorted(&device_, &memory, job_, state->in_device);
+  status = sorted.Run(unpacked, state->carry, &state->grandparents);
   if (!status.ok()) return status;
   packed->entries_read = unpacked.entry_count;
   packed->entries_dropped = unpacked.entry_count - sorted.kept;
   packed->entries_ended = sorted.found.ended;
   packed->entries_unparsed = sorted.found.unparsed;
-  PackPiece<Device> pack(&device_, &memory, job_, in_device_);
-  return pack.Run(unpacked.entries, sorted, is_last, &layout_, packed, &carry_);
+  PackPiece<Device> pack(&device_, &memory, job_, state->in_device, {again_.has_value(), first});
+  return pack.Run(unpacked.entries, sorted, is_last, &state->layout, packed, &state->carry);
 }
 
 template <typename Device>

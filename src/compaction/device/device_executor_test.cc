@@ -7,6 +7,8 @@
 #include "base/faulty_file_system.h"
 #include "compaction/device/device_executor.h"
 #include "compaction/device/executor_test_kit.h"
+#include "compaction/device/flipping_device.h"
+#include "compaction/device/plain_device.h"
 #include "compaction/device/plain_executor.h"
 
 namespace weft::compaction::device {
@@ -298,6 +300,48 @@ TEST(DeviceExecutor, EveryFlippedByteIsFoundOrHarmless) {
     }
     ASSERT_EQ(0u, kit.OutputFiles()) << at;
     ASSERT_TRUE(kit.files().FlipBits(victim.path, at, mask).ok());
+  }
+}
+
+// A job's executor whose memory is not to be trusted, and with what flips in it.
+std::unique_ptr<Executor> NewFlippingExecutor(const Flip& flip, FlipCounts* counts) {
+  return std::make_unique<DeviceExecutor<FlippingDevice<PlainDevice>>>(
+      "plain", kFaultsPieceBytes,
+      [=]() -> Result<std::unique_ptr<FlippingDevice<PlainDevice>>> {
+        return std::make_unique<FlippingDevice<PlainDevice>>(std::make_unique<PlainDevice>(), flip,
+                                                             counts);
+      });
+}
+
+// Wherever a bit flips: the files are those of the CPU.
+TEST(DeviceExecutor, WhatFlipsInTheDevicesMemoryIsFound) {
+  table::Strings strings(table::TestSeed());
+  for (const Compression compression : {Compression::kNone, Compression::kSnappy}) {
+    JobKit kit;
+    FillForFaults(&kit);
+    kit.job().format.compression = compression;
+    const auto bloom = NewBloomFilterPolicy(10);
+    const table::InternalFilterPolicy policy(bloom);
+    kit.job().format.filter = &policy;
+    FlipCounts whole;
+    Both both = RunBoth(&kit, NewFlippingExecutor({}, &whole).get());
+    ExpectSame(&kit, both);
+    ASSERT_EQ("", both.device.left_to_cpu) << "what is computed twice is the same";
+    ASSERT_EQ(0u, whole.flips);
+    ASSERT_LT(100u, whole.runs);
+    uint64_t flips = 0, found = 0;
+    for (uint64_t i = 0; i < kRandomJobs && !HasFailure(); i++) {
+      const Flip flip{.before_run = strings.Below(whole.runs), .random = strings.Below(~0ull)};
+      SCOPED_TRACE("run " + std::to_string(flip.before_run) + ", random " +
+                   std::to_string(flip.random));
+      FlipCounts counts;
+      both = RunBoth(&kit, NewFlippingExecutor(flip, &counts).get());
+      ExpectSame(&kit, both);
+      flips += counts.flips;
+      found += both.device.left_to_cpu.empty() ? 0 : 1;
+    }
+    EXPECT_LT(kRandomJobs / 4, flips);
+    EXPECT_LT(flips / 10, found) << "nothing that flipped mattered: this shows nothing";
   }
 }
 

@@ -202,6 +202,18 @@ struct WriteChecksums {
   }
 };
 
+// What WriteChecksums has written, block by block.
+struct GatherChecksums {
+  const uint32_t* bytes;
+  const uint64_t* block_at;
+  const uint8_t* blocks;
+  uint32_t* out;
+
+  WEFT_HOST_DEVICE void operator()(uint64_t block) const {
+    out[block] = base::LoadLittleEndian32(blocks + block_at[block] + bytes[block] + 1);
+  }
+};
+
 // A table's index names each block by a key that is not below its last one and below all behind it,
 // as short as may be: the block's last key, or its beginning with the last byte one up.
 struct Separator {
@@ -238,6 +250,8 @@ struct BlockPlace {
   uint64_t offset = 0;        // in the table's file
   uint64_t stored_bytes = 0;  // without trailer
   uint32_t ends_table = 0;
+
+  friend bool operator==(const BlockPlace&, const BlockPlace&) = default;
 };
 
 // A block's entry of its table's index block. That has a restart point at each entry, so that

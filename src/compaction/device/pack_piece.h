@@ -10,6 +10,8 @@
 #include <string>
 #include <vector>
 
+#include "base/coding.h"
+#include "base/crc32c.h"
 #include "compaction/device/block_chain.h"
 #include "compaction/device/gather_kernels.h"
 #include "compaction/device/packed_piece.h"
@@ -20,15 +22,27 @@
 
 namespace weft::compaction::device {
 
+// Whether a piece is computed twice, so that what flips in the device's memory shows.
+struct Repeat {
+  bool is_wanted = false;
+  const PackedPiece* first = nullptr;  // of the second time: then no data are taken
+};
+
+inline bool HasItsChecksum(const char* block, uint64_t bytes) {
+  return base::Crc32c(block, bytes + 1) ==
+         base::UnmaskCrc32c(base::DecodeFixed32(block + bytes + 1));
+}
+
 template <typename Device>
 class PackPiece {
  public:
   PackPiece(Device* device, typename Device::Memory* memory, const Job& job,
-            const JobInDevice<Device>& in_device)
+            const JobInDevice<Device>& in_device, Repeat repeat)
       : device_(*device),
         memory_(*memory),
         job_(job),
         in_device_(in_device),
+        repeat_(repeat),
         chain_(device, memory) {}
 
   // *carry: what the piece began with, and then what the next one begins with.
@@ -37,8 +51,9 @@ class PackPiece {
 
  private:
   std::vector<PackedBlock> PlanBlocks(const SortPiece<Device>& sorted, size_t count) const;
-  Status WriteBlocks(size_t count, typename Device::Memory* memory, uint64_t* data_bytes);
-  Status Compress(std::vector<PackedBlock>* blocks);
+  Status WriteBlocks(size_t count, typename Device::Memory* memory, uint64_t* data_bytes,
+                     PackedPiece* packed);
+  Status Compress(std::vector<PackedBlock>* blocks, PackedPiece* packed);
   void TakeData(PackedPiece* packed);
   void WriteIndex(PackedPiece* packed);
   void MakeFilters(PackedPiece* packed);
@@ -49,6 +64,7 @@ class PackPiece {
   typename Device::Memory& memory_;
   const Job& job_;
   const JobInDevice<Device>& in_device_;
+  const Repeat repeat_;
   Entries entries_;
   const uint32_t* live_ = nullptr;
   uint32_t count_ = 0;
@@ -72,7 +88,7 @@ Status PackPiece<Device>::Run(const Entries& entries, const SortPiece<Device>& s
   std::vector<PackedBlock> plan = PlanBlocks(sorted, blocks);
   const bool compresses = job_.format.compression != Compression::kNone;
   if (compresses) {
-    status = Compress(&plan);
+    status = Compress(&plan, packed);
     if (!status.ok()) return status;
   }
   packed->places = layout->Place(plan, is_last);
@@ -107,7 +123,7 @@ std::vector<PackedBlock> PackPiece<Device>::PlanBlocks(const SortPiece<Device>& 
 // Writes the first `count` blocks, one behind the other, into `memory`.
 template <typename Device>
 Status PackPiece<Device>::WriteBlocks(size_t count, typename Device::Memory* memory,
-                                      uint64_t* data_bytes) {
+                                      uint64_t* data_bytes, PackedPiece* packed) {
   std::vector<uint64_t> at;
   at.reserve(count);
   uint64_t bytes = 0;
@@ -124,24 +140,39 @@ Status PackPiece<Device>::WriteBlocks(size_t count, typename Device::Memory* mem
   device_.RunLanes(count,
                    WriteRestarts{chain_.first, chain_.bytes, chain_.sizes, block_at_, data_});
   device_.RunLanes(count, WriteChecksums{chain_.bytes, block_at_, in_device_.checksums, data_});
+  if (!repeat_.is_wanted) return device_.status();
+  auto* const checksums = memory_.template Take<uint32_t>(count);
+  device_.Run(count, GatherChecksums{chain_.bytes, block_at_, data_, checksums});
+  packed->checksums.resize(count);
+  device_.CopyOut(packed->checksums.data(), checksums, count * sizeof(uint32_t));
   return device_.status();
 }
 
 // By the host: what a compressor makes of a block is no part of the format, and these are the bytes
 // that the CPU's executor writes.
 template <typename Device>
-Status PackPiece<Device>::Compress(std::vector<PackedBlock>* blocks) {
+Status PackPiece<Device>::Compress(std::vector<PackedBlock>* blocks, PackedPiece* packed) {
   uint64_t bytes = 0;
-  Status status = WriteBlocks(blocks->size(), &memory_, &bytes);
+  Status status = WriteBlocks(blocks->size(), &memory_, &bytes, packed);
   if (!status.ok()) return status;
+  if (repeat_.first != nullptr) {
+    // Of the same blocks the same is made.
+    if (packed->checksums != repeat_.first->checksums) return TwoAnswers();
+    for (size_t i = 0; i < blocks->size(); i++)
+      (*blocks)[i].stored_bytes = repeat_.first->stored_bytes[i];
+    return Status::Ok();
+  }
   std::string raw(bytes, '\0');
   device_.CopyOut(raw.data(), data_, bytes);
   table::BlockCompressor compressor(job_.format.compression, job_.format.zstd_level);
   uint64_t at = 0;
   for (PackedBlock& block : *blocks) {
+    // What was written last is as it was when its checksum was made: compressed it gets another.
+    if (repeat_.is_wanted && !HasItsChecksum(raw.data() + at, block.bytes)) return TwoAnswers();
     block.stored_bytes = table::AppendBlock(std::string_view(raw).substr(at, block.bytes),
                                             &compressor, &compressed_);
     at += block.bytes + table::kBlockTrailerBytes;
+    if (repeat_.is_wanted) packed->stored_bytes.push_back(block.stored_bytes);
   }
   return device_.status();
 }
@@ -150,6 +181,7 @@ template <typename Device>
 void PackPiece<Device>::TakeData(PackedPiece* packed) {
   uint64_t bytes = 0;
   if (job_.format.compression != Compression::kNone) {
+    if (repeat_.first != nullptr) return;
     for (const BlockPlace& place : packed->places) {
       bytes += place.stored_bytes + table::kBlockTrailerBytes;
     }
@@ -157,7 +189,8 @@ void PackPiece<Device>::TakeData(PackedPiece* packed) {
     return;
   }
   typename Device::Memory memory(&device_);
-  if (!WriteBlocks(packed->places.size(), &memory, &bytes).ok()) return;
+  if (!WriteBlocks(packed->places.size(), &memory, &bytes, packed).ok()) return;
+  if (repeat_.first != nullptr) return;
   char* const to = packed->data.Reserve(bytes);
   packed->data.CommitTo(to + bytes);
   packed->data_ready = device_.BeginCopyOut(to, data_, bytes, std::move(memory));

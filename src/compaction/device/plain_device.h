@@ -89,6 +89,8 @@ class PlainDevice {
     if (status_.ok()) status_ = std::move(status);
   }
 
+  // Whether a bit that flips in its memory is put right, or found.
+  bool corrects_flips() const { return true; }
   // Of the host, which is copied fastest; null: any.
   table::BufferMemory* host_memory() { return nullptr; }
 
