@@ -1,6 +1,7 @@
 #include "base/crew.h"
 
 #include <algorithm>
+#include <system_error>
 
 #include "base/clock.h"
 #include "base/thread.h"
@@ -8,11 +9,16 @@
 namespace weft::base {
 
 Crew::Crew(int helpers, const char* name) {
-  for (int i = 0; i < helpers; i++)
-    helpers_.emplace_back([this, name] {
-      SetThreadName(name);
-      Help();
-    });
+  for (int i = 0; i < helpers; i++) {
+    try {
+      helpers_.emplace_back([this, name] {
+        SetThreadName(name);
+        Help();
+      });
+    } catch (const std::system_error&) {
+      return;  // the system gives no more: the loops take longer
+    }
+  }
 }
 
 Crew::~Crew() {

@@ -19,7 +19,8 @@ namespace weft::base {
 
 class Crew {
  public:
-  // So many threads beside the callers; 0 is a crew, too. Their name, as ps shows it.
+  // So many threads beside the callers, or as many as the system gives; 0 is a crew, too. `name`:
+  // as ps shows them; it must outlive this.
   Crew(int helpers, const char* name);
   // REQUIRES: no ForEach is under way
   ~Crew();

@@ -117,7 +117,7 @@ struct JobResult {
   uint64_t entries_unparsed = 0;  // kept, though their keys are none of a store's
   uint64_t wall_us = 0;
   uint64_t cpu_us = 0;
-  uint64_t verify_us = 0;  // of wall_us: reading outputs back
+  uint64_t verify_us = 0;  // reading outputs back, of all threads together
   const char* done_by = "cpu";  // the Name of the executor that wrote the outputs
   // Of another executor than the CPU's: why it left the job to that; else empty.
   std::string left_to_cpu;

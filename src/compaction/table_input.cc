@@ -21,6 +21,7 @@ Status TableInput::OpenFile(const Job& job, uint64_t bytes_claimed) {
   Result<std::unique_ptr<RandomAccessFile>> file = job.files->NewRandomAccessFile(path_);
   if (!file) return file.error();
   file_ = std::move(*file);
+  const RandomAccessFile* const shared = file_.get();
   const std::string_view mapped = file_->Mapped();
   uint64_t bytes = mapped.size();
   if (mapped.empty()) {
@@ -39,6 +40,8 @@ Status TableInput::OpenFile(const Job& job, uint64_t bytes_claimed) {
              .path = &path_,
              .bytes = bytes_claimed,
              .mapped = mapped.substr(0, bytes_claimed)};
+  shared_ = blocks_;
+  shared_.file = shared;
   return Status::Ok();
 }
 

@@ -44,8 +44,8 @@ class TableInput {
                : 0;
   }
 
-  // The file that blocks are read from.
-  const table::BlockFile& file() const { return blocks_; }
+  // The file that blocks are read from, as any threads may at once: not by the calls above.
+  const table::BlockFile& file() const { return shared_; }
 
   // Checks the blocks that are neither data nor index.
   Status CheckOtherBlocks() const;
@@ -79,7 +79,8 @@ class TableInput {
   const std::string& path_;
   const UserKeyRange range_;
   std::unique_ptr<RandomAccessFile> file_;
-  table::BlockFile blocks_;
+  table::BlockFile blocks_;  // of file_
+  table::BlockFile shared_;  // of what that reads ahead of
   table::Footer footer_;
   table::BlockContents index_block_;
   EntryWalk<table::VirtualOrder> index_;

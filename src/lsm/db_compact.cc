@@ -211,8 +211,10 @@ bool DbImpl::RunWaitingPartLocked() {
 }
 
 void DbImpl::RunPartLocked(JobPart* part) {
+  compaction::JobHost host = HostOf();
+  host.threads = 1 + threads_idle_;
   mutex_.Unlock();
-  part->result = executor_->Run(part->job, HostOf());
+  part->result = executor_->Run(part->job, host);
   mutex_.Lock();
   part->done = true;
   compact_done_.NotifyAll();
@@ -229,7 +231,6 @@ compaction::JobHost DbImpl::HostOf() {
   };
   host.give_way = [this] { flush_first_.GiveWay(); };
   host.cancelled = &stopping_;
-  host.threads = options_.background_threads;
   return host;
 }
 

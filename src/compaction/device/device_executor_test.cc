@@ -370,6 +370,20 @@ TEST(DeviceExecutor, APieceMayHaveManyTables) {
   }
 }
 
+// Of a table several extents, of a file that is not in memory.
+TEST(DeviceExecutor, SeveralThreadsReadOneTable) {
+  JobKit kit;
+  table::Strings strings(table::TestSeed());
+  TestEntries entries;
+  for (int i = 0; i < 8000; i++)
+    entries.push_back(Put("key" + std::to_string(100000 + i), 1, strings.Bytes(1000)));
+  kit.AddRun(entries, entries.size());
+  kit.job().format.compression = Compression::kNone;
+  kit.host().threads = 6;
+  ASSERT_LT(4 * kExtentBytes, kit.job().runs[0][0].bytes);
+  for (int i = 0; i < 5; i++) ExpectSameInPieces(&kit, uint64_t{1} << 30);
+}
+
 TEST(DeviceExecutor, TablesThatOverlapInARunAreFound) {
   JobKit kit;
   kit.job().verify_outputs = false;

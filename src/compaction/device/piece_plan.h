@@ -4,7 +4,7 @@
 // behind the other, of which the first and the last may hold keys of the neighbouring pieces, too.
 // Those are read twice; all else is read once.
 //
-// Threads   one thread at a time: also the files, which are read in order.
+// Threads   one thread at a time; but any may read the files at once.
 // Errors    those of reading footers and index blocks (compaction/table_input.h).
 #pragma once
 
