@@ -12,7 +12,10 @@
 namespace weft::planner {
 namespace {
 
-constexpr uint64_t kPauseNs = 20'000'000;  // between two looks
+// Between two looks, at least, and as a multiple of the mean.
+constexpr double kPauseNs = 20e6;
+constexpr double kPauseWindows = 8;
+constexpr double kWindowsOfMean = 16;
 constexpr uint64_t kRateNs = 500'000'000;  // after which the throughput is measured anew
 constexpr double kLearnedMoved = 0.05;     // of a factor: then all plans are estimated anew
 constexpr double kYieldMoved = 0.05;       // likewise, of a yield
@@ -137,10 +140,12 @@ void Planner::LookLocked() {
   rate_ = RateLocked();
   const uint64_t now_ns = options_.now_ns();
   // Whoever always has queries has done something else in between.
-  if (options_.has_always_queries && now_ns - looked_ns_ > kPauseNs) {
+  const auto window_ns = static_cast<double>(now_ns - looked_ns_);
+  if (options_.has_always_queries && window_ns > std::max(kPauseNs, kPauseWindows * window_ns_)) {
     trial_ = {};
     BeginLessonLocked();
   }
+  if (looked_ns_ != 0) window_ns_ += (window_ns - window_ns_) / kWindowsOfMean;
   looked_ns_ = now_ns;
   const bool is_first = settled_.queries == 0;
   if (is_first || has_begun_ || IsAnother(settled_, window)) {
@@ -171,27 +176,36 @@ void Planner::AddToTrialLocked(const WorkloadCounts& window) {
   if (trial_.rest < kTrialRest) {
     if (++trial_.rest < kTrialRest) return;
     trial_.begin_ns = looked_ns_;
-    if (!options_.has_always_queries) trial_.begin_cpu_ns = TakenLocked().cpu_ns;
+    trial_.begin = TakenLocked();
     return;
   }
   trial_.windows++;
   trial_.queries += window.queries;
   trial_.end_ns = looked_ns_;
+  trial_.end = TakenLocked();
 }
 
-// What there is of it counts, and another one begins.
+// What there is of it counts, if it is half of one, and another one begins.
 void Planner::EndTrialLocked() {
   const Trial ended = std::exchange(trial_, {});
-  if (ended.windows == 0 || !options_.learns) return;
+  if (ended.windows < kTrialWindows / 2 || !options_.learns) return;
   const auto elapsed_ns = static_cast<double>(ended.end_ns - ended.begin_ns);
+  const auto queries = static_cast<double>(ended.queries);
   if (!options_.has_always_queries) {
-    const double cpu_ns = ended.begin_cpu_ns == 0 ? 0 : TakenLocked().cpu_ns - ended.begin_cpu_ns;
+    const double cpu_ns = ended.begin.cpu_ns == 0 ? 0 : ended.end.cpu_ns - ended.begin.cpu_ns;
     if (cpu_ns < kBusy * elapsed_ns * static_cast<double>(workers_.size())) return;
   }
-  const double measured = static_cast<double>(ended.queries) * 1e9 / elapsed_ns;
-  const double promised = in_force_->estimate.queries_per_s / in_force_->yield;
-  yields_.Note(planned_, candidate_, measured / promised,
+  // Batches that went through one stage, for they were small or the device is lost, say nothing of
+  // a plan with a device.
+  const double on_device = ended.end.device_queries - ended.begin.device_queries;
+  if (candidate_ != 0 && on_device < kOnDevice * queries && IsWatchedLocked()) return;
+  yields_.Note(planned_, candidate_, queries * 1e9 / elapsed_ns,
                static_cast<double>(ended.windows) / kTrialWindows);
+}
+
+bool Planner::IsWatchedLocked() const {
+  return std::any_of(workers_.begin(), workers_.end(),
+                     [](const auto& worker) { return worker->runner != nullptr; });
 }
 
 void Planner::BeginSpanLocked() {
@@ -206,6 +220,7 @@ void Planner::BeginSpanLocked() {
 void Planner::EndSpanLocked() {
   const bool is_another = IsAnother(settled_, span_);
   if (is_another) {
+    trial_ = {};
     settled_ = span_;
     settled_windows_ = 0;
   } else {
@@ -264,21 +279,25 @@ Profile Planner::ProfileLocked() {
 void Planner::PlanIfMovedLocked() {
   std::string why = plannings_ == 0 ? "first counts" : WhatMoved(planned_, known_);
   if (why.empty() && !learner_.HasMoved(kLearnedMoved, &why)) {
-    const Yields::Yield yield = yields_.Of(known_)[candidate_];
-    if (!yield.is_known() || std::abs(std::log(yield.ratio / in_force_->yield)) <= kYieldMoved)
+    // Of the workload that was planned for, as trials are.
+    const double promise = in_force_->estimate.queries_per_s / in_force_->yield;
+    const Yields::Yield yield = yields_.OfTried(planned_, candidate_, promise);
+    if (!yield.is_known || std::abs(std::log(yield.ratio / in_force_->yield)) <= kYieldMoved)
       return;
-    why = fmt::format("the plan yields {:.2f} times what it promised", yield.ratio);
+    why = fmt::format("the plan yields {:.2f} times what is promised", yield.ratio);
   }
   PlanLocked(known_, std::move(why));
 }
 
 void Planner::PlanLocked(const Profile& profile, std::string why) {
   Model model(learner_.learned(), profile, options_.conditions);
-  const std::vector<Yields::Yield> yields = yields_.Of(profile);
-  std::vector<Estimate> estimates =
-      EstimateAll(&model, candidates_, profile.batch_queries, yields);
+  std::vector<Estimate> estimates = EstimateAll(&model, candidates_, profile.batch_queries);
+  std::vector<double> promises;
+  for (const Estimate& estimate : estimates) promises.push_back(estimate.queries_per_s);
+  const std::vector<Yields::Yield> yields = yields_.Of(profile, promises);
+  estimates = EstimateAll(&model, candidates_, profile.batch_queries, yields);
   const auto of = [&](size_t i) {
-    return ForChoice(candidates_[i], estimates[i], yields[i].is_known());
+    return ForChoice(candidates_[i], estimates[i], yields[i].is_known);
   };
   size_t best = 0;
   for (size_t i = 1; i < estimates.size(); i++)
@@ -298,6 +317,7 @@ void Planner::PlanLocked(const Profile& profile, std::string why) {
                                                  decision->yield, yields[0].ratio);
   const bool differs = changes || decision->device_batch_min != in_force_->device_batch_min;
   decision->number = in_force_->number + (differs ? 1 : 0);
+  trial_ = {};  // what it promises is another thing, or it is another plan
   planned_ = profile;
   planned_.counted = 0;  // it was taken for true
   learner_.NoteUse();
@@ -305,7 +325,6 @@ void Planner::PlanLocked(const Profile& profile, std::string why) {
   if (changes) {
     changes_++;
     last_change_ = decision->why;
-    trial_ = {};
     BeginLessonLocked();
   }
   PutInForceLocked(std::move(decision));

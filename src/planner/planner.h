@@ -19,12 +19,14 @@
 //           which Yields::kTrials of them bring about. Of a server, only while its workers have no
 //           time to spare: a load that asks for less says nothing of what a plan can do.
 // Plans     change where another one is predicted to be better by more than Options::hysteresis,
-//           one stage on the CPU counting as kDeviceGainMin better than it is told.
+//           one stage on the CPU counting as kDeviceGainMin better than it is told, or as
+//           kKnownGainMin than a plan that is known (planner/search.h).
 // Memory    a decision stays while some worker uses it: at most one a worker, and the one in force.
 // Threads   Note, Current: each worker's own. Others: any.
 // Lock      mutex_, which a worker only tries; docs/concurrency.md.
 // Cost      Note, Current: some nanoseconds; a look: about a microsecond, and half of one for each
-//           worker; planning: planner/search.h. build/release/src/planner/planner_bench.
+//           worker, twice that while a trial is under way; planning: planner/search.h.
+//           build/release/src/planner/planner_bench.
 // Source    paper 000, sections III-A and IV.
 #pragma once
 
@@ -138,6 +140,7 @@ class Planner {
   static constexpr uint32_t kTrialWindows = 8;
   static constexpr uint32_t kTrialRest = 4;  // windows
   static constexpr double kBusy = 0.95;
+  static constexpr double kOnDevice = 0.9;  // of the queries of a trial
 
   struct Worker {
     Profiler profiler;
@@ -163,7 +166,7 @@ class Planner {
     uint32_t windows = 0;
     uint64_t queries = 0;
     uint64_t begin_ns = 0, end_ns = 0;
-    double begin_cpu_ns = 0;
+    Measured begin, end;  // that was taken until then
   };
   struct Rate {
     uint64_t begin_ns = 0, begin_queries = 0;
@@ -178,6 +181,7 @@ class Planner {
   Profile ProfileLocked() WEFT_REQUIRES(mutex_);
   void AddToTrialLocked(const WorkloadCounts& window) WEFT_REQUIRES(mutex_);
   void EndTrialLocked() WEFT_REQUIRES(mutex_);
+  bool IsWatchedLocked() const WEFT_REQUIRES(mutex_);
   void FollowStoreLocked() WEFT_REQUIRES(mutex_);
   void PlanIfMovedLocked() WEFT_REQUIRES(mutex_);
   void PlanLocked(const Profile& profile, std::string why) WEFT_REQUIRES(mutex_);
@@ -205,6 +209,7 @@ class Planner {
   // Windows that are alike, but for those of the span under way.
   WorkloadCounts settled_ WEFT_GUARDED_BY(mutex_);
   uint64_t looked_ns_ WEFT_GUARDED_BY(mutex_) = 0;  // when the last window ended
+  double window_ns_ WEFT_GUARDED_BY(mutex_) = 0;    // mean, without pauses
   uint32_t settled_windows_ WEFT_GUARDED_BY(mutex_) = 0;
   bool has_begun_ WEFT_GUARDED_BY(mutex_) = false;  // with a window that may be half the old ones
   WorkloadCounts span_ WEFT_GUARDED_BY(mutex_);

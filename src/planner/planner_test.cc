@@ -347,10 +347,14 @@ TEST(Planner, LeavesPlansThatDoNotKeepTheirPromise) {
   ASSERT_FALSE(trials.IsOneStage());
   // Some trials of each plan that is promised to be better.
   const auto plans = static_cast<int>(trials.planner().candidates().size());
-  trials.Run("K16-G95-U", 100 * plans);
+  bool says_why = false;
+  for (int i = 0; i < plans; i++) {
+    trials.Run("K16-G95-U", 100);
+    says_why |= trials.planner().Stats().last_change.starts_with("the plan yields 0.");
+  }
+  EXPECT_TRUE(says_why);
   EXPECT_TRUE(trials.IsOneStage());
   const PlannerStats stats = trials.planner().Stats();
-  EXPECT_NE(stats.last_change.find("the plan yields 0."), std::string::npos) << stats.last_change;
   EXPECT_NEAR(stats.decision.yield, 1, 0.1);
   trials.Run("K16-G95-U", 1000);
   EXPECT_LE(trials.planner().Stats().changes, stats.changes + 2) << "it tries none for ever";
@@ -387,16 +391,20 @@ TEST(Planner, AnIdleLoadIsNoTrial) {
   trials.Run("K16-G95-U", 500);
   EXPECT_FALSE(trials.IsOneStage());
   EXPECT_EQ(trials.planner().Stats().decision.yield, 1);
-  Planner::Options options = OptionsFor(4);
-  options.now_ns = TestNow;
-  Planner planner(Machine(), options);
-  RandomQueries queries(*ProfileOfWorkload("K16-G95-U"), TestSeed());
-  for (int i = 0; i < 500; i++) {
-    test_now_ns += 1'000'000'000;
-    FeedWindow(&queries, &planner, 4);
+  // Time passes so fast, or so slowly, that the thread's own is next to none of it, or more.
+  for (const uint64_t window_ns : {uint64_t{1'000'000'000}, uint64_t{1000}}) {
+    Planner::Options options = OptionsFor(4);
+    options.now_ns = TestNow;
+    Planner planner(Machine(), options);
+    for (uint32_t worker = 0; worker < 4; worker++) planner.TimeBy(worker, CLOCK_THREAD_CPUTIME_ID);
+    RandomQueries queries(*ProfileOfWorkload("K16-G95-U"), TestSeed());
+    for (int i = 0; i < 1500; i++) {
+      test_now_ns += window_ns;
+      FeedWindow(&queries, &planner, 4);
+    }
+    const bool is_idle = window_ns > 1000;
+    EXPECT_EQ(planner.Stats().decision.yield == 1, is_idle) << window_ns;
   }
-  EXPECT_EQ(planner.Stats().decision.yield, 1);
-  EXPECT_GT(planner.Current(0).candidate.plan.stages().size(), 1u);
 }
 
 // A store of 4 MB that is stored into for ever: each store has looks at victims.

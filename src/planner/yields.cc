@@ -30,8 +30,8 @@ size_t Yields::Find(const Profile& profile) const {
   return found;
 }
 
-void Yields::Note(const Profile& profile, size_t candidate, double ratio, double part) {
-  if (!std::isfinite(ratio) || ratio <= 0 || part <= 0) return;
+void Yields::Note(const Profile& profile, size_t candidate, double queries_per_s, double part) {
+  if (!std::isfinite(queries_per_s) || queries_per_s <= 0 || part <= 0) return;
   size_t at = Find(profile);
   if (at == workloads_.size()) {
     if (at < kWorkloads) {
@@ -41,32 +41,52 @@ void Yields::Note(const Profile& profile, size_t candidate, double ratio, double
       at = static_cast<size_t>(
           std::min_element(workloads_.begin(), workloads_.end(), older) - workloads_.begin());
     }
-    workloads_[at] = {profile, 0, std::vector<Yield>(candidates_)};
+    workloads_[at] = {profile, 0, std::vector<Plan>(candidates_)};
     workloads_[at].profile.counted = 0;  // it was taken for true
   }
   workloads_[at].used = ++notes_;
-  for (Yield& yield : workloads_[at].yields) yield.ratio = std::pow(yield.ratio, 1 - kForgotten);
-  Yield& yield = workloads_[at].yields[candidate];
+  for (Plan& plan : workloads_[at].plans) plan.belief *= 1 - kForgotten;
+  Plan& plan = workloads_[at].plans[candidate];
   part = std::min(part, 1.0);
-  const double weight = std::max(part / (yield.trials + part), kPart * part);
-  yield.ratio = std::clamp(yield.ratio * std::pow(ratio / yield.ratio, weight), kMin, kMax);
-  yield.trials += part;
+  if (plan.trials == 0) plan.queries_per_s = queries_per_s;
+  const double weight = std::max(part / (plan.trials + part), kPart * part);
+  plan.queries_per_s *= std::pow(queries_per_s / plan.queries_per_s, weight);
+  plan.trials += part;
+  plan.belief = 1;
 }
 
-std::vector<Yields::Yield> Yields::Of(const Profile& profile) const {
+Yields::Yield Yields::YieldOf(const Plan& plan, double promise) {
+  return {std::pow(std::clamp(plan.queries_per_s / promise, kMin, kMax), plan.belief),
+          plan.trials >= kTrials};
+}
+
+std::vector<Yields::Yield> Yields::Of(const Profile& profile,
+                                      std::span<const double> promises) const {
+  std::vector<Yield> yields(candidates_);
   const size_t at = Find(profile);
-  if (at == workloads_.size()) return std::vector<Yield>(candidates_);
-  std::vector<Yield> yields = workloads_[at].yields;
+  if (at == workloads_.size()) return yields;
+  const std::vector<Plan>& plans = workloads_[at].plans;
+  for (size_t i = 0; i < candidates_; i++) {
+    if (plans[i].trials == 0 || promises[i] <= 0) continue;
+    yields[i] = YieldOf(plans[i], promises[i]);
+  }
+  const double one_stage = yields[0].ratio;
   double sum = 0, tried = 0;
-  for (size_t i = 1; i < yields.size(); i++) {
-    if (yields[i].trials == 0) continue;
-    sum += std::log(yields[i].ratio);
+  for (size_t i = 1; i < candidates_; i++) {
+    if (plans[i].trials == 0) continue;
+    sum += std::log(yields[i].ratio / one_stage);
     tried++;
   }
-  const double other = std::exp(sum / (tried + kOthers));
-  for (size_t i = 1; i < yields.size(); i++)
-    if (yields[i].trials == 0) yields[i].ratio = other;
+  const double other = one_stage * std::exp(sum / (tried + kOthers));
+  for (size_t i = 1; i < candidates_; i++)
+    if (plans[i].trials == 0) yields[i].ratio = other;
   return yields;
+}
+
+Yields::Yield Yields::OfTried(const Profile& profile, size_t candidate, double promise) const {
+  const size_t at = Find(profile);
+  if (at == workloads_.size() || workloads_[at].plans[candidate].trials == 0) return {};
+  return YieldOf(workloads_[at].plans[candidate], promise);
 }
 
 }  // namespace weft::planner

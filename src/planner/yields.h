@@ -1,11 +1,11 @@
-// planner/yields.h: what plans were measured to yield of what the model promised for them.
+// planner/yields.h: what plans were measured to yield of what the model promises for them.
 //
 // The learner (planner/learner.h) corrects what tasks and devices take. A promise may be wrong by
 // what is nobody's time: how well workers and device work side by side, what the way to a device
 // and back costs at this load, how soon a copy of the store has what was stored. So the throughput
-// that was measured while a plan was in force is held against what was promised for it, and the
-// ratio, its yield, counts for that plan and workload from then on: a plan that does not keep its
-// promise is tried once, not again and again.
+// that was measured while a plan was in force is kept for that plan and workload. Held against what
+// the model promises by now, it is the plan's yield: a plan that does not keep its promise is tried
+// once, not again and again.
 //
 // Alike     workloads whose shares and sizes are (planner/profile.h, HasMoved). Skew and number of
 //           objects, which few queries tell badly, may differ by more.
@@ -15,6 +15,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "planner/profile.h"
@@ -33,37 +34,45 @@ class Yields {
   static constexpr double kTrials = 40;
   // Of each yield's logarithm, by every trial of any plan for its workload: a plan that something
   // disturbed while it was tried is tried again, in time.
-  static constexpr double kForgotten = 1.0 / 2048;
+  static constexpr double kForgotten = 1.0 / 16384;
+  static constexpr double kOthers = 3;
 
   // Of one plan, for one workload.
   struct Yield {
     double ratio = 1;  // of the throughput that the model promises
-    double trials = 0;
-    bool is_known() const { return trials >= kTrials; }
+    bool is_known = false;
   };
 
-  static constexpr double kOthers = 3;
-
-  // The first candidate is the plan with one stage on the CPU, of which the others say nothing.
+  // The first candidate is the plan with one stage on the CPU.
   explicit Yields(size_t candidates) : candidates_(candidates) {}
 
-  // The candidate had `ratio` times the throughput that was promised for it, while the workload was
-  // as in `profile`. `part` of a whole trial, up to 1: how much this is believed. What was tried
-  // less than kTrials times counts all the same when the workload comes again: its visits may be
-  // short, always.
-  void Note(const Profile& profile, size_t candidate, double ratio, double part);
+  // The candidate had that throughput while the workload was as in `profile`. `part` of a whole
+  // trial, up to 1: how much it moves what is known. What was tried less than kTrials times counts
+  // all the same when the workload comes again: its visits may be short, always.
+  void Note(const Profile& profile, size_t candidate, double queries_per_s, double part);
 
-  // Of each candidate. Of those that were never tried, but for the first one: the mean of what was,
-  // as if kOthers more had kept their promise.
-  std::vector<Yield> Of(const Profile& profile) const;
+  // Of each candidate, for which the model promises `promises`, in queries/s. Those that were never
+  // tried, but for the first one, are taken to have the yield of the first one, for what makes that
+  // slower than was calibrated makes all so; times the mean by which those that were tried differ
+  // from it, as if kOthers more did not.
+  std::vector<Yield> Of(const Profile& profile, std::span<const double> promises) const;
+
+  // Of one; as promised, and not known, where it was never tried.
+  Yield OfTried(const Profile& profile, size_t candidate, double promise) const;
 
  private:
+  struct Plan {
+    double queries_per_s = 0;
+    double trials = 0;
+    double belief = 0;  // exponent of the yield: 1 when it was tried last
+  };
   struct Workload {
     Profile profile;
     uint64_t used = 0;  // by Note, as its number
-    std::vector<Yield> yields;
+    std::vector<Plan> plans;
   };
 
+  static Yield YieldOf(const Plan& plan, double promise);
   // workloads_.size(): none is alike.
   size_t Find(const Profile& profile) const;
 

@@ -104,6 +104,7 @@ class Runner {
 
   // REQUIRES: no job is under way
   Status CatchUp() {
+    follow_until_ns_ = 0;
     base::MutexLock lock(&following_);
     // What was being written when an Advance came is copied by the second one after it. While the
     // index grows there is nothing to copy, and that may be so until somebody changes the store.
@@ -112,7 +113,7 @@ class Runner {
     uint32_t idle = 0;
     for (uint32_t not_ready = 0; idle < kIdleMin && not_ready < kNotReadyMax;) {
       const uint64_t before = mirror_.counters().log_bytes + mirror_.counters().index_lines;
-      Result<bool> ready = Follow();
+      Result<bool> ready = FollowLocked();
       if (!ready) return ready.error();
       const uint64_t copied = mirror_.counters().log_bytes + mirror_.counters().index_lines;
       idle = *ready && copied == before ? idle + 1 : 0;
@@ -164,7 +165,7 @@ class Runner {
     return under_way_.size() < (are_shared ? std::min(kSharedGroups, places) : places);
   }
 
-  Result<bool> Follow() WEFT_REQUIRES(following_) {
+  Result<bool> FollowLocked() WEFT_REQUIRES(following_) {
     session_->Begin();
     Result<bool> ready = mirror_.Advance(session_->index(), session_->log());
     session_->End();
@@ -175,7 +176,7 @@ class Runner {
   // stored since the last one. What fails here fails for that job again, which says so.
   void FollowIdly() {
     base::MutexLock lock(&following_);
-    if (!Follow()) follow_until_ns_ = 0;
+    if (!FollowLocked()) follow_until_ns_ = 0;
   }
 
   // Sets of jobs that wait, for the device: perhaps none. `waits`: until there is a job, or it is
@@ -186,7 +187,7 @@ class Runner {
     bool goes_on = true;
     {
       base::MutexLock lock(&mutex_);
-      if (waits) WaitForJob();
+      if (waits) WaitForJobLocked();
       goes_on = !waits || !waiting_.empty() || !stopping_;
       uint32_t room = size_.sets();
       while (!waiting_.empty() && room != 0 &&
@@ -212,7 +213,7 @@ class Runner {
     return goes_on;
   }
 
-  void WaitForJob() WEFT_REQUIRES(mutex_) {
+  void WaitForJobLocked() WEFT_REQUIRES(mutex_) {
     const bool follows = base::NowNs() < follow_until_ns_;
     while (waiting_.empty() && !stopping_) {
       if (!follows) {
@@ -238,19 +239,28 @@ class Runner {
   }
 
   void Launch(Group group) {
-    const task::QueryJob& first = group.parts[0].job->query;
-    base::MutexLock lock(&following_);
-    Result<bool> ready = mirror_.Advance(first.index, first.log);
-    // Without memory for a table that has grown there is no mirror, which is no failure.
-    if (!ready && ready.error().code() == Code::kNoMemory) return GiveUp(group, Status::Ok());
-    if (!ready) return GiveUp(group, ready.error());
-    if (!*ready) return GiveUp(group, Status::Ok());
-    std::vector<task::QueryJob> jobs;
-    for (const Part& part : group.parts) mirror_.Replace(&jobs.emplace_back(QueryOf(part)));
-    group.launched = base::ReadTicks();
-    group.spent_before = spent_;
-    if (Status status = device_->Launch(jobs); !status.ok()) return GiveUp(group, status);
+    Status status;
+    if (!LaunchOnMirror(&group, &status)) return GiveUp(group, status);
     under_way_.push_back(std::move(group));
+  }
+
+  // False: the jobs end without it; where that is a failure, with *status.
+  bool LaunchOnMirror(Group* group, Status* status) {
+    base::MutexLock lock(&following_);
+    const task::QueryJob& first = group->parts[0].job->query;
+    Result<bool> ready = mirror_.Advance(first.index, first.log);
+    if (!ready) {
+      // Without memory for a table that has grown there is no mirror, which is no failure.
+      if (ready.error().code() != Code::kNoMemory) *status = ready.error();
+      return false;
+    }
+    if (!*ready) return false;
+    std::vector<task::QueryJob> jobs;
+    for (const Part& part : group->parts) mirror_.Replace(&jobs.emplace_back(QueryOf(part)));
+    group->launched = base::ReadTicks();
+    group->spent_before = spent_;
+    *status = device_->Launch(jobs);
+    return status->ok();
   }
 
   // REQUIRES: the oldest group is done
@@ -326,8 +336,7 @@ class Runner {
   base::Mutex following_;
   Mirror mirror_ WEFT_GUARDED_BY(following_);
   std::unique_ptr<cache::Session> session_ WEFT_GUARDED_BY(following_);
-  // The thread's.
-  uint64_t follow_until_ns_ = 0;
+  std::atomic<uint64_t> follow_until_ns_{0};  // without jobs
   std::deque<Group> under_way_;
   GroupSize size_;
   uint64_t last_taken_ = 0;        // ticks at which a group was found to be done

@@ -64,7 +64,7 @@ class HeldDevice final : public MirrorDevice {
     base::MutexLock lock(&mutex_);
     index_copies_ = std::move(status);
   }
-  std::atomic<uint64_t> lines_copied{0};
+  std::atomic<uint64_t> lines_copied{0}, copies_refused{0};
 
   Status NewIndex(uint64_t n) override { return memory_.NewIndex(n); }
   Status NewLog(uint32_t n, uint64_t bytes) override { return memory_.NewLog(n, bytes); }
@@ -74,7 +74,10 @@ class HeldDevice final : public MirrorDevice {
   Status CopyIndex(const task::Bucket* table, std::span<const uint64_t> numbers) override {
     {
       base::MutexLock lock(&mutex_);
-      if (!index_copies_.ok()) return index_copies_;
+      if (!index_copies_.ok()) {
+        copies_refused++;
+        return index_copies_;
+      }
     }
     lines_copied += numbers.size();
     return memory_.CopyIndex(table, numbers);
@@ -237,8 +240,7 @@ TEST_F(SharedJobs, ADeviceThatRefusesAGroupFailsItsJobs) {
 // Plans with the device and without it take turns.
 TEST_F(SharedJobs, TheStoreIsFollowedBetweenJobs) {
   cache::Client client(store_.get());
-  const auto copies = [this] {
-    const uint64_t before = device_->lines_copied;
+  const auto copies = [this](uint64_t before) {
     for (int i = 0; i < 2000 && device_->lines_copied == before; i++)
       std::this_thread::sleep_for(std::chrono::milliseconds(1));
     return device_->lines_copied != before;
@@ -256,8 +258,18 @@ TEST_F(SharedJobs, TheStoreIsFollowedBetweenJobs) {
   device_->Groups(1);
   device_->LetGo();
   EXPECT_TRUE(job.Wait().ok());
+  const uint64_t before = device_->lines_copied;
   store_some();
-  EXPECT_TRUE(copies());
+  EXPECT_TRUE(copies(before));
+  // Who asks for all of it at once has it, and what comes later is nobody's until there is a job.
+  session_->End();
+  EXPECT_TRUE(processor_->CatchUp().ok());
+  session_->Begin();
+  std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  const uint64_t all = device_->lines_copied;
+  store_some();
+  std::this_thread::sleep_for(std::chrono::milliseconds(50));
+  EXPECT_EQ(device_->lines_copied, all);
 }
 
 // It fails for the next job, too, or that finds no mirror and is left to its owner.
@@ -270,7 +282,9 @@ TEST_F(SharedJobs, AFailureBetweenJobsIsNobodys) {
   EXPECT_TRUE(first.Wait().ok());
   device_->RefuseCopies({Code::kDeviceLost, "the test says so"});
   client.Set("key", "value");
-  std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  for (int i = 0; i < 2000 && device_->copies_refused == 0; i++)
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  ASSERT_GT(device_->copies_refused, 0u);
   Start(&second, 100, 8, false);
   const Status status = second.Wait();
   EXPECT_TRUE(status.ok() || status.code() == Code::kDeviceLost) << status.ToString();
