@@ -49,6 +49,11 @@ class WritableFile {
  public:
   virtual ~WritableFile() = default;
   virtual Status Append(std::string_view data) = 0;
+  // Appends `bytes` that the caller puts where this says before its next Flush, Sync or Close, from
+  // any thread. kUnsupported where FileSystem::WritesInPlace is false.
+  virtual Result<char*> Extend(uint64_t bytes) {
+    return (void)bytes, Status(Code::kUnsupported, "the file is not written in place");
+  }
   // Hands what was appended to the system: it then survives the end of this process.
   virtual Status Flush() = 0;
   // Flush, and wait until it survives a power cut.
@@ -102,6 +107,9 @@ class FileSystem {
   virtual Status Truncate(const std::string& path, uint64_t bytes) = 0;
   // Makes names made, changed and removed in `dir` survive a power cut.
   virtual Status SyncDir(const std::string& dir) = 0;
+  // Whether files lie in memory that what fills them, a device perhaps, may write to: then
+  // WritableFile::Extend works.
+  virtual bool WritesInPlace() const { return false; }
   // kRetryLater where another process, or another call of this one, holds it. Makes the file.
   virtual Result<std::unique_ptr<FileLock>> LockFile(const std::string& path) = 0;
 };

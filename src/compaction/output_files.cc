@@ -16,6 +16,10 @@ class PacedFile final : public WritableFile {
     before_write_(data.size());
     return file_->Append(data);
   }
+  Result<char*> Extend(uint64_t bytes) override {
+    before_write_(bytes);
+    return file_->Extend(bytes);
+  }
   Status Flush() override { return file_->Flush(); }
   Status Sync() override { return file_->Sync(); }
   Status Close() override { return file_->Close(); }
@@ -31,6 +35,7 @@ Result<size_t> OutputFiles::Begin(std::string_view smallest) {
   const JobHost::NewFile place = host_.new_output();
   Result<std::unique_ptr<WritableFile>> file =
       job_.files->NewWritableFile(place.path, FileUse::kTable);
+  base::MutexLock lock(&mutex_);
   // Even where it failed a file may have been made: RemoveAll shall know of it.
   Output& output = outputs_.emplace_back();
   output.table.number = place.number;
@@ -46,7 +51,7 @@ Result<size_t> OutputFiles::Begin(std::string_view smallest) {
 
 Status OutputFiles::End(size_t table, Status written, std::string_view largest, uint64_t entries,
                         uint64_t bytes) {
-  Output& output = outputs_[table];
+  Output& output = Find(table);
   output.table.largest = largest;
   output.table.entries = entries;
   output.table.bytes = bytes;
@@ -68,6 +73,7 @@ Status OutputFiles::Verify(const OutputTable& table) {
 }
 
 void OutputFiles::RemoveAll() {
+  base::MutexLock lock(&mutex_);
   for (Output& output : outputs_) {
     if (output.file == nullptr) continue;
     (void)output.file->Close();  // the file goes
@@ -79,6 +85,7 @@ void OutputFiles::RemoveAll() {
 }
 
 std::vector<OutputTable> OutputFiles::TakeTables() {
+  base::MutexLock lock(&mutex_);
   std::vector<OutputTable> tables;
   for (Output& output : outputs_) tables.push_back(std::move(output.table));
   outputs_.clear();

@@ -1,6 +1,7 @@
 // compaction/output_files.h: the files of a job's outputs, whoever makes their bytes.
 //
-// Threads   one at a time; but any may call file and End for tables of their own at once.
+// Threads   any: Begin one at a time; file and End at any time, each for tables of its own; the
+//           rest once those have returned.
 // Errors    those of the file system, and what reading a table back finds. RemoveAll then takes
 //           away all files that were begun.
 #pragma once
@@ -11,6 +12,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/mutex.h"
 #include "compaction/job.h"
 
 namespace weft::compaction {
@@ -21,18 +23,18 @@ class OutputFiles {
   OutputFiles(const Job& job, const JobHost& host) : job_(job), host_(host) {}
 
   // Begins a table behind all others. Returns its number, from 0 on.
-  Result<size_t> Begin(std::string_view smallest);
+  Result<size_t> Begin(std::string_view smallest) WEFT_EXCLUDES(mutex_);
   // REQUIRES: it was begun, and has not ended
-  WritableFile* file(size_t table) const { return outputs_[table].file.get(); }
+  WritableFile* file(size_t table) WEFT_EXCLUDES(mutex_) { return Find(table).file.get(); }
   // Ends it: synced, closed, and read back where the job says so. `written`: whether its bytes are
   // all there. REQUIRES: as of file
   Status End(size_t table, Status written, std::string_view largest, uint64_t entries,
-             uint64_t bytes);
+             uint64_t bytes) WEFT_EXCLUDES(mutex_);
   // Gives up: closes and removes every file that was begun.
-  void RemoveAll();
+  void RemoveAll() WEFT_EXCLUDES(mutex_);
 
   // In their order. REQUIRES: all have ended
-  std::vector<OutputTable> TakeTables();
+  std::vector<OutputTable> TakeTables() WEFT_EXCLUDES(mutex_);
   uint64_t bytes_written() const { return bytes_written_; }
   uint64_t verify_us() const { return verify_us_; }  // of all threads together
 
@@ -42,11 +44,16 @@ class OutputFiles {
     std::unique_ptr<WritableFile> file;  // null: it has ended
   };
 
+  Output& Find(size_t table) WEFT_EXCLUDES(mutex_) {
+    base::MutexLock lock(&mutex_);
+    return outputs_[table];
+  }
   Status Verify(const OutputTable& table);
 
   const Job& job_;
   const JobHost& host_;
-  std::deque<Output> outputs_;  // each stays where it is
+  base::Mutex mutex_;                                   // of the list, not of what is in it
+  std::deque<Output> outputs_ WEFT_GUARDED_BY(mutex_);  // each stays where it is
   std::atomic<uint64_t> bytes_written_{0};
   std::atomic<uint64_t> verify_us_{0};
 };

@@ -12,25 +12,17 @@
 #include <memory>
 #include <string_view>
 
+#include "base/buffer_memory.h"
 #include "base/check.h"
 #include "base/copy_short.h"
 
 namespace weft::table {
 
-// Where a buffer has its memory from.
-class BufferMemory {
- public:
-  virtual ~BufferMemory() = default;
-  // Never null: what has none throws std::bad_alloc, as new does.
-  virtual char* Allocate(size_t bytes) = 0;
-  virtual void Free(char* at, size_t bytes) = 0;
-};
-
 class OutputBuffer {
  public:
   OutputBuffer() : OutputBuffer(nullptr) {}
   // From `memory`, which must outlive it; null: from new.
-  explicit OutputBuffer(BufferMemory* memory) : bytes_(nullptr, Release{memory, 0}) {}
+  explicit OutputBuffer(base::BufferMemory* memory) : bytes_(nullptr, Release{memory, 0}) {}
 
   const char* data() const { return bytes_.get(); }
   char* data() { return bytes_.get(); }
@@ -63,7 +55,7 @@ class OutputBuffer {
 
  private:
   struct Release {
-    BufferMemory* memory;
+    base::BufferMemory* memory;
     size_t bytes;
     void operator()(char* at) const {
       if (memory == nullptr) {
@@ -76,7 +68,7 @@ class OutputBuffer {
 
   [[gnu::noinline]] void Grow(size_t bytes) {
     const size_t capacity = std::max<size_t>({4096, capacity_ * 2, size_ + bytes});
-    BufferMemory* const memory = bytes_.get_deleter().memory;
+    base::BufferMemory* const memory = bytes_.get_deleter().memory;
     // Freed by Release.
     char* const room = memory == nullptr ? new char[capacity] : memory->Allocate(capacity);
     std::unique_ptr<char[], Release> grown(room, Release{memory, capacity});

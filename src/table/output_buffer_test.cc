@@ -10,7 +10,7 @@ namespace weft::table {
 namespace {
 
 // Knows what it gave away.
-class CountedMemory final : public BufferMemory {
+class CountedMemory final : public base::BufferMemory {
  public:
   ~CountedMemory() override { EXPECT_TRUE(given_.empty()); }
   char* Allocate(size_t bytes) override {

@@ -3,7 +3,7 @@
 // and downloads of whole pieces in one each.
 //
 // What it is, compaction/device/plain_device.h says. The first error stays, and nothing more is
-// enqueued after it. CopyIn and CopyOut wait.
+// enqueued after it. Only Await waits: what CopyIn and Fetch copy goes through a bounce buffer.
 //
 // Layout    RunLanes gives each item to a warp: lane l of it is lane l. Both kinds of kernels walk
 //           through their items with a grid that just fills the device.
@@ -13,16 +13,20 @@
 
 #include <cuda_runtime.h>
 
+#include <cstring>
 #include <cub/device/device_scan.cuh>
 #include <cuda/std/functional>
 #include <functional>
 #include <memory>
+#include <span>
 #include <utility>
 #include <vector>
 
 #include "base/cuda/cuda_status.h"
 #include "compaction/cuda/pinned_memory.cuh"
+#include "compaction/device/bounce_buffer.h"
 #include "compaction/device/checksum_lanes.h"
+#include "compaction/device/copies.h"
 #include "weft/status.h"
 
 namespace weft::compaction::device {
@@ -64,8 +68,7 @@ class CudaPool {
     WEFT_CUDA_TRY(cudaSetDevice(number));
     WEFT_CUDA_TRY(
         cudaDeviceGetAttribute(&pool->multiprocessors_, cudaDevAttrMultiProcessorCount, number));
-    WEFT_CUDA_TRY(
-        cudaDeviceGetAttribute(&pool->has_ecc_, cudaDevAttrEccEnabled, number));
+    WEFT_CUDA_TRY(cudaDeviceGetAttribute(&pool->has_ecc_, cudaDevAttrEccEnabled, number));
     cudaMemPoolProps properties = {};
     properties.allocType = cudaMemAllocationTypePinned;
     properties.location.type = cudaMemLocationTypeDevice;
@@ -156,14 +159,14 @@ class CudaDevice {
     explicit Upload(CudaDevice* device) : device_(*device) {}
     Upload(const Upload&) = delete;
     Upload& operator=(const Upload&) = delete;
-    // Behind the kernels that use it. Where there are none, once the copy has ended: the host's range
-    // may go after this.
+    // Behind the kernels that use it. Where there are none, once the copy has ended: the host's
+    // range may go after this.
     ~Upload() {
       if (to_ != nullptr && !awaited_) cudaStreamSynchronize(device_.in_stream_);
       if (to_ != nullptr) cudaFreeAsync(to_, awaited_ ? device_.stream_ : device_.in_stream_);
     }
-    void Begin(const void* from, uint64_t bytes) {
-      if (device_.status_.ok()) device_.Fail(TryBegin(from, bytes));
+    void Begin(std::span<const RangeIn> ranges) {
+      if (device_.status_.ok()) device_.Fail(TryBegin(ranges));
     }
     uint8_t* Await() {
       if (device_.status_.ok()) device_.Fail(copied_.HoldBack(device_.stream_));
@@ -172,12 +175,17 @@ class CudaDevice {
     }
 
    private:
-    Status TryBegin(const void* from, uint64_t bytes) {
+    Status TryBegin(std::span<const RangeIn> ranges) {
+      uint64_t bytes = 0;
+      for (const RangeIn& range : ranges) bytes += range.bytes;
       WEFT_CUDA_TRY(cudaMallocFromPoolAsync(&to_, bytes == 0 ? 1 : bytes, device_.pool_->get(),
                                             device_.in_stream_));
-      if (bytes != 0) {
-        WEFT_CUDA_TRY(
-            cudaMemcpyAsync(to_, from, bytes, cudaMemcpyHostToDevice, device_.in_stream_));
+      auto* to = static_cast<uint8_t*>(to_);
+      for (const RangeIn& range : ranges) {
+        if (range.bytes == 0) continue;
+        WEFT_CUDA_TRY(cudaMemcpyAsync(to, range.from, range.bytes, cudaMemcpyHostToDevice,
+                                      device_.in_stream_));
+        to += range.bytes;
       }
       return copied_.Record(device_.in_stream_);
     }
@@ -191,6 +199,8 @@ class CudaDevice {
   CudaDevice(const CudaDevice&) = delete;
   CudaDevice& operator=(const CudaDevice&) = delete;
   ~CudaDevice() {
+    // What it copies through goes with it.
+    if (stream_ != nullptr) cudaStreamSynchronize(stream_);
     for (const cudaStream_t stream : {stream_, in_stream_, out_stream_}) {
       if (stream != nullptr) cudaStreamDestroy(stream);  // as ~CudaPool
     }
@@ -213,24 +223,39 @@ class CudaDevice {
 
   // What error correction can't put right fails the next call.
   bool corrects_flips() const { return pool_->has_ecc(); }
-  table::BufferMemory* host_memory() { return pool_->pinned(); }
+  base::BufferMemory* host_memory() { return pool_->pinned(); }
 
   void CopyIn(void* to, const void* from, uint64_t bytes) {
     if (!status_.ok() || bytes == 0) return;
-    // Only when it has ended is the host's range certain to have been read.
-    Fail(TryCopy(to, from, bytes, cudaMemcpyHostToDevice));
-    if (status_.ok()) Fail(Wait());
+    char* const room = bounce_.Take(bytes);
+    std::memcpy(room, from, bytes);
+    Fail(TryCopy(to, room, bytes, cudaMemcpyHostToDevice));
   }
-  // Waits for all that was enqueued, and tells what went wrong in it.
-  void CopyOut(void* to, const void* from, uint64_t bytes) {
+  void Fetch(void* to, const void* from, uint64_t bytes) {
     if (!status_.ok() || bytes == 0) return;
-    Fail(TryCopy(to, from, bytes, cudaMemcpyDeviceToHost));
+    char* const room = bounce_.Take(bytes);
+    Fail(TryCopy(room, from, bytes, cudaMemcpyDeviceToHost));
+    fetched_.push_back({to, room, bytes});
+  }
+  const Status& Await() {
     if (status_.ok()) Fail(Wait());
+    if (status_.ok()) {
+      for (const RangeOut& range : fetched_) std::memcpy(range.to, range.from, range.bytes);
+    }
+    fetched_.clear();
+    // After an error something may still be under way.
+    if (status_.ok()) bounce_.Clear();
+    return status_;
+  }
+  const Status& CopyOut(void* to, const void* from, uint64_t bytes) {
+    Fetch(to, from, bytes);
+    return Await();
   }
   // As PlainDevice's, in a stream of its own.
-  std::function<Status()> BeginCopyOut(void* to, const void* from, uint64_t bytes, Memory memory) {
+  std::function<Status()> BeginCopyOut(std::vector<RangeOut> ranges, Memory memory) {
     auto download = std::make_shared<Download>(pool_->number(), std::move(memory));
-    if (status_.ok()) Fail(TryDownload(to, from, bytes, download.get()));
+    if (status_.ok()) Fail(TryDownload(ranges, download.get()));
+    if (!status_.ok()) cudaStreamSynchronize(out_stream_);  // what was begun ends
     if (!status_.ok()) return [status = status_] { return status; };
     return [download] { return download->Wait(); };
   }
@@ -278,14 +303,17 @@ class CudaDevice {
     Memory memory_;
   };
 
-  explicit CudaDevice(std::shared_ptr<CudaPool> pool) : pool_(std::move(pool)) {}
+  explicit CudaDevice(std::shared_ptr<CudaPool> pool)
+      : pool_(std::move(pool)), bounce_(pool_->pinned()) {}
 
-  Status TryDownload(void* to, const void* from, uint64_t bytes, Download* download) {
+  Status TryDownload(const std::vector<RangeOut>& ranges, Download* download) {
     Status status = download->made.Record(stream_);
     if (status.ok()) status = download->made.HoldBack(out_stream_);
     if (!status.ok()) return status;
-    if (bytes != 0) {
-      WEFT_CUDA_TRY(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToHost, out_stream_));
+    for (const RangeOut& range : ranges) {
+      if (range.bytes == 0) continue;
+      WEFT_CUDA_TRY(
+          cudaMemcpyAsync(range.to, range.from, range.bytes, cudaMemcpyDeviceToHost, out_stream_));
     }
     status = download->copied.Record(out_stream_);
     download->begun = status.ok();
@@ -342,6 +370,8 @@ class CudaDevice {
   cudaStream_t stream_ = nullptr;      // of kernels
   cudaStream_t in_stream_ = nullptr;   // of uploads
   cudaStream_t out_stream_ = nullptr;  // of downloads
+  BounceBuffer bounce_;
+  std::vector<RangeOut> fetched_;  // from the bounce buffer
   Status status_;
 };
 

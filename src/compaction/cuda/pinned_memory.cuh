@@ -11,12 +11,12 @@
 #include <map>
 #include <set>
 
+#include "base/buffer_memory.h"
 #include "base/mutex.h"
-#include "table/output_buffer.h"
 
 namespace weft::compaction::device {
 
-class PinnedMemory final : public table::BufferMemory {
+class PinnedMemory final : public base::BufferMemory {
  public:
   PinnedMemory() = default;
   PinnedMemory(const PinnedMemory&) = delete;
@@ -42,6 +42,13 @@ class PinnedMemory final : public table::BufferMemory {
     }
     pinned_.insert(at);
     return static_cast<char*>(at);
+  }
+  bool IsLike(const void* at) const override {
+    cudaPointerAttributes attributes;
+    if (cudaPointerGetAttributes(&attributes, at) == cudaSuccess)
+      return attributes.type == cudaMemoryTypeHost;
+    (void)cudaGetLastError();  // of memory that the driver does not know, in old versions
+    return false;
   }
   void Free(char* at, size_t bytes) override WEFT_EXCLUDES(mutex_) {
     bytes = RoomFor(bytes);

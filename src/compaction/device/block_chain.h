@@ -65,8 +65,10 @@ Status BlockChain<Device>::Follow(const table::TableFormat& format, const Entrie
   MarkBegins(count);
   blocks_before = memory_.template Take<uint64_t>(uint64_t{count} + 1);
   device_.RunSums(begins, count, blocks_before);
-  const uint64_t blocks = SumAt(&device_, blocks_before, count);
-  if (!device_.status().ok()) return device_.status();
+  uint64_t blocks = 0;
+  FetchSum(&device_, blocks_before, count, &blocks);
+  if (!device_.Await().ok()) return device_.status();
+  if (blocks > count) device_.Fail(CountedWrongly());
   first = memory_.template Take<uint32_t>(blocks + 1);
   bytes = memory_.template Take<uint32_t>(blocks);
   device_.Run(count, GatherBlocks{sizes, begins, blocks_before, next_, first, bytes});
@@ -74,9 +76,9 @@ Status BlockChain<Device>::Follow(const table::TableFormat& format, const Entrie
   host_bytes.resize(blocks);
   if (!device_.status().ok()) return device_.status();
   device_.CopyIn(first + blocks, &count, sizeof count);
-  device_.CopyOut(host_first.data(), first, blocks * sizeof(uint32_t));
-  device_.CopyOut(host_bytes.data(), bytes, blocks * sizeof(uint32_t));
-  return device_.status();
+  device_.Fetch(host_first.data(), first, blocks * sizeof(uint32_t));
+  device_.Fetch(host_bytes.data(), bytes, blocks * sizeof(uint32_t));
+  return device_.Await();
 }
 
 template <typename Device>

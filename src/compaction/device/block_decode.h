@@ -15,6 +15,13 @@
 
 namespace weft::compaction::device {
 
+// A block among a piece's bytes.
+struct LoadedBlock {
+  uint64_t at = 0;
+  uint32_t bytes = 0;
+  uint32_t is_stored = 0;  // with its trailer, not yet checked
+};
+
 // A data block of an input table, uncompressed.
 struct InputBlock {
   const uint8_t* data = nullptr;

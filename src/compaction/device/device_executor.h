@@ -37,7 +37,12 @@ class DeviceRun {
         job_(job),
         host_(host),
         state_(device, job),
-        assembler_(job, host) {
+        assembler_(job, host),
+        compressed_(job.format),
+        crew_(std::max(host.threads - kFlowThreads, 0), "weft-compact"),
+        pack_host_{.crew = &crew_, .compressed = &compressed_, .begin_tables = nullptr} {
+    if (job.files->WritesInPlace() && job.format.compression == Compression::kNone)
+      pack_host_.begin_tables = [this](PackedPiece* piece) { assembler_.BeginTables(piece); };
     if (job.verify_outputs && !device->corrects_flips()) again_.emplace(device, job);
   }
 
@@ -77,13 +82,17 @@ class DeviceRun {
   // time has nothing of the first's but the blocks, which both check.
   std::optional<State> again_;
   TableAssembler assembler_;
+  CompressedBlocks compressed_;
+  static constexpr int kFlowThreads = 2;  // PieceFlow's own are of those that the job may have
+  base::Crew crew_;
+  PackHost pack_host_;
 };
 
 template <typename Device>
 typename DeviceRun<Device>::SentPiece DeviceRun<Device>::Send(std::unique_ptr<ReadyPiece> ready) {
   if (ready == nullptr) return {};
   auto upload = std::make_unique<typename Device::Upload>(&device_);
-  upload->Begin(ready->loaded.bytes.data(), ready->loaded.bytes.size());
+  upload->Begin(ready->loaded.ranges);
   return {std::move(ready), std::move(upload)};
 }
 
@@ -91,8 +100,11 @@ template <typename Device>
 Status DeviceRun<Device>::RunPiece(const SentPiece& sent, bool is_last, PackedPiece* packed) {
   Status status = RunPhases(sent, is_last, nullptr, &state_, packed);
   if (!status.ok() || !again_.has_value()) return status;
-  PackedPiece second;
+  PackedPiece second(device_.host_memory());
   status = RunPhases(sent, is_last, packed, &*again_, &second);
+  for (PackedPiece* const piece : {packed, &second}) {
+    if (status.ok() && piece->ready != nullptr) status = piece->ready();
+  }
   if (status.ok() && !second.IsLike(*packed)) status = TwoAnswers();
   return status;
 }
@@ -112,7 +124,8 @@ Status DeviceRun<Device>::RunPhases(const SentPiece& sent, bool is_last, const P
   packed->entries_dropped = unpacked.entry_count - sorted.kept;
   packed->entries_ended = sorted.found.ended;
   packed->entries_unparsed = sorted.found.unparsed;
-  PackPiece<Device> pack(&device_, &memory, job_, state->in_device, {again_.has_value(), first});
+  PackPiece<Device> pack(&device_, &memory, job_, state->in_device, pack_host_,
+                         {again_.has_value(), first});
   return pack.Run(unpacked.entries, sorted, is_last, &state->layout, packed, &state->carry);
 }
 
@@ -148,15 +161,13 @@ Status DeviceRun<Device>::RunFlow(uint64_t piece_bytes, JobResult* result, bool*
       *job_.first_user_key >= *job_.end_user_key) {
     return Status::Ok();  // no key is between them
   }
-  Result<std::unique_ptr<PiecePlan>> plan = PiecePlan::Make(job_, piece_bytes);
+  Result<std::unique_ptr<PiecePlan>> plan = PiecePlan::Make(job_, piece_bytes, &crew_);
   if (!plan) return plan.error();
-  // The flow's own two threads are of these.
-  base::Crew crew(std::max(host_.threads - 2, 0), "weft-compact");
-  PieceFlow flow(plan->get(), &assembler_, &crew, device_.host_memory());
+  PieceFlow flow(plan->get(), &assembler_, &crew_, device_.host_memory());
   Status status = RunPieces((*plan)->pieces(), &flow, result, failed);
   flow.Finish();
   result->bytes_read = (*plan)->bytes_read() + flow.bytes_read();
-  result->cpu_us = (flow.cpu_ns() + crew.cpu_ns()) / 1000;
+  result->cpu_us = (flow.cpu_ns() + crew_.cpu_ns()) / 1000;
   if (!flow.write_status().ok()) {
     // Damage is what verifying says of our own files.
     *failed = flow.write_status().code() != Code::kCorruption;

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "base/coding.h"
+#include "base/flat_file_system.h"
 #include "compaction/random_job.h"
 
 namespace weft::compaction::device {
@@ -81,6 +82,65 @@ inline void ExpectRandomJobTheSame(const ExecutorMaker& make, uint64_t seed) {
 inline void ExpectRandomJobsTheSame(const ExecutorMaker& make, uint64_t jobs) {
   for (uint64_t i = 0; i < jobs && !testing::Test::HasFailure(); i++) {
     ExpectRandomJobTheSame(make, table::TestSeed() * 100000 + i);
+  }
+}
+
+// A job whose tables lie where a device takes them from, and puts them.
+class JobInPlace {
+ public:
+  // memory: of the files; null: any.
+  JobInPlace(JobKit* kit, base::BufferMemory* memory, uint64_t file_bytes_max = 4u << 20)
+      : files_(memory, file_bytes_max), job_(kit->job()) {
+    job_.files = &files_;
+    for (const auto& run : job_.runs) {
+      for (const JobTable& table : run) {
+        auto file = std::move(*files_.NewWritableFile(table.path, FileUse::kTable));
+        EXPECT_TRUE(file->Append(kit->Contents(table.path)).ok());
+        EXPECT_TRUE(file->Close().ok());
+      }
+    }
+  }
+  Job& job() { return job_; }
+  base::FlatFileSystem& files() { return files_; }
+  std::string Contents(const std::string& path) {
+    auto file = files_.NewRandomAccessFile(path);
+    EXPECT_TRUE(file.has_value());
+    return file ? std::string((*file)->Mapped()) : "";
+  }
+  size_t FileCount() {
+    std::vector<std::string> names;
+    EXPECT_TRUE(files_.GetChildren("/", &names).ok());
+    return names.size();
+  }
+
+ private:
+  base::FlatFileSystem files_;
+  Job job_;
+};
+
+// Of such jobs, too, a device makes what the CPU makes of others.
+inline void ExpectJobsInPlaceTheSame(const ExecutorMaker& make, base::BufferMemory* memory,
+                                     uint64_t jobs) {
+  for (uint64_t i = 0; i < jobs && !testing::Test::HasFailure(); i++) {
+    const uint64_t seed = table::TestSeed() * 100000 + 30000 + i;
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    RandomJob random(seed, BytewiseComparator());
+    JobKit& kit = random.kit();
+    const table::InternalFilterPolicy policy(NewBloomFilterPolicy(10));
+    if (random.strings().Below(2) == 0) kit.job().format.filter = &policy;
+    JobInPlace in_place(&kit, memory);
+    const JobResult cpu = NewCpuExecutor()->Run(kit.job(), kit.host());
+    const auto device = make(AnyPieceBytes(&random.strings()));
+    ASSERT_NE(nullptr, device);
+    const JobResult ours = device->Run(in_place.job(), kit.host());
+    ASSERT_TRUE(ours.status.ok()) << ours.status.ToString();
+    EXPECT_EQ("", ours.left_to_cpu);
+    ASSERT_EQ(cpu.outputs.size(), ours.outputs.size());
+    for (size_t output = 0; output < cpu.outputs.size(); output++) {
+      ASSERT_TRUE(kit.Contents(cpu.outputs[output].path) ==
+                  in_place.Contents(ours.outputs[output].path))
+          << output;
+    }
   }
 }
 

@@ -12,11 +12,13 @@
 #include <iterator>
 #include <map>
 #include <memory>
+#include <span>
 #include <type_traits>
 #include <utility>
 #include <vector>
 
-#include "table/output_buffer.h"
+#include "base/buffer_memory.h"
+#include "compaction/device/copies.h"
 #include "weft/status.h"
 
 namespace weft::compaction::device {
@@ -72,7 +74,7 @@ class FlippingDevice {
   class Upload {
    public:
     explicit Upload(FlippingDevice* device) : upload_(device->base_.get()) {}
-    void Begin(const void* from, uint64_t bytes) { upload_.Begin(from, bytes); }
+    void Begin(std::span<const RangeIn> ranges) { upload_.Begin(ranges); }
     uint8_t* Await() { return upload_.Await(); }
 
    private:
@@ -85,11 +87,15 @@ class FlippingDevice {
   bool corrects_flips() const { return false; }
   const Status& status() const { return base_->status(); }
   void Fail(Status status) { base_->Fail(std::move(status)); }
-  table::BufferMemory* host_memory() { return base_->host_memory(); }
+  base::BufferMemory* host_memory() { return base_->host_memory(); }
   void CopyIn(void* to, const void* from, uint64_t bytes) { base_->CopyIn(to, from, bytes); }
-  void CopyOut(void* to, const void* from, uint64_t bytes) { base_->CopyOut(to, from, bytes); }
-  std::function<Status()> BeginCopyOut(void* to, const void* from, uint64_t bytes, Memory memory) {
-    return base_->BeginCopyOut(to, from, bytes, std::move(memory.memory_));
+  void Fetch(void* to, const void* from, uint64_t bytes) { base_->Fetch(to, from, bytes); }
+  const Status& Await() { return base_->Await(); }
+  const Status& CopyOut(void* to, const void* from, uint64_t bytes) {
+    return base_->CopyOut(to, from, bytes);
+  }
+  std::function<Status()> BeginCopyOut(std::vector<RangeOut> ranges, Memory memory) {
+    return base_->BeginCopyOut(std::move(ranges), std::move(memory.memory_));
   }
   void Fill(void* at, uint8_t byte, uint64_t bytes) { base_->Fill(at, byte, bytes); }
   template <typename Kernel>

@@ -14,6 +14,11 @@
 
 namespace weft::compaction::device {
 
+// A number that a device has made can't be: the host must not rely on it.
+inline Status CountedWrongly() {
+  return {Code::kCorruption, "a device has counted more than a piece has"};
+}
+
 // Entries at the end of a piece whose block or filter is not complete. They have memory of their
 // own.
 template <typename Device>
@@ -33,12 +38,10 @@ T* CopyToDevice(Device* device, typename Device::Memory* memory, const std::vect
   return to;
 }
 
-// sums[i]; 0 once something has failed.
+// *sum = sums[i], once the device has been waited for.
 template <typename Device>
-uint64_t SumAt(Device* device, const uint64_t* sums, uint64_t i) {
-  uint64_t sum = 0;
-  if (device->status().ok()) device->CopyOut(&sum, sums + i, sizeof sum);
-  return sum;
+void FetchSum(Device* device, const uint64_t* sums, uint64_t i, uint64_t* sum) {
+  if (device->status().ok()) device->Fetch(sum, sums + i, sizeof *sum);
 }
 
 template <typename Device>

@@ -125,6 +125,17 @@ struct GatherBlocks {
   }
 };
 
+inline constexpr uint32_t kTypeAndChecksumBytes = 5;  // table::kBlockTrailerBytes
+
+// What blocks take with their trailers.
+struct AddTrailers {
+  const uint32_t* bytes;
+  uint32_t* stored_bytes;
+  WEFT_HOST_DEVICE void operator()(uint64_t block) const {
+    stored_bytes[block] = bytes[block] + kTypeAndChecksumBytes;
+  }
+};
+
 // Writes entry s into its block, by lanes.
 struct WriteEntries {
   Entries entries;

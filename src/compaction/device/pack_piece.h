@@ -6,21 +6,24 @@
 #pragma once
 
 #include <algorithm>
+#include <functional>
 #include <limits>
 #include <string>
+#include <utility>
 #include <vector>
 
-#include "base/coding.h"
-#include "base/crc32c.h"
+#include "base/crew.h"
 #include "compaction/device/block_chain.h"
+#include "compaction/device/compressed_blocks.h"
 #include "compaction/device/gather_kernels.h"
 #include "compaction/device/packed_piece.h"
 #include "compaction/device/sort_piece.h"
 #include "compaction/device/table_layout.h"
 #include "table/filter_block_builder.h"
-#include "table/stored_block.h"
 
 namespace weft::compaction::device {
+
+static_assert(kTypeAndChecksumBytes == table::kBlockTrailerBytes);
 
 // Whether a piece is computed twice, so that what flips in the device's memory shows.
 struct Repeat {
@@ -28,20 +31,25 @@ struct Repeat {
   const PackedPiece* first = nullptr;  // of the second time: then no data are taken
 };
 
-inline bool HasItsChecksum(const char* block, uint64_t bytes) {
-  return base::Crc32c(block, bytes + 1) ==
-         base::UnmaskCrc32c(base::DecodeFixed32(block + bytes + 1));
-}
+// What of the host works for it. All must outlive it.
+struct PackHost {
+  base::Crew* crew;
+  CompressedBlocks* compressed;
+  // Begins tables whose files are written in place, and gives them rooms; null: nothing is.
+  std::function<void(PackedPiece*)> begin_tables;
+};
 
 template <typename Device>
 class PackPiece {
  public:
   PackPiece(Device* device, typename Device::Memory* memory, const Job& job,
-            const JobInDevice<Device>& in_device, Repeat repeat)
+            const JobInDevice<Device>& in_device, const PackHost& host, Repeat repeat)
       : device_(*device),
         memory_(*memory),
+        made_(device),
         job_(job),
         in_device_(in_device),
+        host_(host),
         repeat_(repeat),
         chain_(device, memory) {}
 
@@ -50,20 +58,28 @@ class PackPiece {
              TableLayout* layout, PackedPiece* packed, Carry<Device>* carry);
 
  private:
+  bool compresses() const { return job_.format.compression != Compression::kNone; }
   std::vector<PackedBlock> PlanBlocks(const SortPiece<Device>& sorted, size_t count) const;
-  Status WriteBlocks(size_t count, typename Device::Memory* memory, uint64_t* data_bytes,
-                     PackedPiece* packed);
+  void WriteBlocks(size_t count, typename Device::Memory* memory, PackedPiece* packed);
   Status Compress(std::vector<PackedBlock>* blocks, PackedPiece* packed);
-  void TakeData(PackedPiece* packed);
+  void MeasureIndex(const PackedPiece& packed);
   void WriteIndex(PackedPiece* packed);
   void MakeFilters(PackedPiece* packed);
-  void TakeKeys(PackedPiece* packed);
-  Status CarryOver(const SortPiece<Device>& sorted, uint32_t begin, Carry<Device>* carry);
+  void MeasureTableEnds(const PackedPiece& packed);
+  void CopyTableEnds();
+  void TakeTableEnds(PackedPiece* packed);
+  void MeasureCarried(uint32_t begin);
+  void CarryOver(const SortPiece<Device>& sorted, Carry<Device>* carry);
+  void TakeBack(const uint8_t* from, uint64_t bytes, table::OutputBuffer* to);
+  void TakeData(PackedPiece* packed);
 
   Device& device_;
   typename Device::Memory& memory_;
+  typename Device::Memory made_;  // what is taken back while the device goes on
+  std::vector<RangeOut> taken_back_;
   const Job& job_;
   const JobInDevice<Device>& in_device_;
+  const PackHost& host_;
   const Repeat repeat_;
   Entries entries_;
   const uint32_t* live_ = nullptr;
@@ -71,7 +87,17 @@ class PackPiece {
   BlockChain<Device> chain_;
   uint8_t* data_ = nullptr;       // blocks with trailers, uncompressed
   uint64_t* block_at_ = nullptr;  // in it
-  table::OutputBuffer compressed_;
+  uint64_t data_bytes_ = 0;
+  IndexEntry index_;
+  uint64_t* index_at_ = nullptr;      // by block
+  std::vector<uint32_t> table_ends_;  // live entries: the first and last of tables, in order
+  const uint32_t* table_ends_there_ = nullptr;
+  uint64_t* keys_at_ = nullptr;  // by table end, in keys_there_
+  std::vector<uint64_t> host_keys_at_;
+  std::string keys_;
+  uint32_t carry_begin_ = 0;
+  uint64_t* carry_at_ = nullptr;
+  uint64_t carry_bytes_ = 0;
 };
 
 template <typename Device>
@@ -86,75 +112,86 @@ Status PackPiece<Device>::Run(const Entries& entries, const SortPiece<Device>& s
   // The last block's end is known with the piece behind it.
   const size_t blocks = chain_.host_bytes.size() - (is_last ? 0 : 1);
   std::vector<PackedBlock> plan = PlanBlocks(sorted, blocks);
-  const bool compresses = job_.format.compression != Compression::kNone;
-  if (compresses) {
+  if (compresses()) {
     status = Compress(&plan, packed);
     if (!status.ok()) return status;
   }
   packed->places = layout->Place(plan, is_last);
+  for (const TablePart& part : PartsOf(packed->places)) packed->parts.push_back({.blocks = part});
   const size_t settled = packed->places.size();
-  for (size_t i = 0; i < settled; i++) {
-    packed->entries.push_back(chain_.host_first[i + 1] - chain_.host_first[i]);
+  packed->entries.resize(settled);
+  for (size_t i = 0; i < settled; i++)
+    packed->entries[i] = chain_.host_first[i + 1] - chain_.host_first[i];
+  // Nothing waits but for what says how much room something takes, and that together.
+  if (!compresses()) WriteBlocks(settled, &made_, packed);
+  MeasureIndex(*packed);
+  MeasureTableEnds(*packed);
+  MeasureCarried(chain_.host_first[settled]);
+  packed->index_at.resize(settled + 1);
+  host_keys_at_.resize(table_ends_.size() + 1);
+  device_.Fetch(packed->index_at.data(), index_at_, packed->index_at.size() * sizeof(uint64_t));
+  device_.Fetch(host_keys_at_.data(), keys_at_, host_keys_at_.size() * sizeof(uint64_t));
+  FetchSum(&device_, carry_at_, count_ - carry_begin_, &carry_bytes_);
+  if (!device_.Await().ok()) return device_.status();
+  for (const auto* const sums : {&packed->index_at, &host_keys_at_}) {
+    if (sums->back() > kPieceBytesMax || !std::is_sorted(sums->begin(), sums->end()))
+      return CountedWrongly();
   }
-  TakeData(packed);
   WriteIndex(packed);
   MakeFilters(packed);
-  TakeKeys(packed);
-  return CarryOver(sorted, chain_.host_first[settled], carry);
+  CopyTableEnds();
+  CarryOver(sorted, carry);
+  if (!device_.Await().ok()) return device_.status();
+  TakeTableEnds(packed);
+  TakeData(packed);
+  packed->ready = device_.BeginCopyOut(std::move(taken_back_), std::move(made_));
+  return device_.status();
 }
 
 template <typename Device>
 std::vector<PackedBlock> PackPiece<Device>::PlanBlocks(const SortPiece<Device>& sorted,
                                                        size_t count) const {
-  std::vector<PackedBlock> plan;
-  plan.reserve(count);
+  std::vector<PackedBlock> plan(count);
   size_t cut = 0;
   for (size_t i = 0; i < count; i++) {
     const uint32_t end = chain_.host_first[i + 1];
     while (cut < sorted.cuts.size() && sorted.cuts[cut] < end) cut++;
-    plan.push_back({.first = chain_.host_first[i],
-                    .bytes = chain_.host_bytes[i],
-                    .stored_bytes = chain_.host_bytes[i],
-                    .is_cut_behind = cut < sorted.cuts.size() && sorted.cuts[cut] == end});
+    plan[i] = {.first = chain_.host_first[i],
+               .bytes = chain_.host_bytes[i],
+               .stored_bytes = chain_.host_bytes[i],
+               .is_cut_behind = cut < sorted.cuts.size() && sorted.cuts[cut] == end};
   }
   return plan;
 }
 
 // Writes the first `count` blocks, one behind the other, into `memory`.
 template <typename Device>
-Status PackPiece<Device>::WriteBlocks(size_t count, typename Device::Memory* memory,
-                                      uint64_t* data_bytes, PackedPiece* packed) {
-  std::vector<uint64_t> at;
-  at.reserve(count);
-  uint64_t bytes = 0;
-  for (size_t i = 0; i < count; i++) {
-    at.push_back(bytes);
-    bytes += chain_.host_bytes[i] + table::kBlockTrailerBytes;
-  }
-  *data_bytes = bytes;
-  data_ = memory->template Take<uint8_t>(bytes);
-  block_at_ = CopyToDevice(&device_, &memory_, at);
+void PackPiece<Device>::WriteBlocks(size_t count, typename Device::Memory* memory,
+                                    PackedPiece* packed) {
+  data_bytes_ = count * table::kBlockTrailerBytes;
+  for (size_t i = 0; i < count; i++) data_bytes_ += chain_.host_bytes[i];
+  auto* const stored_bytes = memory_.template Take<uint32_t>(count);
+  block_at_ = memory_.template Take<uint64_t>(count + 1);
+  device_.Run(count, AddTrailers{chain_.bytes, stored_bytes});
+  device_.RunSums(stored_bytes, count, block_at_);
+  data_ = memory->template Take<uint8_t>(data_bytes_);
   device_.RunLanes(chain_.host_first[count],
                    WriteEntries{entries_, live_, chain_.shared, chain_.begins, chain_.blocks_before,
                                 chain_.first, chain_.sizes, block_at_, data_});
   device_.RunLanes(count,
                    WriteRestarts{chain_.first, chain_.bytes, chain_.sizes, block_at_, data_});
   device_.RunLanes(count, WriteChecksums{chain_.bytes, block_at_, in_device_.checksums, data_});
-  if (!repeat_.is_wanted) return device_.status();
+  if (!repeat_.is_wanted) return;
   auto* const checksums = memory_.template Take<uint32_t>(count);
   device_.Run(count, GatherChecksums{chain_.bytes, block_at_, data_, checksums});
   packed->checksums.resize(count);
-  device_.CopyOut(packed->checksums.data(), checksums, count * sizeof(uint32_t));
-  return device_.status();
+  device_.Fetch(packed->checksums.data(), checksums, count * sizeof(uint32_t));
 }
 
-// By the host: what a compressor makes of a block is no part of the format, and these are the bytes
-// that the CPU's executor writes.
 template <typename Device>
 Status PackPiece<Device>::Compress(std::vector<PackedBlock>* blocks, PackedPiece* packed) {
-  uint64_t bytes = 0;
-  Status status = WriteBlocks(blocks->size(), &memory_, &bytes, packed);
-  if (!status.ok()) return status;
+  WriteBlocks(blocks->size(), &memory_, packed);
+  if (!device_.Await().ok()) return device_.status();
   if (repeat_.first != nullptr) {
     // Of the same blocks the same is made.
     if (packed->checksums != repeat_.first->checksums) return TwoAnswers();
@@ -162,56 +199,64 @@ Status PackPiece<Device>::Compress(std::vector<PackedBlock>* blocks, PackedPiece
       (*blocks)[i].stored_bytes = repeat_.first->stored_bytes[i];
     return Status::Ok();
   }
-  std::string raw(bytes, '\0');
-  device_.CopyOut(raw.data(), data_, bytes);
-  table::BlockCompressor compressor(job_.format.compression, job_.format.zstd_level);
-  uint64_t at = 0;
-  for (PackedBlock& block : *blocks) {
-    // What was written last is as it was when its checksum was made: compressed it gets another.
-    if (repeat_.is_wanted && !HasItsChecksum(raw.data() + at, block.bytes)) return TwoAnswers();
-    block.stored_bytes = table::AppendBlock(std::string_view(raw).substr(at, block.bytes),
-                                            &compressor, &compressed_);
-    at += block.bytes + table::kBlockTrailerBytes;
-    if (repeat_.is_wanted) packed->stored_bytes.push_back(block.stored_bytes);
+  table::OutputBuffer raw(device_.host_memory());
+  char* const to = raw.Reserve(data_bytes_);
+  raw.CommitTo(to + data_bytes_);
+  Status status =
+      device_.BeginCopyOut({{to, data_, data_bytes_}}, typename Device::Memory(&device_))();
+  if (!status.ok()) return status;
+  if (!host_.compressed->Make(raw.From(0), repeat_.is_wanted, host_.crew, blocks))
+    return TwoAnswers();
+  if (!repeat_.is_wanted) return Status::Ok();
+  for (const PackedBlock& block : *blocks) packed->stored_bytes.push_back(block.stored_bytes);
+  return Status::Ok();
+}
+
+// What is made lies in made_.
+template <typename Device>
+void PackPiece<Device>::TakeBack(const uint8_t* from, uint64_t bytes, table::OutputBuffer* to) {
+  char* const room = to->Reserve(bytes);
+  to->CommitTo(room + bytes);
+  taken_back_.push_back({room, from, bytes});
+}
+
+// Into the tables' files, where those give room.
+template <typename Device>
+void PackPiece<Device>::TakeData(PackedPiece* packed) {
+  if (repeat_.first != nullptr) return;
+  if (host_.begin_tables != nullptr) host_.begin_tables(packed);
+  if (!packed->begun.ok() || packed->parts.empty()) return;
+  if (compresses()) {
+    uint64_t bytes = 0;
+    for (const PackedPart& part : packed->parts) bytes += part.blocks.bytes;
+    char* const to = packed->data.Reserve(bytes);
+    packed->data.CommitTo(to + bytes);
+    return host_.compressed->CopyTo(to, bytes, host_.crew);
   }
-  return device_.status();
+  if (packed->parts[0].room == nullptr) return TakeBack(data_, data_bytes_, &packed->data);
+  const uint8_t* from = data_;
+  for (const PackedPart& part : packed->parts) {
+    taken_back_.push_back({part.room, from, part.blocks.bytes});
+    from += part.blocks.bytes;
+  }
 }
 
 template <typename Device>
-void PackPiece<Device>::TakeData(PackedPiece* packed) {
-  uint64_t bytes = 0;
-  if (job_.format.compression != Compression::kNone) {
-    if (repeat_.first != nullptr) return;
-    for (const BlockPlace& place : packed->places) {
-      bytes += place.stored_bytes + table::kBlockTrailerBytes;
-    }
-    packed->data.Append(compressed_.From(0).substr(0, bytes));
-    return;
-  }
-  typename Device::Memory memory(&device_);
-  if (!WriteBlocks(packed->places.size(), &memory, &bytes, packed).ok()) return;
-  if (repeat_.first != nullptr) return;
-  char* const to = packed->data.Reserve(bytes);
-  packed->data.CommitTo(to + bytes);
-  packed->data_ready = device_.BeginCopyOut(to, data_, bytes, std::move(memory));
+void PackPiece<Device>::MeasureIndex(const PackedPiece& packed) {
+  const size_t blocks = packed.places.size();
+  auto* const bytes = memory_.template Take<uint32_t>(blocks);
+  index_at_ = memory_.template Take<uint64_t>(blocks + 1);
+  index_ = {entries_, live_, chain_.first, count_, CopyToDevice(&device_, &memory_, packed.places)};
+  device_.Run(blocks, MeasureIndexEntries{index_, bytes});
+  device_.RunSums(bytes, blocks, index_at_);
 }
 
 template <typename Device>
 void PackPiece<Device>::WriteIndex(PackedPiece* packed) {
-  const size_t blocks = packed->places.size();
-  auto* const bytes = memory_.template Take<uint32_t>(blocks);
-  auto* const at = memory_.template Take<uint64_t>(blocks + 1);
-  const IndexEntry index{entries_, live_, chain_.first, count_,
-                         CopyToDevice(&device_, &memory_, packed->places)};
-  device_.Run(blocks, MeasureIndexEntries{index, bytes});
-  device_.RunSums(bytes, blocks, at);
-  packed->index_at.resize(blocks + 1);
-  device_.CopyOut(packed->index_at.data(), at, (blocks + 1) * sizeof(uint64_t));
-  if (!device_.status().ok()) return;
-  auto* const out = memory_.template Take<uint8_t>(packed->index_at.back());
-  device_.Run(blocks, WriteIndexEntries{index, at, out});
-  packed->index_bytes.resize(packed->index_at.back());
-  device_.CopyOut(packed->index_bytes.data(), out, packed->index_at.back());
+  const uint64_t bytes = packed->index_at.back();
+  auto* const out = made_.template Take<uint8_t>(bytes);
+  device_.Run(packed->places.size(), WriteIndexEntries{index_, index_at_, out});
+  TakeBack(out, bytes, &packed->index_bytes);
 }
 
 template <typename Device>
@@ -244,60 +289,69 @@ void PackPiece<Device>::MakeFilters(PackedPiece* packed) {
     bytes += (window.bits / 8 + 1 + 3) / 4 * 4;
     i = end;
   }
-  auto* const out = memory_.template Take<uint8_t>(bytes);
+  auto* const out = made_.template Take<uint8_t>(bytes);
   device_.Fill(out, 0, bytes);
   device_.RunLanes(windows.size(),
                    WriteFilters{CopyToDevice(&device_, &memory_, windows), chain_.hash, out});
-  packed->filter_bytes.resize(bytes);
-  device_.CopyOut(packed->filter_bytes.data(), out, bytes);
+  TakeBack(out, bytes, &packed->filter_bytes);
 }
 
 template <typename Device>
-void PackPiece<Device>::TakeKeys(PackedPiece* packed) {
-  std::vector<uint32_t> which;
-  for (size_t i = 0; i < packed->places.size(); i++) {
-    if (packed->places[i].offset == 0) which.push_back(chain_.host_first[i]);
-    if (packed->places[i].ends_table != 0) which.push_back(chain_.host_first[i + 1] - 1);
+void PackPiece<Device>::MeasureTableEnds(const PackedPiece& packed) {
+  for (const PackedPart& part : packed.parts) {
+    if (part.blocks.begins_table) table_ends_.push_back(chain_.host_first[part.blocks.first]);
+    if (part.blocks.ends_table) table_ends_.push_back(chain_.host_first[part.blocks.end] - 1);
   }
-  const uint32_t* const which_there = CopyToDevice(&device_, &memory_, which);
-  auto* const bytes = memory_.template Take<uint32_t>(which.size());
-  auto* const at_there = memory_.template Take<uint64_t>(which.size() + 1);
-  device_.Run(which.size(), MeasureKeys{entries_, live_, which_there, bytes});
-  device_.RunSums(bytes, which.size(), at_there);
-  std::vector<uint64_t> at(which.size() + 1);
-  device_.CopyOut(at.data(), at_there, at.size() * sizeof(uint64_t));
-  if (!device_.status().ok()) return;
-  auto* const out = memory_.template Take<uint8_t>(at.back());
-  device_.RunLanes(which.size(), CopyKeys{entries_, live_, which_there, at_there, out});
-  std::string keys(at.back(), '\0');
-  device_.CopyOut(keys.data(), out, keys.size());
+  table_ends_there_ = CopyToDevice(&device_, &memory_, table_ends_);
+  auto* const bytes = memory_.template Take<uint32_t>(table_ends_.size());
+  keys_at_ = memory_.template Take<uint64_t>(table_ends_.size() + 1);
+  device_.Run(table_ends_.size(), MeasureKeys{entries_, live_, table_ends_there_, bytes});
+  device_.RunSums(bytes, table_ends_.size(), keys_at_);
+}
+
+template <typename Device>
+void PackPiece<Device>::CopyTableEnds() {
+  keys_.resize(host_keys_at_.back());
+  auto* const out = memory_.template Take<uint8_t>(keys_.size());
+  device_.RunLanes(table_ends_.size(), CopyKeys{entries_, live_, table_ends_there_, keys_at_, out});
+  device_.Fetch(keys_.data(), out, keys_.size());
+}
+
+template <typename Device>
+void PackPiece<Device>::TakeTableEnds(PackedPiece* packed) {
   size_t i = 0;
-  for (const BlockPlace& place : packed->places) {
-    auto take = [&] { return keys.substr(at[i], at[i + 1] - at[i]); };
-    if (place.offset == 0) packed->smallest.push_back(take()), i++;
-    if (place.ends_table != 0) packed->largest.push_back(take()), i++;
+  const auto take = [&] {
+    i++;
+    return keys_.substr(host_keys_at_[i - 1], host_keys_at_[i] - host_keys_at_[i - 1]);
+  };
+  for (const PackedPart& part : packed->parts) {
+    if (part.blocks.begins_table) packed->smallest.push_back(take());
+    if (part.blocks.ends_table) packed->largest.push_back(take());
   }
 }
 
 template <typename Device>
-Status PackPiece<Device>::CarryOver(const SortPiece<Device>& sorted, uint32_t begin,
-                                    Carry<Device>* carry) {
+void PackPiece<Device>::MeasureCarried(uint32_t begin) {
+  carry_begin_ = begin;
+  const uint32_t count = count_ - begin;
+  auto* const bytes = memory_.template Take<uint32_t>(count);
+  carry_at_ = memory_.template Take<uint64_t>(uint64_t{count} + 1);
+  device_.Run(count, MeasureCarry{entries_, live_, begin, bytes});
+  device_.RunSums(bytes, count, carry_at_);
+}
+
+template <typename Device>
+void PackPiece<Device>::CarryOver(const SortPiece<Device>& sorted, Carry<Device>* carry) {
   Carry<Device> next(&device_);
-  next.count = count_ - begin;
+  next.count = count_ - carry_begin_;
   for (const uint32_t cut : sorted.cuts) {
-    if (cut > begin) next.cuts.push_back(cut - begin);
+    if (cut > carry_begin_) next.cuts.push_back(cut - carry_begin_);
   }
-  auto* const bytes = memory_.template Take<uint32_t>(next.count);
-  auto* const at = memory_.template Take<uint64_t>(uint64_t{next.count} + 1);
-  device_.Run(next.count, MeasureCarry{entries_, live_, begin, bytes});
-  device_.RunSums(bytes, next.count, at);
-  const uint64_t room_bytes = SumAt(&device_, at, next.count);
-  if (!device_.status().ok()) return device_.status();
-  auto* const room = next.memory.template Take<uint8_t>(room_bytes);
+  auto* const room = next.memory.template Take<uint8_t>(carry_bytes_);
   next.entries = TakeEntries<Device>(&next.memory, next.count);
-  device_.RunLanes(next.count, CarryOut{entries_, live_, begin, at, room, next.entries});
+  device_.RunLanes(next.count,
+                   CarryOut{entries_, live_, carry_begin_, carry_at_, room, next.entries});
   *carry = std::move(next);
-  return device_.status();
 }
 
 }  // namespace weft::compaction::device

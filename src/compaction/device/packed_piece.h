@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "compaction/device/pack_kernels.h"
+#include "compaction/device/table_layout.h"
 #include "table/output_buffer.h"
 #include "weft/status.h"
 
@@ -29,17 +30,31 @@ inline Status TwoAnswers() {
   return {Code::kCorruption, "a device has made two things of one piece"};
 }
 
-struct PackedPiece {
-  explicit PackedPiece(table::BufferMemory* memory = nullptr) : data(memory) {}
+// What of a piece is one table's.
+struct PackedPart {
+  TablePart blocks;
+  // Where the file system lets its files be written in place:
+  size_t table = 0;      // of OutputFiles
+  char* room = nullptr;  // in its file, where the part's bytes go
+};
 
-  std::vector<BlockPlace> places;      // by block
-  std::vector<uint32_t> entries;       // by block
-  table::OutputBuffer data;            // the blocks as stored, with trailers, one after the other
-  std::function<Status()> data_ready;  // waits until `data` is there; empty: it is
+struct PackedPiece {
+  explicit PackedPiece(base::BufferMemory* memory = nullptr)
+      : data(memory), index_bytes(memory), filter_bytes(memory) {}
+
+  std::vector<BlockPlace> places;  // by block
+  std::vector<uint32_t> entries;   // by block
+  std::vector<PackedPart> parts;
+  table::OutputBuffer data;        // the blocks as stored, with trailers, one after the other;
+                                   // nothing where parts have rooms
   std::vector<uint64_t> index_at;  // by block, one more at the end: its index entry in index_bytes
-  std::string index_bytes;
+  table::OutputBuffer index_bytes;
   std::vector<PackedFilter> filters;
-  std::string filter_bytes;
+  table::OutputBuffer filter_bytes;
+  // Waits until data (or rooms), index_bytes and filter_bytes have what they should; empty: they
+  // do.
+  std::function<Status()> ready;
+  Status begun;  // whether tables could be begun, where that was tried
   // In order: the first key of each table that begins here, the last key of each that ends here.
   std::vector<std::string> smallest;
   std::vector<std::string> largest;
@@ -55,21 +70,23 @@ struct PackedPiece {
   uint64_t entries_unparsed = 0;
 
   // Whether both were made of one piece: but for `data`, of which one of them has none.
+  // REQUIRES: both are ready
   bool IsLike(const PackedPiece& other) const {
     return places == other.places && entries == other.entries && checksums == other.checksums &&
-           index_at == other.index_at && index_bytes == other.index_bytes &&
-           filters == other.filters && filter_bytes == other.filter_bytes &&
+           index_at == other.index_at && index_bytes.From(0) == other.index_bytes.From(0) &&
+           filters == other.filters && filter_bytes.From(0) == other.filter_bytes.From(0) &&
            smallest == other.smallest && largest == other.largest &&
            entries_read == other.entries_read && entries_dropped == other.entries_dropped &&
            entries_ended == other.entries_ended && entries_unparsed == other.entries_unparsed;
   }
   // Empty again, with the room that it has.
   void Clear() {
-    for (auto* const bytes : {&index_bytes, &filter_bytes}) bytes->clear();
-    data.Clear();
-    data_ready = nullptr;
+    for (auto* const bytes : {&data, &index_bytes, &filter_bytes}) bytes->Clear();
+    ready = nullptr;
+    begun = Status::Ok();
     places.clear();
     entries.clear();
+    parts.clear();
     checksums.clear();
     stored_bytes.clear();
     index_at.clear();

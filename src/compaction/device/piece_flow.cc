@@ -7,10 +7,11 @@
 namespace weft::compaction::device {
 
 PieceFlow::PieceFlow(PiecePlan* plan, TableAssembler* assembler, base::Crew* crew,
-                     table::BufferMemory* memory)
+                     base::BufferMemory* memory)
     : plan_(*plan),
       assembler_(*assembler),
       crew_(*crew),
+      memory_(memory),
       has_threads_(plan->pieces() > 1),
       pieces_left_(plan->pieces()) {
   for (size_t i = 0; i < kPieces; i++) {
@@ -30,7 +31,7 @@ bool PieceFlow::LoadInto(ReadyPiece* ready) {
   if (ready->piece.has_lost_blocks) {
     load_status_ = {Code::kUnsupported, "the job has a table that does not end where it should"};
   } else {
-    load_status_ = LoadPiece(plan_, ready->piece, &crew_, &ready->loaded);
+    load_status_ = LoadPiece(plan_, ready->piece, &crew_, memory_, &ready->loaded);
   }
   bytes_read_ += ready->loaded.bytes_read;
   return load_status_.ok();
@@ -46,7 +47,7 @@ void PieceFlow::LoadAll() {
 }
 
 bool PieceFlow::Write(PackedPiece* packed) {
-  if (packed->data_ready != nullptr) device_status_ = packed->data_ready();
+  if (packed->ready != nullptr) device_status_ = packed->ready();
   if (device_status_.ok()) write_status_ = assembler_.Add(*packed, &crew_);
   packed->Clear();
   return device_status_.ok() && write_status_.ok();

@@ -28,7 +28,7 @@ namespace weft::compaction::device {
 
 // A piece on its way to the device.
 struct ReadyPiece {
-  explicit ReadyPiece(table::BufferMemory* memory) : loaded(memory) {}
+  explicit ReadyPiece(base::BufferMemory* memory) : loaded(memory) {}
 
   Piece piece;
   LoadedPiece loaded;
@@ -38,7 +38,7 @@ class PieceFlow {
  public:
   // What is given must outlive this. memory: of pieces; null: from new.
   PieceFlow(PiecePlan* plan, TableAssembler* assembler, base::Crew* crew,
-            table::BufferMemory* memory);
+            base::BufferMemory* memory);
   // Ends as Finish does.
   ~PieceFlow();
   PieceFlow(const PieceFlow&) = delete;
@@ -74,6 +74,7 @@ class PieceFlow {
   PiecePlan& plan_;
   TableAssembler& assembler_;
   base::Crew& crew_;
+  base::BufferMemory* const memory_;
   const bool has_threads_;
   size_t pieces_left_;
   Handover<std::unique_ptr<ReadyPiece>> empty_{kPieces};

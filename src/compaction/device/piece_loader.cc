@@ -36,10 +36,14 @@ class Loader {
   Loader(const PiecePlan& plan, base::Crew* crew, LoadedPiece* loaded)
       : plan_(plan), crew_(*crew), loaded_(*loaded) {}
 
-  Status Load(const Piece& piece) {
+  Status Load(const Piece& piece, const base::BufferMemory* memory) {
     if (Status status = LayOut(piece); !status.ok()) return status;
+    if (TakeInPlace(memory)) return Status::Ok();
+    loaded_.ranges.clear();
     if (Status status = ReadExtents(); !status.ok()) return status;
-    return TakeBlocks();
+    Status status = TakeBlocks();
+    loaded_.ranges = {{loaded_.bytes.data(), loaded_.bytes.size()}};
+    return status;
   }
 
  private:
@@ -74,6 +78,31 @@ class Loader {
     handles_.push_back(handle);
     bytes_ += stored;
     return bytes_ > kPieceBytesMax ? TooLarge() : Status::Ok();
+  }
+
+  // Whether all blocks go to the device from where they lie.
+  bool TakeInPlace(const base::BufferMemory* memory) {
+    uint64_t at = 0;
+    for (const Extent& extent : extents_) {
+      const char* const in_memory = extent.file->mapped.data();
+      if (in_memory == nullptr || (memory != nullptr && !memory->IsLike(in_memory))) return false;
+      const char* from = in_memory + extent.offset;
+      RangeIn* const last = loaded_.ranges.empty() ? nullptr : &loaded_.ranges.back();
+      if (last != nullptr && last->from + last->bytes == from) {
+        last->bytes += extent.bytes;
+      } else {
+        loaded_.ranges.push_back({from, extent.bytes});
+      }
+      for (size_t i = extent.first_block; i < extent.first_block + extent.blocks; i++) {
+        if (!IsPlain(from, handles_[i])) return false;
+        loaded_.blocks[i] = {at, static_cast<uint32_t>(handles_[i].bytes), 1};
+        const uint64_t stored = handles_[i].bytes + table::kBlockTrailerBytes;
+        from += stored;
+        at += stored;
+      }
+    }
+    loaded_.bytes_read = bytes_;
+    return true;
   }
 
   // Where the first block is compressed most are, as a rule: then what was read is not what goes to
@@ -117,9 +146,9 @@ class Loader {
     if (Status status = FirstError(done); !status.ok()) return status;
     uint64_t end = in_place_ ? bytes_ : 0;
     for (LoadedBlock& block : loaded_.blocks) {
-      if (in_place_ && block.is_stored) continue;
+      if (in_place_ && block.is_stored != 0) continue;
       block.at = end;
-      end += block.bytes + (block.is_stored ? table::kBlockTrailerBytes : 0);
+      end += block.bytes + (block.is_stored != 0 ? table::kBlockTrailerBytes : 0);
       if (end > kPieceBytesMax) return TooLarge();
     }
     // What was read is moved where there is no room behind it.
@@ -136,10 +165,10 @@ class Loader {
     for (size_t i = extent.first_block; i < extent.first_block + extent.blocks; i++) {
       const table::BlockHandle& handle = handles_[i];
       LoadedBlock& block = loaded_.blocks[i];
-      block.is_stored = IsPlain(read_ + at, handle);
+      block.is_stored = IsPlain(read_ + at, handle) ? 1 : 0;
       block.at = at;
       block.bytes = static_cast<uint32_t>(handle.bytes);
-      if (!block.is_stored) {
+      if (block.is_stored == 0) {
         Result<size_t> bytes = table::CheckBlock(*extent.file, handle, StoredAt(at, handle));
         if (!bytes) return bytes.error();
         block.bytes = static_cast<uint32_t>(*bytes);
@@ -155,9 +184,8 @@ class Loader {
       const LoadedBlock& block = loaded_.blocks[i];
       const std::string_view stored = StoredAt(at, handles_[i]);
       char* const to = loaded_.bytes.data() + block.at;
-      if (!block.is_stored) {
-        Status status =
-            table::OpenBlockTo(*extent.file, handles_[i], stored, to, block.bytes);
+      if (block.is_stored == 0) {
+        Status status = table::OpenBlockTo(*extent.file, handles_[i], stored, to, block.bytes);
         if (!status.ok()) return status;
       } else if (to != stored.data()) {
         std::memcpy(to, stored.data(), stored.size());
@@ -184,14 +212,15 @@ class Loader {
 }  // namespace
 
 Status LoadPiece(const PiecePlan& plan, const Piece& piece, base::Crew* crew,
-                 LoadedPiece* loaded) {
+                 const base::BufferMemory* memory, LoadedPiece* loaded) {
+  loaded->ranges.clear();
   loaded->bytes.Clear();
   loaded->files.Clear();
   loaded->blocks.clear();
   loaded->run_blocks.assign(1, 0);
   loaded->bytes_read = 0;
   if (piece.bytes > kPieceBytesMax) return TooLarge();
-  return Loader(plan, crew, loaded).Load(piece);
+  return Loader(plan, crew, loaded).Load(piece, memory);
 }
 
 }  // namespace weft::compaction::device

@@ -4,6 +4,8 @@
 // Uncompressed blocks are taken as they stand in the file, trailers included: the device checks
 // them. Compressed ones are checked and opened here. Blocks that lie one behind the other in a file
 // are read together, up to kExtentBytes; several such extents at once, as the crew has threads.
+// Where files lie in memory that the device copies from fastest, uncompressed ones are not read at
+// all: they go from where they are.
 //
 // Threads   one thread at a time, and its crew.
 // Errors    those of the files; kCorruption for blocks that end early, whose checksum differs or
@@ -14,6 +16,8 @@
 #include <vector>
 
 #include "base/crew.h"
+#include "compaction/device/block_decode.h"
+#include "compaction/device/copies.h"
 #include "compaction/device/piece_plan.h"
 #include "table/output_buffer.h"
 
@@ -25,22 +29,19 @@ inline constexpr uint64_t kPieceBytesMax = uint64_t{1} << 30;
 
 inline constexpr uint64_t kExtentBytes = uint64_t{1} << 20;
 
-struct LoadedBlock {
-  uint64_t at = 0;  // in bytes
-  uint32_t bytes = 0;
-  bool is_stored = false;  // with its trailer, not yet checked
-};
-
 struct LoadedPiece {
-  explicit LoadedPiece(table::BufferMemory* memory = nullptr) : bytes(memory) {}
+  explicit LoadedPiece(base::BufferMemory* memory = nullptr) : bytes(memory) {}
 
-  table::OutputBuffer bytes;  // for the device
-  table::OutputBuffer files;  // as read, where it seemed that not all goes to the device
-  std::vector<LoadedBlock> blocks;
+  std::vector<RangeIn> ranges;  // for the device, one behind the other: of `bytes`, or of files
+  table::OutputBuffer bytes;
+  table::OutputBuffer files;         // as read, where it seemed that not all goes to the device
+  std::vector<LoadedBlock> blocks;   // in what `ranges` name
   std::vector<uint32_t> run_blocks;  // by run, one more at the end: its first block
   uint64_t bytes_read = 0;           // of files
 };
 
-Status LoadPiece(const PiecePlan& plan, const Piece& piece, base::Crew* crew, LoadedPiece* loaded);
+// memory: what the device copies from fastest; null: any.
+Status LoadPiece(const PiecePlan& plan, const Piece& piece, base::Crew* crew,
+                 const base::BufferMemory* memory, LoadedPiece* loaded);
 
 }  // namespace weft::compaction::device

@@ -15,44 +15,55 @@ constexpr uint64_t kStretchesInPiece = 64;
 
 }  // namespace
 
-Result<std::unique_ptr<PiecePlan>> PiecePlan::Make(const Job& job, uint64_t piece_bytes) {
+Result<std::unique_ptr<PiecePlan>> PiecePlan::Make(const Job& job, uint64_t piece_bytes,
+                                                   base::Crew* crew) {
   std::unique_ptr<PiecePlan> plan(new PiecePlan(job));  // freed by the pointer
-  Status status = plan->ReadIndexes();
+  Status status = plan->ReadIndexes(crew);
   if (!status.ok()) return status;
   plan->ChooseBounds(piece_bytes);
   return plan;
 }
 
-Status PiecePlan::ReadIndexes() {
-  for (const auto& tables : job_.runs) {
-    IndexedRun& run = runs_.emplace_back();
-    for (const JobTable& table : tables) {
-      Result<std::unique_ptr<TableInput>> input = TableInput::Open(job_, table, RangeOfJob(job_));
-      if (!input) return input.error();
-      inputs_.push_back(std::move(*input));
-      IndexedTable& indexed = run.tables.emplace_back();
-      indexed.table = &table;
-      Status status = ReadIndex(inputs_.back().get(), &indexed);
-      if (!status.ok()) return status;
-      bytes_read_ += inputs_.back()->bytes_read();
+Status PiecePlan::ReadIndexes(base::Crew* crew) {
+  std::vector<IndexedTable*> all;
+  runs_.resize(job_.runs.size());
+  for (size_t run = 0; run < runs_.size(); run++) {
+    std::vector<IndexedTable>& tables = runs_[run].tables;
+    tables.resize(job_.runs[run].size());
+    for (size_t i = 0; i < tables.size(); i++) {
+      tables[i].table = &job_.runs[run][i];
+      all.push_back(&tables[i]);
     }
+  }
+  inputs_.resize(all.size());
+  std::vector<Status> read(all.size());
+  crew->ForEach(all.size(),
+                [&](size_t i) { read[i] = ReadIndex(static_cast<uint32_t>(i), all[i]); });
+  for (size_t i = 0; i < all.size(); i++) {
+    if (!read[i].ok()) return read[i];
+    bytes_read_ += inputs_[i]->bytes_read();
   }
   return Status::Ok();
 }
 
-Status PiecePlan::ReadIndex(TableInput* input, IndexedTable* table) {
+Status PiecePlan::ReadIndex(uint32_t number, IndexedTable* table) {
+  Result<std::unique_ptr<TableInput>> opened =
+      TableInput::Open(job_, *table->table, RangeOfJob(job_));
+  if (!opened) return opened.error();
+  inputs_[number] = std::move(*opened);
+  TableInput* const input = inputs_[number].get();
   for (;;) {
     IndexedBlock block{};
-    block.block.table = static_cast<uint32_t>(inputs_.size() - 1);
+    block.block.table = number;
     Result<bool> more = input->NextHandle(&block.block.handle);
     if (!more) return more.error();
     if (!*more) return Status::Ok();
     const std::string_view separator = input->separator();
     block.is_short = separator.size() < table::kTrailerBytes;
     const std::string_view user_key = block.is_short ? "" : table::UserKey(separator);
-    block.separator_at = separators_.size();
+    block.separator_at = table->separators.size();
     block.separator_bytes = static_cast<uint32_t>(user_key.size());
-    separators_ += user_key;
+    table->separators += user_key;
     table->blocks.push_back(block);
   }
 }
@@ -67,7 +78,7 @@ void PiecePlan::ChooseBounds(uint64_t piece_bytes) {
       for (const IndexedBlock& block : table.blocks) {
         bytes += block.block.handle.bytes;
         if (bytes <= stretch_bytes_min || block.is_short) continue;
-        stretches.push_back({std::string(Separator(block)), bytes});
+        stretches.push_back({std::string(Separator(table, block)), bytes});
         total += bytes;
         bytes = 0;
       }
@@ -77,10 +88,11 @@ void PiecePlan::ChooseBounds(uint64_t piece_bytes) {
 }
 
 // As TableInput has it: whether all keys of the block lie before `bound`.
-bool PiecePlan::EndsBefore(const IndexedBlock& block,
+bool PiecePlan::EndsBefore(const IndexedTable& table, size_t number,
                            const std::optional<std::string>& bound) const {
-  return bound.has_value() &&
-         (block.is_short || job_.comparator->CompareUser(Separator(block), *bound) < 0);
+  if (!bound.has_value()) return false;
+  const IndexedBlock& block = table.blocks[number];
+  return block.is_short || job_.comparator->CompareUser(Separator(table, block), *bound) < 0;
 }
 
 // Of a table, by the ends that the job says it has. Keys without a trailer lie before all bounds.
@@ -98,7 +110,7 @@ bool PiecePlan::BeginsBehind(const JobTable& table, const std::optional<std::str
 // belongs to no other piece: it counts as outside, and the CPU does the job.
 void PiecePlan::TakeBlocks(Piece* piece, IndexedTable* table, Piece::Run* run) const {
   size_t& at = table->next;
-  for (; at < table->blocks.size() && EndsBefore(table->blocks[at], piece->first); at++) {
+  for (; at < table->blocks.size() && EndsBefore(*table, at, piece->first); at++) {
     if (!is_first_piece() && !table->next_is_taken) piece->has_lost_blocks = true;
     table->next_is_taken = false;
   }
@@ -106,8 +118,7 @@ void PiecePlan::TakeBlocks(Piece* piece, IndexedTable* table, Piece::Run* run) c
     if (run->blocks.empty()) run->begins_before = is_first_piece() || table->next_is_taken;
     run->blocks.push_back(table->blocks[at].block);
     table->next_is_taken = true;
-    const bool may_reach_beyond =
-        piece->end.has_value() && !EndsBefore(table->blocks[at], piece->end);
+    const bool may_reach_beyond = piece->end.has_value() && !EndsBefore(*table, at, piece->end);
     run->reaches_beyond =
         may_reach_beyond && (is_last_piece() || !EndsBefore(*table->table, piece->end));
     if (may_reach_beyond) return;  // the next piece may begin in this block

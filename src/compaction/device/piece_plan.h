@@ -15,6 +15,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/crew.h"
 #include "compaction/job.h"
 #include "compaction/table_input.h"
 
@@ -44,9 +45,10 @@ struct Piece {
 
 class PiecePlan {
  public:
-  // Reads the footers and index blocks of all tables. Pieces have piece_bytes or about that. The
-  // job must outlive this. REQUIRES: piece_bytes > 0
-  static Result<std::unique_ptr<PiecePlan>> Make(const Job& job, uint64_t piece_bytes);
+  // Reads the footers and index blocks of all tables, several at once as the crew has threads.
+  // Pieces have piece_bytes or about that. The job must outlive this. REQUIRES: piece_bytes > 0
+  static Result<std::unique_ptr<PiecePlan>> Make(const Job& job, uint64_t piece_bytes,
+                                                 base::Crew* crew);
 
   size_t pieces() const { return bounds_.size() + 1; }
   // Pieces in their order. REQUIRES: called no more than pieces() times
@@ -58,13 +60,14 @@ class PiecePlan {
  private:
   struct IndexedBlock {
     PieceBlock block;
-    uint64_t separator_at;  // in separators_; user key
+    uint64_t separator_at;  // in the table's; user key
     uint32_t separator_bytes;
     bool is_short;  // the separator has no trailer: it is below all bounds
   };
   struct IndexedTable {
-    const JobTable* table;
+    const JobTable* table = nullptr;
     std::vector<IndexedBlock> blocks;
+    std::string separators;
     size_t next = 0;             // the next piece's first, or one that ends before it
     bool next_is_taken = false;  // by a piece before
   };
@@ -74,16 +77,18 @@ class PiecePlan {
   };
 
   explicit PiecePlan(const Job& job) : job_(job) {}
-  Status ReadIndexes();
-  Status ReadIndex(TableInput* input, IndexedTable* table);
+  Status ReadIndexes(base::Crew* crew);
+  Status ReadIndex(uint32_t number, IndexedTable* table);
   void ChooseBounds(uint64_t piece_bytes);
-  std::string_view Separator(const IndexedBlock& block) const {
-    return std::string_view(separators_).substr(block.separator_at, block.separator_bytes);
+  static std::string_view Separator(const IndexedTable& table, const IndexedBlock& block) {
+    return std::string_view(table.separators).substr(block.separator_at, block.separator_bytes);
   }
   // Of the piece that NextPiece makes.
   bool is_first_piece() const { return next_piece_ == 1; }
   bool is_last_piece() const { return next_piece_ == pieces(); }
-  bool EndsBefore(const IndexedBlock& block, const std::optional<std::string>& bound) const;
+  // Of the table's block `number`.
+  bool EndsBefore(const IndexedTable& table, size_t number,
+                  const std::optional<std::string>& bound) const;
   bool EndsBefore(const JobTable& table, const std::optional<std::string>& bound) const;
   bool BeginsBehind(const JobTable& table, const std::optional<std::string>& bound) const;
   void TakeBlocks(Piece* piece, IndexedTable* table, Piece::Run* run) const;
@@ -92,7 +97,6 @@ class PiecePlan {
   const Job& job_;
   std::vector<std::unique_ptr<TableInput>> inputs_;
   std::vector<IndexedRun> runs_;
-  std::string separators_;
   std::vector<std::string> bounds_;
   size_t next_piece_ = 0;
   uint64_t bytes_read_ = 0;

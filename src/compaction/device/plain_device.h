@@ -15,11 +15,13 @@
 #include <cstring>
 #include <functional>
 #include <memory>
+#include <span>
 #include <utility>
 #include <vector>
 
+#include "base/buffer_memory.h"
 #include "compaction/device/checksum_lanes.h"
-#include "table/output_buffer.h"
+#include "compaction/device/copies.h"
 #include "weft/status.h"
 
 namespace weft::compaction::device {
@@ -61,15 +63,21 @@ class PlainDevice {
   class Upload {
    public:
     explicit Upload(PlainDevice* device) : device_(device), memory_(device) {}
-    // `from` must stay as it is until something was copied out after Await.
-    void Begin(const void* from, uint64_t bytes) {
+    // What they name must stay as it is until the device has been waited for after Await.
+    void Begin(std::span<const RangeIn> ranges) {
+      uint64_t bytes = 0;
+      for (const RangeIn& range : ranges) bytes += range.bytes;
       to_ = memory_.Take<uint8_t>(bytes);
-      from_ = from;
-      bytes_ = bytes;
+      ranges_.assign(ranges.begin(), ranges.end());
     }
     // Where the bytes are for all that is run from now on, while this lives.
     uint8_t* Await() {
-      device_->CopyIn(to_, from_, bytes_);
+      if (!device_->status().ok()) return nullptr;
+      uint8_t* to = to_;
+      for (const RangeIn& range : ranges_) {
+        device_->CopyIn(to, range.from, range.bytes);
+        to += range.bytes;
+      }
       return to_;
     }
 
@@ -77,8 +85,7 @@ class PlainDevice {
     PlainDevice* device_;
     Memory memory_;
     uint8_t* to_ = nullptr;
-    const void* from_ = nullptr;
-    uint64_t bytes_ = 0;
+    std::vector<RangeIn> ranges_;
   };
 
   explicit PlainDevice(uint64_t memory_bytes_max = ~uint64_t{0})
@@ -92,17 +99,34 @@ class PlainDevice {
   // Whether a bit that flips in its memory is put right, or found.
   bool corrects_flips() const { return true; }
   // Of the host, which is copied fastest; null: any.
-  table::BufferMemory* host_memory() { return nullptr; }
+  base::BufferMemory* host_memory() { return nullptr; }
 
-  // To the device, and back. The host's range may be used again at once.
-  void CopyIn(void* to, const void* from, uint64_t bytes) { Copy(to, from, bytes); }
-  void CopyOut(void* to, const void* from, uint64_t bytes) { Copy(to, from, bytes); }
+  // To the device. The host's range may be used again at once.
+  void CopyIn(void* to, const void* from, uint64_t bytes) {
+    if (status_.ok() && bytes != 0) std::memcpy(to, from, bytes);
+  }
+  // Back: `to` has the bytes after the next Await, if that finds nothing wrong.
+  void Fetch(void* to, const void* from, uint64_t bytes) {
+    if (status_.ok() && bytes != 0) fetched_.push_back({to, from, bytes});
+  }
+  // Waits for all that was asked for, and tells what went wrong in it.
+  const Status& Await() {
+    for (const RangeOut& range : fetched_) std::memcpy(range.to, range.from, range.bytes);
+    fetched_.clear();
+    return status_;
+  }
+  const Status& CopyOut(void* to, const void* from, uint64_t bytes) {
+    Fetch(to, from, bytes);
+    return Await();
+  }
   // Copies back while further kernels run: what is returned waits for it, on any thread, as long as
-  // the device lives. `from` lies in `memory`, which goes when that does.
-  std::function<Status()> BeginCopyOut(void* to, const void* from, uint64_t bytes, Memory memory) {
+  // the device lives. What is copied lies in `memory`, which goes when that does.
+  std::function<Status()> BeginCopyOut(std::vector<RangeOut> ranges, Memory memory) {
     if (!status_.ok()) return [status = status_] { return status; };
-    return [to, from, bytes, kept = std::make_shared<Memory>(std::move(memory))] {
-      if (bytes != 0) std::memcpy(to, from, bytes);
+    return [ranges = std::move(ranges), kept = std::make_shared<Memory>(std::move(memory))] {
+      for (const RangeOut& range : ranges) {
+        if (range.bytes != 0) std::memcpy(range.to, range.from, range.bytes);
+      }
       return Status::Ok();
     };
   }
@@ -141,12 +165,9 @@ class PlainDevice {
     bytes_taken_ += bytes;
     return true;
   }
-  void Copy(void* to, const void* from, uint64_t bytes) {
-    if (status_.ok() && bytes != 0) std::memcpy(to, from, bytes);
-  }
-
   const uint64_t memory_bytes_max_;
   std::atomic<uint64_t> bytes_taken_{0};  // any thread frees
+  std::vector<RangeOut> fetched_;
   Status status_;
 };
 

@@ -36,8 +36,9 @@ class SortPiece {
 
  private:
   Status Decide(const UnpackPiece<Device>& unpacked);
+  void FindGrandparentEnds(const UnpackPiece<Device>& unpacked, std::vector<uint32_t>* behind);
   Status FindCuts(const UnpackPiece<Device>& unpacked, const Carry<Device>& carry,
-                  GrandparentWalk* grandparents);
+                  const std::vector<uint32_t>& ends_behind, GrandparentWalk* grandparents);
 
   Device& device_;
   typename Device::Memory& memory_;
@@ -58,8 +59,10 @@ Status SortPiece<Device>::Run(const UnpackPiece<Device>& unpacked, const Carry<D
   const RunRange* const ranges = CopyToDevice(&device_, &memory_, unpacked.ranges);
   device_.Run(places, PlaceEntries{unpacked.entries, ranges,
                                    static_cast<uint32_t>(unpacked.ranges.size()), order_});
+  std::vector<uint32_t> ends_behind;
+  FindGrandparentEnds(unpacked, &ends_behind);
   Status status = Decide(unpacked);
-  if (status.ok()) status = FindCuts(unpacked, carry, grandparents);
+  if (status.ok()) status = FindCuts(unpacked, carry, ends_behind, grandparents);
   if (!status.ok()) return status;
   // Only now: fates and cuts are those of the keys as they came.
   if (in_device_.lifetime.is_set != 0) {
@@ -79,26 +82,37 @@ Status SortPiece<Device>::Decide(const UnpackPiece<Device>& unpacked) {
               DecideFates{unpacked.entries, order_, job_.oldest_snapshot, in_device_.lifetime,
                           in_device_.deeper, is_kept_, unpacked.findings});
   device_.RunSums(is_kept_, places, kept_before_);
-  kept = SumAt(&device_, kept_before_, places);
-  device_.CopyOut(&found, unpacked.findings, sizeof found);
-  if (!device_.status().ok()) return device_.status();
+  FetchSum(&device_, kept_before_, places, &kept);
+  if (!device_.CopyOut(&found, unpacked.findings, sizeof found).ok()) return device_.status();
   if (!found.any_wrong()) return Status::Ok();
   return {Code::kUnsupported, "the job has versions that the CPU must look at"};
 }
 
+// *behind: by grandparent the first place behind it, once the device has been waited for.
 template <typename Device>
-Status SortPiece<Device>::FindCuts(const UnpackPiece<Device>& unpacked, const Carry<Device>& carry,
-                                   GrandparentWalk* grandparents) {
-  cuts = carry.cuts;
+void SortPiece<Device>::FindGrandparentEnds(const UnpackPiece<Device>& unpacked,
+                                            std::vector<uint32_t>* behind) {
   const uint32_t ends = in_device_.grandparents.count;
   auto* const behind_there = memory_.template Take<uint32_t>(ends);
   device_.Run(ends, FindGrandparents{unpacked.entries, order_, unpacked.entry_count,
                                      in_device_.grandparents, behind_there});
-  std::vector<uint32_t> behind(ends);
-  device_.CopyOut(behind.data(), behind_there, ends * sizeof(uint32_t));
-  if (!device_.status().ok()) return device_.status();
-  for (const uint32_t place : grandparents->CutsOfPiece(behind, unpacked.entry_count)) {
-    const uint32_t cut = carry.count + static_cast<uint32_t>(SumAt(&device_, kept_before_, place));
+  behind->resize(ends);
+  device_.Fetch(behind->data(), behind_there, ends * sizeof(uint32_t));
+}
+
+template <typename Device>
+Status SortPiece<Device>::FindCuts(const UnpackPiece<Device>& unpacked, const Carry<Device>& carry,
+                                   const std::vector<uint32_t>& ends_behind,
+                                   GrandparentWalk* grandparents) {
+  cuts = carry.cuts;
+  const std::vector<uint32_t> places = grandparents->CutsOfPiece(ends_behind, unpacked.entry_count);
+  if (places.empty()) return device_.status();
+  std::vector<uint64_t> kept_before(places.size());
+  for (size_t i = 0; i < places.size(); i++)
+    FetchSum(&device_, kept_before_, places[i], &kept_before[i]);
+  if (!device_.Await().ok()) return device_.status();
+  for (const uint64_t kept_there : kept_before) {
+    const uint32_t cut = carry.count + static_cast<uint32_t>(kept_there);
     if (cut != 0 && (cuts.empty() || cuts.back() < cut)) cuts.push_back(cut);
   }
   return device_.status();

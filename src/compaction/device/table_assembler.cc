@@ -13,37 +13,69 @@ namespace weft::compaction::device {
 TableAssembler::TableAssembler(const Job& job, const JobHost& host)
     : job_(job), files_(job, host), compressor_(job.format.compression, job.format.zstd_level) {}
 
+void TableAssembler::BeginTables(PackedPiece* piece) {
+  size_t begun = 0;
+  for (PackedPart& part : piece->parts) {
+    if (part.blocks.begins_table) {
+      Result<size_t> table = files_.Begin(piece->smallest[begun++]);
+      if (!table) return piece->begun = table.error(), void();
+      placed_ = *table;
+    }
+    part.table = *placed_;
+    Result<char*> room = files_.file(part.table)->Extend(part.blocks.bytes);
+    if (!room) return piece->begun = room.error(), void();
+    part.room = *room;
+  }
+}
+
+Status TableAssembler::OpenTable(const PackedPart& part, std::string_view smallest) {
+  if (part.room != nullptr) {
+    open_ = part.table;
+    return Status::Ok();
+  }
+  Result<size_t> table = files_.Begin(smallest);
+  if (!table) return table.error();
+  open_ = *table;
+  return Status::Ok();
+}
+
+// Their index entries and filters. *filter: the first that is not a block's before them.
+void TableAssembler::AddBlocks(const PackedPiece& piece, const TablePart& part, size_t* filter) {
+  const std::string_view filters = piece.filter_bytes.From(0);
+  const std::string_view index = piece.index_bytes.From(0);
+  for (size_t block = part.first; block < part.end; block++) {
+    for (; *filter < piece.filters.size() && piece.filters[*filter].block == block; ++*filter) {
+      const PackedFilter& made = piece.filters[*filter];
+      AddFilter(made.window, filters.substr(made.at, made.bytes));
+    }
+    const uint64_t at = piece.index_at[block];
+    AddIndexEntry(index.substr(at, piece.index_at[block + 1] - at));
+    entries_ += piece.entries[block];
+  }
+  data_bytes_ += part.bytes;
+}
+
 Status TableAssembler::Add(const PackedPiece& piece, base::Crew* crew) {
+  if (!piece.begun.ok()) return piece.begun;
   size_t filter = 0;
   size_t begun = 0;
   size_t ended = 0;
   uint64_t taken = 0;  // of piece.data
-  uint64_t at = 0;
-  for (size_t block = 0; block < piece.places.size(); block++) {
-    const BlockPlace& place = piece.places[block];
-    if (!open_) {
-      Result<size_t> table = files_.Begin(piece.smallest[begun++]);
-      if (!table) return table.error();
-      open_ = *table;
+  for (const PackedPart& packed : piece.parts) {
+    const TablePart& blocks = packed.blocks;
+    if (blocks.begins_table) {
+      Status status = OpenTable(packed, piece.smallest[begun++]);
+      if (!status.ok()) return status;
     }
-    for (; filter < piece.filters.size() && piece.filters[filter].block == block; filter++) {
-      const PackedFilter& made = piece.filters[filter];
-      AddFilter(made.window, std::string_view(piece.filter_bytes).substr(made.at, made.bytes));
-    }
-    AddIndexEntry(
-        std::string_view(piece.index_bytes)
-            .substr(piece.index_at[block], piece.index_at[block + 1] - piece.index_at[block]));
-    entries_ += piece.entries[block];
-    at += place.stored_bytes + table::kBlockTrailerBytes;
-    data_bytes_ = place.offset + place.stored_bytes + table::kBlockTrailerBytes;
-    const bool is_last = block + 1 == piece.places.size();
-    if (place.ends_table == 0 && !is_last) continue;
+    AddBlocks(piece, blocks, &filter);
     Part& part = parts_.emplace_back();
     part.table = *open_;
-    part.data = piece.data.From(0).substr(taken, at - taken);
-    taken = at;
-    if (place.ends_table != 0) EndTable(piece.largest[ended++], &part);
-    if (parts_.size() < kPartsMax && !is_last) continue;
+    if (packed.room == nullptr) {
+      part.data = piece.data.From(0).substr(taken, blocks.bytes);
+      taken += blocks.bytes;
+    }
+    if (blocks.ends_table) EndTable(piece.largest[ended++], &part);
+    if (parts_.size() < kPartsMax && &packed != &piece.parts.back()) continue;
     if (Status status = WriteParts(crew); !status.ok()) return status;
   }
   return Status::Ok();
@@ -60,7 +92,7 @@ Status TableAssembler::WriteParts(base::Crew* crew) {
 
 Status TableAssembler::Write(const Part& part) {
   WritableFile* const file = files_.file(part.table);
-  Status status = file->Append(part.data);
+  Status status = part.data.empty() ? Status::Ok() : file->Append(part.data);
   if (!part.is_last) return status;
   if (status.ok()) status = file->Append(part.end.From(0));
   return files_.End(part.table, std::move(status), part.largest, part.entries, part.file_bytes);

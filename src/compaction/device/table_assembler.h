@@ -26,15 +26,19 @@ class TableAssembler {
   // What is given must outlive this.
   TableAssembler(const Job& job, const JobHost& host);
 
-  // The next piece of the job.
+  // Where files are written in place: begins the tables that begin in the piece, and says where in
+  // their files its parts go; piece->begun where that failed. Of pieces in their order; any thread
+  // while another adds those before.
+  void BeginTables(PackedPiece* piece);
+  // The next piece of the job, which is ready.
   Status Add(const PackedPiece& piece, base::Crew* crew);
   OutputFiles* files() { return &files_; }
 
  private:
-  // What one piece has of a table.
+  // What is to be written of a part.
   struct Part {
     size_t table = 0;       // of files_
-    std::string_view data;  // of the piece
+    std::string_view data;  // of the piece; empty: it is there
     // Where the table ends:
     bool is_last = false;
     table::OutputBuffer end;  // what follows its data blocks
@@ -45,6 +49,8 @@ class TableAssembler {
   // That are open at once: a file each.
   static constexpr size_t kPartsMax = 64;
 
+  Status OpenTable(const PackedPart& part, std::string_view smallest);
+  void AddBlocks(const PackedPiece& piece, const TablePart& part, size_t* filter);
   Status WriteParts(base::Crew* crew);
   Status Write(const Part& part);
   void AddIndexEntry(std::string_view entry);
@@ -58,7 +64,8 @@ class TableAssembler {
   table::BlockCompressor compressor_;
   std::vector<Part> parts_;  // that are to be written
   // Of the open table.
-  std::optional<size_t> open_;  // of files_
+  std::optional<size_t> open_;    // of files_
+  std::optional<size_t> placed_;  // the same, of BeginTables
   uint64_t data_bytes_ = 0;
   uint64_t entries_ = 0;
   table::OutputBuffer index_;

@@ -12,6 +12,19 @@ uint64_t EndOf(const BlockPlace& place) {
 
 }  // namespace
 
+std::vector<TablePart> PartsOf(const std::vector<BlockPlace>& places) {
+  std::vector<TablePart> parts;
+  for (size_t i = 0; i < places.size(); i++) {
+    if (parts.empty() || parts.back().ends_table)
+      parts.push_back({.first = i, .begins_table = places[i].offset == 0});
+    TablePart& part = parts.back();
+    part.end = i + 1;
+    part.bytes += places[i].stored_bytes + table::kBlockTrailerBytes;
+    part.ends_table = places[i].ends_table != 0;
+  }
+  return parts;
+}
+
 std::vector<BlockPlace> TableLayout::Place(const std::vector<PackedBlock>& blocks, bool are_last) {
   std::vector<BlockPlace> places;
   places.reserve(blocks.size());

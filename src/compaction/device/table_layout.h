@@ -22,6 +22,18 @@ struct PackedBlock {
   bool is_cut_behind = false;  // the grandparents' rule ends a table behind it
 };
 
+// Blocks that lie one behind the other in one table.
+struct TablePart {
+  size_t first = 0;
+  size_t end = 0;
+  uint64_t bytes = 0;  // as stored, with trailers
+  bool begins_table = false;
+  bool ends_table = false;
+};
+
+// What of them is each table's.
+std::vector<TablePart> PartsOf(const std::vector<BlockPlace>& places);
+
 class TableLayout {
  public:
   // The job must outlive this.

@@ -51,6 +51,23 @@ TEST(TableLayout, TablesEndBySizeAndByCut) {
   }
 }
 
+TEST(TableLayout, PartsAreWhatOneTableHas) {
+  const std::vector<BlockPlace> places = {
+      {3000, 995, 0}, {4000, 95, 1}, {0, 10, 1}, {0, 20, 0}, {25, 30, 0}};
+  const std::vector<TablePart> parts = PartsOf(places);
+  ASSERT_EQ(3u, parts.size());
+  const TablePart expected[] = {
+      {0, 2, 1100, false, true}, {2, 3, 15, true, true}, {3, 5, 60, true, false}};
+  for (size_t i = 0; i < 3; i++) {
+    EXPECT_EQ(expected[i].first, parts[i].first) << i;
+    EXPECT_EQ(expected[i].end, parts[i].end) << i;
+    EXPECT_EQ(expected[i].bytes, parts[i].bytes) << i;
+    EXPECT_EQ(expected[i].begins_table, parts[i].begins_table) << i;
+    EXPECT_EQ(expected[i].ends_table, parts[i].ends_table) << i;
+  }
+  EXPECT_TRUE(PartsOf({}).empty());
+}
+
 TEST(GrandparentWalk, CutsWhereTheRuleDoes) {
   for (uint64_t seed = table::TestSeed() * 1000; seed < table::TestSeed() * 1000 + 500; seed++) {
     SCOPED_TRACE("seed " + std::to_string(seed));

@@ -26,6 +26,18 @@ struct Findings {
   bool any_wrong() const { return (damaged | unordered | outside | undecided) != 0; }
 };
 
+// Finds the blocks that were loaded in the bytes that have come.
+struct FindBlocks {
+  const LoadedBlock* loaded;
+  const uint8_t* bytes;
+  InputBlock* blocks;
+
+  WEFT_HOST_DEVICE void operator()(uint64_t item) const {
+    const LoadedBlock& block = loaded[item];
+    blocks[item] = {bytes + block.at, block.bytes, block.is_stored};
+  }
+};
+
 struct CheckBlocks {
   const InputBlock* blocks;
   const ChecksumTables* tables;

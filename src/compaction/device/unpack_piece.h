@@ -93,7 +93,7 @@ class UnpackPiece {
   Status CountEntries();
   Status Decode(const Carry<Device>& carry);
   Status FindRanges(const Piece& piece, const LoadedPiece& loaded);
-  Status CheckFindings();
+  Status AwaitFindings();
   static bool IsInside(const Piece::Run& run, const RunEdges& edges, const RunRange& range);
 
   Device& device_;
@@ -125,22 +125,17 @@ Status UnpackPiece<Device>::Run(const Piece& piece, const LoadedPiece& loaded, c
 
 template <typename Device>
 void UnpackPiece<Device>::CopyBlocks(const LoadedPiece& loaded, const uint8_t* bytes) {
-  if (!device_.status().ok()) return;
-  std::vector<InputBlock> blocks;
-  blocks.reserve(loaded.blocks.size());
-  for (const LoadedBlock& block : loaded.blocks) {
-    blocks.push_back(
-        {.data = bytes + block.at, .bytes = block.bytes, .is_stored = block.is_stored ? 1u : 0u});
-  }
-  block_count_ = static_cast<uint32_t>(blocks.size());
-  blocks_ = CopyToDevice(&device_, &memory_, blocks);
+  block_count_ = static_cast<uint32_t>(loaded.blocks.size());
+  blocks_ = memory_.template Take<InputBlock>(block_count_);
+  const LoadedBlock* const there = CopyToDevice(&device_, &memory_, loaded.blocks);
+  device_.Run(block_count_, FindBlocks{there, bytes, blocks_});
 }
 
+// Waits for the device, and so for what was to be fetched, too.
 template <typename Device>
-Status UnpackPiece<Device>::CheckFindings() {
+Status UnpackPiece<Device>::AwaitFindings() {
   Findings found;
-  device_.CopyOut(&found, findings, sizeof found);
-  if (!device_.status().ok()) return device_.status();
+  if (!device_.CopyOut(&found, findings, sizeof found).ok()) return device_.status();
   if (!found.any_wrong()) return Status::Ok();
   return {Code::kUnsupported, "the job has tables that the CPU must look at"};
 }
@@ -151,8 +146,8 @@ Status UnpackPiece<Device>::CountEntries() {
   group_begin_ = memory_.template Take<uint64_t>(block_count_ + 1);
   device_.Run(block_count_, CountBlockGroups{blocks_, groups, findings});
   device_.RunSums(groups, block_count_, group_begin_);
-  group_count_ = SumAt(&device_, group_begin_, block_count_);
-  Status status = CheckFindings();
+  FetchSum(&device_, group_begin_, block_count_, &group_count_);
+  Status status = AwaitFindings();
   if (!status.ok()) return status;
 
   auto* const entries_of = memory_.template Take<uint32_t>(group_count_);
@@ -163,9 +158,9 @@ Status UnpackPiece<Device>::CountEntries() {
                                               key_bytes_of, findings});
   device_.RunSums(entries_of, group_count_, entry_begin_);
   device_.RunSums(key_bytes_of, group_count_, key_begin_);
-  decoded_ = SumAt(&device_, entry_begin_, group_count_);
-  key_room_bytes_ = SumAt(&device_, key_begin_, group_count_);
-  return CheckFindings();
+  FetchSum(&device_, entry_begin_, group_count_, &decoded_);
+  FetchSum(&device_, key_begin_, group_count_, &key_room_bytes_);
+  return AwaitFindings();
 }
 
 template <typename Device>
@@ -206,9 +201,9 @@ Status UnpackPiece<Device>::FindRanges(const Piece& piece, const LoadedPiece& lo
                                   piece.end.has_value() ? 1u : 0u, ranges_there});
   std::vector<RunEdges> edges(runs);
   ranges.resize(runs);
-  device_.CopyOut(edges.data(), edges_there, runs * sizeof(RunEdges));
-  device_.CopyOut(ranges.data(), ranges_there, runs * sizeof(RunRange));
-  Status status = CheckFindings();
+  device_.Fetch(edges.data(), edges_there, runs * sizeof(RunEdges));
+  device_.Fetch(ranges.data(), ranges_there, runs * sizeof(RunRange));
+  Status status = AwaitFindings();
   if (!status.ok()) return status;
   for (size_t run = 0; run < runs; run++) {
     if (!IsInside(piece.runs[run], edges[run], ranges[run])) {

@@ -1,0 +1,288 @@
+#include "base/flat_file_system.h"
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+namespace weft::base {
+
+namespace {
+
+Status NoFile(const std::string& path) { return {Code::kNotFound, path + ": no such file"}; }
+
+}  // namespace
+
+class FlatFileSystem::Content {
+ public:
+  explicit Content(FlatFileSystem* files) : files_(*files), room_(files->TakeRoom()) {}
+  Content(const Content&) = delete;
+  Content& operator=(const Content&) = delete;
+  ~Content() { files_.GiveRoom(room_); }
+
+  std::string_view bytes() const { return {room_, size_.load(std::memory_order_acquire)}; }
+  char* room() { return room_; }
+  void CutTo(uint64_t bytes) { size_.store(bytes, std::memory_order_release); }
+
+ private:
+  FlatFileSystem& files_;
+  char* const room_;
+  std::atomic<uint64_t> size_{0};  // what readers see
+};
+
+class FlatFileSystem::Reader final : public RandomAccessFile {
+ public:
+  explicit Reader(ContentPtr content) : content_(std::move(content)), bytes_(content_->bytes()) {}
+
+  Status Read(uint64_t offset, size_t bytes, std::string_view* result, char*) const override {
+    *result = bytes_.substr(std::min<uint64_t>(offset, bytes_.size()), bytes);
+    return Status::Ok();
+  }
+  std::string_view Mapped() const override { return bytes_; }
+
+ private:
+  const ContentPtr content_;
+  const std::string_view bytes_;  // that were there when it was opened
+};
+
+class FlatFileSystem::ReaderInOrder final : public SequentialFile {
+ public:
+  explicit ReaderInOrder(ContentPtr content) : content_(std::move(content)) {}
+
+  Status Read(size_t bytes, std::string_view* result, char*) override {
+    const std::string_view all = content_->bytes();
+    *result = all.substr(std::min<uint64_t>(at_, all.size()), bytes);
+    at_ += result->size();
+    return Status::Ok();
+  }
+  Status Skip(uint64_t bytes) override {
+    const uint64_t left =
+        content_->bytes().size() - std::min<uint64_t>(at_, content_->bytes().size());
+    at_ += std::min(bytes, left);
+    return Status::Ok();
+  }
+
+ private:
+  const ContentPtr content_;
+  uint64_t at_ = 0;
+};
+
+// What was appended is seen when it is flushed.
+class FlatFileSystem::Writer final : public WritableFile {
+ public:
+  Writer(ContentPtr content, std::string path, uint64_t bytes_max)
+      : content_(std::move(content)),
+        path_(std::move(path)),
+        bytes_max_(bytes_max),
+        end_(content_->bytes().size()) {}
+  ~Writer() override { (void)Flush(); }
+
+  Status Append(std::string_view data) override {
+    Result<char*> room = Extend(data.size());
+    if (!room) return room.error();
+    if (!data.empty()) std::memcpy(*room, data.data(), data.size());
+    return Status::Ok();
+  }
+  Result<char*> Extend(uint64_t bytes) override {
+    if (bytes > bytes_max_ - end_) {
+      return Status(Code::kIoError,
+                    path_ + ": a file here has at most " + std::to_string(bytes_max_) + " bytes");
+    }
+    end_ += bytes;
+    return content_->room() + (end_ - bytes);
+  }
+  Status Flush() override {
+    content_->CutTo(end_);
+    return Status::Ok();
+  }
+  Status Sync() override { return Flush(); }
+  Status Close() override { return Flush(); }
+
+ private:
+  const ContentPtr content_;
+  const std::string path_;
+  const uint64_t bytes_max_;
+  uint64_t end_;
+};
+
+class FlatFileSystem::Lock final : public FileLock {
+ public:
+  Lock(FlatFileSystem* files, std::string path) : files_(*files), path_(std::move(path)) {}
+  ~Lock() override {
+    MutexLock lock(&files_.mutex_);
+    files_.locks_.erase(path_);
+  }
+
+ private:
+  FlatFileSystem& files_;
+  const std::string path_;
+};
+
+FlatFileSystem::FlatFileSystem(BufferMemory* memory, uint64_t file_bytes_max)
+    : memory_(memory), file_bytes_max_(file_bytes_max) {}
+
+FlatFileSystem::~FlatFileSystem() {
+  std::map<std::string, ContentPtr> files;
+  {
+    MutexLock lock(&mutex_);
+    files.swap(files_);
+  }
+  files.clear();  // gives their rooms
+  MutexLock lock(&mutex_);
+  for (char* const room : rooms_) {
+    if (memory_ == nullptr) {
+      delete[] room;
+    } else {
+      memory_->Free(room, file_bytes_max_);
+    }
+  }
+}
+
+char* FlatFileSystem::TakeRoom() {
+  {
+    MutexLock lock(&mutex_);
+    if (!rooms_.empty()) {
+      char* const room = rooms_.back();
+      rooms_.pop_back();
+      return room;
+    }
+  }
+  // Freed by the destructor.
+  return memory_ == nullptr ? new char[file_bytes_max_] : memory_->Allocate(file_bytes_max_);
+}
+
+void FlatFileSystem::GiveRoom(char* room) {
+  MutexLock lock(&mutex_);
+  rooms_.push_back(room);
+}
+
+Result<FlatFileSystem::ContentPtr> FlatFileSystem::Find(const std::string& path) {
+  MutexLock lock(&mutex_);
+  const auto found = files_.find(path);
+  if (found == files_.end()) return NoFile(path);
+  return ContentPtr(found->second);
+}
+
+Result<std::unique_ptr<SequentialFile>> FlatFileSystem::NewSequentialFile(const std::string& path) {
+  Result<ContentPtr> content = Find(path);
+  if (!content) return content.error();
+  return std::unique_ptr<SequentialFile>(std::make_unique<ReaderInOrder>(std::move(*content)));
+}
+
+Result<std::unique_ptr<RandomAccessFile>> FlatFileSystem::NewRandomAccessFile(
+    const std::string& path) {
+  Result<ContentPtr> content = Find(path);
+  if (!content) return content.error();
+  return std::unique_ptr<RandomAccessFile>(std::make_unique<Reader>(std::move(*content)));
+}
+
+Result<std::unique_ptr<WritableFile>> FlatFileSystem::NewWritableFile(const std::string& path,
+                                                                      FileUse) {
+  auto content = std::make_shared<Content>(this);
+  ContentPtr old;  // goes without the mutex
+  {
+    MutexLock lock(&mutex_);
+    old = std::exchange(files_[path], content);
+  }
+  return std::unique_ptr<WritableFile>(
+      std::make_unique<Writer>(std::move(content), path, file_bytes_max_));
+}
+
+Result<std::unique_ptr<WritableFile>> FlatFileSystem::NewAppendableFile(const std::string& path,
+                                                                        FileUse use) {
+  Result<ContentPtr> content = Find(path);
+  if (!content) return NewWritableFile(path, use);
+  return std::unique_ptr<WritableFile>(
+      std::make_unique<Writer>(std::move(*content), path, file_bytes_max_));
+}
+
+bool FlatFileSystem::FileExists(const std::string& path) { return Find(path).has_value(); }
+
+Status FlatFileSystem::GetChildren(const std::string& dir, std::vector<std::string>* names) {
+  const std::string start = dir.ends_with('/') ? dir : dir + '/';
+  std::set<std::string> found;
+  MutexLock lock(&mutex_);
+  const auto add = [&](const std::string& path) {
+    if (path.size() <= start.size() || !path.starts_with(start)) return;
+    found.insert(path.substr(start.size(), path.find('/', start.size()) - start.size()));
+  };
+  for (const auto& [path, content] : files_) add(path);
+  for (const std::string& path : dirs_) add(path);
+  if (found.empty() && !dirs_.contains(dir)) return NoFile(dir);
+  names->assign(found.begin(), found.end());
+  return Status::Ok();
+}
+
+Status FlatFileSystem::RemoveFile(const std::string& path) {
+  ContentPtr old;  // goes without the mutex
+  MutexLock lock(&mutex_);
+  const auto found = files_.find(path);
+  if (found == files_.end()) return NoFile(path);
+  old = std::move(found->second);
+  files_.erase(found);
+  return Status::Ok();
+}
+
+Status FlatFileSystem::CreateDir(const std::string& dir) {
+  MutexLock lock(&mutex_);
+  if (files_.contains(dir)) return {Code::kIoError, dir + ": there is a file of that name"};
+  dirs_.insert(dir);
+  return Status::Ok();
+}
+
+Status FlatFileSystem::RemoveDir(const std::string& dir) {
+  MutexLock lock(&mutex_);
+  const auto next = files_.lower_bound(dir + '/');
+  if (next != files_.end() && next->first.starts_with(dir + '/'))
+    return {Code::kIoError, dir + ": there are files in it"};
+  return dirs_.erase(dir) != 0 ? Status::Ok() : NoFile(dir);
+}
+
+Result<uint64_t> FlatFileSystem::GetFileSize(const std::string& path) {
+  Result<ContentPtr> content = Find(path);
+  if (!content) return content.error();
+  return uint64_t{(*content)->bytes().size()};
+}
+
+Status FlatFileSystem::RenameFile(const std::string& from, const std::string& to) {
+  ContentPtr old;  // goes without the mutex
+  MutexLock lock(&mutex_);
+  const auto found = files_.find(from);
+  if (found == files_.end()) return NoFile(from);
+  if (from == to) return Status::Ok();
+  ContentPtr content = std::move(found->second);
+  files_.erase(found);
+  old = std::exchange(files_[to], std::move(content));
+  return Status::Ok();
+}
+
+Status FlatFileSystem::LinkFile(const std::string& from, const std::string& to) {
+  MutexLock lock(&mutex_);
+  const auto found = files_.find(from);
+  if (found == files_.end()) return NoFile(from);
+  if (!files_.emplace(to, found->second).second)
+    return {Code::kIoError, to + ": there is a file of that name"};
+  return Status::Ok();
+}
+
+Status FlatFileSystem::Truncate(const std::string& path, uint64_t bytes) {
+  Result<ContentPtr> content = Find(path);
+  if (!content) return content.error();
+  if (bytes > (*content)->bytes().size())
+    return {Code::kIoError, path + ": is shorter than what it is to be cut to"};
+  (*content)->CutTo(bytes);
+  return Status::Ok();
+}
+
+Status FlatFileSystem::SyncDir(const std::string&) { return Status::Ok(); }
+
+Result<std::unique_ptr<FileLock>> FlatFileSystem::LockFile(const std::string& path) {
+  {
+    MutexLock lock(&mutex_);
+    if (!locks_.insert(path).second) return Status(Code::kRetryLater, path + ": is locked");
+  }
+  auto lock = std::make_unique<Lock>(this, path);
+  if (!FileExists(path)) (void)NewWritableFile(path, FileUse::kOther);
+  return std::unique_ptr<FileLock>(std::move(lock));
+}
+
+}  // namespace weft::base

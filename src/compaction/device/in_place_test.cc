@@ -1,0 +1,49 @@
+#include <gtest/gtest.h>
+
+#include <atomic>
+
+#include "compaction/device/executor_test_kit.h"
+#include "compaction/device/plain_executor.h"
+
+namespace weft::compaction::device {
+namespace {
+
+#ifdef WEFT_SANITIZED
+constexpr uint64_t kRandomJobs = 30;
+#else
+constexpr uint64_t kRandomJobs = 200;
+#endif
+
+TEST(DeviceInPlace, WritesFilesInPlace) {
+  ExpectJobsInPlaceTheSame([](uint64_t piece_bytes) { return NewPlainExecutor(piece_bytes); },
+                           nullptr, kRandomJobs);
+}
+
+// Where files are too short for the job's tables: for a part of one, or for all but its end.
+TEST(DeviceInPlace, LeavesNoFileWhereThereIsNoRoom) {
+  JobKit kit;
+  FillForFaults(&kit);
+  for (const uint64_t file_bytes : {14000u, 15500u}) {
+    JobInPlace in_place(&kit, nullptr, file_bytes);
+    const size_t before = in_place.FileCount();
+    const JobResult result = NewPlainExecutor(7000)->Run(in_place.job(), kit.host());
+    EXPECT_EQ(Code::kIoError, result.status.code()) << result.status.ToString();
+    EXPECT_TRUE(result.outputs.empty());
+    EXPECT_EQ(before, in_place.FileCount());
+  }
+}
+
+// Before a device is asked for room in a file, too.
+TEST(DeviceInPlace, AsksBeforeItWritesInPlace) {
+  JobKit kit;
+  FillForFaults(&kit);
+  std::atomic<uint64_t> asked{0};
+  kit.host().before_write = [&](uint64_t bytes) { asked += bytes; };
+  JobInPlace in_place(&kit, nullptr);
+  const JobResult result = NewPlainExecutor(7000)->Run(in_place.job(), kit.host());
+  ASSERT_TRUE(result.status.ok());
+  EXPECT_EQ(result.bytes_written, asked);
+}
+
+}  // namespace
+}  // namespace weft::compaction::device
