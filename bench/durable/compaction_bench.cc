@@ -75,7 +75,8 @@ class MergeCase {
   Status PrepareRuns();
   void AddStore(const std::string& name, const StoreSettings& settings, const std::string& filled);
   void AddOurs(const std::string& name, const MergeInput* input, bool verify, int threads,
-               const std::string& device = "cpu");
+               const std::string& device = "cpu", bool in_memory = false);
+  Result<InputInMemory*> InMemory(const MergeInput* input, const std::string& device);
   void AddMoreOfOurs(const std::string& name, const MergeInput* input);
   const Rival* Find(const std::string& name) const;
   void AddRow(Report& report, const std::string& subject, const std::string& peer,
@@ -91,6 +92,7 @@ class MergeCase {
   uint64_t distinct_ = 0;
   MergeInput tree_;  // LevelDB's tables
   MergeInput runs_;
+  std::map<std::pair<const MergeInput*, std::string>, std::unique_ptr<InputInMemory>> in_memory_;
   std::vector<Rival> rivals_;
   Samples machine_scaling_;  // two threads over one, once a turn
 };
@@ -149,20 +151,37 @@ void MergeCase::AddStore(const std::string& name, const StoreSettings& settings,
 }
 
 void MergeCase::AddOurs(const std::string& name, const MergeInput* input, bool verify, int threads,
-                        const std::string& device) {
-  const auto run = [this, input, verify, threads, device] {
+                        const std::string& device, bool in_memory) {
+  const auto run = [=, this]() -> Result<MergeTiming> {
     MergeSettings settings;
+    if (in_memory) {
+      auto memory = InMemory(input, device);
+      if (!memory) return memory.error();
+      settings.memory = *memory;
+    }
     settings.store = settings_;
     settings.verify_outputs = verify;
     settings.threads = threads;
     settings.device = device;
     return MergeOurs(*input, settings, place_.Fresh("outputs"), distinct_);
   };
-  rivals_.push_back({name,
-                     fmt::format("weft{}, {} thread{}{}", device == "cpu" ? "" : " on " + device,
-                                 threads, threads == 1 ? "" : "s",
-                                 verify ? ", outputs read back" : ""),
-                     run});
+  rivals_.push_back(
+      {name,
+       fmt::format("weft{}, {} thread{}{}{}", device == "cpu" ? "" : " on " + device, threads,
+                   threads == 1 ? "" : "s", in_memory ? ", tables in its memory" : "",
+                   verify ? ", outputs read back" : ""),
+       run});
+}
+
+// Loaded once for all rounds.
+Result<InputInMemory*> MergeCase::InMemory(const MergeInput* input, const std::string& device) {
+  std::unique_ptr<InputInMemory>& loaded = in_memory_[{input, device}];
+  if (loaded == nullptr) {
+    auto made = InputInMemory::Load(*input, device, settings_.file_bytes);
+    if (!made) return made.error();
+    loaded = std::move(*made);
+  }
+  return loaded.get();
 }
 
 // As the options ask for. Without reading back, which is the CPU's work; of devices with it, too,
@@ -174,6 +193,9 @@ void MergeCase::AddMoreOfOurs(const std::string& name, const MergeInput* input) 
   for (const std::string& device : options_.devices) {
     AddOurs(fmt::format("{}-{}", name, device), input, false, ThreadsMax(), device);
     AddOurs(fmt::format("{}-verified-{}", name, device), input, true, ThreadsMax(), device);
+    AddOurs(fmt::format("{}-in-memory-{}", name, device), input, false, ThreadsMax(), device, true);
+    AddOurs(fmt::format("{}-in-memory-verified-{}", name, device), input, true, ThreadsMax(),
+            device, true);
   }
 }
 
@@ -255,15 +277,39 @@ const Rival* MergeCase::Find(const std::string& name) const {
   return at == rivals_.end() ? nullptr : &*at;
 }
 
+// Medians, in seconds, of a device's; those that come after each other first.
+std::vector<std::pair<const char*, double>> PhasesOf(const Rival& rival) {
+  using compaction::PhaseTimes;
+  const std::pair<const char*, uint64_t PhaseTimes::*> all[] = {
+      {"wait", &PhaseTimes::wait_us},         {"unpack", &PhaseTimes::unpack_us},
+      {"sort", &PhaseTimes::sort_us},         {"pack", &PhaseTimes::pack_us},
+      {"load", &PhaseTimes::load_us},         {"upload", &PhaseTimes::upload_us},
+      {"download", &PhaseTimes::download_us}, {"write", &PhaseTimes::write_us}};
+  std::vector<std::pair<const char*, double>> phases;
+  for (const auto& [name, time] : all) {
+    Samples samples;
+    for (const MergeTiming& timing : rival.timings)
+      samples.Add(static_cast<double>(timing.phases.*time) * 1e-6);
+    phases.emplace_back(name, samples.Median());
+  }
+  return phases;
+}
+
+bool HasPhases(const Rival& rival) { return rival.timings[0].phases.unpack_us != 0; }
+
 nlohmann::json DetailsOf(const Rival& rival) {
   Samples wall, per_cpu;
   for (const MergeTiming& timing : rival.timings) {
     wall.Add(timing.wall_s);
     per_cpu.Add(timing.input_mib / timing.cpu_s);
   }
-  return {{"input_mib", rival.timings[0].input_mib},
-          {"wall_s", wall.Median()},
-          {"input_mib_per_cpu_s", per_cpu.Median()}};
+  nlohmann::json details = {{"input_mib", rival.timings[0].input_mib},
+                            {"wall_s", wall.Median()},
+                            {"input_mib_per_cpu_s", per_cpu.Median()}};
+  if (HasPhases(rival)) {
+    for (const auto& [phase, seconds] : PhasesOf(rival)) details["phase_s"][phase] = seconds;
+  }
+  return details;
 }
 
 Samples RatesOf(const Rival& rival) {
@@ -311,6 +357,11 @@ void MergeCase::AddRow(Report& report, const std::string& subject, const std::st
   }
   report.Add(std::move(row));
   fmt::print("{}\n", note);
+  if (!HasPhases(*ours)) return;
+  note = "      ms:";
+  for (const auto& [phase, seconds] : PhasesOf(*ours))
+    note += fmt::format(" {} {:.1f}", phase, seconds * 1e3);
+  fmt::print("{}\n", note);
 }
 
 void MergeCase::AddRows(Report& report) const {
@@ -329,7 +380,8 @@ void MergeCase::AddRows(Report& report) const {
     }
     for (const std::string& device : options_.devices) {
       AddRow(report, fmt::format("{}-{}", input, device), peer, 0);
-      AddRow(report, fmt::format("{}-verified-{}", input, device), peer, 0);
+      for (const char* how : {"verified", "in-memory", "in-memory-verified"})
+        AddRow(report, fmt::format("{}-{}-{}", input, how, device), peer, 0);
     }
   }
 }

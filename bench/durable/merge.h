@@ -4,8 +4,10 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <string>
 
+#include "base/flat_file_system.h"
 #include "bench/durable/merge_input.h"
 #include "bench/durable/store.h"
 
@@ -14,15 +16,34 @@ namespace weft::bench {
 struct MergeTiming {
   double input_mib = 0;
   double wall_s = 0;
-  double cpu_s = 0;  // of the process
+  double cpu_s = 0;               // of the process
+  compaction::PhaseTimes phases;  // ours, of a device
   double PerSecond() const { return input_mib / wall_s; }
+};
+
+// An input's tables in memory that an executor takes them from fastest: pinned, for a GPU's. What
+// is made of them goes there, too.
+class InputInMemory {
+ public:
+  // device: as DbOptions::compaction_device. Tables have about table_bytes.
+  static Result<std::unique_ptr<InputInMemory>> Load(const MergeInput& input,
+                                                     const std::string& device,
+                                                     uint64_t table_bytes);
+  base::FlatFileSystem* files() { return &files_; }
+
+ private:
+  InputInMemory(base::BufferMemory* memory, uint64_t file_bytes_max)
+      : files_(memory, file_bytes_max) {}
+
+  base::FlatFileSystem files_;
 };
 
 struct MergeSettings {
   StoreSettings store;
   bool verify_outputs = true;
   int threads = 1;  // the job is divided among so many, but where a device wants it whole
-  std::string device = "cpu";  // as DbOptions::compaction_device
+  std::string device = "cpu";       // as DbOptions::compaction_device
+  InputInMemory* memory = nullptr;  // null: tables are read from their files
 };
 
 // Our executor on `input`, outputs to `dir`, which goes again. kUnsupported: the device is not

@@ -1,4 +1,6 @@
 #include <atomic>
+#include <bit>
+#include <cstring>
 #include <filesystem>
 #include <map>
 #include <thread>
@@ -23,7 +25,7 @@ class JobMaker {
   JobMaker(const MergeInput& input, const MergeSettings& settings)
       : comparator_(BytewiseComparator()),
         filter_(NewBloomFilterPolicy(std::max(settings.store.bloom_bits, 1))) {
-    job_.files = PosixFileSystem();
+    job_.files = settings.memory == nullptr ? PosixFileSystem() : settings.memory->files();
     job_.runs = input.runs;
     job_.oldest_snapshot = table::kSequenceMax;
     job_.comparator = &comparator_;
@@ -44,8 +46,8 @@ class JobMaker {
 };
 
 // As a store does it: whichever thread is free takes the next job.
-Status RunJobs(compaction::Executor* executor, const std::vector<Job>& jobs, int threads,
-               const JobHost& host, uint64_t* entries) {
+std::vector<JobResult> RunJobs(compaction::Executor* executor, const std::vector<Job>& jobs,
+                               int threads, const JobHost& host) {
   std::vector<JobResult> results(jobs.size());
   std::atomic<size_t> next{0};
   const auto run = [&] {
@@ -55,7 +57,17 @@ Status RunJobs(compaction::Executor* executor, const std::vector<Job>& jobs, int
   for (int i = 1; i < threads; ++i) others.emplace_back(run);
   run();
   for (std::thread& other : others) other.join();
+  return results;
+}
+
+// Looks at the results, and removes the outputs.
+Status TakeResults(const std::vector<JobResult>& results, FileSystem* files, uint64_t* entries) {
   for (const JobResult& result : results) {
+    for (const auto& output : result.outputs) {
+      const Status status = files->RemoveFile(output.path);
+      if (!status.ok()) return status;
+    }
+
     if (!result.status.ok()) return result.status;
     if (!result.left_to_cpu.empty()) return Status(Code::kUnsupported, result.left_to_cpu);
     for (const auto& output : result.outputs) *entries += output.entries;
@@ -76,6 +88,30 @@ Result<compaction::Executor*> ExecutorOn(const std::string& device) {
 }
 
 }  // namespace
+
+Result<std::unique_ptr<InputInMemory>> InputInMemory::Load(const MergeInput& input,
+                                                           const std::string& device,
+                                                           uint64_t table_bytes) {
+  auto executor = ExecutorOn(device);
+  if (!executor) return executor.error();
+  // A table is longer than it should be by a block, its index and its filter.
+  std::unique_ptr<InputInMemory> loaded(
+      new InputInMemory((*executor)->memory(), std::bit_ceil(table_bytes * 3 / 2)));
+  for (const auto& run : input.runs) {
+    for (const compaction::JobTable& table : run) {
+      auto file = PosixFileSystem()->NewRandomAccessFile(table.path);
+      if (!file) return file.error();
+      char* const to = loaded->files()->NewFile(table.path, table.bytes);
+      std::string_view read;
+      const Status status = (*file)->Read(0, table.bytes, &read, to);
+      if (!status.ok()) return status;
+      if (read.size() != table.bytes)
+        return Status(Code::kCorruption, table.path + ": is shorter than it should be");
+      if (read.data() != to) std::memcpy(to, read.data(), read.size());
+    }
+  }
+  return loaded;
+}
 
 Result<MergeTiming> MergeOurs(const MergeInput& input, const MergeSettings& settings,
                               const std::string& dir, uint64_t entries_expected) {
@@ -99,12 +135,14 @@ Result<MergeTiming> MergeOurs(const MergeInput& input, const MergeSettings& sett
     if (!parts) return parts.error();
     jobs = std::move(*parts);
   }
-  uint64_t entries = 0;
-  const Status status = RunJobs(*executor, jobs, settings.threads, host, &entries);
+  const auto results = RunJobs(*executor, jobs, settings.threads, host);
   MergeTiming timing;
   timing.wall_s = static_cast<double>(base::NowNs() - start) * 1e-9;
   timing.cpu_s = (CpuOfThisProcess() - cpu).Total();
   timing.input_mib = static_cast<double>(input.bytes) / (1 << 20);
+  timing.phases = results[0].phases;  // a device has the job whole
+  uint64_t entries = 0;
+  const Status status = TakeResults(results, maker.job().files, &entries);
   std::filesystem::remove_all(dir, error);
   if (!status.ok()) return status;
   if (entries != entries_expected)

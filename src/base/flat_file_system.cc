@@ -14,10 +14,13 @@ Status NoFile(const std::string& path) { return {Code::kNotFound, path + ": no s
 
 class FlatFileSystem::Content {
  public:
-  explicit Content(FlatFileSystem* files) : files_(*files), room_(files->TakeRoom()) {}
+  Content(FlatFileSystem* files, uint64_t bytes_max)
+      : files_(*files), bytes_max_(bytes_max), room_(files->TakeRoom(bytes_max)) {}
   Content(const Content&) = delete;
   Content& operator=(const Content&) = delete;
-  ~Content() { files_.GiveRoom(room_); }
+  ~Content() { files_.GiveRoom(room_, bytes_max_); }
+
+  uint64_t bytes_max() const { return bytes_max_; }
 
   std::string_view bytes() const { return {room_, size_.load(std::memory_order_acquire)}; }
   char* room() { return room_; }
@@ -25,6 +28,7 @@ class FlatFileSystem::Content {
 
  private:
   FlatFileSystem& files_;
+  const uint64_t bytes_max_;
   char* const room_;
   std::atomic<uint64_t> size_{0};  // what readers see
 };
@@ -69,11 +73,8 @@ class FlatFileSystem::ReaderInOrder final : public SequentialFile {
 // What was appended is seen when it is flushed.
 class FlatFileSystem::Writer final : public WritableFile {
  public:
-  Writer(ContentPtr content, std::string path, uint64_t bytes_max)
-      : content_(std::move(content)),
-        path_(std::move(path)),
-        bytes_max_(bytes_max),
-        end_(content_->bytes().size()) {}
+  Writer(ContentPtr content, std::string path)
+      : content_(std::move(content)), path_(std::move(path)), end_(content_->bytes().size()) {}
   ~Writer() override { (void)Flush(); }
 
   Status Append(std::string_view data) override {
@@ -83,9 +84,9 @@ class FlatFileSystem::Writer final : public WritableFile {
     return Status::Ok();
   }
   Result<char*> Extend(uint64_t bytes) override {
-    if (bytes > bytes_max_ - end_) {
-      return Status(Code::kIoError,
-                    path_ + ": a file here has at most " + std::to_string(bytes_max_) + " bytes");
+    if (bytes > content_->bytes_max() - end_) {
+      return Status(Code::kIoError, path_ + ": the file has room for " +
+                                        std::to_string(content_->bytes_max()) + " bytes");
     }
     end_ += bytes;
     return content_->room() + (end_ - bytes);
@@ -100,7 +101,6 @@ class FlatFileSystem::Writer final : public WritableFile {
  private:
   const ContentPtr content_;
   const std::string path_;
-  const uint64_t bytes_max_;
   uint64_t end_;
 };
 
@@ -128,17 +128,11 @@ FlatFileSystem::~FlatFileSystem() {
   }
   files.clear();  // gives their rooms
   MutexLock lock(&mutex_);
-  for (char* const room : rooms_) {
-    if (memory_ == nullptr) {
-      delete[] room;
-    } else {
-      memory_->Free(room, file_bytes_max_);
-    }
-  }
+  for (char* const room : rooms_) FreeRoom(room, file_bytes_max_);
 }
 
-char* FlatFileSystem::TakeRoom() {
-  {
+char* FlatFileSystem::TakeRoom(uint64_t bytes) {
+  if (bytes == file_bytes_max_) {
     MutexLock lock(&mutex_);
     if (!rooms_.empty()) {
       char* const room = rooms_.back();
@@ -146,13 +140,33 @@ char* FlatFileSystem::TakeRoom() {
       return room;
     }
   }
-  // Freed by the destructor.
-  return memory_ == nullptr ? new char[file_bytes_max_] : memory_->Allocate(file_bytes_max_);
+  // Freed by FreeRoom.
+  return memory_ == nullptr ? new char[bytes] : memory_->Allocate(bytes);
 }
 
-void FlatFileSystem::GiveRoom(char* room) {
+void FlatFileSystem::GiveRoom(char* room, uint64_t bytes) {
+  if (bytes != file_bytes_max_) return FreeRoom(room, bytes);
   MutexLock lock(&mutex_);
   rooms_.push_back(room);
+}
+
+void FlatFileSystem::FreeRoom(char* room, uint64_t bytes) {
+  if (memory_ != nullptr) return memory_->Free(room, bytes);
+  delete[] room;
+}
+
+FlatFileSystem::ContentPtr FlatFileSystem::Replace(const std::string& path, uint64_t bytes_max) {
+  auto content = std::make_shared<Content>(this, bytes_max);
+  ContentPtr old;  // goes without the mutex
+  MutexLock lock(&mutex_);
+  old = std::exchange(files_[path], content);
+  return content;
+}
+
+char* FlatFileSystem::NewFile(const std::string& path, uint64_t bytes) {
+  const ContentPtr content = Replace(path, bytes);
+  content->CutTo(bytes);
+  return content->room();
 }
 
 Result<FlatFileSystem::ContentPtr> FlatFileSystem::Find(const std::string& path) {
@@ -177,22 +191,15 @@ Result<std::unique_ptr<RandomAccessFile>> FlatFileSystem::NewRandomAccessFile(
 
 Result<std::unique_ptr<WritableFile>> FlatFileSystem::NewWritableFile(const std::string& path,
                                                                       FileUse) {
-  auto content = std::make_shared<Content>(this);
-  ContentPtr old;  // goes without the mutex
-  {
-    MutexLock lock(&mutex_);
-    old = std::exchange(files_[path], content);
-  }
   return std::unique_ptr<WritableFile>(
-      std::make_unique<Writer>(std::move(content), path, file_bytes_max_));
+      std::make_unique<Writer>(Replace(path, file_bytes_max_), path));
 }
 
 Result<std::unique_ptr<WritableFile>> FlatFileSystem::NewAppendableFile(const std::string& path,
                                                                         FileUse use) {
   Result<ContentPtr> content = Find(path);
   if (!content) return NewWritableFile(path, use);
-  return std::unique_ptr<WritableFile>(
-      std::make_unique<Writer>(std::move(*content), path, file_bytes_max_));
+  return std::unique_ptr<WritableFile>(std::make_unique<Writer>(std::move(*content), path));
 }
 
 bool FlatFileSystem::FileExists(const std::string& path) { return Find(path).has_value(); }

@@ -1,8 +1,8 @@
 // base/flat_file_system.h: files that each lie in one range of memory, where readers read them and
 // writers may write them: tables that a device copies from and to without a stop between.
 //
-// Nothing of it survives the process. A file has at most as many bytes as the file system was made
-// with; what memory removed files had is kept for new ones.
+// Nothing of it survives the process. What is written has at most as many bytes as the file system
+// was made with; the memory of such files is kept for new ones.
 //
 // Layout    no tree: a path is a name, a folder is what paths begin with, and is there when one
 //           does or it was made.
@@ -36,6 +36,10 @@ class FlatFileSystem final : public FileSystem {
   FlatFileSystem(const FlatFileSystem&) = delete;
   FlatFileSystem& operator=(const FlatFileSystem&) = delete;
 
+  // A file of just so many bytes, in place of any of that name: returns where they are, for the
+  // caller to fill before anybody reads the file.
+  char* NewFile(const std::string& path, uint64_t bytes) WEFT_EXCLUDES(mutex_);
+
   Result<std::unique_ptr<SequentialFile>> NewSequentialFile(const std::string& path) override;
   Result<std::unique_ptr<RandomAccessFile>> NewRandomAccessFile(const std::string& path) override;
   Result<std::unique_ptr<WritableFile>> NewWritableFile(const std::string& path,
@@ -64,9 +68,10 @@ class FlatFileSystem final : public FileSystem {
   using ContentPtr = std::shared_ptr<Content>;
 
   Result<ContentPtr> Find(const std::string& path) WEFT_EXCLUDES(mutex_);
-  ContentPtr NewContent() WEFT_EXCLUDES(mutex_);
-  char* TakeRoom() WEFT_EXCLUDES(mutex_);
-  void GiveRoom(char* room) WEFT_EXCLUDES(mutex_);
+  ContentPtr Replace(const std::string& path, uint64_t bytes_max) WEFT_EXCLUDES(mutex_);
+  char* TakeRoom(uint64_t bytes) WEFT_EXCLUDES(mutex_);
+  void GiveRoom(char* room, uint64_t bytes) WEFT_EXCLUDES(mutex_);
+  void FreeRoom(char* room, uint64_t bytes);
 
   BufferMemory* const memory_;
   const uint64_t file_bytes_max_;
@@ -74,7 +79,7 @@ class FlatFileSystem final : public FileSystem {
   std::map<std::string, ContentPtr> files_ WEFT_GUARDED_BY(mutex_);
   std::set<std::string> dirs_ WEFT_GUARDED_BY(mutex_);
   std::set<std::string> locks_ WEFT_GUARDED_BY(mutex_);
-  std::vector<char*> rooms_ WEFT_GUARDED_BY(mutex_);  // that no file has
+  std::vector<char*> rooms_ WEFT_GUARDED_BY(mutex_);  // of full files, that none has
 };
 
 }  // namespace weft::base

@@ -63,6 +63,22 @@ TEST(FlatFileSystem, ReadsWhatWasWritten) {
   EXPECT_EQ("", read);
 }
 
+TEST(FlatFileSystem, AFileMayHaveASizeOfItsOwn) {
+  CountedMemory memory;
+  {
+    FlatFileSystem files(&memory, 10);
+    std::memset(files.NewFile("/a", 1000), 'a', 1000);
+    EXPECT_EQ(std::string(1000, 'a'), Read(&files, "/a"));
+    auto more = files.NewAppendableFile("/a", FileUse::kOther);
+    EXPECT_EQ(Code::kIoError, (*more)->Append("b").code());
+    more->reset();
+    std::memset(files.NewFile("/a", 3), 'c', 3);
+    EXPECT_EQ("ccc", Read(&files, "/a"));
+    EXPECT_EQ(1, memory.given());
+  }
+  EXPECT_EQ(2, memory.given());
+}
+
 TEST(FlatFileSystem, FilesAreWrittenInPlace) {
   FlatFileSystem files(nullptr, 1000);
   EXPECT_TRUE(files.WritesInPlace());

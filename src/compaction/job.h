@@ -16,6 +16,7 @@
 #include <string>
 #include <vector>
 
+#include "base/buffer_memory.h"
 #include "table/format.h"
 #include "table/internal_key.h"
 #include "weft/file_system.h"
@@ -106,18 +107,32 @@ struct JobHost {
   int threads = 1;
 };
 
+// Where a device's time went, in microseconds of wall time; 0 of the CPU's executor. Unpack, sort,
+// pack and wait follow each other; the rest goes on beside them.
+struct PhaseTimes {
+  uint64_t load_us = 0;      // blocks from files into memory
+  uint64_t upload_us = 0;    // from there to the device
+  uint64_t wait_us = 0;      // the device for the host: for blocks, or for room for what it made
+  uint64_t unpack_us = 0;    // checksums, and entries as columns
+  uint64_t sort_us = 0;      // in order, without what is dropped
+  uint64_t pack_us = 0;      // blocks, index entries, filters; compression by the host
+  uint64_t download_us = 0;  // back to the host
+  uint64_t write_us = 0;     // into files, which are synced and read back
+};
+
 struct JobResult {
   Status status;
   std::vector<OutputTable> outputs;  // in order; synced and closed; empty where status is not ok
-  uint64_t bytes_read = 0;  // of files; a block twice where two pieces of a device have it
+  uint64_t bytes_read = 0;           // of files; a block twice where two pieces of a device have it
   uint64_t bytes_written = 0;
   uint64_t entries_read = 0;
   uint64_t entries_dropped = 0;
-  uint64_t entries_ended = 0;  // by their lifetime: dropped or made deletions
+  uint64_t entries_ended = 0;     // by their lifetime: dropped or made deletions
   uint64_t entries_unparsed = 0;  // kept, though their keys are none of a store's
   uint64_t wall_us = 0;
   uint64_t cpu_us = 0;
   uint64_t verify_us = 0;  // reading outputs back, of all threads together
+  PhaseTimes phases;
   const char* done_by = "cpu";  // the Name of the executor that wrote the outputs
   // Of another executor than the CPU's: why it left the job to that; else empty.
   std::string left_to_cpu;
@@ -129,6 +144,9 @@ class Executor {
   virtual const char* Name() const = 0;  // "cpu"
   // Whether the job is better not divided among threads.
   virtual bool WantsWhole(const Job&) const { return false; }
+  // Memory that lives as long and that it reads tables from, and writes them to, fastest: for file
+  // systems that keep files in memory. Null: any.
+  virtual base::BufferMemory* memory() { return nullptr; }
   // Checks the checksum of every block it reads. kCorruption names the table.
   virtual JobResult Run(const Job& job, const JobHost& host) = 0;
 };

@@ -122,10 +122,11 @@ class CudaDevice {
     std::vector<void*> ranges_;
   };
 
-  // A point that a stream comes to.
+  // A point that a stream comes to. `is_timed`: it tells when.
   class Event {
    public:
-    Event() = default;
+    explicit Event(bool is_timed = false)
+        : flags_(is_timed ? cudaEventDefault : cudaEventDisableTiming) {}
     Event(const Event&) = delete;
     Event& operator=(const Event&) = delete;
     ~Event() {
@@ -133,7 +134,7 @@ class CudaDevice {
     }
     Status Record(cudaStream_t stream) {
       if (event_ == nullptr) {
-        WEFT_CUDA_TRY(cudaEventCreateWithFlags(&event_, cudaEventDisableTiming));
+        WEFT_CUDA_TRY(cudaEventCreateWithFlags(&event_, flags_));
       }
       WEFT_CUDA_TRY(cudaEventRecord(event_, stream));
       return Status::Ok();
@@ -147,8 +148,19 @@ class CudaDevice {
       WEFT_CUDA_TRY(cudaEventSynchronize(event_));
       return Status::Ok();
     }
+    // Since `start`; 0 where a stream has not come to both. REQUIRES: both are timed
+    uint64_t NsSince(const Event& start) const {
+      float ms = 0;
+      if (event_ == nullptr || start.event_ == nullptr ||
+          cudaEventElapsedTime(&ms, start.event_, event_) != cudaSuccess) {
+        (void)cudaGetLastError();  // a figure is missing, no more
+        return 0;
+      }
+      return static_cast<uint64_t>(ms * 1e6f);
+    }
 
    private:
+    const unsigned int flags_;
     cudaEvent_t event_ = nullptr;
   };
 
@@ -163,6 +175,7 @@ class CudaDevice {
     // range may go after this.
     ~Upload() {
       if (to_ != nullptr && !awaited_) cudaStreamSynchronize(device_.in_stream_);
+      device_.times_.in_ns += copied_.NsSince(begun_);
       if (to_ != nullptr) cudaFreeAsync(to_, awaited_ ? device_.stream_ : device_.in_stream_);
     }
     void Begin(std::span<const RangeIn> ranges) {
@@ -180,6 +193,8 @@ class CudaDevice {
       for (const RangeIn& range : ranges) bytes += range.bytes;
       WEFT_CUDA_TRY(cudaMallocFromPoolAsync(&to_, bytes == 0 ? 1 : bytes, device_.pool_->get(),
                                             device_.in_stream_));
+      Status status = begun_.Record(device_.in_stream_);
+      if (!status.ok()) return status;
       auto* to = static_cast<uint8_t*>(to_);
       for (const RangeIn& range : ranges) {
         if (range.bytes == 0) continue;
@@ -191,7 +206,8 @@ class CudaDevice {
     }
 
     CudaDevice& device_;
-    Event copied_;
+    Event begun_{true};
+    Event copied_{true};
     void* to_ = nullptr;
     bool awaited_ = false;
   };
@@ -223,6 +239,7 @@ class CudaDevice {
 
   // What error correction can't put right fails the next call.
   bool corrects_flips() const { return pool_->has_ecc(); }
+  const CopyTimes& copy_times() const { return times_; }
   base::BufferMemory* host_memory() { return pool_->pinned(); }
 
   void CopyIn(void* to, const void* from, uint64_t bytes) {
@@ -253,7 +270,7 @@ class CudaDevice {
   }
   // As PlainDevice's, in a stream of its own.
   std::function<Status()> BeginCopyOut(std::vector<RangeOut> ranges, Memory memory) {
-    auto download = std::make_shared<Download>(pool_->number(), std::move(memory));
+    auto download = std::make_shared<Download>(pool_->number(), std::move(memory), &times_);
     if (status_.ok()) Fail(TryDownload(ranges, download.get()));
     if (!status_.ok()) cudaStreamSynchronize(out_stream_);  // what was begun ends
     if (!status_.ok()) return [status = status_] { return status; };
@@ -285,22 +302,28 @@ class CudaDevice {
   // Its memory goes when the copy has ended.
   class Download {
    public:
-    Download(int number, Memory memory) : number_(number), memory_(std::move(memory)) {}
+    Download(int number, Memory memory, CopyTimes* times)
+        : number_(number), memory_(std::move(memory)), times_(*times) {}
     ~Download() {
       if (begun) (void)Wait();  // else an error that is known already
     }
     Status Wait() {
       WEFT_CUDA_TRY(cudaSetDevice(number_));  // any thread's
-      return copied.Wait();
+      Status status = copied.Wait();
+      if (status.ok() && !std::exchange(is_counted_, true)) times_.out_ns += copied.NsSince(start);
+      return status;
     }
 
     Event made;  // what is copied
-    Event copied;
+    Event start{true};
+    Event copied{true};
     bool begun = false;
 
    private:
     const int number_;
     Memory memory_;
+    CopyTimes& times_;
+    bool is_counted_ = false;
   };
 
   explicit CudaDevice(std::shared_ptr<CudaPool> pool)
@@ -309,6 +332,7 @@ class CudaDevice {
   Status TryDownload(const std::vector<RangeOut>& ranges, Download* download) {
     Status status = download->made.Record(stream_);
     if (status.ok()) status = download->made.HoldBack(out_stream_);
+    if (status.ok()) status = download->start.Record(out_stream_);
     if (!status.ok()) return status;
     for (const RangeOut& range : ranges) {
       if (range.bytes == 0) continue;
@@ -372,6 +396,7 @@ class CudaDevice {
   cudaStream_t out_stream_ = nullptr;  // of downloads
   BounceBuffer bounce_;
   std::vector<RangeOut> fetched_;  // from the bounce buffer
+  CopyTimes times_;
   Status status_;
 };
 

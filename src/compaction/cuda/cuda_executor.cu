@@ -10,7 +10,7 @@ Result<std::unique_ptr<Executor>> NewCudaExecutor(int number, uint64_t piece_byt
   if (!pool) return pool.error();
   std::unique_ptr<Executor> executor = std::make_unique<DeviceExecutor<CudaDevice>>(
       "cuda:" + std::to_string(number), piece_bytes,
-      [pool = *pool] { return CudaDevice::Create(pool); });
+      [pool = *pool] { return CudaDevice::Create(pool); }, (*pool)->pinned());
   return Result<std::unique_ptr<Executor>>(std::move(executor));
 }
 

@@ -3,6 +3,7 @@
 // Threads   values.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 
 namespace weft::compaction::device {
@@ -17,6 +18,12 @@ struct RangeOut {
   void* to = nullptr;
   const void* from = nullptr;  // on the device
   uint64_t bytes = 0;
+};
+
+// How long whole pieces were on their way.
+struct CopyTimes {
+  std::atomic<uint64_t> in_ns{0};
+  std::atomic<uint64_t> out_ns{0};
 };
 
 }  // namespace weft::compaction::device

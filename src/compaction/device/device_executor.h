@@ -69,6 +69,21 @@ class DeviceRun {
     Carry<Device> carry;
   };
 
+  // Counts what passes until its end.
+  class Timed {
+   public:
+    explicit Timed(uint64_t* us) : us_(us) {}
+    Timed(const Timed&) = delete;
+    Timed& operator=(const Timed&) = delete;
+    ~Timed() { *us_ += (base::NowNs() - start_ns_) / 1000; }
+
+   private:
+    uint64_t* const us_;
+    const uint64_t start_ns_ = base::NowNs();
+  };
+
+  SentPiece AwaitPiece(PieceFlow* flow);
+  std::unique_ptr<PackedPiece> AwaitRoom(PieceFlow* flow);
   SentPiece Send(std::unique_ptr<ReadyPiece> ready);
   Status RunPiece(const SentPiece& sent, bool is_last, PackedPiece* packed);
   Status RunPhases(const SentPiece& sent, bool is_last, const PackedPiece* first, State* state,
@@ -86,6 +101,7 @@ class DeviceRun {
   static constexpr int kFlowThreads = 2;  // PieceFlow's own are of those that the job may have
   base::Crew crew_;
   PackHost pack_host_;
+  PhaseTimes phases_;
 };
 
 template <typename Device>
@@ -94,6 +110,18 @@ typename DeviceRun<Device>::SentPiece DeviceRun<Device>::Send(std::unique_ptr<Re
   auto upload = std::make_unique<typename Device::Upload>(&device_);
   upload->Begin(ready->loaded.ranges);
   return {std::move(ready), std::move(upload)};
+}
+
+template <typename Device>
+typename DeviceRun<Device>::SentPiece DeviceRun<Device>::AwaitPiece(PieceFlow* flow) {
+  Timed timed(&phases_.wait_us);
+  return Send(flow->NextPiece());
+}
+
+template <typename Device>
+std::unique_ptr<PackedPiece> DeviceRun<Device>::AwaitRoom(PieceFlow* flow) {
+  Timed timed(&phases_.wait_us);
+  return flow->NextRoom();
 }
 
 template <typename Device>
@@ -115,11 +143,19 @@ Status DeviceRun<Device>::RunPhases(const SentPiece& sent, bool is_last, const P
   typename Device::Memory memory(&device_);
   UnpackPiece<Device> unpacked(&device_, &memory, state->in_device);
   const ReadyPiece& ready = *sent.ready;
-  Status status = unpacked.Run(ready.piece, ready.loaded, sent.upload->Await(), state->carry);
-  if (!status.ok()) return status;
+  Status status;
+  {
+    Timed timed(&phases_.unpack_us);
+    status = unpacked.Run(ready.piece, ready.loaded, sent.upload->Await(), state->carry);
+    if (!status.ok()) return status;
+  }
   SortPiece<Device> sorted(&device_, &memory, job_, state->in_device);
-  status = sorted.Run(unpacked, state->carry, &state->grandparents);
-  if (!status.ok()) return status;
+  {
+    Timed timed(&phases_.sort_us);
+    status = sorted.Run(unpacked, state->carry, &state->grandparents);
+    if (!status.ok()) return status;
+  }
+  Timed timed(&phases_.pack_us);
   packed->entries_read = unpacked.entry_count;
   packed->entries_dropped = unpacked.entry_count - sorted.kept;
   packed->entries_ended = sorted.found.ended;
@@ -132,14 +168,14 @@ Status DeviceRun<Device>::RunPhases(const SentPiece& sent, bool is_last, const P
 template <typename Device>
 Status DeviceRun<Device>::RunPieces(size_t pieces, PieceFlow* flow, JobResult* result,
                                     bool* failed) {
-  SentPiece sent = Send(flow->NextPiece());
+  SentPiece sent = AwaitPiece(flow);
   for (size_t i = 0; i < pieces; i++) {
     if (host_.cancelled != nullptr && host_.cancelled->load(std::memory_order_relaxed)) {
       *failed = true;
       return {Code::kRetryLater, "compaction cancelled"};
     }
     if (host_.give_way != nullptr) host_.give_way();
-    std::unique_ptr<PackedPiece> packed = flow->NextRoom();
+    std::unique_ptr<PackedPiece> packed = AwaitRoom(flow);
     if (sent.ready == nullptr || packed == nullptr) return Status::Ok();  // the flow knows why
     SentPiece next = Send(flow->NextPieceIfLoaded());
     Status status = RunPiece(sent, i + 1 == pieces, packed.get());
@@ -149,7 +185,7 @@ Status DeviceRun<Device>::RunPieces(size_t pieces, PieceFlow* flow, JobResult* r
     result->entries_ended += packed->entries_ended;
     result->entries_unparsed += packed->entries_unparsed;
     flow->Pass(std::move(sent.ready), std::move(packed));
-    if (next.ready == nullptr && i + 1 < pieces) next = Send(flow->NextPiece());
+    if (next.ready == nullptr && i + 1 < pieces) next = AwaitPiece(flow);
     sent = std::move(next);
   }
   return Status::Ok();
@@ -167,6 +203,8 @@ Status DeviceRun<Device>::RunFlow(uint64_t piece_bytes, JobResult* result, bool*
   Status status = RunPieces((*plan)->pieces(), &flow, result, failed);
   flow.Finish();
   result->bytes_read = (*plan)->bytes_read() + flow.bytes_read();
+  phases_.load_us = flow.load_ns() / 1000;
+  phases_.write_us = flow.write_ns() / 1000;
   result->cpu_us = (flow.cpu_ns() + crew_.cpu_ns()) / 1000;
   if (!flow.write_status().ok()) {
     // Damage is what verifying says of our own files.
@@ -188,6 +226,9 @@ Status DeviceRun<Device>::Run(uint64_t piece_bytes, JobResult* result, bool* fai
   }
   result->bytes_written = files->bytes_written();
   result->verify_us = files->verify_us();
+  phases_.upload_us = device_.copy_times().in_ns / 1000;
+  phases_.download_us = device_.copy_times().out_ns / 1000;
+  result->phases = phases_;
   return status;
 }
 
@@ -198,14 +239,18 @@ using DeviceMaker = std::function<Result<std::unique_ptr<Device>>()>;
 template <typename Device>
 class DeviceExecutor final : public Executor {
  public:
-  DeviceExecutor(std::string name, uint64_t piece_bytes, DeviceMaker<Device> make)
+  // memory: as Executor::memory says, of what `make` holds.
+  DeviceExecutor(std::string name, uint64_t piece_bytes, DeviceMaker<Device> make,
+                 base::BufferMemory* memory = nullptr)
       : name_(std::move(name)),
         piece_bytes_(piece_bytes),
         make_(std::move(make)),
+        memory_(memory),
         cpu_(NewCpuExecutor()) {}
 
   const char* Name() const override { return name_.c_str(); }
   bool WantsWhole(const Job& job) const override { return CanDo(job).ok(); }
+  base::BufferMemory* memory() override { return memory_; }
 
   JobResult Run(const Job& job, const JobHost& host) override {
     const uint64_t start_ns = base::NowNs();
@@ -238,6 +283,7 @@ class DeviceExecutor final : public Executor {
   const std::string name_;
   const uint64_t piece_bytes_;
   const DeviceMaker<Device> make_;
+  base::BufferMemory* const memory_;
   const std::unique_ptr<Executor> cpu_;
 };
 

@@ -60,6 +60,7 @@ class AutoExecutor final : public Executor {
   bool WantsWhole(const Job& job) const override {
     return BytesOfJob(job) >= kDeviceJobBytesMin && CanDo(job).ok() && running_ < kDeviceJobsMax;
   }
+  base::BufferMemory* memory() override { return device_->memory(); }
   JobResult Run(const Job& job, const JobHost& host) override {
     const bool is_worth_it = BytesOfJob(job) >= kDeviceJobBytesMin && CanDo(job).ok();
     if (!is_worth_it) return cpu_->Run(job, host);

@@ -87,6 +87,7 @@ class FlippingDevice {
   bool corrects_flips() const { return false; }
   const Status& status() const { return base_->status(); }
   void Fail(Status status) { base_->Fail(std::move(status)); }
+  const CopyTimes& copy_times() const { return base_->copy_times(); }
   base::BufferMemory* host_memory() { return base_->host_memory(); }
   void CopyIn(void* to, const void* from, uint64_t bytes) { base_->CopyIn(to, from, bytes); }
   void Fetch(void* to, const void* from, uint64_t bytes) { base_->Fetch(to, from, bytes); }

@@ -26,6 +26,7 @@ PieceFlow::PieceFlow(PiecePlan* plan, TableAssembler* assembler, base::Crew* cre
 PieceFlow::~PieceFlow() { Finish(); }
 
 bool PieceFlow::LoadInto(ReadyPiece* ready) {
+  const uint64_t start_ns = base::NowNs();
   pieces_left_--;
   ready->piece = plan_.NextPiece();
   if (ready->piece.has_lost_blocks) {
@@ -34,6 +35,7 @@ bool PieceFlow::LoadInto(ReadyPiece* ready) {
     load_status_ = LoadPiece(plan_, ready->piece, &crew_, memory_, &ready->loaded);
   }
   bytes_read_ += ready->loaded.bytes_read;
+  load_ns_ += base::NowNs() - start_ns;
   return load_status_.ok();
 }
 
@@ -48,7 +50,9 @@ void PieceFlow::LoadAll() {
 
 bool PieceFlow::Write(PackedPiece* packed) {
   if (packed->ready != nullptr) device_status_ = packed->ready();
+  const uint64_t start_ns = base::NowNs();
   if (device_status_.ok()) write_status_ = assembler_.Add(*packed, &crew_);
+  write_ns_ += base::NowNs() - start_ns;
   packed->Clear();
   return device_status_.ok() && write_status_.ok();
 }

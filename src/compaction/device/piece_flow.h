@@ -60,6 +60,9 @@ class PieceFlow {
   // Why what a device made did not come from it.
   const Status& device_status() const { return device_status_; }
   uint64_t bytes_read() const { return bytes_read_; }
+  // What its threads did with pieces, in wall time.
+  uint64_t load_ns() const { return load_ns_; }
+  uint64_t write_ns() const { return write_ns_; }
   // Of its threads, without the crew's.
   uint64_t cpu_ns() const { return load_cpu_ns_ + write_cpu_ns_; }
 
@@ -86,6 +89,8 @@ class PieceFlow {
   Status write_status_;
   Status device_status_;
   uint64_t bytes_read_ = 0;
+  uint64_t load_ns_ = 0;
+  uint64_t write_ns_ = 0;
   uint64_t load_cpu_ns_ = 0;
   uint64_t write_cpu_ns_ = 0;
   std::thread loader_;

@@ -1,6 +1,7 @@
 #include "compaction/device/piece_loader.h"
 
 #include <algorithm>
+#include <atomic>
 #include <cstring>
 #include <string_view>
 
@@ -82,26 +83,42 @@ class Loader {
 
   // Whether all blocks go to the device from where they lie.
   bool TakeInPlace(const base::BufferMemory* memory) {
-    uint64_t at = 0;
+    const BlockFile* file = nullptr;
     for (const Extent& extent : extents_) {
       const char* const in_memory = extent.file->mapped.data();
-      if (in_memory == nullptr || (memory != nullptr && !memory->IsLike(in_memory))) return false;
-      const char* from = in_memory + extent.offset;
-      RangeIn* const last = loaded_.ranges.empty() ? nullptr : &loaded_.ranges.back();
-      if (last != nullptr && last->from + last->bytes == from) {
-        last->bytes += extent.bytes;
-      } else {
-        loaded_.ranges.push_back({from, extent.bytes});
+      const char* const from = in_memory + extent.offset;
+      if (extent.file != file) {
+        if (in_memory == nullptr || (memory != nullptr && !memory->IsLike(in_memory))) return false;
+        file = extent.file;
+      } else if (loaded_.ranges.back().from + loaded_.ranges.back().bytes == from) {
+        loaded_.ranges.back().bytes += extent.bytes;
+        continue;
       }
-      for (size_t i = extent.first_block; i < extent.first_block + extent.blocks; i++) {
-        if (!IsPlain(from, handles_[i])) return false;
-        loaded_.blocks[i] = {at, static_cast<uint32_t>(handles_[i].bytes), 1};
-        const uint64_t stored = handles_[i].bytes + table::kBlockTrailerBytes;
-        from += stored;
-        at += stored;
-      }
+      loaded_.ranges.push_back({from, extent.bytes});
     }
-    loaded_.bytes_read = bytes_;
+    std::atomic<bool> are_plain{true};
+    crew_.ForEach(extents_.size(), [&](size_t i) {
+      if (!DescribePlain(extents_[i])) are_plain.store(false, std::memory_order_relaxed);
+    });
+    if (are_plain) loaded_.bytes_read = bytes_;
+    return are_plain;
+  }
+
+  // Of blocks that lie in memory: false where one is compressed. Of each a single byte is looked
+  // at, which is in no cache: those of blocks further on are fetched meanwhile.
+  bool DescribePlain(const Extent& extent) {
+    constexpr size_t kAhead = 16;
+    const char* const from = extent.file->mapped.data();
+    const size_t end = extent.first_block + extent.blocks;
+    uint64_t at = extent.at;
+    for (size_t i = extent.first_block; i < end; i++) {
+      const table::BlockHandle& ahead = handles_[std::min(i + kAhead, end - 1)];
+      __builtin_prefetch(from + ahead.offset + ahead.bytes);
+      const table::BlockHandle& handle = handles_[i];
+      if (!IsPlain(from + handle.offset, handle)) return false;
+      loaded_.blocks[i] = {at, static_cast<uint32_t>(handle.bytes), 1};
+      at += handle.bytes + table::kBlockTrailerBytes;
+    }
     return true;
   }
 

@@ -20,6 +20,7 @@
 #include <vector>
 
 #include "base/buffer_memory.h"
+#include "base/clock.h"
 #include "compaction/device/checksum_lanes.h"
 #include "compaction/device/copies.h"
 #include "weft/status.h"
@@ -73,11 +74,13 @@ class PlainDevice {
     // Where the bytes are for all that is run from now on, while this lives.
     uint8_t* Await() {
       if (!device_->status().ok()) return nullptr;
+      const uint64_t start_ns = base::NowNs();
       uint8_t* to = to_;
       for (const RangeIn& range : ranges_) {
         device_->CopyIn(to, range.from, range.bytes);
         to += range.bytes;
       }
+      device_->times_.in_ns += base::NowNs() - start_ns;
       return to_;
     }
 
@@ -98,6 +101,8 @@ class PlainDevice {
 
   // Whether a bit that flips in its memory is put right, or found.
   bool corrects_flips() const { return true; }
+  // Of uploads that have gone, and of what BeginCopyOut was waited for.
+  const CopyTimes& copy_times() const { return times_; }
   // Of the host, which is copied fastest; null: any.
   base::BufferMemory* host_memory() { return nullptr; }
 
@@ -123,10 +128,12 @@ class PlainDevice {
   // the device lives. What is copied lies in `memory`, which goes when that does.
   std::function<Status()> BeginCopyOut(std::vector<RangeOut> ranges, Memory memory) {
     if (!status_.ok()) return [status = status_] { return status; };
-    return [ranges = std::move(ranges), kept = std::make_shared<Memory>(std::move(memory))] {
+    return [this, ranges = std::move(ranges), kept = std::make_shared<Memory>(std::move(memory))] {
+      const uint64_t start_ns = base::NowNs();
       for (const RangeOut& range : ranges) {
         if (range.bytes != 0) std::memcpy(range.to, range.from, range.bytes);
       }
+      times_.out_ns += base::NowNs() - start_ns;
       return Status::Ok();
     };
   }
@@ -168,6 +175,7 @@ class PlainDevice {
   const uint64_t memory_bytes_max_;
   std::atomic<uint64_t> bytes_taken_{0};  // any thread frees
   std::vector<RangeOut> fetched_;
+  CopyTimes times_;
   Status status_;
 };
 
