@@ -55,6 +55,11 @@ inline constexpr uint64_t kDurableReads = 500'000;
 inline constexpr int kDurableRepetitions = 3;
 inline constexpr double kTailLoad = 0.80;  // of the store's own top rate
 
+// Stores beside other work: paper 001, section IV
+inline constexpr uint64_t kContentionKeys = 10'000'000;
+inline const std::vector<uint32_t> kContentionValueBytes = {128, 256, 512, 1024};
+inline const std::vector<int> kContentionTaken = {0, 40, 80};
+
 // The table in device memory
 inline constexpr uint64_t kDeviceObjects = 200'000'000;
 inline constexpr double kDeviceLoad = 0.80;
@@ -94,6 +99,8 @@ inline constexpr double kTargetDeviceReadK8 = 12e9;   // with key comparison and
 inline constexpr double kTargetDeviceReadK16 = 8e9;
 inline constexpr double kTargetDeviceReadK32 = 4.7e9;
 inline constexpr double kTargetDeviceInsertK16 = 4e9;  // object written, from empty to full
+// YCSB A with 80 % of the CPUs taken: our operations a second, compacting on a GPU, over a peer's.
+inline constexpr double kTargetContention = 2.65;
 inline constexpr double kTargetCompactionThreads = 1.8;  // two threads over one
 
 }  // namespace weft::bench::defaults

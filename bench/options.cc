@@ -13,7 +13,7 @@
 #include <fmt/format.h>
 
 #include "bench/device/options.h"
-#include "bench/durable/options.h"
+#include "bench/durable/command_line.h"
 #include "bench/embedded/options.h"
 #include "bench/harness/machine.h"
 #include "bench/pipeline/options.h"
@@ -57,6 +57,7 @@ struct Arguments {
   std::string steal = "on";
   DurableOptions durable;
   CompactionOptions compaction;
+  ContentionOptions contention;
   DeviceOptions device;
   std::string results = WEFT_SOURCE_DIR "/bench/results";
 };
@@ -142,6 +143,15 @@ CompactionOptions CompactionOptionsOf(const Arguments& a) {
   return options;
 }
 
+ContentionOptions ContentionOptionsOf(const Arguments& a) {
+  ContentionOptions options = a.contention;
+  options.repetitions = Or(a.repetitions, 1);
+  options.seed = a.seed;
+  if (a.target > 0) options.target = a.target;
+  if (a.quick) options.keys = std::min(options.keys, kQuickKeys);
+  return options;
+}
+
 // --quick of the device: a table that fits anywhere.
 constexpr uint64_t kQuickObjects = 4'000'000;
 constexpr uint32_t kQuickDeviceBatch = 1u << 20;
@@ -187,6 +197,7 @@ const std::map<std::string, Benchmark>& Benchmarks() {
       {"alternation", [](auto& a, auto& r) { return RunAlternation(AlternationOptionsOf(a), r); }},
       {"durable", [](auto& a, auto& r) { return RunDurable(DurableOptionsOf(a), r); }},
       {"compaction", [](auto& a, auto& r) { return RunCompaction(CompactionOptionsOf(a), r); }},
+      {"contention", [](auto& a, auto& r) { return RunContention(ContentionOptionsOf(a), r); }},
       {"device", [](auto& a, auto& r) { return RunDevice(DeviceOptionsOf(a), r); }},
   };
   return all;
@@ -334,49 +345,7 @@ void AddHitRatio(CLI::App* app, Arguments* a) {
   app->add_option("--peer-command", a->peer_command, "its command line");
 }
 
-void AddDurable(CLI::App* app, Arguments* a) {
-  DurableOptions& durable = a->durable;
-  StoreSettings& common = durable.common;
-  app->add_option("--num", durable.keys, "keys")->check(CLI::Range(1000, 1'000'000'000))
-      ->capture_default_str();
-  app->add_option("--value", durable.value_bytes, "bytes of a value")
-      ->check(CLI::Range(8, 1 << 20))->capture_default_str();
-  app->add_option("--reads", durable.reads, "lookups of a pass")->check(CLI::Range(100, 1 << 30))
-      ->capture_default_str();
-  app->add_option("--syncs", durable.syncs, "writes of fillsync (a thousandth of the keys)");
-  app->add_option("--benchmarks", durable.benchmarks, "fillrandom,readrandom,...; all if not given")
-      ->delimiter(',');
-  app->add_option("--stores", durable.stores, "the first against the others (weft,leveldb,rocksdb)")
-      ->delimiter(',');
-  app->add_option("--place,--dir", durable.places, "memory, disk (both), or folders")
-      ->delimiter(',');
-  app->add_option("--compression", durable.compressions, "none,snappy (none)")->delimiter(',');
-  app->add_option("--settings", durable.settings, "common,leveldb-defaults (common)")
-      ->delimiter(',');
-  app->add_option("--write-buffer", common.write_buffer_bytes)->capture_default_str();
-  app->add_option("--table", common.file_bytes, "bytes of a table")->capture_default_str();
-  app->add_option("--block-cache", common.block_cache_bytes)->capture_default_str();
-  app->add_option("--bloom-bits", common.bloom_bits)->capture_default_str();
-  app->add_option("--level1", common.level1_bytes, "of weft")->capture_default_str();
-  app->add_option("--rocksdb-level1", common.rocksdb_level1_bytes)->capture_default_str();
-  app->add_option("--background-threads", common.background_threads)->capture_default_str();
-  app->add_flag("!--no-verify", common.verify_compaction, "weft reads no outputs back");
-  app->add_option("--tail-seconds", durable.tail_s)->capture_default_str();
-  app->add_option("--tail-load", durable.tail_load, "share of the top rate")
-      ->capture_default_str();
-  app->add_flag("--quick", a->quick, "small: does everything run? Not for figures");
-}
-
-void AddCompaction(CLI::App* app, Arguments* a) {
-  CompactionOptions& compaction = a->compaction;
-  app->add_option("--value", compaction.value_bytes, "bytes (100,256,1000)")->delimiter(',');
-  app->add_option("--scale", compaction.scale, "of the number of keys")->capture_default_str();
-  app->add_option("--place,--dir", compaction.places, "memory, disk, folders")->delimiter(',');
-  app->add_option("--compression", compaction.compressions, "none,snappy (both)")->delimiter(',');
-  app->add_option("--stores", compaction.stores, "weft,leveldb,rocksdb")->delimiter(',');
-  app->add_option("--compaction-device", compaction.devices, "too: cuda:0")->delimiter(',');
-  app->add_option("--threads", compaction.threads, "too: 16")
-      ->check(CLI::Range(1, 256))->delimiter(',');
+void AddQuick(CLI::App* app, Arguments* a) {
   app->add_flag("--quick", a->quick, "small: does everything run? Not for figures");
 }
 
@@ -484,8 +453,15 @@ int Main(int argc, char** argv) {
   CLI::App* alternation = add("alternation", "in-memory workloads in turns: does the plan follow?");
   AddPipeline(alternation, &a);
   AddAlternation(alternation, &a);
-  AddDurable(add("durable", "the durable store against LevelDB and RocksDB"), &a);
-  AddCompaction(add("compaction", "compactions alone: input a second"), &a);
+  CLI::App* durable = add("durable", "the durable store against LevelDB and RocksDB");
+  AddDurable(durable, &a.durable);
+  AddQuick(durable, &a);
+  CLI::App* compaction = add("compaction", "compactions alone: input a second");
+  AddCompaction(compaction, &a.compaction);
+  AddQuick(compaction, &a);
+  CLI::App* contention = add("contention", "stores under YCSB A while other work takes the CPUs");
+  AddContention(contention, &a.contention);
+  AddQuick(contention, &a);
   AddDevice(add("device", "one GPU, keys and values in its memory: operations a second"), &a);
   CLI::App* all = add("all", "everything, into bench/results");
   AddServer(all, &a);

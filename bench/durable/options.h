@@ -45,9 +45,31 @@ struct CompactionOptions {
   std::optional<double> target;
 };
 
+// Stores beside other work, as paper 001 (LUDA) measures them, section IV.
+struct ContentionOptions {
+  uint64_t keys = defaults::kContentionKeys;     // loaded, and operations of workload A
+  std::vector<uint32_t> value_bytes = defaults::kContentionValueBytes;
+  std::vector<int> taken = defaults::kContentionTaken;  // percent of each CPU's time
+  std::vector<std::string> stores;               // empty: all
+  std::vector<std::string> devices;              // weft's beside the CPU: "cuda:0"
+  std::string place = "memory";
+  StoreSettings settings{.name = "contention",
+                         .write_buffer_bytes = 4u << 20,
+                         .file_bytes = 4u << 20,
+                         .background_threads = 4};
+  int threads = 1;
+  double slice_s = 1;
+  std::string plots;  // folder of the charts; empty: none
+  int repetitions = 1;
+  uint64_t seed = defaults::kSeed;
+  std::optional<double> target;
+};
+
 // Every pass on every store, turn by turn.
 Status RunDurable(const DurableOptions& options, Report& report);
 // Compactions alone: input a second.
 Status RunCompaction(const CompactionOptions& options, Report& report);
+// YCSB's load and A while other work takes a share of the CPUs.
+Status RunContention(const ContentionOptions& options, Report& report);
 
 }  // namespace weft::bench

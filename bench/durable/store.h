@@ -39,6 +39,7 @@ struct StoreSettings {
   int background_threads = 1;                  // that compact; flushes may have another
   bool verify_compaction = true;               // read compacted tables back, where a store can
   bool automatic_compaction = true;            // false: RocksDB only
+  std::string compaction_device = "cpu";       // weft only
 };
 
 // What a store tells of its background work since it was opened.
@@ -46,6 +47,7 @@ struct StoreFigures {
   double table_bytes_written = 0;  // flushes and compactions
   double compaction_bytes_read = 0;
   std::optional<double> writers_waited_us;  // slowed down or stopped, where the store counts it
+  uint64_t compactions_by_device = 0;       // weft: not by the CPU
   std::string text;                         // its own words
   std::string tables;                       // LevelDB: its tables level by level, a line each
 };

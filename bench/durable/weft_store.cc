@@ -67,6 +67,7 @@ class WeftStore final : public Store {
         static_cast<double>(statistics.flush_bytes + statistics.compaction_bytes_written);
     figures.compaction_bytes_read = static_cast<double>(statistics.compaction_bytes_read);
     figures.writers_waited_us = static_cast<double>(statistics.slowdown_us + statistics.stop_us);
+    figures.compactions_by_device = statistics.compactions_by_device;
     db_->GetProperty("weft.statistics", &figures.text);
     return figures;
   }
@@ -88,6 +89,7 @@ DbOptions OptionsOf(const StoreSettings& settings) {
   options.background_threads = settings.background_threads;
   options.level1_bytes_max = settings.level1_bytes;
   options.verify_compaction = settings.verify_compaction;
+  options.compaction_device = settings.compaction_device;
   return options;
 }
 

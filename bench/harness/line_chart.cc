@@ -93,10 +93,10 @@ std::string GridOf(const LineChart& chart, const Axes& axes) {
   const double bottom = kHeight - kBottom;
   std::string out;
   for (const LineChart::Band& band : chart.bands)
-    out += fmt::format("<rect x=\"{:.1f}\" y=\"{}\" width=\"{:.1f}\" height=\"{}\" "
-                       "fill=\"#f0f0f0\"/>\n",
-                       axes.X(band.begin), kTop, axes.X(band.end) - axes.X(band.begin),
-                       bottom - kTop);
+    out += fmt::format(
+        "<rect x=\"{:.1f}\" y=\"{}\" width=\"{:.1f}\" height=\"{}\" "
+        "fill=\"#f0f0f0\"/>\n",
+        axes.X(band.begin), kTop, axes.X(band.end) - axes.X(band.begin), bottom - kTop);
   const double step = StepFor(axes.y_high());
   for (double y = 0; y <= axes.y_high(); y += step) {
     out += Stroke(kLeft, axes.Y(y), kWidth - kRight, axes.Y(y), "#d0d0d0");
@@ -110,15 +110,11 @@ std::string GridOf(const LineChart& chart, const Axes& axes) {
   return out;
 }
 
-}  // namespace
-
-std::string ToSvg(const LineChart& chart) {
+// In a frame whose upper edge is at `top`.
+std::string Panel(const LineChart& chart, double top) {
   const Axes axes(chart);
-  std::string out = fmt::format(
-      "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {0} {1}\" width=\"{0}\" "
-      "height=\"{1}\" font-family=\"sans-serif\" font-size=\"12\">\n"
-      "<rect width=\"{0}\" height=\"{1}\" fill=\"white\"/>\n",
-      kWidth, kHeight);
+  std::string out =
+      fmt::format("<svg y=\"{}\" width=\"{}\" height=\"{}\">\n", top, kWidth, kHeight);
   out += Text(kWidth / 2, 18, "middle", chart.title);
   out += GridOf(chart, axes);
   double name_x = kLeft;
@@ -137,9 +133,28 @@ std::string ToSvg(const LineChart& chart) {
   return out + "</svg>\n";
 }
 
+}  // namespace
+
+std::string ToSvg(const LineChart& chart) { return ToSvg(std::vector<LineChart>{chart}); }
+
+std::string ToSvg(const std::vector<LineChart>& charts) {
+  std::string out = fmt::format(
+      "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {0} {1}\" width=\"{0}\" "
+      "height=\"{1}\" font-family=\"sans-serif\" font-size=\"12\">\n"
+      "<rect width=\"{0}\" height=\"{1}\" fill=\"white\"/>\n",
+      kWidth, kHeight * static_cast<double>(charts.size()));
+  for (size_t i = 0; i < charts.size(); ++i)
+    out += Panel(charts[i], kHeight * static_cast<double>(i));
+  return out + "</svg>\n";
+}
+
 Status WriteSvg(const LineChart& chart, const std::string& path) {
+  return WriteSvg(std::vector<LineChart>{chart}, path);
+}
+
+Status WriteSvg(const std::vector<LineChart>& charts, const std::string& path) {
   std::ofstream file(path, std::ios::trunc);
-  file << ToSvg(chart);
+  file << ToSvg(charts);
   file.close();
   if (file) return Status::Ok();
   return {Code::kIoError, path + ": can't be written"};

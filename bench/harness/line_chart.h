@@ -28,7 +28,10 @@ struct LineChart {
 
 // The text of the file. y begins at 0.
 std::string ToSvg(const LineChart& chart);
+// Of several, one below the other.
+std::string ToSvg(const std::vector<LineChart>& charts);
 // kIoError.
 Status WriteSvg(const LineChart& chart, const std::string& path);
+Status WriteSvg(const std::vector<LineChart>& charts, const std::string& path);
 
 }  // namespace weft::bench

@@ -43,6 +43,13 @@ TEST(LineChart, WithoutFiguresThereAreOnlyAxes) {
   EXPECT_THAT(ToSvg(chart), Not(HasSubstr("inf")));
 }
 
+TEST(LineChart, SeveralLieBelowEachOther) {
+  const std::string svg = ToSvg(std::vector<LineChart>{Chart(), Chart()});
+  EXPECT_THAT(svg, HasSubstr("viewBox=\"0 0 900 840\""));
+  EXPECT_THAT(svg, HasSubstr("<svg y=\"0\""));
+  EXPECT_THAT(svg, HasSubstr("<svg y=\"420\""));
+}
+
 TEST(LineChart, AFolderThatIsNotThereIsAnError) {
   const base::TestFolder folder;
   EXPECT_TRUE(WriteSvg(Chart(), folder / "chart.svg").ok());

@@ -1,0 +1,255 @@
+// The whole store while other work takes a share of the CPUs: YCSB's load and A on every store,
+// with what each second brought.
+
+#include <algorithm>
+#include <map>
+#include <optional>
+
+#include <fmt/format.h>
+
+#include "base/clock.h"
+#include "bench/durable/contention_charts.h"
+#include "bench/durable/meter.h"
+#include "bench/durable/options.h"
+#include "bench/durable/place.h"
+#include "bench/harness/cpu_load.h"
+#include "bench/harness/gpu_meter.h"
+
+namespace weft::bench {
+namespace {
+
+constexpr double kSettleLimitS = 600;
+
+// One under measurement: a store, and what weft compacts on.
+struct Contender {
+  std::string name;  // "weft-cuda:0"
+  std::string store;
+  std::string device = "cpu";
+  std::string Title() const {
+    return StoreTitle(store) + (device == "cpu" ? "" : " compacting on " + device);
+  }
+};
+
+std::vector<Contender> ContendersOf(const ContentionOptions& options, Report& report) {
+  std::vector<Contender> contenders;
+  for (const std::string& store : options.stores.empty() ? StoreNames() : options.stores) {
+    const std::string why = WhyUnavailable(store);
+    if (!why.empty()) {
+      report.Unavailable("contention, " + store, why);
+      continue;
+    }
+    contenders.push_back({store, store});
+    if (store != "weft") continue;
+    for (const std::string& device : options.devices)
+      contenders.push_back({"weft-" + device, store, device});
+  }
+  return contenders;
+}
+
+// Reads the machine's meters second by second.
+class Meters {
+ public:
+  Meters() {
+    auto gpu = GpuMeter::Open(0);
+    if (gpu) {
+      gpu_ = std::move(*gpu);
+    } else {
+      why_no_gpu_ = gpu.error().message();
+    }
+  }
+  void Start() {
+    used_.clear();
+    last_ns_ = base::NowNs();
+    last_cpu_ = CpuOfThisProcess();
+  }
+  void Read() {
+    const uint64_t now_ns = base::NowNs();
+    const CpuSeconds cpu = CpuOfThisProcess();
+    const double seconds = static_cast<double>(now_ns - last_ns_) * 1e-9;
+    used_.push_back({(cpu - last_cpu_).Total() / seconds * 100,
+                     gpu_ == nullptr ? std::nullopt : gpu_->BusyPercent()});
+    last_ns_ = now_ns;
+    last_cpu_ = cpu;
+  }
+  const std::vector<UsedSlice>& used() const { return used_; }
+  const std::string& why_no_gpu() const { return why_no_gpu_; }
+
+ private:
+  std::unique_ptr<GpuMeter> gpu_;
+  std::string why_no_gpu_;
+  std::vector<UsedSlice> used_;
+  uint64_t last_ns_ = 0;
+  CpuSeconds last_cpu_;
+};
+
+class Contention {
+ public:
+  Contention(const ContentionOptions& options, const Place& place, Report& report)
+      : options_(options), place_(place), contenders_(ContendersOf(options, report)) {}
+
+  Status Run() {
+    for (int turn = 0; turn < options_.repetitions; ++turn) {
+      for (const uint32_t value_bytes : options_.value_bytes) {
+        for (const int taken : options_.taken) {
+          for (size_t i = 0; i < contenders_.size(); ++i) {
+            const Contender& contender =
+                contenders_[(i + static_cast<size_t>(turn)) % contenders_.size()];
+            auto run = RunOne(contender, value_bytes, taken, turn);
+            if (!run)
+              return {run.error().code(),
+                      fmt::format("{}: {}", contender.name, run.error().message())};
+            runs_[{value_bytes, taken, contender.name}].push_back(std::move(*run));
+          }
+        }
+      }
+    }
+    return Status::Ok();
+  }
+  void AddRows(Report& report) const;
+  Status WriteCharts() const;
+
+ private:
+  using Key = std::tuple<uint32_t, int, std::string>;
+
+  Result<ContentionRun> RunOne(const Contender& contender, uint32_t value_bytes, int taken,
+                               int turn);
+  Result<ContentionRun> RunOpen(Store* store, Ycsb* workload);
+  Samples FiguresOf(const Key& key, double (*figure)(const ContentionRun&)) const;
+  Row MakeRow(const Key& key, const Contender& subject, const Contender& peer) const;
+
+  const ContentionOptions& options_;
+  const Place& place_;
+  const std::vector<Contender> contenders_;
+  std::map<Key, std::vector<ContentionRun>> runs_;
+  Meters meters_;
+};
+
+Result<ContentionRun> Contention::RunOne(const Contender& contender, uint32_t value_bytes,
+                                         int taken, int turn) {
+  const std::string label = fmt::format("contention {} B, {} % taken, {} {}/{}", value_bytes, taken,
+                                        contender.name, turn + 1, options_.repetitions);
+  Progress(label);
+  StoreSettings settings = options_.settings;
+  settings.compaction_device = contender.device;
+  const std::string dir = place_.Fresh(contender.store);
+  auto store = OpenStore(contender.store, settings, dir);
+  if (!store) return store.error();
+  const ValueMaker values(value_bytes);
+  YcsbOptions ycsb{.keys = options_.keys,
+                   .operations = options_.keys,
+                   .threads = options_.threads,
+                   .slice_s = options_.slice_s,
+                   .seed = options_.seed + static_cast<uint64_t>(turn),
+                   .each_slice = [this](size_t) { meters_.Read(); }};
+  Ycsb workload(ycsb, &values, store->get());
+  auto load = CpuLoad::Start(taken);
+  if (!load) return load.error();
+  auto run = RunOpen(store->get(), &workload);
+  if (!run) return run.error();
+  if (Status status = (*load)->Check(); !status.ok()) return status;
+  load->reset();
+  if (contender.device != "cpu" && (*store)->Figures().compactions_by_device == 0)
+    return Status(Code::kUnsupported, "nothing was compacted on " + contender.device);
+  store->reset();
+  store = OpenStore(contender.store, settings, dir);
+  if (!store) return store.error();
+  if (Status status = workload.CheckAll(store->get()); !status.ok()) return status;
+  store->reset();
+  place_.Fresh(contender.store);
+  place_.Sync();
+  Progress(fmt::format("{}: A {} op/s", label, Short(OperationsPerSecond(*run))));
+  return run;
+}
+
+Result<ContentionRun> Contention::RunOpen(Store* store, Ycsb* workload) {
+  ContentionRun run;
+  const StoreFigures before = store->Figures();
+  auto loaded = workload->Load();
+  if (!loaded) return loaded.error();
+  run.load = std::move(*loaded);
+  meters_.Start();
+  const CpuSeconds cpu = CpuOfThisProcess();
+  auto a = workload->RunA();
+  if (!a) return a.error();
+  run.a = std::move(*a);
+  run.cpu_s = (CpuOfThisProcess() - cpu).Total();
+  run.used = meters_.used();
+  run.settle_s = WaitUntilQuiet(kSettleLimitS);
+  const StoreFigures after = store->Figures();
+  run.compacted_bytes = after.compaction_bytes_read + after.table_bytes_written -
+                        before.compaction_bytes_read - before.table_bytes_written;
+  run.compactions_by_device = after.compactions_by_device;
+  return run;
+}
+
+Samples Contention::FiguresOf(const Key& key, double (*figure)(const ContentionRun&)) const {
+  Samples samples;
+  for (const ContentionRun& run : runs_.at(key)) samples.Add(figure(run));
+  return samples;
+}
+
+Row Contention::MakeRow(const Key& key, const Contender& subject, const Contender& peer) const {
+  const auto& [value_bytes, taken, name] = key;
+  const Key peer_key{value_bytes, taken, peer.name};
+  Row row;
+  row.bench = "contention";
+  row.name = fmt::format("A-{}B-{}%-taken-{}", value_bytes, taken, place_.name());
+  row.unit = "op/s";
+  row.subject = {subject.Title(), FiguresOf(key, OperationsPerSecond)};
+  row.peer = Side{peer.Title(), FiguresOf(peer_key, OperationsPerSecond)};
+  row.judged_name = subject.name + " / " + peer.name;
+  row.judged = row.subject.samples.Median() / row.peer->samples.Median();
+  row.pair_ratios = PairRatios(row.subject.samples, row.peer->samples);
+  if (taken == 80 && subject.device != "cpu" && peer.store != "weft")
+    row.target = options_.target.value_or(defaults::kTargetContention);
+  row.details = {{"keys", options_.keys},
+                 {"value_bytes", value_bytes},
+                 {"taken_percent", taken},
+                 {"client_threads", options_.threads},
+                 {"background_threads", options_.settings.background_threads},
+                 {"slice_s", options_.slice_s},
+                 {subject.name, ToJson(runs_.at(key).front())},
+                 {peer.name, ToJson(runs_.at(peer_key).front())}};
+  if (!meters_.why_no_gpu().empty()) row.details["gpu"] = "unavailable: " + meters_.why_no_gpu();
+  return row;
+}
+
+void Contention::AddRows(Report& report) const {
+  for (const uint32_t value_bytes : options_.value_bytes) {
+    for (const int taken : options_.taken) {
+      for (const Contender& subject : contenders_) {
+        if (subject.store != "weft") continue;
+        for (const Contender& peer : contenders_) {
+          if (peer.name == subject.name || (peer.store == "weft" && peer.device != "cpu")) continue;
+          report.Add(MakeRow({value_bytes, taken, subject.name}, subject, peer));
+        }
+      }
+      for (const Contender& contender : contenders_)
+        fmt::print("      {}: {}\n", contender.name,
+                   TextOf(runs_.at({value_bytes, taken, contender.name}).front()));
+    }
+  }
+}
+
+Status Contention::WriteCharts() const {
+  ContentionTable table;
+  table.value_bytes = options_.value_bytes;
+  table.taken = options_.taken;
+  table.slice_s = options_.slice_s;
+  for (const Contender& contender : contenders_) table.stores.push_back(contender.name);
+  for (const auto& [key, runs] : runs_) table.runs[key] = &runs.front();
+  return WriteContentionCharts(table, options_.plots);
+}
+
+}  // namespace
+
+Status RunContention(const ContentionOptions& options, Report& report) {
+  auto place = Place::Make(options.place);
+  if (!place) return place.error();
+  Contention contention(options, *place, report);
+  if (Status status = contention.Run(); !status.ok()) return status;
+  contention.AddRows(report);
+  return options.plots.empty() ? Status::Ok() : contention.WriteCharts();
+}
+
+}  // namespace weft::bench

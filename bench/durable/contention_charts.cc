@@ -1,0 +1,209 @@
+#include "bench/durable/contention_charts.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <functional>
+
+#include <fmt/format.h>
+
+#include "bench/harness/line_chart.h"
+#include "bench/harness/report.h"
+
+namespace weft::bench {
+namespace {
+
+using Figure = std::function<double(const ContentionRun&)>;
+
+double MeanUs(const base::Histogram& histogram) { return histogram.Mean() * 1e-3; }
+double PercentileUs(const base::Histogram& histogram, double percent) {
+  return static_cast<double>(histogram.Percentile(percent)) * 1e-3;
+}
+
+double MeanCpu(const ContentionRun& run) { return run.cpu_s / run.a.seconds * 100; }
+std::optional<double> MeanGpu(const ContentionRun& run) {
+  double sum = 0;
+  size_t count = 0;
+  for (const UsedSlice& used : run.used) {
+    if (!used.gpu_percent) continue;
+    sum += *used.gpu_percent;
+    ++count;
+  }
+  return count == 0 ? std::nullopt : std::optional(sum / static_cast<double>(count));
+}
+
+nlohmann::json LatencyOf(const base::Histogram& histogram) {
+  return {{"mean_us", MeanUs(histogram)},
+          {"p50_us", PercentileUs(histogram, 50)},
+          {"p99_us", PercentileUs(histogram, 99)},
+          {"p99_9_us", PercentileUs(histogram, 99.9)},
+          {"max_us", static_cast<double>(histogram.max()) * 1e-3}};
+}
+
+// One figure of a run by the length of values, a panel for each share that is taken.
+std::vector<LineChart> ByValueBytes(const ContentionTable& table, const std::string& title,
+                                    const std::string& unit, const Figure& figure) {
+  std::vector<LineChart> charts;
+  for (const int taken : table.taken) {
+    LineChart chart;
+    chart.title = fmt::format("{}, {} % of the CPUs taken", title, taken);
+    chart.x_name = "bytes of a value";
+    chart.y_name = unit;
+    chart.log2_x = true;
+    for (const std::string& store : table.stores) {
+      LineChart::Line line{.name = store, .x = {}, .y = {}};
+      for (const uint32_t value_bytes : table.value_bytes) {
+        line.x.push_back(value_bytes);
+        line.y.push_back(figure(*table.runs.at({value_bytes, taken, store})));
+      }
+      chart.lines.push_back(std::move(line));
+    }
+    charts.push_back(std::move(chart));
+  }
+  return charts;
+}
+
+void Append(std::vector<LineChart>* to, std::vector<LineChart> charts) {
+  for (LineChart& chart : charts) to->push_back(std::move(chart));
+}
+
+// One figure of each second.
+LineChart OverTime(const ContentionTable& table, uint32_t value_bytes, int taken,
+                   const std::string& title, const std::string& unit,
+                   const std::function<std::vector<double>(const ContentionRun&)>& figures) {
+  LineChart chart;
+  chart.title =
+      fmt::format("{}, values of {} B, {} % of the CPUs taken", title, value_bytes, taken);
+  chart.x_name = "s since the beginning of A";
+  chart.y_name = unit;
+  for (const std::string& store : table.stores) {
+    LineChart::Line line{.name = store, .x = {}, .y = {}};
+    line.y = figures(*table.runs.at({value_bytes, taken, store}));
+    for (size_t i = 0; i < line.y.size(); ++i)
+      line.x.push_back(static_cast<double>(i + 1) * table.slice_s);
+    chart.lines.push_back(std::move(line));
+  }
+  return chart;
+}
+
+// The last slice is not a whole one.
+template <typename Get>
+std::vector<double> WholeSlices(const std::vector<YcsbSlice>& slices, const Get& get) {
+  std::vector<double> figures;
+  for (size_t i = 0; i + 1 < slices.size(); ++i) figures.push_back(get(slices[i]));
+  return figures;
+}
+
+std::vector<LineChart> TailCharts(const ContentionTable& table) {
+  std::vector<LineChart> charts;
+  for (const uint32_t value_bytes : table.value_bytes) {
+    charts.push_back(OverTime(table, value_bytes, table.taken.front(), "99th percentile of updates",
+                              "us", [](const ContentionRun& run) {
+                                return WholeSlices(run.a.slices, [](const YcsbSlice& s) {
+                                  return s.write_p99_us;
+                                });
+                              }));
+  }
+  return charts;
+}
+
+std::vector<LineChart> CourseCharts(const ContentionTable& table) {
+  const bool has_256 = std::find(table.value_bytes.begin(), table.value_bytes.end(), 256u) !=
+                       table.value_bytes.end();
+  const uint32_t value_bytes = has_256 ? 256 : table.value_bytes.front();
+  const int taken = table.taken.front();
+  std::vector<LineChart> charts;
+  charts.push_back(
+      OverTime(table, value_bytes, taken, "CPU time", "% of one CPU", [](const ContentionRun& run) {
+        std::vector<double> figures;
+        for (const UsedSlice& used : run.used) figures.push_back(used.cpu_percent);
+        return figures;
+      }));
+  charts.push_back(
+      OverTime(table, value_bytes, taken, "GPU", "% of the time", [](const ContentionRun& run) {
+        std::vector<double> figures;
+        for (const UsedSlice& used : run.used)
+          if (used.gpu_percent) figures.push_back(*used.gpu_percent);
+        return figures;
+      }));
+  charts.push_back(
+      OverTime(table, value_bytes, taken, "Throughput", "op/s", [&table](const ContentionRun& run) {
+        return WholeSlices(run.a.slices, [&table](const YcsbSlice& slice) {
+          return static_cast<double>(slice.reads + slice.writes) / table.slice_s;
+        });
+      }));
+  return charts;
+}
+
+}  // namespace
+
+double OperationsPerSecond(const ContentionRun& run) {
+  return static_cast<double>(run.a.operations) / run.a.seconds;
+}
+
+nlohmann::json ToJson(const ContentionRun& run) {
+  nlohmann::json json = {
+      {"load_s", run.load.seconds},
+      {"load_per_s", static_cast<double>(run.load.operations) / run.load.seconds},
+      {"load_write", LatencyOf(run.load.writes)},
+      {"a_s", run.a.seconds},
+      {"a_per_s", OperationsPerSecond(run)},
+      {"read", LatencyOf(run.a.reads)},
+      {"write", LatencyOf(run.a.writes)},
+      {"cpu_percent", MeanCpu(run)},
+      {"settle_s", run.settle_s},
+      {"compacted_mib", run.compacted_bytes / (1 << 20)},
+      {"compactions_by_device", run.compactions_by_device}};
+  if (const auto gpu = MeanGpu(run)) json["gpu_percent"] = *gpu;
+  for (const YcsbSlice& slice : run.a.slices) {
+    json["slices"]["operations"].push_back(slice.reads + slice.writes);
+    json["slices"]["read_p99_us"].push_back(slice.read_p99_us);
+    json["slices"]["write_p99_us"].push_back(slice.write_p99_us);
+  }
+  return json;
+}
+
+std::string TextOf(const ContentionRun& run) {
+  std::string text = fmt::format(
+      "load {:.1f} s, A {:.1f} s, {} op/s; mean {:.1f} us read, {:.1f} us write, p99 {:.0f} and "
+      "{:.0f}; CPU {:.0f} %, compacted {} MiB",
+      run.load.seconds, run.a.seconds, Short(OperationsPerSecond(run)), MeanUs(run.a.reads),
+      MeanUs(run.a.writes), PercentileUs(run.a.reads, 99), PercentileUs(run.a.writes, 99),
+      MeanCpu(run), Short(run.compacted_bytes / (1 << 20)));
+  if (const auto gpu = MeanGpu(run)) text += fmt::format(", GPU {:.0f} %", *gpu);
+  if (run.compactions_by_device != 0)
+    text += fmt::format(", {} compactions on it", run.compactions_by_device);
+  return text;
+}
+
+Status WriteContentionCharts(const ContentionTable& table, const std::string& folder) {
+  std::error_code error;
+  std::filesystem::create_directories(folder, error);
+  std::vector<LineChart> latencies = ByValueBytes(
+      table, "Mean of reads", "us", [](const ContentionRun& run) { return MeanUs(run.a.reads); });
+  Append(&latencies, ByValueBytes(table, "Mean of updates", "us",
+                                  [](const ContentionRun& run) { return MeanUs(run.a.writes); }));
+  std::vector<LineChart> usage = ByValueBytes(table, "CPU time in A", "% of one CPU", MeanCpu);
+  const bool has_gpu = std::any_of(table.runs.begin(), table.runs.end(), [](const auto& run) {
+    return MeanGpu(*run.second).has_value();
+  });
+  if (has_gpu)
+    Append(&usage, ByValueBytes(table, "GPU in A", "% of the time",
+                                [](const ContentionRun& run) { return MeanGpu(run).value_or(0); }));
+  const std::vector<std::pair<int, std::vector<LineChart>>> files = {
+      {7, ByValueBytes(table, "YCSB A", "op/s", OperationsPerSecond)},
+      {8, ByValueBytes(table, "Load and A", "s",
+                       [](const ContentionRun& run) { return run.load.seconds + run.a.seconds; })},
+      {9, latencies},
+      {10, usage},
+      {11, ByValueBytes(table, "Read and written by flushes and compactions", "MiB",
+                        [](const ContentionRun& run) { return run.compacted_bytes / (1 << 20); })},
+      {12, TailCharts(table)},
+      {13, CourseCharts(table)}};
+  for (const auto& [number, charts] : files) {
+    Status status = WriteSvg(charts, fmt::format("{}/figure-{}.svg", folder, number));
+    if (!status.ok()) return status;
+  }
+  return Status::Ok();
+}
+
+}  // namespace weft::bench
