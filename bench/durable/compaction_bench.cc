@@ -44,6 +44,7 @@ class MergeCase {
         name_(fmt::format("{}B-{}-{}", value_bytes, NameOf(compression), place.name())),
         keys_(static_cast<uint64_t>(static_cast<double>(KeysFor(value_bytes)) * options.scale)) {
     settings_.compression = compression;
+    settings_.file_bytes = options.table_bytes;
     // A smaller tree has the same shape.
     if (options.scale < 1)
       settings_.write_buffer_bytes = static_cast<uint64_t>(
@@ -333,6 +334,7 @@ void MergeCase::AddRow(Report& report, const std::string& subject, const std::st
   row.judged = row.subject.samples.Median();
   row.details = {{"keys", keys_},
                  {"value_bytes", values_.value_bytes()},
+                 {"table_bytes", settings_.file_bytes},
                  {"tables_tree", tree_.tables},
                  {"tables_runs", runs_.tables},
                  {"runs_tree", tree_.runs.size()},

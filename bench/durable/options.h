@@ -40,6 +40,7 @@ struct CompactionOptions {
   std::vector<std::string> stores;        // empty: all
   std::vector<std::string> devices;       // of ours beside the CPU: "cuda:0"
   std::vector<int> threads;               // of ours beside one and two
+  uint64_t table_bytes = 64u << 20;       // of a table
   int repetitions = defaults::kDurableRepetitions;
   uint64_t seed = defaults::kSeed;
   std::optional<double> target;
@@ -47,11 +48,11 @@ struct CompactionOptions {
 
 // Stores beside other work, as paper 001 (LUDA) measures them, section IV.
 struct ContentionOptions {
-  uint64_t keys = defaults::kContentionKeys;     // loaded, and operations of workload A
+  uint64_t keys = defaults::kContentionKeys;  // loaded, and operations of workload A
   std::vector<uint32_t> value_bytes = defaults::kContentionValueBytes;
   std::vector<int> taken = defaults::kContentionTaken;  // percent of each CPU's time
-  std::vector<std::string> stores;               // empty: all
-  std::vector<std::string> devices;              // weft's beside the CPU: "cuda:0"
+  std::vector<std::string> stores;                      // empty: all
+  std::vector<std::string> devices;                     // weft's beside the CPU: "cuda:0"
   std::string place = "memory";
   StoreSettings settings{.name = "contention",
                          .write_buffer_bytes = 4u << 20,

@@ -111,6 +111,8 @@ Status PackPiece<Device>::Run(const Entries& entries, const SortPiece<Device>& s
   if (!status.ok()) return status;
   // The last block's end is known with the piece behind it.
   const size_t blocks = chain_.host_bytes.size() - (is_last ? 0 : 1);
+  // Some of them may be made again with the next piece: the host finds out while they are made.
+  if (!compresses()) WriteBlocks(blocks, &made_, packed);
   std::vector<PackedBlock> plan = PlanBlocks(sorted, blocks);
   if (compresses()) {
     status = Compress(&plan, packed);
@@ -122,8 +124,8 @@ Status PackPiece<Device>::Run(const Entries& entries, const SortPiece<Device>& s
   packed->entries.resize(settled);
   for (size_t i = 0; i < settled; i++)
     packed->entries[i] = chain_.host_first[i + 1] - chain_.host_first[i];
+  MakeFilters(packed);
   // Nothing waits but for what says how much room something takes, and that together.
-  if (!compresses()) WriteBlocks(settled, &made_, packed);
   MeasureIndex(*packed);
   MeasureTableEnds(*packed);
   MeasureCarried(chain_.host_first[settled]);
@@ -138,7 +140,6 @@ Status PackPiece<Device>::Run(const Entries& entries, const SortPiece<Device>& s
       return CountedWrongly();
   }
   WriteIndex(packed);
-  MakeFilters(packed);
   CopyTableEnds();
   CarryOver(sorted, carry);
   if (!device_.Await().ok()) return device_.status();
@@ -226,14 +227,14 @@ void PackPiece<Device>::TakeData(PackedPiece* packed) {
   if (repeat_.first != nullptr) return;
   if (host_.begin_tables != nullptr) host_.begin_tables(packed);
   if (!packed->begun.ok() || packed->parts.empty()) return;
+  uint64_t bytes = 0;
+  for (const PackedPart& part : packed->parts) bytes += part.blocks.bytes;
   if (compresses()) {
-    uint64_t bytes = 0;
-    for (const PackedPart& part : packed->parts) bytes += part.blocks.bytes;
     char* const to = packed->data.Reserve(bytes);
     packed->data.CommitTo(to + bytes);
     return host_.compressed->CopyTo(to, bytes, host_.crew);
   }
-  if (packed->parts[0].room == nullptr) return TakeBack(data_, data_bytes_, &packed->data);
+  if (packed->parts[0].room == nullptr) return TakeBack(data_, bytes, &packed->data);
   const uint8_t* from = data_;
   for (const PackedPart& part : packed->parts) {
     taken_back_.push_back({part.room, from, part.blocks.bytes});

@@ -4,7 +4,9 @@
 // A thread loads, one puts files together, and the caller's is the device's; the first two have a
 // crew, as many as the job may have (JobHost::threads). A piece's memory goes
 // round: what was loaded is loaded anew once the device has it, what was packed once it is written.
-// So a job has two pieces of each kind in memory, however long it is.
+// So a job has three pieces of each kind in memory, however long it is: of those loaded one that is
+// computed, one on its way to the device, and one that is read; of those packed one that is made,
+// one on its way back, and one that is written.
 //
 // Threads   one thread at a time; it starts two more for a job of several pieces.
 // Errors    load_status, device_status and write_status: the first of each, once Finish has
@@ -67,7 +69,7 @@ class PieceFlow {
   uint64_t cpu_ns() const { return load_cpu_ns_ + write_cpu_ns_; }
 
  private:
-  static constexpr size_t kPieces = 2;  // of each kind
+  static constexpr size_t kPieces = 3;  // of each kind
 
   void LoadAll();
   void WriteAll();
