@@ -46,6 +46,33 @@ std::vector<Contender> ContendersOf(const ContentionOptions& options, Report& re
   return contenders;
 }
 
+// What rows are about.
+struct Judged {
+  const char* name;
+  const char* unit;
+  double (*figure)(const ContentionRun&);
+  Goal goal;
+  double target;  // compacting on a device, with most of the CPUs taken
+};
+constexpr Judged kJudged[] = {
+    {"A", "op/s", OperationsPerSecond, Goal::kAtLeast, defaults::kTargetContention},
+    {"A-p99-update", "us", UpdateP99Us, Goal::kAtMost, defaults::kTargetContentionP99}};
+constexpr int kMostTaken = 80;
+
+// The shares that can be taken here.
+std::vector<int> SharesOf(const ContentionOptions& options, Report& report) {
+  const std::string why = CpuLoad::WhyUnavailable();
+  std::vector<int> shares;
+  for (const int taken : options.taken) {
+    if (taken == 0 || why.empty()) {
+      shares.push_back(taken);
+    } else {
+      report.Unavailable(fmt::format("contention, {} % taken", taken), why);
+    }
+  }
+  return shares;
+}
+
 // Reads the machine's meters second by second.
 class Meters {
  public:
@@ -85,12 +112,15 @@ class Meters {
 class Contention {
  public:
   Contention(const ContentionOptions& options, const Place& place, Report& report)
-      : options_(options), place_(place), contenders_(ContendersOf(options, report)) {}
+      : options_(options),
+        place_(place),
+        contenders_(ContendersOf(options, report)),
+        shares_(SharesOf(options, report)) {}
 
   Status Run() {
     for (int turn = 0; turn < options_.repetitions; ++turn) {
       for (const uint32_t value_bytes : options_.value_bytes) {
-        for (const int taken : options_.taken) {
+        for (const int taken : shares_) {
           for (size_t i = 0; i < contenders_.size(); ++i) {
             const Contender& contender =
                 contenders_[(i + static_cast<size_t>(turn)) % contenders_.size()];
@@ -115,11 +145,13 @@ class Contention {
                                int turn);
   Result<ContentionRun> RunOpen(Store* store, Ycsb* workload);
   Samples FiguresOf(const Key& key, double (*figure)(const ContentionRun&)) const;
-  Row MakeRow(const Key& key, const Contender& subject, const Contender& peer) const;
+  Row MakeRow(const Key& key, const Judged& judged, const Contender& subject,
+              const Contender& peer) const;
 
   const ContentionOptions& options_;
   const Place& place_;
   const std::vector<Contender> contenders_;
+  const std::vector<int> shares_;  // percent
   std::map<Key, std::vector<ContentionRun>> runs_;
   Meters meters_;
 };
@@ -188,20 +220,22 @@ Samples Contention::FiguresOf(const Key& key, double (*figure)(const ContentionR
   return samples;
 }
 
-Row Contention::MakeRow(const Key& key, const Contender& subject, const Contender& peer) const {
+Row Contention::MakeRow(const Key& key, const Judged& judged, const Contender& subject,
+                        const Contender& peer) const {
   const auto& [value_bytes, taken, name] = key;
   const Key peer_key{value_bytes, taken, peer.name};
   Row row;
   row.bench = "contention";
-  row.name = fmt::format("A-{}B-{}%-taken-{}", value_bytes, taken, place_.name());
-  row.unit = "op/s";
-  row.subject = {subject.Title(), FiguresOf(key, OperationsPerSecond)};
-  row.peer = Side{peer.Title(), FiguresOf(peer_key, OperationsPerSecond)};
+  row.name = fmt::format("{}-{}B-{}%-taken-{}", judged.name, value_bytes, taken, place_.name());
+  row.unit = judged.unit;
+  row.goal = judged.goal;
+  row.subject = {subject.Title(), FiguresOf(key, judged.figure)};
+  row.peer = Side{peer.Title(), FiguresOf(peer_key, judged.figure)};
   row.judged_name = subject.name + " / " + peer.name;
   row.judged = row.subject.samples.Median() / row.peer->samples.Median();
   row.pair_ratios = PairRatios(row.subject.samples, row.peer->samples);
-  if (taken == 80 && subject.device != "cpu" && peer.store != "weft")
-    row.target = options_.target.value_or(defaults::kTargetContention);
+  if (taken == kMostTaken && subject.device != "cpu" && peer.store != "weft")
+    row.target = options_.target.value_or(judged.target);
   row.details = {{"keys", options_.keys},
                  {"value_bytes", value_bytes},
                  {"taken_percent", taken},
@@ -216,12 +250,13 @@ Row Contention::MakeRow(const Key& key, const Contender& subject, const Contende
 
 void Contention::AddRows(Report& report) const {
   for (const uint32_t value_bytes : options_.value_bytes) {
-    for (const int taken : options_.taken) {
+    for (const int taken : shares_) {
       for (const Contender& subject : contenders_) {
         if (subject.store != "weft") continue;
         for (const Contender& peer : contenders_) {
           if (peer.name == subject.name || (peer.store == "weft" && peer.device != "cpu")) continue;
-          report.Add(MakeRow({value_bytes, taken, subject.name}, subject, peer));
+          for (const Judged& judged : kJudged)
+            report.Add(MakeRow({value_bytes, taken, subject.name}, judged, subject, peer));
         }
       }
       for (const Contender& contender : contenders_)
@@ -234,7 +269,7 @@ void Contention::AddRows(Report& report) const {
 Status Contention::WriteCharts() const {
   ContentionTable table;
   table.value_bytes = options_.value_bytes;
-  table.taken = options_.taken;
+  table.taken = shares_;
   table.slice_s = options_.slice_s;
   for (const Contender& contender : contenders_) table.stores.push_back(contender.name);
   for (const auto& [key, runs] : runs_) table.runs[key] = &runs.front();

@@ -140,6 +140,8 @@ double OperationsPerSecond(const ContentionRun& run) {
   return static_cast<double>(run.a.operations) / run.a.seconds;
 }
 
+double UpdateP99Us(const ContentionRun& run) { return PercentileUs(run.a.writes, 99); }
+
 nlohmann::json ToJson(const ContentionRun& run) {
   nlohmann::json json = {
       {"load_s", run.load.seconds},

@@ -32,7 +32,9 @@ struct ContentionRun {
   std::vector<UsedSlice> used;  // of A
 };
 
-double OperationsPerSecond(const ContentionRun& run);  // of A
+// Of A.
+double OperationsPerSecond(const ContentionRun& run);
+double UpdateP99Us(const ContentionRun& run);
 nlohmann::json ToJson(const ContentionRun& run);
 // One line: "A 123 k op/s in 8.1 s, ...".
 std::string TextOf(const ContentionRun& run);

@@ -130,7 +130,7 @@ Result<MergeTiming> MergeOurs(const MergeInput& input, const MergeSettings& sett
   const CpuSeconds cpu = CpuOfThisProcess();
   const uint64_t start = base::NowNs();
   std::vector<Job> jobs = {maker.job()};
-  if (settings.threads > 1 && !(*executor)->WantsWhole(maker.job())) {
+  if (settings.threads > 1 && !(*executor)->WantsWhole(maker.job(), settings.threads)) {
     auto parts = compaction::SplitJob(maker.job(), settings.threads * compaction::kPartsPerThread);
     if (!parts) return parts.error();
     jobs = std::move(*parts);

@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cstdlib>
 #include <string>
@@ -28,14 +29,18 @@ std::string PathOfProgram() {
 
 }  // namespace
 
+std::string CpuLoad::WhyUnavailable() {
+  return PathOfProgram().empty() ? "stress-ng is not installed" : "";
+}
+
 Result<std::unique_ptr<CpuLoad>> CpuLoad::Start(int percent) {
   if (percent < 0 || percent > 100)
     return Status(Code::kInvalidArgument, "a load of the CPUs is 0 to 100 percent");
   if (percent == 0) return std::unique_ptr<CpuLoad>(new CpuLoad(nullptr));
-  const std::string path = PathOfProgram();
-  if (path.empty()) return Status(Code::kUnsupported, "stress-ng is not installed");
-  auto process =
-      Process::Start({path, "--cpu", "0", "--cpu-load", std::to_string(percent)}, {}, "/dev/null");
+  if (const std::string why = WhyUnavailable(); !why.empty())
+    return Status(Code::kUnsupported, why);
+  auto process = Process::Start(
+      {PathOfProgram(), "--cpu", "0", "--cpu-load", std::to_string(percent)}, {}, "/dev/null");
   if (!process) return process.error();
   std::unique_ptr<CpuLoad> load(new CpuLoad(std::move(*process)));
   std::this_thread::sleep_for(std::chrono::milliseconds(500));  // until all of it is there

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <memory>
+#include <string>
 
 #include "bench/harness/process.h"
 
@@ -13,6 +14,8 @@ namespace weft::bench {
 
 class CpuLoad {
  public:
+  // Why none can be made here; empty where it can.
+  static std::string WhyUnavailable();
   // percent of each CPU's time, 0 to 100; of 0 there is none, and nothing needs to be installed.
   static Result<std::unique_ptr<CpuLoad>> Start(int percent);
 

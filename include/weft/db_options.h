@@ -82,8 +82,8 @@ struct DbOptions {
   bool seek_compaction = true;    // compact tables that many lookups passed through in vain
   bool verify_compaction = true;  // read outputs back before the manifest names them
   // What merges tables; their bytes are the same. "cpu"; "cuda:N", a GPU of NVIDIA; "auto", a GPU
-  // for the jobs that are worth it, where one is there; "plain", what a GPU does on the CPU: slow,
-  // to test it. Opening gives kUnsupported where the device is not there. A device that fails
+  // for the jobs that it would do sooner, where one is there; "plain", what a GPU does on the CPU:
+  // slow, to test it. Opening gives kUnsupported where the device is not there. A device that fails
   // leaves its job to the CPU (DbStatistics::compactions_left_to_cpu).
   std::string compaction_device = "cpu";
   std::vector<std::shared_ptr<EventListener>> listeners;

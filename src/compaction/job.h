@@ -58,6 +58,7 @@ struct Job {
   // range never divides a user key.
   std::optional<std::string> first_user_key;
   std::optional<std::string> end_user_key;
+  bool is_part = false;  // of a job that SplitJob has divided among threads
 
   // Entries hidden by a newer one of their user key that is not above this are dropped.
   table::SequenceNumber oldest_snapshot = 0;
@@ -142,8 +143,10 @@ class Executor {
  public:
   virtual ~Executor() = default;
   virtual const char* Name() const = 0;  // "cpu"
-  // Whether the job is better not divided among threads.
-  virtual bool WantsWhole(const Job&) const { return false; }
+  // Whether the job is better not divided among `threads`.
+  virtual bool WantsWhole(const Job& job, int threads) const {
+    return (void)job, (void)threads, false;
+  }
   // Memory that lives as long and that it reads tables from, and writes them to, fastest: for file
   // systems that keep files in memory. Null: any.
   virtual base::BufferMemory* memory() { return nullptr; }

@@ -83,14 +83,14 @@ Result<std::vector<Job>> SplitJob(const Job& job, int parts_max) {
       }
     }
   }
-  const std::vector<std::string> bounds =
-      FindKeyBounds(job, std::move(stretches), static_cast<uint64_t>(std::max(parts_max, 1)),
-                    kPartBytesMin);
+  const std::vector<std::string> bounds = FindKeyBounds(
+      job, std::move(stretches), static_cast<uint64_t>(std::max(parts_max, 1)), kPartBytesMin);
   std::vector<Job> parts;
   for (size_t i = 0; i <= bounds.size(); i++) {
     parts.push_back(
         PartOf(job, i == 0 ? nullptr : &bounds[i - 1], i == bounds.size() ? nullptr : &bounds[i]));
   }
+  for (Job& part : parts) part.is_part = parts.size() > 1;
   return parts;
 }
 

@@ -177,7 +177,7 @@ Status DbImpl::MergeLocked(RunningCompaction* running, VersionEdit* edit) {
   const int parts_max = static_cast<int>(
       std::min<uint64_t>(compaction.InputBytes() / kPartBytesMin,
                          static_cast<uint64_t>(1 + threads_idle_) * compaction::kPartsPerThread));
-  if (threads_idle_ > 0 && parts_max > 1 && !executor_->WantsWhole(job)) {
+  if (threads_idle_ > 0 && parts_max > 1 && !executor_->WantsWhole(job, 1 + threads_idle_)) {
     mutex_.Unlock();
     Result<std::vector<compaction::Job>> parts = compaction::SplitJob(job, parts_max);
     mutex_.Lock();

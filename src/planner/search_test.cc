@@ -56,6 +56,13 @@ Calibration SomeMachine(std::mt19937_64* random) {
   return machine;
 }
 
+pipeline::Plan ReadsOnDevice() {
+  auto plan = pipeline::Plan::Parse(
+      "[RV PP MM]cpu -> [IN.search KC RD]gpu0 -> [IN.insert IN.delete WR SD]cpu");
+  EXPECT_TRUE(plan);
+  return plan ? *plan : pipeline::Plan::OneStageCpu();
+}
+
 TEST(AllPlans, AreDifferentAndBeginWithTheCpus) {
   const std::vector<Candidate> plans = AllPlans(TestMachine());
   ASSERT_FALSE(plans.empty());
@@ -130,8 +137,7 @@ TEST(RankPlans, FindsWhatTryingAllLegalPlansFinds) {
     machine.devices.resize(1);  // the legal plans' only device
     const Profile profile = SomeProfile(&random);
     Conditions conditions = SomeConditions(&random);
-    const std::vector<Choice> ranked =
-        RankPlans(machine, profile, conditions, AllPlans(machine));
+    const std::vector<Choice> ranked = RankPlans(machine, profile, conditions, AllPlans(machine));
     Choice best = ranked.front();
     best.estimate = ForChoice(best.candidate, best.estimate);
     winners.insert(best.candidate.plan.ToText());
@@ -181,37 +187,33 @@ TEST(RankPlans, LeavesOneStageForAGainAlone) {
 // What a plan yields counts for throughput and latency, and so for the largest batch that fits.
 TEST(Estimate, AYieldIsAPartOfThroughput) {
   const Calibration machine = TestMachine();
-  auto plan = pipeline::Plan::Parse(
-      "[RV PP MM]cpu -> [IN.search KC RD]gpu0 -> [IN.insert IN.delete WR SD]cpu");
-  ASSERT_TRUE(plan);
+  const pipeline::Plan plan = ReadsOnDevice();
   Conditions conditions;
   conditions.workers = 2;
   conditions.queries_max = 1 << 20;
   conditions.interval_us = 500;
   Model model(machine, Profile(), conditions);
-  const Estimate whole = *model.Of(*plan, false, 4096), half = *model.Of(*plan, false, 4096, 0.5);
+  const Estimate whole = *model.Of(plan, false, 4096), half = *model.Of(plan, false, 4096, 0.5);
   EXPECT_NEAR(half.queries_per_s, whole.queries_per_s / 2, 1);
   EXPECT_NEAR(half.latency_us, whole.latency_us * 2, 1e-6);
   EXPECT_NEAR(half.worker_ns, whole.worker_ns, 1e-9) << "it is nobody's time";
-  const Estimate largest = *model.Of(*plan, false, 0), smaller = *model.Of(*plan, false, 0, 0.5);
+  const Estimate largest = *model.Of(plan, false, 0), smaller = *model.Of(plan, false, 0, 0.5);
   EXPECT_TRUE(largest.fits && smaller.fits);
   EXPECT_LT(smaller.batch_queries, 0.6 * largest.batch_queries);
   EXPECT_GT(smaller.latency_us, 0.9 * conditions.interval_us);
-  EXPECT_FALSE(model.Of(*plan, false, largest.batch_queries, 0.5)->fits);
+  EXPECT_FALSE(model.Of(plan, false, largest.batch_queries, 0.5)->fits);
 }
 
 // A plan with a device that was tried needs less of a gain than one that was not.
 TEST(ForChoice, WhatIsKnownIsTrusted) {
-  auto plan = pipeline::Plan::Parse(
-      "[RV PP MM]cpu -> [IN.search KC RD]gpu0 -> [IN.insert IN.delete WR SD]cpu");
-  ASSERT_TRUE(plan);
+  const pipeline::Plan plan = ReadsOnDevice();
   Estimate estimate;
   estimate.queries_per_s = 1e6;
   estimate.latency_us = 100;
   const auto rate = [&](const Candidate& candidate, bool is_known) {
     return ForChoice(candidate, estimate, is_known).queries_per_s;
   };
-  const Candidate device = {*plan, true}, one_stage = {pipeline::Plan::OneStageCpu(), false};
+  const Candidate device = {plan, true}, one_stage = {pipeline::Plan::OneStageCpu(), false};
   EXPECT_EQ(rate(device, false), 1e6);
   EXPECT_NEAR(rate(one_stage, false) / rate(device, false), 1 + kDeviceGainMin, 1e-9);
   EXPECT_NEAR(rate(one_stage, true) / rate(device, true), 1 + kKnownGainMin, 1e-9);
@@ -233,25 +235,23 @@ TEST(EstimateAll, YieldsAreOfTheirCandidates) {
 // does, too.
 TEST(FewestQueries, FollowYields) {
   const Calibration machine = TestMachine();
-  auto plan = pipeline::Plan::Parse(
-      "[RV PP MM]cpu -> [IN.search KC RD]gpu0 -> [IN.insert IN.delete WR SD]cpu");
-  ASSERT_TRUE(plan);
+  const pipeline::Plan plan = ReadsOnDevice();
   Conditions conditions;
   conditions.workers = 2;
   conditions.interval_us = 1e6;
   Model model(machine, Profile(), conditions);
-  const uint32_t fewest = FewestQueriesOf(&model, {*plan, false}, 8192);
+  const uint32_t fewest = FewestQueriesOf(&model, {plan, false}, 8192);
   ASSERT_LE(fewest, 8192u);
-  EXPECT_GT(FewestQueriesOf(&model, {*plan, false}, 8192, 0.6), fewest);
-  EXPECT_EQ(FewestQueriesOf(&model, {*plan, false}, 8192, 0.6, 0.6), fewest);
+  EXPECT_GT(FewestQueriesOf(&model, {plan, false}, 8192, 0.6), fewest);
+  EXPECT_EQ(FewestQueriesOf(&model, {plan, false}, 8192, 0.6, 0.6), fewest);
 }
 
 TEST(RankPlans, PutsThoseThatFitFirst) {
   std::mt19937_64 random(cache::TestSeed());
   const Calibration machine = TestMachine();
   for (int round = 0; round < 50; round++) {
-    const auto ranked = RankPlans(machine, SomeProfile(&random), SomeConditions(&random),
-                                  AllPlans(machine));
+    const auto ranked =
+        RankPlans(machine, SomeProfile(&random), SomeConditions(&random), AllPlans(machine));
     for (size_t i = 1; i < ranked.size(); i++) {
       const Estimate before = ForChoice(ranked[i - 1].candidate, ranked[i - 1].estimate);
       const Estimate after = ForChoice(ranked[i].candidate, ranked[i].estimate);
@@ -276,13 +276,9 @@ TEST(FewestQueries, GrowWithWhatAJobCosts) {
   Calibration machine = TestMachine();
   Conditions conditions;
   conditions.workers = 2;
-  auto plan = pipeline::Plan::Parse(
-      "[RV PP MM]cpu -> [IN.search KC RD]gpu0 -> [IN.insert IN.delete WR SD]cpu");
-  ASSERT_TRUE(plan);
-  const Candidate reads = {*plan, false};
-  const auto fewest = [&] {
-    return FewestQueriesOf(machine, Profile(), conditions, reads, 8192);
-  };
+  const pipeline::Plan plan = ReadsOnDevice();
+  const Candidate reads = {plan, false};
+  const auto fewest = [&] { return FewestQueriesOf(machine, Profile(), conditions, reads, 8192); };
   const uint32_t first = fewest();
   EXPECT_GE(first, 64u);
   EXPECT_LE(first, 1024u);
@@ -293,7 +289,7 @@ TEST(FewestQueries, GrowWithWhatAJobCosts) {
   Conditions alone = conditions;
   alone.steal = false;
   if (first > 64) {
-    auto with = EstimatePlan(machine, less, *plan, alone);
+    auto with = EstimatePlan(machine, less, plan, alone);
     auto without = EstimatePlan(machine, less, pipeline::Plan::OneStageCpu(), alone);
     ASSERT_TRUE(with && without);
     EXPECT_FALSE(with->fits && with->queries_per_s > without->queries_per_s);

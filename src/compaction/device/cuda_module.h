@@ -16,7 +16,7 @@ namespace weft::compaction::device {
 
 struct CudaModule {
   // Raised when anything changes that the two share and the sizes below do not tell.
-  static constexpr uint32_t kVersion = 2;
+  static constexpr uint32_t kVersion = 3;
 
   uint32_t version = kVersion;
   uint32_t job_bytes = sizeof(Job);

@@ -249,7 +249,7 @@ class DeviceExecutor final : public Executor {
         cpu_(NewCpuExecutor()) {}
 
   const char* Name() const override { return name_.c_str(); }
-  bool WantsWhole(const Job& job) const override { return CanDo(job).ok(); }
+  bool WantsWhole(const Job& job, int) const override { return CanDo(job).ok(); }
   base::BufferMemory* memory() override { return memory_; }
 
   JobResult Run(const Job& job, const JobHost& host) override {

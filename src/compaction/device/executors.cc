@@ -1,15 +1,13 @@
 #include "compaction/device/executors.h"
 
-#include <atomic>
 #include <charconv>
 #include <optional>
 #include <utility>
 
 #include "base/shared_module.h"
+#include "compaction/device/auto_executor.h"
 #include "compaction/device/cuda_module.h"
-#include "compaction/device/device_executor.h"
 #include "compaction/device/plain_executor.h"
-#include "compaction/key_bounds.h"
 
 namespace weft::compaction::device {
 
@@ -24,10 +22,6 @@ constexpr int kDevicesMax = 64;
 
 // Small, so that tests' jobs have several.
 constexpr uint64_t kPlainPieceBytes = 256u << 10;
-
-// What a job must have for the way to a device to be worth it, and jobs that share one.
-constexpr uint64_t kDeviceJobBytesMin = 16u << 20;
-constexpr int kDeviceJobsMax = 2;
 
 std::optional<int> CudaNumber(std::string_view device) {
   if (!device.starts_with(kCudaPrefix)) return std::nullopt;
@@ -49,36 +43,6 @@ Result<std::unique_ptr<Executor>> NewCudaExecutor(int number) {
   }
   return module->make(number);
 }
-
-// Gives a device the jobs that are worth it, as long as it is not busy with others.
-class AutoExecutor final : public Executor {
- public:
-  explicit AutoExecutor(std::unique_ptr<Executor> device)
-      : device_(std::move(device)), cpu_(NewCpuExecutor()) {}
-
-  const char* Name() const override { return "auto"; }
-  bool WantsWhole(const Job& job) const override {
-    return BytesOfJob(job) >= kDeviceJobBytesMin && CanDo(job).ok() && running_ < kDeviceJobsMax;
-  }
-  base::BufferMemory* memory() override { return device_->memory(); }
-  JobResult Run(const Job& job, const JobHost& host) override {
-    const bool is_worth_it = BytesOfJob(job) >= kDeviceJobBytesMin && CanDo(job).ok();
-    if (!is_worth_it) return cpu_->Run(job, host);
-    JobResult result;
-    if (running_.fetch_add(1) < kDeviceJobsMax) {
-      result = device_->Run(job, host);
-    } else {
-      result = cpu_->Run(job, host);
-    }
-    running_.fetch_sub(1);
-    return result;
-  }
-
- private:
-  const std::unique_ptr<Executor> device_;
-  const std::unique_ptr<Executor> cpu_;
-  std::atomic<int> running_{0};
-};
 
 }  // namespace
 

@@ -2,7 +2,8 @@
 //
 //   cpu      merges entry after entry on the calling thread; a job may be shared by several threads
 //   cuda:N   on the N'th NVIDIA GPU, by libweft_compaction_cuda.so ($WEFT_COMPACTION_CUDA_MODULE)
-//   auto     cuda:0 for jobs that are worth the way, where it is there; else cpu
+//   auto     cuda:0 for jobs that it would do sooner (compaction/device/job_costs.h), where it is
+//            there; else cpu
 //   plain    what a GPU does, on the calling thread: slow, there to test it anywhere
 //
 // Threads   any.

@@ -1,0 +1,77 @@
+// compaction/device/job_costs.h: how long the CPU and a device would take for a job, by what jobs
+// have taken so far: what `auto` chooses by.
+//
+// The CPU's threads take as long as the CPUs that are idle let them. A device has one job after the
+// other, in the mean, and needs CPUs, too, to read, to write and to check: whichever is slower.
+//
+// Units     seconds, bytes of a job's tables.
+// Threads   one at a time.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+
+namespace weft::compaction::device {
+
+// What there is for a job at present.
+struct JobMeans {
+  int threads = 1;       // of the CPU's executor
+  double idle_cpus = 1;  // of the machine
+  int device_jobs = 0;   // that the device has already
+};
+
+class JobCosts {
+ public:
+  double CpuSeconds(uint64_t bytes, const JobMeans& means) const {
+    return static_cast<double>(bytes) * cpu_.cpu_s_per_byte / CpusFor(means.threads, means);
+  }
+  double DeviceSeconds(uint64_t bytes, const JobMeans& means) const {
+    const auto size = static_cast<double>(bytes);
+    const double on_device = size * device_s_per_byte_ * (means.device_jobs + 1);
+    const double on_cpus =
+        size * device_.cpu_s_per_byte / CpusFor(std::max(means.threads, 2), means);
+    return kDeviceStartS + std::max(on_device, on_cpus);
+  }
+  bool IsForDevice(uint64_t bytes, const JobMeans& means) const {
+    return DeviceSeconds(bytes, means) < CpuSeconds(bytes, means);
+  }
+
+  // What a job took. Small ones say little.
+  void LearnCpu(uint64_t bytes, double cpu_s) {
+    if (bytes >= kLearnBytesMin) Learn(cpu_s / static_cast<double>(bytes), &cpu_.cpu_s_per_byte);
+  }
+  // jobs: that the device had, with this one. Of which only a part is its own time where it waited
+  // for CPUs, so a loaded machine makes a device look slow: no more than it is then.
+  void LearnDevice(uint64_t bytes, double wall_s, double cpu_s, int jobs) {
+    if (bytes < kLearnBytesMin) return;
+    const auto size = static_cast<double>(bytes);
+    Learn(cpu_s / size, &device_.cpu_s_per_byte);
+    Learn(std::max(wall_s - kDeviceStartS, 0.0) / size / jobs, &device_s_per_byte_);
+  }
+
+  static constexpr double kDeviceStartS = 0.003;
+  static constexpr uint64_t kLearnBytesMin = 4u << 20;
+
+ private:
+  struct Side {
+    double cpu_s_per_byte;
+  };
+
+  // A thread gets something of busy CPUs, too.
+  static double CpusFor(int threads, const JobMeans& means) {
+    return std::clamp(means.idle_cpus, 0.25, static_cast<double>(threads));
+  }
+  // A figure that is far off is not a job's but the machine's: its weight is that of one within
+  // four times.
+  static void Learn(double measured, double* figure) {
+    constexpr double kWeight = 0.25, kFar = 4;
+    *figure += kWeight * (std::clamp(measured, *figure / kFar, *figure * kFar) - *figure);
+  }
+
+  // Until jobs have said: one H200, 256-byte values, files in memory (docs/design/0010).
+  Side cpu_{1 / 1.2e9};
+  Side device_{1 / 1.5e9};
+  double device_s_per_byte_ = 1 / 4e9;
+};
+
+}  // namespace weft::compaction::device
