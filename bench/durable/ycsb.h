@@ -26,7 +26,7 @@ struct YcsbOptions {
   uint64_t keys = 0;
   uint64_t operations = 0;  // of A
   int threads = 1;
-  double slice_s = 1;
+  double slice_s = 1;  // at least 0.05: a slice's end costs a thread some 0.1 ms
   uint64_t seed = 0;
   // Called about once a slice by the thread that has called Load or RunA, with the slice's number.
   std::function<void(size_t slice)> each_slice;
