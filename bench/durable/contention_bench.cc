@@ -114,6 +114,7 @@ class Contention {
   Contention(const ContentionOptions& options, const Place& place, Report& report)
       : options_(options),
         place_(place),
+        report_(report),
         contenders_(ContendersOf(options, report)),
         shares_(SharesOf(options, report)) {}
 
@@ -125,6 +126,12 @@ class Contention {
             const Contender& contender =
                 contenders_[(i + static_cast<size_t>(turn)) % contenders_.size()];
             auto run = RunOne(contender, value_bytes, taken, turn);
+            if (!run && run.error().code() == Code::kUnsupported) {
+              report_.Unavailable(fmt::format("contention, {} B, {} % taken, {}", value_bytes,
+                                              taken, contender.name),
+                                  std::string(run.error().message()));
+              continue;
+            }
             if (!run)
               return {run.error().code(),
                       fmt::format("{}: {}", contender.name, run.error().message())};
@@ -135,7 +142,7 @@ class Contention {
     }
     return Status::Ok();
   }
-  void AddRows(Report& report) const;
+  void AddRows() const;
   Status WriteCharts() const;
 
  private:
@@ -145,11 +152,13 @@ class Contention {
                                int turn);
   Result<ContentionRun> RunOpen(Store* store, Ycsb* workload);
   Samples FiguresOf(const Key& key, double (*figure)(const ContentionRun&)) const;
+  void AddRowsOf(uint32_t value_bytes, int taken, const Contender& subject) const;
   Row MakeRow(const Key& key, const Judged& judged, const Contender& subject,
               const Contender& peer) const;
 
   const ContentionOptions& options_;
   const Place& place_;
+  Report& report_;
   const std::vector<Contender> contenders_;
   const std::vector<int> shares_;  // percent
   std::map<Key, std::vector<ContentionRun>> runs_;
@@ -180,7 +189,9 @@ Result<ContentionRun> Contention::RunOne(const Contender& contender, uint32_t va
   if (!run) return run.error();
   if (Status status = (*load)->Check(); !status.ok()) return status;
   load->reset();
-  if (contender.device != "cpu" && (*store)->Figures().compactions_by_device == 0)
+  // What "auto" chooses may be the CPU every time.
+  const bool must_compact = contender.device != "cpu" && contender.device != "auto";
+  if (must_compact && (*store)->Figures().compactions_by_device == 0)
     return Status(Code::kUnsupported, "nothing was compacted on " + contender.device);
   store->reset();
   store = OpenStore(contender.store, settings, dir);
@@ -211,6 +222,7 @@ Result<ContentionRun> Contention::RunOpen(Store* store, Ycsb* workload) {
   run.compacted_bytes = after.compaction_bytes_read + after.table_bytes_written -
                         before.compaction_bytes_read - before.table_bytes_written;
   run.compactions_by_device = after.compactions_by_device;
+  run.compactions_left_to_cpu = after.compactions_left_to_cpu;
   return run;
 }
 
@@ -248,21 +260,27 @@ Row Contention::MakeRow(const Key& key, const Judged& judged, const Contender& s
   return row;
 }
 
-void Contention::AddRows(Report& report) const {
+void Contention::AddRows() const {
   for (const uint32_t value_bytes : options_.value_bytes) {
     for (const int taken : shares_) {
-      for (const Contender& subject : contenders_) {
-        if (subject.store != "weft") continue;
-        for (const Contender& peer : contenders_) {
-          if (peer.name == subject.name || (peer.store == "weft" && peer.device != "cpu")) continue;
-          for (const Judged& judged : kJudged)
-            report.Add(MakeRow({value_bytes, taken, subject.name}, judged, subject, peer));
-        }
+      for (const Contender& subject : contenders_) AddRowsOf(value_bytes, taken, subject);
+      for (const Contender& contender : contenders_) {
+        const auto runs = runs_.find({value_bytes, taken, contender.name});
+        if (runs == runs_.end()) continue;
+        fmt::print("      {}: {}\n", contender.name, TextOf(runs->second.front()));
       }
-      for (const Contender& contender : contenders_)
-        fmt::print("      {}: {}\n", contender.name,
-                   TextOf(runs_.at({value_bytes, taken, contender.name}).front()));
     }
+  }
+}
+
+// Against every peer, and against weft on the CPU.
+void Contention::AddRowsOf(uint32_t value_bytes, int taken, const Contender& subject) const {
+  const Key key{value_bytes, taken, subject.name};
+  if (subject.store != "weft" || !runs_.contains(key)) return;
+  for (const Contender& peer : contenders_) {
+    if (peer.name == subject.name || (peer.store == "weft" && peer.device != "cpu")) continue;
+    if (!runs_.contains({value_bytes, taken, peer.name})) continue;
+    for (const Judged& judged : kJudged) report_.Add(MakeRow(key, judged, subject, peer));
   }
 }
 
@@ -283,7 +301,7 @@ Status RunContention(const ContentionOptions& options, Report& report) {
   if (!place) return place.error();
   Contention contention(options, *place, report);
   if (Status status = contention.Run(); !status.ok()) return status;
-  contention.AddRows(report);
+  contention.AddRows();
   return options.plots.empty() ? Status::Ok() : contention.WriteCharts();
 }
 

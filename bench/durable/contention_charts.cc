@@ -52,8 +52,10 @@ std::vector<LineChart> ByValueBytes(const ContentionTable& table, const std::str
     for (const std::string& store : table.stores) {
       LineChart::Line line{.name = store, .x = {}, .y = {}};
       for (const uint32_t value_bytes : table.value_bytes) {
+        const auto run = table.runs.find({value_bytes, taken, store});
+        if (run == table.runs.end()) continue;
         line.x.push_back(value_bytes);
-        line.y.push_back(figure(*table.runs.at({value_bytes, taken, store})));
+        line.y.push_back(figure(*run->second));
       }
       chart.lines.push_back(std::move(line));
     }
@@ -66,20 +68,27 @@ void Append(std::vector<LineChart>* to, std::vector<LineChart> charts) {
   for (LineChart& chart : charts) to->push_back(std::move(chart));
 }
 
-// One figure of each second.
+// Of each second; none: nothing can be said of it.
+using Figures = std::vector<std::optional<double>>;
+
 LineChart OverTime(const ContentionTable& table, uint32_t value_bytes, int taken,
                    const std::string& title, const std::string& unit,
-                   const std::function<std::vector<double>(const ContentionRun&)>& figures) {
+                   const std::function<Figures(const ContentionRun&)>& figures) {
   LineChart chart;
   chart.title =
       fmt::format("{}, values of {} B, {} % of the CPUs taken", title, value_bytes, taken);
   chart.x_name = "s since the beginning of A";
   chart.y_name = unit;
   for (const std::string& store : table.stores) {
+    const auto run = table.runs.find({value_bytes, taken, store});
+    if (run == table.runs.end()) continue;
     LineChart::Line line{.name = store, .x = {}, .y = {}};
-    line.y = figures(*table.runs.at({value_bytes, taken, store}));
-    for (size_t i = 0; i < line.y.size(); ++i)
+    const Figures all = figures(*run->second);
+    for (size_t i = 0; i < all.size(); ++i) {
+      if (!all[i]) continue;
       line.x.push_back(static_cast<double>(i + 1) * table.slice_s);
+      line.y.push_back(*all[i]);
+    }
     chart.lines.push_back(std::move(line));
   }
   return chart;
@@ -87,8 +96,8 @@ LineChart OverTime(const ContentionTable& table, uint32_t value_bytes, int taken
 
 // The last slice is not a whole one.
 template <typename Get>
-std::vector<double> WholeSlices(const std::vector<YcsbSlice>& slices, const Get& get) {
-  std::vector<double> figures;
+Figures WholeSlices(const std::vector<YcsbSlice>& slices, const Get& get) {
+  Figures figures;
   for (size_t i = 0; i + 1 < slices.size(); ++i) figures.push_back(get(slices[i]));
   return figures;
 }
@@ -114,15 +123,14 @@ std::vector<LineChart> CourseCharts(const ContentionTable& table) {
   std::vector<LineChart> charts;
   charts.push_back(
       OverTime(table, value_bytes, taken, "CPU time", "% of one CPU", [](const ContentionRun& run) {
-        std::vector<double> figures;
-        for (const UsedSlice& used : run.used) figures.push_back(used.cpu_percent);
+        Figures figures;
+        for (const UsedSlice& used : run.used) figures.emplace_back(used.cpu_percent);
         return figures;
       }));
   charts.push_back(
       OverTime(table, value_bytes, taken, "GPU", "% of the time", [](const ContentionRun& run) {
-        std::vector<double> figures;
-        for (const UsedSlice& used : run.used)
-          if (used.gpu_percent) figures.push_back(*used.gpu_percent);
+        Figures figures;
+        for (const UsedSlice& used : run.used) figures.push_back(used.gpu_percent);
         return figures;
       }));
   charts.push_back(
@@ -154,12 +162,16 @@ nlohmann::json ToJson(const ContentionRun& run) {
       {"cpu_percent", MeanCpu(run)},
       {"settle_s", run.settle_s},
       {"compacted_mib", run.compacted_bytes / (1 << 20)},
-      {"compactions_by_device", run.compactions_by_device}};
+      {"compactions_by_device", run.compactions_by_device},
+      {"compactions_left_to_cpu", run.compactions_left_to_cpu}};
   if (const auto gpu = MeanGpu(run)) json["gpu_percent"] = *gpu;
+  const auto or_null = [](const std::optional<double>& figure) {
+    return figure ? nlohmann::json(*figure) : nlohmann::json();
+  };
   for (const YcsbSlice& slice : run.a.slices) {
     json["slices"]["operations"].push_back(slice.reads + slice.writes);
-    json["slices"]["read_p99_us"].push_back(slice.read_p99_us);
-    json["slices"]["write_p99_us"].push_back(slice.write_p99_us);
+    json["slices"]["read_p99_us"].push_back(or_null(slice.read_p99_us));
+    json["slices"]["write_p99_us"].push_back(or_null(slice.write_p99_us));
   }
   return json;
 }
@@ -173,7 +185,8 @@ std::string TextOf(const ContentionRun& run) {
       MeanCpu(run), Short(run.compacted_bytes / (1 << 20)));
   if (const auto gpu = MeanGpu(run)) text += fmt::format(", GPU {:.0f} %", *gpu);
   if (run.compactions_by_device != 0)
-    text += fmt::format(", {} compactions on it", run.compactions_by_device);
+    text += fmt::format(", {} compactions by the device, {} left to the CPU",
+                        run.compactions_by_device, run.compactions_left_to_cpu);
   return text;
 }
 

@@ -29,7 +29,8 @@ struct ContentionRun {
   double settle_s = 0;         // of background work after A
   double compacted_bytes = 0;  // read and written by flushes and compactions, load and A
   uint64_t compactions_by_device = 0;
-  std::vector<UsedSlice> used;  // of A
+  uint64_t compactions_left_to_cpu = 0;  // by it
+  std::vector<UsedSlice> used;           // of A
 };
 
 // Of A.

@@ -48,6 +48,7 @@ struct StoreFigures {
   double compaction_bytes_read = 0;
   std::optional<double> writers_waited_us;  // slowed down or stopped, where the store counts it
   uint64_t compactions_by_device = 0;       // weft: not by the CPU
+  uint64_t compactions_left_to_cpu = 0;     // weft: by a device
   std::string text;                         // its own words
   std::string tables;                       // LevelDB: its tables level by level, a line each
 };

@@ -68,6 +68,7 @@ class WeftStore final : public Store {
     figures.compaction_bytes_read = static_cast<double>(statistics.compaction_bytes_read);
     figures.writers_waited_us = static_cast<double>(statistics.slowdown_us + statistics.stop_us);
     figures.compactions_by_device = statistics.compactions_by_device;
+    figures.compactions_left_to_cpu = statistics.compactions_left_to_cpu;
     db_->GetProperty("weft.statistics", &figures.text);
     return figures;
   }

@@ -23,6 +23,11 @@ struct Seen {
   int threads = 0;  // that have told theirs
 };
 
+std::optional<double> P99Of(const base::Histogram& histogram) {
+  if (histogram.count() == 0) return std::nullopt;
+  return static_cast<double>(histogram.Percentile(99)) * 1e-3;
+}
+
 // Takes threads' slices in, and makes one of those that all have told.
 class Slices {
  public:
@@ -51,9 +56,8 @@ class Slices {
   // Slices are told in order, so that the first that is complete is the first of all.
   void CloseFirstLocked() WEFT_REQUIRES(mutex_) {
     const Seen& seen = open_.begin()->second;
-    closed_.push_back({seen.reads.count(), seen.writes.count(),
-                       static_cast<double>(seen.reads.Percentile(99)) * 1e-3,
-                       static_cast<double>(seen.writes.Percentile(99)) * 1e-3});
+    closed_.push_back(
+        {seen.reads.count(), seen.writes.count(), P99Of(seen.reads), P99Of(seen.writes)});
     open_.erase(open_.begin());
   }
 
@@ -135,13 +139,15 @@ class Ycsb::Client {
   // What has just ended belongs to the slice in which it did.
   void Count(base::Histogram* histogram) {
     const uint64_t now_ns = base::NowNs();
+    const bool ends_slice = now_ns - start_ns_ >= (slice_ + 1) * slice_ns_;
     for (; now_ns - start_ns_ >= (slice_ + 1) * slice_ns_; slice_++) {
       slices_.Take(slice_, reads_, writes_);
       reads_.Reset();
       writes_.Reset();
     }
     histogram->Record(now_ns - before_ns_);
-    before_ns_ = now_ns;
+    // What a slice's end takes is no operation's.
+    before_ns_ = ends_slice ? base::NowNs() : now_ns;
   }
 
   Ycsb& ycsb_;

@@ -13,6 +13,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <vector>
 
 #include "base/histogram.h"
@@ -36,8 +37,8 @@ struct YcsbOptions {
 struct YcsbSlice {
   uint64_t reads = 0;
   uint64_t writes = 0;
-  double read_p99_us = 0;
-  double write_p99_us = 0;
+  std::optional<double> read_p99_us;  // none: none ended in it
+  std::optional<double> write_p99_us;
 };
 
 struct YcsbResult {

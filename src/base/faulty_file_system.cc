@@ -91,6 +91,12 @@ class FaultyFileSystem::WriteHandle final : public WritableFile {
     Status status = file_->Append(data.substr(0, fits));
     return status.ok() ? PosixError("write", path_, ENOSPC) : status;
   }
+  Result<char*> Extend(uint64_t bytes) override {
+    Status fault = faults_->Ask({FileCallKind::kAppend, path_, bytes});
+    if (!fault.ok()) return fault;
+    if (faults_->TakeDiskRoom(bytes) != bytes) return PosixError("write", path_, ENOSPC);
+    return file_->Extend(bytes);
+  }
   Status Flush() override {
     Status fault = faults_->Ask({FileCallKind::kFlush, path_});
     return fault.ok() ? file_->Flush() : fault;

@@ -96,6 +96,7 @@ class FaultyFileSystem final : public FileSystem {
   Status Truncate(const std::string& path, uint64_t bytes) override;
   Status SyncDir(const std::string& dir) override;
   Result<std::unique_ptr<FileLock>> LockFile(const std::string& path) override;
+  bool WritesInPlace() const override { return behind_->WritesInPlace(); }
 
  private:
   class SequentialHandle;

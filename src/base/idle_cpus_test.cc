@@ -43,7 +43,7 @@ TEST(IdleCpus, ThoseThatSpinAreNotIdle) {
   }
   double least = cpus;
   const uint64_t start_ns = NowNs();
-  while (least > cpus / 2 && NowNs() - start_ns < 20'000'000'000) {
+  while (least > 0.9 * cpus && NowNs() - start_ns < 20'000'000'000) {
     std::this_thread::sleep_for(std::chrono::milliseconds(50));
     const double count = idle.Count();
     EXPECT_LE(0, count);
@@ -52,7 +52,8 @@ TEST(IdleCpus, ThoseThatSpinAreNotIdle) {
   }
   stop = true;
   for (std::thread& thread : threads) thread.join();
-  EXPECT_GE(cpus / 2, least);
+  EXPECT_GT(cpus, least) << "others may have had what this process was not given";
+  EXPECT_GE(cpus, idle.last());
 }
 
 }  // namespace

@@ -53,6 +53,27 @@ __global__ void __launch_bounds__(kBlockThreads) RunLanesKernel(uint64_t items, 
   }
 }
 
+// Copies kBytes an item: at once where both ends are aligned for it.
+struct CopyUnits {
+  static constexpr uint64_t kBytes = sizeof(uint4);
+
+  uint8_t* to;
+  const uint8_t* from;
+  uint64_t bytes;
+
+  __device__ void operator()(uint64_t item) const {
+    const uint64_t begin = item * kBytes;
+    const uint64_t end = begin + kBytes < bytes ? begin + kBytes : bytes;
+    const bool is_aligned =
+        ((reinterpret_cast<uintptr_t>(to) | reinterpret_cast<uintptr_t>(from)) % kBytes) == 0;
+    if (is_aligned && end - begin == kBytes) {
+      *reinterpret_cast<uint4*>(to + begin) = *reinterpret_cast<const uint4*>(from + begin);
+      return;
+    }
+    for (uint64_t i = begin; i < end; i++) to[i] = from[i];
+  }
+};
+
 // The device's memory, kept from one job to the next: to take a range of it is a matter of
 // microseconds then.
 class CudaPool {
@@ -174,7 +195,8 @@ class CudaDevice {
     // Behind the kernels that use it. Where there are none, once the copy has ended: the host's
     // range may go after this.
     ~Upload() {
-      if (to_ != nullptr && !awaited_) cudaStreamSynchronize(device_.in_stream_);
+      if (to_ != nullptr && (!awaited_ || !device_.status_.ok()))
+        cudaStreamSynchronize(device_.in_stream_);
       device_.times_.in_ns += copied_.NsSince(begun_);
       if (to_ != nullptr) cudaFreeAsync(to_, awaited_ ? device_.stream_ : device_.in_stream_);
     }
@@ -182,8 +204,10 @@ class CudaDevice {
       if (device_.status_.ok()) device_.Fail(TryBegin(ranges));
     }
     uint8_t* Await() {
-      if (device_.status_.ok()) device_.Fail(copied_.HoldBack(device_.stream_));
-      awaited_ = true;
+      if (!device_.status_.ok()) return nullptr;
+      Status status = copied_.HoldBack(device_.stream_);
+      awaited_ = status.ok();
+      device_.Fail(std::move(status));
       return static_cast<uint8_t*>(to_);
     }
 
@@ -215,8 +239,10 @@ class CudaDevice {
   CudaDevice(const CudaDevice&) = delete;
   CudaDevice& operator=(const CudaDevice&) = delete;
   ~CudaDevice() {
-    // What it copies through goes with it.
-    if (stream_ != nullptr) cudaStreamSynchronize(stream_);
+    // What it copies through, and what is under way after an error, goes with it.
+    for (const cudaStream_t stream : {stream_, in_stream_, out_stream_}) {
+      if (stream != nullptr) cudaStreamSynchronize(stream);
+    }
     for (const cudaStream_t stream : {stream_, in_stream_, out_stream_}) {
       if (stream != nullptr) cudaStreamDestroy(stream);  // as ~CudaPool
     }
@@ -246,12 +272,12 @@ class CudaDevice {
     if (!status_.ok() || bytes == 0) return;
     char* const room = bounce_.Take(bytes);
     std::memcpy(room, from, bytes);
-    Fail(TryCopy(to, room, bytes, cudaMemcpyHostToDevice));
+    CopyBounced(to, room, bytes, room, cudaMemcpyHostToDevice);
   }
   void Fetch(void* to, const void* from, uint64_t bytes) {
     if (!status_.ok() || bytes == 0) return;
     char* const room = bounce_.Take(bytes);
-    Fail(TryCopy(room, from, bytes, cudaMemcpyDeviceToHost));
+    CopyBounced(room, from, bytes, room, cudaMemcpyDeviceToHost);
     fetched_.push_back({to, room, bytes});
   }
   const Status& Await() {
@@ -328,6 +354,15 @@ class CudaDevice {
 
   explicit CudaDevice(std::shared_ptr<CudaPool> pool)
       : pool_(std::move(pool)), bounce_(pool_->pinned()) {}
+
+  // By a kernel, which pinned memory is there for, too: a copy engine would do it behind the whole
+  // piece that is on its way to or from the device. room: of the two the host's.
+  void CopyBounced(void* to, const void* from, uint64_t bytes, const char* room,
+                   cudaMemcpyKind kind) {
+    if (!pool_->pinned()->IsLike(room)) return Fail(TryCopy(to, from, bytes, kind));
+    Run((bytes + CopyUnits::kBytes - 1) / CopyUnits::kBytes,
+        CopyUnits{static_cast<uint8_t*>(to), static_cast<const uint8_t*>(from), bytes});
+  }
 
   Status TryDownload(const std::vector<RangeOut>& ranges, Download* download) {
     Status status = download->made.Record(stream_);

@@ -25,14 +25,20 @@ class AutoExecutor final : public Executor {
   JobResult Run(const Job& job, const JobHost& host) override;
 
  private:
-  bool IsForDeviceLocked(const Job& job, int threads) const WEFT_REQUIRES(mutex_);
+  bool IsForDeviceLocked(const Job& job, const JobMeans& means) const WEFT_REQUIRES(mutex_);
+
+  // So many jobs in a row that the device has left to the CPU, and it is asked only now and then.
+  static constexpr int kLeftMax = 3;
+  static constexpr int kAskedEvery = 32;
 
   const std::unique_ptr<Executor> device_;
   const std::unique_ptr<Executor> cpu_;
-  mutable base::IdleCpus idle_cpus_;
+  base::IdleCpus idle_cpus_;
   mutable base::Mutex mutex_;
   JobCosts costs_ WEFT_GUARDED_BY(mutex_);
   int device_jobs_ WEFT_GUARDED_BY(mutex_) = 0;
+  int left_in_a_row_ WEFT_GUARDED_BY(mutex_) = 0;
+  int jobs_since_ WEFT_GUARDED_BY(mutex_) = 0;  // the device was asked
 };
 
 }  // namespace weft::compaction::device

@@ -12,38 +12,40 @@ constexpr uint64_t kMib = 1u << 20;
 
 TEST(JobCosts, AJobOfOneThreadGoesToAnIdleDevice) {
   const JobCosts costs;
-  EXPECT_TRUE(costs.IsForDevice(64 * kMib, {.threads = 1, .idle_cpus = 8}));
+  EXPECT_TRUE(costs.IsForDevice(64 * kMib, {.cpu_threads = 1, .idle_cpus = 8}));
 }
 
 TEST(JobCosts, AJobThatManyThreadsShareStays) {
   const JobCosts costs;
-  EXPECT_FALSE(costs.IsForDevice(64 * kMib, {.threads = 16, .idle_cpus = 16}));
-  EXPECT_TRUE(costs.IsForDevice(64 * kMib, {.threads = 16, .idle_cpus = 1}))
+  EXPECT_FALSE(
+      costs.IsForDevice(64 * kMib, {.cpu_threads = 16, .host_threads = 16, .idle_cpus = 16}));
+  EXPECT_TRUE(costs.IsForDevice(64 * kMib, {.cpu_threads = 16, .host_threads = 16, .idle_cpus = 1}))
       << "where other programs have the CPUs";
 }
 
 TEST(JobCosts, AJobThatIsNotWorthTheWayStays) {
   const JobCosts costs;
-  EXPECT_FALSE(costs.IsForDevice(kMib, {.threads = 1, .idle_cpus = 8}));
+  EXPECT_FALSE(costs.IsForDevice(kMib, {.cpu_threads = 1, .idle_cpus = 8}));
 }
 
 TEST(JobCosts, ABusyDeviceGetsNoMore) {
   const JobCosts costs;
-  EXPECT_FALSE(costs.IsForDevice(64 * kMib, {.threads = 1, .idle_cpus = 8, .device_jobs = 20}));
+  EXPECT_FALSE(costs.IsForDevice(64 * kMib, {.cpu_threads = 1, .idle_cpus = 8, .device_jobs = 20}));
 }
 
 // By hand: 100 MiB at 1.2 GB/s of two CPUs; at 4 GB/s behind another job.
 TEST(JobCosts, AreSecondsOfWhatThereIs) {
   const JobCosts costs;
-  EXPECT_NEAR(0.0437, costs.CpuSeconds(100 * kMib, {.threads = 4, .idle_cpus = 2}), 0.0001);
-  EXPECT_NEAR(0.0554,
-              costs.DeviceSeconds(100 * kMib, {.threads = 4, .idle_cpus = 2, .device_jobs = 1}),
-              0.0001);
+  EXPECT_NEAR(0.0437, costs.CpuSeconds(100 * kMib, {.cpu_threads = 4, .idle_cpus = 2}), 0.0001);
+  EXPECT_NEAR(
+      0.0554,
+      costs.DeviceSeconds(100 * kMib, {.host_threads = 4, .idle_cpus = 2, .device_jobs = 1}),
+      0.0001);
 }
 
 TEST(JobCosts, AreLearned) {
   JobCosts costs;
-  const JobMeans means{.threads = 1, .idle_cpus = 8};
+  const JobMeans means{.cpu_threads = 1, .idle_cpus = 8};
   for (int i = 0; i < 60; i++) costs.LearnDevice(100 * kMib, 10, 0.05, 1);
   EXPECT_FALSE(costs.IsForDevice(64 * kMib, means)) << "of a slow device";
   for (int i = 0; i < 60; i++) costs.LearnDevice(100 * kMib, 0.02, 0.05, 2);
@@ -83,6 +85,45 @@ TEST(AutoExecutor, EachJobIsDoneByOneOfThem) {
     EXPECT_FALSE(executor.WantsWhole(part, 1));
     EXPECT_STREQ("cpu", executor.Run(part, large.host()).done_by);
   }
+}
+
+// A device that does none of its jobs, as one that was lost.
+class LostDevice final : public Executor {
+ public:
+  const char* Name() const override { return "lost"; }
+  bool WantsWhole(const Job&, int) const override { return true; }
+  JobResult Run(const Job& job, const JobHost& host) override {
+    asked_++;
+    JobResult result = cpu_->Run(job, host);
+    result.left_to_cpu = "it is lost";
+    return result;
+  }
+  int asked() const { return asked_; }
+
+ private:
+  const std::unique_ptr<Executor> cpu_ = NewCpuExecutor();
+  int asked_ = 0;
+};
+
+TEST(AutoExecutor, ADeviceThatDoesNothingIsAskedNowAndThen) {
+  auto device = std::make_unique<LostDevice>();
+  const LostDevice& lost = *device;
+  AutoExecutor executor(std::move(device));
+  JobKit kit;
+  TestEntries entries;
+  for (int i = 0; i < 3000; i++)
+    entries.push_back(Put("key" + std::to_string(10000 + i), 5, std::string(8000, 'v')));
+  kit.AddRun(entries);
+  kit.job().verify_outputs = false;
+  kit.job().output_bytes_max = 64 << 20;
+  for (int i = 0; i < 40; i++) {
+    const JobResult result = executor.Run(kit.job(), kit.host());
+    ASSERT_TRUE(result.status.ok());
+    for (const OutputTable& table : result.outputs)
+      ASSERT_TRUE(kit.files().RemoveFile(table.path).ok());
+  }
+  EXPECT_LE(3, lost.asked());
+  EXPECT_GE(5, lost.asked());
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 // Errors    those of the device.
 #pragma once
 
+#include <algorithm>
 #include <vector>
 
 #include "compaction/device/job_in_device.h"
@@ -68,7 +69,7 @@ Status BlockChain<Device>::Follow(const table::TableFormat& format, const Entrie
   uint64_t blocks = 0;
   FetchSum(&device_, blocks_before, count, &blocks);
   if (!device_.Await().ok()) return device_.status();
-  if (blocks > count) device_.Fail(CountedWrongly());
+  if (blocks == 0 || blocks > count) return CountedWrongly();
   first = memory_.template Take<uint32_t>(blocks + 1);
   bytes = memory_.template Take<uint32_t>(blocks);
   device_.Run(count, GatherBlocks{sizes, begins, blocks_before, next_, first, bytes});
@@ -78,7 +79,10 @@ Status BlockChain<Device>::Follow(const table::TableFormat& format, const Entrie
   device_.CopyIn(first + blocks, &count, sizeof count);
   device_.Fetch(host_first.data(), first, blocks * sizeof(uint32_t));
   device_.Fetch(host_bytes.data(), bytes, blocks * sizeof(uint32_t));
-  return device_.Await();
+  if (!device_.Await().ok()) return device_.status();
+  const bool is_chain =
+      host_first.front() == 0 && std::is_sorted(host_first.begin(), host_first.end());
+  return is_chain ? Status::Ok() : CountedWrongly();
 }
 
 template <typename Device>

@@ -2,6 +2,7 @@
 
 #include <atomic>
 
+#include "base/faulty_file_system.h"
 #include "compaction/device/executor_test_kit.h"
 #include "compaction/device/plain_executor.h"
 
@@ -30,6 +31,31 @@ TEST(DeviceInPlace, LeavesNoFileWhereThereIsNoRoom) {
     EXPECT_EQ(Code::kIoError, result.status.code()) << result.status.ToString();
     EXPECT_TRUE(result.outputs.empty());
     EXPECT_EQ(before, in_place.FileCount());
+  }
+}
+
+// Whatever fails while pieces are on their way, in any order of threads.
+TEST(DeviceInPlace, LeavesNoFileWhereACallFails) {
+  JobKit kit;
+  FillForFaults(&kit);
+  for (const auto kind : {base::FileCallKind::kNewWritableFile, base::FileCallKind::kAppend,
+                          base::FileCallKind::kSync, base::FileCallKind::kClose}) {
+    for (uint64_t number = 0;; number++) {
+      SCOPED_TRACE(static_cast<int>(kind) * 1000 + static_cast<int>(number));
+      JobInPlace in_place(&kit, nullptr);
+      const size_t before = in_place.FileCount();
+      base::FaultyFileSystem faulty(&in_place.files());
+      std::atomic<uint64_t> calls{0};
+      faulty.SetHook([&](const base::FileCall& call) {
+        const bool fails = call.kind == kind && calls++ == number;
+        return fails ? Status(Code::kIoError, "as the test wants it") : Status::Ok();
+      });
+      in_place.job().files = &faulty;
+      const JobResult result = NewPlainExecutor(7000)->Run(in_place.job(), kit.host());
+      if (calls <= number) break;
+      EXPECT_EQ(Code::kIoError, result.status.code()) << result.status.ToString();
+      EXPECT_EQ(before, in_place.FileCount());
+    }
   }
 }
 

@@ -15,21 +15,22 @@ namespace weft::compaction::device {
 
 // What there is for a job at present.
 struct JobMeans {
-  int threads = 1;       // of the CPU's executor
-  double idle_cpus = 1;  // of the machine
-  int device_jobs = 0;   // that the device has already
+  int cpu_threads = 1;   // that would share it where the CPU does it
+  int host_threads = 1;  // that read and write for the device
+  double idle_cpus = 1;
+  int device_jobs = 0;  // that the device has already
 };
 
 class JobCosts {
  public:
   double CpuSeconds(uint64_t bytes, const JobMeans& means) const {
-    return static_cast<double>(bytes) * cpu_.cpu_s_per_byte / CpusFor(means.threads, means);
+    return static_cast<double>(bytes) * cpu_.cpu_s_per_byte / CpusFor(means.cpu_threads, means);
   }
   double DeviceSeconds(uint64_t bytes, const JobMeans& means) const {
     const auto size = static_cast<double>(bytes);
     const double on_device = size * device_s_per_byte_ * (means.device_jobs + 1);
     const double on_cpus =
-        size * device_.cpu_s_per_byte / CpusFor(std::max(means.threads, 2), means);
+        size * device_.cpu_s_per_byte / CpusFor(std::max(means.host_threads, 2), means);
     return kDeviceStartS + std::max(on_device, on_cpus);
   }
   bool IsForDevice(uint64_t bytes, const JobMeans& means) const {

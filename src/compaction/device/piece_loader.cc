@@ -86,9 +86,10 @@ class Loader {
     const BlockFile* file = nullptr;
     for (const Extent& extent : extents_) {
       const char* const in_memory = extent.file->mapped.data();
+      if (in_memory == nullptr) return false;
       const char* const from = in_memory + extent.offset;
       if (extent.file != file) {
-        if (in_memory == nullptr || (memory != nullptr && !memory->IsLike(in_memory))) return false;
+        if (memory != nullptr && !memory->IsLike(in_memory)) return false;
         file = extent.file;
       } else if (loaded_.ranges.back().from + loaded_.ranges.back().bytes == from) {
         loaded_.ranges.back().bytes += extent.bytes;

@@ -84,6 +84,7 @@ Status SortPiece<Device>::Decide(const UnpackPiece<Device>& unpacked) {
   device_.RunSums(is_kept_, places, kept_before_);
   FetchSum(&device_, kept_before_, places, &kept);
   if (!device_.CopyOut(&found, unpacked.findings, sizeof found).ok()) return device_.status();
+  if (kept > places) return CountedWrongly();
   if (!found.any_wrong()) return Status::Ok();
   return {Code::kUnsupported, "the job has versions that the CPU must look at"};
 }

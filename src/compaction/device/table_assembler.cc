@@ -8,16 +8,22 @@ namespace weft::compaction::device {
 void TableAssembler::BeginTables(PackedPiece* piece) {
   size_t begun = 0;
   for (PackedPart& part : piece->parts) {
-    if (part.blocks.begins_table) {
-      Result<size_t> table = files_.Begin(piece->smallest[begun++]);
-      if (!table) return piece->begun = table.error(), void();
-      placed_ = *table;
-    }
-    part.table = *placed_;
-    Result<char*> room = files_.file(part.table)->Extend(part.blocks.bytes);
-    if (!room) return piece->begun = room.error(), void();
-    part.room = *room;
+    if (placing_.ok()) placing_ = BeginPart(*piece, &begun, &part);
   }
+  piece->begun = placing_;
+}
+
+Status TableAssembler::BeginPart(const PackedPiece& piece, size_t* begun, PackedPart* part) {
+  if (part->blocks.begins_table) {
+    Result<size_t> table = files_.Begin(piece.smallest[(*begun)++]);
+    if (!table) return table.error();
+    placed_ = *table;
+  }
+  part->table = *placed_;
+  Result<char*> room = files_.file(part->table)->Extend(part->blocks.bytes);
+  if (!room) return room.error();
+  part->room = *room;
+  return Status::Ok();
 }
 
 Result<TableAssembler::OpenTable> TableAssembler::Open(const PackedPart& part,

@@ -48,6 +48,7 @@ class TableAssembler {
   // Tables that are open at once: a file each.
   static constexpr size_t kPartsMax = 64;
 
+  Status BeginPart(const PackedPiece& piece, size_t* begun, PackedPart* part);
   Result<OpenTable> Open(const PackedPart& part, std::string_view smallest);
   Status WriteParts(const PackedPiece& piece, base::Crew* crew);
   Status Write(const PackedPiece& piece, Part* part);
@@ -57,6 +58,7 @@ class TableAssembler {
   std::vector<Part> parts_;  // that are to be written
   std::optional<OpenTable> open_;
   std::optional<size_t> placed_;  // of files_: the one that BeginTables has left open
+  Status placing_;                // its first error, which stays
   std::vector<std::unique_ptr<TableEndMaker>> makers_;  // that no open table has
 };
 

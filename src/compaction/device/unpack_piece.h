@@ -149,6 +149,7 @@ Status UnpackPiece<Device>::CountEntries() {
   FetchSum(&device_, group_begin_, block_count_, &group_count_);
   Status status = AwaitFindings();
   if (!status.ok()) return status;
+  if (group_count_ > kPieceBytesMax) return CountedWrongly();
 
   auto* const entries_of = memory_.template Take<uint32_t>(group_count_);
   auto* const key_bytes_of = memory_.template Take<uint32_t>(group_count_);
@@ -221,7 +222,10 @@ bool UnpackPiece<Device>::IsInside(const Piece::Run& run, const RunEdges& edges,
                                    const RunRange& range) {
   const bool begins_well = run.begins_before && range.begin <= edges.first_block_end;
   const bool ends_well = run.reaches_beyond && range.end >= edges.last_block_begin;
-  return (range.begin == edges.begin || begins_well) && (range.end == edges.end || ends_well);
+  const bool is_range =
+      edges.begin <= range.begin && range.begin <= range.end && range.end <= edges.end;
+  return is_range && (range.begin == edges.begin || begins_well) &&
+         (range.end == edges.end || ends_well);
 }
 
 }  // namespace weft::compaction::device
