@@ -66,8 +66,18 @@ class OutputBuffer {
     }
   };
 
+  // Twice as large, so that bytes are moved once in the mean; from kLargeBytes on by an eighth and
+  // with an eighth to spare: what is filled again and again, a little more each time, would else
+  // soon have twice what it needs.
+  static size_t CapacityFor(size_t needed, size_t capacity) {
+    const size_t grown = capacity < kLargeBytes ? capacity * 2 : capacity + capacity / 8;
+    const size_t spare = needed < kLargeBytes ? 0 : needed / 8;
+    return std::max<size_t>({4096, grown, needed + spare});
+  }
+  static constexpr size_t kLargeBytes = size_t{16} << 20;
+
   [[gnu::noinline]] void Grow(size_t bytes) {
-    const size_t capacity = std::max<size_t>({4096, capacity_ * 2, size_ + bytes});
+    const size_t capacity = CapacityFor(size_ + bytes, capacity_);
     base::BufferMemory* const memory = bytes_.get_deleter().memory;
     // Freed by Release.
     char* const room = memory == nullptr ? new char[capacity] : memory->Allocate(capacity);

@@ -25,6 +25,11 @@ class CountedMemory final : public base::BufferMemory {
     given_.erase(at);
   }
   size_t ranges() const { return given_.size(); }
+  size_t bytes() const {
+    size_t sum = 0;
+    for (const auto& [at, range] : given_) sum += range.first;
+    return sum;
+  }
 
  private:
   std::map<char*, std::pair<size_t, std::unique_ptr<char[]>>> given_;
@@ -49,6 +54,25 @@ TEST(OutputBuffer, HasItsMemoryFromWhereItIsTold) {
     EXPECT_EQ(1u, memory.ranges());
   }
   EXPECT_EQ(0u, memory.ranges());
+}
+
+// As buffers of pieces are, whose sizes differ by some hundredths.
+TEST(OutputBuffer, WhatIsFilledAgainHasRoomForALittleMore) {
+  CountedMemory memory;
+  OutputBuffer buffer(&memory);
+  constexpr size_t kPiece = size_t{20} << 20;
+  buffer.Reserve(kPiece);
+  const size_t bytes = memory.bytes();
+  EXPECT_GE(kPiece * 5 / 4, bytes);
+  for (const size_t percent : {98, 105, 100, 110}) {
+    char* const at = buffer.Reserve(kPiece / 100 * percent);
+    buffer.CommitTo(at + kPiece / 100 * percent);
+    EXPECT_EQ(bytes, memory.bytes()) << percent;
+    buffer.Clear();
+  }
+  buffer.Reserve(2 * kPiece);
+  EXPECT_LE(2 * kPiece, memory.bytes());
+  EXPECT_GE(2 * kPiece * 5 / 4, memory.bytes());
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 
 #include <cuda_runtime.h>
 
+#include <bit>
 #include <cstddef>
 #include <map>
 #include <set>
@@ -67,11 +68,12 @@ class PinnedMemory final : public base::BufferMemory {
  private:
   static constexpr size_t kKeptBytesMax = size_t{1} << 30;
 
-  // Powers of two, so that what is kept fits again.
+  // Eighths of powers of two, so that what is kept fits again.
   static size_t RoomFor(size_t bytes) {
-    size_t room = 4096;
-    while (room < bytes) room *= 2;
-    return room;
+    constexpr size_t kSmallest = 4096;
+    if (bytes <= kSmallest) return kSmallest;
+    const size_t step = std::bit_floor(bytes) / 8;
+    return (bytes + step - 1) / step * step;
   }
 
   base::Mutex mutex_;
