@@ -6,26 +6,10 @@
 #include <cstring>
 #include <thread>
 
+#include "base/counted_memory.h"
+
 namespace weft::base {
 namespace {
-
-class CountedMemory final : public BufferMemory {
- public:
-  char* Allocate(size_t bytes) override {
-    taken_++;
-    return new char[bytes];  // freed by Free
-  }
-  void Free(char* at, size_t) override {
-    given_++;
-    delete[] at;
-  }
-  int taken() const { return taken_; }
-  int given() const { return given_; }
-
- private:
-  int taken_ = 0;
-  int given_ = 0;
-};
 
 void Write(FileSystem* files, const std::string& path, std::string_view bytes) {
   auto file = files->NewWritableFile(path, FileUse::kTable);
@@ -74,9 +58,10 @@ TEST(FlatFileSystem, AFileMayHaveASizeOfItsOwn) {
     more->reset();
     std::memset(files.NewFile("/a", 3), 'c', 3);
     EXPECT_EQ("ccc", Read(&files, "/a"));
-    EXPECT_EQ(1, memory.given());
+    EXPECT_EQ(1u, memory.ranges());
   }
-  EXPECT_EQ(2, memory.given());
+  EXPECT_EQ(2, memory.times_given());
+  EXPECT_EQ(0u, memory.ranges());
 }
 
 TEST(FlatFileSystem, FilesAreWrittenInPlace) {
@@ -119,10 +104,11 @@ TEST(FlatFileSystem, ARemovedFileStaysForItsReaders) {
     EXPECT_EQ(Code::kNotFound, files.NewRandomAccessFile("/a").error().code());
     Write(&files, "/b", "of the room that the new one had");
     EXPECT_EQ("old", (*reader)->Mapped());
-    EXPECT_EQ(2, memory.taken());
-    EXPECT_EQ(0, memory.given()) << "kept for files to come";
+    EXPECT_EQ(2, memory.times_given());
+    EXPECT_EQ(2u, memory.ranges()) << "kept for files to come";
   }
-  EXPECT_EQ(2, memory.given());
+  EXPECT_EQ(2, memory.times_given());
+  EXPECT_EQ(0u, memory.ranges());
 }
 
 TEST(FlatFileSystem, NamesMove) {

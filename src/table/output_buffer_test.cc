@@ -2,41 +2,15 @@
 
 #include <gtest/gtest.h>
 
-#include <map>
-#include <memory>
 #include <string>
+
+#include "base/counted_memory.h"
 
 namespace weft::table {
 namespace {
 
-// Knows what it gave away.
-class CountedMemory final : public base::BufferMemory {
- public:
-  ~CountedMemory() override { EXPECT_TRUE(given_.empty()); }
-  char* Allocate(size_t bytes) override {
-    auto room = std::make_unique<char[]>(bytes);
-    char* const at = room.get();
-    given_[at] = {bytes, std::move(room)};
-    return at;
-  }
-  void Free(char* at, size_t bytes) override {
-    ASSERT_TRUE(given_.contains(at));
-    EXPECT_EQ(given_[at].first, bytes);
-    given_.erase(at);
-  }
-  size_t ranges() const { return given_.size(); }
-  size_t bytes() const {
-    size_t sum = 0;
-    for (const auto& [at, range] : given_) sum += range.first;
-    return sum;
-  }
-
- private:
-  std::map<char*, std::pair<size_t, std::unique_ptr<char[]>>> given_;
-};
-
 TEST(OutputBuffer, HasItsMemoryFromWhereItIsTold) {
-  CountedMemory memory;
+  base::CountedMemory memory;
   {
     OutputBuffer buffer(&memory);
     std::string expected;
@@ -58,7 +32,7 @@ TEST(OutputBuffer, HasItsMemoryFromWhereItIsTold) {
 
 // As buffers of pieces are, whose sizes differ by some hundredths.
 TEST(OutputBuffer, WhatIsFilledAgainHasRoomForALittleMore) {
-  CountedMemory memory;
+  base::CountedMemory memory;
   OutputBuffer buffer(&memory);
   constexpr size_t kPiece = size_t{20} << 20;
   buffer.Reserve(kPiece);

@@ -6,32 +6,13 @@
 #include <cstring>
 #include <map>
 
+#include "base/counted_memory.h"
+
 namespace weft::compaction::device {
 namespace {
 
-class CountedMemory final : public base::BufferMemory {
- public:
-  char* Allocate(size_t bytes) override {
-    char* const at = new char[bytes];  // freed by Free
-    ranges_[at] = bytes;
-    taken_++;
-    return at;
-  }
-  void Free(char* at, size_t bytes) override {
-    EXPECT_EQ(bytes, ranges_[at]);
-    ranges_.erase(at);
-    delete[] at;
-  }
-  size_t ranges() const { return ranges_.size(); }
-  int taken() const { return taken_; }
-
- private:
-  std::map<char*, size_t> ranges_;
-  int taken_ = 0;
-};
-
 TEST(BounceBuffer, GivesEachRoomOfItsOwn) {
-  CountedMemory memory;
+  base::CountedMemory memory;
   {
     BounceBuffer buffer(&memory);
     for (int round = 0; round < 3; round++) {
@@ -50,15 +31,15 @@ TEST(BounceBuffer, GivesEachRoomOfItsOwn) {
       }
       buffer.Clear();
     }
-    const int taken = memory.taken();
+    const int taken = memory.times_given();
     buffer.Take(100);
-    EXPECT_EQ(taken, memory.taken()) << "what was cleared is taken again";
+    EXPECT_EQ(taken, memory.times_given()) << "what was cleared is taken again";
   }
   EXPECT_EQ(0u, memory.ranges());
 }
 
 TEST(BounceBuffer, GivesRoomOfNoBytes) {
-  CountedMemory memory;
+  base::CountedMemory memory;
   BounceBuffer buffer(&memory);
   EXPECT_NE(nullptr, buffer.Take(0));
 }

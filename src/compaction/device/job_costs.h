@@ -24,13 +24,13 @@ struct JobMeans {
 class JobCosts {
  public:
   double CpuSeconds(uint64_t bytes, const JobMeans& means) const {
-    return static_cast<double>(bytes) * cpu_.cpu_s_per_byte / CpusFor(means.cpu_threads, means);
+    return static_cast<double>(bytes) * cpu_s_per_byte_ / CpusFor(means.cpu_threads, means);
   }
   double DeviceSeconds(uint64_t bytes, const JobMeans& means) const {
     const auto size = static_cast<double>(bytes);
     const double on_device = size * device_s_per_byte_ * (means.device_jobs + 1);
     const double on_cpus =
-        size * device_.cpu_s_per_byte / CpusFor(std::max(means.host_threads, 2), means);
+        size * device_cpu_s_per_byte_ / CpusFor(std::max(means.host_threads, 2), means);
     return kDeviceStartS + std::max(on_device, on_cpus);
   }
   bool IsForDevice(uint64_t bytes, const JobMeans& means) const {
@@ -39,14 +39,14 @@ class JobCosts {
 
   // What a job took. Small ones say little.
   void LearnCpu(uint64_t bytes, double cpu_s) {
-    if (bytes >= kLearnBytesMin) Learn(cpu_s / static_cast<double>(bytes), &cpu_.cpu_s_per_byte);
+    if (bytes >= kLearnBytesMin) Learn(cpu_s / static_cast<double>(bytes), &cpu_s_per_byte_);
   }
   // jobs: that the device had, with this one. Of which only a part is its own time where it waited
   // for CPUs, so a loaded machine makes a device look slow: no more than it is then.
   void LearnDevice(uint64_t bytes, double wall_s, double cpu_s, int jobs) {
     if (bytes < kLearnBytesMin) return;
     const auto size = static_cast<double>(bytes);
-    Learn(cpu_s / size, &device_.cpu_s_per_byte);
+    Learn(cpu_s / size, &device_cpu_s_per_byte_);
     Learn(std::max(wall_s - kDeviceStartS, 0.0) / size / jobs, &device_s_per_byte_);
   }
 
@@ -54,10 +54,6 @@ class JobCosts {
   static constexpr uint64_t kLearnBytesMin = 4u << 20;
 
  private:
-  struct Side {
-    double cpu_s_per_byte;
-  };
-
   // A thread gets something of busy CPUs, too.
   static double CpusFor(int threads, const JobMeans& means) {
     return std::clamp(means.idle_cpus, 0.25, static_cast<double>(threads));
@@ -70,8 +66,8 @@ class JobCosts {
   }
 
   // Until jobs have said: one H200, 256-byte values, files in memory (docs/design/0010).
-  Side cpu_{1 / 1.2e9};
-  Side device_{1 / 1.5e9};
+  double cpu_s_per_byte_ = 1 / 1.2e9;         // CPU time of the CPU's executor
+  double device_cpu_s_per_byte_ = 1 / 1.5e9;  // and of what the host does for a device
   double device_s_per_byte_ = 1 / 4e9;
 };
 
