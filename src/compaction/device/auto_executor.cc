@@ -41,16 +41,15 @@ JobResult AutoExecutor::Run(const Job& job, const JobHost& host) {
   JobResult result = is_for_device ? device_->Run(job, host) : cpu_->Run(job, host);
 
   base::MutexLock lock(&mutex_);
-  const double cpu_s = static_cast<double>(result.cpu_us) * 1e-6;
   if (!is_for_device) {
-    // Of a part only what it has read is its own.
-    if (result.status.ok()) costs_.LearnCpu(result.bytes_read, cpu_s);
+    if (result.status.ok()) costs_.LearnCpu(result);
     return result;
   }
   device_jobs_--;
   left_in_a_row_ = result.left_to_cpu.empty() ? 0 : left_in_a_row_ + 1;
   if (result.status.ok() && result.left_to_cpu.empty())
-    costs_.LearnDevice(bytes, static_cast<double>(result.wall_us) * 1e-6, cpu_s, jobs);
+    costs_.LearnDevice(bytes, static_cast<double>(result.wall_us) * 1e-6,
+                       static_cast<double>(result.cpu_us) * 1e-6, jobs);
   return result;
 }
 

@@ -10,6 +10,13 @@ namespace {
 
 constexpr uint64_t kMib = 1u << 20;
 
+JobResult ResultOf(uint64_t bytes_read, uint64_t cpu_us) {
+  JobResult result;
+  result.bytes_read = bytes_read;
+  result.cpu_us = cpu_us;
+  return result;
+}
+
 TEST(JobCosts, AJobOfOneThreadGoesToAnIdleDevice) {
   const JobCosts costs;
   EXPECT_TRUE(costs.IsForDevice(64 * kMib, {.cpu_threads = 1, .idle_cpus = 8}));
@@ -50,11 +57,28 @@ TEST(JobCosts, AreLearned) {
   EXPECT_FALSE(costs.IsForDevice(64 * kMib, means)) << "of a slow device";
   for (int i = 0; i < 60; i++) costs.LearnDevice(100 * kMib, 0.02, 0.05, 2);
   EXPECT_TRUE(costs.IsForDevice(64 * kMib, means));
-  for (int i = 0; i < 60; i++) costs.LearnCpu(100 * kMib, 0.001);
+  for (int i = 0; i < 60; i++) costs.LearnCpu(ResultOf(100 * kMib, 1000));
   EXPECT_FALSE(costs.IsForDevice(64 * kMib, means)) << "of a fast CPU";
   const double before = costs.CpuSeconds(100 * kMib, means);
-  costs.LearnCpu(1000, 100);
+  costs.LearnCpu(ResultOf(1000, 100000000));
   EXPECT_EQ(before, costs.CpuSeconds(100 * kMib, means)) << "a small job says nothing";
+}
+
+// Each reads its own, whatever tables it shares with others.
+TEST(JobCosts, PartsOfAJobTeachWhatTheWholeDoes) {
+  JobKit kit;
+  table::Strings strings(table::TestSeed());
+  TestEntries entries;
+  for (int i = 0; i < 3000; i++)
+    entries.push_back(Put("key" + std::to_string(10000 + i), 5, strings.Bytes(4000)));
+  kit.AddRun(entries);  // one table
+  Result<std::vector<Job>> parts = SplitJob(kit.job(), 3);
+  ASSERT_TRUE(parts.has_value());
+  ASSERT_LT(1u, parts->size());
+  uint64_t bytes_read = 0;
+  for (const Job& part : *parts) bytes_read += kit.Run(part).bytes_read;
+  const auto bytes = static_cast<double>(kit.job().runs[0][0].bytes);
+  EXPECT_NEAR(bytes, static_cast<double>(bytes_read), bytes / 10);
 }
 
 // Jobs of one thread, some large, some small; whoever does them, the files are the same.

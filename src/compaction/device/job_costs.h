@@ -11,6 +11,8 @@
 #include <algorithm>
 #include <cstdint>
 
+#include "compaction/job.h"
+
 namespace weft::compaction::device {
 
 // What there is for a job at present.
@@ -37,9 +39,11 @@ class JobCosts {
     return DeviceSeconds(bytes, means) < CpuSeconds(bytes, means);
   }
 
-  // What a job took. Small ones say little.
-  void LearnCpu(uint64_t bytes, double cpu_s) {
-    if (bytes >= kLearnBytesMin) Learn(cpu_s / static_cast<double>(bytes), &cpu_s_per_byte_);
+  // What a job took. Small ones say little. Of a part of a job only what it has read is its own.
+  void LearnCpu(const JobResult& result) {
+    if (result.bytes_read < kLearnBytesMin) return;
+    Learn(static_cast<double>(result.cpu_us) * 1e-6 / static_cast<double>(result.bytes_read),
+          &cpu_s_per_byte_);
   }
   // jobs: that the device had, with this one. Of which only a part is its own time where it waited
   // for CPUs, so a loaded machine makes a device look slow: no more than it is then.
