@@ -413,6 +413,8 @@ void AddPipeline(CLI::App* app, Arguments* a) {
       ->delimiter(',')->check(CLI::Range(10.0, 1e7))->capture_default_str();
   app->add_option("--calibration", pipeline.calibration,
                   "predict each figure: a file of `weft calibrate`, or 'measure' for one made now");
+  app->add_option("--settle", pipeline.settle_s, "uncounted seconds more of plan auto")
+      ->check(CLI::Range(0.0, 600.0));
   app->add_flag("!--no-learn", pipeline.learns, "plan auto keeps to its calibration");
   app->add_option("--ring", pipeline.ring, "requests of a thread, read round and round")
       ->check(CLI::Range(1024, 1 << 30))->capture_default_str();

@@ -37,8 +37,8 @@ Result<std::optional<planner::Calibration>> CalibrationFor(const PipelineOptions
     };
     calibration = planner::Calibrate(how);
   } else {
-    calibration = planner::LoadCalibration(options.calibration,
-                                           planner::HardwareOf(DescriptionsOf(devices)));
+    calibration =
+        planner::LoadCalibration(options.calibration, planner::HardwareOf(DescriptionsOf(devices)));
   }
   if (!calibration) return calibration.error();
   return std::optional<planner::Calibration>(std::move(*calibration));
@@ -113,6 +113,13 @@ void AddDecision(const planner::PlannerStats& planner, nlohmann::json* details) 
   (*details)["chosen_plan"] = chosen.plan.ToText();
   (*details)["chosen_steal"] = chosen.steal;
   (*details)["plan_changes"] = planner.changes;
+  auto& changes = (*details)["last_plan_changes"] = nlohmann::json::array();
+  for (const planner::PlanChange& change : planner.last_changes)
+    changes.push_back({{"ms", static_cast<double>(change.at_ns) * 1e-6},
+                       {"plan", change.to.plan.ToText()},
+                       {"steal", change.to.steal},
+                       {"promise", change.promise},
+                       {"why", change.why}});
   fmt::print("    planner: {}{}, {} changes of the plan{}\n", chosen.plan.ToText(),
              chosen.steal ? ", stealing" : "", planner.changes,
              planner.last_change.empty() ? "" : ", the last for " + planner.last_change);

@@ -1,6 +1,7 @@
 #include "bench/pipeline/interval.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "base/check.h"
 
@@ -27,8 +28,17 @@ void IntervalController::Note(uint32_t queries, double latency_us) {
   double sum = 0;
   for (const double each : latencies_us_) sum += std::min(each, most);
   const double filled = std::max(sum / kNotes / interval_us_, 1e-6);
+  const double changed = told_size_ == 0 ? 0 : std::log(size_ / told_size_);
+  if (std::abs(changed) > kTelling)
+    elasticity_ +=
+        (std::clamp(std::log(filled / told_filled_) / changed, kLeastElastic, 1.0) - elasticity_) /
+        2;
+  told_size_ = size_;
+  told_filled_ = filled;
   // Kept exactly: a size of few steps would else never grow by less than a step.
-  wanted_ = std::clamp(wanted_ * std::clamp(kAim / filled, 0.5, 2.0), double{kStep},
+  const double left = std::log(kAim / filled);
+  const double step = std::abs(left) > kTelling ? left / elasticity_ : left;
+  wanted_ = std::clamp(wanted_ * std::clamp(std::exp(step), 0.5, 2.0), double{kStep},
                        static_cast<double>(queries_max_));
   size_ = static_cast<uint32_t>(wanted_ / kStep) * kStep;
 }

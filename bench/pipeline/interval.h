@@ -5,6 +5,11 @@
 // aiming at kAim of the interval. Single batches that the system held up count for little: none
 // counts for more than kHeldUp times the median.
 //
+// How much: on a device most of a small batch's latency is that of a larger one, too, so a size in
+// proportion to the latency would take tens of rounds to grow. What changes of size have done to
+// the latency, both in logarithms, tells what the next one will do (elasticity, kLeastElastic to
+// 1). Near the aim it is not asked: that would be to answer chance with four times as much.
+//
 // A part of the interval for each stage, as in paper 000, makes sense where each has threads of its
 // own. Here a worker runs all that are on the CPU, and a stage on a device has a part of its time
 // that no smaller batch shortens: such a bound would shrink batches to nothing where latency is far
@@ -25,6 +30,8 @@ class IntervalController {
   static constexpr uint32_t kNotes = 8;
   static constexpr double kAim = 0.9;
   static constexpr double kHeldUp = 3;
+  static constexpr double kLeastElastic = 0.25;
+  static constexpr double kTelling = 0.1;  // a change of size that tells, and what is far
   static constexpr uint32_t kStep = 64;  // sizes are multiples of it: kSetQueries of a device's job
 
   // Begins with the multiple of kStep up to `queries_first`, kStep at least.
@@ -44,6 +51,8 @@ class IntervalController {
 
   double wanted_;  // queries; size_ is the multiple of kStep up to it
   uint32_t size_;
+  double told_size_ = 0, told_filled_ = 0;  // a round before, from which size has changed
+  double elasticity_ = 1;
   uint32_t noted_ = 0;
   std::array<double, kNotes> latencies_us_{};
 };

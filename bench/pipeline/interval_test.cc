@@ -2,6 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
+#include "bench/harness/random.h"
+
 namespace weft::bench {
 namespace {
 
@@ -44,6 +48,34 @@ TEST(Interval, BeginsWhereItIsTold) {
   const Machine machine{20, 0.5};
   machine.Run(&interval, 100);
   EXPECT_LE(machine.LatencyUs(interval.size()), 300);
+}
+
+// As on a device that many small jobs keep busy: 8 times the queries cost a third more.
+TEST(Interval, GrowsInAFewRoundsWhereSizeHardlyCosts) {
+  IntervalController interval(1000, 1 << 14, 512);
+  const Machine machine{600, 0.06};
+  machine.Run(&interval, 8 * IntervalController::kNotes);
+  EXPECT_GE(interval.size(), 4000u);
+  EXPECT_LE(machine.LatencyUs(interval.size()), 1000);
+  machine.Run(&interval, 20 * IntervalController::kNotes);
+  EXPECT_NEAR(machine.LatencyUs(interval.size()), 900, 20);
+}
+
+// Each batch's latency is up to 10 % off: the size stays near the right one.
+TEST(Interval, ChanceMovesLittle) {
+  Random random(20260701);
+  IntervalController interval(1000, 1 << 14, 512);
+  const Machine machine{600, 0.06};
+  uint32_t least = UINT32_MAX, most = 0;
+  for (int i = 0; i < 2000; ++i) {
+    interval.Note(interval.size(),
+                  machine.LatencyUs(interval.size()) * (0.9 + 0.2 * random.Unit()));
+    if (i < 200) continue;
+    least = std::min(least, interval.size());
+    most = std::max(most, interval.size());
+  }
+  EXPECT_GE(least, 4000u);
+  EXPECT_LE(most, 6200u);
 }
 
 // One in eight takes twice as long.

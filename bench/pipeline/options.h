@@ -33,6 +33,7 @@ struct PipelineOptions {
   int repetitions = defaults::kRepetitions;
   double run_s = 1.0;
   double warmup_s = 0.25;
+  double settle_s = 0;  // uncounted, too, of plan "auto": it tries plans first
   uint64_t seed = defaults::kSeed;
   // Of the cost model, whose predictions are put beside what is measured; "measure": made first;
   // empty: none.

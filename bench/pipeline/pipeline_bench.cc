@@ -34,6 +34,7 @@ nlohmann::json DetailsOf(const PipelineOptions& options, const Workload& workloa
           {"repetitions", options.repetitions},
           {"seconds", options.run_s},
           {"warmup_s", options.warmup_s},
+          {"settle_s", options.settle_s},
           {"huge_pages", options.huge_pages}};
 }
 

@@ -153,6 +153,11 @@ TEST(PipelineBench, ThePlannerChoosesAndEveryReplyIsVerified) {
   const auto& chosen = lines[1]["details"];
   EXPECT_NE(std::string(chosen["chosen_plan"]).find("gpu0"), std::string::npos);
   EXPECT_GE(chosen["plan_changes"], 1);
+  EXPECT_EQ(chosen["last_plan_changes"].size(),
+            std::min<size_t>(chosen["plan_changes"].get<size_t>(),
+                             planner::Planner::kChangesKept));
+  EXPECT_EQ(chosen["last_plan_changes"].back()["plan"], chosen["chosen_plan"]);
+  EXPECT_FALSE(std::string(chosen["last_plan_changes"].back()["why"]).empty());
   EXPECT_GT(chosen["device_queries"], 0);
   for (const auto& line : lines) EXPECT_GT(line["details"]["predicted"]["queries_per_s"], 0);
   // What was promised of the chosen plan is by the device that does everything in no time.

@@ -41,8 +41,8 @@ std::unique_ptr<planner::Planner> PlannerFor(const PipelineOptions& options,
 using Rings = std::vector<std::vector<RequestRing>>;
 
 Result<Crew> MakeCrew(const PipelineOptions& options, const Traffic& traffic, const Rings& rings,
-                      const Contender& contender,
-                      const planner::Calibration* calibration, Devices* devices, DataSet* data) {
+                      const Contender& contender, const planner::Calibration* calibration,
+                      Devices* devices, DataSet* data) {
   Crew crew;
   if (contender.is_auto) crew.planner = PlannerFor(options, contender, *calibration, data);
   for (size_t t = 0; t < rings.size(); ++t) {
@@ -55,8 +55,8 @@ Result<Crew> MakeCrew(const PipelineOptions& options, const Traffic& traffic, co
     worker_options.slot_ns = traffic.slot_ns;
     CarrierOptions& carrier = worker_options.carrier;
     carrier.devices = devices->guards();
-    carrier.batches = contender.is_auto ? ConditionsOf(options, contender).batches
-                                        : options.batches;
+    carrier.batches =
+        contender.is_auto ? ConditionsOf(options, contender).batches : options.batches;
     carrier.any_plan = contender.is_auto;
     worker_options.planner = crew.planner.get();
     carrier.queries_max = options.batch_max / kSetQueries * kSetQueries;
@@ -83,8 +83,8 @@ void FillRings(const Traffic& traffic, uint64_t seed, Rings* rings) {
   for (std::thread& thread : threads) thread.join();
 }
 
-// All workers at once: first uncounted, then for the figures.
-Result<Figures> RunTurn(const PipelineOptions& options,
+// All workers at once: first uncounted for `warmup_s`, then for the figures.
+Result<Figures> RunTurn(const PipelineOptions& options, double warmup_s,
                         const std::vector<std::unique_ptr<Worker>>& crew, Devices* devices,
                         const DataSet& data) {
   const std::vector<int> cpus = options.cpus.empty() ? UsableCpus() : options.cpus;
@@ -98,7 +98,7 @@ Result<Figures> RunTurn(const PipelineOptions& options,
   for (size_t t = 0; t < crew.size(); ++t) {
     threads.emplace_back([&, t] {
       if (!cpus.empty()) PinTo(0, {cpus[t % cpus.size()]});
-      for (const double seconds : {options.warmup_s, options.run_s}) {
+      for (const double seconds : {warmup_s, options.run_s}) {
         together.arrive_and_wait();
         crew[t]->Run(start_ns, start_ns + static_cast<uint64_t>(seconds * 1e9));
       }
@@ -148,7 +148,8 @@ Result<std::vector<ContenderFigures>> RunTurns(const PipelineOptions& options,
     for (const size_t c : order) {
       // A device follows the store between its batches, and had none in the turn before.
       if (Status status = devices->CatchUp(); !status.ok()) return status;
-      auto figures = RunTurn(options, crews[c].workers, devices, *data);
+      const double warmup_s = options.warmup_s + (contenders[c].is_auto ? options.settle_s : 0);
+      auto figures = RunTurn(options, warmup_s, crews[c].workers, devices, *data);
       if (!figures) return figures.error();
       if (Status status = CheckMisses(*figures, *data); !status.ok()) return status;
       all[c].rates.Add(figures->rate);

@@ -68,7 +68,7 @@ Worker::Worker(DataSet* data, std::span<const RequestRing> rings, const pipeline
     flight.responses =
         std::make_unique_for_overwrite<char[]>(queries * (sizeof(ResponseHead) + value_bytes));
   }
-  Take({plan, options.carrier.steal}, IntervalController::kStep);
+  Take({plan, options.carrier.steal}, 0, IntervalController::kStep);
   if (options.planner != nullptr)
     options.planner->Watch(options.writer - 1, &carrier_->times(), carrier_->counters());
 }
@@ -77,25 +77,28 @@ Worker::~Worker() {
   if (options_.planner != nullptr) options_.planner->Watch(options_.writer - 1, nullptr, nullptr);
 }
 
-// Batches begin by this plan from now on, the first ones of `queries`, if it is new.
-void Worker::Take(const planner::Candidate& candidate, uint32_t queries) {
-  const auto known = std::find_if(ways_.begin(), ways_.end(), [&candidate](const Way& way) {
-    return way.candidate.plan == candidate.plan && way.candidate.steal == candidate.steal;
+// Batches begin by this plan from now on, the first ones of `queries`, if it is new for the
+// workload.
+void Worker::Take(const planner::Candidate& candidate, uint64_t workload, uint32_t queries) {
+  const auto known = std::find_if(ways_.begin(), ways_.end(), [&](const Way& way) {
+    return way.candidate.plan == candidate.plan && way.candidate.steal == candidate.steal &&
+           way.workload == workload;
   });
   way_ = static_cast<size_t>(known - ways_.begin());
   if (known != ways_.end()) return;
   const size_t stages = candidate.plan.stages().size();
-  const uint32_t queries_max =
-      stages == 1 ? std::min(carrier_->queries_max(), pipeline::Batch::kQueriesMax)
-                  : carrier_->queries_max();
-  ways_.push_back({candidate, {options_.interval_us, queries_max, queries}});
+  const uint32_t queries_max = stages == 1
+                                   ? std::min(carrier_->queries_max(), pipeline::Batch::kQueriesMax)
+                                   : carrier_->queries_max();
+  ways_.push_back({candidate, workload, {options_.interval_us, queries_max, queries}});
 }
 
 void Worker::FollowPlanner() {
   const planner::Decision& decision = options_.planner->Current(options_.writer - 1);
   if (decision.number == decision_) return;
   decision_ = decision.number;
-  Take(decision.candidate, static_cast<uint32_t>(decision.estimate.batch_queries));
+  Take(decision.candidate, decision.workload,
+       static_cast<uint32_t>(decision.estimate.batch_queries));
   const Status status = carrier_->SetPlan(decision.candidate.plan, decision.candidate.steal);
   WEFT_CHECK(status.ok());  // every plan of the planner's goes together with its devices
 }
@@ -107,8 +110,7 @@ void Worker::Run(uint64_t begin_ns, uint64_t until_ns) {
   unchecked_ = 0;
   const auto task_ns = TaskNsOf(carrier_->times());
   CountDevices(-1);
-  for (Source& source : sources_)
-    source = {source.ring, 0, data_->BeginPass(options_.writer)};
+  for (Source& source : sources_) source = {source.ring, 0, data_->BeginPass(options_.writer)};
   const uint64_t start_ns = base::NowNs();
   const double cpu_start_s = ThreadCpuSeconds();
   bool is_first = true;  // a batch at least, should others have had the core all the time
@@ -318,8 +320,7 @@ void Worker::Write(pipeline::Batch& batch, uint32_t begin, uint32_t end, cache::
   flight.response_bytes = static_cast<size_t>(out - flight.responses.get());
 }
 
-char* Worker::WriteCounted(Outcome outcome, std::string_view value, char* out,
-                           Tally* tally) const {
+char* Worker::WriteCounted(Outcome outcome, std::string_view value, char* out, Tally* tally) const {
   tally->hits += outcome == Outcome::kHit;
   tally->misses += outcome == Outcome::kMiss;
   tally->stored += outcome == Outcome::kStored;
@@ -449,8 +450,8 @@ uint32_t Worker::CountHits(const RequestRing& ring, size_t place, uint32_t count
   return count;
 }
 
-bool Worker::CheckOne(const RequestRing& ring, const RequestView& request,
-                      const ResponseHead& head, const char* value, Tally* tally) {
+bool Worker::CheckOne(const RequestRing& ring, const RequestView& request, const ResponseHead& head,
+                      const char* value, Tally* tally) {
   if (request.head.opcode == Opcode::kSet) {
     tally->stored += head.outcome == Outcome::kStored;
     tally->refused += head.outcome == Outcome::kNoMemory;

@@ -93,9 +93,10 @@ class Worker : private pipeline::Sink {
     Tally written;  // the responses, as they were written
   };
 
-  // A plan that was in force, and how large its batches were.
+  // A plan that was in force, for which workload, and how large its batches were.
   struct Way {
     planner::Candidate candidate;
+    uint64_t workload;
     IntervalController interval;
   };
 
@@ -103,7 +104,7 @@ class Worker : private pipeline::Sink {
          std::unique_ptr<Carrier> carrier, const WorkerOptions& options);
 
   void FollowPlanner();
-  void Take(const planner::Candidate& candidate, uint32_t queries);
+  void Take(const planner::Candidate& candidate, uint64_t workload, uint32_t queries);
 
   Source& SourceOfNow();
   void Fill(uint32_t number);

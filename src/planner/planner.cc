@@ -19,6 +19,8 @@ constexpr double kWindowsOfMean = 16;
 constexpr uint64_t kRateNs = 500'000'000;  // after which the throughput is measured anew
 constexpr double kLearnedMoved = 0.05;     // of a factor: then all plans are estimated anew
 constexpr double kYieldMoved = 0.05;       // likewise, of a yield
+// Of what a span has of looks at victims: they come by fits and starts.
+constexpr double kPartOfLooks = 0.125;
 constexpr double kNear = 0.05;  // of the share of equal pairs: 0.01 of the exponent
 // Batches that are nearly full are as large as they may be.
 constexpr double kFull = 0.9;
@@ -199,8 +201,8 @@ void Planner::EndTrialLocked() {
   // a plan with a device.
   const double on_device = ended.end.device_queries - ended.begin.device_queries;
   if (candidate_ != 0 && on_device < kOnDevice * queries && IsWatchedLocked()) return;
-  yields_.Note(planned_, candidate_, queries * 1e9 / elapsed_ns,
-               static_cast<double>(ended.windows) / kTrialWindows);
+  yields_.Note(candidate_, ended.begin_ns - began_ns_ < Yields::kFreshNs,
+               queries * 1e9 / elapsed_ns, static_cast<double>(ended.windows) / kTrialWindows);
 }
 
 bool Planner::IsWatchedLocked() const {
@@ -250,15 +252,15 @@ void Planner::FollowStoreLocked() {
   if (store_ == nullptr || span_.stores == 0) return;
   cache::SessionCounters counters;
   store_->SumCounters(&counters);
-  known_.looks_per_store = static_cast<double>(counters.victim_looks.value() - looks_begin_) /
-                           static_cast<double>(span_.stores);
+  const double looks = static_cast<double>(counters.victim_looks.value() - looks_begin_) /
+                       static_cast<double>(span_.stores);
+  known_.looks_per_store += (looks - known_.looks_per_store) * kPartOfLooks;
 }
 
 // Of what has settled.
 Profile Planner::ProfileLocked() {
   Profile known = known_;
-  if (store_ != nullptr)
-    known.objects = std::max(static_cast<double>(store_->ItemCount()), 1.0);
+  if (store_ != nullptr) known.objects = std::max(static_cast<double>(store_->ItemCount()), 1.0);
   if (options_.measures_batches && settled_.batches != 0) {
     const double mean =
         static_cast<double>(settled_.queries) / static_cast<double>(settled_.batches);
@@ -279,12 +281,15 @@ Profile Planner::ProfileLocked() {
 void Planner::PlanIfMovedLocked() {
   std::string why = plannings_ == 0 ? "first counts" : WhatMoved(planned_, known_);
   if (why.empty() && !learner_.HasMoved(kLearnedMoved, &why)) {
-    // Of the workload that was planned for, as trials are.
     const double promise = in_force_->estimate.queries_per_s / in_force_->yield;
-    const Yields::Yield yield = yields_.OfTried(planned_, candidate_, promise);
-    if (!yield.is_known || std::abs(std::log(yield.ratio / in_force_->yield)) <= kYieldMoved)
+    const Yields::Yield yield = yields_.OfTried(candidate_, promise, is_short_);
+    if (is_short_ && yields_.IsLong(looked_ns_)) {
+      why = "the workload has stayed";
+    } else if (yield.is_known && std::abs(std::log(yield.ratio / in_force_->yield)) > kYieldMoved) {
+      why = fmt::format("the plan yields {:.2f} times what is promised", yield.ratio);
+    } else {
       return;
-    why = fmt::format("the plan yields {:.2f} times what is promised", yield.ratio);
+    }
   }
   PlanLocked(known_, std::move(why));
 }
@@ -294,7 +299,12 @@ void Planner::PlanLocked(const Profile& profile, std::string why) {
   std::vector<Estimate> estimates = EstimateAll(&model, candidates_, profile.batch_queries);
   std::vector<double> promises;
   for (const Estimate& estimate : estimates) promises.push_back(estimate.queries_per_s);
-  const std::vector<Yields::Yield> yields = yields_.Of(profile, promises);
+  const bool is_another = yields_.Visit(profile, looked_ns_);
+  const bool was_short = std::exchange(is_short_, !yields_.IsLong(looked_ns_));
+  std::vector<Yields::Yield> yields = yields_.Of(promises, is_short_);
+  // A plan is not judged within the stay before it is known.
+  if (!is_another && was_short == is_short_ && !yields[candidate_].is_known)
+    yields[candidate_].ratio = in_force_->yield;
   estimates = EstimateAll(&model, candidates_, profile.batch_queries, yields);
   const auto of = [&](size_t i) {
     return ForChoice(candidates_[i], estimates[i], yields[i].is_known);
@@ -309,22 +319,29 @@ void Planner::PlanLocked(const Profile& profile, std::string why) {
   decision->candidate = candidates_[candidate_];
   decision->estimate = std::move(estimates[candidate_]);
   decision->yield = yields[candidate_].ratio;
+  decision->workload = yields_.number();
   decision->profile = profile;
   decision->why = std::move(why);
   if (candidate_ != 0)
-    decision->device_batch_min = FewestQueriesOf(&model, decision->candidate,
-                                                 options_.conditions.queries_max,
-                                                 decision->yield, yields[0].ratio);
-  const bool differs = changes || decision->device_batch_min != in_force_->device_batch_min;
+    decision->device_batch_min =
+        FewestQueriesOf(&model, decision->candidate, options_.conditions.queries_max,
+                        decision->yield, yields[0].ratio);
+  const bool differs =
+      changes || is_another || decision->device_batch_min != in_force_->device_batch_min;
   decision->number = in_force_->number + (differs ? 1 : 0);
-  trial_ = {};  // what it promises is another thing, or it is another plan
+  if (changes || is_another) {
+    trial_ = {};
+    began_ns_ = looked_ns_;
+  }
   planned_ = profile;
   planned_.counted = 0;  // it was taken for true
   learner_.NoteUse();
   plannings_++;
   if (changes) {
     changes_++;
-    last_change_ = decision->why;
+    if (last_changes_.size() == kChangesKept) last_changes_.erase(last_changes_.begin());
+    last_changes_.push_back(
+        {looked_ns_, decision->candidate, decision->estimate.queries_per_s, decision->why});
     BeginLessonLocked();
   }
   PutInForceLocked(std::move(decision));
@@ -404,7 +421,8 @@ PlannerStats Planner::Stats() const {
   base::MutexLock lock(&mutex_);
   PlannerStats stats;
   stats.decision = *in_force_;
-  stats.last_change = last_change_;
+  stats.last_changes = last_changes_;
+  if (!last_changes_.empty()) stats.last_change = last_changes_.back().why;
   stats.changes = changes_;
   stats.plannings = plannings_;
   stats.windows = windows_;

@@ -15,9 +15,9 @@
 //           took is learned from (planner/learner.h).
 // Trials    what a plan yields of what it promised is measured over kTrialWindows windows, or fewer
 //           where the workload changes before, from kTrialRest after it or the plan has changed,
-//           and remembered (planner/yields.h). It counts when plans are estimated the next time,
-//           which Yields::kTrials of them bring about. Of a server, only while its workers have no
-//           time to spare: a load that asks for less says nothing of what a plan can do.
+//           and remembered (planner/yields.h). It counts when the workload comes again, and within
+//           its stay once Yields::kTrials of them have told it. Of a server, only while its workers
+//           have no time to spare: a load that asks for less says nothing of what a plan can do.
 // Plans     change where another one is predicted to be better by more than Options::hysteresis,
 //           one stage on the CPU counting as kDeviceGainMin better than it is told, or as
 //           kKnownGainMin than a plan that is known (planner/search.h).
@@ -51,7 +51,9 @@ namespace weft::planner {
 
 // Immutable once it is in force.
 struct Decision {
-  uint64_t number = 0;  // 0: the first; another one where plan, stealing or the least batch changed
+  // 0: the first; another one where plan, stealing, the least batch or the workload changed.
+  uint64_t number = 0;
+  uint64_t workload = 0;  // a number of what was counted: alike workloads have the same
   Candidate candidate;
   uint32_t device_batch_min = 0;  // a batch of fewer queries goes through one stage on the CPU
   Estimate estimate;              // for `profile`, with its yield
@@ -60,24 +62,34 @@ struct Decision {
   std::string why;
 };
 
+struct PlanChange {
+  uint64_t at_ns = 0;  // by the planner's clock
+  Candidate to;
+  double promise = 0;  // queries/s
+  std::string why;
+};
+
 struct PlannerStats {
-  Decision decision;  // in force
-  std::string last_change;  // why the plan changed last; empty: it has not
-  uint64_t changes = 0;     // of the plan
-  uint64_t plannings = 0;   // how often all plans were estimated
+  Decision decision;                     // in force
+  std::string last_change;               // why the plan changed last; empty: it has not
+  std::vector<PlanChange> last_changes;  // up to Planner::kChangesKept, the oldest first
+  uint64_t changes = 0;                  // of the plan
+  uint64_t plannings = 0;                // how often all plans were estimated
   uint64_t windows = 0;
-  Profile profile;  // of what was seen since the last change
+  Profile profile;                    // of what was seen since the last change
   double measured_queries_per_s = 0;  // between two looks half a second ago, or readings of this
   // What is learned: how many times as long as calibrated each task takes on the CPU, and each
   // device.
   TaskNs task_factors{};
   std::vector<double> device_factors;
-  double sockets_ns = 0;  // a query, of a worker's time
+  double sockets_ns = 0;      // a query, of a worker's time
   size_t decisions_kept = 0;  // for workers, beside the one in force
 };
 
 class Planner {
  public:
+  static constexpr size_t kChangesKept = 16;
+
   struct Options {
     Conditions conditions;  // of conditions.workers workers
     // What is taken for true until somebody has counted.
@@ -205,7 +217,10 @@ class Planner {
   Learner learner_ WEFT_GUARDED_BY(mutex_);
   std::unique_ptr<Decision> in_force_ WEFT_GUARDED_BY(mutex_);
   std::vector<std::unique_ptr<Decision>> replaced_ WEFT_GUARDED_BY(mutex_);  // some worker's yet
-  size_t candidate_ WEFT_GUARDED_BY(mutex_) = 0;  // that is in force
+  size_t candidate_ WEFT_GUARDED_BY(mutex_) = 0;   // that is in force
+  uint64_t began_ns_ WEFT_GUARDED_BY(mutex_) = 0;  // with this workload
+  // What plans yield while they are fresh was planned for.
+  bool is_short_ WEFT_GUARDED_BY(mutex_) = false;
   // Windows that are alike, but for those of the span under way.
   WorkloadCounts settled_ WEFT_GUARDED_BY(mutex_);
   uint64_t looked_ns_ WEFT_GUARDED_BY(mutex_) = 0;  // when the last window ended
@@ -227,7 +242,7 @@ class Planner {
   uint64_t changes_ WEFT_GUARDED_BY(mutex_) = 0;
   uint64_t plannings_ WEFT_GUARDED_BY(mutex_) = 0;
   uint64_t windows_ WEFT_GUARDED_BY(mutex_) = 0;
-  std::string last_change_ WEFT_GUARDED_BY(mutex_);
+  std::vector<PlanChange> last_changes_ WEFT_GUARDED_BY(mutex_);
 };
 
 }  // namespace weft::planner

@@ -6,58 +6,15 @@
 #include <string>
 #include <thread>
 
-#include "base/ticks.h"
 #include "cache/test_kit.h"
 #include "pipeline/cpu_stage.h"
-#include "planner/test_machine.h"
-#include "planner/test_workload.h"
+#include "planner/planner_test_kit.h"
 
 namespace weft::planner {
 namespace {
 
 using cache::TestSeed;
 using pipeline::Task;
-
-constexpr uint32_t kWindowGroups = 2;
-
-// With gpu0 alone, whose work takes `slower` times as long.
-Calibration Machine(double slower = 1) {
-  Calibration machine = TestMachine();
-  machine.devices.resize(1);
-  for (UnitCost& unit : machine.devices[0].units) {
-    unit.instructions *= slower;
-    unit.memory *= slower;
-    unit.stream *= slower;
-  }
-  machine.devices[0].job *= slower;
-  return machine;
-}
-
-// With a device that reads quickly and follows stores slowly: half stores are best left to the CPU.
-Calibration ReadingMachine(uint32_t workers) {
-  Calibration machine = TestMachine();
-  machine.devices.erase(machine.devices.begin());
-  machine.devices[0].change = 400.0 / workers;
-  machine.cpu.unit(Work::kSearch).memory = 40;
-  return machine;
-}
-
-Planner::Options OptionsFor(uint32_t workers) {
-  Planner::Options options;
-  options.conditions.workers = workers;
-  options.conditions.queries_max = 16384;
-  options.window_us = 0;  // by queries alone
-  return options;
-}
-
-// Queries of a workload to all workers, until each has counted a window.
-void FeedWindow(RandomQueries* queries, Planner* planner, uint32_t workers) {
-  for (uint32_t group = 0; group < kWindowGroups; group++)
-    for (uint32_t worker = 0; worker < workers; worker++) {
-      queries->Count(1, &planner->profiler(worker));
-      planner->Note(worker);
-    }
-}
 
 // Throughput of a plan for a workload by that of the best, as they are compared.
 double PartOfBest(const Calibration& machine, const Profile& truth, const Conditions& conditions,
@@ -134,8 +91,8 @@ TEST(Planner, ALittleIsEnoughToKeepTheInterval) {
   Profile truth = *ProfileOfWorkload("K16-G100-U");
   truth.objects = RandomQueries::kKeys;
   truth.batch_queries = 1000;
-  const auto one_stage = *EstimatePlan(machine, truth, pipeline::Plan::OneStageCpu(),
-                                       options.conditions);
+  const auto one_stage =
+      *EstimatePlan(machine, truth, pipeline::Plan::OneStageCpu(), options.conditions);
   const auto best_of_device = [&] {
     double best = 0;
     for (const Choice& each : RankPlans(machine, truth, options.conditions, AllPlans(machine)))
@@ -241,17 +198,6 @@ TEST(Planner, DoesNotFlap) {
   }
 }
 
-// Counts what a worker would take whose tasks are `slower` than the calibration says.
-void AddTimes(const Calibration& machine, const Profile& truth, const Decision& decision,
-              double queries, pipeline::TaskTimes* times) {
-  static const double ticks_per_ns = 1e9 / static_cast<double>(base::NsOfTicks(1'000'000'000));
-  Model model(machine, truth, Conditions());
-  auto estimate = model.Of(decision.candidate.plan, decision.candidate.steal, 1024);
-  for (size_t i = 0; i < pipeline::kTaskCount; i++)
-    times->Add(static_cast<Task>(i),
-               static_cast<uint64_t>(estimate->task_ns[i] * queries * ticks_per_ns), 0);
-}
-
 TEST(Planner, LearnsUnlessItMayNot) {
   Calibration machine = TestMachine();
   machine.devices.clear();
@@ -286,124 +232,6 @@ TEST(Planner, LearnsUnlessItMayNot) {
     EXPECT_NE(stats.decision.why.find(" times what was calibrated"), std::string::npos);
     EXPECT_EQ(stats.changes, 0u) << "there is one plan alone";
     planner.Watch(0, nullptr, nullptr);
-  }
-}
-
-// Of the tests below: time passes as they say.
-uint64_t test_now_ns = 0;
-uint64_t TestNow() { return test_now_ns; }
-
-// A machine whose plans with a device have `yield` times the throughput that is promised for them.
-class Trials {
- public:
-  explicit Trials(double yield, Planner::Options options = OptionsFor(kWorkers))
-      : yield_(yield), conditions_(options.conditions) {
-    options.now_ns = TestNow;
-    options.has_always_queries = true;
-    planner_ = std::make_unique<Planner>(machine_, options);
-  }
-
-  void Run(const char* workload, int windows) {
-    Profile truth = *ProfileOfWorkload(workload);
-    truth.objects = RandomQueries::kKeys;
-    RandomQueries queries(truth, TestSeed());
-    Model model(machine_, truth, conditions_);
-    for (int i = 0; i < windows; i++) {
-      const Candidate& plan = planner_->Current(0).candidate;
-      const double rate = model.Of(plan.plan, plan.steal, 0)->queries_per_s * YieldOf(plan);
-      constexpr double kQueries = kWorkers * kWindowGroups * Profiler::kGroupQueries;
-      test_now_ns += static_cast<uint64_t>(kQueries * 1e9 / rate);
-      FeedWindow(&queries, planner_.get(), kWorkers);
-    }
-  }
-  double Gain(const char* workload) const {
-    Profile truth = *ProfileOfWorkload(workload);
-    truth.objects = RandomQueries::kKeys;
-    const auto choices = RankPlans(machine_, truth, conditions_, AllPlans(machine_));
-    return choices.front().estimate.queries_per_s /
-           EstimatePlan(machine_, truth, pipeline::Plan::OneStageCpu(), conditions_)
-               ->queries_per_s;
-  }
-  bool IsOneStage() { return planner_->Current(0).candidate.plan.stages().size() == 1; }
-  Planner& planner() { return *planner_; }
-
- private:
-  static constexpr uint32_t kWorkers = 1;
-
-  double YieldOf(const Candidate& candidate) const {
-    return candidate.plan.stages().size() == 1 ? 1 : yield_;
-  }
-
-  const Calibration machine_ = ReadingMachine(kWorkers);  // has few plans
-  const double yield_;
-  const Conditions conditions_;
-  std::unique_ptr<Planner> planner_;
-};
-
-TEST(Planner, LeavesPlansThatDoNotKeepTheirPromise) {
-  Trials trials(0.15);
-  ASSERT_LT(trials.Gain("K16-G95-U"), 5);
-  trials.Run("K16-G95-U", 2);
-  ASSERT_FALSE(trials.IsOneStage());
-  // Some trials of each plan that is promised to be better.
-  const auto plans = static_cast<int>(trials.planner().candidates().size());
-  bool says_why = false;
-  for (int i = 0; i < plans; i++) {
-    trials.Run("K16-G95-U", 600);
-    says_why |= trials.planner().Stats().last_change.starts_with("the plan yields 0.");
-  }
-  EXPECT_TRUE(says_why);
-  EXPECT_TRUE(trials.IsOneStage());
-  const PlannerStats stats = trials.planner().Stats();
-  EXPECT_NEAR(stats.decision.yield, 1, 0.1);
-  trials.Run("K16-G95-U", 1000);
-  EXPECT_LE(trials.planner().Stats().changes, stats.changes + 2) << "it tries none for ever";
-}
-
-// Each visit is shorter than a span, but what was found in it is remembered in the next.
-TEST(Planner, RemembersWhatPlansYieldedForWorkloadsThatComeAndGo) {
-  Trials trials(0.15);
-  const auto plans = static_cast<int>(trials.planner().candidates().size());
-  for (int visit = 0; visit < 8 * plans; visit++)
-    trials.Run(visit % 2 == 0 ? "K16-G95-U" : "K8-G50-U", 15);
-  const uint64_t changes = trials.planner().Stats().changes;
-  for (int visit = 0; visit < 20; visit++) {
-    trials.Run(visit % 2 == 0 ? "K16-G95-U" : "K8-G50-U", 15);
-    EXPECT_TRUE(trials.IsOneStage()) << "visit " << visit;
-  }
-  EXPECT_LE(trials.planner().Stats().changes, changes + 2);
-}
-
-TEST(Planner, KeepsPlansThatYieldLessButEnough) {
-  Trials trials(0.9);
-  ASSERT_GT(trials.Gain("K16-G95-U"), 1.3);
-  trials.Run("K16-G95-U", 1500);
-  EXPECT_FALSE(trials.IsOneStage());
-  const PlannerStats stats = trials.planner().Stats();
-  EXPECT_NEAR(stats.decision.yield, 0.9, 0.05);
-}
-
-// A server whose clients ask for less says nothing of its plans; nor does one that may not learn.
-TEST(Planner, AnIdleLoadIsNoTrial) {
-  Planner::Options unlearning = OptionsFor(1);
-  unlearning.learns = false;
-  Trials trials(0.3, unlearning);
-  trials.Run("K16-G95-U", 500);
-  EXPECT_FALSE(trials.IsOneStage());
-  EXPECT_EQ(trials.planner().Stats().decision.yield, 1);
-  // Time passes so fast, or so slowly, that the thread's own is next to none of it, or more.
-  for (const uint64_t window_ns : {uint64_t{1'000'000'000}, uint64_t{1000}}) {
-    Planner::Options options = OptionsFor(1);
-    options.now_ns = TestNow;
-    Planner planner(Machine(), options);
-    planner.TimeBy(0, CLOCK_THREAD_CPUTIME_ID);
-    RandomQueries queries(*ProfileOfWorkload("K16-G95-U"), TestSeed());
-    for (int i = 0; i < 800; i++) {
-      test_now_ns += window_ns;
-      FeedWindow(&queries, &planner, 1);
-    }
-    const bool is_idle = window_ns > 1000;
-    EXPECT_EQ(planner.Stats().decision.yield == 1, is_idle) << window_ns;
   }
 }
 

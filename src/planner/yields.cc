@@ -25,28 +25,55 @@ size_t Yields::Find(const Profile& profile) const {
   for (size_t i = 0; i < workloads_.size(); i++) {
     if (!AreAlike(workloads_[i].profile, profile)) continue;
     // Of several the one that says most of now.
-    if (found == workloads_.size() || workloads_[i].used > workloads_[found].used) found = i;
+    if (found == workloads_.size() || workloads_[i].visited > workloads_[found].visited) found = i;
   }
   return found;
 }
 
-void Yields::Note(const Profile& profile, size_t candidate, double queries_per_s, double part) {
-  if (!std::isfinite(queries_per_s) || queries_per_s <= 0 || part <= 0) return;
+size_t Yields::RoomForAnother() {
+  if (workloads_.size() < kWorkloads) {
+    workloads_.emplace_back();
+    return workloads_.size() - 1;
+  }
+  const auto older = [](const Workload& a, const Workload& b) { return a.visited < b.visited; };
+  return static_cast<size_t>(std::min_element(workloads_.begin(), workloads_.end(), older) -
+                             workloads_.begin());
+}
+
+bool Yields::Visit(const Profile& profile, uint64_t now_ns) {
   size_t at = Find(profile);
+  const bool is_another = at == workloads_.size() || at != at_;
+  if (is_another && at_ < workloads_.size()) {
+    double& stay_ns = workloads_[at_].stay_ns;
+    const double ended_ns = std::max(static_cast<double>(now_ns - since_ns_), 1.0);
+    stay_ns = stay_ns == 0 ? ended_ns : std::sqrt(stay_ns * ended_ns);
+  }
   if (at == workloads_.size()) {
-    if (at < kWorkloads) {
-      workloads_.emplace_back();
-    } else {
-      const auto older = [](const Workload& a, const Workload& b) { return a.used < b.used; };
-      at = static_cast<size_t>(
-          std::min_element(workloads_.begin(), workloads_.end(), older) - workloads_.begin());
-    }
-    workloads_[at] = {profile, 0, std::vector<Plan>(candidates_)};
+    at = RoomForAnother();
+    workloads_[at] = {profile,
+                      ++numbers_,
+                      0,
+                      0,
+                      {std::vector<Plan>(candidates_), std::vector<Plan>(candidates_)}};
     workloads_[at].profile.counted = 0;  // it was taken for true
   }
-  workloads_[at].used = ++notes_;
-  for (Plan& plan : workloads_[at].plans) plan.belief *= 1 - kForgotten;
-  Plan& plan = workloads_[at].plans[candidate];
+  if (is_another) since_ns_ = now_ns;
+  at_ = at;
+  workloads_[at].visited = ++visits_;
+  return is_another;
+}
+
+bool Yields::IsLong(uint64_t now_ns) const {
+  if (at_ >= workloads_.size() || now_ns - since_ns_ >= kLongNs) return true;
+  const double expected_ns = workloads_[at_].stay_ns;
+  return expected_ns == 0 || expected_ns >= kLongNs;
+}
+
+void Yields::Note(size_t candidate, bool is_fresh, double queries_per_s, double part) {
+  if (!std::isfinite(queries_per_s) || queries_per_s <= 0 || part <= 0) return;
+  std::vector<Plan>& plans = workloads_[at_].plans[is_fresh];
+  for (Plan& plan : plans) plan.belief *= 1 - kForgotten;
+  Plan& plan = plans[candidate];
   part = std::min(part, 1.0);
   if (plan.trials == 0) plan.queries_per_s = queries_per_s;
   const double weight = std::max(part / (plan.trials + part), kPart * part);
@@ -60,12 +87,10 @@ Yields::Yield Yields::YieldOf(const Plan& plan, double promise) {
           plan.trials >= kTrials};
 }
 
-std::vector<Yields::Yield> Yields::Of(const Profile& profile,
-                                      std::span<const double> promises) const {
+std::vector<Yields::Yield> Yields::Of(std::span<const double> promises, bool is_fresh) const {
   std::vector<Yield> yields(candidates_);
-  const size_t at = Find(profile);
-  if (at == workloads_.size()) return yields;
-  const std::vector<Plan>& plans = workloads_[at].plans;
+  if (at_ >= workloads_.size()) return yields;
+  const std::vector<Plan>& plans = workloads_[at_].plans[is_fresh];
   for (size_t i = 0; i < candidates_; i++) {
     if (plans[i].trials == 0 || promises[i] <= 0) continue;
     yields[i] = YieldOf(plans[i], promises[i]);
@@ -83,10 +108,10 @@ std::vector<Yields::Yield> Yields::Of(const Profile& profile,
   return yields;
 }
 
-Yields::Yield Yields::OfTried(const Profile& profile, size_t candidate, double promise) const {
-  const size_t at = Find(profile);
-  if (at == workloads_.size() || workloads_[at].plans[candidate].trials == 0) return {};
-  return YieldOf(workloads_[at].plans[candidate], promise);
+Yields::Yield Yields::OfTried(size_t candidate, double promise, bool is_fresh) const {
+  if (at_ >= workloads_.size()) return {};
+  const Plan& plan = workloads_[at_].plans[is_fresh][candidate];
+  return plan.trials == 0 ? Yield() : YieldOf(plan, promise);
 }
 
 }  // namespace weft::planner

@@ -7,12 +7,19 @@
 // the model promises by now, it is the plan's yield: a plan that does not keep its promise is tried
 // once, not again and again.
 //
-// Alike     workloads whose shares and sizes are (planner/profile.h, HasMoved). Skew and number of
-//           objects, which few queries tell badly, may differ by more.
-// Memory    kWorkloads workloads; the one that was used longest ago makes room for another.
+// Workload  the one that Visit was told last. Alike are those whose shares and sizes are
+//           (planner/profile.h, HasMoved); skew and number of objects, which few queries tell
+//           badly, may differ by more. So one that comes again is known again.
+// Stay      from Visit to the next one of another workload. A plan is slow for its first
+//           milliseconds: batches grow, and a copy of the store is brought up to date. So what it
+//           yields then, while it is fresh, is kept apart from what it yields once it has settled:
+//           where stays are short, there is nothing but the first; where they are long, it says
+//           nothing.
+// Memory    kWorkloads workloads; the one that was visited longest ago makes room for another.
 // Threads   one at a time.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -28,14 +35,18 @@ class Yields {
   static constexpr double kMax = 2;
   static constexpr size_t kWorkloads = 16;
   // Of the error's logarithm, by a trial; of the first few more, so that they are the mean of all.
-  // What comes last counts most: a copy of the store is brought up to date while it is being used.
+  // What comes last counts most.
   static constexpr double kPart = 0.25;
-  // After so many a plan is known: together they take longer than that.
-  static constexpr double kTrials = 40;
+  // After so many a plan is known.
+  static constexpr double kTrials = 16;
   // Of each yield's logarithm, by every trial of any plan for its workload: a plan that something
   // disturbed while it was tried is tried again, in time.
   static constexpr double kForgotten = 1.0 / 16384;
   static constexpr double kOthers = 3;
+  // From the beginning of a stay, or of a plan in it.
+  static constexpr uint64_t kFreshNs = 20'000'000;
+  // A stay that is worth a change of plan for what it yields once it has settled.
+  static constexpr uint64_t kLongNs = 2 * kFreshNs;
 
   // Of one plan, for one workload.
   struct Yield {
@@ -46,19 +57,29 @@ class Yields {
   // The first candidate is the plan with one stage on the CPU.
   explicit Yields(size_t candidates) : candidates_(candidates) {}
 
-  // The candidate had that throughput while the workload was as in `profile`. `part` of a whole
-  // trial, up to 1: how much it moves what is known. What was tried less than kTrials times counts
-  // all the same when the workload comes again: its visits may be short, always.
-  void Note(const Profile& profile, size_t candidate, double queries_per_s, double part);
+  // The workload is this one, from now on. Returns whether it is another one than before.
+  bool Visit(const Profile& profile, uint64_t now_ns);
+
+  // Of the workload; no other has had it. 0: there was none.
+  uint64_t number() const { return at_ < workloads_.size() ? workloads_[at_].number : 0; }
+
+  // Whether the stay is a long one, or one is to be expected: the last ones were, or there was
+  // none.
+  bool IsLong(uint64_t now_ns) const;
+
+  // The candidate had that throughput. `part` of a whole trial, up to 1: how much it moves what is
+  // known. What was tried less than kTrials times counts all the same when the workload comes
+  // again: its visits may be short, always. REQUIRES: Visit
+  void Note(size_t candidate, bool is_fresh, double queries_per_s, double part);
 
   // Of each candidate, for which the model promises `promises`, in queries/s. Those that were never
   // tried, but for the first one, are taken to have the yield of the first one, for what makes that
   // slower than was calibrated makes all so; times the mean by which those that were tried differ
   // from it, as if kOthers more did not.
-  std::vector<Yield> Of(const Profile& profile, std::span<const double> promises) const;
+  std::vector<Yield> Of(std::span<const double> promises, bool is_fresh) const;
 
   // Of one; as promised, and not known, where it was never tried.
-  Yield OfTried(const Profile& profile, size_t candidate, double promise) const;
+  Yield OfTried(size_t candidate, double promise, bool is_fresh) const;
 
  private:
   struct Plan {
@@ -68,17 +89,23 @@ class Yields {
   };
   struct Workload {
     Profile profile;
-    uint64_t used = 0;  // by Note, as its number
-    std::vector<Plan> plans;
+    uint64_t number = 0;
+    uint64_t visited = 0;                    // as the number of that visit
+    double stay_ns = 0;                      // geometric mean of the last ones; 0: there was none
+    std::array<std::vector<Plan>, 2> plans;  // settled, fresh
   };
 
   static Yield YieldOf(const Plan& plan, double promise);
   // workloads_.size(): none is alike.
   size_t Find(const Profile& profile) const;
+  size_t RoomForAnother();
 
   const size_t candidates_;
   std::vector<Workload> workloads_;
-  uint64_t notes_ = 0;
+  size_t at_ = SIZE_MAX;  // of these
+  uint64_t since_ns_ = 0;
+  uint64_t visits_ = 0;
+  uint64_t numbers_ = 0;
 };
 
 }  // namespace weft::planner

@@ -16,15 +16,19 @@ constexpr size_t kPlans = 4;
 
 struct TestYields : Yields {
   TestYields() : Yields(kPlans) {}
-  void NoteRatio(const Profile& profile, size_t candidate, double ratio, double part) {
-    Note(profile, candidate, ratio * kPromise, part);
+  void NoteRatio(const Profile& profile, size_t candidate, double ratio, double part,
+                 bool is_fresh = false) {
+    Visit(profile, ++now_ns);
+    Note(candidate, is_fresh, ratio * kPromise, part);
   }
-  Yield Of(const Profile& profile, size_t candidate) const {
-    return Yields::Of(profile, std::vector<double>(kPlans, kPromise))[candidate];
+  Yield Of(const Profile& profile, size_t candidate, bool is_fresh = false) {
+    Visit(profile, ++now_ns);
+    return Yields::Of(std::vector<double>(kPlans, kPromise), is_fresh)[candidate];
   }
+  uint64_t now_ns = 0;
 };
 
-double RatioOf(const TestYields& yields, const Profile& profile, size_t candidate) {
+double RatioOf(TestYields& yields, const Profile& profile, size_t candidate) {
   return yields.Of(profile, candidate).ratio;
 }
 
@@ -115,9 +119,9 @@ TEST(Yields, TheOldestWorkloadMakesRoom) {
   yields.NoteRatio(at(0), 0, 0.5, 1);  // used again
   yields.NoteRatio(at(Yields::kWorkloads), 0, 0.5, 1);
   EXPECT_NEAR(RatioOf(yields, at(0), 0), 0.5, 1e-3);
-  EXPECT_EQ(RatioOf(yields, at(1), 0), 1);
   for (size_t i = 2; i <= Yields::kWorkloads; i++)
     EXPECT_NEAR(RatioOf(yields, at(i), 0), 0.5, 1e-3) << i;
+  EXPECT_EQ(RatioOf(yields, at(1), 0), 1);
 }
 
 // What the model promises may be corrected: what was measured stays what it was.
@@ -125,11 +129,65 @@ TEST(Yields, AreOfWhatIsPromisedByNow) {
   TestYields yields;
   const Profile profile = Workload("K16-G95-S");
   yields.NoteRatio(profile, 0, 0.5, 1);
-  EXPECT_NEAR(yields.OfTried(profile, 0, 0.8 * kPromise).ratio, 0.5 / 0.8, 1e-9);
-  EXPECT_EQ(yields.OfTried(profile, 1, 0.8 * kPromise).ratio, 1);
+  EXPECT_NEAR(yields.OfTried(0, 0.8 * kPromise, false).ratio, 0.5 / 0.8, 1e-9);
+  EXPECT_EQ(yields.OfTried(1, 0.8 * kPromise, false).ratio, 1);
   const std::vector<double> corrected(kPlans, 0.5 * kPromise);
-  EXPECT_NEAR(static_cast<const Yields&>(yields).Of(profile, corrected)[0].ratio, 1, 1e-9);
-  EXPECT_NEAR(static_cast<const Yields&>(yields).Of(profile, corrected)[2].ratio, 1, 1e-9);
+  EXPECT_NEAR(yields.Yields::Of(corrected, false)[0].ratio, 1, 1e-9);
+  EXPECT_NEAR(yields.Yields::Of(corrected, false)[2].ratio, 1, 1e-9);
+}
+
+// What a plan yields in its first milliseconds says nothing of later, nor that of them.
+TEST(Yields, FreshAndSettledOnesAreKeptApart) {
+  TestYields yields;
+  const Profile profile = Workload("K16-G95-S");
+  yields.NoteRatio(profile, 1, 0.25, 1, true);
+  EXPECT_EQ(yields.Of(profile, 1).ratio, 1);
+  EXPECT_NEAR(yields.Of(profile, 1, true).ratio, 0.25, 1e-9);
+  yields.NoteRatio(profile, 1, 0.75, 1, false);
+  EXPECT_NEAR(yields.Of(profile, 1).ratio, 0.75, 1e-9);
+  EXPECT_NEAR(yields.Of(profile, 1, true).ratio, 0.25, 1e-3);
+  EXPECT_EQ(yields.OfTried(1, kPromise, true).ratio, yields.Of(profile, 1, true).ratio);
+}
+
+TEST(Yields, VisitsHaveNumbersThatStay) {
+  TestYields yields;
+  EXPECT_EQ(yields.number(), 0u);
+  EXPECT_TRUE(yields.Visit(Workload("K16-G95-S"), 1));
+  const uint64_t first = yields.number();
+  EXPECT_FALSE(yields.Visit(Workload("K16-G95-S"), 2));
+  EXPECT_EQ(yields.number(), first);
+  EXPECT_TRUE(yields.Visit(Workload("K8-G50-U"), 3));
+  EXPECT_NE(yields.number(), first);
+  EXPECT_NE(yields.number(), 0u);
+  EXPECT_TRUE(yields.Visit(Workload("K16-G95-S"), 4));
+  EXPECT_EQ(yields.number(), first);
+}
+
+// A workload that came for moments before is likely to go soon; one that has stayed is not.
+TEST(Yields, StaysAreAsLongAsTheyWere) {
+  constexpr uint64_t kMs = 1'000'000;
+  Yields yields(kPlans);
+  EXPECT_TRUE(yields.IsLong(0));
+  uint64_t now = 0;
+  yields.Visit(Workload("K16-G95-S"), now);
+  EXPECT_TRUE(yields.IsLong(now)) << "nothing is known";
+  yields.Visit(Workload("K8-G50-U"), now += 3 * kMs);
+  EXPECT_TRUE(yields.IsLong(now));
+  yields.Visit(Workload("K16-G95-S"), now += 3 * kMs);
+  EXPECT_FALSE(yields.IsLong(now));
+  EXPECT_FALSE(yields.IsLong(now + Yields::kLongNs - 1));
+  EXPECT_TRUE(yields.IsLong(now + Yields::kLongNs));
+  yields.Visit(Workload("K16-G95-S"), now += 1 * kMs);
+  EXPECT_FALSE(yields.IsLong(now + Yields::kLongNs - 2 * kMs)) << "it is the same stay";
+  EXPECT_TRUE(yields.IsLong(now + Yields::kLongNs - 1 * kMs));
+  // The mean follows.
+  for (int i = 0; i < 4; i++) {
+    yields.Visit(Workload("K8-G50-U"), now += 1000 * kMs);
+    yields.Visit(Workload("K16-G95-S"), now += 3 * kMs);
+  }
+  EXPECT_TRUE(yields.IsLong(now));
+  yields.Visit(Workload("K8-G50-U"), now += 1 * kMs);
+  EXPECT_FALSE(yields.IsLong(now));
 }
 
 // One that was disturbed is tried again, in time.
