@@ -20,6 +20,7 @@ class Metered : public processor::Processor {
   cache::PageSource* pages() override { return processor_->pages(); }
   Status Attach(cache::Store* store) override { return processor_->Attach(store); }
   Status CatchUp() override { return processor_->CatchUp(); }
+  bool is_behind() const override { return processor_->is_behind(); }
   void Detach() override { processor_->Detach(); }
   Status Start(processor::Job* job) override {
     meter_->Begin();

@@ -55,6 +55,7 @@ void Figures::Merge(const Figures& other) {
   device_queries += other.device_queries;
   stolen_queries += other.stolen_queries;
   reruns += other.reruns;
+  behind_queries += other.behind_queries;
   device_busy_ns += other.device_busy_ns;
   turns_ns += other.turns_ns;
   const uint64_t sizes =
@@ -94,6 +95,7 @@ nlohmann::json ToJson(const Figures& figures) {
           {"device_queries", figures.device_queries},
           {"stolen_queries", figures.stolen_queries},
           {"reruns", figures.reruns},
+          {"behind_queries", figures.behind_queries},
           {"device_busy", figures.DeviceBusy()},
           {"cpu_busy", figures.Busy()},
           {"verifying", figures.Verifying()},

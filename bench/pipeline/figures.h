@@ -39,6 +39,7 @@ struct Figures {
   uint64_t device_queries = 0;
   uint64_t stolen_queries = 0;  // of these, run by the CPU beside the device
   uint64_t reruns = 0;          // stages that were done again on the CPU
+  uint64_t behind_queries = 0;  // in one stage, for the device was behind the store
   uint64_t device_busy_ns = 0;  // of turns_ns, some job was with a device
   uint64_t turns_ns = 0;
 

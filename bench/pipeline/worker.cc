@@ -159,6 +159,7 @@ void Worker::CountDevices(int64_t sign) {
   figures_.device_queries += factor * counters->device_queries.value();
   figures_.stolen_queries += factor * counters->stolen_queries.value();
   figures_.reruns += factor * counters->reruns.value();
+  figures_.behind_queries += factor * counters->behind_queries.value();
 }
 
 // Whose turn it is.

@@ -1,5 +1,11 @@
 // Plans on a device that has memory of its own: processor/mirror.h under the pipeline.
+#include <climits>
+#include <thread>
+
+#include "base/mutex.h"
 #include "pipeline/mirrored_plan_scenes.h"
+#include "processor/mirror_wrapper.h"
+#include "processor/mirrored_processor.h"
 #include "processor/plain_mirror.h"
 
 namespace weft::pipeline {
@@ -85,9 +91,9 @@ class GatheredReads : public testing::Test {
   uint64_t RecencyOf(uint32_t i) {
     const std::string key = KeyOf(i);
     client_.session().Begin();
-    const task::Found found = task::Find(
-        client_.session().index(), client_.session().log(), store_->HashOf(key),
-        reinterpret_cast<const uint8_t*>(key.data()), static_cast<uint32_t>(key.size()));
+    const task::Found found =
+        task::Find(client_.session().index(), client_.session().log(), store_->HashOf(key),
+                   reinterpret_cast<const uint8_t*>(key.data()), static_cast<uint32_t>(key.size()));
     client_.session().End();
     return task::SlotRecency(found.word);
   }
@@ -119,6 +125,88 @@ TEST_F(GatheredReads, AreNotedTheFirstTimeAndThenNowAndAgain) {
   for (uint32_t i = 0; i < kKeys; i++) EXPECT_EQ(RecencyOf(i), 2u) << i;
 }
 
+// Copies of the index wait while a test holds them, but for so many.
+class SlowMirror final : public processor::MirrorWrapper {
+ public:
+  SlowMirror() : MirrorWrapper(processor::NewPlainMirror()) {}
+
+  void HoldAfter(int copies) {
+    base::MutexLock lock(&mutex_);
+    left_ = copies;
+  }
+  void LetGo() {
+    base::MutexLock lock(&mutex_);
+    left_ = INT_MAX;
+    free_.NotifyAll();
+  }
+  Status CopyIndex(const task::Bucket* table, std::span<const uint64_t> numbers) override {
+    {
+      base::MutexLock lock(&mutex_);
+      while (left_ == 0) free_.Wait(&mutex_);
+      if (left_ != INT_MAX) left_--;
+    }
+    return MirrorWrapper::CopyIndex(table, numbers);
+  }
+
+ private:
+  base::Mutex mutex_;
+  base::CondVar free_;
+  int left_ WEFT_GUARDED_BY(mutex_) = INT_MAX;
+};
+
+// Nobody waits for a device that has had no jobs for long and has much to copy: it catches up
+// beside batches that go without it.
+TEST(MirroredPlan, ADeviceThatIsFarBehindHoldsNothingUp) {
+  constexpr uint32_t kStored = 2'000'000;
+  CacheOptions options;
+  options.memory_bytes = 256u << 20;
+  options.expected_items = kStored + kStored / 4;
+  const auto store = OpenStore(options);
+  Client client(store.get());
+  const auto key = [](uint32_t i) { return "key " + std::to_string(i); };
+  auto mirror = std::make_unique<SlowMirror>();
+  SlowMirror& slow = *mirror;
+  Devices devices(processor::NewMirroredProcessor(std::move(mirror)));
+  ASSERT_TRUE(devices.guard().Attach(store.get()).ok());
+  ASSERT_TRUE(devices.guard().CatchUp().ok());
+  for (uint32_t i = 0; i < kStored; i++) client.Set(key(i), "v");
+  TaskTimes times;
+  auto runner = PlanRunner::Create(store.get(), &times, PlanOf(kReadsOnDevice), devices.list(), {});
+  ASSERT_TRUE(runner.has_value());
+  constexpr uint32_t kReads = 600;
+  uint32_t read = 0;
+  const auto gathered = [&] {
+    BatchRun* const run = (*runner)->Free();
+    run->batch().Clear();
+    run->batch().AddSource(kMuchRoom);
+    for (uint32_t i = 0; i < kReads; i++, read++)
+      run->batch().AddRead(0, 0, key(read % kStored), store->HashOf(key(read % kStored)));
+    (*runner)->Begin(run);
+    while ((*runner)->Ready() != run) (*runner)->Wait();
+    Keeping keeping;
+    (*runner)->Finish(run, keeping);
+    for (const Result& result : keeping.results) EXPECT_EQ(result.value, "v");
+    return keeping.gathered;
+  };
+  const RunnerCounters& counters = (*runner)->counters();
+  slow.HoldAfter(1);
+  EXPECT_EQ(gathered(), 0u);
+  EXPECT_EQ(counters.device_batches.value(), 1u) << "who is the first finds out";
+  while (!devices.guard().is_behind()) std::this_thread::yield();
+  EXPECT_EQ(gathered(), 0u);
+  EXPECT_EQ(gathered(), 0u);
+  EXPECT_EQ(counters.behind_queries.value(), 2u * kReads);
+  EXPECT_EQ(counters.device_batches.value(), 1u);
+  slow.LetGo();
+  while (devices.guard().is_behind()) std::this_thread::yield();
+  ASSERT_TRUE(devices.guard().CatchUp().ok()) << "with the objects, too";
+  EXPECT_EQ(gathered(), kReads);
+  EXPECT_EQ(counters.device_batches.value(), 2u);
+  EXPECT_EQ(counters.behind_queries.value(), 2u * kReads);
+  runner->reset();
+  devices.guard().Detach();
+}
+
 TEST(MirroredPlan, AStoreHasOneMirror) {
   processor::Guard first(Make(UINT32_MAX)), second(Make(UINT32_MAX));
   processor::Guard* const devices[] = {&first, &second};
@@ -132,9 +220,9 @@ TEST(MirroredPlan, AStoreHasOneMirror) {
 
 TEST(MirroredPlan, ADeviceLeavesChangesToTheLastStage) {
   Devices devices(Make(UINT32_MAX));
-  auto route = RouteOf(
-      PlanOf("[RV PP MM]cpu → [IN.search IN.insert IN.delete]gpu0 → [KC RD WR SD]cpu"),
-      devices.list());
+  auto route =
+      RouteOf(PlanOf("[RV PP MM]cpu → [IN.search IN.insert IN.delete]gpu0 → [KC RD WR SD]cpu"),
+              devices.list());
   ASSERT_TRUE(route.has_value());
   EXPECT_EQ(route->left, (std::vector<Task>{Task::kInsert, Task::kDelete}));
   EXPECT_EQ(route->tasks, kRunSearch);

@@ -50,6 +50,9 @@ PlanRunner::PlanRunner(cache::Store* store, TaskTimes* times, Route route,
       dice_(options.dice) {
   stage_.set_before_room([this] { LeaveEpochs(); });
   route_ = Keep(std::move(route));
+  auto one_stage = RouteOf(Plan::OneStageCpu(), devices_);
+  WEFT_CHECK(one_stage.has_value());
+  one_stage_ = Keep(std::move(*one_stage));
 }
 
 // What is half done in the index is taken back.
@@ -123,14 +126,21 @@ BatchRun* PlanRunner::Free() {
   return nullptr;
 }
 
+// A device that is behind the store would hold the batch up until it has caught up.
+const Route* PlanRunner::RouteOfNow(uint32_t queries) {
+  if (route_->mirror() == nullptr || !route_->mirror()->is_behind()) return route_;
+  counters_.behind_queries.Add(queries);
+  return one_stage_;
+}
+
 void PlanRunner::Begin(BatchRun* run) {
   WEFT_DCHECK(run->at_ == BatchRun::At::kFree);
   Batch& batch = run->batch();
-  if (run->route_ != route_) {
-    run->route_ = route_;
-    batch.SetPlan(route_->plan);
+  const Route& route = *RouteOfNow(batch.size());
+  if (run->route_ != &route) {
+    run->route_ = &route;
+    batch.SetPlan(route.plan);
   }
-  const Route& route = *run->route_;
   run->steals_ = steals_;
   run->step_ = 0;
   run->stage_ticks_.assign(route.steps.size(), 0);

@@ -74,6 +74,7 @@ struct RunnerCounters {
   base::Counter stolen_queries;  // of device stages, run by the CPU beside the device
   base::Counter reruns;          // stages that were run again on the CPU
   base::Counter refused;         // of these: the device was not asked, for it was retired
+  base::Counter behind_queries;  // of batches in one stage, for the device was behind the store
 };
 
 class PlanRunner {
@@ -144,6 +145,7 @@ class PlanRunner {
              std::span<processor::Guard* const> devices, const Options& options);
   Status AddRun(const cache::Session* beside);
   const Route* Keep(Route route);
+  const Route* RouteOfNow(uint32_t queries);
   Status CheckFit(const Route& route) const;
   void Continue(BatchRun* run);
   bool StartOnDevice(BatchRun* run, const Step& step);
@@ -163,6 +165,7 @@ class PlanRunner {
   // Owned by the worker's thread.
   std::unordered_map<std::string, Route> routes_;  // by their plans' texts; runs point at them
   const Route* route_ = nullptr;                   // in force
+  const Route* one_stage_ = nullptr;
   bool steals_;
   processor::Guard* mirror_ = nullptr;  // of the plans so far
   CpuStage stage_;

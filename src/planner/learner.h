@@ -37,6 +37,7 @@ struct Measured {
   double cpu_ns = 0;         // that the workers' threads ran; 0: not known
   // Of stages on a device, stolen parts too.
   double device_batches = 0, device_queries = 0, stolen_queries = 0;
+  double behind_queries = 0;  // in one stage, for the device was behind the store
   double device_ns = 0;  // each batch from the stage's begin to its end
 };
 

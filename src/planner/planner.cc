@@ -197,11 +197,15 @@ void Planner::EndTrialLocked() {
     const double cpu_ns = ended.begin.cpu_ns == 0 ? 0 : ended.end.cpu_ns - ended.begin.cpu_ns;
     if (cpu_ns < kBusy * elapsed_ns * static_cast<double>(workers_.size())) return;
   }
+  const bool is_fresh = ended.begin_ns - began_ns_ < Yields::kFreshNs;
   // Batches that went through one stage, for they were small or the device is lost, say nothing of
-  // a plan with a device.
-  const double on_device = ended.end.device_queries - ended.begin.device_queries;
+  // a plan with a device. Nor do those while it was catching up with the store, unless it never
+  // does, or the stay may be over by then.
+  double on_device = ended.end.device_queries - ended.begin.device_queries;
+  if (is_fresh || ended.begin_ns - began_ns_ > kCatchUpNs)
+    on_device += ended.end.behind_queries - ended.begin.behind_queries;
   if (candidate_ != 0 && on_device < kOnDevice * queries && IsWatchedLocked()) return;
-  yields_.Note(candidate_, ended.begin_ns - began_ns_ < Yields::kFreshNs,
+  yields_.Note(candidate_, is_fresh,
                queries * 1e9 / elapsed_ns, static_cast<double>(ended.windows) / kTrialWindows);
 }
 
@@ -360,6 +364,7 @@ Measured Planner::TakenLocked() const {
     taken.device_batches += static_cast<double>(runner.device_batches.value());
     taken.device_queries += static_cast<double>(runner.device_queries.value());
     taken.stolen_queries += static_cast<double>(runner.stolen_queries.value());
+    taken.behind_queries += static_cast<double>(runner.behind_queries.value());
     device_ticks += runner.device_ticks.value();
   }
   for (size_t i = 0; i < ticks.size(); i++)

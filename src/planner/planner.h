@@ -153,6 +153,7 @@ class Planner {
   static constexpr uint32_t kTrialRest = 4;  // windows
   static constexpr double kBusy = 0.95;
   static constexpr double kOnDevice = 0.9;  // of the queries of a trial
+  static constexpr uint64_t kCatchUpNs = 2'000'000'000;
 
   struct Worker {
     Profiler profiler;

@@ -29,6 +29,7 @@ class Guard {
   cache::PageSource* pages() { return processor_->pages(); }
   Status Attach(cache::Store* store) { return processor_->Attach(store); }
   Status CatchUp() { return processor_->CatchUp(); }
+  bool is_behind() const { return processor_->is_behind(); }
   void Detach() { processor_->Detach(); }
 
   // False: no more work for it.

@@ -1,16 +1,12 @@
 #include "processor/mirror.h"
 
 #include <algorithm>
+#include <span>
 #include <utility>
 
 #include "processor/take_marks.h"
 
 namespace weft::processor {
-namespace {
-
-constexpr uint64_t kFirstCopyLines = 131072;  // of one Advance: 8 MiB
-
-}  // namespace
 
 Mirror::~Mirror() {
   if (slot_ != nullptr) store_->epochs().Release(slot_);
@@ -25,6 +21,7 @@ Status Mirror::Open() {
 
 Result<bool> Mirror::Advance(const task::IndexRef& index, const task::LogRef& log) {
   counters_.advances++;
+  is_behind_ = false;
   // What is looked at stays what it is: no segment is freed meanwhile.
   store_->epochs().Enter(slot_);
   Status status;
@@ -36,7 +33,9 @@ Result<bool> Mirror::Advance(const task::IndexRef& index, const task::LogRef& lo
     begun_ = begun_ || store_->epochs().Passed(begun_stamp_);
     if (status.ok() && begun_) {
       status = CopyIndex();
-      ready = first_copied_ == source_.older.bucket_count;
+      is_behind_ = has_marks_left_ || copied_ != numbers_.size() ||
+                   first_copied_ != source_.older.bucket_count;
+      ready = !is_behind_;
       // What was to be copied is forgotten by now.
       if (!status.ok()) source_ = {};
     }
@@ -52,6 +51,8 @@ Result<bool> Mirror::Advance(const task::IndexRef& index, const task::LogRef& lo
 Status Mirror::BeginTable(const task::IndexRef& index) {
   source_ = {};
   marked_.clear();
+  numbers_.clear();
+  copied_ = 0;
   first_copied_ = 0;
   begun_ = false;
   begun_stamp_ = store_->epochs().Retire();
@@ -62,23 +63,30 @@ Status Mirror::BeginTable(const task::IndexRef& index) {
 
 // All that is copied now is looked at after all who might have announced or marked it were asked
 // how far they are: ChangeRings::Read counts on that, and so does what is said of marks.
+// That holds for what is left to a later Advance, too.
 Status Mirror::CopyIndex() {
-  numbers_.clear();
-  AddMarked();
+  if (copied_ == numbers_.size()) {
+    numbers_.clear();
+    copied_ = 0;
+  }
   const uint64_t bucket_count = source_.older.bucket_count;
+  AddMarked();
   store_->change_rings().Read(bucket_count, &numbers_);
-  for (uint64_t n = 0; n < kFirstCopyLines && first_copied_ < bucket_count; n++)
+  while (numbers_.size() - copied_ < kLinesAtOnce && first_copied_ < bucket_count)
     numbers_.push_back(first_copied_++);
-  if (numbers_.empty()) return Status::Ok();
-  counters_.index_lines += numbers_.size();
-  return memory_->CopyIndex(source_.older.buckets, numbers_);
+  const std::span<const uint64_t> now = std::span(numbers_).subspan(
+      copied_, std::min<size_t>(numbers_.size() - copied_, kLinesAtOnce));
+  if (now.empty()) return Status::Ok();
+  counters_.index_lines += now.size();
+  copied_ += now.size();
+  return memory_->CopyIndex(source_.older.buckets, now);
 }
 
-// Those marked before, and now. When the stamp has passed, the changes were made, and are copied
-// for the last time.
+// Those marked before, and now, unless there are more. When the stamp has passed, the changes were
+// made, and are copied for the last time.
 void Mirror::AddMarked() {
   Marked now;
-  TakeMarks(source_, &now.numbers);
+  has_marks_left_ = !TakeMarks(source_, kLinesAtOnce, &now.numbers);
   if (!now.numbers.empty()) {
     // After the marks are taken: whoever set one, or saw one set, is in an epoch up to this.
     now.stamp = store_->change_epochs().Retire();
@@ -86,8 +94,10 @@ void Mirror::AddMarked() {
   }
   size_t passed = 0;
   while (passed < marked_.size() && store_->change_epochs().Passed(marked_[passed].stamp)) passed++;
-  for (const Marked& marked : marked_)
-    numbers_.insert(numbers_.end(), marked.numbers.begin(), marked.numbers.end());
+  // Nobody works on the copy before all that is marked is there: once is enough.
+  const size_t copied = has_marks_left_ ? passed : marked_.size();
+  for (size_t i = 0; i < copied; i++)
+    numbers_.insert(numbers_.end(), marked_[i].numbers.begin(), marked_[i].numbers.end());
   marked_.erase(marked_.begin(), marked_.begin() + static_cast<ptrdiff_t>(passed));
 }
 

@@ -12,6 +12,8 @@
 //           that were marked by each one, until everybody has ended who was changing the index
 //           when the mark was taken (cache/session.h). So after Advance the mirror has every
 //           change that anybody had seen before it began.
+// Behind    where so much was changed that it takes long to copy, an Advance copies kLinesAtOnce
+//           and says false; the next ones go on with that.
 // Log       segments are copied as they fill: the bytes that were reserved before some Advance,
 //           once every batch of that time has ended, for then they are written. `resident` says
 //           how far each segment is there; what lies behind, newly written objects mostly, the
@@ -54,8 +56,14 @@ class Mirror {
   // REQUIRES: the caller, or somebody it waits for, is in an epoch and took the views in it
   Result<bool> Advance(const task::IndexRef& index, const task::LogRef& log);
 
+  // Of the last Advance: it said false for there was more to copy than who waits for it should
+  // wait for. Unlike where the index grows, it takes no more than further ones.
+  bool is_behind() const { return is_behind_; }
+
   // The views of the mirror in the place of the store's. REQUIRES: Advance has just said true
   void Replace(task::QueryJob* job);
+
+  static constexpr uint64_t kLinesAtOnce = 131072;  // 8 MiB
 
   struct Counters {
     uint64_t advances = 0;
@@ -86,8 +94,11 @@ class Mirror {
   uint64_t begun_stamp_ = 0;   // once passed, all who change it say so
   bool begun_ = false;         // it has passed: copying
   uint64_t first_copied_ = 0;  // of the first copy: buckets [0, first_copied_) are there
+  bool has_marks_left_ = false;
+  bool is_behind_ = false;
   std::vector<Marked> marked_;
-  std::vector<uint64_t> numbers_;  // of buckets to copy now
+  std::vector<uint64_t> numbers_;  // of buckets to copy, those before copied_ no more
+  size_t copied_ = 0;
 
   MirrorLog log_;
   Counters counters_;

@@ -91,6 +91,38 @@ TEST(Mirror, MoreChangesThanARingHasRoomForAllCome) {
   EXPECT_EQ(mirror.StaleLines(), 0u);
 }
 
+// Who waits for a mirror that was left alone for long is told so: it copies as much at once as
+// nobody minds to wait for, and is what the store is in the end, whatever is changed meanwhile.
+TEST(Mirror, CatchesUpInParts) {
+  constexpr uint64_t kItems = 2'000'000;
+  CacheOptions options;
+  options.memory_bytes = 256u << 20;
+  options.expected_items = kItems + kItems / 4;
+  const auto store = OpenStore(options);
+  Client client(store.get());
+  StepMirror mirror(store.get());
+  while (!*mirror.Advance()) ASSERT_FALSE(mirror.index_lines() != 0 && !mirror.is_behind());
+  mirror.CatchUp();
+  ASSERT_GT(store->index().bucket_count(), 3 * Mirror::kLinesAtOnce);
+  for (uint32_t i = 0; i < kItems; i++) ASSERT_EQ(client.Set(KeyOf(i), "v"), Outcome::kStored);
+  const uint64_t begin = mirror.index_lines();
+  int parts = 1;
+  for (uint64_t before = begin; !*mirror.Advance(); parts++) {
+    ASSERT_LT(parts, 1000) << "it never catches up";
+    EXPECT_TRUE(mirror.is_behind());
+    EXPECT_LE(mirror.index_lines() - before, Mirror::kLinesAtOnce);
+    before = mirror.index_lines();
+    for (uint32_t i = 0; i < 100; i++) client.Set(KeyOf(parts * 1000 + i), "w");
+  }
+  EXPECT_FALSE(mirror.is_behind());
+  EXPECT_GE(parts, 3);
+  EXPECT_EQ(mirror.StaleLines(), 0u);
+  EXPECT_LT(mirror.index_lines() - begin, 2 * store->index().bucket_count());
+  client.Set(KeyOf(7), "x");
+  EXPECT_LE(mirror.LinesOfAdvance(), 1000u);
+  EXPECT_EQ(mirror.StaleLines(), 0u);
+}
+
 // Entries go to their second buckets, and move.
 TEST(Mirror, FollowsATableThatIsNearlyFull) {
   constexpr uint32_t kItems = 40'000;

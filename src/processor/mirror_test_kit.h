@@ -137,6 +137,8 @@ class StepMirror {
     session_->End();
     return ready;
   }
+  bool is_behind() const { return mirror_.is_behind(); }
+  uint64_t index_lines() const { return mirror_.counters().index_lines; }
   // Lines of the index that an Advance copies; UINT64_MAX where it fails or may not be used.
   uint64_t LinesOfAdvance() {
     const uint64_t before = mirror_.counters().index_lines;

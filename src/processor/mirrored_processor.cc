@@ -25,9 +25,9 @@ struct Part {
 struct Group {
   std::vector<Part> parts;
   uint64_t queries = 0;
-  bool is_shared = false;      // its jobs are
-  uint64_t launched = 0;       // ticks
-  uint64_t spent_before = 0;   // Runner::spent_ then
+  bool is_shared = false;     // its jobs are
+  uint64_t launched = 0;      // ticks
+  uint64_t spent_before = 0;  // Runner::spent_ then
 };
 
 // The part's queries as the device is to see them. What it gathers has its share of the room.
@@ -77,8 +77,9 @@ class GroupSize {
 // Jobs are begun in their order, so of those that wait at most the first has parts under way.
 class Runner {
  public:
-  Runner(MirrorDevice* device, cache::Store* store)
-      : device_(device), store_(store), mirror_(store, device) {}
+  // `is_behind`: what Processor::is_behind says, kept here.
+  Runner(MirrorDevice* device, cache::Store* store, std::atomic<bool>* is_behind)
+      : device_(device), store_(store), is_behind_(is_behind), mirror_(store, device) {}
   // Ends when all jobs it has taken have ended.
   ~Runner() {
     if (!thread_.joinable()) return;
@@ -119,6 +120,7 @@ class Runner {
       idle = *ready && copied == before ? idle + 1 : 0;
       not_ready += !*ready && copied == before;
     }
+    is_behind_->store(false, std::memory_order_relaxed);
     return Status::Ok();
   }
 
@@ -176,7 +178,29 @@ class Runner {
   // stored since the last one. What fails here fails for that job again, which says so.
   void FollowIdly() {
     base::MutexLock lock(&following_);
-    if (!FollowLocked()) follow_until_ns_ = 0;
+    const bool was_behind = is_behind_->load(std::memory_order_relaxed);
+    const Result<bool> ready = FollowLocked();
+    if (!ready) follow_until_ns_ = 0;
+    if (!was_behind || (ready && mirror_.is_behind() && base::NowNs() < behind_until_ns_)) return;
+    is_behind_->store(false, std::memory_order_relaxed);
+  }
+
+  // Jobs that wait would wait for it to catch up: their owners do them.
+  void FallBehind() {
+    if (!is_behind_->load(std::memory_order_relaxed))
+      behind_until_ns_ = base::NowNs() + kFollowForNs;
+    is_behind_->store(true, std::memory_order_relaxed);
+    std::vector<Job*> ended;
+    {
+      base::MutexLock lock(&mutex_);
+      for (Job* job : waiting_) {
+        job->sets.TakeFront(UINT32_MAX);
+        if (job->parts_under_way == 0) ended.push_back(job);
+      }
+      waiting_.clear();
+      waiting_count_.store(0, std::memory_order_release);
+    }
+    for (Job* job : ended) job->Finish(job->failure);
   }
 
   // Sets of jobs that wait, for the device: perhaps none. `waits`: until there is a job, or it is
@@ -190,8 +214,7 @@ class Runner {
       if (waits) WaitForJobLocked();
       goes_on = !waits || !waiting_.empty() || !stopping_;
       uint32_t room = size_.sets();
-      while (!waiting_.empty() && room != 0 &&
-             group->parts.size() < MirrorDevice::kGroupJobsMax) {
+      while (!waiting_.empty() && room != 0 && group->parts.size() < MirrorDevice::kGroupJobsMax) {
         Job* const job = waiting_.front();
         if (!group->parts.empty() && !GoTogether(*group->parts[0].job, *job)) break;
         const bool is_shared = job->sets.from_back();
@@ -214,6 +237,7 @@ class Runner {
   }
 
   void WaitForJobLocked() WEFT_REQUIRES(mutex_) {
+    if (is_behind_->load(std::memory_order_relaxed)) return;
     const bool follows = base::NowNs() < follow_until_ns_;
     while (waiting_.empty() && !stopping_) {
       if (!follows) {
@@ -240,12 +264,17 @@ class Runner {
 
   void Launch(Group group) {
     Status status;
-    if (!LaunchOnMirror(&group, &status)) return GiveUp(group, status);
-    under_way_.push_back(std::move(group));
+    bool is_behind = false;
+    if (LaunchOnMirror(&group, &status, &is_behind)) {
+      under_way_.push_back(std::move(group));
+      return;
+    }
+    GiveUp(group, status);
+    if (is_behind) FallBehind();
   }
 
   // False: the jobs end without it; where that is a failure, with *status.
-  bool LaunchOnMirror(Group* group, Status* status) {
+  bool LaunchOnMirror(Group* group, Status* status, bool* is_behind) {
     base::MutexLock lock(&following_);
     const task::QueryJob& first = group->parts[0].job->query;
     Result<bool> ready = mirror_.Advance(first.index, first.log);
@@ -254,6 +283,7 @@ class Runner {
       if (ready.error().code() != Code::kNoMemory) *status = ready.error();
       return false;
     }
+    *is_behind = mirror_.is_behind();
     if (!*ready) return false;
     std::vector<task::QueryJob> jobs;
     for (const Part& part : group->parts) mirror_.Replace(&jobs.emplace_back(QueryOf(part)));
@@ -331,6 +361,9 @@ class Runner {
 
   MirrorDevice* const device_;
   cache::Store* const store_;
+  // Relaxed: it only says what is better. Written by the thread, and by CatchUp.
+  std::atomic<bool>* const is_behind_;
+  uint64_t behind_until_ns_ = 0;
 
   // Held while the store is followed. Before it none, within it those of the store.
   base::Mutex following_;
@@ -360,7 +393,7 @@ class MirroredProcessor final : public Processor {
   cache::PageSource* pages() override { return device_->pages(); }
 
   Status Attach(cache::Store* store) override {
-    auto runner = std::make_unique<Runner>(device_.get(), store);
+    auto runner = std::make_unique<Runner>(device_.get(), store, &is_behind_);
     if (Status status = runner->Open(); !status.ok()) return status;
     base::MutexLock lock(&mutex_);
     runner_ = std::move(runner);
@@ -370,6 +403,7 @@ class MirroredProcessor final : public Processor {
     base::MutexLock lock(&mutex_);
     return runner_ == nullptr ? NoStore() : runner_->CatchUp();
   }
+  bool is_behind() const override { return is_behind_.load(std::memory_order_relaxed); }
   void Detach() override {
     std::unique_ptr<Runner> ended;
     {
@@ -391,6 +425,7 @@ class MirroredProcessor final : public Processor {
   }
 
   const std::unique_ptr<MirrorDevice> device_;
+  std::atomic<bool> is_behind_{false};
   base::Mutex mutex_;
   std::unique_ptr<Runner> runner_ WEFT_GUARDED_BY(mutex_);  // null: no store is attached
 };

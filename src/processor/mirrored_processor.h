@@ -9,7 +9,9 @@
 //
 // It follows the store between jobs, too, every millisecond, up to a second after the last one:
 // plans with the device and without it may take turns within milliseconds (src/planner). Then it
-// sleeps until there is a job, which finds what was stored meanwhile still to be copied.
+// sleeps until there is a job. Where so much was stored meanwhile that copying it takes long, that
+// job and all that wait are left undone, too, and it says that it is behind (Processor::is_behind)
+// until it has caught up, without jobs, or has tried for a second.
 //
 // Cost      the thread sleeps while there is nothing to do, and spins while the device works.
 // Threads   as Processor.

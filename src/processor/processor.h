@@ -106,6 +106,9 @@ class Processor {
   // that between jobs, too, but a store that was full when it came takes many of them. Takes as
   // long as copying the store does. REQUIRES: no job is under way, nobody changes the store
   virtual Status CatchUp() { return Status::Ok(); }
+  // What it works on is so far behind the store that jobs are better done without it, until that is
+  // no longer so: it follows meanwhile without them. Any thread; a moment old.
+  virtual bool is_behind() const { return false; }
   // Lets go of the store; ends what was started, and takes no more.
   virtual void Detach() {}
   // Memory that both sides see. It must go before the processor does.

@@ -12,6 +12,7 @@
 //           MarkBucket that has not returned; whoever else sees that mark sets the bit itself. Had
 //           the marks been taken first, a mark could come between that and the clearing, and be
 //           lost to everybody.
+// Some      of many marks a call takes some, and leaves the others as they were made.
 // Cost      reads a bit for 32 KiB of index, and 64 bytes for each of these that has a mark.
 //
 // Threads   one call at a time for a table, beside any number of MarkBucket.
@@ -24,8 +25,10 @@
 
 namespace weft::processor {
 
-// Adds the buckets of index.older that were marked, in rising order. REQUIRES: index.marks is not
+// Adds the buckets of index.older that were marked, in rising order. Once `enough` are taken it
+// stops, with up to kTakenAtOnce more; false: it may have left some. REQUIRES: index.marks is not
 // null
-void TakeMarks(const task::IndexRef& index, std::vector<uint64_t>* numbers);
+inline constexpr uint64_t kTakenAtOnce = 16384;
+bool TakeMarks(const task::IndexRef& index, size_t enough, std::vector<uint64_t>* numbers);
 
 }  // namespace weft::processor

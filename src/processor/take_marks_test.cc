@@ -25,7 +25,7 @@ class Marks {
   void Mark(uint64_t bucket) { task::MarkBucket(index_, index_.older, bucket); }
   std::vector<uint64_t> Take() {
     std::vector<uint64_t> numbers;
-    TakeMarks(index_, &numbers);
+    EXPECT_TRUE(TakeMarks(index_, SIZE_MAX, &numbers));
     return numbers;
   }
 
@@ -53,6 +53,29 @@ TEST(TakeMarks, FindsEachOnce) {
     std::sort(expected.begin(), expected.end());
     expected.erase(std::unique(expected.begin(), expected.end()), expected.end());
     EXPECT_EQ(marks.Take(), expected) << bucket_count;
+    EXPECT_EQ(marks.Take(), Numbers());
+  }
+}
+
+// Of many marks a call takes some, and the next ones the others: each once, in rising order.
+TEST(TakeMarks, TakesSomeOfMany) {
+  constexpr uint64_t kBuckets = 4'000'000;
+  constexpr size_t kEnough = 1000;
+  for (const uint64_t step : {uint64_t{1}, uint64_t{100}, uint64_t{5000}}) {
+    Marks marks(kBuckets);
+    Numbers expected, taken;
+    for (uint64_t bucket = 0; bucket < kBuckets; bucket += step) {
+      marks.Mark(bucket);
+      expected.push_back(bucket);
+    }
+    for (;;) {
+      const size_t before = taken.size();
+      const bool is_all = TakeMarks(marks.index(), kEnough, &taken);
+      ASSERT_LT(taken.size() - before, kEnough + kTakenAtOnce);
+      if (is_all) break;
+      ASSERT_GE(taken.size() - before, std::min(kEnough, expected.size() - before));
+    }
+    EXPECT_EQ(taken, expected) << step;
     EXPECT_EQ(marks.Take(), Numbers());
   }
 }
@@ -86,7 +109,7 @@ TEST(TakeMarks, FindsEveryMarkWhateverTheInterleaving) {
   constexpr uint64_t kNumbers = kBuckets;
   constexpr int kMarkers = 3;
   Marks marks(kBuckets);
-  std::atomic<uint64_t> begun{0}, ended{0};  // calls
+  std::atomic<uint64_t> begun{0}, ended{0};                               // calls
   const auto last = std::make_unique<std::atomic<uint64_t>[]>(kNumbers);  // call that found it
   std::atomic<int> working{kMarkers};
   std::atomic<uint64_t> lost{0};

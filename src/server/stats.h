@@ -69,6 +69,7 @@ struct DeviceStageTotals {
   uint64_t stolen_queries = 0;
   uint64_t reruns = 0;
   uint64_t refused = 0;
+  uint64_t behind_queries = 0;
 };
 
 // A device of the plan, as gpu0, gpu1, ...

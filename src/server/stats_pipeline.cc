@@ -49,6 +49,7 @@ void AddDevices(const ServerSnapshot& s, StatsWriter* out) {
   out->Line("device:stolen_queries", s.device_stages.stolen_queries);
   out->Line("device:reruns", s.device_stages.reruns);
   out->Line("device:refused", s.device_stages.refused);
+  out->Line("device:behind_queries", s.device_stages.behind_queries);
 }
 
 std::string_view YesOrNo(bool value) { return value ? "yes" : "no"; }

@@ -61,6 +61,7 @@ void ServerSnapshot::Add(const pipeline::RunnerCounters& counters) {
   device_stages.stolen_queries += counters.stolen_queries.value();
   device_stages.reruns += counters.reruns.value();
   device_stages.refused += counters.refused.value();
+  device_stages.behind_queries += counters.behind_queries.value();
 }
 
 void ServerSnapshot::Add(const processor::Guard& device) {
@@ -125,7 +126,7 @@ ServerSnapshot StatsBaseline::Since(ServerSnapshot now) const {
   for (uint64_t DeviceStageTotals::*field :
        {&DeviceStageTotals::batches, &DeviceStageTotals::queries, &DeviceStageTotals::time_ns,
         &DeviceStageTotals::stolen_queries, &DeviceStageTotals::reruns,
-        &DeviceStageTotals::refused})
+        &DeviceStageTotals::refused, &DeviceStageTotals::behind_queries})
     Subtract(base.device_stages.*field, &(now.device_stages.*field));
   return now;
 }

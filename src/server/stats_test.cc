@@ -46,6 +46,7 @@ ServerSnapshot Example() {
   s.devices = {{"cpu", "a thread", true, 5, 0, 9, ""},
                {"opencl:0", "a chip", false, 5, 3, 100, "it broke"}};
   s.device_stages.reruns = 7;
+  s.device_stages.behind_queries = 11;
   s.pipeline.batch_sizes[0] = 20;
   s.pipeline.batch_sizes[2] = 10;
   return s;
@@ -212,6 +213,7 @@ TEST(Stats, PipelineTellsTimesAndBatches) {
   EXPECT_EQ(Value(text, "gpu1:state"), "retired");
   EXPECT_EQ(Value(text, "gpu1:last_failure"), "it broke");
   EXPECT_EQ(Value(text, "device:reruns"), "7");
+  EXPECT_EQ(Value(text, "device:behind_queries"), "11");
   EXPECT_EQ(Value(text, "PP:ns_per_query"), "10.0");
   EXPECT_EQ(Value(text, "PP:share"), "0.250");
   EXPECT_EQ(Value(text, "WR:share"), "0.750");
