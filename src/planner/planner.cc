@@ -205,8 +205,8 @@ void Planner::EndTrialLocked() {
   if (is_fresh || ended.begin_ns - began_ns_ > kCatchUpNs)
     on_device += ended.end.behind_queries - ended.begin.behind_queries;
   if (candidate_ != 0 && on_device < kOnDevice * queries && IsWatchedLocked()) return;
-  yields_.Note(candidate_, is_fresh,
-               queries * 1e9 / elapsed_ns, static_cast<double>(ended.windows) / kTrialWindows);
+  yields_.Note(candidate_, is_fresh, queries * 1e9 / elapsed_ns,
+               static_cast<double>(ended.windows) / kTrialWindows);
 }
 
 bool Planner::IsWatchedLocked() const {
@@ -305,10 +305,13 @@ void Planner::PlanLocked(const Profile& profile, std::string why) {
   for (const Estimate& estimate : estimates) promises.push_back(estimate.queries_per_s);
   const bool is_another = yields_.Visit(profile, looked_ns_);
   const bool was_short = std::exchange(is_short_, !yields_.IsLong(looked_ns_));
-  std::vector<Yields::Yield> yields = yields_.Of(promises, is_short_);
-  // A plan is not judged within the stay before it is known.
-  if (!is_another && was_short == is_short_ && !yields[candidate_].is_known)
-    yields[candidate_].ratio = in_force_->yield;
+  // Within a stay a plan is not judged before it is known, and none takes its place before that
+  // can be: plans that make each other look better would change for ever.
+  const bool goes_on = !is_another && was_short == is_short_;
+  std::optional<Yields::Held> held;
+  if (goes_on) held = {candidate_, in_force_->yield};
+  const std::vector<Yields::Yield> yields = yields_.Of(promises, is_short_, held);
+  const bool is_new = goes_on && looked_ns_ - began_ns_ < Yields::kLongNs;
   estimates = EstimateAll(&model, candidates_, profile.batch_queries, yields);
   const auto of = [&](size_t i) {
     return ForChoice(candidates_[i], estimates[i], yields[i].is_known);
@@ -316,8 +319,9 @@ void Planner::PlanLocked(const Profile& profile, std::string why) {
   size_t best = 0;
   for (size_t i = 1; i < estimates.size(); i++)
     if (IsBetter(of(i), of(best))) best = i;
-  const bool changes = IsBetterBy(options_.hysteresis, options_.conditions.interval_us, of(best),
-                                  of(candidate_), estimates[candidate_].latency_us);
+  const bool changes =
+      !is_new && IsBetterBy(options_.hysteresis, options_.conditions.interval_us, of(best),
+                            of(candidate_), estimates[candidate_].latency_us);
   if (changes) candidate_ = best;
   auto decision = std::make_unique<Decision>();
   decision->candidate = candidates_[candidate_];

@@ -219,7 +219,7 @@ class Planner {
   std::unique_ptr<Decision> in_force_ WEFT_GUARDED_BY(mutex_);
   std::vector<std::unique_ptr<Decision>> replaced_ WEFT_GUARDED_BY(mutex_);  // some worker's yet
   size_t candidate_ WEFT_GUARDED_BY(mutex_) = 0;   // that is in force
-  uint64_t began_ns_ WEFT_GUARDED_BY(mutex_) = 0;  // with this workload
+  uint64_t began_ns_ WEFT_GUARDED_BY(mutex_) = 0;  // with this workload and plan
   // What plans yield while they are fresh was planned for.
   bool is_short_ WEFT_GUARDED_BY(mutex_) = false;
   // Windows that are alike, but for those of the span under way.

@@ -9,6 +9,14 @@ namespace {
 constexpr double kZipfAlike = 0.3;
 constexpr double kObjectsAlike = 2;  // a factor
 
+bool HaveSameSharesAndSizes(const Profile& known, const Profile& now) {
+  Profile compared = now;
+  compared.looks_per_store = known.looks_per_store;
+  compared.zipf = known.zipf;
+  compared.objects = known.objects;
+  return !HasMoved(known, compared);
+}
+
 bool AreAlike(const Profile& known, const Profile& now) {
   Profile compared = now;
   compared.looks_per_store = known.looks_per_store;
@@ -43,7 +51,9 @@ size_t Yields::RoomForAnother() {
 bool Yields::Visit(const Profile& profile, uint64_t now_ns) {
   size_t at = Find(profile);
   const bool is_another = at == workloads_.size() || at != at_;
-  if (is_another && at_ < workloads_.size()) {
+  const bool stays =
+      at_ < workloads_.size() && HaveSameSharesAndSizes(workloads_[at_].profile, profile);
+  if (is_another && !stays && at_ < workloads_.size()) {
     double& stay_ns = workloads_[at_].stay_ns;
     const double ended_ns = std::max(static_cast<double>(now_ns - since_ns_), 1.0);
     stay_ns = stay_ns == 0 ? ended_ns : std::sqrt(stay_ns * ended_ns);
@@ -57,7 +67,7 @@ bool Yields::Visit(const Profile& profile, uint64_t now_ns) {
                       {std::vector<Plan>(candidates_), std::vector<Plan>(candidates_)}};
     workloads_[at].profile.counted = 0;  // it was taken for true
   }
-  if (is_another) since_ns_ = now_ns;
+  if (is_another && !stays) since_ns_ = now_ns;
   at_ = at;
   workloads_[at].visited = ++visits_;
   return is_another;
@@ -87,7 +97,8 @@ Yields::Yield Yields::YieldOf(const Plan& plan, double promise) {
           plan.trials >= kTrials};
 }
 
-std::vector<Yields::Yield> Yields::Of(std::span<const double> promises, bool is_fresh) const {
+std::vector<Yields::Yield> Yields::Of(std::span<const double> promises, bool is_fresh,
+                                      std::optional<Held> held) const {
   std::vector<Yield> yields(candidates_);
   if (at_ >= workloads_.size()) return yields;
   const std::vector<Plan>& plans = workloads_[at_].plans[is_fresh];
@@ -95,6 +106,7 @@ std::vector<Yields::Yield> Yields::Of(std::span<const double> promises, bool is_
     if (plans[i].trials == 0 || promises[i] <= 0) continue;
     yields[i] = YieldOf(plans[i], promises[i]);
   }
+  if (held && !yields[held->candidate].is_known) yields[held->candidate].ratio = held->ratio;
   const double one_stage = yields[0].ratio;
   double sum = 0, tried = 0;
   for (size_t i = 1; i < candidates_; i++) {
@@ -104,7 +116,7 @@ std::vector<Yields::Yield> Yields::Of(std::span<const double> promises, bool is_
   }
   const double other = one_stage * std::exp(sum / (tried + kOthers));
   for (size_t i = 1; i < candidates_; i++)
-    if (plans[i].trials == 0) yields[i].ratio = other;
+    if (plans[i].trials == 0 && !(held && held->candidate == i)) yields[i].ratio = other;
   return yields;
 }
 

@@ -10,7 +10,8 @@
 // Workload  the one that Visit was told last. Alike are those whose shares and sizes are
 //           (planner/profile.h, HasMoved); skew and number of objects, which few queries tell
 //           badly, may differ by more. So one that comes again is known again.
-// Stay      from Visit to the next one of another workload. A plan is slow for its first
+// Stay      from Visit to the next one of another workload, which differs in shares or sizes: the
+//           others are chance now and then. A plan is slow for its first
 //           milliseconds: batches grow, and a copy of the store is brought up to date. So what it
 //           yields then, while it is fresh, is kept apart from what it yields once it has settled:
 //           where stays are short, there is nothing but the first; where they are long, it says
@@ -22,6 +23,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -54,6 +56,12 @@ class Yields {
     bool is_known = false;
   };
 
+  // What the yield of a plan is taken for until it is known.
+  struct Held {
+    size_t candidate = 0;
+    double ratio = 1;
+  };
+
   // The first candidate is the plan with one stage on the CPU.
   explicit Yields(size_t candidates) : candidates_(candidates) {}
 
@@ -76,7 +84,8 @@ class Yields {
   // tried, but for the first one, are taken to have the yield of the first one, for what makes that
   // slower than was calibrated makes all so; times the mean by which those that were tried differ
   // from it, as if kOthers more did not.
-  std::vector<Yield> Of(std::span<const double> promises, bool is_fresh) const;
+  std::vector<Yield> Of(std::span<const double> promises, bool is_fresh,
+                        std::optional<Held> held = {}) const;
 
   // Of one; as promised, and not known, where it was never tried.
   Yield OfTried(size_t candidate, double promise, bool is_fresh) const;

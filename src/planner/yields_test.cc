@@ -190,6 +190,35 @@ TEST(Yields, StaysAreAsLongAsTheyWere) {
   EXPECT_FALSE(yields.IsLong(now));
 }
 
+// The skew that few queries seem to have is another workload's yield, and no end of a stay.
+TEST(Yields, AStayGoesOnWhereTheSkewSeemsAnother) {
+  constexpr uint64_t kMs = 1'000'000;
+  Yields yields(kPlans);
+  const Profile profile = Workload("K16-G95-U");
+  Profile skewed = profile;
+  skewed.zipf = 0.5;
+  EXPECT_TRUE(yields.Visit(profile, 0));
+  EXPECT_TRUE(yields.Visit(skewed, 3 * kMs));
+  EXPECT_TRUE(yields.IsLong(3 * kMs));
+  EXPECT_TRUE(yields.Visit(profile, 6 * kMs));
+  EXPECT_TRUE(yields.IsLong(6 * kMs)) << "it came for a moment only, or so it seemed";
+}
+
+// What a plan in force is held for counts for those that were never tried, too.
+TEST(Yields, OneThatIsNotKnownIsHeld) {
+  TestYields yields;
+  const Profile profile = Workload("K16-G95-S");
+  const std::vector<double> promises(kPlans, kPromise);
+  yields.NoteRatio(profile, 0, 0.5, 1);
+  EXPECT_NEAR(yields.Yields::Of(promises, false)[3].ratio, 0.5, 1e-3);
+  const auto held = yields.Yields::Of(promises, false, Yields::Held{0, 1});
+  EXPECT_EQ(held[0].ratio, 1);
+  EXPECT_EQ(held[3].ratio, 1);
+  EXPECT_EQ(yields.Yields::Of(promises, false, Yields::Held{2, 0.75})[2].ratio, 0.75);
+  for (int i = 0; i < Yields::kTrials; i++) yields.NoteRatio(profile, 0, 0.5, 1);
+  EXPECT_NEAR(yields.Yields::Of(promises, false, Yields::Held{0, 1})[0].ratio, 0.5, 1e-2);
+}
+
 // One that was disturbed is tried again, in time.
 TEST(Yields, ArePartlyForgotten) {
   TestYields yields;

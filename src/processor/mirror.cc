@@ -65,20 +65,22 @@ Status Mirror::BeginTable(const task::IndexRef& index) {
 // how far they are: ChangeRings::Read counts on that, and so does what is said of marks.
 // That holds for what is left to a later Advance, too.
 Status Mirror::CopyIndex() {
-  if (copied_ == numbers_.size()) {
-    numbers_.clear();
-    copied_ = 0;
-  }
   const uint64_t bucket_count = source_.older.bucket_count;
-  AddMarked();
-  store_->change_rings().Read(bucket_count, &numbers_);
-  while (numbers_.size() - copied_ < kLinesAtOnce && first_copied_ < bucket_count)
+  numbers_.erase(numbers_.begin(), numbers_.begin() + static_cast<ptrdiff_t>(copied_));
+  copied_ = 0;
+  // What is new is asked for by an Advance that may get to it. Nothing is lost by that: of rings
+  // that are full marks are made, and those are bits.
+  has_marks_left_ = numbers_.size() >= kLinesAtOnce;
+  if (!has_marks_left_) {
+    AddMarked();
+    store_->change_rings().Read(bucket_count, &numbers_);
+  }
+  while (numbers_.size() < kLinesAtOnce && first_copied_ < bucket_count)
     numbers_.push_back(first_copied_++);
-  const std::span<const uint64_t> now = std::span(numbers_).subspan(
-      copied_, std::min<size_t>(numbers_.size() - copied_, kLinesAtOnce));
-  if (now.empty()) return Status::Ok();
+  copied_ = std::min<size_t>(numbers_.size(), kLinesAtOnce);
+  if (copied_ == 0) return Status::Ok();
+  const std::span<const uint64_t> now = std::span(numbers_).first(copied_);
   counters_.index_lines += now.size();
-  copied_ += now.size();
   return memory_->CopyIndex(source_.older.buckets, now);
 }
 

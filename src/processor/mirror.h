@@ -10,8 +10,8 @@
 //           have changed yet: of a ring, the buckets whose change was not done when Advance looked
 //           are copied again by the next one (cache/change_rings.h, which has the proof); those
 //           that were marked by each one, until everybody has ended who was changing the index
-//           when the mark was taken (cache/session.h). So after Advance the mirror has every
-//           change that anybody had seen before it began.
+//           when the mark was taken (cache/session.h). So after an Advance that says true
+//           the mirror has every change that anybody had seen before it began.
 // Behind    where so much was changed that it takes long to copy, an Advance copies kLinesAtOnce
 //           and says false; the next ones go on with that.
 // Log       segments are copied as they fill: the bytes that were reserved before some Advance,
@@ -57,7 +57,8 @@ class Mirror {
   Result<bool> Advance(const task::IndexRef& index, const task::LogRef& log);
 
   // Of the last Advance: it said false for there was more to copy than who waits for it should
-  // wait for. Unlike where the index grows, it takes no more than further ones.
+  // wait for. Unlike where the index grows, it takes no more than further ones, once those are
+  // done with the index who were changing it.
   bool is_behind() const { return is_behind_; }
 
   // The views of the mirror in the place of the store's. REQUIRES: Advance has just said true

@@ -94,17 +94,15 @@ TEST(Mirror, MoreChangesThanARingHasRoomForAllCome) {
 // Who waits for a mirror that was left alone for long is told so: it copies as much at once as
 // nobody minds to wait for, and is what the store is in the end, whatever is changed meanwhile.
 TEST(Mirror, CatchesUpInParts) {
-  constexpr uint64_t kItems = 2'000'000;
-  CacheOptions options;
-  options.memory_bytes = 256u << 20;
-  options.expected_items = kItems + kItems / 4;
-  const auto store = OpenStore(options);
+  const auto store = SteadyStore(2'500'000);
   Client client(store.get());
   StepMirror mirror(store.get());
   while (!*mirror.Advance()) ASSERT_FALSE(mirror.index_lines() != 0 && !mirror.is_behind());
   mirror.CatchUp();
   ASSERT_GT(store->index().bucket_count(), 3 * Mirror::kLinesAtOnce);
-  for (uint32_t i = 0; i < kItems; i++) ASSERT_EQ(client.Set(KeyOf(i), "v"), Outcome::kStored);
+  constexpr uint32_t kStored = 20'000;
+  for (uint32_t i = 0; i < kStored; i++) ASSERT_EQ(client.Set(KeyOf(i), "v"), Outcome::kStored);
+  MarkAll(client.session());
   const uint64_t begin = mirror.index_lines();
   int parts = 1;
   for (uint64_t before = begin; !*mirror.Advance(); parts++) {
@@ -120,6 +118,26 @@ TEST(Mirror, CatchesUpInParts) {
   EXPECT_LT(mirror.index_lines() - begin, 2 * store->index().bucket_count());
   client.Set(KeyOf(7), "x");
   EXPECT_LE(mirror.LinesOfAdvance(), 1000u);
+  EXPECT_EQ(mirror.StaleLines(), 0u);
+}
+
+// While somebody stays in the middle of changes, what was marked before is copied again and again,
+// but no more of it piles up than some Advances copy.
+TEST(Mirror, CatchesUpSoonOnceAChangerHasGone) {
+  const auto store = SteadyStore(2'500'000);
+  Client client(store.get());
+  StepMirror mirror(store.get());
+  while (!*mirror.Advance()) ASSERT_FALSE(mirror.index_lines() != 0 && !mirror.is_behind());
+  mirror.CatchUp();
+  const auto changer = store->NewSession();
+  changer->Begin();
+  changer->index_to_change();
+  MarkAll(client.session());
+  for (int i = 0; i < 60; i++) ASSERT_TRUE(mirror.Advance().has_value());
+  changer->ChangesDone();
+  changer->End();
+  int advances = 1;
+  while (!*mirror.Advance()) ASSERT_LT(++advances, 12) << "much has piled up";
   EXPECT_EQ(mirror.StaleLines(), 0u);
 }
 

@@ -121,6 +121,14 @@ class StrictMemory final : public MirrorMemory {
   std::vector<uint32_t> moves_ = std::vector<uint32_t>(kMoveStripes, 0);
 };
 
+// As after so many changes that rings had no room for them: every bucket of the store is marked.
+inline void MarkAll(cache::Session& session) {
+  session.Begin();
+  const task::IndexRef index = session.index();
+  for (uint64_t b = 0; b < index.older.bucket_count; b++) task::MarkBucket(index, index.older, b);
+  session.End();
+}
+
 // A store's mirror that is advanced when a test says so.
 class StepMirror {
  public:

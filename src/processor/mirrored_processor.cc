@@ -285,6 +285,7 @@ class Runner {
     }
     *is_behind = mirror_.is_behind();
     if (!*ready) return false;
+    is_behind_->store(false, std::memory_order_relaxed);
     std::vector<task::QueryJob> jobs;
     for (const Part& part : group->parts) mirror_.Replace(&jobs.emplace_back(QueryOf(part)));
     group->launched = base::ReadTicks();
