@@ -40,17 +40,6 @@ uint64_t TicksOfUs(uint32_t us) {
                                static_cast<double>(base::NsOfTicks(kMany)) * us * 1e3);
 }
 
-// Whether `a` is to take the place of `b`, which is in force and takes `b_latency_us`: then it fits
-// the interval up to that part more of it, so that a latency near it does not make plans change in
-// turns.
-bool IsBetterBy(double part, double interval_us, const Estimate& a, const Estimate& b,
-                double b_latency_us) {
-  const bool b_fits = b.fits || b_latency_us <= interval_us * (1 + part);
-  if (a.fits != b_fits) return a.fits;
-  return a.fits ? a.queries_per_s > b.queries_per_s * (1 + part)
-                : a.latency_us * (1 + part) < b.latency_us;
-}
-
 }  // namespace
 
 Planner::Planner(const Calibration& calibration, const Options& options, cache::Store* store)
@@ -191,6 +180,7 @@ void Planner::AddToTrialLocked(const WorkloadCounts& window) {
 void Planner::EndTrialLocked() {
   const Trial ended = std::exchange(trial_, {});
   if (ended.windows < kTrialWindows / 2 || !options_.learns) return;
+  has_counted_ = false;
   const auto elapsed_ns = static_cast<double>(ended.end_ns - ended.begin_ns);
   const auto queries = static_cast<double>(ended.queries);
   if (!options_.has_always_queries) {
@@ -205,6 +195,7 @@ void Planner::EndTrialLocked() {
   if (is_fresh || ended.begin_ns - began_ns_ > kCatchUpNs)
     on_device += ended.end.behind_queries - ended.begin.behind_queries;
   if (candidate_ != 0 && on_device < kOnDevice * queries && IsWatchedLocked()) return;
+  has_counted_ = true;
   yields_.Note(candidate_, is_fresh, queries * 1e9 / elapsed_ns,
                static_cast<double>(ended.windows) / kTrialWindows);
 }
@@ -285,12 +276,18 @@ Profile Planner::ProfileLocked() {
 void Planner::PlanIfMovedLocked() {
   std::string why = plannings_ == 0 ? "first counts" : WhatMoved(planned_, known_);
   if (why.empty() && !learner_.HasMoved(kLearnedMoved, &why)) {
-    const double promise = in_force_->estimate.queries_per_s / in_force_->yield;
+    const double promise = PromiseLocked();
     const Yields::Yield yield = yields_.OfTried(candidate_, promise, is_short_);
+    const bool has_moved = std::abs(std::log(yield.ratio / in_force_->yield)) > kYieldMoved;
     if (is_short_ && yields_.IsLong(looked_ns_)) {
       why = "the workload has stayed";
-    } else if (yield.is_known && std::abs(std::log(yield.ratio / in_force_->yield)) > kYieldMoved) {
+    } else if (exploration_.is_under_way() && exploration_.IsOver(yield, promise, looked_ns_)) {
+      why = fmt::format("the plan that was tried yields {:.2f} times what is promised",
+                        yield.ratio);
+    } else if (yield.is_known && has_moved) {
       why = fmt::format("the plan yields {:.2f} times what is promised", yield.ratio);
+    } else if (has_more_to_explore_ && MayExploreLocked()) {
+      why = "there is time to try another plan";
     } else {
       return;
     }
@@ -298,31 +295,55 @@ void Planner::PlanIfMovedLocked() {
   PlanLocked(known_, std::move(why));
 }
 
+double Planner::PromiseLocked() const {
+  return in_force_->estimate.queries_per_s / in_force_->yield;
+}
+
+bool Planner::MayExploreLocked() const {
+  return options_.learns && !is_short_ && has_counted_ && !exploration_.is_under_way() &&
+         looked_ns_ - began_ns_ >= Yields::kLongNs &&
+         yields_.OfTried(candidate_, PromiseLocked(), is_short_).is_known;
+}
+
 void Planner::PlanLocked(const Profile& profile, std::string why) {
   Model model(learner_.learned(), profile, options_.conditions);
   std::vector<Estimate> estimates = EstimateAll(&model, candidates_, profile.batch_queries);
   std::vector<double> promises;
   for (const Estimate& estimate : estimates) promises.push_back(estimate.queries_per_s);
+  size_t standing = candidate_;  // that a better one takes the place of
+  const bool has_explored =
+      exploration_.is_under_way() &&
+      exploration_.IsOver(yields_.OfTried(candidate_, PromiseLocked(), is_short_),
+                          PromiseLocked(), looked_ns_);
+  if (has_explored) standing = exploration_.End(true, &yields_);
   const bool is_another = yields_.Visit(profile, looked_ns_);
   const bool was_short = std::exchange(is_short_, !yields_.IsLong(looked_ns_));
   // Within a stay a plan is not judged before it is known, and none takes its place before that
   // can be: plans that make each other look better would change for ever.
   const bool goes_on = !is_another && was_short == is_short_;
+  if (!goes_on && exploration_.is_under_way()) exploration_.End(false, &yields_);
   std::optional<Yields::Held> held;
-  if (goes_on) held = {candidate_, in_force_->yield};
+  if (goes_on && !has_explored) held = {candidate_, in_force_->yield};
   const std::vector<Yields::Yield> yields = yields_.Of(promises, is_short_, held);
-  const bool is_new = goes_on && looked_ns_ - began_ns_ < Yields::kLongNs;
   estimates = EstimateAll(&model, candidates_, profile.batch_queries, yields);
-  const auto of = [&](size_t i) {
-    return ForChoice(candidates_[i], estimates[i], yields[i].is_known);
-  };
-  size_t best = 0;
-  for (size_t i = 1; i < estimates.size(); i++)
-    if (IsBetter(of(i), of(best))) best = i;
-  const bool changes =
-      !is_new && IsBetterBy(options_.hysteresis, options_.conditions.interval_us, of(best),
-                            of(candidate_), estimates[candidate_].latency_us);
-  if (changes) candidate_ = best;
+  const bool is_new =
+      goes_on && !has_explored &&
+      (exploration_.is_under_way() || looked_ns_ - began_ns_ < Yields::kLongNs);
+  size_t next = standing;
+  if (!is_new)
+    next = BestInPlaceOf(standing, candidates_, estimates, yields, options_.hysteresis,
+                         options_.conditions.interval_us);
+  const std::optional<size_t> to_explore = Exploration::Next(yields_, estimates, yields, next);
+  has_more_to_explore_ = to_explore.has_value();
+  if (to_explore && goes_on && next == candidate_ && MayExploreLocked()) {
+    next = *to_explore;
+    const double standing_queries_per_s = estimates[candidate_].queries_per_s;
+    why = fmt::format("is tried: it is promised {:.2f} times as much",
+                      estimates[next].queries_per_s / standing_queries_per_s);
+    exploration_.Begin(next, candidate_, standing_queries_per_s, looked_ns_);
+  }
+  const bool changes = next != candidate_;
+  candidate_ = next;
   auto decision = std::make_unique<Decision>();
   decision->candidate = candidates_[candidate_];
   decision->estimate = std::move(estimates[candidate_]);
@@ -334,14 +355,19 @@ void Planner::PlanLocked(const Profile& profile, std::string why) {
     decision->device_batch_min =
         FewestQueriesOf(&model, decision->candidate, options_.conditions.queries_max,
                         decision->yield, yields[0].ratio);
+  ReplaceLocked(std::move(decision), changes, is_another);
+}
+
+void Planner::ReplaceLocked(std::unique_ptr<Decision> decision, bool changes, bool is_another) {
   const bool differs =
       changes || is_another || decision->device_batch_min != in_force_->device_batch_min;
   decision->number = in_force_->number + (differs ? 1 : 0);
   if (changes || is_another) {
     trial_ = {};
+    has_counted_ = false;
     began_ns_ = looked_ns_;
   }
-  planned_ = profile;
+  planned_ = decision->profile;
   planned_.counted = 0;  // it was taken for true
   learner_.NoteUse();
   plannings_++;

@@ -20,7 +20,8 @@
 //           have no time to spare: a load that asks for less says nothing of what a plan can do.
 // Plans     change where another one is predicted to be better by more than Options::hysteresis,
 //           one stage on the CPU counting as kDeviceGainMin better than it is told, or as
-//           kKnownGainMin than a plan that is known (planner/search.h).
+//           kKnownGainMin than a plan that is known (planner/search.h). While a workload stays
+//           those that are promised nearly as much are tried, too (planner/exploration.h).
 // Memory    a decision stays while some worker uses it: at most one a worker, and the one in force.
 // Threads   Note, Current: each worker's own. Others: any.
 // Lock      mutex_, which a worker only tries; docs/concurrency.md.
@@ -42,6 +43,7 @@
 #include "base/ticks.h"
 #include "cache/store.h"
 #include "pipeline/plan_runner.h"
+#include "planner/exploration.h"
 #include "planner/learner.h"
 #include "planner/profiler.h"
 #include "planner/search.h"
@@ -197,7 +199,12 @@ class Planner {
   bool IsWatchedLocked() const WEFT_REQUIRES(mutex_);
   void FollowStoreLocked() WEFT_REQUIRES(mutex_);
   void PlanIfMovedLocked() WEFT_REQUIRES(mutex_);
+  // Of the plan in force, by the model alone, in queries/s.
+  double PromiseLocked() const WEFT_REQUIRES(mutex_);
+  bool MayExploreLocked() const WEFT_REQUIRES(mutex_);
   void PlanLocked(const Profile& profile, std::string why) WEFT_REQUIRES(mutex_);
+  void ReplaceLocked(std::unique_ptr<Decision> decision, bool changes, bool is_another)
+      WEFT_REQUIRES(mutex_);
   void PutInForceLocked(std::unique_ptr<Decision> decision) WEFT_REQUIRES(mutex_);
   Measured TakenLocked() const WEFT_REQUIRES(mutex_);
   void LearnLocked() WEFT_REQUIRES(mutex_);
@@ -233,6 +240,9 @@ class Planner {
   Lesson lesson_ WEFT_GUARDED_BY(mutex_);
   Trial trial_ WEFT_GUARDED_BY(mutex_);
   Yields yields_ WEFT_GUARDED_BY(mutex_);
+  Exploration exploration_ WEFT_GUARDED_BY(mutex_);
+  bool has_more_to_explore_ WEFT_GUARDED_BY(mutex_) = false;  // as of the last planning
+  bool has_counted_ WEFT_GUARDED_BY(mutex_) = false;  // the last trial of the plan in force
   uint64_t looks_begin_ WEFT_GUARDED_BY(mutex_) = 0;  // at victims, ever, when the span began
   // From which known_.zipf was worked out, which takes longer than all else.
   double equal_share_ WEFT_GUARDED_BY(mutex_) = -1;

@@ -1,7 +1,13 @@
 // planner/planner_test_kit.h: machines, workers and their queries for tests of the planner.
 #pragma once
 
+#include <functional>
+#include <memory>
+#include <optional>
+#include <utility>
+
 #include "base/ticks.h"
+#include "cache/test_kit.h"
 #include "planner/planner.h"
 #include "planner/test_machine.h"
 #include "planner/test_workload.h"
@@ -59,5 +65,89 @@ inline void AddTimes(const Calibration& machine, const Profile& truth, const Dec
     times->Add(static_cast<pipeline::Task>(i),
                static_cast<uint64_t>(estimate->task_ns[i] * queries * ticks_per_ns), 0);
 }
+
+// Of the tests with Trials: time passes as they say.
+inline uint64_t test_now_ns = 0;
+inline uint64_t TestNow() { return test_now_ns; }
+
+// Of each plan with a device: the part that it has of the throughput that is promised for it.
+using YieldFunction = std::function<double(const Candidate&)>;
+
+// A machine whose plans with a device have `yield` times the throughput that is promised for them,
+// and `fresh_yield` times in the first `kFreshNs` after each change of plan.
+class Trials {
+ public:
+  static constexpr uint64_t kFreshNs = 15'000'000;
+
+  explicit Trials(double yield, Planner::Options options = OptionsFor(1),
+                  std::optional<double> fresh_yield = {})
+      : Trials([yield](const Candidate&) { return yield; },
+               ReadingMachine(options.conditions.workers), options, fresh_yield) {}
+  Trials(YieldFunction yield, const Calibration& machine, Planner::Options options = OptionsFor(1),
+         std::optional<double> fresh_yield = {})
+      : machine_(machine),
+        yield_(std::move(yield)),
+        fresh_yield_(fresh_yield),
+        conditions_(options.conditions) {
+    options.now_ns = TestNow;
+    options.has_always_queries = true;
+    planner_ = std::make_unique<Planner>(machine_, options);
+  }
+
+  void Run(const char* workload, int windows) {
+    Profile truth = *ProfileOfWorkload(workload);
+    truth.objects = RandomQueries::kKeys;
+    RandomQueries queries(truth, cache::TestSeed());
+    Model model(machine_, truth, conditions_);
+    for (int i = 0; i < windows; i++) {
+      const Candidate plan = planner_->Current(0).candidate;
+      if (plan.plan != last_plan_) changed_ns_ = test_now_ns;
+      last_plan_ = plan.plan;
+      const double rate = model.Of(plan.plan, plan.steal, 0)->queries_per_s * YieldOf(plan);
+      const uint32_t workers = conditions_.workers;
+      const double window = workers * kWindowGroups * Profiler::kGroupQueries;
+      test_now_ns += static_cast<uint64_t>(window * 1e9 / rate);
+      FeedWindow(&queries, planner_.get(), workers);
+      if (slower_) AddTimes(*slower_, truth, planner_->Current(0), window, &times_);
+    }
+  }
+  // Tasks of the CPU take so many times as long as was calibrated: as the planner learns it, it
+  // looks at all plans again and again.
+  void SlowTasks(double times) {
+    slower_ = machine_;
+    for (UnitCost& unit : slower_->cpu.units) {
+      unit.instructions *= times;
+      unit.memory *= times;
+      unit.stream *= times;
+    }
+    planner_->Watch(0, &times_, nullptr);
+  }
+  double Gain(const char* workload) const {
+    Profile truth = *ProfileOfWorkload(workload);
+    truth.objects = RandomQueries::kKeys;
+    const auto choices = RankPlans(machine_, truth, conditions_, AllPlans(machine_));
+    return choices.front().estimate.queries_per_s /
+           EstimatePlan(machine_, truth, pipeline::Plan::OneStageCpu(), conditions_)->queries_per_s;
+  }
+  bool IsOneStage() { return planner_->Current(0).candidate.plan.stages().size() == 1; }
+  Planner& planner() { return *planner_; }
+
+ private:
+  double YieldOf(const Candidate& candidate) const {
+    if (candidate.plan.stages().size() == 1) return 1;
+    const bool is_fresh = test_now_ns - changed_ns_ < kFreshNs;
+    return is_fresh && fresh_yield_ ? *fresh_yield_ : yield_(candidate);
+  }
+
+  const Calibration machine_;  // has few plans
+  const YieldFunction yield_;
+  const std::optional<double> fresh_yield_;
+  const Conditions conditions_;
+  pipeline::Plan last_plan_ = pipeline::Plan::OneStageCpu();
+  uint64_t changed_ns_ = 0;
+  std::optional<Calibration> slower_;
+  pipeline::TaskTimes times_;
+  std::unique_ptr<Planner> planner_;
+};
 
 }  // namespace weft::planner

@@ -1,8 +1,7 @@
 // What plans yield of what is promised for them (planner/yields.h), as the planner finds it out.
 #include <gtest/gtest.h>
 
-#include <memory>
-#include <optional>
+#include <string>
 
 #include "cache/test_kit.h"
 #include "planner/planner_test_kit.h"
@@ -11,81 +10,6 @@ namespace weft::planner {
 namespace {
 
 using cache::TestSeed;
-
-// Of the tests below: time passes as they say.
-uint64_t test_now_ns = 0;
-uint64_t TestNow() { return test_now_ns; }
-
-// A machine whose plans with a device have `yield` times the throughput that is promised for them,
-// and `fresh_yield` times in the first `kFreshNs` after each change of plan.
-class Trials {
- public:
-  static constexpr uint64_t kFreshNs = 15'000'000;
-
-  explicit Trials(double yield, Planner::Options options = OptionsFor(1),
-                  std::optional<double> fresh_yield = {})
-      : machine_(ReadingMachine(options.conditions.workers)),
-        yield_(yield),
-        fresh_yield_(fresh_yield.value_or(yield)),
-        conditions_(options.conditions) {
-    options.now_ns = TestNow;
-    options.has_always_queries = true;
-    planner_ = std::make_unique<Planner>(machine_, options);
-  }
-
-  void Run(const char* workload, int windows) {
-    Profile truth = *ProfileOfWorkload(workload);
-    truth.objects = RandomQueries::kKeys;
-    RandomQueries queries(truth, TestSeed());
-    Model model(machine_, truth, conditions_);
-    for (int i = 0; i < windows; i++) {
-      const Candidate plan = planner_->Current(0).candidate;
-      if (plan.plan != last_plan_) changed_ns_ = test_now_ns;
-      last_plan_ = plan.plan;
-      const double rate = model.Of(plan.plan, plan.steal, 0)->queries_per_s * YieldOf(plan);
-      const uint32_t workers = conditions_.workers;
-      const double window = workers * kWindowGroups * Profiler::kGroupQueries;
-      test_now_ns += static_cast<uint64_t>(window * 1e9 / rate);
-      FeedWindow(&queries, planner_.get(), workers);
-      if (slower_) AddTimes(*slower_, truth, planner_->Current(0), window, &times_);
-    }
-  }
-  // Tasks of the CPU take so many times as long as was calibrated: as the planner learns it, it
-  // looks at all plans again and again.
-  void SlowTasks(double times) {
-    slower_ = machine_;
-    for (UnitCost& unit : slower_->cpu.units) {
-      unit.instructions *= times;
-      unit.memory *= times;
-      unit.stream *= times;
-    }
-    planner_->Watch(0, &times_, nullptr);
-  }
-  double Gain(const char* workload) const {
-    Profile truth = *ProfileOfWorkload(workload);
-    truth.objects = RandomQueries::kKeys;
-    const auto choices = RankPlans(machine_, truth, conditions_, AllPlans(machine_));
-    return choices.front().estimate.queries_per_s /
-           EstimatePlan(machine_, truth, pipeline::Plan::OneStageCpu(), conditions_)->queries_per_s;
-  }
-  bool IsOneStage() { return planner_->Current(0).candidate.plan.stages().size() == 1; }
-  Planner& planner() { return *planner_; }
-
- private:
-  double YieldOf(const Candidate& candidate) const {
-    if (candidate.plan.stages().size() == 1) return 1;
-    return test_now_ns - changed_ns_ < kFreshNs ? fresh_yield_ : yield_;
-  }
-
-  const Calibration machine_;  // has few plans
-  const double yield_, fresh_yield_;
-  const Conditions conditions_;
-  pipeline::Plan last_plan_ = pipeline::Plan::OneStageCpu();
-  uint64_t changed_ns_ = 0;
-  std::optional<Calibration> slower_;
-  pipeline::TaskTimes times_;
-  std::unique_ptr<Planner> planner_;
-};
 
 TEST(PlannerTrials, LeavesPlansThatDoNotKeepTheirPromise) {
   Trials trials(0.15);
@@ -142,7 +66,11 @@ TEST(PlannerTrials, APlanIsNotJudgedByItsFirstMilliseconds) {
     trials.Run("K16-G95-U", 100);
     EXPECT_FALSE(trials.IsOneStage()) << i;
   }
-  EXPECT_EQ(trials.planner().Stats().changes, changes);
+  // Other plans with the device may be explored meanwhile.
+  const PlannerStats stats = trials.planner().Stats();
+  ASSERT_LE(stats.changes, Planner::kChangesKept);
+  for (size_t i = changes; i < stats.changes; i++)
+    EXPECT_NE(std::string::npos, stats.last_changes[i].why.find("tried")) << i;
   EXPECT_GE(trials.planner().Stats().plannings, 5u) << "nothing else brought about another look";
 }
 

@@ -69,6 +69,17 @@ Estimate EstimateOf(Model* model, const Candidate& candidate, double batch_queri
   return std::move(*estimate);
 }
 
+// Whether `a` is to take the place of `b`, which is in force and takes `b_latency_us`: then it fits
+// the interval up to that part more of it, so that a latency near it does not make plans change in
+// turns.
+bool IsBetterBy(double part, double interval_us, const Estimate& a, const Estimate& b,
+                double b_latency_us) {
+  const bool b_fits = b.fits || b_latency_us <= interval_us * (1 + part);
+  if (a.fits != b_fits) return a.fits;
+  return a.fits ? a.queries_per_s > b.queries_per_s * (1 + part)
+                : a.latency_us * (1 + part) < b.latency_us;
+}
+
 }  // namespace
 
 bool IsBetter(const Estimate& a, const Estimate& b) {
@@ -104,6 +115,21 @@ std::vector<Candidate> AllPlans(const Calibration& calibration) {
   for (size_t i = 0; i < calibration.devices.size(); i++)
     AddPlansOf(i, calibration.devices[i], &plans);
   return plans;
+}
+
+size_t BestInPlaceOf(size_t standing, std::span<const Candidate> candidates,
+                     std::span<const Estimate> estimates, std::span<const Yields::Yield> yields,
+                     double hysteresis, double interval_us) {
+  const auto of = [&](size_t i) {
+    return ForChoice(candidates[i], estimates[i], yields[i].is_known);
+  };
+  size_t best = 0;
+  for (size_t i = 1; i < estimates.size(); i++)
+    if (IsBetter(of(i), of(best))) best = i;
+  return IsBetterBy(hysteresis, interval_us, of(best), of(standing),
+                    estimates[standing].latency_us)
+             ? best
+             : standing;
 }
 
 std::vector<Choice> RankPlans(const Calibration& calibration, const Profile& profile,

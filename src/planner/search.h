@@ -48,6 +48,12 @@ std::vector<Estimate> EstimateAll(Model* model, const std::vector<Candidate>& ca
                                   double batch_queries,
                                   std::span<const Yields::Yield> yields = {});
 
+// The candidate that is to take the place of `standing`, for it is better by more than
+// `hysteresis`, or `standing`. `estimates` and `yields`: of each candidate.
+size_t BestInPlaceOf(size_t standing, std::span<const Candidate> candidates,
+                     std::span<const Estimate> estimates, std::span<const Yields::Yield> yields,
+                     double hysteresis, double interval_us);
+
 // One line of the table of plans.
 struct Choice {
   Candidate candidate;

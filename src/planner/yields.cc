@@ -64,7 +64,8 @@ bool Yields::Visit(const Profile& profile, uint64_t now_ns) {
                       ++numbers_,
                       0,
                       0,
-                      {std::vector<Plan>(candidates_), std::vector<Plan>(candidates_)}};
+                      {std::vector<Plan>(candidates_), std::vector<Plan>(candidates_)},
+                      std::vector<bool>(candidates_)};
     workloads_[at].profile.counted = 0;  // it was taken for true
   }
   if (is_another && !stays) since_ns_ = now_ns;
@@ -94,7 +95,7 @@ void Yields::Note(size_t candidate, bool is_fresh, double queries_per_s, double 
 
 Yields::Yield Yields::YieldOf(const Plan& plan, double promise) {
   return {std::pow(std::clamp(plan.queries_per_s / promise, kMin, kMax), plan.belief),
-          plan.trials >= kTrials};
+          plan.trials >= kTrials, plan.trials};
 }
 
 std::vector<Yields::Yield> Yields::Of(std::span<const double> promises, bool is_fresh,
@@ -124,6 +125,18 @@ Yields::Yield Yields::OfTried(size_t candidate, double promise, bool is_fresh) c
   if (at_ >= workloads_.size()) return {};
   const Plan& plan = workloads_[at_].plans[is_fresh][candidate];
   return plan.trials == 0 ? Yield() : YieldOf(plan, promise);
+}
+
+void Yields::NoteExplored(size_t candidate) { workloads_[at_].explored[candidate] = true; }
+
+bool Yields::WasExplored(size_t candidate) const {
+  return at_ < workloads_.size() && workloads_[at_].explored[candidate];
+}
+
+size_t Yields::explored() const {
+  if (at_ >= workloads_.size()) return 0;
+  const std::vector<bool>& explored = workloads_[at_].explored;
+  return static_cast<size_t>(std::count(explored.begin(), explored.end(), true));
 }
 
 }  // namespace weft::planner

@@ -54,6 +54,7 @@ class Yields {
   struct Yield {
     double ratio = 1;  // of the throughput that the model promises
     bool is_known = false;
+    double trials = 0;
   };
 
   // What the yield of a plan is taken for until it is known.
@@ -90,6 +91,11 @@ class Yields {
   // Of one; as promised, and not known, where it was never tried.
   Yield OfTried(size_t candidate, double promise, bool is_fresh) const;
 
+  // The workload's exploration of it is over (planner/exploration.h). REQUIRES: Visit
+  void NoteExplored(size_t candidate);
+  bool WasExplored(size_t candidate) const;
+  size_t explored() const;  // so many were, for the workload
+
  private:
   struct Plan {
     double queries_per_s = 0;
@@ -102,6 +108,7 @@ class Yields {
     uint64_t visited = 0;                    // as the number of that visit
     double stay_ns = 0;                      // geometric mean of the last ones; 0: there was none
     std::array<std::vector<Plan>, 2> plans;  // settled, fresh
+    std::vector<bool> explored;
   };
 
   static Yield YieldOf(const Plan& plan, double promise);
