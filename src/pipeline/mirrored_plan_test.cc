@@ -221,6 +221,50 @@ TEST(MirroredPlan, ADeviceThatIsFarBehindHoldsNothingUp) {
   devices.guard().Detach();
 }
 
+// Where more objects are missing than a job can wait for, none waits for any, and the device is
+// asked again when nearly all are there.
+TEST(MirroredPlan, ADeviceThatLacksManyObjectsHoldsNothingUp) {
+  constexpr uint32_t kStored = 12'000;
+  constexpr uint32_t kReads = 600;
+  const std::string value(10'000, 'v');
+  CacheOptions options;
+  options.memory_bytes = 256u << 20;
+  const auto store = OpenStore(options);
+  Client client(store.get());
+  Devices devices(processor::NewMirroredProcessor(processor::NewPlainMirror(UINT32_MAX)));
+  ASSERT_TRUE(devices.guard().Attach(store.get()).ok());
+  ASSERT_TRUE(devices.guard().CatchUp().ok());
+  const auto key = [](uint32_t i) { return "key " + std::to_string(i); };
+  for (uint32_t i = 0; i < kStored; i++) client.Set(key(i), value);
+  TaskTimes times;
+  PlanRunner::Options how;
+  how.gather_bytes = kReads * 2 * value.size();
+  auto runner =
+      PlanRunner::Create(store.get(), &times, PlanOf(kReadsOnDevice), devices.list(), how);
+  ASSERT_TRUE(runner.has_value());
+  uint32_t read = 0;
+  const auto gathered = [&] {
+    BatchRun* run = (*runner)->Free();
+    run->batch().Clear();
+    run->batch().AddSource(INT64_MAX / 2);
+    for (uint32_t i = 0; i < kReads; i++, read += 7)
+      run->batch().AddRead(0, 0, key(read % kStored), store->HashOf(key(read % kStored)));
+    (*runner)->Begin(run);
+    while ((run = (*runner)->Ready()) == nullptr) (*runner)->Wait();
+    Keeping keeping;
+    (*runner)->Finish(run, keeping);
+    EXPECT_EQ(keeping.results.size(), kReads);
+    for (const Result& result : keeping.results) EXPECT_EQ(result.value, value);
+    return keeping.gathered;
+  };
+  EXPECT_EQ(gathered(), 0u) << "it is given back";
+  while (devices.guard().is_behind()) std::this_thread::yield();
+  EXPECT_GT(gathered(), kReads * 8 / 10);
+  EXPECT_EQ((*runner)->counters().reruns.value(), 0u);
+  runner->reset();
+  devices.guard().Detach();
+}
+
 TEST(MirroredPlan, AStoreHasOneMirror) {
   processor::Guard first(Make(UINT32_MAX)), second(Make(UINT32_MAX));
   processor::Guard* const devices[] = {&first, &second};

@@ -24,6 +24,15 @@ struct SharedCounts {
   }
 };
 
+// Plays a scene until device and worker have shared batches: on a busy machine one of them may not
+// get to run in the other's time.
+template <typename Play>
+void PlayUntilShared(const Play& play, SharedCounts* counts) {
+  constexpr int kTimesMax = 50;
+  for (int times = 0; times < kTimesMax && (counts->gathered == 0 || counts->stolen == 0); times++)
+    play();
+}
+
 // A store, its mirror and a runner for batches of so many reads.
 struct SharedBed {
   static constexpr uint32_t kQueriesMax = 20'000;

@@ -13,13 +13,13 @@ std::unique_ptr<processor::Processor> Make(uint32_t segments_max) {
 
 TEST(SharedBatch, TheWorkerTakesSetsOfWhatTheDeviceHasNotBegun) {
   SharedCounts counts;
-  PlaySharedBatches(Make, 2, &counts);
+  PlayUntilShared([&] { PlaySharedBatches(Make, 2, &counts); }, &counts);
   counts.ExpectSharedWithoutFailures();
 }
 
 TEST(SharedBatch, ReadsBesideAWriterAreNeverOld) {
   SharedCounts counts;
-  PlaySharedBatchesBesideAWriter(Make, 30, &counts);
+  PlayUntilShared([&] { PlaySharedBatchesBesideAWriter(Make, 30, &counts); }, &counts);
   counts.ExpectSharedWithoutFailures();
 }
 
@@ -55,7 +55,7 @@ std::unique_ptr<processor::Processor> MakeFailing(uint32_t segments_max) {
 // Some parts of a job are done then, others are not, and the worker has taken sets.
 TEST(SharedBatch, APartThatFailsLosesNothing) {
   SharedCounts counts;
-  PlaySharedBatches(MakeFailing, 2, &counts);
+  PlayUntilShared([&] { PlaySharedBatches(MakeFailing, 2, &counts); }, &counts);
   PlaySharedBatchesBesideAWriter(MakeFailing, 30, &counts);
   EXPECT_GT(counts.reruns, 0u);
   EXPECT_GT(counts.stolen, 0u);

@@ -4,8 +4,9 @@
 // Two promises are each wrong by some percent, so of plans that are promised about the same the
 // model cannot tell the best, and one stage on the CPU is preferred to a plan with a device that is
 // promised up to a tenth more (planner/search.h, kDeviceGainMin). Where a workload stays, a look at
-// them costs little: some 50 to 200 ms each, once for each workload, at a throughput that is some
-// percent less; and what is found holds for as long as the workload does.
+// them costs little: some 100 to 300 ms each, and as long again where the device has to catch up
+// with the store first, once for each workload, at a throughput that is some percent less; and what
+// is found holds for as long as the workload does.
 //
 // Begin     the workload stays (Yields::IsLong), what the plan in force yields is known, and the
 //           last trial of it counted, so that those of another one will.
@@ -35,7 +36,7 @@ class Exploration {
   static constexpr double kReach = 0.9;
   static constexpr double kTrialsMin = 2;
   static constexpr size_t kPlansMax = 6;  // for each workload
-  static constexpr uint64_t kLimitNs = 500'000'000;
+  static constexpr uint64_t kLimitNs = 1'000'000'000;
 
   // Of those that were neither known nor explored for the workload the one that is promised most,
   // if with kDoubt that is more than of `standing`, which is to be in force. `estimates` and

@@ -187,13 +187,14 @@ void Planner::EndTrialLocked() {
     const double cpu_ns = ended.begin.cpu_ns == 0 ? 0 : ended.end.cpu_ns - ended.begin.cpu_ns;
     if (cpu_ns < kBusy * elapsed_ns * static_cast<double>(workers_.size())) return;
   }
-  const bool is_fresh = ended.begin_ns - began_ns_ < Yields::kFreshNs;
+  const double behind = ended.end.behind_queries - ended.begin.behind_queries;
+  if (behind > kNotable * queries) fresh_since_ns_ = ended.end_ns;
+  const bool is_fresh = ended.begin_ns < fresh_since_ns_ + Yields::kFreshNs;
   // Batches that went through one stage, for they were small or the device is lost, say nothing of
   // a plan with a device. Nor do those while it was catching up with the store, unless it never
   // does, or the stay may be over by then.
   double on_device = ended.end.device_queries - ended.begin.device_queries;
-  if (is_fresh || ended.begin_ns - began_ns_ > kCatchUpNs)
-    on_device += ended.end.behind_queries - ended.begin.behind_queries;
+  if (is_fresh || ended.begin_ns - began_ns_ > kCatchUpNs) on_device += behind;
   if (candidate_ != 0 && on_device < kOnDevice * queries && IsWatchedLocked()) return;
   has_counted_ = true;
   yields_.Note(candidate_, is_fresh, queries * 1e9 / elapsed_ns,
@@ -365,7 +366,7 @@ void Planner::ReplaceLocked(std::unique_ptr<Decision> decision, bool changes, bo
   if (changes || is_another) {
     trial_ = {};
     has_counted_ = false;
-    began_ns_ = looked_ns_;
+    began_ns_ = fresh_since_ns_ = looked_ns_;
   }
   planned_ = decision->profile;
   planned_.counted = 0;  // it was taken for true

@@ -155,6 +155,7 @@ class Planner {
   static constexpr uint32_t kTrialRest = 4;  // windows
   static constexpr double kBusy = 0.95;
   static constexpr double kOnDevice = 0.9;  // of the queries of a trial
+  static constexpr double kNotable = 0.1;   // likewise
   static constexpr uint64_t kCatchUpNs = 2'000'000'000;
 
   struct Worker {
@@ -227,6 +228,8 @@ class Planner {
   std::vector<std::unique_ptr<Decision>> replaced_ WEFT_GUARDED_BY(mutex_);  // some worker's yet
   size_t candidate_ WEFT_GUARDED_BY(mutex_) = 0;   // that is in force
   uint64_t began_ns_ WEFT_GUARDED_BY(mutex_) = 0;  // with this workload and plan
+  // Since then, or since the device had caught up with the store.
+  uint64_t fresh_since_ns_ WEFT_GUARDED_BY(mutex_) = 0;
   // What plans yield while they are fresh was planned for.
   bool is_short_ WEFT_GUARDED_BY(mutex_) = false;
   // Windows that are alike, but for those of the span under way.

@@ -95,14 +95,14 @@ TEST(PlannerTrials, AnIdleLoadIsNoTrial) {
   EXPECT_FALSE(trials.IsOneStage());
   EXPECT_EQ(trials.planner().Stats().decision.yield, 1);
   // Time passes so fast, or so slowly, that the thread's own is next to none of it, or more.
-  for (const uint64_t window_ns : {uint64_t{1'000'000'000}, uint64_t{5000}}) {
+  for (const uint64_t window_ns : {uint64_t{1'000'000'000}, uint64_t{10'000}}) {
     Planner::Options options = OptionsFor(1);
     options.now_ns = TestNow;
     Planner planner(Machine(), options);
     planner.TimeBy(0, CLOCK_THREAD_CPUTIME_ID);
     RandomQueries queries(*ProfileOfWorkload("K16-G95-U"), TestSeed());
-    const bool is_idle = window_ns > 5000;
-    for (int i = 0; i < (is_idle ? 800 : 6000); i++) {
+    const bool is_idle = window_ns > 10'000;
+    for (int i = 0; i < (is_idle ? 800 : 15'000); i++) {
       test_now_ns += window_ns;
       FeedWindow(&queries, &planner, 1);
     }

@@ -11,11 +11,11 @@
 //           (planner/profile.h, HasMoved); skew and number of objects, which few queries tell
 //           badly, may differ by more. So one that comes again is known again.
 // Stay      from Visit to the next one of another workload, which differs in shares or sizes: the
-//           others are chance now and then. A plan is slow for its first
-//           milliseconds: batches grow, and a copy of the store is brought up to date. So what it
-//           yields then, while it is fresh, is kept apart from what it yields once it has settled:
-//           where stays are short, there is nothing but the first; where they are long, it says
-//           nothing.
+//           others are chance now and then. A plan is slow for its first tens of milliseconds:
+//           batches grow, a copy of the store is brought up to date, and reads of objects that
+//           nobody has read for a minute are noted. So what it yields then, while it is fresh, is
+//           kept apart from what it yields once it has settled: where stays are short, there is
+//           nothing but the first; where they are long, it says nothing.
 // Memory    kWorkloads workloads; the one that was visited longest ago makes room for another.
 // Threads   one at a time.
 #pragma once
@@ -46,7 +46,7 @@ class Yields {
   static constexpr double kForgotten = 1.0 / 16384;
   static constexpr double kOthers = 3;
   // From the beginning of a stay, or of a plan in it.
-  static constexpr uint64_t kFreshNs = 20'000'000;
+  static constexpr uint64_t kFreshNs = 60'000'000;
   // A stay that is worth a change of plan for what it yields once it has settled.
   static constexpr uint64_t kLongNs = 2 * kFreshNs;
 

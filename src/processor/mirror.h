@@ -60,6 +60,9 @@ class Mirror {
   // wait for. Unlike where the index grows, it takes no more than further ones, once those are
   // done with the index who were changing it.
   bool is_behind() const { return is_behind_; }
+  // So many bytes of objects were left to further ones, too. A job may run all the same: it finds
+  // fewer objects, and waits for a part of the rest.
+  uint64_t bytes_behind() const { return log_.bytes_behind(); }
 
   // The views of the mirror in the place of the store's. REQUIRES: Advance has just said true
   void Replace(task::QueryJob* job);

@@ -31,6 +31,7 @@ Status MirrorLog::Follow(const task::LogRef& log) {
   const uint64_t stamp = store_->epochs().Retire();
   oldest_ = store_->epochs().Oldest();
   budget_ = kBytesMax;
+  bytes_behind_ = 0;
   // What is being filled comes before what was full when it was found.
   std::partition(watched_.begin(), watched_.end(),
                  [](const Watched& each) { return each.growing; });
@@ -46,6 +47,7 @@ Status MirrorLog::Follow(const task::LogRef& log) {
       segment.complete_units = state.fill_units;
       segment.stamp = stamp;
     }
+    bytes_behind_ += uint64_t{state.fill_units - segment.copied_units} * kLocationUnitBytes;
   }
   // What is whole, or counts no longer, is done with until it is filled anew; what has no memory,
   // until it gets some.

@@ -55,6 +55,8 @@ class MirrorLog {
   bool everything_fits() const { return has_room_for_all() && !lacks_; }
 
   uint64_t copied_bytes() const { return copied_bytes_; }
+  // That the last Follow left to the next ones, of segments with memory.
+  uint64_t bytes_behind() const { return bytes_behind_; }
   const MirrorPlaces& places() const { return places_; }
 
  private:
@@ -87,6 +89,7 @@ class MirrorLog {
   uint64_t budget_ = 0;           // bytes that this Follow may still copy
   uint64_t oldest_ = 0;           // epoch that a batch was still in when it began
   uint64_t copied_bytes_ = 0;
+  uint64_t bytes_behind_ = 0;
 
   std::vector<uint32_t> uses_;
   uint32_t use_tick_ = 1;

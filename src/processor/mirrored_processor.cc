@@ -141,6 +141,12 @@ class Runner {
   // While there are no jobs, and for so long after the last one.
   static constexpr int kFollowEveryMs = 1;
   static constexpr uint64_t kFollowForNs = 1'000'000'000;
+  // So many bytes of objects may be missing when a job comes, for else it and those behind it had
+  // better be done by others, until no more than so many are.
+  static constexpr uint64_t kObjectsFar = 64u << 20;
+  static constexpr uint64_t kObjectsNear = 8u << 20;
+  // After having been behind in vain.
+  static constexpr uint64_t kContentNs = 10'000'000'000;
 
   void Run() {
     for (uint32_t looks = 0;;) {
@@ -181,7 +187,12 @@ class Runner {
     const bool was_behind = is_behind_->load(std::memory_order_relaxed);
     const Result<bool> ready = FollowLocked();
     if (!ready) follow_until_ns_ = 0;
-    if (!was_behind || (ready && mirror_.is_behind() && base::NowNs() < behind_until_ns_)) return;
+    if (!was_behind) return;
+    const uint64_t now_ns = base::NowNs();
+    const bool lacks_objects = mirror_.bytes_behind() > kObjectsNear;
+    if (ready && (mirror_.is_behind() || lacks_objects) && now_ns < behind_until_ns_) return;
+    // They come faster than they are copied: so much is there.
+    if (lacks_objects) content_until_ns_ = now_ns + kContentNs;
     is_behind_->store(false, std::memory_order_relaxed);
   }
 
@@ -284,7 +295,8 @@ class Runner {
       return false;
     }
     *is_behind = mirror_.is_behind();
-    if (!*ready) return false;
+    *is_behind |= mirror_.bytes_behind() > kObjectsFar && base::NowNs() >= content_until_ns_;
+    if (!*ready || *is_behind) return false;
     is_behind_->store(false, std::memory_order_relaxed);
     std::vector<task::QueryJob> jobs;
     for (const Part& part : group->parts) mirror_.Replace(&jobs.emplace_back(QueryOf(part)));
@@ -365,6 +377,7 @@ class Runner {
   // Relaxed: it only says what is better. Written by the thread, and by CatchUp.
   std::atomic<bool>* const is_behind_;
   uint64_t behind_until_ns_ = 0;
+  uint64_t content_until_ns_ = 0;  // with the objects that are there
 
   // Held while the store is followed. Before it none, within it those of the store.
   base::Mutex following_;

@@ -50,12 +50,12 @@ TEST_F(CudaPlan, DoesWhatTheOneStagePlanDoes) {
 TEST_F(CudaPlan, PlansOfFourStagesDoToo) { PlayPlansOfFourStages(Make, 30); }
 TEST_F(CudaPlan, TheWorkerTakesSetsOfWhatTheDeviceHasNotBegun) {
   SharedCounts counts;
-  PlaySharedBatches(Make, 5, &counts);
+  PlayUntilShared([&] { PlaySharedBatches(Make, 5, &counts); }, &counts);
   counts.ExpectSharedWithoutFailures();
 }
 TEST_F(CudaPlan, SharedReadsBesideAWriterAreNeverOld) {
   SharedCounts counts;
-  PlaySharedBatchesBesideAWriter(Make, 20, &counts);
+  PlayUntilShared([&] { PlaySharedBatchesBesideAWriter(Make, 20, &counts); }, &counts);
   counts.ExpectSharedWithoutFailures();
 }
 TEST_F(CudaPlan, SegmentsThatAreFilledAnewNeverShowAnOldValue) {
