@@ -128,8 +128,8 @@ bool ReadsOnDevice(const Contender& contender) {
 }
 
 // The first read of an object within a minute is noted in it (task/object.h), and by a device that
-// reads in its copy, too, which tells the CPU to. That is no contender's alone: here each request is
-// carried out by one stage and by such a device before the first turn. Each takes kNotingMaxS at
+// reads in its copy, too, which tells the CPU to. That is no contender's alone: here each request
+// is carried out by one stage and by such a device before the first turn. Each takes kNotingMaxS at
 // most.
 Status NoteReads(const PipelineOptions& options, const std::vector<Contender>& contenders,
                  const std::vector<Crew>& crews, Devices* devices, const DataSet& data) {

@@ -18,10 +18,10 @@ std::optional<size_t> Exploration::Next(const Yields& yields, std::span<const Es
   return next;
 }
 
-void Exploration::Begin(size_t candidate, size_t standing, double standing_queries_per_s,
-                        uint64_t now_ns) {
+void Exploration::Begin(size_t candidate, double trials, size_t standing,
+                        double standing_queries_per_s, uint64_t now_ns) {
   WEFT_DCHECK(!under_way_);
-  under_way_ = {candidate, standing, standing_queries_per_s, now_ns};
+  under_way_ = {candidate, trials, standing, standing_queries_per_s, now_ns};
 }
 
 bool Exploration::IsOver(const Yields::Yield& yield, double promise, uint64_t now_ns) const {
@@ -30,10 +30,20 @@ bool Exploration::IsOver(const Yields::Yield& yield, double promise, uint64_t no
          yield.ratio * promise < kReach * under_way_->standing_queries_per_s;
 }
 
-size_t Exploration::End(bool was_over, Yields* yields) {
+size_t Exploration::Abandon() {
+  const size_t standing = under_way_->standing;
+  under_way_.reset();
+  return standing;
+}
+
+size_t Exploration::End(const Yields::Yield& yield, Yields* yields) {
   const UnderWay ended = *under_way_;
   under_way_.reset();
-  if (was_over) yields->NoteExplored(ended.candidate);
+  if (yield.trials > ended.trials) {
+    yields->NoteExplored(ended.candidate);
+  } else {
+    yields->NoteAllExplored();
+  }
   return ended.standing;
 }
 

@@ -11,9 +11,10 @@
 // Begin     the workload stays (Yields::IsLong), what the plan in force yields is known, and the
 //           last trial of it counted, so that those of another one will.
 // End       the plan is known; or what it yields is out of reach of the other's; or kLimitNs have
-//           passed without (its device may be busy with catching up with the store, say); or the
-//           workload is another one, and then it is tried again when this one comes again. Behind
-//           it the plans are compared as ever.
+//           passed without; or the workload is another one, and then it is tried again when this
+//           one comes again. Behind it the plans are compared as ever. Where nothing at all was
+//           found out, for the device does not keep up with what is stored, or nobody asks for so
+//           much any more, no other plan is tried for the workload either.
 // Threads   one at a time.
 #pragma once
 
@@ -45,17 +46,22 @@ class Exploration {
                                     std::span<const Yields::Yield> of_all, size_t standing);
 
   // REQUIRES: it is not under way
-  void Begin(size_t candidate, size_t standing, double standing_queries_per_s, uint64_t now_ns);
+  // `trials`: of the candidate until now.
+  void Begin(size_t candidate, double trials, size_t standing, double standing_queries_per_s,
+             uint64_t now_ns);
   bool is_under_way() const { return under_way_.has_value(); }
   // Whether all is known of the candidate that is to be: `yield` of `promise`, in queries/s.
   // REQUIRES: it is under way
   bool IsOver(const Yields::Yield& yield, double promise, uint64_t now_ns) const;
-  // Returns what was in force before. `yields` takes note where `was_over`. REQUIRES: likewise
-  size_t End(bool was_over, Yields* yields);
+  // Both return what was in force before. REQUIRES: likewise
+  size_t Abandon();
+  // It is over, with that; `yields` takes note.
+  size_t End(const Yields::Yield& yield, Yields* yields);
 
  private:
   struct UnderWay {
     size_t candidate;
+    double trials;
     size_t standing;
     double standing_queries_per_s;
     uint64_t since_ns;

@@ -312,17 +312,16 @@ void Planner::PlanLocked(const Profile& profile, std::string why) {
   std::vector<double> promises;
   for (const Estimate& estimate : estimates) promises.push_back(estimate.queries_per_s);
   size_t standing = candidate_;  // that a better one takes the place of
-  const bool has_explored =
-      exploration_.is_under_way() &&
-      exploration_.IsOver(yields_.OfTried(candidate_, PromiseLocked(), is_short_),
-                          PromiseLocked(), looked_ns_);
-  if (has_explored) standing = exploration_.End(true, &yields_);
+  const Yields::Yield tried = yields_.OfTried(candidate_, PromiseLocked(), is_short_);
+  const bool has_explored = exploration_.is_under_way() &&
+                            exploration_.IsOver(tried, PromiseLocked(), looked_ns_);
+  if (has_explored) standing = exploration_.End(tried, &yields_);
   const bool is_another = yields_.Visit(profile, looked_ns_);
   const bool was_short = std::exchange(is_short_, !yields_.IsLong(looked_ns_));
   // Within a stay a plan is not judged before it is known, and none takes its place before that
   // can be: plans that make each other look better would change for ever.
   const bool goes_on = !is_another && was_short == is_short_;
-  if (!goes_on && exploration_.is_under_way()) exploration_.End(false, &yields_);
+  if (!goes_on && exploration_.is_under_way()) exploration_.Abandon();
   std::optional<Yields::Held> held;
   if (goes_on && !has_explored) held = {candidate_, in_force_->yield};
   const std::vector<Yields::Yield> yields = yields_.Of(promises, is_short_, held);
@@ -341,7 +340,7 @@ void Planner::PlanLocked(const Profile& profile, std::string why) {
     const double standing_queries_per_s = estimates[candidate_].queries_per_s;
     why = fmt::format("is tried: it is promised {:.2f} times as much",
                       estimates[next].queries_per_s / standing_queries_per_s);
-    exploration_.Begin(next, candidate_, standing_queries_per_s, looked_ns_);
+    exploration_.Begin(next, yields[next].trials, candidate_, standing_queries_per_s, looked_ns_);
   }
   const bool changes = next != candidate_;
   candidate_ = next;

@@ -87,6 +87,15 @@ TEST(PlannerExploration, LeavesAPlanThatIsOutOfReachAtOnce) {
   EXPECT_LT(most_ns, 2 * Yields::kFreshNs);
 }
 
+// Then it says nothing of any plan: one is enough.
+TEST(PlannerExploration, ADeviceThatIsAlwaysBehindIsTriedOnce) {
+  Trials trials([](const Candidate&) { return 1.15; }, MachineOfGain(1.05));
+  trials.FallBehind();
+  trials.Run(kStaying, 40'000);
+  EXPECT_TRUE(trials.IsOneStage());
+  EXPECT_EQ(trials.planner().Stats().changes, 2u);
+}
+
 TEST(PlannerExploration, TriesNoneWhereWorkloadsComeAndGo) {
   Trials trials([](const Candidate&) { return 1.15; }, MachineOfGain(1.05));
   for (int visit = 0; visit < 400; visit++) trials.Run(visit % 2 == 0 ? kStaying : "K8-G50-U", 30);

@@ -103,10 +103,14 @@ class Trials {
       const Candidate plan = planner_->Current(0).candidate;
       if (plan.plan != last_plan_) changed_ns_ = test_now_ns;
       last_plan_ = plan.plan;
-      const double rate = model.Of(plan.plan, plan.steal, 0)->queries_per_s * YieldOf(plan);
+      const bool is_left = is_behind_ && plan.plan.stages().size() > 1;
+      const Candidate carried_out = is_left ? planner_->candidates()[0] : plan;
+      const double rate =
+          model.Of(carried_out.plan, carried_out.steal, 0)->queries_per_s * YieldOf(carried_out);
       const uint32_t workers = conditions_.workers;
       const double window = workers * kWindowGroups * Profiler::kGroupQueries;
       test_now_ns += static_cast<uint64_t>(window * 1e9 / rate);
+      if (is_left) runner_.behind_queries.Add(static_cast<uint64_t>(window));
       FeedWindow(&queries, planner_.get(), workers);
       if (slower_) AddTimes(*slower_, truth, planner_->Current(0), window, &times_);
     }
@@ -121,6 +125,11 @@ class Trials {
       unit.stream *= times;
     }
     planner_->Watch(0, &times_, nullptr);
+  }
+  // From now on the device does not keep up with the store: one stage does its batches.
+  void FallBehind() {
+    planner_->Watch(0, &times_, &runner_);
+    is_behind_ = true;
   }
   double Gain(const char* workload) const {
     Profile truth = *ProfileOfWorkload(workload);
@@ -147,6 +156,8 @@ class Trials {
   uint64_t changed_ns_ = 0;
   std::optional<Calibration> slower_;
   pipeline::TaskTimes times_;
+  pipeline::RunnerCounters runner_;
+  bool is_behind_ = false;
   std::unique_ptr<Planner> planner_;
 };
 

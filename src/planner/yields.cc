@@ -129,6 +129,11 @@ Yields::Yield Yields::OfTried(size_t candidate, double promise, bool is_fresh) c
 
 void Yields::NoteExplored(size_t candidate) { workloads_[at_].explored[candidate] = true; }
 
+void Yields::NoteAllExplored() {
+  std::vector<bool>& explored = workloads_[at_].explored;
+  std::fill(explored.begin(), explored.end(), true);
+}
+
 bool Yields::WasExplored(size_t candidate) const {
   return at_ < workloads_.size() && workloads_[at_].explored[candidate];
 }

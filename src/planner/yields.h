@@ -93,6 +93,7 @@ class Yields {
 
   // The workload's exploration of it is over (planner/exploration.h). REQUIRES: Visit
   void NoteExplored(size_t candidate);
+  void NoteAllExplored();
   bool WasExplored(size_t candidate) const;
   size_t explored() const;  // so many were, for the workload
 
