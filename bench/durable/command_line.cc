@@ -49,6 +49,7 @@ void AddCompaction(CLI::App* app, CompactionOptions* options) {
   app->add_option("--compression", compaction.compressions, "none,snappy (both)")->delimiter(',');
   app->add_option("--stores", compaction.stores, "weft,leveldb,rocksdb")->delimiter(',');
   app->add_option("--compaction-device", compaction.devices, "too: cuda:0")->delimiter(',');
+  app->add_flag("--direct", compaction.direct, "such with devices or --threads by direct I/O, too");
   app->add_option("--threads", compaction.threads, "too: 16")
       ->check(CLI::Range(1, 256))
       ->delimiter(',');

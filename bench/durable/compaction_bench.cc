@@ -33,6 +33,18 @@ struct Rival {
   std::vector<MergeTiming> timings = {};
 };
 
+// Where a contender of ours has its tables.
+enum class Tables { kInFiles, kDirect, kInMemory };
+
+const char* TextOf(Tables tables) {
+  switch (tables) {
+    case Tables::kInFiles: return "";
+    case Tables::kDirect: return ", by direct I/O";
+    case Tables::kInMemory: return ", tables in its memory";
+  }
+  return "";
+}
+
 // One length of values, compression and place.
 class MergeCase {
  public:
@@ -76,7 +88,7 @@ class MergeCase {
   Status PrepareRuns();
   void AddStore(const std::string& name, const StoreSettings& settings, const std::string& filled);
   void AddOurs(const std::string& name, const MergeInput* input, bool verify, int threads,
-               const std::string& device = "cpu", bool in_memory = false);
+               const std::string& device = "cpu", Tables tables = Tables::kInFiles);
   Result<InputInMemory*> InMemory(const MergeInput* input, const std::string& device);
   void AddMoreOfOurs(const std::string& name, const MergeInput* input);
   const Rival* Find(const std::string& name) const;
@@ -152,14 +164,15 @@ void MergeCase::AddStore(const std::string& name, const StoreSettings& settings,
 }
 
 void MergeCase::AddOurs(const std::string& name, const MergeInput* input, bool verify, int threads,
-                        const std::string& device, bool in_memory) {
+                        const std::string& device, Tables tables) {
   const auto run = [=, this]() -> Result<MergeTiming> {
     MergeSettings settings;
-    if (in_memory) {
+    if (tables == Tables::kInMemory) {
       auto memory = InMemory(input, device);
       if (!memory) return memory.error();
       settings.memory = *memory;
     }
+    settings.direct = tables == Tables::kDirect;
     settings.store = settings_;
     settings.verify_outputs = verify;
     settings.threads = threads;
@@ -169,7 +182,7 @@ void MergeCase::AddOurs(const std::string& name, const MergeInput* input, bool v
   rivals_.push_back(
       {name,
        fmt::format("weft{}, {} thread{}{}{}", device == "cpu" ? "" : " on " + device, threads,
-                   threads == 1 ? "" : "s", in_memory ? ", tables in its memory" : "",
+                   threads == 1 ? "" : "s", TextOf(tables),
                    verify ? ", outputs read back" : ""),
        run});
 }
@@ -190,13 +203,20 @@ Result<InputInMemory*> MergeCase::InMemory(const MergeInput* input, const std::s
 void MergeCase::AddMoreOfOurs(const std::string& name, const MergeInput* input) {
   for (const int threads : options_.threads) {
     AddOurs(fmt::format("{}-unverified-{}-threads", name, threads), input, false, threads);
+    if (options_.direct)
+      AddOurs(fmt::format("{}-direct-{}-threads", name, threads), input, false, threads, "cpu",
+              Tables::kDirect);
   }
   for (const std::string& device : options_.devices) {
     AddOurs(fmt::format("{}-{}", name, device), input, false, ThreadsMax(), device);
     AddOurs(fmt::format("{}-verified-{}", name, device), input, true, ThreadsMax(), device);
-    AddOurs(fmt::format("{}-in-memory-{}", name, device), input, false, ThreadsMax(), device, true);
+    AddOurs(fmt::format("{}-in-memory-{}", name, device), input, false, ThreadsMax(), device,
+            Tables::kInMemory);
     AddOurs(fmt::format("{}-in-memory-verified-{}", name, device), input, true, ThreadsMax(),
-            device, true);
+            device, Tables::kInMemory);
+    if (options_.direct)
+      AddOurs(fmt::format("{}-direct-{}", name, device), input, false, ThreadsMax(), device,
+              Tables::kDirect);
   }
 }
 
@@ -379,11 +399,14 @@ void MergeCase::AddRows(Report& report) const {
   for (const auto& [input, peer] : {std::pair("tree", "leveldb"), std::pair("runs", "rocksdb")}) {
     for (const int threads : options_.threads) {
       AddRow(report, fmt::format("{}-unverified-{}-threads", input, threads), peer, 0);
+      if (options_.direct)
+        AddRow(report, fmt::format("{}-direct-{}-threads", input, threads), peer, 0);
     }
     for (const std::string& device : options_.devices) {
       AddRow(report, fmt::format("{}-{}", input, device), peer, 0);
       for (const char* how : {"verified", "in-memory", "in-memory-verified"})
         AddRow(report, fmt::format("{}-{}-{}", input, how, device), peer, 0);
+      if (options_.direct) AddRow(report, fmt::format("{}-direct-{}", input, device), peer, 0);
     }
   }
 }

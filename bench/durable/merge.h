@@ -44,6 +44,7 @@ struct MergeSettings {
   int threads = 1;  // the job is divided among so many, but where a device wants it whole
   std::string device = "cpu";       // as DbOptions::compaction_device
   InputInMemory* memory = nullptr;  // null: tables are read from their files
+  bool direct = false;              // those, past the page cache
 };
 
 // Our executor on `input`, outputs to `dir`, which goes again. kUnsupported: the device is not

@@ -40,6 +40,8 @@ struct CompactionOptions {
   std::vector<std::string> stores;        // empty: all
   std::vector<std::string> devices;       // of ours beside the CPU: "cuda:0"
   std::vector<int> threads;               // of ours beside one and two
+  bool direct = false;                    // of those with so many threads, or a device: also by
+                                          // direct I/O
   uint64_t table_bytes = 64u << 20;       // of a table
   int repetitions = defaults::kDurableRepetitions;
   uint64_t seed = defaults::kSeed;

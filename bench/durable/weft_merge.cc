@@ -26,6 +26,7 @@ class JobMaker {
       : comparator_(BytewiseComparator()),
         filter_(NewBloomFilterPolicy(std::max(settings.store.bloom_bits, 1))) {
     job_.files = settings.memory == nullptr ? PosixFileSystem() : settings.memory->files();
+    if (settings.direct) job_.files = job_.files->Direct();
     job_.runs = input.runs;
     job_.oldest_snapshot = table::kSequenceMax;
     job_.comparator = &comparator_;

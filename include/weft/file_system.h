@@ -43,6 +43,9 @@ class RandomAccessFile {
   // The whole file in memory, where Read hands out pointers into it; else empty. Lets readers skip
   // the call.
   virtual std::string_view Mapped() const { return {}; }
+  // Reads whose offset, size and scratch are all multiples of this power of two go straight to
+  // scratch; others may be copied on their way.
+  virtual size_t ReadAlignment() const { return 1; }
 };
 
 class WritableFile {
@@ -110,6 +113,10 @@ class FileSystem {
   // Whether files lie in memory that what fills them, a device perhaps, may write to: then
   // WritableFile::Extend works.
   virtual bool WritesInPlace() const { return false; }
+  // The same files, of which those that are read anywhere, and tables that are written, go past the
+  // system's page cache (direct I/O): for what is read or written once. Itself where there is no
+  // such thing. Lives as long as this.
+  virtual FileSystem* Direct() { return this; }
   // kRetryLater where another process, or another call of this one, holds it. Makes the file.
   virtual Result<std::unique_ptr<FileLock>> LockFile(const std::string& path) = 0;
 };

@@ -55,7 +55,7 @@ struct FileCall {
   uint64_t bytes = 0;  // to read, skip, append or keep (kTruncate)
 };
 
-class FaultyFileSystem final : public FileSystem {
+class FaultyFileSystem : public FileSystem {
  public:
   using Hook = std::function<Status(const FileCall&)>;
 

@@ -6,6 +6,7 @@
 #include <cerrno>
 #include <cstdio>
 
+#include "base/posix_direct.h"
 #include "base/posix_fd.h"
 #include "base/posix_readers.h"
 #include "base/posix_writers.h"
@@ -32,18 +33,24 @@ class PosixFileLock final : public FileLock {
   const Fd fd_;
 };
 
+// `direct`: what Direct gives; null: it is that itself.
 class SystemFiles final : public FileSystem {
  public:
+  explicit SystemFiles(FileSystem* direct) : direct_(direct) {}
+
   Result<std::unique_ptr<SequentialFile>> NewSequentialFile(const std::string& path) override {
     return base::OpenPosixSequentialFile(path);
   }
 
   Result<std::unique_ptr<RandomAccessFile>> NewRandomAccessFile(const std::string& path) override {
-    return base::OpenPosixRandomAccessFile(path);
+    return direct_ == nullptr ? base::OpenDirectRandomAccessFile(path)
+                              : base::OpenPosixRandomAccessFile(path);
   }
 
   Result<std::unique_ptr<WritableFile>> NewWritableFile(const std::string& path,
                                                         FileUse use) override {
+    if (direct_ == nullptr && use == FileUse::kTable)
+      return base::OpenDirectWritableFile(path, use);
     return base::OpenPosixWritableFile(path, use, O_TRUNC);
   }
 
@@ -137,12 +144,18 @@ class SystemFiles final : public FileSystem {
     if (errno != EAGAIN && errno != EACCES) return PosixError("lock", path, errno);
     return Status(Code::kRetryLater, "lock " + path + ": it is held already");
   }
+
+  FileSystem* Direct() override { return direct_ == nullptr ? this : direct_; }
+
+ private:
+  FileSystem* const direct_;  // null: this is it
 };
 
 }  // namespace
 
 FileSystem* PosixFileSystem() {
-  static FileSystem* const files = new SystemFiles;  // never freed: threads may outlive main
+  // Never freed, both: threads may outlive main.
+  static FileSystem* const files = new SystemFiles(new SystemFiles(nullptr));
   return files;
 }
 

@@ -31,6 +31,7 @@ compaction::Job Compaction::ToJob(const DbOptions& options, const table::TableFo
   const TableCache& tables = *version->tables();
   compaction::Job job;
   job.files = options.file_system;
+  if (options.compaction_direct_io) job.files = job.files->Direct();
   job.level = level;
   job.output_level = output_level;
   if (level == 0) {

@@ -68,6 +68,49 @@ TEST_F(DbCompactTest, AnotherDeviceCompacts) {
   options.listeners.clear();
 }
 
+// Opens files of the kind that Direct gives by these, and counts which.
+class CountingFiles final : public base::FaultyFileSystem {
+ public:
+  using FaultyFileSystem::FaultyFileSystem;
+
+  Result<std::unique_ptr<RandomAccessFile>> NewRandomAccessFile(const std::string& path) override {
+    read++;
+    return FaultyFileSystem::NewRandomAccessFile(path);
+  }
+  Result<std::unique_ptr<WritableFile>> NewWritableFile(const std::string& path,
+                                                        FileUse use) override {
+    if (use == FileUse::kTable) written++;
+    return FaultyFileSystem::NewWritableFile(path, use);
+  }
+  FileSystem* Direct() override { return direct == nullptr ? this : direct; }
+
+  std::atomic<int> read{0}, written{0};
+  CountingFiles* direct = nullptr;
+};
+
+TEST_F(DbCompactTest, DirectIoIsForCompactionsAlone) {
+  CountingFiles past(&files), plain(&files);
+  plain.direct = &past;
+  options.file_system = &plain;
+  for (const bool direct : {false, true}) {
+    past.read = past.written = 0;
+    options.compaction_direct_io = direct;
+    Open();
+    for (int round = 0; round < 2; round++) {
+      for (int i = 0; i < 500; i++)
+        ASSERT_TRUE(db->Put({}, std::to_string(i), std::string(1000, 'v')).ok());
+      ASSERT_TRUE(db->CompactRange(nullptr, nullptr).ok());
+    }
+    std::string value;
+    ASSERT_TRUE(db->Get({}, "17", &value).ok());
+    Close();
+    EXPECT_EQ(direct, past.read > 1);
+    EXPECT_EQ(direct, past.written > 0);
+  }
+  EXPECT_LT(2, plain.written) << "flushes";
+  options.file_system = &faulty;
+}
+
 TEST_F(DbCompactTest, WhatADeviceCannotDoTheCpuDoes) {
   class Backwards final : public Comparator {
    public:

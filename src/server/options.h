@@ -83,6 +83,7 @@ struct ServerOptions {
   uint32_t sync_ms = kSyncMsDefault;       // 0: each batch is synced before it is answered
   uint32_t lookup_threads = 4;
   std::string compaction_device = "cpu";
+  bool compaction_direct_io = false;
 
   // What clients may do.
   bool allow_flush_all = true;

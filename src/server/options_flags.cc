@@ -333,6 +333,14 @@ constexpr Flag kTable[] = {
        if (status.ok()) return status;
        return BadUsage("--compaction-device: " + std::string(status.message()));
      }},
+    {kDurable, "--compaction-direct-io", nullptr,
+     "merge tables past the system's page cache: less CPU time, but what was merged has to be read "
+     "from the disk when it is asked for next",
+     [](Draft& d, std::string_view) {
+       d.steers_data = "--compaction-direct-io";
+       d.options->compaction_direct_io = true;
+       return Status();
+     }},
     {kDurable, "--lookup-threads", "NUM", "threads that read what memory lacks (default 4)",
      [](Draft& d, std::string_view v) {
        d.steers_data = "--lookup-threads";

@@ -99,6 +99,10 @@ TEST(Options, DataAndWhatSteersIt) {
   EXPECT_EQ(options.compaction_device, "cpu");
   EXPECT_EQ(Accepted({"--data=/d", "--compaction-device=cuda:1"}).compaction_device, "cuda:1");
   EXPECT_THAT(Complaint({"--data=/d", "--compaction-device=gpu0"}), HasSubstr("cuda:0"));
+  EXPECT_FALSE(options.compaction_direct_io);
+  EXPECT_TRUE(Accepted({"--data=/d", "--compaction-direct-io"}).compaction_direct_io);
+  EXPECT_THAT(Complaint({"--compaction-direct-io"}),
+              HasSubstr("--compaction-direct-io needs --data"));
   EXPECT_THAT(Complaint({"--compaction-device", "auto"}),
               HasSubstr("--compaction-device needs --data"));
   EXPECT_THAT(Complaint({"--data", ""}), HasSubstr("--data"));

@@ -100,6 +100,7 @@ Status Server::OpenTier() {
   options.dir = options_.data_dir;
   options.sync_ms = options_.sync_ms;
   options.compaction_device = options_.compaction_device;
+  options.compaction_direct_io = options_.compaction_direct_io;
   options.on_failure = [](const Status& status) {
     spdlog::error("the durable store takes no more changes: {}", status.message());
   };

@@ -50,6 +50,7 @@ std::string DataStats(const ServerSnapshot& snapshot, const ServerOptions& optio
   out.Line("directory", options.data_dir);
   out.Line("sync_ms", options.sync_ms);
   out.Line("compaction_device", options.compaction_device);
+  out.Line("compaction_direct_io", options.compaction_direct_io ? "yes" : "no");
   out.Line("takes_changes", snapshot.data->failed ? "no" : "yes");
   out.Line("flush_generation", snapshot.data->generation);
   WriteLookups(*snapshot.data, &out);

@@ -80,6 +80,7 @@ DbOptions DiskTier::MakeDbOptions() {
   options.max_file_size = kTableBytes;
   options.level1_bytes_max = 4 * options_.write_buffer_bytes;
   options.compaction_device = options_.compaction_device;
+  options.compaction_direct_io = options_.compaction_direct_io;
   options.block_cache = NewLruBlockCache(options_.block_cache_bytes);
   options.filter_policy = NewBloomFilterPolicy(kFilterBitsPerKey);
   options.lifetime = ValueLifetime{kExpiryOffset, kGenerationOffset, [this] {

@@ -41,6 +41,7 @@ struct TierOptions {
   size_t write_buffer_bytes = size_t{16} << 20;
   size_t block_cache_bytes = size_t{32} << 20;
   std::string compaction_device = "cpu";  // as DbOptions has it
+  bool compaction_direct_io = false;      // likewise
   // Called once, from any thread, when the first write fails.
   std::function<void(const Status&)> on_failure = {};
 };

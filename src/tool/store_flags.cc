@@ -35,6 +35,8 @@ void StoreFlags::AddTo(Arguments* arguments, bool writes) {
   arguments->AddOption("--compaction-device", "NAME",
                        "what merges tables: cpu (default), auto, cuda:N, plain",
                        &compaction_device_);
+  arguments->AddFlag("--compaction-direct-io", "merge tables past the system's page cache",
+                     &compaction_direct_io_);
   arguments->AddOption("--compression", "NAME", "of new tables: none, snappy (default), zstd",
                        &compression_);
 }
@@ -53,6 +55,7 @@ Result<DbOptions> StoreFlags::Options(FileSystem* files) const {
   options.paranoid_checks = paranoid_;
   options.compression = *compression;
   options.compaction_device = compaction_device_;
+  options.compaction_direct_io = compaction_direct_io_;
   options.block_cache = NewLruBlockCache(cache_mib_ << 20);
   if (bloom_bits_ > 0) options.filter_policy = NewBloomFilterPolicy(static_cast<int>(bloom_bits_));
   return options;

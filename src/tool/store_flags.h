@@ -30,6 +30,7 @@ class StoreFlags {
   std::string comparator_ = "bytewise";
   std::string compression_ = "snappy";
   std::string compaction_device_ = "cpu";
+  bool compaction_direct_io_ = false;
   uint64_t bloom_bits_ = 0;
   uint64_t cache_mib_ = 8;
   bool paranoid_ = false;

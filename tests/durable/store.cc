@@ -44,6 +44,7 @@ std::string Shape::ToString() const {
   if (!seek_compaction) text += ", no seek compaction";
   if (!verify_compaction) text += ", no verification";
   if (compaction_device != "cpu") text += ", compacted by " + compaction_device;
+  if (compaction_direct_io) text += ", by direct I/O";
   if (background_bytes_per_second > 0) {
     text += ", rate " + std::to_string(background_bytes_per_second);
   }
@@ -97,6 +98,7 @@ void DrawShape(Random* random, bool for_leveldb_too, Shape* shape) {
   shape->compaction_device = random->OneIn(3) ? "plain" : "cpu";
   const char* const device = std::getenv("WEFT_COMPACTION_DEVICE");
   if (device != nullptr) shape->compaction_device = device;
+  shape->compaction_direct_io = random->OneIn(3);
 }
 
 Status ReadAll(Store* store, const View& view, bool forwards,

@@ -56,6 +56,7 @@ struct Shape {
   bool seek_compaction = true;
   bool verify_compaction = true;
   std::string compaction_device = "cpu";  // DrawShape: $WEFT_COMPACTION_DEVICE where that is set
+  bool compaction_direct_io = false;
 
   std::string ToString() const;
 };

@@ -32,6 +32,7 @@ DbOptions ToOptions(const Shape& shape) {
   options.seek_compaction = shape.seek_compaction;
   options.verify_compaction = shape.verify_compaction;
   options.compaction_device = shape.compaction_device;
+  options.compaction_direct_io = shape.compaction_direct_io;
   return options;
 }
 

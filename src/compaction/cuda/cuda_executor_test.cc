@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdlib>
 
 #include "compaction/device/executor_test_kit.h"
@@ -29,6 +30,11 @@ TEST(CudaExecutor, WritesWhatTheCpuWrites) { ExpectRandomJobsTheSame(Maker(), Ra
 TEST(CudaExecutor, HeedsARangeOfUserKeys) { ExpectRandomRangesTheSame(Maker(), RandomJobs() / 4); }
 
 TEST(CudaExecutor, EndsValuesAsTheCpuDoes) { ExpectEndedValuesTheSame(Maker(), RandomJobs() / 4); }
+
+// Into pinned memory.
+TEST(CudaExecutor, ReadsAndWritesPastThePageCache) {
+  ExpectRandomJobsOnDiskTheSame(Maker(), std::max<uint64_t>(RandomJobs() / 10, 1));
+}
 
 TEST(CudaExecutor, KeepsMegabytes) {
   JobKit kit;

@@ -12,7 +12,20 @@ namespace {
 constexpr uint64_t kBlockBytesMax = 256u << 20;
 constexpr uint32_t kBitsPerKeyMax = 1u << 16;
 
+constexpr uint64_t kPiecesMin = 4;
+// Of less the launches and waits of a piece, some tenths of a millisecond, take longer than its
+// bytes.
+constexpr uint64_t kPieceBytesMin = 8u << 20;
+
 }  // namespace
+
+uint64_t PieceBytesOf(const Job& job, uint64_t most) {
+  uint64_t bytes = 0;
+  for (const auto& run : job.runs) {
+    for (const JobTable& table : run) bytes += table.bytes;
+  }
+  return std::min(most, std::max(bytes / kPiecesMin, kPieceBytesMin));
+}
 
 Status CanDo(const Job& job) {
   if (!job.comparator->is_bytewise()) {

@@ -28,6 +28,10 @@ namespace weft::compaction::device {
 // Why no device can do the job; ok where one may.
 Status CanDo(const Job& job);
 
+// Of the job's pieces: `most`, or less of a small job, so that reading one piece, computing another
+// and writing a third go on at the same time.
+uint64_t PieceBytesOf(const Job& job, uint64_t most);
+
 // One job, by a device that lives as long. Device: as compaction/device/plain_device.h has it.
 template <typename Device>
 class DeviceRun {
@@ -197,7 +201,8 @@ Status DeviceRun<Device>::RunFlow(uint64_t piece_bytes, JobResult* result, bool*
       *job_.first_user_key >= *job_.end_user_key) {
     return Status::Ok();  // no key is between them
   }
-  Result<std::unique_ptr<PiecePlan>> plan = PiecePlan::Make(job_, piece_bytes, &crew_);
+  Result<std::unique_ptr<PiecePlan>> plan =
+      PiecePlan::Make(job_, PieceBytesOf(job_, piece_bytes), &crew_);
   if (!plan) return plan.error();
   PieceFlow flow(plan->get(), &assembler_, &crew_, device_.host_memory());
   Status status = RunPieces((*plan)->pieces(), &flow, result, failed);

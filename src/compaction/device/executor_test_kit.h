@@ -14,6 +14,7 @@
 
 #include "base/coding.h"
 #include "base/flat_file_system.h"
+#include "base/test_folder.h"
 #include "compaction/random_job.h"
 
 namespace weft::compaction::device {
@@ -82,6 +83,65 @@ inline void ExpectRandomJobTheSame(const ExecutorMaker& make, uint64_t seed) {
 inline void ExpectRandomJobsTheSame(const ExecutorMaker& make, uint64_t jobs) {
   for (uint64_t i = 0; i < jobs && !testing::Test::HasFailure(); i++) {
     ExpectRandomJobTheSame(make, table::TestSeed() * 100000 + i);
+  }
+}
+
+// A job whose tables lie on a disk, and are read and written by direct I/O, where it has that.
+class JobOnDisk {
+ public:
+  explicit JobOnDisk(JobKit* kit) : job_(kit->job()) {
+    job_.files = PosixFileSystem()->Direct();
+    for (auto& run : job_.runs) {
+      for (JobTable& table : run) {
+        const std::string contents = kit->Contents(table.path);
+        table.path = folder_.path() + table.path;
+        auto file = std::move(*job_.files->NewWritableFile(table.path, FileUse::kTable));
+        EXPECT_TRUE(file->Append(contents).ok());
+        EXPECT_TRUE(file->Close().ok());
+      }
+    }
+  }
+  JobResult Run(Executor* executor, JobHost host) {
+    host.new_output = [this, next = host.new_output] {
+      JobHost::NewFile file = next();
+      file.path = folder_.path() + file.path;
+      return file;
+    };
+    return executor->Run(job_, host);
+  }
+  static std::string Contents(const std::string& path) {
+    auto file = PosixFileSystem()->NewRandomAccessFile(path);
+    EXPECT_TRUE(file.has_value());
+    return file ? std::string((*file)->Mapped()) : "";
+  }
+
+ private:
+  const base::TestFolder folder_;
+  Job job_;
+};
+
+inline void ExpectRandomJobsOnDiskTheSame(const ExecutorMaker& make, uint64_t jobs) {
+  for (uint64_t i = 0; i < jobs && !testing::Test::HasFailure(); i++) {
+    const uint64_t seed = table::TestSeed() * 100000 + i;
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    RandomJob random(seed, BytewiseComparator());
+    JobKit& kit = random.kit();
+    const JobResult in_memory = kit.Run();
+    ASSERT_TRUE(in_memory.status.ok()) << in_memory.status.ToString();
+    JobOnDisk on_disk(&kit);
+    const auto device = make(AnyPieceBytes(&random.strings()));
+    ASSERT_NE(nullptr, device);
+    const auto cpu = NewCpuExecutor();
+    for (Executor* const executor : {cpu.get(), device.get()}) {
+      const JobResult result = on_disk.Run(executor, kit.host());
+      ASSERT_TRUE(result.status.ok()) << result.status.ToString();
+      EXPECT_EQ("", result.left_to_cpu);
+      ASSERT_EQ(in_memory.outputs.size(), result.outputs.size());
+      for (size_t k = 0; k < result.outputs.size(); k++)
+        ASSERT_TRUE(kit.Contents(in_memory.outputs[k].path) ==
+                    JobOnDisk::Contents(result.outputs[k].path))
+            << k;
+    }
   }
 }
 

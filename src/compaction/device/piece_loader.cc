@@ -16,6 +16,7 @@ using table::BlockFile;
 // Blocks that lie one behind the other in a file.
 struct Extent {
   const BlockFile* file;
+  uint64_t align = 1;  // RandomAccessFile::ReadAlignment
   uint64_t offset;
   uint64_t bytes = 0;
   uint64_t at;  // in what is read
@@ -71,14 +72,31 @@ class Loader {
                          extents_.back().offset + extents_.back().bytes == handle.offset &&
                          extents_.back().bytes < kExtentBytes;
     if (!follows) {
-      extents_.push_back(
-          {.file = &file, .offset = handle.offset, .at = bytes_, .first_block = handles_.size()});
+      const uint64_t align = file.file->ReadAlignment();
+      const uint64_t at = PlaceFor(handle.offset, align);
+      extents_.push_back({.file = &file,
+                          .align = align,
+                          .offset = handle.offset,
+                          .at = at,
+                          .first_block = handles_.size()});
+      bytes_ = at;
     }
     extents_.back().bytes += stored;
     extents_.back().blocks++;
     handles_.push_back(handle);
     bytes_ += stored;
     return bytes_ > kPieceBytesMax ? TooLarge() : Status::Ok();
+  }
+
+  // Where an extent from `offset` on of its file goes: behind what the one before is read with, and
+  // so that it can be read without a copy, together with what the file has around it.
+  uint64_t PlaceFor(uint64_t offset, uint64_t align) const {
+    const uint64_t end = extents_.empty() ? 0 : EndOf(extents_.back());
+    return (end + align - 1) / align * align + offset % align;
+  }
+  // Of what is read with the extent.
+  static uint64_t EndOf(const Extent& extent) {
+    return (extent.at + extent.bytes + extent.align - 1) / extent.align * extent.align;
   }
 
   // Whether all blocks go to the device from where they lie.
@@ -129,9 +147,12 @@ class Loader {
     if (extents_.empty()) return Status::Ok();
     table::OutputBuffer first;
     Extent probe = extents_[0];
+    probe.at = 0;
+    probe.align = 1;
     probe.bytes = handles_[0].bytes + table::kBlockTrailerBytes;
     if (Status status = Read(probe, first.Reserve(probe.bytes)); !status.ok()) return status;
     in_place_ = IsPlain(first.Reserve(0), handles_[0]);
+    bytes_ = EndOf(extents_.back());
     table::OutputBuffer* const into = in_place_ ? &loaded_.bytes : &loaded_.files;
     read_ = into->Reserve(bytes_);
     into->CommitTo(read_ + bytes_);
@@ -142,13 +163,16 @@ class Loader {
     return FirstError(read);
   }
 
+  // REQUIRES: there is room for what is read before and behind it
   static Status Read(const Extent& extent, char* to) {
+    const uint64_t before = extent.at % extent.align;
     std::string_view read;
-    Status status = extent.file->file->Read(extent.offset, extent.bytes, &read, to);
+    Status status = extent.file->file->Read(
+        extent.offset - before, EndOf(extent) - (extent.at - before), &read, to - before);
     if (!status.ok()) return status;
-    if (read.size() != extent.bytes)
+    if (read.size() < before + extent.bytes)
       return table::BlockCorruption(*extent.file, extent.offset, "ends early");
-    if (read.data() != to) std::memcpy(to, read.data(), extent.bytes);
+    if (read.data() != to - before) std::memcpy(to, read.data() + before, extent.bytes);
     return Status::Ok();
   }
 

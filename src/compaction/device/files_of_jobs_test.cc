@@ -1,3 +1,4 @@
+// Jobs whose tables lie elsewhere than in ordinary files.
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -18,6 +19,11 @@ constexpr uint64_t kRandomJobs = 200;
 TEST(DeviceInPlace, WritesFilesInPlace) {
   ExpectJobsInPlaceTheSame([](uint64_t piece_bytes) { return NewPlainExecutor(piece_bytes); },
                            nullptr, kRandomJobs);
+}
+
+TEST(DeviceDirectIo, WritesWhatTheCpuWrites) {
+  ExpectRandomJobsOnDiskTheSame([](uint64_t piece_bytes) { return NewPlainExecutor(piece_bytes); },
+                                kRandomJobs / 5);
 }
 
 // Where files are too short for the job's tables: for a part of one, or for all but its end.

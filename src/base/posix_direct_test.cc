@@ -1,0 +1,143 @@
+#include "base/posix_direct.h"
+
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <cstdlib>
+#include <memory>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "base/test_folder.h"
+
+namespace weft::base {
+namespace {
+
+std::string RandomBytes(std::mt19937_64* random, size_t bytes) {
+  std::string text(bytes, '\0');
+  for (char& c : text) c = static_cast<char>((*random)());
+  return text;
+}
+
+// By the page cache.
+std::string Contents(const std::string& path) {
+  auto file = PosixFileSystem()->NewRandomAccessFile(path);
+  EXPECT_TRUE(file.has_value()) << path;
+  Result<uint64_t> bytes = PosixFileSystem()->GetFileSize(path);
+  std::string scratch(*bytes, '\0');
+  std::string_view got;
+  EXPECT_TRUE((*file)->Read(0, *bytes, &got, scratch.data()).ok());
+  return std::string(got);
+}
+
+std::unique_ptr<WritableFile> Open(const std::string& path) {
+  auto file = PosixFileSystem()->Direct()->NewWritableFile(path, FileUse::kTable);
+  EXPECT_TRUE(file.has_value());
+  return std::move(*file);
+}
+
+TEST(PosixDirect, WritesWhatIsAppendedInPartsOfAnySize) {
+  const TestFolder folder;
+  const std::string path = folder.path() + "/table";
+  std::mt19937_64 random(1);
+  for (int round = 0; round < 30; round++) {
+    const auto file = Open(path);
+    std::string expected;
+    for (int i = 0; i < 20; i++) {
+      const size_t sizes[] = {0, random() % 100, random() % 5000, 4096, random() % 3'000'000};
+      const std::string data = RandomBytes(&random, sizes[random() % 5]);
+      ASSERT_TRUE(file->Append(data).ok());
+      expected += data;
+      if (random() % 4 != 0) continue;
+      ASSERT_TRUE((random() % 2 == 0 ? file->Flush() : file->Sync()).ok());
+      // Nothing that was flushed is missing, and no more is there.
+      ASSERT_EQ(Contents(path), expected);
+    }
+    ASSERT_TRUE(file->Close().ok());
+    ASSERT_EQ(Contents(path), expected);
+    EXPECT_FALSE(file->Append("more").ok());
+  }
+}
+
+TEST(PosixDirect, ReadsAnywhereIntoAnyMemory) {
+  const TestFolder folder;
+  const std::string path = folder.path() + "/table";
+  std::mt19937_64 random(2);
+  const std::string all = RandomBytes(&random, 5'000'123);
+  const auto written = Open(path);
+  ASSERT_TRUE(written->Append(all).ok());
+  ASSERT_TRUE(written->Close().ok());
+  auto file = PosixFileSystem()->Direct()->NewRandomAccessFile(path);
+  ASSERT_TRUE(file.has_value());
+  constexpr size_t kRoom = 4u << 20;
+  const std::unique_ptr<char, void (*)(void*)> room(
+      static_cast<char*>(std::aligned_alloc(kDirectAlign, kRoom)), std::free);
+  for (int i = 0; i < 300; i++) {
+    const bool is_aligned = random() % 2 == 0;
+    const size_t unit = is_aligned ? kDirectAlign : 1;
+    const uint64_t offset = random() % (all.size() + 10'000) / unit * unit;
+    const size_t bytes =
+        random() % (random() % 2 == 0 ? 10'000 : kRoom - kDirectAlign) / unit * unit;
+    char* const to = room.get() + random() % kDirectAlign / unit * unit;
+    std::string_view got;
+    ASSERT_TRUE((*file)->Read(offset, bytes, &got, to).ok()) << offset << " " << bytes;
+    const std::string_view expected =
+        offset < all.size() ? std::string_view(all).substr(offset, bytes) : std::string_view();
+    ASSERT_TRUE(got == expected) << offset << " " << bytes << ": " << got.size() << " bytes";
+    const bool is_direct = (*file)->ReadAlignment() > 1;
+    ASSERT_TRUE(!is_direct || got.data() == to);
+  }
+}
+
+TEST(PosixDirect, AFileThatFailedStaysFailed) {
+  const TestFolder folder;
+  rlimit before;
+  ASSERT_EQ(0, getrlimit(RLIMIT_FSIZE, &before));
+  const auto old = std::signal(SIGXFSZ, SIG_IGN);
+  rlimit little = before;
+  little.rlim_cur = 2u << 20;
+  const auto file = Open(folder.path() + "/table");
+  ASSERT_EQ(0, setrlimit(RLIMIT_FSIZE, &little));
+  Status status;
+  for (int i = 0; i < 10 && status.ok(); i++) status = file->Append(std::string(1 << 20, 'v'));
+  ASSERT_EQ(0, setrlimit(RLIMIT_FSIZE, &before));
+  std::signal(SIGXFSZ, old);
+  EXPECT_EQ(Code::kIoError, status.code());
+  EXPECT_EQ(Code::kIoError, file->Sync().code());
+  EXPECT_FALSE(file->Close().ok());
+}
+
+TEST(PosixDirect, SaysWhatIsMissing) {
+  const TestFolder folder;
+  FileSystem* const files = PosixFileSystem()->Direct();
+  EXPECT_EQ(files, files->Direct());
+  EXPECT_EQ(Code::kNotFound, files->NewRandomAccessFile(folder.path() + "/no").error().code());
+  EXPECT_EQ(Code::kNotFound,
+            files->NewWritableFile(folder.path() + "/no/no", FileUse::kTable).error().code());
+}
+
+// Where the folder is kept in memory alone there may be no direct I/O: then they are ordinary.
+TEST(PosixDirect, WorksWhereThereIsNone) {
+  std::string name = "/dev/shm/weft-direct-XXXXXX";
+  const int fd = mkstemp(name.data());
+  if (fd < 0) GTEST_SKIP() << "no /dev/shm";
+  ::close(fd);
+  const auto file = Open(name);
+  EXPECT_TRUE(file->Append("some").ok());
+  EXPECT_TRUE(file->Close().ok());
+  auto read = OpenDirectRandomAccessFile(name);
+  ASSERT_TRUE(read.has_value());
+  char scratch[10];
+  std::string_view got;
+  EXPECT_TRUE((*read)->Read(1, 9, &got, scratch).ok());
+  EXPECT_EQ(got, "ome");
+  ::unlink(name.c_str());
+}
+
+}  // namespace
+}  // namespace weft::base
