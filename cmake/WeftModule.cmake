@@ -77,6 +77,7 @@ function(weft_module name)
       get_filename_component(target ${file} NAME_WE)
       add_executable(${target} ${file})
       target_link_libraries(${target} PRIVATE weft_${name})
+      target_compile_options(${target} PRIVATE ${WEFT_LIBRARY_FLAGS})  # of what headers alone have
       target_link_options(${target} PRIVATE -fsanitize=fuzzer)
       add_dependencies(weft_fuzzers ${target})
     endforeach()

@@ -20,14 +20,17 @@ struct LoadedBlock {
   uint64_t at = 0;
   uint32_t bytes = 0;
   uint32_t is_stored = 0;  // with its trailer, not yet checked
+  // Not 0: compressed by Snappy, and opens to so many, which go to opened_at of the room for such.
+  uint32_t opened_bytes = 0;
+  uint64_t opened_at = 0;
 };
 
-// A data block of an input table, uncompressed.
+// A data block of an input table, uncompressed once OpenBlocks has been run.
 struct InputBlock {
   const uint8_t* data = nullptr;
   uint32_t bytes = 0;  // entries and restart points
-  // The block's bytes lie as in the file, uncompressed, with the trailer behind them: its checksum
-  // has not been looked at.
+  // The block's bytes lie as in the file, with the trailer behind them: its checksum has not been
+  // looked at.
   uint32_t is_stored = 0;
 };
 

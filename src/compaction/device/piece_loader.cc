@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "table/block_reader.h"
+#include "table/decompress.h"
 
 namespace weft::compaction::device {
 
@@ -115,34 +116,49 @@ class Loader {
       }
       loaded_.ranges.push_back({from, extent.bytes});
     }
-    std::atomic<bool> are_plain{true};
+    std::atomic<bool> are_devices{true};
     crew_.ForEach(extents_.size(), [&](size_t i) {
-      if (!DescribePlain(extents_[i])) are_plain.store(false, std::memory_order_relaxed);
+      if (!Describe(extents_[i])) are_devices.store(false, std::memory_order_relaxed);
     });
-    if (are_plain) loaded_.bytes_read = bytes_;
-    return are_plain;
+    if (are_devices) loaded_.bytes_read = bytes_;
+    return are_devices && PlaceOpened();
   }
 
-  // Of blocks that lie in memory: false where one is compressed. Of each a single byte is looked
-  // at, which is in no cache: those of blocks further on are fetched meanwhile.
-  bool DescribePlain(const Extent& extent) {
+  // Of blocks that lie in memory: false where one has to be opened here. Of each a byte is looked
+  // at, or a few more, which are in no cache: those of blocks further on are fetched meanwhile.
+  bool Describe(const Extent& extent) {
     constexpr size_t kAhead = 16;
     const char* const from = extent.file->mapped.data();
     const size_t end = extent.first_block + extent.blocks;
     uint64_t at = extent.at;
+    bool are_compressed = false;
     for (size_t i = extent.first_block; i < end; i++) {
       const table::BlockHandle& ahead = handles_[std::min(i + kAhead, end - 1)];
       __builtin_prefetch(from + ahead.offset + ahead.bytes);
+      if (are_compressed) __builtin_prefetch(from + ahead.offset);
       const table::BlockHandle& handle = handles_[i];
-      if (!IsPlain(from + handle.offset, handle)) return false;
-      loaded_.blocks[i] = {at, static_cast<uint32_t>(handle.bytes), 1};
+      LoadedBlock& block = loaded_.blocks[i];
+      block = {.at = at, .bytes = static_cast<uint32_t>(handle.bytes), .is_stored = 1};
+      if (!IsForDevice(from + handle.offset, handle, &block.opened_bytes)) return false;
+      are_compressed = block.opened_bytes != 0;
       at += handle.bytes + table::kBlockTrailerBytes;
     }
     return true;
   }
 
-  // Where the first block is compressed most are, as a rule: then what was read is not what goes to
-  // the device.
+  // Where the blocks go that the device opens; false where that is too much.
+  bool PlaceOpened() {
+    loaded_.opened_bytes = 0;
+    for (LoadedBlock& block : loaded_.blocks) {
+      block.opened_at = loaded_.opened_bytes;
+      loaded_.opened_bytes += block.opened_bytes;
+      if (loaded_.opened_bytes > kPieceBytesMax) return false;
+    }
+    return true;
+  }
+
+  // Where the first block is opened here most are, as a rule: then what was read is not what goes
+  // to the device.
   Status ReadExtents() {
     if (extents_.empty()) return Status::Ok();
     table::OutputBuffer first;
@@ -151,7 +167,8 @@ class Loader {
     probe.align = 1;
     probe.bytes = handles_[0].bytes + table::kBlockTrailerBytes;
     if (Status status = Read(probe, first.Reserve(probe.bytes)); !status.ok()) return status;
-    in_place_ = IsPlain(first.Reserve(0), handles_[0]);
+    uint32_t opened_bytes;
+    in_place_ = IsForDevice(first.Reserve(0), handles_[0], &opened_bytes);
     bytes_ = EndOf(extents_.back());
     table::OutputBuffer* const into = in_place_ ? &loaded_.bytes : &loaded_.files;
     read_ = into->Reserve(bytes_);
@@ -176,8 +193,16 @@ class Loader {
     return Status::Ok();
   }
 
-  static bool IsPlain(const char* stored, const table::BlockHandle& handle) {
-    return stored[handle.bytes] == static_cast<char>(Compression::kNone);
+  // Whether the device takes the block as it stands. *opened_bytes: what it makes of it, or 0.
+  static bool IsForDevice(const char* stored, const table::BlockHandle& handle,
+                          uint32_t* opened_bytes) {
+    *opened_bytes = 0;
+    const auto type = static_cast<Compression>(stored[handle.bytes]);
+    if (type != Compression::kSnappy) return type == Compression::kNone;
+    Result<size_t> bytes = table::DecompressedBytes(type, {stored, handle.bytes});
+    if (!bytes || *bytes == 0 || *bytes > kPieceBytesMax) return false;
+    *opened_bytes = static_cast<uint32_t>(*bytes);
+    return true;
   }
 
   // Blocks that are as the device wants them stay where they are, or are copied; the others are
@@ -193,6 +218,7 @@ class Loader {
       end += block.bytes + (block.is_stored != 0 ? table::kBlockTrailerBytes : 0);
       if (end > kPieceBytesMax) return TooLarge();
     }
+    if (!PlaceOpened()) return TooLarge();
     // What was read is moved where there is no room behind it.
     char* const more = loaded_.bytes.Reserve(end - loaded_.bytes.size());
     loaded_.bytes.CommitTo(more + (end - loaded_.bytes.size()));
@@ -207,7 +233,7 @@ class Loader {
     for (size_t i = extent.first_block; i < extent.first_block + extent.blocks; i++) {
       const table::BlockHandle& handle = handles_[i];
       LoadedBlock& block = loaded_.blocks[i];
-      block.is_stored = IsPlain(read_ + at, handle) ? 1 : 0;
+      block.is_stored = IsForDevice(read_ + at, handle, &block.opened_bytes) ? 1 : 0;
       block.at = at;
       block.bytes = static_cast<uint32_t>(handle.bytes);
       if (block.is_stored == 0) {
@@ -260,6 +286,7 @@ Status LoadPiece(const PiecePlan& plan, const Piece& piece, base::Crew* crew,
   loaded->files.Clear();
   loaded->blocks.clear();
   loaded->run_blocks.assign(1, 0);
+  loaded->opened_bytes = 0;
   loaded->bytes_read = 0;
   if (piece.bytes > kPieceBytesMax) return TooLarge();
   return Loader(plan, crew, loaded).Load(piece, memory);

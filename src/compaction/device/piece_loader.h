@@ -1,11 +1,12 @@
 // compaction/device/piece_loader.h: the blocks of a piece, read into memory for the way to a
 // device.
 //
-// Uncompressed blocks are taken as they stand in the file, trailers included: the device checks
-// them. Compressed ones are checked and opened here. Blocks that lie one behind the other in a file
-// are read together, up to kExtentBytes; several such extents at once, as the crew has threads.
-// Where files lie in memory that the device copies from fastest, uncompressed ones are not read at
-// all: they go from where they are.
+// Blocks that are uncompressed, or compressed by Snappy, are taken as they stand in the file,
+// trailers included: the device checks and opens them. Others are checked and opened here. Blocks
+// that lie one behind the other in a file are read together, up to kExtentBytes; several such
+// extents at once, as the crew has threads.
+// Where files lie in memory that the device copies from fastest, such blocks are not read at all:
+// they go from where they are.
 //
 // Threads   one thread at a time, and its crew.
 // Errors    those of the files; kCorruption for blocks that end early, whose checksum differs or
@@ -37,6 +38,7 @@ struct LoadedPiece {
   table::OutputBuffer files;         // as read, where it seemed that not all goes to the device
   std::vector<LoadedBlock> blocks;   // in what `ranges` name
   std::vector<uint32_t> run_blocks;  // by run, one more at the end: its first block
+  uint64_t opened_bytes = 0;         // of blocks that the device opens
   uint64_t bytes_read = 0;           // of files
 };
 

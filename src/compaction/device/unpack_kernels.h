@@ -11,6 +11,7 @@
 #include "compaction/device/block_decode.h"
 #include "compaction/device/checksum_lanes.h"
 #include "compaction/device/first_where.h"
+#include "compaction/device/snappy_decode.h"
 
 namespace weft::compaction::device {
 
@@ -53,6 +54,27 @@ struct CheckBlocks {
     if (block.is_stored == 0) return;
     const uint32_t stored = base::LoadLittleEndian32(block.data + block.bytes + 1);
     if (stored != MaskedChecksum(sum)) base::AtomicAdd(&findings->damaged, 1);
+  }
+};
+
+// Opens blocks that are compressed, once their checksums have been looked at.
+struct OpenBlocks {
+  const LoadedBlock* loaded;
+  uint8_t* room;
+  InputBlock* blocks;
+  Findings* findings;
+
+  WEFT_HOST_DEVICE void operator()(uint64_t item) const {
+    const LoadedBlock& of = loaded[item];
+    if (of.opened_bytes == 0) return;
+    const InputBlock& block = blocks[item];
+    uint8_t* const to = room + of.opened_at;
+    if (SnappyDecoder(block.data, block.bytes, to, of.opened_bytes).Run()) {
+      blocks[item] = {to, of.opened_bytes, 0};
+    } else {
+      base::AtomicAdd(&findings->damaged, 1);
+      blocks[item] = {to, 0, 0};
+    }
   }
 };
 

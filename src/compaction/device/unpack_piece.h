@@ -89,7 +89,7 @@ class UnpackPiece {
   Findings* findings = nullptr;  // on the device
 
  private:
-  void CopyBlocks(const LoadedPiece& loaded, const uint8_t* bytes);
+  void TakeBlocks(const LoadedPiece& loaded, const uint8_t* bytes);
   Status CountEntries();
   Status Decode(const Carry<Device>& carry);
   Status FindRanges(const Piece& piece, const LoadedPiece& loaded);
@@ -115,8 +115,7 @@ Status UnpackPiece<Device>::Run(const Piece& piece, const LoadedPiece& loaded, c
                                 const Carry<Device>& carry) {
   findings = memory_.template Take<Findings>(1);
   device_.Fill(findings, 0, sizeof(Findings));
-  CopyBlocks(loaded, bytes);
-  device_.RunLanes(block_count_, CheckBlocks{blocks_, job_.checksums, findings});
+  TakeBlocks(loaded, bytes);
   Status status = CountEntries();
   if (status.ok()) status = Decode(carry);
   if (status.ok()) status = FindRanges(piece, loaded);
@@ -124,11 +123,15 @@ Status UnpackPiece<Device>::Run(const Piece& piece, const LoadedPiece& loaded, c
 }
 
 template <typename Device>
-void UnpackPiece<Device>::CopyBlocks(const LoadedPiece& loaded, const uint8_t* bytes) {
+void UnpackPiece<Device>::TakeBlocks(const LoadedPiece& loaded, const uint8_t* bytes) {
   block_count_ = static_cast<uint32_t>(loaded.blocks.size());
   blocks_ = memory_.template Take<InputBlock>(block_count_);
   const LoadedBlock* const there = CopyToDevice(&device_, &memory_, loaded.blocks);
   device_.Run(block_count_, FindBlocks{there, bytes, blocks_});
+  device_.RunLanes(block_count_, CheckBlocks{blocks_, job_.checksums, findings});
+  if (loaded.opened_bytes == 0) return;
+  auto* const room = memory_.template Take<uint8_t>(loaded.opened_bytes);
+  device_.Run(block_count_, OpenBlocks{there, room, blocks_, findings});
 }
 
 // Waits for the device, and so for what was to be fetched, too.
