@@ -22,54 +22,61 @@ double BestOfDevice(const Calibration& machine, const Profile& truth) {
   return best / model.Of(pipeline::Plan::OneStageCpu(), false, 0)->queries_per_s;
 }
 
+void Slow(ProcessorCosts* processor, double times) {
+  processor->job *= times;
+  processor->change *= times;
+  for (UnitCost& unit : processor->units) {
+    unit.instructions *= times;
+    unit.memory *= times;
+    unit.stream *= times;
+  }
+}
+
 // Its device is so slow that the best plan with it is promised about `gain` times as much as one
-// stage.
-Calibration MachineOfGain(double gain) {
+// stage; and all of it is `all` times as slow as it should be, so that few queries take long.
+Calibration MachineOfGain(double gain, double all = 5) {
   Profile truth = *ProfileOfWorkload(kStaying);
   truth.objects = RandomQueries::kKeys;
-  double low = 1, high = 1000;
+  double low = 1, high = 1000 * all;
   Calibration machine;
   for (int i = 0; i < 50; i++) {
     const double slower = std::sqrt(low * high);
     machine = ReadingMachine(1);
-    ProcessorCosts& device = machine.devices[0];
-    device.job *= slower;
-    device.change *= slower;
-    for (UnitCost& unit : device.units) {
-      unit.instructions *= slower;
-      unit.memory *= slower;
-      unit.stream *= slower;
-    }
+    Slow(&machine.cpu, all);
+    Slow(&machine.devices[0], slower);
     (BestOfDevice(machine, truth) > gain ? low : high) = slower;
   }
-  EXPECT_NEAR(BestOfDevice(machine, truth), gain, 0.01);
+  EXPECT_NEAR(BestOfDevice(machine, truth), gain, 0.03);
   return machine;
+}
+
+bool HasTried(const PlannerStats& stats) {
+  return std::any_of(
+      stats.last_changes.begin(), stats.last_changes.end(),
+      [](const PlanChange& change) { return change.why.find("is tried") != std::string::npos; });
 }
 
 TEST(PlannerExploration, FindsAPlanThatIsBetterThanItIsTold) {
   for (const double gain : {0.95, 1.05}) {
-    // The device's plans without stealing are better than they are told.
-    const auto yield = [](const Candidate& plan) { return plan.steal ? 0.97 : 1.15; };
-    Trials trials(yield, MachineOfGain(gain));
-    trials.Run(kStaying, 40);
+    Trials trials([](const Candidate&) { return 1.15; }, MachineOfGain(gain));
+    trials.Run(kStaying, 20);
     ASSERT_TRUE(trials.IsOneStage()) << "the model alone does not tell";
-    trials.Run(kStaying, 12'000);
+    trials.Run(kStaying, 2000);
     EXPECT_FALSE(trials.IsOneStage()) << gain;
-    EXPECT_FALSE(trials.planner().Current(0).candidate.steal) << gain;
     const PlannerStats stats = trials.planner().Stats();
     EXPECT_NEAR(stats.decision.yield, 1.15, 0.02) << gain;
-    EXPECT_GT(stats.decision.estimate.queries_per_s, 1e6);
+    EXPECT_GT(stats.decision.estimate.queries_per_s, 1e5);
   }
 }
 
 TEST(PlannerExploration, TriesEachOfSomeOnceAndStaysWithTheBest) {
   Trials trials([](const Candidate&) { return 0.95; }, MachineOfGain(1.05));
-  trials.Run(kStaying, 12'000);
+  trials.Run(kStaying, 4000);
   EXPECT_TRUE(trials.IsOneStage());
   const PlannerStats stats = trials.planner().Stats();
   EXPECT_GE(stats.changes, 2u) << "it tried none";
   EXPECT_LE(stats.changes, 2 * Exploration::kPlansMax);
-  trials.Run(kStaying, 12'000);
+  trials.Run(kStaying, 1500);
   EXPECT_TRUE(trials.IsOneStage());
   EXPECT_EQ(trials.planner().Stats().changes, stats.changes) << "it tries them again";
 }
@@ -77,7 +84,7 @@ TEST(PlannerExploration, TriesEachOfSomeOnceAndStaysWithTheBest) {
 TEST(PlannerExploration, LeavesAPlanThatIsOutOfReachAtOnce) {
   Trials trials([](const Candidate&) { return 0.5; }, MachineOfGain(1.05));
   uint64_t begin_ns = 0, most_ns = 0;
-  for (int i = 0; i < 12'000; i++) {
+  for (int i = 0; i < 1500; i++) {
     trials.Run(kStaying, 1);
     if (trials.IsOneStage()) begin_ns = test_now_ns;
     most_ns = std::max(most_ns, test_now_ns - begin_ns);
@@ -89,18 +96,18 @@ TEST(PlannerExploration, LeavesAPlanThatIsOutOfReachAtOnce) {
 
 // Then it says nothing of any plan: one is enough.
 TEST(PlannerExploration, ADeviceThatIsAlwaysBehindIsTriedOnce) {
-  Trials trials([](const Candidate&) { return 1.15; }, MachineOfGain(1.05));
+  Trials trials([](const Candidate&) { return 1.15; }, MachineOfGain(1.05, 20));
   trials.FallBehind();
-  trials.Run(kStaying, 40'000);
+  for (const uint64_t begin_ns = test_now_ns; test_now_ns - begin_ns < 2 * Exploration::kLimitNs;)
+    trials.Run(kStaying, 100);
   EXPECT_TRUE(trials.IsOneStage());
   EXPECT_EQ(trials.planner().Stats().changes, 2u);
 }
 
 TEST(PlannerExploration, TriesNoneWhereWorkloadsComeAndGo) {
   Trials trials([](const Candidate&) { return 1.15; }, MachineOfGain(1.05));
-  for (int visit = 0; visit < 400; visit++) trials.Run(visit % 2 == 0 ? kStaying : "K8-G50-U", 30);
-  for (const PlanChange& change : trials.planner().Stats().last_changes)
-    EXPECT_EQ(std::string::npos, change.why.find("is tried")) << change.why;
+  for (int visit = 0; visit < 150; visit++) trials.Run(visit % 2 == 0 ? kStaying : "K8-G50-U", 30);
+  EXPECT_FALSE(HasTried(trials.planner().Stats()));
 }
 
 // Nor where what it has then says nothing: a server that could do more than it is asked for.
@@ -110,11 +117,11 @@ TEST(PlannerExploration, TriesNoneUnderAnIdleLoad) {
   Planner planner(MachineOfGain(1.05), options);
   planner.TimeBy(0, CLOCK_THREAD_CPUTIME_ID);
   RandomQueries queries(*ProfileOfWorkload(kStaying), cache::TestSeed());
-  for (int i = 0; i < 2000; i++) {
+  for (int i = 0; i < 1000; i++) {
     test_now_ns += 1'000'000'000;
     FeedWindow(&queries, &planner, 1);
   }
-  EXPECT_EQ(0u, planner.Stats().changes);
+  EXPECT_FALSE(HasTried(planner.Stats()));
 }
 
 }  // namespace
