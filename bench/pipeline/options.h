@@ -33,8 +33,8 @@ struct PipelineOptions {
   int repetitions = defaults::kRepetitions;
   double run_s = 1.0;
   double warmup_s = 0.25;
-  // Uncounted, too, of plan "auto": it tries plans first. Not 0: all requests are carried out once
-  // before the first turn, so that the first reads of objects are nobody's turn's.
+  // Uncounted, too, of plan "auto": it tries plans first. Not 0: requests are carried out before
+  // the first turn, too, so that the first reads of objects are nobody's turn's.
   double settle_s = 0;
   uint64_t seed = defaults::kSeed;
   // Of the cost model, whose predictions are put beside what is measured; "measure": made first;

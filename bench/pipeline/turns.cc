@@ -128,9 +128,9 @@ bool ReadsOnDevice(const Contender& contender) {
 }
 
 // The first read of an object within a minute is noted in it (task/object.h), and by a device that
-// reads in its copy, too, which tells the CPU to. That is no contender's alone: here each request
-// is carried out by one stage and by such a device before the first turn. Each takes kNotingMaxS at
-// most.
+// reads in its copy, too, which tells the CPU to. That is no contender's alone: here requests are
+// carried out, each once if that takes kNotingMaxS at most, by the first contender that has one
+// stage and the first one that reads on a device.
 Status NoteReads(const PipelineOptions& options, const std::vector<Contender>& contenders,
                  const std::vector<Crew>& crews, Devices* devices, const DataSet& data) {
   const auto on_cpu = std::find_if(

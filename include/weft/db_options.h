@@ -87,8 +87,8 @@ struct DbOptions {
   // leaves its job to the CPU (DbStatistics::compactions_left_to_cpu).
   std::string compaction_device = "cpu";
   // Compactions read and write tables past the system's page cache, where the file system can
-  // (FileSystem::Direct): they take less of the CPU's time, and push nothing out of that cache; but
-  // what they wrote is not in it when it is read next.
+  // (FileSystem::Direct): they push nothing out of that cache; but what they wrote is not in it
+  // when it is read next, and merging on the CPU waits for the disk. Made for devices.
   bool compaction_direct_io = false;
   std::vector<std::shared_ptr<EventListener>> listeners;
   std::optional<ValueLifetime> lifetime;  // none: values live until they are deleted

@@ -169,7 +169,7 @@ class DirectWriter final : public WritableFile {
       if (count < 0 && errno == EINTR) continue;
       if (count < 0) {
         failed_ = PosixError("write", path_, errno);
-      } else if (count % kDirectAlign != 0) {
+      } else if (count == 0 || count % kDirectAlign != 0) {
         // The disk is nearly full, or the like: the rest can't be written from here.
         failed_ = Status(Code::kIoError, "write " + path_ + ": a part of a block was written");
       } else {

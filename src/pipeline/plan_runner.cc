@@ -155,8 +155,10 @@ void PlanRunner::Begin(BatchRun* run) {
   } else {
     run->session_->BeginReading();  // the last stage changes the index, if any does
   }
-  if (!batch.has_only_reads() || !HaveSameTables(run->index_, run->session().index()))
+  if (run->has_sparse_entries_ || !batch.has_only_reads() ||
+      !HaveSameTables(run->index_, run->session().index()))
     batch.ForgetEntries();
+  run->has_sparse_entries_ = false;
   run->index_ = run->session().index();
   batch.ClearGathered();
   batch.set_note_row(static_cast<uint32_t>(run->turn_));
@@ -205,6 +207,7 @@ bool PlanRunner::StartOnDevice(BatchRun* run, const Step& step) {
     batch.set_notes_due(is_mirrored);
     query.note_row = batch.note_row();
     query.sparse_entries = is_mirrored ? 1 : 0;
+    run->has_sparse_entries_ |= is_mirrored;
     const bool shared = run->steals_ && step.device->description().steals;
     if (!shared) query.set_claims = nullptr;
     run->sets_left_ = shared ? task::SetCount(query) : 0;  // on coupled memory

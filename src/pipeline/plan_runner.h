@@ -61,6 +61,9 @@ class BatchRun {
   size_t step_ = 0;         // of the route
   uint64_t turn_ = 0;       // of its batch, among all that the runner began
   uint32_t sets_left_ = 0;  // of a job on coupled memory, that Help has not tried
+  // A device may have left there what it likes (task/query_job.h): it is no hint for the next
+  // batch, of which a device that gives sets back has told nothing.
+  bool has_sparse_entries_ = false;
   uint64_t started_ = 0;    // ticks at which the stage began
   std::vector<uint64_t> stage_ticks_;
   task::IndexRef index_{};  // that its last batch saw, from its begin to its end

@@ -50,6 +50,8 @@ class Exploration {
   void Begin(size_t candidate, double trials, size_t standing, double standing_queries_per_s,
              uint64_t now_ns);
   bool is_under_way() const { return under_way_.has_value(); }
+  // So long nobody worked. REQUIRES: it is under way
+  void Prolong(uint64_t pause_ns) { under_way_->since_ns += pause_ns; }
   // Whether all is known of the candidate that is to be: `yield` of `promise`, in queries/s.
   // REQUIRES: it is under way
   bool IsOver(const Yields::Yield& yield, double promise, uint64_t now_ns) const;

@@ -135,6 +135,7 @@ void Planner::LookLocked() {
   if (options_.has_always_queries && window_ns > std::max(kPauseNs, kPauseWindows * window_ns_)) {
     trial_ = {};
     BeginLessonLocked();
+    if (exploration_.is_under_way()) exploration_.Prolong(static_cast<uint64_t>(window_ns));
   }
   if (looked_ns_ != 0) window_ns_ += (window_ns - window_ns_) / kWindowsOfMean;
   looked_ns_ = now_ns;
@@ -188,7 +189,8 @@ void Planner::EndTrialLocked() {
     if (cpu_ns < kBusy * elapsed_ns * static_cast<double>(workers_.size())) return;
   }
   const double behind = ended.end.behind_queries - ended.begin.behind_queries;
-  if (behind > kNotable * queries) fresh_since_ns_ = ended.end_ns;
+  if (behind > kNotable * queries && ended.begin_ns - began_ns_ <= kCatchUpNs)
+    fresh_since_ns_ = ended.end_ns;
   const bool is_fresh = ended.begin_ns < fresh_since_ns_ + Yields::kFreshNs;
   // Batches that went through one stage, for they were small or the device is lost, say nothing of
   // a plan with a device. Nor do those while it was catching up with the store, unless it never
@@ -321,7 +323,7 @@ void Planner::PlanLocked(const Profile& profile, std::string why) {
   // Within a stay a plan is not judged before it is known, and none takes its place before that
   // can be: plans that make each other look better would change for ever.
   const bool goes_on = !is_another && was_short == is_short_;
-  if (!goes_on && exploration_.is_under_way()) exploration_.Abandon();
+  if (!goes_on && exploration_.is_under_way()) standing = exploration_.Abandon();
   std::optional<Yields::Held> held;
   if (goes_on && !has_explored) held = {candidate_, in_force_->yield};
   const std::vector<Yields::Yield> yields = yields_.Of(promises, is_short_, held);

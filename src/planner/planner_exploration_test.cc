@@ -104,6 +104,31 @@ TEST(PlannerExploration, ADeviceThatIsAlwaysBehindIsTriedOnce) {
   EXPECT_EQ(trials.planner().Stats().changes, 2u);
 }
 
+// A plan that was chosen for what it promises is left then, though its batches fare as well in one
+// stage.
+TEST(PlannerExploration, ADeviceThatIsAlwaysBehindIsLeft) {
+  Trials trials([](const Candidate&) { return 1; }, MachineOfGain(1.5, 20));
+  trials.FallBehind();
+  trials.Run(kStaying, 2);
+  ASSERT_FALSE(trials.IsOneStage());
+  const uint64_t limit_ns = test_now_ns + trials.planner().candidates().size() * 4'000'000'000;
+  while (!trials.IsOneStage() && test_now_ns < limit_ns) trials.Run(kStaying, 50);
+  EXPECT_TRUE(trials.IsOneStage());
+}
+
+// Nobody works for a while, in the middle of a trial.
+TEST(PlannerExploration, APauseEndsNone) {
+  for (const int windows : {1, 20, 100}) {
+    Trials trials([](const Candidate&) { return 1.15; }, MachineOfGain(1.05));
+    for (int i = 0; i < 5000 && trials.IsOneStage(); i++) trials.Run(kStaying, 1);
+    ASSERT_FALSE(trials.IsOneStage());
+    trials.Run(kStaying, windows);
+    test_now_ns += 3 * Exploration::kLimitNs;
+    trials.Run(kStaying, 1500);
+    EXPECT_FALSE(trials.IsOneStage()) << windows;
+  }
+}
+
 TEST(PlannerExploration, TriesNoneWhereWorkloadsComeAndGo) {
   Trials trials([](const Candidate&) { return 1.15; }, MachineOfGain(1.05));
   for (int visit = 0; visit < 150; visit++) trials.Run(visit % 2 == 0 ? kStaying : "K8-G50-U", 30);

@@ -45,7 +45,7 @@ class Yields {
   // disturbed while it was tried is tried again, in time.
   static constexpr double kForgotten = 1.0 / 16384;
   static constexpr double kOthers = 3;
-  // From the beginning of a stay, or of a plan in it.
+  // From the beginning of a stay, of a plan in it, or of when its device has caught up.
   static constexpr uint64_t kFreshNs = 60'000'000;
   // A stay that is worth a change of plan for what it yields once it has settled.
   static constexpr uint64_t kLongNs = 2 * kFreshNs;

@@ -47,7 +47,8 @@ Status MirrorLog::Follow(const task::LogRef& log) {
       segment.complete_units = state.fill_units;
       segment.stamp = stamp;
     }
-    bytes_behind_ += uint64_t{state.fill_units - segment.copied_units} * kLocationUnitBytes;
+    if (state.in_use && !segment.is_moved_in)
+      bytes_behind_ += uint64_t{state.fill_units - segment.copied_units} * kLocationUnitBytes;
   }
   // What is whole, or counts no longer, is done with until it is filled anew; what has no memory,
   // until it gets some.
@@ -175,7 +176,9 @@ Status MirrorLog::EndRound() {
                                           : places_.IsWanted(state.segment) ? Claim::kWanted
                                                                             : Claim::kIdle);
     if (!held) return held.error();
-    if (held.value()) watched_.push_back(state);
+    if (!held.value()) continue;
+    segments_[state.segment].is_moved_in = true;
+    watched_.push_back(state);
   }
   return Status::Ok();
 }

@@ -55,7 +55,8 @@ class MirrorLog {
   bool everything_fits() const { return has_room_for_all() && !lacks_; }
 
   uint64_t copied_bytes() const { return copied_bytes_; }
-  // That the last Follow left to the next ones, of segments with memory.
+  // That were stored, and which the last Follow left to the next ones. What a round gave memory to
+  // does not count: the mirror did without it before.
   uint64_t bytes_behind() const { return bytes_behind_; }
   const MirrorPlaces& places() const { return places_; }
 
@@ -65,6 +66,7 @@ class MirrorLog {
     uint32_t copied_units = 0;    // of what has memory now
     uint32_t complete_units = 0;  // written once stamp has passed; 0: none is waited for
     uint64_t stamp = 0;
+    bool is_moved_in = false;  // by a round, which takes its time
   };
   using Watched = cache::ObjectLog::Watched;
 

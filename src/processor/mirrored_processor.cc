@@ -280,8 +280,8 @@ class Runner {
       under_way_.push_back(std::move(group));
       return;
     }
+    if (is_behind) FallBehind();  // before its jobs end: who began them looks at it then
     GiveUp(group, status);
-    if (is_behind) FallBehind();
   }
 
   // False: the jobs end without it; where that is a failure, with *status.

@@ -334,8 +334,8 @@ constexpr Flag kTable[] = {
        return BadUsage("--compaction-device: " + std::string(status.message()));
      }},
     {kDurable, "--compaction-direct-io", nullptr,
-     "merge tables past the system's page cache: less CPU time, but what was merged has to be read "
-     "from the disk when it is asked for next",
+     "merge tables past the system's page cache: nothing is pushed out of it, but what was merged "
+     "comes from the disk when it is asked for next",
      [](Draft& d, std::string_view) {
        d.steers_data = "--compaction-direct-io";
        d.options->compaction_direct_io = true;

@@ -73,7 +73,7 @@ class Loader {
                          extents_.back().offset + extents_.back().bytes == handle.offset &&
                          extents_.back().bytes < kExtentBytes;
     if (!follows) {
-      const uint64_t align = file.file->ReadAlignment();
+      const uint64_t align = file.mapped.empty() ? file.file->ReadAlignment() : 1;
       const uint64_t at = PlaceFor(handle.offset, align);
       extents_.push_back({.file = &file,
                           .align = align,
@@ -176,7 +176,7 @@ class Loader {
     std::vector<Status> read(extents_.size());
     crew_.ForEach(extents_.size(),
                   [&](size_t i) { read[i] = Read(extents_[i], read_ + extents_[i].at); });
-    loaded_.bytes_read = bytes_;
+    for (const Extent& extent : extents_) loaded_.bytes_read += extent.bytes;
     return FirstError(read);
   }
 
