@@ -130,12 +130,14 @@ void Planner::LookLocked() {
   windows_++;
   rate_ = RateLocked();
   const uint64_t now_ns = options_.now_ns();
-  // Whoever always has queries has done something else in between.
   const auto window_ns = static_cast<double>(now_ns - looked_ns_);
-  if (options_.has_always_queries && window_ns > std::max(kPauseNs, kPauseWindows * window_ns_)) {
-    trial_ = {};
-    BeginLessonLocked();
-    if (exploration_.is_under_way()) exploration_.Prolong(static_cast<uint64_t>(window_ns));
+  if (window_ns > std::max(kPauseNs, kPauseWindows * window_ns_)) {
+    if (exploration_.is_under_way()) exploration_.Prolong(now_ns - looked_ns_);
+    // Whoever always has queries has done something else in between.
+    if (options_.has_always_queries) {
+      trial_ = {};
+      BeginLessonLocked();
+    }
   }
   if (looked_ns_ != 0) window_ns_ += (window_ns - window_ns_) / kWindowsOfMean;
   looked_ns_ = now_ns;

@@ -3,7 +3,8 @@
 // Elements follow each other, and each may copy what the one before has made, so a block is one
 // thread's work; there are thousands of blocks in a piece. Blocks that Snappy's library would not
 // open are not opened here: their length comes first and must be what their elements make, no more,
-// and no element reads before the beginning or behind the end.
+// and no element reads before the beginning or behind the end. Of those that the library opens, a
+// few that it never makes are left to it: a literal of 4 GiB, say, which it takes for one of none.
 //
 // Threads   pure; distinct blocks at once.
 // Errors    false; no bytes make it read or write outside what it is given.
