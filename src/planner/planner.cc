@@ -191,14 +191,15 @@ void Planner::EndTrialLocked() {
     if (cpu_ns < kBusy * elapsed_ns * static_cast<double>(workers_.size())) return;
   }
   const double behind = ended.end.behind_queries - ended.begin.behind_queries;
-  if (behind > kNotable * queries && ended.begin_ns - began_ns_ <= kCatchUpNs)
-    fresh_since_ns_ = ended.end_ns;
+  const bool is_late = ended.begin_ns - began_ns_ > kCatchUpNs;
+  was_behind_ = is_late && behind > kMost * queries;
+  if (behind > kNotable * queries && !is_late) fresh_since_ns_ = ended.end_ns;
   const bool is_fresh = ended.begin_ns < fresh_since_ns_ + Yields::kFreshNs;
   // Batches that went through one stage, for they were small or the device is lost, say nothing of
   // a plan with a device. Nor do those while it was catching up with the store, unless it never
   // does, or the stay may be over by then.
   double on_device = ended.end.device_queries - ended.begin.device_queries;
-  if (is_fresh || ended.begin_ns - began_ns_ > kCatchUpNs) on_device += behind;
+  if (is_fresh || is_late) on_device += behind;
   if (candidate_ != 0 && on_device < kOnDevice * queries && IsWatchedLocked()) return;
   has_counted_ = true;
   yields_.Note(candidate_, is_fresh, queries * 1e9 / elapsed_ns,
@@ -312,9 +313,6 @@ bool Planner::MayExploreLocked() const {
 
 void Planner::PlanLocked(const Profile& profile, std::string why) {
   Model model(learner_.learned(), profile, options_.conditions);
-  std::vector<Estimate> estimates = EstimateAll(&model, candidates_, profile.batch_queries);
-  std::vector<double> promises;
-  for (const Estimate& estimate : estimates) promises.push_back(estimate.queries_per_s);
   size_t standing = candidate_;  // that a better one takes the place of
   const Yields::Yield tried = yields_.OfTried(candidate_, PromiseLocked(), is_short_);
   const bool has_explored = exploration_.is_under_way() &&
@@ -328,8 +326,10 @@ void Planner::PlanLocked(const Profile& profile, std::string why) {
   if (!goes_on && exploration_.is_under_way()) standing = exploration_.Abandon();
   std::optional<Yields::Held> held;
   if (goes_on && !has_explored) held = {candidate_, in_force_->yield};
-  const std::vector<Yields::Yield> yields = yields_.Of(promises, is_short_, held);
-  estimates = EstimateAll(&model, candidates_, profile.batch_queries, yields);
+  // What one stage does as well needs no plan with a device.
+  if (was_behind_ && standing == candidate_ && !exploration_.is_under_way()) standing = 0;
+  auto [estimates, yields] =
+      OutlookOf(&model, candidates_, profile.batch_queries, yields_, is_short_, held);
   const bool is_new =
       goes_on && !has_explored &&
       (exploration_.is_under_way() || looked_ns_ - began_ns_ < Yields::kLongNs);
@@ -368,7 +368,7 @@ void Planner::ReplaceLocked(std::unique_ptr<Decision> decision, bool changes, bo
   decision->number = in_force_->number + (differs ? 1 : 0);
   if (changes || is_another) {
     trial_ = {};
-    has_counted_ = false;
+    has_counted_ = was_behind_ = false;
     began_ns_ = fresh_since_ns_ = looked_ns_;
   }
   planned_ = decision->profile;

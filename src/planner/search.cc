@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <numeric>
 #include <string>
 #include <utility>
@@ -80,6 +81,28 @@ bool IsBetterBy(double part, double interval_us, const Estimate& a, const Estima
                 : a.latency_us * (1 + part) < b.latency_us;
 }
 
+// The largest batch with which a plan that was tried is within the interval. The larger it is, the
+// more is promised, and the less is the yield of that.
+double SizeWhereTried(const auto& estimate_of, const auto& yield_of) {
+  constexpr double kExact = 1.005;
+  double fits = Yields::kMin, too_much = Yields::kMax;  // yields
+  double size = estimate_of(fits).batch_queries;
+  double next = yield_of(estimate_of(1).queries_per_s);
+  while (too_much > fits * kExact) {
+    const Estimate estimate = estimate_of(next);
+    const double yield = yield_of(estimate.queries_per_s / next);
+    if (yield < next) {
+      too_much = next;
+    } else {
+      size = estimate.batch_queries;
+      if (yield <= next * kExact) break;
+      fits = next;
+    }
+    next = std::sqrt(fits * too_much);
+  }
+  return size;
+}
+
 }  // namespace
 
 bool IsBetter(const Estimate& a, const Estimate& b) {
@@ -108,6 +131,30 @@ std::vector<Estimate> EstimateAll(Model* model, const std::vector<Candidate>& ca
     estimates.push_back(EstimateOf(model, candidates[i], batch_queries,
                                    yields.empty() ? 1 : yields[i].ratio));
   return estimates;
+}
+
+Outlook OutlookOf(Model* model, const std::vector<Candidate>& candidates, double batch_queries,
+                  const Yields& yields, bool is_fresh, std::optional<Yields::Held> held) {
+  std::vector<double> sizes(candidates.size(), batch_queries), promises;
+  for (size_t i = 0; i < candidates.size(); i++) {
+    const auto yield_of = [&](double promise) {
+      return yields.OfTried(i, promise, is_fresh).ratio;
+    };
+    const auto estimate_of = [&](double yield) {
+      return EstimateOf(model, candidates[i], batch_queries, yield);
+    };
+    const Yields::Yield tried = yields.OfTried(i, 1, is_fresh);
+    const bool is_held = held && held->candidate == i && !tried.is_known;
+    if (tried.trials != 0 && batch_queries == 0 && !is_held)
+      sizes[i] = SizeWhereTried(estimate_of, yield_of);
+    promises.push_back(EstimateOf(model, candidates[i], sizes[i], 1).queries_per_s);
+  }
+  Outlook outlook;
+  outlook.yields = yields.Of(promises, is_fresh, held);
+  for (size_t i = 0; i < candidates.size(); i++)
+    outlook.estimates.push_back(
+        EstimateOf(model, candidates[i], sizes[i], outlook.yields[i].ratio));
+  return outlook;
 }
 
 std::vector<Candidate> AllPlans(const Calibration& calibration) {

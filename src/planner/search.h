@@ -5,6 +5,7 @@
 // Source    paper 000, section IV-B, "Finding the optimal pipeline configuration".
 #pragma once
 
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -17,6 +18,7 @@ namespace weft::planner {
 struct Candidate {
   pipeline::Plan plan;
   bool steal = false;
+  bool operator==(const Candidate&) const = default;
 };
 
 // The plan with one stage on the CPU first; then every plan with one stage on one of the devices,
@@ -47,6 +49,18 @@ Estimate ForChoice(const Candidate& candidate, Estimate estimate, bool is_known 
 std::vector<Estimate> EstimateAll(Model* model, const std::vector<Candidate>& candidates,
                                   double batch_queries,
                                   std::span<const Yields::Yield> yields = {});
+
+// Of each candidate, what it is estimated to have with its yield, and that yield.
+struct Outlook {
+  std::vector<Estimate> estimates;
+  std::vector<Yields::Yield> yields;
+};
+
+// A plan that yields less has smaller batches within the same interval, of which less is promised:
+// its yield is that of the promise for these, so that a plan that was tried is estimated to have
+// what it was measured to have. `is_fresh` and `held` as for Yields::Of. REQUIRES: as EstimateAll
+Outlook OutlookOf(Model* model, const std::vector<Candidate>& candidates, double batch_queries,
+                  const Yields& yields, bool is_fresh, std::optional<Yields::Held> held = {});
 
 // The candidate that is to take the place of `standing`, for it is better by more than
 // `hysteresis`, or `standing`. `estimates` and `yields`: of each candidate.

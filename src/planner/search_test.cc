@@ -231,6 +231,46 @@ TEST(EstimateAll, YieldsAreOfTheirCandidates) {
     EXPECT_NEAR(known[i].queries_per_s, told[i].queries_per_s * (i == 3 ? 0.25 : 1), 1);
 }
 
+// The smaller batches of a plan that yields less have their part in that.
+TEST(OutlookOf, WhatWasTriedIsEstimatedToHaveWhatItHad) {
+  Calibration machine = TestMachine();
+  machine.devices.erase(machine.devices.begin());
+  machine.devices[0].job_latency = 800'000;
+  const auto candidates = AllPlans(machine);
+  Conditions conditions;
+  conditions.workers = 2;
+  conditions.queries_max = 1 << 20;
+  conditions.interval_us = 4000;
+  const Profile profile;
+  Model model(machine, profile, conditions);
+  const auto told = EstimateAll(&model, candidates, 0);
+  Yields yields(candidates.size());
+  yields.Visit(profile, 0);
+  size_t smaller = 0;
+  for (const double part : {0.3, 0.6, 1.2}) {
+    for (int trial = 0; trial < 40; trial++)  // of all in turn: none is forgotten
+      for (size_t i = 0; i < candidates.size(); i++)
+        yields.Note(i, false, told[i].queries_per_s * part, 1);
+    const Outlook outlook = OutlookOf(&model, candidates, 0, yields, false);
+    ASSERT_EQ(outlook.estimates.size(), candidates.size());
+    for (size_t i = 0; i < candidates.size(); i++) {
+      const std::string name = candidates[i].plan.ToText();
+      const bool has_one_stage = i == 0;  // whose batches are as large as they may be
+      EXPECT_NEAR(outlook.estimates[i].queries_per_s / told[i].queries_per_s / part, 1, 0.02)
+          << name;
+      EXPECT_TRUE(outlook.estimates[i].fits) << name;
+      if (has_one_stage) continue;
+      EXPECT_GT(outlook.estimates[i].latency_us, 0.95 * conditions.interval_us) << name;
+      if (part > 1) continue;
+      EXPECT_LT(outlook.estimates[i].batch_queries, told[i].batch_queries) << name;
+      const double alone =
+          model.Of(candidates[i].plan, candidates[i].steal, 0, part)->queries_per_s;
+      smaller += alone < told[i].queries_per_s * part * 0.9;
+    }
+  }
+  EXPECT_GT(smaller, 0u) << "batches do not count here";
+}
+
 // Batches that are large enough for a plan are not where it yields less, but are where one stage
 // does, too.
 TEST(FewestQueries, FollowYields) {
