@@ -74,7 +74,7 @@ nlohmann::json DetailsOf(const Course& course, size_t c, const ContenderFigures&
                             {"steal", contender.steal},
                             {"learns", options.learns}};
   details.update(ToJson(figures.figures));
-  if (figures.planner) AddDecision(*figures.planner, &details);
+  if (figures.planner) AddDecision(*figures.planner, figures.figures, &details);
   return details;
 }
 

@@ -108,8 +108,12 @@ nlohmann::json DevicesJson(const Devices& devices) {
   return list;
 }
 
-void AddDecision(const planner::PlannerStats& planner, nlohmann::json* details) {
-  const planner::Candidate& chosen = planner.decision.candidate;
+void AddDecision(const planner::PlannerStats& planner, const Figures& figures,
+                 nlohmann::json* details) {
+  const PlanUse& use = figures.MostUsed();
+  const planner::Candidate& chosen = use.candidate;
+  (*details)["chosen_share"] =
+      static_cast<double>(use.queries) / static_cast<double>(figures.queries());
   (*details)["chosen_plan"] = chosen.plan.ToText();
   (*details)["chosen_steal"] = chosen.steal;
   (*details)["plan_changes"] = planner.changes;
@@ -120,8 +124,9 @@ void AddDecision(const planner::PlannerStats& planner, nlohmann::json* details) 
                        {"steal", change.to.steal},
                        {"promise", change.promise},
                        {"why", change.why}});
-  fmt::print("    planner: {}{}, {} changes of the plan{}\n", chosen.plan.ToText(),
-             chosen.steal ? ", stealing" : "", planner.changes,
+  fmt::print("    planner: {}{}, for {:.0f} % of the queries; {} changes of the plan{}\n",
+             chosen.plan.ToText(), chosen.steal ? ", stealing" : "",
+             100 * details->at("chosen_share").get<double>(), planner.changes,
              planner.last_change.empty() ? "" : ", the last for " + planner.last_change);
 }
 

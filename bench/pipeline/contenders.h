@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "bench/pipeline/devices.h"
+#include "bench/pipeline/figures.h"
 #include "bench/pipeline/options.h"
 #include "bench/pipeline/turns.h"
 #include "planner/calibration.h"
@@ -34,7 +35,8 @@ DataSetOptions DataSetOptionsOf(const PipelineOptions& options, const Devices& d
 
 nlohmann::json DevicesJson(const Devices& devices);
 
-// Notes, and prints, what the planner came to.
-void AddDecision(const planner::PlannerStats& planner, nlohmann::json* details);
+// Notes, and prints, what the planner came to, in the turns with those figures.
+void AddDecision(const planner::PlannerStats& planner, const Figures& figures,
+                 nlohmann::json* details);
 
 }  // namespace weft::bench

@@ -39,6 +39,22 @@ double Figures::Verifying() const { return Share(Ns(verify_ticks), wall_ns); }
 double Figures::LetRun() const { return Share(cpu_s * 1e9, wall_ns); }
 double Figures::DeviceBusy() const { return Share(static_cast<double>(device_busy_ns), turns_ns); }
 
+const PlanUse& Figures::MostUsed() const {
+  return *std::max_element(
+      plan_uses.begin(), plan_uses.end(),
+      [](const PlanUse& a, const PlanUse& b) { return a.queries < b.queries; });
+}
+
+void Figures::AddUse(const PlanUse& use) {
+  for (PlanUse& known : plan_uses) {
+    if (known.candidate != use.candidate) continue;
+    known.queries += use.queries;
+    known.estimate = use.estimate;
+    return;
+  }
+  plan_uses.push_back(use);
+}
+
 void Figures::Merge(const Figures& other) {
   gets += other.gets;
   hits += other.hits;
@@ -52,6 +68,7 @@ void Figures::Merge(const Figures& other) {
   AddEach(other.slot_queries, &slot_queries);
   AddEach(other.slot_in_stages, &slot_in_stages);
   for (size_t i = 0; i < task_ns.size(); ++i) task_ns[i] += other.task_ns[i];
+  for (const PlanUse& use : other.plan_uses) AddUse(use);
   device_queries += other.device_queries;
   stolen_queries += other.stolen_queries;
   reruns += other.reruns;

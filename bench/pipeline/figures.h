@@ -12,8 +12,16 @@
 
 #include "base/histogram.h"
 #include "pipeline/task_times.h"
+#include "planner/search.h"
 
 namespace weft::bench {
+
+// A plan that a planner had in force.
+struct PlanUse {
+  planner::Candidate candidate;
+  uint64_t queries = 0;        // by it
+  planner::Estimate estimate;  // that it was put in force for, the last time
+};
 
 struct Figures {
   // Queries.
@@ -34,6 +42,8 @@ struct Figures {
   // Queries that were answered in each slot of time since the turn began, and those of them whose
   // batch had a plan with several stages. Empty where slots are not asked for.
   std::vector<uint64_t> slot_queries, slot_in_stages;
+
+  std::vector<PlanUse> plan_uses;  // empty where no planner chose
 
   // Stages on devices.
   uint64_t device_queries = 0;
@@ -66,7 +76,10 @@ struct Figures {
   double LetRun() const;
   // Share of the time that a device had work.
   double DeviceBusy() const;
+  // The plan that most queries were done by. REQUIRES: a planner chose, and a query was done
+  const PlanUse& MostUsed() const;
 
+  void AddUse(const PlanUse& use);
   void Merge(const Figures& other);
 };
 

@@ -166,8 +166,11 @@ Status RunRound(const PipelineOptions& options, const Workload& workload,
     std::optional<planner::Estimate> estimate, promised;
     const std::optional<planner::PlannerStats>& planner = (*all)[c].planner;
     if (planner) {
-      AddDecision(*planner, &details);
-      promised = planner->decision.estimate;
+      AddDecision(*planner, figures, &details);
+      // The last one that was made for it, if it is in force at the end.
+      const planner::Decision& last = planner->decision;
+      const PlanUse& use = figures.MostUsed();
+      promised = last.candidate == use.candidate ? last.estimate : use.estimate;
       details["predicted"] = ToJson(*promised);
       details["model_error"] = ErrorOf(*promised, figures);
     } else if (calibration != nullptr) {
@@ -182,9 +185,9 @@ Status RunRound(const PipelineOptions& options, const Workload& workload,
     report.Add(MakeRow(workload, c, *all, std::move(details)));
     PrintTasks(figures);
     const double ratio = (*all)[c].rates.Median() / (*all)[0].rates.Median();
-    round->lines.push_back({workload.name, c, ratio, kept, figures, estimate, promised,
-                            planner ? NumberOf(contenders, planner->decision.candidate)
-                                    : std::nullopt});
+    round->lines.push_back(
+        {workload.name, c, ratio, kept, figures, estimate, promised,
+         planner ? NumberOf(contenders, figures.MostUsed().candidate) : std::nullopt});
   }
   return Status::Ok();
 }

@@ -138,12 +138,11 @@ ChoiceCheck CheckChoice(const std::vector<TableLine>& lines, size_t begin, size_
 std::optional<ChoiceCheck> CheckPlanner(const std::vector<TableLine>& lines, size_t begin,
                                         size_t contenders) {
   const auto all = std::span(lines).subspan(begin, contenders);
-  const auto planner = std::find_if(all.begin(), all.end(), [](const TableLine& line) {
-    return line.ended_with.has_value();
-  });
+  const auto planner = std::find_if(
+      all.begin(), all.end(), [](const TableLine& line) { return line.settled_on.has_value(); });
   if (planner == all.end()) return std::nullopt;
   ChoiceCheck check;
-  check.chosen = *planner->ended_with;
+  check.chosen = *planner->settled_on;
   check.best = BestOf(all);
   check.behind =
       std::max(1 - all[check.chosen].figures.rate / all[check.best].figures.rate, 0.0);

@@ -20,10 +20,11 @@ struct TableLine {
   bool kept;     // the interval
   Figures figures;
   std::optional<planner::Estimate> estimate;
-  // Of the planner's own choice: what it promised at the end, as far as it had learned.
+  // Of the plan that the planner let do most of the queries: what it promised, as far as it had
+  // learned.
   std::optional<planner::Estimate> promised = std::nullopt;
-  // And the contender whose plan it was at the end.
-  std::optional<size_t> ended_with = std::nullopt;
+  // And the contender with that plan.
+  std::optional<size_t> settled_on = std::nullopt;
 };
 
 // The table, then what can be said of all workloads together: what stealing adds, how far the model
@@ -43,7 +44,8 @@ struct ChoiceCheck {
 // planner's, are no choice.
 ChoiceCheck CheckChoice(const std::vector<TableLine>& lines, size_t begin, size_t contenders);
 
-// The same of what the planner had come to when it ended, having learned; nothing where no line is
+// The same of what the planner had settled on, having learned: its last choice may be a trial that
+// is under way. Nothing where no line is
 // the planner's, or none has its plan. over_one_stage: of the planner's own rate, with all that
 // finding the plan cost.
 std::optional<ChoiceCheck> CheckPlanner(const std::vector<TableLine>& lines, size_t begin,

@@ -40,11 +40,11 @@ TEST(CheckChoice, LeavesOutWhatDoesNotKeepTheInterval) {
   EXPECT_EQ(check.best, 1u);
 }
 
-TEST(CheckPlanner, HoldsWhatItEndedWithAgainstTheBest) {
+TEST(CheckPlanner, HoldsWhatItSettledOnAgainstTheBest) {
   std::vector<TableLine> lines = {LineOf(10, 10), LineOf(14, 12), LineOf(20, 20), LineOf(18, 30)};
   EXPECT_FALSE(CheckPlanner(lines, 0, 4));
   lines[1].estimate.reset();
-  lines[1].ended_with = 3;
+  lines[1].settled_on = 3;
   const auto check = CheckPlanner(lines, 0, 4);
   ASSERT_TRUE(check);
   EXPECT_EQ(check->chosen, 3u);

@@ -68,7 +68,9 @@ Worker::Worker(DataSet* data, std::span<const RequestRing> rings, const pipeline
     flight.responses =
         std::make_unique_for_overwrite<char[]>(queries * (sizeof(ResponseHead) + value_bytes));
   }
-  Take({plan, options.carrier.steal}, 0, IntervalController::kStep);
+  planner::Estimate first;
+  first.batch_queries = IntervalController::kStep;
+  Take({plan, options.carrier.steal}, 0, first);
   if (options.planner != nullptr)
     options.planner->Watch(options.writer - 1, &carrier_->times(), carrier_->counters());
 }
@@ -77,28 +79,31 @@ Worker::~Worker() {
   if (options_.planner != nullptr) options_.planner->Watch(options_.writer - 1, nullptr, nullptr);
 }
 
-// Batches begin by this plan from now on, the first ones of `queries`, if it is new for the
-// workload.
-void Worker::Take(const planner::Candidate& candidate, uint64_t workload, uint32_t queries) {
+// Batches begin by this plan from now on, the first ones as large as is estimated, if it is new for
+// the workload.
+void Worker::Take(const planner::Candidate& candidate, uint64_t workload,
+                  const planner::Estimate& estimate) {
   const auto known = std::find_if(ways_.begin(), ways_.end(), [&](const Way& way) {
-    return way.candidate.plan == candidate.plan && way.candidate.steal == candidate.steal &&
-           way.workload == workload;
+    return way.candidate == candidate && way.workload == workload;
   });
   way_ = static_cast<size_t>(known - ways_.begin());
-  if (known != ways_.end()) return;
+  if (known != ways_.end()) {
+    known->estimate = estimate;
+    return;
+  }
   const size_t stages = candidate.plan.stages().size();
   const uint32_t queries_max = stages == 1
                                    ? std::min(carrier_->queries_max(), pipeline::Batch::kQueriesMax)
                                    : carrier_->queries_max();
-  ways_.push_back({candidate, workload, {options_.interval_us, queries_max, queries}});
+  const auto queries = static_cast<uint32_t>(estimate.batch_queries);
+  ways_.push_back({candidate, workload, estimate, {options_.interval_us, queries_max, queries}});
 }
 
 void Worker::FollowPlanner() {
   const planner::Decision& decision = options_.planner->Current(options_.writer - 1);
   if (decision.number == decision_) return;
   decision_ = decision.number;
-  Take(decision.candidate, decision.workload,
-       static_cast<uint32_t>(decision.estimate.batch_queries));
+  Take(decision.candidate, decision.workload, decision.estimate);
   const Status status = carrier_->SetPlan(decision.candidate.plan, decision.candidate.steal);
   WEFT_CHECK(status.ok());  // every plan of the planner's goes together with its devices
 }
@@ -108,6 +113,7 @@ void Worker::Run(uint64_t begin_ns, uint64_t until_ns) {
   figures_ = {};
   figures_.workers = 1;
   unchecked_ = 0;
+  for (Way& way : ways_) way.queries = 0;
   const auto task_ns = TaskNsOf(carrier_->times());
   CountDevices(-1);
   for (Source& source : sources_) source = {source.ring, 0, data_->BeginPass(options_.writer)};
@@ -149,6 +155,9 @@ void Worker::Run(uint64_t begin_ns, uint64_t until_ns) {
   figures_.task_ns = TaskNsOf(carrier_->times());
   for (uint32_t i = 0; i < pipeline::kTaskCount; ++i) figures_.task_ns[i] -= task_ns[i];
   CountDevices(1);
+  if (options_.planner == nullptr) return;
+  for (const Way& way : ways_)
+    if (way.queries != 0) figures_.AddUse({way.candidate, way.queries, way.estimate});
 }
 
 // What was counted between a call with -1 and one with 1.
@@ -277,6 +286,7 @@ void Worker::Finish(uint32_t number) {
   const uint64_t latency_ns = base::NsOfTicks(end - flight.start);
   figures_.latency_ns.Record(latency_ns, flight.queries);
   figures_.batches++;
+  ways_[flight.way].queries += flight.queries;
   ways_[flight.way].interval.Note(flight.queries, static_cast<double>(latency_ns) * 1e-3);
   CountReplies(flight);
   if (options_.slot_ns != 0) CountSlot(flight);

@@ -97,14 +97,17 @@ class Worker : private pipeline::Sink {
   struct Way {
     planner::Candidate candidate;
     uint64_t workload;
+    planner::Estimate estimate;
     IntervalController interval;
+    uint64_t queries = 0;  // of this Run
   };
 
   Worker(DataSet* data, std::span<const RequestRing> rings, const pipeline::Plan& plan,
          std::unique_ptr<Carrier> carrier, const WorkerOptions& options);
 
   void FollowPlanner();
-  void Take(const planner::Candidate& candidate, uint64_t workload, uint32_t queries);
+  void Take(const planner::Candidate& candidate, uint64_t workload,
+            const planner::Estimate& estimate);
 
   Source& SourceOfNow();
   void Fill(uint32_t number);
