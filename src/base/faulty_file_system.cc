@@ -84,7 +84,7 @@ class FaultyFileSystem::WriteHandle final : public WritableFile {
       : faults_(faults), path_(std::move(path)), file_(std::move(file)) {}
 
   Status Append(std::string_view data) override {
-    Status fault = faults_->Ask({FileCallKind::kAppend, path_, data.size()});
+    Status fault = faults_->Ask({FileCallKind::kAppend, path_, data.size(), data.data()});
     if (!fault.ok()) return fault;
     const uint64_t fits = faults_->TakeDiskRoom(data.size());
     if (fits == data.size()) return file_->Append(data);

@@ -53,6 +53,7 @@ struct FileCall {
   FileCallKind kind;
   const std::string& path;
   uint64_t bytes = 0;  // to read, skip, append or keep (kTruncate)
+  const char* from = nullptr;  // Append: where they lie
 };
 
 class FaultyFileSystem : public FileSystem {

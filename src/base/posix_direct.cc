@@ -22,6 +22,9 @@ namespace {
 // Of each call; what the disk takes at once, or more.
 constexpr size_t kBufferBytes = size_t{1} << 20;
 
+// Less is collected in the buffer, whose pages are there.
+constexpr size_t kFromThereBytes = size_t{64} << 10;
+
 constexpr uint64_t Down(uint64_t bytes) { return bytes / kDirectAlign * kDirectAlign; }
 constexpr uint64_t Up(uint64_t bytes) { return Down(bytes + kDirectAlign - 1); }
 
@@ -124,6 +127,18 @@ class DirectWriter final : public WritableFile {
   DirectWriter& operator=(const DirectWriter&) = delete;
 
   Status Append(std::string_view data) override {
+    const size_t fills = Up(buffered_) - buffered_;  // the block that was begun
+    const bool is_aligned = (Address(data) + fills) % kDirectAlign == 0;
+    if (is_aligned && data.size() >= fills + kFromThereBytes) {
+      std::memcpy(buffer_.get() + buffered_, data.data(), fills);
+      buffered_ += fills;
+      WriteWhole();
+      data.remove_prefix(fills);
+      const size_t whole = Down(data.size());
+      WriteFrom(data.data(), whole);
+      written_ += whole;
+      data.remove_prefix(whole);
+    }
     while (failed_.ok() && !data.empty()) {
       const size_t count = std::min(data.size(), kBufferBytes - buffered_);
       std::memcpy(buffer_.get() + buffered_, data.data(), count);
@@ -139,7 +154,7 @@ class DirectWriter final : public WritableFile {
     WriteWhole();
     if (!failed_.ok() || buffered_ == flushed_) return failed_;
     std::memset(buffer_.get() + buffered_, 0, kDirectAlign - buffered_);
-    WriteAt(kDirectAlign);
+    WriteFrom(buffer_.get(), kDirectAlign);
     if (failed_.ok() && ::ftruncate(fd_.get(), static_cast<off_t>(written_ + buffered_)) != 0)
       failed_ = PosixError("truncate", path_, errno);
     if (failed_.ok()) flushed_ = buffered_;
@@ -162,10 +177,15 @@ class DirectWriter final : public WritableFile {
   }
 
  private:
-  void WriteAt(size_t bytes) {
+  static uintptr_t Address(std::string_view data) {
+    return reinterpret_cast<uintptr_t>(data.data());
+  }
+
+  // To the place of the buffer.
+  void WriteFrom(const char* from, size_t bytes) {
     for (size_t done = 0; failed_.ok() && done < bytes;) {
-      const ssize_t count = ::pwrite(fd_.get(), buffer_.get() + done, bytes - done,
-                                     static_cast<off_t>(written_ + done));
+      const ssize_t count =
+          ::pwrite(fd_.get(), from + done, bytes - done, static_cast<off_t>(written_ + done));
       if (count < 0 && errno == EINTR) continue;
       if (count < 0) {
         failed_ = PosixError("write", path_, errno);
@@ -182,7 +202,7 @@ class DirectWriter final : public WritableFile {
   void WriteWhole() {
     const size_t whole = Down(buffered_);
     if (whole == 0 || !failed_.ok()) return;
-    WriteAt(whole);
+    WriteFrom(buffer_.get(), whole);
     std::memmove(buffer_.get(), buffer_.get() + whole, buffered_ - whole);
     written_ += whole;
     buffered_ -= whole;

@@ -3,8 +3,9 @@
 // pushed out for it.
 //
 // Files, offsets and memory of such calls are multiples of kDirectAlign. Reads that are not are
-// made through a buffer of the thread's; what is written is collected in one of the file's, and its
-// last bytes are written with zeros behind them, which are cut off.
+// made through a buffer of the thread's; what is written is collected in one of the file's, but for
+// large appends from memory whose address is the place in the file, modulo kDirectAlign: these are
+// written from there. A file's last bytes are written with zeros behind them, which are cut off.
 //
 // Threads   as weft/file_system.h says.
 // Errors    as weft/file_system.h says; both give ordinary files where the file system has no such

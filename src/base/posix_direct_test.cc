@@ -70,6 +70,53 @@ TEST(PosixDirect, WritesWhatIsAppendedInPartsOfAnySize) {
   }
 }
 
+// From where they lie, where that is as far from a block's begin as in the file, and through the
+// file's buffer, in turns.
+TEST(PosixDirect, WritesLargeAppendsFromWhereTheyLie) {
+  const TestFolder folder;
+  const std::string path = folder.path() + "/table";
+  std::mt19937_64 random(3);
+  constexpr size_t kRoom = 4u << 20;
+  const std::unique_ptr<char, void (*)(void*)> room(
+      static_cast<char*>(std::aligned_alloc(kDirectAlign, kRoom)), std::free);
+  for (int round = 0; round < 8; round++) {
+    const auto file = Open(path);
+    std::string expected;
+    for (int i = 0; i < 20; i++) {
+      const size_t sizes[] = {random() % 5000, random() % 200'000, random() % 3'000'000};
+      const std::string data = RandomBytes(&random, sizes[random() % 3]);
+      const size_t shift = random() % 4 == 0 ? random() % kDirectAlign : 0;
+      char* const at = room.get() + (expected.size() + shift) % kDirectAlign;
+      std::memcpy(at, data.data(), data.size());
+      ASSERT_TRUE(file->Append({at, data.size()}).ok());
+      std::memset(at, 'x', data.size());  // it is the caller's again
+      expected += data;
+      if (random() % 4 != 0) continue;
+      ASSERT_TRUE(file->Flush().ok());
+    }
+    ASSERT_TRUE(file->Close().ok());
+    ASSERT_TRUE(Contents(path) == expected);
+  }
+}
+
+TEST(PosixDirect, KeepsNoCopyOfWhatItWritesFromWhereItLies) {
+  const TestFolder folder;
+  const std::string path = folder.path() + "/table";
+  const auto file = Open(path);
+  auto reader = PosixFileSystem()->Direct()->NewRandomAccessFile(path);
+  ASSERT_TRUE(reader.has_value());
+  if ((*reader)->ReadAlignment() == 1) GTEST_SKIP() << "no direct I/O in " << folder.path();
+  constexpr size_t kBytes = 256u << 10;
+  const std::unique_ptr<char, void (*)(void*)> room(
+      static_cast<char*>(std::aligned_alloc(kDirectAlign, kBytes)), std::free);
+  std::memset(room.get(), 'x', kBytes);
+  ASSERT_TRUE(file->Append({room.get(), 100}).ok());
+  ASSERT_TRUE(file->Append({room.get() + 100, kBytes - 100}).ok());
+  EXPECT_EQ(*PosixFileSystem()->GetFileSize(path), kBytes) << "before anybody has said Flush";
+  ASSERT_TRUE(file->Append({room.get() + 1, kBytes - 1}).ok());
+  EXPECT_EQ(*PosixFileSystem()->GetFileSize(path), kBytes) << "it lies elsewhere";
+}
+
 TEST(PosixDirect, ReadsAnywhereIntoAnyMemory) {
   const TestFolder folder;
   const std::string path = folder.path() + "/table";

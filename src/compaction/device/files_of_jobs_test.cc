@@ -2,8 +2,13 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <map>
+#include <string>
+#include <vector>
 
 #include "base/faulty_file_system.h"
+#include "base/mutex.h"
+#include "base/posix_direct.h"
 #include "compaction/device/executor_test_kit.h"
 #include "compaction/device/plain_executor.h"
 
@@ -24,6 +29,40 @@ TEST(DeviceInPlace, WritesFilesInPlace) {
 TEST(DeviceDirectIo, WritesWhatTheCpuWrites) {
   ExpectRandomJobsOnDiskTheSame([](uint64_t piece_bytes) { return NewPlainExecutor(piece_bytes); },
                                 kRandomJobs / 5);
+}
+
+// So what is written past the page cache is written from there.
+TEST(DeviceDirectIo, WhatIsWrittenLiesAsInItsFile) {
+  JobKit kit;
+  FillForFaults(&kit);
+  struct Appended {
+    uintptr_t from;
+    uint64_t offset;
+  };
+  std::map<std::string, std::vector<Appended>> files;
+  std::map<std::string, uint64_t> bytes;
+  base::Mutex mutex;
+  base::FaultyFileSystem faulty(kit.job().files);
+  faulty.SetHook([&](const base::FileCall& call) {
+    if (call.kind != base::FileCallKind::kAppend) return Status::Ok();
+    base::MutexLock lock(&mutex);
+    files[call.path].push_back({reinterpret_cast<uintptr_t>(call.from), bytes[call.path]});
+    bytes[call.path] += call.bytes;
+    return Status::Ok();
+  });
+  kit.job().files = &faulty;
+  const JobResult result = NewPlainExecutor(7000)->Run(kit.job(), kit.host());
+  ASSERT_TRUE(result.status.ok()) << result.status.ToString();
+  ASSERT_EQ(files.size(), result.outputs.size());
+  size_t continued = 0;
+  for (auto& [path, appended] : files) {
+    appended.pop_back();  // the table's end, which is put together on the host
+    ASSERT_FALSE(appended.empty());
+    continued += appended.size() - 1;
+    for (const Appended& part : appended)
+      EXPECT_EQ(part.from % base::kDirectAlign, part.offset % base::kDirectAlign) << path;
+  }
+  EXPECT_GT(continued, 0u) << "each table is of one piece";
 }
 
 // Where files are too short for the job's tables: for a part of one, or for all but its end.

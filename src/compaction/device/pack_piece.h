@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "base/crew.h"
+#include "base/posix_direct.h"
 #include "compaction/device/block_chain.h"
 #include "compaction/device/compressed_blocks.h"
 #include "compaction/device/gather_kernels.h"
@@ -71,6 +72,7 @@ class PackPiece {
   void MeasureCarried(uint32_t begin);
   void CarryOver(const SortPiece<Device>& sorted, Carry<Device>* carry);
   void TakeBack(const uint8_t* from, uint64_t bytes, table::OutputBuffer* to);
+  uint64_t MakeRooms(size_t align, PackedPiece* packed);
   void TakeData(PackedPiece* packed);
 
   Device& device_;
@@ -221,20 +223,34 @@ void PackPiece<Device>::TakeBack(const uint8_t* from, uint64_t bytes, table::Out
   taken_back_.push_back({room, from, bytes});
 }
 
+// In packed->data, of each part at an address that is its place in the file, modulo `align`: what
+// is written past the page cache is then written from there. Returns how many bytes there are
+// without gaps.
+template <typename Device>
+uint64_t PackPiece<Device>::MakeRooms(size_t align, PackedPiece* packed) {
+  uint64_t bytes = 0;
+  for (const PackedPart& part : packed->parts) bytes += part.blocks.bytes;
+  char* at = packed->data.Reserve(bytes + packed->parts.size() * (align - 1));
+  for (PackedPart& part : packed->parts) {
+    at += (part.blocks.offset - reinterpret_cast<uintptr_t>(at)) % align;
+    part.room = at;
+    at += part.blocks.bytes;
+  }
+  packed->data.CommitTo(at);
+  return bytes;
+}
+
 // Into the tables' files, where those give room.
 template <typename Device>
 void PackPiece<Device>::TakeData(PackedPiece* packed) {
   if (repeat_.first != nullptr) return;
   if (host_.begin_tables != nullptr) host_.begin_tables(packed);
   if (!packed->begun.ok() || packed->parts.empty()) return;
-  uint64_t bytes = 0;
-  for (const PackedPart& part : packed->parts) bytes += part.blocks.bytes;
   if (compresses()) {
-    char* const to = packed->data.Reserve(bytes);
-    packed->data.CommitTo(to + bytes);
-    return host_.compressed->CopyTo(to, bytes, host_.crew);
+    const uint64_t bytes = MakeRooms(1, packed);
+    return host_.compressed->CopyTo(packed->data.data(), bytes, host_.crew);
   }
-  if (packed->parts[0].room == nullptr) return TakeBack(data_, bytes, &packed->data);
+  if (!packed->parts[0].is_in_place) MakeRooms(base::kDirectAlign, packed);
   const uint8_t* from = data_;
   for (const PackedPart& part : packed->parts) {
     taken_back_.push_back({part.room, from, part.blocks.bytes});

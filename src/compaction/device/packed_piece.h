@@ -33,9 +33,10 @@ inline Status TwoAnswers() {
 // What of a piece is one table's.
 struct PackedPart {
   TablePart blocks;
+  char* room = nullptr;  // where the part's bytes go: into PackedPiece::data, or its file
   // Where the file system lets its files be written in place:
-  size_t table = 0;      // of OutputFiles
-  char* room = nullptr;  // in its file, where the part's bytes go
+  bool is_in_place = false;
+  size_t table = 0;  // of OutputFiles
 };
 
 struct PackedPiece {
@@ -45,13 +46,13 @@ struct PackedPiece {
   std::vector<BlockPlace> places;  // by block
   std::vector<uint32_t> entries;   // by block
   std::vector<PackedPart> parts;
-  table::OutputBuffer data;        // the blocks as stored, with trailers, one after the other;
-                                   // nothing where parts have rooms
+  table::OutputBuffer data;        // the blocks as stored, with trailers: of each part one after
+                                   // the other; nothing where parts are in place
   std::vector<uint64_t> index_at;  // by block, one more at the end: its index entry in index_bytes
   table::OutputBuffer index_bytes;
   std::vector<PackedFilter> filters;
   table::OutputBuffer filter_bytes;
-  // Waits until data (or rooms), index_bytes and filter_bytes have what they should; empty: they
+  // Waits until rooms, index_bytes and filter_bytes have what they should; empty: they
   // do.
   std::function<Status()> ready;
   Status begun;  // whether tables could be begun, where that was tried

@@ -23,13 +23,14 @@ Status TableAssembler::BeginPart(const PackedPiece& piece, size_t* begun, Packed
   Result<char*> room = files_.file(part->table)->Extend(part->blocks.bytes);
   if (!room) return room.error();
   part->room = *room;
+  part->is_in_place = true;
   return Status::Ok();
 }
 
 Result<TableAssembler::OpenTable> TableAssembler::Open(const PackedPart& part,
                                                        std::string_view smallest) {
   OpenTable table{.number = part.table, .end = nullptr};
-  if (part.room == nullptr) {
+  if (!part.is_in_place) {
     Result<size_t> begun = files_.Begin(smallest);
     if (!begun) return begun.error();
     table.number = *begun;
@@ -47,7 +48,6 @@ Status TableAssembler::Add(const PackedPiece& piece, base::Crew* crew) {
   if (!piece.begun.ok()) return piece.begun;
   size_t begun = 0;
   size_t ended = 0;
-  uint64_t taken = 0;  // of piece.data
   for (const PackedPart& packed : piece.parts) {
     const TablePart& blocks = packed.blocks;
     if (blocks.begins_table) {
@@ -58,10 +58,7 @@ Status TableAssembler::Add(const PackedPiece& piece, base::Crew* crew) {
     Part& part = parts_.emplace_back();
     part.table = std::move(*open_);
     part.blocks = &blocks;
-    if (packed.room == nullptr) {
-      part.data = piece.data.From(0).substr(taken, blocks.bytes);
-      taken += blocks.bytes;
-    }
+    if (!packed.is_in_place) part.data = {packed.room, blocks.bytes};
     if (blocks.ends_table) part.largest = piece.largest[ended++];
     if (parts_.size() < kPartsMax && &packed != &piece.parts.back()) continue;
     if (Status status = WriteParts(piece, crew); !status.ok()) return status;

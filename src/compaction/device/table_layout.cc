@@ -16,7 +16,8 @@ std::vector<TablePart> PartsOf(const std::vector<BlockPlace>& places) {
   std::vector<TablePart> parts;
   for (size_t i = 0; i < places.size(); i++) {
     if (parts.empty() || parts.back().ends_table)
-      parts.push_back({.first = i, .begins_table = places[i].offset == 0});
+      parts.push_back(
+          {.first = i, .offset = places[i].offset, .begins_table = places[i].offset == 0});
     TablePart& part = parts.back();
     part.end = i + 1;
     part.bytes += places[i].stored_bytes + table::kBlockTrailerBytes;

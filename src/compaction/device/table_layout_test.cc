@@ -57,10 +57,11 @@ TEST(TableLayout, PartsAreWhatOneTableHas) {
   const std::vector<TablePart> parts = PartsOf(places);
   ASSERT_EQ(3u, parts.size());
   const TablePart expected[] = {
-      {0, 2, 1100, false, true}, {2, 3, 15, true, true}, {3, 5, 60, true, false}};
+      {0, 2, 3000, 1100, false, true}, {2, 3, 0, 15, true, true}, {3, 5, 0, 60, true, false}};
   for (size_t i = 0; i < 3; i++) {
     EXPECT_EQ(expected[i].first, parts[i].first) << i;
     EXPECT_EQ(expected[i].end, parts[i].end) << i;
+    EXPECT_EQ(expected[i].offset, parts[i].offset) << i;
     EXPECT_EQ(expected[i].bytes, parts[i].bytes) << i;
     EXPECT_EQ(expected[i].begins_table, parts[i].begins_table) << i;
     EXPECT_EQ(expected[i].ends_table, parts[i].ends_table) << i;
