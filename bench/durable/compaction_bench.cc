@@ -90,6 +90,7 @@ class MergeCase {
   void AddOurs(const std::string& name, const MergeInput* input, bool verify, int threads,
                const std::string& device = "cpu", Tables tables = Tables::kInFiles);
   Result<InputInMemory*> InMemory(const MergeInput* input, const std::string& device);
+  void AddCopy(const std::string& name, const MergeInput* input);
   void AddMoreOfOurs(const std::string& name, const MergeInput* input);
   const Rival* Find(const std::string& name) const;
   void AddRow(Report& report, const std::string& subject, const std::string& peer,
@@ -198,12 +199,21 @@ Result<InputInMemory*> MergeCase::InMemory(const MergeInput* input, const std::s
   return loaded.get();
 }
 
+// What the disk allows those that use direct I/O.
+void MergeCase::AddCopy(const std::string& name, const MergeInput* input) {
+  rivals_.push_back({name + "-copied", fmt::format("a copy, {} threads", ThreadsMax()), [=, this] {
+                       return CopyDirect(*input, ThreadsMax(), place_.Fresh("outputs"));
+                     }});
+}
+
 // As the options ask for. Without reading back, which is the CPU's work; of devices with it, too,
 // by as many threads as are asked for.
 void MergeCase::AddMoreOfOurs(const std::string& name, const MergeInput* input) {
+  const bool direct = options_.direct && HasDirectIo(*input);
+  if (direct) AddCopy(name, input);
   for (const int threads : options_.threads) {
     AddOurs(fmt::format("{}-unverified-{}-threads", name, threads), input, false, threads);
-    if (options_.direct)
+    if (direct)
       AddOurs(fmt::format("{}-direct-{}-threads", name, threads), input, false, threads, "cpu",
               Tables::kDirect);
   }
@@ -214,7 +224,7 @@ void MergeCase::AddMoreOfOurs(const std::string& name, const MergeInput* input) 
             Tables::kInMemory);
     AddOurs(fmt::format("{}-in-memory-verified-{}", name, device), input, true, ThreadsMax(),
             device, Tables::kInMemory);
-    if (options_.direct)
+    if (direct)
       AddOurs(fmt::format("{}-direct-{}", name, device), input, false, ThreadsMax(), device,
               Tables::kDirect);
   }
@@ -319,14 +329,18 @@ std::vector<std::pair<const char*, double>> PhasesOf(const Rival& rival) {
 bool HasPhases(const Rival& rival) { return rival.timings[0].phases.unpack_us != 0; }
 
 nlohmann::json DetailsOf(const Rival& rival) {
-  Samples wall, per_cpu;
+  Samples wall, per_cpu, user, system;
   for (const MergeTiming& timing : rival.timings) {
     wall.Add(timing.wall_s);
-    per_cpu.Add(timing.input_mib / timing.cpu_s);
+    per_cpu.Add(timing.input_mib / timing.cpu.Total());
+    user.Add(timing.cpu.user);
+    system.Add(timing.cpu.system);
   }
   nlohmann::json details = {{"input_mib", rival.timings[0].input_mib},
                             {"wall_s", wall.Median()},
-                            {"input_mib_per_cpu_s", per_cpu.Median()}};
+                            {"input_mib_per_cpu_s", per_cpu.Median()},
+                            {"user_cpu_s", user.Median()},
+                            {"system_cpu_s", system.Median()}};
   if (HasPhases(rival)) {
     for (const auto& [phase, seconds] : PhasesOf(rival)) details["phase_s"][phase] = seconds;
   }
@@ -368,11 +382,13 @@ void MergeCase::AddRow(Report& report, const std::string& subject, const std::st
     if (target > 0) row.target = options_.target.value_or(target);
   }
   std::string note = "      input MiB a CPU second:";
-  for (const Rival* rival : {ours, theirs})
-    if (rival != nullptr)
-      note += fmt::format(" {} {:.0f} ({:.0f} MiB)", rival->name,
-                          DetailsOf(*rival)["input_mib_per_cpu_s"].get<double>(),
-                          rival->timings[0].input_mib);
+  for (const Rival* rival : {ours, theirs}) {
+    if (rival == nullptr) continue;
+    const nlohmann::json of = DetailsOf(*rival);
+    note += fmt::format(" {} {:.0f} ({:.0f} MiB, {:.3f} s user, {:.3f} s system)", rival->name,
+                        of["input_mib_per_cpu_s"].get<double>(), rival->timings[0].input_mib,
+                        of["user_cpu_s"].get<double>(), of["system_cpu_s"].get<double>());
+  }
   if (target == defaults::kTargetCompactionThreads) {
     row.details["machine_2_threads_over_1"] = machine_scaling_.all();
     note += fmt::format("; two threads that only copy: {:.2f} of one", machine_scaling_.Median());
@@ -397,16 +413,20 @@ void MergeCase::AddRows(Report& report) const {
   AddRow(report, "tree-2-threads", "tree-verified", kTargetCompactionThreads);
   AddRow(report, "runs-2-threads", "runs-verified", kTargetCompactionThreads);
   for (const auto& [input, peer] : {std::pair("tree", "leveldb"), std::pair("runs", "rocksdb")}) {
+    const std::string copy = std::string(input) + "-copied";
+    if (options_.direct && Find(input) != nullptr && Find(copy) == nullptr)
+      report.Unavailable(fmt::format("compaction by direct I/O, {}-{}", input, name_),
+                         "the file system has none");
     for (const int threads : options_.threads) {
       AddRow(report, fmt::format("{}-unverified-{}-threads", input, threads), peer, 0);
       if (options_.direct)
-        AddRow(report, fmt::format("{}-direct-{}-threads", input, threads), peer, 0);
+        AddRow(report, fmt::format("{}-direct-{}-threads", input, threads), copy, 0);
     }
     for (const std::string& device : options_.devices) {
       AddRow(report, fmt::format("{}-{}", input, device), peer, 0);
       for (const char* how : {"verified", "in-memory", "in-memory-verified"})
         AddRow(report, fmt::format("{}-{}-{}", input, how, device), peer, 0);
-      if (options_.direct) AddRow(report, fmt::format("{}-direct-{}", input, device), peer, 0);
+      if (options_.direct) AddRow(report, fmt::format("{}-direct-{}", input, device), copy, 0);
     }
   }
 }

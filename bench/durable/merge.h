@@ -10,13 +10,14 @@
 #include "base/flat_file_system.h"
 #include "bench/durable/merge_input.h"
 #include "bench/durable/store.h"
+#include "bench/harness/process.h"
 
 namespace weft::bench {
 
 struct MergeTiming {
   double input_mib = 0;
   double wall_s = 0;
-  double cpu_s = 0;               // of the process
+  CpuSeconds cpu;                 // of the process
   compaction::PhaseTimes phases;  // ours, of a device
   double PerSecond() const { return input_mib / wall_s; }
 };
@@ -51,6 +52,14 @@ struct MergeSettings {
 // there, or left the job to the CPU.
 Result<MergeTiming> MergeOurs(const MergeInput& input, const MergeSettings& settings,
                               const std::string& dir, uint64_t entries_expected);
+
+// Whether the tables can be read past the page cache.
+bool HasDirectIo(const MergeInput& input);
+
+// No compaction, but what the disk allows one: reads the tables past the page cache, as many at
+// once as there are threads, and writes the same bytes to `dir`, which goes again. REQUIRES:
+// HasDirectIo
+Result<MergeTiming> CopyDirect(const MergeInput& input, int threads, const std::string& dir);
 
 // A store's own compaction of all that is in `dir`; the input is what the store says that it read.
 Result<MergeTiming> MergeInStore(const std::string& name, const StoreSettings& settings,

@@ -15,7 +15,7 @@ Result<MergeTiming> MergeInStore(const std::string& name, const StoreSettings& s
   const Status status = (*store)->CompactAll();
   MergeTiming timing;
   timing.wall_s = static_cast<double>(base::NowNs() - start) * 1e-9;
-  timing.cpu_s = (CpuOfThisProcess() - cpu).Total();
+  timing.cpu = CpuOfThisProcess() - cpu;
   if (!status.ok()) return status;
   const double read = (*store)->Figures().compaction_bytes_read - read_before;
   timing.input_mib = read / (1 << 20);

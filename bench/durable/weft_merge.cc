@@ -139,7 +139,7 @@ Result<MergeTiming> MergeOurs(const MergeInput& input, const MergeSettings& sett
   const auto results = RunJobs(*executor, jobs, settings.threads, host);
   MergeTiming timing;
   timing.wall_s = static_cast<double>(base::NowNs() - start) * 1e-9;
-  timing.cpu_s = (CpuOfThisProcess() - cpu).Total();
+  timing.cpu = CpuOfThisProcess() - cpu;
   timing.input_mib = static_cast<double>(input.bytes) / (1 << 20);
   timing.phases = results[0].phases;  // a device has the job whole
   uint64_t entries = 0;
