@@ -34,6 +34,16 @@ struct InputBlock {
   uint32_t is_stored = 0;
 };
 
+// Those of a piece. None is taken for longer than any is (compaction/device/entries.h, Flips).
+struct InputBlocks {
+  InputBlock* at = nullptr;
+  uint32_t bytes_max = 0;
+
+  WEFT_HOST_DEVICE InputBlock operator[](uint64_t i) const {
+    return {at[i].data, Smaller(at[i].bytes, bytes_max), at[i].is_stored};
+  }
+};
+
 // Where the restart points begin; false where the bytes are no block.
 WEFT_HOST_DEVICE inline bool FindRestarts(const InputBlock& block, uint32_t* at, uint32_t* count) {
   constexpr uint32_t kWord = 4;

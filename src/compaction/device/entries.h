@@ -4,6 +4,9 @@
 // before, in order; then those of each run, run after run, each in order. Keys are whole there,
 // with their trailers; values stay where their blocks lie.
 //
+// Flips     whatever a bit that flips makes of a length, no key and no value is taken for longer
+//           than any can be: a kernel that walks along one would else be at it for hours.
+//
 // Threads   pure.
 #pragma once
 
@@ -17,9 +20,15 @@ struct Entries {
   const uint8_t** value = nullptr;
   uint32_t* value_bytes = nullptr;
   uint64_t* prefix = nullptr;  // PrefixOf the key; 0 of keys carried over
+  uint32_t bytes_max = 0;      // of a key, and of a value
+  uint64_t all_bytes = 0;      // of all of them, at most
 
-  WEFT_HOST_DEVICE Bytes Key(uint32_t entry) const { return {key[entry], key_bytes[entry]}; }
-  WEFT_HOST_DEVICE Bytes Value(uint32_t entry) const { return {value[entry], value_bytes[entry]}; }
+  WEFT_HOST_DEVICE Bytes Key(uint32_t entry) const {
+    return {key[entry], Smaller(key_bytes[entry], bytes_max)};
+  }
+  WEFT_HOST_DEVICE Bytes Value(uint32_t entry) const {
+    return {value[entry], Smaller(value_bytes[entry], bytes_max)};
+  }
 };
 
 // A list of keys: spans, tables' ends. Key i is bytes [at[i], at[i + 1]).

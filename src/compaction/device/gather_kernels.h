@@ -16,7 +16,7 @@ struct MeasureKeys {
   uint32_t* bytes;
 
   WEFT_HOST_DEVICE void operator()(uint64_t i) const {
-    bytes[i] = entries.key_bytes[live[which[i]]];
+    bytes[i] = entries.Key(live[which[i]]).size;
   }
 };
 struct CopyKeys {
@@ -42,7 +42,7 @@ struct MeasureCarry {
 
   WEFT_HOST_DEVICE void operator()(uint64_t i) const {
     const uint32_t entry = live[begin + i];
-    bytes[i] = entries.key_bytes[entry] + entries.value_bytes[entry];
+    bytes[i] = entries.Key(entry).size + entries.Value(entry).size;
   }
 };
 struct CarryOut {

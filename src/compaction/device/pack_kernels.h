@@ -33,7 +33,7 @@ struct MeasureEntries {
   WEFT_HOST_DEVICE void operator()(uint64_t item) const {
     const auto s = static_cast<uint32_t>(item);
     const Bytes key = entries.Key(live[s]);
-    const uint32_t value_bytes = entries.value_bytes[live[s]];
+    const uint32_t value_bytes = entries.Value(live[s]).size;
     const uint32_t common = s == 0 ? 0 : SharedBytes(entries.Key(live[s - 1]), key);
     const uint32_t rest = key.size - common;
     const uint32_t lengths = VarintBytes(common) + VarintBytes(rest);
@@ -67,7 +67,8 @@ struct FindNextBlocks {
 };
 
 // The chain of blocks from entry 0 is followed in three steps, so that few of its links are
-// followed one after the other. Entries are taken in chunks of kChunk.
+// followed one after the other. Entries are taken in chunks of kChunk. A link that leads back, for
+// a bit of it has flipped, ends the chain: it would else be followed for ever.
 inline constexpr uint32_t kChunkBits = 11;
 inline constexpr uint32_t kChunk = 1u << kChunkBits;
 
@@ -91,7 +92,11 @@ struct EnterChunks {
   uint32_t* enter;  // filled with `count`
 
   WEFT_HOST_DEVICE void operator()(uint64_t) const {
-    for (uint32_t s = 0; s < count; s = leave[s]) enter[s >> kChunkBits] = s;
+    uint32_t end = 0;  // of what was passed
+    for (uint32_t s = 0; s >= end && s < count; s = leave[s]) {
+      enter[s >> kChunkBits] = s;
+      end = s + 1;
+    }
   }
 };
 // 3. begins[s]: 1 where a block does. By chunk.
@@ -102,8 +107,11 @@ struct MarkBlocks {
   uint32_t* begins;  // filled with 0
 
   WEFT_HOST_DEVICE void operator()(uint64_t chunk) const {
-    for (uint32_t s = enter[chunk]; s < count && s >> kChunkBits == chunk; s = next[s]) {
+    uint32_t end = 0;
+    for (uint32_t s = enter[chunk]; s >= end && s < count && s >> kChunkBits == chunk;
+         s = next[s]) {
       begins[s] = 1;
+      end = s + 1;
     }
   }
 };
@@ -155,7 +163,7 @@ struct WriteEntries {
     const Bytes key = entries.Key(live[s]);
     const Bytes value = entries.Value(live[s]);
     const bool is_restart = (s - block_first) % sizes.stride.interval == 0;
-    const uint32_t common = is_restart ? 0 : shared[s];
+    const uint32_t common = is_restart ? 0 : Smaller(shared[s], key.size);
     const Bytes rest = {key.at + common, key.size - common};
     uint8_t* to = out + block_at[block] + sizes.OffsetIn(block_first, s);
     uint8_t* behind = to;
@@ -171,6 +179,11 @@ struct WriteEntries {
   WEFT_HOST_DEVICE void Finish(uint64_t, uint32_t) const {}
 };
 
+// Whether the block lies with its trailer in `out_bytes`, as each does but for a bit that flips.
+WEFT_HOST_DEVICE inline bool IsInside(uint64_t at, uint32_t bytes, uint64_t out_bytes) {
+  return at <= out_bytes && uint64_t{bytes} + kTypeAndChecksumBytes <= out_bytes - at;
+}
+
 // Writes what follows a block's entries: restart points, their number, and that it is uncompressed.
 struct WriteRestarts {
   const uint32_t* first;  // one more at the end
@@ -178,10 +191,13 @@ struct WriteRestarts {
   BlockSizes sizes;
   const uint64_t* block_at;
   uint8_t* out;
+  uint64_t out_bytes;
 
   WEFT_HOST_DEVICE uint32_t Lane(uint64_t block, uint32_t lane) const {
     const uint32_t entries = first[block + 1] - first[block];
     const uint32_t restarts = (entries - 1) / sizes.stride.interval + 1;
+    if (!IsInside(block_at[block], bytes[block], out_bytes) || restarts > bytes[block] / 4)
+      return 0;
     uint8_t* const end = out + block_at[block] + bytes[block];
     uint8_t* const at = end - 4 * (uint64_t{restarts} + 1);
     for (uint32_t i = lane; i < restarts; i += kLanes) {
@@ -204,11 +220,14 @@ struct WriteChecksums {
   const uint64_t* block_at;
   const ChecksumTables* tables;
   uint8_t* out;
+  uint64_t out_bytes;
 
   WEFT_HOST_DEVICE uint32_t Lane(uint64_t block, uint32_t lane) const {
+    if (!IsInside(block_at[block], bytes[block], out_bytes)) return 0;
     return ChecksumOfLane(*tables, out + block_at[block], uint64_t{bytes[block]} + 1, lane);
   }
   WEFT_HOST_DEVICE void Finish(uint64_t block, uint32_t sum) const {
+    if (!IsInside(block_at[block], bytes[block], out_bytes)) return;
     base::StoreLittleEndian32(out + block_at[block] + bytes[block] + 1, MaskedChecksum(sum));
   }
 };
@@ -329,15 +348,19 @@ struct FilterWindow {
 struct WriteFilters {
   const FilterWindow* windows;
   const uint32_t* hash;  // by live entry
-  uint8_t* out;          // zeros
+  uint32_t count;        // of these
+  uint32_t probes_max;
+  uint8_t* out;  // zeros
 
   WEFT_HOST_DEVICE uint32_t Lane(uint64_t item, uint32_t lane) const {
     const FilterWindow& window = windows[item];
     auto* const words = reinterpret_cast<uint32_t*>(out + window.at);
-    for (uint32_t s = window.first + lane; s < window.end; s += kLanes) {
+    const uint32_t end = Smaller(window.end, count);
+    const uint32_t probes = Smaller(window.probes, probes_max);
+    for (uint32_t s = window.first + lane; s < end; s += kLanes) {
       uint32_t probe = hash[s];
       const uint32_t step = probe >> 17 | probe << 15;
-      for (uint32_t i = 0; i < window.probes; i++, probe += step) {
+      for (uint32_t i = 0; i < probes; i++, probe += step) {
         const uint32_t bit = probe % window.bits;
         base::AtomicOr(&words[bit / 32], 1u << (bit % 32));
       }

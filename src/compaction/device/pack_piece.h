@@ -141,6 +141,7 @@ Status PackPiece<Device>::Run(const Entries& entries, const SortPiece<Device>& s
     if (sums->back() > kPieceBytesMax || !std::is_sorted(sums->begin(), sums->end()))
       return CountedWrongly();
   }
+  if (carry_bytes_ > entries_.all_bytes) return CountedWrongly();
   WriteIndex(packed);
   CopyTableEnds();
   CarryOver(sorted, carry);
@@ -173,6 +174,10 @@ void PackPiece<Device>::WriteBlocks(size_t count, typename Device::Memory* memor
                                     PackedPiece* packed) {
   data_bytes_ = count * table::kBlockTrailerBytes;
   for (size_t i = 0; i < count; i++) data_bytes_ += chain_.host_bytes[i];
+  // Beside its key and its value: three varints, a restart point, and a block's end.
+  constexpr uint64_t kEntryBytesMax = 32;
+  if (data_bytes_ > entries_.all_bytes + kEntryBytesMax * count_)
+    return device_.Fail(CountedWrongly());
   auto* const stored_bytes = memory_.template Take<uint32_t>(count);
   block_at_ = memory_.template Take<uint64_t>(count + 1);
   device_.Run(count, AddTrailers{chain_.bytes, stored_bytes});
@@ -181,9 +186,10 @@ void PackPiece<Device>::WriteBlocks(size_t count, typename Device::Memory* memor
   device_.RunLanes(chain_.host_first[count],
                    WriteEntries{entries_, live_, chain_.shared, chain_.begins, chain_.blocks_before,
                                 chain_.first, chain_.sizes, block_at_, data_});
-  device_.RunLanes(count,
-                   WriteRestarts{chain_.first, chain_.bytes, chain_.sizes, block_at_, data_});
-  device_.RunLanes(count, WriteChecksums{chain_.bytes, block_at_, in_device_.checksums, data_});
+  device_.RunLanes(count, WriteRestarts{chain_.first, chain_.bytes, chain_.sizes, block_at_, data_,
+                                        data_bytes_});
+  device_.RunLanes(
+      count, WriteChecksums{chain_.bytes, block_at_, in_device_.checksums, data_, data_bytes_});
   if (!repeat_.is_wanted) return;
   auto* const checksums = memory_.template Take<uint32_t>(count);
   device_.Run(count, GatherChecksums{chain_.bytes, block_at_, data_, checksums});
@@ -308,8 +314,8 @@ void PackPiece<Device>::MakeFilters(PackedPiece* packed) {
   }
   auto* const out = made_.template Take<uint8_t>(bytes);
   device_.Fill(out, 0, bytes);
-  device_.RunLanes(windows.size(),
-                   WriteFilters{CopyToDevice(&device_, &memory_, windows), chain_.hash, out});
+  device_.RunLanes(windows.size(), WriteFilters{CopyToDevice(&device_, &memory_, windows),
+                                                chain_.hash, count_, shape.probes, out});
   TakeBack(out, bytes, &packed->filter_bytes);
 }
 
@@ -365,7 +371,7 @@ void PackPiece<Device>::CarryOver(const SortPiece<Device>& sorted, Carry<Device>
     if (cut > carry_begin_) next.cuts.push_back(cut - carry_begin_);
   }
   auto* const room = next.memory.template Take<uint8_t>(carry_bytes_);
-  next.entries = TakeEntries<Device>(&next.memory, next.count);
+  next.entries = TakeEntries<Device>(&next.memory, next.count, entries_.bytes_max, carry_bytes_);
   device_.RunLanes(next.count,
                    CarryOut{entries_, live_, carry_begin_, carry_at_, room, next.entries});
   *carry = std::move(next);

@@ -40,17 +40,17 @@ struct FindBlocks {
 };
 
 struct CheckBlocks {
-  const InputBlock* blocks;
+  InputBlocks blocks;
   const ChecksumTables* tables;
   Findings* findings;
 
   WEFT_HOST_DEVICE uint32_t Lane(uint64_t item, uint32_t lane) const {
-    const InputBlock& block = blocks[item];
+    const InputBlock block = blocks[item];
     if (block.is_stored == 0) return 0;
     return ChecksumOfLane(*tables, block.data, uint64_t{block.bytes} + 1, lane);
   }
   WEFT_HOST_DEVICE void Finish(uint64_t item, uint32_t sum) const {
-    const InputBlock& block = blocks[item];
+    const InputBlock block = blocks[item];
     if (block.is_stored == 0) return;
     const uint32_t stored = base::LoadLittleEndian32(block.data + block.bytes + 1);
     if (stored != MaskedChecksum(sum)) base::AtomicAdd(&findings->damaged, 1);
@@ -61,26 +61,26 @@ struct CheckBlocks {
 struct OpenBlocks {
   const LoadedBlock* loaded;
   uint8_t* room;
-  InputBlock* blocks;
+  InputBlocks blocks;
   Findings* findings;
 
   WEFT_HOST_DEVICE void operator()(uint64_t item) const {
     const LoadedBlock& of = loaded[item];
     if (of.opened_bytes == 0) return;
-    const InputBlock& block = blocks[item];
+    const InputBlock block = blocks[item];
     uint8_t* const to = room + of.opened_at;
     if (SnappyDecoder(block.data, block.bytes, to, of.opened_bytes).Run()) {
-      blocks[item] = {to, of.opened_bytes, 0};
+      blocks.at[item] = {to, of.opened_bytes, 0};
     } else {
       base::AtomicAdd(&findings->damaged, 1);
-      blocks[item] = {to, 0, 0};
+      blocks.at[item] = {to, 0, 0};
     }
   }
 };
 
 // groups[i]: of block i.
 struct CountBlockGroups {
-  const InputBlock* blocks;
+  InputBlocks blocks;
   uint32_t* groups;
   Findings* findings;
 
@@ -101,7 +101,7 @@ WEFT_HOST_DEVICE inline uint32_t FindShare(const uint64_t* sums, uint32_t count,
 
 // By group: entries, and bytes of their keys.
 struct CountGroupEntries {
-  const InputBlock* blocks;
+  InputBlocks blocks;
   uint32_t block_count;
   const uint64_t* group_begin;  // by block, one more at the end
   uint32_t* entries;
@@ -130,7 +130,7 @@ struct CountGroupEntries {
 
 // Puts each entry of a group into the columns, its key into the room for keys.
 struct DecodeGroups {
-  const InputBlock* blocks;
+  InputBlocks blocks;
   uint32_t block_count;
   const uint64_t* group_begin;
   const uint64_t* entry_begin;  // by group

@@ -6,6 +6,7 @@
 //           the tables' bounds; kNoMemory; those of the device.
 #pragma once
 
+#include <algorithm>
 #include <vector>
 
 #include "compaction/device/job_in_device.h"
@@ -62,8 +63,11 @@ struct CarryIn {
 };
 
 template <typename Device>
-Entries TakeEntries(typename Device::Memory* memory, uint64_t count) {
+Entries TakeEntries(typename Device::Memory* memory, uint64_t count, uint32_t bytes_max,
+                    uint64_t all_bytes) {
   Entries entries;
+  entries.bytes_max = bytes_max;
+  entries.all_bytes = all_bytes;
   entries.key = memory->template Take<uint8_t*>(count);
   entries.key_bytes = memory->template Take<uint32_t>(count);
   entries.value = memory->template Take<const uint8_t*>(count);
@@ -99,8 +103,9 @@ class UnpackPiece {
   Device& device_;
   typename Device::Memory& memory_;
   const JobInDevice<Device>& job_;
-  InputBlock* blocks_ = nullptr;
+  InputBlocks blocks_;
   uint32_t block_count_ = 0;
+  uint64_t block_bytes_ = 0;  // of all of them, once they are open
   uint64_t group_count_ = 0;
   uint64_t key_room_bytes_ = 0;
   uint64_t decoded_ = 0;      // entries
@@ -125,9 +130,14 @@ Status UnpackPiece<Device>::Run(const Piece& piece, const LoadedPiece& loaded, c
 template <typename Device>
 void UnpackPiece<Device>::TakeBlocks(const LoadedPiece& loaded, const uint8_t* bytes) {
   block_count_ = static_cast<uint32_t>(loaded.blocks.size());
-  blocks_ = memory_.template Take<InputBlock>(block_count_);
+  for (const LoadedBlock& block : loaded.blocks) {
+    const uint32_t opened = std::max(block.bytes, block.opened_bytes);
+    block_bytes_ += opened;
+    blocks_.bytes_max = std::max(blocks_.bytes_max, opened);
+  }
+  blocks_.at = memory_.template Take<InputBlock>(block_count_);
   const LoadedBlock* const there = CopyToDevice(&device_, &memory_, loaded.blocks);
-  device_.Run(block_count_, FindBlocks{there, bytes, blocks_});
+  device_.Run(block_count_, FindBlocks{there, bytes, blocks_.at});
   device_.RunLanes(block_count_, CheckBlocks{blocks_, job_.checksums, findings});
   if (loaded.opened_bytes == 0) return;
   auto* const room = memory_.template Take<uint8_t>(loaded.opened_bytes);
@@ -170,10 +180,13 @@ Status UnpackPiece<Device>::CountEntries() {
 template <typename Device>
 Status UnpackPiece<Device>::Decode(const Carry<Device>& carry) {
   first_entry_ = carry.count;
+  if (decoded_ > block_bytes_) return CountedWrongly();
   if (decoded_ + first_entry_ >= ~uint32_t{0} || key_room_bytes_ > kKeyRoomBytesMax) {
     return {Code::kUnsupported, "a piece of the job has too many entries, or too long keys"};
   }
-  entries = TakeEntries<Device>(&memory_, decoded_ + first_entry_);
+  entries = TakeEntries<Device>(&memory_, decoded_ + first_entry_,
+                                std::max(blocks_.bytes_max, carry.entries.bytes_max),
+                                block_bytes_ + key_room_bytes_ + carry.entries.all_bytes);
   device_.Run(carry.count, CarryIn{carry.entries, entries});
   auto* const key_room = memory_.template Take<uint8_t>(key_room_bytes_);
   device_.Run(group_count_,

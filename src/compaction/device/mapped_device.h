@@ -1,0 +1,117 @@
+// compaction/device/mapped_device.h: a device whose memory is one large range, all of it zeros but
+// for what was taken: who reads or writes elsewhere in it meets no fault. For tests: a GPU's memory
+// is like that, so that a number that has flipped may keep a kernel at work for hours.
+//
+// Memory    is never given back before Reset.
+// Threads   one; one such device at a time.
+#pragma once
+
+#include <sys/mman.h>
+
+#include <atomic>
+#include <functional>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "compaction/device/plain_device.h"
+
+namespace weft::compaction::device {
+
+class MappedDevice : public PlainDevice {
+ public:
+  static constexpr uint64_t kBytes = uint64_t{16} << 30;  // address space
+  static constexpr uint64_t kBytesToTake = kBytes / 2;
+
+  class Memory {
+   public:
+    explicit Memory(MappedDevice* device) : device_(device) {}
+    Memory(Memory&&) = default;
+    Memory& operator=(Memory&& other) noexcept {
+      std::swap(device_, other.device_);
+      return *this;
+    }
+    template <typename T>
+    T* Take(uint64_t count) {
+      return reinterpret_cast<T*>(device_->TakeBytes(count, sizeof(T)));
+    }
+
+   private:
+    MappedDevice* device_;
+  };
+
+  // As PlainDevice's.
+  class Upload {
+   public:
+    explicit Upload(MappedDevice* device) : device_(device), memory_(device) {}
+    void Begin(std::span<const RangeIn> ranges) {
+      uint64_t bytes = 0;
+      for (const RangeIn& range : ranges) bytes += range.bytes;
+      to_ = memory_.Take<uint8_t>(bytes);
+      ranges_.assign(ranges.begin(), ranges.end());
+    }
+    uint8_t* Await() {
+      if (!device_->status().ok()) return nullptr;
+      uint8_t* to = to_;
+      for (const RangeIn& range : ranges_) {
+        device_->CopyIn(to, range.from, range.bytes);
+        to += range.bytes;
+      }
+      return to_;
+    }
+
+   private:
+    MappedDevice* device_;
+    Memory memory_;
+    uint8_t* to_ = nullptr;
+    std::vector<RangeIn> ranges_;
+  };
+
+  // Forgets all memory. REQUIRES: no device is in use
+  static void Reset() {
+    range_ = nullptr;
+    taken_ = 0;
+  }
+  // Whether a kernel is at work: what a fault is its.
+  static bool in_kernel() { return in_kernel_; }
+
+  template <typename Kernel>
+  void Run(uint64_t items, const Kernel& kernel) {
+    in_kernel_ = true;
+    PlainDevice::Run(items, kernel);
+    in_kernel_ = false;
+  }
+  template <typename Kernel>
+  void RunLanes(uint64_t items, const Kernel& kernel) {
+    in_kernel_ = true;
+    PlainDevice::RunLanes(items, kernel);
+    in_kernel_ = false;
+  }
+  std::function<Status()> BeginCopyOut(std::vector<RangeOut> ranges, Memory) {
+    return PlainDevice::BeginCopyOut(std::move(ranges), PlainDevice::Memory(this));
+  }
+
+ private:
+  char* TakeBytes(uint64_t count, uint64_t size) {
+    constexpr uint64_t kAlignment = 256;  // as of a GPU's allocations
+    if (range_ == nullptr) {
+      void* const mapped = ::mmap(nullptr, kBytes, PROT_READ | PROT_WRITE,
+                                  MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+      if (mapped != MAP_FAILED) range_ = static_cast<char*>(mapped);
+    }
+    const uint64_t left = kBytesToTake - taken_;
+    if (range_ == nullptr || count > (left - kAlignment) / size) {
+      Fail({Code::kNoMemory, "the device has no room for a piece"});
+      return nullptr;
+    }
+    char* const at = range_ + taken_;
+    taken_ += (count * size + kAlignment) / kAlignment * kAlignment;
+    return at;
+  }
+
+  static inline char* range_ = nullptr;  // stays mapped
+  static inline uint64_t taken_ = 0;
+  static inline std::atomic<bool> in_kernel_ = false;  // a signal handler looks at it
+};
+
+}  // namespace weft::compaction::device
