@@ -39,6 +39,7 @@ inline constexpr double kZipfTheta = 0.99;
 inline constexpr uint64_t kPipelineMemoryMb = 1908;
 inline const std::vector<double> kAlternationCyclesMs = {2, 4, 8, 16, 32, 64, 128, 256};
 inline constexpr double kAlternationTraceMs = 6;
+inline constexpr double kAlternationTraceCycles = 1000;
 inline constexpr double kAlternationSlotMs = 0.3;
 inline constexpr double kPipelineIntervalUs = 1000;
 inline constexpr uint64_t kPipelineRing = 1 << 20;

@@ -14,10 +14,9 @@
 namespace weft::bench {
 namespace {
 
-constexpr double kMs = 1e-3;            // seconds
-constexpr size_t kCyclesShown = 6;      // of the trace, in the chart
-constexpr double kCyclesOfTrace = 100;  // at least
-constexpr double kCyclesOfRun = 4;      // at least
+constexpr double kMs = 1e-3;        // seconds
+constexpr size_t kCyclesShown = 6;  // of the trace, in the chart
+constexpr double kCyclesOfRun = 4;  // at least
 
 // What all runs have in common.
 struct Course {
@@ -131,7 +130,7 @@ LineChart TraceChart(const Course& course, const AlternationOptions& options,
 // Figure 20: slot by slot, one repetition.
 Status RunTrace(const AlternationOptions& options, const Course& course, size_t baseline,
                 Report& report) {
-  auto all = RunCycle(course, options.trace_cycle_ms, kCyclesOfTrace, options.slot_ms);
+  auto all = RunCycle(course, options.trace_cycle_ms, options.trace_cycles, options.slot_ms);
   if (!all) return all.error();
   const size_t count = course.workloads.size();
   const size_t slots_of_cycle = SlotsOfCycle(options);
@@ -140,7 +139,7 @@ Status RunTrace(const AlternationOptions& options, const Course& course, size_t 
     Row row = RowOf(course, fmt::format("trace-{:g}ms", options.trace_cycle_ms), c, baseline, *all);
     const Figures& figures = (*all)[c].figures;
     const std::vector<double> folded = Fold(figures.slot_queries, slots_of_cycle, slot_s);
-    if (folded.empty()) return {Code::kInvalidArgument, "--seconds: not two cycles of the trace"};
+    if (folded.empty()) return {Code::kInvalidArgument, "--trace-cycles: two are needed at least"};
     row.details["slot_ms"] = options.slot_ms;
     row.details["folded_queries_per_s"] = folded;
     row.details["folded_in_stages_per_s"] = Fold(figures.slot_in_stages, slots_of_cycle, slot_s);

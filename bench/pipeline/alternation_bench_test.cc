@@ -28,6 +28,7 @@ AlternationOptions Small() {
   options.pipeline.warmup_s = 0.005;
   options.cycles_ms = {2, 8};
   options.trace_cycle_ms = 4;
+  options.trace_cycles = 100;
   options.slot_ms = 0.5;
   return options;
 }
