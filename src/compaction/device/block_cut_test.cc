@@ -29,7 +29,8 @@ class TestColumns {
     }
   }
   Entries entries() {
-    return {key_at_.data(), key_bytes_.data(), value_at_.data(), value_bytes_.data(), nullptr};
+    return {key_at_.data(), key_bytes_.data(), value_at_.data(), value_bytes_.data(), nullptr,
+            1u << 20};
   }
   const uint32_t* live() const { return live_.data(); }
   uint32_t count() const { return static_cast<uint32_t>(live_.size()); }
