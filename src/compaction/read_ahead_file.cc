@@ -9,15 +9,27 @@ Status ReadAheadFile::Read(uint64_t offset, size_t bytes, std::string_view* resu
   const bool inside = offset >= window_start_ && offset - window_start_ <= window_.size() &&
                       bytes <= window_.size() - (offset - window_start_);
   if (!inside) {
-    const size_t wanted = std::max(bytes, kWindowBytes);
-    window_ = {};
-    room_.Clear();
-    Status status = file_->Read(offset, wanted, &window_, room_.Reserve(wanted));
+    Status status = ReadWindow(offset, bytes);
     if (!status.ok()) return status;
-    window_start_ = offset;
   }
-  *result = window_.substr(offset - window_start_, bytes);
+  const uint64_t at = std::min<uint64_t>(offset - window_start_, window_.size());
+  *result = window_.substr(at, bytes);
   return Status::Ok();
+}
+
+// From `offset` on, or a little before it.
+Status ReadAheadFile::ReadWindow(uint64_t offset, size_t bytes) const {
+  const size_t align = file_->ReadAlignment();
+  const size_t before = offset % align;
+  const size_t window_bytes = align == 1 ? kWindowBytes : kDirectWindowBytes;
+  const size_t wanted = (std::max(before + bytes, window_bytes) + align - 1) / align * align;
+  window_ = {};
+  room_.Clear();
+  char* const room = room_.Reserve(wanted + align - 1);
+  const size_t skipped = -reinterpret_cast<uintptr_t>(room) % align;
+  Status status = file_->Read(offset - before, wanted, &window_, room + skipped);
+  if (status.ok()) window_start_ = offset - before;
+  return status;
 }
 
 }  // namespace weft::compaction

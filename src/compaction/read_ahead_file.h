@@ -3,9 +3,11 @@
 // What it hands out lies in a window that moves with the next Read outside it: for one reader that
 // is done with each block before it asks for the next. Not for sharing, whatever its base allows.
 //
+// Direct I/O  windows of a file that wants its reads aligned (ReadAlignment) are, so that they are
+//           not copied; and larger, for nobody reads ahead of them.
 // Threads   one thread at a time.
 // Errors    those of the file.
-// Memory    kWindowBytes, or the largest read if that is more.
+// Memory    kWindowBytes, or kDirectWindowBytes, or the largest read if that is more.
 #pragma once
 
 #include <cstdint>
@@ -20,6 +22,7 @@ namespace weft::compaction {
 class ReadAheadFile final : public RandomAccessFile {
  public:
   static constexpr size_t kWindowBytes = 256u << 10;
+  static constexpr size_t kDirectWindowBytes = 1u << 20;
 
   explicit ReadAheadFile(std::unique_ptr<RandomAccessFile> file) : file_(std::move(file)) {}
 
@@ -29,6 +32,8 @@ class ReadAheadFile final : public RandomAccessFile {
   void ReadsInOrder() const override { file_->ReadsInOrder(); }
 
  private:
+  Status ReadWindow(uint64_t offset, size_t bytes) const;
+
   const std::unique_ptr<RandomAccessFile> file_;
   // Mutable: Read is const for the many readers that other files allow.
   mutable uint64_t window_start_ = 0;

@@ -32,6 +32,39 @@ TEST(ReadAheadFile, ReadsTheFilesBytesInFewCalls) {
   }
 }
 
+// Of a file that wants aligned reads none is another one.
+TEST(ReadAheadFile, ReadsAlignedWindows) {
+  constexpr size_t kAlign = 512;
+  class Aligned final : public RandomAccessFile {
+   public:
+    explicit Aligned(const std::string* contents) : contents_(*contents) {}
+    Status Read(uint64_t offset, size_t bytes, std::string_view* result,
+                char* scratch) const override {
+      EXPECT_EQ(0u, (offset | bytes | reinterpret_cast<uintptr_t>(scratch)) % kAlign);
+      const size_t at = std::min<size_t>(offset, contents_.size());
+      const size_t count = contents_.copy(scratch, bytes, at);
+      *result = {scratch, count};
+      return Status::Ok();
+    }
+    size_t ReadAlignment() const override { return kAlign; }
+
+   private:
+    const std::string& contents_;
+  };
+  table::Strings strings(table::TestSeed());
+  const std::string contents = strings.Bytes(ReadAheadFile::kDirectWindowBytes * 3 + 777);
+  ReadAheadFile file(std::make_unique<Aligned>(&contents));
+  for (int i = 0; i < 300; i++) {
+    const size_t at = strings.Below(contents.size() + 3000);
+    const size_t bytes = strings.Below(i % 10 == 0 ? 2 * ReadAheadFile::kDirectWindowBytes : 9000);
+    std::string_view result;
+    ASSERT_TRUE(file.Read(at, bytes, &result, nullptr).ok());
+    const std::string_view expected =
+        at < contents.size() ? std::string_view(contents).substr(at, bytes) : std::string_view();
+    ASSERT_TRUE(result == expected) << at << " " << bytes;
+  }
+}
+
 TEST(ReadAheadFile, GivesTheFilesErrorAndReadsAgain) {
   base::MemoryFileSystem files;
   base::FaultyFileSystem faulty(&files);
