@@ -381,7 +381,7 @@ void AddAlternation(CLI::App* app, Arguments* a) {
   app->add_option("--trace-cycle-ms", alternation.trace_cycle_ms, "of the run shown slot by slot")
       ->check(CLI::Range(0.1, 1e4))->capture_default_str();
   app->add_option("--trace-cycles", alternation.trace_cycles, "laid over each other, at least")
-      ->check(CLI::Range(2.0, 1e6))->capture_default_str();
+      ->check(CLI::Range(2, 1000000))->capture_default_str();
   app->add_option("--slot-ms", alternation.slot_ms, "of the workloads' turns a whole part")
       ->check(CLI::Range(0.01, 1e3))->capture_default_str();
   app->add_option("--plots", alternation.plots, "folder for charts of both (SVG)");

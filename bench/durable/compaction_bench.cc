@@ -199,7 +199,7 @@ Result<InputInMemory*> MergeCase::InMemory(const MergeInput* input, const std::s
   return loaded.get();
 }
 
-// What the disk allows those that use direct I/O.
+// What those that use direct I/O are held against.
 void MergeCase::AddCopy(const std::string& name, const MergeInput* input) {
   rivals_.push_back({name + "-copied", fmt::format("a copy, {} threads", ThreadsMax()), [=, this] {
                        return CopyDirect(*input, ThreadsMax(), place_.Fresh("outputs"));

@@ -2,10 +2,13 @@
 #include <atomic>
 #include <cstdlib>
 #include <filesystem>
+#include <memory>
 #include <thread>
+#include <vector>
 
 #include <fmt/format.h>
 
+#include "base/check.h"
 #include "base/clock.h"
 #include "base/posix_direct.h"
 #include "bench/durable/merge.h"
@@ -32,6 +35,8 @@ Status CopyTable(const compaction::JobTable& table, const std::string& to, char*
     Status status = (*reader)->Read(at, kCallBytes, &got, buffer);
     if (status.ok()) status = (*writer)->Append(got);
     if (!status.ok()) return status;
+    if (got.size() < std::min<uint64_t>(kCallBytes, table.bytes - at))
+      return {Code::kCorruption, table.path + ": is shorter than it should be"};
   }
   if (Status status = (*writer)->Sync(); !status.ok()) return status;
   return (*writer)->Close();
@@ -58,6 +63,7 @@ Result<MergeTiming> CopyDirect(const MergeInput& input, int threads, const std::
   std::vector<Buffer> buffers;
   for (int i = 0; i < threads; ++i) {
     buffers.emplace_back(static_cast<char*>(std::aligned_alloc(base::kDirectAlign, kCallBytes)));
+    WEFT_CHECK(buffers.back() != nullptr);
     std::fill_n(buffers.back().get(), kCallBytes, 0);  // so that the pages are there
   }
   std::vector<Status> copied(tables.size());

@@ -56,9 +56,9 @@ Result<MergeTiming> MergeOurs(const MergeInput& input, const MergeSettings& sett
 // Whether the tables can be read past the page cache.
 bool HasDirectIo(const MergeInput& input);
 
-// No compaction, but what the disk allows one: reads the tables past the page cache, as many at
-// once as there are threads, and writes the same bytes to `dir`, which goes again. REQUIRES:
-// HasDirectIo
+// No compaction, but what a plain copy has of the same disk: reads the tables past the page cache,
+// as many at once as there are threads, and writes the same bytes to `dir`, which goes again.
+// REQUIRES: HasDirectIo
 Result<MergeTiming> CopyDirect(const MergeInput& input, int threads, const std::string& dir);
 
 // A store's own compaction of all that is in `dir`; the input is what the store says that it read.

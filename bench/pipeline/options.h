@@ -49,7 +49,7 @@ struct AlternationOptions {
   PipelineOptions pipeline;
   std::vector<double> cycles_ms;  // until the first workload comes again
   double trace_cycle_ms = 0;      // of the run that is looked at slot by slot
-  double trace_cycles = 0;        // of it, at least; the first one does not count
+  uint32_t trace_cycles = 0;      // of it, at least; the first one does not count
   double slot_ms = 0;
   std::string plots;  // folder of the charts; empty: none
 };

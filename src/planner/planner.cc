@@ -192,7 +192,6 @@ void Planner::EndTrialLocked() {
   }
   const double behind = ended.end.behind_queries - ended.begin.behind_queries;
   const bool is_late = ended.begin_ns - began_ns_ > kCatchUpNs;
-  was_behind_ = is_late && behind > kMost * queries;
   if (behind > kNotable * queries && !is_late) fresh_since_ns_ = ended.end_ns;
   const bool is_fresh = ended.begin_ns < fresh_since_ns_ + Yields::kFreshNs;
   // Batches that went through one stage, for they were small or the device is lost, say nothing of
@@ -326,8 +325,6 @@ void Planner::PlanLocked(const Profile& profile, std::string why) {
   if (!goes_on && exploration_.is_under_way()) standing = exploration_.Abandon();
   std::optional<Yields::Held> held;
   if (goes_on && !has_explored) held = {candidate_, in_force_->yield};
-  // What one stage does as well needs no plan with a device.
-  if (was_behind_ && standing == candidate_ && !exploration_.is_under_way()) standing = 0;
   auto [estimates, yields] =
       OutlookOf(&model, candidates_, profile.batch_queries, yields_, is_short_, held);
   const bool is_new =
@@ -368,7 +365,7 @@ void Planner::ReplaceLocked(std::unique_ptr<Decision> decision, bool changes, bo
   decision->number = in_force_->number + (differs ? 1 : 0);
   if (changes || is_another) {
     trial_ = {};
-    has_counted_ = was_behind_ = false;
+    has_counted_ = false;
     began_ns_ = fresh_since_ns_ = looked_ns_;
   }
   planned_ = decision->profile;

@@ -156,7 +156,6 @@ class Planner {
   static constexpr double kBusy = 0.95;
   static constexpr double kOnDevice = 0.9;  // of the queries of a trial
   static constexpr double kNotable = 0.1;   // likewise
-  static constexpr double kMost = 0.5;      // likewise
   static constexpr uint64_t kCatchUpNs = 2'000'000'000;
 
   struct Worker {
@@ -247,8 +246,6 @@ class Planner {
   Exploration exploration_ WEFT_GUARDED_BY(mutex_);
   bool has_more_to_explore_ WEFT_GUARDED_BY(mutex_) = false;  // as of the last planning
   bool has_counted_ WEFT_GUARDED_BY(mutex_) = false;  // the last trial of the plan in force
-  // It was carried out by one stage, for the device does not catch up with the store.
-  bool was_behind_ WEFT_GUARDED_BY(mutex_) = false;
   uint64_t looks_begin_ WEFT_GUARDED_BY(mutex_) = 0;  // at victims, ever, when the span began
   // From which known_.zipf was worked out, which takes longer than all else.
   double equal_share_ WEFT_GUARDED_BY(mutex_) = -1;

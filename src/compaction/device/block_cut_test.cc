@@ -29,8 +29,8 @@ class TestColumns {
     }
   }
   Entries entries() {
-    return {key_at_.data(), key_bytes_.data(), value_at_.data(), value_bytes_.data(), nullptr,
-            1u << 20};
+    return {key_at_.data(),      key_bytes_.data(), value_at_.data(),
+            value_bytes_.data(), nullptr,           1u << 20};
   }
   const uint32_t* live() const { return live_.data(); }
   uint32_t count() const { return static_cast<uint32_t>(live_.size()); }
@@ -119,6 +119,22 @@ TEST(BlockCut, PlacesAreAPermutation) {
 }
 
 // The worked example of docs/design/0010-gpu-compaction.md.
+// Whatever a bit that flips makes of how many restart points a block has.
+TEST(BlockCut, WritesNoRestartPointsBeforeTheBlock) {
+  std::vector<uint8_t> room(64, 0xee);
+  uint8_t* const out = room.data() + 32;
+  const std::vector<uint64_t> zeros(100, 0);
+  const uint64_t block_at = 0;
+  const uint32_t bytes = 11;  // restart points and their number: 4 * (entries + 1)
+  for (uint32_t entries = 0; entries < 8; entries++) {
+    const uint32_t first[] = {0, entries};
+    const BlockSizes sizes = {zeros.data(), zeros.data(), {100, 1}};
+    const WriteRestarts kernel = {first, &bytes, sizes, &block_at, out, 16};
+    for (uint32_t lane = 0; lane < kLanes; lane++) kernel.Lane(0, lane);
+    for (size_t i = 0; i < 32; i++) ASSERT_EQ(0xee, room[i]) << entries << ", " << i;
+  }
+}
+
 TEST(BlockCut, WorkedExample) {
   const std::vector<std::pair<std::string, std::string>> pairs = {
       {"ka", "1"}, {"kab", "22"}, {"kac", "3"}, {"kb", "4444"}, {"kba", "5"}, {"l", "6"}};

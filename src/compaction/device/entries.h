@@ -20,8 +20,8 @@ struct Entries {
   const uint8_t** value = nullptr;
   uint32_t* value_bytes = nullptr;
   uint64_t* prefix = nullptr;  // PrefixOf the key; 0 of keys carried over
-  uint32_t bytes_max = 0;      // of a key, and of a value
-  uint64_t all_bytes = 0;      // of all of them, at most
+  uint32_t bytes_max = ~uint32_t{0};  // of a key, and of a value
+  uint64_t all_bytes = ~uint64_t{0};  // of all of them, at most
 
   WEFT_HOST_DEVICE Bytes Key(uint32_t entry) const {
     return {key[entry], Smaller(key_bytes[entry], bytes_max)};

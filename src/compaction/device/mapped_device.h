@@ -8,7 +8,7 @@
 
 #include <sys/mman.h>
 
-#include <atomic>
+#include <algorithm>
 #include <functional>
 #include <span>
 #include <utility>
@@ -72,7 +72,7 @@ class MappedDevice : public PlainDevice {
     range_ = nullptr;
     taken_ = 0;
   }
-  // Whether a kernel is at work: what a fault is its.
+  // Whether a kernel is at work on this thread: then a fault is its.
   static bool in_kernel() { return in_kernel_; }
 
   template <typename Kernel>
@@ -99,8 +99,8 @@ class MappedDevice : public PlainDevice {
                                   MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
       if (mapped != MAP_FAILED) range_ = static_cast<char*>(mapped);
     }
-    const uint64_t left = kBytesToTake - taken_;
-    if (range_ == nullptr || count > (left - kAlignment) / size) {
+    const uint64_t left = kBytesToTake - std::min(kBytesToTake, taken_ + kAlignment);
+    if (range_ == nullptr || count > left / size) {
       Fail({Code::kNoMemory, "the device has no room for a piece"});
       return nullptr;
     }
@@ -111,7 +111,7 @@ class MappedDevice : public PlainDevice {
 
   static inline char* range_ = nullptr;  // stays mapped
   static inline uint64_t taken_ = 0;
-  static inline std::atomic<bool> in_kernel_ = false;  // a signal handler looks at it
+  static inline thread_local bool in_kernel_ = false;
 };
 
 }  // namespace weft::compaction::device

@@ -196,7 +196,7 @@ struct WriteRestarts {
   WEFT_HOST_DEVICE uint32_t Lane(uint64_t block, uint32_t lane) const {
     const uint32_t entries = first[block + 1] - first[block];
     const uint32_t restarts = (entries - 1) / sizes.stride.interval + 1;
-    if (!IsInside(block_at[block], bytes[block], out_bytes) || restarts > bytes[block] / 4)
+    if (!IsInside(block_at[block], bytes[block], out_bytes) || restarts >= bytes[block] / 4)
       return 0;
     uint8_t* const end = out + block_at[block] + bytes[block];
     uint8_t* const at = end - 4 * (uint64_t{restarts} + 1);

@@ -137,9 +137,12 @@ Status PackPiece<Device>::Run(const Entries& entries, const SortPiece<Device>& s
   device_.Fetch(host_keys_at_.data(), keys_at_, host_keys_at_.size() * sizeof(uint64_t));
   FetchSum(&device_, carry_at_, count_ - carry_begin_, &carry_bytes_);
   if (!device_.Await().ok()) return device_.status();
-  for (const auto* const sums : {&packed->index_at, &host_keys_at_}) {
-    if (sums->back() > kPieceBytesMax || !std::is_sorted(sums->begin(), sums->end()))
-      return CountedWrongly();
+  // An index entry has a trailer, a handle and two lengths beside what a key has.
+  constexpr uint64_t kIndexEntryBytesMax = 48;
+  const uint64_t index_bytes_max = entries_.all_bytes + kIndexEntryBytesMax * settled;
+  for (const auto& [sums, most] : {std::pair(&packed->index_at, index_bytes_max),
+                                   std::pair(&host_keys_at_, 2 * entries_.all_bytes)}) {
+    if (sums->back() > most || !std::is_sorted(sums->begin(), sums->end())) return CountedWrongly();
   }
   if (carry_bytes_ > entries_.all_bytes) return CountedWrongly();
   WriteIndex(packed);

@@ -162,7 +162,8 @@ Status UnpackPiece<Device>::CountEntries() {
   FetchSum(&device_, group_begin_, block_count_, &group_count_);
   Status status = AwaitFindings();
   if (!status.ok()) return status;
-  if (group_count_ > kPieceBytesMax) return CountedWrongly();
+  // Each has a restart point.
+  if (group_count_ > block_bytes_ / sizeof(uint32_t)) return CountedWrongly();
 
   auto* const entries_of = memory_.template Take<uint32_t>(group_count_);
   auto* const key_bytes_of = memory_.template Take<uint32_t>(group_count_);
@@ -184,9 +185,13 @@ Status UnpackPiece<Device>::Decode(const Carry<Device>& carry) {
   if (decoded_ + first_entry_ >= ~uint32_t{0} || key_room_bytes_ > kKeyRoomBytesMax) {
     return {Code::kUnsupported, "a piece of the job has too many entries, or too long keys"};
   }
-  entries = TakeEntries<Device>(&memory_, decoded_ + first_entry_,
-                                std::max(blocks_.bytes_max, carry.entries.bytes_max),
-                                block_bytes_ + key_room_bytes_ + carry.entries.all_bytes);
+  uint32_t bytes_max = blocks_.bytes_max;
+  uint64_t all_bytes = block_bytes_ + key_room_bytes_;
+  if (carry.count != 0) {
+    bytes_max = std::max(bytes_max, carry.entries.bytes_max);
+    all_bytes += carry.entries.all_bytes;
+  }
+  entries = TakeEntries<Device>(&memory_, decoded_ + first_entry_, bytes_max, all_bytes);
   device_.Run(carry.count, CarryIn{carry.entries, entries});
   auto* const key_room = memory_.template Take<uint8_t>(key_room_bytes_);
   device_.Run(group_count_,
@@ -223,11 +228,13 @@ Status UnpackPiece<Device>::FindRanges(const Piece& piece, const LoadedPiece& lo
   Status status = AwaitFindings();
   if (!status.ok()) return status;
   for (size_t run = 0; run < runs; run++) {
+    if (edges[run].end > first_entry_ + decoded_) return CountedWrongly();
     if (!IsInside(piece.runs[run], edges[run], ranges[run])) {
       return {Code::kUnsupported, "the job has a table that tells wrongly where its keys are"};
     }
     ranges[run].place = entry_count;
     entry_count += ranges[run].end - ranges[run].begin;
+    if (entry_count > decoded_) return CountedWrongly();
   }
   return Status::Ok();
 }
