@@ -62,7 +62,7 @@ TEST(PlannerTrials, APlanIsNotJudgedByItsFirstMilliseconds) {
   trials.Run("K16-G95-U", 3);
   ASSERT_FALSE(trials.IsOneStage());
   const uint64_t changes = trials.planner().Stats().changes;
-  for (int i = 0; i < 10; i++) {
+  for (int i = 0; i < 5; i++) {
     trials.Run("K16-G95-U", 100);
     EXPECT_FALSE(trials.IsOneStage()) << i;
   }
@@ -102,7 +102,7 @@ TEST(PlannerTrials, AnIdleLoadIsNoTrial) {
     planner.TimeBy(0, CLOCK_THREAD_CPUTIME_ID);
     RandomQueries queries(*ProfileOfWorkload("K16-G95-U"), TestSeed());
     const bool is_idle = window_ns > 10'000;
-    for (int i = 0; i < (is_idle ? 800 : 15'000); i++) {
+    for (int i = 0; i < (is_idle ? 800 : 9'000); i++) {
       test_now_ns += window_ns;
       FeedWindow(&queries, &planner, 1);
     }
