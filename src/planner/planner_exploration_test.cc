@@ -57,14 +57,14 @@ bool HasTried(const PlannerStats& stats) {
 }
 
 TEST(PlannerExploration, FindsAPlanThatIsBetterThanItIsTold) {
-  for (const double gain : {0.95, 1.05}) {
+  for (const double gain : {0.98, 1.05}) {
     Trials trials([](const Candidate&) { return 1.15; }, MachineOfGain(gain));
     trials.Run(kStaying, 20);
     ASSERT_TRUE(trials.IsOneStage()) << "the model alone does not tell";
-    trials.Run(kStaying, 2000);
+    trials.Run(kStaying, 3000);
     EXPECT_FALSE(trials.IsOneStage()) << gain;
     const PlannerStats stats = trials.planner().Stats();
-    EXPECT_NEAR(stats.decision.yield, 1.15, 0.02) << gain;
+    EXPECT_NEAR(stats.decision.yield, 1.15, 0.04) << gain;
     EXPECT_GT(stats.decision.estimate.queries_per_s, 1e5);
   }
 }
@@ -98,7 +98,7 @@ TEST(PlannerExploration, LeavesAPlanThatIsOutOfReachAtOnce) {
 TEST(PlannerExploration, ADeviceThatIsAlwaysBehindIsTriedOnce) {
   Trials trials([](const Candidate&) { return 1.15; }, MachineOfGain(1.05, 20));
   trials.FallBehind();
-  for (const uint64_t begin_ns = test_now_ns; test_now_ns - begin_ns < 2 * Exploration::kLimitNs;)
+  for (const uint64_t begin_ns = test_now_ns; test_now_ns - begin_ns < 4 * Exploration::kLimitNs;)
     trials.Run(kStaying, 100);
   EXPECT_TRUE(trials.IsOneStage());
   EXPECT_EQ(trials.planner().Stats().changes, 2u);
