@@ -9,6 +9,7 @@
 #include <sys/mman.h>
 
 #include <algorithm>
+#include <atomic>
 #include <functional>
 #include <span>
 #include <utility>
@@ -111,7 +112,8 @@ class MappedDevice : public PlainDevice {
 
   static inline char* range_ = nullptr;  // stays mapped
   static inline uint64_t taken_ = 0;
-  static inline thread_local bool in_kernel_ = false;
+  // For a signal handler: no store of it is left out.
+  static inline thread_local std::atomic<bool> in_kernel_ = false;
 };
 
 }  // namespace weft::compaction::device
