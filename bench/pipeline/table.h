@@ -45,9 +45,8 @@ struct ChoiceCheck {
 ChoiceCheck CheckChoice(const std::vector<TableLine>& lines, size_t begin, size_t contenders);
 
 // The same of what the planner had settled on, having learned: its last choice may be a trial that
-// is under way. Nothing where no line is
-// the planner's, or none has its plan. over_one_stage: of the planner's own rate, with all that
-// finding the plan cost.
+// is under way. Nothing where no line is the planner's, or none has its plan. over_one_stage: of
+// the planner's own rate, with all that finding the plan cost.
 std::optional<ChoiceCheck> CheckPlanner(const std::vector<TableLine>& lines, size_t begin,
                                         size_t contenders);
 

@@ -2,9 +2,9 @@
 //
 // What it hands out lies in a window that moves with the next Read outside it: for one reader that
 // is done with each block before it asks for the next. Not for sharing, whatever its base allows.
+// Windows of a file that wants its reads aligned (ReadAlignment) are, so that they are not copied,
+// and larger, for nobody reads ahead of them.
 //
-// Direct I/O  windows of a file that wants its reads aligned (ReadAlignment) are, so that they are
-//           not copied; and larger, for nobody reads ahead of them.
 // Threads   one thread at a time.
 // Errors    those of the file.
 // Memory    kWindowBytes, or kDirectWindowBytes, or the largest read if that is more.

@@ -118,7 +118,6 @@ TEST(BlockCut, PlacesAreAPermutation) {
   }
 }
 
-// The worked example of docs/design/0010-gpu-compaction.md.
 // Whatever a bit that flips makes of how many restart points a block has.
 TEST(BlockCut, WritesNoRestartPointsBeforeTheBlock) {
   std::vector<uint8_t> room(64, 0xee);
@@ -135,6 +134,7 @@ TEST(BlockCut, WritesNoRestartPointsBeforeTheBlock) {
   }
 }
 
+// The worked example of docs/design/0010-gpu-compaction.md.
 TEST(BlockCut, WorkedExample) {
   const std::vector<std::pair<std::string, std::string>> pairs = {
       {"ka", "1"}, {"kab", "22"}, {"kac", "3"}, {"kb", "4444"}, {"kba", "5"}, {"l", "6"}};

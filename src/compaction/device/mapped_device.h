@@ -11,7 +11,6 @@
 #include <algorithm>
 #include <atomic>
 #include <functional>
-#include <span>
 #include <utility>
 #include <vector>
 
@@ -41,32 +40,7 @@ class MappedDevice : public PlainDevice {
     MappedDevice* device_;
   };
 
-  // As PlainDevice's.
-  class Upload {
-   public:
-    explicit Upload(MappedDevice* device) : device_(device), memory_(device) {}
-    void Begin(std::span<const RangeIn> ranges) {
-      uint64_t bytes = 0;
-      for (const RangeIn& range : ranges) bytes += range.bytes;
-      to_ = memory_.Take<uint8_t>(bytes);
-      ranges_.assign(ranges.begin(), ranges.end());
-    }
-    uint8_t* Await() {
-      if (!device_->status().ok()) return nullptr;
-      uint8_t* to = to_;
-      for (const RangeIn& range : ranges_) {
-        device_->CopyIn(to, range.from, range.bytes);
-        to += range.bytes;
-      }
-      return to_;
-    }
-
-   private:
-    MappedDevice* device_;
-    Memory memory_;
-    uint8_t* to_ = nullptr;
-    std::vector<RangeIn> ranges_;
-  };
+  using Upload = UploadTo<MappedDevice>;
 
   // Forgets all memory. REQUIRES: no device is in use
   static void Reset() {

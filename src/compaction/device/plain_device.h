@@ -61,14 +61,15 @@ class PlainDevice {
 
   // Copies to the device while kernels run. Here nothing is copied before it must be: what is wrong
   // about the lives of both ranges shows.
-  class Upload {
+  template <typename Device>
+  class UploadTo {
    public:
-    explicit Upload(PlainDevice* device) : device_(device), memory_(device) {}
+    explicit UploadTo(Device* device) : device_(device), memory_(device) {}
     // What they name must stay as it is until the device has been waited for after Await.
     void Begin(std::span<const RangeIn> ranges) {
       uint64_t bytes = 0;
       for (const RangeIn& range : ranges) bytes += range.bytes;
-      to_ = memory_.Take<uint8_t>(bytes);
+      to_ = memory_.template Take<uint8_t>(bytes);
       ranges_.assign(ranges.begin(), ranges.end());
     }
     // Where the bytes are for all that is run from now on, while this lives.
@@ -85,11 +86,12 @@ class PlainDevice {
     }
 
    private:
-    PlainDevice* device_;
-    Memory memory_;
+    Device* device_;
+    typename Device::Memory memory_;
     uint8_t* to_ = nullptr;
     std::vector<RangeIn> ranges_;
   };
+  using Upload = UploadTo<PlainDevice>;
 
   explicit PlainDevice(uint64_t memory_bytes_max = ~uint64_t{0})
       : memory_bytes_max_(memory_bytes_max) {}
