@@ -343,6 +343,7 @@ nlohmann::json DetailsOf(const Rival& rival) {
                             {"system_cpu_s", system.Median()}};
   if (HasPhases(rival)) {
     for (const auto& [phase, seconds] : PhasesOf(rival)) details["phase_s"][phase] = seconds;
+    details["direct_mib"] = rival.timings[0].direct_mib;
   }
   return details;
 }

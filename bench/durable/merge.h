@@ -19,6 +19,7 @@ struct MergeTiming {
   double wall_s = 0;
   CpuSeconds cpu;                 // of the process
   compaction::PhaseTimes phases;  // ours, of a device
+  double direct_mib = 0;          // that the device read and wrote by itself
   double PerSecond() const { return input_mib / wall_s; }
 };
 

@@ -141,7 +141,11 @@ Result<MergeTiming> MergeOurs(const MergeInput& input, const MergeSettings& sett
   timing.wall_s = static_cast<double>(base::NowNs() - start) * 1e-9;
   timing.cpu = CpuOfThisProcess() - cpu;
   timing.input_mib = static_cast<double>(input.bytes) / (1 << 20);
-  timing.phases = results[0].phases;  // a device has the job whole
+  // A device has the job whole.
+  timing.phases = results[0].phases;
+  timing.direct_mib =
+      static_cast<double>(results[0].bytes_read_by_device + results[0].bytes_written_by_device) /
+      (1 << 20);
   uint64_t entries = 0;
   const Status status = TakeResults(results, maker.job().files, &entries);
   std::filesystem::remove_all(dir, error);

@@ -88,7 +88,8 @@ struct DbOptions {
   std::string compaction_device = "cpu";
   // Compactions read and write tables past the system's page cache, where the file system can
   // (FileSystem::Direct): they push nothing out of that cache; but what they wrote is not in it
-  // when it is read next, and merging on the CPU waits for the disk. Made for devices.
+  // when it is read next, and merging on the CPU waits for the disk. Made for devices: a GPU reads
+  // and writes uncompressed tables by itself where GPUDirect Storage is installed.
   bool compaction_direct_io = false;
   std::vector<std::shared_ptr<EventListener>> listeners;
   std::optional<ValueLifetime> lifetime;  // none: values live until they are deleted

@@ -46,6 +46,15 @@ class RandomAccessFile {
   // Reads whose offset, size and scratch are all multiples of this power of two go straight to
   // scratch; others may be copied on their way.
   virtual size_t ReadAlignment() const { return 1; }
+  // Of the system, while this object lives: for devices that read the file by themselves, past the
+  // page cache and the host's memory. Negative: they can't.
+  virtual int DirectDescriptor() const { return -1; }
+};
+
+// A place in a file of the system, for devices that write there by themselves.
+struct DirectPlace {
+  int descriptor = -1;
+  uint64_t offset = 0;
 };
 
 class WritableFile {
@@ -57,6 +66,13 @@ class WritableFile {
   virtual Result<char*> Extend(uint64_t bytes) {
     return (void)bytes, Status(Code::kUnsupported, "the file is not written in place");
   }
+  // The end of what was appended, where it may be written past the page cache and this object, by
+  // multiples of 4 KiB; until this object is called again, which AppendedDirect tells how many
+  // bytes there are. kUnsupported: it can't be, or the end is no multiple of 4 KiB.
+  virtual Result<DirectPlace> DirectEnd() {
+    return Status(Code::kUnsupported, "the file is not written by direct I/O");
+  }
+  virtual void AppendedDirect(uint64_t bytes) { (void)bytes; }
   // Hands what was appended to the system: it then survives the end of this process.
   virtual Status Flush() = 0;
   // Flush, and wait until it survives a power cut.

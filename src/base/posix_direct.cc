@@ -11,6 +11,7 @@
 #include <new>
 #include <utility>
 
+#include "base/check.h"
 #include "base/posix_fd.h"
 #include "base/posix_readers.h"
 #include "base/posix_writers.h"
@@ -110,6 +111,7 @@ class DirectReader final : public RandomAccessFile {
   }
 
   size_t ReadAlignment() const override { return kDirectAlign; }
+  int DirectDescriptor() const override { return fd_.get(); }
 
  private:
   const Fd fd_;
@@ -147,6 +149,17 @@ class DirectWriter final : public WritableFile {
       if (buffered_ == kBufferBytes) WriteWhole();
     }
     return failed_;
+  }
+
+  Result<DirectPlace> DirectEnd() override {
+    WriteWhole();
+    if (!failed_.ok()) return failed_;
+    if (buffered_ != 0) return Status(Code::kUnsupported, "the end is in the middle of a block");
+    return DirectPlace{fd_.get(), written_};
+  }
+  void AppendedDirect(uint64_t bytes) override {
+    WEFT_DCHECK(buffered_ == 0 && bytes % kDirectAlign == 0);
+    written_ += bytes;
   }
 
   // What is left of a block stays in the buffer, and is written again with what comes behind it.

@@ -99,6 +99,49 @@ TEST(PosixDirect, WritesLargeAppendsFromWhereTheyLie) {
   }
 }
 
+// As a device does: whole pages by the descriptor, between what is appended.
+TEST(PosixDirect, OthersMayWriteBehindWhatWasAppended) {
+  const TestFolder folder;
+  const std::string path = folder.path() + "/table";
+  std::mt19937_64 random(4);
+  constexpr size_t kPages = 16;
+  const std::unique_ptr<char, void (*)(void*)> room(
+      static_cast<char*>(std::aligned_alloc(kDirectAlign, kPages * kDirectAlign)), std::free);
+  const auto file = Open(path);
+  std::string expected;
+  size_t by_others = 0;
+  for (int i = 0; i < 200; i++) {
+    const size_t left = (kDirectAlign - expected.size() % kDirectAlign) % kDirectAlign;
+    const size_t sizes[] = {left, left + kDirectAlign, random() % 5000, random() % 100'000};
+    const std::string data = RandomBytes(&random, sizes[random() % 4]);
+    ASSERT_TRUE(file->Append(data).ok());
+    expected += data;
+    if (random() % 8 == 0) {
+      ASSERT_TRUE(file->Flush().ok());
+    }
+    Result<DirectPlace> end = file->DirectEnd();
+    if (!end && by_others == 0 && expected.size() % kDirectAlign == 0)
+      GTEST_SKIP() << "no direct I/O in " << folder.path();
+    ASSERT_EQ(expected.size() % kDirectAlign == 0, end.has_value());
+    if (!end) continue;
+    ASSERT_EQ(expected.size(), end->offset);
+    const std::string pages = RandomBytes(&random, (1 + random() % kPages) * kDirectAlign);
+    std::memcpy(room.get(), pages.data(), pages.size());
+    ASSERT_EQ(static_cast<ssize_t>(pages.size()),
+              ::pwrite(end->descriptor, room.get(), pages.size(), static_cast<off_t>(end->offset)));
+    expected += pages;
+    if (random() % 4 == 0) {  // it failed, or so they say
+      ASSERT_TRUE(file->Append(pages).ok());
+      continue;
+    }
+    file->AppendedDirect(pages.size());
+    by_others++;
+  }
+  ASSERT_TRUE(file->Close().ok());
+  ASSERT_TRUE(Contents(path) == expected);
+  EXPECT_LT(20u, by_others);
+}
+
 TEST(PosixDirect, KeepsNoCopyOfWhatItWritesFromWhereItLies) {
   const TestFolder folder;
   const std::string path = folder.path() + "/table";

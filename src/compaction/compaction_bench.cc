@@ -221,6 +221,7 @@ void MeasureLoading(const Settings& settings, const Job& job, size_t value_bytes
       char* Allocate(size_t bytes) override { return new char[bytes]; }  // freed by Free
       void Free(char* at, size_t) override { delete[] at; }
     } copied_memory;
+    device::JobStorage storage(nullptr);
     device::LoadedPiece loaded;
     double best_s = 1e9;
     for (int round = 0; round < settings.rounds; round++) {
@@ -228,8 +229,9 @@ void MeasureLoading(const Settings& settings, const Job& job, size_t value_bytes
       WEFT_CHECK(plan);
       const uint64_t start_ns = base::NowNs();
       for (size_t i = 0; i < (*plan)->pieces(); i++)
-        WEFT_CHECK(
-            device::LoadPiece(**plan, (*plan)->NextPiece(), &crew, &copied_memory, &loaded).ok());
+        WEFT_CHECK(device::LoadPiece(**plan, (*plan)->NextPiece(), &crew, &copied_memory, &storage,
+                                     &loaded)
+                       .ok());
       best_s = std::min(best_s, static_cast<double>(base::NowNs() - start_ns) * 1e-9);
     }
     std::printf("value_bytes=%zu compression=%s threads=%d loaded_mib_per_s=%.0f\n", value_bytes,

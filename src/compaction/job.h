@@ -125,7 +125,9 @@ struct JobResult {
   Status status;
   std::vector<OutputTable> outputs;  // in order; synced and closed; empty where status is not ok
   uint64_t bytes_read = 0;           // of files; a block twice where two pieces of a device have it
+  uint64_t bytes_read_by_device = 0;  // of these, past the host's memory
   uint64_t bytes_written = 0;
+  uint64_t bytes_written_by_device = 0;  // likewise
   uint64_t entries_read = 0;
   uint64_t entries_dropped = 0;
   uint64_t entries_ended = 0;     // by their lifetime: dropped or made deletions

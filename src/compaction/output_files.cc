@@ -20,6 +20,12 @@ class PacedFile final : public WritableFile {
     before_write_(bytes);
     return file_->Extend(bytes);
   }
+  Result<DirectPlace> DirectEnd() override { return file_->DirectEnd(); }
+  // After the write: the next one waits for it.
+  void AppendedDirect(uint64_t bytes) override {
+    before_write_(bytes);
+    file_->AppendedDirect(bytes);
+  }
   Status Flush() override { return file_->Flush(); }
   Status Sync() override { return file_->Sync(); }
   Status Close() override { return file_->Close(); }

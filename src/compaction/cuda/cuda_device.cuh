@@ -23,6 +23,7 @@
 #include <vector>
 
 #include "base/cuda/cuda_status.h"
+#include "compaction/cuda/cufile_storage.h"
 #include "compaction/cuda/pinned_memory.cuh"
 #include "compaction/device/bounce_buffer.h"
 #include "compaction/device/checksum_lanes.h"
@@ -105,15 +106,17 @@ class CudaPool {
   bool has_ecc() const { return has_ecc_ != 0; }
   cudaMemPool_t get() const { return pool_; }
   PinnedMemory* pinned() { return &pinned_; }
+  DeviceStorage* storage() { return storage_.get(); }
 
  private:
-  explicit CudaPool(int number) : number_(number) {}
+  explicit CudaPool(int number) : number_(number), storage_(NewCufileStorage(number)) {}
 
   const int number_;
   int multiprocessors_ = 0;
   int has_ecc_ = 0;
   cudaMemPool_t pool_ = nullptr;
   PinnedMemory pinned_;
+  const std::unique_ptr<DeviceStorage> storage_;  // null: there is no cuFile
 };
 
 class CudaDevice {
@@ -267,6 +270,7 @@ class CudaDevice {
   bool corrects_flips() const { return pool_->has_ecc(); }
   const CopyTimes& copy_times() const { return times_; }
   base::BufferMemory* host_memory() { return pool_->pinned(); }
+  DeviceStorage* storage() { return pool_->storage(); }
 
   void CopyIn(void* to, const void* from, uint64_t bytes) {
     if (!status_.ok() || bytes == 0) return;
@@ -301,6 +305,13 @@ class CudaDevice {
     if (!status_.ok()) cudaStreamSynchronize(out_stream_);  // what was begun ends
     if (!status_.ok()) return [status = status_] { return status; };
     return [download] { return download->Wait(); };
+  }
+  void CopyThere(void* to, const void* from, uint64_t bytes) {
+    if (status_.ok() && bytes != 0) Fail(TryCopy(to, from, bytes, cudaMemcpyDeviceToDevice));
+  }
+  void Drain() {
+    for (const cudaStream_t stream : {stream_, in_stream_, out_stream_})
+      cudaStreamSynchronize(stream);  // an error is known already
   }
   void Fill(void* at, uint8_t byte, uint64_t bytes) {
     if (!status_.ok() || bytes == 0) return;

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstdlib>
 
+#include "compaction/cuda/cufile_storage.h"
 #include "compaction/device/executor_test_kit.h"
 
 namespace weft::compaction::device {
@@ -33,6 +34,24 @@ TEST(CudaExecutor, EndsValuesAsTheCpuDoes) { ExpectEndedValuesTheSame(Maker(), R
 
 // Into pinned memory.
 TEST(CudaExecutor, ReadsAndWritesPastThePageCache) {
+  ExpectRandomJobsOnDiskTheSame(Maker(), std::max<uint64_t>(RandomJobs() / 10, 1));
+}
+
+// As WEFT_CUFILE says.
+TEST(CudaExecutor, ReadsFilesByItself) {
+  if (NewCufileStorage(0) == nullptr) GTEST_SKIP() << "cuFile is not to be used, or not there";
+  JobKit kit;
+  kit.job().format.compression = Compression::kNone;
+  table::Strings strings(table::TestSeed());
+  TestEntries entries;
+  for (uint64_t key = 0; key < 4000; key++)
+    entries.push_back(Put("key" + std::to_string(10000 + key), 1 + key, strings.Bytes(200)));
+  kit.AddRun(entries, 2000);
+  const auto executor = Maker()(50000);
+  ExpectSameOnDisk(&kit, executor.get());
+  const JobResult result = JobOnDisk(&kit).Run(executor.get(), kit.host());
+  EXPECT_LT(4000u * 200, result.bytes_read_by_device);
+  EXPECT_LT(4000u * 170, result.bytes_written_by_device);
   ExpectRandomJobsOnDiskTheSame(Maker(), std::max<uint64_t>(RandomJobs() / 10, 1));
 }
 

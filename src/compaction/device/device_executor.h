@@ -36,15 +36,20 @@ uint64_t PieceBytesOf(const Job& job, uint64_t most);
 template <typename Device>
 class DeviceRun {
  public:
-  DeviceRun(Device* device, const Job& job, const JobHost& host)
+  // storage: of the device; null: the host reads and writes all files
+  DeviceRun(Device* device, DeviceStorage* storage, const Job& job, const JobHost& host)
       : device_(*device),
+        storage_(storage),
         job_(job),
         host_(host),
         state_(device, job),
-        assembler_(job, host),
+        assembler_(job, host, &storage_),
         compressed_(job.format),
         crew_(std::max(host.threads - kFlowThreads, 0), "weft-compact"),
-        pack_host_{.crew = &crew_, .compressed = &compressed_, .begin_tables = nullptr} {
+        pack_host_{.crew = &crew_,
+                   .compressed = &compressed_,
+                   .begin_tables = nullptr,
+                   .storage = &storage_} {
     if (job.files->WritesInPlace() && job.format.compression == Compression::kNone)
       pack_host_.begin_tables = [this](PackedPiece* piece) { assembler_.BeginTables(piece); };
     if (job.verify_outputs && !device->corrects_flips()) again_.emplace(device, job);
@@ -53,6 +58,8 @@ class DeviceRun {
   // Ok; or why the CPU must do the job: no file is left then. *failed: an error that the CPU would
   // meet, too, so that the job has failed.
   Status Run(uint64_t piece_bytes, JobResult* result, bool* failed);
+  // Run has failed, and need not where the host reads the files.
+  bool wants_host_reads() const { return wants_host_reads_; }
 
  private:
   Status RunFlow(uint64_t piece_bytes, JobResult* result, bool* failed);
@@ -60,7 +67,13 @@ class DeviceRun {
   // A piece that is on its way to the device, or there.
   struct SentPiece {
     std::unique_ptr<ReadyPiece> ready;
-    std::unique_ptr<typename Device::Upload> upload;
+    std::unique_ptr<typename Device::Upload> upload;  // null: the device has read it
+
+    // Where its blocks are, for all that is run from now on.
+    const uint8_t* Await() const {
+      if (upload != nullptr) return upload->Await();
+      return reinterpret_cast<const uint8_t*>(ready->loaded.on_device);
+    }
   };
   // What one piece leaves to the next, and what of the job lies on the device.
   struct State {
@@ -94,6 +107,7 @@ class DeviceRun {
                    PackedPiece* packed);
 
   Device& device_;
+  JobStorage storage_;
   const Job& job_;
   const JobHost& host_;
   State state_;
@@ -106,11 +120,13 @@ class DeviceRun {
   base::Crew crew_;
   PackHost pack_host_;
   PhaseTimes phases_;
+  bool wants_host_reads_ = false;
 };
 
 template <typename Device>
 typename DeviceRun<Device>::SentPiece DeviceRun<Device>::Send(std::unique_ptr<ReadyPiece> ready) {
   if (ready == nullptr) return {};
+  if (ready->loaded.on_device != nullptr) return {std::move(ready), nullptr};
   auto upload = std::make_unique<typename Device::Upload>(&device_);
   upload->Begin(ready->loaded.ranges);
   return {std::move(ready), std::move(upload)};
@@ -150,7 +166,8 @@ Status DeviceRun<Device>::RunPhases(const SentPiece& sent, bool is_last, const P
   Status status;
   {
     Timed timed(&phases_.unpack_us);
-    status = unpacked.Run(ready.piece, ready.loaded, sent.upload->Await(), state->carry);
+    status = unpacked.Run(ready.piece, ready.loaded, sent.Await(), state->carry);
+    wants_host_reads_ |= unpacked.is_mistyped;
     if (!status.ok()) return status;
   }
   SortPiece<Device> sorted(&device_, &memory, job_, state->in_device);
@@ -183,7 +200,12 @@ Status DeviceRun<Device>::RunPieces(size_t pieces, PieceFlow* flow, JobResult* r
     if (sent.ready == nullptr || packed == nullptr) return Status::Ok();  // the flow knows why
     SentPiece next = Send(flow->NextPieceIfLoaded());
     Status status = RunPiece(sent, i + 1 == pieces, packed.get());
-    if (!status.ok()) return status;
+    // What the kernels read may be read into from now on.
+    if (status.ok() && sent.upload == nullptr) status = device_.Await();
+    if (!status.ok()) {
+      device_.Drain();  // of what is given back here nothing is used any more
+      return status;
+    }
     result->entries_read += packed->entries_read;
     result->entries_dropped += packed->entries_dropped;
     result->entries_ended += packed->entries_ended;
@@ -204,10 +226,13 @@ Status DeviceRun<Device>::RunFlow(uint64_t piece_bytes, JobResult* result, bool*
   Result<std::unique_ptr<PiecePlan>> plan =
       PiecePlan::Make(job_, PieceBytesOf(job_, piece_bytes), &crew_);
   if (!plan) return plan.error();
-  PieceFlow flow(plan->get(), &assembler_, &crew_, device_.host_memory());
+  PieceFlow flow(plan->get(), &assembler_, &crew_, device_.host_memory(), &storage_);
   Status status = RunPieces((*plan)->pieces(), &flow, result, failed);
   flow.Finish();
+  storage_.Close();
   result->bytes_read = (*plan)->bytes_read() + flow.bytes_read();
+  result->bytes_read_by_device = storage_.bytes_read();
+  result->bytes_written_by_device = storage_.bytes_written();
   phases_.load_us = flow.load_ns() / 1000;
   phases_.write_us = flow.write_ns() / 1000;
   result->cpu_us = (flow.cpu_ns() + crew_.cpu_ns()) / 1000;
@@ -278,11 +303,28 @@ class DeviceExecutor final : public Executor {
   }
 
  private:
+  // Files that a device has read itself may be others than it took them for: the host reads them
+  // then before the CPU has to do the job.
   Status RunOnDevice(const Job& job, const JobHost& host, JobResult* result, bool* failed) {
+    bool again = false;
+    Status status = RunOnNew(job, host, true, result, failed, &again);
+    if (!again) return status;
+    const uint64_t cpu_us = result->cpu_us;
+    *result = {};
+    status = RunOnNew(job, host, false, result, failed, &again);
+    result->cpu_us += cpu_us;
+    return status;
+  }
+  Status RunOnNew(const Job& job, const JobHost& host, bool may_read, JobResult* result,
+                  bool* failed, bool* again) {
     Result<std::unique_ptr<Device>> device = make_();
     if (!device) return device.error();
-    DeviceRun<Device> run(device->get(), job, host);
-    return run.Run(piece_bytes_, result, failed);
+    // Where outputs are compressed inputs are, as a rule.
+    const bool reads = may_read && job.format.compression == Compression::kNone;
+    DeviceRun<Device> run(device->get(), reads ? (*device)->storage() : nullptr, job, host);
+    Status status = run.Run(piece_bytes_, result, failed);
+    *again = run.wants_host_reads() && may_read && !status.ok() && !*failed;
+    return status;
   }
 
   const std::string name_;

@@ -120,28 +120,30 @@ class JobOnDisk {
   Job job_;
 };
 
+// On a disk the CPU and the device write what the CPU writes in memory.
+inline void ExpectSameOnDisk(JobKit* kit, Executor* device) {
+  const JobResult in_memory = kit->Run();
+  ASSERT_TRUE(in_memory.status.ok()) << in_memory.status.ToString();
+  JobOnDisk on_disk(kit);
+  ASSERT_NE(nullptr, device);
+  const auto cpu = NewCpuExecutor();
+  for (Executor* const executor : {cpu.get(), device}) {
+    const JobResult result = on_disk.Run(executor, kit->host());
+    ASSERT_TRUE(result.status.ok()) << result.status.ToString();
+    EXPECT_EQ("", result.left_to_cpu);
+    ASSERT_EQ(in_memory.outputs.size(), result.outputs.size());
+    for (size_t k = 0; k < result.outputs.size(); k++)
+      ASSERT_TRUE(kit->Contents(in_memory.outputs[k].path) ==
+                  JobOnDisk::Contents(result.outputs[k].path))
+          << k;
+  }
+}
 inline void ExpectRandomJobsOnDiskTheSame(const ExecutorMaker& make, uint64_t jobs) {
   for (uint64_t i = 0; i < jobs && !testing::Test::HasFailure(); i++) {
     const uint64_t seed = table::TestSeed() * 100000 + i;
     SCOPED_TRACE("seed " + std::to_string(seed));
     RandomJob random(seed, BytewiseComparator());
-    JobKit& kit = random.kit();
-    const JobResult in_memory = kit.Run();
-    ASSERT_TRUE(in_memory.status.ok()) << in_memory.status.ToString();
-    JobOnDisk on_disk(&kit);
-    const auto device = make(AnyPieceBytes(&random.strings()));
-    ASSERT_NE(nullptr, device);
-    const auto cpu = NewCpuExecutor();
-    for (Executor* const executor : {cpu.get(), device.get()}) {
-      const JobResult result = on_disk.Run(executor, kit.host());
-      ASSERT_TRUE(result.status.ok()) << result.status.ToString();
-      EXPECT_EQ("", result.left_to_cpu);
-      ASSERT_EQ(in_memory.outputs.size(), result.outputs.size());
-      for (size_t k = 0; k < result.outputs.size(); k++)
-        ASSERT_TRUE(kit.Contents(in_memory.outputs[k].path) ==
-                    JobOnDisk::Contents(result.outputs[k].path))
-            << k;
-    }
+    ExpectSameOnDisk(&random.kit(), make(AnyPieceBytes(&random.strings())).get());
   }
 }
 

@@ -19,6 +19,7 @@
 
 #include "base/buffer_memory.h"
 #include "compaction/device/copies.h"
+#include "compaction/device/device_storage.h"
 #include "weft/status.h"
 
 namespace weft::compaction::device {
@@ -89,6 +90,7 @@ class FlippingDevice {
   void Fail(Status status) { base_->Fail(std::move(status)); }
   const CopyTimes& copy_times() const { return base_->copy_times(); }
   base::BufferMemory* host_memory() { return base_->host_memory(); }
+  DeviceStorage* storage() { return base_->storage(); }
   void CopyIn(void* to, const void* from, uint64_t bytes) { base_->CopyIn(to, from, bytes); }
   void Fetch(void* to, const void* from, uint64_t bytes) { base_->Fetch(to, from, bytes); }
   const Status& Await() { return base_->Await(); }
@@ -98,6 +100,8 @@ class FlippingDevice {
   std::function<Status()> BeginCopyOut(std::vector<RangeOut> ranges, Memory memory) {
     return base_->BeginCopyOut(std::move(ranges), std::move(memory.memory_));
   }
+  void CopyThere(void* to, const void* from, uint64_t bytes) { base_->CopyThere(to, from, bytes); }
+  void Drain() { base_->Drain(); }
   void Fill(void* at, uint8_t byte, uint64_t bytes) { base_->Fill(at, byte, bytes); }
   template <typename Kernel>
   void Run(uint64_t items, const Kernel& kernel) {

@@ -38,6 +38,9 @@ struct PackHost {
   CompressedBlocks* compressed;
   // Begins tables whose files are written in place, and gives them rooms; null: nothing is.
   std::function<void(PackedPiece*)> begin_tables;
+  const JobStorage* storage;
+
+  bool writes_direct() const { return storage->bytes_read() != 0; }
 };
 
 template <typename Device>
@@ -73,6 +76,7 @@ class PackPiece {
   void CarryOver(const SortPiece<Device>& sorted, Carry<Device>* carry);
   void TakeBack(const uint8_t* from, uint64_t bytes, table::OutputBuffer* to);
   uint64_t MakeRooms(size_t align, PackedPiece* packed);
+  void MakeDirectRooms(PackedPiece* packed);
   void TakeData(PackedPiece* packed);
 
   Device& device_;
@@ -259,12 +263,38 @@ void PackPiece<Device>::TakeData(PackedPiece* packed) {
     const uint64_t bytes = MakeRooms(1, packed);
     return host_.compressed->CopyTo(packed->data.data(), bytes, host_.crew);
   }
-  if (!packed->parts[0].is_in_place) MakeRooms(base::kDirectAlign, packed);
+  if (!packed->parts[0].is_in_place) {
+    MakeRooms(base::kDirectAlign, packed);
+    MakeDirectRooms(packed);
+  }
   const uint8_t* from = data_;
   for (const PackedPart& part : packed->parts) {
-    taken_back_.push_back({part.room, from, part.blocks.bytes});
+    const uint64_t head = part.direct_bytes == 0 ? part.blocks.bytes : part.head_bytes;
+    const uint64_t behind = head + part.direct_bytes;
+    taken_back_.push_back({part.room, from, head});
+    device_.CopyThere(packed->storage_range.data() + part.direct_at, from + head,
+                      part.direct_bytes);
+    taken_back_.push_back({part.room + behind, from + behind, part.blocks.bytes - behind});
     from += part.blocks.bytes;
   }
+}
+
+// Where the device writes files by itself, as it reads them: whole pages of parts.
+template <typename Device>
+void PackPiece<Device>::MakeDirectRooms(PackedPiece* packed) {
+  if (!host_.writes_direct()) return;
+  uint64_t all = 0;
+  for (PackedPart& part : packed->parts) {
+    const uint64_t bytes = part.blocks.bytes;
+    const uint64_t head = (0 - part.blocks.offset) % base::kDirectAlign;
+    if (bytes < head + base::kDirectAlign) continue;
+    part.head_bytes = head;
+    part.direct_bytes = (bytes - head) / base::kDirectAlign * base::kDirectAlign;
+    part.direct_at = all;
+    all += part.direct_bytes;
+  }
+  if (all == 0 || packed->storage_range.TakeAtLeast(all) != nullptr) return;
+  for (PackedPart& part : packed->parts) part.direct_bytes = 0;
 }
 
 template <typename Device>

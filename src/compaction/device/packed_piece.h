@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "compaction/device/device_storage.h"
 #include "compaction/device/pack_kernels.h"
 #include "compaction/device/table_layout.h"
 #include "table/output_buffer.h"
@@ -34,20 +35,28 @@ inline Status TwoAnswers() {
 struct PackedPart {
   TablePart blocks;
   char* room = nullptr;  // where the part's bytes go: into PackedPiece::data, or its file
+  // Where the device is to write most of it by itself: what lies before that, which begins and ends
+  // with a page of the file, how much it is, and where in PackedPiece::storage_range. Its room is
+  // there for the case that the device can't.
+  uint64_t head_bytes = 0;
+  uint64_t direct_bytes = 0;
+  uint64_t direct_at = 0;
   // Where the file system lets its files be written in place:
   bool is_in_place = false;
   size_t table = 0;  // of OutputFiles
 };
 
 struct PackedPiece {
-  explicit PackedPiece(base::BufferMemory* memory = nullptr)
-      : data(memory), index_bytes(memory), filter_bytes(memory) {}
+  // Null: any memory of the host's; no storage.
+  explicit PackedPiece(base::BufferMemory* memory = nullptr, DeviceStorage* storage = nullptr)
+      : data(memory), storage_range(storage), index_bytes(memory), filter_bytes(memory) {}
 
   std::vector<BlockPlace> places;  // by block
   std::vector<uint32_t> entries;   // by block
   std::vector<PackedPart> parts;
   table::OutputBuffer data;        // the blocks as stored, with trailers, where parts have rooms
                                    // in it; nothing where these are in place
+  StorageRange storage_range;
   std::vector<uint64_t> index_at;  // by block, one more at the end: its index entry in index_bytes
   table::OutputBuffer index_bytes;
   std::vector<PackedFilter> filters;

@@ -7,16 +7,17 @@
 namespace weft::compaction::device {
 
 PieceFlow::PieceFlow(PiecePlan* plan, TableAssembler* assembler, base::Crew* crew,
-                     base::BufferMemory* memory)
+                     base::BufferMemory* memory, JobStorage* storage)
     : plan_(*plan),
       assembler_(*assembler),
       crew_(*crew),
       memory_(memory),
+      storage_(*storage),
       has_threads_(plan->pieces() > 1),
       pieces_left_(plan->pieces()) {
   for (size_t i = 0; i < kPieces; i++) {
-    empty_.Put(std::make_unique<ReadyPiece>(memory));
-    rooms_.Put(std::make_unique<PackedPiece>(memory));
+    empty_.Put(std::make_unique<ReadyPiece>(memory, storage->get()));
+    rooms_.Put(std::make_unique<PackedPiece>(memory, storage->get()));
   }
   if (!has_threads_) return;
   loader_ = std::thread([this] { LoadAll(); });
@@ -32,7 +33,7 @@ bool PieceFlow::LoadInto(ReadyPiece* ready) {
   if (ready->piece.has_lost_blocks) {
     load_status_ = {Code::kUnsupported, "the job has a table that does not end where it should"};
   } else {
-    load_status_ = LoadPiece(plan_, ready->piece, &crew_, memory_, &ready->loaded);
+    load_status_ = LoadPiece(plan_, ready->piece, &crew_, memory_, &storage_, &ready->loaded);
   }
   bytes_read_ += ready->loaded.bytes_read;
   load_ns_ += base::NowNs() - start_ns;
@@ -52,6 +53,8 @@ bool PieceFlow::Write(PackedPiece* packed) {
   if (packed->ready != nullptr) device_status_ = packed->ready();
   const uint64_t start_ns = base::NowNs();
   if (device_status_.ok()) write_status_ = assembler_.Add(*packed, &crew_);
+  // Of what it should have written by itself.
+  if (write_status_.code() == Code::kDeviceLost) device_status_ = std::exchange(write_status_, {});
   write_ns_ += base::NowNs() - start_ns;
   packed->Clear();
   return device_status_.ok() && write_status_.ok();

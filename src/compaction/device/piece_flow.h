@@ -30,7 +30,7 @@ namespace weft::compaction::device {
 
 // A piece on its way to the device.
 struct ReadyPiece {
-  explicit ReadyPiece(base::BufferMemory* memory) : loaded(memory) {}
+  ReadyPiece(base::BufferMemory* memory, DeviceStorage* storage) : loaded(memory, storage) {}
 
   Piece piece;
   LoadedPiece loaded;
@@ -40,7 +40,7 @@ class PieceFlow {
  public:
   // What is given must outlive this. memory: of pieces; null: from new.
   PieceFlow(PiecePlan* plan, TableAssembler* assembler, base::Crew* crew,
-            base::BufferMemory* memory);
+            base::BufferMemory* memory, JobStorage* storage);
   // Ends as Finish does.
   ~PieceFlow();
   PieceFlow(const PieceFlow&) = delete;
@@ -80,6 +80,7 @@ class PieceFlow {
   TableAssembler& assembler_;
   base::Crew& crew_;
   base::BufferMemory* const memory_;
+  JobStorage& storage_;
   const bool has_threads_;
   size_t pieces_left_;
   Handover<std::unique_ptr<ReadyPiece>> empty_{kPieces};

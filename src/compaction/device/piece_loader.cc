@@ -39,10 +39,13 @@ class Loader {
   Loader(const PiecePlan& plan, base::Crew* crew, LoadedPiece* loaded)
       : plan_(plan), crew_(*crew), loaded_(*loaded) {}
 
-  Status Load(const Piece& piece, const base::BufferMemory* memory) {
+  Status Load(const Piece& piece, const base::BufferMemory* memory, JobStorage* storage) {
     if (Status status = LayOut(piece); !status.ok()) return status;
     if (TakeInPlace(memory)) return Status::Ok();
     loaded_.ranges.clear();
+    if (extents_.empty()) return Status::Ok();
+    if (Status status = Probe(); !status.ok()) return status;
+    if (in_place_ && ReadByDevice(storage)) return Status::Ok();
     if (Status status = ReadExtents(); !status.ok()) return status;
     Status status = TakeBlocks();
     loaded_.ranges = {{loaded_.bytes.data(), loaded_.bytes.size()}};
@@ -159,17 +162,54 @@ class Loader {
 
   // Where the first block is opened here most are, as a rule: then what was read is not what goes
   // to the device.
-  Status ReadExtents() {
-    if (extents_.empty()) return Status::Ok();
+  Status Probe() {
     table::OutputBuffer first;
     Extent probe = extents_[0];
     probe.at = 0;
     probe.align = 1;
     probe.bytes = handles_[0].bytes + table::kBlockTrailerBytes;
     if (Status status = Read(probe, first.Reserve(probe.bytes)); !status.ok()) return status;
-    uint32_t opened_bytes;
-    in_place_ = IsForDevice(first.Reserve(0), handles_[0], &opened_bytes);
+    in_place_ = IsForDevice(first.Reserve(0), handles_[0], &opened_bytes_of_first_);
     bytes_ = EndOf(extents_.back());
+    return Status::Ok();
+  }
+
+  // Whether the device could read all of it. What it has read nobody has looked at.
+  bool ReadByDevice(JobStorage* storage) {
+    if (opened_bytes_of_first_ != 0) return false;
+    std::vector<DeviceStorage::File*> files;
+    for (const Extent& extent : extents_) {
+      DeviceStorage::File* const file =
+          extent.file->mapped.empty() ? storage->Open(*extent.file->file) : nullptr;
+      if (file == nullptr) return false;
+      files.push_back(file);
+    }
+    char* const range = loaded_.storage_range.TakeAtLeast(bytes_);
+    if (range == nullptr) return false;
+    std::atomic<bool> all{true};
+    crew_.ForEach(extents_.size(), [&](size_t i) {
+      const Extent& extent = extents_[i];
+      const uint64_t before = extent.at % extent.align;
+      const uint64_t at = extent.at - before;
+      Result<uint64_t> got = files[i]->Read(extent.offset - before, EndOf(extent) - at, range, at);
+      if (!got || *got < before + extent.bytes) all.store(false, std::memory_order_relaxed);
+    });
+    if (!all) return false;
+    loaded_.on_device = range;
+    for (const Extent& extent : extents_) {
+      loaded_.bytes_read += extent.bytes;
+      uint64_t at = extent.at;
+      for (size_t i = extent.first_block; i < extent.first_block + extent.blocks; i++) {
+        loaded_.blocks[i] = {
+            .at = at, .bytes = static_cast<uint32_t>(handles_[i].bytes), .is_stored = 1};
+        at += handles_[i].bytes + table::kBlockTrailerBytes;
+      }
+    }
+    storage->CountRead(loaded_.bytes_read);
+    return true;
+  }
+
+  Status ReadExtents() {
     table::OutputBuffer* const into = in_place_ ? &loaded_.bytes : &loaded_.files;
     read_ = into->Reserve(bytes_);
     into->CommitTo(read_ + bytes_);
@@ -275,21 +315,23 @@ class Loader {
   uint64_t bytes_ = 0;  // of all extents
   char* read_ = nullptr;
   bool in_place_ = true;  // what is read lies in LoadedPiece::bytes
+  uint32_t opened_bytes_of_first_ = 0;
 };
 
 }  // namespace
 
 Status LoadPiece(const PiecePlan& plan, const Piece& piece, base::Crew* crew,
-                 const base::BufferMemory* memory, LoadedPiece* loaded) {
+                 const base::BufferMemory* memory, JobStorage* storage, LoadedPiece* loaded) {
   loaded->ranges.clear();
   loaded->bytes.Clear();
   loaded->files.Clear();
+  loaded->on_device = nullptr;
   loaded->blocks.clear();
   loaded->run_blocks.assign(1, 0);
   loaded->opened_bytes = 0;
   loaded->bytes_read = 0;
   if (piece.bytes > kPieceBytesMax) return TooLarge();
-  return Loader(plan, crew, loaded).Load(piece, memory);
+  return Loader(plan, crew, loaded).Load(piece, memory, storage);
 }
 
 }  // namespace weft::compaction::device

@@ -23,6 +23,7 @@
 #include "base/clock.h"
 #include "compaction/device/checksum_lanes.h"
 #include "compaction/device/copies.h"
+#include "compaction/device/device_storage.h"
 #include "weft/status.h"
 
 namespace weft::compaction::device {
@@ -93,8 +94,8 @@ class PlainDevice {
   };
   using Upload = UploadTo<PlainDevice>;
 
-  explicit PlainDevice(uint64_t memory_bytes_max = ~uint64_t{0})
-      : memory_bytes_max_(memory_bytes_max) {}
+  explicit PlainDevice(uint64_t memory_bytes_max = ~uint64_t{0}, DeviceStorage* storage = nullptr)
+      : memory_bytes_max_(memory_bytes_max), storage_(storage) {}
 
   const Status& status() const { return status_; }
   void Fail(Status status) {
@@ -107,6 +108,8 @@ class PlainDevice {
   const CopyTimes& copy_times() const { return times_; }
   // Of the host, which is copied fastest; null: any.
   base::BufferMemory* host_memory() { return nullptr; }
+  // With which it reads files; null: it can't.
+  DeviceStorage* storage() { return storage_; }
 
   // To the device. The host's range may be used again at once.
   void CopyIn(void* to, const void* from, uint64_t bytes) {
@@ -139,6 +142,12 @@ class PlainDevice {
       return Status::Ok();
     };
   }
+  // From one range of the device's to another.
+  void CopyThere(void* to, const void* from, uint64_t bytes) {
+    if (status_.ok() && bytes != 0) std::memcpy(to, from, bytes);
+  }
+  // Waits for all that was asked for, whatever went wrong.
+  void Drain() {}
   void Fill(void* at, uint8_t byte, uint64_t bytes) {
     if (status_.ok() && bytes != 0) std::memset(at, byte, bytes);
   }
@@ -175,6 +184,7 @@ class PlainDevice {
     return true;
   }
   const uint64_t memory_bytes_max_;
+  DeviceStorage* const storage_;
   std::atomic<uint64_t> bytes_taken_{0};  // any thread frees
   std::vector<RangeOut> fetched_;
   CopyTimes times_;

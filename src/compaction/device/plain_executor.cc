@@ -5,10 +5,11 @@
 
 namespace weft::compaction::device {
 
-std::unique_ptr<Executor> NewPlainExecutor(uint64_t piece_bytes, uint64_t memory_bytes_max) {
+std::unique_ptr<Executor> NewPlainExecutor(uint64_t piece_bytes, uint64_t memory_bytes_max,
+                                           DeviceStorage* storage) {
   return std::make_unique<DeviceExecutor<PlainDevice>>(
-      "plain", piece_bytes, [memory_bytes_max]() -> Result<std::unique_ptr<PlainDevice>> {
-        return std::make_unique<PlainDevice>(memory_bytes_max);
+      "plain", piece_bytes, [=]() -> Result<std::unique_ptr<PlainDevice>> {
+        return std::make_unique<PlainDevice>(memory_bytes_max, storage);
       });
 }
 

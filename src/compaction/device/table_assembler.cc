@@ -58,7 +58,7 @@ Status TableAssembler::Add(const PackedPiece& piece, base::Crew* crew) {
     Part& part = parts_.emplace_back();
     part.table = std::move(*open_);
     part.blocks = &blocks;
-    if (!packed.is_in_place) part.data = {packed.room, blocks.bytes};
+    if (!packed.is_in_place) part.data = &packed;
     if (blocks.ends_table) part.largest = piece.largest[ended++];
     if (parts_.size() < kPartsMax && &packed != &piece.parts.back()) continue;
     if (Status status = WriteParts(piece, crew); !status.ok()) return status;
@@ -83,11 +83,41 @@ Status TableAssembler::WriteParts(const PackedPiece& piece, base::Crew* crew) {
   return error == written.end() ? Status::Ok() : *error;
 }
 
+Status TableAssembler::WriteData(const PackedPiece& piece, const PackedPart& part,
+                                 WritableFile* file) {
+  const std::string_view data(part.room, part.blocks.bytes);
+  if (part.direct_bytes == 0) return file->Append(data);
+  Status status =
+      part.head_bytes == 0 ? Status::Ok() : file->Append(data.substr(0, part.head_bytes));
+  if (!status.ok()) return status;
+  if (IsWrittenByDevice(piece, part, file))
+    return file->Append(data.substr(part.head_bytes + part.direct_bytes));
+  status = storage_.get()->CopyOut(part.room + part.head_bytes,
+                                   piece.storage_range.data() + part.direct_at, part.direct_bytes);
+  return status.ok() ? file->Append(data.substr(part.head_bytes)) : status;
+}
+
+bool TableAssembler::IsWrittenByDevice(const PackedPiece& piece, const PackedPart& part,
+                                       WritableFile* file) {
+  Result<DirectPlace> place = file->DirectEnd();
+  if (!place) return false;
+  Result<std::unique_ptr<DeviceStorage::File>> there = storage_.get()->Open(place->descriptor);
+  if (!there) return false;
+  if (!(*there)
+           ->Write(place->offset, part.direct_bytes, piece.storage_range.data(), part.direct_at)
+           .ok()) {
+    return false;
+  }
+  file->AppendedDirect(part.direct_bytes);
+  storage_.CountWritten(part.direct_bytes);
+  return true;
+}
+
 Status TableAssembler::Write(const PackedPiece& piece, Part* part) {
   TableEndMaker* const end = part->table.end.get();
   WritableFile* const file = files_.file(part->table.number);
   end->Add(piece, *part->blocks);
-  Status status = part->data.empty() ? Status::Ok() : file->Append(part->data);
+  Status status = part->data == nullptr ? Status::Ok() : WriteData(piece, *part->data, file);
   if (!part->blocks->ends_table) return status;
   const std::string_view behind = end->Finish();
   if (status.ok()) status = file->Append(behind);

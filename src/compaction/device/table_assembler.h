@@ -1,6 +1,7 @@
 // compaction/device/table_assembler.h: puts packed pieces into files, and tables' ends behind them.
 //
-// What a piece has of a table goes to its file in one write. Several tables of a piece are written,
+// What a piece has of a table goes to its file in one write, or the device writes most of it by
+// itself. Several tables of a piece are written,
 // ended and read back at once, as the crew has threads; the next piece comes when all are done, for
 // its memory is the last one's.
 //
@@ -23,7 +24,8 @@ namespace weft::compaction::device {
 class TableAssembler {
  public:
   // What is given must outlive this.
-  TableAssembler(const Job& job, const JobHost& host) : job_(job), files_(job, host) {}
+  TableAssembler(const Job& job, const JobHost& host, JobStorage* storage)
+      : job_(job), files_(job, host), storage_(*storage) {}
 
   // Where files are written in place: begins the tables that begin in the piece, and says where in
   // their files its parts go; piece->begun where that failed. Of pieces in their order; any thread
@@ -42,7 +44,7 @@ class TableAssembler {
   struct Part {
     OpenTable table;
     const TablePart* blocks = nullptr;
-    std::string_view data;     // of the piece; empty: it is there
+    const PackedPart* data = nullptr;  // null: it is there
     std::string_view largest;  // of a table that ends
   };
   // Tables that are open at once: a file each.
@@ -52,9 +54,12 @@ class TableAssembler {
   Result<OpenTable> Open(const PackedPart& part, std::string_view smallest);
   Status WriteParts(const PackedPiece& piece, base::Crew* crew);
   Status Write(const PackedPiece& piece, Part* part);
+  Status WriteData(const PackedPiece& piece, const PackedPart& part, WritableFile* file);
+  bool IsWrittenByDevice(const PackedPiece& piece, const PackedPart& part, WritableFile* file);
 
   const Job& job_;
   OutputFiles files_;
+  JobStorage& storage_;
   std::vector<Part> parts_;  // that are to be written
   std::optional<OpenTable> open_;
   std::optional<size_t> placed_;  // of files_: the one that BeginTables has left open

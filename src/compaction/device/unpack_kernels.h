@@ -12,19 +12,21 @@
 #include "compaction/device/checksum_lanes.h"
 #include "compaction/device/first_where.h"
 #include "compaction/device/snappy_decode.h"
+#include "weft/db_options.h"
 
 namespace weft::compaction::device {
 
 // What a device does not go on with. The CPU's executor does the job then, and finds what is wrong.
 struct Findings {
   uint32_t damaged = 0;    // blocks that are none, or whose checksums differ
+  uint32_t mistyped = 0;   // sound blocks of another compression than who did not look believed
   uint32_t unordered = 0;  // keys that do not ascend
   uint32_t outside = 0;    // keys without what all of the job's should begin with
   uint32_t undecided = 0;  // entries whose fate hangs on more than the entry before
   uint32_t unparsed = 0;   // not wrong: keys that are none, which are kept
   uint32_t ended = 0;      // nor this: values that have ended
 
-  bool any_wrong() const { return (damaged | unordered | outside | undecided) != 0; }
+  bool any_wrong() const { return (damaged | mistyped | unordered | outside | undecided) != 0; }
 };
 
 // Finds the blocks that were loaded in the bytes that have come.
@@ -40,6 +42,7 @@ struct FindBlocks {
 };
 
 struct CheckBlocks {
+  const LoadedBlock* loaded;
   InputBlocks blocks;
   const ChecksumTables* tables;
   Findings* findings;
@@ -53,7 +56,13 @@ struct CheckBlocks {
     const InputBlock block = blocks[item];
     if (block.is_stored == 0) return;
     const uint32_t stored = base::LoadLittleEndian32(block.data + block.bytes + 1);
-    if (stored != MaskedChecksum(sum)) base::AtomicAdd(&findings->damaged, 1);
+    // Of a block that the device has read itself nobody has seen the type.
+    const bool is_compressed = block.data[block.bytes] != static_cast<uint8_t>(Compression::kNone);
+    if (stored != MaskedChecksum(sum)) {
+      base::AtomicAdd(&findings->damaged, 1);
+    } else if (is_compressed != (loaded[item].opened_bytes != 0)) {
+      base::AtomicAdd(&findings->mistyped, 1);
+    }
   }
 };
 

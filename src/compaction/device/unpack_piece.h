@@ -90,6 +90,7 @@ class UnpackPiece {
   Entries entries;
   std::vector<RunRange> ranges;  // by run: the piece's own
   uint32_t entry_count = 0;      // of all ranges
+  bool is_mistyped = false;      // Run has failed for blocks that the host should look at first
   Findings* findings = nullptr;  // on the device
 
  private:
@@ -138,7 +139,7 @@ void UnpackPiece<Device>::TakeBlocks(const LoadedPiece& loaded, const uint8_t* b
   blocks_.at = memory_.template Take<InputBlock>(block_count_);
   const LoadedBlock* const there = CopyToDevice(&device_, &memory_, loaded.blocks);
   device_.Run(block_count_, FindBlocks{there, bytes, blocks_.at});
-  device_.RunLanes(block_count_, CheckBlocks{blocks_, job_.checksums, findings});
+  device_.RunLanes(block_count_, CheckBlocks{there, blocks_, job_.checksums, findings});
   if (loaded.opened_bytes == 0) return;
   auto* const room = memory_.template Take<uint8_t>(loaded.opened_bytes);
   device_.Run(block_count_, OpenBlocks{there, room, blocks_, findings});
@@ -150,6 +151,7 @@ Status UnpackPiece<Device>::AwaitFindings() {
   Findings found;
   if (!device_.CopyOut(&found, findings, sizeof found).ok()) return device_.status();
   if (!found.any_wrong()) return Status::Ok();
+  is_mistyped = found.mistyped != 0;
   return {Code::kUnsupported, "the job has tables that the CPU must look at"};
 }
 
