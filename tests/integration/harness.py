@@ -59,6 +59,10 @@ def nets(binary=None):
     return usable
 
 
+def has_nvidia_driver():
+    return os.path.exists("/proc/driver/nvidia/version")
+
+
 def free_port():
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))

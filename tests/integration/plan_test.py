@@ -52,7 +52,7 @@ def _mirrors():
 
 
 def _has_cuda():
-    return os.path.exists("/proc/driver/nvidia/version") and _starts("cuda:0")
+    return harness.has_nvidia_driver() and _starts("cuda:0")
 
 
 def _flags(plan, device, batch_min=1):

@@ -2,6 +2,9 @@
 
 The machine is measured in small by `weft calibrate`; where a test needs a device that pays, the
 file is edited to say that it does: what is tested is that plans change and nothing is lost.
+
+The device is a GPU where there is one, else what OpenCL has of the CPU; WEFT_PLANNER_DEVICE names
+another, such as `mirror`.
 """
 
 import json
@@ -17,10 +20,13 @@ import differential_test
 import harness
 from harness import Server, check, check_equal, environment
 
+DEVICE = os.environ.get("WEFT_PLANNER_DEVICE") or (
+    "cuda:0" if harness.has_nvidia_driver() else "cpu"
+)
 ONE_STAGE = "[RV PP MM IN.search IN.insert IN.delete KC RD WR SD]cpu"
 
 
-def _calibrate(folder, device="cpu"):
+def _calibrate(folder, device=DEVICE):
     """A file of `weft calibrate`, of a small store."""
     path = pathlib.Path(folder) / "calibration.json"
     harness_binary = str(harness.subject_binary())
@@ -40,13 +46,13 @@ def _make_the_device_pay(path):
         for name in unit:
             unit[name] = 0.001
     device.update(job_ns=2000, job_latency_ns=5000, interference=0)
-    device.update(worker_units={}, worker_job_ns=0)
+    device.update(worker_units={}, worker_job_ns=0, change_ns=0, change_byte_ns=0)
     calibration["cpu"]["interference"] = 0
     path.write_text(json.dumps(calibration))
 
 
 def _flags(path, *more):
-    return ["--device", "cpu", "--calibration", str(path), "--learn", "off", *more]
+    return ["--device", DEVICE, "--calibration", str(path), "--learn", "off", *more]
 
 
 def _plan(server):
@@ -188,7 +194,7 @@ def test_a_calibration_of_other_hardware_is_refused():
 def test_a_device_that_fails_while_it_is_measured_keeps_nobody_from_serving():
     with tempfile.TemporaryDirectory() as folder:
         with environment(WEFT_DEVICE_FAULT="lose=3", XDG_CACHE_HOME=folder):
-            with Server(flags=["--device", "cpu"], patience=180) as server:
+            with Server(flags=["--device", DEVICE], patience=180) as server:
                 check_equal(_plan(server), ONE_STAGE)
                 with server.connect() as client:
                     client.set(b"key", b"value")
