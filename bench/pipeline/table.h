@@ -37,16 +37,18 @@ struct ChoiceCheck {
   size_t chosen = 0, best = 0;  // contenders
   double behind = 0;            // share by which the chosen one is slower than the best
   double over_one_stage = 1;    // the chosen one's rate to the one-stage plan's
+  // The planner's own turn to the one-stage plan's, with all that finding a plan cost.
+  std::optional<double> turn_over_one_stage = std::nullopt;
 };
 // As the planner chooses: the best prediction that keeps the interval, where it is better than one
 // stage by more than planner::kDeviceGainMin. The best is so among those that kept the interval
-// when they were measured, or among all where none did. Lines without an estimate, as the
-// planner's, are no choice.
+// when they were measured, or among all where none did. No choice are lines without an estimate, as
+// the planner's, and plans whose device was behind the store for most queries: these went through
+// one stage.
 ChoiceCheck CheckChoice(const std::vector<TableLine>& lines, size_t begin, size_t contenders);
 
 // The same of what the planner had settled on, having learned: its last choice may be a trial that
-// is under way. Nothing where no line is the planner's, or none has its plan. over_one_stage: of
-// the planner's own rate, with all that finding the plan cost.
+// is under way. Nothing where no line is the planner's, or none has its plan.
 std::optional<ChoiceCheck> CheckPlanner(const std::vector<TableLine>& lines, size_t begin,
                                         size_t contenders);
 

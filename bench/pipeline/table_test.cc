@@ -40,6 +40,15 @@ TEST(CheckChoice, LeavesOutWhatDoesNotKeepTheInterval) {
   EXPECT_EQ(check.best, 1u);
 }
 
+TEST(CheckChoice, LeavesOutWhatWentThroughOneStage) {
+  std::vector<TableLine> lines = {LineOf(10, 10), LineOf(12, 12), LineOf(20, 11)};
+  lines[2].figures.gets = 100;
+  lines[2].figures.behind_queries = 50;
+  EXPECT_EQ(CheckChoice(lines, 0, 3).best, 2u);
+  lines[2].figures.behind_queries = 51;
+  EXPECT_EQ(CheckChoice(lines, 0, 3).best, 1u);
+}
+
 TEST(CheckPlanner, HoldsWhatItSettledOnAgainstTheBest) {
   std::vector<TableLine> lines = {LineOf(10, 10), LineOf(14, 12), LineOf(20, 20), LineOf(18, 30)};
   EXPECT_FALSE(CheckPlanner(lines, 0, 4));
@@ -50,7 +59,8 @@ TEST(CheckPlanner, HoldsWhatItSettledOnAgainstTheBest) {
   EXPECT_EQ(check->chosen, 3u);
   EXPECT_EQ(check->best, 2u);
   EXPECT_NEAR(check->behind, 0.1, 1e-9);
-  EXPECT_NEAR(check->over_one_stage, 1.4, 1e-9) << "its own rate, not that of plan 3";
+  EXPECT_NEAR(check->over_one_stage, 1.8, 1e-9);
+  EXPECT_NEAR(*check->turn_over_one_stage, 1.4, 1e-9) << "its own rate, not that of plan 3";
 }
 
 TEST(CheckChoice, LooksAtItsOwnWorkload) {

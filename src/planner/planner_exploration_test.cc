@@ -81,6 +81,19 @@ TEST(PlannerExploration, TriesEachOfSomeOnceAndStaysWithTheBest) {
   EXPECT_EQ(trials.planner().Stats().changes, stats.changes) << "it tries them again";
 }
 
+// Whatever its first windows say of it by chance: for another one each plan would be tried again.
+TEST(PlannerExploration, OneWorkloadStaysOne) {
+  constexpr uint64_t kSeeds = 12;
+  uint64_t others = 0;
+  for (uint64_t seed = 0; seed < kSeeds; seed++) {
+    Trials trials([](const Candidate&) { return 0.95; }, MachineOfGain(1.05));
+    trials.Run(kStaying, 600, cache::TestSeed() * kSeeds + seed);
+    EXPECT_TRUE(HasTried(trials.planner().Stats()));
+    others += trials.planner().Current(0).workload - 1;
+  }
+  EXPECT_EQ(others, 0u) << "of " << kSeeds << " workloads";
+}
+
 TEST(PlannerExploration, LeavesAPlanThatIsOutOfReachAtOnce) {
   Trials trials([](const Candidate&) { return 0.5; }, MachineOfGain(1.05));
   uint64_t begin_ns = 0, most_ns = 0;

@@ -94,10 +94,10 @@ class Trials {
     planner_ = std::make_unique<Planner>(machine_, options);
   }
 
-  void Run(const char* workload, int windows) {
+  void Run(const char* workload, int windows, uint64_t seed = cache::TestSeed()) {
     Profile truth = *ProfileOfWorkload(workload);
     truth.objects = RandomQueries::kKeys;
-    RandomQueries queries(truth, cache::TestSeed());
+    RandomQueries queries(truth, seed);
     Model model(machine_, truth, conditions_);
     for (int i = 0; i < windows; i++) {
       const Candidate plan = planner_->Current(0).candidate;

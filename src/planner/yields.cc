@@ -26,6 +26,12 @@ bool AreAlike(const Profile& known, const Profile& now) {
   return !HasMoved(known, compared);
 }
 
+// Whether it was counted over more queries.
+bool IsOfMore(const Profile& profile, const Profile& other) {
+  if (other.counted == 0) return false;  // exact
+  return profile.counted == 0 || profile.counted > other.counted;
+}
+
 }  // namespace
 
 size_t Yields::Find(const Profile& profile) const {
@@ -66,7 +72,8 @@ bool Yields::Visit(const Profile& profile, uint64_t now_ns) {
                       0,
                       {std::vector<Plan>(candidates_), std::vector<Plan>(candidates_)},
                       std::vector<bool>(candidates_)};
-    workloads_[at].profile.counted = 0;  // it was taken for true
+  } else if (IsOfMore(profile, workloads_[at].profile)) {
+    workloads_[at].profile = profile;  // what few queries said of it was chance, in part
   }
   if (is_another && !stays) since_ns_ = now_ns;
   at_ = at;

@@ -9,7 +9,9 @@
 //
 // Workload  the one that Visit was told last. Alike are those whose shares and sizes are
 //           (planner/profile.h, HasMoved); skew and number of objects, which few queries tell
-//           badly, may differ by more. So one that comes again is known again.
+//           badly, may differ by more. So one that comes again is known again. Of the profiles that
+//           were alike the one that was counted over most queries is kept: the first window of a
+//           workload may be off by a third, and its yields must not be lost when that shows.
 // Stay      from Visit to the next one of another workload, which differs in shares or sizes: the
 //           others are chance now and then. A plan is slow for its first tens of milliseconds:
 //           batches grow, a copy of the store is brought up to date, and reads of objects that

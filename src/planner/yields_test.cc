@@ -108,6 +108,32 @@ TEST(Yields, AreOfAWorkload) {
   EXPECT_EQ(RatioOf(yields, larger, 0), 1);
 }
 
+// The first window says 5.8 % of stores, ten thousand of them 5.0: that is one workload.
+TEST(Yields, WhatFewQueriesSayIsNotTakenForTrue) {
+  Profile few = Workload("K16-G95-S");
+  few.get_share = 0.942;
+  few.counted = 2048;
+  Profile many = Workload("K16-G95-S");
+  many.counted = 2048 * 64;
+  TestYields yields;
+  yields.NoteRatio(few, 1, 0.5, 1);
+  const uint64_t number = yields.number();
+  EXPECT_NEAR(RatioOf(yields, many, 1), 0.5, 1e-9);
+  EXPECT_EQ(number, yields.number());
+  // Now that it is known well, 5.8 % of as many are another one.
+  few.counted = many.counted;
+  EXPECT_TRUE(yields.Visit(few, ++yields.now_ns));
+  EXPECT_NE(number, yields.number());
+  // What few say of it does not take the place of what many said.
+  Profile later = many;
+  later.get_share = 0.958;
+  later.counted = 2048;
+  yields.Visit(many, ++yields.now_ns);
+  yields.Visit(later, ++yields.now_ns);
+  EXPECT_EQ(number, yields.number());
+  EXPECT_FALSE(yields.Visit(many, ++yields.now_ns));
+}
+
 TEST(Yields, TheOldestWorkloadMakesRoom) {
   TestYields yields;
   Profile profile = Workload("K16-G100-U");
