@@ -36,6 +36,9 @@ class IdleCpus {
     return count_;
   }
 
+  // Those that the process may run on.
+  double cpus() const { return cpus_; }
+
   static constexpr uint64_t kWindowNs = 200'000'000;  // some of the kernel's ticks
 
  private:

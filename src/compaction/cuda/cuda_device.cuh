@@ -5,6 +5,11 @@
 // What it is, compaction/device/plain_device.h says. The first error stays, and nothing more is
 // enqueued after it. Only Await waits: what CopyIn and Fetch copy goes through a bounce buffer.
 //
+// Waits     a piece waits some eight times, for tenths of a millisecond each. Where CPUs are idle
+//           it looks again and again, which is quickest. On a loaded machine it sleeps: who has
+//           used its slice by looking is put behind all others, who wakes goes to an idle CPU.
+//           Whole pieces on their way back, which take milliseconds, are waited for asleep always.
+//
 // Layout    RunLanes gives each item to a warp: lane l of it is lane l. Both kinds of kernels walk
 //           through their items with a grid that just fills the device.
 // Threads   one thread at a time; it acts on the device that is current for the thread (Create).
@@ -17,12 +22,15 @@
 #include <cub/device/device_scan.cuh>
 #include <cuda/std/functional>
 #include <functional>
+#include <map>
 #include <memory>
 #include <span>
 #include <utility>
 #include <vector>
 
 #include "base/cuda/cuda_status.h"
+#include "base/idle_cpus.h"
+#include "base/mutex.h"
 #include "compaction/cuda/cufile_storage.h"
 #include "compaction/cuda/pinned_memory.cuh"
 #include "compaction/device/bounce_buffer.h"
@@ -76,7 +84,10 @@ struct CopyUnits {
 };
 
 // The device's memory, kept from one job to the next: to take a range of it is a matter of
-// microseconds then.
+// microseconds then. All executors of a process that use a device at once have one in common: what
+// it keeps is there once, however many stores are open.
+//
+// Threads   any.
 class CudaPool {
  public:
   CudaPool(const CudaPool&) = delete;
@@ -84,6 +95,31 @@ class CudaPool {
   ~CudaPool() {
     if (pool_ != nullptr) cudaMemPoolDestroy(pool_);  // nothing can be done about a failure
   }
+
+  // The one that is in use, or a new one.
+  static Result<std::shared_ptr<CudaPool>> Of(int number) {
+    static base::Mutex mutex;
+    static auto* const pools = new std::map<int, std::weak_ptr<CudaPool>>;  // for all threads' ends
+    base::MutexLock lock(&mutex);
+    std::weak_ptr<CudaPool>& known = (*pools)[number];
+    if (std::shared_ptr<CudaPool> pool = known.lock(); pool != nullptr) return pool;
+    Result<std::shared_ptr<CudaPool>> pool = Create(number);
+    if (pool) known = *pool;
+    return pool;
+  }
+  int number() const { return number_; }
+  uint32_t multiprocessors() const { return static_cast<uint32_t>(multiprocessors_); }
+  bool has_ecc() const { return has_ecc_ != 0; }
+  // Most CPUs are busy.
+  bool is_loaded() { return idle_cpus_.Count() < kIdleShareMin * idle_cpus_.cpus(); }
+  cudaMemPool_t get() const { return pool_; }
+  PinnedMemory* pinned() { return &pinned_; }
+  DeviceStorage* storage() { return storage_.get(); }
+
+ private:
+  static constexpr double kIdleShareMin = 0.5;
+
+  explicit CudaPool(int number) : number_(number), storage_(NewCufileStorage(number)) {}
 
   static Result<std::shared_ptr<CudaPool>> Create(int number) {
     std::shared_ptr<CudaPool> pool(new CudaPool(number));  // freed by the pointer
@@ -101,17 +137,9 @@ class CudaPool {
         cudaMemPoolSetAttribute(pool->pool_, cudaMemPoolAttrReleaseThreshold, &keep_bytes));
     return Result<std::shared_ptr<CudaPool>>(std::move(pool));
   }
-  int number() const { return number_; }
-  uint32_t multiprocessors() const { return static_cast<uint32_t>(multiprocessors_); }
-  bool has_ecc() const { return has_ecc_ != 0; }
-  cudaMemPool_t get() const { return pool_; }
-  PinnedMemory* pinned() { return &pinned_; }
-  DeviceStorage* storage() { return storage_.get(); }
-
- private:
-  explicit CudaPool(int number) : number_(number), storage_(NewCufileStorage(number)) {}
 
   const int number_;
+  base::IdleCpus idle_cpus_;
   int multiprocessors_ = 0;
   int has_ecc_ = 0;
   cudaMemPool_t pool_ = nullptr;
@@ -146,11 +174,13 @@ class CudaDevice {
     std::vector<void*> ranges_;
   };
 
-  // A point that a stream comes to. `is_timed`: it tells when.
+  // A point that a stream comes to. kTimed: it tells when; kAsleep: Wait sleeps.
   class Event {
    public:
-    explicit Event(bool is_timed = false)
-        : flags_(is_timed ? cudaEventDefault : cudaEventDisableTiming) {}
+    static constexpr unsigned int kTimed = 1, kAsleep = 2;
+    explicit Event(unsigned int kinds = 0)
+        : flags_(((kinds & kTimed) != 0 ? 0 : cudaEventDisableTiming) |
+                 ((kinds & kAsleep) != 0 ? cudaEventBlockingSync : 0)) {}
     Event(const Event&) = delete;
     Event& operator=(const Event&) = delete;
     ~Event() {
@@ -233,8 +263,8 @@ class CudaDevice {
     }
 
     CudaDevice& device_;
-    Event begun_{true};
-    Event copied_{true};
+    Event begun_{Event::kTimed};
+    Event copied_{Event::kTimed};
     void* to_ = nullptr;
     bool awaited_ = false;
   };
@@ -352,8 +382,8 @@ class CudaDevice {
     }
 
     Event made;  // what is copied
-    Event start{true};
-    Event copied{true};
+    Event start{Event::kTimed};
+    Event copied{Event::kTimed | Event::kAsleep};
     bool begun = false;
 
    private:
@@ -364,7 +394,7 @@ class CudaDevice {
   };
 
   explicit CudaDevice(std::shared_ptr<CudaPool> pool)
-      : pool_(std::move(pool)), bounce_(pool_->pinned()) {}
+      : pool_(std::move(pool)), sleeps_(pool_->is_loaded()), bounce_(pool_->pinned()) {}
 
   // By a kernel, which pinned memory is there for, too: a copy engine would do it behind the whole
   // piece that is on its way to or from the device. room: of the two the host's.
@@ -416,6 +446,10 @@ class CudaDevice {
     return Status::Ok();
   }
   Status Wait() {
+    if (sleeps_) {
+      Status status = reached_.Record(stream_);
+      return status.ok() ? reached_.Wait() : status;
+    }
     WEFT_CUDA_TRY(cudaStreamSynchronize(stream_));
     return Status::Ok();
   }
@@ -437,6 +471,8 @@ class CudaDevice {
   }
 
   const std::shared_ptr<CudaPool> pool_;
+  const bool sleeps_;  // in Await
+  Event reached_{Event::kAsleep};
   cudaStream_t stream_ = nullptr;      // of kernels
   cudaStream_t in_stream_ = nullptr;   // of uploads
   cudaStream_t out_stream_ = nullptr;  // of downloads

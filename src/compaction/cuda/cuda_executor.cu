@@ -6,7 +6,7 @@
 namespace weft::compaction::device {
 
 Result<std::unique_ptr<Executor>> NewCudaExecutor(int number, uint64_t piece_bytes) {
-  Result<std::shared_ptr<CudaPool>> pool = CudaPool::Create(number);
+  Result<std::shared_ptr<CudaPool>> pool = CudaPool::Of(number);
   if (!pool) return pool.error();
   std::unique_ptr<Executor> executor = std::make_unique<DeviceExecutor<CudaDevice>>(
       "cuda:" + std::to_string(number), piece_bytes,

@@ -15,7 +15,7 @@ using Flipping = FlippingDevice<CudaDevice>;
 constexpr uint64_t kPieceBytes = 7000;  // of FillForFaults several
 
 std::unique_ptr<Executor> NewExecutor(const Flip& flip, FlipCounts* counts) {
-  Result<std::shared_ptr<CudaPool>> pool = CudaPool::Create(0);
+  Result<std::shared_ptr<CudaPool>> pool = CudaPool::Of(0);
   if (!pool) return nullptr;
   return std::make_unique<DeviceExecutor<Flipping>>(
       "cuda:0", kPieceBytes, [=, pool = *pool]() -> Result<std::unique_ptr<Flipping>> {

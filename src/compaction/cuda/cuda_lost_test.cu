@@ -21,7 +21,7 @@ TEST(CudaLost, ADeviceThatIsLostInTheMiddleLosesNothing) {
   FillForFaults(&kit);
   const table::InternalFilterPolicy policy(NewBloomFilterPolicy(10));
   kit.job().format.filter = &policy;
-  Result<std::shared_ptr<CudaPool>> pool = CudaPool::Create(0);
+  Result<std::shared_ptr<CudaPool>> pool = CudaPool::Of(0);
   ASSERT_TRUE(pool) << pool.error().ToString();
   FlipCounts counts;
   const Flip loss{.before_run = 150, .instead = [] { Trap<<<1, 1>>>(); }};

@@ -6,7 +6,9 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <functional>
+#include <iostream>
 #include <memory>
 #include <string>
 #include <thread>
@@ -80,10 +82,19 @@ inline void ExpectRandomJobTheSame(const ExecutorMaker& make, uint64_t seed) {
   if (strings.Below(8) == 0) kit.job().format.block_restart_interval = 1000;
   ExpectSameByDevice(&kit, make(AnyPieceBytes(&strings)).get());
 }
-inline void ExpectRandomJobsTheSame(const ExecutorMaker& make, uint64_t jobs) {
-  for (uint64_t i = 0; i < jobs && !testing::Test::HasFailure(); i++) {
-    ExpectRandomJobTheSame(make, table::TestSeed() * 100000 + i);
-  }
+// By so many threads, each with executors of its own. Of many it says how far it has come.
+inline void ExpectRandomJobsTheSame(const ExecutorMaker& make, uint64_t jobs, int threads = 1) {
+  std::atomic<uint64_t> begun = 0;
+  const auto run = [&] {
+    for (uint64_t i; (i = begun++) < jobs && !testing::Test::HasFailure();) {
+      ExpectRandomJobTheSame(make, table::TestSeed() * 100000 + i);
+      if ((i + 1) % 1000 == 0) std::cout << i + 1 << " of " << jobs << " jobs\n" << std::flush;
+    }
+  };
+  std::vector<std::thread> others;
+  for (int thread = 1; thread < threads; thread++) others.emplace_back(run);
+  run();
+  for (std::thread& other : others) other.join();
 }
 
 // A job whose tables lie on a disk, and are read and written by direct I/O, where it has that.
