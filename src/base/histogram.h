@@ -11,6 +11,7 @@
 // Source    the idea of HdrHistogram (G. Tene), with one fixed precision.
 #pragma once
 
+#include <algorithm>
 #include <bit>
 #include <cstddef>
 #include <cstdint>
@@ -43,6 +44,16 @@ class Histogram {
   // Smallest recorded value, rounded up to its cell's end, that at least `percent` of all values
   // do not exceed. 0 when nothing was recorded. REQUIRES: 0 <= percent <= 100
   uint64_t Percentile(double percent) const;
+  // Calls visit(value, times) for each cell that was recorded to, upwards; `value` is the cell's
+  // end, or max() where that is less.
+  template <typename Visit>
+  void ForEach(Visit visit) const {
+    if (count_ == 0) return;
+    const size_t last = CellOf(max_);
+    for (size_t i = CellOf(min_); i <= last; ++i) {
+      if (cells_[i] != 0) visit(std::min(CellEnd(i), max_), cells_[i]);
+    }
+  }
 
  private:
   static constexpr int kLinearBits = 11;                               // 2,048 single cells

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <random>
+#include <utility>
 #include <vector>
 
 namespace weft::base {
@@ -75,6 +76,40 @@ TEST(Histogram, TooLargeIsCountedAtTheTop) {
   h.Record(UINT64_MAX);
   EXPECT_EQ(h.max(), Histogram::kValueMax);
   EXPECT_EQ(h.Percentile(50), Histogram::kValueMax);
+}
+
+using Cells = std::vector<std::pair<uint64_t, uint64_t>>;
+
+Cells CellsOf(const Histogram& h) {
+  Cells cells;
+  h.ForEach([&](uint64_t value, uint64_t times) { cells.emplace_back(value, times); });
+  return cells;
+}
+
+TEST(Histogram, ForEachVisitsWhatWasRecorded) {
+  Histogram h;
+  EXPECT_EQ(CellsOf(h), Cells{});
+  h.Record(5000, 3);
+  EXPECT_EQ(CellsOf(h), (Cells{{5000, 3}}));  // not the cell's end, which is above the maximum
+  h.Record(0);
+  h.Record(2047, 2);
+  h.Record(UINT64_MAX);
+  h.Record(5003);  // 5,000 to 5,003 have a cell
+  EXPECT_EQ(CellsOf(h), (Cells{{0, 1}, {2047, 2}, {5003, 4}, {Histogram::kValueMax, 1}}));
+  h.Reset();
+  EXPECT_EQ(CellsOf(h), Cells{});
+}
+
+TEST(Histogram, RecordingWhatForEachVisitsGivesTheSame) {
+  std::mt19937_64 random(11);
+  std::lognormal_distribution<double> shape(12, 3);
+  Histogram h, copy;
+  for (int i = 0; i < 100'000; ++i) h.Record(static_cast<uint64_t>(shape(random)));
+  h.ForEach([&](uint64_t value, uint64_t times) { copy.Record(value, times); });
+  EXPECT_EQ(copy.count(), h.count());
+  EXPECT_EQ(copy.max(), h.max());
+  EXPECT_EQ(CellsOf(copy), CellsOf(h));
+  for (double p = 0; p <= 100; p += 0.5) ASSERT_EQ(copy.Percentile(p), h.Percentile(p)) << p;
 }
 
 }  // namespace
