@@ -1,0 +1,424 @@
+#!/usr/bin/env python3
+"""Tests of report/report: from results that are made up here, never from measured ones."""
+
+import contextlib
+import copy
+import importlib.machinery
+import importlib.util
+import io
+import json
+import math
+import random
+import re
+import sys
+import tempfile
+import unittest
+from pathlib import Path
+
+sys.dont_write_bytecode = True
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+
+try:
+    from matplotlib import pyplot
+    from reportlib import cost, figures, main, page, results, style
+    WHY_NOT = ""
+except ImportError as error:
+    WHY_NOT = f"not installed: {error.name} (report/requirements.txt)"
+
+TITLES = {"weft-cache": "Weft 0.9 (cache, embedded)", "memcached": "memcached 1.6.18",
+          "redis": "Redis 7.0.15", "rocksdb": "RocksDB 7.8.3", "leveldb": "LevelDB 1.23"}
+WORKLOADS = ("ycsb-a", "ycsb-b", "ycsb-c", "ycsb-d", "ycsb-e", "ycsb-f")
+NO_RAPL = "no /sys/class/powercap/intel-rapl here: a virtual machine"
+NO_PERF = "perf_event_open: Permission denied"
+PERCENTILES = (0, 10, 25, 50, 75, 90, 95, 99, 99.5, 99.9, 99.99, 99.999, 100)
+
+
+class Sample:
+    """Made-up result lines, plausible enough to be drawn."""
+
+    def __init__(self, seed=1):
+        self.random = random.Random(seed)
+
+    def line(self, target="memcached", workload="ycsb-a", repetition=0, rate=None, depth=32,
+             host="2x-sample-cpu", speed=1.0, experiment="quick"):
+        noise = 1 + self.random.uniform(-0.04, 0.04)
+        best = 1e6 * speed * (0.1 if workload == "ycsb-e" else 1) * noise * depth / 32
+        per_s = min(rate, best) if rate else best
+        p50 = 20 / speed * (1 + 3 * (per_s / best) ** 4) * noise
+        seconds = 5.0
+        operations = int(per_s * seconds)
+        latency = {"count": operations, "mean": p50 * 1.3, "min": p50 * 0.3, "p50": p50,
+                   "p90": p50 * 2, "p95": p50 * 3, "p99": p50 * 6, "p99_9": p50 * 15,
+                   "p99_99": p50 * 40, "max": p50 * 120}
+        command = f"weft-bench {experiment} --target {target} --workload {workload}"
+        return {
+            "format": "weft-bench run", "version": 1, "date": "2026-11-24T22:00:00Z",
+            "commit": "0123456789ab", "experiment": experiment,
+            "command_line": command + (f" --rate {rate:g}" if rate else ""),
+            "machine": {"host_class": host, "cpu_model": "Sample CPU at 3 GHz", "kernel": "6.1",
+                        "huge_pages": "madvise", "cpus": 2, "memory_gib": 7.75},
+            "target": {"name": target, "title": TITLES[target], "embedded": target == "weft-cache",
+                       "settings": {"threads": 4, "memory_mb": 1024, "flags": "-U 0 -m 1024"}},
+            "workload": {"name": workload, "operations": {"read": 0.5, "update": 0.5},
+                         "keys": "scrambled-zipf 0.99", "records": 1000000, "key_bytes": "24",
+                         "value_bytes": "1000"},
+            "load": {"loop": "open" if rate else "closed", "threads": 2, "sessions": 8,
+                     "depth": depth, "rate_per_s": rate, "seconds": seconds, "warmup_s": 1.0,
+                     "repetition": repetition, "seed": 1},
+            "result": {
+                "seconds": seconds, "operations": operations, "operations_per_s": per_s,
+                "outcomes": {"done": operations, "missing": 0, "refused": 0, "wrong": 0},
+                "latency_us": {"all": latency},
+                "percentiles_us": [[p, self.at(p50, p, operations)] for p in PERCENTILES],
+                "slices": [{"at_s": float(s), "seconds": 1.0,
+                            "operations": int(per_s * self.random.uniform(0.9, 1.05)),
+                            "p50_us": p50, "p99_us": p50 * 6 * self.random.uniform(0.8, 1.6),
+                            "max_us": p50 * 100} for s in range(5)],
+                "client": {"cpu_s": 1.2, "cpu_us_per_operation": 0.24, "busy": 0.4,
+                           "saturated": False}},
+            "meters": {
+                "cpu_s": {"value": per_s * seconds * 1.1e-6 / speed, "unit": "s",
+                          "source": "/proc/PID/stat"},
+                "energy_j": {"unavailable": NO_RAPL},
+                "instructions": {"unavailable": NO_PERF}}}
+
+    @staticmethod
+    def at(p50, percentile, count):
+        left = max(1 - percentile / 100, 1 / count)
+        return p50 * (0.3 if percentile == 0 else 1) * (0.5 / left) ** 0.45
+
+    def quick(self, targets=("weft-cache", "memcached", "redis"), workloads=WORKLOADS,
+              repetitions=3, **more):
+        speeds = (1.4, 1.0, 0.6, 0.3, 0.25)
+        return [self.line(target, workload, repetition, speed=speed, **more)
+                for target, speed in zip(targets, speeds) for workload in workloads
+                for repetition in range(repetitions)]
+
+    def sweep(self, targets=("weft-cache", "memcached", "redis")):
+        return [self.line(target, "ycsb-a", repetition, rate=rate, speed=speed, experiment="sweep")
+                for target, speed in zip(targets, (1.4, 1.0, 0.6))
+                for rate in (100e3, 200e3, 400e3, 550e3, 800e3, 950e3, 1.3e6)
+                for repetition in range(2)]
+
+
+def with_energy(line, joules, source="rapl package-0", modelled=False):
+    line = copy.deepcopy(line)
+    line["meters"]["energy_j"] = {"value": joules, "unit": "J", "source": source}
+    if modelled:
+        line["meters"]["energy_j"]["modelled"] = True
+    return line
+
+
+@unittest.skipIf(WHY_NOT, WHY_NOT)
+class ReportTest(unittest.TestCase):
+    def setUp(self):
+        self.folder = tempfile.TemporaryDirectory()
+        self.addCleanup(self.folder.cleanup)
+        self.out = Path(self.folder.name) / "out"
+
+    def file(self, lines, name="results.jsonl"):
+        path = Path(self.folder.name) / name
+        path.write_text("".join((line if isinstance(line, str) else json.dumps(line)) + "\n"
+                                for line in lines), encoding="utf-8")
+        return str(path)
+
+    def report(self, *arguments):
+        """The page's text."""
+        errors = io.StringIO()
+        with contextlib.redirect_stderr(errors), contextlib.redirect_stdout(io.StringIO()):
+            status = main.main([*arguments, "--out", str(self.out)])
+        self.assertEqual(0, status, errors.getvalue())
+        return (self.out / "report.html").read_text(encoding="utf-8")
+
+    def error(self, *arguments):
+        errors = io.StringIO()
+        with contextlib.redirect_stderr(errors):
+            status = main.main([*arguments, "--out", str(self.out)])
+        self.assertEqual(2, status)
+        return errors.getvalue()
+
+    def figure(self, text, name):
+        found = re.search(rf'<figure id="{name}">.*?</figure>', text, re.S)
+        self.assertIsNotNone(found, f"no figure {name}")
+        return found.group()
+
+
+class PageTest(ReportTest):
+    def test_every_figure_is_there_with_its_commands_and_a_picture(self):
+        sample = Sample()
+        workloads = ("ycsb-a", "ycsb-e")
+        lines = [with_energy(line, 150) for line in sample.quick(workloads=workloads)]
+        lines += sample.sweep()
+        text = self.report(self.file(lines))
+        for name in ("throughput", "percentiles", "time", "cpu", "energy", "cost"):
+            figure = self.figure(text, f"quick-{name}")
+            for workload in workloads:
+                self.assertIn(f"weft-bench quick --target redis --workload {workload}", figure)
+            self.assertEqual(2, figure.count("data:image/svg+xml;base64,"))
+            self.assertTrue((self.out / f"quick-{name}.png").stat().st_size > 10_000)
+        curve = self.figure(text, "sweep-latency-throughput")
+        self.assertIn("weft-bench sweep --target memcached --workload ycsb-a --rate 550000", curve)
+        self.assertNotIn('id="quick-latency-throughput"', text)  # one load: no curve
+
+    def test_needs_nothing_from_elsewhere(self):
+        text = self.report(self.file(Sample().quick()))
+        for link in re.findall(r'(?:src|href|srcset)="([^"]*)"', text):
+            self.assertRegex(link, r"^(#|data:)")
+        self.assertNotRegex(text, r"<script|@import|url\(")
+
+    def test_unavailable_meters_are_listed_with_their_reasons(self):
+        text = self.report(self.file(Sample().quick()))
+        self.assertIn("Unavailable, with the reason", text)
+        for reason in (NO_RAPL, NO_PERF):
+            self.assertIn(page.escape(reason), text)
+        self.assertNotIn('id="quick-energy"', text)
+        self.assertIn(f"Energy per operation: unavailable (energy_j: {page.escape(NO_RAPL)}", text)
+        self.assertNotIn('id="quick-cost"', text)
+        self.assertIn("Cost against purchase price (without power", text)
+
+    def test_modelled_figures_are_marked(self):
+        lines = [with_energy(line, 100, "idle and busy watts", modelled=True)
+                 for line in Sample().quick(workloads=("ycsb-a",))]
+        text = self.report(self.file(lines))
+        self.assertIn("Modelled, not measured", self.figure(text, "quick-energy"))
+        self.assertIn("energy modelled", text)
+        self.assertIn('energy_j <span class="mark">modelled</span>', text)
+        self.assertIn("memcached 1.6.18 modelled: idle and busy watts",
+                      self.figure(text, "quick-cost"))
+
+    def test_costs_by_a_model_of_the_server(self):
+        text = self.report(self.file(Sample().quick(workloads=("ycsb-a",))), "--server",
+                           "2x-sample-cpu=40,120")
+        self.assertIn("modelled: idle 40 W, busy 120 W", self.figure(text, "quick-cost"))
+
+    def test_several_machines_are_told_apart(self):
+        sample = Sample()
+        text = self.report(self.file(sample.quick(("memcached",)), "a.jsonl"),
+                           self.file(sample.quick(("memcached",), host="64x-arm"), "b.jsonl"))
+        self.assertIn("memcached 1.6.18 on 2x-sample-cpu", text)
+        self.assertIn("memcached 1.6.18 on 64x-arm", text)
+
+    def test_wrong_answers_and_saturated_clients_are_told(self):
+        line = Sample().line()
+        line["result"]["client"]["saturated"] = True
+        line["result"]["outcomes"]["wrong"] = 7
+        text = self.report(self.file([line]))
+        self.assertIn("client saturated", text)
+        self.assertIn("7 answers were wrong", text)
+
+    def test_names_cannot_break_the_page(self):
+        line = Sample().line()
+        line["target"]["title"] = "<b>$x^2$ & \"store\"</b>"
+        line["command_line"] = "weft-bench <script>"
+        text = self.report(self.file([line]))
+        self.assertNotIn("<b>$x", text)
+        self.assertNotIn("<script", text)
+        self.assertIn("weft-bench &lt;script&gt;", text)
+
+    def test_a_single_run_without_meters_slices_or_percentiles(self):
+        line = Sample().line()
+        del line["meters"], line["result"]["slices"], line["result"]["percentiles_us"]
+        text = self.report(self.file([line]))
+        self.figure(text, "quick-throughput")
+        self.assertNotIn('id="quick-time"', text)
+        self.assertIn("cpu_s: not in the results", text)
+        self.assertIn("The results have no meters.", text)
+
+
+def check_layout():
+    """The script as a module."""
+    path = str(Path(__file__).resolve().parent / "check_layout")
+    loader = importlib.machinery.SourceFileLoader("check_layout", path)
+    spec = importlib.util.spec_from_loader("check_layout", loader)
+    module = importlib.util.module_from_spec(spec)
+    loader.exec_module(module)
+    return module
+
+
+class LayoutTest(ReportTest):
+    """In a browser, where there is one."""
+
+    def setUp(self):
+        super().setUp()
+        self.layout = check_layout()
+        self.browser = self.layout.chromium()
+        if self.browser is None:
+            self.skipTest("no Chromium here (Debian's package is chromium)")
+
+    def test_the_page_holds_together_wide_and_narrow(self):
+        line = Sample().line()
+        line["command_line"] = "weft-bench run " + "x" * 200
+        line["machine"]["kernel"] = "k" * 100
+        lines = Sample().quick(workloads=("ycsb-a", "ycsb-e"))
+        self.report(self.file([*lines, line]), "--title", "Stores_" + "y" * 60)
+        for width in (360, 1200):
+            found = self.layout.check(self.browser, self.out / "report.html", width)
+            self.assertEqual([], found, f"at {width} pixels")
+
+    def test_what_sticks_out_or_overlaps_is_found(self):
+        page_path = Path(self.folder.name) / "bad.html"
+        page_path.write_text(
+            "<!doctype html><body style='margin:0'><p style='width:500px'>wide</p>"
+            "<p style='position:absolute;top:100px'>one text</p>"
+            "<p style='position:absolute;top:104px'>another</p></body>", encoding="utf-8")
+        found = " ".join(self.layout.check(self.browser, page_path, 360))
+        self.assertIn("the page is 500 pixels wide of 360", found)
+        self.assertIn('p "wide" sticks out', found)
+        self.assertIn('p "one text" overlaps p "another"', found)
+
+
+class ErrorTest(ReportTest):
+    def test_a_broken_line_is_named(self):
+        good = Sample().line()
+        path = self.file([good, "", '{"format": "weft-bench run", '])
+        self.assertIn(f"{path}:3: not valid JSON", self.error(path))
+        self.assertFalse((self.out / "report.html").exists())
+
+    def test_what_is_no_result_is_named(self):
+        line = Sample().line()
+        line["version"] = 2
+        self.assertIn(":1: version 2", self.error(self.file([line])))
+        self.assertIn(':1: not a result: "format"', self.error(self.file(["[]"])))
+        for path in ("result.operations_per_s", "target.name", "result.latency_us.all"):
+            line = Sample().line()
+            at = line
+            for name in path.split(".")[:-1]:
+                at = at[name]
+            del at[path.rsplit(".", maxsplit=1)[-1]]
+            self.assertIn(f":1: {path} is missing", self.error(self.file([line])))
+        line = Sample().line()
+        line["result"]["operations_per_s"] = "fast"
+        self.assertIn(":1: result.operations_per_s is not a number",
+                      self.error(self.file([line])))
+        line = Sample().line()
+        line["meters"]["cycles"] = {}
+        self.assertIn(":1: meters.cycles has neither", self.error(self.file([line])))
+
+    def test_files_that_are_empty_or_missing(self):
+        self.assertIn("results.jsonl: has no results", self.error(self.file([])))
+        self.assertIn("/no/such/file", self.error("/no/such/file"))
+
+    def test_bad_servers(self):
+        path = self.file([Sample().line()])
+        for bad in ("2x-sample-cpu", "2x-sample-cpu=1", "2x-sample-cpu=a,b", "2x-sample-cpu=9,1"):
+            self.assertIn("--server " + bad, self.error(path, "--server", bad))
+        self.assertIn("there are: 2x-sample-cpu", self.error(path, "--server", "other=1,2"))
+
+
+class FigureTest(ReportTest):
+    def table(self, lines):
+        return results.read([self.file(lines)])
+
+    def test_no_text_overlaps_or_is_clipped(self):
+        sample = Sample()
+        all_stores = sample.quick(tuple(TITLES), WORKLOADS[2:5])
+        everything = [with_energy(line, 150) for line in all_stores]
+        cases = {"quick": self.table(everything), "sweep": self.table(sample.sweep()),
+                 "one": self.table(sample.quick(("redis",), ("ycsb-a",), 1))}
+        points = [(0, 1), (3000, 40), (6000, 80)]
+        draws = (figures.throughput, figures.latency_curves, figures.percentiles,
+                 figures.time_series, figures.cpu, figures.energy,
+                 lambda table, look, narrow: figures.cost_curves(
+                     table, look, narrow, lambda *_: points, 1e8))
+        drawn = 0
+        for name, table in cases.items():
+            look = style.Look(figures.names_of(table))
+            for draw in draws:
+                for narrow in (False, True):
+                    with pyplot.rc_context(style.RC):
+                        figure = draw(table, look, narrow)
+                        if figure is None:
+                            continue
+                        drawn += 1
+                        self.assertEqual([], style.clashes(figure), (name, draw, narrow))
+                        pyplot.close(figure)
+        self.assertGreaterEqual(drawn, 30)
+
+    def test_clashes_are_found(self):
+        with pyplot.rc_context(style.RC):
+            figure, (axis,) = style.grid(1, 1, True, 2)
+            axis.text(0.5, 0.5, "one")
+            axis.text(0.5, 0.5, "other")
+            figure.text(0.9, 0.2, "far too long for the edge of the picture")
+            found = style.clashes(figure)
+            pyplot.close(figure)
+        self.assertIn(("one", "other"), found)
+        self.assertTrue(any(other == "edge" for _, other in found))
+
+    def test_every_axis_has_a_name_with_its_unit(self):
+        table = self.table([with_energy(line, 150) for line in Sample().quick()])
+        look = style.Look(figures.names_of(table))
+        for draw, units in ((figures.throughput, {"operations per second"}),
+                            (figures.cpu, {"CPU time per operation (µs)"}),
+                            (figures.energy, {"energy per operation (µJ)"}),
+                            (figures.percentiles, {"percentile (%)", "latency (µs)"}),
+                            (figures.time_series, {"time (s)", "operations per second",
+                                                   "p99 latency (µs)"})):
+            with pyplot.rc_context(style.RC):
+                figure = draw(table, look, False)
+                names = {text for axis in figure.axes
+                         for text in (axis.get_xlabel(), axis.get_ylabel()) if text}
+                pyplot.close(figure)
+            self.assertEqual(units, names)
+
+    def test_series_differ_by_more_than_colour(self):
+        look = style.Look([str(i) for i in range(5)])
+        kinds = [look.line(str(i)) for i in range(5)]
+        for key in ("color", "linestyle", "marker"):
+            self.assertEqual(5, len({str(kind[key]) for kind in kinds}))
+
+
+class NumberTest(ReportTest):
+    def table(self, lines):
+        return results.read([self.file(lines)])
+
+    def test_medians_and_ranges(self):
+        lines = []
+        for repetition, per_s in enumerate((100.0, 120.0, 90.0)):
+            line = Sample().line(repetition=repetition)
+            line["result"]["operations_per_s"] = per_s
+            lines.append(line)
+        row = results.medians(self.table(lines), ["workload", "series"]).iloc[0]
+        self.assertEqual((100, 90, 120, 3), (row["throughput_median"], row["throughput_min"],
+                                             row["throughput_max"], row["repetitions"]))
+
+    def test_energy_adds_the_gpu_to_the_processors_counter_only(self):
+        line = with_energy(Sample().line(), 100)
+        line["meters"]["gpu_energy_j"] = {"value": 300, "unit": "J", "source": "nvml 0"}
+        self.assertEqual(400, results.energy_of(line["meters"], 5)[0])
+        line["meters"]["energy_j"]["source"] = "meter at the socket"
+        self.assertEqual(100, results.energy_of(line["meters"], 5)[0])
+        line["meters"]["energy_j"] = {"unavailable": NO_RAPL}
+        self.assertTrue(math.isnan(results.energy_of(line["meters"], 5)[0]))
+        line["meters"]["power_w_mean"] = {"value": 50, "source": "csv"}
+        self.assertEqual((250, "csv"), results.energy_of(line["meters"], 5))
+
+    def test_the_best_load_is_a_closed_one(self):
+        sample = Sample()
+        lines = [sample.line(depth=depth) for depth in (8, 32)] + [sample.line(rate=5e6)]
+        best = results.peak(self.table(lines))
+        self.assertEqual(["closed loop, 2 threads, 8 sessions, depth 32"], list(best["load"]))
+        self.assertEqual([2], list(best["loads"]))
+
+    def test_short(self):
+        for value, text in ((0, "0"), (1.234e6, "1.23 M"), (45_600, "45.6 k"), (999.9, "1.00 k"),
+                            (12.34, "12.3"), (0.01234, "0.0123"), (float("nan"), "-")):
+            self.assertEqual(text, results.short(value))
+
+    def test_costs_by_hand(self):
+        # As Cost.PurchaseAndEnergy and Cost.BreakEvenPrice of bench/cost/cost_test.cc.
+        self.assertAlmostEqual(180, cost.mean_power_w(0.8, 200, 100))
+        self.assertAlmostEqual(13.3690, cost.dollars_per_h(84, 3000, 3, 180, 0.25), 4)
+        self.assertAlmostEqual(84 * 0.045, cost.energy_dollars_per_h(84, 180, 0.25))
+        self.assertEqual(101, cost.servers_needed(100e6, 0.999999e6))
+        self.assertEqual(3, cost.servers_needed(3 * 0.1, 0.1))
+
+    def test_nines(self):
+        self.assertEqual(0, figures.nines(0))
+        self.assertAlmostEqual(3, figures.nines(99.9))
+        self.assertEqual(["90", "99", "99.9", "99.99"],
+                         [figures.nines_label(mark) for mark in range(1, 5)])
+
+
+if __name__ == "__main__":
+    unittest.main()

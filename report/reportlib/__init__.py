@@ -1,0 +1,1 @@
+"""What report/report is made of: results, figures, cost, page."""

@@ -1,0 +1,227 @@
+"""Reads result files: a table with a row a repetition.
+
+A line is checked before anything is drawn from it; what is wrong is a ReportError that begins with
+FILE:LINE. Columns: `series` is the target, with its machine where there are several; `workload` and
+`load` are texts; `run` is the whole line.
+"""
+
+import json
+import math
+
+import pandas
+
+FORMAT = "weft-bench run"
+VERSION = 1
+REQUIRED = (
+    ("target.name", str),
+    ("machine.host_class", str),
+    ("workload.name", str),
+    ("load.loop", str),
+    ("result.seconds", float),
+    ("result.operations", float),
+    ("result.operations_per_s", float),
+    ("result.latency_us.all", dict),
+)
+KINDS = {str: "a text", float: "a number", dict: "an object"}
+
+
+class ReportError(Exception):
+    """What the reader of the message can mend: a file, an option."""
+
+
+def dig(line, path, otherwise=None):
+    """What is at "result.latency_us" of a line; `otherwise` where nothing is there."""
+    for name in path.split("."):
+        if not isinstance(line, dict) or line.get(name) is None:
+            return otherwise
+        line = line[name]
+    return line
+
+
+def number(line, path):
+    """As dig, but NaN for what is no number."""
+    value = dig(line, path)
+    is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
+    return float(value) if is_number else math.nan
+
+
+def check(line):
+    """Why the line is no result; empty: it is one."""
+    if not isinstance(line, dict) or line.get("format") != FORMAT:
+        return f'not a result: "format" must be "{FORMAT}"'
+    if line.get("version") != VERSION:
+        return f"version {line.get('version')}; this program reads {VERSION}"
+    for path, kind in REQUIRED:
+        value = dig(line, path)
+        if value is None:
+            return f"{path} is missing"
+        good = not math.isnan(number(line, path)) if kind is float else isinstance(value, kind)
+        if not good:
+            return f"{path} is not {KINDS[kind]}"
+        if kind is float and not (value > 0 and math.isfinite(value)):
+            return f"{path} must be above 0, not {value}"
+    for name, meter in dig(line, "meters", {}).items():
+        has = isinstance(meter, dict) and ("value" in meter or "unavailable" in meter)
+        if not has:
+            return f"meters.{name} has neither a value nor a reason"
+    return ""
+
+
+def count_of(value, one, many=None):
+    return f"{value:g} {one if value == 1 else many or one + 's'}"
+
+
+def load_text(load):
+    """"closed loop, 2 threads, 8 sessions, depth 32"."""
+    parts = [f"{load['loop']} loop"]
+    if load.get("rate_per_s"):
+        parts.append(f"{short(load['rate_per_s'])}/s")
+    for name in ("thread", "session"):
+        if load.get(name + "s"):
+            parts.append(count_of(load[name + "s"], name))
+    if load.get("depth"):
+        parts.append(f"depth {load['depth']:g}")
+    return ", ".join(parts)
+
+
+def short(value):
+    """1.23 M, 45.6 k, 0.0123: three digits."""
+    if value is None or not math.isfinite(value):
+        return "-"
+    for unit, size in (("G", 1e9), ("M", 1e6), ("k", 1e3)):
+        if abs(value) >= size * 0.9995:
+            return f"{three(value / size)} {unit}"
+    return three(value)
+
+
+def three(value):
+    if value == 0:
+        return "0"
+    rounded = abs(float(f"{value:.3g}"))  # so that 0.9999 is 1.00
+    digits = max(0, 2 - math.floor(math.log10(rounded) + 1e-12))
+    return f"{value:.{min(digits, 6)}f}"
+
+
+def read_file(path):
+    """The lines of a file, checked: (line number, line)."""
+    try:
+        with open(path, encoding="utf-8") as file:
+            texts = file.read().splitlines()
+    except (OSError, UnicodeDecodeError) as error:
+        raise ReportError(f"{path}: {getattr(error, 'strerror', None) or error}") from error
+    found = []
+    for at, text in enumerate(texts, 1):
+        if not text.strip():
+            continue
+        try:
+            line = json.loads(text)
+        except ValueError as error:
+            raise ReportError(f"{path}:{at}: not valid JSON: {error}") from error
+        if why := check(line):
+            raise ReportError(f"{path}:{at}: {why}")
+        found.append((at, line))
+    if not found:
+        raise ReportError(f"{path}: has no results")
+    return found
+
+
+def row_of(line):
+    load = line["load"]
+    meters = line.get("meters", {})
+    operations = line["result"]["operations"]
+    cpu = number(meters, "cpu_s.value")
+    energy, energy_source = energy_of(meters, line["result"]["seconds"])
+    return {
+        "machine": line["machine"]["host_class"],
+        "target": line["target"]["name"],
+        "title": line["target"].get("title") or line["target"]["name"],
+        "experiment": line.get("experiment") or "",
+        "workload": line["workload"]["name"],
+        "load": load_text(load),
+        "loop": load["loop"],
+        "rate": number(load, "rate_per_s"),
+        "repetition": load.get("repetition", 0),
+        "throughput": line["result"]["operations_per_s"],
+        "p50": number(line, "result.latency_us.all.p50"),
+        "p99": number(line, "result.latency_us.all.p99"),
+        "p99_9": number(line, "result.latency_us.all.p99_9"),
+        "cpu_us": cpu / operations * 1e6,
+        "client_cpu_us": number(line, "result.client.cpu_us_per_operation"),
+        "embedded": bool(dig(line, "target.embedded", False)),
+        "energy_uj": energy / operations * 1e6,
+        "power_w": energy / line["result"]["seconds"],
+        "energy_source": energy_source,
+        "utilization": utilization_of(line, cpu),
+        "modelled": any(bool(meters.get(name, {}).get("modelled"))
+                        for name in ("energy_j", "power_w_mean", "gpu_energy_j")),
+        "saturated": bool(dig(line, "result.client.saturated", False)),
+        "wrong": number(line, "result.outcomes.wrong"),
+        "command": line.get("command_line") or "",
+        "run": line,
+    }
+
+
+def utilization_of(line, cpu_s):
+    """The share of the machine's CPU time that the store's processes used."""
+    cpus = number(line, "machine.cpus")
+    return min(1.0, cpu_s / (cpus * line["result"]["seconds"]))
+
+
+def energy_of(meters, seconds):
+    """Joules and what told them. The processor's own counter sees no GPU, a meter of the whole
+    server does, so a GPU's joules are added to the first alone."""
+    energy, source = number(meters, "energy_j.value"), dig(meters, "energy_j.source", "")
+    if math.isnan(energy):
+        energy = number(meters, "power_w_mean.value") * seconds
+        source = dig(meters, "power_w_mean.source", "")
+    gpu = number(meters, "gpu_energy_j.value")
+    if not math.isnan(gpu) and "rapl" in source.lower():
+        energy += gpu
+        source += " + " + dig(meters, "gpu_energy_j.source", "GPU")
+    return energy, source if not math.isnan(energy) else ""
+
+
+def read(paths):
+    """All files as one table, in the order of the files."""
+    rows = []
+    for path in paths:
+        for at, line in read_file(path):
+            rows.append(row_of(line) | {"file": str(path), "line": at})
+    table = pandas.DataFrame(rows)
+    several = table["machine"].nunique() > 1
+    table["series"] = table["title"] + (" on " + table["machine"] if several else "")
+    return table
+
+
+def medians(table, by):
+    """Of each group: median, least and most of what is drawn."""
+    columns = ["throughput", "p50", "p99", "p99_9", "cpu_us", "client_cpu_us", "energy_uj",
+               "power_w", "utilization"]
+    grouped = table.groupby(by, sort=False, dropna=False)
+    found = grouped[columns].agg(["median", "min", "max"])
+    found.columns = [f"{name}_{kind}" for name, kind in found.columns]
+    found["repetitions"] = grouped.size()
+    for name in ("modelled", "saturated", "embedded"):
+        found[name] = grouped[name].any()
+    return found.reset_index()
+
+
+def peak(table):
+    """Of each experiment, workload and series the runs at one load: the closed loop with the
+    highest median throughput; an open one where there is no closed. The column `loads` has how many
+    there were."""
+    kept = []
+    for _, runs in table.groupby(["experiment", "workload", "series"], sort=False):
+        closed = runs[runs["loop"] == "closed"]
+        runs = runs if closed.empty else closed
+        by_load = runs.groupby("load", sort=False)["throughput"].median()
+        best = runs[runs["load"] == by_load.idxmax()].copy()
+        best["loads"] = len(by_load)
+        kept.append(best)
+    return pandas.concat(kept)
+
+
+def typical(runs):
+    """The repetition with the median throughput (the lower one of two)."""
+    ordered = runs.sort_values("throughput", kind="stable")
+    return ordered.iloc[(len(ordered) - 1) // 2]
