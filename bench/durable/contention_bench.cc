@@ -13,7 +13,7 @@
 #include "bench/durable/options.h"
 #include "bench/durable/place.h"
 #include "bench/harness/cpu_load.h"
-#include "bench/harness/gpu_meter.h"
+#include "bench/meter/gpu_meter.h"
 
 namespace weft::bench {
 namespace {

@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cerrno>
 #include <filesystem>
 
@@ -20,7 +21,8 @@ std::string FolderOf(const std::string& where) {
 }  // namespace
 
 Result<Place> Place::Make(const std::string& where) {
-  const std::string dir = fmt::format("{}/weft-bench-{}", FolderOf(where), getpid());
+  static std::atomic<int> made = 0;
+  const std::string dir = fmt::format("{}/weft-bench-{}-{}", FolderOf(where), getpid(), made++);
   std::error_code error;
   std::filesystem::create_directories(dir, error);
   if (error) return Status::FromErrno("create " + dir, error.value());

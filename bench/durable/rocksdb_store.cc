@@ -129,6 +129,11 @@ class RocksDbStore final : public Store {
     options.sync = sync;
     return StatusOf(db_->Put(options, SliceOf(key), SliceOf(value)));
   }
+  Status Delete(std::string_view key, bool sync) override {
+    rocksdb::WriteOptions options;
+    options.sync = sync;
+    return StatusOf(db_->Delete(options, SliceOf(key)));
+  }
   std::unique_ptr<Reader> NewReader() override {
     return std::make_unique<RocksDbReader>(db_.get());
   }

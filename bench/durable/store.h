@@ -91,6 +91,8 @@ class Store {
  public:
   virtual ~Store() = default;
   virtual Status Put(std::string_view key, std::string_view value, bool sync) = 0;
+  // Done too where there is no such key.
+  virtual Status Delete(std::string_view key, bool sync) = 0;
   virtual std::unique_ptr<Reader> NewReader() = 0;
   virtual std::unique_ptr<Cursor> NewCursor() = 0;
   // Compacts all keys and waits.

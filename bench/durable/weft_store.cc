@@ -55,6 +55,9 @@ class WeftStore final : public Store {
   Status Put(std::string_view key, std::string_view value, bool sync) override {
     return db_->Put({.sync = sync}, key, value);
   }
+  Status Delete(std::string_view key, bool sync) override {
+    return db_->Delete({.sync = sync}, key);
+  }
   std::unique_ptr<Reader> NewReader() override { return std::make_unique<WeftReader>(db_.get()); }
   std::unique_ptr<Cursor> NewCursor() override {
     return std::make_unique<WeftCursor>(db_->NewIterator({}));

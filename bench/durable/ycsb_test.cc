@@ -53,6 +53,11 @@ class MapStore final : public Store {
     if (puts_ != forgets) all_[std::string(key)] = value;
     return Status::Ok();
   }
+  Status Delete(std::string_view key, bool) override {
+    base::MutexLock lock(&mutex_);
+    all_.erase(std::string(key));
+    return Status::Ok();
+  }
   std::unique_ptr<Reader> NewReader() override { return std::make_unique<MapReader>(this); }
   std::unique_ptr<Cursor> NewCursor() override { return std::make_unique<MapCursor>(all_); }
   Status CompactAll() override { return Status::Ok(); }

@@ -54,6 +54,7 @@ std::vector<std::string> Command(const PeerSpec& spec, const PeerOptions& option
       if (geteuid() == 0) command.insert(command.end(), {"-u", "root"});
       continue;
     }
+    Replace(&word, "{empty}", "");
     Replace(&word, "{path}", spec.path);
     Replace(&word, "{port}", std::to_string(port));
     Replace(&word, "{memory_mb}", std::to_string(options.memory_mb));

@@ -2,7 +2,8 @@
 // started, where it listens, what it has used.
 //
 // Adding a server: one more line in the table of peer.cc, or --peer-command with the placeholders
-// {path} {port} {memory_mb} {threads} {connections}.
+// {path} {port} {memory_mb} {threads} {connections}, and {empty} for a word without letters. One
+// that speaks another protocol is up when it answers "version" at all.
 #pragma once
 
 #include <cstdint>

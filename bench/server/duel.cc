@@ -3,9 +3,31 @@
 #include <fmt/format.h>
 
 #include "bench/harness/machine.h"
-#include "bench/harness/probe.h"
+#include "bench/meter/energy_meter.h"
+#include "bench/meter/energy_spec.h"
+#include "bench/meter/perf_meter.h"
 
 namespace weft::bench {
+namespace {
+
+// {"instructions_per_op": 812.5 or "unavailable", ...}
+nlohmann::json PerOperation(const Readings& readings, uint64_t operations) {
+  nlohmann::json each = nlohmann::json::object();
+  const auto add = [&](const char* name, const Reading& reading) {
+    if (reading.available() && operations > 0) {
+      each[name] = reading.value() / static_cast<double>(operations);
+    } else {
+      each[name] = "unavailable";
+    }
+  };
+  add("instructions_per_op", readings.at("instructions"));
+  add("cycles_per_op", readings.at("cycles"));
+  add("cache_misses_per_op", readings.at("cache_misses"));
+  add("package_joules_per_op", readings.at("energy_j"));
+  return each;
+}
+
+}  // namespace
 
 PayloadShape ShapeOf(const ServerOptions& options) {
   return {options.key_bytes, options.value_bytes, options.value_bytes};
@@ -67,14 +89,17 @@ Result<Turn> Contestant::Play(const MixedSource::Options& load) {
   Turn turn;
   turn.load = Load(warm, options_.warmup_s);
   if (turn.load.counts.errors == 0) {
-    const HardwareCounters counters(peer_->process().pid());
-    const auto counts_before = counters.Read();
-    const auto joules_before = PackageJoules();
+    const pid_t server = peer_->process().pid();
+    PerfMeter counters;
+    EnergyMeter energy(OpenEnergy("rapl"));
+    counters.Start({server});
+    energy.Start({server});
     const CpuSeconds before = peer_->process().Cpu();
     turn.load = Load(load, options_.run_s);
     turn.cpu = peer_->process().Cpu() - before;
-    turn.probes = PerOperation(counts_before, counters.Read(), joules_before, PackageJoules(),
-                               turn.load.counts.ops);
+    Readings readings = energy.Stop();
+    readings.merge(counters.Stop());
+    turn.probes = PerOperation(readings, turn.load.counts.ops);
   }
   const ReplyCounts& counts = turn.load.counts;
   if (counts.errors == 0 && counts.ops > 0) return turn;

@@ -1,0 +1,54 @@
+#include "bench/cost/command_line.h"
+
+#include <cerrno>
+#include <cstdio>
+#include <fstream>
+
+#include <fmt/format.h>
+#include <CLI/CLI.hpp>
+
+#include "bench/cost/compare_text.h"
+
+namespace weft::bench {
+
+void AddCompare(CLI::App* app, CompareOptions* options) {
+  app->add_option("files", options->files, "results, a file a server: PATH or NAME=PATH")
+      ->required();
+  app->add_option("--target-throughput", options->target_throughput_per_s,
+                  "operations a second that the servers do together")
+      ->capture_default_str();
+  app->add_option("--price", options->prices, "dollars a server (1000,3000)")
+      ->delimiter(',')
+      ->allow_extra_args(false);
+  app->add_option("--lifetime", options->lifetimes_years, "years")
+      ->delimiter(',')
+      ->allow_extra_args(false)
+      ->capture_default_str();
+  app->add_option("--electricity", options->electricity_dollars_per_kwh, "dollars a kilowatt hour")
+      ->delimiter(',')
+      ->allow_extra_args(false)
+      ->capture_default_str();
+  app->add_option("--server", options->servers,
+                  "NAME=price or NAME=price,idle_w,busy_w: power is modelled then")
+      ->allow_extra_args(false)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+  app->add_option("--utilization", options->utilization,
+                  "0 to 1, of modelled servers (from the store's CPU seconds)");
+  app->add_flag("--best-load", options->best_load,
+                "each server at the load at which it does most, whatever the others' is");
+  app->add_option("--json", options->json, "the comparison, too: a file that is replaced");
+}
+
+Status RunCompare(const CompareOptions& options) {
+  auto result = CompareFiles(options);
+  if (!result) return result.error();
+  std::fputs(TextOf(*result, options).c_str(), stdout);
+  if (options.json.empty()) return Status::Ok();
+  std::ofstream file(options.json, std::ios::trunc);
+  file << ToJson(*result, options).dump(2) << "\n";
+  file.close();
+  if (!file) return Status::FromErrno(fmt::format("write {}", options.json), errno);
+  return Status::Ok();
+}
+
+}  // namespace weft::bench

@@ -1,0 +1,220 @@
+// The load generator against targets whose answers are known: does it tell the truth?
+#include "bench/drive/load.h"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <functional>
+
+#include "base/clock.h"
+#include "base/mutex.h"
+#include "bench/target/echo_target.h"
+#include "bench/workload/builtin_mixes.h"
+
+namespace weft::bench {
+namespace {
+
+OperationMix SmallMix(const char* name) {
+  OperationMix mix = *BuiltinMix(name);
+  mix.records = 1000;
+  return mix;
+}
+
+double MeanUs(const base::Histogram& latency_ns) { return latency_ns.Mean() * 1e-3; }
+
+std::unique_ptr<EchoTarget> Echo(uint64_t service_us) {
+  auto target = EchoTarget::Open({.service_ns = service_us * 1000});
+  EXPECT_TRUE(target.has_value()) << target.error().ToString();
+  return std::move(*target);
+}
+
+// What the echo target says that this machine added.
+double LateUs(EchoTarget* target) { return target->Figures().value("late_us_mean", 0.0); }
+
+// Answers at once what the test says.
+class ScriptedTarget final : public Target {
+ public:
+  using Script = std::function<OutcomeKind(const Operation&)>;
+  explicit ScriptedTarget(Script script) : script_(std::move(script)) {}
+
+  std::string Title() const override { return "scripted"; }
+  nlohmann::json Settings() const override { return nlohmann::json::object(); }
+  std::string WhyNot(OperationKind) const override { return ""; }
+  Result<std::unique_ptr<Session>> NewSession() override {
+    return std::unique_ptr<Session>(new ScriptedSession(script_));
+  }
+  Status Clear() override { return Status::Ok(); }
+  std::vector<pid_t> Processes() const override { return {}; }
+  bool is_embedded() const override { return true; }
+
+ private:
+  class ScriptedSession final : public Session {
+   public:
+    explicit ScriptedSession(const Script& script) : script_(script) {}
+    Status Submit(std::span<const Operation> operations) override {
+      for (const Operation& operation : operations)
+        outcomes_.push_back(
+            {.tag = operation.tag, .kind = operation.kind, .outcome = script_(operation)});
+      return Status::Ok();
+    }
+    Status Take(std::vector<Outcome>* outcomes) override {
+      outcomes->insert(outcomes->end(), outcomes_.begin(), outcomes_.end());
+      outcomes_.clear();
+      return Status::Ok();
+    }
+    std::string FirstError() const override { return "as the script has it"; }
+
+   private:
+    const Script& script_;
+    std::vector<Outcome> outcomes_;
+  };
+
+  const Script script_;
+};
+
+TEST(Load, AClosedLoopMeasuresAKnownServiceTime) {
+  const auto target = Echo(5000);
+  RecordSpace space(1000);
+  const LoadOptions options{.threads = 2, .sessions = 2, .warmup_s = 0.1, .seconds = 1};
+  auto figures = RunLoad(target.get(), SmallMix("ycsb-c"), &space, options);
+  ASSERT_TRUE(figures.has_value()) << figures.error().ToString();
+  // Each session has one under way: 200 a second, of four sessions.
+  EXPECT_NEAR(figures->OperationsPerSecond(), 800, 80);
+  const double service_us = 5000 + LateUs(target.get());
+  EXPECT_GE(figures->latency_ns.min(), 5'000'000u);
+  EXPECT_NEAR(static_cast<double>(figures->latency_ns.Percentile(50)) * 1e-3, service_us,
+              0.05 * service_us);
+  EXPECT_NEAR(figures->seconds, 1, 0.05);
+  EXPECT_EQ(figures->outcomes.done, figures->operations);
+}
+
+TEST(Load, AnOpenLoopKeepsItsSchedule) {
+  const auto target = Echo(1000);
+  RecordSpace space(1000);
+  LoadOptions options{.threads = 2, .sessions = 4, .depth = 8, .warmup_s = 0.1, .seconds = 1};
+  options.rate = RateSchedule::Constant(2000);
+  auto figures = RunLoad(target.get(), SmallMix("ycsb-a"), &space, options);
+  ASSERT_TRUE(figures.has_value()) << figures.error().ToString();
+  EXPECT_NEAR(static_cast<double>(figures->operations), 2000, 2);
+  EXPECT_GE(figures->latency_ns.min(), 1'000'000u);
+  const double reads =
+      static_cast<double>(figures->by_kind[static_cast<size_t>(OperationKind::kRead)].count());
+  EXPECT_NEAR(reads, 1000, 120);
+}
+
+// The stall delays a tenth of what is due in a second. An open loop sees all of it; a closed one,
+// with one request under way, sees a single one.
+TEST(Load, AnOpenLoopSeesAStallThatAClosedOneHides) {
+  constexpr uint64_t kStallNs = 100'000'000;
+  base::Histogram open, closed;
+  for (const bool is_open : {false, true}) {
+    const auto target = Echo(200);
+    RecordSpace space(1000);
+    LoadOptions options{.seconds = 1};
+    if (is_open) {
+      options.rate = RateSchedule::Constant(1000);
+      options.depth = 1000;
+    }
+    target->StallAt(base::NowNs() + 400'000'000, kStallNs);
+    auto figures = RunLoad(target.get(), SmallMix("ycsb-c"), &space, options);
+    ASSERT_TRUE(figures.has_value()) << figures.error().ToString();
+    (is_open ? open : closed).Merge(figures->latency_ns);
+  }
+  // What was due in the stall's first half waited for half of it, or more.
+  EXPECT_GE(open.Percentile(96), kStallNs / 3);
+  EXPECT_GE(open.max(), kStallNs * 95 / 100);
+  EXPECT_LT(closed.Percentile(96), kStallNs / 10);
+  EXPECT_GE(closed.max(), kStallNs * 95 / 100) << "it did stall";
+  EXPECT_GT(MeanUs(open), 3 * MeanUs(closed));
+}
+
+// Where all sessions are full what is due waits, and its clock runs.
+TEST(Load, WaitingForASessionCounts) {
+  const auto target = Echo(10'000);
+  RecordSpace space(1000);
+  LoadOptions options{.seconds = 0.5};
+  options.rate = RateSchedule::Constant(200);  // twice of what one session can have
+  auto figures = RunLoad(target.get(), SmallMix("ycsb-c"), &space, options);
+  ASSERT_TRUE(figures.has_value()) << figures.error().ToString();
+  EXPECT_NEAR(static_cast<double>(figures->operations), 100, 2);
+  EXPECT_GE(figures->latency_ns.max(), 400'000'000u) << "the last one waits for half a second";
+}
+
+TEST(Load, ALoadStoresEachRecordOnce) {
+  base::Mutex mutex;
+  std::vector<int> stored(1000);
+  ScriptedTarget target([&](const Operation& operation) {
+    EXPECT_EQ(operation.kind, OperationKind::kInsert);
+    base::MutexLock lock(&mutex);
+    stored[operation.record]++;
+    return OutcomeKind::kDone;
+  });
+  RecordSpace space;
+  const OperationMix load = LoadOf(SmallMix("ycsb-a"));
+  auto figures = RunLoad(&target, load, &space, {.threads = 3, .depth = 7});
+  ASSERT_TRUE(figures.has_value()) << figures.error().ToString();
+  EXPECT_EQ(figures->operations, 1000u);
+  EXPECT_EQ(space.acknowledged(), 1000u);
+  for (const int times : stored) EXPECT_EQ(times, 1);
+}
+
+TEST(Load, AWrongAnswerEndsTheRun) {
+  std::atomic<int> left = 100;
+  ScriptedTarget target(
+      [&](const Operation&) { return left-- > 0 ? OutcomeKind::kDone : OutcomeKind::kWrong; });
+  RecordSpace space(1000);
+  auto figures = RunLoad(&target, SmallMix("ycsb-c"), &space, {.threads = 2, .seconds = 30});
+  ASSERT_FALSE(figures.has_value());
+  EXPECT_EQ(figures.error().code(), Code::kCorruption);
+  EXPECT_NE(figures.error().message().find("as the script has it"), std::string::npos);
+}
+
+TEST(Load, ALostRecordIsWrongWhereAStoreMayLoseNone) {
+  for (const bool is_wrong : {false, true}) {
+    ScriptedTarget target([](const Operation&) { return OutcomeKind::kMissing; });
+    RecordSpace space(1000);
+    auto figures = RunLoad(&target, SmallMix("ycsb-c"), &space,
+                           {.seconds = 0.05, .missing_is_wrong = is_wrong});
+    ASSERT_EQ(figures.has_value(), !is_wrong);
+    if (!is_wrong) {
+      EXPECT_EQ(figures->outcomes.missing, figures->operations);
+    }
+  }
+}
+
+TEST(Load, ATargetThatFallsSilentEndsTheRun) {
+  const auto target = Echo(100);
+  RecordSpace space(1000);
+  target->StallAt(base::NowNs(), 3'000'000'000);
+  const uint64_t begin_ns = base::NowNs();
+  auto figures = RunLoad(target.get(), SmallMix("ycsb-c"), &space,
+                         {.threads = 2, .seconds = 30, .patience_s = 0.3});
+  ASSERT_FALSE(figures.has_value());
+  EXPECT_EQ(figures.error().code(), Code::kIoError);
+  EXPECT_LT(base::NowNs() - begin_ns, 5'000'000'000u);
+}
+
+TEST(Load, TellsOfSlices) {
+  const auto target = Echo(1000);
+  RecordSpace space(1000);
+  LoadOptions options{.threads = 2, .seconds = 1, .slice_s = 0.1};
+  options.rate = RateSchedule::Constant(1000);
+  options.depth = 100;
+  int begun = 0, ended = 0;
+  std::vector<SliceRow> told;
+  auto figures = RunLoad(target.get(), SmallMix("ycsb-c"), &space, options,
+                         {.counting_begins = [&] { begun++; },
+                          .slice_ended = [&](const SliceRow& row) { told.push_back(row); },
+                          .counting_ends = [&] { ended++; }});
+  ASSERT_TRUE(figures.has_value()) << figures.error().ToString();
+  EXPECT_EQ(begun, 1);
+  EXPECT_EQ(ended, 1);
+  ASSERT_GE(figures->slices.size(), 9u);
+  uint64_t operations = 0;
+  for (const SliceRow& row : figures->slices) operations += row.operations;
+  EXPECT_NEAR(static_cast<double>(operations), 1000, 120);
+  EXPECT_GE(told.size(), 5u);
+}
+
+}  // namespace
+}  // namespace weft::bench

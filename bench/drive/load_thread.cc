@@ -1,0 +1,261 @@
+#include "bench/drive/load_thread.h"
+
+#include <sys/epoll.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <string>
+
+#include <fmt/format.h>
+
+#include "base/clock.h"
+
+namespace weft::bench {
+namespace {
+
+constexpr uint64_t kSpinNs = 50'000;       // a thread is woken so late, at most, as a rule
+constexpr uint64_t kLookNs = 100'000'000;  // at `stop`, and at the slice
+constexpr int kEventsMax = 64;
+
+double ThreadCpuS() {
+  timespec time{};
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+  return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_nsec) * 1e-9;
+}
+
+Status SystemError(const char* call) { return Status::FromErrno(call, errno); }
+
+}  // namespace
+
+LoadThread::~LoadThread() {
+  if (epoll_ >= 0) close(epoll_);
+}
+
+Status LoadThread::Open(Target* target) {
+  epoll_ = epoll_create1(EPOLL_CLOEXEC);
+  if (epoll_ < 0) return SystemError("epoll_create1");
+  const auto depth = static_cast<size_t>(options_.depth);
+  batch_ = options_.batch > 0 ? std::min(static_cast<size_t>(options_.batch), depth) : depth;
+  lines_.resize(static_cast<size_t>(options_.sessions));
+  under_way_.resize(lines_.size() * depth);
+  for (size_t i = 0; i < lines_.size(); i++) {
+    auto session = target->NewSession();
+    if (!session) return session.error();
+    Line& line = lines_[i];
+    line.session = std::move(*session);
+    for (size_t slot = 0; slot < depth; slot++) line.free.push_back(i * depth + slot);
+    line.round.reserve(depth);
+    if (line.session->fd() < 0) continue;
+    epoll_event event{.events = EPOLLIN, .data = {.u64 = i}};
+    if (epoll_ctl(epoll_, EPOLL_CTL_ADD, line.session->fd(), &event) != 0)
+      return SystemError("epoll_ctl");
+  }
+  return Status::Ok();
+}
+
+Status LoadThread::Run(const LoadWindow& window, Recorder* recorder, Arrivals* arrivals) {
+  window_ = window;
+  recorder_ = recorder;
+  is_open_loop_ = arrivals != nullptr;
+  answered_ns_ = base::NowNs();
+  Status status = is_open_loop_ ? RunOpen(arrivals) : RunClosed();
+  if (!status.ok()) stop_.store(true, std::memory_order_relaxed);
+  const uint64_t now_ns = base::NowNs();
+  Count(std::max(now_ns, window_.begin_ns));
+  if (counting_) {
+    cpu_s_ = ThreadCpuS() - cpu_begin_s_;
+    counted_s_ = static_cast<double>(now_ns - count_begin_ns_) * 1e-9;
+  }
+  recorder_->End(now_ns);
+  return status;
+}
+
+// Begins to count its CPU's time when the window begins.
+void LoadThread::Count(uint64_t now_ns) {
+  if (counting_ || now_ns < window_.begin_ns) return;
+  counting_ = true;
+  cpu_begin_s_ = ThreadCpuS();
+  count_begin_ns_ = now_ns;
+}
+
+Status LoadThread::RunClosed() {
+  for (;;) {
+    for (Line& line : lines_) {
+      Status status = FillClosed(&line);
+      if (!status.ok()) return status;
+    }
+    const uint64_t now_ns = base::NowNs();
+    Count(now_ns);
+    recorder_->ReachedNs(now_ns);
+    if (is_over(now_ns) && count_ == 0) return Status::Ok();
+    Status status = count_ == 0 ? Status::Ok() : Wait(now_ns + kLookNs);
+    if (!status.ok()) return status;
+  }
+}
+
+// Begins as many as a batch has, where as many have ended.
+Status LoadThread::FillClosed(Line* line) {
+  while (line->free.size() >= batch_) {
+    const uint64_t now_ns = base::NowNs();
+    if (is_over(now_ns)) return Status::Ok();
+    while (line->round.size() < batch_) {
+      Operation operation;
+      if (!stream_.Next(&operation)) {
+        exhausted_ = true;
+        break;
+      }
+      operation.tag = line->free.back();
+      line->free.pop_back();
+      under_way_[operation.tag] = {operation, now_ns};
+      line->round.push_back(operation);
+    }
+    Status status = SubmitRound(line);
+    if (!status.ok()) return status;
+    if (line->session->fd() >= 0) continue;
+    // An embedded store's stay in this loop, which must see the window and its end.
+    recorder_->ReachedNs(now_ns);
+    Count(now_ns);
+  }
+  return Status::Ok();
+}
+
+Status LoadThread::SubmitRound(Line* line) {
+  if (line->round.empty()) return Status::Ok();
+  count_ += line->round.size();
+  Status status = line->session->Submit(line->round);
+  line->round.clear();
+  if (!status.ok()) return status;
+  if (line->session->fd() < 0) return TakeFrom(line);
+  WatchWriting(line);
+  return Status::Ok();
+}
+
+void LoadThread::WatchWriting(Line* line) {
+  const bool wants = line->session->wants_to_write();
+  if (wants == line->watches_writing) return;
+  line->watches_writing = wants;
+  epoll_event event{.events = EPOLLIN | (wants ? EPOLLOUT : 0u),
+                    .data = {.u64 = static_cast<uint64_t>(line - lines_.data())}};
+  epoll_ctl(epoll_, EPOLL_CTL_MOD, line->session->fd(), &event);
+}
+
+Status LoadThread::TakeFrom(Line* line) {
+  outcomes_.clear();
+  Status status = line->session->Take(&outcomes_);
+  if (!outcomes_.empty()) {
+    const uint64_t now_ns = base::NowNs();
+    answered_ns_ = now_ns;
+    for (const Outcome& outcome : outcomes_) {
+      Status settled = Settle(outcome, now_ns, *line);
+      if (!settled.ok()) return settled;
+      line->free.push_back(outcome.tag);
+    }
+  }
+  if (status.ok() && line->session->fd() >= 0) WatchWriting(line);
+  return status;
+}
+
+Status LoadThread::Settle(const Outcome& outcome, uint64_t now_ns, const Line& line) {
+  const UnderWay& under_way = under_way_[outcome.tag];
+  count_--;
+  stream_.Settle(under_way.operation, outcome.outcome);
+  const bool by_right =
+      outcome.outcome == OutcomeKind::kMissing && stream_.MissingByRight(under_way.operation);
+  const uint64_t at_ns = is_open_loop_ ? under_way.from_ns : now_ns;
+  if (recorder_->Counts(at_ns)) {
+    const uint64_t latency_ns = now_ns - std::min(now_ns, under_way.from_ns);
+    recorder_->Add(under_way.operation.kind, at_ns, latency_ns, outcome.records);
+    recorder_->AddOutcome(outcome.outcome, by_right);
+  }
+  if (outcome.outcome == OutcomeKind::kWrong)
+    return {Code::kCorruption, fmt::format("a {} of record {} was answered wrongly: {}",
+                                           NameOf(under_way.operation.kind),
+                                           under_way.operation.record, line.session->FirstError())};
+  if (options_.missing_is_wrong && outcome.outcome == OutcomeKind::kMissing && !by_right)
+    return {Code::kCorruption,
+            fmt::format("record {} was stored and is missing", under_way.operation.record)};
+  return Status::Ok();
+}
+
+// Waits for answers until then and takes them. With 0 it only looks.
+Status LoadThread::Wait(uint64_t until_ns) {
+  const uint64_t now_ns = base::NowNs();
+  const uint64_t wait_ns = until_ns - std::min(until_ns, now_ns);
+  const timespec timeout{.tv_sec = static_cast<time_t>(wait_ns / 1'000'000'000),
+                         .tv_nsec = static_cast<long>(wait_ns % 1'000'000'000)};
+  epoll_event events[kEventsMax];
+  const int ready = epoll_pwait2(epoll_, events, kEventsMax, &timeout, nullptr);
+  if (ready < 0 && errno != EINTR) return SystemError("epoll_pwait2");
+  for (int i = 0; i < ready; i++) {
+    Status status = TakeFrom(&lines_[events[i].data.u64]);
+    if (!status.ok()) return status;
+  }
+  return ready > 0 ? Status::Ok() : CheckPatience(base::NowNs());
+}
+
+Status LoadThread::CheckPatience(uint64_t now_ns) {
+  if (count_ == 0) answered_ns_ = now_ns;
+  const double silent_s = static_cast<double>(now_ns - std::min(now_ns, answered_ns_)) * 1e-9;
+  if (silent_s < options_.patience_s) return Status::Ok();
+  return {Code::kIoError, fmt::format("{} operations are under way, and nothing was answered for "
+                                      "{:.1f} s",
+                                      count_, silent_s)};
+}
+
+Status LoadThread::RunOpen(Arrivals* arrivals) {
+  uint64_t due_ns = window_.start_ns + arrivals->NextNs();
+  for (;;) {
+    uint64_t now_ns = base::NowNs();
+    Count(now_ns);
+    recorder_->ReachedNs(now_ns);
+    // What is due within the window is begun, however late.
+    bool over = exhausted_ || due_ns >= window_.end_ns || stop_.load(std::memory_order_relaxed);
+    if (over && count_ == 0) return Status::Ok();
+    while (!over && due_ns <= now_ns && BeginDue(due_ns, now_ns)) {
+      due_ns = window_.start_ns + arrivals->NextNs();
+      over = exhausted_ || due_ns >= window_.end_ns;
+    }
+    for (Line& line : lines_) {
+      Status status = SubmitRound(&line);
+      if (!status.ok()) return status;
+    }
+    const bool waits_for_answers = over || due_ns <= now_ns;
+    uint64_t until_ns = now_ns + kLookNs;
+    if (!waits_for_answers) {
+      now_ns = base::NowNs();
+      if (due_ns <= now_ns) continue;
+      until_ns = due_ns - now_ns > kSpinNs ? std::min(due_ns - kSpinNs, until_ns) : 0;
+    }
+    Status status = Wait(until_ns);
+    if (!status.ok()) return status;
+  }
+}
+
+// False: every session is full.
+bool LoadThread::BeginDue(uint64_t due_ns, uint64_t now_ns) {
+  for (size_t tries = 0; tries < lines_.size(); tries++) {
+    Line& line = lines_[next_line_];
+    next_line_ = next_line_ + 1 == lines_.size() ? 0 : next_line_ + 1;
+    // An embedded store is asked for one at a time: the next one waits for it.
+    if (line.free.empty() || (line.session->fd() < 0 && !line.round.empty())) continue;
+    Operation operation;
+    if (!stream_.Next(&operation)) {
+      exhausted_ = true;
+      return true;
+    }
+    operation.tag = line.free.back();
+    line.free.pop_back();
+    under_way_[operation.tag] = {operation, due_ns};
+    line.round.push_back(operation);
+    // The client's own lateness: what waited for a session is the store's.
+    if (!was_full_ && recorder_->Counts(due_ns)) recorder_->AddLag(now_ns - due_ns);
+    was_full_ = false;
+    return true;
+  }
+  was_full_ = true;
+  return false;
+}
+
+}  // namespace weft::bench

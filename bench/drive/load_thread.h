@@ -1,0 +1,102 @@
+// bench/drive/load_thread.h: one thread of a load: its sessions, and the loop that keeps them busy
+// or on schedule (bench/drive/load_options.h).
+//
+// An operation's tag is the place where it is kept while it is under way, so what it was, and since
+// when, is known when its outcome comes.
+//
+// Threads   one owner; `stop` is shared: whoever meets an error sets it, and all end.
+// Errors    Run returns the first: what a session says, kCorruption for a wrong answer or a lost
+//           record, kIoError where nothing is answered for `patience_s`.
+// Cost      two clock readings and two calls of a session for each batch, and what a stream and a
+//           recorder cost an operation. An open loop spins for the last 50 us before something is
+//           due.
+#pragma once
+
+#include <atomic>
+#include <memory>
+#include <vector>
+
+#include "bench/drive/load_options.h"
+#include "bench/drive/recorder.h"
+#include "bench/target/target.h"
+#include "bench/workload/arrivals.h"
+#include "bench/workload/operation_stream.h"
+#include "weft/status.h"
+
+namespace weft::bench {
+
+// When a run counts.
+struct LoadWindow {
+  uint64_t start_ns = 0;  // of the schedule
+  uint64_t begin_ns = 0;  // of counting
+  uint64_t end_ns = UINT64_MAX;
+};
+
+class LoadThread {
+ public:
+  LoadThread(const LoadOptions& options, OperationStream* stream, std::atomic<bool>* stop)
+      : options_(options), stream_(*stream), stop_(*stop) {}
+  ~LoadThread();
+  LoadThread(const LoadThread&) = delete;
+  LoadThread& operator=(const LoadThread&) = delete;
+
+  // Opens its sessions. To be called once, before Run.
+  Status Open(Target* target);
+  // `arrivals`: of an open loop; null: a closed one.
+  Status Run(const LoadWindow& window, Recorder* recorder, Arrivals* arrivals);
+
+  // Of its CPU's time, while it counted.
+  double cpu_s() const { return cpu_s_; }
+  double counted_s() const { return counted_s_; }
+
+ private:
+  struct Line {
+    std::unique_ptr<Session> session;
+    std::vector<uint64_t> free;  // tags
+    std::vector<Operation> round;
+    bool watches_writing = false;
+  };
+  struct UnderWay {
+    Operation operation;
+    uint64_t from_ns = 0;
+  };
+
+  Status RunClosed();
+  Status RunOpen(Arrivals* arrivals);
+  Status FillClosed(Line* line);
+  bool BeginDue(uint64_t due_ns, uint64_t now_ns);
+  Status SubmitRound(Line* line);
+  Status TakeFrom(Line* line);
+  Status Settle(const Outcome& outcome, uint64_t now_ns, const Line& line);
+  Status Wait(uint64_t until_ns);
+  Status CheckPatience(uint64_t now_ns);
+  void WatchWriting(Line* line);
+  void Count(uint64_t now_ns);
+  bool is_over(uint64_t now_ns) const {
+    return exhausted_ || now_ns >= window_.end_ns || stop_.load(std::memory_order_relaxed);
+  }
+
+  const LoadOptions& options_;
+  OperationStream& stream_;
+  std::atomic<bool>& stop_;  // Relaxed: it orders nothing, and is looked at often
+  LoadWindow window_;
+  Recorder* recorder_ = nullptr;
+  bool is_open_loop_ = false;
+  int epoll_ = -1;
+  size_t batch_ = 1;
+  std::vector<Line> lines_;
+  std::vector<UnderWay> under_way_;  // by tag
+  size_t count_ = 0;                 // of those that are
+  size_t next_line_ = 0;
+  bool exhausted_ = false;
+  bool was_full_ = false;
+  uint64_t answered_ns_ = 0;
+  std::vector<Outcome> outcomes_;
+  // Of what it used.
+  bool counting_ = false;
+  double cpu_s_ = 0, cpu_begin_s_ = 0;
+  double counted_s_ = 0;
+  uint64_t count_begin_ns_ = 0;
+};
+
+}  // namespace weft::bench

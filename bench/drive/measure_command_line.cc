@@ -1,0 +1,91 @@
+#include "bench/drive/measure.h"
+
+#include <CLI/CLI.hpp>
+
+#include "bench/target/targets.h"
+
+namespace weft::bench {
+namespace {
+
+std::string TargetHelp() {
+  std::string text = "what is measured, repeatable:";
+  for (const TargetForm& form : TargetForms())
+    text += "\n" + form.form + ": " + form.meaning +
+            (form.missing.empty() ? "" : " (" + form.missing + ")");
+  return text;
+}
+
+void AddLoad(CLI::App* app, LoadOptions* load) {
+  app->add_option("--threads", load->threads, "of the client")
+      ->check(CLI::Range(1, 1024))
+      ->capture_default_str();
+  app->add_option("--sessions", load->sessions, "of each thread: connections")
+      ->check(CLI::Range(1, 10'000))
+      ->capture_default_str();
+  app->add_option("--depth", load->depth, "operations of a session under way")
+      ->check(CLI::Range(1, 1 << 20))
+      ->capture_default_str();
+  app->add_option("--batch", load->batch, "begun at once; 0: as many as --depth")
+      ->check(CLI::Range(0, 1 << 20))
+      ->capture_default_str();
+  app->add_option("--seconds", load->seconds, "of each run")
+      ->check(CLI::Range(0.01, 1e6))
+      ->capture_default_str();
+  app->add_option("--warmup", load->warmup_s, "uncounted seconds before each run")
+      ->check(CLI::Range(0.0, 1e6))
+      ->capture_default_str();
+  app->add_option("--slice", load->slice_s, "seconds of the time series' steps")
+      ->check(CLI::Range(0.001, 1e6))
+      ->capture_default_str();
+  app->add_option("--patience", load->patience_s, "seconds without an answer that end a run")
+      ->check(CLI::Range(0.1, 1e6))
+      ->capture_default_str();
+  app->add_option("--seed", load->seed, "of all randomness")->capture_default_str();
+}
+
+void AddTarget(CLI::App* app, TargetOptions* target) {
+  app->add_option("-m,--memory-mb", target->memory_mb, "of caches, and servers that are started")
+      ->check(CLI::Range(64, 1 << 24))
+      ->capture_default_str();
+  app->add_option("-t,--server-threads", target->threads, "of servers that are started")
+      ->check(CLI::Range(1, 256))
+      ->capture_default_str();
+  app->add_flag("--multi-get", target->multi_get, "reads side by side are one request");
+  app->add_option("--place", target->place, "of durable stores: memory, disk or a folder")
+      ->capture_default_str();
+  app->add_flag("--sync", target->sync, "durable stores: each write is on the disk when done");
+  app->add_option("--block-cache", target->store.block_cache_bytes)->capture_default_str();
+  app->add_option("--write-buffer", target->store.write_buffer_bytes)->capture_default_str();
+  app->add_option("--background-threads", target->store.background_threads)->capture_default_str();
+  app->add_option("--compaction-device", target->store.compaction_device, "of weft")
+      ->capture_default_str();
+}
+
+}  // namespace
+
+void AddMeasure(CLI::App* app, MeasureOptions* options) {
+  app->add_option("--target", options->targets, TargetHelp())->delimiter(',');
+  app->add_option("--workload", options->workloads,
+                  "ycsb-a, K16-G95-S, compaction-256, ...; 'ycsb': all of it in the papers' order")
+      ->delimiter(',');
+  app->add_option("--workload-file", options->workload_file, "workloads of one's own, TOML");
+  app->add_option("--records", options->records, "instead of the workload's own");
+  app->add_option("--key-bytes", options->key_bytes, "likewise: 24, 'uniform 16 64', ...");
+  app->add_option("--value-bytes", options->value_bytes, "likewise");
+  app->add_option("--rate", options->rate,
+                  "operations a second, on schedule: 10000, '1000 for 10s, 5000 for 5s', ...");
+  AddLoad(app, &options->load);
+  app->add_option("--load-threads", options->load_threads, "that store the records; 0: --threads")
+      ->check(CLI::Range(0, 1024))
+      ->capture_default_str();
+  AddTarget(app, &options->target);
+  app->add_option("--energy", options->meters.energy,
+                  "auto, rapl, nvml, serial:/dev/..., csv:FILE, model:IDLE_W,BUSY_W")
+      ->capture_default_str();
+  app->add_option("--repetitions", options->repetitions)
+      ->check(CLI::Range(1, 1000))
+      ->capture_default_str();
+  app->add_option("--json", options->json, "append a line a run to this file");
+}
+
+}  // namespace weft::bench

@@ -1,0 +1,36 @@
+// bench/drive/measure_options.h: what `weft-bench run` and `quick` are told.
+//
+// Threads   a value.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "bench/drive/load_options.h"
+#include "bench/meter/meters.h"
+#include "bench/target/target_options.h"
+
+namespace weft::bench {
+
+struct MeasureOptions {
+  // As bench/target/targets.h has them.
+  std::vector<std::string> targets = {};
+  // Built in (bench/workload/builtin_mixes.h) or of the file; "ycsb": all of it.
+  std::vector<std::string> workloads = {};
+  std::string workload_file = {};                // TOML; empty: none
+  uint64_t records = 0;                          // 0: the workload's own
+  std::string key_bytes = {}, value_bytes = {};  // size_distribution.h; empty: the workload's own
+  std::string rate = {};                         // rate_schedule.h; empty: the workload's, or none
+  LoadOptions load{.warmup_s = 0.5, .seconds = 5};
+  int load_threads = 0;  // that store the records first; 0: as many as measure
+  TargetOptions target = {};
+  MeterOptions meters = {};
+  int repetitions = 1;
+  double quiet_s = 60;  // what a store's background work may take, before each run
+  std::string experiment = "run";
+  std::string command_line = {};
+  std::string json = {};  // lines are appended; empty: none
+};
+
+}  // namespace weft::bench

@@ -1,0 +1,66 @@
+// bench/drive/recorder.h: what one thread of a load has seen: latencies by kind of operation, what
+// became of them, and its part of the time series.
+//
+// Counted is what falls into the run's window, [begin, end): of a closed loop what ended in it, of
+// an open loop what was due in it, however late it ended.
+//
+// Units     nanoseconds; instants are base::NowNs.
+// Threads   one owner; merged when the threads have ended.
+// Cost      two increments an operation.
+#pragma once
+
+#include <array>
+#include <cstdint>
+
+#include "base/histogram.h"
+#include "bench/drive/slice_board.h"
+#include "bench/workload/operation.h"
+
+namespace weft::bench {
+
+struct OutcomeCounts {
+  uint64_t done = 0;
+  uint64_t missing = 0;  // of these, by right: missing_by_right
+  uint64_t missing_by_right = 0;
+  uint64_t refused = 0;
+
+  uint64_t Total() const { return done + missing + refused; }
+  void Merge(const OutcomeCounts& other);
+};
+
+class Recorder {
+ public:
+  // end_ns UINT64_MAX: until it is over. `board` outlives it.
+  Recorder(uint64_t begin_ns, uint64_t end_ns, double slice_s, SliceBoard* board);
+
+  bool Counts(uint64_t at_ns) const { return at_ns >= begin_ns_ && at_ns < end_ns_; }
+  // `at_ns`: what decides whether it counts, and in which slice.
+  void Add(OperationKind kind, uint64_t at_ns, uint64_t latency_ns, uint64_t records);
+  void AddOutcome(OutcomeKind outcome, bool by_right);
+  // How late the client was in beginning what was due and could have been begun.
+  void AddLag(uint64_t lag_ns) { lag_ns_.Record(lag_ns); }
+  // Time passes without operations, too.
+  void ReachedNs(uint64_t now_ns);
+  // Nothing more comes, and it is `now_ns`.
+  void End(uint64_t now_ns);
+
+  const std::array<base::Histogram, kOperationKinds>& by_kind() const { return by_kind_; }
+  const base::Histogram& lag_ns() const { return lag_ns_; }
+  const OutcomeCounts& outcomes() const { return outcomes_; }
+  uint64_t records() const { return records_; }
+
+ private:
+  const uint64_t begin_ns_;
+  const uint64_t end_ns_;
+  const uint64_t slice_ns_;
+  SliceBoard& board_;
+  std::array<base::Histogram, kOperationKinds> by_kind_;
+  base::Histogram lag_ns_;
+  base::Histogram slice_;
+  uint64_t slice_number_ = 0;
+  uint64_t slice_end_ns_;
+  OutcomeCounts outcomes_;
+  uint64_t records_ = 0;
+};
+
+}  // namespace weft::bench

@@ -1,0 +1,33 @@
+// bench/drive/run_record.h: one run as a line of a result file: what was measured, on what, with
+// which settings, and what came of it. docs/formats/bench-results.md has the fields.
+//
+// Threads   pure.
+#pragma once
+
+#include <string>
+
+#include <nlohmann/json.hpp>
+
+#include "bench/drive/load.h"
+#include "bench/meter/reading.h"
+#include "bench/target/target.h"
+#include "bench/workload/mix.h"
+
+namespace weft::bench {
+
+// What a run was part of.
+struct RunContext {
+  std::string experiment;    // "run", "quick"
+  std::string command_line;  // that repeats it
+  std::string target_name;   // as --target has it: "start:memcached"
+  int repetition = 0;
+};
+
+nlohmann::json RunRecord(const RunContext& context, const Target& target, const OperationMix& mix,
+                         const LoadOptions& options, const LoadFigures& figures,
+                         const Readings& meters);
+
+// {"count": 5, "mean": 12.1, "min": ..., "p50": ..., ..., "max": ...}: microseconds.
+nlohmann::json LatencyJson(const base::Histogram& latency_ns);
+
+}  // namespace weft::bench

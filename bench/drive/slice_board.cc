@@ -1,0 +1,36 @@
+#include "bench/drive/slice_board.h"
+
+#include "base/check.h"
+
+namespace weft::bench {
+
+void SliceBoard::HandOver(uint64_t slice, const base::Histogram& latency_ns) {
+  base::MutexLock lock(&mutex_);
+  WEFT_CHECK(slice >= rows_.size());
+  while (open_.size() <= slice - rows_.size()) open_.emplace_back();
+  Open& open = open_[slice - rows_.size()];
+  open.latency_ns.Merge(latency_ns);
+  open.threads++;
+  while (!open_.empty() && open_.front().threads == threads_) {
+    const base::Histogram& all = open_.front().latency_ns;
+    rows_.push_back({.at_s = static_cast<double>(rows_.size()) * slice_s_,
+                     .seconds = slice_s_,
+                     .operations = all.count(),
+                     .p50_us = static_cast<double>(all.Percentile(50)) * 1e-3,
+                     .p99_us = static_cast<double>(all.Percentile(99)) * 1e-3,
+                     .max_us = static_cast<double>(all.max()) * 1e-3});
+    open_.pop_front();
+  }
+}
+
+std::vector<SliceRow> SliceBoard::Rows() const {
+  base::MutexLock lock(&mutex_);
+  return rows_;
+}
+
+SliceRow SliceBoard::Last() const {
+  base::MutexLock lock(&mutex_);
+  return rows_.empty() ? SliceRow{} : rows_.back();
+}
+
+}  // namespace weft::bench

@@ -1,0 +1,54 @@
+// bench/drive/slice_board.h: a run's time series: what each slice of it brought, over all threads.
+//
+// Each thread has a histogram of the slice that it is in, and hands it over when it comes to
+// another one; when all have, the slice's figures are taken and its histogram goes. So a run of
+// hours needs no more memory than one of seconds.
+//
+// Units     latencies nanoseconds in, microseconds out; times seconds since counting began.
+// Threads   HandOver from each thread for its own slices, in their order; Rows from any.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <vector>
+
+#include "base/histogram.h"
+#include "base/mutex.h"
+
+namespace weft::bench {
+
+struct SliceRow {
+  double at_s = 0;
+  double seconds = 0;
+  uint64_t operations = 0;
+  double p50_us = 0;
+  double p99_us = 0;
+  double max_us = 0;
+};
+
+class SliceBoard {
+ public:
+  SliceBoard(int threads, double slice_s) : threads_(threads), slice_s_(slice_s) {}
+
+  // A thread's part of `slice`, which it is past. A thread that had nothing in a slice hands over
+  // an empty one. `slice` counts up from 0 for each thread, without gaps.
+  void HandOver(uint64_t slice, const base::Histogram& latency_ns) WEFT_EXCLUDES(mutex_);
+  // The slices that all threads are past.
+  std::vector<SliceRow> Rows() const WEFT_EXCLUDES(mutex_);
+  // The one that ended last; all zero where none has.
+  SliceRow Last() const WEFT_EXCLUDES(mutex_);
+
+ private:
+  struct Open {
+    base::Histogram latency_ns;
+    int threads = 0;  // that have handed theirs over
+  };
+
+  const int threads_;
+  const double slice_s_;
+  mutable base::Mutex mutex_;
+  std::deque<Open> open_ WEFT_GUARDED_BY(mutex_);  // from slice rows_.size() on
+  std::vector<SliceRow> rows_ WEFT_GUARDED_BY(mutex_);
+};
+
+}  // namespace weft::bench

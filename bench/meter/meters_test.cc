@@ -1,0 +1,147 @@
+#include "bench/meter/meters.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <fstream>
+
+#include "base/clock.h"
+#include "base/test_folder.h"
+
+namespace weft::bench {
+namespace {
+
+using testing::HasSubstr;
+
+constexpr const char* kSchemaNames[] = {"cpu_s",
+                                        "client_cpu_s",
+                                        "instructions",
+                                        "cycles",
+                                        "branch_misses",
+                                        "cache_misses",
+                                        "context_switches",
+                                        "page_faults",
+                                        "disk_read_bytes",
+                                        "disk_written_bytes",
+                                        "resident_bytes",
+                                        "energy_j",
+                                        "power_w_mean",
+                                        "gpu_energy_j",
+                                        "memory_bandwidth_bytes_per_s"};
+
+void Spin(uint64_t cpu_ns) {
+  const uint64_t end = base::ThreadCpuNs() + cpu_ns;
+  while (base::ThreadCpuNs() < end) {
+  }
+}
+
+MeterOptions WithModel() {
+  MeterOptions options;
+  options.energy = "model:100,200";
+  return options;
+}
+
+TEST(MeterSet, EveryNameOfTheSchemaHasAValueOrAReason) {
+  MeterOptions options;
+  options.bandwidth = TriadOptions();
+  options.bandwidth->seconds = 0.05;
+  options.bandwidth->array_bytes = 8 << 20;
+  auto set = MeterSet::Make(options);
+  ASSERT_TRUE(set) << set.error().ToString();
+  (*set)->Start({getpid()});
+  const nlohmann::json json = ToJson((*set)->Stop());
+  for (const char* name : kSchemaNames) {
+    ASSERT_TRUE(json.contains(name)) << name;
+    const nlohmann::json& one = json.at(name);
+    if (one.contains("unavailable")) {
+      EXPECT_NE("", one.at("unavailable").get<std::string>()) << name;
+    } else {
+      EXPECT_TRUE(one.at("value").is_number()) << name;
+      EXPECT_NE("", one.at("source").get<std::string>()) << name;
+    }
+  }
+}
+
+TEST(MeterSet, SlicesOfASpinningProcess) {
+  auto set = MeterSet::Make(WithModel());
+  ASSERT_TRUE(set);
+  (*set)->Start({getpid()});
+  Spin(300'000'000);
+  const MeterSlice busy = (*set)->Sample();
+  EXPECT_EQ(0, busy.at_s);
+  ASSERT_TRUE(busy.cpu_percent && busy.power);
+  // Other work may keep it from a CPU, so seconds of CPU time are compared, not percents.
+  EXPECT_NEAR(0.3, *busy.cpu_percent / 100 * busy.seconds, 0.03);
+  EXPECT_GE(*busy.power, Watts(100));
+  EXPECT_LE(*busy.power, Watts(200.1));
+  usleep(200'000);
+  const MeterSlice idle = (*set)->Sample();
+  EXPECT_DOUBLE_EQ(busy.seconds, idle.at_s);
+  EXPECT_LE(*idle.cpu_percent / 100 * idle.seconds, 0.03);
+  EXPECT_THAT(ToJson(idle), testing::SizeIs(4));
+}
+
+TEST(MeterSet, TheClientIsCountedApartFromTheStore) {
+  const pid_t store = fork();
+  if (store == 0) {
+    pause();
+    _exit(0);
+  }
+  auto set = MeterSet::Make(WithModel());
+  ASSERT_TRUE(set);
+  (*set)->Start({store});
+  Spin(200'000'000);
+  Readings readings = (*set)->Stop();
+  EXPECT_NEAR(0.2, readings.at("client_cpu_s").value(), 0.03);
+  EXPECT_NEAR(0, readings.at("cpu_s").value(), 0.011);
+  (*set)->Start({getpid()});
+  readings = (*set)->Stop();
+  EXPECT_THAT(readings.at("client_cpu_s").reason(), HasSubstr("in the client's process"));
+  kill(store, SIGKILL);
+  waitpid(store, nullptr, 0);
+}
+
+TEST(MeterSet, SamplingCostsLittle) {
+  auto set = MeterSet::Make(WithModel());
+  ASSERT_TRUE(set);
+  (*set)->Start({getpid()});
+  constexpr int kSamples = 50;
+  for (int i = 0; i < kSamples; ++i) (*set)->Sample();
+  const Readings readings = (*set)->Stop();
+  const double each_s = readings.at("meter_cpu_s").value() / kSamples;
+  RecordProperty("microseconds_a_sample", std::to_string(each_s * 1e6));
+  EXPECT_GT(each_s, 0);
+  EXPECT_LT(each_s, 0.002);
+}
+
+TEST(MeterSet, EmulatedEnergyOfTheWholeRun) {
+  const base::TestFolder folder;
+  std::ofstream(folder / "stat") << "cpu 0 0 0 0 0 0 0\n";
+  MeterOptions options = WithModel();
+  options.places.stat = folder / "stat";
+  auto set = MeterSet::Make(options);
+  ASSERT_TRUE(set);
+  (*set)->Start({getpid()});
+  std::ofstream(folder / "stat") << "cpu 50 0 0 50 0 0 0\n";
+  const Readings readings = (*set)->Stop();
+  EXPECT_NEAR(150, readings.at("power_w_mean").value(), 5);
+  EXPECT_TRUE(readings.at("power_w_mean").modelled());
+}
+
+TEST(MeterSet, WordsThatMeanNothingAreAnErrorAndMissingMetersAreNot) {
+  MeterOptions options;
+  options.energy = "horses";
+  EXPECT_THAT(MeterSet::Make(options).error().message(), HasSubstr("--energy horses"));
+  options.energy = "serial:/dev/nowhere";
+  auto set = MeterSet::Make(options);
+  ASSERT_TRUE(set);
+  (*set)->Start({getpid()});
+  EXPECT_FALSE((*set)->Sample().power);
+  EXPECT_THAT((*set)->Stop().at("energy_j").reason(), HasSubstr("/dev/nowhere"));
+}
+
+}  // namespace
+}  // namespace weft::bench

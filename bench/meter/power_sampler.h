@@ -1,0 +1,53 @@
+// bench/meter/power_sampler.h: energy from a device that only says what power flows now: a thread
+// asks it at even distances.
+//
+// A reading that fails is asked for again at the next turn; where five in a row are missing there
+// is no figure, but the last failure as the reason.
+//
+// Threads   one owner; the device is asked by the sampler's thread alone from Start on.
+// Cost      a reading each interval.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <thread>
+
+#include "base/mutex.h"
+#include "bench/meter/energy_source.h"
+#include "bench/meter/power_trace.h"
+
+namespace weft::bench {
+
+class PowerSampler : public EnergySource {
+ public:
+  using Read = std::function<Result<Watts>()>;
+  PowerSampler(std::string name, Seconds interval, Read read)
+      : name_(std::move(name)), interval_(interval), read_(std::move(read)) {}
+  ~PowerSampler() override;
+  PowerSampler(const PowerSampler&) = delete;
+  PowerSampler& operator=(const PowerSampler&) = delete;
+
+  std::string Name() const override { return name_; }
+  // Fails where the first reading does.
+  Status Start() override WEFT_EXCLUDES(mutex_);
+  Result<Joules> Used() override WEFT_EXCLUDES(mutex_);
+
+ private:
+  void Run() WEFT_EXCLUDES(mutex_);
+  Status TakeOne() WEFT_EXCLUDES(mutex_);
+  void End() WEFT_EXCLUDES(mutex_);
+
+  const std::string name_;
+  const Seconds interval_;
+  const Read read_;
+  Seconds begin_;
+  std::thread thread_;
+
+  base::Mutex mutex_;
+  PowerTrace trace_ WEFT_GUARDED_BY(mutex_);
+  Status last_failure_ WEFT_GUARDED_BY(mutex_);
+  bool ending_ WEFT_GUARDED_BY(mutex_) = false;
+};
+
+}  // namespace weft::bench

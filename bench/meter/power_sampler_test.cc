@@ -1,0 +1,85 @@
+#include "bench/meter/power_sampler.h"
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <atomic>
+
+#include "base/clock.h"
+
+namespace weft::bench {
+namespace {
+
+constexpr Seconds kInterval(0.01);
+
+double NowS() { return static_cast<double>(base::NowNs()) * 1e-9; }
+
+TEST(PowerSampler, SteadyPowerTimesTime) {
+  PowerSampler sampler("steady", kInterval, [] { return Result<Watts>(Watts(50)); });
+  ASSERT_TRUE(sampler.Start().ok());
+  const double begin = NowS();
+  usleep(200'000);
+  auto used = sampler.Used();
+  const double seconds = NowS() - begin;
+  ASSERT_TRUE(used);
+  EXPECT_NEAR(50 * seconds, used->value(), 0.02 * 50 * seconds);
+}
+
+TEST(PowerSampler, ChangingPowerIsFollowed) {
+  const double origin = NowS();
+  PowerSampler sampler("ramp", Seconds(0.005),
+                       [origin] { return Result<Watts>(Watts(1000 * (NowS() - origin))); });
+  ASSERT_TRUE(sampler.Start().ok());
+  const double from = NowS() - origin;
+  usleep(300'000);
+  auto used = sampler.Used();
+  const double to = NowS() - origin;
+  ASSERT_TRUE(used);
+  const double expected = 500 * (to * to - from * from);
+  EXPECT_NEAR(expected, used->value(), 0.05 * expected);
+}
+
+TEST(PowerSampler, ADeviceThatFailsAtOnceDoesNotStart) {
+  PowerSampler sampler("broken", kInterval,
+                       [] { return Result<Watts>(Status(Code::kIoError, "no answer")); });
+  EXPECT_EQ("no answer", sampler.Start().message());
+}
+
+TEST(PowerSampler, OneMissingReadingIsNothing) {
+  std::atomic<int> count = 0;
+  PowerSampler sampler("flaky", kInterval, [&count]() -> Result<Watts> {
+    if (++count % 3 == 0) return Status(Code::kIoError, "no answer");
+    return Watts(10);
+  });
+  ASSERT_TRUE(sampler.Start().ok());
+  usleep(200'000);
+  auto used = sampler.Used();
+  ASSERT_TRUE(used) << used.error().ToString();
+  EXPECT_GT(used->value(), 1.5);
+  EXPECT_GE(count, 3);
+}
+
+TEST(PowerSampler, ADeviceThatIsGoneLeavesNoFigure) {
+  std::atomic<bool> gone = false;
+  PowerSampler sampler("unplugged", kInterval, [&gone]() -> Result<Watts> {
+    if (gone) return Status(Code::kDeviceLost, "unplugged");
+    return Watts(10);
+  });
+  ASSERT_TRUE(sampler.Start().ok());
+  gone = true;
+  usleep(200'000);
+  EXPECT_EQ("unplugged", sampler.Used().error().message());
+}
+
+TEST(PowerSampler, StartsAnew) {
+  PowerSampler sampler("steady", kInterval, [] { return Result<Watts>(Watts(50)); });
+  ASSERT_TRUE(sampler.Start().ok());
+  usleep(200'000);
+  ASSERT_TRUE(sampler.Start().ok());
+  auto used = sampler.Used();
+  ASSERT_TRUE(used);
+  EXPECT_LT(used->value(), 5);
+}
+
+}  // namespace
+}  // namespace weft::bench

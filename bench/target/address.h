@@ -1,0 +1,41 @@
+// bench/target/address.h: where a server listens, how one connects to it, and which process it is.
+//
+// Threads   any.
+// Errors    kInvalidArgument: no such form of an address; kIoError: the system's words.
+#pragma once
+
+#include <sys/types.h>
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "weft/status.h"
+
+namespace weft::bench {
+
+struct Address {
+  std::string host;   // of TCP
+  uint16_t port = 0;  // of TCP
+  std::string path;   // of a Unix socket; empty: TCP
+
+  std::string ToString() const;
+};
+
+// "127.0.0.1:11211", "[::1]:11211", "host:11211", or a path, which has a slash in it.
+Result<Address> ParseAddress(std::string_view text);
+
+// A connected, blocking socket without Nagle's delay. The caller closes it.
+Result<int> Connect(const Address& address);
+
+// Sends `request` on a connection of its own and reads until `whole` likes what came; 10 s at most.
+Result<std::string> Ask(const Address& address, std::string_view request,
+                        const std::function<bool(std::string_view)>& whole);
+
+// Processes of this machine that listen there: the peer of a Unix socket, whoever has the listening
+// socket of a loopback port. Empty where that can't be told.
+std::vector<pid_t> ProcessesAt(const Address& address);
+
+}  // namespace weft::bench

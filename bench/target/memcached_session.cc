@@ -1,0 +1,253 @@
+#include "bench/target/memcached_session.h"
+
+#include <algorithm>
+#include <charconv>
+#include <cstring>
+
+namespace weft::bench {
+namespace {
+
+using std::string_view_literals::operator""sv;
+
+constexpr std::string_view kEnd = "END\r\n";
+constexpr std::string_view kLineEnd = "\r\n";
+constexpr size_t kMultiGetMax = 100;
+constexpr size_t kLineBytesMax = 2048;
+constexpr size_t kNumbersBytesMax = 32;  // " 0 0 1048576\r\n"
+
+char* Put(char* at, std::string_view text) {
+  std::memcpy(at, text.data(), text.size());
+  return at + text.size();
+}
+
+// The decimal number at the front of `*text`, which loses it; false where there is none.
+bool EatNumber(std::string_view* text, uint64_t* number) {
+  const char* end = text->data() + text->size();
+  const auto [at, failure] = std::from_chars(text->data(), end, *number);
+  if (failure != std::errc()) return false;
+  text->remove_prefix(static_cast<size_t>(at - text->data()));
+  return true;
+}
+
+}  // namespace
+
+MemcachedSession::Due& MemcachedSession::AddDue(Step step, const Operation& operation) {
+  Due& due = due_.Push();
+  due.tag = operation.tag;
+  due.record = operation.record;
+  due.version = operation.version;
+  due.version_read = 0;
+  due.step = step;
+  due.kind = operation.kind;
+  due.ends = true;
+  due.valued = false;
+  return due;
+}
+
+Status MemcachedSession::Submit(std::span<const Operation> operations) {
+  if (!faults_.broken().ok()) return faults_.broken();
+  for (const Operation& operation : operations)
+    if (operation.kind == OperationKind::kScan)
+      return Status(Code::kUnsupported, "memcached's protocol has no scans");
+  for (size_t at = 0; at < operations.size();) {
+    if (operations[at].kind == OperationKind::kRead) {
+      at += AppendGets(operations.subspan(at));
+    } else {
+      Append(operations[at++]);
+    }
+  }
+  const Status status = stream_->Flush();
+  if (!status.ok()) faults_.Break(status);
+  return status;
+}
+
+// As many of the reads at the front as are one request.
+size_t MemcachedSession::AppendGets(std::span<const Operation> operations) {
+  const size_t most = multi_get_ ? std::min(operations.size(), kMultiGetMax) : 1;
+  char* const start = stream_->Text(3 + most * (1 + kRecordKeyBytesMax) + kLineEnd.size());
+  char* at = Put(start, "get");
+  size_t count = 0;
+  for (; count < most && operations[count].kind == operations[0].kind; ++count) {
+    Due& due = AddDue(Step::kGet, operations[count]);
+    const std::string_view key = format_.WriteKey(due.record, due.key);
+    due.key_bytes = static_cast<uint8_t>(key.size());
+    due.ends = false;
+    *at = ' ';
+    at = Put(at + 1, key);
+  }
+  due_.back().ends = true;
+  stream_->Wrote(static_cast<size_t>(Put(at, kLineEnd) - start));
+  return count;
+}
+
+void MemcachedSession::Append(const Operation& operation) {
+  if (operation.kind == OperationKind::kReadModifyWrite) {
+    AppendGets({&operation, 1});
+  } else if (operation.kind == OperationKind::kDelete) {
+    AddDue(Step::kDelete, operation);
+    char* const start = stream_->Text(7 + kRecordKeyBytesMax + kLineEnd.size());
+    char* at = Put(start, "delete ");
+    at += format_.WriteKey(operation.record, at).size();
+    stream_->Wrote(static_cast<size_t>(Put(at, kLineEnd) - start));
+  } else {
+    AddDue(Step::kSet, operation);
+    AppendSet(operation.record, operation.version);
+  }
+}
+
+void MemcachedSession::AppendSet(uint64_t record, uint32_t version) {
+  const std::string_view body = format_.Body(record, version);
+  char* const start =
+      stream_->Text(4 + kRecordKeyBytesMax + kNumbersBytesMax + kRecordValueBytesMin);
+  char* at = Put(start, "set ");
+  at += format_.WriteKey(record, at).size();
+  at = Put(at, " 0 0 ");
+  at = std::to_chars(at, at + kNumbersBytesMax, body.size() + kRecordValueBytesMin).ptr;
+  at = Put(at, kLineEnd);
+  RecordFormat::WriteHead(record, version, at);
+  stream_->Wrote(static_cast<size_t>(at + kRecordValueBytesMin - start));
+  stream_->Body(body);
+  Put(stream_->Text(kLineEnd.size()), kLineEnd);
+  stream_->Wrote(kLineEnd.size());
+}
+
+Status MemcachedSession::Take(std::vector<Outcome>* outcomes) {
+  outcomes_ = outcomes;
+  while (faults_.broken().ok()) {
+    const Result<bool> more = stream_->Receive(whole_);
+    if (!more) {
+      faults_.Break(more.error());
+      break;
+    }
+    if (!more.value()) break;
+    while (const size_t taken = TakeAnswer(stream_->bytes())) stream_->Consume(taken);
+  }
+  if (faults_.broken().ok() && stream_->wants_to_write()) {
+    const Status status = stream_->Flush();
+    if (!status.ok()) faults_.Break(status);
+  }
+  return faults_.broken();
+}
+
+size_t MemcachedSession::TakeAnswer(std::string_view bytes) {
+  whole_ = 0;
+  if (bytes.empty() || !faults_.broken().ok()) return 0;
+  if (due_.empty()) return Break("bytes that nobody asked for", bytes);
+  const void* newline = std::memchr(bytes.data(), '\n', std::min(bytes.size(), kLineBytesMax));
+  if (newline == nullptr)
+    return bytes.size() < kLineBytesMax ? 0 : Break("a line without end", bytes);
+  const auto line_bytes = static_cast<size_t>(static_cast<const char*>(newline) - bytes.data()) + 1;
+  const std::string_view line = bytes.substr(0, line_bytes);
+  if (!line.ends_with(kLineEnd)) return Break("a line that does not end properly", bytes);
+  return due_.front().step == Step::kGet ? TakeGet(bytes, line) : TakeSimple(line);
+}
+
+size_t MemcachedSession::TakeGet(std::string_view bytes, std::string_view line) {
+  if (line[0] == 'V' && line.starts_with("VALUE "sv)) return TakeValue(bytes, line);
+  const OutcomeKind outcome = line == kEnd ? OutcomeKind::kMissing : ErrorOf(line);
+  FinishRequest(outcome);
+  return line.size();
+}
+
+// "VALUE <key> <flags> <bytes>[ <version>]\r\n", the value, "\r\n".
+size_t MemcachedSession::TakeValue(std::string_view bytes, std::string_view line) {
+  const std::string_view words = line.substr(6);
+  const std::string_view key = words.substr(0, words.find(' '));
+  std::string_view numbers = words.substr(std::min(key.size() + 1, words.size()));
+  uint64_t flags = 0, value_bytes = 0;
+  const bool read = EatNumber(&numbers, &flags) && numbers.starts_with(' ') &&
+                    (numbers.remove_prefix(1), EatNumber(&numbers, &value_bytes));
+  if (!read || value_bytes > kRecordValueBytesMax) return Break("no line of a value", bytes);
+  const size_t all = line.size() + value_bytes + kLineEnd.size();
+  if (bytes.size() < all) {
+    whole_ = all;
+    return 0;
+  }
+  if (bytes.substr(line.size() + value_bytes, kLineEnd.size()) != kLineEnd)
+    return Break("a value that is longer than it says", bytes);
+  // Keys that are passed over have no record.
+  while (due_.front().Key() != key && !due_.front().ends) Finish(OutcomeKind::kMissing);
+  if (due_.front().valued) return Break("a value too many", bytes);
+  CheckValue(key, bytes.substr(line.size(), value_bytes), line);
+  if (due_.front().ends) {
+    if (bytes.substr(all, kEnd.size()) != kEnd) return all;
+    FinishRequest(OutcomeKind::kMissing);
+    return all + kEnd.size();
+  }
+  Finish(due_.front().outcome);
+  return all;
+}
+
+void MemcachedSession::CheckValue(std::string_view key, std::string_view value,
+                                  std::string_view line) {
+  Due& due = due_.front();
+  due.valued = true;
+  due.outcome = OutcomeKind::kWrong;
+  if (due.Key() != key) return faults_.Note("the value of another key", line);
+  const auto version = format_.Verify(due.record, value);
+  if (!version) return faults_.Note("a value that was not written for its key", line);
+  due.version_read = *version;
+  due.outcome = OutcomeKind::kDone;
+}
+
+size_t MemcachedSession::TakeSimple(std::string_view line) {
+  OutcomeKind outcome = OutcomeKind::kDone;
+  if (due_.front().step == Step::kSet) {
+    if (line == "NOT_STORED\r\n"sv) {
+      outcome = OutcomeKind::kRefused;
+    } else if (line != "STORED\r\n"sv) {
+      outcome = ErrorOf(line);
+    }
+  } else if (line == "NOT_FOUND\r\n"sv) {
+    outcome = OutcomeKind::kMissing;
+  } else if (line != "DELETED\r\n"sv) {
+    outcome = ErrorOf(line);
+  }
+  Finish(outcome);
+  return line.size();
+}
+
+// What an error line means; any other line belongs to another request, and so will all that follow.
+OutcomeKind MemcachedSession::ErrorOf(std::string_view line) {
+  if (line.starts_with("SERVER_ERROR"sv)) return OutcomeKind::kRefused;
+  if (line == "ERROR\r\n"sv || line.starts_with("CLIENT_ERROR"sv)) {
+    faults_.Note("the server did not understand", line);
+  } else {
+    faults_.Break("no answer to what was asked", line);
+  }
+  return OutcomeKind::kWrong;
+}
+
+size_t MemcachedSession::Break(std::string_view why, std::string_view bytes) {
+  if (!due_.empty()) Finish(OutcomeKind::kWrong);
+  faults_.Break(why, bytes);
+  return 0;
+}
+
+// The answer to a get is over: the keys of it that had no value have `outcome`.
+void MemcachedSession::FinishRequest(OutcomeKind outcome) {
+  for (bool last = false; !last;) {
+    const Due& due = due_.front();
+    last = due.ends;
+    Finish(due.valued ? due.outcome : outcome);
+  }
+}
+
+void MemcachedSession::Finish(OutcomeKind outcome) {
+  Due& due = due_.front();
+  if (due.kind == OperationKind::kReadModifyWrite && due.step == Step::kGet &&
+      outcome == OutcomeKind::kDone) {
+    const Operation write{due.kind, 0, due.version, due.record, due.tag};
+    const uint32_t version_read = due.version_read;
+    due_.Pop();  // before the queue moves
+    AddDue(Step::kSet, write).version_read = version_read;
+    return AppendSet(write.record, write.version);
+  }
+  const bool reads =
+      due.kind == OperationKind::kRead || due.kind == OperationKind::kReadModifyWrite;
+  const bool was_read = reads && outcome == OutcomeKind::kDone;
+  outcomes_->push_back({due.tag, due.kind, outcome, was_read ? 1u : 0u, due.version_read});
+  due_.Pop();
+}
+
+}  // namespace weft::bench

@@ -1,0 +1,119 @@
+#include "bench/target/memcached_target.h"
+
+#include <unistd.h>
+
+#include <cstdlib>
+#include <sstream>
+
+#include <fmt/format.h>
+
+#include "bench/target/memcached_session.h"
+
+namespace weft::bench {
+namespace {
+
+Result<std::string> AskLine(const Address& address, std::string_view request) {
+  auto answer = Ask(address, request, [](std::string_view text) { return text.ends_with("\r\n"); });
+  if (answer) answer->resize(answer->size() - 2);
+  return answer;
+}
+
+class MemcachedTarget final : public Target {
+ public:
+  MemcachedTarget(Address address, const TargetOptions& options, const RecordFormat& format,
+                  std::string title, std::unique_ptr<Peer> peer)
+      : address_(std::move(address)),
+        options_(options),
+        format_(format),
+        title_(std::move(title)),
+        peer_(std::move(peer)) {}
+
+  std::string Title() const override { return title_; }
+  nlohmann::json Settings() const override {
+    nlohmann::json settings = {
+        {"address", address_.ToString()},
+        {"insert", "set"},
+        {"reads submitted together", options_.multi_get ? "one multi-get" : "pipelined gets"}};
+    if (peer_ == nullptr) return settings;
+    settings["command"] = peer_->command_line();
+    settings["memory_mb"] = options_.memory_mb;
+    settings["threads"] = options_.threads;
+    if (!options_.cpus.empty()) settings["cpus"] = options_.cpus;
+    return settings;
+  }
+  std::string WhyNot(OperationKind kind) const override {
+    return kind == OperationKind::kScan ? "memcached's protocol has no order of keys" : "";
+  }
+  Result<std::unique_ptr<Session>> NewSession() override {
+    auto stream = Stream::Open(address_);
+    if (!stream) return stream.error();
+    return std::unique_ptr<Session>(
+        std::make_unique<MemcachedSession>(std::move(*stream), format_, options_.multi_get));
+  }
+  Status Clear() override {
+    const auto answer = AskLine(address_, "flush_all\r\n");
+    if (!answer) return answer.error();
+    if (answer.value() == "OK") return Status::Ok();
+    return Status(Code::kUnsupported, "flush_all was answered with: " + answer.value());
+  }
+  std::vector<pid_t> Processes() const override {
+    if (peer_ != nullptr) return {peer_->process().pid()};
+    return ProcessesAt(address_);
+  }
+  bool is_embedded() const override { return false; }
+
+ private:
+  const Address address_;
+  const TargetOptions options_;
+  const RecordFormat& format_;
+  const std::string title_;
+  const std::unique_ptr<Peer> peer_;  // nullptr: somebody else's
+};
+
+// "VERSION 1.6.18" of `name`, as a title: "memcached 1.6.18".
+std::string TitleOf(const std::string& name, std::string_view answer) {
+  constexpr std::string_view kWord = "VERSION ";
+  if (answer.starts_with(kWord)) answer.remove_prefix(kWord.size());
+  return fmt::format("{} {}", name, answer);
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Target>> OpenMemcached(const Address& address, const TargetOptions& options,
+                                              const RecordFormat& format) {
+  const auto version = AskLine(address, "version\r\n");
+  if (!version) return version.error();
+  if (!version.value().starts_with("VERSION "))
+    return Status(Code::kInvalidArgument,
+                  address.ToString() + " is no memcached server: it answers " + version.value());
+  return std::unique_ptr<Target>(std::make_unique<MemcachedTarget>(
+      address, options, format, TitleOf("memcached", version.value()), nullptr));
+}
+
+Result<std::unique_ptr<Target>> StartMemcached(const PeerSpec& program,
+                                               const TargetOptions& options,
+                                               const RecordFormat& format) {
+  PeerOptions how;
+  how.memory_mb = options.memory_mb;
+  how.threads = options.threads;
+  how.cpus = options.cpus;
+  auto peer = Peer::Start(program, how);
+  if (!peer) return peer.error();
+  const Address address{"127.0.0.1", (*peer)->port(), ""};
+  // Weft tells the version of memcached that it stands in for.
+  const std::string title =
+      program.name == "weft" ? "Weft's server" : TitleOf(program.name, (*peer)->version());
+  return std::unique_ptr<Target>(
+      std::make_unique<MemcachedTarget>(address, options, format, title, std::move(*peer)));
+}
+
+Result<std::string> FindProgram(const std::string& name) {
+  if (name.find('/') != std::string::npos) return name;
+  const char* path = std::getenv("PATH");
+  std::istringstream folders(path == nullptr ? "" : path);
+  for (std::string folder; std::getline(folders, folder, ':');)
+    if (access((folder + "/" + name).c_str(), X_OK) == 0) return folder + "/" + name;
+  return Status(Code::kNotFound, name + " is not installed: no such program in PATH");
+}
+
+}  // namespace weft::bench

@@ -1,0 +1,46 @@
+// bench/target/targets.h: every store and server that can be measured, by name.
+//
+//     memcached:HOST:PORT  memcached:/SOCKET   a server that is there
+//     redis:HOST:PORT      redis:/SOCKET
+//     start:weft  start:memcached  start:redis  start:/PROGRAM
+//                                              one that is started, and ended afterwards; a program
+//                                              that is none of these takes memcached's flags
+//     weft-cache                               Weft's cache, in this process
+//     weft  leveldb  rocksdb                   a durable store, in this process
+//     echo:50us  echo:50us:100ms@2s            answers after a known time
+//     (bench/target/echo_target.h)
+//
+// Threads   any.
+// Errors    kInvalidArgument: no such name, with those there are; kUnsupported: this build has it
+//           not, with the package that is missing; what opening it says otherwise.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "bench/target/target.h"
+#include "bench/target/target_options.h"
+
+namespace weft::bench {
+
+// `format` outlives the target.
+Result<std::unique_ptr<Target>> OpenTarget(const std::string& spec, const TargetOptions& options,
+                                           const RecordFormat& format);
+
+struct TargetForm {
+  std::string form;     // "memcached:ADDRESS"
+  std::string meaning;  // a few words for --help
+  std::string missing;  // why this build has it not; empty: it has
+};
+const std::vector<TargetForm>& TargetForms();
+
+// Those that need nothing but this machine, each with why it can't be opened here (empty: it can):
+// what is embedded, and servers whose programs are there.
+struct LocalTarget {
+  std::string spec;
+  std::string why_not;
+};
+std::vector<LocalTarget> LocalTargets(const TargetOptions& options);
+
+}  // namespace weft::bench

@@ -1,0 +1,172 @@
+#include "bench/target/targets.h"
+
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+
+#include "bench/harness/process.h"
+#include "bench/target/memcached_target.h"
+#include "bench/target/target_test_kit.h"
+
+namespace weft::bench {
+namespace {
+
+RecordFormat FormatOf(uint32_t value_bytes, bool ordered = false) {
+  RecordOptions options;
+  options.value_bytes = SizeDistribution::Fixed(value_bytes);
+  options.ordered = ordered;
+  return std::move(RecordFormat::Make(options).value());
+}
+
+TargetOptions SmallOptions(bool multi_get) {
+  TargetOptions options;
+  options.memory_mb = 256;
+  options.threads = 2;
+  options.multi_get = multi_get;
+  options.scans = true;
+  options.store.write_buffer_bytes = 1u << 20;
+  return options;
+}
+
+uint64_t Seed() {
+  const char* seed = std::getenv("WEFT_SEED");
+  return seed == nullptr ? 20'260'701 : std::strtoull(seed, nullptr, 10);
+}
+
+struct Case {
+  LocalTarget target;
+  bool multi_get;
+};
+std::vector<Case> Cases() {
+  std::vector<Case> cases;
+  for (const LocalTarget& target : LocalTargets({})) {
+    cases.push_back({target, false});
+    if (target.spec.starts_with("start:")) cases.push_back({target, true});
+  }
+  return cases;
+}
+std::string NameOfCase(const testing::TestParamInfo<Case>& info) {
+  std::string name = info.param.target.spec + (info.param.multi_get ? "_multi_get" : "");
+  for (char& c : name)
+    if (c == ':' || c == '-') c = '_';
+  return name;
+}
+
+class Conformance : public testing::TestWithParam<Case> {
+ protected:
+  void SetUp() override {
+    const std::string& why = GetParam().target.why_not;
+    if (!why.empty()) GTEST_SKIP() << why;
+  }
+  std::unique_ptr<Target> Open(const RecordFormat& format) {
+    auto target = OpenTarget(GetParam().target.spec, SmallOptions(GetParam().multi_get), format);
+    EXPECT_TRUE(target) << target.error().ToString();
+    return target ? std::move(*target) : nullptr;
+  }
+};
+
+TEST_P(Conformance, DoesWhatAModelDoes) {
+  RecordProperty("seed", std::to_string(Seed()));
+  for (const uint32_t value_bytes : {kRecordValueBytesMin, 100u, 3000u}) {
+    SCOPED_TRACE(value_bytes);
+    const RecordFormat format = FormatOf(value_bytes, value_bytes == 100);
+    const auto target = Open(format);
+    ASSERT_NE(target, nullptr);
+    CheckTarget(target.get(), format, Seed());
+    if (HasFailure()) FAIL() << "seed " << Seed();
+  }
+}
+
+TEST_P(Conformance, CarriesBigValues) {
+  for (const uint32_t value_bytes : {100'000u, (1u << 20) - 1024, 1u << 20}) {
+    SCOPED_TRACE(value_bytes);
+    const RecordFormat format = FormatOf(value_bytes);
+    const auto target = Open(format);
+    ASSERT_NE(target, nullptr);
+    auto session = target->NewSession();
+    ASSERT_TRUE(session);
+    std::vector<Operation> writes, reads;
+    for (uint64_t record = 0; record < 12; ++record) {
+      writes.push_back({OperationKind::kInsert, 0, 3, record, 0});
+      reads.push_back({OperationKind::kRead, 0, 0, record, 0});
+    }
+    // memcached's items are a mebibyte with their headers.
+    const bool may_refuse = value_bytes == 1u << 20;
+    for (const Outcome& outcome : RunOperations(session->get(), writes)) {
+      if (may_refuse && outcome.outcome == OutcomeKind::kRefused) continue;
+      EXPECT_EQ(outcome.outcome, OutcomeKind::kDone);
+    }
+    for (const Outcome& outcome : RunOperations(session->get(), reads)) {
+      if (may_refuse && outcome.outcome == OutcomeKind::kMissing) continue;
+      EXPECT_EQ(outcome.version, 3u) << (*session)->FirstError();
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Targets, Conformance, testing::ValuesIn(Cases()), NameOfCase);
+
+TEST(Targets, TellWhatIsWrongWithASpec) {
+  const RecordFormat format = FormatOf(100);
+  const auto error = [&](const std::string& spec) {
+    auto target = OpenTarget(spec, {}, format);
+    return target ? "opened" : target.error().ToString();
+  };
+  EXPECT_EQ(error("memcache:1"),
+            "invalid argument: \"memcache:1\" is no target; there are memcached, redis, start, "
+            "weft-cache, weft, leveldb, rocksdb, echo");
+  EXPECT_EQ(error("memcached"),
+            "invalid argument: \"memcached\": the form is memcached:HOST:PORT "
+            "or a socket's path");
+  EXPECT_EQ(error("weft:1"), "invalid argument: \"weft:1\": the form is weft");
+  EXPECT_EQ(error("memcached:here"),
+            "invalid argument: \"here\" is no address: host:port or a socket's path");
+  EXPECT_EQ(error("start:oracle"),
+            "invalid argument: \"oracle\" can't be started: weft, "
+            "memcached, redis or a path");
+  EXPECT_NE(error("start:/no/such/program").find("/no/such/program"), std::string::npos);
+  EXPECT_NE(error("echo:50").find("is no service time"), std::string::npos);
+  EXPECT_NE(error("memcached:127.0.0.1:1").find("127.0.0.1:1: Connection refused"),
+            std::string::npos);
+}
+
+TEST(Targets, AreListedWithTheirForms) {
+  std::set<std::string> forms;
+  for (const TargetForm& form : TargetForms()) {
+    EXPECT_NE(form.meaning, "");
+    forms.insert(form.form);
+  }
+  EXPECT_EQ(forms.count("weft-cache"), 1u);
+  EXPECT_EQ(forms.count("echo:50us or 50us:100ms@2s"), 1u);
+}
+
+// A server that somebody else started, by its Unix socket and by its port.
+TEST(Targets, FindTheProcessOfAServerThatIsThere) {
+  const auto program = FindProgram("memcached");
+  if (!program) GTEST_SKIP() << program.error().message();
+  const RecordFormat format = FormatOf(100);
+  const std::string path = testing::TempDir() + "weft-target-" + std::to_string(getpid()) + ".sock";
+  auto server =
+      Process::Start({program.value(), "-u", "root", "-s", path, "-m", "64"}, {}, path + ".log");
+  ASSERT_TRUE(server);
+  for (int i = 0; i < 100 && access(path.c_str(), F_OK) != 0; ++i) usleep(20'000);
+  auto target = OpenTarget("memcached:" + path, SmallOptions(false), format);
+  ASSERT_TRUE(target) << target.error().ToString();
+  EXPECT_TRUE((*target)->Title().starts_with("memcached 1.")) << (*target)->Title();
+  EXPECT_EQ((*target)->Processes(), std::vector<pid_t>{(*server)->pid()});
+  EXPECT_FALSE((*target)->is_embedded());
+  CheckTarget(target->get(), format, Seed());
+
+  auto started = OpenTarget("start:memcached", SmallOptions(false), format);
+  ASSERT_TRUE(started) << started.error().ToString();
+  EXPECT_EQ((*started)->Settings()["threads"], 2);
+  const std::string address = (*started)->Settings()["address"];
+  auto same = OpenTarget("memcached:" + address, SmallOptions(false), format);
+  ASSERT_TRUE(same) << same.error().ToString();
+  EXPECT_EQ((*same)->Processes(), (*started)->Processes());
+  EXPECT_EQ((*started)->Processes().size(), 1u);
+  unlink((path + ".log").c_str());
+  unlink(path.c_str());
+}
+
+}  // namespace
+}  // namespace weft::bench

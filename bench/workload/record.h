@@ -1,0 +1,100 @@
+// bench/workload/record.h: keys and values of records, computed from their numbers, so that whoever
+// reads a value can tell whether it is one that was written for that key, byte for byte.
+//
+// Layout    key: a prefix, then the record's number in sixteen hexadecimal digits, scattered by a
+//           permutation of the 64-bit words unless `ordered`; longer keys repeat a filler between
+//           the two. Keys below sixteen bytes have eight digits, of the number's 32 bits and
+//           scattered among those. value: number (4 bytes), exclusive-or'd with a permutation of
+//           the version, so that neither can be spoiled by itself; version (4); then a piece of a
+//           fixed pool, half of which a compressor can save; where in the pool follows from number
+//           and version.
+// Units     bytes.
+// Threads   const calls: any at once.
+// Cost      a key is some twenty instructions; a value one copy, its check one comparison.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "bench/harness/random.h"
+#include "bench/workload/size_distribution.h"
+#include "weft/status.h"
+
+namespace weft::bench {
+
+inline constexpr uint32_t kRecordKeyBytesMin = 8;
+inline constexpr uint32_t kRecordKeyBytesMax = 250;  // memcached's limit
+inline constexpr uint32_t kRecordValueBytesMin = 8;
+inline constexpr uint32_t kRecordValueBytesMax = 1u << 20;  // memcached's, by default
+inline constexpr uint64_t kRecordsMax = uint64_t{1} << 32;
+
+struct RecordOptions {
+  SizeDistribution key_bytes = SizeDistribution::Fixed(24);
+  SizeDistribution value_bytes = SizeDistribution::Fixed(1000);
+  bool ordered = false;  // keys of neighbouring numbers are neighbours; all as long
+};
+
+class RecordFormat {
+ public:
+  // kInvalidArgument where sizes are beyond the limits above, or of ordered keys differ.
+  static Status Check(const RecordOptions& options);
+  static Result<RecordFormat> Make(const RecordOptions& options);
+
+  uint32_t KeyBytes(uint64_t record) const { return options_.key_bytes.Of(Mix(record)); }
+  // Writes the key at `out` and returns it. REQUIRES: record < kRecordsMax, room for KeyBytes()
+  std::string_view WriteKey(uint64_t record, char* out) const;
+  // Of one of these keys; none of any other.
+  std::optional<uint64_t> RecordOf(std::string_view key) const;
+
+  uint32_t ValueBytes(uint64_t record, uint32_t version) const {
+    return options_.value_bytes.Of(Mixed(record, version));
+  }
+  uint32_t value_bytes_max() const { return options_.value_bytes.max(); }
+  // The value is two pieces, so that who sends it need not copy it: a head, written at `head`, and
+  // a body that lies in the pool.
+  std::string_view Body(uint64_t record, uint32_t version) const {
+    return {PieceOf(record, version), ValueBytes(record, version) - kRecordValueBytesMin};
+  }
+  static void WriteHead(uint64_t record, uint32_t version, char* head) {
+    const uint32_t number = static_cast<uint32_t>(record) ^ Spread(version);
+    std::memcpy(head, &number, 4);
+    std::memcpy(head + 4, &version, 4);
+  }
+  // Both, one behind the other. REQUIRES: room for ValueBytes()
+  void WriteValue(uint64_t record, uint32_t version, char* out) const {
+    WriteHead(record, version, out);
+    const std::string_view body = Body(record, version);
+    std::memcpy(out + kRecordValueBytesMin, body.data(), body.size());
+  }
+  // The version of a value of `record`; none where it isn't one, to the last byte.
+  std::optional<uint32_t> Verify(uint64_t record, std::string_view value) const;
+
+  const RecordOptions& options() const { return options_; }
+
+ private:
+  explicit RecordFormat(const RecordOptions& options);
+
+  // A permutation of the 32-bit words.
+  static uint32_t Spread(uint32_t version) {
+    version = (version ^ version >> 16) * 0x85ebca6bu;
+    version = (version ^ version >> 13) * 0xc2b2ae35u;
+    return version ^ version >> 16;
+  }
+  static uint64_t Mixed(uint64_t record, uint32_t version) {
+    return Mix(record << 32 ^ version ^ 0x6a09e667f3bcc909u);
+  }
+  const char* PieceOf(uint64_t record, uint32_t version) const {
+    return pool_.data() + Mixed(record, version) % kPoolStarts;
+  }
+
+  static constexpr uint64_t kPoolStarts = 1u << 20;
+
+  RecordOptions options_;
+  std::string pool_;
+};
+
+}  // namespace weft::bench
