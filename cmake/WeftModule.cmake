@@ -1,9 +1,10 @@
-# weft_module(NAME [DEPENDS module...] [LIBRARIES target...])
+# weft_module(NAME [COLD] [DEPENDS module...] [LIBRARIES target...])
 #
 # Makes library weft_NAME from the folder's sources, test weft_NAME_test from its *_test.cc, one
 # fuzzer from each *_fuzz.cc (with WEFT_FUZZ) and one program from each *_bench.cc. Files are found
 # by name, so that adding one needs no edit here. Tests and benchmarks are left out where their
-# library is not installed: `./dev run` needs neither.
+# library is not installed: `./dev run` needs neither. COLD: sanitized builds do not optimise the
+# library, which must link fmt::fmt (weft_precompile_cold).
 #
 # Targets over all modules: weft_libraries, weft_unit_tests, weft_fuzzers.
 find_package(GTest QUIET)
@@ -25,6 +26,11 @@ else()
 endif()
 # Fuzzers follow what is reached in the libraries.
 set(WEFT_LIBRARY_FLAGS $<$<BOOL:${WEFT_FUZZ}>:-fsanitize=fuzzer-no-link>)
+# What starts, reports and measures is no more than called by what takes long in tests.
+set(WEFT_COLD_FLAGS ${WEFT_LIBRARY_FLAGS})
+if(WEFT_SANITIZE)
+  list(APPEND WEFT_COLD_FLAGS -O0)
+endif()
 include(WeftPrecompile)
 add_custom_target(weft_libraries)
 add_custom_target(weft_unit_tests)
@@ -41,7 +47,7 @@ function(weft_unit_test target)
 endfunction()
 
 function(weft_module name)
-  cmake_parse_arguments(ARG "" "" "DEPENDS;LIBRARIES" ${ARGN})
+  cmake_parse_arguments(ARG "COLD" "" "DEPENDS;LIBRARIES" ${ARGN})
   file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/*.cc)
   set(tests ${sources})
   set(fuzzers ${sources})
@@ -58,8 +64,12 @@ function(weft_module name)
   if(sources)
     add_library(weft_${name} STATIC ${sources})
     target_link_libraries(weft_${name} PUBLIC ${needs})
-    weft_precompile(weft_${name})
-    target_compile_options(weft_${name} PRIVATE ${WEFT_LIBRARY_FLAGS})
+    if(ARG_COLD AND WEFT_SANITIZE)
+      weft_precompile_cold(weft_${name})
+    else()
+      weft_precompile(weft_${name})
+      target_compile_options(weft_${name} PRIVATE ${WEFT_LIBRARY_FLAGS})
+    endif()
     add_dependencies(weft_libraries weft_${name})
   else()
     add_library(weft_${name} INTERFACE)

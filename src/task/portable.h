@@ -49,7 +49,11 @@ typedef ulong u64;
 #define WEFT_PTX_SCOPE "sys"
 #endif
 #else
+#if defined(WEFT_SANITIZED)
+#define WEFT_FN static inline
+#else
 #define WEFT_FN static inline __attribute__((always_inline))
+#endif
 // A function that the lanes of a warp call in step: on the device alone where there is one.
 #define WEFT_LANE_FN static inline
 // The loop after it has a few rounds, which keep arrays in registers where they are written out.
