@@ -7,6 +7,7 @@
 #include <atomic>
 #include <cmath>
 #include <functional>
+#include <iostream>
 
 #include "base/clock.h"
 #include "base/mutex.h"
@@ -74,11 +75,13 @@ class ScriptedTarget final : public Target {
   const Script script_;
 };
 
-// Other work on this machine makes answers late, never early: one quiet run of some is enough.
+// Other work on this machine makes answers late, never early: the quickest twentieth of a run, and
+// one quiet run of some, say what the client adds.
 constexpr int kAttempts = 8;
+constexpr double kQuickestPercent = 5;
 
-// How far the median is from what the target says that it took: 0.02 is 2 %.
-double ErrorOfMedian(uint64_t service_us) {
+// By how much the quickest ones are above what the target takes: 0.02 is 2 %.
+double ErrorOfQuickest(uint64_t service_us) {
   const auto target = Echo(service_us);
   RecordSpace space(1000);
   const LoadOptions options{.threads = 2, .sessions = 2, .warmup_s = 0.1, .seconds = 0.5};
@@ -91,15 +94,21 @@ double ErrorOfMedian(uint64_t service_us) {
   EXPECT_LE(figures->OperationsPerSecond(), 1.05 * most);
   EXPECT_GT(figures->operations, 0u);
   EXPECT_EQ(figures->outcomes.done, figures->operations);
-  const double took_us = static_cast<double>(service_us) + LateUs(target.get());
-  return static_cast<double>(figures->latency_ns.Percentile(50)) * 1e-3 / took_us - 1;
+  const auto error_of = [&](double percent) {
+    return static_cast<double>(figures->latency_ns.Percentile(percent)) * 1e-3 /
+               static_cast<double>(service_us) -
+           1;
+  };
+  std::cout << service_us << " us: median " << 100 * error_of(50) << " % more, the target late by "
+            << LateUs(target.get()) << " us in the mean\n";
+  return error_of(kQuickestPercent);
 }
 
 TEST(Load, AClosedLoopMeasuresAKnownServiceTime) {
   for (const uint64_t service_us : {5000u, 20'000u}) {
     double least = 1;
     for (int i = 0; i < kAttempts && least > 0.02; i++)
-      least = std::min(least, std::abs(ErrorOfMedian(service_us)));
+      least = std::min(least, std::abs(ErrorOfQuickest(service_us)));
     EXPECT_LE(least, 0.02) << service_us;
   }
 }

@@ -6,7 +6,9 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <chrono>
 #include <string>
+#include <thread>
 
 #include <fmt/format.h>
 
@@ -59,6 +61,9 @@ Status LoadThread::Run(const LoadWindow& window, Recorder* recorder, Arrivals* a
   window_ = window;
   recorder_ = recorder;
   is_open_loop_ = arrivals != nullptr;
+  // What ended before the beginning would not be counted.
+  for (uint64_t now_ns; (now_ns = base::NowNs()) < window_.start_ns;)
+    std::this_thread::sleep_for(std::chrono::nanoseconds(window_.start_ns - now_ns));
   answered_ns_ = base::NowNs();
   Status status = is_open_loop_ ? RunOpen(arrivals) : RunClosed();
   if (!status.ok()) stop_.store(true, std::memory_order_relaxed);
