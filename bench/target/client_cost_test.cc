@@ -17,9 +17,10 @@
 #endif
 
 namespace {
-thread_local uint64_t allocations = 0;  // of C++, by this thread
+thread_local uint64_t allocations = 0;  // of C++, by this thread; sanitizers have their own
 }  // namespace
 
+#ifndef WEFT_SANITIZED
 // A replacement must be outside of every namespace; inlined, it looks like a mismatch of new and
 // free.
 [[gnu::noinline]] void* operator new(size_t bytes) {
@@ -29,6 +30,7 @@ thread_local uint64_t allocations = 0;  // of C++, by this thread
 }
 [[gnu::noinline]] void operator delete(void* memory) noexcept { std::free(memory); }
 [[gnu::noinline]] void operator delete(void* memory, size_t) noexcept { std::free(memory); }
+#endif
 
 namespace weft::bench {
 namespace {

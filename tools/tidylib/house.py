@@ -49,7 +49,8 @@ def check_links(tree, house):
             continue
         for line, match in matches_by_line(MODULE, file.code):
             here, rest = match.groups()
-            depends = re.split(r"\bLIBRARIES\b", rest)[0].replace("DEPENDS", " ").split()
+            words = re.split(r"\bLIBRARIES\b", rest)[0].split()
+            depends = [word for word in words if word not in ("DEPENDS", "COLD")]
             for there in depends:
                 if there not in height:
                     yield Finding(file.path, line, "house", f"{there} is not a folder of the house")
