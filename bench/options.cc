@@ -12,9 +12,8 @@
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
-#include "bench/cost/command_line.h"
 #include "bench/device/options.h"
-#include "bench/drive/measure.h"
+#include "bench/drive/commands.h"
 #include "bench/durable/command_line.h"
 #include "bench/embedded/options.h"
 #include "bench/harness/machine.h"
@@ -61,9 +60,6 @@ struct Arguments {
   CompactionOptions compaction;
   ContentionOptions contention;
   DeviceOptions device;
-  MeasureOptions measure;
-  MeasureOptions quick_measure{.records = 200'000, .load{.warmup_s = 0.5, .seconds = 3}};
-  CompareOptions compare;
   std::string results = WEFT_SOURCE_DIR "/bench/results";
 };
 
@@ -478,18 +474,12 @@ int Main(int argc, char** argv) {
   AddServer(all, &a);
   all->add_flag("--quick", a.quick, "short and small: does everything run? Not for figures");
   all->add_option("--results", a.results, "folder")->capture_default_str();
-  AddMeasure(app.add_subcommand("run", "any workload on any store or server"), &a.measure);
-  AddMeasure(app.add_subcommand("quick", "YCSB on this machine's caches and durable stores"),
-             &a.quick_measure);
-  AddCompare(app.add_subcommand("compare", "results of several machines: throughput and cost"),
-             &a.compare);
+  DriveCommands drive;
+  drive.AddTo(&app);
   CLI11_PARSE(app, argc, argv);
   const std::string command_line = CommandLine(std::span(argv, static_cast<size_t>(argc)));
   const std::string name = app.get_subcommands().front()->get_name();
-  a.measure.command_line = a.quick_measure.command_line = command_line;
-  if (name == "run") return ExitStatusOf(RunMeasure(a.measure));
-  if (name == "quick") return ExitStatusOf(RunQuick(a.quick_measure));
-  if (name == "compare") return ExitStatusOf(RunCompare(a.compare));
+  if (const auto status = drive.Run(name, command_line)) return ExitStatusOf(*status);
   return name == "all" ? RunAll(a, command_line) : RunOne(name, a, command_line);
 }
 

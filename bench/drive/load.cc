@@ -103,9 +103,13 @@ Result<LoadFigures> Run::Go() {
 // Tells what happens until all threads have ended.
 void Run::Attend() {
   bool has_begun = false, has_ended = false;
-  size_t slices = 0;
   const auto tell = [](const std::function<void()>& what) {
     if (what) what();
+  };
+  const auto tell_slices = [&] {
+    for (const EndedSlice& slice : board_.TakeEnded()) {
+      if (events_.slice_ended) events_.slice_ended(slice.row, slice.latency_ns);
+    }
   };
   while (running_ > 0) {
     std::this_thread::sleep_for(kLook);
@@ -114,10 +118,7 @@ void Run::Attend() {
       has_begun = true;
       tell(events_.counting_begins);
     }
-    const std::vector<SliceRow> rows = board_.Rows();
-    for (; slices < rows.size(); slices++) {
-      if (events_.slice_ended) events_.slice_ended(rows[slices]);
-    }
+    tell_slices();
     if (!has_ended && now_ns >= window_.end_ns) {
       has_ended = true;
       tell(events_.counting_ends);
@@ -125,6 +126,7 @@ void Run::Attend() {
   }
   ended_ns_ = base::NowNs();
   if (!has_begun) tell(events_.counting_begins);
+  tell_slices();
   if (!has_ended) tell(events_.counting_ends);
 }
 
@@ -140,6 +142,9 @@ LoadFigures Run::Collect() {
     }
     result.outcomes.Merge(recorder.outcomes());
     result.records += recorder.records();
+    if (options_.rate && recorder.last_end_ns() > window_.begin_ns)
+      result.done_s = std::max(
+          result.done_s, static_cast<double>(recorder.last_end_ns() - window_.begin_ns) * 1e-9);
     result.lag_ns.Merge(recorder.lag_ns());
     result.cpu_s += member.work->cpu_s();
     if (member.work->counted_s() > 0)

@@ -4,6 +4,7 @@
 // Errors    the first that a thread met (load_thread.h): there is no figure then.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <functional>
 #include <vector>
@@ -21,6 +22,9 @@ namespace weft::bench {
 
 struct LoadFigures {
   double seconds = 0;  // that were counted
+  // Of an open loop: until all that was due in them was done, which is later where the target is
+  // asked for more than it can do.
+  double done_s = 0;
   uint64_t operations = 0;
   uint64_t records = 0;  // that were read
   OutcomeCounts outcomes;
@@ -33,7 +37,8 @@ struct LoadFigures {
   double busy = 0;         // of the busiest thread, the share of its time that it computed
 
   double OperationsPerSecond() const {
-    return seconds > 0 ? static_cast<double>(operations) / seconds : 0;
+    const double in_s = std::max(seconds, done_s);
+    return in_s > 0 ? static_cast<double>(operations) / in_s : 0;
   }
   // Was the client, not the store, the limit? Of an embedded store it can't be told: false.
   bool ClientSaturated(const Target& target, bool is_open_loop) const;
@@ -42,7 +47,7 @@ struct LoadFigures {
 // What happens meanwhile, told by the thread that called RunLoad.
 struct LoadEvents {
   std::function<void()> counting_begins;
-  std::function<void(const SliceRow&)> slice_ended;
+  std::function<void(const SliceRow&, const base::Histogram& latency_ns)> slice_ended;
   std::function<void()> counting_ends;
 };
 

@@ -158,6 +158,19 @@ TEST(Load, AnOpenLoopSeesAStallThatAClosedOneHides) {
 }
 
 // Where all sessions are full what is due waits, and its clock runs.
+TEST(Load, AnOpenLoopTellsWhatWasDoneNotWhatWasAskedFor) {
+  const auto target = Echo(5000);  // two at a time: 400 a second
+  RecordSpace space(1000);
+  LoadOptions options{.threads = 1, .sessions = 2, .depth = 1, .seconds = 0.5};
+  options.rate = RateSchedule::Constant(800);
+  auto figures = RunLoad(target.get(), SmallMix("ycsb-c"), &space, options);
+  ASSERT_TRUE(figures.has_value()) << figures.error().ToString();
+  EXPECT_NEAR(400, static_cast<double>(figures->operations), 3);
+  EXPECT_LE(figures->OperationsPerSecond(), 401);
+  EXPECT_GE(figures->done_s, 0.99);
+  EXPECT_NEAR(0.5, figures->seconds, 1e-6);
+}
+
 TEST(Load, WaitingForASessionCounts) {
   const auto target = Echo(10'000);
   RecordSpace space(1000);
@@ -231,10 +244,11 @@ TEST(Load, TellsOfSlices) {
   options.depth = 100;
   int begun = 0, ended = 0;
   std::vector<SliceRow> told;
-  auto figures = RunLoad(target.get(), SmallMix("ycsb-c"), &space, options,
-                         {.counting_begins = [&] { begun++; },
-                          .slice_ended = [&](const SliceRow& row) { told.push_back(row); },
-                          .counting_ends = [&] { ended++; }});
+  auto figures = RunLoad(
+      target.get(), SmallMix("ycsb-c"), &space, options,
+      {.counting_begins = [&] { begun++; },
+       .slice_ended = [&](const SliceRow& row, const base::Histogram&) { told.push_back(row); },
+       .counting_ends = [&] { ended++; }});
   ASSERT_TRUE(figures.has_value()) << figures.error().ToString();
   EXPECT_EQ(begun, 1);
   EXPECT_EQ(ended, 1);

@@ -85,7 +85,10 @@ void AddMeasure(CLI::App* app, MeasureOptions* options) {
   app->add_option("--repetitions", options->repetitions)
       ->check(CLI::Range(1, 1000))
       ->capture_default_str();
-  app->add_option("--json", options->json, "append a line a run to this file");
+  app->add_option("--json", options->log.json, "append a line a run to this file");
+  app->add_option("--csv", options->log.csv, "append a row a run to this table");
+  app->add_option("--hdr", options->log.hdr_folder,
+                  "a folder for HdrHistogram's log of each run, an interval a slice");
 }
 
 }  // namespace weft::bench

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "bench/drive/load_options.h"
+#include "bench/drive/run_log_options.h"
 #include "bench/meter/meters.h"
 #include "bench/target/target_options.h"
 
@@ -30,7 +31,7 @@ struct MeasureOptions {
   double quiet_s = 60;  // what a store's background work may take, before each run
   std::string experiment = "run";
   std::string command_line = {};
-  std::string json = {};  // lines are appended; empty: none
+  RunLogOptions log = {};
 };
 
 }  // namespace weft::bench

@@ -24,6 +24,7 @@ void Recorder::Add(OperationKind kind, uint64_t at_ns, uint64_t latency_ns, uint
   by_kind_[static_cast<size_t>(kind)].Record(latency_ns);
   slice_.Record(latency_ns);
   records_ += records;
+  last_end_ns_ = std::max(last_end_ns_, at_ns + latency_ns);
 }
 
 void Recorder::AddOutcome(OutcomeKind outcome, bool by_right) {

@@ -48,6 +48,8 @@ class Recorder {
   const base::Histogram& lag_ns() const { return lag_ns_; }
   const OutcomeCounts& outcomes() const { return outcomes_; }
   uint64_t records() const { return records_; }
+  // When the last one ended, of those that were due at their instant; 0: there was none.
+  uint64_t last_end_ns() const { return last_end_ns_; }
 
  private:
   const uint64_t begin_ns_;
@@ -61,6 +63,7 @@ class Recorder {
   uint64_t slice_end_ns_;
   OutcomeCounts outcomes_;
   uint64_t records_ = 0;
+  uint64_t last_end_ns_ = 0;
 };
 
 }  // namespace weft::bench

@@ -95,6 +95,12 @@ nlohmann::json ResultJson(const Target& target, const LoadOptions& options,
           {"client", ClientJson(target, options, figures)}};
 }
 
+nlohmann::json SlicesJson(const std::vector<MeterSlice>& slices) {
+  nlohmann::json all = nlohmann::json::array();
+  for (const MeterSlice& slice : slices) all.push_back(ToJson(slice));
+  return all;
+}
+
 }  // namespace
 
 nlohmann::json LatencyJson(const base::Histogram& latency_ns) {
@@ -113,7 +119,7 @@ nlohmann::json LatencyJson(const base::Histogram& latency_ns) {
 
 nlohmann::json RunRecord(const RunContext& context, const Target& target, const OperationMix& mix,
                          const LoadOptions& options, const LoadFigures& figures,
-                         const Readings& meters) {
+                         const RunMeters& meters) {
   return {{"format", "weft-bench run"},
           {"version", 1},
           {"date", Now()},
@@ -129,7 +135,8 @@ nlohmann::json RunRecord(const RunContext& context, const Target& target, const 
           {"workload", ToJson(mix)},
           {"load", LoadJson(context, options)},
           {"result", ResultJson(target, options, figures)},
-          {"meters", ToJson(meters)}};
+          {"meters", ToJson(meters.readings)},
+          {"meter_slices", SlicesJson(meters.slices)}};
 }
 
 }  // namespace weft::bench

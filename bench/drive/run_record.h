@@ -5,10 +5,12 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include <nlohmann/json.hpp>
 
 #include "bench/drive/load.h"
+#include "bench/meter/meters.h"
 #include "bench/meter/reading.h"
 #include "bench/target/target.h"
 #include "bench/workload/mix.h"
@@ -23,9 +25,15 @@ struct RunContext {
   int repetition = 0;
 };
 
+// What the meters found: of the whole run, and of its slices.
+struct RunMeters {
+  Readings readings;
+  std::vector<MeterSlice> slices;
+};
+
 nlohmann::json RunRecord(const RunContext& context, const Target& target, const OperationMix& mix,
                          const LoadOptions& options, const LoadFigures& figures,
-                         const Readings& meters);
+                         const RunMeters& meters);
 
 // {"count": 5, "mean": 12.1, "min": ..., "p50": ..., ..., "max": ...}: microseconds.
 nlohmann::json LatencyJson(const base::Histogram& latency_ns);

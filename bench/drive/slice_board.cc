@@ -1,5 +1,7 @@
 #include "bench/drive/slice_board.h"
 
+#include <utility>
+
 #include "base/check.h"
 
 namespace weft::bench {
@@ -19,6 +21,7 @@ void SliceBoard::HandOver(uint64_t slice, const base::Histogram& latency_ns) {
                      .p50_us = static_cast<double>(all.Percentile(50)) * 1e-3,
                      .p99_us = static_cast<double>(all.Percentile(99)) * 1e-3,
                      .max_us = static_cast<double>(all.max()) * 1e-3});
+    ended_.push_back({.row = rows_.back(), .latency_ns = std::move(open_.front().latency_ns)});
     open_.pop_front();
   }
 }
@@ -28,9 +31,9 @@ std::vector<SliceRow> SliceBoard::Rows() const {
   return rows_;
 }
 
-SliceRow SliceBoard::Last() const {
+std::vector<EndedSlice> SliceBoard::TakeEnded() {
   base::MutexLock lock(&mutex_);
-  return rows_.empty() ? SliceRow{} : rows_.back();
+  return std::exchange(ended_, {});
 }
 
 }  // namespace weft::bench

@@ -5,7 +5,7 @@
 // hours needs no more memory than one of seconds.
 //
 // Units     latencies nanoseconds in, microseconds out; times seconds since counting began.
-// Threads   HandOver from each thread for its own slices, in their order; Rows from any.
+// Threads   HandOver from each thread for its own slices, in their order; all else from any.
 #pragma once
 
 #include <cstdint>
@@ -26,6 +26,11 @@ struct SliceRow {
   double max_us = 0;
 };
 
+struct EndedSlice {
+  SliceRow row;
+  base::Histogram latency_ns;
+};
+
 class SliceBoard {
  public:
   SliceBoard(int threads, double slice_s) : threads_(threads), slice_s_(slice_s) {}
@@ -35,8 +40,8 @@ class SliceBoard {
   void HandOver(uint64_t slice, const base::Histogram& latency_ns) WEFT_EXCLUDES(mutex_);
   // The slices that all threads are past.
   std::vector<SliceRow> Rows() const WEFT_EXCLUDES(mutex_);
-  // The one that ended last; all zero where none has.
-  SliceRow Last() const WEFT_EXCLUDES(mutex_);
+  // Those that came to an end since the last call, whose histograms go with it.
+  std::vector<EndedSlice> TakeEnded() WEFT_EXCLUDES(mutex_);
 
  private:
   struct Open {
@@ -49,6 +54,7 @@ class SliceBoard {
   mutable base::Mutex mutex_;
   std::deque<Open> open_ WEFT_GUARDED_BY(mutex_);  // from slice rows_.size() on
   std::vector<SliceRow> rows_ WEFT_GUARDED_BY(mutex_);
+  std::vector<EndedSlice> ended_ WEFT_GUARDED_BY(mutex_);
 };
 
 }  // namespace weft::bench

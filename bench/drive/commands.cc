@@ -1,0 +1,42 @@
+#include "bench/drive/commands.h"
+
+#include <CLI/CLI.hpp>
+
+#include "bench/cost/command_line.h"
+#include "bench/drive/measure.h"
+#include "bench/drive/sweep.h"
+
+namespace weft::bench {
+
+struct DriveCommands::Arguments {
+  MeasureOptions run;
+  MeasureOptions quick{.records = 200'000, .load{.warmup_s = 0.5, .seconds = 3}};
+  SweepOptions sweep{.measure{.experiment = "sweep"}};
+  CompareOptions compare;
+};
+
+DriveCommands::DriveCommands() : arguments_(std::make_unique<Arguments>()) {}
+DriveCommands::~DriveCommands() = default;
+
+void DriveCommands::AddTo(CLI::App* app) {
+  Arguments& a = *arguments_;
+  AddMeasure(app->add_subcommand("run", "any workload on any store or server"), &a.run);
+  AddMeasure(app->add_subcommand("quick", "YCSB on this machine's caches and durable stores"),
+             &a.quick);
+  AddSweep(app->add_subcommand("sweep", "latency at each rate, and the highest one within a limit"),
+           &a.sweep);
+  AddCompare(app->add_subcommand("compare", "results of several machines: throughput and cost"),
+             &a.compare);
+}
+
+std::optional<Status> DriveCommands::Run(const std::string& name, const std::string& command_line) {
+  Arguments& a = *arguments_;
+  a.run.command_line = a.quick.command_line = a.sweep.measure.command_line = command_line;
+  if (name == "run") return RunMeasure(a.run);
+  if (name == "quick") return RunQuick(a.quick);
+  if (name == "sweep") return RunSweep(a.sweep);
+  if (name == "compare") return RunCompare(a.compare);
+  return std::nullopt;
+}
+
+}  // namespace weft::bench

@@ -1,0 +1,34 @@
+// bench/drive/commands.h: weft-bench's subcommands that put workloads on targets, and those that
+// read what these wrote: run, quick, sweep, compare.
+//
+// Threads   one at a time.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "weft/status.h"
+
+namespace CLI {
+class App;
+}  // namespace CLI
+
+namespace weft::bench {
+
+class DriveCommands {
+ public:
+  DriveCommands();
+  ~DriveCommands();
+
+  // Adds them. Outlives the parsing.
+  void AddTo(CLI::App* app);
+  // None where `name` is another's.
+  std::optional<Status> Run(const std::string& name, const std::string& command_line);
+
+ private:
+  struct Arguments;
+  std::unique_ptr<Arguments> arguments_;
+};
+
+}  // namespace weft::bench

@@ -1,0 +1,151 @@
+#include "bench/drive/driver.h"
+
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "bench/harness/report.h"
+#include "bench/meter/meters.h"
+#include "bench/meter/write_amplification.h"
+#include "bench/target/targets.h"
+
+namespace weft::bench {
+namespace {
+
+bool HaveSameRecords(const OperationMix& a, const OperationMix& b) {
+  return a.records == b.records && a.record.ordered == b.record.ordered &&
+         a.record.key_bytes.ToText() == b.record.key_bytes.ToText() &&
+         a.record.value_bytes.ToText() == b.record.value_bytes.ToText();
+}
+
+std::string WhyNot(const Target& target, const OperationMix& mix) {
+  for (int kind = 0; kind < kOperationKinds; kind++) {
+    const auto operation = static_cast<OperationKind>(kind);
+    if (mix.ShareOf(operation) == 0) continue;
+    if (std::string why = target.WhyNot(operation); !why.empty()) return why;
+  }
+  return "";
+}
+
+}  // namespace
+
+bool IsDurable(const std::string& spec) {
+  return spec == "weft" || spec == "leveldb" || spec == "rocksdb";
+}
+
+Driver::Driver(std::string spec, const MeasureOptions& options, RunLog* log)
+    : options_(options),
+      log_(*log),
+      target_options_(options.target),
+      context_{.experiment = options.experiment,
+               .command_line = options.command_line,
+               .target_name = std::move(spec)} {}
+
+Driver::~Driver() = default;
+
+void Driver::Close() { opened_ = Opened(); }
+
+Status Driver::Open(const OperationMix& mix) {
+  if (opened_.stored && !HaveSameRecords(*opened_.stored, mix)) Close();
+  if (opened_.target != nullptr) return Status::Ok();
+  auto format = RecordFormat::Make(mix.record);
+  if (!format) return format.error();
+  if (mix.ShareOf(OperationKind::kScan) > 0) ExpectScans();
+  Opened opened;
+  opened.format = std::make_unique<RecordFormat>(std::move(*format));
+  auto target = OpenTarget(context_.target_name, target_options_, *opened.format);
+  if (!target) return target.error();
+  opened.target = std::move(*target);
+  opened.space = std::make_unique<RecordSpace>();
+  opened_ = std::move(opened);
+  return Status::Ok();
+}
+
+Status Driver::Failed(const OperationMix& mix, const Status& status) {
+  Close();
+  return {status.code(), fmt::format("{}: {}", mix.name, std::string(status.message()))};
+}
+
+Status Driver::Prepare(const OperationMix& mix) {
+  Status status = Open(mix);
+  if (!status.ok()) return status;
+  if (const std::string why = WhyNot(*opened_.target, mix); !why.empty())
+    return {Code::kUnsupported, why};
+  if (mix.loads) return Status::Ok();
+  if (!opened_.stored || opened_.space->acknowledged() != mix.records) {
+    auto stored = Store(mix, {});
+    if (!stored) return Failed(mix, stored.error());
+  }
+  opened_.target->WaitUntilQuiet(options_.quiet_s);
+  return Status::Ok();
+}
+
+Result<LoadFigures> Driver::Store(const OperationMix& mix, const Notes& notes) {
+  opened_.stored.reset();
+  Status status = opened_.target->Clear();
+  if (!status.ok()) return status;
+  opened_.space = std::make_unique<RecordSpace>();
+  LoadOptions load = options_.load;
+  load.rate.reset();
+  load.seconds = load.warmup_s = 0;
+  if (options_.load_threads > 0) load.threads = options_.load_threads;
+  auto figures = RunOnce(mix.loads ? mix : LoadOf(mix), load, notes);
+  if (figures) opened_.stored = mix;
+  return figures;
+}
+
+Result<LoadFigures> Driver::Run(const OperationMix& mix, LoadOptions load, const Notes& notes) {
+  Status status = Prepare(mix);
+  if (!status.ok()) return status;
+  if (!load.rate) load.rate = mix.rate;
+  load.seed += static_cast<uint64_t>(context_.repetition);
+  auto figures = mix.loads ? Store(mix, notes) : RunOnce(mix, load, notes);
+  if (!figures) return Failed(mix, figures.error());
+  if (mix.ShareOf(OperationKind::kDelete) > 0) opened_.stored.reset();
+  return figures;
+}
+
+Result<LoadFigures> Driver::RunOnce(const OperationMix& mix, const LoadOptions& load,
+                                    const Notes& notes) {
+  Target& target = *opened_.target;
+  auto meters = MeterSet::Make(options_.meters);
+  if (!meters) return meters.error();
+  LoadOptions options = load;
+  options.missing_is_wrong = IsDurable(context_.target_name);
+  auto entry = log_.Begin(context_, mix);
+  if (!entry) return entry.error();
+  const std::string label =
+      fmt::format("{} {} {}/{}{}", context_.target_name, mix.name, context_.repetition + 1,
+                  options_.repetitions,
+                  options.rate ? fmt::format(" at {}/s", Short(options.rate->RateAt(0))) : "");
+  Progress(label);
+  nlohmann::json before;
+  RunMeters found;
+  Status told;
+  LoadEvents events;
+  events.counting_begins = [&] {
+    before = target.Figures();
+    (*meters)->Start(target.Processes());
+  };
+  events.slice_ended = [&](const SliceRow& row, const base::Histogram& latency_ns) {
+    found.slices.push_back((*meters)->Sample());
+    if (told.ok()) told = entry->Add(row, latency_ns);
+    Progress(fmt::format("{}: {:.0f} s, {} op/s, p50 {} us, p99 {} us", label,
+                         row.at_s + row.seconds,
+                         Short(static_cast<double>(row.operations) / row.seconds),
+                         Short(row.p50_us), Short(row.p99_us)));
+  };
+  events.counting_ends = [&] { found.readings = (*meters)->Stop(); };
+  auto figures = RunLoad(&target, mix, opened_.space.get(), options, events);
+  if (!figures) return figures;
+  if (!told.ok()) return told;
+  found.readings.insert_or_assign("write_amplification",
+                                  WriteAmplification(before, target.Figures()));
+  nlohmann::json record = RunRecord(context_, target, mix, options, *figures, found);
+  if (notes) record.update(notes(*figures));
+  told = entry->End(record, *figures);
+  if (!told.ok()) return told;
+  return figures;
+}
+
+}  // namespace weft::bench

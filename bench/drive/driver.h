@@ -1,0 +1,78 @@
+// bench/drive/driver.h: a target that is open, the records that it has, and runs on it, each with
+// its meters and told to a RunLog. `run`, `quick`, sweeps and experiments are made of it.
+//
+// Contents   The records of a workload are stored before it where they are not there: what is
+//            stored stays for the next workload, if that has the same records, until one has added
+//            or removed some. So YCSB's order is load, A, B, C, F, D, load, E.
+//
+// Threads   one owner.
+// Errors    kInvalidArgument: no such target. kUnsupported: this build or this machine has it not,
+//           or it has no operations for the workload, with the reason. An error of a run has the
+//           workload's name before it, and the target is closed then.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include <nlohmann/json.hpp>
+
+#include "bench/drive/load.h"
+#include "bench/drive/measure_options.h"
+#include "bench/drive/run_log.h"
+#include "bench/target/target.h"
+#include "bench/workload/mix.h"
+#include "weft/status.h"
+
+namespace weft::bench {
+
+class Driver {
+ public:
+  // All three outlive it. `spec`: what `options.targets` would have.
+  Driver(std::string spec, const MeasureOptions& options, RunLog* log);
+  ~Driver();
+
+  void set_repetition(int repetition) { context_.repetition = repetition; }
+  // Scans need an index that a server may have to be started with.
+  void ExpectScans() { target_options_.scans = true; }
+
+  // The target is open, has the records of `mix` and no others, and is quiet. Storing them is a run
+  // of its own in the log. kUnsupported: see above.
+  Status Prepare(const OperationMix& mix);
+  // Prepare, and the run: of a workload that loads, that storing. `load.rate` is the workload's
+  // where it has none. What `notes` gives, whole members, is added to the line that the log gets.
+  using Notes = std::function<nlohmann::json(const LoadFigures& figures)>;
+  Result<LoadFigures> Run(const OperationMix& mix, LoadOptions load, const Notes& notes = {});
+  // The next Run opens it anew.
+  void Close();
+
+  const std::string& spec() const { return context_.target_name; }
+
+  // Null where nothing is open.
+  const Target* target() const { return opened_.target.get(); }
+
+ private:
+  struct Opened {
+    std::unique_ptr<RecordFormat> format;
+    std::unique_ptr<RecordSpace> space;
+    std::unique_ptr<Target> target;
+    std::optional<OperationMix> stored;  // of these records; none: it is empty
+  };
+
+  Status Open(const OperationMix& mix);
+  Result<LoadFigures> Store(const OperationMix& mix, const Notes& notes);
+  Result<LoadFigures> RunOnce(const OperationMix& mix, const LoadOptions& load, const Notes& notes);
+  Status Failed(const OperationMix& mix, const Status& status);
+
+  const MeasureOptions& options_;
+  RunLog& log_;
+  TargetOptions target_options_;
+  RunContext context_;
+  Opened opened_;
+};
+
+// Stores that lose nothing by themselves.
+bool IsDurable(const std::string& spec);
+
+}  // namespace weft::bench

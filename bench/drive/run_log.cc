@@ -1,0 +1,140 @@
+#include "bench/drive/run_log.h"
+
+#include <algorithm>
+#include <cctype>
+#include <cerrno>
+#include <ctime>
+#include <filesystem>
+#include <fstream>
+#include <system_error>
+
+#include <fmt/format.h>
+
+#include "bench/drive/run_csv.h"
+#include "bench/harness/report.h"
+
+namespace weft::bench {
+namespace {
+
+// "start:weft ycsb-a" as the name of a file.
+std::string FileName(std::string text) {
+  std::replace_if(
+      text.begin(), text.end(), [](unsigned char c) { return std::isalnum(c) == 0; }, '-');
+  return text;
+}
+
+// What can be told at a glance: "-" where there is none.
+std::string ShortOf(const nlohmann::json& record, const char* pointer, double factor = 1) {
+  const nlohmann::json::json_pointer at(pointer);
+  if (!record.contains(at) || !record.at(at).is_number()) return "-";
+  return Short(record.at(at).get<double>() * factor);
+}
+
+void PrintRow(const nlohmann::json& record) {
+  const auto latency = [&](const char* which) {
+    return ShortOf(record, fmt::format("/result/latency_us/all/{}", which).c_str());
+  };
+  const auto operations = record.at("result").at("operations").get<double>();
+  const double per_operation = operations > 0 ? 1e6 / operations : 0;
+  const bool is_embedded = record.at("target").at("embedded").get<bool>();
+  const nlohmann::json& client = record.at("result").at("client");
+  // Of an embedded store the client's CPU time is the store's.
+  fmt::print("{:<18} {:<13} {:>12} {:>9} {:>9} {:>9} {:>9} {:>9} {:>10} {:>7}{}\n",
+             record.at("target").at("name").get<std::string>(),
+             record.at("workload").at("name").get<std::string>(),
+             ShortOf(record, "/result/operations_per_s"), latency("mean"), latency("p50"),
+             latency("p99"), latency("p99_9"), latency("max"),
+             ShortOf(record, "/meters/cpu_s/value", per_operation),
+             is_embedded ? "-" : ShortOf(record, "/result/client/cpu_us_per_operation"),
+             client.at("saturated").get<bool>() ? "  the client was the limit" : "");
+  std::fflush(stdout);
+}
+
+// Does what is there begin with `head`? An empty file, and none, do.
+bool BeginsWith(const std::string& path, const std::string& head, bool* is_empty) {
+  std::ifstream in(path);
+  std::string line;
+  *is_empty = !std::getline(in, line);
+  return *is_empty || line == head;
+}
+
+}  // namespace
+
+Result<RunLog::Lines> RunLog::Lines::Open(const std::string& path) {
+  Lines lines{.path = path, .file = nullptr};
+  if (path.empty()) return lines;
+  lines.file.reset(std::fopen(path.c_str(), "ae"));
+  if (lines.file == nullptr) return Status::FromErrno("open " + path, errno);
+  return lines;
+}
+
+Status RunLog::Lines::Write(const std::string& line) {
+  if (file == nullptr) return Status::Ok();
+  const std::string text = line + "\n";
+  if (std::fwrite(text.data(), 1, text.size(), file.get()) != text.size() ||
+      std::fflush(file.get()) != 0)
+    return Status::FromErrno("write " + path, errno);
+  return Status::Ok();
+}
+
+Result<RunLog> RunLog::Open(const RunLogOptions& options) {
+  RunLog log(options);
+  auto json = Lines::Open(options.json);
+  if (!json) return json.error();
+  log.json_ = std::move(*json);
+  if (!options.csv.empty()) {
+    bool is_empty = false;
+    if (!BeginsWith(options.csv, CsvHead(), &is_empty))
+      return Status(Code::kInvalidArgument, options.csv + " has other columns than this version's");
+    auto csv = Lines::Open(options.csv);
+    if (!csv) return csv.error();
+    log.csv_ = std::move(*csv);
+    if (Status status = is_empty ? log.csv_.Write(CsvHead()) : Status(); !status.ok())
+      return status;
+  }
+  if (!options.hdr_folder.empty()) {
+    std::error_code failed;
+    std::filesystem::create_directories(options.hdr_folder, failed);
+    if (failed) return Status::FromErrno("make " + options.hdr_folder, failed.value());
+  }
+  return log;
+}
+
+void RunLog::PrintHead() const {
+  fmt::print("{:<18} {:<13} {:>12} {:>9} {:>9} {:>9} {:>9} {:>9} {:>10} {:>7}\n", "target",
+             "workload", "op/s", "mean us", "p50 us", "p99 us", "p99.9 us", "max us", "CPU us/op",
+             "client");
+}
+
+void RunLog::LeaveOut(const std::string& what, const std::string& why) {
+  fmt::print("{:<18} left out: {}\n", what, why);
+  std::fflush(stdout);
+}
+
+Result<RunLog::Entry> RunLog::Begin(const RunContext& context, const OperationMix& mix) {
+  runs_++;
+  if (options_.hdr_folder.empty()) return Entry(this, std::nullopt);
+  auto hdr = HdrLog::Open(fmt::format("{}/{}-{}.hlog", options_.hdr_folder,
+                                      FileName(context.target_name + " " + mix.name), runs_),
+                          static_cast<double>(std::time(nullptr)));
+  if (!hdr) return hdr.error();
+  return Entry(this, std::move(*hdr));
+}
+
+Status RunLog::Entry::Add(const SliceRow& row, const base::Histogram& latency_ns) {
+  return hdr_ ? hdr_->Add("", row.at_s, row.seconds, latency_ns) : Status::Ok();
+}
+
+Status RunLog::Entry::End(const nlohmann::json& record, const LoadFigures& figures) {
+  Status status = log_.json_.Write(record.dump());
+  if (status.ok() && log_.csv_.file != nullptr) status = log_.csv_.Write(CsvRow(record));
+  for (size_t kind = 0; status.ok() && hdr_ && kind < figures.by_kind.size(); kind++) {
+    if (figures.by_kind[kind].count() == 0) continue;
+    status = hdr_->Add(NameOf(static_cast<OperationKind>(kind)), 0, figures.seconds,
+                       figures.by_kind[kind]);
+  }
+  PrintRow(record);
+  return status;
+}
+
+}  // namespace weft::bench

@@ -1,0 +1,27 @@
+#include <CLI/CLI.hpp>
+
+#include "bench/drive/measure.h"
+#include "bench/drive/sweep.h"
+
+namespace weft::bench {
+
+void AddSweep(CLI::App* app, SweepOptions* options) {
+  AddMeasure(app, &options->measure);
+  app->remove_option(app->get_option("--rate"));
+  app->add_option("--points", options->points, "of the curve")
+      ->check(CLI::Range(1, 1000))
+      ->capture_default_str();
+  app->add_option("--rates", options->rates, "of the curve, instead: operations a second")
+      ->delimiter(',')
+      ->check(CLI::Range(0.001, 1e12));
+  app->add_option("--limit", options->limit,
+                  "find the highest rate that keeps it: 'p99 1ms', 'p99.9 500us', 'mean 80us'");
+  app->add_option("--tolerance", options->tolerance, "of that rate")
+      ->check(CLI::Range(0.001, 0.5))
+      ->capture_default_str();
+  app->add_option("--tries", options->tries, "at each rate that is looked at; most must hold")
+      ->check(CLI::Range(1, 99))
+      ->capture_default_str();
+}
+
+}  // namespace weft::bench

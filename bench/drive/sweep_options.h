@@ -1,0 +1,22 @@
+// bench/drive/sweep_options.h: what `weft-bench sweep` is told.
+//
+// Threads   a value.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "bench/drive/measure_options.h"
+
+namespace weft::bench {
+
+struct SweepOptions {
+  MeasureOptions measure = {};
+  int points = 8;                  // of the curve
+  std::vector<double> rates = {};  // of the curve, instead: operations a second
+  std::string limit = {};          // bench/drive/latency_limit.h; empty: none is looked for
+  double tolerance = 0.03;         // of the rate that is looked for
+  int tries = 3;                   // at each rate that is looked at
+};
+
+}  // namespace weft::bench

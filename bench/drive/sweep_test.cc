@@ -1,0 +1,128 @@
+// Sweeps of targets whose capacity is known.
+#include "bench/drive/sweep.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <filesystem>
+#include <fstream>
+
+#include <nlohmann/json.hpp>
+
+namespace weft::bench {
+namespace {
+
+class SweepTest : public ::testing::Test {
+ protected:
+  // Two operations at a time, each 2 ms: 1,000 a second at most.
+  SweepTest() {
+    std::filesystem::create_directories(folder_);
+    options_.measure.targets = {"echo:2ms"};
+    options_.measure.workloads = {"ycsb-c"};
+    options_.measure.records = 100;
+    options_.measure.load = {
+        .threads = 1, .sessions = 2, .depth = 1, .warmup_s = 0.1, .seconds = 0.4, .slice_s = 0.1};
+    options_.measure.experiment = "sweep";
+    options_.measure.log.json = folder_ + "/runs.jsonl";
+  }
+  ~SweepTest() override { std::filesystem::remove_all(folder_); }
+
+  std::vector<nlohmann::json> Lines() const {
+    std::ifstream in(options_.measure.log.json);
+    std::vector<nlohmann::json> lines;
+    for (std::string line; std::getline(in, line);) lines.push_back(nlohmann::json::parse(line));
+    return lines;
+  }
+
+  const std::string folder_ = ::testing::TempDir() + "/weft_sweep_test." + std::to_string(getpid());
+  SweepOptions options_;
+};
+
+TEST_F(SweepTest, RatesGetCloserTowardsTheTop) {
+  const std::vector<double> rates = CurveRates(1000, 8);
+  ASSERT_EQ(8u, rates.size());
+  EXPECT_NEAR(1050, rates.back(), 1e-6);
+  EXPECT_LT(rates.front(), 250);
+  for (size_t i = 2; i < rates.size(); i++) {
+    EXPECT_GT(rates[i], rates[i - 1]);
+    EXPECT_LT(rates[i] - rates[i - 1], rates[i - 1] - rates[i - 2]);
+  }
+}
+
+TEST_F(SweepTest, MeasuresTheTopAndEachRate) {
+  options_.rates = {100, 500};
+  options_.measure.log.csv = folder_ + "/runs.csv";
+  options_.measure.log.hdr_folder = folder_ + "/hdr";
+  const Status status = RunSweep(options_);
+  ASSERT_TRUE(status.ok()) << status.ToString();
+  const auto lines = Lines();
+  ASSERT_EQ(4u, lines.size());  // with the load of the records
+  EXPECT_EQ("top", lines[1]["sweep"]["part"]);
+  EXPECT_EQ("closed", lines[1]["load"]["loop"]);
+  EXPECT_EQ(4u, lines[1]["result"]["slices"].size());
+  EXPECT_EQ(4u, lines[1]["meter_slices"].size());
+  for (size_t i = 2; i < 4; i++) {
+    EXPECT_EQ("curve", lines[i]["sweep"]["part"]);
+    EXPECT_EQ(options_.rates[i - 2], lines[i]["load"]["rate_per_s"]);
+    EXPECT_FALSE(lines[i]["sweep"].contains("holds"));
+  }
+  std::ifstream csv(options_.measure.log.csv);
+  int rows = 0;
+  for (std::string row; std::getline(csv, row);) rows++;
+  EXPECT_EQ(5, rows);
+  int logs = 0;
+  for (const auto& entry : std::filesystem::directory_iterator(options_.measure.log.hdr_folder))
+    logs += entry.path().extension() == ".hlog" ? 1 : 0;
+  EXPECT_EQ(4, logs);
+}
+
+TEST_F(SweepTest, FindsTheHighestRateWithinALimit) {
+  options_.rates = {200};
+  // Above what two at a time can do the wait grows as long as the run lasts, to far more than this.
+  options_.limit = "p50 30ms";
+  options_.tolerance = 0.1;
+  options_.tries = 1;
+  const Status status = RunSweep(options_);
+  ASSERT_TRUE(status.ok()) << status.ToString();
+  const nlohmann::json last = Lines().back();
+  EXPECT_EQ("highest", last["sweep"]["part"]);
+  EXPECT_EQ("p50 <= 30000 us", last["sweep"]["limit"]);
+  EXPECT_EQ(true, last["sweep"]["holds"]);
+  const double rate = last["load"]["rate_per_s"];
+  EXPECT_LE(rate, 1060);
+  EXPECT_GE(rate, 500);  // a busy machine makes the target late
+}
+
+TEST_F(SweepTest, SaysWhereNothingHolds) {
+  options_.rates = {100};
+  options_.limit = "p50 1ms";
+  options_.tries = 1;
+  options_.measure.load.seconds = 0.05;
+  options_.measure.load.warmup_s = 0;
+  const Status status = RunSweep(options_);
+  ASSERT_TRUE(status.ok()) << status.ToString();
+  for (const nlohmann::json& line : Lines()) {
+    if (!line.contains("sweep")) continue;
+    EXPECT_NE("highest", line["sweep"]["part"]);
+  }
+}
+
+TEST_F(SweepTest, RefusesWhatIsNoSweep) {
+  options_.limit = "p99";
+  EXPECT_EQ(Code::kInvalidArgument, RunSweep(options_).code());
+  options_.limit = "";
+  options_.measure.workloads = {"ycsb-load"};
+  EXPECT_EQ(Code::kInvalidArgument, RunSweep(options_).code());
+}
+
+TEST_F(SweepTest, ATableOfAnotherVersionIsKept) {
+  options_.measure.log.csv = folder_ + "/runs.csv";
+  std::ofstream(options_.measure.log.csv) << "date,price\n1,2\n";
+  EXPECT_EQ(Code::kInvalidArgument, RunSweep(options_).code());
+  std::ifstream csv(options_.measure.log.csv);
+  std::string text((std::istreambuf_iterator<char>(csv)), {});
+  EXPECT_EQ("date,price\n1,2\n", text);
+}
+
+}  // namespace
+}  // namespace weft::bench
