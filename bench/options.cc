@@ -414,6 +414,9 @@ void AddPipeline(CLI::App* app, Arguments* a) {
   app->add_option("--threads", pipeline.threads, "a pipeline each; 0: one a CPU")
       ->check(CLI::Range(0, 255))->capture_default_str();
   app->add_option("--cpus", a->embedded_cpus, "CPUs of the threads, in order: 0-15");
+  app->add_option_function<std::string>(
+      "--energy", [&pipeline](const std::string& spec) { pipeline.meters = {.energy = spec}; },
+      "queries a joule, too: auto, rapl, nvml, nvml+model:IDLE_W,BUSY_W, ... (bench/README.md)");
   app->add_option("--interval-us", pipeline.intervals_us, "bounds of the mean latency: 300,1000")
       ->delimiter(',')->check(CLI::Range(10.0, 1e7))->capture_default_str();
   app->add_option("--calibration", pipeline.calibration,

@@ -50,6 +50,10 @@ void AddTarget(CLI::App* app, TargetOptions* target) {
   app->add_option("-t,--server-threads", target->threads, "of servers that are started")
       ->check(CLI::Range(1, 256))
       ->capture_default_str();
+  app->add_option("--weft", target->weft_program, "the program that start:weft starts")
+      ->capture_default_str();
+  app->add_option("--weft-flags", target->weft_flags,
+                  "more of them for start:weft: '--device cuda:0 --plan auto'");
   app->add_flag("--multi-get", target->multi_get, "reads side by side are one request");
   app->add_option("--place", target->place, "of durable stores: memory, disk or a folder")
       ->capture_default_str();

@@ -21,6 +21,7 @@ struct KnownServer {
   const char* program;
   const char* command;
 };
+constexpr double kLookS = 0.05;
 constexpr KnownServer kKnown[] = {
     {"weft",
      "{path} serve -l 127.0.0.1 -p {port} -U 0 -m {memory_mb} -c {connections} -t {threads}"},
@@ -47,7 +48,7 @@ void Replace(std::string* text, const std::string& from, const std::string& to) 
 }
 
 std::vector<std::string> Command(const PeerSpec& spec, const PeerOptions& options, uint16_t port) {
-  std::istringstream words(TemplateFor(spec));
+  std::istringstream words(TemplateFor(spec) + " " + options.flags);
   std::vector<std::string> command;
   for (std::string word; words >> word;) {
     if (word == "{as_root}") {
@@ -141,13 +142,14 @@ Result<std::unique_ptr<Peer>> Peer::Start(const PeerSpec& spec, const PeerOption
   auto process = Process::Start(command, options.cpus, log_path);
   if (!process) return process.error();
   peer->process_ = std::move(*process);
-  for (int i = 0; i < 200 && !peer->process_->Ended(); ++i) {
+  const double looks = options.patience_s / kLookS;
+  for (int i = 0; i < looks && !peer->process_->Ended(); ++i) {
     peer->version_ = AskVersion(peer->port_);
     if (!peer->version_.empty()) {
       unlink(log_path.c_str());
       return peer;
     }
-    usleep(50'000);
+    usleep(static_cast<useconds_t>(kLookS * 1e6));
   }
   return Status(Code::kIoError, fmt::format("{} does not answer: {}", peer->command_line_,
                                             EndOfLog(log_path)));

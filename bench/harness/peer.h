@@ -28,12 +28,14 @@ struct PeerOptions {
   uint64_t memory_mb = 4096;
   int threads = 1;
   int connections = 2048;
-  std::vector<int> cpus;  // empty: any
+  std::vector<int> cpus = {};  // empty: any
+  std::string flags = {};      // more of them, behind its command's: words without quotes
+  double patience_s = 10;      // until it answers
 };
 
 class Peer {
  public:
-  // Starts it on a free loopback port and waits until it answers "version" (10 s at most).
+  // Starts it on a free loopback port and waits until it answers "version".
   // kIoError with the end of its log when it does not come up.
   static Result<std::unique_ptr<Peer>> Start(const PeerSpec& spec, const PeerOptions& options);
 

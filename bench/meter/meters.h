@@ -27,8 +27,8 @@ struct MeterOptions {
   std::string energy = "auto";  // bench/meter/energy_spec.h
   int gpu = 0;
   bool by_cpu = false;                    // counters of the whole machine, CPU by CPU
-  std::optional<TriadOptions> bandwidth;  // measured once, in MeterSet::Make
-  EnergyPlaces places;
+  std::optional<TriadOptions> bandwidth = std::nullopt;  // measured once, in MeterSet::Make
+  EnergyPlaces places = {};
 };
 
 // What a slice of a run took.

@@ -2,11 +2,13 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "bench/defaults.h"
 #include "bench/harness/report.h"
+#include "bench/meter/meters.h"
 #include "bench/pipeline/worker.h"
 
 namespace weft::bench {
@@ -37,6 +39,8 @@ struct PipelineOptions {
   // the first turn, too, so that the first reads of objects are nobody's turn's.
   double settle_s = 0;
   uint64_t seed = defaults::kSeed;
+  // Of each turn; none: nothing is metered. Meters of energy want turns of a second or more.
+  std::optional<MeterOptions> meters = std::nullopt;
   // Of the cost model, whose predictions are put beside what is measured; "measure": made first;
   // empty: none.
   std::string calibration;

@@ -9,6 +9,7 @@
 #include "bench/harness/machine.h"
 #include "bench/pipeline/breakdown.h"
 #include "bench/pipeline/contenders.h"
+#include "bench/pipeline/energy_table.h"
 #include "bench/pipeline/model_check.h"
 #include "bench/pipeline/table.h"
 #include "bench/pipeline/turns.h"
@@ -130,6 +131,7 @@ Status Prepare(const PipelineOptions& options, const Workload& workload, Bed* be
 struct Round {
   std::vector<Contender> contenders;
   std::vector<TableLine> lines;
+  std::vector<EnergyLine> energy;  // where meters are asked for
 };
 
 // Which of the contenders that keep to a plan has the candidate's.
@@ -182,6 +184,11 @@ Status RunRound(const PipelineOptions& options, const Workload& workload,
       details["predicted"] = ToJson(*estimate);
       details["model_error"] = ErrorOf(*estimate, figures);
     }
+    if (options.meters) {
+      round->energy.push_back({workload.name, c, static_cast<double>(figures.queries()),
+                               options.run_s * options.repetitions, (*all)[c].meters});
+      details["energy"] = EnergyJson(round->energy.back());
+    }
     report.Add(MakeRow(workload, c, *all, std::move(details)));
     PrintTasks(figures);
     const double ratio = (*all)[c].rates.Median() / (*all)[0].rates.Median();
@@ -232,6 +239,7 @@ Status RunPipeline(const PipelineOptions& given, Report& report) {
   for (const Round& round : rounds) {
     PrintTable(round.contenders, round.lines);
     PrintBreakDown(round.contenders, round.lines);
+    PrintEnergy(round.energy);
   }
   return Status::Ok();
 }

@@ -56,6 +56,28 @@ TEST(PipelineBench, EveryWorkloadRunsAndEveryReplyIsVerified) {
   EXPECT_EQ(names.size(), 24u);
 }
 
+TEST(PipelineBench, MetersEachTurnWhereAsked) {
+  PipelineOptions options = Small();
+  options.workloads = {"K8-G95-S"};
+  options.repetitions = 2;
+  options.meters = MeterOptions{.energy = "model:10,10"};
+  Status status;
+  const auto lines = RowsOf(options, &status);
+  ASSERT_TRUE(status.ok()) << status.ToString();
+  const auto& energy = lines.at(0)["details"]["energy"];
+  // 10 W for two turns of 20 ms and what starting and ending them takes.
+  EXPECT_GE(energy["energy_j"]["value"], 0.39);
+  EXPECT_EQ(energy["energy_j"]["modelled"], true);
+  EXPECT_NEAR(energy["queries_per_j"]["value"],
+              lines[0]["details"]["queries"].get<double>() /
+                  energy["energy_j"]["value"].get<double>(),
+              1);
+  EXPECT_TRUE(energy["gpu_energy_j"].contains("value") ||
+              energy["gpu_energy_j"].contains("unavailable"));
+  options.meters.reset();
+  EXPECT_FALSE(RowsOf(options, &status).at(0)["details"].contains("energy"));
+}
+
 // Whoever does not get the core in time still measures something.
 TEST(PipelineBench, ARunHasABatchOfEachWorkerAtLeast) {
   PipelineOptions options = Small();

@@ -1,5 +1,7 @@
 #include "bench/pipeline/turns.h"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <barrier>
 #include <numeric>
@@ -86,13 +88,17 @@ void FillRings(const Traffic& traffic, uint64_t seed, Rings* rings) {
   for (std::thread& thread : threads) thread.join();
 }
 
-// All workers at once: first uncounted for `warmup_s`, then for the figures.
+// All workers at once: first uncounted for `warmup_s`, then for the figures. `meters`, where there
+// are any, run meanwhile.
 Result<Figures> RunTurn(const PipelineOptions& options, double warmup_s,
                         const std::vector<std::unique_ptr<Worker>>& crew, Devices* devices,
-                        const DataSet& data) {
+                        const DataSet& data, MeterSet* meters = nullptr) {
   const std::vector<int> cpus = options.cpus.empty() ? UsableCpus() : options.cpus;
   uint64_t busy_start_ns = 0, start_ns = 0, looks_start = 0;
+  bool is_counted = false;
   std::barrier together(static_cast<std::ptrdiff_t>(crew.size()), [&]() noexcept {
+    if (is_counted && meters != nullptr) meters->Start({getpid()});
+    is_counted = true;
     busy_start_ns = devices->meter().busy_ns();
     start_ns = base::NowNs();
     looks_start = data.victim_looks();
@@ -188,8 +194,15 @@ Result<std::vector<ContenderFigures>> RunTurns(const PipelineOptions& options,
       // A device follows the store between its batches, and had none in the turn before.
       if (Status status = devices->CatchUp(); !status.ok()) return status;
       const double warmup_s = options.warmup_s + (contenders[c].is_auto ? options.settle_s : 0);
-      auto figures = RunTurn(options, warmup_s, crews[c].workers, devices, *data);
+      std::unique_ptr<MeterSet> meters;
+      if (options.meters) {
+        auto made = MeterSet::Make(*options.meters);
+        if (!made) return made.error();
+        meters = std::move(*made);
+      }
+      auto figures = RunTurn(options, warmup_s, crews[c].workers, devices, *data, meters.get());
       if (!figures) return figures.error();
+      if (meters != nullptr) all[c].meters.push_back(meters->Stop());
       if (Status status = CheckMisses(*figures, *data); !status.ok()) return status;
       all[c].rates.Add(figures->rate);
       all[c].figures.Merge(*figures);

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "bench/harness/samples.h"
+#include "bench/meter/reading.h"
 #include "bench/pipeline/data_set.h"
 #include "bench/pipeline/devices.h"
 #include "bench/pipeline/options.h"
@@ -41,6 +42,7 @@ struct ContenderFigures {
   Samples rates;    // queries a second, all threads together
   Figures figures;  // of all repetitions; its rate is the median
   std::optional<planner::PlannerStats> planner;  // of a contender that it chose for
+  std::vector<Readings> meters;  // of each repetition, where any are asked for
 };
 
 // Figures in the order of `contenders`. `calibration`: of the planner; may be null where none is

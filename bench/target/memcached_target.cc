@@ -12,6 +12,8 @@
 namespace weft::bench {
 namespace {
 
+constexpr double kCalibrationS = 120;  // with a device Weft may measure the machine first
+
 Result<std::string> AskLine(const Address& address, std::string_view request) {
   auto answer = Ask(address, request, [](std::string_view text) { return text.ends_with("\r\n"); });
   if (answer) answer->resize(answer->size() - 2);
@@ -97,12 +99,15 @@ Result<std::unique_ptr<Target>> StartMemcached(const PeerSpec& program,
   how.memory_mb = options.memory_mb;
   how.threads = options.threads;
   how.cpus = options.cpus;
+  const bool is_weft = program.name == "weft";
+  if (is_weft) how.flags = options.weft_flags;
+  if (!how.flags.empty()) how.patience_s = kCalibrationS;
   auto peer = Peer::Start(program, how);
   if (!peer) return peer.error();
   const Address address{"127.0.0.1", (*peer)->port(), ""};
   // Weft tells the version of memcached that it stands in for.
-  const std::string title =
-      program.name == "weft" ? "Weft's server" : TitleOf(program.name, (*peer)->version());
+  std::string title = is_weft ? "Weft's server" : TitleOf(program.name, (*peer)->version());
+  if (!how.flags.empty()) title += " " + how.flags;
   return std::unique_ptr<Target>(
       std::make_unique<MemcachedTarget>(address, options, format, title, std::move(*peer)));
 }

@@ -18,6 +18,7 @@ struct TargetOptions {
   int threads = 1;        // of a server
   std::vector<int> cpus;  // that a server may use; empty: any
   std::string weft_program = WEFT_SOURCE_DIR "/build/release/src/server/weft";
+  std::string weft_flags;  // more of them for `weft serve`: "--device cuda:0 --plan auto"
 
   // Requests
   bool multi_get = false;  // a server's reads that are submitted side by side are one request

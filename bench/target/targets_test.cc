@@ -168,5 +168,22 @@ TEST(Targets, FindTheProcessOfAServerThatIsThere) {
   unlink(path.c_str());
 }
 
+TEST(Targets, WeftIsStartedWithMoreFlags) {
+  const RecordFormat format = FormatOf(100);
+  TargetOptions options = SmallOptions(false);
+  options.weft_flags = "-b 512 -R 100";
+  if (const auto targets = LocalTargets(options); !targets.empty()) {
+    for (const LocalTarget& target : targets)
+      if (target.spec == "start:weft" && !target.why_not.empty()) GTEST_SKIP() << target.why_not;
+  }
+  auto target = OpenTarget("start:weft", options, format);
+  ASSERT_TRUE(target) << target.error().ToString();
+  EXPECT_EQ("Weft's server -b 512 -R 100", (*target)->Title());
+  const std::string command = (*target)->Settings()["command"];
+  EXPECT_TRUE(command.ends_with(" -b 512 -R 100")) << command;
+  options.weft_flags = "--no-such-flag";
+  EXPECT_FALSE(OpenTarget("start:weft", options, format));
+}
+
 }  // namespace
 }  // namespace weft::bench
