@@ -36,6 +36,8 @@ void AddCompare(CLI::App* app, CompareOptions* options) {
                   "0 to 1, of modelled servers (from the store's CPU seconds)");
   app->add_flag("--best-load", options->best_load,
                 "each server at the load at which it does most, whatever the others' is");
+  app->add_flag("--by-target", options->by_target,
+                "compare the targets of each file, of a file or of several");
   app->add_option("--json", options->json, "the comparison, too: a file that is replaced");
 }
 

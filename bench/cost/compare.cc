@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <map>
 #include <tuple>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -202,6 +203,22 @@ Result<ComparedCase> CaseOf(const Key& key, const std::vector<ServerResults>& se
   return found;
 }
 
+// Each target of each file under its own name, in the order of the files.
+std::vector<ServerResults> ByTarget(const std::vector<ServerResults>& servers) {
+  std::vector<ServerResults> all;
+  for (const ServerResults& server : servers) {
+    std::map<std::string, size_t> places;  // in `all`
+    for (ResultRun run : server.runs) {
+      const std::string target = std::exchange(run.target, "any target");
+      const auto [place, is_new] = places.try_emplace(target, all.size());
+      if (is_new)
+        all.push_back({servers.size() == 1 ? target : server.name + "/" + target, {}});
+      all[place->second].runs.push_back(std::move(run));
+    }
+  }
+  return all;
+}
+
 ServerResults Named(const std::string& argument, std::string* path) {
   const size_t equals = argument.find('=');
   if (equals != std::string::npos && equals > 0 &&
@@ -215,8 +232,9 @@ ServerResults Named(const std::string& argument, std::string* path) {
 
 }  // namespace
 
-Result<CompareResult> CompareServers(const std::vector<ServerResults>& servers,
+Result<CompareResult> CompareServers(const std::vector<ServerResults>& files,
                                      const CompareOptions& options) {
+  const std::vector<ServerResults> servers = options.by_target ? ByTarget(files) : files;
   auto specs = SpecsOf(servers, options);
   if (!specs) return specs.error();
   std::vector<Groups> groups;

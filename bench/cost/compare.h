@@ -5,7 +5,8 @@
 // A server is a file of results; a server with a GPU is one like any other. Within a file,
 // repetitions are the runs of one experiment, target, workload and load. Between files, what is of
 // the same experiment, target and workload is compared, at the same load or each server at its
-// best.
+// best. With `by_target` the targets of a file are what is compared, as if each were a server:
+// TARGET, or NAME/TARGET where there are several files.
 //
 // Errors    kInvalidArgument: an option, or a line of a file; a --server that no file is; nothing
 //           to compare. kIoError: a file that can't be read.

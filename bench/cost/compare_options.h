@@ -34,6 +34,7 @@ struct CompareOptions {
   std::vector<std::string> servers;   // for ParseServerSpec
   std::optional<double> utilization;  // 0 to 1, of all servers; else as measured
   bool best_load = false;             // each server at the load at which it does most
+  bool by_target = false;             // the targets of a file stand for servers
   std::string json;                   // a file for the result, too; empty: none
 };
 

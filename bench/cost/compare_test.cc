@@ -225,6 +225,33 @@ TEST(Compare, JsonHasWhatTheTableHas) {
   EXPECT_EQ(2u, of["pairs"][0]["break_even"].size());
 }
 
+TEST(Compare, TargetsOfAFileAreComparedWhereAsked) {
+  std::vector<json> lines = Repetitions("m", 1e6);
+  for (json& line : Repetitions("m", 2e6)) {
+    line["target"]["name"] = "start:weft";
+    lines.push_back(line);
+  }
+  CompareOptions options = Options();
+  options.by_target = true;
+  options.servers = {"start:weft=3000,100,200", "store=1000,100,200"};
+  const CompareResult result = Compared({ServerOf("a", lines)}, options);
+  ASSERT_EQ(1u, result.cases.size());
+  ASSERT_EQ(2u, result.cases[0].servers.size());
+  EXPECT_EQ("store", result.cases[0].servers[0].server);
+  EXPECT_EQ("start:weft", result.cases[0].servers[1].server);
+  EXPECT_EQ(2e6, result.cases[0].servers[1].throughput_per_s.samples.Median());
+  ASSERT_EQ(1u, result.cases[0].pairs.size());
+  EXPECT_EQ(Winner::kSecond, result.cases[0].pairs[0].comparisons[0].second.winner);
+  options.servers.clear();
+  const CompareResult two =
+      Compared({ServerOf("a", lines), ServerOf("b", Repetitions("n", 3e6))}, options);
+  ASSERT_EQ(1u, two.cases.size());
+  ASSERT_EQ(3u, two.cases[0].servers.size());
+  EXPECT_EQ("a/start:weft", two.cases[0].servers[1].server);
+  EXPECT_EQ("b/store", two.cases[0].servers[2].server);
+  EXPECT_EQ(3u, two.cases[0].pairs.size());
+}
+
 TEST(Compare, ServersAreOfFiles) {
   CompareOptions options = Options();
   options.servers = {"c=1000"};
