@@ -252,6 +252,17 @@ TEST(Compare, TargetsOfAFileAreComparedWhereAsked) {
   EXPECT_EQ(3u, two.cases[0].pairs.size());
 }
 
+TEST(Compare, ReasonsStandBelowTheTable) {
+  const std::string text = TextOf(
+      Compared({ServerOf("a", Repetitions("m", 1e6)), ServerOf("b", Repetitions("n", 2e6))},
+               Options()),
+      Options());
+  EXPECT_NE(std::string::npos, text.find("unavailable (1)")) << text;
+  const size_t at = text.find("  (1) no RAPL on this machine\n");
+  ASSERT_NE(std::string::npos, at) << text;
+  EXPECT_EQ(std::string::npos, text.find("  (2) "));
+}
+
 TEST(Compare, ServersAreOfFiles) {
   CompareOptions options = Options();
   options.servers = {"c=1000"};

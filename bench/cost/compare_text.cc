@@ -89,6 +89,26 @@ std::vector<TableRow> RowsOf(const ComparedCase& of) {
   return rows;
 }
 
+// Reasons below the table, each once: in it they would make columns wider than any screen. Takes
+// them out of the cells.
+std::string TakeReasons(std::vector<TableRow>* rows) {
+  constexpr std::string_view kBegin = "unavailable: ";
+  std::vector<std::string> reasons;
+  for (TableRow& row : *rows) {
+    for (std::string& cell : row.cells) {
+      if (!cell.starts_with(kBegin)) continue;
+      const std::string reason = cell.substr(kBegin.size());
+      auto found = std::find(reasons.begin(), reasons.end(), reason);
+      if (found == reasons.end()) found = reasons.insert(found, reason);
+      cell = fmt::format("unavailable ({})", found - reasons.begin() + 1);
+    }
+  }
+  std::string text;
+  for (size_t i = 0; i < reasons.size(); ++i)
+    text += fmt::format("  ({}) {}\n", i + 1, reasons[i]);
+  return text;
+}
+
 std::string TableText(const std::vector<TableRow>& rows) {
   std::vector<size_t> widths(rows.front().cells.size() + 1, 0);
   for (const TableRow& row : rows) {
@@ -145,7 +165,9 @@ std::string CaseText(const ComparedCase& of) {
   std::string text =
       fmt::format("{}{}{}, {}\n  {}\n", of.experiment, of.experiment.empty() ? "" : ": ", of.target,
                   of.workload, of.load);
-  text += TableText(RowsOf(of));
+  std::vector<TableRow> rows = RowsOf(of);
+  const std::string reasons = TakeReasons(&rows);
+  text += TableText(rows) + reasons;
   for (const ServerFigures& server : of.servers) {
     if (!server.power_w.source.empty())
       text += fmt::format("  power of {}: {}\n", server.server, server.power_w.source);
