@@ -211,8 +211,7 @@ std::vector<ServerResults> ByTarget(const std::vector<ServerResults>& servers) {
     for (ResultRun run : server.runs) {
       const std::string target = std::exchange(run.target, "any target");
       const auto [place, is_new] = places.try_emplace(target, all.size());
-      if (is_new)
-        all.push_back({servers.size() == 1 ? target : server.name + "/" + target, {}});
+      if (is_new) all.push_back({servers.size() == 1 ? target : server.name + "/" + target, {}});
       all[place->second].runs.push_back(std::move(run));
     }
   }

@@ -104,8 +104,7 @@ std::string TakeReasons(std::vector<TableRow>* rows) {
     }
   }
   std::string text;
-  for (size_t i = 0; i < reasons.size(); ++i)
-    text += fmt::format("  ({}) {}\n", i + 1, reasons[i]);
+  for (size_t i = 0; i < reasons.size(); ++i) text += fmt::format("  ({}) {}\n", i + 1, reasons[i]);
   return text;
 }
 
