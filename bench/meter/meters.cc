@@ -16,6 +16,7 @@ PerfMeter::Options PerfOptions(const MeterOptions& options) {
   PerfMeter::Options perf;
   perf.by_cpu = options.by_cpu;
   perf.cpus = UsableCpus();
+  perf.without = options.without;
   return perf;
 }
 
@@ -31,7 +32,11 @@ nlohmann::json ToJson(const MeterSlice& slice) {
 
 MeterSet::MeterSet(const MeterOptions& options, PerfMeter::Options perf,
                    Result<std::vector<std::unique_ptr<EnergySource>>> energy)
-    : perf_(std::move(perf)), gpu_(options.gpu, options.places.nvml), energy_(std::move(energy)) {}
+    : processes_("/proc", options.without),
+      client_("/proc", options.without),
+      perf_(std::move(perf)),
+      gpu_(options.gpu, options.places.nvml),
+      energy_(std::move(energy)) {}
 
 Result<std::unique_ptr<MeterSet>> MeterSet::Make(const MeterOptions& options) {
   auto energy = OpenEnergy(options.energy, options.places);

@@ -103,7 +103,7 @@ PerfMeter::Counter PerfMeter::Open(const std::string& name, uint64_t config,
 void PerfMeter::Start(const std::vector<pid_t>& pids) {
   CloseAll();
   std::vector<Place> threads;
-  for (const pid_t pid : WithDescendants(pids, options_.proc))
+  for (const pid_t pid : WithDescendants(pids, options_.proc, options_.without))
     for (const pid_t thread : ThreadsOf(pid, options_.proc)) threads.push_back({thread, -1});
   for (const Event& event : kEvents)
     of_processes_.push_back(Open(event.name, event.config, threads));

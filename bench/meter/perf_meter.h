@@ -26,7 +26,8 @@ class PerfMeter : public Meter {
  public:
   struct Options {
     bool by_cpu = false;
-    std::vector<int> cpus;  // for by_cpu
+    std::vector<int> cpus;            // for by_cpu
+    std::vector<pid_t> without = {};  // processes that are not counted
     PerfSystem* system = PerfSystem::Real();
     std::string proc = "/proc";
   };

@@ -98,13 +98,17 @@ std::vector<pid_t> ThreadsOf(pid_t pid, const std::string& proc) {
   return threads;
 }
 
-std::vector<pid_t> WithDescendants(const std::vector<pid_t>& pids, const std::string& proc) {
+std::vector<pid_t> WithDescendants(const std::vector<pid_t>& pids, const std::string& proc,
+                                   const std::vector<pid_t>& without) {
+  const auto has = [](const std::vector<pid_t>& list, pid_t pid) {
+    return std::find(list.begin(), list.end(), pid) != list.end();
+  };
   std::vector<pid_t> all;
   std::vector<pid_t> left = pids;
   while (!left.empty()) {
     const pid_t pid = left.back();
     left.pop_back();
-    if (std::find(all.begin(), all.end(), pid) != all.end()) continue;
+    if (has(all, pid) || has(without, pid)) continue;
     all.push_back(pid);
     for (const pid_t thread : ThreadsOf(pid, proc)) {
       auto children = TextOf(fmt::format("{}/task/{}/children", FolderOf(pid, proc), thread));

@@ -35,8 +35,10 @@ struct SwitchCounts {
 };
 using SwitchesByThread = std::map<pid_t, SwitchCounts>;
 
-// `pids` and their living descendants, each once. `proc` is where /proc is, in tests elsewhere.
-std::vector<pid_t> WithDescendants(const std::vector<pid_t>& pids, const std::string& proc);
+// `pids` and their living descendants, each once, but for `without` and those that descend from it.
+// `proc` is where /proc is, in tests elsewhere.
+std::vector<pid_t> WithDescendants(const std::vector<pid_t>& pids, const std::string& proc,
+                                   const std::vector<pid_t>& without = {});
 // Of all threads, living and ended, of these processes and the children that they waited for.
 // kNotFound where one of the processes has ended.
 Result<StatCounts> ReadStat(const std::vector<pid_t>& pids, const std::string& proc);

@@ -29,10 +29,9 @@ double Count(uint64_t count) { return static_cast<double>(count); }
 }  // namespace
 
 ProcessMeter::Counts ProcessMeter::ReadCounts() const {
-  const auto all = [this] { return WithDescendants(pids_, proc_); };
-  return {Repeated<StatCounts>([&] { return ReadStat(all(), proc_); }),
-          Repeated<DiskCounts>([&] { return ReadDisk(all(), proc_); }),
-          Repeated<uint64_t>([&] { return ReadResidentBytes(all(), proc_); })};
+  return {Repeated<StatCounts>([&] { return ReadStat(Processes(), proc_); }),
+          Repeated<DiskCounts>([&] { return ReadDisk(Processes(), proc_); }),
+          Repeated<uint64_t>([&] { return ReadResidentBytes(Processes(), proc_); })};
 }
 
 void ProcessMeter::Start(const std::vector<pid_t>& pids) {
@@ -46,8 +45,7 @@ void ProcessMeter::Start(const std::vector<pid_t>& pids) {
 }
 
 void ProcessMeter::Sample() {
-  auto now = Repeated<SwitchesByThread>(
-      [this] { return ReadSwitches(WithDescendants(pids_, proc_), proc_); });
+  auto now = Repeated<SwitchesByThread>([this] { return ReadSwitches(Processes(), proc_); });
   if (!now) {
     switches_status_ = now.error();
     return;
@@ -58,8 +56,7 @@ void ProcessMeter::Sample() {
 Result<Seconds> ProcessMeter::CpuSinceStart() const {
   if (!before_) return Status(Code::kInvalidArgument, "the meter was not started");
   if (!before_->stat) return before_->stat.error();
-  auto now =
-      Repeated<StatCounts>([this] { return ReadStat(WithDescendants(pids_, proc_), proc_); });
+  auto now = Repeated<StatCounts>([this] { return ReadStat(Processes(), proc_); });
   if (!now) return now.error();
   const StatCounts& before = before_->stat.value();
   return now->user + now->system - before.user - before.system;

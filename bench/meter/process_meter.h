@@ -11,6 +11,7 @@
 
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "bench/meter/meter.h"
 #include "bench/meter/process_counts.h"
@@ -19,7 +20,9 @@ namespace weft::bench {
 
 class ProcessMeter : public Meter {
  public:
-  explicit ProcessMeter(std::string proc = "/proc") : proc_(std::move(proc)) {}
+  // `without`: processes that are not counted, though started by those under measurement.
+  explicit ProcessMeter(std::string proc = "/proc", std::vector<pid_t> without = {})
+      : proc_(std::move(proc)), without_(std::move(without)) {}
 
   void Start(const std::vector<pid_t>& pids) override;
   void Sample() override;
@@ -34,10 +37,12 @@ class ProcessMeter : public Meter {
     Result<DiskCounts> disk;
     Result<uint64_t> resident_bytes;
   };
+  std::vector<pid_t> Processes() const { return WithDescendants(pids_, proc_, without_); }
   Counts ReadCounts() const;
   void AddSwitchReadings(Readings* readings) const;
 
   const std::string proc_;
+  const std::vector<pid_t> without_;
   std::vector<pid_t> pids_;
   std::optional<Counts> before_;
   SwitchesByThread switches_before_;

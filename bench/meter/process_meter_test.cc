@@ -211,6 +211,20 @@ TEST(ProcessMeter, EmulatedProcessesAndTheirChildren) {
   EXPECT_EQ(5 * 1024, Value(readings, "resident_bytes"));
 }
 
+TEST(ProcessMeter, ProcessesThatAreLeftOutAndTheirChildren) {
+  Emulated proc;
+  proc.Process(70, 1, "71 73 ");
+  proc.Process(71, 1, "72 ");
+  proc.Process(72, 1, "");
+  proc.Process(73, 1, "");
+  EXPECT_EQ((std::vector<pid_t>{70, 73}), WithDescendants({70}, proc.path(), {71}));
+  ProcessMeter meter(proc.path(), {71});
+  meter.Start({70});
+  for (const int pid : {71, 72}) proc.Process(pid, 100, pid == 71 ? "72 " : "");
+  proc.Process(73, 3, "");
+  EXPECT_EQ(2 * 4096, Value(meter.Stop(), "disk_read_bytes"));
+}
+
 TEST(ProcessMeter, AProcessThatIsNotThereIsUnavailableWithItsName) {
   ProcessMeter meter;
   meter.Start({999'999'999});
