@@ -142,7 +142,8 @@ Result<LoadFigures> Driver::RunOnce(const OperationMix& mix, const LoadOptions& 
   found.readings.insert_or_assign("write_amplification",
                                   WriteAmplification(before, target.Figures()));
   nlohmann::json record = RunRecord(context_, target, mix, options, *figures, found);
-  if (notes) record.update(notes(*figures));
+  if (!options_.notes.empty()) record.update(options_.notes);
+  if (notes) record.update(notes(*figures, found.readings));
   told = entry->End(record, *figures);
   if (!told.ok()) return told;
   return figures;

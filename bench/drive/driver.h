@@ -21,6 +21,7 @@
 #include "bench/drive/load.h"
 #include "bench/drive/measure_options.h"
 #include "bench/drive/run_log.h"
+#include "bench/meter/reading.h"
 #include "bench/target/target.h"
 #include "bench/workload/mix.h"
 #include "weft/status.h"
@@ -42,7 +43,7 @@ class Driver {
   Status Prepare(const OperationMix& mix);
   // Prepare, and the run: of a workload that loads, that storing. `load.rate` is the workload's
   // where it has none. What `notes` gives, whole members, is added to the line that the log gets.
-  using Notes = std::function<nlohmann::json(const LoadFigures& figures)>;
+  using Notes = std::function<nlohmann::json(const LoadFigures& figures, const Readings& readings)>;
   Result<LoadFigures> Run(const OperationMix& mix, LoadOptions load, const Notes& notes = {});
   // The next Run opens it anew.
   void Close();

@@ -7,6 +7,8 @@
 #include <string>
 #include <vector>
 
+#include <nlohmann/json.hpp>
+
 #include "bench/drive/load_options.h"
 #include "bench/drive/run_log_options.h"
 #include "bench/meter/meters.h"
@@ -30,6 +32,7 @@ struct MeasureOptions {
   int repetitions = 1;
   double quiet_s = 60;  // what a store's background work may take, before each run
   std::string experiment = "run";
+  nlohmann::json notes = nlohmann::json::object();  // members that each line gets
   std::string command_line = {};
   RunLogOptions log = {};
 };

@@ -53,7 +53,7 @@ Result<LoadFigures> Sweep::RunAt(double per_s, const char* part) {
   nlohmann::json notes = {{"part", part}};
   if (per_s > 0) load.rate = RateSchedule::Constant(per_s);
   if (limit_) notes["limit"] = limit_->ToText();
-  return driver_.Run(mix_, load, [&](const LoadFigures& figures) {
+  return driver_.Run(mix_, load, [&](const LoadFigures& figures, const Readings&) {
     if (limit_ && per_s > 0) notes["holds"] = Holds(per_s, figures);
     return nlohmann::json{{"sweep", notes}};
   });
