@@ -16,6 +16,7 @@
 #include "bench/drive/commands.h"
 #include "bench/durable/command_line.h"
 #include "bench/embedded/options.h"
+#include "bench/experiment/commands.h"
 #include "bench/harness/machine.h"
 #include "bench/pipeline/options.h"
 #include "bench/server/options.h"
@@ -479,10 +480,13 @@ int Main(int argc, char** argv) {
   all->add_option("--results", a.results, "folder")->capture_default_str();
   DriveCommands drive;
   drive.AddTo(&app);
+  ExperimentCommands experiments;
+  experiments.AddTo(&app);
   CLI11_PARSE(app, argc, argv);
   const std::string command_line = CommandLine(std::span(argv, static_cast<size_t>(argc)));
   const std::string name = app.get_subcommands().front()->get_name();
   if (const auto status = drive.Run(name, command_line)) return ExitStatusOf(*status);
+  if (const auto status = experiments.Run(name, command_line)) return ExitStatusOf(*status);
   return name == "all" ? RunAll(a, command_line) : RunOne(name, a, command_line);
 }
 

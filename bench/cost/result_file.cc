@@ -104,6 +104,8 @@ std::string LoadText(Fields& fields) {
   }
   if (const double depth = fields.NumberOr("load.depth", 0); depth > 0)
     text += fmt::format(", depth {}", depth);
+  if (const std::string setting = fields.TextOr("setting", ""); !setting.empty())
+    text += ", " + setting;
   return text;
 }
 

@@ -36,7 +36,8 @@ struct ResultRun {
   std::string target, target_title;
   std::string workload;  // "ycsb-a, 24 B keys, 1000 B values"
   double records = 0;
-  std::string load;       // "closed loop, 2 threads, 8 sessions, depth 32"
+  // "closed loop, 2 threads, 8 sessions, depth 32", and what else the run differs in: "no hog".
+  std::string load;
   std::string machine;    // its host_class
   std::string cpu_model;  // for the reader; may be empty
   int cpus = 0;

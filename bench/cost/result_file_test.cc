@@ -54,6 +54,9 @@ TEST(ResultFile, AnOpenLoopHasItsRate) {
   line["load"]["rate_per_s"] = 50'000;
   line["load"]["threads"] = 1;
   EXPECT_EQ("open loop, 50 k/s, 1 thread, 8 sessions, depth 32", (*Read(line.dump()))[0].load);
+  line["setting"] = "no hog";
+  EXPECT_EQ("open loop, 50 k/s, 1 thread, 8 sessions, depth 32, no hog",
+            (*Read(line.dump()))[0].load);
 }
 
 TEST(ResultFile, AModelledFigureIsKnownAsOne) {

@@ -1,0 +1,71 @@
+#include <CLI/CLI.hpp>
+
+#include "bench/drive/measure.h"
+#include "bench/experiment/bandwidth.h"
+#include "bench/experiment/block_cache.h"
+#include "bench/experiment/efficiency.h"
+#include "bench/experiment/oversubscription.h"
+
+namespace weft::bench {
+
+void AddExperiment(CLI::App* app, ExperimentOptions* options) {
+  AddMeasure(app, &options->measure);
+  for (const char* own : {"--target", "--workload"}) app->get_option(own)->capture_default_str();
+  app->get_option("--records")->description("instead of what --data-fraction comes to");
+  app->add_option("--data-fraction", options->data_fraction,
+                  "of the machine's memory that the data takes: as paper 002, 350,000 records of "
+                  "1 KB a GiB; but no more than fits")
+      ->check(CLI::Range(1e-6, 0.9))
+      ->capture_default_str();
+}
+
+void AddEfficiency(CLI::App* app, EfficiencyOptions* options) {
+  AddExperiment(app, &options->experiment);
+  app->remove_option(app->get_option("--threads"));
+  app->remove_option(app->get_option("--load-threads"));
+  app->add_option("--threads", options->threads, "of the client, in turn; 0: all hardware threads")
+      ->delimiter(',')
+      ->check(CLI::Range(0, 1024))
+      ->capture_default_str();
+}
+
+void AddBandwidth(CLI::App* app, BandwidthOptions* options) {
+  AddExperiment(app, &options->experiment);
+  app->remove_option(app->get_option("--threads"));
+  app->remove_option(app->get_option("--load-threads"));
+  app->add_option("--threads", options->threads,
+                  "of the client, and again of the hog; 0: four, or half the cores")
+      ->check(CLI::Range(0, 1024))
+      ->capture_default_str();
+  app->add_option("--shares", options->shares, "of the bandwidth that the hog can get, in turn")
+      ->delimiter(',')
+      ->check(CLI::Range(0.0, 1.0))
+      ->capture_default_str();
+}
+
+void AddOversubscription(CLI::App* app, OversubscriptionOptions* options) {
+  AddExperiment(app, &options->experiment);
+  app->remove_option(app->get_option("--threads"));
+  app->remove_option(app->get_option("--load-threads"));
+  app->add_option("--per-hardware-thread", options->threads_per_hardware_thread,
+                  "threads of the client, in turn")
+      ->delimiter(',')
+      ->check(CLI::Range(1, 1024))
+      ->capture_default_str();
+}
+
+void AddBlockCache(CLI::App* app, BlockCacheOptions* options) {
+  AddExperiment(app, &options->experiment);
+  app->remove_option(app->get_option("--threads"));
+  app->remove_option(app->get_option("--block-cache"));
+  app->add_option("--per-hardware-thread", options->threads_per_hardware_thread,
+                  "threads of the client")
+      ->check(CLI::Range(1, 1024))
+      ->capture_default_str();
+  app->add_option("--fractions", options->fractions, "of the data that the cache has, in turn")
+      ->delimiter(',')
+      ->check(CLI::Range(0.0, 10.0))
+      ->capture_default_str();
+}
+
+}  // namespace weft::bench

@@ -1,0 +1,34 @@
+// bench/experiment/commands.h: weft-bench's subcommands that are experiments of paper 002:
+// efficiency, bandwidth, oversubscription, block-cache.
+//
+// Threads   one at a time.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "weft/status.h"
+
+namespace CLI {
+class App;
+}  // namespace CLI
+
+namespace weft::bench {
+
+class ExperimentCommands {
+ public:
+  ExperimentCommands();
+  ~ExperimentCommands();
+
+  // Adds them. Outlives the parsing.
+  void AddTo(CLI::App* app);
+  // None where `name` is another's.
+  std::optional<Status> Run(const std::string& name, const std::string& command_line);
+
+ private:
+  struct Arguments;
+  std::unique_ptr<Arguments> arguments_;
+};
+
+}  // namespace weft::bench

@@ -1,0 +1,58 @@
+#include "bench/experiment/experiment.h"
+
+#include <cstdio>
+
+#include <fmt/format.h>
+
+#include "bench/drive/each_target.h"
+#include "bench/durable/store.h"
+
+namespace weft::bench {
+
+ExperimentOptions Defaults(const std::string& experiment,
+                           const std::vector<std::string>& workloads) {
+  ExperimentOptions options;
+  options.measure.targets = StoreNames();
+  options.measure.workloads = workloads;
+  options.measure.experiment = experiment;
+  return options;
+}
+
+Result<std::vector<OperationMix>> ScaledMixes(const ExperimentOptions& options,
+                                              uint64_t records_max) {
+  auto mixes = MixesOf(options.measure);
+  if (!mixes || options.measure.records != 0) return mixes;
+  const DataRoom room = RoomFor(options.measure);
+  std::string told;
+  for (OperationMix& mix : *mixes) {
+    DataSize size = ScaledRecords(mix.record, options.data_fraction, room);
+    if (size.records > records_max) size = {.records = records_max};
+    mix.records = size.records;
+    const std::string text = ToText(size, mix.record, room);
+    if (text != told) fmt::print("data: {}\n", text);
+    told = text;
+  }
+  return mixes;
+}
+
+Result<bool> RunOrLeaveOut(Driver* driver, const OperationMix& mix, const LoadOptions& load,
+                           const Driver::Notes& notes) {
+  auto figures = driver->Run(mix, load, notes);
+  if (figures) return true;
+  // A target that is not there is left out as a whole.
+  if (figures.error().code() != Code::kUnsupported || driver->target() == nullptr)
+    return figures.error();
+  RunLog::LeaveOut(driver->spec() + " " + mix.name, std::string(figures.error().message()));
+  return false;
+}
+
+void PrintBeside(const std::string& text) {
+  fmt::print("{:<18} {}\n", "", text);
+  std::fflush(stdout);
+}
+
+void PrintUnavailable(const std::set<std::string>& reasons) {
+  for (const std::string& reason : reasons) fmt::print("unavailable: {}\n", reason);
+}
+
+}  // namespace weft::bench
