@@ -13,6 +13,7 @@ import re
 import sys
 import tempfile
 import unittest
+import warnings
 from pathlib import Path
 
 sys.dont_write_bytecode = True
@@ -333,6 +334,24 @@ class FigureTest(ReportTest):
                         self.assertEqual([], style.clashes(figure), (name, draw, narrow))
                         pyplot.close(figure)
         self.assertGreaterEqual(drawn, 30)
+
+    def test_a_curve_of_one_point_draws_without_a_warning(self):
+        sample = Sample()
+        lines = [sample.line("redis", rate=rate) for rate in (1e5, 2e5)]
+        table = self.table([*lines, sample.line("memcached", rate=1e5)])
+        with warnings.catch_warnings(), pyplot.rc_context(style.RC):
+            warnings.simplefilter("error")
+            look = style.Look(figures.names_of(table))
+            pyplot.close(figures.latency_curves(table, look, False))
+
+    def test_an_axis_of_a_narrow_range_has_ticks(self):
+        with pyplot.rc_context(style.RC):
+            figure, (axis,) = style.grid(1, 1, True, 2)
+            axis.set_yscale("log")
+            axis.set_ylim(93, 99)
+            figures.log_axis(axis.yaxis, axis.get_ylim())
+            self.assertGreaterEqual(len(axis.get_yticks()), 2)
+            pyplot.close(figure)
 
     def test_clashes_are_found(self):
         with pyplot.rc_context(style.RC):

@@ -26,12 +26,16 @@ def si_axis(axis):
 
 
 def log_axis(axis, limits):
-    """Ticks at powers of ten; where these would be few, within them as well."""
+    """Ticks at powers of ten; where these would be few, within them as well; in a range that has
+    none of these, at round numbers."""
     low, high = (math.log10(limit) for limit in limits)
     steps = (1,) if high - low > 2.5 else (1, 2, 5) if high - low > 1 else (1, 2, 3, 5, 7)
     powers = range(math.floor(low), math.ceil(high) + 1)
     ticks = [step * 10.0 ** power for power in powers for step in steps]
     inside = [tick for tick in ticks if limits[0] <= tick <= limits[1]]
+    if len(inside) < 2:
+        ticks = ticker.MaxNLocator(4).tick_values(*limits)
+        inside = [tick for tick in ticks if limits[0] <= tick <= limits[1]]
     axis.set_major_locator(ticker.FixedLocator(inside[::math.ceil(len(inside) / 6)]))
     axis.set_minor_locator(ticker.NullLocator())
     si_axis(axis)
@@ -90,7 +94,8 @@ def draw_bars(axis, of, names, look, value):
         if row["repetitions"] > 1:
             axis.errorbar(middle, place, xerr=[[middle - low], [high - middle]], color=style.INK,
                           linewidth=1, capsize=2.5, capthick=1)
-        marks = short(middle) + ("*" if row["modelled"] and value.startswith("energy") else "")
+        of_energy = value in ("energy_uj", "ops_per_j")
+        marks = short(middle) + ("*" if row["modelled"] and of_energy else "")
         axis.text(high + most * 0.025, place, marks, va="center", size=7.5)
     axis.set_xlim(0, most * 1.24)
 
@@ -147,11 +152,12 @@ def latency_curves(table, look, narrow):
 def draw_curve(axis, of, line, which):
     if of.empty:
         return
-    x, y = of["throughput_median"], of[f"{which}_median"]
+    # Arrays: of a table's columns with a single row matplotlib would make numbers, and be warned.
+    x, x_low, x_high = (of[f"throughput_{kind}"].to_numpy() for kind in ("median", "min", "max"))
+    y, y_low, y_high = (of[f"{which}_{kind}"].to_numpy() for kind in ("median", "min", "max"))
     axis.plot(x, y, **line)
     axis.errorbar(x, y, fmt="none", ecolor=line["color"], elinewidth=0.8, alpha=0.7,
-                  xerr=[x - of["throughput_min"], of["throughput_max"] - x],
-                  yerr=[y - of[f"{which}_min"], of[f"{which}_max"] - y])
+                  xerr=[x - x_low, x_high - x], yerr=[y - y_low, y_high - y])
 
 
 def nines(percentile):

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from matplotlib import pyplot
 
-from reportlib import cost, figures, style
+from reportlib import cost, experiments, figures, style
 from reportlib.results import dig, medians, peak, short
 
 PNG_DPI = 200
@@ -181,14 +181,22 @@ def experiment_section(page, experiment, runs, look, options, powers):
     best = peak(runs)
     at_best = list(best["command"])
     at = load_note(best)
-    drawn = page.figure(
-        f"{base}-throughput", "Throughput", f"{at} Bars: medians; lines: ranges of the "
-        "repetitions.", at_best, lambda narrow: figures.throughput(runs, look, narrow))
-    page.figure(
-        f"{base}-latency-throughput", "Latency against throughput", "A point a load: median of the "
-        "repetitions; thin lines are their ranges in both directions. Latency counts from the "
-        "intended start in an open loop.", runs["command"],
-        lambda narrow: figures.latency_curves(runs, look, narrow))
+    plots = experiments.plots(runs, look)
+    for plot in plots:
+        drawn = page.figure(f"{base}-{plot.name}", plot.title, escape(plot.text),
+                            plot.runs["command"], plot.draw)
+        if not drawn and plot.meters:
+            missing(page, plot.title, plot.runs, plot.meters)
+    if not any(plot.name.startswith("throughput") for plot in plots):
+        page.figure(
+            f"{base}-throughput", "Throughput", f"{at} Bars: medians; lines: ranges of the "
+            "repetitions.", at_best, lambda narrow: figures.throughput(runs, look, narrow))
+    if not plots:
+        page.figure(
+            f"{base}-latency-throughput", "Latency against throughput", "A point a load: median of "
+            "the repetitions; thin lines are their ranges in both directions. Latency counts from "
+            "the intended start in an open loop.", runs["command"],
+            lambda narrow: figures.latency_curves(runs, look, narrow))
     page.figure(
         f"{base}-percentiles", "Latency by percentile", f"{at} Each step to the right leaves a "
         "tenth of the operations. Strong line: the repetition with the median throughput; faint: "
@@ -207,7 +215,6 @@ def experiment_section(page, experiment, runs, look, options, powers):
             lambda narrow: figures.energy(runs, look, narrow)):
         missing(page, "Energy per operation", best, ("energy_j", "power_w_mean"))
     cost_figure(page, base, runs, look, options, powers)
-    return drawn
 
 
 def load_note(best):

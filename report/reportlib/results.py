@@ -2,7 +2,8 @@
 
 A line is checked before anything is drawn from it; what is wrong is a ReportError that begins with
 FILE:LINE. Columns: `series` is the target, with its machine where there are several; `workload` and
-`load` are texts; `run` is the whole line.
+`load` are texts, `load` with what else the run differs in from others of its experiment; `run` is
+the whole line.
 """
 
 import json
@@ -137,11 +138,12 @@ def row_of(line):
         "title": line["target"].get("title") or line["target"]["name"],
         "experiment": line.get("experiment") or "",
         "workload": line["workload"]["name"],
-        "load": load_text(load),
+        "load": ", ".join(filter(None, (load_text(load), line.get("setting")))),
         "loop": load["loop"],
         "rate": number(load, "rate_per_s"),
         "repetition": load.get("repetition", 0),
         "throughput": line["result"]["operations_per_s"],
+        "mean": number(line, "result.latency_us.all.mean"),
         "p50": number(line, "result.latency_us.all.p50"),
         "p99": number(line, "result.latency_us.all.p99"),
         "p99_9": number(line, "result.latency_us.all.p99_9"),
@@ -149,6 +151,7 @@ def row_of(line):
         "client_cpu_us": number(line, "result.client.cpu_us_per_operation"),
         "embedded": bool(dig(line, "target.embedded", False)),
         "energy_uj": energy / operations * 1e6,
+        "ops_per_j": operations / energy if energy > 0 else math.nan,
         "power_w": energy / line["result"]["seconds"],
         "energy_source": energy_source,
         "utilization": utilization_of(line, cpu),
@@ -158,6 +161,24 @@ def row_of(line):
         "wrong": number(line, "result.outcomes.wrong"),
         "command": line.get("command_line") or "",
         "run": line,
+    } | experiment_of(line)
+
+
+def experiment_of(line):
+    """What the experiments of paper 002 add to their lines; NaN, or empty, where they do not."""
+    def percent(path):
+        return 100 * number(line, path)
+    ipc = number(line, "efficiency.ipc_per_core.value")
+    return {
+        "part": dig(line, "efficiency.threads", ""),
+        "busy": percent("efficiency.busy"),
+        "ipc": number(line, "bandwidth.ipc.value") if math.isnan(ipc) else ipc,
+        "branch_misses": percent("efficiency.branch_miss_ratio.value"),
+        "cache_misses": percent("efficiency.cache_miss_ratio.value"),
+        "left_gb": number(line, "bandwidth.left_bytes_per_s") / 1e9,
+        "machine_gb": number(line, "bandwidth.machine_bytes_per_s") / 1e9,
+        "per_hardware_thread": number(line, "oversubscription.threads_per_hardware_thread"),
+        "block_cache": percent("block_cache.fraction"),
     }
 
 
@@ -195,8 +216,9 @@ def read(paths):
 
 def medians(table, by):
     """Of each group: median, least and most of what is drawn."""
-    columns = ["throughput", "p50", "p99", "p99_9", "cpu_us", "client_cpu_us", "energy_uj",
-               "power_w", "utilization"]
+    columns = ["throughput", "mean", "p50", "p99", "p99_9", "cpu_us", "client_cpu_us", "energy_uj",
+               "power_w", "utilization", "ops_per_j", "ipc", "branch_misses", "cache_misses",
+               "left_gb"]
     grouped = table.groupby(by, sort=False, dropna=False)
     found = grouped[columns].agg(["median", "min", "max"])
     found.columns = [f"{name}_{kind}" for name, kind in found.columns]
