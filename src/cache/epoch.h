@@ -17,6 +17,8 @@
 #include <atomic>
 #include <cstdint>
 
+#include "task/portable.h"
+
 namespace weft::cache {
 
 class Epochs {
@@ -36,8 +38,9 @@ class Epochs {
 
   // REQUIRES: outside.
   void Enter(Slot* slot) {
-    // The exchange is a full fence on x86: nothing of the batch is read before it is visible.
     slot->entered.exchange(epoch_.load(std::memory_order_seq_cst), std::memory_order_seq_cst);
+    // Nothing of the batch is read before its slot is seen (pairs with Oldest).
+    task::FenceBehindChange();
   }
   void Exit(Slot* slot) {
     // Release: the batch's reads are done before its slot is seen empty (pairs with Oldest).

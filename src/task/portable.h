@@ -194,17 +194,29 @@ WEFT_FN void StoreRelaxed32(WEFT_GLOBAL u32* at, u32 word) {
 #endif
 }
 
+// Orders every access before it against every access after it.
+WEFT_FN void FullFence(void) {
 #if defined(__OPENCL_VERSION__)
-// Makes the atomic change before it a full fence, as x86's locked instructions are by themselves.
-WEFT_FN void FenceBehindChange(void) {
-#ifndef __x86_64__
   atomic_work_item_fence(CLK_GLOBAL_MEM_FENCE, memory_order_seq_cst, WEFT_SCOPE);
+#elif defined(__CUDA_ARCH__)
+  asm volatile("fence.sc." WEFT_PTX_SCOPE ";" ::: "memory");
+#elif defined(__SANITIZE_THREAD__)
+  // The thread sanitizer does not model fences; every word it would order is itself atomic.
+#else
+  __atomic_thread_fence(__ATOMIC_SEQ_CST);
 #endif
 }
-#endif
 
-// Replaces `expected` by `desired` where it stands; true if it did. Sequentially consistent;
-// on x86 and on devices also a full fence, which FullFence is for elsewhere.
+// Makes the sequentially consistent change before it a full fence, as x86's locked instructions are
+// by themselves. Elsewhere what follows may be read before the change is seen.
+WEFT_FN void FenceBehindChange(void) {
+#if !defined(__x86_64__) && !defined(__CUDA_ARCH__)
+  FullFence();
+#endif
+}
+
+// Replaces `expected` by `desired` where it stands; true if it did. Sequentially consistent and a
+// full fence.
 WEFT_FN bool CompareAndSwap64(WEFT_GLOBAL u64* at, u64 expected, u64 desired) {
 #if defined(__OPENCL_VERSION__)
   const bool replaced = atomic_compare_exchange_strong_explicit(
@@ -223,8 +235,10 @@ WEFT_FN bool CompareAndSwap64(WEFT_GLOBAL u64* at, u64 expected, u64 desired) {
       : "memory");
   return seen == expected;
 #else
-  return __atomic_compare_exchange_n(at, &expected, desired, false, __ATOMIC_SEQ_CST,
-                                     __ATOMIC_SEQ_CST);
+  const bool replaced = __atomic_compare_exchange_n(at, &expected, desired, false, __ATOMIC_SEQ_CST,
+                                                    __ATOMIC_SEQ_CST);
+  FenceBehindChange();
+  return replaced;
 #endif
 }
 
@@ -263,7 +277,7 @@ WEFT_FN u32 FetchOr32(WEFT_GLOBAL u32* at, u32 bits) {
 #endif
 }
 
-// Adds to a word; returns the word before. Sequentially consistent.
+// Adds to a word; returns the word before. Sequentially consistent and a full fence.
 WEFT_FN u32 FetchAdd32(WEFT_GLOBAL u32* at, u32 amount) {
 #if defined(__OPENCL_VERSION__)
   const u32 before = atomic_fetch_add_explicit((WEFT_GLOBAL volatile atomic_uint*)at, amount,
@@ -281,20 +295,9 @@ WEFT_FN u32 FetchAdd32(WEFT_GLOBAL u32* at, u32 amount) {
       : "memory");
   return before;
 #else
-  return __atomic_fetch_add(at, amount, __ATOMIC_SEQ_CST);
-#endif
-}
-
-// Orders every access before it against every access after it.
-WEFT_FN void FullFence(void) {
-#if defined(__OPENCL_VERSION__)
-  atomic_work_item_fence(CLK_GLOBAL_MEM_FENCE, memory_order_seq_cst, WEFT_SCOPE);
-#elif defined(__CUDA_ARCH__)
-  asm volatile("fence.sc." WEFT_PTX_SCOPE ";" ::: "memory");
-#elif defined(__SANITIZE_THREAD__)
-  // The thread sanitizer does not model fences; every word it would order is itself atomic.
-#else
-  __atomic_thread_fence(__ATOMIC_SEQ_CST);
+  const u32 before = __atomic_fetch_add(at, amount, __ATOMIC_SEQ_CST);
+  FenceBehindChange();
+  return before;
 #endif
 }
 
