@@ -13,6 +13,7 @@
 #include <fmt/format.h>
 
 #include "base/clock.h"
+#include "bench/harness/wait_for_events.h"
 
 namespace weft::bench {
 namespace {
@@ -191,8 +192,8 @@ Status LoadThread::Wait(uint64_t until_ns) {
   const timespec timeout{.tv_sec = static_cast<time_t>(wait_ns / 1'000'000'000),
                          .tv_nsec = static_cast<long>(wait_ns % 1'000'000'000)};
   epoll_event events[kEventsMax];
-  const int ready = epoll_pwait2(epoll_, events, kEventsMax, &timeout, nullptr);
-  if (ready < 0 && errno != EINTR) return SystemError("epoll_pwait2");
+  const int ready = WaitForEvents(epoll_, events, kEventsMax, &timeout);
+  if (ready < 0 && errno != EINTR) return SystemError("wait for events");
   for (int i = 0; i < ready; i++) {
     Status status = TakeFrom(&lines_[events[i].data.u64]);
     if (!status.ok()) return status;

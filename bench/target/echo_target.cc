@@ -14,6 +14,7 @@
 #include <fmt/format.h>
 
 #include "base/clock.h"
+#include "bench/harness/wait_for_events.h"
 
 namespace weft::bench {
 namespace {
@@ -204,7 +205,7 @@ void EchoTarget::Wait() {
   } else {
     timeout.tv_nsec = kRetryNs;
   }
-  const int ready = epoll_pwait2(epoll_, events, kEventsMax, limit, nullptr);
+  const int ready = WaitForEvents(epoll_, events, kEventsMax, limit);
   for (int i = 0; i < ready; ++i)
     if (events[i].data.u32 != kWakeLine) ReceiveFrom(events[i].data.u32);
 }
