@@ -13,18 +13,14 @@
 #include <fmt/format.h>
 
 #include "base/clock.h"
+#include "base/cpu_facts.h"
 
 namespace weft::bench {
 namespace {
 
 std::string CpuModel() {
-  std::ifstream file("/proc/cpuinfo");
-  for (std::string line; std::getline(file, line);) {
-    if (line.rfind("model name", 0) != 0) continue;
-    const size_t colon = line.find(':');
-    if (colon != std::string::npos && colon + 2 <= line.size()) return line.substr(colon + 2);
-  }
-  return "unknown";
+  const std::string model = base::CpuModel();
+  return model.empty() ? "unknown" : model;
 }
 
 // Lower case letters and digits, everything else one dash: fit for a file name.

@@ -1,12 +1,11 @@
 #include "bench/meter/triad.h"
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <chrono>
 #include <new>
 
 #include "base/clock.h"
+#include "base/cpu_facts.h"
 #include "base/thread.h"
 #include "bench/harness/machine.h"
 
@@ -77,8 +76,8 @@ bool Fill(std::vector<double>* arrays, size_t elements) {
 }  // namespace
 
 uint64_t TriadArrayBytes(int threads) {
-  const long cache = sysconf(_SC_LEVEL3_CACHE_SIZE);
-  const uint64_t cache_bytes = cache > 0 ? static_cast<uint64_t>(cache) : kCacheBytesUnknown;
+  const uint64_t said_bytes = base::LastCacheBytes();
+  const uint64_t cache_bytes = said_bytes > 0 ? said_bytes : kCacheBytesUnknown;
   return std::max<uint64_t>(4 * cache_bytes / (3 * static_cast<uint64_t>(threads)), 8 << 20);
 }
 

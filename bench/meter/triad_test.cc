@@ -4,6 +4,9 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstdlib>
+
+#include "base/cpu_facts.h"
 
 namespace weft::bench {
 namespace {
@@ -23,6 +26,8 @@ TEST(Triad, MeasuresWhatMemoryGives) {
 }
 
 TEST(Triad, SmallArraysAreFaster) {
+  if (std::getenv("WEFT_EMULATED") != nullptr)
+    GTEST_SKIP() << "WEFT_EMULATED: instructions take longer than memory";
   TriadOptions cached = Short();
   cached.array_bytes = 128 << 10;
   double best = 0;
@@ -41,10 +46,9 @@ TEST(Triad, AsAReading) {
 }
 
 TEST(Triad, ArraysAreLargerThanCaches) {
-  const long cache = sysconf(_SC_LEVEL3_CACHE_SIZE);
   for (const int threads : {1, 4, 64})
-    EXPECT_GE(3 * TriadArrayBytes(threads) * static_cast<uint64_t>(threads),
-              static_cast<uint64_t>(std::max(cache, 0L)) * 4 - 3 * 64);
+    EXPECT_GE(3 * TriadArrayBytes(threads) * static_cast<uint64_t>(threads) + 3 * 64,
+              base::LastCacheBytes() * 4);
 }
 
 TEST(BandwidthHog, TakesTheShareThatItIsGiven) {

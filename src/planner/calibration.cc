@@ -14,6 +14,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "base/cpu_facts.h"
 #include "base/hash.h"
 
 namespace weft::planner {
@@ -55,13 +56,8 @@ constexpr std::array<WorkRow, kWorkCount> kWorks = {{{"receive", Task::kReceive}
                                                      {"write a row", Task::kWrite}}};
 
 std::string CpuModel() {
-  std::ifstream file("/proc/cpuinfo");
-  for (std::string line; std::getline(file, line);) {
-    if (!line.starts_with("model name")) continue;
-    const size_t colon = line.find(": ");
-    if (colon != std::string::npos) return line.substr(colon + 2);
-  }
-  return "unknown processor";
+  const std::string model = base::CpuModel();
+  return model.empty() ? "unknown processor" : model;
 }
 
 int UsableCpuCount() {

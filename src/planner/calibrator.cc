@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 
 #include "base/check.h"
+#include "base/cpu_facts.h"
 #include "planner/calibration_fit.h"
 #include "planner/synthetic_load.h"
 #include "planner/system_memory.h"
@@ -101,11 +102,12 @@ class Calibrator {
   // processor as those of stores that such a machine is used for.
   Result<uint64_t> MemoryBytes() const {
     if (options_.memory_bytes != 0) return options_.memory_bytes;
+    const uint64_t cache = base::LastCacheBytes();
     const uint64_t wanted =
-        std::clamp<uint64_t>(std::max(6 * CacheBytes(), options_.workers * kBytesPerWorker),
+        std::clamp<uint64_t>(std::max(6 * cache, options_.workers * kBytesPerWorker),
                              256ull << 20, 8ull << 30);
     const uint64_t needed =
-        std::min<uint64_t>(wanted, std::max<uint64_t>(2 * CacheBytes(), 64ull << 20));
+        std::min<uint64_t>(wanted, std::max<uint64_t>(2 * cache, 64ull << 20));
     uint64_t bytes = std::min<uint64_t>(wanted, MemoryToBeHad() / 3);
     if (bytes < needed)
       return Status(Code::kNoMemory,

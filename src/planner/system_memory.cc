@@ -1,7 +1,5 @@
 #include "planner/system_memory.h"
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <cinttypes>
 #include <cstdio>
@@ -35,14 +33,6 @@ uint64_t MemoryToBeHad() {
   const uint64_t used = FigureIn("/sys/fs/cgroup/memory.current");
   if (limit == UINT64_MAX || used == UINT64_MAX) return system;
   return std::min(system, limit > used ? limit - used : 0);
-}
-
-uint64_t CacheBytes() {
-  for (const int level : {_SC_LEVEL4_CACHE_SIZE, _SC_LEVEL3_CACHE_SIZE, _SC_LEVEL2_CACHE_SIZE}) {
-    const long bytes = sysconf(level);
-    if (bytes > 0) return static_cast<uint64_t>(bytes);
-  }
-  return 0;
 }
 
 }  // namespace weft::planner

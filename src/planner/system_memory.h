@@ -1,4 +1,4 @@
-// planner/system_memory.h: how much memory and cache there is to measure with.
+// planner/system_memory.h: how much memory there is to measure with.
 //
 // Threads   any.
 #pragma once
@@ -10,8 +10,5 @@ namespace weft::planner {
 // Bytes that can be had without anybody else's loss, here or in the group that this process belongs
 // to; 0: the system does not say.
 uint64_t MemoryToBeHad();
-
-// Bytes of the last level, as the system says; 0: it does not.
-uint64_t CacheBytes();
 
 }  // namespace weft::planner
