@@ -36,13 +36,19 @@ add_custom_target(weft_libraries)
 add_custom_target(weft_unit_tests)
 add_custom_target(weft_fuzzers)
 
+# An emulator takes ten times as long and more.
+set(_weft_test_timeout_s 600)
+if(CMAKE_CROSSCOMPILING)
+  set(_weft_test_timeout_s 1800)
+endif()
+
 # Makes a program of GoogleTest cases one of the unit tests.
 function(weft_unit_test target)
   target_link_libraries(${target} PRIVATE GTest::gmock GTest::gtest_main)
   target_compile_options(${target} PRIVATE ${WEFT_TEST_FLAGS})
   weft_precompile_test(${target})
   add_test(NAME ${target} COMMAND ${target})
-  set_tests_properties(${target} PROPERTIES TIMEOUT 600 LABELS unit)
+  set_tests_properties(${target} PROPERTIES TIMEOUT ${_weft_test_timeout_s} LABELS unit)
   add_dependencies(weft_unit_tests ${target})
 endfunction()
 
