@@ -161,6 +161,34 @@ class PageTest(ReportTest):
         self.assertIn("weft-bench sweep --target memcached --workload ycsb-a --rate 550000", curve)
         self.assertNotIn('id="quick-latency-throughput"', text)  # one load: no curve
 
+    def test_a_sweep_shows_the_highest_rate_within_its_limit(self):
+        sample, lines = Sample(), []
+
+        def add(target, rate, part, holds, speed):
+            line = sample.line(target, rate=rate, speed=speed, experiment="sweep")
+            line["sweep"] = {"part": part, "limit": "p99 <= 500 us"}
+            if holds is not None:
+                line["sweep"]["holds"] = holds
+            lines.append(line)
+
+        for target, speed in (("weft-cache", 1.4), ("memcached", 1.0)):
+            add(target, None, "top", None, speed)
+            for rate in (200e3, 400e3, 800e3):
+                add(target, rate, "curve", rate < 500e3, speed)
+            add(target, 610e3, "search", True, speed)
+        for holds in (True, False, False):
+            add("weft-cache", 650e3, "highest", holds, 1.4)
+        for holds in (False, True, True):
+            add("weft-cache", 620e3, "highest", holds, 1.4)
+        path = self.file(lines)
+        found = results.highest(results.read([path]))
+        self.assertEqual([620e3] * 3, list(found["rate"]))
+        text = self.report(path)
+        table = re.search(r"The highest rate within a limit.*?</table>", text, re.S).group()
+        self.assertIn("p99 &lt;= 500 us", table)
+        self.assertEqual(1, table.count("none was found"))  # memcached's
+        self.assertIn('id="sweep-latency-throughput"', text)
+
     def test_needs_nothing_from_elsewhere(self):
         text = self.report(self.file(Sample().quick()))
         for link in re.findall(r'(?:src|href|srcset)="([^"]*)"', text):

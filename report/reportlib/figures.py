@@ -8,7 +8,7 @@ from matplotlib import lines, ticker
 
 from reportlib import style
 from reportlib.cost import ELECTRICITY, LIFETIMES_YEARS
-from reportlib.results import dig, medians, peak, short, typical
+from reportlib.results import dig, highest, medians, peak, short, typical
 
 SI = ticker.FuncFormatter(lambda value, _: short_tick(value))
 
@@ -124,7 +124,10 @@ def curve_figure(panels, columns, narrow, panel_in, names, look, markers):
 
 def latency_curves(table, look, narrow):
     """Where a workload was run at several loads: latency against throughput; a row a workload, p50
-    on the left and p99 on the right."""
+    on the left and p99 on the right. Rings: the highest rate that keeps the limit, where a sweep
+    looked for it; what it tried on the way is left out."""
+    rings = medians(highest(table), ["workload", "series"])
+    table = table[table["sweep_part"] != "search"]
     found = medians(table, ["workload", "series", "load"])
     counts = found.groupby("workload")["load"].nunique()
     workloads = [name for name in dict.fromkeys(found["workload"]) if counts[name] > 1]
@@ -138,6 +141,9 @@ def latency_curves(table, look, narrow):
         for name in names:
             of = found[(found["workload"] == workload) & (found["series"] == name)]
             draw_curve(axis, of.sort_values("throughput_median"), look.line(name), which)
+            ring = rings[(rings["workload"] == workload) & (rings["series"] == name)]
+            axis.plot(ring["throughput_median"].to_numpy(), ring[f"{which}_median"].to_numpy(),
+                      "o", markersize=11, markerfacecolor="none", color=look.line(name)["color"])
         axis.set_title(f"{workload}, {which}")
         axis.set_yscale("log")
         axis.set_xlim(left=0)

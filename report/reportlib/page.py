@@ -10,7 +10,7 @@ from pathlib import Path
 from matplotlib import pyplot
 
 from reportlib import cost, experiments, figures, style
-from reportlib.results import dig, medians, peak, short
+from reportlib.results import dig, highest, medians, peak, short
 
 PNG_DPI = 200
 NARROW_PX = 600  # windows up to this width get the narrow pictures (as in page.css)
@@ -195,8 +195,9 @@ def experiment_section(page, experiment, runs, look, options, powers):
         page.figure(
             f"{base}-latency-throughput", "Latency against throughput", "A point a load: median of "
             "the repetitions; thin lines are their ranges in both directions. Latency counts from "
-            "the intended start in an open loop.", runs["command"],
-            lambda narrow: figures.latency_curves(runs, look, narrow))
+            "the intended start in an open loop. Rings: the highest rate within the limit.",
+            runs["command"], lambda narrow: figures.latency_curves(runs, look, narrow))
+        limits_table(page, runs)
     page.figure(
         f"{base}-percentiles", "Latency by percentile", f"{at} Each step to the right leaves a "
         "tenth of the operations. Strong line: the repetition with the median throughput; faint: "
@@ -215,6 +216,26 @@ def experiment_section(page, experiment, runs, look, options, powers):
             lambda narrow: figures.energy(runs, look, narrow)):
         missing(page, "Energy per operation", best, ("energy_j", "power_w_mean"))
     cost_figure(page, base, runs, look, options, powers)
+
+
+def limits_table(page, runs):
+    """What a sweep with a limit found, and where it found nothing."""
+    asked = runs[runs["sweep_limit"] != ""]
+    if asked.empty:
+        return
+    found = medians(highest(runs), ["workload", "series", "sweep_limit"])
+    rows = []
+    for (workload, series, limit), of in asked.groupby(["workload", "series", "sweep_limit"],
+                                                       sort=False):
+        row = found[(found["workload"] == workload) & (found["series"] == series)
+                    & (found["sweep_limit"] == limit)]
+        cells = ["none was found", "-", "-"] if row.empty else [
+            figure_cell(row.iloc[0], name) for name in ("throughput", "p50", "p99")]
+        top = of[of["sweep_part"] == "top"]["throughput"].median()
+        rows.append([escape(workload), escape(series), escape(limit), *cells, short(top)])
+    page.table("The highest rate within a limit", [
+        "workload", "store", ">limit", "#operations/s", "#p50 there (µs)", "#p99 there (µs)",
+        "#closed loop's operations/s"], rows)
 
 
 def load_note(best):

@@ -159,6 +159,9 @@ def row_of(line):
                         for name in ("energy_j", "power_w_mean", "gpu_energy_j")),
         "saturated": bool(dig(line, "result.client.saturated", False)),
         "wrong": number(line, "result.outcomes.wrong"),
+        "sweep_part": dig(line, "sweep.part", ""),
+        "sweep_limit": dig(line, "sweep.limit", ""),
+        "sweep_holds": bool(dig(line, "sweep.holds", False)),
         "command": line.get("command_line") or "",
         "run": line,
     } | experiment_of(line)
@@ -247,3 +250,15 @@ def typical(runs):
     """The repetition with the median throughput (the lower one of two)."""
     ordered = runs.sort_values("throughput", kind="stable")
     return ordered.iloc[(len(ordered) - 1) // 2]
+
+
+def highest(table):
+    """Of each workload and series of a sweep the highest rate that kept its limit: the runs that
+    confirmed it, of which most did."""
+    kept = []
+    runs = table[table["sweep_part"] == "highest"]
+    for _, of in runs.groupby(["workload", "series", "sweep_limit", "repetition"], sort=False):
+        confirmed = of[of["rate"] == of["rate"].min()]  # the last; those above were refuted
+        if confirmed["sweep_holds"].mean() > 0.5:
+            kept.append(confirmed)
+    return pandas.concat(kept) if kept else runs.iloc[:0]
