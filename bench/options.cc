@@ -17,6 +17,7 @@
 #include "bench/durable/command_line.h"
 #include "bench/embedded/options.h"
 #include "bench/experiment/commands.h"
+#include "bench/harness/command_line.h"
 #include "bench/harness/machine.h"
 #include "bench/pipeline/options.h"
 #include "bench/server/options.h"
@@ -203,19 +204,6 @@ const std::map<std::string, Benchmark>& Benchmarks() {
       {"device", [](auto& a, auto& r) { return RunDevice(DeviceOptionsOf(a), r); }},
   };
   return all;
-}
-
-// What reproduces the figures: without where they went, in quotes what a shell would take apart.
-std::string CommandLine(std::span<char* const> arguments) {
-  std::string line = "weft-bench";
-  for (size_t i = 1; i < arguments.size(); ++i) {
-    const std::string_view argument = arguments[i];
-    if (argument == "--json") ++i;
-    if (argument.starts_with("--json")) continue;
-    const bool is_plain = argument.find_first_of(" []*?'\"$&|<>(){};") == std::string_view::npos;
-    line += is_plain ? fmt::format(" {}", argument) : fmt::format(" '{}'", argument);
-  }
-  return line;
 }
 
 nlohmann::json ContextOf(const Arguments& a, const std::string& command_line) {

@@ -119,6 +119,9 @@ TEST(Compare, TheGpuIsAddedToTheProcessorsOwnCounterOnly) {
   CompareResult result = Compared({ServerOf("gpu", {line})}, Options());
   EXPECT_DOUBLE_EQ(400, result.cases[0].servers[0].power_w.samples.Median());
   EXPECT_EQ("rapl package-0 + nvml 0", result.cases[0].servers[0].power_w.source);
+  line["meters"]["energy_j"]["source"] = "rapl package-0, dram + nvml gpu 0";  // --energy auto
+  result = Compared({ServerOf("gpu", {line})}, Options());
+  EXPECT_DOUBLE_EQ(100, result.cases[0].servers[0].power_w.samples.Median());
   line["meters"]["energy_j"]["source"] = "power monitor at the socket";
   result = Compared({ServerOf("gpu", {line})}, Options());
   EXPECT_DOUBLE_EQ(100, result.cases[0].servers[0].power_w.samples.Median());

@@ -266,7 +266,10 @@ json ToJson(const CompareResult& result, const CompareOptions& options) {
             {"prices_dollars", options.prices},
             {"lifetimes_years", options.lifetimes_years},
             {"electricity_dollars_per_kwh", options.electricity_dollars_per_kwh},
-            {"servers", options.servers}}},
+            {"servers", options.servers},
+            {"utilization", options.utilization ? json(*options.utilization) : json()},
+            {"best_load", options.best_load},
+            {"by_target", options.by_target}}},
           {"cases", cases},
           {"notes", result.notes}};
 }

@@ -42,10 +42,11 @@ Figure ModelledPower(const std::vector<ResultRun>& runs, const ServerSpec& spec,
   return figure;
 }
 
-// The processor's counter sees neither a GPU nor the rest of the server.
+// The processor's counter sees neither a GPU nor the rest of the server. Where both were asked for
+// (rapl+nvml) the sum has the GPU's joules already.
 bool SeesProcessorOnly(const MeterReading& energy) {
-  return energy.source.find("rapl") != std::string::npos ||
-         energy.source.find("RAPL") != std::string::npos;
+  const auto has = [&](const char* word) { return energy.source.find(word) != std::string::npos; };
+  return (has("rapl") || has("RAPL")) && !has("nvml");
 }
 
 struct RunEnergy {

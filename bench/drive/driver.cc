@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "base/clock.h"
 #include "bench/harness/report.h"
 #include "bench/meter/meters.h"
 #include "bench/meter/write_amplification.h"
@@ -11,6 +12,8 @@
 
 namespace weft::bench {
 namespace {
+
+constexpr double kSampleMin = 0.5;  // of a slice
 
 bool HaveSameRecords(const OperationMix& a, const OperationMix& b) {
   return a.records == b.records && a.record.ordered == b.record.ordered &&
@@ -46,12 +49,13 @@ Driver::~Driver() = default;
 void Driver::Close() { opened_ = Opened(); }
 
 Status Driver::Open(const OperationMix& mix) {
-  if (opened_.stored && !HaveSameRecords(*opened_.stored, mix)) Close();
+  if (opened_.meant && !HaveSameRecords(*opened_.meant, mix)) Close();
   if (opened_.target != nullptr) return Status::Ok();
   auto format = RecordFormat::Make(mix.record);
   if (!format) return format.error();
   if (mix.ShareOf(OperationKind::kScan) > 0) ExpectScans();
   Opened opened;
+  opened.meant = mix;
   opened.format = std::make_unique<RecordFormat>(std::move(*format));
   auto target = OpenTarget(context_.target_name, target_options_, *opened.format);
   if (!target) return target.error();
@@ -73,19 +77,18 @@ Status Driver::Prepare(const OperationMix& mix) {
     return {Code::kUnsupported, why};
   if (mix.loads) return Status::Ok();
   if (!opened_.stored || opened_.space->acknowledged() != mix.records) {
-    auto stored = Store(mix, {});
+    auto stored = Store(mix, options_.load, {});
     if (!stored) return Failed(mix, stored.error());
   }
   opened_.target->WaitUntilQuiet(options_.quiet_s);
   return Status::Ok();
 }
 
-Result<LoadFigures> Driver::Store(const OperationMix& mix, const Notes& notes) {
+Result<LoadFigures> Driver::Store(const OperationMix& mix, LoadOptions load, const Notes& notes) {
   opened_.stored.reset();
   Status status = opened_.target->Clear();
   if (!status.ok()) return status;
   opened_.space = std::make_unique<RecordSpace>();
-  LoadOptions load = options_.load;
   load.rate.reset();
   load.seconds = load.warmup_s = 0;
   if (options_.load_threads > 0) load.threads = options_.load_threads;
@@ -99,7 +102,7 @@ Result<LoadFigures> Driver::Run(const OperationMix& mix, LoadOptions load, const
   if (!status.ok()) return status;
   if (!load.rate) load.rate = mix.rate;
   load.seed += static_cast<uint64_t>(context_.repetition);
-  auto figures = mix.loads ? Store(mix, notes) : RunOnce(mix, load, notes);
+  auto figures = mix.loads ? Store(mix, load, notes) : RunOnce(mix, load, notes);
   if (!figures) return Failed(mix, figures.error());
   if (mix.ShareOf(OperationKind::kDelete) > 0) opened_.stored.reset();
   return figures;
@@ -112,8 +115,7 @@ Result<LoadFigures> Driver::RunOnce(const OperationMix& mix, const LoadOptions& 
   if (!meters) return meters.error();
   LoadOptions options = load;
   options.missing_is_wrong = IsDurable(context_.target_name);
-  auto entry = log_.Begin(context_, mix);
-  if (!entry) return entry.error();
+  RunLog::Entry entry = log_.Begin(context_, mix);
   const std::string label =
       fmt::format("{} {} {}/{}{}", context_.target_name, mix.name, context_.repetition + 1,
                   options_.repetitions,
@@ -122,29 +124,54 @@ Result<LoadFigures> Driver::RunOnce(const OperationMix& mix, const LoadOptions& 
   nlohmann::json before;
   RunMeters found;
   Status told;
+  bool is_metered = false;
+  uint64_t sampled_ns = 0;
+  // Slices may be told late, several at once; what was used is told for the time since.
+  const auto sample = [&] {
+    const uint64_t now_ns = base::NowNs();
+    if (!is_metered || static_cast<double>(now_ns - sampled_ns) < kSampleMin * load.slice_s * 1e9)
+      return;
+    found.slices.push_back((*meters)->Sample());
+    sampled_ns = now_ns;
+  };
   LoadEvents events;
   events.counting_begins = [&] {
     before = target.Figures();
+    told = entry.Start();
     (*meters)->Start(target.Processes());
+    is_metered = true;
+    sampled_ns = base::NowNs();
   };
   events.slice_ended = [&](const SliceRow& row, const base::Histogram& latency_ns) {
-    found.slices.push_back((*meters)->Sample());
-    if (told.ok()) told = entry->Add(row, latency_ns);
+    sample();
+    if (told.ok()) told = entry.Add(row, latency_ns);
     Progress(fmt::format("{}: {:.0f} s, {} op/s, p50 {} us, p99 {} us", label,
                          row.at_s + row.seconds,
                          Short(static_cast<double>(row.operations) / row.seconds),
                          Short(row.p50_us), Short(row.p99_us)));
   };
-  events.counting_ends = [&] { found.readings = (*meters)->Stop(); };
+  events.counting_ends = [&] {
+    sample();
+    found.readings = (*meters)->Stop();
+    is_metered = false;
+  };
   auto figures = RunLoad(&target, mix, opened_.space.get(), options, events);
   if (!figures) return figures;
   if (!told.ok()) return told;
   found.readings.insert_or_assign("write_amplification",
                                   WriteAmplification(before, target.Figures()));
+  if (figures->operations == 0) {
+    RunLog::LeaveOut(label, "nothing ended while it was counted");
+    return figures;
+  }
   nlohmann::json record = RunRecord(context_, target, mix, options, *figures, found);
   if (!options_.notes.empty()) record.update(options_.notes);
-  if (notes) record.update(notes(*figures, found.readings));
-  told = entry->End(record, *figures);
+  if (notes) {
+    auto added = notes(*figures, found.readings);
+    if (!added) return added.error();
+    record.update(*added);
+  }
+  told = entry.End(record, *figures);
   if (!told.ok()) return told;
   return figures;
 }

@@ -42,8 +42,11 @@ class Driver {
   // of its own in the log. kUnsupported: see above.
   Status Prepare(const OperationMix& mix);
   // Prepare, and the run: of a workload that loads, that storing. `load.rate` is the workload's
-  // where it has none. What `notes` gives, whole members, is added to the line that the log gets.
-  using Notes = std::function<nlohmann::json(const LoadFigures& figures, const Readings& readings)>;
+  // where it has none; one that loads is a closed loop, whatever the rate. What `notes` gives,
+  // whole members, is added to the line that the log gets; an error of it ends the run without a
+  // line. A run in which nothing ended has none either, and says so.
+  using Notes =
+      std::function<Result<nlohmann::json>(const LoadFigures& figures, const Readings& readings)>;
   Result<LoadFigures> Run(const OperationMix& mix, LoadOptions load, const Notes& notes = {});
   // The next Run opens it anew.
   void Close();
@@ -52,9 +55,12 @@ class Driver {
 
   // Null where nothing is open.
   const Target* target() const { return opened_.target.get(); }
+  // How keys and values of its records are made.
+  const RecordFormat* format() const { return opened_.format.get(); }
 
  private:
   struct Opened {
+    std::optional<OperationMix> meant;  // what it was opened for
     std::unique_ptr<RecordFormat> format;
     std::unique_ptr<RecordSpace> space;
     std::unique_ptr<Target> target;
@@ -62,7 +68,7 @@ class Driver {
   };
 
   Status Open(const OperationMix& mix);
-  Result<LoadFigures> Store(const OperationMix& mix, const Notes& notes);
+  Result<LoadFigures> Store(const OperationMix& mix, LoadOptions load, const Notes& notes);
   Result<LoadFigures> RunOnce(const OperationMix& mix, const LoadOptions& load, const Notes& notes);
   Status Failed(const OperationMix& mix, const Status& status);
 

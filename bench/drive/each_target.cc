@@ -92,6 +92,7 @@ Status ForEachTarget(const MeasureOptions& options, const std::vector<OperationM
       if (first.ok() && status.code() != Code::kUnsupported) first = status;
     }
   }
+  if (options.repetitions > 1) log->PrintMedians();
   return first;
 }
 

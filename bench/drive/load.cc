@@ -119,7 +119,7 @@ void Run::Attend() {
       tell(events_.counting_begins);
     }
     tell_slices();
-    if (!has_ended && now_ns >= window_.end_ns) {
+    if (!has_ended && !options_.rate && now_ns >= window_.end_ns) {
       has_ended = true;
       tell(events_.counting_ends);
     }
@@ -143,8 +143,8 @@ LoadFigures Run::Collect() {
     result.outcomes.Merge(recorder.outcomes());
     result.records += recorder.records();
     if (options_.rate && recorder.last_end_ns() > window_.begin_ns)
-      result.done_s = std::max(
-          result.done_s, static_cast<double>(recorder.last_end_ns() - window_.begin_ns) * 1e-9);
+      result.seconds = std::max(
+          result.seconds, static_cast<double>(recorder.last_end_ns() - window_.begin_ns) * 1e-9);
     result.lag_ns.Merge(recorder.lag_ns());
     result.cpu_s += member.work->cpu_s();
     if (member.work->counted_s() > 0)

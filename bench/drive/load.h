@@ -4,7 +4,6 @@
 // Errors    the first that a thread met (load_thread.h): there is no figure then.
 #pragma once
 
-#include <algorithm>
 #include <array>
 #include <functional>
 #include <vector>
@@ -21,10 +20,9 @@
 namespace weft::bench {
 
 struct LoadFigures {
-  double seconds = 0;  // that were counted
-  // Of an open loop: until all that was due in them was done, which is later where the target is
-  // asked for more than it can do.
-  double done_s = 0;
+  // That were counted; of an open loop until all that was due was done, which takes longer than was
+  // asked for where the target can't keep up.
+  double seconds = 0;
   uint64_t operations = 0;
   uint64_t records = 0;  // that were read
   OutcomeCounts outcomes;
@@ -37,14 +35,14 @@ struct LoadFigures {
   double busy = 0;         // of the busiest thread, the share of its time that it computed
 
   double OperationsPerSecond() const {
-    const double in_s = std::max(seconds, done_s);
-    return in_s > 0 ? static_cast<double>(operations) / in_s : 0;
+    return seconds > 0 ? static_cast<double>(operations) / seconds : 0;
   }
   // Was the client, not the store, the limit? Of an embedded store it can't be told: false.
   bool ClientSaturated(const Target& target, bool is_open_loop) const;
 };
 
-// What happens meanwhile, told by the thread that called RunLoad.
+// What happens meanwhile, told by the thread that called RunLoad. Counting ends with the window, of
+// an open loop with the last operation that was due in it.
 struct LoadEvents {
   std::function<void()> counting_begins;
   std::function<void(const SliceRow&, const base::Histogram& latency_ns)> slice_ended;

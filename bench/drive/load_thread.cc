@@ -21,6 +21,7 @@ namespace {
 constexpr uint64_t kSpinNs = 50'000;       // a thread is woken so late, at most, as a rule
 constexpr uint64_t kLookNs = 100'000'000;  // at `stop`, and at the slice
 constexpr int kEventsMax = 64;
+constexpr uint64_t kDrainMax = 10;  // times the window
 
 double ThreadCpuS() {
   timespec time{};
@@ -210,15 +211,32 @@ Status LoadThread::CheckPatience(uint64_t now_ns) {
                                       count_, silent_s)};
 }
 
+// Of an open loop that never catches up.
+uint64_t LoadThread::GiveUpNs() const {
+  if (window_.end_ns == UINT64_MAX) return UINT64_MAX;
+  const auto patience_ns = static_cast<uint64_t>(options_.patience_s * 1e9);
+  return window_.end_ns + std::max(kDrainMax * (window_.end_ns - window_.start_ns), patience_ns);
+}
+
 Status LoadThread::RunOpen(Arrivals* arrivals) {
   uint64_t due_ns = window_.start_ns + arrivals->NextNs();
+  const uint64_t give_up_ns = GiveUpNs();
   for (;;) {
     uint64_t now_ns = base::NowNs();
     Count(now_ns);
     recorder_->ReachedNs(now_ns);
     // What is due within the window is begun, however late.
     bool over = exhausted_ || due_ns >= window_.end_ns || stop_.load(std::memory_order_relaxed);
-    if (over && count_ == 0) return Status::Ok();
+    const bool may_end =
+        exhausted_ || now_ns >= window_.end_ns || stop_.load(std::memory_order_relaxed);
+    if (over && count_ == 0 && may_end) return Status::Ok();
+    if (now_ns >= give_up_ns)
+      return {
+          Code::kRetryLater,
+          fmt::format("{:.1f} s of the schedule are not begun {:.1f} s after its end: the rate is "
+                      "far above what the target can do",
+                      static_cast<double>(window_.end_ns - std::min(window_.end_ns, due_ns)) * 1e-9,
+                      static_cast<double>(now_ns - window_.end_ns) * 1e-9)};
     while (!over && due_ns <= now_ns && BeginDue(due_ns, now_ns)) {
       due_ns = window_.start_ns + arrivals->NextNs();
       over = exhausted_ || due_ns >= window_.end_ns;
@@ -229,6 +247,7 @@ Status LoadThread::RunOpen(Arrivals* arrivals) {
     }
     const bool waits_for_answers = over || due_ns <= now_ns;
     uint64_t until_ns = now_ns + kLookNs;
+    if (over && count_ == 0) until_ns = std::min(until_ns, window_.end_ns);
     if (!waits_for_answers) {
       now_ns = base::NowNs();
       if (due_ns <= now_ns) continue;

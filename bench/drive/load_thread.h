@@ -6,7 +6,8 @@
 //
 // Threads   one owner; `stop` is shared: whoever meets an error sets it, and all end.
 // Errors    Run returns the first: what a session says, kCorruption for a wrong answer or a lost
-//           record, kIoError where nothing is answered for `patience_s`.
+//           record, kIoError where nothing is answered for `patience_s`, kRetryLater where an open
+//           loop is asked for so much that it takes ten times its window and more.
 // Cost      two clock readings and two calls of a session for each batch, and what a stream and a
 //           recorder cost an operation. An open loop spins for the last 50 us before something is
 //           due.
@@ -63,6 +64,7 @@ class LoadThread {
 
   Status RunClosed();
   Status RunOpen(Arrivals* arrivals);
+  uint64_t GiveUpNs() const;
   Status FillClosed(Line* line);
   bool BeginDue(uint64_t due_ns, uint64_t now_ns);
   Status SubmitRound(Line* line);

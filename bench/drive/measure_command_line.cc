@@ -76,8 +76,9 @@ void AddMeasure(CLI::App* app, MeasureOptions* options) {
   app->add_option("--records", options->records, "instead of the workload's own");
   app->add_option("--key-bytes", options->key_bytes, "likewise: 24, 'uniform 16 64', ...");
   app->add_option("--value-bytes", options->value_bytes, "likewise");
-  app->add_option("--rate", options->rate,
-                  "operations a second, on schedule: 10000, '1000 for 10s, 5000 for 5s', ...");
+  app->add_option(
+      "--rate", options->rate,
+      "operations a second, on schedule, but for loads: 10000, '1000 for 10s, 5000 for 5s', ...");
   AddLoad(app, &options->load);
   app->add_option("--load-threads", options->load_threads, "that store the records; 0: --threads")
       ->check(CLI::Range(0, 1024))
@@ -86,6 +87,10 @@ void AddMeasure(CLI::App* app, MeasureOptions* options) {
   app->add_option("--energy", options->meters.energy,
                   "auto, rapl, nvml, serial:/dev/..., csv:FILE, model:IDLE_W,BUSY_W")
       ->capture_default_str();
+  app->add_flag("--per-cpu", options->meters.by_cpu, "counters of the whole machine, CPU by CPU");
+  app->add_flag_callback(
+      "--bandwidth", [options] { options->meters.bandwidth = TriadOptions(); },
+      "the machine's memory bandwidth, measured before each run");
   app->add_option("--repetitions", options->repetitions)
       ->check(CLI::Range(1, 1000))
       ->capture_default_str();

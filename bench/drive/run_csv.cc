@@ -12,6 +12,10 @@ constexpr Column kColumns[] = {
     {"date", "/date"},
     {"commit", "/commit"},
     {"experiment", "/experiment"},
+    {"setting", "/setting"},
+    {"sweep_part", "/sweep/part"},
+    {"sweep_limit", "/sweep/limit"},
+    {"sweep_holds", "/sweep/holds"},
     {"machine", "/machine/host_class"},
     {"target", "/target/name"},
     {"target_title", "/target/title"},
@@ -43,6 +47,7 @@ constexpr Column kColumns[] = {
     {"refused", "/result/outcomes/refused"},
     {"client_cpu_us_per_operation", "/result/client/cpu_us_per_operation"},
     {"client_saturated", "/result/client/saturated"},
+    {"energy_modelled", "/meters/energy_j/modelled"},
     {"command_line", "/command_line"},
 };
 

@@ -52,6 +52,16 @@ TEST(RunCsv, SaysWhatTheRecordSays) {
   EXPECT_EQ("1234.5", FieldOf(record, "operations_per_s"));
   EXPECT_EQ("17.25", FieldOf(record, "p99_us"));
   EXPECT_EQ("1.5", FieldOf(record, "cpu_s"));
+  EXPECT_EQ("", FieldOf(record, "energy_modelled"));
+  const nlohmann::json modelled = {
+      {"setting", "no hog"},
+      {"sweep", {{"part", "curve"}, {"holds", true}}},
+      {"meters", {{"energy_j", {{"value", 2.5}, {"modelled", true}}}}}};
+  EXPECT_EQ("2.5", FieldOf(modelled, "energy_j"));
+  EXPECT_EQ("true", FieldOf(modelled, "energy_modelled"));
+  EXPECT_EQ("no hog", FieldOf(modelled, "setting"));
+  EXPECT_EQ("curve", FieldOf(modelled, "sweep_part"));
+  EXPECT_EQ("true", FieldOf(modelled, "sweep_holds"));
 }
 
 TEST(RunCsv, WhatIsNotThereIsNoNumber) {

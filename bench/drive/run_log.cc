@@ -96,6 +96,12 @@ Result<RunLog> RunLog::Open(const RunLogOptions& options) {
     std::error_code failed;
     std::filesystem::create_directories(options.hdr_folder, failed);
     if (failed) return Status::FromErrno("make " + options.hdr_folder, failed.value());
+    const std::time_t now = std::time(nullptr);
+    std::tm local;
+    localtime_r(&now, &local);
+    char text[32];
+    std::strftime(text, sizeof text, "%Y%m%d-%H%M%S", &local);
+    log.opened_ = text;
   }
   return log;
 }
@@ -106,34 +112,79 @@ void RunLog::PrintHead() const {
              "client");
 }
 
+void RunLog::Keep(const nlohmann::json& record) {
+  const nlohmann::json& load = record.at("load");
+  std::string what = fmt::format("{} {}", record.at("target").at("name").get<std::string>(),
+                                 record.at("workload").at("name").get<std::string>());
+  if (record.contains("setting")) what += ", " + record.at("setting").get<std::string>();
+  if (load.at("rate").is_string()) what += ", " + load.at("rate").get<std::string>() + "/s";
+  const auto [place, is_new] = told_.try_emplace(what);
+  if (is_new) order_.push_back(what);
+  const nlohmann::json& result = record.at("result");
+  const nlohmann::json& latency = result.at("latency_us").at("all");
+  place->second.operations_per_s.Add(result.at("operations_per_s").get<double>());
+  place->second.p50_us.Add(latency.at("p50").get<double>());
+  place->second.p99_us.Add(latency.at("p99").get<double>());
+}
+
+void RunLog::PrintMedians() const {
+  const auto text = [](const Samples& samples) {
+    return fmt::format("{} [{} - {}]", Short(samples.Median()), Short(samples.Min()),
+                       Short(samples.Max()));
+  };
+  fmt::print("medians [least - most]\n");
+  for (const std::string& what : order_) {
+    const Told& told = told_.at(what);
+    if (told.p50_us.all().size() < 2) continue;
+    fmt::print("{:<40} {} op/s, p50 {} us, p99 {} us, {} runs\n", what, text(told.operations_per_s),
+               text(told.p50_us), text(told.p99_us), told.p50_us.all().size());
+  }
+}
+
 void RunLog::LeaveOut(const std::string& what, const std::string& why) {
   fmt::print("{:<18} left out: {}\n", what, why);
   std::fflush(stdout);
 }
 
-Result<RunLog::Entry> RunLog::Begin(const RunContext& context, const OperationMix& mix) {
+RunLog::Entry RunLog::Begin(const RunContext& context, const OperationMix& mix) {
   runs_++;
-  if (options_.hdr_folder.empty()) return Entry(this, std::nullopt);
-  auto hdr = HdrLog::Open(fmt::format("{}/{}-{}.hlog", options_.hdr_folder,
-                                      FileName(context.target_name + " " + mix.name), runs_),
-                          static_cast<double>(std::time(nullptr)));
-  if (!hdr) return hdr.error();
-  return Entry(this, std::move(*hdr));
+  if (options_.hdr_folder.empty()) return Entry(this, "");
+  return Entry(this, fmt::format("{}/{}-{}-{}", options_.hdr_folder, opened_,
+                                 FileName(context.target_name + " " + mix.name), runs_));
+}
+
+Status RunLog::Entry::Start() {
+  if (hdr_path_.empty()) return Status::Ok();
+  start_s_ = static_cast<double>(std::time(nullptr));
+  auto slices = HdrLog::Open(hdr_path_ + ".hlog", start_s_);
+  if (!slices) return slices.error();
+  slices_ = std::move(*slices);
+  return Status::Ok();
 }
 
 Status RunLog::Entry::Add(const SliceRow& row, const base::Histogram& latency_ns) {
-  return hdr_ ? hdr_->Add("", row.at_s, row.seconds, latency_ns) : Status::Ok();
+  return slices_ ? slices_->Add("", row.at_s, row.seconds, latency_ns) : Status::Ok();
+}
+
+Status RunLog::Entry::AddKinds(const LoadFigures& figures) {
+  if (!slices_) return Status::Ok();
+  auto kinds = HdrLog::Open(hdr_path_ + "-kinds.hlog", start_s_);
+  if (!kinds) return kinds.error();
+  for (size_t kind = 0; kind < figures.by_kind.size(); kind++) {
+    if (figures.by_kind[kind].count() == 0) continue;
+    Status status = kinds->Add(NameOf(static_cast<OperationKind>(kind)), 0, figures.seconds,
+                               figures.by_kind[kind]);
+    if (!status.ok()) return status;
+  }
+  return Status::Ok();
 }
 
 Status RunLog::Entry::End(const nlohmann::json& record, const LoadFigures& figures) {
   Status status = log_.json_.Write(record.dump());
   if (status.ok() && log_.csv_.file != nullptr) status = log_.csv_.Write(CsvRow(record));
-  for (size_t kind = 0; status.ok() && hdr_ && kind < figures.by_kind.size(); kind++) {
-    if (figures.by_kind[kind].count() == 0) continue;
-    status = hdr_->Add(NameOf(static_cast<OperationKind>(kind)), 0, figures.seconds,
-                       figures.by_kind[kind]);
-  }
+  if (status.ok()) status = AddKinds(figures);
   PrintRow(record);
+  log_.Keep(record);
   return status;
 }
 

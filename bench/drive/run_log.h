@@ -2,16 +2,19 @@
 // for a line of a result file (docs/formats/bench-results.md), a row of a CSV table, and
 // HdrHistogram's log of each run.
 //
-// HDR logs  one file a run, FOLDER/TARGET-WORKLOAD-NUMBER.hlog: an interval a whole slice, and at
-//           the end the whole run again for each kind of operation, with its name as the tag.
+// HDR logs  two files a run: FOLDER/DATE-TARGET-WORKLOAD-NUMBER.hlog has an interval a whole slice,
+//           ...-kinds.hlog the whole run for each kind of operation, with its name as the tag. DATE
+//           is when the log was opened, so that later runs add to the folder.
 // Threads   one at a time.
 // Errors    kIoError: a file can't be written. kInvalidArgument: a CSV file that has other columns.
 #pragma once
 
 #include <cstdio>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include <nlohmann/json.hpp>
 
@@ -19,6 +22,7 @@
 #include "bench/drive/load.h"
 #include "bench/drive/run_log_options.h"
 #include "bench/drive/run_record.h"
+#include "bench/harness/samples.h"
 #include "bench/workload/mix.h"
 #include "weft/status.h"
 
@@ -26,30 +30,39 @@ namespace weft::bench {
 
 class RunLog {
  public:
-  // One run, from its beginning. The log outlives it.
+  // One run. The log outlives it.
   class Entry {
    public:
+    // Counting begins.
+    Status Start();
     Status Add(const SliceRow& row, const base::Histogram& latency_ns);
     // `record`: RunRecord's, and what was added to it.
     Status End(const nlohmann::json& record, const LoadFigures& figures);
 
    private:
     friend class RunLog;
-    Entry(RunLog* log, std::optional<HdrLog> hdr) : log_(*log), hdr_(std::move(hdr)) {}
+    Status AddKinds(const LoadFigures& figures);
+    Entry(RunLog* log, std::string hdr_path) : log_(*log), hdr_path_(std::move(hdr_path)) {}
 
     RunLog& log_;
-    std::optional<HdrLog> hdr_;
+    const std::string hdr_path_;  // without its ending; empty: none is asked for
+    double start_s_ = 0;          // since the epoch
+    std::optional<HdrLog> slices_;
   };
 
   static Result<RunLog> Open(const RunLogOptions& options);
 
   // Before the first run of a table.
   void PrintHead() const;
-  Result<Entry> Begin(const RunContext& context, const OperationMix& mix);
+  Entry Begin(const RunContext& context, const OperationMix& mix);
+  // Of each target, workload and load that had several runs: medians and ranges.
+  void PrintMedians() const;
   // What could not be measured, in the table.
   static void LeaveOut(const std::string& what, const std::string& why);
 
  private:
+  void Keep(const nlohmann::json& record);
+
   struct Closer {
     void operator()(std::FILE* file) const { std::fclose(file); }
   };
@@ -66,6 +79,12 @@ class RunLog {
   RunLogOptions options_;
   Lines json_;
   Lines csv_;
+  struct Told {
+    Samples operations_per_s, p50_us, p99_us;
+  };
+  std::map<std::string, Told> told_;  // by what the runs were
+  std::vector<std::string> order_;    // of these
+  std::string opened_;                // when, as part of a file's name
   int runs_ = 0;
 };
 

@@ -17,8 +17,9 @@ namespace weft::bench {
 namespace {
 
 constexpr double kAbove = 1.05;  // of what the closed loop had: there it can't keep up
+constexpr double kFarAbove = 3;
 constexpr double kBehind = 0.01;
-constexpr int kConfirmationsMax = 4;
+constexpr int kConfirmationsMax = 16;
 
 // One workload on one target.
 class Sweep {
@@ -30,10 +31,20 @@ class Sweep {
   Status Run();
 
  private:
-  Result<LoadFigures> RunAt(double per_s, const char* part);
-  bool Holds(double per_s, const LoadFigures& figures) const {
-    return limit_->Holds(figures.latency_ns) &&
-           figures.OperationsPerSecond() >= (1 - kBehind) * per_s;
+  struct Tried {
+    double per_s = 0;  // done
+    bool holds = false;
+    bool counts = true;
+  };
+
+  Result<Tried> RunAt(double per_s, const char* part, bool may_repeat);
+  bool Holds(const LoadFigures& figures) const {
+    const double asked_s = options_.measure.load.seconds;
+    const double late_s = std::max(limit_->most_us * 1e-6, kBehind * asked_s);
+    const auto operations = static_cast<double>(figures.operations);
+    return operations > 0 && limit_->Holds(figures.latency_ns) &&
+           figures.seconds <= asked_s + late_s &&
+           static_cast<double>(figures.outcomes.refused) <= kBehind * operations;
   }
   Result<bool> MostHold(double per_s, const char* part);
   Status Curve(double top_per_s);
@@ -44,25 +55,35 @@ class Sweep {
   const std::optional<LatencyLimit>& limit_;
   Driver& driver_;
   const OperationMix& mix_;
-  std::vector<std::pair<double, bool>> told_;  // by the curve
-  double latency_us_ = 0;                      // of the last run
+  double held_ = 0;        // the highest rate of the curve that did
+  double latency_us_ = 0;  // of the last run
 };
 
-Result<LoadFigures> Sweep::RunAt(double per_s, const char* part) {
+Result<Sweep::Tried> Sweep::RunAt(double per_s, const char* part, bool may_repeat) {
   LoadOptions load = options_.measure.load;
-  nlohmann::json notes = {{"part", part}};
   if (per_s > 0) load.rate = RateSchedule::Constant(per_s);
-  if (limit_) notes["limit"] = limit_->ToText();
-  return driver_.Run(mix_, load, [&](const LoadFigures& figures, const Readings&) {
-    if (limit_ && per_s > 0) notes["holds"] = Holds(per_s, figures);
+  Tried tried;
+  auto figures = driver_.Run(mix_, load, [&](const LoadFigures& of, const Readings&) {
+    nlohmann::json notes = {{"part", part}};
+    if (limit_) notes["limit"] = limit_->ToText();
+    if (limit_ && per_s > 0) {
+      tried.holds = Holds(of);
+      tried.counts = tried.holds || !(may_repeat && of.ClientSaturated(*driver_.target(), true));
+      notes["holds"] = tried.holds;
+      notes["counts"] = tried.counts;
+    }
     return nlohmann::json{{"sweep", notes}};
   });
+  if (!figures) return figures.error();
+  tried.per_s = figures->OperationsPerSecond();
+  if (limit_) latency_us_ = limit_->UsOf(figures->latency_ns);
+  return tried;
 }
 
 Status Sweep::Run() {
-  auto top = RunAt(0, "top");
+  auto top = RunAt(0, "top", false);
   if (!top) return top.error();
-  const double top_per_s = top->OperationsPerSecond();
+  const double top_per_s = top->per_s;
   if (top_per_s <= 0) return {Code::kRetryLater, "nothing was done in the closed loop"};
   Status status = Curve(top_per_s);
   return status.ok() && limit_ ? FindHighest(top_per_s) : status;
@@ -71,9 +92,14 @@ Status Sweep::Run() {
 Status Sweep::Curve(double top_per_s) {
   for (const double per_s :
        options_.rates.empty() ? CurveRates(top_per_s, options_.points) : options_.rates) {
-    auto figures = RunAt(per_s, "curve");
-    if (!figures) return figures.error();
-    if (limit_) told_.emplace_back(per_s, Holds(per_s, *figures));
+    if (per_s > kFarAbove * top_per_s) {
+      RunLog::LeaveOut(fmt::format("{} {} at {}/s", driver_.spec(), mix_.name, Short(per_s)),
+                       "far above what the closed loop had");
+      continue;
+    }
+    auto tried = RunAt(per_s, "curve", false);
+    if (!tried) return tried.error();
+    if (tried->holds) held_ = std::max(held_, per_s);
   }
   return Status::Ok();
 }
@@ -83,15 +109,13 @@ Status Sweep::Curve(double top_per_s) {
 Result<bool> Sweep::MostHold(double per_s, const char* part) {
   const int most = options_.tries / 2 + 1;
   for (int held = 0, failed = 0, repeated = 0;;) {
-    auto figures = RunAt(per_s, part);
-    if (!figures) return figures.error();
-    const bool holds = Holds(per_s, *figures);
-    if (!holds && repeated < options_.tries && figures->ClientSaturated(*driver_.target(), true)) {
+    auto tried = RunAt(per_s, part, repeated < options_.tries);
+    if (!tried) return tried.error();
+    if (!tried->counts) {
       repeated++;
       continue;
     }
-    latency_us_ = limit_->UsOf(figures->latency_ns);
-    (holds ? held : failed)++;
+    (tried->holds ? held : failed)++;
     if (held >= most) return true;
     if (failed > options_.tries - most) return false;
   }
@@ -99,13 +123,7 @@ Result<bool> Sweep::MostHold(double per_s, const char* part) {
 
 Status Sweep::FindHighest(double top_per_s) {
   RateSearch search(top_per_s * kAbove, options_.tolerance);
-  // A point of the curve is one run: a failure alone says less than what holds above it.
-  std::sort(told_.begin(), told_.end());
-  double above_all = 0;
-  for (const auto& [per_s, holds] : told_) above_all = holds ? per_s : above_all;
-  for (const auto& [per_s, holds] : told_) {
-    if (holds || per_s > above_all) search.Told(per_s, holds);
-  }
+  if (held_ > 0) search.Told(std::min(held_, top_per_s * kAbove), true);
   std::optional<double> highest;
   for (int i = 0; i < kConfirmationsMax && !highest; i++) {
     while (const auto per_s = search.Next()) {

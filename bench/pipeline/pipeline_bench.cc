@@ -186,7 +186,7 @@ Status RunRound(const PipelineOptions& options, const Workload& workload,
     }
     if (options.meters) {
       round->energy.push_back({workload.name, c, static_cast<double>(figures.queries()),
-                               options.run_s * options.repetitions, (*all)[c].meters});
+                               static_cast<double>(figures.turns_ns) * 1e-9, (*all)[c].meters});
       details["energy"] = EnergyJson(round->energy.back());
     }
     report.Add(MakeRow(workload, c, *all, std::move(details)));

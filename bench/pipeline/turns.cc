@@ -225,6 +225,7 @@ Result<uint64_t> Age(const PipelineOptions& options, const Workload& workload,
   stores.workloads[0].get_share = 0;
   PipelineOptions how = options;
   how.repetitions = 1;
+  how.meters.reset();
   how.warmup_s = 0;
   how.run_s = kAgingFirstS;  // says how long the rest takes
   uint64_t stored = 0;

@@ -162,6 +162,7 @@ def row_of(line):
         "sweep_part": dig(line, "sweep.part", ""),
         "sweep_limit": dig(line, "sweep.limit", ""),
         "sweep_holds": bool(dig(line, "sweep.holds", False)),
+        "sweep_counts": bool(dig(line, "sweep.counts", True)),
         "command": line.get("command_line") or "",
         "run": line,
     } | experiment_of(line)
@@ -193,13 +194,13 @@ def utilization_of(line, cpu_s):
 
 def energy_of(meters, seconds):
     """Joules and what told them. The processor's own counter sees no GPU, a meter of the whole
-    server does, so a GPU's joules are added to the first alone."""
+    server does, so a GPU's joules are added to the first alone, where they are not in it."""
     energy, source = number(meters, "energy_j.value"), dig(meters, "energy_j.source", "")
     if math.isnan(energy):
         energy = number(meters, "power_w_mean.value") * seconds
         source = dig(meters, "power_w_mean.source", "")
     gpu = number(meters, "gpu_energy_j.value")
-    if not math.isnan(gpu) and "rapl" in source.lower():
+    if not math.isnan(gpu) and "rapl" in source.lower() and "nvml" not in source.lower():
         energy += gpu
         source += " + " + dig(meters, "gpu_energy_j.source", "GPU")
     return energy, source if not math.isnan(energy) else ""
@@ -256,8 +257,9 @@ def highest(table):
     """Of each workload and series of a sweep the highest rate that kept its limit: the runs that
     confirmed it, of which most did."""
     kept = []
-    runs = table[table["sweep_part"] == "highest"]
-    for _, of in runs.groupby(["workload", "series", "sweep_limit", "repetition"], sort=False):
+    runs = table[(table["sweep_part"] == "highest") & table["sweep_counts"]]
+    by = ["workload", "series", "sweep_limit", "command", "repetition"]
+    for _, of in runs.groupby(by, sort=False):
         confirmed = of[of["rate"] == of["rate"].min()]  # the last; those above were refuted
         if confirmed["sweep_holds"].mean() > 0.5:
             kept.append(confirmed)

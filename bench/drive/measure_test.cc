@@ -1,0 +1,78 @@
+// `weft-bench run` as a whole, on targets of this process.
+#include "bench/drive/measure.h"
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include <nlohmann/json.hpp>
+
+#include "bench/drive/driver.h"
+#include "bench/workload/builtin_mixes.h"
+
+namespace weft::bench {
+namespace {
+
+class MeasureTest : public ::testing::Test {
+ protected:
+  MeasureTest() {
+    std::filesystem::create_directories(folder_);
+    options_.records = 200;
+    options_.load.seconds = 0.1;
+    options_.load.warmup_s = 0;
+    options_.log.json = folder_ + "/runs.jsonl";
+  }
+  ~MeasureTest() override { std::filesystem::remove_all(folder_); }
+
+  std::vector<nlohmann::json> Lines() const {
+    std::ifstream in(options_.log.json);
+    std::vector<nlohmann::json> lines;
+    for (std::string line; std::getline(in, line);) lines.push_back(nlohmann::json::parse(line));
+    return lines;
+  }
+
+  const std::string folder_ =
+      ::testing::TempDir() + "/weft_measure_test." + std::to_string(getpid());
+  MeasureOptions options_;
+};
+
+// What is stored is of the sizes of the workload that asks, whatever came before it.
+TEST_F(MeasureTest, AWorkloadThatIsLeftOutLeavesNothingBehind) {
+  options_.target.memory_mb = 64;
+  auto log = RunLog::Open({});
+  ASSERT_TRUE(log);
+  Driver driver("weft-cache", options_, &*log);
+  OperationMix scans = *BuiltinMix("ycsb-e"), small = *BuiltinMix("K16-G95-S");
+  scans.records = small.records = 200;
+  EXPECT_EQ(Code::kUnsupported, driver.Prepare(scans).code());
+  ASSERT_TRUE(driver.Prepare(small).ok());
+  EXPECT_EQ(small.record.value_bytes.ToText(), driver.format()->options().value_bytes.ToText());
+  EXPECT_NE(scans.record.value_bytes.ToText(), driver.format()->options().value_bytes.ToText());
+}
+
+TEST_F(MeasureTest, LoadsAreClosedLoopsWhateverTheRate) {
+  options_.targets = {"weft-cache"};
+  options_.target.memory_mb = 64;
+  options_.workloads = {"ycsb-load", "ycsb-c"};
+  options_.rate = "1000";
+  ASSERT_TRUE(RunMeasure(options_).ok());
+  const auto lines = Lines();
+  ASSERT_EQ(2u, lines.size());
+  EXPECT_EQ("closed", lines[0]["load"]["loop"]);
+  EXPECT_EQ(200, lines[0]["result"]["operations"]);
+  EXPECT_EQ("open", lines[1]["load"]["loop"]);
+  EXPECT_NEAR(100, lines[1]["result"]["operations"].get<double>(), 2);
+}
+
+TEST_F(MeasureTest, ARunInWhichNothingEndsHasNoLine) {
+  options_.targets = {"echo:300ms"};
+  options_.workloads = {"ycsb-c"};
+  options_.records = 1;
+  ASSERT_TRUE(RunMeasure(options_).ok());
+  EXPECT_EQ(1u, Lines().size());  // of the record's storing
+}
+
+}  // namespace
+}  // namespace weft::bench
