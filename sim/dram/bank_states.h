@@ -1,0 +1,81 @@
+// sim/dram/bank_states.h: a channel's open rows, and from when on each command is legal.
+//
+// Units     clocks.
+// Threads   one owner.
+// Cost      of a question three loads; of a command some stores, one a rank for RD and WR.
+// Source    the simulator's specification, section 2.1; gap_table.h.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <vector>
+
+#include "sim/dram/command.h"
+#include "sim/dram/gap_table.h"
+#include "sim/dram/organization.h"
+
+namespace weft::sim {
+
+class BankStates {
+ public:
+  static constexpr int64_t kClosed = -1;
+
+  BankStates(const Organization& organization, const Timing& timing);
+
+  // kClosed where none is.
+  int64_t OpenRow(int rank, int bank) const { return open_rows_[BankIndex(rank, bank)]; }
+  int OpenBanks(int rank) const { return ranks_[rank].open_banks; }
+
+  // The first clock in which timing lets the command go. Whether the bank's state does is the
+  // caller's to know. `bank` is of no matter for REF.
+  Clock EarliestOf(Command command, int rank, int bank) const {
+    const auto at = static_cast<size_t>(command);
+    const Clock of_rank = ranks_[static_cast<size_t>(rank)].earliest[at];
+    if (command == Command::kRefresh) return of_rank;
+    return std::max(
+        {of_rank, by_group_[GroupIndex(rank, bank)][at], by_bank_[BankIndex(rank, bank)][at]});
+  }
+
+  // REQUIRES: EarliestOf(...) <= command.clock, and the bank's state fits.
+  void Issue(const IssuedCommand& command);
+
+  // Clocks before `now` in which a rank had an open bank or refreshed, over all ranks.
+  // REQUIRES: no command was issued at `now` or later.
+  Clock ActiveRankClocks(Clock now) const;
+
+ private:
+  using EarliestClocks = std::array<Clock, kCommands>;
+  struct Rank {
+    EarliestClocks earliest{};
+    std::array<Clock, 4> activates{};  // the last four
+    int next_activate = 0;             // which of them is the oldest
+    int open_banks = 0;
+    Clock active_since = 0;     // while open_banks > 0
+    Clock active_clocks = 0;    // of times that ended with the last bank's PRE
+    Clock refresh_started = 0;  // of the last REF
+    int64_t refreshes = 0;
+  };
+
+  size_t BankIndex(int rank, int bank) const {
+    return static_cast<size_t>(rank) * static_cast<size_t>(banks_) + static_cast<size_t>(bank);
+  }
+  size_t GroupIndex(int rank, int bank) const {
+    return static_cast<size_t>(rank * organization_.bank_groups + organization_.GroupOf(bank));
+  }
+  void Apply(const Gap& gap, const IssuedCommand& command);
+  void ChangeState(const IssuedCommand& command);
+
+  // Constant after construction.
+  const Organization organization_;
+  const int banks_;  // of a rank
+  const Timing timing_;
+  const GapTable gaps_;
+
+  std::vector<int64_t> open_rows_;        // by BankIndex
+  std::vector<EarliestClocks> by_bank_;   // by BankIndex
+  std::vector<EarliestClocks> by_group_;  // by rank and bank group
+  std::vector<Rank> ranks_;
+};
+
+}  // namespace weft::sim

@@ -1,0 +1,137 @@
+// sim/dram/controller.h: a channel's memory controller and its memory, clock by clock.
+//
+// In a clock it hands back what is done, issues at most one command (a due refresh before a
+// request's), and moves at most one request from the transaction queue to its rank's command queue.
+// A request that is accepted in clock t so gets its first command in t + 1 at the earliest.
+//
+//     Accept --> transaction queue --> RankQueue of its rank --> BankStates, data bus -->
+//     Completion
+//
+// Reads and writes share the queues by age. A row stays open until another of its bank is wanted or
+// the rank refreshes. For a refresh the rank's requests wait while its open rows are closed as
+// timing allows; other ranks go on.
+//
+// Not modelled: power-down and self-refresh, refresh of single banks, a second command bus for
+// columns (HBM), and a write queue of its own.
+//
+// Units     clocks. Clock t is "now" from the end of clock t - 1 until Tick().
+// Threads   one owner.
+// Cost      with skipping, a few hundred nanoseconds a request; without, some tens a clock.
+// Source    the simulator's specification, section 3.2; the times are section 2.1's.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <vector>
+
+#include "sim/dram/address_map.h"
+#include "sim/dram/bank_states.h"
+#include "sim/dram/command.h"
+#include "sim/dram/preset.h"
+#include "sim/dram/rank_queue.h"
+#include "sim/dram/refresh_schedule.h"
+
+namespace weft::sim {
+
+struct ControllerOptions {
+  int transactions_max = 32;  // of the channel
+  int commands_max = 32;      // requests of a rank's queue
+  int row_hits_max = 4;       // after which others may close the row
+  bool refreshes = true;
+  bool skips = true;  // over clocks in which nothing happens; the outcome is the same
+  // Called in order of clocks; may be empty.
+  std::function<void(const IssuedCommand&)> on_command = {};
+};
+
+struct Completion {
+  uint64_t id;
+  Clock accepted;
+  Clock done;  // the clock after the last beat of its data
+  bool is_write;
+};
+
+struct ControllerCounts {
+  int64_t reads_done = 0;
+  int64_t writes_done = 0;
+  int64_t read_latency_clocks = 0;  // sum over reads, from acceptance to done
+  int64_t activates = 0;            // ACT
+  int64_t precharges = 0;           // PRE
+  int64_t read_bursts = 0;          // RD
+  int64_t write_bursts = 0;         // WR
+  int64_t refreshes = 0;            // REF, of a rank
+  int64_t read_row_hits = 0;        // reads that found their row open since another request
+  int64_t write_row_hits = 0;
+  int64_t active_rank_clocks = 0;  // with an open bank, or refreshing
+  int64_t idle_rank_clocks = 0;    // all others
+
+  bool operator==(const ControllerCounts&) const = default;
+};
+
+class Controller {
+ public:
+  // REQUIRES: Validate(preset.organization).ok()
+  Controller(const Preset& preset, ControllerOptions options);
+  Controller(const Controller&) = delete;  // its queues know its bank states
+  Controller& operator=(const Controller&) = delete;
+
+  Clock now() const { return now_; }
+  bool CanAccept() const { return transactions_.size() < transactions_max_; }
+  // Accepts a request in clock now(). `id` is the caller's. `place.channel` is not looked at.
+  // REQUIRES: CanAccept()
+  void Accept(uint64_t id, const Place& place, bool is_write);
+
+  // Performs clock now().
+  void Tick();
+  // Performs all clocks before `clock`. REQUIRES: now() <= clock
+  void AdvanceTo(Clock clock);
+  // The first clock from now() on in which something may happen, if nothing more is accepted;
+  // now() without skipping.
+  Clock NextEvent() const;
+
+  // Requests that were accepted and are not done.
+  int64_t pending() const { return pending_; }
+  // What Tick and AdvanceTo completed, in order, until the caller clears it.
+  std::vector<Completion>& completions() { return completions_; }
+  // Of all clocks before now().
+  ControllerCounts Counts() const;
+
+ private:
+  struct Transaction {
+    int rank;
+    QueuedRequest request;
+  };
+
+  void Complete();
+  bool IssueForRefresh();
+  void IssueForRequest();
+  void Issue(const IssuedCommand& command);
+  void ServeRequest(const RankQueue::Choice& choice);
+  void MoveTransaction();
+
+  // Constant after construction.
+  const Organization organization_;
+  const Timing timing_;
+  const ControllerOptions options_;
+  const size_t transactions_max_;
+
+  Clock now_ = 0;
+  BankStates states_;
+  RefreshSchedule refresh_;
+  std::deque<Transaction> transactions_;
+  std::vector<RankQueue> queues_;  // by rank
+  // No command for the rank's requests before that.
+  std::vector<Clock> rank_wakes_;
+  Clock refresh_wake_ = 0;  // no command for the due refresh before that
+  bool may_move_ = false;   // a transaction may find room in the next clock
+  int last_served_rank_;
+
+  // On the data bus or waiting for it, each in the order of `done`.
+  std::deque<Completion> reads_under_way_;
+  std::deque<Completion> writes_under_way_;
+  std::vector<Completion> completions_;
+  int64_t pending_ = 0;
+  ControllerCounts counts_;
+};
+
+}  // namespace weft::sim

@@ -1,0 +1,42 @@
+#include "sim/dram/memory.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace weft::sim {
+
+Memory::Memory(const Preset& preset, Interleave interleave, ControllerOptions options,
+               std::function<void(int channel, const IssuedCommand&)> on_command)
+    : map_(interleave, preset.organization) {
+  for (int channel = 0; channel < preset.organization.channels; ++channel) {
+    if (on_command) {
+      options.on_command = [channel, on_command](const IssuedCommand& issued) {
+        on_command(channel, issued);
+      };
+    }
+    channels_.push_back(std::make_unique<Controller>(preset, options));
+  }
+}
+
+Clock Memory::Accept(uint64_t id, uint64_t line, bool is_write, Clock clock, Clock end) {
+  const Place place = map_.PlaceOf(line);
+  Controller& controller = channel(place.channel);
+  const Clock from = std::max(clock, last_accepted_ + 1);
+  if (from >= end) return kNone;
+  // Channels don't see each other, so only this one is brought up to the clock.
+  controller.AdvanceTo(std::max(from, controller.now()));
+  while (!controller.CanAccept()) {
+    const Clock next = controller.NextEvent();
+    if (next >= end - 1) return kNone;
+    controller.AdvanceTo(next + 1);
+  }
+  controller.Accept(id, place, is_write);
+  last_accepted_ = controller.now();
+  return last_accepted_;
+}
+
+void Memory::AdvanceTo(Clock clock) {
+  for (const auto& controller : channels_) controller->AdvanceTo(clock);
+}
+
+}  // namespace weft::sim
