@@ -1,0 +1,84 @@
+// sim/dram/command_checker.h: re-reads a channel's commands and checks each against every earlier
+// one that can still matter, rule by rule, and against the state of its bank.
+//
+// It shares no logic with the controller: no table of gaps, no earliest clocks. It keeps the recent
+// commands and asks of each pair what the data sheet says; and it sees the data bus as the bursts
+// on it, which must not overlap and must leave the bus its rest.
+//
+// Rules     order (clocks rise, at most one command in each), range (of rank, bank, row, column),
+//           bank (its state fits), tRC, tRRD_S, tRRD_L, tFAW, tRCD, tRAS, tRTP, tWR, tRP, tRFC,
+//           tCCD_S, tCCD_L, tWTR_S, tWTR_L, bus (bursts overlap or are out of order), tRTRS, tREFI
+//           (a rank is refreshed within nine of them: JEDEC lets eight refreshes wait).
+// Units     clocks.
+// Threads   one owner.
+// Cost      of a command, the number of those within the longest rule's time (tRFC).
+// Source    the simulator's specification, sections 2.1 and 4.1 (T26).
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "sim/dram/command.h"
+#include "sim/dram/organization.h"
+#include "sim/dram/timing.h"
+
+namespace weft::sim {
+
+struct Violation {
+  uint64_t index;  // of the command, from 0; that of the end for what is missing there
+  Clock clock;
+  std::string rule;
+};
+
+class CommandChecker {
+ public:
+  static constexpr size_t kViolationsMax = 1000;  // more are not kept
+
+  // `refreshes`: is their lack a violation?
+  CommandChecker(const Organization& organization, const Timing& timing, bool refreshes);
+
+  void Check(const IssuedCommand& issued);
+  // No more commands come before `end`.
+  void Finish(Clock end);
+
+  const std::vector<Violation>& violations() const { return violations_; }
+  uint64_t commands() const { return commands_; }
+
+ private:
+  struct Burst {
+    Clock begin;
+    Clock end;
+    int rank;
+    bool is_write;
+  };
+
+  bool IsInRange(const IssuedCommand& issued) const;
+  void CheckState(const IssuedCommand& issued);
+  void CheckPair(const IssuedCommand& earlier, const IssuedCommand& later);
+  void CheckAfterActivate(const IssuedCommand& earlier, const IssuedCommand& later, Clock gap);
+  void CheckAfterColumn(const IssuedCommand& earlier, const IssuedCommand& later, Clock gap);
+  void CheckWindow(const IssuedCommand& issued);
+  void CheckBus(const IssuedCommand& issued);
+  void CheckRefreshTime(int rank, Clock clock);
+  void Require(bool holds, std::string_view rule);
+
+  // Constant after construction.
+  const Organization organization_;
+  const Timing timing_;
+  const bool refreshes_;
+  const Clock horizon_;  // what lies longer back can't matter
+
+  std::deque<IssuedCommand> recent_;
+  std::vector<std::optional<uint32_t>> open_rows_;  // by rank and bank
+  std::vector<Clock> last_refresh_;                 // by rank
+  std::optional<Burst> last_burst_;
+  std::vector<Violation> violations_;
+  uint64_t commands_ = 0;
+  Clock clock_ = -1;  // of the last command
+};
+
+}  // namespace weft::sim

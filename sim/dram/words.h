@@ -1,0 +1,31 @@
+// sim/dram/words.h: the words of a line of text, and whole numbers among them.
+//
+// Threads   pure.
+#pragma once
+
+#include <algorithm>
+#include <charconv>
+#include <string_view>
+#include <system_error>
+
+namespace weft::sim {
+
+// Takes the first word off `text`; empty where there is none. Blanks, tabs and CR part words.
+inline std::string_view TakeWord(std::string_view& text) {
+  constexpr std::string_view kBlanks = " \t\r";
+  const size_t begin = std::min(text.find_first_not_of(kBlanks), text.size());
+  const size_t end = std::min(text.find_first_of(kBlanks, begin), text.size());
+  const std::string_view word = text.substr(begin, end - begin);
+  text.remove_prefix(end);
+  return word;
+}
+
+// Is `word` a whole number that fits, and nothing else? Then it is in `number`.
+template <typename Number>
+bool ParseWhole(std::string_view word, int base, Number& number) {
+  const char* const end = word.data() + word.size();
+  const auto [stop, error] = std::from_chars(word.data(), end, number, base);
+  return error == std::errc() && stop == end;
+}
+
+}  // namespace weft::sim
