@@ -1,0 +1,73 @@
+#include "sim/dram/dramsim3_trace.h"
+
+#include <array>
+#include <cerrno>
+#include <string_view>
+
+#include <fmt/format.h>
+
+#include "sim/dram/organization.h"
+#include "sim/dram/words.h"
+
+namespace weft::sim {
+namespace {
+
+// What is wrong with it, or "".
+std::string Parse(std::string_view text, TraceRequest& request) {
+  std::array<std::string_view, 4> words;
+  for (std::string_view& word : words) word = TakeWord(text);
+  if (words[2].empty() || !words[3].empty()) {
+    return "a line is: 0xADDRESS READ|WRITE CLOCK";
+  }
+  std::string_view digits = words[0];
+  if (digits.starts_with("0x") || digits.starts_with("0X")) digits.remove_prefix(2);
+  uint64_t address = 0;
+  if (!ParseWhole(digits, 16, address)) {
+    return fmt::format("'{}' is no hexadecimal address of 64 bits", words[0]);
+  }
+  request.line = address / kLineBytes;
+  request.is_write = words[1] == "WRITE";
+  if (!request.is_write && words[1] != "READ") {
+    return fmt::format("'{}' is neither READ nor WRITE", words[1]);
+  }
+  if (!ParseWhole(words[2], 10, request.clock) || request.clock < 0) {
+    return fmt::format("'{}' is no clock", words[2]);
+  }
+  return "";
+}
+
+}  // namespace
+
+Result<Dramsim3Trace> Dramsim3Trace::Open(const std::string& path, uint64_t lines) {
+  std::ifstream in(path);
+  if (!in) return Status::FromErrno("open " + path, errno);
+  return Dramsim3Trace(std::move(in), path, lines);
+}
+
+Result<std::optional<TraceRequest>> Dramsim3Trace::Next() {
+  const auto error = [&](const std::string& what) {
+    return Status(Code::kInvalidArgument, fmt::format("{}:{}: {}", path_, number_, what));
+  };
+  do {
+    if (!std::getline(in_, text_)) {
+      if (in_.bad()) return Status::FromErrno("read " + path_, errno);
+      return std::optional<TraceRequest>();
+    }
+    ++number_;
+  } while (text_.find_first_not_of(" \t\r") == std::string::npos);
+  TraceRequest request;
+  const std::string wrong = Parse(text_, request);
+  if (!wrong.empty()) return error(wrong);
+  if (request.line >= lines_) {
+    return error(fmt::format("address {:#x} is beyond the memory, which has {:#x} bytes",
+                             request.line * kLineBytes, lines_ * kLineBytes));
+  }
+  if (request.clock < last_clock_) {
+    return error(
+        fmt::format("clock {} is before the line before's, {}", request.clock, last_clock_));
+  }
+  last_clock_ = request.clock;
+  return std::optional<TraceRequest>(request);
+}
+
+}  // namespace weft::sim

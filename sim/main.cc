@@ -1,0 +1,28 @@
+// weft-sim: prefetching in the memory controller, simulated cycle by cycle.
+//
+// Exit status 0: done; 1: it could not be, and stderr says why; others are CLI11's for a command
+// line that is no such.
+
+#include <cstdio>
+
+#include <CLI/CLI.hpp>
+
+#include "sim/dram_command.h"
+
+int main(int argc, char** argv) {
+  CLI::App app("Simulates prefetching in the memory controller, cycle by cycle.", "weft-sim");
+  app.require_subcommand(1);
+  weft::sim::DramOptions dram;
+  weft::sim::DramOptions check;
+  CLI::App* const dram_app = app.add_subcommand("dram", "plays a trace on the memory alone");
+  weft::sim::AddDram(dram_app, &dram);
+  weft::sim::AddCheck(app.add_subcommand("check", "checks commands against the memory's rules"),
+                      &check);
+  CLI11_PARSE(app, argc, argv);
+
+  const weft::Status status =
+      dram_app->parsed() ? weft::sim::RunDram(dram) : weft::sim::RunCheck(check);
+  if (status.ok()) return 0;
+  std::fprintf(stderr, "weft-sim: %s\n", status.ToString().c_str());
+  return 1;
+}
