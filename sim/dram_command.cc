@@ -65,6 +65,10 @@ void AddDram(CLI::App* app, DramOptions* options) {
   app->add_option("--clocks", options->clocks, "how many clocks to simulate")
       ->required()
       ->check(CLI::PositiveNumber);
+  app->add_option("--writes", options->writes,
+                  "unified: queued with reads by age; buffer: in a buffer of their own")
+      ->capture_default_str()
+      ->check(CLI::IsMember({"unified", "buffer"}));
   app->add_flag("--no-skip", options->no_skip, "perform every clock; the outcome is the same");
   app->add_option("--cmd-trace", options->command_trace,
                   "write channel N's commands to the file of this name and .N");
@@ -94,8 +98,12 @@ Status RunDram(const DramOptions& options) {
       commands.files[static_cast<size_t>(channel)] << ToTraceLine(issued);
     };
   }
-  Memory memory(preset.value(), interleave.value(),
-                {.refreshes = !options.no_refresh, .skips = !options.no_skip}, on_command);
+  Memory memory(
+      preset.value(), interleave.value(),
+      {.writes = options.writes == "buffer" ? WritePolicy::kBuffer : WritePolicy::kUnified,
+       .refreshes = !options.no_refresh,
+       .skips = !options.no_skip},
+      on_command);
   Status status = Replay(trace.value(), memory, options.clocks);
   if (!status.ok()) return status;
   status = commands.Close();

@@ -28,7 +28,8 @@ struct DramOptions {
   Clock clocks = 0;
   bool no_skip = false;
   bool no_refresh = false;
-  std::string command_trace;  // channel N's go to command_trace + "." + N; empty: nowhere
+  std::string writes = "unified";  // or "buffer"
+  std::string command_trace;       // channel N's go to command_trace + "." + N; empty: nowhere
 };
 
 // What is given must outlive the parsing; what it has is the default.

@@ -12,6 +12,8 @@ Controller::Controller(const Preset& preset, ControllerOptions options)
       timing_(preset.timing),
       options_(std::move(options)),
       transactions_max_(static_cast<size_t>(options_.transactions_max)),
+      has_write_buffer_(options_.writes == WritePolicy::kBuffer),
+      write_buffer_max_(static_cast<size_t>(options_.write_buffer_max)),
       states_(organization_, timing_),
       refresh_(organization_.ranks, timing_.trefi),
       rank_wakes_(static_cast<size_t>(organization_.ranks), kNever),
@@ -23,18 +25,34 @@ Controller::Controller(const Preset& preset, ControllerOptions options)
 }
 
 void Controller::Accept(uint64_t id, const Place& place, bool is_write) {
-  WEFT_CHECK(CanAccept());
-  transactions_.push_back(
-      {.rank = place.rank,
-       .request = {.id = id,
-                   .accepted = now_,
-                   .row = place.row,
-                   .column = place.column,
-                   .bank = static_cast<uint8_t>(place.bank),
-                   .is_write = is_write,
-                   .bursts_left = static_cast<uint8_t>(organization_.bursts_per_line())}});
+  WEFT_CHECK(CanAccept(is_write));
+  const Transaction transaction{
+      .rank = place.rank,
+      .request = {.id = id,
+                  .accepted = now_,
+                  .row = place.row,
+                  .column = place.column,
+                  .bank = static_cast<uint8_t>(place.bank),
+                  .is_write = is_write,
+                  .bursts_left = static_cast<uint8_t>(organization_.bursts_per_line())}};
   ++pending_;
   may_move_ = true;
+  if (has_write_buffer_ && IsForWriteBuffer(transaction)) {
+    done_by_buffer_.push_back({id, now_, now_ + 1, is_write});
+  } else {
+    transactions_.push_back(transaction);
+  }
+}
+
+bool Controller::IsForWriteBuffer(const Transaction& transaction) {
+  const auto is_same = [&](const Transaction& waiting) {
+    return waiting.rank == transaction.rank &&
+           AreForTheSameLine(waiting.request, transaction.request);
+  };
+  const bool waits = std::any_of(write_buffer_.begin(), write_buffer_.end(), is_same) ||
+                     queues_[static_cast<size_t>(transaction.rank)].Has(transaction.request, true);
+  if (transaction.request.is_write && !waits) write_buffer_.push_back(transaction);
+  return waits || transaction.request.is_write;
 }
 
 void Controller::Tick() {
@@ -50,6 +68,7 @@ Clock Controller::NextEvent() const {
   Clock next = kNever;
   if (!reads_under_way_.empty()) next = reads_under_way_.front().done;
   if (!writes_under_way_.empty()) next = std::min(next, writes_under_way_.front().done);
+  if (!done_by_buffer_.empty()) next = std::min(next, done_by_buffer_.front().done);
   if (options_.refreshes) next = std::min(next, refresh_.next_due());
   const int due_rank = refresh_.due_rank();
   if (due_rank != RefreshSchedule::kNone) next = std::min(next, refresh_wake_);
@@ -70,19 +89,15 @@ void Controller::AdvanceTo(Clock clock) {
 }
 
 void Controller::Complete() {
-  while (!reads_under_way_.empty() && reads_under_way_.front().done <= now_) {
-    const Completion& read = reads_under_way_.front();
-    ++counts_.reads_done;
-    counts_.read_latency_clocks += read.done - read.accepted;
-    completions_.push_back(read);
-    reads_under_way_.pop_front();
-    --pending_;
-  }
-  while (!writes_under_way_.empty() && writes_under_way_.front().done <= now_) {
-    ++counts_.writes_done;
-    completions_.push_back(writes_under_way_.front());
-    writes_under_way_.pop_front();
-    --pending_;
+  for (auto* const under_way : {&done_by_buffer_, &reads_under_way_, &writes_under_way_}) {
+    while (!under_way->empty() && under_way->front().done <= now_) {
+      const Completion& done = under_way->front();
+      ++(done.is_write ? counts_.writes_done : counts_.reads_done);
+      if (!done.is_write) counts_.read_latency_clocks += done.done - done.accepted;
+      completions_.push_back(done);
+      under_way->pop_front();
+      --pending_;
+    }
   }
 }
 
@@ -157,24 +172,61 @@ void Controller::ServeRequest(const RankQueue::Choice& choice) {
   const QueuedRequest& request = served.request;
   if (served.is_row_hit) ++(request.is_write ? counts_.write_row_hits : counts_.read_row_hits);
   if (!served.is_last_burst) return;
+  may_move_ = !transactions_.empty() || !write_buffer_.empty();  // the queue has room for one
+  if (request.is_write && has_write_buffer_) return;             // it was done before
   const Clock done = now_ + (request.is_write ? timing_.cwl : timing_.cl) + timing_.tburst;
   auto& under_way = request.is_write ? writes_under_way_ : reads_under_way_;
   under_way.push_back({request.id, request.accepted, done, request.is_write});
-  may_move_ = !transactions_.empty();  // the queue has room for one
 }
 
 void Controller::MoveTransaction() {
+  const bool is_full = has_write_buffer_ && write_buffer_.size() == write_buffer_max_;
+  const bool is_idle =
+      write_buffer_.size() > static_cast<size_t>(options_.idle_writes_max) &&
+      std::all_of(queues_.begin(), queues_.end(), [](const auto& q) { return q.is_empty(); });
+  if (writes_to_move_ == 0 && (is_full || is_idle)) writes_to_move_ = write_buffer_.size();
+  const bool has_moved = writes_to_move_ > 0 ? MoveWrite() : MoveRead();
+  may_move_ = has_moved && (!transactions_.empty() || !write_buffer_.empty());
+}
+
+bool Controller::MoveRead() {
   const auto with_room =
       std::find_if(transactions_.begin(), transactions_.end(), [&](const Transaction& waiting) {
         return queues_[static_cast<size_t>(waiting.rank)].has_room();
       });
-  may_move_ = with_room != transactions_.end();
-  if (!may_move_) return;
-  const auto rank = static_cast<size_t>(with_room->rank);
-  queues_[rank].Add(with_room->request);
+  if (with_room == transactions_.end()) return false;
+  Move(transactions_, with_room);
+  return true;
+}
+
+bool Controller::MoveWrite() {
+  bool waits_for_room = false;
+  for (auto write = write_buffer_.begin(); write != write_buffer_.end(); ++write) {
+    const bool has_room = queues_[static_cast<size_t>(write->rank)].has_room();
+    waits_for_room |= !has_room;
+    if (!has_room || HasRead(*write)) continue;
+    Move(write_buffer_, write);
+    --writes_to_move_;
+    return true;
+  }
+  if (waits_for_room) return false;
+  writes_to_move_ = 0;  // all wait for reads, so let those go first
+  return MoveRead();
+}
+
+bool Controller::HasRead(const Transaction& write) const {
+  return queues_[static_cast<size_t>(write.rank)].Has(write.request, false) ||
+         std::any_of(transactions_.begin(), transactions_.end(), [&](const Transaction& read) {
+           return read.rank == write.rank && AreForTheSameLine(read.request, write.request);
+         });
+}
+
+void Controller::Move(std::deque<Transaction>& from,
+                      std::deque<Transaction>::iterator transaction) {
+  const auto rank = static_cast<size_t>(transaction->rank);
+  queues_[rank].Add(transaction->request);
   rank_wakes_[rank] = std::min(rank_wakes_[rank], now_ + 1);
-  transactions_.erase(with_room);
-  may_move_ = !transactions_.empty();
+  from.erase(transaction);
 }
 
 ControllerCounts Controller::Counts() const {

@@ -4,15 +4,19 @@
 // request's), and moves at most one request from the transaction queue to its rank's command queue.
 // A request that is accepted in clock t so gets its first command in t + 1 at the earliest.
 //
-//     Accept --> transaction queue --> RankQueue of its rank --> BankStates, data bus -->
-//     Completion
+//     Accept --> transaction queue --> RankQueue --> BankStates, data bus --> Completion
 //
-// Reads and writes share the queues by age. A row stays open until another of its bank is wanted or
-// the rank refreshes. For a refresh the rank's requests wait while its open rows are closed as
-// timing allows; other ranks go on.
+// Reads and writes share the queues by age, or writes have a buffer: they are done once they are in
+// it, a read of a line that waits there is served from it, and a write to one adds nothing. The
+// buffer's writes are moved when it is full, or when it has more than a few and no request waits in
+// a command queue; then all that it has are, and reads wait. None is moved before a read of its
+// line that is older.
 //
-// Not modelled: power-down and self-refresh, refresh of single banks, a second command bus for
-// columns (HBM), and a write queue of its own.
+// A row stays open until another of its bank is wanted or the rank refreshes. For a refresh the
+// rank's requests wait while its open rows are closed as timing allows; other ranks go on.
+//
+// Not modelled: power-down and self-refresh, refresh of single banks, and a second command bus for
+// columns (HBM).
 //
 // Units     clocks. Clock t is "now" from the end of clock t - 1 until Tick().
 // Threads   one owner.
@@ -34,10 +38,15 @@
 
 namespace weft::sim {
 
+enum class WritePolicy : uint8_t { kUnified, kBuffer };
+
 struct ControllerOptions {
-  int transactions_max = 32;  // of the channel
-  int commands_max = 32;      // requests of a rank's queue
-  int row_hits_max = 4;       // after which others may close the row
+  int transactions_max = 32;  // of the channel; with a write buffer, reads
+  WritePolicy writes = WritePolicy::kUnified;
+  int write_buffer_max = 32;
+  int idle_writes_max = 8;  // more are moved when no command queue has anything
+  int commands_max = 32;    // requests of a rank's queue
+  int row_hits_max = 4;     // after which others may close the row
   bool refreshes = true;
   bool skips = true;  // over clocks in which nothing happens; the outcome is the same
   // Called in order of clocks; may be empty.
@@ -76,9 +85,12 @@ class Controller {
   Controller& operator=(const Controller&) = delete;
 
   Clock now() const { return now_; }
-  bool CanAccept() const { return transactions_.size() < transactions_max_; }
+  bool CanAccept(bool is_write) const {
+    return is_write && has_write_buffer_ ? write_buffer_.size() < write_buffer_max_
+                                         : transactions_.size() < transactions_max_;
+  }
   // Accepts a request in clock now(). `id` is the caller's. `place.channel` is not looked at.
-  // REQUIRES: CanAccept()
+  // REQUIRES: CanAccept(is_write)
   void Accept(uint64_t id, const Place& place, bool is_write);
 
   // Performs clock now().
@@ -107,18 +119,28 @@ class Controller {
   void IssueForRequest();
   void Issue(const IssuedCommand& command);
   void ServeRequest(const RankQueue::Choice& choice);
+  // Does the write buffer take the request, or have what it asks for?
+  bool IsForWriteBuffer(const Transaction& transaction);
+  bool HasRead(const Transaction& write) const;
   void MoveTransaction();
+  bool MoveRead();
+  bool MoveWrite();
+  void Move(std::deque<Transaction>& from, std::deque<Transaction>::iterator transaction);
 
   // Constant after construction.
   const Organization organization_;
   const Timing timing_;
   const ControllerOptions options_;
   const size_t transactions_max_;
+  const bool has_write_buffer_;
+  const size_t write_buffer_max_;
 
   Clock now_ = 0;
   BankStates states_;
   RefreshSchedule refresh_;
   std::deque<Transaction> transactions_;
+  std::deque<Transaction> write_buffer_;
+  size_t writes_to_move_ = 0;      // of those that the buffer had when it began to be emptied
   std::vector<RankQueue> queues_;  // by rank
   // No command for the rank's requests before that.
   std::vector<Clock> rank_wakes_;
@@ -129,6 +151,7 @@ class Controller {
   // On the data bus or waiting for it, each in the order of `done`.
   std::deque<Completion> reads_under_way_;
   std::deque<Completion> writes_under_way_;
+  std::deque<Completion> done_by_buffer_;
   std::vector<Completion> completions_;
   int64_t pending_ = 0;
   ControllerCounts counts_;

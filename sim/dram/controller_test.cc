@@ -178,5 +178,54 @@ TEST(Controller, FullQueueMakesRequestsWait) {
   EXPECT_EQ(run.pending, 0);
 }
 
+const ControllerOptions kWithBuffer{.writes = WritePolicy::kBuffer, .refreshes = false};
+
+TEST(WriteBuffer, KeepsAFewWritesAndServesReadsOfThem) {
+  std::vector<Offer> offers;
+  for (uint64_t i = 0; i < 8; ++i) offers.push_back({i * kNextBank, 0, true});
+  offers.push_back({3 * kNextBank, 500});        // from the buffer
+  offers.push_back({3 * kNextBank, 600, true});  // adds nothing
+  offers.push_back({9 * kNextRow, 700});
+  const Played run = Play(Ddr3(), offers, 2000, kWithBuffer);
+  EXPECT_EQ(run.counts.write_bursts, 0);
+  EXPECT_EQ(run.counts.writes_done, 9);
+  EXPECT_THAT(run.Latencies(), ElementsAre(1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 25));
+}
+
+TEST(WriteBuffer, IsEmptiedOfMoreThanAFewWhenIdle) {
+  std::vector<Offer> offers;
+  for (uint64_t i = 0; i < 9; ++i) offers.push_back({i * kNextColumn, 0, true});
+  const Played run = Play(Ddr3(), offers, 2000, kWithBuffer);
+  EXPECT_EQ(run.counts.write_bursts, 9);
+  EXPECT_EQ(run.ClocksOf(Command::kActivate).front(), 9);  // moved in 8, when the ninth came
+}
+
+TEST(WriteBuffer, IsEmptiedWhenFullBeforeReadsThatWait) {
+  // Reads of one bank, all rows different, keep a command queue busy; writes are of another rank.
+  std::vector<Offer> offers;
+  for (uint64_t i = 0; i < 40; ++i) offers.push_back({i * kNextRow});
+  for (uint64_t i = 0; i < 31; ++i) offers.push_back({i * kNextColumn + 1, 100, true});
+  EXPECT_EQ(Play(Ddr3(), offers, 800, kWithBuffer).counts.write_bursts, 0);
+  offers.push_back({31 * kNextColumn + 1, 200, true});
+  EXPECT_EQ(Play(Ddr3(), offers, 800, kWithBuffer).counts.write_bursts, 32);
+}
+
+TEST(WriteBuffer, LetsNoWritePassAnOlderReadOfItsLine) {
+  // The second read waits for its row; the full buffer has a write to its line.
+  std::vector<Offer> offers = {{0}, {kNextRow}, {kNextRow, 0, true}};
+  for (uint64_t i = 0; i < 31; ++i) offers.push_back({i * kNextColumn + 1, 0, true});
+  const Played run = Play(Ddr3(), offers, 2000, kWithBuffer);
+  EXPECT_EQ(run.counts.write_bursts, 32);
+  Clock read = 0;
+  Clock write = 0;
+  for (const IssuedCommand& issued : run.commands) {
+    if (issued.rank != 0 || issued.row != 1) continue;
+    if (issued.command == Command::kRead) read = issued.clock;
+    if (issued.command == Command::kWrite) write = issued.clock;
+  }
+  EXPECT_GE(read, 45);  // tRC after the first row, and the bus
+  EXPECT_GT(write, read);
+}
+
 }  // namespace
 }  // namespace weft::sim

@@ -25,7 +25,7 @@ Clock Memory::Accept(uint64_t id, uint64_t line, bool is_write, Clock clock, Clo
   if (from >= end) return kNone;
   // Channels don't see each other, so only this one is brought up to the clock.
   controller.AdvanceTo(std::max(from, controller.now()));
-  while (!controller.CanAccept()) {
+  while (!controller.CanAccept(is_write)) {
     const Clock next = controller.NextEvent();
     if (next >= end - 1) return kNone;
     controller.AdvanceTo(next + 1);

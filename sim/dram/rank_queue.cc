@@ -32,13 +32,15 @@ void RankQueue::SetHitsWaiting(Bank& bank, int hits) {
   bank.hits_waiting = hits;
 }
 
+bool RankQueue::Has(const QueuedRequest& request, bool is_write) const {
+  return std::any_of(requests_.begin(), requests_.end(), [&](const QueuedRequest& waiting) {
+    return waiting.is_write == is_write && AreForTheSameLine(waiting, request);
+  });
+}
+
 bool RankQueue::PassesSameLine(size_t index) const {
-  const QueuedRequest& later = requests_[index];
   for (size_t i = 0; i < index; ++i) {
-    const QueuedRequest& earlier = requests_[i];
-    if (earlier.bank == later.bank && earlier.row == later.row && earlier.column == later.column) {
-      return true;
-    }
+    if (AreForTheSameLine(requests_[i], requests_[index])) return true;
   }
   return false;
 }

@@ -37,12 +37,20 @@ struct QueuedRequest {
   bool is_begun = false;  // one was issued
 };
 
+// REQUIRES: both are for the same rank.
+inline bool AreForTheSameLine(const QueuedRequest& a, const QueuedRequest& b) {
+  return a.bank == b.bank && a.row == b.row && a.column == b.column;
+}
+
 class RankQueue {
  public:
   // `states` outlives it.
   RankQueue(int rank, int entries_max, int row_hits_max, const BankStates& states, int banks);
 
   bool has_room() const { return requests_.size() < entries_max_; }
+  bool is_empty() const { return requests_.empty(); }
+  // Does a read, or a write, wait for the line of `request`?
+  bool Has(const QueuedRequest& request, bool is_write) const;
   // REQUIRES: has_room()
   void Add(const QueuedRequest& request);
 

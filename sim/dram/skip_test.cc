@@ -73,6 +73,12 @@ TEST(Skip, ChangesNothingWithOtherOptions) {
       {.transactions_max = 1, .commands_max = 1},
       {.commands_max = 4, .row_hits_max = 1},
       {.row_hits_max = 1000, .refreshes = false},
+      {.writes = WritePolicy::kBuffer},
+      {.transactions_max = 2,
+       .writes = WritePolicy::kBuffer,
+       .write_buffer_max = 4,
+       .idle_writes_max = 1,
+       .commands_max = 3},
   };
   for (ControllerOptions option : options) {
     const Played skipped = Play(preset, offers, kClocks, option);
