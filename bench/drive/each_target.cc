@@ -74,6 +74,12 @@ Result<std::vector<OperationMix>> MixesOf(const MeasureOptions& options) {
   return mixes;
 }
 
+Status LeaveOutUnsupported(const Driver& driver, const OperationMix& mix, const Status& status) {
+  if (status.code() != Code::kUnsupported || driver.target() == nullptr) return status;
+  RunLog::LeaveOut(driver.spec() + " " + mix.name, std::string(status.message()));
+  return Status::Ok();
+}
+
 Status ForEachTarget(const MeasureOptions& options, const std::vector<OperationMix>& mixes,
                      RunLog* log, const std::function<Status(Driver*)>& drive) {
   if (options.targets.empty()) return {Code::kInvalidArgument, "no target is given (--target)"};

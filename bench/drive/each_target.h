@@ -18,6 +18,10 @@ namespace weft::bench {
 // In their order, with the sizes and the rate that are asked for. kInvalidArgument: what is wrong.
 Result<std::vector<OperationMix>> MixesOf(const MeasureOptions& options);
 
+// For what could not be run: a workload that the driver's target has no operations for is told and
+// left out: OK. All else, a target that is not there at all too, is returned.
+Status LeaveOutUnsupported(const Driver& driver, const OperationMix& mix, const Status& status);
+
 // `drive` with each target in turn, and again for each repetition: target by target, not run by
 // run. A Driver ends with its turn. Goes on with the others where one fails; the first of these
 // errors, but for kUnsupported, is returned then.

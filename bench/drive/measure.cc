@@ -15,10 +15,8 @@ Status RunMeasure(const MeasureOptions& options) {
     for (const OperationMix& mix : *mixes) {
       auto figures = driver->Run(mix, options.load);
       if (figures) continue;
-      // A target that is not there is left out; of one that is, the workload.
-      if (figures.error().code() != Code::kUnsupported || driver->target() == nullptr)
-        return figures.error();
-      RunLog::LeaveOut(driver->spec() + " " + mix.name, std::string(figures.error().message()));
+      Status status = LeaveOutUnsupported(*driver, mix, figures.error());
+      if (!status.ok()) return status;
     }
     return Status::Ok();
   });

@@ -17,8 +17,8 @@ namespace weft::bench {
 namespace {
 
 constexpr double kAbove = 1.05;  // of what the closed loop had: there it can't keep up
-constexpr double kFarAbove = 3;
-constexpr double kBehind = 0.01;
+constexpr double kFarAbove = 3;   // likewise: nothing is to be learned there
+constexpr double kBehind = 0.01;  // of what was asked for: of its time, and of its operations
 constexpr int kConfirmationsMax = 16;
 
 // One workload on one target.
@@ -185,9 +185,8 @@ Status RunSweep(const SweepOptions& options) {
   return ForEachTarget(measure, *mixes, &*log, [&](Driver* driver) {
     for (const OperationMix& mix : *mixes) {
       Status status = Sweep(options, limit, driver, mix).Run();
-      if (status.ok()) continue;
-      if (status.code() != Code::kUnsupported || driver->target() == nullptr) return status;
-      RunLog::LeaveOut(driver->spec() + " " + mix.name, std::string(status.message()));
+      if (!status.ok()) status = LeaveOutUnsupported(*driver, mix, status);
+      if (!status.ok()) return status;
     }
     return Status::Ok();
   });

@@ -142,11 +142,7 @@ nlohmann::json Bandwidth::NoteOf(double share, double hog_bytes_per_s, const Rea
 Status Bandwidth::RunBeside(Driver* driver, const OperationMix& mix, const LoadOptions& load,
                             double share) {
   Status status = Prepare(driver, mix, share);
-  if (status.code() == Code::kUnsupported && driver->target() != nullptr) {
-    RunLog::LeaveOut(driver->spec() + " " + mix.name, std::string(status.message()));
-    return Status::Ok();
-  }
-  if (!status.ok()) return status;
+  if (!status.ok()) return LeaveOutUnsupported(*driver, mix, status);
   auto figures = driver->Run(
       mix, load, [&](const LoadFigures&, const Readings& readings) -> Result<nlohmann::json> {
         auto got = hog_->BytesPerSecond();

@@ -39,10 +39,8 @@ Result<bool> RunOrLeaveOut(Driver* driver, const OperationMix& mix, const LoadOp
                            const Driver::Notes& notes) {
   auto figures = driver->Run(mix, load, notes);
   if (figures) return true;
-  // A target that is not there is left out as a whole.
-  if (figures.error().code() != Code::kUnsupported || driver->target() == nullptr)
-    return figures.error();
-  RunLog::LeaveOut(driver->spec() + " " + mix.name, std::string(figures.error().message()));
+  Status status = LeaveOutUnsupported(*driver, mix, figures.error());
+  if (!status.ok()) return status;
   return false;
 }
 
