@@ -1,0 +1,39 @@
+// sim/trace/trace_source.h: where a simulation's records come from: a file, a generator, a list.
+//
+// Threads   one owner.
+// Source    the simulator's specification, section 3.4.
+#pragma once
+
+#include <cstdint>
+
+#include "sim/trace/record.h"
+#include "sim/trace/table_image.h"
+#include "weft/status.h"
+
+namespace weft::sim {
+
+// What a trace says of the traced store. Addresses as in record.h; limits are exclusive.
+struct StoreShape {
+  uint64_t table_base = 0;
+  uint64_t table_limit = 0;  // overflow buckets are above it
+  uint64_t log_base = 0;     // of objects
+  uint64_t log_limit = 0;
+  uint64_t buckets = 0;  // of 64 bytes, bucket b at table_base + 64 * b
+  int slots_per_bucket = 8;
+  // Of an object whose value has n bytes, all but these n: header and key.
+  int object_overhead_bytes = 0;
+};
+
+class TraceSource {
+ public:
+  virtual ~TraceSource() = default;
+  virtual int cores() const = 0;
+  virtual const StoreShape& shape() const = 0;
+  // The index as it is before the first record.
+  virtual TableImage InitialTable() const = 0;
+  // The core's next record; false: it has no more. Cores may be asked in any order: what a core
+  // does doesn't depend on it.
+  virtual Result<bool> Next(int core, Record* record) = 0;
+};
+
+}  // namespace weft::sim
