@@ -20,10 +20,9 @@
 
 #include "sim/dram/bank_states.h"
 #include "sim/dram/command.h"
+#include "sim/time.h"
 
 namespace weft::sim {
-
-inline constexpr Clock kNever = INT64_MAX;
 
 // A request for one line, as a command queue has it.
 struct QueuedRequest {
