@@ -44,22 +44,19 @@ L2Cache::Miss* L2Cache::MissOf(uint64_t line) {
   return nullptr;
 }
 
-bool L2Cache::FindInShadow(uint64_t line) {
-  if (!options_.has_shadow) return false;
+void L2Cache::UseInShadow(uint64_t line) {
+  if (!options_.has_shadow) return;
   const size_t set = SetOf(line);
   const size_t at = shadow_.Find(set, line);
   if (at == shadow_.kNone) {
     shadow_.Put(shadow_.Victim(set), line, {});
-    return false;
+  } else {
+    shadow_.Touch(at);
   }
-  shadow_.Touch(at);
-  return true;
 }
 
 void L2Cache::Request(const L2Request& request, Time now) {
-  const bool is_in_shadow = FindInShadow(request.line);
   if (ServeWhatIsKnown(request, now)) return;
-  if (is_in_shadow) ++counts_.lost_hits;
   Bank& bank = banks_[static_cast<size_t>(BankOf(request.line))];
   if (bank.misses.size() < static_cast<size_t>(options_.shape.mshrs)) {
     AskMemory(bank, request, now);
@@ -81,6 +78,7 @@ bool L2Cache::ServeWhatIsKnown(const L2Request& request, Time now) {
   }
   ++counts_.hits;
   tags_.Touch(at);
+  UseInShadow(request.line);
   if (std::exchange(tags_[at].is_pushed, false)) {
     port_->OnPushed(request.line, L2Port::Pushed::kUsed);
   }
@@ -92,6 +90,9 @@ bool L2Cache::ServeWhatIsKnown(const L2Request& request, Time now) {
 
 void L2Cache::AskMemory(Bank& bank, const L2Request& request, Time now) {
   ++counts_.misses;
+  if (options_.has_shadow) {
+    counts_.lost_hits += shadow_.Find(SetOf(request.line), request.line) != shadow_.kNone;
+  }
   counts_.object_misses += IsOfObject(request.cls);
   counts_.bucket_misses += request.cls == AccessClass::kBucket;
   ++pending_;
@@ -163,6 +164,7 @@ size_t L2Cache::Keep(uint64_t line, const Entry& entry, Time now) {
 
 void L2Cache::Answer(Miss miss, bool from_memory, Time now) {
   const size_t at = Keep(miss.line, {}, now);
+  UseInShadow(miss.line);
   for (const L2Request& request : miss.requests) {
     bool has_data = true;
     const Time cost = Grant(at, request, &has_data);

@@ -125,7 +125,7 @@ class L2Cache {
   // If it has the line, or that is under way.
   bool ServeWhatIsKnown(const L2Request& request, Time now);
   void AskMemory(Bank& bank, const L2Request& request, Time now);
-  bool FindInShadow(uint64_t line);
+  void UseInShadow(uint64_t line);
   // Makes room for the line and puts it there.
   size_t Keep(uint64_t line, const Entry& entry, Time now);
   void Evict(size_t at, Time now);

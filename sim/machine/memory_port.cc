@@ -85,7 +85,7 @@ void MemoryPort::DropBuffered() {
   for (; !buffer_.empty(); buffer_.pop_front()) client_->OnOutcome(PrefetchOutcome::kUseless);
 }
 
-void MemoryPort::Promote(size_t index, const L2Request& request) {
+void MemoryPort::Promote(size_t index, const L2Request& request, Time now) {
   Request& met = requests_[index];
   met.kind = Kind::kRead;
   met.demand = request;
@@ -95,9 +95,9 @@ void MemoryPort::Promote(size_t index, const L2Request& request) {
   } else {
     --staged_;
     ++demands_waiting_;
+    if (controller_.CanAccept(false)) next_ = std::min(next_, ClockAfter(now) * tck_);
   }
   client_->OnOutcome(PrefetchOutcome::kLate);
-  FindNext();
 }
 
 void MemoryPort::Read(const L2Request& request, Time now) {
@@ -109,7 +109,7 @@ void MemoryPort::Read(const L2Request& request, Time now) {
   if (prefetches_ > 0) {
     const size_t met = Find(request.line, true);
     if (met != kNoRequest) {
-      Promote(met, request);
+      Promote(met, request, now);
       return;
     }
   }

@@ -119,7 +119,7 @@ class MemoryPort {
   size_t Add(Kind kind, uint64_t line, Time now);
   void Remove(size_t index);
   size_t Find(uint64_t line, bool prefetches_only) const;
-  void Promote(size_t index, const L2Request& request);
+  void Promote(size_t index, const L2Request& request, Time now);
   bool TakeFromBuffer(uint64_t line);
   void PutIntoBuffer(uint64_t line);
   void DropOld(Clock clock, Time now);
