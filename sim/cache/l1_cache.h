@@ -64,8 +64,12 @@ class L1Cache {
   bool Downgrade(uint64_t line) { return TakeAway(line, false); }
 
   int under_way() const { return under_way_; }
-  // For tests: is the line here?
+  // Is the line here, and may it be changed?
   bool Has(uint64_t line) const { return tags_.Find(SetOf(line), line) != Tags::kNone; }
+  bool Owns(uint64_t line) const {
+    const size_t at = tags_.Find(SetOf(line), line);
+    return at != Tags::kNone && tags_[at] != Mesi::kShared;
+  }
 
  private:
   using Tags = TagArray<Mesi>;

@@ -184,11 +184,14 @@ void L2Cache::Fill(uint64_t line, Time now) {
 }
 
 void L2Cache::ServeWaiting(Bank& bank, Time now) {
-  while (!bank.waiting.empty() && bank.misses.size() < static_cast<size_t>(options_.shape.mshrs)) {
+  while (!bank.waiting.empty()) {
     const L2Request request = bank.waiting.front();
+    if (!ServeWhatIsKnown(request, now)) {
+      if (bank.misses.size() == static_cast<size_t>(options_.shape.mshrs)) return;
+      AskMemory(bank, request, now);
+    }
     bank.waiting.pop_front();
     --pending_;
-    if (!ServeWhatIsKnown(request, now)) AskMemory(bank, request, now);
   }
 }
 
