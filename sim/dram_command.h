@@ -2,7 +2,8 @@
 // and `weft-sim check`, which checks a command trace that it wrote.
 //
 // Threads   one at a time.
-// Errors    those of sim/dram: preset.h, organization.h, address_map.h, dramsim3_trace.h,
+// Errors    those of sim/dram: preset.h, organization.h, controller.h, address_map.h,
+// dramsim3_trace.h,
 //           command_trace.h. kIoError: a file can't be written. kCorruption: commands break rules.
 #pragma once
 
@@ -29,7 +30,15 @@ struct DramOptions {
   bool no_skip = false;
   bool no_refresh = false;
   std::string writes = "unified";  // or "buffer"
-  std::string command_trace;       // channel N's go to command_trace + "." + N; empty: nowhere
+  std::string policy = "frfcfs";   // or "fcfs"
+  std::string page = "open";       // or "closed"
+  std::string refresh = "all";     // or "bank"
+  int row_hits_max = 4;            // 0: unlimited
+  bool refresh_drain = false;
+  bool power_down = false;
+  std::string currents;       // those to use instead of the preset's; empty: the preset's
+  std::string compat;         // "dramsim2", or empty
+  std::string command_trace;  // channel N's go to command_trace + "." + N; empty: nowhere
 };
 
 // What is given must outlive the parsing; what it has is the default.
