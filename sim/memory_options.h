@@ -35,9 +35,9 @@ struct MemoryOptions {
   int row_hits_max = 4;            // 0: unlimited
   bool refresh_drain = false;
   bool power_down = false;
-  std::string currents;       // those to use instead of the preset's; empty: the preset's
-  std::string compat;         // "dramsim2", or empty
-  std::string command_trace;  // channel N's go to command_trace + "." + N; empty: nowhere
+  std::string currents = {};       // those to use instead of the preset's; empty: the preset's
+  std::string compat = {};         // "dramsim2", or empty
+  std::string command_trace = {};  // channel N's go to command_trace + "." + N; empty: nowhere
 };
 
 // What is given must outlive the parsing; what it has is the default.

@@ -39,8 +39,9 @@ Status Validate(const MachineOptions& options, const Preset& preset, int cores) 
     Status status = Validate(OptionsOf(options, core, cores));
     if (!status.ok()) return status;
   }
-  for (const Status& status : {Validate(options.mesh), Validate(options.l1, 1, "L1"),
-                               Validate(options.l2), Validate(preset.organization)}) {
+  for (const Status& status :
+       {Validate(options.mesh), Validate(options.l1, 1, "L1"), Validate(options.l2),
+        Validate(preset.organization), Validate(preset, options.controller)}) {
     if (!status.ok()) return status;
   }
   return Status::Ok();

@@ -44,6 +44,10 @@ std::vector<Case> Cases() {
   cases[8].options.core.ops_max = 600;
   cases[8].options.core.keeps_kv_latencies = true;
   cases[8].options.epoch_clocks = 500;
+  cases[9].options.controller.page = PagePolicy::kClosed;
+  cases[9].options.controller.powers_down = true;
+  cases[9].options.controller.refresh_drain = true;
+  cases[10].options.controller.order = OrderPolicy::kFirstCome;
   return cases;
 }
 
