@@ -19,7 +19,6 @@ MemoryPort::MemoryPort(int channel, const Preset& preset, const AddressMap& map,
       tck_(std::llround(preset.timing.tck_ns * kPicosecondsPerNanosecond)),
       map_(map),
       options_(options),
-      skips_(controller.skips),
       client_(client),
       controller_(preset, controller) {
   FindNext();

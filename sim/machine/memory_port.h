@@ -135,7 +135,6 @@ class MemoryPort {
   const Time tck_;
   const AddressMap& map_;
   const PortOptions options_;
-  const bool skips_;
   PortClient* const client_;
 
   Controller controller_;

@@ -28,26 +28,33 @@ struct Case {
 };
 
 std::vector<Case> Cases() {
-  std::vector<Case> cases = {
-      {"default", {}, 2000, 1 << 20},      {"dense", {}, 8, 1 << 20},
-      {"small", Small(), 20, 1 << 12},     {"shared", Small(), 4, 64},
-      {"plain 0.5", {}, 300, 1 << 14},     {"plain 1", Small(), 300, 1 << 14},
-      {"busy mesh", Small(), 10, 1 << 16}, {"write buffer", Small(), 10, 1 << 16},
-      {"warm-up", {}, 100, 1 << 16}};
-  cases[4].options.core.plain_slots = 2;
-  cases[5].options.core.plain_slots = 4;
-  cases[6].options.mesh.is_busy = true;
-  cases[7].options.controller.writes = WritePolicy::kBuffer;
-  cases[7].options.controller.write_buffer_max = 4;
-  cases[7].options.controller.idle_writes_max = 1;
-  cases[8].options.core.warmup_ops = 100;
-  cases[8].options.core.ops_max = 600;
-  cases[8].options.core.keeps_kv_latencies = true;
-  cases[8].options.epoch_clocks = 500;
-  cases[9].options.controller.page = PagePolicy::kClosed;
-  cases[9].options.controller.powers_down = true;
-  cases[9].options.controller.refresh_drain = true;
-  cases[10].options.controller.order = OrderPolicy::kFirstCome;
+  std::vector<Case> cases;
+  const auto add = [&](const char* name, const MachineOptions& options, uint32_t gap_max,
+                       uint64_t lines) -> MachineOptions& {
+    cases.push_back({name, options, gap_max, lines});
+    return cases.back().options;
+  };
+  add("default", {}, 2000, 1 << 20);
+  add("dense", {}, 8, 1 << 20);
+  add("small", Small(), 20, 1 << 12);
+  add("shared", Small(), 4, 64);
+  add("plain 0.5", {}, 300, 1 << 14).core.plain_slots = 2;
+  add("plain 1", Small(), 300, 1 << 14).core.plain_slots = 4;
+  add("busy mesh", Small(), 10, 1 << 16).mesh.is_busy = true;
+  ControllerOptions& buffer = add("write buffer", Small(), 10, 1 << 16).controller;
+  buffer.writes = WritePolicy::kBuffer;
+  buffer.write_buffer_max = 4;
+  buffer.idle_writes_max = 1;
+  MachineOptions& warm = add("warm-up", {}, 100, 1 << 16);
+  warm.core.warmup_ops = 100;
+  warm.core.ops_max = 600;
+  warm.core.keeps_kv_latencies = true;
+  warm.epoch_clocks = 500;
+  ControllerOptions& closed = add("closed pages, power-down", {}, 400, 1 << 16).controller;
+  closed.page = PagePolicy::kClosed;
+  closed.powers_down = true;
+  closed.refresh_drain = true;
+  add("first come", Small(), 40, 1 << 16).controller.order = OrderPolicy::kFirstCome;
   return cases;
 }
 
