@@ -89,6 +89,14 @@ Status SetOps(const RunOptions& options, const RunParts& parts, MachineOptions& 
   return Status::Ok();
 }
 
+// Of an open row.
+Time ShortestRead(const Preset& preset) {
+  const Timing& timing = preset.timing;
+  constexpr int kControllerClocks = 1;
+  return std::llround((kControllerClocks + timing.cl + timing.tburst) * timing.tck_ns *
+                      kPicosecondsPerNanosecond);
+}
+
 class Progress {
  public:
   explicit Progress(int64_t ops) : ops_(ops), is_shown_(isatty(STDERR_FILENO) == 1) {}
@@ -198,6 +206,29 @@ Json ConfigOf(const RunOptions& options) {
           {"pfq", options.staging}};
 }
 
+void AddUnits(const RunOptions& options, const PrefetchOptions& prefetch, RunParts* parts) {
+  const auto made = std::make_shared<PrefetchUnits>();
+  parts->make_units = [&options, &prefetch, made](const StoreShape& shape, const TableImage& table)
+      -> Result<std::vector<std::unique_ptr<Prefetcher>>> {
+    const Result<ControlledMemory> memory = MemoryOf(options.memory);
+    if (!memory) return memory.error();
+    const Preset& preset = memory.value().preset;
+    PrefetchOptions of_memory = prefetch;
+    of_memory.shortest_read_ps = ShortestRead(preset);
+    Result<PrefetchUnits> units =
+        MakePrefetchers(of_memory, shape, table, preset.organization.channels, options.seed);
+    if (!units) return units.error();
+    *made = std::move(units.value());
+    return std::move(made->units);
+  };
+  parts->unit_figures = [made] {
+    Json figures = ToJson(made->Total());
+    figures["hit_table_bytes"] = made->hit_table_bytes;
+    return figures;
+  };
+  parts->config.update(ConfigOf(prefetch));
+}
+
 Status RunOn(const RunOptions& options, const RunParts& parts) {
   const Result<ControlledMemory> memory = MemoryOf(options.memory);
   if (!memory) return memory.error();
@@ -232,8 +263,10 @@ Status RunOn(const RunOptions& options, const RunParts& parts) {
 
   Json config = ConfigOf(options);
   config.update(parts.config);
-  std::fputs((Summary(config, run.value()).dump(2) + "\n").c_str(), stdout);
-  return options.out.empty() ? Status::Ok() : WriteReport(options.out, config, run.value());
+  const Json figures = parts.unit_figures ? parts.unit_figures() : Json();
+  std::fputs((Summary(config, run.value(), figures).dump(2) + "\n").c_str(), stdout);
+  return options.out.empty() ? Status::Ok()
+                             : WriteReport(options.out, config, run.value(), figures);
 }
 
 }  // namespace weft::sim

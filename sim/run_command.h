@@ -2,7 +2,8 @@
 // what came of it (run/report.h).
 //
 // Threads   one at a time.
-// Errors    those of memory_options.h, machine.h and report.h, and of the source.
+// Errors    those of memory_options.h, machine.h, prefetch_options.h and report.h, and of the
+// source.
 //           kInvalidArgument: options that no machine has.
 #pragma once
 
@@ -16,6 +17,7 @@
 
 #include "sim/machine/machine.h"
 #include "sim/memory_options.h"
+#include "sim/prefetch/prefetch_options.h"
 #include "weft/status.h"
 
 namespace CLI {
@@ -66,7 +68,12 @@ struct RunParts {
                                                                  const TableImage&)>
       make_units;
   nlohmann::ordered_json config;  // of theirs, added to the report's
+  // What the units counted, after the run, for the report; may be empty.
+  std::function<nlohmann::ordered_json()> unit_figures = {};
 };
+
+// The units of `prefetch`, for a run of `options`. Both must outlive the run.
+void AddUnits(const RunOptions& options, const PrefetchOptions& prefetch, RunParts* parts);
 
 // Plays the records, writes the report, and prints its summary. On a terminal, stderr shows how far
 // it is.

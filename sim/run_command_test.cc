@@ -2,6 +2,7 @@
 
 #include "sim/run_command.h"
 
+#include <algorithm>
 #include <fstream>
 #include <sstream>
 
@@ -123,6 +124,49 @@ TEST(RunCommand, WritesItsReportAndCommands) {
     for (const IssuedCommand& issued : commands.value()) checker.Check(issued);
     EXPECT_TRUE(checker.violations().empty());
   }
+}
+
+TEST(RunCommand, ReportsWhatItsUnitsCounted) {
+  const base::TestFolder folder;
+  const auto options = Parse("--ops 0 --out " + folder.path());
+  ASSERT_TRUE(options);
+  for (const char* pacu : {"hittable", "off"}) {  // rows of the same columns
+    PrefetchOptions prefetch = {.pacu = pacu};
+    RunParts parts = SmallParts();
+    AddUnits(options.value(), prefetch, &parts);
+    testing::internal::CaptureStdout();
+    const Status status = RunOn(options.value(), parts);
+    testing::internal::GetCapturedStdout();
+    ASSERT_TRUE(status.ok()) << status.ToString();
+    std::stringstream text;
+    text << std::ifstream(folder.path() + "/summary.json").rdbuf();
+    const auto summary = nlohmann::json::parse(text.str());
+    const bool is_on = std::string(pacu) != "off";
+    EXPECT_EQ(summary["config"]["pacu"], pacu);
+    EXPECT_EQ(summary["units"]["hit_table_bytes"], is_on ? 64 * 3 / 8 : 0);
+    EXPECT_EQ(summary["units"]["hits"] > 600, is_on);
+  }
+  std::ifstream csv(folder.path() + "/runs.csv");
+  std::string header;
+  std::getline(csv, header);
+  EXPECT_THAT(header, HasSubstr(",unit_address_accuracy,"));
+  const auto commas = std::count(header.begin(), header.end(), ',');
+  int rows = 0;
+  for (std::string row; std::getline(csv, row); ++rows) {
+    EXPECT_EQ(std::count(row.begin(), row.end(), ','), commas);
+  }
+  EXPECT_EQ(rows, 2);
+}
+
+TEST(RunCommand, WrongUnitsAreNamed) {
+  const auto options = Parse("--ops 0");
+  ASSERT_TRUE(options);
+  const PrefetchOptions prefetch = {.pacu = "oracle:2"};
+  RunParts parts = SmallParts();
+  AddUnits(options.value(), prefetch, &parts);
+  const Status status = RunOn(options.value(), parts);
+  EXPECT_EQ(status.code(), Code::kInvalidArgument);
+  EXPECT_THAT(std::string(status.message()), HasSubstr("--pacu 'oracle:2'"));
 }
 
 }  // namespace

@@ -52,7 +52,10 @@ Machine::Snapshot Machine::TakeSnapshot(Time now) {
 
 void Machine::OnOpEnd(int /*core*/, Time now) {
   ++ops_;
-  if (ops_ == warmup_ops_) begin_ = TakeSnapshot(now);
+  if (ops_ == warmup_ops_) {
+    begin_ = TakeSnapshot(now);
+    for (const auto& unit : units_) unit->OnWarmupEnd();
+  }
   constexpr int64_t kOpsPerProgress = 1024;
   if (options_.on_progress && ops_ % kOpsPerProgress == 0) options_.on_progress(ops_);
 }

@@ -170,38 +170,43 @@ Status AppendRow(const std::string& path, const std::string& header, const std::
 
 }  // namespace
 
-Json Summary(const Json& config, const RunResult& run) {
+Json Summary(const Json& config, const RunResult& run, const Json& units) {
   const PortFigures all = run.AllChannels();
   Json channels = Json::array();
   for (const PortFigures& channel : run.channels) channels.push_back(ChannelOf(run, channel));
-  return {{"config", config},
-          {"measured", {{"ops", run.ops}, {"seconds", run.seconds()}}},
-          {"cores", CoresOf(run)},
-          {"l2", L2Of(run.l2)},
-          {"prefetch", PrefetchOf(run)},
-          {"memory", ChannelOf(run, all)},
-          {"channels", channels},
-          {"demand_latency_histogram_clocks", HistogramOf(all)},
-          {"energy", EnergyJson(run.AllEnergy(), run.seconds(), run.ops)},
-          {"mesh_waited_ns", static_cast<double>(run.mesh_waited) / kPicosecondsPerNanosecond},
-          {"host",
-           {{"wall_s", run.wall_s},
-            {"requests", run.requests},
-            {"requests_per_second", run.requests_per_wall_second()}}}};
+  Json summary = {
+      {"config", config},
+      {"measured", {{"ops", run.ops}, {"seconds", run.seconds()}}},
+      {"cores", CoresOf(run)},
+      {"l2", L2Of(run.l2)},
+      {"prefetch", PrefetchOf(run)},
+      {"memory", ChannelOf(run, all)},
+      {"channels", channels},
+      {"demand_latency_histogram_clocks", HistogramOf(all)},
+      {"energy", EnergyJson(run.AllEnergy(), run.seconds(), run.ops)},
+      {"mesh_waited_ns", static_cast<double>(run.mesh_waited) / kPicosecondsPerNanosecond},
+      {"host",
+       {{"wall_s", run.wall_s},
+        {"requests", run.requests},
+        {"requests_per_second", run.requests_per_wall_second()}}}};
+  if (!units.is_null()) summary["units"] = units;
+  return summary;
 }
 
-std::string CsvHeader(const Json& config) {
+std::string CsvHeader(const Json& config, const Json& units) {
   std::string header;
   for (const auto& [name, value] : config.items()) header += name + ",";
   for (const auto& [name, value] : Figures(RunResult{})) header += name + ",";
+  for (const auto& [name, value] : units.items()) header += "unit_" + name + ",";
   header.back() = '\n';
   return header;
 }
 
-std::string CsvRow(const Json& config, const RunResult& run) {
+std::string CsvRow(const Json& config, const RunResult& run, const Json& units) {
   std::string row;
   for (const auto& [name, value] : config.items()) row += Quoted(TextOf(value)) + ",";
   for (const auto& [name, value] : Figures(run)) row += value + ",";
+  for (const auto& [name, value] : units.items()) row += Quoted(TextOf(value)) + ",";
   row.back() = '\n';
   return row;
 }
@@ -218,15 +223,16 @@ std::string EpochCsv(const RunResult& run) {
   return text;
 }
 
-Status WriteReport(const std::string& folder, const Json& config, const RunResult& run) {
+Status WriteReport(const std::string& folder, const Json& config, const RunResult& run,
+                   const Json& units) {
   std::error_code error;
   std::filesystem::create_directories(folder, error);
   if (error) return Status::FromErrno("create " + folder, error.value());
-  Status status =
-      WriteFile(folder + "/summary.json", Summary(config, run).dump(2) + "\n", std::ios::out);
+  Status status = WriteFile(folder + "/summary.json", Summary(config, run, units).dump(2) + "\n",
+                            std::ios::out);
   if (status.ok()) status = WriteFile(folder + "/epoch.csv", EpochCsv(run), std::ios::out);
   if (!status.ok()) return status;
-  return AppendRow(folder + "/runs.csv", CsvHeader(config), CsvRow(config, run));
+  return AppendRow(folder + "/runs.csv", CsvHeader(config, units), CsvRow(config, run, units));
 }
 
 }  // namespace weft::sim

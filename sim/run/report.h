@@ -16,16 +16,21 @@
 namespace weft::sim {
 
 // `config`: what the run was asked to do, and from which source, as it shall stand in the report.
-nlohmann::ordered_json Summary(const nlohmann::ordered_json& config, const RunResult& run);
+// `units`: what the prefetching units counted, by name; null: nothing is said of it.
+nlohmann::ordered_json Summary(const nlohmann::ordered_json& config, const RunResult& run,
+                               const nlohmann::ordered_json& units = nullptr);
 
-// The columns that a run's row has, and the row: the configuration's plain values, then figures.
-std::string CsvHeader(const nlohmann::ordered_json& config);
-std::string CsvRow(const nlohmann::ordered_json& config, const RunResult& run);
+// The columns that a run's row has, and the row: the configuration's plain values, then figures,
+// then the units', after "unit_".
+std::string CsvHeader(const nlohmann::ordered_json& config,
+                      const nlohmann::ordered_json& units = nullptr);
+std::string CsvRow(const nlohmann::ordered_json& config, const RunResult& run,
+                   const nlohmann::ordered_json& units = nullptr);
 
 std::string EpochCsv(const RunResult& run);
 
 // Writes the folder's summary.json and epoch.csv anew, and appends to its runs.csv.
 Status WriteReport(const std::string& folder, const nlohmann::ordered_json& config,
-                   const RunResult& run);
+                   const RunResult& run, const nlohmann::ordered_json& units = nullptr);
 
 }  // namespace weft::sim
