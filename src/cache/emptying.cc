@@ -103,13 +103,19 @@ bool Carry(Session& session, const Resident& resident, Generation generation, ui
     entry.found = found;
     entry.object = session.ObjectAt(resident.location);
     const ObjectSpec spec = CopyOf(session, entry, false);
+    task::TouchObject(entry.object);
+    task::Touch(spec.head.data(), spec.head.size());
     ObjectLog& log = session.store().log();
     const uint32_t ttl_s = spec.expiry == 0 ? 0 : spec.expiry - session.now_s();
     const uint64_t location = log.Append(session.lane(), generation, log.GroupOf(ttl_s),
                                          SpecBytes(spec), spec.expiry, true);
     room = location != 0;
     uint64_t word = found.word;
-    if (room) WriteObject(session.ObjectAt(location), spec);
+    if (room) {
+      task::Object* const copy = session.ObjectAt(location);
+      WriteObject(copy, spec);
+      task::TouchWrite(copy, task::StoredBytes(copy));
+    }
     const uint64_t floor = log.flush_floor();  // 0: an older flush is done, which changes nothing
     if (room && floor != 0 && floor != session.log().flush_floor) {
       // A flush since this victim was looked at: the copy would survive it.
@@ -194,6 +200,7 @@ uint32_t Emptying::Collect(Session& session, uint32_t objects) {
     for (; count < kGroup && looked < objects && collected_units_ < victim_.fill_units; count++) {
       const uint64_t at = start + collected_units_;
       const task::Object* object = session.ObjectAt(at);
+      task::TouchObject(object);
       const uint32_t units = static_cast<uint32_t>(task::StoredBytes(object) / kLocationUnitBytes);
       PrefetchAhead(session, at, units, start + victim_.fill_units);
       const uint64_t hash = session.store().HashOf(KeyView(object));

@@ -59,6 +59,7 @@ uint64_t AppendVersion(Session& session, ObjectSpec spec) {
       log.Append(session.lane(), Generation::kYoung, group, bytes, spec.expiry);
   if (location == 0) return 0;
   WriteObject(session.ObjectAt(location), spec);
+  task::TouchWrite(session.ObjectAt(location), bytes);
   session.AddAppended(bytes);
   session.store().NoteStoredBytes(location, static_cast<uint32_t>(bytes));
   return location;

@@ -21,6 +21,7 @@ cache::Reply ReplyOf(const Batch& batch, uint32_t i, const cache::Session& sessi
   }
   reply.outcome = Outcome::kHit;
   const task::Object* object = session.ObjectAt(location);
+  task::TouchObject(object);
   reply.client_flags = task::ClientFlags(object);
   reply.value = cache::ValueView(object);
   return reply;

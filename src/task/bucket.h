@@ -22,6 +22,7 @@ WEFT_STATIC_ASSERT(sizeof(Bucket) == 64, "a bucket is one cache line");
 // the caller loads a slot again before it uses it.
 WEFT_FN u64 MatchTags(WEFT_GLOBAL const Bucket* bucket, u64 tag) {
 #if WEFT_VECTOR_MATCH
+  Touch(bucket, sizeof(Bucket));
   // The tag is the top 16-bit lane of each slot: compare all lanes, keep the top byte's bit.
   const __m256i wanted = _mm256_set1_epi16(static_cast<short>(tag));
   const __m256i low = _mm256_load_si256(reinterpret_cast<const __m256i*>(&bucket->slots[0]));

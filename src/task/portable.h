@@ -13,6 +13,9 @@
 //           OpenCL C: the atomics of its versions 2.0 and 3.0, over all devices and the host. The
 //           older atom_ and mem_fence functions order nothing between work items (PoCL makes no
 //           instruction of mem_fence), so a compiler without the newer ones is not enough.
+// Recording a build with WEFT_RECORD_ACCESSES tells a recorder of each access (sim/record): the
+//           verbs do so themselves, who accesses memory plainly says so by the Touch verbs. In all
+//           others there is nothing of it, down to the machine code.
 #pragma once
 
 #if defined(__OPENCL_VERSION__)
@@ -80,7 +83,38 @@ using u64 = uint64_t;
 #define WEFT_UNLIKELY(x) __builtin_expect(!!(x), 0)
 #endif
 
+// Whether and how a recorder is told of an access; `word` of 8 bytes is what stands there, else 0.
+#if defined(WEFT_RECORD_ACCESSES)
+#define WEFT_RECORD(call) call
+namespace weft::task {
+void RecordRead(const void* at, u64 bytes, u64 word);
+void RecordObject(const void* at);
+void RecordWrite(const void* at, u64 bytes);
+void RecordUpdate(const void* at, u64 bytes, u64 word);
+void RecordPrefetch(const void* at);
+}  // namespace weft::task
+#else
+#define WEFT_RECORD(call)
+#endif
+
 WEFT_TASK_BEGIN
+
+// Plain reads and writes that a recorder is to be told of.
+WEFT_FN void Touch(WEFT_GLOBAL const void* at, u64 bytes) {
+  (void)at;
+  (void)bytes;
+  WEFT_RECORD(RecordRead(at, bytes, 0));
+}
+// Of the header of the object that the following reads are about.
+WEFT_FN void TouchObject(WEFT_GLOBAL const void* at) {
+  (void)at;
+  WEFT_RECORD(RecordObject(at));
+}
+WEFT_FN void TouchWrite(WEFT_GLOBAL const void* at, u64 bytes) {
+  (void)at;
+  (void)bytes;
+  WEFT_RECORD(RecordWrite(at, bytes));
+}
 
 // High 64 bits of a product: maps a hash onto [0, n) without a division.
 WEFT_FN u64 MulHigh64(u64 a, u64 b) {
@@ -118,7 +152,9 @@ WEFT_FN u64 LoadAcquire64(WEFT_GLOBAL const u64* at) {
                : "memory");
   return word;
 #else
-  return __atomic_load_n(at, __ATOMIC_ACQUIRE);
+  const u64 word = __atomic_load_n(at, __ATOMIC_ACQUIRE);
+  WEFT_RECORD(RecordRead(at, 8, word));
+  return word;
 #endif
 }
 
@@ -134,6 +170,7 @@ WEFT_FN u32 LoadAcquire32(WEFT_GLOBAL const u32* at) {
                : "memory");
   return word;
 #else
+  WEFT_RECORD(RecordRead(at, 4, 0));
   return __atomic_load_n(at, __ATOMIC_ACQUIRE);
 #endif
 }
@@ -148,6 +185,7 @@ WEFT_FN void StoreRelease64(WEFT_GLOBAL u64* at, u64 word) {
   asm volatile("st.release." WEFT_PTX_SCOPE ".u64 [%0], %1;" ::"l"(at), "l"(word) : "memory");
 #else
   __atomic_store_n(at, word, __ATOMIC_RELEASE);
+  WEFT_RECORD(RecordUpdate(at, 8, word));
 #endif
 }
 
@@ -166,6 +204,7 @@ WEFT_FN u32 LoadSequential32(WEFT_GLOBAL const u32* at) {
       : "memory");
   return word;
 #else
+  WEFT_RECORD(RecordRead(at, 4, 0));
   return __atomic_load_n(at, __ATOMIC_SEQ_CST);
 #endif
 }
@@ -178,6 +217,7 @@ WEFT_FN u32 LoadRelaxed32(WEFT_GLOBAL const u32* at) {
 #elif defined(__CUDA_ARCH__)
   return *(WEFT_GLOBAL const volatile u32*)at;
 #else
+  WEFT_RECORD(RecordRead(at, 4, 0));
   return __atomic_load_n(at, __ATOMIC_RELAXED);
 #endif
 }
@@ -191,6 +231,7 @@ WEFT_FN void StoreRelaxed32(WEFT_GLOBAL u32* at, u32 word) {
   *(WEFT_GLOBAL volatile u32*)at = word;
 #else
   __atomic_store_n(at, word, __ATOMIC_RELAXED);
+  WEFT_RECORD(RecordUpdate(at, 4, 0));
 #endif
 }
 
@@ -237,6 +278,7 @@ WEFT_FN bool CompareAndSwap64(WEFT_GLOBAL u64* at, u64 expected, u64 desired) {
 #else
   const bool replaced = __atomic_compare_exchange_n(at, &expected, desired, false, __ATOMIC_SEQ_CST,
                                                     __ATOMIC_SEQ_CST);
+  WEFT_RECORD(RecordUpdate(at, 8, replaced ? desired : expected));
   FenceBehindChange();
   return replaced;
 #endif
@@ -255,6 +297,7 @@ WEFT_FN bool CompareAndSwap32(WEFT_GLOBAL u32* at, u32 expected, u32 desired) {
                : "memory");
   return seen == expected;
 #else
+  WEFT_RECORD(RecordUpdate(at, 4, 0));
   return __atomic_compare_exchange_n(at, &expected, desired, false, __ATOMIC_SEQ_CST,
                                      __ATOMIC_SEQ_CST);
 #endif
@@ -273,6 +316,7 @@ WEFT_FN u32 FetchOr32(WEFT_GLOBAL u32* at, u32 bits) {
                : "memory");
   return before;
 #else
+  WEFT_RECORD(RecordUpdate(at, 4, 0));
   return __atomic_fetch_or(at, bits, __ATOMIC_SEQ_CST);
 #endif
 }
@@ -295,6 +339,7 @@ WEFT_FN u32 FetchAdd32(WEFT_GLOBAL u32* at, u32 amount) {
       : "memory");
   return before;
 #else
+  WEFT_RECORD(RecordUpdate(at, 4, 0));
   const u32 before = __atomic_fetch_add(at, amount, __ATOMIC_SEQ_CST);
   FenceBehindChange();
   return before;
@@ -308,6 +353,7 @@ WEFT_FN void Prefetch(WEFT_GLOBAL const void* at) {
 #elif defined(__OPENCL_VERSION__) || defined(__CUDA_ARCH__)
   (void)at;
 #else
+  WEFT_RECORD(RecordPrefetch(at));
   __builtin_prefetch(at, 0, 3);
 #endif
 }
@@ -325,6 +371,7 @@ WEFT_FN u64 LoadBytes64(WEFT_GLOBAL const u8* at) {
   return words[0] >> shift | words[1] << (64 - shift);
 #else
   u64 word;
+  WEFT_RECORD(RecordRead(at, 8, 0));
   std::memcpy(&word, at, 8);
   return word;
 #endif
@@ -338,6 +385,8 @@ WEFT_FN void CopyBytes(WEFT_GLOBAL u8* to, WEFT_GLOBAL const u8* from, u32 bytes
   for (; i + 8 <= bytes; i += 8) *(WEFT_GLOBAL u64*)(to + i) = LoadBytes64(from + i);
   for (; i < bytes; i++) to[i] = from[i];
 #else
+  WEFT_RECORD(RecordRead(from, bytes, 0));
+  WEFT_RECORD(RecordWrite(to, bytes));
   std::memcpy(to, from, bytes);
 #endif
 }

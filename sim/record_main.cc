@@ -1,0 +1,163 @@
+// weft-record: runs queries on Weft's own cache, and tells which accesses to memory they made.
+//
+// Exit status 0: done; 1: it could not be, and stderr says why; others are CLI11's for a command
+// line that is no such.
+
+#include <cstdio>
+#include <map>
+#include <string>
+
+#include <fmt/format.h>
+#include <CLI/CLI.hpp>
+#include <nlohmann/json.hpp>
+
+#include "sim/record/recorded_store.h"
+
+namespace weft::sim {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+struct Arguments {
+  RecordingOptions recording;
+  std::string values = "128";
+  std::string index = "cuckoo";
+  uint64_t memory_mb = 0;
+  bool no_prefetch = false;
+};
+
+void AddOptions(CLI::App* app, Arguments* arguments) {
+  RecordingOptions& recording = arguments->recording;
+  WorkloadOptions& workload = recording.workload;
+  app->add_option("--records", workload.ids, "that the store is filled with")
+      ->capture_default_str();
+  app->add_option("--key-bytes", workload.key_bytes)->capture_default_str();
+  app->add_option("--values", arguments->values, "bytes, or sizes with shares: 128:70,256:30")
+      ->capture_default_str();
+  app->add_option("--gets", workload.get_share, "share of the queries; the others are sets")
+      ->capture_default_str();
+  app->add_option("--misses", workload.miss_share, "share of the gets, for keys of nobody")
+      ->capture_default_str();
+  app->add_option("--zipf", workload.zipf_theta, "of the popularity; 0: uniform")
+      ->capture_default_str();
+  app->add_option("--seed", workload.seed, "of all that is random")->capture_default_str();
+  app->add_option("--ops", recording.ops, "queries of all cores")->capture_default_str();
+  app->add_option("--cores", recording.cores, "that take turns")->capture_default_str();
+  app->add_option("--batch", recording.batch, "queries that go through together")
+      ->capture_default_str();
+  app->add_flag("--no-prefetch", arguments->no_prefetch, "the store asks for nothing ahead");
+  app->add_option("--index", arguments->index)
+      ->capture_default_str()
+      ->check(CLI::IsMember({"cuckoo", "set-associative"}));
+  app->add_option("--load", recording.load, "of the index's slots, when filled")
+      ->capture_default_str();
+  app->add_option("--memory-mb", arguments->memory_mb, "of the store; 0: twice its records'")
+      ->capture_default_str();
+  Gaps& gaps = recording.gaps;
+  app->add_option("--instr-per-op", gaps.ops_total, "instructions; 0: none but those between")
+      ->capture_default_str();
+  app->add_option("--gap-bucket", gaps.to_bucket, "instructions before a bucket")
+      ->capture_default_str();
+  app->add_option("--gap-object", gaps.to_object, "before an object")->capture_default_str();
+  app->add_option("--gap-append", gaps.to_append, "before an append")->capture_default_str();
+  app->add_option("--gap-other", gaps.to_other, "before another access")->capture_default_str();
+  app->add_option("--gap-in-class", gaps.in_class, "before one of the same kind")
+      ->capture_default_str();
+  app->add_option("--key-lead", gaps.key_lead, "from telling a key to its bucket")
+      ->capture_default_str();
+}
+
+const char* NameOf(AccessClass cls) {
+  switch (cls) {
+    case AccessClass::kOther: return "other";
+    case AccessClass::kBucket: return "bucket";
+    case AccessClass::kObjectHead: return "object_head";
+    case AccessClass::kObjectBody: return "object_body";
+    case AccessClass::kLogAppend: return "log_append";
+    case AccessClass::kStack: return "stack";
+    case AccessClass::kNetworkBuffer: return "network_buffer";
+  }
+  return "";
+}
+
+const char* NameOf(RecordKind kind) {
+  switch (kind) {
+    case RecordKind::kRead: return "read";
+    case RecordKind::kWrite: return "write";
+    case RecordKind::kPrefetch: return "prefetch";
+    case RecordKind::kOpBegin: return "op_begin";
+    case RecordKind::kOpEnd: return "op_end";
+    case RecordKind::kKey: return "key";
+    case RecordKind::kHit: return "hit";
+    case RecordKind::kSlot: return "slot";
+    case RecordKind::kChain: return "chain";
+  }
+  return "";
+}
+
+// Plays the source to its end, the cores in turns; counts records by kind, and accesses by class.
+Result<Json> Count(RecordedStore& store) {
+  std::map<std::string, uint64_t> counts;
+  Record record;
+  for (bool has_any = true; has_any;) {
+    has_any = false;
+    for (int core = 0; core < store.cores(); ++core) {
+      const Result<bool> next = store.Next(core, &record);
+      if (!next) return next.error();
+      if (!next.value()) continue;
+      has_any = true;
+      ++counts[record.IsAccess() ? fmt::format("{} {}", NameOf(record.kind), NameOf(record.cls))
+                                 : NameOf(record.kind)];
+    }
+  }
+  return Json(counts);
+}
+
+Status Run(Arguments arguments) {
+  RecordingOptions& options = arguments.recording;
+  const Result<std::vector<ValueClass>> values = ParseValues(arguments.values);
+  if (!values) return values.error();
+  options.workload.values = values.value();
+  options.prefetches = !arguments.no_prefetch;
+  options.memory_bytes = arguments.memory_mb << 20;
+  if (arguments.index == "set-associative") options.policy = IndexPolicy::kSetAssociative;
+  const auto opened = RecordedStore::Open(options);
+  if (!opened) return opened.error();
+  RecordedStore& store = *opened.value();
+  const Result<Json> counts = Count(store);
+  if (!counts) return counts.error();
+  const RecordedStore::Answers& answers = store.answers();
+  const StoreShape& shape = store.shape();
+  const Json summary = {
+      {"records", counts.value()},
+      {"gets", answers.gets},
+      {"hits", answers.hits},
+      {"sets", answers.sets},
+      {"stored", answers.stored},
+      {"buckets", shape.buckets},
+      {"log_base", shape.log_base},
+      {"log_limit", shape.log_limit},
+      {"instructions", store.recorder().instructions()},
+      {"gaps", "assumed"},
+      {"accesses_left_out", store.recorder().left_out()},
+  };
+  std::fputs((summary.dump(2) + "\n").c_str(), stdout);
+  std::fputs("weft-record: gaps assumed\n", stderr);
+  if (!store.is_repeatable())
+    std::fputs("weft-record: took over a minute; another run may note other reads\n", stderr);
+  return Status::Ok();
+}
+
+}  // namespace
+}  // namespace weft::sim
+
+int main(int argc, char** argv) {
+  CLI::App app("Records the memory accesses of Weft's own cache.", "weft-record");
+  weft::sim::Arguments arguments;
+  weft::sim::AddOptions(&app, &arguments);
+  CLI11_PARSE(app, argc, argv);
+  const weft::Status status = weft::sim::Run(std::move(arguments));
+  if (status.ok()) return 0;
+  std::fprintf(stderr, "weft-record: %s\n", status.ToString().c_str());
+  return 1;
+}
