@@ -13,114 +13,52 @@
 #include "sim/dram/replay.h"
 
 namespace weft::sim {
-namespace {
-
-void AddMemory(CLI::App* app, DramOptions* options) {
-  app->add_option("--preset", options->preset, "the memory")->capture_default_str();
-  app->add_option("--ranks", options->ranks, "ranks a channel; 0: the preset's")
-      ->capture_default_str();
-  app->add_flag("--no-refresh", options->no_refresh, "never refresh");
-}
-
-Result<Preset> MemoryOf(const DramOptions& options) {
-  Result<Preset> preset = FindPreset(options.preset);
-  if (!preset) return preset;
-  preset->organization.channels = options.channels;
-  if (options.ranks != 0) preset->organization.ranks = options.ranks;
-  Status status = Validate(preset->organization);
-  if (!status.ok()) return status;
-  return preset;
-}
-
-// One file a channel.
-struct CommandFiles {
-  std::vector<std::string> paths;
-  std::vector<std::ofstream> files;
-
-  Status Open(const std::string& path, int channels) {
-    for (int channel = 0; channel < channels; ++channel) {
-      paths.push_back(path + "." + std::to_string(channel));
-      files.emplace_back(paths.back());
-      if (!files.back()) return Status::FromErrno("open " + paths.back(), errno);
-    }
-    return Status::Ok();
-  }
-  Status Close() {
-    for (size_t i = 0; i < files.size(); ++i) {
-      files[i].close();
-      if (!files[i]) return {Code::kIoError, "write " + paths[i]};
-    }
-    return Status::Ok();
-  }
-};
-
-}  // namespace
 
 void AddDram(CLI::App* app, DramOptions* options) {
-  AddMemory(app, options);
-  app->add_option("--map", options->map, "rank-il, scheme2, row-il or xor-bank")
-      ->capture_default_str();
-  app->add_option("--channels", options->channels, "channels")->capture_default_str();
+  AddMemory(app, &options->memory);
+  AddControl(app, &options->memory);
   app->add_option("--trace", options->trace, "lines: 0xADDRESS READ|WRITE CLOCK")->required();
   app->add_option("--clocks", options->clocks, "how many clocks to simulate")
       ->required()
       ->check(CLI::PositiveNumber);
-  app->add_option("--writes", options->writes,
-                  "unified: queued with reads by age; buffer: in a buffer of their own")
-      ->capture_default_str()
-      ->check(CLI::IsMember({"unified", "buffer"}));
-  app->add_flag("--no-skip", options->no_skip, "perform every clock; the outcome is the same");
-  app->add_option("--cmd-trace", options->command_trace,
-                  "write channel N's commands to the file of this name and .N");
 }
 
 void AddCheck(CLI::App* app, DramOptions* options) {
-  AddMemory(app, options);
+  AddMemory(app, &options->memory);
   app->add_option("trace", options->trace, "commands of a channel, as --cmd-trace wrote them")
       ->required();
 }
 
 Status RunDram(const DramOptions& options) {
-  const Result<Preset> preset = MemoryOf(options);
-  if (!preset) return preset.error();
-  const Result<Interleave> interleave = ParseInterleave(options.map);
-  if (!interleave) return interleave.error();
-  Result<Dramsim3Trace> trace =
-      Dramsim3Trace::Open(options.trace, preset.value().organization.lines());
+  const Result<ControlledMemory> controlled = MemoryOf(options.memory);
+  if (!controlled) return controlled.error();
+  const Preset& preset = controlled.value().preset;
+  Result<Dramsim3Trace> trace = Dramsim3Trace::Open(options.trace, preset.organization.lines());
   if (!trace) return trace.error();
 
   CommandFiles commands;
-  std::function<void(int, const IssuedCommand&)> on_command;
-  if (!options.command_trace.empty()) {
-    Status status = commands.Open(options.command_trace, options.channels);
-    if (!status.ok()) return status;
-    on_command = [&](int channel, const IssuedCommand& issued) {
-      commands.files[static_cast<size_t>(channel)] << ToTraceLine(issued);
-    };
-  }
-  Memory memory(
-      preset.value(), interleave.value(),
-      {.writes = options.writes == "buffer" ? WritePolicy::kBuffer : WritePolicy::kUnified,
-       .refreshes = !options.no_refresh,
-       .skips = !options.no_skip},
-      on_command);
+  const auto on_command = commands.Open(options.memory);
+  if (!on_command) return on_command.error();
+  Memory memory(preset, controlled.value().interleave, controlled.value().controller,
+                on_command.value());
   Status status = Replay(trace.value(), memory, options.clocks);
   if (!status.ok()) return status;
   status = commands.Close();
   if (!status.ok()) return status;
-  std::fputs((Figures(preset.value(), memory).dump(2) + "\n").c_str(), stdout);
+  std::fputs((Figures(preset, memory).dump(2) + "\n").c_str(), stdout);
   return Status::Ok();
 }
 
 Status RunCheck(const DramOptions& options) {
-  const Result<Preset> preset = MemoryOf(options);
-  if (!preset) return preset.error();
+  const Result<ControlledMemory> memory = MemoryOf(options.memory);
+  if (!memory) return memory.error();
+  const Preset& preset = memory.value().preset;
   std::ifstream in(options.trace);
   if (!in) return Status::FromErrno("open " + options.trace, errno);
   const Result<std::vector<IssuedCommand>> commands = ReadCommandTrace(in, options.trace);
   if (!commands) return commands.error();
 
-  CommandChecker checker(preset.value().organization, preset.value().timing, !options.no_refresh);
+  CommandChecker checker(preset.organization, preset.timing, !options.memory.no_refresh);
   for (const IssuedCommand& issued : commands.value()) checker.Check(issued);
   if (!commands.value().empty()) checker.Finish(commands.value().back().clock);
   for (const Violation& violation : checker.violations()) {

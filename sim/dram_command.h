@@ -2,15 +2,15 @@
 // and `weft-sim check`, which checks a command trace that it wrote.
 //
 // Threads   one at a time.
-// Errors    those of sim/dram: preset.h, organization.h, address_map.h, dramsim3_trace.h,
-//           command_trace.h. kIoError: a file can't be written. kCorruption: commands break rules.
+// Errors    those of memory_options.h, and of sim/dram: dramsim3_trace.h, command_trace.h.
+//           kCorruption: commands break rules.
 #pragma once
 
 #include <cstdint>
 #include <string>
 
-#include "sim/dram/preset.h"
 #include "sim/dram/timing.h"
+#include "sim/memory_options.h"
 #include "weft/status.h"
 
 namespace CLI {
@@ -20,16 +20,9 @@ class App;
 namespace weft::sim {
 
 struct DramOptions {
-  std::string preset{kDefaultPreset};
-  std::string map = "rank-il";
-  int channels = 1;
-  int ranks = 0;  // of a channel; 0: the preset's
+  MemoryOptions memory;
   std::string trace;
   Clock clocks = 0;
-  bool no_skip = false;
-  bool no_refresh = false;
-  std::string writes = "unified";  // or "buffer"
-  std::string command_trace;       // channel N's go to command_trace + "." + N; empty: nowhere
 };
 
 // What is given must outlive the parsing; what it has is the default.

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
+#include <sys/epoll.h>
 #include <sys/resource.h>
 
 #include <cstdlib>
@@ -96,35 +97,83 @@ double UserSeconds() {
          static_cast<double>(used.ru_utime.tv_usec) * 1e-6;
 }
 
-// Carries the round out and waits for it, as a load does; false where something went wrong.
-bool CarryOut(Session* session, const Round& round, std::vector<Outcome>* outcomes) {
-  outcomes->clear();
-  if (!session->Submit(round.operations).ok()) return false;
-  while (outcomes->size() < round.operations.size()) {
-    pollfd ready{session->fd(), POLLIN, 0};
-    if (poll(&ready, 1, 10'000) <= 0 || !session->Take(outcomes).ok()) return false;
+// Sessions of one thread, each with a round under way, as a load has them.
+class Sessions {
+ public:
+  explicit Sessions(const std::vector<Round>& rounds) : rounds_(rounds) {
+    outcomes_.reserve(kDepth);
   }
-  return std::all_of(outcomes->begin(), outcomes->end(),
-                     [](const Outcome& outcome) { return outcome.outcome == OutcomeKind::kDone; });
-}
+  ~Sessions() { close(epoll_); }
 
-void Measure(const char* what, Session* session, const std::vector<Round>& rounds) {
-  std::vector<Outcome> outcomes;
-  outcomes.reserve(kDepth);
-  for (const Round& round : rounds) ASSERT_TRUE(CarryOut(session, round, &outcomes));
-  const int repetitions = kIsSlow ? 20 : 300;
+  void Add(std::unique_ptr<Session> session) {
+    epoll_event event{.events = EPOLLIN, .data = {.u64 = lines_.size()}};
+    ASSERT_EQ(epoll_ctl(epoll_, EPOLL_CTL_ADD, session->fd(), &event), 0);
+    lines_.push_back({std::move(session), 0, 0, 0});
+  }
+
+  // Each carries that many more rounds out; false where something went wrong.
+  bool CarryOut(size_t rounds) {
+    rounds_left_ = rounds * lines_.size();
+    for (Line& line : lines_) {
+      line.end = line.round + rounds;
+      if (!Begin(&line)) return false;
+    }
+    while (rounds_left_ > 0) {
+      epoll_event ready[64];
+      const int count = epoll_wait(epoll_, ready, 64, 10'000);
+      if (count <= 0) return false;
+      for (int i = 0; i < count; ++i)
+        if (!Take(&lines_[ready[i].data.u64])) return false;
+    }
+    return true;
+  }
+
+ private:
+  struct Line {
+    std::unique_ptr<Session> session;
+    size_t round;
+    size_t end;
+    size_t answered;  // of the round
+  };
+
+  bool Begin(Line* line) {
+    line->answered = 0;
+    return line->session->Submit(rounds_[line->round % rounds_.size()].operations).ok();
+  }
+
+  bool Take(Line* line) {
+    outcomes_.clear();
+    if (!line->session->Take(&outcomes_).ok()) return false;
+    for (const Outcome& outcome : outcomes_)
+      if (outcome.outcome != OutcomeKind::kDone) return false;
+    line->answered += outcomes_.size();
+    if (line->answered < kDepth) return true;
+    --rounds_left_;
+    return ++line->round == line->end || Begin(line);
+  }
+
+  const std::vector<Round>& rounds_;
+  const int epoll_ = epoll_create1(EPOLL_CLOEXEC);
+  std::vector<Line> lines_;
+  std::vector<Outcome> outcomes_;
+  size_t rounds_left_ = 0;
+};
+
+void Measure(std::string_view what, size_t count, Sessions* sessions) {
+  ASSERT_TRUE(sessions->CarryOut(kRounds));
+  const size_t rounds = kRounds * (kIsSlow ? 20 : 300) / count;
   const uint64_t allocations_before = allocations;
   const uint64_t cpu_before = base::ThreadCpuNs();
   const double user_before = UserSeconds();
-  for (int i = 0; i < repetitions; ++i)
-    for (const Round& round : rounds) ASSERT_TRUE(CarryOut(session, round, &outcomes));
+  ASSERT_TRUE(sessions->CarryOut(rounds));
   const double user_us = (UserSeconds() - user_before) * 1e6;
   const double cpu_us = static_cast<double>(base::ThreadCpuNs() - cpu_before) * 1e-3;
-  const double operations = static_cast<double>(repetitions) * kRounds * kDepth;
+  const auto operations = static_cast<double>(rounds * count * kDepth);
   EXPECT_EQ(allocations, allocations_before);
   EXPECT_LT(user_us / operations, kIsSlow ? 100.0 : 1.0);
-  fmt::print("{}: {:.3f} us of CPU an operation, {:.3f} of it in user mode\n", what,
-             cpu_us / operations, user_us / operations);
+  fmt::print(
+      "{}, depth 32, 64 B, {} session{}: {:.3f} us of CPU an operation, {:.3f} in user mode\n",
+      what, count, count == 1 ? "" : "s", cpu_us / operations, user_us / operations);
 }
 
 class ClientCost : public testing::Test {
@@ -154,16 +203,24 @@ class ClientCost : public testing::Test {
     }
     return rounds;
   }
+  // One session sleeps for each round's answer, and its thread is woken for it; several keep their
+  // thread busy, as those of a load do.
   template <typename Make>
-  void Run(const char* what, const std::vector<Round>& rounds, const Make& make) {
-    int client = -1, server = -1;
-    ASSERT_NO_FATAL_FAILURE(ConnectBoth(&client, &server));
-    std::thread thread([&] { Serve(server, rounds); });
-    {
-      const std::unique_ptr<Session> session = make(std::make_unique<Stream>(client));
-      Measure(what, session.get(), rounds);
+  void Run(std::string_view what, const std::vector<Round>& rounds, const Make& make) {
+    for (const size_t count : {1, 8}) {
+      std::vector<std::thread> threads;
+      {
+        Sessions sessions(rounds);
+        for (size_t i = 0; i < count; ++i) {
+          int client = -1, server = -1;
+          ASSERT_NO_FATAL_FAILURE(ConnectBoth(&client, &server));
+          threads.emplace_back([server, &rounds] { Serve(server, rounds); });
+          sessions.Add(make(std::make_unique<Stream>(client)));
+        }
+        Measure(what, count, &sessions);
+      }
+      for (std::thread& thread : threads) thread.join();
     }
-    thread.join();
   }
 
   RecordFormat format_ = MakeFormat();
@@ -173,13 +230,13 @@ TEST_F(ClientCost, OfMemcached) {
   const auto make = [&](std::unique_ptr<Stream> stream) {
     return std::make_unique<MemcachedSession>(std::move(stream), format_, false);
   };
-  Run("memcached get, depth 32, 64 B",
+  Run("memcached get",
       Rounds(OperationKind::kRead, 4 + 24 + 2,
              [&](uint64_t record) {
                return "VALUE " + Key(record) + " 0 64\r\n" + Value(record) + "\r\nEND\r\n";
              }),
       make);
-  Run("memcached set, depth 32, 64 B",
+  Run("memcached set",
       Rounds(OperationKind::kUpdate, 4 + 24 + 9 + 64 + 2,
              [](uint64_t) { return std::string("STORED\r\n"); }),
       make);
@@ -190,11 +247,11 @@ TEST_F(ClientCost, OfRedis) {
   const auto make = [&](std::unique_ptr<Stream> stream) {
     return std::make_unique<RedisSession>(std::move(stream), format_, RedisSessionOptions{});
   };
-  Run("redis GET, depth 32, 64 B",
+  Run("redis GET",
       Rounds(OperationKind::kRead, 13 + 5 + 24 + 2,
              [&](uint64_t record) { return "$64\r\n" + Value(record) + "\r\n"; }),
       make);
-  Run("redis SET, depth 32, 64 B",
+  Run("redis SET",
       Rounds(OperationKind::kUpdate, 13 + 5 + 24 + 2 + 5 + 64 + 2,
              [](uint64_t) { return std::string("+OK\r\n"); }),
       make);

@@ -88,12 +88,11 @@ class RecordFormat {
     return Mix(record << 32 ^ version ^ 0x6a09e667f3bcc909u);
   }
   const char* PieceOf(uint64_t record, uint32_t version) const {
-    return pool_.data() + Mixed(record, version) % kPoolStarts;
+    return pool_.data() + (Mixed(record, version) & (pool_starts_ - 1));
   }
 
-  static constexpr uint64_t kPoolStarts = 1u << 20;
-
   RecordOptions options_;
+  uint64_t pool_starts_;  // a power of two
   std::string pool_;
 };
 

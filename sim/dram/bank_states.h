@@ -2,7 +2,9 @@
 //
 // Units     clocks.
 // Threads   one owner.
-// Cost      of a question three loads; of a command some stores, one a rank for RD and WR.
+// Cost      of a question two loads; of a command some stores, one a rank for RD and WR, one a bank
+// of the group
+//           where there are groups.
 // Source    the simulator's specification, section 2.1; gap_table.h.
 #pragma once
 
@@ -21,28 +23,30 @@ class BankStates {
  public:
   static constexpr int64_t kClosed = -1;
 
-  BankStates(const Organization& organization, const Timing& timing);
+  // `powers_down`: is there power-down?
+  BankStates(const Organization& organization, const Timing& timing, bool powers_down = false);
 
   // kClosed where none is.
   int64_t OpenRow(int rank, int bank) const { return open_rows_[BankIndex(rank, bank)]; }
-  int OpenBanks(int rank) const { return ranks_[rank].open_banks; }
+  int OpenBanks(int rank) const { return ranks_[static_cast<size_t>(rank)].open_banks; }
+  bool IsPoweredDown(int rank) const { return ranks_[static_cast<size_t>(rank)].is_powered_down; }
 
   // The first clock in which timing lets the command go. Whether the bank's state does is the
-  // caller's to know. `bank` is of no matter for REF.
+  // caller's to know. `bank` is of no matter for
+  // commands of a rank.
   Clock EarliestOf(Command command, int rank, int bank) const {
     const auto at = static_cast<size_t>(command);
     const Clock of_rank = ranks_[static_cast<size_t>(rank)].earliest[at];
-    if (command == Command::kRefresh) return of_rank;
-    return std::max(
-        {of_rank, by_group_[GroupIndex(rank, bank)][at], by_bank_[BankIndex(rank, bank)][at]});
+    return IsOfRank(command) ? of_rank : std::max(of_rank, by_bank_[BankIndex(rank, bank)][at]);
   }
 
   // REQUIRES: EarliestOf(...) <= command.clock, and the bank's state fits.
   void Issue(const IssuedCommand& command);
 
-  // Clocks before `now` in which a rank had an open bank or refreshed, over all ranks.
-  // REQUIRES: no command was issued at `now` or later.
+  // Clocks before `now`, over all ranks, in which a rank had an open bank or refreshed, and those
+  // from PDE to PDX. REQUIRES: no command was issued at `now` or later.
   Clock ActiveRankClocks(Clock now) const;
+  Clock PoweredDownRankClocks(Clock now) const;
 
  private:
   using EarliestClocks = std::array<Clock, kCommands>;
@@ -51,20 +55,22 @@ class BankStates {
     std::array<Clock, 4> activates{};  // the last four
     int next_activate = 0;             // which of them is the oldest
     int open_banks = 0;
-    Clock active_since = 0;     // while open_banks > 0
-    Clock active_clocks = 0;    // of times that ended with the last bank's PRE
-    Clock refresh_started = 0;  // of the last REF
-    int64_t refreshes = 0;
+    // The last time in which a bank was open or refreshed. It ends no earlier than active_until,
+    // nor while open_banks > 0.
+    Clock active_since = 0;
+    Clock active_until = 0;
+    Clock active_clocks = 0;  // of times before that
+    bool is_powered_down = false;
+    Clock powered_down_since = 0;   // while it is
+    Clock powered_down_clocks = 0;  // of times before
   };
 
   size_t BankIndex(int rank, int bank) const {
     return static_cast<size_t>(rank) * static_cast<size_t>(banks_) + static_cast<size_t>(bank);
   }
-  size_t GroupIndex(int rank, int bank) const {
-    return static_cast<size_t>(rank * organization_.bank_groups + organization_.GroupOf(bank));
-  }
   void Apply(const Gap& gap, const IssuedCommand& command);
   void ChangeState(const IssuedCommand& command);
+  static void BeActive(Rank& rank, Clock from);
 
   // Constant after construction.
   const Organization organization_;
@@ -72,9 +78,8 @@ class BankStates {
   const Timing timing_;
   const GapTable gaps_;
 
-  std::vector<int64_t> open_rows_;        // by BankIndex
-  std::vector<EarliestClocks> by_bank_;   // by BankIndex
-  std::vector<EarliestClocks> by_group_;  // by rank and bank group
+  std::vector<int64_t> open_rows_;       // by BankIndex
+  std::vector<EarliestClocks> by_bank_;  // by BankIndex
   std::vector<Rank> ranks_;
 };
 

@@ -8,13 +8,10 @@ namespace {
 // JEDEC lets eight refreshes be postponed.
 constexpr Clock kRefreshTimesMax = 9;
 
-bool IsColumn(const IssuedCommand& issued) {
-  return issued.command == Command::kRead || issued.command == Command::kWrite;
-}
-
 Clock HorizonOf(const Timing& t) {
   return std::max({t.trfc, t.trc, t.tfaw, t.tras, t.trp, t.cwl + t.tburst + t.twr,
-                   t.cwl + t.tburst + t.twtr_l, t.tccd_l, t.tccd_l_wr, t.trcd_rd, t.trcd_wr});
+                   t.cwl + t.tburst + t.twtr_l, t.tccd_l, t.tccd_l_wr, t.trcd_rd, t.trcd_wr,
+                   t.trfc_pb, t.trrefd, t.txp, t.tcke, t.cl + t.tburst + 1});
 }
 
 }  // namespace
@@ -26,7 +23,8 @@ CommandChecker::CommandChecker(const Organization& organization, const Timing& t
       refreshes_(refreshes),
       horizon_(HorizonOf(timing)),
       open_rows_(static_cast<size_t>(organization.ranks * organization.banks())),
-      last_refresh_(static_cast<size_t>(organization.ranks), 0) {}
+      last_refreshes_(open_rows_.size()),
+      is_powered_down_(static_cast<size_t>(organization.ranks)) {}
 
 void CommandChecker::Require(bool holds, std::string_view rule) {
   if (holds || violations_.size() == kViolationsMax) return;
@@ -39,15 +37,25 @@ bool CommandChecker::IsInRange(const IssuedCommand& issued) const {
          issued.column < organization_.lines_per_row();
 }
 
-void CommandChecker::Check(const IssuedCommand& issued) {
-  const bool is_later = issued.clock > clock_;
+bool CommandChecker::IsInOrder(const IssuedCommand& issued) {
+  const bool is_in_order = issued.clock >= clock_;
   clock_ = issued.clock;
-  Require(is_later, "order");
+  if (IsPower(issued.command)) return is_in_order;
+  const bool is_for_column_bus = organization_.has_column_bus && IsColumn(issued.command);
+  Clock& last = is_for_column_bus ? column_clock_ : row_clock_;
+  const bool is_free = issued.clock > last;
+  last = issued.clock;
+  return is_in_order && is_free;
+}
+
+void CommandChecker::Check(const IssuedCommand& issued) {
+  Require(IsInOrder(issued), "order");
   Require(IsInRange(issued), "range");
   if (IsInRange(issued)) {
     while (!recent_.empty() && recent_.front().clock + horizon_ < issued.clock) {
       recent_.pop_front();
     }
+    CheckPower(issued);
     CheckState(issued);
     for (const IssuedCommand& earlier : recent_) {
       if (earlier.rank == issued.rank) CheckPair(earlier, issued);
@@ -73,40 +81,94 @@ void CommandChecker::CheckState(const IssuedCommand& issued) {
       return;
     case Command::kRead:
     case Command::kWrite: Require(open_row == issued.row, "bank"); return;
-    case Command::kRefresh:
-      Require(std::none_of(of_rank, of_rank + organization_.banks(),
-                           [](const auto& row) { return row.has_value(); }),
-              "bank");
-      CheckRefreshTime(issued.rank, issued.clock);
+    case Command::kRefreshBank:
+      Require(!open_row, "bank");
+      CheckRefreshTimes(issued);
       return;
+    case Command::kRefresh:
+      Require(!HasOpenBank(issued.rank), "bank");
+      CheckRefreshTimes(issued);
+      return;
+    case Command::kPowerDown:
+    case Command::kPowerUp: return;
   }
 }
 
-void CommandChecker::CheckRefreshTime(int rank, Clock clock) {
-  Clock& last = last_refresh_[static_cast<size_t>(rank)];
+bool CommandChecker::HasOpenBank(int rank) const {
+  const auto of_rank = open_rows_.begin() + rank * organization_.banks();
+  return std::any_of(of_rank, of_rank + organization_.banks(),
+                     [](const auto& row) { return row.has_value(); });
+}
+
+void CommandChecker::CheckPower(const IssuedCommand& issued) {
+  const auto rank = static_cast<size_t>(issued.rank);
+  Require(is_powered_down_[rank] == (issued.command == Command::kPowerUp), "power");
+  if (issued.command == Command::kPowerDown) Require(!HasOpenBank(issued.rank), "power");
+  if (IsPower(issued.command)) is_powered_down_[rank] = issued.command == Command::kPowerDown;
+}
+
+Clock CommandChecker::OldestRefresh(int rank) const {
+  const auto of_rank = last_refreshes_.begin() + rank * organization_.banks();
+  return *std::min_element(of_rank, of_rank + organization_.banks());
+}
+
+void CommandChecker::CheckRefreshTime(Clock last, Clock clock) {
   if (refreshes_) Require(clock - last <= kRefreshTimesMax * timing_.trefi, "tREFI");
-  last = clock;
+}
+
+void CommandChecker::CheckRefreshTimes(const IssuedCommand& refresh) {
+  const auto of_rank = last_refreshes_.begin() + refresh.rank * organization_.banks();
+  if (refresh.command == Command::kRefreshBank) {
+    CheckRefreshTime(of_rank[refresh.bank], refresh.clock);
+    of_rank[refresh.bank] = refresh.clock;
+  } else {
+    CheckRefreshTime(OldestRefresh(refresh.rank), refresh.clock);
+    std::fill(of_rank, of_rank + organization_.banks(), refresh.clock);
+  }
 }
 
 void CommandChecker::CheckPair(const IssuedCommand& earlier, const IssuedCommand& later) {
   const Clock gap = later.clock - earlier.clock;
   switch (earlier.command) {
     case Command::kActivate: CheckAfterActivate(earlier, later, gap); return;
-    case Command::kPrecharge:
-      if (later.command == Command::kRefresh ||
-          (later.command == Command::kActivate && later.bank == earlier.bank)) {
+    case Command::kPrecharge: {
+      const bool is_of_bank =
+          later.command == Command::kActivate || later.command == Command::kRefreshBank;
+      if (later.command == Command::kRefresh || later.command == Command::kPowerDown ||
+          (is_of_bank && later.bank == earlier.bank)) {
         Require(gap >= timing_.trp, "tRP");
       }
       return;
+    }
     case Command::kRead:
     case Command::kWrite: CheckAfterColumn(earlier, later, gap); return;
     case Command::kRefresh: Require(gap >= timing_.trfc, "tRFC"); return;  // nothing may go on
+    case Command::kRefreshBank: CheckAfterRefreshOfBank(earlier, later, gap); return;
+    case Command::kPowerDown:
+      if (later.command == Command::kPowerUp) Require(gap >= timing_.tcke, "tCKE");
+      return;
+    case Command::kPowerUp:
+      if (later.command == Command::kPowerDown) {
+        Require(gap >= timing_.tcke, "tCKE");
+      } else {
+        Require(gap >= timing_.txp, "tXP");
+      }
+      return;
+  }
+}
+
+void CommandChecker::CheckAfterRefreshOfBank(const IssuedCommand& earlier,
+                                             const IssuedCommand& later, Clock gap) {
+  if (later.bank == earlier.bank || IsOfRank(later.command)) {
+    Require(gap >= timing_.trfc_pb, "tRFCpb");
+  } else if (later.command == Command::kActivate || later.command == Command::kRefreshBank) {
+    Require(gap >= timing_.trrefd, "tRREFD");
   }
 }
 
 void CommandChecker::CheckAfterActivate(const IssuedCommand& earlier, const IssuedCommand& later,
                                         Clock gap) {
-  if (later.command == Command::kActivate) {
+  if (later.command == Command::kActivate || later.command == Command::kRefreshBank) {
     if (later.bank == earlier.bank) {
       Require(gap >= timing_.trc, "tRC");
     } else if (organization_.GroupOf(later.bank) == organization_.GroupOf(earlier.bank)) {
@@ -133,7 +195,14 @@ void CommandChecker::CheckAfterColumn(const IssuedCommand& earlier, const Issued
       Require(gap >= timing_.trtp, "tRTP");
     }
   }
-  if (!IsColumn(later)) return;
+  if (later.command == Command::kPowerDown) {
+    if (was_write) {
+      Require(since_data >= timing_.twr, "tWRPDEN");
+    } else {
+      Require(gap >= timing_.cl + timing_.tburst + 1, "tRDPDEN");
+    }
+  }
+  if (!IsColumn(later.command)) return;
   const bool in_group = organization_.GroupOf(later.bank) == organization_.GroupOf(earlier.bank);
   if (later.command == earlier.command) {
     const Clock in_group_clocks = was_write ? timing_.tccd_l_wr : timing_.tccd_l;
@@ -156,7 +225,7 @@ void CommandChecker::CheckWindow(const IssuedCommand& issued) {
 }
 
 void CommandChecker::CheckBus(const IssuedCommand& issued) {
-  if (!IsColumn(issued)) return;
+  if (!IsColumn(issued.command)) return;
   const bool is_write = issued.command == Command::kWrite;
   const Clock begin = issued.clock + (is_write ? timing_.cwl : timing_.cl);
   const Burst burst{begin, begin + timing_.tburst, issued.rank, is_write};
@@ -170,9 +239,8 @@ void CommandChecker::CheckBus(const IssuedCommand& issued) {
 
 void CommandChecker::Finish(Clock end) {
   clock_ = end;
-  if (!refreshes_) return;
-  for (const Clock last : last_refresh_) {
-    Require(end - last <= kRefreshTimesMax * timing_.trefi, "tREFI");
+  for (int rank = 0; rank < organization_.ranks; ++rank) {
+    CheckRefreshTime(OldestRefresh(rank), end);
   }
 }
 

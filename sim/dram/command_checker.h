@@ -5,10 +5,14 @@
 // commands and asks of each pair what the data sheet says; and it sees the data bus as the bursts
 // on it, which must not overlap and must leave the bus its rest.
 //
-// Rules     order (clocks rise, at most one command in each), range (of rank, bank, row, column),
+// Rules     order (clocks rise, at most one command in each on each bus; a power command takes
+// none),
+//           range (of rank, bank, row, column),
 //           bank (its state fits), tRC, tRRD_S, tRRD_L, tFAW, tRCD, tRAS, tRTP, tWR, tRP, tRFC,
-//           tCCD_S, tCCD_L, tWTR_S, tWTR_L, bus (bursts overlap or are out of order), tRTRS, tREFI
-//           (a rank is refreshed within nine of them: JEDEC lets eight refreshes wait).
+//           tRFCpb, tRREFD, tXP, tCKE, tRDPDEN and tWRPDEN (RD or WR to PDE), power (what a rank
+//           gets while it is powered down, or a PDE while a bank is open), tCCD_S, tCCD_L, tWTR_S,
+//           tWTR_L, bus (bursts overlap or are out of order), tRTRS, tREFI (a rank is refreshed
+//           within nine of them: JEDEC lets eight refreshes wait).
 // Units     clocks.
 // Threads   one owner.
 // Cost      of a command, the number of those within the longest rule's time (tRFC).
@@ -57,13 +61,20 @@ class CommandChecker {
   };
 
   bool IsInRange(const IssuedCommand& issued) const;
+  bool IsInOrder(const IssuedCommand& issued);
   void CheckState(const IssuedCommand& issued);
+  void CheckPower(const IssuedCommand& issued);
   void CheckPair(const IssuedCommand& earlier, const IssuedCommand& later);
   void CheckAfterActivate(const IssuedCommand& earlier, const IssuedCommand& later, Clock gap);
+  void CheckAfterRefreshOfBank(const IssuedCommand& earlier, const IssuedCommand& later, Clock gap);
   void CheckAfterColumn(const IssuedCommand& earlier, const IssuedCommand& later, Clock gap);
+  bool HasOpenBank(int rank) const;
   void CheckWindow(const IssuedCommand& issued);
   void CheckBus(const IssuedCommand& issued);
-  void CheckRefreshTime(int rank, Clock clock);
+  // Of REF or REFpb at `clock`, or of the end.
+  void CheckRefreshTime(Clock last, Clock clock);
+  void CheckRefreshTimes(const IssuedCommand& refresh);
+  Clock OldestRefresh(int rank) const;
   void Require(bool holds, std::string_view rule);
 
   // Constant after construction.
@@ -74,11 +85,14 @@ class CommandChecker {
 
   std::deque<IssuedCommand> recent_;
   std::vector<std::optional<uint32_t>> open_rows_;  // by rank and bank
-  std::vector<Clock> last_refresh_;                 // by rank
+  std::vector<Clock> last_refreshes_;               // by rank and bank
+  std::vector<bool> is_powered_down_;               // by rank
   std::optional<Burst> last_burst_;
   std::vector<Violation> violations_;
   uint64_t commands_ = 0;
-  Clock clock_ = -1;  // of the last command
+  Clock clock_ = -1;         // of the last command
+  Clock row_clock_ = -1;     // of the last one on the bus for rows, or on the only one
+  Clock column_clock_ = -1;  // of the last one on the bus for columns
 };
 
 }  // namespace weft::sim

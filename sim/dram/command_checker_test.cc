@@ -36,7 +36,7 @@ struct Planted {
   bool is_alone = true;  // no other rule forbids it then
 };
 
-const std::vector<Planted>& AllPlanted() {
+const std::vector<Planted>& PlantedOfRowsAndColumns() {
   constexpr std::string_view kDdr3 = kDefaultPreset;
   constexpr std::string_view kDdr4 = "ddr4-3200-8gb-x8";
   constexpr std::string_view kHbm3 = "hbm3-6400";
@@ -105,8 +105,42 @@ const std::vector<Planted>& AllPlanted() {
   return planted;
 }
 
-TEST(CommandChecker, FindsWhatComesAClockTooEarly) {
-  for (const Planted& planted : AllPlanted()) {
+const std::vector<Planted>& PlantedOfBankRefreshAndPowerDown() {
+  constexpr std::string_view kDdr3 = kDefaultPreset;
+  constexpr std::string_view kHbm3 = "hbm3-6400";
+  static const std::vector<Planted> planted = {
+      {"tRFCpb", kHbm3, {At(0, kRefreshBank, 0, 3), At(320, kActivate, 0, 3)}},
+      {"tRFCpb", kHbm3, {At(0, kRefreshBank, 0, 3), At(320, kRefreshBank, 0, 3)}},
+      {"tRFCpb", kHbm3, {At(0, kRefreshBank, 0, 3), At(320, kRefresh, 0, 0)}},
+      {"tRREFD", kHbm3, {At(0, kRefreshBank, 0, 3), At(8, kActivate, 0, 4)}},
+      {"tRREFD", kHbm3, {At(0, kRefreshBank, 0, 3), At(8, kRefreshBank, 0, 7)}},
+      {"tRRD_L", kHbm3, {At(0, kActivate, 0, 3), At(5, kRefreshBank, 0, 7)}},
+      {"tRRD_S", kHbm3, {At(0, kActivate, 0, 3), At(4, kRefreshBank, 0, 4)}},
+      {"tRP",
+       kHbm3,
+       {At(0, kActivate, 0, 0), At(60, kPrecharge, 0, 0), At(86, kRefreshBank, 0, 0)}},
+      {"tRC",
+       kHbm3,
+       {At(0, kActivate, 0, 0), At(45, kPrecharge, 0, 0), At(72, kRefreshBank, 0, 0)}},
+      {"tRFC", kHbm3, {At(0, kRefresh, 0, 0), At(560, kRefreshBank, 0, 2)}},
+      {"tXP", kDdr3, {At(0, kPowerDown, 0, 0), At(9, kPowerUp, 0, 0), At(13, kActivate, 0, 0)}},
+      {"tXP", kDdr3, {At(0, kPowerDown, 0, 0), At(9, kPowerUp, 0, 0), At(13, kRefresh, 0, 0)}},
+      {"tCKE", kDdr3, {At(0, kPowerDown, 0, 0), At(4, kPowerUp, 0, 0)}},
+      {"tCKE", kDdr3, {At(0, kPowerDown, 0, 0), At(9, kPowerUp, 0, 0), At(13, kPowerDown, 0, 0)}},
+      {"tRP", kDdr3, {At(0, kActivate, 0, 5), At(24, kPrecharge, 0, 5), At(34, kPowerDown, 0, 0)}},
+      {"tRFC", kDdr3, {At(0, kRefresh, 0, 0), At(107, kPowerDown, 0, 0)}},
+      {"tRDPDEN",
+       "ddr3-1333-2gb-x8-sg15e",
+       {At(0, kActivate, 0, 0), At(30, kRead, 0, 0), At(35, kPrecharge, 0, 0),
+        At(44, kPowerDown, 0, 0)},
+       1,
+       false},
+  };
+  return planted;
+}
+
+void ExpectFound(const std::vector<Planted>& all) {
+  for (const Planted& planted : all) {
     SCOPED_TRACE(std::string(planted.preset) + ", " + planted.rule);
     const Preset preset = PresetNamed(planted.preset);
     std::vector<IssuedCommand> commands = planted.commands;
@@ -120,6 +154,11 @@ TEST(CommandChecker, FindsWhatComesAClockTooEarly) {
   }
 }
 
+TEST(CommandChecker, FindsWhatComesAClockTooEarly) {
+  ExpectFound(PlantedOfRowsAndColumns());
+  ExpectFound(PlantedOfBankRefreshAndPowerDown());
+}
+
 TEST(CommandChecker, FindsWhatTheBanksStateForbids) {
   const Preset preset = PresetNamed(kDefaultPreset);
   const IssuedCommand open = At(0, kActivate, 0, 0);
@@ -129,11 +168,43 @@ TEST(CommandChecker, FindsWhatTheBanksStateForbids) {
       {At(0, kRead, 0, 0)},        {At(0, kWrite, 0, 0)},
       {At(0, kPrecharge, 0, 0)},   {open, At(40, kActivate, 0, 0)},
       {open, At(40, kRead, 0, 1)}, {open, At(40, kRefresh, 0, 0)},
-      {open, other_row},
+      {open, other_row},           {open, At(40, kRefreshBank, 0, 0)},
   };
   for (const auto& commands : cases) {
     EXPECT_THAT(RulesBroken(preset, commands), ElementsAre("bank"));
   }
+}
+
+TEST(CommandChecker, FindsWhatPowerDownForbids) {
+  const Preset preset = PresetNamed(kDefaultPreset);
+  const IssuedCommand down = At(10, kPowerDown, 1, 0);
+  const std::vector<std::vector<IssuedCommand>> cases = {
+      {At(10, kPowerUp, 1, 0)},        {down, At(20, kPowerDown, 1, 0)},
+      {down, At(20, kActivate, 1, 0)}, {down, At(20, kRefresh, 1, 0)},
+      {At(0, kActivate, 1, 0), down},
+  };
+  for (const auto& commands : cases) {
+    EXPECT_THAT(RulesBroken(preset, commands), ElementsAre("power"));
+  }
+  EXPECT_THAT(RulesBroken(preset, {down, At(20, kActivate, 0, 0)}), IsEmpty());
+}
+
+TEST(CommandChecker, KnowsTheBuses) {
+  const std::vector<IssuedCommand> both = {At(0, kActivate, 0, 0), At(40, kActivate, 0, 1),
+                                           At(40, kRead, 0, 0)};
+  const std::vector<IssuedCommand> rows = {At(0, kActivate, 0, 0), At(60, kActivate, 0, 1),
+                                           At(60, kPrecharge, 0, 0)};
+  const std::vector<IssuedCommand> back = {At(1, kActivate, 0, 0), At(0, kPowerDown, 1, 0)};
+  Preset two = PresetNamed("hbm3-6400");
+  two.organization.ranks = 2;
+  Preset one = two;
+  one.organization.has_column_bus = false;
+  EXPECT_THAT(RulesBroken(two, both), IsEmpty());
+  EXPECT_THAT(RulesBroken(one, both), ElementsAre("order"));
+  EXPECT_THAT(RulesBroken(two, rows), ElementsAre("order"));
+  EXPECT_THAT(RulesBroken(two, back), ElementsAre("order"));
+  // Power commands are beside the bus.
+  EXPECT_THAT(RulesBroken(one, {At(7, kActivate, 0, 0), At(7, kPowerDown, 1, 0)}), IsEmpty());
 }
 
 TEST(CommandChecker, FindsWhatIsNotThere) {
@@ -165,6 +236,22 @@ TEST(CommandChecker, MissesRefreshesThatDoNotCome) {
   EXPECT_EQ(rules({5200, 10 * 5200 + 1}, 60'000), 1u);
 }
 
+TEST(CommandChecker, MissesTheBankThatIsNotRefreshed) {
+  const Preset preset = PresetNamed("hbm3-6400");
+  const auto rules = [&](int forgotten) {
+    CommandChecker checker(preset.organization, preset.timing, true);
+    for (Clock time = 1; time <= 10; ++time) {
+      for (int bank = 0; bank < 16; ++bank) {
+        if (bank != forgotten) checker.Check(At(time * 6240 + bank * 390, kRefreshBank, 0, bank));
+      }
+    }
+    checker.Finish(10 * 6240 + 16 * 390);
+    return checker.violations().size();
+  };
+  EXPECT_EQ(rules(-1), 0u);
+  EXPECT_EQ(rules(5), 1u);
+}
+
 // One clock more of any rule, and the checker finds the controller too early: the controller waits
 // no longer than it has to, and the checker looks at every rule.
 TEST(CommandChecker, EveryRuleIsMetToTheClock) {
@@ -187,6 +274,31 @@ TEST(CommandChecker, EveryRuleIsMetToTheClock) {
     Preset stricter = preset;
     ++(stricter.timing.*parameter.clocks);
     EXPECT_THAT(RulesBroken(stricter, run.commands), Contains(parameter.rule));
+  }
+}
+
+TEST(CommandChecker, RulesOfBankRefreshAndPowerDownAreMetToTheClock) {
+  struct Parameter {
+    const char* rule;
+    std::string_view preset;
+    ControllerOptions options;
+    int Timing::*clocks;
+  };
+  const ControllerOptions down{.page = PagePolicy::kClosed, .powers_down = true};
+  const ControllerOptions banks{.refreshes_banks = true};
+  const Parameter parameters[] = {
+      {"tXP", kDefaultPreset, down, &Timing::txp},
+      {"tCKE", kDefaultPreset, down, &Timing::tcke},
+      {"tRFCpb", "hbm3-6400", banks, &Timing::trfc_pb},
+      {"tRREFD", "hbm3-6400", banks, &Timing::trrefd},
+  };
+  for (const Parameter& parameter : parameters) {
+    Preset preset = PresetNamed(parameter.preset);
+    const auto offers = RandomOffers(preset, TestSeed(), 10'000, 20, 0.4);
+    const Played run = Play(preset, offers, 400'000, parameter.options);
+    EXPECT_THAT(RulesBroken(preset, run.commands), IsEmpty());
+    ++(preset.timing.*parameter.clocks);
+    EXPECT_THAT(RulesBroken(preset, run.commands), Contains(parameter.rule));
   }
 }
 

@@ -9,7 +9,8 @@
 namespace weft::sim {
 namespace {
 
-constexpr std::array<std::string_view, kCommands> kNames = {"ACT", "PRE", "RD", "WR", "REF"};
+constexpr std::array<std::string_view, kCommands> kNames = {"ACT",   "PRE", "RD",  "WR",
+                                                            "REFpb", "REF", "PDE", "PDX"};
 
 template <typename Number>
 bool TakeNumber(std::string_view& text, Number& number) {
@@ -22,7 +23,8 @@ const char* Parse(std::string_view line, IssuedCommand& issued) {
   const std::string_view name = TakeWord(line);
   size_t command = 0;
   while (command < kNames.size() && kNames[command] != name) ++command;
-  if (command == kNames.size()) return "the second word is ACT, PRE, RD, WR or REF";
+  if (command == kNames.size())
+    return "the second word is ACT, PRE, RD, WR, REFpb, REF, PDE or PDX";
   issued.command = static_cast<Command>(command);
   if (!TakeNumber(line, issued.rank) || !TakeNumber(line, issued.bank) ||
       !TakeNumber(line, issued.row) || !TakeNumber(line, issued.column)) {

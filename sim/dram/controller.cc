@@ -1,11 +1,29 @@
 #include "sim/dram/controller.h"
 
 #include <algorithm>
+#include <bit>
 #include <utility>
 
 #include "base/check.h"
 
 namespace weft::sim {
+
+Status Validate(const Preset& preset, const ControllerOptions& options) {
+  const auto wrong = [&](const char* what) {
+    return Status(Code::kInvalidArgument, "memory '" + preset.name + "': " + what);
+  };
+  if (options.commands_max < 1 || options.commands_max > RankQueue::kEntriesMax) {
+    return wrong("a rank's command queue has room for 1 to 64 requests");
+  }
+  if (options.row_hits_max < 1) return wrong("a row serves a request at least before it is closed");
+  if (options.refreshes_banks && preset.timing.trfc_pb == 0) {
+    return wrong("there are no figures of refreshes of single banks");
+  }
+  if (options.powers_down && preset.timing.txp == 0) {
+    return wrong("there are no figures of power-down");
+  }
+  return Status::Ok();
+}
 
 Controller::Controller(const Preset& preset, ControllerOptions options)
     : organization_(preset.organization),
@@ -14,13 +32,20 @@ Controller::Controller(const Preset& preset, ControllerOptions options)
       transactions_max_(static_cast<size_t>(options_.transactions_max)),
       has_write_buffer_(options_.writes == WritePolicy::kBuffer),
       write_buffer_max_(static_cast<size_t>(options_.write_buffer_max)),
-      states_(organization_, timing_),
-      refresh_(organization_.ranks, timing_.trefi),
+      permits_all_(options_.order == OrderPolicy::kFirstReady && !options_.refreshes_banks &&
+                   !organization_.has_column_bus),
+      states_(organization_, timing_, options_.powers_down),
+      refresh_(organization_.ranks, options_.refreshes_banks ? organization_.banks() : 1,
+               timing_.trefi),
       rank_wakes_(static_cast<size_t>(organization_.ranks), kNever),
+      power_wake_(options_.powers_down ? 0 : kNever),
       last_served_rank_(organization_.ranks - 1) {
+  WEFT_CHECK(Validate(preset, options_).ok());
   for (int rank = 0; rank < organization_.ranks; ++rank) {
-    queues_.emplace_back(rank, options_.commands_max, options_.row_hits_max, states_,
-                         organization_.banks());
+    queues_.emplace_back(rank,
+                         RankQueue::Options{options_.commands_max, options_.row_hits_max,
+                                            options_.order == OrderPolicy::kFirstCome},
+                         states_, organization_.banks());
   }
 }
 
@@ -58,22 +83,27 @@ bool Controller::IsForWriteBuffer(const Transaction& transaction) {
 void Controller::Tick() {
   Complete();
   if (options_.refreshes) refresh_.Advance(now_);
-  if (!IssueForRefresh()) IssueForRequest();
+  free_ = {};
+  IssueForRefresh();
+  const bool is_issued = free_ != Buses{false, false} && IssueForRequest();
+  if (is_issued && free_ != Buses{false, false}) IssueForRequest();
+  if (options_.page == PagePolicy::kClosed && free_.row) IssueToCloseRow();
   if (may_move_) MoveTransaction();
+  if (options_.powers_down) ChangePower();
   ++now_;
 }
 
 Clock Controller::NextEvent() const {
   if (may_move_ || !options_.skips) return now_;
-  Clock next = kNever;
-  if (!reads_under_way_.empty()) next = reads_under_way_.front().done;
+  Clock next = std::min(close_wake_, power_wake_);
+  if (!reads_under_way_.empty()) next = std::min(next, reads_under_way_.front().done);
   if (!writes_under_way_.empty()) next = std::min(next, writes_under_way_.front().done);
   if (!done_by_buffer_.empty()) next = std::min(next, done_by_buffer_.front().done);
   if (options_.refreshes) next = std::min(next, refresh_.next_due());
-  const int due_rank = refresh_.due_rank();
-  if (due_rank != RefreshSchedule::kNone) next = std::min(next, refresh_wake_);
+  if (refresh_.is_due()) next = std::min(next, refresh_wake_);
+  const int refreshing_rank = RefreshingRank();
   for (int rank = 0; rank < organization_.ranks; ++rank) {
-    if (rank != due_rank) next = std::min(next, rank_wakes_[static_cast<size_t>(rank)]);
+    if (rank != refreshing_rank) next = std::min(next, rank_wakes_[static_cast<size_t>(rank)]);
   }
   return std::max(next, now_);
 }
@@ -116,62 +146,167 @@ void Controller::Issue(const IssuedCommand& command) {
     case Command::kRead: ++counts_.read_bursts; break;
     case Command::kWrite: ++counts_.write_bursts; break;
     case Command::kRefresh: ++counts_.refreshes; break;
+    case Command::kRefreshBank: ++counts_.bank_refreshes; break;
+    case Command::kPowerDown:
+    case Command::kPowerUp: break;
+  }
+  if (!organization_.has_column_bus) {
+    free_ = {false, false};
+  } else {
+    (IsColumn(command.command) ? free_.column : free_.row) = false;
   }
   rank_wakes_[static_cast<size_t>(command.rank)] = now_ + 1;
+  if (options_.page == PagePolicy::kClosed) close_wake_ = std::min(close_wake_, now_ + 1);
   if (options_.on_command) options_.on_command(command);
 }
 
-bool Controller::IssueForRefresh() {
-  const int rank = refresh_.due_rank();
-  if (rank == RefreshSchedule::kNone) return false;
-  if (states_.OpenBanks(rank) == 0) {
-    refresh_wake_ = states_.EarliestOf(Command::kRefresh, rank, 0);
-    if (refresh_wake_ > now_) return false;
-    Issue({.clock = now_, .command = Command::kRefresh, .rank = rank});
-    refresh_.Done();
-    refresh_wake_ = now_ + 1;  // of the next one, where that is due already
-    return true;
+int Controller::RefreshingRank() const {
+  return refresh_.is_due() && !options_.refreshes_banks ? refresh_.due().rank : kNone;
+}
+
+void Controller::IssueForRefresh() {
+  if (!refresh_.is_due()) return;
+  const RefreshSchedule::Due due = refresh_.due();
+  if (states_.IsPoweredDown(due.rank)) {
+    refresh_wake_ = kNever;  // ChangePower() sees to it
+    return;
   }
+  const bool is_of_bank = options_.refreshes_banks;
+  const bool is_open = is_of_bank ? states_.OpenRow(due.rank, due.bank) != BankStates::kClosed
+                                  : states_.OpenBanks(due.rank) > 0;
+  if (is_open) {
+    const uint64_t all = ~uint64_t{0} >> (64 - organization_.banks());
+    IssueBeforeRefresh(due, is_of_bank ? uint64_t{1} << due.bank : all);
+    return;
+  }
+  const Command command = is_of_bank ? Command::kRefreshBank : Command::kRefresh;
+  refresh_wake_ = states_.EarliestOf(command, due.rank, due.bank);
+  if (refresh_wake_ > now_) return;
+  Issue({.clock = now_, .command = command, .rank = due.rank, .bank = due.bank});
+  refresh_.Done();
+  refresh_wake_ = now_ + 1;  // of the next one, where that is due already
+}
+
+void Controller::IssueBeforeRefresh(const RefreshSchedule::Due& due, uint64_t banks) {
+  RankQueue& queue = queues_[static_cast<size_t>(due.rank)];
+  // Else requests for an open row that never cease would keep a refresh waiting.
+  const Clock drain_end = options_.refresh_drain ? due.since + timing_.trefi : 0;
   refresh_wake_ = kNever;
-  for (int bank = 0; bank < organization_.banks(); ++bank) {
-    if (states_.OpenRow(rank, bank) == BankStates::kClosed) continue;
-    const Clock clock = states_.EarliestOf(Command::kPrecharge, rank, bank);
+  if (now_ < drain_end) {
+    const auto choice =
+        queue.Choose(now_, {.rows = false, .columns = PermitOf(due.rank).columns, .banks = banks});
+    refresh_wake_ = choice.found ? now_ + 1 : choice.clock;
+    if (choice.found) {
+      Issue(choice.issued);
+      ServeRequest(choice);
+      return;
+    }
+  }
+  for (; banks != 0; banks &= banks - 1) {
+    const int bank = std::countr_zero(banks);
+    if (states_.OpenRow(due.rank, bank) == BankStates::kClosed) continue;
+    Clock clock = states_.EarliestOf(Command::kPrecharge, due.rank, bank);
+    if (queue.HasServableHits(bank)) clock = std::max(clock, drain_end);
     if (clock <= now_) {
-      Issue({.clock = now_, .command = Command::kPrecharge, .rank = rank, .bank = bank});
+      Issue({.clock = now_, .command = Command::kPrecharge, .rank = due.rank, .bank = bank});
       refresh_wake_ = now_ + 1;
-      return true;
+      return;
     }
     refresh_wake_ = std::min(refresh_wake_, clock);
   }
-  return false;
 }
 
-void Controller::IssueForRequest() {
+RankQueue::Permit Controller::PermitOf(int rank) const {
+  RankQueue::Permit permit{.rows = free_.row};
+  if (options_.order == OrderPolicy::kFirstCome) {
+    const bool has_oldest = !ranks_in_order_.empty() && ranks_in_order_.front() == rank;
+    permit.columns = has_oldest ? Columns::kOldest : Columns::kNone;
+  }
+  if (!free_.column) permit.columns = Columns::kNone;
+  if (options_.refreshes_banks && refresh_.is_due() && refresh_.due().rank == rank) {
+    permit.banks = ~(uint64_t{1} << refresh_.due().bank);
+  }
+  return permit;
+}
+
+bool Controller::IssueForRequest() {
+  // Only a choice among all commands says when the next will be.
+  const bool is_whole = free_ == Buses{};
   const int ranks = organization_.ranks;
+  const int refreshing_rank = RefreshingRank();
   for (int turn = 1; turn <= ranks; ++turn) {
-    const int rank = (last_served_rank_ + turn) % ranks;
-    if (rank == refresh_.due_rank()) continue;
+    const int rank = (last_served_rank_ + turn) & (ranks - 1);
+    if (rank == refreshing_rank) continue;
     Clock& wake = rank_wakes_[static_cast<size_t>(rank)];
-    if (options_.skips && wake > now_) continue;
-    const RankQueue::Choice choice = queues_[static_cast<size_t>(rank)].Choose(now_);
+    if (options_.skips && is_whole && wake > now_) continue;
+    const RankQueue& queue = queues_[static_cast<size_t>(rank)];
+    if (queue.is_empty() || states_.IsPoweredDown(rank)) {
+      wake = kNever;
+      continue;
+    }
+    const auto choice = queue.Choose(now_, permits_all_ ? RankQueue::Permit() : PermitOf(rank));
     if (!choice.found) {
-      wake = choice.clock;
+      if (is_whole) wake = choice.clock;
       continue;
     }
     last_served_rank_ = rank;
     Issue(choice.issued);
     ServeRequest(choice);
-    return;
+    return true;
+  }
+  return false;
+}
+
+void Controller::IssueToCloseRow() {
+  if (options_.skips && close_wake_ > now_) return;
+  close_wake_ = kNever;
+  for (int rank = 0; rank < organization_.ranks; ++rank) {
+    if (states_.OpenBanks(rank) == 0 || rank == RefreshingRank()) continue;
+    for (int bank = 0; bank < organization_.banks(); ++bank) {
+      if (states_.OpenRow(rank, bank) == BankStates::kClosed) continue;
+      if (queues_[static_cast<size_t>(rank)].HasHits(bank)) continue;
+      const Clock clock = states_.EarliestOf(Command::kPrecharge, rank, bank);
+      if (clock <= now_) {
+        Issue({.clock = now_, .command = Command::kPrecharge, .rank = rank, .bank = bank});
+        return;
+      }
+      close_wake_ = std::min(close_wake_, clock);
+    }
+  }
+}
+
+void Controller::ChangePower() {
+  power_wake_ = kNever;
+  for (int rank = 0; rank < organization_.ranks; ++rank) {
+    const bool is_down = states_.IsPoweredDown(rank);
+    const bool is_wanted = !queues_[static_cast<size_t>(rank)].is_empty() || refresh_.IsDue(rank);
+    if (is_down != is_wanted || states_.OpenBanks(rank) > 0) continue;
+    const Command command = is_down ? Command::kPowerUp : Command::kPowerDown;
+    const Clock clock = states_.EarliestOf(command, rank, 0);
+    if (clock > now_) {
+      power_wake_ = std::min(power_wake_, clock);
+      continue;
+    }
+    Issue({.clock = now_, .command = command, .rank = rank});
+    refresh_wake_ = now_ + 1;
   }
 }
 
 void Controller::ServeRequest(const RankQueue::Choice& choice) {
   const IssuedCommand& issued = choice.issued;
   if (issued.command != Command::kRead && issued.command != Command::kWrite) return;
-  const auto served = queues_[static_cast<size_t>(issued.rank)].Serve(choice.index);
+  RankQueue& queue = queues_[static_cast<size_t>(issued.rank)];
+  const auto served = queue.Serve(choice.index);
   const QueuedRequest& request = served.request;
   if (served.is_row_hit) ++(request.is_write ? counts_.write_row_hits : counts_.read_row_hits);
   if (!served.is_last_burst) return;
+  if (queue.is_empty()) rank_wakes_[static_cast<size_t>(issued.rank)] = kNever;
+  if (options_.order == OrderPolicy::kFirstCome) {
+    // The next oldest may be any rank's.
+    ranks_in_order_.pop_front();
+    std::fill(rank_wakes_.begin(), rank_wakes_.end(), now_ + 1);
+    refresh_wake_ = now_ + 1;
+  }
   may_move_ = !transactions_.empty() || !write_buffer_.empty();  // the queue has room for one
   if (request.is_write && has_write_buffer_) return;             // it was done before
   const Clock done = now_ + (request.is_write ? timing_.cwl : timing_.cl) + timing_.tburst;
@@ -190,6 +325,12 @@ void Controller::MoveTransaction() {
 }
 
 bool Controller::MoveRead() {
+  if (options_.order == OrderPolicy::kFirstCome) {
+    const bool can_move = !transactions_.empty() &&
+                          queues_[static_cast<size_t>(transactions_.front().rank)].has_room();
+    if (can_move) Move(transactions_, transactions_.begin());
+    return can_move;
+  }
   const auto with_room =
       std::find_if(transactions_.begin(), transactions_.end(), [&](const Transaction& waiting) {
         return queues_[static_cast<size_t>(waiting.rank)].has_room();
@@ -226,13 +367,21 @@ void Controller::Move(std::deque<Transaction>& from,
   const auto rank = static_cast<size_t>(transaction->rank);
   queues_[rank].Add(transaction->request);
   rank_wakes_[rank] = std::min(rank_wakes_[rank], now_ + 1);
-  from.erase(transaction);
+  if (options_.refresh_drain) refresh_wake_ = now_ + 1;
+  if (options_.order == OrderPolicy::kFirstCome) ranks_in_order_.push_back(transaction->rank);
+  if (transaction == from.begin()) {
+    from.pop_front();  // as mostly: without erase()'s moves
+  } else {
+    from.erase(transaction);
+  }
 }
 
 ControllerCounts Controller::Counts() const {
   ControllerCounts counts = counts_;
   counts.active_rank_clocks = states_.ActiveRankClocks(now_);
-  counts.idle_rank_clocks = organization_.ranks * now_ - counts.active_rank_clocks;
+  counts.powered_down_rank_clocks = states_.PoweredDownRankClocks(now_);
+  counts.idle_rank_clocks =
+      organization_.ranks * now_ - counts.active_rank_clocks - counts.powered_down_rank_clocks;
   return counts;
 }
 

@@ -2,7 +2,8 @@
 //
 // In a clock it hands back what is done, issues at most one command (a due refresh before a
 // request's), and moves at most one request from the transaction queue to its rank's command queue.
-// A request that is accepted in clock t so gets its first command in t + 1 at the earliest.
+// A request that is accepted in clock t so gets its first command in t + 1 at the earliest. Where
+// the memory has a bus for column commands (HBM), one command for it goes beside one for rows.
 //
 //     Accept --> transaction queue --> RankQueue --> BankStates, data bus --> Completion
 //
@@ -12,11 +13,24 @@
 // a command queue; then all that it has are, and reads wait. None is moved before a read of its
 // line that is older.
 //
-// A row stays open until another of its bank is wanted or the rank refreshes. For a refresh the
-// rank's requests wait while its open rows are closed as timing allows; other ranks go on.
+// Order: first ready, first come, as rank_queue.h says; or first come: column commands go in the
+// order in which requests came to the command queues, over all ranks, which without a write buffer
+// is that of acceptance. Rows are opened and closed for the oldest request of each bank even so.
 //
-// Not modelled: power-down and self-refresh, refresh of single banks, and a second command bus for
-// columns (HBM).
+// Page: a row stays open until another of its bank is wanted or the rank refreshes; or it is
+// closed, by a PRE of its own and not with the column command (auto-precharge), as soon as no
+// request in the rank's queue is for it, in a clock in which no other command goes.
+//
+// Refresh: for one of a rank, its requests wait while its open rows are closed as timing allows;
+// other ranks go on. For one of a bank (REFpb), only requests for that bank wait. With drain,
+// column commands to rows that are open go first, for a tREFI at most.
+//
+// Power-down: a rank enters precharge power-down when its command queue is empty, no refresh of it
+// is due and its banks are closed; both ends of it come at the end of a clock. It leaves when a
+// request comes to its queue or its refresh is due. With open pages only a refresh closes the last
+// row.
+//
+// Not modelled: active power-down, self-refresh, and HBM's ACT of two clocks.
 //
 // Units     clocks. Clock t is "now" from the end of clock t - 1 until Tick().
 // Threads   one owner.
@@ -24,6 +38,7 @@
 // Source    the simulator's specification, section 3.2; the times are section 2.1's.
 #pragma once
 
+#include <climits>
 #include <cstdint>
 #include <deque>
 #include <functional>
@@ -39,19 +54,30 @@
 namespace weft::sim {
 
 enum class WritePolicy : uint8_t { kUnified, kBuffer };
+enum class OrderPolicy : uint8_t { kFirstReady, kFirstCome };
+enum class PagePolicy : uint8_t { kOpen, kClosed };
 
 struct ControllerOptions {
   int transactions_max = 32;  // of the channel; with a write buffer, reads
   WritePolicy writes = WritePolicy::kUnified;
   int write_buffer_max = 32;
   int idle_writes_max = 8;  // more are moved when no command queue has anything
-  int commands_max = 32;    // requests of a rank's queue
-  int row_hits_max = 4;     // after which others may close the row
+  int commands_max = 32;    // requests of a rank's queue; RankQueue::kEntriesMax at most
+  static constexpr int kUnlimited = INT_MAX;
+  int row_hits_max = 4;  // after which others may close the row
+  OrderPolicy order = OrderPolicy::kFirstReady;
+  PagePolicy page = PagePolicy::kOpen;
   bool refreshes = true;
-  bool skips = true;  // over clocks in which nothing happens; the outcome is the same
+  bool refreshes_banks = false;  // one by one; needs the memory's tRFCpb
+  bool refresh_drain = false;    // hits of open rows go before a due refresh
+  bool powers_down = false;      // needs the memory's tXP
+  bool skips = true;             // over clocks in which nothing happens; the outcome is the same
   // Called in order of clocks; may be empty.
   std::function<void(const IssuedCommand&)> on_command = {};
 };
+
+// Can a memory of this preset be controlled so? kInvalidArgument, and why not.
+Status Validate(const Preset& preset, const ControllerOptions& options);
 
 struct Completion {
   uint64_t id;
@@ -69,17 +95,19 @@ struct ControllerCounts {
   int64_t read_bursts = 0;          // RD
   int64_t write_bursts = 0;         // WR
   int64_t refreshes = 0;            // REF, of a rank
+  int64_t bank_refreshes = 0;       // REFpb
   int64_t read_row_hits = 0;        // reads that found their row open since another request
   int64_t write_row_hits = 0;
-  int64_t active_rank_clocks = 0;  // with an open bank, or refreshing
-  int64_t idle_rank_clocks = 0;    // all others
+  int64_t active_rank_clocks = 0;        // with an open bank, or refreshing
+  int64_t powered_down_rank_clocks = 0;  // from PDE to PDX
+  int64_t idle_rank_clocks = 0;          // all others
 
   bool operator==(const ControllerCounts&) const = default;
 };
 
 class Controller {
  public:
-  // REQUIRES: Validate(preset.organization).ok()
+  // REQUIRES: Validate(preset.organization).ok() && Validate(preset, options).ok()
   Controller(const Preset& preset, ControllerOptions options);
   Controller(const Controller&) = delete;  // its queues know its bank states
   Controller& operator=(const Controller&) = delete;
@@ -114,10 +142,26 @@ class Controller {
     QueuedRequest request;
   };
 
+  // What is free in this clock. Memory without a bus for columns has one, and both alike.
+  struct Buses {
+    bool row = true;
+    bool column = true;
+
+    bool operator==(const Buses&) const = default;
+  };
+
   void Complete();
-  bool IssueForRefresh();
-  void IssueForRequest();
+  void IssueForRefresh();
+  // Issues what the due refresh needs first: hits to be drained, and PRE of `banks`, a bit each.
+  void IssueBeforeRefresh(const RefreshSchedule::Due& due, uint64_t banks);
+  bool IssueForRequest();
+  void IssueToCloseRow();
+  void ChangePower();
   void Issue(const IssuedCommand& command);
+  // The rank all of whose requests wait for a refresh, or kNone.
+  static constexpr int kNone = -1;
+  int RefreshingRank() const;
+  RankQueue::Permit PermitOf(int rank) const;
   void ServeRequest(const RankQueue::Choice& choice);
   // Does the write buffer take the request, or have what it asks for?
   bool IsForWriteBuffer(const Transaction& transaction);
@@ -134,6 +178,7 @@ class Controller {
   const size_t transactions_max_;
   const bool has_write_buffer_;
   const size_t write_buffer_max_;
+  const bool permits_all_;  // PermitOf() has nothing to say
 
   Clock now_ = 0;
   BankStates states_;
@@ -144,9 +189,14 @@ class Controller {
   std::vector<RankQueue> queues_;  // by rank
   // No command for the rank's requests before that.
   std::vector<Clock> rank_wakes_;
-  Clock refresh_wake_ = 0;  // no command for the due refresh before that
-  bool may_move_ = false;   // a transaction may find room in the next clock
+  Clock refresh_wake_ = 0;     // no command for the due refresh before that
+  Clock close_wake_ = kNever;  // no row is closed for its own sake before that
+  Clock power_wake_;           // no rank's power changes before that, unless something else happens
+  bool may_move_ = false;      // a transaction may find room in the next clock
   int last_served_rank_;
+  Buses free_;
+  // First come: the ranks of the requests in command queues, the oldest request's first.
+  std::deque<int> ranks_in_order_;
 
   // On the data bus or waiting for it, each in the order of `done`.
   std::deque<Completion> reads_under_way_;

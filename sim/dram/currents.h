@@ -3,7 +3,7 @@
 // Units     mA a device; volts.
 // Threads   values.
 // Source    the simulator's specification, section 2.2. Only what energy.h counts: there is no
-//           power-down and no self-refresh, and I/O and termination are not modelled.
+//           active power-down and no self-refresh, and I/O and termination are not modelled.
 #pragma once
 
 namespace weft::sim {
@@ -11,6 +11,7 @@ namespace weft::sim {
 struct Currents {
   double vdd_v;
   double idd0_ma;   // one bank, ACT to ACT
+  double idd2p_ma;  // in precharge power-down
   double idd2n_ma;  // all banks precharged
   double idd3n_ma;  // a bank open
   double idd4r_ma;  // reading without a pause

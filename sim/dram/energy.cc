@@ -17,6 +17,7 @@ EnergyCosts CostsOf(const Organization& organization, const Timing& timing,
           .write_nj = above_open(currents.idd4w_ma, timing.tburst),
           .refresh_nj = above_open(currents.idd5_ma, timing.trfc),
           .active_clock_nj = currents.idd3n_ma * nj_per_ma_clock,
+          .powered_down_clock_nj = currents.idd2p_ma * nj_per_ma_clock,
           .idle_clock_nj = currents.idd2n_ma * nj_per_ma_clock};
 }
 
@@ -27,7 +28,8 @@ Energy EnergyOf(const EnergyCosts& costs, const ControllerCounts& counts) {
           .write_nj = times(costs.write_nj, counts.write_bursts),
           .refresh_nj = times(costs.refresh_nj, counts.refreshes),
           .background_nj = times(costs.active_clock_nj, counts.active_rank_clocks) +
-                           times(costs.idle_clock_nj, counts.idle_rank_clocks)};
+                           times(costs.idle_clock_nj, counts.idle_rank_clocks) +
+                           times(costs.powered_down_clock_nj, counts.powered_down_rank_clocks)};
 }
 
 }  // namespace weft::sim

@@ -1,7 +1,8 @@
 // sim/dram/energy.h: what a channel's memory used, from how often and for how long it did what.
 //
 // Each event costs what it draws above the background, which is IDD3N for a rank with an open bank
-// or in refresh and IDD2N for one without. I/O and termination are not counted.
+// or in refresh, IDD2P for one that is powered down, and IDD2N for all others. REFpb is not
+// counted: no memory that has it has public currents. I/O and termination are not counted.
 //
 // Units     nJ; mW over all clocks.
 // Threads   pure.
@@ -20,6 +21,7 @@ struct EnergyCosts {
   double write_nj;
   double refresh_nj;  // of a rank
   double active_clock_nj;
+  double powered_down_clock_nj;
   double idle_clock_nj;
 };
 

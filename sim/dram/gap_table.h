@@ -26,7 +26,7 @@ struct Gap {
 using GapTable = std::array<std::vector<Gap>, kCommands>;
 
 // By the command that was issued. A rank's window of four ACT is not among them: it is no gap
-// between two commands.
-GapTable MakeGapTable(const Timing& timing);
+// between two commands. `powers_down`: with those before and after power-down.
+GapTable MakeGapTable(const Timing& timing, bool powers_down);
 
 }  // namespace weft::sim

@@ -25,6 +25,8 @@ struct Organization {
   int channel_bits;
   int burst_bytes;
   int devices;  // of a rank: they draw the currents
+  // Row commands and column commands have a bus each, and may go in the same clock.
+  bool has_column_bus = false;
 
   int banks() const { return bank_groups * banks_per_group; }  // of a rank
   // Banks are numbered through the groups in turns, so that neighbours are in different groups.

@@ -38,6 +38,8 @@ constexpr Timing kDdr3Sg15{
     .trfc = 107,    // 160 ns for 2 Gb, JESD79-3
     .trefi = 5200,  // 7.8 us, JESD79-3
     .trtrs = 1,     // DRAMSim2, DRAMsim3
+    .txp = 4,       // 6 ns, JESD79-3
+    .tcke = 4,      // 5.625 ns, JESD79-3
 };
 
 // JEDEC's DDR3-1333H (Micron -15E): 9-9-9.
@@ -54,6 +56,7 @@ constexpr Timing Ddr3Sg15e() {
 // DRAMSim2's ini, which paper 004 ran.
 constexpr Currents kDdr3Dramsim2{.vdd_v = 1.5,
                                  .idd0_ma = 130,
+                                 .idd2p_ma = 10,
                                  .idd2n_ma = 70,
                                  .idd3n_ma = 90,
                                  .idd4r_ma = 255,
@@ -62,6 +65,7 @@ constexpr Currents kDdr3Dramsim2{.vdd_v = 1.5,
 // Micron's module MT18JSF51272AZ-1G4D1, table 12, divided by its devices.
 constexpr Currents kDdr3Of2009{.vdd_v = 1.5,
                                .idd0_ma = 90,
+                               .idd2p_ma = 12,  // slow exit, as for revision M
                                .idd2n_ma = 65,
                                .idd3n_ma = 75,
                                .idd4r_ma = 200,
@@ -70,6 +74,7 @@ constexpr Currents kDdr3Of2009{.vdd_v = 1.5,
 // Micron's module MT18JDF51272AZ (revision M, 04/13), table 11, divided by its devices.
 constexpr Currents kDdr3OfRevisionM{.vdd_v = 1.5,
                                     .idd0_ma = 65,
+                                    .idd2p_ma = 12,
                                     .idd2n_ma = 38,
                                     .idd3n_ma = 50,
                                     .idd4r_ma = 141,
@@ -108,9 +113,12 @@ constexpr Timing kDdr4Timing{.tck_ns = 0.625,
                              .tburst = 4,     // BL 8, twice a clock
                              .trfc = 560,     // 350 ns
                              .trefi = 12480,  // 7.8 us
-                             .trtrs = 1};     // DRAMsim3
+                             .trtrs = 1,      // DRAMsim3
+                             .txp = 10,       // 6 ns, JESD79-4
+                             .tcke = 8};      // 5 ns, JESD79-4
 constexpr Currents kDdr4Currents{.vdd_v = 1.2,
                                  .idd0_ma = 57,
+                                 .idd2p_ma = 25,
                                  .idd2n_ma = 37,
                                  .idd3n_ma = 52,
                                  .idd4r_ma = 168,
@@ -161,7 +169,8 @@ constexpr Organization kHbm2Shape{.channels = 1,
                                   .columns = 128,
                                   .channel_bits = 64,
                                   .burst_bytes = 32,
-                                  .devices = 1};
+                                  .devices = 1,
+                                  .has_column_bus = true};
 constexpr Timing kHbm2Timing{.tck_ns = 1.0,
                              .cl = 14,
                              .cwl = 5,
@@ -186,7 +195,7 @@ constexpr Timing kHbm2Timing{.tck_ns = 1.0,
                              .trtrs = 1};    // used between directions only: there is one rank
 
 // A pseudo-channel of HBM3 at 6400 MT/s: Ramulator 2's HBM3 preset (JESD238). Its clock, CK, is a
-// quarter of the data's. All banks refresh at once; no public currents.
+// quarter of the data's. No public currents.
 constexpr Organization kHbm3Shape{.channels = 1,
                                   .ranks = 1,
                                   .bank_groups = 4,
@@ -195,7 +204,8 @@ constexpr Organization kHbm3Shape{.channels = 1,
                                   .columns = 256,
                                   .channel_bits = 32,
                                   .burst_bytes = 32,
-                                  .devices = 1};
+                                  .devices = 1,
+                                  .has_column_bus = true};
 constexpr Timing kHbm3Timing{.tck_ns = 0.625,
                              .cl = 20,
                              .cwl = 10,
@@ -214,10 +224,12 @@ constexpr Timing kHbm3Timing{.tck_ns = 0.625,
                              .tccd_s = 2,
                              .tccd_l = 4,
                              .tccd_l_wr = 4,
-                             .tburst = 2,    // BL 8, four times a clock
-                             .trfc = 560,    // 350 ns, of the standard's 260 to 550 by density
-                             .trefi = 6240,  // 3.9 us
-                             .trtrs = 1};    // as HBM2
+                             .tburst = 2,     // BL 8, four times a clock
+                             .trfc = 560,     // 350 ns, of the standard's 260 to 550 by density
+                             .trefi = 6240,   // 3.9 us
+                             .trtrs = 1,      // as HBM2
+                             .trfc_pb = 320,  // 200 ns
+                             .trrefd = 8};
 
 const std::vector<Preset>& Presets() {
   static const std::vector<Preset> presets = {
@@ -232,6 +244,16 @@ const std::vector<Preset>& Presets() {
   };
   return presets;
 }
+
+struct NamedCurrents {
+  std::string_view name;
+  Currents currents;
+};
+constexpr NamedCurrents kNamedCurrents[] = {
+    {"sg15-dramsim2", kDdr3Dramsim2},
+    {"mt41j256m8-2009", kDdr3Of2009},
+    {"mt41j256m8-revM", kDdr3OfRevisionM},
+};
 
 }  // namespace
 
@@ -249,6 +271,24 @@ Result<Preset> FindPreset(std::string_view name) {
   }
   return Status(Code::kInvalidArgument,
                 "preset '" + std::string(name) + "': there is no such memory; there are: " + known);
+}
+
+Status SetCurrents(std::string_view name, Preset& preset) {
+  if (!preset.name.starts_with("ddr3-1333-")) {
+    return {Code::kInvalidArgument, "currents '" + std::string(name) +
+                                        "': they are DDR3-1333's, not those of '" + preset.name +
+                                        "'"};
+  }
+  std::string known;
+  for (const auto& [known_name, currents] : kNamedCurrents) {
+    if (known_name == name) {
+      preset.currents = currents;
+      return Status::Ok();
+    }
+    known += (known.empty() ? "" : ", ") + std::string(known_name);
+  }
+  return {Code::kInvalidArgument,
+          "currents '" + std::string(name) + "': there are none so named; there are: " + known};
 }
 
 }  // namespace weft::sim

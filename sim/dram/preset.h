@@ -1,7 +1,9 @@
 // sim/dram/preset.h: memories by name: their organization, timing and currents.
 //
 // Threads   pure.
-// Errors    kInvalidArgument: there is no preset of that name; the message has those there are.
+// Errors    kInvalidArgument: there is no preset, or there are no currents, of that name; the
+// message
+//           has those there are. The currents are not of such a memory.
 // Source    the simulator's specification, sections 2.1, 2.2 and 2.4; where each figure is from
 //           stands beside it.
 #pragma once
@@ -29,5 +31,9 @@ inline constexpr std::string_view kDefaultPreset = "ddr3-1333-2gb-x8-sg15";
 
 Result<Preset> FindPreset(std::string_view name);
 std::vector<std::string> PresetNames();
+
+// Lets a DDR3-1333 memory draw the currents of another die: sg15-dramsim2, mt41j256m8-2009 or
+// mt41j256m8-revM.
+Status SetCurrents(std::string_view name, Preset& preset);
 
 }  // namespace weft::sim

@@ -25,6 +25,10 @@ nlohmann::ordered_json ChannelFigures(const Preset& preset, Controller& channel)
       {"average_bandwidth", nullptr},
       {"average_power", nullptr},
   };
+  if (counts.bank_refreshes > 0) figures["num_refb_cmds"] = counts.bank_refreshes;
+  if (counts.powered_down_rank_clocks > 0) {
+    figures["powered_down_rank_clocks"] = counts.powered_down_rank_clocks;
+  }
   if (counts.reads_done > 0) {
     figures["average_read_latency"] =
         static_cast<double>(counts.read_latency_clocks) / static_cast<double>(counts.reads_done);

@@ -4,7 +4,8 @@
 // num_pre_cmds, num_read_cmds, num_write_cmds, num_ref_cmds, num_read_row_hits,
 // num_write_row_hits, average_read_latency (clocks from acceptance to the last data),
 // average_bandwidth (GB/s over all clocks), average_power (mW over all clocks) and energy_nj by
-// what used it. What can't be told is null: latency without reads, power without currents.
+// what used it. Where there are any: num_refb_cmds (REFpb) and powered_down_rank_clocks. What can't
+// be told is null: latency without reads, power without currents.
 //
 // Threads   one owner.
 // Errors    those of dramsim3_trace.h.

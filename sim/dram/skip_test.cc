@@ -1,6 +1,7 @@
 // Random traffic on every memory: skipping changes nothing, every accepted request completes
 // exactly once, and the checker finds no command that breaks a rule.
 
+#include <iterator>
 #include <set>
 
 #include <gtest/gtest.h>
@@ -65,26 +66,63 @@ TEST(Skip, ChangesNothingAndLosesNothingOnAnyMemory) {
   }
 }
 
+void ExpectSkipChangesNothing(const Preset& preset, ControllerOptions options, double every) {
+  const auto offers = RandomOffers(preset, TestSeed(), kOffers, every, 0.5);
+  const Played skipped = Play(preset, offers, kClocks, options);
+  options.skips = false;
+  ExpectSame(skipped, Play(preset, offers, kClocks, options));
+  ExpectConserved(skipped);
+  if (options.refreshes) ExpectLegal(preset, skipped, kClocks);
+}
+
 TEST(Skip, ChangesNothingWithOtherOptions) {
-  const uint64_t seed = TestSeed();
-  const Preset preset = PresetNamed(kDefaultPreset);
-  const auto offers = RandomOffers(preset, seed, kOffers, 6, 0.5);
   const ControllerOptions options[] = {
       {.transactions_max = 1, .commands_max = 1},
       {.commands_max = 4, .row_hits_max = 1},
-      {.row_hits_max = 1000, .refreshes = false},
+      {.commands_max = 64, .row_hits_max = ControllerOptions::kUnlimited, .refreshes = false},
       {.writes = WritePolicy::kBuffer},
       {.transactions_max = 2,
        .writes = WritePolicy::kBuffer,
        .write_buffer_max = 4,
        .idle_writes_max = 1,
        .commands_max = 3},
+      {.order = OrderPolicy::kFirstCome},
+      {.writes = WritePolicy::kBuffer, .order = OrderPolicy::kFirstCome, .refresh_drain = true},
+      {.page = PagePolicy::kClosed},
+      {.refresh_drain = true},
+      {.powers_down = true},
+      {.page = PagePolicy::kClosed, .powers_down = true},
+      {.commands_max = 16,
+       .order = OrderPolicy::kFirstCome,
+       .page = PagePolicy::kClosed,
+       .refresh_drain = true,
+       .powers_down = true},
   };
-  for (ControllerOptions option : options) {
-    const Played skipped = Play(preset, offers, kClocks, option);
-    option.skips = false;
-    ExpectSame(skipped, Play(preset, offers, kClocks, option));
-    ExpectConserved(skipped);
+  for (size_t i = 0; i < std::size(options); ++i) {
+    for (const double every : kEvery) {
+      SCOPED_TRACE("options " + std::to_string(i) + ", every " + std::to_string(every));
+      ExpectSkipChangesNothing(PresetNamed(kDefaultPreset), options[i], every);
+    }
+  }
+}
+
+TEST(Skip, ChangesNothingWhereBanksRefreshAndColumnsHaveABus) {
+  const ControllerOptions options[] = {
+      {.refreshes_banks = true},
+      {.page = PagePolicy::kClosed, .refreshes_banks = true, .refresh_drain = true},
+      {.order = OrderPolicy::kFirstCome, .refreshes_banks = true, .refresh_drain = true},
+      {.writes = WritePolicy::kBuffer, .refresh_drain = true},
+  };
+  for (const int ranks : {1, 2}) {
+    for (const bool has_column_bus : {false, true}) {
+      Preset preset = PresetNamed("hbm3-6400");
+      preset.organization.ranks = ranks;
+      preset.organization.has_column_bus = has_column_bus;
+      for (size_t i = 0; i < std::size(options); ++i) {
+        SCOPED_TRACE("options " + std::to_string(i) + ", ranks " + std::to_string(ranks));
+        for (const double every : kEvery) ExpectSkipChangesNothing(preset, options[i], every);
+      }
+    }
   }
 }
 

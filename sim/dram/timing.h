@@ -40,6 +40,12 @@ struct Timing {
   int trfc;       // REF to ACT and to REF
   int trefi;      // between a rank's REF, on average
   int trtrs;      // the data bus' rest where another rank, or the other direction, takes over
+
+  // 0 where the memory's have no public figures: it does without.
+  int trfc_pb = 0;  // REFpb to ACT and to REFpb of the bank
+  int trrefd = 0;   // REFpb to ACT and to REFpb of other banks
+  int txp = 0;      // PDX to any command
+  int tcke = 0;     // PDE to PDX, and PDX to PDE
 };
 
 }  // namespace weft::sim

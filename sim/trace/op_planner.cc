@@ -13,32 +13,21 @@ OpPlanner::OpPlanner(RamcloudStore* store, int64_t ops) : store_(store) {
     const int64_t left = ops / options.cores + (core < ops % options.cores);
     cores_.push_back({bench::Random(seed), left, {}});
   }
-  double end = 0;
-  for (size_t cls = 0; cls < options.mix.classes.size(); ++cls) {
-    classes_end_.push_back(end += options.mix.classes[cls].reads);
-    classes_end_.push_back(end += options.mix.classes[cls].writes);
-    if (options.popularity.law != KeyPopularity::Law::kUniform) {
-      samplers_.emplace_back(options.popularity.theta, std::max<uint64_t>(1, store->KeysOf(cls)));
-    }
-  }
-  // Rounding may leave a rest above the last share that isn't 0: it is that one's.
-  const double all = end;
-  for (double& share : classes_end_) {
-    if (share >= all) share = 2;
+  if (options.popularity.law == KeyPopularity::Law::kUniform) return;
+  for (size_t cls = 0; cls < options.mix.sizes().size(); ++cls) {
+    samplers_.emplace_back(options.popularity.theta, std::max<uint64_t>(1, store->KeysOf(cls)));
   }
 }
 
 Status OpPlanner::PlanOne(int number, Core& core) {
-  const double unit = core.random.Unit();
-  size_t drawn = 0;
-  while (classes_end_[drawn] <= unit) ++drawn;
-  const size_t cls = drawn / 2;
+  const Mix::Drawn drawn = store_->options().mix.Draw(core.random.Next());
+  const auto cls = static_cast<size_t>(drawn.size);
   const uint64_t rank =
       samplers_.empty() ? core.random.Below(store_->KeysOf(cls)) : samplers_[cls].Rank(core.random);
   const uint32_t key = store_->KeyOfRank(cls, rank);
   const RamcloudStore::Place place = store_->Find(key);
-  PlannedOp op{.type = drawn % 2 == 0 ? OpType::kGet : OpType::kPut,
-               .value_bytes = static_cast<uint16_t>(store_->options().mix.classes[cls].value_bytes),
+  PlannedOp op{.type = drawn.type,
+               .value_bytes = static_cast<uint16_t>(store_->options().mix.sizes()[cls].value_bytes),
                .entry_bytes = static_cast<uint16_t>(store_->EntryBytesOf(cls)),
                .line = place.line,
                .tag = place.tag,

@@ -51,7 +51,6 @@ class OpPlanner {
 
   RamcloudStore* const store_;
   std::vector<Core> cores_;
-  std::vector<double> classes_end_;  // cumulative shares: class 0's reads and writes, class 1's, ..
   std::vector<bench::ZipfSampler> samplers_;  // by class; empty: uniform
 };
 

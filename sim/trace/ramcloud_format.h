@@ -24,15 +24,21 @@ inline constexpr uint64_t kSegletBytes = 64 << 10;
 inline constexpr uint64_t kSegmentBytes = 8 << 20;
 inline constexpr int kKeyBytesMax = 1024;
 
+// Of a log entry with a length of one byte, what is neither key nor value.
+inline constexpr uint32_t kFixedOverheadBytes = 1 + 1 + 24 + 1 + 2;
+// A log entry that has so many with a length of one byte has one of two instead.
+inline constexpr uint32_t kLongEntryBytes = 256 + 1 + 1;
+
 // All of a log entry before its value.
 constexpr uint32_t OverheadBytes(int key_bytes, int value_bytes) {
-  const auto key = static_cast<uint32_t>(key_bytes);
-  const uint32_t object = 24 + 1 + 2 + key + static_cast<uint32_t>(value_bytes);
-  return 1 + (object >= 256 ? 2 : 1) + 24 + 1 + 2 + key;
+  const uint32_t bytes = kFixedOverheadBytes + static_cast<uint32_t>(key_bytes);
+  return bytes + (bytes + static_cast<uint32_t>(value_bytes) >= kLongEntryBytes ? 1 : 0);
 }
 constexpr uint32_t EntryBytes(int key_bytes, int value_bytes) {
   return OverheadBytes(key_bytes, value_bytes) + static_cast<uint32_t>(value_bytes);
 }
+static_assert(EntryBytes(23, 128) == 180 && EntryBytes(23, 256) == 309 &&
+              EntryBytes(23, 512) == 565);
 
 // Who appends to a log: one after another entry in its own seglet.
 struct LogHead {

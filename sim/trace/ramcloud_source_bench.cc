@@ -10,7 +10,7 @@ namespace {
 
 RamcloudOptions Options(std::string_view mix, std::string_view pop) {
   RamcloudOptions options;
-  options.store.mix = ParseValueMix(mix).value();
+  options.store.mix = Mix::Find(mix).value();
   options.store.popularity = ParseKeyPopularity(pop).value();
   options.ops = 20'000'000;
   return options;

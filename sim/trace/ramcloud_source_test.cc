@@ -16,7 +16,7 @@ RamcloudOptions SmallOptions(std::string_view mix, std::string_view util) {
   RamcloudOptions options;
   options.store.cores = 4;
   options.store.seed = kSeed;
-  options.store.mix = ParseValueMix(mix).value();
+  options.store.mix = Mix::Find(mix).value();
   options.store.utilization = ParseUtilization(util).value();
   options.store.buckets = 1 << 10;
   options.ops = 4000;

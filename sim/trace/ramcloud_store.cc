@@ -11,6 +11,7 @@
 namespace weft::sim {
 namespace {
 
+constexpr size_t kClassesMax = 16;
 constexpr uint64_t kObjectsOfFullLine = kSlotsPerBucket - 1;  // and a pointer
 
 uint64_t RoundUp(uint64_t bytes, uint64_t to) { return (bytes + to - 1) / to * to; }
@@ -44,7 +45,13 @@ Status Validate(const StoreOptions& options) {
     return Refuse(
         fmt::format("{} bytes of memory: at most 2^40 are possible", options.memory_bytes));
   }
-  WEFT_CHECK(!options.mix.classes.empty() && options.mix.classes.size() <= 15);
+  for (const Mix::Size& size : options.mix.sizes()) {
+    if (size.value_bytes > kGeneratedValueBytesMax) {
+      return Refuse(fmt::format("values of {} bytes: up to {} are possible", size.value_bytes,
+                                kGeneratedValueBytesMax));
+    }
+  }
+  WEFT_CHECK(options.mix.sizes().size() <= kClassesMax);
   return Status::Ok();
 }
 
@@ -69,8 +76,8 @@ Status RamcloudStore::CountKeys() {
   const Utilization& utilization = options_.utilization;
   if (utilization.kind == Utilization::Kind::kNatural) {
     double entry_bytes = 0;
-    for (size_t cls = 0; cls < options_.mix.classes.size(); ++cls) {
-      entry_bytes += options_.mix.classes[cls].share() * EntryBytesOf(cls);
+    for (size_t cls = 0; cls < options_.mix.sizes().size(); ++cls) {
+      entry_bytes += options_.mix.sizes()[cls].share() * EntryBytesOf(cls);
     }
     keys = std::floor(static_cast<double>(options_.log_bytes) / entry_bytes);
   } else {
@@ -86,15 +93,15 @@ Status RamcloudStore::CountKeys() {
   // Each class gets its share, the last what is left.
   class_begin_.assign(1, 0);
   double share = 0;
-  for (const ValueClass& cls : options_.mix.classes) {
-    share += cls.share();
+  for (const Mix::Size& size : options_.mix.sizes()) {
+    share += size.share();
     class_begin_.push_back(static_cast<uint64_t>(std::round(std::min(share, 1.0) * keys)));
   }
   class_begin_.back() = static_cast<uint64_t>(keys);
-  for (size_t cls = 0; cls < options_.mix.classes.size(); ++cls) {
-    if (options_.mix.classes[cls].share() > 0 && KeysOf(cls) == 0) {
+  for (size_t cls = 0; cls < options_.mix.sizes().size(); ++cls) {
+    if (options_.mix.sizes()[cls].share() > 0 && KeysOf(cls) == 0) {
       return Refuse(fmt::format("{:.0f} objects: too few for one with a value of {} bytes", keys,
-                                options_.mix.classes[cls].value_bytes));
+                                options_.mix.sizes()[cls].value_bytes));
     }
   }
   return Status::Ok();
@@ -107,7 +114,7 @@ void RamcloudStore::DealClasses() {
   bench::Random random(bench::Mix(options_.seed) + 1);
   Shuffle(by_rank_, random);
   objects_.resize(keys);
-  for (size_t cls = 0; cls < options_.mix.classes.size(); ++cls) {
+  for (size_t cls = 0; cls < options_.mix.sizes().size(); ++cls) {
     const auto begin = by_rank_.begin() + static_cast<int64_t>(class_begin_[cls]);
     const auto end = by_rank_.begin() + static_cast<int64_t>(class_begin_[cls + 1]);
     for (auto key = begin; key != end; ++key) objects_[*key] = uint64_t{cls} << kClassShift;
@@ -164,8 +171,8 @@ void RamcloudStore::PlaceInBuckets() {
 
 uint64_t RamcloudStore::AppendedBytesMax() const {
   uint64_t entry_bytes = 0;  // of the largest that is written
-  for (size_t cls = 0; cls < options_.mix.classes.size(); ++cls) {
-    if (options_.mix.classes[cls].writes > 0) {
+  for (size_t cls = 0; cls < options_.mix.sizes().size(); ++cls) {
+    if (options_.mix.sizes()[cls].puts > 0) {
       entry_bytes = std::max<uint64_t>(entry_bytes, EntryBytesOf(cls));
     }
   }
@@ -181,11 +188,8 @@ Status RamcloudStore::PlaceInLog() {
   shape_.slots_per_bucket = kSlotsPerBucket;
   shape_.table_limit = kBucketBytes * options_.buckets;
   shape_.log_base = RoundUp(kBucketBytes * next_.size(), kSegmentBytes);
-  for (const ValueClass& cls : options_.mix.classes) {
-    const uint32_t overhead = OverheadBytes(options_.key_bytes, cls.value_bytes);
-    shape_.object_overhead_bytes =
-        std::max(shape_.object_overhead_bytes, static_cast<int>(overhead));
-  }
+  shape_.object_overhead_bytes = static_cast<int>(kFixedOverheadBytes) + options_.key_bytes;
+  shape_.long_object_bytes = kLongEntryBytes;
   const uint64_t own = kOwnDataBytes * static_cast<uint64_t>(options_.cores);
   const uint64_t limit = options_.memory_bytes < own ? 0 : options_.memory_bytes - own;
   const auto too_large = [&] {

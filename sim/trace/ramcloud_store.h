@@ -26,22 +26,23 @@
 #include <vector>
 
 #include "sim/trace/key_popularity.h"
+#include "sim/trace/mix.h"
 #include "sim/trace/ramcloud_format.h"
 #include "sim/trace/table_image.h"
 #include "sim/trace/trace_source.h"
 #include "sim/trace/utilization.h"
-#include "sim/trace/value_mix.h"
 
 namespace weft::sim {
 
 inline constexpr uint64_t kBucketsMax = uint64_t{1} << 28;
 inline constexpr int kCoresMax = 64;
+inline constexpr int kGeneratedValueBytesMax = 4096;  // a record's dep reaches so far
 inline constexpr uint64_t kOwnDataBytes = 256 << 10;  // of a core
 
 struct StoreOptions {
   int cores = 8;
   uint64_t seed = 1;
-  ValueMix mix{{{128, 1, 0}}};
+  Mix mix = Mix::Find("1").value();
   KeyPopularity popularity{};
   Utilization utilization{};
   uint64_t buckets = uint64_t{1} << 20;
@@ -82,7 +83,7 @@ class RamcloudStore {
     return shape_.log_limit + kOwnDataBytes * static_cast<uint64_t>(core);
   }
   uint32_t EntryBytesOf(size_t cls) const {
-    return EntryBytes(options_.key_bytes, options_.mix.classes[cls].value_bytes);
+    return EntryBytes(options_.key_bytes, options_.mix.sizes()[cls].value_bytes);
   }
 
   // As it was before the first put.

@@ -22,6 +22,26 @@ struct StoreShape {
   int slots_per_bucket = 8;
   // Of an object whose value has n bytes, all but these n: header and key.
   int object_overhead_bytes = 0;
+  // With this many bytes or more, the object has one more: its length takes another. 0: never.
+  int long_object_bytes = 0;
+
+  uint64_t ObjectBytes(uint64_t value_bytes) const {
+    const uint64_t bytes = value_bytes + static_cast<uint64_t>(object_overhead_bytes);
+    return bytes + (IsLong(bytes) ? 1 : 0);
+  }
+  // Of the object that has so many, the value's. REQUIRES: object_bytes > 0
+  uint64_t ValueBytes(uint64_t object_bytes) const {
+    const auto overhead = static_cast<uint64_t>(object_overhead_bytes);
+    const uint64_t bytes = IsLong(object_bytes - 1) ? object_bytes - 1 : object_bytes;
+    return bytes < overhead ? 0 : bytes - overhead;
+  }
+
+  bool operator==(const StoreShape&) const = default;
+
+ private:
+  bool IsLong(uint64_t bytes) const {
+    return long_object_bytes > 0 && bytes >= static_cast<uint64_t>(long_object_bytes);
+  }
 };
 
 class TraceSource {

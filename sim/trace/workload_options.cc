@@ -59,7 +59,7 @@ void AddWorkload(CLI::App* app, WorkloadOptions* options) {
 
 Result<RamcloudOptions> GeneratorOf(const WorkloadOptions& options, uint64_t seed) {
   const bool is_fixed = options.source == "fixedk";
-  const Result<ValueMix> mix = ParseValueMix(Or(options.mix, is_fixed ? "fixed:128" : "1"));
+  const Result<Mix> mix = Mix::Find(Or(options.mix, is_fixed ? "fixed:128" : "1"));
   if (!mix) return mix.error();
   const Result<Utilization> utilization =
       ParseUtilization(Or(options.util, is_fixed ? "exact:4" : "natural"));
@@ -67,7 +67,7 @@ Result<RamcloudOptions> GeneratorOf(const WorkloadOptions& options, uint64_t see
   if (is_fixed && utilization.value().kind != Utilization::Kind::kExact) {
     return Refuse("source fixedk: the utilization must be exact:K");
   }
-  if (is_fixed && mix.value().classes.size() != 1) {
+  if (is_fixed && mix.value().sizes().size() != 1) {
     return Refuse("source fixedk: the mix must be fixed:BYTES");
   }
   const Result<KeyPopularity> popularity = ParseKeyPopularity(options.pop);

@@ -52,7 +52,7 @@ TEST(Workload, OperationsOfTheTwelveMixesHaveThePapersSizes) {
   for (int mix = 1; mix <= kMixes; ++mix) {
     StoreOptions options{.cores = 1,
                          .seed = seed,
-                         .mix = ParseValueMix(std::to_string(mix)).value(),
+                         .mix = Mix::Find(std::to_string(mix)).value(),
                          .utilization = ParseUtilization("exact:4").value(),
                          .buckets = 1 << 10,
                          .puts_max = kOps};
@@ -69,13 +69,13 @@ TEST(Workload, OperationsOfTheTwelveMixesHaveThePapersSizes) {
     const PaperMix& paper = kPaper[static_cast<size_t>(mix) - 1];
     EXPECT_NEAR(bytes / kOps, paper.value_bytes, 0.5) << mix;
     EXPECT_NEAR(100 * puts / kOps, paper.writes, 0.3) << mix;
-    EXPECT_NEAR(options.mix.MeanValueBytes(), paper.value_bytes, 0.06) << mix;
+    EXPECT_NEAR(options.mix.AverageValueBytes(), paper.value_bytes, 0.06) << mix;
   }
 }
 
 TEST(Workload, KeysHaveTheirClassesShares) {
   StoreOptions options{.seed = TestSeed(),
-                       .mix = ParseValueMix("12").value(),
+                       .mix = Mix::Find("12").value(),
                        .utilization = ParseUtilization("exact:4").value(),
                        .buckets = 1 << 12};
   const std::unique_ptr<RamcloudStore> store = Build(options);
@@ -99,8 +99,8 @@ std::vector<double> Probabilities(const RamcloudStore& store) {
   std::vector<double> probabilities(store.keys());
   const StoreOptions& options = store.options();
   const double theta = options.popularity.theta;
-  for (size_t cls = 0; cls < options.mix.classes.size(); ++cls) {
-    const double share = options.mix.classes[cls].share();
+  for (size_t cls = 0; cls < options.mix.sizes().size(); ++cls) {
+    const double share = options.mix.sizes()[cls].share();
     const double sum = bench::ZipfSum(store.KeysOf(cls), theta);
     for (uint64_t rank = 0; rank < store.KeysOf(cls); ++rank) {
       probabilities[store.KeyOfRank(cls, rank)] =
@@ -178,7 +178,7 @@ TEST(Workload, LastHitsOfPopularKeysFollowTheClosedForm) {
   const uint64_t seed = TestSeed();
   for (const char* pop : {"zipf:0.9", "zipf:0.99", "latest"}) {
     RamcloudOptions options = HashedOptions(3.3, pop, 1 << 10, seed);
-    options.store.mix = ParseValueMix("5").value();
+    options.store.mix = Mix::Find("5").value();
     options.ops = 300'000;
     const std::unique_ptr<RamcloudSource> source = Make(options);
     EXPECT_NEAR(CountLastHits(*source, options.ops), ExpectedLastHits(source->store()), 0.02)
@@ -192,7 +192,7 @@ TEST(Workload, LastHitsOfPopularKeysFollowTheClosedForm) {
 TEST(Workload, FullSizeLayoutsHaveTheSpecifiedLastHits) {
   const uint64_t seed = TestSeed();
   StoreOptions options{.seed = seed,
-                       .mix = ParseValueMix("fixed:128").value(),
+                       .mix = Mix::Find("fixed:128").value(),
                        .popularity = ParseKeyPopularity("zipf:0.99").value()};
   std::unique_ptr<RamcloudStore> store = Build(options);
   EXPECT_NEAR(static_cast<double>(store->keys()) / static_cast<double>(options.buckets), 5.69,
@@ -200,7 +200,7 @@ TEST(Workload, FullSizeLayoutsHaveTheSpecifiedLastHits) {
   EXPECT_NEAR(ExpectedLastHits(*store, Overflow::kFits), 0.794, 0.02);
   EXPECT_NEAR(ExpectedLastHits(*store), 0.73, 0.06);
 
-  options.mix = ParseValueMix("fixed:512").value();
+  options.mix = Mix::Find("fixed:512").value();
   options.popularity = ParseKeyPopularity("zipf:0.9").value();
   store = Build(options);
   EXPECT_NEAR(static_cast<double>(store->keys()) / static_cast<double>(options.buckets), 1.81,

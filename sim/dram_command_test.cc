@@ -1,0 +1,170 @@
+// `weft-sim dram` and `weft-sim check` as a user meets them: what they print, and their exit
+// status.
+
+#include "sim/dram_command.h"
+
+#include <sys/wait.h>
+
+#include <cstdlib>
+#include <fstream>
+#include <sstream>
+#include <string>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+#include "base/test_folder.h"
+
+namespace weft::sim {
+namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
+
+class CommandTest : public testing::Test {
+ protected:
+  struct Outcome {
+    int status;
+    std::string out;
+    std::string err;
+  };
+
+  std::string PathOf(const std::string& name) const { return folder_.path() + "/" + name; }
+  std::string FileOf(const std::string& name, const std::string& text) const {
+    std::ofstream(PathOf(name)) << text;
+    return PathOf(name);
+  }
+  static std::string TextOf(const std::string& path) {
+    std::stringstream text;
+    text << std::ifstream(path).rdbuf();
+    return text.str();
+  }
+  Outcome Run(const std::string& arguments) const {
+    const std::string out = PathOf("out");
+    const std::string err = PathOf("err");
+    const std::string command = std::string(WEFT_SIM) + " " + arguments + " >" + out + " 2>" + err;
+    const int status = std::system(command.c_str());
+    EXPECT_TRUE(WIFEXITED(status)) << command;
+    return {WEXITSTATUS(status), TextOf(out), TextOf(err)};
+  }
+  // Plays `trace` for 20 000 clocks.
+  Outcome RunDram(const std::string& arguments) const {
+    return Run("dram --clocks 20000 --trace " + trace_ + " " + arguments);
+  }
+
+  const base::TestFolder folder_;
+  // Two rows of a bank, hits of the first; other ranks; the last long after a refresh.
+  const std::string trace_ = FileOf("trace",
+                                    "0x0 READ 0\n0x40000 READ 0\n0x800 READ 1\n0x40 WRITE 2\n"
+                                    "0x80 READ 3\n0x1000 READ 12000\n");
+};
+
+TEST_F(CommandTest, DramPrintsFiguresAndCheckFindsNothing) {
+  for (const char* options :
+       {"", "--policy fcfs", "--page closed --power-down", "--row-hits 0", "--refresh-drain",
+        "--compat dramsim2", "--preset hbm3-6400 --refresh bank", "--preset hbm2-2000",
+        "--writes buffer", "--channels 2 --ranks 2 --map row-il", "--no-refresh"}) {
+    SCOPED_TRACE(options);
+    const std::string path = PathOf("commands");
+    const Outcome dram = RunDram(std::string(options) + " --cmd-trace " + path);
+    ASSERT_EQ(dram.status, 0) << dram.err;
+    const auto figures = nlohmann::json::parse(dram.out, nullptr, false);
+    ASSERT_TRUE(figures.is_object()) << dram.out;
+    int64_t done = 0;
+    for (const auto& channel : figures) {
+      done += channel["num_reads_done"].get<int64_t>() + channel["num_writes_done"].get<int64_t>();
+    }
+    EXPECT_EQ(done, 6);
+    std::string of_check;
+    for (const char* option : {"--compat dramsim2", "--preset hbm3-6400", "--preset hbm2-2000",
+                               "--no-refresh", "--ranks 2"}) {
+      if (std::string(options).find(option) != std::string::npos) {
+        of_check += std::string(option) + " ";
+      }
+    }
+    const Outcome check = Run("check " + of_check + path + ".0");
+    EXPECT_EQ(check.status, 0) << check.out << check.err;
+    EXPECT_THAT(check.out, HasSubstr(" commands, 0 violations"));
+  }
+}
+
+TEST_F(CommandTest, OptionsReachTheMemory) {
+  const auto figure = [&](const std::string& options, const char* name) {
+    return nlohmann::json::parse(RunDram(options).out)["0"][name];
+  };
+  // The second and third request: a row conflict, and a hit of the first row that overtakes it.
+  EXPECT_EQ(figure("", "num_read_row_hits"), 1);
+  EXPECT_EQ(figure("--policy fcfs", "num_read_row_hits"), 0);
+  EXPECT_EQ(figure("--no-refresh", "num_pre_cmds"), 2);
+  EXPECT_EQ(figure("--no-refresh --page closed", "num_pre_cmds"),
+            figure("--no-refresh --page closed", "num_act_cmds"));
+  EXPECT_GT(figure("--page closed --power-down", "powered_down_rank_clocks"), 10'000);
+  EXPECT_TRUE(figure("", "powered_down_rank_clocks").is_null());
+  EXPECT_EQ(figure("--preset hbm3-6400 --refresh bank", "num_refb_cmds"), 20'000 / 390);
+  EXPECT_LT(figure("--currents mt41j256m8-revM", "average_power"), figure("", "average_power"));
+  EXPECT_EQ(figure("--no-refresh", "num_ref_cmds"), 0);
+}
+
+TEST_F(CommandTest, WrongMemoriesExitWith1AndSayWhy) {
+  const std::pair<const char*, const char*> cases[] = {
+      {"--preset ddr2", "preset 'ddr2': there is no such memory; there are: ddr3-1333-2gb"},
+      {"--map diagonal", "diagonal"},
+      {"--ranks 3", "ranks: 3 is not a power of two from 1 to 16"},
+      {"--channels 0", "channels: 0 is not a power of two from 1 to 64"},
+      {"--refresh bank", "there are no figures of refreshes of single banks"},
+      {"--preset hbm2-2000 --power-down", "there are no figures of power-down"},
+      {"--currents lots", "there are none so named; there are: sg15-dramsim2, mt41j256m8-2009"},
+      {"--preset ddr4-3200-8gb-x8 --currents sg15-dramsim2", "they are DDR3-1333's"},
+      {"--cmd-trace /no/such/folder/commands", "open /no/such/folder/commands.0"},
+  };
+  for (const auto& [options, why] : cases) {
+    const Outcome outcome = RunDram(options);
+    EXPECT_EQ(outcome.status, 1) << options;
+    EXPECT_THAT(outcome.err, AllOf(HasSubstr("weft-sim: "), HasSubstr(why))) << options;
+    EXPECT_EQ(outcome.out, "") << options;
+  }
+}
+
+TEST_F(CommandTest, WrongOptionsAreNoCommandLine) {
+  for (const char* options :
+       {"--policy lifo", "--page ajar", "--refresh never", "--row-hits -1", "--row-hits many",
+        "--writes both", "--compat dramsim3", "--clocks 0", "--no-such-option"}) {
+    const Outcome outcome = RunDram(options);
+    EXPECT_GT(outcome.status, 1) << options;
+    EXPECT_NE(outcome.err, "") << options;
+  }
+  EXPECT_GT(Run("").status, 1);
+  EXPECT_GT(Run("dram --clocks 10").status, 1);
+  EXPECT_GT(Run("check").status, 1);
+}
+
+TEST_F(CommandTest, WrongTracesAreNamedByTheirLine) {
+  const std::string trace = FileOf("wrong", "0x0 READ 0\n0x40 FETCH 1\n");
+  const Outcome wrong = Run("dram --clocks 100 --trace " + trace);
+  EXPECT_EQ(wrong.status, 1);
+  EXPECT_THAT(wrong.err, HasSubstr(trace + ":2: 'FETCH' is neither READ nor WRITE"));
+  const std::string missing = PathOf("missing");
+  for (const std::string& arguments :
+       {"dram --clocks 100 --trace " + missing, "check " + missing}) {
+    const Outcome none = Run(arguments);
+    EXPECT_EQ(none.status, 1);
+    EXPECT_THAT(none.err, HasSubstr("open " + missing));
+  }
+  const Outcome commands = Run("check " + FileOf("commands", "1 ACT 0 0 0 0\n2 OPEN 0 0 0 0\n"));
+  EXPECT_EQ(commands.status, 1);
+  EXPECT_THAT(commands.err, HasSubstr("commands:2: the second word is ACT, PRE, RD"));
+}
+
+TEST_F(CommandTest, CheckExitsWith1WhereARuleIsBroken) {
+  // tRCD is 10 clocks; 9 with --preset ddr3-1333-2gb-x8-sg15e.
+  const std::string path = FileOf("commands", "5 ACT 0 3 7 0\n14 RD 0 3 7 1\n");
+  const Outcome broken = Run("check " + path);
+  EXPECT_EQ(broken.status, 1);
+  EXPECT_EQ(broken.out, path + ":2: clock 14: tRCD\n2 commands, 1 violations\n");
+  EXPECT_THAT(broken.err, HasSubstr("commands break the memory's rules"));
+  EXPECT_EQ(Run("check --preset ddr3-1333-2gb-x8-sg15e " + path).status, 0);
+}
+
+}  // namespace
+}  // namespace weft::sim

@@ -1,0 +1,70 @@
+// sim/memory_options.h: the memory, and how its channels are controlled, as a command line says.
+//
+// Threads   one at a time.
+// Errors    those of sim/dram: preset.h, organization.h, controller.h, address_map.h. kIoError: a
+//           file can't be opened or written.
+#pragma once
+
+#include <fstream>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "sim/dram/address_map.h"
+#include "sim/dram/controller.h"
+#include "sim/dram/preset.h"
+#include "weft/status.h"
+
+namespace CLI {
+class App;
+}  // namespace CLI
+
+namespace weft::sim {
+
+struct MemoryOptions {
+  std::string preset{kDefaultPreset};
+  std::string map = "rank-il";
+  int channels = 1;
+  int ranks = 0;  // of a channel; 0: the preset's
+  bool no_skip = false;
+  bool no_refresh = false;
+  std::string writes = "unified";  // or "buffer"
+  std::string policy = "frfcfs";   // or "fcfs"
+  std::string page = "open";       // or "closed"
+  std::string refresh = "all";     // or "bank"
+  int row_hits_max = 4;            // 0: unlimited
+  bool refresh_drain = false;
+  bool power_down = false;
+  std::string currents = {};       // those to use instead of the preset's; empty: the preset's
+  std::string compat = {};         // "dramsim2", or empty
+  std::string command_trace = {};  // channel N's go to command_trace + "." + N; empty: nowhere
+};
+
+// What is given must outlive the parsing; what it has is the default.
+// What judging its commands needs to know,
+void AddMemory(CLI::App* app, MemoryOptions* options);
+// and all else.
+void AddControl(CLI::App* app, MemoryOptions* options);
+
+// A memory, and how its channels are controlled.
+struct ControlledMemory {
+  Preset preset;
+  ControllerOptions controller;
+  Interleave interleave = Interleave::kRank;
+};
+Result<ControlledMemory> MemoryOf(const MemoryOptions& options);
+
+// Where commands are written, a file a channel.
+class CommandFiles {
+ public:
+  using OnCommand = std::function<void(int channel, const IssuedCommand&)>;
+  // What to call for each command; it must not outlive this. Empty where nothing is written.
+  Result<OnCommand> Open(const MemoryOptions& options);
+  Status Close();
+
+ private:
+  std::vector<std::string> paths_;
+  std::vector<std::ofstream> files_;
+};
+
+}  // namespace weft::sim
