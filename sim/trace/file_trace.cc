@@ -193,7 +193,7 @@ Status FileTrace::ReadPiece(CoreFile* file) {
   file->piece.resize(std::min<uint64_t>(kPieceRecords, file->records - file->read));
   file->at = 0;
   Result<bool> whole = ReadAll(file->path, file->file.get(), file->piece.data(),
-                                     file->piece.size() * sizeof(Record));
+                               file->piece.size() * sizeof(Record));
   if (!whole) return whole.error();
   if (!*whole) {
     return Corrupt(file->path, fmt::format("the records behind {} went missing", file->read));

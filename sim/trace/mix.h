@@ -28,6 +28,8 @@ class Mix {
     int value_bytes;
     double gets;
     double puts;
+
+    double share() const { return gets + puts; }
   };
   struct Drawn {
     int size;  // its index in sizes()
