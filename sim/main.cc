@@ -8,6 +8,7 @@
 #include <CLI/CLI.hpp>
 
 #include "sim/dram_command.h"
+#include "sim/run_command.h"
 
 int main(int argc, char** argv) {
   CLI::App app("Simulates prefetching in the memory controller, cycle by cycle.", "weft-sim");
@@ -18,10 +19,16 @@ int main(int argc, char** argv) {
   weft::sim::AddDram(dram_app, &dram);
   weft::sim::AddCheck(app.add_subcommand("check", "checks commands against the memory's rules"),
                       &check);
+  weft::sim::RunOptions run;
+  weft::sim::PrefetchOptions prefetch;
+  CLI::App* const run_app = app.add_subcommand("run", "plays a trace on the whole machine");
+  weft::sim::AddRun(run_app, &run);
+  weft::sim::AddPrefetch(run_app, &prefetch);
   CLI11_PARSE(app, argc, argv);
 
-  const weft::Status status =
-      dram_app->parsed() ? weft::sim::RunDram(dram) : weft::sim::RunCheck(check);
+  const weft::Status status = run_app->parsed()    ? weft::sim::RunSource(run, prefetch)
+                              : dram_app->parsed() ? weft::sim::RunDram(dram)
+                                                   : weft::sim::RunCheck(check);
   if (status.ok()) return 0;
   std::fprintf(stderr, "weft-sim: %s\n", status.ToString().c_str());
   return 1;

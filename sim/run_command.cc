@@ -12,6 +12,7 @@
 
 #include "bench/harness/machine.h"
 #include "sim/run/report.h"
+#include "sim/trace/file_trace.h"
 
 namespace weft::sim {
 namespace {
@@ -138,6 +139,7 @@ void AddRun(CLI::App* app, RunOptions* options) {
   app->add_option("--epoch", options->epoch_clocks, "clocks a row of epoch.csv; 0: none")
       ->capture_default_str()
       ->check(CLI::NonNegativeNumber);
+  app->add_option("--source", options->source, "trace:FOLDER");
   app->add_option("--out", options->out,
                   "the folder for summary.json and epoch.csv, and for runs.csv, which grows");
 }
@@ -267,6 +269,27 @@ Status RunOn(const RunOptions& options, const RunParts& parts) {
   std::fputs((Summary(config, run.value(), figures).dump(2) + "\n").c_str(), stdout);
   return options.out.empty() ? Status::Ok()
                              : WriteReport(options.out, config, run.value(), figures);
+}
+
+Status RunSource(const RunOptions& options, const PrefetchOptions& prefetch) {
+  constexpr std::string_view kTrace = "trace:";
+  if (!options.source.starts_with(kTrace)) {
+    return {Code::kInvalidArgument,
+            fmt::format("there is no source '{}': trace:FOLDER", options.source)};
+  }
+  const Result<ControlledMemory> memory = MemoryOf(options.memory);
+  if (!memory) return memory.error();
+  const std::string folder = options.source.substr(kTrace.size());
+  const uint64_t bytes = memory.value().preset.organization.lines() * kLineBytes;
+  RunParts parts{.make_source = [folder, bytes]() -> Result<std::unique_ptr<TraceSource>> {
+                   Result<std::unique_ptr<FileTrace>> trace = FileTrace::Open(folder, bytes);
+                   if (!trace) return trace.error();
+                   return std::unique_ptr<TraceSource>(std::move(trace.value()));
+                 },
+                 .make_units = {},
+                 .config = {{"source", options.source}}};
+  AddUnits(options, prefetch, &parts);
+  return RunOn(options, parts);
 }
 
 }  // namespace weft::sim

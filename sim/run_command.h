@@ -48,7 +48,8 @@ struct RunOptions {
   double warmup = 0.1;      // of them
   uint64_t seed = 1;
   int64_t epoch_clocks = 100'000;
-  std::string out;  // a folder
+  std::string source;   // trace:FOLDER
+  std::string out;      // a folder
 };
 
 // What is given must outlive the parsing; what it has is the default.
@@ -78,5 +79,8 @@ void AddUnits(const RunOptions& options, const PrefetchOptions& prefetch, RunPar
 // Plays the records, writes the report, and prints its summary. On a terminal, stderr shows how far
 // it is.
 Status RunOn(const RunOptions& options, const RunParts& parts);
+
+// The same of options.source, with the units of `prefetch`.
+Status RunSource(const RunOptions& options, const PrefetchOptions& prefetch);
 
 }  // namespace weft::sim

@@ -14,6 +14,7 @@
 #include "sim/dram/command_checker.h"
 #include "sim/dram/command_trace.h"
 #include "sim/machine/test_kit.h"
+#include "sim/trace/file_trace.h"
 
 namespace weft::sim {
 namespace {
@@ -156,6 +157,54 @@ TEST(RunCommand, ReportsWhatItsUnitsCounted) {
     EXPECT_EQ(std::count(row.begin(), row.end(), ','), commas);
   }
   EXPECT_EQ(rows, 2);
+}
+
+// Behind the seed, where a test's source printed it.
+nlohmann::json SummaryIn(const std::string& printed) {
+  return nlohmann::json::parse(printed.substr(printed.find('{')));
+}
+
+TEST(RunCommand, ATraceInAFolderPlaysAsItsSource) {
+  const base::TestFolder folder;
+  auto options = Parse("--ops 0 --source trace:" + (folder / "trace"));
+  ASSERT_TRUE(options);
+  const auto source = SmallParts().make_source();
+  ASSERT_TRUE(source);
+  const Status written = WriteTrace(*source.value(), folder / "trace", UINT64_MAX);
+  ASSERT_TRUE(written.ok()) << written.ToString();
+
+  const PrefetchOptions prefetch = {.pacu = "hittable"};
+  RunParts parts = SmallParts();
+  AddUnits(options.value(), prefetch, &parts);
+  testing::internal::CaptureStdout();
+  Status status = RunOn(options.value(), parts);
+  auto expected = SummaryIn(testing::internal::GetCapturedStdout());
+  ASSERT_TRUE(status.ok()) << status.ToString();
+  testing::internal::CaptureStdout();
+  status = RunSource(options.value(), prefetch);
+  auto summary = SummaryIn(testing::internal::GetCapturedStdout());
+  ASSERT_TRUE(status.ok()) << status.ToString();
+  EXPECT_EQ(summary["config"]["source"], options.value().source);
+  EXPECT_GT(summary["units"]["hits"], 600);
+  for (auto* figures : {&expected, &summary}) {
+    (*figures)["config"].erase("source");
+    EXPECT_EQ(figures->erase("host"), 1u);  // what the simulator took
+  }
+  EXPECT_EQ(summary, expected);
+}
+
+TEST(RunCommand, SaysWhyASourceCannotBeRead) {
+  const base::TestFolder folder;
+  const auto said = [&](const std::string& source) {
+    const auto options = Parse("--ops 0 --source " + source);
+    return RunSource(options.value(), {}).ToString();
+  };
+  EXPECT_THAT(said("ramcloud"), HasSubstr("there is no source 'ramcloud': trace:FOLDER"));
+  EXPECT_THAT(said("trace:" + (folder / "none")), HasSubstr("none/core-0.trace: No such file"));
+  ListSource source({{{.addr = 64, .size = 8}, {.addr = 1 << 20, .size = 8, .dep = 2}}});
+  ASSERT_TRUE(WriteTrace(source, folder.path(), UINT64_MAX).ok());
+  EXPECT_THAT(said("trace:" + folder.path()),
+              HasSubstr("core-0.trace: record 2: it waits for the access 2 before it"));
 }
 
 TEST(RunCommand, WrongUnitsAreNamed) {

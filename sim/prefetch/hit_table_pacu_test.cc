@@ -91,7 +91,7 @@ TEST(HitTablePacu, ItsLatencyHidesBehindTheBucketsRead) {
 TEST(HitTablePacu, BucketsThatItDoesNotKnowAreHitInSlot0) {
   UnitDriver driver({.pacu = "hittable", .hit_table_buckets = 10});
   EXPECT_EQ(driver.made.hit_table_bytes, 4u);
-  for (const uint64_t bucket : {9u, 10u, 63u}) driver.Hit(bucket, 5, 0);
+  for (const uint64_t bucket : {0u, 3u, 9u, 10u, 63u}) driver.Hit(bucket, 5, 0);
   driver.ReadBucket(9, 1);
   EXPECT_EQ(driver.TakeSlots(9), std::vector<int>{5});
   driver.ReadBucket(10, 2);

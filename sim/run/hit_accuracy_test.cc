@@ -109,7 +109,7 @@ struct Measured {
 
 // 2^11 buckets, 64 KB of L2 and 1 KB of L1 instead of 2^20, 4 MB and 16 KB.
 Measured Measure(uint64_t seed, double load, double theta, PrefetchFilter filter, int cores = 1) {
-  constexpr int64_t kLookups = 160'000;
+  constexpr int64_t kLookups = 80'000;
   TestStore store(1 << 11);
   Objects objects = Hashed(seed, load, &store);
   SetZipf(seed, theta, &objects);

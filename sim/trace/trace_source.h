@@ -36,6 +36,8 @@ struct StoreShape {
     return bytes < overhead ? 0 : bytes - overhead;
   }
 
+  bool operator==(const StoreShape&) const = default;
+
  private:
   bool IsLong(uint64_t bytes) const {
     return long_object_bytes > 0 && bytes >= static_cast<uint64_t>(long_object_bytes);

@@ -1,0 +1,39 @@
+#include "sim/trace/key_popularity.h"
+
+#include <string>
+
+#include <fmt/format.h>
+
+#include "bench/workload/zipf_sampler.h"
+#include "sim/trace/decimal.h"
+
+namespace weft::sim {
+
+Result<KeyPopularity> ParseKeyPopularity(std::string_view text) {
+  using Law = KeyPopularity::Law;
+  constexpr std::string_view kZipf = "zipf:";
+  constexpr std::string_view kLatest = "latest";
+  if (text == "uniform") return KeyPopularity{};
+  if (text == kLatest) return KeyPopularity{Law::kLatest, 0.99};
+  KeyPopularity popularity;
+  std::string_view theta;
+  if (text.starts_with(kZipf)) {
+    popularity.law = Law::kZipf;
+    theta = text.substr(kZipf.size());
+  } else if (text.starts_with(kLatest) && text[kLatest.size()] == ':') {
+    popularity.law = Law::kLatest;
+    theta = text.substr(kLatest.size() + 1);
+  } else {
+    return Status(
+        Code::kInvalidArgument,
+        fmt::format("popularity '{}' is none of uniform, zipf:THETA, latest, latest:THETA", text));
+  }
+  if (!ParseDecimal(theta, popularity.theta) || !(popularity.theta >= bench::kZipfThetaMin) ||
+      !(popularity.theta <= bench::kZipfThetaMax)) {
+    return Status(Code::kInvalidArgument, fmt::format("popularity '{}': theta is {} to {}", text,
+                                                      bench::kZipfThetaMin, bench::kZipfThetaMax));
+  }
+  return popularity;
+}
+
+}  // namespace weft::sim

@@ -1,0 +1,64 @@
+#include "sim/trace/ramcloud_source.h"
+
+#include <fmt/format.h>
+
+namespace weft::sim {
+namespace {
+
+constexpr uint32_t kKeyLeadMax = 5000;
+constexpr int kOtherPerOpMax = 10'000;
+constexpr uint32_t kInstrPerOpMax = 100'000'000;
+
+Status Validate(const RamcloudOptions& options) {
+  const auto refuse = [](const std::string& what) { return Status(Code::kInvalidArgument, what); };
+  if (options.ops < 1) return refuse("there must be an operation");
+  const OpShape& op = options.op;
+  if (op.key_lead < 1 || op.key_lead > kKeyLeadMax) {
+    return refuse(fmt::format("a key {} instructions before its bucket: 1 to {} are possible",
+                              op.key_lead, kKeyLeadMax));
+  }
+  if (op.other_per_op < 0 || op.other_per_op > kOtherPerOpMax) {
+    return refuse(fmt::format("{} other accesses an operation: 0 to {} are possible",
+                              op.other_per_op, kOtherPerOpMax));
+  }
+  if (op.instr_per_op < 1 || op.instr_per_op > kInstrPerOpMax) {
+    return refuse(fmt::format("{} instructions an operation: 1 to {} are possible", op.instr_per_op,
+                              kInstrPerOpMax));
+  }
+  return Status::Ok();
+}
+
+}  // namespace
+
+Result<std::unique_ptr<RamcloudSource>> RamcloudSource::Make(const RamcloudOptions& options) {
+  Status status = Validate(options);
+  if (!status.ok()) return status;
+  StoreOptions store_options = options.store;
+  store_options.puts_max = options.ops / std::max(1, options.store.cores) + 1;
+  Result<std::unique_ptr<RamcloudStore>> store = RamcloudStore::Build(store_options);
+  if (!store) return store.error();
+  // Its constructor is private.
+  return std::unique_ptr<RamcloudSource>(new RamcloudSource(std::move(store.value()), options));
+}
+
+RamcloudSource::RamcloudSource(std::unique_ptr<RamcloudStore> store, const RamcloudOptions& options)
+    : store_(std::move(store)), planner_(store_.get(), options.ops) {
+  for (int core = 0; core < cores(); ++core) {
+    cores_.push_back({OpRecords(store_.get(), options.op, core), {}, 0});
+  }
+}
+
+Result<bool> RamcloudSource::Next(int core, Record* record) {
+  Core& asked = cores_[static_cast<size_t>(core)];
+  if (asked.next == asked.records.size()) {
+    Result<std::optional<PlannedOp>> op = planner_.Next(core);
+    if (!op) return op.error();
+    if (!op.value()) return false;
+    asked.writer.Write(*op.value(), &asked.records);
+    asked.next = 0;
+  }
+  *record = asked.records[asked.next++];
+  return true;
+}
+
+}  // namespace weft::sim

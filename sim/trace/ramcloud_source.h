@@ -1,0 +1,50 @@
+// sim/trace/ramcloud_source.h: cores that perform gets and puts on a store as RAMCloud lays it out:
+// records are made as they are asked for.
+//
+// Threads   one owner.
+// Cost      about 25 ns a record. What it keeps for cores that are behind: op_planner.h.
+// Errors    those of ramcloud_store.h and op_planner.h.
+// Source    the simulator's specification, section 3.5.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "sim/trace/op_records.h"
+#include "sim/trace/trace_source.h"
+
+namespace weft::sim {
+
+struct RamcloudOptions {
+  StoreOptions store;  // puts_max follows from ops
+  OpShape op;
+  int64_t ops = 2'000'000;  // of all cores
+};
+
+class RamcloudSource final : public TraceSource {
+ public:
+  static Result<std::unique_ptr<RamcloudSource>> Make(const RamcloudOptions& options);
+
+  int cores() const override { return store_->options().cores; }
+  const StoreShape& shape() const override { return store_->shape(); }
+  TableImage InitialTable() const override { return store_->InitialTable(); }
+  Result<bool> Next(int core, Record* record) override;
+
+  const RamcloudStore& store() const { return *store_; }
+
+ private:
+  struct Core {
+    OpRecords writer;
+    std::vector<Record> records;  // of its operation
+    size_t next = 0;
+  };
+
+  RamcloudSource(std::unique_ptr<RamcloudStore> store, const RamcloudOptions& options);
+
+  const std::unique_ptr<RamcloudStore> store_;
+  OpPlanner planner_;
+  std::vector<Core> cores_;
+};
+
+}  // namespace weft::sim

@@ -1,0 +1,52 @@
+// sim/trace/workload_options.h: a simulation's records, as a command line says: generated, or a
+// trace.
+//
+// Threads   one at a time.
+// Errors    kInvalidArgument: an option is no such. Those of ramcloud_source.h.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "sim/trace/ramcloud_source.h"
+#include "sim/trace/trace_source.h"
+#include "weft/status.h"
+
+namespace CLI {
+class App;
+}  // namespace CLI
+
+namespace weft::sim {
+
+// A value that is empty or 0 is the source's own default.
+struct WorkloadOptions {
+  // ramcloud; fixedk: the same of one size, exactly k objects in each bucket, nothing but gets.
+  std::string source = "ramcloud";
+  std::string mix;   // "1"; fixedk: "fixed:128"
+  std::string util;  // "natural"; fixedk: "exact:4"
+  std::string pop = "uniform";
+  int other_per_op = -1;  // below 0: 8; fixedk: 0
+  int cores = 8;
+  int64_t ops = 2'000'000;
+  uint64_t buckets = uint64_t{1} << 20;
+  uint64_t log_mib = 1024;
+  uint64_t memory_gib = 16;
+  int key_bytes = 23;
+  uint32_t instr_per_op = 5000;
+  uint32_t key_lead = 20;
+  bool bucket_pf = true;
+  std::string obj_pf = "lt300";
+  std::string swpf = "nonblocking";  // or "asload"
+  bool len_dep = true;
+};
+
+// What is given must outlive the parsing; what it has is the default.
+void AddWorkload(CLI::App* app, WorkloadOptions* options);
+
+// As a generator understands it. REQUIRES: the source is a generator
+Result<RamcloudOptions> GeneratorOf(const WorkloadOptions& options, uint64_t seed);
+
+Result<std::unique_ptr<TraceSource>> MakeSource(const WorkloadOptions& options, uint64_t seed);
+
+}  // namespace weft::sim
