@@ -12,6 +12,7 @@
 #include <nlohmann/json.hpp>
 
 #include "sim/record/recorded_store.h"
+#include "sim/trace/file_trace.h"
 
 namespace weft::sim {
 namespace {
@@ -24,11 +25,12 @@ struct Arguments {
   std::string index = "cuckoo";
   uint64_t memory_mb = 0;
   bool no_prefetch = false;
+  std::string out;
 };
 
 void AddOptions(CLI::App* app, Arguments* arguments) {
   RecordingOptions& recording = arguments->recording;
-  WorkloadOptions& workload = recording.workload;
+  StoreWorkloadOptions& workload = recording.workload;
   app->add_option("--records", workload.ids, "that the store is filled with")
       ->capture_default_str();
   app->add_option("--key-bytes", workload.key_bytes)->capture_default_str();
@@ -53,6 +55,7 @@ void AddOptions(CLI::App* app, Arguments* arguments) {
       ->capture_default_str();
   app->add_option("--memory-mb", arguments->memory_mb, "of the store; 0: twice its records'")
       ->capture_default_str();
+  app->add_option("--out", arguments->out, "the folder for the trace (trace/file_format.h)");
   Gaps& gaps = recording.gaps;
   app->add_option("--instr-per-op", gaps.ops_total, "instructions; 0: none but those between")
       ->capture_default_str();
@@ -95,22 +98,41 @@ const char* NameOf(RecordKind kind) {
   return "";
 }
 
-// Plays the source to its end, the cores in turns; counts records by kind, and accesses by class.
-Result<Json> Count(RecordedStore& store) {
-  std::map<std::string, uint64_t> counts;
+// The source, with its records counted by kind, and its accesses by class, on their way.
+class Counted final : public TraceSource {
+ public:
+  explicit Counted(TraceSource* source) : source_(*source) {}
+
+  int cores() const override { return source_.cores(); }
+  const StoreShape& shape() const override { return source_.shape(); }
+  TableImage InitialTable() const override { return source_.InitialTable(); }
+  Result<bool> Next(int core, Record* record) override {
+    Result<bool> next = source_.Next(core, record);
+    if (next && next.value()) {
+      ++counts_[record->IsAccess() ? fmt::format("{} {}", NameOf(record->kind), NameOf(record->cls))
+                                   : NameOf(record->kind)];
+    }
+    return next;
+  }
+  const std::map<std::string, uint64_t>& counts() const { return counts_; }
+
+ private:
+  TraceSource& source_;
+  std::map<std::string, uint64_t> counts_;
+};
+
+// All of it, the cores in turns.
+Status Drain(TraceSource& source) {
   Record record;
   for (bool has_any = true; has_any;) {
     has_any = false;
-    for (int core = 0; core < store.cores(); ++core) {
-      const Result<bool> next = store.Next(core, &record);
+    for (int core = 0; core < source.cores(); ++core) {
+      const Result<bool> next = source.Next(core, &record);
       if (!next) return next.error();
-      if (!next.value()) continue;
-      has_any = true;
-      ++counts[record.IsAccess() ? fmt::format("{} {}", NameOf(record.kind), NameOf(record.cls))
-                                 : NameOf(record.kind)];
+      has_any |= next.value();
     }
   }
-  return Json(counts);
+  return Status::Ok();
 }
 
 Status Run(Arguments arguments) {
@@ -124,12 +146,14 @@ Status Run(Arguments arguments) {
   const auto opened = RecordedStore::Open(options);
   if (!opened) return opened.error();
   RecordedStore& store = *opened.value();
-  const Result<Json> counts = Count(store);
-  if (!counts) return counts.error();
+  Counted counted(&store);
+  const Status status =
+      arguments.out.empty() ? Drain(counted) : WriteTrace(counted, arguments.out, UINT64_MAX);
+  if (!status.ok()) return status;
   const RecordedStore::Answers& answers = store.answers();
   const StoreShape& shape = store.shape();
   const Json summary = {
-      {"records", counts.value()},
+      {"records", counted.counts()},
       {"gets", answers.gets},
       {"hits", answers.hits},
       {"sets", answers.sets},

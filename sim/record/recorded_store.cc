@@ -23,12 +23,12 @@ constexpr uint32_t kWritesBetween = 64;  // while it is filled, before the house
 // An index that its creator sizes for n items has so much of its slots in use with them.
 constexpr double kLoadOfExpected = 0.75;
 
-uint64_t ObjectBytes(const Workload& workload, uint64_t id, std::string* scratch) {
+uint64_t ObjectBytes(const StoreWorkload& workload, uint64_t id, std::string* scratch) {
   workload.WriteValue(id, scratch);
   return (sizeof(task::Object) + workload.options().key_bytes + scratch->size() + 7) & ~uint64_t{7};
 }
 
-CacheOptions StoreOptions(const RecordingOptions& options, const Workload& workload) {
+CacheOptions StoreOptions(const RecordingOptions& options, const StoreWorkload& workload) {
   CacheOptions cache;
   cache.index_policy = options.policy;
   cache.prefetch = options.prefetches;
@@ -70,7 +70,7 @@ Status Check(const RecordingOptions& options) {
 
 class RecordedStore::Engine : private pipeline::Sink {
  public:
-  Engine(const RecordingOptions& options, const Workload& workload)
+  Engine(const RecordingOptions& options, const StoreWorkload& workload)
       : options_(options), workload_(workload), begun_ns_(base::NowNs()) {}
 
   // Once, before all else.
@@ -93,9 +93,9 @@ class RecordedStore::Engine : private pipeline::Sink {
     size_t bytes = 0;
   };
   struct Core {
-    Core(const Workload* workload, int number) : queries(workload, number) {}
+    Core(const StoreWorkload* workload, int number) : queries(workload, number) {}
 
-    Workload::Queries queries;
+    StoreWorkload::Queries queries;
     int64_t ops_left = 0;
     Kept batch_pages;
     std::unique_ptr<cache::Session> session;
@@ -104,7 +104,7 @@ class RecordedStore::Engine : private pipeline::Sink {
     std::unique_ptr<pipeline::CpuStage> stage;
     cache::Pages replies;
     // Of the batch under way.
-    std::vector<Workload::Query> asked;
+    std::vector<StoreWorkload::Query> asked;
     std::vector<std::string> values;
     uint64_t reply_bytes = 0;
     // Records that weren't asked for yet.
@@ -123,12 +123,12 @@ class RecordedStore::Engine : private pipeline::Sink {
   void Write(pipeline::Batch& batch, uint32_t begin, uint32_t end,
              cache::Session& session) override;
   void RunOther(pipeline::Batch& batch, uint32_t i, cache::Session& session) override;
-  void CheckReply(const cache::Reply& reply, const Workload::Query& query,
+  void CheckReply(const cache::Reply& reply, const StoreWorkload::Query& query,
                   const std::string& value);
 
   // Constant after construction.
   const RecordingOptions options_;
-  const Workload workload_;
+  const StoreWorkload workload_;
   const uint64_t begun_ns_;
 
   std::unique_ptr<cache::Store> store_;
@@ -291,7 +291,7 @@ void RecordedStore::Engine::FillBatch(Core& core) {
   const uint32_t source = core.batch->AddSource(kMuchRoom);
   std::string key;
   for (size_t i = 0; i < count; ++i) {
-    const Workload::Query query = core.asked[i] = core.queries.Draw();
+    const StoreWorkload::Query query = core.asked[i] = core.queries.Draw();
     workload_.WriteKey(query.id, &key);
     workload_.WriteValue(query.id, &core.values[i]);
     cache::Command command;
@@ -340,7 +340,7 @@ void RecordedStore::Engine::Write(pipeline::Batch& batch, uint32_t begin, uint32
   }
 }
 
-void RecordedStore::Engine::CheckReply(const cache::Reply& reply, const Workload::Query& query,
+void RecordedStore::Engine::CheckReply(const cache::Reply& reply, const StoreWorkload::Query& query,
                                        const std::string& value) {
   if (!query.is_get) {
     ++answers_.sets;
@@ -364,7 +364,7 @@ RecordedStore::~RecordedStore() = default;
 
 Result<std::unique_ptr<RecordedStore>> RecordedStore::Open(const RecordingOptions& options) {
   if (Status status = Check(options); !status.ok()) return status;
-  const Result<Workload> workload = Workload::Make(options.workload);
+  const Result<StoreWorkload> workload = StoreWorkload::Make(options.workload);
   if (!workload) return workload.error();
   auto engine = std::make_unique<Engine>(options, workload.value());
   if (Status status = engine->Open(); !status.ok()) return status;

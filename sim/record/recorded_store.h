@@ -9,9 +9,9 @@
 // Recorded  the queries, and the housekeeping after each batch. Not: filling the store; filling a
 //           batch, which is the protocol's part; counters of segments, sessions and the like.
 // Replies   a value is copied into the core's reply buffer, as a connection's would be.
-// Units     bytes, counts.
-// Threads   one.
-// Errors    those of cache::Store::Open and of workload.h. kNoMemory: the records don't fit.
+// Memory    records wait for being asked for: of all other cores, where one is asked for all its
+// own. Units     bytes, counts. Threads   one. Errors    those of cache::Store::Open and of
+// workload.h. kNoMemory: the records don't fit.
 //           kCorruption: a reply isn't what was stored. kRetryLater: the index grew meanwhile.
 // Source    the simulator's specification, section 3.5.
 #pragma once
@@ -28,7 +28,7 @@
 namespace weft::sim {
 
 struct RecordingOptions {
-  WorkloadOptions workload;
+  StoreWorkloadOptions workload;
   int64_t ops = 10'000;  // of all cores
   int cores = 1;
   uint32_t batch = 32;  // queries, 1 to 32

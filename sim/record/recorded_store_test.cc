@@ -1,18 +1,14 @@
-// What a query does to memory, record by record; that recording changes nothing and repeats; and
-// that the machine plays it.
+// What a query does to memory, record by record; that recording changes nothing and repeats.
 
 #include "sim/record/recorded_store.h"
 
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
-#include <map>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "sim/machine/machine.h"
-#include "sim/prefetch/prefetch_options.h"
 #include "task/index.h"
 
 namespace weft::sim {
@@ -369,34 +365,6 @@ TEST_P(RecordedStoreTest, RecordingMovesNothing) {
   EXPECT_EQ(recorded->TableNow(), unrecorded->TableNow());
 }
 
-// The unit that looks into the bucket finds in the image what the store finds in its memory.
-TEST(RecordedStoreOnAMachine, InSituChoosesRightAndSavesTime) {
-  RecordingOptions options = Options();
-  options.workload.ids = 200'000;
-  options.ops = 3000;
-  options.gaps.ops_total = 0;
-  const Preset preset = FindPreset("ddr3-1333-2gb-x8-sg15").value();
-  std::map<std::string, double> misses;
-  for (const std::string pacu : {"off", "insitu"}) {
-    const auto store = Opened(options);
-    TableImage table = store->InitialTable();
-    PrefetchOptions prefetch;
-    prefetch.pacu = pacu;
-    auto units = MakePrefetchers(prefetch, store->shape(), table, preset.organization.channels, 1);
-    ASSERT_TRUE(units) << units.error().ToString();
-    MachineOptions machine;
-    const Result<RunResult> run =
-        Machine(machine, preset, *store, &table, std::move(units.value().units)).Run();
-    ASSERT_TRUE(run) << run.error().ToString();
-    misses[pacu] = run.value().cores.misses.value();
-    if (pacu == "off") continue;
-    const UnitCounts counts = units.value().Total();
-    EXPECT_GT(counts.addresses_right, 2000);
-    EXPECT_LT(counts.addresses_wrong, 10);
-  }
-  EXPECT_LT(misses["insitu"], 0.95 * misses["off"]);
-}
-
 TEST(RecordedStoreOptions, WrongOnesAreRefusedByName) {
   const auto why = [](auto change) {
     RecordingOptions options = Options();
@@ -427,13 +395,13 @@ TEST(ParseValues, ReadsSizesAndShares) {
   }
 }
 
-TEST(WorkloadTest, ValuesHaveTheirSharesAndQueriesTheirs) {
-  WorkloadOptions options;
+TEST(StoreWorkloadTest, ValuesHaveTheirSharesAndQueriesTheirs) {
+  StoreWorkloadOptions options;
   options.ids = 20'000;
   options.values = {{.bytes = 100, .share = 3}, {.bytes = 200, .share = 1}};
   options.get_share = 0.6;
   options.seed = TestSeed();
-  const Workload workload = Workload::Make(options).value();
+  const StoreWorkload workload = StoreWorkload::Make(options).value();
   std::string value;
   double bytes = 0;
   for (uint64_t id = 0; id < options.ids; ++id) {
@@ -441,7 +409,7 @@ TEST(WorkloadTest, ValuesHaveTheirSharesAndQueriesTheirs) {
     bytes += static_cast<double>(value.size());
   }
   EXPECT_NEAR(bytes / 20'000, 125, 2);
-  Workload::Queries queries(&workload, 0);
+  StoreWorkload::Queries queries(&workload, 0);
   int gets = 0;
   for (int i = 0; i < 20'000; ++i) gets += queries.Draw().is_get;
   EXPECT_NEAR(gets, 12'000, 400);

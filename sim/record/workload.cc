@@ -50,7 +50,7 @@ Result<std::vector<ValueClass>> ParseValues(std::string_view text) {
   return classes;
 }
 
-Workload::Workload(const WorkloadOptions& options) : options_(options) {
+StoreWorkload::StoreWorkload(const StoreWorkloadOptions& options) : options_(options) {
   for (const ValueClass& each : options_.values) {
     shares_ += each.share;
     value_bytes_max_ = std::max(value_bytes_max_, each.bytes);
@@ -58,7 +58,7 @@ Workload::Workload(const WorkloadOptions& options) : options_(options) {
   if (options_.zipf_theta > 0) zipf_.emplace(options_.ids, options_.zipf_theta);
 }
 
-Result<Workload> Workload::Make(const WorkloadOptions& options) {
+Result<StoreWorkload> StoreWorkload::Make(const StoreWorkloadOptions& options) {
   const auto refuse = [](std::string why) {
     return Status(Code::kInvalidArgument, std::move(why));
   };
@@ -80,16 +80,16 @@ Result<Workload> Workload::Make(const WorkloadOptions& options) {
     return refuse("a share of the queries is not from 0 to 1");
   if (!(options.zipf_theta >= 0 && options.zipf_theta < 1))
     return refuse(fmt::format("zipf: {} is not from 0 to less than 1", options.zipf_theta));
-  return Workload(options);
+  return StoreWorkload(options);
 }
 
-void Workload::WriteKey(uint64_t id, std::string* key) const {
+void StoreWorkload::WriteKey(uint64_t id, std::string* key) const {
   key->assign(options_.key_bytes, 'k');
   for (size_t digit = 0; digit < kKeyBytesMin; ++digit, id >>= 4)
     (*key)[digit] = "0123456789abcdef"[id & 15];
 }
 
-uint32_t Workload::ValueBytesOf(uint64_t id) const {
+uint32_t StoreWorkload::ValueBytesOf(uint64_t id) const {
   double at = UnitOf(Mix(id + Mix(options_.seed + 1))) * shares_;
   for (const ValueClass& each : options_.values) {
     if (at < each.share) return each.bytes;
@@ -98,7 +98,7 @@ uint32_t Workload::ValueBytesOf(uint64_t id) const {
   return options_.values.back().bytes;
 }
 
-void Workload::WriteValue(uint64_t id, std::string* value) const {
+void StoreWorkload::WriteValue(uint64_t id, std::string* value) const {
   value->resize(ValueBytesOf(id));
   for (size_t at = 0; at < value->size(); at += 8) {
     const uint64_t word = Mix(id + at);
@@ -106,14 +106,14 @@ void Workload::WriteValue(uint64_t id, std::string* value) const {
   }
 }
 
-Workload::Queries::Queries(const Workload* workload, int core)
+StoreWorkload::Queries::Queries(const StoreWorkload* workload, int core)
     : workload_(workload),
       random_(Mix(workload->options().seed + (static_cast<uint64_t>(core) << 32))) {}
 
-double Workload::Queries::Unit() { return UnitOf(random_()); }
+double StoreWorkload::Queries::Unit() { return UnitOf(random_()); }
 
-Workload::Query Workload::Queries::Draw() {
-  const WorkloadOptions& options = workload_->options_;
+StoreWorkload::Query StoreWorkload::Queries::Draw() {
+  const StoreWorkloadOptions& options = workload_->options_;
   Query query;
   query.is_get = Unit() < options.get_share;
   const std::optional<base::Zipf>& zipf = workload_->zipf_;

@@ -25,7 +25,7 @@ struct ValueClass {
   double share = 0;  // of the ids, in any unit
 };
 
-struct WorkloadOptions {
+struct StoreWorkloadOptions {
   uint64_t ids = 100'000;
   uint32_t key_bytes = 23;
   std::vector<ValueClass> values = {{.bytes = 128, .share = 1}};
@@ -38,15 +38,15 @@ struct WorkloadOptions {
 // "128" or "128:70,256:20,512:10": sizes and their shares.
 Result<std::vector<ValueClass>> ParseValues(std::string_view text);
 
-class Workload {
+class StoreWorkload {
  public:
   static constexpr uint32_t kKeyBytesMin = 10;
   static constexpr uint32_t kKeyBytesMax = 250;
   static constexpr uint32_t kValueBytesMax = 60'000;  // with its key within a record's size
 
-  static Result<Workload> Make(const WorkloadOptions& options);
+  static Result<StoreWorkload> Make(const StoreWorkloadOptions& options);
 
-  const WorkloadOptions& options() const { return options_; }
+  const StoreWorkloadOptions& options() const { return options_; }
   uint32_t value_bytes_max() const { return value_bytes_max_; }
   // In the place of what they hold.
   void WriteKey(uint64_t id, std::string* key) const;
@@ -60,21 +60,21 @@ class Workload {
   // A core's queries, one after the other.
   class Queries {
    public:
-    Queries(const Workload* workload, int core);
+    Queries(const StoreWorkload* workload, int core);
     Query Draw();
 
    private:
     double Unit();
 
-    const Workload* const workload_;
+    const StoreWorkload* const workload_;
     std::mt19937_64 random_;
   };
 
  private:
-  explicit Workload(const WorkloadOptions& options);
+  explicit StoreWorkload(const StoreWorkloadOptions& options);
   uint32_t ValueBytesOf(uint64_t id) const;
 
-  WorkloadOptions options_;
+  StoreWorkloadOptions options_;
   double shares_ = 0;
   uint32_t value_bytes_max_ = 0;
   std::optional<base::Zipf> zipf_;
