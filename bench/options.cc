@@ -16,6 +16,7 @@
 #include "bench/drive/commands.h"
 #include "bench/durable/command_line.h"
 #include "bench/embedded/options.h"
+#include "bench/embedded/prefetch_command_line.h"
 #include "bench/experiment/commands.h"
 #include "bench/harness/command_line.h"
 #include "bench/harness/machine.h"
@@ -50,6 +51,7 @@ struct Arguments {
   EmbeddedOptions embedded;
   std::string threads;
   std::string embedded_cpus;
+  PrefetchOptions prefetch;
   bool small_pages = false;
   bool quick = false;
   PipelineOptions pipeline;
@@ -94,6 +96,14 @@ EmbeddedOptions EmbeddedOptionsOf(const Arguments& a) {
   options.cpus = ParseCpuList(a.embedded_cpus);
   const std::vector<int> threads = ParseCpuList(a.threads);  // the same "1,2,4-8"
   if (!threads.empty()) options.threads = threads;
+  return options;
+}
+
+PrefetchOptions PrefetchOptionsOf(const Arguments& a) {
+  PrefetchOptions options = a.prefetch;
+  options.repetitions = Or(a.repetitions, options.repetitions);
+  options.seed = a.seed;
+  options.cpus = ParseCpuList(a.embedded_cpus);
   return options;
 }
 
@@ -189,6 +199,7 @@ const std::map<std::string, Benchmark>& Benchmarks() {
   static const std::map<std::string, Benchmark> all = {
       {"walk", [](auto& a, auto& r) { return RunWalk(EmbeddedOptionsOf(a), r); }},
       {"embedded", RunEmbeddedEither},
+      {"prefetch", [](auto& a, auto& r) { return RunPrefetch(PrefetchOptionsOf(a), r); }},
       {"server", [](auto& a, auto& r) { return RunServer(ServerOptionsOf(a, false), a.cases, r); }},
       {"latency",
        [](auto& a, auto& r) { return RunLatency(ServerOptionsOf(a, false), a.latency, r); }},
@@ -436,6 +447,9 @@ int Main(int argc, char** argv) {
   AddEmbedded(embedded, &a);
   embedded->add_option("--workload", a.embedded.workloads, "K16-G95-U,...")->delimiter(',');
   embedded->add_option("-m,--memory-mb", a.embedded.memory_mb, "0: twice what the objects need");
+  CLI::App* prefetch = add("prefetch", "ways of prefetching, and paper 004's claims of them");
+  AddPrefetch(prefetch, &a.prefetch);
+  prefetch->add_option("--cpus", a.embedded_cpus, "runs on the last of them");
   CLI::App* server = add("server", "CPU time a request: depth 1, depth 32, gets of 100 keys");
   AddServer(server, &a);
   server->add_option("--case", a.cases, "depth-1, depth-32, multiget-100; all if not given")

@@ -31,10 +31,22 @@ struct EmbeddedOptions {
 // What every row records of how it was taken.
 nlohmann::json DetailsOf(const EmbeddedOptions& options);
 
+struct PrefetchOptions {
+  uint64_t memory_mb = 1024;  // of objects
+  std::vector<uint32_t> values = {128, 256, 512, 1024};  // ascending; bytes
+  std::vector<uint32_t> batches = {1, 4, 8, 16, 32};
+  size_t lookups = 1 << 15;  // of a turn, 2^20 at most
+  std::vector<int> cpus;     // runs on the last; empty: of those usable
+  int repetitions = 7;
+  uint64_t seed = defaults::kSeed;
+};
+
 // The bare walk alone, for each thread count: what the memory of this machine allows.
 Status RunWalk(const EmbeddedOptions& options, Report& report);
 // One thread, all hits: against the bare walk, and against itself without prefetching.
 Status RunEmbedded(const EmbeddedOptions& options, Report& report);
+// Ways of prefetching in software, in turns, and paper 004's claims of them.
+Status RunPrefetch(const PrefetchOptions& options, Report& report);
 // The workloads at each thread count, relative to one thread.
 Status RunEmbeddedThreads(const EmbeddedOptions& options, Report& report);
 
