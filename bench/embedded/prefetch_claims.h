@@ -38,6 +38,7 @@ class PrefetchGains {
     uint32_t per_bucket = 0;
     auto operator<=>(const Case&) const = default;
   };
+  // In the place of what it has of them.
   void Add(const Case& of, PrefetchWay way, Samples gains) { gains_[{of, way}] = std::move(gains); }
   // REQUIRES: it was added
   const Samples& Of(const Case& of, PrefetchWay way) const { return gains_.at({of, way}); }
