@@ -8,7 +8,9 @@
 #include <CLI/CLI.hpp>
 
 #include "sim/dram_command.h"
+#include "sim/gen_command.h"
 #include "sim/run_command.h"
+#include "sim/trace_command.h"
 
 int main(int argc, char** argv) {
   CLI::App app("Simulates prefetching in the memory controller, cycle by cycle.", "weft-sim");
@@ -24,11 +26,19 @@ int main(int argc, char** argv) {
   CLI::App* const run_app = app.add_subcommand("run", "plays a trace on the whole machine");
   weft::sim::AddRun(run_app, &run);
   weft::sim::AddPrefetch(run_app, &prefetch);
+  weft::sim::GenOptions gen;
+  CLI::App* const gen_app = app.add_subcommand("gen", "writes a generated trace");
+  weft::sim::AddGen(gen_app, &gen);
+  weft::sim::TraceOptions trace;
+  CLI::App* const trace_app = app.add_subcommand("trace", "reads and converts traces");
+  weft::sim::AddTrace(trace_app, &trace);
   CLI11_PARSE(app, argc, argv);
 
-  const weft::Status status = run_app->parsed()    ? weft::sim::RunSource(run, prefetch)
-                              : dram_app->parsed() ? weft::sim::RunDram(dram)
-                                                   : weft::sim::RunCheck(check);
+  const weft::Status status = run_app->parsed()     ? weft::sim::RunSource(run, prefetch)
+                              : gen_app->parsed()   ? weft::sim::RunGen(gen)
+                              : trace_app->parsed() ? weft::sim::RunTrace(trace)
+                              : dram_app->parsed()  ? weft::sim::RunDram(dram)
+                                                    : weft::sim::RunCheck(check);
   if (status.ok()) return 0;
   std::fprintf(stderr, "weft-sim: %s\n", status.ToString().c_str());
   return 1;

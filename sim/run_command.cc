@@ -12,7 +12,6 @@
 
 #include "bench/harness/machine.h"
 #include "sim/run/report.h"
-#include "sim/trace/file_trace.h"
 
 namespace weft::sim {
 namespace {
@@ -77,7 +76,7 @@ Status SetOps(const RunOptions& options, const RunParts& parts, MachineOptions& 
     return {Code::kInvalidArgument,
             fmt::format("warm-up: {} is not from 0 to less than 1", options.warmup)};
   }
-  int64_t ops = options.ops;
+  int64_t ops = options.workload.ops;
   if (ops == 0 && options.warmup > 0) {
     const auto source = parts.make_source();
     if (!source) return source.error();
@@ -85,7 +84,7 @@ Status SetOps(const RunOptions& options, const RunParts& parts, MachineOptions& 
     if (!counted) return counted.error();
     ops = counted.value();
   }
-  machine.core.ops_max = options.ops;
+  machine.core.ops_max = options.workload.ops;
   machine.core.warmup_ops = std::llround(static_cast<double>(ops) * options.warmup);
   return Status::Ok();
 }
@@ -130,16 +129,13 @@ void AddRun(CLI::App* app, RunOptions* options) {
   AddControl(app, &options->memory);
   AddCores(app, options);
   AddPrefetchedLines(app, options);
-  app->add_option("--ops", options->ops, "operations of all cores; 0: all that a trace has")
-      ->capture_default_str()
-      ->check(CLI::NonNegativeNumber);
+  AddWorkload(app, &options->workload);
   app->add_option("--warmup", options->warmup, "part of them that no figure counts")
       ->capture_default_str();
   app->add_option("--seed", options->seed, "of all that is random")->capture_default_str();
   app->add_option("--epoch", options->epoch_clocks, "clocks a row of epoch.csv; 0: none")
       ->capture_default_str()
       ->check(CLI::NonNegativeNumber);
-  app->add_option("--source", options->source, "trace:FOLDER");
   app->add_option("--out", options->out,
                   "the folder for summary.json and epoch.csv, and for runs.csv, which grows");
 }
@@ -175,7 +171,7 @@ Json ConfigOf(const RunOptions& options) {
   const MemoryOptions& memory = options.memory;
   return {{"commit", bench::ThisMachine().commit},
           {"seed", options.seed},
-          {"ops_asked", options.ops},
+          {"ops_asked", options.workload.ops},
           {"warmup", options.warmup},
           {"preset", memory.preset},
           {"map", memory.map},
@@ -248,7 +244,7 @@ Status RunOn(const RunOptions& options, const RunParts& parts) {
   const auto on_command = commands.Open(options.memory);
   if (!on_command) return on_command.error();
   machine.value().on_command = on_command.value();
-  Progress progress(options.ops);
+  Progress progress(options.workload.ops);
   machine.value().on_progress = [&](int64_t ops) { progress.Show(ops); };
   TableImage table = source.value()->InitialTable();
   std::vector<std::unique_ptr<Prefetcher>> units;
@@ -272,22 +268,14 @@ Status RunOn(const RunOptions& options, const RunParts& parts) {
 }
 
 Status RunSource(const RunOptions& options, const PrefetchOptions& prefetch) {
-  constexpr std::string_view kTrace = "trace:";
-  if (!options.source.starts_with(kTrace)) {
-    return {Code::kInvalidArgument,
-            fmt::format("there is no source '{}': trace:FOLDER", options.source)};
-  }
   const Result<ControlledMemory> memory = MemoryOf(options.memory);
   if (!memory) return memory.error();
-  const std::string folder = options.source.substr(kTrace.size());
   const uint64_t bytes = memory.value().preset.organization.lines() * kLineBytes;
-  RunParts parts{.make_source = [folder, bytes]() -> Result<std::unique_ptr<TraceSource>> {
-                   Result<std::unique_ptr<FileTrace>> trace = FileTrace::Open(folder, bytes);
-                   if (!trace) return trace.error();
-                   return std::unique_ptr<TraceSource>(std::move(trace.value()));
-                 },
-                 .make_units = {},
-                 .config = {{"source", options.source}}};
+  RunParts parts{
+      .make_source = [&options,
+                      bytes] { return MakeSource(options.workload, options.seed, bytes); },
+      .make_units = {},
+      .config = ConfigOf(options.workload)};
   AddUnits(options, prefetch, &parts);
   return RunOn(options, parts);
 }

@@ -2,9 +2,8 @@
 // what came of it (run/report.h).
 //
 // Threads   one at a time.
-// Errors    those of memory_options.h, machine.h, prefetch_options.h and report.h, and of the
-// source.
-//           kInvalidArgument: options that no machine has.
+// Errors    those of memory_options.h, machine.h, prefetch_options.h, workload_options.h and
+//           report.h, and of the source. kInvalidArgument: options that no machine has.
 #pragma once
 
 #include <cstdint>
@@ -18,6 +17,7 @@
 #include "sim/machine/machine.h"
 #include "sim/memory_options.h"
 #include "sim/prefetch/prefetch_options.h"
+#include "sim/trace/workload_options.h"
 #include "weft/status.h"
 
 namespace CLI {
@@ -44,12 +44,11 @@ struct RunOptions {
   bool demand_first = false;
   int64_t drop_age = 0;  // clocks; 0: never
   int staging = 64;
-  int64_t ops = 2'000'000;  // 0: all that the source has
-  double warmup = 0.1;      // of them
+  WorkloadOptions workload;  // ops 0: all that a trace has
+  double warmup = 0.1;       // of them
   uint64_t seed = 1;
   int64_t epoch_clocks = 100'000;
-  std::string source;   // trace:FOLDER
-  std::string out;      // a folder
+  std::string out;  // a folder
 };
 
 // What is given must outlive the parsing; what it has is the default.
@@ -80,7 +79,7 @@ void AddUnits(const RunOptions& options, const PrefetchOptions& prefetch, RunPar
 // it is.
 Status RunOn(const RunOptions& options, const RunParts& parts);
 
-// The same of options.source, with the units of `prefetch`.
+// The same of options.workload, with the units of `prefetch`.
 Status RunSource(const RunOptions& options, const PrefetchOptions& prefetch);
 
 }  // namespace weft::sim

@@ -184,13 +184,29 @@ TEST(RunCommand, ATraceInAFolderPlaysAsItsSource) {
   status = RunSource(options.value(), prefetch);
   auto summary = SummaryIn(testing::internal::GetCapturedStdout());
   ASSERT_TRUE(status.ok()) << status.ToString();
-  EXPECT_EQ(summary["config"]["source"], options.value().source);
+  EXPECT_EQ(summary["config"]["source"], options.value().workload.source);
   EXPECT_GT(summary["units"]["hits"], 600);
   for (auto* figures : {&expected, &summary}) {
-    (*figures)["config"].erase("source");
+    (*figures).erase("config");
     EXPECT_EQ(figures->erase("host"), 1u);  // what the simulator took
   }
   EXPECT_EQ(summary, expected);
+}
+
+TEST(RunCommand, PlaysWhatItGenerates) {
+  const base::TestFolder folder;
+  for (const char* source : {"ramcloud --mix 12 --util poisson:3", "fixedk --util exact:2"}) {
+    const auto options =
+        Parse("--ops 2000 --buckets 1024 --cores 4 --out " + folder.path() + " --source " + source);
+    ASSERT_TRUE(options) << options.error().ToString();
+    testing::internal::CaptureStdout();
+    const Status status = RunSource(options.value(), {.pacu = "insitu", .pscu = "exact"});
+    const auto summary = SummaryIn(testing::internal::GetCapturedStdout());
+    ASSERT_TRUE(status.ok()) << status.ToString();
+    EXPECT_EQ(summary["measured"]["ops"], 1800);
+    EXPECT_EQ(summary["config"]["buckets"], 1024);
+    EXPECT_GT(summary["units"]["addresses_right"], 100);
+  }
 }
 
 TEST(RunCommand, SaysWhyASourceCannotBeRead) {
@@ -199,7 +215,7 @@ TEST(RunCommand, SaysWhyASourceCannotBeRead) {
     const auto options = Parse("--ops 0 --source " + source);
     return RunSource(options.value(), {}).ToString();
   };
-  EXPECT_THAT(said("ramcloud"), HasSubstr("there is no source 'ramcloud': trace:FOLDER"));
+  EXPECT_THAT(said("redis"), HasSubstr("source 'redis' is none of ramcloud, fixedk, trace:FOLDER"));
   EXPECT_THAT(said("trace:" + (folder / "none")), HasSubstr("none/core-0.trace: No such file"));
   ListSource source({{{.addr = 64, .size = 8}, {.addr = 1 << 20, .size = 8, .dep = 2}}});
   ASSERT_TRUE(WriteTrace(source, folder.path(), UINT64_MAX).ok());

@@ -126,8 +126,8 @@ Measured Measure(uint64_t seed, double load, double theta, PrefetchFilter filter
   options.filter = filter;
   options.core.warmup_ops = kLookups / 4;
   Measured measured;
-  measured.run =
-      PlayLookups(LookupSource(&store, std::move(lookups)), {.pacu = "hittable"}, options);
+  LookupSource source(&store, std::move(lookups));
+  measured.run = PlaySource(source, {.pacu = "hittable"}, options);
   measured.expected = ExpectedOf(store, objects, 1024);
   measured.bucket_misses = static_cast<double>(measured.run.counts.triggers) /
                            static_cast<double>(measured.run.result.ops);

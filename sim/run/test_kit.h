@@ -155,8 +155,8 @@ struct UnitRun {
 
 // Two channels of the default memory. `wrap` may put something around each unit.
 template <typename Wrap>
-UnitRun PlayLookups(LookupSource source, const PrefetchOptions& prefetch,
-                    const MachineOptions& options, Wrap wrap, uint64_t seed = 1) {
+UnitRun PlaySource(TraceSource& source, const PrefetchOptions& prefetch,
+                   const MachineOptions& options, uint64_t seed, Wrap wrap) {
   Preset preset = PresetNamed(kDefaultPreset);
   preset.organization.channels = 2;
   TableImage table = source.InitialTable();
@@ -171,11 +171,10 @@ UnitRun PlayLookups(LookupSource source, const PrefetchOptions& prefetch,
   return {std::move(result.value()), made.value().Total()};
 }
 
-inline UnitRun PlayLookups(LookupSource source, const PrefetchOptions& prefetch,
-                           const MachineOptions& options = {}, uint64_t seed = 1) {
-  return PlayLookups(
-      std::move(source), prefetch, options, [](std::unique_ptr<Prefetcher> unit) { return unit; },
-      seed);
+inline UnitRun PlaySource(TraceSource& source, const PrefetchOptions& prefetch,
+                          const MachineOptions& options = {}, uint64_t seed = 1) {
+  return PlaySource(source, prefetch, options, seed,
+                    [](std::unique_ptr<Prefetcher> unit) { return unit; });
 }
 
 inline int64_t SumOfOutcomes(const RunResult& run) {

@@ -34,9 +34,8 @@ class UnitsTest : public testing::Test {
   static constexpr size_t kLookups = 250;  // of a core
 
   UnitRun Play(const PrefetchOptions& prefetch, const LookupGaps& gaps = {}) {
-    return PlayLookups(
-        LookupSource(&store_, LookupsOnce(seed_, kCores, kLookups, kBuckets, kSlots), gaps),
-        prefetch, options_, seed_);
+    LookupSource source(&store_, LookupsOnce(seed_, kCores, kLookups, kBuckets, kSlots), gaps);
+    return PlaySource(source, prefetch, options_, seed_);
   }
 
   static constexpr uint64_t kBuckets = 1 << 13;
@@ -262,10 +261,11 @@ Diary DiaryOf(uint64_t bucket, const PrefetchOptions& prefetch) {
   const uint8_t slot = SlotOfOtherBanks(store, bucket);
   EXPECT_NE(slot, kNoSlot);
   Diary diary;
-  PlayLookups(LookupSource(&store, {{{bucket, slot}}}, {.header = 4000}), prefetch, options,
-              [&](std::unique_ptr<Prefetcher> unit) -> std::unique_ptr<Prefetcher> {
-                return std::make_unique<WatchedUnit>(std::move(unit), &diary);
-              });
+  LookupSource source(&store, {{{bucket, slot}}}, {.header = 4000});
+  PlaySource(source, prefetch, options, 1,
+             [&](std::unique_ptr<Prefetcher> unit) -> std::unique_ptr<Prefetcher> {
+               return std::make_unique<WatchedUnit>(std::move(unit), &diary);
+             });
   return diary;
 }
 

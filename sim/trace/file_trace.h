@@ -4,8 +4,8 @@
 // opened, so that one that was cut short is known before the first record.
 //
 // Threads   one owner.
-// Errors    kNotFound: no such file. kIoError: the system's. kCorruption: what a file says is no
-//           trace; the message has the file, and the number of the record, the first being 1.
+// Errors    kIoError: the system's, also where there is no such file. kCorruption: what a file says
+//           is no trace; the message has the file, and the number of the record, the first being 1.
 //           kInvalidArgument: a store that no header can describe.
 // Cost      a record is copied once; files are read in pieces of 64 Ki records.
 // Source    the simulator's specification, section 3.4.

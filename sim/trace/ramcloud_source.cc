@@ -11,7 +11,7 @@ constexpr uint32_t kInstrPerOpMax = 100'000'000;
 
 Status Validate(const RamcloudOptions& options) {
   const auto refuse = [](const std::string& what) { return Status(Code::kInvalidArgument, what); };
-  if (options.ops < 1) return refuse("there must be an operation");
+  if (options.ops < 1) return refuse("no operations: only a trace says by itself how many it has");
   const OpShape& op = options.op;
   if (op.key_lead < 1 || op.key_lead > kKeyLeadMax) {
     return refuse(fmt::format("a key {} instructions before its bucket: 1 to {} are possible",

@@ -276,7 +276,7 @@ TEST(RamcloudSource, RefusesWhatIsNotPossible) {
   expect([](RamcloudOptions& o) { o.store.memory_bytes = 9 << 20; }, "don't fit");
   expect([](RamcloudOptions& o) { o.store.key_bytes = 0; }, "keys of 0 bytes");
   expect([](RamcloudOptions& o) { o.store.utilization = {}; }, "a bucket");  // 1 GiB, 2^10 buckets
-  expect([](RamcloudOptions& o) { o.ops = 0; }, "an operation");
+  expect([](RamcloudOptions& o) { o.ops = 0; }, "no operations");
   expect([](RamcloudOptions& o) { o.op.key_lead = 0; }, "a key 0 instructions");
   expect([](RamcloudOptions& o) { o.op.other_per_op = -1; }, "-1 other");
   expect([](RamcloudOptions& o) { o.op.instr_per_op = 0; }, "0 instructions");

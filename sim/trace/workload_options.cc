@@ -3,6 +3,9 @@
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
+#include "sim/trace/file_trace.h"
+#include "sim/trace/ramcloud_source.h"
+
 namespace weft::sim {
 namespace {
 
@@ -33,36 +36,26 @@ void AddOperations(CLI::App* app, WorkloadOptions* options) {
       ->check(CLI::NonNegativeNumber);
 }
 
-}  // namespace
+constexpr std::string_view kTrace = "trace:";
 
-void AddWorkload(CLI::App* app, WorkloadOptions* options) {
-  app->add_option("--source", options->source,
-                  "ramcloud; fixedk: exactly k objects a bucket, gets only; trace:DIR")
-      ->capture_default_str();
-  app->add_option("--mix", options->mix,
-                  "values: the paper's mix 1 to 12 or fixed:BYTES; default 1, of fixedk fixed:128");
-  app->add_option("--util", options->util,
-                  "exact:K objects a bucket, poisson:LAMBDA or natural (as many as the log holds); "
-                  "default natural, of fixedk exact:4");
-  app->add_option("--pop", options->pop, "popularity: uniform, zipf:THETA, latest or latest:THETA")
-      ->capture_default_str();
-  app->add_option("--cores", options->cores, "cores")->capture_default_str();
-  app->add_option("--ops", options->ops, "operations of all cores")->capture_default_str();
-  app->add_option("--buckets", options->buckets, "buckets of the index")->capture_default_str();
-  app->add_option("--log-mib", options->log_mib, "MiB of objects, where --util is natural")
-      ->capture_default_str();
-  app->add_option("--memory-gib", options->memory_gib, "GiB that all must fit")
-      ->capture_default_str();
-  app->add_option("--key-bytes", options->key_bytes, "bytes of a key")->capture_default_str();
-  AddOperations(app, options);
+bool IsFixed(const WorkloadOptions& options) { return options.source == "fixedk"; }
+std::string MixOf(const WorkloadOptions& options) {
+  return Or(options.mix, IsFixed(options) ? "fixed:128" : "1");
+}
+std::string UtilizationOf(const WorkloadOptions& options) {
+  return Or(options.util, IsFixed(options) ? "exact:4" : "natural");
+}
+int OtherPerOp(const WorkloadOptions& options) {
+  if (options.other_per_op >= 0) return options.other_per_op;
+  return IsFixed(options) ? 0 : 8;
 }
 
-Result<RamcloudOptions> GeneratorOf(const WorkloadOptions& options, uint64_t seed) {
-  const bool is_fixed = options.source == "fixedk";
-  const Result<Mix> mix = Mix::Find(Or(options.mix, is_fixed ? "fixed:128" : "1"));
+Result<RamcloudOptions> GeneratorOf(const WorkloadOptions& options, uint64_t seed,
+                                    uint64_t memory_bytes) {
+  const bool is_fixed = IsFixed(options);
+  const Result<Mix> mix = Mix::Find(MixOf(options));
   if (!mix) return mix.error();
-  const Result<Utilization> utilization =
-      ParseUtilization(Or(options.util, is_fixed ? "exact:4" : "natural"));
+  const Result<Utilization> utilization = ParseUtilization(UtilizationOf(options));
   if (!utilization) return utilization.error();
   if (is_fixed && utilization.value().kind != Utilization::Kind::kExact) {
     return Refuse("source fixedk: the utilization must be exact:K");
@@ -78,9 +71,9 @@ Result<RamcloudOptions> GeneratorOf(const WorkloadOptions& options, uint64_t see
     return Refuse(
         fmt::format("software prefetches '{}' are neither nonblocking nor asload", options.swpf));
   }
-  constexpr uint64_t kMibMax = uint64_t{1} << 20;
-  if (options.log_mib > kMibMax || options.memory_gib > kMibMax / 1024) {
-    return Refuse(fmt::format("log and memory have up to {} MiB", kMibMax));
+  if (options.log_mib > memory_bytes >> 20) {
+    return Refuse(fmt::format("a log of {} MiB doesn't fit {} MiB of memory", options.log_mib,
+                              memory_bytes >> 20));
   }
   RamcloudOptions generator;
   generator.store = {.cores = options.cores,
@@ -90,26 +83,80 @@ Result<RamcloudOptions> GeneratorOf(const WorkloadOptions& options, uint64_t see
                      .utilization = utilization.value(),
                      .buckets = options.buckets,
                      .log_bytes = options.log_mib << 20,
-                     .memory_bytes = options.memory_gib << 30,
+                     .memory_bytes = memory_bytes,
                      .key_bytes = options.key_bytes};
-  generator.op = {
-      .instr_per_op = options.instr_per_op,
-      .key_lead = options.key_lead,
-      .bucket_prefetch = options.bucket_pf,
-      .object_prefetch = object_prefetch.value(),
-      .prefetch_is_load = options.swpf == "asload",
-      .length_dep = options.len_dep,
-      .other_per_op = options.other_per_op >= 0 ? options.other_per_op : (is_fixed ? 0 : 8)};
+  generator.op = {.instr_per_op = options.instr_per_op,
+                  .key_lead = options.key_lead,
+                  .bucket_prefetch = options.bucket_pf,
+                  .object_prefetch = object_prefetch.value(),
+                  .prefetch_is_load = options.swpf == "asload",
+                  .length_dep = options.len_dep,
+                  .other_per_op = OtherPerOp(options)};
   generator.ops = options.ops;
   return generator;
 }
 
-Result<std::unique_ptr<TraceSource>> MakeSource(const WorkloadOptions& options, uint64_t seed) {
-  if (options.source != "ramcloud" && options.source != "fixedk") {
-    return Refuse(
-        fmt::format("source '{}' is none of ramcloud, fixedk, trace:DIR", options.source));
+}  // namespace
+
+void AddWorkload(CLI::App* app, WorkloadOptions* options) {
+  app->add_option("--source", options->source,
+                  "ramcloud; fixedk: exactly k objects a bucket, gets only; trace:FOLDER")
+      ->capture_default_str();
+  app->add_option("--mix", options->mix,
+                  "values: the paper's mix 1 to 12 or fixed:BYTES; default 1, of fixedk fixed:128");
+  app->add_option("--util", options->util,
+                  "exact:K objects a bucket, poisson:LAMBDA or natural (as many as the log holds); "
+                  "default natural, of fixedk exact:4");
+  app->add_option("--pop", options->pop, "popularity: uniform, zipf:THETA, latest or latest:THETA")
+      ->capture_default_str();
+  app->add_option("--cores", options->cores, "cores")->capture_default_str();
+  app->add_option("--ops", options->ops, "operations of all cores; 0: all that a trace has")
+      ->capture_default_str()
+      ->check(CLI::NonNegativeNumber);
+  app->add_option("--buckets", options->buckets, "buckets of the index")->capture_default_str();
+  app->add_option("--log-mib", options->log_mib, "MiB of objects, where --util is natural")
+      ->capture_default_str();
+  app->add_option("--key-bytes", options->key_bytes, "bytes of a key")->capture_default_str();
+  AddOperations(app, options);
+}
+
+nlohmann::ordered_json ConfigOf(const WorkloadOptions& options) {
+  nlohmann::ordered_json config = {{"source", options.source},
+                                   {"mix", MixOf(options)},
+                                   {"util", UtilizationOf(options)},
+                                   {"pop", options.pop},
+                                   {"cores", options.cores},
+                                   {"buckets", options.buckets},
+                                   {"log_mib", options.log_mib},
+                                   {"key_bytes", options.key_bytes},
+                                   {"instr_per_op", options.instr_per_op},
+                                   {"key_lead", options.key_lead},
+                                   {"bucket_pf", options.bucket_pf},
+                                   {"obj_pf", options.obj_pf},
+                                   {"swpf", options.swpf},
+                                   {"len_dep", options.len_dep},
+                                   {"other_per_op", OtherPerOp(options)}};
+  if (options.source.starts_with(kTrace)) {
+    for (auto& [name, value] : config.items()) {
+      if (name != "source") value = "";
+    }
   }
-  const Result<RamcloudOptions> generator = GeneratorOf(options, seed);
+  return config;
+}
+
+Result<std::unique_ptr<TraceSource>> MakeSource(const WorkloadOptions& options, uint64_t seed,
+                                                uint64_t memory_bytes) {
+  if (options.source.starts_with(kTrace)) {
+    Result<std::unique_ptr<FileTrace>> trace =
+        FileTrace::Open(options.source.substr(kTrace.size()), memory_bytes);
+    if (!trace) return trace.error();
+    return std::unique_ptr<TraceSource>(std::move(trace.value()));
+  }
+  if (options.source != "ramcloud" && !IsFixed(options)) {
+    return Refuse(
+        fmt::format("source '{}' is none of ramcloud, fixedk, trace:FOLDER", options.source));
+  }
+  const Result<RamcloudOptions> generator = GeneratorOf(options, seed, memory_bytes);
   if (!generator) return generator.error();
   Result<std::unique_ptr<RamcloudSource>> source = RamcloudSource::Make(generator.value());
   if (!source) return source.error();

@@ -1,15 +1,17 @@
 // sim/trace/workload_options.h: a simulation's records, as a command line says: generated, or a
-// trace.
+// trace in a folder.
 //
 // Threads   one at a time.
-// Errors    kInvalidArgument: an option is no such. Those of ramcloud_source.h.
+// Errors    kInvalidArgument: an option is no such. Those of ramcloud_source.h and
+//           file_trace.h.
 #pragma once
 
 #include <cstdint>
 #include <memory>
 #include <string>
 
-#include "sim/trace/ramcloud_source.h"
+#include <nlohmann/json.hpp>
+
 #include "sim/trace/trace_source.h"
 #include "weft/status.h"
 
@@ -28,10 +30,9 @@ struct WorkloadOptions {
   std::string pop = "uniform";
   int other_per_op = -1;  // below 0: 8; fixedk: 0
   int cores = 8;
-  int64_t ops = 2'000'000;
+  int64_t ops = 2'000'000;  // of all cores; a trace's are in it
   uint64_t buckets = uint64_t{1} << 20;
   uint64_t log_mib = 1024;
-  uint64_t memory_gib = 16;
   int key_bytes = 23;
   uint32_t instr_per_op = 5000;
   uint32_t key_lead = 20;
@@ -44,9 +45,11 @@ struct WorkloadOptions {
 // What is given must outlive the parsing; what it has is the default.
 void AddWorkload(CLI::App* app, WorkloadOptions* options);
 
-// As a generator understands it. REQUIRES: the source is a generator
-Result<RamcloudOptions> GeneratorOf(const WorkloadOptions& options, uint64_t seed);
+// All of them by name; of a trace only which, and the others are "".
+nlohmann::ordered_json ConfigOf(const WorkloadOptions& options);
 
-Result<std::unique_ptr<TraceSource>> MakeSource(const WorkloadOptions& options, uint64_t seed);
+// `memory_bytes`: addresses are below it.
+Result<std::unique_ptr<TraceSource>> MakeSource(const WorkloadOptions& options, uint64_t seed,
+                                                uint64_t memory_bytes = uint64_t{16} << 30);
 
 }  // namespace weft::sim

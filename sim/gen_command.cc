@@ -1,0 +1,24 @@
+#include "sim/gen_command.h"
+
+#include <CLI/CLI.hpp>
+
+#include "sim/trace/file_trace.h"
+
+namespace weft::sim {
+
+void AddGen(CLI::App* app, GenOptions* options) {
+  AddWorkload(app, &options->workload);
+  app->add_option("--seed", options->seed, "of all that is random")->capture_default_str();
+  app->add_option("--memory-gib", options->memory_gib, "GiB that all must fit")
+      ->capture_default_str()
+      ->check(CLI::Range(1, 1024));
+  app->add_option("--out", options->out, "the folder for the trace")->required();
+}
+
+Status RunGen(const GenOptions& options) {
+  const auto source = MakeSource(options.workload, options.seed, options.memory_gib << 30);
+  if (!source) return source.error();
+  return WriteTrace(*source.value(), options.out, UINT64_MAX);
+}
+
+}  // namespace weft::sim

@@ -1,0 +1,31 @@
+// sim/gen_command.h: `weft-sim gen`, which writes a generated workload into a folder.
+//
+// Threads   one at a time.
+// Errors    those of workload_options.h and file_trace.h.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "sim/trace/workload_options.h"
+#include "weft/status.h"
+
+namespace CLI {
+class App;
+}  // namespace CLI
+
+namespace weft::sim {
+
+struct GenOptions {
+  WorkloadOptions workload;
+  uint64_t seed = 1;
+  uint64_t memory_gib = 16;
+  std::string out;  // a folder
+};
+
+// What is given must outlive the parsing; what it has is the default.
+void AddGen(CLI::App* app, GenOptions* options);
+
+Status RunGen(const GenOptions& options);
+
+}  // namespace weft::sim

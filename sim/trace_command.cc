@@ -1,0 +1,81 @@
+#include "sim/trace_command.h"
+
+#include <cstdio>
+#include <memory>
+
+#include <fmt/format.h>
+#include <CLI/CLI.hpp>
+
+#include "sim/trace/file_trace.h"
+#include "sim/trace/trace_facts.h"
+
+namespace weft::sim {
+namespace {
+
+constexpr std::string_view kFolder = "folder";
+
+Result<std::unique_ptr<TraceSource>> Open(const TraceOptions& options, const TextOptions& text) {
+  if (options.from != kFolder) {
+    const Result<TextFormat> format = ParseTextFormat(options.from);
+    if (!format) return format.error();
+    return ReadTextTrace(options.in, format.value(), text);
+  }
+  Result<std::unique_ptr<FileTrace>> trace = FileTrace::Open(options.in, text.memory_bytes);
+  if (!trace) return trace.error();
+  return std::unique_ptr<TraceSource>(std::move(trace.value()));
+}
+
+Status Convert(const TraceOptions& options, const TextOptions& text, TraceSource& source) {
+  if (options.to == kFolder) return WriteTrace(source, options.out, UINT64_MAX);
+  const Result<TextFormat> format = ParseTextFormat(options.to);
+  if (!format) return format.error();
+  if (options.core < 0 || options.core >= source.cores()) {
+    return {Code::kInvalidArgument,
+            fmt::format("there is no core {}: the trace has {}", options.core, source.cores())};
+  }
+  return WriteTextTrace(source, options.core, options.out, format.value(), text);
+}
+
+}  // namespace
+
+void AddTrace(CLI::App* app, TraceOptions* options) {
+  app->require_subcommand(1);
+  CLI::App* const info = app->add_subcommand("info", "says what is in a trace");
+  CLI::App* const convert = app->add_subcommand("convert", "from one format to another");
+  for (CLI::App* command : {info, convert}) {
+    command->add_option("--from", options->from, fmt::format("folder, or text: {}", kTextFormats))
+        ->capture_default_str();
+    command->add_option("--memory-gib", options->memory_gib, "GiB: addresses are below")
+        ->capture_default_str()
+        ->check(CLI::Range(1, 1024));
+    command
+        ->add_option("--instr-per-clock", options->text.instructions_per_clock,
+                     "instructions of a DRAMsim3 clock")
+        ->capture_default_str();
+    command
+        ->add_option("--op-accesses", options->text.op_accesses,
+                     "accesses of text that make an operation")
+        ->capture_default_str();
+    command->add_option("in", options->in, "the trace")->required();
+  }
+  convert->add_option("--to", options->to, "as --from")->capture_default_str();
+  convert->add_option("--core", options->core, "whose accesses go into a text")
+      ->capture_default_str();
+  convert->add_option("out", options->out, "where to")->required();
+}
+
+Status RunTrace(const TraceOptions& options) {
+  TextOptions text = options.text;
+  text.memory_bytes = options.memory_gib << 30;
+  const Status status = Validate(text);
+  if (!status.ok()) return status;
+  const Result<std::unique_ptr<TraceSource>> source = Open(options, text);
+  if (!source) return source.error();
+  if (!options.out.empty()) return Convert(options, text, *source.value());
+  const Result<nlohmann::ordered_json> facts = FactsOf(*source.value());
+  if (!facts) return facts.error();
+  std::fputs((facts.value().dump(2) + "\n").c_str(), stdout);
+  return Status::Ok();
+}
+
+}  // namespace weft::sim
