@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <string>
 
-#include "sim/trace/workload_options.h"
+#include "sim/generator/workload_options.h"
 #include "weft/status.h"
 
 namespace CLI {

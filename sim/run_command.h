@@ -14,10 +14,10 @@
 
 #include <nlohmann/json.hpp>
 
+#include "sim/generator/workload_options.h"
 #include "sim/machine/machine.h"
 #include "sim/memory_options.h"
 #include "sim/prefetch/prefetch_options.h"
-#include "sim/trace/workload_options.h"
 #include "weft/status.h"
 
 namespace CLI {

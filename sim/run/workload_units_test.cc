@@ -5,8 +5,8 @@
 
 #include <gtest/gtest.h>
 
+#include "sim/generator/workload_options.h"
 #include "sim/run/test_kit.h"
-#include "sim/trace/workload_options.h"
 
 namespace weft::sim {
 namespace {

@@ -9,8 +9,8 @@
 
 #include "base/test_folder.h"
 #include "sim/dram/test_kit.h"
+#include "sim/generator/ramcloud_source.h"
 #include "sim/trace/file_trace.h"
-#include "sim/trace/ramcloud_source.h"
 
 namespace weft::sim {
 namespace {

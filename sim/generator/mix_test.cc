@@ -1,4 +1,4 @@
-#include "sim/trace/mix.h"
+#include "sim/generator/mix.h"
 
 #include <array>
 #include <cmath>

@@ -1,4 +1,4 @@
-// sim/trace/key_popularity.h: how often the keys of a class are asked for.
+// sim/generator/key_popularity.h: how often the keys of a class are asked for.
 //
 // Threads   values.
 // Errors    kInvalidArgument: no such popularity.

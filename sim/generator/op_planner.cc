@@ -1,4 +1,4 @@
-#include "sim/trace/op_planner.h"
+#include "sim/generator/op_planner.h"
 
 #include <algorithm>
 

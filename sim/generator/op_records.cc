@@ -1,4 +1,4 @@
-#include "sim/trace/op_records.h"
+#include "sim/generator/op_records.h"
 
 #include <algorithm>
 

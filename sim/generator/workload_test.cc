@@ -9,9 +9,9 @@
 
 #include "bench/workload/zipf_sampler.h"
 #include "sim/dram/test_kit.h"
-#include "sim/trace/op_planner.h"
-#include "sim/trace/ramcloud_source.h"
-#include "sim/trace/test_kit.h"
+#include "sim/generator/op_planner.h"
+#include "sim/generator/ramcloud_source.h"
+#include "sim/generator/test_kit.h"
 
 namespace weft::sim {
 namespace {

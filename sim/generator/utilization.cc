@@ -1,10 +1,10 @@
-#include "sim/trace/utilization.h"
+#include "sim/generator/utilization.h"
 
 #include <fmt/format.h>
 
 #include "sim/dram/words.h"
+#include "sim/generator/ramcloud_format.h"
 #include "sim/trace/decimal.h"
-#include "sim/trace/ramcloud_format.h"
 
 namespace weft::sim {
 

@@ -1,4 +1,4 @@
-// sim/trace/ramcloud_store.h: a store as RAMCloud lays it out, of keys that are numbers: which
+// sim/generator/ramcloud_store.h: a store as RAMCloud lays it out, of keys that are numbers: which
 // bucket and entry each key has, and where in the log its object is.
 //
 //     0        table_limit         log_base             log_limit
@@ -25,12 +25,12 @@
 #include <optional>
 #include <vector>
 
-#include "sim/trace/key_popularity.h"
-#include "sim/trace/mix.h"
-#include "sim/trace/ramcloud_format.h"
+#include "sim/generator/key_popularity.h"
+#include "sim/generator/mix.h"
+#include "sim/generator/ramcloud_format.h"
+#include "sim/generator/utilization.h"
 #include "sim/trace/table_image.h"
 #include "sim/trace/trace_source.h"
-#include "sim/trace/utilization.h"
 
 namespace weft::sim {
 

@@ -1,4 +1,4 @@
-#include "sim/trace/ramcloud_source.h"
+#include "sim/generator/ramcloud_source.h"
 
 #include <fmt/format.h>
 

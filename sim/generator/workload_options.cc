@@ -1,10 +1,10 @@
-#include "sim/trace/workload_options.h"
+#include "sim/generator/workload_options.h"
 
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
+#include "sim/generator/ramcloud_source.h"
 #include "sim/trace/file_trace.h"
-#include "sim/trace/ramcloud_source.h"
 
 namespace weft::sim {
 namespace {

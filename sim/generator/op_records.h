@@ -1,4 +1,4 @@
-// sim/trace/op_records.h: the records of a get or put, as RAMCloud performs it.
+// sim/generator/op_records.h: the records of a get or put, as RAMCloud performs it.
 //
 // A get, with the distance in instructions from the record before:
 //     kOpBegin, the key, its bucket's software prefetch
@@ -28,7 +28,7 @@
 #include <vector>
 
 #include "bench/harness/random.h"
-#include "sim/trace/op_planner.h"
+#include "sim/generator/op_planner.h"
 #include "sim/trace/record.h"
 
 namespace weft::sim {

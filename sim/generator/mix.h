@@ -1,4 +1,4 @@
-// sim/trace/mix.h: what operations a store is asked for: gets and puts of values of some sizes.
+// sim/generator/mix.h: what operations a store is asked for: gets and puts of values of some sizes.
 //
 // "1" to "12" are paper 004's mixes, fixed:BYTES has gets of values of one size alone. A size is
 // its key's for good, so that a size's share of the operations is its share of the keys, too.

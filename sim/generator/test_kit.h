@@ -1,4 +1,4 @@
-// sim/trace/test_kit.h: what tests of trace sources share.
+// sim/generator/test_kit.h: what tests of trace sources share.
 //
 // Threads   one owner.
 #pragma once

@@ -1,4 +1,4 @@
-#include "sim/trace/key_popularity.h"
+#include "sim/generator/key_popularity.h"
 
 #include <string>
 

@@ -1,5 +1,5 @@
-// sim/trace/ramcloud_source.h: cores that perform gets and puts on a store as RAMCloud lays it out:
-// records are made as they are asked for.
+// sim/generator/ramcloud_source.h: cores that perform gets and puts on a store as RAMCloud lays it
+// out: records are made as they are asked for.
 //
 // Threads   one owner.
 // Cost      about 25 ns a record. What it keeps for cores that are behind: op_planner.h.
@@ -11,7 +11,7 @@
 #include <memory>
 #include <vector>
 
-#include "sim/trace/op_records.h"
+#include "sim/generator/op_records.h"
 #include "sim/trace/trace_source.h"
 
 namespace weft::sim {

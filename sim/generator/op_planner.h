@@ -1,4 +1,4 @@
-// sim/trace/op_planner.h: which operations the cores of a store perform: key, size, get or put.
+// sim/generator/op_planner.h: which operations the cores of a store perform: key, size, get or put.
 //
 // Operations are planned in rounds, one of each core: a get sees the puts of all cores before it in
 // that order. So a core's operations don't depend on which core is asked first; those of the others
@@ -17,7 +17,7 @@
 
 #include "bench/harness/random.h"
 #include "bench/workload/zipf_sampler.h"
-#include "sim/trace/ramcloud_store.h"
+#include "sim/generator/ramcloud_store.h"
 
 namespace weft::sim {
 

@@ -1,4 +1,4 @@
-// sim/trace/utilization.h: how full an index's buckets are.
+// sim/generator/utilization.h: how full an index's buckets are.
 //
 // Threads   values.
 // Errors    kInvalidArgument: no such utilization.

@@ -1,5 +1,5 @@
-// sim/trace/ramcloud_format.h: how long RAMCloud's buckets and log entries are, and where entries
-// are put in the log.
+// sim/generator/ramcloud_format.h: how long RAMCloud's buckets and log entries are, and where
+// entries are put in the log.
 //
 //     bucket     8 entries of 8 bytes: 16 bits of the key's hash, 1 bit "chain", 47 bits of pointer
 //     log entry  1 byte of type, 1 of length (2 where that is 256 or more), then the object:

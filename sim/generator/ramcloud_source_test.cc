@@ -1,4 +1,4 @@
-#include "sim/trace/ramcloud_source.h"
+#include "sim/generator/ramcloud_source.h"
 
 #include <gtest/gtest.h>
 
@@ -6,7 +6,7 @@
 #include <cmath>
 
 #include "sim/dram/test_kit.h"
-#include "sim/trace/test_kit.h"
+#include "sim/generator/test_kit.h"
 
 namespace weft::sim {
 namespace {

@@ -1,4 +1,4 @@
-// sim/trace/workload_options.h: a simulation's records, as a command line says: generated, or a
+// sim/generator/workload_options.h: a simulation's records, as a command line says: generated, or a
 // trace in a folder.
 //
 // Threads   one at a time.

@@ -3,7 +3,7 @@
 #include <benchmark/benchmark.h>
 
 #include "base/check.h"
-#include "sim/trace/ramcloud_source.h"
+#include "sim/generator/ramcloud_source.h"
 
 namespace weft::sim {
 namespace {

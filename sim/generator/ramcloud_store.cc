@@ -1,4 +1,4 @@
-#include "sim/trace/ramcloud_store.h"
+#include "sim/generator/ramcloud_store.h"
 
 #include <algorithm>
 #include <cmath>
