@@ -4,7 +4,7 @@
 
 #include <fmt/format.h>
 
-#include "sim/dram/words.h"
+#include "sim/words.h"
 
 namespace weft::sim {
 namespace {

@@ -5,7 +5,7 @@
 #include <fmt/format.h>
 
 #include "bench/workload/zipf_sampler.h"
-#include "sim/trace/decimal.h"
+#include "sim/words.h"
 
 namespace weft::sim {
 

@@ -1,11 +1,12 @@
 #include "sim/generator/mix.h"
 
 #include <array>
-#include <charconv>
 #include <cmath>
 #include <utility>
 
 #include <fmt/format.h>
+
+#include "sim/words.h"
 
 namespace weft::sim {
 namespace {
@@ -28,11 +29,6 @@ constexpr std::array<Row, kMixes> kRows = {{
 }};
 constexpr std::string_view kFixed = "fixed:";
 
-bool ReadNumber(std::string_view text, int* number) {
-  const auto [end, failure] = std::from_chars(text.data(), text.data() + text.size(), *number);
-  return failure == std::errc() && end == text.data() + text.size();
-}
-
 }  // namespace
 
 Mix::Mix(std::vector<Size> percents) : sizes_(std::move(percents)) {
@@ -51,13 +47,14 @@ Mix::Mix(std::vector<Size> percents) : sizes_(std::move(percents)) {
 Result<Mix> Mix::Find(std::string_view name) {
   int number = 0;
   if (name.starts_with(kFixed)) {
-    if (!ReadNumber(name.substr(kFixed.size()), &number) || number < 1 || number > kValueBytesMax) {
+    if (!ParseWhole(name.substr(kFixed.size()), 10, number) || number < 1 ||
+        number > kValueBytesMax) {
       return Status(Code::kInvalidArgument,
                     fmt::format("mix '{}': a value has 1 to {} bytes", name, kValueBytesMax));
     }
     return Mix({{number, 1, 0}});
   }
-  if (!ReadNumber(name, &number) || number < 1 || number > kMixes) {
+  if (!ParseWhole(name, 10, number) || number < 1 || number > kMixes) {
     return Status(Code::kInvalidArgument,
                   fmt::format("there is no mix '{}': 1 to {}, or fixed:BYTES", name, kMixes));
   }

@@ -2,9 +2,8 @@
 
 #include <fmt/format.h>
 
-#include "sim/dram/words.h"
 #include "sim/generator/ramcloud_format.h"
-#include "sim/trace/decimal.h"
+#include "sim/words.h"
 
 namespace weft::sim {
 

@@ -1,7 +1,6 @@
 #include "sim/prefetch/prefetch_options.h"
 
 #include <algorithm>
-#include <charconv>
 #include <utility>
 
 #include <fmt/format.h>
@@ -15,6 +14,7 @@
 #include "sim/prefetch/oracle_pacu.h"
 #include "sim/prefetch/prefetch_unit.h"
 #include "sim/prefetch/runtime_pscu.h"
+#include "sim/words.h"
 
 namespace weft::sim {
 namespace {
@@ -22,13 +22,6 @@ namespace {
 constexpr uint64_t kStaticBytesMax = 65536;
 
 Status Invalid(std::string message) { return {Code::kInvalidArgument, std::move(message)}; }
-
-// All of the text is the number.
-template <typename T>
-bool ParseNumber(std::string_view text, T* number) {
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), *number);
-  return error == std::errc() && end == text.data() + text.size();
-}
 
 // "name:rest" begins with "name:".
 bool TakePrefix(std::string_view prefix, std::string_view* text) {
@@ -174,7 +167,7 @@ Result<PacuChoice> ParsePacu(std::string_view text) {
                    "': there are: off, exhausted, insitu, hittable, oracle:ACCURACY");
   }
   PacuChoice choice{PacuKind::kOracle};
-  if (!ParseNumber(figure, &choice.accuracy) || !(choice.accuracy >= 0 && choice.accuracy <= 1)) {
+  if (!ParseDecimal(figure, choice.accuracy) || !(choice.accuracy >= 0 && choice.accuracy <= 1)) {
     return Invalid("--pacu '" + std::string(text) + "': an accuracy is a number from 0 to 1");
   }
   return choice;
@@ -190,7 +183,7 @@ Result<PscuChoice> ParsePscu(std::string_view text) {
                    "': there are: exact, runtime, static:BYTES, dynamic");
   }
   PscuChoice choice{PscuKind::kStatic};
-  if (!ParseNumber(figure, &choice.bytes) || choice.bytes < 1 || choice.bytes > kStaticBytesMax) {
+  if (!ParseWhole(figure, 10, choice.bytes) || choice.bytes < 1 || choice.bytes > kStaticBytesMax) {
     return Invalid(
         fmt::format("--pscu '{}': a size is a whole number from 1 to {}", text, kStaticBytesMax));
   }

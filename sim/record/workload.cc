@@ -1,11 +1,13 @@
 #include "sim/record/workload.h"
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <cstring>
 
 #include <fmt/format.h>
+
+#include "bench/harness/random.h"
+#include "sim/words.h"
 
 namespace weft::sim {
 namespace {
@@ -13,19 +15,6 @@ namespace {
 constexpr double kUnitSteps = 0x1p53;
 
 double UnitOf(uint64_t bits) { return static_cast<double>(bits >> 11) / kUnitSteps; }
-
-// A bijection that leaves no pattern of neighbouring ids (the finalizer of SplitMix64).
-uint64_t Mix(uint64_t x) {
-  x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9u;
-  x = (x ^ (x >> 27)) * 0x94d049bb133111ebu;
-  return x ^ (x >> 31);
-}
-
-template <typename T>
-bool ParseWhole(std::string_view text, T* value) {
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), *value);
-  return error == std::errc() && end == text.data() + text.size();
-}
 
 bool IsShare(double share) { return share >= 0 && share <= 1; }
 
@@ -38,8 +27,8 @@ Result<std::vector<ValueClass>> ParseValues(std::string_view text) {
     const std::string_view part = rest.substr(0, comma);
     const size_t colon = part.find(':');
     ValueClass each{.bytes = 0, .share = 1};
-    const bool is_right = ParseWhole(part.substr(0, colon), &each.bytes) &&
-                          (colon == part.npos || ParseWhole(part.substr(colon + 1), &each.share));
+    const bool is_right = ParseWhole(part.substr(0, colon), 10, each.bytes) &&
+                          (colon == part.npos || ParseDecimal(part.substr(colon + 1), each.share));
     if (!is_right || (comma + 1 == rest.size())) {
       return Status(Code::kInvalidArgument,
                     fmt::format("values: '{}' is not of the form 128 or 128:70,256:30", text));
@@ -90,7 +79,7 @@ void StoreWorkload::WriteKey(uint64_t id, std::string* key) const {
 }
 
 uint32_t StoreWorkload::ValueBytesOf(uint64_t id) const {
-  double at = UnitOf(Mix(id + Mix(options_.seed + 1))) * shares_;
+  double at = UnitOf(bench::Mix(id + bench::Mix(options_.seed + 1))) * shares_;
   for (const ValueClass& each : options_.values) {
     if (at < each.share) return each.bytes;
     at -= each.share;
@@ -101,14 +90,14 @@ uint32_t StoreWorkload::ValueBytesOf(uint64_t id) const {
 void StoreWorkload::WriteValue(uint64_t id, std::string* value) const {
   value->resize(ValueBytesOf(id));
   for (size_t at = 0; at < value->size(); at += 8) {
-    const uint64_t word = Mix(id + at);
+    const uint64_t word = bench::Mix(id + at);
     std::memcpy(value->data() + at, &word, std::min<size_t>(8, value->size() - at));
   }
 }
 
 StoreWorkload::Queries::Queries(const StoreWorkload* workload, int core)
     : workload_(workload),
-      random_(Mix(workload->options().seed + (static_cast<uint64_t>(core) << 32))) {}
+      random_(bench::Mix(workload->options().seed + (static_cast<uint64_t>(core) << 32))) {}
 
 double StoreWorkload::Queries::Unit() { return UnitOf(random_()); }
 

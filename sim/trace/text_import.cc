@@ -11,8 +11,8 @@
 
 #include "sim/dram/dramsim3_trace.h"
 #include "sim/dram/organization.h"
-#include "sim/dram/words.h"
 #include "sim/trace/text_trace.h"
+#include "sim/words.h"
 
 namespace weft::sim {
 namespace {

@@ -1,10 +1,11 @@
-// sim/dram/words.h: the words of a line of text, and whole numbers among them.
+// sim/words.h: the words of a line of text, and numbers among them.
 //
 // Threads   pure.
 #pragma once
 
 #include <algorithm>
 #include <charconv>
+#include <cmath>
 #include <string_view>
 #include <system_error>
 
@@ -26,6 +27,13 @@ bool ParseWhole(std::string_view word, int base, Number& number) {
   const char* const end = word.data() + word.size();
   const auto [stop, error] = std::from_chars(word.data(), end, number, base);
   return error == std::errc() && stop == end;
+}
+
+// Is `word` a finite number in decimal digits, and nothing else? Then it is in `number`.
+inline bool ParseDecimal(std::string_view word, double& number) {
+  const char* const end = word.data() + word.size();
+  const auto [stop, error] = std::from_chars(word.data(), end, number);
+  return error == std::errc() && stop == end && std::isfinite(number);
 }
 
 }  // namespace weft::sim
