@@ -5,7 +5,7 @@
 
 #include <gtest/gtest.h>
 
-#include "sim/dram/test_kit.h"
+#include "base/test_seed.h"
 
 namespace weft::sim {
 namespace {
@@ -161,7 +161,7 @@ TEST_F(L2CacheTest, APushedLineIsMarkedUntilItIsUsed) {
 // change a line, and then no other has it, and L2 has whatever a core has.
 TEST_F(L2CacheTest, NeverTwoOwnersAndAlwaysInclusive) {
   Build({.shape = {.kilobytes = 2, .ways = 2, .mshrs = 2}}, 8);
-  std::mt19937_64 random(TestSeed());
+  std::mt19937_64 random(base::TestSeed());
   for (int step = 0; step < 20'000; ++step) {
     const int core = static_cast<int>(random() % 8);
     const uint64_t line = random() % 64;

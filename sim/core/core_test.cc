@@ -5,7 +5,7 @@
 
 #include <gtest/gtest.h>
 
-#include "sim/dram/test_kit.h"
+#include "base/test_seed.h"
 
 namespace weft::sim {
 namespace {
@@ -178,7 +178,7 @@ TEST_F(CoreTest, OperationsAreCountedAfterTheWarmUpUntilEnough) {
 // T28 for a core: gaps, marks and accesses of all kinds, and lines that come soon or late, between
 // cycles too.
 TEST_F(CoreTest, SkippingChangesNothing) {
-  std::mt19937_64 random(TestSeed());
+  std::mt19937_64 random(base::TestSeed());
   const auto below = [&](uint64_t n) { return random() % n; };
   for (int run = 0; run < 60; ++run) {
     std::vector<Record> records;

@@ -4,23 +4,16 @@
 // Threads   one owner.
 #pragma once
 
-#include <cstdio>
-#include <cstdlib>
 #include <map>
 #include <random>
 #include <vector>
 
+#include "base/test_seed.h"
 #include "sim/dram/memory.h"
 
 namespace weft::sim {
 
-// The seed of this run: WEFT_SEED, or 1. Printed, so that a failure can be run again.
-inline uint64_t TestSeed() {
-  const char* const text = std::getenv("WEFT_SEED");
-  const uint64_t seed = text != nullptr ? std::strtoull(text, nullptr, 10) : 1;
-  std::printf("WEFT_SEED=%llu\n", static_cast<unsigned long long>(seed));
-  return seed;
-}
+using base::TestSeed;
 
 inline Preset PresetNamed(std::string_view name) { return FindPreset(name).value(); }
 

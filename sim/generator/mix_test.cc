@@ -9,7 +9,7 @@
 
 #include <gtest/gtest.h>
 
-#include "sim/dram/test_kit.h"
+#include "base/test_seed.h"
 
 namespace weft::sim {
 namespace {
@@ -32,7 +32,7 @@ TEST(Mix, AveragesAreThePapers) {
 }
 
 TEST(Mix, DrawsWhatItSays) {
-  std::mt19937_64 random(TestSeed());
+  std::mt19937_64 random(base::TestSeed());
   constexpr int kDraws = 4'000'000;
   for (int i = 0; i < kMixes; ++i) {
     const Mix mix = Mix::Find(std::to_string(i + 1)).value();

@@ -5,17 +5,16 @@
 #include <algorithm>
 #include <cmath>
 
-#include "sim/dram/test_kit.h"
+#include "base/test_seed.h"
 #include "sim/generator/test_kit.h"
 
 namespace weft::sim {
 namespace {
 
 RamcloudOptions SmallOptions(std::string_view mix, std::string_view util) {
-  static const uint64_t kSeed = TestSeed();
   RamcloudOptions options;
   options.store.cores = 4;
-  options.store.seed = kSeed;
+  options.store.seed = base::TestSeed();
   options.store.mix = Mix::Find(mix).value();
   options.store.utilization = ParseUtilization(util).value();
   options.store.buckets = 1 << 10;

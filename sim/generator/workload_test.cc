@@ -7,8 +7,8 @@
 #include <cmath>
 #include <map>
 
+#include "base/test_seed.h"
 #include "bench/workload/zipf_sampler.h"
-#include "sim/dram/test_kit.h"
 #include "sim/generator/op_planner.h"
 #include "sim/generator/ramcloud_source.h"
 #include "sim/generator/test_kit.h"
@@ -47,7 +47,7 @@ constexpr std::array<PaperMix, kMixes> kPaper = {{{134.3, 1.4},
                                                   {431.6, 48.8}}};
 
 TEST(Workload, OperationsOfTheTwelveMixesHaveThePapersSizes) {
-  const uint64_t seed = TestSeed();
+  const uint64_t seed = base::TestSeed();
   constexpr int64_t kOps = 2'000'000;
   for (int mix = 1; mix <= kMixes; ++mix) {
     StoreOptions options{.cores = 1,
@@ -74,7 +74,7 @@ TEST(Workload, OperationsOfTheTwelveMixesHaveThePapersSizes) {
 }
 
 TEST(Workload, KeysHaveTheirClassesShares) {
-  StoreOptions options{.seed = TestSeed(),
+  StoreOptions options{.seed = base::TestSeed(),
                        .mix = Mix::Find("12").value(),
                        .utilization = ParseUtilization("exact:4").value(),
                        .buckets = 1 << 12};
@@ -163,7 +163,7 @@ RamcloudOptions HashedOptions(double objects, std::string_view pop, uint64_t buc
 }
 
 TEST(Workload, LastHitsOfUniformKeysFollowTheClosedForm) {
-  const uint64_t seed = TestSeed();
+  const uint64_t seed = base::TestSeed();
   for (double objects : {0.7, 1.81, 3.30, 5.66}) {
     RamcloudOptions options = HashedOptions(objects, "uniform", 1 << 12, seed);
     options.ops = 160'000;  // each bucket's first hits are in the first half
@@ -175,7 +175,7 @@ TEST(Workload, LastHitsOfUniformKeysFollowTheClosedForm) {
 }
 
 TEST(Workload, LastHitsOfPopularKeysFollowTheClosedForm) {
-  const uint64_t seed = TestSeed();
+  const uint64_t seed = base::TestSeed();
   for (const char* pop : {"zipf:0.9", "zipf:0.99", "latest"}) {
     RamcloudOptions options = HashedOptions(3.3, pop, 1 << 10, seed);
     options.store.mix = Mix::Find("5").value();
@@ -190,7 +190,7 @@ TEST(Workload, LastHitsOfPopularKeysFollowTheClosedForm) {
 // never overflow: of 5.69 objects a bucket, a twentieth to a tenth of the hits is lost to overflow
 // buckets, by where the most popular keys are.
 TEST(Workload, FullSizeLayoutsHaveTheSpecifiedLastHits) {
-  const uint64_t seed = TestSeed();
+  const uint64_t seed = base::TestSeed();
   StoreOptions options{.seed = seed,
                        .mix = Mix::Find("fixed:128").value(),
                        .popularity = ParseKeyPopularity("zipf:0.99").value()};
@@ -209,7 +209,7 @@ TEST(Workload, FullSizeLayoutsHaveTheSpecifiedLastHits) {
 }
 
 TEST(Workload, FullBucketsLeadToOthers) {
-  StoreOptions options{.seed = TestSeed(),
+  StoreOptions options{.seed = base::TestSeed(),
                        .utilization = ParseUtilization("poisson:20").value(),
                        .buckets = 1000};  // no power of two
   const std::unique_ptr<RamcloudStore> store = Build(options);

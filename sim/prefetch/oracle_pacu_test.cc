@@ -44,7 +44,6 @@ TEST(OraclePacu, WhereTheKeyIsNotInTheBucketRightIsNothing) {
 }
 
 TEST(OraclePacu, OfNoAccuracyChoosesTheOtherSlotsAlike) {
-  TestSeed();
   constexpr int kCount = 30'000;
   UnitDriver driver(Oracle("0"), SmallShape(), 4);
   const auto chosen = Chosen(driver, 2, kCount);

@@ -3,26 +3,18 @@
 #include "sim/record/recorded_store.h"
 
 #include <algorithm>
-#include <cstdio>
-#include <cstdlib>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "base/test_seed.h"
 #include "task/index.h"
 
 namespace weft::sim {
 namespace {
 
+using base::TestSeed;
 using testing::HasSubstr;
-
-// The seed of this run: WEFT_SEED, or 1. Printed, so that a failure can be run again.
-uint64_t TestSeed() {
-  const char* const text = std::getenv("WEFT_SEED");
-  const uint64_t seed = text != nullptr ? std::strtoull(text, nullptr, 10) : 1;
-  std::printf("WEFT_SEED=%llu\n", static_cast<unsigned long long>(seed));
-  return seed;
-}
 
 RecordingOptions Options(IndexPolicy policy = IndexPolicy::kCuckoo) {
   RecordingOptions options;

@@ -9,7 +9,7 @@
 #include <gtest/gtest.h>
 
 #include "base/test_folder.h"
-#include "sim/dram/test_kit.h"
+#include "base/test_seed.h"
 
 namespace weft::sim {
 namespace {
@@ -128,7 +128,7 @@ class FileTraceTest : public testing::Test {
     ExpectFault(Core(0), "record 3: " + what);
   }
 
-  std::mt19937_64 random_{TestSeed()};
+  std::mt19937_64 random_{base::TestSeed()};
   base::TestFolder folder_;
   TableImage table_ = RandomTable(random_);
 };

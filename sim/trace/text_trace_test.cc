@@ -8,7 +8,7 @@
 #include <gtest/gtest.h>
 
 #include "base/test_folder.h"
-#include "sim/dram/test_kit.h"
+#include "base/test_seed.h"
 #include "sim/generator/ramcloud_source.h"
 #include "sim/trace/file_trace.h"
 
@@ -139,9 +139,8 @@ TEST_F(TextTraceTest, NamesTheLineThatIsWrong) {
 }
 
 RamcloudOptions SmallOptions() {
-  static const uint64_t kSeed = TestSeed();
   RamcloudOptions options;
-  options.store.seed = kSeed;
+  options.store.seed = base::TestSeed();
   options.store.cores = 2;
   options.store.mix = Mix::Find("12").value();
   options.store.utilization = ParseUtilization("poisson:6").value();

@@ -10,20 +10,12 @@
 
 #include "base/check.h"
 #include "base/clock.h"
+#include "base/test_seed.h"
 #include "cache/store.h"
 
 namespace weft::cache {
 
-// The seed of this run: WEFT_SEED, or 1. Printed once, so that a failure can be run again.
-inline uint64_t TestSeed() {
-  static const uint64_t seed = [] {
-    const char* text = std::getenv("WEFT_SEED");
-    const uint64_t value = text != nullptr ? std::strtoull(text, nullptr, 10) : 1;
-    std::printf("WEFT_SEED=%llu\n", static_cast<unsigned long long>(value));
-    return value;
-  }();
-  return seed;
-}
+using base::TestSeed;
 
 // Rounds of a randomized test: a tenth in sanitized builds and with WEFT_SMALL=1, ten times with
 // WEFT_LONG=1.

@@ -4,14 +4,16 @@
 #pragma once
 
 #include <cstdint>
-#include <cstdlib>
 #include <random>
 #include <string>
 #include <string_view>
 
+#include "base/test_seed.h"
 #include "weft/file_system.h"
 
 namespace weft::table {
+
+using base::TestSeed;
 
 class StringFile final : public WritableFile {
  public:
@@ -34,12 +36,6 @@ class StringFile final : public WritableFile {
   size_t bytes_max_ = ~size_t{0};
   int appends_ = 0;
 };
-
-// The seed of a test's random numbers: WEFT_SEED, or 1.
-inline uint64_t TestSeed() {
-  const char* const text = std::getenv("WEFT_SEED");
-  return text == nullptr ? 1 : std::strtoull(text, nullptr, 10);
-}
 
 // The shapes that keys and values take in tests.
 class Strings {

@@ -4,7 +4,6 @@
 #pragma once
 
 #include <atomic>
-#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <memory>
@@ -15,21 +14,13 @@
 
 #include "base/check.h"
 #include "base/hash.h"
+#include "base/test_seed.h"
 #include "task/delete.h"
 #include "task/insert.h"
 
 namespace weft::task {
 
-// The seed of this run: WEFT_SEED, or 1. Printed once, so that a failure can be run again.
-inline uint64_t TestSeed() {
-  static const uint64_t seed = [] {
-    const char* text = std::getenv("WEFT_SEED");
-    const uint64_t value = text != nullptr ? std::strtoull(text, nullptr, 10) : 1;
-    std::printf("WEFT_SEED=%llu\n", static_cast<unsigned long long>(value));
-    return value;
-  }();
-  return seed;
-}
+using base::TestSeed;
 
 // Rounds of a randomized test: a tenth in sanitized builds, ten times with WEFT_LONG=1.
 inline uint32_t Rounds(uint32_t rounds) {
