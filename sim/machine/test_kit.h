@@ -8,6 +8,8 @@
 #include <utility>
 #include <vector>
 
+#include <gtest/gtest.h>
+
 #include "sim/dram/test_kit.h"
 #include "sim/machine/machine.h"
 
