@@ -3,18 +3,13 @@
 
 #include "sim/dram_command.h"
 
-#include <sys/wait.h>
-
-#include <cstdlib>
-#include <fstream>
-#include <sstream>
 #include <string>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
-#include "base/test_folder.h"
+#include "sim/command_test_kit.h"
 
 namespace weft::sim {
 namespace {
@@ -22,38 +17,14 @@ namespace {
 using testing::AllOf;
 using testing::HasSubstr;
 
-class CommandTest : public testing::Test {
+class CommandTest : public ProgramTest {
  protected:
-  struct Outcome {
-    int status;
-    std::string out;
-    std::string err;
-  };
-
-  std::string PathOf(const std::string& name) const { return folder_.path() + "/" + name; }
-  std::string FileOf(const std::string& name, const std::string& text) const {
-    std::ofstream(PathOf(name)) << text;
-    return PathOf(name);
-  }
-  static std::string TextOf(const std::string& path) {
-    std::stringstream text;
-    text << std::ifstream(path).rdbuf();
-    return text.str();
-  }
-  Outcome Run(const std::string& arguments) const {
-    const std::string out = PathOf("out");
-    const std::string err = PathOf("err");
-    const std::string command = std::string(WEFT_SIM) + " " + arguments + " >" + out + " 2>" + err;
-    const int status = std::system(command.c_str());
-    EXPECT_TRUE(WIFEXITED(status)) << command;
-    return {WEXITSTATUS(status), TextOf(out), TextOf(err)};
-  }
+  Outcome Run(const std::string& arguments) const { return RunProgram(WEFT_SIM, arguments); }
   // Plays `trace` for 20 000 clocks.
   Outcome RunDram(const std::string& arguments) const {
     return Run("dram --clocks 20000 --trace " + trace_ + " " + arguments);
   }
 
-  const base::TestFolder folder_;
   // Two rows of a bank, hits of the first; other ranks; the last long after a refresh.
   const std::string trace_ = FileOf("trace",
                                     "0x0 READ 0\n0x40000 READ 0\n0x800 READ 1\n0x40 WRITE 2\n"
@@ -66,7 +37,7 @@ TEST_F(CommandTest, DramPrintsFiguresAndCheckFindsNothing) {
         "--compat dramsim2", "--preset hbm3-6400 --refresh bank", "--preset hbm2-2000",
         "--writes buffer", "--channels 2 --ranks 2 --map row-il", "--no-refresh"}) {
     SCOPED_TRACE(options);
-    const std::string path = PathOf("commands");
+    const std::string path = folder_ / "commands";
     const Outcome dram = RunDram(std::string(options) + " --cmd-trace " + path);
     ASSERT_EQ(dram.status, 0) << dram.err;
     const auto figures = nlohmann::json::parse(dram.out, nullptr, false);
@@ -144,7 +115,7 @@ TEST_F(CommandTest, WrongTracesAreNamedByTheirLine) {
   const Outcome wrong = Run("dram --clocks 100 --trace " + trace);
   EXPECT_EQ(wrong.status, 1);
   EXPECT_THAT(wrong.err, HasSubstr(trace + ":2: 'FETCH' is neither READ nor WRITE"));
-  const std::string missing = PathOf("missing");
+  const std::string missing = folder_ / "missing";
   for (const std::string& arguments :
        {"dram --clocks 100 --trace " + missing, "check " + missing}) {
     const Outcome none = Run(arguments);

@@ -1,18 +1,13 @@
 // `weft-record` as a user meets it: what it prints, its exit status, and that `weft-sim run` plays
 // what it wrote.
 
-#include <sys/wait.h>
-
-#include <cstdlib>
-#include <fstream>
-#include <sstream>
 #include <string>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
-#include "base/test_folder.h"
+#include "sim/command_test_kit.h"
 
 namespace weft::sim {
 namespace {
@@ -20,39 +15,16 @@ namespace {
 using nlohmann::json;
 using testing::HasSubstr;
 
-class RecordCommandTest : public testing::Test {
+class RecordCommandTest : public ProgramTest {
  protected:
-  struct Outcome {
-    int status;
-    std::string out;
-    std::string err;
-  };
-
-  std::string PathOf(const std::string& name) const { return folder_.path() + "/" + name; }
-  static std::string TextOf(const std::string& path) {
-    std::stringstream text;
-    text << std::ifstream(path).rdbuf();
-    return text.str();
-  }
-  Outcome Run(const std::string& command) const {
-    const std::string out = PathOf("out");
-    const std::string err = PathOf("err");
-    const int status = std::system((command + " >" + out + " 2>" + err).c_str());
-    EXPECT_TRUE(WIFEXITED(status)) << command;
-    return {WEXITSTATUS(status), TextOf(out), TextOf(err)};
-  }
-  Outcome Record(const std::string& arguments) const {
-    return Run(std::string(WEFT_RECORD) + " " + arguments);
-  }
+  Outcome Record(const std::string& arguments) const { return RunProgram(WEFT_RECORD, arguments); }
   // Plays the trace in `trace`, on two channels.
   json Play(const std::string& arguments) const {
-    const Outcome run = Run(std::string(WEFT_SIM) +
-                            " run --ops 0 --source trace:" + PathOf("trace") + " " + arguments);
+    const Outcome run =
+        RunProgram(WEFT_SIM, "run --ops 0 --source trace:" + (folder_ / "trace") + " " + arguments);
     EXPECT_EQ(run.status, 0) << run.err;
     return json::parse(run.out, nullptr, false);
   }
-
-  const base::TestFolder folder_;
 };
 
 TEST_F(RecordCommandTest, WhatIsWrittenIsPlayedAndTheUnitChoosesRight) {
@@ -61,7 +33,7 @@ TEST_F(RecordCommandTest, WhatIsWrittenIsPlayedAndTheUnitChoosesRight) {
     const Outcome record =
         Record(std::string("--records 200000 --ops 4000 --batch 1 --no-prefetch --load 0.4 "
                            "--instr-per-op 0 --cores 2 --index ") +
-               index + " --out " + PathOf("trace"));
+               index + " --out " + (folder_ / "trace"));
     ASSERT_EQ(record.status, 0) << record.err;
     EXPECT_THAT(record.err, HasSubstr("gaps assumed"));
     const json summary = json::parse(record.out, nullptr, false);

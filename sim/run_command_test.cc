@@ -4,16 +4,16 @@
 
 #include <algorithm>
 #include <fstream>
-#include <sstream>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <CLI/CLI.hpp>
 
 #include "base/test_folder.h"
+#include "sim/command_test_kit.h"
 #include "sim/dram/command_checker.h"
 #include "sim/dram/command_trace.h"
 #include "sim/machine/test_kit.h"
+#include "sim/test_text.h"
 #include "sim/trace/file_trace.h"
 
 namespace weft::sim {
@@ -21,17 +21,7 @@ namespace {
 
 using testing::HasSubstr;
 
-Result<RunOptions> Parse(const std::string& arguments) {
-  RunOptions options;
-  CLI::App app;
-  AddRun(&app, &options);
-  try {
-    app.parse(arguments);
-  } catch (const CLI::ParseError& error) {
-    return Status(Code::kInvalidArgument, error.what());
-  }
-  return options;
-}
+Result<RunOptions> Parse(const std::string& arguments) { return ParseOptions(AddRun, arguments); }
 
 RunParts SmallParts() {
   return {.make_source = []() -> Result<std::unique_ptr<TraceSource>> {
@@ -107,10 +97,9 @@ TEST(RunCommand, WritesItsReportAndCommands) {
   const Status status = RunOn(options.value(), SmallParts());
   const std::string printed = testing::internal::GetCapturedStdout();
   ASSERT_TRUE(status.ok()) << status.ToString();
-  std::stringstream text;
-  text << std::ifstream(folder.path() + "/summary.json").rdbuf();
-  EXPECT_THAT(printed, HasSubstr(text.str()));
-  const auto summary = nlohmann::json::parse(text.str());
+  const std::string text = TextOf(folder / "summary.json");
+  EXPECT_THAT(printed, HasSubstr(text));
+  const auto summary = nlohmann::json::parse(text);
   EXPECT_EQ(summary["config"]["source"], "test");
   EXPECT_EQ(summary["config"]["seed"], 1);
   // All 800 are played, and a tenth of them is warm-up.
@@ -139,9 +128,7 @@ TEST(RunCommand, ReportsWhatItsUnitsCounted) {
     const Status status = RunOn(options.value(), parts);
     testing::internal::GetCapturedStdout();
     ASSERT_TRUE(status.ok()) << status.ToString();
-    std::stringstream text;
-    text << std::ifstream(folder.path() + "/summary.json").rdbuf();
-    const auto summary = nlohmann::json::parse(text.str());
+    const auto summary = nlohmann::json::parse(TextOf(folder / "summary.json"));
     const bool is_on = std::string(pacu) != "off";
     EXPECT_EQ(summary["config"]["pacu"], pacu);
     EXPECT_EQ(summary["units"]["hit_table_bytes"], is_on ? 64 * 3 / 8 : 0);

@@ -2,16 +2,16 @@
 
 #include "sim/trace_command.h"
 
-#include <fstream>
-#include <sstream>
+#include <string>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
 #include "base/test_folder.h"
+#include "sim/command_test_kit.h"
 #include "sim/gen_command.h"
+#include "sim/test_text.h"
 
 namespace weft::sim {
 namespace {
@@ -19,27 +19,13 @@ namespace {
 using testing::HasSubstr;
 
 Status Gen(const std::string& arguments) {
-  GenOptions options;
-  CLI::App app;
-  AddGen(&app, &options);
-  try {
-    app.parse(arguments);
-  } catch (const CLI::ParseError& error) {
-    return {Code::kInvalidArgument, error.what()};
-  }
-  return RunGen(options);
+  const Result<GenOptions> options = ParseOptions(AddGen, arguments);
+  return options ? RunGen(options.value()) : options.error();
 }
 
 Status Trace(const std::string& arguments) {
-  TraceOptions options;
-  CLI::App app;
-  AddTrace(&app, &options);
-  try {
-    app.parse(arguments);
-  } catch (const CLI::ParseError& error) {
-    return {Code::kInvalidArgument, error.what()};
-  }
-  return RunTrace(options);
+  const Result<TraceOptions> options = ParseOptions(AddTrace, arguments);
+  return options ? RunTrace(options.value()) : options.error();
 }
 
 nlohmann::json Info(const std::string& arguments) {
@@ -88,9 +74,7 @@ TEST(TraceCommand, SameSeedSameTrace) {
     EXPECT_TRUE(Gen("--util exact:2 --buckets 512 --cores 1 --ops 50 --seed " + seed + " --out " +
                     (folder / name))
                     .ok());
-    std::stringstream bytes;
-    bytes << std::ifstream((folder / name) + "/core-0.trace").rdbuf();
-    return bytes.str();
+    return TextOf((folder / name) + "/core-0.trace");
   };
   const std::string first = text("7", "a");
   EXPECT_GT(first.size(), 50u * 20 * 24);

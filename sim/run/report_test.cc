@@ -1,6 +1,5 @@
 #include "sim/run/report.h"
 
-#include <fstream>
 #include <sstream>
 
 #include <gmock/gmock.h>
@@ -8,18 +7,13 @@
 
 #include "base/test_folder.h"
 #include "sim/machine/test_kit.h"
+#include "sim/test_text.h"
 
 namespace weft::sim {
 namespace {
 
 using testing::HasSubstr;
 using Json = nlohmann::ordered_json;
-
-std::string TextOf(const std::string& path) {
-  std::stringstream text;
-  text << std::ifstream(path).rdbuf();
-  return text.str();
-}
 
 std::vector<std::string> LinesOf(const std::string& text) {
   std::vector<std::string> lines;

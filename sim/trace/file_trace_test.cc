@@ -10,6 +10,7 @@
 
 #include "base/test_folder.h"
 #include "base/test_seed.h"
+#include "sim/test_text.h"
 
 namespace weft::sim {
 namespace {
@@ -95,10 +96,6 @@ class FileTraceTest : public testing::Test {
     const Status status = WriteTrace(source, Folder(), most);
     ASSERT_TRUE(status.ok()) << status.ToString();
   }
-  static std::string Slurp(const std::string& path) {
-    std::ifstream in(path, std::ios::binary);
-    return {std::istreambuf_iterator<char>(in), {}};
-  }
   static void Spill(const std::string& path, const std::string& bytes) {
     std::ofstream(path, std::ios::binary) << bytes;
   }
@@ -160,7 +157,7 @@ TEST_F(FileTraceTest, WritesNoMoreThanIsAskedFor) {
 
 TEST_F(FileTraceTest, KnowsFilesThatWereCutShort) {
   Write({RandomRecords(random_, 10)});
-  const std::string whole = Slurp(Core(0));
+  const std::string whole = TextOf(Core(0));
   for (const size_t bytes : {whole.size() - 1, whole.size() - 24, whole.size() - 25}) {
     Spill(Core(0), whole.substr(0, bytes));
     const size_t held = (bytes - 64) / 24;
@@ -172,14 +169,14 @@ TEST_F(FileTraceTest, KnowsFilesThatWereCutShort) {
   ExpectFault(Core(0), "bytes behind the last record");
   Spill(Core(0), whole);
   EXPECT_EQ(Read(), "");
-  const std::string layout = Slurp(Folder() + "/layout.bin");
+  const std::string layout = TextOf(Folder() + "/layout.bin");
   Spill(Folder() + "/layout.bin", layout.substr(1));
   ExpectFault("layout.bin", "slots have");
 }
 
 TEST_F(FileTraceTest, KnowsHeadersThatAreNone) {
   Write({RandomRecords(random_, 3), RandomRecords(random_, 3)});
-  const std::string whole = Slurp(Core(1));
+  const std::string whole = TextOf(Core(1));
   const auto expect = [&](size_t at, char byte, const std::string& what) {
     std::string changed = whole;
     changed[at] = byte;

@@ -1,7 +1,6 @@
 #include "sim/trace/text_trace.h"
 
 #include <fstream>
-#include <sstream>
 #include <vector>
 
 #include <gmock/gmock.h>
@@ -10,6 +9,7 @@
 #include "base/test_folder.h"
 #include "base/test_seed.h"
 #include "sim/generator/ramcloud_source.h"
+#include "sim/test_text.h"
 #include "sim/trace/file_trace.h"
 
 namespace weft::sim {
@@ -22,11 +22,6 @@ class TextTraceTest : public testing::Test {
   std::string FileOf(const std::string& text) const {
     std::ofstream(folder_ / "trace") << text;
     return folder_ / "trace";
-  }
-  std::string TextOf(const std::string& name) const {
-    std::stringstream text;
-    text << std::ifstream(folder_ / name).rdbuf();
-    return text.str();
   }
   static std::vector<Record> Records(TraceSource& source) {
     std::vector<Record> records;
@@ -176,7 +171,7 @@ TEST_F(TextTraceTest, ReadsWhatWasWritten) {
     const auto again = RamcloudSource::Make(SmallOptions());
     const Status status = WriteTextTrace(*again.value(), 0, folder_ / "out", format, {});
     ASSERT_TRUE(status.ok()) << status.ToString();
-    const std::vector<Record> read = Accesses(TextOf("out"), format);
+    const std::vector<Record> read = Accesses(TextOf(folder_ / "out"), format);
     size_t next = 0;
     for (const Record& line : LinesOf(read)) {
       ASSERT_LT(next, expected.size()) << name;
