@@ -24,13 +24,15 @@ struct SharedCounts {
   }
 };
 
-// Plays a scene until device and worker have shared batches: on a busy machine one of them may not
-// get to run in the other's time.
+// Plays a scene until device and worker have shared batches, and `reruns` stages have run again: on
+// a busy machine one of the two may not get to run in the other's time.
 template <typename Play>
-void PlayUntilShared(const Play& play, SharedCounts* counts) {
+void PlayUntilShared(const Play& play, SharedCounts* counts, uint64_t reruns = 0) {
   constexpr int kTimesMax = 50;
-  for (int times = 0; times < kTimesMax && (counts->gathered == 0 || counts->stolen == 0); times++)
+  for (int times = 0; times < kTimesMax && !testing::Test::HasFailure(); times++) {
+    if (counts->gathered > 0 && counts->stolen > 0 && counts->reruns >= reruns) return;
     play();
+  }
 }
 
 // A store, its mirror and a runner for batches of so many reads.
