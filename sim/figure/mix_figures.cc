@@ -238,12 +238,12 @@ std::vector<Point> UnitPoints(const FigureBase& base) {
 
 FigureSpec MixSizeFigure(const FigureBase& base) {
   FigureSpec spec{.name = "6",
-                  .title = "6: bytes that are prefetched, mixes, address always right",
+                  .title = "6: bytes that are prefetched, mixes, address by in-situ",
                   .x_name = "mix",
                   .points = {},
                   .judge = {}};
   for (const int bytes : kStaticBytes) {
-    AddMixes(spec, base, StaticOf(bytes), "natural", "oracle:1", fmt::format("static:{}", bytes));
+    AddMixes(spec, base, StaticOf(bytes), "natural", "insitu", fmt::format("static:{}", bytes));
   }
   AddMixes(spec, base, kInSitu, "natural", "insitu", "exact");
   AddMixes(spec, base, kInSituRuntime, "natural", "insitu", "runtime");
