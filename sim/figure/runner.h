@@ -47,8 +47,8 @@ struct RunFigures {
   int64_t object_misses = 0;
   int64_t lost_l2_hits = 0;
   int64_t requests = 0;  // of DRAM
-  PrefetchFigures prefetch;
-  UnitCounts units;
+  PrefetchFigures prefetch = {};
+  UnitCounts units = {};
 };
 
 class Runner {

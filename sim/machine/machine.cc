@@ -116,7 +116,11 @@ void Machine::FastForward() {
       return;
     }
   }
-  for (size_t unit = 0; unit < units_.size(); ++unit) unit_next_[unit] = units_[unit]->NextEvent();
+  if (options_.fast_forward_ops == 0) return;
+  for (size_t unit = 0; unit < units_.size(); ++unit) {
+    units_[unit]->OnWarmupEnd();  // so is this; there may be another behind it
+    unit_next_[unit] = units_[unit]->NextEvent();
+  }
 }
 
 void Machine::PassOver(int core, const Record& record) {
