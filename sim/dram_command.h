@@ -10,7 +10,7 @@
 #include <string>
 
 #include "sim/dram/timing.h"
-#include "sim/memory_options.h"
+#include "sim/run/memory_options.h"
 #include "weft/status.h"
 
 namespace CLI {

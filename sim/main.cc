@@ -4,13 +4,25 @@
 // line that is no such.
 
 #include <cstdio>
+#include <string>
 
 #include <CLI/CLI.hpp>
 
 #include "sim/dram_command.h"
+#include "sim/figure_command.h"
 #include "sim/gen_command.h"
 #include "sim/run_command.h"
 #include "sim/trace_command.h"
+
+namespace {
+
+std::string CommandLineOf(int argc, char** argv) {
+  std::string line = "weft-sim";
+  for (int i = 1; i < argc; ++i) line += std::string(" ") + argv[i];
+  return line;
+}
+
+}  // namespace
 
 int main(int argc, char** argv) {
   CLI::App app("Simulates prefetching in the memory controller, cycle by cycle.", "weft-sim");
@@ -32,13 +44,23 @@ int main(int argc, char** argv) {
   weft::sim::TraceOptions trace;
   CLI::App* const trace_app = app.add_subcommand("trace", "reads and converts traces");
   weft::sim::AddTrace(trace_app, &trace);
+  weft::sim::FigureOptions figure;
+  CLI::App* const figure_app =
+      app.add_subcommand("figure", "runs experiments, and says which of the paper's claims hold");
+  weft::sim::AddFigure(figure_app, &figure);
+  weft::sim::ManyRunsOptions sweep;
+  CLI::App* const sweep_app = app.add_subcommand("sweep", "runs the machine with many options");
+  weft::sim::AddSweep(sweep_app, &sweep);
   CLI11_PARSE(app, argc, argv);
+  figure.runs.command_line = sweep.command_line = CommandLineOf(argc, argv);
 
-  const weft::Status status = run_app->parsed()     ? weft::sim::RunSource(run, prefetch)
-                              : gen_app->parsed()   ? weft::sim::RunGen(gen)
-                              : trace_app->parsed() ? weft::sim::RunTrace(trace)
-                              : dram_app->parsed()  ? weft::sim::RunDram(dram)
-                                                    : weft::sim::RunCheck(check);
+  const weft::Status status = run_app->parsed()      ? weft::sim::RunSource(run, prefetch)
+                              : gen_app->parsed()    ? weft::sim::RunGen(gen)
+                              : figure_app->parsed() ? weft::sim::RunFigureCommand(figure)
+                              : sweep_app->parsed()  ? weft::sim::RunSweepCommand(sweep)
+                              : trace_app->parsed()  ? weft::sim::RunTrace(trace)
+                              : dram_app->parsed()   ? weft::sim::RunDram(dram)
+                                                     : weft::sim::RunCheck(check);
   if (status.ok()) return 0;
   std::fprintf(stderr, "weft-sim: %s\n", status.ToString().c_str());
   return 1;

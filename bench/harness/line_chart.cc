@@ -13,10 +13,14 @@ namespace {
 
 // Pixels.
 constexpr double kWidth = 900, kHeight = 420;
-constexpr double kLeft = 80, kRight = 20, kTop = 60, kBottom = 50;
+constexpr double kLeft = 80, kRight = 20, kBottom = 50;
+constexpr double kLegendTop = 34, kLegendStep = 18, kNoteStep = 18;
+constexpr double kLetter = 6.5;  // the width of one, about
 // Of the lines, in their order; told apart by those who see few colours, too (Okabe and Ito).
 constexpr std::array<const char*, 7> kColours = {"#0072b2", "#d55e00", "#009e73", "#cc79a7",
                                                  "#e69f00", "#56b4e9", "#000000"};
+// Of the lines after as many; each is used as often.
+constexpr std::array<const char*, 4> kDashes = {"", "6 3", "2 3", "9 3 2 3"};
 
 std::string Escaped(const std::string& text) {
   std::string out;
@@ -43,15 +47,19 @@ double StepFor(double span) {
 // From figures to pixels.
 class Axes {
  public:
-  explicit Axes(const LineChart& chart) : log2_x_(chart.log2_x) {
+  Axes(const LineChart& chart, double top) : log2_x_(chart.log2_x), top_(top) {
     double x_low = std::numeric_limits<double>::infinity(), x_high = -x_low;
     for (const LineChart::Line& line : chart.lines) {
       for (const double x : line.x) {
         x_low = std::min(x_low, OfX(x));
         x_high = std::max(x_high, OfX(x));
       }
-      for (const double y : line.y) y_high_ = std::max(y_high_, y);
+      for (size_t i = 0; i < line.y.size(); ++i) {
+        const double error = line.y_error.empty() ? 0 : line.y_error[i];
+        y_high_ = std::max(y_high_, line.y[i] + error);
+      }
     }
+    if (chart.reference_y) y_high_ = std::max(y_high_, *chart.reference_y);
     if (x_low > x_high) x_low = x_high = 0;
     x_low_ = x_low;
     x_span_ = x_high > x_low ? x_high - x_low : 1;
@@ -61,7 +69,8 @@ class Axes {
     const double share = std::clamp((OfX(x) - x_low_) / x_span_, 0.0, 1.0);
     return kLeft + share * (kWidth - kLeft - kRight);
   }
-  double Y(double y) const { return kHeight - kBottom - y / y_high_ * (kHeight - kTop - kBottom); }
+  double Y(double y) const { return kHeight - kBottom - y / y_high_ * (kHeight - top_ - kBottom); }
+  double top() const { return top_; }
   double y_high() const { return y_high_; }
 
   std::vector<double> TicksOfX() const {
@@ -76,6 +85,7 @@ class Axes {
   double OfX(double x) const { return log2_x_ ? std::log2(x) : x; }
 
   const bool log2_x_;
+  const double top_;
   double x_low_ = 0, x_span_ = 1, y_high_ = 0;
 };
 
@@ -96,7 +106,7 @@ std::string GridOf(const LineChart& chart, const Axes& axes) {
     out += fmt::format(
         "<rect x=\"{:.1f}\" y=\"{}\" width=\"{:.1f}\" height=\"{}\" "
         "fill=\"#f0f0f0\"/>\n",
-        axes.X(band.begin), kTop, axes.X(band.end) - axes.X(band.begin), bottom - kTop);
+        axes.X(band.begin), axes.top(), axes.X(band.end) - axes.X(band.begin), bottom - axes.top());
   const double step = StepFor(axes.y_high());
   for (double y = 0; y <= axes.y_high(); y += step) {
     out += Stroke(kLeft, axes.Y(y), kWidth - kRight, axes.Y(y), "#d0d0d0");
@@ -106,29 +116,74 @@ std::string GridOf(const LineChart& chart, const Axes& axes) {
     out += Text(axes.X(x), bottom + 18, "middle", fmt::format("{:g}", x));
   out += Stroke(kLeft, bottom, kWidth - kRight, bottom, "#000000");
   out += Text((kLeft + kWidth) / 2, kHeight - 10, "middle", chart.x_name);
-  out += Text(kLeft - 70, kTop - 10, "start", chart.y_name);
+  out += Text(kLeft - 70, axes.top() - 10, "start", chart.y_name);
+  return out;
+}
+
+std::string StyleOf(size_t line) {
+  const char* const dashes = kDashes[line / kColours.size() % kDashes.size()];
+  return fmt::format("stroke=\"{}\" stroke-width=\"1.5\" fill=\"none\"{}",
+                     kColours[line % kColours.size()],
+                     *dashes == 0 ? "" : fmt::format(" stroke-dasharray=\"{}\"", dashes));
+}
+
+// Where each line's name stands.
+struct Place {
+  double x, y;
+};
+std::vector<Place> LegendOf(const LineChart& chart) {
+  std::vector<Place> places;
+  Place at{kLeft, kLegendTop};
+  for (const LineChart::Line& line : chart.lines) {
+    const double width = 60 + kLetter * static_cast<double>(line.name.size());
+    if (at.x > kLeft && at.x + width > kWidth) at = {kLeft, at.y + kLegendStep};
+    places.push_back(at);
+    at.x += width;
+  }
+  return places;
+}
+
+double HeightOf(const LineChart& chart) {
+  return kHeight + kNoteStep * static_cast<double>(chart.notes.size());
+}
+
+std::string Drawn(const LineChart::Line& line, size_t number, const Axes& axes) {
+  std::string out = fmt::format("<path {} d=\"", StyleOf(number));
+  for (size_t at = 0; at < line.x.size(); ++at)
+    out +=
+        fmt::format("{}{:.1f} {:.1f}", at == 0 ? 'M' : 'L', axes.X(line.x[at]), axes.Y(line.y[at]));
+  out += "\"/>\n";
+  for (size_t at = 0; at < line.y_error.size(); ++at) {
+    const double x = axes.X(line.x[at]);
+    const double error = line.y_error[at];
+    out += Stroke(x, axes.Y(line.y[at] - error), x, axes.Y(line.y[at] + error),
+                  kColours[number % kColours.size()]);
+  }
   return out;
 }
 
 // In a frame whose upper edge is at `top`.
 std::string Panel(const LineChart& chart, double top) {
-  const Axes axes(chart);
+  const std::vector<Place> legend = LegendOf(chart);
+  const Axes axes(chart, (legend.empty() ? kLegendTop : legend.back().y) + 26);
   std::string out =
-      fmt::format("<svg y=\"{}\" width=\"{}\" height=\"{}\">\n", top, kWidth, kHeight);
+      fmt::format("<svg y=\"{}\" width=\"{}\" height=\"{}\">\n", top, kWidth, HeightOf(chart));
   out += Text(kWidth / 2, 18, "middle", chart.title);
   out += GridOf(chart, axes);
-  double name_x = kLeft;
+  if (chart.reference_y) {
+    out += Stroke(kLeft, axes.Y(*chart.reference_y), kWidth - kRight, axes.Y(*chart.reference_y),
+                  "#404040");
+  }
   for (size_t i = 0; i < chart.lines.size(); ++i) {
-    const LineChart::Line& line = chart.lines[i];
-    const char* const colour = kColours[i % kColours.size()];
-    out += fmt::format("<path stroke=\"{}\" stroke-width=\"1.5\" fill=\"none\" d=\"", colour);
-    for (size_t at = 0; at < line.x.size(); ++at)
-      out += fmt::format("{}{:.1f} {:.1f}", at == 0 ? 'M' : 'L', axes.X(line.x[at]),
-                         axes.Y(line.y[at]));
-    out += "\"/>\n";
-    out += Stroke(name_x, 34, name_x + 20, 34, colour);
-    out += Text(name_x + 25, 38, "start", line.name);
-    name_x += 60 + 6.5 * static_cast<double>(line.name.size());
+    const auto [x, y] = legend[i];
+    out += Drawn(chart.lines[i], i, axes);
+    out += fmt::format("<path {} d=\"M{:.1f} {:.1f}h20\"/>\n", StyleOf(i), x, y);
+    out += Text(x + 25, y + 4, "start", chart.lines[i].name);
+  }
+  double y = kHeight + 4;
+  for (const std::string& note : chart.notes) {
+    out += Text(kLeft - 70, y, "start", note);
+    y += kNoteStep;
   }
   return out + "</svg>\n";
 }
@@ -138,13 +193,18 @@ std::string Panel(const LineChart& chart, double top) {
 std::string ToSvg(const LineChart& chart) { return ToSvg(std::vector<LineChart>{chart}); }
 
 std::string ToSvg(const std::vector<LineChart>& charts) {
+  double height = 0;
+  for (const LineChart& chart : charts) height += HeightOf(chart);
   std::string out = fmt::format(
       "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {0} {1}\" width=\"{0}\" "
       "height=\"{1}\" font-family=\"sans-serif\" font-size=\"12\">\n"
       "<rect width=\"{0}\" height=\"{1}\" fill=\"white\"/>\n",
-      kWidth, kHeight * static_cast<double>(charts.size()));
-  for (size_t i = 0; i < charts.size(); ++i)
-    out += Panel(charts[i], kHeight * static_cast<double>(i));
+      kWidth, height);
+  double top = 0;
+  for (const LineChart& chart : charts) {
+    out += Panel(chart, top);
+    top += HeightOf(chart);
+  }
   return out + "</svg>\n";
 }
 

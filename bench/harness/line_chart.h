@@ -3,6 +3,7 @@
 // Threads   one at a time.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -13,7 +14,8 @@ namespace weft::bench {
 struct LineChart {
   struct Line {
     std::string name;
-    std::vector<double> x, y;  // as many
+    std::vector<double> x, y;          // as many
+    std::vector<double> y_error = {};  // as far the truth may be from y; as many, or none
   };
   // A part of the x axis that is shaded.
   struct Band {
@@ -21,7 +23,9 @@ struct LineChart {
   };
 
   std::string title, x_name, y_name;
-  bool log2_x = false;  // then all x are above 0
+  bool log2_x = false;                     // then all x are above 0
+  std::optional<double> reference_y = {};  // what y is compared with
+  std::vector<std::string> notes = {};     // under the chart, a line each
   std::vector<Band> bands;
   std::vector<Line> lines;
 };

@@ -206,6 +206,19 @@ void L2Cache::Push(uint64_t line, Time now) {
   }
 }
 
+void L2Cache::PassOver(uint64_t line, bool is_write) {
+  const size_t set = SetOf(line);
+  size_t at = tags_.Find(set, line);
+  if (at == Tags::kNone) {
+    at = tags_.Victim(set);
+    tags_.Put(at, line, {});
+  } else {
+    tags_.Touch(at);
+  }
+  tags_[at].is_dirty |= is_write;
+  UseInShadow(line);
+}
+
 void L2Cache::LeftCore(int core, uint64_t line, bool is_modified) {
   const size_t at = tags_.Find(SetOf(line), line);
   WEFT_CHECK(at != Tags::kNone);

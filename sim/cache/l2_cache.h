@@ -90,6 +90,10 @@ class L2Cache {
   // A core's cache dropped the line.
   void LeftCore(int core, uint64_t line, bool is_modified);
 
+  // An access that takes no time and that no core's own cache has seen: the line is there now, and
+  // what had to leave for it was written back by nobody. REQUIRES: no core has a line
+  void PassOver(uint64_t line, bool is_write);
+
   // Has it the line, or is a core the owner of it?
   bool Has(uint64_t line) const { return tags_.Find(SetOf(line), line) != Tags::kNone; }
   // Misses under way, and those that wait to be.

@@ -190,6 +190,14 @@ Status Core::Check(const Record& record) const {
   }
 }
 
+void Core::PassOver() {
+  has_record_ = false;
+  gap_left_ = 0;
+  if (record_.IsAccess()) producers_[static_cast<size_t>(accesses_++) % kProducers] = {};
+  ops_begun_ += record_.kind == RecordKind::kOpBegin;
+  ops_begun_ -= record_.kind == RecordKind::kOpEnd;
+}
+
 void Core::TakeInMark() {
   has_record_ = false;
   if (record_.kind == RecordKind::kOpBegin) {

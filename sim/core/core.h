@@ -110,6 +110,22 @@ class Core {
   Core(int number, const CoreOptions& options, const CoreLimits& limits, TraceSource& source,
        L1Cache& l1, CorePort* port);
 
+  // Gives the next operation's records to `see`, and they are over; no time passes. Those after it
+  // can wait for its accesses, which have their data.
+  // Errors: as of Step(). kInvalidArgument: no operation is left.
+  // REQUIRES: no cycle has been performed
+  template <typename See>
+  Status PassOverOp(const See& see) {
+    while (NextRecord()) {
+      PassOver();
+      see(record_);
+      if (record_.kind == RecordKind::kOpEnd) return Status::Ok();
+    }
+    if (!status_.ok()) return status_;
+    return {Code::kInvalidArgument, "core " + std::to_string(number_) +
+                                        ": the trace ended among the operations that take no time"};
+  }
+
   // When it has something to do next; kNever: not before Filled().
   Time next() const { return skip_ == kForever ? kNever : (cycle_ + skip_) * options_.cycle; }
   // Performs the cycle that begins at next().
@@ -163,6 +179,7 @@ class Core {
   void TakeIn();
   bool NextRecord();
   Status Check(const Record& record) const;
+  void PassOver();
   void TakeInMark();
   void TakeInAccess();
   void StartOne();

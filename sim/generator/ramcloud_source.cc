@@ -30,19 +30,35 @@ Status Validate(const RamcloudOptions& options) {
 
 }  // namespace
 
-Result<std::unique_ptr<RamcloudSource>> RamcloudSource::Make(const RamcloudOptions& options) {
+Result<BuiltStore> RamcloudSource::Build(const RamcloudOptions& options) {
   Status status = Validate(options);
   if (!status.ok()) return status;
   StoreOptions store_options = options.store;
   store_options.puts_max = options.ops / std::max(1, options.store.cores) + 1;
   Result<std::unique_ptr<RamcloudStore>> store = RamcloudStore::Build(store_options);
   if (!store) return store.error();
-  // Its constructor is private.
-  return std::unique_ptr<RamcloudSource>(new RamcloudSource(std::move(store.value()), options));
+  BuiltStore built;
+  built.initial_table = std::make_shared<const TableImage>(store.value()->InitialTable());
+  built.store = std::move(store.value());
+  return built;
 }
 
-RamcloudSource::RamcloudSource(std::unique_ptr<RamcloudStore> store, const RamcloudOptions& options)
-    : store_(std::move(store)), planner_(store_.get(), options.ops) {
+std::unique_ptr<RamcloudSource> RamcloudSource::Of(const BuiltStore& built,
+                                                   const RamcloudOptions& options) {
+  // Its constructor is private.
+  return std::unique_ptr<RamcloudSource>(new RamcloudSource(built, options));
+}
+
+Result<std::unique_ptr<RamcloudSource>> RamcloudSource::Make(const RamcloudOptions& options) {
+  const Result<BuiltStore> built = Build(options);
+  if (!built) return built.error();
+  return Of(built.value(), options);
+}
+
+RamcloudSource::RamcloudSource(const BuiltStore& built, const RamcloudOptions& options)
+    : store_(std::make_unique<RamcloudStore>(*built.store)),
+      initial_table_(built.initial_table),
+      planner_(store_.get(), options.ops) {
   for (int core = 0; core < cores(); ++core) {
     cores_.push_back({OpRecords(store_.get(), options.op, core), {}, 0});
   }

@@ -22,13 +22,25 @@ struct RamcloudOptions {
   int64_t ops = 2'000'000;  // of all cores
 };
 
+// Before the first operation; never changed.
+struct BuiltStore {
+  std::shared_ptr<const RamcloudStore> store;
+  std::shared_ptr<const TableImage> initial_table;
+};
+
 class RamcloudSource final : public TraceSource {
  public:
   static Result<std::unique_ptr<RamcloudSource>> Make(const RamcloudOptions& options);
+  // The store that Make(options) builds, as often as it is wanted: nothing done to one source's is
+  // seen by another.
+  static Result<BuiltStore> Build(const RamcloudOptions& options);
+  // REQUIRES: Build() of options with the same store and ops gave it
+  static std::unique_ptr<RamcloudSource> Of(const BuiltStore& built,
+                                            const RamcloudOptions& options);
 
   int cores() const override { return store_->options().cores; }
   const StoreShape& shape() const override { return store_->shape(); }
-  TableImage InitialTable() const override { return store_->InitialTable(); }
+  TableImage InitialTable() const override { return *initial_table_; }
   Result<bool> Next(int core, Record* record) override;
 
   const RamcloudStore& store() const { return *store_; }
@@ -40,9 +52,10 @@ class RamcloudSource final : public TraceSource {
     size_t next = 0;
   };
 
-  RamcloudSource(std::unique_ptr<RamcloudStore> store, const RamcloudOptions& options);
+  RamcloudSource(const BuiltStore& built, const RamcloudOptions& options);
 
   const std::unique_ptr<RamcloudStore> store_;
+  const std::shared_ptr<const TableImage> initial_table_;
   OpPlanner planner_;
   std::vector<Core> cores_;
 };

@@ -146,6 +146,11 @@ nlohmann::ordered_json ConfigOf(const WorkloadOptions& options) {
 
 Result<std::unique_ptr<TraceSource>> MakeSource(const WorkloadOptions& options, uint64_t seed,
                                                 uint64_t memory_bytes) {
+  return SourceMaker().Make(options, seed, memory_bytes);
+}
+
+Result<std::unique_ptr<TraceSource>> SourceMaker::Make(const WorkloadOptions& options,
+                                                       uint64_t seed, uint64_t memory_bytes) {
   if (options.source.starts_with(kTrace)) {
     Result<std::unique_ptr<FileTrace>> trace =
         FileTrace::Open(options.source.substr(kTrace.size()), memory_bytes);
@@ -158,9 +163,19 @@ Result<std::unique_ptr<TraceSource>> MakeSource(const WorkloadOptions& options, 
   }
   const Result<RamcloudOptions> generator = GeneratorOf(options, seed, memory_bytes);
   if (!generator) return generator.error();
-  Result<std::unique_ptr<RamcloudSource>> source = RamcloudSource::Make(generator.value());
-  if (!source) return source.error();
-  return std::unique_ptr<TraceSource>(std::move(source.value()));
+  const std::string key =
+      fmt::format("{} {} {} {} {} {} {} {} {} {}", MixOf(options), UtilizationOf(options),
+                  options.pop, options.cores, options.ops, options.buckets, options.log_mib,
+                  options.key_bytes, seed, memory_bytes);
+  if (key != key_) {
+    key_.clear();
+    store_ = {};  // so that there are never two
+    Result<BuiltStore> built = RamcloudSource::Build(generator.value());
+    if (!built) return built.error();
+    store_ = std::move(built.value());
+    key_ = key;
+  }
+  return std::unique_ptr<TraceSource>(RamcloudSource::Of(store_, generator.value()));
 }
 
 }  // namespace weft::sim

@@ -12,6 +12,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "sim/generator/ramcloud_source.h"
 #include "sim/trace/trace_source.h"
 #include "weft/status.h"
 
@@ -51,5 +52,17 @@ nlohmann::ordered_json ConfigOf(const WorkloadOptions& options);
 // `memory_bytes`: addresses are below it.
 Result<std::unique_ptr<TraceSource>> MakeSource(const WorkloadOptions& options, uint64_t seed,
                                                 uint64_t memory_bytes = uint64_t{16} << 30);
+
+// Sources as of MakeSource(). It keeps the last store that it has built: the next workload may need
+// the same one.
+class SourceMaker {
+ public:
+  Result<std::unique_ptr<TraceSource>> Make(const WorkloadOptions& options, uint64_t seed,
+                                            uint64_t memory_bytes);
+
+ private:
+  std::string key_;  // what store_ was built from
+  BuiltStore store_;
+};
 
 }  // namespace weft::sim

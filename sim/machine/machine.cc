@@ -31,7 +31,7 @@ Status Validate(const MachineOptions& options, const Preset& preset, int cores) 
     return {Code::kInvalidArgument, "operations: fewer than cores"};
   }
   if (options.port.staging_max < 1 || options.port.drop_age < 0 || options.port.buffer_lines < 0 ||
-      options.epoch_clocks < 0) {
+      options.epoch_clocks < 0 || options.fast_forward_ops < 0) {
     return {Code::kInvalidArgument,
             "prefetching: a staging queue has at least one line, and nothing is negative"};
   }
@@ -95,6 +95,7 @@ Machine::Machine(const MachineOptions& options, const Preset& preset, TraceSourc
 
 Result<RunResult> Machine::Run() {
   const auto started = std::chrono::steady_clock::now();
+  FastForward();
   while (status_.ok() && Advance()) {
   }
   if (!status_.ok()) return status_;
@@ -102,6 +103,38 @@ Result<RunResult> Machine::Run() {
   RunResult result = ResultOf();
   result.wall_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - started).count();
   return result;
+}
+
+// Cores take turns, an operation each.
+void Machine::FastForward() {
+  for (int64_t op = 0; op < options_.fast_forward_ops; ++op) {
+    const auto core = static_cast<size_t>(op) % cores_.size();
+    const Status status = cores_[core]->PassOverOp(
+        [this, core](const Record& record) { PassOver(static_cast<int>(core), record); });
+    if (!status.ok()) {
+      status_ = status;
+      return;
+    }
+  }
+  if (options_.fast_forward_ops == 0) return;
+  for (size_t unit = 0; unit < units_.size(); ++unit) {
+    units_[unit]->OnWarmupEnd();  // so is this; there may be another behind it
+    unit_next_[unit] = units_[unit]->NextEvent();
+  }
+}
+
+void Machine::PassOver(int core, const Record& record) {
+  if (record.IsAccess()) {
+    const uint64_t last = (record.addr + record.size - 1) / kLineBytes;
+    for (uint64_t line = record.addr / kLineBytes; line <= last; ++line) {
+      l2_->PassOver(line, record.kind == RecordKind::kWrite);
+    }
+  } else if (record.kind == RecordKind::kHit && !units_.empty()) {
+    const auto unit = static_cast<size_t>(ChannelOf(table_line_ + record.aux));
+    units_[unit]->OnMark(record, core, 0);
+  } else {
+    table_->Apply(record);
+  }
 }
 
 bool Machine::Advance() {

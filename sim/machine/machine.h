@@ -52,6 +52,9 @@ struct MachineOptions {
   PrefetchFilter filter = PrefetchFilter::kNone;
   bool skips = true;       // over what nothing happens in; the outcome is the same
   Clock epoch_clocks = 0;  // 0: no epochs
+  // Operations, of all cores together and before all others, that take no time: L2, the table and
+  // units have them behind them when the clock begins.
+  int64_t fast_forward_ops = 0;
   // Called once in a while with how many operations are over; may be empty.
   std::function<void(int64_t ops)> on_progress;
   std::function<void(int channel, const IssuedCommand&)> on_command;
@@ -91,6 +94,8 @@ class Machine : private CorePort, private L2Port, private PortClient {
   void OnAsked(const Asker& asker, bool was_dropped, Time now) override;
   void OnOutcome(PrefetchOutcome outcome) override;
 
+  void FastForward();
+  void PassOver(int core, const Record& record);
   // Performs what is next; false: nothing is left.
   bool Advance();
   void Deliver(const Event& event);

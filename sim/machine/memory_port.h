@@ -48,6 +48,9 @@ enum class PrefetchOutcome : uint8_t {
   kDuplicate,  // a core's read went to memory as well: it had left when the line came
 };
 inline constexpr int kPrefetchOutcomes = 6;
+// As results are named.
+inline constexpr const char* kOutcomeNames[kPrefetchOutcomes] = {
+    "timely", "late_merged", "redundant", "useless", "dropped", "dup"};
 
 // Who asked for a line: the unit of a channel, by its own number for it.
 struct Asker {

@@ -33,7 +33,7 @@ class Prefetcher {
   virtual void OnMark(const Record& record, int core, Time now) = 0;
   // A line that it asked for is at the controller that has it, or was dropped.
   virtual void OnAskedLine(uint64_t id, bool was_dropped, Time now) = 0;
-  // The warm-up is over: the run's figures begin.
+  // A warm-up is over: the run's figures begin, anew if they had begun.
   virtual void OnWarmupEnd() {}
   // When it next has something to do on its own; kNever: not before it is told something.
   virtual Time NextEvent() const = 0;

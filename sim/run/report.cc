@@ -14,9 +14,6 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr const char* kOutcomeNames[kPrefetchOutcomes] = {"timely",  "late_merged", "redundant",
-                                                          "useless", "dropped",     "dup"};
-
 Json Latency(const Mean& mean) { return {{"count", mean.count}, {"mean", mean.value()}}; }
 
 Json CoresOf(const RunResult& run) {

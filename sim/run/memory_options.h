@@ -1,4 +1,5 @@
-// sim/memory_options.h: the memory, and how its channels are controlled, as a command line says.
+// sim/run/memory_options.h: the memory, and how its channels are controlled, as a command line
+// says.
 //
 // Threads   one at a time.
 // Errors    those of sim/dram: preset.h, organization.h, controller.h, address_map.h. kIoError: a

@@ -1,4 +1,4 @@
-#include "sim/memory_options.h"
+#include "sim/run/memory_options.h"
 
 #include <cerrno>
 

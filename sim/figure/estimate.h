@@ -1,0 +1,32 @@
+// sim/figure/estimate.h: a mean of a few runs that differ by their seed, and how far it can be
+// believed.
+//
+// Threads   pure.
+#pragma once
+
+#include <vector>
+
+namespace weft::sim {
+
+// The true mean lies within half_width of `mean` with 95 % (Student's t; figures of runs taken as
+// normally distributed). One run: half_width 0, since nothing is known of it.
+struct Estimate {
+  double mean = 0;
+  double half_width = 0;
+
+  double low() const { return mean - half_width; }
+  double high() const { return mean + half_width; }
+};
+// REQUIRES: !values.empty()
+Estimate EstimateOf(const std::vector<double>& values);
+
+// Is `a` above `b`, as far as can be told? Of runs in pairs, a seed each.
+// REQUIRES: as many of both, and not none
+bool IsAbove(const std::vector<double>& a, const std::vector<double>& b);
+bool IsAbove(const std::vector<double>& a, double bound);
+
+// Of ranks, ties sharing their mean rank: 1 where both rise together, -1 where one falls.
+// 0 where all of one are alike. REQUIRES: as many of both
+double SpearmanCorrelation(const std::vector<double>& a, const std::vector<double>& b);
+
+}  // namespace weft::sim

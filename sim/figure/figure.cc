@@ -1,0 +1,90 @@
+#include "sim/figure/figure.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/check.h"
+
+namespace weft::sim {
+namespace {
+
+constexpr double RunFigures::*kLatencies[] = {&RunFigures::m1_cycles, &RunFigures::m2_cycles,
+                                              &RunFigures::m3_cycles};
+constexpr const char* kMetricNames[] = {"M1", "M2", "M3"};
+
+}  // namespace
+
+const char* NameOf(Metric metric) { return kMetricNames[static_cast<size_t>(metric)]; }
+
+std::vector<double> Measured::Ratios(double RunFigures::*figure) const {
+  std::vector<double> ratios;
+  for (size_t seed = 0; seed < run.size(); ++seed) {
+    const double before = baseline[seed].*figure;
+    ratios.push_back(before == 0 ? 0 : run[seed].*figure / before);
+  }
+  return ratios;
+}
+
+std::vector<double> Measured::Gains(Metric metric) const {
+  std::vector<double> gains = Ratios(kLatencies[static_cast<size_t>(metric)]);
+  for (double& gain : gains) gain = 1 - gain;
+  return gains;
+}
+
+std::vector<double> Measured::Each(const std::function<double(const RunFigures&)>& figure) const {
+  std::vector<double> figures;
+  for (const RunFigures& of : run) figures.push_back(figure(of));
+  return figures;
+}
+
+double Measured::Coverage(size_t seed) const {
+  const int64_t misses = baseline[seed].object_misses;
+  return misses == 0
+             ? 0
+             : static_cast<double>(run[seed].prefetch.useful()) / static_cast<double>(misses);
+}
+
+std::vector<double> Measured::Drawn(Quantity quantity) const {
+  if (quantity == Quantity::kLatency) return Ratios(&RunFigures::m2_cycles);
+  if (quantity == Quantity::kEnergy) return Ratios(&RunFigures::nj_per_op);
+  return Each([](const RunFigures& of) { return of.units.address_accuracy(); });
+}
+
+const Measured& Figure::Of(const std::string& series, const std::string& x) const {
+  const auto at = std::find_if(points_.begin(), points_.end(), [&](const Measured& measured) {
+    return measured.point.series == series && measured.point.x == x;
+  });
+  WEFT_CHECK(at != points_.end());
+  return *at;
+}
+
+std::vector<Case> CasesOf(const FigureSpec& spec) {
+  std::vector<Case> cases;
+  for (const Point& point : spec.points) {
+    cases.push_back(point.of.Baseline());
+    cases.push_back(point.of);
+  }
+  return cases;
+}
+
+Figure FigureOf(const FigureSpec& spec, const Runner& runner) {
+  Figure figure;
+  for (const Point& point : spec.points) {
+    figure.Add({point, runner.Of(point.of.Baseline()), runner.Of(point.of)});
+  }
+  return figure;
+}
+
+std::vector<JudgedClaim> ClaimsOf(const FigureSpec& spec, const Figure& figure) {
+  std::vector<JudgedClaim> judged;
+  if (!spec.judge) return judged;
+  for (const Metric metric : kMetrics) {
+    for (Claim& claim : spec.judge(figure, metric)) {
+      if (!claim.by_latency && metric != kMetrics[0]) continue;
+      judged.push_back({std::move(claim), metric});
+    }
+  }
+  return judged;
+}
+
+}  // namespace weft::sim

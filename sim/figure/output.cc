@@ -1,0 +1,352 @@
+#include "sim/figure/output.h"
+
+#include <algorithm>
+#include <chrono>
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <system_error>
+#include <utility>
+
+#include <fmt/chrono.h>
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "bench/harness/line_chart.h"
+#include "bench/harness/machine.h"
+
+namespace weft::sim {
+namespace {
+
+using Json = nlohmann::ordered_json;
+using PointFigures = std::vector<std::pair<std::string, Estimate>>;
+
+Estimate SpeedUpOf(const Measured& measured) {
+  std::vector<double> ratios = measured.Ratios(&RunFigures::m2_cycles);
+  for (double& ratio : ratios) ratio = ratio == 0 ? 0 : 1 / ratio - 1;
+  return EstimateOf(ratios);
+}
+
+template <typename Of>
+Estimate OfRuns(const Measured& measured, const Of& of) {
+  return EstimateOf(measured.Each(of));
+}
+
+void AddLines(const Measured& measured, PointFigures* columns) {
+  std::vector<double> coverage;
+  for (size_t seed = 0; seed < measured.run.size(); ++seed) {
+    coverage.push_back(measured.Coverage(seed));
+  }
+  columns->emplace_back("coverage", EstimateOf(coverage));
+  const auto add = [&](const std::string& name, const auto& of) {
+    columns->emplace_back(name, OfRuns(measured, of));
+  };
+  add("accuracy", [](const RunFigures& run) { return run.prefetch.accuracy(); });
+  add("timeliness", [](const RunFigures& run) { return run.prefetch.timeliness(); });
+  add("address_accuracy", [](const RunFigures& run) { return run.units.address_accuracy(); });
+  add("hit_accuracy", [](const RunFigures& run) { return run.units.hit_accuracy(); });
+  add("lines_asked", [](const RunFigures& run) { return static_cast<double>(run.prefetch.asked); });
+  for (size_t i = 0; i < kPrefetchOutcomes; ++i) {
+    add(kOutcomeNames[i],
+        [i](const RunFigures& run) { return static_cast<double>(run.prefetch.outcomes[i]); });
+  }
+  add("lost_l2_hits", [](const RunFigures& run) { return static_cast<double>(run.lost_l2_hits); });
+}
+
+PointFigures FiguresOf(const Measured& measured) {
+  PointFigures columns;
+  columns.emplace_back("m2_gain", EstimateOf(measured.Gains(Metric::kM2)));
+  columns.emplace_back("m2_speed_up", SpeedUpOf(measured));
+  columns.emplace_back("m1_gain", EstimateOf(measured.Gains(Metric::kM1)));
+  columns.emplace_back("m3_gain", EstimateOf(measured.Gains(Metric::kM3)));
+  const std::pair<const char*, double RunFigures::*> ratios[] = {
+      {"op_latency", &RunFigures::op_cycles},
+      {"op_p99", &RunFigures::op_p99_cycles},
+      {"ops_per_second", &RunFigures::ops_per_second},
+      {"nj_per_op", &RunFigures::nj_per_op},
+      {"power", &RunFigures::power_w}};
+  for (const auto& [name, figure] : ratios) {
+    columns.emplace_back(std::string(name) + "_ratio", EstimateOf(measured.Ratios(figure)));
+  }
+  const auto add = [&](const char* name, double RunFigures::*figure) {
+    columns.emplace_back(name,
+                         OfRuns(measured, [figure](const RunFigures& run) { return run.*figure; }));
+  };
+  add("m2_cycles", &RunFigures::m2_cycles);
+  add("m_ops_per_second", &RunFigures::ops_per_second);
+  columns.back().second.mean /= 1e6;
+  columns.back().second.half_width /= 1e6;
+  add("bus_utilization", &RunFigures::bus_utilization);
+  add("power_w", &RunFigures::power_w);
+  add("nj_per_op", &RunFigures::nj_per_op);
+  AddLines(measured, &columns);
+  return columns;
+}
+
+std::string Quoted(const std::string& text) {
+  if (text.find_first_of(",\"\n") == std::string::npos) return text;
+  std::string quoted = "\"";
+  for (const char c : text) quoted += c == '"' ? "\"\"" : std::string(1, c);
+  return quoted + "\"";
+}
+
+std::string MetricOf(const JudgedClaim& judged) {
+  return judged.claim.by_latency ? NameOf(judged.metric) : "-";
+}
+const char* Verdict(const Claim& claim) { return claim.holds ? "holds" : "fails"; }
+
+// ---- Markdown
+
+std::string ClaimsTable(const std::vector<const Finished*>& figures) {
+  std::string text = "| claim | by | band | ours | |\n| --- | --- | --- | --- | --- |\n";
+  for (const Finished* finished : figures) {
+    for (const JudgedClaim& judged : finished->claims) {
+      const Claim& claim = judged.claim;
+      text += fmt::format("| {} {} | {} | {} | {} | {} |\n", claim.id, claim.what, MetricOf(judged),
+                          claim.band, claim.ours, claim.holds ? "holds" : "**fails**");
+    }
+  }
+  return text + "\n";
+}
+
+std::string Cell(const Finished& finished, const Measured& measured) {
+  const Quantity quantity = finished.spec.quantity;
+  const Estimate estimate = quantity == Quantity::kLatency ? EstimateOf(measured.Gains(Metric::kM2))
+                                                           : EstimateOf(measured.Drawn(quantity));
+  return quantity == Quantity::kEnergy ? fmt::format("{:.3f}", estimate.mean)
+                                       : fmt::format("{:.1f}", 100 * estimate.mean);
+}
+
+std::string GainsTable(const Finished& finished) {
+  std::vector<std::string> xs;
+  std::vector<std::string> series;
+  std::map<std::pair<std::string, std::string>, std::string> cells;
+  const auto add = [](std::vector<std::string>* names, const std::string& name) {
+    if (std::find(names->begin(), names->end(), name) == names->end()) names->push_back(name);
+  };
+  double widest = 0;
+  for (const Measured& measured : finished.figure.points()) {
+    add(&xs, measured.point.x);
+    add(&series, measured.point.series);
+    cells[{measured.point.series, measured.point.x}] = Cell(finished, measured);
+    widest = std::max(widest, EstimateOf(measured.Drawn(finished.spec.quantity)).half_width);
+  }
+  std::string text = fmt::format("| {} |", finished.spec.x_name);
+  std::string rule = "| --- |";
+  for (const std::string& x : xs) {
+    text += fmt::format(" {} |", x);
+    rule += " ---: |";
+  }
+  text += "\n" + rule + "\n";
+  for (const std::string& name : series) {
+    text += fmt::format("| {} |", name);
+    for (const std::string& x : xs) {
+      const auto cell = cells.find({name, x});
+      text += fmt::format(" {} |", cell == cells.end() ? "" : cell->second);
+    }
+    text += "\n";
+  }
+  return text + fmt::format("\nWidest 95 % interval: +- {:.4f} of the ratio.\n\n", widest);
+}
+
+const char* CellsAre(Quantity quantity) {
+  switch (quantity) {
+    case Quantity::kLatency: return "Gains in M2, percent (1 - L/L0)";
+    case Quantity::kEnergy: return "Energy of DRAM an operation, over that without a unit";
+    case Quantity::kAccuracy: return "Triggers whose address was right, percent";
+  }
+  return "";
+}
+
+// In their order.
+std::vector<std::pair<std::string, std::vector<const Finished*>>> BySetting(
+    const std::vector<Finished>& figures) {
+  std::vector<std::pair<std::string, std::vector<const Finished*>>> groups;
+  for (const Finished& finished : figures) {
+    if (groups.empty() || groups.back().first != finished.setting) {
+      groups.push_back({finished.setting, {}});
+    }
+    groups.back().second.push_back(&finished);
+  }
+  return groups;
+}
+
+// ---- SVG
+
+std::vector<std::string> Wrapped(const std::string& text) {
+  constexpr size_t kLettersMax = 132;
+  std::vector<std::string> lines;
+  for (size_t begin = 0; begin < text.size();) {
+    size_t end = std::min(text.size(), begin + kLettersMax);
+    if (end < text.size()) {
+      const size_t space = text.rfind(' ', end);
+      if (space != std::string::npos && space > begin) end = space;
+    }
+    lines.push_back((begin == 0 ? "" : "      ") + text.substr(begin, end - begin));
+    begin = end + 1;
+  }
+  return lines;
+}
+
+const char* AxisOf(Quantity quantity) {
+  switch (quantity) {
+    case Quantity::kLatency: return "mean latency of requests (M2), over that without prefetching";
+    case Quantity::kEnergy: return "nJ an operation, over those without prefetching";
+    case Quantity::kAccuracy: return "share of triggers";
+  }
+  return "";
+}
+
+bench::LineChart ChartOf(const Finished& finished) {
+  bench::LineChart chart;
+  chart.title = finished.spec.title;
+  if (!finished.setting.empty()) chart.title += " (" + finished.setting + ")";
+  chart.x_name = finished.spec.x_name;
+  chart.y_name = AxisOf(finished.spec.quantity);
+  if (finished.spec.quantity != Quantity::kAccuracy) chart.reference_y = 1;
+  for (const Measured& measured : finished.figure.points()) {
+    if (!measured.point.is_drawn) continue;
+    if (chart.lines.empty() || chart.lines.back().name != measured.point.series) {
+      chart.lines.push_back({.name = measured.point.series, .x = {}, .y = {}});
+    }
+    const Estimate estimate = EstimateOf(measured.Drawn(finished.spec.quantity));
+    chart.lines.back().x.push_back(measured.point.at);
+    chart.lines.back().y.push_back(estimate.mean);
+    chart.lines.back().y_error.push_back(estimate.half_width);
+  }
+  for (const JudgedClaim& judged : finished.claims) {
+    if (judged.metric != kMetrics[0]) continue;
+    const Claim& claim = judged.claim;
+    for (std::string& line :
+         Wrapped(fmt::format("{} {}: {} [{}]. Here: {}", claim.id, Verdict(claim), claim.what,
+                             claim.band, claim.ours))) {
+      chart.notes.push_back(std::move(line));
+    }
+  }
+  return chart;
+}
+
+// ---- files
+
+Status WriteFile(const std::string& path, const std::string& text) {
+  std::ofstream file(path, std::ios::trunc);
+  file << text;
+  file.close();
+  if (file) return Status::Ok();
+  return {Code::kIoError, "write " + path};
+}
+
+std::string JsonLines(const std::vector<Finished>& figures, const std::string& command) {
+  const std::time_t now = std::chrono::system_clock::to_time_t(std::chrono::system_clock::now());
+  const Json context = {{"command_line", command},
+                        {"commit", bench::ThisMachine().commit},
+                        {"date", fmt::format("{:%FT%TZ}", fmt::gmtime(now))},
+                        {"machine", bench::ToJson(bench::ThisMachine())}};
+  std::string text;
+  for (const Finished& finished : figures) {
+    const Json of = {{"figure", finished.spec.name}, {"setting", finished.setting}};
+    for (const JudgedClaim& judged : finished.claims) {
+      const Claim& claim = judged.claim;
+      Json line = of;
+      line.update({{"claim", claim.id},
+                   {"metric", MetricOf(judged)},
+                   {"what", claim.what},
+                   {"band", claim.band},
+                   {"ours", claim.ours},
+                   {"holds", claim.holds}});
+      line.update(context);
+      text += line.dump() + "\n";
+    }
+    for (const Measured& measured : finished.figure.points()) {
+      Json line = of;
+      line["series"] = measured.point.series;
+      line["x"] = measured.point.x;
+      line["seeds"] = measured.run.size();
+      for (const auto& [name, estimate] : FiguresOf(measured)) {
+        line[name] = Json::array({estimate.mean, estimate.half_width});
+      }
+      line["commit"] = context["commit"];
+      text += line.dump() + "\n";
+    }
+  }
+  return text;
+}
+
+}  // namespace
+
+std::string CsvOf(const std::vector<Finished>& figures) {
+  std::string text;
+  for (const Finished& finished : figures) {
+    for (const Measured& measured : finished.figure.points()) {
+      const PointFigures columns = FiguresOf(measured);
+      if (text.empty()) {
+        text = "setting,figure,series,x,seeds";
+        for (const auto& [name, estimate] : columns) text += fmt::format(",{0},{0}_95", name);
+        text += "\n";
+      }
+      text +=
+          fmt::format("{},{},{},{},{}", Quoted(finished.setting), finished.spec.name,
+                      Quoted(measured.point.series), Quoted(measured.point.x), measured.run.size());
+      for (const auto& [name, estimate] : columns) {
+        text += fmt::format(",{:.6g},{:.3g}", estimate.mean, estimate.half_width);
+      }
+      text += "\n";
+    }
+  }
+  return text;
+}
+
+std::string ClaimsCsv(const std::vector<Finished>& figures) {
+  std::string text = "setting,figure,claim,metric,what,band,ours,verdict\n";
+  for (const Finished& finished : figures) {
+    for (const JudgedClaim& judged : finished.claims) {
+      const Claim& claim = judged.claim;
+      text += fmt::format("{},{},{},{},{},{},{},{}\n", Quoted(finished.setting), finished.spec.name,
+                          claim.id, MetricOf(judged), Quoted(claim.what), Quoted(claim.band),
+                          Quoted(claim.ours), Verdict(claim));
+    }
+  }
+  return text;
+}
+
+std::string MarkdownOf(const std::vector<Finished>& figures, const std::string& command) {
+  std::string text = fmt::format("`{}`, commit {}\n\n", command, bench::ThisMachine().commit);
+  for (const auto& [setting, group] : BySetting(figures)) {
+    if (!setting.empty()) text += fmt::format("# {}\n\n", setting);
+    const bool has_claims = std::any_of(group.begin(), group.end(), [](const Finished* finished) {
+      return !finished->claims.empty();
+    });
+    if (has_claims) text += ClaimsTable(group);
+    for (const Finished* finished : group) {
+      text +=
+          fmt::format("## {}\n\n{}.\n\n", finished->spec.title, CellsAre(finished->spec.quantity));
+      text += GainsTable(*finished);
+    }
+  }
+  return text;
+}
+
+Status WriteFigures(const std::string& folder, const std::vector<Finished>& figures,
+                    const std::string& command) {
+  std::error_code error;
+  std::filesystem::create_directories(folder, error);
+  if (error) return Status::FromErrno("create " + folder, error.value());
+  std::map<std::string, std::vector<Finished>> by_name;
+  for (const Finished& finished : figures) by_name[finished.spec.name].push_back(finished);
+  for (const auto& [name, all] : by_name) {
+    const std::string path = folder + "/figure-" + name;
+    Status status = WriteFile(path + ".csv", CsvOf(all));
+    for (size_t i = 0; status.ok() && i < all.size(); ++i) {
+      if (all[i].spec.x_name.empty()) continue;  // nothing to draw it over
+      status = bench::WriteSvg(ChartOf(all[i]),
+                               path + (i == 0 ? "" : fmt::format("-{}", i + 1)) + ".svg");
+    }
+    if (!status.ok()) return status;
+  }
+  Status status = WriteFile(folder + "/claims.csv", ClaimsCsv(figures));
+  if (status.ok()) status = WriteFile(folder + "/figures.md", MarkdownOf(figures, command));
+  if (status.ok()) status = WriteFile(folder + "/figures.jsonl", JsonLines(figures, command));
+  return status;
+}
+
+}  // namespace weft::sim

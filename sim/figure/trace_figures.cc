@@ -1,0 +1,104 @@
+// The paper's experiments on recorded traces: a line for each trace, all of whose operations are
+// played.
+
+#include <filesystem>
+
+#include <fmt/format.h>
+
+#include "base/check.h"
+#include "sim/figure/catalogue.h"
+
+namespace weft::sim {
+namespace {
+
+struct TraceFigureKind {
+  const char* name;
+  const char* title;
+  const char* x_name;
+  Quantity quantity;
+  void (*add)(FigureSpec&, const std::string& series, const Case&);
+};
+
+void Add(FigureSpec& spec, const std::string& series, const std::string& x, double at,
+         const Case& of) {
+  spec.points.push_back({.series = series, .x = x, .at = at, .of = of});
+}
+
+void AddSizes(FigureSpec& spec, const std::string& series, const Case& of) {
+  for (const int bytes : kStaticBytes) {
+    Add(spec, series, std::to_string(bytes), bytes,
+        WithUnit(of, "oracle:1", fmt::format("static:{}", bytes)));
+  }
+}
+
+void AddEntries(FigureSpec& spec, const std::string& series, const Case& of) {
+  for (int entries = 1; entries <= 8; ++entries) {
+    Case exhausted = WithUnit(of, "exhausted", "exact");
+    exhausted.prefetch.exhausted_max = entries;
+    Add(spec, series, std::to_string(entries), entries, exhausted);
+  }
+}
+
+void AddAccuracies(FigureSpec& spec, const std::string& series, const Case& of) {
+  for (int percent = 10; percent <= 100; percent += 10) {
+    Add(spec, series, std::to_string(percent), percent,
+        WithUnit(of, fmt::format("oracle:{}", percent / 100.0), "exact"));
+  }
+}
+
+void AddUnits(FigureSpec& spec, const std::string& series, const Case& of) {
+  constexpr std::pair<const char*, const char*> kUnits[] = {{"insitu", "exact"},
+                                                            {"insitu", "runtime"},
+                                                            {"insitu", "dynamic"},
+                                                            {"hittable", "dynamic"},
+                                                            {"exhausted", "exact"}};
+  int number = 0;
+  for (const auto& [pacu, pscu] : kUnits) {
+    ++number;
+    Add(spec, series, fmt::format("{}+{}", pacu, pscu), number, WithUnit(of, pacu, pscu));
+  }
+}
+
+constexpr TraceFigureKind kKinds[] = {
+    {"trace-size", "as 5a: bytes that are prefetched of an object, address always right",
+     "bytes of the value prefetched", Quantity::kLatency, AddSizes},
+    {"trace-entries", "as 5b: a bucket's first objects prefetched", "objects at most",
+     Quantity::kLatency, AddEntries},
+    {"trace-accuracy", "as 5c: addresses right in so many of a hundred, size exact",
+     "addresses right, percent", Quantity::kLatency, AddAccuracies},
+    {"trace-units", "as 8: in-situ (exact, run-time, dynamic size), hit table, all of a bucket",
+     "unit", Quantity::kLatency, AddUnits},
+    {"trace-energy",
+     "as 9: energy by in-situ (exact, run-time, dynamic size), hit table, all of a bucket", "unit",
+     Quantity::kEnergy, AddUnits}};
+
+}  // namespace
+
+std::vector<std::string> TraceFigures() {
+  std::vector<std::string> names;
+  for (const TraceFigureKind& kind : kKinds) names.emplace_back(kind.name);
+  return names;
+}
+
+FigureSpec TraceFigure(const std::string& name, const FigureBase& base) {
+  for (const TraceFigureKind& kind : kKinds) {
+    if (name != kind.name) continue;
+    FigureSpec spec{.name = name,
+                    .title = kind.title,
+                    .x_name = kind.x_name,
+                    .quantity = kind.quantity,
+                    .points = {}};
+    for (const std::string& trace : base.traces) {
+      Case of = base.of;
+      of.run.workload.source = "trace:" + trace;
+      of.run.workload.ops = 0;
+      const std::filesystem::path path(trace);
+      kind.add(spec, path.has_filename() ? path.filename() : path.parent_path().filename(), of);
+    }
+    return spec;
+  }
+  WEFT_CHECK(false);
+  return {};
+}
+
+}  // namespace weft::sim

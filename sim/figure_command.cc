@@ -1,0 +1,176 @@
+#include "sim/figure_command.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <utility>
+
+#include <fmt/format.h>
+#include <CLI/CLI.hpp>
+
+#include "bench/harness/machine.h"
+#include "sim/figure/catalogue.h"
+#include "sim/figure/output.h"
+#include "sim/figure/setting.h"
+
+namespace weft::sim {
+namespace {
+
+constexpr int kSeeds = 5;
+
+void AddManyRuns(CLI::App* app, ManyRunsOptions* options) {
+  AddRun(app, &options->base.run);
+  AddPrefetch(app, &options->base.prefetch);
+  app->add_option("--over", options->over,
+                  "OPTION=VALUE,VALUE,...: with each of an option's values; of several options, "
+                  "with each combination");
+  app->add_flag("--one-at-a-time", options->one_at_a_time,
+                "vary one option at a time, the others as they are by default");
+  app->add_option("--jobs", options->jobs, "runs at once; 0: as many as CPUs")
+      ->capture_default_str()
+      ->check(CLI::Range(0, 1024));
+  app->add_option("--seeds", options->seeds, "runs of each, from --seed on; 0: five")
+      ->capture_default_str()
+      ->check(CLI::Range(0, 1000));
+}
+
+// Small enough for a minute: an eighth of store and L2.
+void MakeQuick(RunOptions* run) {
+  run->workload.buckets = uint64_t{1} << 17;
+  run->workload.log_mib = 128;
+  run->workload.ops = 3000;
+  run->l2_kb = 512;
+  run->fast_forward = 20'000;
+}
+
+void ShowProgress(size_t done, size_t all) {
+  if (isatty(STDERR_FILENO) == 0) return;
+  fmt::print(stderr, "\r{} of {} runs{}", done, all, done == all ? "\n" : "");
+  std::fflush(stderr);
+}
+
+Runner MakeRunner(const ManyRunsOptions& options, int seeds_by_default) {
+  const int cpus = static_cast<int>(bench::UsableCpus().size());
+  return Runner({.jobs = options.jobs == 0 ? std::max(1, cpus) : options.jobs,
+                 .seeds = options.seeds == 0 ? seeds_by_default : options.seeds,
+                 .first_seed = options.base.run.seed,
+                 .on_progress = ShowProgress});
+}
+
+std::vector<std::string> NamesOf(const std::vector<std::string>& asked) {
+  std::vector<std::string> names;
+  for (const std::string& name : asked) {
+    const std::vector<std::string> group = name == "all"      ? PaperFigures()
+                                           : name == "other"  ? OtherFigures()
+                                           : name == "traces" ? TraceFigures()
+                                                              : std::vector<std::string>{name};
+    for (const std::string& each : group) {
+      if (std::find(names.begin(), names.end(), each) == names.end()) names.push_back(each);
+    }
+  }
+  return names;
+}
+
+struct Planned {
+  std::string setting;
+  FigureSpec spec;
+};
+
+// Runs all that they need and does what is to be done with it.
+Status Finish(const ManyRunsOptions& options, int seeds_by_default, std::vector<Planned> planned) {
+  if (!options.base.run.memory.command_trace.empty()) {
+    return {Code::kInvalidArgument, "--cmd-trace is for a single run: weft-sim run"};
+  }
+  const auto started = std::chrono::steady_clock::now();
+  Runner runner = MakeRunner(options, seeds_by_default);
+  std::vector<Case> cases;
+  for (const Planned& plan : planned) {
+    for (Case& of : CasesOf(plan.spec)) cases.push_back(std::move(of));
+  }
+  Status status = runner.Run(cases);
+  if (!status.ok()) return status;
+  std::vector<Finished> finished;
+  for (Planned& plan : planned) {
+    Figure figure = FigureOf(plan.spec, runner);
+    std::vector<JudgedClaim> claims = ClaimsOf(plan.spec, figure);
+    finished.push_back({.setting = std::move(plan.setting),
+                        .spec = std::move(plan.spec),
+                        .figure = std::move(figure),
+                        .claims = std::move(claims)});
+  }
+  std::fputs(MarkdownOf(finished, options.command_line).c_str(), stdout);
+  const std::chrono::duration<double> wall = std::chrono::steady_clock::now() - started;
+  fmt::print(
+      "{} runs, {:.1f} M requests of DRAM, {:.1f} M commands checked, none breaks a rule; "
+      "{:.0f} s\n",
+      runner.runs(), static_cast<double>(runner.requests()) * 1e-6,
+      static_cast<double>(runner.commands_checked()) * 1e-6, wall.count());
+  const std::string& out = options.base.run.out;
+  return out.empty() ? Status::Ok() : WriteFigures(out, finished, options.command_line);
+}
+
+}  // namespace
+
+void AddFigure(CLI::App* app, FigureOptions* options) {
+  RunOptions& run = options->runs.base.run;
+  run.workload.ops = 20'000;
+  run.fast_forward = 100'000;
+  app->add_option("NAME", options->names,
+                  "5a, 5b, 5c, 6, 7, 8, 9 or all; load, memory, map, lines, zipf, insitu or other; "
+                  "trace-size, trace-entries, trace-accuracy, trace-units, trace-energy or traces")
+      ->required();
+  AddManyRuns(app, &options->runs);
+  app->add_option("--mixes", options->mixes, "of figures 6 to 9, some only: 1,6,12")
+      ->delimiter(',')
+      ->check(CLI::Range(1, 12));
+  app->add_option("--trace", options->traces, "a recorded trace's folder, for figures of traces");
+  app->add_flag("--quick", options->is_quick,
+                "an eighth of store and L2, few operations, one seed, mixes 1, 4, 8 and 12");
+}
+
+void AddSweep(CLI::App* app, ManyRunsOptions* options) {
+  options->base.run.workload.ops = 20'000;
+  options->base.run.fast_forward = 100'000;
+  AddManyRuns(app, options);
+}
+
+Status RunFigureCommand(const FigureOptions& options) {
+  Case base = options.runs.base;
+  FigureBase figure_base;
+  figure_base.traces = options.traces;
+  if (options.is_quick) {
+    MakeQuick(&base.run);
+    figure_base.mixes = {1, 4, 8, 12};
+  }
+  if (!options.mixes.empty()) figure_base.mixes = options.mixes;
+  const Result<std::vector<Setting>> settings =
+      SettingsOf(base, options.runs.over, options.runs.one_at_a_time);
+  if (!settings) return settings.error();
+  std::vector<Planned> planned;
+  for (const Setting& setting : settings.value()) {
+    figure_base.of = setting.of;
+    for (const std::string& name : NamesOf(options.names)) {
+      Result<FigureSpec> spec = MakeFigure(name, figure_base);
+      if (!spec) return spec.error();
+      planned.push_back({setting.name, std::move(spec.value())});
+    }
+  }
+  return Finish(options.runs, options.is_quick ? 1 : kSeeds, std::move(planned));
+}
+
+Status RunSweepCommand(const ManyRunsOptions& options) {
+  const Result<std::vector<Setting>> settings =
+      SettingsOf(options.base, options.over, options.one_at_a_time);
+  if (!settings) return settings.error();
+  FigureSpec spec{.name = "sweep", .title = "sweep", .x_name = {}, .points = {}};
+  for (const Setting& setting : settings.value()) {
+    const bool is_base = setting.name.empty();
+    spec.points.push_back(
+        {.series = is_base ? "as given" : setting.name, .x = "gain", .at = 0, .of = setting.of});
+  }
+  return Finish(options, kSeeds, {{.setting = {}, .spec = std::move(spec)}});
+}
+
+}  // namespace weft::sim

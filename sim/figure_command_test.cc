@@ -1,0 +1,91 @@
+// `weft-sim figure` and `weft-sim sweep`: what they print, write and refuse.
+
+#include "sim/figure_command.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "sim/command_test_kit.h"
+
+namespace weft::sim {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+
+constexpr const char* kSmall =
+    " --buckets 1024 --log-mib 1 --ops 300 --fast-forward 200 --l2-kb 64 --seeds 2";
+
+class FigureCommand : public ProgramTest {
+ protected:
+  Outcome Sim(const std::string& arguments) const { return RunProgram(WEFT_SIM, arguments); }
+};
+
+TEST_F(FigureCommand, RunsAFigureAndWritesItsFiles) {
+  const Outcome outcome = Sim("figure 5a --jobs 2 --out " + (folder_ / "out-5a") + kSmall);
+  ASSERT_EQ(outcome.status, 0) << outcome.err;
+  EXPECT_THAT(outcome.out, HasSubstr("| A1 the best static size is the value's | M2 |"));
+  EXPECT_THAT(outcome.out, HasSubstr("48 runs"));
+  EXPECT_THAT(outcome.out, HasSubstr("none breaks a rule"));
+  for (const char* file : {"figure-5a.csv", "figure-5a.svg", "claims.csv", "figures.jsonl"}) {
+    EXPECT_FALSE(TextOf(folder_ / "out-5a/" + file).empty()) << file;
+  }
+  EXPECT_THAT(outcome.out, HasSubstr(TextOf(folder_ / "out-5a/figures.md")));
+  EXPECT_THAT(TextOf(folder_ / "out-5a/figures.jsonl"), HasSubstr("weft-sim figure 5a --jobs 2"));
+}
+
+TEST_F(FigureCommand, TheSameAgainIsTheSame) {
+  const std::string arguments = std::string("figure 8 --mixes 3") + kSmall + " --out ";
+  ASSERT_EQ(Sim(arguments + (folder_ / "a") + " --jobs 1").status, 0);
+  ASSERT_EQ(Sim(arguments + (folder_ / "b") + " --jobs 2").status, 0);
+  EXPECT_EQ(TextOf(folder_ / "a/figure-8.csv"), TextOf(folder_ / "b/figure-8.csv"));
+  EXPECT_EQ(TextOf(folder_ / "a/claims.csv"), TextOf(folder_ / "b/claims.csv"));
+}
+
+TEST_F(FigureCommand, SweepsOptions) {
+  const Outcome outcome =
+      Sim(std::string("sweep --source fixedk --pacu insitu --over map=rank-il,row-il "
+                      "--over t-insitu=0,30 --one-at-a-time") +
+          kSmall);
+  ASSERT_EQ(outcome.status, 0) << outcome.err;
+  for (const char* row :
+       {"| as given |", "| map=rank-il |", "| map=row-il |", "| t-insitu=0 |", "| t-insitu=30 |"}) {
+    EXPECT_THAT(outcome.out, HasSubstr(row));
+  }
+  // The base is rank-il; a baseline each for two maps.
+  EXPECT_THAT(outcome.out, HasSubstr("12 runs"));
+}
+
+TEST_F(FigureCommand, RunsRecordedTraces) {
+  ASSERT_EQ(
+      RunProgram(WEFT_RECORD, "--records 2000 --ops 200 --cores 2 --out " + (folder_ / "cuckoo"))
+          .status,
+      0);
+  const Outcome outcome =
+      Sim("figure trace-units --fast-forward 0 --seeds 1 --trace " + (folder_ / "cuckoo"));
+  ASSERT_EQ(outcome.status, 0) << outcome.err;
+  EXPECT_THAT(outcome.out, HasSubstr("| cuckoo |"));
+}
+
+TEST_F(FigureCommand, SaysWhatIsWrong) {
+  const std::pair<const char*, const char*> cases[] = {
+      {"figure 4", "figure '4' is none of 5a, 5b"},
+      {"figure traces", "which traces?"},
+      {"figure 5a --over noc=slow", "--over noc=slow"},
+      {"figure 5a --over plain-cpi=0.3", "CPI 0.3"},
+      {"figure 5a --cmd-trace x", "--cmd-trace is for a single run"},
+      {"figure trace-size --trace /none --seeds 1", "/none/core-0.trace"},
+      {"sweep --source redis", "source 'redis'"},
+  };
+  for (const auto& [arguments, what] : cases) {
+    const Outcome outcome = Sim(arguments);
+    EXPECT_EQ(outcome.status, 1) << arguments;
+    EXPECT_THAT(outcome.err, HasSubstr(what)) << arguments;
+    EXPECT_THAT(outcome.out, Not(HasSubstr("holds"))) << arguments;
+  }
+  EXPECT_GT(Sim("figure").status, 1);
+  EXPECT_GT(Sim("figure 5a --mixes 13").status, 1);
+}
+
+}  // namespace
+}  // namespace weft::sim
