@@ -1,10 +1,11 @@
-// sim/dram/words.h: the words of a line of text, and whole numbers among them.
+// sim/dram/words.h: the words of a line of text, whole numbers among them, and words in messages.
 //
 // Threads   pure.
 #pragma once
 
 #include <algorithm>
 #include <charconv>
+#include <string>
 #include <string_view>
 #include <system_error>
 
@@ -26,6 +27,17 @@ bool ParseWhole(std::string_view word, int base, Number& number) {
   const char* const end = word.data() + word.size();
   const auto [stop, error] = std::from_chars(word.data(), end, number, base);
   return error == std::errc() && stop == end;
+}
+
+// The word for a message, in quotes: of a long one its beginning, and '?' for what is no letter
+// that a terminal shows.
+inline std::string Quoted(std::string_view word) {
+  constexpr size_t kLettersMax = 40;
+  std::string quoted = "'";
+  for (const char letter : word.substr(0, kLettersMax)) {
+    quoted += letter >= ' ' && letter < 127 ? letter : '?';
+  }
+  return quoted + (word.size() > kLettersMax ? "...'" : "'");
 }
 
 }  // namespace weft::sim
