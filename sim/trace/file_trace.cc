@@ -121,7 +121,10 @@ Result<FileTrace::CoreFile> FileTrace::OpenCore(const std::string& folder, int c
   char bytes[kTraceHeaderBytes];
   Result<bool> whole = ReadAll(opened.path, opened.file.get(), bytes, sizeof bytes);
   if (!whole) return whole.error();
-  if (!*whole) return Corrupt(opened.path, fmt::format("{} bytes are no header", *size));
+  if (!*whole) {
+    return Corrupt(opened.path, fmt::format("cut short in its header: {} of {} bytes", *size,
+                                            kTraceHeaderBytes));
+  }
   Result<TraceHeader> decoded = DecodeHeader(bytes);
   if (!decoded) return Corrupt(opened.path, std::string(decoded.error().message()));
   *header = *decoded;

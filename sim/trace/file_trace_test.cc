@@ -172,7 +172,7 @@ TEST_F(FileTraceTest, KnowsFilesThatWereCutShort) {
     ExpectFault(Core(0), "record " + std::to_string(held + 1) + " of 10 is cut short or missing");
   }
   Spill(Core(0), whole.substr(0, 63));
-  ExpectFault(Core(0), "63 bytes are no header");
+  ExpectFault(Core(0), "cut short in its header: 63 of 64 bytes");
   Spill(Core(0), whole + "x");
   ExpectFault(Core(0), "bytes behind the last record");
   Spill(Core(0), whole);
