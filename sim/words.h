@@ -1,4 +1,4 @@
-// sim/words.h: the words of a line of text, and numbers among them.
+// sim/words.h: the words of a line of text, numbers among them, and words in messages.
 //
 // Threads   pure.
 #pragma once
@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <string>
 #include <string_view>
 #include <system_error>
 
@@ -34,6 +35,17 @@ inline bool ParseDecimal(std::string_view word, double& number) {
   const char* const end = word.data() + word.size();
   const auto [stop, error] = std::from_chars(word.data(), end, number);
   return error == std::errc() && stop == end && std::isfinite(number);
+}
+
+// The word for a message, in quotes: of a long one its beginning, and '?' for what is no letter
+// that a terminal shows.
+inline std::string Quoted(std::string_view word) {
+  constexpr size_t kLettersMax = 40;
+  std::string quoted = "'";
+  for (const char letter : word.substr(0, kLettersMax)) {
+    quoted += letter >= ' ' && letter < 127 ? letter : '?';
+  }
+  return quoted + (word.size() > kLettersMax ? "...'" : "'");
 }
 
 }  // namespace weft::sim

@@ -141,7 +141,8 @@ bool Core::NextRecord() {
   Status status = Check(record_);
   if (!status.ok()) {
     status_ = {status.code(), "core " + std::to_string(number_) + ", record " +
-                                  std::to_string(records_) + ": " + std::string(status.message())};
+                                  std::to_string(records_ + 1) + ": " +
+                                  std::string(status.message())};
     has_ended_ = true;
     return false;
   }

@@ -17,9 +17,10 @@
 //
 // Units     core cycles inside, Time (picoseconds) outside.
 // Threads   one owner.
-// Errors    those of its source. kInvalidArgument, with the core's and the record's number: an
-//           access of no bytes or beyond the memory, a `dep` from before the first record, a mark
-//           for a bucket or slot that isn't there, an end of an operation that hasn't begun.
+// Errors    those of its source. kInvalidArgument, with the core's number and the record's, the
+//           first being 1: an access of no bytes or beyond the memory, a `dep` from before the
+//           first record, a mark for a bucket or slot that isn't there, an end of an operation that
+//           hasn't begun.
 // Source    paper 004, table 2; the simulator's specification, sections 1.1, 3.3 and 3.8.
 #pragma once
 

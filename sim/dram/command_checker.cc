@@ -39,6 +39,7 @@ bool CommandChecker::IsInRange(const IssuedCommand& issued) const {
 
 bool CommandChecker::IsInOrder(const IssuedCommand& issued) {
   const bool is_in_order = issued.clock >= clock_;
+  if (!is_in_order) recent_.clear();
   clock_ = issued.clock;
   if (IsPower(issued.command)) return is_in_order;
   const bool is_for_column_bus = organization_.has_column_bus && IsColumn(issued.command);
@@ -49,6 +50,10 @@ bool CommandChecker::IsInOrder(const IssuedCommand& issued) {
 }
 
 void CommandChecker::Check(const IssuedCommand& issued) {
+  if (violations_.size() == kViolationsMax) {
+    ++commands_;
+    return;
+  }
   Require(IsInOrder(issued), "order");
   Require(IsInRange(issued), "range");
   if (IsInRange(issued)) {

@@ -15,7 +15,8 @@
 //           within nine of them: JEDEC lets eight refreshes wait).
 // Units     clocks.
 // Threads   one owner.
-// Cost      of a command, the number of those within the longest rule's time (tRFC).
+// Cost      of a command, the number of those within the longest rule's time (tRFC). Those before a
+//           clock that falls are forgotten.
 // Source    the simulator's specification, sections 2.1 and 4.1 (T26).
 #pragma once
 
@@ -40,7 +41,8 @@ struct Violation {
 
 class CommandChecker {
  public:
-  static constexpr size_t kViolationsMax = 1000;  // more are not kept
+  // More are not kept, and what comes behind them is counted only.
+  static constexpr size_t kViolationsMax = 1000;
 
   // `refreshes`: is their lack a violation?
   CommandChecker(const Organization& organization, const Timing& timing, bool refreshes);

@@ -207,6 +207,22 @@ TEST(CommandChecker, KnowsTheBuses) {
   EXPECT_THAT(RulesBroken(one, {At(7, kActivate, 0, 0), At(7, kPowerDown, 1, 0)}), IsEmpty());
 }
 
+// What lies before a clock that falls is compared with nothing that comes later.
+TEST(CommandChecker, StartsAnewWhereAClockFalls) {
+  const Preset preset = PresetNamed(kDefaultPreset);
+  EXPECT_THAT(RulesBroken(preset, {At(1'000'000, kActivate, 0, 0), At(4, kActivate, 0, 1),
+                                   At(40, kActivate, 0, 2), At(41, kActivate, 0, 3)}),
+              ElementsAre("order", "tRRD_L"));
+}
+
+TEST(CommandChecker, CountsOnlyWhatComesBehindTheLastViolationThatIsKept) {
+  const Preset preset = PresetNamed(kDefaultPreset);
+  CommandChecker checker(preset.organization, preset.timing, false);
+  for (int i = 0; i < 5000; ++i) checker.Check(At(i, kRead, 0, 0));
+  EXPECT_EQ(checker.commands(), 5000u);
+  EXPECT_EQ(checker.violations().size(), CommandChecker::kViolationsMax);
+}
+
 TEST(CommandChecker, FindsWhatIsNotThere) {
   const Preset preset = PresetNamed(kDefaultPreset);
   const IssuedCommand cases[] = {

@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "sim/dram/text_lines.h"
 #include "sim/words.h"
 
 namespace weft::sim {
@@ -20,6 +21,7 @@ bool TakeNumber(std::string_view& text, Number& number) {
 // What is wrong with the line, or nullptr.
 const char* Parse(std::string_view line, IssuedCommand& issued) {
   if (!TakeNumber(line, issued.clock)) return "a line begins with a clock";
+  if (issued.clock < 0 || issued.clock > kTraceClockMax) return "there is no such clock";
   const std::string_view name = TakeWord(line);
   size_t command = 0;
   while (command < kNames.size() && kNames[command] != name) ++command;
@@ -44,15 +46,15 @@ std::string ToTraceLine(const IssuedCommand& issued) {
 
 Result<std::vector<IssuedCommand>> ReadCommandTrace(std::istream& in, const std::string& name) {
   std::vector<IssuedCommand> commands;
-  std::string line;
-  for (size_t number = 1; std::getline(in, line); ++number) {
+  TextLines lines(name);
+  while (true) {
+    const Result<std::optional<std::string_view>> line = lines.Next(in);
+    if (!line) return line.error();
+    if (!line.value()) return commands;
     IssuedCommand issued;
-    if (const char* const wrong = Parse(line, issued)) {
-      return Status(Code::kInvalidArgument, fmt::format("{}:{}: {}", name, number, wrong));
-    }
+    if (const char* const wrong = Parse(*line.value(), issued)) return lines.Wrong(wrong);
     commands.push_back(issued);
   }
-  return commands;
 }
 
 }  // namespace weft::sim

@@ -7,9 +7,10 @@
 //
 // Units     clocks; a column is a line of 64 bytes.
 // Threads   pure.
-// Errors    kInvalidArgument: "file:line: what is wrong".
+// Errors    kInvalidArgument: "file:line: what is wrong". kIoError: it can't be read.
 #pragma once
 
+#include <cstdint>
 #include <istream>
 #include <string>
 #include <string_view>
@@ -19,6 +20,9 @@
 #include "weft/status.h"
 
 namespace weft::sim {
+
+// So that differences of clocks are clocks, too.
+inline constexpr Clock kTraceClockMax = INT64_MAX / 2;
 
 std::string_view CommandName(Command command);
 

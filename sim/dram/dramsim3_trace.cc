@@ -23,15 +23,15 @@ std::string Parse(std::string_view text, TraceRequest& request) {
   if (digits.starts_with("0x") || digits.starts_with("0X")) digits.remove_prefix(2);
   uint64_t address = 0;
   if (!ParseWhole(digits, 16, address)) {
-    return fmt::format("'{}' is no hexadecimal address of 64 bits", words[0]);
+    return Quoted(words[0]) + " is no hexadecimal address of 64 bits";
   }
   request.line = address / kLineBytes;
   request.is_write = words[1] == "WRITE";
   if (!request.is_write && words[1] != "READ") {
-    return fmt::format("'{}' is neither READ nor WRITE", words[1]);
+    return Quoted(words[1]) + " is neither READ nor WRITE";
   }
   if (!ParseWhole(words[2], 10, request.clock) || request.clock < 0) {
-    return fmt::format("'{}' is no clock", words[2]);
+    return Quoted(words[2]) + " is no clock";
   }
   return "";
 }
@@ -45,25 +45,22 @@ Result<Dramsim3Trace> Dramsim3Trace::Open(const std::string& path, uint64_t line
 }
 
 Result<std::optional<TraceRequest>> Dramsim3Trace::Next() {
-  const auto error = [&](const std::string& what) {
-    return Status(Code::kInvalidArgument, fmt::format("{}:{}: {}", path_, number_, what));
-  };
+  std::string_view line;
   do {
-    if (!std::getline(in_, text_)) {
-      if (in_.bad()) return Status::FromErrno("read " + path_, errno);
-      return std::optional<TraceRequest>();
-    }
-    ++number_;
-  } while (text_.find_first_not_of(" \t\r") == std::string::npos);
+    const Result<std::optional<std::string_view>> next = text_.Next(in_);
+    if (!next) return next.error();
+    if (!next.value()) return std::optional<TraceRequest>();
+    line = *next.value();
+  } while (line.find_first_not_of(" \t\r") == line.npos);
   TraceRequest request;
-  const std::string wrong = Parse(text_, request);
-  if (!wrong.empty()) return error(wrong);
+  const std::string wrong = Parse(line, request);
+  if (!wrong.empty()) return Wrong(wrong);
   if (request.line >= lines_) {
-    return error(fmt::format("address {:#x} is beyond the memory, which has {:#x} bytes",
+    return Wrong(fmt::format("address {:#x} is beyond the memory, which has {:#x} bytes",
                              request.line * kLineBytes, lines_ * kLineBytes));
   }
   if (request.clock < last_clock_) {
-    return error(
+    return Wrong(
         fmt::format("clock {} is before the line before's, {}", request.clock, last_clock_));
   }
   last_clock_ = request.clock;

@@ -13,7 +13,9 @@
 #include <fstream>
 #include <optional>
 #include <string>
+#include <string_view>
 
+#include "sim/dram/text_lines.h"
 #include "sim/dram/timing.h"
 #include "weft/status.h"
 
@@ -32,16 +34,16 @@ class Dramsim3Trace {
 
   // None at the end. REQUIRES: it gave no error before
   Result<std::optional<TraceRequest>> Next();
+  // What else is wrong with the request that Next gave last.
+  Status Wrong(std::string_view what) const { return text_.Wrong(what); }
 
  private:
-  Dramsim3Trace(std::ifstream in, std::string path, uint64_t lines)
-      : in_(std::move(in)), path_(std::move(path)), lines_(lines) {}
+  Dramsim3Trace(std::ifstream in, const std::string& path, uint64_t lines)
+      : in_(std::move(in)), text_(path), lines_(lines) {}
 
   std::ifstream in_;
-  std::string path_;
-  uint64_t lines_;
-  std::string text_;  // of the line
-  uint64_t number_ = 0;
+  TextLines text_;
+  uint64_t lines_;  // of the memory
   Clock last_clock_ = 0;
 };
 

@@ -205,7 +205,7 @@ TEST(Machine, BadRecordsAreNamed) {
     ASSERT_FALSE(result) << what;
     EXPECT_EQ(result.error().code(), Code::kInvalidArgument);
     EXPECT_THAT(std::string(result.error().message()), testing::HasSubstr(what));
-    EXPECT_THAT(std::string(result.error().message()), testing::StartsWith("core 1, record 1: "));
+    EXPECT_THAT(std::string(result.error().message()), testing::StartsWith("core 1, record 2: "));
   }
 }
 

@@ -141,16 +141,19 @@ Status CheckShape(const StoreShape& shape) {
 }
 
 Status CheckRecord(const Record& record, const StoreShape& shape, uint64_t memory_bytes,
-                   uint64_t accesses) {
+                   const RecordsBefore& before) {
   const auto kind = static_cast<int>(record.kind);
   if (kind >= kRecordKinds) return Corrupt(fmt::format("there is no kind {}", kind));
   const auto cls = static_cast<int>(record.cls);
   if (cls >= kAccessClasses) return Corrupt(fmt::format("there is no class {}", cls));
-  if (record.IsAccess()) return CheckAccess(record, memory_bytes, accesses);
+  if (record.IsAccess()) return CheckAccess(record, memory_bytes, before.accesses);
   switch (record.kind) {
     case RecordKind::kOpBegin:
       if (record.aux <= static_cast<uint32_t>(OpType::kPut)) return Status::Ok();
       return Corrupt(fmt::format("there is no operation {}", record.aux));
+    case RecordKind::kOpEnd:
+      if (before.open_ops > 0) return Status::Ok();
+      return Corrupt("the end of an operation that hasn't begun");
     case RecordKind::kKey:
       if (record.slot >= shape.slots_per_bucket && record.slot != kNoSlot) {
         return Corrupt(fmt::format("there is no slot {}: a bucket has {}", record.slot,

@@ -49,9 +49,21 @@ TableSlot DecodeSlot(std::span<const char, kLayoutSlotBytes> bytes);
 // kInvalidArgument: the shape doesn't fit into the header.
 Status CheckShape(const StoreShape& shape);
 
+// What a core's records were, so far.
+struct RecordsBefore {
+  uint64_t accesses = 0;
+  uint64_t open_ops = 0;  // begun and not ended
+
+  void Add(const Record& record) {
+    accesses += record.IsAccess();
+    open_ops += record.kind == RecordKind::kOpBegin;
+    open_ops -= record.kind == RecordKind::kOpEnd;
+  }
+};
+
 // What is wrong with a record of a store of that shape in a memory of so many bytes; kOk: nothing.
-// `accesses`: how many accesses the core had before it. kCorruption.
+// kCorruption.
 Status CheckRecord(const Record& record, const StoreShape& shape, uint64_t memory_bytes,
-                   uint64_t accesses);
+                   const RecordsBefore& before);
 
 }  // namespace weft::sim

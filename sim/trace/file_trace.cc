@@ -37,6 +37,11 @@ Result<bool> ReadAll(const std::string& path, std::FILE* file, void* room, size_
   return false;
 }
 
+// Text traces have no log; theirs is nothing above all addresses.
+bool HasLogBeyond(const StoreShape& shape, uint64_t memory_bytes) {
+  return shape.log_limit > shape.log_base && shape.log_limit > memory_bytes;
+}
+
 // A file that is complete once Close says so.
 class NewFile {
  public:
@@ -116,7 +121,10 @@ Result<FileTrace::CoreFile> FileTrace::OpenCore(const std::string& folder, int c
   char bytes[kTraceHeaderBytes];
   Result<bool> whole = ReadAll(opened.path, opened.file.get(), bytes, sizeof bytes);
   if (!whole) return whole.error();
-  if (!*whole) return Corrupt(opened.path, fmt::format("{} bytes are no header", *size));
+  if (!*whole) {
+    return Corrupt(opened.path, fmt::format("cut short in its header: {} of {} bytes", *size,
+                                            kTraceHeaderBytes));
+  }
   Result<TraceHeader> decoded = DecodeHeader(bytes);
   if (!decoded) return Corrupt(opened.path, std::string(decoded.error().message()));
   *header = *decoded;
@@ -146,6 +154,11 @@ Result<std::unique_ptr<FileTrace>> FileTrace::Open(const std::string& folder,
     if (core == 0) {
       cores = header.cores;
       trace->shape_ = header.shape;
+      if (HasLogBeyond(header.shape, memory_bytes)) {
+        return Corrupt(file->path,
+                       fmt::format("a log of {:#x} to {:#x}, in a memory of {:#x}",
+                                   header.shape.log_base, header.shape.log_limit, memory_bytes));
+      }
     } else if (header.cores != cores || !(header.shape == trace->shape_)) {
       return Corrupt(file->path, "its header is another trace's than core 0's");
     }
@@ -168,7 +181,7 @@ Status FileTrace::ReadLayout(const std::string& folder) {
                                      slots * kLayoutSlotBytes));
   }
   table_ = TableImage(shape_.buckets, shape_.slots_per_bucket);
-  std::vector<char> piece(kPieceSlots * kLayoutSlotBytes);
+  std::vector<char> piece(std::min<uint64_t>(kPieceSlots, slots) * kLayoutSlotBytes);
   for (uint64_t number = 0; number < slots; ++number) {
     const size_t at = number % kPieceSlots * kLayoutSlotBytes;
     if (at == 0) {
@@ -210,13 +223,13 @@ Result<bool> FileTrace::Next(int core, Record* record) {
     if (!status.ok()) return status;
   }
   *record = file.piece[file.at];
-  const Status status = CheckRecord(*record, shape_, memory_bytes_, file.accesses);
+  const Status status = CheckRecord(*record, shape_, memory_bytes_, file.handed_out);
   if (!status.ok()) {
     const uint64_t number = file.read - file.piece.size() + file.at + 1;
     return Corrupt(file.path, fmt::format("record {}: {}", number, status.message()));
   }
   ++file.at;
-  file.accesses += record->IsAccess() ? 1 : 0;
+  file.handed_out.Add(*record);
   return true;
 }
 

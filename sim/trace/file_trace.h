@@ -41,8 +41,8 @@ class FileTrace : public TraceSource {
     std::string path;
     std::unique_ptr<std::FILE, Closer> file;
     uint64_t records = 0;
-    uint64_t read = 0;      // of them, into `piece`
-    uint64_t accesses = 0;  // among those that were handed out
+    uint64_t read = 0;  // of them, into `piece`
+    RecordsBefore handed_out;
     std::vector<Record> piece;
     size_t at = 0;  // in it
   };

@@ -64,10 +64,15 @@ Record RandomRecord(std::mt19937_64& random, uint64_t accesses) {
 
 std::vector<Record> RandomRecords(std::mt19937_64& random, size_t count) {
   std::vector<Record> records;
-  uint64_t accesses = 0;
+  RecordsBefore before;
   for (size_t i = 0; i < count; ++i) {
-    records.push_back(RandomRecord(random, accesses));
-    accesses += records.back().IsAccess() ? 1 : 0;
+    Record record = RandomRecord(random, before.accesses);
+    if (record.kind == RecordKind::kOpEnd && before.open_ops == 0) {
+      record.kind = RecordKind::kOpBegin;
+      record.aux = 0;
+    }
+    before.Add(record);
+    records.push_back(record);
   }
   return records;
 }
@@ -164,7 +169,7 @@ TEST_F(FileTraceTest, KnowsFilesThatWereCutShort) {
     ExpectFault(Core(0), "record " + std::to_string(held + 1) + " of 10 is cut short or missing");
   }
   Spill(Core(0), whole.substr(0, 63));
-  ExpectFault(Core(0), "63 bytes are no header");
+  ExpectFault(Core(0), "cut short in its header: 63 of 64 bytes");
   Spill(Core(0), whole + "x");
   ExpectFault(Core(0), "bytes behind the last record");
   Spill(Core(0), whole);
@@ -196,6 +201,23 @@ TEST_F(FileTraceTest, KnowsHeadersThatAreNone) {
   ExpectFault(Core(1), "open");
 }
 
+TEST_F(FileTraceTest, KnowsAnOperationThatEndsTwice) {
+  const Record begin{.kind = RecordKind::kOpBegin};
+  const Record end{.kind = RecordKind::kOpEnd};
+  Write({{begin, begin, end, end, begin}, {begin, end, end}});
+  ExpectFault(Core(1), "record 3: the end of an operation that hasn't begun");
+}
+
+TEST_F(FileTraceTest, KnowsALogBeyondTheMemory) {
+  Write({{}});
+  ASSERT_EQ(Read(), "");
+  EXPECT_NE(FileTrace::Open(Folder(), kMemoryBytes - 1)
+                .error()
+                .ToString()
+                .find("core-0.trace: a log of 0x100000 to 0x40000000, in a memory of 0x3fffffff"),
+            std::string::npos);
+}
+
 TEST_F(FileTraceTest, KnowsRecordsThatCannotBe) {
   using enum RecordKind;
   Record bad{.addr = 4096, .size = 8, .kind = static_cast<RecordKind>(9)};
@@ -207,6 +229,7 @@ TEST_F(FileTraceTest, KnowsRecordsThatCannotBe) {
   ExpectBadRecord({.addr = UINT64_MAX, .size = 8}, "8 bytes at 0xffffffffffffffff are not in");
   ExpectBadRecord({.addr = 4096, .size = 8, .dep = 3}, "it waits for the access 3 before it");
   ExpectBadRecord({.kind = kOpBegin, .aux = 2}, "there is no operation 2");
+  ExpectBadRecord({.kind = kOpEnd}, "the end of an operation that hasn't begun");
   ExpectBadRecord({.addr = 4096, .kind = kKey, .slot = 8}, "there is no slot 8");
   ExpectBadRecord({.kind = kHit, .aux = kBuckets, .slot = 0}, "there is no bucket 100");
   ExpectBadRecord({.kind = kHit, .aux = 0, .slot = 8}, "there is no slot 8");

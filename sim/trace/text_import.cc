@@ -11,6 +11,7 @@
 
 #include "sim/dram/dramsim3_trace.h"
 #include "sim/dram/organization.h"
+#include "sim/dram/text_lines.h"
 #include "sim/trace/text_trace.h"
 #include "sim/words.h"
 
@@ -100,12 +101,12 @@ std::string AddO3(std::string_view text, Collector& collector) {
   if (words[1].empty() || !words[3].empty()) return "a line is: INSTRUCTIONS READ [WRITTEN]";
   uint64_t plains = 0;
   if (!ParseWhole(words[0], 10, plains)) {
-    return fmt::format("'{}' is no number of instructions", words[0]);
+    return Quoted(words[0]) + " is no number of instructions";
   }
   for (size_t word = 1; word <= 2 && !words[word].empty(); ++word) {
     uint64_t addr = 0;
     if (!ParseWhole(words[word], 10, addr)) {
-      return fmt::format("'{}' is no decimal address of 64 bits", words[word]);
+      return Quoted(words[word]) + " is no decimal address of 64 bits";
     }
     std::string wrong =
         collector.Add(plains, word == 2, addr / kLineBytes * kLineBytes, kLineBytes);
@@ -119,9 +120,9 @@ std::string AddLoadStore(std::string_view text, Collector& collector) {
   const std::string_view type = TakeWord(text);
   const std::string_view address = TakeWord(text);
   if (address.empty() || !TakeWord(text).empty()) return "a line is: LD|ST ADDRESS";
-  if (type != "LD" && type != "ST") return fmt::format("'{}' is neither LD nor ST", type);
+  if (type != "LD" && type != "ST") return Quoted(type) + " is neither LD nor ST";
   uint64_t addr = 0;
-  if (!ParseAddress(address, addr)) return fmt::format("'{}' is no address of 64 bits", address);
+  if (!ParseAddress(address, addr)) return Quoted(address) + " is no address of 64 bits";
   return collector.Add(0, type == "ST", addr / kLineBytes * kLineBytes, kLineBytes);
 }
 
@@ -145,17 +146,17 @@ class CsvLines {
     uint64_t addr = 0;
     uint64_t bytes = 0;
     if (!ParseWhole(fields[0], 10, count)) {
-      return fmt::format("'{}' is no number of instructions", fields[0]);
+      return Quoted(fields[0]) + " is no number of instructions";
     }
     for (const auto& [field, number] : {std::pair{fields[1], &instruction}, {fields[3], &addr}}) {
       if (!ParseHex(field, *number)) {
-        return fmt::format("'{}' is no hexadecimal address of 64 bits", field);
+        return Quoted(field) + " is no hexadecimal address of 64 bits";
       }
     }
     if (fields[2] != "R" && fields[2] != "W") {
-      return fmt::format("'{}' is neither R nor W", fields[2]);
+      return Quoted(fields[2]) + " is neither R nor W";
     }
-    if (!ParseWhole(fields[4], 10, bytes)) return fmt::format("'{}' is no size", fields[4]);
+    if (!ParseWhole(fields[4], 10, bytes)) return Quoted(fields[4]) + " is no size";
     if (has_last_ && count < last_) {
       return fmt::format("instruction {} is before the line before's, {}", count, last_);
     }
@@ -175,23 +176,20 @@ Status ReadDramsim3(const std::string& path, const TextOptions& options, Collect
   if (!trace) return trace.error();
   bool has_last = false;
   uint64_t last = 0;  // instructions
-  for (uint64_t number = 1;; ++number) {
+  while (true) {
     const Result<std::optional<TraceRequest>> next = trace.value().Next();
     if (!next) return next.error();
     if (!next.value()) return Status::Ok();
     const TraceRequest& request = *next.value();
     if (request.clock > INT64_MAX / options.instructions_per_clock) {
-      return {Code::kInvalidArgument,
-              fmt::format("{}: request {}: clock {} is too late", path, number, request.clock)};
+      return trace.value().Wrong(fmt::format("clock {} is too late", request.clock));
     }
     const uint64_t instructions =
         static_cast<uint64_t>(request.clock) * options.instructions_per_clock;
     const uint64_t plains = has_last && instructions > last ? instructions - last - 1 : 0;
     const std::string wrong =
         collector.Add(plains, request.is_write, request.line * kLineBytes, kLineBytes);
-    if (!wrong.empty()) {
-      return {Code::kInvalidArgument, fmt::format("{}: request {}: {}", path, number, wrong)};
-    }
+    if (!wrong.empty()) return trace.value().Wrong(wrong);
     // An access is an instruction: several of a clock take more than it has.
     last = has_last ? std::max(instructions, last + 1) : instructions;
     has_last = true;
@@ -201,23 +199,23 @@ Status ReadDramsim3(const std::string& path, const TextOptions& options, Collect
 Status ReadLines(const std::string& path, TextFormat format, Collector& collector) {
   std::ifstream in(path);
   if (!in) return Status::FromErrno("open " + path, errno);
+  TextLines lines(path);
   CsvLines csv;
-  std::string text;
-  for (uint64_t number = 1; std::getline(in, text); ++number) {
-    if (text.find_first_not_of(" \t\r") == std::string::npos) continue;
+  for (bool is_first = true;; is_first = false) {
+    const Result<std::optional<std::string_view>> line = lines.Next(in);
+    if (!line) return line.error();
+    if (!line.value()) return Status::Ok();
+    const std::string_view text = *line.value();
+    if (text.find_first_not_of(" \t\r") == text.npos) continue;
     std::string wrong;
     switch (format) {
       case TextFormat::kRamulator2O3: wrong = AddO3(text, collector); break;
       case TextFormat::kRamulator2LoadStore: wrong = AddLoadStore(text, collector); break;
       default:
-        if (number > 1 || !text.starts_with(kNames)) wrong = csv.Add(text, collector);
+        if (!is_first || !text.starts_with(kNames)) wrong = csv.Add(text, collector);
     }
-    if (!wrong.empty()) {
-      return {Code::kInvalidArgument, fmt::format("{}:{}: {}", path, number, wrong)};
-    }
+    if (!wrong.empty()) return lines.Wrong(wrong);
   }
-  if (in.bad()) return Status::FromErrno("read " + path, errno);
-  return Status::Ok();
 }
 
 }  // namespace

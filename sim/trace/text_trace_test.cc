@@ -96,8 +96,8 @@ TEST_F(TextTraceTest, NamesTheLineThatIsWrong) {
       {TextFormat::kDramsim3, "0x0 READ 5\n0x40 READ 4\n", "trace:2: clock 4 is before"},
       {TextFormat::kDramsim3, "0x0 READ 5\n\n0x100000 READ 6\n", "trace:3: address 0x100000"},
       {TextFormat::kDramsim3, "0x0 LOAD 5\n", "trace:1: 'LOAD'"},
-      {TextFormat::kDramsim3, "0x0 READ 1\n0x0 READ 1000000000\n", "request 2: 239999"},
-      {TextFormat::kDramsim3, "0x0 READ 9000000000000000000\n", "request 1: clock 9"},
+      {TextFormat::kDramsim3, "0x0 READ 1\n0x0 READ 1000000000\n", "trace:2: 239999"},
+      {TextFormat::kDramsim3, "\n0x0 READ 9000000000000000000\n", "trace:2: clock 9"},
       {TextFormat::kRamulator2O3, "1 64\n2\n", "trace:2: a line is"},
       {TextFormat::kRamulator2O3, "1 64 128 192\n", "trace:1: a line is"},
       {TextFormat::kRamulator2O3, "x 64\n", "trace:1: 'x' is no number"},
@@ -125,8 +125,20 @@ TEST_F(TextTraceTest, NamesTheLineThatIsWrong) {
   for (const auto& [format, text, what] : cases) {
     EXPECT_THAT(ErrorOf(text, format), HasSubstr(what)) << text;
   }
+  for (const TextFormat format : {TextFormat::kDramsim3, TextFormat::kRamulator2O3,
+                                  TextFormat::kRamulator2LoadStore, TextFormat::kCsv}) {
+    EXPECT_THAT(ErrorOf("\n" + std::string(5000, ' ') + "\n", format),
+                HasSubstr("trace:2: a line of more than 4096 bytes"));
+    EXPECT_EQ(Accesses("\n" + std::string(4096, ' ') + "\n", format), std::vector<Record>());
+  }
+  // A word is no more than its beginning, and nothing that a terminal would act on.
+  EXPECT_THAT(
+      ErrorOf("LD 0\n\x1b[2J" + std::string(4000, 'x') + " 0", TextFormat::kRamulator2LoadStore),
+      HasSubstr("trace:2: '?[2J" + std::string(36, 'x') + "...' is neither LD nor ST"));
   const auto none = ReadTextTrace(folder_ / "none", TextFormat::kCsv, {});
   EXPECT_EQ(none.error().code(), Code::kIoError);
+  const auto folder = ReadTextTrace(folder_.path(), TextFormat::kCsv, {});
+  EXPECT_THAT(folder.error().ToString(), HasSubstr("Is a directory"));
   EXPECT_FALSE(Validate(TextOptions{.instructions_per_clock = 0}).ok());
   EXPECT_FALSE(Validate(TextOptions{.op_accesses = 0}).ok());
   EXPECT_TRUE(Validate(TextOptions{}).ok());
