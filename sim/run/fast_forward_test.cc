@@ -84,7 +84,7 @@ TEST(FastForward, ATraceThatEndsInItIsAnError) {
   ListSource wrong({records});
   const auto bad = Play(wrong, SmallL2(2));
   ASSERT_FALSE(bad);
-  EXPECT_THAT(bad.error().ToString(), HasSubstr("core 0, record 4: address"));
+  EXPECT_THAT(bad.error().ToString(), HasSubstr("core 0, record 5: address"));
 }
 
 // The table is as the operations left it, and so is what a unit has learnt of them.
