@@ -8,6 +8,7 @@
 #include <fmt/ranges.h>
 
 #include "base/check.h"
+#include "sim/figure/experiment_parts.h"
 
 namespace weft::sim {
 namespace {
@@ -64,6 +65,12 @@ Case WithUnit(Case of, const std::string& pacu, const std::string& pscu) {
   of.prefetch.pscu = pscu;
   return of;
 }
+
+void AddPoint(FigureSpec* spec, const std::string& series, double at, const Case& of) {
+  spec->points.push_back({.series = series, .x = fmt::format("{:g}", at), .at = at, .of = of});
+}
+
+std::string Percent(double share) { return fmt::format("{:.1f} %", 100 * share); }
 
 double BreakEven(const std::vector<double>& per_bucket, const std::vector<double>& gains) {
   WEFT_CHECK(per_bucket.size() == gains.size());

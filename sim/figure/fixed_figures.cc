@@ -7,7 +7,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "sim/figure/catalogue.h"
+#include "sim/figure/experiment_parts.h"
 
 namespace weft::sim {
 namespace {
@@ -28,8 +28,6 @@ template <typename Holds>
 bool HoldsForEachSize(const Holds& holds) {
   return std::all_of(std::begin(kFixedValueBytes), std::end(kFixedValueBytes), holds);
 }
-
-std::string Percent(double share) { return fmt::format("{:.1f} %", 100 * share); }
 
 // ---- 5a
 
@@ -243,11 +241,8 @@ FigureSpec SizeFigure(const FigureBase& base) {
                   .judge = JudgeSizes};
   for (const int value : kFixedValueBytes) {
     for (const int bytes : kStaticBytes) {
-      spec.points.push_back({.series = SeriesOf(value),
-                             .x = std::to_string(bytes),
-                             .at = static_cast<double>(bytes),
-                             .of = WithUnit(WithFixed(base.of, value, 4), "oracle:1",
-                                            fmt::format("static:{}", bytes))});
+      AddPoint(&spec, SeriesOf(value), bytes,
+               WithUnit(WithFixed(base.of, value, 4), "oracle:1", fmt::format("static:{}", bytes)));
     }
   }
   return spec;
@@ -261,11 +256,8 @@ FigureSpec UtilizationFigure(const FigureBase& base) {
                   .judge = {}};
   const auto add = [&](const Case& of, const std::string& series, int value, int per_bucket,
                        const char* pacu, bool is_drawn) {
-    spec.points.push_back({.series = series,
-                           .x = std::to_string(per_bucket),
-                           .at = static_cast<double>(per_bucket),
-                           .of = WithUnit(WithFixed(of, value, per_bucket), pacu, "exact"),
-                           .is_drawn = is_drawn});
+    AddPoint(&spec, series, per_bucket, WithUnit(WithFixed(of, value, per_bucket), pacu, "exact"));
+    spec.points.back().is_drawn = is_drawn;
   };
   const uint32_t base_load = base.of.run.workload.instr_per_op;
   std::vector<uint32_t> loads = {base_load};
@@ -297,11 +289,9 @@ FigureSpec AccuracyFigure(const FigureBase& base) {
                   .judge = JudgeAccuracy};
   for (const int value : kFixedValueBytes) {
     for (int percent = 10; percent <= 100; percent += 10) {
-      spec.points.push_back({.series = SeriesOf(value),
-                             .x = std::to_string(percent),
-                             .at = static_cast<double>(percent),
-                             .of = WithUnit(WithFixed(base.of, value, 4),
-                                            fmt::format("oracle:{}", percent / 100.0), "exact")});
+      AddPoint(&spec, SeriesOf(value), percent,
+               WithUnit(WithFixed(base.of, value, 4), fmt::format("oracle:{}", percent / 100.0),
+                        "exact"));
     }
   }
   return spec;

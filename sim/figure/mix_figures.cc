@@ -2,12 +2,12 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdlib>
+#include <utility>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "sim/figure/catalogue.h"
+#include "sim/figure/experiment_parts.h"
 #include "sim/generator/mix.h"
 
 namespace weft::sim {
@@ -23,7 +23,6 @@ using Mixes = std::vector<int>;
 double AverageBytesOf(int mix) {
   return Mix::Find(std::to_string(mix)).value().AverageValueBytes();
 }
-std::string Percent(double share) { return fmt::format("{:.1f} %", 100 * share); }
 std::string StaticOf(int bytes) { return fmt::format("{} B", bytes); }
 std::string OfPopularity(const std::string& series, const std::string& popularity) {
   return popularity == "uniform" ? series : series + ", " + popularity;
@@ -32,10 +31,7 @@ std::string OfPopularity(const std::string& series, const std::string& popularit
 void AddMixes(FigureSpec& spec, const FigureBase& base, const std::string& series,
               const std::string& utilization, const std::string& pacu, const std::string& pscu) {
   for (const int mix : base.mixes) {
-    spec.points.push_back({.series = series,
-                           .x = std::to_string(mix),
-                           .at = static_cast<double>(mix),
-                           .of = WithUnit(WithMix(base.of, mix, utilization), pacu, pscu)});
+    AddPoint(&spec, series, mix, WithUnit(WithMix(base.of, mix, utilization), pacu, pscu));
   }
 }
 
@@ -221,6 +217,18 @@ std::vector<Claim> JudgeEnergy(const Figure& figure, const Mixes& mixes,
   return {g1, g2};
 }
 
+std::vector<Claim> JudgeMixEnergy(const Figure& figure, const Mixes& mixes, Metric /*metric*/) {
+  std::vector<Claim> claims = JudgeEnergy(figure, mixes, "uniform");
+  for (Claim& claim : JudgeEnergy(figure, mixes, kZipf)) claims.push_back(std::move(claim));
+  return claims;
+}
+
+// The judge of a figure that has those mixes.
+auto On(const Mixes& mixes, std::vector<Claim> (*judge)(const Figure&, const Mixes&, Metric)) {
+  return
+      [mixes, judge](const Figure& figure, Metric metric) { return judge(figure, mixes, metric); };
+}
+
 std::vector<Point> UnitPoints(const FigureBase& base) {
   FigureSpec spec;
   for (const char* popularity : {"uniform", kZipf}) {
@@ -247,9 +255,7 @@ FigureSpec MixSizeFigure(const FigureBase& base) {
   }
   AddMixes(spec, base, kInSitu, "natural", "insitu", "exact");
   AddMixes(spec, base, kInSituRuntime, "natural", "insitu", "runtime");
-  spec.judge = [mixes = base.mixes](const Figure& figure, Metric metric) {
-    return JudgeMixSizes(figure, mixes, metric);
-  };
+  spec.judge = On(base.mixes, JudgeMixSizes);
   return spec;
 }
 
@@ -263,9 +269,7 @@ FigureSpec MixUtilizationFigure(const FigureBase& base) {
     AddMixes(spec, base, ExhaustedOf(k), fmt::format("exact:{}", k), "exhausted", "exact");
   }
   AddMixes(spec, base, "in-situ, 4", "exact:4", "insitu", "exact");
-  spec.judge = [mixes = base.mixes](const Figure& figure, Metric metric) {
-    return JudgeMixUtilization(figure, mixes, metric);
-  };
+  spec.judge = On(base.mixes, JudgeMixUtilization);
   return spec;
 }
 
@@ -275,9 +279,7 @@ FigureSpec MixUnitFigure(const FigureBase& base) {
                   .x_name = "mix",
                   .points = UnitPoints(base),
                   .judge = {}};
-  spec.judge = [mixes = base.mixes](const Figure& figure, Metric metric) {
-    return JudgeMixUnits(figure, mixes, metric);
-  };
+  spec.judge = On(base.mixes, JudgeMixUnits);
   return spec;
 }
 
@@ -288,11 +290,7 @@ FigureSpec MixEnergyFigure(const FigureBase& base) {
                   .quantity = Quantity::kEnergy,
                   .points = UnitPoints(base),
                   .judge = {}};
-  spec.judge = [mixes = base.mixes](const Figure& figure, Metric /*metric*/) {
-    std::vector<Claim> claims = JudgeEnergy(figure, mixes, "uniform");
-    for (Claim& claim : JudgeEnergy(figure, mixes, kZipf)) claims.push_back(std::move(claim));
-    return claims;
-  };
+  spec.judge = On(base.mixes, JudgeMixEnergy);
   return spec;
 }
 

@@ -1,21 +1,26 @@
 // Figures of what the paper leaves open: how its results hang on load, cores, memory, map,
 // destination, priority and popularity.
 
-#include <cmath>
+#include <utility>
 
 #include <fmt/format.h>
 
 #include "base/check.h"
-#include "sim/figure/catalogue.h"
+#include "sim/figure/experiment_parts.h"
 
 namespace weft::sim {
 namespace {
 
 std::string SizeOf(int value_bytes) { return fmt::format("{} B", value_bytes); }
 
-void Add(FigureSpec& spec, const std::string& series, const std::string& x, double at,
-         const Case& of) {
-  spec.points.push_back({.series = series, .x = x, .at = at, .of = of});
+// In-situ's points and exhausted's, by value, with four objects a bucket.
+void AddBothUnits(FigureSpec* spec, const std::string& series, const Case& of) {
+  for (const char* pacu : {"insitu", "exhausted"}) {
+    for (const int value : kFixedValueBytes) {
+      AddPoint(spec, fmt::format("{}, {}", series, pacu), value,
+               WithUnit(WithFixed(of, value, 4), pacu, "exact"));
+    }
+  }
 }
 
 // In-situ by the instructions of an operation, for each speed of plain instructions.
@@ -30,8 +35,7 @@ FigureSpec LoadFigure(const FigureBase& base) {
         Case of = WithUnit(WithFixed(base.of, value, 4), "insitu", "exact");
         of.run.plain_cpi = cpi;
         of.run.workload.instr_per_op = instructions;
-        Add(spec, fmt::format("{}, CPI {}", SizeOf(value), cpi), std::to_string(instructions),
-            instructions, of);
+        AddPoint(&spec, fmt::format("{}, CPI {}", SizeOf(value), cpi), instructions, of);
       }
     }
   }
@@ -51,14 +55,10 @@ FigureSpec MemoryFigure(const FigureBase& base) {
                                                        {"hbm2-2000", 16},
                                                        {"hbm3-6400", 16}};
   for (const auto& [preset, channels] : kMemories) {
-    for (const char* pacu : {"insitu", "exhausted"}) {
-      for (const int value : kFixedValueBytes) {
-        Case of = WithUnit(WithFixed(base.of, value, 4), pacu, "exact");
-        of.run.memory.preset = preset;
-        of.run.memory.channels = channels;
-        Add(spec, fmt::format("{}, {}", preset, pacu), std::to_string(value), value, of);
-      }
-    }
+    Case of = base.of;
+    of.run.memory.preset = preset;
+    of.run.memory.channels = channels;
+    AddBothUnits(&spec, preset, of);
   }
   return spec;
 }
@@ -69,13 +69,9 @@ FigureSpec MapFigure(const FigureBase& base) {
                   .x_name = "bytes of a value",
                   .points = {}};
   for (const char* map : {"rank-il", "row-il", "xor-bank", "scheme2"}) {
-    for (const char* pacu : {"insitu", "exhausted"}) {
-      for (const int value : kFixedValueBytes) {
-        Case of = WithUnit(WithFixed(base.of, value, 4), pacu, "exact");
-        of.run.memory.map = map;
-        Add(spec, fmt::format("{}, {}", map, pacu), std::to_string(value), value, of);
-      }
-    }
+    Case of = base.of;
+    of.run.memory.map = map;
+    AddBothUnits(&spec, map, of);
   }
   return spec;
 }
@@ -90,7 +86,7 @@ FigureSpec LinesFigure(const FigureBase& base) {
     for (const int k : {1, 2, 4, 6, 8}) {
       Case of = WithUnit(WithFixed(base.of, 256, k), "exhausted", "exact");
       change(of.run);
-      Add(spec, series, std::to_string(k), k, of);
+      AddPoint(&spec, series, k, of);
     }
   };
   add("to L2", [](RunOptions&) {});
@@ -120,7 +116,7 @@ FigureSpec ZipfFigure(const FigureBase& base) {
       of.run.workload.util = "natural";
       of.run.fast_forward *= kLearningFactor;
       of.run.workload.pop = theta == 0 ? "uniform" : fmt::format("zipf:{}", theta);
-      Add(spec, SizeOf(value), fmt::format("{}", theta), theta, of);
+      AddPoint(&spec, SizeOf(value), theta, of);
     }
   }
   return spec;
@@ -137,8 +133,7 @@ FigureSpec InSituFigure(const FigureBase& base) {
       for (const int64_t ns : {0, 10, 30, 60, 100}) {
         Case of = WithUnit(WithFixed(base.of, value, 4), "insitu", pscu);
         of.prefetch.insitu_ns = ns;
-        Add(spec, fmt::format("{}, {}", SizeOf(value), pscu), std::to_string(ns),
-            static_cast<double>(ns), of);
+        AddPoint(&spec, fmt::format("{}, {}", SizeOf(value), pscu), static_cast<double>(ns), of);
       }
     }
   }

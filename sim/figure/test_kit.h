@@ -7,7 +7,7 @@
 #include <functional>
 #include <string>
 
-#include "sim/figure/catalogue.h"
+#include "sim/figure/experiment_parts.h"
 
 namespace weft::sim {
 

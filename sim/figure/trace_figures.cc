@@ -6,7 +6,7 @@
 #include <fmt/format.h>
 
 #include "base/check.h"
-#include "sim/figure/catalogue.h"
+#include "sim/figure/experiment_parts.h"
 
 namespace weft::sim {
 namespace {
@@ -19,15 +19,9 @@ struct TraceFigureKind {
   void (*add)(FigureSpec&, const std::string& series, const Case&);
 };
 
-void Add(FigureSpec& spec, const std::string& series, const std::string& x, double at,
-         const Case& of) {
-  spec.points.push_back({.series = series, .x = x, .at = at, .of = of});
-}
-
 void AddSizes(FigureSpec& spec, const std::string& series, const Case& of) {
   for (const int bytes : kStaticBytes) {
-    Add(spec, series, std::to_string(bytes), bytes,
-        WithUnit(of, "oracle:1", fmt::format("static:{}", bytes)));
+    AddPoint(&spec, series, bytes, WithUnit(of, "oracle:1", fmt::format("static:{}", bytes)));
   }
 }
 
@@ -35,14 +29,14 @@ void AddEntries(FigureSpec& spec, const std::string& series, const Case& of) {
   for (int entries = 1; entries <= 8; ++entries) {
     Case exhausted = WithUnit(of, "exhausted", "exact");
     exhausted.prefetch.exhausted_max = entries;
-    Add(spec, series, std::to_string(entries), entries, exhausted);
+    AddPoint(&spec, series, entries, exhausted);
   }
 }
 
 void AddAccuracies(FigureSpec& spec, const std::string& series, const Case& of) {
   for (int percent = 10; percent <= 100; percent += 10) {
-    Add(spec, series, std::to_string(percent), percent,
-        WithUnit(of, fmt::format("oracle:{}", percent / 100.0), "exact"));
+    AddPoint(&spec, series, percent,
+             WithUnit(of, fmt::format("oracle:{}", percent / 100.0), "exact"));
   }
 }
 
@@ -55,7 +49,8 @@ void AddUnits(FigureSpec& spec, const std::string& series, const Case& of) {
   int number = 0;
   for (const auto& [pacu, pscu] : kUnits) {
     ++number;
-    Add(spec, series, fmt::format("{}+{}", pacu, pscu), number, WithUnit(of, pacu, pscu));
+    AddPoint(&spec, series, number, WithUnit(of, pacu, pscu));
+    spec.points.back().x = fmt::format("{}+{}", pacu, pscu);
   }
 }
 
