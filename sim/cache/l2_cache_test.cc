@@ -3,6 +3,7 @@
 #include <memory>
 #include <random>
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "base/test_seed.h"
@@ -155,6 +156,22 @@ TEST_F(L2CacheTest, APushedLineIsMarkedUntilItIsUsed) {
   EXPECT_EQ(pushed_.back(), std::make_pair(uint64_t{1}, Pushed::kMetMiss));
   EXPECT_EQ(sent_.back().when, 500);
   EXPECT_EQ(l2_->pending(), 0);
+}
+
+// Lines of a set of two ways, 16 apart: what was passed over is there, dirty if it was written, and
+// known to the shadow that has no pushed lines.
+TEST_F(L2CacheTest, WhatIsPassedOverIsThere) {
+  Build({.shape = {.kilobytes = 2, .ways = 2, .mshrs = 2}, .has_shadow = true}, 1);
+  l2_->PassOver(0, true);
+  l2_->PassOver(16, false);
+  l2_->PassOver(0, false);  // used last, and still dirty
+  EXPECT_TRUE(l2_->Has(0) && l2_->Has(16));
+  l2_->Push(32, 0);  // 16 leaves
+  l2_->Push(48, 0);  // 0 does
+  EXPECT_THAT(writes_, testing::ElementsAre(0));
+  Do(0, 16, false);
+  EXPECT_EQ(l2_->counts().lost_hits, 1);
+  EXPECT_EQ(l2_->counts().misses, 1);
 }
 
 // Random accesses, some of which are on their way for a while: at any time one core at most may

@@ -10,11 +10,6 @@ namespace {
 
 constexpr uint64_t kLineBytes = CacheShape::kLineBytes;
 
-int LinesOf(const Record& record) {
-  return static_cast<int>((record.addr + record.size - 1) / kLineBytes - record.addr / kLineBytes +
-                          1);
-}
-
 bool IsForKeyOrValue(AccessClass cls) {
   return cls >= AccessClass::kBucket && cls <= AccessClass::kObjectBody;
 }

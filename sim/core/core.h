@@ -53,6 +53,12 @@ struct CoreOptions {
 
 Status Validate(const CoreOptions& options);
 
+// That the access touches. REQUIRES: it is one, of at least a byte
+inline int LinesOf(const Record& record) {
+  constexpr uint64_t kBytes = CacheShape::kLineBytes;
+  return static_cast<int>((record.addr + record.size - 1) / kBytes - record.addr / kBytes + 1);
+}
+
 // A sum over how many.
 struct Mean {
   int64_t count = 0;

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <chrono>
 #include <filesystem>
-#include <fstream>
 #include <map>
 #include <system_error>
 #include <utility>
@@ -14,6 +13,7 @@
 
 #include "bench/harness/line_chart.h"
 #include "bench/harness/machine.h"
+#include "sim/run/text_file.h"
 
 namespace weft::sim {
 namespace {
@@ -81,13 +81,6 @@ PointFigures FiguresOf(const Measured& measured) {
   add("nj_per_op", &RunFigures::nj_per_op);
   AddLines(measured, &columns);
   return columns;
-}
-
-std::string Quoted(const std::string& text) {
-  if (text.find_first_of(",\"\n") == std::string::npos) return text;
-  std::string quoted = "\"";
-  for (const char c : text) quoted += c == '"' ? "\"\"" : std::string(1, c);
-  return quoted + "\"";
 }
 
 std::string MetricOf(const JudgedClaim& judged) {
@@ -228,14 +221,6 @@ bench::LineChart ChartOf(const Finished& finished) {
 
 // ---- files
 
-Status WriteFile(const std::string& path, const std::string& text) {
-  std::ofstream file(path, std::ios::trunc);
-  file << text;
-  file.close();
-  if (file) return Status::Ok();
-  return {Code::kIoError, "write " + path};
-}
-
 std::string JsonLines(const std::vector<Finished>& figures, const std::string& command) {
   const std::time_t now = std::chrono::system_clock::to_time_t(std::chrono::system_clock::now());
   const Json context = {{"command_line", command},
@@ -284,9 +269,9 @@ std::string CsvOf(const std::vector<Finished>& figures) {
         for (const auto& [name, estimate] : columns) text += fmt::format(",{0},{0}_95", name);
         text += "\n";
       }
-      text +=
-          fmt::format("{},{},{},{},{}", Quoted(finished.setting), finished.spec.name,
-                      Quoted(measured.point.series), Quoted(measured.point.x), measured.run.size());
+      text += fmt::format("{},{},{},{},{}", CsvField(finished.setting), finished.spec.name,
+                          CsvField(measured.point.series), CsvField(measured.point.x),
+                          measured.run.size());
       for (const auto& [name, estimate] : columns) {
         text += fmt::format(",{:.6g},{:.3g}", estimate.mean, estimate.half_width);
       }
@@ -301,9 +286,9 @@ std::string ClaimsCsv(const std::vector<Finished>& figures) {
   for (const Finished& finished : figures) {
     for (const JudgedClaim& judged : finished.claims) {
       const Claim& claim = judged.claim;
-      text += fmt::format("{},{},{},{},{},{},{},{}\n", Quoted(finished.setting), finished.spec.name,
-                          claim.id, MetricOf(judged), Quoted(claim.what), Quoted(claim.band),
-                          Quoted(claim.ours), Verdict(claim));
+      text += fmt::format("{},{},{},{},{},{},{},{}\n", CsvField(finished.setting),
+                          finished.spec.name, claim.id, MetricOf(judged), CsvField(claim.what),
+                          CsvField(claim.band), CsvField(claim.ours), Verdict(claim));
     }
   }
   return text;
@@ -335,7 +320,7 @@ Status WriteFigures(const std::string& folder, const std::vector<Finished>& figu
   for (const Finished& finished : figures) by_name[finished.spec.name].push_back(finished);
   for (const auto& [name, all] : by_name) {
     const std::string path = folder + "/figure-" + name;
-    Status status = WriteFile(path + ".csv", CsvOf(all));
+    Status status = WriteText(path + ".csv", CsvOf(all));
     for (size_t i = 0; status.ok() && i < all.size(); ++i) {
       if (all[i].spec.x_name.empty()) continue;  // nothing to draw it over
       status = bench::WriteSvg(ChartOf(all[i]),
@@ -343,9 +328,9 @@ Status WriteFigures(const std::string& folder, const std::vector<Finished>& figu
     }
     if (!status.ok()) return status;
   }
-  Status status = WriteFile(folder + "/claims.csv", ClaimsCsv(figures));
-  if (status.ok()) status = WriteFile(folder + "/figures.md", MarkdownOf(figures, command));
-  if (status.ok()) status = WriteFile(folder + "/figures.jsonl", JsonLines(figures, command));
+  Status status = WriteText(folder + "/claims.csv", ClaimsCsv(figures));
+  if (status.ok()) status = WriteText(folder + "/figures.md", MarkdownOf(figures, command));
+  if (status.ok()) status = WriteText(folder + "/figures.jsonl", JsonLines(figures, command));
   return status;
 }
 

@@ -8,44 +8,10 @@
 
 #include <fmt/format.h>
 
-#include "sim/dram/command_checker.h"
+#include "sim/figure/command_judge.h"
 
 namespace weft::sim {
 namespace {
-
-// Holds a run's first commands against the rules.
-class Judge {
- public:
-  Judge(const ControlledMemory& memory, bool refreshes, int64_t commands) : left_(commands) {
-    for (int channel = 0; channel < memory.preset.organization.channels; ++channel) {
-      checkers_.emplace_back(memory.preset.organization, memory.preset.timing, refreshes);
-    }
-  }
-  void Check(int channel, const IssuedCommand& issued) {
-    if (left_ == 0) return;
-    --left_;
-    checkers_[static_cast<size_t>(channel)].Check(issued);
-  }
-  int64_t checked() const {
-    int64_t sum = 0;
-    for (const CommandChecker& checker : checkers_) sum += static_cast<int64_t>(checker.commands());
-    return sum;
-  }
-  Status Verdict() const {
-    for (size_t channel = 0; channel < checkers_.size(); ++channel) {
-      const auto& violations = checkers_[channel].violations();
-      if (violations.empty()) continue;
-      return {Code::kCorruption, fmt::format("channel {}, command {} at clock {} breaks {}; {} do",
-                                             channel, violations[0].index, violations[0].clock,
-                                             violations[0].rule, violations.size())};
-    }
-    return Status::Ok();
-  }
-
- private:
-  int64_t left_;
-  std::vector<CommandChecker> checkers_;
-};
 
 RunFigures FiguresOf(const RunResult& run, const UnitFigures& units) {
   RunFigures figures{.m1_cycles = run.cores.reads.value(),
@@ -85,8 +51,8 @@ Result<Runner::Played> Runner::Play(const Job& job, SourceMaker* maker) const {
   if (!parts) return parts.error();
   const Result<ControlledMemory> memory = MemoryOf(run.memory);
   if (!memory) return memory.error();
-  Judge judge(memory.value(), !run.memory.no_refresh,
-              job.seed == 0 ? options_.commands_checked : 0);
+  CommandJudge judge(memory.value().preset, !run.memory.no_refresh,
+                     job.seed == 0 ? options_.commands_checked : 0);
   RunListener listener;
   if (job.seed == 0 && options_.commands_checked > 0) {
     listener.on_command = [&judge](int channel, const IssuedCommand& issued) {

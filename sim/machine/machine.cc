@@ -125,9 +125,9 @@ void Machine::FastForward() {
 
 void Machine::PassOver(int core, const Record& record) {
   if (record.IsAccess()) {
-    const uint64_t last = (record.addr + record.size - 1) / kLineBytes;
-    for (uint64_t line = record.addr / kLineBytes; line <= last; ++line) {
-      l2_->PassOver(line, record.kind == RecordKind::kWrite);
+    const uint64_t first = record.addr / kLineBytes;
+    for (int line = 0; line < LinesOf(record); ++line) {
+      l2_->PassOver(first + static_cast<uint64_t>(line), record.kind == RecordKind::kWrite);
     }
   } else if (record.kind == RecordKind::kHit && !units_.empty()) {
     const auto unit = static_cast<size_t>(ChannelOf(table_line_ + record.aux));

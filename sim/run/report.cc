@@ -1,6 +1,5 @@
 #include "sim/run/report.h"
 
-#include <cerrno>
 #include <filesystem>
 #include <fstream>
 #include <system_error>
@@ -8,6 +7,8 @@
 #include <vector>
 
 #include <fmt/format.h>
+
+#include "sim/run/text_file.h"
 
 namespace weft::sim {
 namespace {
@@ -135,34 +136,18 @@ std::vector<std::pair<std::string, std::string>> Figures(const RunResult& run) {
   return figures;
 }
 
-std::string Quoted(const std::string& text) {
-  if (text.find_first_of(",\"\n") == std::string::npos) return text;
-  std::string quoted = "\"";
-  for (const char c : text) quoted += c == '"' ? "\"\"" : std::string(1, c);
-  return quoted + "\"";
-}
-
 std::string TextOf(const Json& value) {
   return value.is_string() ? value.get<std::string>() : value.dump();
-}
-
-Status WriteFile(const std::string& path, const std::string& text, std::ios::openmode mode) {
-  std::ofstream file(path, mode);
-  if (!file) return Status::FromErrno("open " + path, errno);
-  file << text;
-  file.close();
-  if (!file) return {Code::kIoError, "write " + path};
-  return Status::Ok();
 }
 
 Status AppendRow(const std::string& path, const std::string& header, const std::string& row) {
   std::string first;
   if (std::ifstream file(path); file) std::getline(file, first);
-  if (first.empty()) return WriteFile(path, header + row, std::ios::out);
+  if (first.empty()) return WriteText(path, header + row, std::ios::out);
   if (first + "\n" != header) {
     return {Code::kInvalidArgument, path + ": its columns are other than this run's"};
   }
-  return WriteFile(path, row, std::ios::app);
+  return WriteText(path, row, std::ios::app);
 }
 
 }  // namespace
@@ -201,9 +186,9 @@ std::string CsvHeader(const Json& config, const Json& units) {
 
 std::string CsvRow(const Json& config, const RunResult& run, const Json& units) {
   std::string row;
-  for (const auto& [name, value] : config.items()) row += Quoted(TextOf(value)) + ",";
+  for (const auto& [name, value] : config.items()) row += CsvField(TextOf(value)) + ",";
   for (const auto& [name, value] : Figures(run)) row += value + ",";
-  for (const auto& [name, value] : units.items()) row += Quoted(TextOf(value)) + ",";
+  for (const auto& [name, value] : units.items()) row += CsvField(TextOf(value)) + ",";
   row.back() = '\n';
   return row;
 }
@@ -225,9 +210,9 @@ Status WriteReport(const std::string& folder, const Json& config, const RunResul
   std::error_code error;
   std::filesystem::create_directories(folder, error);
   if (error) return Status::FromErrno("create " + folder, error.value());
-  Status status = WriteFile(folder + "/summary.json", Summary(config, run, units).dump(2) + "\n",
+  Status status = WriteText(folder + "/summary.json", Summary(config, run, units).dump(2) + "\n",
                             std::ios::out);
-  if (status.ok()) status = WriteFile(folder + "/epoch.csv", EpochCsv(run), std::ios::out);
+  if (status.ok()) status = WriteText(folder + "/epoch.csv", EpochCsv(run), std::ios::out);
   if (!status.ok()) return status;
   return AppendRow(folder + "/runs.csv", CsvHeader(config, units), CsvRow(config, run, units));
 }

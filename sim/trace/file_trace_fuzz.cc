@@ -8,13 +8,13 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
-#include <iterator>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "base/check.h"
 #include "base/test_folder.h"
+#include "sim/test_text.h"
 #include "sim/trace/file_trace.h"
 #include "sim/trace/trace_facts.h"
 
@@ -66,10 +66,6 @@ std::string CorePath(const std::string& folder, size_t core) {
 }
 void Spill(const std::string& path, const std::string& bytes) {
   std::ofstream(path, std::ios::binary) << bytes;
-}
-std::string Slurp(const std::string& path) {
-  std::ifstream in(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(in), {}};
 }
 
 void CheckMessage(const Status& error, const std::string& folder, std::string_view what) {
@@ -127,7 +123,7 @@ void WriteAndReadAgain(const std::string& folder, const std::string& again, cons
   WEFT_CHECK(FactsOf(*second.value()).value() == FactsOf(*first.value()).value());
   for (int core = 0; core < first.value()->cores(); ++core) {
     const std::string& was = files.cores[static_cast<size_t>(core)];
-    const std::string is = Slurp(CorePath(again, static_cast<size_t>(core)));
+    const std::string is = TextOf(CorePath(again, static_cast<size_t>(core)));
     WEFT_CHECK(is.size() == was.size());
     WEFT_CHECK(is.substr(kTraceHeaderBytes) == was.substr(kTraceHeaderBytes));
   }

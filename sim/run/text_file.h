@@ -1,0 +1,20 @@
+// sim/run/text_file.h: results as text, and files of them.
+//
+// Threads   pure, but for the file.
+#pragma once
+
+#include <ios>
+#include <string>
+
+#include "weft/status.h"
+
+namespace weft::sim {
+
+// The text as a field of a line of CSV: in quotes where it has a comma, a quote or a break.
+std::string CsvField(const std::string& text);
+
+// kIoError: the file can't be opened or written.
+Status WriteText(const std::string& path, const std::string& text,
+                 std::ios::openmode mode = std::ios::out);
+
+}  // namespace weft::sim
