@@ -21,6 +21,7 @@ namespace {
 constexpr int kSeeds = 5;
 
 void AddManyRuns(CLI::App* app, ManyRunsOptions* options) {
+  options->base.run.epoch_clocks = 0;
   AddRun(app, &options->base.run);
   AddPrefetch(app, &options->base.prefetch);
   app->add_option("--over", options->over,
@@ -36,18 +37,24 @@ void AddManyRuns(CLI::App* app, ManyRunsOptions* options) {
       ->check(CLI::Range(0, 1000));
 }
 
-// Small enough for a minute: an eighth of store and L2.
-void MakeQuick(RunOptions* run) {
-  run->workload.buckets = uint64_t{1} << 17;
-  run->workload.log_mib = 128;
-  run->workload.ops = 3000;
-  run->l2_kb = 512;
-  run->fast_forward = 20'000;
+// Small enough for a minute, where nothing else is given: an eighth of store and L2.
+void MakeQuick(const FigureOptions& options, RunOptions* run) {
+  const auto set = [&](const char* option, auto* value, auto quick) {
+    if (!options.is_given || !options.is_given(option)) *value = quick;
+  };
+  set("--buckets", &run->workload.buckets, uint64_t{1} << 17);
+  set("--log-mib", &run->workload.log_mib, 128);
+  set("--ops", &run->workload.ops, 3000);
+  set("--l2-kb", &run->l2_kb, 512);
+  set("--fast-forward", &run->fast_forward, 20'000);
 }
 
+// On a terminal after each run, into a file after each twentieth of all.
 void ShowProgress(size_t done, size_t all) {
-  if (isatty(STDERR_FILENO) == 0) return;
-  fmt::print(stderr, "\r{} of {} runs{}", done, all, done == all ? "\n" : "");
+  const bool is_terminal = isatty(STDERR_FILENO) != 0;
+  if (!is_terminal && done * 20 / all == (done - 1) * 20 / all) return;
+  fmt::print(stderr, "{}{} of {} runs{}", is_terminal ? "\r" : "", done, all,
+             !is_terminal || done == all ? "\n" : "");
   std::fflush(stderr);
 }
 
@@ -82,6 +89,9 @@ struct Planned {
 Status Finish(const ManyRunsOptions& options, int seeds_by_default, std::vector<Planned> planned) {
   if (!options.base.run.memory.command_trace.empty()) {
     return {Code::kInvalidArgument, "--cmd-trace is for a single run: weft-sim run"};
+  }
+  if (options.base.run.epoch_clocks != 0) {
+    return {Code::kInvalidArgument, "--epoch is for a single run: weft-sim run"};
   }
   const auto started = std::chrono::steady_clock::now();
   Runner runner = MakeRunner(options, seeds_by_default);
@@ -127,7 +137,9 @@ void AddFigure(CLI::App* app, FigureOptions* options) {
       ->check(CLI::Range(1, 12));
   app->add_option("--trace", options->traces, "a recorded trace's folder, for figures of traces");
   app->add_flag("--quick", options->is_quick,
-                "an eighth of store and L2, few operations, one seed, mixes 1, 4, 8 and 12");
+                "unless given otherwise: an eighth of store and L2, few operations, one seed, "
+                "mixes 1, 4, 8 and 12");
+  options->is_given = [app](const char* option) { return app->count(option) > 0; };
 }
 
 void AddSweep(CLI::App* app, ManyRunsOptions* options) {
@@ -141,7 +153,7 @@ Status RunFigureCommand(const FigureOptions& options) {
   FigureBase figure_base;
   figure_base.traces = options.traces;
   if (options.is_quick) {
-    MakeQuick(&base.run);
+    MakeQuick(options, &base.run);
     figure_base.mixes = {1, 4, 8, 12};
   }
   if (!options.mixes.empty()) figure_base.mixes = options.mixes;

@@ -6,6 +6,7 @@
 // Errors    those of figure/catalogue.h, figure/runner.h, figure/setting.h, figure/output.h.
 #pragma once
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -32,6 +33,8 @@ struct FigureOptions {
   std::vector<int> mixes = {};  // empty: all
   std::vector<std::string> traces = {};
   bool is_quick = false;
+  // Whether the command line has the option: those that are given go before quick's.
+  std::function<bool(const char* option)> is_given = {};
 };
 
 // What is given must outlive the parsing; what it has is the default.

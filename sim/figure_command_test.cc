@@ -42,6 +42,16 @@ TEST_F(FigureCommand, TheSameAgainIsTheSame) {
   EXPECT_EQ(TextOf(folder_ / "a/claims.csv"), TextOf(folder_ / "b/claims.csv"));
 }
 
+// A log of 1 MiB is given, so the quick form's 128 aren't.
+TEST_F(FigureCommand, QuickLeavesWhatIsGiven) {
+  const std::string small = std::string("figure 8 --mixes 3") + kSmall;
+  const Outcome plain = Sim(small + " --out " + (folder_ / "plain"));
+  const Outcome quick = Sim(small + " --quick --out " + (folder_ / "quick"));
+  ASSERT_EQ(quick.status, 0) << quick.err;
+  EXPECT_EQ(TextOf(folder_ / "plain/figure-8.csv"), TextOf(folder_ / "quick/figure-8.csv"));
+  EXPECT_THAT(quick.err, HasSubstr("16 of 16 runs\n"));  // a mix, 4 cases, 2 popularities, 2 seeds
+}
+
 TEST_F(FigureCommand, SweepsOptions) {
   const Outcome outcome =
       Sim(std::string("sweep --source fixedk --pacu insitu --over map=rank-il,row-il "
@@ -74,6 +84,7 @@ TEST_F(FigureCommand, SaysWhatIsWrong) {
       {"figure 5a --over noc=slow", "--over noc=slow"},
       {"figure 5a --over plain-cpi=0.3", "CPI 0.3"},
       {"figure 5a --cmd-trace x", "--cmd-trace is for a single run"},
+      {"sweep --epoch 1000", "--epoch is for a single run"},
       {"figure trace-size --trace /none --seeds 1", "/none/core-0.trace"},
       {"sweep --source redis", "source 'redis'"},
   };

@@ -207,16 +207,21 @@ void L2Cache::Push(uint64_t line, Time now) {
 }
 
 void L2Cache::PassOver(uint64_t line, bool is_write) {
-  const size_t set = SetOf(line);
-  size_t at = tags_.Find(set, line);
-  if (at == Tags::kNone) {
-    at = tags_.Victim(set);
-    tags_.Put(at, line, {});
-  } else {
-    tags_.Touch(at);
+  if (tags_.LineAt(passed_at_) != line) {  // else it is its set's last used already
+    const size_t set = SetOf(line);
+    passed_at_ = tags_.Find(set, line);
+    if (passed_at_ == Tags::kNone) {
+      passed_at_ = tags_.Victim(set);
+      tags_.Put(passed_at_, line, {});
+    } else {
+      tags_.Touch(passed_at_);
+    }
   }
-  tags_[at].is_dirty |= is_write;
-  UseInShadow(line);
+  tags_[passed_at_].is_dirty |= is_write;
+}
+
+void L2Cache::EndPassOver() {
+  if (options_.has_shadow) shadow_.TakeLinesOf(tags_);
 }
 
 void L2Cache::LeftCore(int core, uint64_t line, bool is_modified) {

@@ -91,8 +91,11 @@ class L2Cache {
   void LeftCore(int core, uint64_t line, bool is_modified);
 
   // An access that takes no time and that no core's own cache has seen: the line is there now, and
-  // what had to leave for it was written back by nobody. REQUIRES: no core has a line
+  // what had to leave for it was written back by nobody. REQUIRES: no core has a line, and none was
+  // pushed
   void PassOver(uint64_t line, bool is_write);
+  // After the last of them. Without it the shadow doesn't know of what was passed over.
+  void EndPassOver();
 
   // Has it the line, or is a core the owner of it?
   bool Has(uint64_t line) const { return tags_.Find(SetOf(line), line) != Tags::kNone; }
@@ -149,6 +152,7 @@ class L2Cache {
 
   Tags tags_;
   TagArray<Nothing> shadow_;  // what it would have without pushed lines
+  size_t passed_at_ = 0;      // where the line is that was passed over last, if one was
   std::vector<Bank> banks_;
   int64_t pending_ = 0;
   L2Counts counts_;

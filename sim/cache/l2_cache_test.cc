@@ -165,6 +165,7 @@ TEST_F(L2CacheTest, WhatIsPassedOverIsThere) {
   l2_->PassOver(0, true);
   l2_->PassOver(16, false);
   l2_->PassOver(0, false);  // used last, and still dirty
+  l2_->EndPassOver();
   EXPECT_TRUE(l2_->Has(0) && l2_->Has(16));
   l2_->Push(32, 0);  // 16 leaves
   l2_->Push(48, 0);  // 0 does

@@ -6,6 +6,7 @@
 // Cost      a question looks at the tags of one set.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
@@ -26,19 +27,18 @@ class TagArray {
 
   // Where `line` is in `set`, or kNone.
   size_t Find(size_t set, uint64_t line) const {
+    size_t found = kNone;
+    // To the end: so several are compared at once.
     for (size_t at = set * ways_; at < (set + 1) * ways_; ++at) {
-      if (lines_[at] == line) return at;
+      found = lines_[at] == line ? at : found;
     }
-    return kNone;
+    return found;
   }
-  // An empty place of the set, or that of the least recently used line.
+  // The first empty place of the set, or that of the least recently used line.
   size_t Victim(size_t set) const {
-    size_t victim = set * ways_;
-    for (size_t at = victim; at < (set + 1) * ways_; ++at) {
-      if (lines_[at] == kNoLine) return at;
-      if (used_[at] < used_[victim]) victim = at;
-    }
-    return victim;
+    const auto first = used_.begin() + static_cast<ptrdiff_t>(set * ways_);
+    return static_cast<size_t>(std::min_element(first, first + static_cast<ptrdiff_t>(ways_)) -
+                               used_.begin());
   }
   void Touch(size_t at) { used_[at] = ++clock_; }
   // `line` takes the place, most recently used.
@@ -47,7 +47,18 @@ class TagArray {
     Touch(at);
     return entries_[at] = entry;
   }
-  void Remove(size_t at) { lines_[at] = kNoLine; }
+  void Remove(size_t at) {
+    lines_[at] = kNoLine;
+    used_[at] = 0;
+  }
+  // Has the lines of `other` from now on, used in the same order; entries are as they were.
+  // REQUIRES: as many sets and ways
+  template <typename Other>
+  void TakeLinesOf(const TagArray<Other>& other) {
+    lines_ = other.lines_;
+    used_ = other.used_;
+    clock_ = other.clock_;
+  }
 
   // kNoLine where the place is empty.
   uint64_t LineAt(size_t at) const { return lines_[at]; }
@@ -55,9 +66,12 @@ class TagArray {
   const Entry& operator[](size_t at) const { return entries_[at]; }
 
  private:
+  template <typename Other>
+  friend class TagArray;
+
   size_t ways_;
   std::vector<uint64_t> lines_;
-  std::vector<uint64_t> used_;  // when, in accesses
+  std::vector<uint64_t> used_;  // when, in accesses; 0: empty
   std::vector<Entry> entries_;
   uint64_t clock_ = 0;
 };

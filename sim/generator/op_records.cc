@@ -162,6 +162,7 @@ void OpRecords::Write(const PlannedOp& op, std::vector<Record>* records) {
   const bool is_overflow = store_->IsOverflow(op.line);
   const uint8_t slot = is_overflow ? kNoSlot : op.slot;
   const auto key = [&] {
+    if (op.type == OpType::kPut && !shape_.put_key) return;
     Mark(
         {.addr = store_->AddressOf(bucket), .kind = RecordKind::kKey, .tag = op.tag, .slot = slot});
   };

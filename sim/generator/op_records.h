@@ -45,6 +45,7 @@ Result<ObjectPrefetch> ParseObjectPrefetch(std::string_view text);
 struct OpShape {
   uint32_t instr_per_op = 5000;  // at least: operations that need more have more
   uint32_t key_lead = 20;        // from kKey to the first access of the bucket
+  bool put_key = true;           // puts have a kKey; false: only gets do
   bool bucket_prefetch = true;
   ObjectPrefetch object_prefetch = ObjectPrefetch::kBelow300;
   bool prefetch_is_load = false;

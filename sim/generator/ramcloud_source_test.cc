@@ -146,6 +146,27 @@ TEST(RamcloudSource, BucketPrefetchMayBeOffAndPrefetchesMayBeReads) {
   for (const Record& record : op) EXPECT_NE(record.kind, RecordKind::kPrefetch);
 }
 
+// All else is the same, whether puts announce their keys or not.
+TEST(RamcloudSource, PutsMayKeepTheirKeysToThemselves) {
+  RamcloudOptions options = SmallOptions("12", "poisson:4");
+  const std::unique_ptr<RamcloudSource> told = MakeSource(options);
+  options.op.put_key = false;
+  const std::unique_ptr<RamcloudSource> untold = MakeSource(options);
+  int puts = 0;
+  for (int i = 0; i < 200; ++i) {
+    std::vector<Record> with = NextOp(*told, 0);
+    const std::vector<Record> without = NextOp(*untold, 0);
+    ASSERT_EQ(with[1].kind, RecordKind::kKey);
+    if (with[0].aux == static_cast<uint32_t>(OpType::kPut)) {
+      ++puts;
+      with[2].gap += with[1].gap;
+      with.erase(with.begin() + 1);
+    }
+    ASSERT_EQ(with, without);
+  }
+  EXPECT_GT(puts, 50);
+}
+
 // Plays all cores' records in the given order on the index, and checks what each of them says.
 void CheckAgainstTable(RamcloudSource& source) {
   TableImage table = source.InitialTable();

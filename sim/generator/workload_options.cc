@@ -22,6 +22,9 @@ void AddOperations(CLI::App* app, WorkloadOptions* options) {
   app->add_option("--key-lead", options->key_lead,
                   "instructions from a key's announcement to its bucket's first access")
       ->capture_default_str();
+  app->add_option("--put-key", options->put_key,
+                  "1: puts announce their key, too; 0: only gets, which read the whole object")
+      ->capture_default_str();
   app->add_option("--bucket-pf", options->bucket_pf, "1: software prefetches the bucket")
       ->capture_default_str();
   app->add_option("--obj-pf", options->obj_pf,
@@ -87,6 +90,7 @@ Result<RamcloudOptions> GeneratorOf(const WorkloadOptions& options, uint64_t see
                      .key_bytes = options.key_bytes};
   generator.op = {.instr_per_op = options.instr_per_op,
                   .key_lead = options.key_lead,
+                  .put_key = options.put_key,
                   .bucket_prefetch = options.bucket_pf,
                   .object_prefetch = object_prefetch.value(),
                   .prefetch_is_load = options.swpf == "asload",
@@ -131,6 +135,7 @@ nlohmann::ordered_json ConfigOf(const WorkloadOptions& options) {
                                    {"key_bytes", options.key_bytes},
                                    {"instr_per_op", options.instr_per_op},
                                    {"key_lead", options.key_lead},
+                                   {"put_key", options.put_key},
                                    {"bucket_pf", options.bucket_pf},
                                    {"obj_pf", options.obj_pf},
                                    {"swpf", options.swpf},

@@ -37,6 +37,7 @@ struct WorkloadOptions {
   int key_bytes = 23;
   uint32_t instr_per_op = 5000;
   uint32_t key_lead = 20;
+  bool put_key = true;
   bool bucket_pf = true;
   std::string obj_pf = "lt300";
   std::string swpf = "nonblocking";  // or "asload"

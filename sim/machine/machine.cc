@@ -117,6 +117,7 @@ void Machine::FastForward() {
     }
   }
   if (options_.fast_forward_ops == 0) return;
+  l2_->EndPassOver();
   for (size_t unit = 0; unit < units_.size(); ++unit) {
     units_[unit]->OnWarmupEnd();  // so is this; there may be another behind it
     unit_next_[unit] = units_[unit]->NextEvent();
