@@ -449,7 +449,7 @@ int Main(int argc, char** argv) {
   embedded->add_option("-m,--memory-mb", a.embedded.memory_mb, "0: twice what the objects need");
   CLI::App* prefetch = add("prefetch", "ways of prefetching, and paper 004's claims of them");
   AddPrefetch(prefetch, &a.prefetch);
-  prefetch->add_option("--cpus", a.embedded_cpus, "runs on the last of them");
+  prefetch->add_option("--cpus", a.embedded_cpus, "runs on the last of them, as many as threads");
   CLI::App* server = add("server", "CPU time a request: depth 1, depth 32, gets of 100 keys");
   AddServer(server, &a);
   server->add_option("--case", a.cases, "depth-1, depth-32, multiget-100; all if not given")

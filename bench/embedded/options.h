@@ -36,7 +36,8 @@ struct PrefetchOptions {
   std::vector<uint32_t> values = {128, 256, 512, 1024};  // ascending; bytes
   std::vector<uint32_t> batches = {1, 4, 8, 16, 32};
   size_t lookups = 1 << 15;  // of a turn, 2^20 at most
-  std::vector<int> cpus;     // runs on the last; empty: of those usable
+  std::vector<int> cpus;     // runs on the last ones; empty: of those usable
+  int threads = 1;           // that look up at once, each on a CPU of its own as far as there are
   int repetitions = 7;
   uint64_t seed = defaults::kSeed;
 };

@@ -1,8 +1,11 @@
 // Ways of prefetching in software, on objects and an index that no cache holds, in turns on one
-// core: what does each gain, and do paper 004's claims of its unit in the memory controller hold
-// here? Times are of the thread's CPU, so that a neighbour who takes the core away changes little.
+// core, or on several at once: what does each gain, and do paper 004's claims of its unit in the
+// memory controller hold here? Times are of the threads' CPUs, so that a neighbour who takes a core
+// away changes little.
 #include <algorithm>
+#include <barrier>
 #include <fstream>
+#include <thread>
 
 #include <fmt/format.h>
 
@@ -26,11 +29,24 @@ std::vector<PrefetchWay> AllWays() {
   return ways;
 }
 
-// Nanoseconds a lookup, of each way in the order of `ways`, a sample a round.
+// The last `threads` of the CPUs that are to be used, from the last on.
+std::vector<int> CpusOf(const PrefetchOptions& options) {
+  std::vector<int> cpus = options.cpus.empty() ? UsableCpus() : options.cpus;
+  std::reverse(cpus.begin(), cpus.end());
+  cpus.resize(std::min(cpus.size(), static_cast<size_t>(options.threads)));
+  return cpus;
+}
+
+// Nanoseconds a lookup, of each way in the order of `ways`, a sample a round; of several threads
+// the mean.
 class Turns {
  public:
   Turns(const PrefetchOptions& options, const PrefetchTable& table, const PrefetchLookups& lookups)
-      : options_(options), table_(table), lookups_(lookups) {}
+      : options_(options),
+        table_(table),
+        lookups_(lookups),
+        cpus_(CpusOf(options)),
+        buffers_(static_cast<size_t>(options.threads)) {}
 
   Result<std::vector<Samples>> Measure(const std::vector<PrefetchWay>& ways, uint32_t batch) {
     for (const PrefetchWay way : ways) {
@@ -54,19 +70,37 @@ class Turns {
  private:
   double TimeOf(PrefetchWay way, uint32_t batch) {
     const size_t count = std::min<size_t>(options_.lookups, kLookups);
-    if (at_ + count > kLookups) at_ = 0;
-    const double start = ThreadCpuSeconds();
-    RunWalk(way, table_, lookups_, at_, count, batch, &buffer_);
-    const double ns = (ThreadCpuSeconds() - start) * 1e9 / static_cast<double>(count);
-    at_ += count;
-    return ns;
+    const size_t threads = buffers_.size();
+    std::vector<double> cpu_s(threads);
+    std::barrier together(static_cast<std::ptrdiff_t>(threads));
+    std::vector<std::thread> crew;
+    for (size_t t = 0; t < threads; ++t) {
+      // Each begins elsewhere, so that none finds what another has brought near.
+      size_t begin = at_ + t * kLookups / threads;
+      if (begin + count > kLookups) begin %= kLookups - count + 1;
+      crew.emplace_back([&, t, begin] {
+        PinTo(0, {cpus_[t % cpus_.size()]});
+        together.arrive_and_wait();
+        const double start = ThreadCpuSeconds();
+        RunWalk(way, table_, lookups_, begin, count, batch, &buffers_[t]);
+        cpu_s[t] = ThreadCpuSeconds() - start;
+      });
+    }
+    double all_s = 0;
+    for (size_t t = 0; t < threads; ++t) {
+      crew[t].join();
+      all_s += cpu_s[t];
+    }
+    at_ = at_ + 2 * count > kLookups ? 0 : at_ + count;
+    return all_s * 1e9 / static_cast<double>(count * threads);
   }
 
   const PrefetchOptions& options_;
   const PrefetchTable& table_;
   const PrefetchLookups& lookups_;
+  const std::vector<int> cpus_;
   size_t at_ = 0;
-  WalkBuffer buffer_;
+  std::vector<WalkBuffer> buffers_;  // a thread each
 };
 
 // Bytes of the last level of the first CPU's caches; 0: unknown.
@@ -83,7 +117,9 @@ uint64_t LastLevelBytes() {
 class Experiment {
  public:
   Experiment(const PrefetchOptions& options, Report* report)
-      : options_(options), report_(*report) {}
+      : options_(options),
+        report_(*report),
+        threads_name_(options.threads == 1 ? "" : fmt::format("-threads-{}", options.threads)) {}
 
   Status Run() {
     for (const uint32_t value : options_.values) {
@@ -135,9 +171,9 @@ class Experiment {
       const std::string way(kPrefetchWayNames[static_cast<size_t>(ways[i])]);
       Row row;
       row.bench = "prefetch";
-      row.name = fmt::format("value-{}-per-bucket-{}-batch-{}-{}",
+      row.name = fmt::format("value-{}-per-bucket-{}-batch-{}{}-{}",
                              of.value_bytes == 0 ? "mixed" : std::to_string(of.value_bytes),
-                             of.per_bucket, of.batch, way);
+                             of.per_bucket, of.batch, threads_name_, way);
       row.unit = "CPU ns / lookup";
       row.subject = {way, times[i]};
       row.peer = Side{"bucket", of_bucket};
@@ -149,6 +185,7 @@ class Experiment {
                      {"mean_object_bytes", table.mean_bytes()},
                      {"last_level_cache_bytes", LastLevelBytes()},
                      {"lookups_a_turn", options_.lookups},
+                     {"threads", options_.threads},
                      {"lookups_per_cpu_s", 1e9 / times[i].Median()},
                      {"gain", gains.Median()}};
       report_.Add(std::move(row));
@@ -159,7 +196,7 @@ class Experiment {
     fmt::print("{} {}: {}\n", claim.id, NameOf(claim.verdict), claim.what);
     Row row;
     row.bench = "prefetch";
-    row.name = fmt::format("claim-{}-batch-{}", claim.id, batch);
+    row.name = fmt::format("claim-{}-batch-{}{}", claim.id, batch, threads_name_);
     row.unit = "verdict";
     row.judged_name = "0 holds, 1 unclear, 2 fails";
     row.judged = static_cast<double>(claim.verdict);
@@ -170,14 +207,14 @@ class Experiment {
 
   const PrefetchOptions& options_;
   Report& report_;
+  const std::string threads_name_;  // in rows' names
   PrefetchGains gains_;
 };
 
 }  // namespace
 
 Status RunPrefetch(const PrefetchOptions& options, Report& report) {
-  const std::vector<int> cpus = options.cpus.empty() ? UsableCpus() : options.cpus;
-  PinTo(0, {cpus.back()});
+  PinTo(0, CpusOf(options));
   return Experiment(options, &report).Run();
 }
 

@@ -12,6 +12,9 @@ void AddPrefetch(CLI::App* app, PrefetchOptions* options) {
       ->delimiter(',')
       ->check(CLI::Range(1, 32))
       ->capture_default_str();
+  app->add_option("--threads", options->threads, "that look up at once")
+      ->check(CLI::Range(1, 1024))
+      ->capture_default_str();
   app->add_option("--lookups", options->lookups, "of a turn")
       ->check(CLI::Range(1024, 1 << 20))
       ->capture_default_str();

@@ -14,7 +14,7 @@ namespace {
 // Pixels.
 constexpr double kWidth = 900, kHeight = 420;
 constexpr double kLeft = 80, kRight = 20, kBottom = 50;
-constexpr double kLegendTop = 34, kLegendStep = 18, kNoteStep = 18;
+constexpr double kLegendTop = 34, kLegendStep = 18, kBelowLegend = 32, kNoteStep = 18;
 constexpr double kLetter = 6.5;  // the width of one, about
 // Of the lines, in their order; told apart by those who see few colours, too (Okabe and Ito).
 constexpr std::array<const char*, 7> kColours = {"#0072b2", "#d55e00", "#009e73", "#cc79a7",
@@ -73,11 +73,13 @@ class Axes {
   double top() const { return top_; }
   double y_high() const { return y_high_; }
 
-  std::vector<double> TicksOfX() const {
-    std::vector<double> ticks;
+  std::vector<LineChart::Tick> RoundTicks() const {
+    std::vector<LineChart::Tick> ticks;
     const double step = log2_x_ ? 1 : StepFor(x_span_);
-    for (double at = std::ceil(x_low_ / step) * step; at <= x_low_ + x_span_ * 1.0001; at += step)
-      ticks.push_back(log2_x_ ? std::exp2(at) : at);
+    for (double at = std::ceil(x_low_ / step) * step; at <= x_low_ + x_span_ * 1.0001; at += step) {
+      const double x = log2_x_ ? std::exp2(at) : at;
+      ticks.push_back({x, fmt::format("{:g}", x)});
+    }
     return ticks;
   }
 
@@ -112,8 +114,11 @@ std::string GridOf(const LineChart& chart, const Axes& axes) {
     out += Stroke(kLeft, axes.Y(y), kWidth - kRight, axes.Y(y), "#d0d0d0");
     out += Text(kLeft - 8, axes.Y(y) + 4, "end", fmt::format("{:g}", y));
   }
-  for (const double x : axes.TicksOfX())
-    out += Text(axes.X(x), bottom + 18, "middle", fmt::format("{:g}", x));
+  for (const auto& [x, name] : chart.ticks.empty() ? axes.RoundTicks() : chart.ticks) {
+    const double half_width = kLetter * static_cast<double>(name.size()) / 2;
+    const char* const anchor = axes.X(x) + half_width > kWidth ? "end" : "middle";
+    out += Text(axes.X(x), bottom + 18, anchor, name);
+  }
   out += Stroke(kLeft, bottom, kWidth - kRight, bottom, "#000000");
   out += Text((kLeft + kWidth) / 2, kHeight - 10, "middle", chart.x_name);
   out += Text(kLeft - 70, axes.top() - 10, "start", chart.y_name);
@@ -147,12 +152,16 @@ double HeightOf(const LineChart& chart) {
   return kHeight + kNoteStep * static_cast<double>(chart.notes.size());
 }
 
-std::string Drawn(const LineChart::Line& line, size_t number, const Axes& axes) {
+std::string Drawn(const LineChart::Line& line, size_t number, bool marks_points, const Axes& axes) {
   std::string out = fmt::format("<path {} d=\"", StyleOf(number));
   for (size_t at = 0; at < line.x.size(); ++at)
     out +=
         fmt::format("{}{:.1f} {:.1f}", at == 0 ? 'M' : 'L', axes.X(line.x[at]), axes.Y(line.y[at]));
   out += "\"/>\n";
+  for (size_t at = 0; marks_points && at < line.x.size(); ++at) {
+    out += fmt::format("<circle cx=\"{:.1f}\" cy=\"{:.1f}\" r=\"2.5\" fill=\"{}\"/>\n",
+                       axes.X(line.x[at]), axes.Y(line.y[at]), kColours[number % kColours.size()]);
+  }
   for (size_t at = 0; at < line.y_error.size(); ++at) {
     const double x = axes.X(line.x[at]);
     const double error = line.y_error[at];
@@ -165,7 +174,7 @@ std::string Drawn(const LineChart::Line& line, size_t number, const Axes& axes) 
 // In a frame whose upper edge is at `top`.
 std::string Panel(const LineChart& chart, double top) {
   const std::vector<Place> legend = LegendOf(chart);
-  const Axes axes(chart, (legend.empty() ? kLegendTop : legend.back().y) + 26);
+  const Axes axes(chart, (legend.empty() ? kLegendTop : legend.back().y) + kBelowLegend);
   std::string out =
       fmt::format("<svg y=\"{}\" width=\"{}\" height=\"{}\">\n", top, kWidth, HeightOf(chart));
   out += Text(kWidth / 2, 18, "middle", chart.title);
@@ -176,7 +185,7 @@ std::string Panel(const LineChart& chart, double top) {
   }
   for (size_t i = 0; i < chart.lines.size(); ++i) {
     const auto [x, y] = legend[i];
-    out += Drawn(chart.lines[i], i, axes);
+    out += Drawn(chart.lines[i], i, chart.marks_points, axes);
     out += fmt::format("<path {} d=\"M{:.1f} {:.1f}h20\"/>\n", StyleOf(i), x, y);
     out += Text(x + 25, y + 4, "start", chart.lines[i].name);
   }

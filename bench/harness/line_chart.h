@@ -22,8 +22,16 @@ struct LineChart {
     double begin = 0, end = 0;
   };
 
+  // A place of the x axis that has a name.
+  struct Tick {
+    double x = 0;
+    std::string name;
+  };
+
   std::string title, x_name, y_name;
   bool log2_x = false;                     // then all x are above 0
+  std::vector<Tick> ticks = {};            // empty: round figures
+  bool marks_points = false;               // by dots; lines of one point need them to be seen
   std::optional<double> reference_y = {};  // what y is compared with
   std::vector<std::string> notes = {};     // under the chart, a line each
   std::vector<Band> bands;

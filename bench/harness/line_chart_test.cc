@@ -20,15 +20,29 @@ LineChart Chart() {
 
 TEST(LineChart, LinesGoFromLeftToRight) {
   const std::string svg = ToSvg(Chart());
-  EXPECT_THAT(svg, HasSubstr("d=\"M80.0 370.0L346.7 222.4L880.0 74.8\""));
-  EXPECT_THAT(svg, HasSubstr("d=\"M80.0 74.8L880.0 74.8\""));
+  EXPECT_THAT(svg, HasSubstr("d=\"M80.0 370.0L346.7 225.2L880.0 80.5\""));
+  EXPECT_THAT(svg, HasSubstr("d=\"M80.0 80.5L880.0 80.5\""));
   EXPECT_THAT(svg, HasSubstr(">first<"));
 }
 
 TEST(LineChart, PowersOfTwoLieAlikeFarApart) {
   LineChart chart = Chart();
   chart.log2_x = true;
-  EXPECT_THAT(ToSvg(chart), HasSubstr("d=\"M80.0 370.0L480.0 222.4L880.0 74.8\""));
+  EXPECT_THAT(ToSvg(chart), HasSubstr("d=\"M80.0 370.0L480.0 225.2L880.0 80.5\""));
+}
+
+TEST(LineChart, PlacesMayHaveNamesAndPointsDots) {
+  LineChart chart = Chart();
+  EXPECT_THAT(ToSvg(chart), HasSubstr("text-anchor=\"middle\">2.5<"));
+  EXPECT_THAT(ToSvg(chart), Not(HasSubstr("<circle")));
+  chart.ticks = {{1, "in-situ"}, {4, "all of a bucket"}};
+  chart.marks_points = true;
+  const std::string svg = ToSvg(chart);
+  EXPECT_THAT(svg, HasSubstr("x=\"80.0\" y=\"388.0\" text-anchor=\"middle\">in-situ<"));
+  // It would go beyond the edge.
+  EXPECT_THAT(svg, HasSubstr("x=\"880.0\" y=\"388.0\" text-anchor=\"end\">all of a bucket<"));
+  EXPECT_THAT(svg, Not(HasSubstr(">2.5<")));
+  EXPECT_THAT(svg, HasSubstr("<circle cx=\"346.7\" cy=\"225.2\""));
 }
 
 TEST(LineChart, TextIsEscaped) {

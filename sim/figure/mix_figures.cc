@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <utility>
 
 #include <fmt/format.h>
@@ -52,6 +53,7 @@ Claim JudgeInSitu(const Figure& figure, const Mixes& mixes, const std::string& i
                   const std::string& series, Metric metric) {
   Claim d1{id, "in-situ is best on every mix (" + series + ")",
            "no static size above it, beyond 95 %"};
+  constexpr size_t kNamedMax = 6;
   std::vector<std::string> better;
   for (const int mix : mixes) {
     const std::string x = std::to_string(mix);
@@ -62,9 +64,14 @@ Claim JudgeInSitu(const Figure& figure, const Mixes& mixes, const std::string& i
     }
   }
   d1.holds = better.empty();
+  std::string names = fmt::format("{}", fmt::join(better, ", "));
+  if (better.empty()) names = "none";
+  if (better.size() > kNamedMax) {
+    names = fmt::format("{} of {} pairs of mix and size", better.size(),
+                        mixes.size() * std::size(kStaticBytes));
+  }
   d1.ours = fmt::format("{} on average; better: {}",
-                        Percent(MeanOfAll(MeansOf(figure, mixes, series, metric))),
-                        better.empty() ? "none" : fmt::format("{}", fmt::join(better, ", ")));
+                        Percent(MeanOfAll(MeansOf(figure, mixes, series, metric))), names);
   return d1;
 }
 

@@ -197,8 +197,11 @@ bench::LineChart ChartOf(const Finished& finished) {
   chart.x_name = finished.spec.x_name;
   chart.y_name = AxisOf(finished.spec.quantity);
   if (finished.spec.quantity != Quantity::kAccuracy) chart.reference_y = 1;
+  chart.marks_points = true;
+  std::map<double, std::string> names;
   for (const Measured& measured : finished.figure.points()) {
     if (!measured.point.is_drawn) continue;
+    names.emplace(measured.point.at, measured.point.x);
     if (chart.lines.empty() || chart.lines.back().name != measured.point.series) {
       chart.lines.push_back({.name = measured.point.series, .x = {}, .y = {}});
     }
@@ -207,6 +210,7 @@ bench::LineChart ChartOf(const Finished& finished) {
     chart.lines.back().y.push_back(estimate.mean);
     chart.lines.back().y_error.push_back(estimate.half_width);
   }
+  for (const auto& [x, name] : names) chart.ticks.push_back({x, name});
   for (const JudgedClaim& judged : finished.claims) {
     if (judged.metric != kMetrics[0]) continue;
     const Claim& claim = judged.claim;
