@@ -20,7 +20,7 @@ def load_tidy():
 
 
 tidy = load_tidy()
-from tidylib import ratchet  # noqa: E402
+from tidylib import precompiled, ratchet  # noqa: E402
 from tidylib.tree import Tree, split_cpp  # noqa: E402
 
 HEADER = "// {name}: what it is for.\n#pragma once\n{body}"
@@ -115,6 +115,48 @@ class Alone(TidyTest):
         self.keeps(files, "alone", compile_headers=True)
         files["src/base/a.h"] = header("base/a.h", "struct C {};\n")
         self.breaks(files, "alone", ("src/base/b.h", 1), compile_headers=True)
+
+
+class Precompiled(TidyTest):
+    """Many headers that include the same of a library's: it is parsed once."""
+
+    PREFIX = "#include <memory>\n#include <string>\n#include <thread>\n"
+    GOOD = PREFIX + "inline std::unique_ptr<std::string> Make() { return nullptr; }\n"
+
+    def files(self, last):
+        return {**{f"src/base/h{i}.h": header(f"base/h{i}.h", self.GOOD) for i in range(4)},
+                "src/base/z.h": header("base/z.h", last)}
+
+    def test_some_are_chosen(self):
+        self.write(self.files(self.GOOD))
+        tree = Tree(self.root)
+        flags = ["c++", "-std=c++20"]
+        made = precompiled.Precompiled(tree, [(f.path, flags) for f in tree.files], self.root)
+        self.assertEqual([names for of in made.made.values() for names, _ in of],
+                         [{"memory", "string", "thread"}])
+        self.assertEqual(made.flags_for("src/base/z.h", flags)[0], "-include")
+        self.assertEqual(made.flags_for("src/base/z.h", ["c++", "-std=c++17"]), [])
+
+    def test_headers_pass_with_them(self):
+        self.keeps(self.files(self.GOOD), "alone", compile_headers=True)
+
+    def test_what_a_header_does_not_include_is_not_there(self):
+        for last in ("inline std::string Name() { return {}; }\n",
+                     "#include <memory>\ninline std::thread* Get() { return nullptr; }\n",
+                     "#ifdef WEFT_NEVER\n" + self.PREFIX + "#endif\n"
+                     "inline std::string Name() { return {}; }\n"):
+            self.breaks(self.files(last), "alone", ("src/base/z.h", 1), compile_headers=True)
+            (self.root / "build/tidy/headers.json").unlink()  # so that all are compiled again
+
+    def test_nor_for_one_that_another_includes(self):
+        files = self.files(self.PREFIX + '#include "base/lean.h"\n')
+        files["src/base/lean.h"] = header("base/lean.h", "struct Lean { std::string name; };\n")
+        self.breaks(files, "alone", ("src/base/lean.h", 1), compile_headers=True)
+
+    def test_what_is_included_under_a_condition_does_not_count(self):
+        text = ('#ifdef A\n#include <map>\n#include "a.h"\n#endif\n#include <set>\n'
+                '#include "b.h"\n#include <cstdint>\n')
+        self.assertEqual(precompiled.includes(text), (["b.h"], {"set"}))
 
 
 class Vendor(TidyTest):

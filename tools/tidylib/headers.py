@@ -1,8 +1,8 @@
 """Every header compiles alone: nobody has to know what to include before it.
 
 A header that its own source includes before anything else is proved by the build and left to it.
-Cost: about half a second for each other header, on all cores; nothing for one that passed before
-and whose text, compiler settings and included headers of ours are unchanged
+Cost: a fraction of a second for each other header, on all cores (precompiled.py); nothing for one
+that passed before and whose text, compiler settings and included headers of ours are unchanged
 (build/tidy/headers.json).
 """
 
@@ -13,9 +13,12 @@ import re
 import shlex
 import shutil
 import subprocess
+import tempfile
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
 from tidylib.house import INCLUDE
+from tidylib.precompiled import Precompiled
 from tidylib.tree import Finding
 
 DEFAULT = ["c++", "-std=c++20", "-Wall", "-Wextra", "-fno-rtti", "-Iinclude", "-Isrc"]
@@ -36,7 +39,7 @@ def settings(tree):
             for i, word in enumerate(words[1:], 1):
                 if word in ("-isystem", "-I"):
                     keep += words[i:i + 2]
-                elif re.match(r"-(I.|std=|W|f|m|D|pthread)", word):
+                elif re.match(r"-(I.|std=|W(?!invalid-pch)|f|m|D|pthread)", word):
                     keep.append(word)
             folder = os.path.relpath(os.path.dirname(entry["file"]), tree.root)
             # Of several programs in a folder, the one with the most flags knows most libraries.
@@ -103,6 +106,15 @@ def compile_alone(tree, path, flags):
     return result.stderr.strip().split("\n")[0]
 
 
+def compile_all(tree, jobs, folder):
+    """compile_alone() for each (path, flags), in their order."""
+    with tempfile.TemporaryDirectory(dir=folder) as made, \
+            ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:
+        precompiled = Precompiled(tree, jobs, Path(made))
+        return list(pool.map(lambda job: compile_alone(
+            tree, job[0], [*job[1], *precompiled.flags_for(*job)]), jobs))
+
+
 def check(tree):
     by_folder = settings(tree)
     compiler = shutil.which("c++")
@@ -120,10 +132,9 @@ def check(tree):
         flags = settings_of(file.path, by_folder)
         jobs.append((file.path, flags, digest(tree, file.path, flags)))
     todo = [job for job in jobs if job[2] not in passed]
-    with ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:
-        answers = list(pool.map(lambda job: compile_alone(tree, job[0], job[1]), todo))
-    failed = {job[2]: answer for job, answer in zip(todo, answers) if answer}
     store.parent.mkdir(parents=True, exist_ok=True)
+    answers = compile_all(tree, [(path, flags) for path, flags, _ in todo], store.parent)
+    failed = {job[2]: answer for job, answer in zip(todo, answers) if answer}
     store.write_text(json.dumps(sorted({job[2] for job in jobs} - failed.keys())))
     for path, _, key in jobs:
         if key in failed:
