@@ -17,7 +17,8 @@ struct CacheShape {
   int mshrs = 0;  // misses under way, each of another line; of a bank where there are several
 
   static constexpr int64_t kLineBytes = 64;
-  size_t sets() const { return static_cast<size_t>(kilobytes * 1024 / kLineBytes / ways); }
+  int64_t lines() const { return kilobytes * 1024 / kLineBytes; }
+  size_t sets() const { return static_cast<size_t>(lines() / ways); }
 };
 
 // `banks` have the sets in equal parts. `name` is for messages.

@@ -186,6 +186,11 @@ Status Core::Check(const Record& record) const {
   }
 }
 
+Status EndsInFastForward(int core) {
+  return {Code::kInvalidArgument, "core " + std::to_string(core) +
+                                      ": the trace ended among the operations that take no time"};
+}
+
 void Core::PassOver() {
   has_record_ = false;
   gap_left_ = 0;

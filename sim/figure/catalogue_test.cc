@@ -71,7 +71,9 @@ TEST(Catalogue, APointRunsWhatItSays) {
   }
   for (const Point& point : Spec("7").points) {
     EXPECT_EQ(point.of.run.workload.mix, point.x);
-    EXPECT_EQ(point.of.run.workload.util, "exact:" + point.series.substr(point.series.size() - 1));
+    const size_t number = point.series.find(", ") + 2;
+    EXPECT_EQ(point.of.run.workload.util, "exact:" + point.series.substr(number, 1));
+    EXPECT_EQ(point.of.run.workload.instr_per_op, point.is_drawn ? 5000u : 10'000u);
   }
   int loaded = 0;
   for (const Point& point : Spec("5b").points) loaded += !point.is_drawn;
@@ -175,6 +177,11 @@ TEST(Catalogue, JudgesUtilizationOfMixes) {
             (Map{{"E1", false}, {"E2", true}}));
   EXPECT_EQ(Verdicts("7", [](const Point& point) { return (4.5 - ValueOf(point)) / point.at; }),
             (Map{{"E1", true}, {"E2", false}}));
+  // At one of the loads is enough.
+  const auto half = [&](const Point& point) {
+    return point.series.ends_with("half of the load") ? fine(point) : fine(point) + 0.5;
+  };
+  EXPECT_EQ(Verdicts("7", half), (Map{{"E1", true}, {"E2", true}}));
 }
 
 TEST(Catalogue, JudgesUnitsAndEnergy) {

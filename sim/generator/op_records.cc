@@ -127,14 +127,26 @@ void OpRecords::Append(const PlannedOp& op) {
   AccessLines(RecordKind::kWrite, AccessClass::kLogAppend, op.new_addr, op.entry_bytes, kNone);
   Access(kToEntryWrite, RecordKind::kWrite, AccessClass::kBucket,
          store_->AddressOf(op.line) + kSlotBytes * op.slot, kSlotBytes);
-  if (store_->IsOverflow(op.line)) return;
-  Mark({.addr = op.new_addr,
-        .size = op.entry_bytes,
-        .kind = RecordKind::kSlot,
-        .aux = op.line,
-        .tag = op.tag,
-        .slot = op.slot});
+  if (!store_->IsOverflow(op.line)) Mark(SlotMark(op));
 }
+
+Record OpRecords::SlotMark(const PlannedOp& op) const {
+  return {.addr = op.new_addr,
+          .size = op.entry_bytes,
+          .kind = RecordKind::kSlot,
+          .aux = op.line,
+          .tag = op.tag,
+          .slot = op.slot};
+}
+
+Record OpRecords::HitMark(const PlannedOp& op) {
+  store_->PathTo(op.line, &path_);
+  return {.kind = RecordKind::kHit,
+          .aux = path_.front(),
+          .slot = store_->IsOverflow(op.line) ? kNoSlot : op.slot};
+}
+
+uint64_t OpRecords::DrawOwnWord() { return random_.Below(kOwnDataBytes / kWordBytes); }
 
 void OpRecords::AccessOwnData() {
   const uint32_t left =
@@ -142,7 +154,7 @@ void OpRecords::AccessOwnData() {
   const auto others = static_cast<uint32_t>(shape_.other_per_op);
   const uint32_t distance = std::max(1u, left / (others + 1));
   for (uint32_t i = 0; i < others; ++i) {
-    const uint64_t word = random_.Below(kOwnDataBytes / kWordBytes);
+    const uint64_t word = DrawOwnWord();
     Access(distance, i % 4 == 3 ? RecordKind::kWrite : RecordKind::kRead, AccessClass::kStack,
            own_data_ + word * kWordBytes, kWordBytes);
   }
@@ -179,9 +191,16 @@ void OpRecords::Write(const PlannedOp& op, std::vector<Record>* records) {
   const int pointer = FindEntry(op, to_first_entry);
   ReadObject(op, pointer);
   if (op.type == OpType::kPut) Append(op);
-  Mark({.kind = RecordKind::kHit, .aux = bucket, .slot = slot});
+  Mark(HitMark(op));
   AccessOwnData();
   Mark({.kind = RecordKind::kOpEnd});
+}
+
+void OpRecords::WriteMarks(const PlannedOp& op, std::vector<Record>* records) {
+  records->clear();
+  if (op.type == OpType::kPut && !store_->IsOverflow(op.line)) records->push_back(SlotMark(op));
+  records->push_back(HitMark(op));
+  for (int i = 0; i < shape_.other_per_op; ++i) DrawOwnWord();
 }
 
 }  // namespace weft::sim

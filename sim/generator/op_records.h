@@ -59,6 +59,9 @@ class OpRecords {
 
   // The records of `op`, in place of those that there were.
   void Write(const PlannedOp& op, std::vector<Record>* records);
+  // Only those that say what the index has then, and where the key was: kSlot and kHit. What is
+  // written after it is the same as after Write().
+  void WriteMarks(const PlannedOp& op, std::vector<Record>* records);
 
  private:
   void Plain(uint32_t instructions);
@@ -73,6 +76,9 @@ class OpRecords {
   void ReadObject(const PlannedOp& op, int pointer);
   void Append(const PlannedOp& op);
   void AccessOwnData();
+  uint64_t DrawOwnWord();
+  Record SlotMark(const PlannedOp& op) const;
+  Record HitMark(const PlannedOp& op);
 
   static constexpr int kNone = -1;
 

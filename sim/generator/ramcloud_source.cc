@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "base/check.h"
+
 namespace weft::sim {
 namespace {
 
@@ -74,6 +76,16 @@ Result<bool> RamcloudSource::Next(int core, Record* record) {
     asked.next = 0;
   }
   *record = asked.records[asked.next++];
+  return true;
+}
+
+Result<bool> RamcloudSource::NextMarks(int core, std::vector<Record>* marks) {
+  Core& asked = cores_[static_cast<size_t>(core)];
+  WEFT_CHECK(asked.next == asked.records.size());
+  const Result<std::optional<PlannedOp>> op = planner_.Next(core);
+  if (!op) return op.error();
+  if (!op.value()) return false;
+  asked.writer.WriteMarks(*op.value(), marks);
   return true;
 }
 

@@ -42,6 +42,8 @@ class RamcloudSource final : public TraceSource {
   const StoreShape& shape() const override { return store_->shape(); }
   TableImage InitialTable() const override { return *initial_table_; }
   Result<bool> Next(int core, Record* record) override;
+  bool has_marks() const override { return true; }
+  Result<bool> NextMarks(int core, std::vector<Record>* marks) override;
 
   const RamcloudStore& store() const { return *store_; }
 

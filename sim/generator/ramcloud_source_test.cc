@@ -167,6 +167,43 @@ TEST(RamcloudSource, PutsMayKeepTheirKeysToThemselves) {
   EXPECT_GT(puts, 50);
 }
 
+// Marks alone are those that there would have been among the records, and what follows is the same.
+TEST(RamcloudSource, MarksAreThoseOfTheRecords) {
+  RamcloudOptions options = SmallOptions("12", "poisson:7");
+  const std::unique_ptr<RamcloudSource> whole = MakeSource(options);
+  const std::unique_ptr<RamcloudSource> marks_only = MakeSource(options);
+  ASSERT_TRUE(marks_only->has_marks());
+  int slots = 0;
+  for (int i = 0; i < 300; ++i) {
+    const int core = i % whole->cores();
+    std::vector<Record> of_records;
+    for (const Record& record : NextOp(*whole, core)) {
+      if (record.kind == RecordKind::kSlot || record.kind == RecordKind::kHit) {
+        of_records.push_back(record);
+        of_records.back().gap = 0;
+        slots += record.kind == RecordKind::kSlot;
+      }
+    }
+    std::vector<Record> marks;
+    const Result<bool> is_there = marks_only->NextMarks(core, &marks);
+    ASSERT_TRUE(is_there && is_there.value());
+    ASSERT_EQ(marks, of_records);
+  }
+  EXPECT_GT(slots, 50);
+  for (int core = 0; core < whole->cores(); ++core) {
+    ASSERT_EQ(NextOp(*whole, core), NextOp(*marks_only, core));
+  }
+}
+
+TEST(RamcloudSource, MarksEndWithTheOperations) {
+  RamcloudOptions options = SmallOptions("1", "exact:4");
+  options.ops = options.store.cores;
+  const std::unique_ptr<RamcloudSource> source = MakeSource(options);
+  std::vector<Record> marks;
+  EXPECT_TRUE(source->NextMarks(0, &marks).value());
+  EXPECT_FALSE(source->NextMarks(0, &marks).value());
+}
+
 // Plays all cores' records in the given order on the index, and checks what each of them says.
 void CheckAgainstTable(RamcloudSource& source) {
   TableImage table = source.InitialTable();

@@ -56,6 +56,7 @@ Machine::Machine(const MachineOptions& options, const Preset& preset, TraceSourc
       table_line_(source.shape().table_base / kLineBytes),
       tck_(std::llround(preset.timing.tck_ns * kPicosecondsPerNanosecond)),
       mesh_(options.mesh),
+      source_(source),
       units_(std::move(units)),
       table_(table),
       unit_next_(units_.size(), kNever),
@@ -105,9 +106,27 @@ Result<RunResult> Machine::Run() {
   return result;
 }
 
-// Cores take turns, an operation each.
+bool Machine::Learn(int64_t ops) {
+  std::vector<Record> marks;
+  for (int64_t op = 0; op < ops; ++op) {
+    const auto core = static_cast<int>(op % static_cast<int64_t>(cores_.size()));
+    const Result<bool> is_there = source_.NextMarks(core, &marks);
+    if (!is_there || !is_there.value()) {
+      status_ = is_there ? EndsInFastForward(core) : is_there.error();
+      return false;
+    }
+    for (const Record& mark : marks) PassOver(core, mark);
+  }
+  return true;
+}
+
+// Cores take turns, an operation each. As many operations as L2 has lines fill it, so of those
+// before them nothing is left but what was learnt.
 void Machine::FastForward() {
-  for (int64_t op = 0; op < options_.fast_forward_ops; ++op) {
+  const int64_t filling = options_.l2.shape.lines();
+  int64_t op = source_.has_marks() ? std::max<int64_t>(0, options_.fast_forward_ops - filling) : 0;
+  if (!Learn(op)) return;
+  for (; op < options_.fast_forward_ops; ++op) {
     const auto core = static_cast<size_t>(op) % cores_.size();
     const Status status = cores_[core]->PassOverOp(
         [this, core](const Record& record) { PassOver(static_cast<int>(core), record); });

@@ -95,6 +95,8 @@ class Machine : private CorePort, private L2Port, private PortClient {
   void OnOutcome(PrefetchOutcome outcome) override;
 
   void FastForward();
+  // The first `ops` of those, of which only marks count. False: one has failed.
+  bool Learn(int64_t ops);
   void PassOver(int core, const Record& record);
   // Performs what is next; false: nothing is left.
   bool Advance();
@@ -125,6 +127,7 @@ class Machine : private CorePort, private L2Port, private PortClient {
 
   Mesh mesh_;
   std::vector<std::unique_ptr<L1Cache>> l1s_;
+  TraceSource& source_;
   std::vector<std::unique_ptr<Core>> cores_;
   std::unique_ptr<L2Cache> l2_;
   std::vector<std::unique_ptr<MemoryPort>> ports_;

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <vector>
 
 #include "sim/trace/record.h"
 #include "sim/trace/table_image.h"
@@ -54,6 +55,12 @@ class TraceSource {
   // The core's next record; false: it has no more. Cores may be asked in any order: what a core
   // does doesn't depend on it.
   virtual Result<bool> Next(int core, Record* record) = 0;
+
+  // Whether it can tell what an operation does to the index without its accesses.
+  virtual bool has_marks() const { return false; }
+  // The kSlot, kChain and kHit records, in their order, of the core's next operation, which is over
+  // then; false: there is none. REQUIRES: has_marks(); Next() has given all of the one before
+  virtual Result<bool> NextMarks(int /*core*/, std::vector<Record>* /*marks*/) { return false; }
 };
 
 }  // namespace weft::sim
