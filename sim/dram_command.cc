@@ -58,9 +58,12 @@ Status RunCheck(const DramOptions& options) {
   const Result<std::vector<IssuedCommand>> commands = ReadCommandTrace(in, options.trace);
   if (!commands) return commands.error();
 
+  if (commands.value().empty()) {
+    return {Code::kInvalidArgument, options.trace + ": no command in it"};
+  }
   CommandChecker checker(preset.organization, preset.timing, !options.memory.no_refresh);
   for (const IssuedCommand& issued : commands.value()) checker.Check(issued);
-  if (!commands.value().empty()) checker.Finish(commands.value().back().clock);
+  checker.Finish(commands.value().back().clock);
   for (const Violation& violation : checker.violations()) {
     fmt::print("{}:{}: clock {}: {}\n", options.trace, violation.index + 1, violation.clock,
                violation.rule);

@@ -127,6 +127,12 @@ TEST_F(CommandTest, WrongTracesAreNamedByTheirLine) {
   EXPECT_THAT(commands.err, HasSubstr("commands:2: the second word is ACT, PRE, RD"));
 }
 
+TEST_F(CommandTest, NothingToCheckIsNoPass) {
+  const Outcome nothing = Run("check " + FileOf("nothing", ""));
+  EXPECT_EQ(nothing.status, 1);
+  EXPECT_THAT(nothing.err, HasSubstr("no command in it"));
+}
+
 TEST_F(CommandTest, CheckExitsWith1WhereARuleIsBroken) {
   // tRCD is 10 clocks; 9 with --preset ddr3-1333-2gb-x8-sg15e.
   const std::string path = FileOf("commands", "5 ACT 0 3 7 0\n14 RD 0 3 7 1\n");

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <CLI/CLI.hpp>
 
 #include "bench/harness/machine.h"
@@ -80,6 +81,47 @@ std::vector<std::string> NamesOf(const std::vector<std::string>& asked) {
   return names;
 }
 
+Result<std::vector<std::string>> KeysOf(const std::vector<std::string>& names,
+                                        const FigureBase& base) {
+  std::vector<std::string> keys;
+  for (const std::string& name : names) {
+    const Result<FigureSpec> spec = MakeFigure(name, base);
+    if (!spec) return spec.error();
+    for (const Case& of : CasesOf(spec.value())) keys.push_back(KeyOf(of));
+  }
+  return keys;
+}
+
+// kInvalidArgument: a setting differs from the base, but none of the figures does: all of them set
+// the option by themselves. A setting that is the base's passes.
+Status RefuseWithoutEffect(const std::vector<std::string>& names, const FigureBase& base,
+                           const std::vector<Setting>& settings) {
+  const Result<std::vector<std::string>> before = KeysOf(names, base);
+  if (!before) return before.error();
+  for (const Setting& setting : settings) {
+    if (KeyOf(setting.of) == KeyOf(base.of)) continue;
+    FigureBase changed = base;
+    changed.of = setting.of;
+    const Result<std::vector<std::string>> after = KeysOf(names, changed);
+    if (!after) return after.error();
+    if (before.value() == after.value()) {
+      return {Code::kInvalidArgument, fmt::format("{}: figure {} sets that by itself", setting.name,
+                                                  fmt::join(names, ", "))};
+    }
+  }
+  return Status::Ok();
+}
+
+// What is given of the options of `weft-sim run`, an option at a time, as changes of `defaults`.
+std::vector<Setting> GivenSettings(const FigureOptions& options) {
+  std::vector<Setting> given;
+  for (const std::string& text : options.given()) {
+    const Result<std::vector<Setting>> settings = SettingsOf(options.defaults, {text}, false);
+    if (settings) given.push_back(settings.value().front());
+  }
+  return given;
+}
+
 struct Planned {
   std::string setting;
   FigureSpec spec;
@@ -121,6 +163,18 @@ Status Finish(const ManyRunsOptions& options, int seeds_by_default, std::vector<
   return out.empty() ? Status::Ok() : WriteFigures(out, finished, options.command_line);
 }
 
+// Options that would be ignored, given or of --over.
+Status RefuseIgnored(const FigureOptions& options, const std::vector<std::string>& names,
+                     const Case& base, FigureBase figure_base) {
+  figure_base.of = base;
+  const Result<std::vector<Setting>> over = SettingsOf(base, options.runs.over, true);
+  if (!over) return over.error();
+  const Status status = RefuseWithoutEffect(names, figure_base, over.value());
+  if (!status.ok() || !options.given) return status;
+  figure_base.of = options.defaults;
+  return RefuseWithoutEffect(names, figure_base, GivenSettings(options));
+}
+
 }  // namespace
 
 void AddFigure(CLI::App* app, FigureOptions* options) {
@@ -140,6 +194,16 @@ void AddFigure(CLI::App* app, FigureOptions* options) {
                 "unless given otherwise: an eighth of store and L2, few operations, one seed, "
                 "mixes 1, 4, 8 and 12");
   options->is_given = [app](const char* option) { return app->count(option) > 0; };
+  options->given = [app] {
+    std::vector<std::string> texts;
+    for (const CLI::Option* option : app->get_options()) {
+      if (option->count() == 1 && !option->get_lnames().empty() && !option->results().empty()) {
+        texts.push_back(option->get_lnames().front() + "=" + option->results().front());
+      }
+    }
+    return texts;
+  };
+  options->defaults = options->runs.base;
 }
 
 void AddSweep(CLI::App* app, ManyRunsOptions* options) {
@@ -160,10 +224,13 @@ Status RunFigureCommand(const FigureOptions& options) {
   const Result<std::vector<Setting>> settings =
       SettingsOf(base, options.runs.over, options.runs.one_at_a_time);
   if (!settings) return settings.error();
+  const std::vector<std::string> names = NamesOf(options.names);
+  const Status status = RefuseIgnored(options, names, base, figure_base);
+  if (!status.ok()) return status;
   std::vector<Planned> planned;
   for (const Setting& setting : settings.value()) {
     figure_base.of = setting.of;
-    for (const std::string& name : NamesOf(options.names)) {
+    for (const std::string& name : names) {
       Result<FigureSpec> spec = MakeFigure(name, figure_base);
       if (!spec) return spec.error();
       planned.push_back({setting.name, std::move(spec.value())});

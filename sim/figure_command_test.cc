@@ -85,6 +85,11 @@ TEST_F(FigureCommand, SaysWhatIsWrong) {
       {"figure 5a --over plain-cpi=0.3", "CPI 0.3"},
       {"figure 5a --cmd-trace x", "--cmd-trace is for a single run"},
       {"sweep --epoch 1000", "--epoch is for a single run"},
+      {"figure 5a --over seed=1,2", "--over seed: it changes nothing"},
+      {"sweep --over no-skip=true", "--over no-skip"},
+      {"figure 8 --over pop=zipf:0.8", "pop=zipf:0.8: figure 8 sets that by itself"},
+      {"figure 8 9 --quick --pacu insitu", "pacu=insitu: figure 8, 9 sets that by itself"},
+      {"figure map --over map=rank-il,row-il", "map=row-il: figure map sets that by itself"},
       {"figure trace-size --trace /none --seeds 1", "/none/core-0.trace"},
       {"sweep --source redis", "source 'redis'"},
   };

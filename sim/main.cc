@@ -4,6 +4,8 @@
 // line that is no such.
 
 #include <cstdio>
+#include <new>
+#include <stdexcept>
 #include <string>
 
 #include <CLI/CLI.hpp>
@@ -54,13 +56,20 @@ int main(int argc, char** argv) {
   CLI11_PARSE(app, argc, argv);
   figure.runs.command_line = sweep.command_line = CommandLineOf(argc, argv);
 
-  const weft::Status status = run_app->parsed()      ? weft::sim::RunSource(run, prefetch)
-                              : gen_app->parsed()    ? weft::sim::RunGen(gen)
-                              : figure_app->parsed() ? weft::sim::RunFigureCommand(figure)
-                              : sweep_app->parsed()  ? weft::sim::RunSweepCommand(sweep)
-                              : trace_app->parsed()  ? weft::sim::RunTrace(trace)
-                              : dram_app->parsed()   ? weft::sim::RunDram(dram)
-                                                     : weft::sim::RunCheck(check);
+  weft::Status status;
+  try {
+    status = run_app->parsed()      ? weft::sim::RunSource(run, prefetch)
+             : gen_app->parsed()    ? weft::sim::RunGen(gen)
+             : figure_app->parsed() ? weft::sim::RunFigureCommand(figure)
+             : sweep_app->parsed()  ? weft::sim::RunSweepCommand(sweep)
+             : trace_app->parsed()  ? weft::sim::RunTrace(trace)
+             : dram_app->parsed()   ? weft::sim::RunDram(dram)
+                                    : weft::sim::RunCheck(check);
+  } catch (const std::bad_alloc&) {
+    status = {weft::Code::kNoMemory, "that takes more memory than there is"};
+  } catch (const std::length_error&) {
+    status = {weft::Code::kNoMemory, "that takes more memory than there can be"};
+  }
   if (status.ok()) return 0;
   std::fprintf(stderr, "weft-sim: %s\n", status.ToString().c_str());
   return 1;

@@ -61,11 +61,15 @@ TEST(RunCommand, OptionsMakeTheMachine) {
 
 TEST(RunCommand, WrongOptionsAreNamed) {
   for (const char* arguments :
-       {"--noc slow", "--dest l3", "--filter all", "--ops -1", "--drop-age -1", "--no-such"}) {
+       {"--noc slow", "--dest l3", "--filter all", "--ops -1", "--drop-age -1", "--no-such",
+        "--l2-kb 1099511627776", "--mshrs 2000000000", "--l2-lat 2147483647",
+        "--epoch 9223372036854775807", "--drop-age 9223372036854775807",
+        "--fast-forward 9223372036854775807", "--ops 9223372036854775807"}) {
     EXPECT_FALSE(Parse(arguments)) << arguments;
   }
   const std::pair<const char*, const char*> cases[] = {
       {"--plain-cpi 0.3", "CPI 0.3: there are"},
+      {"--plain-cpi nan", "CPI nan: there are"},
       {"--warmup 1", "warm-up: 1 is not"},
       {"--warmup -0.1", "warm-up: -0.1 is not"},
       {"--ops 3", "fewer than cores"},

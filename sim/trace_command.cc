@@ -1,7 +1,9 @@
 #include "sim/trace_command.h"
 
 #include <cstdio>
+#include <filesystem>
 #include <memory>
+#include <system_error>
 
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
@@ -23,6 +25,16 @@ Result<std::unique_ptr<TraceSource>> Open(const TraceOptions& options, const Tex
   Result<std::unique_ptr<FileTrace>> trace = FileTrace::Open(options.in, text.memory_bytes);
   if (!trace) return trace.error();
   return std::unique_ptr<TraceSource>(std::move(trace.value()));
+}
+
+// Would what is written take the place of what is read?
+bool IsInTrace(const TraceOptions& options) {
+  namespace fs = std::filesystem;
+  std::error_code error;  // of what isn't there yet, which is another
+  if (fs::equivalent(options.in, options.out, error)) return true;
+  const fs::path folder = fs::path(options.out).parent_path();
+  return options.from == kFolder && options.to != kFolder &&
+         fs::equivalent(options.in, folder.empty() ? fs::path(".") : folder, error);
 }
 
 Status Convert(const TraceOptions& options, const TextOptions& text, TraceSource& source) {
@@ -71,7 +83,12 @@ Status RunTrace(const TraceOptions& options) {
   if (!status.ok()) return status;
   const Result<std::unique_ptr<TraceSource>> source = Open(options, text);
   if (!source) return source.error();
-  if (!options.out.empty()) return Convert(options, text, *source.value());
+  if (!options.out.empty()) {
+    if (IsInTrace(options)) {
+      return {Code::kInvalidArgument, options.out + ": it is the trace itself"};
+    }
+    return Convert(options, text, *source.value());
+  }
   const Result<nlohmann::ordered_json> facts = FactsOf(*source.value());
   if (!facts) return facts.error();
   std::fputs((facts.value().dump(2) + "\n").c_str(), stdout);

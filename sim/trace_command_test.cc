@@ -106,6 +106,8 @@ TEST(TraceCommand, SaysWhatIsWrong) {
   const base::TestFolder folder;
   const std::string own = folder / "own";
   ASSERT_TRUE(Gen("--util exact:2 --buckets 512 --cores 1 --ops 9 --out " + own).ok());
+  const std::string csv = folder / "csv";
+  ASSERT_TRUE(Trace("convert --to csv " + own + " " + csv).ok());
   const std::pair<std::string, const char*> traces[] = {
       {"info " + (folder / "none"), "none/core-0.trace: No such file"},
       {"info --from pin " + own, "format 'pin' is none of"},
@@ -115,6 +117,9 @@ TEST(TraceCommand, SaysWhatIsWrong) {
       {"convert --to csv " + own + " /proc/none/x", "open /proc/none/x"},
       {"convert --from csv --op-accesses 0 x y", "must have an access"},
       {"convert " + own, "required"},
+      {"convert " + own + " " + own + "/", "it is the trace itself"},
+      {"convert --to csv " + own + " " + own + "/core-0.trace", "it is the trace itself"},
+      {"convert --from csv --to csv " + csv + " " + csv, "it is the trace itself"},
       {"info --memory-gib 0 x", "memory-gib"},
       {"", "subcommand"},
   };
@@ -123,6 +128,7 @@ TEST(TraceCommand, SaysWhatIsWrong) {
     EXPECT_FALSE(status.ok()) << arguments;
     EXPECT_THAT(status.ToString(), HasSubstr(what)) << arguments;
   }
+  EXPECT_EQ(Info(own)["cores"], 1);  // none of them has harmed it
   const std::pair<const char*, const char*> workloads[] = {
       {"--mix 13", "mix '13'"},
       {"--mix fixed:5000", "values of 5000 bytes"},

@@ -4,8 +4,10 @@
 // away changes little.
 #include <algorithm>
 #include <barrier>
+#include <cstddef>
 #include <fstream>
 #include <thread>
+#include <vector>
 
 #include <fmt/format.h>
 

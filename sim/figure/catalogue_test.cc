@@ -85,6 +85,15 @@ TEST(Catalogue, APointRunsWhatItSays) {
   }
 }
 
+TEST(Catalogue, TracesOfOneNameAreToldApartByTheirPaths) {
+  FigureBase base;
+  base.traces = {"/a/cuckoo", "/b/cuckoo/", "/a/other/"};
+  std::set<std::string> series;
+  const FigureSpec spec = MakeFigure("trace-size", base).value();
+  for (const Point& point : spec.points) series.insert(point.series);
+  EXPECT_EQ(series, (std::set<std::string>{"/a/cuckoo", "/b/cuckoo/", "other"}));
+}
+
 TEST(Catalogue, NoSuchFigureAndNoTrace) {
   FigureBase base;
   for (const char* name : {"4", "", "all"}) {

@@ -1,6 +1,7 @@
 #include "sim/figure/figure.h"
 
 #include <algorithm>
+#include <limits>
 #include <utility>
 
 #include "base/check.h"
@@ -12,6 +13,13 @@ constexpr double RunFigures::*kLatencies[] = {&RunFigures::m1_cycles, &RunFigure
                                               &RunFigures::m3_cycles};
 constexpr const char* kMetricNames[] = {"M1", "M2", "M3"};
 
+bool HaveAll(const Figure& figure, double RunFigures::*of) {
+  return std::all_of(figure.points().begin(), figure.points().end(), [&](const Measured& point) {
+    return std::all_of(point.baseline.begin(), point.baseline.end(),
+                       [&](const RunFigures& run) { return run.*of != 0; });
+  });
+}
+
 }  // namespace
 
 const char* NameOf(Metric metric) { return kMetricNames[static_cast<size_t>(metric)]; }
@@ -20,7 +28,8 @@ std::vector<double> Measured::Ratios(double RunFigures::*figure) const {
   std::vector<double> ratios;
   for (size_t seed = 0; seed < run.size(); ++seed) {
     const double before = baseline[seed].*figure;
-    ratios.push_back(before == 0 ? 0 : run[seed].*figure / before);
+    ratios.push_back(before == 0 ? std::numeric_limits<double>::quiet_NaN()
+                                 : run[seed].*figure / before);
   }
   return ratios;
 }
@@ -79,6 +88,19 @@ std::vector<JudgedClaim> ClaimsOf(const FigureSpec& spec, const Figure& figure) 
   std::vector<JudgedClaim> judged;
   if (!spec.judge) return judged;
   for (const Metric metric : kMetrics) {
+    const bool is_energy = spec.quantity == Quantity::kEnergy;
+    if (is_energy && metric != kMetrics[0]) continue;
+    const auto of = is_energy ? &RunFigures::nj_per_op : kLatencies[static_cast<size_t>(metric)];
+    if (!HaveAll(figure, of)) {
+      Claim unknown{.id = spec.name,
+                    .what = "its claims",
+                    .band = "-",
+                    .ours = "a run without a unit has nothing to compare with",
+                    .is_known = false,
+                    .by_latency = !is_energy};
+      judged.push_back({std::move(unknown), metric});
+      continue;
+    }
     for (Claim& claim : spec.judge(figure, metric)) {
       if (!claim.by_latency && metric != kMetrics[0]) continue;
       judged.push_back({std::move(claim), metric});

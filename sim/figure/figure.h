@@ -39,9 +39,9 @@ struct Measured {
   std::vector<RunFigures> baseline;  // by seed
   std::vector<RunFigures> run;
 
-  // 1 - L/L0, by seed.
+  // 1 - L/L0, by seed; NaN where the baseline has no such request.
   std::vector<double> Gains(Metric metric) const;
-  // Of a figure of run and baseline, by seed; 0 where the baseline has none.
+  // Of a figure of run and baseline, by seed; NaN where the baseline has none.
   std::vector<double> Ratios(double RunFigures::*figure) const;
   // Of the run, by seed.
   std::vector<double> Each(const std::function<double(const RunFigures&)>& figure) const;
@@ -74,6 +74,7 @@ struct Claim {
   std::string band;  // when it holds
   std::string ours = {};
   bool holds = false;
+  bool is_known = true;    // else what it is about was not measured
   bool by_latency = true;  // else the metric has no part in it
 };
 
@@ -96,7 +97,8 @@ struct JudgedClaim {
   Claim claim;
   Metric metric = Metric::kM2;  // of no meaning unless by_latency
 };
-// By each metric, those where it matters.
+// By each metric, those where it matters. Where a baseline lacks what they are judged by (the
+// memory's currents aren't known; a trace has no objects), one that stands for all is unknown.
 std::vector<JudgedClaim> ClaimsOf(const FigureSpec& spec, const Figure& figure);
 
 }  // namespace weft::sim

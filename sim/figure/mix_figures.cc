@@ -183,7 +183,7 @@ Claim JudgeMeans(const Figure& figure, const Mixes& mixes, const std::string& po
 
 Claim JudgeHits(const Figure& figure, const Mixes& mixes, const std::string& popularity) {
   Claim f2{"F2", "the hit table is right in about half (" + popularity + ")",
-           "40 to 75 % of triggers, on average"};
+           "40 to 75 % of triggers whose object is in the bucket, on average"};
   f2.by_latency = false;
   std::vector<double> triggers;
   std::vector<double> lookups;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <filesystem>
 #include <map>
 #include <system_error>
@@ -23,7 +24,7 @@ using PointFigures = std::vector<std::pair<std::string, Estimate>>;
 
 Estimate SpeedUpOf(const Measured& measured) {
   std::vector<double> ratios = measured.Ratios(&RunFigures::m2_cycles);
-  for (double& ratio : ratios) ratio = ratio == 0 ? 0 : 1 / ratio - 1;
+  for (double& ratio : ratios) ratio = 1 / ratio - 1;
   return EstimateOf(ratios);
 }
 
@@ -86,7 +87,10 @@ PointFigures FiguresOf(const Measured& measured) {
 std::string MetricOf(const JudgedClaim& judged) {
   return judged.claim.by_latency ? NameOf(judged.metric) : "-";
 }
-const char* Verdict(const Claim& claim) { return claim.holds ? "holds" : "fails"; }
+const char* Verdict(const Claim& claim) {
+  if (!claim.is_known) return "unknown";
+  return claim.holds ? "holds" : "fails";
+}
 
 // ---- Markdown
 
@@ -95,17 +99,27 @@ std::string ClaimsTable(const std::vector<const Finished*>& figures) {
   for (const Finished* finished : figures) {
     for (const JudgedClaim& judged : finished->claims) {
       const Claim& claim = judged.claim;
+      const bool fails = claim.is_known && !claim.holds;
       text += fmt::format("| {} {} | {} | {} | {} | {} |\n", claim.id, claim.what, MetricOf(judged),
-                          claim.band, claim.ours, claim.holds ? "holds" : "**fails**");
+                          claim.band, claim.ours, fails ? "**fails**" : Verdict(claim));
     }
   }
   return text + "\n";
+}
+
+// What "beyond 95 %" means in their claims.
+std::string SeedsOf(const std::vector<const Finished*>& figures) {
+  const size_t seeds = figures.front()->figure.points().front().run.size();
+  if (seeds > 1) return fmt::format("{} runs of each, by seed.\n\n", seeds);
+  return "One run of each: nothing is known of how far to believe it, and \"beyond 95 %\" is any "
+         "difference.\n\n";
 }
 
 std::string Cell(const Finished& finished, const Measured& measured) {
   const Quantity quantity = finished.spec.quantity;
   const Estimate estimate = quantity == Quantity::kLatency ? EstimateOf(measured.Gains(Metric::kM2))
                                                            : EstimateOf(measured.Drawn(quantity));
+  if (!std::isfinite(estimate.mean)) return "";
   return quantity == Quantity::kEnergy ? fmt::format("{:.3f}", estimate.mean)
                                        : fmt::format("{:.1f}", 100 * estimate.mean);
 }
@@ -206,6 +220,7 @@ bench::LineChart ChartOf(const Finished& finished) {
       chart.lines.push_back({.name = measured.point.series, .x = {}, .y = {}});
     }
     const Estimate estimate = EstimateOf(measured.Drawn(finished.spec.quantity));
+    if (!std::isfinite(estimate.mean)) continue;
     chart.lines.back().x.push_back(measured.point.at);
     chart.lines.back().y.push_back(estimate.mean);
     chart.lines.back().y_error.push_back(estimate.half_width);
@@ -242,7 +257,7 @@ std::string JsonLines(const std::vector<Finished>& figures, const std::string& c
                    {"what", claim.what},
                    {"band", claim.band},
                    {"ours", claim.ours},
-                   {"holds", claim.holds}});
+                   {"holds", claim.is_known ? Json(claim.holds) : Json(nullptr)}});
       line.update(context);
       text += line.dump() + "\n";
     }
@@ -277,7 +292,9 @@ std::string CsvOf(const std::vector<Finished>& figures) {
                           CsvField(measured.point.series), CsvField(measured.point.x),
                           measured.run.size());
       for (const auto& [name, estimate] : columns) {
-        text += fmt::format(",{:.6g},{:.3g}", estimate.mean, estimate.half_width);
+        text += std::isfinite(estimate.mean)
+                    ? fmt::format(",{:.6g},{:.3g}", estimate.mean, estimate.half_width)
+                    : ",,";
       }
       text += "\n";
     }
@@ -305,7 +322,7 @@ std::string MarkdownOf(const std::vector<Finished>& figures, const std::string& 
     const bool has_claims = std::any_of(group.begin(), group.end(), [](const Finished* finished) {
       return !finished->claims.empty();
     });
-    if (has_claims) text += ClaimsTable(group);
+    if (has_claims) text += SeedsOf(group) + ClaimsTable(group);
     for (const Finished* finished : group) {
       text +=
           fmt::format("## {}\n\n{}.\n\n", finished->spec.title, CellsAre(finished->spec.quantity));

@@ -59,6 +59,33 @@ TEST(Output, NoClaimIsLeftOut) {
   EXPECT_THAT(markdown, HasSubstr("| 128 B | 6.2 |"));
 }
 
+// A memory whose currents nobody knows.
+TEST(Output, WhatIsNotKnownIsNoNought) {
+  const FigureSpec spec = MakeFigure("9", {.of = SmallCase(), .mixes = {1}}).value();
+  Figure figure;
+  for (const Point& point : spec.points) {
+    const RunFigures run{.m1_cycles = 1, .m2_cycles = 1, .m3_cycles = 1};
+    figure.Add({.point = point, .baseline = {run}, .run = {run}});
+  }
+  std::vector<JudgedClaim> claims = ClaimsOf(spec, figure);
+  ASSERT_EQ(claims.size(), 1u);
+  EXPECT_FALSE(claims[0].claim.is_known);
+  const std::vector<Finished> all = {{"", spec, std::move(figure), std::move(claims)}};
+  EXPECT_THAT(ClaimsCsv(all), HasSubstr(",unknown\n"));
+  const std::string markdown = MarkdownOf(all, "weft-sim figure 9");
+  EXPECT_THAT(markdown, HasSubstr("| unknown |"));
+  EXPECT_THAT(markdown, HasSubstr("| in-situ, exact size |  |"));
+  EXPECT_THAT(markdown, HasSubstr("One run of each"));
+  const base::TestFolder folder;
+  ASSERT_TRUE(WriteFigures(folder / "out", all, "").ok());
+  const std::vector<std::string> lines = LinesOf(TextOf(folder / "out/figures.jsonl"));
+  EXPECT_TRUE(nlohmann::json::parse(lines[0])["holds"].is_null());
+  EXPECT_TRUE(nlohmann::json::parse(lines[1])["nj_per_op_ratio"][0].is_null());
+  for (const char* file : {"out/figure-9.csv", "out/figure-9.svg", "out/figures.md"}) {
+    EXPECT_THAT(TextOf(folder / file), testing::Not(HasSubstr("nan"))) << file;
+  }
+}
+
 TEST(Output, FilesAreWhatTheyShouldBe) {
   const base::TestFolder folder;
   const std::string out = folder / "new/folder";

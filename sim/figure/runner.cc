@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <memory>
+#include <new>
+#include <stdexcept>
 #include <thread>
 #include <tuple>
 #include <utility>
@@ -41,6 +43,17 @@ std::string KeyOf(const Case& of) {
   key.update(ConfigOf(of.prefetch));
   for (const char* name : {"commit", "seed"}) key.erase(name);
   return key.dump();
+}
+
+// What is thrown in a thread would end the program.
+Result<Runner::Played> Runner::PlayInMemory(const Job& job, SourceMaker* maker) const {
+  try {
+    return Play(job, maker);
+  } catch (const std::bad_alloc&) {
+    return Status(Code::kNoMemory, "a run takes more memory than there is: fewer --jobs may do");
+  } catch (const std::length_error&) {
+    return Status(Code::kNoMemory, "a run takes more memory than there can be");
+  }
 }
 
 Result<Runner::Played> Runner::Play(const Job& job, SourceMaker* maker) const {
@@ -87,7 +100,7 @@ void Runner::Keep(const Job& job, const Result<Played>& played, size_t jobs) {
 
 void Runner::Work(const std::vector<Job>& jobs) {
   SourceMaker maker;
-  while (const Job* const job = Take(jobs)) Keep(*job, Play(*job, &maker), jobs.size());
+  while (const Job* const job = Take(jobs)) Keep(*job, PlayInMemory(*job, &maker), jobs.size());
 }
 
 Status Runner::Perform(const std::vector<Job>& jobs) {

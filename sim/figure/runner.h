@@ -6,7 +6,8 @@
 // (dram/command_checker.h).
 //
 // Threads   one owner; it has threads of its own.
-// Errors    those of simulation.h. kCorruption: the memory broke one of its rules.
+// Errors    those of simulation.h. kCorruption: the memory broke one of its rules. kNoMemory: a run
+//           found no more.
 // Source    the simulator's specification, sections 3.8, 4.1 (T26) and 5.
 #pragma once
 
@@ -84,6 +85,7 @@ class Runner {
     int64_t commands_checked = 0;
   };
   Result<Played> Play(const Job& job, SourceMaker* maker) const;
+  Result<Played> PlayInMemory(const Job& job, SourceMaker* maker) const;
   Status Perform(const std::vector<Job>& jobs) WEFT_EXCLUDES(mutex_);
   // Performs jobs that nobody has begun, until there are none or one of them fails.
   void Work(const std::vector<Job>& jobs) WEFT_EXCLUDES(mutex_);

@@ -24,8 +24,20 @@ Result<Values> ParseOver(const std::string& text) {
   return values;
 }
 
+// Not of what is simulated, or the runner's.
+bool IsOfNoCase(const std::string& option) {
+  for (const char* other : {"seed", "out", "epoch", "cmd-trace", "no-skip"}) {
+    if (option == other) return true;
+  }
+  return false;
+}
+
 // With the option's value. Whether that is possible, only a run can tell.
 Result<Setting> With(Setting setting, const std::string& option, const std::string& value) {
+  if (IsOfNoCase(option)) {
+    return Status(Code::kInvalidArgument,
+                  "--over " + option + ": it changes nothing of what is simulated, or is for all");
+  }
   CLI::App app;
   AddRun(&app, &setting.of.run);
   AddPrefetch(&app, &setting.of.prefetch);

@@ -2,7 +2,8 @@
 // a time.
 //
 // Threads   pure.
-// Errors    kInvalidArgument: no OPTION=VALUE,..., or no such option or value of `weft-sim run`.
+// Errors    kInvalidArgument: no OPTION=VALUE,..., or no such option or value of `weft-sim run`, or
+//           one that changes nothing of a case, as the seed.
 #pragma once
 
 #include <string>

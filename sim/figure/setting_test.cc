@@ -47,6 +47,11 @@ TEST(Setting, WhatIsNoOptionIsNamed) {
     ASSERT_FALSE(settings) << over;
     EXPECT_THAT(std::string(settings.error().message()), HasSubstr("--over ")) << over;
   }
+  for (const char* over : {"seed=2", "no-skip=true", "epoch=5", "out=x"}) {
+    const auto settings = SettingsOf(SmallCase(), {over}, false);
+    ASSERT_FALSE(settings) << over;
+    EXPECT_THAT(std::string(settings.error().message()), HasSubstr("changes nothing")) << over;
+  }
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 // The paper's experiments on recorded traces: a line for each trace, all of whose operations are
 // played.
 
+#include <algorithm>
 #include <filesystem>
 
 #include <fmt/format.h>
@@ -54,6 +55,19 @@ void AddUnits(FigureSpec& spec, const std::string& series, const Case& of) {
   }
 }
 
+std::string FolderOf(const std::string& trace) {
+  const std::filesystem::path path(trace);
+  return path.has_filename() ? path.filename() : path.parent_path().filename();
+}
+
+// The folder's name; all of its path where another has the same.
+std::string SeriesOf(const std::string& trace, const std::vector<std::string>& traces) {
+  const auto alike = std::count_if(traces.begin(), traces.end(), [&](const std::string& other) {
+    return FolderOf(other) == FolderOf(trace);
+  });
+  return alike > 1 ? trace : FolderOf(trace);
+}
+
 constexpr TraceFigureKind kKinds[] = {
     {"trace-size", "as 5a: bytes that are prefetched of an object, address always right",
      "bytes of the value prefetched", Quantity::kLatency, AddSizes},
@@ -87,8 +101,7 @@ FigureSpec TraceFigure(const std::string& name, const FigureBase& base) {
       Case of = base.of;
       of.run.workload.source = "trace:" + trace;
       of.run.workload.ops = 0;
-      const std::filesystem::path path(trace);
-      kind.add(spec, path.has_filename() ? path.filename() : path.parent_path().filename(), of);
+      kind.add(spec, SeriesOf(trace, base.traces), of);
     }
     return spec;
   }

@@ -116,7 +116,7 @@ void AddWorkload(CLI::App* app, WorkloadOptions* options) {
   app->add_option("--cores", options->cores, "cores")->capture_default_str();
   app->add_option("--ops", options->ops, "operations of all cores; 0: all that a trace has")
       ->capture_default_str()
-      ->check(CLI::NonNegativeNumber);
+      ->check(CLI::Range(int64_t{0}, int64_t{1'000'000'000'000}));
   app->add_option("--buckets", options->buckets, "buckets of the index")->capture_default_str();
   app->add_option("--log-mib", options->log_mib, "MiB of objects, where --util is natural")
       ->capture_default_str();

@@ -120,8 +120,9 @@ bool Machine::Learn(int64_t ops) {
   return true;
 }
 
-// Cores take turns, an operation each. As many operations as L2 has lines fill it, so of those
-// before them nothing is left but what was learnt.
+// Cores take turns, an operation each. As many operations as L2 has lines fill it, so that of those
+// before them hardly anything is left but what was learnt: a line that was written then and only
+// read since would still have to be written back.
 void Machine::FastForward() {
   const int64_t filling = options_.l2.shape.lines();
   int64_t op = source_.has_marks() ? std::max<int64_t>(0, options_.fast_forward_ops - filling) : 0;

@@ -42,7 +42,8 @@ size_t MemoryPort::Add(Kind kind, uint64_t line, Time now) {
   waiting_.push_back(index);
   ++came_;
   ++under_way_;
-  (kind == Kind::kPrefetch ? staged_ : demands_waiting_) += 1;
+  staged_ += kind == Kind::kPrefetch;
+  reads_waiting_ += kind == Kind::kRead;
   prefetches_ += kind == Kind::kPrefetch;
   return index;
 }
@@ -93,7 +94,7 @@ void MemoryPort::Promote(size_t index, const L2Request& request, Time now) {
     ++demand_reads_;
   } else {
     --staged_;
-    ++demands_waiting_;
+    ++reads_waiting_;
     if (controller_.CanAccept(false)) next_ = std::min(next_, ClockAfter(now) * tck_);
   }
   client_->OnOutcome(PrefetchOutcome::kLate);
@@ -164,26 +165,33 @@ void MemoryPort::DropOld(Clock clock, Time now) {
 bool MemoryPort::MayAccept(const Request& request) const {
   if (!controller_.CanAccept(request.kind == Kind::kWrite)) return false;
   return request.kind != Kind::kPrefetch || !options_.demand_first ||
-         (demands_waiting_ == 0 && demand_reads_ == 0);
+         (reads_waiting_ == 0 && demand_reads_ == 0);
 }
 
 void MemoryPort::AcceptWaiting() {
   const Clock clock = controller_.now();
+  passed_writes_.clear();
   for (auto at = waiting_.begin(); at != waiting_.end();) {
     if (!controller_.CanAccept(false) && !controller_.CanAccept(true)) return;
     Request& request = requests_[*at];
-    if (!MayAccept(request)) {
+    const bool is_write = request.kind == Kind::kWrite;
+    const uint64_t line = request.demand.line;
+    // A read doesn't overtake a write of its line.
+    const bool is_behind =
+        std::find(passed_writes_.begin(), passed_writes_.end(), line) != passed_writes_.end();
+    if (is_behind || !MayAccept(request)) {
+      if (is_write) passed_writes_.push_back(line);
       ++at;
       continue;
     }
-    const bool is_write = request.kind == Kind::kWrite;
     CountQueued(clock);
-    controller_.Accept(*at, map_.PlaceOf(request.demand.line), is_write);
+    controller_.Accept(*at, map_.PlaceOf(line), is_write);
     ++accepted_;
     request.is_accepted = true;
     figures_.wait.Add(clock - request.came);
     demand_reads_ += request.kind == Kind::kRead;
-    (request.kind == Kind::kPrefetch ? staged_ : demands_waiting_) -= 1;
+    staged_ -= request.kind == Kind::kPrefetch;
+    reads_waiting_ -= request.kind == Kind::kRead;
     at = waiting_.erase(at);
   }
 }

@@ -5,7 +5,7 @@
 //     Prefetch --> staging (a few, the newest is dropped) --^
 //
 // A request that comes at some time is offered in the first clock that begins later; all that find
-// room are accepted in it. A demand read of a line that a prefetch waits for, or has under way,
+// room are accepted in it, but for those of a line that a write waits for. A demand read of a line that a prefetch waits for, or has under way,
 // makes that its own. A prefetch of a line that is under way adds no request; the unit hears of it
 // when the line is here. Prefetches wait with demand requests, by age, or (`demand_first`) until
 // the channel has no demand read; older ones than `drop_age` are dropped.
@@ -146,8 +146,9 @@ class MemoryPort {
   std::vector<uint64_t> lines_;    // of them; writes have none
   std::vector<size_t> free_;
   std::deque<size_t> waiting_;  // not accepted, the oldest first
-  int demands_waiting_ = 0;
-  int staged_ = 0;  // prefetches among them
+  int reads_waiting_ = 0;
+  int staged_ = 0;                       // prefetches among them
+  std::vector<uint64_t> passed_writes_;  // for AcceptWaiting: lines of writes without room
   int prefetches_ = 0;
   int demand_reads_ = 0;  // accepted and not done
   int64_t under_way_ = 0;

@@ -48,7 +48,7 @@ struct EpochFigures {
   int64_t prefetches_asked = 0;
   double bus_utilization = 0;
   double demand_latency_clocks = 0;
-  double queued = 0;  // requests, on average
+  double queued = 0;  // requests of a channel, on average
 };
 
 struct RunResult {

@@ -52,9 +52,11 @@ struct UnitCounts {
   UnitCounts& operator+=(const UnitCounts& other);
   UnitCounts& operator-=(const UnitCounts& other);
 
-  // Of the triggers that could be right, how many were; 0 where there was none.
+  // Of the triggers that could be right, for their object is in the bucket, how many were; 0 where
+  // there was none.
   double address_accuracy() const;
-  // Of all lookups, how many the hit table had right; 0 where there was none.
+  // Of all lookups that found their object in the bucket, how many the hit table had right; 0 where
+  // there was none.
   double hit_accuracy() const;
 };
 

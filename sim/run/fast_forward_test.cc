@@ -1,8 +1,13 @@
 // Operations that take no time: what they leave behind, and what they don't count in.
 
+#include <memory>
+#include <utility>
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "sim/generator/workload_options.h"
+#include "sim/run/simulation.h"
 #include "sim/run/test_kit.h"
 
 namespace weft::sim {
@@ -70,6 +75,61 @@ TEST(FastForward, GoesOnWhereItEnded) {
   ASSERT_TRUE(run) << run.error().ToString();
   EXPECT_EQ(run.value().by_core[0].op_cycles.size(), 3u);
   EXPECT_EQ(run.value().by_core[1].op_cycles.size(), 4u);
+}
+
+// A source that tells no marks by themselves, so that all of its operations go through L2.
+class WithoutMarks : public TraceSource {
+ public:
+  explicit WithoutMarks(std::unique_ptr<TraceSource> source) : source_(std::move(source)) {}
+  int cores() const override { return source_->cores(); }
+  const StoreShape& shape() const override { return source_->shape(); }
+  TableImage InitialTable() const override { return source_->InitialTable(); }
+  Result<bool> Next(int core, Record* record) override { return source_->Next(core, record); }
+
+ private:
+  const std::unique_ptr<TraceSource> source_;
+};
+
+// Nothing is left of operations long ago but what they have taught.
+TEST(FastForward, MarksTeachWhatTheOperationsWould) {
+  RunOptions options;
+  options.workload.buckets = 1024;
+  options.workload.log_mib = 1;
+  options.workload.mix = "6";
+  options.workload.pop = "zipf:0.99";
+  options.workload.ops = 1000;
+  options.l2_kb = 64;  // 1024 lines
+  options.fast_forward = 6000;
+  options.epoch_clocks = 0;
+  const PrefetchOptions unit = {.pacu = "hittable", .pscu = "dynamic"};
+  const Result<RunParts> parts = PartsOf(options, unit);
+  Result<RunParts> whole = PartsOf(options, unit);
+  ASSERT_TRUE(parts && whole);
+  whole.value().make_source = [&parts]() -> Result<std::unique_ptr<TraceSource>> {
+    auto source = parts.value().make_source();
+    if (!source) return source.error();
+    return std::unique_ptr<TraceSource>(std::make_unique<WithoutMarks>(std::move(source.value())));
+  };
+  const auto of_marks = Simulate(options, parts.value(), {});
+  const auto of_all = Simulate(options, whole.value(), {});
+  ASSERT_TRUE(of_marks) << of_marks.error().ToString();
+  ASSERT_TRUE(of_all) << of_all.error().ToString();
+  ExpectSame(of_marks.value(), of_all.value());
+  const UnitCounts counts = parts.value().unit_figures().counts;
+  EXPECT_EQ(counts, whole.value().unit_figures().counts);
+  EXPECT_GT(counts.addresses_right, 100);
+}
+
+TEST(FastForward, MarksThatEndAreAnError) {
+  WorkloadOptions workload;
+  workload.buckets = 1024;
+  workload.log_mib = 1;
+  workload.ops = 100;
+  const auto source = MakeSource(workload, 1);
+  ASSERT_TRUE(source);
+  const auto run = Play(*source.value(), SmallL2(5000));
+  ASSERT_FALSE(run);
+  EXPECT_THAT(run.error().ToString(), HasSubstr("core 4: the trace ended among the operations"));
 }
 
 TEST(FastForward, ATraceThatEndsInItIsAnError) {

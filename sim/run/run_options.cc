@@ -10,21 +10,39 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
+constexpr int64_t kEver = 1'000'000'000'000;  // operations or clocks
+
 void AddCores(CLI::App* app, RunOptions* options) {
+  const auto at_most = [](int64_t max) { return CLI::Range(int64_t{0}, max); };
   app->add_option("--plain-cpi", options->plain_cpi, "cycles a plain instruction: 0.25, 0.5 or 1")
       ->capture_default_str();
-  app->add_option("--window", options->window, "instructions")->capture_default_str();
+  app->add_option("--window", options->window, "instructions")
+      ->capture_default_str()
+      ->check(at_most(65'536));
   app->add_option("--mshrs", options->mshrs, "misses that a core has under way")
-      ->capture_default_str();
-  app->add_option("--store-buffer", options->store_buffer, "stores")->capture_default_str();
-  app->add_option("--l1-kb", options->l1_kb, "a core's cache")->capture_default_str();
-  app->add_option("--l1-ways", options->l1_ways, "its ways")->capture_default_str();
-  app->add_option("--l2-kb", options->l2_kb, "the shared cache")->capture_default_str();
-  app->add_option("--l2-ways", options->l2_ways, "its ways")->capture_default_str();
+      ->capture_default_str()
+      ->check(at_most(65'536));
+  app->add_option("--store-buffer", options->store_buffer, "stores")
+      ->capture_default_str()
+      ->check(at_most(65'536));
+  app->add_option("--l1-kb", options->l1_kb, "a core's cache")
+      ->capture_default_str()
+      ->check(at_most(1'048'576));
+  app->add_option("--l1-ways", options->l1_ways, "its ways")
+      ->capture_default_str()
+      ->check(at_most(1024));
+  app->add_option("--l2-kb", options->l2_kb, "the shared cache")
+      ->capture_default_str()
+      ->check(at_most(1'048'576));
+  app->add_option("--l2-ways", options->l2_ways, "its ways")
+      ->capture_default_str()
+      ->check(at_most(1024));
   app->add_option("--l2-lat", options->l2_cycles, "core cycles of a bank's access")
-      ->capture_default_str();
+      ->capture_default_str()
+      ->check(CLI::Range(0, 1'000'000));
   app->add_option("--l2-mshrs", options->l2_mshrs, "misses that a bank has under way")
-      ->capture_default_str();
+      ->capture_default_str()
+      ->check(at_most(65'536));
   app->add_option("--noc", options->noc, "free: packets don't wait; busy: for links")
       ->capture_default_str()
       ->check(CLI::IsMember({"free", "busy"}));
@@ -43,7 +61,7 @@ void AddPrefetchedLines(CLI::App* app, RunOptions* options) {
   app->add_option("--drop-age", options->drop_age,
                   "clocks that a prefetch may wait for the queue; 0: any")
       ->capture_default_str()
-      ->check(CLI::NonNegativeNumber);
+      ->check(CLI::Range(int64_t{0}, kEver));
   app->add_option("--pfq", options->staging, "prefetches that may wait for the queue")
       ->capture_default_str();
 }
@@ -61,23 +79,22 @@ void AddRun(CLI::App* app, RunOptions* options) {
   app->add_option("--fast-forward", options->fast_forward,
                   "operations before them that take no time: L2 and hit tables learn from them")
       ->capture_default_str()
-      ->check(CLI::NonNegativeNumber);
+      ->check(CLI::Range(int64_t{0}, kEver));
   app->add_option("--seed", options->seed, "of all that is random")->capture_default_str();
   app->add_option("--epoch", options->epoch_clocks, "clocks a row of epoch.csv; 0: none")
       ->capture_default_str()
-      ->check(CLI::NonNegativeNumber);
+      ->check(CLI::Range(int64_t{0}, kEver));
   app->add_option("--out", options->out,
                   "the folder for summary.json and epoch.csv, and for runs.csv, which grows");
 }
 
 Result<MachineOptions> MachineOf(const RunOptions& options, const ControlledMemory& memory) {
   MachineOptions machine;
-  const double slots = options.plain_cpi * machine.core.width;
-  machine.core.plain_slots = static_cast<int>(slots);
   if (!(options.plain_cpi == 0.25 || options.plain_cpi == 0.5 || options.plain_cpi == 1)) {
     return Status(Code::kInvalidArgument,
                   fmt::format("CPI {}: there are 0.25, 0.5 and 1", options.plain_cpi));
   }
+  machine.core.plain_slots = static_cast<int>(options.plain_cpi * machine.core.width);
   machine.core.window = options.window;
   machine.core.store_buffer = options.store_buffer;
   machine.l1 = {.kilobytes = options.l1_kb, .ways = options.l1_ways, .mshrs = options.mshrs};
