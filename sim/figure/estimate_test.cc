@@ -7,6 +7,8 @@
 namespace weft::sim {
 namespace {
 
+using Values = std::vector<double>;
+
 // By hand: mean 3, variance 2.5, of the mean 0.5; t(4) = 2.776.
 TEST(Estimate, IsStudents) {
   const Estimate estimate = EstimateOf({1, 2, 3, 4, 5});
@@ -33,8 +35,8 @@ TEST(Estimate, IsAboveComparesPairs) {
   EXPECT_TRUE(IsAbove({1.1, 2.1, 3.1}, {1.0, 2.0, 3.0}));
   EXPECT_FALSE(IsAbove({1.0, 2.0, 3.0}, {1.1, 2.1, 3.1}));
   EXPECT_FALSE(IsAbove({1.2, 1.9, 3.1}, {1.0, 2.0, 3.0}));  // their mean is above
-  EXPECT_FALSE(IsAbove({1.0}, {1.0}));
-  EXPECT_TRUE(IsAbove({1.0}, {0.9}));
+  EXPECT_FALSE(IsAbove(Values{1.0}, Values{1.0}));
+  EXPECT_TRUE(IsAbove(Values{1.0}, Values{0.9}));
   EXPECT_TRUE(IsAbove({0.1, 0.11, 0.12}, 0.0));
   EXPECT_FALSE(IsAbove({0.1, -0.1, 0.12}, 0.0));
 }
