@@ -7,9 +7,9 @@
 // A request that comes at some time is offered in the first clock that begins later; all that find
 // room are accepted in it, but for those of a line that a write waits for. A demand read of a line
 // that a prefetch waits for, or has under way, makes that its own. A prefetch of a line that is
-// under way adds no request; the unit hears of it when the line is here. Prefetches wait with demand
-// requests, by age, or (`demand_first`) until the channel has no demand read; older ones than
-// `drop_age` are dropped.
+// under way adds no request; the unit hears of it when the line is here. Prefetches wait with
+// demand requests, by age, or (`demand_first`) until the channel has no demand read; older ones
+// than `drop_age` are dropped.
 //
 // With `buffer_lines` prefetched lines stay here: the first read takes one out, a write drops it,
 // and the oldest goes for a new one.
