@@ -115,6 +115,7 @@ Result<std::unique_ptr<DataSet>> DataSet::Load(std::span<const Workload> workloa
   cache_options.object_bytes_max = kObjectBytesMax;
   cache_options.append_lanes = static_cast<uint32_t>(options.threads);
   cache_options.huge_pages = options.huge_pages;
+  cache_options.hash_seed = 1;  // each contender's keys lie in the same buckets
   const double bytes_of_each =
       static_cast<double>(options.memory_bytes) / static_cast<double>(data->kinds_.size());
   for (const Kind& kind : data->kinds_)

@@ -58,6 +58,7 @@ struct CacheOptions {
   bool huge_pages = true;                 // ask the system for 2 MiB pages
   bool prefetch = true;                   // off only to measure what prefetching is worth
   uint32_t hash_bits = 64;                // fewer: a weak hash, to force collisions in tests
+  uint64_t hash_seed = 0;                 // 0: nobody can foresee the hashes; else they repeat
 };
 
 // What a Get may tell besides the value.

@@ -31,6 +31,7 @@ uint64_t ObjectBytes(const StoreWorkload& workload, uint64_t id, std::string* sc
 CacheOptions StoreOptions(const RecordingOptions& options, const StoreWorkload& workload) {
   CacheOptions cache;
   cache.index_policy = options.policy;
+  cache.hash_seed = 1;  // the same recording again
   cache.prefetch = options.prefetches;
   cache.append_lanes = static_cast<uint32_t>(options.cores);
   cache.expected_items = static_cast<uint64_t>(static_cast<double>(options.workload.ids) *

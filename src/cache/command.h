@@ -63,7 +63,7 @@ struct Command {
   uint64_t delta = 1;
   uint64_t initial = 0;  // what vivify starts arithmetic from
 
-  uint64_t hash = 0;  // base::HashBytes(key), weakened by the store where a test asks for it
+  uint64_t hash = 0;  // Store::HashOf(key)
   std::string_view key;
   std::string_view value;
 };

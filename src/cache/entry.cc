@@ -2,6 +2,7 @@
 
 #include <thread>
 
+#include "cache/full_pair.h"
 #include "task/delete.h"
 #include "task/insert.h"
 
@@ -99,6 +100,7 @@ Published Publish(Session& session, const Command& command, const Entry& entry,
                         static_cast<uint32_t>(command.key.size()), location, may_drop);
   };
   task::Inserted inserted = insert(store.DropsFromFullSets());
+  if (inserted.status == kInsertFull && DropEnded(session, command.hash)) inserted = insert(false);
   if (inserted.status == kInsertFull && store.MayDropEntry()) inserted = insert(true);
   if (inserted.victim != 0) {
     const uint64_t dropped = task::SlotLocation(inserted.victim);

@@ -16,9 +16,10 @@ uint64_t Even(uint64_t buckets) { return (buckets + 1) & ~uint64_t{1}; }
 
 }  // namespace
 
-Index::Index(IndexPolicy policy, KeyHasher hasher, bool huge_pages, Epochs* epochs,
-             PageSource* source)
+Index::Index(IndexPolicy policy, bool may_drop, const KeyHasher& hasher, bool huge_pages,
+             Epochs* epochs, PageSource* source)
     : policy_(policy),
+      may_drop_(may_drop),
       hasher_(hasher),
       huge_pages_(huge_pages),
       epochs_(epochs),
@@ -30,12 +31,12 @@ task::TableRef Index::TableOf(const Pages& pages, uint64_t buckets) {
   return {reinterpret_cast<task::Bucket*>(pages.data()), buckets};
 }
 
-Result<std::unique_ptr<Index>> Index::Create(IndexPolicy policy, uint64_t buckets, bool huge_pages,
-                                             KeyHasher hasher, Epochs* epochs,
-                                             PageSource* source) {
-  // The constructor is private so that no index exists without its table.
-  auto index =
-      std::unique_ptr<Index>(new Index(policy, hasher, huge_pages, epochs, source));  // owned
+Result<std::unique_ptr<Index>> Index::Create(IndexPolicy policy, uint64_t buckets, bool may_drop,
+                                             bool huge_pages, const KeyHasher& hasher,
+                                             Epochs* epochs, PageSource* source) {
+  // The constructor is private so that no index exists without its table; owned at once.
+  auto index = std::unique_ptr<Index>(
+      new Index(policy, may_drop, hasher, huge_pages, epochs, source));
   buckets = Even(buckets < 2 ? 2 : buckets);
   Result<Pages> moves = source->Reserve(kMoveStripes * sizeof(uint32_t), false);
   if (!moves) return moves.error();
@@ -92,6 +93,7 @@ uint64_t Index::NextBucketCount() const {
 
 void Index::EnterLocked(Phase phase) {
   phase_ = phase;
+  progress_.fetch_add(1, std::memory_order_relaxed);
   stamp_ = epochs_->Retire();
 }
 
@@ -121,7 +123,7 @@ bool Index::AdvanceLocked() {
       EnterLocked(Phase::kDrain);
       return false;
     case Phase::kDrain:
-      if (drained_ < bucket_count()) return true;
+      if (drained_ < bucket_count() || !undrained_.empty()) return true;
       PublishLocked(TableOf(newer_, newer_count_), {nullptr, 0}, false);
       EnterLocked(Phase::kFinish);
       return false;
@@ -136,12 +138,27 @@ bool Index::AdvanceLocked() {
   return false;
 }
 
+// The bucket to be drained now; of those that kept entries, `*again_left` are tried again.
+bool Index::NextBucketLocked(size_t* again_left, uint64_t* bucket) {
+  if (drained_ < bucket_count()) {
+    *bucket = drained_++;
+    return true;
+  }
+  if (*again_left == 0) return false;
+  --*again_left;
+  *bucket = undrained_.front();
+  undrained_.pop_front();
+  return true;
+}
+
 // Moves every entry of a bucket of the older table to the newer one. Returns how many were dropped
-// for want of room, their locations in `dropped`.
+// for want of room, their locations in `dropped`. Those that may not be dropped stay, and the
+// bucket is noted.
 uint64_t Index::DrainBucketLocked(task::LogRef log, uint64_t bucket, uint64_t* dropped,
                                   uint32_t dropped_max) {
   const task::IndexRef& index = current();
   uint64_t dropped_count = 0;
+  bool is_empty = true;
   constexpr uint64_t kAhead = 4;
   if (bucket + kAhead < index.older.bucket_count) {
     for (const uint64_t& slot : index.older.buckets[bucket + kAhead].slots) {
@@ -161,7 +178,12 @@ uint64_t Index::DrainBucketLocked(task::LogRef log, uint64_t bucket, uint64_t* d
       task::Object* object = task::ObjectAt(log, task::SlotLocation(word));
       uint64_t victim = 0;
       uint64_t* copy = task::PlaceWord(index, index.newer, log, hasher_(KeyView(object)), moving,
-                                       true, &victim);
+                                       may_drop_, &victim);
+      if (copy == nullptr && !may_drop_) {
+        is_empty = false;
+        task::CompareAndSwap64(&slot, moving, word);  // nobody else changes a moving word
+        break;
+      }
       WEFT_CHECK(dropped_count + 2 <= dropped_max);
       if (victim != 0) dropped[dropped_count++] = task::SlotLocation(victim);
       if (copy == nullptr) {
@@ -173,6 +195,10 @@ uint64_t Index::DrainBucketLocked(task::LogRef log, uint64_t bucket, uint64_t* d
       break;
     }
   }
+  if (!is_empty) undrained_.push_back(bucket);
+  waits_for_room_.store(drained_ == bucket_count() && !undrained_.empty(),
+                        std::memory_order_relaxed);
+  if (is_empty) progress_.fetch_add(1, std::memory_order_relaxed);
   return dropped_count;
 }
 

@@ -17,6 +17,7 @@
 #pragma once
 
 #include <atomic>
+#include <deque>
 #include <memory>
 #include <vector>
 
@@ -32,9 +33,11 @@ namespace weft::cache {
 
 class Index {
  public:
-  // `source`: where the tables' memory comes from; it must outlive the index.
+  // `may_drop`: an entry that finds no room in a table that grows may go. `source`: where the
+  // tables' memory comes from; it must outlive the index.
   static Result<std::unique_ptr<Index>> Create(IndexPolicy policy, uint64_t buckets,
-                                               bool huge_pages, KeyHasher hasher, Epochs* epochs,
+                                               bool may_drop, bool huge_pages,
+                                               const KeyHasher& hasher, Epochs* epochs,
                                                PageSource* source = SystemPages());
   ~Index();
 
@@ -51,18 +54,26 @@ class Index {
   // Growing has begun, but inserts still go to the older table.
   bool preparing() const { return phase_.load(std::memory_order_relaxed) == Phase::kPrepare; }
   bool growing() const { return phase_.load(std::memory_order_relaxed) != Phase::kSteady; }
+  // Growth cannot end before entries go: some that may not be dropped find no room in the newer
+  // table (only by a flood of equal hashes). Both tables stand meanwhile.
+  bool waits_for_room() const { return waits_for_room_.load(std::memory_order_relaxed); }
+  // Buckets drained and phases entered, ever: whoever waits for growth sees by it that it goes on.
+  uint64_t progress() const { return progress_.load(std::memory_order_relaxed); }
 
   // True where `items` entries are too many for the table.
   bool IsCrowded(uint64_t items) const { return IsCrowded(items, bucket_count()); }
   bool IsCrowded(uint64_t items, uint64_t buckets) const;
-  // True where a full pair of buckets is no sign of too small a table, but of equal hashes.
+  // True where a table half as large again would be far too large for `items` entries.
   bool IsSparse(uint64_t items) const { return items < bucket_count() * kBucketSlots / 4; }
+  // True where full pairs of buckets are to be expected. Below it a full pair is a sign of hashes
+  // that are alike, against which a larger table helps little: then it does not grow for them.
+  bool IsLoaded(uint64_t items) const { return items >= bucket_count() * kBucketSlots * 7 / 10; }
   uint64_t NextBucketCount() const;
   // Starts growing to NextBucketCount(). kRetryLater while it grows already.
   Status StartGrowth() WEFT_EXCLUDES(mutex_);
 
   // Does up to `buckets` buckets of growth's work, if any. `dropped` is called with the location
-  // of each entry that found no room (only by a flood of equal hashes).
+  // of each entry that found no room and may be dropped (only by a flood of equal hashes).
   // REQUIRES: the caller is in an epoch and took `log` in it.
   template <typename Dropped>
   void Step(task::LogRef log, uint64_t buckets, Dropped dropped) WEFT_EXCLUDES(mutex_);
@@ -70,18 +81,21 @@ class Index {
  private:
   enum class Phase : uint8_t { kSteady, kPrepare, kDrain, kFinish };
 
-  Index(IndexPolicy policy, KeyHasher hasher, bool huge_pages, Epochs* epochs, PageSource* source);
+  Index(IndexPolicy policy, bool may_drop, const KeyHasher& hasher, bool huge_pages, Epochs* epochs,
+        PageSource* source);
   uint32_t* NewMarksLocked(uint64_t buckets) WEFT_REQUIRES(mutex_);
   void PublishLocked(task::TableRef older, task::TableRef newer, bool insert_newer)
       WEFT_REQUIRES(mutex_);
   void EnterLocked(Phase phase) WEFT_REQUIRES(mutex_);
   bool AdvanceLocked() WEFT_REQUIRES(mutex_);
+  bool NextBucketLocked(size_t* again_left, uint64_t* bucket) WEFT_REQUIRES(mutex_);
   uint64_t DrainBucketLocked(task::LogRef log, uint64_t bucket, uint64_t* dropped,
                              uint32_t dropped_max) WEFT_REQUIRES(mutex_);
   static task::TableRef TableOf(const Pages& pages, uint64_t buckets);
 
   // Constant after construction.
   const IndexPolicy policy_;
+  const bool may_drop_;
   const KeyHasher hasher_;
   const bool huge_pages_;
   Epochs* const epochs_;
@@ -93,12 +107,15 @@ class Index {
   std::atomic<uint64_t> bucket_count_{0};
   std::atomic<uint64_t> table_bytes_{0};
   std::atomic<Phase> phase_{Phase::kSteady};
+  std::atomic<bool> waits_for_room_{false};
+  std::atomic<uint64_t> progress_{0};
 
   base::Mutex mutex_;
   Pages table_ WEFT_GUARDED_BY(mutex_);
   Pages newer_ WEFT_GUARDED_BY(mutex_);
   uint64_t newer_count_ WEFT_GUARDED_BY(mutex_) = 0;
-  uint64_t drained_ WEFT_GUARDED_BY(mutex_) = 0;  // buckets of the older table that are empty
+  uint64_t drained_ WEFT_GUARDED_BY(mutex_) = 0;  // buckets of the older table that were drained
+  std::deque<uint64_t> undrained_ WEFT_GUARDED_BY(mutex_);  // of them, that still hold entries
   uint64_t stamp_ WEFT_GUARDED_BY(mutex_) = 0;    // of the phase's start
   bool keeps_marks_ WEFT_GUARDED_BY(mutex_) = false;
   std::vector<Pages> marks_ WEFT_GUARDED_BY(mutex_);  // of the tables so far, the last one's last
@@ -110,9 +127,12 @@ template <typename Dropped>
 void Index::Step(task::LogRef log, uint64_t buckets, Dropped dropped) {
   if (!growing() || !mutex_.TryLock()) return;
   constexpr uint32_t kDroppedMax = 16;
-  for (uint64_t i = 0; i < buckets && AdvanceLocked(); i++) {
+  size_t again_left = undrained_.size();
+  uint64_t bucket = 0;
+  for (uint64_t i = 0; i < buckets && AdvanceLocked() && NextBucketLocked(&again_left, &bucket);
+       i++) {
     uint64_t words[kDroppedMax];
-    const uint64_t count = DrainBucketLocked(log, drained_++, words, kDroppedMax);
+    const uint64_t count = DrainBucketLocked(log, bucket, words, kDroppedMax);
     for (uint64_t j = 0; j < count; j++) dropped(words[j]);
   }
   mutex_.Unlock();

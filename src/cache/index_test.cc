@@ -4,9 +4,11 @@
 
 #include <algorithm>
 #include <atomic>
+#include <map>
 #include <set>
 #include <thread>
 
+#include "base/hash.h"
 #include "cache/entry.h"
 #include "cache/test_kit.h"
 
@@ -212,6 +214,157 @@ TEST(GrowthByFlood, OfEqualHashesDoesNotTakeTheMemory) {
   for (const std::string& key : stored) EXPECT_EQ(client.Value(key), key);
   EXPECT_EQ(store->Stats().evictions, 0u);
   EXPECT_LT(store->index().table_bytes(), 2u << 20);
+}
+
+// Where the first word of a key is that of XXH3's own secret, the second one counts for nothing.
+TEST(GrowthByFlood, NobodyCanForeseeWhichKeysHaveOneHash) {
+  CacheOptions options;
+  options.memory_bytes = 16 << 20;
+  options.huge_pages = false;
+  const auto store = std::move(Store::Open(options).value());
+  const auto other = std::move(Store::Open(options).value());
+  Client client(store.get());
+  const uint64_t buckets = store->Stats().index_buckets;
+  for (uint64_t i = 0; i < buckets * 6; i++) ASSERT_EQ(client.Set(Key(i), "v"), Outcome::kStored);
+  const std::string first(reinterpret_cast<const char*>(XXH3_kSecret), 8);
+  std::set<uint64_t> hashes;
+  for (uint64_t i = 0; i < 34; i++) {
+    const std::string key = first + std::to_string(10'000'000 + i) + std::string(16, 'z');
+    EXPECT_EQ(client.Set(key, "v"), Outcome::kStored);
+    EXPECT_NE(store->HashOf(key), other->HashOf(key)) << "each store has its own secret";
+    hashes.insert(store->HashOf(key));
+  }
+  EXPECT_EQ(hashes.size(), 34u);
+  EXPECT_EQ(store->Stats().index_buckets, buckets);
+  EXPECT_EQ(store->Stats().evictions, 0u);
+}
+
+// Keys of few hashes: their names by hash.
+class KeysByHash {
+ public:
+  KeysByHash(const Store& store, uint64_t keys) {
+    for (uint64_t i = 0; i < keys; i++) keys_[store.HashOf(Key(i))].push_back(Key(i));
+  }
+  const std::vector<std::string>& first() const { return keys_.begin()->second; }
+  // `count` keys of each hash but the first.
+  std::vector<std::string> OthersOf(size_t count) const {
+    std::vector<std::string> others;
+    for (auto each = std::next(keys_.begin()); each != keys_.end(); ++each)
+      for (size_t i = 0; i < std::min(count, each->second.size()); i++)
+        others.push_back(each->second[i]);
+    return others;
+  }
+
+ private:
+  std::map<uint64_t, std::vector<std::string>> keys_;
+};
+
+class GrowthForOnePair : public testing::TestWithParam<bool> {
+ protected:
+  GrowthForOnePair() {
+    CacheOptions options;
+    options.memory_bytes = 4 << 20;
+    options.hash_bits = 8;
+    options.evict = GetParam();
+    store_ = OpenStore(options);
+  }
+
+  std::unique_ptr<Store> store_;
+};
+
+// Two in five slots are in use: a larger table would be of no use to them, whatever one pair of
+// buckets has to hold.
+TEST_P(GrowthForOnePair, IsNoneWhileOtherPairsHaveRoom) {
+  Client client(store_.get());
+  const KeysByHash keys(*store_, 40'000);
+  const uint64_t buckets = store_->Stats().index_buckets;
+  const std::vector<std::string> others = keys.OthersOf(3);
+  ASSERT_GT(others.size(), buckets * kBucketSlots / 3);
+  for (const std::string& key : others) ASSERT_EQ(client.Set(key, key), Outcome::kStored);
+  std::vector<std::string> stored, refused;
+  for (size_t i = 0; i < 60; i++) {
+    const std::string& key = keys.first()[i];
+    (client.Set(key, key) == Outcome::kStored ? stored : refused).push_back(key);
+  }
+  EXPECT_EQ(store_->Stats().index_buckets, buckets);
+  EXPECT_FALSE(store_->index_growing());
+  const CacheStats stats = store_->Stats();
+  EXPECT_EQ(stats.items + stats.evictions, others.size() + stored.size());
+  if (GetParam()) {
+    EXPECT_TRUE(refused.empty());
+    EXPECT_EQ(client.Value(stored.back()), stored.back());
+    EXPECT_LT(stats.evictions, 60u);
+    return;
+  }
+  EXPECT_EQ(stats.evictions, 0u);
+  for (const std::string& key : others) EXPECT_EQ(client.Value(key), key);
+  for (const std::string& key : stored) EXPECT_EQ(client.Value(key), key);
+  // Not for good.
+  ASSERT_FALSE(refused.empty());
+  EXPECT_EQ(client.Delete(stored.front()), Outcome::kDeleted);
+  EXPECT_EQ(client.Set(refused.front(), "v"), Outcome::kStored);
+}
+
+TEST_P(GrowthForOnePair, WhoseObjectsHaveEndedTakesNewOnes) {
+  Client client(store_.get());
+  const KeysByHash keys(*store_, 40'000);
+  const Expiry past = base::NowSeconds() - 1;
+  // Its segment stays, for this one lives on.
+  ASSERT_EQ(client.Set(keys.OthersOf(1).front(), "v", past + 100), Outcome::kStored);
+  for (size_t i = 0; i < 16; i++)
+    ASSERT_EQ(client.Set(keys.first()[i], "old", past), Outcome::kStored);
+  for (size_t i = 16; i < 32; i++)
+    EXPECT_EQ(client.Set(keys.first()[i], "new"), Outcome::kStored) << i;
+  for (size_t i = 16; i < 32; i++) EXPECT_EQ(client.Value(keys.first()[i]), "new") << i;
+  EXPECT_EQ(store_->Stats().evictions, 0u);
+  EXPECT_EQ(store_->Stats().items, 17u);
+}
+
+INSTANTIATE_TEST_SUITE_P(Eviction, GrowthForOnePair, testing::Bool(), [](const auto& test) {
+  return test.param ? "Evicts" : "Refuses";
+});
+
+// Twenty-two keys of one hash: ten came in while the index grew, and took the room that twelve in
+// the older table would have needed.
+TEST(GrowthWithoutEviction, DropsNothing) {
+  CacheOptions options;
+  options.evict = false;
+  options.hash_bits = 4;
+  const auto store = OpenStore(options);
+  Client client(store.get());
+  const std::vector<std::string> keys = KeysByHash(*store, 2000).first();
+  for (size_t i = 0; i < 12; i++) ASSERT_EQ(client.Set(keys[i], keys[i]), Outcome::kStored);
+  Index& index = store->index();
+  Session& session = client.session();
+  const auto step = [&] {
+    session.Begin();
+    index.Step(session.log(), 1 << 20, [](uint64_t) { FAIL() << "an entry was dropped"; });
+    session.End();
+  };
+  ASSERT_TRUE(index.StartGrowth().ok());
+  while (index.current().insert_newer == 0) step();
+  for (size_t i = 12; i < 22; i++) {
+    Command set = Client::Of(Verb::kStore, keys[i]);
+    set.hash = store->HashOf(keys[i]);
+    set.value = keys[i];
+    session.Begin();
+    EXPECT_EQ(store->Execute(session, set).outcome, Outcome::kStored) << i;
+    session.End();
+  }
+  for (int i = 0; i < 10; i++) step();
+  EXPECT_TRUE(index.growing());
+  EXPECT_TRUE(index.waits_for_room());
+  for (size_t i = 0; i < 22; i++) EXPECT_EQ(client.Value(keys[i]), keys[i]) << i;
+  EXPECT_EQ(store->Stats().evictions, 0u);
+  EXPECT_EQ(store->Stats().items, 22u);
+  EXPECT_EQ(client.Set("another", "v"), Outcome::kStored);
+  // When there is room again, growth ends.
+  for (size_t i = 0; i < 8; i++) EXPECT_EQ(client.Delete(keys[i]), Outcome::kDeleted);
+  for (int i = 0; i < 10; i++) step();
+  EXPECT_FALSE(index.growing());
+  EXPECT_FALSE(index.waits_for_room());
+  for (size_t i = 8; i < 22; i++) EXPECT_EQ(client.Value(keys[i]), keys[i]) << i;
+  EXPECT_EQ(client.Value("another"), "v");
 }
 
 }  // namespace

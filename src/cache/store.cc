@@ -8,6 +8,7 @@
 #include "base/clock.h"
 #include "cache/emptying.h"
 #include "cache/entry.h"
+#include "cache/room_wait.h"
 
 namespace weft::cache {
 namespace {
@@ -17,9 +18,6 @@ constexpr uint64_t kBytesPerFirstBucket = 16384;
 constexpr double kExpectedLoad = 0.75;     // of an index sized by expected_items
 constexpr uint64_t kBucketsPerWrite = 16;  // growth's work for each object stored
 constexpr uint64_t kBucketsPerBatch = 64;  // and for each batch, so that readers finish it too
-// For what ends by itself: batches of others that still see what was freed, and growth's work in
-// another thread. Long, for on a busy machine such a thread may not be running.
-constexpr uint64_t kRoomWaitNs = 1'000'000'000;
 constexpr uint32_t kWritesOfWaiting = 16;  // that a wait counts as, where it is spent on eviction
 // Segments that are emptied for each one wanted, at most: a quarter of one is gained where all of
 // it is in use (emptying.cc), and half of that goes back to the system while there is too much.
@@ -51,8 +49,8 @@ Status CheckOptions(const CacheOptions& options) {
 
 }  // namespace
 
-Store::Store(const CacheOptions& options)
-    : options_(options), hasher_(options.hash_bits), memory_limit_(options.memory_bytes) {}
+Store::Store(const CacheOptions& options, const base::KeyedHash& hash)
+    : options_(options), hasher_(hash, options.hash_bits), memory_limit_(options.memory_bytes) {}
 
 Store::~Store() {
   base::MutexLock lock(&sessions_mutex_);
@@ -61,16 +59,19 @@ Store::~Store() {
 
 Result<std::unique_ptr<Store>> Store::Open(const CacheOptions& options, PageSource* source) {
   if (Status status = CheckOptions(options); !status.ok()) return status;
+  auto hash = options.hash_seed != 0 ? base::KeyedHash::FromSeed(options.hash_seed)
+                                     : base::KeyedHash::Random();
+  if (!hash) return hash.error();
   // The constructor is private so that no store exists half made.
-  auto store = std::unique_ptr<Store>(new Store(options));  // owned at once
+  auto store = std::unique_ptr<Store>(new Store(options, *hash));  // owned at once
   if (Status status = store->Init(source); !status.ok()) return status;
   return store;
 }
 
 Status Store::Init(PageSource* source) {
   const uint64_t buckets = FirstBucketCount(options_);
-  auto index = Index::Create(options_.index_policy, buckets, options_.huge_pages, hasher_,
-                             &epochs_, source);
+  auto index = Index::Create(options_.index_policy, buckets, options_.evict, options_.huge_pages,
+                             hasher_, &epochs_, source);
   if (!index) return index.error();
   index_ = std::move(index.value());
   const uint32_t cores = std::max(1u, std::thread::hardware_concurrency());
@@ -220,8 +221,8 @@ bool Store::DropsFromFullSets() const {
 
 bool Store::MayDropEntry() const {
   if (!options_.evict) return false;
-  if (index_->growing()) return index_->IsSparse(ItemCount());
-  return index_->IsSparse(ItemCount()) || !CanGrowIndex();
+  if (!index_->IsLoaded(ItemCount())) return true;
+  return !index_->growing() && !CanGrowIndex();
 }
 
 void Store::StartGrowthIfCrowded() {
@@ -232,9 +233,10 @@ void Store::StartGrowthIfCrowded() {
   base::MutexLock lock(&budget_mutex_);
   const uint64_t items = ItemCount();
   // What is planned stays planned: making room for it drops objects, which may leave the table a
-  // little less than crowded, and to plan and give up in turns would evict without end.
-  const bool asked = growth_wanted_.load() || growth_planned_.load();
-  const bool wanted = index_->IsCrowded(items) || (asked && !index_->IsSparse(items));
+  // good deal less than crowded, and to plan and give up in turns would evict without end.
+  const bool wanted = index_->IsCrowded(items) ||
+                      (growth_wanted_.load() && index_->IsLoaded(items)) ||
+                      (growth_planned_.load() && !index_->IsSparse(items));
   if (index_->growing()) return;
   if (!wanted || !CanGrowIndex()) {
     growth_wanted_ = false;
@@ -278,16 +280,18 @@ bool Store::MakeRoom(Session& session, uint64_t bytes) {
   session.counters().room_made.Add(1);
   const uint32_t needed = log_->SegmentsNeeded(bytes) + 1;
   const uint32_t emptied_max = kEmptiedMin + kEmptiedPerSegment * needed;
+  const auto progress = [&] { return log_->segments_freed() + index_->progress(); };
   bool sealed = false;
-  uint64_t waited_ns = 0;
-  for (uint32_t emptied = 0; waited_ns < kRoomWaitNs && emptied < emptied_max;) {
+  RoomWait wait(progress());
+  for (uint32_t emptied = 0; !wait.is_over() && emptied < emptied_max;) {
     StartGrowthIfCrowded();
     GrowIndex(session, 1024);
     log_->Reclaim();
     const bool is_enough = log_->SegmentsAvailable() >= needed;
     // Scattered room is none for a large object: more goes then, until neighbours are free.
     const bool has_room = is_enough && log_->HasNeighbours(needed - 1);
-    if (has_room && !growth_wanted_.load() && !index_->growing()) return true;
+    const bool grows = index_->growing() && !index_->waits_for_room();
+    if (has_room && !grows && (!growth_wanted_.load() || index_->growing())) return true;
     // Who met a full table while it grew, or before it could begin, waits until it has grown.
     const bool is_planned = growth_planned_.load() && growth_wanted_.load() && log_->over_budget();
     if (has_room && options_.evict && !index_->preparing() && !is_planned &&
@@ -303,7 +307,7 @@ bool Store::MakeRoom(Session& session, uint64_t bytes) {
       continue;
     }
     // Asked in this order: what another thread retires it held as a victim before.
-    if (freed == Freed::kNothing && log_->SegmentsRetired() == 0 && !index_->growing()) {
+    if (freed == Freed::kNothing && log_->SegmentsRetired() == 0 && !grows) {
       if (sealed) return log_->SegmentsAvailable() >= needed && log_->HasNeighbours(needed - 1);
       log_->SealAll();  // what is left may be in open segments of other groups
       sealed = true;
@@ -314,7 +318,7 @@ bool Store::MakeRoom(Session& session, uint64_t bytes) {
     const uint64_t start_ns = base::NowNs();
     if (!EvictPortion(session, kWritesOfWaiting))
       std::this_thread::sleep_for(std::chrono::microseconds(50));
-    waited_ns += base::NowNs() - start_ns;
+    wait.Note(base::NowNs() - start_ns, progress());
   }
   return false;
 }

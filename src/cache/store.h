@@ -132,7 +132,7 @@ class Store {
   void AskForGrowth() { growth_wanted_.store(true, std::memory_order_relaxed); }
 
  private:
-  explicit Store(const CacheOptions& options);
+  Store(const CacheOptions& options, const base::KeyedHash& hash);
   Status Init(PageSource* source);
   void GrowIndex(Session& session, uint32_t writes);
   bool CanGrowIndex() const;

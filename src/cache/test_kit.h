@@ -45,6 +45,7 @@ inline std::unique_ptr<ObjectLog> OpenLog(uint32_t segments, uint64_t segment_by
 
 inline std::unique_ptr<Store> OpenStore(CacheOptions options = {}) {
   options.huge_pages = false;  // a huge page is resident whole, which blurs what tests measure
+  if (options.hash_seed == 0) options.hash_seed = TestSeed() + 1;
   auto store = Store::Open(options);
   if (!store) {
     std::fprintf(stderr, "%s\n", store.error().ToString().c_str());

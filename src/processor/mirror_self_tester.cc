@@ -154,6 +154,7 @@ Status MirrorSelfTest(Processor* processor) {
   CacheOptions options;
   options.memory_bytes = 16u << 20;
   options.hash_bits = 22;  // tags that collide
+  options.hash_seed = 1;
   options.huge_pages = false;
   auto store = cache::Store::Open(options);
   if (!store) return store.error();

@@ -30,7 +30,7 @@ constexpr Suboption kSuboptions[] = {
      "connections beyond the limit are always told so and closed", ""},
     {"hashpower", Argument::kNumber, "", "hashpower_init"},
     {"no_hashexpand", Argument::kNone, kGrows, ""},
-    {"hash_algorithm", Argument::kText, "keys are always hashed by XXH3", ""},
+    {"hash_algorithm", Argument::kText, "keys are always hashed under a secret of each start", ""},
     {"tail_repair_time", Argument::kNumber, kNoLru, "tail_repair_time"},
     {"lru_crawler", Argument::kNone, kNoCrawler, ""},
     {"no_lru_crawler", Argument::kNone, kNoCrawler, ""},

@@ -124,6 +124,7 @@ class FuzzServer final : private Front {
     options.evict = evict;
     options.append_lanes = 1;
     options.huge_pages = false;
+    options.hash_seed = 1;  // an input that failed once fails again
     auto store = cache::Store::Open(options);
     WEFT_CHECK(store);
     store_ = std::move(store.value());
