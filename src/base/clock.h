@@ -1,12 +1,16 @@
 // base/clock.h: the clocks of the store: whole seconds for expiry, nanoseconds for measuring.
 //
-// Seconds start with the date at the first call, to some 4 ms, and then follow the monotonic clock,
-// so that a step of the system's date neither expires nor revives anything.
-// Threads: any.
+// Seconds   the one clock of everything that a client may compare: expiry, absolute times that it
+//           sends, STAT time. They start with the date at the first call, to some 4 ms, and then
+//           follow the time since then, that which the machine slept included. So a step of the
+//           system's date neither expires nor revives anything, and a night asleep counts. They
+//           never go back. After sleep they may be a second late.
+// Threads   any.
 #pragma once
 
-#include <ctime>
+#include <atomic>
 #include <cstdint>
+#include <ctime>
 
 namespace weft::base {
 
@@ -26,5 +30,25 @@ inline uint64_t ThreadCpuNs() {
 
 // Seconds since 1970 by the rule above. Cheap (a coarse clock read without a system call).
 uint32_t NowSeconds();
+
+// The rule, over any clocks: what NowSeconds has of the system's.
+class SecondsClock {
+ public:
+  // Nanoseconds of one of the system's clocks.
+  using ReadNs = int64_t (*)(clockid_t clock);
+
+  explicit SecondsClock(ReadNs read);
+  uint32_t Now();
+
+ private:
+  int64_t OffsetNs() const;
+  int64_t SleptNs() const;
+
+  const ReadNs read_;
+  int64_t slept_at_start_ns_ = 0;
+  int64_t offset_at_start_ns_ = 0;  // from the monotonic clock to the date
+  std::atomic<int64_t> offset_ns_{0};  // the same, with what the machine has slept since; rises
+  std::atomic<int64_t> looked_s_{0};   // when that was asked for
+};
 
 }  // namespace weft::base

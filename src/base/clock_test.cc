@@ -28,5 +28,61 @@ TEST(ClockTest, SecondsBeginWithThoseOfTheDate) {
   EXPECT_GE(compared, kTries / 2);
 }
 
+// A machine whose clocks the test sets.
+struct Machine {
+  int64_t date_s = 1'700'000'000;
+  int64_t awake_ms = 5'000'000;
+  int64_t slept_ms = 77'000;
+
+  static Machine& The() {
+    static Machine machine;
+    return machine;
+  }
+  static int64_t ReadNs(clockid_t clock) {
+    const Machine& m = The();
+    switch (clock) {
+      case CLOCK_REALTIME_COARSE: return m.date_s * 1'000'000'000;
+      case CLOCK_BOOTTIME: return (m.awake_ms + m.slept_ms) * 1'000'000 + 300;
+      default: return m.awake_ms * 1'000'000;
+    }
+  }
+};
+
+TEST(SecondsClock, CountsWhatTheMachineSlept) {
+  Machine& machine = Machine::The() = {};
+  SecondsClock clock(Machine::ReadNs);
+  EXPECT_EQ(clock.Now(), 1'700'000'000u);
+  machine.awake_ms += 2500;
+  EXPECT_EQ(clock.Now(), 1'700'000'002u);
+  machine.slept_ms += 8 * 3'600'000;
+  machine.awake_ms += 1000;  // a second after waking at the latest
+  EXPECT_EQ(clock.Now(), 1'700'000'003u + 8 * 3600);
+  machine.slept_ms += 400;  // the parts of a second count, too
+  machine.awake_ms += 1000;
+  EXPECT_EQ(clock.Now(), 1'700'000'004u + 8 * 3600);
+  machine.slept_ms += 200;
+  machine.awake_ms += 1000;
+  EXPECT_EQ(clock.Now(), 1'700'000'006u + 8 * 3600);
+}
+
+TEST(SecondsClock, FollowsNoStepOfTheDateAndNeverGoesBack) {
+  Machine& machine = Machine::The() = {};
+  SecondsClock clock(Machine::ReadNs);
+  for (const int64_t step_s : {86'400, -86'400, -1'700'000'000}) {
+    machine.date_s += step_s;
+    const uint32_t before = clock.Now();
+    machine.awake_ms += 1000;
+    EXPECT_EQ(clock.Now(), before + 1);
+  }
+  // The two clocks are not read at one instant: that is no sleep.
+  const uint32_t before = clock.Now();
+  machine.slept_ms += 40;
+  machine.awake_ms += 1000;
+  EXPECT_EQ(clock.Now(), before + 1);
+  machine.slept_ms -= 40;
+  machine.awake_ms += 1000;
+  EXPECT_EQ(clock.Now(), before + 2);
+}
+
 }  // namespace
 }  // namespace weft::base
