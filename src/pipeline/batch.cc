@@ -211,8 +211,9 @@ task::QueryJob Batch::AsJob() {
   return job;
 }
 
-void Batch::AddOther(uint32_t source, uint32_t tag, bool barrier) {
-  AddRead(source, tag, {}, 0);
+void Batch::AddOther(uint32_t source, uint32_t tag, bool barrier, std::string_view key,
+                     uint64_t hash) {
+  AddRead(source, tag, key, hash);
   kind_[size_ - 1] = QueryKind::kOther;
   others_++;
   has_barrier_ |= barrier;

@@ -127,13 +127,15 @@ class Batch {
     uint8_t* const key_bytes_;
     char* const keys_;
   };
-  // `tag` is the owner's. REQUIRES: !full(), 1 to kKeyBytesMax key bytes
+  // `tag` is the owner's. REQUIRES: !full(), at most kKeyBytesMax key bytes
   void AddRead(uint32_t source, uint32_t tag, std::string_view key, uint64_t hash) {
     ReadAdder(this, source).Add(tag, key, hash);
   }
   void AddCommand(uint32_t source, uint32_t tag, const cache::Command& command);
   // `barrier`: it changes the store or tells of it, so that nothing may overtake it either way.
-  void AddOther(uint32_t source, uint32_t tag, bool barrier = true);
+  // `key` with its hash: of what it does beside its answer; empty: nothing.
+  void AddOther(uint32_t source, uint32_t tag, bool barrier = true, std::string_view key = {},
+                uint64_t hash = 0);
 
   QueryKind kind(uint32_t i) const { return kind_[i]; }
   QueryState state(uint32_t i) const { return state_[i]; }

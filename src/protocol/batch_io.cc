@@ -12,6 +12,13 @@ bool IsPlainRead(const Request& request) {
 
 bool IsAboutKeys(RequestKind kind) { return kind < RequestKind::kText; }
 
+// What is looked at after Enter, but for the key, which the batch copies.
+void KeepViews(KeptBytes* kept, Request* request) {
+  request->command.value = kept->Keep(request->command.value);
+  request->meta_tokens = kept->Keep(request->meta_tokens);
+  request->arguments = kept->Keep(request->arguments);
+}
+
 void EnterKey(const cache::Store& store, const Request& request, std::string_view key,
               uint32_t source, uint32_t tag, pipeline::Batch* batch) {
   const uint64_t hash = store.HashOf(key);
@@ -40,11 +47,15 @@ bool EnterKeys(const cache::Store& store, uint32_t tag, Entered* entered, pipeli
 // Enters one request. False: not all of it fitted.
 bool EnterRequest(const cache::Store& store, uint32_t tag, Entered* entered,
                   pipeline::Batch* batch) {
-  if (entered->request.kind == RequestKind::kRead) return EnterKeys(store, tag, entered, batch);
-  if (IsAboutKeys(entered->request.kind)) {
-    EnterKey(store, entered->request, entered->request.command.key, entered->source, tag, batch);
+  const Request& request = entered->request;
+  const std::string_view key = request.command.key;
+  if (request.kind == RequestKind::kRead) return EnterKeys(store, tag, entered, batch);
+  if (IsAboutKeys(request.kind)) {
+    EnterKey(store, request, key, entered->source, tag, batch);
+  } else if (request.drop_key) {
+    batch->AddOther(entered->source, tag, /*barrier=*/true, key, store.HashOf(key));
   } else {
-    batch->AddOther(entered->source, tag, entered->request.kind != RequestKind::kText);
+    batch->AddOther(entered->source, tag, request.kind != RequestKind::kText);
   }
   entered->keys_entered = 1;
   entered->whole = true;
@@ -55,7 +66,7 @@ bool EnterRequest(const cache::Store& store, uint32_t tag, Entered* entered,
 
 Entering Enter(std::string_view input, ParseContext context, const cache::Store& store,
                uint32_t source, Conversation* conversation, pipeline::Batch* batch,
-               std::vector<Entered>* entered) {
+               std::vector<Entered>* entered, KeptBytes* kept) {
   Entering entering;
   context.line_scanned_bytes = conversation->scanned_bytes;
   uint32_t keys_before = conversation->keys_done;
@@ -86,7 +97,11 @@ Entering Enter(std::string_view input, ParseContext context, const cache::Store&
     keys_before = 0;
     failure = ReadFailure::kNone;
     const uint32_t tag = static_cast<uint32_t>(entered->size() - 1);
-    if (!EnterRequest(store, tag, &record, batch)) {
+    if (kept != nullptr) KeepViews(kept, &record.request);
+    const bool fitted = EnterRequest(store, tag, &record, batch);
+    // The next base64 key goes where this one lies: from here on the batch's copy is the key.
+    record.request.command.key = record.request.keys = {};
+    if (!fitted) {
       entering.exhausted = Exhausted::kBatchFull;
       return entering;
     }

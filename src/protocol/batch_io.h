@@ -4,8 +4,10 @@
 // Enter reads one connection's input for one batch. What it has entered is kept as Entered
 // records, one a request; a query's tag in the batch is the number of its record.
 //
-// Threads   the worker's. Lifetime: the records' views point into the input, which must stay until
-//           the batch is written.
+// Lifetime  keys are the batch's copies (Batch::key), also of a store that was refused and drops
+//           its key: a record holds none. Its other views point into the input, which must stay
+//           where it is until the batch is written, or at copies in KeptBytes.
+// Threads   the worker's.
 #pragma once
 
 #include <cstdint>
@@ -15,6 +17,7 @@
 #include "cache/store.h"
 #include "pipeline/batch.h"
 #include "protocol/counters.h"
+#include "protocol/kept_bytes.h"
 #include "protocol/parse.h"
 #include "protocol/reply.h"
 
@@ -54,10 +57,11 @@ struct Entering {
 };
 
 // Task PP. Enters the requests at the front of `input` into the batch for `source`, until one of
-// the two ends. `scratch` is ParseContext's.
+// the two ends. `kept`: copies what records point at, where the batch outlives the input; null: it
+// does not.
 Entering Enter(std::string_view input, ParseContext context, const cache::Store& store,
                uint32_t source, Conversation* conversation, pipeline::Batch* batch,
-               std::vector<Entered>* entered);
+               std::vector<Entered>* entered, KeptBytes* kept = nullptr);
 
 // Tasks RD and WR: writes the answer to query `i`, whose record is `entered`. `Output` has
 // char* Reserve(size_t) and void Commit(size_t), as net::Connection has; a null from Reserve

@@ -4,8 +4,9 @@
 // Request, the server carries out its Command, protocol/reply.h writes the answer. It holds no
 // bytes of its own.
 //
-// Lifetime  every view points into the parsed input, into ParseContext::scratch (a base64 key) or
-//           at a literal; the input must stay until the reply is written.
+// Lifetime  every view points into the parsed input or at a literal; the input must stay until the
+//           reply is written. A base64 key alone is elsewhere, in ParseContext::scratch, until the
+//           next Parse: whoever needs it for longer copies it (protocol/batch_io.h does).
 // Cost      a parse writes a Request once and allocates nothing.
 // Source    memcached 1.6.18 as observed; the protocol documents of later releases for E, for N
 //           and s on ms, and for x on md.

@@ -121,6 +121,7 @@ size_t Worker::Fill(Work* work, std::span<net::Connection* const> ready) {
   batch.Clear();
   work->entered.clear();
   work->sources.clear();
+  work->kept.Clear();
   if (turn_ != nullptr) turn_->Clear();
   protocol::ParseContext context;
   context.now_s = base::NowSeconds();
@@ -139,13 +140,9 @@ size_t Worker::Fill(Work* work, std::span<net::Connection* const> ready) {
     Peer& peer = PeerOf(connection);
     if (turn_ != nullptr)
       turn_->AddSource(peer.answers.get(), peer.vain_rounds >= kVainRoundsMax);
-    std::string_view input = connection.readable();
-    if (work->copies_inputs) {
-      if (work->inputs.size() < count) work->inputs.resize(count);
-      input = work->inputs[count - 1].assign(input);
-    }
     source.entering =
-        protocol::Enter(input, context, *store_, source.number, &peer, &batch, &work->entered);
+        protocol::Enter(connection.readable(), context, *store_, source.number, &peer, &batch,
+                        &work->entered, work->keeps ? &work->kept : nullptr);
     work->sources.push_back(source);
   }
   return count;
@@ -160,7 +157,7 @@ void Worker::Settle(Source* source) {
     // meant by one error the client could not tell if more came after it.
     connection.TakeBack(source->output_bytes);
     connection.Append(protocol::kIoErrorText);
-    return connection.CloseAfterFlush();
+    source->close = true;  // what it sent is not entered again
   }
   if (source->close) {
     peer.closing = true;
@@ -269,7 +266,8 @@ void Worker::RunOther(pipeline::Batch& batch, uint32_t i, cache::Session& sessio
   const Request& request = work_->entered[batch.tag(i)].request;
   if (request.drop_key) {
     cache::Command drop = request.command;
-    drop.hash = store_->HashOf(drop.key);
+    drop.key = batch.key(i);
+    drop.hash = batch.hash(i);
     if (turn_ != nullptr) {
       turn_->DropKey(source.number, drop, session);
     } else {

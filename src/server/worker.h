@@ -129,9 +129,9 @@ class Worker final : public net::Handler, private pipeline::Sink {
     std::vector<protocol::Entered> entered;
     std::vector<Source> sources;
     std::vector<char> scratch;
-    // Copies of the sources' inputs, where the batch outlives the turn that they came in.
-    std::vector<std::string> inputs;
-    bool copies_inputs = false;
+    // What `entered` points at, where the batch outlives the turn that its input came in.
+    protocol::KeptBytes kept;
+    bool keeps = false;
   };
 
   Worker(cache::Store* store, Front* front, const WorkerOptions& options,

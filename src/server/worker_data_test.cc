@@ -170,6 +170,19 @@ TEST_P(WorkerDataTest, ChangeThatIsNotWrittenIsNotAcknowledged) {
   EXPECT_EQ(Ask(next, "mg key v\r\n", "old\r\n"), "VA 3\r\nold\r\n");
 }
 
+// However much it sent: what its first batch had no room for is not entered, and nothing twice.
+TEST_P(WorkerDataTest, FailedBatchIsTheLastOfItsConnection) {
+  Peer peer(listeners_.front()->address());
+  EXPECT_EQ(Ask(peer, "set key 0 0 3\r\nold\r\n", kStored), kStored);
+  files_.faulty.FillDiskAfter(0);
+  std::string requests;
+  for (int i = 0; i < 1500; i++) requests += "set k 0 0 1\r\nx\r\n";
+  peer.Send(requests);
+  constexpr std::string_view kError = "SERVER_ERROR i/o error in the durable store\r\n";
+  EXPECT_EQ(peer.Receive(kError.size()), kError);
+  EXPECT_TRUE(peer.SeesEnd());
+}
+
 TEST_P(WorkerDataTest, UnreadableItemIsNoMiss) {
   {
     Peer peer(listeners_.front()->address());

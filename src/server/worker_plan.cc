@@ -21,7 +21,7 @@ Status Worker::OpenPlan() {
   works_.resize(options.batches);
   for (Work& work : works_) {
     work.scratch.resize(protocol::kScratchBytes);
-    work.copies_inputs = true;
+    work.keeps = true;
   }
   return Status::Ok();
 }
@@ -116,7 +116,7 @@ void Worker::Land(Work* work) {
   NoteDone(*work);
 }
 
-// It is being closed. What its batch under way points at lies in the batch's own copy of the input.
+// It is being closed. What its batch under way points at, the batch keeps.
 void Worker::ForgetConnection(net::Connection& connection) {
   Work* const work = PeerOf(connection).under_way;
   if (work == nullptr) return;

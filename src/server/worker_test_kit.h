@@ -1,0 +1,78 @@
+// server/worker_test_kit.h: a worker and its loop behind a listener, for the tests of this folder.
+// Not for programs.
+//
+// Threads: the loop runs on a thread of its own, from Start to Stop.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <thread>
+#include <vector>
+
+#include "cache/test_kit.h"
+#include "net/test_peer.h"
+#include "server/worker.h"
+
+namespace weft::server {
+
+class PlainFront final : public Front {
+ public:
+  std::string Stats(std::string_view arguments) override {
+    return "STAT arguments " + std::string(arguments) + "\r\nEND\r\n";
+  }
+  std::string_view Version() const override { return "0"; }
+  bool FlushAllowed() const override { return true; }
+  void SetVerbosity(uint32_t) override {}
+  void Shutdown(bool) override {}
+};
+
+// What comes from `peer` up to `end`, which is the last of it; less where nothing more comes.
+inline std::string Ask(net::Peer& peer, std::string_view request, std::string_view end) {
+  EXPECT_TRUE(peer.Send(request));
+  std::string answer;
+  while (!answer.ends_with(end)) {
+    const std::string byte = peer.Receive(1);
+    if (byte.empty()) break;
+    answer += byte;
+  }
+  return answer;
+}
+
+class WorkerServer {
+ public:
+  // Clients may connect and send from now on; nothing is taken before Start.
+  explicit WorkerServer(const WorkerOptions& options = {}, CacheOptions store = {})
+      : store_(cache::OpenStore(store)),
+        worker_(std::move(Worker::Create(store_.get(), &front_, options).value())),
+        listeners_(std::move(net::Listener::OpenTcp({"127.0.0.1", 0}, {}).value())) {}
+  ~WorkerServer() { Stop(); }
+
+  void Start(net::EventLoop::Kind kind = net::EventLoop::Kind::kEpoll) {
+    net::LoopOptions options;
+    options.listeners.push_back(listeners_.front().get());
+    loop_ = std::move(net::EventLoop::Create(kind, options, worker_.get()).value());
+    worker_->RunsOn(loop_.get());
+    thread_ = std::thread([this] { EXPECT_TRUE(loop_->Run().ok()); });
+  }
+  void Stop() {
+    if (!thread_.joinable()) return;
+    loop_->Stop(0);
+    thread_.join();
+  }
+
+  const net::SocketAddress& address() const { return listeners_.front()->address(); }
+  cache::Store& store() { return *store_; }
+  const Worker& worker() const { return *worker_; }
+  net::EventLoop& loop() { return *loop_; }
+
+ private:
+  PlainFront front_;
+  std::unique_ptr<cache::Store> store_;
+  std::unique_ptr<Worker> worker_;
+  std::vector<std::unique_ptr<net::Listener>> listeners_;
+  std::unique_ptr<net::EventLoop> loop_;
+  std::thread thread_;
+};
+
+}  // namespace weft::server
