@@ -76,6 +76,69 @@ TEST(PartialInput, DroppingMovesTheRestToASmallBlock) {
   EXPECT_EQ(pool.in_use_bytes(), 0u);
 }
 
+// Bytes that moved: `kept` of them each time that they are not where they were.
+class MoveCounter {
+ public:
+  void Look(const char* data, size_t kept) {
+    if (data != expected_) moved_ += kept;
+    expected_ = data;
+  }
+  void Dropped(size_t n) { expected_ += n; }
+  size_t moved() const { return moved_; }
+
+ private:
+  const char* expected_ = nullptr;
+  size_t moved_ = 0;
+};
+
+TEST(PartialInput, TakingLongInputOffPieceByPieceMovesItSeldom) {
+  constexpr size_t kBytes = size_t{4} << 20;
+  BufferPool pool;
+  PartialInput input;
+  ASSERT_TRUE(input.Append(pool, std::string(kBytes, 'x'), 0));
+  MoveCounter counter;
+  counter.Look(input.data(), 0);
+  while (input.size() > 2000) {
+    input.DropFront(pool, 1999);
+    counter.Dropped(1999);
+    counter.Look(input.data(), input.size());
+  }
+  EXPECT_LE(counter.moved(), kBytes);
+  input.Release(pool);
+}
+
+TEST(PartialInput, AStreamThroughItMovesNoMoreThanItIsLong) {
+  std::mt19937 random(1);
+  BufferPool pool;
+  PartialInput input;
+  std::string expected;
+  MoveCounter counter;
+  size_t appended = 0;
+  char next = 'a';
+  while (appended < 3'000'000) {
+    // A little comes and a little goes, while much stays.
+    std::string piece(1 + random() % 200, next);
+    next = next == 'z' ? 'a' : static_cast<char>(next + 1);
+    const size_t kept = input.size();
+    char* const room = input.Room(pool, size_t{64} << 10, 0);
+    std::memcpy(room, piece.data(), piece.size());
+    input.Added(piece.size());
+    counter.Look(input.data(), kept);
+    expected += piece;
+    appended += piece.size();
+    if (expected.size() < 100'000) continue;
+    const size_t n = 1 + random() % 200;
+    input.DropFront(pool, n);
+    expected.erase(0, n);
+    counter.Dropped(n);
+    counter.Look(input.data(), input.size());
+    ASSERT_EQ(std::string_view(input.data(), input.size()), expected);
+  }
+  EXPECT_LE(counter.moved(), 2 * appended);
+  EXPECT_LE(input.held_bytes(), 8 * expected.size());
+  input.Release(pool);
+}
+
 TEST(OutputQueue, SmallRepliesShareTheArenaAndTakeNoBlock) {
   BufferPool pool;
   OutputArena arena(4096);

@@ -5,6 +5,8 @@
 // Threads: owned by the loop's thread.
 // Errors: false or null when the system has no memory; the bytes held stay as they were.
 // Cost: appending copies; room at least doubles, so a long request is copied about twice in all.
+//   Dropping moves nothing: what is left moves when it is no more than what was dropped before it.
+//   So taking long input off piece by piece costs no more than receiving it.
 #pragma once
 
 #include <cstddef>
@@ -16,7 +18,7 @@ namespace weft::net {
 
 class PartialInput {
  public:
-  const char* data() const { return data_; }
+  const char* data() const { return data_ == nullptr ? nullptr : data_ + dropped_; }
   size_t size() const { return size_; }
   size_t held_bytes() const { return capacity_; }
 
@@ -32,8 +34,9 @@ class PartialInput {
  private:
   bool MoveTo(BufferPool& pool, size_t bytes, size_t from);
 
-  char* data_ = nullptr;
-  size_t size_ = 0;
+  char* data_ = nullptr;    // the block
+  size_t dropped_ = 0;      // of its front
+  size_t size_ = 0;         // behind that
   size_t capacity_ = 0;
 };
 

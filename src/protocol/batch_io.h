@@ -23,23 +23,36 @@
 
 namespace weft::protocol {
 
+// A read whose first keys are answered, and taken off the input: it goes on with the others. No
+// byte of a line of keys is looked at twice, however many batches it needs.
+struct OpenRead {
+  size_t keys_bytes = 0;  // from the front of the input to the end of its last key
+  size_t line_bytes = 0;  // to the line's end; 0: no read is open
+  bool want_cas = false;
+  bool update_expiry = false;
+  cache::Expiry expiry = cache::kNeverExpires;
+  ReadFailure failure = ReadFailure::kNone;  // of the keys that are answered
+};
+
 // What stays with a connection between batches.
 struct Conversation {
   size_t scanned_bytes = 0;  // front of the input known to hold no newline
-  uint32_t keys_done = 0;    // of the read at the front of the input: its first keys are answered
-  ReadFailure read_failure = ReadFailure::kNone;  // of those
+  OpenRead read;
 };
 
 // One request in a batch.
 struct Entered {
   Request request;
   uint32_t source = 0;
-  uint32_t keys_before = 0;  // keys answered by earlier batches
   uint32_t keys_entered = 0;  // in this batch
-  bool whole = false;        // its last key is in this batch
+  bool whole = false;         // its last key is in this batch
   ReadFailure failure = ReadFailure::kNone;  // of its keys, in this batch or before
-  size_t begin = 0;          // in the source's input
+  size_t begin = 0;           // in the source's input
   size_t end = 0;
+  // Of a read: its keys from the first in this batch on, and the first that is in none yet.
+  size_t keys_begin = 0;
+  size_t keys_next = 0;
+  size_t keys_end = 0;
 };
 
 enum class Exhausted : uint8_t {
@@ -62,6 +75,12 @@ struct Entering {
 Entering Enter(std::string_view input, ParseContext context, const cache::Store& store,
                uint32_t source, Conversation* conversation, pipeline::Batch* batch,
                std::vector<Entered>* entered, KeptBytes* kept = nullptr);
+
+// After the batch, where it was not carried out whole: the connection comes back for what is left
+// of `record`, but for the first `keys_done` of its keys in this batch. Returns how much of `input`,
+// which is as it was but for what has arrived since, is done with.
+size_t ComeBack(const Entered& record, uint32_t keys_done, std::string_view input,
+                Conversation* conversation);
 
 // Tasks RD and WR: writes the answer to query `i`, whose record is `entered`. `Output` has
 // char* Reserve(size_t) and void Commit(size_t), as net::Connection has; a null from Reserve

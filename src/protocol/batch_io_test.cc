@@ -79,6 +79,86 @@ TEST_F(BatchIoTest, WhatIsKeptOutlivesTheInput) {
   EXPECT_EQ(batch_.key(3), "k");
 }
 
+// Whatever a long line holds behind the keys of the next batch, it is not looked at again: there is
+// anything there, as the test puts it.
+TEST_F(BatchIoTest, LongReadIsLookedAtOnce) {
+  constexpr size_t kKeys = 50'000;
+  std::string keys;
+  for (size_t i = 0; i < kKeys; i++) keys += std::string(1 + i % 3, ' ') + "k" + std::to_string(i);
+  std::string input = "gat 100" + keys + "  \r\nget behind\r\n";
+  size_t done = 0;  // bytes of the input
+  std::string behind;
+  size_t count = 0;
+  for (;;) {
+    std::string window = input.substr(done);
+    if (count != 0) {
+      // Keys are short here: a batch needs no more than this.
+      const size_t needed = std::min(window.size(), size_t{12} << 10);
+      std::fill(window.begin() + static_cast<ptrdiff_t>(needed), window.end(), '\n');
+    }
+    const Entering entering = EnterInto(window);
+    ASSERT_FALSE(entered_.empty());
+    const Entered& read = entered_.front();
+    for (uint32_t i = 0; i < read.keys_entered; i++) {
+      ASSERT_EQ(batch_.key(i), "k" + std::to_string(count++));
+      ASSERT_TRUE(batch_.command(i).update_expiry);
+    }
+    if (read.whole) {
+      EXPECT_EQ(count, kKeys);
+      ASSERT_EQ(entered_.size(), 2u);
+      EXPECT_EQ(batch_.key(read.keys_entered), "behind");
+      EXPECT_EQ(done + entering.parsed_bytes, input.size());
+      return;
+    }
+    ASSERT_EQ(entering.exhausted, Exhausted::kBatchFull);
+    ASSERT_EQ(batch_.size(), batch_.queries_max());
+    const size_t step = ComeBack(read, read.keys_entered, window, &conversation_);
+    ASSERT_GT(step, 0u);
+    done += step;
+  }
+}
+
+TEST_F(BatchIoTest, ReadComesBackAtTheKeyWhereItStopped) {
+  const std::string input = "gets  a bb   ccc d \r\nget e\r\n";
+  EnterInto(input);
+  ASSERT_EQ(entered_.size(), 2u);
+  entered_[0].failure = ReadFailure::kNoMemory;
+  const Entered record = entered_[0];
+  for (uint32_t keys_done = 0; keys_done < 4; keys_done++) {
+    const size_t done = ComeBack(record, keys_done, input, &conversation_);
+    const Entering entering = EnterInto(std::string_view(input).substr(done));
+    ASSERT_EQ(batch_.size(), 5 - keys_done);
+    constexpr std::string_view kKeys[] = {"a", "bb", "ccc", "d", "e"};
+    for (uint32_t i = keys_done; i < 5; i++) EXPECT_EQ(batch_.key(i - keys_done), kKeys[i]);
+    EXPECT_TRUE(entered_[0].whole);
+    EXPECT_EQ(entered_[0].failure, ReadFailure::kNoMemory);
+    EXPECT_TRUE(entered_[0].request.command.want_cas);
+    EXPECT_FALSE(entered_[1].request.command.want_cas);
+    EXPECT_EQ(done + entering.parsed_bytes, input.size());
+    // And once more from there.
+    const size_t again =
+        ComeBack(entered_[0], 0, std::string_view(input).substr(done), &conversation_);
+    EXPECT_EQ(again, 0u);
+    conversation_ = {};
+  }
+}
+
+// A line that comes byte by byte is looked at once: what was looked at may be anything.
+TEST_F(BatchIoTest, LineThatComesByteByByteIsLookedAtOnce) {
+  std::string line = "get";
+  for (int i = 0; i < 2000; i++) line += " key" + std::to_string(i);
+  line += "\r\n";
+  for (size_t bytes = 1; bytes < line.size(); bytes++) {
+    std::string window = line.substr(0, bytes);
+    if (bytes > 64) std::fill(window.begin() + 5, window.end() - 1, '\n');
+    const Entering entering = EnterInto(window);
+    ASSERT_EQ(entering.exhausted, Exhausted::kInput);
+    ASSERT_EQ(entering.parsed_bytes, 0u);
+    ASSERT_TRUE(entered_.empty());
+    ASSERT_EQ(conversation_.scanned_bytes, bytes);
+  }
+}
+
 TEST(KeptBytes, StayWhateverIsKeptBehindThem) {
   KeptBytes kept;
   for (int round = 0; round < 3; round++) {

@@ -233,6 +233,7 @@ ServerSnapshot Server::Snapshot(bool with_connections) const {
   for (const auto& worker : workers_) {
     snapshot.Add(worker->counters());
     snapshot.Add(worker->times());
+    snapshot.conn_yields += worker->yields().value();
     if (worker->runner_counters() != nullptr) snapshot.Add(*worker->runner_counters());
   }
   for (const auto& loop : loops_) snapshot.Add(loop->Stats());

@@ -17,6 +17,10 @@ namespace {
 // So often answers may be out of date when they come, before the worker itself looks up.
 constexpr uint32_t kVainRoundsMax = 3;
 
+// So many batches one connection fills in a turn before others get theirs. What comes with one
+// receive is seldom more.
+constexpr uint32_t kBatchesATurn = 4;
+
 }  // namespace
 
 Result<std::unique_ptr<Worker>> Worker::Create(cache::Store* store, Front* front,
@@ -77,6 +81,7 @@ void Worker::OnWake() {
 void Worker::OnBatch(std::span<net::Connection* const> ready) {
   FlushIfDue();
   if (runner_ != nullptr) ready = AnswerLanded(ready);
+  uint32_t in_a_row = 0;  // batches that the first of `ready` has filled
   while (!ready.empty()) {
     FollowPlanner();
     Work* const work = FreeWork();
@@ -88,10 +93,20 @@ void Worker::OnBatch(std::span<net::Connection* const> ready) {
     if (!sends) RunOneStage(work);
     // The last one may have more than fitted; it goes first next time, if it may still be written.
     const Source& last = work->sources.back();
-    const bool again = last.entering.exhausted == protocol::Exhausted::kBatchFull &&
-                       last.stopped == nullptr && !last.close && !under_way;
-    ready = ready.subspan(again ? filled - 1 : filled);
+    const bool has_more = last.entering.exhausted == protocol::Exhausted::kBatchFull &&
+                          last.stopped == nullptr && !last.close && !under_way;
+    in_a_row = has_more ? in_a_row + 1 : 0;
+    const bool yields = in_a_row == kBatchesATurn;
+    if (yields) Yield(last.connection);
+    ready = ready.subspan(has_more && !yields ? filled - 1 : filled);
+    if (yields) in_a_row = 0;
   }
+}
+
+// It has taken its share of the turn: others are received from, and sent to, before it goes on.
+void Worker::Yield(net::Connection* connection) {
+  connection->HasMore();
+  yields_.Add(1);
 }
 
 // New requests come before what devices are at, so a set at a time.
@@ -163,24 +178,22 @@ void Worker::Settle(Source* source) {
     peer.closing = true;
     return connection.CloseAfterFlush();
   }
-  peer.keys_done = 0;
-  peer.read_failure = protocol::ReadFailure::kNone;
   if (source->stopped != nullptr) return Stop(source);
   peer.answers.reset();
   peer.vain_rounds = 0;
-  connection.Consume(source->entering.parsed_bytes);
+  size_t done_bytes = source->entering.parsed_bytes;
+  if (source->entering.exhausted == protocol::Exhausted::kBatchFull &&
+      !work_->entered.empty() && !work_->entered.back().whole) {
+    const Entered& last = work_->entered.back();
+    done_bytes = protocol::ComeBack(last, last.keys_entered, connection.readable(), &peer);
+  }
+  connection.Consume(done_bytes);
   if (source->entering.swallow_bytes != 0) connection.Swallow(source->entering.swallow_bytes);
   switch (source->entering.exhausted) {
     case protocol::Exhausted::kClose:
       peer.closing = true;
       return connection.CloseAfterFlush();
-    case protocol::Exhausted::kBatchFull:
-      if (!work_->entered.empty() && !work_->entered.back().whole) {
-        const Entered& last = work_->entered.back();
-        peer.keys_done = last.keys_before + last.keys_entered;
-        peer.read_failure = last.failure;
-      }
-      return;
+    case protocol::Exhausted::kBatchFull: return;  // OnBatch sees to what is left
     case protocol::Exhausted::kInput:
       // Also 0: a batch that landed in this turn may have asked for bytes that are here by now.
       connection.ExpectBytes(source->entering.needed_bytes);
@@ -193,10 +206,8 @@ void Worker::Settle(Source* source) {
 void Worker::Stop(Source* source) {
   net::Connection& connection = *source->connection;
   Peer& peer = PeerOf(connection);
-  peer.keys_done = source->stopped->keys_before + source->keys_done;
-  peer.read_failure = source->stopped->failure;
-  peer.scanned_bytes = 0;
-  connection.Consume(source->stopped->begin);
+  connection.Consume(
+      protocol::ComeBack(*source->stopped, source->keys_done, connection.readable(), &peer));
   if (turn_ != nullptr && turn_->waiting(source->number)) return WaitForDisk(source);
   // A client that does not read may be away for long: what it would be told is read again then.
   peer.answers.reset();

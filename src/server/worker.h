@@ -92,6 +92,8 @@ class Worker final : public net::Handler, private pipeline::Sink {
 
   const protocol::CommandCounters& counters() const { return counters_; }
   const pipeline::TaskTimes& times() const { return times_; }
+  // Times a connection had to let others go first.
+  const base::Counter& yields() const { return yields_; }
   // Null where no plan can have a device.
   const pipeline::RunnerCounters* runner_counters() const {
     return runner_ == nullptr ? nullptr : &runner_->counters();
@@ -139,6 +141,7 @@ class Worker final : public net::Handler, private pipeline::Sink {
 
   Status OpenPlan();
   size_t Fill(Work* work, std::span<net::Connection* const> ready);
+  void Yield(net::Connection* connection);
   void RunOneStage(Work* work);
   void SettleAll(Work* work);
   void NoteDone(const Work& work);
@@ -173,6 +176,7 @@ class Worker final : public net::Handler, private pipeline::Sink {
   std::unique_ptr<cache::Session> session_;
   pipeline::TaskTimes times_;
   protocol::CommandCounters counters_;
+  base::Counter yields_;
   std::unique_ptr<pipeline::DiskTurn> turn_;  // null without a durable tier
   pipeline::CpuStage stage_;
   uint32_t device_batch_min_;

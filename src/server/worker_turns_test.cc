@@ -1,0 +1,70 @@
+// Who gets a turn: a connection with much to do lets others go between its batches.
+#include <gtest/gtest.h>
+
+#include "server/worker_test_kit.h"
+
+namespace weft::server {
+namespace {
+
+using net::Peer;
+
+class WorkerTurns : public ::testing::TestWithParam<net::EventLoop::Kind> {
+ protected:
+  void SetUp() override {
+    if (GetParam() == net::EventLoop::Kind::kUring && !net::EventLoop::UringAvailable().ok())
+      GTEST_SKIP();
+  }
+};
+
+INSTANTIATE_TEST_SUITE_P(Kinds, WorkerTurns,
+                         ::testing::Values(net::EventLoop::Kind::kEpoll,
+                                           net::EventLoop::Kind::kUring),
+                         net::KindName);
+
+TEST_P(WorkerTurns, LongLineOfKeysIsAnsweredInManyTurns) {
+  constexpr uint64_t kKeys = 1'500'000;
+  WorkerServer server;
+  server.Start(GetParam());
+  Peer peer(server.address());
+  EXPECT_EQ(Ask(peer, "set x 0 0 1\r\ny\r\n", "STORED\r\n"), "STORED\r\n");
+  const uint64_t turns = server.loop().Stats().turns;
+  std::string line = "get x";
+  for (uint64_t i = 2; i < kKeys; i++) line += " z";
+  EXPECT_EQ(Ask(peer, line + " x\r\nmn\r\n", "MN\r\n"),
+            "VALUE x 0 1\r\ny\r\nVALUE x 0 1\r\ny\r\nEND\r\nMN\r\n");
+  server.Stop();
+  // As many as it takes where nobody fills more than a few batches in a turn.
+  const uint64_t batches = kKeys / pipeline::Batch::kQueriesMax;
+  EXPECT_GE(server.worker().yields().value(), batches / 8);
+  EXPECT_GE(server.loop().Stats().turns - turns, batches / 8);
+  EXPECT_EQ(server.worker().counters().cmd_get.value(), kKeys);
+}
+
+TEST_P(WorkerTurns, LongLineOfHitsGoesOnWhereTheOutputStoppedIt) {
+  constexpr int kKeys = 3000;
+  WorkerServer server;
+  server.Start(GetParam());
+  Peer peer(server.address());
+  std::string line = "gets", expected;
+  for (int i = 0; i < kKeys; i++) {
+    const std::string key = "k" + std::to_string(i % 10);
+    if (i < 10) {
+      const std::string value(3000, static_cast<char>('a' + i));
+      EXPECT_EQ(Ask(peer, "set " + key + " 0 0 3000\r\n" + value + "\r\n", "STORED\r\n"),
+                "STORED\r\n");
+    }
+    line += " " + key;
+  }
+  ASSERT_TRUE(peer.Send(line + "\r\nmn\r\n"));
+  // A reply is "VALUE kN 0 3000 VERSION", the value, and their line ends.
+  for (int i = 0; i < kKeys; i++) {
+    std::string head = peer.Receive(16);
+    ASSERT_EQ(head, "VALUE k" + std::to_string(i % 10) + " 0 3000 ");
+    while (!head.ends_with("\r\n")) head += peer.Receive(1);
+    ASSERT_EQ(peer.Receive(3002), std::string(3000, static_cast<char>('a' + i % 10)) + "\r\n");
+  }
+  EXPECT_EQ(peer.Receive(9), "END\r\nMN\r\n");
+}
+
+}  // namespace
+}  // namespace weft::server
