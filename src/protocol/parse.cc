@@ -4,6 +4,7 @@
 #include <memory>
 
 #include "base/check.h"
+#include "protocol/foreign.h"
 #include "protocol/parse_internal.h"
 
 namespace weft::protocol {
@@ -24,13 +25,33 @@ bool StartsRead(std::string_view line) {
          line.starts_with("gats ");
 }
 
+bool IsTooLong(std::string_view line, const ParseContext& context) {
+  return line.size() > kLineBytesMax &&
+         (!StartsRead(line) || line.size() > context.read_line_bytes_max);
+}
+
+// The connection ends with the reason. `bytes`: what has come of the line.
+ParseResult RefuseLine(size_t bytes, Request* request) {
+  std::construct_at(request);
+  request->text = internal::kLineTooLong;
+  request->close = true;
+  return internal::Done(bytes);
+}
+
 // The input holds no whole line yet.
-ParseResult WaitForLine(std::string_view input, const ParseContext& context) {
-  if (input.size() > kLineBytesMax &&
-      (!StartsRead(input) || input.size() > context.read_line_bytes_max)) {
-    return {ParseStatus::kClose, 0, 0, 0};
-  }
+ParseResult WaitForLine(std::string_view input, const ParseContext& context, Request* request) {
+  if (internal::StartsForeign(input)) return {ParseStatus::kClose, 0, 0, 0};
+  if (IsTooLong(input, context)) return RefuseLine(input.size(), request);
   return {ParseStatus::kNeedMore, 0, 0, input.size()};
+}
+
+// Whether a line that was answered by an error is none of a client's of ours at all.
+bool IsForeign(std::string_view input, std::string_view line, const Request& request) {
+  if (line.empty()) return false;
+  const bool is_error = request.text.starts_with("ERROR");
+  if (!is_error && !request.text.starts_with("CLIENT_ERROR")) return false;
+  return internal::StartsForeign(input) ||
+         internal::IsHttpLine(line, request.text == internal::kUnknownCommand);
 }
 
 // Whether every key of `keys` is short enough. Instead of every key, looks at the places where a
@@ -145,12 +166,9 @@ ParseResult Parse(std::string_view input, const ParseContext& context, Request* 
   const char* end = newline;
   // memcached's lines are C strings: a NUL ends the text, the newline ends the line.
   if (newline != window.end && *newline == '\0') newline = FindByte(window, newline, '\n');
-  if (newline == window.end) return WaitForLine(input, context);
+  if (newline == window.end) return WaitForLine(input, context, request);
   const size_t text_bytes = static_cast<size_t>(newline - window.begin);
-  if (text_bytes > kLineBytesMax &&
-      (!StartsRead(input) || text_bytes > context.read_line_bytes_max)) {
-    return {ParseStatus::kClose, 0, 0, 0};
-  }
+  if (IsTooLong(input.substr(0, text_bytes), context)) return RefuseLine(text_bytes + 1, request);
   if (end == newline && end != window.begin && end[-1] == '\r') --end;
   if (context.line_scanned_bytes != 0) end = FindByte({window.begin, end}, window.begin, '\0');
 
@@ -163,7 +181,10 @@ ParseResult Parse(std::string_view input, const ParseContext& context, Request* 
   }
   std::string_view word;
   NextToken(&line, &word);
-  return Dispatch(word, line, context, request);
+  const ParseResult result = Dispatch(word, line, context, request);
+  const bool is_refused = result.status == ParseStatus::kRequest &&
+                          IsForeign(input, {window.begin, end}, *request);
+  return is_refused ? ParseResult{ParseStatus::kClose, 0, 0, 0} : result;
 }
 
 }  // namespace weft::protocol

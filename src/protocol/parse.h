@@ -21,8 +21,8 @@ namespace weft::protocol {
 // Room for any decoded base64 key.
 inline constexpr size_t kScratchBytes = 256;
 
-// A line without its newline within so many bytes ends the connection, unless it is a read of
-// keys, which may be long.
+// A line that is longer ends the connection, which is told why, unless it is a read of keys, which
+// may be long.
 inline constexpr size_t kLineBytesMax = 2048;
 
 // What memcached adds to key and value when it compares an item with its size limit (-I):
@@ -43,7 +43,7 @@ struct ParseContext {
 enum class ParseStatus : uint8_t {
   kRequest,   // one request, `consumed_bytes` of input; then skip swallow_bytes
   kNeedMore,  // nothing consumed; call again with more input
-  kClose,     // the client is not speaking the protocol: close without a word
+  kClose,     // the client speaks another protocol (protocol/foreign.h): close without a word
 };
 
 struct ParseResult {

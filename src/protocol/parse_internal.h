@@ -12,6 +12,7 @@
 namespace weft::protocol::internal {
 
 inline constexpr std::string_view kUnknownCommand = "ERROR\r\n";
+inline constexpr std::string_view kLineTooLong = "CLIENT_ERROR line too long\r\n";
 inline constexpr std::string_view kOk = "OK\r\n";
 inline constexpr std::string_view kBadFormat = "CLIENT_ERROR bad command line format\r\n";
 inline constexpr std::string_view kBadExptime = "CLIENT_ERROR invalid exptime argument\r\n";

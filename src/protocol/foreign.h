@@ -1,0 +1,29 @@
+// protocol/foreign.h: tells what speaks another protocol: whoever does is hung up on.
+//
+// A browser, or a server that was talked into sending a request, can reach this port but speaks
+// HTTP or TLS to it. Were its lines answered one by one, the body of its request would be carried
+// out as commands. What is told here comes before any body: SECURITY.md says how far that goes.
+//
+// Threads   pure.
+// Cost      only what is refused is looked at, but for the two bytes of StartsForeign.
+// Source    memcached 1.6.18 hangs up at an unknown command whose last word begins with HTTP/. The
+//           others are ours: RFC 9112 for HTTP, RFC 8446 for TLS records.
+#pragma once
+
+#include <string_view>
+
+namespace weft::protocol::internal {
+
+// Whether bytes of a client begin a TLS record, or a request of memcached's binary protocol.
+inline bool StartsForeign(std::string_view input) {
+  if (input.empty()) return false;
+  const auto first = static_cast<unsigned char>(input[0]);
+  if (first == 0x80) return true;
+  return first >= 0x14 && first <= 0x18 && input.size() > 1 && input[1] == 0x03;
+}
+
+// Whether a line that is no command, or a wrong one, is of an HTTP request. `is_unknown`: its first
+// word is no command.
+bool IsHttpLine(std::string_view line, bool is_unknown);
+
+}  // namespace weft::protocol::internal
