@@ -53,6 +53,11 @@ void Connection::CloseAfterFlush() {
   loop_->Touch(*this);
 }
 
+void Connection::CloseNow() {
+  doomed_ = true;
+  loop_->Touch(*this);
+}
+
 std::string Connection::PeerText() const { return net::PeerText(fd_); }
 
 }  // namespace weft::net

@@ -74,6 +74,9 @@ class Connection {
   bool OutputFull() const;
   // Closes when everything committed has gone out. Input is no longer delivered.
   void CloseAfterFlush();
+  // Closes at the end of this turn, whatever has gone out. Of any connection, in any of the
+  // handler's calls.
+  void CloseNow();
 
   // --- about it ------------------------------------------------------------------------------
 

@@ -58,12 +58,13 @@ Status PrepareProcess(const ServerOptions& options) {
     Status status = RaiseCoreLimit();
     if (!status.ok()) return status;
   }
-  constexpr uint64_t kOtherFiles = 64;      // listeners, the metrics page, standard streams
+  constexpr uint64_t kOtherFiles = 64;      // listeners, standard streams
   constexpr uint64_t kFilesPerThread = 16;  // of an event loop
   constexpr uint64_t kFilesOfData = 1024;   // of the durable store
   Status status =
       RaiseFileLimit(options.connections_max + kOtherFiles + kFilesPerThread * options.threads +
-                     (options.data_dir.empty() ? 0 : kFilesOfData));
+                     (options.data_dir.empty() ? 0 : kFilesOfData) +
+                     (options.metrics_port < 0 ? 0 : HttpPage::kFilesMax));
   if (!status.ok()) return status;
   if (options.lock_memory) RaiseLockLimit();
   if (!IsRoot()) return {};

@@ -1,18 +1,12 @@
 #include "server/metrics.h"
 
-#include <sys/socket.h>
-#include <unistd.h>
-
-#include <atomic>
-#include <exception>
 #include <limits>
-#include <thread>
 #include <utility>
 
 #include <fmt/format.h>
-#include <prometheus/collectable.h>
-#include <prometheus/exposer.h>
+#include <prometheus/text_serializer.h>
 
+#include "net/address.h"
 #include "server/stats_fields.h"
 
 namespace weft::server {
@@ -163,54 +157,27 @@ std::vector<MetricFamily> MetricFamilies(ServerSnapshot snapshot) {
   return out;
 }
 
-class MetricsPage::Scrape final : public prometheus::Collectable {
- public:
-  explicit Scrape(Source source) : source_(std::move(source)) {}
-  std::vector<MetricFamily> Collect() const override { return MetricFamilies(source_()); }
-
- private:
-  const Source source_;
-};
-
 Result<std::unique_ptr<MetricsPage>> MetricsPage::Open(const std::string& address, uint16_t port,
                                                        Source source) {
-  // The constructor is private, so make_unique cannot call it; the unique_ptr frees it.
-  std::unique_ptr<MetricsPage> page(new MetricsPage);
-  page->scrape_ = std::make_shared<Scrape>(std::move(source));
-  const bool is_v6 = address.find(':') != address.npos && !address.starts_with('[');
-  const std::string where = (is_v6 ? "[" + address + "]" : address) + ":" + std::to_string(port);
-  constexpr size_t kThreads = 1;
-  try {
-    page->exposer_ = std::make_unique<prometheus::Exposer>(where, kThreads);
-  } catch (const std::exception& error) {
-    return Status(Code::kIoError, "metrics page on " + where + ": " + error.what());
+  net::HostPort where{address, port};
+  if (address.starts_with('[') && address.ends_with(']'))
+    where.host = address.substr(1, address.size() - 2);
+  HttpPage::Content content;
+  content.path = "/metrics";
+  content.type = "text/plain; version=0.0.4; charset=utf-8";
+  content.make = [source = std::move(source)] {
+    return prometheus::TextSerializer().Serialize(MetricFamilies(source()));
+  };
+  auto page = HttpPage::Open(where, std::move(content));
+  if (!page) {
+    const bool is_v6 = where.host.find(':') != where.host.npos;
+    return Status(page.error().code(),
+                  fmt::format(fmt::runtime(is_v6 ? "metrics page on [{}]:{}: {}"
+                                                 : "metrics page on {}:{}: {}"),
+                              where.host, port, page.error().message()));
   }
-  page->exposer_->RegisterCollectable(page->scrape_);
-  const std::vector<int> ports = page->exposer_->GetListeningPorts();
-  page->port_ = ports.empty() ? port : static_cast<uint16_t>(ports.front());
-  page->where_ = {address, page->port_};
-  return page;
-}
-
-// The HTTP library looks only every two seconds whether it shall end, or when somebody connects.
-MetricsPage::~MetricsPage() {
-  if (!exposer_) return;
-  std::atomic<bool> ended{false};
-  std::thread waker([this, &ended] {
-    const auto addresses = net::ResolveForListening(where_);
-    while (addresses && !ended.load()) {
-      const net::SocketAddress& address = addresses.value().front();
-      const int fd = socket(address.family(), SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-      if (fd < 0) return;
-      // Whether it connects does not matter: once the listener is gone there is nobody to wake.
-      (void)connect(fd, address.get(), address.bytes);
-      close(fd);
-      usleep(5000);
-    }
-  });
-  exposer_.reset();
-  ended.store(true);
-  waker.join();
+  // The constructor is private, so make_unique cannot call it; the unique_ptr frees it.
+  return std::unique_ptr<MetricsPage>(new MetricsPage(std::move(*page)));
 }
 
 }  // namespace weft::server

@@ -3,26 +3,25 @@
 // Each scrape takes a snapshot and turns it into families named weft_*. Counters count from the
 // server's start, whatever `stats reset` did.
 //
-// Threads   Open and the destructor: one thread. `snapshot` is called on the page's own threads.
-// Errors    Open: kIoError where the address cannot be listened on.
-// Cost      nothing between scrapes.
+// Bounds    of server/http_page.h: clients that say nothing, or take nothing, hold up no scrape.
+// Threads   Open and the destructor: one thread. `source` is called on the page's own thread.
+// Errors    Open: kIoError where the address cannot be listened on, kInvalidArgument where it is
+//           none.
+// Cost      of server/http_page.h.
 #pragma once
 
 #include <cstdint>
 #include <functional>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <prometheus/metric_family.h>
 
-#include "net/address.h"
+#include "server/http_page.h"
 #include "server/stats.h"
 #include "weft/status.h"
-
-namespace prometheus {
-class Exposer;
-}
 
 namespace weft::server {
 
@@ -33,24 +32,17 @@ class MetricsPage {
  public:
   using Source = std::function<ServerSnapshot()>;
 
-  // Serves http://address:port/metrics. Port 0: the system picks. `source` must outlive the page.
+  // Serves http://address:port/metrics. Port 0: the system picks. What `source` uses must outlive
+  // the page.
   static Result<std::unique_ptr<MetricsPage>> Open(const std::string& address, uint16_t port,
                                                    Source source);
-  ~MetricsPage();
-  MetricsPage(const MetricsPage&) = delete;
-  MetricsPage& operator=(const MetricsPage&) = delete;
 
-  uint16_t port() const { return port_; }
+  uint16_t port() const { return page_->port(); }
 
  private:
-  class Scrape;
-  MetricsPage() = default;
+  explicit MetricsPage(std::unique_ptr<HttpPage> page) : page_(std::move(page)) {}
 
-  // Constant after Open. The exposer goes first: it calls the other.
-  net::HostPort where_;
-  std::shared_ptr<Scrape> scrape_;
-  std::unique_ptr<prometheus::Exposer> exposer_;
-  uint16_t port_ = 0;
+  const std::unique_ptr<HttpPage> page_;
 };
 
 }  // namespace weft::server
