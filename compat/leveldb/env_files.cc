@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/mutex.h"
+#include "base/read_on.h"
 #include "convert.h"
 #include "file_names.h"
 
@@ -14,10 +15,13 @@ class OwnedSequentialFile final : public SequentialFile {
  public:
   explicit OwnedSequentialFile(leveldb::SequentialFile* file) : file_(file) {}
   Status Read(size_t bytes, std::string_view* result, char* scratch) override {
-    leveldb::Slice slice;
-    const leveldb::Status status = file_->Read(bytes, &slice, scratch);
-    *result = View(slice);
-    return FromLevelDb(status);
+    return base::ReadOnBy(bytes, result, scratch,
+                          [this](size_t, size_t left, std::string_view* piece, char* to) {
+                            leveldb::Slice slice;
+                            const leveldb::Status status = file_->Read(left, &slice, to);
+                            *piece = View(slice);
+                            return FromLevelDb(status);
+                          });
   }
   Status Skip(uint64_t bytes) override { return FromLevelDb(file_->Skip(bytes)); }
 
@@ -79,10 +83,13 @@ class EnvFileLock final : public FileLock {
 
 Status BorrowedRandomAccessFile::Read(uint64_t offset, size_t bytes, std::string_view* result,
                                       char* scratch) const {
-  leveldb::Slice slice;
-  const leveldb::Status status = file_->Read(offset, bytes, &slice, scratch);
-  *result = View(slice);
-  return FromLevelDb(status);
+  return base::ReadOnBy(
+      bytes, result, scratch, [&](size_t done, size_t left, std::string_view* piece, char* to) {
+        leveldb::Slice slice;
+        const leveldb::Status status = file_->Read(offset + done, left, &slice, to);
+        *piece = View(slice);
+        return FromLevelDb(status);
+      });
 }
 
 Status BorrowedWritableFile::Append(std::string_view data) {

@@ -2,9 +2,11 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <atomic>
 #include <thread>
 
+#include "leveldb/db.h"
 #include "leveldb/helpers/memenv.h"
 #include "leveldb/slice.h"
 #include "test_kit.h"
@@ -134,6 +136,95 @@ TEST(EnvFilesThreads, ALogIsSyncedWhileItIsAppendedTo) {
   }
   syncer.join();
   EXPECT_EQ(env.clashes.load(), 0);
+}
+
+// An Env whose reads give three bytes at most, as LevelDB's contract allows.
+class ShortEnv final : public leveldb::EnvWrapper {
+ public:
+  explicit ShortEnv(leveldb::Env* env) : EnvWrapper(env) {}
+  leveldb::Status NewSequentialFile(const std::string& name,
+                                    leveldb::SequentialFile** file) override {
+    return Wrap<ShortSequential>(target()->NewSequentialFile(name, file), file);
+  }
+  leveldb::Status NewRandomAccessFile(const std::string& name,
+                                      leveldb::RandomAccessFile** file) override {
+    return Wrap<ShortRandom>(target()->NewRandomAccessFile(name, file), file);
+  }
+
+ private:
+  static constexpr size_t kBytesMax = 3;
+  struct ShortSequential final : leveldb::SequentialFile {
+    leveldb::Status Read(size_t n, leveldb::Slice* result, char* scratch) override {
+      return file->Read(std::min(n, kBytesMax), result, scratch);
+    }
+    leveldb::Status Skip(uint64_t n) override { return file->Skip(n); }
+    std::unique_ptr<leveldb::SequentialFile> file;
+  };
+  struct ShortRandom final : leveldb::RandomAccessFile {
+    leveldb::Status Read(uint64_t offset, size_t n, leveldb::Slice* result,
+                         char* scratch) const override {
+      return file->Read(offset, std::min(n, kBytesMax), result, scratch);
+    }
+    std::unique_ptr<leveldb::RandomAccessFile> file;
+  };
+  template <typename Short, typename File>
+  static leveldb::Status Wrap(const leveldb::Status& status, File** file) {
+    if (!status.ok()) return status;
+    auto made = std::make_unique<Short>();
+    made->file.reset(*file);
+    *file = made.release();  // freed by whoever opened it
+    return status;
+  }
+};
+
+class EnvFilesShortReads : public testing::Test {
+ protected:
+  EnvFilesShortReads() {
+    for (int i = 0; i < 100; i++) text_ += std::to_string(i);
+  }
+  const std::unique_ptr<leveldb::Env> memory_{leveldb::NewMemEnv(leveldb::Env::Default())};
+  ShortEnv env_{memory_.get()};
+  std::string text_;
+};
+
+TEST_F(EnvFilesShortReads, AreGoneOnWith) {
+  EnvFileSystem files(&env_);
+  ASSERT_TRUE(leveldb::WriteStringToFile(memory_.get(), text_, "/d/f").ok());
+  char scratch[300];
+  std::string_view piece;
+  auto sequential = files.NewSequentialFile("/d/f");
+  ASSERT_TRUE(sequential.has_value());
+  EXPECT_TRUE((*sequential)->Read(100, &piece, scratch).ok());
+  EXPECT_EQ(piece, text_.substr(0, 100));
+  EXPECT_TRUE((*sequential)->Read(300, &piece, scratch).ok());
+  EXPECT_EQ(piece, text_.substr(100));
+  auto random = files.NewRandomAccessFile("/d/f");
+  ASSERT_TRUE(random.has_value());
+  EXPECT_TRUE((*random)->Read(7, 100, &piece, scratch).ok());
+  EXPECT_EQ(piece, text_.substr(7, 100));
+  EXPECT_TRUE((*random)->Read(150, 300, &piece, scratch).ok());
+  EXPECT_EQ(piece, text_.substr(150));
+  EXPECT_TRUE((*random)->Read(1000, 10, &piece, scratch).ok());
+  EXPECT_EQ(piece, "");
+}
+
+// Its logs are read back by them.
+TEST_F(EnvFilesShortReads, LoseNoKeyOfAStore) {
+  leveldb::Options options;
+  options.env = &env_;
+  options.create_if_missing = true;
+  for (int round = 0; round < 3; round++) {
+    leveldb::DB* opened = nullptr;
+    ASSERT_TRUE(leveldb::DB::Open(options, "/d/db", &opened).ok());
+    const std::unique_ptr<leveldb::DB> db(opened);
+    std::string value;
+    for (int i = 0; i < 500 * round; i++) {
+      EXPECT_TRUE(db->Get({}, "key" + std::to_string(i), &value).ok()) << i;
+    }
+    for (int i = 500 * round; i < 500 * (round + 1); i++) {
+      EXPECT_TRUE(db->Put({}, "key" + std::to_string(i), text_).ok());
+    }
+  }
 }
 
 // An Env whose every call fails: its words arrive, and no null object is touched.

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "base/read_on.h"
+
 namespace weft::compaction {
 
 Status ReadAheadFile::Read(uint64_t offset, size_t bytes, std::string_view* result,
@@ -27,7 +29,7 @@ Status ReadAheadFile::ReadWindow(uint64_t offset, size_t bytes) const {
   room_.Clear();
   char* const room = room_.Reserve(wanted + align - 1);
   const size_t skipped = -reinterpret_cast<uintptr_t>(room) % align;
-  Status status = file_->Read(offset - before, wanted, &window_, room + skipped);
+  Status status = base::ReadOnAt(*file_, offset - before, wanted, &window_, room + skipped);
   if (status.ok()) window_start_ = offset - before;
   return status;
 }

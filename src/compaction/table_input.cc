@@ -4,6 +4,7 @@
 #include <cstring>
 #include <vector>
 
+#include "base/read_on.h"
 #include "compaction/read_ahead_file.h"
 
 namespace weft::compaction {
@@ -51,8 +52,8 @@ Status TableInput::ReadIndex() {
   }
   char scratch[table::kFooterBytes];
   std::string_view footer_bytes;
-  Status status =
-      file_->Read(blocks_.bytes - table::kFooterBytes, table::kFooterBytes, &footer_bytes, scratch);
+  Status status = base::ReadOnAt(*file_, blocks_.bytes - table::kFooterBytes, table::kFooterBytes,
+                                 &footer_bytes, scratch);
   if (!status.ok()) return status;
   if (footer_bytes.size() != table::kFooterBytes) {
     return {Code::kCorruption, path_ + ": ends early"};

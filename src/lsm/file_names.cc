@@ -4,6 +4,8 @@
 #include <memory>
 #include <system_error>
 
+#include "base/read_on.h"
+
 namespace weft::lsm {
 namespace {
 
@@ -100,7 +102,8 @@ Result<uint64_t> ReadCurrentFile(FileSystem* files, const std::string& dir) {
   if (!file) return file.error();
   char scratch[256];
   std::string_view content;
-  if (Status status = (*file)->Read(sizeof scratch, &content, scratch); !status.ok()) return status;
+  Status status = base::ReadOn(file->get(), sizeof scratch, &content, scratch);
+  if (!status.ok()) return status;
   ParsedFileName parsed;
   // Written in one step, so a name without its line break is damage and no torn write.
   if (!content.ends_with('\n') || !ParseFileName(content.substr(0, content.size() - 1), &parsed) ||

@@ -4,6 +4,7 @@
 
 #include "base/coding.h"
 #include "base/crc32c.h"
+#include "base/read_on.h"
 
 namespace weft::lsm {
 namespace {
@@ -79,7 +80,7 @@ bool LogReader::NextBlock() {
   block_ = {};
   at_ = 0;
   if (was_last || !status_.ok()) return false;
-  status_ = file_->Read(kLogBlockBytes, &block_, buffer_.get());
+  status_ = base::ReadOn(file_, kLogBlockBytes, &block_, buffer_.get());
   if (!status_.ok()) block_ = {};
   return !block_.empty();
 }

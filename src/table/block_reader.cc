@@ -5,6 +5,7 @@
 
 #include "base/coding.h"
 #include "base/crc32c.h"
+#include "base/read_on.h"
 #include "table/decompress.h"
 
 namespace weft::table {
@@ -28,7 +29,8 @@ Result<BlockContents> ReadStored(const BlockFile& from, const BlockHandle& handl
       return Status(Code::kNoMemory,
                     *from.path + ": no room for a block of " + std::to_string(wanted) + " bytes");
     }
-    Status status = from.file->Read(handle.offset, wanted, &stored.data, stored.owned.get());
+    Status status =
+        base::ReadOnAt(*from.file, handle.offset, wanted, &stored.data, stored.owned.get());
     if (!status.ok()) return status;
     if (stored.data.data() != stored.owned.get()) stored.owned.reset();
   }

@@ -5,6 +5,7 @@
 
 #include "base/coding.h"
 #include "base/crc32c.h"
+#include "base/read_on.h"
 #include "table/block.h"
 #include "table/block_reader.h"
 #include "table/format.h"
@@ -21,7 +22,7 @@ Status ReadAll(FileSystem* files, const std::string& path, std::string* contents
   if (!file) return file.error();
   contents->resize(*bytes);
   std::string_view read;
-  Status status = (*file)->Read(0, contents->size(), &read, contents->data());
+  Status status = base::ReadOnAt(**file, 0, contents->size(), &read, contents->data());
   if (!status.ok()) return status;
   if (read.data() != contents->data()) {
     contents->assign(read);

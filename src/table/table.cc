@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "base/coding.h"
+#include "base/read_on.h"
 #include "table/block.h"
 #include "table/table_iterator.h"
 
@@ -57,7 +58,7 @@ Status Table::ReadIndex() {
   const uint64_t footer_offset = blocks_.bytes - kFooterBytes;
   char room[kFooterBytes];
   std::string_view footer;
-  Status status = file_->Read(footer_offset, kFooterBytes, &footer, room);
+  Status status = base::ReadOnAt(*file_, footer_offset, kFooterBytes, &footer, room);
   if (!status.ok()) return status;
   if (footer.size() != kFooterBytes) return {Code::kCorruption, path_ + ": ends early"};
   status = footer_.DecodeFrom(footer);

@@ -5,6 +5,7 @@
 #include <cstring>
 #include <string_view>
 
+#include "base/read_on.h"
 #include "table/block_reader.h"
 #include "table/decompress.h"
 
@@ -224,8 +225,8 @@ class Loader {
   static Status Read(const Extent& extent, char* to) {
     const uint64_t before = extent.at % extent.align;
     std::string_view read;
-    Status status = extent.file->file->Read(
-        extent.offset - before, EndOf(extent) - (extent.at - before), &read, to - before);
+    Status status = base::ReadOnAt(*extent.file->file, extent.offset - before,
+                                   EndOf(extent) - (extent.at - before), &read, to - before);
     if (!status.ok()) return status;
     if (read.size() < before + extent.bytes)
       return table::BlockCorruption(*extent.file, extent.offset, "ends early");
