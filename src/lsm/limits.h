@@ -12,6 +12,9 @@ inline constexpr int kLevels = 7;
 // A memtable's table goes no deeper at once: a key that is soon overwritten should not have to be
 // compacted all the way.
 inline constexpr int kMemTableLevelMax = 2;
+// More files than any store gives numbers to; above it a number in a damaged manifest, or in the
+// name of a file of somebody else's, would soon wrap around.
+inline constexpr uint64_t kFileNumberMax = uint64_t{1} << 62;
 // An iterator reports one key for about so many bytes that it passes.
 inline constexpr uint64_t kReadSampleBytes = 1u << 20;
 

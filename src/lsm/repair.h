@@ -1,24 +1,30 @@
 // lsm/repair.h: makes what is whole of a damaged store openable again: weft::RepairDb.
 //
-// What is kept: every table that reads whole, as it is; of damaged tables, their whole blocks; of
-// logs, every whole record. A manifest that reads says which tables count and where they belong;
-// tables it does not name are leftovers and must not come back. Without one, all tables count, and
-// those that overlap are merged by sequence number, for file numbers do not tell which is newer.
-// Files that were given up, or whose contents were taken into others, are moved to the folder lost.
+// What is kept: every table that is whole, as `weft db verify` sees it (lsm/table_check.h), as it
+// is; of damaged tables, their whole blocks; of logs, every whole record. What can be read of a
+// manifest says which tables count and where they belong (lsm/repair_source.h). Without one, all
+// tables count. Where nothing tells which of two tables is newer they are merged by sequence
+// number, for file numbers do not tell it. Files that were given up, or whose contents were taken
+// into others, go to the folder lost.
+//
+// The store changes in one step, the last (lsm/repair_commit.cc): a repair that fails before it
+// leaves the store as it was, and one that is cut short anywhere may be run again.
 //
 // Threads   one; the store must not be open.
-// Errors    of the files; damage is none. kInvalidArgument: another comparator's store.
+// Errors    of the files; damage is none. kNotFound: there is no file of a store. kInvalidArgument:
+//           a store of another comparator, or of RocksDB: it is left as it is. kRetryLater: it is
+//           open.
 #pragma once
 
 #include <cstdint>
 #include <functional>
 #include <memory>
-#include <optional>
 #include <set>
 #include <string>
 #include <vector>
 
 #include "lsm/memtable.h"
+#include "lsm/repair_source.h"
 #include "lsm/version_edit.h"
 #include "table/internal_key.h"
 #include "table/table_builder.h"
@@ -33,10 +39,12 @@ struct RepairReport {
   uint64_t log_bytes_dropped = 0;
   uint64_t tables_whole = 0;
   uint64_t tables_salvaged = 0;  // something of them was kept
-  uint64_t tables_lost = 0;
+  uint64_t tables_lost = 0;      // nothing of them was kept
+  uint64_t tables_missing = 0;   // the manifest names them
   uint64_t table_bytes_dropped = 0;
   uint64_t tables_merged = 0;
-  bool manifest_read = false;
+  bool manifest_read = false;   // it said which tables count
+  bool manifest_whole = false;  // and neither it nor a file that it names was lost
   table::SequenceNumber last_sequence = 0;
 };
 
@@ -45,7 +53,9 @@ class Repair {
   // `progress` (may be null) gets a line for each step that takes time.
   Repair(const DbOptions& checked, std::string dir,
          std::function<void(const std::string& line)> progress);
+  ~Repair();
 
+  // Once. Locks the store until this object goes.
   Status Run();
   const RepairReport& report() const { return report_; }
 
@@ -57,23 +67,33 @@ class Repair {
     table::SequenceNumber newest = 0;
   };
 
+  Status TakeAll();
   Status Find();
-  Status ReadManifest();
+  Status FindStore(std::vector<std::string>* names) const;
+  Status CheckTablesAreOurs() const;
+  void OpenInfoLog();
+  Status TakeTables();
   Status TakeLog(uint64_t number);
   Status WriteMemTable(const MemTable& memtable);
-  Status TakeTable(uint64_t number, int level);
-  Status TakeDamagedTable(const std::string& path, int level);
+  Status TakeTable(uint64_t number);
+  // Copies what is whole of it into a new table; `number` of *kept stays 0 where nothing is.
+  Status Salvage(const std::string& path, Kept* kept);
   Status Measure(const std::string& path, Kept* kept);
   Status MergeOverlapping();
   Status MergeCluster(std::vector<Kept> cluster, int level, std::vector<Kept>* merged);
   int LevelFor(uint64_t bytes) const;
   bool LevelsOverlap() const;
   bool Level0OutOfOrder() const;
+  Status Commit();
   Status WriteManifest();
-  void GiveUp(const std::string& name);
+  void RemoveOldFiles();
+  void RemoveNewFiles();
+  // A new file, of which RemoveNewFiles knows.
+  Result<std::unique_ptr<WritableFile>> Make(const std::string& path, FileUse use);
+  void GiveUpTable(const std::string& path);
   std::string PathOf(const std::string& name) const { return dir_ + "/" + name; }
   std::string PathOfTable(uint64_t number) const;
-  void Say(const std::string& line) const;
+  void Say(const std::string& line);
 
   const DbOptions options_;
   const std::string dir_;
@@ -82,14 +102,21 @@ class Repair {
   const table::InternalComparator comparator_;
   const std::unique_ptr<const FilterPolicy> filter_;
   table::TableFormat format_;
+  std::shared_ptr<Logger> info_log_;  // once it is known that the store is ours
+  std::vector<std::string> said_early_;
+  std::unique_ptr<FileLock> lock_;
 
   uint64_t next_file_ = 1;
-  std::vector<uint64_t> logs_;
-  std::set<uint64_t> tables_;
-  std::vector<std::string> manifests_;
-  std::optional<VersionEdit> state_;  // of a manifest that reads; its new_files are the tables
+  StoreFiles found_;
+  RepairSource source_;
   std::vector<Kept> kept_;
-  std::vector<std::string> to_give_up_;  // once the new manifest is in place
+  table::SequenceNumber newest_of_tables_ = 0;
+  bool unplaced_ = false;                // of some that are kept nothing says what they may hide
+  std::vector<std::string> to_give_up_;  // names; to lost, once CURRENT names the new manifest
+  std::set<std::string> made_;           // paths of what this run has made
+  std::vector<std::string> superseded_;  // of these, those that went into others
+  uint64_t manifest_number_ = 0;         // of the new one
+  bool in_doubt_ = false;                // CURRENT may name it
   RepairReport report_;
 };
 

@@ -107,7 +107,9 @@ TEST_F(RepairTest, AWholeStoreKeepsAllAndKeepsItTwice) {
     EXPECT_TRUE(report.manifest_read);
     EXPECT_EQ(report.tables_salvaged + report.tables_lost, 0u);
     EXPECT_EQ(report.log_bytes_dropped, 0u);
-    EXPECT_TRUE(Files(FileType::kLog).empty());
+    const std::vector<std::string> logs = Files(FileType::kLog);
+    ASSERT_EQ(logs.size(), 1u);  // so that none from before is replayed
+    EXPECT_EQ(*files.Contents(logs.front()), "");
     if (round == 1) continue;  // also without opening between
     Open();
     EXPECT_EQ(All(), model);
@@ -149,6 +151,185 @@ TEST_F(RepairTest, TablesThatTheManifestNoLongerNamesStayAway) {
   Open();
   model.erase(Key(5));
   EXPECT_EQ(All(), model);
+}
+
+// The manifest that CURRENT named is the last whose files are all there.
+TEST_F(RepairTest, WithoutCurrentTheNewestManifestCounts) {
+  Open();
+  PutTable(0, 100, "a");
+  const std::string table = Files(FileType::kTable).front();
+  const std::string leftover = *files.Contents(table);
+  const std::string manifest = Files(FileType::kManifest).front();
+  const std::string old_manifest = *files.Contents(manifest);
+  ASSERT_TRUE(db->Delete({}, Key(5)).ok());
+  model.erase(Key(5));
+  ASSERT_TRUE(db->CompactRange(nullptr, nullptr).ok());
+  Open();  // begins another manifest
+  ASSERT_TRUE(db->Put({}, "in the log", "x").ok());
+  model["in the log"] = "x";
+  db.reset();
+  for (const char* current : {"", "MANIFEST-000077\n", "nonsense"}) {
+    SCOPED_TRACE(current);
+    const std::unique_ptr<base::MemoryFileSystem> before = files.Copy();
+    ASSERT_TRUE(files.SetContents(manifest, old_manifest).ok());
+    ASSERT_TRUE(files.SetContents(table, leftover).ok());
+    // One that a creation has left unfinished.
+    ASSERT_TRUE(files.SetContents("/db/MANIFEST-000300", old_manifest.substr(0, 20)).ok());
+    ASSERT_TRUE(files.SetContents("/db/CURRENT", current).ok());
+    if (*current == 0) (void)files.RemoveFile("/db/CURRENT");
+    EXPECT_TRUE(RunRepair().manifest_read);
+    Open();
+    EXPECT_EQ(All(), model);
+    db.reset();
+    files.Restore(*before);
+  }
+}
+
+TEST_F(RepairTest, OfAManifestWithALostRecordTheOthersCount) {
+  Open();
+  PutTable(0, 100, "a");
+  const std::string table = Files(FileType::kTable).front();
+  const std::string leftover = *files.Contents(table);
+  const std::string manifest = Files(FileType::kManifest).front();
+  const uint64_t one = files.Contents(manifest)->size();
+  ASSERT_TRUE(db->Delete({}, Key(5)).ok());
+  model.erase(Key(5));
+  ASSERT_TRUE(db->CompactRange(nullptr, nullptr).ok());
+  const uint64_t two = files.Contents(manifest)->size();
+  PutTable(50, 120, "b");
+  const uint64_t three = files.Contents(manifest)->size();
+  PutTable(110, 130, "c");
+  db.reset();
+  ASSERT_TRUE(files.SetContents(table, leftover).ok());  // which a record removes
+  for (const uint64_t at : {two + 9, three + 9, three - 3}) {
+    SCOPED_TRACE(at - one);
+    const std::unique_ptr<base::MemoryFileSystem> before = files.Copy();
+    ASSERT_TRUE(files.FlipBits(manifest, at, 1).ok());
+    const RepairReport report = RunRepair();
+    EXPECT_TRUE(report.manifest_read);
+    EXPECT_FALSE(report.manifest_whole);
+    Open();
+    EXPECT_EQ(All(), model);
+    db.reset();
+    files.Restore(*before);
+  }
+}
+
+TEST_F(RepairTest, AMissingTableBringsNoLeftoverBack) {
+  Open();
+  PutTable(0, 100, "a");
+  const std::string table = Files(FileType::kTable).front();
+  const std::string leftover = *files.Contents(table);
+  ASSERT_TRUE(db->Delete({}, Key(5)).ok());
+  model.erase(Key(5));
+  ASSERT_TRUE(db->CompactRange(nullptr, nullptr).ok());
+  PutTable(200, 210, "gone");
+  const std::string gone = Files(FileType::kTable).back();
+  Open();  // the manifest that it begins knows nothing of the leftover
+  db.reset();
+  ASSERT_TRUE(files.SetContents(table, leftover).ok());
+  ASSERT_TRUE(files.RemoveFile(gone).ok());
+  ASSERT_TRUE(files.RemoveFile(Files(FileType::kLog).front()).ok());
+  EXPECT_EQ(RunRepair().tables_missing, 1u);
+  for (int i = 200; i < 210; i++) model.erase(Key(i));
+  Open();
+  EXPECT_EQ(All(), model);
+}
+
+TEST_F(RepairTest, AnotherComparatorsStoreIsLeftAlone) {
+  class Backwards final : public Comparator {
+   public:
+    const char* Name() const override { return "test.Backwards"; }
+    int Compare(std::string_view a, std::string_view b) const override { return b.compare(a); }
+    void FindShortestSeparator(std::string*, std::string_view) const override {}
+    void FindShortSuccessor(std::string*) const override {}
+  };
+  static const Backwards backwards;
+  options.comparator = &backwards;
+  Open();
+  PutTable(0, 10, "a");
+  db.reset();
+  options.comparator = BytewiseComparator();
+  for (const bool current_is_there : {true, false}) {
+    if (!current_is_there) (void)files.RemoveFile("/db/CURRENT");
+    const std::vector<std::string> before = files.AllFiles();
+    Repair repair(*CheckedOptions(options), "/db", nullptr);
+    const Status status = repair.Run();
+    EXPECT_EQ(status.code(), Code::kInvalidArgument) << status.ToString();
+    EXPECT_NE(status.ToString().find("test.Backwards"), std::string::npos) << status.ToString();
+    EXPECT_EQ(files.AllFiles(), before);
+  }
+}
+
+TEST_F(RepairTest, AStoreOfRocksDbIsNamedAndLeftAlone) {
+  // What RocksDB 7.8 writes: the manifest's first records, the ends of files.
+  const std::string manifest(
+      "\x56\xf9\xb8\xf8\x1c\0\x01\x01\x1aleveldb.BytewiseComparator"
+      "\xf4\x03\x0c\x5a\x04\0\x01\x02\0\x04\0",
+      46);
+  const std::string table = std::string(1000, 'x') + "\xf7\xcf\xf4\x85\xb7\x41\xe2\x88";
+  const std::map<std::string, std::string> telling = {
+      {"OPTIONS-000007", "# This is a RocksDB option file.\n#\n"},
+      {"IDENTITY", "3b1b1188-7af2-4957-96bb-f5fd649733e0"},
+      {"000010.blob", std::string("\x37\x8f\x24\0\x01\0\0\0", 8)},
+      {"000009.sst", table},
+  };
+  for (const auto& [name, contents] : telling) {
+    files.Restore(base::MemoryFileSystem());
+    ASSERT_TRUE(files.CreateDir("/db").ok());
+    if (name != "000009.sst") {
+      ASSERT_TRUE(files.SetContents("/db/CURRENT", "MANIFEST-000005\n").ok());
+      ASSERT_TRUE(files.SetContents("/db/MANIFEST-000005", manifest).ok());
+    }
+    ASSERT_TRUE(files.SetContents("/db/000008.log", "").ok());
+    ASSERT_TRUE(files.SetContents("/db/LOCK", "").ok());
+    ASSERT_TRUE(files.SetContents("/db/LOG", "theirs").ok());
+    ASSERT_TRUE(files.SetContents("/db/" + name, contents).ok());
+    const std::vector<std::string> before = files.AllFiles();
+    const Status status = RepairDb("/db", options);
+    EXPECT_EQ(status.code(), Code::kInvalidArgument) << name << ": " << status.ToString();
+    EXPECT_NE(status.ToString().find("RocksDB"), std::string::npos) << status.ToString();
+    EXPECT_EQ(files.AllFiles(), before) << name;
+    EXPECT_EQ(*files.Contents("/db/LOG"), "theirs");
+  }
+}
+
+TEST_F(RepairTest, NamesThatNoStoreGivesAreNotCountedOn) {
+  Open();
+  PutTable(0, 100, "a");
+  db.reset();
+  for (const char* name : {"18446744073709551615.ldb", "18446744073709551615.log", "7.ldb",
+                           "0000000000000008.log", "9223372036854775808.log"}) {
+    ASSERT_TRUE(files.SetContents(std::string("/db/") + name, "somebody's").ok());
+  }
+  RunRepair();
+  LoseManifest();
+  RunRepair();
+  Open();
+  EXPECT_EQ(All(), model);
+  EXPECT_EQ(*files.Contents("/db/lost/7.ldb"), "somebody's");
+}
+
+TEST_F(RepairTest, DamageOfAFilterIsMended) {
+  options.filter_policy = NewBloomFilterPolicy(10);
+  Open();
+  PutTable(0, 500, "a");
+  db.reset();
+  options.filter_policy = nullptr;  // as a tool that knows none
+  const std::string table = Files(FileType::kTable).front();
+  const std::string whole = *files.Contents(table);
+  const size_t meta = whole.find("filter.leveldb.BuiltinBloomFilter2");
+  ASSERT_NE(meta, std::string::npos);
+  for (const size_t at : {meta - 30, meta + 3}) {
+    ASSERT_TRUE(files.FlipBits(table, at, 1).ok());
+    const std::unique_ptr<base::MemoryFileSystem> before = files.Copy();
+    EXPECT_EQ(RunRepair().tables_salvaged, 1u);
+    Open();
+    EXPECT_EQ(All(), model);
+    db.reset();
+    files.Restore(*before);
+    ASSERT_TRUE(files.SetContents(table, whole).ok());
+  }
 }
 
 TEST_F(RepairTest, OfADamagedTableOneBlockIsLost) {

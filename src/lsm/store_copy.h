@@ -15,6 +15,11 @@ namespace weft::lsm {
 // The folder that `path` lies in; "." where the path does not say.
 std::string ParentOf(const std::string& path);
 
+// A synced copy, as long as the file was. After an error part of it may be there.
+Status CopyFile(FileSystem* files, const std::string& from, const std::string& to);
+// Whether two files have the same bytes.
+Result<bool> HoldTheSame(FileSystem* files, const std::string& a, const std::string& b);
+
 // A second name for a file that no longer changes; a synced copy where the file system has no such
 // thing. *linked (may be null) says which.
 Status LinkOrCopy(FileSystem* files, const std::string& from, const std::string& to,

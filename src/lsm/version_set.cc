@@ -4,13 +4,10 @@
 #include <utility>
 
 #include "base/check.h"
+#include "lsm/limits.h"
 
 namespace weft::lsm {
 namespace {
-
-// More files than any store gives numbers to; above it a number in a damaged manifest, or in the
-// name of a file of somebody else's, would soon wrap around.
-constexpr uint64_t kFileNumberMax = uint64_t{1} << 62;
 
 Status Prefixed(const std::string& path, const Status& status) {
   return Status(status.code(), path + ": " + std::string(status.message()));

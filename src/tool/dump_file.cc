@@ -10,7 +10,7 @@
 #include "lsm/write_batch_internal.h"
 #include "table/block.h"
 #include "table/internal_key.h"
-#include "tool/table_file.h"
+#include "table/table_file.h"
 
 namespace weft::tool {
 
@@ -121,7 +121,7 @@ Exit DumpManifest(const Console& console, const std::string& path) {
 
 class TableDumper {
  public:
-  TableDumper(const Console& console, const TableFile& table, const DumpStyle& style)
+  TableDumper(const Console& console, const table::TableFile& table, const DumpStyle& style)
       : console_(console), table_(table), style_(style), printer_(console.out, style) {}
 
   Exit Run() {
@@ -163,7 +163,7 @@ class TableDumper {
 
   // False once enough entries were printed.
   bool PrintBlock(const std::string& separator, const table::BlockHandle& handle,
-                  const TableFile::Block& block) {
+                  const table::TableFile::Block& block) {
     const std::string_view data = block.contents.data;
     table::BlockIterator entries(BytewiseComparator(), data);
     uint64_t count = 0;
@@ -171,8 +171,8 @@ class TableDumper {
     const uint64_t restarts =
         data.size() < 4 ? 0 : base::DecodeFixed32(data.data() + data.size() - 4);
     console_.out << "block at " << handle.offset << ": " << handle.bytes << " bytes, "
-                 << CompressionName(block.compression) << ", " << data.size() << " unpacked, "
-                 << count << " entries, " << restarts << " restart points, up to '"
+                 << table::CompressionName(block.compression) << ", " << data.size()
+                 << " unpacked, " << count << " entries, " << restarts << " restart points, up to '"
                  << KeyText(separator) << "'\n";
     if (entries.damaged()) {
       exit_ = Exit::kDamaged;
@@ -197,7 +197,7 @@ class TableDumper {
   }
 
   const Console& console_;
-  const TableFile& table_;
+  const table::TableFile& table_;
   const DumpStyle& style_;
   EntryPrinter printer_;
   Exit exit_ = Exit::kOk;
@@ -211,7 +211,7 @@ Exit DumpFile(const Console& console, const std::string& path, const DumpStyle& 
   if (known && parsed.type == lsm::FileType::kLog) return DumpLog(console, path, style);
   if (known && parsed.type == lsm::FileType::kManifest) return DumpManifest(console, path);
   if (known && parsed.type == lsm::FileType::kTable) {
-    auto table = TableFile::Open(console.files, path);
+    auto table = table::TableFile::Open(console.files, path);
     if (!table) return Fail(console, table.error());
     return TableDumper(console, **table, style).Run();
   }

@@ -3,7 +3,6 @@
 #include <string>
 
 #include "lsm/checked_options.h"
-#include "lsm/file_names.h"
 #include "lsm/repair.h"
 #include "tool/db_command.h"
 #include "tool/store_flags.h"
@@ -23,19 +22,26 @@ void Print(std::ostream& out, const lsm::RepairReport& report, bool json) {
       {"tables_whole", report.tables_whole, "tables whole"},
       {"tables_salvaged", report.tables_salvaged, "tables damaged, of which blocks were kept"},
       {"tables_lost", report.tables_lost, "tables of which nothing was kept"},
+      {"tables_missing", report.tables_missing, "tables that the manifest names, and are missing"},
       {"table_bytes_dropped", report.table_bytes_dropped,
        "bytes of damaged tables not copied (their index and filter included)"},
       {"tables_merged", report.tables_merged, "tables merged, because they overlap"},
       {"last_sequence", report.last_sequence, "last sequence number"},
   };
   if (json) {
-    out << "{\"manifest_read\": " << (report.manifest_read ? "true" : "false");
+    out << "{\"manifest_read\": " << (report.manifest_read ? "true" : "false")
+        << ", \"manifest_whole\": " << (report.manifest_whole ? "true" : "false");
     for (const auto& line : lines) out << ", \"" << line.name << "\": " << line.value;
     out << "}\n";
     return;
   }
-  out << (report.manifest_read ? "the manifest was whole\n"
-                               : "the manifest was not whole: every table was taken\n");
+  if (report.manifest_whole) {
+    out << "the manifest was whole\n";
+  } else if (report.manifest_read) {
+    out << "the manifest was read, but something of it, or a file that it names, is lost\n";
+  } else {
+    out << "no manifest could be read: every table was taken\n";
+  }
   for (const auto& line : lines) out << line.text << ": " << line.value << '\n';
 }
 
@@ -51,10 +57,6 @@ struct Repair {
     }
     auto checked = lsm::CheckedOptions(*options);
     if (!checked) return Fail(console, checked.error());
-    auto lock = console.files->LockFile(lsm::LockFileName(store.dir()));
-    if (!lock) return Fail(console, lock.error());
-    auto log = NewFileLogger(console.files, lsm::InfoLogFileName(store.dir()));
-    if (log) checked->info_log = *log;
     const auto say = [&](const std::string& line) { console.err << "repair: " << line << '\n'; };
     lsm::Repair repair(*checked, store.dir(), say);
     if (Status status = repair.Run(); !status.ok()) return Fail(console, status);

@@ -10,9 +10,9 @@
 #include "lsm/manifest.h"
 #include "table/block.h"
 #include "table/internal_key.h"
+#include "table/table_file.h"
 #include "tool/db_command.h"
 #include "tool/store_flags.h"
-#include "tool/table_file.h"
 
 namespace weft::tool {
 
@@ -109,7 +109,7 @@ class StatsTaker {
   }
 
   Status TakeTable(const std::string& path, LevelStats* level) const {
-    auto table = TableFile::Open(options_.file_system, path);
+    auto table = table::TableFile::Open(options_.file_system, path);
     if (!table) return table.error();
     auto blocks = (*table)->ReadHandles((*table)->footer().index);
     if (!blocks) return blocks.error();

@@ -5,8 +5,9 @@
 #include <utility>
 
 #include "lsm/file_names.h"
+#include "lsm/foreign_store.h"
 #include "lsm/log_replay.h"
-#include "tool/table_check.h"
+#include "lsm/table_check.h"
 #include "tool/text_form.h"
 
 namespace weft::tool {
@@ -25,6 +26,10 @@ Verifier::Verifier(const Console& console, const DbOptions& options, std::string
     : console_(console), options_(options), dir_(std::move(dir)), comparator_(options.comparator) {}
 
 Status Verifier::Run() {
+  std::vector<std::string> names;
+  (void)options_.file_system->GetChildren(dir_, &names);
+  const std::string foreign = lsm::FindRocksDbFile(options_.file_system, dir_, names);
+  if (!foreign.empty()) return lsm::OfRocksDb(dir_ + "/" + foreign);
   bool legible = false;
   if (Status status = CheckManifest(&legible); !status.ok()) return status;
   if (!legible) return {};
@@ -127,8 +132,8 @@ Status Verifier::CheckTables() {
   Progress progress(console_.err, "verify");
   for (const lsm::NewFile& file : manifest_.edit.new_files) {
     const std::string path = PathOf(file.number);
-    TableCheck check(comparator_, file, *manifest_.edit.last_sequence, path,
-                     [this](const std::string& text) { Problem(text); });
+    lsm::TableCheck check(comparator_, path, [this](const std::string& text) { Problem(text); });
+    check.Expect(file, *manifest_.edit.last_sequence);
     const Status status = check.Run(options_.file_system, [&](uint64_t bytes_done) {
       progress.At(report_.table_bytes + bytes_done, total, path);
     });

@@ -1,13 +1,14 @@
-#include "tool/table_file.h"
+#include "table/table_file.h"
 
+#include "base/read_on.h"
 #include "table/block.h"
 
-namespace weft::tool {
+namespace weft::table {
 
 Result<std::unique_ptr<TableFile>> TableFile::Open(FileSystem* files, const std::string& path) {
   auto bytes = files->GetFileSize(path);
   if (!bytes) return bytes.error();
-  if (*bytes < table::kFooterBytes) {
+  if (*bytes < kFooterBytes) {
     return Status(Code::kCorruption, path + ": too short for a table");
   }
   auto file = files->NewRandomAccessFile(path);
@@ -16,9 +17,10 @@ Result<std::unique_ptr<TableFile>> TableFile::Open(FileSystem* files, const std:
   std::unique_ptr<TableFile> table(new TableFile(path));
   table->file_ = std::move(*file);
   table->blocks_ = {table->file_.get(), &table->path_, *bytes, {}};
-  char scratch[table::kFooterBytes];
+  char scratch[kFooterBytes];
   std::string_view footer;
-  Status status = table->file_->Read(*bytes - sizeof scratch, sizeof scratch, &footer, scratch);
+  Status status =
+      base::ReadOnAt(*table->file_, *bytes - sizeof scratch, sizeof scratch, &footer, scratch);
   if (!status.ok()) return status;
   if (footer.size() != sizeof scratch) return Status(Code::kCorruption, path + ": ends early");
   status = table->footer_.DecodeFrom(footer);
@@ -29,8 +31,8 @@ Result<std::unique_ptr<TableFile>> TableFile::Open(FileSystem* files, const std:
   return table;
 }
 
-Result<TableFile::Block> TableFile::Read(const table::BlockHandle& handle) const {
-  auto contents = table::ReadBlock(blocks_, handle, true);
+Result<TableFile::Block> TableFile::Read(const BlockHandle& handle) const {
+  auto contents = ReadBlock(blocks_, handle, true);
   if (!contents) return contents.error();
   char scratch;
   std::string_view type;
@@ -42,22 +44,22 @@ Result<TableFile::Block> TableFile::Read(const table::BlockHandle& handle) const
   return block;
 }
 
-Result<std::vector<std::pair<std::string, table::BlockHandle>>> TableFile::ReadHandles(
-    const table::BlockHandle& handle) const {
+Result<std::vector<std::pair<std::string, BlockHandle>>> TableFile::ReadHandles(
+    const BlockHandle& handle) const {
   auto block = Read(handle);
   if (!block) return block.error();
-  std::vector<std::pair<std::string, table::BlockHandle>> handles;
+  std::vector<std::pair<std::string, BlockHandle>> handles;
   // It is walked, not searched: any order will do.
-  table::BlockIterator entries(BytewiseComparator(), block->contents.data);
+  BlockIterator entries(BytewiseComparator(), block->contents.data);
   for (entries.SeekToFirst(); entries.Valid(); entries.Next()) {
-    table::BlockHandle to;
+    BlockHandle to;
     std::string_view value = entries.value();
     if (!to.TakeFrom(&value)) {
-      return table::BlockCorruption(blocks_, handle.offset, "bad handle of a block");
+      return BlockCorruption(blocks_, handle.offset, "bad handle of a block");
     }
     handles.emplace_back(entries.key(), to);
   }
-  if (entries.damaged()) return table::BlockCorruption(blocks_, handle.offset, "bad entry");
+  if (entries.damaged()) return BlockCorruption(blocks_, handle.offset, "bad entry");
   return handles;
 }
 
@@ -70,4 +72,4 @@ const char* CompressionName(Compression compression) {
   return "unknown";
 }
 
-}  // namespace weft::tool
+}  // namespace weft::table

@@ -1,10 +1,11 @@
-#include "tool/table_check.h"
+#include "lsm/table_check.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "table/block.h"
 
-namespace weft::tool {
+namespace weft::lsm {
 
 namespace {
 
@@ -13,28 +14,28 @@ constexpr int kAnyBits = 10;
 
 }  // namespace
 
-TableCheck::TableCheck(const table::InternalComparator& comparator, const lsm::NewFile& file,
-                       uint64_t last_sequence, std::string path, const Problem& problem)
+TableCheck::TableCheck(const table::InternalComparator& comparator, std::string path,
+                       const Problem& problem, const FilterPolicy* filter)
     : comparator_(comparator),
-      file_(file),
-      last_sequence_(last_sequence),
       path_(std::move(path)),
       problem_(problem),
-      policy_(NewBloomFilterPolicy(kAnyBits)) {}
+      bloom_(NewBloomFilterPolicy(kAnyBits)),
+      own_filter_(filter) {}
 
 Status TableCheck::Run(FileSystem* files, const Progress& progress) {
-  auto table = TableFile::Open(files, path_);
+  auto table = table::TableFile::Open(files, path_);
   if (!table) return Take(table.error());
-  if ((*table)->bytes() != file_.bytes) {
-    problem_(path_ + ": it is " + std::to_string((*table)->bytes()) +
-             " bytes long; the manifest says " + std::to_string(file_.bytes));
+  bytes_ = (*table)->bytes();
+  if (expected_ != nullptr && bytes_ != expected_->bytes) {
+    problem_(path_ + ": it is " + std::to_string(bytes_) + " bytes long; the manifest says " +
+             std::to_string(expected_->bytes));
   }
   if (Status status = CheckFilter(**table); !status.ok()) return status;
   auto blocks = (*table)->ReadHandles((*table)->footer().index);
   if (!blocks) return Take(blocks.error());
   for (const auto& [separator, handle] : *blocks) {
     if (Status status = CheckBlock(**table, handle, separator); !status.ok()) return status;
-    progress(handle.offset + handle.bytes);
+    if (progress != nullptr) progress(handle.offset + handle.bytes);
   }
   CheckEnds();
   return {};
@@ -50,7 +51,7 @@ void TableCheck::Tell(uint64_t offset, const std::string& what) {
   problem_(path_ + ": block at " + std::to_string(offset) + ": " + what);
 }
 
-Status TableCheck::CheckFilter(const TableFile& table) {
+Status TableCheck::CheckFilter(const table::TableFile& table) {
   auto meta = table.ReadHandles(table.footer().metaindex);
   if (!meta) return Take(meta.error());
   for (const auto& [name, handle] : *meta) {
@@ -59,15 +60,20 @@ Status TableCheck::CheckFilter(const TableFile& table) {
       if (Status status = Take(block.error()); !status.ok()) return status;
       continue;
     }
-    if (name != std::string("filter.") + policy_.Name()) continue;
+    const FilterPolicy* policy = nullptr;
+    if (name == std::string("filter.") + bloom_.Name()) policy = &bloom_;
+    if (own_filter_ != nullptr && name == std::string("filter.") + own_filter_->Name()) {
+      policy = own_filter_;
+    }
+    if (policy == nullptr) continue;
     filter_contents_ = std::move(block->contents);
-    filter_ = table::FilterBlockReader(&policy_, filter_contents_.data);
+    filter_ = table::FilterBlockReader(policy, filter_contents_.data);
     if (filter_.empty()) Tell(handle.offset, "bad filter block");
   }
   return {};
 }
 
-Status TableCheck::CheckBlock(const TableFile& table, const table::BlockHandle& handle,
+Status TableCheck::CheckBlock(const table::TableFile& table, const table::BlockHandle& handle,
                               const std::string& separator) {
   auto block = table.Read(handle);
   if (!block) {
@@ -106,6 +112,7 @@ const char* TableCheck::CheckEntry(std::string_view key, uint64_t block_offset) 
   if (!filter_.empty() && !filter_.KeyMayMatch(block_offset, key)) {
     return "the filter denies a key that is in it";
   }
+  newest_ = std::max(newest_, parsed.sequence);
   return nullptr;
 }
 
@@ -114,9 +121,10 @@ void TableCheck::CheckEnds() {
   if (!blocks_whole_) return;
   if (entries_ == 0) {
     problem_(path_ + ": it holds nothing");
-  } else if (first_key_ != file_.smallest || last_key_ != file_.largest) {
+  } else if (expected_ != nullptr &&
+             (first_key_ != expected_->smallest || last_key_ != expected_->largest)) {
     problem_(path_ + ": its first or last key is not what the manifest says");
   }
 }
 
-}  // namespace weft::tool
+}  // namespace weft::lsm

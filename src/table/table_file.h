@@ -1,4 +1,4 @@
-// tool/table_file.h: a table file taken apart block by block, as far as it is whole.
+// table/table_file.h: a table file taken apart block by block, as far as it is whole.
 //
 // For looking into tables, damaged ones too; lookups are table/table.h's.
 //
@@ -16,7 +16,7 @@
 #include "weft/file_system.h"
 #include "weft/status.h"
 
-namespace weft::tool {
+namespace weft::table {
 
 class TableFile {
  public:
@@ -24,16 +24,16 @@ class TableFile {
   static Result<std::unique_ptr<TableFile>> Open(FileSystem* files, const std::string& path);
 
   struct Block {
-    table::BlockContents contents;
+    BlockContents contents;
     Compression compression = Compression::kNone;
   };
   // Checked and decompressed.
-  Result<Block> Read(const table::BlockHandle& handle) const;
+  Result<Block> Read(const BlockHandle& handle) const;
   // The entries of a block whose values are handles: the index, or what names the other blocks.
-  Result<std::vector<std::pair<std::string, table::BlockHandle>>> ReadHandles(
-      const table::BlockHandle& handle) const;
+  Result<std::vector<std::pair<std::string, BlockHandle>>> ReadHandles(
+      const BlockHandle& handle) const;
 
-  const table::Footer& footer() const { return footer_; }
+  const Footer& footer() const { return footer_; }
   uint64_t bytes() const { return blocks_.bytes; }
 
  private:
@@ -41,11 +41,11 @@ class TableFile {
 
   const std::string path_;
   std::unique_ptr<RandomAccessFile> file_;
-  table::BlockFile blocks_;
-  table::Footer footer_;
+  BlockFile blocks_;
+  Footer footer_;
 };
 
 // "none", "snappy", "zstd".
 const char* CompressionName(Compression compression);
 
-}  // namespace weft::tool
+}  // namespace weft::table

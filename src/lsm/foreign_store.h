@@ -1,0 +1,35 @@
+// lsm/foreign_store.h: tells a store of RocksDB from one of LevelDB's format.
+//
+// RocksDB began as LevelDB: names of files, logs and much of a manifest are alike, down to the
+// comparator's name, and tables are not. What only RocksDB writes: a file OPTIONS-NUMBER, the file
+// IDENTITY, NUMBER.blob files, tables that end with another number, and further fields in
+// manifests.
+//
+// Threads   pure, but for the files, which are only read.
+// Source    what RocksDB 7.8 writes, read from its files.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "weft/file_system.h"
+#include "weft/status.h"
+
+namespace weft::lsm {
+
+// A file of `dir`, of which `names` are all, that only RocksDB makes; empty: there is none. Files
+// that cannot be read are passed over.
+std::string FindRocksDbFile(FileSystem* files, const std::string& dir,
+                            const std::vector<std::string>& names);
+
+// Whether a table ends as RocksDB's do.
+bool IsRocksDbTable(FileSystem* files, const std::string& path);
+
+// What to say of it.
+Status OfRocksDb(const std::string& path);
+
+// Whether a whole record of a manifest holds a field of RocksDB's that LevelDB's format lacks.
+bool IsRocksDbEdit(std::string_view record);
+
+}  // namespace weft::lsm

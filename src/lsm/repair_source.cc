@@ -1,0 +1,130 @@
+#include "lsm/repair_source.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "lsm/file_names.h"
+#include "lsm/foreign_store.h"
+
+namespace weft::lsm {
+
+Result<RepairSource> RepairSource::Choose(FileSystem* files, const std::string& dir,
+                                          const std::string& comparator, const StoreFiles& found,
+                                          const Say& say) {
+  auto current = ReadCurrentFile(files, dir);
+  if (!current) {
+    if (current.error().code() == Code::kIoError) return current.error();
+    say(current.error().ToString());
+  }
+  // The one that CURRENT names, then the newest.
+  std::vector<uint64_t> numbers(found.manifests.rbegin(), found.manifests.rend());
+  if (current) {
+    if (std::erase(numbers, *current) == 0) {
+      say(ManifestFileName(dir, *current) + ", which CURRENT names, is missing");
+    } else {
+      numbers.insert(numbers.begin(), *current);
+    }
+  }
+  auto candidates = ReadAll(files, dir, numbers, found);
+  if (!candidates) return candidates.error();
+  for (const Candidate& each : *candidates) {
+    if (!each.manifest.edit.comparator) continue;
+    if (*each.manifest.edit.comparator == comparator) break;
+    return Status(Code::kInvalidArgument,
+                  ManifestFileName(dir, each.number) + ": the store's comparator is " +
+                      *each.manifest.edit.comparator + ", not " + comparator);
+  }
+  RepairSource source;
+  const Candidate* const best = Best(*candidates);
+  if (best == nullptr) {
+    say("no manifest can be read: taking every table");
+    return source;
+  }
+  source.number_ = best->number;
+  source.manifest_ = best->manifest;
+  source.lacks_tables_ = best->lacks_tables;
+  source.lacks_log_ = best->lacks_log;
+  for (const NewFile& table : best->manifest.edit.new_files)
+    source.named_[table.number] = table.level;
+  // Of a manifest that CURRENT does not name, the one that it did may have gone on.
+  uint64_t last = numbers.empty() ? 0 : std::ranges::max(numbers);
+  if (current) last = std::max(last, *current);
+  const bool may_be_old = !(current && *current == best->number) && best->number != last;
+  source.lost_end_ = may_be_old || best->manifest.lost_records || !best->TellsAState();
+  const std::string path = ManifestFileName(dir, best->number);
+  if (!current || *current != best->number) say("going by " + path);
+  if (!source.has_manifest()) {
+    say(path + " has lost its beginning: taking every table that it does not remove");
+  } else if (source.lost_end_) {
+    say(path + " has lost records: also taking tables that they may have added");
+  } else if (source.lacks_tables_ || source.lacks_log_) {
+    say(path + " names files that are missing");
+  }
+  return source;
+}
+
+Result<std::vector<RepairSource::Candidate>> RepairSource::ReadAll(
+    FileSystem* files, const std::string& dir, const std::vector<uint64_t>& numbers,
+    const StoreFiles& found) {
+  std::vector<Candidate> candidates;
+  for (const uint64_t number : numbers) {
+    const std::string path = ManifestFileName(dir, number);
+    auto file = files->NewSequentialFile(path);
+    if (!file) return file.error();
+    auto manifest = SalvageManifest(file->get());
+    if (!manifest) return manifest.error();
+    if (manifest->of_rocksdb) return OfRocksDb(path);
+    if (manifest->records == 0) continue;
+    Candidate each{number, std::move(*manifest), false, false};
+    const VersionEdit& edit = each.manifest.edit;
+    for (const NewFile& table : edit.new_files) {
+      each.lacks_tables |= !found.tables.contains(table.number);
+    }
+    // A log goes only when a later record names a later one.
+    const uint64_t log = edit.log_number.value_or(0);
+    each.lacks_log = log != 0 && !std::ranges::binary_search(found.logs, log);
+    candidates.push_back(std::move(each));
+  }
+  return candidates;
+}
+
+const RepairSource::Candidate* RepairSource::Best(const std::vector<Candidate>& candidates) {
+  const auto first = [&](const auto& wanted) -> const Candidate* {
+    const auto at = std::ranges::find_if(candidates, wanted);
+    return at == candidates.end() ? nullptr : &*at;
+  };
+  const Candidate* best = first([](const Candidate& each) { return each.IsWhole(); });
+  if (best == nullptr) best = first([](const Candidate& each) { return each.TellsAState(); });
+  if (best == nullptr) {
+    best = first([](const Candidate& each) { return each.manifest.has_beginning; });
+  }
+  return best == nullptr && !candidates.empty() ? &candidates.front() : best;
+}
+
+std::optional<int> RepairSource::LevelOf(uint64_t number) const {
+  const auto at = named_.find(number);
+  return at == named_.end() ? std::nullopt : std::optional<int>(at->second);
+}
+
+RepairSource::Verdict RepairSource::JudgeTable(uint64_t number) const {
+  if (named_.contains(number)) return Verdict::kCounts;
+  if (manifest_.removed.contains(number)) return Verdict::kOut;
+  if (!has_manifest()) return Verdict::kCounts;
+  // What a record adds that is lost without a trace has a number that was not given before.
+  const bool may_be_added =
+      lost_end_ ? number > number_ : number >= *manifest_.edit.next_file_number;
+  if (lacks_tables_ && may_be_added) return Verdict::kCounts;
+  return lost_end_ || (lacks_log_ && may_be_added) ? Verdict::kIfNewer : Verdict::kOut;
+}
+
+bool RepairSource::IsNewer(table::SequenceNumber newest) const {
+  return newest == 0 || newest > manifest_.sequence_before_loss;
+}
+
+bool RepairSource::LogCounts(uint64_t number) const {
+  // Logs below it are in tables, and what they hold may have been deleted since.
+  return number >= manifest_.edit.log_number.value_or(0) ||
+         number == manifest_.edit.prev_log_number.value_or(0);
+}
+
+}  // namespace weft::lsm

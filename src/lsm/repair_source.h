@@ -1,0 +1,84 @@
+// lsm/repair_source.h: which manifest a repair goes by, and which tables and logs count for it.
+//
+// The manifest that CURRENT names, if it tells a state whose files are all there. Else the newest
+// other one that does: a manifest stays only while it is the last, or the one before the last that
+// CURRENT named. Else what can be read of one that has lost records or files.
+//
+// The tables that it names count, and no others: a leftover brings back keys that were deleted. But
+// where records may be lost, what they added are tables that no record names. Then these count too
+//   - where they hold something newer than what was recorded before the loss, or what was ingested;
+//   - where tables are missing, for a lost record may have merged these into them;
+// and never one that a record has removed.
+//
+// Threads   one.
+// Errors    of reading the files. kInvalidArgument: a store of another comparator, or of RocksDB.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "lsm/manifest_salvage.h"
+#include "weft/file_system.h"
+#include "weft/status.h"
+
+namespace weft::lsm {
+
+// Numbers of the files of a store's folder, in order.
+struct StoreFiles {
+  std::vector<uint64_t> logs;
+  std::vector<uint64_t> manifests;
+  std::set<uint64_t> tables;
+};
+
+class RepairSource {
+ public:
+  using Say = std::function<void(const std::string& line)>;
+
+  // `comparator`: its name.
+  static Result<RepairSource> Choose(FileSystem* files, const std::string& dir,
+                                     const std::string& comparator, const StoreFiles& found,
+                                     const Say& say);
+
+  // Some manifest tells tables: not every table counts.
+  bool has_manifest() const { return manifest_.has_beginning; }
+  // And nothing is lost of it or of what it names.
+  bool is_whole() const { return has_manifest() && !lost_end_ && !lacks_tables_ && !lacks_log_; }
+  const VersionEdit& edit() const { return manifest_.edit; }
+
+  // Of a table that the manifest names.
+  std::optional<int> LevelOf(uint64_t number) const;
+  enum class Verdict : uint8_t { kCounts, kOut, kIfNewer };
+  Verdict JudgeTable(uint64_t number) const;
+  // Of a table of verdict kIfNewer. `newest`: of its sequence numbers. What was ingested as it was
+  // has 0.
+  bool IsNewer(table::SequenceNumber newest) const;
+  bool LogCounts(uint64_t number) const;
+
+ private:
+  struct Candidate {
+    uint64_t number = 0;
+    SalvagedManifest manifest;
+    bool lacks_tables = false;  // that it names
+    bool lacks_log = false;
+    bool TellsAState() const { return manifest.has_beginning && manifest.has_numbers(); }
+    bool IsWhole() const { return TellsAState() && !lacks_tables && !lacks_log; }
+  };
+  static Result<std::vector<Candidate>> ReadAll(FileSystem* files, const std::string& dir,
+                                                const std::vector<uint64_t>& numbers,
+                                                const StoreFiles& found);
+  static const Candidate* Best(const std::vector<Candidate>& candidates);
+
+  uint64_t number_ = 0;  // of the manifest
+  SalvagedManifest manifest_;
+  std::map<uint64_t, int> named_;  // tables, and their levels
+  bool lacks_tables_ = false;
+  bool lacks_log_ = false;
+  bool lost_end_ = true;  // later records, or some before, may be lost
+};
+
+}  // namespace weft::lsm
