@@ -234,7 +234,7 @@ class DirectWriter final : public WritableFile {
 }  // namespace
 
 Result<std::unique_ptr<RandomAccessFile>> OpenDirectRandomAccessFile(const std::string& path) {
-  Result<Fd> fd = OpenFd(path, O_RDONLY);
+  Result<Fd> fd = OpenToRead(path, true);
   if (!fd) return fd.error();
   Result<bool> is_direct = SetDirect(*fd, path);
   if (!is_direct) return is_direct.error();

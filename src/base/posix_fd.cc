@@ -30,6 +30,22 @@ Result<Fd> OpenFd(const std::string& path, int flags) {
   return Fd(fd);
 }
 
+Result<Fd> OpenToRead(const std::string& path, bool regular_only) {
+  Result<Fd> fd = OpenFd(path, O_RDONLY | O_NONBLOCK);
+  if (!fd) return fd;
+  struct stat about;
+  if (::fstat(fd->get(), &about) != 0) return PosixError("stat", path, errno);
+  if (S_ISREG(about.st_mode)) return fd;  // which knows no waiting
+  if (regular_only || S_ISFIFO(about.st_mode)) {
+    return Status(Code::kIoError, "open " + path + ": it is no regular file");
+  }
+  const int flags = ::fcntl(fd->get(), F_GETFL);
+  if (flags < 0 || ::fcntl(fd->get(), F_SETFL, flags & ~O_NONBLOCK) != 0) {
+    return PosixError("fcntl", path, errno);
+  }
+  return fd;
+}
+
 Result<uint64_t> SizeOfFd(const Fd& fd, const std::string& path) {
   struct stat about;
   if (::fstat(fd.get(), &about) != 0) return PosixError("stat", path, errno);
@@ -43,6 +59,7 @@ Status WriteAll(const Fd& fd, const std::string& path, std::string_view data) {
       if (errno == EINTR) continue;
       return PosixError("write", path, errno);
     }
+    if (written == 0) return {Code::kIoError, "write " + path + ": it takes no more"};
     data.remove_prefix(static_cast<size_t>(written));
   }
   return Status::Ok();
@@ -56,6 +73,7 @@ Status WriteAllAt(const Fd& fd, const std::string& path, uint64_t offset, std::s
       if (errno == EINTR) continue;
       return PosixError("write", path, errno);
     }
+    if (written == 0) return {Code::kIoError, "write " + path + ": it takes no more"};
     data.remove_prefix(static_cast<size_t>(written));
     offset += static_cast<uint64_t>(written);
   }

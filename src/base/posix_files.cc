@@ -104,8 +104,10 @@ class SystemFiles final : public FileSystem {
     return StatusOf(std::rename(from.c_str(), to.c_str()), "rename to " + to + " from", from);
   }
 
+  // Of what a symbolic link names: a second name of the link itself would depend on that name.
   Status LinkFile(const std::string& from, const std::string& to) override {
-    if (::link(from.c_str(), to.c_str()) == 0) return Status::Ok();
+    constexpr int kFlags = AT_SYMLINK_FOLLOW;
+    if (::linkat(AT_FDCWD, from.c_str(), AT_FDCWD, to.c_str(), kFlags) == 0) return Status::Ok();
     const int error_number = errno;
     Status status = PosixError("link as " + to, from, error_number);
     if (error_number == EXDEV || error_number == EPERM || error_number == EOPNOTSUPP ||

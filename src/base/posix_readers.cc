@@ -124,7 +124,7 @@ class PreadFile final : public RandomAccessFile {
 }  // namespace
 
 Result<std::unique_ptr<SequentialFile>> OpenPosixSequentialFile(const std::string& path) {
-  Result<Fd> fd = OpenFd(path, O_RDONLY);
+  Result<Fd> fd = OpenToRead(path, false);
   if (!fd) return fd.error();
   ::posix_fadvise(fd->get(), 0, 0, POSIX_FADV_SEQUENTIAL);
   return std::unique_ptr<SequentialFile>(new PosixSequentialFile(std::move(*fd), path));
@@ -132,7 +132,7 @@ Result<std::unique_ptr<SequentialFile>> OpenPosixSequentialFile(const std::strin
 
 Result<std::unique_ptr<RandomAccessFile>> OpenPosixRandomAccessFile(const std::string& path,
                                                                     int64_t mapped_files_max) {
-  Result<Fd> fd = OpenFd(path, O_RDONLY);
+  Result<Fd> fd = OpenToRead(path, true);
   if (!fd) return fd.error();
   Result<uint64_t> bytes = SizeOfFd(*fd, path);
   if (!bytes) return bytes.error();

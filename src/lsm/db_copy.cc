@@ -45,12 +45,28 @@ Status CheckForeign(Foreign* foreign) {
   return first ? NotIngestible(foreign->path, "holds nothing") : Status();
 }
 
-// Of a linked file only its maker knows whether it was synced.
+bool IsStoreFile(const std::string& path) {
+  ParsedFileName parsed;
+  return ParseFileName(std::string_view(path).substr(path.rfind('/') + 1), &parsed);
+}
+
 Status SyncContents(FileSystem* files, const std::string& path) {
   auto file = files->NewAppendableFile(path, FileUse::kOther);
   if (!file) return file.error();
   Status status = (*file)->Sync();
   return status.ok() ? (*file)->Close() : status;
+}
+
+// Gives the file `path` a second name, `to`, or copies it, so that it survives a power cut. Of a
+// linked file only its maker knows whether it was synced. One that may only be read cannot be
+// synced by us: it is copied.
+Status BringIn(FileSystem* files, const std::string& path, const std::string& to) {
+  bool linked = false;
+  Status status = LinkOrCopy(files, path, to, &linked);
+  if (!status.ok() || !linked || SyncContents(files, to).ok()) return status;
+  status = files->RemoveFile(to);
+  if (status.ok()) status = CopyFile(files, path, to);
+  return status;
 }
 
 }  // namespace
@@ -202,13 +218,11 @@ Status DbImpl::TakeTable(const std::string& path, const table::Table& source,
   table.smallest = table::MakeInternalKey(smallest, number, table::ValueType::kValue);
   table.largest = table::MakeInternalKey(largest, number, table::ValueType::kValue);
   const std::string to = TableFileName(dir_, table.number);
-  Status status;
-  if (apart) {
-    bool linked = false;
-    status = LinkOrCopy(files_, path, to, &linked);
-    if (status.ok() && linked) status = SyncContents(files_, to);
-  } else {
-    status = WriteAnew(source, to, sequence, &table.bytes);
+  const std::string twin = ParentOf(path) + to.substr(dir_.size());
+  const bool is_other_folder = files_->FileExists(twin);
+  Status status = apart ? BringIn(files_, path, to) : WriteAnew(source, to, sequence, &table.bytes);
+  if (status.ok() && !is_other_folder && files_->FileExists(twin) && IsStoreFile(path)) {
+    status = NotIngestible(path, "it lies in the store's own folder, under a name of its files");
   }
   if (status.ok()) edit->new_files.push_back(std::move(table));
   return status;
