@@ -14,6 +14,12 @@ constexpr uint64_t kSegmentsWanted = 4096;
 constexpr uint32_t kAddressFactor = 4;  // reserved addresses over the budget, for runs
 constexpr uint32_t kSomeNeverExpire = UINT32_MAX;
 
+// Segments that have addresses; the first is never used, for location 0 names no object.
+uint32_t AddressedSegments(const LogGeometry& geometry) {
+  const uint64_t wanted = 1 + uint64_t{kAddressFactor} * geometry.budget_segments;
+  return static_cast<uint32_t>(std::min(wanted, kLogAddressesMax / geometry.segment_bytes));
+}
+
 uint32_t SegmentOfCursor(uint64_t cursor) { return static_cast<uint32_t>(cursor >> 32); }
 uint32_t UnitOfCursor(uint64_t cursor) { return static_cast<uint32_t>(cursor); }
 
@@ -39,7 +45,7 @@ LogGeometry GeometryFor(uint64_t memory_bytes, uint32_t lanes, uint32_t object_b
 ObjectLog::ObjectLog(const LogGeometry& geometry, Epochs* epochs)
     : geometry_(geometry),
       segment_units_(static_cast<uint32_t>(geometry.segment_bytes / kLocationUnitBytes)),
-      segment_count_(1 + kAddressFactor * geometry.budget_segments),
+      segment_count_(AddressedSegments(geometry)),
       reserve_segments_(std::min(2 * geometry.lanes + 2, geometry.budget_segments / 8 + 1)),
       epochs_(epochs),
       segments_(std::make_unique<Segment[]>(segment_count_)),
@@ -53,6 +59,8 @@ ObjectLog::ObjectLog(const LogGeometry& geometry, Epochs* epochs)
 
 Result<std::unique_ptr<ObjectLog>> ObjectLog::Create(const LogGeometry& geometry, bool huge_pages,
                                                      Epochs* epochs, PageSource* source) {
+  if (geometry.budget_segments > kLogBytesMax / geometry.segment_bytes)
+    return Status(Code::kInvalidArgument, "a log holds at most 4 TiB: its locations have 40 bits");
   // The constructor is private so that no log exists without its pages.
   auto log = std::unique_ptr<ObjectLog>(new ObjectLog(geometry, epochs));  // owned at once
   Result<Pages> pages =

@@ -10,9 +10,9 @@
 // Sizes     segments of 64 KiB for a 64 MiB cache, growing with it to 1 MiB, so that open segments
 //           are a few hundredths of the memory whatever the mixture of times to live; the number of
 //           groups grows the same way. GeometryFor has the rule, docs/design/0002-memory.md why.
-// Memory    at most budget_segments are resident. Addresses reserved are four times that, so that
-//           runs find neighbours; freed segments are given back to the system only to move the
-//           budget elsewhere.
+// Memory    at most budget_segments are resident. Addresses reserved are four times that, or as
+//           many as locations can name, so that runs find neighbours; freed segments are given back
+//           to the system only to move the budget elsewhere.
 // Threads   Append, Release, cas and flush calls: any, within an epoch. The rest as said.
 // Lock      mutex_: after Index's, before none (docs/concurrency.md).
 // Source    Segcache (NSDI'21) for segments by time to live; S3-FIFO (SOSP'23) for the generations.
@@ -66,12 +66,17 @@ struct LogGeometry {
   uint32_t lanes = 0;
 };
 
+// Locations in the log have 40 bits: so many bytes can be named, of addresses.
+inline constexpr uint64_t kLogAddressesMax = (uint64_t{1} << kLocationBits) * kLocationUnitBytes;
+// Half of them: large objects need neighbours, so addresses must be more than memory.
+inline constexpr uint64_t kLogBytesMax = kLogAddressesMax / 2;
+
 // The rule: `memory_bytes` for the log, `lanes` writers side by side.
 LogGeometry GeometryFor(uint64_t memory_bytes, uint32_t lanes, uint32_t object_bytes_max);
 
 class ObjectLog {
  public:
-  // `source`: where its memory comes from.
+  // `source`: where its memory comes from. kInvalidArgument beyond kLogBytesMax.
   static Result<std::unique_ptr<ObjectLog>> Create(const LogGeometry& geometry, bool huge_pages,
                                                    Epochs* epochs,
                                                    PageSource* source = SystemPages());

@@ -451,5 +451,41 @@ TEST(Epochs, NoReaderSeesMemoryThatWasReused) {
   EXPECT_EQ(bad.load(), 0u);
 }
 
+// Large objects lie at the upper end of the addresses, so those are what locations must name.
+TEST(LogAddresses, AreNoMoreThanLocationsCanName) {
+  Epochs epochs;
+  LogGeometry geometry;
+  geometry.segment_bytes = 1u << 30;  // few, for a test: each has its line in a table
+  geometry.budget_segments = 3 * 1024;
+  geometry.budget_min = 4;
+  geometry.groups = geometry.lanes = 1;
+  auto log = ObjectLog::Create(geometry, false, &epochs);
+  if (!log) GTEST_SKIP() << log.error().ToString();  // no room for so many addresses here
+  const uint64_t bytes = (*log)->geometry().segment_bytes * 3 / 2;
+  const uint64_t location = (*log)->Append(0, Generation::kYoung, 0, bytes, kNeverExpires);
+  ASSERT_NE(location, 0u);
+  EXPECT_EQ(task::SlotLocation(task::MakeSlot(1, kSlotLive, 0, location)), location);
+  EXPECT_LE(location + bytes / kLocationUnitBytes, uint64_t{1} << kLocationBits);
+}
+
+TEST(LogAddresses, WhatCannotBeNamedIsRefused) {
+  Epochs epochs;
+  LogGeometry geometry;
+  geometry.segment_bytes = 1u << 30;
+  geometry.budget_segments = 4097;
+  geometry.groups = geometry.lanes = 1;
+  const auto log = ObjectLog::Create(geometry, false, &epochs);
+  ASSERT_FALSE(log.has_value());
+  EXPECT_EQ(log.error().code(), Code::kInvalidArgument);
+  for (const uint64_t tib : {5, 1000, 16'000'000}) {
+    CacheOptions options;
+    options.memory_bytes = tib << 40;
+    const auto store = Store::Open(options);
+    ASSERT_FALSE(store.has_value());
+    EXPECT_NE(store.error().message().find("at most 4 TiB"), std::string_view::npos)
+        << store.error().ToString();
+  }
+}
+
 }  // namespace
 }  // namespace weft::cache

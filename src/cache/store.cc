@@ -34,6 +34,10 @@ uint64_t FirstBucketCount(const CacheOptions& options) {
 Status CheckOptions(const CacheOptions& options) {
   if (options.memory_bytes < kMemoryBytesMin)
     return {Code::kInvalidArgument, "memory_bytes must be at least 1 MiB"};
+  static_assert(kLogBytesMax == uint64_t{4} << 40);
+  if (options.memory_bytes > kLogBytesMax)
+    return {Code::kInvalidArgument,
+            "memory_bytes must be at most 4 TiB (-m 4194304): locations have 40 bits"};
   if (options.object_bytes_max < 1024 || options.object_bytes_max > (1u << 30))
     return {Code::kInvalidArgument, "object_bytes_max must be 1 KiB to 1 GiB"};
   if (options.object_bytes_max > options.memory_bytes / 2)
@@ -180,7 +184,7 @@ Status Store::SetMemoryLimit(uint64_t bytes) {
   if (bytes < tables + log_->budget_min() * segment_bytes)
     return {Code::kInvalidArgument, "below what the index and the largest object need"};
   if (bytes > tables + log_->budget_max() * segment_bytes)
-    return {Code::kInvalidArgument, "over four times the memory the store was opened with"};
+    return {Code::kInvalidArgument, "over four times the memory it was opened with, or 8 TiB"};
   memory_limit_ = bytes;
   UpdateLogBudget();
   return Status::Ok();
