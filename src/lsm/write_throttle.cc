@@ -27,17 +27,32 @@ void SleepNs(uint64_t ns) {
 
 }  // namespace
 
+uint64_t WriteThrottle::DebtNs() const {
+  const uint64_t now = base::NowNs();
+  const uint64_t free_at = free_at_ns_.load(std::memory_order_relaxed);
+  return free_at > now ? free_at - now : 0;
+}
+
 uint64_t WriteThrottle::Wait(uint64_t bytes, uint64_t rate) {
   const uint64_t cost_ns = bytes * 1'000'000'000u / rate;
   const uint64_t now = base::NowNs();
+  const uint64_t end_max = now + kDebtNsMax;
   uint64_t free_at = free_at_ns_.load(std::memory_order_relaxed);
   uint64_t begin;
+  uint64_t end;
   do {
-    begin = std::max(free_at, now);
-  } while (!free_at_ns_.compare_exchange_weak(free_at, begin + cost_ns, std::memory_order_relaxed));
-  if (begin - now < kWaitNsMin) return 0;
-  SleepNs(std::min(begin - now, kWaitNsMax));
-  return (base::NowNs() - now) / 1000;
+    begin = std::min(std::max(free_at, now), end_max);
+    end = std::min(begin + cost_ns, end_max);
+  } while (!free_at_ns_.compare_exchange_weak(free_at, end, std::memory_order_relaxed));
+  const bool is_large = cost_ns > kWaitNsMax;
+  const uint64_t until = is_large ? end : begin;
+  if (until - now < kWaitNsMin) return 0;
+  uint64_t at = now;
+  do {
+    SleepNs(std::min(until - at, kWaitNsMax));
+    at = base::NowNs();
+  } while (is_large && at < until && this->rate() != kFree);
+  return (at - now) / 1000;
 }
 
 double WritePressure(const WriteLag& lag) {

@@ -10,6 +10,10 @@
 // At pressure 1/2 writes come in exactly as fast as they are worked off, so that is where a steady
 // overload settles.
 //
+// What is put off has a bound: behind one batch of many megabytes others wait a quarter of a
+// second, not the minute that it may count for. A large write waits for its own bytes, up to that
+// bound; what is more comes in at once, and the store stops writers where that is too much.
+//
 // Threads   Admit: any. Set: one at a time.
 // Cost      an atomic load while writes are free.
 #pragma once
@@ -27,6 +31,11 @@ class WriteThrottle {
   void Set(uint64_t bytes_per_second) { rate_.store(bytes_per_second, std::memory_order_relaxed); }
   uint64_t rate() const { return rate_.load(std::memory_order_relaxed); }
 
+  // Nobody has to wait longer for what was admitted before.
+  static constexpr uint64_t kDebtNsMax = 250'000'000;
+  // How long the next write would have to wait.
+  uint64_t DebtNs() const;
+
   // Waits until `bytes` may be written and returns the microseconds it took, mostly 0.
   uint64_t Admit(uint64_t bytes) {
     const uint64_t rate = this->rate();
@@ -36,8 +45,9 @@ class WriteThrottle {
  private:
   // Shorter waits are saved up: a sleep takes some 50 us more than it is asked to.
   static constexpr uint64_t kWaitNsMin = 60'000;
-  // One wait is never longer, so that a better rate is noticed soon. A write that still has to wait
-  // leaves the rest to those behind it.
+  // One sleep is never longer, so that a better rate is noticed soon. A small write sleeps once;
+  // what it still has to wait it leaves to those behind it. One that counts for longer waits for
+  // itself.
   static constexpr uint64_t kWaitNsMax = 20'000'000;
 
   uint64_t Wait(uint64_t bytes, uint64_t rate);

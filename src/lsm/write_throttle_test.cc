@@ -85,5 +85,17 @@ TEST(WriteThrottle, AHugeWriteWaitsOnlySoLongAtOnce) {
   EXPECT_LT(base::NowNs() - begin, 2'000'000'000u);
 }
 
+TEST(WriteThrottle, WhatOthersWaitBehindAHugeWriteHasABound) {
+  WriteThrottle throttle;
+  throttle.Set(1'000'000);
+  for (int i = 0; i < 3; i++) {
+    throttle.Admit(100'000'000);
+    EXPECT_LE(throttle.DebtNs(), WriteThrottle::kDebtNsMax);
+  }
+  // Small ones save up no more either.
+  for (int i = 0; i < 40; i++) throttle.Admit(19'000);
+  EXPECT_LE(throttle.DebtNs(), WriteThrottle::kDebtNsMax);
+}
+
 }  // namespace
 }  // namespace weft::lsm
