@@ -6,6 +6,7 @@
 #include <thread>
 
 #include "base/clock.h"
+#include "base/thread.h"
 #include "bench/drive/load_thread.h"
 #include "bench/harness/machine.h"
 
@@ -91,9 +92,20 @@ Result<LoadFigures> Run::Go() {
         std::make_unique<Recorder>(window_.begin_ns, window_.end_ns, options_.slice_s, &board_);
   running_ = options_.threads;
   std::vector<std::thread> threads;
-  for (size_t i = 0; i < members_.size(); i++) threads.emplace_back([this, i] { RunMember(i); });
+  Status started;
+  for (size_t i = 0; i < members_.size() && started.ok(); i++) {
+    auto thread = base::StartThread([this, i] { RunMember(i); });
+    if (thread) {
+      threads.push_back(std::move(*thread));
+    } else {
+      started = thread.error();
+      running_ -= static_cast<int>(members_.size() - i);
+      stop_ = true;
+    }
+  }
   Attend();
   for (std::thread& thread : threads) thread.join();
+  if (!started.ok()) return started;
   for (const Member& member : members_) {
     if (!member.status.ok()) return member.status;
   }

@@ -10,6 +10,7 @@
 
 #include <fmt/format.h>
 
+#include "base/thread.h"
 #include "sim/figure/command_judge.h"
 
 namespace weft::sim {
@@ -110,7 +111,11 @@ Status Runner::Perform(const std::vector<Job>& jobs) {
     status_ = Status::Ok();
   }
   std::vector<std::thread> threads;
-  for (int i = 1; i < options_.jobs; ++i) threads.emplace_back([&] { Work(jobs); });
+  for (int i = 1; i < options_.jobs; ++i) {
+    Result<std::thread> thread = base::StartThread([&] { Work(jobs); });
+    if (!thread) break;  // the system gives no more: it takes longer
+    threads.push_back(std::move(thread.value()));
+  }
   Work(jobs);
   for (std::thread& thread : threads) thread.join();
   const base::MutexLock lock(&mutex_);

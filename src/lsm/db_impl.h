@@ -101,7 +101,7 @@ class DbImpl final : public Db {
   void NoteDamage(const std::vector<LogReplay::Damage>& damages);
   bool ReuseLog(uint64_t number, uint64_t whole_bytes) WEFT_REQUIRES(mutex_);
   Status BeginLogLocked(VersionEdit* edit) WEFT_REQUIRES(write_mutex_, mutex_);
-  void StartThreads();
+  Status StartThreads();
   void StopThreads();
   void Close();
 

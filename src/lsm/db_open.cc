@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/clock.h"
+#include "base/thread.h"
 #include "compaction/device/executors.h"
 #include "lsm/checked_options.h"
 #include "lsm/db_impl.h"
@@ -127,11 +128,10 @@ Result<std::unique_ptr<DbImpl>> DbImpl::Open(const DbOptions& options, const std
         compaction::device::NewExecutorOn(read_only ? "cpu" : checked->compaction_device);
     if (!executor) return executor.error();
     std::unique_ptr<DbImpl> db(new DbImpl(*checked, dir, read_only, std::move(*executor)));
-    const Status status = db->OpenFiles();
-    if (status.ok()) {
-      if (!read_only) db->StartThreads();
-      return db;
-    }
+    Status status = db->events_.Start();
+    if (status.ok()) status = db->OpenFiles();
+    if (status.ok() && !read_only) status = db->StartThreads();
+    if (status.ok()) return db;
     db->Log("open failed: " + status.ToString());
     // Files that were missing may have been deleted by a writer since they were named.
     const bool may_pass = status.code() == Code::kCorruption || status.code() == Code::kNotFound;
@@ -284,15 +284,18 @@ Status DbImpl::BeginLogLocked(VersionEdit* edit) {
   return versions_->LogAndApply(edit, &mutex_);
 }
 
-void DbImpl::StartThreads() {
+Status DbImpl::StartThreads() {
   {
     base::MutexLock lock(&mutex_);
     active_since_ns_ = base::NowNs();
   }
-  threads_.emplace_back([this] { FlushThread(); });
-  for (int i = 0; i < options_.background_threads; i++) {
-    threads_.emplace_back([this] { CompactionThread(); });
+  for (int i = 0; i <= options_.background_threads; i++) {
+    Result<std::thread> thread =
+        base::StartThread([this, i] { i == 0 ? FlushThread() : CompactionThread(); });
+    if (!thread) return thread.error();
+    threads_.push_back(std::move(*thread));
   }
+  return {};
 }
 
 void DbImpl::StopThreads() {

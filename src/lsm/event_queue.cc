@@ -2,11 +2,19 @@
 
 #include <utility>
 
+#include "base/thread.h"
+
 namespace weft::lsm {
 
 EventQueue::EventQueue(std::vector<std::shared_ptr<EventListener>> listeners)
-    : listeners_(std::move(listeners)) {
-  if (anybody()) thread_ = std::thread([this] { Deliver(); });
+    : listeners_(std::move(listeners)) {}
+
+Status EventQueue::Start() {
+  if (!anybody()) return {};
+  Result<std::thread> thread = base::StartThread([this] { Deliver(); });
+  if (!thread) return thread.error();
+  thread_ = std::move(*thread);
+  return {};
 }
 
 EventQueue::~EventQueue() { Finish(); }

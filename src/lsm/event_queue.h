@@ -3,7 +3,8 @@
 // So that whoever has something to tell may hold locks, and a slow listener delays nobody. Without
 // listeners there is no thread and telling costs a branch.
 //
-// Threads   Tell: any. Finish: one, once nobody else tells.
+// Threads   Tell: any. Start: one, first. Finish: one, once nobody else tells.
+// Errors    Start: kIoError where the system gives no thread.
 #pragma once
 
 #include <deque>
@@ -14,6 +15,7 @@
 
 #include "base/mutex.h"
 #include "weft/db_events.h"
+#include "weft/status.h"
 
 namespace weft::lsm {
 
@@ -26,6 +28,8 @@ class EventQueue {
   EventQueue(const EventQueue&) = delete;
   EventQueue& operator=(const EventQueue&) = delete;
 
+  // Until then what is told waits.
+  Status Start();
   bool anybody() const { return !listeners_.empty(); }
   void Tell(Event event) WEFT_EXCLUDES(mutex_);
   // Returns when everything told has been delivered, also what listeners made be told meanwhile.

@@ -28,6 +28,7 @@ TEST(EventQueue, DeliversEverythingInOrderBeforeItEnds) {
   auto recorder = std::make_shared<Recorder>();
   {
     EventQueue queue({recorder});
+    ASSERT_TRUE(queue.Start().ok());
     for (uint64_t i = 0; i < 1000; i++) queue.Tell(FlushOf(i));
   }
   ASSERT_EQ(recorder->numbers.size(), 1000u);
@@ -37,7 +38,11 @@ TEST(EventQueue, DeliversEverythingInOrderBeforeItEnds) {
 TEST(EventQueue, EveryListenerHears) {
   auto one = std::make_shared<Recorder>();
   auto two = std::make_shared<Recorder>();
-  { EventQueue({one, two}).Tell(FlushOf(7)); }
+  {
+    EventQueue queue({one, two});
+    queue.Tell(FlushOf(7));  // waits for the start
+    ASSERT_TRUE(queue.Start().ok());
+  }
   EXPECT_EQ(one->numbers, std::vector<uint64_t>{7});
   EXPECT_EQ(two->numbers, one->numbers);
 }
@@ -46,6 +51,7 @@ TEST(EventQueue, CallsFromAThreadOfItsOwn) {
   auto recorder = std::make_shared<Recorder>();
   {
     EventQueue queue({recorder});
+    ASSERT_TRUE(queue.Start().ok());
     queue.Tell([](EventListener* listener) { listener->OnWriteState(WriteState::kFree); });
   }
   EXPECT_NE(recorder->thread, std::thread::id());

@@ -2,11 +2,14 @@
 
 #include <algorithm>
 #include <atomic>
+#include <functional>
 #include <thread>
+#include <utility>
 
 #include <fmt/format.h>
 
 #include "base/clock.h"
+#include "base/thread.h"
 
 namespace weft::planner {
 namespace {
@@ -88,7 +91,7 @@ Status SyntheticLoad::Fill() {
   std::atomic<bool> failed{false};
   std::vector<std::thread> threads;
   for (uint32_t t = 0; t < options_.workers; t++) {
-    threads.emplace_back([this, &next, &failed] {
+    auto thread = base::StartThread([this, &next, &failed] {
       cache::Store& store = *at_.store;
       const std::unique_ptr<cache::Session> session = store.NewSession();
       if (session == nullptr) return failed.store(true);
@@ -109,6 +112,8 @@ Status SyntheticLoad::Fill() {
         store.Maintain(*session, kStoresInARow);
       }
     });
+    if (!thread) break;  // the system gives no more: it takes longer, or there is none
+    threads.push_back(std::move(*thread));
   }
   for (std::thread& thread : threads) thread.join();
   at_.objects = next.load();
@@ -150,11 +155,19 @@ Status SyntheticLoad::RunTurn(const Servers& servers, const Feeders& feeders, do
   std::vector<LoadFigures> of_servers(servers.size()), of_feeders(feeders.size());
   std::vector<Status> statuses(feeders.size());
   std::vector<std::thread> threads;
+  Status started;
+  const auto start = [&threads, &started](std::function<void()> work) {
+    if (!started.ok()) return;
+    auto thread = base::StartThread(std::move(work));
+    started = thread ? Status::Ok() : thread.error();
+    if (thread) threads.push_back(std::move(*thread));
+  };
   for (size_t i = 0; i < servers.size(); i++)
-    threads.emplace_back([&, i] { of_servers[i] = servers[i]->Serve(until_ns); });
+    start([&, i] { of_servers[i] = servers[i]->Serve(until_ns); });
   for (size_t i = 0; i < feeders.size(); i++)
-    threads.emplace_back([&, i] { statuses[i] = feeders[i]->Feed(until_ns, &of_feeders[i]); });
+    start([&, i] { statuses[i] = feeders[i]->Feed(until_ns, &of_feeders[i]); });
   for (std::thread& thread : threads) thread.join();
+  if (!started.ok()) return started;
   for (const Status& status : statuses)
     if (!status.ok()) return status;
   for (const LoadFigures& figures : of_servers) turn->served.Add(figures);

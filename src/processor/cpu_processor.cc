@@ -20,8 +20,7 @@ class CpuProcessor final : public Processor {
   cache::PageSource* pages() override { return cache::SystemPages(); }
 
   Status Start(Job* job) override {
-    thread_.Take(job);
-    return Status::Ok();
+    return thread_.Take(job);
   }
 
  private:

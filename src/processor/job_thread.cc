@@ -7,25 +7,33 @@
 namespace weft::processor {
 
 JobThread::JobThread(const char* name, std::function<Status(const task::QueryJob& query)> run)
-    : run_(std::move(run)), thread_([this, name] {
-        base::SetThreadName(name);
-        Run();
-      }) {}
+    : name_(name), run_(std::move(run)) {}
 
 JobThread::~JobThread() {
+  std::thread thread;
   {
     base::MutexLock lock(&mutex_);
     stopping_ = true;
     work_.NotifyAll();
+    thread = std::move(thread_);
   }
-  thread_.join();
+  if (thread.joinable()) thread.join();
 }
 
-void JobThread::Take(Job* job) {
-  job->Begin();
+Status JobThread::Take(Job* job) {
   base::MutexLock lock(&mutex_);
+  if (!thread_.joinable()) {
+    auto thread = base::StartThread([this] {
+      base::SetThreadName(name_.c_str());
+      Run();
+    });
+    if (!thread) return thread.error();
+    thread_ = std::move(*thread);
+  }
+  job->Begin();
   waiting_.push_back(job);
   work_.NotifyOne();
+  return Status::Ok();
 }
 
 void JobThread::Run() {

@@ -96,10 +96,12 @@ class Runner {
     if (Status status = mirror_.Open(); !status.ok()) return status;
     session_ = store_->NewSession();
     if (session_ == nullptr) return {Code::kNoMemory, "too many sessions to follow the store"};
-    thread_ = std::thread([this] {
+    auto thread = base::StartThread([this] {
       base::SetThreadName("weft-mirror");
       Run();
     });
+    if (!thread) return thread.error();
+    thread_ = std::move(*thread);
     return Status::Ok();
   }
 

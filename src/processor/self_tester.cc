@@ -7,6 +7,7 @@
 
 #include "base/check.h"
 #include "base/hash.h"
+#include "base/thread.h"
 #include "processor/announce.h"
 #include "processor/cpu_processor.h"
 #include "processor/trial.h"
@@ -342,12 +343,13 @@ class SelfTester {
     trial->MakeJob(false);
     const task::QueryJob& query = trial->job()->query;
     if (at_once) {
-      std::thread other([&query] {
+      auto other = base::StartThread([&query] {
         for (uint32_t set = task::SetCount(query); set-- > 0;)
           if (task::ClaimSet(query, set)) RunSet(query, set);
       });
+      if (!other) return other.error();
       const Status status = RunJob(trial, For(kAllTasks));
-      other.join();
+      other->join();
       if (!status.ok()) return status;
     } else {
       for (uint32_t set = 1; set < task::SetCount(query); set += 2) query.set_claims[set] = 1;

@@ -49,7 +49,9 @@ Result<std::unique_ptr<DiskTier>> DiskTier::Open(const TierOptions& options, cac
   if (status.ok()) status = tier->ReadState();
   if (!status.ok()) return About(options.dir, status);
   if (options.sync_ms != 0) {
-    tier->syncer_ = std::thread([tier = tier.get()] { tier->SyncInBackground(); });
+    auto syncer = base::StartThread([tier = tier.get()] { tier->SyncInBackground(); });
+    if (!syncer) return About(options.dir, syncer.error());
+    tier->syncer_ = std::move(*syncer);
   }
   return tier;
 }

@@ -19,8 +19,15 @@ std::vector<Mailbox::Letter> Mailbox::Take() {
   return std::exchange(letters_, {});
 }
 
-LookupPool::LookupPool(DiskTier* tier, uint32_t threads) : tier_(tier) {
-  for (uint32_t i = 0; i < threads; i++) threads_.emplace_back([this] { Work(); });
+Result<std::unique_ptr<LookupPool>> LookupPool::Open(DiskTier* tier, uint32_t threads) {
+  // The constructor is private so that no pool is without its threads; owned at once.
+  auto pool = std::unique_ptr<LookupPool>(new LookupPool(tier));
+  for (uint32_t i = 0; i < threads; i++) {
+    auto thread = base::StartThread([pool = pool.get()] { pool->Work(); });
+    if (!thread) return thread.error();
+    pool->threads_.push_back(std::move(*thread));
+  }
+  return pool;
 }
 
 LookupPool::~LookupPool() {

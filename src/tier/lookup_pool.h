@@ -2,6 +2,7 @@
 // the disk.
 //
 // Threads   Ask, Mailbox: any. A mailbox outlives the pool.
+// Errors    Open: kIoError where the system gives too few threads.
 // Lock      Mailbox's and the pool's, each by itself; never held over a lookup.
 #pragma once
 
@@ -40,7 +41,7 @@ class Mailbox {
 
 class LookupPool {
  public:
-  LookupPool(DiskTier* tier, uint32_t threads);
+  static Result<std::unique_ptr<LookupPool>> Open(DiskTier* tier, uint32_t threads);
   // Finishes what is under way; what waits is dropped.
   ~LookupPool();
 
@@ -52,6 +53,7 @@ class LookupPool {
     Mailbox::Letter letter;
     Mailbox* home = nullptr;
   };
+  explicit LookupPool(DiskTier* tier) : tier_(tier) {}
   void Work() WEFT_EXCLUDES(mutex_);
 
   DiskTier* const tier_;

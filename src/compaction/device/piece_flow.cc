@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "base/clock.h"
+#include "base/thread.h"
 
 namespace weft::compaction::device {
 
@@ -13,15 +14,15 @@ PieceFlow::PieceFlow(PiecePlan* plan, TableAssembler* assembler, base::Crew* cre
       crew_(*crew),
       memory_(memory),
       storage_(*storage),
-      has_threads_(plan->pieces() > 1),
       pieces_left_(plan->pieces()) {
   for (size_t i = 0; i < kPieces; i++) {
     empty_.Put(std::make_unique<ReadyPiece>(memory, storage->get()));
     rooms_.Put(std::make_unique<PackedPiece>(memory, storage->get()));
   }
-  if (!has_threads_) return;
-  loader_ = std::thread([this] { LoadAll(); });
-  writer_ = std::thread([this] { WriteAll(); });
+  if (plan->pieces() <= 1) return;
+  // Where the system gives no thread, the caller's does its work: all of it takes longer.
+  if (auto loader = base::StartThread([this] { LoadAll(); })) loader_ = std::move(*loader);
+  if (auto writer = base::StartThread([this] { WriteAll(); })) writer_ = std::move(*writer);
 }
 
 PieceFlow::~PieceFlow() { Finish(); }
@@ -72,11 +73,11 @@ void PieceFlow::WriteAll() {
 }
 
 std::unique_ptr<ReadyPiece> PieceFlow::NextPieceIfLoaded() {
-  return has_threads_ ? ready_.TryTake().value_or(nullptr) : nullptr;
+  return loader_.joinable() ? ready_.TryTake().value_or(nullptr) : nullptr;
 }
 
 std::unique_ptr<ReadyPiece> PieceFlow::NextPiece() {
-  if (has_threads_) return ready_.Take().value_or(nullptr);
+  if (loader_.joinable()) return ready_.Take().value_or(nullptr);
   if (pieces_left_ == 0 || !load_status_.ok()) return nullptr;
   std::unique_ptr<ReadyPiece> ready = std::move(*empty_.Take());
   return LoadInto(ready.get()) ? std::move(ready) : nullptr;
@@ -90,11 +91,16 @@ std::unique_ptr<PackedPiece> PieceFlow::NextRoom() {
 
 void PieceFlow::Pass(std::unique_ptr<ReadyPiece> ready, std::unique_ptr<PackedPiece> packed) {
   empty_.Put(std::move(ready));
-  if (has_threads_) {
+  if (writer_.joinable()) {
     packed_.Put(std::move(packed));
     return;
   }
-  if (Write(packed.get())) rooms_.Put(std::move(packed));
+  // After an error nothing more is written, as in WriteAll.
+  if (device_status_.ok() && write_status_.ok() && Write(packed.get())) {
+    rooms_.Put(std::move(packed));
+  } else {
+    rooms_.Close();
+  }
 }
 
 void PieceFlow::Finish() {

@@ -8,7 +8,7 @@
 // computed, one on its way to the device, and one that is read; of those packed one that is made,
 // one on its way back, and one that is written.
 //
-// Threads   one thread at a time; it starts two more for a job of several pieces.
+// Threads   one thread at a time; it starts two more for a job of several pieces, if it can.
 // Errors    load_status, device_status and write_status: the first of each, once Finish has
 // returned.
 #pragma once
@@ -81,7 +81,6 @@ class PieceFlow {
   base::Crew& crew_;
   base::BufferMemory* const memory_;
   JobStorage& storage_;
-  const bool has_threads_;
   size_t pieces_left_;
   Handover<std::unique_ptr<ReadyPiece>> empty_{kPieces};
   Handover<std::unique_ptr<ReadyPiece>> ready_{kPieces};
@@ -96,7 +95,7 @@ class PieceFlow {
   uint64_t write_ns_ = 0;
   uint64_t load_cpu_ns_ = 0;
   uint64_t write_cpu_ns_ = 0;
-  std::thread loader_;
+  std::thread loader_;  // none for a job of one piece, or where the system gives none
   std::thread writer_;
 };
 

@@ -59,7 +59,9 @@ class OpenClProcessor final : public Processor {
     program_ = std::move(*program);
     if (Status status = CheckLayout(program_, queue_.get(), slots_.data()); !status.ok())
       return Status(status.code(), name + ": " + std::string(status.message()));
-    thread_ = std::thread([this] { Run(); });
+    auto thread = base::StartThread([this] { Run(); });
+    if (!thread) return thread.error();
+    thread_ = std::move(*thread);
     return {};
   }
 
