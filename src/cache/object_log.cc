@@ -48,7 +48,6 @@ ObjectLog::ObjectLog(const LogGeometry& geometry, Epochs* epochs)
       segment_count_(AddressedSegments(geometry)),
       reserve_segments_(std::min(2 * geometry.lanes + 2, geometry.budget_segments / 8 + 1)),
       epochs_(epochs),
-      segments_(std::make_unique<Segment[]>(segment_count_)),
       open_(std::make_unique<Open[]>(size_t{kGenerations} * geometry.groups * geometry.lanes)),
       budget_goal_(geometry.budget_segments),
       budget_segments_(geometry.budget_segments),
@@ -67,6 +66,13 @@ Result<std::unique_ptr<ObjectLog>> ObjectLog::Create(const LogGeometry& geometry
       source->Reserve(size_t{log->segment_count_} * geometry.segment_bytes, huge_pages);
   if (!pages) return pages.error();
   log->pages_ = std::move(pages.value());
+  // Zeroes, which say that a segment is free: nothing is written for those that are never used.
+  static_assert(static_cast<int>(State::kFree) == 0);
+  Result<Pages> segments =
+      SystemPages()->Reserve(size_t{log->segment_count_} * sizeof(Segment), false);
+  if (!segments) return segments.error();
+  log->segment_pages_ = std::move(segments.value());
+  log->segments_ = reinterpret_cast<Segment*>(log->segment_pages_.data());
   Result<Pages> bases = source->Reserve(size_t{log->segment_count_} * sizeof(uint64_t), false);
   if (!bases) return bases.error();
   log->base_pages_ = std::move(bases.value());

@@ -194,7 +194,7 @@ class ObjectLog {
     bool is_run = false;       // one large object
     uint32_t group = 0;
     uint32_t fill_units = 0;   // units in use, once sealed
-    uint32_t run_segments = 1;  // neighbours that belong to it
+    uint32_t run_segments = 0;  // neighbours that belong to it, itself included, once in use
     uint32_t older = 0;        // neighbours in the queue of sealed segments, 0: none
     uint32_t newer = 0;
     uint64_t stamp = 0;        // epoch of sealing, later of retiring
@@ -266,7 +266,8 @@ class ObjectLog {
   const uint32_t reserve_segments_;
   Epochs* const epochs_;
   Pages pages_;
-  std::unique_ptr<Segment[]> segments_;
+  Pages segment_pages_;
+  Segment* segments_ = nullptr;  // in segment_pages_: no memory of those that were never used
   Pages base_pages_;
   uint64_t* version_bases_ = nullptr;  // in base_pages_: atomic words, read by tasks
   std::unique_ptr<Open[]> open_;
