@@ -27,14 +27,28 @@ Status SetTcpOptions(int fd, int family, bool keepalive) {
   return status;
 }
 
+// Which file stands there now; false where there is none that is a socket's.
+bool FindSocket(const std::string& path, FileId* id) {
+  struct stat info;
+  if (lstat(path.c_str(), &info) != 0 || !S_ISSOCK(info.st_mode)) return false;
+  *id = {info.st_dev, info.st_ino};
+  return true;
+}
+
+void UnlinkIfIs(const std::string& path, const FileId& id) {
+  FileId now;
+  if (FindSocket(path, &now) && now == id) unlink(path.c_str());
+}
+
 // Removes the file of a socket that refuses connections. Anything else is left for bind to report.
 void UnlinkStale(const std::string& path, const SocketAddress& address) {
-  struct stat info;
-  if (lstat(path.c_str(), &info) != 0 || !S_ISSOCK(info.st_mode)) return;
+  FileId found;
+  if (!FindSocket(path, &found)) return;
   const int probe = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
   if (probe < 0) return;
+  // Another server may have come here meanwhile, with a file of its own.
   if (connect(probe, address.get(), address.bytes) != 0 && errno == ECONNREFUSED) {
-    unlink(path.c_str());
+    UnlinkIfIs(path, found);
   }
   close(probe);
 }
@@ -42,8 +56,9 @@ void UnlinkStale(const std::string& path, const SocketAddress& address) {
 }  // namespace
 
 Listener::~Listener() {
+  // While the socket listens, nobody takes its file for a dead server's and puts another there.
+  if (!unlink_path_.empty()) UnlinkIfIs(unlink_path_, unlink_id_);
   close(fd_);
-  if (!unlink_path_.empty()) unlink(unlink_path_.c_str());
 }
 
 Result<std::unique_ptr<Listener>> Listener::OpenOne(const SocketAddress& address,
@@ -62,7 +77,8 @@ Result<std::unique_ptr<Listener>> Listener::OpenOne(const SocketAddress& address
     // Nobody can connect before listen, so this leaves no moment with wider rights, and unlike
     // umask it does not touch what other threads create.
     listener->unlink_path_ = address.ToString();
-    if (chmod(listener->unlink_path_.c_str(), options.unix_mask & 0777) != 0) {
+    if (!FindSocket(listener->unlink_path_, &listener->unlink_id_)) listener->unlink_path_.clear();
+    if (chmod(address.ToString().c_str(), options.unix_mask & 0777) != 0) {
       return Failed("chmod", address);
     }
   }

@@ -24,6 +24,13 @@ struct ListenerOptions {
   int unix_mask = 0700;  // permission bits of a Unix socket's file
 };
 
+// A file, whatever its names are.
+struct FileId {
+  uint64_t device = 0;
+  uint64_t inode = 0;
+  bool operator==(const FileId&) const = default;
+};
+
 class Listener {
  public:
   // One listener for each address that "host:port" stands for. With port 0 the system picks one
@@ -33,7 +40,7 @@ class Listener {
   // Replaces a socket file that nobody listens on any more; never another kind of file.
   static Result<std::unique_ptr<Listener>> OpenUnix(const std::string& path,
                                                     const ListenerOptions& options);
-  // Closes the socket and removes a Unix socket's file.
+  // Closes the socket and removes a Unix socket's file, if it is still this socket's.
   ~Listener();
   Listener(const Listener&) = delete;
   Listener& operator=(const Listener&) = delete;
@@ -54,6 +61,7 @@ class Listener {
   const Transport transport_;
   SocketAddress address_;
   std::string unlink_path_;
+  FileId unlink_id_;
 };
 
 }  // namespace weft::net

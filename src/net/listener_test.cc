@@ -60,6 +60,21 @@ TEST(Listener, StaleUnixSocketIsReplacedAndALivingOneIsNot) {
   EXPECT_TRUE(Peer(*address).connected());
 }
 
+// Its successor may listen at the same path before it is gone.
+TEST(Listener, AnotherSocketsFileIsNotRemoved) {
+  const std::string path = FreshPath("successor");
+  auto first = Listener::OpenUnix(path, {});
+  ASSERT_TRUE(first.has_value());
+  ASSERT_EQ(unlink(path.c_str()), 0);
+  auto second = Listener::OpenUnix(path, {});
+  ASSERT_TRUE(second.has_value());
+  first->reset();
+  struct stat info;
+  EXPECT_EQ(lstat(path.c_str(), &info), 0);
+  second->reset();
+  EXPECT_NE(lstat(path.c_str(), &info), 0);
+}
+
 TEST(Listener, OrdinaryFileIsNeverReplaced) {
   const std::string path = FreshPath("file");
   FILE* file = fopen(path.c_str(), "w");
