@@ -1,5 +1,9 @@
 // weft-bench: each of the project's promises as a subcommand. bench/README.md has the guide.
 
+#include "base/program.h"
 #include "bench/options.h"
 
-int main(int argc, char** argv) { return weft::bench::Main(argc, argv); }
+int main(int argc, char** argv) {
+  weft::base::StartProgram("weft-bench");
+  return weft::base::EndProgram(weft::bench::Main(argc, argv));
+}

@@ -10,6 +10,7 @@
 
 #include <CLI/CLI.hpp>
 
+#include "base/program.h"
 #include "sim/dram_command.h"
 #include "sim/figure_command.h"
 #include "sim/gen_command.h"
@@ -24,9 +25,7 @@ std::string CommandLineOf(int argc, char** argv) {
   return line;
 }
 
-}  // namespace
-
-int main(int argc, char** argv) {
+int Run(int argc, char** argv) {
   CLI::App app("Simulates prefetching in the memory controller, cycle by cycle.", "weft-sim");
   app.require_subcommand(1);
   weft::sim::DramOptions dram;
@@ -73,4 +72,11 @@ int main(int argc, char** argv) {
   if (status.ok()) return 0;
   std::fprintf(stderr, "weft-sim: %s\n", status.ToString().c_str());
   return 1;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  weft::base::StartProgram("weft-sim");
+  return weft::base::EndProgram(Run(argc, argv));
 }

@@ -11,6 +11,7 @@
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
+#include "base/program.h"
 #include "sim/record/recorded_store.h"
 #include "sim/trace/file_trace.h"
 
@@ -172,16 +173,21 @@ Status Run(Arguments arguments) {
   return Status::Ok();
 }
 
+int Main(int argc, char** argv) {
+  CLI::App app("Records the memory accesses of Weft's own cache.", "weft-record");
+  Arguments arguments;
+  AddOptions(&app, &arguments);
+  CLI11_PARSE(app, argc, argv);
+  const Status status = Run(std::move(arguments));
+  if (status.ok()) return 0;
+  std::fprintf(stderr, "weft-record: %s\n", status.ToString().c_str());
+  return 1;
+}
+
 }  // namespace
 }  // namespace weft::sim
 
 int main(int argc, char** argv) {
-  CLI::App app("Records the memory accesses of Weft's own cache.", "weft-record");
-  weft::sim::Arguments arguments;
-  weft::sim::AddOptions(&app, &arguments);
-  CLI11_PARSE(app, argc, argv);
-  const weft::Status status = weft::sim::Run(std::move(arguments));
-  if (status.ok()) return 0;
-  std::fprintf(stderr, "weft-record: %s\n", status.ToString().c_str());
-  return 1;
+  weft::base::StartProgram("weft-record");
+  return weft::base::EndProgram(weft::sim::Main(argc, argv));
 }

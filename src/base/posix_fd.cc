@@ -27,7 +27,12 @@ Result<Fd> OpenFd(const std::string& path, int flags) {
     fd = ::open(path.c_str(), flags | O_CLOEXEC, 0644);
   } while (fd < 0 && errno == EINTR);
   if (fd < 0) return PosixError("open", path, errno);
-  return Fd(fd);
+  Fd opened(fd);
+  if (fd > STDERR_FILENO) return opened;
+  // A program that has closed its standard streams would print over the file.
+  Fd higher(::fcntl(fd, F_DUPFD_CLOEXEC, STDERR_FILENO + 1));
+  if (!higher.valid()) return PosixError("open", path, errno);
+  return higher;
 }
 
 Result<Fd> OpenToRead(const std::string& path, bool regular_only) {

@@ -43,7 +43,8 @@ class Fd {
   int fd_ = -1;
 };
 
-// Opens `path` with O_CLOEXEC and, where flags make the file, rights 0644.
+// Opens `path` with O_CLOEXEC and, where flags make the file, rights 0644. The descriptor is never
+// 0, 1 or 2, however many of these the program has closed.
 Result<Fd> OpenFd(const std::string& path, int flags);
 // Opens `path` to be read, and never waits for a writer: an error where it is a FIFO, and, with
 // `regular_only`, where it is a folder or a device.

@@ -13,6 +13,7 @@
 #include "base/clock.h"
 #include "base/posix_log.h"
 #include "base/posix_writers.h"
+#include "base/program.h"
 #include "weft/file_system.h"
 
 namespace weft::base {
@@ -76,6 +77,7 @@ void Run(const std::string& folder) {
 }  // namespace weft::base
 
 int main(int argc, char** argv) {
+  weft::base::StartProgram("posix_log_bench");
   for (int i = 1; i < argc; i++) weft::base::Run(argv[i]);
   return 0;
 }

@@ -21,6 +21,7 @@
 
 #include "base/check.h"
 #include "base/clock.h"
+#include "base/program.h"
 #include "compaction/device/piece_loader.h"
 #include "compaction/job.h"
 #include "table/table_builder.h"
@@ -300,6 +301,7 @@ void RunAll(const Settings& settings) {
 }  // namespace weft::compaction
 
 int main(int argc, char** argv) {
+  weft::base::StartProgram("compaction_bench");
   weft::compaction::RunAll(weft::compaction::ParseArguments(argc, argv));
   return 0;
 }

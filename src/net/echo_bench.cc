@@ -21,6 +21,7 @@
 
 #include "base/check.h"
 #include "base/clock.h"
+#include "base/program.h"
 #include "net/event_loop.h"
 
 namespace weft::net {
@@ -151,6 +152,7 @@ Settings Parse(int argc, char** argv) {
 }  // namespace weft::net
 
 int main(int argc, char** argv) {
+  weft::base::StartProgram("echo_bench");
   using weft::net::EventLoop;
   const auto settings = weft::net::Parse(argc, argv);
   for (int round = 0; round < settings.rounds; ++round) {

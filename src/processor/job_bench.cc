@@ -8,6 +8,7 @@
 #include <random>
 #include <string>
 
+#include "base/program.h"
 #include "processor/devices.h"
 #include "processor/trial.h"
 
@@ -81,6 +82,7 @@ int Run(const char* device) {
 }  // namespace weft::processor
 
 int main(int argc, char** argv) {
+  weft::base::StartProgram("job_bench");
   benchmark::Initialize(&argc, argv);
   return weft::processor::Run(argc > 1 ? argv[1] : "cpu");
 }

@@ -13,6 +13,7 @@
 #include <cstdlib>
 #include <thread>
 
+#include "base/program.h"
 #include "durable/kit.h"
 #include "durable/store.h"
 
@@ -247,4 +248,7 @@ int Main(int argc, char** argv) {
 }  // namespace
 }  // namespace weft::durable
 
-int main(int argc, char** argv) { return weft::durable::Main(argc, argv); }
+int main(int argc, char** argv) {
+  (void)weft::base::OpenStandardStreams();
+  return weft::durable::Main(argc, argv);
+}

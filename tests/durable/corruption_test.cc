@@ -12,6 +12,7 @@
 //   corruption_test [--runs N] [--seed S] [--long]      (durable/kit.h has the rest)
 #include <filesystem>
 
+#include "base/program.h"
 #include "durable/damaged_store.h"
 
 namespace weft::durable {
@@ -231,4 +232,7 @@ int Main(int argc, char** argv) {
 }  // namespace
 }  // namespace weft::durable
 
-int main(int argc, char** argv) { return weft::durable::Main(argc, argv); }
+int main(int argc, char** argv) {
+  (void)weft::base::OpenStandardStreams();
+  return weft::durable::Main(argc, argv);
+}

@@ -17,6 +17,7 @@
 #include <set>
 #include <thread>
 
+#include "base/program.h"
 #include "durable/crash_child.h"
 #include "durable/store.h"
 
@@ -207,4 +208,7 @@ int Main(int argc, char** argv) {
 }  // namespace
 }  // namespace weft::durable
 
-int main(int argc, char** argv) { return weft::durable::Main(argc, argv); }
+int main(int argc, char** argv) {
+  (void)weft::base::OpenStandardStreams();
+  return weft::durable::Main(argc, argv);
+}

@@ -12,6 +12,7 @@
 #include <fstream>
 #include <iterator>
 
+#include "base/program.h"
 #include "durable/player.h"
 
 namespace weft::durable {
@@ -145,4 +146,7 @@ int Main(int argc, char** argv) {
 }  // namespace
 }  // namespace weft::durable
 
-int main(int argc, char** argv) { return weft::durable::Main(argc, argv); }
+int main(int argc, char** argv) {
+  (void)weft::base::OpenStandardStreams();
+  return weft::durable::Main(argc, argv);
+}

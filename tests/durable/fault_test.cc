@@ -17,6 +17,7 @@
 
 #include "base/faulty_file_system.h"
 #include "base/memory_file_system.h"
+#include "base/program.h"
 #include "durable/fault_history.h"
 
 namespace weft::durable {
@@ -298,4 +299,7 @@ int Main(int argc, char** argv) {
 }  // namespace
 }  // namespace weft::durable
 
-int main(int argc, char** argv) { return weft::durable::Main(argc, argv); }
+int main(int argc, char** argv) {
+  (void)weft::base::OpenStandardStreams();
+  return weft::durable::Main(argc, argv);
+}

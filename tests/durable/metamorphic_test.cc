@@ -3,6 +3,7 @@
 // keys and values of megabytes.
 //
 //   metamorphic_test [--runs N] [--seed S] [--long]      (durable/kit.h has the rest)
+#include "base/program.h"
 #include "durable/player.h"
 
 namespace weft::durable {
@@ -41,4 +42,7 @@ int Main(int argc, char** argv) {
 }  // namespace
 }  // namespace weft::durable
 
-int main(int argc, char** argv) { return weft::durable::Main(argc, argv); }
+int main(int argc, char** argv) {
+  (void)weft::base::OpenStandardStreams();
+  return weft::durable::Main(argc, argv);
+}

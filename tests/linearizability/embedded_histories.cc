@@ -13,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/program.h"
 #include "linearizability/driver.h"
 #include "linearizability/workload.h"
 #include "weft/cache.h"
@@ -231,4 +232,7 @@ int Main(int argc, char** argv) {
 }  // namespace
 }  // namespace weft::linearizability
 
-int main(int argc, char** argv) { return weft::linearizability::Main(argc, argv); }
+int main(int argc, char** argv) {
+  (void)weft::base::OpenStandardStreams();
+  return weft::linearizability::Main(argc, argv);
+}

@@ -11,6 +11,7 @@
 #include <thread>
 #include <vector>
 
+#include "base/program.h"
 #include "linearizability/driver.h"
 #include "linearizability/net_client.h"
 #include "linearizability/workload.h"
@@ -101,4 +102,7 @@ int Main(int argc, char** argv) {
 }  // namespace
 }  // namespace weft::linearizability
 
-int main(int argc, char** argv) { return weft::linearizability::Main(argc, argv); }
+int main(int argc, char** argv) {
+  (void)weft::base::OpenStandardStreams();
+  return weft::linearizability::Main(argc, argv);
+}
