@@ -11,6 +11,7 @@
 #include <csignal>
 #include <cstdint>
 #include <cstdio>
+#include <cstdlib>
 #include <fstream>
 #include <iostream>
 #include <memory>
@@ -50,8 +51,10 @@ int InChild(Body body, std::string* errors = nullptr) {
   return WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status);
 }
 
-// Asks for more memory than there is.
-void Take(volatile size_t bytes) { std::make_unique<char[]>(bytes)[0] = 'x'; }
+// Asks for so much memory, as a text that no compiler looks into.
+void Take(const char* bytes) {
+  std::make_unique<char[]>(std::strtoull(bytes, nullptr, 10))[0] = 'x';
+}
 
 bool IsDevNull(int fd) {
   struct stat of_fd, of_null;
@@ -108,7 +111,7 @@ TEST(Program, WhatNobodyCatchesIsALineAndAStatus) {
   EXPECT_EQ(EX_OSERR, InChild(
                           []() -> int {
                             StartProgram("weft-test");
-                            std::thread([] { Take(SIZE_MAX / 4); }).join();
+                            std::thread([] { Take("4611686018427387904"); }).join();
                             return 0;
                           },
                           &errors));

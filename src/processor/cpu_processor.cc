@@ -19,9 +19,7 @@ class CpuProcessor final : public Processor {
   const Description& description() const override { return description_; }
   cache::PageSource* pages() override { return cache::SystemPages(); }
 
-  Status Start(Job* job) override {
-    return thread_.Take(job);
-  }
+  Status Start(Job* job) override { return thread_.Take(job); }
 
  private:
   Status Run(const task::QueryJob& query) const {

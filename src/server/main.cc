@@ -1,54 +1,35 @@
 // The program `weft`: reads the command line, asks the system for what a server needs, runs it.
-#include <signal.h>
 #include <sysexits.h>
 #include <unistd.h>
 
-#include <atomic>
+#include <cerrno>
 #include <cstdio>
 #include <filesystem>
 #include <iostream>
+#include <optional>
 #include <string_view>
+#include <utility>
 
 #include <fmt/ranges.h>
 #include <spdlog/spdlog.h>
 
+#include "base/program.h"
 #include "server/log.h"
 #include "server/metrics.h"
 #include "server/options.h"
 #include "server/process.h"
 #include "server/server.h"
-#include "tool/db_command.h"
+#include "server/signals.h"
 #include "tool/calibrate_command.h"
+#include "tool/db_command.h"
 #include "tool/devices_command.h"
 #include "tool/plan_command.h"
 
 namespace weft::server {
 namespace {
 
-std::atomic<Server*> running_server{nullptr};
-static_assert(std::atomic<Server*>::is_always_lock_free);  // read in a signal handler
-
-void StopRunningServer(int) {
-  if (Server* const server = running_server.load()) server->Stop();
-}
-
-// The first signal ends the server gracefully, a second one at once.
-void CatchSignals(Server* server, bool daemonized) {
-  running_server.store(server);
-  struct sigaction stop = {};
-  stop.sa_handler = StopRunningServer;
-  stop.sa_flags = SA_RESTART | static_cast<int>(SA_RESETHAND);
-  for (int number : {SIGINT, SIGTERM, SIGUSR1}) sigaction(number, &stop, nullptr);
-  // A terminal that closes ends what runs in it, but not what has left it.
-  if (daemonized) {
-    signal(SIGHUP, SIG_IGN);
-  } else {
-    sigaction(SIGHUP, &stop, nullptr);
-  }
-}
-
 int Fail(const Status& status) {
-  spdlog::error("{}", status.message());
+  spdlog::error("{}", OneLine(status.message()));
   return status.code() == Code::kNotFound ? EX_NOUSER : EX_OSERR;
 }
 
@@ -56,7 +37,7 @@ int Fail(const Status& status) {
 Status PrepareProcess(const ServerOptions& options) {
   if (options.core_dumps) {
     Status status = RaiseCoreLimit();
-    if (!status.ok()) return status;
+    if (!status.ok()) return About("-r", status);
   }
   constexpr uint64_t kOtherFiles = 64;      // listeners, standard streams
   constexpr uint64_t kFilesPerThread = 16;  // of an event loop
@@ -65,12 +46,18 @@ Status PrepareProcess(const ServerOptions& options) {
       RaiseFileLimit(options.connections_max + kOtherFiles + kFilesPerThread * options.threads +
                      (options.data_dir.empty() ? 0 : kFilesOfData) +
                      (options.metrics_port < 0 ? 0 : HttpPage::kFilesMax));
-  if (!status.ok()) return status;
+  if (!status.ok()) return About(fmt::format("-c {}", options.connections_max), status);
   if (options.lock_memory) RaiseLockLimit();
-  if (!IsRoot()) return {};
-  if (!options.user.empty()) return BecomeUser(options.user);
-  spdlog::warn("running as root: -u USER would give up rights that serving does not need");
+  if (IsRoot() && !options.user.empty()) return About("-u", BecomeUser(options.user));
   return {};
+}
+
+// What the operator must know of a server that serves: of one that can't, one line says why.
+void SayWhatWasGiven(const ParsedOptions& parsed) {
+  for (const std::string& note : parsed.notes) spdlog::info("{}", note);
+  for (const std::string& warning : parsed.warnings) spdlog::warn("{}", warning);
+  if (IsRoot())
+    spdlog::warn("running as root: -u USER would give up rights that serving does not need");
 }
 
 Result<std::unique_ptr<MetricsPage>> OpenMetrics(const ServerOptions& options, Server* server) {
@@ -87,87 +74,100 @@ void SayStarted(const ServerOptions& options, const Server& server, const Metric
 }
 
 // Serves until it is told to stop.
-Status ServeUntilStopped(const ServerOptions& options, std::unique_ptr<Daemon> daemon) {
+Status ServeUntilStopped(const ParsedOptions& parsed, std::unique_ptr<Daemon> daemon) {
+  const ServerOptions& options = parsed.server;
   auto server = Server::Create(options);
   if (!server) return server.error();
+  const StopSignals signals(server->get());
   if (options.lock_memory) {
     const Status locked = LockMemory();
     if (!locked.ok()) spdlog::warn("{}", locked.message());
   }
   auto metrics = OpenMetrics(options, server->get());
-  if (!metrics) return metrics.error();
+  if (!metrics)
+    return About(fmt::format("--metrics-address {} --metrics-port {}", options.metrics_address,
+                             options.metrics_port),
+                 metrics.error());
   std::unique_ptr<PidFile> pid_file;
   if (!options.pid_path.empty()) {
     auto written = PidFile::Write(options.pid_path);
-    if (!written) return written.error();
+    if (!written) return About("-P", written.error());
     pid_file = std::move(*written);
   }
-  CatchSignals(server->get(), daemon != nullptr);
+  SayWhatWasGiven(parsed);
   SayStarted(options, **server, metrics->get());
   if (daemon) {
     Status ready = daemon->Ready(options.verbosity > 0);
     if (!ready.ok()) return ready;
   }
   Status status = (*server)->Run();
-  running_server.store(nullptr);
   spdlog::info("stopped");
   return status;
 }
 
+// Leaves whoever started the program behind. The parent does not return.
+Result<std::unique_ptr<Daemon>> GoToBackground(ServerOptions* options) {
+  // Core files go where it was started; else no folder is to be kept busy.
+  for (std::string* path :
+       {&options->pid_path, &options->unix_path, &options->data_dir, &options->calibration_path}) {
+    std::error_code error;
+    if (!path->empty()) *path = std::filesystem::absolute(*path, error).string();
+  }
+  auto daemon = Daemon::Fork();
+  if (daemon && !options->core_dumps && chdir("/") != 0) return Status::FromErrno("chdir /", errno);
+  return daemon;
+}
+
 int Serve(ParsedOptions parsed) {
+  IgnoreSignalsOfOthers();
   ServerOptions& options = parsed.server;
   StartLog(options.verbosity);
-  for (const std::string& note : parsed.notes) spdlog::info("{}", note);
-  for (const std::string& warning : parsed.warnings) spdlog::warn("{}", warning);
-  signal(SIGPIPE, SIG_IGN);
-
   std::unique_ptr<Daemon> daemon;
   if (options.daemonize) {
-    // Core files go where it was started; else no folder is to be kept busy.
-    for (std::string* path : {&options.pid_path, &options.unix_path, &options.data_dir}) {
-      std::error_code error;
-      if (!path->empty()) *path = std::filesystem::absolute(*path, error).string();
-    }
-    auto forked = Daemon::Fork();
-    if (!forked) return Fail(forked.error());
+    auto forked = GoToBackground(&options);
+    if (!forked) return Fail(About("-d", forked.error()));
     daemon = std::move(*forked);
-    if (!options.core_dumps && chdir("/") != 0) return EX_OSERR;
   }
   Status status = PrepareProcess(options);
-  if (status.ok()) status = ServeUntilStopped(options, std::move(daemon));
+  if (status.ok()) status = ServeUntilStopped(parsed, std::move(daemon));
   return status.ok() ? EX_OK : Fail(status);
+}
+
+// The commands of src/tool, whose words the options of a server are not.
+std::optional<int> RunTool(int argc, char** argv) {
+  using Run = tool::Exit (*)(const tool::Console&, const std::vector<std::string>&);
+  static constexpr std::pair<std::string_view, Run> kTools[] = {
+      {"db", tool::RunDb},
+      {"devices", tool::RunDevices},
+      {"calibrate", tool::RunCalibrate},
+      {"plan", tool::RunPlan},
+  };
+  for (const auto& [name, run] : kTools) {
+    if (argc < 2 || name != argv[1]) continue;
+    if (name == "db") std::ios::sync_with_stdio(false);
+    const tool::Console console{PosixFileSystem(), std::cout, std::cerr};
+    return static_cast<int>(run(console, {argv + 2, argv + argc}));
+  }
+  return std::nullopt;
+}
+
+int Main(int argc, char** argv) {
+  if (const auto status = RunTool(argc, argv)) return *status;
+  auto parsed = ParseOptions(argc, argv);
+  if (!parsed) {
+    std::fprintf(stderr, "weft: %s (see 'weft serve --help')\n",
+                 OneLine(parsed.error().message()).c_str());
+    return 1;
+  }
+  if (parsed->action == ParsedOptions::Action::kServe) return Serve(std::move(*parsed));
+  std::fputs(parsed->text.c_str(), stdout);
+  return EX_OK;
 }
 
 }  // namespace
 }  // namespace weft::server
 
 int main(int argc, char** argv) {
-  if (argc > 1 && std::string_view(argv[1]) == "db") {
-    std::ios::sync_with_stdio(false);
-    const weft::tool::Console console{weft::PosixFileSystem(), std::cout, std::cerr};
-    return static_cast<int>(weft::tool::RunDb(console, {argv + 2, argv + argc}));
-  }
-  if (argc > 1 && std::string_view(argv[1]) == "devices") {
-    const weft::tool::Console console{weft::PosixFileSystem(), std::cout, std::cerr};
-    return static_cast<int>(weft::tool::RunDevices(console, {argv + 2, argv + argc}));
-  }
-  if (argc > 1 && std::string_view(argv[1]) == "calibrate") {
-    const weft::tool::Console console{weft::PosixFileSystem(), std::cout, std::cerr};
-    return static_cast<int>(weft::tool::RunCalibrate(console, {argv + 2, argv + argc}));
-  }
-  if (argc > 1 && std::string_view(argv[1]) == "plan") {
-    const weft::tool::Console console{weft::PosixFileSystem(), std::cout, std::cerr};
-    return static_cast<int>(weft::tool::RunPlan(console, {argv + 2, argv + argc}));
-  }
-  auto parsed = weft::server::ParseOptions(argc, argv);
-  if (!parsed) {
-    std::fprintf(stderr, "weft: %s\nTry 'weft serve --help'.\n",
-                 std::string(parsed.error().message()).c_str());
-    return 1;
-  }
-  if (parsed->action == weft::server::ParsedOptions::Action::kPrint) {
-    std::fputs(parsed->text.c_str(), stdout);
-    return 0;
-  }
-  return weft::server::Serve(std::move(*parsed));
+  weft::base::StartProgram("weft");
+  return weft::base::EndProgram(weft::server::Main(argc, argv));
 }

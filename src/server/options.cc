@@ -17,7 +17,7 @@ Status StripPrefixes(std::string_view* item) {
     } else if (item->starts_with("tag[") || item->starts_with("proto[")) {
       const size_t close = item->find("]:");
       if (close == item->npos) {
-        return BadUsage("Invalid protocol spec: \"" + std::string(*item) + "\"");
+        return BadUsage("-l: Invalid protocol spec: \"" + std::string(*item) + "\"");
       }
       if (item->starts_with("proto[binary]")) {
         return Refused("-l proto[binary]", "only the text protocols are served");
@@ -34,7 +34,7 @@ Status ResolveListen(Draft& draft) {
   if (!draft.listen_text.empty()) options.listen_text = draft.listen_text;
   options.tcp.clear();
   if (!options.unix_path.empty()) return {};
-  if (options.tcp_port == 0) return BadUsage("nothing to listen on: -p 0 without -s");
+  if (options.tcp_port == 0) return BadUsage("-p: nothing to listen on: -p 0 without -s");
   const uint16_t port = options.tcp_port < 0 ? 0 : static_cast<uint16_t>(options.tcp_port);
   std::string_view list = options.listen_text;
   while (!list.empty()) {
@@ -77,10 +77,10 @@ void WarnIfExposed(Draft& draft) {
 Status CheckTogether(Draft& draft) {
   const ServerOptions& options = *draft.options;
   if (options.item_bytes_max < 1024) {
-    return BadUsage("Item max size cannot be less than 1024 bytes.");
+    return BadUsage("-I: Item max size cannot be less than 1024 bytes.");
   }
   if (options.item_bytes_max > options.memory_bytes / 2) {
-    return BadUsage("Cannot set item size limit higher than 1/2 of memory max.");
+    return BadUsage("-I, -m: Cannot set item size limit higher than 1/2 of memory max.");
   }
   if (options.data_dir.empty() && !draft.steers_data.empty()) {
     return BadUsage(draft.steers_data + " needs --data");
@@ -102,18 +102,19 @@ Status CheckTogether(Draft& draft) {
     draft.NoEffect(draft.steers_planner, "no plan is chosen: that needs --device and --plan auto");
   }
   if (options.item_bytes_max > kGiB) {
-    return BadUsage("Cannot set item size limit higher than a gigabyte.");
+    return BadUsage("-I: Cannot set item size limit higher than a gigabyte.");
   }
   constexpr uint32_t kThreadsMax = 512;  // each needs a session of the store's 1024
   if (options.threads > kThreadsMax) {
-    return BadUsage("Number of threads must not be greater than " + std::to_string(kThreadsMax));
+    return BadUsage("-t: Number of threads must not be greater than " +
+                    std::to_string(kThreadsMax));
   }
   if (options.threads > 64) {
     draft.parsed->warnings.push_back(
         "a high number of threads is not recommended: set -t to the number of cores or less");
   }
   if (options.unused.napi_ids > options.threads) {
-    return BadUsage("Number of napi_ids(" + std::to_string(options.unused.napi_ids) +
+    return BadUsage("-N: Number of napi_ids(" + std::to_string(options.unused.napi_ids) +
                     ") cannot be greater than number of threads(" +
                     std::to_string(options.threads) + ")");
   }
@@ -146,13 +147,23 @@ void Declare(CLI::App* app, Given* given) {
   app->footer(ExtendedHelp);
 }
 
+// The complaint with the flag that it is about: memcached's words seldom name it.
+Status Named(const Flag& flag, std::string_view value, const Status& status) {
+  if (status.message().starts_with('-')) return status;
+  const std::string_view names = flag.names;
+  std::string text(names.substr(0, names.find(',')));
+  if (!value.empty()) text.append(" ").append(value);
+  return {status.code(), text.append(": ").append(status.message())};
+}
+
 Status Take(const Given& given, Draft& draft) {
   for (size_t i = 0; i < Flags().size(); ++i) {
     const bool has_value = Flags()[i].value_name != nullptr;
     const size_t times = has_value ? given.values[i].size() : given.options[i]->count();
     for (size_t j = 0; j < times; ++j) {
-      Status status = Flags()[i].take(draft, has_value ? given.values[i][j] : std::string_view());
-      if (!status.ok()) return status;
+      const std::string_view value = has_value ? given.values[i][j] : std::string_view();
+      const Status status = Flags()[i].take(draft, value);
+      if (!status.ok()) return Named(Flags()[i], value, status);
     }
   }
   return {};

@@ -45,7 +45,7 @@ Status TakeItemMax(Draft& draft, std::string_view value) {
     if (suffix == 'g') unit = kMiB << 10;
     if (unit > 1) value.remove_suffix(1);
   }
-  uint32_t count = 0;
+  uint32_t count = 0;  // times a gigabyte, it fits
   if (!ReadNumber(value, &count)) {
     return BadUsage("Item max size is not a number: \"" + std::string(value) + "\"");
   }
@@ -124,7 +124,7 @@ Status TakeSteal(Draft& draft, std::string_view value) {
 
 Status TakeGrowthFactor(Draft& draft, std::string_view value) {
   double factor = 0;
-  if (!ReadFraction(value, &factor) || factor <= 1.0) {
+  if (!ReadFraction(value, &factor) || !(factor > 1.0)) {
     return BadUsage("Factor must be greater than 1");
   }
   draft.options->unused.growth_factor = value;

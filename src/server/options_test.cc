@@ -40,6 +40,19 @@ std::string Complaint(std::vector<std::string> flags) {
   return parsed ? "" : std::string(parsed.error().message());
 }
 
+// Whatever memcached calls it: whoever reads the complaint sees which flag to change.
+TEST(Options, ComplaintsNameTheFlag) {
+  EXPECT_EQ(Complaint({"-m", "0"}), "-m 0: Memory limit must be greater than 0");
+  EXPECT_EQ(Complaint({"--memory-limit", "x"}), "-m x: Memory limit must be greater than 0");
+  EXPECT_THAT(Complaint({"-c", "0"}), testing::StartsWith("-c 0: Maximum connections"));
+  EXPECT_THAT(Complaint({"-o", "hashpower=99"}), testing::StartsWith("-o hashpower=99: "));
+  EXPECT_THAT(Complaint({"-I", "1"}), testing::StartsWith("-I: "));
+  EXPECT_THAT(Complaint({"-I", "64m"}), testing::StartsWith("-I, -m: "));
+  EXPECT_THAT(Complaint({"-t", "513"}), testing::StartsWith("-t: "));
+  EXPECT_THAT(Complaint({"-f", "nan"}), testing::StartsWith("-f nan: "));
+  EXPECT_THAT(Complaint({"--sync-ms", "x"}), testing::StartsWith("--sync-ms is a number"));
+}
+
 TEST(Options, DefaultsAreMemcachedsOnLoopback) {
   const ServerOptions options = Accepted({});
   ASSERT_THAT(options.tcp, SizeIs(1));

@@ -6,17 +6,38 @@
 #include <signal.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <cerrno>
+#include <charconv>
 #include <cstdlib>
-#include <filesystem>
-#include <fstream>
 
+#include <fmt/format.h>
 #include <spdlog/spdlog.h>
 
 namespace weft::server {
+
+Status About(std::string_view flag, const Status& status) {
+  if (status.ok()) return status;
+  return {status.code(), std::string(flag) + ": " + std::string(status.message())};
+}
+
+std::string OneLine(std::string_view text) {
+  std::string line;
+  for (const char c : text) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (c == '\n') {
+      line += "\\n";
+    } else if (byte < ' ' || byte == 0x7f) {
+      line += fmt::format("\\x{:02x}", byte);
+    } else {
+      line += c;
+    }
+  }
+  return line;
+}
 
 Status RaiseFileLimit(uint64_t files) {
   rlimit limit = {};
@@ -70,33 +91,77 @@ Status BecomeUser(const std::string& name) {
   return {};
 }
 
+namespace {
+
+// The process id in the file; 0 where there is none, or no plain file.
+pid_t ReadPid(const std::string& path) {
+  // Without waiting: it may be a pipe that nobody writes to.
+  const int fd = open(path.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+  if (fd < 0) return 0;
+  char text[32] = {};
+  const ssize_t bytes = read(fd, text, sizeof text - 1);
+  close(fd);
+  pid_t pid = 0;
+  if (bytes > 0) std::from_chars(text, text + bytes, pid);
+  return pid;
+}
+
+// A new file beside `path`, whatever others have put there. Its descriptor, or -1.
+int MakePartial(const std::string& path, std::string* partial) {
+  constexpr int kTries = 100;
+  int fd = -1;
+  for (int i = 0; i < kTries && fd < 0; i++) {
+    *partial = path + "." + std::to_string(getpid()) + "-" + std::to_string(i) + ".tmp";
+    fd = open(partial->c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0644);
+    if (fd < 0 && errno != EEXIST) break;
+  }
+  return fd;
+}
+
+// Writes all of `text` and closes the file. False: errno says why.
+bool WriteAndClose(int fd, const std::string& text) {
+  const ssize_t written = write(fd, text.data(), text.size());
+  if (written >= 0 && static_cast<size_t>(written) != text.size()) errno = ENOSPC;
+  const int error = errno;
+  const bool closed = close(fd) == 0;
+  if (static_cast<size_t>(written) == text.size()) return closed;
+  errno = error;
+  return false;
+}
+
+}  // namespace
+
 Result<std::unique_ptr<PidFile>> PidFile::Write(const std::string& path) {
-  pid_t old = 0;
-  if (std::ifstream(path) >> old && old > 1 && old != getpid() && kill(old, 0) == 0) {
+  struct stat about = {};
+  if (lstat(path.c_str(), &about) == 0 && !S_ISREG(about.st_mode) && !S_ISLNK(about.st_mode))
+    return Status(Code::kInvalidArgument, "the pid file " + path + " is there, and no file");
+  const pid_t old = ReadPid(path);
+  if (old > 1 && old != getpid() && kill(old, 0) == 0) {
     // Only said: after a restart of the machine the number may be anybody's.
     spdlog::warn("the pid file {} contained the following (running) pid: {}", path, old);
   }
-  // Renaming makes the file appear whole.
-  const std::string partial = path + ".tmp";
-  {
-    std::ofstream out(partial, std::ios::trunc);
-    out << getpid() << '\n';
-    out.close();
-    if (!out) return Status(Code::kIoError, "Could not write the pid file " + partial);
+  std::string partial;
+  const int fd = MakePartial(path, &partial);
+  if (fd < 0) return Status::FromErrno("Could not open the pid file " + partial, errno);
+  if (!WriteAndClose(fd, std::to_string(getpid()) + "\n")) {
+    const Status status = Status::FromErrno("Could not write the pid file " + partial, errno);
+    unlink(partial.c_str());
+    return status;
   }
-  std::error_code error;
-  std::filesystem::rename(partial, path, error);
-  if (error) {
-    return Status(Code::kIoError, "Could not rename the pid file from " + partial + " to " + path +
-                                      ": " + error.message());
+  // Renaming makes the file appear whole.
+  if (rename(partial.c_str(), path.c_str()) != 0) {
+    const Status status =
+        Status::FromErrno("Could not rename the pid file from " + partial + " to " + path, errno);
+    unlink(partial.c_str());
+    return status;
   }
   // The constructor is private, so make_unique cannot call it; the unique_ptr frees it.
   return std::unique_ptr<PidFile>(new PidFile(path));
 }
 
 PidFile::~PidFile() {
-  std::error_code ignored;  // its folder may be root's, whom we no longer are
-  std::filesystem::remove(path_, ignored);
+  if (ReadPid(path_) != getpid()) return;  // another server's by now
+  unlink(path_.c_str());                   // its folder may be root's, whom we no longer are
 }
 
 namespace {

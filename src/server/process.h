@@ -8,10 +8,17 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <string_view>
 
 #include "weft/status.h"
 
 namespace weft::server {
+
+// The status with the flag before it that asked for what could not be had: "-m 64: reserve ...".
+Status About(std::string_view flag, const Status& status);
+
+// The text in one line, whatever it cites of a command line: "\n" for a newline and so on.
+std::string OneLine(std::string_view text);
 
 // Lets this process open `files` files; leaves a larger limit alone.
 Status RaiseFileLimit(uint64_t files);
@@ -27,9 +34,11 @@ bool IsRoot();
 // Gives root's rights up for good. REQUIRES: IsRoot()
 Status BecomeUser(const std::string& name);
 
-// A file that holds the process id while this object lives.
+// A file that holds the process id while this object lives. Its folder may be open to all: a link
+// in its place is replaced and never followed, and what is no longer ours is left alone at the end.
 class PidFile {
  public:
+  // kInvalidArgument: there is something other than a file.
   static Result<std::unique_ptr<PidFile>> Write(const std::string& path);
   ~PidFile();
   PidFile(const PidFile&) = delete;

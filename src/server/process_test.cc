@@ -1,6 +1,8 @@
 #include "server/process.h"
 
+#include <signal.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -64,6 +66,91 @@ TEST(PidFile, AFolderThatIsNotThereIsAnError) {
   auto file = PidFile::Write(folder.path() / "none" / "weft.pid");
   ASSERT_FALSE(file.has_value());
   EXPECT_EQ(file.error().code(), Code::kIoError);
+}
+
+// Somebody who may write to the folder has put links there, to a file that is not theirs to write.
+TEST(PidFile, LinksAreNotFollowed) {
+  TempFolder folder;
+  const std::filesystem::path victim = folder.path() / "victim";
+  const std::filesystem::path path = folder.path() / "weft.pid";
+  std::ofstream(victim) << "precious";
+  for (const char* name : {"weft.pid", "weft.pid.tmp"})
+    std::filesystem::create_symlink(victim, folder.path() / name);
+  for (int i = 0; i < 3; i++) {
+    std::filesystem::create_symlink(
+        victim, path.string() + "." + std::to_string(getpid()) + "-" + std::to_string(i) + ".tmp");
+  }
+  {
+    auto file = PidFile::Write(path);
+    ASSERT_TRUE(file.has_value()) << file.error().ToString();
+    EXPECT_FALSE(std::filesystem::is_symlink(path));
+    pid_t pid = 0;
+    std::ifstream(path) >> pid;
+    EXPECT_EQ(pid, getpid());
+  }
+  EXPECT_FALSE(std::filesystem::exists(path));
+  std::string text;
+  std::ifstream(victim) >> text;
+  EXPECT_EQ(text, "precious");
+}
+
+TEST(PidFile, AnotherServersStays) {
+  TempFolder folder;
+  const std::filesystem::path path = folder.path() / "weft.pid";
+  const std::filesystem::path elsewhere = folder.path() / "elsewhere";
+  {
+    auto file = PidFile::Write(path);
+    ASSERT_TRUE(file.has_value());
+    std::ofstream(elsewhere) << getppid() << '\n';
+    std::filesystem::rename(elsewhere, path);  // as another server does
+  }
+  EXPECT_TRUE(std::filesystem::exists(path));
+  {
+    auto file = PidFile::Write(path);
+    ASSERT_TRUE(file.has_value());
+    std::ofstream(path) << getppid() << '\n';  // as a script does
+  }
+  EXPECT_TRUE(std::filesystem::exists(path));
+  {
+    auto file = PidFile::Write(path);
+    ASSERT_TRUE(file.has_value());
+    std::ofstream(elsewhere) << getpid() << '\n';
+    std::filesystem::remove(path);
+    std::filesystem::create_symlink(elsewhere, path);
+  }
+  EXPECT_TRUE(std::filesystem::is_symlink(path));
+}
+
+TEST(PidFile, WhatIsNoFileIsAnErrorAndStays) {
+  TempFolder folder;
+  const std::filesystem::path path = folder.path() / "pipe";
+  ASSERT_EQ(mkfifo(path.c_str(), 0600), 0);  // to open it would wait for a writer
+  for (const std::string& each :
+       {path.string(), std::string("/dev/null"), folder.path().string()}) {
+    const auto before = std::filesystem::status(each).type();
+    auto file = PidFile::Write(each);
+    ASSERT_FALSE(file.has_value()) << each;
+    EXPECT_EQ(file.error().code(), Code::kInvalidArgument);
+    EXPECT_EQ(std::filesystem::status(each).type(), before) << each;
+  }
+}
+
+TEST(PidFile, AFullDiskLeavesNothingBehind) {
+  TempFolder folder;
+  const std::string path = folder.path() / "weft.pid";
+  EXPECT_EQ(0, InChild([&path] {
+    signal(SIGXFSZ, SIG_IGN);
+    const rlimit none = {1, 1};
+    if (setrlimit(RLIMIT_FSIZE, &none) != 0) return 1;
+    return PidFile::Write(path) ? 2 : 0;
+  }));
+  EXPECT_TRUE(std::filesystem::is_empty(folder.path()));
+}
+
+TEST(OneLine, HasNoOtherLines) {
+  EXPECT_EQ(OneLine("-l a b: no"), "-l a b: no");
+  EXPECT_EQ(OneLine("a\nb\r\x7f\x01"), "a\\nb\\x0d\\x7f\\x01");
+  EXPECT_EQ(OneLine("gr\xc3\xbc\xc3\x9f"), "gr\xc3\xbc\xc3\x9f");
 }
 
 TEST(Limits, FilesAreRaisedAndNeverLowered) {

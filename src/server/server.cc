@@ -5,16 +5,17 @@
 #include <algorithm>
 #include <ctime>
 #include <optional>
-#include <thread>
 #include <utility>
 
 #include <spdlog/spdlog.h>
 
 #include "base/clock.h"
+#include "base/thread.h"
 #include "pipeline/route.h"
 #include "pipeline/task_times.h"
 #include "server/log.h"
 #include "server/planning.h"
+#include "server/process.h"
 
 namespace weft::server {
 
@@ -26,6 +27,8 @@ Server::Server(const ServerOptions& options)
       detail_enabled_(options.detail_enabled) {}
 
 Server::~Server() {
+  Shutdown(false);  // of a server that never ran: threads that wait for nobody
+  Join();
   if (devices_ != nullptr) devices_->Detach();
 }
 
@@ -47,7 +50,7 @@ Status Server::Init() {
   cache.expected_items = options_.expected_items;
   cache.append_lanes = options_.threads;
   auto devices = DeviceSet::Open(options_.devices);
-  if (!devices) return devices.error();
+  if (!devices) return About("--device", devices.error());
   devices_ = std::move(devices.value());
   std::unique_ptr<planner::Calibration> calibration;  // null: the plan stays
   if (MayPlan()) {
@@ -56,7 +59,7 @@ Status Server::Init() {
     calibration = std::move(found.value());
   }
   auto store = cache::Store::Open(cache, devices_->pages());
-  if (!store) return store.error();
+  if (!store) return About(MemoryFlags(), store.error());
   store_ = std::move(store.value());
   if (Status status = devices_->Attach(store_.get()); !status.ok()) return status;
   if (calibration != nullptr)
@@ -69,6 +72,24 @@ Status Server::Init() {
   std::vector<net::EventLoop*> group;
   for (const auto& loop : loops_) group.push_back(loop.get());
   loops_.front()->ShareWith(group);
+  return About(fmt::format("-t {}", options_.threads), StartThreads());
+}
+
+// What a store that can't be had was asked for with.
+std::string Server::MemoryFlags() const {
+  const std::string memory = fmt::format("-m {}", options_.memory_bytes >> 20);
+  return options_.expected_items == 0 ? memory : memory + " with -o hashpower";
+}
+
+// The first loop's thread is that which runs the server. The others are there before anybody is
+// told that it serves, for the system may refuse them.
+Status Server::StartThreads() {
+  results_.resize(loops_.size());
+  for (size_t i = 1; i < loops_.size(); i++) {
+    auto thread = base::StartThread([this, i] { RunLoop(i); });
+    if (!thread) return thread.error();
+    threads_.push_back(std::move(*thread));
+  }
   return Status::Ok();
 }
 
@@ -107,7 +128,10 @@ Status Server::OpenTier() {
   auto opened = tier::DiskTier::Open(options, store_.get());
   if (!opened) return opened.error();
   tier_ = std::move(opened.value());
-  pool_ = std::make_unique<tier::LookupPool>(tier_.get(), options_.lookup_threads);
+  auto pool = tier::LookupPool::Open(tier_.get(), options_.lookup_threads);
+  if (!pool)
+    return About(fmt::format("--lookup-threads {}", options_.lookup_threads), pool.error());
+  pool_ = std::move(*pool);
   return {};
 }
 
@@ -117,13 +141,15 @@ Status Server::OpenListeners() {
   listener.unix_mask = options_.unix_mask;
   if (!options_.unix_path.empty()) {
     auto opened = net::Listener::OpenUnix(options_.unix_path, listener);
-    if (!opened) return opened.error();
+    if (!opened) return About("-s", opened.error());
     listeners_.push_back(std::move(opened.value()));
     return Status::Ok();
   }
   for (const net::HostPort& where : options_.tcp) {
     auto opened = net::Listener::OpenTcp(where, listener);
-    if (!opened) return opened.error();
+    if (!opened)
+      return About(fmt::format("-l {} -p {}", options_.listen_text, options_.tcp_port),
+                   opened.error());
     for (auto& one : opened.value()) listeners_.push_back(std::move(one));
   }
   return Status::Ok();
@@ -134,7 +160,7 @@ Status Server::OpenWorker(uint32_t number) {
   if (number == 0)
     for (const auto& listener : listeners_) loop.listeners.push_back(listener.get());
   loop.admission = &admission_;
-  loop.idle_timeout_ms = options_.idle_timeout_s * 1000;
+  loop.idle_timeout_ms = std::min<uint64_t>(options_.idle_timeout_s, UINT32_MAX) * 1000;
   // Half requests and unsent replies: a twentieth of the memory beyond 16 MiB, for all loops.
   loop.buffer_bytes_max =
       ((size_t{16} << 20) + options_.memory_bytes / 20) / options_.threads + (size_t{1} << 20);
@@ -157,30 +183,38 @@ Status Server::OpenWorker(uint32_t number) {
   if (planner_ != nullptr)
     planner_->Watch(number, &workers_.back()->times(), workers_.back()->runner_counters());
   auto opened = net::EventLoop::Create(options_.net_kind, loop, workers_.back().get());
-  if (!opened) return opened.error();
+  if (!opened)
+    return About(options_.net_kind == net::EventLoop::Kind::kUring
+                     ? "--net io_uring"
+                     : fmt::format("-t {}", options_.threads),
+                 opened.error());
   loops_.push_back(std::move(opened.value()));
   workers_.back()->RunsOn(loops_.back().get());
   return Status::Ok();
 }
 
+void Server::RunLoop(size_t number) {
+  const auto worker = static_cast<uint32_t>(number);
+  clockid_t cpu_clock;
+  if (planner_ != nullptr && pthread_getcpuclockid(pthread_self(), &cpu_clock) == 0)
+    planner_->TimeBy(worker, cpu_clock);
+  results_[number] = loops_[number]->Run();
+  if (planner_ != nullptr) planner_->TimeBy(worker, std::nullopt);
+}
+
 Status Server::Run() {
-  std::vector<Status> results(loops_.size());
-  std::vector<std::thread> threads;
-  const auto run = [this, &results](size_t i) {
-    clockid_t cpu_clock;
-    if (planner_ != nullptr && pthread_getcpuclockid(pthread_self(), &cpu_clock) == 0)
-      planner_->TimeBy(static_cast<uint32_t>(i), cpu_clock);
-    results[i] = loops_[i]->Run();
-    if (planner_ != nullptr) planner_->TimeBy(static_cast<uint32_t>(i), std::nullopt);
-  };
-  for (size_t i = 1; i < loops_.size(); i++) threads.emplace_back(run, i);
-  run(0);
+  RunLoop(0);
   // A loop that ends by itself ends the server.
-  if (!results[0].ok()) Stop();
-  for (std::thread& thread : threads) thread.join();
-  for (const Status& status : results)
+  if (!results_[0].ok()) Stop();
+  Join();
+  for (const Status& status : results_)
     if (!status.ok()) return status;
   return Status::Ok();
+}
+
+void Server::Join() {
+  for (std::thread& thread : threads_) thread.join();
+  threads_.clear();
 }
 
 void Server::Stop() {

@@ -1,14 +1,16 @@
 // server/server.h: the parts of a server put together: one store, and a worker with its event loop
 // on each thread.
 //
-// Threads   Create and Run: one thread, which becomes the first worker's. Stop: any, and signal
-//           handlers. Snapshot: any, while the server exists.
-// Errors    Create says what could not be had: an address in use, no memory, io_uring forbidden.
+// Threads   Create and Run: one thread, which becomes the first worker's; Create starts those of
+//           the others. Stop: any, and signal handlers. Snapshot: any, while the server exists.
+// Errors    Create says what could not be had, and which flag asked for it: an address in use, no
+//           memory, no thread, io_uring forbidden.
 #pragma once
 
 #include <atomic>
 #include <memory>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "net/admission.h"
@@ -48,6 +50,10 @@ class Server final : private Front {
   Status OpenTier();
   Status OpenListeners();
   Status OpenWorker(uint32_t number);
+  Status StartThreads();
+  std::string MemoryFlags() const;
+  void RunLoop(size_t number);
+  void Join();
 
   std::string Stats(std::string_view arguments) override;
   std::string_view Version() const override { return kVersionText; }
@@ -67,6 +73,10 @@ class Server final : private Front {
   std::vector<std::unique_ptr<Worker>> workers_;
   std::vector<std::unique_ptr<net::EventLoop>> loops_;  // gone before their workers
   std::unique_ptr<tier::LookupPool> pool_;              // gone before what it answers to
+
+  // Of the loops' threads: each writes its own result.
+  std::vector<Status> results_;
+  std::vector<std::thread> threads_;  // of all loops but the first
 
   // Provides its own synchronisation.
   StatsBaseline baseline_;

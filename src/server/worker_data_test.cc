@@ -40,7 +40,9 @@ class WorkerDataTest : public ::testing::TestWithParam<net::EventLoop::Kind> {
         {.dir = "/data", .file_system = &files_.faulty, .block_cache_bytes = 0}, store_.get());
     ASSERT_TRUE(tier) << tier.error().ToString();
     tier_ = std::move(*tier);
-    pool_ = std::make_unique<tier::LookupPool>(tier_.get(), 2);
+    auto pool = tier::LookupPool::Open(tier_.get(), 2);
+    ASSERT_TRUE(pool.has_value()) << pool.error().ToString();
+    pool_ = std::move(*pool);
     worker_ = std::move(
         Worker::Create(store_.get(), &front_, {}, {tier_.get(), pool_.get()}).value());
     auto listeners = net::Listener::OpenTcp({"127.0.0.1", 0}, {});

@@ -69,6 +69,17 @@ def free_port():
         return probe.getsockname()[1]
 
 
+def _with_plain_signals(then):
+    """What a server does first: SIGINT ends it, also where the tests run behind a shell's `&`."""
+
+    def prepare():
+        signal.signal(signal.SIGINT, signal.SIG_DFL)
+        if then:
+            then()
+
+    return prepare
+
+
 class Server:
     """One running server. Use as a context manager, or call stop() yourself. It may take `patience`
     seconds until it answers: on a busy machine, one that measures its devices first takes many."""
@@ -97,7 +108,7 @@ class Server:
                 stdin=subprocess.DEVNULL,
                 stdout=self._log,
                 stderr=self._log,
-                preexec_fn=preexec,
+                preexec_fn=_with_plain_signals(preexec),
             )
             if self._wait_until_it_answers(patience):
                 return
