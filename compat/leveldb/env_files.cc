@@ -15,7 +15,7 @@ class OwnedSequentialFile final : public SequentialFile {
  public:
   explicit OwnedSequentialFile(leveldb::SequentialFile* file) : file_(file) {}
   Status Read(size_t bytes, std::string_view* result, char* scratch) override {
-    return base::ReadOnBy(bytes, result, scratch,
+    return base::ReadOnBy(bytes, bytes, result, scratch,
                           [this](size_t, size_t left, std::string_view* piece, char* to) {
                             leveldb::Slice slice;
                             const leveldb::Status status = file_->Read(left, &slice, to);
@@ -83,13 +83,14 @@ class EnvFileLock final : public FileLock {
 
 Status BorrowedRandomAccessFile::Read(uint64_t offset, size_t bytes, std::string_view* result,
                                       char* scratch) const {
-  return base::ReadOnBy(
-      bytes, result, scratch, [&](size_t done, size_t left, std::string_view* piece, char* to) {
-        leveldb::Slice slice;
-        const leveldb::Status status = file_->Read(offset + done, left, &slice, to);
-        *piece = View(slice);
-        return FromLevelDb(status);
-      });
+  return base::ReadOnBy(bytes, bytes, result, scratch,
+                        [&](size_t done, size_t left, std::string_view* piece, char* to) {
+                          leveldb::Slice slice;
+                          const leveldb::Status status =
+                              file_->Read(offset + done, left, &slice, to);
+                          *piece = View(slice);
+                          return FromLevelDb(status);
+                        });
 }
 
 Status BorrowedWritableFile::Append(std::string_view data) {

@@ -72,8 +72,18 @@ Result<size_t> ReadDirect(const Fd& fd, const std::string& path, uint64_t offset
         ::pread(fd.get(), to + done, bytes - done, static_cast<off_t>(offset + done));
     if (count < 0 && errno == EINTR) continue;
     if (count < 0) return PosixError("read", path, errno);
-    done += static_cast<size_t>(count);
-    if (count == 0 || done % kDirectAlign != 0) break;  // the end
+    const size_t end = done + static_cast<size_t>(count);
+    if (count == 0 || end == bytes) return end;
+    if (Down(end) == end) {
+      done = end;
+      continue;
+    }
+    // Within a block: at the file's end, or a read that was broken off.
+    Result<uint64_t> file_bytes = SizeOfFd(fd, path);
+    if (!file_bytes) return file_bytes.error();
+    if (offset + end >= *file_bytes) return end;
+    if (Down(end) == done) return Status(Code::kIoError, "read " + path + ": it breaks off");
+    done = Down(end);
   }
   return done;
 }
@@ -168,7 +178,7 @@ class DirectWriter final : public WritableFile {
     if (!failed_.ok() || buffered_ == flushed_) return failed_;
     std::memset(buffer_.get() + buffered_, 0, kDirectAlign - buffered_);
     WriteFrom(buffer_.get(), kDirectAlign);
-    if (failed_.ok() && ::ftruncate(fd_.get(), static_cast<off_t>(written_ + buffered_)) != 0)
+    if (failed_.ok() && TruncateFd(fd_, written_ + buffered_) != 0)
       failed_ = PosixError("truncate", path_, errno);
     if (failed_.ok()) flushed_ = buffered_;
     return failed_;

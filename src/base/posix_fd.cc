@@ -111,6 +111,14 @@ Result<size_t> ReadUpToAt(const Fd& fd, const std::string& path, uint64_t offset
   return done;
 }
 
+int TruncateFd(const Fd& fd, uint64_t bytes) {
+  int result;
+  do {
+    result = ::ftruncate(fd.get(), static_cast<off_t>(bytes));
+  } while (result != 0 && errno == EINTR);
+  return result;
+}
+
 Status SyncFd(int fd, const std::string& path) {
   int result;
   do {

@@ -58,6 +58,8 @@ Status WriteAllAt(const Fd& fd, const std::string& path, uint64_t offset, std::s
 Result<size_t> ReadUpTo(const Fd& fd, const std::string& path, char* to, size_t bytes);
 Result<size_t> ReadUpToAt(const Fd& fd, const std::string& path, uint64_t offset, char* to,
                           size_t bytes);
+// Cuts or extends the file; 0, or -1 and errno.
+int TruncateFd(const Fd& fd, uint64_t bytes);
 // Waits until the bytes, and what is needed to find them, survive a power cut.
 Status SyncFd(int fd, const std::string& path);
 inline Status SyncFd(const Fd& fd, const std::string& path) { return SyncFd(fd.get(), path); }

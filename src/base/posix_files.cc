@@ -118,7 +118,11 @@ class SystemFiles final : public FileSystem {
   }
 
   Status Truncate(const std::string& path, uint64_t bytes) override {
-    return StatusOf(::truncate(path.c_str(), static_cast<off_t>(bytes)), "truncate", path);
+    int result;
+    do {
+      result = ::truncate(path.c_str(), static_cast<off_t>(bytes));
+    } while (result != 0 && errno == EINTR);
+    return StatusOf(result, "truncate", path);
   }
 
   Status SyncDir(const std::string& dir) override {

@@ -99,7 +99,7 @@ bool MappedLogFile::MakeNextWindow() {
 // Goes on with plain writes behind what was appended, without the zeros.
 Status MappedLogFile::FallBack() {
   Unmap();
-  if (::ftruncate(fd_.get(), static_cast<off_t>(end_)) != 0 && errno != EINVAL) {
+  if (TruncateFd(fd_, end_) != 0 && errno != EINVAL) {
     failed_ = PosixError("truncate", path_, errno);
     return failed_;
   }
@@ -174,7 +174,7 @@ Status MappedLogFile::Close() {
   PublishHead();
   Unmap();
   Status status = failed_;
-  if (::ftruncate(fd_.get(), static_cast<off_t>(end_)) != 0 && status.ok()) {
+  if (TruncateFd(fd_, end_) != 0 && status.ok()) {
     status = PosixError("truncate", path_, errno);
   }
   Status closed = fd_.Close(path_);

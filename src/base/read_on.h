@@ -19,14 +19,16 @@
 
 namespace weft::base {
 
-// `read(done, bytes, piece, to)` reads up to `bytes` behind the first `done`.
+// `read(done, bytes, piece, to)` reads up to `bytes` behind the first `done`. `least` bytes are
+// enough: what may lie behind the end is not asked for twice.
 template <typename Read>
-Status ReadOnBy(size_t bytes, std::string_view* result, char* scratch, const Read& read) {
+Status ReadOnBy(size_t bytes, size_t least, std::string_view* result, char* scratch,
+                const Read& read) {
   Status status = read(size_t{0}, bytes, result, scratch);
-  if (status.ok() && (result->size() >= bytes || result->empty())) return status;
+  if (status.ok() && (result->size() >= least || result->empty())) return status;
   size_t done = status.ok() ? result->size() : 0;
   if (done > 0 && result->data() != scratch) std::memmove(scratch, result->data(), done);
-  while (status.ok() && done < bytes) {
+  while (status.ok() && done < least) {
     std::string_view piece;
     status = read(done, bytes - done, &piece, scratch + done);
     if (!status.ok() || piece.empty()) break;
@@ -38,18 +40,25 @@ Status ReadOnBy(size_t bytes, std::string_view* result, char* scratch, const Rea
 }
 
 inline Status ReadOn(SequentialFile* file, size_t bytes, std::string_view* result, char* scratch) {
-  return ReadOnBy(bytes, result, scratch,
+  return ReadOnBy(bytes, bytes, result, scratch,
                   [file](size_t, size_t left, std::string_view* piece, char* to) {
                     return file->Read(left, piece, to);
                   });
 }
 
-inline Status ReadOnAt(const RandomAccessFile& file, uint64_t offset, size_t bytes,
+inline Status ReadOnAt(const RandomAccessFile& file, uint64_t offset, size_t bytes, size_t least,
                        std::string_view* result, char* scratch) {
-  return ReadOnBy(bytes, result, scratch,
+  return ReadOnBy(bytes, least, result, scratch,
                   [&](size_t done, size_t left, std::string_view* piece, char* to) {
+                    // One that wants its reads aligned ends where it gives a part of a block.
+                    if (done > 0 && done % file.ReadAlignment() != 0) return Status();
                     return file.Read(offset + done, left, piece, to);
                   });
+}
+
+inline Status ReadOnAt(const RandomAccessFile& file, uint64_t offset, size_t bytes,
+                       std::string_view* result, char* scratch) {
+  return ReadOnAt(file, offset, bytes, bytes, result, scratch);
 }
 
 }  // namespace weft::base

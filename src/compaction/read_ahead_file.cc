@@ -24,12 +24,15 @@ Status ReadAheadFile::ReadWindow(uint64_t offset, size_t bytes) const {
   const size_t align = file_->ReadAlignment();
   const size_t before = offset % align;
   const size_t window_bytes = align == 1 ? kWindowBytes : kDirectWindowBytes;
-  const size_t wanted = (std::max(before + bytes, window_bytes) + align - 1) / align * align;
+  const uint64_t left = offset - before < bytes_ ? bytes_ - (offset - before) : 0;
+  const size_t window = std::max<uint64_t>(before + bytes, std::min<uint64_t>(window_bytes, left));
+  const size_t wanted = (window + align - 1) / align * align;
   window_ = {};
   room_.Clear();
   char* const room = room_.Reserve(wanted + align - 1);
   const size_t skipped = -reinterpret_cast<uintptr_t>(room) % align;
-  Status status = base::ReadOnAt(*file_, offset - before, wanted, &window_, room + skipped);
+  Status status =
+      base::ReadOnAt(*file_, offset - before, wanted, before + bytes, &window_, room + skipped);
   if (status.ok()) window_start_ = offset - before;
   return status;
 }

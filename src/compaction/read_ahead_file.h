@@ -24,7 +24,10 @@ class ReadAheadFile final : public RandomAccessFile {
   static constexpr size_t kWindowBytes = 256u << 10;
   static constexpr size_t kDirectWindowBytes = 1u << 20;
 
-  explicit ReadAheadFile(std::unique_ptr<RandomAccessFile> file) : file_(std::move(file)) {}
+  // `bytes`: of the file, as far as it is known. A window ends there: a file may call it an error
+  // to be asked for more.
+  explicit ReadAheadFile(std::unique_ptr<RandomAccessFile> file, uint64_t bytes = UINT64_MAX)
+      : file_(std::move(file)), bytes_(bytes) {}
 
   Status Read(uint64_t offset, size_t bytes, std::string_view* result,
               char* scratch) const override;
@@ -35,6 +38,7 @@ class ReadAheadFile final : public RandomAccessFile {
   Status ReadWindow(uint64_t offset, size_t bytes) const;
 
   const std::unique_ptr<RandomAccessFile> file_;
+  const uint64_t bytes_;
   // Mutable: Read is const for the many readers that other files allow.
   mutable uint64_t window_start_ = 0;
   mutable std::string_view window_;

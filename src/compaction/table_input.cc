@@ -29,7 +29,7 @@ Status TableInput::OpenFile(const Job& job, uint64_t bytes_claimed) {
     Result<uint64_t> size = job.files->GetFileSize(path_);
     if (!size) return size.error();
     bytes = *size;
-    file_ = std::make_unique<ReadAheadFile>(std::move(file_));
+    file_ = std::make_unique<ReadAheadFile>(std::move(file_), bytes);
   }
   if (bytes < bytes_claimed) {
     return {Code::kCorruption, path_ + ": has " + std::to_string(bytes) + " bytes, not " +

@@ -19,13 +19,13 @@ constexpr uint32_t kBlobBegin = 0x00248f37;
 bool IsDigit(char c) { return c >= '0' && c <= '9'; }
 bool IsHex(char c) { return IsDigit(c) || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F'); }
 
-// Up to `bytes` from `offset` on; nothing where they cannot be read.
-std::string Piece(FileSystem* files, const std::string& path, uint64_t offset, size_t bytes) {
-  auto file = files->NewRandomAccessFile(path);
+// Its first `bytes`, or fewer; nothing where they cannot be read.
+std::string Begin(FileSystem* files, const std::string& path, size_t bytes) {
+  auto file = files->NewSequentialFile(path);
   if (!file) return "";
   std::string room(bytes, '\0');
   std::string_view piece;
-  if (!base::ReadOnAt(**file, offset, bytes, &piece, room.data()).ok()) return "";
+  if (!base::ReadOn(file->get(), bytes, &piece, room.data()).ok()) return "";
   return std::string(piece);
 }
 
@@ -33,21 +33,21 @@ bool IsOptionsFile(FileSystem* files, const std::string& dir, const std::string&
   constexpr std::string_view kPrefix = "OPTIONS-";
   if (!name.starts_with(kPrefix) || name.size() == kPrefix.size()) return false;
   if (!IsDigit(name[kPrefix.size()])) return false;
-  return Piece(files, dir + "/" + name, 0, 512).find("RocksDB") != std::string::npos;
+  return Begin(files, dir + "/" + name, 512).find("RocksDB") != std::string::npos;
 }
 
 // A name for the store: 8-4-4-4-12 digits of hex.
 bool IsIdentityFile(FileSystem* files, const std::string& dir, const std::string& name) {
   constexpr size_t kBytes = 36;
   if (name != "IDENTITY") return false;
-  const std::string id = Piece(files, dir + "/" + name, 0, kBytes);
+  const std::string id = Begin(files, dir + "/" + name, kBytes);
   return id.size() == kBytes &&
          std::ranges::all_of(id, [](char c) { return IsHex(c) || c == '-'; });
 }
 
 bool IsBlobFile(FileSystem* files, const std::string& dir, const std::string& name) {
   if (!name.ends_with(".blob") || name.empty() || !IsDigit(name.front())) return false;
-  const std::string begin = Piece(files, dir + "/" + name, 0, sizeof kBlobBegin);
+  const std::string begin = Begin(files, dir + "/" + name, sizeof kBlobBegin);
   return begin.size() == sizeof kBlobBegin && base::DecodeFixed32(begin.data()) == kBlobBegin;
 }
 
@@ -95,8 +95,12 @@ std::string FindRocksDbFile(FileSystem* files, const std::string& dir,
 bool IsRocksDbTable(FileSystem* files, const std::string& path) {
   auto bytes = files->GetFileSize(path);
   if (!bytes || *bytes < sizeof(uint64_t)) return false;
-  const std::string end = Piece(files, path, *bytes - sizeof(uint64_t), sizeof(uint64_t));
-  return end.size() == sizeof(uint64_t) &&
+  auto file = files->NewRandomAccessFile(path);
+  if (!file) return false;
+  char room[sizeof(uint64_t)];
+  std::string_view end;
+  const Status status = base::ReadOnAt(**file, *bytes - sizeof room, sizeof room, &end, room);
+  return status.ok() && end.size() == sizeof room &&
          std::ranges::find(kTableEnds, base::DecodeFixed64(end.data())) != kTableEnds.end();
 }
 

@@ -34,8 +34,11 @@ Result<RepairSource> RepairSource::Choose(FileSystem* files, const std::string& 
                   ManifestFileName(dir, each.number) + ": the store's comparator is " +
                       *each.manifest.edit.comparator + ", not " + comparator);
   }
+  std::erase_if(*candidates, [&](const Candidate& each) {
+    return each.manifest.edit.comparator.value_or(comparator) != comparator;
+  });
   RepairSource source;
-  const Candidate* const best = Best(*candidates);
+  const Candidate* const best = Best(*candidates, current ? *current : 0);
   if (best == nullptr) {
     say("no manifest can be read: taking every table");
     return source;
@@ -46,10 +49,15 @@ Result<RepairSource> RepairSource::Choose(FileSystem* files, const std::string& 
   source.lacks_log_ = best->lacks_log;
   for (const NewFile& table : best->manifest.edit.new_files)
     source.named_[table.number] = table.level;
-  // Of a manifest that CURRENT does not name, the one that it did may have gone on.
-  uint64_t last = numbers.empty() ? 0 : std::ranges::max(numbers);
-  if (current) last = std::max(last, *current);
-  const bool may_be_old = !(current && *current == best->number) && best->number != last;
+  // Of a manifest that CURRENT does not name, one that it did may have gone on.
+  const auto is_later = [&](uint64_t number) {
+    const auto at = std::ranges::find(*candidates, number, &Candidate::number);
+    const bool is_known = at != candidates->end() && at->TellsAState();
+    return number > best->number && !(is_known && !IsLater(*at, *best));
+  };
+  const bool may_be_old =
+      !(current && *current == best->number) &&
+      (std::ranges::any_of(numbers, is_later) || (current && is_later(*current)));
   source.lost_end_ = may_be_old || best->manifest.lost_records || !best->TellsAState();
   const std::string path = ManifestFileName(dir, best->number);
   if (!current || *current != best->number) say("going by " + path);
@@ -88,17 +96,30 @@ Result<std::vector<RepairSource::Candidate>> RepairSource::ReadAll(
   return candidates;
 }
 
-const RepairSource::Candidate* RepairSource::Best(const std::vector<Candidate>& candidates) {
-  const auto first = [&](const auto& wanted) -> const Candidate* {
-    const auto at = std::ranges::find_if(candidates, wanted);
-    return at == candidates.end() ? nullptr : &*at;
-  };
-  const Candidate* best = first([](const Candidate& each) { return each.IsWhole(); });
-  if (best == nullptr) best = first([](const Candidate& each) { return each.TellsAState(); });
-  if (best == nullptr) {
-    best = first([](const Candidate& each) { return each.manifest.has_beginning; });
+// Of two that tell a state. A file number says more than the manifest's own: one that could not be
+// put in place, and stayed, has a number above the one that was gone on with.
+bool RepairSource::IsLater(const Candidate& a, const Candidate& b) {
+  return std::pair(*a.manifest.edit.next_file_number, a.number) >
+         std::pair(*b.manifest.edit.next_file_number, b.number);
+}
+
+const RepairSource::Candidate* RepairSource::Best(const std::vector<Candidate>& candidates,
+                                                  uint64_t current) {
+  const Candidate* named = nullptr;
+  const Candidate* latest = nullptr;
+  const Candidate* begun = nullptr;
+  for (const Candidate& each : candidates) {
+    if (begun == nullptr && each.manifest.has_beginning) begun = &each;
+    if (!each.TellsAState()) continue;
+    if (each.number == current) named = &each;
+    if (latest == nullptr || IsLater(each, *latest)) latest = &each;
   }
-  return best == nullptr && !candidates.empty() ? &candidates.front() : best;
+  // CURRENT may be of another time, too.
+  const bool is_old = named != nullptr && !named->IsWhole() && latest->IsWhole();
+  if (named != nullptr && !is_old) return named;
+  if (latest != nullptr) return latest;
+  if (begun != nullptr) return begun;
+  return candidates.empty() ? nullptr : &candidates.front();
 }
 
 std::optional<int> RepairSource::LevelOf(uint64_t number) const {

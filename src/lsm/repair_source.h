@@ -1,8 +1,8 @@
 // lsm/repair_source.h: which manifest a repair goes by, and which tables and logs count for it.
 //
-// The manifest that CURRENT names, if it tells a state whose files are all there. Else the newest
-// other one that does: a manifest stays only while it is the last, or the one before the last that
-// CURRENT named. Else what can be read of one that has lost records or files.
+// The manifest that CURRENT names, if it tells a state; but where files of that state are missing,
+// and a later manifest tells one that is whole, that one. Without CURRENT the latest that tells a
+// state. Else what can be read of one that does not.
 //
 // The tables that it names count, and no others: a leftover brings back keys that were deleted. But
 // where records may be lost, what they added are tables that no record names. Then these count too
@@ -71,7 +71,9 @@ class RepairSource {
   static Result<std::vector<Candidate>> ReadAll(FileSystem* files, const std::string& dir,
                                                 const std::vector<uint64_t>& numbers,
                                                 const StoreFiles& found);
-  static const Candidate* Best(const std::vector<Candidate>& candidates);
+  static bool IsLater(const Candidate& a, const Candidate& b);
+  // `current`: the number that CURRENT names, or 0.
+  static const Candidate* Best(const std::vector<Candidate>& candidates, uint64_t current);
 
   uint64_t number_ = 0;  // of the manifest
   SalvagedManifest manifest_;

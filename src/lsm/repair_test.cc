@@ -10,6 +10,7 @@
 #include "base/test_folder.h"
 #include "lsm/checked_options.h"
 #include "lsm/file_names.h"
+#include "lsm/manifest.h"
 #include "weft/db.h"
 
 #if WEFT_TEST_LEVELDB
@@ -208,6 +209,38 @@ TEST_F(RepairTest, OfAManifestWithALostRecordTheOthersCount) {
     const RepairReport report = RunRepair();
     EXPECT_TRUE(report.manifest_read);
     EXPECT_FALSE(report.manifest_whole);
+    Open();
+    EXPECT_EQ(All(), model);
+    db.reset();
+    files.Restore(*before);
+  }
+}
+
+// Not one that is whole because it names nothing.
+TEST_F(RepairTest, AnEarlierManifestIsNotTakenForAFileThatIsMissing) {
+  Open();
+  PutTable(0, 100, "a");
+  const std::string table = Files(FileType::kTable).front();
+  const std::string leftover = *files.Contents(table);
+  ASSERT_TRUE(db->Delete({}, Key(5)).ok());
+  model.erase(Key(5));
+  ASSERT_TRUE(db->CompactRange(nullptr, nullptr).ok());
+  PutTable(200, 210, "gone");
+  const std::string gone = Files(FileType::kTable).back();
+  db.reset();
+  ASSERT_TRUE(files.SetContents(table, leftover).ok());
+  VersionEdit first;  // of a store that was just made
+  first.comparator = options.comparator->Name();
+  first.log_number = 0;
+  first.next_file_number = 2;
+  first.last_sequence = 0;
+  ASSERT_TRUE(CreateManifest(&files, "/db", 1, first).has_value());
+  ASSERT_TRUE(files.RemoveFile(gone).ok());
+  for (int i = 200; i < 210; i++) model.erase(Key(i));
+  for (const bool current_is_there : {true, false}) {
+    const std::unique_ptr<base::MemoryFileSystem> before = files.Copy();
+    if (!current_is_there) (void)files.RemoveFile("/db/CURRENT");
+    EXPECT_EQ(RunRepair().tables_missing, 1u);
     Open();
     EXPECT_EQ(All(), model);
     db.reset();

@@ -226,7 +226,8 @@ class Loader {
     const uint64_t before = extent.at % extent.align;
     std::string_view read;
     Status status = base::ReadOnAt(*extent.file->file, extent.offset - before,
-                                   EndOf(extent) - (extent.at - before), &read, to - before);
+                                   EndOf(extent) - (extent.at - before), before + extent.bytes,
+                                   &read, to - before);
     if (!status.ok()) return status;
     if (read.size() < before + extent.bytes)
       return table::BlockCorruption(*extent.file, extent.offset, "ends early");
