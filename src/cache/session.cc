@@ -34,6 +34,14 @@ void Session::BeginReading() {
   TakeViews();
 }
 
+Epochs::Slot* Session::GiveAwayPlace() {
+  WEFT_DCHECK(inside_);
+  Epochs::Slot* const place = store_->epochs().Claim();
+  if (place == nullptr) return nullptr;
+  store_->epochs().Enter(place);
+  return std::exchange(slots_.reading, place);
+}
+
 void Session::TakeViews() {
   index_ = store_->index().current();
   if (index_.marks != nullptr && ring_ == nullptr)

@@ -74,6 +74,11 @@ class Session {
   // the batch has noted are of that one.
   void RefreshLog();
 
+  // For who may go on using what the session's batch has seen when the session has ended: the place
+  // in the first epoch becomes the caller's, to be released there, and the session takes another.
+  // Null: there is none left. REQUIRES: inside; the place is kept until the batch has ended, too
+  Epochs::Slot* GiveAwayPlace();
+
   bool inside() const { return inside_; }
   Store& store() const { return *store_; }
   uint32_t lane() const { return lane_; }
@@ -108,7 +113,7 @@ class Session {
   void TakeViews();
 
   Store* const store_;
-  const Slots slots_;
+  Slots slots_;
   const uint32_t lane_;
 
   // Owned by the thread.

@@ -82,16 +82,13 @@ uint64_t Batch::ColumnBytes(const BatchOptions& options) {
 Batch::Batch(const Plan& plan, const BatchOptions& options, cache::Pages pages)
     : plan_(plan),
       queries_max_(options.queries_max),
-      pages_(std::move(pages)),
       values_capacity_(static_cast<uint32_t>(options.gather_bytes / 8)),
       kind_(queries_max_),
       state_(queries_max_),
       miss_(queries_max_),
       owners_(queries_max_),
       command_at_(queries_max_) {
-  Carve(options, pages_.data(),
-        ColumnPointers{&hash_, &word_, &position_, &placed_, &key_at_, &value_at_, &claims_,
-                       &values_used_, &key_bytes_, &wanted_, &result_, &keys_, &values_});
+  TakeColumns(std::move(pages));
 }
 
 Batch::Batch(const Plan& plan) : Batch(plan, {}, SystemMemory(ColumnBytes({}))) {}
@@ -101,6 +98,33 @@ Result<std::unique_ptr<Batch>> Batch::Create(const Plan& plan, const BatchOption
   if (!pages) return pages.error();
   // The constructor is private so that no batch exists without its columns; owned at once.
   return std::unique_ptr<Batch>(new Batch(plan, options, std::move(pages.value())));
+}
+
+void Batch::TakeColumns(cache::Pages pages) {
+  BatchOptions options;
+  options.queries_max = queries_max_;
+  options.gather_bytes = uint64_t{values_capacity_} * 8;
+  pages_ = std::move(pages);
+  Carve(options, pages_.data(),
+        ColumnPointers{&hash_, &word_, &position_, &placed_, &key_at_, &value_at_, &claims_,
+                       &values_used_, &key_bytes_, &wanted_, &result_, &keys_, &values_});
+}
+
+cache::Pages Batch::LeaveColumns() {
+  const task::QueryJob old = AsJob();
+  cache::Pages left = std::move(pages_);
+  TakeColumns(SystemMemory(left.size()));
+  std::copy_n(old.columns.hash, size_, hash_);
+  std::copy_n(old.columns.word, size_, word_);
+  std::copy_n(old.columns.position, size_, position_);
+  std::copy_n(old.placed, size_, placed_);
+  std::copy_n(old.columns.key_at, size_, key_at_);
+  std::copy_n(old.columns.key_bytes, size_, key_bytes_);
+  std::copy_n(old.columns.keys, keys_end_, keys_);
+  std::copy_n(old.wanted, size_, wanted_);
+  std::copy_n(old.result, size_, result_);
+  std::fill_n(const_cast<uint8_t*>(old.wanted), size_, uint8_t{kWantsNothing});
+  return left;
 }
 
 void Batch::Clear() {

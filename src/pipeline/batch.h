@@ -221,6 +221,11 @@ class Batch {
   // The batch as a stage runs it; index, log and tasks are the caller's to fill in.
   task::QueryJob AsJob();
 
+  // Takes other memory for the columns, of the process's own, with what queries and stages have put
+  // there but gathered values; and gives away the former, in which nothing is wanted any more: for
+  // a processor that may still be at work on it.
+  cache::Pages LeaveColumns();
+
   // For stages.
   void SetState(uint32_t i, QueryState state) { state_[i] = state; }
   void SetDone(uint32_t begin, uint32_t end) {
@@ -290,6 +295,7 @@ class Batch {
 
  private:
   Batch(const Plan& plan, const BatchOptions& options, cache::Pages pages);
+  void TakeColumns(cache::Pages pages);
   static uint64_t ColumnBytes(const BatchOptions& options);
   uint32_t KeyBytesOfAll() const;
 
@@ -306,7 +312,7 @@ class Batch {
   uint64_t room_given_ = 0;  // to all sources, modulo 2^64
 
   // What processors see, in pages_; one entry a query but where said.
-  const cache::Pages pages_;
+  cache::Pages pages_;
   uint64_t *hash_, *word_, *position_;
   uint64_t* placed_;  // task MM: location of the object to be published, of a grave, or 0
   uint32_t *key_at_, *value_at_;

@@ -47,6 +47,7 @@ PlanRunner::PlanRunner(cache::Store* store, TaskTimes* times, Route route,
       steals_(options.steal),
       stage_(store, times),
       marker_(options.queries_max),
+      left_jobs_(store),
       dice_(options.dice) {
   stage_.set_before_room([this] { LeaveEpochs(); });
   route_ = Keep(std::move(route));
@@ -81,7 +82,7 @@ Status PlanRunner::AddRun(const cache::Session* beside) {
   run->session_ = store_->NewSession(runs_.empty() ? beside : &runs_[0]->session());
   if (run->session_ == nullptr) return {Code::kNoMemory, "too many batches under way"};
   run->number_ = static_cast<uint32_t>(runs_.size());
-  run->job_.on_done = options_.on_ready;
+  run->job_->on_done = options_.on_ready;
   runs_.push_back(std::move(run));
   return Status::Ok();
 }
@@ -121,22 +122,24 @@ Status PlanRunner::SetPlan(const Plan& plan, bool steal) {
 }
 
 BatchRun* PlanRunner::Free() {
+  ReclaimLeft();
   for (const auto& run : runs_)
     if (run->at_ == BatchRun::At::kFree) return run.get();
   return nullptr;
 }
 
 // A device that is behind the store would hold the batch up until it has caught up.
-const Route* PlanRunner::RouteOfNow(uint32_t queries) {
+const Route* PlanRunner::RouteOfNow(const BatchRun& run) {
+  if (run.is_off_devices_ && route_->device() != nullptr) return one_stage_;
   if (route_->mirror() == nullptr || !route_->mirror()->is_behind()) return route_;
-  counters_.behind_queries.Add(queries);
+  counters_.behind_queries.Add(run.batch_->size());
   return one_stage_;
 }
 
 void PlanRunner::Begin(BatchRun* run) {
   WEFT_DCHECK(run->at_ == BatchRun::At::kFree);
   Batch& batch = run->batch();
-  const Route& route = *RouteOfNow(batch.size());
+  const Route& route = *RouteOfNow(*run);
   if (run->route_ != &route) {
     run->route_ = &route;
     batch.SetPlan(route.plan);
@@ -191,10 +194,10 @@ void PlanRunner::Continue(BatchRun* run) {
 // False: the device did not take it, and the CPU has run the stage.
 bool PlanRunner::StartOnDevice(BatchRun* run, const Step& step) {
   Batch& batch = run->batch();
-  const bool usable = step.device->usable();
+  const bool usable = step.device->usable() && !run->is_off_devices_;
   if (usable) {
-    run->job_.query = batch.AsJob();
-    task::QueryJob& query = run->job_.query;
+    run->job_->query = batch.AsJob();
+    task::QueryJob& query = run->job_->query;
     query.index = run->session().index();
     query.log = run->session().log();
     query.tasks = step.tasks;
@@ -212,7 +215,10 @@ bool PlanRunner::StartOnDevice(BatchRun* run, const Step& step) {
     if (!shared) query.set_claims = nullptr;
     run->sets_left_ = shared ? task::SetCount(query) : 0;  // on coupled memory
     run->at_ = BatchRun::At::kDevice;
-    if (step.device->Start(&run->job_).ok()) return true;
+    run->looked_ = run->started_;
+    run->waited_ns_ = 0;
+    if (step.device->Start(run->job_.get()).ok()) return true;
+    batch.set_notes_due(false);  // RunOnCpu notes what it reads
   } else {
     counters_.refused.Add(1);
   }
@@ -221,8 +227,78 @@ bool PlanRunner::StartOnDevice(BatchRun* run, const Step& step) {
   return false;
 }
 
+// Of the time in which nobody looked little counts: then it may be this process that did not run,
+// and not the device.
+bool PlanRunner::IsOverdue(BatchRun* run) const {
+  constexpr uint64_t kUnseenNsMax = 1'000'000'000;
+  const uint64_t now = base::ReadTicks();
+  run->waited_ns_ += std::min(base::NsOfTicks(now - run->looked_), kUnseenNsMax);
+  run->looked_ = now;
+  return run->waited_ns_ >= uint64_t{options_.job_ms_max} * 1'000'000;
+}
+
+// Leaves the job of a stage that has not ended in time, and runs the stage here. False: it is in
+// time, or has ended after all.
+bool PlanRunner::LeaveIfOverdue(BatchRun* run) {
+  if (!IsOverdue(run)) return false;
+  const Step& step = run->route_->steps[run->step_];
+  processor::Job& job = *run->job_;
+  const bool is_mirrored =
+      step.device->description().memory == processor::MemoryModel::kMirrored;
+  // Without a place the memory could not be kept: then there is nothing for it but to wait.
+  cache::Epochs::Slot* const place = is_mirrored ? nullptr : run->session_->GiveAwayPlace();
+  if (!is_mirrored && place == nullptr) return false;
+  // The device is to find nothing more that it may begin.
+  if (is_mirrored) job.sets.TakeFront(UINT32_MAX);
+  if (!is_mirrored && job.query.set_claims != nullptr)
+    for (uint32_t set = 0; set < task::SetCount(job.query); set++) task::ClaimSet(job.query, set);
+  if (!job.Leave()) {
+    left_jobs_.Add(nullptr, {}, place, run->turn_);
+    return false;
+  }
+  left_jobs_.Add(std::exchange(run->job_, std::make_unique<processor::Job>()),
+                 run->batch_->LeaveColumns(), place, run->turn_);
+  run->job_->on_done = options_.on_ready;
+  run->is_off_devices_ = true;
+  counters_.left.Add(1);
+  step.device->Leave(
+      {Code::kDeviceLost, "a job has not ended within " + std::to_string(options_.job_ms_max) +
+                              " ms" +
+                              (is_mirrored ? ""
+                                           : "; what it may write to is kept, and no memory of the "
+                                             "store is freed until it ends")});
+  run->stage_ticks_[run->step_] = base::ReadTicks() - run->started_;
+  RunAgainOnCpu(run);
+  return true;
+}
+
+// The stage that a device did not bring to its end. It may have done any of it.
+void PlanRunner::RunAgainOnCpu(BatchRun* run) {
+  const uint64_t start = base::ReadTicks();
+  counters_.reruns.Add(1);
+  Batch& batch = run->batch();
+  batch.set_notes_due(false);  // RunOnCpu notes what it reads
+  // What a read was told may have come without what it tells of.
+  for (uint32_t i = 0; i < batch.size(); i++)
+    if (batch.wanted(i) <= kWantsRead) batch.SetResult(i, kResultNone);
+  RunOnCpu(run, run->route_->steps[run->step_].tasks, true);
+  run->stage_ticks_[run->step_] += base::ReadTicks() - start;
+}
+
+// Waits for the stage on a device. False: it did not end in time, and was left.
+bool PlanRunner::EndInTime(BatchRun* run) {
+  constexpr int kLookMs = 100;
+  while (!run->job_->WaitFor(std::min<int>(kLookMs, static_cast<int>(options_.job_ms_max))))
+    if (LeaveIfOverdue(run)) return false;
+  return true;
+}
+
 void PlanRunner::EndDeviceStage(BatchRun* run) {
   TakeFromDevice(run);
+  EndStage(run);
+}
+
+void PlanRunner::EndStage(BatchRun* run) {
   run->batch().ClearClaims();  // sets are shared anew in the next stage
   run->step_++;
   Continue(run);
@@ -230,29 +306,19 @@ void PlanRunner::EndDeviceStage(BatchRun* run) {
 
 void PlanRunner::TakeFromDevice(BatchRun* run) {
   const Step& step = run->route_->steps[run->step_];
-  step.device->Note(run->job_);
+  step.device->Note(*run->job_);
   counters_.device_batches.Add(1);
   counters_.device_queries.Add(run->batch().size());
   uint64_t& ticks = run->stage_ticks_[run->step_];
-  ticks = run->job_.ended_ticks() - run->started_;
+  ticks = run->job_->ended_ticks() - run->started_;
   counters_.device_ticks.Add(ticks);
-  if (!run->job_.status().ok()) {
-    const uint64_t start = base::ReadTicks();
-    counters_.reruns.Add(1);
-    // What a read was told may have come without what it tells of.
-    Batch& batch = run->batch();
-    for (uint32_t i = 0; i < batch.size(); i++)
-      if (batch.wanted(i) <= kWantsRead) batch.SetResult(i, kResultNone);
-    RunOnCpu(run, step.tasks, true);
-    ticks += base::ReadTicks() - start;
-  }
+  if (!run->job_->status().ok()) RunAgainOnCpu(run);
 }
 
 void PlanRunner::LeaveEpochs() {
   for (const auto& run : runs_) {
     if (run->at_ == BatchRun::At::kDevice) {
-      run->job_.Wait();
-      TakeFromDevice(run.get());
+      if (EndInTime(run.get())) TakeFromDevice(run.get());
       run->at_ = BatchRun::At::kLastStage;  // which does what further stages would have
     }
     if (run->at_ == BatchRun::At::kLastStage && run->session_->inside())
@@ -295,7 +361,23 @@ void PlanRunner::RunSet(task::QueryJob job, uint32_t set) {
 
 void PlanRunner::Advance() {
   for (const auto& run : runs_)
-    if (run->at_ == BatchRun::At::kDevice && run->job_.done()) EndDeviceStage(run.get());
+    if (run->at_ == BatchRun::At::kDevice) {
+      if (run->job_->done()) {
+        EndDeviceStage(run.get());
+      } else if (LeaveIfOverdue(run.get())) {
+        EndStage(run.get());
+      }
+    }
+  ReclaimLeft();
+}
+
+void PlanRunner::ReclaimLeft() {
+  if (left_jobs_.empty()) return;
+  left_jobs_.Reclaim([this](uint64_t turn) {
+    return std::any_of(runs_.begin(), runs_.end(), [turn](const auto& run) {
+      return run->at_ != BatchRun::At::kFree && run->turn_ == turn;
+    });
+  });
 }
 
 BatchRun* PlanRunner::Ready() {
@@ -327,10 +409,10 @@ void PlanRunner::Finish(BatchRun* run, Sink& sink) {
 bool PlanRunner::TakeSet(BatchRun* run, uint32_t* set) {
   const Step& step = run->route_->steps[run->step_];
   if (step.device->description().memory == processor::MemoryModel::kMirrored)
-    return run->job_.sets.TakeBack(set);
+    return run->job_->sets.TakeBack(set);
   while (run->sets_left_ > 0) {
     *set = --run->sets_left_;
-    if (task::ClaimSet(run->job_.query, *set)) return true;
+    if (task::ClaimSet(run->job_->query, *set)) return true;
   }
   return false;
 }
@@ -338,9 +420,9 @@ bool PlanRunner::TakeSet(BatchRun* run, uint32_t* set) {
 bool PlanRunner::Help() {
   for (const auto& run : runs_) {
     uint32_t set = 0;
-    if (run->at_ != BatchRun::At::kDevice || run->job_.done() || !TakeSet(run.get(), &set))
+    if (run->at_ != BatchRun::At::kDevice || run->job_->done() || !TakeSet(run.get(), &set))
       continue;
-    task::QueryJob query = run->job_.query;
+    task::QueryJob query = run->job_->query;
     // The last stage reads values where they lie; gathering is for who is far from them.
     query.tasks &= ~kRunRead;
     RunSet(query, set);
@@ -353,7 +435,7 @@ bool PlanRunner::Help() {
 void PlanRunner::Wait() {
   for (const auto& run : runs_) {
     if (run->at_ != BatchRun::At::kDevice) continue;
-    run->job_.Wait();
+    if (!EndInTime(run.get())) EndStage(run.get());
     return;
   }
 }

@@ -15,7 +15,9 @@
 //           batch: pipeline/wants.h. Batches end in any order.
 // Epochs    a batch is in its epoch from its first stage to its last; see LeaveEpochs. One of the
 //           one-stage plan waits outside for its only stage.
-// Failures  a stage that its device refuses or fails is run again here, on the CPU, and counted.
+// Failures  a stage that its device refuses or fails is run again here, on the CPU, and counted. So
+//           is one that does not end in time (Options::job_ms_max): its device is retired, its job
+//           left with all that it may touch (pipeline/left_jobs.h).
 // Stealing  a device's stage is shared by sets of 64 queries: the device takes them from the
 //           front, Help from the back (paper 000, section IV-C); for a device with memory of its
 //           own, whoever drives it takes them, a step ahead (processor/set_share.h).
@@ -31,6 +33,7 @@
 #include <vector>
 
 #include "pipeline/cpu_stage.h"
+#include "pipeline/left_jobs.h"
 #include "pipeline/route.h"
 #include "pipeline/wants.h"
 
@@ -53,9 +56,10 @@ class BatchRun {
 
   std::unique_ptr<Batch> batch_;
   std::unique_ptr<cache::Session> session_;
-  processor::Job job_;
+  std::unique_ptr<processor::Job> job_ = std::make_unique<processor::Job>();
   const Route* route_ = nullptr;  // of its batch's plan; the runner's
   bool steals_ = false;           // the CPU may take sets of this batch
+  bool is_off_devices_ = false;   // its columns lie where no device sees them, since a job was left
   uint32_t number_ = 0;
   At at_ = At::kFree;
   size_t step_ = 0;         // of the route
@@ -65,6 +69,8 @@ class BatchRun {
   // batch, of which a device that gives sets back has told nothing.
   bool has_sparse_entries_ = false;
   uint64_t started_ = 0;    // ticks at which the stage began
+  uint64_t looked_ = 0;     // ticks at which it was last asked whether the stage is overdue
+  uint64_t waited_ns_ = 0;  // for the device, as far as anybody looked
   std::vector<uint64_t> stage_ticks_;
   task::IndexRef index_{};  // that its last batch saw, from its begin to its end
 };
@@ -77,6 +83,7 @@ struct RunnerCounters {
   base::Counter stolen_queries;  // of device stages, run by the CPU beside the device
   base::Counter reruns;          // stages that were run again on the CPU
   base::Counter refused;         // of these: the device was not asked, for it was retired
+  base::Counter left;            // of these: the device did not end them in time
   base::Counter behind_queries;  // of batches in one stage, for the device was behind the store
 };
 
@@ -90,6 +97,9 @@ class PlanRunner {
     // that need no more.
     bool any_plan = false;
     bool steal = true;  // until SetPlan says otherwise
+    // So long a device may take over a job. Far longer than any takes, for it costs the device; and
+    // not too long, for meanwhile the batch is in its epoch, and the log gets no memory back.
+    uint32_t job_ms_max = 10'000;
     uint32_t dice = 0;  // differs from worker to worker
     // Of the same thread as the runner, whose batches' sessions append to its lane. Null: they
     // have one to themselves, together. Not looked at once the runner is made.
@@ -124,7 +134,8 @@ class PlanRunner {
   BatchRun* Free();
   // Runs the first stages, up to and into the first one on a device. `run` is under way then.
   void Begin(BatchRun* run);
-  // Takes up batches whose device is done, and begins their next stages.
+  // Takes up batches whose device is done, or did not end in time, and begins their next stages. To
+  // be called now and then while a device's stage is under way, whatever else happens.
   void Advance();
   // Whether the run's last stage is next.
   static bool IsReady(const BatchRun* run) { return run->at_ == BatchRun::At::kLastStage; }
@@ -134,7 +145,7 @@ class PlanRunner {
   void Finish(BatchRun* run, Sink& sink);
   // Runs a set of a device's stage. False: there was none left.
   bool Help();
-  // Waits until some device's stage is done. REQUIRES: one is under way
+  // Waits until some device's stage is done, or left. REQUIRES: one is under way
   void Wait();
   // Ends the stages of all batches under way, waiting for devices, and lets them leave their
   // epochs: who waits for memory on this thread would else wait for them. They are ready then.
@@ -148,11 +159,17 @@ class PlanRunner {
              std::span<processor::Guard* const> devices, const Options& options);
   Status AddRun(const cache::Session* beside);
   const Route* Keep(Route route);
-  const Route* RouteOfNow(uint32_t queries);
+  const Route* RouteOfNow(const BatchRun& run);
   Status CheckFit(const Route& route) const;
   void Continue(BatchRun* run);
   bool StartOnDevice(BatchRun* run, const Step& step);
   void EndDeviceStage(BatchRun* run);
+  void EndStage(BatchRun* run);
+  bool IsOverdue(BatchRun* run) const;
+  void ReclaimLeft();
+  bool LeaveIfOverdue(BatchRun* run);
+  bool EndInTime(BatchRun* run);
+  void RunAgainOnCpu(BatchRun* run);
   void TakeFromDevice(BatchRun* run);
   void RunOnCpu(BatchRun* run, uint32_t tasks, bool again);
   void RunSet(task::QueryJob job, uint32_t set);
@@ -174,6 +191,7 @@ class PlanRunner {
   CpuStage stage_;
   WantMarker marker_;
   std::vector<std::unique_ptr<BatchRun>> runs_;
+  LeftJobs left_jobs_;
   uint32_t under_way_ = 0;
   uint64_t begun_ = 0;  // batches, ever
   uint32_t dice_;

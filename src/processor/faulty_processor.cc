@@ -44,6 +44,7 @@ class FaultyProcessor final : public Processor {
   Status CatchUp() override { return processor_->CatchUp(); }
   bool is_behind() const override { return processor_->is_behind(); }
   void Detach() override { processor_->Detach(); }
+  void NoteLeft() override { processor_->NoteLeft(); }
   cache::PageSource* pages() override {
     return faults_.memory_bytes != 0 ? &pages_ : processor_->pages();
   }
@@ -52,6 +53,10 @@ class FaultyProcessor final : public Processor {
     const uint64_t number = started_.fetch_add(1) + 1;
     const bool lost = faults_.lose_at != 0 && number >= faults_.lose_at;
     const bool fails = faults_.fail_every != 0 && number % faults_.fail_every == 0;
+    if (faults_.hang_at != 0 && number >= faults_.hang_at) {
+      job->Begin();
+      return Status::Ok();
+    }
     if (!lost && !fails) return processor_->Start(job);
     Status status = lost ? Status(Code::kDeviceLost, "drill: the device is lost")
                          : Status(Code::kIoError, "drill: the kernel failed");
@@ -120,6 +125,7 @@ Result<Faults> Faults::Parse(std::string_view text) {
     }
     uint64_t* const number = name == "fail"     ? &faults.fail_every
                              : name == "lose"   ? &faults.lose_at
+                             : name == "hang"   ? &faults.hang_at
                              : name == "memory" ? &faults.memory_bytes
                              : name == "pause"  ? &faults.pause_us
                                                 : nullptr;

@@ -8,6 +8,17 @@ Guard::Guard(std::unique_ptr<Processor> processor,
              std::function<void(const Description&, const Status&)> on_retired)
     : processor_(std::move(processor)), on_retired_(std::move(on_retired)) {}
 
+// What a job that never ended may touch stays for as long as the process does.
+Guard::~Guard() {
+  if (has_left_jobs()) (void)processor_.release();
+}
+
+void Guard::Leave(const Status& why) {
+  has_left_jobs_.store(true, std::memory_order_release);
+  NoteFailure(why);
+  processor_->NoteLeft();
+}
+
 Status Guard::Start(Job* job) {
   if (!usable()) return {Code::kDeviceLost, description().name + " is retired"};
   counters_.jobs.fetch_add(1, std::memory_order_relaxed);

@@ -2,7 +2,9 @@
 //
 // A job that failed is the caller's to run elsewhere (QueryJob::again); the guard counts it. A
 // device that was lost, or that failed kFailuresInRowMax times with no success between, is retired:
-// it is given no more work, and plans that name it are carried out by the CPU.
+// it is given no more work, and plans that name it are carried out by the CPU. So is one whose job
+// did not end in time (Leave): it is not ended with the guard, and its memory is not freed, for the
+// job may still be at work.
 //
 // Threads   any. Counters are read by any.
 #pragma once
@@ -24,6 +26,7 @@ class Guard {
   // `on_retired`: told once, with the last failure, on the thread that met it; may be null.
   explicit Guard(std::unique_ptr<Processor> processor,
                  std::function<void(const Description&, const Status&)> on_retired = nullptr);
+  ~Guard();
 
   const Description& description() const { return processor_->description(); }
   cache::PageSource* pages() { return processor_->pages(); }
@@ -39,6 +42,10 @@ class Guard {
   // A job that was started is done: to be told once each.
   void Note(const Job& job) WEFT_EXCLUDES(mutex_);
 
+  // A job that was started did not end in time, and was left by its owner: the device is retired.
+  void Leave(const Status& why) WEFT_EXCLUDES(mutex_);
+  bool has_left_jobs() const { return has_left_jobs_.load(std::memory_order_acquire); }
+
   struct Counters {
     std::atomic<uint64_t> jobs{0};      // started
     std::atomic<uint64_t> failures{0};  // that failed, or were refused
@@ -51,10 +58,11 @@ class Guard {
  private:
   void NoteFailure(const Status& status) WEFT_EXCLUDES(mutex_);
 
-  const std::unique_ptr<Processor> processor_;
+  std::unique_ptr<Processor> processor_;
   const std::function<void(const Description&, const Status&)> on_retired_;
 
   std::atomic<bool> retired_{false};
+  std::atomic<bool> has_left_jobs_{false};
   Counters counters_;
 
   mutable base::Mutex mutex_;

@@ -23,6 +23,20 @@ void Job::Finish(Status status) {
   if (on_done) on_done();
 }
 
+bool Job::WaitFor(int ms) {
+  base::MutexLock lock(&mutex_);
+  // Woken without a reason it only comes back too early.
+  if (!done_.load(std::memory_order_relaxed)) ended_.WaitFor(&mutex_, ms);
+  return done_.load(std::memory_order_relaxed);
+}
+
+bool Job::Leave() {
+  base::MutexLock lock(&mutex_);
+  if (done_.load(std::memory_order_relaxed)) return false;
+  on_done = nullptr;
+  return true;
+}
+
 const Status& Job::Wait() {
   base::MutexLock lock(&mutex_);
   while (!done_.load(std::memory_order_relaxed)) ended_.Wait(&mutex_);

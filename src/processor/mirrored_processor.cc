@@ -126,6 +126,13 @@ class Runner {
     return Status::Ok();
   }
 
+  // The device does not end what it began: its jobs are their owners'.
+  void GiveUp() {
+    is_given_up_.store(true, std::memory_order_relaxed);
+    base::MutexLock lock(&mutex_);
+    work_.NotifyAll();
+  }
+
   void Take(Job* job) {
     job->Begin();
     job->parts_under_way = 0;
@@ -152,6 +159,7 @@ class Runner {
 
   void Run() {
     for (uint32_t looks = 0;;) {
+      if (is_given_up_.load(std::memory_order_relaxed)) return EndWaiting();
       // First: where all that waits has been launched already, each launch makes those wait longer
       // that are done.
       if (!under_way_.empty() && device_->OldestIsDone()) FinishDone();
@@ -203,6 +211,11 @@ class Runner {
     if (!is_behind_->load(std::memory_order_relaxed))
       behind_until_ns_ = base::NowNs() + kFollowForNs;
     is_behind_->store(true, std::memory_order_relaxed);
+    EndWaiting();
+  }
+
+  // Jobs that wait end without what the device has not begun.
+  void EndWaiting() {
     std::vector<Job*> ended;
     {
       base::MutexLock lock(&mutex_);
@@ -252,7 +265,7 @@ class Runner {
   void WaitForJobLocked() WEFT_REQUIRES(mutex_) {
     if (is_behind_->load(std::memory_order_relaxed)) return;
     const bool follows = base::NowNs() < follow_until_ns_;
-    while (waiting_.empty() && !stopping_) {
+    while (waiting_.empty() && !stopping_ && !is_given_up_.load(std::memory_order_relaxed)) {
       if (!follows) {
         work_.Wait(&mutex_);
       } else if (!work_.WaitFor(&mutex_, kFollowEveryMs)) {
@@ -392,6 +405,7 @@ class Runner {
   uint64_t spent_ = 0;             // ticks, on launching groups
   uint64_t spent_when_taken_ = 0;  // when a group was found to be done
 
+  std::atomic<bool> is_given_up_{false};
   std::atomic<uint32_t> waiting_count_{0};  // so that the thread looks without the lock
   base::Mutex mutex_;
   base::CondVar work_;
@@ -420,6 +434,10 @@ class MirroredProcessor final : public Processor {
     return runner_ == nullptr ? NoStore() : runner_->CatchUp();
   }
   bool is_behind() const override { return is_behind_.load(std::memory_order_relaxed); }
+  void NoteLeft() override {
+    base::MutexLock lock(&mutex_);
+    if (runner_ != nullptr) runner_->GiveUp();
+  }
   void Detach() override {
     std::unique_ptr<Runner> ended;
     {

@@ -77,6 +77,11 @@ class Job {
   uint64_t ended_ticks() const { return ended_ticks_; }
   // Waits for it. REQUIRES: it was begun
   const Status& Wait() WEFT_EXCLUDES(mutex_);
+  // The same for so long at most. False: it is not done.
+  bool WaitFor(int ms) WEFT_EXCLUDES(mutex_);
+  // The owner goes on without it: on_done is not called any more. The job, and all that it points
+  // at, must stay until it is done, which may be never. False: it is done after all.
+  bool Leave() WEFT_EXCLUDES(mutex_);
 
   // --- the processor's ---
   // It is on its way. REQUIRES: no run of it is
@@ -111,6 +116,10 @@ class Processor {
   virtual bool is_behind() const { return false; }
   // Lets go of the store; ends what was started, and takes no more.
   virtual void Detach() {}
+  // A job of it was left (Job::Leave), and may go on touching whatever it was given: from now on
+  // memory of pages() is never freed. The processor takes no more work, and is not ended, for that
+  // would wait for the job.
+  virtual void NoteLeft() {}
   // Memory that both sides see. It must go before the processor does.
   virtual cache::PageSource* pages() = 0;
 };

@@ -242,8 +242,10 @@ class CudaMirror final : public MirrorDevice {
     if (!stream) return stream.error();
     Status status = RunTables(tables.data(), static_cast<uint32_t>(jobs.size()), *stream);
     if (status.ok()) return streams_.GroupBegun();
-    (void)WaitForStream(*stream);  // the jobs are not to be written to any more
-    return status;
+    // The jobs are not to be written to any more. Where that cannot be waited for the device is
+    // lost, and has stopped: that is what counts then.
+    const Status waited = WaitForStream(*stream);
+    return waited.ok() ? status : waited;
   }
 
   // A lost device will do no more: TakeOldest tells.

@@ -55,8 +55,9 @@ Status GroupStreams::GroupBegun() {
   Group& group = groups_[next()];
   has_launched_ = true;
   if (Status status = group.done.Record(group.stream.get()); !status.ok()) {
-    (void)WaitForStream(group.stream.get());  // nobody could tell when it is done
-    return status;
+    // Nobody could tell later when it is done.
+    const Status waited = WaitForStream(group.stream.get());
+    return waited.ok() ? status : waited;
   }
   under_way_++;
   return Status::Ok();

@@ -1,6 +1,7 @@
 #include "processor/opencl/opencl.h"
 
 #include <algorithm>
+#include <chrono>
 #include <deque>
 #include <new>
 #include <string>
@@ -20,6 +21,7 @@ namespace opencl {
 namespace {
 
 constexpr uint32_t kInFlightMax = 16;  // jobs with the driver
+constexpr std::chrono::milliseconds kAskAgain{1};  // of a job whose wait failed
 // A job as the kernel reads it. Kernels cannot take structs with pointers by value.
 constexpr size_t kSlotBytes = 512;
 static_assert(sizeof(task::QueryJob) <= kSlotBytes);
@@ -67,6 +69,7 @@ class OpenClProcessor final : public Processor {
 
   const Description& description() const override { return description_; }
   cache::PageSource* pages() override { return &pages_; }
+  void NoteLeft() override { pages_.KeepAll(); }
 
   Status Start(Job* job) override {
     base::MutexLock lock(&mutex_);
@@ -123,19 +126,24 @@ class OpenClProcessor final : public Processor {
     return {};
   }
 
-  // Waits for a command to end.
+  // Whether a command has ended: *ended is CL_COMPLETE, or the error that ended it.
+  bool HasEnded(cl_event event, cl_int* ended) const {
+    return Injected("clGetEventInfo") == CL_SUCCESS &&
+           clGetEventInfo(event, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof *ended, ended,
+                          nullptr) == CL_SUCCESS &&
+           *ended <= CL_COMPLETE;
+  }
+
+  // Waits for a command to end. That the wait failed does not mean that: the kernel may be at work
+  // still, and its job is not its owner's before it has ended. Where nothing tells that it has,
+  // the owner leaves the job in the end (pipeline/left_jobs.h).
   Status WaitFor(cl_event event) const {
-    const std::string what = description_.name + ": run a job";
     cl_int code = clWaitForEvents(1, &event);
-    if (code == CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST) {
-      cl_int ended = code;
-      if (clGetEventInfo(event, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof ended, &ended, nullptr) ==
-              CL_SUCCESS &&
-          ended < 0)
-        code = ended;
-    }
     if (code == CL_SUCCESS) code = Injected("clWaitForEvents");
-    return code == CL_SUCCESS ? Status() : ExecutionStatus(code, what);
+    if (code == CL_SUCCESS) return {};
+    cl_int ended = CL_COMPLETE;
+    while (!HasEnded(event, &ended)) std::this_thread::sleep_for(kAskAgain);
+    return ExecutionStatus(ended < 0 ? ended : code, description_.name + ": run a job");
   }
 
   // Ends jobs in the order they were started.

@@ -25,8 +25,8 @@ std::vector<DeviceInfo> ListOpenCl();
 
 struct OpenClOptions {
   // For tests: asked before a call of this name is made; anything but 0 is taken for the call's
-  // error. Of "clSVMAlloc", "clEnqueueNDRangeKernel", and "clWaitForEvents", where the job runs
-  // nevertheless. Any thread.
+  // error. Of "clSVMAlloc", "clEnqueueNDRangeKernel", "clGetEventInfo", and "clWaitForEvents",
+  // where the job runs nevertheless. Any thread.
   std::function<int(const char* call)> inject;
 };
 

@@ -191,6 +191,29 @@ TEST_F(OpenClJobsTest, RunsAgainWhatFailedHalfDone) {
   }
 }
 
+// A wait that fails says nothing of the kernel: the job is its owner's when that has ended, and no
+// sooner.
+TEST_F(OpenClJobsTest, AJobWhoseWaitFailedEndsWithItsKernel) {
+  constexpr uint32_t kRunning = 20;
+  std::atomic<uint32_t> asked{0};
+  OpenClOptions options;
+  options.inject = [&asked](const char* call) {
+    if (call == std::string_view("clWaitForEvents")) return CL_OUT_OF_RESOURCES;
+    return call == std::string_view("clGetEventInfo") && asked++ < kRunning ? CL_OUT_OF_HOST_MEMORY
+                                                                            : CL_SUCCESS;
+  };
+  const auto failing = Open(options);
+  ASSERT_NE(failing, nullptr);
+  const auto trial = NewTrial(failing.get());
+  trial->Store("key", {"v"});
+  trial->MakeJob(false);
+  ASSERT_TRUE(failing->Start(trial->job()).ok());
+  const Status& status = trial->job()->Wait();
+  EXPECT_EQ(status.code(), Code::kDeviceLost);
+  EXPECT_NE(status.message().find("CL_OUT_OF_RESOURCES"), std::string_view::npos);
+  EXPECT_EQ(asked.load(), kRunning + 1) << "it was taken for ended before anything said so";
+}
+
 // What cannot be started is refused, or fails where it had to wait for its turn; the others run.
 TEST_F(OpenClJobsTest, JobsThatCannotBeStartedFail) {
   std::atomic<uint32_t> starts{0};

@@ -64,6 +64,7 @@ Result<cache::Pages> SharedPages::Reserve(size_t bytes, bool huge) {
   }
   std::shared_ptr<void> owner(allocation, [state = state_](void* at) {
     base::MutexLock lock(&state->mutex);
+    if (state->keeps) return;
     state->allocations.erase(at);
     state->changed = true;
     clSVMFree(state->context->get(), at);
@@ -73,6 +74,11 @@ Result<cache::Pages> SharedPages::Reserve(size_t bytes, bool huge) {
   if (huge) AdviseHugePages(data, bytes);
   MakeZero(data, bytes);
   return cache::Pages(data, bytes, std::move(owner), false);
+}
+
+void SharedPages::KeepAll() {
+  base::MutexLock lock(&state_->mutex);
+  state_->keeps = true;
 }
 
 bool SharedPages::TakeChanges(std::vector<void*>* list) {

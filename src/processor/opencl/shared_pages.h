@@ -36,6 +36,9 @@ class SharedPages final : public cache::PageSource {
   // Aligned to kPageAlignment.
   Result<cache::Pages> Reserve(size_t bytes, bool huge) override;
 
+  // From now on nothing that was given out is freed: a job that never ends may touch it.
+  void KeepAll();
+
   // If anything was given out or came back since the list was last taken: true, and *list is what
   // there is now.
   bool TakeChanges(std::vector<void*>* list);
@@ -47,6 +50,7 @@ class SharedPages final : public cache::PageSource {
     base::Mutex mutex;
     std::set<void*> allocations WEFT_GUARDED_BY(mutex);
     bool changed WEFT_GUARDED_BY(mutex) = false;
+    bool keeps WEFT_GUARDED_BY(mutex) = false;
   };
 
   const std::string device_;

@@ -1,0 +1,23 @@
+#include "pipeline/left_jobs.h"
+
+#include <utility>
+
+namespace weft::pipeline {
+
+LeftJobs::~LeftJobs() {
+  Reclaim([](uint64_t) { return false; });
+  // A device may write to the rest for as long as the process lives.
+  if (!jobs_.empty()) (void)std::make_unique<std::vector<Left>>(std::move(jobs_)).release();
+}
+
+void LeftJobs::Add(std::unique_ptr<processor::Job> job, cache::Pages columns,
+                   cache::Epochs::Slot* place, uint64_t turn) {
+  jobs_.push_back({std::move(job), std::move(columns), place, turn});
+}
+
+bool LeftJobs::LetGo(Left* left) {
+  if (left->place != nullptr) store_->epochs().Release(left->place);
+  return true;
+}
+
+}  // namespace weft::pipeline
