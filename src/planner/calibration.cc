@@ -3,6 +3,7 @@
 #include <sched.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cmath>
 #include <cstdio>
@@ -24,6 +25,7 @@ using nlohmann::json;
 using pipeline::Task;
 
 constexpr std::string_view kFormat = "weft calibration";
+constexpr double kBytesMax = 1e18;
 constexpr int kVersion = 5;  // of the file, and of what its figures mean
 
 struct WorkRow {
@@ -174,6 +176,9 @@ Calibration CalibrationOf(const json& from, Reader* read) {
   calibration.hardware = read->Text(from, "hardware");
   calibration.date = read->Text(from, "date");
   calibration.workers = read->Count(from, "workers");
+  if (from.contains("scratch_bytes"))  // files of before do without
+    calibration.scratch_bytes = static_cast<uint64_t>(
+        std::min(read->Figure(from, "scratch_bytes"), kBytesMax));
   calibration.cpu = CostsOf(read->Part(from, "cpu", json::value_t::object), read);
   for (const json& device : read->Part(from, "devices", json::value_t::array))
     calibration.devices.push_back(CostsOf(device, read));
@@ -217,6 +222,7 @@ std::string ToText(const Calibration& calibration) {
                     {"hardware", calibration.hardware},
                     {"date", calibration.date},
                     {"workers", calibration.workers},
+                    {"scratch_bytes", calibration.scratch_bytes},
                     {"cpu", ToJson(calibration.cpu)},
                     {"devices", devices}};
   return all.dump(2) + "\n";

@@ -118,6 +118,7 @@ struct Calibration {
   std::string hardware;  // of the host: its processors and how many of them
   std::string date;      // UTC
   uint32_t workers = 1;  // that were at work while it was measured
+  uint64_t scratch_bytes = 0;  // that it was measured in, beside a server; 0: with no such limit
   ProcessorCosts cpu;
   std::vector<ProcessorCosts> devices;  // gpu0, gpu1, ... of plans
 

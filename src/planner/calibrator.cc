@@ -27,6 +27,12 @@ constexpr std::array<uint32_t, 3> kReadTasks = {kRunSearch, kRunSearch | kRunCom
 constexpr uint64_t kBytesPerWorker = 256ull << 20;  // of the stores
 constexpr uint64_t kBytesMin = 32ull << 20;
 constexpr uint32_t kFeedersMax = 8;  // whose jobs of long values take 80 MiB each
+constexpr uint32_t kJobsMax = 4;     // of each, under way at once
+// Of a guest's scratch: the store, and the jobs that are under way.
+constexpr uint64_t kGuestStorePart = 4;
+constexpr uint64_t kGuestStoreMin = 16ull << 20;  // of enough objects of the largest size
+constexpr uint64_t kGuestJobsPart = 4;
+constexpr uint64_t kBytesOfQuery = 256;  // of a job, beside its key and value
 // Of reads, whose workers' part is measured: they find what gpu0 has searched for, or all but the
 // response made.
 constexpr const char* kSearchOnDevice =
@@ -76,6 +82,7 @@ class Calibrator {
     out_.hardware = HardwareOf(devices);
     out_.date = UtcNow();
     out_.workers = options_.workers;
+    if (options_.guest != nullptr) out_.scratch_bytes = options_.guest->scratch_bytes;
     out_.cpu.name = "cpu";
     out_.cpu.hardware = HardwareOf({});
     out_.cpu.line_bytes = kLineBytes;
@@ -102,6 +109,9 @@ class Calibrator {
   // processor as those of stores that such a machine is used for.
   Result<uint64_t> MemoryBytes() const {
     if (options_.memory_bytes != 0) return options_.memory_bytes;
+    if (options_.guest != nullptr)
+      return WhatDevicesTake(
+          std::max(options_.guest->scratch_bytes / kGuestStorePart, kGuestStoreMin));
     const uint64_t cache = base::LastCacheBytes();
     const uint64_t wanted =
         std::clamp<uint64_t>(std::max(6 * cache, options_.workers * kBytesPerWorker),
@@ -113,6 +123,11 @@ class Calibrator {
       return Status(Code::kNoMemory,
                     fmt::format("measuring needs {} MiB, and three times as much to be free",
                                 needed >> 20));
+    return WhatDevicesTake(bytes);
+  }
+  // As much of a store of so many bytes as all devices can be measured with.
+  Result<uint64_t> WhatDevicesTake(uint64_t bytes) const {
+    const uint64_t least = std::min(bytes, kBytesMin);
     for (const processor::Guard* guard : options_.devices) {
       // The addresses of a log, in one piece, are some times as much (cache/object_log.h); and a
       // device with memory of its own is measured with a copy of all of it.
@@ -120,7 +135,7 @@ class Calibrator {
       if (device.allocation_bytes_max != 0)
         bytes = std::min(bytes, device.allocation_bytes_max / 4);
       if (device.memory_bytes != 0) bytes = std::min(bytes, device.memory_bytes / 3);
-      if (bytes < kBytesMin)
+      if (bytes < least)
         return Status(Code::kNoMemory,
                       fmt::format("{} takes too little memory to be measured with", device.name));
     }
@@ -153,6 +168,7 @@ class Calibrator {
     load_options.memory_bytes = *memory_bytes;
     load_options.workers = options_.workers;
     load_options.devices = options_.devices;
+    load_options.guest = options_.guest;
     Tell(fmt::format("fill {} MiB with objects of {} bytes", load_options.memory_bytes >> 20,
                      sizes.key_bytes + sizes.value_bytes));
     auto load = SyntheticLoad::Open(load_options);
@@ -238,32 +254,50 @@ class Calibrator {
     *figures = *run;
     return Status::Ok();
   }
+  // Of large jobs, or as many medium ones: who feeds the device, and how many each has under way.
+  struct Crowd {
+    uint32_t feeders, jobs;
+  };
+  Crowd CrowdOf(size_t device, size_t size) const {
+    Crowd crowd = {std::clamp(options_.workers / 2, 1u, kFeedersMax), kJobsMax};
+    if (options_.guest == nullptr) return crowd;
+    const uint64_t job_bytes =
+        uint64_t{LargeJobQueries(out_.devices[device].mirrored)} *
+        (kBytesOfQuery + kSizes[size].key_bytes + kSizes[size].value_bytes);
+    const uint64_t fit = std::max<uint64_t>(
+        options_.guest->scratch_bytes / kGuestJobsPart / job_bytes, 1);
+    crowd.feeders = static_cast<uint32_t>(
+        std::clamp<uint64_t>(fit / kJobsMax, 1, crowd.feeders));
+    crowd.jobs = static_cast<uint32_t>(std::min<uint64_t>(fit / crowd.feeders, kJobsMax));
+    return crowd;
+  }
   Status MeasureDevice(SyntheticLoad* load, size_t device, size_t size) {
     auto& runs = runs_.devices[size];
     runs.resize(options_.devices.size());
     DeviceRuns& run = runs[device];
-    const uint32_t feeders = std::clamp(options_.workers / 2, 1u, kFeedersMax);
+    const Crowd crowd = CrowdOf(device, size);
     const uint32_t large_queries = LargeJobQueries(out_.devices[device].mirrored);
     for (size_t i = 0; i < kReadTasks.size(); i++) {
-      const JobTraffic traffic = Jobs(device, kReadTasks[i], large_queries, feeders, 4);
+      const JobTraffic traffic =
+          Jobs(device, kReadTasks[i], large_queries, crowd.feeders, crowd.jobs);
       Status status = MeasureJobs(load, i == 0 ? "reads" : "", traffic, &run.reads[i]);
       if (!status.ok()) return status;
     }
     Status status = MeasureVisits(load, device, &run);
     // While all keys are there: a miss costs more than what is to be measured.
     if (status.ok() && size == kSmall) status = MeasureVisitsAmongStores(load, device, &run);
-    if (status.ok() && size != kMedium) status = MeasureSmallJobs(load, device, &run);
+    if (status.ok() && size != kMedium) status = MeasureSmallJobs(load, device, crowd, &run);
     return status;
   }
 
   // What depends on the size of jobs, and what devices and workers do to each other.
-  Status MeasureSmallJobs(SyntheticLoad* load, size_t device, DeviceRuns* run) {
-    const uint32_t feeders = std::clamp(options_.workers / 2, 1u, kFeedersMax);
+  Status MeasureSmallJobs(SyntheticLoad* load, size_t device, Crowd crowd, DeviceRuns* run) {
     const JobTraffic one = Jobs(device, kReadTasks[2], kSmallJobQueries, 1, 1);
-    const JobTraffic medium = Jobs(device, kReadTasks[2], kMediumJobQueries, feeders, 4);
-    const JobTraffic some = Jobs(device, kReadTasks[2], kSmallJobQueries, 1, 4);
+    const JobTraffic medium =
+        Jobs(device, kReadTasks[2], kMediumJobQueries, crowd.feeders, crowd.jobs);
+    const JobTraffic some = Jobs(device, kReadTasks[2], kSmallJobQueries, 1, kJobsMax);
     const uint32_t large_queries = LargeJobQueries(out_.devices[device].mirrored);
-    const JobTraffic large = Jobs(device, kReadTasks[1], large_queries, 1, 4);
+    const JobTraffic large = Jobs(device, kReadTasks[1], large_queries, 1, crowd.jobs);
     Traffic stores = Reads(0);
     stores.get_share = 0;
     const std::string name = out_.devices[device].name;

@@ -15,11 +15,13 @@
 // Source    paper 000, section IV: microbenchmarks for L, mu and unit costs.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <string_view>
 #include <vector>
 
 #include "planner/calibration.h"
+#include "planner/guest_rules.h"
 #include "processor/guard.h"
 
 namespace weft::planner {
@@ -30,12 +32,16 @@ struct CalibratorOptions {
   // Of each store; 0: many times the CPU's caches and 256 MiB a worker, up to 8 GiB, as far as the
   // machine and the devices have so much.
   uint64_t memory_bytes = 0;
+  // Beside others' work, as these rules say; null: nobody else is at work. Then memory_bytes, where
+  // it is 0, is a part of their scratch.
+  const GuestRules* guest = nullptr;
   double seconds = 0.1;  // of each run; a device whose jobs take longer than that, some jobs
   // Told before each step: what it is, and which of how many.
   std::function<void(std::string_view, int, int)> progress;
 };
 
-// kNoMemory: there is too little memory to measure with. Else what a device or the store says.
+// kNoMemory: there is too little memory to measure with. What a device, the store or the guest's
+// rules say.
 Result<Calibration> Calibrate(const CalibratorOptions& options);
 
 }  // namespace weft::planner

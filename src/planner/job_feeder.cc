@@ -9,7 +9,6 @@
 namespace weft::planner {
 namespace {
 
-constexpr uint64_t kSlotsBytes = 192 << 20;  // of all feeders, unless what is under way takes more
 constexpr uint64_t kSlotsMax = 256;
 constexpr uint64_t kColumnsBytes = 128;  // of a query, about
 
@@ -29,7 +28,7 @@ Result<std::unique_ptr<JobFeeder>> JobFeeder::Create(const SyntheticStore* at,
 uint32_t JobFeeder::SlotCount() const {
   const uint64_t query_bytes = kColumnsBytes + at_->key_bytes + at_->value.size();
   const uint64_t queries = uint64_t{traffic_.feeders} * traffic_.queries;
-  const uint64_t fit = std::min(kSlotsBytes / query_bytes, at_->objects) / queries;
+  const uint64_t fit = std::min(at_->slots_bytes / query_bytes, at_->objects) / queries;
   return static_cast<uint32_t>(
       std::clamp<uint64_t>(fit, traffic_.jobs, std::max<uint64_t>(kSlotsMax, traffic_.jobs)));
 }

@@ -75,7 +75,7 @@ class Learner {
   void MoveSockets(double measured, double predicted);
   void Apply();
 
-  const Calibration calibration_;
+  Calibration calibration_;
   Calibration learned_;
   std::vector<double> factors_;  // of the tasks, then of the devices
   std::vector<double> used_;

@@ -43,9 +43,15 @@ uint64_t TicksOfUs(uint32_t us) {
 }  // namespace
 
 Planner::Planner(const Calibration& calibration, const Options& options, cache::Store* store)
+    : Planner(&calibration, options, store) {}
+
+Planner::Planner(const Options& options, cache::Store* store)
+    : Planner(nullptr, options, store) {}
+
+// `calibration`: null where there is none yet.
+Planner::Planner(const Calibration* calibration, const Options& options, cache::Store* store)
     : options_(options),
       store_(store),
-      candidates_(AllPlans(calibration)),
       workers_([&] {
         std::vector<std::unique_ptr<Worker>> workers(options.conditions.workers);
         for (auto& worker : workers) {
@@ -56,19 +62,15 @@ Planner::Planner(const Calibration& calibration, const Options& options, cache::
       }()),
       window_ticks_(TicksOfUs(options.window_us)),
       reader_(ProfilersOf(workers_)),
-      learner_(calibration),
+      is_calibrated_(calibration != nullptr),
+      candidates_(AllPlans(is_calibrated_ ? *calibration : Calibration())),
+      learner_(is_calibrated_ ? *calibration : Calibration()),
       yields_(candidates_.size()),
       known_(options.profile),
       planned_(options.profile) {
-  auto first = std::make_unique<Decision>();
-  Model model(learner_.learned(), known_, options.conditions);
-  first->candidate = candidates_[0];
-  first->estimate = std::move(*model.Of(candidates_[0].plan, false, known_.batch_queries));
-  first->profile = known_;
-  first->why = "nothing was counted yet";
   base::MutexLock lock(&mutex_);
   rate_.begin_ns = options_.now_ns();
-  PutInForceLocked(std::move(first));
+  PutInForceLocked(FirstDecisionLocked());
 }
 
 Planner::~Planner() = default;
@@ -182,7 +184,7 @@ void Planner::AddToTrialLocked(const WorkloadCounts& window) {
 // What there is of it counts, if it is half of one, and another one begins.
 void Planner::EndTrialLocked() {
   const Trial ended = std::exchange(trial_, {});
-  if (ended.windows < kTrialWindows / 2 || !options_.learns) return;
+  if (ended.windows < kTrialWindows / 2 || !options_.learns || !is_calibrated_) return;
   has_counted_ = false;
   const auto elapsed_ns = static_cast<double>(ended.end_ns - ended.begin_ns);
   const auto queries = static_cast<double>(ended.queries);
@@ -237,7 +239,7 @@ void Planner::EndSpanLocked() {
   if (is_another) {
     BeginLessonLocked();
   } else if (lesson_.spans == kSpansToLearn) {
-    if (options_.learns) LearnLocked();
+    if (options_.learns && is_calibrated_) LearnLocked();
     BeginLessonLocked();
   }
   PlanIfMovedLocked();
@@ -279,6 +281,7 @@ Profile Planner::ProfileLocked() {
 }
 
 void Planner::PlanIfMovedLocked() {
+  if (!is_calibrated_) return;
   std::string why = plannings_ == 0 ? "first counts" : WhatMoved(planned_, known_);
   if (why.empty() && !learner_.HasMoved(kLearnedMoved, &why)) {
     const double promise = PromiseLocked();

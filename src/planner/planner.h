@@ -22,6 +22,7 @@
 //           one stage on the CPU counting as kDeviceGainMin better than it is told, or as
 //           kKnownGainMin than a plan that is known (planner/search.h). While a workload stays
 //           those that are promised nearly as much are tried, too (planner/exploration.h).
+// Figures   may come later (Adopt): until then all is one stage, and only the workload is followed.
 // Memory    a decision stays while some worker uses it: at most one a worker, and the one in force.
 // Threads   Note, Current: each worker's own. Others: any.
 // Lock      mutex_, which a worker only tries; docs/concurrency.md.
@@ -111,9 +112,14 @@ class Planner {
   // `store`: whose objects are counted, and the looks at its victims; it must outlive the planner.
   // Null: these stay what Options::profile has.
   Planner(const Calibration& calibration, const Options& options, cache::Store* store = nullptr);
+  // The same without figures.
+  explicit Planner(const Options& options, cache::Store* store = nullptr);
   ~Planner();
   Planner(const Planner&) = delete;
   Planner& operator=(const Planner&) = delete;
+
+  // The figures by which plans are chosen from now on. REQUIRES: it has none
+  void Adopt(const Calibration& calibration) WEFT_EXCLUDES(mutex_);
 
   // What a worker's tasks and devices took is learned from; null: not (any more). They must stay
   // until then. `runner` may be null alone.
@@ -145,7 +151,7 @@ class Planner {
   PlannerStats Stats() const WEFT_EXCLUDES(mutex_);
   // The calibration as it was corrected.
   Calibration learned() const WEFT_EXCLUDES(mutex_);
-  const std::vector<Candidate>& candidates() const { return candidates_; }
+  std::vector<Candidate> candidates() const WEFT_EXCLUDES(mutex_);
 
  private:
   static constexpr uint32_t kSpanWindows = 16;
@@ -189,6 +195,8 @@ class Planner {
     double queries_per_s = 0;
   };
 
+  Planner(const Calibration* calibration, const Options& options, cache::Store* store);
+  std::unique_ptr<Decision> FirstDecisionLocked() const WEFT_REQUIRES(mutex_);
   void Look() WEFT_EXCLUDES(mutex_);
   void LookLocked() WEFT_REQUIRES(mutex_);
   void BeginSpanLocked() WEFT_REQUIRES(mutex_);
@@ -214,7 +222,6 @@ class Planner {
   // Constant after construction.
   const Options options_;
   cache::Store* const store_;  // may be null
-  const std::vector<Candidate> candidates_;
   const std::vector<std::unique_ptr<Worker>> workers_;
   const uint64_t window_ticks_;
 
@@ -223,6 +230,8 @@ class Planner {
 
   mutable base::Mutex mutex_;
   WindowReader reader_ WEFT_GUARDED_BY(mutex_);
+  bool is_calibrated_ WEFT_GUARDED_BY(mutex_);  // false: there are no figures
+  std::vector<Candidate> candidates_ WEFT_GUARDED_BY(mutex_);
   Learner learner_ WEFT_GUARDED_BY(mutex_);
   std::unique_ptr<Decision> in_force_ WEFT_GUARDED_BY(mutex_);
   std::vector<std::unique_ptr<Decision>> replaced_ WEFT_GUARDED_BY(mutex_);  // some worker's yet

@@ -5,6 +5,7 @@
 #include <functional>
 #include <thread>
 #include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -20,6 +21,11 @@ constexpr uint64_t kObjectsMin = 10'000;
 constexpr uint32_t kObjectBytesMax = 4096;
 constexpr double kIndexBytesPerObject = 64 / (8 * 0.75);
 constexpr int kStoresInARow = 64;  // of one thread that fills
+// Of a guest's scratch: the requests of one run, of which some are there at once, and jobs.
+constexpr uint64_t kRequestsPart = 32;
+constexpr uint64_t kSlotsPart = 4;
+constexpr uint64_t kBytesOfRequest = 16;  // beside its key
+constexpr uint64_t kGuestRequestsMin = 4096;
 
 double LooksOf(const cache::Store& store) {
   cache::SessionCounters sum;
@@ -38,10 +44,8 @@ const Turn& QuantileOf(std::vector<Turn>* turns, double share, Key key) {
                    [key](const Turn& a, const Turn& b) { return key(a) < key(b); });
   return *at;
 }
-template <typename Turn, typename Key>
-const Turn& MedianOf(std::vector<Turn>* turns, Key key) {
-  return QuantileOf(turns, 0.5, key);
-}
+
+Status Stopped() { return {Code::kRetryLater, "it was stopped"}; }
 
 }  // namespace
 
@@ -73,6 +77,12 @@ Result<std::unique_ptr<SyntheticLoad>> SyntheticLoad::Open(const LoadOptions& op
   load->at_.workers = options.workers;
   load->at_.key_bytes = options.key_bytes;
   load->at_.value.assign(options.value_bytes, 'v');
+  if (options.guest != nullptr) {
+    const uint64_t scratch = options.guest->scratch_bytes;
+    load->at_.requests = scratch / kRequestsPart / (options.key_bytes + kBytesOfRequest);
+    load->at_.requests_min = kGuestRequestsMin;
+    load->at_.slots_bytes = scratch / kSlotsPart;
+  }
   if (Status status = load->Fill(); !status.ok()) return status;
   for (processor::Guard* device : options.devices) {
     if (Status status = device->Attach(load->at_.store.get()); !status.ok()) return status;
@@ -97,7 +107,7 @@ Status SyntheticLoad::Fill() {
       if (session == nullptr) return failed.store(true);
       const uint32_t spare = 2 * (store.log().geometry().lanes + 1) + options_.workers;
       std::vector<char> key(options_.key_bytes);
-      while (!failed && store.log().SegmentsAvailable() > spare) {
+      while (!failed && !IsToStop() && store.log().SegmentsAvailable() > spare) {
         session->Begin();
         for (int i = 0; i < kStoresInARow; i++) {
           WriteKey(next.fetch_add(1), key.data(), options_.key_bytes);
@@ -116,6 +126,7 @@ Status SyntheticLoad::Fill() {
     threads.push_back(std::move(*thread));
   }
   for (std::thread& thread : threads) thread.join();
+  if (IsToStop()) return Stopped();
   at_.objects = next.load();
   if (!failed && at_.objects >= kObjectsMin) return Status::Ok();
   return {Code::kNoMemory, fmt::format("{} MiB hold {} objects, too few to measure with",
@@ -149,7 +160,7 @@ Result<SyntheticLoad::Feeders> SyntheticLoad::MakeFeeders(const JobTraffic& traf
 
 Status SyntheticLoad::RunTurn(const Servers& servers, const Feeders& feeders, double seconds,
                               Turn* turn) {
-  if (Status status = CatchUp(); !status.ok()) return status;
+  if (Status status = BeginTurn(); !status.ok()) return status;
   const double looks = LooksOf(*at_.store);
   const uint64_t until_ns = base::NowNs() + static_cast<uint64_t>(seconds * 1e9);
   std::vector<LoadFigures> of_servers(servers.size()), of_feeders(feeders.size());
@@ -181,15 +192,25 @@ Status SyntheticLoad::RunTurn(const Servers& servers, const Feeders& feeders, do
   return status;
 }
 
-// Time without what devices took between turns.
-uint64_t SyntheticLoad::WorkedNs() const { return base::NowNs() - followed_ns_; }
+// Time without what was done between turns.
+uint64_t SyntheticLoad::WorkedNs() const { return base::NowNs() - apart_ns_; }
+
+Status SyntheticLoad::BeginTurn() {
+  const uint64_t start_ns = base::NowNs();
+  if (options_.guest != nullptr && options_.guest->before_turn) {
+    if (Status status = options_.guest->before_turn(); !status.ok()) return status;
+  }
+  apart_ns_ += base::NowNs() - start_ns;
+  if (IsToStop()) return Stopped();
+  return CatchUp();
+}
 
 // Nothing to do for devices on the host's memory.
 Status SyntheticLoad::CatchUp() {
   const uint64_t start_ns = base::NowNs();
   for (processor::Guard* device : options_.devices)
     if (Status status = device->CatchUp(); !status.ok()) return status;
-  followed_ns_ += base::NowNs() - start_ns;
+  apart_ns_ += base::NowNs() - start_ns;
   return Status::Ok();
 }
 
@@ -218,9 +239,10 @@ Result<LoadFigures> SyntheticLoad::Run(const Traffic& traffic, const JobTraffic*
   }
   auto turns = RunTurns(*servers, feeders, traffic.seconds);
   if (!turns) return turns.error();
-  const Turn& median = MedianOf(&*turns, [](const Turn& turn) { return turn.served.BusyNs(); });
-  if (fed != nullptr) *fed = median.fed;
-  return median.served;
+  const Turn& taken = QuantileOf(&*turns, TakenShare(),
+                                 [](const Turn& turn) { return turn.served.BusyNs(); });
+  if (fed != nullptr) *fed = taken.fed;
+  return taken.served;
 }
 
 Result<std::vector<LoadFigures>> SyntheticLoad::RunInTurns(std::span<const Traffic> all) {
@@ -242,9 +264,11 @@ Result<std::vector<LoadFigures>> SyntheticLoad::RunInTurns(std::span<const Traff
     }
   }
   std::vector<LoadFigures> figures;
-  for (std::vector<Turn>& of : turns)
-    figures.push_back(
-        MedianOf(&of, [](const Turn& turn) { return turn.served.BusyNs(); }).served);
+  for (std::vector<Turn>& of : turns) {
+    const Turn& taken = QuantileOf(&of, TakenShare(),
+                                   [](const Turn& turn) { return turn.served.BusyNs(); });
+    figures.push_back(taken.served);
+  }
   return figures;
 }
 
@@ -268,7 +292,7 @@ Result<LoadFigures> SyntheticLoad::RunJobs(const JobTraffic& traffic, bool besid
   }
   auto turns = RunTurns(servers, *feeders, traffic.seconds);
   if (!turns) return turns.error();
-  return MedianOf(&*turns, [](const Turn& turn) { return turn.fed.WallNs(); }).fed;
+  return QuantileOf(&*turns, TakenShare(), [](const Turn& turn) { return turn.fed.WallNs(); }).fed;
 }
 
 }  // namespace weft::planner

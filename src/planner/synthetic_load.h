@@ -15,6 +15,7 @@
 #include <span>
 #include <vector>
 
+#include "planner/guest_rules.h"
 #include "planner/job_feeder.h"
 
 namespace weft::planner {
@@ -25,6 +26,8 @@ struct LoadOptions {
   uint64_t memory_bytes = 0;   // of the store
   uint32_t workers = 1;
   std::vector<processor::Guard*> devices;  // gpu0, gpu1, ... of plans; they outlive the load
+  // Null: nobody else is at work. It outlives the load.
+  const GuestRules* guest = nullptr;
 };
 
 class SyntheticLoad {
@@ -37,8 +40,9 @@ class SyntheticLoad {
 
   // All workers serve for traffic.seconds, in several turns after one that nobody counts;
   // the figures are of the turn that is the median by the workers' time for a query, for machines
-  // have other things to do now and then. Each turn has a batch or job at least; where these take
-  // so long that the turns would take several times traffic.seconds, there are fewer, down to one.
+  // have other things to do now and then; a guest's, of the one with the least. Each turn has a
+  // batch or job at least; where these take so long that the turns would take several times
+  // traffic.seconds, there are fewer, down to one.
   // `beside` (may be null): such jobs are carried out meanwhile, which *fed (may be null) tells of,
   // of the same turn, by feeders in the place of as many workers: with more threads than that, they
   // would wait for a core, and not for a device. One worker is left at least. The time that the
@@ -69,6 +73,9 @@ class SyntheticLoad {
     return options_.workers - std::min(jobs.feeders, options_.workers - 1);
   }
   Status Fill();
+  bool IsToStop() const { return options_.guest != nullptr && options_.guest->stop.load(); }
+  double TakenShare() const { return options_.guest == nullptr ? 0.5 : 0; }
+  Status BeginTurn();
   Status CatchUp();
   uint64_t WorkedNs() const;
   Result<Servers> MakeServers(const Traffic& traffic, uint32_t workers);
@@ -79,7 +86,7 @@ class SyntheticLoad {
 
   const LoadOptions options_;
   SyntheticStore at_;
-  uint64_t followed_ns_ = 0;  // CatchUp's time, all together
+  uint64_t apart_ns_ = 0;  // CatchUp's time, and what a guest waited, all together
 };
 
 }  // namespace weft::planner

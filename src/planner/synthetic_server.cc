@@ -18,14 +18,17 @@ using Verb = SyntheticRequest::Verb;
 
 constexpr uint32_t kGroup = 256;  // received, then parsed: few enough for a cache
 constexpr uint32_t kReplyHeadBytes = 8;
-// Of all workers, so that few workers ask for no fewer keys than no cache holds.
-constexpr uint64_t kRequests = 1u << 20;
-constexpr uint64_t kRequestsMin = 1u << 17;  // of a worker
 
 // A worker's, which it makes over and over: no more than there are keys.
 size_t RequestsOf(const SyntheticStore& at) {
-  return std::min(std::max(kRequests / at.workers, kRequestsMin), at.objects);
+  return std::min(std::max(at.requests / at.workers, at.requests_min), at.objects);
 }
+
+// Under way at once.
+uint32_t BatchesOf(const Traffic& traffic) {
+  return traffic.plan.stages().size() == 1 ? 1 : traffic.batches;
+}
+bool Stores(const Traffic& traffic) { return traffic.get_share + traffic.delete_share < 1; }
 
 double Ns(uint64_t ticks) { return static_cast<double>(base::NsOfTicks(ticks)); }
 
@@ -60,7 +63,7 @@ SyntheticServer::SyntheticServer(const SyntheticStore* at, const Traffic& traffi
       value_bytes_(static_cast<uint32_t>(at->value.size())),
       stage_(at->store.get(), &times_),
       batch_(pipeline::Plan::OneStageCpu()),
-      values_(size_t{traffic.batches} * traffic.queries * value_bytes_),
+      values_(Stores(traffic) ? size_t{BatchesOf(traffic)} * traffic.queries * value_bytes_ : 0),
       out_((size_t{traffic.queries} + 1) * (kReplyHeadBytes + value_bytes_)),
       out_at_(out_.data()) {
   const std::vector<SyntheticRequest> requests =
@@ -108,7 +111,13 @@ void SyntheticServer::TakeTimes(double sign) {
   figures_.jobs += sign * static_cast<double>(counters.device_batches.value());
 }
 
-// Tasks RV and PP. `values`: where those of the batch's stores go.
+// Where the values of a batch's stores go; null: there are none.
+char* SyntheticServer::ValuesOf(uint32_t batch) {
+  if (values_.empty()) return nullptr;
+  return values_.data() + size_t{batch} * traffic_.queries * value_bytes_;
+}
+
+// Tasks RV and PP. `values`: as ValuesOf has it.
 void SyntheticServer::Fill(pipeline::Batch* batch, char* values) {
   batch->Clear();
   const uint32_t source = batch->AddSource(INT64_MAX / 2);
@@ -116,7 +125,8 @@ void SyntheticServer::Fill(pipeline::Batch* batch, char* values) {
   while (batch->size() < traffic_.queries) {
     const uint32_t count = std::min({kGroup, traffic_.queries - batch->size(),
                                      static_cast<uint32_t>(verbs_.size() - next_)});
-    char* const value = values + size_t{batch->size()} * value_bytes_;
+    char* const value =
+        values == nullptr ? nullptr : values + size_t{batch->size()} * value_bytes_;
     for (uint32_t i = 0; i < count; i++) {
       if (verbs_[next_ + i] != Verb::kStore) continue;
       std::memcpy(value + size_t{i} * value_bytes_, at_->value.data(), value_bytes_);
@@ -183,7 +193,7 @@ void SyntheticServer::Parse(size_t begin, size_t end, uint32_t source, const cha
 
 void SyntheticServer::ServeInOneStage(uint64_t until_ns) {
   do {
-    Fill(&batch_, values_.data());
+    Fill(&batch_, ValuesOf(0));
     hits_ = 0;
     stage_.Run(batch_, *session_, *this);
     figures_.hits += hits_;
@@ -198,8 +208,7 @@ void SyntheticServer::ServeByPlan(uint64_t until_ns) {
     if (!begins && under_way == 0) return;
     pipeline::BatchRun* const free = begins ? runner_->Free() : nullptr;
     if (free != nullptr) {
-      Fill(&free->batch(), values_.data() + size_t{free->number()} * traffic_.queries *
-                                                value_bytes_);
+      Fill(&free->batch(), ValuesOf(free->number()));
       runner_->Begin(free);
       under_way++;
     }

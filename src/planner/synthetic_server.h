@@ -26,6 +26,11 @@ struct SyntheticStore {
   uint32_t workers = 1;  // that serve at once
   uint32_t key_bytes = 16;
   std::string value;  // of all objects
+  // That all workers together make over and over, so that few workers ask for no fewer keys than no
+  // cache holds; and what all jobs that are made ahead may take, unless those under way take more.
+  uint64_t requests = 1u << 20;
+  uint64_t requests_min = 1u << 17;  // of a worker
+  uint64_t slots_bytes = 192u << 20;
 };
 
 class SyntheticServer : private pipeline::Sink {
@@ -52,6 +57,7 @@ class SyntheticServer : private pipeline::Sink {
   std::string_view KeyOf(size_t request) const {
     return {&keys_[request * at_->key_bytes], at_->key_bytes};
   }
+  char* ValuesOf(uint32_t batch);
   void ServeInOneStage(uint64_t until_ns);
   void ServeByPlan(uint64_t until_ns);
   void Write(pipeline::Batch& batch, uint32_t begin, uint32_t end,

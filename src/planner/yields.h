@@ -119,7 +119,7 @@ class Yields {
   size_t Find(const Profile& profile) const;
   size_t RoomForAnother();
 
-  const size_t candidates_;
+  size_t candidates_;
   std::vector<Workload> workloads_;
   size_t at_ = SIZE_MAX;  // of these
   uint64_t since_ns_ = 0;

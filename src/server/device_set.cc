@@ -60,6 +60,14 @@ void DeviceSet::Detach() {
   for (processor::Guard* guard : guards_) guard->Detach();
 }
 
+Result<std::unique_ptr<processor::Guard>> DeviceSet::OpenAgain(size_t number) const {
+  auto opened = processor::OpenNamed(guards_[number]->description().name);
+  if (!opened) return opened.error();
+  auto device = WithFaults(std::move(opened.value()));
+  if (!device) return device.error();
+  return std::make_unique<processor::Guard>(std::move(device.value()));
+}
+
 cache::PageSource* DeviceSet::pages() const {
   for (processor::Guard* guard : guards_) {
     if (guard->description().memory == processor::MemoryModel::kCoupled &&

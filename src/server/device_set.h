@@ -23,6 +23,8 @@ class DeviceSet {
   void Detach();
   // gpu0, gpu1, ... of a plan.
   const std::vector<processor::Guard*>& guards() const { return guards_; }
+  // Another instance of one of them, untested, for who measures it beside its work.
+  Result<std::unique_ptr<processor::Guard>> OpenAgain(size_t number) const;
   // Where index and log must lie, so that every device sees them.
   cache::PageSource* pages() const;
 

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <iterator>
-#include <system_error>
 
 #include <fmt/format.h>
 #include <spdlog/spdlog.h>
@@ -81,15 +80,13 @@ Result<std::unique_ptr<HttpPage>> HttpPage::Open(const net::HostPort& where, Con
   auto loop = net::EventLoop::Create(net::EventLoop::Kind::kEpoll, options, page.get());
   if (!loop) return loop.error();
   page->loop_ = std::move(*loop);
-  try {
-    page->thread_ = std::thread([&loop = *page->loop_] {
-      base::SetThreadName("weft-http");
-      if (const Status status = loop.Run(); !status.ok())
-        spdlog::error("the metrics page has ended: {}", status.message());
-    });
-  } catch (const std::system_error& error) {  // the standard library has no other way to say it
-    return Status(Code::kIoError, std::string("no thread for it: ") + error.code().message());
-  }
+  auto thread = base::StartThread([&loop = *page->loop_] {
+    base::SetThreadName("weft-http");
+    if (const Status status = loop.Run(); !status.ok())
+      spdlog::error("the metrics page has ended: {}", status.message());
+  });
+  if (!thread) return thread.error();
+  page->thread_ = std::move(*thread);
   return page;
 }
 

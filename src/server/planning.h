@@ -5,6 +5,7 @@
 
 #include <memory>
 #include <optional>
+#include <string>
 
 #include "cache/store.h"
 #include "planner/planner.h"
@@ -13,18 +14,22 @@
 
 namespace weft::server {
 
-// The calibration that options.calibration_path names, or this user's; where he has none the
-// machine is measured now, which takes 10 to 40 seconds and is kept for the next time. Null: it
-// can't be measured, which the log tells; then the server does without a planner.
-// Before the store takes its memory, and before any device follows a store. Of several devices the
-// first one is used: a worker's batches lie in the memory of one.
-// Errors: a file that was named can't be read, is none, or is of other hardware.
-Result<std::unique_ptr<planner::Calibration>> CalibrationFor(const ServerOptions& options,
-                                                             processor::Guard* device);
+// What plans are chosen by, or where it is to be kept once it is measured: here the machine was not
+// measured yet, or with much less memory than this server has for it.
+struct FoundCalibration {
+  std::optional<planner::Calibration> calibration;
+  std::string path;
+};
 
-// For as many workers as options has threads.
+// The calibration that options.calibration_path names, or this user's. Of several devices the first
+// one is used: a worker's batches lie in the memory of one.
+// Errors: a file that was named can't be read, is none, or is of other hardware.
+Result<FoundCalibration> FindCalibration(const ServerOptions& options,
+                                         const processor::Guard& device);
+
+// For as many workers as options has threads. `calibration`: null where there is none yet.
 std::unique_ptr<planner::Planner> NewPlanner(const ServerOptions& options,
-                                             const planner::Calibration& calibration,
+                                             const planner::Calibration* calibration,
                                              cache::Store* store);
 
 }  // namespace weft::server

@@ -14,7 +14,6 @@
 #include "pipeline/route.h"
 #include "pipeline/task_times.h"
 #include "server/log.h"
-#include "server/planning.h"
 #include "server/process.h"
 
 namespace weft::server {
@@ -52,18 +51,17 @@ Status Server::Init() {
   auto devices = DeviceSet::Open(options_.devices);
   if (!devices) return About("--device", devices.error());
   devices_ = std::move(devices.value());
-  std::unique_ptr<planner::Calibration> calibration;  // null: the plan stays
+  std::optional<FoundCalibration> found;  // nothing: the plan stays
   if (MayPlan()) {
-    auto found = CalibrationFor(options_, devices_->guards().front());
-    if (!found) return found.error();
-    calibration = std::move(found.value());
+    auto calibration = FindCalibration(options_, *devices_->guards().front());
+    if (!calibration) return calibration.error();
+    found = std::move(calibration.value());
   }
   auto store = cache::Store::Open(cache, devices_->pages());
   if (!store) return About(MemoryFlags(), store.error());
   store_ = std::move(store.value());
   if (Status status = devices_->Attach(store_.get()); !status.ok()) return status;
-  if (calibration != nullptr)
-    planner_ = NewPlanner(options_, *calibration, store_.get());
+  if (found) MakePlanner(std::move(*found));
   if (Status status = OpenTier(); !status.ok()) return status;
   if (Status status = OpenListeners(); !status.ok()) return status;
   for (uint32_t i = 0; i < options_.threads; i++)
@@ -103,6 +101,28 @@ bool Server::MayPlan() const {
   if (options_.threads * sessions < cache::Epochs::kSlotsMax) return true;
   spdlog::warn("no plan is chosen for so many threads, all queries run in one stage on the cpu");
   return false;
+}
+
+// With figures, or with somebody who measures them once the server serves.
+void Server::MakePlanner(FoundCalibration found) {
+  if (found.calibration) {
+    planner_ = NewPlanner(options_, &*found.calibration, store_.get());
+    calibrated_ = found.calibration->date;
+    return;
+  }
+  planner_ = NewPlanner(options_, nullptr, store_.get());
+  BackgroundCalibrator::Options how;
+  how.path = std::move(found.path);
+  how.workers = options_.threads;
+  how.memory_bytes = options_.memory_bytes;
+  how.open_device = [this] { return devices_->OpenAgain(0); };
+  how.activity = [this] {
+    uint64_t batches = 0;
+    for (const auto& loop : loops_) batches += loop->Stats().batches;
+    return batches;
+  };
+  calibrator_ =
+      std::make_unique<BackgroundCalibrator>(std::move(how), store_.get(), planner_.get());
 }
 
 // A plan is carried out where a device can't do all of its part, but its user should know.
@@ -203,7 +223,9 @@ void Server::RunLoop(size_t number) {
 }
 
 Status Server::Run() {
+  if (calibrator_ != nullptr) calibrator_->Start();
   RunLoop(0);
+  if (calibrator_ != nullptr) calibrator_->Stop();
   // A loop that ends by itself ends the server.
   if (!results_[0].ok()) Stop();
   Join();
@@ -274,6 +296,7 @@ ServerSnapshot Server::Snapshot(bool with_connections) const {
   snapshot.plan = options_.plan.value_or(pipeline::Plan::OneStageCpu()).ToText();
   if (planner_ != nullptr) {
     snapshot.planner = planner_->Stats();
+    snapshot.calibration = calibrator_ != nullptr ? calibrator_->State() : calibrated_;
     if (devices_->guards().front()->usable())
       snapshot.plan = snapshot.planner->decision.candidate.plan.ToText();
   }

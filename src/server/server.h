@@ -16,8 +16,10 @@
 #include "net/admission.h"
 #include "net/event_loop.h"
 #include "net/listener.h"
+#include "server/background_calibrator.h"
 #include "server/device_set.h"
 #include "server/options.h"
+#include "server/planning.h"
 #include "server/stats.h"
 #include "server/worker.h"
 
@@ -46,6 +48,7 @@ class Server final : private Front {
   explicit Server(const ServerOptions& options);
   Status Init();
   bool MayPlan() const;
+  void MakePlanner(FoundCalibration found);
   void SayWhatIsLeft() const;
   Status OpenTier();
   Status OpenListeners();
@@ -73,6 +76,8 @@ class Server final : private Front {
   std::vector<std::unique_ptr<Worker>> workers_;
   std::vector<std::unique_ptr<net::EventLoop>> loops_;  // gone before their workers
   std::unique_ptr<tier::LookupPool> pool_;              // gone before what it answers to
+  std::string calibrated_;  // when, where that was before this server
+  std::unique_ptr<BackgroundCalibrator> calibrator_;  // null: nothing is to be measured
 
   // Of the loops' threads: each writes its own result.
   std::vector<Status> results_;

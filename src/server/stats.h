@@ -115,6 +115,7 @@ struct ServerSnapshot {
   PipelineTotals pipeline;
   std::string plan;
   std::optional<planner::PlannerStats> planner;  // where it chooses the plan
+  std::string calibration;  // of that: when it was measured, or how far that is
   DeviceStageTotals device_stages;
   std::vector<DeviceInfo> devices;
 

@@ -88,7 +88,10 @@ std::string PipelineStats(const ServerSnapshot& s) {
   out.Line("weft_version", kWeftVersion);
   out.Line("plan", s.plan);
   out.Line("plan:chosen_by", s.planner ? "planner" : "command line");
-  if (s.planner) AddPlanner(*s.planner, &out);
+  if (s.planner) {
+    out.Line("plan:calibration", s.calibration);
+    AddPlanner(*s.planner, &out);
+  }
   AddDevices(s, &out);
   const uint64_t busy_ns = std::accumulate(p.time_ns.begin(), p.time_ns.end(), uint64_t{0});
   for (size_t i = 0; i < p.time_ns.size(); ++i) {

@@ -191,14 +191,71 @@ def test_a_calibration_of_other_hardware_is_refused():
                 check(words in str(error), str(error))
 
 
+def _calibration(server):
+    return server.stats(b"pipeline")["plan:calibration"]
+
+
+def test_it_serves_while_it_is_measured_and_ends_when_told():
+    with tempfile.TemporaryDirectory() as folder:
+        with environment(XDG_CACHE_HOME=folder):
+            with Server(flags=["--device", DEVICE]) as server:
+                began = _calibration(server)
+                check(began == "waiting" or began.startswith("under way"), began)
+                check_equal(_plan(server), ONE_STAGE)
+                load = Load(server, 0)
+                load.start()
+                _wait_for("steps of it", lambda: "under way, 3 " in _calibration(server))
+                check_equal(_plan(server), ONE_STAGE)
+                load.finish()
+                check(load.replies > 0, "no replies")
+                check_equal(server.stop(), 0)
+                check(not list(pathlib.Path(folder).rglob("*.json")), "half of one was kept")
+
+
+def test_what_is_measured_is_used_kept_and_within_bounds():
+    with tempfile.TemporaryDirectory() as folder:
+        with environment(XDG_CACHE_HOME=folder):
+            with Server(flags=["--device", DEVICE], memory_mb=64) as server:
+                with server.connect() as client:
+                    client.set(b"key", b"value")
+                begin = peak = server.rss_kb()
+                end = time.monotonic() + 300
+                while "under way" in (state := _calibration(server)) or state == "waiting":
+                    check(time.monotonic() < end, state)
+                    peak = max(peak, server.rss_kb())
+                    time.sleep(0.05)
+                check(state.endswith("Z"), state)
+                # -m for the store, and as much to measure with; what PoCL takes for itself.
+                check(peak - begin < (64 + 64 + 32) << 10, f"{peak - begin} KiB more")
+                check_equal(len(list(pathlib.Path(folder).rglob("*.json"))), 1, "files")
+                load = Load(server, 0)
+                load.depth = 200
+                load.start()
+                plannings = lambda: int(server.stats(b"pipeline")["plan:plannings"])
+                _wait_for("a search for the best plan", lambda: plannings() > 0)
+                load.finish()
+                with server.connect() as client:
+                    check_equal(client.get(b"key"), b"value")
+            with Server(flags=["--device", DEVICE], memory_mb=64) as server:
+                check_equal(_calibration(server), state, "it is there at once")
+
+
+def test_a_given_plan_needs_no_calibration():
+    with tempfile.TemporaryDirectory() as folder:
+        with environment(XDG_CACHE_HOME=folder):
+            with Server(flags=["--device", DEVICE, "--plan", ONE_STAGE]) as server:
+                check("plan:calibration" not in server.stats(b"pipeline"), "it is measured")
+
+
 def test_a_device_that_fails_while_it_is_measured_keeps_nobody_from_serving():
     with tempfile.TemporaryDirectory() as folder:
         with environment(WEFT_DEVICE_FAULT="lose=3", XDG_CACHE_HOME=folder):
-            with Server(flags=["--device", DEVICE], patience=180) as server:
-                check_equal(_plan(server), ONE_STAGE)
+            with Server(flags=["--device", DEVICE]) as server:
                 with server.connect() as client:
                     client.set(b"key", b"value")
+                _wait_for("its failure", lambda: "failed: " in _calibration(server), 180)
                 check("no plan is chosen" in server.log(), server.log())
+                check_equal(_plan(server), ONE_STAGE)
                 check(not list(pathlib.Path(folder).rglob("*.json")), "a calibration was kept")
 
 
