@@ -98,12 +98,13 @@ Status OpenError(const Options& options, const std::string& name, const weft::St
   if (error.code() == weft::Code::kRetryLater) {
     return Status::IOError("lock " + name + "/LOCK", "already held by process");
   }
-  if (error.code() == weft::Code::kInvalidArgument) {
+  if (error.code() == weft::Code::kInvalidArgument || error.code() == weft::Code::kCorruption) {
     const bool exists = options.env->FileExists(name + "/CURRENT");
+    // To Weft it is damage where files of a store are left.
     if (!exists && !options.create_if_missing) {
       return Status::InvalidArgument(name, "does not exist (create_if_missing is false)");
     }
-    if (exists && options.error_if_exists) {
+    if (exists && options.error_if_exists && error.code() == weft::Code::kInvalidArgument) {
       return Status::InvalidArgument(name, "exists (error_if_exists is true)");
     }
   }

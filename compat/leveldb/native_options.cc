@@ -35,6 +35,7 @@ NativeOptions::NativeOptions(const leveldb::Options& given) : env_(given.env) {
   options_.create_if_missing = given.create_if_missing;
   options_.error_if_exists = given.error_if_exists;
   options_.paranoid_checks = given.paranoid_checks;
+  options_.ignore_damaged_logs = !given.paranoid_checks;  // as LevelDB has it
   if (env_ != leveldb::Env::Default()) {
     file_system_ = std::make_unique<EnvFileSystem>(env_);
     options_.file_system = file_system_.get();

@@ -12,7 +12,8 @@
 // Process   one process at a time has a store open (the file LOCK); read-only opens ask for none.
 // Promises  a write that returned ok is seen by every later read. With sync it survives a power
 //           cut, without it the end of the process. After a crash the store holds all writes up to
-//           some point, in their order, and none after it: no holes.
+//           some point, in their order, and none after it: no holes. A write that returned an error
+//           is not seen; the log may have it, and then it is there when the store is opened again.
 // Errors    kCorruption names the file. After a failed background write the store takes no more
 //           writes (kIoError or kCorruption, the same every time) and goes on reading.
 #pragma once
@@ -57,12 +58,13 @@ class Db {
  public:
   // kInvalidArgument: missing and !create_if_missing, there and error_if_exists, another
   // comparator's, or an option out of range. kRetryLater: another process has it open. kCorruption:
-  // damaged, as the message says; also where CURRENT is missing, but tables or logs are not.
+  // damaged, as the message says; also where CURRENT is missing, but tables, logs or manifests are
+  // not.
   static Result<std::unique_ptr<Db>> Open(const DbOptions& options, const std::string& dir);
   // Changes no file, asks for no lock and sees the store as it was when it was opened; the log is
   // read into memory. Writes return kInvalidArgument. A process that writes to the store meanwhile
-  // may delete tables this one still needs (reads then fail with an error); files that go while
-  // this one opens make it begin again.
+  // may delete tables this one still needs (reads then fail with an error). What changes while this
+  // one opens makes it begin again: damage is what is found twice in files that stay as they are.
   static Result<std::unique_ptr<Db>> OpenReadOnly(const DbOptions& options, const std::string& dir);
   // Waits for running compactions to stop. Snapshots and iterators must be gone.
   virtual ~Db() = default;

@@ -49,11 +49,15 @@ struct DbOptions {
   const Comparator* comparator = BytewiseComparator();  // must outlive the store
   bool create_if_missing = false;
   bool error_if_exists = false;
-  // Refuse to open at damage that could be passed over: bad records in the middle of a log. What a
-  // power cut may leave of writes that were not synced is no damage: a torn end, sectors of zeros,
-  // a later log that outlived the end of an earlier one. It ends the replay with or without this;
-  // what is more than a torn end is told to EventListener::OnDamage, and the log kept in `lost`.
-  // Also refuses a table whose filter is damaged.
+  // Open in spite of damage within a log: what stands behind it is lost then, told to
+  // EventListener::OnDamage, and the log kept in `lost`. Else such a store does not open, for a
+  // repair keeps more; the log is copied to `lost`. What a power cut may leave of writes that were
+  // not synced is no damage: a torn end, sectors of zeros, a later log that outlived the end of an
+  // earlier one. It ends the replay with or without this; what is more than a torn end is told to
+  // OnDamage, and the log kept.
+  bool ignore_damaged_logs = false;
+  // Refuse to open at damage that could be passed over: ignore_damaged_logs counts for nothing, and
+  // a table whose filter is damaged is refused.
   bool paranoid_checks = false;
   FileSystem* file_system = PosixFileSystem();  // must outlive the store
   std::shared_ptr<Logger> info_log;             // null: the file LOG in the store's folder

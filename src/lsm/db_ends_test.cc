@@ -56,11 +56,25 @@ TEST_F(DbEndsTest, AStoreThatLostItsCurrentIsNotMadeAnew) {
   Close();
   ASSERT_TRUE(files.RemoveFile("/db/CURRENT").ok());
   const std::vector<std::string> before = files.AllFiles();
+  for (const bool read_only : {false, true}) {
+    for (const bool create : {false, true}) {
+      for (const bool all : {true, false}) {
+        const auto whole = files.Copy();
+        for (const std::string& path : before) {
+          if (!all && path.find("MANIFEST") == path.npos) (void)files.RemoveFile(path);
+        }
+        options.create_if_missing = create;
+        auto opened = read_only ? Db::OpenReadOnly(options, "/db") : Db::Open(options, "/db");
+        ASSERT_FALSE(opened.has_value());
+        EXPECT_EQ(opened.error().code(), Code::kCorruption);
+        const std::string text = opened.error().ToString();
+        EXPECT_NE(text.find("/db/CURRENT is missing"), text.npos) << text;
+        EXPECT_NE(text.find("repair"), text.npos) << text;
+        files.Restore(*whole);
+      }
+    }
+  }
   ASSERT_TRUE(options.create_if_missing);
-  auto opened = Db::Open(options, "/db");
-  ASSERT_FALSE(opened.has_value());
-  EXPECT_EQ(opened.error().code(), Code::kCorruption);
-  EXPECT_NE(opened.error().ToString().find("/db/CURRENT is missing"), std::string::npos);
   for (const std::string& path : before) EXPECT_TRUE(files.FileExists(path)) << path;
   ASSERT_TRUE(RepairDb("/db", options).ok());
   Open();
@@ -99,6 +113,7 @@ TEST_F(DbEndsTest, ADamagedLogIsKept) {
                                                       : Status();
   });
   options.file_system = &faulty;
+  options.ignore_damaged_logs = true;
   Open();
   for (int i = 0; i < 100; i++) ASSERT_TRUE(db->Put({}, std::to_string(i), "value").ok());
   Close();

@@ -96,6 +96,9 @@ class DbImpl final : public Db {
   Status OpenFiles();
   Status OpenStoreLocked() WEFT_REQUIRES(write_mutex_, mutex_);
   Status FindLogsLocked(std::vector<uint64_t>* logs) WEFT_REQUIRES(mutex_);
+  LogDamage LogDamageRule() const;
+  void UndoReplay(const LogReplay& replay, const VersionEdit& edit);
+  void KeepUnnamedTablesLocked() WEFT_REQUIRES(mutex_);
   Status ReplayBatchLocked(std::string_view contents, VersionEdit* edit) WEFT_REQUIRES(mutex_);
   Status FlushReplayedLocked(VersionEdit* edit) WEFT_REQUIRES(mutex_);
   void NoteDamage(const std::vector<LogReplay::Damage>& damages);
@@ -104,6 +107,7 @@ class DbImpl final : public Db {
   Status StartThreads();
   void StopThreads();
   void Close();
+  Status LeaveMarkLocked() WEFT_REQUIRES(mutex_);
 
   // db_write.cc
   Status MakeRoom(bool force) WEFT_REQUIRES(write_mutex_) WEFT_EXCLUDES(mutex_);
@@ -198,8 +202,12 @@ class DbImpl final : public Db {
   EventQueue events_;
   WriteAheadLog log_;
   std::atomic<bool> stopping_{false};
-  // Every write up to this one is in its memtable: what reads may see. Raised by Publish.
+  // Every write up to this one has succeeded, and is in its memtable: what reads may see. Raised by
+  // Publish.
   std::atomic<table::SequenceNumber> visible_{0};
+  // Every write up to this one has ended, in one way or the other. What is above visible_ failed,
+  // or came behind one that did.
+  std::atomic<table::SequenceNumber> ended_{0};
 
   const std::shared_ptr<BlockPool> memtable_blocks_;
 

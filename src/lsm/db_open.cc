@@ -10,9 +10,11 @@
 #include "base/thread.h"
 #include "compaction/device/executors.h"
 #include "lsm/checked_options.h"
+#include "lsm/close_mark.h"
 #include "lsm/db_impl.h"
 #include "lsm/file_names.h"
 #include "lsm/log_replay.h"
+#include "lsm/lost_current.h"
 #include "lsm/store_copy.h"
 #include "lsm/write_batch_internal.h"
 
@@ -49,12 +51,15 @@ std::unique_ptr<const FilterPolicy> FilterOf(const DbOptions& options) {
   return std::make_unique<const table::InternalFilterPolicy>(options.filter_policy);
 }
 
-Status DoesNotExist(const std::string& dir) {
+Status DoesNotExist(FileSystem* files, const std::string& dir) {
+  Status lost = CheckCurrentIsNotLost(files, dir);
+  if (lost.code() == Code::kCorruption) return lost;
   return {Code::kInvalidArgument, dir + ": does not exist (create_if_missing is false)"};
 }
 
 // Keeps a log whose records were not all taken, under another name, for who wants to look into it:
-// in the store's folder it goes with the next flush.
+// in the store's folder it goes with the next flush, or when the store is repaired. A copy: a
+// repair moves the log itself to the same place, which is no move where both are names of one file.
 Status KeepAside(FileSystem* files, const std::string& dir, uint64_t log) {
   const std::string lost = dir + "/lost";
   const std::string kept = LogFileName(lost, log);
@@ -63,24 +68,7 @@ Status KeepAside(FileSystem* files, const std::string& dir, uint64_t log) {
   if (files->FileExists(kept)) {
     if (Status status = files->RemoveFile(kept); !status.ok()) return status;
   }
-  return LinkOrCopy(files, LogFileName(dir, log), kept);
-}
-
-// A folder without CURRENT where a store is to be made: kCorruption if there was one. The first
-// manifest alone may be what a creation that was cut short has left.
-Status CheckNothingIsThere(FileSystem* files, const std::string& dir) {
-  std::vector<std::string> names;
-  if (Status status = files->GetChildren(dir, &names); !status.ok()) return status;
-  for (const std::string& name : names) {
-    ParsedFileName parsed;
-    if (!ParseFileName(name, &parsed)) continue;
-    if (parsed.type == FileType::kTable || parsed.type == FileType::kLog ||
-        (parsed.type == FileType::kManifest && parsed.number > 1)) {
-      return {Code::kCorruption, CurrentFileName(dir) + " is missing, but there is " + name +
-                                     ": repair the store, or destroy it"};
-    }
-  }
-  return {};
+  return CopyFile(files, LogFileName(dir, log), kept);
 }
 
 // Of opening for reading, beside somebody who writes.
@@ -144,7 +132,7 @@ Status DbImpl::OpenFiles() {
     // Whether the store is there is decided by the file CURRENT: a program's files may know no
     // folders.
     const bool missing = !files_->FileExists(CurrentFileName(dir_));
-    if (missing && !options_.create_if_missing) return DoesNotExist(dir_);
+    if (missing && !options_.create_if_missing) return DoesNotExist(files_, dir_);
     if (Status status = files_->CreateDir(dir_); !status.ok()) return status;
     // Also where the folder is there: an opening that failed may have left its name unsynced.
     if (missing) {
@@ -163,6 +151,7 @@ Status DbImpl::OpenFiles() {
   if (!status.ok()) return status;
   InstallViewLocked();
   if (!read_only_) {
+    if (versions_->manifest_was_torn()) KeepUnnamedTablesLocked();
     RemoveObsoleteFilesLocked();
     UpdateThrottleLocked();
   }
@@ -173,9 +162,9 @@ Status DbImpl::OpenFiles() {
 Status DbImpl::OpenStoreLocked() {
   if (!files_->FileExists(CurrentFileName(dir_))) {
     if (!options_.create_if_missing || read_only_) {
-      return DoesNotExist(dir_);
+      return DoesNotExist(files_, dir_);
     }
-    if (Status status = CheckNothingIsThere(files_, dir_); !status.ok()) return status;
+    if (Status status = CheckCurrentIsNotLost(files_, dir_); !status.ok()) return status;
     (void)files_->RemoveFile(CloseMarkFileName(dir_));  // of a store that was here
     if (Status status = versions_->CreateNew(); !status.ok()) return status;
   } else if (options_.error_if_exists) {
@@ -186,14 +175,18 @@ Status DbImpl::OpenStoreLocked() {
 
   std::vector<uint64_t> logs;
   if (Status status = FindLogsLocked(&logs); !status.ok()) return status;
-  LogReplay replay(files_, dir_, options_.paranoid_checks, versions_->last_sequence());
+  LogReplay replay(files_, dir_, LogDamageRule(), versions_->last_sequence());
+  replay.SetMark(versions_->close_mark());
   VersionEdit edit;
   // The mutex is held, as it is here.
   const auto apply = [&](std::string_view contents) WEFT_NO_THREAD_SAFETY_ANALYSIS {
     return ReplayBatchLocked(contents, &edit);
   };
   Status status = replay.Run(logs, apply);
-  if (!status.ok()) return status;
+  if (!status.ok()) {
+    UndoReplay(replay, edit);
+    return status;
+  }
   NoteDamage(replay.damages());
   assigned_ = std::max(versions_->last_sequence(), replay.last_sequence());
   visible_.store(assigned_, std::memory_order_release);
@@ -208,6 +201,41 @@ Status DbImpl::OpenStoreLocked() {
     return versions_->needs_new_manifest() ? versions_->LogAndApply(&edit, &mutex_) : Status();
   }
   return BeginLogLocked(&edit);
+}
+
+LogDamage DbImpl::LogDamageRule() const {
+  if (options_.paranoid_checks || !options_.ignore_damaged_logs) return LogDamage::kRefuse;
+  return read_only_ ? LogDamage::kPassOverEven : LogDamage::kPassOver;
+}
+
+// The store does not open: what is damaged is kept for who wants to look into it, whatever is tried
+// next, and tables that were made of the logs before go.
+void DbImpl::UndoReplay(const LogReplay& replay, const VersionEdit& edit) {
+  if (read_only_) return;
+  for (const uint64_t log : replay.logs_with_losses()) {
+    if (!files_->FileExists(LogFileName(dir_, log))) continue;
+    Status kept = KeepAside(files_, dir_, log);
+    if (!kept.ok()) Log("could not keep a damaged log: " + kept.ToString());
+  }
+  for (const NewFile& table : edit.new_files) {
+    (void)files_->RemoveFile(TableFileName(dir_, table.number));
+  }
+}
+
+// The edit that was lost with a manifest's end may have brought tables whose entries are in no log.
+// Mostly it was never acknowledged, and they are a compaction's; nobody can tell.
+void DbImpl::KeepUnnamedTablesLocked() {
+  std::vector<std::string> names;
+  if (!files_->GetChildren(dir_, &names).ok()) return;
+  const std::string lost = dir_ + "/lost";
+  for (const std::string& name : versions_->ObsoleteFiles(names)) {
+    ParsedFileName parsed;
+    if (!ParseFileName(name, &parsed) || parsed.type != FileType::kTable) continue;
+    Status status = files_->CreateDir(lost);
+    if (status.ok()) status = files_->RenameFile(dir_ + "/" + name, lost + "/" + name);
+    Log("the manifest's end is torn, and does not name " + name + ": " +
+        (status.ok() ? "moved it to " + lost : status.ToString()));
+  }
 }
 
 // All logs that tables do not hold yet, in order.
@@ -330,9 +358,14 @@ void DbImpl::Close() {
     (void)files_->RemoveFile(LogFileName(dir_, spare_.number));
   }
   if (!healthy) return;
+  if (Status status = LeaveMarkLocked(); !status.ok()) Log("closing: " + status.ToString());
+}
+
+Status DbImpl::LeaveMarkLocked() {
   Result<uint64_t> bytes = log_.Close();
-  Status status = bytes ? CloseMark{active_log_, *bytes}.Write(files_, dir_) : bytes.error();
-  if (!status.ok()) Log("closing: " + status.ToString());
+  if (!bytes) return bytes.error();
+  CloseMark mark{active_log_, *bytes, HeadOfLog(files_, dir_, active_log_)};
+  return versions_->DescribeManifest(&mark) ? mark.Write(files_, dir_) : Status();
 }
 
 }  // namespace weft::lsm

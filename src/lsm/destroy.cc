@@ -3,8 +3,8 @@
 #include <vector>
 
 #include "lsm/checked_options.h"
+#include "lsm/close_mark.h"
 #include "lsm/file_names.h"
-#include "lsm/log_replay.h"
 #include "weft/db.h"
 
 namespace weft {

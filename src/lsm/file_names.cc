@@ -5,6 +5,7 @@
 #include <system_error>
 
 #include "base/read_on.h"
+#include "lsm/lost_current.h"
 
 namespace weft::lsm {
 namespace {
@@ -99,7 +100,11 @@ bool ParseFileName(std::string_view name, ParsedFileName* parsed) {
 Result<uint64_t> ReadCurrentFile(FileSystem* files, const std::string& dir) {
   const std::string path = CurrentFileName(dir);
   Result<std::unique_ptr<SequentialFile>> file = files->NewSequentialFile(path);
-  if (!file) return file.error();
+  if (!file) {
+    if (file.error().code() != Code::kNotFound) return file.error();
+    Status lost = CheckCurrentIsNotLost(files, dir);
+    return lost.ok() ? file.error() : lost;
+  }
   char scratch[256];
   std::string_view content;
   Status status = base::ReadOn(file->get(), sizeof scratch, &content, scratch);

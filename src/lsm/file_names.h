@@ -42,8 +42,8 @@ struct ParsedFileName {
 // `name` without its folder. False where it is no file of a store.
 bool ParseFileName(std::string_view name, ParsedFileName* parsed);
 
-// The number of the manifest that CURRENT names. kNotFound: there is no CURRENT; kCorruption: it
-// names no manifest.
+// The number of the manifest that CURRENT names. kNotFound: there is no CURRENT, and no store;
+// kCorruption: it names no manifest, or is lost (lsm/lost_current.h).
 Result<uint64_t> ReadCurrentFile(FileSystem* files, const std::string& dir);
 
 // Makes CURRENT name the manifest, in one step that survives a power cut once it returned ok. After

@@ -11,6 +11,8 @@ namespace {
 
 // What a disk writes whole or not at all; pages are so many of them.
 constexpr size_t kSectorBytes = 512;
+// Fewer zeros at a sector's end may be data's.
+constexpr size_t kLostBytesMin = 8;
 
 bool AllZeros(std::string_view bytes) {
   return std::all_of(bytes.begin(), bytes.end(), [](char byte) { return byte == 0; });
@@ -159,8 +161,9 @@ void LogReader::PassBad() {
 }
 
 // The bytes of a sector that was lost are zeros from the last sync on. So the zeros reach from the
-// fragment's last byte in it, or before, to the sector's end: what follows there came later.
-bool LogReader::MissesSector() const {
+// fragment's last byte in it, or before, to the sector's end: what follows there came later. They
+// begin with the fragment or with the sector, unless the sync met a record half written.
+void LogReader::LookForLostSector() {
   const size_t left = block_.size() - at_;
   size_t bytes = std::min(left, kLogHeaderBytes);
   if (left >= kLogHeaderBytes && IsType(block_[at_ + 6])) {
@@ -169,15 +172,31 @@ bool LogReader::MissesSector() const {
   }
   const size_t behind = at_ + bytes;
   for (size_t sector = at_ / kSectorBytes; sector * kSectorBytes < behind; ++sector) {
+    const size_t begin = std::max(at_, sector * kSectorBytes);
     const size_t end = std::min((sector + 1) * kSectorBytes, block_.size());
-    const size_t last = std::min(behind, end) - 1;
-    if (AllZeros(block_.substr(last, end - last))) return true;
+    const size_t before = block_.substr(0, end).find_last_not_of('\0');
+    const size_t zeros = std::max(begin, before == std::string_view::npos ? 0 : before + 1);
+    if (zeros >= std::min(behind, end)) continue;
+    misses_whole_sector_ = misses_whole_sector_ || zeros == begin;
+    misses_sector_ = misses_sector_ || zeros == begin || end - zeros >= kLostBytesMin;
   }
-  return false;
+}
+
+bool LogReader::CutShort() const {
+  if (block_.size() == kLogBlockBytes) return false;
+  const size_t left = block_.size() - at_;
+  if (left < kLogHeaderBytes) return true;
+  const char* const header = block_.data() + at_;
+  const size_t whole = kLogHeaderBytes + PayloadBytes(header);
+  if (!IsType(header[6]) || whole <= left || at_ + whole > kLogBlockBytes) return false;
+  // Where all of it is there, its length alone is wrong.
+  const uint32_t crc = base::Crc32c(header + 6, left - 6);
+  return base::MaskCrc32c(crc) != base::DecodeFixed32(header);
 }
 
 void LogReader::Stop() {
-  misses_sector_ = MissesSector();
+  LookForLostSector();
+  cut_short_ = CutShort();
   const uint64_t from = in_record_ ? partial_offset_ : position();
   const std::string_view reason = reason_;
   const Beyond beyond = LookBeyond();
@@ -196,11 +215,11 @@ LogReader::Beyond LogReader::LookBeyond() {
   Beyond beyond;
   do {
     beyond.zeros = beyond.zeros && AllZeros(block_.substr(at_));
-    // A damaged length leaves no other way to find the next record than to try every byte.
+    // A damaged length leaves no other way to find the next record than to try every byte. Middles
+    // count: of a record that was only begun none is behind the first byte that is wrong.
     for (; !beyond.zeros && !beyond.record && at_ < block_.size(); ++at_) {
       Fragment fragment;
-      beyond.record = ParseAt(at_, &fragment) && (fragment.type == FragmentType::kFull ||
-                                                  fragment.type == FragmentType::kFirst);
+      beyond.record = ParseAt(at_, &fragment);
     }
   } while (NextBlock());
   return beyond;
@@ -208,6 +227,7 @@ LogReader::Beyond LogReader::LookBeyond() {
 
 void LogReader::EndHere() {
   const bool torn = in_record_ || dropped_;
+  cut_short_ = cut_short_ || in_record_;
   if (in_record_) DropPartial(position(), "a record without its end");
   if (!status_.ok()) {
     end_ = LogEnd::kReadError;

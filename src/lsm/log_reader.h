@@ -6,9 +6,9 @@
 //   if (reader.end() == LogEnd::kDamaged) ...
 //
 // A log is appended to, so a crash leaves its end torn: half a record, or room that was never
-// written. Damage is something else: whole records stand behind it. A reader that stops (kStop)
-// delivers everything before the first byte that is wrong and then says which of the two it met;
-// one that salvages (kSalvage) goes on with the next whole record.
+// written. Damage is something else: whole records, or parts of one, stand behind it. A reader that
+// stops (kStop) delivers everything before the first byte that is wrong and then says which of the
+// two it met; one that salvages (kSalvage) goes on with the next whole record.
 //
 // A kFirst with nothing behind it but a new record is no damage: its writer gave up, nobody was
 // told that it was written, and what follows is where the next writer put it. It is reported and
@@ -35,8 +35,8 @@ namespace weft::lsm {
 enum class LogEnd : uint8_t {
   kNotYet,     // Read has not returned false
   kClean,      // behind a record; or only zeros follow
-  kTorn,       // bytes follow that are no record, and no whole record after them
-  kDamaged,    // as kTorn, but whole records stand behind what is wrong
+  kTorn,       // bytes follow that are no record, and no whole fragment after them
+  kDamaged,    // as kTorn, but whole fragments stand behind what is wrong
   kReadError,  // the file could not be read: see status()
 };
 
@@ -67,6 +67,10 @@ class LogReader {
   // as where a power cut took the sector, or all of it since the last sync. Else nothing that was
   // written and not synced can have become this: it is damage.
   bool misses_sector() const { return misses_sector_; }
+  // The same for a file of which each record is synced before the next: all of it in that sector.
+  bool misses_whole_sector() const { return misses_whole_sector_; }
+  // What ended it reaches, by its header, beyond the file's end: the file may have been cut.
+  bool cut_short() const { return cut_short_; }
   // Where the last record that was delivered begins, and the byte behind it: as far as here the
   // file is whole (in mode kStop), and may be cut before it is appended to.
   uint64_t record_offset() const { return record_offset_; }
@@ -91,15 +95,16 @@ class LogReader {
   bool ParseAt(size_t at, Fragment* fragment);
   // Adds a fragment to the record; true where the record is whole now, and in *record.
   bool Take(const Fragment& fragment, std::string_view* record);
-  // What stands at the position is no fragment: is it so for want of a sector?
-  bool MissesSector() const;
+  // What stands at the position is no fragment: is it so for want of a sector, or of an end?
+  void LookForLostSector();
+  bool CutShort() const;
   // Drops what stands at the position, which is no fragment, and finds where to go on.
   void PassBad();
   void Stop();
   // Reads the file to its end, from the position: what stands there?
   struct Beyond {
     bool zeros = true;    // nothing but
-    bool record = false;  // a record begins, whole fragment
+    bool record = false;  // a whole fragment of one
   };
   Beyond LookBeyond();
   void EndHere();
@@ -125,6 +130,8 @@ class LogReader {
   bool dropped_ = false;  // bytes that are wrong were passed over since the last record
   bool damaged_ = false;  // and before the last record
   bool misses_sector_ = false;
+  bool misses_whole_sector_ = false;
+  bool cut_short_ = false;
   LogEnd end_ = LogEnd::kNotYet;
   Status status_;
   uint64_t record_offset_ = 0;

@@ -1,100 +1,116 @@
 #include "lsm/log_replay.h"
 
-#include <charconv>
+#include <algorithm>
 #include <utility>
 
-#include "base/coding.h"
-#include "base/crc32c.h"
 #include "lsm/file_names.h"
+#include "lsm/torn_batch.h"
 #include "lsm/write_batch_internal.h"
 
 namespace weft::lsm {
 
-namespace {
-
-std::string MarkText(const CloseMark& mark) {
-  std::string text = std::to_string(mark.log_number) + " " + std::to_string(mark.log_bytes);
-  return text + " " + std::to_string(base::Crc32c(text)) + "\n";
-}
-
-// Takes a number and the character behind it off the front of *text.
-bool TakeNumber(std::string_view* text, char behind, uint64_t* number) {
-  const char* const end = text->data() + text->size();
-  const auto [next, error] = std::from_chars(text->data(), end, *number);
-  if (error != std::errc() || next == end || *next != behind) return false;
-  text->remove_prefix(static_cast<size_t>(next + 1 - text->data()));
-  return true;
-}
-
-}  // namespace
-
-std::string CloseMarkFileName(const std::string& dir) { return dir + "/CLOSED"; }
-
-Status CloseMark::Write(FileSystem* files, const std::string& dir) const {
-  auto file = files->NewWritableFile(CloseMarkFileName(dir), FileUse::kOther);
-  if (!file) return file.error();
-  Status status = (*file)->Append(MarkText(*this));
-  return status.ok() ? (*file)->Close() : status;
-}
-
-std::optional<CloseMark> CloseMark::Read(FileSystem* files, const std::string& dir) {
-  auto file = files->NewSequentialFile(CloseMarkFileName(dir));
-  if (!file) return std::nullopt;
-  char scratch[128];
-  std::string_view text;
-  if (!(*file)->Read(sizeof scratch, &text, scratch).ok()) return std::nullopt;
-  CloseMark mark;
-  std::string_view rest = text;
-  if (!TakeNumber(&rest, ' ', &mark.log_number) || !TakeNumber(&rest, ' ', &mark.log_bytes)) {
-    return std::nullopt;
-  }
-  if (text != MarkText(mark)) return std::nullopt;
-  return mark;
-}
-
 Status LogReplay::Run(const std::vector<uint64_t>& logs, const Apply& apply) {
-  mark_ = CloseMark::Read(files_, dir_);
   for (const uint64_t number : logs) {
     whole_bytes_of_last_.reset();
     if (Status status = ReplayOne(number, apply); !status.ok()) return status;
     behind_empty_log_ = last_ == 0;
   }
-  return {};
+  // A needed log that is gone: the manifest names the first one alone.
+  const bool gone = mark_ && mark_->log_bytes > 0 && !logs.empty() &&
+                    mark_->log_number > logs.front() &&
+                    !std::ranges::binary_search(logs, mark_->log_number);
+  if (!gone) return {};
+  return Lose(mark_->log_number, mark_->log_bytes, Cause::kNotAsClosed, "it is missing");
 }
 
 Status LogReplay::ReplayOne(uint64_t number, const Apply& apply) {
   const std::string path = LogFileName(dir_, number);
   auto file = files_->NewSequentialFile(path);
+  if (!file && file.error().code() == Code::kNotFound) {
+    return {Code::kCorruption, path + " was there, and is missing"};
+  }
   if (!file) return file.error();
-  const bool closed = mark_ && mark_->log_number == number;
-  if (closed && torn_) return NotAsClosed(path, "a log before it is torn");
+  closed_ = mark_ && IsMarkedLog(number);
+  if (closed_ && torn_) {
+    ended_ = true;
+    return Lose(number, 0, Cause::kNotAsClosed, "a log before it is torn");
+  }
+  LogReader reader(file->get(), nullptr, LogReader::Mode::kStop);
+  bool broke = false;
+  Status status = TakeRecords(number, &reader, apply, &broke);
+  if (!status.ok() || broke) return status;
+  if (reader.end() == LogEnd::kReadError) return reader.status();
+  bool damaged = reader.end() == LogEnd::kDamaged;
+  if (damaged) {
+    Result<bool> torn = IsTorn(path, reader.valid_bytes());
+    if (!torn) return torn.error();
+    damaged = !*torn;
+  }
+  if (closed_ && reader.valid_bytes() < mark_->log_bytes) {
+    ended_ = torn_ = true;
+    return Lose(number, mark_->log_bytes - reader.valid_bytes(), Cause::kNotAsClosed,
+                std::to_string(mark_->log_bytes) + " bytes were in it, and only " +
+                    std::to_string(reader.valid_bytes()) + " are whole");
+  }
+  if (damaged) return EndDamaged(number, reader, apply);
+  EndTorn(number, reader);
+  return {};
+}
+
+// Another store's log of the mark's number is told by its first record.
+bool LogReplay::IsMarkedLog(uint64_t number) const {
+  if (number != mark_->log_number) return false;
+  auto file = files_->NewSequentialFile(LogFileName(dir_, number));
+  if (!file) return true;
   LogReader reader(file->get(), nullptr, LogReader::Mode::kStop);
   std::string_view record;
+  if (!reader.Read(&record) || reader.record_offset() != 0) return true;
+  return mark_->log_head == 0 || HeadOfLog(files_, dir_, number) == mark_->log_head;
+}
+
+// *broke: a record ended the replay.
+Status LogReplay::TakeRecords(uint64_t number, LogReader* reader, const Apply& apply, bool* broke) {
   first_of_log_ = true;
-  while (reader.Read(&record)) {
+  std::string_view record;
+  while (reader->Read(&record)) {
     Break why = Break::kHole;
     if (!ended_) {
       if (Status status = Take(record, apply, &why); !status.ok()) return status;
     }
     if (why == Break::kNone) continue;
-    if (closed) return NotAsClosed(path, "what its records follow is missing");
-    ended_ = true;
-    auto bytes = files_->GetFileSize(path);
-    const uint64_t lost = bytes ? *bytes - reader.record_offset() : record.size();
-    return why == Break::kHole ? Lose(number, lost, Cause::kPowerCut, "records that follow a hole")
-                               : Lose(number, lost, Cause::kDamage,
-                                      "no write that could follow, at byte " +
-                                          std::to_string(reader.record_offset()));
+    *broke = true;
+    const bool is_first = !std::exchange(ended_, true);
+    auto bytes = files_->GetFileSize(LogFileName(dir_, number));
+    const uint64_t lost = bytes ? *bytes - reader->record_offset() : record.size();
+    if (closed_) {
+      return Lose(number, lost, Cause::kNotAsClosed, "what its records follow is missing");
+    }
+    if (why == Break::kBadRecord) {
+      return Lose(number, lost, Cause::kDamage,
+                  "no write that could follow, at byte " + std::to_string(reader->record_offset()));
+    }
+    if (is_first && unexplained_.log != 0) {
+      Status status = Lose(unexplained_.log, unexplained_.bytes, Cause::kDamage,
+                           "damaged at byte " + std::to_string(unexplained_.at) +
+                               ", and a later log goes on behind it");
+      if (!status.ok()) return status;
+    }
+    return Lose(number, lost, Cause::kPowerCut, "records that follow a hole");
   }
-  if (reader.end() == LogEnd::kReadError) return reader.status();
-  if (closed && reader.valid_bytes() < mark_->log_bytes) {
-    return NotAsClosed(path, std::to_string(mark_->log_bytes) + " bytes were in it, and only " +
-                                 std::to_string(reader.valid_bytes()) + " are whole");
-  }
-  if (reader.end() == LogEnd::kDamaged && reader.misses_sector() && !ended_) {
+  return {};
+}
+
+Result<bool> LogReplay::IsTorn(const std::string& path, uint64_t from) const {
+  auto file = files_->NewSequentialFile(path);
+  if (!file) return file.error();
+  return IsTornBatch(file->get(), from, last_);
+}
+
+Status LogReplay::EndDamaged(uint64_t number, const LogReader& reader, const Apply& apply) {
+  if (reader.misses_sector() && !ended_) {
     const table::SequenceNumber before = last_;
     std::optional<uint64_t> end;
-    Status status = TakeBehindZeros(path, reader.valid_bytes(), apply, &end);
+    Status status = TakeBehindZeros(LogFileName(dir_, number), reader.valid_bytes(), apply, &end);
     if (!status.ok()) return status;
     if (last_ != before) {
       if (!end) return {};
@@ -103,18 +119,25 @@ Status LogReplay::ReplayOne(uint64_t number, const Apply& apply) {
                   "records that follow a hole");
     }
   }
-  if (reader.end() == LogEnd::kDamaged) {
-    ended_ = true;
-    torn_ = true;
-    return Lose(number, reader.file_bytes() - reader.valid_bytes(),
-                reader.misses_sector() ? Cause::kPowerCut : Cause::kDamage,
-                "damaged at byte " + std::to_string(reader.valid_bytes()));
+  ended_ = true;
+  torn_ = true;
+  return Lose(number, reader.file_bytes() - reader.valid_bytes(),
+              reader.misses_sector() ? Cause::kPowerCut : Cause::kDamage,
+              "damaged at byte " + std::to_string(reader.valid_bytes()) +
+                  ", and what was written later stands behind it");
+}
+
+void LogReplay::EndTorn(uint64_t number, const LogReader& reader) {
+  if (reader.end() != LogEnd::kClean) {
+    broke_off_ = torn_ = true;
+    // No crash leaves this where a later log was begun; what is wrong at the very end may be one's.
+    if (!reader.misses_sector() && !reader.cut_short()) {
+      unexplained_ = {number, reader.valid_bytes(), reader.file_bytes() - reader.valid_bytes()};
+    }
   }
-  if (reader.end() == LogEnd::kTorn) broke_off_ = torn_ = true;
   // Zeros at the end: room never used, or records that a power cut took away.
   if (reader.valid_bytes() < reader.file_bytes()) broke_off_ = true;
   if (!ended_) whole_bytes_of_last_ = reader.valid_bytes();
-  return {};
 }
 
 Status LogReplay::TakeBehindZeros(const std::string& path, uint64_t gap, const Apply& apply,
@@ -138,10 +161,6 @@ Status LogReplay::TakeBehindZeros(const std::string& path, uint64_t gap, const A
   if (reader.end() == LogEnd::kReadError) return reader.status();
   if (reader.valid_bytes() < reader.file_bytes()) broke_off_ = true;
   return {};
-}
-
-Status LogReplay::NotAsClosed(const std::string& path, const std::string& why) const {
-  return {Code::kCorruption, path + ": the store was closed, and is not as it was: " + why};
 }
 
 Status LogReplay::Take(std::string_view record, const Apply& apply, Break* why) {
@@ -170,10 +189,15 @@ bool LogReplay::GoesOn(table::SequenceNumber first) const {
 
 Status LogReplay::Lose(uint64_t number, uint64_t bytes, Cause cause, const std::string& why) {
   const std::string path = LogFileName(dir_, number);
-  Status what(Code::kCorruption, path + ": " + why);
-  if (paranoid_ && cause == Cause::kDamage) return what;
-  damages_.push_back({path, bytes, std::move(what)});
+  const bool closed = cause == Cause::kNotAsClosed;
+  std::string text = path + ": ";
+  if (closed) text += "the store was closed, and is not as it was: ";
+  text += why;
   logs_with_losses_.push_back(number);
+  const bool refused = closed ? rule_ != LogDamage::kPassOverEven
+                              : cause == Cause::kDamage && rule_ == LogDamage::kRefuse;
+  if (refused) return {Code::kCorruption, text + ": repair the store"};
+  damages_.push_back({path, bytes, Status(Code::kCorruption, std::move(text))});
   return {};
 }
 

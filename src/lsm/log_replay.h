@@ -16,17 +16,16 @@
 // What is told apart, where something is missing and records follow:
 //   a power cut   sectors of zeros, or a later log that outlived the end of an earlier one. Any
 //                 power cut may do that to writes that were not synced: it ends the replay, and is
-//                 reported, whatever the options.
-//   damage        anything else. Paranoid: an error.
-//   a closed store that is not as it was closed: always an error. The mark that a store leaves when
+//                 reported, whatever LogDamage says.
+//   damage        anything else: no crash leaves it.
+//   a closed store that is not as it was closed: damage, too. The mark that a store leaves when
 //                 it is closed (CloseMark) says how long its last log was; all of it and of the
 //                 logs before it was synced.
-// What cannot be told apart from a torn end is damage in the last part of a log that was never
+// What cannot be told apart from a torn end is damage in the last record of a log that was never
 // closed, and zeros on a sector's end in the middle of one.
 //
 // Threads   one.
-// Errors    kCorruption names the log: it is not as the close mark says, or (paranoid) holds damage
-//           that no power cut explains.
+// Errors    kCorruption names the log: it is damaged, as LogDamage has it.
 #pragma once
 
 #include <cstdint>
@@ -34,8 +33,10 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
+#include "lsm/close_mark.h"
 #include "lsm/log_reader.h"
 #include "table/internal_key.h"
 #include "weft/file_system.h"
@@ -43,17 +44,12 @@
 
 namespace weft::lsm {
 
-// What a store leaves in the file CLOSED: which log was its last and how long that was. A mark of
-// another log is of the past and says nothing.
-struct CloseMark {
-  uint64_t log_number = 0;
-  uint64_t log_bytes = 0;
-
-  Status Write(FileSystem* files, const std::string& dir) const;
-  // None where there is no mark, or no legible one.
-  static std::optional<CloseMark> Read(FileSystem* files, const std::string& dir);
+// What becomes of damage.
+enum class LogDamage : uint8_t {
+  kRefuse,        // it is an error
+  kPassOver,      // it ends the replay and is reported; in a store that was closed it is an error
+  kPassOverEven,  // there, too: for readers, who change nothing
 };
-std::string CloseMarkFileName(const std::string& dir);
 
 class LogReplay {
  public:
@@ -66,10 +62,12 @@ class LogReplay {
   using Apply = std::function<Status(std::string_view contents)>;
 
   // `recorded`: the last sequence number that the manifest records.
-  LogReplay(FileSystem* files, std::string dir, bool paranoid,
+  LogReplay(FileSystem* files, std::string dir, LogDamage rule,
             table::SequenceNumber recorded = table::kSequenceMax)
-      : files_(files), dir_(std::move(dir)), paranoid_(paranoid), recorded_(recorded) {}
+      : files_(files), dir_(std::move(dir)), rule_(rule), recorded_(recorded) {}
 
+  // How the store was left when it was closed.
+  void SetMark(std::optional<CloseMark> mark) { mark_ = std::move(mark); }
   // `logs` ascending. Stops at the first error of `apply`, and returns it.
   Status Run(const std::vector<uint64_t>& logs, const Apply& apply);
 
@@ -77,13 +75,18 @@ class LogReplay {
   table::SequenceNumber last_sequence() const { return last_; }
   // What was passed over; torn ends, which any crash leaves, are not in it.
   const std::vector<Damage>& damages() const { return damages_; }
-  // Logs that hold records which were not taken.
+  // Logs that hold records which were not taken; also those that an error is about.
   const std::vector<uint64_t>& logs_with_losses() const { return logs_with_losses_; }
   // Of the last log, where all of it was taken: how much of it is records. Else none.
   std::optional<uint64_t> whole_bytes_of_last() const { return whole_bytes_of_last_; }
 
  private:
   Status ReplayOne(uint64_t number, const Apply& apply);
+  Status TakeRecords(uint64_t number, LogReader* reader, const Apply& apply, bool* broke);
+  Status EndDamaged(uint64_t number, const LogReader& reader, const Apply& apply);
+  void EndTorn(uint64_t number, const LogReader& reader);
+  // Where whole records were found behind what is wrong: were they a value's?
+  Result<bool> IsTorn(const std::string& path, uint64_t from) const;
   // Takes the records behind the zeros at `gap` of a log, while each follows the one before. *end:
   // the file's offset of the first that does not, or none.
   Status TakeBehindZeros(const std::string& path, uint64_t gap, const Apply& apply,
@@ -92,19 +95,26 @@ class LogReplay {
   enum class Break : uint8_t { kNone, kHole, kBadRecord };
   Status Take(std::string_view record, const Apply& apply, Break* why);
   bool GoesOn(table::SequenceNumber first) const;
-  Status NotAsClosed(const std::string& path, const std::string& why) const;
-  enum class Cause : uint8_t { kPowerCut, kDamage };
+  bool IsMarkedLog(uint64_t number) const;
+  enum class Cause : uint8_t { kPowerCut, kDamage, kNotAsClosed };
   Status Lose(uint64_t number, uint64_t bytes, Cause cause, const std::string& why);
 
   FileSystem* const files_;
   const std::string dir_;
-  const bool paranoid_;
+  const LogDamage rule_;
   const table::SequenceNumber recorded_;
   std::optional<CloseMark> mark_;
+  bool closed_ = false;  // this log is the one that the mark tells of
   table::SequenceNumber last_ = 0;
   bool first_of_log_ = true;  // no record of this log was taken yet
   bool broke_off_ = false;    // the log before ended in something that is no record
   bool torn_ = false;         // or a log before that one, and it was not zeros
+  struct TornEnd {
+    uint64_t log = 0;  // 0: there is none
+    uint64_t at = 0;
+    uint64_t bytes = 0;
+  };
+  TornEnd unexplained_;  // no crash leaves it with records in later logs
   // The logs so far held no record. A log is left for the next one only when something is in it, so
   // that what was there is lost, unless LevelDB was told to compact an empty memtable.
   bool behind_empty_log_ = false;

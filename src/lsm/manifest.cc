@@ -79,11 +79,14 @@ class FirstReason final : public LogReader::Reporter {
 
 Result<ManifestState> ReadManifest(SequentialFile* file, const std::string& path) {
   FirstReason reason;
-  LogReader reader(file, &reason, LogReader::Mode::kStop);
+  ChecksummedReader checksummed(file);
+  LogReader reader(&checksummed, &reason, LogReader::Mode::kStop);
   Replay replay;
   ManifestState state;
   std::string_view record;
-  for (; reader.Read(&record); ++state.records) {
+  while (reader.Read(&record)) {
+    const uint64_t bytes = reader.valid_bytes();
+    state.ends.push_back({bytes, checksummed.CrcUpTo(bytes)});
     VersionEdit edit;
     Status status = edit.DecodeFrom(record);
     if (status.ok()) status = replay.Take(std::move(edit));
@@ -96,6 +99,10 @@ Result<ManifestState> ReadManifest(SequentialFile* file, const std::string& path
   if (reader.end() == LogEnd::kDamaged) {
     return Damaged(path, reason.text() + ", and records follow");
   }
+  // Each record is one write, so that a crash leaves it cut, or without a sector.
+  if (reader.end() == LogEnd::kTorn && !reader.cut_short() && !reader.misses_whole_sector()) {
+    return Damaged(path, reason.text() + ", which no crash leaves");
+  }
   state.edit = replay.Whole();
   state.end = reader.end();
   state.valid_bytes = reader.valid_bytes();
@@ -106,11 +113,20 @@ Result<ManifestState> ReadManifest(SequentialFile* file, const std::string& path
   return state;
 }
 
+void OpenManifest::Begin(std::unique_ptr<WritableFile> begun) {
+  const ManifestEnd end = ends.empty() ? ManifestEnd() : ends.back();
+  file = std::make_unique<ChecksummedFile>(std::move(begun), end.crc);
+  log = std::make_unique<LogWriter>(file.get(), end.bytes);
+}
+
 Status OpenManifest::Add(const VersionEdit& edit) {
   std::string record;
   edit.EncodeTo(&record);
   Status status = log->AddRecord(record);
-  return status.ok() ? file->Sync() : status;
+  if (!status.ok()) return status;
+  ends.push_back({log->offset(), file->crc()});
+  if (ends.size() > kEndsMax) ends.erase(ends.begin());
+  return file->Sync();
 }
 
 Result<OpenManifest> CreateManifest(FileSystem* files, const std::string& dir, uint64_t number,
@@ -118,8 +134,8 @@ Result<OpenManifest> CreateManifest(FileSystem* files, const std::string& dir, u
   const std::string path = ManifestFileName(dir, number);
   Result<std::unique_ptr<WritableFile>> file = files->NewWritableFile(path, FileUse::kManifest);
   if (!file) return file.error();
-  OpenManifest manifest{std::move(file.value()), nullptr, 0};
-  manifest.log = std::make_unique<LogWriter>(manifest.file.get());
+  OpenManifest manifest;
+  manifest.Begin(std::move(file.value()));
   Status status = manifest.Add(first);
   manifest.fresh_bytes = manifest.log->offset();
   if (status.ok()) status = files->SyncDir(dir);

@@ -3,14 +3,18 @@
 // Layout    a log (lsm/log_format.h) of version edits; the first holds everything.
 // Threads   pure, but for the files.
 // Errors    kCorruption names the file: a record that is no edit, one that removes a table that is
-//           not there or adds one that is, anything wrong but a torn end, or no first record.
+//           not there or adds one that is, anything wrong but an end that a crash may have torn, or
+//           no first record.
 // Source    LevelDB's manifest; docs/formats/manifest.md.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <vector>
 
+#include "lsm/checksum_file.h"
 #include "lsm/log_reader.h"
 #include "lsm/log_writer.h"
 #include "lsm/version_edit.h"
@@ -19,13 +23,19 @@
 
 namespace weft::lsm {
 
+// Where a record ends, and the CRC-32C of the file up to there.
+struct ManifestEnd {
+  uint64_t bytes = 0;
+  uint32_t crc = 0;
+};
+
 // All edits of a manifest as one.
 struct ManifestState {
   VersionEdit edit;  // numbers: the last ones; tables: those that are left
   LogEnd end = LogEnd::kClean;
   uint64_t valid_bytes = 0;
   uint64_t file_bytes = 0;
-  uint64_t records = 0;
+  std::vector<ManifestEnd> ends = {};  // of its records
 };
 
 // `path` is for messages.
@@ -33,10 +43,15 @@ Result<ManifestState> ReadManifest(SequentialFile* file, const std::string& path
 
 // A manifest that is open for more records.
 struct OpenManifest {
-  std::unique_ptr<WritableFile> file;
-  std::unique_ptr<LogWriter> log;
-  uint64_t fresh_bytes = 0;  // with its first record alone; 0: not known
+  static constexpr size_t kEndsMax = 128;
 
+  std::unique_ptr<ChecksummedFile> file;
+  std::unique_ptr<LogWriter> log;
+  uint64_t fresh_bytes = 0;            // with its first record alone; 0: not known
+  std::vector<ManifestEnd> ends = {};  // of its last records
+
+  // Goes on behind `ends`.
+  void Begin(std::unique_ptr<WritableFile> file);
   Status Add(const VersionEdit& edit);
 };
 

@@ -12,12 +12,14 @@
 
 #include "base/mutex.h"
 #include "base/test_folder.h"
+#include "lsm/close_mark.h"
 #include "lsm/file_names.h"
 #include "lsm/log_reader.h"
 #include "lsm/manifest.h"
 #include "lsm/string_file.h"
 #include "lsm/table_cache.h"
 #include "lsm/version_set.h"
+#include "weft/db.h"
 
 namespace weft::lsm {
 namespace {
@@ -109,6 +111,31 @@ TEST_F(ManifestOfLevelDb, IsGoneOnWithByEither) {
   EXPECT_GT(table_lines, 0);
   std::string value;
   EXPECT_TRUE(db->Get({}, "4999", &value).ok());
+}
+
+// Their DestroyDB leaves our file CLOSED. Sooner or later their store has a log and a manifest of
+// the numbers that are in it.
+TEST_F(ManifestOfLevelDb, AMarkThatWeLeftInTheirFolderSaysNothing) {
+  DbOptions options;
+  options.create_if_missing = true;
+  for (int opens = 1; opens < 4; ++opens) {
+    {
+      auto ours = Db::Open(options, folder_.path());
+      ASSERT_TRUE(ours.has_value()) << ours.error().ToString();
+      for (int i = 0; i < 100; ++i) ASSERT_TRUE((*ours)->Put({}, std::to_string(i), "ours").ok());
+    }
+    if (opens % 3 != 0) continue;
+    ASSERT_TRUE(leveldb::DestroyDB(folder_.path(), {}).ok());
+    ASSERT_TRUE(PosixFileSystem()->FileExists(CloseMarkFileName(folder_.path())));
+    for (int i = 0; i < 15; ++i) {
+      ASSERT_TRUE(Open()->Put({}, "key", std::to_string(i)).ok());
+      auto theirs = Db::OpenReadOnly(options, folder_.path());
+      ASSERT_TRUE(theirs.has_value()) << i << theirs.error().ToString();
+      std::string value;
+      ASSERT_TRUE((*theirs)->Get({}, "key", &value).ok());
+      EXPECT_EQ(value, std::to_string(i));
+    }
+  }
 }
 
 }  // namespace

@@ -55,11 +55,15 @@ Status VersionSet::Recover() {
   if (!read) return read.error();
   const ManifestState& state = read.value();
   if (Status status = CheckManifest(state, path); !status.ok()) return status;
+  Result<std::optional<CloseMark>> mark = FindCloseMark(files_, dir_, number.value(), state);
+  if (!mark) return mark.error();
+  close_mark_ = std::move(mark.value());
   VersionEdit tables;
   tables.new_files = state.edit.new_files;
   Result<VersionRef> version = Version::MakeEmpty(comparator_, tables_)->Apply(tables);
   if (!version) return Prefixed(path, version.error());
   if (Status status = CheckFilesPresent(state, path); !status.ok()) return status;
+  manifest_was_torn_ = state.valid_bytes < state.file_bytes;
   if (state.end == LogEnd::kTorn) {
     Log(path + ": passed over its end, which is torn, behind byte " +
         std::to_string(state.valid_bytes));
@@ -136,6 +140,8 @@ void VersionSet::TakeState(const ManifestState& state, uint64_t manifest_number,
   const bool whole = state.end == LogEnd::kClean && state.valid_bytes == state.file_bytes;
   const bool reuse = options_.reuse_logs && whole && state.file_bytes < options_.max_file_size;
   reusable_bytes_ = reuse ? state.file_bytes : 0;
+  const size_t ends = std::min(state.ends.size(), OpenManifest::kEndsMax);
+  manifest_.ends.assign(state.ends.end() - static_cast<ptrdiff_t>(ends), state.ends.end());
 }
 
 bool VersionSet::needs_new_manifest() const {
@@ -210,10 +216,7 @@ void VersionSet::ReopenManifest(uint64_t number) {
   Result<std::unique_ptr<WritableFile>> file =
       files_->NewAppendableFile(ManifestFileName(dir_, number), FileUse::kManifest);
   // Where that fails a new manifest does as well.
-  if (file) {
-    manifest_.file = std::move(file.value());
-    manifest_.log = std::make_unique<LogWriter>(manifest_.file.get(), reusable_bytes_);
-  }
+  if (file) manifest_.Begin(std::move(file.value()));
   reusable_bytes_ = 0;
 }
 
@@ -295,6 +298,18 @@ table::SequenceNumber VersionSet::last_sequence() const {
 uint64_t VersionSet::manifest_number() const {
   mutex_->AssertHeld();
   return manifest_number_;
+}
+
+bool VersionSet::DescribeManifest(CloseMark* mark) const {
+  mutex_->AssertHeld();
+  WEFT_CHECK(!writing_);
+  if (in_doubt_ || manifest_.ends.empty()) return false;
+  mark->manifest_number = manifest_number_;
+  mark->manifest_bytes = manifest_.ends.back().bytes;
+  for (auto end = manifest_.ends.rbegin(); end != manifest_.ends.rend(); ++end) {
+    mark->manifest_crcs.push_back(end->crc);
+  }
+  return true;
 }
 
 uint64_t VersionSet::BeginJob() {

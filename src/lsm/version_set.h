@@ -20,11 +20,13 @@
 #include <cstdint>
 #include <list>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
 
 #include "base/mutex.h"
+#include "lsm/close_mark.h"
 #include "lsm/file_names.h"
 #include "lsm/limits.h"
 #include "lsm/manifest.h"
@@ -56,12 +58,17 @@ class VersionSet {
   Status CreateNew();
   // Takes the state that the manifest tells. Changes no file. kNotFound: there is no CURRENT.
   // kInvalidArgument: another comparator's. kCorruption: the manifest is damaged (but a torn last
-  // record is passed over), names a table that is missing, lets tables overlap, or says that writes
-  // went to a log that is not there (then its own end is lost).
+  // record is passed over), lacks what it held when the store was closed, names a table that is
+  // missing, lets tables overlap, or says that writes went to a log that is not there (then its own
+  // end is lost).
   Status Recover();
   // The manifest that was read is not gone on with: the next edit begins a new one. False with
   // reuse_logs, where it is whole and not long.
   bool needs_new_manifest() const;
+  // The manifest that was read ended torn: an edit may have been lost with its end.
+  bool manifest_was_torn() const { return manifest_was_torn_; }
+  // How the store was left when it was closed; none where nobody knows.
+  const std::optional<CloseMark>& close_mark() const { return close_mark_; }
 
   // --- Changing ---
 
@@ -87,6 +94,9 @@ class VersionSet {
   uint64_t log_number() const;
   uint64_t prev_log_number() const;
   uint64_t manifest_number() const;
+  // What a mark is to say of the manifest. False where nobody knows what the manifest holds. No
+  // edit is being written.
+  bool DescribeManifest(CloseMark* mark) const;
 
   // That the manifest records. An edit may raise it only as far as its tables, and those before,
   // hold all writes: what is above it is in the logs from log_number on, and replay relies on that
@@ -161,6 +171,10 @@ class VersionSet {
   // Owned by the edit that is being written (writing_).
   OpenManifest manifest_;        // without a file: the next edit begins a new one
   uint64_t reusable_bytes_ = 0;  // of the recovered manifest, where it is to be gone on with
+
+  // Set by Recover.
+  std::optional<CloseMark> close_mark_;
+  bool manifest_was_torn_ = false;
 };
 
 }  // namespace weft::lsm

@@ -145,6 +145,10 @@ Status Server::OpenTier() {
   options.on_failure = [](const Status& status) {
     spdlog::error("the durable store takes no more changes: {}", status.message());
   };
+  options.on_loss = [](const Status& what) {
+    spdlog::warn("the durable store was opened without a part of a log, which is kept in lost/: {}",
+                 what.message());
+  };
   auto opened = tier::DiskTier::Open(options, store_.get());
   if (!opened) return opened.error();
   tier_ = std::move(opened.value());

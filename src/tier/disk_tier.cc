@@ -34,6 +34,9 @@ class DiskTier::FailureListener final : public EventListener {
     if (!tier_->failed_.exchange(true) && tier_->options_.on_failure)
       tier_->options_.on_failure(status);
   }
+  void OnDamage(const std::string&, uint64_t, const Status& what) override {
+    if (tier_->options_.on_loss) tier_->options_.on_loss(what);
+  }
 
  private:
   DiskTier* const tier_;

@@ -44,6 +44,8 @@ struct TierOptions {
   bool compaction_direct_io = false;      // likewise
   // Called once, from any thread, when the first write fails.
   std::function<void(const Status&)> on_failure = {};
+  // Called for each log of which a power cut took a part, a moment after Open.
+  std::function<void(const Status&)> on_loss = {};
 };
 
 // Counters since Open, and levels. Units: keys, unless the name says otherwise.

@@ -2,6 +2,7 @@
 #include <memory>
 #include <string>
 
+#include "tool/damage_notes.h"
 #include "tool/db_command.h"
 #include "tool/store_flags.h"
 
@@ -23,6 +24,7 @@ struct Checkpoint {
     if (console.files->FileExists(to)) {
       return Fail(console, {Code::kInvalidArgument, to + ": exists"});
     }
+    (void)DamageNotes::AddTo(&*options, console);
     auto db = Db::Open(*options, store.dir());
     if (!db) return Fail(console, db.error());
     const Status status = (*db)->Checkpoint(to);

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "lsm/file_names.h"
+#include "tool/damage_notes.h"
 #include "tool/db_command.h"
 #include "tool/store_flags.h"
 #include "tool/text_form.h"
@@ -79,6 +80,7 @@ struct Compact {
       return Fail(console, status);
     }
     options->listeners.push_back(std::make_shared<Listener>(console.err));
+    (void)DamageNotes::AddTo(&*options, console);
     const Size before = SizeOf(console.files, store.dir());
     auto db = Db::Open(*options, store.dir());
     if (!db) return Fail(console, db.error());

@@ -215,6 +215,65 @@ TEST_F(DbCommandTest, ATornEndIsNoDamage) {
   EXPECT_NE(output.find("note: " + log), output.npos) << output;
 }
 
+TEST_F(DbCommandTest, AStoreWhoseCurrentIsLostIsDamagedToEveryCommand) {
+  Fill();
+  ASSERT_TRUE(files.RemoveFile("/db/CURRENT").ok());
+  const auto before = Contents();
+  const std::vector<std::vector<std::string>> commands = {
+      {"dump", "/db"},        {"get", "/db", "k"}, {"put", "/db", "k", "v"},
+      {"stats", "/db"},       {"verify", "/db"},   {"put", "/db", "k", "v", "--create"},
+      {"delete", "/db", "k"}, {"compact", "/db"},  {"checkpoint", "/db", "/copy"}};
+  for (const auto& command : commands) {
+    EXPECT_EQ(Run(command), Exit::kDamaged) << command[0];
+    const std::string said = output + errors;
+    EXPECT_NE(said.find("/db/CURRENT is missing"), said.npos) << command[0] << said;
+    EXPECT_NE(said.find("repair"), said.npos) << command[0] << said;
+  }
+  for (const auto& [path, contents] : before) {
+    if (path.find("LO") == path.npos) EXPECT_EQ(*files.Contents(path), contents) << path;
+  }
+  ASSERT_EQ(Run({"repair", "/db"}), Exit::kOk) << errors;
+  EXPECT_EQ(Run({"verify", "/db"}), Exit::kOk) << output;
+}
+
+TEST_F(DbCommandTest, ADamagedLogIsNotPassedOverInSilence) {
+  {
+    auto db = Open(true);
+    for (int i = 0; i < 30; i++) ASSERT_TRUE(db->Put({}, Key(i), "value").ok());
+    const auto left = files.Copy();
+    db.reset();
+    files.Restore(*left);
+  }
+  const std::string log = Find(".log");
+  std::string contents = *files.Contents(log);
+  std::fill_n(contents.begin() + 300, 60, '\xee');
+  ASSERT_TRUE(files.SetContents(log, contents).ok());
+  EXPECT_EQ(Run({"dump", "/db"}), Exit::kDamaged);
+  EXPECT_NE(output.find(Key(0)), output.npos) << "what was before it is shown";
+  EXPECT_NE(errors.find("note: " + log), errors.npos) << errors;
+  EXPECT_EQ(Run({"get", "/db", Key(0)}), Exit::kDamaged);
+  EXPECT_EQ(output, "value\n");
+  EXPECT_NE(errors.find("note: " + log), errors.npos) << errors;
+  EXPECT_EQ(Run({"verify", "/db"}), Exit::kDamaged);
+  EXPECT_EQ(Run({"dump", "/db", "--paranoid"}), Exit::kDamaged);
+  EXPECT_EQ(output, "");
+  const std::vector<std::vector<std::string>> writers = {{"put", "/db", "k", "v"},
+                                                         {"put", "/db", "k", "v", "--create"},
+                                                         {"delete", "/db", Key(0)},
+                                                         {"compact", "/db"},
+                                                         {"checkpoint", "/db", "/copy"}};
+  for (const auto& command : writers) {
+    EXPECT_EQ(Run(command), Exit::kDamaged) << command[0];
+    EXPECT_NE(errors.find(log), errors.npos) << errors;
+    EXPECT_NE(errors.find("repair"), errors.npos) << errors;
+  }
+  EXPECT_TRUE(*files.Contents("/db/lost/" + NameOf(log)) == contents);
+  ASSERT_EQ(Run({"repair", "/db"}), Exit::kOk) << errors;
+  EXPECT_EQ(Run({"verify", "/db"}), Exit::kOk) << output;
+  ASSERT_EQ(Run({"dump", "/db", "--keys"}), Exit::kOk) << errors;
+  EXPECT_GE(std::ranges::count(output, '\n'), 7);
+}
+
 TEST_F(DbCommandTest, RepairMakesADamagedStoreWholeAgain) {
   Fill();
   const std::string table = Find(".ldb");

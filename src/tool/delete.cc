@@ -2,6 +2,7 @@
 #include <memory>
 #include <string>
 
+#include "tool/damage_notes.h"
 #include "tool/db_command.h"
 #include "tool/store_flags.h"
 #include "tool/text_form.h"
@@ -22,6 +23,7 @@ struct Delete {
     if (Status status = store.CheckStore(console.files); !status.ok()) {
       return Fail(console, status);
     }
+    (void)DamageNotes::AddTo(&*options, console);
     auto db = Db::Open(*options, store.dir());
     if (!db) return Fail(console, db.error());
     const Status status = (*db)->Delete({.sync = true}, *bytes);

@@ -2,7 +2,9 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 
+#include "tool/damage_notes.h"
 #include "tool/db_command.h"
 #include "tool/dump_file.h"
 #include "tool/store_flags.h"
@@ -39,7 +41,7 @@ struct Dump {
     return DumpStore(console, *options);
   }
 
-  Exit DumpStore(const Console& console, const DbOptions& options) const {
+  Exit DumpStore(const Console& console, DbOptions options) const {
     std::string lower;
     std::string upper;
     ReadOptions read;
@@ -57,9 +59,15 @@ struct Dump {
       upper = *key;
       read.upper_bound = upper;
     }
+    options.ignore_damaged_logs = true;
+    const auto notes = DamageNotes::AddTo(&options, console);
     auto db = Db::OpenReadOnly(options, store.dir());
     if (!db) return Fail(console, db.error());
-    const auto entries = (*db)->NewIterator(read);
+    const Exit exit = DumpEntries(console, (*db)->NewIterator(read));
+    return notes->After(std::move(*db), exit);
+  }
+
+  Exit DumpEntries(const Console& console, std::unique_ptr<Iterator> entries) const {
     uint64_t left = style.entries_max;
     for (entries->SeekToFirst(); entries->Valid() && left > 0; entries->Next(), left--) {
       Print(console.out, entries->key(), entries->value());

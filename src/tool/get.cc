@@ -1,7 +1,10 @@
 // weft db get: one key's value.
 #include <memory>
 #include <string>
+#include <string_view>
+#include <utility>
 
+#include "tool/damage_notes.h"
 #include "tool/db_command.h"
 #include "tool/store_flags.h"
 #include "tool/text_form.h"
@@ -23,14 +26,21 @@ struct Get {
     if (Status status = store.CheckStore(console.files); !status.ok()) {
       return Fail(console, status);
     }
+    options->ignore_damaged_logs = true;
+    const auto notes = DamageNotes::AddTo(&*options, console);
     auto db = Db::OpenReadOnly(*options, store.dir());
     if (!db) return Fail(console, db.error());
+    const Exit exit = Print(console, db->get(), *bytes);
+    return notes->After(std::move(*db), exit);
+  }
+
+  Exit Print(const Console& console, Db* db, std::string_view name) const {
     std::string value;
     ReadOptions read;
     read.verify_checksums = true;
-    const Status status = (*db)->Get(read, *bytes, &value);
+    const Status status = db->Get(read, name, &value);
     if (status.code() == Code::kNotFound) {
-      console.err << "weft db: there is no key '" << Escaped(*bytes) << "'\n";
+      console.err << "weft db: there is no key '" << Escaped(name) << "'\n";
       return Exit::kDamaged;
     }
     if (!status.ok()) return Fail(console, status);

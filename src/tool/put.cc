@@ -2,6 +2,7 @@
 #include <memory>
 #include <string>
 
+#include "tool/damage_notes.h"
 #include "tool/db_command.h"
 #include "tool/store_flags.h"
 #include "tool/text_form.h"
@@ -27,6 +28,7 @@ struct Put {
     if (!there.ok() && !create) return Fail(console, there);
     // Only where there is nothing of a store: beside files of a damaged one a new one must not be.
     options->create_if_missing = !there.ok();
+    (void)DamageNotes::AddTo(&*options, console);
     auto db = Db::Open(*options, store.dir());
     if (!db) return Fail(console, db.error());
     const Status status = (*db)->Put({.sync = true}, *key_bytes, *value_bytes);

@@ -5,6 +5,7 @@
 #include <sstream>
 #include <string>
 
+#include "lsm/close_mark.h"
 #include "lsm/file_names.h"
 #include "lsm/limits.h"
 #include "lsm/manifest.h"
@@ -63,6 +64,8 @@ class StatsTaker {
     if (!file) return file.error();
     auto state = lsm::ReadManifest(file->get(), path);
     if (!state) return state.error();
+    auto mark = lsm::FindCloseMark(options_.file_system, dir_, *number, *state);
+    if (!mark) return mark.error();
     stats_.manifest_number = *number;
     stats_.manifest_bytes = state->file_bytes;
     stats_.last_sequence = *state->edit.last_sequence;

@@ -59,6 +59,12 @@ Status Verifier::CheckManifest(bool* legible) {
     return {Code::kInvalidArgument,
             dir_ + ": its keys are ordered by " + comparator + ", which is not built in"};
   }
+  auto mark = lsm::FindCloseMark(options_.file_system, dir_, *number, manifest_);
+  if (mark) {
+    mark_ = std::move(*mark);
+  } else if (Status status = Take(mark.error()); !status.ok()) {
+    return status;
+  }
   if (manifest_.end == lsm::LogEnd::kTorn) {
     report_.notes.push_back(path + ": torn at byte " + std::to_string(manifest_.valid_bytes) +
                             ", as a crash leaves it");
@@ -147,7 +153,9 @@ Status Verifier::CheckTables() {
 
 // Replays the logs as opening would, into nothing, to learn what would be lost.
 Status Verifier::CheckLogs() {
-  lsm::LogReplay replay(options_.file_system, dir_, false, *manifest_.edit.last_sequence);
+  lsm::LogReplay replay(options_.file_system, dir_, lsm::LogDamage::kPassOverEven,
+                        *manifest_.edit.last_sequence);
+  replay.SetMark(mark_);
   const auto count = [this](std::string_view) {
     report_.log_records++;
     return Status();

@@ -10,9 +10,11 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "lsm/close_mark.h"
 #include "lsm/manifest.h"
 #include "table/internal_key.h"
 #include "tool/console.h"
@@ -57,6 +59,7 @@ class Verifier {
   const std::string dir_;
   const table::InternalComparator comparator_;
   lsm::ManifestState manifest_;
+  std::optional<lsm::CloseMark> mark_;  // of this store, as it was closed
   std::vector<uint64_t> logs_;  // that are needed
   VerifyReport report_;
 };

@@ -1,0 +1,50 @@
+// lsm/close_mark.h: what a store leaves in the file CLOSED when it is closed, so that the next
+// opening can tell a file that is damaged from one that a crash left torn.
+//
+// It says how long the last log and the manifest were, and by which bytes they are known. Another
+// store may lie in the folder by then (LevelDB's DestroyDB leaves the file), so the mark counts
+// only where the manifest is the one that it tells of. That manifest may have grown since.
+//
+// Layout    docs/formats/files.md.
+// Threads   a value.
+// Errors    of reading: none; a mark that is not legible says nothing.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "lsm/manifest.h"
+#include "weft/file_system.h"
+#include "weft/status.h"
+
+namespace weft::lsm {
+
+struct CloseMark {
+  uint64_t log_number = 0;
+  uint64_t log_bytes = 0;
+  uint64_t log_head = 0;  // HeadOfLog
+  uint64_t manifest_number = 0;
+  uint64_t manifest_bytes = 0;
+  // Checksums of the manifest up to the end of its last record, of the one before and so on.
+  // OpenManifest::kEndsMax of them: it may have more records.
+  std::vector<uint32_t> manifest_crcs = {};
+
+  Status Write(FileSystem* files, const std::string& dir) const;
+  // None where there is no mark, or no legible one.
+  static std::optional<CloseMark> Read(FileSystem* files, const std::string& dir);
+};
+std::string CloseMarkFileName(const std::string& dir);
+
+// The first bytes of a log, by which it is told from another of its number; 0: it has fewer.
+uint64_t HeadOfLog(FileSystem* files, const std::string& dir, uint64_t number);
+
+// The mark in `dir`, if it is of the store whose manifest was read into `state`. kCorruption where
+// it is, and the manifest lacks records that were in it.
+Result<std::optional<CloseMark>> FindCloseMark(FileSystem* files, const std::string& dir,
+                                               uint64_t manifest_number,
+                                               const ManifestState& state);
+
+}  // namespace weft::lsm

@@ -1,0 +1,25 @@
+#include "lsm/lost_current.h"
+
+#include <vector>
+
+#include "lsm/file_names.h"
+
+namespace weft::lsm {
+
+Status CheckCurrentIsNotLost(FileSystem* files, const std::string& dir) {
+  std::vector<std::string> names;
+  const Status status = files->GetChildren(dir, &names);
+  if (!status.ok()) return status.code() == Code::kNotFound ? Status() : status;
+  for (const std::string& name : names) {
+    ParsedFileName parsed;
+    if (!ParseFileName(name, &parsed)) continue;
+    if (parsed.type == FileType::kTable || parsed.type == FileType::kLog ||
+        (parsed.type == FileType::kManifest && parsed.number > 1)) {
+      return {Code::kCorruption, CurrentFileName(dir) + " is missing, but there is " + name +
+                                     ": repair the store, or destroy it"};
+    }
+  }
+  return {};
+}
+
+}  // namespace weft::lsm
