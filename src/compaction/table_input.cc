@@ -20,14 +20,14 @@ Result<std::unique_ptr<TableInput>> TableInput::Open(const Job& job, const JobTa
 
 Status TableInput::OpenFile(const Job& job, uint64_t bytes_claimed) {
   Result<std::unique_ptr<RandomAccessFile>> file = job.files->NewRandomAccessFile(path_);
-  if (!file) return file.error();
+  if (!file) return Told(file.error());
   file_ = std::move(*file);
   const RandomAccessFile* const shared = file_.get();
   const std::string_view mapped = file_->Mapped();
   uint64_t bytes = mapped.size();
   if (mapped.empty()) {
     Result<uint64_t> size = job.files->GetFileSize(path_);
-    if (!size) return size.error();
+    if (!size) return Told(size.error());
     bytes = *size;
     file_ = std::make_unique<ReadAheadFile>(std::move(file_), bytes);
   }
@@ -44,6 +44,12 @@ Status TableInput::OpenFile(const Job& job, uint64_t bytes_claimed) {
   shared_ = blocks_;
   shared_.file = shared;
   return Status::Ok();
+}
+
+// The manifest names the table: that it is missing is damage, and no answer to what was asked for.
+Status TableInput::Told(const Status& status) const {
+  if (status.code() != Code::kNotFound) return status;
+  return {Code::kCorruption, path_ + " is missing"};
 }
 
 Status TableInput::ReadIndex() {

@@ -68,6 +68,7 @@ class TableInput {
         range_(range),
         index_(table::VirtualOrder{job.comparator}) {}
   Status OpenFile(const Job& job, uint64_t bytes_claimed);
+  Status Told(const Status& status) const;
   Status ReadIndex();
   void FetchBehind(const table::BlockHandle& handle) const;
   bool EndsBefore(std::optional<std::string_view> bound) const;

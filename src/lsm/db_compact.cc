@@ -12,6 +12,7 @@
 #include "base/thread.h"
 #include "lsm/db_impl.h"
 #include "lsm/file_names.h"
+#include "lsm/own_files.h"
 #include "lsm/running_compaction.h"
 
 namespace weft::lsm {
@@ -123,7 +124,7 @@ void DbImpl::RunCompactionLocked(RunningCompaction* running) {
   VersionEdit edit;
   compaction.AddTo(&edit);
   Status status;
-  if (!compaction.trivial_move) status = MergeLocked(running, &edit);
+  if (!compaction.trivial_move) status = OwnFileError(MergeLocked(running, &edit));
   if (status.ok()) status = versions_->LogAndApply(&edit, &mutex_);
   running->event.status = status;
   picker_->Release(compaction);

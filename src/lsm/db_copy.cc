@@ -97,9 +97,11 @@ Status DbImpl::Checkpoint(const std::string& target) {
   status = files_->CreateDir(unfinished);
   for (int level = 0; level < kLevels && status.ok(); level++) {
     for (const FileRef& file : version->level(level).files()) {
-      status =
-          LinkOrCopy(files_, tables_.PathOf(file->number), TableFileName(unfinished, file->number));
-      if (!status.ok()) break;
+      const std::string table = tables_.PathOf(file->number);
+      status = LinkOrCopy(files_, table, TableFileName(unfinished, file->number));
+      if (status.ok()) continue;
+      if (!files_->FileExists(table)) status = {Code::kCorruption, table + " is missing"};
+      break;
     }
   }
   if (status.ok()) status = WriteManifestOf(*version, files_, unfinished, next_file, last);
@@ -173,8 +175,7 @@ Status DbImpl::Ingest(std::span<const std::string> paths, bool move) {
   versions_->EndJob(job);
   // The numbers are used, whatever became of the tables. Before the view: who finds the tables that
   // were taken as they are must see those that were written anew.
-  visible_.store(assigned_, std::memory_order_release);
-  visible_.notify_all();
+  ShowUpTo(assigned_);
   if (status.ok()) {
     // It is empty. Another one takes what follows, or a reader that holds the view of before could
     // see later writes without the tables.

@@ -58,6 +58,7 @@ void DbImpl::FlushOldestLocked() {
   mutex_.Unlock();
   WaitUntilPublished(oldest.last);  // until then writers may still be adding to it
   mutex_.Lock();
+  if (!background_error_.ok()) return;  // it may hold a write that failed, and is not shown
   const uint64_t job = versions_->BeginJob();
   VersionEdit edit;
   FlushEvent event;

@@ -101,7 +101,9 @@ class DbImpl final : public Db {
   void KeepUnnamedTablesLocked() WEFT_REQUIRES(mutex_);
   Status ReplayBatchLocked(std::string_view contents, VersionEdit* edit) WEFT_REQUIRES(mutex_);
   Status FlushReplayedLocked(VersionEdit* edit) WEFT_REQUIRES(mutex_);
-  void NoteDamage(const std::vector<LogReplay::Damage>& damages);
+  void NoteDamage();
+  std::string Found(const Status& status) const;
+  std::string Shape() const;
   bool ReuseLog(uint64_t number, uint64_t whole_bytes) WEFT_REQUIRES(mutex_);
   Status BeginLogLocked(VersionEdit* edit) WEFT_REQUIRES(write_mutex_, mutex_);
   Status StartThreads();
@@ -114,9 +116,11 @@ class DbImpl final : public Db {
   bool MustWaitLocked(bool* stopped) WEFT_REQUIRES(mutex_);
   Status CheckNumbersLeft(uint64_t count) const WEFT_REQUIRES(write_mutex_);
   void SwitchMemTableLocked() WEFT_REQUIRES(write_mutex_, mutex_);
-  void Publish(table::SequenceNumber first, table::SequenceNumber last);
+  bool Publish(table::SequenceNumber first, table::SequenceNumber last, bool succeeded);
+  void ShowUpTo(table::SequenceNumber last);
   void WaitUntilPublished(table::SequenceNumber last) const;
-  void FailWrites(const Status& status) WEFT_EXCLUDES(mutex_);
+  Status FailWrites(const Status& status) WEFT_EXCLUDES(mutex_);
+  Status BackgroundError() WEFT_EXCLUDES(mutex_);
   void FailWritesLocked(const Status& status) WEFT_REQUIRES(mutex_);
   void UpdateThrottleLocked() WEFT_REQUIRES(mutex_);
 
@@ -256,7 +260,8 @@ class DbImpl final : public Db {
   uint64_t active_since_ns_ WEFT_GUARDED_BY(mutex_) = 0;
   WriteState write_state_ WEFT_GUARDED_BY(mutex_) = WriteState::kFree;
 
-  bool opened_ = false;  // set once, before any other thread
+  std::vector<LogReplay::Damage> damages_;  // that the opening passed over
+  bool opened_ = false;                     // set once, before any other thread
   std::vector<std::thread> threads_;
 };
 

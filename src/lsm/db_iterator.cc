@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/check.h"
+#include "lsm/own_files.h"
 #include "lsm/read_sampler.h"
 
 namespace weft::lsm {
@@ -38,7 +39,9 @@ class DbIterator final : public Iterator {
     WEFT_DCHECK(valid_);
     return direction_ == Direction::kForward ? internal_->value() : saved_value_;
   }
-  Status status() const override { return status_.ok() ? internal_->status() : status_; }
+  Status status() const override {
+    return status_.ok() ? OwnFileError(internal_->status()) : status_;
+  }
 
   void SeekToFirst() override;
   void SeekToLast() override;

@@ -1,6 +1,7 @@
 // Opening: find the store, take its state from the manifest, replay its logs, begin a new log.
 // Closing: stop the threads, sync the log, leave a mark of its length.
 #include <algorithm>
+#include <chrono>
 #include <string>
 #include <thread>
 #include <utility>
@@ -15,6 +16,7 @@
 #include "lsm/file_names.h"
 #include "lsm/log_replay.h"
 #include "lsm/lost_current.h"
+#include "lsm/own_files.h"
 #include "lsm/store_copy.h"
 #include "lsm/write_batch_internal.h"
 
@@ -72,7 +74,8 @@ Status KeepAside(FileSystem* files, const std::string& dir, uint64_t log) {
 }
 
 // Of opening for reading, beside somebody who writes.
-constexpr int kReadOnlyTriesMax = 5;
+constexpr int kReadOnlyTriesMax = 100;
+constexpr std::chrono::milliseconds kReadOnlyPause{1};
 
 // Those of two memtables: where a flush was late, both that waited are given back while the next
 // one fills, and the one behind it must not find too few.
@@ -110,6 +113,7 @@ Result<std::unique_ptr<DbImpl>> DbImpl::Open(const DbOptions& options, const std
                                              bool read_only) {
   Result<DbOptions> checked = CheckedOptions(options);
   if (!checked) return checked.error();
+  std::string found_before;
   for (int tries = 1;; tries++) {
     // The constructor is private. Owned at once.
     Result<std::unique_ptr<compaction::Executor>> executor =
@@ -118,13 +122,43 @@ Result<std::unique_ptr<DbImpl>> DbImpl::Open(const DbOptions& options, const std
     std::unique_ptr<DbImpl> db(new DbImpl(*checked, dir, read_only, std::move(*executor)));
     Status status = db->events_.Start();
     if (status.ok()) status = db->OpenFiles();
-    if (status.ok() && !read_only) status = db->StartThreads();
-    if (status.ok()) return db;
-    db->Log("open failed: " + status.ToString());
-    // Files that were missing may have been deleted by a writer since they were named.
-    const bool may_pass = status.code() == Code::kCorruption || status.code() == Code::kNotFound;
-    if (!read_only || !may_pass || tries == kReadOnlyTriesMax) return status;
+    if (!status.ok()) db->Log("open failed: " + status.ToString());
+    std::string found = read_only ? db->Found(status) : "";
+    if (found.empty() || found == found_before || tries == kReadOnlyTriesMax) {
+      if (status.ok()) db->NoteDamage();
+      if (status.ok() && !read_only) status = db->StartThreads();
+      if (!status.ok()) return status;
+      return db;
+    }
+    found_before = std::move(found);
+    std::this_thread::sleep_for(kReadOnlyPause);
   }
+}
+
+// What an opening for reading found that somebody who writes to the store meanwhile may have made
+// it see: files that went since they were named, a record that was half written when it was read,
+// the end of one log before that of the next. It is true where the next try finds the same, in
+// files that are the same. Empty: nothing of the kind.
+std::string DbImpl::Found(const Status& status) const {
+  if (!status.ok() && status.code() != Code::kCorruption) return "";
+  std::string found(status.message());
+  for (const LogReplay::Damage& damage : damages_) found += damage.what.ToString() + "; ";
+  return found.empty() ? found : found + Shape();
+}
+
+// Names of the files, and the manifest's length.
+std::string DbImpl::Shape() const {
+  std::vector<std::string> names;
+  if (!files_->GetChildren(dir_, &names).ok()) return "";
+  std::ranges::sort(names);
+  std::string shape;
+  for (const std::string& name : names) {
+    shape += name + "\n";
+    if (!name.starts_with("MANIFEST")) continue;
+    auto bytes = files_->GetFileSize(dir_ + "/" + name);
+    if (bytes) shape += std::to_string(*bytes) + "\n";
+  }
+  return shape;
 }
 
 Status DbImpl::OpenFiles() {
@@ -147,7 +181,7 @@ Status DbImpl::OpenFiles() {
   base::MutexLock lock(&mutex_);
   versions_ = std::make_unique<VersionSet>(options_, dir_, &comparator_, &tables_, &mutex_,
                                            info_log_.get());
-  Status status = OpenStoreLocked();
+  Status status = OwnFileError(OpenStoreLocked());
   if (!status.ok()) return status;
   InstallViewLocked();
   if (!read_only_) {
@@ -187,9 +221,9 @@ Status DbImpl::OpenStoreLocked() {
     UndoReplay(replay, edit);
     return status;
   }
-  NoteDamage(replay.damages());
+  damages_ = replay.damages();
   assigned_ = std::max(versions_->last_sequence(), replay.last_sequence());
-  visible_.store(assigned_, std::memory_order_release);
+  ShowUpTo(assigned_);
   if (read_only_) return {};
   for (const uint64_t log : replay.logs_with_losses()) {
     if (Status kept = KeepAside(files_, dir_, log); !kept.ok()) return kept;
@@ -275,8 +309,8 @@ Status DbImpl::FlushReplayedLocked(VersionEdit* edit) {
   return status;
 }
 
-void DbImpl::NoteDamage(const std::vector<LogReplay::Damage>& damages) {
-  for (const LogReplay::Damage& damage : damages) {
+void DbImpl::NoteDamage() {
+  for (const LogReplay::Damage& damage : damages_) {
     Log("passed over " + std::to_string(damage.bytes) + " bytes: " + damage.what.ToString());
     events_.Tell([damage](EventListener* listener) {
       listener->OnDamage(damage.file, damage.bytes, damage.what);

@@ -1,4 +1,4 @@
-// The write path: let in, append to the log, add to the memtable, publish, sync.
+// The write path: let in, append to the log, add to the memtable, sync, publish.
 //
 // Only the log append is done one writer at a time. Writers add to the memtable side by side, and
 // publish in the order of their sequence numbers, so that a reader sees a prefix of the writes.
@@ -9,6 +9,7 @@
 #include "base/check.h"
 #include "base/clock.h"
 #include "lsm/db_impl.h"
+#include "lsm/own_files.h"
 #include "lsm/write_batch_internal.h"
 
 namespace weft::lsm {
@@ -78,29 +79,29 @@ Status DbImpl::Write(const WriteOptions& options, WriteBatch* batch) {
     if (Status status = CheckNumbersLeft(count); !status.ok()) return status;
     first = assigned_ + 1;
     WriteBatchInternal::SetSequence(batch, first);
-    if (Status status = log_.Append(batch->contents()); !status.ok()) {
-      FailWrites(status);
-      return status;
-    }
+    if (Status status = log_.Append(batch->contents()); !status.ok()) return FailWrites(status);
     assigned_ += count;
     ticket = log_.appended();
     memtable = active_.get();  // not flushed, so not freed, before what we add is published
   }
+  Status status;
   if (count > 0) {
-    Status status = WriteBatchInternal::InsertInto(*batch, memtable);
+    status = WriteBatchInternal::InsertInto(*batch, memtable);
     WEFT_CHECK(status.ok());  // SetContents lets in nothing else
-    Publish(first, first + count - 1);
   }
+  if (options.sync) {
+    bool synced;
+    status = log_.SyncUpTo(ticket, &synced);
+    if (synced) statistics_.Add(Statistics::kLogSyncs, 1);
+    if (!status.ok()) status = FailWrites(status);
+  }
+  // Behind the sync: what is not known to be safe, and perhaps never will be, nobody sees.
+  if (count > 0 && !Publish(first, first + count - 1, status.ok())) return BackgroundError();
+  if (!status.ok()) return status;
   statistics_.Add(Statistics::kWrites, 1);
   statistics_.Add(Statistics::kKeysWritten, count);
   statistics_.Add(Statistics::kBytesWritten, bytes);
-  if (!options.sync) return {};
-
-  bool synced;
-  Status status = log_.SyncUpTo(ticket, &synced);
-  if (synced) statistics_.Add(Statistics::kLogSyncs, 1);
-  if (!status.ok()) FailWrites(status);
-  return status;
+  return {};
 }
 
 // Only a store whose files were made up gets as far.
@@ -109,21 +110,35 @@ Status DbImpl::CheckNumbersLeft(uint64_t count) const {
   return {Code::kNoMemory, dir_ + ": no sequence number is left"};
 }
 
-void DbImpl::Publish(table::SequenceNumber first, table::SequenceNumber last) {
+// False where it is not shown: it failed (FailWrites was called), or one before it did.
+bool DbImpl::Publish(table::SequenceNumber first, table::SequenceNumber last, bool succeeded) {
   WaitUntilPublished(first - 1);
+  // Whose turn it is reads what its predecessor wrote: one that failed left a gap between the two.
+  const bool shown = succeeded && visible_.load(std::memory_order_relaxed) == first - 1;
   // Pairs with the acquire of readers: what they see covers all entries up to `last`.
-  visible_.store(last, std::memory_order_release);
-  visible_.notify_all();
+  if (shown) visible_.store(last, std::memory_order_release);
+  // Pairs with the acquire in WaitUntilPublished.
+  ended_.store(last, std::memory_order_release);
+  ended_.notify_all();
+  return shown;
+}
+
+// Where no write is under way.
+void DbImpl::ShowUpTo(table::SequenceNumber last) {
+  visible_.store(last, std::memory_order_release);  // as in Publish
+  ended_.store(last, std::memory_order_release);
+  ended_.notify_all();
 }
 
 void DbImpl::WaitUntilPublished(table::SequenceNumber last) const {
   for (int i = 0;; i++) {
-    const table::SequenceNumber seen = visible_.load(std::memory_order_acquire);
+    // Pairs with the release in Publish.
+    const table::SequenceNumber seen = ended_.load(std::memory_order_acquire);
     if (seen >= last) return;
     if (i < kTriesBeforeWaiting) {
       std::this_thread::yield();
     } else {
-      visible_.wait(seen, std::memory_order_acquire);
+      ended_.wait(seen, std::memory_order_acquire);
     }
   }
 }
@@ -182,13 +197,21 @@ void DbImpl::SwitchMemTableLocked() {
   flush_work_.NotifyOne();
 }
 
-void DbImpl::FailWrites(const Status& status) {
+// The error that every write gets from now on.
+Status DbImpl::FailWrites(const Status& status) {
   base::MutexLock lock(&mutex_);
   FailWritesLocked(status);
+  return background_error_;
 }
 
-void DbImpl::FailWritesLocked(const Status& status) {
+Status DbImpl::BackgroundError() {
+  base::MutexLock lock(&mutex_);
+  return background_error_;
+}
+
+void DbImpl::FailWritesLocked(const Status& why) {
   if (!background_error_.ok()) return;
+  const Status status = WriteError(why);
   background_error_ = status;
   writes_failed_.store(true, std::memory_order_release);
   Log("no more writes: " + status.ToString());

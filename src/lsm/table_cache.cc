@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "lsm/file_names.h"
+#include "lsm/own_files.h"
 
 namespace weft::lsm {
 namespace {
@@ -46,7 +47,7 @@ Result<std::shared_ptr<const table::Table>> TableCache::Open(const FileMeta& fil
     return Status(Code::kCorruption, path + " is missing");
   }
   const Result<uint64_t> bytes = files_->GetFileSize(path);
-  if (!bytes) return bytes.error();
+  if (!bytes) return OwnFileError(bytes.error());
   // Longer does no harm: the table is read from the end that the manifest names, as LevelDB does.
   if (bytes.value() < file.bytes) {
     return Status(Code::kCorruption, path + " has " + std::to_string(bytes.value()) +
@@ -54,7 +55,7 @@ Result<std::shared_ptr<const table::Table>> TableCache::Open(const FileMeta& fil
   }
   Result<std::unique_ptr<table::Table>> table =
       table::Table::Open(options_, std::move(opened.value()), file.bytes, std::move(path));
-  if (!table) return table.error();
+  if (!table) return OwnFileError(table.error());
   return std::shared_ptr<const table::Table>(std::move(table.value()));
 }
 

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "lsm/own_files.h"
 #include "lsm/version.h"
 #include "table/run_iterator.h"
 #include "table/table.h"
@@ -93,7 +94,7 @@ Status Version::Get(const ReadOptions& options, std::string_view internal_key, s
         value->assign(lookup.value);
         status = {};
         return false;
-      case TableLookup::Found::kError: status = lookup.status; return false;
+      case TableLookup::Found::kError: status = OwnFileError(lookup.status); return false;
     }
     return false;
   });
@@ -214,7 +215,7 @@ class Version::Lookups {
         lookup->value->assign(one->in_table.value);
         lookup->status = {};
         break;
-      case TableLookup::Found::kError: lookup->status = one->in_table.status; break;
+      case TableLookup::Found::kError: lookup->status = OwnFileError(one->in_table.status); break;
     }
   }
 

@@ -5,6 +5,7 @@
 
 #include "base/check.h"
 #include "lsm/limits.h"
+#include "lsm/own_files.h"
 
 namespace weft::lsm {
 namespace {
@@ -158,7 +159,7 @@ Status VersionSet::LogAndApply(VersionEdit* edit, base::Mutex* mutex) {
   Turn turn{current_, compact_pointers_, manifest_number_, names_files, in_doubt_};
   mutex->Unlock();
   const Result<VersionRef> after = turn.before->Apply(*edit);
-  Status status = after ? Write(edit, &turn) : after.error();
+  Status status = after ? OwnFileError(Write(edit, &turn)) : after.error();
   mutex->Lock();
   mutex_->AssertHeld();
   manifest_number_ = turn.manifest_number;
