@@ -65,6 +65,9 @@ struct DbOptions {
   // Of the memtable, before it is written as a table. Up to 2 MiB more is reserved, not yet used.
   size_t write_buffer_size = 4u << 20;
   int max_open_files = 1000;
+  // Open tables keep copies of their indexes and filters, which were checked, instead of using them
+  // where they lie in a mapped file: what damages a file while it is open then hides no key.
+  bool copy_indexes = false;
   std::shared_ptr<BlockCache> block_cache;  // null: 8 MiB of its own
   size_t block_size = 4096;                 // of keys and values, before compression
   int block_restart_interval = 16;          // keys between two that are written whole

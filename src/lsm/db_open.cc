@@ -44,6 +44,7 @@ table::TableReadOptions ReadOptionsOf(const DbOptions& options,
   read.filter = filter;
   read.cache = options.block_cache.get();
   read.verify = options.paranoid_checks;
+  read.copies = options.copy_indexes;
   read.counters = counters;
   return read;
 }

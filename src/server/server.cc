@@ -149,6 +149,10 @@ Status Server::OpenTier() {
     spdlog::warn("the durable store was opened without a part of a log, which is kept in lost/: {}",
                  what.message());
   };
+  options.on_read_error = [](const Status& why, uint64_t keys) {
+    spdlog::error("{} not read from the durable store: {}",
+                  keys == 1 ? "a key was" : std::to_string(keys) + " keys were", why.message());
+  };
   auto opened = tier::DiskTier::Open(options, store_.get());
   if (!opened) return opened.error();
   tier_ = std::move(opened.value());

@@ -1,6 +1,7 @@
 #include "table/table.h"
 
 #include <algorithm>
+#include <cstring>
 #include <utility>
 
 #include "base/coding.h"
@@ -24,6 +25,7 @@ Table::Table(const TableReadOptions& options, std::unique_ptr<RandomAccessFile> 
       filter_policy_(options.filter),
       cache_(options.cache),
       counters_(options.counters),
+      copies_(options.copies),
       file_(std::move(file)),
       path_(std::move(path)) {
   blocks_ = {file_.get(), &path_, bytes, file_->Mapped()};
@@ -64,12 +66,23 @@ Status Table::ReadIndex() {
   status = footer_.DecodeFrom(footer);
   if (!status.ok()) return {Code::kCorruption, path_ + ": " + std::string(status.message())};
 
-  Result<BlockContents> contents = ReadBlock(blocks_, footer_.index, true);
+  Result<BlockContents> contents = ReadKept(footer_.index);
   if (!contents) return contents.error();
   index_contents_ = std::move(*contents);
   status = index_.Parse(order_, index_contents_.data, footer_offset);
   if (!status.ok()) return BlockCorruption(blocks_, footer_.index.offset, status.message());
   return {};
+}
+
+// A block that stays as long as the table does.
+Result<BlockContents> Table::ReadKept(const BlockHandle& handle) const {
+  Result<BlockContents> contents = ReadBlock(blocks_, handle, true);
+  if (!contents || !copies_ || contents->owned != nullptr) return contents;
+  BlockContents copy;
+  copy.owned = std::make_unique_for_overwrite<char[]>(contents->data.size());
+  std::memcpy(copy.owned.get(), contents->data.data(), contents->data.size());
+  copy.data = {copy.owned.get(), contents->data.size()};
+  return copy;
 }
 
 // A table without a filter, or with another policy's, is no error.
@@ -87,7 +100,7 @@ Status Table::ReadFilter(const BlockHandle& metaindex) {
   if (!handle.TakeFrom(&value)) {
     return BlockCorruption(blocks_, metaindex.offset, "bad handle of the filter");
   }
-  Result<BlockContents> contents = ReadBlock(blocks_, handle, true);
+  Result<BlockContents> contents = ReadKept(handle);
   if (!contents) return contents.error();
   filter_ = FilterBlockReader(filter_policy_, contents->data);
   if (filter_.empty()) return BlockCorruption(blocks_, handle.offset, "bad filter block");

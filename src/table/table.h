@@ -8,8 +8,9 @@
 // Layout    table/format.h.
 // Threads   every const call may be made from any thread at once. Lookups and iterators are of one
 //           thread at a time; the table must outlive them.
-// Memory    index and filter stay as long as the table, in the mapped file where they can; beside
-//           them about 34 bytes a data block that make the index fast to search.
+// Memory    index and filter stay as long as the table, in the mapped file where they can (and
+//           `copies` is not asked for); beside them about 34 bytes a data block that make the index
+//           fast to search.
 //           Data blocks are used in a mapped file where they lie, else come through the cache.
 // Errors    kCorruption names the file and the block's offset. Index and filter are always checked
 //           against their checksums when the table is opened, data blocks when a caller asks. A
@@ -53,6 +54,8 @@ struct TableReadOptions {
   BlockCache* cache = nullptr;
   // Open fails where the filter is damaged too.
   bool verify = false;
+  // Index and filter are copied out of a mapped file once they are checked.
+  bool copies = false;
   // Null: nothing is counted. Must outlive the table.
   ReadCounters* counters = nullptr;
 };
@@ -193,6 +196,7 @@ class Table {
         std::string path);
   Status ReadIndex();
   Status ReadFilter(const BlockHandle& metaindex);
+  Result<BlockContents> ReadKept(const BlockHandle& handle) const;
 
   // A data block's bytes, and what keeps them.
   struct PinnedBlock {
@@ -228,6 +232,7 @@ class Table {
   const FilterPolicy* const filter_policy_;
   BlockCache* const cache_;
   ReadCounters* const counters_;
+  const bool copies_;
   const std::unique_ptr<RandomAccessFile> file_;
   const std::string path_;
   BlockFile blocks_;

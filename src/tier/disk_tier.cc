@@ -25,6 +25,36 @@ Status About(const std::string& dir, const Status& status) {
   return {status.code(), "--data " + dir + ": " + std::string(status.message())};
 }
 
+// Of all that the tier reads: the disk may give other bytes than were written.
+ReadOptions Checked() { return {.verify_checksums = true}; }
+
+// The store's own answer has no message; that of a file which is gone has one.
+bool IsAbsent(const Status& status) {
+  return status.code() == Code::kNotFound && status.message().empty();
+}
+
+// A key that came as base64 may be any bytes.
+std::string KeyText(std::string_view key) {
+  static constexpr char kDigits[] = "0123456789abcdef";
+  std::string text;
+  for (const char c : key) {
+    if (c > ' ' && c <= '~' && c != '\\') {
+      text += c;
+    } else {
+      const auto byte = static_cast<uint8_t>(c);
+      text += {'\\', 'x', kDigits[byte >> 4], kDigits[byte & 15]};
+    }
+  }
+  return text;
+}
+
+// Whether what was found under `key` is an item.
+Status CheckItem(std::string_view key, std::string_view bytes) {
+  Item item;
+  if (DecodeItem(bytes, &item)) return {};
+  return {Code::kCorruption, "what is stored under the key " + KeyText(key) + " is no item"};
+}
+
 }  // namespace
 
 class DiskTier::FailureListener final : public EventListener {
@@ -43,7 +73,7 @@ class DiskTier::FailureListener final : public EventListener {
 };
 
 DiskTier::DiskTier(const TierOptions& options, cache::Store* cache)
-    : options_(options), cache_(cache) {}
+    : options_(options), cache_(cache), read_errors_(options.on_read_error) {}
 
 Result<std::unique_ptr<DiskTier>> DiskTier::Open(const TierOptions& options, cache::Store* cache) {
   // The constructor is private so that no tier exists half open; owned at once.
@@ -88,6 +118,7 @@ DbOptions DiskTier::MakeDbOptions() {
   options.compaction_direct_io = options_.compaction_direct_io;
   options.block_cache = NewLruBlockCache(options_.block_cache_bytes);
   options.filter_policy = NewBloomFilterPolicy(kFilterBitsPerKey);
+  options.copy_indexes = true;
   options.lifetime = ValueLifetime{kExpiryOffset, kGenerationOffset, [this] {
                                      return ValueLifetime::Limits{
                                          base::NowSeconds(),
@@ -109,11 +140,11 @@ Status DiskTier::ReadState() {
   base::MutexLock lock(&state_mutex_);
   State state;
   std::string bytes;
-  Status status = db_->Get({.verify_checksums = true}, kStateKey, &bytes);
+  Status status = db_->Get(Checked(), kStateKey, &bytes);
   if (status.ok()) {
     if (!DecodeState(bytes, &state)) return {Code::kInvalidArgument, "not the data of a cache"};
-  } else if (status.code() == Code::kNotFound) {
-    const std::unique_ptr<Iterator> first = db_->NewIterator({});
+  } else if (IsAbsent(status)) {
+    const std::unique_ptr<Iterator> first = db_->NewIterator(Checked());
     first->SeekToFirst();
     if (first->Valid()) return {Code::kInvalidArgument, "not the data of a cache"};
     if (!first->status().ok()) return first->status();
@@ -197,7 +228,7 @@ void DiskTier::Answer(std::span<Asked> asked) {
       part[i].changes = stripes_.SettledChanges(Stripes::Of(part[i].hash));
       lookups[i].key = part[i].key;
     }
-    db_->MultiGet({}, lookups);
+    db_->MultiGet(Checked(), lookups);
     for (size_t i = 0; i < part.size(); i++) {
       Take(&lookups[i], &part[i]);
       bytes += part[i].bytes.size();
@@ -210,16 +241,18 @@ void DiskTier::AnswerLocked(Asked* asked) {
   DbLookup lookup;
   lookup.key = asked->key;
   asked->changes = stripes_.changes(Stripes::Of(asked->hash));
-  db_->MultiGet({}, {&lookup, 1});
+  db_->MultiGet(Checked(), {&lookup, 1});
   Take(&lookup, asked);
 }
 
 void DiskTier::Take(DbLookup* lookup, Asked* asked) {
   lookups_.fetch_add(1, std::memory_order_relaxed);
-  asked->answered = lookup->status.ok()                        ? Answered::kItem
-                    : lookup->status.code() == Code::kNotFound ? Answered::kAbsent
-                                                               : Answered::kError;
-  if (asked->answered == Answered::kError) lookup_errors_.fetch_add(1, std::memory_order_relaxed);
+  Status status = std::move(lookup->status);
+  if (status.ok()) status = CheckItem(asked->key, lookup->value);
+  asked->answered = status.ok()        ? Answered::kItem
+                    : IsAbsent(status) ? Answered::kAbsent
+                                       : Answered::kError;
+  if (asked->answered == Answered::kError) read_errors_.Note(status, base::NowNs());
   asked->bytes = std::move(lookup->value);
 }
 
@@ -270,7 +303,7 @@ TierStats DiskTier::Stats() const {
   stats.lookups = lookups_.load(std::memory_order_relaxed);
   stats.lookup_hits = lookup_hits_.load(std::memory_order_relaxed);
   stats.lookup_ended = lookup_ended_.load(std::memory_order_relaxed);
-  stats.lookup_errors = lookup_errors_.load(std::memory_order_relaxed);
+  stats.lookup_errors = read_errors_.total();
   stats.loads = loads_.load(std::memory_order_relaxed);
   stats.waits = waits_.load(std::memory_order_relaxed);
   stats.changes = changes_.load(std::memory_order_relaxed);

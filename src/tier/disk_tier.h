@@ -13,7 +13,8 @@
 // Lock      flush_mutex_, then a stripe, then state_mutex_, then the durable store's
 //           (docs/concurrency.md).
 // Errors    the first write or sync that fails is the last: from then on changes are refused
-//           (failed()), reads go on.
+//           (failed()), reads go on. All that is read is held against its checksum; what is damaged
+//           is an error, never a miss or another value.
 #pragma once
 
 #include <atomic>
@@ -28,6 +29,7 @@
 #include "cache/store.h"
 #include "tier/item.h"
 #include "tier/lookup.h"
+#include "tier/read_errors.h"
 #include "tier/stripes.h"
 #include "weft/db.h"
 
@@ -46,6 +48,8 @@ struct TierOptions {
   std::function<void(const Status&)> on_failure = {};
   // Called for each log of which a power cut took a part, a moment after Open.
   std::function<void(const Status&)> on_loss = {};
+  // Called, from any thread, when keys could not be read; once a second at most.
+  ReadErrors::Tell on_read_error = {};
 };
 
 // Counters since Open, and levels. Units: keys, unless the name says otherwise.
@@ -144,7 +148,8 @@ class DiskTier {
   std::atomic<uint32_t> flush_at_s_{0};
   std::atomic<uint64_t> version_bound_{0};
   std::atomic<uint64_t> unsynced_writes_{0};
-  std::atomic<uint64_t> lookups_{0}, lookup_hits_{0}, lookup_ended_{0}, lookup_errors_{0};
+  ReadErrors read_errors_;
+  std::atomic<uint64_t> lookups_{0}, lookup_hits_{0}, lookup_ended_{0};
   std::atomic<uint64_t> loads_{0}, waits_{0}, changes_{0}, batches_{0}, write_errors_{0};
 
   base::Mutex flush_mutex_;  // of who flushes

@@ -14,7 +14,7 @@ enum class Answered : uint8_t {
   kNot,     // not yet
   kAbsent,  // the store has no such key
   kItem,    // `bytes` are its value there (tier/item.h)
-  kError,   // it could not be read
+  kError,   // it could not be read, or is no item
 };
 
 struct Asked {
