@@ -51,7 +51,7 @@ struct KeyRange {
 struct DbLookup {
   std::string_view key;
   std::string value;
-  Status status;  // ok, kNotFound or an error
+  Status status;  // ok, kNotFound or an error; kRetryLater: see ReadOptions::value_bytes_max
 };
 
 class Db {

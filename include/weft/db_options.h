@@ -107,6 +107,10 @@ class Snapshot;
 struct ReadOptions {
   bool verify_checksums = false;  // of every block read
   bool fill_cache = true;
+  // Of MultiGet: once the values found take so many bytes, the lookups that have no answer yet get
+  // kRetryLater, but for the first one, which always gets its own. What is read for lookups that
+  // are under way together is bounded as well. 0: no limit.
+  size_t value_bytes_max = 0;
   const Snapshot* snapshot = nullptr;  // null: the state at the time of the call
   // For iterators: keys outside [lower_bound, upper_bound) are not there. Not copied: must live as
   // long as the iterator.

@@ -179,7 +179,7 @@ class DbImpl final : public Db {
   // db_read.cc
   table::SequenceNumber SequenceOf(const ReadOptions& options) const;
   void GetGroup(const ReadOptions& options, const ReadView& view, table::SequenceNumber sequence,
-                std::span<DbLookup> lookups);
+                std::span<DbLookup> lookups, bool is_first, ValueBudget* budget);
   void InstallViewLocked() WEFT_REQUIRES(mutex_);
   void WakeCompaction() WEFT_EXCLUDES(mutex_);
   table::SequenceNumber OldestSnapshotLocked() const WEFT_REQUIRES(mutex_);

@@ -52,14 +52,16 @@ Status DbImpl::Get(const ReadOptions& options, std::string_view key, std::string
 void DbImpl::MultiGet(const ReadOptions& options, std::span<DbLookup> lookups) {
   const ReadViews::Pointer view = views_.Take();
   const table::SequenceNumber sequence = SequenceOf(options);
+  ValueBudget budget(options.value_bytes_max);
   for (size_t begin = 0; begin < lookups.size(); begin += kGroup) {
     GetGroup(options, *view, sequence,
-             lookups.subspan(begin, std::min(kGroup, lookups.size() - begin)));
+             lookups.subspan(begin, std::min(kGroup, lookups.size() - begin)), begin == 0, &budget);
   }
 }
 
 void DbImpl::GetGroup(const ReadOptions& options, const ReadView& view,
-                      table::SequenceNumber sequence, std::span<DbLookup> lookups) {
+                      table::SequenceNumber sequence, std::span<DbLookup> lookups,
+                      bool is_first, ValueBudget* budget) {
   std::vector<const MemTable*> memtables{view.active.get()};
   for (const auto& each : view.immutable) memtables.push_back(each.get());
   std::vector<size_t> open(lookups.size());
@@ -74,9 +76,14 @@ void DbImpl::GetGroup(const ReadOptions& options, const ReadView& view,
     }
     std::erase_if(open, [&](size_t i) {
       DbLookup& lookup = lookups[i];
+      if (budget->used_up() && !(is_first && i == 0)) {
+        lookup.status = ValueBudget::UsedUp();
+        return true;
+      }
       const MemTable::Found found = memtable->Read(entries[i], lookup.key, &lookup.value);
       if (found == MemTable::Found::kNothing) return false;
       lookup.status = found == MemTable::Found::kValue ? Status() : Status::NotFound();
+      if (lookup.status.ok()) budget->Take(lookup.value.size());
       return true;
     });
   }
@@ -85,9 +92,9 @@ void DbImpl::GetGroup(const ReadOptions& options, const ReadView& view,
   rest.reserve(open.size());
   for (const size_t i : open) {
     keys.emplace_back(lookups[i].key, sequence);
-    rest.push_back({keys.back().internal_key(), &lookups[i].value, {}, {}});
+    rest.push_back({keys.back().internal_key(), &lookups[i].value, {}, {}, is_first && i == 0});
   }
-  if (!rest.empty()) view.version->MultiGet(options, rest);
+  if (!rest.empty()) view.version->MultiGet(options, rest, budget);
   bool compact = false;
   for (size_t i = 0; i < open.size(); i++) {
     const SeekCharge& charge = rest[i].charge;

@@ -159,6 +159,31 @@ TEST_F(DbTest, SnapshotsSeeTheirMomentThroughCompactions) {
   for (const auto& [snapshot, then] : moments) db->ReleaseSnapshot(snapshot);
 }
 
+TEST_F(DbTest, MultiGetFindsNoMoreThanItIsToldTo) {
+  Open();
+  const std::string value(1000, 'v');
+  for (int i = 0; i < 100; i++) ASSERT_TRUE(db->Put({}, Key(i), value).ok());
+  ASSERT_TRUE(db->Flush().ok());
+  for (int i = 100; i < 110; i++) ASSERT_TRUE(db->Put({}, Key(i), value).ok());
+  for (const int first : {0, 105, 200}) {  // in a table, in memory, absent
+    std::vector<std::string> keys = {Key(first)};
+    for (int i = 60; i < 110; i++) keys.push_back(Key(i));
+    std::vector<DbLookup> lookups(keys.size());
+    for (size_t i = 0; i < keys.size(); i++) lookups[i].key = keys[i];
+    db->MultiGet({.value_bytes_max = 2500}, lookups);
+    EXPECT_EQ(lookups.front().status.code(), first == 200 ? Code::kNotFound : Code::kOk);
+    size_t found = 0;
+    for (const DbLookup& lookup : lookups) {
+      found += lookup.status.ok() ? 1 : 0;
+      if (lookup.status.code() == Code::kRetryLater) {
+        EXPECT_TRUE(lookup.value.empty());
+      }
+    }
+    EXPECT_GE(found, 3u);
+    EXPECT_LE(found, 4u) << "the first one comes beside those that there is room for";
+  }
+}
+
 TEST_F(DbTest, MultiGetAnswersAsGetDoes) {
   Open();
   std::mt19937_64 random(23);

@@ -25,6 +25,7 @@
 #include "lsm/limits.h"
 #include "lsm/lookup_key.h"
 #include "lsm/table_cache.h"
+#include "lsm/value_budget.h"
 #include "lsm/version_edit.h"
 #include "table/internal_key.h"
 #include "weft/db_options.h"
@@ -45,6 +46,7 @@ struct VersionLookup {
   std::string* value = nullptr;   // set where status is ok
   Status status;                  // ok, kNotFound or an error
   SeekCharge charge;              // for Version::ChargeSeek
+  bool must = false;              // answered also where the budget is used up
 };
 
 // User keys, both ends included; null: no bound.
@@ -95,8 +97,14 @@ class Version : public std::enable_shared_from_this<Version> {
   // kNotFound where there is no entry, or a deletion. `charge` may be null.
   Status Get(const ReadOptions& options, std::string_view internal_key, std::string* value,
              SeekCharge* charge) const;
-  // Answers all, level by level: within one, waits for memory and files overlap.
-  void MultiGet(const ReadOptions& options, std::span<VersionLookup> lookups) const;
+  // Answers all that the budget allows, level by level: within one, waits for memory and files
+  // overlap.
+  void MultiGet(const ReadOptions& options, std::span<VersionLookup> lookups,
+                ValueBudget* budget) const;
+  void MultiGet(const ReadOptions& options, std::span<VersionLookup> lookups) const {
+    ValueBudget no_limit(0);
+    MultiGet(options, lookups, &no_limit);
+  }
   // One iterator for each table of level 0 and one for each deeper level that has any, the newest
   // first. They hold this version; tables are opened when they are reached.
   void AddIterators(const ReadOptions& options,

@@ -106,8 +106,9 @@ Status Version::Get(const ReadOptions& options, std::string_view internal_key, s
 // blocks; then each key's blocks are searched, the newest first.
 class Version::Lookups {
  public:
-  Lookups(const Version& version, const ReadOptions& options, std::span<VersionLookup> lookups)
-      : version_(version), options_(options), all_(lookups.size()) {
+  Lookups(const Version& version, const ReadOptions& options, std::span<VersionLookup> lookups,
+          ValueBudget* budget)
+      : version_(version), options_(options), budget_(budget), all_(lookups.size()) {
     for (size_t i = 0; i < lookups.size(); ++i) {
       all_[i].lookup = &lookups[i];
       all_[i].in_table.key = lookups[i].internal_key;
@@ -129,6 +130,9 @@ class Version::Lookups {
  private:
   static constexpr size_t kTablesGuessed = 6;  // that may hold a key, by their ends
   static constexpr uint32_t kNone = UINT32_MAX;
+  // Stored bytes that are searched together where memory is bounded: what is found in compressed
+  // blocks stays in memory until it is copied.
+  static constexpr uint64_t kSearchedBytesMax = 256u << 10;
 
   // A table that may hold a lookup's key; probes_ has its probe at the same place.
   struct Candidate {
@@ -183,9 +187,35 @@ class Version::Lookups {
       if (!one.done) AddSearch(&one);
     }
     if (searching_.empty()) return false;
-    table::Table::Search(options_, searches_);
-    for (const auto& [one, candidate] : searching_) Take(one, candidates_[candidate]);
+    for (size_t begin = 0; begin < searches_.size();) {
+      const size_t end = budget_->is_limited() ? EndOfPart(begin) : searches_.size();
+      if (budget_->used_up() && !searching_[begin].first->lookup->must) {
+        LeaveOut(searching_[begin++].first);
+        continue;
+      }
+      table::Table::Search(options_, std::span(searches_).subspan(begin, end - begin));
+      for (; begin < end; ++begin) {
+        const auto& [one, candidate] = searching_[begin];
+        Take(one, candidates_[candidate]);
+      }
+    }
     return true;
+  }
+
+  // The searches from `begin` on that are done together: at least one.
+  size_t EndOfPart(size_t begin) const {
+    size_t end = begin + 1;
+    uint64_t bytes = searches_[begin].handle.bytes;
+    while (end < searches_.size() && bytes + searches_[end].handle.bytes <= kSearchedBytesMax) {
+      bytes += searches_[end++].handle.bytes;
+    }
+    return end;
+  }
+
+  // There was no room for its value.
+  static void LeaveOut(One* one) {
+    one->done = true;
+    one->lookup->status = ValueBudget::UsedUp();
   }
 
   void AddSearch(One* one) {
@@ -203,7 +233,7 @@ class Version::Lookups {
     if (!one->failure.ok()) one->lookup->status = std::move(one->failure);
   }
 
-  static void Take(One* one, const Candidate& candidate) {
+  void Take(One* one, const Candidate& candidate) {
     VersionLookup* lookup = one->lookup;
     one->watch.Searched(candidate.file, candidate.level, &lookup->charge);
     one->done = one->in_table.found != TableLookup::Found::kNothing;
@@ -212,15 +242,22 @@ class Version::Lookups {
       case TableLookup::Found::kNothing:
       case TableLookup::Found::kDeletion: break;
       case TableLookup::Found::kValue:
+        if (budget_->used_up() && !lookup->must) {
+          lookup->status = ValueBudget::UsedUp();
+          break;
+        }
         lookup->value->assign(one->in_table.value);
         lookup->status = {};
+        budget_->Take(lookup->value->size());
         break;
       case TableLookup::Found::kError: lookup->status = OwnFileError(one->in_table.status); break;
     }
+    if (one->done) one->in_table.pin.Reset();
   }
 
   const Version& version_;
   const ReadOptions& options_;
+  ValueBudget* const budget_;
   std::vector<One> all_;
   std::vector<Candidate> candidates_;
   std::vector<table::TableProbe> probes_;
@@ -229,8 +266,9 @@ class Version::Lookups {
   std::vector<std::pair<One*, uint32_t>> searching_;  // with its candidate
 };
 
-void Version::MultiGet(const ReadOptions& options, std::span<VersionLookup> lookups) const {
-  Lookups(*this, options, lookups).Run();
+void Version::MultiGet(const ReadOptions& options, std::span<VersionLookup> lookups,
+                       ValueBudget* budget) const {
+  Lookups(*this, options, lookups, budget).Run();
 }
 
 void Version::AddIterators(const ReadOptions& options,

@@ -35,7 +35,7 @@ class DiskClient : public Sink {
       stage_.Run(batch_, *session_, *this);
       if (!turn_.waiting(0)) break;
       answers = turn_.TakeLookup(0);
-      turn_.tier().Answer(answers->asked());
+      turn_.tier().Answer(answers.get());
       waits_++;
     }
     return answer_;

@@ -118,9 +118,14 @@ const tier::Asked* DiskTurn::AnswerFor(const Batch& batch, uint32_t i) {
   return &own;
 }
 
-void DiskTurn::Wait(const Batch& batch, uint32_t i) {
+// What is brought beyond the room that the source has now may find none when it comes, and would be
+// brought again.
+void DiskTurn::Wait(Batch& batch, uint32_t i) {
   std::unique_ptr<tier::Lookup>& lookup = sources_[batch.source(i)].lookup;
-  if (lookup == nullptr) lookup = std::make_unique<tier::Lookup>();
+  if (lookup == nullptr) {
+    const int64_t room = std::max<int64_t>(batch.room(batch.source(i)), 1);
+    lookup = std::make_unique<tier::Lookup>(static_cast<size_t>(room));
+  }
   lookup->Add(batch.key(i), batch.hash(i));
 }
 
@@ -129,7 +134,11 @@ void DiskTurn::LookAhead(Batch& batch, uint32_t i, cache::Session& session) {
   if (source.lookup == nullptr || source.lookup->full()) return;
   if (batch.kind(i) == QueryKind::kCommand && !DependsOnItem(batch.command(i))) return;
   task::CompareOne(session.index(), session.log(), batch.columns(), i);
-  if (!IsInMemory(batch, i, session)) Wait(batch, i);
+  if (!IsInMemory(batch, i, session)) return Wait(batch, i);
+  const bool is_shown =
+      batch.kind(i) == QueryKind::kRead || batch.command(i).verb == cache::Verb::kRead;
+  const size_t value_bytes = is_shown ? task::ValueBytes(session.ObjectAt(batch.location(i))) : 0;
+  source.lookup->LowerBytesMax(tier::Lookup::kAnswerBytes + value_bytes);
 }
 
 // Enters an item that is not in memory. False: there is no room now.
@@ -266,6 +275,7 @@ void DiskTurn::PutObject(std::string_view key, uint64_t location, cache::Session
 }
 
 void DiskTurn::Commit(const Batch& batch, cache::Session& session) {
+  own_.clear();  // the group's replies are written
   if (!changed_.empty()) {
     session.End();  // the write may have to wait
     const Status status = tier_->Write(&changes_);
@@ -313,7 +323,6 @@ void DiskTurn::DropKey(uint32_t source, const cache::Command& command, cache::Se
 }
 
 void DiskTurn::EndBatch() {
-  own_.clear();
   if (!wrote_) return;
   wrote_ = false;
   if (tier_->options().sync_ms != 0 || tier_->Sync().ok()) return;

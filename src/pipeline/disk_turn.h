@@ -69,7 +69,8 @@ class DiskTurn {
   }
   // Answers a plain read that memory can't. False: its source waits.
   bool Read(Batch& batch, uint32_t i, cache::Session& session);
-  // A query of a source that waits: asks for its key as well, if that is not in memory.
+  // A query of a source that waits: asks for its key as well, if that is not in memory, and if its
+  // source will have room for the answer.
   void LookAhead(Batch& batch, uint32_t i, cache::Session& session);
   // REQUIRES: inside. May leave the epoch and come back.
   void Commit(const Batch& batch, cache::Session& session);
@@ -90,7 +91,7 @@ class DiskTurn {
   void LockAll(cache::Session& session);
   void UnlockAll();
   const tier::Asked* AnswerFor(const Batch& batch, uint32_t i);
-  void Wait(const Batch& batch, uint32_t i);
+  void Wait(Batch& batch, uint32_t i);
   enum class Brought : uint8_t { kAbsent, kLoaded, kNoRoom, kTooLarge, kError, kWaits };
   Brought Bring(const Batch& batch, uint32_t i, cache::Session& session, cache::Reply* reply);
   bool Enter(std::string_view key, uint64_t hash, const tier::Item& item, cache::Session& session);

@@ -154,7 +154,7 @@ TEST_F(DiskTurnTest, AnswerThatIsOutOfDateIsNotTaken) {
   client_->RunBatch();
   ASSERT_TRUE(client_->turn().waiting(0));
   auto answers = client_->turn().TakeLookup(0);
-  tier_->Answer(answers->asked());
+  tier_->Answer(answers.get());
 
   DiskClient other(store_.get(), tier_.get());
   other.Set("key", "new");
@@ -181,7 +181,7 @@ TEST_F(DiskTurnTest, OwnChangeOfTheBatchOutdatesAnAnswer) {
   client_->RunBatch();
   auto answers = client_->turn().TakeLookup(0);
   ASSERT_EQ(answers->asked().size(), 2u) << "what follows is looked up as well";
-  tier_->Answer(answers->asked());
+  tier_->Answer(answers.get());
   client_->Begin(answers.get(), true);
   client_->Add(cache::Client::Of(cache::Verb::kDelete, "a"));
   client_->Add(cache::Client::Of(cache::Verb::kRead, "a"));

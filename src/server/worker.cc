@@ -229,8 +229,8 @@ void Worker::WaitForDisk(Source* source) {
 void Worker::FlushIfDue() {
   if (turn_ == nullptr || !disk_.tier->FlushIsDue(base::NowSeconds())) return;
   bool flushed = false;
-  // An error is told by the tier; the flush stays noted, and changes are refused.
-  if (!disk_.tier->FlushDue(base::NowSeconds(), &flushed).ok() || !flushed) return;
+  disk_.tier->FlushDue(base::NowSeconds(), &flushed);
+  if (!flushed) return;
   session_->Begin();
   store_->Flush(*session_, 0);
   session_->End();

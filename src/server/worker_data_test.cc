@@ -206,6 +206,31 @@ TEST_P(WorkerDataTest, UnreadableItemIsNoMiss) {
   EXPECT_EQ(Ask(peer, "get cold\r\n", kEnd), "VALUE cold 0 4\r\nitem\r\nEND\r\n");
 }
 
+// What is brought is what the connection has room for: nothing is looked up to be thrown away.
+TEST_P(WorkerDataTest, OneGetOfManyLargeValuesLooksEachUpOnce) {
+  constexpr int kValues = 24;
+  const std::string value(1'000'000, 'v');
+  {
+    Peer peer(listeners_.front()->address());
+    for (int i = 0; i < kValues; i++) {
+      const std::string set = "set k" + std::to_string(i) + " 0 0 1000000\r\n" + value + "\r\n";
+      EXPECT_EQ(Ask(peer, set, kStored), kStored);
+    }
+  }
+  Close();
+  Open();
+  std::string request = "get", expected;
+  for (int i = 0; i < kValues; i++) {
+    request += " k" + std::to_string(i);
+    expected += "VALUE k" + std::to_string(i) + " 0 1000000\r\n" + value + "\r\n";
+  }
+  Peer peer(listeners_.front()->address());
+  ASSERT_TRUE(peer.Send(request + "\r\n"));
+  EXPECT_TRUE(peer.Receive(expected.size()) == expected);
+  EXPECT_EQ(peer.Receive(kEnd.size()), kEnd);
+  EXPECT_EQ(tier_->Stats().lookups, static_cast<uint64_t>(kValues));
+}
+
 // Pipelined requests of one connection, answered in their order though most must wait.
 TEST_P(WorkerDataTest, PipelinedRequestsKeepTheirOrder) {
   std::string sets, expected;

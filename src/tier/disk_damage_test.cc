@@ -60,7 +60,7 @@ class DiskDamageTest : public ::testing::Test {
   std::string Value(const std::string& key) {
     Lookup lookup;
     lookup.Add(key, cache_->HashOf(key));
-    tier_->Answer(lookup.asked());
+    tier_->Answer(&lookup);
     const Asked& asked = lookup.asked().front();
     Item item;
     if (asked.answered == Answered::kAbsent) return "(none)";

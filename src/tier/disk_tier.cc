@@ -33,6 +33,9 @@ bool IsAbsent(const Status& status) {
   return status.code() == Code::kNotFound && status.message().empty();
 }
 
+// What was found before it took all the room (ReadOptions::value_bytes_max).
+bool IsLeftOut(const Status& status) { return status.code() == Code::kRetryLater; }
+
 // A key that came as base64 may be any bytes.
 std::string KeyText(std::string_view key) {
   static constexpr char kDigits[] = "0123456789abcdef";
@@ -218,22 +221,30 @@ void DiskTier::SyncInBackground() {
   }
 }
 
-void DiskTier::Answer(std::span<Asked> asked) {
+void DiskTier::Answer(Lookup* lookup) {
+  std::vector<Asked>& asked = lookup->asked();
   std::vector<DbLookup> lookups;
-  for (size_t begin = 0, bytes = 0; begin < asked.size() && bytes < Lookup::kBytesMax;) {
-    const std::span<Asked> part =
-        asked.subspan(begin, std::min(kLookupsAtOnce, asked.size() - begin));
+  std::vector<Asked*> part;
+  size_t bytes = 0;
+  for (size_t next = 0; next < asked.size() && bytes < lookup->bytes_max();) {
+    part.clear();
+    for (size_t i = next; i < asked.size() && part.size() < kLookupsAtOnce; i++)
+      if (asked[i].answered == Answered::kNot) part.push_back(&asked[i]);
     lookups.assign(part.size(), {});
     for (size_t i = 0; i < part.size(); i++) {
-      part[i].changes = stripes_.SettledChanges(Stripes::Of(part[i].hash));
-      lookups[i].key = part[i].key;
+      part[i]->changes = stripes_.SettledChanges(Stripes::Of(part[i]->hash));
+      lookups[i].key = part[i]->key;
     }
-    db_->MultiGet(Checked(), lookups);
+    ReadOptions options = Checked();
+    options.value_bytes_max = lookup->bytes_max() - bytes;
+    db_->MultiGet(options, lookups);
     for (size_t i = 0; i < part.size(); i++) {
-      Take(&lookups[i], &part[i]);
-      bytes += part[i].bytes.size();
+      if (IsLeftOut(lookups[i].status)) continue;
+      Take(&lookups[i], part[i]);
+      bytes += Lookup::kAnswerBytes + part[i]->bytes.size();
     }
-    begin += part.size();
+    // At least the first of the part was answered.
+    while (next < asked.size() && asked[next].answered != Answered::kNot) next++;
   }
 }
 
@@ -261,18 +272,20 @@ cache::Miss DiskTier::WhyEnded(const Item& item, uint32_t now_s) const {
 }
 
 Status DiskTier::Flush(uint32_t at_s, uint32_t now_s, bool* flushed) {
+  *flushed = false;
+  if (failed()) return {Code::kIoError, "the durable store takes no more changes"};
   base::MutexLock lock(&flush_mutex_);
   *flushed = at_s <= now_s;
-  return *flushed ? FlushLocked() : NoteFlushLocked(at_s);
+  return *flushed ? FlushLocked(false) : NoteFlushLocked(at_s);
 }
 
-Status DiskTier::FlushDue(uint32_t now_s, bool* flushed) {
+void DiskTier::FlushDue(uint32_t now_s, bool* flushed) {
   base::MutexLock lock(&flush_mutex_);
   *flushed = FlushIsDue(now_s);
-  return *flushed ? FlushLocked() : Status();
+  if (*flushed) (void)FlushLocked(true);  // an error is told by Note
 }
 
-Status DiskTier::FlushLocked() {
+Status DiskTier::FlushLocked(bool in_memory_at_least) {
   // Who writes from here on writes items that stay; who wrote before has finished when PassAll
   // returns. Only then may the floor rise: it must take nothing that comes after the flush.
   const uint32_t floor = generation_.fetch_add(1, std::memory_order_acq_rel) + 1;
@@ -283,7 +296,7 @@ Status DiskTier::FlushLocked() {
   state.generation_bound = floor + 2;  // above what the next flush raises it to
   state.flush_at_s = 0;
   Status status = WriteStateLocked(state);
-  if (!status.ok()) return status;
+  if (!status.ok() && !in_memory_at_least) return status;
   floor_.store(floor, std::memory_order_release);
   flush_at_s_.store(0, std::memory_order_relaxed);
   return status;

@@ -96,8 +96,9 @@ class DiskTier {
   // All that was written survives a power cut.
   Status Sync();
 
-  // Answers as many as Lookup::kBytesMax allows, the first in any case. Waits for the disk.
-  void Answer(std::span<Asked> asked);
+  // Answers as many as lookup->bytes_max() allows, in order, the first in any case. Waits for the
+  // disk. Little more than that is ever read: one value, or small ones.
+  void Answer(Lookup* lookup);
   // The same for one key, whose stripe the caller holds.
   void AnswerLocked(Asked* asked);
 
@@ -107,8 +108,9 @@ class DiskTier {
   // Flushes now, or makes a note to where at_s > now_s.
   Status Flush(uint32_t at_s, uint32_t now_s, bool* flushed)
       WEFT_EXCLUDES(flush_mutex_, state_mutex_);
-  // Does what was noted, if nobody else has.
-  Status FlushDue(uint32_t now_s, bool* flushed) WEFT_EXCLUDES(flush_mutex_, state_mutex_);
+  // Does what was noted, if nobody else has. Once changes are refused it is done in memory alone, and
+  // again by the next process: nothing comes after it that it should have spared.
+  void FlushDue(uint32_t now_s, bool* flushed) WEFT_EXCLUDES(flush_mutex_, state_mutex_);
   bool FlushIsDue(uint32_t now_s) const {
     const uint32_t at_s = flush_at_s_.load(std::memory_order_relaxed);
     return at_s != 0 && at_s <= now_s;
@@ -128,7 +130,9 @@ class DiskTier {
   Status OpenDb();
   Status ReadState() WEFT_EXCLUDES(state_mutex_);
   Status WriteStateLocked(const State& state) WEFT_REQUIRES(state_mutex_);
-  Status FlushLocked() WEFT_REQUIRES(flush_mutex_) WEFT_EXCLUDES(state_mutex_);
+  // `in_memory_at_least`: also where it can't be written.
+  Status FlushLocked(bool in_memory_at_least) WEFT_REQUIRES(flush_mutex_)
+      WEFT_EXCLUDES(state_mutex_);
   Status NoteFlushLocked(uint32_t at_s) WEFT_REQUIRES(flush_mutex_) WEFT_EXCLUDES(state_mutex_);
   Status RaiseVersionBound() WEFT_EXCLUDES(state_mutex_);
   Status Note(Status status);

@@ -37,7 +37,7 @@ class DiskTierTest : public ::testing::Test {
   std::string Value(std::string_view key) {
     Lookup lookup;
     lookup.Add(key, cache_->HashOf(key));
-    tier_->Answer(lookup.asked());
+    tier_->Answer(&lookup);
     const Asked& asked = lookup.asked().front();
     Item item;
     if (asked.answered == Answered::kAbsent) return "(none)";
@@ -112,13 +112,37 @@ TEST_F(DiskTierTest, DelayedFlushIsDoneOnceAndRememberedOverAKill) {
   ASSERT_TRUE(Open().ok());
   EXPECT_EQ(Value("key"), "x");
   EXPECT_TRUE(tier_->FlushIsDue(now_s + 100));
-  ASSERT_TRUE(tier_->FlushDue(now_s + 100, &flushed).ok());
+  tier_->FlushDue(now_s + 100, &flushed);
   EXPECT_TRUE(flushed);
   EXPECT_EQ(Value("key"), "(ended)");
   ASSERT_TRUE(Put("key", "y").ok());
-  ASSERT_TRUE(tier_->FlushDue(now_s + 100, &flushed).ok());  // a second worker, a moment later
+  tier_->FlushDue(now_s + 100, &flushed);  // a second worker, a moment later
   EXPECT_FALSE(flushed);
   EXPECT_EQ(Value("key"), "y");
+}
+
+// What was acknowledged is carried out once, in memory, and by the next process on disk.
+TEST_F(DiskTierTest, AFlushThatFallsDueOnceTheDiskHasFailedIsDoneOnce) {
+  ASSERT_TRUE(Open().ok());
+  ASSERT_TRUE(Put("key", "x").ok());
+  const uint32_t now_s = base::NowSeconds();
+  bool flushed = true;
+  ASSERT_TRUE(tier_->Flush(now_s + 100, now_s, &flushed).ok());
+  files_.faulty.FillDiskAfter(0);
+  tier_->FlushDue(now_s + 100, &flushed);
+  EXPECT_TRUE(flushed);
+  EXPECT_TRUE(tier_->failed());
+  EXPECT_FALSE(tier_->FlushIsDue(now_s + 100)) << "no batch tries it again";
+  EXPECT_EQ(Value("key"), "(ended)");
+  const uint64_t errors = tier_->Stats().write_errors;
+  EXPECT_FALSE(tier_->Flush(0, now_s, &flushed).ok());
+  EXPECT_FALSE(flushed);
+  EXPECT_EQ(tier_->Stats().write_errors, errors) << "nor was it asked";
+  Kill();
+  ASSERT_TRUE(Open().ok());
+  EXPECT_TRUE(tier_->FlushIsDue(now_s + 100));
+  tier_->FlushDue(now_s + 100, &flushed);
+  EXPECT_EQ(Value("key"), "(ended)");
 }
 
 TEST_F(DiskTierTest, SyncModesKeepTheirPromiseOverAPowerCut) {
@@ -182,11 +206,38 @@ TEST_F(DiskTierTest, LookupEndsWhereItHasFoundMuch) {
     ASSERT_TRUE(Put(key, large).ok());
     lookup.Add(key, cache_->HashOf(key));
   }
-  tier_->Answer(lookup.asked());
+  tier_->Answer(&lookup);
   EXPECT_EQ(lookup.asked().front().answered, Answered::kItem);
   EXPECT_EQ(lookup.asked().back().answered, Answered::kNot);
   EXPECT_EQ(lookup.Find("key39", cache_->HashOf("key39")), nullptr);
   EXPECT_NE(lookup.Find("key0", cache_->HashOf("key0")), nullptr);
+}
+
+// Values are read as far as there is room for them, in the order in which they are wanted.
+TEST_F(DiskTierTest, LookupReadsNoMoreThanIsWanted) {
+  ASSERT_TRUE(Open().ok());
+  const std::string large(size_t{1} << 20, 'v');
+  for (int i = 0; i < 12; i++) ASSERT_TRUE(Put("table" + std::to_string(i), large).ok());
+  ASSERT_TRUE(Open().ok());
+  for (int i = 0; i < 4; i++) ASSERT_TRUE(Put("memory" + std::to_string(i), large).ok());
+  for (const std::string first : {"table", "memory"}) {
+    const uint64_t before = tier_->Stats().lookups;
+    Lookup lookup(size_t{3} << 19);  // a value and a half
+    for (int i = 0; i < 4; i++)
+      lookup.Add(first + std::to_string(i), cache_->HashOf(first + std::to_string(i)));
+    for (int i = 4; i < 8; i++)
+      lookup.Add("table" + std::to_string(i), cache_->HashOf("table" + std::to_string(i)));
+    tier_->Answer(&lookup);
+    for (size_t i = 0; i < 8; i++)
+      EXPECT_EQ(lookup.asked()[i].answered, i < 2 ? Answered::kItem : Answered::kNot) << first << i;
+    EXPECT_EQ(tier_->Stats().lookups - before, 2u);
+  }
+  // Where the first one is found last it is answered all the same.
+  Lookup lookup(1);
+  lookup.Add("table0", cache_->HashOf("table0"));
+  lookup.Add("memory0", cache_->HashOf("memory0"));
+  tier_->Answer(&lookup);
+  EXPECT_EQ(lookup.asked()[0].answered, Answered::kItem);
 }
 
 TEST_F(DiskTierTest, CompactionsDropWhatHasEndedAndKeepTheState) {

@@ -3,6 +3,7 @@
 // Threads   one at a time: the connection's worker, the thread that looks up, the worker again.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -32,11 +33,27 @@ class Lookup {
   static constexpr size_t kKeysMax = 128;
   // Once so many bytes are found, the rest stays unanswered.
   static constexpr size_t kBytesMax = size_t{2} << 20;
+  // What an answer counts as beside its bytes: about what a reply takes of its source's room.
+  static constexpr size_t kAnswerBytes = 64;
+
+  // `bytes_max`: what whoever asks can use at once. What is found beyond that would be thrown away,
+  // and looked up again.
+  explicit Lookup(size_t bytes_max = kBytesMax)
+      : bytes_max_(std::clamp(bytes_max, size_t{1}, kBytesMax)) {}
 
   std::vector<Asked>& asked() { return asked_; }
-  bool full() const { return asked_.size() >= kKeysMax; }
+  bool full() const { return asked_.size() >= kKeysMax || bytes_max_ == 1; }
+  size_t bytes_max() const { return bytes_max_; }
+  // What else will take room before all that is asked for is used.
+  void LowerBytesMax(size_t bytes) { bytes_max_ -= std::min(bytes, bytes_max_ - 1); }
   void Add(std::string_view key, uint64_t hash) {
     asked_.push_back({std::string(key), hash, Answered::kNot, 0, {}});
+  }
+  // Of all that was found.
+  size_t found_bytes() const {
+    size_t bytes = 0;
+    for (const Asked& asked : asked_) bytes += asked.bytes.size();
+    return bytes;
   }
 
   // The answer about `key`, or null. Quick where keys are asked for in the order of Add.
@@ -51,6 +68,7 @@ class Lookup {
   }
 
  private:
+  size_t bytes_max_;
   std::vector<Asked> asked_;
   size_t next_ = 0;
 };

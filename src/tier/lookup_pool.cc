@@ -15,8 +15,15 @@ void Mailbox::Put(Letter letter) {
 }
 
 std::vector<Mailbox::Letter> Mailbox::Take() {
-  base::MutexLock lock(&mutex_);
-  return std::exchange(letters_, {});
+  std::vector<Letter> letters;
+  {
+    base::MutexLock lock(&mutex_);
+    letters.swap(letters_);
+  }
+  for (Letter& letter : letters) {
+    if (letter.room != nullptr) std::exchange(letter.room, nullptr)->GiveBack(letter.bytes);
+  }
+  return letters;
 }
 
 Result<std::unique_ptr<LookupPool>> LookupPool::Open(DiskTier* tier, uint32_t threads) {
@@ -36,29 +43,38 @@ LookupPool::~LookupPool() {
     closing_ = true;
     work_.NotifyAll();
   }
+  room_->Close();
   for (std::thread& thread : threads_) thread.join();
 }
 
 void LookupPool::Ask(uint64_t id, std::unique_ptr<Lookup> lookup, Mailbox* home) {
   tier_->CountWait();
   base::MutexLock lock(&mutex_);
-  jobs_.push_back({{id, std::move(lookup)}, home});
+  jobs_.push_back({{id, std::move(lookup), nullptr, 0}, home});
   work_.NotifyOne();
 }
 
 void LookupPool::Work() {
   base::SetThreadName("weft-lookup");
-  base::MutexLock lock(&mutex_);
-  for (;;) {  // Ends when the pool closes.
-    while (jobs_.empty() && !closing_) work_.Wait(&mutex_);
-    if (closing_) return;
-    Job job = std::move(jobs_.front());
-    jobs_.pop_front();
-    mutex_.Unlock();
-    tier_->Answer(job.letter.lookup->asked());
-    job.home->Put(std::move(job.letter));
-    mutex_.Lock();
+  Job job;
+  while (room_->WaitForSome() && TakeJob(&job)) {
+    Mailbox::Letter& letter = job.letter;
+    tier_->Answer(letter.lookup.get());
+    letter.room = room_;
+    letter.bytes = letter.lookup->found_bytes();
+    room_->Take(letter.bytes);
+    job.home->Put(std::move(letter));
   }
+}
+
+// Waits for one. False: the pool closes.
+bool LookupPool::TakeJob(Job* job) {
+  base::MutexLock lock(&mutex_);
+  while (jobs_.empty() && !closing_) work_.Wait(&mutex_);
+  if (closing_) return false;
+  *job = std::move(jobs_.front());
+  jobs_.pop_front();
+  return true;
 }
 
 }  // namespace weft::tier

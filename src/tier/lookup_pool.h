@@ -4,6 +4,7 @@
 // Threads   Ask, Mailbox: any. A mailbox outlives the pool.
 // Errors    Open: kIoError where the system gives too few threads.
 // Lock      Mailbox's and the pool's, each by itself; never held over a lookup.
+// Memory    answers that no worker has fetched: AnswerRoom of kAnswerBytesMax.
 #pragma once
 
 #include <deque>
@@ -13,6 +14,7 @@
 #include <vector>
 
 #include "base/mutex.h"
+#include "tier/answer_room.h"
 #include "tier/disk_tier.h"
 #include "tier/lookup.h"
 
@@ -24,6 +26,9 @@ class Mailbox {
   struct Letter {
     uint64_t id = 0;  // the asker's own: a connection that may be gone by now
     std::unique_ptr<Lookup> lookup;
+    // Where it takes room until it is fetched, and how much.
+    std::shared_ptr<AnswerRoom> room = nullptr;
+    size_t bytes = 0;
   };
 
   // `ring` is called on the pool's threads after a letter has come.
@@ -41,6 +46,8 @@ class Mailbox {
 
 class LookupPool {
  public:
+  static constexpr size_t kAnswerBytesMax = size_t{16} << 20;
+
   static Result<std::unique_ptr<LookupPool>> Open(DiskTier* tier, uint32_t threads);
   // Finishes what is under way; what waits is dropped.
   ~LookupPool();
@@ -55,8 +62,10 @@ class LookupPool {
   };
   explicit LookupPool(DiskTier* tier) : tier_(tier) {}
   void Work() WEFT_EXCLUDES(mutex_);
+  bool TakeJob(Job* job) WEFT_EXCLUDES(mutex_);
 
   DiskTier* const tier_;
+  const std::shared_ptr<AnswerRoom> room_ = std::make_shared<AnswerRoom>(kAnswerBytesMax);
   base::Mutex mutex_;
   base::CondVar work_;
   std::deque<Job> jobs_ WEFT_GUARDED_BY(mutex_);
