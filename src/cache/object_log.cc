@@ -49,6 +49,7 @@ ObjectLog::ObjectLog(const LogGeometry& geometry, Epochs* epochs)
       reserve_segments_(std::min(2 * geometry.lanes + 2, geometry.budget_segments / 8 + 1)),
       epochs_(epochs),
       open_(std::make_unique<Open[]>(size_t{kGenerations} * geometry.groups * geometry.lanes)),
+      versions_a_segment_(segment_units_),
       budget_goal_(geometry.budget_segments),
       budget_segments_(geometry.budget_segments),
       free_backed_(segment_count_),
@@ -214,7 +215,7 @@ void ObjectLog::BeginLocked(uint32_t segment, Generation generation, uint32_t gr
   s.fill_units = 0;
   s.run_segments = 1;
   s.is_run = false;
-  const uint64_t base = versions_.fetch_add(segment_units_, std::memory_order_relaxed);
+  const uint64_t base = versions_.fetch_add(versions_a_segment_, std::memory_order_relaxed);
   std::atomic_ref<uint64_t>(version_bases_[segment]).store(base, std::memory_order_release);
   if (watched_) ListLocked(segment);
 }

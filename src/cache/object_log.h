@@ -120,8 +120,9 @@ class ObjectLog {
   uint64_t NextVersion() { return versions_.fetch_add(1, std::memory_order_relaxed); }
   // All versions from here on are still to be given out.
   uint64_t next_version() const { return versions_.load(std::memory_order_relaxed); }
-  // Nothing below `version` is given out any more. Before anything is appended.
-  void StartVersionsAt(uint64_t version) { versions_ = version; }
+  // Every object carries its version, so that a segment takes one of them alone, and nothing below
+  // `first` is given out any more. Before anything is appended.
+  void KeepVersions(uint64_t first) { versions_ = first, versions_a_segment_ = 1; }
   // A client was shown this version: later ones must be greater. Versions that a client chose
   // itself, beyond those given out, do not count.
   void NoteShown(uint64_t version);
@@ -271,6 +272,7 @@ class ObjectLog {
   Pages base_pages_;
   uint64_t* version_bases_ = nullptr;  // in base_pages_: atomic words, read by tasks
   std::unique_ptr<Open[]> open_;
+  uint32_t versions_a_segment_;
 
   // Provides its own synchronisation.
   std::atomic<uint64_t> versions_{1};

@@ -149,7 +149,7 @@ uint64_t Store::Load(Session& session, const ObjectSpec& spec, uint64_t hash) {
 
 void Store::KeepVersions(uint64_t first_version) {
   keeps_versions_ = true;
-  log_->StartVersionsAt(first_version);
+  log_->KeepVersions(first_version);
 }
 
 void Store::NoteStoredBytes(uint64_t location, uint32_t bytes) {

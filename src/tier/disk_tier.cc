@@ -10,10 +10,12 @@
 namespace weft::tier {
 namespace {
 
-// How far the bound is raised, and how near versions may come before it is: far more than all
-// threads can give out while one of them raises it.
-constexpr uint64_t kVersionStep = uint64_t{1} << 32;
-constexpr uint64_t kVersionMargin = kVersionStep / 2;
+// How far the bound of versions is raised: a crash leaves out so many of them at most, and clients
+// that keep 32 bits of a version have four billion. Twice as far each time within a second, so that
+// the sync which it takes stays rare.
+constexpr uint64_t kVersionStepMin = uint64_t{1} << 16;
+constexpr uint64_t kVersionStepMax = uint64_t{1} << 22;
+constexpr uint64_t kVersionStepNs = 1'000'000'000;
 constexpr int kFilterBitsPerKey = 10;
 constexpr size_t kTableBytes = size_t{8} << 20;
 constexpr size_t kLookupsAtOnce = 16;
@@ -76,7 +78,10 @@ class DiskTier::FailureListener final : public EventListener {
 };
 
 DiskTier::DiskTier(const TierOptions& options, cache::Store* cache)
-    : options_(options), cache_(cache), read_errors_(options.on_read_error) {}
+    : options_(options),
+      cache_(cache),
+      read_errors_(options.on_read_error),
+      version_step_(kVersionStepMin) {}
 
 Result<std::unique_ptr<DiskTier>> DiskTier::Open(const TierOptions& options, cache::Store* cache) {
   // The constructor is private so that no tier exists half open; owned at once.
@@ -104,6 +109,7 @@ DiskTier::~DiskTier() {
   if (db_ != nullptr && !failed()) {
     // Nobody is left to be told of an error; the store's log is. Without the flush the next start
     // would read the log.
+    EndVersions();
     (void)Sync();
     (void)db_->Flush();
   }
@@ -155,7 +161,7 @@ Status DiskTier::ReadState() {
     return status;
   }
   cache_->KeepVersions(state.version_bound);
-  state.version_bound += kVersionStep;
+  state.version_bound += version_step_;
   // A flush that was cut short has raised the generation of some items, and not the floor: the next
   // one must take them too.
   const uint32_t generation = std::max(state.generation_bound, state.floor);
@@ -171,16 +177,46 @@ Status DiskTier::WriteStateLocked(const State& state) {
   Status status = Note(db_->Put({.sync = true}, kStateKey, EncodeState(state)));
   if (!status.ok()) return status;
   state_ = state;
+  // Relaxed: each is compared with versions that the reader has seen given out.
   version_bound_.store(state.version_bound, std::memory_order_relaxed);
+  raise_versions_at_.store(state.version_bound - std::min(state.version_bound, version_step_ / 2),
+                           std::memory_order_relaxed);
+  return status;
+}
+
+// Before a write: all versions in it are below the bound when this returns.
+Status DiskTier::KeepVersionsBelowBound() {
+  const uint64_t next = cache_->log().next_version();
+  if (next < raise_versions_at_.load(std::memory_order_relaxed)) return {};
+  // One raises it ahead, while the others go on; who has come to it waits.
+  const bool has_come_to_it = next > version_bound_.load(std::memory_order_relaxed);
+  if (raises_versions_.exchange(true, std::memory_order_relaxed) && !has_come_to_it) return {};
+  Status status = RaiseVersionBound();
+  raises_versions_.store(false, std::memory_order_relaxed);
   return status;
 }
 
 Status DiskTier::RaiseVersionBound() {
   base::MutexLock lock(&state_mutex_);
+  const uint64_t next = cache_->log().next_version();
+  // Whoever waited here for another one finds it raised.
+  if (next < raise_versions_at_.load(std::memory_order_relaxed)) return {};
+  const uint64_t now_ns = base::NowNs();
+  version_step_ = now_ns - versions_raised_ns_ < kVersionStepNs
+                      ? std::min(2 * version_step_, kVersionStepMax)
+                      : kVersionStepMin;
+  versions_raised_ns_ = now_ns;
   State state = state_;
-  if (cache_->log().next_version() + kVersionMargin < state.version_bound) return {};
-  state.version_bound += kVersionStep;
+  state.version_bound = next + version_step_;
   return WriteStateLocked(state);
+}
+
+// No more are given out: the next process goes on with the next one.
+void DiskTier::EndVersions() {
+  base::MutexLock lock(&state_mutex_);
+  State state = state_;
+  state.version_bound = cache_->log().next_version();
+  (void)WriteStateLocked(state);  // else it leaves some out, as after a crash
 }
 
 // The log thread tells of a failure a moment late: who meets it first shuts the door.
@@ -192,10 +228,7 @@ Status DiskTier::Note(Status status) {
 }
 
 Status DiskTier::Write(WriteBatch* changes) {
-  if (cache_->log().next_version() + kVersionMargin >=
-      version_bound_.load(std::memory_order_relaxed)) {
-    if (Status status = RaiseVersionBound(); !status.ok()) return status;
-  }
+  if (Status status = KeepVersionsBelowBound(); !status.ok()) return status;
   Status status = Note(db_->Write({}, changes));
   if (!status.ok()) return status;
   changes_.fetch_add(changes->Count(), std::memory_order_relaxed);

@@ -5,8 +5,9 @@
 // meanwhile (tier/stripes.h). A key without an entry in the cache is looked up here. What the cache
 // holds is the newest version, unless it was flushed: then this tier decides.
 //
-// Versions  begin above every one that an earlier process may have given out, kept as a bound in
-//           the store's state, which is raised long before it is reached.
+// Versions  begin where the last process ended; after a crash at the bound of what it may have
+//           given out. The bound stands in the store's state: nothing is written whose version is
+//           not below it.
 // Flush     items carry the generation in which they were written; a flush raises the floor below
 //           which they count no more, and its caller empties the cache.
 // Threads   any.
@@ -108,8 +109,8 @@ class DiskTier {
   // Flushes now, or makes a note to where at_s > now_s.
   Status Flush(uint32_t at_s, uint32_t now_s, bool* flushed)
       WEFT_EXCLUDES(flush_mutex_, state_mutex_);
-  // Does what was noted, if nobody else has. Once changes are refused it is done in memory alone, and
-  // again by the next process: nothing comes after it that it should have spared.
+  // Does what was noted, if nobody else has. Once changes are refused it is done in memory alone,
+  // and again by the next process: nothing comes after it that it should have spared.
   void FlushDue(uint32_t now_s, bool* flushed) WEFT_EXCLUDES(flush_mutex_, state_mutex_);
   bool FlushIsDue(uint32_t now_s) const {
     const uint32_t at_s = flush_at_s_.load(std::memory_order_relaxed);
@@ -134,7 +135,9 @@ class DiskTier {
   Status FlushLocked(bool in_memory_at_least) WEFT_REQUIRES(flush_mutex_)
       WEFT_EXCLUDES(state_mutex_);
   Status NoteFlushLocked(uint32_t at_s) WEFT_REQUIRES(flush_mutex_) WEFT_EXCLUDES(state_mutex_);
+  Status KeepVersionsBelowBound() WEFT_EXCLUDES(state_mutex_);
   Status RaiseVersionBound() WEFT_EXCLUDES(state_mutex_);
+  void EndVersions() WEFT_EXCLUDES(state_mutex_);
   Status Note(Status status);
   void Take(DbLookup* lookup, Asked* asked);
   void SyncInBackground() WEFT_EXCLUDES(syncer_mutex_);
@@ -150,7 +153,9 @@ class DiskTier {
   std::atomic<uint32_t> generation_{0};
   std::atomic<uint32_t> floor_{0};
   std::atomic<uint32_t> flush_at_s_{0};
-  std::atomic<uint64_t> version_bound_{0};
+  std::atomic<uint64_t> version_bound_{0};      // as written
+  std::atomic<uint64_t> raise_versions_at_{0};  // the bound is raised from there on
+  std::atomic<bool> raises_versions_{false};    // somebody is at it
   std::atomic<uint64_t> unsynced_writes_{0};
   ReadErrors read_errors_;
   std::atomic<uint64_t> lookups_{0}, lookup_hits_{0}, lookup_ended_{0};
@@ -159,6 +164,8 @@ class DiskTier {
   base::Mutex flush_mutex_;  // of who flushes
   base::Mutex state_mutex_;
   State state_ WEFT_GUARDED_BY(state_mutex_);  // as written
+  uint64_t version_step_ WEFT_GUARDED_BY(state_mutex_);
+  uint64_t versions_raised_ns_ WEFT_GUARDED_BY(state_mutex_) = 0;
 
   base::Mutex syncer_mutex_;
   base::CondVar syncer_wake_;
