@@ -131,7 +131,7 @@ void leveldb_delete(leveldb_t* db, const leveldb_writeoptions_t* options, const 
 
 void leveldb_write(leveldb_t* db, const leveldb_writeoptions_t* options,
                    leveldb_writebatch_t* batch, char** errptr) {
-  Failed(db->db->Write(options->options, &batch->batch), errptr);
+  Failed(db->db->Write(options->options, batch == nullptr ? nullptr : &batch->batch), errptr);
 }
 
 char* leveldb_get(leveldb_t* db, const leveldb_readoptions_t* options, const char* key,

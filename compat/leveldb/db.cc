@@ -62,7 +62,7 @@ class Store final : public DB {
   }
 
   bool GetProperty(const Slice& property, std::string* value) override {
-    value->clear();
+    if (value != nullptr) value->clear();
     return ours_->GetProperty(View(property), value);
   }
   void GetApproximateSizes(const Range* range, int n, uint64_t* sizes) override;
@@ -93,6 +93,13 @@ void Store::GetApproximateSizes(const Range* range, int n, uint64_t* sizes) {
   }
 }
 
+// Programs that leave these out would end in LevelDB.
+Status CheckOptions(const Options& options) {
+  if (options.comparator == nullptr) return Status::InvalidArgument("options", "no comparator");
+  if (options.env == nullptr) return Status::InvalidArgument("options", "no env");
+  return Status::OK();
+}
+
 // Why a store did not open, in LevelDB's words where programs may look for them.
 Status OpenError(const Options& options, const std::string& name, const weft::Status& error) {
   if (error.code() == weft::Code::kRetryLater) {
@@ -118,6 +125,7 @@ DB::~DB() = default;
 
 Status DB::Open(const Options& options, const std::string& name, DB** dbptr) {
   *dbptr = nullptr;
+  if (Status status = CheckOptions(options); !status.ok()) return status;
   auto native = std::make_unique<NativeOptions>(options);
   native->OpenInfoLog(name);
   weft::Result<std::unique_ptr<weft::Db>> opened = weft::Db::Open(native->options(), name);
@@ -139,6 +147,7 @@ Status DB::Delete(const WriteOptions& options, const Slice& key) {
 }
 
 Status DestroyDB(const std::string& name, const Options& options) {
+  if (Status status = CheckOptions(options); !status.ok()) return status;
   const NativeOptions native(options);
   const weft::Status status = weft::DestroyDb(name, native.options());
   if (status.code() == weft::Code::kRetryLater) return OpenError(options, name, status);
@@ -146,6 +155,7 @@ Status DestroyDB(const std::string& name, const Options& options) {
 }
 
 Status RepairDB(const std::string& dbname, const Options& options) {
+  if (Status status = CheckOptions(options); !status.ok()) return status;
   NativeOptions native(options);
   native.OpenInfoLog(dbname);
   const weft::Status status = weft::RepairDb(dbname, native.options());

@@ -52,6 +52,7 @@ Status WriteBatch::Iterate(Handler* handler) const {
    private:
     WriteBatch::Handler* const to_;
   };
+  if (handler == nullptr) return Status::InvalidArgument("no handler");
   Forward forward(handler);
   return weft::compat::ToLevelDb(WriteBatchAccess::Get(this)->Iterate(&forward));
 }

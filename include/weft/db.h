@@ -72,10 +72,11 @@ class Db {
   virtual Status Put(const WriteOptions& options, std::string_view key, std::string_view value) = 0;
   // Ok also where there is no such key.
   virtual Status Delete(const WriteOptions& options, std::string_view key) = 0;
-  // kInvalidArgument: a batch of 4 GiB - 64 MiB or more (so for Put and Delete).
+  // kInvalidArgument: none, or a batch of 4 GiB - 64 MiB or more (so for Put and Delete).
   virtual Status Write(const WriteOptions& options, WriteBatch* batch) = 0;
 
-  // kNotFound, and *value unchanged, where there is no such key.
+  // kNotFound, and *value unchanged, where there is no such key. `value` may be null, for who asks
+  // whether there is one.
   virtual Status Get(const ReadOptions& options, std::string_view key, std::string* value) = 0;
   // All lookups see one state; their waits for memory and files overlap. Any number, any order.
   virtual void MultiGet(const ReadOptions& options, std::span<DbLookup> lookups) = 0;
@@ -83,11 +84,12 @@ class Db {
   virtual std::unique_ptr<Iterator> NewIterator(const ReadOptions& options) = 0;
 
   virtual const Snapshot* GetSnapshot() = 0;
-  virtual void ReleaseSnapshot(const Snapshot* snapshot) = 0;
+  virtual void ReleaseSnapshot(const Snapshot* snapshot) = 0;  // null: nothing
 
   // Text of "leveldb.num-files-at-level<N>", "leveldb.stats", "leveldb.sstables",
   // "leveldb.approximate-memory-usage", and of the same names with "weft." before them, and
-  // "weft.statistics" (a line `name value` each). False for names it does not know.
+  // "weft.statistics" (a line `name value` each). False for names it does not know. `value` may be
+  // null.
   virtual bool GetProperty(std::string_view name, std::string* value) = 0;
   virtual DbStatistics Statistics() const = 0;
   // Bytes of files that hold each range, about; what is only in memory does not count.
@@ -105,8 +107,9 @@ class Db {
 
   // A store in `dir` (made here, must not exist) that holds what this one holds now. Tables are
   // linked where the file system can, else copied. Made under the name `dir`.unfinished; what a
-  // call that was cut short left there is removed. kInvalidArgument: there is something else; or
-  // this one is open for reading only, and its log holds writes that no table has.
+  // call that was cut short left there is removed. kInvalidArgument: there is something else; `dir`
+  // lies within this store; or this one is open for reading only, and its log holds writes that no
+  // table has.
   virtual Status Checkpoint(const std::string& dir) = 0;
   // Adds the keys of tables that TableWriter wrote, in one step, over what is there; the later of
   // two tables wins. Files are linked or copied; `move` unlinks them afterwards. What is not

@@ -30,6 +30,9 @@ Status CheckSense(const DbOptions& options) {
       options.level0_stop_trigger < options.level0_slowdown_trigger) {
     return Nonsense("level 0 triggers must be 1 <= compaction <= slowdown <= stop");
   }
+  if (std::ranges::find(options.listeners, nullptr) != options.listeners.end()) {
+    return Nonsense("a listener is null");
+  }
   if (options.lifetime && options.lifetime->limits == nullptr) {
     return Nonsense("lifetime without limits");
   }

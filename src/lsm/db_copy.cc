@@ -6,6 +6,7 @@
 
 #include "lsm/db_impl.h"
 #include "lsm/file_names.h"
+#include "lsm/path_place.h"
 #include "lsm/store_copy.h"
 #include "table/table_builder.h"
 #include "table/table_iterator.h"
@@ -74,6 +75,11 @@ Status BringIn(FileSystem* files, const std::string& path, const std::string& to
 Status DbImpl::Checkpoint(const std::string& target) {
   std::string dir = target;
   while (dir.size() > 1 && dir.back() == '/') dir.pop_back();
+  // Under another name until it is whole.
+  const std::string unfinished = dir + ".unfinished";
+  if (LiesWithin(dir, dir_) || LiesWithin(unfinished, dir_)) {
+    return {Code::kInvalidArgument, target + ": lies within the store " + dir_};
+  }
   base::MutexLock checkpoint_lock(&checkpoint_mutex_);  // another one may be for the same folder
   if (files_->FileExists(dir)) return {Code::kInvalidArgument, dir + ": exists"};
   if (read_only_ && active_->entries() > 0) {
@@ -90,8 +96,6 @@ Status DbImpl::Checkpoint(const std::string& target) {
     next_file = versions_->next_file_number();
     last = visible_.load(std::memory_order_acquire);
   }
-  // Under another name until it is whole.
-  const std::string unfinished = dir + ".unfinished";
   Status status = RemoveUnfinished(unfinished);
   if (!status.ok()) return status;
   status = files_->CreateDir(unfinished);
@@ -118,7 +122,10 @@ Status DbImpl::RemoveUnfinished(const std::string& dir) {
   if (!files_->GetChildren(dir, &names).ok()) return {};  // there is none
   for (const std::string& name : names) {
     ParsedFileName parsed;
-    if (!ParseFileName(name, &parsed)) {
+    // Any store that was opened has a lock and logs.
+    const bool may_be_left = ParseFileName(name, &parsed) && parsed.type != FileType::kLog &&
+                             parsed.type != FileType::kLock && parsed.type != FileType::kInfoLog;
+    if (!may_be_left) {
       return {Code::kInvalidArgument, dir + ": holds " + name + ", which no checkpoint has left"};
     }
   }

@@ -58,6 +58,8 @@ std::string StatisticsText(const DbStatistics& s) {
 }  // namespace
 
 bool DbImpl::GetProperty(std::string_view name, std::string* value) {
+  std::string nobodys;
+  if (value == nullptr) value = &nobodys;
   value->clear();
   if (name.starts_with("leveldb.")) {
     name.remove_prefix(8);

@@ -27,6 +27,8 @@ table::SequenceNumber DbImpl::SequenceOf(const ReadOptions& options) const {
 }
 
 Status DbImpl::Get(const ReadOptions& options, std::string_view key, std::string* value) {
+  std::string nobodys;
+  if (value == nullptr) value = &nobodys;
   const ReadViews::Pointer view = views_.Take();  // before the sequence: lsm/read_view.h
   const table::SequenceNumber sequence = SequenceOf(options);
   statistics_.Add(Statistics::kGets, 1);
@@ -60,8 +62,8 @@ void DbImpl::MultiGet(const ReadOptions& options, std::span<DbLookup> lookups) {
 }
 
 void DbImpl::GetGroup(const ReadOptions& options, const ReadView& view,
-                      table::SequenceNumber sequence, std::span<DbLookup> lookups,
-                      bool is_first, ValueBudget* budget) {
+                      table::SequenceNumber sequence, std::span<DbLookup> lookups, bool is_first,
+                      ValueBudget* budget) {
   std::vector<const MemTable*> memtables{view.active.get()};
   for (const auto& each : view.immutable) memtables.push_back(each.get());
   std::vector<size_t> open(lookups.size());
@@ -137,6 +139,7 @@ const Snapshot* DbImpl::GetSnapshot() {
 }
 
 void DbImpl::ReleaseSnapshot(const Snapshot* snapshot) {
+  if (snapshot == nullptr) return;
   base::MutexLock lock(&mutex_);
   snapshots_.Delete(snapshot);
 }

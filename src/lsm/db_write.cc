@@ -60,6 +60,7 @@ Status DbImpl::Delete(const WriteOptions& options, std::string_view key) {
 }
 
 Status DbImpl::Write(const WriteOptions& options, WriteBatch* batch) {
+  if (batch == nullptr) return {Code::kInvalidArgument, "there is no batch to write"};
   if (read_only_) return {Code::kInvalidArgument, dir_ + " is open for reading only"};
   const uint32_t count = batch->Count();
   const size_t bytes = batch->ApproximateSize();

@@ -73,6 +73,7 @@ void WriteBatch::Append(const WriteBatch& source) {
 uint32_t WriteBatch::Count() const { return WriteBatchInternal::CountOf(rep_); }
 
 Status WriteBatch::Iterate(Handler* handler) const {
+  if (handler == nullptr) return {Code::kInvalidArgument, "there is nobody to hand the batch to"};
   return WriteBatchInternal::Iterate(rep_, handler);
 }
 
