@@ -92,8 +92,8 @@ Status MemoryFileSystem::GetChildren(const std::string& dir, std::vector<std::st
   MutexLock lock(&mutex_);
   names->clear();
   const NodePtr node = FindLocked(dir);
-  if (node == nullptr) return PosixError("opendir", dir, ENOENT);
-  if (!node->is_dir) return PosixError("opendir", dir, ENOTDIR);
+  if (node == nullptr) return PosixError("list the folder", dir, ENOENT);
+  if (!node->is_dir) return PosixError("list the folder", dir, ENOTDIR);
   for (const auto& [name, child] : node->children) names->push_back(name);
   return Status::Ok();
 }
@@ -103,8 +103,8 @@ Status MemoryFileSystem::RemoveFile(const std::string& path) {
   Result<Place> place = PlaceLocked(path);
   if (!place) return place.error();
   const NodePtr node = place->Find();
-  if (node == nullptr) return PosixError("unlink", path, ENOENT);
-  if (node->is_dir) return PosixError("unlink", path, EISDIR);
+  if (node == nullptr) return PosixError("remove", path, ENOENT);
+  if (node->is_dir) return PosixError("remove", path, EISDIR);
   place->dir->children.erase(place->name);
   changes_.push_back({NameChange::Kind::kRemove, node, place->dir, place->name, nullptr, ""});
   return Status::Ok();
@@ -113,7 +113,8 @@ Status MemoryFileSystem::RemoveFile(const std::string& path) {
 Status MemoryFileSystem::CreateDir(const std::string& dir) {
   MutexLock lock(&mutex_);
   const NodePtr there = FindLocked(dir);
-  if (there != nullptr) return there->is_dir ? Status::Ok() : PosixError("mkdir", dir, EEXIST);
+  if (there != nullptr)
+    return there->is_dir ? Status::Ok() : PosixError("make the folder", dir, EEXIST);
   Result<Place> place = PlaceLocked(dir);
   if (!place) return place.error();
   NodePtr node = std::make_shared<Node>();
@@ -128,9 +129,9 @@ Status MemoryFileSystem::RemoveDir(const std::string& dir) {
   Result<Place> place = PlaceLocked(dir);
   if (!place) return place.error();
   const NodePtr node = place->Find();
-  if (node == nullptr) return PosixError("rmdir", dir, ENOENT);
-  if (!node->is_dir) return PosixError("rmdir", dir, ENOTDIR);
-  if (!node->children.empty()) return PosixError("rmdir", dir, ENOTEMPTY);
+  if (node == nullptr) return PosixError("remove the folder", dir, ENOENT);
+  if (!node->is_dir) return PosixError("remove the folder", dir, ENOTDIR);
+  if (!node->children.empty()) return PosixError("remove the folder", dir, ENOTEMPTY);
   place->dir->children.erase(place->name);
   changes_.push_back({NameChange::Kind::kRemove, node, place->dir, place->name, nullptr, ""});
   return Status::Ok();
@@ -139,7 +140,7 @@ Status MemoryFileSystem::RemoveDir(const std::string& dir) {
 Result<uint64_t> MemoryFileSystem::GetFileSize(const std::string& path) {
   MutexLock lock(&mutex_);
   const NodePtr node = FindLocked(path);
-  if (node == nullptr) return PosixError("stat", path, ENOENT);
+  if (node == nullptr) return PosixError("look at", path, ENOENT);
   return static_cast<uint64_t>(node->data.size());
 }
 
@@ -195,8 +196,8 @@ Status MemoryFileSystem::Truncate(const std::string& path, uint64_t bytes) {
 Status MemoryFileSystem::SyncDir(const std::string& dir) {
   MutexLock lock(&mutex_);
   const NodePtr node = FindLocked(dir);
-  if (node == nullptr) return PosixError("fsync", dir, ENOENT);
-  if (!node->is_dir) return PosixError("fsync", dir, ENOTDIR);
+  if (node == nullptr) return PosixError("sync the folder", dir, ENOENT);
+  if (!node->is_dir) return PosixError("sync the folder", dir, ENOTDIR);
   SyncNamesLocked(node);
   return Status::Ok();
 }

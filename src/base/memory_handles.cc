@@ -190,7 +190,9 @@ Result<std::unique_ptr<FileLock>> MemoryFileSystem::LockFile(const std::string& 
   MutexLock lock(&mutex_);
   Result<NodePtr> node = FindOrMakeFileLocked(path);
   if (!node) return node.error();
-  if ((*node)->locked) return Status(Code::kRetryLater, "lock " + path + ": it is held already");
+  if ((*node)->locked) {
+    return Status(Code::kRetryLater, path + ": this process has it open and locked");
+  }
   (*node)->locked = true;
   return std::unique_ptr<FileLock>(std::make_unique<LockHandle>(this, *node, epoch_));
 }

@@ -55,11 +55,11 @@ bool TakesOurAlignment(const Fd& fd) {
 // Sets the descriptor to direct I/O. False: the file system has none, or one of another kind.
 Result<bool> SetDirect(const Fd& fd, const std::string& path) {
   const int flags = ::fcntl(fd.get(), F_GETFL);
-  if (flags < 0) return PosixError("fcntl", path, errno);
+  if (flags < 0) return PosixError("set up direct I/O for", path, errno);
   if (!TakesOurAlignment(fd)) return false;
   if (::fcntl(fd.get(), F_SETFL, flags | O_DIRECT) == 0) return true;
   if (errno == EINVAL) return false;
-  return PosixError("fcntl", path, errno);
+  return PosixError("set up direct I/O for", path, errno);
 }
 
 // Up to `bytes`, fewer only at the end of the file. REQUIRES: all three are multiples of

@@ -53,7 +53,7 @@ Result<Fd> OpenToRead(const std::string& path, bool regular_only) {
 
 Result<uint64_t> SizeOfFd(const Fd& fd, const std::string& path) {
   struct stat about;
-  if (::fstat(fd.get(), &about) != 0) return PosixError("stat", path, errno);
+  if (::fstat(fd.get(), &about) != 0) return PosixError("look at", path, errno);
   return static_cast<uint64_t>(about.st_size);
 }
 
@@ -124,7 +124,7 @@ Status SyncFd(int fd, const std::string& path) {
   do {
     result = ::fdatasync(fd);
   } while (result != 0 && errno == EINTR);
-  return result == 0 ? Status::Ok() : PosixError("fdatasync", path, errno);
+  return result == 0 ? Status::Ok() : PosixError("sync", path, errno);
 }
 
 }  // namespace weft::base

@@ -6,6 +6,7 @@
 #include <cerrno>
 #include <cstdio>
 
+#include "base/lock_holder.h"
 #include "base/posix_direct.h"
 #include "base/posix_fd.h"
 #include "base/posix_readers.h"
@@ -64,7 +65,7 @@ class SystemFiles final : public FileSystem {
   Status GetChildren(const std::string& dir, std::vector<std::string>* names) override {
     names->clear();
     DIR* entries = ::opendir(dir.c_str());
-    if (entries == nullptr) return PosixError("opendir", dir, errno);
+    if (entries == nullptr) return PosixError("list the folder", dir, errno);
     errno = 0;  // the only way to tell the end from an error
     while (const dirent* entry = ::readdir(entries)) {
       const std::string_view name = entry->d_name;
@@ -73,11 +74,11 @@ class SystemFiles final : public FileSystem {
     }
     const int error_number = errno;
     ::closedir(entries);
-    return error_number == 0 ? Status::Ok() : PosixError("readdir", dir, error_number);
+    return error_number == 0 ? Status::Ok() : PosixError("list the folder", dir, error_number);
   }
 
   Status RemoveFile(const std::string& path) override {
-    return StatusOf(::unlink(path.c_str()), "unlink", path);
+    return StatusOf(::unlink(path.c_str()), "remove", path);
   }
 
   Status CreateDir(const std::string& dir) override {
@@ -87,16 +88,16 @@ class SystemFiles final : public FileSystem {
     if (error_number == EEXIST && ::stat(dir.c_str(), &about) == 0 && S_ISDIR(about.st_mode)) {
       return Status::Ok();
     }
-    return PosixError("mkdir", dir, error_number);
+    return PosixError("make the folder", dir, error_number);
   }
 
   Status RemoveDir(const std::string& dir) override {
-    return StatusOf(::rmdir(dir.c_str()), "rmdir", dir);
+    return StatusOf(::rmdir(dir.c_str()), "remove the folder", dir);
   }
 
   Result<uint64_t> GetFileSize(const std::string& path) override {
     struct stat about;
-    if (::stat(path.c_str(), &about) != 0) return PosixError("stat", path, errno);
+    if (::stat(path.c_str(), &about) != 0) return PosixError("look at", path, errno);
     return static_cast<uint64_t>(about.st_size);
   }
 
@@ -132,7 +133,7 @@ class SystemFiles final : public FileSystem {
     do {
       result = ::fsync(fd->get());
     } while (result != 0 && errno == EINTR);
-    return StatusOf(result, "fsync", dir);
+    return StatusOf(result, "sync the folder", dir);
   }
 
   // A lock of the open file description: unlike the older locks of a process, a second open of the
@@ -148,7 +149,7 @@ class SystemFiles final : public FileSystem {
       return std::unique_ptr<FileLock>(new PosixFileLock(std::move(*fd)));
     }
     if (errno != EAGAIN && errno != EACCES) return PosixError("lock", path, errno);
-    return Status(Code::kRetryLater, "lock " + path + ": it is held already");
+    return base::LockedByAnother(path, fd->get());
   }
 
   FileSystem* Direct() override { return direct_ == nullptr ? this : direct_; }
