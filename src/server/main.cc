@@ -145,7 +145,7 @@ std::optional<int> RunTool(int argc, char** argv) {
   for (const auto& [name, run] : kTools) {
     if (argc < 2 || name != argv[1]) continue;
     if (name == "db") std::ios::sync_with_stdio(false);
-    const tool::Console console{PosixFileSystem(), std::cout, std::cerr};
+    const tool::Console console{PosixFileSystem(), std::cout, std::cerr, &std::cin};
     return static_cast<int>(run(console, {argv + 2, argv + argc}));
   }
   return std::nullopt;

@@ -1,11 +1,34 @@
 #include "tool/arguments.h"
 
+#include <algorithm>
+#include <charconv>
+#include <string_view>
+#include <utility>
+
 #include <CLI/CLI.hpp>
 
 namespace weft::tool {
 
+namespace {
+
+// Why `text` is no number from 0 to `max`; empty where it is one. CLI11's own reading takes a minus
+// sign and lets the number wrap around.
+std::string WhyNoNumber(std::string_view text, uint64_t max) {
+  uint64_t number = 0;
+  const char* const end = text.data() + text.size();
+  const auto [next, error] = std::from_chars(text.data(), end, number);
+  if (!text.empty() && error == std::errc() && next == end && number <= max) return "";
+  return "a number from 0 to " + std::to_string(max) + ", not " + std::string(text);
+}
+
+}  // namespace
+
 void Arguments::AddWord(const char* name, const char* help, std::string* value) {
   app_->add_option(name, *value, help)->required();
+}
+
+void Arguments::AddOptionalWord(const char* name, const char* help, std::string* value) {
+  app_->add_option(name, *value, help);
 }
 
 void Arguments::AddOption(const char* name, const char* form, const char* help,
@@ -20,7 +43,9 @@ void Arguments::AddOption(const char* name, const char* form, const char* help,
 
 void Arguments::AddOption(const char* name, const char* form, const char* help, uint64_t* value,
                           uint64_t max) {
-  app_->add_option(name, *value, help)->type_name(form)->check(CLI::Range(uint64_t{0}, max));
+  app_->add_option(name, *value, help)->type_name(form)->check([max](const std::string& text) {
+    return WhyNoNumber(text, max);
+  });
 }
 
 void Arguments::AddChoice(const char* name, const char* form, const char* help, std::string* value,
@@ -37,7 +62,7 @@ void Arguments::AddFlag(const char* name, const char* help, bool* value) {
 bool Arguments::WasNamed() const { return app_->parsed(); }
 
 CommandLine::CommandLine(const char* description, const char* name, const char* footer)
-    : footer_(footer), app_(std::make_unique<CLI::App>(description, name)) {
+    : footer_(footer), name_(name), app_(std::make_unique<CLI::App>(description, name)) {
   app_->footer(footer_);
   app_->require_subcommand(1);
 }
@@ -50,7 +75,36 @@ Arguments CommandLine::AddCommand(const char* name, const char* help) {
   return Arguments(command);
 }
 
+std::string CommandLine::CommandNames() const {
+  std::string names;
+  for (const CLI::App* command : std::as_const(*app_).get_subcommands(nullptr)) {
+    names += (names.empty() ? "" : ", ") + command->get_name();
+  }
+  return names;
+}
+
+bool CommandLine::HasCommand(const std::string& name) const {
+  const auto commands = std::as_const(*app_).get_subcommands(nullptr);
+  return std::ranges::any_of(commands,
+                             [&](const CLI::App* command) { return command->get_name() == name; });
+}
+
 CommandLine::Outcome CommandLine::Parse(const std::vector<std::string>& words, std::string* text) {
+  std::string who = name_;
+  const auto wrong = [&](const std::string& what) {
+    *text = who + ": " + what + "\nTry '" + who + " --help'.";
+    return Outcome::kWrong;
+  };
+  if (words.empty()) return wrong("which command? One of " + CommandNames());
+  const std::string& first = words.front();
+  const bool is_option = first.starts_with('-');
+  if (HasCommand(first)) {
+    who += " " + first;
+  } else if (!is_option) {
+    return wrong("there is no command '" + first + "'; there are " + CommandNames());
+  } else if (first != "--help" && first != "-h") {
+    return wrong("the command comes first, then options such as " + first);
+  }
   std::vector<std::string> reversed(words.rbegin(), words.rend());  // CLI11 asks for that
   try {
     app_->parse(reversed);
@@ -58,8 +112,9 @@ CommandLine::Outcome CommandLine::Parse(const std::vector<std::string>& words, s
     *text = app_->help();
     return Outcome::kHelp;
   } catch (const CLI::ParseError& error) {
-    *text = error.what();
-    return Outcome::kWrong;
+    std::string what = error.what();
+    std::ranges::replace(what, '\n', ' ');
+    return wrong(what);
   }
   return Outcome::kNamed;
 }

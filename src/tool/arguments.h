@@ -23,13 +23,14 @@ namespace weft::tool {
 // What one command takes.
 class Arguments {
  public:
-  // A word that must be there.
+  // A word that must be there; or may be, where it stands last.
   void AddWord(const char* name, const char* help, std::string* value);
+  void AddOptionalWord(const char* name, const char* help, std::string* value);
   // Options with a value. `form` names it in the help ("KEY").
   void AddOption(const char* name, const char* form, const char* help, std::string* value);
   void AddOption(const char* name, const char* form, const char* help,
                  std::optional<std::string>* value);
-  // From 0 to `max`.
+  // A number from 0 to `max`, in digits.
   void AddOption(const char* name, const char* form, const char* help, uint64_t* value,
                  uint64_t max = UINT64_MAX);
   // One of `choices`.
@@ -56,12 +57,16 @@ class CommandLine {
   Arguments AddCommand(const char* name, const char* help);
 
   enum class Outcome { kNamed, kHelp, kWrong };
-  // Reads the words behind the program's name. *text: the help that was asked for, or what is
-  // wrong.
+  // Reads the words behind the program's name. *text: the help that was asked for; or what is
+  // wrong, a line that begins with the program and the command, and which help to read.
   Outcome Parse(const std::vector<std::string>& words, std::string* text);
 
  private:
+  std::string CommandNames() const;
+  bool HasCommand(const std::string& name) const;
+
   const char* const footer_;
+  const std::string name_;
   const std::unique_ptr<CLI::App> app_;
 };
 

@@ -94,9 +94,7 @@ Exit RunCalibrate(const Console& console, const std::vector<std::string>& argume
   std::string text;
   switch (line.Parse(all, &text)) {
     case CommandLine::Outcome::kHelp: console.out << text; return Exit::kOk;
-    case CommandLine::Outcome::kWrong:
-      console.err << "weft calibrate: " << text << "\nTry 'weft calibrate --help'.\n";
-      return Exit::kCannotRun;
+    case CommandLine::Outcome::kWrong: console.err << text << '\n'; return Exit::kCannotRun;
     case CommandLine::Outcome::kNamed: break;
   }
   auto calibration = Measure(console, given);

@@ -15,8 +15,12 @@ constexpr uint64_t kSecondNs = 1'000'000'000;
 }  // namespace
 
 Exit Fail(const Console& console, const Status& status) {
-  console.err << "weft db: " << status.ToString() << '\n';
-  return status.code() == Code::kCorruption ? Exit::kDamaged : Exit::kCannotRun;
+  const bool is_damage = status.code() == Code::kCorruption;
+  // What kind of error it is the message says by itself.
+  console.err << "weft db: "
+              << (is_damage || status.message().empty() ? status.ToString() : status.message())
+              << '\n';
+  return is_damage ? Exit::kDamaged : Exit::kCannotRun;
 }
 
 Progress::Progress(std::ostream& err, std::string what)

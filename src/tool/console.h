@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstdint>
+#include <istream>
 #include <ostream>
 #include <string>
 #include <string_view>
@@ -19,6 +20,7 @@ struct Console {
   FileSystem* files;
   std::ostream& out;
   std::ostream& err;
+  std::istream* in = nullptr;  // null: there is none
 };
 
 // How the program ends.
@@ -28,7 +30,8 @@ enum class Exit : int {
   kCannotRun = 2,  // bad usage, no store, another process has it, the system refused a call
 };
 
-// Says what went wrong. kCorruption is damage, everything else keeps the command from running.
+// Says what went wrong, in one line. kCorruption is damage, everything else keeps the command from
+// running.
 Exit Fail(const Console& console, const Status& status);
 
 // Says now and then how far long work is: nothing in its first second, then a line a second.

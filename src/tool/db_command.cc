@@ -18,15 +18,13 @@ constexpr const char* kFooter =
 Exit RunDb(const Console& console, const std::vector<std::string>& arguments) {
   CommandLine line("Look into, check, mend and change a durable store in LevelDB's format.",
                    "weft db", kFooter);
-  const std::vector<Command> commands = {AddDump(&line),  AddVerify(&line),     AddRepair(&line),
-                                         AddStats(&line), AddCompact(&line),    AddGet(&line),
-                                         AddPut(&line),   AddCheckpoint(&line), AddDelete(&line)};
+  const std::vector<Command> commands = {
+      AddDump(&line), AddVerify(&line), AddRepair(&line),     AddStats(&line),  AddCompact(&line),
+      AddGet(&line),  AddPut(&line),    AddCheckpoint(&line), AddDelete(&line), AddLoad(&line)};
   std::string text;
   switch (line.Parse(arguments, &text)) {
     case CommandLine::Outcome::kHelp: console.out << text; return Exit::kOk;
-    case CommandLine::Outcome::kWrong:
-      console.err << "weft db: " << text << "\nTry 'weft db --help'.\n";
-      return Exit::kCannotRun;
+    case CommandLine::Outcome::kWrong: console.err << text << '\n'; return Exit::kCannotRun;
     case CommandLine::Outcome::kNamed: break;
   }
   const auto named = std::ranges::find_if(

@@ -1,8 +1,9 @@
 // tool/db_command.h: `weft db ...`: look into, check, mend and change a durable store.
 //
 // Every command has a file of its own, which adds its options to the command line and does its
-// work. No command makes a store or a folder where there is none, but `put --create` and the target
-// of `checkpoint`; dump, get, stats and verify change nothing and ask for no lock.
+// work. No command makes a store or a folder where there is none, but `put --create`,
+// `load --create` and the target of `checkpoint`; dump, get, stats and verify change nothing and
+// ask for no lock.
 //
 // Threads   one at a time.
 // Errors    as Exit (tool/console.h) says; messages on `err`.
@@ -28,6 +29,7 @@ Command AddCompact(CommandLine* line);
 Command AddDelete(CommandLine* line);
 Command AddDump(CommandLine* line);
 Command AddGet(CommandLine* line);
+Command AddLoad(CommandLine* line);
 Command AddPut(CommandLine* line);
 Command AddRepair(CommandLine* line);
 Command AddStats(CommandLine* line);

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "base/memory_file_system.h"
+#include "tool/db_command_kit.h"
 #include "tool/text_form.h"
 #include "weft/db.h"
 
@@ -21,58 +21,6 @@
 
 namespace weft::tool {
 namespace {
-
-std::string Key(int i) {
-  const std::string text = std::to_string(i);
-  return "key" + std::string(6 - text.size(), '0') + text;
-}
-
-class DbCommandTest : public testing::Test {
- protected:
-  Exit Run(const std::vector<std::string>& arguments) {
-    std::ostringstream out;
-    std::ostringstream err;
-    const Exit exit = RunDb({&files, out, err}, arguments);
-    output = out.str();
-    errors = err.str();
-    return exit;
-  }
-  std::unique_ptr<Db> Open(bool create = false) {
-    DbOptions options;
-    options.file_system = &files;
-    options.create_if_missing = create;
-    auto db = Db::Open(options, "/db");
-    EXPECT_TRUE(db.has_value()) << db.error().ToString();
-    return std::move(*db);
-  }
-  // A store with tables and a log.
-  void Fill() {
-    auto db = Open(true);
-    for (int i = 0; i < 2000; i++) {
-      ASSERT_TRUE(db->Put({}, Key(i), "value" + std::to_string(i)).ok());
-    }
-    ASSERT_TRUE(db->Flush().ok());
-    ASSERT_TRUE(db->Delete({}, Key(7)).ok());
-    ASSERT_TRUE(db->Put({}, Key(8), "newer").ok());
-  }
-  std::map<std::string, std::string> Contents() {
-    std::map<std::string, std::string> contents;
-    for (const std::string& path : files.AllFiles()) contents[path] = *files.Contents(path);
-    return contents;
-  }
-  std::string Find(std::string_view end) {
-    for (const std::string& path : files.AllFiles()) {
-      if (path.ends_with(end) && path.find("lost") == path.npos) return path;
-    }
-    ADD_FAILURE() << "no file " << end;
-    return "";
-  }
-  static std::string NameOf(const std::string& path) { return path.substr(path.rfind('/') + 1); }
-
-  base::MemoryFileSystem files;
-  std::string output;
-  std::string errors;
-};
 
 TEST(TextForm, AnyBytesComeBackFromTheirText) {
   std::string all;
@@ -92,7 +40,7 @@ TEST_F(DbCommandTest, WithoutACommandItSaysHowToUseIt) {
   EXPECT_EQ(Run({"nonsense"}), Exit::kCannotRun);
   EXPECT_EQ(Run({"--help"}), Exit::kOk);
   for (const char* command : {"dump", "verify", "repair", "stats", "compact", "checkpoint", "get",
-                              "put", "delete", "Exit status"}) {
+                              "put", "load", "delete", "Exit status"}) {
     EXPECT_NE(output.find(command), output.npos) << command;
   }
   EXPECT_EQ(Run({"dump", "--help"}), Exit::kOk);
@@ -110,6 +58,7 @@ TEST_F(DbCommandTest, NoCommandMakesAStoreWhereThereIsNone) {
     EXPECT_EQ(Run({"get", dir, "k"}), Exit::kCannotRun);
     EXPECT_EQ(Run({"put", dir, "k", "v"}), Exit::kCannotRun);
     EXPECT_EQ(Run({"delete", dir, "k"}), Exit::kCannotRun);
+    EXPECT_EQ(Run({"load", dir}), Exit::kCannotRun);
     EXPECT_EQ(Run({"checkpoint", dir, "/copy"}), Exit::kCannotRun);
   }
   EXPECT_EQ(Contents(), before);

@@ -118,9 +118,7 @@ Exit RunDevices(const Console& console, const std::vector<std::string>& argument
   std::string text;
   switch (line.Parse(words, &text)) {
     case CommandLine::Outcome::kHelp: console.out << text; return Exit::kOk;
-    case CommandLine::Outcome::kWrong:
-      console.err << "weft devices: " << text << "\nTry 'weft devices --help'.\n";
-      return Exit::kCannotRun;
+    case CommandLine::Outcome::kWrong: console.err << text << '\n'; return Exit::kCannotRun;
     case CommandLine::Outcome::kNamed: break;
   }
   std::vector<Tested> tested;

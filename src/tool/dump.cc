@@ -7,6 +7,7 @@
 #include "tool/damage_notes.h"
 #include "tool/db_command.h"
 #include "tool/dump_file.h"
+#include "tool/dump_line.h"
 #include "tool/store_flags.h"
 #include "tool/text_form.h"
 
@@ -32,11 +33,18 @@ struct Dump {
         return Fail(console, {Code::kInvalidArgument,
                               "--file shows a whole file, as text: no --from, --to, --json"});
       }
-      const bool is_path = file.find('/') != std::string::npos;
+      const bool is_path = file.find('/') != std::string::npos || store.dir().empty();
       return DumpFile(console, is_path ? file : store.dir() + "/" + file, style);
+    }
+    if (store.dir().empty()) {
+      return Fail(console, {Code::kInvalidArgument,
+                            "dump what? DIR is the store's folder; --file FILE is a file alone"});
     }
     if (Status status = store.CheckStore(console.files); !status.ok()) {
       return Fail(console, status);
+    }
+    if (style.layout_only) {
+      return Fail(console, {Code::kInvalidArgument, "--layout is of one table: --file FILE"});
     }
     return DumpStore(console, *options);
   }
@@ -76,15 +84,8 @@ struct Dump {
   }
 
   void Print(std::ostream& out, std::string_view key, std::string_view value) const {
-    if (json) {
-      out << "{\"key\": " << JsonString(Escaped(key));
-      if (!style.keys_only) out << ", \"value\": " << JsonString(ToText(value, style.values));
-      out << "}\n";
-      return;
-    }
-    out << '\'' << Escaped(key) << '\'';
-    if (!style.keys_only) out << " => '" << ToText(value, style.values) << '\'';
-    out << '\n';
+    const std::string_view* const shown = style.keys_only ? nullptr : &value;
+    out << (json ? JsonLine(key, shown, style.values) : TextLine(key, shown, style.values)) << '\n';
   }
 };
 
@@ -93,11 +94,11 @@ struct Dump {
 Command AddDump(CommandLine* line) {
   const auto dump = std::make_shared<Dump>();
   Arguments arguments = line->AddCommand("dump", "print all keys and values, or one file");
-  dump->store.AddTo(&arguments, false);
+  dump->store.AddToOptional(&arguments);
   arguments.AddOption(
       "--file", "FILE",
       "instead: a log's batches, a table's blocks and entries, or a manifest's edits; "
-      "damage is told and passed over",
+      "damage is told and passed over; a name is one in DIR, a path needs no DIR",
       &dump->file);
   arguments.AddOption("--from", "KEY", "first key, with escapes", &dump->from);
   arguments.AddOption("--to", "KEY", "the key to stop before, with escapes", &dump->to);
@@ -106,7 +107,9 @@ Command AddDump(CommandLine* line) {
   arguments.AddChoice("--values", "FORM", "how values are printed: escaped (default) or hex",
                       &dump->values, {"escaped", "hex"});
   arguments.AddFlag("--layout", "of a table file: its blocks alone", &dump->style.layout_only);
-  arguments.AddFlag("--json", "an object a line; its strings are escaped text", &dump->json);
+  arguments.AddFlag("--json",
+                    "an object a line: key, and value or value_hex; its strings are escaped text",
+                    &dump->json);
   return {arguments, [dump](const Console& console) { return dump->Run(console); }};
 }
 

@@ -203,9 +203,7 @@ Exit RunPlan(const Console& console, const std::vector<std::string>& arguments) 
   std::string text;
   switch (line.Parse(words, &text)) {
     case CommandLine::Outcome::kHelp: console.out << text; return Exit::kOk;
-    case CommandLine::Outcome::kWrong:
-      console.err << "weft plan: " << text << "\nTry 'weft plan --help'.\n";
-      return Exit::kCannotRun;
+    case CommandLine::Outcome::kWrong: console.err << text << '\n'; return Exit::kCannotRun;
     case CommandLine::Outcome::kNamed: break;
   }
   if (Status status = Answer(console, given); !status.ok()) {

@@ -24,10 +24,9 @@ struct Put {
     if (!value_bytes) return Fail(console, value_bytes.error());
     auto options = store.Options(console.files);
     if (!options) return Fail(console, options.error());
-    const Status there = store.CheckStore(console.files);
-    if (!there.ok() && !create) return Fail(console, there);
-    // Only where there is nothing of a store: beside files of a damaged one a new one must not be.
-    options->create_if_missing = !there.ok();
+    if (Status status = store.CheckOrCreate(console.files, create, &*options); !status.ok()) {
+      return Fail(console, status);
+    }
     (void)DamageNotes::AddTo(&*options, console);
     auto db = Db::Open(*options, store.dir());
     if (!db) return Fail(console, db.error());

@@ -99,8 +99,9 @@ class StatsTaker {
     for (const lsm::NewFile& file : files) total += file.bytes;
     Progress progress(console_.err, "stats");
     for (const lsm::NewFile& file : files) {
-      std::string path = lsm::TableFileName(dir_, file.number);
-      if (!options_.file_system->FileExists(path)) path = lsm::OldTableFileName(dir_, file.number);
+      auto path_of = PathOf(file.number);
+      if (!path_of) return path_of.error();
+      const std::string& path = *path_of;
       progress.At(done, total, path);
       LevelStats& level = stats_.levels[static_cast<size_t>(file.level)];
       level.tables++;
@@ -109,6 +110,15 @@ class StatsTaker {
       done += file.bytes;
     }
     return {};
+  }
+
+  // kCorruption where the table is missing, by the name that it has unless LevelDB gave it another.
+  Result<std::string> PathOf(uint64_t table) const {
+    const std::string path = lsm::TableFileName(dir_, table);
+    if (options_.file_system->FileExists(path)) return path;
+    const std::string old = lsm::OldTableFileName(dir_, table);
+    if (options_.file_system->FileExists(old)) return old;
+    return Status(Code::kCorruption, path + ": missing, and the manifest names it");
   }
 
   Status TakeTable(const std::string& path, LevelStats* level) const {

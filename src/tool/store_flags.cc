@@ -23,14 +23,23 @@ std::string WithoutSlashes(std::string dir) {
   return dir;
 }
 
-void StoreFlags::AddTo(Arguments* arguments, bool writes) {
-  arguments->AddWord("DIR", "the store's folder", &dir_);
+void StoreFlags::AddToOptional(Arguments* arguments) {
+  arguments->AddOptionalWord("DIR", "the store's folder", &dir_);
+  AddShared(arguments);
+}
+
+void StoreFlags::AddShared(Arguments* arguments) {
   arguments->AddOption("--comparator", "NAME", "order of the keys: bytewise, the only one built in",
                        &comparator_);
   arguments->AddOption("--bloom-bits", "N", "a bloom filter of so many bits a key; 0: none",
                        &bloom_bits_, 100);
   arguments->AddOption("--cache-mb", "N", "memory for blocks, in MiB (8)", &cache_mib_, 1 << 20);
   arguments->AddFlag("--paranoid", "stop at damage that could be passed over", &paranoid_);
+}
+
+void StoreFlags::AddTo(Arguments* arguments, bool writes) {
+  arguments->AddWord("DIR", "the store's folder", &dir_);
+  AddShared(arguments);
   if (!writes) return;
   arguments->AddOption("--compaction-device", "NAME",
                        "what merges tables: cpu (default), auto, cuda:N, plain",
@@ -63,18 +72,36 @@ Result<DbOptions> StoreFlags::Options(FileSystem* files) const {
 
 std::string StoreFlags::dir() const { return WithoutSlashes(dir_); }
 
+// Why the folder can't be listed.
+Status StoreFlags::WhyNoFolder(FileSystem* files, const Status& status) const {
+  if (status.code() == Code::kNotFound) return {status.code(), dir() + ": there is no such folder"};
+  auto file = files->NewSequentialFile(dir());
+  char scratch;
+  std::string_view byte;
+  if (file && (*file)->Read(1, &byte, &scratch).ok()) {
+    return {Code::kInvalidArgument, dir() + ": is a file, not the folder of a store"};
+  }
+  return status;
+}
+
+Status StoreFlags::CheckOrCreate(FileSystem* files, bool create, DbOptions* options) const {
+  Status status = CheckStore(files);
+  options->create_if_missing = create && status.code() == Code::kNotFound;
+  return options->create_if_missing ? Status() : status;
+}
+
 Status StoreFlags::CheckStore(FileSystem* files) const {
+  if (dir_.empty()) return {Code::kInvalidArgument, "an empty name is no store's folder"};
   std::vector<std::string> names;
   if (Status status = files->GetChildren(dir(), &names); !status.ok()) {
-    if (status.code() != Code::kNotFound && files->FileExists(dir())) return status;
-    return {Code::kInvalidArgument, dir() + ": there is no such folder"};
+    return WhyNoFolder(files, status);
   }
   const bool some = std::ranges::any_of(names, [](const std::string& name) {
     lsm::ParsedFileName parsed;
     return lsm::ParseFileName(name, &parsed) && parsed.type != lsm::FileType::kLock &&
            parsed.type != lsm::FileType::kInfoLog;
   });
-  if (!some) return {Code::kInvalidArgument, dir() + ": there is no store in it"};
+  if (!some) return {Code::kNotFound, dir() + ": there is no store in it"};
   return {};
 }
 

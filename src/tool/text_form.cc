@@ -57,6 +57,24 @@ Result<std::string> FromEscaped(std::string_view text) {
   return bytes;
 }
 
+Result<std::string> FromHex(std::string_view text) {
+  std::string bytes;
+  for (size_t i = 0; i < text.size(); i += 2) {
+    uint8_t byte = 0;
+    const char* const digits = text.data() + i;
+    if (i + 2 > text.size() || std::from_chars(digits, digits + 2, byte, 16).ptr != digits + 2) {
+      return Status(Code::kInvalidArgument,
+                    "'" + std::string(text) + "': no two hex digits at " + std::to_string(i));
+    }
+    bytes += static_cast<char>(byte);
+  }
+  return bytes;
+}
+
+Result<std::string> FromText(std::string_view text, Form form) {
+  return form == Form::kHex ? FromHex(text) : FromEscaped(text);
+}
+
 std::string JsonString(std::string_view text) {
   std::string json = "\"";
   for (const char c : text) {

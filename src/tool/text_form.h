@@ -21,6 +21,9 @@ std::string ToText(std::string_view bytes, Form form);
 inline std::string Escaped(std::string_view bytes) { return ToText(bytes, Form::kEscaped); }
 // The bytes of escaped text. kInvalidArgument where a backslash begins neither \\ nor \xNN.
 Result<std::string> FromEscaped(std::string_view text);
+// And of hex digits. kInvalidArgument where they are none, or an odd number.
+Result<std::string> FromHex(std::string_view text);
+Result<std::string> FromText(std::string_view text, Form form);
 
 // `text` as a string of JSON, with its quotes. REQUIRES: ASCII
 std::string JsonString(std::string_view text);
