@@ -82,8 +82,9 @@ struct Reply {
   bool made_room : 1 = false;   // the epoch was left on the way: earlier replies' values are gone
   bool below : 1 = false;       // nothing was done: the tier below comes first (Hint::maybe_below)
   bool removed : 1 = false;     // the entry was removed
+  bool lengthened : 1 = false;  // arithmetic: the number's text is longer than the value was
 
-  Miss miss = Miss::kAbsent;  // with kMiss
+  Miss miss = Miss::kAbsent;  // why there was nothing, also where the command made something
   uint32_t client_flags = 0;
   int32_t ttl_s = -1;          // seconds left; -1: never expires
   int32_t ttl_before_s = -1;   // the same before the command changed it

@@ -44,9 +44,11 @@ Reply Number(Session& session, const Command& command, const Entry& entry, uint6
              uint64_t number) {
   Reply reply = Plain(entry.present ? Outcome::kNumber : Outcome::kStored);
   reply.published = location;
+  reply.miss = entry.miss;
   Describe(session, location, &reply);
   if (entry.present) {
     reply.ttl_before_s = SecondsLeft(session, task::ExpiryOf(entry.object));
+    reply.lengthened = reply.value.size() > ValueView(entry.object).size();
   } else if (command.update_expiry) {
     reply.ttl_before_s =
         SecondsLeft(session, command.vivify_last ? command.expiry : command.vivify_expiry);
@@ -63,7 +65,7 @@ Reply ArithmeticEntry(Session& session, const Command& command, Hint hint) {
   for (;;) {  // Ends: each round more means that another thread changed the key.
     const Entry entry = Locate(session, command, &hint);
     if (MustAskBelow(entry, hint)) return Below();
-    if (!entry.present && !command.vivify) return Plain(Outcome::kMiss);
+    if (!entry.present && !command.vivify) return Missed(entry);
     uint64_t number = command.initial;
     ObjectSpec spec;
     if (entry.present) {

@@ -41,7 +41,7 @@ Reply DeleteEntry(Session& session, const Command& command, Hint hint) {
   for (;;) {  // Ends: each round more means that another thread changed the key.
     const Entry entry = Locate(session, command, &hint);
     if (MustAskBelow(entry, hint)) return Below();
-    if (!entry.present) return Plain(Outcome::kMiss);
+    if (!entry.present) return Missed(entry);
     if (command.compare_cas &&
         task::CasOf(session.log(), entry.location()) != command.cas_expected)
       return Plain(Outcome::kExists);

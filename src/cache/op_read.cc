@@ -24,6 +24,7 @@ Reply Vivify(Session& session, const Command& command, const Entry& entry, Publi
   }
   Reply reply = Plain(Outcome::kStored);
   reply.published = location;
+  reply.miss = entry.miss;
   Describe(session, location, &reply);
   if (command.want_cas) session.store().log().NoteShown(reply.cas);
   if (command.update_expiry)

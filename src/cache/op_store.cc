@@ -74,11 +74,10 @@ ObjectSpec NextVersion(const Command& command, const Entry& entry, Verdict verdi
 Reply Refuse(Verdict verdict, const Entry& entry) {
   if (verdict == Verdict::kNotStored && entry.present)
     task::NoteAccess(entry.found.slot, entry.found.word);
-  switch (verdict) {
-    case Verdict::kExists: return Plain(Outcome::kExists);
-    case Verdict::kMiss: return Plain(Outcome::kMiss);
-    default: return Plain(Outcome::kNotStored);
-  }
+  Reply reply = Missed(entry);
+  if (verdict == Verdict::kExists) reply.outcome = Outcome::kExists;
+  if (verdict == Verdict::kNotStored) reply.outcome = Outcome::kNotStored;
+  return reply;
 }
 
 bool IsPlainSet(const Command& command) {
@@ -120,6 +119,7 @@ Reply StoreEntry(Session& session, const Command& command, Hint hint) {
     if (published == Published::kDone) {
       Reply reply = Plain(Outcome::kStored);
       reply.published = location;
+      reply.miss = entry.miss;
       if (command.want_cas || IsConcatenation(command)) Describe(session, location, &reply);
       if (command.want_cas) session.store().log().NoteShown(reply.cas);
       return reply;

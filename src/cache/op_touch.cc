@@ -7,7 +7,7 @@ Reply TouchEntry(Session& session, const Command& command, Hint hint) {
   for (;;) {  // Ends: each round more means that another thread changed the key.
     const Entry entry = Locate(session, command, &hint);
     if (MustAskBelow(entry, hint)) return Below();
-    if (!entry.present) return Plain(Outcome::kMiss);
+    if (!entry.present) return Missed(entry);
     ObjectSpec spec = CopyOf(session, entry, false);
     spec.expiry = command.expiry;
     const uint64_t location = AppendVersion(session, spec);

@@ -185,7 +185,7 @@ inline std::string Answer(Request request, ModelStore* store) {
     bytes.resize(static_cast<size_t>(WriteReply(about, key, reply, bytes.data()) - bytes.data()));
     text += bytes;
   };
-  if (request.kind == RequestKind::kText) {
+  if (!request.text.empty()) {
     if (request.drop_key) store->Execute(request.command);
     return request.noreply ? "" : std::string(request.text);
   }

@@ -63,10 +63,11 @@ ParseResult ParseFlushAll(const Line& line, const ParseContext& context, Request
   if (words.count > 2) return Text(line, kUnknownCommand, request);
   HideIfNoreply(words, request);
   int32_t exptime = 0;
-  if (words.count > (request->noreply ? 1u : 0u) && !ParseI32(words[0], &exptime)) {
-    return Text(line, kBadExptime, request);
-  }
   request->kind = RequestKind::kFlushAll;
+  if (words.count > (request->noreply ? 1u : 0u) && !ParseI32(words[0], &exptime)) {
+    request->text = kBadExptime;
+    return Done(line.bytes);
+  }
   if (exptime > 0) {
     const cache::Expiry at = ExpiryFrom(exptime, context);
     request->flush_at_s = at == cache::kExpiredAtOnce ? 0 : at;

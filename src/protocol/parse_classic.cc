@@ -26,6 +26,7 @@ ParseResult TakeValue(const Line& line, const ParseContext& context, int32_t val
   const size_t block_bytes = static_cast<size_t>(value_bytes) + 2;
   if (ItemBytes(command, static_cast<uint64_t>(value_bytes)) > context.item_bytes_max) {
     request->swallow_bytes = block_bytes;
+    request->refused = Refused::kTooLarge;
     request->drop_key = any_mode_drops || (command.store_mode == cache::StoreMode::kSet &&
                                            !command.compare_cas);
     cache::Command drop;
@@ -40,7 +41,10 @@ ParseResult TakeValue(const Line& line, const ParseContext& context, int32_t val
   if (input_bytes < request_bytes) return {ParseStatus::kNeedMore, 0, request_bytes, 0};
   const char* const value = line.window.begin + line.bytes;
   command.value = {value, static_cast<size_t>(value_bytes)};
-  if (std::memcmp(value + value_bytes, "\r\n", 2) != 0) Text(line, kBadChunk, request);
+  if (std::memcmp(value + value_bytes, "\r\n", 2) != 0) {
+    request->refused = Refused::kBadChunk;
+    Text(line, kBadChunk, request);
+  }
   return Done(request_bytes);
 }
 

@@ -37,12 +37,19 @@ enum class RequestKind : uint8_t {
   // About the server.
   kText,         // nothing to do but what drop_key and swallow_bytes say; the reply is `text`
   kVerbosity,    // set it to `number`
-  kFlushAll,     // drop what was stored before `flush_at_s` (0: now)
+  kFlushAll,     // drop what was stored before `flush_at_s` (0: now); nothing where there is a `text`
   kMemoryLimit,  // cache_memlimit: take `number` MiB; at least eight
   kStats,        // `arguments`: what follows the word
   kVersion,      // the reply needs the server's version
   kQuit,         // `close` is set; no reply
   kShutdown,     // `graceful` or not; no reply
+};
+
+// A store whose value is not kept, with kText.
+enum class Refused : uint8_t {
+  kNone,
+  kTooLarge,
+  kBadChunk,  // its value does not end where the line said
 };
 
 struct Request {
@@ -55,6 +62,7 @@ struct Request {
   // A store was refused for its size: what the key held must go, or it would outlive a newer
   // version. `command` is the delete to carry out; its own outcome is not shown.
   bool drop_key = false;
+  Refused refused = Refused::kNone;
 
   uint32_t number = 0;
   uint32_t flush_at_s = 0;     // on the store's clock
@@ -64,7 +72,7 @@ struct Request {
   std::string_view keys;         // kRead: the keys after the first, for NextKey
   std::string_view meta_tokens;  // meta: the flags as sent; the reply follows their order
   std::string_view arguments;    // kStats
-  std::string_view text;         // kText: the whole reply with its line end
+  std::string_view text;         // the whole reply with its line end, where it is known
 };
 
 // Takes the first key off `keys`; false where none is left. Keys from Parse are at most

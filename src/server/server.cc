@@ -20,7 +20,7 @@ namespace weft::server {
 
 Server::Server(const ServerOptions& options)
     : options_(options),
-      started_ns_(base::NowNs()),
+      started_s_(base::NowSeconds()),
       admission_(options.connections_max),
       verbosity_(options.verbosity),
       detail_enabled_(options.detail_enabled) {}
@@ -287,7 +287,7 @@ std::string Server::Stats(std::string_view arguments) {
 ServerSnapshot Server::Snapshot(bool with_connections) const {
   ServerSnapshot snapshot;
   snapshot.FillProcess();
-  snapshot.uptime_s = (base::NowNs() - started_ns_) / 1'000'000'000;
+  snapshot.uptime_s = snapshot.now_s - started_s_;
   snapshot.threads = workers_.size();
   snapshot.net_kind = net_kind();
   snapshot.verbosity = verbosity_;

@@ -66,7 +66,7 @@ class Server final : private Front {
 
   // Constant after Create.
   const ServerOptions options_;
-  const uint64_t started_ns_;
+  const uint64_t started_s_;
   net::Admission admission_;
   std::unique_ptr<DeviceSet> devices_;  // gone after all that lies in their memory
   std::unique_ptr<cache::Store> store_;

@@ -92,7 +92,7 @@ struct ListenerInfo {
 struct ServerSnapshot {
   // The process; FillProcess sets pid, now_s and the two times.
   uint64_t pid = 0;
-  uint64_t now_s = 0;            // Unix time
+  uint64_t now_s = 0;            // Unix time, on the clock that items expire by
   uint64_t uptime_s = 0;
   uint64_t user_us = 0;          // processor time
   uint64_t system_us = 0;

@@ -26,16 +26,17 @@ namespace fields {
 using C = protocol::CommandCounters;
 using CT = CommandTotals;
 inline constexpr CounterField<C, CT> kCommandFields[] = {
-    {"get_commands_total", "Keys asked for by reads.", &C::cmd_get, &CT::cmd_get},
+    {"get_commands_total", "Keys asked for by reads that give no time to live.", &C::cmd_get,
+     &CT::cmd_get},
     {"set_commands_total", "Store commands.", &C::cmd_set, &CT::cmd_set},
     {"flush_commands_total", "flush_all commands.", &C::cmd_flush, &CT::cmd_flush},
     {"touch_commands_total", "Touch and get-and-touch commands.", &C::cmd_touch, &CT::cmd_touch},
-    {"meta_commands_total", "Meta commands.", &C::cmd_meta, &CT::cmd_meta},
+    {"meta_commands_total", "Meta debug commands (me).", &C::cmd_meta, &CT::cmd_meta},
     {"get_hits_total", "Reads that found their key.", &C::get_hits, &CT::get_hits},
     {"get_misses_total", "Reads that did not.", &C::get_misses, &CT::get_misses},
-    {"get_expired_total", "Reads that found an item past its end.", &C::get_expired,
+    {"get_expired_total", "Commands that found an item past its end.", &C::get_expired,
      &CT::get_expired},
-    {"get_flushed_total", "Reads that found a flushed item.", &C::get_flushed, &CT::get_flushed},
+    {"get_flushed_total", "Commands that found a flushed item.", &C::get_flushed, &CT::get_flushed},
     {"delete_hits_total", "Deletes that found their key.", &C::delete_hits, &CT::delete_hits},
     {"delete_misses_total", "Deletes that did not.", &C::delete_misses, &CT::delete_misses},
     {"incr_hits_total", "Increments that found their key.", &C::incr_hits, &CT::incr_hits},
@@ -52,7 +53,7 @@ inline constexpr CounterField<C, CT> kCommandFields[] = {
      &CT::store_too_large},
     {"store_no_memory_total", "Stores refused because memory was full.", &C::store_no_memory,
      &CT::store_no_memory},
-    {"items_stored_total", "Stores that took effect.", &C::total_items, &CT::total_items},
+    {"items_stored_total", "Items made, by stores and others.", &C::total_items, &CT::total_items},
 };
 static_assert(std::size(kCommandFields) * sizeof(uint64_t) == sizeof(CommandTotals));
 static_assert(sizeof(CommandTotals) == sizeof(protocol::CommandCounters));

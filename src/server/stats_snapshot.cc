@@ -2,9 +2,9 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <ctime>
 #include <utility>
 
+#include "base/clock.h"
 #include "base/ticks.h"
 
 #include "server/stats.h"
@@ -94,7 +94,7 @@ void ServerSnapshot::FillProcess() {
   rusage usage = {};
   getrusage(RUSAGE_SELF, &usage);
   pid = static_cast<uint64_t>(getpid());
-  now_s = static_cast<uint64_t>(std::time(nullptr));
+  now_s = base::NowSeconds();
   user_us = Microseconds(usage.ru_utime);
   system_us = Microseconds(usage.ru_stime);
 }

@@ -95,6 +95,16 @@ std::vector<std::string> Words(const char* text) {
   return {std::istream_iterator<std::string>(in), {}};
 }
 
+TEST(ServerSnapshot, TimeIsTheClockThatItemsExpireBy) {
+  for (int i = 0; i < 1000; i++) {
+    const uint64_t before = base::NowSeconds();
+    ServerSnapshot snapshot;
+    snapshot.FillProcess();
+    EXPECT_GE(snapshot.now_s, before);
+    EXPECT_LE(snapshot.now_s, base::NowSeconds());
+  }
+}
+
 TEST(Stats, GeneralHasMemcachedsNamesInItsOrder) {
   const std::string text = Text("");
   EXPECT_EQ(Names(text), Words(R"(

@@ -263,8 +263,7 @@ void Worker::WriteOne(pipeline::Batch& batch, uint32_t i, cache::Session& sessio
     entered.failure = protocol::Worse(entered.failure, reply.outcome);
     protocol::WriteQuery(entered.request, batch.key(i), last_of_batch && entered.whole,
                          entered.failure, reply, *source.connection);
-    protocol::CountReply(entered.request.command, reply, &counters_);
-    if (entered.request.kind >= RequestKind::kMetaRead) counters_.cmd_meta.Add(1);
+    protocol::CountReply(entered.request, reply, &counters_);
   }
   source.close = entered.request.close;
 }
@@ -284,8 +283,8 @@ void Worker::RunOther(pipeline::Batch& batch, uint32_t i, cache::Session& sessio
     } else {
       store_->Execute(session, drop);
     }
-    counters_.store_too_large.Add(1);
   }
+  protocol::CountRefused(request.refused, &counters_);
   AnswerOther(request, session);
 }
 
@@ -316,6 +315,10 @@ void Worker::AnswerOther(const Request& request, cache::Session& session) {
       return;
     case RequestKind::kFlushAll:
       counters_.cmd_flush.Add(1);
+      if (!request.text.empty()) {
+        other_text_ = request.text;
+        return;
+      }
       if (!front_->FlushAllowed()) {
         other_text_ = "CLIENT_ERROR flush_all not allowed\r\n";
         return;
