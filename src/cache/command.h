@@ -79,6 +79,7 @@ struct Reply {
   bool hit_before : 1 = false;  // h: it was read before this
   bool binary_key : 1 = false;  // b: it was stored under a base64 key
   bool needs_room : 1 = false;  // kNoMemory only for now: make room, then try again
+  bool replaces : 1 = false;    // needs_room: of Room::kReplacing (cache/object_log.h)
   bool made_room : 1 = false;   // the epoch was left on the way: earlier replies' values are gone
   bool below : 1 = false;       // nothing was done: the tier below comes first (Hint::maybe_below)
   bool removed : 1 = false;     // the entry was removed

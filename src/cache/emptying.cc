@@ -108,7 +108,7 @@ bool Carry(Session& session, const Resident& resident, Generation generation, ui
     ObjectLog& log = session.store().log();
     const uint32_t ttl_s = spec.expiry == 0 ? 0 : spec.expiry - session.now_s();
     const uint64_t location = log.Append(session.lane(), generation, log.GroupOf(ttl_s),
-                                         SpecBytes(spec), spec.expiry, true);
+                                         SpecBytes(spec), spec.expiry, Room::kCarrying);
     room = location != 0;
     uint64_t word = found.word;
     if (room) {

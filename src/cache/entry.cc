@@ -43,7 +43,7 @@ bool StillStands(const Entry& entry) {
   return task::SameEntry(task::LoadAcquire64(entry.found.slot), entry.found.word);
 }
 
-uint64_t AppendVersion(Session& session, ObjectSpec spec) {
+uint64_t AppendVersion(Session& session, ObjectSpec spec, Room room) {
   ObjectLog& log = session.store().log();
   const uint32_t ttl_s = spec.expiry == kNeverExpires       ? 0
                          : spec.expiry > session.now_s() ? spec.expiry - session.now_s()
@@ -57,7 +57,7 @@ uint64_t AppendVersion(Session& session, ObjectSpec spec) {
   spec.access = task::WithAccessTime(spec.access, session.now_s());
   const uint64_t bytes = SpecBytes(spec);
   const uint64_t location =
-      log.Append(session.lane(), Generation::kYoung, group, bytes, spec.expiry);
+      log.Append(session.lane(), Generation::kYoung, group, bytes, spec.expiry, room);
   if (location == 0) return 0;
   WriteObject(session.ObjectAt(location), spec);
   task::TouchWrite(session.ObjectAt(location), bytes);

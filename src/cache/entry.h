@@ -32,7 +32,14 @@ bool StillStands(const Entry& entry);
 
 // Appends a version; its cas is above every one that a client was shown before, so that an older
 // version of a key can be told from a newer one. 0: there is no room now.
-uint64_t AppendVersion(Session& session, ObjectSpec spec);
+uint64_t AppendVersion(Session& session, ObjectSpec spec, Room room = Room::kNew);
+
+// For what a version in the entry's place is appended: what is no longer than what it replaces
+// leaves as much dead as it takes.
+inline Room RoomFor(const Entry& entry, const ObjectSpec& spec) {
+  const bool fits = entry.object != nullptr && spec.value_bytes() <= task::ValueBytes(entry.object);
+  return fits ? Room::kReplacing : Room::kNew;
+}
 
 // Puts the version at `location` in the entry's place, or enters it as new.
 enum class Published : uint8_t { kDone, kLost, kFull };
@@ -64,8 +71,9 @@ void Describe(Session& session, uint64_t location, Reply* reply);
 Miss WhyEnded(const Session& session, uint64_t location);
 
 // The version that found no room takes `bytes`.
-inline Reply NeedsRoom(uint64_t bytes) {
+inline Reply NeedsRoom(uint64_t bytes, Room room = Room::kNew) {
   Reply reply;
+  reply.replaces = room == Room::kReplacing;
   reply.object_bytes = static_cast<uint32_t>(bytes);
   reply.outcome = Outcome::kNoMemory;
   reply.needs_room = true;

@@ -13,6 +13,9 @@ constexpr uint64_t kSegmentBytesMax = 1u << 20;
 constexpr uint64_t kSegmentsWanted = 4096;
 constexpr uint32_t kAddressFactor = 4;  // reserved addresses over the budget, for runs
 constexpr uint32_t kSomeNeverExpire = UINT32_MAX;
+// Of the budget, kept for what replaces. More than the twentieth that must be dead in a segment
+// before it is cleaned (kCleanPercentNoEvict), so that whoever has used it up finds such a segment.
+constexpr uint32_t kReplacingShare = 16;
 
 // Segments that have addresses; the first is never used, for location 0 names no object.
 uint32_t AddressedSegments(const LogGeometry& geometry) {
@@ -110,17 +113,21 @@ void ObjectLog::Count(uint32_t segment, uint32_t units, Expiry expiry) {
 }
 
 uint64_t ObjectLog::Append(uint32_t lane, Generation generation, uint32_t group, uint64_t bytes,
-                           Expiry expiry, bool from_reserve) {
+                           Expiry expiry, Room room) {
   WEFT_DCHECK(bytes % kLocationUnitBytes == 0);
   const uint64_t units = bytes / kLocationUnitBytes;
-  if (units > segment_units_ / 2) return AppendRun(generation, group, units, expiry);
+  if (units > segment_units_ / 2) return AppendRun(generation, group, units, expiry, room);
+  // What is open may have been opened to replace: to fill it with what is new would use that up.
+  if (room == Room::kNew && SegmentsAvailable() == 0 &&
+      KeptToReplace(geometry_.budget_segments) != 0)
+    return 0;
   Open& open = OpenOf(lane % geometry_.lanes, generation, group);
   for (;;) {  // Ends: each round another writer took units, or a new segment was opened.
     uint64_t cursor = open.cursor.load(std::memory_order_acquire);
     const uint32_t segment = SegmentOfCursor(cursor);
     const uint32_t unit = UnitOfCursor(cursor);
     if (segment == 0 || unit + units > segment_units_) {
-      if (!OpenNext(&open, generation, group, cursor, from_reserve)) return 0;
+      if (!OpenNext(&open, generation, group, cursor, room)) return 0;
       continue;
     }
     if (!open.cursor.compare_exchange_weak(cursor, cursor + units)) continue;
@@ -130,10 +137,10 @@ uint64_t ObjectLog::Append(uint32_t lane, Generation generation, uint32_t group,
 }
 
 uint64_t ObjectLog::AppendRun(Generation generation, uint32_t group, uint64_t units,
-                              Expiry expiry) {
+                              Expiry expiry, Room room) {
   const uint32_t count = static_cast<uint32_t>((units + segment_units_ - 1) / segment_units_);
   base::MutexLock lock(&mutex_);
-  const uint32_t first = TakeRunLocked(count);
+  const uint32_t first = TakeRunLocked(count, room);
   if (first == 0) return 0;
   BeginLocked(first, generation, group);
   Segment& s = segments_[first];
@@ -172,11 +179,11 @@ void ObjectLog::Release(uint64_t location, uint64_t bytes) {
 }
 
 bool ObjectLog::OpenNext(Open* open, Generation generation, uint32_t group, uint64_t seen,
-                         bool from_reserve) {
+                         Room room) {
   base::MutexLock lock(&mutex_);
   // Another writer of the lane may have been here first.
   if (SegmentOfCursor(open->cursor.load()) != SegmentOfCursor(seen)) return true;
-  const uint32_t next = TakeLocked(from_reserve);
+  const uint32_t next = TakeLocked(room);
   if (next == 0) return false;
   SealLocked(open);
   BeginLocked(next, generation, group);
@@ -279,11 +286,32 @@ uint32_t ObjectLog::AvailableLocked() const {
   return free_backed_.count() + std::min(fresh, free_bare_.count());
 }
 
+// Segments that an append must leave free.
+uint32_t ObjectLog::KeptFrom(Room room) const {
+  switch (room) {
+    case Room::kCarrying: return 0;
+    case Room::kReplacing: return reserve_segments_;
+    case Room::kNew: break;
+  }
+  return reserve_segments_ + KeptToReplace(budget_segments_);
+}
+
+// At the least budget nothing is kept for replacing: the largest object must fit.
+uint32_t ObjectLog::KeptToReplace(uint32_t budget) const {
+  if (!geometry_.keeps_for_replacing || budget <= geometry_.budget_min) return 0;
+  return std::min(budget - geometry_.budget_min, budget / kReplacingShare + 1);
+}
+
 void ObjectLog::PublishCountsLocked() {
   const uint32_t available = AvailableLocked();
-  available_.store(available > reserve_segments_ ? available - reserve_segments_ : 0,
-                   std::memory_order_relaxed);
-  over_budget_.store(backed_segments_ > budget_goal_, std::memory_order_relaxed);
+  const auto beyond = [available](uint32_t kept) {
+    return available > kept ? available - kept : 0;
+  };
+  available_.store(beyond(KeptFrom(Room::kNew)), std::memory_order_relaxed);
+  available_to_replace_.store(beyond(KeptFrom(Room::kReplacing)), std::memory_order_relaxed);
+  // What is kept for replacing counts as used: no index may grow into it.
+  over_budget_.store(backed_segments_ + KeptToReplace(budget_goal_) > budget_goal_,
+                     std::memory_order_relaxed);
   in_use_max_.store(std::max(budget_segments_, backed_segments_), std::memory_order_relaxed);
   retired_count_.store(static_cast<uint32_t>(retired_.size()), std::memory_order_relaxed);
   evicting_count_.store(evicting_, std::memory_order_relaxed);
@@ -295,8 +323,8 @@ uint32_t ObjectLog::SegmentsNeeded(uint64_t bytes) const {
   return static_cast<uint32_t>((units + segment_units_ - 1) / segment_units_);
 }
 
-uint32_t ObjectLog::TakeLocked(bool from_reserve) {
-  if (AvailableLocked() <= (from_reserve ? 0 : reserve_segments_)) return 0;
+uint32_t ObjectLog::TakeLocked(Room room) {
+  if (AvailableLocked() <= KeptFrom(room)) return 0;
   // Single segments stay at the low end, so that neighbours stay free at the other: memory that
   // is left up there by a run goes back to the system rather than to them.
   const bool is_low = free_backed_.count() != 0 &&
@@ -307,7 +335,7 @@ uint32_t ObjectLog::TakeLocked(bool from_reserve) {
   const uint32_t segment = take_bare ? free_bare_.Lowest() : free_backed_.Lowest();
   BackLocked(segment);
   GiveBackLocked();
-  if (!from_reserve) CountTakenLocked(1);
+  if (room != Room::kCarrying) CountTakenLocked(1);
   PublishCountsLocked();
   return segment;
 }
@@ -323,9 +351,9 @@ void ObjectLog::BackLocked(uint32_t segment) {
   backed_segments_++;
 }
 
-uint32_t ObjectLog::TakeRunLocked(uint32_t count) {
-  if (count == 1) return TakeLocked(false);
-  if (AvailableLocked() < count + reserve_segments_) return 0;
+uint32_t ObjectLog::TakeRunLocked(uint32_t count, Room room) {
+  if (count == 1) return TakeLocked(room);
+  if (AvailableLocked() < count + KeptFrom(room)) return 0;
   const uint32_t first = FindRunLocked(count);
   if (first == 0) return 0;
   for (uint32_t i = first; i < first + count; i++) BackLocked(i);

@@ -38,6 +38,13 @@ namespace weft::cache {
 enum class Generation : uint8_t { kYoung = 0, kMain = 1 };
 inline constexpr uint32_t kGenerations = 2;
 
+// What an append is for: each may open the segments that those before it may, and some more.
+enum class Room : uint8_t {
+  kNew,        // an object for which none goes, or a smaller one
+  kReplacing,  // a version in the place of one that is as large
+  kCarrying,   // what lives in a segment that is being emptied
+};
+
 // What is to be done with a victim's live objects.
 enum class VictimKind : uint8_t {
   kNone,   // nothing may be freed
@@ -64,6 +71,9 @@ struct LogGeometry {
   uint32_t budget_min = 0;  // below this the largest object would not fit
   uint32_t groups = 0;
   uint32_t lanes = 0;
+  // A sixteenth of the budget is kept for Room::kReplacing. For where nothing is evicted: what is
+  // replaced then always leaves enough dead for a segment to be worth cleaning (victims.cc).
+  bool keeps_for_replacing = false;
 };
 
 // Locations in the log have 40 bits: so many bytes can be named, of addresses.
@@ -90,9 +100,8 @@ class ObjectLog {
 
   // Reserves `bytes` (a multiple of 8). Returns the location, or 0 when room must be made first.
   // The caller writes an object of just that size there before it leaves the epoch.
-  // `from_reserve`: may use the segments kept for carrying objects forward.
   uint64_t Append(uint32_t lane, Generation generation, uint32_t group, uint64_t bytes,
-                  Expiry expiry, bool from_reserve = false);
+                  Expiry expiry, Room room = Room::kNew);
   // The object at `location` counts no longer (replaced, deleted, never published).
   void Release(uint64_t location, uint64_t bytes);
 
@@ -138,9 +147,12 @@ class ObjectLog {
   // Empties the log for readers that look from now on: seals what is open, moves the floor.
   void Flush() WEFT_EXCLUDES(mutex_);
 
-  // Segments that could be opened now, beyond the reserve kept for carrying objects forward; with
-  // those that wait for their last readers. No lock: a moment old.
-  uint32_t SegmentsAvailable() const { return available_.load(std::memory_order_relaxed); }
+  // Segments that could be opened now, beyond those kept for other appends; and those that wait for
+  // their last readers. No lock: a moment old. REQUIRES: not kCarrying
+  uint32_t SegmentsAvailable(Room room = Room::kNew) const {
+    return (room == Room::kNew ? available_ : available_to_replace_)
+        .load(std::memory_order_relaxed);
+  }
   uint32_t SegmentsRetired() const { return retired_count_.load(std::memory_order_relaxed); }
   // That have fallen free, ever.
   uint64_t segments_freed() const { return freed_count_.load(std::memory_order_relaxed); }
@@ -222,15 +234,14 @@ class ObjectLog {
     return open_[row * geometry_.lanes + lane];
   }
   void Count(uint32_t segment, uint32_t units, Expiry expiry);
-  uint64_t AppendRun(Generation generation, uint32_t group, uint64_t units, Expiry expiry)
-      WEFT_EXCLUDES(mutex_);
-  bool OpenNext(Open* open, Generation generation, uint32_t group, uint64_t seen,
-                bool from_reserve)
+  uint64_t AppendRun(Generation generation, uint32_t group, uint64_t units, Expiry expiry,
+                     Room room) WEFT_EXCLUDES(mutex_);
+  bool OpenNext(Open* open, Generation generation, uint32_t group, uint64_t seen, Room room)
       WEFT_EXCLUDES(mutex_);
   void SealLocked(Open* open) WEFT_REQUIRES(mutex_);
   void SealAllLocked() WEFT_REQUIRES(mutex_);
-  uint32_t TakeLocked(bool from_reserve) WEFT_REQUIRES(mutex_);
-  uint32_t TakeRunLocked(uint32_t count) WEFT_REQUIRES(mutex_);
+  uint32_t TakeLocked(Room room) WEFT_REQUIRES(mutex_);
+  uint32_t TakeRunLocked(uint32_t count, Room room) WEFT_REQUIRES(mutex_);
   uint32_t FindRunLocked(uint32_t count) const WEFT_REQUIRES(mutex_);
   void BackLocked(uint32_t segment) WEFT_REQUIRES(mutex_);
   void GiveBackLocked() WEFT_REQUIRES(mutex_);
@@ -242,6 +253,8 @@ class ObjectLog {
   void UpdateLocked(std::span<Watched> watched) WEFT_REQUIRES(mutex_);
   void ListLocked(uint32_t segment) WEFT_REQUIRES(mutex_);
   uint32_t AvailableLocked() const WEFT_REQUIRES(mutex_);
+  uint32_t KeptFrom(Room room) const WEFT_REQUIRES(mutex_);
+  uint32_t KeptToReplace(uint32_t budget) const;
   void PublishCountsLocked() WEFT_REQUIRES(mutex_);
 
   // victims.cc
@@ -279,6 +292,7 @@ class ObjectLog {
   std::atomic<uint64_t> shown_{0};  // greatest version that a client was shown
   std::atomic<uint64_t> flush_floor_{0};
   std::atomic<uint32_t> available_{0};      // mirrors, set by PublishCountsLocked
+  std::atomic<uint32_t> available_to_replace_{0};
   std::atomic<uint32_t> retired_count_{0};
   std::atomic<uint64_t> freed_count_{0};
   std::atomic<uint32_t> evicting_count_{0};

@@ -22,7 +22,8 @@ class Log : public testing::Test {
   }
   uint64_t Append(uint64_t bytes, uint32_t ttl_s = 0, bool from_reserve = false) {
     return log_->Append(0, Generation::kYoung, log_->GroupOf(ttl_s), bytes,
-                        ttl_s == 0 ? 0 : kNow + ttl_s, from_reserve);
+                        ttl_s == 0 ? 0 : kNow + ttl_s,
+                        from_reserve ? Room::kCarrying : Room::kNew);
   }
   uint64_t SegmentOf(uint64_t location) const { return location / log_->segment_units(); }
   // Appends until there is no room.

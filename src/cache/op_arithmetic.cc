@@ -93,8 +93,9 @@ Reply ArithmeticEntry(Session& session, const Command& command, Hint hint) {
     spec.has_cas = command.explicit_cas;
     spec.cas = command.cas_new;
     if (command.want_cas) spec.access |= kAccessCasSeen;
-    const uint64_t location = AppendVersion(session, spec);
-    if (location == 0) return NeedsRoom(SpecBytes(spec));
+    const Room room = RoomFor(entry, spec);
+    const uint64_t location = AppendVersion(session, spec, room);
+    if (location == 0) return NeedsRoom(SpecBytes(spec), room);
     const Published published = Publish(session, command, entry, location);
     if (published == Published::kDone) return Number(session, command, entry, location, number);
     session.store().Abandon(session, location);

@@ -86,8 +86,8 @@ Reply ReadEntry(Session& session, const Command& command, Hint hint) {
       ObjectSpec spec = CopyOf(session, entry, command.want_cas);
       if (won) spec.access |= kAccessWinSent;
       if (command.update_expiry) spec.expiry = command.expiry;
-      location = AppendVersion(session, spec);
-      if (location == 0) return NeedsRoom(SpecBytes(spec));
+      location = AppendVersion(session, spec, Room::kReplacing);
+      if (location == 0) return NeedsRoom(SpecBytes(spec), Room::kReplacing);
       if (PublishCopy(session, entry, location) != Published::kDone) {
         session.store().Abandon(session, location);
         continue;

@@ -112,9 +112,10 @@ Reply StoreEntry(Session& session, const Command& command, Hint hint) {
       session.store().Abandon(session, placed);
       placed = 0;
     }
-    const uint64_t location = placed != 0 ? placed : AppendVersion(session, spec);
+    const Room room = RoomFor(entry, spec);
+    const uint64_t location = placed != 0 ? placed : AppendVersion(session, spec, room);
     placed = 0;
-    if (location == 0) return NeedsRoom(SpecBytes(spec));
+    if (location == 0) return NeedsRoom(SpecBytes(spec), room);
     const Published published = Publish(session, command, entry, location);
     if (published == Published::kDone) {
       Reply reply = Plain(Outcome::kStored);

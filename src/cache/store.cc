@@ -81,8 +81,9 @@ Status Store::Init(PageSource* source) {
   const uint32_t cores = std::max(1u, std::thread::hardware_concurrency());
   const uint32_t lanes = options_.append_lanes != 0 ? options_.append_lanes : cores;
   const uint64_t log_bytes = options_.memory_bytes - index_->table_bytes();
-  auto log = ObjectLog::Create(GeometryFor(log_bytes, lanes, options_.object_bytes_max),
-                               options_.huge_pages, &epochs_, source);
+  LogGeometry geometry = GeometryFor(log_bytes, lanes, options_.object_bytes_max);
+  geometry.keeps_for_replacing = !options_.evict;
+  auto log = ObjectLog::Create(geometry, options_.huge_pages, &epochs_, source);
   if (!log) return log.error();
   log_ = std::move(log.value());
   fixed_bytes_ = sizeof(Store) + log_->table_bytes();
@@ -280,7 +281,7 @@ void Store::Maintain(Session& session, uint32_t writes) {
   GrowIndex(session, writes);
 }
 
-bool Store::MakeRoom(Session& session, uint64_t bytes) {
+bool Store::MakeRoom(Session& session, uint64_t bytes, Room room) {
   session.counters().room_made.Add(1);
   const uint32_t needed = log_->SegmentsNeeded(bytes) + 1;
   const uint32_t emptied_max = kEmptiedMin + kEmptiedPerSegment * needed;
@@ -291,7 +292,7 @@ bool Store::MakeRoom(Session& session, uint64_t bytes) {
     StartGrowthIfCrowded();
     GrowIndex(session, 1024);
     log_->Reclaim();
-    const bool is_enough = log_->SegmentsAvailable() >= needed;
+    const bool is_enough = log_->SegmentsAvailable(room) >= needed;
     // Scattered room is none for a large object: more goes then, until neighbours are free.
     const bool has_room = is_enough && log_->HasNeighbours(needed - 1);
     const bool grows = index_->growing() && !index_->waits_for_room();
@@ -301,7 +302,7 @@ bool Store::MakeRoom(Session& session, uint64_t bytes) {
     if (has_room && options_.evict && !index_->preparing() && !is_planned &&
         !(index_->growing() && growth_wanted_.load()))
       return true;
-    const bool is_short = log_->SegmentsAvailable() + log_->SegmentsRetired() < needed;
+    const bool is_short = log_->SegmentsAvailable(room) + log_->SegmentsRetired() < needed;
     Freed freed = Freed::kNoneNow;
     if (is_short || (is_enough && !has_room) || (is_planned && log_->SegmentsRetired() == 0))
       freed = EvictOne(session, false);
@@ -312,7 +313,7 @@ bool Store::MakeRoom(Session& session, uint64_t bytes) {
     }
     // Asked in this order: what another thread retires it held as a victim before.
     if (freed == Freed::kNothing && log_->SegmentsRetired() == 0 && !grows) {
-      if (sealed) return log_->SegmentsAvailable() >= needed && log_->HasNeighbours(needed - 1);
+      if (sealed) return log_->SegmentsAvailable(room) >= needed && log_->HasNeighbours(needed - 1);
       log_->SealAll();  // what is left may be in open segments of other groups
       sealed = true;
       continue;
@@ -332,9 +333,8 @@ Reply ExecuteWithRoom(Session& session, const Command& command, Hint hint) {
   Store& store = session.store();
   Reply reply = store.Execute(session, command, hint);
   for (int i = 0; reply.needs_room && i < kTries; i++) {
-    const uint64_t bytes = reply.object_bytes;
     session.End();
-    const bool made = store.MakeRoom(session, bytes);
+    const bool made = store.MakeRoomFor(session, reply);
     session.Begin();
     if (!made) break;
     reply = store.Execute(session, command);

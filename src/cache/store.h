@@ -83,7 +83,11 @@ class Store {
   void Maintain(Session& session, uint32_t writes);
   // Frees room for an object of `bytes`. False: nothing may be freed.
   // REQUIRES: `session` is outside.
-  bool MakeRoom(Session& session, uint64_t bytes);
+  bool MakeRoom(Session& session, uint64_t bytes, Room room = Room::kNew);
+  // The same for what the reply to a command asked for (Reply::needs_room).
+  bool MakeRoomFor(Session& session, const Reply& reply) {
+    return MakeRoom(session, reply.object_bytes, reply.replaces ? Room::kReplacing : Room::kNew);
+  }
 
   // Empties the store, at once or when the clock reaches `at_s` (0: now). In a session's batch,
   // commands after it see the empty store (the session is refreshed).

@@ -126,7 +126,10 @@ void ObjectLog::LookAtLocked(uint32_t segment, Survey* survey) {
   }
   if (HasEndedLocked(segment, survey->now_s)) survey->ended = segment;
   const uint32_t live = s.live_units.load(std::memory_order_relaxed);
-  const double share = s.fill_units == 0 ? 0 : static_cast<double>(live) / s.fill_units;
+  // Where nothing is evicted, whoever finds no room seals what is open, however little it holds.
+  const bool counts_unfilled = geometry_.keeps_for_replacing && !s.is_run;
+  const uint32_t units = counts_unfilled ? segment_units_ : s.fill_units;
+  const double share = units == 0 ? 0 : static_cast<double>(live) / units;
   const bool is_emptiest = share < survey->emptiest_share;
   if (std::max(share, survey->emptiest_share) * 100 <= kCleanPercent)
     RememberLocked(is_emptiest ? survey->emptiest : segment);  // the second best

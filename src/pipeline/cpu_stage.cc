@@ -454,10 +454,9 @@ void CpuStage::LeaveAndMakeRoom(Batch& batch, uint32_t i, cache::Session& sessio
   starved_times_ = starving_ == i ? starved_times_ + 1 : 1;
   starving_ = i;
   ForgetLocations(batch, i, session);
-  const uint64_t bytes = batch.reply(i).object_bytes;
   session.End();
   if (before_room_) before_room_();
-  if (!store_->MakeRoom(session, bytes)) starved_times_ = kStarvedTimesMax;
+  if (!store_->MakeRoomFor(session, batch.reply(i))) starved_times_ = kStarvedTimesMax;
   session.Begin();
 }
 

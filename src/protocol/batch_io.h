@@ -77,8 +77,8 @@ Entering Enter(std::string_view input, ParseContext context, const cache::Store&
                std::vector<Entered>* entered, KeptBytes* kept = nullptr);
 
 // After the batch, where it was not carried out whole: the connection comes back for what is left
-// of `record`, but for the first `keys_done` of its keys in this batch. Returns how much of `input`,
-// which is as it was but for what has arrived since, is done with.
+// of `record`, but for the first `keys_done` of its keys in this batch. Returns how much of
+// `input`, which is as it was but for what has arrived since, is done with.
 size_t ComeBack(const Entered& record, uint32_t keys_done, std::string_view input,
                 Conversation* conversation);
 

@@ -113,7 +113,7 @@ TEST(Foreign, WrongCommandsAreAnswered) {
 }
 
 TEST(Foreign, TlsAndTheBinaryProtocolAreHungUpOn) {
-  using namespace std::string_view_literals;
+  using std::string_view_literals::operator""sv;
   const std::string hello("\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03", 11);
   EXPECT_EQ(StatusOf(hello), ParseStatus::kClose) << "at once: its client waits for an answer";
   EXPECT_EQ(StatusOf(hello + "\r\nset a 0 0 1\r\nx\r\n"), ParseStatus::kClose);

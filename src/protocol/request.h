@@ -37,7 +37,7 @@ enum class RequestKind : uint8_t {
   // About the server.
   kText,         // nothing to do but what drop_key and swallow_bytes say; the reply is `text`
   kVerbosity,    // set it to `number`
-  kFlushAll,     // drop what was stored before `flush_at_s` (0: now); nothing where there is a `text`
+  kFlushAll,     // drop what was stored before `flush_at_s` (0: now); with a `text` only counted
   kMemoryLimit,  // cache_memlimit: take `number` MiB; at least eight
   kStats,        // `arguments`: what follows the word
   kVersion,      // the reply needs the server's version
