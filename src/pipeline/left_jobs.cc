@@ -2,12 +2,14 @@
 
 #include <utility>
 
+#include "base/for_ever.h"
+
 namespace weft::pipeline {
 
 LeftJobs::~LeftJobs() {
   Reclaim([](uint64_t) { return false; });
   // A device may write to the rest for as long as the process lives.
-  if (!jobs_.empty()) (void)std::make_unique<std::vector<Left>>(std::move(jobs_)).release();
+  if (!jobs_.empty()) base::KeepForEver(std::make_shared<std::vector<Left>>(std::move(jobs_)));
 }
 
 void LeftJobs::Add(std::unique_ptr<processor::Job> job, cache::Pages columns,

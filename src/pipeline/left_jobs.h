@@ -6,7 +6,7 @@
 // its batch, without which the log would give the memory that the device looks at to others. The
 // store frees nothing then until the job ends; its reads go on.
 //
-// Threads   the worker's. Its end leaks what is not done.
+// Threads   the worker's. Its end keeps what is not done for ever.
 #pragma once
 
 #include <cstdint>

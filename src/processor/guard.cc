@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "base/for_ever.h"
+
 namespace weft::processor {
 
 Guard::Guard(std::unique_ptr<Processor> processor,
@@ -10,7 +12,7 @@ Guard::Guard(std::unique_ptr<Processor> processor,
 
 // What a job that never ended may touch stays for as long as the process does.
 Guard::~Guard() {
-  if (has_left_jobs()) (void)processor_.release();
+  if (has_left_jobs()) base::KeepForEver(std::shared_ptr<Processor>(std::move(processor_)));
 }
 
 void Guard::Leave(const Status& why) {

@@ -2,8 +2,13 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
+#include <thread>
+
 #include "cache/test_kit.h"
 #include "processor/mirror_self_test.h"
+#include "processor/mirror_wrapper.h"
+#include "processor/mirrored_processor.h"
 
 namespace weft::processor {
 namespace {
@@ -53,6 +58,50 @@ TEST(MirroredProcessor, TakesNoJobsWithoutAStore) {
   const auto mirror = NewMirrorProcessor();
   Job job;
   EXPECT_EQ(mirror->Start(&job).code(), Code::kInvalidArgument);
+}
+
+// Begins what it is given and never ends it.
+class Hanging final : public MirrorWrapper {
+ public:
+  explicit Hanging(std::atomic<bool>* has_begun)
+      : MirrorWrapper(NewPlainMirror()), has_begun_(has_begun) {}
+  Status Launch(std::span<const task::QueryJob>) override {
+    has_begun_->store(true);
+    return Status::Ok();
+  }
+  bool OldestIsDone() override { return false; }
+
+ private:
+  std::atomic<bool>* const has_begun_;
+};
+
+// One job is left: those that wait behind it end, and so does the processor's thread.
+TEST(MirroredProcessor, GivesUpADeviceThatHangs) {
+  std::atomic<bool> has_begun{false};
+  const auto mirror = NewMirroredProcessor(std::make_unique<Hanging>(&has_begun));
+  const auto store = cache::OpenStore();
+  cache::Client client(store.get());
+  client.Set("k", "v");
+  ASSERT_TRUE(mirror->Attach(store.get()).ok());
+  ASSERT_TRUE(mirror->CatchUp().ok());
+  Job left, waiting;
+  client.session().Begin();
+  for (Job* job : {&left, &waiting}) {
+    job->query.index = client.session().index();
+    job->query.log = client.session().log();
+    job->query.tasks = kRunSearch;
+    job->query.end = kSetQueries;
+    ASSERT_TRUE(mirror->Start(job).ok());
+    while (!has_begun.load() && !left.done()) std::this_thread::yield();
+  }
+  ASSERT_FALSE(left.done());
+  EXPECT_FALSE(waiting.done());
+  ASSERT_TRUE(left.Leave());
+  mirror->NoteLeft();
+  EXPECT_TRUE(waiting.Wait().ok());
+  EXPECT_FALSE(left.done());
+  client.session().End();
+  mirror->Detach();
 }
 
 }  // namespace
