@@ -50,8 +50,8 @@ struct DbOptions {
   bool create_if_missing = false;
   bool error_if_exists = false;
   // Open in spite of damage within a log: what stands behind it is lost then, told to
-  // EventListener::OnDamage, and the log kept in `lost`. Else such a store does not open, for a
-  // repair keeps more; the log is copied to `lost`. What a power cut may leave of writes that were
+  // EventListener::OnDamage, and the log kept in `lost`. Else such a store does not open, and the
+  // log is copied to `lost`. What a power cut may leave of writes that were
   // not synced is no damage: a torn end, sectors of zeros, a later log that outlived the end of an
   // earlier one. It ends the replay with or without this; what is more than a torn end is told to
   // OnDamage, and the log kept.

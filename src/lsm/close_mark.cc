@@ -132,4 +132,12 @@ Result<std::optional<CloseMark>> FindCloseMark(FileSystem* files, const std::str
                                std::to_string(state.valid_bytes) + " are whole");
 }
 
+bool LacksMarkedEnd(FileSystem* files, const std::string& dir, uint64_t manifest_number) {
+  const std::string path = ManifestFileName(dir, manifest_number);
+  auto file = files->NewSequentialFile(path);
+  if (!file) return false;
+  const Result<ManifestState> state = ReadManifest(file->get(), path);
+  return state && !FindCloseMark(files, dir, manifest_number, state.value());
+}
+
 }  // namespace weft::lsm

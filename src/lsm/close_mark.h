@@ -46,5 +46,7 @@ uint64_t HeadOfLog(FileSystem* files, const std::string& dir, uint64_t number);
 Result<std::optional<CloseMark>> FindCloseMark(FileSystem* files, const std::string& dir,
                                                uint64_t manifest_number,
                                                const ManifestState& state);
+// Whether a manifest that reads to its end lacks records that the mark tells of: for a repair.
+bool LacksMarkedEnd(FileSystem* files, const std::string& dir, uint64_t manifest_number);
 
 }  // namespace weft::lsm

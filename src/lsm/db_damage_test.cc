@@ -225,6 +225,23 @@ TEST_F(DbManifestDamageTest, OfAKilledStoreOnlyACutIsTakenForATornEnd) {
   ExpectFlipsRefusedOrWhole(Manifest());
 }
 
+// Where the end that is lost ends with a record, too.
+TEST_F(DbManifestDamageTest, ARepairKeepsWhatAClosedStoreHad) {
+  FillAndClose();
+  const std::string manifest = Manifest();
+  const std::string contents = *files.Contents(manifest);
+  const auto whole = files.Copy();
+  for (size_t bytes = contents.size() - 1; bytes > contents.size() / 2; bytes--) {
+    ASSERT_TRUE(files.Truncate(manifest, bytes).ok());
+    EXPECT_EQ(OpenError().code(), Code::kCorruption) << bytes;
+    ASSERT_TRUE(RepairDb("/db", options).ok()) << bytes;
+    Open();
+    EXPECT_EQ(Keys(db.get()), 5u) << bytes;
+    Close();
+    files.Restore(*whole);
+  }
+}
+
 TEST_F(DbManifestDamageTest, TablesThatATornManifestDoesNotNameAreKept) {
   FillAndClose();
   files.Restore(*killed);

@@ -97,8 +97,9 @@ class DbImpl final : public Db {
   Status OpenStoreLocked() WEFT_REQUIRES(write_mutex_, mutex_);
   Status FindLogsLocked(std::vector<uint64_t>* logs) WEFT_REQUIRES(mutex_);
   LogDamage LogDamageRule() const;
+  Status KeepLog(uint64_t number);
   void UndoReplay(const LogReplay& replay, const VersionEdit& edit);
-  void KeepUnnamedTablesLocked() WEFT_REQUIRES(mutex_);
+  Status KeepUnnamedTablesLocked() WEFT_REQUIRES(mutex_);
   Status ReplayBatchLocked(std::string_view contents, VersionEdit* edit) WEFT_REQUIRES(mutex_);
   Status FlushReplayedLocked(VersionEdit* edit) WEFT_REQUIRES(mutex_);
   void NoteDamage();

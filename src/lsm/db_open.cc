@@ -16,6 +16,7 @@
 #include "lsm/file_names.h"
 #include "lsm/log_replay.h"
 #include "lsm/lost_current.h"
+#include "lsm/lost_files.h"
 #include "lsm/own_files.h"
 #include "lsm/store_copy.h"
 #include "lsm/write_batch_internal.h"
@@ -60,18 +61,15 @@ Status DoesNotExist(FileSystem* files, const std::string& dir) {
   return {Code::kInvalidArgument, dir + ": does not exist (create_if_missing is false)"};
 }
 
-// Keeps a log whose records were not all taken, under another name, for who wants to look into it:
-// in the store's folder it goes with the next flush, or when the store is repaired. A copy: a
-// repair moves the log itself to the same place, which is no move where both are names of one file.
-Status KeepAside(FileSystem* files, const std::string& dir, uint64_t log) {
-  const std::string lost = dir + "/lost";
-  const std::string kept = LogFileName(lost, log);
-  if (Status status = files->CreateDir(lost); !status.ok()) return status;
-  // Of an opening that was cut short, perhaps half a copy; the log itself is still there.
-  if (files->FileExists(kept)) {
-    if (Status status = files->RemoveFile(kept); !status.ok()) return status;
-  }
-  return CopyFile(files, LogFileName(dir, log), kept);
+// Keeps a file of the store in `lost`, for who wants to look into it: in the store's folder it
+// goes, or may go. Numbers from `number` on are free.
+Status KeepInLost(FileSystem* files, const std::string& dir, const std::string& name,
+                  uint64_t number) {
+  LostFiles lost(files, dir);
+  std::string kept;
+  Status status = lost.Count(&number);
+  if (status.ok()) status = lost.Keep(name, &number, &kept);
+  return status.ok() ? lost.Sync() : status;
 }
 
 // Of opening for reading, beside somebody who writes.
@@ -186,7 +184,6 @@ Status DbImpl::OpenFiles() {
   if (!status.ok()) return status;
   InstallViewLocked();
   if (!read_only_) {
-    if (versions_->manifest_was_torn()) KeepUnnamedTablesLocked();
     RemoveObsoleteFilesLocked();
     UpdateThrottleLocked();
   }
@@ -206,6 +203,7 @@ Status DbImpl::OpenStoreLocked() {
     return {Code::kInvalidArgument, dir_ + ": exists (error_if_exists is true)"};
   }
   if (Status status = versions_->Recover(); !status.ok()) return status;
+  if (Status status = KeepUnnamedTablesLocked(); !status.ok()) return status;
   picker_ = std::make_unique<CompactionPicker>(options_, versions_->compact_pointers());
 
   std::vector<uint64_t> logs;
@@ -227,7 +225,7 @@ Status DbImpl::OpenStoreLocked() {
   ShowUpTo(assigned_);
   if (read_only_) return {};
   for (const uint64_t log : replay.logs_with_losses()) {
-    if (Status kept = KeepAside(files_, dir_, log); !kept.ok()) return kept;
+    if (Status kept = KeepLog(log); !kept.ok()) return kept;
   }
   // Of several logs none is gone on with: a sync would have to cover those before it, too.
   const bool reuse = options_.reuse_logs && logs.size() == 1 && edit.new_files.empty() &&
@@ -243,13 +241,17 @@ LogDamage DbImpl::LogDamageRule() const {
   return read_only_ ? LogDamage::kPassOverEven : LogDamage::kPassOver;
 }
 
+Status DbImpl::KeepLog(uint64_t number) {
+  return KeepInLost(files_, dir_, LogFileName("", number).substr(1), versions_->next_file_number());
+}
+
 // The store does not open: what is damaged is kept for who wants to look into it, whatever is tried
 // next, and tables that were made of the logs before go.
 void DbImpl::UndoReplay(const LogReplay& replay, const VersionEdit& edit) {
   if (read_only_) return;
   for (const uint64_t log : replay.logs_with_losses()) {
     if (!files_->FileExists(LogFileName(dir_, log))) continue;
-    Status kept = KeepAside(files_, dir_, log);
+    Status kept = KeepLog(log);
     if (!kept.ok()) Log("could not keep a damaged log: " + kept.ToString());
   }
   for (const NewFile& table : edit.new_files) {
@@ -259,18 +261,18 @@ void DbImpl::UndoReplay(const LogReplay& replay, const VersionEdit& edit) {
 
 // The edit that was lost with a manifest's end may have brought tables whose entries are in no log.
 // Mostly it was never acknowledged, and they are a compaction's; nobody can tell.
-void DbImpl::KeepUnnamedTablesLocked() {
+Status DbImpl::KeepUnnamedTablesLocked() {
+  if (read_only_ || !versions_->manifest_was_torn()) return {};
   std::vector<std::string> names;
-  if (!files_->GetChildren(dir_, &names).ok()) return;
-  const std::string lost = dir_ + "/lost";
+  if (Status status = files_->GetChildren(dir_, &names); !status.ok()) return status;
   for (const std::string& name : versions_->ObsoleteFiles(names)) {
     ParsedFileName parsed;
     if (!ParseFileName(name, &parsed) || parsed.type != FileType::kTable) continue;
-    Status status = files_->CreateDir(lost);
-    if (status.ok()) status = files_->RenameFile(dir_ + "/" + name, lost + "/" + name);
-    Log("the manifest's end is torn, and does not name " + name + ": " +
-        (status.ok() ? "moved it to " + lost : status.ToString()));
+    Status status = KeepInLost(files_, dir_, name, versions_->next_file_number());
+    if (!status.ok()) return status;
+    Log("the manifest's end is torn, and does not name " + name + ": it is kept in lost");
   }
+  return {};
 }
 
 // All logs that tables do not hold yet, in order.

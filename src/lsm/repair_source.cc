@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "lsm/close_mark.h"
 #include "lsm/file_names.h"
 #include "lsm/foreign_store.h"
 
@@ -83,6 +84,9 @@ Result<std::vector<RepairSource::Candidate>> RepairSource::ReadAll(
     if (!manifest) return manifest.error();
     if (manifest->of_rocksdb) return OfRocksDb(path);
     if (manifest->records == 0) continue;
+    if (!manifest->lost_records && LacksMarkedEnd(files, dir, number)) {
+      manifest->lost_records = true;
+    }
     Candidate each{number, std::move(*manifest), false, false};
     const VersionEdit& edit = each.manifest.edit;
     for (const NewFile& table : edit.new_files) {
