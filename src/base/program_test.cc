@@ -120,7 +120,7 @@ TEST(Program, WhatNobodyCatchesIsALineAndAStatus) {
   EXPECT_EQ(EX_OSERR, InChild(
                           []() -> int {
                             StartProgram("weft-test");
-                            std::thread().join();  // there is none
+                            std::thread([] { std::thread().join(); }).join();  // there is none
                             return 0;
                           },
                           &errors));
