@@ -6,8 +6,8 @@
 // writes are in tables is replayed over newer ones. That number needs a log: an empty one.
 #include <utility>
 
+#include "lsm/close_mark.h"
 #include "lsm/file_names.h"
-#include "lsm/log_replay.h"
 #include "lsm/log_writer.h"
 #include "lsm/lost_files.h"
 #include "lsm/repair.h"

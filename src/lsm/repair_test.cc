@@ -216,6 +216,36 @@ TEST_F(RepairTest, OfAManifestWithALostRecordTheOthersCount) {
   }
 }
 
+// What was ingested is in no log.
+TEST_F(RepairTest, WhatALostLastRecordHasIngestedIsTaken) {
+  Open();
+  PutTable(0, 100, "a");
+  const std::string manifest = Files(FileType::kManifest).front();
+  const uint64_t before = files.Contents(manifest)->size();
+  auto writer = TableWriter::Open(options, "/in.ldb");
+  for (int i = 200; i < 210; i++) {
+    ASSERT_TRUE((*writer)->Put(Key(i), "ingested").ok());
+    model[Key(i)] = "ingested";
+  }
+  ASSERT_TRUE((*writer)->Finish().ok());
+  const std::vector<std::string> paths = {"/in.ldb"};
+  ASSERT_TRUE(db->Ingest(paths, true).ok());
+  db.reset();
+  const std::string whole = *files.Contents(manifest);
+  ASSERT_GT(whole.size(), before);
+  for (const uint64_t bytes : {before, before + 3, whole.size() - 4, whole.size()}) {
+    SCOPED_TRACE(bytes - before);
+    const std::unique_ptr<base::MemoryFileSystem> start = files.Copy();
+    ASSERT_TRUE(files.Truncate(manifest, bytes).ok());
+    if (bytes == whole.size()) (void)files.FlipBits(manifest, bytes - 1, 1);
+    RunRepair();
+    Open();
+    EXPECT_EQ(All(), model);
+    db.reset();
+    files.Restore(*start);
+  }
+}
+
 // Not one that is whole because it names nothing.
 TEST_F(RepairTest, AnEarlierManifestIsNotTakenForAFileThatIsMissing) {
   Open();
@@ -291,39 +321,6 @@ TEST_F(RepairTest, AnotherComparatorsStoreIsLeftAlone) {
     EXPECT_EQ(status.code(), Code::kInvalidArgument) << status.ToString();
     EXPECT_NE(status.ToString().find("test.Backwards"), std::string::npos) << status.ToString();
     EXPECT_EQ(files.AllFiles(), before);
-  }
-}
-
-TEST_F(RepairTest, AStoreOfRocksDbIsNamedAndLeftAlone) {
-  // What RocksDB 7.8 writes: the manifest's first records, the ends of files.
-  const std::string manifest(
-      "\x56\xf9\xb8\xf8\x1c\0\x01\x01\x1aleveldb.BytewiseComparator"
-      "\xf4\x03\x0c\x5a\x04\0\x01\x02\0\x04\0",
-      46);
-  const std::string table = std::string(1000, 'x') + "\xf7\xcf\xf4\x85\xb7\x41\xe2\x88";
-  const std::map<std::string, std::string> telling = {
-      {"OPTIONS-000007", "# This is a RocksDB option file.\n#\n"},
-      {"IDENTITY", "3b1b1188-7af2-4957-96bb-f5fd649733e0"},
-      {"000010.blob", std::string("\x37\x8f\x24\0\x01\0\0\0", 8)},
-      {"000009.sst", table},
-  };
-  for (const auto& [name, contents] : telling) {
-    files.Restore(base::MemoryFileSystem());
-    ASSERT_TRUE(files.CreateDir("/db").ok());
-    if (name != "000009.sst") {
-      ASSERT_TRUE(files.SetContents("/db/CURRENT", "MANIFEST-000005\n").ok());
-      ASSERT_TRUE(files.SetContents("/db/MANIFEST-000005", manifest).ok());
-    }
-    ASSERT_TRUE(files.SetContents("/db/000008.log", "").ok());
-    ASSERT_TRUE(files.SetContents("/db/LOCK", "").ok());
-    ASSERT_TRUE(files.SetContents("/db/LOG", "theirs").ok());
-    ASSERT_TRUE(files.SetContents("/db/" + name, contents).ok());
-    const std::vector<std::string> before = files.AllFiles();
-    const Status status = RepairDb("/db", options);
-    EXPECT_EQ(status.code(), Code::kInvalidArgument) << name << ": " << status.ToString();
-    EXPECT_NE(status.ToString().find("RocksDB"), std::string::npos) << status.ToString();
-    EXPECT_EQ(files.AllFiles(), before) << name;
-    EXPECT_EQ(*files.Contents("/db/LOG"), "theirs");
   }
 }
 

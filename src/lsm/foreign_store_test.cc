@@ -1,0 +1,60 @@
+#include "lsm/foreign_store.h"
+
+#include <gtest/gtest.h>
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "base/memory_file_system.h"
+#include "weft/db.h"
+
+namespace weft::lsm {
+namespace {
+
+TEST(ForeignStore, OfRocksDbIsNamedAndLeftAlone) {
+  base::MemoryFileSystem files;
+  DbOptions options;
+  options.file_system = &files;
+  // What RocksDB 7.8 writes: the manifest's first records, the ends of files.
+  const std::string manifest(
+      "\x56\xf9\xb8\xf8\x1c\0\x01\x01\x1aleveldb.BytewiseComparator"
+      "\xf4\x03\x0c\x5a\x04\0\x01\x02\0\x04\0",
+      46);
+  const std::string table = std::string(1000, 'x') + "\xf7\xcf\xf4\x85\xb7\x41\xe2\x88";
+  const std::map<std::string, std::string> telling = {
+      {"OPTIONS-000007", "# This is a RocksDB option file.\n#\n"},
+      {"IDENTITY", "3b1b1188-7af2-4957-96bb-f5fd649733e0"},
+      {"000010.blob", std::string("\x37\x8f\x24\0\x01\0\0\0", 8)},
+      {"000009.sst", table},
+  };
+  for (const auto& [name, contents] : telling) {
+    files.Restore(base::MemoryFileSystem());
+    ASSERT_TRUE(files.CreateDir("/db").ok());
+    if (name != "000009.sst") {
+      ASSERT_TRUE(files.SetContents("/db/CURRENT", "MANIFEST-000005\n").ok());
+      ASSERT_TRUE(files.SetContents("/db/MANIFEST-000005", manifest).ok());
+    }
+    ASSERT_TRUE(files.SetContents("/db/000008.log", "").ok());
+    ASSERT_TRUE(files.SetContents("/db/LOCK", "").ok());
+    ASSERT_TRUE(files.SetContents("/db/LOG", "theirs").ok());
+    ASSERT_TRUE(files.SetContents("/db/" + name, contents).ok());
+    const std::vector<std::string> before = files.AllFiles();
+    const Status status = RepairDb("/db", options);
+    EXPECT_EQ(status.code(), Code::kInvalidArgument) << name << ": " << status.ToString();
+    EXPECT_NE(status.ToString().find("RocksDB"), std::string::npos) << status.ToString();
+    EXPECT_EQ(files.AllFiles(), before) << name;
+    EXPECT_EQ(*files.Contents("/db/LOG"), "theirs");
+  }
+}
+
+// Fields of LevelDB's, then one that only RocksDB has: a table in its fourth version.
+TEST(ForeignStore, AnEditIsRocksDbsByAFieldOfItsOwn) {
+  EXPECT_FALSE(IsRocksDbEdit(""));
+  EXPECT_FALSE(IsRocksDbEdit(std::string("\x02\x08\x09\0\x03\x0a\x04\x64", 8)));
+  EXPECT_TRUE(IsRocksDbEdit(std::string("\x02\x08\x09\0\x03\x0a\x04\x64\x67\0\x09", 11)));
+  EXPECT_FALSE(IsRocksDbEdit("\x08"));  // of neither
+}
+
+}  // namespace
+}  // namespace weft::lsm
