@@ -42,10 +42,10 @@ class DiskDamageTest : public ::testing::Test {
     ASSERT_TRUE(tier_->Write(&batch).ok());
     expected_[std::string(key)] = "(none)";
   }
-  // Three tables, whose blocks are not compressed: they are used where they lie.
-  void Fill() {
+  // Tables whose blocks are not compressed: they are used where they lie. Too few to be compacted.
+  void Fill(int tables) {
     std::mt19937_64 random(cache::TestSeed());
-    for (int table = 0; table < 3; table++) {
+    for (int table = 0; table < tables; table++) {
       ASSERT_TRUE(Open().ok());
       for (int i = 0; i < 5; i++) {
         std::string value(20 + random() % 60, '\0');
@@ -91,7 +91,7 @@ class DiskDamageTest : public ::testing::Test {
 };
 
 TEST_F(DiskDamageTest, AnyByteOfATableThatIsAnotherOneWhenItStarts) {
-  Fill();
+  Fill(3);
   const auto whole = files_.memory.Copy();
   int bytes = 0, errors = 0;
   for (const std::string& path : whole->AllFiles()) {
@@ -114,7 +114,7 @@ TEST_F(DiskDamageTest, AnyByteOfATableThatChangesWhileItIsServed) {
   const base::TestFolder folder;
   options_.dir = folder / "data";
   options_.file_system = PosixFileSystem();
-  Fill();
+  Fill(1);  // no lookup passes through one in vain, so that none is merged with another meanwhile
   ASSERT_TRUE(Open().ok());
   ASSERT_EQ(CheckAll("before"), 0);
   std::vector<std::string> names;
@@ -135,7 +135,7 @@ TEST_F(DiskDamageTest, AnyByteOfATableThatChangesWhileItIsServed) {
     }
     ::close(fd);
   }
-  EXPECT_GT(errors, 1000);
+  EXPECT_GT(errors, 500);
   EXPECT_EQ(CheckAll("after"), 0);
 }
 
@@ -174,7 +174,7 @@ TEST_F(DiskDamageTest, WhatIsNoItemIsAnError) {
 
 // A table that is gone is no answer about its keys.
 TEST_F(DiskDamageTest, AMissingTableIsNoMiss) {
-  Fill();
+  Fill(3);
   const auto whole = files_.memory.Copy();
   for (const std::string& path : whole->AllFiles()) {
     if (TypeOf(path) != lsm::FileType::kTable) continue;
