@@ -109,6 +109,46 @@ TEST_F(DiskDamageTest, AnyByteOfATableThatIsAnotherOneWhenItStarts) {
   EXPECT_GT(errors, 500);
 }
 
+TEST_F(DiskDamageTest, AnyByteOfTheOtherFilesOfAStoreThatWasClosed) {
+  Fill(3);
+  const auto whole = files_.memory.Copy();
+  int bytes = 0;
+  for (const std::string& path : whole->AllFiles()) {
+    if (TypeOf(path) == lsm::FileType::kTable) continue;
+    const size_t size = whole->Contents(path)->size();
+    for (size_t at = 0; at < size; at++, bytes++) {
+      files_.memory.Restore(*whole);
+      ASSERT_TRUE(files_.memory.FlipBits(path, at, static_cast<uint8_t>(1 << at % 8)).ok());
+      if (!Open().ok()) continue;
+      EXPECT_EQ(CheckAll(path + " at " + std::to_string(at)), 0);
+      tier_.reset();
+    }
+  }
+  EXPECT_GT(bytes, 200);
+}
+
+// What is at the end of a log that was not closed may be what a crash has cut.
+TEST_F(DiskDamageTest, AnyByteOfALogBeforeItsLastRecord) {
+  ASSERT_TRUE(Open().ok());
+  std::string log;
+  for (const std::string& path : files_.memory.AllFiles()) {
+    const bool is_log = TypeOf(path) == lsm::FileType::kLog;
+    if (is_log && !files_.memory.Contents(path)->empty()) log = path;
+  }
+  for (int i = 0; i < 8; i++) Put("key" + std::to_string(i), std::string(30, static_cast<char>(i)));
+  const size_t before_last = files_.memory.Contents(log)->size();
+  Put("last", "value");
+  const auto whole = files_.memory.Copy();
+  for (size_t at = 0; at < before_last; at++) {
+    tier_.reset();
+    files_.memory.Restore(*whole);
+    ASSERT_TRUE(files_.memory.FlipBits(log, at, static_cast<uint8_t>(1 << at % 8)).ok());
+    if (Open().ok()) {
+      EXPECT_EQ(CheckAll(log + " at " + std::to_string(at)), 0);
+    }
+  }
+}
+
 // The bytes change under a server that has the files mapped, and has looked into them before.
 TEST_F(DiskDamageTest, AnyByteOfATableThatChangesWhileItIsServed) {
   const base::TestFolder folder;
