@@ -50,6 +50,7 @@ struct Command {
   bool decrement : 1 = false;      // decr, ma MD
   bool hand_out_win : 1 = false;   // meta: a read of a stale object hands out the win (W, then Z)
   bool want_cas : 1 = false;       // gets, c: the version will be shown to a client
+  bool want_value : 1 = true;      // of a read: so will its value, which makes the reply long
   bool want_access : 1 = false;    // h, l, t: read the access record before this access is noted
   bool quiet_access : 1 = false;   // this read must leave no trace (me)
   bool binary_key : 1 = false;     // b: the key came as base64; remembered with the object

@@ -54,6 +54,44 @@ TEST(BufferPool, KeepsOnlySoMuch) {
   EXPECT_LE(pool.kept_bytes(), BufferPool::kKeepBytes);
 }
 
+TEST(BufferPool, BlocksAreAtMostAQuarterLargerThanAsked) {
+  BufferPool pool;
+  for (size_t asked = 256; asked < (size_t{5} << 20); asked += asked / 7 + 1) {
+    size_t bytes = asked;
+    char* const block = pool.Take(&bytes);
+    ASSERT_NE(block, nullptr);
+    EXPECT_GE(bytes, asked);
+    EXPECT_LE(bytes, asked + std::max<size_t>(asked / 4, 4096)) << asked;
+    EXPECT_EQ(bytes, BufferPool::BlockBytes(asked));
+    EXPECT_EQ(bytes, BufferPool::BlockBytes(bytes));
+    block[bytes - 1] = 'x';
+    pool.Give(block, bytes);
+  }
+  EXPECT_EQ(pool.in_use_bytes(), 0u);
+}
+
+TEST(BufferPool, TrimGivesBackWhatNobodyNeedsAnyMore) {
+  BufferPool pool;
+  std::vector<std::pair<char*, size_t>> blocks;
+  for (size_t bytes : {300, 5000, 70000, 70000, 500000}) {
+    char* const block = pool.Take(&bytes);
+    blocks.emplace_back(block, bytes);
+  }
+  for (const auto& [block, bytes] : blocks) pool.Give(block, bytes);
+  const size_t kept = pool.kept_bytes();
+  EXPECT_GT(kept, 500000u);
+  pool.Trim();  // all of it was in use since the last time
+  EXPECT_EQ(pool.kept_bytes(), kept);
+  size_t bytes = 70000;
+  char* const used = pool.Take(&bytes);
+  pool.Give(used, bytes);
+  pool.Trim();
+  EXPECT_GE(pool.kept_bytes(), bytes);
+  EXPECT_LT(pool.kept_bytes(), 2 * bytes);
+  pool.Trim();
+  EXPECT_EQ(pool.kept_bytes(), 0u);
+}
+
 TEST(PartialInput, GrowsByWhatArrivesNotByWhatIsAnnounced) {
   BufferPool pool;
   PartialInput input;

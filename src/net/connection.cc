@@ -22,6 +22,7 @@ char* Connection::Reserve(size_t n) {
 
 void Connection::Commit(size_t n) {
   output_.Commit(n, loop_->arena_);
+  room_left_ -= std::min(room_left_, n);
 }
 
 bool Connection::Append(std::string_view bytes) {
@@ -32,8 +33,16 @@ bool Connection::Append(std::string_view bytes) {
   return true;
 }
 
-bool Connection::OutputFull() const {
-  return output_.size() >= loop_->options_.output_high_bytes || loop_->OverShare(*this);
+size_t Connection::OutputRoom() const {
+  const bool free = output_.held_bytes() <= kInputFreeBytes && output_.size() < kOutputFreeBytes;
+  return room_left_ + (free ? kOutputFreeBytes - output_.size() : 0);
+}
+
+size_t Connection::TakeRoom(size_t n) {
+  // Enough of its own is waiting for the peer: that has to go first, others have no part in it.
+  if (output_.size() >= loop_->options_.output_high_bytes) return 0;
+  const size_t before = room_left_;
+  return loop_->TakeOutputRoom(*this, n) ? room_left_ - before : 0;
 }
 
 void Connection::TakeBack(size_t bytes) {

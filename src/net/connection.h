@@ -19,6 +19,7 @@
 #include "net/output_queue.h"
 #include "net/owned_counter.h"
 #include "net/partial_input.h"
+#include "net/room.h"
 #include "net/transport.h"
 
 namespace weft::net {
@@ -45,8 +46,12 @@ class Connection {
   // Throws away the next `n` bytes of input, those in readable() first.
   void Swallow(uint64_t n);
   // Says that complete requests are left in readable(). OnBatch is called for them, with no need of
-  // new bytes, once the output has drained; no more is read until then. Holds for one OnBatch.
-  void HasMore() { has_more_ = true; }
+  // new bytes, once the output has drained and there is room for a reply of `reply_bytes`; no more
+  // is read until then. Holds for one OnBatch.
+  void HasMore(size_t reply_bytes = 0) {
+    has_more_ = true;
+    room_wanted_ = reply_bytes;
+  }
   // Says that the requests left in readable() can't be answered yet: OnBatch is not called for this
   // connection, and no more is read, until Resume. The rest of the loop goes on.
   void Hold() { held_ = true; }
@@ -69,9 +74,13 @@ class Connection {
   // Takes back what was committed beyond `bytes` of pending_output() in this OnBatch: it is not
   // sent. REQUIRES: bytes <= pending_output()
   void TakeBack(size_t bytes);
-  // The peer reads too slowly or the loop's memory is tight: stop answering, leave the remaining
-  // requests unconsumed and call HasMore.
-  bool OutputFull() const;
+  // How many bytes may be committed now without asking. What fits kOutputFreeBytes always may, once
+  // the peer has taken what was sent before.
+  size_t OutputRoom() const;
+  // Adds `n` or more to it, and says how much. 0: output_high_bytes are unsent, the memory of all
+  // unsent replies is used up, or others wait for it. Then the handler leaves the request whose
+  // reply it is unconsumed and calls HasMore.
+  size_t TakeRoom(size_t n);
   // Closes when everything committed has gone out. Input is no longer delivered.
   void CloseAfterFlush();
   // Closes at the end of this turn, whatever has gone out. Of any connection, in any of the
@@ -91,6 +100,11 @@ class Connection {
   uint64_t bytes_in() const { return bytes_in_.value(); }
   uint64_t bytes_out() const { return bytes_out_.value(); }
 
+  // Held without asking: what each connection may have of half a request and of unsent replies
+  // however little memory there is. One block of the pool each.
+  static constexpr size_t kInputFreeBytes = 4096;
+  static constexpr size_t kOutputFreeBytes = 4096 - 64;
+
   // The handler's own, kept untouched.
   void* state = nullptr;
 
@@ -103,13 +117,13 @@ class Connection {
       : loop_(loop), fd_(fd), transport_(transport), listener_index_(listener_index), id_(id),
         opened_ms_(now_ms) {
     last_active_ms_.Set(now_ms);
+    input_room_.owner = output_room_.owner = this;
   }
 
-  // Memory that it holds beyond this object.
-  size_t held_bytes() const { return partial_.held_bytes() + output_.held_bytes(); }
   // Whether the loop may take more input for it now.
   bool MayRead() const {
-    return !paused_ && !has_more_ && !held_ && !closing_ && !at_end_ && !closed_;
+    return !paused_ && !has_more_ && !held_ && !closing_ && !at_end_ && !closed_ &&
+           !input_room_.waits();
   }
 
   // Whether its input holds requests that will be answered without new bytes.
@@ -133,8 +147,8 @@ class Connection {
   bool closing_ : 1 = false;         // close once the output is out
   bool closed_ : 1 = false;          // OnClose was called; waits to be freed
   bool doomed_ : 1 = false;          // close at the next review, output or not
-  bool paused_ : 1 = false;          // not read from: too much output, or memory is tight
-  bool starved_ : 1 = false;         // paused because memory is tight
+  bool paused_ : 1 = false;          // not read from: too much output
+  bool whole_granted_ : 1 = false;   // it has room for all of its half request
   bool blocked_ : 1 = false;         // the socket takes no more bytes until it says so
   bool in_ready_ : 1 = false;
   bool in_touched_ : 1 = false;
@@ -144,6 +158,7 @@ class Connection {
   bool recv_armed_ : 1 = false;      // io_uring: a receive is with the system
   bool cancelling_ : 1 = false;      // io_uring: its cancellation is, too
   bool poll_armed_ : 1 = false;      // io_uring: a wait for room is with the system
+  bool input_poll_armed_ : 1 = false;  // io_uring: so is one for input
   bool send_queued_ : 1 = false;     // io_uring: output is named by an entry not yet submitted
   bool listed_ : 1 = false;          // the back end will receive for it again by itself
   int32_t send_result_ = kAllSent;   // io_uring: what the queued send came to
@@ -151,8 +166,14 @@ class Connection {
   size_t input_bytes_ = 0;
   size_t expected_bytes_ = 0;
   uint64_t swallow_bytes_ = 0;
+  size_t room_wanted_ = 0;           // of output, for what HasMore is waiting
+  size_t room_left_ = 0;             // of output, taken and not committed
   PartialInput partial_;
   OutputQueue output_;
+  Room::Holder input_room_;          // for partial_
+  Room::Holder output_room_;         // for output_
+  uint64_t judged_ms_ = 0;           // when it was last seen to move on, while others wait
+  uint64_t judged_bytes_ = 0;        // what had been moved until then
 
   // Written by the loop's thread, read by any.
   OwnedCounter last_active_ms_;

@@ -96,19 +96,20 @@ void EpollLoop::Receive(Connection& connection) {
   if (slab_bytes_ - slab_used_ < kRejoinBytesMax + options_.take_bytes_max) RunBatch();
   connection.unread_ = true;
   if (!connection.MayRead() || connection.in_ready_) return;
+  const size_t asked = RoomToReceive(connection, options_.take_bytes_max);
+  if (asked == 0) return;
   const size_t kept = connection.partial_.size();
   if (kept > kRejoinBytesMax || connection.expected_bytes_ > kept + kRejoinBytesMax) {
-    ReceiveDirect(connection);
+    ReceiveIntoOwn(connection, asked);
   } else {
-    ReceiveIntoSlab(connection);
+    ReceiveIntoSlab(connection, asked);
   }
 }
 
-void EpollLoop::ReceiveIntoSlab(Connection& connection) {
+void EpollLoop::ReceiveIntoSlab(Connection& connection, size_t asked) {
   char* const start = slab_.get() + slab_used_;
   const size_t kept = connection.partial_.size();
   if (kept > 0) std::memcpy(start, connection.partial_.data(), kept);
-  const size_t asked = options_.take_bytes_max;
   const ssize_t n = recv(connection.fd_, start + kept, asked, MSG_DONTWAIT);
   if (n > 0) {
     connection.partial_.Release(pool_);
@@ -119,22 +120,11 @@ void EpollLoop::ReceiveIntoSlab(Connection& connection) {
   Received(connection, n, asked);
 }
 
-void EpollLoop::ReceiveDirect(Connection& connection) {
-  const size_t kept = connection.partial_.size();
-  size_t asked = options_.take_bytes_max;
-  if (connection.expected_bytes_ > kept) {
-    asked = std::min(asked, connection.expected_bytes_ - kept);
-  }
-  char* const room = connection.partial_.Room(pool_, asked, connection.expected_bytes_);
-  if (room == nullptr) {
-    connection.doomed_ = true;
-    return Touch(connection);
-  }
-  const ssize_t n = recv(connection.fd_, room, asked, MSG_DONTWAIT);
-  if (n > 0) {
-    connection.partial_.Added(static_cast<size_t>(n));
-    ShowPartial(connection);
-  }
+void EpollLoop::ReceiveIntoOwn(Connection& connection, size_t asked) {
+  if (connection.expected_bytes_ > connection.partial_.size())
+    asked = std::min(asked, connection.expected_bytes_ - connection.partial_.size());
+  const ssize_t n = ReceiveDirect(connection, asked);
+  if (connection.doomed_) return Touch(connection);
   Received(connection, n, asked);
 }
 

@@ -50,8 +50,8 @@ class EpollLoop final : public LoopCore {
   void OnConnectionEvent(Connection& connection, uint32_t events);
   void Reread(Connection& connection);
   void Receive(Connection& connection);
-  void ReceiveIntoSlab(Connection& connection);
-  void ReceiveDirect(Connection& connection);
+  void ReceiveIntoSlab(Connection& connection, size_t asked);
+  void ReceiveIntoOwn(Connection& connection, size_t asked);
   // What a receive of up to `asked` bytes came to.
   void Received(Connection& connection, ssize_t n, size_t asked);
   void AcceptReady(size_t listener_index);

@@ -7,9 +7,10 @@
 // echo_bench, and epoll elsewhere.
 //
 // Bounds    A connection is read from only while its unsent output is below output_high_bytes. Half
-//           requests and unsent replies of the loop are counted; past buffer_bytes_max connections
-//           that hold more than an even share are not read from, and if that frees nothing for a
-//           second, the one that holds most is closed and counted.
+//           requests and unsent replies of all loops are counted (net/room.h). Where a room is used
+//           up, whoever needs more of it waits: its socket is not read, or its request is not
+//           answered. Nobody is closed for what it needs. Whoever holds room, could move on, and
+//           does not for stuck_ms, is closed, but only while others wait for that room.
 // Threads   Run and the handler's calls are on one thread, the loop's. Stop, Wake, Adopt,
 //           ForEachConnection, Stats, kind may be called by any thread while the loop exists.
 //           ShareWith before any Run. A loop is destroyed after Run has returned (or was never
@@ -42,6 +43,8 @@ class Handler {
   virtual ~Handler() = default;
   // A connection was opened. May set its state and append a greeting.
   virtual void OnOpen(Connection&) {}
+  // It is about to be closed: it held `bytes` of room and hardly moved for `ms`; others waited.
+  virtual void OnStuck(const Connection&, size_t /*bytes*/, uint64_t /*ms*/) {}
   // It is gone: release its state. Nothing can be sent any more.
   virtual void OnClose(Connection&) {}
   // These have new input, or had more (Connection::HasMore). Each appears once.
@@ -68,8 +71,13 @@ struct LoopOptions {
   // Unsent output above which a connection is not read from, and below which it is again.
   size_t output_high_bytes = size_t{1} << 20;
   size_t output_low_bytes = size_t{256} << 10;
-  // Half requests and unsent replies of all the loop's connections.
-  size_t buffer_bytes_max = size_t{256} << 20;
+  // Memory for half requests and unsent replies, shared by loops. Null: the loop makes its own, of
+  // Room's defaults. Not owned.
+  Rooms* rooms = nullptr;
+  // The longest request whose length the handler cannot tell from its first bytes.
+  size_t unknown_bytes_max = size_t{4} << 20;
+  // Who holds room that others wait for, and hardly moves for so long though it could, is closed.
+  uint64_t stuck_ms = 3000;
   int tick_ms = 100;
   // Connections that move no byte for so long are closed; 0: never.
   uint64_t idle_timeout_ms = 0;
@@ -95,7 +103,7 @@ struct LoopStats {
   uint64_t connections_opened = 0;
   uint64_t accept_pauses = 0;     // times accepting stopped for lack of descriptors or memory
   uint64_t idle_closed = 0;
-  uint64_t shed_closed = 0;       // closed because memory stayed tight
+  uint64_t shed_closed = 0;       // closed because they held room, stuck, that others waited for
   uint64_t turns = 0;
   uint64_t batches = 0;
   uint64_t bytes_in = 0;

@@ -85,34 +85,6 @@ TEST_P(LoopLimitsTest, PeerThatNeverReadsStopsBeingReadFrom) {
   EXPECT_LT(server.loop().Stats().buffer_bytes, size_t{4} << 20);
 }
 
-TEST_P(LoopLimitsTest, MemoryLimitHoldsForHalfRequests) {
-  LoopOptions options;
-  options.buffer_bytes_max = size_t{4} << 20;
-  options.tick_ms = 20;
-  TestServer server(GetParam(), options);
-  std::vector<Peer> greedy;
-  const std::string megabyte(size_t{1} << 20, 'x');
-  for (int i = 0; i < 16; ++i) {
-    greedy.emplace_back(server.address());
-    ASSERT_TRUE(greedy.back().Send("need 4000000\n"));
-  }
-  size_t largest = 0;
-  for (int round = 0; round < 200; ++round) {
-    for (Peer& peer : greedy) {
-      [[maybe_unused]] const ssize_t n =
-          send(peer.fd(), megabyte.data(), megabyte.size(), MSG_DONTWAIT | MSG_NOSIGNAL);
-    }
-    largest = std::max<size_t>(largest, server.loop().Stats().buffer_bytes);
-    usleep(1000);
-  }
-  // One turn may take 16 times what a turn allows, and growing doubles.
-  EXPECT_LT(largest, size_t{16} << 20);
-  Peer modest(server.address());
-  ASSERT_TRUE(modest.Send("still here\n"));
-  EXPECT_EQ(modest.Receive(11), "still here\n");
-  EXPECT_TRUE(Eventually([&] { return server.loop().Stats().shed_closed > 0; }));
-}
-
 TEST_P(LoopLimitsTest, TenThousandConnectionsCostLittleAndAllAnswer) {
   const size_t count = ConnectionsThatFit(10000);
   TestServer server(GetParam());

@@ -16,8 +16,7 @@ namespace {
 
 constexpr size_t kArenaBytes = size_t{512} << 10;
 constexpr int kStopPollMs = 2;
-constexpr uint64_t kTightMs = 1000;
-constexpr size_t kFairShareBytesMin = 4096;
+constexpr uint64_t kTrimMs = 1000;
 
 // Unique over all loops. Relaxed: only uniqueness matters.
 std::atomic<uint64_t> next_connection_id{1};
@@ -48,7 +47,13 @@ bool HasUnread(int fd) {
 }  // namespace
 
 LoopCore::LoopCore(const LoopOptions& options, Handler* handler)
-    : options_(options), handler_(handler), arena_(kArenaBytes) {
+    : options_(options),
+      own_rooms_(options.rooms == nullptr ? std::make_unique<Rooms>() : nullptr),
+      rooms_(options.rooms == nullptr ? own_rooms_.get() : options.rooms),
+      handler_(handler),
+      arena_(kArenaBytes),
+      input_client_([this] { RingForGrants(); }),
+      output_client_([this] { RingForGrants(); }) {
   UpdateClock();
 }
 
@@ -111,6 +116,7 @@ void LoopCore::AnswerBell() {
   bell_rang_ = false;
   handover_.Silence();
   for (const NewSocket& socket : handover_.Take()) OpenConnection(socket);
+  if (grants_due_.exchange(false)) TakeGrants();
   if (wake_requested_.exchange(false)) handler_->OnWake();
   if (!stopping_ && stop_grace_ms_.load() >= 0) BeginStop();
 }
@@ -165,6 +171,7 @@ void LoopCore::KeepInput(Connection& connection) {
   }
   connection.input_ = nullptr;
   connection.input_bytes_ = 0;
+  CountInput(connection);
 }
 
 void LoopCore::RunBatch() {
@@ -174,9 +181,12 @@ void LoopCore::RunBatch() {
       connection->in_ready_ = false;
       connection->has_more_ = false;
       connection->expected_bytes_ = 0;
+      connection->room_wanted_ = 0;
     }
     handler_->OnBatch(ready_);
     for (Connection* connection : ready_) {
+      connection->whole_granted_ = false;
+      if (!connection->held_) connection->room_left_ = 0;
       KeepInput(*connection);
       Touch(*connection);
     }
@@ -188,10 +198,6 @@ void LoopCore::RunBatch() {
 
 void LoopCore::FlushTouched() {
   SendTouched();
-  if (!starved_.empty() && pool_.in_use_bytes() < options_.buffer_bytes_max / 8 * 7) {
-    ReviewStarved();
-    SendTouched();
-  }
   if (sends_queued_ == 0) arena_.Reset();
 }
 
@@ -219,14 +225,11 @@ void LoopCore::Tick() {
     WatchListeners();
   }
   if (options_.idle_timeout_ms > 0 && now_ms_ >= next_idle_sweep_ms_) CloseIdle();
-  if (!MemoryTight()) {
-    tight_since_ms_ = 0;
-  } else if (tight_since_ms_ == 0) {
-    tight_since_ms_ = now_ms_;
-  } else if (now_ms_ - tight_since_ms_ >= kTightMs) {
-    ShedLargest();
+  ReviewHolders();
+  if (now_ms_ >= next_trim_ms_) {
+    next_trim_ms_ = now_ms_ + kTrimMs;
+    pool_.Trim();
   }
-  ReviewStarved();
 }
 
 void LoopCore::FreeClosed() {
@@ -290,57 +293,14 @@ void LoopCore::Review(Connection& connection) {
   connection.output_bytes_seen_.Set(pending);
   const bool answered = connection.closing_ || (connection.at_end_ && !connection.OwesAnswers());
   if (connection.doomed_ || (pending == 0 && answered)) return Close(connection);
-  connection.paused_ = ReviewPause(connection, pending);
-  if (connection.has_more_ && !connection.in_again_ && pending <= options_.output_low_bytes &&
-      !OverShare(connection)) {
-    RunSoon(connection);
+  CountOutput(connection);
+  // Two marks keep a connection from flapping at the limit.
+  connection.paused_ =
+      pending > (connection.paused_ ? options_.output_low_bytes : options_.output_high_bytes);
+  if (connection.has_more_ && !connection.in_again_ && pending <= options_.output_low_bytes) {
+    WaitForOutputRoom(connection);
   }
   ReviewReading(connection);
-}
-
-bool LoopCore::ReviewPause(Connection& connection, size_t pending_bytes) {
-  // Two marks for the output and 7/8 for the memory keep a connection from flapping at the limit.
-  const bool was_full = connection.paused_ && !connection.starved_;
-  const bool full =
-      pending_bytes > (was_full ? options_.output_low_bytes : options_.output_high_bytes);
-  const size_t limit =
-      connection.starved_ ? options_.buffer_bytes_max / 8 * 7 : options_.buffer_bytes_max;
-  const bool starved =
-      pool_.in_use_bytes() > limit && connection.held_bytes() > FairShareBytes();
-  if (starved && !connection.starved_) starved_.push_back(&connection);
-  if (!starved && connection.starved_) Unlist(starved_, connection);
-  connection.starved_ = starved;
-  return full || starved;
-}
-
-size_t LoopCore::FairShareBytes() const {
-  return std::max(options_.buffer_bytes_max / std::max<size_t>(connections_.size(), 1),
-                  kFairShareBytesMin);
-}
-
-bool LoopCore::OverShare(const Connection& connection) const {
-  // Output only: held input shrinks by answering, so it must never keep a request from its answer.
-  return MemoryTight() && connection.output_.held_bytes() > FairShareBytes();
-}
-
-void LoopCore::ReviewStarved() {
-  const std::vector<Connection*> starved = starved_;  // Review takes them off the list
-  for (Connection* connection : starved) {
-    if (!connection->closed_ && !connection->send_queued_) Review(*connection);
-  }
-}
-
-void LoopCore::ShedLargest() {
-  Connection* largest = nullptr;
-  for (Connection* connection : connections_) {
-    if (now_ms_ - std::min(now_ms_, connection->last_active_ms()) < kTightMs) continue;
-    if (largest == nullptr || connection->held_bytes() > largest->held_bytes()) {
-      largest = connection;
-    }
-  }
-  if (largest == nullptr || largest->held_bytes() == 0) return;
-  shed_closed_.Add(1);
-  Close(*largest);
 }
 
 void LoopCore::CloseIdle() {
@@ -348,7 +308,9 @@ void LoopCore::CloseIdle() {
   for (size_t i = connections_.size(); i-- > 0;) {  // backwards: Close moves the last one here
     Connection& connection = *connections_[i];
     const uint64_t idle_ms = now_ms_ - std::min(now_ms_, connection.last_active_ms());
-    if (connection.held_ || idle_ms < options_.idle_timeout_ms) continue;
+    const bool waits = connection.held_ || connection.input_room_.waits() ||
+                       connection.output_room_.waits();
+    if (waits || idle_ms < options_.idle_timeout_ms) continue;
     idle_closed_.Add(1);
     Close(connection);
   }
@@ -383,10 +345,10 @@ void LoopCore::Close(Connection& connection) {
   connection.closed_ = true;
   handler_->OnClose(connection);
   LeaveTable(connection);
-  if (connection.starved_) Unlist(starved_, connection);
   if (connection.in_again_) Unlist(again_, connection);
   connection.output_.Clear(pool_);
   connection.partial_.Release(pool_);
+  LeaveRooms(connection);
   ReleaseSeat();
   if (!connection.doomed_ && !connection.at_end_) EndPolitely(connection.fd_);
   Detach(connection);

@@ -87,6 +87,15 @@ class LoopCore : public EventLoop {
   void Block(Connection& connection);
   // Decides whether the connection is closed, read from, or run again.
   void Review(Connection& connection);
+  // How many bytes may be received for it now, at most `wanted`. 0: it waits for room, and
+  // ReviewReading is called when it has some.
+  size_t RoomToReceive(Connection& connection, size_t wanted);
+  // Receives up to `asked` bytes into the connection's own memory, which become its view. As recv;
+  // 0, too, where there is no memory and the connection is doomed.
+  ssize_t ReceiveDirect(Connection& connection, size_t asked);
+  // What it keeps of its input has changed.
+  void CountInput(Connection& connection);
+  const std::vector<Connection*>& connections() const { return connections_; }
   void Bury(Connection& connection);
   void Accepted(int fd, size_t listener_index);
   void AcceptFailed(int error_number);
@@ -96,6 +105,8 @@ class LoopCore : public EventLoop {
 
   // Constant after construction.
   const LoopOptions options_;
+  const std::unique_ptr<Rooms> own_rooms_;  // null where the options name others
+  Rooms* const rooms_;
   Handler* const handler_;
   Handover handover_;
 
@@ -130,18 +141,22 @@ class LoopCore : public EventLoop {
   void Tick();
   void FreeClosed();
 
-  // Memory.
-  bool MemoryTight() const { return pool_.in_use_bytes() > options_.buffer_bytes_max; }
-  size_t FairShareBytes() const;
-  bool OverShare(const Connection& connection) const;
-  void ReviewStarved();
-  void ShedLargest();
+  // Memory: loop_room.cc.
+  bool TakeOutputRoom(Connection& connection, size_t n);
+  void CountOutput(Connection& connection);
+  void WaitForOutputRoom(Connection& connection);
+  void LeaveRooms(Connection& connection);
+  void RingForGrants();  // any thread
+  void TakeGrants();
+  void ReviewHolders();
+  void RevokeIdleGrant(Connection& connection);
+  bool CouldMoveOn(const Connection& connection) const;
+  bool IsStuck(Connection& connection, size_t holds);
 
   // Connections.
   void OpenConnection(const NewSocket& socket);
   void Close(Connection& connection);
   void CloseIdle();
-  bool ReviewPause(Connection& connection, size_t pending_bytes);
   void Unlist(std::vector<Connection*>& list, Connection& connection);
   void EnterTable(Connection& connection) WEFT_EXCLUDES(table_mutex_);
   void LeaveTable(Connection& connection) WEFT_EXCLUDES(table_mutex_);
@@ -166,13 +181,15 @@ class LoopCore : public EventLoop {
   std::vector<Connection*> ready_;
   std::vector<Connection*> touched_;
   std::vector<Connection*> again_;
-  std::vector<Connection*> starved_;
   std::vector<Connection*> graveyard_;
   size_t next_in_group_ = 0;
   uint64_t now_ms_ = 0;
   uint64_t next_tick_ms_ = 0;
   uint64_t next_idle_sweep_ms_ = 0;
-  uint64_t tight_since_ms_ = 0;
+  uint64_t next_trim_ms_ = 0;
+  uint64_t contended_since_ms_ = 0;  // 0: nobody waits for room
+  Room::Client input_client_;
+  Room::Client output_client_;
   uint64_t stop_deadline_ms_ = 0;
   bool bell_rang_ = false;
   bool accept_paused_ = false;
@@ -186,6 +203,7 @@ class LoopCore : public EventLoop {
   // Any thread. Sequentially consistent: read after the bell, whose system calls cost far more.
   std::atomic<int64_t> stop_grace_ms_{-1};
   std::atomic<bool> wake_requested_{false};
+  std::atomic<bool> grants_due_{false};
   // Connections given to this loop, those on their way included. Relaxed: a count, no data.
   std::atomic<uint32_t> assigned_{0};
 

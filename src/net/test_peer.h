@@ -103,6 +103,7 @@ class LineHandler : public Handler {
     std::erase(held_, &connection);
     ++closed;
   }
+  void OnStuck(const Connection&, size_t, uint64_t) override { ++stuck; }
   void OnTick() override { ++ticks; }
   void OnWake() override {
     for (Connection* connection : held_) connection->Resume();
@@ -119,6 +120,7 @@ class LineHandler : public Handler {
 
   std::atomic<uint64_t> opened{0};
   std::atomic<uint64_t> closed{0};
+  std::atomic<uint64_t> stuck{0};
   std::atomic<uint64_t> ticks{0};
   std::atomic<uint64_t> wakes{0};
   std::atomic<uint64_t> spare_turns{0};  // for which it has work of its own
@@ -130,16 +132,18 @@ class LineHandler : public Handler {
  private:
   void Answer(Connection& connection);
   bool AnswerLine(Connection& connection, std::string_view line);
+  // Whether a reply of `n` bytes may be written; else the line comes again.
+  static bool HasRoom(Connection& connection, size_t n) {
+    if (n <= connection.OutputRoom() || connection.TakeRoom(n) != 0) return true;
+    connection.HasMore(n);
+    return false;
+  }
 
   std::vector<Connection*> held_;
 };
 
 inline void LineHandler::Answer(Connection& connection) {
   while (!connection.readable().empty()) {
-    if (connection.OutputFull()) {
-      connection.HasMore();
-      break;
-    }
     const size_t end = connection.readable().find('\n');
     if (end == std::string_view::npos) break;
     if (!AnswerLine(connection, connection.readable().substr(0, end))) break;
@@ -154,6 +158,7 @@ inline bool LineHandler::AnswerLine(Connection& connection, std::string_view lin
   };
   if (line.starts_with("big ")) {
     const size_t n = number(4);
+    if (!HasRoom(connection, n)) return false;
     char* const space = connection.Reserve(n);
     if (space == nullptr) return false;
     std::memset(space, 'b', n);
@@ -188,6 +193,7 @@ inline bool LineHandler::AnswerLine(Connection& connection, std::string_view lin
     connection.Swallow(n);
     return true;
   } else {
+    if (!HasRoom(connection, whole)) return false;
     if (line == "hold") connection.state = nullptr;
     connection.Append(connection.readable().substr(0, whole));
   }

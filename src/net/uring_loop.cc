@@ -232,6 +232,7 @@ Status UringLoop::WaitAndReceive(int timeout_ms) {
   UpdateClock();
   review_soon_ = false;
   FinishSends();
+  FollowTightness();
   unsigned head;
   unsigned count = 0;
   io_uring_cqe* completion;
@@ -247,6 +248,7 @@ void UringLoop::OnCompletion(const io_uring_cqe& completion) {
   const uint64_t subject = completion.user_data & ~kTagMask;
   switch (completion.user_data & kTagMask) {
     case kReceive: return OnReceive(*reinterpret_cast<Connection*>(subject), completion);
+    case kInput: return OnInput(*reinterpret_cast<Connection*>(subject));
     case kRoom: return OnRoom(*reinterpret_cast<Connection*>(subject));
     case kAccept: return OnAccept(static_cast<size_t>(subject / 8), completion);
     case kBell:
@@ -328,6 +330,7 @@ void UringLoop::TakeBuffer(Connection& connection, unsigned buffer, size_t bytes
       !connection.partial_.Append(pool_, {data, bytes}, connection.expected_bytes_)) {
     connection.doomed_ = true;
   }
+  CountInput(connection);
   ReturnBuffer(buffer);
   if (!may_read) return Touch(connection);
   ShowPartial(connection);
@@ -336,8 +339,8 @@ void UringLoop::TakeBuffer(Connection& connection, unsigned buffer, size_t bytes
 
 void UringLoop::ReviewReading(Connection& connection) {
   if (!connection.recv_armed_) {
-    if (connection.MayRead()) ArmReceive(connection);
-    return;
+    if (connection.input_poll_armed_ || !connection.MayRead()) return;
+    return tight_ ? ArmInputPoll(connection) : ArmReceive(connection);
   }
   // Requests that wait for the output to drain need no cancelling unless more keep piling up.
   const bool piling = connection.partial_.size() > options_.take_bytes_max;
@@ -427,7 +430,7 @@ bool UringLoop::Attach(Connection& connection) {
 
 void UringLoop::Detach(Connection& connection) {
   leaving_.push_back(&connection);
-  if (connection.recv_armed_ || connection.poll_armed_) {
+  if (IsWithSystem(connection)) {
     io_uring_sqe* const entry = NextEntry();
     io_uring_prep_cancel_fd(entry, connection.fd_, IORING_ASYNC_CANCEL_ALL);
     entry->user_data = kIgnore;
@@ -437,7 +440,7 @@ void UringLoop::Detach(Connection& connection) {
 }
 
 void UringLoop::BuryIfFree(Connection& connection) {
-  if (connection.recv_armed_ || connection.poll_armed_) return;
+  if (IsWithSystem(connection)) return;
   leaving_.erase(std::remove(leaving_.begin(), leaving_.end(), &connection), leaving_.end());
   Bury(connection);
 }

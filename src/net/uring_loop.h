@@ -5,6 +5,9 @@
 // next input. A send neither waits nor is split (MSG_DONTWAIT | MSG_WAITALL) and reports only
 // failure, so when the call returns every send has been decided and the arena may be reused.
 //
+// While memory is tight (LoopCore::RoomToReceive) nothing may arrive unasked: connections wait for
+// input by a poll then, and receive by system call, as many bytes as there is room for.
+//
 //   turn: enter { sends of the last batch; wait } -> sends that failed -> receives -> OnBatch
 //
 // Unlike a send that reports success, this does not end the wait by itself: measured, a third fewer
@@ -36,7 +39,7 @@ class UringLoop final : public LoopCore {
 
  private:
   // What a completion belongs to: the low bits of its word, the rest being an address or index.
-  enum Tag : uint64_t { kReceive, kRoom, kSend, kBell, kAccept, kIgnore };
+  enum Tag : uint64_t { kReceive, kRoom, kSend, kBell, kAccept, kIgnore, kInput };
   static constexpr uint64_t kTagMask = 7;
   struct QueuedSend {
     Connection* connection;
@@ -76,6 +79,12 @@ class UringLoop final : public LoopCore {
   void TakeBuffer(Connection& connection, unsigned buffer, size_t bytes);
   void ReturnBuffer(unsigned buffer);
   void ArmReceive(Connection& connection);
+  void ArmInputPoll(Connection& connection);
+  void OnInput(Connection& connection);
+  void FollowTightness();
+  bool IsWithSystem(const Connection& connection) const {
+    return connection.recv_armed_ || connection.poll_armed_ || connection.input_poll_armed_;
+  }
   void ArmBell();
   void BuryIfFree(Connection& connection);
 
@@ -93,6 +102,7 @@ class UringLoop final : public LoopCore {
   std::vector<bool> accept_armed_;
   std::vector<bool> accept_wanted_;
   int returned_count_ = 0;                // buffers put back, not yet shown to the kernel
+  bool tight_ = false;                    // input comes by polls
   bool review_soon_ = false;              // a queued send decides more than its own bytes
 };
 

@@ -138,7 +138,7 @@ void Batch::Clear() {
   keys_end_ = 0;
   has_barrier_ = false;
   others_ = skipped_ = misses_ = 0;
-  room_given_ = 0;
+  value_bytes_ = 0;
   searched_ = false;
   notes_due_ = false;
   kept_until_.clear();
@@ -156,7 +156,6 @@ void Batch::ForgetEntries() {
 
 uint32_t Batch::AddSource(int64_t room) {
   room_.push_back(room);
-  room_given_ += static_cast<uint64_t>(room);
   kept_until_.push_back(0);
   return static_cast<uint32_t>(room_.size() - 1);
 }
@@ -204,13 +203,6 @@ uint32_t Batch::SourceEnd(uint32_t begin, uint32_t limit) const {
   uint32_t end = begin + 1;
   while (end < limit && owners_[end].source == owners_[begin].source) end++;
   return end;
-}
-
-uint64_t Batch::ReplyValueBytes() const {
-  uint64_t left = 0;
-  for (const int64_t room : room_) left += static_cast<uint64_t>(room);
-  const uint64_t answered = size_ - others_ - skipped_;
-  return room_given_ - left - answered * uint64_t{kReplyBytes};
 }
 
 uint32_t Batch::KeyBytesOfAll() const {

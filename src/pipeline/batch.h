@@ -24,7 +24,6 @@
 #include <memory>
 #include <span>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 #include "base/check.h"
@@ -60,7 +59,7 @@ class Batch {
 
  public:
   static constexpr uint32_t kQueriesMax = 1024;  // of a batch for the one-stage plan
-  // That a reply takes of its source's room, beside its value.
+  // That a reply takes of its source's room, beside its value and its key.
   static constexpr int64_t kReplyBytes = 64;
 
   // For the one-stage plan, in the process's own memory.
@@ -81,7 +80,7 @@ class Batch {
   bool full() const { return size_ == queries_max_; }
 
   // A source is whoever gets the replies: `room` is how many bytes may be written for it in this
-  // batch before the rest of its queries is skipped. Returns its number.
+  // batch before the stage has to ask for more (Sink::MoreRoom). Returns its number.
   uint32_t AddSource(int64_t room);
 
   // Adds plain reads in a row, as AddRead does, and keeps at hand what AddRead looks up each time.
@@ -241,11 +240,19 @@ class Batch {
   uint64_t position(uint32_t i) const { return position_[i]; }
   uint64_t hash(uint32_t i) const { return hash_[i]; }
   uint64_t& placed(uint32_t i) { return placed_[i]; }
-  int64_t& room(uint32_t source) { return room_[source]; }
-  // Nothing more may be written for it.
-  void EndRoom(uint32_t source) {
-    room_given_ -= static_cast<uint64_t>(std::exchange(room_[source], 0));
+  int64_t room(uint32_t source) const { return room_[source]; }
+  void AddRoom(uint32_t source, int64_t bytes) { room_[source] += bytes; }
+  void TakeRoom(uint32_t source, int64_t bytes) { room_[source] -= bytes; }
+  // Nothing more may be written for it: the rest of its queries is skipped.
+  void EndRoom(uint32_t source) { room_[source] = kNoRoom; }
+  bool has_ended(uint32_t source) const { return room_[source] < kNoRoom / 2; }
+  // What the reply to query `i` takes, about, beside a value.
+  int64_t ReplyBytes(uint32_t i) const {
+    const int64_t keys = kind_[i] == QueryKind::kCommand ? 2 : 1;  // meta commands echo more
+    return kReplyBytes + keys * key_bytes_[i];
   }
+  // Of values in replies, for the statistics.
+  void CountValueBytes(uint64_t bytes) { value_bytes_ += bytes; }
   uint32_t sources() const { return static_cast<uint32_t>(room_.size()); }
   // What a stage before the last is to do, and how far it came: task/query_job.h.
   uint8_t& wanted(uint32_t i) { return wanted_[i]; }
@@ -291,9 +298,11 @@ class Batch {
   uint32_t keys_bytes() const { return keys_end_; }  // of all
   std::span<const cache::Command> commands() const { return commands_; }
   // Bytes of all values in replies.
-  uint64_t ReplyValueBytes() const;
+  uint64_t ReplyValueBytes() const { return value_bytes_; }
 
  private:
+  static constexpr int64_t kNoRoom = INT64_MIN / 2;
+
   Batch(const Plan& plan, const BatchOptions& options, cache::Pages pages);
   void TakeColumns(cache::Pages pages);
   static uint64_t ColumnBytes(const BatchOptions& options);
@@ -309,7 +318,7 @@ class Batch {
   bool notes_due_ = false;
   uint32_t note_row_ = 0;
   uint32_t others_ = 0, skipped_ = 0, misses_ = 0;
-  uint64_t room_given_ = 0;  // to all sources, modulo 2^64
+  uint64_t value_bytes_ = 0;  // in replies
 
   // What processors see, in pages_; one entry a query but where said.
   cache::Pages pages_;

@@ -12,8 +12,6 @@ namespace weft::pipeline {
 namespace {
 
 constexpr uint32_t kStarvedTimesMax = 32;  // then the client is told that there is no memory
-constexpr int64_t kReplyBytes = Batch::kReplyBytes;
-constexpr uint32_t kValuesAhead = 64;  // gathered values that are asked for ahead
 static_assert(CpuStage::kGroupQueries <= DiskTurn::kGroupQueriesMax);
 
 Task TaskOf(cache::Verb verb) {
@@ -37,24 +35,6 @@ WEFT_FN void PrefetchUnanswered(const Batch& batch, const task::Columns& columns
     task::Prefetch(task::SlotAtPosition(session.index(), batch.position(i)));
     task::PrefetchObject(session.log(), task::SlotLocation(word), object_bytes);
   }
-}
-
-// Of gathered reads [begin, end), with their values' lines asked for ahead. *any_wants_note becomes
-// true where one of them wants it.
-int64_t BytesOfReplies(const Batch& batch, uint32_t begin, uint32_t end, bool* any_wants_note) {
-  const Batch::GatheredValues values = batch.gathered();
-  const uint32_t last = batch.size() - 1;  // what is behind `end` comes next
-  int64_t bytes = kReplyBytes * (end - begin);
-  bool wants_note = false;
-  for (uint32_t i = begin; i < end; i++) {
-    values.Prefetch(std::min(i + kValuesAhead, last));
-    const Batch::Gathered gathered = values[i];
-    values.PrefetchRest(i);  // it is written when all are counted
-    bytes += static_cast<int64_t>(gathered.value.size());
-    wants_note |= gathered.wants_note;
-  }
-  *any_wants_note |= wants_note;
-  return bytes;
 }
 
 // Notes the access of a gathered read where whoever gathered it worked on a mirror.
@@ -160,6 +140,7 @@ void CpuStage::TakeGrave(Batch& batch, uint32_t i, cache::Session& session) {
 }
 
 void CpuStage::RunGroups(Batch& batch, cache::Session& session, Sink& sink) {
+  sink_ = &sink;
   starving_ = UINT32_MAX;
   if (store_->options().prefetch)
     PrefetchUnanswered(batch, batch.columns(), 0, store_->expected_object_bytes(), session);
@@ -167,9 +148,7 @@ void CpuStage::RunGroups(Batch& batch, cache::Session& session, Sink& sink) {
   Clock clock(times_);
   for (uint32_t i = 0; i < batch.size();) {
     if (batch.kind(i) == QueryKind::kOther) {
-      const bool has_room = batch.room(batch.source(i)) > 0;
-      if (has_room) sink.RunOther(batch, i, session);
-      batch.SetState(i, has_room ? QueryState::kDone : QueryState::kSkipped);
+      RunOther(batch, i, session);
       sink.Write(batch, i, i + 1, session);
       i++;
       clock.Restart();
@@ -281,11 +260,11 @@ void CpuStage::PlaceForStages(Batch& batch, uint32_t tasks, bool stores,
 
 // False: there is no room for it now; it was not run.
 bool CpuStage::RunQuery(Batch& batch, uint32_t i, cache::Session& session) {
-  if (batch.room(batch.source(i)) <= 0 && !batch.MustAnswer(i)) {
-    if (batch.placed(i) != 0) store_->Abandon(session, batch.placed(i));
-    batch.placed(i) = 0;
-    batch.Skip(i);
-    if (disk_ != nullptr) disk_->LookAhead(batch, i, session);
+  // A gathered one comes here when there is no room for it.
+  const bool has_room = batch.result(i) != kResultRead &&
+                        HasRoom(batch, batch.source(i), batch.ReplyBytes(i));
+  if (!has_room && !batch.MustAnswer(i)) {
+    SkipQuery(batch, i, session);
     return true;
   }
   switch (batch.result(i)) {
@@ -317,21 +296,7 @@ uint32_t CpuStage::FinishGathered(Batch& batch, uint32_t begin, uint32_t end,
   const bool notes = batch.notes_due() && !left_;
   if (notes) PrefetchNoted(batch, begin, end, session);
   bool any_wants_note = false;
-  uint32_t done = begin;
-  while (done < end) {
-    const uint32_t run_end = batch.SourceEnd(done, end);
-    int64_t& room = batch.room(batch.source(done));
-    if (room <= 0 && !batch.MustAnswer(done)) break;
-    const int64_t bytes = BytesOfReplies(batch, done, run_end, &any_wants_note);
-    if (bytes < room) {
-      room -= bytes;
-      done = run_end;
-      continue;
-    }
-    for (; done < run_end && (room > 0 || batch.MustAnswer(done)); done++)
-      room -= kReplyBytes + static_cast<int64_t>(batch.gathered(done).value.size());
-    if (done < run_end) break;
-  }
+  const uint32_t done = TakeRoomOfGathered(batch, begin, end, &any_wants_note);
   batch.SetDone(begin, done);
   if (notes) NoteGathered(batch, begin, done, any_wants_note, session);
   return done;
@@ -371,29 +336,31 @@ bool CpuStage::FinishChanged(Batch& batch, uint32_t i) {
   cache::Reply& reply = batch.reply(i);
   reply.outcome = stored ? Outcome::kStored : Outcome::kDeleted;
   reply.removed = !stored;
-  batch.room(batch.source(i)) -= kReplyBytes;
+  batch.TakeRoom(batch.source(i), batch.ReplyBytes(i));
   batch.SetState(i, QueryState::kDone);
   return true;
 }
 
-// False: its source waits for the disk.
+// False: its source waits, for the disk or for room.
 bool CpuStage::FinishRead(Batch& batch, uint32_t i, cache::Session& session) {
   if (disk_ != nullptr && !DiskTurn::IsInMemory(batch, i, session))
     return ReadFromDisk(batch, i, session);
   const uint64_t word = batch.word(i);
-  int64_t& room = batch.room(batch.source(i));
-  room -= kReplyBytes;
   if (word == 0) {
+    batch.TakeRoom(batch.source(i), batch.ReplyBytes(i));
     batch.CountMiss();
     return true;
   }
   task::Object* object = session.ObjectAt(task::SlotLocation(word));
   if (task::IsEnded(session.log(), task::SlotLocation(word), object, session.now_s())) {
     batch.SetMiss(i, cache::WhyEnded(session, task::SlotLocation(word)));
+    batch.TakeRoom(batch.source(i), batch.ReplyBytes(i));
     batch.CountMiss();
     return true;
   }
-  room -= task::ValueBytes(object);
+  bool refused = false;
+  if (!TakeRoomOfRead(batch, i, task::ValueBytes(object), &refused)) return false;
+  if (refused) return true;
   // At once, not when the group is done: a later query of the batch may ask whether it was read.
   if (task::WantsAccessNote(word, session.NextDice()))
     task::NoteAccess(task::SlotAtPosition(session.index(), batch.position(i)), word);
@@ -405,7 +372,8 @@ bool CpuStage::FinishRead(Batch& batch, uint32_t i, cache::Session& session) {
 bool CpuStage::ReadFromDisk(Batch& batch, uint32_t i, cache::Session& session) {
   if (!disk_->Read(batch, i, session)) return false;
   const cache::Reply& reply = batch.reply(i);
-  batch.room(batch.source(i)) -= kReplyBytes + static_cast<int64_t>(reply.value.size());
+  bool refused = false;
+  if (!TakeRoomOfRead(batch, i, reply.value.size(), &refused)) return false;
   if (reply.outcome == Outcome::kMiss) batch.CountMiss();
   writes_++;
   return true;
@@ -421,6 +389,7 @@ bool CpuStage::FinishCommand(Batch& batch, uint32_t i, cache::Session& session, 
   if (hint.found.word != 0)
     hint.found.slot = task::SlotAtPosition(session.index(), batch.position(i));
   hint.placed = batch.placed(i);
+  if (!MayAnswer(batch, i, hint.found.word, session, waits)) return true;
   cache::Reply& reply = batch.reply(i);
   reply = disk_ != nullptr ? disk_->Execute(batch, i, hint, session, waits)
                            : store_->Execute(session, command, hint);
@@ -428,7 +397,7 @@ bool CpuStage::FinishCommand(Batch& batch, uint32_t i, cache::Session& session, 
   if (*waits) return true;
   if (reply.needs_room && (starving_ != i || starved_times_ < kStarvedTimesMax)) return false;
   reply.needs_room = false;
-  batch.room(batch.source(i)) -= kReplyBytes + static_cast<int64_t>(reply.value.size());
+  TakeRoomOfCommand(batch, i);
   if (command.verb != cache::Verb::kRead) {
     writes_++;
     times_->Move(Task::kCompare, TaskOf(command.verb), base::ReadTicks() - start);

@@ -36,8 +36,12 @@ class Sink {
   // Task RD and WR for queries [begin, end), all done or skipped, in order. Their values stay
   // until it returns.
   virtual void Write(Batch& batch, uint32_t begin, uint32_t end, cache::Session& session) = 0;
-  // Carries out a query of kind kOther; within the epoch.
+  // Carries out a query of kind kOther; within the epoch. One that can't be answered now it leaves
+  // undone, and says so by the state kSkipped.
   virtual void RunOther(Batch& batch, uint32_t i, cache::Session& session) = 0;
+  // The next reply to `source` takes `bytes`, more than its room in the batch. Adds what is lacking
+  // (Batch::AddRoom), or says false: then the rest of its queries is skipped.
+  virtual bool MoreRoom(Batch&, uint32_t /*source*/, int64_t /*bytes*/) { return false; }
 };
 
 class CpuStage {
@@ -71,6 +75,18 @@ class CpuStage {
   class Clock;
 
   void RunGroups(Batch& batch, cache::Session& session, Sink& sink);
+  // cpu_stage_room.cc
+  bool HasRoom(Batch& batch, uint32_t source, int64_t bytes) {
+    return bytes <= batch.room(source) ||
+           (!batch.has_ended(source) && sink_->MoreRoom(batch, source, bytes));
+  }
+  void SkipQuery(Batch& batch, uint32_t i, cache::Session& session);
+  void RunOther(Batch& batch, uint32_t i, cache::Session& session);
+  uint32_t TakeRoomOfGathered(Batch& batch, uint32_t begin, uint32_t end, bool* any_wants_note);
+  bool TakeRoomOfRead(Batch& batch, uint32_t i, uint64_t value_bytes, bool* refused);
+  bool MayAnswer(Batch& batch, uint32_t i, uint64_t word, cache::Session& session, bool* waits);
+  void TakeRoomOfCommand(Batch& batch, uint32_t i);
+
   void ForgetLocations(Batch& batch, uint32_t begin, cache::Session& session);
   void SettleChanges(Batch& batch, cache::Session& session);
   void TakeGrave(Batch& batch, uint32_t i, cache::Session& session);
@@ -98,6 +114,7 @@ class CpuStage {
   std::function<void()> before_room_;  // may be null; set before the first batch
 
   // Owned by the worker's thread; within a Run.
+  Sink* sink_ = nullptr;
   bool left_ = false;    // the epoch has been left since the batch's first stage
   uint32_t writes_ = 0;  // objects that were appended, about
   uint32_t starving_ = UINT32_MAX;  // query that found no room last

@@ -11,9 +11,9 @@ TEST(CpuStage, SourceWithoutRoomIsSkippedFromThereOn) {
   client.Set("large", std::string(5000, 'x'));
   client.Set("small", "s");
   Runner runner(store.get());
-  const uint32_t tight = runner.batch().AddSource(4000), wide = runner.batch().AddSource(kMuchRoom);
+  const uint32_t tight = runner.batch().AddSource(5200), wide = runner.batch().AddSource(kMuchRoom);
   runner.Read(tight, "small");
-  runner.Read(tight, "large");  // begun with room left
+  runner.Read(tight, "large");
   runner.Set(wide, "a", "1");
   runner.Read(tight, "small");
   runner.Set(tight, "b", "never");
@@ -34,12 +34,60 @@ TEST(CpuStage, SourceWithoutRoomIsSkippedFromThereOn) {
   EXPECT_EQ(store->Stats().object_bytes, bytes);
 }
 
+TEST(CpuStage, ReplyThatFindsNoRoomIsNotBegun) {
+  const auto store = OpenStore();
+  Client client(store.get());
+  client.Set("large", std::string(5000, 'x'));
+  client.Set("small", "s");
+  Runner runner(store.get());
+  const uint32_t tight = runner.batch().AddSource(4000), other = runner.batch().AddSource(4000);
+  runner.Read(tight, "large");
+  runner.Read(tight, "small");  // would fit, but nothing overtakes
+  Command touched = Client::Of(Verb::kRead, "large");
+  touched.update_expiry = true;
+  touched.expiry = cache::kExpiredAtOnce;
+  runner.Add(other, touched);  // has an effect, which must not come before its reply can
+  runner.Run();
+  for (size_t i = 0; i < 3; i++) EXPECT_EQ(runner.result(i).state, QueryState::kSkipped) << i;
+  EXPECT_EQ(client.Value("large").size(), 5000u);
+}
+
+TEST(CpuStage, CommandThatShowsNoValueNeedsNoRoomForIt) {
+  const auto store = OpenStore();
+  Client client(store.get());
+  client.Set("large", std::string(5000, 'x'));
+  Runner runner(store.get());
+  const uint32_t tight = runner.batch().AddSource(200);
+  Command meta = Client::Of(Verb::kRead, "large");
+  meta.want_value = false;
+  runner.Add(tight, meta);
+  runner.Run();
+  EXPECT_EQ(runner.result(0).state, QueryState::kDone);
+}
+
+TEST(CpuStage, MoreRoomIsAskedForUntilThereIsNone) {
+  const auto store = OpenStore();
+  Client client(store.get());
+  client.Set("large", std::string(5000, 'x'));
+  Runner runner(store.get());
+  runner.more_room = 4 * 5200;
+  uint32_t sources[8];
+  for (uint32_t& source : sources) source = runner.batch().AddSource(100);
+  for (uint32_t round = 0; round < 2; round++)
+    for (const uint32_t source : sources) runner.Read(source, "large");
+  runner.Run();
+  uint32_t done = 0;
+  for (const Result& result : runner.results()) done += result.state == QueryState::kDone;
+  EXPECT_EQ(done, 4u);
+  EXPECT_GE(runner.more_room, 0);
+}
+
 TEST(CpuStage, OtherQueryOfASourceWithoutRoomIsNotRun) {
   const auto store = OpenStore();
   Client client(store.get());
   client.Set("large", std::string(5000, 'x'));
   Runner runner(store.get());
-  const uint32_t tight = runner.batch().AddSource(100);
+  const uint32_t tight = runner.batch().AddSource(5100);
   int ran = 0;
   runner.other = [&](uint32_t) { ran++; };
   runner.Other();

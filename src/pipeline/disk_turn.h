@@ -69,6 +69,13 @@ class DiskTurn {
   }
   // Answers a plain read that memory can't. False: its source waits.
   bool Read(Batch& batch, uint32_t i, cache::Session& session);
+  // About how long the value is that was brought for the query's key; 0: none was.
+  uint64_t BroughtBytes(const Batch& batch, uint32_t i) {
+    tier::Lookup* const brought = sources_[batch.source(i)].brought;
+    if (brought == nullptr) return 0;
+    const tier::Asked* const asked = brought->Find(batch.key(i), batch.hash(i));
+    return asked == nullptr ? 0 : asked->bytes.size();
+  }
   // A query of a source that waits: asks for its key as well, if that is not in memory, and if its
   // source will have room for the answer.
   void LookAhead(Batch& batch, uint32_t i, cache::Session& session);

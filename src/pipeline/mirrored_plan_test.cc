@@ -52,7 +52,7 @@ struct Keeping : Sink {
 class GatheredReads : public testing::Test {
  protected:
   static constexpr uint32_t kKeys = 601;
-  static constexpr int64_t kReplyRoom = 64 + 100;
+  static constexpr int64_t kReplyRoom = 64 + 100 + 7;  // keys have up to seven bytes
 
   void SetUp() override {
     for (uint32_t i = 0; i < kKeys; i++) client_.Set(KeyOf(i), ValueOf(i));
@@ -107,9 +107,9 @@ class GatheredReads : public testing::Test {
 };
 
 TEST_F(GatheredReads, EndWhereTheirSourceHasNoRoom) {
-  // Room for 50, for 2 and a begun third, for all, for none.
-  const int64_t counts[] = {50, 3, kKeys, 0};
-  const Keeping keeping = Read({50 * kReplyRoom, 2 * kReplyRoom + 1, kMuchRoom, 0});
+  // Room for 10, for 2 and part of a third, for all, for none.
+  const int64_t counts[] = {10, 2, kKeys, 0};
+  const Keeping keeping = Read({10 * kReplyRoom, 2 * kReplyRoom + 100, kMuchRoom, 0});
   for (uint32_t i = 0; i < kKeys; i++) {
     const bool answered = i / 4 < counts[i % 4];
     const Result& result = keeping.results.at(i);

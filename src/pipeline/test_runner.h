@@ -43,6 +43,8 @@ class Runner : public Sink {
   const std::vector<Result>& results() const { return results_; }
   const Result& result(size_t i) const { return results_.at(i); }
   std::function<void(uint32_t)> other = [](uint32_t) {};
+  // What MoreRoom adds at most, to all sources together.
+  int64_t more_room = 0;
 
   void Clear() {
     batch_.Clear();
@@ -86,6 +88,13 @@ class Runner : public Sink {
     }
   }
   void RunOther(Batch&, uint32_t i, cache::Session&) override { other(i); }
+  bool MoreRoom(Batch& batch, uint32_t source, int64_t bytes) override {
+    const int64_t lacks = bytes - batch.room(source);
+    if (lacks > more_room) return false;
+    more_room -= lacks;
+    batch.AddRoom(source, lacks);
+    return true;
+  }
 
  private:
   cache::Store* const store_;

@@ -26,6 +26,7 @@ void EnterKey(const cache::Store& store, const Request& request, std::string_vie
   const uint64_t hash = store.HashOf(key);
   if (IsPlainRead(request)) return batch->AddRead(source, tag, key, hash);
   cache::Command command = request.command;
+  command.want_value = request.kind == RequestKind::kRead || request.return_value;
   command.key = key;
   command.hash = hash;
   batch->AddCommand(source, tag, command);

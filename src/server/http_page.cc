@@ -13,7 +13,6 @@ namespace {
 
 constexpr int kTickMs = 1000;
 constexpr size_t kTakeBytesMax = 4096;
-constexpr size_t kBufferBytesMax = 16 << 20;  // more than all clients hold of a page
 
 struct Request {
   std::string_view method, path;
@@ -75,7 +74,6 @@ Result<std::unique_ptr<HttpPage>> HttpPage::Open(const net::HostPort& where, Con
   net::LoopOptions options;
   for (const auto& listener : page->listeners_) options.listeners.push_back(listener.get());
   options.take_bytes_max = kTakeBytesMax;
-  options.buffer_bytes_max = kBufferBytesMax;
   options.tick_ms = kTickMs;
   auto loop = net::EventLoop::Create(net::EventLoop::Kind::kEpoll, options, page.get());
   if (!loop) return loop.error();

@@ -13,6 +13,7 @@
 #include "base/thread.h"
 #include "pipeline/route.h"
 #include "pipeline/task_times.h"
+#include "server/buffer_rooms.h"
 #include "server/log.h"
 #include "server/process.h"
 
@@ -22,6 +23,7 @@ Server::Server(const ServerOptions& options)
     : options_(options),
       started_s_(base::NowSeconds()),
       admission_(options.connections_max),
+      rooms_{net::Room(InputRoom(options)), net::Room(OutputRoom(options))},
       verbosity_(options.verbosity),
       detail_enabled_(options.detail_enabled) {}
 
@@ -189,9 +191,8 @@ Status Server::OpenWorker(uint32_t number) {
     for (const auto& listener : listeners_) loop.listeners.push_back(listener.get());
   loop.admission = &admission_;
   loop.idle_timeout_ms = std::min<uint64_t>(options_.idle_timeout_s, UINT32_MAX) * 1000;
-  // Half requests and unsent replies: a twentieth of the memory beyond 16 MiB, for all loops.
-  loop.buffer_bytes_max =
-      ((size_t{16} << 20) + options_.memory_bytes / 20) / options_.threads + (size_t{1} << 20);
+  loop.rooms = &rooms_;
+  loop.unknown_bytes_max = protocol::ParseContext{}.read_line_bytes_max;
   WorkerOptions worker;
   worker.item_bytes_max = static_cast<uint32_t>(options_.item_bytes_max);
   worker.start_s = base::NowSeconds();

@@ -72,6 +72,7 @@ class Server final : private Front {
   std::unique_ptr<cache::Store> store_;
   std::unique_ptr<planner::Planner> planner_;  // null where the plan is given
   std::unique_ptr<tier::DiskTier> tier_;       // null without --data
+  net::Rooms rooms_;  // of the loops' buffers
   std::vector<std::unique_ptr<net::Listener>> listeners_;
   std::vector<std::unique_ptr<Worker>> workers_;
   std::vector<std::unique_ptr<net::EventLoop>> loops_;  // gone before their workers

@@ -98,7 +98,7 @@ inline constexpr LooseCounter kLooseCounters[] = {
      [](ServerSnapshot& s) -> uint64_t& { return s.connections_rejected; }},
     {"connections_idle_closed_total", "Connections closed for moving no byte.",
      [](ServerSnapshot& s) -> uint64_t& { return s.net.idle_closed; }},
-    {"connections_shed_total", "Connections closed because buffer memory stayed tight.",
+    {"connections_shed_total", "Connections closed for memory that they held while others waited.",
      [](ServerSnapshot& s) -> uint64_t& { return s.net.shed_closed; }},
     {"accept_pauses_total", "Times accepting stopped for lack of descriptors or memory.",
      [](ServerSnapshot& s) -> uint64_t& { return s.net.accept_pauses; }},

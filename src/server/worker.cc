@@ -80,6 +80,7 @@ void Worker::OnWake() {
 
 void Worker::OnBatch(std::span<net::Connection* const> ready) {
   FlushIfDue();
+  heavy_.BeginTurn();
   if (runner_ != nullptr) ready = AnswerLanded(ready);
   uint32_t in_a_row = 0;  // batches that the first of `ready` has filled
   while (!ready.empty()) {
@@ -101,6 +102,7 @@ void Worker::OnBatch(std::span<net::Connection* const> ready) {
     ready = ready.subspan(has_more && !yields ? filled - 1 : filled);
     if (yields) in_a_row = 0;
   }
+  heavy_.EndTurn();
 }
 
 // It has taken its share of the turn: others are received from, and sent to, before it goes on.
@@ -147,18 +149,14 @@ size_t Worker::Fill(Work* work, std::span<net::Connection* const> ready) {
   size_t count = 0;
   while (count < ready.size() && !batch.full()) {
     net::Connection& connection = *ready[count++];
-    Source source;
-    source.connection = &connection;
-    source.output_bytes = connection.pending_output();
-    source.number = batch.AddSource(static_cast<int64_t>(options_.output_high_bytes) -
-                                    static_cast<int64_t>(source.output_bytes));
+    AddSource(work, connection);
+    Source& source = work->sources.back();
     Peer& peer = PeerOf(connection);
     if (turn_ != nullptr)
       turn_->AddSource(peer.answers.get(), peer.vain_rounds >= kVainRoundsMax);
     source.entering =
         protocol::Enter(connection.readable(), context, *store_, source.number, &peer, &batch,
                         &work->entered, work->keeps ? &work->kept : nullptr);
-    work->sources.push_back(source);
   }
   return count;
 }
@@ -212,7 +210,7 @@ void Worker::Stop(Source* source) {
   // A client that does not read may be away for long: what it would be told is read again then.
   peer.answers.reset();
   peer.vain_rounds = 0;
-  connection.HasMore();
+  connection.HasMore(source->room_wanted);
 }
 
 void Worker::WaitForDisk(Source* source) {
@@ -271,8 +269,9 @@ void Worker::WriteOne(pipeline::Batch& batch, uint32_t i, cache::Session& sessio
 void Worker::RunOther(pipeline::Batch& batch, uint32_t i, cache::Session& session) {
   other_text_.clear();
   const Source& source = work_->sources[batch.source(i)];
-  if (source.close || source.stopped != nullptr || batch.room(batch.source(i)) <= 0) return;
+  if (source.close || source.stopped != nullptr) return;
   if (source.connection == nullptr) return;  // nobody waits for it any more
+  if (!MayRunNow(batch, i)) return;
   const Request& request = work_->entered[batch.tag(i)].request;
   if (request.drop_key) {
     cache::Command drop = request.command;
@@ -285,7 +284,10 @@ void Worker::RunOther(pipeline::Batch& batch, uint32_t i, cache::Session& sessio
     }
   }
   protocol::CountRefused(request.refused, &counters_);
+  const uint64_t start_ns = IsHeavy(request.kind) ? base::NowNs() : 0;
   AnswerOther(request, session);
+  if (start_ns != 0) heavy_.Ran(&PeerOf(*source.connection).heavy, base::NowNs() - start_ns);
+  TakeRoomOfText(batch, i);
 }
 
 void Worker::FlushAll(const Request& request, cache::Session& session) {

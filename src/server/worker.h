@@ -29,6 +29,7 @@
 #include "pipeline/plan_runner.h"
 #include "planner/planner.h"
 #include "protocol/batch_io.h"
+#include "server/heavy_turns.h"
 #include "tier/lookup_pool.h"
 
 namespace weft::server {
@@ -89,6 +90,7 @@ class Worker final : public net::Handler, private pipeline::Sink {
   bool OnSpareTime() override;
   void OnTick() override;
   void OnWake() override;
+  void OnStuck(const net::Connection& connection, size_t bytes, uint64_t ms) override;
 
   const protocol::CommandCounters& counters() const { return counters_; }
   const pipeline::TaskTimes& times() const { return times_; }
@@ -107,6 +109,7 @@ class Worker final : public net::Handler, private pipeline::Sink {
     uint32_t vain_rounds = 0;               // times in a row that these were out of date
     Work* under_way = nullptr;              // its batch on a device
     bool closing = false;                   // it is told nothing more
+    HeavyTurns::Mark heavy;
   };
   static Peer& PeerOf(net::Connection& connection) {
     return *static_cast<Peer*>(connection.state);
@@ -117,6 +120,8 @@ class Worker final : public net::Handler, private pipeline::Sink {
     net::Connection* connection = nullptr;  // null: it was closed while the batch was under way
     uint32_t number = 0;
     size_t output_bytes = 0;  // pending before the batch
+    int64_t room_given = 0;   // for replies of this batch
+    size_t room_wanted = 0;   // for the reply that found none
     protocol::Entering entering;
     // First record of it that was not carried out whole; null: all were.
     protocol::Entered* stopped = nullptr;
@@ -163,6 +168,12 @@ class Worker final : public net::Handler, private pipeline::Sink {
              cache::Session& session) override;
   void WriteOne(pipeline::Batch& batch, uint32_t i, cache::Session& session);
   void RunOther(pipeline::Batch& batch, uint32_t i, cache::Session& session) override;
+  // worker_room.cc
+  void AddSource(Work* work, net::Connection& connection);
+  bool MoreRoom(pipeline::Batch& batch, uint32_t source, int64_t bytes) override;
+  bool MayRunNow(pipeline::Batch& batch, uint32_t i);
+  static bool IsHeavy(protocol::RequestKind kind);
+  void TakeRoomOfText(pipeline::Batch& batch, uint32_t i);
   void AnswerOther(const protocol::Request& request, cache::Session& session);
 
   // Constant after construction.
@@ -187,6 +198,9 @@ class Worker final : public net::Handler, private pipeline::Sink {
   Work* work_ = nullptr;         // being written
   std::vector<Work> works_;      // by run
   std::vector<net::Connection*> fresh_;  // scratch: ready ones without a batch under way
+  HeavyTurns heavy_;
+  uint32_t stuck_logged_s_ = 0;
+  uint64_t stuck_unsaid_ = 0;  // closed for it, and not told of in the log
   std::string other_text_;  // answer to the query of kind kOther at work
   std::unordered_map<uint64_t, net::Connection*> held_;  // by id: those that wait for the disk
 

@@ -48,8 +48,10 @@ class WorkerServer {
         listeners_(std::move(net::Listener::OpenTcp({"127.0.0.1", 0}, {}).value())) {}
   ~WorkerServer() { Stop(); }
 
-  void Start(net::EventLoop::Kind kind = net::EventLoop::Kind::kEpoll) {
+  void Start(net::EventLoop::Kind kind = net::EventLoop::Kind::kEpoll,
+             net::Rooms* rooms = nullptr) {
     net::LoopOptions options;
+    options.rooms = rooms;
     options.listeners.push_back(listeners_.front().get());
     loop_ = std::move(net::EventLoop::Create(kind, options, worker_.get()).value());
     worker_->RunsOn(loop_.get());

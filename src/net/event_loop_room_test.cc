@@ -1,0 +1,226 @@
+// What a loop does when half requests or unsent replies would need more memory than there is.
+#include <algorithm>
+
+#include "net/test_peer.h"
+
+namespace weft::net {
+namespace {
+
+using LoopRoomTest = LoopTest;
+INSTANTIATE_TEST_SUITE_P(Kinds, LoopRoomTest,
+                         ::testing::Values(EventLoop::Kind::kEpoll, EventLoop::Kind::kUring),
+                         KindName);
+
+constexpr size_t kMiB = size_t{1} << 20;
+// A turn may take so much before anybody looks, and a block may be a quarter larger than it need
+// be.
+constexpr size_t kTurnBytes = 5 * kMiB;
+
+Rooms SmallRooms(size_t bytes) {
+  Room::Options input, output;
+  input.bytes = output.bytes = bytes;
+  input.tight_bytes = bytes / 2;
+  output.tight_bytes = bytes / 4 * 3;
+  output.newest_too = true;
+  return Rooms{Room(input), Room(output)};
+}
+
+LoopOptions With(Rooms* rooms, uint64_t stuck_ms) {
+  LoopOptions options;
+  options.rooms = rooms;
+  options.tick_ms = 10;
+  options.stuck_ms = stuck_ms;
+  options.unknown_bytes_max = 64 << 10;
+  return options;
+}
+
+// Of a Unix socket, whose buffers do not grow: the system takes little of what nobody reads.
+std::vector<std::unique_ptr<Listener>> UnixListener() {
+  std::vector<std::unique_ptr<Listener>> listeners;
+  auto opened = Listener::OpenUnix(
+      ::testing::TempDir() + "weft_room_" + std::to_string(getpid()) + ".sock", {});
+  EXPECT_TRUE(opened.has_value());
+  listeners.push_back(std::move(*opened));
+  return listeners;
+}
+
+constexpr uint64_t kNeverStuckMs = 600'000;
+constexpr uint64_t kSoonStuckMs = 200;
+
+std::string NeedLine(size_t n) { return "need " + std::to_string(n) + "\n"; }
+
+std::string NeedAnswer(size_t n) {
+  return std::to_string(n) + " " + std::to_string(n * uint64_t{'x'}) + "\n";
+}
+
+size_t BufferBytes(TestServer& server) { return server.loop().Stats().buffer_bytes; }
+
+TEST_P(LoopRoomTest, UploadsThatDoNotFitTogetherAllFinish) {
+  Rooms rooms = SmallRooms(2 * kMiB);
+  TestServer server(GetParam(), With(&rooms, kNeverStuckMs));
+  constexpr size_t kPeers = 24;
+  constexpr size_t kBytes = 600'000;
+  const std::string part(kBytes / 40, 'x');
+  std::vector<Peer> peers;
+  for (size_t i = 0; i < kPeers; ++i) {
+    peers.emplace_back(server.address());
+    ASSERT_TRUE(peers.back().Send(NeedLine(kBytes)));
+  }
+  // All go on at one pace, so that all are half done when memory is used up.
+  std::vector<size_t> sent(kPeers, 0);
+  size_t largest = 0;
+  for (bool left = true; left;) {
+    left = false;
+    for (size_t i = 0; i < kPeers; ++i) {
+      if (sent[i] == kBytes) continue;
+      left = true;
+      const size_t n = std::min(part.size(), kBytes - sent[i]);
+      const ssize_t now = send(peers[i].fd(), part.data(), n, MSG_DONTWAIT | MSG_NOSIGNAL);
+      if (now > 0) sent[i] += static_cast<size_t>(now);
+    }
+    largest = std::max(largest, BufferBytes(server));
+    usleep(500);
+  }
+  for (Peer& peer : peers) EXPECT_EQ(peer.Receive(NeedAnswer(kBytes).size()), NeedAnswer(kBytes));
+  EXPECT_LT(largest, 2 * kMiB + kTurnBytes);
+  EXPECT_EQ(server.loop().Stats().shed_closed, 0u);
+  EXPECT_TRUE(Eventually([&] { return rooms.input.used() == 0 && BufferBytes(server) == 0; }));
+}
+
+TEST_P(LoopRoomTest, UploadersThatStopStarveNobody) {
+  Rooms rooms = SmallRooms(2 * kMiB);
+  TestServer server(GetParam(), With(&rooms, kSoonStuckMs));
+  std::vector<Peer> stalled;
+  const std::string all_but_one(299'999, 'x');
+  for (int i = 0; i < 12; ++i) {
+    stalled.emplace_back(server.address());
+    ASSERT_TRUE(stalled.back().Send(NeedLine(300'000)));
+    send(stalled.back().fd(), all_but_one.data(), all_but_one.size(), MSG_DONTWAIT | MSG_NOSIGNAL);
+  }
+  constexpr size_t kBytes = 1'000'000;
+  for (int round = 0; round < 3; ++round) {
+    Peer honest(server.address());
+    ASSERT_TRUE(honest.Send(NeedLine(kBytes)));
+    ASSERT_TRUE(honest.Send(std::string(kBytes, 'x')));
+    EXPECT_EQ(honest.Receive(NeedAnswer(kBytes).size()), NeedAnswer(kBytes));
+  }
+  EXPECT_LT(BufferBytes(server), 2 * kMiB + kTurnBytes);
+  EXPECT_EQ(server.loop().Stats().shed_closed, server.handler().stuck);
+}
+
+TEST_P(LoopRoomTest, NobodyIsClosedForIdlingWhileNobodyWaits) {
+  Rooms rooms = SmallRooms(2 * kMiB);
+  TestServer server(GetParam(), With(&rooms, 50));
+  Peer half(server.address());
+  ASSERT_TRUE(half.Send(NeedLine(500'000) + std::string(400'000, 'x')));
+  Peer slow(server.address(), 8192);
+  ASSERT_TRUE(slow.Send("big 1500000\n"));
+  const uint64_t ticks = server.handler().ticks;
+  ASSERT_TRUE(Eventually([&] { return server.handler().ticks > ticks + 50; }));
+  ASSERT_TRUE(half.Send(std::string(100'000, 'x')));
+  EXPECT_EQ(half.Receive(NeedAnswer(500'000).size()), NeedAnswer(500'000));
+  EXPECT_EQ(slow.Receive(1'500'000).size(), 1'500'000u);
+  EXPECT_EQ(server.handler().stuck, 0u);
+}
+
+TEST_P(LoopRoomTest, RepliesThatNobodyReadsTakeNoMoreThanTheRoom) {
+  Rooms rooms = SmallRooms(3 * kMiB);
+  TestServer server(GetParam(), With(&rooms, kNeverStuckMs), 1, UnixListener());
+  std::vector<Peer> hostile;
+  for (int i = 0; i < 60; ++i) {
+    hostile.emplace_back(server.address());
+    ASSERT_TRUE(hostile.back().Send("big 2000000\n"));
+  }
+  ASSERT_TRUE(Eventually([&] { return rooms.output.waiting() == 59; }));
+  EXPECT_LT(BufferBytes(server), 4 * kMiB);
+  // Small replies need no room.
+  Peer honest(server.address());
+  for (int i = 0; i < 50; ++i) {
+    ASSERT_TRUE(honest.Send("still here\n"));
+    ASSERT_EQ(honest.Receive(11), "still here\n");
+  }
+  // Those that read after all get theirs, one after the other.
+  std::vector<std::thread> readers;
+  for (Peer& peer : hostile)
+    readers.emplace_back([&] { EXPECT_EQ(peer.Receive(2'000'000).size(), 2'000'000u); });
+  for (std::thread& reader : readers) reader.join();
+  EXPECT_EQ(server.loop().Stats().shed_closed, 0u);
+  EXPECT_TRUE(Eventually([&] { return rooms.output.used() == 0 && BufferBytes(server) == 0; }));
+}
+
+TEST_P(LoopRoomTest, ReadersThatStopStarveNobody) {
+  Rooms rooms = SmallRooms(3 * kMiB);
+  TestServer server(GetParam(), With(&rooms, kSoonStuckMs), 1, UnixListener());
+  std::vector<Peer> hostile;
+  for (int i = 0; i < 40; ++i) {
+    hostile.emplace_back(server.address());
+    ASSERT_TRUE(hostile.back().Send("big 2000000\n"));
+  }
+  ASSERT_TRUE(Eventually([&] { return rooms.output.waiting() == 39; }));
+  for (int round = 0; round < 3; ++round) {
+    Peer honest(server.address());
+    ASSERT_TRUE(honest.Send("big 2000000\n"));
+    EXPECT_EQ(honest.Receive(2'000'000).size(), 2'000'000u);
+  }
+  // Not all hostile ones had to be closed before the honest one's turn came.
+  EXPECT_GT(server.handler().stuck, 0u);
+  EXPECT_LT(server.handler().stuck, 30u);
+  EXPECT_LT(BufferBytes(server), 4 * kMiB);
+}
+
+TEST_P(LoopRoomTest, WhatIsLargerThanTheRoomIsServedAlone) {
+  Rooms rooms = SmallRooms(kMiB);
+  TestServer server(GetParam(), With(&rooms, kNeverStuckMs));
+  for (int round = 0; round < 2; ++round) {
+    Peer reader(server.address());
+    ASSERT_TRUE(reader.Send("big 5000000\n"));
+    EXPECT_EQ(reader.Receive(5'000'000).size(), 5'000'000u);
+    Peer writer(server.address());
+    ASSERT_TRUE(writer.Send(NeedLine(5'000'000)));
+    ASSERT_TRUE(writer.Send(std::string(5'000'000, 'x')));
+    EXPECT_EQ(writer.Receive(NeedAnswer(5'000'000).size()), NeedAnswer(5'000'000));
+  }
+}
+
+TEST_P(LoopRoomTest, PipelinedRepliesWaitTheirTurnAndKeepTheirOrder) {
+  Rooms rooms = SmallRooms(kMiB);
+  TestServer server(GetParam(), With(&rooms, kNeverStuckMs), 2);
+  constexpr size_t kPeers = 8;
+  std::string text, expected;
+  for (int i = 0; i < 60; ++i) {
+    text += "big 50000\nnumber " + std::to_string(i) + "\n";
+    expected += std::string(50'000, 'b') + "number " + std::to_string(i) + "\n";
+  }
+  std::vector<Peer> peers;
+  for (size_t i = 0; i < kPeers; ++i) {
+    peers.emplace_back(server.address(), 8192);
+    ASSERT_TRUE(peers.back().Send(text));
+  }
+  std::vector<std::thread> readers;
+  for (Peer& peer : peers)
+    readers.emplace_back([&] { EXPECT_TRUE(peer.Receive(expected.size()) == expected); });
+  for (std::thread& reader : readers) reader.join();
+  EXPECT_TRUE(Eventually([&] { return rooms.output.used() == 0; }));
+}
+
+TEST_P(LoopRoomTest, ThoseThatLeaveWhileTheyWaitGiveTheirRoomBack) {
+  Rooms rooms = SmallRooms(kMiB);
+  TestServer server(GetParam(), With(&rooms, kNeverStuckMs), 2);
+  for (int round = 0; round < 20; ++round) {
+    std::vector<Peer> peers;
+    for (int i = 0; i < 12; ++i) {
+      peers.emplace_back(server.address(), 8192);
+      ASSERT_TRUE(peers.back().Send(i % 2 == 0 ? std::string("big 700000\n")
+                                               : NeedLine(700'000) + std::string(300'000, 'x')));
+    }
+    for (Peer& peer : peers) peer.Reset();
+  }
+  EXPECT_TRUE(Eventually([&] { return rooms.output.used() == 0 && rooms.input.used() == 0; }));
+  EXPECT_EQ(rooms.output.waiting() + rooms.input.waiting(), 0u);
+  Peer after(server.address());
+  ASSERT_TRUE(after.Send("big 900000\n"));
+  EXPECT_EQ(after.Receive(900'000).size(), 900'000u);
+}
+
+}  // namespace
+}  // namespace weft::net

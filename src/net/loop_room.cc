@@ -1,0 +1,215 @@
+// What a loop's connections hold of the rooms that all loops share, how they wait for more, and who
+// is closed for holding it in vain. docs/design/0013-bounds-of-buffers.md has the reasons.
+#include <linux/sockios.h>
+#include <sys/ioctl.h>
+#include <sys/socket.h>
+
+#include <algorithm>
+#include <cerrno>
+
+#include "net/loop_core.h"
+
+namespace weft::net {
+namespace {
+
+// One that came so much earlier goes before another that lacks so much less.
+constexpr uint64_t kBytesPerWaitedMs = 1024;
+// Room for a whole request that its sender makes no use of for so long is taken back.
+constexpr uint64_t kIdleGrantMs = 200;
+// A holder must move this part of what it holds in stuck_ms, so that a byte now and then is not
+// enough: 1 MiB has to be through in about three minutes.
+constexpr size_t kMovedPart = 64;
+// Who has not taken what it was sent before waits as though it had come so much later.
+constexpr uint64_t kUndeliveredPenaltyMs = 10'000;
+// A reply takes this much more than it needs where there is plenty: fewer questions.
+constexpr size_t kRoomStep = size_t{16} << 10;
+
+size_t InputCharge(size_t held) { return held > Connection::kInputFreeBytes ? held : 0; }
+
+// The system's own queue takes bytes in large steps; what matters is what the peer has taken.
+uint64_t UndeliveredBytes(int fd) {
+  int bytes = 0;
+  return ioctl(fd, SIOCOUTQ, &bytes) == 0 && bytes > 0 ? static_cast<uint64_t>(bytes) : 0;
+}
+
+}  // namespace
+
+// --- input -----------------------------------------------------------------------------------
+
+void LoopCore::CountInput(Connection& connection) {
+  const size_t charge = InputCharge(connection.partial_.held_bytes());
+  Room::Holder& holder = connection.input_room_;
+  // A grant for the whole request stays until that has come.
+  if (charge != holder.taken() && (charge > holder.taken() || !connection.whole_granted_))
+    rooms_->input.SetTaken(holder, charge);
+}
+
+size_t LoopCore::RoomToReceive(Connection& connection, size_t wanted) {
+  Room& room = rooms_->input;
+  if (!room.tight()) return wanted;
+  Room::Holder& holder = connection.input_room_;
+  const size_t kept = connection.partial_.size();
+  size_t may_keep = std::max(holder.taken(), Connection::kInputFreeBytes);
+  if (connection.swallow_bytes_ > 0)
+    may_keep += static_cast<size_t>(std::min<uint64_t>(connection.swallow_bytes_, wanted));
+  if (may_keep > kept) return std::min(wanted, may_keep - kept);
+  const size_t whole = BufferPool::BlockBytes(connection.expected_bytes_ > kept
+                                                  ? connection.expected_bytes_
+                                                  : std::max(options_.unknown_bytes_max, 2 * kept));
+  const size_t need = whole - std::min(holder.taken(), whole - 1);
+  if (room.TryTake(holder, need, connection.bytes_in() >= 2 * whole)) {
+    connection.whole_granted_ = true;
+    return std::min(wanted, whole - kept);
+  }
+  room.Wait(holder, need, need + now_ms_ * kBytesPerWaitedMs, &input_client_);
+  return 0;
+}
+
+ssize_t LoopCore::ReceiveDirect(Connection& connection, size_t asked) {
+  PartialInput& partial = connection.partial_;
+  const size_t expected = connection.expected_bytes_;
+  if (expected > partial.size()) asked = std::min(asked, expected - partial.size());
+  const size_t hint = expected == 0 ? connection.input_room_.taken() : expected;
+  char* const space = partial.Room(pool_, asked, hint);
+  if (space == nullptr) {
+    connection.doomed_ = true;
+    return 0;
+  }
+  const ssize_t n = recv(connection.fd_, space, asked, MSG_DONTWAIT);
+  const int error = errno;
+  if (n > 0) {
+    partial.Added(static_cast<size_t>(n));
+    ShowPartial(connection);
+  } else if (partial.size() == 0) {
+    partial.Release(pool_);
+  }
+  CountInput(connection);
+  errno = error;
+  return n;
+}
+
+// --- output ----------------------------------------------------------------------------------
+
+bool LoopCore::TakeOutputRoom(Connection& connection, size_t n) {
+  Room& room = rooms_->output;
+  Room::Holder& holder = connection.output_room_;
+  const size_t step = n < kRoomStep && !room.tight() ? kRoomStep : n;
+  // Whoever has taken all that was sent to it, more than this, is likely to take this. Only where
+  // there is too little for all does it matter.
+  const bool proven = room.tight() && connection.output_.empty() &&
+                      connection.bytes_out() >= 2 * n && UndeliveredBytes(connection.fd_) == 0;
+  if (!room.TryTake(holder, step, proven)) return false;
+  connection.room_left_ += step;
+  return true;
+}
+
+void LoopCore::CountOutput(Connection& connection) {
+  const size_t held = connection.output_.held_bytes();
+  const size_t charge = (held > Connection::kInputFreeBytes ? held : 0) + connection.room_left_;
+  Room::Holder& holder = connection.output_room_;
+  if (charge != holder.taken()) rooms_->output.SetTaken(holder, charge);
+}
+
+// REQUIRES: it has more, and its output has drained
+void LoopCore::WaitForOutputRoom(Connection& connection) {
+  if (connection.room_wanted_ <= connection.OutputRoom()) {
+    rooms_->output.Leave(connection.output_room_);
+    return RunSoon(connection);
+  }
+  if (connection.output_room_.waits()) return;
+  // The system's buffers may hold megabytes that a peer never takes: so far it has used no room of
+  // ours in vain, but it is no newcomer.
+  const bool is_newcomer = UndeliveredBytes(connection.fd_) == 0;
+  rooms_->output.Wait(connection.output_room_, connection.room_wanted_,
+                      now_ms_ + (is_newcomer ? 0 : kUndeliveredPenaltyMs), &output_client_,
+                      is_newcomer);
+}
+
+// --- both ------------------------------------------------------------------------------------
+
+void LoopCore::RingForGrants() {
+  grants_due_.store(true);
+  handover_.Ring();
+}
+
+void LoopCore::TakeGrants() {
+  for (Room::Holder* holder : rooms_->input.Collect(&input_client_)) {
+    Connection& connection = *static_cast<Connection*>(holder->owner);
+    connection.whole_granted_ = true;
+    connection.judged_ms_ = now_ms_;
+    ReviewReading(connection);
+  }
+  for (Room::Holder* holder : rooms_->output.Collect(&output_client_)) {
+    Connection& connection = *static_cast<Connection*>(holder->owner);
+    connection.room_left_ += std::exchange(connection.room_wanted_, 0);
+    connection.judged_ms_ = now_ms_;
+    RunSoon(connection);
+  }
+}
+
+void LoopCore::LeaveRooms(Connection& connection) {
+  rooms_->input.Leave(connection.input_room_);
+  rooms_->output.Leave(connection.output_room_);
+  if (connection.input_room_.taken() != 0) rooms_->input.SetTaken(connection.input_room_, 0);
+  if (connection.output_room_.taken() != 0) rooms_->output.SetTaken(connection.output_room_, 0);
+}
+
+// Whether it is for the peer to act.
+bool LoopCore::CouldMoveOn(const Connection& connection) const {
+  if (connection.output_room_.waits() || connection.held_ || connection.send_queued_) return false;
+  return connection.blocked_ || (connection.partial_.size() > 0 && connection.MayRead());
+}
+
+void LoopCore::RevokeIdleGrant(Connection& connection) {
+  if (!connection.whole_granted_ || connection.input_room_.waits() ||
+      now_ms_ - std::min(now_ms_, connection.judged_ms_) < kIdleGrantMs ||
+      now_ms_ - std::min(now_ms_, connection.last_active_ms()) < kIdleGrantMs)
+    return;
+  connection.whole_granted_ = false;
+  CountInput(connection);
+}
+
+// REQUIRES: others wait for what it holds
+bool LoopCore::IsStuck(Connection& connection, size_t holds) {
+  uint64_t moved = connection.bytes_in() + connection.bytes_out();
+  if (connection.blocked_) moved -= std::min(moved, UndeliveredBytes(connection.fd_));
+  // The system's queue has grown since.
+  connection.judged_bytes_ = std::min(connection.judged_bytes_, moved);
+  const bool moves = moved >= connection.judged_bytes_ + std::max<size_t>(holds / kMovedPart, 1);
+  if (!moves && CouldMoveOn(connection))
+    return now_ms_ - std::min(now_ms_, connection.judged_ms_) >= options_.stuck_ms;
+  connection.judged_bytes_ = moved;
+  connection.judged_ms_ = now_ms_;
+  return false;
+}
+
+// While somebody waits for room, whoever holds some must use it. One is closed at a time, the one
+// that is stuck longest: perhaps that is enough.
+void LoopCore::ReviewHolders() {
+  const bool input = rooms_->input.waiting() > 0;
+  const bool output = rooms_->output.waiting() > 0;
+  if (!input && !output) {
+    contended_since_ms_ = 0;
+    return;
+  }
+  const bool begins = contended_since_ms_ == 0;
+  if (begins) contended_since_ms_ = now_ms_;
+  Connection* longest = nullptr;
+  size_t longest_holds = 0;
+  for (Connection* connection : connections_) {
+    if (begins) connection->judged_ms_ = now_ms_;
+    if (input) RevokeIdleGrant(*connection);
+    const size_t holds = (input ? connection->input_room_.taken() : 0) +
+                         (output ? connection->output_room_.taken() : 0);
+    if (holds == 0 || !IsStuck(*connection, holds)) continue;
+    if (longest != nullptr && longest->judged_ms_ <= connection->judged_ms_) continue;
+    longest = connection;
+    longest_holds = holds;
+  }
+  if (longest == nullptr) return;
+  handler_->OnStuck(*longest, longest_holds, now_ms_ - longest->judged_ms_);
+  shed_closed_.Add(1);
+  Close(*longest);
+}
+
+}  // namespace weft::net

@@ -1,0 +1,143 @@
+// net/room.h: how many bytes the buffers of all connections may hold together, and who waits for
+// some.
+//
+// One Room counts the half requests of every loop of a server, another one their unsent replies. A
+// connection's part in it is a Holder. Whoever finds no room queues for all that it needs at once,
+// so nobody who was given room ever waits for more of it: whatever is given comes back, and the
+// first of the queue always comes next.
+//
+//   common   for everybody, in the queue's order
+//   lane     beside it, for holders that have proved themselves (Holder user's judgement), so that
+//            many strangers that come at once and then do nothing keep no old client waiting
+//
+// Order     by rank, least first. With Options::newest_too every second grant goes to whoever came
+//           last: a newcomer does not wait until all that came before it are through. Who has been
+//           given room before and has not used it up is no newcomer.
+//           What the next one needs is kept for it: nobody behind it is served before.
+// Progress  when all that is taken is held by those who wait, the next one is served, whatever it
+//           needs: so is one that needs more than there is, once nobody else holds any.
+// Threads   any. A Holder belongs to one thread at a time, but for what the Room does to it under
+//           its mutex; a Client's `ring` is called by any thread that gives room back, under the
+//           mutex, and must not call the Room.
+// Cost      one mutex a call; tight, waiting, used are plain loads.
+// Design    docs/design/0013-bounds-of-buffers.md
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <utility>
+#include <vector>
+
+#include "base/mutex.h"
+
+namespace weft::net {
+
+class Room {
+ public:
+  struct Options {
+    size_t bytes = size_t{64} << 20;  // common
+    size_t lane_bytes = 0;
+    // Above so many common bytes the room is tight: who does not hold some yet should ask first.
+    size_t tight_bytes = size_t{48} << 20;
+    bool newest_too = false;
+  };
+
+  class Client;
+
+  // What one connection has taken. Must have left and given back all before it ends.
+  class Holder {
+   public:
+    size_t taken() const { return common_ + lane_; }
+    bool waits() const { return client_ != nullptr; }
+    void* owner = nullptr;
+
+   private:
+    friend class Room;
+    size_t common_ = 0;
+    size_t lane_ = 0;
+    // While it waits, under the room's mutex.
+    Client* client_ = nullptr;
+    size_t need_ = 0;
+    bool granted_ = false;
+    std::multimap<uint64_t, Holder*>::iterator place_;
+  };
+
+  // Whoever waits on behalf of its holders: a loop.
+  class Client {
+   public:
+    explicit Client(std::function<void()> ring) : ring_(std::move(ring)) {}
+
+   private:
+    friend class Room;
+    const std::function<void()> ring_;
+    std::vector<Holder*> granted_;  // under the room's mutex
+  };
+
+  explicit Room(const Options& options) : options_(options) {}
+  Room(const Room&) = delete;
+  Room& operator=(const Room&) = delete;
+
+  // Takes `n` bytes more if they are free and nobody waits for them. `proven`: of the lane, too.
+  bool TryTake(Holder& holder, size_t n, bool proven) WEFT_EXCLUDES(mutex_);
+  // Takes them in any case: they are in use.
+  void Take(Holder& holder, size_t n) WEFT_EXCLUDES(mutex_);
+  // REQUIRES: n <= holder.taken()
+  void GiveBack(Holder& holder, size_t n) WEFT_EXCLUDES(mutex_);
+  // Takes or gives back until the holder has `n`.
+  void SetTaken(Holder& holder, size_t n) {
+    if (n > holder.taken()) Take(holder, n - holder.taken());
+    if (n < holder.taken()) GiveBack(holder, holder.taken() - n);
+  }
+
+  // Queues for `n` bytes more; the client's bell is rung when they are the holder's.
+  // REQUIRES: !holder.waits()
+  void Wait(Holder& holder, size_t n, uint64_t rank, Client* client, bool is_newcomer = true)
+      WEFT_EXCLUDES(mutex_);
+  // Waits no more, and gives back what it was given since.
+  void Leave(Holder& holder) WEFT_EXCLUDES(mutex_);
+  // Holders of the client that wait no more, for what they queued for is theirs.
+  std::vector<Holder*> Collect(Client* client) WEFT_EXCLUDES(mutex_);
+
+  bool tight() const { return tight_.load(std::memory_order_relaxed); }
+  // How many wait; a moment old.
+  size_t waiting() const { return waiting_.load(std::memory_order_relaxed); }
+  size_t used() const { return used_.load(std::memory_order_relaxed); }
+  const Options& options() const { return options_; }
+
+ private:
+  static bool IsQueued(const Holder& holder) {
+    return holder.client_ != nullptr && !holder.granted_;
+  }
+  // Whether `n` bytes may be given now.
+  bool FitsLocked(size_t n) const WEFT_REQUIRES(mutex_) {
+    return common_ == queue_holds_ || (n <= options_.bytes && common_ <= options_.bytes - n);
+  }
+  void CountLocked() WEFT_REQUIRES(mutex_);
+  std::multimap<uint64_t, Holder*>::iterator NextLocked() WEFT_REQUIRES(mutex_);
+  void GrantLocked() WEFT_REQUIRES(mutex_);
+
+  const Options options_;
+  base::Mutex mutex_;
+  size_t common_ WEFT_GUARDED_BY(mutex_) = 0;
+  size_t lane_ WEFT_GUARDED_BY(mutex_) = 0;
+  size_t queue_holds_ WEFT_GUARDED_BY(mutex_) = 0;  // of the common bytes, whoever is queued
+  std::multimap<uint64_t, Holder*> queue_ WEFT_GUARDED_BY(mutex_);
+  bool newest_next_ WEFT_GUARDED_BY(mutex_) = false;
+  uint64_t newest_rank_ WEFT_GUARDED_BY(mutex_) = 0;  // of all newcomers
+
+  // Relaxed: hints for those who do not hold the mutex.
+  std::atomic<bool> tight_{false};
+  std::atomic<size_t> waiting_{0};
+  std::atomic<size_t> used_{0};
+};
+
+// What the loops of a server share.
+struct Rooms {
+  Room input{Room::Options()};   // half requests
+  Room output{Room::Options()};  // unsent replies
+};
+
+}  // namespace weft::net

@@ -1,0 +1,190 @@
+#include "net/room.h"
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <random>
+#include <thread>
+
+namespace weft::net {
+namespace {
+
+Room::Options Of(size_t bytes, size_t lane = 0, bool newest_too = false) {
+  Room::Options options;
+  options.bytes = bytes;
+  options.lane_bytes = lane;
+  options.tight_bytes = bytes / 2;
+  options.newest_too = newest_too;
+  return options;
+}
+
+class RoomTest : public ::testing::Test {
+ protected:
+  // The places in holders_ of those that were served, in their order.
+  std::vector<size_t> Served(Room& room) {
+    std::vector<size_t> places;
+    for (const Room::Holder* holder : room.Collect(&client_))
+      places.push_back(static_cast<size_t>(holder - holders_.data()));
+    return places;
+  }
+
+  int rings_ = 0;
+  Room::Client client_{[this] { ++rings_; }};
+  std::array<Room::Holder, 6> holders_;
+};
+
+TEST_F(RoomTest, TakesWhatIsFreeAndNoMore) {
+  Room room(Of(100));
+  EXPECT_TRUE(room.TryTake(holders_[0], 60, false));
+  EXPECT_FALSE(room.TryTake(holders_[1], 60, false));
+  EXPECT_TRUE(room.TryTake(holders_[1], 40, false));
+  EXPECT_EQ(room.used(), 100u);
+  room.SetTaken(holders_[0], 10);
+  EXPECT_EQ(room.used(), 50u);
+}
+
+TEST_F(RoomTest, WhoeverNeedsLeastIsServedFirstAndNobodyPassesThem) {
+  Room room(Of(100));
+  room.Take(holders_[0], 100);
+  room.Wait(holders_[1], 80, 80, &client_);
+  room.Wait(holders_[2], 30, 30, &client_);
+  EXPECT_EQ(room.waiting(), 2u);
+  room.GiveBack(holders_[0], 40);
+  EXPECT_EQ(Served(room), std::vector<size_t>{2});
+  EXPECT_EQ(rings_, 1);
+  EXPECT_EQ(holders_[2].taken(), 30u);
+  // Ten are free, but they are kept for the one that waits.
+  EXPECT_FALSE(room.TryTake(holders_[3], 10, false));
+  room.SetTaken(holders_[0], 0);
+  EXPECT_EQ(Served(room), std::vector<size_t>{});
+  room.SetTaken(holders_[2], 0);
+  EXPECT_EQ(Served(room), std::vector<size_t>{1});
+}
+
+TEST_F(RoomTest, OneThatNeedsMoreThanThereIsIsServedAlone) {
+  Room room(Of(100));
+  room.Take(holders_[0], 1);
+  EXPECT_FALSE(room.TryTake(holders_[1], 1000, false));
+  room.Wait(holders_[1], 1000, 0, &client_);
+  room.SetTaken(holders_[0], 0);
+  EXPECT_EQ(Served(room), std::vector<size_t>{1});
+  EXPECT_FALSE(room.TryTake(holders_[0], 1, false));
+}
+
+TEST_F(RoomTest, WhereOnlyThoseWhoWaitHoldAnyOneGoesOnAllTheSame) {
+  Room room(Of(100));
+  room.Take(holders_[0], 50);
+  room.Take(holders_[1], 50);
+  room.Wait(holders_[0], 30, 30, &client_);
+  EXPECT_EQ(Served(room), std::vector<size_t>{});
+  room.Wait(holders_[1], 20, 20, &client_);
+  EXPECT_EQ(Served(room), std::vector<size_t>{1});
+  EXPECT_EQ(holders_[1].taken(), 70u);
+  room.SetTaken(holders_[1], 0);
+  EXPECT_EQ(Served(room), std::vector<size_t>{0});
+}
+
+TEST_F(RoomTest, EverySecondGrantMayGoToTheNewest) {
+  Room room(Of(10, 0, true));
+  room.Take(holders_[0], 10);
+  for (size_t i = 1; i < 6; ++i) room.Wait(holders_[i], 10, i, &client_);
+  std::vector<size_t> order;
+  size_t last = 0;
+  for (int i = 0; i < 5; ++i) {
+    room.SetTaken(holders_[last], 0);
+    const std::vector<size_t> served = Served(room);
+    ASSERT_EQ(served.size(), 1u);
+    last = served[0];
+    order.push_back(last);
+  }
+  EXPECT_EQ(order, (std::vector<size_t>{1, 5, 2, 4, 3}));
+}
+
+TEST_F(RoomTest, WhoComesBackIsNoNewcomer) {
+  Room room(Of(10, 0, true));
+  room.Take(holders_[0], 10);
+  room.Wait(holders_[1], 10, 1, &client_);
+  room.Wait(holders_[2], 10, 2, &client_);
+  room.Wait(holders_[3], 10, 100, &client_, false);
+  room.Wait(holders_[4], 10, 3, &client_);
+  std::vector<size_t> order;
+  for (size_t last = 0; last != 3; last = order.back()) {
+    room.SetTaken(holders_[last], 0);
+    for (const size_t place : Served(room)) order.push_back(place);
+  }
+  EXPECT_EQ(order, (std::vector<size_t>{1, 4, 2, 3}));
+}
+
+TEST_F(RoomTest, LaneIsForTheProvenWhileOthersWait) {
+  Room room(Of(100, 30));
+  room.Take(holders_[0], 100);
+  room.Wait(holders_[1], 10, 0, &client_);
+  EXPECT_TRUE(room.TryTake(holders_[2], 30, true));
+  EXPECT_FALSE(room.TryTake(holders_[3], 1, true));
+  EXPECT_EQ(room.used(), 130u);
+  room.SetTaken(holders_[2], 0);
+  EXPECT_TRUE(room.TryTake(holders_[3], 1, true));
+  EXPECT_EQ(Served(room), std::vector<size_t>{});
+}
+
+TEST_F(RoomTest, WhoLeavesGivesBackWhatWasGranted) {
+  Room room(Of(100));
+  room.Take(holders_[0], 100);
+  room.Wait(holders_[1], 60, 1, &client_);
+  room.Wait(holders_[2], 60, 2, &client_);
+  room.SetTaken(holders_[0], 0);
+  room.Leave(holders_[1]);
+  EXPECT_EQ(Served(room), std::vector<size_t>{2});
+  EXPECT_EQ(room.used(), 60u);
+  room.Wait(holders_[3], 60, 3, &client_);
+  room.Leave(holders_[3]);
+  EXPECT_EQ(room.waiting(), 0u);
+  EXPECT_FALSE(holders_[3].waits());
+}
+
+TEST_F(RoomTest, IsTightFromOneMarkToAnother) {
+  Room room(Of(100));
+  room.Take(holders_[0], 50);
+  EXPECT_FALSE(room.tight());
+  room.Take(holders_[0], 1);
+  EXPECT_TRUE(room.tight());
+  room.SetTaken(holders_[0], 40);
+  EXPECT_TRUE(room.tight());
+  room.SetTaken(holders_[0], 30);
+  EXPECT_FALSE(room.tight());
+}
+
+TEST(RoomThreads, NothingIsLostAmongThreads) {
+  Room room(Of(1000, 100));
+  std::vector<std::thread> threads;
+  for (unsigned t = 0; t < 4; ++t) {
+    threads.emplace_back([&room, t] {
+      std::mt19937 random(t);
+      Room::Client client([] {});
+      std::array<Room::Holder, 20> holders;
+      for (int round = 0; round < 20000; ++round) {
+        Room::Holder& holder = holders[random() % holders.size()];
+        const size_t n = 1 + random() % 400;
+        if (holder.waits()) {
+          if (random() % 8 == 0) room.Leave(holder);
+        } else if (random() % 3 == 0) {
+          room.SetTaken(holder, 0);
+        } else if (!room.TryTake(holder, n, random() % 4 == 0)) {
+          room.Wait(holder, n, n, &client);
+        }
+        for (Room::Holder* served : room.Collect(&client))
+          if (served->taken() > 600) room.SetTaken(*served, 0);
+      }
+      for (Room::Holder& holder : holders) {
+        room.Leave(holder);
+        room.SetTaken(holder, 0);
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(room.used(), 0u);
+  EXPECT_EQ(room.waiting(), 0u);
+}
+
+}  // namespace
+}  // namespace weft::net

@@ -1,0 +1,49 @@
+// How the io_uring loop receives while memory for half requests is tight: not by receives that the
+// system carries out unasked, but by a poll and a system call. See uring_loop.h.
+#include <poll.h>
+#include <sys/socket.h>
+
+#include <cerrno>
+
+#include "net/uring_loop.h"
+
+namespace weft::net {
+
+void UringLoop::ArmInputPoll(Connection& connection) {
+  io_uring_sqe* const entry = NextEntry();
+  io_uring_prep_poll_add(entry, connection.fd_, POLLIN | POLLRDHUP);
+  entry->user_data = Word(connection, kInput);
+  connection.input_poll_armed_ = true;
+}
+
+// Receives that are with the system would go on to take what there is no room for.
+void UringLoop::FollowTightness() {
+  if (tight_ == rooms_->input.tight()) return;
+  tight_ = !tight_;
+  if (!tight_) return;
+  for (Connection* connection : connections()) {
+    if (!connection->recv_armed_ || connection->cancelling_) continue;
+    connection->cancelling_ = true;
+    CancelWord(Word(*connection, kReceive));
+  }
+}
+
+void UringLoop::OnInput(Connection& connection) {
+  connection.input_poll_armed_ = false;
+  if (connection.closed_) return BuryIfFree(connection);
+  Touch(connection);  // whatever comes of it, its reading is reviewed
+  if (!connection.MayRead() || connection.in_ready_) return;
+  const size_t asked = RoomToReceive(connection, options_.take_bytes_max);
+  if (asked == 0) return;
+  const ssize_t n = ReceiveDirect(connection, asked);
+  if (n > 0) {
+    CountReceived(connection, static_cast<size_t>(n));
+    Deliver(connection);
+  } else if (n == 0) {
+    connection.at_end_ = true;
+  } else if (errno != EAGAIN && errno != EWOULDBLOCK && errno != EINTR) {
+    connection.doomed_ = true;
+  }
+}
+
+}  // namespace weft::net

@@ -1,0 +1,131 @@
+// What replies take of their sources' room, before they are written: see Batch::AddSource and
+// Sink::MoreRoom. A query whose reply finds none is not carried out, but where another one of its
+// source, that has been already, follows it (Batch::MustAnswer): then it is refused.
+#include <algorithm>
+
+#include "pipeline/cpu_stage.h"
+#include "task/batch_tasks.h"
+
+namespace weft::pipeline {
+namespace {
+
+constexpr uint32_t kValuesAhead = 64;  // gathered values that are asked for ahead
+
+// Of gathered reads [begin, end), with their values' lines asked for ahead. *any_wants_note becomes
+// true where one of them wants it.
+int64_t BytesOfReplies(const Batch& batch, uint32_t begin, uint32_t end, bool* any_wants_note) {
+  const Batch::GatheredValues values = batch.gathered();
+  const uint32_t last = batch.size() - 1;  // what is behind `end` comes next
+  int64_t bytes = 0;
+  bool wants_note = false;
+  for (uint32_t i = begin; i < end; i++) {
+    values.Prefetch(std::min(i + kValuesAhead, last));
+    const Batch::Gathered gathered = values[i];
+    values.PrefetchRest(i);  // it is written when all are counted
+    bytes += batch.ReplyBytes(i) + static_cast<int64_t>(gathered.value.size());
+    wants_note |= gathered.wants_note;
+  }
+  *any_wants_note |= wants_note;
+  return bytes;
+}
+
+}  // namespace
+
+void CpuStage::SkipQuery(Batch& batch, uint32_t i, cache::Session& session) {
+  if (batch.placed(i) != 0) store_->Abandon(session, batch.placed(i));
+  batch.placed(i) = 0;
+  batch.Skip(i);
+  batch.EndRoom(batch.source(i));  // nothing of its may overtake this one
+  if (disk_ != nullptr) disk_->LookAhead(batch, i, session);
+}
+
+void CpuStage::RunOther(Batch& batch, uint32_t i, cache::Session& session) {
+  const uint32_t source = batch.source(i);
+  if (HasRoom(batch, source, Batch::kReplyBytes)) {
+    batch.TakeRoom(source, Batch::kReplyBytes);
+    batch.SetState(i, QueryState::kDone);
+    sink_->RunOther(batch, i, session);
+  } else {
+    batch.SetState(i, QueryState::kSkipped);
+  }
+  if (batch.state(i) == QueryState::kSkipped) batch.EndRoom(source);
+}
+
+// Of gathered reads [begin, end). Returns the first for which its source has no room.
+uint32_t CpuStage::TakeRoomOfGathered(Batch& batch, uint32_t begin, uint32_t end,
+                                      bool* any_wants_note) {
+  uint32_t done = begin;
+  while (done < end) {
+    const uint32_t run_end = batch.SourceEnd(done, end);
+    const uint32_t source = batch.source(done);
+    const int64_t room_before = batch.room(source);
+    const uint32_t run_begin = done;
+    if (const int64_t bytes = BytesOfReplies(batch, done, run_end, any_wants_note);
+        bytes <= room_before) {
+      batch.TakeRoom(source, bytes);
+      done = run_end;
+    }
+    for (; done < run_end; done++) {
+      const int64_t bytes =
+          batch.ReplyBytes(done) + static_cast<int64_t>(batch.gathered(done).value.size());
+      if (!HasRoom(batch, source, bytes) && !batch.MustAnswer(done)) break;
+      batch.TakeRoom(source, bytes);
+    }
+    for (uint32_t i = run_begin; i < done; i++)
+      batch.CountValueBytes(batch.gathered(i).value.size());
+    if (done < run_end) break;
+  }
+  return done;
+}
+
+// False: its source has to wait for room. *refused: it can't wait, and is told that there is none.
+bool CpuStage::TakeRoomOfRead(Batch& batch, uint32_t i, uint64_t value_bytes, bool* refused) {
+  const uint32_t source = batch.source(i);
+  const int64_t bytes = batch.ReplyBytes(i) + static_cast<int64_t>(value_bytes);
+  if (!HasRoom(batch, source, bytes)) {
+    if (!batch.MustAnswer(i)) return false;
+    *refused = true;
+    const bool is_read = batch.kind(i) == QueryKind::kRead;
+    cache::Reply& reply = is_read ? batch.TurnIntoCommand(i) : batch.reply(i);
+    reply = {};
+    reply.outcome = Outcome::kNoMemory;
+    batch.TakeRoom(source, batch.ReplyBytes(i));
+    return true;
+  }
+  batch.TakeRoom(source, bytes);
+  batch.CountValueBytes(value_bytes);
+  return true;
+}
+
+// Whether a command may be carried out as far as its reply is concerned. `word`: the entry that was
+// found, or 0. False: not now (*waits), or it was refused.
+bool CpuStage::MayAnswer(Batch& batch, uint32_t i, uint64_t word, cache::Session& session,
+                         bool* waits) {
+  const cache::Command& command = batch.command(i);
+  if (command.verb != cache::Verb::kRead || !command.want_value) return true;
+  uint64_t value_bytes = disk_ != nullptr ? disk_->BroughtBytes(batch, i) : 0;
+  if (word != 0) value_bytes = task::ValueBytes(session.ObjectAt(task::SlotLocation(word)));
+  const uint32_t source = batch.source(i);
+  if (HasRoom(batch, source, batch.ReplyBytes(i) + static_cast<int64_t>(value_bytes))) return true;
+  if (!batch.MustAnswer(i)) {
+    *waits = true;
+    return false;
+  }
+  cache::Reply& reply = batch.reply(i);
+  reply = {};
+  reply.outcome = Outcome::kNoMemory;
+  batch.TakeRoom(source, batch.ReplyBytes(i));
+  return false;
+}
+
+// Of one that was carried out.
+void CpuStage::TakeRoomOfCommand(Batch& batch, uint32_t i) {
+  const cache::Command& command = batch.command(i);
+  const bool shows_value = command.verb == cache::Verb::kRead && command.want_value;
+  const uint64_t value_bytes = batch.reply(i).value.size();
+  batch.CountValueBytes(value_bytes);
+  batch.TakeRoom(batch.source(i), batch.ReplyBytes(i) +
+                                      (shows_value ? static_cast<int64_t>(value_bytes) : 0));
+}
+
+}  // namespace weft::pipeline

@@ -1,0 +1,48 @@
+#include "server/buffer_rooms.h"
+
+#include <algorithm>
+
+#include "net/buffer_pool.h"
+#include "protocol/parse.h"
+
+namespace weft::server {
+namespace {
+
+constexpr size_t kMiB = size_t{1} << 20;
+constexpr size_t kInputBytesMin = 4 * kMiB;
+constexpr size_t kOutputBytesMin = 8 * kMiB;
+constexpr size_t kShareOfMemoryMax = size_t{1} << 30;
+
+size_t ShareOfMemory(const ServerOptions& options) {
+  return std::min<size_t>(options.memory_bytes / 32, kShareOfMemoryMax);
+}
+
+// The block that the longest request with a value takes, or the longest reply with one.
+size_t WholeBytes(const ServerOptions& options) {
+  return net::BufferPool::BlockBytes(options.item_bytes_max + 2 * protocol::kLineBytesMax);
+}
+
+}  // namespace
+
+net::Room::Options InputRoom(const ServerOptions& options) {
+  net::Room::Options room;
+  room.tight_bytes = kInputBytesMin + ShareOfMemory(options);
+  // Beyond that mark room is given for whole requests alone: for one at least, the longest line of
+  // keys included.
+  const size_t line = protocol::ParseContext{}.read_line_bytes_max;
+  room.bytes = room.tight_bytes + std::max(WholeBytes(options), net::BufferPool::BlockBytes(line));
+  room.lane_bytes = WholeBytes(options);
+  room.newest_too = true;
+  return room;
+}
+
+net::Room::Options OutputRoom(const ServerOptions& options) {
+  net::Room::Options room;
+  room.bytes = std::max(kOutputBytesMin + ShareOfMemory(options), WholeBytes(options));
+  room.tight_bytes = room.bytes / 2;
+  room.lane_bytes = WholeBytes(options);
+  room.newest_too = true;
+  return room;
+}
+
+}  // namespace weft::server
