@@ -1,5 +1,5 @@
 // What a loop's connections hold of the rooms that all loops share, how they wait for more, and who
-// is closed for holding it in vain. docs/design/0013-bounds-of-buffers.md has the reasons.
+// is closed for holding it in vain. docs/design/0014-bounds-of-buffers.md has the reasons.
 #include <linux/sockios.h>
 #include <sys/ioctl.h>
 #include <sys/socket.h>

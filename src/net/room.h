@@ -20,7 +20,7 @@
 //           its mutex; a Client's `ring` is called by any thread that gives room back, under the
 //           mutex, and must not call the Room.
 // Cost      one mutex a call; tight, waiting, used are plain loads.
-// Design    docs/design/0013-bounds-of-buffers.md
+// Design    docs/design/0014-bounds-of-buffers.md
 #pragma once
 
 #include <atomic>
