@@ -93,7 +93,6 @@ uint64_t Index::NextBucketCount() const {
 
 void Index::EnterLocked(Phase phase) {
   phase_ = phase;
-  progress_.fetch_add(1, std::memory_order_relaxed);
   stamp_ = epochs_->Retire();
 }
 
@@ -198,7 +197,6 @@ uint64_t Index::DrainBucketLocked(task::LogRef log, uint64_t bucket, uint64_t* d
   if (!is_empty) undrained_.push_back(bucket);
   waits_for_room_.store(drained_ == bucket_count() && !undrained_.empty(),
                         std::memory_order_relaxed);
-  if (is_empty) progress_.fetch_add(1, std::memory_order_relaxed);
   return dropped_count;
 }
 

@@ -57,8 +57,6 @@ class Index {
   // Growth cannot end before entries go: some that may not be dropped find no room in the newer
   // table (only by a flood of equal hashes). Both tables stand meanwhile.
   bool waits_for_room() const { return waits_for_room_.load(std::memory_order_relaxed); }
-  // Buckets drained and phases entered, ever: whoever waits for growth sees by it that it goes on.
-  uint64_t progress() const { return progress_.load(std::memory_order_relaxed); }
 
   // True where `items` entries are too many for the table.
   bool IsCrowded(uint64_t items) const { return IsCrowded(items, bucket_count()); }
@@ -108,7 +106,6 @@ class Index {
   std::atomic<uint64_t> table_bytes_{0};
   std::atomic<Phase> phase_{Phase::kSteady};
   std::atomic<bool> waits_for_room_{false};
-  std::atomic<uint64_t> progress_{0};
 
   base::Mutex mutex_;
   Pages table_ WEFT_GUARDED_BY(mutex_);

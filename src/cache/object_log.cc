@@ -408,7 +408,6 @@ void ObjectLog::CountTakenLocked(uint32_t count) {
 
 void ObjectLog::FreeLocked(uint32_t segment) {
   const uint32_t count = segments_[segment].run_segments;
-  freed_count_.fetch_add(count, std::memory_order_relaxed);
   for (uint32_t i = segment; i < segment + count; i++) {
     segments_[i].state = State::kFree;
     free_backed_.Insert(i);

@@ -154,8 +154,6 @@ class ObjectLog {
         .load(std::memory_order_relaxed);
   }
   uint32_t SegmentsRetired() const { return retired_count_.load(std::memory_order_relaxed); }
-  // That have fallen free, ever.
-  uint64_t segments_freed() const { return freed_count_.load(std::memory_order_relaxed); }
   // Victims that are being emptied, those that nobody is at work on now included.
   uint32_t SegmentsEvicting() const { return evicting_count_.load(std::memory_order_relaxed); }
   uint32_t SegmentsNeeded(uint64_t bytes) const;
@@ -294,7 +292,6 @@ class ObjectLog {
   std::atomic<uint32_t> available_{0};      // mirrors, set by PublishCountsLocked
   std::atomic<uint32_t> available_to_replace_{0};
   std::atomic<uint32_t> retired_count_{0};
-  std::atomic<uint64_t> freed_count_{0};
   std::atomic<uint32_t> evicting_count_{0};
   std::atomic<uint32_t> in_use_max_{0};
   std::atomic<bool> over_budget_{false};

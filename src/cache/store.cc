@@ -8,7 +8,6 @@
 #include "base/clock.h"
 #include "cache/emptying.h"
 #include "cache/entry.h"
-#include "cache/room_wait.h"
 
 namespace weft::cache {
 namespace {
@@ -18,6 +17,9 @@ constexpr uint64_t kBytesPerFirstBucket = 16384;
 constexpr double kExpectedLoad = 0.75;     // of an index sized by expected_items
 constexpr uint64_t kBucketsPerWrite = 16;  // growth's work for each object stored
 constexpr uint64_t kBucketsPerBatch = 64;  // and for each batch, so that readers finish it too
+// For what ends by itself: batches of others that still see what was freed, and growth's work in
+// another thread. Long, for on a busy machine such a thread may not be running.
+constexpr uint64_t kRoomWaitNs = 1'000'000'000;
 constexpr uint32_t kWritesOfWaiting = 16;  // that a wait counts as, where it is spent on eviction
 // Segments that are emptied for each one wanted, at most: a quarter of one is gained where all of
 // it is in use (emptying.cc), and half of that goes back to the system while there is too much.
@@ -285,10 +287,9 @@ bool Store::MakeRoom(Session& session, uint64_t bytes, Room room) {
   session.counters().room_made.Add(1);
   const uint32_t needed = log_->SegmentsNeeded(bytes) + 1;
   const uint32_t emptied_max = kEmptiedMin + kEmptiedPerSegment * needed;
-  const auto progress = [&] { return log_->segments_freed() + index_->progress(); };
   bool sealed = false;
-  RoomWait wait(progress());
-  for (uint32_t emptied = 0; !wait.is_over() && emptied < emptied_max;) {
+  uint64_t waited_ns = 0;
+  for (uint32_t emptied = 0; waited_ns < kRoomWaitNs && emptied < emptied_max;) {
     StartGrowthIfCrowded();
     GrowIndex(session, 1024);
     log_->Reclaim();
@@ -323,7 +324,7 @@ bool Store::MakeRoom(Session& session, uint64_t bytes, Room room) {
     const uint64_t start_ns = base::NowNs();
     if (!EvictPortion(session, kWritesOfWaiting))
       std::this_thread::sleep_for(std::chrono::microseconds(50));
-    wait.Note(base::NowNs() - start_ns, progress());
+    waited_ns += base::NowNs() - start_ns;
   }
   return false;
 }
