@@ -10,8 +10,8 @@
 namespace weft::server {
 namespace {
 
-// For a source of a batch that goes to a device, or may wait for the disk, where there is so much: a
-// device does not ask, and no more is brought from disk than there is room for.
+// For a source of a batch that goes to a device, or may wait for the disk, where there is so much:
+// a device does not ask, and no more is brought from disk than there is room for.
 constexpr size_t kRoomAheadBytes = size_t{256} << 10;
 
 }  // namespace
@@ -21,7 +21,8 @@ void Worker::AddSource(Work* work, net::Connection& connection) {
   source.connection = &connection;
   source.output_bytes = connection.pending_output();
   size_t room = connection.OutputRoom();
-  if ((work->keeps || turn_ != nullptr) && room < kRoomAheadBytes) room += connection.TakeRoom(kRoomAheadBytes - room);
+  if ((work->keeps || turn_ != nullptr) && room < kRoomAheadBytes)
+    room += connection.TakeRoom(kRoomAheadBytes - room);
   source.room_given = static_cast<int64_t>(room);
   source.number = work->batch->AddSource(source.room_given);
 }
