@@ -179,7 +179,8 @@ TEST_F(DbCommandTest, AStoreWhoseCurrentIsLostIsDamagedToEveryCommand) {
     EXPECT_NE(said.find("repair"), said.npos) << command[0] << said;
   }
   for (const auto& [path, contents] : before) {
-    if (path.find("LO") == path.npos) EXPECT_EQ(*files.Contents(path), contents) << path;
+    if (path.find("LO") != path.npos) continue;
+    EXPECT_EQ(*files.Contents(path), contents) << path;
   }
   ASSERT_EQ(Run({"repair", "/db"}), Exit::kOk) << errors;
   EXPECT_EQ(Run({"verify", "/db"}), Exit::kOk) << output;
