@@ -109,6 +109,42 @@ TEST_F(DiskDamageTest, AnyByteOfATableThatIsAnotherOneWhenItStarts) {
   EXPECT_GT(errors, 500);
 }
 
+// What was refused is refused again: the state is not written anew by whoever could not read it.
+TEST_F(DiskDamageTest, ARefusedStartLeavesTheStateAsItIs) {
+  Fill(1);
+  const auto whole = files_.memory.Copy();
+  int refused = 0;
+  for (const std::string& path : whole->AllFiles()) {
+    if (TypeOf(path) != lsm::FileType::kTable) continue;
+    const size_t size = whole->Contents(path)->size();
+    for (size_t at = 0; at < size; at++) {
+      files_.memory.Restore(*whole);
+      ASSERT_TRUE(files_.memory.FlipBits(path, at, 1).ok());
+      if (Open().ok()) continue;
+      refused++;
+      EXPECT_FALSE(Open().ok()) << path << " at " << at;
+    }
+  }
+  EXPECT_GT(refused, 0);
+}
+
+TEST_F(DiskDamageTest, ARefusedStartWritesNothingIntoAnotherProgramsStore) {
+  DbOptions options;
+  options.create_if_missing = true;
+  options.file_system = &files_.faulty;
+  for (const std::string_view key : {"", "a"}) {
+    files_.memory.Restore(*base::MemoryFileSystem().Copy());
+    ASSERT_TRUE((*Db::Open(options, "/data"))->Put({}, key, "theirs").ok());
+    EXPECT_EQ(Open().code(), Code::kInvalidArgument);
+    EXPECT_EQ(Open().code(), Code::kInvalidArgument);
+    const std::unique_ptr<Db> db = std::move(*Db::Open(options, "/data"));
+    std::string value;
+    EXPECT_TRUE(db->Get({}, key, &value).ok());
+    EXPECT_EQ(value, "theirs");
+    EXPECT_EQ(db->Get({}, "", &value).ok(), key.empty());
+  }
+}
+
 TEST_F(DiskDamageTest, AnyByteOfTheOtherFilesOfAStoreThatWasClosed) {
   Fill(3);
   const auto whole = files_.memory.Copy();

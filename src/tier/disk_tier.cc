@@ -106,7 +106,8 @@ DiskTier::~DiskTier() {
     }
     syncer_.join();
   }
-  if (db_ != nullptr && !failed()) {
+  // A store that was refused is left as it is: it may be damaged, or somebody else's.
+  if (has_state_ && !failed()) {
     // Nobody is left to be told of an error; the store's log is. Without the flush the next start
     // would read the log.
     EndVersions();
@@ -169,7 +170,9 @@ Status DiskTier::ReadState() {
   state.generation_bound = generation + 2;
   floor_ = state.floor;
   flush_at_s_ = state.flush_at_s;
-  return WriteStateLocked(state);
+  status = WriteStateLocked(state);
+  has_state_ = status.ok();
+  return status;
 }
 
 // Always synced: a version that a client saw must not come again, after a power cut neither.
@@ -207,7 +210,8 @@ Status DiskTier::RaiseVersionBound() {
                       : kVersionStepMin;
   versions_raised_ns_ = now_ns;
   State state = state_;
-  state.version_bound = next + version_step_;
+  // Never down: the others go on below the bound in force while this one is written.
+  state.version_bound = std::max(state.version_bound, next + version_step_);
   return WriteStateLocked(state);
 }
 

@@ -146,6 +146,7 @@ class DiskTier {
   const TierOptions options_;
   cache::Store* const cache_;
   std::unique_ptr<Db> db_;
+  bool has_state_ = false;  // it is a cache's, and may be written to
 
   // Provides its own synchronisation.
   Stripes stripes_;
