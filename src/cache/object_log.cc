@@ -119,7 +119,7 @@ uint64_t ObjectLog::Append(uint32_t lane, Generation generation, uint32_t group,
   if (units > segment_units_ / 2) return AppendRun(generation, group, units, expiry, room);
   // What is open may have been opened to replace: to fill it with what is new would use that up.
   if (room == Room::kNew && SegmentsAvailable() == 0 &&
-      KeptToReplace(geometry_.budget_segments) != 0)
+      keeps_to_replace_.load(std::memory_order_relaxed))
     return 0;
   Open& open = OpenOf(lane % geometry_.lanes, generation, group);
   for (;;) {  // Ends: each round another writer took units, or a new segment was opened.
@@ -309,6 +309,7 @@ void ObjectLog::PublishCountsLocked() {
   };
   available_.store(beyond(KeptFrom(Room::kNew)), std::memory_order_relaxed);
   available_to_replace_.store(beyond(KeptFrom(Room::kReplacing)), std::memory_order_relaxed);
+  keeps_to_replace_.store(KeptToReplace(budget_segments_) != 0, std::memory_order_relaxed);
   // What is kept for replacing counts as used: no index may grow into it.
   over_budget_.store(backed_segments_ + KeptToReplace(budget_goal_) > budget_goal_,
                      std::memory_order_relaxed);

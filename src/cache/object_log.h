@@ -295,6 +295,7 @@ class ObjectLog {
   std::atomic<uint32_t> evicting_count_{0};
   std::atomic<uint32_t> in_use_max_{0};
   std::atomic<bool> over_budget_{false};
+  std::atomic<bool> keeps_to_replace_{false};  // by the budget of now
 
   mutable base::Mutex mutex_;
   bool watched_ WEFT_GUARDED_BY(mutex_) = false;
