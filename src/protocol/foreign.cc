@@ -53,11 +53,22 @@ std::string_view LastWord(std::string_view line) {
   return line.substr(line.rfind(' ') + 1);  // npos + 1 is 0
 }
 
+bool IsDigit(char c) { return c >= '0' && c <= '9'; }
+
+// "HTTP/1.1", "HTTP/2": a key of a command that was refused may begin alike.
+bool IsVersion(std::string_view word) {
+  if (!word.starts_with(kHttp)) return false;
+  word.remove_prefix(kHttp.size());
+  return (word.size() == 1 && IsDigit(word[0])) ||
+         (word.size() == 3 && IsDigit(word[0]) && word[1] == '.' && IsDigit(word[2]));
+}
+
 }  // namespace
 
 bool IsHttpLine(std::string_view line, bool is_unknown) {
-  if (LastWord(line).starts_with(kHttp)) return true;
-  if (!is_unknown) return false;
+  const std::string_view last = LastWord(line);
+  if (!is_unknown) return IsVersion(last);
+  if (last.starts_with(kHttp)) return true;
   if (IsHeader(line)) return true;
   const std::string_view first = FirstWord(&line);
   return first.starts_with(kHttp) || (IsMethod(first) && IsTarget(FirstWord(&line)));

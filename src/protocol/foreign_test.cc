@@ -73,6 +73,14 @@ TEST(Foreign, HttpIsHungUpOn) {
   }
 }
 
+TEST(Foreign, AKeyThatIsTooLongMayBeginAsAVersionDoes) {
+  const std::string key = "HTTP/" + std::string(250, 'k');
+  for (const char* const command : {"get ", "gets ", "delete ", "mg "}) {
+    EXPECT_NE(StatusOf(command + key + "\r\n"), ParseStatus::kClose) << command;
+  }
+  EXPECT_EQ(StatusOf("bogus " + key + "\r\n"), ParseStatus::kClose);
+}
+
 TEST(Foreign, WrongCommandsAreAnswered) {
   for (const std::string_view line : {
            "",
