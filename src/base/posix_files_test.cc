@@ -235,7 +235,7 @@ TEST_F(PosixFiles, LockIsHeldOnceInThisProcess) {
   auto second = files_->LockFile(folder_ / "LOCK");
   ASSERT_FALSE(second.has_value());
   EXPECT_EQ(second.error().code(), Code::kRetryLater);
-  EXPECT_NE(second.error().message().find("held"), std::string::npos);
+  EXPECT_NE(second.error().message().find("locked"), std::string::npos);
   ASSERT_TRUE(files_->LinkFile(folder_ / "LOCK", folder_ / "LOCK2").ok());
   EXPECT_FALSE(files_->LockFile(folder_ / "LOCK2").has_value()) << "the same file by another name";
   EXPECT_FALSE(files_->LockFile(folder_ / "LOCK").has_value()) << "a refusal frees nothing";
