@@ -28,6 +28,10 @@ bool IsType(char byte) {
          byte <= static_cast<char>(FragmentType::kLast);
 }
 
+bool Begins(FragmentType type) {
+  return type == FragmentType::kFull || type == FragmentType::kFirst;
+}
+
 }  // namespace
 
 LogReader::LogReader(SequentialFile* file, Reporter* reporter, Mode mode)
@@ -66,9 +70,7 @@ LogReader::Next LogReader::NextFragment(Fragment* fragment) {
     if (!NextBlock()) return Next::kEnd;
   }
   if (!ParseAt(at_, fragment)) return Next::kBad;
-  const bool begins =
-      fragment->type == FragmentType::kFull || fragment->type == FragmentType::kFirst;
-  if (!begins && !in_record_) {
+  if (!Begins(fragment->type) && !in_record_) {
     reason_ = "a record without its beginning";
     return Next::kBad;
   }
@@ -111,8 +113,7 @@ bool LogReader::ParseAt(size_t at, Fragment* fragment) {
 }
 
 bool LogReader::Take(const Fragment& fragment, std::string_view* record) {
-  const bool begins = fragment.type == FragmentType::kFull || fragment.type == FragmentType::kFirst;
-  if (begins) {
+  if (Begins(fragment.type)) {
     // An old writer's empty kFirst at a block's end has nothing that could be lost.
     if (in_record_ && !partial_.empty()) DropPartial(fragment.offset, "a record without its end");
     in_record_ = true;
@@ -200,12 +201,13 @@ void LogReader::Stop() {
   const uint64_t from = in_record_ ? partial_offset_ : position();
   const std::string_view reason = reason_;
   const Beyond beyond = LookBeyond();
+  record_begins_beyond_ = beyond.begins;
   if (!status_.ok()) {
     end_ = LogEnd::kReadError;
   } else if (beyond.zeros && !in_record_) {
     end_ = LogEnd::kClean;
   } else {
-    end_ = beyond.record ? LogEnd::kDamaged : LogEnd::kTorn;
+    end_ = beyond.fragment ? LogEnd::kDamaged : LogEnd::kTorn;
     Report(from, file_bytes() - from, beyond.zeros ? "a record without its end" : reason);
   }
   in_record_ = false;
@@ -216,10 +218,12 @@ LogReader::Beyond LogReader::LookBeyond() {
   do {
     beyond.zeros = beyond.zeros && AllZeros(block_.substr(at_));
     // A damaged length leaves no other way to find the next record than to try every byte. Middles
-    // count: of a record that was only begun none is behind the first byte that is wrong.
-    for (; !beyond.zeros && !beyond.record && at_ < block_.size(); ++at_) {
+    // count: a process that ended within a record left none behind the first byte that is wrong.
+    for (; !beyond.zeros && !beyond.begins && at_ < block_.size(); ++at_) {
       Fragment fragment;
-      beyond.record = ParseAt(at_, &fragment);
+      if (!ParseAt(at_, &fragment)) continue;
+      beyond.fragment = true;
+      beyond.begins = Begins(fragment.type);
     }
   } while (NextBlock());
   return beyond;

@@ -69,6 +69,9 @@ class LogReader {
   bool misses_sector() const { return misses_sector_; }
   // The same for a file of which each record is synced before the next: all of it in that sector.
   bool misses_whole_sector() const { return misses_whole_sector_; }
+  // Behind what ended it, in mode kStop, stands a whole fragment that begins a record. Where none
+  // does, all that stands there may be the rest of one record.
+  bool record_begins_beyond() const { return record_begins_beyond_; }
   // What ended it reaches, by its header, beyond the file's end: the file may have been cut.
   bool cut_short() const { return cut_short_; }
   // Where the last record that was delivered begins, and the byte behind it: as far as here the
@@ -103,8 +106,9 @@ class LogReader {
   void Stop();
   // Reads the file to its end, from the position: what stands there?
   struct Beyond {
-    bool zeros = true;    // nothing but
-    bool record = false;  // a whole fragment of one
+    bool zeros = true;      // nothing but
+    bool fragment = false;  // a whole one
+    bool begins = false;    // a whole one that begins a record
   };
   Beyond LookBeyond();
   void EndHere();
@@ -131,6 +135,7 @@ class LogReader {
   bool damaged_ = false;  // and before the last record
   bool misses_sector_ = false;
   bool misses_whole_sector_ = false;
+  bool record_begins_beyond_ = false;
   bool cut_short_ = false;
   LogEnd end_ = LogEnd::kNotYet;
   Status status_;

@@ -96,15 +96,21 @@ Result<ManifestState> ReadManifest(SequentialFile* file, const std::string& path
     }
   }
   if (reader.end() == LogEnd::kReadError) return reader.status();
-  if (reader.end() == LogEnd::kDamaged) {
+  state.end = reader.end();
+  // Each record is synced before the next. Of one whose sync a power cut met, sectors may be gone
+  // while its fragments in later blocks are whole: torn, unless another record follows.
+  if (state.end == LogEnd::kDamaged && reader.misses_whole_sector() &&
+      !reader.record_begins_beyond()) {
+    state.end = LogEnd::kTorn;
+  }
+  if (state.end == LogEnd::kDamaged) {
     return Damaged(path, reason.text() + ", and records follow");
   }
   // Each record is one write, so that a crash leaves it cut, or without a sector.
-  if (reader.end() == LogEnd::kTorn && !reader.cut_short() && !reader.misses_whole_sector()) {
+  if (state.end == LogEnd::kTorn && !reader.cut_short() && !reader.misses_whole_sector()) {
     return Damaged(path, reason.text() + ", which no crash leaves");
   }
   state.edit = replay.Whole();
-  state.end = reader.end();
   state.valid_bytes = reader.valid_bytes();
   state.file_bytes = reader.file_bytes();
   if (!state.edit.next_file_number) return Damaged(path, "it has no next file number");
