@@ -156,6 +156,24 @@ TEST_F(ShortReadsTest, LogsAndTablesAreReadToTheirEnds) {
   EXPECT_EQ(All(db.get()), model);
 }
 
+// It is no torn one, for all that a read gives no more than the half of its record.
+TEST_F(ShortReadsTest, ADamagedLogIsRefused) {
+  Open();
+  Put(0, 4, 20'000);
+  const auto left = memory.Copy();
+  db.reset();
+  memory.Restore(*left);
+  for (const std::string& path : memory.AllFiles()) {
+    if (path.ends_with(".log")) {
+      ASSERT_TRUE(memory.FlipBits(path, 300, 1).ok());
+    }
+  }
+  options.paranoid_checks = false;
+  const auto opened = Db::Open(options, "/db");
+  ASSERT_FALSE(opened.has_value());
+  EXPECT_EQ(opened.error().code(), Code::kCorruption) << opened.error().ToString();
+}
+
 TEST_F(ShortReadsTest, CopiesAreWhole) {
   Open();
   Put(0, 300, 100);

@@ -6,6 +6,7 @@
 
 #include "base/coding.h"
 #include "base/crc32c.h"
+#include "base/read_on.h"
 #include "lsm/log_format.h"
 #include "lsm/write_batch_internal.h"
 
@@ -110,7 +111,7 @@ class Blocks {
   // Empty behind the last.
   Result<std::string_view> Next() {
     std::string_view block;
-    Status status = file_->Read(kLogBlockBytes, &block, buffer_.get());
+    Status status = base::ReadOn(file_, kLogBlockBytes, &block, buffer_.get());
     if (!status.ok()) return status;
     return block;
   }
