@@ -61,7 +61,8 @@ Status WriteAheadLog::SyncUpTo(Ticket ticket, bool* synced) {
     }
     sync_ended_.NotifyAll();
   }
-  Status status = broken_;
+  // What is on disk stays there, whatever became of what came later.
+  Status status = synced_ >= ticket ? Status() : broken_;
   mutex_.Unlock();
   return status;
 }
@@ -80,6 +81,10 @@ Result<uint64_t> WriteAheadLog::Close() {
   bool synced;
   Status status = SyncUpTo(appended(), &synced);
   if (!status.ok()) return status;
+  {
+    base::MutexLock lock(&mutex_);
+    if (!broken_.ok()) return broken_;  // an append: the file holds more than is known
+  }
   const uint64_t bytes = writer_->offset();
   if (status = current_->Close(); !status.ok()) return status;
   return bytes;

@@ -9,7 +9,8 @@
 //
 // Threads   Append, Begin: one at a time (the store's write mutex). Others: any, also meanwhile.
 // Errors    the first failed append or sync ends the log: what the file holds behind it is unknown.
-//           Every later sync returns that error; whoever gets one must append no more.
+//           Every later sync of what was not yet on disk returns that error, and so does Close;
+//           whoever gets one must append no more.
 #pragma once
 
 #include <atomic>

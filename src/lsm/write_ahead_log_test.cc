@@ -127,6 +127,35 @@ TEST_F(WriteAheadLogTest, AnErrorStays) {
   EXPECT_EQ(log.SyncUpTo(log.appended(), &synced).code(), Code::kIoError);
 }
 
+TEST_F(WriteAheadLogTest, WhatWasSyncedHasNoErrorOfWhatCameLater) {
+  base::FaultyFileSystem faulty(&files);
+  auto file = faulty.NewWritableFile("/d/1.log", FileUse::kLog);
+  ASSERT_TRUE(file.has_value());
+  log.Begin(std::move(*file), 1);
+  ASSERT_TRUE(log.Append("one").ok());
+  const WriteAheadLog::Ticket one = log.appended();
+  ASSERT_TRUE(log.SyncUpTo(one, &synced).ok());
+  ASSERT_TRUE(log.Append("two").ok());
+  faulty.FailCall(1);
+  EXPECT_EQ(log.SyncUpTo(log.appended(), &synced).code(), Code::kIoError);
+  faulty.Heal();
+  EXPECT_TRUE(log.SyncUpTo(one, &synced).ok());
+  EXPECT_EQ(log.SyncUpTo(log.appended(), &synced).code(), Code::kIoError);
+}
+
+TEST_F(WriteAheadLogTest, OneWhoseAppendFailedIsNotClosedAsWhole) {
+  base::FaultyFileSystem faulty(&files);
+  auto file = faulty.NewWritableFile("/d/1.log", FileUse::kLog);
+  ASSERT_TRUE(file.has_value());
+  log.Begin(std::move(*file), 1);
+  ASSERT_TRUE(log.Append("one").ok());
+  ASSERT_TRUE(log.SyncUpTo(log.appended(), &synced).ok());
+  faulty.FailCall(1);
+  ASSERT_EQ(log.Append("two").code(), Code::kIoError);
+  faulty.Heal();
+  EXPECT_EQ(log.Close().error().code(), Code::kIoError);
+}
+
 // Each of several threads appends and syncs; whatever is acknowledged is on disk at a power cut.
 TEST_F(WriteAheadLogTest, ManySyncersShareSyncs) {
   log.Begin(New("/d/1.log"), 1);
