@@ -108,8 +108,8 @@ class Db {
   // A store in `dir` (made here, must not exist) that holds what this one holds now. Tables are
   // linked where the file system can, else copied. Made under the name `dir`.unfinished; what a
   // call that was cut short left there is removed. kInvalidArgument: there is something else; `dir`
-  // lies within this store; or this one is open for reading only, and its log holds writes that no
-  // table has.
+  // lies within this store or ends in .unfinished; or this one is open for reading only, and its
+  // log holds writes that no table has.
   virtual Status Checkpoint(const std::string& dir) = 0;
   // Adds the keys of tables that TableWriter wrote, in one step, over what is there; the later of
   // two tables wins. Files are linked or copied; `move` unlinks them afterwards. What is not

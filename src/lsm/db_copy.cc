@@ -46,9 +46,31 @@ Status CheckForeign(Foreign* foreign) {
   return first ? NotIngestible(foreign->path, "holds nothing") : Status();
 }
 
+constexpr std::string_view kUnfinished = ".unfinished";
+constexpr char kIsOurs[] = "it lies in the store's own folder, under a name of its files";
+
 bool IsStoreFile(const std::string& path) {
   ParsedFileName parsed;
   return ParseFileName(std::string_view(path).substr(path.rfind('/') + 1), &parsed);
+}
+
+// The store takes it for its own, and removes it where it finds no use for it.
+bool IsFileOf(const std::string& dir, const std::string& path) {
+  const std::string parent = ParentOf(path);
+  return IsStoreFile(path) && LiesWithin(parent, dir) && LiesWithin(dir, parent);
+}
+
+// `dir`: of a checkpoint of the store in `store`, without slashes at its end.
+Status CheckTarget(const std::string& dir, const std::string& store) {
+  if (dir.ends_with(kUnfinished)) {
+    return {Code::kInvalidArgument,
+            dir + ": a checkpoint must not end in " + std::string(kUnfinished) +
+                ": a folder of that name is taken for what one that was cut short has left"};
+  }
+  if (LiesWithin(dir, store) || LiesWithin(dir + std::string(kUnfinished), store)) {
+    return {Code::kInvalidArgument, dir + ": lies within the store " + store};
+  }
+  return {};
 }
 
 Status SyncContents(FileSystem* files, const std::string& path) {
@@ -76,10 +98,8 @@ Status DbImpl::Checkpoint(const std::string& target) {
   std::string dir = target;
   while (dir.size() > 1 && dir.back() == '/') dir.pop_back();
   // Under another name until it is whole.
-  const std::string unfinished = dir + ".unfinished";
-  if (LiesWithin(dir, dir_) || LiesWithin(unfinished, dir_)) {
-    return {Code::kInvalidArgument, target + ": lies within the store " + dir_};
-  }
+  const std::string unfinished = dir + std::string(kUnfinished);
+  if (Status status = CheckTarget(dir, dir_); !status.ok()) return status;
   base::MutexLock checkpoint_lock(&checkpoint_mutex_);  // another one may be for the same folder
   if (files_->FileExists(dir)) return {Code::kInvalidArgument, dir + ": exists"};
   if (read_only_ && active_->entries() > 0) {
@@ -141,6 +161,8 @@ Status DbImpl::Ingest(std::span<const std::string> paths, bool move) {
   for (const std::string& path : paths) {
     auto bytes = files_->GetFileSize(path);
     if (!bytes) return bytes.error();
+    // Before anything else: already a flush may find that no table needs it.
+    if (IsFileOf(dir_, path)) return NotIngestible(path, kIsOurs);
     auto file = files_->NewRandomAccessFile(path);
     if (!file) return file.error();
     table::TableReadOptions read;
@@ -226,11 +248,12 @@ Status DbImpl::TakeTable(const std::string& path, const table::Table& source,
   table.smallest = table::MakeInternalKey(smallest, number, table::ValueType::kValue);
   table.largest = table::MakeInternalKey(largest, number, table::ValueType::kValue);
   const std::string to = TableFileName(dir_, table.number);
+  // The store's folder may have another name yet, as where it is mounted twice.
   const std::string twin = ParentOf(path) + to.substr(dir_.size());
   const bool is_other_folder = files_->FileExists(twin);
   Status status = apart ? BringIn(files_, path, to) : WriteAnew(source, to, sequence, &table.bytes);
   if (status.ok() && !is_other_folder && files_->FileExists(twin) && IsStoreFile(path)) {
-    status = NotIngestible(path, "it lies in the store's own folder, under a name of its files");
+    status = NotIngestible(path, kIsOurs);
   }
   if (status.ok()) edit->new_files.push_back(std::move(table));
   return status;

@@ -146,6 +146,13 @@ TEST_F(DbCopyTest, ACheckpointTakesAwayNoFilesOfOthers) {
   // What a checkpoint of its own may have left does go.
   ASSERT_TRUE(files.RenameFile("/copy.unfinished/thesis.txt", "/copy.unfinished/000007.ldb").ok());
   EXPECT_TRUE(db->Checkpoint("/copy").ok());
+  // Nor is one made that another would take for that.
+  for (const std::string dir : {"/b.unfinished", "/b.unfinished/", "/.unfinished"}) {
+    const Status status = db->Checkpoint(dir);
+    EXPECT_EQ(status.code(), Code::kInvalidArgument) << dir;
+    EXPECT_NE(status.message().find("must not end in .unfinished"), std::string::npos) << dir;
+    EXPECT_FALSE(files.FileExists(dir)) << dir;
+  }
 }
 
 TEST_F(DbCopyTest, OfTwoCheckpointsAtOnceOneIsMade) {
@@ -263,6 +270,13 @@ TEST_F(DbCopyTest, WhatIsNoTableOfAWriterIsRefusedAndNothingIsLost) {
       EXPECT_EQ(db->Ingest({{path}}, false).code(), Code::kInvalidArgument);
     }
   }
+  // One that somebody wrote there stays, also where a flush comes first.
+  const Model before = model;
+  const std::string inside = Table("/db/000900.ldb", 0, 10, "inside");
+  model = before;
+  Put(20, 30, "to flush");
+  EXPECT_EQ(db->Ingest({{inside}}, true).code(), Code::kInvalidArgument);
+  EXPECT_TRUE(files.FileExists(inside));
   ExpectModel();
 }
 
