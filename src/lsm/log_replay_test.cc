@@ -46,6 +46,21 @@ class LogReplayTest : public testing::Test {
     return log;
   }
 
+  // Log(1, 5), and a record of several blocks whose values are logs.
+  static std::string LogOfLogs() {
+    WriteBatch batch;
+    batch.Put("first", "1");
+    batch.Delete("second");
+    batch.Put("a log", Log(3, 30));
+    batch.Put("another", Log(2, 4000));
+    WriteBatchInternal::SetSequence(&batch, 6);
+    const std::string before = Log(1, 5);
+    std::string record;
+    StringSink file(&record);
+    EXPECT_TRUE(LogWriter(&file, before.size()).AddRecord(batch.contents()).ok());
+    return before + record;
+  }
+
   // The numbers that were taken, as "1-5", then "; " and what was passed over, or the error.
   std::string Replay(bool paranoid, table::SequenceNumber recorded) {
     std::vector<uint64_t> logs = {kA};
@@ -202,16 +217,7 @@ TEST_F(LogReplayTest, DamageAtTheBeginningOfALongRecordIsNoTornEnd) {
 
 // What looks like records in it is a value's.
 TEST_F(LogReplayTest, AValueThatIsALogMayBeCutAnywhere) {
-  WriteBatch batch;
-  batch.Put("first", "1");
-  batch.Delete("second");
-  batch.Put("a log", Log(3, 30));
-  batch.Put("another", Log(2, 4000));  // of several blocks
-  WriteBatchInternal::SetSequence(&batch, 6);
-  std::string record;
-  StringSink file(&record);
-  ASSERT_TRUE(LogWriter(&file, Log(1, 5).size()).AddRecord(batch.contents()).ok());
-  const std::string log = Log(1, 5) + record;
+  const std::string log = LogOfLogs();
   for (size_t bytes = Log(1, 5).size(); bytes < log.size(); bytes += 1 + bytes / 5000) {
     SetLog(kA, log.substr(0, bytes));
     ASSERT_EQ(Replay(true, 0), "1-5") << bytes;
@@ -224,6 +230,32 @@ TEST_F(LogReplayTest, AValueThatIsALogMayBeCutAnywhere) {
     damaged[at] ^= 0x11;
     SetLog(kA, damaged);
     ASSERT_EQ(Replay(true, 0), "error") << at;
+  }
+}
+
+// The first bytes of what was written last become visible last.
+TEST_F(LogReplayTest, AValueThatIsALogMayBeCutWhereItsHeadIsHidden) {
+  const std::string log = LogOfLogs();
+  const size_t whole = Log(1, 5).size();
+  for (size_t bytes = whole + 8; bytes < log.size(); bytes += 1 + bytes / 5000) {
+    std::string cut = log.substr(0, bytes);
+    const size_t run = std::max(whole, (bytes - 1) / kLogBlockBytes * kLogBlockBytes);
+    std::fill_n(cut.begin() + run, std::min<size_t>(8, bytes - run), '\0');
+    SetLog(kA, cut + std::string(100'000, '\0'));
+    ASSERT_EQ(Replay(true, 0), "1-5") << bytes;
+  }
+  // Nothing was written behind it.
+  for (table::SequenceNumber last = 0; last < 5; last++) {
+    std::string damaged = log;
+    std::fill_n(damaged.begin() + (last == 0 ? 0 : Log(1, last).size()), 8, '\0');
+    SetLog(kA, damaged);
+    EXPECT_EQ(Replay(true, 0), "error") << last;
+  }
+  for (size_t block = 0; block + 1 < log.size() / kLogBlockBytes; block++) {
+    std::string damaged = log;
+    std::fill_n(damaged.begin() + (block == 0 ? whole : block * kLogBlockBytes), 8, '\0');
+    SetLog(kA, damaged);
+    EXPECT_EQ(Replay(true, 0), "error") << block;
   }
 }
 

@@ -14,6 +14,10 @@ namespace weft::lsm {
 
 namespace {
 
+// Of a run of bytes, what a log that is mapped makes visible last (base/posix_log.h): a header, and
+// a byte of what follows it.
+constexpr size_t kHiddenBytes = kLogHeaderBytes + 1;
+
 // Follows a batch that comes in pieces, as far as it goes.
 class BatchPrefix {
  public:
@@ -33,6 +37,15 @@ class BatchPrefix {
       }
     }
     return good_;
+  }
+  // The same where one byte is unknown that stands before `bytes`.
+  bool FeedBehindUnknown(std::string_view bytes) {
+    for (int byte = 0; byte < 256; byte++) {
+      BatchPrefix with = *this;
+      const char unknown = static_cast<char>(byte);
+      if (with.Feed({&unknown, 1}) && with.Feed(bytes)) return true;
+    }
+    return false;
   }
 
  private:
@@ -146,6 +159,11 @@ Result<bool> IsTornBatch(SequentialFile* file, uint64_t from, table::SequenceNum
     const bool is_last = read->size() < kLogBlockBytes;
     while (block.size() >= kLogHeaderBytes) {
       if (WithoutZeros(block).empty()) return blocks.OnlyZerosFollow();
+      if (WithoutZeros(block.substr(0, kHiddenBytes)).empty()) {
+        // Its writer ended within this run, and so wrote no other.
+        if (!batch.FeedBehindUnknown(WithoutZeros(block.substr(kHiddenBytes)))) return false;
+        return blocks.OnlyZerosFollow();
+      }
       const auto type = static_cast<FragmentType>(block[6]);
       const bool begins = type == FragmentType::kFull || type == FragmentType::kFirst;
       const bool ends = type == FragmentType::kFull || type == FragmentType::kLast;

@@ -5,6 +5,7 @@
 // found in what is left of it, and they are no sign of damage. What tells the two apart is the
 // batch itself: as far as its bytes go it must be one that needs more of them, or all that its
 // fragment has. Of a whole record whose length was damaged that is not true: its batch ends before.
+// Of the run of bytes that a process wrote as it ended, the first 8 may still be zeros.
 //
 // Threads   one.
 // Errors    of the file.
