@@ -22,6 +22,7 @@ Rooms SmallRooms(size_t bytes) {
   input.tight_bytes = bytes / 2;
   output.tight_bytes = bytes / 4 * 3;
   output.newest_too = true;
+  output.waiters_drain = true;
   return Rooms{Room(input), Room(output)};
 }
 
@@ -166,6 +167,28 @@ TEST_P(LoopRoomTest, ReadersThatStopStarveNobody) {
   EXPECT_GT(server.handler().stuck, 0u);
   EXPECT_LT(server.handler().stuck, 30u);
   EXPECT_LT(BufferBytes(server), 4 * kMiB);
+}
+
+// Whoever waits for its second reply still holds part of the first.
+TEST_P(LoopRoomTest, SecondRepliesThatNobodyReadsTakeNoMoreThanTheRoom) {
+  Rooms rooms = SmallRooms(kMiB);
+  TestServer server(GetParam(), With(&rooms, kSoonStuckMs), 1, UnixListener());
+  std::vector<Peer> hostile;
+  size_t largest = 0;
+  for (int i = 0; i < 60; ++i) {
+    hostile.emplace_back(server.address());
+    ASSERT_TRUE(hostile.back().Send("big 300000\nbig 300000\n"));
+    largest = std::max(largest, rooms.output.used());
+  }
+  // They are closed, though they wait.
+  ASSERT_TRUE(Eventually([&] {
+    largest = std::max(largest, rooms.output.used());
+    return server.handler().stuck > 2;
+  }));
+  Peer honest(server.address());
+  ASSERT_TRUE(honest.Send("big 900000\n"));
+  EXPECT_EQ(honest.Receive(900'000).size(), 900'000u);
+  EXPECT_LT(largest, kMiB + kMiB / 2);
 }
 
 TEST_P(LoopRoomTest, WhatIsLargerThanTheRoomIsServedAlone) {

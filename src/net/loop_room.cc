@@ -156,8 +156,10 @@ void LoopCore::LeaveRooms(Connection& connection) {
 
 // Whether it is for the peer to act.
 bool LoopCore::CouldMoveOn(const Connection& connection) const {
-  if (connection.output_room_.waits() || connection.held_ || connection.send_queued_) return false;
-  return connection.blocked_ || (connection.partial_.size() > 0 && connection.MayRead());
+  if (connection.send_queued_) return false;
+  if (connection.blocked_) return true;  // also while it waits for room: what it holds must go
+  if (connection.output_room_.waits() || connection.held_) return false;
+  return connection.partial_.size() > 0 && connection.MayRead();
 }
 
 void LoopCore::RevokeIdleGrant(Connection& connection) {

@@ -15,7 +15,8 @@
 //           given room before and has not used it up is no newcomer.
 //           What the next one needs is kept for it: nobody behind it is served before.
 // Progress  when all that is taken is held by those who wait, the next one is served, whatever it
-//           needs: so is one that needs more than there is, once nobody else holds any.
+//           needs: so is one that needs more than there is, once nobody else holds any. With
+//           Options::waiters_drain only once nobody holds any at all.
 // Threads   any. A Holder belongs to one thread at a time, but for what the Room does to it under
 //           its mutex; a Client's `ring` is called by any thread that gives room back, under the
 //           mutex, and must not call the Room.
@@ -43,6 +44,9 @@ class Room {
     // Above so many common bytes the room is tight: who does not hold some yet should ask first.
     size_t tight_bytes = size_t{48} << 20;
     bool newest_too = false;
+    // Whoever waits can still give back what it holds (unsent replies drain, half requests don't):
+    // then that counts like everybody else's.
+    bool waiters_drain = false;
   };
 
   class Client;
@@ -113,7 +117,8 @@ class Room {
   }
   // Whether `n` bytes may be given now.
   bool FitsLocked(size_t n) const WEFT_REQUIRES(mutex_) {
-    return common_ == queue_holds_ || (n <= options_.bytes && common_ <= options_.bytes - n);
+    const size_t bound_to_wait = options_.waiters_drain ? 0 : queue_holds_;
+    return common_ == bound_to_wait || (n <= options_.bytes && common_ <= options_.bytes - n);
   }
   void CountLocked() WEFT_REQUIRES(mutex_);
   std::multimap<uint64_t, Holder*>::iterator NextLocked() WEFT_REQUIRES(mutex_);
@@ -137,7 +142,7 @@ class Room {
 // What the loops of a server share.
 struct Rooms {
   Room input{Room::Options()};   // half requests
-  Room output{Room::Options()};  // unsent replies
+  Room output{Room::Options{.waiters_drain = true}};  // unsent replies
 };
 
 }  // namespace weft::net

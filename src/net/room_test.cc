@@ -84,6 +84,23 @@ TEST_F(RoomTest, WhereOnlyThoseWhoWaitHoldAnyOneGoesOnAllTheSame) {
   EXPECT_EQ(Served(room), std::vector<size_t>{0});
 }
 
+TEST_F(RoomTest, WhereThoseWhoWaitCanDrainTheyDrainFirst) {
+  Room::Options options = Of(100);
+  options.waiters_drain = true;
+  Room room(options);
+  room.Take(holders_[0], 50);
+  room.Take(holders_[1], 50);
+  room.Wait(holders_[0], 30, 30, &client_);
+  room.Wait(holders_[1], 200, 200, &client_);
+  EXPECT_EQ(Served(room), std::vector<size_t>{});
+  room.GiveBack(holders_[1], 30);
+  EXPECT_EQ(Served(room), std::vector<size_t>{0});
+  room.SetTaken(holders_[0], 0);
+  EXPECT_EQ(Served(room), std::vector<size_t>{});
+  room.SetTaken(holders_[1], 0);
+  EXPECT_EQ(Served(room), std::vector<size_t>{1});
+}
+
 TEST_F(RoomTest, EverySecondGrantMayGoToTheNewest) {
   Room room(Of(10, 0, true));
   room.Take(holders_[0], 10);

@@ -42,6 +42,7 @@ net::Room::Options OutputRoom(const ServerOptions& options) {
   room.tight_bytes = room.bytes / 2;
   room.lane_bytes = WholeBytes(options);
   room.newest_too = true;
+  room.waiters_drain = true;
   return room;
 }
 
