@@ -82,6 +82,12 @@ Entering Enter(std::string_view input, ParseContext context, const cache::Store&
 size_t ComeBack(const Entered& record, uint32_t keys_done, std::string_view input,
                 Conversation* conversation);
 
+// Whether a hit's value is part of the reply; others have it in `reply.value` all the same.
+inline bool ShowsValue(const Request& request) {
+  return request.kind == RequestKind::kRead ||
+         (request.kind == RequestKind::kMetaRead && request.return_value);
+}
+
 // Tasks RD and WR: writes the answer to query `i`, whose record is `entered`. `Output` has
 // char* Reserve(size_t) and void Commit(size_t), as net::Connection has; a null from Reserve
 // means that the connection is lost. `last_key`: the query is its request's last; `failure`: of it,
@@ -89,7 +95,8 @@ size_t ComeBack(const Entered& record, uint32_t keys_done, std::string_view inpu
 template <typename Output>
 void WriteQuery(const Request& request, std::string_view key, bool last_key,
                 ReadFailure failure, const cache::Reply& reply, Output& out) {
-  const size_t bound = ReplyBytesMax(request, key.size()) + reply.value.size();
+  const size_t value_bytes = ShowsValue(request) ? reply.value.size() : 0;
+  const size_t bound = ReplyBytesMax(request, key.size()) + value_bytes;
   char* const start = out.Reserve(bound);
   if (start == nullptr) return;
   char* end = WriteReply(request, key, reply, start);

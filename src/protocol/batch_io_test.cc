@@ -159,6 +159,40 @@ TEST_F(BatchIoTest, LineThatComesByteByByteIsLookedAtOnce) {
   }
 }
 
+// Counts what a reply reserves.
+struct CountingOutput {
+  char* Reserve(size_t n) {
+    reserved = n;
+    space.resize(n);
+    return space.data();
+  }
+  void Commit(size_t n) { committed = n; }
+  std::string space;
+  size_t reserved = 0;
+  size_t committed = 0;
+};
+
+TEST_F(BatchIoTest, ReplyThatShowsNoValueReservesNoneOfIt) {
+  const std::string value(100'000, 'v');
+  const std::pair<std::string_view, bool> cases[] = {
+      {"get k\r\n", true},         {"mg k v\r\n", true},
+      {"mg k s t\r\n", false},     {"me k\r\n", false},
+      {"append k 0 0 1\r\nx\r\n", false}, {"ms k 1 MA s\r\nx\r\n", false},
+  };
+  for (const auto& [input, shows] : cases) {
+    EnterInto(input);
+    ASSERT_EQ(entered_.size(), 1u) << input;
+    cache::Reply reply;
+    reply.outcome = shows || input.starts_with("m") ? Outcome::kHit : Outcome::kStored;
+    reply.value = value;
+    CountingOutput out;
+    WriteQuery(entered_[0].request, "k", true, ReadFailure::kNone, reply, out);
+    EXPECT_LE(out.committed, out.reserved) << input;
+    EXPECT_EQ(out.reserved > value.size(), shows) << input;
+    EXPECT_LT(out.reserved, value.size() + 2000) << input;
+  }
+}
+
 TEST(KeptBytes, StayWhateverIsKeptBehindThem) {
   KeptBytes kept;
   for (int round = 0; round < 3; round++) {
