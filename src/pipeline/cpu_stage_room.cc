@@ -41,7 +41,7 @@ void CpuStage::SkipQuery(Batch& batch, uint32_t i, cache::Session& session) {
 
 void CpuStage::RunOther(Batch& batch, uint32_t i, cache::Session& session) {
   const uint32_t source = batch.source(i);
-  if (HasRoom(batch, source, Batch::kReplyBytes)) {
+  if (HasRoom(batch, source, Batch::kReplyBytes) || batch.MustAnswer(i)) {
     batch.TakeRoom(source, Batch::kReplyBytes);
     batch.SetState(i, QueryState::kDone);
     sink_->RunOther(batch, i, session);

@@ -99,6 +99,24 @@ TEST(CpuStage, OtherQueryOfASourceWithoutRoomIsNotRun) {
   EXPECT_EQ(runner.result(2).state, QueryState::kSkipped);
 }
 
+// A device has carried out what stands behind it, so it can't be asked for again.
+TEST(CpuStage, OtherQueryInFrontOfAChangeThatWasMadeIsRunWithoutRoom) {
+  const auto store = OpenStore();
+  Runner runner(store.get());
+  const uint32_t tight = runner.batch().AddSource(0);
+  int ran = 0;
+  runner.other = [&](uint32_t) { ran++; };
+  runner.batch().AddOther(tight, 0, /*barrier=*/false);
+  runner.Add(tight, Client::Of(Verb::kDelete, "gone"));
+  runner.batch().AddOther(tight, 0, /*barrier=*/false);
+  runner.batch().KeepUpTo(1);
+  runner.Run();
+  EXPECT_EQ(ran, 1);
+  EXPECT_EQ(runner.result(0).state, QueryState::kDone);
+  EXPECT_EQ(runner.result(1).state, QueryState::kDone);
+  EXPECT_EQ(runner.result(2).state, QueryState::kSkipped);
+}
+
 TEST(CpuStage, NoRoomInTheMiddleOfAGroupLosesNothing) {
   CacheOptions options;
   options.memory_bytes = 4 << 20;
