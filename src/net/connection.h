@@ -117,6 +117,7 @@ class Connection {
       : loop_(loop), fd_(fd), transport_(transport), listener_index_(listener_index), id_(id),
         opened_ms_(now_ms) {
     last_active_ms_.Set(now_ms);
+    input_mark_.ms = output_mark_.ms = now_ms;
     input_room_.owner = output_room_.owner = this;
   }
 
@@ -130,6 +131,12 @@ class Connection {
   bool OwesAnswers() const { return has_more_ || held_; }
 
   static constexpr int32_t kAllSent = INT32_MAX;
+
+  // Up to where what it holds of a room was last seen to be of use, while others wait.
+  struct Mark {
+    uint64_t ms = 0;
+    uint64_t bytes = 0;  // that had moved until then
+  };
 
   // Constant after construction.
   LoopCore* const loop_;
@@ -172,8 +179,8 @@ class Connection {
   OutputQueue output_;
   Room::Holder input_room_;          // for partial_
   Room::Holder output_room_;         // for output_
-  uint64_t judged_ms_ = 0;           // when it was last seen to move on, while others wait
-  uint64_t judged_bytes_ = 0;        // what had been moved until then
+  Mark input_mark_;                  // of bytes received
+  Mark output_mark_;                 // of bytes that the peer's system has taken
 
   // Written by the loop's thread, read by any.
   OwnedCounter last_active_ms_;

@@ -191,6 +191,54 @@ TEST_P(LoopRoomTest, SecondRepliesThatNobodyReadsTakeNoMoreThanTheRoom) {
   EXPECT_LT(largest, kMiB + kMiB / 2);
 }
 
+TEST_P(LoopRoomTest, WhoeverSendsOnAndReadsNothingIsStuckAllTheSame) {
+  Rooms rooms = SmallRooms(kMiB);
+  TestServer server(GetParam(), With(&rooms, kSoonStuckMs), 1, UnixListener());
+  Peer hostile(server.address());
+  ASSERT_TRUE(hostile.Send("big 900000\ndrop 1000000000000\n"));
+  ASSERT_TRUE(Eventually([&] { return rooms.output.used() > 0; }));
+  std::atomic<bool> stops = false;
+  std::thread sender([&] {
+    const std::string much(64 << 10, 'x');
+    while (!stops && hostile.Send(much)) usleep(1000);
+  });
+  Peer honest(server.address());
+  EXPECT_TRUE(honest.Send("big 900000\n"));
+  EXPECT_EQ(honest.Receive(900'000).size(), 900'000u);
+  EXPECT_EQ(server.handler().stuck, 1u);
+  stops = true;
+  sender.join();
+}
+
+// How long others have waited is nothing to whoever only begins to hold some.
+TEST_P(LoopRoomTest, WhoeverBeginsToHoldSomeIsNotClosedAtTheFirstLook) {
+  Room::Options output;
+  output.bytes = output.lane_bytes = kMiB;
+  output.tight_bytes = kMiB / 2;
+  Rooms rooms{Room(Room::Options()), Room(output)};
+  TestServer server(GetParam(), With(&rooms, 1000), 1, UnixListener());
+  const auto ticks_pass = [&](uint64_t n) {
+    const uint64_t ticks = server.handler().ticks;
+    return Eventually([&] { return server.handler().ticks > ticks + n; });
+  };
+  Peer old(server.address());
+  ASSERT_TRUE(old.Send("big 1000000\n"));
+  ASSERT_EQ(old.Receive(1'000'000).size(), 1'000'000u);
+  Room::Holder other;
+  rooms.output.Take(other, kMiB);
+  Peer waits(server.address());
+  ASSERT_TRUE(waits.Send("big 500000\n"));
+  ASSERT_TRUE(Eventually([&] { return rooms.output.waiting() == 1; }));
+  ASSERT_TRUE(ticks_pass(150));
+  ASSERT_TRUE(old.Send("big 490000\n"));  // of the lane
+  ASSERT_TRUE(Eventually([&] { return rooms.output.used() > kMiB; }));
+  ASSERT_TRUE(ticks_pass(3));
+  EXPECT_EQ(old.Receive(490'000).size(), 490'000u);
+  EXPECT_EQ(server.handler().stuck, 0u);
+  rooms.output.SetTaken(other, 0);
+  EXPECT_EQ(waits.Receive(500'000).size(), 500'000u);
+}
+
 TEST_P(LoopRoomTest, WhatIsLargerThanTheRoomIsServedAlone) {
   Rooms rooms = SmallRooms(kMiB);
   TestServer server(GetParam(), With(&rooms, kNeverStuckMs));

@@ -150,8 +150,8 @@ class LoopCore : public EventLoop {
   void TakeGrants();
   void ReviewHolders();
   void RevokeIdleGrant(Connection& connection);
-  bool CouldMoveOn(const Connection& connection) const;
-  bool IsStuck(Connection& connection, size_t holds);
+  uint64_t JudgeMark(Connection::Mark& mark, uint64_t moved, size_t holds, bool may_move) const;
+  uint64_t StuckMs(Connection& connection, size_t input_holds, size_t output_holds);
 
   // Connections.
   void OpenConnection(const NewSocket& socket);
@@ -187,10 +187,10 @@ class LoopCore : public EventLoop {
   uint64_t next_tick_ms_ = 0;
   uint64_t next_idle_sweep_ms_ = 0;
   uint64_t next_trim_ms_ = 0;
-  uint64_t contended_since_ms_ = 0;  // 0: nobody waits for room
   Room::Client input_client_;
   Room::Client output_client_;
   uint64_t stop_deadline_ms_ = 0;
+  bool contended_ = false;  // somebody waits for room
   bool bell_rang_ = false;
   bool accept_paused_ = false;
   bool listening_ = false;

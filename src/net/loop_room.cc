@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <utility>
 
 #include "net/loop_core.h"
 
@@ -136,13 +137,13 @@ void LoopCore::TakeGrants() {
   for (Room::Holder* holder : rooms_->input.Collect(&input_client_)) {
     Connection& connection = *static_cast<Connection*>(holder->owner);
     connection.whole_granted_ = true;
-    connection.judged_ms_ = now_ms_;
+    connection.input_mark_.ms = now_ms_;
     ReviewReading(connection);
   }
   for (Room::Holder* holder : rooms_->output.Collect(&output_client_)) {
     Connection& connection = *static_cast<Connection*>(holder->owner);
     connection.room_left_ += std::exchange(connection.room_wanted_, 0);
-    connection.judged_ms_ = now_ms_;
+    connection.output_mark_.ms = now_ms_;
     RunSoon(connection);
   }
 }
@@ -154,35 +155,41 @@ void LoopCore::LeaveRooms(Connection& connection) {
   if (connection.output_room_.taken() != 0) rooms_->output.SetTaken(connection.output_room_, 0);
 }
 
-// Whether it is for the peer to act.
-bool LoopCore::CouldMoveOn(const Connection& connection) const {
-  if (connection.send_queued_) return false;
-  if (connection.blocked_) return true;  // also while it waits for room: what it holds must go
-  if (connection.output_room_.waits() || connection.held_) return false;
-  return connection.partial_.size() > 0 && connection.MayRead();
-}
-
 void LoopCore::RevokeIdleGrant(Connection& connection) {
   if (!connection.whole_granted_ || connection.input_room_.waits() ||
-      now_ms_ - std::min(now_ms_, connection.judged_ms_) < kIdleGrantMs ||
+      now_ms_ - std::min(now_ms_, connection.input_mark_.ms) < kIdleGrantMs ||
       now_ms_ - std::min(now_ms_, connection.last_active_ms()) < kIdleGrantMs)
     return;
   connection.whole_granted_ = false;
   CountInput(connection);
 }
 
-// REQUIRES: others wait for what it holds
-bool LoopCore::IsStuck(Connection& connection, size_t holds) {
-  uint64_t moved = connection.bytes_in() + connection.bytes_out();
-  if (connection.blocked_) moved -= std::min(moved, UndeliveredBytes(connection.fd_));
-  // The system's queue has grown since.
-  connection.judged_bytes_ = std::min(connection.judged_bytes_, moved);
-  const bool moves = moved >= connection.judged_bytes_ + std::max<size_t>(holds / kMovedPart, 1);
-  if (!moves && CouldMoveOn(connection))
-    return now_ms_ - std::min(now_ms_, connection.judged_ms_) >= options_.stuck_ms;
-  connection.judged_bytes_ = moved;
-  connection.judged_ms_ = now_ms_;
-  return false;
+// For how long too little has moved of what it holds, though the peer could see to it. Otherwise 0,
+// and the mark is set anew: whoever begins to hold some has all its time before it.
+uint64_t LoopCore::JudgeMark(Connection::Mark& mark, uint64_t moved, size_t holds,
+                             bool may_move) const {
+  mark.bytes = std::min(mark.bytes, moved);  // the system's queue may have grown since
+  const bool moves = moved >= mark.bytes + std::max<size_t>(holds / kMovedPart, 1);
+  if (holds != 0 && may_move && !moves) return now_ms_ - std::min(now_ms_, mark.ms);
+  mark = {now_ms_, moved};
+  return 0;
+}
+
+// Of what others wait for. Bytes of one direction say nothing about what the other one holds.
+uint64_t LoopCore::StuckMs(Connection& connection, size_t input_holds, size_t output_holds) {
+  // Where it is not read from, its input is used up as its replies go out.
+  const bool reads = connection.MayRead();
+  if (!reads && !connection.input_room_.waits())
+    output_holds += std::exchange(input_holds, 0);
+  // Also while it waits for room: what it holds must go.
+  const bool may_send = connection.blocked_ && !connection.send_queued_;
+  uint64_t sent = connection.bytes_out();
+  if (output_holds != 0) sent -= std::min(sent, UndeliveredBytes(connection.fd_));
+  const uint64_t output_ms = JudgeMark(connection.output_mark_, sent, output_holds, may_send);
+  const bool may_receive = reads && connection.partial_.size() > 0;
+  const uint64_t input_ms =
+      JudgeMark(connection.input_mark_, connection.bytes_in(), input_holds, may_receive);
+  return std::max(input_ms, output_ms);
 }
 
 // While somebody waits for room, whoever holds some must use it. One is closed at a time, the one
@@ -191,25 +198,25 @@ void LoopCore::ReviewHolders() {
   const bool input = rooms_->input.waiting() > 0;
   const bool output = rooms_->output.waiting() > 0;
   if (!input && !output) {
-    contended_since_ms_ = 0;
+    contended_ = false;
     return;
   }
-  const bool begins = contended_since_ms_ == 0;
-  if (begins) contended_since_ms_ = now_ms_;
+  const bool begins = !contended_;
+  contended_ = true;
   Connection* longest = nullptr;
-  size_t longest_holds = 0;
+  uint64_t longest_ms = 0;
   for (Connection* connection : connections_) {
-    if (begins) connection->judged_ms_ = now_ms_;
+    if (begins) connection->input_mark_.ms = connection->output_mark_.ms = now_ms_;
     if (input) RevokeIdleGrant(*connection);
-    const size_t holds = (input ? connection->input_room_.taken() : 0) +
-                         (output ? connection->output_room_.taken() : 0);
-    if (holds == 0 || !IsStuck(*connection, holds)) continue;
-    if (longest != nullptr && longest->judged_ms_ <= connection->judged_ms_) continue;
+    const uint64_t stuck_ms = StuckMs(*connection, input ? connection->input_room_.taken() : 0,
+                                      output ? connection->output_room_.taken() : 0);
+    if (stuck_ms < options_.stuck_ms || stuck_ms <= longest_ms) continue;
     longest = connection;
-    longest_holds = holds;
+    longest_ms = stuck_ms;
   }
   if (longest == nullptr) return;
-  handler_->OnStuck(*longest, longest_holds, now_ms_ - longest->judged_ms_);
+  const size_t holds = longest->input_room_.taken() + longest->output_room_.taken();
+  handler_->OnStuck(*longest, holds, longest_ms);
   shed_closed_.Add(1);
   Close(*longest);
 }
