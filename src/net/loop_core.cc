@@ -151,7 +151,10 @@ void LoopCore::Deliver(Connection& connection) {
   }
   if (connection.held_ ||
       connection.input_bytes_ < std::max<size_t>(connection.expected_bytes_, 1)) {
-    if (!connection.held_) connection.has_more_ = false;  // it was resumed, but needs new bytes
+    if (!connection.held_) {  // it was resumed, or given room, but needs new bytes
+      connection.has_more_ = false;
+      connection.room_wanted_ = connection.room_left_ = 0;
+    }
     KeepInput(connection);
     Touch(connection);
     return;

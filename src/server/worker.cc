@@ -174,6 +174,7 @@ void Worker::Settle(Source* source) {
   }
   if (source->close) {
     peer.closing = true;
+    peer.answers.reset();  // of the disk: a client that does not read may be away for long
     return connection.CloseAfterFlush();
   }
   if (source->stopped != nullptr) return Stop(source);
@@ -204,6 +205,7 @@ void Worker::Settle(Source* source) {
 void Worker::Stop(Source* source) {
   net::Connection& connection = *source->connection;
   Peer& peer = PeerOf(connection);
+  peer.stopped = true;
   connection.Consume(
       protocol::ComeBack(*source->stopped, source->keys_done, connection.readable(), &peer));
   if (turn_ != nullptr && turn_->waiting(source->number)) return WaitForDisk(source);

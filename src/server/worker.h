@@ -109,6 +109,7 @@ class Worker final : public net::Handler, private pipeline::Sink {
     uint32_t vain_rounds = 0;               // times in a row that these were out of date
     Work* under_way = nullptr;              // its batch on a device
     bool closing = false;                   // it is told nothing more
+    bool stopped = false;                   // in this turn: what it has left comes later
     HeavyTurns::Mark heavy;
   };
   static Peer& PeerOf(net::Connection& connection) {

@@ -27,14 +27,16 @@ Status Worker::OpenPlan() {
 }
 
 // Answers the batches of connections that were resumed. All of `ready` may be entered anew then,
-// but for those that are being closed.
+// but for those that are being closed, and those that have just been stopped: these would find no
+// room again, and would never be seen to wait for it.
 std::span<net::Connection* const> Worker::AnswerLanded(
     std::span<net::Connection* const> ready) {
   fresh_.clear();
+  for (net::Connection* connection : ready) PeerOf(*connection).stopped = false;
   for (net::Connection* connection : ready) {
     const Peer& peer = PeerOf(*connection);
     if (peer.under_way != nullptr) Land(peer.under_way);
-    if (!peer.closing) fresh_.push_back(connection);
+    if (!peer.closing && !peer.stopped) fresh_.push_back(connection);
   }
   return fresh_;
 }

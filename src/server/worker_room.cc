@@ -72,8 +72,10 @@ void Worker::TakeRoomOfText(pipeline::Batch& batch, uint32_t i) {
   if (bytes <= 0) return;
   const bool is_stats = work_->entered[batch.tag(i)].request.kind == protocol::RequestKind::kStats;
   if (is_stats && bytes > batch.room(number) && !MoreRoom(batch, number, bytes)) {
+    // An eighth more, for it may be longer by then: it must not lose its place.
     if (work_->sources[number].room_wanted != 0)
-      work_->sources[number].room_wanted = other_text_.size() + pipeline::Batch::kReplyBytes;
+      work_->sources[number].room_wanted =
+          other_text_.size() + other_text_.size() / 8 + pipeline::Batch::kReplyBytes;
     other_text_.clear();
     return batch.SetState(i, pipeline::QueryState::kSkipped);
   }

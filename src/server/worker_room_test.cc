@@ -1,6 +1,8 @@
 // What has to wait where memory for buffers is used up, and what goes on all the same.
 #include <gtest/gtest.h>
 
+#include "processor/cpu_processor.h"
+#include "processor/guard.h"
 #include "server/buffer_rooms.h"
 #include "server/worker_test_kit.h"
 
@@ -107,6 +109,39 @@ TEST_P(WorkerRoom, LongValuesWaitToBeReceived) {
   rooms_.input.SetTaken(other_, 0);
   EXPECT_EQ(Ask(*peer_, "", "STORED\r\n"), "STORED\r\n");
   EXPECT_TRUE(Eventually([&] { return rooms_.input.used() == 0; }));
+}
+
+// Of a plan with a device: whoever finds no room waits for it as others do, and does not come again
+// in the turn in which its batch has landed.
+TEST_P(WorkerRoom, RepliesOfADeviceWaitWithoutASound) {
+  processor::Guard guard(processor::NewCpuProcessor());
+  WorkerOptions options;
+  options.plan =
+      std::move(pipeline::Plan::Parse(
+                    "[RV PP MM]cpu → [IN.search KC RD]gpu0 → [IN.insert IN.delete WR SD]cpu")
+                    .value());
+  options.devices = {&guard};
+  options.device_batch_min = 1;
+  net::Rooms rooms{Room(Small()), Room(Small())};
+  WorkerServer server(options);
+  server.Start(GetParam(), &rooms);
+  Peer peer(server.address());
+  const std::string set = "set big 0 0 " + std::to_string(kValueBytes) + "\r\n" + value_ + "\r\n";
+  ASSERT_EQ(Ask(peer, set, "STORED\r\n"), "STORED\r\n");
+  ASSERT_TRUE(Eventually([&] { return rooms.output.used() == 0 && rooms.input.used() == 0; }));
+  rooms.output.Take(other_, kRoomBytes);
+  ASSERT_TRUE(peer.Send("get big\r\n"));
+  ASSERT_TRUE(Eventually([&] { return rooms.output.waiting() == 1; }));
+  const uint64_t batches = server.loop().Stats().batches;
+  Peer small(server.address());
+  for (int i = 0; i < 20; i++) EXPECT_EQ(Ask(small, "get absent\r\n", "END\r\n"), "END\r\n");
+  EXPECT_LT(server.loop().Stats().batches - batches, 200u);
+  EXPECT_EQ(rooms.output.waiting(), 1u);
+  rooms.output.SetTaken(other_, 0);
+  const std::string reply =
+      "VALUE big 0 " + std::to_string(kValueBytes) + "\r\n" + value_ + "\r\nEND\r\n";
+  EXPECT_TRUE(peer.Receive(reply.size()) == reply);
+  EXPECT_TRUE(Eventually([&] { return rooms.output.used() == 0; }));
 }
 
 TEST(BufferRooms, WhatTheOptionsAllowFits) {
