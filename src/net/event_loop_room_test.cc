@@ -239,6 +239,27 @@ TEST_P(LoopRoomTest, WhoeverBeginsToHoldSomeIsNotClosedAtTheFirstLook) {
   EXPECT_EQ(waits.Receive(500'000).size(), 500'000u);
 }
 
+TEST_P(LoopRoomTest, WhatIsWholeIsReadThoughItsSenderLeftWhileItWaited) {
+  if (GetParam() == EventLoop::Kind::kUring) GTEST_SKIP() << "the ring may have received it all";
+  Rooms rooms = SmallRooms(kMiB);
+  TestServer server(GetParam(), With(&rooms, kNeverStuckMs), 1, UnixListener());
+  Room::Holder other;
+  rooms.input.Take(other, kMiB);
+  const uint64_t closed_before = server.handler().closed;
+  Peer peer(server.address());
+  ASSERT_TRUE(peer.Send("first\n"));
+  ASSERT_EQ(peer.Receive(6), "first\n");
+  ASSERT_TRUE(peer.Send(NeedLine(50'000) + std::string(50'000, 'x')));
+  ASSERT_TRUE(Eventually([&] { return rooms.input.waiting() == 1; }));
+  peer.Close();
+  const uint64_t ticks = server.handler().ticks;
+  ASSERT_TRUE(Eventually([&] { return server.handler().ticks > ticks + 10; }));
+  EXPECT_EQ(server.handler().closed, closed_before);
+  rooms.input.SetTaken(other, 0);
+  EXPECT_TRUE(Eventually([&] { return server.handler().closed == closed_before + 1; }));
+  EXPECT_EQ(server.handler().lines, 2u);
+}
+
 TEST_P(LoopRoomTest, WhatIsLargerThanTheRoomIsServedAlone) {
   Rooms rooms = SmallRooms(kMiB);
   TestServer server(GetParam(), With(&rooms, kNeverStuckMs));
