@@ -249,9 +249,11 @@ TEST(Stats, PipelineTellsWhatThePlannerDecided) {
   planner.profile.delete_share = 0.05;
   planner.profile.zipf = 0.99;
   snapshot.planner = planner;
+  snapshot.calibration = "under way";
   const std::string text = StatsText("pipeline", snapshot, ServerOptions());
   Names(text);
   EXPECT_EQ(Value(text, "plan:chosen_by"), "planner");
+  EXPECT_EQ(Value(text, "plan:calibration"), "under way");
   EXPECT_EQ(Value(text, "plan:stealing"), "yes");
   EXPECT_EQ(Value(text, "plan:device_batch_min"), "128");
   EXPECT_EQ(Value(text, "plan:changes"), "3");
