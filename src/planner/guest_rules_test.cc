@@ -3,7 +3,10 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
+#include <memory>
 #include <string>
+#include <utility>
 
 #include "planner/calibrator.h"
 #include "planner/synthetic_load.h"
@@ -66,6 +69,67 @@ TEST(GuestRules, AStopEndsItWithTheTurn) {
   ASSERT_FALSE(calibration);
   EXPECT_EQ(calibration.error().code(), Code::kRetryLater);
   EXPECT_EQ(turns, 20);
+}
+
+// Begins what it is given and never ends it.
+class Hanging final : public processor::Processor {
+ public:
+  Hanging() { description_.name = "hanging:0"; }
+  const processor::Description& description() const override { return description_; }
+  cache::PageSource* pages() override { return cache::SystemPages(); }
+  Status Start(processor::Job* job) override {
+    job->Begin();
+    if (stop_at_start != nullptr) stop_at_start->store(true);
+    return Status::Ok();
+  }
+  std::atomic<bool>* stop_at_start = nullptr;
+
+ private:
+  processor::Description description_;
+};
+
+struct HangingLoad {
+  HangingLoad() {
+    auto made = std::make_unique<Hanging>();
+    hanging = made.get();
+    device = std::make_unique<processor::Guard>(std::move(made));
+    rules.scratch_bytes = 1 << 20;
+    LoadOptions options;
+    options.memory_bytes = 64 << 20;
+    options.workers = 1;
+    options.devices = {device.get()};
+    options.guest = &rules;
+    load = std::move(SyntheticLoad::Open(options).value());
+    jobs.device = device.get();
+    jobs.tasks = kRunSearch;
+    jobs.queries = 64;
+    jobs.seconds = 0.001;
+  }
+
+  Hanging* hanging = nullptr;
+  std::unique_ptr<processor::Guard> device;
+  GuestRules rules;
+  JobTraffic jobs;
+  std::unique_ptr<SyntheticLoad> load;  // after what it is given
+};
+
+TEST(GuestRules, AJobThatNeverEndsIsLeft) {
+  HangingLoad of;
+  of.jobs.job_ms_max = 20;
+  auto figures = of.load->RunJobs(of.jobs);
+  ASSERT_FALSE(figures);
+  EXPECT_EQ(figures.error().code(), Code::kDeviceLost);
+  EXPECT_TRUE(of.device->has_left_jobs());
+  EXPECT_FALSE(of.device->usable());
+  EXPECT_FALSE(of.load->RunJobs(of.jobs)) << "it is retired";
+}
+
+TEST(GuestRules, AStopWaitsShortlyForAJobThatNeverEnds) {
+  HangingLoad of;
+  of.jobs.job_ms_max = 1'000'000'000;
+  of.hanging->stop_at_start = &of.rules.stop;
+  EXPECT_FALSE(of.load->RunJobs(of.jobs));
+  EXPECT_TRUE(of.device->has_left_jobs());
 }
 
 TEST(GuestRules, AStopEndsTheFilling) {

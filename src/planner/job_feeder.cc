@@ -1,16 +1,20 @@
 #include "planner/job_feeder.h"
 
 #include <algorithm>
+#include <string>
 #include <thread>
+#include <utility>
 
 #include "base/clock.h"
+#include "base/for_ever.h"
 #include "base/ticks.h"
 
 namespace weft::planner {
 namespace {
 
 constexpr uint64_t kSlotsMax = 256;
-constexpr uint64_t kColumnsBytes = 128;  // of a query, about
+constexpr uint64_t kColumnsBytes = 128;   // of a query, about
+constexpr uint64_t kStoppedMsMax = 1000;  // for jobs under way
 
 }  // namespace
 
@@ -22,6 +26,12 @@ Result<std::unique_ptr<JobFeeder>> JobFeeder::Create(const SyntheticStore* at,
   if (feeder->session_ == nullptr) return Status(Code::kNoMemory, "too many sessions");
   if (Status status = feeder->AddSlots(number); !status.ok()) return status;
   return feeder;
+}
+
+JobFeeder::~JobFeeder() {
+  if (under_way_.empty()) return;
+  base::KeepForEver(std::shared_ptr<cache::Session>(std::move(session_)));
+  base::KeepForEver(std::make_shared<std::vector<Slot>>(std::move(slots_)));
 }
 
 // All that fit the memory; no more than there are keys.
@@ -61,19 +71,20 @@ Status JobFeeder::AddSlots(uint32_t number) {
 }
 
 Status JobFeeder::Feed(uint64_t until_ns, LoadFigures* figures) {
+  if (!under_way_.empty()) return {Code::kDeviceLost, "jobs of it were left"};
   session_->BeginReading();
-  const uint64_t start_ns = base::NowNs();
+  const uint64_t start_ns = looked_ns_ = base::NowNs();
+  waited_ns_ = 0;
   Status status;
   // One job at least: what was not measured would count as nothing.
   for (bool is_first = true;; is_first = false) {
+    if (status.ok() && IsToStop()) status = {Code::kRetryLater, "it was stopped"};
     const bool begins = status.ok() && (is_first || base::NowNs() < until_ns);
     if (!begins && under_way_.empty()) break;
-    for (size_t i = under_way_.size(); i-- > 0;) {
-      if (!under_way_[i]->job->done()) continue;
-      const Status ended = End(under_way_[i], figures);
-      if (status.ok()) status = ended;
-      under_way_.erase(under_way_.begin() + static_cast<std::ptrdiff_t>(i));
-    }
+    const Status ended = EndDone(figures);
+    if (status.ok()) status = ended;
+    // In its epoch: what the jobs may look at stays.
+    if (IsOverdue()) return LeaveJobs(figures);
     while (begins && status.ok() && under_way_.size() < traffic_.jobs) {
       Slot* const slot = &slots_[next_];
       if (slot->started != 0) break;  // later ones have overtaken it
@@ -86,6 +97,54 @@ Status JobFeeder::Feed(uint64_t until_ns, LoadFigures* figures) {
   }
   session_->End();
   figures->wall_ns += static_cast<double>(base::NowNs() - start_ns);
+  return status;
+}
+
+// Ends the jobs that are done. The first error of one.
+Status JobFeeder::EndDone(LoadFigures* figures) {
+  Status status;
+  for (size_t i = under_way_.size(); i-- > 0;) {
+    if (!under_way_[i]->job->done()) continue;
+    const Status ended = End(under_way_[i], figures);
+    if (status.ok()) status = ended;
+    under_way_.erase(under_way_.begin() + static_cast<std::ptrdiff_t>(i));
+    waited_ns_ = 0;
+  }
+  return status;
+}
+
+// Of the time in which it did not look little counts: then it may be this process that did not run,
+// and not the device.
+bool JobFeeder::IsOverdue() {
+  constexpr uint64_t kUnseenNsMax = 1'000'000'000;
+  const uint64_t now_ns = base::NowNs();
+  const uint64_t unseen_ns = now_ns - std::exchange(looked_ns_, now_ns);
+  waited_ns_ = under_way_.empty() ? 0 : waited_ns_ + std::min(unseen_ns, kUnseenNsMax);
+  const uint64_t ms_max =
+      IsToStop() ? std::min<uint64_t>(kStoppedMsMax, traffic_.job_ms_max) : traffic_.job_ms_max;
+  return waited_ns_ >= ms_max * 1'000'000;
+}
+
+// Leaves the jobs that are not done after all.
+Status JobFeeder::LeaveJobs(LoadFigures* figures) {
+  std::deque<Slot*> left;
+  for (Slot* const slot : std::exchange(under_way_, {})) {
+    slot->job->sets.TakeFront(UINT32_MAX);  // a mirrored device finds nothing more to begin
+    if (slot->job->Leave()) {
+      left.push_back(slot);
+    } else {
+      (void)End(slot, figures);  // too late in any case
+    }
+  }
+  under_way_ = std::move(left);
+  Status status(Code::kDeviceLost, traffic_.device->description().name +
+                                       ": a job of the measuring has not ended in " +
+                                       std::to_string(waited_ns_ / 1'000'000) + " ms");
+  if (under_way_.empty()) {
+    session_->End();
+  } else {
+    traffic_.device->Leave(status);
+  }
   return status;
 }
 

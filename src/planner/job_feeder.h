@@ -6,6 +6,7 @@
 // Threads   one at a time.
 #pragma once
 
+#include <atomic>
 #include <deque>
 #include <memory>
 #include <vector>
@@ -23,6 +24,11 @@ struct JobTraffic {
   uint32_t feeders = 1;     // threads
   uint32_t jobs = 4;        // of each, under way at once
   double seconds = 0.1;
+  // A device that ends no job in so long is lost, as for pipeline::PlanRunner.
+  uint32_t job_ms_max = 10'000;
+  // Null: nobody stops it. When it becomes true, no job begins, and those under way are waited for
+  // but shortly.
+  const std::atomic<bool>* stop = nullptr;
 };
 
 class JobFeeder {
@@ -31,9 +37,12 @@ class JobFeeder {
   // given must outlive it.
   static Result<std::unique_ptr<JobFeeder>> Create(const SyntheticStore* at,
                                                    const JobTraffic& traffic, uint32_t number);
+  // Jobs that were left, and what they may touch, are kept for ever; so must the store be then.
+  ~JobFeeder();
 
   // Until base::NowNs is `until_ns`, a job at least. *figures: queries, jobs, job_ns and wall_ns.
-  // What the device says where a job fails.
+  // What the device says where a job fails. kDeviceLost: jobs did not end in time, and were left:
+  // the device is retired, and it feeds no more. kRetryLater: it was stopped.
   Status Feed(uint64_t until_ns, LoadFigures* figures);
 
  private:
@@ -48,6 +57,10 @@ class JobFeeder {
   uint32_t SlotCount() const;
   Status Start(Slot* slot);
   Status End(Slot* slot, LoadFigures* figures);
+  Status EndDone(LoadFigures* figures);
+  bool IsToStop() const { return traffic_.stop != nullptr && traffic_.stop->load(); }
+  bool IsOverdue();
+  Status LeaveJobs(LoadFigures* figures);
 
   const SyntheticStore* const at_;
   const JobTraffic traffic_;
@@ -55,6 +68,8 @@ class JobFeeder {
   std::vector<Slot> slots_;  // begun in their order, over and over
   std::deque<Slot*> under_way_;
   size_t next_ = 0;
+  uint64_t looked_ns_ = 0;  // at the jobs under way
+  uint64_t waited_ns_ = 0;  // since one of them has ended
 };
 
 }  // namespace weft::planner

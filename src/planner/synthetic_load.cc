@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 
 #include "base/clock.h"
+#include "base/for_ever.h"
 #include "base/thread.h"
 
 namespace weft::planner {
@@ -92,7 +93,13 @@ Result<std::unique_ptr<SyntheticLoad>> SyntheticLoad::Open(const LoadOptions& op
 }
 
 SyntheticLoad::~SyntheticLoad() {
-  for (processor::Guard* device : options_.devices) device->Detach();
+  bool is_in_use = false;
+  for (processor::Guard* device : options_.devices) {
+    device->Detach();
+    is_in_use |= device->has_left_jobs();
+  }
+  // By a job that was left, or by who waits for it.
+  if (is_in_use) base::KeepForEver(std::shared_ptr<cache::Store>(std::move(at_.store)));
 }
 
 // All workers store numbers in turn until little is free.
@@ -148,7 +155,8 @@ Result<SyntheticLoad::Servers> SyntheticLoad::MakeServers(const Traffic& traffic
   return servers;
 }
 
-Result<SyntheticLoad::Feeders> SyntheticLoad::MakeFeeders(const JobTraffic& traffic) {
+Result<SyntheticLoad::Feeders> SyntheticLoad::MakeFeeders(JobTraffic traffic) {
+  if (options_.guest != nullptr) traffic.stop = &options_.guest->stop;
   Feeders feeders;
   for (uint32_t i = 0; i < traffic.feeders; i++) {
     auto feeder = JobFeeder::Create(&at_, traffic, i);

@@ -79,7 +79,7 @@ class SyntheticLoad {
   Status CatchUp();
   uint64_t WorkedNs() const;
   Result<Servers> MakeServers(const Traffic& traffic, uint32_t workers);
-  Result<Feeders> MakeFeeders(const JobTraffic& traffic);
+  Result<Feeders> MakeFeeders(JobTraffic traffic);
   Status RunTurn(const Servers& servers, const Feeders& feeders, double seconds, Turn* turn);
   Result<std::vector<Turn>> RunTurns(const Servers& servers, const Feeders& feeders,
                                      double seconds);

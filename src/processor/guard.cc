@@ -21,6 +21,11 @@ void Guard::Leave(const Status& why) {
   processor_->NoteLeft();
 }
 
+Status Guard::CatchUp() {
+  if (has_left_jobs()) return {Code::kDeviceLost, description().name + " is retired"};
+  return processor_->CatchUp();
+}
+
 Status Guard::Start(Job* job) {
   if (!usable()) return {Code::kDeviceLost, description().name + " is retired"};
   counters_.jobs.fetch_add(1, std::memory_order_relaxed);

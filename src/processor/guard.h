@@ -31,7 +31,8 @@ class Guard {
   const Description& description() const { return processor_->description(); }
   cache::PageSource* pages() { return processor_->pages(); }
   Status Attach(cache::Store* store) { return processor_->Attach(store); }
-  Status CatchUp() { return processor_->CatchUp(); }
+  // kDeviceLost at once where a job of it was left.
+  Status CatchUp();
   bool is_behind() const { return processor_->is_behind(); }
   void Detach() { processor_->Detach(); }
 
