@@ -115,7 +115,7 @@ inline void PlaySegmentsFilledAnew(const MirrorMaker& make, uint32_t rounds,
     store->SumCounters(&counters);
     EXPECT_GT(counters.segments_freed.value(), 0u);
     runner->reset();
-    devices.guard().Detach();
+    EXPECT_TRUE(devices.guard().Detach());
   }
 }
 
@@ -187,7 +187,7 @@ inline uint32_t WriteInRounds(const MirrorMaker& make, uint32_t keys_count, uint
   }
   *gathered += tester.gathered;
   runner->reset();
-  devices.guard().Detach();
+  EXPECT_TRUE(devices.guard().Detach());
   return again;
 }
 

@@ -65,7 +65,7 @@ class GatheredReads : public testing::Test {
   }
   void TearDown() override {
     runner_.reset();
-    devices_.guard().Detach();
+    EXPECT_TRUE(devices_.guard().Detach());
   }
 
   static std::string KeyOf(uint32_t i) { return "key " + std::to_string(i); }
@@ -218,7 +218,7 @@ TEST(MirroredPlan, ADeviceThatIsFarBehindHoldsNothingUp) {
   EXPECT_EQ(counters.device_batches.value(), 4u);
   EXPECT_EQ(counters.behind_queries.value(), 2u * kReads);
   runner->reset();
-  devices.guard().Detach();
+  EXPECT_TRUE(devices.guard().Detach());
 }
 
 // Where more objects are missing than a job can wait for, none waits for any, and the device is
@@ -267,7 +267,7 @@ TEST(MirroredPlan, ADeviceThatLacksManyObjectsHoldsNothingUp) {
   }
   EXPECT_EQ((*runner)->counters().reruns.value(), 0u);
   runner->reset();
-  devices.guard().Detach();
+  EXPECT_TRUE(devices.guard().Detach());
 }
 
 TEST(MirroredPlan, AStoreHasOneMirror) {

@@ -370,7 +370,7 @@ inline void ExpectSameAsOneStage(const Plan& plan, Devices* devices, uint64_t se
     seen->gathered += tester.gathered;
   }
   runner->reset();
-  devices->guard().Detach();
+  EXPECT_TRUE(devices->guard().Detach());
 }
 
 // Reads and stores of growing versions of each key.
@@ -433,7 +433,7 @@ inline void ExpectLastValuesOnly(const Plan& plan, Devices* devices, uint64_t se
   store->SumCounters(&counters);
   EXPECT_GT(counters.evictions.value(), 0u);
   runner->reset();
-  devices->guard().Detach();
+  EXPECT_TRUE(devices->guard().Detach());
 }
 
 inline Plan PlanOf(std::string_view text) { return Plan::Parse(text).value(); }

@@ -383,7 +383,7 @@ TEST(Replan, WhatAMirrorLeavesDoesNoHarmToOtherPlans) {
   }
   EXPECT_GT(gathered, 1000u) << "the mirror answered next to nothing";
   runner->reset();
-  devices.guard().Detach();
+  EXPECT_TRUE(devices.guard().Detach());
 }
 
 }  // namespace

@@ -42,7 +42,7 @@ struct SharedBed {
   explicit SharedBed(const MirrorMaker& make) : devices(make(UINT32_MAX)) {}
   ~SharedBed() {
     runner.reset();
-    devices.guard().Detach();
+    EXPECT_TRUE(devices.guard().Detach());
   }
   SharedBed(const SharedBed&) = delete;
   SharedBed& operator=(const SharedBed&) = delete;

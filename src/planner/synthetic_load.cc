@@ -95,8 +95,8 @@ Result<std::unique_ptr<SyntheticLoad>> SyntheticLoad::Open(const LoadOptions& op
 SyntheticLoad::~SyntheticLoad() {
   bool is_in_use = false;
   for (processor::Guard* device : options_.devices) {
-    device->Detach();
-    is_in_use |= device->has_left_jobs();
+    const bool is_detached = device->Detach();
+    is_in_use |= !is_detached || device->has_left_jobs();
   }
   // By a job that was left, or by who waits for it.
   if (is_in_use) base::KeepForEver(std::shared_ptr<cache::Store>(std::move(at_.store)));

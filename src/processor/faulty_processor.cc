@@ -43,7 +43,7 @@ class FaultyProcessor final : public Processor {
   Status Attach(cache::Store* store) override { return processor_->Attach(store); }
   Status CatchUp() override { return processor_->CatchUp(); }
   bool is_behind() const override { return processor_->is_behind(); }
-  void Detach() override { processor_->Detach(); }
+  bool Detach() override { return processor_->Detach(); }
   void NoteLeft() override { processor_->NoteLeft(); }
   cache::PageSource* pages() override {
     return faults_.memory_bytes != 0 ? &pages_ : processor_->pages();

@@ -34,7 +34,8 @@ class Guard {
   // kDeviceLost at once where a job of it was left.
   Status CatchUp();
   bool is_behind() const { return processor_->is_behind(); }
-  void Detach() { processor_->Detach(); }
+  // False: the store must be kept for ever (Processor::Detach).
+  [[nodiscard]] bool Detach() { return processor_->Detach(); }
 
   // False: no more work for it.
   bool usable() const { return !retired_.load(std::memory_order_acquire); }

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/clock.h"
+#include "base/for_ever.h"
 #include "base/thread.h"
 #include "base/ticks.h"
 #include "processor/mirror.h"
@@ -80,15 +81,9 @@ class Runner {
   // `is_behind`: what Processor::is_behind says, kept here.
   Runner(MirrorDevice* device, cache::Store* store, std::atomic<bool>* is_behind)
       : device_(device), store_(store), is_behind_(is_behind), mirror_(store, device) {}
-  // Ends when all jobs it has taken have ended.
+  // REQUIRES: it was not opened, or Stop has said true
   ~Runner() {
-    if (!thread_.joinable()) return;
-    {
-      base::MutexLock lock(&mutex_);
-      stopping_ = true;
-      work_.NotifyAll();
-    }
-    thread_.join();
+    if (thread_.joinable()) thread_.join();
   }
 
   Status Open() {
@@ -99,10 +94,29 @@ class Runner {
     auto thread = base::StartThread([this] {
       base::SetThreadName("weft-mirror");
       Run();
+      base::MutexLock ended_lock(&mutex_);
+      has_ended_ = true;
+      ended_.NotifyAll();
     });
     if (!thread) return thread.error();
     thread_ = std::move(*thread);
     return Status::Ok();
+  }
+
+  // Waits until all jobs that it has taken have ended. False: it was given up, and its thread waits
+  // for the device, perhaps for ever.
+  bool Stop() {
+    base::MutexLock lock(&mutex_);
+    stopping_ = true;
+    work_.NotifyAll();
+    while (thread_.joinable() && !has_ended_) {
+      if (!is_given_up_.load(std::memory_order_relaxed)) {
+        ended_.Wait(&mutex_);
+      } else if (!ended_.WaitFor(&mutex_, kGivenUpMsMax)) {
+        return has_ended_;
+      }
+    }
+    return true;
   }
 
   // REQUIRES: no job is under way
@@ -131,6 +145,7 @@ class Runner {
     is_given_up_.store(true, std::memory_order_relaxed);
     base::MutexLock lock(&mutex_);
     work_.NotifyAll();
+    ended_.NotifyAll();  // Stop waits otherwise now
   }
 
   void Take(Job* job) {
@@ -156,6 +171,8 @@ class Runner {
   static constexpr uint64_t kObjectsNear = 8u << 20;
   // After having been behind in vain.
   static constexpr uint64_t kContentNs = 10'000'000'000;
+  // For the thread of a device that hangs: it may be about to look at what it was told.
+  static constexpr int kGivenUpMsMax = 1000;
 
   void Run() {
     for (uint32_t looks = 0;;) {
@@ -411,6 +428,8 @@ class Runner {
   base::CondVar work_;
   std::deque<Job*> waiting_ WEFT_GUARDED_BY(mutex_);
   bool stopping_ WEFT_GUARDED_BY(mutex_) = false;
+  bool has_ended_ WEFT_GUARDED_BY(mutex_) = false;  // the thread
+  base::CondVar ended_;
   std::thread thread_;
 };
 
@@ -438,12 +457,17 @@ class MirroredProcessor final : public Processor {
     base::MutexLock lock(&mutex_);
     if (runner_ != nullptr) runner_->GiveUp();
   }
-  void Detach() override {
+  bool Detach() override {
     std::unique_ptr<Runner> ended;
     {
       base::MutexLock lock(&mutex_);
       ended = std::move(runner_);
     }
+    if (ended == nullptr || ended->Stop()) return !is_kept_;
+    // Its thread is in an epoch of the store, and on the device.
+    base::KeepForEver(std::shared_ptr<Runner>(std::move(ended)));
+    is_kept_ = true;
+    return false;
   }
 
   Status Start(Job* job) override {
@@ -460,6 +484,7 @@ class MirroredProcessor final : public Processor {
 
   const std::unique_ptr<MirrorDevice> device_;
   std::atomic<bool> is_behind_{false};
+  std::atomic<bool> is_kept_{false};  // a runner, which hangs
   base::Mutex mutex_;
   std::unique_ptr<Runner> runner_ WEFT_GUARDED_BY(mutex_);  // null: no store is attached
 };

@@ -3,9 +3,12 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <memory>
 #include <thread>
 
+#include "base/for_ever.h"
 #include "cache/test_kit.h"
+#include "processor/guard.h"
 #include "processor/mirror_self_test.h"
 #include "processor/mirror_wrapper.h"
 #include "processor/mirrored_processor.h"
@@ -27,7 +30,7 @@ class Liar final : public Processor {
   const Description& description() const override { return inner_->description(); }
   cache::PageSource* pages() override { return inner_->pages(); }
   Status Attach(cache::Store* store) override { return inner_->Attach(store); }
-  void Detach() override { inner_->Detach(); }
+  bool Detach() override { return inner_->Detach(); }
   Status Start(Job* job) override {
     Job honest;
     honest.query = job->query;
@@ -101,7 +104,69 @@ TEST(MirroredProcessor, GivesUpADeviceThatHangs) {
   EXPECT_TRUE(waiting.Wait().ok());
   EXPECT_FALSE(left.done());
   client.session().End();
-  mirror->Detach();
+  EXPECT_TRUE(mirror->Detach());
+}
+
+// Of a device that hangs also what follows the store, which is in its epoch then.
+class HangingWhole final : public MirrorWrapper {
+ public:
+  struct Marks {
+    std::atomic<bool> has_begun{false}, waits{false}, is_to_end{false};
+  };
+
+  explicit HangingWhole(Marks* marks) : MirrorWrapper(NewPlainMirror()), marks_(marks) {}
+  uint32_t groups_max() const override { return 2; }
+  Status Launch(std::span<const task::QueryJob>) override {
+    marks_->has_begun = true;
+    return Status::Ok();
+  }
+  bool OldestIsDone() override { return false; }
+  Status CopyIndex(const task::Bucket* table, std::span<const uint64_t> numbers) override {
+    if (marks_->has_begun) marks_->waits = true;
+    while (marks_->waits && !marks_->is_to_end) std::this_thread::yield();
+    return MirrorWrapper::CopyIndex(table, numbers);
+  }
+
+ private:
+  Marks* const marks_;
+};
+
+// All that its thread may touch outlives the test.
+struct KeptParts {
+  HangingWhole::Marks marks;
+  std::unique_ptr<cache::Store> store = cache::OpenStore();
+  Job left, behind;
+};
+
+TEST(MirroredProcessor, ADeviceThatHangsWhileItFollowsHoldsNobodyUp) {
+  const auto parts = std::make_shared<KeptParts>();
+  base::KeepForEver(parts);
+  cache::Client client(parts->store.get());
+  client.Set("k", "v");
+  {
+    Guard guard(NewMirroredProcessor(std::make_unique<HangingWhole>(&parts->marks)));
+    ASSERT_TRUE(guard.Attach(parts->store.get()).ok());
+    ASSERT_TRUE(guard.CatchUp().ok());
+    for (Job* job : {&parts->left, &parts->behind}) {
+      client.session().Begin();
+      job->query.index = client.session().index();
+      job->query.log = client.session().log();
+      job->query.tasks = kRunSearch;
+      job->query.end = kSetQueries;
+      ASSERT_TRUE(guard.Start(job).ok());
+      while (!parts->marks.has_begun) std::this_thread::yield();
+      client.session().End();
+      client.Set("l", "v");  // the next job finds something to follow
+    }
+    while (!parts->marks.waits) std::this_thread::yield();
+    for (Job* job : {&parts->left, &parts->behind}) {
+      ASSERT_TRUE(job->Leave());
+      guard.Leave({Code::kDeviceLost, "a job has not ended"});
+    }
+    EXPECT_EQ(guard.CatchUp().code(), Code::kDeviceLost);
+    EXPECT_FALSE(guard.Detach()) << "the store is in use";
+  }
+  parts->marks.is_to_end = true;
 }
 
 }  // namespace

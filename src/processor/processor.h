@@ -114,8 +114,9 @@ class Processor {
   // What it works on is so far behind the store that jobs are better done without it, until that is
   // no longer so: it follows meanwhile without them. Any thread; a moment old.
   virtual bool is_behind() const { return false; }
-  // Lets go of the store; ends what was started, and takes no more.
-  virtual void Detach() {}
+  // Lets go of the store; ends what was started, and takes no more. False: a job was left, and what
+  // it holds up goes on using the store, which must be kept for ever, as the processor is.
+  virtual bool Detach() { return true; }
   // A job of it was left (Job::Leave), and may go on touching whatever it was given: from now on
   // memory of pages() is never freed. The processor takes no more work, and is not ended, for that
   // would wait for the job.

@@ -56,8 +56,10 @@ Status DeviceSet::Attach(cache::Store* store) {
   return Status::Ok();
 }
 
-void DeviceSet::Detach() {
-  for (processor::Guard* guard : guards_) guard->Detach();
+bool DeviceSet::Detach() {
+  bool all = true;
+  for (processor::Guard* guard : guards_) all = guard->Detach() && all;
+  return all;
 }
 
 Result<std::unique_ptr<processor::Guard>> DeviceSet::OpenAgain(size_t number) const {

@@ -20,7 +20,8 @@ class DeviceSet {
 
   // Lets mirrored devices follow the store; before any job. Detach: after all jobs.
   Status Attach(cache::Store* store);
-  void Detach();
+  // False: a device that hangs goes on using the store, which must be kept for ever.
+  [[nodiscard]] bool Detach();
   // gpu0, gpu1, ... of a plan.
   const std::vector<processor::Guard*>& guards() const { return guards_; }
   // Another instance of one of them, untested, for who measures it beside its work.

@@ -10,6 +10,7 @@
 #include <spdlog/spdlog.h>
 
 #include "base/clock.h"
+#include "base/for_ever.h"
 #include "base/thread.h"
 #include "pipeline/route.h"
 #include "pipeline/task_times.h"
@@ -30,7 +31,8 @@ Server::Server(const ServerOptions& options)
 Server::~Server() {
   Shutdown(false);  // of a server that never ran: threads that wait for nobody
   Join();
-  if (devices_ != nullptr) devices_->Detach();
+  if (devices_ != nullptr && !devices_->Detach())
+    base::KeepForEver(std::shared_ptr<cache::Store>(std::move(store_)));
 }
 
 Result<std::unique_ptr<Server>> Server::Create(const ServerOptions& options) {
