@@ -123,7 +123,10 @@ cache::Pages Batch::LeaveColumns() {
   std::copy_n(old.columns.keys, keys_end_, keys_);
   std::copy_n(old.wanted, size_, wanted_);
   std::copy_n(old.result, size_, result_);
-  std::fill_n(const_cast<uint8_t*>(old.wanted), size_, uint8_t{kWantsNothing});
+  // Before anybody runs these queries again: a device that wakes in a change looks (task::IsLeft).
+  for (uint32_t i = 0; i < size_; i++)
+    task::StoreRelaxed8(const_cast<uint8_t*>(old.wanted) + i, kWantsNothing);
+  task::FullFence();
   return left;
 }
 

@@ -175,6 +175,22 @@ WEFT_FN u32 LoadAcquire32(WEFT_GLOBAL const u32* at) {
 #endif
 }
 
+// Reads a byte that others may be writing; else the same.
+WEFT_FN u32 LoadAcquire8(WEFT_GLOBAL const u8* at) {
+#if defined(__OPENCL_VERSION__)
+  const u32 byte = *(WEFT_GLOBAL const volatile u8*)at;  // there are no atomic bytes
+  atomic_work_item_fence(CLK_GLOBAL_MEM_FENCE, memory_order_acquire, WEFT_SCOPE);
+  return byte;
+#elif defined(__CUDA_ARCH__)
+  const u32 byte = *(WEFT_GLOBAL const volatile u8*)at;
+  asm volatile("fence.acq_rel." WEFT_PTX_SCOPE ";" ::: "memory");
+  return byte;
+#else
+  WEFT_RECORD(RecordRead(at, 1, 0));
+  return __atomic_load_n(at, __ATOMIC_ACQUIRE);
+#endif
+}
+
 // Writes a word that others may be reading. Release: who reads it by acquire sees what was written
 // before it.
 WEFT_FN void StoreRelease64(WEFT_GLOBAL u64* at, u64 word) {
@@ -234,6 +250,13 @@ WEFT_FN void StoreRelaxed32(WEFT_GLOBAL u32* at, u32 word) {
   WEFT_RECORD(RecordUpdate(at, 4, 0));
 #endif
 }
+
+// The same of a byte. On a host: devices have no atomic bytes.
+#if !defined(__OPENCL_VERSION__) && !defined(__CUDA_ARCH__)
+WEFT_FN void StoreRelaxed8(WEFT_GLOBAL u8* at, u32 byte) {
+  __atomic_store_n(at, static_cast<u8>(byte), __ATOMIC_RELAXED);
+}
+#endif
 
 // Orders every access before it against every access after it.
 WEFT_FN void FullFence(void) {

@@ -177,6 +177,11 @@ WEFT_FN void Announce(QueryJob job, u32 i, u32 result) {
   FullFence();
 }
 
+// Whether the job's owner has left it (pipeline/batch.h, LeaveColumns) and runs the change itself.
+// Asked behind a look at the index: what that found is older than the owner's run where this is
+// false, so that to replace it fails where anybody has changed it since.
+WEFT_FN bool IsLeft(QueryJob job, u32 i) { return LoadAcquire8(&job.wanted[i]) == kWantsNothing; }
+
 // The word by which a new key enters.
 WEFT_FN u64 EnteringWord(QueryJob job, u32 i) {
   return MakeSlot(TagOfHash(job.columns.hash[i]), kSlotTentative, kByStage, job.placed[i]);
@@ -206,6 +211,7 @@ WEFT_FN void InsertTask(QueryJob job, u32 i) {
   }
   for (u32 round = 0; round < kMutationRounds; round++) {
     CompareOne(job.index, job.log, job.columns, i);
+    if (IsLeft(job, i)) return;
     const u64 word = job.columns.word[i];
     if (word == 0) {
       if (job.index.newer.buckets != 0) return;  // its owner keeps count of the room while it grows
@@ -236,6 +242,7 @@ WEFT_FN void DeleteTask(QueryJob job, u32 i) {
   const u64 left = grave != 0 ? MakeSlot(tag, kSlotTentative, 0, grave) : kSlotEmpty;
   for (u32 round = 0; round < kMutationRounds; round++) {
     CompareOne(job.index, job.log, job.columns, i);
+    if (IsLeft(job, i)) return;
     const u64 word = job.columns.word[i];
     if (word == 0) return;
     const u64 location = SlotLocation(word);

@@ -152,6 +152,25 @@ TEST(QueryJob, ADeleteWithoutAGraveIsNotDone) {
   }
 }
 
+// Its owner has left it since it looked at what is wanted.
+TEST(QueryJob, AChangeThatWasLeftIsNotBegun) {
+  for (const bool is_there : {false, true}) {
+    for (const u32 wanted : {kWantsStore, kWantsDelete}) {
+      OneQuery query(wanted);
+      query.placed = query.log.Add(wanted == kWantsStore ? "key" : "", "");
+      if (is_there) {
+        ASSERT_EQ(query.index.Put(query.log, kHash, "key", query.log.Add("key")).status,
+                  kInsertDone);
+      }
+      const std::vector<u64> before = query.index.Words();
+      query.wanted = kWantsNothing;
+      wanted == kWantsStore ? InsertTask(query.Job(), 0) : DeleteTask(query.Job(), 0);
+      EXPECT_EQ(query.index.Words(), before);
+      EXPECT_EQ(query.result, kResultNone);
+    }
+  }
+}
+
 // Without a grave the entry goes at once: for jobs that are never run again.
 TEST(QueryJob, ADeleteThatIsNeverRunAgainNeedsNoGrave) {
   OneQuery query(kWantsDelete);
