@@ -18,7 +18,7 @@ constexpr unsigned kSubmissionEntries = 2048;
 constexpr unsigned kCompletionEntries = 8192;
 constexpr size_t kQueuedSendsMax = 4096;
 constexpr size_t kQueuedSendBytesMax = size_t{64} << 10;
-constexpr unsigned kBufferCount = 1024;
+constexpr unsigned kBufferCount = 512;
 constexpr size_t kBufferBytes = 4096;
 constexpr int kBufferGroup = 0;
 
@@ -262,8 +262,13 @@ void UringLoop::OnCompletion(const io_uring_cqe& completion) {
 void UringLoop::InputTaken() {
   for (unsigned buffer : lent_buffers_) ReturnBuffer(buffer);
   lent_buffers_.clear();
-  if (returned_count_ > 0) io_uring_buf_ring_advance(buffer_ring_, returned_count_);
-  returned_count_ = 0;
+  FollowTightness();
+  // While memory is tight the system gets no buffers back: it would fill them before the receives
+  // that are with it are cancelled, turn after turn.
+  if (returned_count_ > 0 && !tight_) {
+    io_uring_buf_ring_advance(buffer_ring_, returned_count_);
+    returned_count_ = 0;
+  }
   for (Connection* connection : rearm_) {
     connection->listed_ = false;
     if (!connection->closed_) ReviewReading(*connection);
