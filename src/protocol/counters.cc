@@ -78,8 +78,10 @@ void CountArithmetic(const cache::Command& command, const cache::Reply& reply,
 
 void CountReply(const Request& request, const cache::Reply& reply, CommandCounters* counters) {
   const cache::Command& command = request.command;
-  if (reply.miss == cache::Miss::kExpired) counters->get_expired.Add(1);
-  if (reply.miss == cache::Miss::kFlushed) counters->get_flushed.Add(1);
+  if (command.verb != cache::Verb::kStore) {  // whoever stores asks for nothing that has ended
+    if (reply.miss == cache::Miss::kExpired) counters->get_expired.Add(1);
+    if (reply.miss == cache::Miss::kFlushed) counters->get_flushed.Add(1);
+  }
   if (request.kind == RequestKind::kMetaDebug) return counters->cmd_meta.Add(1);
   switch (command.verb) {
     case cache::Verb::kRead: return CountRead(request, reply, counters);

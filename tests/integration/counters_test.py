@@ -1,6 +1,7 @@
 """Which counters each command moves, on ours and on memcached 1.6.18."""
 
 import os
+import re
 import time
 
 import differential
@@ -177,6 +178,8 @@ COMMANDS = [
     b"flush_all\r\n",
 ]
 
+LONG_OPAQUE = re.compile(rb" O\S{32,}")
+
 # Of one item each, which has ended by the time, or was flushed.
 ENDED = [
     b"get %s\r\n",
@@ -299,6 +302,9 @@ def test_random_commands_count_as_in_memcached():
             now = [Both.counters(server) for server in pair.servers]
             moved = [{n: b[n] - a[n] for n in names if a[n] != b[n]} for a, b in zip(seen, now)]
             seen = now
+            # memcached has counted by the time it refuses such an opaque (D43).
+            if any(LONG_OPAQUE.search(text) for text, _ in commands):
+                continue
             shown = [text[:80] for text, _ in commands]
             check(moved[0] == moved[1],
                   f"seed {seed}: {shown}: memcached {moved[0]}, ours {moved[1]}")
