@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "base/check.h"
 #include "base/clock.h"
 #include "processor/devices.h"
 
@@ -21,7 +22,7 @@ class Metered : public processor::Processor {
   Status Attach(cache::Store* store) override { return processor_->Attach(store); }
   Status CatchUp() override { return processor_->CatchUp(); }
   bool is_behind() const override { return processor_->is_behind(); }
-  void Detach() override { processor_->Detach(); }
+  bool Detach() override { return processor_->Detach(); }
   Status Start(processor::Job* job) override {
     meter_->Begin();
     Status status = processor_->Start(job);
@@ -96,7 +97,8 @@ Status Devices::CatchUp() {
 }
 
 void Devices::Detach() {
-  for (processor::Guard* guard : list_) guard->Detach();
+  for (processor::Guard* guard : list_)
+    WEFT_CHECK(guard->Detach());  // none hangs that is measured
 }
 
 Status Devices::retired() const {
