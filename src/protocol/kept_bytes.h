@@ -2,9 +2,8 @@
 //
 // For what a batch's records point at where the batch outlives the input.
 // Threads   one at a time.
-// Memory    blocks of kBlockBytes, one of which stays when the others go; more than a quarter of
-// one
-//           gets a block of its own.
+// Memory    blocks of kBlockBytes, one of which stays when the others go. What takes more than
+//           a quarter of one gets a block of its own.
 // Cost      a copy.
 #pragma once
 
