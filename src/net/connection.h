@@ -37,6 +37,7 @@ class Connection {
   std::string_view readable() const { return {input_, input_bytes_}; }
   // Drops the first `n` bytes. REQUIRES: n <= readable().size()
   void Consume(size_t n) {
+    if (n > 0) whole_granted_ = false;  // the request that it was for is through
     input_ += n;
     input_bytes_ -= n;
   }
@@ -179,6 +180,8 @@ class Connection {
   PartialInput partial_;
   OutputQueue output_;
   Room::Holder input_room_;          // for partial_
+  size_t charge_before_grant_ = 0;   // of input_room_, while whole_granted_
+  uint64_t newcomer_from_ = 0;       // so many bytes received, it has made up for unused room
   Room::Holder output_room_;         // for output_
   Mark input_mark_;                  // of bytes received
   Mark output_mark_;                 // of bytes that the peer's system has taken

@@ -109,6 +109,44 @@ TEST_P(LoopRoomTest, UploadersThatStopStarveNobody) {
   EXPECT_EQ(server.loop().Stats().shed_closed, server.handler().stuck);
 }
 
+// Nobody knows how long such a line will be, so each look at it finds the same: more is needed. Room
+// for the longest there may be is given once, and stays until the line has come.
+TEST_P(LoopRoomTest, LongLinesWithoutAnEndTakeNoMoreThanTheRoom) {
+  Rooms rooms = SmallRooms(2 * kMiB);
+  LoopOptions options = With(&rooms, kSoonStuckMs);
+  options.unknown_bytes_max = kMiB;
+  TestServer server(GetParam(), options);
+  constexpr size_t kPeers = 60;
+  const std::string line(400'000, 'k');
+  std::vector<Peer> hostile;
+  for (size_t i = 0; i < kPeers; ++i) hostile.emplace_back(server.address());
+  std::vector<size_t> sent(kPeers, 0);
+  size_t largest = 0;
+  // Until all is sent that was taken, or its sender closed.
+  for (bool left = true; left;) {
+    left = false;
+    for (size_t i = 0; i < kPeers; ++i) {
+      if (sent[i] == line.size()) continue;
+      const ssize_t now = send(hostile[i].fd(), line.data() + sent[i], line.size() - sent[i],
+                               MSG_DONTWAIT | MSG_NOSIGNAL);
+      if (now > 0) sent[i] += static_cast<size_t>(now);
+      if (now < 0 && errno != EAGAIN) sent[i] = line.size();
+      left |= sent[i] < line.size();
+    }
+    largest = std::max(largest, BufferBytes(server));
+    usleep(500);
+  }
+  for (int round = 0; round < 3; ++round) {
+    Peer honest(server.address());
+    ASSERT_TRUE(honest.Send(NeedLine(500'000)));
+    ASSERT_TRUE(honest.Send(std::string(500'000, 'x')));
+    EXPECT_EQ(honest.Receive(NeedAnswer(500'000).size()), NeedAnswer(500'000));
+    largest = std::max(largest, BufferBytes(server));
+  }
+  EXPECT_LT(largest, 2 * kMiB + kTurnBytes);
+  EXPECT_LT(server.handler().stuck, kPeers);
+}
+
 TEST_P(LoopRoomTest, NobodyIsClosedForIdlingWhileNobodyWaits) {
   Rooms rooms = SmallRooms(2 * kMiB);
   TestServer server(GetParam(), With(&rooms, 50));

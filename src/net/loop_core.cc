@@ -188,7 +188,6 @@ void LoopCore::RunBatch() {
     }
     handler_->OnBatch(ready_);
     for (Connection* connection : ready_) {
-      connection->whole_granted_ = false;
       if (!connection->held_) connection->room_left_ = 0;
       KeepInput(*connection);
       Touch(*connection);

@@ -146,6 +146,8 @@ class LoopCore : public EventLoop {
   void CountOutput(Connection& connection);
   void WaitForOutputRoom(Connection& connection);
   void LeaveRooms(Connection& connection);
+  // It has room for all of its request now, and held `charge_before` until then.
+  void GrantWhole(Connection& connection, size_t charge_before);
   void RingForGrants();  // any thread
   void TakeGrants();
   void ReviewHolders();

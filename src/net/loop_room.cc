@@ -58,12 +58,19 @@ size_t LoopCore::RoomToReceive(Connection& connection, size_t wanted) {
                                                   ? connection.expected_bytes_
                                                   : std::max(options_.unknown_bytes_max, 2 * kept));
   const size_t need = whole - std::min(holder.taken(), whole - 1);
+  const size_t charge = holder.taken();
   if (room.TryTake(holder, need, connection.bytes_in() >= 2 * whole)) {
-    connection.whole_granted_ = true;
+    GrantWhole(connection, charge);
     return std::min(wanted, whole - kept);
   }
-  room.Wait(holder, need, need + now_ms_ * kBytesPerWaitedMs, &input_client_);
+  room.Wait(holder, need, need + now_ms_ * kBytesPerWaitedMs, &input_client_,
+            connection.bytes_in() >= connection.newcomer_from_);
   return 0;
+}
+
+void LoopCore::GrantWhole(Connection& connection, size_t charge_before) {
+  connection.whole_granted_ = true;
+  connection.charge_before_grant_ = charge_before;
 }
 
 ssize_t LoopCore::ReceiveDirect(Connection& connection, size_t asked) {
@@ -136,7 +143,7 @@ void LoopCore::RingForGrants() {
 void LoopCore::TakeGrants() {
   for (Room::Holder* holder : rooms_->input.Collect(&input_client_)) {
     Connection& connection = *static_cast<Connection*>(holder->owner);
-    connection.whole_granted_ = true;
+    GrantWhole(connection, InputCharge(connection.partial_.held_bytes()));
     connection.input_mark_.ms = now_ms_;
     ReviewReading(connection);
   }
@@ -160,6 +167,14 @@ void LoopCore::RevokeIdleGrant(Connection& connection) {
       now_ms_ - std::min(now_ms_, connection.input_mark_.ms) < kIdleGrantMs ||
       now_ms_ - std::min(now_ms_, connection.last_active_ms()) < kIdleGrantMs)
     return;
+  // Beyond the bound there is one grant at a time, so that somebody goes on. If it could come back
+  // half used, each of those who wait could add to what all hold: the owner has stuck_ms instead.
+  const size_t charge = InputCharge(connection.partial_.held_bytes());
+  const size_t unused = connection.input_room_.taken() - charge;
+  const Room& room = rooms_->input;
+  if (charge > connection.charge_before_grant_ && room.used() > room.options().bytes + unused)
+    return;
+  connection.newcomer_from_ = connection.bytes_in() + unused;
   connection.whole_granted_ = false;
   CountInput(connection);
 }
@@ -193,7 +208,7 @@ uint64_t LoopCore::StuckMs(Connection& connection, size_t input_holds, size_t ou
 }
 
 // While somebody waits for room, whoever holds some must use it. One is closed at a time, the one
-// that is stuck longest: perhaps that is enough.
+// that holds most: perhaps that is enough.
 void LoopCore::ReviewHolders() {
   const bool input = rooms_->input.waiting() > 0;
   const bool output = rooms_->output.waiting() > 0;
@@ -203,22 +218,24 @@ void LoopCore::ReviewHolders() {
   }
   const bool begins = !contended_;
   contended_ = true;
-  Connection* longest = nullptr;
-  uint64_t longest_ms = 0;
+  Connection* largest = nullptr;
+  size_t largest_holds = 0;
+  uint64_t largest_ms = 0;
   for (Connection* connection : connections_) {
     if (begins) connection->input_mark_.ms = connection->output_mark_.ms = now_ms_;
     if (input) RevokeIdleGrant(*connection);
     const uint64_t stuck_ms = StuckMs(*connection, input ? connection->input_room_.taken() : 0,
                                       output ? connection->output_room_.taken() : 0);
-    if (stuck_ms < options_.stuck_ms || stuck_ms <= longest_ms) continue;
-    longest = connection;
-    longest_ms = stuck_ms;
+    const size_t holds = connection->input_room_.taken() + connection->output_room_.taken();
+    if (stuck_ms < options_.stuck_ms || holds <= largest_holds) continue;
+    largest = connection;
+    largest_holds = holds;
+    largest_ms = stuck_ms;
   }
-  if (longest == nullptr) return;
-  const size_t holds = longest->input_room_.taken() + longest->output_room_.taken();
-  handler_->OnStuck(*longest, holds, longest_ms);
+  if (largest == nullptr) return;
+  handler_->OnStuck(*largest, largest_holds, largest_ms);
   shed_closed_.Add(1);
-  Close(*longest);
+  Close(*largest);
 }
 
 }  // namespace weft::net

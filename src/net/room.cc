@@ -52,7 +52,8 @@ void Room::Wait(Holder& holder, size_t n, uint64_t rank, Client* client, bool is
   holder.granted_ = false;
   holder.place_ = queue_.emplace(rank, &holder);
   queue_holds_ += holder.common_;
-  if (is_newcomer) newest_rank_ = std::max(newest_rank_, rank);
+  holder.arrival_ = is_newcomer ? ++arrivals_ : 0;
+  if (is_newcomer) newcomers_.emplace(holder.arrival_, &holder);
   GrantLocked();
   CountLocked();
 }
@@ -64,8 +65,7 @@ void Room::Leave(Holder& holder) {
     std::erase(holder.client_->granted_, &holder);
     common_ -= holder.need_;
   } else {
-    queue_.erase(holder.place_);
-    queue_holds_ -= holder.common_;
+    DequeueLocked(holder);
   }
   holder.client_ = nullptr;
   GrantLocked();
@@ -81,22 +81,20 @@ std::vector<Room::Holder*> Room::Collect(Client* client) {
   return std::exchange(client->granted_, {});
 }
 
-// REQUIRES: somebody waits
-std::multimap<uint64_t, Room::Holder*>::iterator Room::NextLocked() {
-  if (!options_.newest_too || !newest_next_) return queue_.begin();
-  const auto behind = queue_.upper_bound(newest_rank_);
-  return behind == queue_.begin() ? behind : std::prev(behind);
+void Room::DequeueLocked(Holder& holder) {
+  queue_.erase(holder.place_);
+  queue_holds_ -= holder.common_;
+  newcomers_.erase(holder.arrival_);
 }
 
 void Room::GrantLocked() {
   while (!queue_.empty()) {
-    const auto place = NextLocked();
-    Holder* const holder = place->second;
+    const bool newest = options_.newest_too && newest_next_ && !newcomers_.empty();
+    Holder* const holder = newest ? newcomers_.rbegin()->second : queue_.begin()->second;
     if (!FitsLocked(holder->need_)) return;
+    DequeueLocked(*holder);
     common_ += holder->need_;
-    queue_holds_ -= holder->common_;
     holder->granted_ = true;
-    queue_.erase(place);
     newest_next_ = !newest_next_;
     Client& client = *holder->client_;
     client.granted_.push_back(holder);

@@ -10,9 +10,9 @@
 //   lane     beside it, for holders that have proved themselves (Holder user's judgement), so that
 //            many strangers that come at once and then do nothing keep no old client waiting
 //
-// Order     by rank, least first. With Options::newest_too every second grant goes to whoever came
-//           last: a newcomer does not wait until all that came before it are through. Who has been
-//           given room before and has not used it up is no newcomer.
+// Order     by rank, least first. With Options::newest_too every second grant goes to the newcomer
+//           that came last: it does not wait until all that came before it are through. Whoever has
+//           been given room before and has not used it up is no newcomer.
 //           What the next one needs is kept for it: nobody behind it is served before.
 // Progress  when all that is taken is held by those who wait, the next one is served, whatever it
 //           needs: so is one that needs more than there is, once nobody else holds any. With
@@ -67,6 +67,7 @@ class Room {
     size_t need_ = 0;
     bool granted_ = false;
     std::multimap<uint64_t, Holder*>::iterator place_;
+    uint64_t arrival_ = 0;  // its place among the newcomers; 0: it is none
   };
 
   // Whoever waits on behalf of its holders: a loop.
@@ -121,7 +122,7 @@ class Room {
     return common_ == bound_to_wait || (n <= options_.bytes && common_ <= options_.bytes - n);
   }
   void CountLocked() WEFT_REQUIRES(mutex_);
-  std::multimap<uint64_t, Holder*>::iterator NextLocked() WEFT_REQUIRES(mutex_);
+  void DequeueLocked(Holder& holder) WEFT_REQUIRES(mutex_);
   void GrantLocked() WEFT_REQUIRES(mutex_);
 
   const Options options_;
@@ -130,8 +131,9 @@ class Room {
   size_t lane_ WEFT_GUARDED_BY(mutex_) = 0;
   size_t queue_holds_ WEFT_GUARDED_BY(mutex_) = 0;  // of the common bytes, whoever is queued
   std::multimap<uint64_t, Holder*> queue_ WEFT_GUARDED_BY(mutex_);
+  std::map<uint64_t, Holder*> newcomers_ WEFT_GUARDED_BY(mutex_);  // of the queue, by arrival
+  uint64_t arrivals_ WEFT_GUARDED_BY(mutex_) = 0;
   bool newest_next_ WEFT_GUARDED_BY(mutex_) = false;
-  uint64_t newest_rank_ WEFT_GUARDED_BY(mutex_) = 0;  // of all newcomers
 
   // Relaxed: hints for those who do not hold the mutex.
   std::atomic<bool> tight_{false};

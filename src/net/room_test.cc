@@ -117,6 +117,21 @@ TEST_F(RoomTest, EverySecondGrantMayGoToTheNewest) {
   EXPECT_EQ(order, (std::vector<size_t>{1, 5, 2, 4, 3}));
 }
 
+// Whoever needs more has a later rank, and came before all the same.
+TEST_F(RoomTest, TheNewestIsTheOneThatCameLast) {
+  Room room(Of(10, 0, true));
+  room.Take(holders_[0], 10);
+  room.Wait(holders_[1], 10, 50, &client_);
+  room.Wait(holders_[2], 10, 100, &client_);
+  room.Wait(holders_[3], 10, 60, &client_);
+  std::vector<size_t> order;
+  for (size_t last = 0; last != 2; last = order.back()) {
+    room.SetTaken(holders_[last], 0);
+    for (const size_t place : Served(room)) order.push_back(place);
+  }
+  EXPECT_EQ(order, (std::vector<size_t>{1, 3, 2}));
+}
+
 TEST_F(RoomTest, WhoComesBackIsNoNewcomer) {
   Room room(Of(10, 0, true));
   room.Take(holders_[0], 10);
