@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <new>
 #include <utility>
 
 #include "base/check.h"
@@ -64,7 +65,7 @@ uint32_t RunEnd(const uint8_t* bytes, uint8_t value, uint32_t begin, uint32_t li
 
 cache::Pages SystemMemory(uint64_t bytes) {
   Result<cache::Pages> pages = cache::SystemPages()->Reserve(bytes, false);
-  WEFT_CHECK(pages.has_value());  // a megabyte of addresses
+  if (!pages) throw std::bad_alloc();  // as new does: a worker can do nothing without it
   return std::move(pages.value());
 }
 
