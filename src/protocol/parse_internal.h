@@ -31,8 +31,7 @@ struct Line {
 inline bool NextToken(Line* line, std::string_view* token) {
   const char* begin = line->rest;
   while (begin != line->end && *begin == ' ') ++begin;
-  const char* stop = FindByte(line->window, begin, ' ');
-  if (stop > line->end) stop = line->end;
+  const char* const stop = FindByteBefore(line->window, begin, line->end, ' ');
   *token = {begin, static_cast<size_t>(stop - begin)};
   line->rest = stop;
   return begin != stop;

@@ -4,6 +4,7 @@
 // Cost      one 16-byte load per sixteen bytes; no byte loop but in inputs shorter than sixteen.
 #pragma once
 
+#include <algorithm>
 #include <bit>
 #include <cstddef>
 #include <cstdint>
@@ -63,6 +64,18 @@ inline const char* FindEither(Window window, const char* from, char a, char b) {
 
 inline const char* FindByte(Window window, const char* from, char byte) {
   return FindEither(window, from, byte, byte);
+}
+
+// The first `byte` at or after `from`, or `limit`: so much text is looked at, and at most fifteen
+// bytes behind it, however long the window is. REQUIRES: from <= limit <= window.end
+inline const char* FindByteBefore(Window window, const char* from, const char* limit, char byte) {
+  while (window.end - from >= 16) {
+    const uint32_t mask = internal::MatchMask(from, byte, byte);
+    if (mask != 0) return std::min(from + std::countr_zero(mask), limit);
+    from += 16;
+    if (from >= limit) return limit;
+  }
+  return std::min(FindByte(window, from, byte), limit);
 }
 
 }  // namespace weft::protocol

@@ -33,6 +33,22 @@ TEST(Scan, StopsAtTheEndWhereThereIsNone) {
   EXPECT_EQ(FindByte(window, window.end, '\n'), window.end);
 }
 
+TEST(Scan, FindsNothingBehindTheLimit) {
+  std::mt19937 random(12);
+  for (int round = 0; round < 2000; ++round) {
+    std::vector<char> text(random() % 70, 'x');
+    for (char& byte : text) byte = random() % 20 == 0 ? ' ' : 'x';
+    const Window window{text.data(), text.data() + text.size()};
+    for (size_t from = 0; from <= text.size(); ++from) {
+      const size_t limit = from + random() % (text.size() - from + 1);
+      size_t expected = from;
+      while (expected < limit && text[expected] != ' ') ++expected;
+      ASSERT_EQ(FindByteBefore(window, window.begin + from, window.begin + limit, ' '),
+                window.begin + expected);
+    }
+  }
+}
+
 TEST(NextKey, TakesKeysOffOneByOne) {
   const std::string far(200, 'k');
   const std::string line = "  a bb   " + far + "  ";
