@@ -230,6 +230,8 @@ void Server::RunLoop(size_t number) {
   if (planner_ != nullptr && pthread_getcpuclockid(pthread_self(), &cpu_clock) == 0)
     planner_->TimeBy(worker, cpu_clock);
   results_[number] = loops_[number]->Run();
+  // A loop that ends by itself ends the server: the others would go on giving it clients.
+  if (!results_[number].ok()) Stop();
   if (planner_ != nullptr) planner_->TimeBy(worker, std::nullopt);
 }
 
@@ -237,8 +239,6 @@ Status Server::Run() {
   if (calibrator_ != nullptr) calibrator_->Start();
   RunLoop(0);
   if (calibrator_ != nullptr) calibrator_->Stop();
-  // A loop that ends by itself ends the server.
-  if (!results_[0].ok()) Stop();
   Join();
   for (const Status& status : results_)
     if (!status.ok()) return status;
