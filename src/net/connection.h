@@ -123,10 +123,9 @@ class Connection {
   }
 
   // Whether the loop may take more input for it now.
-  bool MayRead() const { return MayReadWithRoom() && !input_room_.waits(); }
-  bool WaitsForInputRoomAlone() const { return MayReadWithRoom() && input_room_.waits(); }
-  bool MayReadWithRoom() const {
-    return !paused_ && !has_more_ && !held_ && !closing_ && !at_end_ && !closed_;
+  bool MayRead() const {
+    return !paused_ && !has_more_ && !held_ && !closing_ && !at_end_ && !closed_ &&
+           !input_room_.waits();
   }
 
   // Whether its input holds requests that will be answered without new bytes.

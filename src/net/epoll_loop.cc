@@ -74,17 +74,15 @@ void EpollLoop::OnConnectionEvent(Connection& connection, uint32_t events) {
     Touch(connection);
   }
   if ((events & (EPOLLIN | EPOLLRDHUP | kGone)) == 0) return;
-  const bool waits_for_room_alone =
-      connection.WaitsForInputRoomAlone() && connection.output_.empty();
   if ((events & kGone) != 0 && !connection.MayRead() &&
-      ((events & EPOLLERR) != 0 || !waits_for_room_alone)) {
+      ((events & EPOLLERR) != 0 || !connection.output_.empty())) {
     // Both directions are down, so what is still to be sent cannot be.
     connection.doomed_ = true;
     Touch(connection);
     return;
   }
   if ((events & (EPOLLRDHUP | kGone)) != 0) connection.end_comes_ = true;
-  // Of one that is gone and waits for room, too: what it sent before is read when there is some.
+  // Of one that is gone, too: what it sent before is carried out, once that may be read.
   Receive(connection);
 }
 

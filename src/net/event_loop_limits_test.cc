@@ -65,6 +65,47 @@ TEST_P(LoopLimitsTest, SlowReaderHoldsBoundedMemory) {
   EXPECT_LT(server.handler().pending_max, size_t{300} << 10);
 }
 
+// The rest of its requests may arrive while the loop has ceased to read from it, for so much output
+// waits: with io_uring a receive may still be with the system. No further byte comes to remind of it.
+TEST_P(LoopLimitsTest, WhatArrivesWhileOutputPilesUpIsAnsweredOnceItHasDrained) {
+  constexpr size_t kPeers = 26;
+  constexpr size_t kUploadBytes = 120'000;  // a few short of all buffers that the system fills
+  const std::string tail(60'000, 'p');
+  for (size_t place = 14; place < 21; ++place) {
+    LineHandler handler;
+    auto loop = EventLoop::Create(GetParam(), LoopOptions(), &handler);
+    ASSERT_TRUE(loop.has_value());
+    std::vector<int> ends;
+    for (size_t i = 0; i < kPeers; ++i) {
+      int pair[2];
+      ASSERT_EQ(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair), 0);
+      const std::string sent = i == place ? "big 4000000\n" + tail + "\nlast\n"
+                                          : std::string(kUploadBytes, 'u');
+      ASSERT_EQ(send(pair[0], sent.data(), sent.size(), MSG_DONTWAIT),
+                static_cast<ssize_t>(sent.size()));
+      ASSERT_TRUE((*loop)->Adopt(pair[1], Transport::kUnix, 0).ok());
+      ends.push_back(pair[0]);
+    }
+    std::thread runner([&] { EXPECT_TRUE((*loop)->Run().ok()); });
+    const size_t expected = 4'000'000 + tail.size() + 6;
+    const timeval limit = {20, 0};
+    setsockopt(ends[place], SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit);
+    std::string got(expected, '\0');
+    size_t got_bytes = 0;
+    while (got_bytes < expected) {
+      const ssize_t n = recv(ends[place], got.data() + got_bytes, expected - got_bytes, 0);
+      if (n < 0 && errno == EINTR) continue;
+      if (n <= 0) break;
+      got_bytes += static_cast<size_t>(n);
+    }
+    EXPECT_EQ(got_bytes, expected) << place;
+    EXPECT_TRUE(got.ends_with("p\nlast\n"));
+    for (const int end : ends) close(end);
+    (*loop)->Stop(0);
+    runner.join();
+  }
+}
+
 TEST_P(LoopLimitsTest, PeerThatNeverReadsStopsBeingReadFrom) {
   TestServer server(GetParam());
   Peer peer(server.address(), 8192);

@@ -213,6 +213,29 @@ TEST_P(EventLoopTest, UnixSocketsAreServedBesideTcp) {
   }
 }
 
+// The system says at once that a closed Unix socket is gone in both directions.
+TEST_P(EventLoopTest, WhatWasSentBeforeACloseIsCarriedOutThoughItMustWait) {
+  const std::string path =
+      ::testing::TempDir() + "weft_loop_" + std::to_string(getpid()) + ".sock";
+  std::vector<std::unique_ptr<Listener>> listeners;
+  auto local = Listener::OpenUnix(path, {.unix_mask = 0700});
+  ASSERT_TRUE(local.has_value());
+  listeners.push_back(std::move(*local));
+  TestServer server(GetParam(), {}, 1, std::move(listeners));
+  std::string quiet;
+  for (int i = 0; i < 100; ++i) quiet += "oops 1\n";
+  {
+    Peer peer(*UnixAddress(path));
+    ASSERT_TRUE(peer.Send("hold\n" + quiet));
+    ASSERT_TRUE(Eventually([&] { return server.handler().holds == 1; }));
+  }
+  const uint64_t ticks = server.handler().ticks;
+  ASSERT_TRUE(Eventually([&] { return server.handler().ticks > ticks + 2; }));
+  server.loop().Wake();
+  EXPECT_TRUE(Eventually([&] { return server.handler().closed == 1; }));
+  EXPECT_EQ(server.handler().lines, 101u);
+}
+
 TEST_P(EventLoopTest, AdoptedSocketIsServed) {
   TestServer server(GetParam());
   int ends[2];

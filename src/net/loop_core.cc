@@ -102,6 +102,13 @@ Status LoopCore::Run() {
   }
   EndBackEnd();
   FreeClosed();
+  if (!status.ok()) {  // nobody would serve those that are still given to it
+    handover_.Close();
+    for (const NewSocket& socket : handover_.Take()) {
+      close(socket.fd);
+      ReleaseSeat();
+    }
+  }
   return status;
 }
 
@@ -175,6 +182,9 @@ void LoopCore::KeepInput(Connection& connection) {
   connection.input_ = nullptr;
   connection.input_bytes_ = 0;
   CountInput(connection);
+  // The system may have brought the rest of a request, while room for it was waited for.
+  if (connection.partial_.size() < Connection::kInputFreeBytes)
+    rooms_->input.Leave(connection.input_room_);
 }
 
 void LoopCore::RunBatch() {

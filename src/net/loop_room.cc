@@ -20,6 +20,8 @@ constexpr uint64_t kIdleGrantMs = 200;
 // A holder must move this part of what it holds in stuck_ms, so that a byte now and then is not
 // enough: 1 MiB has to be through in about three minutes.
 constexpr size_t kMovedPart = 64;
+// Of large requests no more than this is asked: 350 KB a second.
+constexpr size_t kMovedBytesMax = size_t{1} << 20;
 // Who has not taken what it was sent before waits as though it had come so much later.
 constexpr uint64_t kUndeliveredPenaltyMs = 10'000;
 // A reply takes this much more than it needs where there is plenty: fewer questions.
@@ -184,7 +186,8 @@ void LoopCore::RevokeIdleGrant(Connection& connection) {
 uint64_t LoopCore::JudgeMark(Connection::Mark& mark, uint64_t moved, size_t holds,
                              bool may_move) const {
   mark.bytes = std::min(mark.bytes, moved);  // the system's queue may have grown since
-  const bool moves = moved >= mark.bytes + std::max<size_t>(holds / kMovedPart, 1);
+  const size_t must_move = std::clamp<size_t>(holds / kMovedPart, 1, kMovedBytesMax);
+  const bool moves = moved >= mark.bytes + must_move;
   if (holds != 0 && may_move && !moves) return now_ms_ - std::min(now_ms_, mark.ms);
   mark = {now_ms_, moved};
   return 0;

@@ -337,7 +337,11 @@ void UringLoop::TakeBuffer(Connection& connection, unsigned buffer, size_t bytes
   }
   CountInput(connection);
   ReturnBuffer(buffer);
-  if (!may_read) return Touch(connection);
+  if (!may_read) {
+    // No further byte may come: what it waits for may be here. It runs again when it may.
+    if (!connection.held_) connection.has_more_ = true;
+    return Touch(connection);
+  }
   ShowPartial(connection);
   Deliver(connection);
 }
