@@ -226,13 +226,33 @@ Status UringLoop::Enter(int timeout_ms) {
   return usual ? Status::Ok() : Status::FromErrno("io_uring_enter", -result);
 }
 
+// What the ring had no room for is kept by the kernel. It may name failed sends, so it is fetched
+// before those that nothing names are taken for sent.
+void UringLoop::TakeSpilled() {
+  while (io_uring_cq_has_overflow(&ring_)) {
+    unsigned head;
+    unsigned count = 0;
+    io_uring_cqe* completion;
+    io_uring_for_each_cqe(&ring_, head, completion) {
+      spilled_.push_back(*completion);
+      ++count;
+    }
+    io_uring_cq_advance(&ring_, count);
+    const int result = io_uring_get_events(&ring_);
+    if (count == 0 && result < 0 && result != -EINTR) return;
+  }
+}
+
 Status UringLoop::WaitAndReceive(int timeout_ms) {
   Status status = Enter(timeout_ms);
   if (!status.ok()) return status;
   UpdateClock();
   review_soon_ = false;
+  TakeSpilled();
   FinishSends();
   FollowTightness();
+  for (const io_uring_cqe& completion : spilled_) OnCompletion(completion);
+  spilled_.clear();
   unsigned head;
   unsigned count = 0;
   io_uring_cqe* completion;
@@ -387,13 +407,14 @@ void UringLoop::SendOutput(Connection& connection) {
 
 void UringLoop::FinishSends() {
   if (queued_sends_.empty()) return;
+  const auto note_failure = [](const io_uring_cqe& completion) {
+    if ((completion.user_data & kTagMask) != kSend) return;
+    reinterpret_cast<Connection*>(completion.user_data & ~kTagMask)->send_result_ = completion.res;
+  };
+  for (const io_uring_cqe& completion : spilled_) note_failure(completion);
   unsigned head;
   io_uring_cqe* completion;
-  io_uring_for_each_cqe(&ring_, head, completion) {
-    if ((completion->user_data & kTagMask) != kSend) continue;
-    reinterpret_cast<Connection*>(completion->user_data & ~kTagMask)->send_result_ =
-        completion->res;
-  }
+  io_uring_for_each_cqe(&ring_, head, completion) note_failure(*completion);
   // What OnClose or OnTick wrote since the last flush may still lie in the arena.
   const bool arena_free = touched_.empty();
   for (const QueuedSend& send : queued_sends_) FinishSend(*send.connection, send.bytes);

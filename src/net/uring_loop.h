@@ -70,6 +70,7 @@ class UringLoop final : public LoopCore {
   io_uring_sqe* NextEntry();
   void CancelWord(uint64_t word);
   Status Enter(int timeout_ms);
+  void TakeSpilled();
   void FinishSends();
   void FinishSend(Connection& connection, size_t bytes);
   void OnCompletion(const io_uring_cqe& completion);
@@ -96,6 +97,7 @@ class UringLoop final : public LoopCore {
 
   // Owned by the loop's thread.
   std::vector<QueuedSend> queued_sends_;
+  std::vector<io_uring_cqe> spilled_;     // completions of this turn that the ring had no room for
   std::vector<unsigned> lent_buffers_;    // views of this turn
   std::vector<Connection*> rearm_;        // receive again once buffers are back
   std::vector<Connection*> leaving_;      // closed, with something still with the system
