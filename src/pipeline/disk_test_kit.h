@@ -92,13 +92,7 @@ class DiskClient : public Sink {
     command.delta = delta;
     return Run(command);
   }
-  void Flush() {
-    bool flushed = false;
-    WEFT_CHECK(turn_.tier().Flush(0, base::NowSeconds(), &flushed).ok());
-    session_->Begin();
-    store_->Flush(*session_, 0);
-    session_->End();
-  }
+  void Flush() { WEFT_CHECK(turn_.tier().Flush(0, base::NowSeconds()).ok()); }
   // Takes the key out of memory alone, as an eviction does.
   void Evict(std::string_view key) {
     cache::Command command = cache::Client::Of(cache::Verb::kDelete, key);

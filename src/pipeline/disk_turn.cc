@@ -77,12 +77,18 @@ void DiskTurn::LockAll(cache::Session& session) {
   std::sort(stripes_.begin(), stripes_.begin() + stripe_count_);
   stripe_count_ = static_cast<uint32_t>(
       std::unique(stripes_.begin(), stripes_.begin() + stripe_count_) - stripes_.begin());
+  if (stripe_count_ == 0) return;
   tier::Stripes& stripes = tier_->stripes();
   uint32_t i = 0;
   while (i < stripe_count_ && stripes.TryLock(stripes_[i])) i++;
-  if (i == stripe_count_) return;
+  if (i == stripe_count_ && !stripes.closed()) return;
   session.End();
-  for (; i < stripe_count_; i++) stripes.Lock(stripes_[i]);
+  for (;;) {  // Ends: each round more means that a flush came between.
+    for (; i < stripe_count_; i++) stripes.Lock(stripes_[i]);
+    if (!stripes.closed()) break;
+    while (i != 0) stripes.Unlock(stripes_[--i]);
+    stripes.WaitUntilOpen();
+  }
   session.Begin();
 }
 

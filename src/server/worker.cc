@@ -227,13 +227,8 @@ void Worker::WaitForDisk(Source* source) {
 }
 
 void Worker::FlushIfDue() {
-  if (turn_ == nullptr || !disk_.tier->FlushIsDue(base::NowSeconds())) return;
-  bool flushed = false;
-  disk_.tier->FlushDue(base::NowSeconds(), &flushed);
-  if (!flushed) return;
-  session_->Begin();
-  store_->Flush(*session_, 0);
-  session_->End();
+  const uint32_t now_s = base::NowSeconds();
+  if (turn_ != nullptr && disk_.tier->FlushIsDue(now_s)) disk_.tier->FlushDue(now_s);
 }
 
 void Worker::Write(pipeline::Batch& batch, uint32_t begin, uint32_t end,
@@ -296,14 +291,9 @@ void Worker::FlushAll(const Request& request, cache::Session& session) {
   other_text_ = protocol::kOkText;
   if (turn_ == nullptr) return store_->Flush(session, request.flush_at_s);
   session.End();
-  bool flushed = false;
-  const Status status = disk_.tier->Flush(request.flush_at_s, base::NowSeconds(), &flushed);
+  const Status status = disk_.tier->Flush(request.flush_at_s, base::NowSeconds());
   session.Begin();
-  if (!status.ok()) {
-    other_text_ = protocol::kIoErrorText;
-  } else if (flushed) {
-    store_->Flush(session, 0);
-  }
+  if (!status.ok()) other_text_ = protocol::kIoErrorText;
 }
 
 void Worker::AnswerOther(const Request& request, cache::Session& session) {

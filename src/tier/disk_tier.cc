@@ -308,35 +308,41 @@ cache::Miss DiskTier::WhyEnded(const Item& item, uint32_t now_s) const {
   return item.expiry != 0 && item.expiry <= now_s ? cache::Miss::kExpired : cache::Miss::kFlushed;
 }
 
-Status DiskTier::Flush(uint32_t at_s, uint32_t now_s, bool* flushed) {
-  *flushed = false;
+Status DiskTier::Flush(uint32_t at_s, uint32_t now_s) {
   if (failed()) return {Code::kIoError, "the durable store takes no more changes"};
   base::MutexLock lock(&flush_mutex_);
-  *flushed = at_s <= now_s;
-  return *flushed ? FlushLocked(false) : NoteFlushLocked(at_s);
+  return at_s <= now_s ? FlushLocked(false) : NoteFlushLocked(at_s);
 }
 
-void DiskTier::FlushDue(uint32_t now_s, bool* flushed) {
+void DiskTier::FlushDue(uint32_t now_s) {
   base::MutexLock lock(&flush_mutex_);
-  *flushed = FlushIsDue(now_s);
-  if (*flushed) (void)FlushLocked(true);  // an error is told by Note
+  if (FlushIsDue(now_s)) (void)FlushLocked(true);  // an error is told by Note
 }
 
 Status DiskTier::FlushLocked(bool in_memory_at_least) {
-  // Who writes from here on writes items that stay; who wrote before has finished when PassAll
-  // returns. Only then may the floor rise: it must take nothing that comes after the flush.
-  const uint32_t floor = generation_.fetch_add(1, std::memory_order_acq_rel) + 1;
-  stripes_.PassAll();
+  const uint32_t floor = generation() + 1;
+  // What is changed between the two comes before the flush, and goes with it. If the process ends
+  // there, nobody was told of the flush.
+  Status status = WriteFloor(floor);
+  if (!status.ok() && !in_memory_at_least) return status;
+  // At once for all who change keys: an item that one of them found alive, in memory or below, and
+  // has made another one of, must not carry the new generation or be entered behind the flush.
+  stripes_.Alone([&] {
+    generation_.store(floor, std::memory_order_release);
+    floor_.store(floor, std::memory_order_release);
+    flush_at_s_.store(0, std::memory_order_relaxed);
+    cache_->log().Flush();
+  });
+  return status;
+}
+
+Status DiskTier::WriteFloor(uint32_t floor) {
   base::MutexLock lock(&state_mutex_);
   State state = state_;
   state.floor = floor;
   state.generation_bound = floor + 2;  // above what the next flush raises it to
   state.flush_at_s = 0;
-  Status status = WriteStateLocked(state);
-  if (!status.ok() && !in_memory_at_least) return status;
-  floor_.store(floor, std::memory_order_release);
-  flush_at_s_.store(0, std::memory_order_relaxed);
-  return status;
+  return WriteStateLocked(state);
 }
 
 Status DiskTier::NoteFlushLocked(uint32_t at_s) {

@@ -9,10 +9,11 @@
 //           given out. The bound stands in the store's state: nothing is written whose version is
 //           not below it.
 // Flush     items carry the generation in which they were written; a flush raises the floor below
-//           which they count no more, and its caller empties the cache.
+//           which they count no more, and empties the cache, both while nobody holds a stripe. So
+//           each change of a key comes before it or after it, in memory and on disk alike.
 // Threads   any.
-// Lock      flush_mutex_, then a stripe, then state_mutex_, then the durable store's
-//           (docs/concurrency.md).
+// Lock      flush_mutex_, then the stripes' gate, then a stripe, then state_mutex_, then the
+//           durable store's (docs/concurrency.md).
 // Errors    the first write or sync that fails is the last: from then on changes are refused
 //           (failed()), reads go on. All that is read is held against its checksum; what is damaged
 //           is an error, never a miss or another value.
@@ -85,7 +86,8 @@ class DiskTier {
 
   // Of items that are written now. REQUIRES: the item's stripe is held until Write has returned.
   uint32_t generation() const { return generation_.load(std::memory_order_acquire); }
-  // Whether an item counts: it has not ended and was not flushed.
+  // Whether an item counts: it has not ended and was not flushed. Whoever means to change it, or to
+  // enter it into the cache, asks with its stripe held: no flush comes before that is let go.
   cache::Miss WhyEnded(const Item& item, uint32_t now_s) const;
   bool IsEnded(const Item& item, uint32_t now_s) const {
     return (item.expiry != 0 && item.expiry <= now_s) ||
@@ -103,15 +105,14 @@ class DiskTier {
   // The same for one key, whose stripe the caller holds.
   void AnswerLocked(Asked* asked);
 
-  // These two: *flushed: the caller empties the cache, before it says so to anybody. REQUIRES: the
+  // These two: the cache is emptied, too; sessions see it from their next Begin on. REQUIRES: the
   // caller holds no stripe and is in no epoch.
   //
   // Flushes now, or makes a note to where at_s > now_s.
-  Status Flush(uint32_t at_s, uint32_t now_s, bool* flushed)
-      WEFT_EXCLUDES(flush_mutex_, state_mutex_);
+  Status Flush(uint32_t at_s, uint32_t now_s) WEFT_EXCLUDES(flush_mutex_, state_mutex_);
   // Does what was noted, if nobody else has. Once changes are refused it is done in memory alone,
   // and again by the next process: nothing comes after it that it should have spared.
-  void FlushDue(uint32_t now_s, bool* flushed) WEFT_EXCLUDES(flush_mutex_, state_mutex_);
+  void FlushDue(uint32_t now_s) WEFT_EXCLUDES(flush_mutex_, state_mutex_);
   bool FlushIsDue(uint32_t now_s) const {
     const uint32_t at_s = flush_at_s_.load(std::memory_order_relaxed);
     return at_s != 0 && at_s <= now_s;
@@ -135,6 +136,7 @@ class DiskTier {
   Status FlushLocked(bool in_memory_at_least) WEFT_REQUIRES(flush_mutex_)
       WEFT_EXCLUDES(state_mutex_);
   Status NoteFlushLocked(uint32_t at_s) WEFT_REQUIRES(flush_mutex_) WEFT_EXCLUDES(state_mutex_);
+  Status WriteFloor(uint32_t floor) WEFT_EXCLUDES(state_mutex_);
   Status KeepVersionsBelowBound() WEFT_EXCLUDES(state_mutex_);
   Status RaiseVersionBound() WEFT_EXCLUDES(state_mutex_);
   void EndVersions() WEFT_EXCLUDES(state_mutex_);

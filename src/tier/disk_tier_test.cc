@@ -129,9 +129,7 @@ TEST_F(DiskTierTest, WhatComesFromDiskTakesNoVersions) {
 TEST_F(DiskTierTest, FlushTakesWhatCameBeforeAndHoldsAfterAKill) {
   ASSERT_TRUE(Open().ok());
   ASSERT_TRUE(Put("old", "x").ok());
-  bool flushed = false;
-  ASSERT_TRUE(tier_->Flush(0, base::NowSeconds(), &flushed).ok());
-  EXPECT_TRUE(flushed);
+  ASSERT_TRUE(tier_->Flush(0, base::NowSeconds()).ok());
   ASSERT_TRUE(Put("new", "y").ok());
   EXPECT_EQ(Value("old"), "(ended)");
   EXPECT_EQ(Value("new"), "y");
@@ -145,20 +143,17 @@ TEST_F(DiskTierTest, DelayedFlushIsDoneOnceAndRememberedOverAKill) {
   ASSERT_TRUE(Open().ok());
   ASSERT_TRUE(Put("key", "x").ok());
   const uint32_t now_s = base::NowSeconds();
-  bool flushed = true;
-  ASSERT_TRUE(tier_->Flush(now_s + 100, now_s, &flushed).ok());
-  EXPECT_FALSE(flushed);
+  ASSERT_TRUE(tier_->Flush(now_s + 100, now_s).ok());
+  EXPECT_EQ(Value("key"), "x");
   EXPECT_FALSE(tier_->FlushIsDue(now_s + 99));
   Kill();
   ASSERT_TRUE(Open().ok());
   EXPECT_EQ(Value("key"), "x");
   EXPECT_TRUE(tier_->FlushIsDue(now_s + 100));
-  tier_->FlushDue(now_s + 100, &flushed);
-  EXPECT_TRUE(flushed);
+  tier_->FlushDue(now_s + 100);
   EXPECT_EQ(Value("key"), "(ended)");
   ASSERT_TRUE(Put("key", "y").ok());
-  tier_->FlushDue(now_s + 100, &flushed);  // a second worker, a moment later
-  EXPECT_FALSE(flushed);
+  tier_->FlushDue(now_s + 100);  // a second worker, a moment later
   EXPECT_EQ(Value("key"), "y");
 }
 
@@ -167,22 +162,19 @@ TEST_F(DiskTierTest, AFlushThatFallsDueOnceTheDiskHasFailedIsDoneOnce) {
   ASSERT_TRUE(Open().ok());
   ASSERT_TRUE(Put("key", "x").ok());
   const uint32_t now_s = base::NowSeconds();
-  bool flushed = true;
-  ASSERT_TRUE(tier_->Flush(now_s + 100, now_s, &flushed).ok());
+  ASSERT_TRUE(tier_->Flush(now_s + 100, now_s).ok());
   files_.faulty.FillDiskAfter(0);
-  tier_->FlushDue(now_s + 100, &flushed);
-  EXPECT_TRUE(flushed);
+  tier_->FlushDue(now_s + 100);
   EXPECT_TRUE(tier_->failed());
   EXPECT_FALSE(tier_->FlushIsDue(now_s + 100)) << "no batch tries it again";
   EXPECT_EQ(Value("key"), "(ended)");
   const uint64_t errors = tier_->Stats().write_errors;
-  EXPECT_FALSE(tier_->Flush(0, now_s, &flushed).ok());
-  EXPECT_FALSE(flushed);
+  EXPECT_FALSE(tier_->Flush(0, now_s).ok());
   EXPECT_EQ(tier_->Stats().write_errors, errors) << "nor was it asked";
   Kill();
   ASSERT_TRUE(Open().ok());
   EXPECT_TRUE(tier_->FlushIsDue(now_s + 100));
-  tier_->FlushDue(now_s + 100, &flushed);
+  tier_->FlushDue(now_s + 100);
   EXPECT_EQ(Value("key"), "(ended)");
 }
 
@@ -289,8 +281,7 @@ TEST_F(DiskTierTest, CompactionsDropWhatHasEndedAndKeepTheState) {
   for (int i = 0; i < 2000; i++) ASSERT_TRUE(Put("e" + std::to_string(i), value, past_s).ok());
   ASSERT_TRUE(Put("e7", "alive").ok());
   ASSERT_TRUE(Put("flushed", value).ok());
-  bool flushed = false;
-  ASSERT_TRUE(tier_->Flush(0, base::NowSeconds(), &flushed).ok());
+  ASSERT_TRUE(tier_->Flush(0, base::NowSeconds()).ok());
   ASSERT_TRUE(Put("e7", "alive").ok());
   // What is written over the same keys, again and again, makes the store compact them.
   for (int round = 0; tier_->Stats().db.compaction_keys_ended < 500 && round < 200; round++) {
@@ -309,8 +300,8 @@ TEST_F(DiskTierTest, CompactionsDropWhatHasEndedAndKeepTheState) {
   EXPECT_TRUE(Value("flushed") == "(none)" || Value("flushed") == "(ended)");
 }
 
-// Between the rise of the generation and that of the floor another worker may store, and be told
-// so. If the process ends there, again and again, the next flush takes those items too.
+// A flush of an older server raised the generation before the floor, and what was stored between
+// the two had the new one. If the process ended there, the next flush takes those items too.
 TEST_F(DiskTierTest, AFlushTakesWhatFlushesThatWereCutShortHaveLeft) {
   ASSERT_TRUE(Open().ok());
   for (const char* key : {"first", "second", "third"}) {
@@ -323,8 +314,7 @@ TEST_F(DiskTierTest, AFlushTakesWhatFlushesThatWereCutShortHaveLeft) {
     ASSERT_TRUE(Open().ok());
     EXPECT_EQ(Value(key), "v");
   }
-  bool flushed = false;
-  ASSERT_TRUE(tier_->Flush(0, base::NowSeconds(), &flushed).ok());
+  ASSERT_TRUE(tier_->Flush(0, base::NowSeconds()).ok());
   ASSERT_TRUE(Put("later", "v").ok());
   for (const char* key : {"first", "second", "third"}) EXPECT_EQ(Value(key), "(ended)");
   EXPECT_EQ(Value("later"), "v");

@@ -4,11 +4,16 @@
 // Each stripe counts the changes of its keys. What was read from the durable store is still so
 // where the count has not moved.
 //
+// A flush concerns all keys at once, and is carried out while nobody holds a stripe (Alone). So
+// what was judged with a stripe held stays so until the stripe is let go.
+//
 // Threads   any. Who takes several takes them in rising order.
-// Lock      before every other lock of the cache and of the durable store (docs/concurrency.md).
+// Lock      gate_, then a stripe, then every other lock of the cache and of the durable store
+//           (docs/concurrency.md).
 // Memory    a line each, so that neighbours do not disturb one another: 1 MiB.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <memory>
 
@@ -31,6 +36,23 @@ class Stripes {
   void Lock(uint32_t stripe) WEFT_NO_THREAD_SAFETY_ANALYSIS { stripes_[stripe].mutex.Lock(); }
   void Unlock(uint32_t stripe) WEFT_NO_THREAD_SAFETY_ANALYSIS { stripes_[stripe].mutex.Unlock(); }
 
+  // Whoever has taken stripes to change or enter keys asks this, and where it is so lets go of them
+  // all, waits, and takes them again.
+  bool closed() const { return closed_.load(std::memory_order_acquire); }
+  // REQUIRES: the caller holds no stripe.
+  void WaitUntilOpen() { base::MutexLock lock(&gate_); }
+  // Does `act` while nobody holds a stripe but for a moment (SettledChanges).
+  // REQUIRES: the caller holds no stripe, and no lock that is taken under one.
+  template <typename Act>
+  void Alone(const Act& act) {
+    base::MutexLock lock(&gate_);
+    closed_.store(true, std::memory_order_relaxed);
+    // Whoever takes a stripe behind this sees `closed_`, for the stripe's lock hands it over.
+    for (uint32_t stripe = 0; stripe < kCount; stripe++) SettledChanges(stripe);
+    act();
+    closed_.store(false, std::memory_order_release);
+  }
+
   // REQUIRES: the caller holds the stripe.
   uint64_t changes(uint32_t stripe) const { return stripes_[stripe].changes; }
   void NoteChange(uint32_t stripe) { stripes_[stripe].changes++; }
@@ -42,10 +64,6 @@ class Stripes {
     Unlock(stripe);
     return changes;
   }
-  // Waits for everybody who holds a stripe now.
-  void PassAll() {
-    for (uint32_t stripe = 0; stripe < kCount; stripe++) SettledChanges(stripe);
-  }
 
  private:
   struct alignas(64) Stripe {
@@ -53,6 +71,8 @@ class Stripes {
     uint64_t changes = 0;
   };
   const std::unique_ptr<Stripe[]> stripes_;
+  base::Mutex gate_;  // of who is Alone, instead of the locks of all stripes at once
+  std::atomic<bool> closed_{false};
 };
 
 }  // namespace weft::tier
