@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <barrier>
 #include <functional>
 #include <map>
 #include <set>
@@ -203,6 +204,28 @@ TEST(Atomicity, FlushedCounterStartsAgainFromNothing) {
   flusher.join();
   for (std::thread& thread : appenders) thread.join();
   EXPECT_EQ(wrong.load(), 0u);
+}
+
+// A flush that was put off falls due for several threads at once: whatever one of them stores after
+// it has asked stays.
+TEST(Atomicity, WhatIsStoredOnceAFlushFellDueStays) {
+  const auto store = OpenStore();
+  const uint32_t due_s = base::NowSeconds() + 1'000'000;
+  const uint32_t rounds = Rounds(5000);
+  std::barrier all(kThreads);
+  std::atomic<uint64_t> lost{0};
+  OnThreads(store.get(), [&](int t, Client& c) {
+    const std::string key = "k" + std::to_string(t);
+    for (uint32_t i = 0; i < rounds; i++) {
+      if (t == 0) c.Flush(due_s);
+      all.arrive_and_wait();
+      store->FlushIfDue(due_s);
+      c.Set(key, std::to_string(i));
+      all.arrive_and_wait();
+      lost += c.Value(key) != std::to_string(i);
+    }
+  });
+  EXPECT_EQ(lost.load(), 0u);
 }
 
 }  // namespace

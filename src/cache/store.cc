@@ -25,6 +25,9 @@ constexpr uint32_t kWritesOfWaiting = 16;  // that a wait counts as, where it is
 // it is in use (emptying.cc), and half of that goes back to the system while there is too much.
 constexpr uint32_t kEmptiedPerSegment = 16;
 constexpr uint32_t kEmptiedMin = 1000;
+// In flush_at_s_ while a flush that fell due is carried out. Its second has passed on every clock,
+// so whoever looks meanwhile comes to FlushDue, and waits there.
+constexpr uint32_t kFlushUnderWay = 1;
 
 uint64_t FirstBucketCount(const CacheOptions& options) {
   const double expected =
@@ -51,6 +54,11 @@ Status CheckOptions(const CacheOptions& options) {
   if (FirstBucketCount(options) * sizeof(task::Bucket) > options.memory_bytes / 2)
     return {Code::kInvalidArgument, "an index for expected_items takes over half of memory_bytes"};
   return Status::Ok();
+}
+
+// Waits for a flush that is being carried out: what comes next must not be emptied by it.
+void WaitForFlush(const std::atomic<uint32_t>& flush_at_s) {
+  while (flush_at_s.load() == kFlushUnderWay) std::this_thread::yield();
 }
 
 }  // namespace
@@ -137,7 +145,9 @@ uint64_t Store::Load(Session& session, const ObjectSpec& spec, uint64_t hash) {
   Command command;
   command.key = spec.key;
   command.hash = hash;
-  for (;;) {  // Ends: each round more means that a flush came between.
+  // Ends: each round more means that the session's view is from before a flush. The object itself
+  // was judged with its stripe held, so no flush has come since (tier/stripes.h).
+  for (;;) {
     Hint hint;
     const Entry entry = Locate(session, command, &hint);
     if (entry.present) return entry.location();
@@ -194,18 +204,24 @@ Status Store::SetMemoryLimit(uint64_t bytes) {
 }
 
 void Store::Flush(Session& session, uint32_t at_s) {
-  if (at_s > session.now_s()) {
-    flush_at_s_ = at_s;
-    return;
+  const bool is_put_off = at_s > session.now_s();
+  uint32_t was = flush_at_s_;
+  while (was == kFlushUnderWay ||
+         !flush_at_s_.compare_exchange_strong(was, is_put_off ? at_s : 0)) {
+    WaitForFlush(flush_at_s_);
+    was = flush_at_s_;
   }
-  flush_at_s_ = 0;
+  if (is_put_off) return;
   log_->Flush();
   // Not the index's view: positions that a batch has noted are of that one.
   session.RefreshLog();
 }
 
 void Store::FlushDue(uint32_t due) {
-  if (flush_at_s_.compare_exchange_strong(due, 0)) log_->Flush();
+  if (due == kFlushUnderWay || !flush_at_s_.compare_exchange_strong(due, kFlushUnderWay))
+    return WaitForFlush(flush_at_s_);
+  log_->Flush();
+  flush_at_s_ = 0;
 }
 
 uint64_t Store::ItemCount() const {
