@@ -307,11 +307,19 @@ Status Repair::Salvage(const std::string& path, Kept* kept) {
     builder.Add(key, value);
     return builder.status();
   });
+  // No record of a manifest names a table that is newer than its last sequence number.
+  if (source_.LevelOf(kept->file.number) && source_.edit().last_sequence) {
+    salvage.SetNewest(*source_.edit().last_sequence);
+  }
   Status status = salvage.Run(files_, path);
   GiveUpTable(path);
   report_.table_bytes_dropped += salvage.skipped_bytes();
+  report_.table_blocks_dropped += salvage.skipped_blocks();
+  report_.table_entries_dropped += salvage.skipped_entries();
   Say(path + ": kept " + std::to_string(salvage.entries()) + " entries of " +
-      std::to_string(salvage.blocks()) + " blocks");
+      std::to_string(salvage.blocks()) + " blocks, gave up " +
+      std::to_string(salvage.skipped_blocks()) + " blocks" +
+      (salvage.by_index() ? "" : " (its index is damaged: it was searched for blocks)"));
   if (!status.ok() || salvage.entries() == 0) {
     builder.Abandon();
     report_.tables_lost++;

@@ -42,6 +42,9 @@ struct RepairReport {
   uint64_t tables_lost = 0;      // nothing of them was kept
   uint64_t tables_missing = 0;   // the manifest names them
   uint64_t table_bytes_dropped = 0;
+  // Blocks that are damaged, or that do not fit the others; entries that do not fit.
+  uint64_t table_blocks_dropped = 0;
+  uint64_t table_entries_dropped = 0;
   uint64_t tables_merged = 0;
   bool manifest_read = false;   // it said which tables count
   bool manifest_whole = false;  // and neither it nor a file that it names was lost

@@ -7,13 +7,15 @@
 #include "base/crc32c.h"
 #include "base/read_on.h"
 #include "table/block.h"
-#include "table/block_reader.h"
+#include "table/block_search.h"
 #include "table/format.h"
-#include "table/internal_key.h"
 
 namespace weft::table {
 
 namespace {
+
+// A search reads so much of any file.
+constexpr uint64_t kWorkBytesMin = 1u << 20;
 
 Status ReadAll(FileSystem* files, const std::string& path, std::string* contents) {
   auto bytes = files->GetFileSize(path);
@@ -32,155 +34,238 @@ Status ReadAll(FileSystem* files, const std::string& path, std::string* contents
   return {};
 }
 
-// Polynomials over bits as CRC-32C has them: the top bit is the constant, and what is beyond x^31
-// is taken modulo this.
-constexpr uint32_t kPolynomial = 0x82f63b78;
-constexpr uint32_t kOne = uint32_t{1} << 31;
-
-uint32_t TimesX(uint32_t a) { return (a >> 1) ^ ((a & 1) != 0 ? kPolynomial : 0); }
-
-uint32_t OverX8(uint32_t a) {
-  for (int i = 0; i < 8; i++) a = (a & kOne) != 0 ? ((a ^ kPolynomial) << 1) | 1 : a << 1;
-  return a;
+uint64_t EndOf(const BlockHandle& handle) {
+  return handle.offset + handle.bytes + kBlockTrailerBytes;
 }
 
-uint32_t Multiply(uint32_t a, uint32_t b) {
-  uint32_t product = 0;
-  for (; b != 0; b <<= 1, a = TimesX(a)) {
-    if ((b & kOne) != 0) product ^= a;
-  }
-  return product;
+auto PlaceOf(const BlockHandle& handle) { return std::pair(handle.offset, handle.bytes); }
+
+bool Lies(const BlockHandle& handle, uint64_t file_bytes) {
+  return handle.bytes <= file_bytes && handle.offset <= file_bytes - handle.bytes &&
+         EndOf(handle) <= file_bytes;
 }
+
+// What a filter that is not there leaves of a metaindex block.
+constexpr size_t kEmptyBlockBytes = 2 * sizeof(uint32_t);
 
 }  // namespace
 
 Status TableSalvage::Run(FileSystem* files, const std::string& path) {
+  path_ = path;
   if (Status status = ReadAll(files, path, &file_); !status.ok()) return status;
-  size_t start = 0;
-  while (start + kBlockTrailerBytes < file_.size()) {
-    const size_t bytes = BlockAt(start);
-    Status status;
-    if (bytes == kNone) {
-      const size_t next = FindDataBlock(start + 1);
-      skipped_bytes_ += next - start;
-      start = next;
-      continue;
+  skipped_bytes_ = file_.size();
+  const std::optional<Index> index = IndexOfFooter();
+  return index ? RunByIndex(*index) : RunBySearch();
+}
+
+BlockFile TableSalvage::View() const {
+  BlockFile file;
+  file.path = &path_;
+  file.bytes = file_.size();
+  file.mapped = file_;
+  return file;
+}
+
+Result<BlockContents> TableSalvage::Read(const BlockHandle& handle) {
+  if (Lies(handle, file_.size())) work_bytes_ += handle.bytes;
+  auto contents = ReadBlock(View(), handle, true);
+  if (contents && contents->owned != nullptr) work_bytes_ += contents->data.size();
+  return contents;
+}
+
+std::optional<TableSalvage::Index> TableSalvage::ReadIndex(const BlockHandle& handle,
+                                                           uint64_t base) {
+  auto contents = Read({handle.offset + base, handle.bytes});
+  if (!contents) return std::nullopt;
+  Index index;
+  uint64_t end = base;
+  BlockIterator entries(order_, contents->data);
+  for (entries.SeekToFirst(); entries.Valid(); entries.Next()) {
+    BlockHandle block;
+    std::string_view value = entries.value();
+    if (!block.TakeFrom(&value) || block.offset > file_.size()) return std::nullopt;
+    block.offset += base;
+    if (!Lies(block, file_.size()) || block.offset < end) return std::nullopt;
+    if (entries.key().size() < kTrailerBytes) return std::nullopt;
+    if (!index.empty() && order_.Compare(index.back().first, entries.key()) >= 0) {
+      return std::nullopt;
     }
-    // Else a filter's, or an index.
-    if (!TakeBlock(start, bytes, &status)) skipped_bytes_ += bytes + kBlockTrailerBytes;
-    if (!status.ok()) return status;
-    start += bytes + kBlockTrailerBytes;
+    end = EndOf(block);
+    index.emplace_back(entries.key(), block);
   }
-  skipped_bytes_ += file_.size() - start;
+  if (entries.damaged() || index.empty()) return std::nullopt;
+  return index;
+}
+
+std::optional<TableSalvage::Index> TableSalvage::IndexOfFooter() {
+  Footer footer;
+  if (file_.size() < kFooterBytes) return std::nullopt;
+  const std::string_view end = std::string_view(file_).substr(file_.size() - kFooterBytes);
+  if (!footer.DecodeFrom(end).ok()) return std::nullopt;
+  return ReadIndex(footer.index, 0);
+}
+
+Status TableSalvage::RunByIndex(const Index& index) {
+  by_index_ = true;
+  std::string_view floor;
+  for (const auto& [separator, handle] : index) {
+    if (Status status = TakeBlock(handle, floor, &separator); !status.ok()) return status;
+    floor = separator;
+  }
   return {};
 }
 
-size_t TableSalvage::BlockAt(size_t start) const {
-  const char* const block = file_.data() + start;
-  const size_t bytes_max = file_.size() - start - kBlockTrailerBytes;
-  uint32_t crc = 0;
-  for (size_t bytes = 0; bytes <= bytes_max; bytes++) {
-    // The checksum is over the block's bytes and the one behind them: its compression.
-    crc = base::ExtendCrc32c(crc, block + bytes, 1);
-    if (static_cast<uint8_t>(block[bytes]) > static_cast<uint8_t>(Compression::kZstd)) continue;
-    if (base::DecodeFixed32(block + bytes + 1) == base::MaskCrc32c(crc)) return bytes;
+Status TableSalvage::RunBySearch() {
+  const std::vector<BlockHandle> found = FindBlocks(file_);
+  work_bytes_ += file_.size();
+  std::vector<Seen> seen;
+  for (const BlockHandle& handle : found) {
+    if (work_bytes_ > kSearchWork * file_.size() + kWorkBytesMin) break;
+    if (std::optional<Seen> each = Look(handle)) seen.push_back(std::move(*each));
   }
-  return kNone;
+  std::ranges::sort(seen, {}, PlaceOfSeen);
+  if (!seen.empty()) {
+    const auto inner = BlocksOfInnerTables(seen.front().block.handle.offset);
+    const auto is_inner = [&](const Seen& each) {
+      return std::ranges::binary_search(inner, PlaceOfSeen(each), {}, PlaceOf);
+    };
+    std::erase_if(seen, is_inner);
+  }
+  if (const std::optional<Index> index = FindIndex(found, &seen)) return RunByIndex(*index);
+  std::vector<FoundBlock> blocks;
+  for (Seen& each : seen) {
+    if (each.is_index) continue;
+    skipped_blocks_++;
+    skipped_entries_ += each.block.entries;
+    if (!each.is_newer) blocks.push_back(std::move(each.block));
+  }
+  for (const size_t i : HeaviestChain(order_, blocks)) {
+    skipped_blocks_--;
+    skipped_entries_ -= blocks[i].entries;
+    if (Status status = TakeBlock(blocks[i].handle, {}, nullptr); !status.ok()) return status;
+  }
+  return {};
 }
 
-size_t TableSalvage::FindDataBlock(size_t from) const {
-  for (; from + kBlockTrailerBytes < file_.size(); from += kStartsBytes) {
-    for (const auto& [start, bytes] : BlocksThatBeginIn(from)) {
-      if (ReadDataBlock(start, bytes)) return start;
-    }
-  }
-  return file_.size();
-}
-
-// A checksum is linear: with P(i) the register after the first i bytes, and each further byte a
-// multiplication by x^8, the checksum of [a, b) is P(b) + (P(a) + P(0)) x^8(b-a). So
-// (P(a) + P(0)) x^-8a  =  (P(b) + what is stored behind b) x^-8b  where a block is, and each side
-// is of one position: one look-up a position finds all pairs.
-std::vector<std::pair<size_t, size_t>> TableSalvage::BlocksThatBeginIn(size_t from) const {
-  const size_t last = std::min(file_.size() - kBlockTrailerBytes + 1, from + kBlockBytesMax);
-  std::vector<std::pair<uint32_t, size_t>> starts;
-  std::vector<std::pair<size_t, size_t>> found;
-  uint32_t power = kOne;  // x^-8i, of the i bytes since `from`
-  uint32_t crc = 0;       // of these bytes
-  for (size_t i = from; i < last && i < from + kStartsBytes; i++) {
-    starts.emplace_back(Multiply(~crc ^ ~uint32_t{0}, power), i);
-    crc = base::ExtendCrc32c(crc, file_.data() + i, 1);
-    power = OverX8(power);
-  }
-  std::ranges::sort(starts);
-  power = kOne;
-  crc = 0;
-  for (size_t i = from; i < last; i++) {  // the byte of the compression, the last that is summed up
-    const char* const at = file_.data() + i;
-    crc = base::ExtendCrc32c(crc, at, 1);
-    power = OverX8(power);
-    if (static_cast<uint8_t>(*at) > static_cast<uint8_t>(Compression::kZstd)) continue;
-    const uint32_t stored = base::UnmaskCrc32c(base::DecodeFixed32(at + 1));
-    const uint32_t key = Multiply(~crc ^ ~stored, power);
-    auto start = std::ranges::lower_bound(starts, std::pair(key, size_t{0}));
-    for (; start != starts.end() && start->first == key && start->second <= i; ++start) {
-      found.emplace_back(start->second, i - start->second);
-    }
-  }
-  std::ranges::sort(found);
-  return found;
-}
-
-std::optional<BlockContents> TableSalvage::ReadDataBlock(size_t start, size_t bytes) const {
-  const std::string path;
-  BlockFile file;
-  file.path = &path;
-  file.bytes = file_.size();
-  file.mapped = file_;
-  auto contents = ReadBlock(file, {start, bytes}, true);
-  if (!contents || contents->data.size() < sizeof(uint32_t)) return std::nullopt;
-  if (IsIndex(contents->data, start)) return std::nullopt;
-  BlockIterator check(order_, contents->data);
+std::optional<TableSalvage::Seen> TableSalvage::Look(const BlockHandle& handle) {
+  auto contents = Read(handle);
+  if (!contents) return std::nullopt;
+  Seen seen;
+  FoundBlock& block = seen.block;
+  block.handle = handle;
+  bool names_blocks = true;
+  uint64_t named_end = 0;
   ParsedKey parsed;
-  for (check.SeekToFirst(); check.Valid(); check.Next()) {
-    if (!ParseInternalKey(check.key(), &parsed)) return std::nullopt;
+  BlockIterator entries(order_, contents->data);
+  for (entries.SeekToFirst(); entries.Valid(); entries.Next()) {
+    if (!ParseInternalKey(entries.key(), &parsed)) return std::nullopt;
+    if (block.entries == 0) block.first_key.assign(entries.key());
+    if (block.entries > 0 && order_.Compare(block.last_key, entries.key()) >= 0) {
+      return std::nullopt;
+    }
+    block.last_key.assign(entries.key());
+    block.entries++;
+    seen.is_newer |= parsed.sequence > newest_;
+    // An index block's values are the handles of the data blocks, which lie one behind the other.
+    BlockHandle named;
+    std::string_view value = entries.value();
+    names_blocks = names_blocks && named.TakeFrom(&value) && value.empty() &&
+                   named.offset == named_end && Lies(named, handle.offset);
+    if (names_blocks) named_end = EndOf(named);
   }
-  if (check.damaged()) return std::nullopt;
-  return std::move(*contents);
+  if (entries.damaged() || block.entries == 0) return std::nullopt;
+  if (names_blocks) seen.named_end = named_end;
+  return seen;
 }
 
-bool TableSalvage::TakeBlock(size_t start, size_t bytes, Status* status) {
-  const std::optional<BlockContents> contents = ReadDataBlock(start, bytes);
-  if (!contents) return false;
+std::vector<BlockHandle> TableSalvage::BlocksOfInnerTables(uint64_t first_block) {
+  std::vector<BlockHandle> blocks;
+  std::string magic;
+  base::PutFixed64(&magic, kTableMagic);
+  size_t at = file_.find(magic, kFooterBytes - magic.size());
+  for (; at != std::string::npos; at = file_.find(magic, at + 1)) {
+    const uint64_t end = at + magic.size();
+    Footer footer;
+    const std::string_view bytes = std::string_view(file_).substr(end - kFooterBytes, kFooterBytes);
+    if (!footer.DecodeFrom(bytes).ok() || !Lies(footer.index, end - kFooterBytes)) continue;
+    // The index is the last before the footer.
+    const uint64_t base = end - kFooterBytes - EndOf(footer.index);
+    // A file that has got bytes before its own has its footer at the end.
+    if (base == 0 || (end == file_.size() && first_block >= base)) continue;
+    const std::optional<Index> index = ReadIndex(footer.index, base);
+    if (!index) continue;
+    for (const Named& named : *index) blocks.push_back(named.second);
+    blocks.push_back({footer.index.offset + base, footer.index.bytes});
+  }
+  std::ranges::sort(blocks, {}, PlaceOf);
+  return blocks;
+}
+
+// An index that no footer leads to, by what it looks like and leads to.
+std::optional<TableSalvage::Index> TableSalvage::FindIndex(const std::vector<BlockHandle>& found,
+                                                           std::vector<Seen>* seen) {
+  uint64_t last_data = 0;
+  for (const Seen& each : *seen) {
+    if (each.named_end == 0) last_data = each.block.handle.offset;
+  }
+  for (Seen& each : *seen) {
+    const BlockHandle handle = each.block.handle;
+    if (!MayBeIndex(each, last_data)) continue;
+    std::optional<Index> index = ReadIndex(handle, 0);
+    if (!index) continue;
+    const bool leads = std::ranges::any_of(*index, [&](const Named& named) {
+      return std::ranges::binary_search(*seen, PlaceOf(named.second), {}, PlaceOfSeen);
+    });
+    if (leads) return index;
+    each.is_index = index->size() > 1 || HasMetaindexBefore(handle.offset, found);
+  }
+  return std::nullopt;
+}
+
+// Data blocks lie only where it says; and behind them, before it, at least a metaindex block.
+bool TableSalvage::MayBeIndex(const Seen& seen, uint64_t last_data) {
+  return seen.named_end > last_data &&
+         seen.named_end + kEmptyBlockBytes + kBlockTrailerBytes <= seen.block.handle.offset;
+}
+
+bool TableSalvage::HasMetaindexBefore(uint64_t offset,
+                                      const std::vector<BlockHandle>& found) const {
+  if (std::ranges::find(found, offset, EndOf) != found.end()) return true;
+  constexpr size_t kBytes = kEmptyBlockBytes + kBlockTrailerBytes;
+  return offset >= kBytes && ReadBlock(View(), {offset - kBytes, kEmptyBlockBytes}, true);
+}
+
+Status TableSalvage::TakeBlock(const BlockHandle& handle, std::string_view floor,
+                               const std::string* ceiling) {
+  auto contents = Read(handle);
+  if (!contents) {
+    skipped_blocks_++;
+    return contents.error().code() == Code::kCorruption ? Status() : contents.error();
+  }
+  const uint64_t before = entries_;
+  ParsedKey parsed;
   BlockIterator entries(order_, contents->data);
-  for (entries.SeekToFirst(); entries.Valid() && status->ok(); entries.Next()) {
-    if (entries_ > 0 && order_.Compare(last_key_, entries.key()) >= 0) continue;
-    last_key_.assign(entries.key());
+  for (entries.SeekToFirst(); entries.Valid(); entries.Next()) {
+    const std::string_view key = entries.key();
+    const bool fits = ParseInternalKey(key, &parsed) &&
+                      (floor.empty() || order_.Compare(floor, key) < 0) &&
+                      (ceiling == nullptr || order_.Compare(key, *ceiling) <= 0) &&
+                      (entries_ == 0 || order_.Compare(last_key_, key) < 0);
+    if (!fits) {
+      skipped_entries_++;
+      continue;
+    }
+    last_key_.assign(key);
     entries_++;
-    *status = take_(entries.key(), entries.value());
+    if (Status status = take_(key, entries.value()); !status.ok()) return status;
+  }
+  if (entries_ == before) {
+    skipped_blocks_++;
+    return {};
   }
   blocks_++;
-  return true;
-}
-
-// An index block's values are the handles of the data blocks, which lie before it one behind the
-// other.
-bool TableSalvage::IsIndex(std::string_view block, size_t start) const {
-  BlockIterator entries(order_, block);
-  uint64_t end = 0;
-  bool first = true;
-  for (entries.SeekToFirst(); entries.Valid(); entries.Next()) {
-    std::string_view value = entries.value();
-    BlockHandle handle;
-    if (!handle.TakeFrom(&value) || !value.empty()) return false;
-    if (first ? handle.offset != 0 : handle.offset != end) return false;
-    if (handle.bytes > start || handle.offset + handle.bytes + kBlockTrailerBytes > start) {
-      return false;
-    }
-    end = handle.offset + handle.bytes + kBlockTrailerBytes;
-    first = false;
-  }
-  return !first && !entries.damaged();
+  skipped_bytes_ -= handle.bytes + kBlockTrailerBytes;
+  return {};
 }
 
 }  // namespace weft::table

@@ -25,6 +25,10 @@ void Print(std::ostream& out, const lsm::RepairReport& report, bool json) {
       {"tables_missing", report.tables_missing, "tables that the manifest names, and are missing"},
       {"table_bytes_dropped", report.table_bytes_dropped,
        "bytes of damaged tables not copied (their index and filter included)"},
+      {"table_blocks_dropped", report.table_blocks_dropped,
+       "blocks of damaged tables given up (damaged ones, and ones that do not fit)"},
+      {"table_entries_dropped", report.table_entries_dropped,
+       "entries of damaged tables given up that could be read, and do not fit"},
       {"tables_merged", report.tables_merged, "tables merged, because they overlap"},
       {"last_sequence", report.last_sequence, "last sequence number"},
   };
