@@ -66,7 +66,7 @@ class FaultyFileSystem::RandomAccessHandle final : public RandomAccessFile {
   Status Read(uint64_t offset, size_t bytes, std::string_view* result,
               char* scratch) const override {
     *result = {};
-    Status fault = faults_->Ask({FileCallKind::kReadAt, path_, bytes});
+    Status fault = faults_->Ask({FileCallKind::kReadAt, path_, bytes, nullptr, offset});
     return fault.ok() ? file_->Read(offset, bytes, result, scratch) : fault;
   }
   void WillNeed(uint64_t offset, size_t bytes) const override { file_->WillNeed(offset, bytes); }

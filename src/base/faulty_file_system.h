@@ -54,6 +54,7 @@ struct FileCall {
   const std::string& path;
   uint64_t bytes = 0;  // to read, skip, append or keep (kTruncate)
   const char* from = nullptr;  // Append: where they lie
+  uint64_t offset = 0;         // kReadAt: in the file
 };
 
 class FaultyFileSystem : public FileSystem {

@@ -11,6 +11,7 @@
 #include "base/posix_fd.h"
 #include "base/posix_readers.h"
 #include "base/posix_writers.h"
+#include "base/read_around.h"
 #include "weft/file_system.h"
 
 namespace weft {
@@ -37,7 +38,8 @@ class PosixFileLock final : public FileLock {
 // `direct`: what Direct gives; null: it is that itself.
 class SystemFiles final : public FileSystem {
  public:
-  explicit SystemFiles(FileSystem* direct) : direct_(direct) {}
+  explicit SystemFiles(FileSystem* direct, int64_t mapped_files_max = base::kMappedFilesMax)
+      : direct_(direct), mapped_files_max_(mapped_files_max) {}
 
   Result<std::unique_ptr<SequentialFile>> NewSequentialFile(const std::string& path) override {
     return base::OpenPosixSequentialFile(path);
@@ -45,7 +47,7 @@ class SystemFiles final : public FileSystem {
 
   Result<std::unique_ptr<RandomAccessFile>> NewRandomAccessFile(const std::string& path) override {
     return direct_ == nullptr ? base::OpenDirectRandomAccessFile(path)
-                              : base::OpenPosixRandomAccessFile(path);
+                              : base::OpenPosixRandomAccessFile(path, mapped_files_max_);
   }
 
   Result<std::unique_ptr<WritableFile>> NewWritableFile(const std::string& path,
@@ -156,6 +158,7 @@ class SystemFiles final : public FileSystem {
 
  private:
   FileSystem* const direct_;  // null: this is it
+  const int64_t mapped_files_max_;
 };
 
 }  // namespace
@@ -164,6 +167,12 @@ FileSystem* PosixFileSystem() {
   // Never freed, both: threads may outlive main.
   static FileSystem* const files = new SystemFiles(new SystemFiles(nullptr));
   return files;
+}
+
+FileSystem* base::WithoutMappings(FileSystem* files) {
+  // Never freed either.
+  static FileSystem* const unmapped = new SystemFiles(PosixFileSystem()->Direct(), 0);
+  return files == PosixFileSystem() ? unmapped : files;
 }
 
 }  // namespace weft

@@ -1,8 +1,11 @@
 #include "lsm/lost_files.h"
 
 #include <algorithm>
+#include <memory>
+#include <string_view>
 #include <vector>
 
+#include "base/read_around.h"
 #include "lsm/file_names.h"
 #include "lsm/limits.h"
 #include "lsm/store_copy.h"
@@ -25,6 +28,24 @@ std::string Renumbered(const std::string& name, uint64_t number) {
   }
 }
 
+// What of `from` can be read, with a filling for the rest, synced.
+Status CopyAround(FileSystem* files, const std::string& from, const std::string& to) {
+  constexpr size_t kPieceBytes = 256u << 10;
+  auto source = base::AroundFile::Open(files, from);
+  if (!source) return source.error();
+  auto target = files->NewWritableFile(to, FileUse::kOther);
+  if (!target) return target.error();
+  const auto scratch = std::make_unique_for_overwrite<char[]>(kPieceBytes);
+  std::string_view piece;
+  do {
+    Status status = (*source)->Read(kPieceBytes, &piece, scratch.get());
+    if (status.ok()) status = (*target)->Append(piece);
+    if (!status.ok()) return status;
+  } while (!piece.empty());
+  Status status = (*target)->Sync();
+  return status.ok() ? (*target)->Close() : status;
+}
+
 }  // namespace
 
 Status LostFiles::Count(uint64_t* next_number) const {
@@ -40,16 +61,12 @@ Status LostFiles::Count(uint64_t* next_number) const {
 }
 
 Status LostFiles::Keep(const std::string& name, uint64_t* next_number, std::string* kept) {
-  if (!made_) {
-    if (Status status = files_->CreateDir(lost_); !status.ok()) return status;
-    made_ = true;
-  }
+  if (Status status = Make(); !status.ok()) return status;
   const std::string from = dir_ + "/" + name;
   *kept = name;
   if (files_->FileExists(lost_ + "/" + name)) {
-    auto same = HoldTheSame(files_, from, lost_ + "/" + name);
-    if (!same) return same.error();
-    if (*same) return {};
+    const auto same = HoldTheSame(files_, from, lost_ + "/" + name);
+    if (same && same.value()) return {};  // else it can't be read, perhaps: then it is another one
     *kept = Renumbered(name, (*next_number)++);
   }
   ParsedFileName parsed;
@@ -57,11 +74,31 @@ Status LostFiles::Keep(const std::string& name, uint64_t* next_number, std::stri
   return LinkOrCopyTo(from, lost_ + "/" + *kept, parsed.number);
 }
 
+Status LostFiles::Make() {
+  if (made_) return {};
+  Status status = files_->CreateDir(lost_);
+  made_ = status.ok();
+  return status;
+}
+
+bool LostFiles::IsFolder(const std::string& name) const {
+  std::vector<std::string> names;
+  return files_->GetChildren(dir_ + "/" + name, &names).ok();
+}
+
+Status LostFiles::MoveFolder(const std::string& name, uint64_t* next_number, std::string* kept) {
+  if (Status status = Make(); !status.ok()) return status;
+  *kept = name;
+  if (files_->FileExists(lost_ + "/" + name)) *kept = Renumbered(name, (*next_number)++);
+  Status status = files_->RenameFile(dir_ + "/" + name, lost_ + "/" + *kept);
+  return status.ok() ? files_->SyncDir(lost_) : status;
+}
+
 Status LostFiles::LinkOrCopyTo(const std::string& from, const std::string& to, uint64_t number) {
   Status status = files_->LinkFile(from, to);
   if (status.code() != Code::kUnsupported) return status;
   const std::string temporary = TempFileName(lost_, number);
-  status = CopyFile(files_, from, temporary);
+  status = CopyAround(files_, from, temporary);
   if (status.ok()) status = files_->RenameFile(temporary, to);
   if (!status.ok()) (void)files_->RemoveFile(temporary);
   return status;

@@ -4,7 +4,7 @@
 // linked where the file system can, else copied, and is never half there under its name: a copy is
 // made as a .dbtmp file and renamed. What a run that was cut short has kept is found and not kept
 // twice. A file of that name with other contents, of a repair before, stays: the newer one gets a
-// number of its own.
+// number of its own. Of a file that cannot be read in places a copy has the rest of it.
 //
 // Threads   one.
 // Errors    of the files.
@@ -29,10 +29,14 @@ class LostFiles {
   // Keeps the store's file `name`. *kept: how it is called in lost. Takes *next_number, and raises
   // it, where the name is another file's.
   Status Keep(const std::string& name, uint64_t* next_number, std::string* kept);
+  // A folder can't have a second name: it is moved.
+  bool IsFolder(const std::string& name) const;
+  Status MoveFolder(const std::string& name, uint64_t* next_number, std::string* kept);
   // What was kept survives a power cut then.
   Status Sync();
 
  private:
+  Status Make();
   Status LinkOrCopyTo(const std::string& from, const std::string& to, uint64_t number);
 
   FileSystem* const files_;

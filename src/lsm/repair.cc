@@ -3,29 +3,19 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/read_around.h"
 #include "lsm/checked_options.h"
 #include "lsm/file_names.h"
 #include "lsm/foreign_store.h"
 #include "lsm/limits.h"
-#include "lsm/log_reader.h"
 #include "lsm/lost_files.h"
 #include "lsm/table_check.h"
-#include "lsm/write_batch_internal.h"
 #include "table/salvage.h"
 #include "table/table.h"
 
 namespace weft::lsm {
 
 namespace {
-
-class DropCounter final : public LogReader::Reporter {
- public:
-  void Dropped(uint64_t, uint64_t bytes, std::string_view) override { bytes_ += bytes; }
-  uint64_t bytes() const { return bytes_; }
-
- private:
-  uint64_t bytes_ = 0;
-};
 
 // Whether a store calls its file so.
 bool IsNameOf(const std::string& name, const ParsedFileName& parsed) {
@@ -45,7 +35,7 @@ Repair::Repair(const DbOptions& checked, std::string dir,
                std::function<void(const std::string& line)> progress)
     : options_(checked),
       dir_(std::move(dir)),
-      files_(options_.file_system),
+      files_(base::WithoutMappings(options_.file_system)),
       progress_(std::move(progress)),
       comparator_(options_.comparator),
       filter_(options_.filter_policy == nullptr
@@ -172,67 +162,6 @@ Status Repair::TakeTables() {
   return {};
 }
 
-Status Repair::TakeLog(uint64_t number) {
-  const std::string path = LogFileName(dir_, number);
-  auto file = files_->NewSequentialFile(path);
-  if (!file) return file.error();
-  DropCounter dropped;
-  LogReader reader(file->get(), &dropped, LogReader::Mode::kSalvage);
-  auto memtable = std::make_unique<MemTable>(comparator_);
-  table::SequenceNumber last = 0;
-  std::string_view record;
-  uint64_t refused = 0;
-  while (reader.Read(&record)) {
-    // Numbers that do not rise were never written by a store: nothing may hide what is newer.
-    if (record.size() < WriteBatchInternal::kHeaderBytes ||
-        !WriteBatchInternal::Check(record).ok() || WriteBatchInternal::SequenceOf(record) <= last ||
-        WriteBatchInternal::SequenceOf(record) >
-            table::kSequenceMax - WriteBatchInternal::CountOf(record)) {
-      refused += record.size();
-      continue;
-    }
-    const uint32_t count = WriteBatchInternal::CountOf(record);
-    if (count == 0) continue;  // takes no number: the next record has the same one
-    // Level 0 hides what is deeper: only where all of the log is newer.
-    unplaced_ |= last == 0 && WriteBatchInternal::SequenceOf(record) <= newest_of_tables_;
-    last = WriteBatchInternal::SequenceOf(record) + count - 1;
-    if (Status status = WriteBatchInternal::InsertInto(record, memtable.get()); !status.ok()) {
-      return status;
-    }
-    if (memtable->MemoryUsage() <= options_.write_buffer_size) continue;
-    if (Status status = WriteMemTable(*memtable); !status.ok()) return status;
-    memtable = std::make_unique<MemTable>(comparator_);
-  }
-  if (reader.end() == LogEnd::kReadError) return reader.status();
-  report_.logs++;
-  report_.log_bytes_dropped += dropped.bytes() + refused;
-  if (dropped.bytes() + refused > 0) {
-    Say(path + ": passed over " + std::to_string(dropped.bytes() + refused) + " bytes");
-  }
-  return WriteMemTable(*memtable);
-}
-
-Status Repair::WriteMemTable(const MemTable& memtable) {
-  const auto entries = memtable.NewIterator();
-  entries->SeekToFirst();
-  if (!entries->Valid()) return entries->status();
-  const uint64_t number = next_file_++;
-  const std::string path = TableFileName(dir_, number);
-  auto file = Make(path, FileUse::kTable);
-  if (!file) return file.error();
-  table::TableBuilder builder(format_, file->get());
-  for (; entries->Valid(); entries->Next()) builder.Add(entries->key(), entries->value());
-  Status status = builder.Finish();
-  if (status.ok()) status = (*file)->Sync();
-  if (status.ok()) status = (*file)->Close();
-  Kept kept;
-  kept.file.number = number;
-  kept.file.level = 0;
-  if (status.ok()) status = Measure(path, &kept);
-  if (status.ok()) kept_.push_back(std::move(kept));
-  return status;
-}
-
 // Reads a table's ends and newest sequence number. kCorruption where it is not whole.
 Status Repair::Measure(const std::string& path, Kept* kept) {
   auto bytes = files_->GetFileSize(path);
@@ -280,7 +209,7 @@ Status Repair::TakeTable(uint64_t number) {
   kept.file.level = level.value_or(0);
   const Status whole = Measure(path, &kept);
   if (!whole.ok()) {
-    if (whole.code() != Code::kCorruption) return whole;
+    if (!IsOfTheFile(whole)) return whole;
     Say(std::string(whole.message()));
     if (Status status = Salvage(path, &kept); !status.ok()) return status;
     if (kept.file.number == 0) return {};
@@ -314,6 +243,7 @@ Status Repair::Salvage(const std::string& path, Kept* kept) {
   Status status = salvage.Run(files_, path);
   GiveUpTable(path);
   report_.table_bytes_dropped += salvage.skipped_bytes();
+  NoteUnreadable(salvage.unreadable(), path);
   report_.table_blocks_dropped += salvage.skipped_blocks();
   report_.table_entries_dropped += salvage.skipped_entries();
   Say(path + ": kept " + std::to_string(salvage.entries()) + " entries of " +
@@ -339,6 +269,12 @@ Status Repair::Salvage(const std::string& path, Kept* kept) {
 std::string Repair::PathOfTable(uint64_t number) const {
   const std::string path = TableFileName(dir_, number);
   return files_->FileExists(path) ? path : OldTableFileName(dir_, number);
+}
+
+void Repair::NoteUnreadable(const base::Unreadable& unreadable, const std::string& path) {
+  if (unreadable.bytes == 0) return;
+  report_.unreadable_bytes += unreadable.bytes;
+  Say(unreadable.ToString(path));
 }
 
 void Repair::Say(const std::string& line) {

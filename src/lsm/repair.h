@@ -10,10 +10,12 @@
 // The store changes in one step, the last (lsm/repair_commit.cc): a repair that fails before it
 // leaves the store as it was, and one that is cut short anywhere may be run again.
 //
+// A file, or a place in one, that cannot be read is damaged, and no more.
+//
 // Threads   one; the store must not be open.
-// Errors    of the files; damage is none. kNotFound: there is no file of a store. kInvalidArgument:
-//           a store of another comparator, or of RocksDB: it is left as it is. kRetryLater: it is
-//           open.
+// Errors    of writing, of listing and of the lock; damage is none. kNotFound: there is no file of
+//           a store. kInvalidArgument: a store of another comparator, or of RocksDB: it is left as
+//           it is. kRetryLater: it is open.
 #pragma once
 
 #include <cstdint>
@@ -23,6 +25,8 @@
 #include <string>
 #include <vector>
 
+#include "base/read_around.h"
+#include "lsm/lost_files.h"
 #include "lsm/memtable.h"
 #include "lsm/repair_source.h"
 #include "lsm/version_edit.h"
@@ -46,6 +50,7 @@ struct RepairReport {
   uint64_t table_blocks_dropped = 0;
   uint64_t table_entries_dropped = 0;
   uint64_t tables_merged = 0;
+  uint64_t unreadable_bytes = 0;  // of tables and logs; files that don't open are left out
   bool manifest_read = false;   // it said which tables count
   bool manifest_whole = false;  // and neither it nor a file that it names was lost
   table::SequenceNumber last_sequence = 0;
@@ -89,6 +94,7 @@ class Repair {
   bool Level0OutOfOrder() const;
   Status Commit();
   Status WriteManifest();
+  void MoveFolders(LostFiles* lost);
   void RemoveOldFiles();
   void RemoveNewFiles();
   // A new file, of which RemoveNewFiles knows.
@@ -96,6 +102,7 @@ class Repair {
   void GiveUpTable(const std::string& path);
   std::string PathOf(const std::string& name) const { return dir_ + "/" + name; }
   std::string PathOfTable(uint64_t number) const;
+  void NoteUnreadable(const base::Unreadable& unreadable, const std::string& path);
   void Say(const std::string& line);
 
   const DbOptions options_;
@@ -117,6 +124,7 @@ class Repair {
   bool unplaced_ = false;                // of some that are kept nothing says what they may hide
   std::vector<std::string> to_give_up_;  // names; to lost, once CURRENT names the new manifest
   std::set<std::string> made_;           // paths of what this run has made
+  std::vector<std::string> folders_;     // names; as to_give_up_, but no files
   std::vector<std::string> superseded_;  // of these, those that went into others
   uint64_t manifest_number_ = 0;         // of the new one
   bool in_doubt_ = false;                // CURRENT may name it

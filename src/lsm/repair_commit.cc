@@ -17,6 +17,12 @@ namespace weft::lsm {
 Status Repair::Commit() {
   Status status = WriteManifest();
   LostFiles lost(files_, dir_);
+  // What is a folder has no second name, and nothing that the store needs.
+  std::erase_if(to_give_up_, [&](const std::string& name) {
+    if (!lost.IsFolder(name)) return false;
+    folders_.push_back(name);
+    return true;
+  });
   for (const std::string& name : to_give_up_) {
     std::string kept;
     if (status.ok()) status = lost.Keep(name, &next_file_, &kept);
@@ -27,8 +33,17 @@ Status Repair::Commit() {
   in_doubt_ = true;  // CURRENT may name it from here on
   status = SetCurrentFile(files_, dir_, manifest_number_);
   if (!status.ok()) return status;
+  MoveFolders(&lost);
   RemoveOldFiles();
   return {};
+}
+
+void Repair::MoveFolders(LostFiles* lost) {
+  for (const std::string& name : folders_) {
+    std::string kept;
+    const Status status = lost->MoveFolder(name, &next_file_, &kept);
+    Say(status.ok() ? PathOf(name) + " is a folder, and lost/" + kept + " now" : status.ToString());
+  }
 }
 
 Status Repair::WriteManifest() {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/read_around.h"
 #include "lsm/close_mark.h"
 #include "lsm/file_names.h"
 #include "lsm/foreign_store.h"
@@ -13,10 +14,7 @@ Result<RepairSource> RepairSource::Choose(FileSystem* files, const std::string& 
                                           const std::string& comparator, const StoreFiles& found,
                                           const Say& say) {
   auto current = ReadCurrentFile(files, dir);
-  if (!current) {
-    if (current.error().code() == Code::kIoError) return current.error();
-    say(current.error().ToString());
-  }
+  if (!current) say(current.error().ToString());
   // The one that CURRENT names, then the newest.
   std::vector<uint64_t> numbers(found.manifests.rbegin(), found.manifests.rend());
   if (current) {
@@ -26,7 +24,7 @@ Result<RepairSource> RepairSource::Choose(FileSystem* files, const std::string& 
       numbers.insert(numbers.begin(), *current);
     }
   }
-  auto candidates = ReadAll(files, dir, numbers, found);
+  auto candidates = ReadAll(files, dir, numbers, found, say);
   if (!candidates) return candidates.error();
   for (const Candidate& each : *candidates) {
     if (!each.manifest.edit.comparator) continue;
@@ -74,14 +72,18 @@ Result<RepairSource> RepairSource::Choose(FileSystem* files, const std::string& 
 
 Result<std::vector<RepairSource::Candidate>> RepairSource::ReadAll(
     FileSystem* files, const std::string& dir, const std::vector<uint64_t>& numbers,
-    const StoreFiles& found) {
+    const StoreFiles& found, const Say& say) {
   std::vector<Candidate> candidates;
   for (const uint64_t number : numbers) {
     const std::string path = ManifestFileName(dir, number);
-    auto file = files->NewSequentialFile(path);
-    if (!file) return file.error();
+    auto file = base::AroundFile::Open(files, path);
+    if (!file) {
+      say(file.error().ToString());
+      continue;
+    }
     auto manifest = SalvageManifest(file->get());
     if (!manifest) return manifest.error();
+    if ((*file)->unreadable().bytes > 0) say((*file)->unreadable().ToString(path));
     if (manifest->of_rocksdb) return OfRocksDb(path);
     if (manifest->records == 0) continue;
     if (!manifest->lost_records && LacksMarkedEnd(files, dir, number)) {

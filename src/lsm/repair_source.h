@@ -11,7 +11,8 @@
 // and never one that a record has removed.
 //
 // Threads   one.
-// Errors    of reading the files. kInvalidArgument: a store of another comparator, or of RocksDB.
+// Errors    no memory; what cannot be read is said, and passed over. kInvalidArgument: a store of
+//           another comparator, or of RocksDB.
 #pragma once
 
 #include <cstdint>
@@ -70,7 +71,7 @@ class RepairSource {
   };
   static Result<std::vector<Candidate>> ReadAll(FileSystem* files, const std::string& dir,
                                                 const std::vector<uint64_t>& numbers,
-                                                const StoreFiles& found);
+                                                const StoreFiles& found, const Say& say);
   static bool IsLater(const Candidate& a, const Candidate& b);
   // `current`: the number that CURRENT names, or 0.
   static const Candidate* Best(const std::vector<Candidate>& candidates, uint64_t current);

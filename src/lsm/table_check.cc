@@ -42,7 +42,7 @@ Status TableCheck::Run(FileSystem* files, const Progress& progress) {
 }
 
 Status TableCheck::Take(const Status& status) {
-  if (status.code() != Code::kCorruption && status.code() != Code::kNotFound) return status;
+  if (!IsOfTheFile(status)) return status;
   problem_(std::string(status.message()));
   return {};
 }
@@ -79,7 +79,9 @@ Status TableCheck::CheckBlock(const table::TableFile& table, const table::BlockH
   if (!block) {
     blocks_whole_ = false;
     floor_ = separator;
-    return Take(block.error());
+    if (block.error().code() != Code::kIoError) return Take(block.error());
+    Tell(handle.offset, std::string(block.error().message()));
+    return {};
   }
   table::BlockIterator it(table::KeyOrder(&comparator_), block->contents.data);
   const char* wrong = nullptr;

@@ -4,7 +4,8 @@
 // What `weft db verify` calls whole and what a repair keeps as it is are the same by this.
 //
 // Threads   one at a time.
-// Errors    Run: of the file system only. Findings go to `problem`, with file and offset.
+// Errors    Run: no memory. Findings go to `problem`, with file and offset; what cannot be read is
+//           one.
 #pragma once
 
 #include <cstdint>
@@ -18,6 +19,12 @@
 #include "weft/status.h"
 
 namespace weft::lsm {
+
+// Something is wrong with the file that was read, and nothing with those who read it.
+inline bool IsOfTheFile(const Status& status) {
+  return status.code() == Code::kCorruption || status.code() == Code::kNotFound ||
+         status.code() == Code::kIoError;
+}
 
 class TableCheck {
  public:
@@ -50,7 +57,7 @@ class TableCheck {
   // What is wrong with an entry; null: nothing.
   const char* CheckEntry(std::string_view key, uint64_t block_offset);
   void CheckEnds();
-  // Damage is told and ok; any other error is returned.
+  // An error of the file is told and ok; any other is returned.
   Status Take(const Status& status);
   void Tell(uint64_t offset, const std::string& what);
 

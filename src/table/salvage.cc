@@ -4,8 +4,6 @@
 #include <utility>
 
 #include "base/coding.h"
-#include "base/crc32c.h"
-#include "base/read_on.h"
 #include "table/block.h"
 #include "table/block_search.h"
 #include "table/format.h"
@@ -16,23 +14,6 @@ namespace {
 
 // A search reads so much of any file.
 constexpr uint64_t kWorkBytesMin = 1u << 20;
-
-Status ReadAll(FileSystem* files, const std::string& path, std::string* contents) {
-  auto bytes = files->GetFileSize(path);
-  if (!bytes) return bytes.error();
-  auto file = files->NewRandomAccessFile(path);
-  if (!file) return file.error();
-  contents->resize(*bytes);
-  std::string_view read;
-  Status status = base::ReadOnAt(**file, 0, contents->size(), &read, contents->data());
-  if (!status.ok()) return status;
-  if (read.data() != contents->data()) {
-    contents->assign(read);
-  } else {
-    contents->resize(read.size());
-  }
-  return {};
-}
 
 uint64_t EndOf(const BlockHandle& handle) {
   return handle.offset + handle.bytes + kBlockTrailerBytes;
@@ -52,7 +33,13 @@ constexpr size_t kEmptyBlockBytes = 2 * sizeof(uint32_t);
 
 Status TableSalvage::Run(FileSystem* files, const std::string& path) {
   path_ = path;
-  if (Status status = ReadAll(files, path, &file_); !status.ok()) return status;
+  auto file = base::AroundFile::Open(files, path);
+  if (!file) return file.error().code() == Code::kNoMemory ? file.error() : Status();
+  file_.resize((*file)->bytes());
+  std::string_view read;
+  if (Status status = (*file)->Read(file_.size(), &read, file_.data()); !status.ok()) return status;
+  file_.resize(read.size());
+  unreadable_ = (*file)->unreadable();
   skipped_bytes_ = file_.size();
   const std::optional<Index> index = IndexOfFooter();
   return index ? RunByIndex(*index) : RunBySearch();

@@ -7,7 +7,8 @@
 // counts (table/block_chain.h).
 //
 // Threads   one at a time.
-// Errors    of the file only: damage is no error; skipped_bytes() says how much was given up.
+// Errors    of Take; no memory. Damage is no error, and neither is what cannot be read;
+//           skipped_bytes() says how much was given up.
 // Cost      the whole file in memory. With an index each block is read once. A search is one pass,
 //           and what it finds is read within kSearchWork bytes for each byte of the file.
 #pragma once
@@ -20,6 +21,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/read_around.h"
 #include "table/block_chain.h"
 #include "table/block_reader.h"
 #include "table/internal_key.h"
@@ -55,6 +57,7 @@ class TableSalvage {
   uint64_t skipped_entries() const { return skipped_entries_; }
   // Bytes of the file that are no whole data block's, its end (filter, index, footer) included.
   uint64_t skipped_bytes() const { return skipped_bytes_; }
+  const base::Unreadable& unreadable() const { return unreadable_; }
   // Bytes that were looked at, those that were summed up included.
   uint64_t work_bytes() const { return work_bytes_; }
 
@@ -97,6 +100,7 @@ class TableSalvage {
   SequenceNumber newest_ = kSequenceMax;
   std::string path_;
   std::string file_;
+  base::Unreadable unreadable_;
   std::string last_key_;
   bool by_index_ = false;
   uint64_t blocks_ = 0;

@@ -29,6 +29,7 @@ void Print(std::ostream& out, const lsm::RepairReport& report, bool json) {
        "blocks of damaged tables given up (damaged ones, and ones that do not fit)"},
       {"table_entries_dropped", report.table_entries_dropped,
        "entries of damaged tables given up that could be read, and do not fit"},
+      {"unreadable_bytes", report.unreadable_bytes, "bytes that the disk does not give"},
       {"tables_merged", report.tables_merged, "tables merged, because they overlap"},
       {"last_sequence", report.last_sequence, "last sequence number"},
   };

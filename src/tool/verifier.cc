@@ -4,6 +4,7 @@
 #include <set>
 #include <utility>
 
+#include "base/read_around.h"
 #include "lsm/file_names.h"
 #include "lsm/foreign_store.h"
 #include "lsm/log_replay.h"
@@ -23,12 +24,16 @@ std::string KeyText(std::string_view internal_key) {
 }  // namespace
 
 Verifier::Verifier(const Console& console, const DbOptions& options, std::string dir)
-    : console_(console), options_(options), dir_(std::move(dir)), comparator_(options.comparator) {}
+    : console_(console),
+      options_(options),
+      dir_(std::move(dir)),
+      files_(base::WithoutMappings(options.file_system)),
+      comparator_(options.comparator) {}
 
 Status Verifier::Run() {
   std::vector<std::string> names;
-  (void)options_.file_system->GetChildren(dir_, &names);
-  const std::string foreign = lsm::FindRocksDbFile(options_.file_system, dir_, names);
+  (void)files_->GetChildren(dir_, &names);
+  const std::string foreign = lsm::FindRocksDbFile(files_, dir_, names);
   if (!foreign.empty()) return lsm::OfRocksDb(dir_ + "/" + foreign);
   bool legible = false;
   if (Status status = CheckManifest(&legible); !status.ok()) return status;
@@ -40,16 +45,16 @@ Status Verifier::Run() {
 }
 
 Status Verifier::Take(const Status& status) {
-  if (status.code() != Code::kCorruption && status.code() != Code::kNotFound) return status;
+  if (!lsm::IsOfTheFile(status)) return status;
   Problem(std::string(status.message()));
   return {};
 }
 
 Status Verifier::CheckManifest(bool* legible) {
-  auto number = lsm::ReadCurrentFile(options_.file_system, dir_);
+  auto number = lsm::ReadCurrentFile(files_, dir_);
   if (!number) return Take(number.error());
   const std::string path = lsm::ManifestFileName(dir_, *number);
-  auto file = options_.file_system->NewSequentialFile(path);
+  auto file = files_->NewSequentialFile(path);
   if (!file) return Take(file.error());
   auto state = lsm::ReadManifest(file->get(), path);
   if (!state) return Take(state.error());
@@ -59,7 +64,7 @@ Status Verifier::CheckManifest(bool* legible) {
     return {Code::kInvalidArgument,
             dir_ + ": its keys are ordered by " + comparator + ", which is not built in"};
   }
-  auto mark = lsm::FindCloseMark(options_.file_system, dir_, *number, manifest_);
+  auto mark = lsm::FindCloseMark(files_, dir_, *number, manifest_);
   if (mark) {
     mark_ = std::move(*mark);
   } else if (Status status = Take(mark.error()); !status.ok()) {
@@ -76,7 +81,7 @@ Status Verifier::CheckManifest(bool* legible) {
 // Finds the logs that are needed, and files that nothing needs.
 void Verifier::CheckFolder() {
   std::vector<std::string> names;
-  (void)options_.file_system->GetChildren(dir_, &names);
+  (void)files_->GetChildren(dir_, &names);
   std::set<uint64_t> tables;
   for (const lsm::NewFile& file : manifest_.edit.new_files) tables.insert(file.number);
   const uint64_t first_log = *manifest_.edit.log_number;
@@ -104,7 +109,7 @@ void Verifier::CheckFolder() {
 std::string Verifier::PathOf(uint64_t table) const {
   const std::string old = lsm::OldTableFileName(dir_, table);
   const std::string path = lsm::TableFileName(dir_, table);
-  return !options_.file_system->FileExists(path) && options_.file_system->FileExists(old) ? old
+  return !files_->FileExists(path) && files_->FileExists(old) ? old
                                                                                           : path;
 }
 
@@ -140,7 +145,7 @@ Status Verifier::CheckTables() {
     const std::string path = PathOf(file.number);
     lsm::TableCheck check(comparator_, path, [this](const std::string& text) { Problem(text); });
     check.Expect(file, *manifest_.edit.last_sequence);
-    const Status status = check.Run(options_.file_system, [&](uint64_t bytes_done) {
+    const Status status = check.Run(files_, [&](uint64_t bytes_done) {
       progress.At(report_.table_bytes + bytes_done, total, path);
     });
     if (!status.ok()) return status;
@@ -153,28 +158,48 @@ Status Verifier::CheckTables() {
 
 // Replays the logs as opening would, into nothing, to learn what would be lost.
 Status Verifier::CheckLogs() {
-  lsm::LogReplay replay(options_.file_system, dir_, lsm::LogDamage::kPassOverEven,
+  lsm::LogReplay replay(files_, dir_, lsm::LogDamage::kPassOverEven,
                         *manifest_.edit.last_sequence);
   replay.SetMark(mark_);
   const auto count = [this](std::string_view) {
     report_.log_records++;
     return Status();
   };
-  if (Status status = Take(replay.Run(logs_, count)); !status.ok()) return status;
+  const Status replayed = replay.Run(logs_, count);
+  if (Status status = Take(replayed); !status.ok()) return status;
   for (const lsm::LogReplay::Damage& damage : replay.damages()) {
     Problem(std::string(damage.what.message()) + " (" + std::to_string(damage.bytes) +
             " bytes from there on would be passed over)");
   }
   report_.logs = logs_.size();
+  // Behind a log that can't be read each is looked at for itself.
+  const bool each = replayed.code() == Code::kIoError;
+  if (each) report_.log_records = 0;
   for (const uint64_t number : logs_) {
-    if (Status status = NoteTornEnd(number); !status.ok()) return status;
+    Status status = each ? CheckLogAlone(number) : NoteTornEnd(number);
+    if (!status.ok()) return status;
   }
   return {};
 }
 
+Status Verifier::CheckLogAlone(uint64_t number) {
+  const std::string path = lsm::LogFileName(dir_, number);
+  auto file = base::AroundFile::Open(files_, path);
+  if (!file) return Take(file.error());
+  lsm::LogReader reader(file->get(), nullptr, lsm::LogReader::Mode::kSalvage);
+  std::string_view record;
+  while (reader.Read(&record)) report_.log_records++;
+  if ((*file)->unreadable().bytes > 0) {
+    Problem((*file)->unreadable().ToString(path));
+  } else if (reader.end() == lsm::LogEnd::kDamaged) {
+    Problem(path + ": damaged, and what was written later stands behind it");
+  }
+  return reader.status();
+}
+
 Status Verifier::NoteTornEnd(uint64_t number) {
   const std::string path = lsm::LogFileName(dir_, number);
-  auto file = options_.file_system->NewSequentialFile(path);
+  auto file = files_->NewSequentialFile(path);
   if (!file) return Take(file.error());
   lsm::LogReader reader(file->get(), nullptr, lsm::LogReader::Mode::kStop);
   std::string_view record;
@@ -183,7 +208,7 @@ Status Verifier::NoteTornEnd(uint64_t number) {
     report_.notes.push_back(path + ": torn at byte " + std::to_string(reader.valid_bytes()) +
                             ", as a crash leaves it");
   }
-  return reader.status();
+  return Take(reader.status());
 }
 
 }  // namespace weft::tool

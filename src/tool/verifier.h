@@ -38,7 +38,7 @@ class Verifier {
   // `options`: checked ones. `console` gets progress.
   Verifier(const Console& console, const DbOptions& options, std::string dir);
 
-  // Not ok: it could not be looked at (an I/O error, another comparator's store).
+  // Not ok: it could not be looked at (no memory, another comparator's store).
   Status Run();
   const VerifyReport& report() const { return report_; }
 
@@ -49,14 +49,16 @@ class Verifier {
   void CheckLevels();
   Status CheckLogs();
   Status NoteTornEnd(uint64_t number);
+  Status CheckLogAlone(uint64_t number);
   std::string PathOf(uint64_t table) const;
-  // Damage is a problem, and ok; any other error is returned.
+  // Damage is a problem, and so is what can't be read; both are ok. Any other error is returned.
   Status Take(const Status& status);
   void Problem(std::string text) { report_.problems.push_back(std::move(text)); }
 
   const Console& console_;
   const DbOptions& options_;
   const std::string dir_;
+  FileSystem* const files_;
   const table::InternalComparator comparator_;
   lsm::ManifestState manifest_;
   std::optional<lsm::CloseMark> mark_;  // of this store, as it was closed
