@@ -282,9 +282,11 @@ Status DbImpl::FindLogsLocked(std::vector<uint64_t>* logs) {
   for (const std::string& name : names) {
     ParsedFileName parsed;
     if (!ParseFileName(name, &parsed)) continue;
-    versions_->MarkFileNumberUsed(parsed.number);
-    if (parsed.type == FileType::kLog && (parsed.number >= versions_->log_number() ||
-                                          parsed.number == versions_->prev_log_number())) {
+    const bool counts =
+        versions_->CountName(parsed.number) || parsed.number == versions_->log_number();
+    if (counts && parsed.type == FileType::kLog &&
+        (parsed.number >= versions_->log_number() ||
+         parsed.number == versions_->prev_log_number())) {
       logs->push_back(parsed.number);
     }
   }

@@ -12,9 +12,17 @@ inline constexpr int kLevels = 7;
 // A memtable's table goes no deeper at once: a key that is soon overwritten should not have to be
 // compacted all the way.
 inline constexpr int kMemTableLevelMax = 2;
-// More files than any store gives numbers to; above it a number in a damaged manifest, or in the
-// name of a file of somebody else's, would soon wrap around.
-inline constexpr uint64_t kFileNumberMax = uint64_t{1} << 62;
+// More files than any store gives numbers to; above it a number in a damaged manifest would soon
+// wrap around.
+inline constexpr uint64_t kFileNumberMax = uint64_t{1} << 63;
+// How far names of files count, in a store whose next file number is `next`. A file of somebody
+// else's may have any number: a store that counted on from it would reach the bound above, and
+// would not open again.
+inline constexpr uint64_t CountedFileNumberMax(uint64_t next) {
+  constexpr uint64_t kMax = uint64_t{1} << 61;
+  constexpr uint64_t kAhead = uint64_t{1} << 32;  // of the manifest, after a crash, at the most
+  return next <= kMax ? kMax : std::min(next, kFileNumberMax - kAhead - 1) + kAhead;
+}
 // An iterator reports one key for about so many bytes that it passes.
 inline constexpr uint64_t kReadSampleBytes = 1u << 20;
 

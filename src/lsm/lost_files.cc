@@ -54,7 +54,9 @@ Status LostFiles::Count(uint64_t* next_number) const {
   if (!status.ok()) return files_->FileExists(lost_) ? status : Status();
   for (const std::string& name : names) {
     ParsedFileName parsed;
-    if (!ParseFileName(name, &parsed) || parsed.number > kFileNumberMax) continue;
+    if (!ParseFileName(name, &parsed) || parsed.number > CountedFileNumberMax(*next_number)) {
+      continue;
+    }
     *next_number = std::max(*next_number, parsed.number + 1);
   }
   return {};

@@ -1,5 +1,6 @@
 #include "lsm/manifest.h"
 
+#include <algorithm>
 #include <array>
 #include <map>
 #include <set>
@@ -117,6 +118,14 @@ Result<ManifestState> ReadManifest(SequentialFile* file, const std::string& path
   if (!state.edit.log_number) return Damaged(path, "it has no log number");
   if (!state.edit.last_sequence) return Damaged(path, "it has no last sequence number");
   return state;
+}
+
+Status CheckFileNumbers(const VersionEdit& edit, const std::string& path) {
+  uint64_t highest = std::max({edit.next_file_number.value_or(0), edit.log_number.value_or(0),
+                               edit.prev_log_number.value_or(0)});
+  for (const NewFile& table : edit.new_files) highest = std::max(highest, table.number);
+  if (highest <= kFileNumberMax) return {};
+  return Damaged(path, "no store has a file " + std::to_string(highest));
 }
 
 void OpenManifest::Begin(std::unique_ptr<WritableFile> begun) {

@@ -41,6 +41,9 @@ struct ManifestState {
 // `path` is for messages.
 Result<ManifestState> ReadManifest(SequentialFile* file, const std::string& path);
 
+// kCorruption where it has numbers of files that would soon wrap around.
+Status CheckFileNumbers(const VersionEdit& edit, const std::string& path);
+
 // A manifest that is open for more records.
 struct OpenManifest {
   static constexpr size_t kEndsMax = 128;

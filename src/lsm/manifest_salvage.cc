@@ -5,8 +5,8 @@
 #include <utility>
 
 #include "lsm/foreign_store.h"
-#include "lsm/limits.h"
 #include "lsm/log_reader.h"
+#include "lsm/manifest.h"
 
 namespace weft::lsm {
 
@@ -29,13 +29,6 @@ void Take(VersionEdit edit, std::map<uint64_t, NewFile>* tables, SalvagedManifes
   if (edit.prev_log_number) sum->prev_log_number = edit.prev_log_number;
   if (edit.next_file_number) sum->next_file_number = edit.next_file_number;
   if (edit.last_sequence) sum->last_sequence = edit.last_sequence;
-}
-
-bool NumbersAreSound(const VersionEdit& edit) {
-  uint64_t highest = std::max({edit.log_number.value_or(0), edit.prev_log_number.value_or(0),
-                               edit.next_file_number.value_or(0)});
-  for (const NewFile& file : edit.new_files) highest = std::max(highest, file.number);
-  return highest <= kFileNumberMax;
 }
 
 class LossNote final : public LogReader::Reporter {
@@ -62,7 +55,7 @@ Result<SalvagedManifest> SalvageManifest(SequentialFile* file) {
   std::string_view record;
   while (reader.Read(&record)) {
     VersionEdit edit;
-    if (!edit.DecodeFrom(record).ok() || !NumbersAreSound(edit)) {
+    if (!edit.DecodeFrom(record).ok() || !CheckFileNumbers(edit, "").ok()) {
       manifest.of_rocksdb |= IsRocksDbEdit(record);
       loss.Lose();
       continue;

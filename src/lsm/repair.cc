@@ -71,7 +71,7 @@ Status Repair::TakeAll() {
   report_.manifest_read = source_.has_manifest();
   report_.manifest_whole = source_.is_whole();
   report_.last_sequence = edit.last_sequence.value_or(0);
-  next_file_ = std::max(next_file_, edit.next_file_number.value_or(0));
+  if (Status status = CountNumbers(); !status.ok()) return status;
   if (Status status = TakeTables(); !status.ok()) return status;
   for (const uint64_t number : found_.logs) {
     if (source_.LogCounts(number)) {
@@ -97,12 +97,11 @@ Status Repair::Find() {
   for (const std::string& name : names) {
     ParsedFileName parsed;
     if (!ParseFileName(name, &parsed)) continue;
-    if (parsed.number > kFileNumberMax || !IsNameOf(name, parsed)) {
-      Say(PathOf(name) + ": no store gives that name");
-      to_give_up_.push_back(name);  // or the next opening deletes it
+    if (!IsNameOf(name, parsed)) {
+      GiveUpName(name);
       continue;
     }
-    next_file_ = std::max(next_file_, parsed.number + 1);
+    numbers_.insert(parsed.number);
     if (parsed.type == FileType::kLog) found_.logs.push_back(parsed.number);
     if (parsed.type == FileType::kTable) found_.tables.insert(parsed.number);
     if (parsed.type != FileType::kManifest) continue;
@@ -111,7 +110,36 @@ Status Repair::Find() {
   }
   std::ranges::sort(found_.logs);
   std::ranges::sort(found_.manifests);
+  return {};
+}
+
+// A file that the manifest names is the store's, whatever its number is; and so are those near to
+// what it has given numbers to. Without one nobody can tell.
+Status Repair::CountNumbers() {
+  const VersionEdit& edit = source_.edit();
+  next_file_ = std::max(next_file_, edit.next_file_number.value_or(0));
+  const uint64_t bound = CountedFileNumberMax(source_.has_manifest() ? next_file_ : kFileNumberMax);
+  for (const uint64_t number : numbers_) {
+    if (number <= bound) next_file_ = std::max(next_file_, number + 1);
+  }
+  std::erase_if(found_.tables, [&](uint64_t number) {
+    const bool far = number > bound && !source_.LevelOf(number);
+    for (const std::string& path : {TableFileName(dir_, number), OldTableFileName(dir_, number)}) {
+      if (far && files_->FileExists(path)) GiveUpName(path.substr(dir_.size() + 1));
+    }
+    return far;
+  });
+  std::erase_if(found_.logs, [&](uint64_t number) {
+    const bool far = number > bound && number != edit.log_number.value_or(0);
+    if (far) GiveUpName(LogFileName("", number).substr(1));
+    return far;
+  });
   return LostFiles(files_, dir_).Count(&next_file_);
+}
+
+void Repair::GiveUpName(const std::string& name) {
+  Say(PathOf(name) + ": no store gives that name");
+  to_give_up_.push_back(name);  // or the next opening deletes it
 }
 
 Status Repair::FindStore(std::vector<std::string>* names) const {

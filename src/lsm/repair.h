@@ -77,6 +77,8 @@ class Repair {
 
   Status TakeAll();
   Status Find();
+  Status CountNumbers();
+  void GiveUpName(const std::string& name);
   Status FindStore(std::vector<std::string>* names) const;
   Status CheckTablesAreOurs() const;
   void OpenInfoLog();
@@ -118,6 +120,7 @@ class Repair {
 
   uint64_t next_file_ = 1;
   StoreFiles found_;
+  std::set<uint64_t> numbers_;  // of all that is found
   RepairSource source_;
   std::vector<Kept> kept_;
   table::SequenceNumber newest_of_tables_ = 0;

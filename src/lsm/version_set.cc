@@ -63,6 +63,7 @@ Status VersionSet::Recover() {
   tables.new_files = state.edit.new_files;
   Result<VersionRef> version = Version::MakeEmpty(comparator_, tables_)->Apply(tables);
   if (!version) return Prefixed(path, version.error());
+  counted_max_ = CountedFileNumberMax(*state.edit.next_file_number);
   if (Status status = CheckFilesPresent(state, path); !status.ok()) return status;
   manifest_was_torn_ = state.valid_bytes < state.file_bytes;
   if (state.end == LogEnd::kTorn) {
@@ -80,13 +81,7 @@ Status VersionSet::CheckManifest(const ManifestState& state, const std::string& 
     return Status(Code::kInvalidArgument,
                   path + ": the store's comparator is " + *edit.comparator + ", not " + ours);
   }
-  uint64_t highest =
-      std::max({*edit.next_file_number, *edit.log_number, edit.prev_log_number.value_or(0)});
-  for (const NewFile& table : edit.new_files) highest = std::max(highest, table.number);
-  if (highest > kFileNumberMax) {
-    return Status(Code::kCorruption, path + ": no store has a file " + std::to_string(highest));
-  }
-  return {};
+  return CheckFileNumbers(edit, path);
 }
 
 Status VersionSet::CheckFilesPresent(const ManifestState& state, const std::string& path) {
@@ -99,7 +94,7 @@ Status VersionSet::CheckFilesPresent(const ManifestState& state, const std::stri
     if (!ParseFileName(name, &parsed)) continue;
     if (parsed.type == FileType::kTable) tables.insert(parsed.number);
     if (parsed.type == FileType::kLog) logs.insert(parsed.number);
-    MarkFileNumberUsed(parsed.number);
+    CountName(parsed.number);
   }
   size_t missing = 0;
   uint64_t first_missing = 0;
@@ -274,11 +269,17 @@ CompactPointers* VersionSet::compact_pointers() {
 }
 
 void VersionSet::MarkFileNumberUsed(uint64_t number) {
-  if (number > kFileNumberMax) return;
+  if (number > kFileNumberMax) return;  // as a CURRENT may name that somebody wrote
   uint64_t next = next_file_number();
   while (next <= number &&
          !next_file_number_.compare_exchange_weak(next, number + 1, std::memory_order_relaxed)) {
   }
+}
+
+bool VersionSet::CountName(uint64_t number) {
+  if (number > counted_max_) return false;
+  MarkFileNumberUsed(number);
+  return true;
 }
 
 uint64_t VersionSet::log_number() const {

@@ -87,8 +87,11 @@ class VersionSet {
 
   // Never given before. Any thread.
   uint64_t NewFileNumber() { return next_file_number_.fetch_add(1, std::memory_order_relaxed); }
-  // `number` occurs in the folder: it is not given again. Any thread.
+  // `number` is a file's of the store: it is not given again. Any thread.
   void MarkFileNumberUsed(uint64_t number);
+  // The same of a name in the folder; false where the number is so high that it is none of the
+  // store's, and is not counted. Behind Recover.
+  bool CountName(uint64_t number);
   uint64_t next_file_number() const { return next_file_number_.load(std::memory_order_relaxed); }
   // Logs below it are in tables. 0: none was named yet.
   uint64_t log_number() const;
@@ -154,6 +157,7 @@ class VersionSet {
 
   // Any thread.
   std::atomic<uint64_t> next_file_number_{2};
+  uint64_t counted_max_ = CountedFileNumberMax(0);  // constant behind Recover
 
   // Guarded by *mutex_.
   VersionRef current_ WEFT_GUARDED_BY(*mutex_);

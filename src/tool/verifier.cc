@@ -7,6 +7,7 @@
 #include "base/read_around.h"
 #include "lsm/file_names.h"
 #include "lsm/foreign_store.h"
+#include "lsm/limits.h"
 #include "lsm/log_replay.h"
 #include "lsm/table_check.h"
 #include "tool/text_form.h"
@@ -58,6 +59,7 @@ Status Verifier::CheckManifest(bool* legible) {
   if (!file) return Take(file.error());
   auto state = lsm::ReadManifest(file->get(), path);
   if (!state) return Take(state.error());
+  if (Status status = lsm::CheckFileNumbers(state->edit, path); !status.ok()) return Take(status);
   manifest_ = std::move(*state);
   const std::string comparator = manifest_.edit.comparator.value_or("");
   if (!comparator.empty() && comparator != options_.comparator->Name()) {
@@ -85,12 +87,15 @@ void Verifier::CheckFolder() {
   std::set<uint64_t> tables;
   for (const lsm::NewFile& file : manifest_.edit.new_files) tables.insert(file.number);
   const uint64_t first_log = *manifest_.edit.log_number;
+  const uint64_t counted_max = lsm::CountedFileNumberMax(*manifest_.edit.next_file_number);
   const uint64_t previous = manifest_.edit.prev_log_number.value_or(0);
   for (const std::string& name : names) {
     lsm::ParsedFileName parsed;
     if (!lsm::ParseFileName(name, &parsed)) continue;
     if (parsed.type == lsm::FileType::kLog) {
-      if (parsed.number >= first_log || (previous != 0 && parsed.number == previous)) {
+      if (parsed.number > counted_max && parsed.number != first_log) {
+        report_.notes.push_back(dir_ + "/" + name + ": no store gives that name");
+      } else if (parsed.number >= first_log || (previous != 0 && parsed.number == previous)) {
         logs_.push_back(parsed.number);
       } else {
         report_.notes.push_back(dir_ + "/" + name + ": no longer needed");
