@@ -164,7 +164,7 @@ TEST_F(ShortReadsTest, ADamagedLogIsRefused) {
   db.reset();
   memory.Restore(*left);
   for (const std::string& path : memory.AllFiles()) {
-    if (path.ends_with(".log")) {
+    if (path.ends_with(".log") && memory.Contents(path)->size() > 300) {  // a spare one is empty
       ASSERT_TRUE(memory.FlipBits(path, 300, 1).ok());
     }
   }
