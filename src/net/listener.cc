@@ -7,6 +7,8 @@
 
 #include <cerrno>
 
+#include "base/patience.h"
+
 namespace weft::net {
 namespace {
 
@@ -35,6 +37,12 @@ bool FindSocket(const std::string& path, FileId* id) {
   return true;
 }
 
+// Whether something stands there that no server's end will take away.
+bool IsOtherFile(const std::string& path) {
+  struct stat info;
+  return lstat(path.c_str(), &info) == 0 && !S_ISSOCK(info.st_mode);
+}
+
 void UnlinkIfIs(const std::string& path, const FileId& id) {
   FileId now;
   if (FindSocket(path, &now) && now == id) unlink(path.c_str());
@@ -56,9 +64,11 @@ void UnlinkStale(const std::string& path, const SocketAddress& address) {
 }  // namespace
 
 Listener::~Listener() {
+  const int error = errno;  // of one that could not be opened, whose opener goes by it
   // While the socket listens, nobody takes its file for a dead server's and puts another there.
   if (!unlink_path_.empty()) UnlinkIfIs(unlink_path_, unlink_id_);
   close(fd_);
+  errno = error;
 }
 
 Result<std::unique_ptr<Listener>> Listener::OpenOne(const SocketAddress& address,
@@ -89,6 +99,21 @@ Result<std::unique_ptr<Listener>> Listener::OpenOne(const SocketAddress& address
   return listener;
 }
 
+// Tries again while the address is in use: its server may have been killed just now.
+Result<std::unique_ptr<Listener>> Listener::OpenPatiently(const SocketAddress& address,
+                                                          const ListenerOptions& options) {
+  for (base::Patience patience;;) {
+    if (address.family() == AF_UNIX) UnlinkStale(address.ToString(), address);
+    auto opened = OpenOne(address, options);
+    if (opened || errno != EADDRINUSE) return opened;
+    const bool for_ever = address.family() == AF_UNIX && IsOtherFile(address.ToString());
+    if (for_ever || !patience.Wait()) {
+      errno = EADDRINUSE;  // for the caller, who goes by it
+      return opened;
+    }
+  }
+}
+
 Result<std::vector<std::unique_ptr<Listener>>> Listener::OpenTcp(const HostPort& where,
                                                                  const ListenerOptions& options) {
   auto addresses = ResolveForListening(where);
@@ -97,7 +122,7 @@ Result<std::vector<std::unique_ptr<Listener>>> Listener::OpenTcp(const HostPort&
   Status last(Code::kInvalidArgument, "no address for '" + where.host + "'");
   for (SocketAddress& address : *addresses) {
     if (where.port == 0 && !listeners.empty()) address.set_port(listeners[0]->address().port());
-    auto opened = OpenOne(address, options);
+    auto opened = OpenPatiently(address, options);
     if (opened) {
       listeners.push_back(std::move(*opened));
     } else if (last = opened.error(); errno != EAFNOSUPPORT && errno != EADDRNOTAVAIL) {
@@ -113,8 +138,7 @@ Result<std::unique_ptr<Listener>> Listener::OpenUnix(const std::string& path,
                                                      const ListenerOptions& options) {
   auto address = UnixAddress(path);
   if (!address) return address.error();
-  UnlinkStale(path, *address);
-  return OpenOne(*address, options);
+  return OpenPatiently(*address, options);
 }
 
 }  // namespace weft::net

@@ -4,7 +4,8 @@
 // them down to accepted sockets, which saves two system calls a connection.
 // Threads: built and destroyed by one thread; the accepting loop only uses fd().
 // Errors: kInvalidArgument for a bad address or path; kIoError with the system's reason, among them
-//   a port or a path that a living server holds.
+//   a port or a path that a living server holds. That is said after a second only: what a server
+//   that was killed just now held is free by then.
 #pragma once
 
 #include <cstdint>
@@ -55,6 +56,8 @@ class Listener {
       : fd_(fd), transport_(transport), address_(address) {}
   static Result<std::unique_ptr<Listener>> OpenOne(const SocketAddress& address,
                                                    const ListenerOptions& options);
+  static Result<std::unique_ptr<Listener>> OpenPatiently(const SocketAddress& address,
+                                                         const ListenerOptions& options);
 
   // Constant after construction.
   const int fd_;

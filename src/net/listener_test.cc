@@ -4,6 +4,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <thread>
+
 #include "net/test_peer.h"
 
 namespace weft::net {
@@ -82,6 +84,33 @@ TEST(Listener, OrdinaryFileIsNeverReplaced) {
   EXPECT_FALSE(Listener::OpenUnix(path, {}).has_value());
   EXPECT_EQ(access(path.c_str(), F_OK), 0);
   unlink(path.c_str());
+}
+
+// As a killed server's sockets, which the system closes a moment after its parent saw it end.
+TEST(Listener, APortAndAPathThatAreFreedWithinAMomentAreWaitedFor) {
+  auto port = Listener::OpenTcp({"127.0.0.1", 0}, {});
+  ASSERT_TRUE(port.has_value());
+  const HostPort where = {"127.0.0.1", port.value()[0]->address().port()};
+  const std::string path = FreshPath("moment");
+  auto address = UnixAddress(path);
+  const int dying = socket(AF_UNIX, SOCK_STREAM, 0);
+  ASSERT_EQ(bind(dying, address->get(), address->bytes), 0);
+  ASSERT_EQ(listen(dying, 1), 0);
+  // Unlike a listener's end, a closed descriptor leaves the file, as a killed server does.
+  const auto after_a_moment = [](auto close_it) {
+    return std::thread([close_it] {
+      std::this_thread::sleep_for(std::chrono::milliseconds(30));
+      close_it();
+    });
+  };
+  std::thread closes_port = after_a_moment([&] { port->clear(); });
+  auto tcp = Listener::OpenTcp(where, {});
+  closes_port.join();
+  EXPECT_TRUE(tcp.has_value()) << tcp.error().ToString();
+  std::thread closes_path = after_a_moment([dying] { close(dying); });
+  auto local = Listener::OpenUnix(path, {});
+  closes_path.join();
+  EXPECT_TRUE(local.has_value()) << local.error().ToString();
 }
 
 }  // namespace

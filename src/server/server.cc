@@ -11,6 +11,7 @@
 
 #include "base/clock.h"
 #include "base/for_ever.h"
+#include "base/patience.h"
 #include "base/thread.h"
 #include "pipeline/route.h"
 #include "pipeline/task_times.h"
@@ -158,6 +159,10 @@ Status Server::OpenTier() {
                   keys == 1 ? "a key was" : std::to_string(keys) + " keys were", why.message());
   };
   auto opened = tier::DiskTier::Open(options, store_.get());
+  // Its lock may be that of a server which was killed just now.
+  for (base::Patience patience;
+       !opened && opened.error().code() == Code::kRetryLater && patience.Wait();)
+    opened = tier::DiskTier::Open(options, store_.get());
   if (!opened) return opened.error();
   tier_ = std::move(opened.value());
   auto pool = tier::LookupPool::Open(tier_.get(), options_.lookup_threads);

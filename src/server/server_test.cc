@@ -8,6 +8,9 @@
 #include <string>
 #include <thread>
 
+#include "base/test_folder.h"
+#include "weft/file_system.h"
+
 namespace weft::server {
 namespace {
 
@@ -40,6 +43,24 @@ TEST(Server, ALoopThatFailsEndsTheServerAndSaysWhy) {
   EXPECT_FALSE(status.ok());
   EXPECT_NE(std::string(status.message()).find("epoll_wait"), std::string::npos)
       << status.ToString();
+}
+
+// Its holder may have been killed just now, and a killed process gives its locks up last.
+TEST(Server, ALockThatIsGivenUpWithinAMomentIsWaitedFor) {
+  const base::TestFolder dir;
+  auto lock = PosixFileSystem()->LockFile(dir / "LOCK");
+  ASSERT_TRUE(lock.has_value()) << lock.error().ToString();
+  std::thread gives_up([&] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(30));
+    lock->reset();
+  });
+  ServerOptions options;
+  options.tcp = {{"127.0.0.1", 0}};
+  options.threads = 1;
+  options.data_dir = dir.path();
+  auto server = Server::Create(options);
+  gives_up.join();
+  EXPECT_TRUE(server.has_value()) << server.error().ToString();
 }
 
 }  // namespace

@@ -169,5 +169,24 @@ def test_signals_meet_no_dying_server():
             check(status == 0 or (late and status in (-2, -10, -15)), f"{status}: {start.lines}")
 
 
+# --- starts right behind an end ---
+
+
+def test_a_start_right_after_a_kill_gets_what_the_killed_one_had():
+    with folder() as place:
+        data = ["--data", str(place / "data"), "--metrics-port", str(harness.free_port())]
+        for words in (["-p", str(harness.free_port())], ["-s", str(place / "socket")]):
+            for _ in range(12):
+                killed = Start(words + data)
+                check(killed.address is not None, f"{words}: {killed.lines}")
+                with killed.connect() as client:
+                    client.set(b"k", b"v")
+                    killed.process.kill()  # and nobody waits for its end
+                    start = Start(words + data)
+                    check(start.address is not None, f"{words}: {start.lines}")
+                    start.stop()
+                killed.process.wait()
+
+
 if __name__ == "__main__":
     harness.main(globals())
