@@ -1,6 +1,8 @@
 // The suboptions of -o. memcached's are accepted by name and form; few steer anything here.
 #include <algorithm>
 
+#include <fmt/format.h>
+
 #include "server/options_draft.h"
 
 namespace weft::server {
@@ -13,7 +15,11 @@ struct Suboption {
   Argument argument;
   std::string_view reason;   // why it has no effect; empty: it has, or nothing is to be said
   std::string_view setting;  // its name in `stats settings`, where that shows it
+  uint64_t unit = 1;         // of the number given, in that of the setting
 };
+
+constexpr uint64_t kKiB = uint64_t{1} << 10;
+constexpr uint64_t kMiB = uint64_t{1} << 20;
 
 constexpr std::string_view kNoSlabs = "objects lie in a log, there are no slab classes";
 constexpr std::string_view kNoLru = "whole segments are evicted, there are no LRU lists";
@@ -22,6 +28,7 @@ constexpr std::string_view kNoStorage = "there is no external storage";
 constexpr std::string_view kNoTls = "TLS is not served";
 constexpr std::string_view kNoWatchers = "there are no watchers";
 constexpr std::string_view kGrows = "the index grows while it serves, and only then";
+constexpr std::string_view kNoFilter = "no system calls are filtered";
 constexpr std::string_view kReplies = "replies are written straight to the output";
 
 constexpr Suboption kSuboptions[] = {
@@ -53,23 +60,25 @@ constexpr Suboption kSuboptions[] = {
     {"slab_automove_window", Argument::kNumber, kNoSlabs, "slab_automove_window"},
     {"slab_automove_freeratio", Argument::kFraction, kNoSlabs, "slab_automove_freeratio"},
     {"slab_sizes", Argument::kText, kNoSlabs, ""},
-    {"slab_chunk_max", Argument::kNumber, kNoSlabs, ""},
+    {"slab_chunk_max", Argument::kNumber, kNoSlabs, "slab_chunk_max"},
     {"no_chunked_items", Argument::kNone, kNoSlabs, ""},
     {"track_sizes", Argument::kNone, "sizes are not counted", ""},
-    {"watcher_logbuf_size", Argument::kNumber, kNoWatchers, ""},
-    {"worker_logbuf_size", Argument::kNumber, kNoWatchers, ""},
-    {"read_buf_mem_limit", Argument::kNumber, "buffers are bounded by themselves", ""},
+    {"watcher_logbuf_size", Argument::kNumber, kNoWatchers, "watcher_logbuf_size", kKiB},
+    {"worker_logbuf_size", Argument::kNumber, kNoWatchers, "worker_logbuf_size", kKiB},
+    {"read_buf_mem_limit", Argument::kNumber, "buffers are bounded by themselves",
+     "read_buf_mem_limit", kMiB},
     {"resp_obj_mem_limit", Argument::kNumber, "memcached itself gave it up", ""},
     {"inline_ascii_resp", Argument::kNone, kReplies, ""},
     {"no_inline_ascii_resp", Argument::kNone, kReplies, ""},
     {"sock_cookie_id", Argument::kNumber, "sockets carry no cookie", ""},
-    {"drop_privileges", Argument::kNone, "no system calls are filtered", ""},
+    {"drop_privileges", Argument::kNone, kNoFilter, ""},
     {"no_drop_privileges", Argument::kNone, "", ""},
+    {"relaxed_privileges", Argument::kNone, kNoFilter, ""},
     {"modern", Argument::kNone, "", ""},
     {"no_modern", Argument::kNone, "there is one set of defaults", ""},
     {"ext_path", Argument::kText, kNoStorage, ""},
     {"ext_page_size", Argument::kNumber, kNoStorage, ""},
-    {"ext_wbuf_size", Argument::kNumber, kNoStorage, ""},
+    {"ext_wbuf_size", Argument::kNumber, kNoStorage, "ext_wbuf_size", kMiB},
     {"ext_threads", Argument::kNumber, kNoStorage, ""},
     {"ext_io_depth", Argument::kNumber, kNoStorage, ""},
     {"ext_item_size", Argument::kNumber, kNoStorage, "ext_item_size"},
@@ -81,16 +90,16 @@ constexpr Suboption kSuboptions[] = {
     {"ext_max_sleep", Argument::kNumber, kNoStorage, "ext_max_sleep"},
     {"ext_max_frag", Argument::kFraction, kNoStorage, "ext_max_frag"},
     {"ext_drop_unread", Argument::kNone, kNoStorage, ""},
-    {"ssl_chain_cert", Argument::kText, kNoTls, ""},
-    {"ssl_key", Argument::kText, kNoTls, ""},
-    {"ssl_verify_mode", Argument::kNumber, kNoTls, ""},
-    {"ssl_keyformat", Argument::kText, kNoTls, ""},
-    {"ssl_ciphers", Argument::kText, kNoTls, ""},
-    {"ssl_ca_cert", Argument::kText, kNoTls, ""},
-    {"ssl_wbuf_size", Argument::kNumber, kNoTls, ""},
+    {"ssl_chain_cert", Argument::kText, kNoTls, "ssl_chain_cert"},
+    {"ssl_key", Argument::kText, kNoTls, "ssl_key"},
+    {"ssl_verify_mode", Argument::kNumber, kNoTls, "ssl_verify_mode"},
+    {"ssl_keyformat", Argument::kText, kNoTls, "ssl_keyformat"},
+    {"ssl_ciphers", Argument::kText, kNoTls, "ssl_ciphers"},
+    {"ssl_ca_cert", Argument::kText, kNoTls, "ssl_ca_cert"},
+    {"ssl_wbuf_size", Argument::kNumber, kNoTls, "ssl_wbuf_size", kKiB},
     {"ssl_session_cache", Argument::kNone, kNoTls, ""},
     {"ssl_kernel_tls", Argument::kNone, kNoTls, ""},
-    {"ssl_min_version", Argument::kText, kNoTls, ""},
+    {"ssl_min_version", Argument::kText, kNoTls, "ssl_min_version"},
 };
 
 Status CheckArgument(const Suboption& suboption, bool given, std::string_view value) {
@@ -107,6 +116,22 @@ Status CheckArgument(const Suboption& suboption, bool given, std::string_view va
   const bool is_fraction = argument != Argument::kFraction || ReadFraction(value, &fraction);
   if (is_number && is_fraction) return {};
   return BadUsage("could not parse argument to \"" + name + "\": " + std::string(value));
+}
+
+// As memcached shows it. REQUIRES: the value is what CheckArgument lets pass.
+std::string AsShown(const Suboption& suboption, std::string_view value) {
+  if (suboption.argument == Argument::kFraction) {
+    double fraction = 0;
+    ReadFraction(value, &fraction);
+    return fmt::format("{:.{}f}", fraction, suboption.name == "slab_automove_freeratio" ? 3 : 2);
+  }
+  uint64_t number = 0;
+  if (suboption.name == "ssl_min_version" && ReadNumber(value, &number) && number <= 3) {
+    return fmt::format("tlsv1.{}", number);
+  }
+  if (suboption.argument != Argument::kNumber) return std::string(value);
+  ReadNumber(value, &number);
+  return fmt::to_string(number * suboption.unit);
 }
 
 Status TakeHashpower(Draft& draft, std::string_view value) {
@@ -136,7 +161,7 @@ Status TakeOne(Draft& draft, std::string_view word) {
   Status status = CheckArgument(*row, given, value);
   if (!status.ok()) return status;
   if (!row->setting.empty()) {
-    draft.options->unused.extended[std::string(row->setting)] = value;
+    draft.options->unused.extended[std::string(row->setting)] = AsShown(*row, value);
   }
   if (name == "hashpower") return TakeHashpower(draft, value);
   if (name == "idle_timeout") ReadNumber(value, &draft.options->idle_timeout_s);

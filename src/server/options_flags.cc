@@ -2,6 +2,8 @@
 #include <algorithm>
 #include <utility>
 
+#include <fmt/format.h>
+
 #include "compaction/device/executors.h"
 #include "server/options_draft.h"
 
@@ -127,7 +129,7 @@ Status TakeGrowthFactor(Draft& draft, std::string_view value) {
   if (!ReadFraction(value, &factor) || !(factor > 1.0)) {
     return BadUsage("Factor must be greater than 1");
   }
-  draft.options->unused.growth_factor = value;
+  draft.options->unused.growth_factor = fmt::format("{:.2f}", factor);
   draft.NoEffect("-f", "objects lie in a log, there are no slab classes");
   return {};
 }

@@ -189,7 +189,8 @@ TEST(Options, TakeEverySuboptionOfMemcached) {
         "slab_automove=1", "no_slab_automove", "slab_automove_ratio=0.8",
         "slab_automove_window=30", "slab_automove_freeratio=0.01", "slab_sizes=64-128-256",
         "no_chunked_items", "inline_ascii_resp", "no_inline_ascii_resp", "drop_privileges",
-        "no_drop_privileges", "ext_path=/tmp/x:1G", "ext_page_size=64", "ext_wbuf_size=4",
+        "no_drop_privileges", "relaxed_privileges", "ext_path=/tmp/x:1G", "ext_page_size=64",
+        "ext_wbuf_size=4",
         "ext_threads=1", "ext_io_depth=1", "ext_item_size=512", "ext_item_age=60",
         "ext_low_ttl=0", "ext_drop_unread", "ext_recache_rate=2000", "ext_compact_under=1",
         "ext_drop_under=1", "ext_max_frag=0.8", "ext_max_sleep=1000", "ssl_chain_cert=x",
@@ -203,6 +204,26 @@ TEST(Options, TakeEverySuboptionOfMemcached) {
   EXPECT_THAT(parsed->notes, SizeIs(1));
   EXPECT_THAT(parsed->notes[0], HasSubstr("-o hot_lru_pct has no effect: "));
   EXPECT_EQ(Accepted({"-o", "hashpower=20"}).expected_items, uint64_t{1} << 20);
+}
+
+// `stats settings` shows them so.
+TEST(Options, WhatHasNoEffectIsKeptInMemcachedsForm) {
+  const UnusedSettings unused =
+      Accepted({"-f", "1.5", "-o", "hot_max_factor=0.3,warm_max_factor=3,ext_max_frag=0.5", "-o",
+                "slab_automove_freeratio=0.05,slab_chunk_max=16384,watcher_logbuf_size=512", "-o",
+                "worker_logbuf_size=128,read_buf_mem_limit=64,ext_wbuf_size=8,ssl_wbuf_size=8",
+                "-o", "ssl_key=k,ssl_min_version=3,hot_lru_pct=030"})
+          .unused;
+  EXPECT_EQ(unused.growth_factor, "1.50");
+  const std::map<std::string, std::string, std::less<>> expected = {
+      {"hot_max_factor", "0.30"},          {"warm_max_factor", "3.00"},
+      {"ext_max_frag", "0.50"},            {"slab_automove_freeratio", "0.050"},
+      {"slab_chunk_max", "16384"},         {"watcher_logbuf_size", "524288"},
+      {"worker_logbuf_size", "131072"},    {"read_buf_mem_limit", "67108864"},
+      {"ext_wbuf_size", "8388608"},        {"ssl_wbuf_size", "8192"},
+      {"ssl_key", "k"},                    {"ssl_min_version", "tlsv1.3"},
+      {"hot_lru_pct", "30"}};
+  EXPECT_EQ(unused.extended, expected);
 }
 
 TEST(Options, FlagsTakeEffect) {

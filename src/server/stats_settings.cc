@@ -5,7 +5,8 @@ namespace {
 
 std::string_view YesNo(bool yes) { return yes ? "yes" : "no"; }
 
-// What was given for a suboption of -o that has no effect here, or memcached's default.
+// What was given for a suboption of -o that has no effect here, or memcached's default. Numbers and
+// texts only: a switch says what holds here, for a "yes" would promise it.
 void WriteExtended(const ServerOptions& options,
                    std::initializer_list<std::pair<std::string_view, std::string_view>> rows,
                    StatsWriter* out) {
@@ -55,7 +56,7 @@ void WriteMemory(const ServerOptions& o, StatsWriter* out) {
                     {"tail_repair_time", "0"}}, out);
   out->Line("flush_enabled", YesNo(o.allow_flush_all));
   out->Line("dump_enabled", YesNo(o.allow_dump));
-  out->Line("hash_algorithm", "xxh3");
+  out->Line("hash_algorithm", "keyed");  // none of memcached's, nor has it a name
   out->Line("lru_maintainer_thread", "no");
   out->Line("lru_segmented", "no");
   WriteExtended(o, {{"hot_lru_pct", "20"}, {"warm_lru_pct", "40"}, {"hot_max_factor", "0.20"},
@@ -77,13 +78,11 @@ void WriteStorageAndTls(const ServerOptions& o, StatsWriter* out) {
                     {"slab_automove_freeratio", "0.010"}}, out);
   out->Line("ext_drop_unread", "no");
   out->Line("ssl_enabled", "no");
-  for (std::string_view name : {"ssl_chain_cert", "ssl_key"}) out->Line(name, "(null)");
-  out->Line("ssl_verify_mode", "0");
-  out->Line("ssl_keyformat", "1");
-  for (std::string_view name : {"ssl_ciphers", "ssl_ca_cert"}) out->Line(name, "NULL");
-  out->Line("ssl_wbuf_size", "16384");
+  WriteExtended(o, {{"ssl_chain_cert", "(null)"}, {"ssl_key", "(null)"},
+                    {"ssl_verify_mode", "0"}, {"ssl_keyformat", "1"}, {"ssl_ciphers", "NULL"},
+                    {"ssl_ca_cert", "NULL"}, {"ssl_wbuf_size", "16384"}}, out);
   for (std::string_view name : {"ssl_session_cache", "ssl_kernel_tls"}) out->Line(name, "no");
-  out->Line("ssl_min_version", "tlsv1.2");
+  WriteExtended(o, {{"ssl_min_version", "tlsv1.2"}}, out);
   out->Line("num_napi_ids",
             o.unused.napi_ids == 0 ? "(null)" : fmt::to_string(o.unused.napi_ids));
   out->Line("memory_file", "(null)");

@@ -146,7 +146,7 @@ TEST(Stats, SettingsHaveMemcachedsNamesInItsOrder) {
   ServerOptions options;
   options.evict = false;
   options.unix_mask = 0770;
-  options.unused.extended["hot_lru_pct"] = "30";
+  options.unused.extended = {{"hot_lru_pct", "30"}, {"slab_chunk_max", "16384"}, {"ssl_key", "k"}};
   const std::string text = Text("settings", options);
   EXPECT_EQ(Names(text), Words(R"(
       maxbytes maxconns tcpport udpport inter verbosity oldest evictions domain_socket umask
@@ -169,6 +169,10 @@ TEST(Stats, SettingsHaveMemcachedsNamesInItsOrder) {
   EXPECT_EQ(Value(text, "domain_socket"), "NULL");
   EXPECT_EQ(Value(text, "hot_lru_pct"), "30");
   EXPECT_EQ(Value(text, "warm_lru_pct"), "40");
+  EXPECT_EQ(Value(text, "slab_chunk_max"), "16384");
+  EXPECT_EQ(Value(text, "ssl_key"), "k");
+  EXPECT_EQ(Value(text, "ssl_chain_cert"), "(null)");
+  EXPECT_EQ(Value(text, "hash_algorithm"), "keyed");
   EXPECT_EQ(Value(text, "item_size_max"), "1048576");
 }
 
