@@ -47,6 +47,10 @@ struct UnusedSettings {
   char prefix_delimiter = ':';
   uint64_t napi_ids = 0;
   std::map<std::string, std::string, std::less<>> extended;  // -o suboptions as given
+  // Whether memcached would have these; where not, its reports leave their lines out.
+  bool slab_reassign = true;
+  bool lru_crawler = true;
+  bool lru_maintainer = true;
 };
 
 struct ServerOptions {

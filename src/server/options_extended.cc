@@ -1,5 +1,6 @@
 // The suboptions of -o. memcached's are accepted by name and form; few steer anything here.
 #include <algorithm>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -134,6 +135,20 @@ std::string AsShown(const Suboption& suboption, std::string_view value) {
   return fmt::to_string(number * suboption.unit);
 }
 
+// "no_" is memcached's way of turning one off; no_modern turns all off. The last word holds.
+void TakeSwitch(std::string_view name, UnusedSettings* unused) {
+  const std::pair<std::string_view, bool*> switches[] = {
+      {"slab_reassign", &unused->slab_reassign},
+      {"lru_crawler", &unused->lru_crawler},
+      {"lru_maintainer", &unused->lru_maintainer},
+  };
+  const bool on = !name.starts_with("no_");
+  if (!on) name.remove_prefix(3);
+  for (const auto& [its_name, value] : switches) {
+    if (name == its_name || (name == "modern" && !on)) *value = on;
+  }
+}
+
 Status TakeHashpower(Draft& draft, std::string_view value) {
   constexpr uint32_t kPowerMin = 12, kPowerMax = 32;
   uint32_t power = 0;
@@ -163,6 +178,7 @@ Status TakeOne(Draft& draft, std::string_view word) {
   if (!row->setting.empty()) {
     draft.options->unused.extended[std::string(row->setting)] = AsShown(*row, value);
   }
+  TakeSwitch(name, &draft.options->unused);
   if (name == "hashpower") return TakeHashpower(draft, value);
   if (name == "idle_timeout") ReadNumber(value, &draft.options->idle_timeout_s);
   if (name == "hash_algorithm" && value != "jenkins" && value != "murmur3" && value != "xxh3") {

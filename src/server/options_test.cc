@@ -226,6 +226,23 @@ TEST(Options, WhatHasNoEffectIsKeptInMemcachedsForm) {
   EXPECT_EQ(unused.extended, expected);
 }
 
+// The last word holds, and no_modern turns all off.
+TEST(Options, WhatIsTurnedOffIsKeptForTheReports) {
+  const auto given = [](const char* list) {
+    const UnusedSettings unused = Accepted({"-o", list}).unused;
+    return std::vector<bool>{unused.slab_reassign, unused.lru_crawler, unused.lru_maintainer};
+  };
+  using Is = std::vector<bool>;
+  EXPECT_EQ(given("modern"), Is({true, true, true}));
+  EXPECT_EQ(given("no_lru_crawler"), Is({true, false, true}));
+  EXPECT_EQ(given("no_lru_maintainer,no_slab_reassign"), Is({false, true, false}));
+  EXPECT_EQ(given("no_lru_crawler,lru_crawler"), Is({true, true, true}));
+  EXPECT_EQ(given("no_modern"), Is({false, false, false}));
+  EXPECT_EQ(given("no_modern,lru_maintainer"), Is({false, false, true}));
+  EXPECT_EQ(given("lru_crawler,no_modern"), Is({false, false, false}));
+  EXPECT_EQ(given("no_lru_crawler,modern"), Is({true, false, true}));
+}
+
 TEST(Options, FlagsTakeEffect) {
   const ServerOptions options =
       Accepted({"-p", "1", "-m", "256", "-M", "-c", "7", "-k", "-vv", "-t", "3", "-I", "2m", "-F",

@@ -68,7 +68,7 @@ std::string StatsText(std::string_view arguments, const ServerSnapshot& snapshot
   const std::string_view report = NextWord(&arguments);
   if (report.empty()) return GeneralStats(snapshot, options);
   if (report == "settings") return SettingsStats(snapshot, options);
-  if (report == "items") return ItemsStats(snapshot);
+  if (report == "items") return ItemsStats(snapshot, options);
   if (report == "slabs") return SlabsStats(snapshot);
   if (report == "conns") return ConnsStats(snapshot);
   if (report == "pipeline") return PipelineStats(snapshot);

@@ -77,24 +77,33 @@ void WriteIndex(const ServerSnapshot& s, StatsWriter* out) {
   out->Line("hash_is_expanding", s.index_growing ? 1u : 0u);
 }
 
-void WriteStore(const ServerSnapshot& s, StatsWriter* out) {
-  out->Zeros({"slab_reassign_rescues", "slab_reassign_chunk_rescues",
-              "slab_reassign_evictions_nomem", "slab_reassign_inline_reclaim",
-              "slab_reassign_busy_items", "slab_reassign_busy_deletes", "slab_reassign_running",
-              "slabs_moved", "lru_crawler_running", "lru_crawler_starts", "lru_maintainer_juggles",
-              "malloc_fails", "log_worker_dropped", "log_worker_written", "log_watcher_skipped",
+// What memcached does at the side, and which of its lines say nothing where that is turned off.
+void WriteSideWork(const UnusedSettings& given, StatsWriter* out) {
+  if (given.slab_reassign) {
+    out->Zeros({"slab_reassign_rescues", "slab_reassign_chunk_rescues",
+                "slab_reassign_evictions_nomem", "slab_reassign_inline_reclaim",
+                "slab_reassign_busy_items", "slab_reassign_busy_deletes", "slab_reassign_running",
+                "slabs_moved"});
+  }
+  if (given.lru_crawler) out->Zeros({"lru_crawler_running", "lru_crawler_starts"});
+  if (given.lru_maintainer) out->Zeros({"lru_maintainer_juggles"});
+  out->Zeros({"malloc_fails", "log_worker_dropped", "log_worker_written", "log_watcher_skipped",
               "log_watcher_sent", "log_watchers", "unexpected_napi_ids", "round_robin_fallback"});
+}
+
+void WriteStore(const ServerSnapshot& s, bool lru_maintainer, StatsWriter* out) {
   out->Line("bytes", s.cache.object_bytes);
   out->Line("curr_items", s.cache.items);
   out->Line("total_items", s.commands.total_items);
   out->Zeros({"slab_global_page_pool"});
   out->Line("expired_unfetched", s.sessions.expired_unread);
   out->Line("evicted_unfetched", s.sessions.evicted_unread);
-  out->Line("evicted_active", s.evicted_read());
+  if (lru_maintainer) out->Line("evicted_active", s.evicted_read());
   out->Line("evictions", s.sessions.evictions);
   out->Line("reclaimed", s.sessions.expired);
-  out->Zeros({"crawler_reclaimed", "crawler_items_checked", "lrutail_reflocked", "moves_to_cold",
-              "moves_to_warm"});
+  out->Zeros({"crawler_reclaimed", "crawler_items_checked", "lrutail_reflocked"});
+  if (!lru_maintainer) return;
+  out->Zeros({"moves_to_cold", "moves_to_warm"});
   out->Line("moves_within_lru", s.sessions.carried);
   out->Zeros({"direct_reclaims", "lru_bumps_dropped"});
 }
@@ -108,7 +117,8 @@ std::string GeneralStats(const ServerSnapshot& snapshot, const ServerOptions& op
   WriteCommands(snapshot.commands, &out);
   WriteTraffic(snapshot, options.idle_timeout_s != 0, &out);
   WriteIndex(snapshot, &out);
-  WriteStore(snapshot, &out);
+  WriteSideWork(options.unused, &out);
+  WriteStore(snapshot, options.unused.lru_maintainer, &out);
   return out.End();
 }
 

@@ -32,9 +32,10 @@ std::string SlabName(std::string_view name) { return fmt::format("{}:{}", kClass
 
 }  // namespace
 
-std::string ItemsStats(const ServerSnapshot& s) {
+std::string ItemsStats(const ServerSnapshot& s, const ServerOptions& options) {
   StatsWriter out;
   if (s.cache.items == 0) return out.End();
+  const bool segmented = options.unused.lru_maintainer;  // memcached's lists go with it
   const auto number = [&out](std::string_view name, uint64_t value) {
     out.Line(ItemName(name), value);
   };
@@ -42,9 +43,12 @@ std::string ItemsStats(const ServerSnapshot& s) {
     for (std::string_view name : names) number(name, 0);
   };
   number("number", s.cache.items);
-  zeros({"number_hot", "number_warm"});
-  number("number_cold", s.cache.items);
-  zeros({"age_hot", "age_warm", "age"});  // the log keeps no age of its oldest object
+  if (segmented) {
+    zeros({"number_hot", "number_warm"});
+    number("number_cold", s.cache.items);
+    zeros({"age_hot", "age_warm"});
+  }
+  zeros({"age"});  // the log keeps no age of its oldest object
   number("mem_requested", s.cache.object_bytes);
   number("evicted", s.sessions.evictions);
   zeros({"evicted_nonzero", "evicted_time"});
@@ -53,9 +57,10 @@ std::string ItemsStats(const ServerSnapshot& s) {
   number("reclaimed", s.sessions.expired);
   number("expired_unfetched", s.sessions.expired_unread);
   number("evicted_unfetched", s.sessions.evicted_unread);
-  number("evicted_active", s.evicted_read());
-  zeros({"crawler_reclaimed", "crawler_items_checked", "lrutail_reflocked", "moves_to_cold",
-         "moves_to_warm"});
+  if (segmented) number("evicted_active", s.evicted_read());
+  zeros({"crawler_reclaimed", "crawler_items_checked", "lrutail_reflocked"});
+  if (!segmented) return out.End();
+  zeros({"moves_to_cold", "moves_to_warm"});
   number("moves_within_lru", s.sessions.carried);
   zeros({"direct_reclaims", "hits_to_hot", "hits_to_warm"});
   number("hits_to_cold", s.commands.get_hits);

@@ -136,6 +136,29 @@ TEST(Stats, GeneralHasMemcachedsNamesInItsOrder) {
   EXPECT_EQ(Value(text, "limit_maxbytes"), "67108864");
 }
 
+// With -o, as memcached's.
+TEST(Stats, LinesOfWhatIsTurnedOffAreLeftOut) {
+  using ::testing::UnorderedElementsAreArray;
+  const auto missing = [](const char* report, bool UnusedSettings::*off) {
+    ServerOptions options;
+    options.unused.*off = false;
+    std::vector<std::string> names = Names(Text(report));
+    for (const std::string& name : Names(Text(report, options))) std::erase(names, name);
+    return names;
+  };
+  EXPECT_THAT(missing("", &UnusedSettings::lru_crawler),
+              UnorderedElementsAreArray(Words("lru_crawler_running lru_crawler_starts")));
+  EXPECT_THAT(missing("", &UnusedSettings::lru_maintainer), UnorderedElementsAreArray(Words(R"(
+      lru_maintainer_juggles evicted_active moves_to_cold moves_to_warm moves_within_lru
+      direct_reclaims lru_bumps_dropped)")));
+  EXPECT_THAT(missing("", &UnusedSettings::slab_reassign), UnorderedElementsAreArray(Words(R"(
+      slab_reassign_rescues slab_reassign_chunk_rescues slab_reassign_evictions_nomem
+      slab_reassign_inline_reclaim slab_reassign_busy_items slab_reassign_busy_deletes
+      slab_reassign_running slabs_moved)")));
+  EXPECT_THAT(missing("items", &UnusedSettings::lru_crawler), testing::IsEmpty());
+  EXPECT_THAT(missing("items", &UnusedSettings::lru_maintainer), testing::SizeIs(14));
+}
+
 TEST(Stats, IdleKicksAreShownWhereThereIsATimeout) {
   ServerOptions options;
   options.idle_timeout_s = 5;

@@ -36,7 +36,7 @@ class StatsWriter {
 
 std::string GeneralStats(const ServerSnapshot& snapshot, const ServerOptions& options);
 std::string SettingsStats(const ServerSnapshot& snapshot, const ServerOptions& options);
-std::string ItemsStats(const ServerSnapshot& snapshot);
+std::string ItemsStats(const ServerSnapshot& snapshot, const ServerOptions& options);
 std::string SlabsStats(const ServerSnapshot& snapshot);
 std::string ConnsStats(const ServerSnapshot& snapshot);
 std::string DataStats(const ServerSnapshot& snapshot, const ServerOptions& options);
