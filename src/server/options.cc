@@ -88,6 +88,10 @@ Status CheckTogether(Draft& draft) {
   if (!options.data_dir.empty() && !options.evict) {
     return BadUsage("-M with --data: what memory can't hold is on disk, nothing is refused for it");
   }
+  if (options.index_policy == IndexPolicy::kSetAssociative && !options.evict) {
+    return BadUsage("--index set-associative, -M: this index drops items where a bucket is full, "
+                    "and -M promises to keep them");
+  }
   const bool has_one_stage = options.plan && options.plan->stages().size() == 1;
   if (!options.data_dir.empty() && options.plan && !has_one_stage) {
     return BadUsage("--data with --plan: with a durable store queries run in one stage on the CPU");

@@ -7,6 +7,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <type_traits>
 
 #include "server/options.h"
 
@@ -52,6 +53,18 @@ template <typename Number>
 bool ReadNumber(std::string_view text, Number* number, int base = 10) {
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), *number, base);
   return error == std::errc() && end == text.data() + text.size();
+}
+
+// Why ReadNumber<Number> refuses `text`: `complaint`, or that it is too large, where that is the
+// reason.
+template <typename Number>
+Status RefusedNumber(std::string_view text, std::string complaint) {
+  Number number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  const bool beyond = error == std::errc::result_out_of_range && end == text.data() + text.size();
+  if (!beyond || text.front() == '-') return BadUsage(std::move(complaint));
+  constexpr bool fraction = std::is_floating_point_v<Number>;  // may be too small, too
+  return BadUsage(fraction ? "the number is out of range" : "the number is too large");
 }
 
 // Decimal fractions such as "1.25".

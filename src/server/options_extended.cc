@@ -1,5 +1,6 @@
 // The suboptions of -o. memcached's are accepted by name and form; few steer anything here.
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
 #include <fmt/format.h>
@@ -111,12 +112,17 @@ Status CheckArgument(const Suboption& suboption, bool given, std::string_view va
     const char* const kind = argument == Argument::kText ? "Missing " : "Missing numeric ";
     return BadUsage(kind + ("argument for " + name));
   }
+  const std::string complaint =
+      "could not parse argument to \"" + name + "\": " + std::string(value);
+  // In the setting's unit it must be a number as well.
   uint64_t number = 0;
+  if (argument == Argument::kNumber) {
+    if (!ReadNumber(value, &number)) return RefusedNumber<uint64_t>(value, complaint);
+    if (number > UINT64_MAX / suboption.unit) return BadUsage("the number is too large");
+  }
   double fraction = 0;
-  const bool is_number = argument != Argument::kNumber || ReadNumber(value, &number);
-  const bool is_fraction = argument != Argument::kFraction || ReadFraction(value, &fraction);
-  if (is_number && is_fraction) return {};
-  return BadUsage("could not parse argument to \"" + name + "\": " + std::string(value));
+  if (argument != Argument::kFraction || ReadFraction(value, &fraction)) return {};
+  return RefusedNumber<double>(value, complaint);
 }
 
 // As memcached shows it. REQUIRES: the value is what CheckArgument lets pass.
@@ -192,7 +198,7 @@ Status TakeOne(Draft& draft, std::string_view word) {
 
 bool ReadFraction(std::string_view text, double* number) {
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), *number);
-  return error == std::errc() && end == text.data() + text.size();
+  return error == std::errc() && end == text.data() + text.size() && std::isfinite(*number);
 }
 
 Status TakeExtended(Draft& draft, std::string_view list) {

@@ -24,8 +24,8 @@ constexpr uint64_t kMiB = uint64_t{1} << 20;
 
 template <typename Number>
 Status TakePositive(std::string_view value, const char* complaint, Number* number) {
-  if (!ReadNumber(value, number) || *number <= 0) return BadUsage(complaint);
-  return {};
+  if (!ReadNumber(value, number)) return RefusedNumber<Number>(value, complaint);
+  return *number <= 0 ? BadUsage(complaint) : Status();
 }
 
 Status TakePort(std::string_view value, int32_t* port) {
@@ -49,7 +49,8 @@ Status TakeItemMax(Draft& draft, std::string_view value) {
   }
   uint32_t count = 0;  // times a gigabyte, it fits
   if (!ReadNumber(value, &count)) {
-    return BadUsage("Item max size is not a number: \"" + std::string(value) + "\"");
+    return RefusedNumber<uint32_t>(
+        value, "Item max size is not a number: \"" + std::string(value) + "\"");
   }
   draft.options->item_bytes_max = count * unit;
   return {};
@@ -126,9 +127,9 @@ Status TakeSteal(Draft& draft, std::string_view value) {
 
 Status TakeGrowthFactor(Draft& draft, std::string_view value) {
   double factor = 0;
-  if (!ReadFraction(value, &factor) || !(factor > 1.0)) {
-    return BadUsage("Factor must be greater than 1");
-  }
+  constexpr const char* kComplaint = "Factor must be greater than 1";
+  if (!ReadFraction(value, &factor)) return RefusedNumber<double>(value, kComplaint);
+  if (!(factor > 1.0)) return BadUsage(kComplaint);
   draft.options->unused.growth_factor = fmt::format("{:.2f}", factor);
   draft.NoEffect("-f", "objects lie in a log, there are no slab classes");
   return {};

@@ -247,8 +247,7 @@ TEST(Options, FlagsTakeEffect) {
   const ServerOptions options =
       Accepted({"-p", "1", "-m", "256", "-M", "-c", "7", "-k", "-vv", "-t", "3", "-I", "2m", "-F",
                 "-X", "-W", "-A", "-P", "x.pid", "-d", "-r", "-b", "9", "-u", "someone", "--net",
-                "epoll", "--index=set-associative", "--metrics-port=9150", "--metrics-address",
-                "::1"});
+                "epoll", "--metrics-port=9150", "--metrics-address", "::1"});
   EXPECT_EQ(options.tcp.at(0).port, 1);
   EXPECT_EQ(options.memory_bytes, uint64_t{256} << 20);
   EXPECT_FALSE(options.evict);
@@ -267,7 +266,7 @@ TEST(Options, FlagsTakeEffect) {
   EXPECT_EQ(options.backlog, 9);
   EXPECT_EQ(options.user, "someone");
   EXPECT_EQ(options.net_kind, net::EventLoop::Kind::kEpoll);
-  EXPECT_EQ(options.index_policy, IndexPolicy::kSetAssociative);
+  EXPECT_EQ(Accepted({"--index=set-associative"}).index_policy, IndexPolicy::kSetAssociative);
   EXPECT_EQ(options.metrics_port, 9150);
   EXPECT_EQ(options.metrics_address, "::1");
 }
@@ -357,6 +356,38 @@ TEST(Options, BadValuesAreRefusedInMemcachedsWords) {
       {{"-p"}, "missing"},
   };
   for (const auto& [flags, words] : cases) EXPECT_THAT(Complaint(flags), HasSubstr(words));
+}
+
+// Every option that takes a number, one bit longer than 64 and longer still.
+TEST(Options, NumbersThatAreTooLongAreRefusedForThat) {
+  for (const std::string number : {"18446744073709551616", "99999999999999999999999999999999"}) {
+    for (const char* flag :
+         {"-m", "-c", "-b", "-t", "-n", "-R", "-N", "-I", "--device-batch-min"}) {
+      const std::string said = Complaint({flag, number});
+      EXPECT_EQ(said, std::string(flag) + " " + number + ": the number is too large");
+    }
+    EXPECT_THAT(Complaint({"--data=/d", "--lookup-threads", number}), HasSubstr("is too large"));
+    for (const char* suboption :
+         {"hashpower", "idle_timeout", "tail_repair_time", "hot_lru_pct", "ext_item_age"}) {
+      EXPECT_THAT(Complaint({"-o", suboption + ("=" + number)}), HasSubstr("is too large"));
+    }
+    for (const char* flag : {"-p", "-U", "--metrics-port"})
+      EXPECT_THAT(Complaint({flag, number}), HasSubstr("Invalid port number"));
+    EXPECT_THAT(Complaint({"-a", number}), HasSubstr("Invalid access mask"));
+    EXPECT_THAT(Complaint({"--interval-us", number}), HasSubstr("must be 10 to"));
+    EXPECT_THAT(Complaint({"--data=/d", "--sync-ms", number}), HasSubstr("at most an hour"));
+  }
+  EXPECT_THAT(Complaint({"-I", "5000000000"}), HasSubstr("is too large"));
+  EXPECT_THAT(Complaint({"-o", "ext_wbuf_size=18446744073709551615"}), HasSubstr("is too large"));
+  EXPECT_THAT(Complaint({"-f", "1e999"}), HasSubstr("out of range"));
+  EXPECT_THAT(Complaint({"-o", "hot_max_factor=1e999"}), HasSubstr("out of range"));
+  EXPECT_THAT(Complaint({"-o", "hot_max_factor=inf"}), HasSubstr("could not parse"));
+  EXPECT_THAT(Complaint({"-c", "-18446744073709551616"}), HasSubstr("greater than 0"));
+}
+
+TEST(Options, AnIndexThatDropsItemsIsRefusedWhereNoneMayBeDropped) {
+  EXPECT_THAT(Complaint({"--index", "set-associative", "-M"}),
+              testing::StartsWith("--index set-associative, -M: "));
 }
 
 TEST(Options, FlagsThatPromiseProtectionAreRefused) {
