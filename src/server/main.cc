@@ -16,7 +16,9 @@
 #include "base/program.h"
 #include "server/log.h"
 #include "server/metrics.h"
+#include "server/new_file.h"
 #include "server/options.h"
+#include "server/port_file.h"
 #include "server/process.h"
 #include "server/server.h"
 #include "server/signals.h"
@@ -67,10 +69,21 @@ Result<std::unique_ptr<MetricsPage>> OpenMetrics(const ServerOptions& options, S
 }
 
 void SayStarted(const ServerOptions& options, const Server& server, const MetricsPage* metrics) {
-  spdlog::info("{} serves {}: {} MiB, {} {}, {}", VersionLine(),
-               fmt::join(server.Addresses(), ", "), options.memory_bytes >> 20, options.threads,
+  std::vector<std::string> addresses;
+  for (const net::SocketAddress& address : server.Addresses())
+    addresses.push_back(address.ToString());
+  spdlog::info("{} serves {}: {} MiB, {} {}, {}", VersionLine(), fmt::join(addresses, ", "),
+               options.memory_bytes >> 20, options.threads,
                options.threads == 1 ? "thread" : "threads", server.net_kind());
   if (metrics) spdlog::info("metrics on {}:{}", options.metrics_address, metrics->port());
+}
+
+// As memcached, it serves also where that can't be written.
+void SayPorts(const ServerOptions& options, const Server& server) {
+  const std::string lines = PortLines(server.Addresses());
+  if (options.port_path.empty() || lines.empty()) return;
+  const Status status = WriteNewFile("the port file", options.port_path, lines);
+  if (!status.ok()) spdlog::warn("MEMCACHED_PORT_FILENAME: {}", OneLine(status.message()));
 }
 
 // Serves until it is told to stop.
@@ -94,6 +107,7 @@ Status ServeUntilStopped(const ParsedOptions& parsed, std::unique_ptr<Daemon> da
     if (!written) return About("-P", written.error());
     pid_file = std::move(*written);
   }
+  SayPorts(options, **server);
   SayWhatWasGiven(parsed);
   SayStarted(options, **server, metrics->get());
   if (daemon) {
@@ -109,7 +123,8 @@ Status ServeUntilStopped(const ParsedOptions& parsed, std::unique_ptr<Daemon> da
 Result<std::unique_ptr<Daemon>> GoToBackground(ServerOptions* options) {
   // Core files go where it was started; else no folder is to be kept busy.
   for (std::string* path :
-       {&options->pid_path, &options->unix_path, &options->data_dir, &options->calibration_path}) {
+       {&options->pid_path, &options->port_path, &options->unix_path, &options->data_dir,
+        &options->calibration_path}) {
     std::error_code error;
     if (!path->empty()) *path = std::filesystem::absolute(*path, error).string();
   }
@@ -121,6 +136,7 @@ Result<std::unique_ptr<Daemon>> GoToBackground(ServerOptions* options) {
 int Serve(ParsedOptions parsed) {
   IgnoreSignalsOfOthers();
   ServerOptions& options = parsed.server;
+  options.port_path = PortFileOfEnvironment();
   StartLog(options.verbosity);
   std::unique_ptr<Daemon> daemon;
   if (options.daemonize) {

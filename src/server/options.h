@@ -104,6 +104,7 @@ struct ServerOptions {
   bool lock_memory = false;
   std::string user;                        // become this user when started by root
   std::string pid_path;
+  std::string port_path;                   // of the environment: see server/port_file.h
 
   // The metrics page.
   int32_t metrics_port = -1;               // -1: none, 0: the system picks

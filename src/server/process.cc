@@ -6,7 +6,6 @@
 #include <signal.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
-#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -16,6 +15,8 @@
 
 #include <fmt/format.h>
 #include <spdlog/spdlog.h>
+
+#include "server/new_file.h"
 
 namespace weft::server {
 
@@ -106,55 +107,16 @@ pid_t ReadPid(const std::string& path) {
   return pid;
 }
 
-// A new file beside `path`, whatever others have put there. Its descriptor, or -1.
-int MakePartial(const std::string& path, std::string* partial) {
-  constexpr int kTries = 100;
-  int fd = -1;
-  for (int i = 0; i < kTries && fd < 0; i++) {
-    *partial = path + "." + std::to_string(getpid()) + "-" + std::to_string(i) + ".tmp";
-    fd = open(partial->c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0644);
-    if (fd < 0 && errno != EEXIST) break;
-  }
-  return fd;
-}
-
-// Writes all of `text` and closes the file. False: errno says why.
-bool WriteAndClose(int fd, const std::string& text) {
-  const ssize_t written = write(fd, text.data(), text.size());
-  if (written >= 0 && static_cast<size_t>(written) != text.size()) errno = ENOSPC;
-  const int error = errno;
-  const bool closed = close(fd) == 0;
-  if (static_cast<size_t>(written) == text.size()) return closed;
-  errno = error;
-  return false;
-}
-
 }  // namespace
 
 Result<std::unique_ptr<PidFile>> PidFile::Write(const std::string& path) {
-  struct stat about = {};
-  if (lstat(path.c_str(), &about) == 0 && !S_ISREG(about.st_mode) && !S_ISLNK(about.st_mode))
-    return Status(Code::kInvalidArgument, "the pid file " + path + " is there, and no file");
   const pid_t old = ReadPid(path);
   if (old > 1 && old != getpid() && kill(old, 0) == 0) {
     // Only said: after a restart of the machine the number may be anybody's.
     spdlog::warn("the pid file {} contained the following (running) pid: {}", path, old);
   }
-  std::string partial;
-  const int fd = MakePartial(path, &partial);
-  if (fd < 0) return Status::FromErrno("Could not open the pid file " + partial, errno);
-  if (!WriteAndClose(fd, std::to_string(getpid()) + "\n")) {
-    const Status status = Status::FromErrno("Could not write the pid file " + partial, errno);
-    unlink(partial.c_str());
-    return status;
-  }
-  // Renaming makes the file appear whole.
-  if (rename(partial.c_str(), path.c_str()) != 0) {
-    const Status status =
-        Status::FromErrno("Could not rename the pid file from " + partial + " to " + path, errno);
-    unlink(partial.c_str());
-    return status;
-  }
+  Status status = WriteNewFile("the pid file", path, std::to_string(getpid()) + "\n");
+  if (!status.ok()) return status;
   // The constructor is private, so make_unique cannot call it; the unique_ptr frees it.
   return std::unique_ptr<PidFile>(new PidFile(path));
 }

@@ -268,9 +268,9 @@ void Server::SetVerbosity(uint32_t level) {
   SetLogLevel(static_cast<int>(level));
 }
 
-std::vector<std::string> Server::Addresses() const {
-  std::vector<std::string> addresses;
-  for (const auto& listener : listeners_) addresses.push_back(listener->address().ToString());
+std::vector<net::SocketAddress> Server::Addresses() const {
+  std::vector<net::SocketAddress> addresses;
+  for (const auto& listener : listeners_) addresses.push_back(listener->address());
   return addresses;
 }
 

@@ -36,7 +36,7 @@ class Server final : private Front {
   void Stop();
 
   // Every address it listens on, ports resolved: "127.0.0.1:11211".
-  std::vector<std::string> Addresses() const;
+  std::vector<net::SocketAddress> Addresses() const;
   // "epoll" or "io_uring".
   std::string_view net_kind() const { return loops_.front()->kind(); }
 

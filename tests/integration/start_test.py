@@ -177,15 +177,33 @@ def test_a_start_right_after_a_kill_gets_what_the_killed_one_had():
         data = ["--data", str(place / "data"), "--metrics-port", str(harness.free_port())]
         for words in (["-p", str(harness.free_port())], ["-s", str(place / "socket")]):
             for _ in range(12):
-                killed = Start(words + data)
-                check(killed.address is not None, f"{words}: {killed.lines}")
-                with killed.connect() as client:
+                with Start(words + data) as killed, killed.connect() as client:
                     client.set(b"k", b"v")
                     killed.process.kill()  # and nobody waits for its end
                     start = Start(words + data)
                     check(start.address is not None, f"{words}: {start.lines}")
                     start.stop()
-                killed.process.wait()
+
+
+# --- what it got ---
+
+
+def test_the_port_file_names_the_ports_once_it_serves():
+    with folder() as place:
+        path = place / "ports"
+        env = dict(os.environ, MEMCACHED_PORT_FILENAME=str(path))
+        start = Start(["-p", "-1"], env=env)
+        check_equal(path.read_text(), f"TCP INET: {start.address.rsplit(':', 1)[1]}\n")
+        check_equal(start.stop(), 0)
+        path.unlink()
+        start = Start(["-s", str(place / "socket")], env=env)
+        check_equal(os.listdir(place), ["socket"])
+        start.stop()
+        env["MEMCACHED_PORT_FILENAME"] = str(place / "no" / "ports")
+        start = Start(["-p", "-1"], env=env)
+        check(start.address is not None, start.lines)
+        start.stop()
+        check(any("MEMCACHED_PORT_FILENAME" in line for line in start.lines), start.lines)
 
 
 if __name__ == "__main__":
