@@ -1,10 +1,13 @@
 #include "server/device_set.h"
 
 #include <cstdlib>
+#include <thread>
 #include <utility>
 
 #include <spdlog/spdlog.h>
 
+#include "base/mutex.h"
+#include "base/thread.h"
 #include "processor/devices.h"
 #include "processor/faulty_processor.h"
 
@@ -29,12 +32,52 @@ Result<std::unique_ptr<processor::Processor>> WithFaults(
   return processor::NewFaultyProcessor(std::move(device), *faults);
 }
 
+// While it lives: says after a while what is waited for. Nobody is served before a device is open,
+// since the store lies in its memory; a silent start looks like one that hangs.
+class SlowOpening {
+ public:
+  explicit SlowOpening(std::string spec) {
+    auto thread = base::StartThread([this, spec = std::move(spec)] {
+      base::MutexLock lock(&mutex_);
+      if (!open_ && !wake_.WaitFor(&mutex_, kPatienceMs) && !open_) {
+        spdlog::info("still opening {}: its driver compiles the kernels, or it is being tested",
+                     spec);
+      }
+    });
+    if (thread) thread_ = std::move(*thread);
+  }
+  ~SlowOpening() {
+    if (!thread_.joinable()) return;
+    {
+      base::MutexLock lock(&mutex_);
+      open_ = true;
+      wake_.NotifyOne();
+    }
+    thread_.join();
+  }
+  SlowOpening(const SlowOpening&) = delete;
+  SlowOpening& operator=(const SlowOpening&) = delete;
+
+ private:
+  static constexpr int kPatienceMs = 1000;
+
+  base::Mutex mutex_;
+  base::CondVar wake_;
+  bool open_ WEFT_GUARDED_BY(mutex_) = false;
+  std::thread thread_;  // none: the system had none, and nothing is said
+};
+
+Result<std::unique_ptr<processor::Processor>> OpenAudibly(const std::string& spec) {
+  const SlowOpening slow(spec);
+  return processor::OpenDevice(spec);
+}
+
 }  // namespace
 
 Result<std::unique_ptr<DeviceSet>> DeviceSet::Open(std::span<const std::string> specs) {
   auto set = std::make_unique<DeviceSet>();
   for (const std::string& spec : specs) {
-    auto opened = processor::OpenDevice(spec);
+    auto opened = OpenAudibly(spec);
     if (!opened) return opened.error();
     if (*opened == nullptr) continue;  // "none", or "auto" where there is none
     auto device = WithFaults(std::move(opened.value()));
