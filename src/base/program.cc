@@ -38,7 +38,7 @@ void WriteToStderr(const char* text) {
   try {
     std::rethrow_exception(uncaught);
   } catch (const std::bad_alloc&) {
-    EndWith("out of memory", EX_OSERR);
+    EndOutOfMemory();
   } catch (const std::exception& error) {
     EndWith(error.what(), EX_OSERR);
   } catch (...) {
@@ -47,6 +47,8 @@ void WriteToStderr(const char* text) {
 }
 
 }  // namespace
+
+void EndOutOfMemory() { EndWith("out of memory", EX_OSERR); }
 
 bool OpenStandardStreams() {
   for (const int fd : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {

@@ -23,6 +23,10 @@ void StartProgram(const char* name);
 // printed could not be written. A full disk shows when the last of it is, which is here.
 int EndProgram(int status);
 
+// Ends the program as a failed `new` that nobody catches does, for what has no memory and can't go
+// on without it. Any thread.
+[[noreturn]] void EndOutOfMemory();
+
 // Of StartProgram: opens those of descriptors 0, 1 and 2 that are closed. False where the system
 // gives no descriptor at all.
 bool OpenStandardStreams();

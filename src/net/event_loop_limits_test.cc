@@ -66,7 +66,7 @@ TEST_P(LoopLimitsTest, SlowReaderHoldsBoundedMemory) {
 }
 
 // The rest of its requests may arrive while the loop has ceased to read from it, for so much output
-// waits: with io_uring a receive may still be with the system. No further byte comes to remind of it.
+// waits: with io_uring a receive may still be with the system. No further byte comes as a reminder.
 TEST_P(LoopLimitsTest, WhatArrivesWhileOutputPilesUpIsAnsweredOnceItHasDrained) {
   constexpr size_t kPeers = 26;
   constexpr size_t kUploadBytes = 120'000;  // a few short of all buffers that the system fills

@@ -109,8 +109,8 @@ TEST_P(LoopRoomTest, UploadersThatStopStarveNobody) {
   EXPECT_EQ(server.loop().Stats().shed_closed, server.handler().stuck);
 }
 
-// Nobody knows how long such a line will be, so each look at it finds the same: more is needed. Room
-// for the longest there may be is given once, and stays until the line has come.
+// Nobody knows how long such a line will be, so each look at it finds the same: more is needed.
+// Room for the longest there may be is given once, and stays until the line has come.
 TEST_P(LoopRoomTest, LongLinesWithoutAnEndTakeNoMoreThanTheRoom) {
   Rooms rooms = SmallRooms(2 * kMiB);
   LoopOptions options = With(&rooms, kSoonStuckMs);

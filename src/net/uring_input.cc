@@ -1,13 +1,48 @@
-// How the io_uring loop receives while memory for half requests is tight: not by receives that the
-// system carries out unasked, but by a poll and a system call. See uring_loop.h.
+// What the io_uring loop does with bytes that the system has received, and how it receives while
+// memory for half requests is tight: not by receives that the system carries out unasked, but by a
+// poll and a system call. See uring_loop.h.
 #include <poll.h>
 #include <sys/socket.h>
 
+#include <algorithm>
 #include <cerrno>
+#include <string_view>
 
 #include "net/uring_loop.h"
 
 namespace weft::net {
+
+void UringLoop::TakeBuffer(Connection& connection, unsigned buffer, size_t bytes) {
+  CountReceived(connection, bytes);
+  const char* data = buffers_.get() + buffer * kBufferBytes;
+  const uint64_t swallowed = std::min<uint64_t>(connection.swallow_bytes_, bytes);
+  connection.swallow_bytes_ -= swallowed;
+  data += swallowed;
+  bytes -= static_cast<size_t>(swallowed);
+  if (connection.closing_ || bytes == 0) return ReturnBuffer(buffer);
+  const bool may_read = connection.MayRead();
+  if (may_read && connection.input_ == nullptr && connection.partial_.size() == 0) {
+    connection.input_ = data;
+    connection.input_bytes_ = bytes;
+    lent_buffers_.push_back(buffer);
+    return Deliver(connection);
+  }
+  const bool view_elsewhere = connection.input_ != nullptr && !ViewIsPartial(connection);
+  const std::string_view view = view_elsewhere ? connection.readable() : std::string_view();
+  if (!connection.partial_.Append(pool_, view, connection.expected_bytes_) ||
+      !connection.partial_.Append(pool_, {data, bytes}, connection.expected_bytes_)) {
+    connection.doomed_ = true;
+  }
+  CountInput(connection);
+  ReturnBuffer(buffer);
+  if (!may_read) {
+    // No further byte may come: what it waits for may be here. It runs again when it may.
+    if (!connection.held_) connection.has_more_ = true;
+    return Touch(connection);
+  }
+  ShowPartial(connection);
+  Deliver(connection);
+}
 
 void UringLoop::ArmInputPoll(Connection& connection) {
   io_uring_sqe* const entry = NextEntry();

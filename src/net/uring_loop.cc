@@ -19,7 +19,6 @@ constexpr unsigned kCompletionEntries = 8192;
 constexpr size_t kQueuedSendsMax = 4096;
 constexpr size_t kQueuedSendBytesMax = size_t{64} << 10;
 constexpr unsigned kBufferCount = 512;
-constexpr size_t kBufferBytes = 4096;
 constexpr int kBufferGroup = 0;
 
 io_uring_params RingParams() {
@@ -332,38 +331,6 @@ void UringLoop::OnReceive(Connection& connection, const io_uring_cqe& completion
     connection.listed_ = true;
     rearm_.push_back(&connection);
   }
-}
-
-void UringLoop::TakeBuffer(Connection& connection, unsigned buffer, size_t bytes) {
-  CountReceived(connection, bytes);
-  const char* data = buffers_.get() + buffer * kBufferBytes;
-  const uint64_t swallowed = std::min<uint64_t>(connection.swallow_bytes_, bytes);
-  connection.swallow_bytes_ -= swallowed;
-  data += swallowed;
-  bytes -= static_cast<size_t>(swallowed);
-  if (connection.closing_ || bytes == 0) return ReturnBuffer(buffer);
-  const bool may_read = connection.MayRead();
-  if (may_read && connection.input_ == nullptr && connection.partial_.size() == 0) {
-    connection.input_ = data;
-    connection.input_bytes_ = bytes;
-    lent_buffers_.push_back(buffer);
-    return Deliver(connection);
-  }
-  const bool view_elsewhere = connection.input_ != nullptr && !ViewIsPartial(connection);
-  const std::string_view view = view_elsewhere ? connection.readable() : std::string_view();
-  if (!connection.partial_.Append(pool_, view, connection.expected_bytes_) ||
-      !connection.partial_.Append(pool_, {data, bytes}, connection.expected_bytes_)) {
-    connection.doomed_ = true;
-  }
-  CountInput(connection);
-  ReturnBuffer(buffer);
-  if (!may_read) {
-    // No further byte may come: what it waits for may be here. It runs again when it may.
-    if (!connection.held_) connection.has_more_ = true;
-    return Touch(connection);
-  }
-  ShowPartial(connection);
-  Deliver(connection);
 }
 
 void UringLoop::ReviewReading(Connection& connection) {

@@ -41,6 +41,7 @@ class UringLoop final : public LoopCore {
   // What a completion belongs to: the low bits of its word, the rest being an address or index.
   enum Tag : uint64_t { kReceive, kRoom, kSend, kBell, kAccept, kIgnore, kInput };
   static constexpr uint64_t kTagMask = 7;
+  static constexpr size_t kBufferBytes = 4096;  // of each that the system fills
   struct QueuedSend {
     Connection* connection;
     size_t bytes;

@@ -2,10 +2,10 @@
 
 #include <algorithm>
 #include <cstring>
-#include <new>
 #include <utility>
 
 #include "base/check.h"
+#include "base/program.h"
 
 namespace weft::pipeline {
 namespace {
@@ -65,7 +65,7 @@ uint32_t RunEnd(const uint8_t* bytes, uint8_t value, uint32_t begin, uint32_t li
 
 cache::Pages SystemMemory(uint64_t bytes) {
   Result<cache::Pages> pages = cache::SystemPages()->Reserve(bytes, false);
-  if (!pages) throw std::bad_alloc();  // as new does: a worker can do nothing without it
+  if (!pages) base::EndOutOfMemory();  // a worker can do nothing without it
   return std::move(pages.value());
 }
 

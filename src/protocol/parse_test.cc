@@ -268,8 +268,8 @@ TEST_F(ParseTest, StatsKeepsItsArguments) {
   EXPECT_EQ(request_.number, 100u);
 }
 
-// Whoever pipelines much would make the parser look at all of it for each line. What lies far behind
-// the line cannot be read here.
+// Whoever pipelines much would make the parser look at all of it for each line. What lies far
+// behind the line cannot be read here.
 TEST_F(ParseTest, LooksAtItsOwnLineAlone) {
   const size_t page = static_cast<size_t>(sysconf(_SC_PAGESIZE));
   void* const pages = mmap(nullptr, 3 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
