@@ -100,6 +100,41 @@ TEST_F(DbDamageTest, ADamagedLogIsPassedOverWhereThatIsAskedFor) {
   options.listeners.clear();
 }
 
+// A flipped bit costs no record but the one that it is in, and that one only where its bytes are.
+TEST_F(DbDamageTest, ARepairKeepsEveryWholeRecordOfALog) {
+  FillAndKill();
+  const auto left = files.Copy();
+  const std::string log = Find(".log");
+  const std::string contents = *files.Contents(log);
+  const size_t record = contents.find("\x02\x31\x33\x05value") - 20;  // of key 13, its header
+  ASSERT_EQ(contents[record + 6], 1);
+  struct Case {
+    size_t at;
+    int bits;
+    size_t bytes;
+    size_t lost;
+  };
+  for (const Case& each :
+       {Case{4, 1, 1, 0}, Case{4, 0x40, 1, 0}, Case{5, 16, 1, 0}, Case{5, 0x80, 1, 0},
+        Case{6, 1, 1, 0}, Case{6, 2, 1, 0}, Case{6, 0x40, 1, 0}, Case{0, 1, 1, 1},
+        Case{15, 1, 1, 1}, Case{0, 0x55, 20, 1}, Case{4, 0x55, 20, 1}}) {
+    SCOPED_TRACE(std::to_string(each.at) + " " + std::to_string(each.bits));
+    std::string damaged = contents;
+    for (size_t i = 0; i < each.bytes; i++) {
+      damaged[record + each.at + i] ^= static_cast<char>(each.bits);
+    }
+    for (const size_t zeros : {0, 100'000}) {
+      files.Restore(*left);
+      ASSERT_TRUE(files.SetContents(log, damaged + std::string(zeros, '\0')).ok());
+      EXPECT_EQ(OpenError().code(), Code::kCorruption);
+      ASSERT_TRUE(RepairDb("/db", options).ok());
+      Open();
+      EXPECT_EQ(Keys(db.get()), 30 - each.lost);
+      Close();
+    }
+  }
+}
+
 TEST_F(DbDamageTest, AReaderPassesOverALogThatIsNotAsItWasClosed) {
   Open();
   for (int i = 10; i < 40; i++) ASSERT_TRUE(db->Put({}, std::to_string(i), "value").ok());

@@ -5,14 +5,14 @@
 #include "base/coding.h"
 #include "base/crc32c.h"
 #include "base/read_on.h"
+#include "lsm/log_resync.h"
+#include "lsm/lost_sectors.h"
 
 namespace weft::lsm {
 namespace {
 
-// What a disk writes whole or not at all; pages are so many of them.
-constexpr size_t kSectorBytes = 512;
-// Fewer zeros at a sector's end may be data's.
-constexpr size_t kLostBytesMin = 8;
+// Each may cost a checksum of the block.
+constexpr int kMendsPerBlock = 64;
 
 bool AllZeros(std::string_view bytes) {
   return std::all_of(bytes.begin(), bytes.end(), [](char byte) { return byte == 0; });
@@ -48,6 +48,8 @@ bool LogReader::Read(std::string_view* record) {
       case Next::kBad:
         if (mode_ == Mode::kStop) {
           Stop();
+        } else if (Mend(&fragment)) {
+          if (Take(fragment, record)) return true;
         } else {
           PassBad();
         }
@@ -83,6 +85,7 @@ bool LogReader::NextBlock() {
   const bool was_last = !block_.empty() && block_.size() < kLogBlockBytes;
   block_ = {};
   at_ = 0;
+  mends_left_ = mode_ == Mode::kSalvage ? kMendsPerBlock : 0;
   if (was_last || !status_.ok()) return false;
   status_ = base::ReadOn(file_, kLogBlockBytes, &block_, buffer_.get());
   if (!status_.ok()) block_ = {};
@@ -136,27 +139,32 @@ bool LogReader::Take(const Fragment& fragment, std::string_view* record) {
   return true;
 }
 
+bool LogReader::Mend(Fragment* fragment) {
+  Fragment whole;
+  if (mends_left_ == 0 || ParseAt(at_, &whole)) return false;  // whole, and in the wrong place
+  mends_left_--;
+  const auto header = MendHeader(block_, at_);
+  if (!header || (!Begins(header->type) && !in_record_)) return false;
+  *fragment = {header->type, block_.substr(at_ + kLogHeaderBytes, header->payload_bytes),
+               position()};
+  if (reporter_ != nullptr) reporter_->Mended(position());
+  at_ += kLogHeaderBytes + header->payload_bytes;
+  return true;
+}
+
 void LogReader::PassBad() {
   if (in_record_) {
     dropped_ = true;
     DropPartial(position(), "a record that is damaged further on");
   }
-  const size_t left = block_.size() - at_;
-  size_t skip = left;
-  if (left >= kLogHeaderBytes && IsType(block_[at_ + 6])) {
-    // Trust its length if it leads to a whole fragment or to the block's end. Looking at every byte
-    // instead could take a log that somebody stored as a value for records of this one.
-    const size_t whole = kLogHeaderBytes + PayloadBytes(block_.data() + at_);
-    const std::string_view reason = reason_;
-    Fragment next;
-    if (whole <= left && (left - whole < kLogHeaderBytes || ParseAt(at_ + whole, &next))) {
-      skip = whole;
-    }
-    reason_ = reason;
-  }
+  Fragment whole;
+  const std::string_view reason = reason_;
+  const size_t skip = ParseAt(at_, &whole)
+                          ? kLogHeaderBytes + whole.payload.size()
+                          : BytesToPassOver(block_, at_, mode_ == Mode::kSalvage);
   if (!AllZeros(block_.substr(at_, skip))) {
     dropped_ = true;
-    Report(position(), skip, reason_);
+    Report(position(), skip, reason);
   }
   at_ += skip;
 }

@@ -8,11 +8,13 @@
 // A log is appended to, so a crash leaves its end torn: half a record, or room that was never
 // written. Damage is something else: whole records, or parts of one, stand behind it. A reader that
 // stops (kStop) delivers everything before the first byte that is wrong and then says which of the
-// two it met; one that salvages (kSalvage) goes on with the next whole record.
+// two it met; one that salvages (kSalvage) goes on with the next whole record, wherever that stands
+// (lsm/log_resync.h), and takes one of which the header alone is wrong. kNextBlock looks for none
+// but where a length that can be trusted leads, or where the next block begins.
 //
 // A kFirst with nothing behind it but a new record is no damage: its writer gave up, nobody was
 // told that it was written, and what follows is where the next writer put it. It is reported and
-// passed over in both modes.
+// passed over in all modes.
 //
 // Threads   one at a time.
 // Errors    a failed read ends the log: kReadError, and status() has the file's.
@@ -42,7 +44,7 @@ enum class LogEnd : uint8_t {
 
 class LogReader {
  public:
-  enum class Mode : uint8_t { kStop, kSalvage };
+  enum class Mode : uint8_t { kStop, kSalvage, kNextBlock };
 
   // Hears of every byte that belongs to no record delivered, but zeros.
   class Reporter {
@@ -50,6 +52,8 @@ class LogReader {
     virtual ~Reporter() = default;
     // `bytes` at `offset` of the file were dropped.
     virtual void Dropped(uint64_t offset, uint64_t bytes, std::string_view reason) = 0;
+    // The header at `offset` is wrong, and its checksum told the right one: nothing was dropped.
+    virtual void Mended(uint64_t /*offset*/) {}
   };
 
   // `file` is at its first byte and, with `reporter` (may be null), must outlive the reader.
@@ -101,6 +105,8 @@ class LogReader {
   // What stands at the position is no fragment: is it so for want of a sector, or of an end?
   void LookForLostSector();
   bool CutShort() const;
+  // What stands at the position is no fragment but for its header, and is one now.
+  bool Mend(Fragment* fragment);
   // Drops what stands at the position, which is no fragment, and finds where to go on.
   void PassBad();
   void Stop();
@@ -124,6 +130,7 @@ class LogReader {
   std::string_view block_;     // the current one
   uint64_t block_offset_ = 0;  // in the file
   size_t at_ = 0;              // the position, in the block
+  int mends_left_ = 0;         // in this block: a bound on their cost
   std::string_view reason_;    // of the last kBad
 
   // A record's fragments so far.

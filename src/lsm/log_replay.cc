@@ -144,7 +144,7 @@ Status LogReplay::TakeBehindZeros(const std::string& path, uint64_t gap, const A
                                   std::optional<uint64_t>* end) {
   auto file = files_->NewSequentialFile(path);
   if (!file) return file.error();
-  LogReader reader(file->get(), nullptr, LogReader::Mode::kSalvage);
+  LogReader reader(file->get(), nullptr, LogReader::Mode::kNextBlock);
   std::string_view record;
   while (reader.Read(&record)) {
     if (reader.record_offset() < gap) continue;

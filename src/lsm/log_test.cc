@@ -182,13 +182,57 @@ TEST(Log, SalvageLosesOnlyTheRecordThatIsWrong) {
   }
 }
 
-TEST(Log, SalvageGoesOnWithTheNextBlockWhereALengthIsWrong) {
-  const std::vector<std::string> records = {"first", Text(20000, 1), Text(20000, 2), "last"};
-  std::string bad = WriteLog(records);
-  bad[4] ^= 0x7f;
-  const Outcome outcome = ReadAll(bad, LogReader::Mode::kSalvage);
-  EXPECT_THAT(outcome.records, ElementsAre("last"));
-  EXPECT_EQ(outcome.end, LogEnd::kDamaged);
+TEST(Log, SalvageKeepsARecordOfWhichTheHeaderAloneIsWrong) {
+  const std::vector<std::string> records = {"first", Text(50, 1), Text(20000, 2), Text(20000, 3),
+                                            "xyz",   Text(80000, 4), "last but one", "last"};
+  const std::string log = WriteLog(records);
+  for (size_t count = 0; count < records.size(); ++count) {
+    const size_t header =
+        WriteLog({records.begin(), records.begin() + static_cast<long>(count)}).size();
+    for (size_t bit = 0; bit < 24; ++bit) {
+      for (const size_t zeros : {size_t{0}, size_t{100'000}}) {
+        std::string bad = log + std::string(zeros, '\0');
+        bad[header + 4 + bit / 8] ^= static_cast<char>(1 << bit % 8);
+        ASSERT_EQ(ReadAll(bad, LogReader::Mode::kSalvage).records, records) << count << " " << bit;
+        ASSERT_EQ(ReadAll(bad).records.size(), count);
+      }
+    }
+  }
+}
+
+TEST(Log, SalvageFindsTheNextRecordWhereAHeaderIsGone) {
+  std::vector<std::string> records;
+  for (uint32_t i = 0; i < 40; ++i) records.push_back(Text(i % 9 == 8 ? 30000 : 20 + i * 7, i));
+  const std::string log = WriteLog(records);
+  for (size_t hurt = 0; hurt + 1 < records.size(); ++hurt) {
+    const size_t header =
+        WriteLog({records.begin(), records.begin() + static_cast<long>(hurt)}).size();
+    for (const char wrong : {'\xee', '\x01', '\0'}) {
+      std::string bad = log;
+      std::fill_n(bad.begin() + static_cast<long>(header), 15, wrong);
+      std::vector<std::string> expected = records;
+      expected.erase(expected.begin() + static_cast<long>(hurt));
+      ASSERT_EQ(ReadAll(bad, LogReader::Mode::kSalvage).records, expected) << hurt;
+      ASSERT_EQ(ReadAll(bad + std::string(50'000, '\0'), LogReader::Mode::kSalvage).records,
+                expected)
+          << hurt;
+      // A record that was not written to its end, behind it, hides none.
+      const std::string last = records.back();
+      if (expected.back() == last) expected.pop_back();
+      bad.resize(bad.size() - 3);
+      ASSERT_EQ(ReadAll(bad, LogReader::Mode::kSalvage).records, expected) << hurt;
+    }
+  }
+}
+
+TEST(Log, SalvageTakesNoRecordOutOfAValue) {
+  const std::string inner = WriteLog({"not a record", "nor this", Text(30, 1)});
+  const std::string log = WriteLog({"a", "[" + inner + "]", "b"});
+  for (size_t at = 8; at < 8 + 7 + 5; ++at) {
+    std::string bad = log;
+    std::fill_n(bad.begin() + 8, at - 7, '\xee');
+    EXPECT_THAT(ReadAll(bad, LogReader::Mode::kSalvage).records, ElementsAre("a", "b")) << at;
+  }
 }
 
 TEST(Log, SalvageDropsAWholeRecordOfWhichOneFragmentIsWrong) {

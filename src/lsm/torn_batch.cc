@@ -4,11 +4,10 @@
 #include <memory>
 #include <string_view>
 
-#include "base/coding.h"
 #include "base/crc32c.h"
 #include "base/read_on.h"
+#include "lsm/batch_prefix.h"
 #include "lsm/log_format.h"
-#include "lsm/write_batch_internal.h"
 
 namespace weft::lsm {
 
@@ -17,99 +16,6 @@ namespace {
 // Of a run of bytes, what a log that is mapped makes visible last (base/posix_log.h): a header, and
 // a byte of what follows it.
 constexpr size_t kHiddenBytes = kLogHeaderBytes + 1;
-
-// Follows a batch that comes in pieces, as far as it goes.
-class BatchPrefix {
- public:
-  explicit BatchPrefix(table::SequenceNumber before) : before_(before) {}
-
-  // False once what was fed cannot be the beginning of a batch that follows.
-  bool Feed(std::string_view bytes) {
-    while (good_ && !bytes.empty()) {
-      if (state_ == State::kText) {
-        const size_t taken = std::min<uint64_t>(text_left_, bytes.size());
-        bytes.remove_prefix(taken);
-        text_left_ -= taken;
-        if (text_left_ == 0) EndText();
-      } else {
-        FeedByte(bytes.front());
-        bytes.remove_prefix(1);
-      }
-    }
-    return good_;
-  }
-  // The same where one byte is unknown that stands before `bytes`.
-  bool FeedBehindUnknown(std::string_view bytes) {
-    for (int byte = 0; byte < 256; byte++) {
-      BatchPrefix with = *this;
-      const char unknown = static_cast<char>(byte);
-      if (with.Feed({&unknown, 1}) && with.Feed(bytes)) return true;
-    }
-    return false;
-  }
-
- private:
-  enum class State : uint8_t { kHead, kType, kLength, kText };
-  static constexpr int kLengthBitsMax = 28;
-
-  void FeedByte(char byte) {
-    switch (state_) {
-      case State::kHead:
-        head_[head_bytes_++] = byte;
-        if (head_bytes_ == sizeof head_) EndHead();
-        return;
-      case State::kType:
-        is_value_ = byte == static_cast<char>(table::ValueType::kValue);
-        good_ = changes_left_ > 0 &&
-                (is_value_ || byte == static_cast<char>(table::ValueType::kDeletion));
-        in_key_ = true;
-        BeginLength();
-        return;
-      case State::kLength:
-        text_left_ |= static_cast<uint64_t>(byte & 0x7f) << length_bits_;
-        if ((byte & 0x80) == 0) {
-          state_ = State::kText;
-          if (text_left_ == 0) EndText();
-        } else {
-          good_ = length_bits_ < kLengthBitsMax;
-          length_bits_ += 7;
-        }
-        return;
-      case State::kText: return;
-    }
-  }
-  void EndHead() {
-    const table::SequenceNumber first = base::DecodeFixed64(head_);
-    changes_left_ = base::DecodeFixed32(head_ + sizeof first);
-    good_ = first > before_ && first <= table::kSequenceMax - changes_left_;
-    state_ = State::kType;
-  }
-  void BeginLength() {
-    state_ = State::kLength;
-    length_bits_ = 0;
-    text_left_ = 0;
-  }
-  void EndText() {
-    if (in_key_ && is_value_) {
-      in_key_ = false;
-      BeginLength();
-      return;
-    }
-    changes_left_--;
-    state_ = State::kType;
-  }
-
-  const table::SequenceNumber before_;
-  State state_ = State::kHead;
-  char head_[WriteBatchInternal::kHeaderBytes];
-  size_t head_bytes_ = 0;
-  uint32_t changes_left_ = 0;
-  bool is_value_ = false;
-  bool in_key_ = false;
-  int length_bits_ = 0;
-  uint64_t text_left_ = 0;
-  bool good_ = true;
-};
 
 std::string_view WithoutZeros(std::string_view bytes) {
   return bytes.substr(0, bytes.find_last_not_of('\0') + 1);

@@ -58,9 +58,15 @@ class DamagePrinter final : public lsm::LogReader::Reporter {
   void Dropped(uint64_t offset, uint64_t bytes, std::string_view reason) override {
     out_ << "at " << offset << ": " << bytes << " bytes that are no record: " << reason << '\n';
   }
+  void Mended(uint64_t offset) override {
+    out_ << "at " << offset << ": a header that is wrong; the checksum holds for another\n";
+    mended_ = true;
+  }
+  bool mended() const { return mended_; }
 
  private:
   std::ostream& out_;
+  bool mended_ = false;
 };
 
 // Calls `print` for each record; false from it means that the record is damaged.
@@ -79,7 +85,7 @@ Exit DumpRecords(const Console& console, const std::string& path,
     case lsm::LogEnd::kTorn: console.out << "the end is torn, as a crash leaves it\n"; break;
     default: break;
   }
-  return whole ? Exit::kOk : Exit::kDamaged;
+  return whole && !damage.mended() ? Exit::kOk : Exit::kDamaged;
 }
 
 Exit DumpLog(const Console& console, const std::string& path, const DumpStyle& style) {

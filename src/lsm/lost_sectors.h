@@ -1,0 +1,34 @@
+// lsm/lost_sectors.h: whether sectors that a power cut took away explain a record that is wrong.
+//
+// What was not synced is lost by whole sectors, and reads as zeros up to the sector's end. All
+// other bytes are what was written. So the header of a fragment, where it is there, says the truth,
+// and so do the lengths within the batch. A length or a type that is damaged does not: its batch
+// ends before its fragment, or its fragments do not follow one another.
+//
+// Threads   one.
+// Errors    of the file.
+// Cost      reads the record once; memory for a block of it.
+// Source    docs/formats/log.md, docs/formats/write-batch.md.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "table/internal_key.h"
+#include "weft/file_system.h"
+#include "weft/status.h"
+
+namespace weft::lsm {
+
+// What a disk writes whole or not at all; pages are so many of them.
+inline constexpr size_t kSectorBytes = 512;
+// Fewer zeros at a sector's end may be data's.
+inline constexpr size_t kLostBytesMin = 8;
+
+// `file` is at its first byte; the record in question begins at `from` of it, behind the last whole
+// one or the filling of that one's block, and a sector that it touches ends in zeros. Whether all
+// that is there of it may be a batch behind `before`, the sequence number of the last whole one.
+Result<bool> ExplainedByLostSectors(SequentialFile* file, uint64_t from,
+                                    table::SequenceNumber before);
+
+}  // namespace weft::lsm
