@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "lsm/file_names.h"
+#include "lsm/lost_sectors.h"
 #include "lsm/torn_batch.h"
 #include "lsm/write_batch_internal.h"
 
@@ -52,9 +53,7 @@ Status LogReplay::ReplayOne(uint64_t number, const Apply& apply) {
                 std::to_string(mark_->log_bytes) + " bytes were in it, and only " +
                     std::to_string(reader.valid_bytes()) + " are whole");
   }
-  if (damaged) return EndDamaged(number, reader, apply);
-  EndTorn(number, reader);
-  return {};
+  return damaged ? EndDamaged(number, reader, apply) : EndTorn(number, reader);
 }
 
 // Another store's log of the mark's number is told by its first record.
@@ -106,8 +105,17 @@ Result<bool> LogReplay::IsTorn(const std::string& path, uint64_t from) const {
   return IsTornBatch(file->get(), from, last_);
 }
 
+Result<bool> LogReplay::IsPowerCut(const std::string& path, const LogReader& reader) const {
+  if (!reader.misses_sector()) return false;
+  auto file = files_->NewSequentialFile(path);
+  if (!file) return file.error();
+  return ExplainedByLostSectors(file->get(), reader.valid_bytes(), last_);
+}
+
 Status LogReplay::EndDamaged(uint64_t number, const LogReader& reader, const Apply& apply) {
-  if (reader.misses_sector() && !ended_) {
+  Result<bool> power_cut = IsPowerCut(LogFileName(dir_, number), reader);
+  if (!power_cut) return power_cut.error();
+  if (*power_cut && !ended_) {
     const table::SequenceNumber before = last_;
     std::optional<uint64_t> end;
     Status status = TakeBehindZeros(LogFileName(dir_, number), reader.valid_bytes(), apply, &end);
@@ -122,22 +130,25 @@ Status LogReplay::EndDamaged(uint64_t number, const LogReader& reader, const App
   ended_ = true;
   torn_ = true;
   return Lose(number, reader.file_bytes() - reader.valid_bytes(),
-              reader.misses_sector() ? Cause::kPowerCut : Cause::kDamage,
+              *power_cut ? Cause::kPowerCut : Cause::kDamage,
               "damaged at byte " + std::to_string(reader.valid_bytes()) +
                   ", and what was written later stands behind it");
 }
 
-void LogReplay::EndTorn(uint64_t number, const LogReader& reader) {
+Status LogReplay::EndTorn(uint64_t number, const LogReader& reader) {
   if (reader.end() != LogEnd::kClean) {
     broke_off_ = torn_ = true;
+    Result<bool> power_cut = IsPowerCut(LogFileName(dir_, number), reader);
+    if (!power_cut) return power_cut.error();
     // No crash leaves this where a later log was begun; what is wrong at the very end may be one's.
-    if (!reader.misses_sector() && !reader.cut_short()) {
+    if (!*power_cut && !reader.cut_short()) {
       unexplained_ = {number, reader.valid_bytes(), reader.file_bytes() - reader.valid_bytes()};
     }
   }
   // Zeros at the end: room never used, or records that a power cut took away.
   if (reader.valid_bytes() < reader.file_bytes()) broke_off_ = true;
   if (!ended_) whole_bytes_of_last_ = reader.valid_bytes();
+  return {};
 }
 
 Status LogReplay::TakeBehindZeros(const std::string& path, uint64_t gap, const Apply& apply,

@@ -14,9 +14,10 @@
 // a log of ours behind the room that a crash left unused, and nothing is missing there.
 //
 // What is told apart, where something is missing and records follow:
-//   a power cut   sectors of zeros, or a later log that outlived the end of an earlier one. Any
-//                 power cut may do that to writes that were not synced: it ends the replay, and is
-//                 reported, whatever LogDamage says.
+//   a power cut   sectors of zeros in what is else as it was written (lsm/lost_sectors.h), or a
+//                 later log that outlived the end of an earlier one. Any power cut may do that to
+//                 writes that were not synced: it ends the replay, and is reported, whatever
+//                 LogDamage says.
 //   damage        anything else: no crash leaves it.
 //   a closed store that is not as it was closed: damage, too. The mark that a store leaves when
 //                 it is closed (CloseMark) says how long its last log was; all of it and of the
@@ -84,9 +85,11 @@ class LogReplay {
   Status ReplayOne(uint64_t number, const Apply& apply);
   Status TakeRecords(uint64_t number, LogReader* reader, const Apply& apply, bool* broke);
   Status EndDamaged(uint64_t number, const LogReader& reader, const Apply& apply);
-  void EndTorn(uint64_t number, const LogReader& reader);
+  Status EndTorn(uint64_t number, const LogReader& reader);
   // Where whole records were found behind what is wrong: were they a value's?
   Result<bool> IsTorn(const std::string& path, uint64_t from) const;
+  // Whether a power cut may have made what ended the log, sectors of it being gone.
+  Result<bool> IsPowerCut(const std::string& path, const LogReader& reader) const;
   // Takes the records behind the zeros at `gap` of a log, while each follows the one before. *end:
   // the file's offset of the first that does not, or none.
   Status TakeBehindZeros(const std::string& path, uint64_t gap, const Apply& apply,
