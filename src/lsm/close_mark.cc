@@ -1,9 +1,9 @@
 #include "lsm/close_mark.h"
 
-#include <algorithm>
 #include <charconv>
 #include <memory>
 #include <string_view>
+#include <vector>
 
 #include "base/coding.h"
 #include "base/crc32c.h"
@@ -15,14 +15,14 @@ namespace weft::lsm {
 namespace {
 
 constexpr size_t kMarkBytesMax = 4096;
-// Of a mark: all but the checksums of the manifest.
-constexpr size_t kNumbersMin = 6;
+constexpr size_t kNumbers = 8;
 
 std::string MarkText(const CloseMark& mark) {
   std::string text = std::to_string(mark.log_number) + " " + std::to_string(mark.log_bytes) + " " +
                      std::to_string(mark.log_head) + " " + std::to_string(mark.manifest_number) +
-                     " " + std::to_string(mark.manifest_bytes);
-  for (const uint32_t crc : mark.manifest_crcs) text += " " + std::to_string(crc);
+                     " " + std::to_string(mark.manifest_bytes) + " " +
+                     std::to_string(mark.manifest_crc) + " " +
+                     std::to_string(mark.manifest_identity);
   return text + " " + std::to_string(base::Crc32c(text)) + "\n";
 }
 
@@ -63,18 +63,13 @@ enum class Fit : uint8_t {
 
 // Of the manifest of the mark's number.
 Fit FitOf(const CloseMark& mark, const ManifestState& state) {
+  if (state.edit.identity.value_or(0) != mark.manifest_identity) return Fit::kOther;
   for (const ManifestEnd& end : state.ends) {
     if (end.bytes == mark.manifest_bytes) {
-      return end.crc == mark.manifest_crcs.front() ? Fit::kSame : Fit::kOther;
+      return end.crc == mark.manifest_crc ? Fit::kSame : Fit::kOther;
     }
   }
-  const ManifestEnd& last = state.ends.back();
-  if (last.bytes > mark.manifest_bytes) return Fit::kOther;
-  // A part of what was there: known by where it ends, or, where the mark does not reach so far
-  // back, by its end, which no record is.
-  const bool known = std::ranges::count(mark.manifest_crcs, last.crc) > 0;
-  const bool too_far = mark.manifest_crcs.size() == OpenManifest::kEndsMax;
-  return known || (too_far && state.end == LogEnd::kTorn) ? Fit::kDamaged : Fit::kOther;
+  return state.ends.back().bytes > mark.manifest_bytes ? Fit::kOther : Fit::kDamaged;
 }
 
 Status NotAsClosed(const std::string& path, const std::string& why) {
@@ -96,12 +91,11 @@ Status CloseMark::Write(FileSystem* files, const std::string& dir) const {
 std::optional<CloseMark> CloseMark::Read(FileSystem* files, const std::string& dir) {
   const std::string text = ReadUpTo(files, CloseMarkFileName(dir), kMarkBytesMax);
   const std::vector<uint64_t> numbers = NumbersOf(text);
-  if (numbers.size() <= kNumbersMin) return std::nullopt;
+  if (numbers.size() != kNumbers) return std::nullopt;
   CloseMark mark{numbers[0], numbers[1], numbers[2], numbers[3], numbers[4]};
-  for (size_t i = kNumbersMin - 1; i + 1 < numbers.size(); i++) {
-    mark.manifest_crcs.push_back(static_cast<uint32_t>(numbers[i]));
-  }
-  if (text != MarkText(mark)) return std::nullopt;
+  mark.manifest_crc = static_cast<uint32_t>(numbers[5]);
+  mark.manifest_identity = numbers[6];
+  if (text != MarkText(mark) || mark.manifest_identity == 0) return std::nullopt;
   return mark;
 }
 
@@ -121,6 +115,8 @@ Result<std::optional<CloseMark>> FindCloseMark(FileSystem* files, const std::str
   const std::string path = ManifestFileName(dir, mark->manifest_number);
   if (manifest_number < mark->manifest_number) {
     if (!files->FileExists(path)) return none;
+    const auto identity = IdentityOfManifest(files, path);
+    if (identity && *identity != mark->manifest_identity) return none;
     return NotAsClosed(CurrentFileName(dir), "it named " + path);
   }
   switch (FitOf(*mark, state)) {

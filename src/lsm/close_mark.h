@@ -1,9 +1,10 @@
 // lsm/close_mark.h: what a store leaves in the file CLOSED when it is closed, so that the next
 // opening can tell a file that is damaged from one that a crash left torn.
 //
-// It says how long the last log and the manifest were, and by which bytes they are known. Another
-// store may lie in the folder by then (LevelDB's DestroyDB leaves the file), so the mark counts
-// only where the manifest is the one that it tells of. That manifest may have grown since.
+// It says how long the last log and the manifest were, and by what they are known. Another store
+// may lie in the folder by then (LevelDB's DestroyDB leaves the file), and begin with the same
+// bytes. So the mark counts only where the manifest is the one that it tells of, by its identity
+// (lsm/manifest.h). That manifest may have grown since.
 //
 // Layout    docs/formats/files.md.
 // Threads   a value.
@@ -14,7 +15,6 @@
 #include <cstdint>
 #include <optional>
 #include <string>
-#include <vector>
 
 #include "lsm/manifest.h"
 #include "weft/file_system.h"
@@ -28,9 +28,8 @@ struct CloseMark {
   uint64_t log_head = 0;  // HeadOfLog
   uint64_t manifest_number = 0;
   uint64_t manifest_bytes = 0;
-  // Checksums of the manifest up to the end of its last record, of the one before and so on.
-  // OpenManifest::kEndsMax of them: it may have more records.
-  std::vector<uint32_t> manifest_crcs = {};
+  uint32_t manifest_crc = 0;  // of these bytes
+  uint64_t manifest_identity = 0;
 
   Status Write(FileSystem* files, const std::string& dir) const;
   // None where there is no mark, or no legible one.

@@ -312,6 +312,38 @@ TEST_F(DbManifestDamageTest, AManifestOfManyRecordsIsKnownByItsEnds) {
   }
 }
 
+// Two stores of which all manifests say the same: a mark counts where it was left.
+TEST_F(DbManifestDamageTest, AnotherStoresMarkSaysNothing) {
+  for (const bool reuse : {false, true}) {
+    options.reuse_logs = reuse;
+    for (const int more : {0, 1, 5}) {  // manifests' records in the other store
+      files.Restore(base::MemoryFileSystem());
+      Open();
+      for (int i = 0; i < more; i++) {
+        ASSERT_TRUE(db->Put({}, std::to_string(i), "another value").ok());
+        ASSERT_TRUE(db->Flush().ok());
+      }
+      ASSERT_TRUE(db->Put({}, "in the log", "of another length").ok());
+      Close();
+      Open();
+      Close();
+      const std::string mark = *files.Contents("/db/CLOSED");
+      files.Restore(base::MemoryFileSystem());
+      Open();
+      ASSERT_TRUE(db->Put({}, "key", "value").ok());
+      const auto killed_now = files.Copy();
+      Close();
+      files.Restore(*killed_now);
+      for (int times = 0; times < 3; times++) {
+        ASSERT_TRUE(files.SetContents("/db/CLOSED", mark).ok());
+        Open();
+        EXPECT_EQ(Get("key"), "value") << reuse << more;
+        Close();
+      }
+    }
+  }
+}
+
 // As LevelDB, which goes on in a manifest and a log with reuse_logs, leaves it.
 TEST_F(DbManifestDamageTest, AMarkThatWasOutgrownSaysWhatItSaid) {
   options.reuse_logs = true;

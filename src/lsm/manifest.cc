@@ -1,5 +1,8 @@
 #include "lsm/manifest.h"
 
+#include <sys/random.h>
+#include <unistd.h>
+
 #include <algorithm>
 #include <array>
 #include <map>
@@ -7,6 +10,7 @@
 #include <string_view>
 #include <utility>
 
+#include "base/clock.h"
 #include "lsm/file_names.h"
 #include "lsm/limits.h"
 
@@ -36,6 +40,8 @@ class Replay {
     if (edit.prev_log_number) state_.prev_log_number = edit.prev_log_number;
     if (edit.next_file_number) state_.next_file_number = edit.next_file_number;
     if (edit.last_sequence) state_.last_sequence = edit.last_sequence;
+    if (first_) state_.identity = edit.identity;
+    first_ = false;
     return {};
   }
 
@@ -56,10 +62,22 @@ class Replay {
   }
 
   VersionEdit state_;
+  bool first_ = true;
   std::array<std::map<uint64_t, NewFile>, kLevels> files_;
   std::array<std::string, kLevels> pointers_;
   std::set<uint64_t> numbers_;
 };
+
+// Random, and not 0. As long as all programs read numbers: some take them for signed ones, or for
+// floating ones.
+uint64_t NewIdentity() {
+  constexpr uint64_t kMax = (uint64_t{1} << 52) - 1;
+  uint64_t random = 0;
+  if (getrandom(&random, sizeof random, GRND_NONBLOCK) != sizeof random) {
+    random = base::NowNs() * 0x9e3779b97f4a7c15 ^ static_cast<uint64_t>(getpid());
+  }
+  return std::max<uint64_t>(1, random & kMax);
+}
 
 Status Damaged(const std::string& path, std::string_view what) {
   return Status(Code::kCorruption, path + ": " + std::string(what));
@@ -128,8 +146,17 @@ Status CheckFileNumbers(const VersionEdit& edit, const std::string& path) {
   return Damaged(path, "no store has a file " + std::to_string(highest));
 }
 
+std::optional<uint64_t> IdentityOfManifest(FileSystem* files, const std::string& path) {
+  auto file = files->NewSequentialFile(path);
+  if (!file) return std::nullopt;
+  LogReader reader(file->get(), nullptr, LogReader::Mode::kStop);
+  std::string_view record;
+  VersionEdit edit;
+  if (!reader.Read(&record) || !edit.DecodeFrom(record).ok()) return std::nullopt;
+  return edit.identity.value_or(0);
+}
+
 void OpenManifest::Begin(std::unique_ptr<WritableFile> begun) {
-  const ManifestEnd end = ends.empty() ? ManifestEnd() : ends.back();
   file = std::make_unique<ChecksummedFile>(std::move(begun), end.crc);
   log = std::make_unique<LogWriter>(file.get(), end.bytes);
 }
@@ -139,8 +166,7 @@ Status OpenManifest::Add(const VersionEdit& edit) {
   edit.EncodeTo(&record);
   Status status = log->AddRecord(record);
   if (!status.ok()) return status;
-  ends.push_back({log->offset(), file->crc()});
-  if (ends.size() > kEndsMax) ends.erase(ends.begin());
+  end = {log->offset(), file->crc()};
   return file->Sync();
 }
 
@@ -151,7 +177,10 @@ Result<OpenManifest> CreateManifest(FileSystem* files, const std::string& dir, u
   if (!file) return file.error();
   OpenManifest manifest;
   manifest.Begin(std::move(file.value()));
-  Status status = manifest.Add(first);
+  manifest.identity = NewIdentity();
+  VersionEdit named = first;
+  named.identity = manifest.identity;
+  Status status = manifest.Add(named);
   manifest.fresh_bytes = manifest.log->offset();
   if (status.ok()) status = files->SyncDir(dir);
   if (status.ok()) return manifest;

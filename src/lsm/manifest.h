@@ -5,12 +5,15 @@
 // Errors    kCorruption names the file: a record that is no edit, one that removes a table that is
 //           not there or adds one that is, anything wrong but an end that a crash may have torn, or
 //           no first record.
+// Identity  a random number in the first record of every manifest that CreateManifest makes; all
+//           else in it may be the same in another store.
 // Source    LevelDB's manifest; docs/formats/manifest.md.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -38,6 +41,10 @@ struct ManifestState {
   std::vector<ManifestEnd> ends = {};  // of its records
 };
 
+// Of the manifest at `path`, by its first record; 0: LevelDB or somebody else began it. None: that
+// record cannot be read.
+std::optional<uint64_t> IdentityOfManifest(FileSystem* files, const std::string& path);
+
 // `path` is for messages.
 Result<ManifestState> ReadManifest(SequentialFile* file, const std::string& path);
 
@@ -46,14 +53,13 @@ Status CheckFileNumbers(const VersionEdit& edit, const std::string& path);
 
 // A manifest that is open for more records.
 struct OpenManifest {
-  static constexpr size_t kEndsMax = 128;
-
   std::unique_ptr<ChecksummedFile> file;
   std::unique_ptr<LogWriter> log;
-  uint64_t fresh_bytes = 0;            // with its first record alone; 0: not known
-  std::vector<ManifestEnd> ends = {};  // of its last records
+  uint64_t fresh_bytes = 0;  // with its first record alone; 0: not known
+  ManifestEnd end = {};      // of its last record
+  uint64_t identity = 0;     // 0: it has none
 
-  // Goes on behind `ends`.
+  // Goes on behind `end`.
   void Begin(std::unique_ptr<WritableFile> file);
   Status Add(const VersionEdit& edit);
 };

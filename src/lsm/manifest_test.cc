@@ -7,7 +7,9 @@
 #include <algorithm>
 #include <memory>
 #include <random>
+#include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/memory_file_system.h"
@@ -32,6 +34,7 @@ class ManifestTest : public testing::Test {
     EXPECT_TRUE(files.SyncDir("/").ok());
     first.comparator = "test";
     first.log_number = 1;
+    first.prev_log_number = 0;
     first.next_file_number = 100;
     first.last_sequence = 7;
     first.AddFile(0, 2, 1000, InternalKey("a"), InternalKey("b"));
@@ -54,7 +57,10 @@ class ManifestTest : public testing::Test {
   }
   static Result<ManifestState> Read(const std::string& contents) {
     StringSource source(contents);
-    return ReadManifest(&source, kPath);
+    Result<ManifestState> state = ReadManifest(&source, kPath);
+    if (!state) return state;
+    EXPECT_GT(std::exchange(state->edit.identity, std::nullopt).value_or(0), 0u);
+    return state;
   }
   // `contents` is torn behind the first edit.
   void ExpectFirstAlone(const std::string& contents, uint64_t before, const std::string& where) {

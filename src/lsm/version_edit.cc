@@ -76,7 +76,9 @@ bool TakeField(std::string_view* input, VersionEdit* edit) {
       return true;
     }
     case kLogNumber: return TakeNumber(input, &edit->log_number);
-    case kPrevLogNumber: return TakeNumber(input, &edit->prev_log_number);
+    case kPrevLogNumber:
+      if (edit->prev_log_number) edit->identity = edit->prev_log_number;
+      return TakeNumber(input, &edit->prev_log_number);
     case kNextFileNumber: return TakeNumber(input, &edit->next_file_number);
     case kLastSequence:
       return TakeNumber(input, &edit->last_sequence) && *edit->last_sequence <= table::kSequenceMax;
@@ -127,7 +129,12 @@ void VersionEdit::EncodeTo(std::string* to) const {
     base::PutLengthPrefixed(to, *comparator);
   }
   PutNumber(to, kLogNumber, log_number);
-  PutNumber(to, kPrevLogNumber, prev_log_number);
+  if (identity) {
+    PutNumber(to, kPrevLogNumber, identity);
+    PutNumber(to, kPrevLogNumber, prev_log_number.value_or(0));
+  } else {
+    PutNumber(to, kPrevLogNumber, prev_log_number);
+  }
   PutNumber(to, kNextFileNumber, next_file_number);
   PutNumber(to, kLastSequence, last_sequence);
   for (const auto& [level, key] : compact_pointers) {
@@ -167,6 +174,7 @@ std::string VersionEdit::DebugString() const {
     if (value) text += std::string(name) + ' ' + std::to_string(*value) + '\n';
   };
   if (comparator) text += "comparator " + *comparator + '\n';
+  number("identity", identity);
   number("log number", log_number);
   number("previous log number", prev_log_number);
   number("next file number", next_file_number);

@@ -34,6 +34,9 @@ struct VersionEdit {
   std::optional<std::string> comparator;  // its name; only in a manifest's first record
   std::optional<uint64_t> log_number;     // logs below it are in tables
   std::optional<uint64_t> prev_log_number;
+  // Of a manifest; only in its first record. LevelDB reads it as a previous log number that the
+  // same record takes back.
+  std::optional<uint64_t> identity;
   std::optional<uint64_t> next_file_number;
   std::optional<table::SequenceNumber> last_sequence;
   std::vector<std::pair<int, std::string>> compact_pointers;  // level, internal key

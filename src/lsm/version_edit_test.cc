@@ -126,5 +126,25 @@ TEST(VersionEdit, TextHidesQuotesWithinKeys) {
   EXPECT_NE(text.find("'a\\x27 @ 1\\x5c' @ 7 : value"), std::string::npos) << text;
 }
 
+// LevelDB takes the last of two numbers of a kind.
+TEST(VersionEdit, AnIdentityIsANumberThatIsTakenBack) {
+  VersionEdit edit;
+  edit.comparator = "c";
+  edit.identity = 0x123456789abcd;
+  std::string record;
+  edit.EncodeTo(&record);
+  VersionEdit read;
+  ASSERT_TRUE(read.DecodeFrom(record).ok());
+  EXPECT_EQ(read.identity, edit.identity);
+  EXPECT_EQ(read.prev_log_number, 0u);
+  edit.identity.reset();
+  edit.prev_log_number = 7;
+  record.clear();
+  edit.EncodeTo(&record);
+  ASSERT_TRUE(read.DecodeFrom(record).ok());
+  EXPECT_FALSE(read.identity);
+  EXPECT_EQ(read.prev_log_number, 7u);
+}
+
 }  // namespace
 }  // namespace weft::lsm

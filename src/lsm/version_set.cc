@@ -134,10 +134,12 @@ void VersionSet::TakeState(const ManifestState& state, uint64_t manifest_number,
   last_sequence_ = *edit.last_sequence;
   Install(std::move(version));
   const bool whole = state.end == LogEnd::kClean && state.valid_bytes == state.file_bytes;
-  const bool reuse = options_.reuse_logs && whole && state.file_bytes < options_.max_file_size;
+  // A mark must know the manifest by its identity.
+  manifest_.identity = edit.identity.value_or(0);
+  const bool reuse = options_.reuse_logs && whole && manifest_.identity != 0 &&
+                     state.file_bytes < options_.max_file_size;
   reusable_bytes_ = reuse ? state.file_bytes : 0;
-  const size_t ends = std::min(state.ends.size(), OpenManifest::kEndsMax);
-  manifest_.ends.assign(state.ends.end() - static_cast<ptrdiff_t>(ends), state.ends.end());
+  manifest_.end = state.ends.back();
 }
 
 bool VersionSet::needs_new_manifest() const {
@@ -305,12 +307,11 @@ uint64_t VersionSet::manifest_number() const {
 bool VersionSet::DescribeManifest(CloseMark* mark) const {
   mutex_->AssertHeld();
   WEFT_CHECK(!writing_);
-  if (in_doubt_ || manifest_.ends.empty()) return false;
+  if (in_doubt_ || manifest_.identity == 0) return false;
   mark->manifest_number = manifest_number_;
-  mark->manifest_bytes = manifest_.ends.back().bytes;
-  for (auto end = manifest_.ends.rbegin(); end != manifest_.ends.rend(); ++end) {
-    mark->manifest_crcs.push_back(end->crc);
-  }
+  mark->manifest_bytes = manifest_.end.bytes;
+  mark->manifest_crc = manifest_.end.crc;
+  mark->manifest_identity = manifest_.identity;
   return true;
 }
 
