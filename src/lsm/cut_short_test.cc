@@ -262,6 +262,14 @@ TEST_F(RepairCutShortTest, AlsoWithoutAManifest) {
   CutRepair(worn, true);
 }
 
+TEST_F(RepairCutShortTest, AlsoWithoutCurrent) {
+  Worn worn;
+  Make(&worn);
+  ASSERT_TRUE(worn.files.RemoveFile("/db/CURRENT").ok());
+  SyncAll(&worn.files);
+  CutRepair(worn, true);
+}
+
 TEST_F(RepairCutShortTest, WhatARepairBeforeHasKeptIsNotOverwritten) {
   Worn worn;
   Make(&worn);

@@ -62,6 +62,9 @@ Status Repair::WriteManifest() {
   Status status = (*log)->Sync();
   if (status.ok()) status = (*log)->Close();
   if (!status.ok()) return status;
+  // A manifest that survives a power cut must find the tables and the log that it names.
+  status = files_->SyncDir(dir_);
+  if (!status.ok()) return status;
   auto manifest = Make(ManifestFileName(dir_, manifest_number_), FileUse::kManifest);
   if (!manifest) return manifest.error();
   status = LogWriter(manifest->get()).AddRecord(record);

@@ -113,16 +113,23 @@ const RepairSource::Candidate* RepairSource::Best(const std::vector<Candidate>& 
                                                   uint64_t current) {
   const Candidate* named = nullptr;
   const Candidate* latest = nullptr;
+  const Candidate* whole = nullptr;  // the latest of which every file is there
   const Candidate* begun = nullptr;
   for (const Candidate& each : candidates) {
     if (begun == nullptr && each.manifest.has_beginning) begun = &each;
     if (!each.TellsAState()) continue;
     if (each.number == current) named = &each;
     if (latest == nullptr || IsLater(each, *latest)) latest = &each;
+    // One that names nothing lacks nothing: a creation's.
+    const bool names_files =
+        !each.manifest.edit.new_files.empty() || each.manifest.edit.log_number.value_or(0) != 0;
+    if (names_files && each.IsWhole() && (whole == nullptr || IsLater(each, *whole))) whole = &each;
   }
   // CURRENT may be of another time, too.
   const bool is_old = named != nullptr && !named->IsWhole() && latest->IsWhole();
   if (named != nullptr && !is_old) return named;
+  // A repair that was cut short may have left one whose tables are not there.
+  if (whole != nullptr) return whole;
   if (latest != nullptr) return latest;
   if (begun != nullptr) return begun;
   return candidates.empty() ? nullptr : &candidates.front();

@@ -2,7 +2,8 @@
 //
 // The manifest that CURRENT names, if it tells a state; but where files of that state are missing,
 // and a later manifest tells one that is whole, that one. Without CURRENT the latest that tells a
-// state. Else what can be read of one that does not.
+// state, and names files that are all there; else the latest that tells one. Else what can be read
+// of one that does not.
 //
 // The tables that it names count, and no others: a leftover brings back keys that were deleted. But
 // where records may be lost, what they added are tables that no record names. Then these count too

@@ -186,6 +186,29 @@ TEST_F(RepairTest, WithoutCurrentTheNewestManifestCounts) {
   }
 }
 
+// As a repair leaves it that a power cut met before its tables were safe.
+TEST_F(RepairTest, WithoutCurrentAManifestCountsWhoseFilesAreAllThere) {
+  Open();
+  PutTable(0, 60, "a");
+  for (int i = 0; i < 60; i += 6) {
+    ASSERT_TRUE(db->Delete({}, Key(i)).ok());
+    model.erase(Key(i));
+  }
+  db.reset();
+  VersionEdit edit;
+  edit.comparator = options.comparator->Name();
+  edit.log_number = 99;
+  edit.last_sequence = 70;
+  edit.next_file_number = 101;
+  edit.AddFile(0, 98, 1000, std::string("000000\1\1\0\0\0\0\0\0", 14),
+               std::string("000059\1\1\0\0\0\0\0\0", 14));
+  ASSERT_TRUE(CreateManifest(&files, "/db", 100, edit).has_value());
+  ASSERT_TRUE(files.RemoveFile("/db/CURRENT").ok());
+  RunRepair();
+  Open();
+  EXPECT_EQ(All(), model);
+}
+
 TEST_F(RepairTest, OfAManifestWithALostRecordTheOthersCount) {
   Open();
   PutTable(0, 100, "a");
