@@ -14,6 +14,7 @@
 #include "lsm/close_mark.h"
 #include "lsm/db_impl.h"
 #include "lsm/file_names.h"
+#include "lsm/foreign_store.h"
 #include "lsm/log_replay.h"
 #include "lsm/lost_current.h"
 #include "lsm/lost_files.h"
@@ -161,6 +162,7 @@ std::string DbImpl::Shape() const {
 }
 
 Status DbImpl::OpenFiles() {
+  if (Status status = CheckIsNotRocksDb(files_, dir_); !status.ok()) return status;
   if (!read_only_) {
     // Whether the store is there is decided by the file CURRENT: a program's files may know no
     // folders.

@@ -6,6 +6,8 @@
 
 #include "base/coding.h"
 #include "base/read_on.h"
+#include "lsm/file_names.h"
+#include "lsm/log_reader.h"
 
 namespace weft::lsm {
 
@@ -27,6 +29,19 @@ std::string Begin(FileSystem* files, const std::string& path, size_t bytes) {
   std::string_view piece;
   if (!base::ReadOn(file->get(), bytes, &piece, room.data()).ok()) return "";
   return std::string(piece);
+}
+
+// The first records tell it.
+bool IsRocksDbManifest(FileSystem* files, const std::string& path) {
+  constexpr int kRecordsMax = 8;
+  auto file = files->NewSequentialFile(path);
+  if (!file) return false;
+  LogReader reader(file->get(), nullptr, LogReader::Mode::kStop);
+  std::string_view record;
+  for (int i = 0; i < kRecordsMax && reader.Read(&record); i++) {
+    if (IsRocksDbEdit(record)) return true;
+  }
+  return false;
 }
 
 bool IsOptionsFile(FileSystem* files, const std::string& dir, const std::string& name) {
@@ -90,6 +105,29 @@ std::string FindRocksDbFile(FileSystem* files, const std::string& dir,
     }
   }
   return "";
+}
+
+Status CheckIsNotRocksDb(FileSystem* files, const std::string& dir) {
+  std::vector<std::string> names;
+  if (!files->GetChildren(dir, &names).ok()) return {};
+  if (const std::string name = FindRocksDbFile(files, dir, names); !name.empty()) {
+    return OfRocksDb(dir + "/" + name);
+  }
+  if (files->FileExists(CurrentFileName(dir))) {
+    const Result<uint64_t> number = ReadCurrentFile(files, dir);
+    const std::string path = number ? ManifestFileName(dir, number.value()) : "";
+    return number && IsRocksDbManifest(files, path) ? OfRocksDb(path) : Status();
+  }
+  for (const std::string& name : names) {
+    ParsedFileName parsed;
+    if (!ParseFileName(name, &parsed)) continue;
+    const std::string path = dir + "/" + name;
+    if ((parsed.type == FileType::kTable && IsRocksDbTable(files, path)) ||
+        (parsed.type == FileType::kManifest && IsRocksDbManifest(files, path))) {
+      return OfRocksDb(path);
+    }
+  }
+  return {};
 }
 
 bool IsRocksDbTable(FileSystem* files, const std::string& path) {

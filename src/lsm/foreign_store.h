@@ -23,6 +23,11 @@ namespace weft::lsm {
 std::string FindRocksDbFile(FileSystem* files, const std::string& dir,
                             const std::vector<std::string>& names);
 
+// Of the folder of a store, before anything in it is changed: kInvalidArgument where it is
+// RocksDB's, by such a file, by the first records of its manifest, or, without CURRENT, by its
+// tables and manifests. What cannot be read says nothing.
+Status CheckIsNotRocksDb(FileSystem* files, const std::string& dir);
+
 // Whether a table ends as RocksDB's do.
 bool IsRocksDbTable(FileSystem* files, const std::string& path);
 

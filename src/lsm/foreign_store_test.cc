@@ -7,6 +7,8 @@
 #include <vector>
 
 #include "base/memory_file_system.h"
+#include "lsm/log_writer.h"
+#include "lsm/string_file.h"
 #include "weft/db.h"
 
 namespace weft::lsm {
@@ -21,12 +23,19 @@ TEST(ForeignStore, OfRocksDbIsNamedAndLeftAlone) {
       "\x56\xf9\xb8\xf8\x1c\0\x01\x01\x1aleveldb.BytewiseComparator"
       "\xf4\x03\x0c\x5a\x04\0\x01\x02\0\x04\0",
       46);
+  // A log number, and a table in its fourth version.
+  std::string of_their_own;
+  StringSink file(&of_their_own);
+  ASSERT_TRUE(LogWriter(&file, manifest.size())
+                  .AddRecord(std::string("\x02\x08\x09\0\x03\x0a\x04\x64\x67\0\x09", 11))
+                  .ok());
   const std::string table = std::string(1000, 'x') + "\xf7\xcf\xf4\x85\xb7\x41\xe2\x88";
   const std::map<std::string, std::string> telling = {
       {"OPTIONS-000007", "# This is a RocksDB option file.\n#\n"},
       {"IDENTITY", "3b1b1188-7af2-4957-96bb-f5fd649733e0"},
       {"000010.blob", std::string("\x37\x8f\x24\0\x01\0\0\0", 8)},
       {"000009.sst", table},
+      {"MANIFEST-000005", manifest + of_their_own},
   };
   for (const auto& [name, contents] : telling) {
     files.Restore(base::MemoryFileSystem());
@@ -36,15 +45,21 @@ TEST(ForeignStore, OfRocksDbIsNamedAndLeftAlone) {
       ASSERT_TRUE(files.SetContents("/db/MANIFEST-000005", manifest).ok());
     }
     ASSERT_TRUE(files.SetContents("/db/000008.log", "").ok());
-    ASSERT_TRUE(files.SetContents("/db/LOCK", "").ok());
     ASSERT_TRUE(files.SetContents("/db/LOG", "theirs").ok());
     ASSERT_TRUE(files.SetContents("/db/" + name, contents).ok());
     const std::vector<std::string> before = files.AllFiles();
-    const Status status = RepairDb("/db", options);
-    EXPECT_EQ(status.code(), Code::kInvalidArgument) << name << ": " << status.ToString();
-    EXPECT_NE(status.ToString().find("RocksDB"), std::string::npos) << status.ToString();
-    EXPECT_EQ(files.AllFiles(), before) << name;
-    EXPECT_EQ(*files.Contents("/db/LOG"), "theirs");
+    const auto error_of = [](auto opened) { return opened ? Status() : opened.error(); };
+    for (const bool create : {false, true}) {
+      options.create_if_missing = create;
+      for (const Status& status :
+           {RepairDb("/db", options), error_of(Db::Open(options, "/db")),
+            error_of(Db::OpenReadOnly(options, "/db"))}) {
+        EXPECT_EQ(status.code(), Code::kInvalidArgument) << name << ": " << status.ToString();
+        EXPECT_NE(status.ToString().find("RocksDB"), std::string::npos) << status.ToString();
+        EXPECT_EQ(files.AllFiles(), before) << name;
+        EXPECT_EQ(*files.Contents("/db/LOG"), "theirs");
+      }
+    }
   }
 }
 

@@ -144,9 +144,7 @@ void Repair::GiveUpName(const std::string& name) {
 
 Status Repair::FindStore(std::vector<std::string>* names) const {
   if (Status status = files_->GetChildren(dir_, names); !status.ok()) return status;
-  if (const std::string name = FindRocksDbFile(files_, dir_, *names); !name.empty()) {
-    return OfRocksDb(PathOf(name));
-  }
+  if (Status status = CheckIsNotRocksDb(files_, dir_); !status.ok()) return status;
   const bool some = std::ranges::any_of(*names, [](const std::string& name) {
     ParsedFileName parsed;
     return ParseFileName(name, &parsed) &&

@@ -1,6 +1,7 @@
 #include "tier/disk_tier.h"
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -53,11 +54,38 @@ std::string KeyText(std::string_view key) {
   return text;
 }
 
+Status NotOfACache() { return {Code::kInvalidArgument, "not the data of a cache"}; }
+
 // Whether what was found under `key` is an item.
 Status CheckItem(std::string_view key, std::string_view bytes) {
   Item item;
   if (DecodeItem(bytes, &item)) return {};
   return {Code::kCorruption, "what is stored under the key " + KeyText(key) + " is no item"};
+}
+
+// What the store of a cache holds under kStateKey; none in a new one. A store that has keys and no
+// state was made by somebody else.
+Status FindState(Db* db, std::optional<State>* state) {
+  std::string bytes;
+  const Status status = db->Get(Checked(), kStateKey, &bytes);
+  if (status.ok()) {
+    return DecodeState(bytes, &state->emplace()) ? Status() : NotOfACache();
+  }
+  if (!IsAbsent(status)) return status;
+  const std::unique_ptr<Iterator> first = db->NewIterator(Checked());
+  first->SeekToFirst();
+  return first->Valid() ? NotOfACache() : first->status();
+}
+
+// Before anything of a store is changed that may be somebody else's. Other errors are the opening's
+// to tell.
+Status CheckIsOfACache(DbOptions options, const std::string& dir) {
+  options.listeners.clear();
+  auto db = Db::OpenReadOnly(options, dir);
+  if (!db) return {};
+  std::optional<State> state;
+  Status status = FindState(db->get(), &state);
+  return status.code() == Code::kInvalidArgument ? status : Status();
 }
 
 }  // namespace
@@ -139,28 +167,20 @@ DbOptions DiskTier::MakeDbOptions() {
 }
 
 Status DiskTier::OpenDb() {
+  if (Status status = CheckIsOfACache(MakeDbOptions(), options_.dir); !status.ok()) return status;
   Result<std::unique_ptr<Db>> db = Db::Open(MakeDbOptions(), options_.dir);
   if (!db) return db.error();
   db_ = std::move(*db);
   return {};
 }
 
-// The state, or that of a new store. A store that has keys and no state was made by somebody else.
+// The state, or that of a new store.
 Status DiskTier::ReadState() {
   base::MutexLock lock(&state_mutex_);
-  State state;
-  std::string bytes;
-  Status status = db_->Get(Checked(), kStateKey, &bytes);
-  if (status.ok()) {
-    if (!DecodeState(bytes, &state)) return {Code::kInvalidArgument, "not the data of a cache"};
-  } else if (IsAbsent(status)) {
-    const std::unique_ptr<Iterator> first = db_->NewIterator(Checked());
-    first->SeekToFirst();
-    if (first->Valid()) return {Code::kInvalidArgument, "not the data of a cache"};
-    if (!first->status().ok()) return first->status();
-  } else {
-    return status;
-  }
+  std::optional<State> found;
+  Status status = FindState(db_.get(), &found);
+  if (!status.ok()) return status;
+  State state = found.value_or(State());
   cache_->KeepVersions(state.version_bound);
   state.version_bound += version_step_;
   // A flush that was cut short has raised the generation of some items, and not the floor: the next

@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <map>
+#include <string>
 #include <thread>
 
 #include "base/clock.h"
@@ -329,9 +331,18 @@ TEST_F(DiskTierTest, AnotherOnesStoreIsRefused) {
     ASSERT_TRUE(db);
     ASSERT_TRUE((*db)->Put({}, "key", "value").ok());
   }
+  std::map<std::string, std::string> before;
+  for (const std::string& path : files_.memory.AllFiles()) {
+    before[path] = *files_.memory.Contents(path);
+  }
   const Status status = Open();
   EXPECT_EQ(status.code(), Code::kInvalidArgument);
   EXPECT_NE(status.message().find("--data /data: not the data of a cache"), std::string::npos);
+  std::map<std::string, std::string> after;
+  for (const std::string& path : files_.memory.AllFiles()) {
+    after[path] = *files_.memory.Contents(path);
+  }
+  EXPECT_EQ(after, before) << "it is left as it is";
 }
 
 TEST_F(DiskTierTest, TwoAtOnceAreRefused) {

@@ -7,6 +7,7 @@
 
 #include "lsm/close_mark.h"
 #include "lsm/file_names.h"
+#include "lsm/foreign_store.h"
 #include "lsm/limits.h"
 #include "lsm/manifest.h"
 #include "table/block.h"
@@ -57,6 +58,8 @@ class StatsTaker {
       : console_(console), options_(options), dir_(std::move(dir)), full_(full) {}
 
   Status Run() {
+    Status ours = lsm::CheckIsNotRocksDb(options_.file_system, dir_);
+    if (!ours.ok()) return ours;
     auto number = lsm::ReadCurrentFile(options_.file_system, dir_);
     if (!number) return number.error();
     const std::string path = lsm::ManifestFileName(dir_, *number);

@@ -32,10 +32,8 @@ Verifier::Verifier(const Console& console, const DbOptions& options, std::string
       comparator_(options.comparator) {}
 
 Status Verifier::Run() {
-  std::vector<std::string> names;
-  (void)files_->GetChildren(dir_, &names);
-  const std::string foreign = lsm::FindRocksDbFile(files_, dir_, names);
-  if (!foreign.empty()) return lsm::OfRocksDb(dir_ + "/" + foreign);
+  Status ours = lsm::CheckIsNotRocksDb(files_, dir_);
+  if (!ours.ok()) return ours;
   bool legible = false;
   if (Status status = CheckManifest(&legible); !status.ok()) return status;
   if (!legible) return {};
