@@ -63,8 +63,9 @@ class Db {
   static Result<std::unique_ptr<Db>> Open(const DbOptions& options, const std::string& dir);
   // Changes no file, asks for no lock and sees the store as it was when it was opened; the log is
   // read into memory. Writes return kInvalidArgument. A process that writes to the store meanwhile
-  // may delete tables this one still needs (reads then fail with an error). What changes while this
-  // one opens makes it begin again: damage is what is found twice in files that stay as they are.
+  // may delete tables this one still needs: reads then fail with kRetryLater, until it is opened
+  // again. What changes while this one opens makes it begin again: damage is what is found twice in
+  // files that stay as they are.
   static Result<std::unique_ptr<Db>> OpenReadOnly(const DbOptions& options, const std::string& dir);
   // Waits for running compactions to stop. Snapshots and iterators must be gone.
   virtual ~Db() = default;

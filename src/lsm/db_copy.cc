@@ -62,6 +62,7 @@ bool IsFileOf(const std::string& dir, const std::string& path) {
 
 // `dir`: of a checkpoint of the store in `store`, without slashes at its end.
 Status CheckTarget(const std::string& dir, const std::string& store) {
+  if (dir.empty()) return {Code::kInvalidArgument, "an empty name is no folder for a checkpoint"};
   if (dir.ends_with(kUnfinished)) {
     return {Code::kInvalidArgument,
             dir + ": a checkpoint must not end in " + std::string(kUnfinished) +

@@ -147,6 +147,28 @@ TEST_F(DbEndsTest, ADamagedLogIsKept) {
 }
 
 // As a manifest or log that somebody made up may have it.
+// Beside a writer: the store is healthy.
+TEST_F(DbEndsTest, AReaderIsToldToOpenAgainWhereAWriterTookATable) {
+  for (int i = 0; i < 3; i++) {
+    Open();
+    ASSERT_TRUE(db->Put({}, "key", std::to_string(i)).ok());
+    ASSERT_TRUE(db->Flush().ok());
+  }
+  auto reader = Db::OpenReadOnly(options, "/db");
+  ASSERT_TRUE(reader.has_value());
+  ASSERT_TRUE(db->CompactRange(nullptr, nullptr).ok());
+  std::string value;
+  const Status status = (*reader)->Get({}, "key", &value);
+  EXPECT_EQ(status.code(), Code::kRetryLater) << status.ToString();
+  const auto entries = (*reader)->NewIterator({});
+  entries->SeekToFirst();
+  EXPECT_FALSE(entries->Valid());
+  EXPECT_EQ(entries->status().code(), Code::kRetryLater) << entries->status().ToString();
+  reader = Db::OpenReadOnly(options, "/db");
+  ASSERT_TRUE((*reader)->Get({}, "key", &value).ok());
+  EXPECT_EQ(value, "2");
+}
+
 TEST_F(DbEndsTest, WithoutASequenceNumberLeftWritesAreErrors) {
   Open();
   Close();

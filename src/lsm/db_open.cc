@@ -105,7 +105,7 @@ DbImpl::DbImpl(const DbOptions& options, const std::string& dir, bool read_only,
       active_(std::make_shared<MemTable>(comparator_, memtable_blocks_)),
       tables_(files_, dir_,
               ReadOptionsOf(options_, &comparator_, filter_.get(), statistics_.reads()),
-              options.max_open_files) {}
+              options.max_open_files, read_only) {}
 
 DbImpl::~DbImpl() { Close(); }
 

@@ -14,10 +14,11 @@ size_t Limit(int max_open_files) { return static_cast<size_t>(std::max(max_open_
 }  // namespace
 
 TableCache::TableCache(FileSystem* files, std::string dir, const table::TableReadOptions& options,
-                       int max_open_files)
+                       int max_open_files, bool beside_writers)
     : files_(files),
       dir_(std::move(dir)),
       options_(options),
+      beside_writers_(beside_writers),
       pinned_max_(Limit(max_open_files) - Limit(max_open_files) / 4),
       recent_max_(Limit(max_open_files) / 4),
       pinned_(std::make_shared<std::atomic<size_t>>(0)) {}
@@ -29,6 +30,13 @@ std::string TableCache::PathOf(uint64_t number) const {
   if (files_->FileExists(path)) return path;
   std::string old_path = OldTableFileName(dir_, number);
   return files_->FileExists(old_path) ? old_path : path;
+}
+
+// Of a table that was there when the store was opened.
+Status TableCache::Gone(const std::string& path) const {
+  if (!beside_writers_) return {Code::kCorruption, path + " is missing"};
+  return {Code::kRetryLater,
+          path + " is gone: whoever writes to the store needs it no more; open the store again"};
 }
 
 Result<std::shared_ptr<const table::Table>> TableCache::Open(const FileMeta& file) {
@@ -43,11 +51,10 @@ Result<std::shared_ptr<const table::Table>> TableCache::Open(const FileMeta& fil
     }
   }
   if (!opened) {
-    if (opened.error().code() != Code::kNotFound) return opened.error();
-    return Status(Code::kCorruption, path + " is missing");
+    return opened.error().code() == Code::kNotFound ? Gone(path) : opened.error();
   }
   const Result<uint64_t> bytes = files_->GetFileSize(path);
-  if (!bytes) return OwnFileError(bytes.error());
+  if (!bytes) return bytes.error().code() == Code::kNotFound ? Gone(path) : bytes.error();
   // Longer does no harm: the table is read from the end that the manifest names, as LevelDB does.
   if (bytes.value() < file.bytes) {
     return Status(Code::kCorruption, path + " has " + std::to_string(bytes.value()) +

@@ -36,7 +36,7 @@ class TableCache {
  public:
   // `options` is copied; what it points to must outlive the cache.
   TableCache(FileSystem* files, std::string dir, const table::TableReadOptions& options,
-             int max_open_files);
+             int max_open_files, bool beside_writers = false);
   ~TableCache();
   TableCache(const TableCache&) = delete;
   TableCache& operator=(const TableCache&) = delete;
@@ -69,10 +69,12 @@ class TableCache {
   std::shared_ptr<const table::Table> RecentLocked(const FileMeta& file) WEFT_REQUIRES(mutex_);
   Status FindSlowly(const FileMeta& file, OpenTable* open);
   Result<std::shared_ptr<const table::Table>> Open(const FileMeta& file);
+  Status Gone(const std::string& path) const;
 
   FileSystem* const files_;
   const std::string dir_;
   const table::TableReadOptions options_;
+  const bool beside_writers_;
   const size_t pinned_max_;
   const size_t recent_max_;
   const std::shared_ptr<std::atomic<size_t>> pinned_;  // outlives us in pins

@@ -171,8 +171,9 @@ int Main(int argc, char** argv) {
   if (const auto status = RunTool(argc, argv)) return *status;
   auto parsed = ParseOptions(argc, argv);
   if (!parsed) {
-    std::fprintf(stderr, "weft: %s (see 'weft serve --help')\n",
-                 OneLine(parsed.error().message()).c_str());
+    const bool of_serve = argc > 1 && std::string_view(argv[1]) == "serve";
+    std::fprintf(stderr, "weft: %s (see 'weft %s--help')\n",
+                 OneLine(parsed.error().message()).c_str(), of_serve ? "serve " : "");
     return 1;
   }
   if (parsed->action == ParsedOptions::Action::kServe) return Serve(std::move(*parsed));

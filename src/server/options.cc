@@ -218,6 +218,11 @@ Result<ParsedOptions> ParseOptions(int argc, const char* const* argv) {
     return Print(overview);
   } catch (const CLI::ParseError& error) {
     if (version_flag) return Print(VersionLine() + "\n");
+    if (argc < 2) return BadUsage("a command is missing");
+    const auto is_named = [&](CLI::App* each) { return each->get_name() == argv[1]; };
+    if (app.get_subcommands(is_named).empty()) {
+      return BadUsage("there is no command " + std::string(argv[1]));
+    }
     return BadUsage(error.what());
   }
   if (version->parsed()) return Print(VersionLine() + "\n");

@@ -53,6 +53,17 @@ TEST(Options, ComplaintsNameTheFlag) {
   EXPECT_THAT(Complaint({"--sync-ms", "x"}), testing::StartsWith("--sync-ms is a number"));
 }
 
+TEST(Options, AWordThatIsNoCommandIsNamed) {
+  const auto complaint = [](std::vector<std::string> words) {
+    Result<ParsedOptions> parsed = Parse(std::move(words));
+    return parsed ? "" : std::string(parsed.error().message());
+  };
+  EXPECT_EQ(complaint({}), "a command is missing");
+  EXPECT_EQ(complaint({"bogus"}), "there is no command bogus");
+  EXPECT_EQ(complaint({"serv", "--data", "x"}), "there is no command serv");
+  EXPECT_EQ(complaint({"-x"}), "there is no command -x");
+}
+
 TEST(Options, DefaultsAreMemcachedsOnLoopback) {
   const ServerOptions options = Accepted({});
   ASSERT_THAT(options.tcp, SizeIs(1));

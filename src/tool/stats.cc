@@ -64,6 +64,9 @@ class StatsTaker {
     if (!number) return number.error();
     const std::string path = lsm::ManifestFileName(dir_, *number);
     auto file = options_.file_system->NewSequentialFile(path);
+    if (!file && file.error().code() == Code::kNotFound) {
+      return {Code::kCorruption, path + ", which CURRENT names, is missing"};
+    }
     if (!file) return file.error();
     auto state = lsm::ReadManifest(file->get(), path);
     if (!state) return state.error();

@@ -54,6 +54,9 @@ Status Verifier::CheckManifest(bool* legible) {
   if (!number) return Take(number.error());
   const std::string path = lsm::ManifestFileName(dir_, *number);
   auto file = files_->NewSequentialFile(path);
+  if (!file && file.error().code() == Code::kNotFound) {
+    return Take({Code::kCorruption, path + ", which CURRENT names, is missing"});
+  }
   if (!file) return Take(file.error());
   auto state = lsm::ReadManifest(file->get(), path);
   if (!state) return Take(state.error());
