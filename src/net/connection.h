@@ -169,6 +169,7 @@ class Connection {
   bool input_poll_armed_ : 1 = false;  // io_uring: so is one for input
   bool send_queued_ : 1 = false;     // io_uring: output is named by an entry not yet submitted
   bool listed_ : 1 = false;          // the back end will receive for it again by itself
+  bool looked_at_ : 1 = false;       // io_uring: since it last received, for a lost end
   int32_t send_result_ = kAllSent;   // io_uring: what the queued send came to
   const char* input_ = nullptr;      // the view; into partial_ or into the loop's buffers
   size_t input_bytes_ = 0;

@@ -241,6 +241,7 @@ void LoopCore::Tick() {
   if (now_ms_ >= next_trim_ms_) {
     next_trim_ms_ = now_ms_ + kTrimMs;
     pool_.Trim();
+    LookForLostEvents();
   }
 }
 

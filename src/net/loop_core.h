@@ -50,6 +50,8 @@ class LoopCore : public EventLoop {
   virtual bool HasWork() const = 0;
   // True while received bytes may lie where neither the socket nor a connection shows them.
   virtual bool HoldsInput() const { return false; }
+  // Once a second or so: for what the system failed to tell.
+  virtual void LookForLostEvents() {}
   // The handler is done with all views of this turn: their memory may be reused.
   virtual void InputTaken() = 0;
   // Begins to receive. False: the system refused.

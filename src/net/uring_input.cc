@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <string_view>
+#include <vector>
 
 #include "net/uring_loop.h"
 
@@ -14,6 +15,7 @@ namespace weft::net {
 
 void UringLoop::TakeBuffer(Connection& connection, unsigned buffer, size_t bytes) {
   CountReceived(connection, bytes);
+  connection.looked_at_ = false;
   const char* data = buffers_.get() + buffer * kBufferBytes;
   const uint64_t swallowed = std::min<uint64_t>(connection.swallow_bytes_, bytes);
   connection.swallow_bytes_ -= swallowed;
@@ -42,6 +44,29 @@ void UringLoop::TakeBuffer(Connection& connection, unsigned buffer, size_t bytes
   }
   ShowPartial(connection);
   Deliver(connection);
+}
+
+// A kernel may lose the end of a stream that comes right behind its last bytes, and the receive that
+// is with it waits for ever (Linux before "io_uring/poll: fix multishot recv missing EOF on wakeup
+// race"). So whoever has been silent for a second is asked for once, and received from anew.
+void UringLoop::LookForLostEvents() {
+  constexpr uint64_t kSilentMs = 1000;
+  std::vector<pollfd> sockets;
+  std::vector<Connection*> owners;
+  for (Connection* connection : connections()) {
+    const uint64_t silent_ms = now_ms() - std::min(now_ms(), connection->last_active_ms());
+    if (connection->looked_at_ || silent_ms < kSilentMs) continue;
+    if (!connection->recv_armed_ || connection->cancelling_) continue;
+    connection->looked_at_ = true;
+    sockets.push_back({connection->fd_, POLLIN | POLLRDHUP, 0});
+    owners.push_back(connection);
+  }
+  if (sockets.empty() || poll(sockets.data(), sockets.size(), 0) <= 0) return;
+  for (size_t i = 0; i < sockets.size(); ++i) {
+    if (sockets[i].revents == 0) continue;
+    owners[i]->cancelling_ = true;
+    CancelWord(Word(*owners[i], kReceive));
+  }
 }
 
 void UringLoop::ArmInputPoll(Connection& connection) {

@@ -72,6 +72,7 @@ class UringLoop final : public LoopCore {
   void CancelWord(uint64_t word);
   Status Enter(int timeout_ms);
   void TakeSpilled();
+  void LookForLostEvents() override;
   void FinishSends();
   void FinishSend(Connection& connection, size_t bytes);
   void OnCompletion(const io_uring_cqe& completion);
