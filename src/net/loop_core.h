@@ -154,7 +154,8 @@ class LoopCore : public EventLoop {
   void TakeGrants();
   void ReviewHolders();
   void RevokeIdleGrant(Connection& connection);
-  uint64_t JudgeMark(Connection::Mark& mark, uint64_t moved, size_t holds, bool may_move) const;
+  uint64_t JudgeMark(Connection::Mark& mark, uint64_t moved, size_t holds, bool may_move,
+                     const Room::Holder& holder) const;
   uint64_t StuckMs(Connection& connection, size_t input_holds, size_t output_holds);
 
   // Connections.

@@ -20,6 +20,8 @@ constexpr uint64_t kIdleGrantMs = 200;
 // A holder must move this part of what it holds in stuck_ms, so that a byte now and then is not
 // enough: 1 MiB has to be through in about three minutes.
 constexpr size_t kMovedPart = 64;
+// Whoever is in the newcomers' lane must be quick: 1 MiB in 24 seconds.
+constexpr size_t kMovedPartInLane = 8;
 // Of large requests no more than this is asked: 350 KB a second.
 constexpr size_t kMovedBytesMax = size_t{1} << 20;
 // Who has not taken what it was sent before waits as though it had come so much later.
@@ -174,8 +176,10 @@ void LoopCore::RevokeIdleGrant(Connection& connection) {
   const size_t charge = InputCharge(connection.partial_.held_bytes());
   const size_t unused = connection.input_room_.taken() - charge;
   const Room& room = rooms_->input;
-  if (charge > connection.charge_before_grant_ && room.used() > room.options().bytes + unused)
-    return;
+  // Nor can what is half used of the lane: others want it.
+  const bool is_last_way = connection.input_room_.in_newcomers_lane() ||
+                           room.used() > room.options().bytes + unused;
+  if (charge > connection.charge_before_grant_ && is_last_way) return;
   connection.newcomer_from_ = connection.bytes_in() + unused;
   connection.whole_granted_ = false;
   CountInput(connection);
@@ -183,10 +187,11 @@ void LoopCore::RevokeIdleGrant(Connection& connection) {
 
 // For how long too little has moved of what it holds, though the peer could see to it. Otherwise 0,
 // and the mark is set anew: whoever begins to hold some has all its time before it.
-uint64_t LoopCore::JudgeMark(Connection::Mark& mark, uint64_t moved, size_t holds,
-                             bool may_move) const {
+uint64_t LoopCore::JudgeMark(Connection::Mark& mark, uint64_t moved, size_t holds, bool may_move,
+                             const Room::Holder& holder) const {
   mark.bytes = std::min(mark.bytes, moved);  // the system's queue may have grown since
-  const size_t must_move = std::clamp<size_t>(holds / kMovedPart, 1, kMovedBytesMax);
+  const size_t part = holder.in_newcomers_lane() ? kMovedPartInLane : kMovedPart;
+  const size_t must_move = std::clamp<size_t>(holds / part, 1, kMovedBytesMax);
   const bool moves = moved >= mark.bytes + must_move;
   if (holds != 0 && may_move && !moves) return now_ms_ - std::min(now_ms_, mark.ms);
   mark = {now_ms_, moved};
@@ -203,10 +208,12 @@ uint64_t LoopCore::StuckMs(Connection& connection, size_t input_holds, size_t ou
   const bool may_send = connection.blocked_ && !connection.send_queued_;
   uint64_t sent = connection.bytes_out();
   if (output_holds != 0) sent -= std::min(sent, UndeliveredBytes(connection.fd_));
-  const uint64_t output_ms = JudgeMark(connection.output_mark_, sent, output_holds, may_send);
+  const uint64_t output_ms = JudgeMark(connection.output_mark_, sent, output_holds, may_send,
+                                       connection.output_room_);
   const bool may_receive = reads && connection.partial_.size() > 0;
   const uint64_t input_ms =
-      JudgeMark(connection.input_mark_, connection.bytes_in(), input_holds, may_receive);
+      JudgeMark(connection.input_mark_, connection.bytes_in(), input_holds, may_receive,
+                connection.input_room_);
   return std::max(input_ms, output_ms);
 }
 

@@ -34,12 +34,15 @@ void Room::Take(Holder& holder, size_t n) {
 void Room::GiveBack(Holder& holder, size_t n) {
   base::MutexLock lock(&mutex_);
   WEFT_DCHECK(n <= holder.taken());
-  const size_t of_common = std::min(n, holder.common_);
+  const size_t of_newcomer = std::min(n, holder.newcomer_);  // others want it most
+  const size_t of_common = std::min(n - of_newcomer, holder.common_);
+  holder.newcomer_ -= of_newcomer;
+  newcomer_ -= of_newcomer;
   holder.common_ -= of_common;
   common_ -= of_common;
   if (IsQueued(holder)) queue_holds_ -= of_common;
-  holder.lane_ -= n - of_common;
-  lane_ -= n - of_common;
+  holder.lane_ -= n - of_newcomer - of_common;
+  lane_ -= n - of_newcomer - of_common;
   GrantLocked();
   CountLocked();
 }
@@ -63,7 +66,7 @@ void Room::Leave(Holder& holder) {
   base::MutexLock lock(&mutex_);
   if (holder.granted_) {
     std::erase(holder.client_->granted_, &holder);
-    common_ -= holder.need_;
+    (holder.granted_lane_ ? newcomer_ : common_) -= holder.need_;
   } else {
     DequeueLocked(holder);
   }
@@ -75,7 +78,7 @@ void Room::Leave(Holder& holder) {
 std::vector<Room::Holder*> Room::Collect(Client* client) {
   base::MutexLock lock(&mutex_);
   for (Holder* const holder : client->granted_) {
-    holder->common_ += holder->need_;
+    (holder->granted_lane_ ? holder->newcomer_ : holder->common_) += holder->need_;
     holder->client_ = nullptr;
   }
   return std::exchange(client->granted_, {});
@@ -87,15 +90,30 @@ void Room::DequeueLocked(Holder& holder) {
   newcomers_.erase(holder.arrival_);
 }
 
+// Who is served next, and whether of the newcomers' lane. Null: nobody may be.
+// REQUIRES: somebody waits
+Room::Holder* Room::NextLocked(bool* of_lane) {
+  *of_lane = false;
+  const bool newest = options_.newest_too && newest_next_ && !newcomers_.empty();
+  Holder* const next = newest ? newcomers_.rbegin()->second : queue_.begin()->second;
+  if (FitsLocked(next->need_)) return next;
+  if (newcomers_.empty() || newcomer_ != 0) return nullptr;
+  Holder* const newcomer = newcomers_.rbegin()->second;
+  if (newcomer->need_ > options_.newcomer_bytes) return nullptr;
+  *of_lane = true;
+  return newcomer;
+}
+
 void Room::GrantLocked() {
+  bool of_lane;
   while (!queue_.empty()) {
-    const bool newest = options_.newest_too && newest_next_ && !newcomers_.empty();
-    Holder* const holder = newest ? newcomers_.rbegin()->second : queue_.begin()->second;
-    if (!FitsLocked(holder->need_)) return;
+    Holder* const holder = NextLocked(&of_lane);
+    if (holder == nullptr) return;
     DequeueLocked(*holder);
-    common_ += holder->need_;
+    (of_lane ? newcomer_ : common_) += holder->need_;
     holder->granted_ = true;
-    newest_next_ = !newest_next_;
+    holder->granted_lane_ = of_lane;
+    if (!of_lane) newest_next_ = !newest_next_;
     Client& client = *holder->client_;
     client.granted_.push_back(holder);
     if (client.granted_.size() == 1) client.ring_();
@@ -104,7 +122,7 @@ void Room::GrantLocked() {
 
 void Room::CountLocked() {
   waiting_.store(queue_.size(), std::memory_order_relaxed);
-  used_.store(common_ + lane_, std::memory_order_relaxed);
+  used_.store(common_ + lane_ + newcomer_, std::memory_order_relaxed);
   // Two marks keep the loops from changing their ways at the limit with every request.
   const size_t mark = tight() ? options_.tight_bytes / 4 * 3 : options_.tight_bytes;
   tight_.store(!queue_.empty() || common_ > mark, std::memory_order_relaxed);

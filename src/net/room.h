@@ -9,6 +9,9 @@
 //   common   for everybody, in the queue's order
 //   lane     beside it, for holders that have proved themselves (Holder user's judgement), so that
 //            many strangers that come at once and then do nothing keep no old client waiting
+//   newcomers' lane
+//            beside both, for one holder at a time: the newcomer that came last, where the common
+//            room has none for it. Those who use what they hold slowly keep none waiting
 //
 // Order     by rank, least first. With Options::newest_too every second grant goes to the newcomer
 //           that came last: it does not wait until all that came before it are through. Whoever has
@@ -41,6 +44,7 @@ class Room {
   struct Options {
     size_t bytes = size_t{64} << 20;  // common
     size_t lane_bytes = 0;
+    size_t newcomer_bytes = 0;  // of the newcomers' lane
     // Above so many common bytes the room is tight: who does not hold some yet should ask first.
     size_t tight_bytes = size_t{48} << 20;
     bool newest_too = false;
@@ -54,7 +58,8 @@ class Room {
   // What one connection has taken. Must have left and given back all before it ends.
   class Holder {
    public:
-    size_t taken() const { return common_ + lane_; }
+    size_t taken() const { return common_ + lane_ + newcomer_; }
+    bool in_newcomers_lane() const { return newcomer_ != 0; }
     bool waits() const { return client_ != nullptr; }
     void* owner = nullptr;
 
@@ -62,10 +67,12 @@ class Room {
     friend class Room;
     size_t common_ = 0;
     size_t lane_ = 0;
+    size_t newcomer_ = 0;
     // While it waits, under the room's mutex.
     Client* client_ = nullptr;
     size_t need_ = 0;
     bool granted_ = false;
+    bool granted_lane_ = false;  // the newcomers'
     std::multimap<uint64_t, Holder*>::iterator place_;
     uint64_t arrival_ = 0;  // its place among the newcomers; 0: it is none
   };
@@ -124,11 +131,13 @@ class Room {
   void CountLocked() WEFT_REQUIRES(mutex_);
   void DequeueLocked(Holder& holder) WEFT_REQUIRES(mutex_);
   void GrantLocked() WEFT_REQUIRES(mutex_);
+  Holder* NextLocked(bool* of_lane) WEFT_REQUIRES(mutex_);
 
   const Options options_;
   base::Mutex mutex_;
   size_t common_ WEFT_GUARDED_BY(mutex_) = 0;
   size_t lane_ WEFT_GUARDED_BY(mutex_) = 0;
+  size_t newcomer_ WEFT_GUARDED_BY(mutex_) = 0;
   size_t queue_holds_ WEFT_GUARDED_BY(mutex_) = 0;  // of the common bytes, whoever is queued
   std::multimap<uint64_t, Holder*> queue_ WEFT_GUARDED_BY(mutex_);
   std::map<uint64_t, Holder*> newcomers_ WEFT_GUARDED_BY(mutex_);  // of the queue, by arrival

@@ -159,6 +159,32 @@ TEST_F(RoomTest, LaneIsForTheProvenWhileOthersWait) {
   EXPECT_EQ(Served(room), std::vector<size_t>{});
 }
 
+TEST_F(RoomTest, ANewcomerHasALaneWhereTheRoomIsHeldByOthers) {
+  Room::Options options = Of(100, 0, true);
+  options.newcomer_bytes = 40;
+  Room room(options);
+  room.Take(holders_[0], 100);
+  room.Wait(holders_[1], 30, 1, &client_, false);
+  room.Wait(holders_[2], 50, 2, &client_);  // more than the lane has
+  EXPECT_EQ(Served(room), std::vector<size_t>{});
+  room.Wait(holders_[3], 40, 3, &client_);
+  EXPECT_EQ(Served(room), std::vector<size_t>{3});
+  EXPECT_TRUE(holders_[3].in_newcomers_lane());
+  EXPECT_EQ(room.used(), 140u);
+  room.Wait(holders_[4], 10, 4, &client_);
+  EXPECT_EQ(Served(room), std::vector<size_t>{}) << "one at a time";
+  room.SetTaken(holders_[3], 20);
+  EXPECT_EQ(Served(room), std::vector<size_t>{});
+  room.SetTaken(holders_[3], 0);
+  EXPECT_EQ(Served(room), std::vector<size_t>{4});
+  room.Leave(holders_[1]);
+  room.Leave(holders_[2]);
+  room.Wait(holders_[5], 10, 5, &client_);
+  room.SetTaken(holders_[4], 0);
+  room.Leave(holders_[5]);  // before it has seen that it was served
+  EXPECT_EQ(room.used(), 100u);
+}
+
 TEST_F(RoomTest, WhoLeavesGivesBackWhatWasGranted) {
   Room room(Of(100));
   room.Take(holders_[0], 100);

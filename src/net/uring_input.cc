@@ -46,9 +46,9 @@ void UringLoop::TakeBuffer(Connection& connection, unsigned buffer, size_t bytes
   Deliver(connection);
 }
 
-// A kernel may lose the end of a stream that comes right behind its last bytes, and the receive that
-// is with it waits for ever (Linux before "io_uring/poll: fix multishot recv missing EOF on wakeup
-// race"). So whoever has been silent for a second is asked for once, and received from anew.
+// A kernel may lose the end of a stream that comes right behind its last bytes, and the receive
+// that is with it waits for ever (Linux before "io_uring/poll: fix multishot recv missing EOF on
+// wakeup race"). So whoever has been silent for a second is asked for once, and received from anew.
 void UringLoop::LookForLostEvents() {
   constexpr uint64_t kSilentMs = 1000;
   std::vector<pollfd> sockets;

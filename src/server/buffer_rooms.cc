@@ -31,7 +31,7 @@ net::Room::Options InputRoom(const ServerOptions& options) {
   // keys included.
   const size_t line = protocol::ParseContext{}.read_line_bytes_max;
   room.bytes = room.tight_bytes + std::max(WholeBytes(options), net::BufferPool::BlockBytes(line));
-  room.lane_bytes = WholeBytes(options);
+  room.lane_bytes = room.newcomer_bytes = WholeBytes(options);
   room.newest_too = true;
   return room;
 }
@@ -40,7 +40,7 @@ net::Room::Options OutputRoom(const ServerOptions& options) {
   net::Room::Options room;
   room.bytes = std::max(kOutputBytesMin + ShareOfMemory(options), WholeBytes(options));
   room.tight_bytes = room.bytes / 2;
-  room.lane_bytes = WholeBytes(options);
+  room.lane_bytes = room.newcomer_bytes = WholeBytes(options);
   room.newest_too = true;
   room.waiters_drain = true;
   return room;

@@ -93,7 +93,7 @@ def be_honest(server, old, rounds, crowd):
     """Clients old and new get their answers, small and large."""
     for i in range(rounds):
         crowd.push()
-        with server.connect(timeout=60) as new:
+        with server.connect(timeout=300) as new:
             for client in (old, new):
                 assert client.set(b"small", b"%d" % i) == b"STORED\r\n"
                 assert client.get(b"small") == b"%d" % i
@@ -104,7 +104,7 @@ def be_honest(server, old, rounds, crowd):
 def hold(server, prepare, rounds=3):
     allow_many_descriptors()
     fill(server)
-    with server.connect(timeout=60) as old:
+    with server.connect(timeout=300) as old:
         assert old.set(b"mine", VALUE) == b"STORED\r\n"
         for _ in range(4):
             assert old.get(b"mine") == VALUE
