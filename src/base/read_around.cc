@@ -1,7 +1,10 @@
 #include "base/read_around.h"
 
 #include <algorithm>
+#include <cerrno>
 #include <cstring>
+#include <string_view>
+#include <system_error>
 
 #include "base/read_on.h"
 
@@ -11,7 +14,25 @@ namespace {
 
 constexpr uint64_t kSectorBytes = 512;
 
+// What disks, and file systems with checksums, answer; then what stands in a file's place.
+constexpr int kErrorsOfFiles[] = {EIO, EUCLEAN, EBADMSG, EILSEQ, ENODATA, ENXIO, EISDIR, ENOENT};
+// base/posix_fd.h and base/posix_direct.cc say these without an errno.
+constexpr std::string_view kReasonsOfFiles[] = {": it is no regular file", ": it breaks off"};
+
 }  // namespace
+
+// A Status has no errno, but its message ends with the text of one.
+bool IsOfTheFile(const Status& status) {
+  if (status.code() == Code::kCorruption || status.code() == Code::kNotFound) return true;
+  if (status.code() != Code::kIoError) return false;
+  const std::string_view message = status.message();
+  const auto ends_so = [&](std::string_view reason) { return message.ends_with(reason); };
+  const auto is_error = [&](int error) {
+    return ends_so(": " + std::system_category().message(error));
+  };
+  return std::ranges::any_of(kReasonsOfFiles, ends_so) ||
+         std::ranges::any_of(kErrorsOfFiles, is_error);
+}
 
 std::string Unreadable::ToString(const std::string& path) const {
   return path + ": " + std::to_string(bytes) + " bytes from byte " + std::to_string(offset) +
@@ -26,7 +47,7 @@ Result<size_t> ReadAround(const RandomAccessFile& file, uint64_t offset, size_t 
     if (got.data() != to && !got.empty()) std::memmove(to, got.data(), got.size());
     return got.size();
   }
-  if (status.code() != Code::kIoError) return status;
+  if (status.code() != Code::kIoError || !IsOfTheFile(status)) return status;
   if (bytes <= kSectorBytes) {
     if (unreadable->bytes == 0) unreadable->offset = offset, unreadable->why = status;
     unreadable->bytes += bytes;

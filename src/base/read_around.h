@@ -4,7 +4,8 @@
 // filled with kUnreadableFill, of which no record and no block of a store has its checksum right.
 //
 // Threads   one at a time.
-// Errors    of opening, and all but kIoError of reading; that one is told by Unreadable.
+// Errors    of opening, and those of reading that are none of the file; these are told by
+//           Unreadable.
 // Cost      of a file that reads: as reading it. Else some 20 reads more for each place, and two
 //           for each sector that can't be read.
 #pragma once
@@ -21,6 +22,12 @@
 namespace weft::base {
 
 inline constexpr char kUnreadableFill = '\xff';
+
+// Whether an answer to a read, or to opening for one, says that something is wrong with the file:
+// it is gone, damaged or no file, or the disk does not give it. Otherwise whoever reads was refused
+// (rights, descriptors, memory), and the file may be whole. What has no reason of the system's that
+// is known to be of a file is taken for the latter.
+bool IsOfTheFile(const Status& status);
 
 // What of a file could not be read.
 struct Unreadable {

@@ -10,11 +10,13 @@
 // The store changes in one step, the last (lsm/repair_commit.cc): a repair that fails before it
 // leaves the store as it was, and one that is cut short anywhere may be run again.
 //
-// A file, or a place in one, that cannot be read is damaged, and no more.
+// A file, or a place in one, that the disk does not give is damaged, and no more. One that only
+// whoever repairs may not read, or can't for want of something, ends the repair.
 //
 // Threads   one; the store must not be open.
-// Errors    of writing, of listing and of the lock; damage is none. kNotFound: there is no file of
-//           a store. kInvalidArgument: a store of another comparator, or of RocksDB: it is left as
+// Errors    of writing, of listing and of the lock; of reading those that are none of the file
+//           (base::IsOfTheFile). Damage is none. kNotFound: there is no file of a store.
+//           kInvalidArgument: a store of another comparator, or of RocksDB: it is left as
 //           it is. kRetryLater: it is open.
 #pragma once
 

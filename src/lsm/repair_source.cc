@@ -14,7 +14,10 @@ Result<RepairSource> RepairSource::Choose(FileSystem* files, const std::string& 
                                           const std::string& comparator, const StoreFiles& found,
                                           const Say& say) {
   auto current = ReadCurrentFile(files, dir);
+  if (!current && !base::IsOfTheFile(current.error())) return current.error();
   if (!current) say(current.error().ToString());
+  auto mark = files->NewSequentialFile(CloseMarkFileName(dir));
+  if (!mark && !base::IsOfTheFile(mark.error())) return mark.error();
   // The one that CURRENT names, then the newest.
   std::vector<uint64_t> numbers(found.manifests.rbegin(), found.manifests.rend());
   if (current) {
@@ -78,6 +81,7 @@ Result<std::vector<RepairSource::Candidate>> RepairSource::ReadAll(
     const std::string path = ManifestFileName(dir, number);
     auto file = base::AroundFile::Open(files, path);
     if (!file) {
+      if (!base::IsOfTheFile(file.error())) return file.error();
       say(file.error().ToString());
       continue;
     }

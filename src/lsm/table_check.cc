@@ -79,7 +79,8 @@ Status TableCheck::CheckBlock(const table::TableFile& table, const table::BlockH
   if (!block) {
     blocks_whole_ = false;
     floor_ = separator;
-    if (block.error().code() != Code::kIoError) return Take(block.error());
+    const bool has_place = block.error().code() != Code::kIoError;
+    if (has_place || !IsOfTheFile(block.error())) return Take(block.error());
     Tell(handle.offset, std::string(block.error().message()));
     return {};
   }

@@ -4,14 +4,15 @@
 // What `weft db verify` calls whole and what a repair keeps as it is are the same by this.
 //
 // Threads   one at a time.
-// Errors    Run: no memory. Findings go to `problem`, with file and offset; what cannot be read is
-//           one.
+// Errors    Run: no memory; what keeps the reader from the file. Findings go to `problem`, with
+//           file and offset; what the disk does not give is one.
 #pragma once
 
 #include <cstdint>
 #include <functional>
 #include <string>
 
+#include "base/read_around.h"
 #include "lsm/version_edit.h"
 #include "table/filter_block_reader.h"
 #include "table/internal_key.h"
@@ -20,11 +21,7 @@
 
 namespace weft::lsm {
 
-// Something is wrong with the file that was read, and nothing with those who read it.
-inline bool IsOfTheFile(const Status& status) {
-  return status.code() == Code::kCorruption || status.code() == Code::kNotFound ||
-         status.code() == Code::kIoError;
-}
+using base::IsOfTheFile;
 
 class TableCheck {
  public:

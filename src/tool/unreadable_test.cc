@@ -1,6 +1,7 @@
 // A store on a disk that does not give some sector: verify says so, repair goes around it.
 #include <gtest/gtest.h>
 
+#include <cerrno>
 #include <map>
 #include <sstream>
 #include <string>
@@ -151,6 +152,36 @@ TEST_F(UnreadableTest, AFileThatDoesNotOpenIsKeptInLost) {
     for (const auto& [key, value] : left) ASSERT_EQ(value, model[key]);
     EXPECT_GE(left.size(), path.find("MANIFEST") != path.npos ? model.size() : 400);
   }
+}
+
+// Rights, descriptors and memory are none of the file: nothing is given up for want of them.
+TEST_F(UnreadableTest, AFileThatMayNotBeReadEndsIt) {
+  ASSERT_TRUE(memory.SetContents("/db/CLOSED", "x").ok());
+  const auto whole = memory.Copy();
+  std::vector<std::string> paths = Names("0");
+  paths.insert(paths.end(), {"/db/CURRENT", "/db/CLOSED"});
+  for (const std::string& path : paths) {
+    for (const int error : {EACCES, EPERM, EMFILE, ENFILE, ENOMEM}) {
+      for (const bool opening : {true, false}) {
+        SCOPED_TRACE(path + ", " + std::to_string(error) + (opening ? ", opening" : ", reading"));
+        if (!opening && path.ends_with("CLOSED")) continue;
+        memory.Restore(*whole);
+        faulty.SetHook([=](const FileCall& call) {
+          const bool opens = call.kind == FileCallKind::kNewRandomAccessFile ||
+                             call.kind == FileCallKind::kNewSequentialFile;
+          const bool reads = call.kind == FileCallKind::kReadAt || call.kind == FileCallKind::kRead;
+          if (call.path != path || !(opening ? opens : reads)) return Status();
+          return Status::FromErrno("open " + path, error);
+        });
+        EXPECT_EQ(Run({"verify", "/db"}), Exit::kCannotRun) << said;
+        EXPECT_EQ(Run({"repair", "/db"}), Exit::kCannotRun) << said;
+        EXPECT_NE(said.find(path), said.npos) << said;
+        EXPECT_EQ(*memory.Contents(path), *whole->Contents(path));
+      }
+    }
+  }
+  ASSERT_TRUE(memory.RemoveFile("/db/CLOSED").ok());
+  EXPECT_EQ(All(), model);
 }
 
 TEST_F(UnreadableTest, AFolderInAFilesPlaceGoesToLost) {

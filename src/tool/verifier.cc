@@ -67,6 +67,10 @@ Status Verifier::CheckManifest(bool* legible) {
     return {Code::kInvalidArgument,
             dir_ + ": its keys are ordered by " + comparator + ", which is not built in"};
   }
+  if (auto opens = files_->NewSequentialFile(lsm::CloseMarkFileName(dir_));
+      !opens && !lsm::IsOfTheFile(opens.error())) {
+    return opens.error();
+  }
   auto mark = lsm::FindCloseMark(files_, dir_, *number, manifest_);
   if (mark) {
     mark_ = std::move(*mark);
