@@ -276,6 +276,10 @@ Status Repair::Salvage(const std::string& path, Kept* kept) {
       std::to_string(salvage.blocks()) + " blocks, gave up " +
       std::to_string(salvage.skipped_blocks()) + " blocks" +
       (salvage.by_index() ? "" : " (its index is damaged: it was searched for blocks)"));
+  if (salvage.not_looked_at() > 0) {
+    Say(path + ": " + std::to_string(salvage.not_looked_at()) +
+        " places that may be blocks were not looked at, for too many lie over one another");
+  }
   if (!status.ok() || salvage.entries() == 0) {
     builder.Abandon();
     report_.tables_lost++;

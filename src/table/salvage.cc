@@ -1,6 +1,7 @@
 #include "table/salvage.h"
 
 #include <algorithm>
+#include <ranges>
 #include <utility>
 
 #include "base/coding.h"
@@ -29,12 +30,18 @@ bool Lies(const BlockHandle& handle, uint64_t file_bytes) {
 // What a filter that is not there leaves of a metaindex block.
 constexpr size_t kEmptyBlockBytes = 2 * sizeof(uint32_t);
 
+bool Contains(const std::vector<BlockHandle>& found, const BlockHandle& handle) {
+  const auto with_that_end = std::ranges::equal_range(found, EndOf(handle), {}, EndOf);
+  return std::ranges::find(with_that_end, handle.offset, &BlockHandle::offset) !=
+         with_that_end.end();
+}
+
 }  // namespace
 
 Status TableSalvage::Run(FileSystem* files, const std::string& path) {
   path_ = path;
   auto file = base::AroundFile::Open(files, path);
-  if (!file) return file.error().code() == Code::kNoMemory ? file.error() : Status();
+  if (!file) return base::IsOfTheFile(file.error()) ? Status() : file.error();
   file_.resize((*file)->bytes());
   std::string_view read;
   if (Status status = (*file)->Read(file_.size(), &read, file_.data()); !status.ok()) return status;
@@ -105,20 +112,18 @@ Status TableSalvage::RunByIndex(const Index& index) {
 Status TableSalvage::RunBySearch() {
   const std::vector<BlockHandle> found = FindBlocks(file_);
   work_bytes_ += file_.size();
-  std::vector<Seen> seen;
-  for (const BlockHandle& handle : found) {
-    if (work_bytes_ > kSearchWork * file_.size() + kWorkBytesMin) break;
-    if (std::optional<Seen> each = Look(handle)) seen.push_back(std::move(*each));
-  }
-  std::ranges::sort(seen, {}, PlaceOfSeen);
+  uint64_t unseen = 0;
+  std::vector<Seen> seen = LookAtAll(found, &unseen);
+  not_looked_at_ = unseen;
   if (!seen.empty()) {
-    const auto inner = BlocksOfInnerTables(seen.front().block.handle.offset);
+    const auto inner = BlocksOfInnerTables(seen.front().block.handle.offset, found);
     const auto is_inner = [&](const Seen& each) {
       return std::ranges::binary_search(inner, PlaceOfSeen(each), {}, PlaceOf);
     };
     std::erase_if(seen, is_inner);
   }
   if (const std::optional<Index> index = FindIndex(found, &seen)) return RunByIndex(*index);
+  skipped_blocks_ += unseen;
   std::vector<FoundBlock> blocks;
   for (Seen& each : seen) {
     if (each.is_index) continue;
@@ -132,6 +137,31 @@ Status TableSalvage::RunBySearch() {
     if (Status status = TakeBlock(blocks[i].handle, {}, nullptr); !status.ok()) return status;
   }
   return {};
+}
+
+uint64_t TableSalvage::WorkMax() const { return kSearchWork * file_.size() + kWorkBytesMin; }
+
+// From the file's end, where its index is. Stretches that no other covers are the file itself, and
+// each is looked at, whatever it unpacks to. Only of those that lie over others may there be more
+// than the file has bytes.
+std::vector<TableSalvage::Seen> TableSalvage::LookAtAll(const std::vector<BlockHandle>& found,
+                                                        uint64_t* unseen) {
+  std::vector<Seen> seen;
+  uint64_t begin = file_.size();  // of what was looked at
+  uint64_t work_again = 0;
+  for (const BlockHandle& handle : std::views::reverse(found)) {
+    const bool again = EndOf(handle) > begin;
+    if (again && work_again > WorkMax()) {
+      ++*unseen;
+      continue;
+    }
+    const uint64_t before = work_bytes_;
+    if (std::optional<Seen> each = Look(handle)) seen.push_back(std::move(*each));
+    if (again) work_again += work_bytes_ - before;
+    begin = std::min(begin, handle.offset);
+  }
+  std::ranges::sort(seen, {}, PlaceOfSeen);
+  return seen;
 }
 
 std::optional<TableSalvage::Seen> TableSalvage::Look(const BlockHandle& handle) {
@@ -165,8 +195,10 @@ std::optional<TableSalvage::Seen> TableSalvage::Look(const BlockHandle& handle) 
   return seen;
 }
 
-std::vector<BlockHandle> TableSalvage::BlocksOfInnerTables(uint64_t first_block) {
+std::vector<BlockHandle> TableSalvage::BlocksOfInnerTables(uint64_t first_block,
+                                                           const std::vector<BlockHandle>& found) {
   std::vector<BlockHandle> blocks;
+  const uint64_t before = work_bytes_;
   std::string magic;
   base::PutFixed64(&magic, kTableMagic);
   size_t at = file_.find(magic, kFooterBytes - magic.size());
@@ -179,10 +211,17 @@ std::vector<BlockHandle> TableSalvage::BlocksOfInnerTables(uint64_t first_block)
     const uint64_t base = end - kFooterBytes - EndOf(footer.index);
     // A file that has got bytes before its own has its footer at the end.
     if (base == 0 || (end == file_.size() && first_block >= base)) continue;
+    // A footer may claim any length: only what has its checksum is read.
+    const BlockHandle handle{footer.index.offset + base, footer.index.bytes};
+    if (!Contains(found, handle)) continue;
+    if (work_bytes_ - before > WorkMax()) {
+      not_looked_at_++;
+      continue;
+    }
     const std::optional<Index> index = ReadIndex(footer.index, base);
     if (!index) continue;
     for (const Named& named : *index) blocks.push_back(named.second);
-    blocks.push_back({footer.index.offset + base, footer.index.bytes});
+    blocks.push_back(handle);
   }
   std::ranges::sort(blocks, {}, PlaceOf);
   return blocks;
@@ -217,7 +256,7 @@ bool TableSalvage::MayBeIndex(const Seen& seen, uint64_t last_data) {
 
 bool TableSalvage::HasMetaindexBefore(uint64_t offset,
                                       const std::vector<BlockHandle>& found) const {
-  if (std::ranges::find(found, offset, EndOf) != found.end()) return true;
+  if (std::ranges::binary_search(found, offset, {}, EndOf)) return true;
   constexpr size_t kBytes = kEmptyBlockBytes + kBlockTrailerBytes;
   return offset >= kBytes && ReadBlock(View(), {offset - kBytes, kEmptyBlockBytes}, true);
 }

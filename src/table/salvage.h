@@ -7,10 +7,13 @@
 // counts (table/block_chain.h).
 //
 // Threads   one at a time.
-// Errors    of Take; no memory. Damage is no error, and neither is what cannot be read;
-//           skipped_bytes() says how much was given up.
+// Errors    of Take; no memory; what keeps the reader from the file (base::IsOfTheFile). Damage is
+//           no error, and neither is what the disk does not give; skipped_bytes() says how much was
+//           given up.
 // Cost      the whole file in memory. With an index each block is read once. A search is one pass,
-//           and what it finds is read within kSearchWork bytes for each byte of the file.
+//           and each stretch that it finds is read once. Of those that lie over others, as only
+//           somebody who wants it so can make many, kSearchWork bytes are read for each byte of the
+//           file; not_looked_at() counts the rest.
 #pragma once
 
 #include <cstdint>
@@ -55,6 +58,9 @@ class TableSalvage {
   // the others. Entries that are not where they should be, and those of blocks that do not fit.
   uint64_t skipped_blocks() const { return skipped_blocks_; }
   uint64_t skipped_entries() const { return skipped_entries_; }
+  // Stretches that may be blocks, or an index, and that a search had no work left for. Blocks count
+  // as skipped as well, but where an index was found.
+  uint64_t not_looked_at() const { return not_looked_at_; }
   // Bytes of the file that are no whole data block's, its end (filter, index, footer) included.
   uint64_t skipped_bytes() const { return skipped_bytes_; }
   const base::Unreadable& unreadable() const { return unreadable_; }
@@ -85,9 +91,14 @@ class TableSalvage {
   std::optional<Index> IndexOfFooter();
   Status RunByIndex(const Index& index);
   Status RunBySearch();
+  // What a search may read beside what lies in the file once.
+  uint64_t WorkMax() const;
+  // `found` by their ends; the answer by its places. Counts those that were left out.
+  std::vector<Seen> LookAtAll(const std::vector<BlockHandle>& found, uint64_t* unseen);
   std::optional<Seen> Look(const BlockHandle& handle);
   // Blocks that the indexes of tables within this file name.
-  std::vector<BlockHandle> BlocksOfInnerTables(uint64_t first_block);
+  std::vector<BlockHandle> BlocksOfInnerTables(uint64_t first_block,
+                                               const std::vector<BlockHandle>& found);
   // Of a file whose footer leads to none. Marks others that are no data blocks.
   std::optional<Index> FindIndex(const std::vector<BlockHandle>& found, std::vector<Seen>* seen);
   static bool MayBeIndex(const Seen& seen, uint64_t last_data);
@@ -107,6 +118,7 @@ class TableSalvage {
   uint64_t entries_ = 0;
   uint64_t skipped_blocks_ = 0;
   uint64_t skipped_entries_ = 0;
+  uint64_t not_looked_at_ = 0;
   uint64_t skipped_bytes_ = 0;
   uint64_t work_bytes_ = 0;
 };

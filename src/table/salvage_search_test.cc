@@ -6,6 +6,8 @@
 #include <utility>
 #include <vector>
 
+#include "base/coding.h"
+#include "base/crc32c.h"
 #include "base/memory_file_system.h"
 #include "base/test_seed.h"
 #include "table/internal_key.h"
@@ -77,6 +79,9 @@ class SalvageSearchTest : public testing::TestWithParam<Compression> {
     });
     EXPECT_TRUE(salvage.Run(&files, "/t").ok());
     found_blocks = salvage.blocks();
+    skipped_blocks = salvage.skipped_blocks();
+    not_looked_at = salvage.not_looked_at();
+    work_bytes = salvage.work_bytes();
     return kept;
   }
   // All that stands in blocks which are whole.
@@ -103,6 +108,9 @@ class SalvageSearchTest : public testing::TestWithParam<Compression> {
   Footer footer;
   std::vector<std::pair<std::string, BlockHandle>> blocks;
   uint64_t found_blocks = 0;
+  uint64_t skipped_blocks = 0;
+  uint64_t not_looked_at = 0;
+  uint64_t work_bytes = 0;
 };
 
 TEST_P(SalvageSearchTest, ATableInAValueIsNoPartOfThisOne) {
@@ -208,6 +216,66 @@ TEST_P(SalvageSearchTest, WorkIsBoundByTheFile) {
       }
     }
   }
+}
+
+// Well compressed blocks unpack to far more than the file: they are none of what is bound.
+TEST_P(SalvageSearchTest, BlocksThatCompressWellAreAllFound) {
+  entries.clear();
+  for (int i = 0; i < 1500; i++) {
+    entries.push_back(Entry("key" + std::to_string(10'000 + i), std::string(8000, 'x')));
+  }
+  whole = Build(entries);
+  auto table = TableFile::Open(&files, "/t");
+  footer = (*table)->footer();
+  std::string damaged = whole;
+  damaged[damaged.size() - 3] ^= 1;
+  EXPECT_EQ(Salvage(damaged), entries) << "without a footer";
+  damaged = whole;
+  DamageIndex(&damaged);
+  EXPECT_EQ(Salvage(damaged), entries) << "without an index";
+  EXPECT_EQ(not_looked_at, 0u);
+}
+
+// Footers cost nothing that name no block.
+TEST_P(SalvageSearchTest, FootersThatNameAnythingAreNotFollowed) {
+  std::string value;
+  for (uint64_t i = 1; i < 10'000; i++) {
+    Footer false_one;
+    false_one.metaindex = {0, 8};
+    false_one.index = {0, kFooterBytes * i - kBlockTrailerBytes};
+    if (i > 1) false_one.AppendTo(&value);
+    if (i == 1) value.append(kFooterBytes, 'x');
+  }
+  BuildAround(50, value);
+  std::string damaged = whole;
+  DamageIndex(&damaged);
+  EXPECT_EQ(Salvage(damaged), entries);
+  EXPECT_LE(work_bytes, 8 * (whole.size() + 1'000'000));
+}
+
+// Many stretches with one beginning, each with its checksum, and a footer that names it.
+TEST_P(SalvageSearchTest, StretchesThatLieOverOneAnotherAreBound) {
+  std::string value("\0\x20\0", 3);
+  value.append(32, 'k');
+  while (value.size() < 300'000) {
+    base::PutFixed32(&value, 1);  // a restart point
+    const uint64_t bytes = value.size();
+    value.push_back(static_cast<char>(Compression::kNone));
+    base::PutFixed32(&value, base::MaskCrc32c(base::Crc32c(value.data(), value.size())));
+    Footer named;
+    named.metaindex = {0, 8};
+    named.index = {1, bytes};  // of a table that begins a byte before
+    named.AppendTo(&value);
+  }
+  value = Noise(10) + value;  // and does not compress
+  BuildAround(50, value);
+  std::string damaged = whole;
+  DamageIndex(&damaged);
+  EXPECT_EQ(Salvage(damaged), entries);
+  EXPECT_LE(work_bytes, 4 * TableSalvage::kSearchWork * (whole.size() + 1'000'000));
+  if (GetParam() != Compression::kNone) return;  // where the file has the stretches as they are
+  EXPECT_GT(not_looked_at, 100u);
+  EXPECT_GE(skipped_blocks, 100u);
 }
 
 INSTANTIATE_TEST_SUITE_P(All, SalvageSearchTest,
