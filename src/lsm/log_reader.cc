@@ -85,6 +85,7 @@ bool LogReader::NextBlock() {
   const bool was_last = !block_.empty() && block_.size() < kLogBlockBytes;
   block_ = {};
   at_ = 0;
+  searched_ = false;
   mends_left_ = mode_ == Mode::kSalvage ? kMendsPerBlock : 0;
   if (was_last || !status_.ok()) return false;
   status_ = base::ReadOn(file_, kLogBlockBytes, &block_, buffer_.get());
@@ -121,6 +122,7 @@ bool LogReader::Take(const Fragment& fragment, std::string_view* record) {
     if (in_record_ && !partial_.empty()) DropPartial(fragment.offset, "a record without its end");
     in_record_ = true;
     partial_offset_ = fragment.offset;
+    partial_searched_ = searched_;
     partial_.clear();
   }
   const bool ends = fragment.type == FragmentType::kFull || fragment.type == FragmentType::kLast;
@@ -159,9 +161,8 @@ void LogReader::PassBad() {
   }
   Fragment whole;
   const std::string_view reason = reason_;
-  const size_t skip = ParseAt(at_, &whole)
-                          ? kLogHeaderBytes + whole.payload.size()
-                          : BytesToPassOver(block_, at_, mode_ == Mode::kSalvage);
+  const size_t skip =
+      ParseAt(at_, &whole) ? kLogHeaderBytes + whole.payload.size() : BytesToPassBad();
   if (!AllZeros(block_.substr(at_, skip))) {
     dropped_ = true;
     Report(position(), skip, reason);
@@ -169,11 +170,19 @@ void LogReader::PassBad() {
   at_ += skip;
 }
 
+size_t LogReader::BytesToPassBad() {
+  if (const size_t bytes = BytesToPassOver(block_, at_); bytes != 0) return bytes;
+  if (mode_ != Mode::kSalvage) return block_.size() - at_;
+  searched_ = true;
+  return BytesToNextFragment(block_, at_, are_batches_);
+}
+
 // The bytes of a sector that was lost are zeros from the last sync on. So the zeros reach from the
 // fragment's last byte in it, or before, to the sector's end: what follows there came later. They
 // begin with the fragment or with the sector, unless the sync met a record half written.
 void LogReader::LookForLostSector() {
   const size_t left = block_.size() - at_;
+  misses_sector_ = MayBeHidden(block_, at_);
   size_t bytes = std::min(left, kLogHeaderBytes);
   if (left >= kLogHeaderBytes && IsType(block_[at_ + 6])) {
     const size_t whole = kLogHeaderBytes + PayloadBytes(block_.data() + at_);

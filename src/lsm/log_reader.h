@@ -61,6 +61,9 @@ class LogReader {
   LogReader(const LogReader&) = delete;
   LogReader& operator=(const LogReader&) = delete;
 
+  // Each record is a write batch, which tells the log's from a value's where records are searched
+  // for. To be called before Read.
+  void ExpectBatches() { are_batches_ = true; }
   // The next record, until the next call; false at the end.
   bool Read(std::string_view* record);
 
@@ -68,7 +71,8 @@ class LogReader {
   // Ok unless the file could not be read.
   const Status& status() const { return status_; }
   // Of what ended it, in mode kStop, where it is no record: a sector that it touches ends in zeros,
-  // as where a power cut took the sector, or all of it since the last sync. Else nothing that was
+  // as where a power cut took the sector, or all of it since the last sync; or a sync met it before
+  // its head was visible. Else nothing that was
   // written and not synced can have become this: it is damage.
   bool misses_sector() const { return misses_sector_; }
   // The same for a file of which each record is synced before the next: all of it in that sector.
@@ -81,6 +85,8 @@ class LogReader {
   // Where the last record that was delivered begins, and the byte behind it: as far as here the
   // file is whole (in mode kStop), and may be cut before it is appended to.
   uint64_t record_offset() const { return record_offset_; }
+  // It stands, in its block, behind a place that was searched for: it may be a value's.
+  bool record_was_searched() const { return partial_searched_; }
   uint64_t valid_bytes() const { return valid_bytes_; }
   // Of the file, as far as it was read: all of it once Read has returned false.
   uint64_t file_bytes() const { return block_offset_ + block_.size(); }
@@ -109,6 +115,7 @@ class LogReader {
   bool Mend(Fragment* fragment);
   // Drops what stands at the position, which is no fragment, and finds where to go on.
   void PassBad();
+  size_t BytesToPassBad();
   void Stop();
   // Reads the file to its end, from the position: what stands there?
   struct Beyond {
@@ -125,11 +132,13 @@ class LogReader {
   SequentialFile* const file_;
   Reporter* const reporter_;
   const Mode mode_;
+  bool are_batches_ = false;
 
   std::unique_ptr<char[]> buffer_;
   std::string_view block_;     // the current one
   uint64_t block_offset_ = 0;  // in the file
   size_t at_ = 0;              // the position, in the block
+  bool searched_ = false;      // the position was searched for, or follows one of this block
   int mends_left_ = 0;         // in this block: a bound on their cost
   std::string_view reason_;    // of the last kBad
 
@@ -137,6 +146,7 @@ class LogReader {
   std::string partial_;
   bool in_record_ = false;
   uint64_t partial_offset_ = 0;
+  bool partial_searched_ = false;
 
   bool dropped_ = false;  // bytes that are wrong were passed over since the last record
   bool damaged_ = false;  // and before the last record

@@ -342,6 +342,30 @@ TEST_F(LogReplayTest, AValueThatIsALogMayBeCutWhereItsHeadIsHidden) {
   }
 }
 
+// A sync of other writes met the log before the head was visible, and the power went.
+TEST_F(LogReplayTest, ARunOfWhichTheHeadWasHiddenIsNoDamage) {
+  constexpr size_t kPage = 4096;
+  const std::string log = Log(1, 60, 700);
+  for (table::SequenceNumber last = 0; last < 60; last++) {
+    const size_t head = last == 0 ? 0 : Log(1, last, 700).size();
+    if (kLogBlockBytes - head % kLogBlockBytes < kLogHeaderBytes + 1) continue;
+    const std::string taken = (last == 0 ? "0-" : "1-") + std::to_string(last);
+    for (const size_t copied : {9, 40, 300, 700}) {
+      std::string left = log;
+      std::fill_n(left.begin() + head, 8, '\0');
+      for (size_t at = head + copied; copied < 700 && at % kPage != 0 && at < left.size(); at++) {
+        left[at] = '\0';
+      }
+      left.resize(4 * kLogBlockBytes);
+      SetLog(kA, left);
+      EXPECT_EQ(Replay(true, 0).substr(0, taken.size()), taken) << last << " " << copied;
+      SetLog(kB, Log(61, 65));
+      EXPECT_EQ(Replay(true, 0).substr(0, taken.size()), taken) << last << " " << copied;
+      ASSERT_TRUE(files_.RemoveFile(LogFileName("/db", kB)).ok());
+    }
+  }
+}
+
 TEST_F(LogReplayTest, AClosedStoreThatIsNotAsItWasIsAnErrorToAll) {
   const std::string a = Log(1, 5);
   const std::string b = Log(6, 9);

@@ -6,13 +6,12 @@
 #include "base/coding.h"
 #include "base/crc32c.h"
 #include "lsm/lost_sectors.h"
+#include "lsm/write_batch_internal.h"
 
 namespace weft::lsm {
 
 namespace {
 
-// What a mapped log makes visible last of a run: zeros until then (base/posix_log.h).
-constexpr size_t kHiddenBytes = kLogHeaderBytes + 1;
 // Headers that are mended to find out where others lead; each costs a checksum of the block.
 constexpr int kMendedMax = 16;
 
@@ -53,6 +52,13 @@ class Place {
     if (!HasHeader()) return false;
     return !ReachesBlocksEnd(rest_[6]) || is_last_block_ || bytes() == rest_.size();
   }
+  // Of a whole fragment: where a batch begins in it, the numbers that it has; else nothing.
+  std::string_view BatchHead() const {
+    const bool begins = rest_[6] == static_cast<char>(FragmentType::kFull) ||
+                        rest_[6] == static_cast<char>(FragmentType::kFirst);
+    if (!begins || bytes() < kLogHeaderBytes + WriteBatchInternal::kHeaderBytes) return {};
+    return rest_.substr(kLogHeaderBytes, WriteBatchInternal::kHeaderBytes);
+  }
   bool EndsBlock() const { return rest_.size() < kLogHeaderBytes || AllZeros(rest_); }
 
   std::string_view rest() const { return rest_; }
@@ -82,19 +88,41 @@ size_t TrustedEnd(std::string_view block, size_t at) {
   return zeros + kLostBytesMin > end ? end : 0;
 }
 
+// Whether the numbers of batches rise, record by record.
+class RisingNumbers {
+ public:
+  bool Take(const Place& place) {
+    const std::string_view batch = place.BatchHead();
+    if (batch.empty()) return true;  // a middle, or too short to say
+    const table::SequenceNumber first = WriteBatchInternal::SequenceOf(batch);
+    const uint32_t count = WriteBatchInternal::CountOf(batch);
+    if (first <= last_ || first > table::kSequenceMax - count) return false;
+    if (count > 0) last_ = first + count - 1;
+    return true;
+  }
+
+ private:
+  table::SequenceNumber last_ = 0;
+};
+
 // Which fragments are followed by others to the end of what the block holds.
 class Chains {
  public:
-  explicit Chains(std::string_view block) : block_(block), astray_(block.size()) {}
+  Chains(std::string_view block, bool are_batches)
+      : block_(block), are_batches_(are_batches), astray_(block.size()) {}
 
   bool Lead(size_t at) {
     std::vector<size_t> passed;
+    RisingNumbers numbers;
     for (;;) {
       const Place place(block_, at);
       if (place.EndsBlock()) return true;
       if (astray_[at]) break;
+      const bool is_whole = place.IsWhole();
+      // What came before it is a value's; itself it may be right.
+      if (is_whole && are_batches_ && !numbers.Take(place)) break;
       passed.push_back(at);
-      if (place.IsWhole()) {
+      if (is_whole) {
         at += place.bytes();
         continue;
       }
@@ -121,6 +149,7 @@ class Chains {
   }
 
   const std::string_view block_;
+  const bool are_batches_;
   std::vector<bool> astray_;
   int mended_ = 0;
 };
@@ -152,10 +181,14 @@ std::optional<MendedHeader> MendHeader(std::string_view block, size_t at) {
   }
 }
 
-size_t BytesToPassOver(std::string_view block, size_t at, bool search) {
-  if (const size_t end = TrustedEnd(block, at); end != 0) return end - at;
-  Chains chains(block);
-  for (size_t next = at + 1; search && next < block.size(); next++) {
+size_t BytesToPassOver(std::string_view block, size_t at) {
+  const size_t end = TrustedEnd(block, at);
+  return end == 0 ? 0 : end - at;
+}
+
+size_t BytesToNextFragment(std::string_view block, size_t at, bool are_batches) {
+  Chains chains(block, are_batches);
+  for (size_t next = at + 1; next < block.size(); next++) {
     if (Place(block, next).IsWhole() && chains.Lead(next)) return next - at;
   }
   return block.size() - at;

@@ -3,7 +3,8 @@
 // A checksum covers type and payload, not the length: where it holds for another length, or for
 // another type, that one is right, and nothing is lost. Otherwise the next fragment is looked for,
 // at every byte. A value may be a copy of some log, so a fragment counts only where others follow
-// it, one behind the other, to the end of what the block holds.
+// it, one behind the other, to the end of what the block holds. Where the value's record is what is
+// wrong, its copy is followed by the next record: the numbers of batches tell, for they only rise.
 //
 // Threads   pure.
 // Cost      what a block of checksums costs, and for a fragment that is found the same once more.
@@ -27,9 +28,12 @@ struct MendedHeader {
 // alone is wrong.
 std::optional<MendedHeader> MendHeader(std::string_view block, size_t at);
 
-// How many bytes at `at` of a block, where no whole fragment stands, are to be passed over: as far
-// as its length leads, where that can be trusted. Else, if `search`, up to the next fragment; else,
-// or where none is found, all.
-size_t BytesToPassOver(std::string_view block, size_t at, bool search);
+// Of what stands at `at` of a block and is no whole fragment: how far its length leads, if that can
+// be trusted; else 0.
+size_t BytesToPassOver(std::string_view block, size_t at);
+
+// How far the next fragment is from `at` of a block, searched for byte by byte; where none is
+// found, the block's end. `are_batches`: each record is a write batch.
+size_t BytesToNextFragment(std::string_view block, size_t at, bool are_batches);
 
 }  // namespace weft::lsm

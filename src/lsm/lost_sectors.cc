@@ -72,6 +72,7 @@ std::optional<bool> Judge(std::string_view block, size_t at, BatchPrefix* batch,
     // Where the checksum holds for another length or type, no byte of it was lost.
     if (!is_whole && MendHeader(block, at)) return false;
     // Of a header that is not all there nothing can be told.
+    if (MayBeHidden(block, at)) return true;
     for (size_t i = 0; i < kLogHeaderBytes; i++) {
       if (block[at + i] == '\0' && MayBeLost(block, at, at + i)) return true;
     }
@@ -94,6 +95,23 @@ std::optional<bool> Judge(std::string_view block, size_t at, BatchPrefix* batch,
 }
 
 }  // namespace
+
+bool MayBeHidden(std::string_view block, size_t at) {
+  const std::string_view head = block.substr(at, kHiddenBytes);
+  if (head.size() < kHiddenBytes || head.find_first_not_of('\0') != std::string_view::npos) {
+    return false;
+  }
+  // A record that was begun in the sector later would have come there with the head.
+  const size_t end = SectorEnd(block, at);
+  for (size_t next = at + kHiddenBytes; next < end && block.size() - next >= kLogHeaderBytes;
+       next++) {
+    const Header header(block.substr(next));
+    const size_t bytes = kLogHeaderBytes + header.payload;
+    if (!header.Begins() || bytes > block.size() - next) continue;
+    if (IsWhole(block.substr(next, bytes))) return false;
+  }
+  return true;
+}
 
 Result<bool> ExplainedByLostSectors(SequentialFile* file, uint64_t from,
                                     table::SequenceNumber before) {

@@ -1,4 +1,6 @@
 // What a repair takes of a log: every whole record, as tables of level 0.
+#include <optional>
+#include <string>
 #include <utility>
 
 #include "base/read_around.h"
@@ -21,6 +23,77 @@ class DropCounter final : public LogReader::Reporter {
   uint64_t bytes_ = 0;
 };
 
+// Which records of a log have numbers that a store may have given them. Numbers that do not rise
+// were never written by a store: nothing may hide what is newer. One that was searched for may be a
+// value's. No more numbers can be missing before it than the bytes that are passed over had room
+// for, so that it hides nothing that stands behind it.
+class Numbers {
+ public:
+  Numbers(FileSystem* files, std::string path) : files_(files), path_(std::move(path)) {}
+
+  // The last number that was taken.
+  table::SequenceNumber last() const { return last_; }
+  // Whether `record`, which `reader` has read last, is taken.
+  bool Take(const LogReader& reader, std::string_view record) {
+    if (record.size() < WriteBatchInternal::kHeaderBytes ||
+        !WriteBatchInternal::Check(record).ok()) {
+      return false;
+    }
+    const table::SequenceNumber first = WriteBatchInternal::SequenceOf(record);
+    const uint32_t count = WriteBatchInternal::CountOf(record);
+    if (first <= last_ || first > table::kSequenceMax - count) return false;
+    if (count == 0) return true;
+    const table::SequenceNumber last = first + count - 1;
+    if (reader.record_was_searched()) {
+      if (!MayBeOfTheLog(reader, first, last)) return false;
+    } else {
+      sure_ = {last, reader.valid_bytes()};
+    }
+    last_ = last;
+    return true;
+  }
+
+ private:
+  struct At {
+    table::SequenceNumber number = 0;  // 0: there is none
+    uint64_t offset = 0;
+  };
+
+  bool MayBeOfTheLog(const LogReader& reader, table::SequenceNumber first,
+                     table::SequenceNumber last) {
+    if (sure_.number != 0) {
+      return first - sure_.number <= reader.record_offset() - sure_.offset;
+    }
+    if (!next_sure_) next_sure_ = FirstSure();
+    if (next_sure_->offset <= reader.record_offset()) return true;
+    return last < next_sure_->number &&
+           next_sure_->number - last <= next_sure_->offset - reader.record_offset();
+  }
+  // The first record that was not searched for; where there is none, the last, which stands behind
+  // all values but its own.
+  At FirstSure() const {
+    auto file = base::AroundFile::Open(files_, path_);
+    if (!file) return {};
+    LogReader reader(file->get(), nullptr, LogReader::Mode::kSalvage);
+    reader.ExpectBatches();
+    At found;
+    std::string_view record;
+    while (reader.Read(&record)) {
+      if (record.size() < WriteBatchInternal::kHeaderBytes) continue;
+      if (!WriteBatchInternal::Check(record).ok()) continue;
+      found = {WriteBatchInternal::SequenceOf(record), reader.record_offset()};
+      if (!reader.record_was_searched()) break;
+    }
+    return found;
+  }
+
+  FileSystem* const files_;
+  const std::string path_;
+  table::SequenceNumber last_ = 0;
+  At sure_;                      // the last that was not searched for
+  std::optional<At> next_sure_;  // where there was none yet: the first to come
+};
+
 }  // namespace
 
 Status Repair::TakeLog(uint64_t number) {
@@ -34,23 +107,20 @@ Status Repair::TakeLog(uint64_t number) {
   DropCounter dropped;
   LogReader reader(file->get(), &dropped, LogReader::Mode::kSalvage);
   auto memtable = std::make_unique<MemTable>(comparator_);
-  table::SequenceNumber last = 0;
+  reader.ExpectBatches();
+  Numbers numbers(files_, path);
   std::string_view record;
   uint64_t refused = 0;
   while (reader.Read(&record)) {
-    // Numbers that do not rise were never written by a store: nothing may hide what is newer.
-    if (record.size() < WriteBatchInternal::kHeaderBytes ||
-        !WriteBatchInternal::Check(record).ok() || WriteBatchInternal::SequenceOf(record) <= last ||
-        WriteBatchInternal::SequenceOf(record) >
-            table::kSequenceMax - WriteBatchInternal::CountOf(record)) {
+    const bool is_first = numbers.last() == 0;
+    if (!numbers.Take(reader, record)) {
       refused += record.size();
       continue;
     }
-    const uint32_t count = WriteBatchInternal::CountOf(record);
-    if (count == 0) continue;  // takes no number: the next record has the same one
+    // Takes no number: the next record has the same one.
+    if (WriteBatchInternal::CountOf(record) == 0) continue;
     // Level 0 hides what is deeper: only where all of the log is newer.
-    unplaced_ |= last == 0 && WriteBatchInternal::SequenceOf(record) <= newest_of_tables_;
-    last = WriteBatchInternal::SequenceOf(record) + count - 1;
+    unplaced_ |= is_first && WriteBatchInternal::SequenceOf(record) <= newest_of_tables_;
     if (Status status = WriteBatchInternal::InsertInto(record, memtable.get()); !status.ok()) {
       return status;
     }

@@ -8,14 +8,11 @@
 #include "base/read_on.h"
 #include "lsm/batch_prefix.h"
 #include "lsm/log_format.h"
+#include "lsm/lost_sectors.h"
 
 namespace weft::lsm {
 
 namespace {
-
-// Of a run of bytes, what a log that is mapped makes visible last (base/posix_log.h): a header, and
-// a byte of what follows it.
-constexpr size_t kHiddenBytes = kLogHeaderBytes + 1;
 
 std::string_view WithoutZeros(std::string_view bytes) {
   return bytes.substr(0, bytes.find_last_not_of('\0') + 1);

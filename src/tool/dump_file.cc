@@ -70,12 +70,13 @@ class DamagePrinter final : public lsm::LogReader::Reporter {
 };
 
 // Calls `print` for each record; false from it means that the record is damaged.
-Exit DumpRecords(const Console& console, const std::string& path,
+Exit DumpRecords(const Console& console, const std::string& path, bool are_batches,
                  const std::function<bool(uint64_t offset, std::string_view record)>& print) {
   auto file = console.files->NewSequentialFile(path);
   if (!file) return Fail(console, file.error());
   DamagePrinter damage(console.out);
   lsm::LogReader reader(file->get(), &damage, lsm::LogReader::Mode::kSalvage);
+  if (are_batches) reader.ExpectBatches();
   std::string_view record;
   bool whole = true;
   while (reader.Read(&record)) whole &= print(reader.record_offset(), record);
@@ -90,7 +91,7 @@ Exit DumpRecords(const Console& console, const std::string& path,
 
 Exit DumpLog(const Console& console, const std::string& path, const DumpStyle& style) {
   EntryPrinter printer(console.out, style);
-  return DumpRecords(console, path, [&](uint64_t offset, std::string_view record) {
+  return DumpRecords(console, path, true, [&](uint64_t offset, std::string_view record) {
     if (record.size() < WriteBatchInternal::kHeaderBytes) {
       console.out << "at " << offset << ": a record too short for a batch\n";
       return false;
@@ -106,7 +107,7 @@ Exit DumpLog(const Console& console, const std::string& path, const DumpStyle& s
 }
 
 Exit DumpManifest(const Console& console, const std::string& path) {
-  return DumpRecords(console, path, [&](uint64_t offset, std::string_view record) {
+  return DumpRecords(console, path, false, [&](uint64_t offset, std::string_view record) {
     lsm::VersionEdit edit;
     const Status status = edit.DecodeFrom(record);
     console.out << "at " << offset << ": edit of " << record.size() << " bytes\n";
