@@ -90,6 +90,7 @@ TEST_F(ManifestTest, AnEditOfSeveralBlocksIsTornWhicheverSectorIsLost) {
   for (size_t sector = before / kSectorBytes; sector * kSectorBytes < whole.size(); sector++) {
     std::string contents = whole;
     Lose(&contents, before, sector);
+    if (contents == whole) continue;  // the last may hold zeros alone
     ExpectFirstAlone(contents, before, "sector " + std::to_string(sector));
   }
 }
