@@ -44,8 +44,18 @@ class ManifestTest : public testing::Test {
       big.AddFile(1, n, 1000, InternalKey(key), InternalKey(key + key.back()));
     }
   }
-  // Adds the edits to a new manifest. Returns the bytes before the last one, if there is one.
+  // Adds the edits to a new manifest. Returns the bytes before the last one, if there is one. The
+  // identity's length is random: where the last sector held zeros alone, those that end a key, it
+  // would explain any damage before it.
   uint64_t Write(const std::vector<VersionEdit>& edits) {
+    constexpr size_t kZerosAtTheEnd = 6;
+    for (;;) {
+      const uint64_t before = WriteOnce(edits);
+      const size_t rest = files.Contents(kPath)->size() % kSectorBytes;
+      if (rest == 0 || rest > kZerosAtTheEnd) return before;
+    }
+  }
+  uint64_t WriteOnce(const std::vector<VersionEdit>& edits) {
     auto created = CreateManifest(&files, "/db", 1, first);
     EXPECT_TRUE(created.has_value());
     uint64_t before = created->log->offset();
@@ -90,7 +100,6 @@ TEST_F(ManifestTest, AnEditOfSeveralBlocksIsTornWhicheverSectorIsLost) {
   for (size_t sector = before / kSectorBytes; sector * kSectorBytes < whole.size(); sector++) {
     std::string contents = whole;
     Lose(&contents, before, sector);
-    if (contents == whole) continue;  // the last may hold zeros alone
     ExpectFirstAlone(contents, before, "sector " + std::to_string(sector));
   }
 }
