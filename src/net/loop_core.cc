@@ -61,6 +61,11 @@ LoopCore::~LoopCore() {
   // Run has closed all connections; what is here was opened by nobody but a failed Run.
   WEFT_CHECK(connections_.empty());
   FreeClosed();
+  RefuseNewSockets();
+}
+
+void LoopCore::RefuseNewSockets() {
+  handover_.Close();
   for (const NewSocket& socket : handover_.Take()) {
     close(socket.fd);
     ReleaseSeat();
@@ -102,13 +107,7 @@ Status LoopCore::Run() {
   }
   EndBackEnd();
   FreeClosed();
-  if (!status.ok()) {  // nobody would serve those that are still given to it
-    handover_.Close();
-    for (const NewSocket& socket : handover_.Take()) {
-      close(socket.fd);
-      ReleaseSeat();
-    }
-  }
+  if (!status.ok()) RefuseNewSockets();  // others may still give it some, and nobody serves them
   return status;
 }
 

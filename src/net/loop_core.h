@@ -160,6 +160,8 @@ class LoopCore : public EventLoop {
 
   // Connections.
   void OpenConnection(const NewSocket& socket);
+  // Closes those that are given to it, now and from now on.
+  void RefuseNewSockets();
   void Close(Connection& connection);
   void CloseIdle();
   void Unlist(std::vector<Connection*>& list, Connection& connection);
