@@ -1,7 +1,6 @@
 #include "table/salvage.h"
 
 #include <algorithm>
-#include <ranges>
 #include <utility>
 
 #include "base/coding.h"
@@ -31,9 +30,9 @@ bool Lies(const BlockHandle& handle, uint64_t file_bytes) {
 constexpr size_t kEmptyBlockBytes = 2 * sizeof(uint32_t);
 
 bool Contains(const std::vector<BlockHandle>& found, const BlockHandle& handle) {
-  const auto with_that_end = std::ranges::equal_range(found, EndOf(handle), {}, EndOf);
-  return std::ranges::find(with_that_end, handle.offset, &BlockHandle::offset) !=
-         with_that_end.end();
+  auto it = std::ranges::lower_bound(found, EndOf(handle), {}, EndOf);
+  while (it != found.end() && EndOf(*it) == EndOf(handle) && it->offset != handle.offset) ++it;
+  return it != found.end() && EndOf(*it) == EndOf(handle);
 }
 
 }  // namespace
@@ -149,7 +148,8 @@ std::vector<TableSalvage::Seen> TableSalvage::LookAtAll(const std::vector<BlockH
   std::vector<Seen> seen;
   uint64_t begin = file_.size();  // of what was looked at
   uint64_t work_again = 0;
-  for (const BlockHandle& handle : std::views::reverse(found)) {
+  for (auto it = found.rbegin(); it != found.rend(); ++it) {
+    const BlockHandle& handle = *it;
     const bool again = EndOf(handle) > begin;
     if (again && work_again > WorkMax()) {
       ++*unseen;
