@@ -87,9 +87,8 @@ void LoopCore::UpdateClock() {
 Status LoopCore::Run() {
   UpdateClock();
   Status status = StartBackEnd();
-  if (!status.ok()) return status;
   next_tick_ms_ = now_ms_ + static_cast<uint64_t>(options_.tick_ms);
-  WatchListeners();
+  if (status.ok()) WatchListeners();
   while (status.ok() && !Finished()) {
     status = WaitAndReceive(handler_->OnSpareTime() ? 0 : TimeoutMs());
     turns_.Add(1);

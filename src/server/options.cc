@@ -221,7 +221,9 @@ Result<ParsedOptions> ParseOptions(int argc, const char* const* argv) {
     if (argc < 2) return BadUsage("a command is missing");
     const auto is_named = [&](CLI::App* each) { return each->get_name() == argv[1]; };
     if (app.get_subcommands(is_named).empty()) {
-      return BadUsage("there is no command " + std::string(argv[1]));
+      const std::string first = argv[1];
+      if (!first.starts_with('-')) return BadUsage("there is no command " + first);
+      return BadUsage("a command is missing before " + first + ", as in weft serve " + first);
     }
     return BadUsage(error.what());
   }

@@ -61,7 +61,7 @@ TEST(Options, AWordThatIsNoCommandIsNamed) {
   EXPECT_EQ(complaint({}), "a command is missing");
   EXPECT_EQ(complaint({"bogus"}), "there is no command bogus");
   EXPECT_EQ(complaint({"serv", "--data", "x"}), "there is no command serv");
-  EXPECT_EQ(complaint({"-x"}), "there is no command -x");
+  EXPECT_EQ(complaint({"-x"}), "a command is missing before -x, as in weft serve -x");
 }
 
 TEST(Options, DefaultsAreMemcachedsOnLoopback) {
