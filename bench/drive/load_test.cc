@@ -5,9 +5,12 @@
 
 #include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <cmath>
 #include <functional>
 #include <iostream>
+#include <memory>
+#include <thread>
 
 #include "base/clock.h"
 #include "base/mutex.h"
@@ -127,7 +130,7 @@ TEST(Load, AnOpenLoopKeepsItsSchedule) {
   EXPECT_NEAR(reads, 1000, 120);
 }
 
-constexpr uint64_t kStallNs = 100'000'000;
+constexpr uint64_t kStallNs = 400'000'000;  // longer than a busy machine's own pauses
 base::Histogram LatenciesWithAStall(bool is_open) {
   const auto target = Echo(200);
   RecordSpace space(1000);
@@ -136,14 +139,14 @@ base::Histogram LatenciesWithAStall(bool is_open) {
     options.rate = RateSchedule::Constant(1000);
     options.depth = 1000;
   }
-  target->StallAt(base::NowNs() + 400'000'000, kStallNs);
+  target->StallAt(base::NowNs() + 200'000'000, kStallNs);
   auto figures = RunLoad(target.get(), SmallMix("ycsb-c"), &space, options);
   EXPECT_TRUE(figures.has_value()) << figures.error().ToString();
   return figures ? figures->latency_ns : base::Histogram();
 }
 
-// The stall delays a tenth of what is due in a second. An open loop sees all of it; a closed one,
-// with one request under way, sees a single one.
+// The stall delays two fifths of what is due in a second. An open loop sees all of it; a closed
+// one, with one request under way, sees a single one.
 TEST(Load, AnOpenLoopSeesAStallThatAClosedOneHides) {
   const base::Histogram open = LatenciesWithAStall(true);
   base::Histogram closed = LatenciesWithAStall(false);
@@ -155,6 +158,44 @@ TEST(Load, AnOpenLoopSeesAStallThatAClosedOneHides) {
   EXPECT_LT(closed.Percentile(96), kStallNs / 10);
   EXPECT_GE(closed.max(), kStallNs * 95 / 100) << "it did stall";
   EXPECT_GT(MeanUs(open), 3 * MeanUs(closed));
+}
+
+// Falls behind at its first operation, by a pause.
+std::unique_ptr<ScriptedTarget> PausesOnce(int64_t pause_ms) {
+  auto has_paused = std::make_shared<std::atomic<bool>>(false);
+  return std::make_unique<ScriptedTarget>([has_paused, pause_ms](const Operation&) {
+    if (!has_paused->exchange(true))
+      std::this_thread::sleep_for(std::chrono::milliseconds(pause_ms));
+    return OutcomeKind::kDone;
+  });
+}
+
+TEST(Load, AnEmbeddedStoreThatFellBehindCatchesUp) {
+  const auto target = PausesOnce(50);
+  RecordSpace space(1000);
+  LoadOptions options{.seconds = 0.1, .patience_s = 5};
+  options.rate = RateSchedule::Constant(1000);
+  auto figures = RunLoad(target.get(), SmallMix("ycsb-c"), &space, options);
+  ASSERT_TRUE(figures.has_value()) << figures.error().ToString();
+  EXPECT_NEAR(static_cast<double>(figures->operations), 100, 2);
+}
+
+// What waits for a session waits for the store, however many wait: the client is not the limit.
+TEST(Load, AStallIsNoneOfTheClientsLateness) {
+  constexpr uint64_t kLongStallNs = 600'000'000;
+  const auto server = Echo(200);
+  const auto embedded = PausesOnce(kLongStallNs / 1'000'000);
+  for (Target* target :
+       {static_cast<Target*>(server.get()), static_cast<Target*>(embedded.get())}) {
+    RecordSpace space(1000);
+    LoadOptions options{.sessions = 2, .seconds = 1};
+    options.rate = RateSchedule::Constant(500);
+    server->StallAt(base::NowNs() + 100'000'000, kLongStallNs);
+    auto figures = RunLoad(target, SmallMix("ycsb-c"), &space, options);
+    ASSERT_TRUE(figures.has_value()) << figures.error().ToString();
+    EXPECT_GE(figures->latency_ns.max(), kLongStallNs * 95 / 100) << target->Title();
+    EXPECT_LT(figures->lag_ns.Percentile(99), kLongStallNs / 3) << target->Title();
+  }
 }
 
 // Where all sessions are full what is due waits, and its clock runs.

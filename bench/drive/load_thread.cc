@@ -154,6 +154,8 @@ Status LoadThread::TakeFrom(Line* line) {
   if (!outcomes_.empty()) {
     const uint64_t now_ns = base::NowNs();
     answered_ns_ = now_ns;
+    if (is_full_ || line->session->fd() < 0) free_since_ns_ = now_ns;
+    is_full_ = false;
     for (const Outcome& outcome : outcomes_) {
       Status settled = Settle(outcome, now_ns, *line);
       if (!settled.ok()) return settled;
@@ -245,7 +247,8 @@ Status LoadThread::RunOpen(Arrivals* arrivals) {
       Status status = SubmitRound(&line);
       if (!status.ok()) return status;
     }
-    const bool waits_for_answers = over || due_ns <= now_ns;
+    // An embedded store has answered already: what is due next begins at once.
+    const bool waits_for_answers = over || (due_ns <= now_ns && count_ > 0);
     uint64_t until_ns = now_ns + kLookNs;
     if (over && count_ == 0) until_ns = std::min(until_ns, window_.end_ns);
     if (!waits_for_answers) {
@@ -275,11 +278,11 @@ bool LoadThread::BeginDue(uint64_t due_ns, uint64_t now_ns) {
     under_way_[operation.tag] = {operation, due_ns};
     line.round.push_back(operation);
     // The client's own lateness: what waited for a session is the store's.
-    if (!was_full_ && recorder_->Counts(due_ns)) recorder_->AddLag(now_ns - due_ns);
-    was_full_ = false;
+    const uint64_t could_begin_ns = std::max(due_ns, free_since_ns_);
+    if (recorder_->Counts(due_ns)) recorder_->AddLag(now_ns - std::min(now_ns, could_begin_ns));
     return true;
   }
-  was_full_ = true;
+  is_full_ = true;
   return false;
 }
 

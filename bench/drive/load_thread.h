@@ -91,7 +91,8 @@ class LoadThread {
   size_t count_ = 0;                 // of those that are
   size_t next_line_ = 0;
   bool exhausted_ = false;
-  bool was_full_ = false;
+  bool is_full_ = false;        // something was due, and no session was free
+  uint64_t free_since_ns_ = 0;  // when one was free again
   uint64_t answered_ns_ = 0;
   std::vector<Outcome> outcomes_;
   // Of what it used.

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <filesystem>
 #include <fstream>
@@ -90,7 +91,18 @@ TEST_F(SweepTest, FindsTheHighestRateWithinALimit) {
   EXPECT_EQ(true, last["sweep"]["holds"]);
   const double rate = last["load"]["rate_per_s"];
   EXPECT_LE(rate, 1060);
-  EXPECT_GE(rate, 500);  // a busy machine makes the target late
+  // A busy machine makes the target late: how high it comes is not ours. But next to it is a rate
+  // that does not hold, or the end of what is searched.
+  double end = 0;
+  for (const nlohmann::json& line : Lines()) {
+    if (!line.contains("sweep")) continue;
+    if (line["sweep"]["part"] == "top")
+      end = 1.05 * line["result"]["operations_per_s"].get<double>();
+    if (line["sweep"].value("holds", true)) continue;
+    const double failed = line["load"]["rate_per_s"];
+    if (failed > rate) end = std::min(end, failed);
+  }
+  EXPECT_LE(end, rate * (1 + options_.tolerance) * 1.01);
 }
 
 TEST_F(SweepTest, ALimitBelowWhatTheTargetCanDoBoundsTheRate) {

@@ -115,7 +115,9 @@ TEST(ProcessMeter, PageFaultsOfTouchedPages) {
     for (size_t i = 0; i < kPages; ++i) static_cast<char*>(memory)[i * page] = 1;
   });
   EXPECT_GE(Value(readings, "page_faults"), kPages);
+#ifndef WEFT_SANITIZED  // which touches pages of its own for each of ours
   EXPECT_LE(Value(readings, "page_faults"), kPages + 2000);
+#endif
   EXPECT_GE(Value(readings, "resident_bytes"), static_cast<double>(kPages * page));
 }
 
