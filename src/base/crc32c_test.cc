@@ -21,7 +21,7 @@ uint32_t ExtendByBits(uint32_t crc, const char* data, size_t bytes) {
   return ~crc;
 }
 
-std::string RandomBytes(size_t bytes) {
+std::string SomeBytes(size_t bytes) {
   std::mt19937_64 random(1);
   std::string text(bytes, '\0');
   for (char& c : text) c = static_cast<char>(random());
@@ -50,7 +50,7 @@ TEST(Crc32c, KnownAnswers) {
 
 TEST(Crc32c, AllLengthsAndAlignmentsAgreeWithTheDefinition) {
   constexpr size_t kBytesMax = 4200;  // past one round of three streams
-  const std::string text = RandomBytes(kBytesMax + 16);
+  const std::string text = SomeBytes(kBytesMax + 16);
   for (size_t start = 0; start < 16; start++) {
     uint32_t expected = 0;
     for (size_t bytes = 0; bytes <= kBytesMax; bytes++) {
@@ -63,14 +63,14 @@ TEST(Crc32c, AllLengthsAndAlignmentsAgreeWithTheDefinition) {
 }
 
 TEST(Crc32c, LongInputsAgree) {
-  const std::string text = RandomBytes(3 << 20);
+  const std::string text = SomeBytes(3 << 20);
   const uint32_t expected = ExtendByBits(0, text.data(), text.size());
   for (Extend extend : kWays) EXPECT_EQ(extend(0, text.data(), text.size()), expected);
 }
 
 TEST(Crc32c, ExtendAtEverySplitIsTheWhole) {
   for (size_t bytes : {9, 100, 290, 1000, 5000}) {
-    const std::string text = RandomBytes(bytes);
+    const std::string text = SomeBytes(bytes);
     const uint32_t whole = Crc32c(text);
     for (size_t split = 0; split <= bytes; split++) {
       for (Extend extend : kWays) {

@@ -16,22 +16,13 @@
 #include <string>
 #include <vector>
 
+#include "base/test_bytes.h"
 #include "base/test_folder.h"
 
 namespace weft::base {
 namespace {
 
-std::string RandomBytes(std::mt19937_64* random, size_t bytes) {
-  std::string text(bytes, '\0');
-  for (size_t at = 0; at < bytes; at += sizeof(uint64_t)) {
-    const uint64_t word = (*random)();
-    std::memcpy(text.data() + at, &word, std::min(sizeof word, bytes - at));
-  }
-  return text;
-}
-
-// By the page cache.
-std::string Contents(const std::string& path) {
+std::string ContentsByPageCache(const std::string& path) {
   auto file = PosixFileSystem()->NewRandomAccessFile(path);
   EXPECT_TRUE(file.has_value()) << path;
   Result<uint64_t> bytes = PosixFileSystem()->GetFileSize(path);
@@ -62,10 +53,10 @@ TEST(PosixDirect, WritesWhatIsAppendedInPartsOfAnySize) {
       if (random() % 4 != 0) continue;
       ASSERT_TRUE((random() % 2 == 0 ? file->Flush() : file->Sync()).ok());
       // Nothing that was flushed is missing, and no more is there.
-      ASSERT_EQ(Contents(path), expected);
+      ASSERT_EQ(ContentsByPageCache(path), expected);
     }
     ASSERT_TRUE(file->Close().ok());
-    ASSERT_EQ(Contents(path), expected);
+    ASSERT_EQ(ContentsByPageCache(path), expected);
     EXPECT_FALSE(file->Append("more").ok());
   }
 }
@@ -95,7 +86,7 @@ TEST(PosixDirect, WritesLargeAppendsFromWhereTheyLie) {
       ASSERT_TRUE(file->Flush().ok());
     }
     ASSERT_TRUE(file->Close().ok());
-    ASSERT_TRUE(Contents(path) == expected);
+    ASSERT_TRUE(ContentsByPageCache(path) == expected);
   }
 }
 
@@ -138,7 +129,7 @@ TEST(PosixDirect, OthersMayWriteBehindWhatWasAppended) {
     by_others++;
   }
   ASSERT_TRUE(file->Close().ok());
-  ASSERT_TRUE(Contents(path) == expected);
+  ASSERT_TRUE(ContentsByPageCache(path) == expected);
   EXPECT_LT(20u, by_others);
 }
 

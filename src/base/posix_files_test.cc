@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "base/posix_readers.h"
+#include "base/test_bytes.h"
 #include "base/test_folder.h"
 #include "weft/file_system.h"
 
@@ -19,12 +20,6 @@ namespace weft::base {
 namespace {
 
 constexpr FileUse kUses[] = {FileUse::kTable, FileUse::kLog, FileUse::kManifest, FileUse::kOther};
-
-std::string RandomBytes(std::mt19937_64* random, size_t bytes) {
-  std::string text(bytes, '\0');
-  for (char& c : text) c = static_cast<char>((*random)());
-  return text;
-}
 
 std::string Contents(const std::string& path) {
   auto file = PosixFileSystem()->NewSequentialFile(path);
@@ -245,7 +240,7 @@ TEST_F(PosixFiles, LockIsHeldOnceInThisProcess) {
 
 // Runs `body` in a process of its own and gives what it returned.
 template <typename Body>
-int InChild(Body body) {
+int StatusOfChild(Body body) {
   const pid_t child = ::fork();
   if (child == 0) ::_exit(body());
   int status = -1;
@@ -312,7 +307,8 @@ TEST_F(PosixFiles, FileOverTheSizeLimitFailsAtTheLimit) {
   for (FileUse use : kUses) {
     for (size_t limit : {100000, 300000, 3000000}) {
       const std::string path = folder_ / "f";
-      EXPECT_EQ(InChild([&] { return WriteUpToLimit(files_, path, use, limit); }), 0) << limit;
+      EXPECT_EQ(StatusOfChild([&] { return WriteUpToLimit(files_, path, use, limit); }), 0)
+          << limit;
       EXPECT_GE(Contents(path).size(), limit / 1000 * 1000);
     }
   }

@@ -28,7 +28,7 @@ std::unique_ptr<MappedLogFile> OpenMapped(const std::string& path,
                                          span_bytes);
 }
 
-std::string Contents(const std::string& path) {
+std::string ContentsByFd(const std::string& path) {
   Result<Fd> fd = OpenFd(path, O_RDONLY);
   EXPECT_TRUE(fd.has_value());
   std::string text(SizeOfFd(*fd, path).value(), '\0');
@@ -68,7 +68,7 @@ TEST_F(PosixLog, GrowsThroughWindowsAndEndsAtItsLength) {
     EXPECT_FALSE(log->Flush().ok());
     EXPECT_FALSE(log->Sync().ok());
   }
-  EXPECT_TRUE(Contents(path_) == expected);
+  EXPECT_TRUE(ContentsByFd(path_) == expected);
 }
 
 TEST_F(PosixLog, OneAppendMayBeLongerThanWindows) {
@@ -79,7 +79,7 @@ TEST_F(PosixLog, OneAppendMayBeLongerThanWindows) {
   ASSERT_TRUE(log->Append(large).ok());
   ASSERT_TRUE(log->Append("").ok());
   ASSERT_TRUE(log->Close().ok());
-  EXPECT_TRUE(Contents(path_) == "abc" + large);
+  EXPECT_TRUE(ContentsByFd(path_) == "abc" + large);
 }
 
 // Spans of one and two windows, then longer ones; each opening goes on at an end that is no
@@ -98,7 +98,7 @@ TEST_F(PosixLog, GoesOnThroughSpansAndOpenings) {
       ASSERT_TRUE(log->Flush().ok());
     }
     ASSERT_TRUE(log->Close().ok());
-    ASSERT_TRUE(Contents(path_) == expected);
+    ASSERT_TRUE(ContentsByFd(path_) == expected);
   }
 }
 
@@ -106,12 +106,12 @@ TEST_F(PosixLog, AppendsReachReadersWithFlushNotBefore) {
   auto log = OpenMapped(path_);
   ASSERT_TRUE(log->Append("head").ok());
   ASSERT_TRUE(log->Append("er, body").ok());
-  EXPECT_EQ(Contents(path_).substr(0, 8), std::string(8, '\0')) << "a header comes last";
+  EXPECT_EQ(ContentsByFd(path_).substr(0, 8), std::string(8, '\0')) << "a header comes last";
   ASSERT_TRUE(log->Flush().ok());
-  EXPECT_EQ(Contents(path_).substr(0, 13), std::string("header, body\0", 13));
+  EXPECT_EQ(ContentsByFd(path_).substr(0, 13), std::string("header, body\0", 13));
   ASSERT_TRUE(log->Append("xy").ok()) << "shorter than a header";
   ASSERT_TRUE(log->Flush().ok());
-  EXPECT_EQ(Contents(path_).substr(0, 15), std::string("header, bodyxy\0", 15));
+  EXPECT_EQ(ContentsByFd(path_).substr(0, 15), std::string("header, bodyxy\0", 15));
 }
 
 TEST_F(PosixLog, AppendingGoesOnAtTheEndAndBehindZerosOnAWindow) {
@@ -120,11 +120,11 @@ TEST_F(PosixLog, AppendingGoesOnAtTheEndAndBehindZerosOnAWindow) {
     auto log = OpenMapped(path_);
     ASSERT_TRUE(log->Append("second").ok());
   }
-  EXPECT_EQ(Contents(path_), "first second");
+  EXPECT_EQ(ContentsByFd(path_), "first second");
   // As a crash leaves it.
   ASSERT_TRUE(PosixFileSystem()->Truncate(path_, kLogWindowBytesMin).ok());
   ASSERT_TRUE(OpenMapped(path_)->Append("third").ok());
-  const std::string text = Contents(path_);
+  const std::string text = ContentsByFd(path_);
   EXPECT_EQ(text.size(), kLogWindowBytesMin + 5);
   EXPECT_EQ(text.substr(kLogWindowBytesMin), "third");
 }
@@ -148,7 +148,7 @@ void AppendBesideSyncs(WritableFile* file, const std::string& path) {
   done = true;
   syncer.join();
   ASSERT_TRUE(file->Close().ok());
-  EXPECT_TRUE(Contents(path) == expected);
+  EXPECT_TRUE(ContentsByFd(path) == expected);
 }
 
 TEST_F(PosixLog, AnotherThreadMaySyncWhatWasFlushed) {
@@ -179,7 +179,7 @@ TEST_F(PosixLog, KilledProcessLeavesAPrefixAndZeros) {
     ASSERT_EQ(::kill(child, SIGKILL), 0);
     ASSERT_EQ(::waitpid(child, nullptr, 0), child);
 
-    const std::string text = Contents(path_);
+    const std::string text = ContentsByFd(path_);
     size_t at = 0;
     for (uint64_t i = 0; i < flushed->load(); i++) {
       const std::string record = Record(i);
@@ -210,7 +210,7 @@ int FillSmallDisk(const std::string& folder) {
   if (status.message().find("No space left") == std::string_view::npos) return 2;
   if (appended < 900 << 10) return 3;
   if (log->Append(record).ok() || log->Sync().ok() || log->Close().ok()) return 4;
-  const std::string text = Contents(path);
+  const std::string text = ContentsByFd(path);
   return text.size() >= appended && text == std::string(text.size(), 'r') ? 0 : 5;
 }
 
