@@ -91,7 +91,7 @@ class LevelDbInternalFilter final : public leveldb::FilterPolicy {
 
 using Entries = std::vector<std::pair<std::string, std::string>>;
 
-struct Shape {
+struct LevelDbShape {
   size_t block_size = 4096;
   int restart_interval = 16;
   int bloom_bits = 0;  // 0: no filter
@@ -99,7 +99,7 @@ struct Shape {
   bool internal_keys = false;
 };
 
-std::string BuildWithLevelDb(const Entries& entries, const Shape& shape) {
+std::string BuildWithLevelDb(const Entries& entries, const LevelDbShape& shape) {
   const LevelDbInternalOrder internal_order;
   std::unique_ptr<const leveldb::FilterPolicy> bloom;
   if (shape.bloom_bits != 0) bloom.reset(leveldb::NewBloomFilterPolicy(shape.bloom_bits));
@@ -121,7 +121,7 @@ std::string BuildWithLevelDb(const Entries& entries, const Shape& shape) {
   return file.contents();
 }
 
-std::string BuildWithWeft(const Entries& entries, const Shape& shape) {
+std::string BuildWithWeft(const Entries& entries, const LevelDbShape& shape) {
   const InternalComparator internal_order(BytewiseComparator());
   std::shared_ptr<const weft::FilterPolicy> bloom;
   if (shape.bloom_bits != 0) bloom = weft::NewBloomFilterPolicy(shape.bloom_bits);
@@ -145,7 +145,7 @@ std::string BuildWithWeft(const Entries& entries, const Shape& shape) {
 }
 
 // Not EXPECT_EQ, which would print megabytes.
-void ExpectSameBytes(const Entries& entries, const Shape& shape) {
+void ExpectSameBytes(const Entries& entries, const LevelDbShape& shape) {
   const std::string theirs = BuildWithLevelDb(entries, shape);
   const std::string ours = BuildWithWeft(entries, shape);
   const auto [at, _] = std::mismatch(theirs.begin(), theirs.end(), ours.begin(), ours.end());
