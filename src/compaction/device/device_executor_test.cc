@@ -15,9 +15,9 @@ namespace weft::compaction::device {
 namespace {
 
 #ifdef WEFT_SANITIZED
-constexpr uint64_t kRandomJobs = 60;
+constexpr uint64_t kJobsInPieces = 60;
 #else
-constexpr uint64_t kRandomJobs = 400;
+constexpr uint64_t kJobsInPieces = 400;
 #endif
 
 const BackwardsComparator kBackwards;
@@ -31,16 +31,18 @@ void ExpectSameInPieces(JobKit* kit, uint64_t piece_bytes) {
   ExpectSameByDevice(kit, NewPlainExecutor(piece_bytes).get());
 }
 
-TEST(DeviceExecutor, WritesWhatTheCpuWrites) { ExpectRandomJobsTheSame(kMakePlain, kRandomJobs); }
+TEST(DeviceExecutor, WritesWhatTheCpuWrites) { ExpectRandomJobsTheSame(kMakePlain, kJobsInPieces); }
 
-TEST(DeviceExecutor, HeedsARangeOfUserKeys) { ExpectRandomRangesTheSame(kMakePlain, kRandomJobs); }
+TEST(DeviceExecutor, HeedsARangeOfUserKeys) {
+  ExpectRandomRangesTheSame(kMakePlain, kJobsInPieces);
+}
 
 TEST(DeviceExecutor, EndsValuesAsTheCpuDoes) {
-  ExpectEndedValuesTheSame(kMakePlain, kRandomJobs / 2);
+  ExpectEndedValuesTheSame(kMakePlain, kJobsInPieces / 2);
 }
 
 TEST(DeviceExecutor, JobsRunAtOnce) {
-  RunRandomJobsAtOnce(NewPlainExecutor(100000).get(), 4, kRandomJobs / 20);
+  RunRandomJobsAtOnce(NewPlainExecutor(100000).get(), 4, kJobsInPieces / 20);
 }
 
 // What a value's end makes of one version decides about its twin: more than an entry and the one
@@ -330,7 +332,7 @@ TEST(DeviceExecutor, WhatFlipsInTheDevicesMemoryIsFound) {
     ASSERT_EQ(0u, whole.flips);
     ASSERT_LT(100u, whole.runs);
     uint64_t flips = 0, found = 0;
-    for (uint64_t i = 0; i < kRandomJobs && !HasFailure(); i++) {
+    for (uint64_t i = 0; i < kJobsInPieces && !HasFailure(); i++) {
       const Flip flip{.before_run = strings.Below(whole.runs), .random = strings.Below(~0ull)};
       SCOPED_TRACE("run " + std::to_string(flip.before_run) + ", random " +
                    std::to_string(flip.random));
@@ -340,7 +342,7 @@ TEST(DeviceExecutor, WhatFlipsInTheDevicesMemoryIsFound) {
       flips += counts.flips;
       found += both.device.left_to_cpu.empty() ? 0 : 1;
     }
-    EXPECT_LT(kRandomJobs / 4, flips);
+    EXPECT_LT(kJobsInPieces / 4, flips);
     EXPECT_LT(flips / 10, found) << "nothing that flipped mattered: this shows nothing";
   }
 }

@@ -23,9 +23,9 @@ namespace weft::compaction::device {
 namespace {
 
 #ifdef WEFT_SANITIZED
-constexpr uint64_t kRandomJobs = 10;
+constexpr uint64_t kJobsOnStorage = 10;
 #else
-constexpr uint64_t kRandomJobs = 60;
+constexpr uint64_t kJobsOnStorage = 60;
 #endif
 
 // Of the host; tells what was asked of it.
@@ -164,7 +164,7 @@ void FillForStorage(JobKit* kit, Compression compression, bool mixed) {
 
 TEST_F(DeviceStorageTest, JobsAreTheCpus) {
   PlainStorage storage;
-  ExpectRandomJobsOnDiskTheSame(MakerWith(&storage), kRandomJobs);
+  ExpectRandomJobsOnDiskTheSame(MakerWith(&storage), kJobsOnStorage);
   JobKit kit;
   FillForStorage(&kit, Compression::kNone, false);
   ExpectSameOnDisk(&kit, MakerWith(&storage)(50000).get());
@@ -176,7 +176,7 @@ TEST_F(DeviceStorageTest, JobsAreTheCpus) {
 TEST_F(DeviceStorageTest, TheHostReadsAndWritesWhatTheDeviceCannot) {
   PlainStorage failing;
   failing.fails_every = 7;
-  ExpectRandomJobsOnDiskTheSame(MakerWith(&failing), kRandomJobs / 3);
+  ExpectRandomJobsOnDiskTheSame(MakerWith(&failing), kJobsOnStorage / 3);
   JobKit kit;
   FillForStorage(&kit, Compression::kNone, false);
   ExpectSameOnDisk(&kit, MakerWith(&failing)(50000).get());

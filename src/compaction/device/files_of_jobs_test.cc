@@ -16,19 +16,19 @@ namespace weft::compaction::device {
 namespace {
 
 #ifdef WEFT_SANITIZED
-constexpr uint64_t kRandomJobs = 30;
+constexpr uint64_t kJobsInPlace = 30;
 #else
-constexpr uint64_t kRandomJobs = 200;
+constexpr uint64_t kJobsInPlace = 200;
 #endif
 
 TEST(DeviceInPlace, WritesFilesInPlace) {
   ExpectJobsInPlaceTheSame([](uint64_t piece_bytes) { return NewPlainExecutor(piece_bytes); },
-                           nullptr, kRandomJobs);
+                           nullptr, kJobsInPlace);
 }
 
 TEST(DeviceDirectIo, WritesWhatTheCpuWrites) {
   ExpectRandomJobsOnDiskTheSame([](uint64_t piece_bytes) { return NewPlainExecutor(piece_bytes); },
-                                kRandomJobs / 5);
+                                kJobsInPlace / 5);
 }
 
 // So what is written past the page cache is written from there.
