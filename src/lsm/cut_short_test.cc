@@ -24,11 +24,6 @@ using base::FileCallKind;
 using base::MemoryFileSystem;
 using Model = std::map<std::string, std::string>;
 
-std::string Key(int i) {
-  const std::string text = std::to_string(i);
-  return std::string(4 - text.size(), '0') + text;
-}
-
 bool Changes(FileCallKind kind) {
   switch (kind) {
     case FileCallKind::kNewWritableFile:
@@ -59,6 +54,10 @@ constexpr Cut kCuts[] = {Cut::kOneCall, Cut::kAllCalls, Cut::kProcess, Cut::kPow
 
 class CutShortTest : public testing::Test {
  protected:
+  static std::string Key(int i) {
+    const std::string text = std::to_string(i);
+    return std::string(4 - text.size(), '0') + text;
+  }
   CutShortTest() {
     options.create_if_missing = true;
     options.compression = Compression::kNone;

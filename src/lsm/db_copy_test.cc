@@ -19,13 +19,12 @@ namespace {
 
 using Model = std::map<std::string, std::string>;
 
-std::string Key(int i) {
-  const std::string text = std::to_string(i);
-  return std::string(6 - text.size(), '0') + text;
-}
-
 class DbCopyTest : public DbFixture {
  protected:
+  static std::string Key(int i) {
+    const std::string text = std::to_string(i);
+    return std::string(6 - text.size(), '0') + text;
+  }
   DbCopyTest() { options.file_system = &faulty; }
   ~DbCopyTest() override { Close(); }  // while the file system is there
 

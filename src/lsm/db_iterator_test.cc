@@ -3,8 +3,6 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <cstdio>
-#include <cstdlib>
 #include <map>
 #include <memory>
 #include <optional>
@@ -13,7 +11,9 @@
 #include <utility>
 #include <vector>
 
+#include "base/test_seed.h"
 #include "lsm/memtable.h"
+#include "lsm/memtable_test_kit.h"
 
 namespace weft::lsm {
 namespace {
@@ -22,13 +22,6 @@ using table::InternalComparator;
 using table::MakeInternalKey;
 using table::SequenceNumber;
 using table::ValueType;
-
-uint64_t Seed() {
-  const char* text = std::getenv("WEFT_SEED");
-  const uint64_t seed = text != nullptr ? std::strtoull(text, nullptr, 10) : 1;
-  std::printf("WEFT_SEED=%llu\n", static_cast<unsigned long long>(seed));
-  return seed;
-}
 
 // Descending bytes, and letters of either case are one.
 class OddComparator final : public Comparator {
@@ -100,12 +93,6 @@ constexpr SequenceNumber kSequenceStep = 5;
 constexpr SequenceNumber kSequenceStep = 1;
 #endif
 
-struct UserLess {
-  const Comparator* user;
-  bool operator()(const std::string& a, const std::string& b) const {
-    return user->Compare(a, b) < 0;
-  }
-};
 using State = std::map<std::string, std::string, UserLess>;
 
 struct Change {
@@ -249,7 +236,7 @@ class DbIteratorModel : public testing::TestWithParam<HistoryCase> {};
 TEST_P(DbIteratorModel, ShowsTheStateOfEverySequence) {
   const OddComparator odd;
   const Comparator* user = GetParam().custom_comparator ? &odd : BytewiseComparator();
-  std::mt19937_64 random(Seed());
+  std::mt19937_64 random(base::TestSeed());
   const int keys = GetParam().keys;
   const History history(user, random, GetParam().changes, keys, GetParam().burst);
   const auto entries = history.Entries();

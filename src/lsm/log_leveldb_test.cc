@@ -22,7 +22,7 @@
 namespace weft::lsm {
 namespace {
 
-std::string Text(size_t bytes, uint32_t seed) {
+std::string BytesOf(size_t bytes, uint32_t seed) {
   std::mt19937 random(seed);
   std::string text(bytes, '\0');
   for (char& byte : text) byte = static_cast<char>(random());
@@ -68,8 +68,9 @@ TEST_F(LogOfLevelDb, IsReadAndWrittenByteForByte) {
     leveldb::WriteBatch theirs;
     WriteBatch ours;
     for (int change = 0; change <= i % 3; ++change) {
-      const std::string key = "key" + std::to_string(i) + Text(static_cast<size_t>(i % 7), 9);
-      const std::string value = Text(static_cast<size_t>(i * i % 5000 + (i == 50 ? 70000 : 0)), 3);
+      const std::string key = "key" + std::to_string(i) + BytesOf(static_cast<size_t>(i % 7), 9);
+      const std::string value =
+          BytesOf(static_cast<size_t>(i * i % 5000 + (i == 50 ? 70000 : 0)), 3);
       theirs.Put(key, value);
       theirs.Delete(value.substr(0, 20));
       ours.Put(key, value);
@@ -112,7 +113,7 @@ TEST_F(LogOfLevelDb, RecoversWhatWeWrote) {
     uint64_t sequence = 1;
     for (int i = 0; i < 100; ++i) {
       WriteBatch batch;
-      batch.Put("key" + std::to_string(i), Text(static_cast<size_t>(i) * 991, 1));
+      batch.Put("key" + std::to_string(i), BytesOf(static_cast<size_t>(i) * 991, 1));
       if (i > 0) batch.Delete("key" + std::to_string(i / 2));
       WriteBatchInternal::SetSequence(&batch, sequence);
       sequence += batch.Count();
@@ -130,7 +131,7 @@ TEST_F(LogOfLevelDb, RecoversWhatWeWrote) {
     if (i < 50) {
       EXPECT_TRUE(status.IsNotFound()) << i;
     } else {
-      EXPECT_EQ(value, Text(static_cast<size_t>(i) * 991, 1)) << i;
+      EXPECT_EQ(value, BytesOf(static_cast<size_t>(i) * 991, 1)) << i;
     }
   }
 }

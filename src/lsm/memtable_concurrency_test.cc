@@ -4,14 +4,15 @@
 
 #include <atomic>
 #include <cstdio>
-#include <cstdlib>
 #include <memory>
 #include <random>
 #include <string>
 #include <thread>
 #include <vector>
 
+#include "base/test_seed.h"
 #include "lsm/memtable.h"
+#include "lsm/memtable_test_kit.h"
 
 namespace weft::lsm {
 namespace {
@@ -26,13 +27,6 @@ constexpr uint64_t kKeysPerWriter = 1500;
 #else
 constexpr uint64_t kKeysPerWriter = 20000;
 #endif
-
-uint64_t Seed() {
-  const char* text = std::getenv("WEFT_SEED");
-  const uint64_t seed = text != nullptr ? std::strtoull(text, nullptr, 10) : 1;
-  std::printf("WEFT_SEED=%llu\n", static_cast<unsigned long long>(seed));
-  return seed;
-}
 
 // A writer's n-th key: of all writers' keys mixed together (bijective, so none comes twice).
 std::string ScatteredKey(uint64_t writer, uint64_t n) {
@@ -162,14 +156,6 @@ void Wander(SharedRun* run, uint64_t seed) {
   }
 }
 
-class ReverseComparator final : public Comparator {
- public:
-  int Compare(std::string_view a, std::string_view b) const override { return b.compare(a); }
-  const char* Name() const override { return "test.Reverse"; }
-  void FindShortestSeparator(std::string*, std::string_view) const override {}
-  void FindShortSuccessor(std::string*) const override {}
-};
-
 struct ConcurrencyCase {
   const char* name;
   KeyOf key_of;
@@ -182,7 +168,7 @@ TEST_P(MemTableConcurrency, ReadersSeeAllThatWasAddedBefore) {
   const ReverseComparator reverse;
   SharedRun run(GetParam().custom_comparator ? &reverse : BytewiseComparator());
   run.key_of = GetParam().key_of;
-  const uint64_t seed = Seed();
+  const uint64_t seed = base::TestSeed();
   std::vector<std::thread> threads;
   for (uint64_t i = 0; i < kWriters; ++i) threads.emplace_back(Write, &run, i);
   threads.emplace_back(ReadAdded, &run, seed);

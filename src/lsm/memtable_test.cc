@@ -3,12 +3,14 @@
 #include <gtest/gtest.h>
 
 #include <cstdio>
-#include <cstdlib>
 #include <map>
 #include <memory>
 #include <random>
 #include <string>
 #include <vector>
+
+#include "base/test_seed.h"
+#include "lsm/memtable_test_kit.h"
 
 namespace weft::lsm {
 namespace {
@@ -18,48 +20,25 @@ using table::MakeInternalKey;
 using table::SequenceNumber;
 using table::ValueType;
 
-uint64_t Seed() {
-  const char* text = std::getenv("WEFT_SEED");
-  const uint64_t seed = text != nullptr ? std::strtoull(text, nullptr, 10) : 1;
-  std::printf("WEFT_SEED=%llu\n", static_cast<unsigned long long>(seed));
-  return seed;
-}
-
-// Descending bytes.
-class ReverseComparator final : public Comparator {
- public:
-  int Compare(std::string_view a, std::string_view b) const override { return b.compare(a); }
-  const char* Name() const override { return "test.Reverse"; }
-  void FindShortestSeparator(std::string*, std::string_view) const override {}
-  void FindShortSuccessor(std::string*) const override {}
-};
-
-struct Version {
+struct KeyVersion {
   SequenceNumber sequence;
   ValueType type;
   std::string value;
 };
 
-struct UserLess {
-  const Comparator* user;
-  bool operator()(const std::string& a, const std::string& b) const {
-    return user->Compare(a, b) < 0;
-  }
-};
-
 // What a memtable should hold: versions of each key, the oldest first.
-class Model {
+class ExpectedVersions {
  public:
-  explicit Model(const Comparator* user) : versions_(UserLess{user}) {}
+  explicit ExpectedVersions(const Comparator* user) : versions_(UserLess{user}) {}
 
   void Add(SequenceNumber sequence, ValueType type, const std::string& key, std::string value) {
     versions_[key].push_back({sequence, type, std::move(value)});
   }
-  const Version* Get(const std::string& key, SequenceNumber sequence) const {
+  const KeyVersion* Get(const std::string& key, SequenceNumber sequence) const {
     const auto found = versions_.find(key);
     if (found == versions_.end()) return nullptr;
-    const Version* newest = nullptr;
-    for (const Version& version : found->second) {
+    const KeyVersion* newest = nullptr;
+    for (const KeyVersion& version : found->second) {
       if (version.sequence <= sequence) newest = &version;
     }
     return newest;
@@ -77,7 +56,7 @@ class Model {
   const auto& versions() const { return versions_; }
 
  private:
-  std::map<std::string, std::vector<Version>, UserLess> versions_;
+  std::map<std::string, std::vector<KeyVersion>, UserLess> versions_;
 };
 
 using KeyMaker = std::string (*)(std::mt19937_64&);
@@ -110,7 +89,7 @@ std::string BinaryKey(std::mt19937_64& random) {
   return key;
 }
 
-void ExpectSameContents(const Model& model, const MemTable& memtable) {
+void ExpectSameContents(const ExpectedVersions& model, const MemTable& memtable) {
   const auto expected = model.Contents();
   ASSERT_EQ(memtable.entries(), expected.size());
   const std::unique_ptr<Iterator> it = memtable.NewIterator();
@@ -130,14 +109,14 @@ void ExpectSameContents(const Model& model, const MemTable& memtable) {
   EXPECT_TRUE(it->status().ok());
 }
 
-void ExpectSameGets(const Model& model, const MemTable& memtable, KeyMaker make_key,
+void ExpectSameGets(const ExpectedVersions& model, const MemTable& memtable, KeyMaker make_key,
                     SequenceNumber last, std::mt19937_64& random) {
   std::vector<std::string> keys;
   for (const auto& [key, versions] : model.versions()) keys.push_back(key);
   for (int i = 0; i < 500; ++i) keys.push_back(make_key(random));
   for (const std::string& key : keys) {
     const SequenceNumber sequence = random() % 4 == 0 ? table::kSequenceMax : random() % (last + 1);
-    const Version* expected = model.Get(key, sequence);
+    const KeyVersion* expected = model.Get(key, sequence);
     std::string value = "untouched";
     const MemTable::Found found = memtable.Get(key, sequence, &value);
     if (expected == nullptr) {
@@ -159,7 +138,7 @@ void ExpectSameGets(const Model& model, const MemTable& memtable, KeyMaker make_
   }
 }
 
-void ExpectSameWalks(const Model& model, const MemTable& memtable,
+void ExpectSameWalks(const ExpectedVersions& model, const MemTable& memtable,
                      const InternalComparator& comparator, KeyMaker make_key,
                      std::mt19937_64& random) {
   const auto expected = model.Contents();
@@ -210,10 +189,10 @@ TEST_P(MemTableModel, HoldsWhatWasAddedInOrder) {
   const ReverseComparator reverse;
   const InternalComparator comparator(GetParam().custom_comparator ? &reverse
                                                                    : BytewiseComparator());
-  std::mt19937_64 random(Seed());
+  std::mt19937_64 random(base::TestSeed());
   for (const int count : {0, 1, 59, 60, 61, 500, 20000}) {
     MemTable memtable(comparator);
-    Model model(comparator.user());
+    ExpectedVersions model(comparator.user());
     for (int i = 1; i <= count; ++i) {
       const auto sequence = static_cast<SequenceNumber>(i);
       const std::string key = GetParam().make_key(random);
@@ -244,7 +223,7 @@ INSTANTIATE_TEST_SUITE_P(Keys, MemTableModel,
 TEST(MemTable, SequentialKeysFillLeaves) {
   const InternalComparator comparator(BytewiseComparator());
   MemTable memtable(comparator);
-  Model model(BytewiseComparator());
+  ExpectedVersions model(BytewiseComparator());
   char key[24];
   for (int i = 0; i < 100000; ++i) {
     std::snprintf(key, sizeof key, "%016d", i);
@@ -259,7 +238,7 @@ TEST(MemTable, SequentialKeysFillLeaves) {
 TEST(MemTable, DescendingKeysAndOneThatSharesNothingAreFound) {
   const InternalComparator comparator(BytewiseComparator());
   MemTable memtable(comparator);
-  Model model(BytewiseComparator());
+  ExpectedVersions model(BytewiseComparator());
   SequenceNumber sequence = 0;
   const auto add = [&](const std::string& key) {
     memtable.Add(++sequence, ValueType::kValue, key, key);
@@ -330,7 +309,7 @@ TEST(MemTable, MemoryUsageFollowsWhatWasAdded) {
   const InternalComparator comparator(BytewiseComparator());
   MemTable memtable(comparator);
   EXPECT_LE(memtable.MemoryUsage(), 8192u);
-  std::mt19937_64 random(Seed());
+  std::mt19937_64 random(base::TestSeed());
   size_t bytes = 0;
   size_t before = memtable.MemoryUsage();
   for (int i = 1; i <= 30000; ++i) {

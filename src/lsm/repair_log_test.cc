@@ -16,7 +16,7 @@
 namespace weft::lsm {
 namespace {
 
-std::string Key(int i) { return std::to_string(1000 + i); }
+std::string KeyOfPlace(int i) { return std::to_string(1000 + i); }
 
 // A log that holds `values`, numbered from `first` on, under the keys of their places.
 std::string LogOf(table::SequenceNumber first, const std::vector<std::string>& values,
@@ -26,7 +26,7 @@ std::string LogOf(table::SequenceNumber first, const std::vector<std::string>& v
   LogWriter writer(&file);
   for (size_t i = 0; i < values.size(); i++) {
     WriteBatch batch;
-    batch.Put(prefix + Key(static_cast<int>(i)), values[i]);
+    batch.Put(prefix + KeyOfPlace(static_cast<int>(i)), values[i]);
     WriteBatchInternal::SetSequence(&batch, first + i);
     if (begins != nullptr) begins->push_back(log.size());
     EXPECT_TRUE(writer.AddRecord(batch.contents()).ok());
@@ -78,7 +78,7 @@ TEST(RepairLog, AValuesRecordsHideNoneOfTheLogs) {
           ASSERT_TRUE(Repair(*CheckedOptions(options), "/db", nullptr).Run().ok());
           const std::vector<std::string> keys = Keys(options);
           EXPECT_EQ(keys.size(), records - 1) << first << " " << zeros << " " << hurt;
-          EXPECT_FALSE(std::ranges::binary_search(keys, "foreign" + Key(0)))
+          EXPECT_FALSE(std::ranges::binary_search(keys, "foreign" + KeyOfPlace(0)))
               << first << " " << zeros << " " << hurt;
           files.Restore(fresh);
         }

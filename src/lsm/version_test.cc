@@ -26,7 +26,7 @@ FileRef Meta(uint64_t number, const std::string& smallest, const std::string& la
                                           ValueKey(largest, 9));
 }
 
-std::vector<uint64_t> Numbers(std::span<const FileRef> files) {
+std::vector<uint64_t> NumbersOf(std::span<const FileRef> files) {
   std::vector<uint64_t> numbers;
   for (const FileRef& file : files) numbers.push_back(file->number);
   return numbers;
@@ -36,7 +36,7 @@ std::vector<uint64_t> Overlapping(const Version& version, int level,
                                   std::optional<std::string_view> begin,
                                   std::optional<std::string_view> end) {
   const UserKeyRange range{begin ? &*begin : nullptr, end ? &*end : nullptr};
-  const std::vector<uint64_t> numbers = Numbers(version.OverlappingInputs(level, range));
+  const std::vector<uint64_t> numbers = NumbersOf(version.OverlappingInputs(level, range));
   EXPECT_EQ(version.OverlapInLevel(level, range), !numbers.empty());
   return numbers;
 }
