@@ -8,7 +8,7 @@ namespace weft::task {
 namespace {
 
 constexpr u64 kTag = 0x1234;
-constexpr u64 kHash = kTag << 48 | 0x456700000000;
+constexpr u64 kQueryHash = kTag << 48 | 0x456700000000;
 
 // A job of one query about "key".
 struct OneQuery {
@@ -37,7 +37,7 @@ struct OneQuery {
 
   TestLog log;
   TestIndex index{kPolicyCuckoo, 8};
-  const u64 hash = kHash;
+  const u64 hash = kQueryHash;
   const u32 key_at = 0;
   const u8 key_bytes = 3;
   u64 word = 0, position = 0, placed = 0;
@@ -50,7 +50,7 @@ TEST(QueryJob, AStoreThatIsInTheIndexWasDoneWhateverItsState) {
     query.placed = query.AddUnseen("key", "new");
     RunQuery(query.Job(), 0);
     ASSERT_EQ(query.result, kResultStored);
-    const Found found = FindLocation(query.index.ref(), kHash, query.placed);
+    const Found found = FindLocation(query.index.ref(), kQueryHash, query.placed);
     *found.slot = WithState(found.word, state);
     RunQuery(query.Job(true), 0);
     EXPECT_EQ(query.result, kResultStored);
@@ -77,8 +77,8 @@ TEST(QueryJob, WhatAChangeTakesOutIsSeen) {
     OneQuery query(wanted);
     query.placed = wanted == kWantsStore ? query.AddUnseen("key", "new") : query.log.Add("", "");
     const u64 old = query.AddUnseen("key", "old"), other = query.AddUnseen("other", "old");
-    ASSERT_EQ(query.index.Put(query.log, kHash, "key", old).status, kInsertDone);
-    ASSERT_EQ(query.index.Put(query.log, kHash, "other", other).status, kInsertDone);
+    ASSERT_EQ(query.index.Put(query.log, kQueryHash, "key", old).status, kInsertDone);
+    ASSERT_EQ(query.index.Put(query.log, kQueryHash, "other", other).status, kInsertDone);
     RunQuery(query.Job(), 0);
     EXPECT_NE(query.result, kResultNone);
     EXPECT_FALSE(query.IsUnseen(old));
@@ -94,7 +94,7 @@ TEST(QueryJob, AVictimIsSeen) {
     const std::string key = std::to_string(i);
     const u64 location = log.Add(key);
     ObjectAt(log.ref(), location)->access = kAccessUnseen;
-    const Inserted inserted = index.Put(log, kHash, key, location, true);
+    const Inserted inserted = index.Put(log, kQueryHash, key, location, true);
     ASSERT_EQ(inserted.status, kInsertDone);
     if (inserted.victim == 0) continue;
     dropped++;
@@ -109,12 +109,13 @@ TEST(QueryJob, AGraveStaysWhereItIs) {
   for (const bool may_drop : {false, true}) {
     OneQuery query(kWantsDelete);
     query.placed = query.log.Add("", "");
-    ASSERT_EQ(query.index.Put(query.log, kHash, "key", query.log.Add("key")).status, kInsertDone);
+    ASSERT_EQ(query.index.Put(query.log, kQueryHash, "key", query.log.Add("key")).status,
+              kInsertDone);
     RunQuery(query.Job(), 0);
     ASSERT_EQ(query.result, kResultDeleted);
     const u64 grave = MakeSlot(kTag, kSlotTentative, 0, query.placed);
     ASSERT_EQ(query.index.Words(), std::vector<u64>{grave});
-    EXPECT_EQ(query.index.Get(query.log, kHash, "key").slot, nullptr);
+    EXPECT_EQ(query.index.Get(query.log, kQueryHash, "key").slot, nullptr);
     EXPECT_EQ(CandidateInBucket(&query.index.ref().older.buckets[query.position / 8], kTag).slot,
               nullptr);
     // Of two buckets of eight it takes a place: others of its hash get the rest.
@@ -122,11 +123,11 @@ TEST(QueryJob, AGraveStaysWhereItIs) {
     for (int i = 0; i < 100; i++) {
       const std::string key = i == 50 ? "key" : std::to_string(i);
       const Inserted inserted =
-          query.index.Put(query.log, kHash, key, query.log.Add(key), may_drop);
+          query.index.Put(query.log, kQueryHash, key, query.log.Add(key), may_drop);
       stored += inserted.status == kInsertDone;
     }
     EXPECT_EQ(stored, may_drop ? 100u : 15u);
-    const Found found = FindLocation(query.index.ref(), kHash, query.placed);
+    const Found found = FindLocation(query.index.ref(), kQueryHash, query.placed);
     ASSERT_NE(found.slot, nullptr);
     EXPECT_EQ(found.word, grave);
     EXPECT_EQ(PositionOf(query.index.ref(), found.slot), query.position);
@@ -142,7 +143,7 @@ TEST(QueryJob, ADeleteWithoutAGraveIsNotDone) {
     query.placed = query.log.Add("", "");
     const u64 old = query.log.Add("key");
     if (is_there) {
-      ASSERT_EQ(query.index.Put(query.log, kHash, "key", old).status, kInsertDone);
+      ASSERT_EQ(query.index.Put(query.log, kQueryHash, "key", old).status, kInsertDone);
     }
     query.result = kResultDeleted;  // announced
     query.word = MakeSlot(kTag, kSlotLive, 0, old);
@@ -159,7 +160,7 @@ TEST(QueryJob, AChangeThatWasLeftIsNotBegun) {
       OneQuery query(wanted);
       query.placed = query.log.Add(wanted == kWantsStore ? "key" : "", "");
       if (is_there) {
-        ASSERT_EQ(query.index.Put(query.log, kHash, "key", query.log.Add("key")).status,
+        ASSERT_EQ(query.index.Put(query.log, kQueryHash, "key", query.log.Add("key")).status,
                   kInsertDone);
       }
       const std::vector<u64> before = query.index.Words();
@@ -174,7 +175,8 @@ TEST(QueryJob, AChangeThatWasLeftIsNotBegun) {
 // Without a grave the entry goes at once: for jobs that are never run again.
 TEST(QueryJob, ADeleteThatIsNeverRunAgainNeedsNoGrave) {
   OneQuery query(kWantsDelete);
-  ASSERT_EQ(query.index.Put(query.log, kHash, "key", query.log.Add("key")).status, kInsertDone);
+  ASSERT_EQ(query.index.Put(query.log, kQueryHash, "key", query.log.Add("key")).status,
+            kInsertDone);
   RunQuery(query.Job(), 0);
   EXPECT_EQ(query.result, kResultDeleted);
   EXPECT_TRUE(query.index.Words().empty());

@@ -10,9 +10,6 @@
 namespace weft::task {
 namespace {
 
-// Its two buckets differ in the tables below.
-constexpr u64 kHash = 0x1234'3000'0000'0000;
-
 TEST(Search, EmptyIndexHasNothing) {
   TestLog log;
   TestIndex index(kPolicyCuckoo, 8);

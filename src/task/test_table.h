@@ -22,6 +22,9 @@ namespace weft::task {
 
 using base::TestSeed;
 
+// Its two buckets differ in an index of 8.
+inline constexpr u64 kHash = 0x1234'3000'0000'0000;
+
 // Rounds of a randomized test: a tenth in sanitized builds, ten times with WEFT_LONG=1.
 inline uint32_t Rounds(uint32_t rounds) {
   static const bool is_long = std::getenv("WEFT_LONG") != nullptr;
