@@ -14,11 +14,11 @@
 namespace weft::cache {
 namespace {
 
-constexpr int kThreads = 6;
+constexpr int kThreadsAtOnce = 6;
 
 void OnThreads(Store* store, const std::function<void(int, Client&)>& work) {
   std::vector<std::thread> threads;
-  for (int t = 0; t < kThreads; t++) {
+  for (int t = 0; t < kThreadsAtOnce; t++) {
     threads.emplace_back([&, t] {
       Client client(store);
       work(t, client);
@@ -36,7 +36,7 @@ TEST(Atomicity, IncrementsAddUp) {
     for (uint32_t i = 0; i < rounds; i++)
       ASSERT_EQ(c.Count("n", 3).reply.outcome, Outcome::kNumber);
   });
-  EXPECT_EQ(client.Value("n"), std::to_string(uint64_t{kThreads} * rounds * 3));
+  EXPECT_EQ(client.Value("n"), std::to_string(uint64_t{kThreadsAtOnce} * rounds * 3));
 }
 
 TEST(Atomicity, OneAddOfManyWins) {
@@ -91,7 +91,7 @@ TEST(Atomicity, TouchNeverSpoilsAVersionThatWasShown) {
   const auto store = OpenStore();
   Client client(store.get());
   const uint32_t rounds = Rounds(3000);
-  for (int t = 0; t < kThreads; t++) client.Set("k" + std::to_string(t / 2), "v");
+  for (int t = 0; t < kThreadsAtOnce; t++) client.Set("k" + std::to_string(t / 2), "v");
   std::atomic<uint64_t> stored{0};
   OnThreads(store.get(), [&](int t, Client& c) {
     // Pairs of threads: one swaps, one touches the same key; nobody else writes it.
@@ -106,7 +106,7 @@ TEST(Atomicity, TouchNeverSpoilsAVersionThatWasShown) {
       stored++;
     }
   });
-  EXPECT_EQ(stored.load(), uint64_t{kThreads / 2} * rounds);
+  EXPECT_EQ(stored.load(), uint64_t{kThreadsAtOnce / 2} * rounds);
 }
 
 TEST(Atomicity, AppendsAllArriveWhole) {
@@ -122,10 +122,10 @@ TEST(Atomicity, AppendsAllArriveWhole) {
     }
   });
   const std::string value = client.Value("k");
-  ASSERT_EQ(value.size(), size_t{kThreads} * rounds * 3);
+  ASSERT_EQ(value.size(), size_t{kThreadsAtOnce} * rounds * 3);
   std::map<std::string, uint32_t> pieces;
   for (size_t i = 0; i < value.size(); i += 3) pieces[value.substr(i, 3)]++;
-  EXPECT_EQ(pieces.size(), size_t{kThreads});
+  EXPECT_EQ(pieces.size(), size_t{kThreadsAtOnce});
   for (const auto& [piece, count] : pieces) EXPECT_EQ(count, rounds) << piece;
 }
 
@@ -212,7 +212,7 @@ TEST(Atomicity, WhatIsStoredOnceAFlushFellDueStays) {
   const auto store = OpenStore();
   const uint32_t due_s = base::NowSeconds() + 1'000'000;
   const uint32_t rounds = Rounds(5000);
-  std::barrier all(kThreads);
+  std::barrier all(kThreadsAtOnce);
   std::atomic<uint64_t> lost{0};
   OnThreads(store.get(), [&](int t, Client& c) {
     const std::string key = "k" + std::to_string(t);

@@ -14,7 +14,7 @@ namespace {
 
 constexpr uint32_t kWaitS = 10;  // for what has to come within two
 
-std::string Key(uint64_t i) { return "key" + std::to_string(1000000 + i); }
+std::string LongKey(uint64_t i) { return "key" + std::to_string(1000000 + i); }
 
 // Objects of 32 bytes in segments of 64 KiB, and an index that does not grow.
 CacheOptions OfSmallObjects() {
@@ -29,7 +29,7 @@ CacheOptions OfSmallObjects() {
 class Emptyings : public testing::Test {
  protected:
   // Stores one more object, a batch of its own.
-  void StoreNext() { ASSERT_EQ(client_.Set(Key(next_++), "v"), Outcome::kStored); }
+  void StoreNext() { ASSERT_EQ(client_.Set(LongKey(next_++), "v"), Outcome::kStored); }
   // Ends between two batches of the emptying of a victim.
   void StoreUntilUnderWay() {
     for (int i = 0; i < 200000 && log().SegmentsEvicting() != 0; i++) StoreNext();
@@ -51,7 +51,7 @@ class Emptyings : public testing::Test {
     return answer;
   }
   bool IsPresent(uint64_t i) {
-    return Run(Client::Of(Verb::kRead, Key(i))).reply.outcome == Outcome::kHit;
+    return Run(Client::Of(Verb::kRead, LongKey(i))).reply.outcome == Outcome::kHit;
   }
   uint64_t OldestPresent() {
     uint64_t i = 0;
@@ -81,7 +81,7 @@ TEST_F(Emptyings, BatchOfOneWriteClearsAPortionAndThatIsEnough) {
       const uint64_t cleared = Cleared(counters);
       StoreNext();
       cleared_max = std::max(cleared_max, Cleared(counters) - cleared);
-      if (all_are_read) client_.Get(Key(next_ - 1));
+      if (all_are_read) client_.Get(LongKey(next_ - 1));
     }
     EXPECT_LE(cleared_max, portion);
     EXPECT_GT(cleared_max, 0u);
@@ -134,7 +134,7 @@ TEST(EmptyingsWithALongReader, MoreIsEmptiedThanWasWantedFree) {
   const SessionCounters& counters = client.session().counters();
   uint64_t next = 0;
   const auto store_next = [&] {
-    EXPECT_EQ(client.Set(Key(next++), "v"), Outcome::kStored);
+    EXPECT_EQ(client.Set(LongKey(next++), "v"), Outcome::kStored);
     return !testing::Test::HasFailure();
   };
   while (counters.segments_freed.value() < 20) ASSERT_TRUE(store_next());
@@ -157,15 +157,15 @@ TEST(EmptyingsWithoutEviction, WhoNeedsRoomFinishesWhatOthersLeft) {
   const auto store = OpenStore(options);
   Client client(store.get());
   uint64_t stored = 0;
-  while (client.Set(Key(stored), "v") == Outcome::kStored) stored++;
+  while (client.Set(LongKey(stored), "v") == Outcome::kStored) stored++;
   uint64_t deleted = 0;
   for (; store->log().SegmentsEvicting() == 0; deleted += 2) {  // until a cleaning is worth it
     ASSERT_LT(deleted, stored);
-    ASSERT_EQ(client.Delete(Key(deleted)), Outcome::kDeleted);
+    ASSERT_EQ(client.Delete(LongKey(deleted)), Outcome::kDeleted);
   }
   client.session().Begin();  // and on, without housekeeping
   for (; deleted < stored; deleted += 2) {
-    const std::string key = Key(deleted);
+    const std::string key = LongKey(deleted);
     Command command = Client::Of(Verb::kDelete, key);
     command.hash = store->HashOf(key);
     ASSERT_EQ(store->Execute(client.session(), command).outcome, Outcome::kDeleted);
@@ -173,10 +173,10 @@ TEST(EmptyingsWithoutEviction, WhoNeedsRoomFinishesWhatOthersLeft) {
   client.session().End();
   ASSERT_EQ(store->log().SegmentsEvicting(), 1u);
   Client other(store.get());
-  for (uint64_t i = 0; i < 1000; i++) ASSERT_EQ(other.Set("o" + Key(i), "v"), Outcome::kStored);
+  for (uint64_t i = 0; i < 1000; i++) ASSERT_EQ(other.Set("o" + LongKey(i), "v"), Outcome::kStored);
   store->MakeRoom(other.session(), options.object_bytes_max);
   EXPECT_EQ(store->log().SegmentsEvicting(), 0u);
-  for (uint64_t i = 1; i < stored; i += 2) ASSERT_EQ(client.Value(Key(i)), "v");
+  for (uint64_t i = 1; i < stored; i += 2) ASSERT_EQ(client.Value(LongKey(i)), "v");
   EXPECT_EQ(store->Stats().evictions, 0u);
 }
 
@@ -195,7 +195,7 @@ TEST_F(Emptyings, WhatChangesInBetweenIsNeitherLostNorComesBack) {
   uint32_t batches = 0;
   for (; log().SegmentsEvicting() != 0; batches++) {
     for (int n = 0; n < 30 && changed < first + kCount; n++, changed++) {
-      const std::string key = Key(changed);
+      const std::string key = LongKey(changed);
       Command command = Client::Of(changed % 4 == 0 ? Verb::kStore : Verb::kDelete, key);
       command.value = "next";
       if (changed % 4 < 2) Run(command);
@@ -209,7 +209,7 @@ TEST_F(Emptyings, WhatChangesInBetweenIsNeitherLostNorComesBack) {
   ASSERT_EQ(changed, first + kCount);
   EXPECT_GT(client_.session().counters().carried.value(), carried + kCount / 4);
   for (uint64_t i = first; i < first + kCount; i++) {
-    const Answer answer = client_.Gets(Key(i));
+    const Answer answer = client_.Gets(LongKey(i));
     const std::string value = answer.reply.outcome == Outcome::kHit ? answer.value : "(none)";
     EXPECT_EQ(value, i % 4 == 0 ? "next" : i % 4 == 1 ? "(none)" : "v") << i - first;
     if (i % 4 != 2) continue;
@@ -252,7 +252,7 @@ TEST(EmptyingsOfAStore, MayBeUnfinishedWhenItGoes) {
   const auto store = OpenStore(OfSmallObjects());
   Client client(store.get());
   for (uint64_t i = 0; i < 1000000 && store->log().SegmentsEvicting() == 0; i++)
-    client.Set(Key(i), "v");
+    client.Set(LongKey(i), "v");
   EXPECT_EQ(store->log().SegmentsEvicting(), 1u);
 }
 

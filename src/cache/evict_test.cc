@@ -13,7 +13,6 @@
 namespace weft::cache {
 namespace {
 
-std::string Key(uint64_t i) { return "key" + std::to_string(i); }
 std::string ValueOf(uint64_t i, size_t bytes) {
   static const std::string letters = [] {
     std::string text;

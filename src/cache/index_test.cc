@@ -15,8 +15,6 @@
 namespace weft::cache {
 namespace {
 
-std::string Key(uint64_t i) { return "key" + std::to_string(i); }
-
 class Growth : public testing::TestWithParam<IndexPolicy> {
  protected:
   CacheOptions Options() const {

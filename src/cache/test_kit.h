@@ -31,6 +31,9 @@ inline uint32_t Rounds(uint32_t rounds) {
 #endif
 }
 
+// The i-th of the keys that a test makes up.
+inline std::string Key(uint64_t i) { return "key" + std::to_string(i); }
+
 // A log for one writer.
 inline std::unique_ptr<ObjectLog> OpenLog(uint32_t segments, uint64_t segment_bytes,
                                           Epochs* epochs) {
