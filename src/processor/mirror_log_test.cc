@@ -15,7 +15,7 @@ using cache::TestSeed;
 constexpr uint32_t kObjects = 4000;
 constexpr uint32_t kBatch = 500;
 
-std::string KeyOf(uint64_t i) { return "key" + std::to_string(10000 + i); }
+std::string KeyOfOneLength(uint64_t i) { return "key" + std::to_string(10000 + i); }
 
 std::unique_ptr<cache::Store> FilledStore(uint32_t object_bytes_max = 64u << 10) {
   CacheOptions options;
@@ -25,7 +25,7 @@ std::unique_ptr<cache::Store> FilledStore(uint32_t object_bytes_max = 64u << 10)
   options.append_lanes = 1;
   auto store = OpenStore(options);
   Client client(store.get());
-  for (uint32_t i = 0; i < kObjects; i++) client.Set(KeyOf(i), std::string(1000, 'v'));
+  for (uint32_t i = 0; i < kObjects; i++) client.Set(KeyOfOneLength(i), std::string(1000, 'v'));
   EXPECT_GT(store->Stats().items, kObjects * 99 / 100);
   EXPECT_EQ(store->log().geometry().segment_bytes, 64u << 10);
   return store;
@@ -37,7 +37,8 @@ uint32_t ReadSome(MirrorReader* reader, std::mt19937_64* random, uint32_t first,
   uint32_t answered = 0;
   for (uint32_t b = 0; b < batches; b++) {
     std::vector<std::string> keys;
-    for (uint32_t i = 0; i < kBatch; i++) keys.push_back(KeyOf(first + (*random)() % count));
+    for (uint32_t i = 0; i < kBatch; i++)
+      keys.push_back(KeyOfOneLength(first + (*random)() % count));
     for (const std::string& told : reader->Read(keys)) {
       answered += told != MirrorReader::kNone;
       EXPECT_TRUE(told == MirrorReader::kNone || told == std::string(1000, 'v'));
@@ -82,7 +83,7 @@ TEST(MirrorLog, WhatIsWrittenNowIsHeldFirst) {
   ReadSome(&reader, &random, 0, 1000, 50);
   Client client(store.get());
   for (uint32_t i = 0; i < 400; i++) {
-    client.Set(KeyOf(kObjects + i), std::string(1000, 'v'));
+    client.Set(KeyOfOneLength(kObjects + i), std::string(1000, 'v'));
     if (i % 20 == 0) ReadSome(&reader, &random, 0, 1000);
   }
   ReadSome(&reader, &random, 0, 1000, 2);
@@ -129,7 +130,7 @@ TEST(MirrorLog, WhatCountsNoLongerMakesRoomWhereAllFits) {
   const auto store = FilledStore(kLarge + 1000);
   Client client(store.get());
   const auto set_some = [&] {
-    for (uint32_t i = 0; i < kObjects; i++) client.Set(KeyOf(i), std::string(1000, 'v'));
+    for (uint32_t i = 0; i < kObjects; i++) client.Set(KeyOfOneLength(i), std::string(1000, 'v'));
   };
   set_some();  // with what FilledStore has set, all segments
   const uint32_t most = store->log().segments_in_use_max();
@@ -140,9 +141,9 @@ TEST(MirrorLog, WhatCountsNoLongerMakesRoomWhereAllFits) {
   client.Flush();
   for (uint32_t i = 0; i < most / 4; i++) {
     ASSERT_EQ(client.Set("large" + std::to_string(i), std::string(kLarge, 'v')), Outcome::kStored);
-    reader.Read({KeyOf(0)});
+    reader.Read({KeyOfOneLength(0)});
   }
-  for (int i = 0; i < 3; i++) reader.Read({KeyOf(0)});
+  for (int i = 0; i < 3; i++) reader.Read({KeyOfOneLength(0)});
   EXPECT_GT(reader.counters().segments_sent_away, most / 4);
   EXPECT_GT(reader.memory().resident_units() * 8, most / 4 * kLarge) << "all of them";
   set_some();
@@ -156,7 +157,7 @@ TEST(MirrorLog, WhatHadToGoComesBackWhereAllFitsAgain) {
   const auto store = FilledStore();
   Client client(store.get());
   for (uint32_t i = 3500; i < kObjects; i++)
-    client.Run(Client::Of(cache::Verb::kDelete, KeyOf(i)));
+    client.Run(Client::Of(cache::Verb::kDelete, KeyOfOneLength(i)));
   const uint32_t most = store->log().segments_in_use_max();
   MirrorReader reader(store.get(), most + most / 8);
   std::mt19937_64 random(TestSeed());
@@ -167,14 +168,14 @@ TEST(MirrorLog, WhatHadToGoComesBackWhereAllFitsAgain) {
   const auto other = [](uint32_t i) { return "other" + std::to_string(i); };
   for (uint32_t i = 0; i < 7000; i++) {
     client.Set(other(i), std::string(1000, 'v'));
-    if (i % 60 == 0) reader.Read({KeyOf(0)});
+    if (i % 60 == 0) reader.Read({KeyOfOneLength(0)});
   }
   EXPECT_GT(reader.counters().segments_sent_away, 0u);
   for (uint32_t i = 0; i < 7000; i++) client.Run(Client::Of(cache::Verb::kDelete, other(i)));
   ASSERT_TRUE(store->SetMemoryLimit(memory_bytes).ok());
   for (uint32_t i = 0; i < 6000 && store->log().over_budget(); i++) {
     client.Set(other(i % 100), std::string(1000, 'v'));
-    if (i % 60 == 0) reader.Read({KeyOf(0)});
+    if (i % 60 == 0) reader.Read({KeyOfOneLength(0)});
   }
   ReadSome(&reader, &random, 0, 3500, 400);
   EXPECT_GT(ReadSome(&reader, &random, 0, 3500, 10), 990u);
@@ -214,7 +215,7 @@ TEST(MirrorLog, NeverAnswersWithAnOldValue) {
       for (uint32_t i = 0; i < 100; i++) {
         if (i == lingers_from) lingering.session().Begin();
         const uint64_t number = (random() % 2 == 0 ? near + random() % 100 : random()) % keys_count;
-        const std::string key = KeyOf(number);
+        const std::string key = KeyOfOneLength(number);
         if (random() % 20 == 0) {
           client.Run(Client::Of(cache::Verb::kDelete, key));
           last[number] = MirrorReader::kNone;
@@ -242,7 +243,7 @@ TEST(MirrorLog, NeverAnswersWithAnOldValue) {
         std::vector<std::string> keys;
         for (uint32_t i = 0; i < 200; i++) {
           numbers.push_back((random() % 4 != 0 ? near + random() % 200 : random()) % keys_count);
-          keys.push_back(KeyOf(numbers.back()));
+          keys.push_back(KeyOfOneLength(numbers.back()));
         }
         const std::vector<std::string> told = reader.Read(keys);
         for (size_t i = 0; i < told.size(); i++) {

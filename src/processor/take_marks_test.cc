@@ -35,16 +35,16 @@ class Marks {
   std::vector<uint32_t> words_;
 };
 
-using Numbers = std::vector<uint64_t>;
+using BucketNumbers = std::vector<uint64_t>;
 
 TEST(TakeMarks, FindsEachOnce) {
   std::mt19937_64 random(cache::TestSeed());
   for (uint64_t bucket_count : {2ull, 62ull, 64ull, 2046ull, 2048ull, 65536ull, 200002ull}) {
     Marks marks(bucket_count);
-    EXPECT_EQ(marks.Take(), Numbers());
+    EXPECT_EQ(marks.Take(), BucketNumbers());
     marks.Mark(0);
     marks.Mark(bucket_count - 1);
-    Numbers expected = {0, (bucket_count - 1)};
+    BucketNumbers expected = {0, (bucket_count - 1)};
     for (int i = 0; i < 100; i++) {
       const uint64_t bucket = random() % bucket_count;
       marks.Mark(bucket);
@@ -53,7 +53,7 @@ TEST(TakeMarks, FindsEachOnce) {
     std::sort(expected.begin(), expected.end());
     expected.erase(std::unique(expected.begin(), expected.end()), expected.end());
     EXPECT_EQ(marks.Take(), expected) << bucket_count;
-    EXPECT_EQ(marks.Take(), Numbers());
+    EXPECT_EQ(marks.Take(), BucketNumbers());
   }
 }
 
@@ -63,7 +63,7 @@ TEST(TakeMarks, TakesSomeOfMany) {
   constexpr size_t kEnough = 1000;
   for (const uint64_t step : {uint64_t{1}, uint64_t{100}, uint64_t{5000}}) {
     Marks marks(kBuckets);
-    Numbers expected, taken;
+    BucketNumbers expected, taken;
     for (uint64_t bucket = 0; bucket < kBuckets; bucket += step) {
       marks.Mark(bucket);
       expected.push_back(bucket);
@@ -76,7 +76,7 @@ TEST(TakeMarks, TakesSomeOfMany) {
       ASSERT_GE(taken.size() - before, std::min(kEnough, expected.size() - before));
     }
     EXPECT_EQ(taken, expected) << step;
-    EXPECT_EQ(marks.Take(), Numbers());
+    EXPECT_EQ(marks.Take(), BucketNumbers());
   }
 }
 
@@ -84,22 +84,22 @@ TEST(TakeMarks, AnotherTableIsNotMarked) {
   Marks marks(4096);
   task::Bucket other{};
   task::MarkBucket(marks.index(), {&other, 4096}, 17);
-  EXPECT_EQ(marks.Take(), Numbers());
+  EXPECT_EQ(marks.Take(), BucketNumbers());
 }
 
 // One marker has set the mark and stands before the summary.
 TEST(TakeMarks, WhoSeesAMarkOfAStoppedMarkerIsFoundAllTheSame) {
   Marks marks(100000);
   marks.index().marks[5000 / 32] |= 1u << (5000 % 32);
-  EXPECT_EQ(marks.Take(), Numbers());  // it has not returned
+  EXPECT_EQ(marks.Take(), BucketNumbers());  // it has not returned
   marks.Mark(5000);
-  EXPECT_EQ(marks.Take(), Numbers{5000});
+  EXPECT_EQ(marks.Take(), BucketNumbers{5000});
   // The first one goes on: a bit of the summary with no mark below it, or with the next one.
   task::MarkSummary(marks.index())[5000 / kMarkLineBuckets / 32] |=
       1u << (5000 / kMarkLineBuckets % 32);
-  EXPECT_EQ(marks.Take(), Numbers());
+  EXPECT_EQ(marks.Take(), BucketNumbers());
   marks.Mark(5000);
-  EXPECT_EQ(marks.Take(), Numbers{5000});
+  EXPECT_EQ(marks.Take(), BucketNumbers{5000});
 }
 
 // Each marker sees its mark found after it began to mark, by the first call that begins after it

@@ -13,7 +13,7 @@
 namespace weft::processor {
 namespace {
 
-std::string KeyOf(uint32_t i) { return "key" + std::to_string(i); }
+std::string KeyOfTrial(uint32_t i) { return "key" + std::to_string(i); }
 
 std::unique_ptr<Trial> NewTrial(Processor* device, uint32_t queries_max = 4096) {
   Trial::Shape shape;
@@ -25,7 +25,7 @@ std::unique_ptr<Trial> NewTrial(Processor* device, uint32_t queries_max = 4096) 
 
 void StoreKeys(Trial* trial, uint32_t count, const std::string& value) {
   trial->Begin();
-  for (uint32_t i = 0; i < count; i++) trial->Store(KeyOf(i), {value + std::to_string(i)});
+  for (uint32_t i = 0; i < count; i++) trial->Store(KeyOfTrial(i), {value + std::to_string(i)});
 }
 
 TEST_F(OpenClTest, SaysWhatItIs) {
@@ -84,9 +84,9 @@ TEST_F(OpenClTest, RunsEveryTask) {
   EXPECT_EQ(trial->entries(), 3000u);
   trial->Begin();
   for (uint32_t i = 0; i < 4000; i++) {
-    if (i % 3 == 0) trial->Delete(KeyOf(i));
-    if (i % 3 == 1) trial->Read(KeyOf(i));
-    if (i % 3 == 2) trial->Store(KeyOf(i), {"a new value"});
+    if (i % 3 == 0) trial->Delete(KeyOfTrial(i));
+    if (i % 3 == 1) trial->Read(KeyOfTrial(i));
+    if (i % 3 == 2) trial->Store(KeyOfTrial(i), {"a new value"});
   }
   status = trial->Run(device.get());
   ASSERT_TRUE(status.ok()) << status.ToString();
