@@ -1,6 +1,7 @@
 // The memory of connections: BufferPool, PartialInput, OutputQueue.
 #include <gtest/gtest.h>
 
+#include <cstring>
 #include <random>
 #include <string>
 
