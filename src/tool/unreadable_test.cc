@@ -21,10 +21,9 @@ using Model = std::map<std::string, std::string>;
 
 constexpr uint64_t kSectorBytes = 512;
 
-std::string Key(int i) { return "key" + std::to_string(10'000 + i); }
-
 class UnreadableTest : public testing::Test {
  protected:
+  static std::string Key(int i) { return "key" + std::to_string(10'000 + i); }
   UnreadableTest() {
     options.create_if_missing = true;
     options.file_system = &memory;
