@@ -62,7 +62,7 @@ class Client {
   const int fd_;
 };
 
-std::string Ask(uint16_t port, std::string_view request) {
+std::string AskOverTcp(uint16_t port, std::string_view request) {
   Client client(port);
   EXPECT_TRUE(client.Send(request));
   return client.Reply();
@@ -70,7 +70,7 @@ std::string Ask(uint16_t port, std::string_view request) {
 
 // What http://127.0.0.1:port/metrics answers.
 std::string Scrape(uint16_t port) {
-  return Ask(port, "GET /metrics HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n");
+  return AskOverTcp(port, "GET /metrics HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n");
 }
 
 struct Page {
@@ -99,7 +99,7 @@ Page ReadPage(const std::string& reply) {
   return page;
 }
 
-ServerSnapshot Example() {
+ServerSnapshot FewFigures() {
   ServerSnapshot s;
   s.net_kind = "epoll";
   s.commands.get_hits = 42;
@@ -115,7 +115,7 @@ ServerSnapshot Example() {
 }
 
 TEST(MetricsPage, AScrapeTellsTheSnapshot) {
-  auto page = MetricsPage::Open("127.0.0.1", 0, Example);
+  auto page = MetricsPage::Open("127.0.0.1", 0, FewFigures);
   ASSERT_TRUE(page.has_value()) << page.error().ToString();
   ASSERT_NE((*page)->port(), 0);
   const std::string reply = Scrape((*page)->port());
@@ -133,7 +133,7 @@ TEST(MetricsPage, AScrapeTellsTheSnapshot) {
 }
 
 TEST(MetricsPage, BatchSizesAreAHistogram) {
-  auto page = MetricsPage::Open("127.0.0.1", 0, Example);
+  auto page = MetricsPage::Open("127.0.0.1", 0, FewFigures);
   ASSERT_TRUE(page.has_value());
   Page read = ReadPage(Scrape((*page)->port()));
   EXPECT_EQ(read.types["weft_batch_queries"], "histogram");
@@ -147,7 +147,7 @@ TEST(MetricsPage, BatchSizesAreAHistogram) {
 
 TEST(MetricsPage, EveryFamilyIsExplainedAndNamedOnce) {
   std::set<std::string> names;
-  for (const auto& family : MetricFamilies(Example())) {
+  for (const auto& family : MetricFamilies(FewFigures())) {
     EXPECT_THAT(family.name, StartsWith("weft_"));
     EXPECT_FALSE(family.help.empty()) << family.name;
     EXPECT_TRUE(names.insert(family.name).second) << family.name << " twice";
@@ -170,14 +170,14 @@ TEST(MetricsPage, EachScrapeAsksAnew) {
 }
 
 std::string Refusal(const std::string& address, uint16_t port) {
-  auto page = MetricsPage::Open(address, port, Example);
+  auto page = MetricsPage::Open(address, port, FewFigures);
   return page.has_value() ? "none" : std::string(page.error().message());
 }
 
 TEST(MetricsPage, AnAddressInUseIsAnError) {
-  auto page = MetricsPage::Open("127.0.0.1", 0, Example);
+  auto page = MetricsPage::Open("127.0.0.1", 0, FewFigures);
   ASSERT_TRUE(page.has_value());
-  auto second = MetricsPage::Open("127.0.0.1", (*page)->port(), Example);
+  auto second = MetricsPage::Open("127.0.0.1", (*page)->port(), FewFigures);
   ASSERT_FALSE(second.has_value());
   EXPECT_EQ(second.error().code(), Code::kIoError);
   const std::string message(second.error().message());
@@ -195,7 +195,7 @@ TEST(MetricsPage, WhatIsNoAddressHereIsAnErrorThatSaysWhy) {
 }
 
 TEST(MetricsPage, SilentClientsHoldUpNoScrape) {
-  auto page = MetricsPage::Open("127.0.0.1", 0, Example);
+  auto page = MetricsPage::Open("127.0.0.1", 0, FewFigures);
   ASSERT_TRUE(page.has_value());
   const uint16_t port = (*page)->port();
   std::deque<Client> silent;
@@ -209,7 +209,7 @@ TEST(MetricsPage, SilentClientsHoldUpNoScrape) {
 
 TEST(MetricsPage, ClientsThatReadNothingHoldUpNoScrape) {
   const auto large = [] {
-    ServerSnapshot s = Example();
+    ServerSnapshot s = FewFigures();
     s.net_kind = std::string(8 << 20, 'k');  // more than sockets hold
     return s;
   };
@@ -224,7 +224,7 @@ TEST(MetricsPage, ClientsThatReadNothingHoldUpNoScrape) {
 }
 
 TEST(MetricsPage, TheOldestGoWhereThereAreTooMany) {
-  auto page = MetricsPage::Open("127.0.0.1", 0, Example);
+  auto page = MetricsPage::Open("127.0.0.1", 0, FewFigures);
   ASSERT_TRUE(page.has_value());
   std::deque<Client> silent;
   for (size_t i = 0; i < 2 * HttpPage::kClientsMax; i++) silent.emplace_back((*page)->port());
@@ -234,30 +234,30 @@ TEST(MetricsPage, TheOldestGoWhereThereAreTooMany) {
 }
 
 TEST(MetricsPage, AnswersWhatIsNoRequestOfIt) {
-  auto page = MetricsPage::Open("127.0.0.1", 0, Example);
+  auto page = MetricsPage::Open("127.0.0.1", 0, FewFigures);
   ASSERT_TRUE(page.has_value());
   const uint16_t port = (*page)->port();
-  EXPECT_THAT(Ask(port, "GET /other HTTP/1.1\r\n\r\n"), StartsWith("HTTP/1.1 404"));
-  EXPECT_THAT(Ask(port, "GET / HTTP/1.0\r\n\r\n"), StartsWith("HTTP/1.1 404"));
-  EXPECT_THAT(Ask(port, "POST /metrics HTTP/1.1\r\nContent-Length: 3\r\n\r\nabc"),
+  EXPECT_THAT(AskOverTcp(port, "GET /other HTTP/1.1\r\n\r\n"), StartsWith("HTTP/1.1 404"));
+  EXPECT_THAT(AskOverTcp(port, "GET / HTTP/1.0\r\n\r\n"), StartsWith("HTTP/1.1 404"));
+  EXPECT_THAT(AskOverTcp(port, "POST /metrics HTTP/1.1\r\nContent-Length: 3\r\n\r\nabc"),
               StartsWith("HTTP/1.1 405"));
   for (const char* no_request : {"\n\n", "stats\r\n\r\n", "GET /metrics\r\n\r\n",
                                  "GET  HTTP/1.1\r\n\r\n", "GET /a b HTTP/1.1\r\n\r\n"})
-    EXPECT_THAT(Ask(port, no_request), StartsWith("HTTP/1.1 400")) << no_request;
-  EXPECT_THAT(Ask(port, "GET /metrics HTTP/1.1\r\nA: " +
-                            std::string(HttpPage::kHeadBytesMax, 'a') + "\r\n\r\n"),
+    EXPECT_THAT(AskOverTcp(port, no_request), StartsWith("HTTP/1.1 400")) << no_request;
+  EXPECT_THAT(AskOverTcp(port, "GET /metrics HTTP/1.1\r\nA: " +
+                                   std::string(HttpPage::kHeadBytesMax, 'a') + "\r\n\r\n"),
               StartsWith("HTTP/1.1 431"));
   for (const char* request :
        {"GET /metrics?a=b HTTP/1.1\r\n\r\n", "GET http://me:1/metrics HTTP/1.1\n\n"})
-    EXPECT_THAT(Ask(port, request), StartsWith("HTTP/1.1 200")) << request;
-  const std::string head = Ask(port, "HEAD /metrics HTTP/1.1\r\n\r\n");
+    EXPECT_THAT(AskOverTcp(port, request), StartsWith("HTTP/1.1 200")) << request;
+  const std::string head = AskOverTcp(port, "HEAD /metrics HTTP/1.1\r\n\r\n");
   EXPECT_THAT(head, StartsWith("HTTP/1.1 200"));
   EXPECT_TRUE(head.ends_with("\r\n\r\n")) << head;
 }
 
 // As slow clients send it.
 TEST(MetricsPage, ARequestMayComeByteByByte) {
-  auto page = MetricsPage::Open("127.0.0.1", 0, Example);
+  auto page = MetricsPage::Open("127.0.0.1", 0, FewFigures);
   ASSERT_TRUE(page.has_value());
   Client client((*page)->port());
   for (const char byte : std::string_view("GET /metrics HTTP/1.1\r\nHost: me\r\n\r\n"))

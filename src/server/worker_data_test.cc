@@ -4,9 +4,7 @@
 #include <atomic>
 #include <thread>
 
-#include "cache/test_kit.h"
-#include "net/test_peer.h"
-#include "server/worker.h"
+#include "server/worker_test_kit.h"
 #include "tier/disk_test_files.h"
 #include "tier/lookup_pool.h"
 
@@ -15,15 +13,6 @@ namespace {
 
 using net::Eventually;
 using net::Peer;
-
-class PlainFront final : public Front {
- public:
-  std::string Stats(std::string_view) override { return "END\r\n"; }
-  std::string_view Version() const override { return "0"; }
-  bool FlushAllowed() const override { return true; }
-  void SetVerbosity(uint32_t) override {}
-  void Shutdown(bool) override {}
-};
 
 class WorkerDataTest : public ::testing::TestWithParam<net::EventLoop::Kind> {
  protected:
@@ -77,16 +66,6 @@ class WorkerDataTest : public ::testing::TestWithParam<net::EventLoop::Kind> {
       }
       return Status();
     });
-  }
-  static std::string Ask(Peer& peer, std::string_view request, std::string_view end) {
-    EXPECT_TRUE(peer.Send(request));
-    std::string answer;
-    while (!answer.ends_with(end)) {
-      const std::string byte = peer.Receive(1);
-      if (byte.empty()) break;
-      answer += byte;
-    }
-    return answer;
   }
 
   tier::DiskTestFiles files_;
