@@ -20,7 +20,7 @@ TEST(CpuStage, SourceWithoutRoomIsSkippedFromThereOn) {
   runner.Read(wide, "b");
   runner.Set(tight, "a", "never");
   runner.Read(wide, "a");
-  const std::vector<Result>& results = runner.Run();
+  const std::vector<QueryResult>& results = runner.Run();
   const QueryState done = QueryState::kDone, skipped = QueryState::kSkipped;
   const QueryState expected[] = {done, done, done, skipped, skipped, done, skipped, done};
   for (size_t i = 0; i < std::size(expected); i++) EXPECT_EQ(results[i].state, expected[i]) << i;
@@ -77,7 +77,7 @@ TEST(CpuStage, MoreRoomIsAskedForUntilThereIsNone) {
     for (const uint32_t source : sources) runner.Read(source, "large");
   runner.Run();
   uint32_t done = 0;
-  for (const Result& result : runner.results()) done += result.state == QueryState::kDone;
+  for (const QueryResult& result : runner.results()) done += result.state == QueryState::kDone;
   EXPECT_EQ(done, 4u);
   EXPECT_GE(runner.more_room, 0);
 }
@@ -135,7 +135,7 @@ TEST(CpuStage, NoRoomInTheMiddleOfAGroupLosesNothing) {
     runner.Run();
     for (uint32_t i = 0; i < 60; i++) {
       ASSERT_EQ(runner.result(2 * i).reply.outcome, Outcome::kStored) << i;
-      const Result& read = runner.result(2 * i + 1);
+      const QueryResult& read = runner.result(2 * i + 1);
       if (read.reply.outcome == Outcome::kHit) {
         ASSERT_EQ(read.value, values[i]);
       }
@@ -158,7 +158,7 @@ TEST(CpuStage, CommandThatWritesLateFindsRoomBesideManyPlacedObjects) {
     gat.update_expiry = true;
     runner.Add(gat);
     for (const std::string& key : keys) runner.Set(key, value);
-    for (const Result& result : runner.Run()) {
+    for (const QueryResult& result : runner.Run()) {
       EXPECT_NE(result.reply.outcome, Outcome::kNoMemory);
       EXPECT_FALSE(result.reply.needs_room);
     }

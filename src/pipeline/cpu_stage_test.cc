@@ -21,7 +21,7 @@ TEST(CpuStage, GetSeesTheSetBeforeItAndNotTheOneAfter) {
     runner.Read(key);
     runner.Add(Client::Of(Verb::kDelete, key));
     runner.Read(key);
-    const std::vector<Result>& results = runner.Run();
+    const std::vector<QueryResult>& results = runner.Run();
     EXPECT_EQ(results[0].reply.outcome, Outcome::kMiss);
     EXPECT_EQ(results[2].value, "one");
     EXPECT_EQ(results[5].value, "three");
@@ -40,7 +40,7 @@ TEST(CpuStage, OrderHoldsOverTheBordersOfGroups) {
     runner.Add(Client::Of(Verb::kArithmetic, "n"));
     runner.Read("n");
   }
-  const std::vector<Result>& results = runner.Run();
+  const std::vector<QueryResult>& results = runner.Run();
   for (uint32_t i = 0; i < 300; i++) {
     ASSERT_EQ(results[1 + 2 * i].reply.number, i + 1);
     ASSERT_EQ(results[2 + 2 * i].value, std::to_string(i + 1));
@@ -56,7 +56,7 @@ TEST(CpuStage, FullAndEmptyBatchesRun) {
     keys.push_back(std::string(240, 'k') + std::to_string(i));
   for (const std::string& key : keys) runner.Set(key, key);
   EXPECT_TRUE(runner.batch().full());
-  for (const Result& result : runner.Run()) ASSERT_EQ(result.reply.outcome, Outcome::kStored);
+  for (const QueryResult& result : runner.Run()) ASSERT_EQ(result.reply.outcome, Outcome::kStored);
   for (const std::string& key : keys) runner.Read(key);
   runner.Run();
   for (uint32_t i = 0; i < Batch::kQueriesMax; i++) ASSERT_EQ(runner.result(i).value, keys[i]);
@@ -76,7 +76,7 @@ TEST(CpuStage, VersionsShownInABatchRiseWithTheNextSet) {
   runner.Add(gets);
   runner.Set("k", "w");
   runner.Add(gets);
-  const std::vector<Result>& results = runner.Run();
+  const std::vector<QueryResult>& results = runner.Run();
   EXPECT_EQ(results[2].value, "w");
   EXPECT_GT(results[2].reply.cas, results[0].reply.cas);
 }
@@ -94,7 +94,7 @@ TEST(CpuStage, FlushInTheMiddleDividesTheBatch) {
   runner.Read("old");
   runner.Read("before");
   runner.Read("after");
-  const std::vector<Result>& results = runner.Run();
+  const std::vector<QueryResult>& results = runner.Run();
   EXPECT_EQ(results[0].value, "v");
   EXPECT_EQ(results[1].reply.outcome, Outcome::kStored);
   EXPECT_EQ(results[4].reply.outcome, Outcome::kMiss);
@@ -124,7 +124,7 @@ TEST(CpuStage, FlushByAnotherWhileTheIndexGrowsLeavesPositionsGood) {
   append.value = "+";
   runner.Add(append);
   for (int i = 0; i < 31; i++) runner.Read("k" + std::to_string(i));
-  for (const Result& result : runner.Run()) {
+  for (const QueryResult& result : runner.Run()) {
     if (result.reply.outcome == Outcome::kHit) {
       EXPECT_EQ(result.value.substr(0, 1), "v");
     }
@@ -249,7 +249,7 @@ class Pair {
     return command;
   }
 
-  void Compare(const Entered& entered, const Result& result) {
+  void Compare(const Entered& entered, const QueryResult& result) {
     ASSERT_EQ(result.state, QueryState::kDone);
     if (entered.kind == QueryKind::kOther) return client_.Flush();
     cache::Answer answer;

@@ -9,11 +9,6 @@
 namespace weft::pipeline {
 namespace {
 
-const char* const kAllOnDevice =
-    "[RV PP MM]cpu → [IN.search KC RD IN.insert IN.delete]gpu0 → [WR SD]cpu";
-const char* const kReadsOnDevice =
-    "[RV PP MM]cpu → [IN.search KC RD]gpu0 → [IN.insert IN.delete WR SD]cpu";
-
 // Keeps what was told, by key.
 struct Telling : Sink {
   std::map<std::string, std::string> told;

@@ -11,9 +11,6 @@ namespace weft::pipeline {
 // A device with room for about so many segments.
 using MirrorMaker = std::function<std::unique_ptr<processor::Processor>(uint32_t segments_max)>;
 
-inline constexpr const char* kReadsOnDevice =
-    "[RV PP MM]cpu → [IN.search KC RD]gpu0 → [IN.insert IN.delete WR SD]cpu";
-
 // The legal plans that have a stage on the device, whatever is in it.
 inline std::vector<Plan> PlansWithDevice(uint32_t stages) {
   std::vector<Plan> plans = LegalPlans(stages);
@@ -104,10 +101,10 @@ inline void PlaySegmentsFilledAnew(const MirrorMaker& make, uint32_t rounds,
     PlanTester tester(store.get(), runner->get());
     const std::vector<std::string> told = tester.Run(requests, &maker, 64, 1 + round % 3);
     for (size_t i = 0; i < requests.size(); i++) {
-      Result result;
+      QueryResult result;
       result.reply.outcome = requests[i].plain_read ? Outcome::kHit : Outcome::kStored;
       if (requests[i].plain_read) result.value = expected[i];
-      if (requests[i].plain_read && told[i] == Told(Result{})) continue;
+      if (requests[i].plain_read && told[i] == Told(QueryResult{})) continue;
       ASSERT_EQ(told[i], Told(result)) << i << " about " << requests[i].key;
     }
     *gathered += tester.gathered;
@@ -167,10 +164,10 @@ inline uint32_t WriteInRounds(const MirrorMaker& make, uint32_t keys_count, uint
     const std::vector<std::string> told = tester.Run(reads, &maker, 1000, 1);
     if (client.session().inside()) client.session().End();
     for (uint32_t n = 0; n < 16; n++) {
-      Result result;
+      QueryResult result;
       result.reply.outcome = Outcome::kHit;
       result.value = values[keys[16 + n]];
-      if (result.value.empty() || told[n] == Told(Result{})) continue;
+      if (result.value.empty() || told[n] == Told(QueryResult{})) continue;
       EXPECT_EQ(told[n], Told(result)) << "key " << keys[16 + n] << " after " << i;
     }
     client.session().Begin();

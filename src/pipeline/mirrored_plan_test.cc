@@ -12,23 +12,23 @@
 namespace weft::pipeline {
 namespace {
 
-std::unique_ptr<processor::Processor> Make(uint32_t segments_max) {
-  return processor::NewMirrorProcessor(segments_max);
-}
-
 TEST(MirroredPlan, DoesWhatTheOneStagePlanDoes) {
   uint64_t gathered = 0;
-  PlayPlansOfThreeStages(Make, 150, &gathered, 100);
+  PlayPlansOfThreeStages(processor::NewMirrorProcessor, 150, &gathered, 100);
   EXPECT_GT(gathered, 100u) << "the mirror answered next to nothing";
 }
 
-TEST(MirroredPlan, PlansOfFourStagesDoToo) { PlayPlansOfFourStages(Make, 60); }
+TEST(MirroredPlan, PlansOfFourStagesDoToo) {
+  PlayPlansOfFourStages(processor::NewMirrorProcessor, 60);
+}
 TEST(MirroredPlan, SegmentsThatAreFilledAnewNeverShowAnOldValue) {
   uint64_t gathered = 0;
-  PlaySegmentsFilledAnew(Make, 10, &gathered);
+  PlaySegmentsFilledAnew(processor::NewMirrorProcessor, 10, &gathered);
   EXPECT_GT(gathered, 500u);
 }
-TEST(MirroredPlan, AKeyInItsOldPlaceIsNotItsOldVersion) { PlayKeysInOldPlaces(Make, 4); }
+TEST(MirroredPlan, AKeyInItsOldPlaceIsNotItsOldVersion) {
+  PlayKeysInOldPlaces(processor::NewMirrorProcessor, 4);
+}
 
 // Keeps what became of each query.
 struct Keeping : Sink {
@@ -36,7 +36,7 @@ struct Keeping : Sink {
     for (uint32_t i = begin; i < end; i++) {
       EXPECT_EQ(i, results.size()) << "every query is written once and in its order";
       gathered += batch.result(i) == kResultRead;
-      Result& result = results.emplace_back();
+      QueryResult& result = results.emplace_back();
       result.state = batch.state(i);
       if (result.state != QueryState::kDone) continue;
       result.value = std::string(ReplyOf(batch, i, session).value);
@@ -44,7 +44,7 @@ struct Keeping : Sink {
   }
   void RunOther(Batch&, uint32_t, cache::Session&) override {}
 
-  std::vector<Result> results;
+  std::vector<QueryResult> results;
   uint32_t gathered = 0;
 };
 
@@ -101,7 +101,7 @@ class GatheredReads : public testing::Test {
 
   const std::unique_ptr<cache::Store> store_ = OpenStore(WeakHash(64));
   Client client_{store_.get()};
-  Devices devices_{Make(UINT32_MAX)};
+  Devices devices_{processor::NewMirrorProcessor(UINT32_MAX)};
   TaskTimes times_;
   std::unique_ptr<PlanRunner> runner_;
 };
@@ -112,7 +112,7 @@ TEST_F(GatheredReads, EndWhereTheirSourceHasNoRoom) {
   const Keeping keeping = Read({10 * kReplyRoom, 2 * kReplyRoom + 100, kMuchRoom, 0});
   for (uint32_t i = 0; i < kKeys; i++) {
     const bool answered = i / 4 < counts[i % 4];
-    const Result& result = keeping.results.at(i);
+    const QueryResult& result = keeping.results.at(i);
     EXPECT_EQ(result.state, answered ? QueryState::kDone : QueryState::kSkipped) << i;
     EXPECT_EQ(result.value, answered ? ValueOf(i) : "") << i;
   }
@@ -192,7 +192,7 @@ TEST(MirroredPlan, ADeviceThatIsFarBehindHoldsNothingUp) {
     Keeping keeping;
     (*runner)->Finish(run, keeping);
     EXPECT_EQ(keeping.results.size(), kReads);
-    for (const Result& result : keeping.results) EXPECT_EQ(result.value, "v");
+    for (const QueryResult& result : keeping.results) EXPECT_EQ(result.value, "v");
     return keeping.gathered;
   };
   const auto gathered = [&] {
@@ -254,7 +254,7 @@ TEST(MirroredPlan, ADeviceThatLacksManyObjectsHoldsNothingUp) {
     Keeping keeping;
     (*runner)->Finish(run, keeping);
     EXPECT_EQ(keeping.results.size(), kReads);
-    for (const Result& result : keeping.results) EXPECT_EQ(result.value, value);
+    for (const QueryResult& result : keeping.results) EXPECT_EQ(result.value, value);
     return keeping.gathered;
   };
   // Given back before anything was told of the batch, and after a batch of the same room was told.
@@ -271,7 +271,8 @@ TEST(MirroredPlan, ADeviceThatLacksManyObjectsHoldsNothingUp) {
 }
 
 TEST(MirroredPlan, AStoreHasOneMirror) {
-  processor::Guard first(Make(UINT32_MAX)), second(Make(UINT32_MAX));
+  processor::Guard first(processor::NewMirrorProcessor(UINT32_MAX)),
+      second(processor::NewMirrorProcessor(UINT32_MAX));
   processor::Guard* const devices[] = {&first, &second};
   const auto both = RouteOf(
       PlanOf("[RV PP MM]cpu → [IN.search KC]gpu0 → [RD]gpu1 → [IN.insert IN.delete WR SD]cpu"),
@@ -282,7 +283,7 @@ TEST(MirroredPlan, AStoreHasOneMirror) {
 }
 
 TEST(MirroredPlan, ADeviceLeavesChangesToTheLastStage) {
-  Devices devices(Make(UINT32_MAX));
+  Devices devices(processor::NewMirrorProcessor(UINT32_MAX));
   auto route =
       RouteOf(PlanOf("[RV PP MM]cpu → [IN.search IN.insert IN.delete]gpu0 → [KC RD WR SD]cpu"),
               devices.list());

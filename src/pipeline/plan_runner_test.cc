@@ -44,9 +44,6 @@ TEST(PlanRunner, SeveralBatchesUnderWayKeepEachClientsOrder) {
         ExpectSameAsOneStage(plans[random() % plans.size()], &devices, random(), 3));
 }
 
-const char* const kAllOnDevice =
-    "[RV PP MM]cpu → [IN.search KC RD IN.insert IN.delete]gpu0 → [WR SD]cpu";
-
 // Batches of one thread are never filled at once, and those of two threads are.
 TEST(PlanRunner, AThreadsBatchesAppendToOneLane) {
   Devices devices(processor::NewCpuProcessor());

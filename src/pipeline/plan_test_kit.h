@@ -14,6 +14,11 @@
 
 namespace weft::pipeline {
 
+inline constexpr const char* kAllOnDevice =
+    "[RV PP MM]cpu → [IN.search KC RD IN.insert IN.delete]gpu0 → [WR SD]cpu";
+inline constexpr const char* kReadsOnDevice =
+    "[RV PP MM]cpu → [IN.search KC RD]gpu0 → [IN.insert IN.delete WR SD]cpu";
+
 // A request with its own bytes.
 struct TestRequest {
   uint32_t source = 0;
@@ -94,7 +99,7 @@ class RequestMaker {
 };
 
 // A result as text: what a client would be told.
-inline std::string Told(const Result& result) {
+inline std::string Told(const QueryResult& result) {
   const cache::Reply& reply = result.reply;
   return std::to_string(static_cast<int>(reply.outcome)) + " " + std::to_string(reply.number) +
          " " + std::to_string(reply.client_flags) + (reply.hit_before ? " h" : "") +
@@ -160,7 +165,7 @@ class PlanTester : public Sink {
     for (uint32_t i = begin; i < end; i++) {
       EXPECT_EQ(batch.state(i), QueryState::kDone);
       EXPECT_EQ(told_[batch.tag(i)], "") << "answered twice";
-      Result result;
+      QueryResult result;
       gathered += batch.result(i) == kResultRead;
       if (batch.kind(i) != QueryKind::kOther) result.reply = ReplyOf(batch, i, session);
       result.value = std::string(result.reply.value);
@@ -421,8 +426,8 @@ inline void ExpectLastValuesOnly(const Plan& plan, Devices* devices, uint64_t se
   uint32_t hits = 0;
   for (size_t i = 0; i < told.size(); i++) {
     const bool reads = versioned.requests[i].plain_read;
-    if (reads && told[i] == Told(Result{})) continue;
-    Result result;
+    if (reads && told[i] == Told(QueryResult{})) continue;
+    QueryResult result;
     result.reply.outcome = reads ? Outcome::kHit : Outcome::kStored;
     result.value = versioned.expected[i];
     ASSERT_EQ(told[i], Told(result)) << i;

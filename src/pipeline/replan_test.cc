@@ -10,8 +10,6 @@ namespace {
 using cache::Rounds;
 using cache::TestSeed;
 
-const char* const kAllOnDevice =
-    "[RV PP MM]cpu → [IN.search KC RD IN.insert IN.delete]gpu0 → [WR SD]cpu";
 const char* const kReadsOnCpu =
     "[RV PP MM]cpu → [IN.search KC RD]cpu → [IN.insert IN.delete WR SD]cpu";
 const char* const kSearchOnDevice =
@@ -350,7 +348,7 @@ TEST(Replan, WhatAMirrorLeavesDoesNoHarmToOtherPlans) {
     }
     const std::vector<std::string> told = tester.Run(requests, &maker, 1000, 1);
     for (uint32_t i = 0; i < kKeys; i++) {
-      Result result;
+      QueryResult result;
       if (keys[i] < kKeys) {
         result.reply.outcome = Outcome::kHit;
         result.value = "value of " + requests[i].key;

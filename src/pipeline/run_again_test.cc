@@ -8,9 +8,6 @@
 namespace weft::pipeline {
 namespace {
 
-const char* const kAllOnDevice =
-    "[RV PP MM]cpu → [IN.search KC RD IN.insert IN.delete]gpu0 → [WR SD]cpu";
-
 // A processor whose one job does what it is told, lets `then` happen, and fails.
 class Stopping final : public processor::Processor {
  public:
@@ -57,7 +54,7 @@ void RunUpTo(Stop stop, const task::QueryJob& query) {
   }
 }
 
-Command Change(Verb verb) {
+Command CommandOf(Verb verb) {
   Command command = Client::Of(verb, "key");
   if (verb == Verb::kStore) command.value = "100";
   return command;
@@ -140,9 +137,9 @@ std::vector<std::pair<std::string, Turn>> Turns() {
       {"drop value", fade},
       {"get", [](Client* client) { return client->Value("key"); }},
       {"set by a device",
-       [](Client* client) { return RunOnDevice(client, Change(Verb::kStore)); }},
+       [](Client* client) { return RunOnDevice(client, CommandOf(Verb::kStore)); }},
       {"delete by a device",
-       [](Client* client) { return RunOnDevice(client, Change(Verb::kDelete)); }},
+       [](Client* client) { return RunOnDevice(client, CommandOf(Verb::kDelete)); }},
       {"gets", [](Client* client) { return TextOf(client->Gets("key")); }},
   };
 }
@@ -173,11 +170,11 @@ TEST(RunAgain, AChangeTakesEffectOnceWhateverOthersDoMeanwhile) {
           }
           std::string told, expected;
           const Outcome outcome =
-              RunStopped(store.get(), Change(verb), stop, [&](const task::QueryJob&) {
+              RunStopped(store.get(), CommandOf(verb), stop, [&](const task::QueryJob&) {
                 for (const auto* turn : taken) told += turn->second(&client) + "; ";
               });
           Outcome expected_outcome = Outcome::kMiss;
-          const auto change = [&] { expected_outcome = asked.Run(Change(verb)).reply.outcome; };
+          const auto change = [&] { expected_outcome = asked.Run(CommandOf(verb)).reply.outcome; };
           const bool was_done = stop == Stop::kDone && (verb == Verb::kStore || is_there);
           if (was_done) change();
           for (const auto* turn : taken) expected += turn->second(&asked) + "; ";
@@ -206,7 +203,7 @@ TEST(RunAgain, WhatWasEvictedSinceWasStored) {
     Client client(store.get());
     uint64_t evicted = 0;
     const Outcome outcome =
-        RunStopped(store.get(), Change(Verb::kStore), stop, [&](const task::QueryJob&) {
+        RunStopped(store.get(), CommandOf(Verb::kStore), stop, [&](const task::QueryJob&) {
           for (int i = 0; i < 400; i++) client.Set("other" + std::to_string(i), "v");
           evicted = client.session().counters().evictions.value();
         });
@@ -228,8 +225,8 @@ TEST(RunAgain, TheLogMovesNothingOfABatchUnderWay) {
   for (int i = 0; i < 3000; i++) client.Set("old" + std::to_string(i), value);
   const uint64_t evicted_before = store->Stats().evictions;
   uint64_t evicted = 0;  // few: what is freed is memory again only when the batch has ended
-  const Outcome outcome =
-      RunStopped(store.get(), Change(Verb::kStore), Stop::kDone, [&](const task::QueryJob& query) {
+  const Outcome outcome = RunStopped(
+      store.get(), CommandOf(Verb::kStore), Stop::kDone, [&](const task::QueryJob& query) {
         for (int i = 0; i < 400 && evicted < 10; i++) {
           client.Set("new" + std::to_string(i), value);
           evicted = store->Stats().evictions - evicted_before;
@@ -251,7 +248,7 @@ TEST(RunAgain, AFlushMeanwhileComesAfterTheChange) {
       Client client(store.get());
       client.Set("key", "1");
       const Outcome outcome =
-          RunStopped(store.get(), Change(verb), stop, [&](const task::QueryJob&) {
+          RunStopped(store.get(), CommandOf(verb), stop, [&](const task::QueryJob&) {
             client.Flush();
             EXPECT_EQ(client.Value("key"), "(none)");
           });
@@ -268,7 +265,7 @@ TEST(RunAgain, AStoreAfterAFlushIsNotLost) {
     Client client(store.get());
     client.Set("key", "1");
     const Outcome outcome =
-        RunStopped(store.get(), Change(Verb::kStore), stop, [&](const task::QueryJob&) {
+        RunStopped(store.get(), CommandOf(Verb::kStore), stop, [&](const task::QueryJob&) {
           EXPECT_EQ(client.Value("key"), stop == Stop::kDone ? "100" : "1");
           client.Flush();
           client.Set("key", "2");
@@ -297,7 +294,7 @@ TEST(RunAgain, TheIndexMayBeginToGrowMeanwhile) {
         for (int i = 0; i < 1000; i++) client.Set("k" + std::to_string(i), "v");
         if (is_there) client.Set("key", "1");
         const Outcome outcome =
-            RunStopped(store.get(), Change(verb), stop, [&](const task::QueryJob&) {
+            RunStopped(store.get(), CommandOf(verb), stop, [&](const task::QueryJob&) {
               ASSERT_TRUE(store->index().StartGrowth().ok());
               Grow(store.get(), &client);
               EXPECT_EQ(store->index().current().insert_newer, 0u);
@@ -326,7 +323,7 @@ TEST(RunAgain, ADeleteWaitsForTheLastStageWhileTheIndexGrows) {
     client.Set("key", "1");
     ASSERT_TRUE(store->index().StartGrowth().ok());
     const Outcome outcome =
-        RunStopped(store.get(), Change(Verb::kDelete), stop, [&](const task::QueryJob& query) {
+        RunStopped(store.get(), CommandOf(Verb::kDelete), stop, [&](const task::QueryJob& query) {
           ASSERT_NE(query.index.newer.buckets, nullptr);
           Grow(store.get(), &client);
           EXPECT_EQ(store->index().current().insert_newer, 1u) << "it drains";
@@ -356,7 +353,7 @@ TEST(RunAgain, WhoGoesTakesTheGravesAlong) {
         ASSERT_TRUE(runner.has_value());
         BatchRun* const run = (*runner)->Free();
         run->batch().Clear();
-        Command change = Change(verb);
+        Command change = CommandOf(verb);
         change.hash = store->HashOf(change.key);
         run->batch().AddSource(kMuchRoom);
         run->batch().AddCommand(0, 0, change);

@@ -105,7 +105,7 @@ inline void PlaySharedBatches(const MirrorMaker& make, uint32_t rounds, SharedCo
     const std::vector<std::string> told =
         tester.Run(requests, &maker, SharedBed::kQueriesMax, 1 + round % 3);
     for (uint32_t i = 0; i < kReads; i++) {
-      Result result;
+      QueryResult result;
       result.value = values[keys[i]];
       if (!result.value.empty()) result.reply.outcome = Outcome::kHit;
       ASSERT_EQ(told[i], Told(result)) << i << " about " << requests[i].key;

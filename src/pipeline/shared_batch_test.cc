@@ -7,19 +7,16 @@
 namespace weft::pipeline {
 namespace {
 
-std::unique_ptr<processor::Processor> Make(uint32_t segments_max) {
-  return processor::NewMirrorProcessor(segments_max);
-}
-
 TEST(SharedBatch, TheWorkerTakesSetsOfWhatTheDeviceHasNotBegun) {
   SharedCounts counts;
-  PlayUntilShared([&] { PlaySharedBatches(Make, 2, &counts); }, &counts);
+  PlayUntilShared([&] { PlaySharedBatches(processor::NewMirrorProcessor, 2, &counts); }, &counts);
   counts.ExpectSharedWithoutFailures();
 }
 
 TEST(SharedBatch, ReadsBesideAWriterAreNeverOld) {
   SharedCounts counts;
-  PlayUntilShared([&] { PlaySharedBatchesBesideAWriter(Make, 30, &counts); }, &counts);
+  PlayUntilShared(
+      [&] { PlaySharedBatchesBesideAWriter(processor::NewMirrorProcessor, 30, &counts); }, &counts);
   counts.ExpectSharedWithoutFailures();
 }
 

@@ -22,7 +22,7 @@ using cache::Verb;
 inline constexpr int64_t kMuchRoom = int64_t{1} << 40;
 
 // What became of one query, copied while it was there.
-struct Result {
+struct QueryResult {
   QueryState state = QueryState::kWaiting;
   cache::Reply reply;
   std::string value;
@@ -40,8 +40,8 @@ class Runner : public Sink {
   }
 
   Batch& batch() { return batch_; }
-  const std::vector<Result>& results() const { return results_; }
-  const Result& result(size_t i) const { return results_.at(i); }
+  const std::vector<QueryResult>& results() const { return results_; }
+  const QueryResult& result(size_t i) const { return results_.at(i); }
   std::function<void(uint32_t)> other = [](uint32_t) {};
   // What MoreRoom adds at most, to all sources together.
   int64_t more_room = 0;
@@ -67,7 +67,7 @@ class Runner : public Sink {
   }
   void Other() { batch_.AddOther(source_, 0); }
 
-  const std::vector<Result>& Run() {
+  const std::vector<QueryResult>& Run() {
     results_.clear();
     stage_.Run(batch_, *session_, *this);
     EXPECT_EQ(results_.size(), batch_.size());
@@ -79,7 +79,7 @@ class Runner : public Sink {
   void Write(Batch& batch, uint32_t begin, uint32_t end, cache::Session& session) override {
     EXPECT_EQ(begin, results_.size()) << "every query is written once and in its order";
     for (uint32_t i = begin; i < end; i++) {
-      Result result;
+      QueryResult result;
       result.state = batch.state(i);
       if (batch.kind(i) != QueryKind::kOther && batch.state(i) == QueryState::kDone)
         result.reply = ReplyOf(batch, i, session);
@@ -103,7 +103,7 @@ class Runner : public Sink {
   CpuStage stage_;
   Batch batch_;
   uint32_t source_ = 0;
-  std::vector<Result> results_;
+  std::vector<QueryResult> results_;
 };
 
 }  // namespace weft::pipeline
