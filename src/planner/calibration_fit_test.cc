@@ -31,7 +31,7 @@ void Take(LoadFigures* run, Task task, double ns) {
 
 // Every run of reads takes 2 ns for RV, 10 for PP, 20 for Search, 30 for KC and 40 for WR a query,
 // whatever its objects are.
-LoadFigures Reads() {
+LoadFigures RunOfReads() {
   LoadFigures run = Nothing();
   Take(&run, Task::kReceive, 2);
   Take(&run, Task::kParse, 10);
@@ -63,9 +63,9 @@ CalibrationRuns Runs() {
   for (CalibrationRuns::OfStore& store : runs.stores) {
     store.objects = 1e6;
     store.all = store.few = store.two_all = store.two_few = store.small_batches = store.skewed =
-        Reads();
+        RunOfReads();
     store.changes = Mixed();
-    store.reads_between = Reads();
+    store.reads_between = RunOfReads();
     store.stores = store.insert_first = Nothing();
     store.stores.gets = store.insert_first.gets = 0;
     store.stores.stores = store.insert_first.stores = kQueries;
@@ -135,7 +135,7 @@ TEST(FitCalibration, WorkersBesideADevice) {
     Take(&device.changes[2], Task::kCompare, 30);
     device.changes[2].jobs = 10;
     device.changes[2].busy_ns += 45 * kQueries;
-    device.workers_with = Reads();
+    device.workers_with = RunOfReads();
     device.workers_with.busy_ns *= 1.5;
   }
   const Calibration calibration = FitOf(runs, 1);

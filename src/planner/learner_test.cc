@@ -12,7 +12,7 @@ namespace {
 
 using pipeline::Task;
 
-constexpr double kQueries = 30'000;
+constexpr double kQueriesTaken = 30'000;
 constexpr double kBatch = 1000;
 
 Calibration Wrong(double factor) {
@@ -28,7 +28,7 @@ Calibration Wrong(double factor) {
 
 Candidate PlanOf(const char* text, bool steal) { return {*pipeline::Plan::Parse(text), steal}; }
 Candidate OneStage() { return {pipeline::Plan::OneStageCpu(), false}; }
-Candidate Reads() {
+Candidate DeviceReads() {
   return PlanOf("[RV PP MM]cpu -> [IN.search KC RD]gpu0 -> [IN.insert IN.delete WR SD]cpu", true);
 }
 
@@ -48,20 +48,20 @@ Estimate EstimateOn(const Calibration& machine, const Candidate& candidate) {
 Measured TakenBy(const Candidate& candidate) {
   const Estimate truth = EstimateOn(TestMachine(), candidate);
   Measured measured;
-  measured.queries = kQueries;
+  measured.queries = kQueriesTaken;
   measured.batch_queries = kBatch;
-  measured.elapsed_ns = kQueries * truth.longest_ns;
+  measured.elapsed_ns = kQueriesTaken * truth.longest_ns;
   const bool on_device = candidate.plan.stages().size() > 1;
   if (on_device) {
-    measured.device_queries = kQueries;
-    measured.device_batches = kQueries / kBatch;
-    measured.stolen_queries = kQueries * truth.stolen_share;
-    measured.elapsed_ns = kQueries * truth.device_ns;  // it never waits
+    measured.device_queries = kQueriesTaken;
+    measured.device_batches = kQueriesTaken / kBatch;
+    measured.stolen_queries = kQueriesTaken * truth.stolen_share;
+    measured.elapsed_ns = kQueriesTaken * truth.device_ns;  // it never waits
     measured.device_ns = 3 * measured.elapsed_ns;      // so many batches are there
   }
   for (size_t i = 0; i < measured.task_ns.size(); i++)
     measured.task_ns[i] =
-        kQueries * (truth.task_ns[i] + truth.stolen_share * truth.stolen_task_ns[i]);
+        kQueriesTaken * (truth.task_ns[i] + truth.stolen_share * truth.stolen_task_ns[i]);
   return measured;
 }
 
@@ -73,7 +73,7 @@ void Learn(Learner* learner, const Candidate& candidate, int times) {
 
 TEST(Learner, HealsAWrongCalibration) {
   for (const double factor : {1.8, 1 / 1.8}) {
-    for (const Candidate& candidate : {OneStage(), Reads()}) {
+    for (const Candidate& candidate : {OneStage(), DeviceReads()}) {
       Learner learner(Wrong(factor));
       const double truth = EstimateOn(TestMachine(), candidate).queries_per_s;
       const double before = EstimateOn(learner.learned(), candidate).queries_per_s;
@@ -91,7 +91,7 @@ TEST(Learner, HealsAWrongCalibration) {
 TEST(Learner, LeavesARightCalibrationAsItIs) {
   Learner learner(TestMachine());
   Learn(&learner, OneStage(), 100);
-  Learn(&learner, Reads(), 100);
+  Learn(&learner, DeviceReads(), 100);
   for (size_t i = 0; i < pipeline::kTaskCount; i++)
     EXPECT_NEAR(learner.factor(static_cast<Task>(i)), 1, 1e-6);
   std::string what;
@@ -123,7 +123,7 @@ TEST(Learner, FollowingTheStoreIsNotTheDevicesError) {
   const Estimate truth = EstimateOn(TestMachine(), reads);
   ASSERT_GT(truth.following_ns, 0.5 * truth.device_ns);
   Measured measured = TakenBy(reads);
-  measured.elapsed_ns = kQueries * (truth.device_ns + truth.following_ns);
+  measured.elapsed_ns = kQueriesTaken * (truth.device_ns + truth.following_ns);
   measured.device_ns = 3 * measured.elapsed_ns;
   Learner learner(TestMachine());
   for (int i = 0; i < 40; i++) learner.Learn(measured, HalfStores(), Conditions(), reads);
@@ -137,9 +137,9 @@ TEST(Learner, WhatNoFactorExplainsIsTakenWithTheSockets) {
   Measured measured = TakenBy(OneStage());
   const auto parse = static_cast<size_t>(Task::kParse);
   measured.task_ns[parse] *= 10;
-  const double truth =
-      EstimateOn(TestMachine(), OneStage()).worker_ns + 0.9 * measured.task_ns[parse] / kQueries;
-  measured.cpu_ns = kQueries * truth;
+  const double truth = EstimateOn(TestMachine(), OneStage()).worker_ns +
+                       0.9 * measured.task_ns[parse] / kQueriesTaken;
+  measured.cpu_ns = kQueriesTaken * truth;
   for (int i = 0; i < 60; i++)
     learner.Learn(measured, HalfStores(), Conditions(), OneStage());
   EXPECT_EQ(learner.factor(Task::kParse), Learner::kFactorMax);
@@ -150,10 +150,10 @@ TEST(Learner, WhatNoFactorExplainsIsTakenWithTheSockets) {
 // Sockets, which a calibration lacks, make everything slower and a device worth less.
 TEST(Learner, WhatThreadsTakeBesideTheirTasksIsReceivingAndSending) {
   constexpr double kSocketsNs = 400;
-  for (const Candidate& candidate : {OneStage(), Reads()}) {
+  for (const Candidate& candidate : {OneStage(), DeviceReads()}) {
     Learner learner(TestMachine());
     const auto gain = [&learner] {
-      return EstimateOn(learner.learned(), Reads()).queries_per_s /
+      return EstimateOn(learner.learned(), DeviceReads()).queries_per_s /
              EstimateOn(learner.learned(), OneStage()).queries_per_s;
     };
     const double gain_before = gain();
@@ -162,7 +162,7 @@ TEST(Learner, WhatThreadsTakeBesideTheirTasksIsReceivingAndSending) {
     for (const Task task : {Task::kReceive, Task::kSend})
       measured.task_ns[static_cast<size_t>(task)] = 0;
     const Estimate truth = EstimateOn(TestMachine(), candidate);
-    measured.cpu_ns = kQueries * (truth.worker_ns + kSocketsNs);
+    measured.cpu_ns = kQueriesTaken * (truth.worker_ns + kSocketsNs);
     for (int i = 0; i < 20; i++)
       learner.Learn(measured, HalfStores(), Conditions(), candidate);
     EXPECT_NEAR(learner.sockets_ns(), kSocketsNs, 1) << candidate.plan.ToText();
@@ -180,7 +180,7 @@ TEST(Learner, WhatThreadsTakeBesideTheirTasksIsReceivingAndSending) {
     learner.Learn(measured, HalfStores(), Conditions(), candidate);
     EXPECT_NEAR(learner.sockets_ns(), kSocketsNs, 1);
     // They become cheap, as where more requests come at once.
-    measured.cpu_ns = kQueries * truth.worker_ns;
+    measured.cpu_ns = kQueriesTaken * truth.worker_ns;
     for (int i = 0; i < 20; i++)
       learner.Learn(measured, HalfStores(), Conditions(), candidate);
     EXPECT_NEAR(learner.sockets_ns(), 0, 1);
@@ -199,7 +199,7 @@ TEST(Learner, CorrectsWhatWorkersTakeBesideADevice) {
   measured.task_ns[static_cast<size_t>(Task::kParse)] *= 1.5;
   double in_tasks = 0;
   for (const double ns : measured.task_ns) in_tasks += ns;
-  measured.cpu_ns = in_tasks + 100 * kQueries;  // of sockets
+  measured.cpu_ns = in_tasks + 100 * kQueriesTaken;  // of sockets
   for (int i = 0; i < 60; i++) learner.Learn(measured, HalfStores(), Conditions(), OneStage());
   const ProcessorCosts& cpu = learner.learned().cpu;
   const ProcessorCosts& device = learner.learned().devices[0];
@@ -217,16 +217,16 @@ TEST(Learner, CorrectsWhatWorkersTakeBesideADevice) {
 TEST(Learner, IsBounded) {
   for (const double absurd : {1e-300, 1e-9, 1e9, 1e300}) {
     Learner learner(TestMachine());
-    Measured measured = TakenBy(Reads());
+    Measured measured = TakenBy(DeviceReads());
     for (double& ns : measured.task_ns) ns *= absurd;
     measured.elapsed_ns = std::min(measured.elapsed_ns * absurd, 1e300);
     measured.device_ns = 3 * measured.elapsed_ns;
     for (int i = 0; i < 1000; i++)
-      learner.Learn(measured, HalfStores(), Conditions(), Reads());
+      learner.Learn(measured, HalfStores(), Conditions(), DeviceReads());
     const double bound = absurd < 1 ? 0.5 : 2;
     EXPECT_DOUBLE_EQ(learner.factor(Task::kCompare), bound);
-    const Estimate estimate = EstimateOn(learner.learned(), Reads());
-    const Estimate truth = EstimateOn(TestMachine(), Reads());
+    const Estimate estimate = EstimateOn(learner.learned(), DeviceReads());
+    const Estimate truth = EstimateOn(TestMachine(), DeviceReads());
     EXPECT_LE(estimate.worker_ns, truth.worker_ns * 2.5);
     EXPECT_GE(estimate.worker_ns, truth.worker_ns / 2.5);
   }
@@ -237,14 +237,14 @@ TEST(Learner, TakesNoNonsense) {
   const double nan = std::numeric_limits<double>::quiet_NaN();
   const double infinity = std::numeric_limits<double>::infinity();
   for (const double nonsense : {nan, infinity, -infinity, -5.0, 0.0}) {
-    Measured measured = TakenBy(Reads());
+    Measured measured = TakenBy(DeviceReads());
     for (double& ns : measured.task_ns) ns = nonsense;
     measured.device_ns = nonsense;
-    learner.Learn(measured, HalfStores(), Conditions(), Reads());
+    learner.Learn(measured, HalfStores(), Conditions(), DeviceReads());
     measured.elapsed_ns = nonsense;
-    learner.Learn(measured, HalfStores(), Conditions(), Reads());
+    learner.Learn(measured, HalfStores(), Conditions(), DeviceReads());
     measured.queries = nonsense;
-    learner.Learn(measured, HalfStores(), Conditions(), Reads());
+    learner.Learn(measured, HalfStores(), Conditions(), DeviceReads());
   }
   EXPECT_EQ(learner.learned(), TestMachine());
 }
@@ -253,11 +253,11 @@ TEST(Learner, TakesNoNonsense) {
 TEST(Learner, LearnsOfDevicesWhatIsPlain) {
   const auto factor = [](double under_way) {
     Learner learner(TestMachine());
-    Measured measured = TakenBy(Reads());
+    Measured measured = TakenBy(DeviceReads());
     const double latency = measured.device_batches * TestMachine().devices[0].job_latency;
     measured.device_ns = under_way * measured.elapsed_ns * 1.3 + latency;
     measured.elapsed_ns *= 1.3;
-    for (int i = 0; i < 80; i++) learner.Learn(measured, HalfStores(), Conditions(), Reads());
+    for (int i = 0; i < 80; i++) learner.Learn(measured, HalfStores(), Conditions(), DeviceReads());
     return learner.device_factor(0);
   };
   EXPECT_NEAR(factor(4), 1.3, 0.1);
