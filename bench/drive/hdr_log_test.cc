@@ -24,9 +24,9 @@ namespace {
 using base::Histogram;
 
 // A reader of the format that shares nothing with the writer but base64.
-class Reader {
+class LogBytes {
  public:
-  explicit Reader(std::string bytes) : bytes_(std::move(bytes)) {}
+  explicit LogBytes(std::string bytes) : bytes_(std::move(bytes)) {}
 
   uint64_t Number(int bytes) {
     uint64_t number = 0;
@@ -65,7 +65,7 @@ uint64_t LastValueAt(size_t index) {
 }
 
 Counts DecodePayload(const std::string& payload) {
-  Reader reader(payload);
+  LogBytes reader(payload);
   EXPECT_EQ(reader.Number(4), 0x1c849313u);
   const uint64_t bytes = reader.Number(4);
   EXPECT_EQ(reader.Number(4), 0u);
@@ -88,7 +88,7 @@ Counts DecodePayload(const std::string& payload) {
 Counts DecodeHistogram(const std::string& text) {
   std::string bytes(text.size(), '\0');
   bytes.resize(protocol::Base64Decode(text, bytes.data()));
-  Reader reader(bytes);
+  LogBytes reader(bytes);
   EXPECT_EQ(reader.Number(4), 0x1c849314u);
   const uint64_t length = reader.Number(4);
   const std::string compressed = reader.Rest();

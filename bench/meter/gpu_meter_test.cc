@@ -7,14 +7,12 @@
 #include <atomic>
 #include <cstring>
 
-#include "base/clock.h"
+#include "bench/meter/meter_test_kit.h"
 
 namespace weft::bench {
 namespace {
 
 using testing::HasSubstr;
-
-double NowS() { return static_cast<double>(base::NowNs()) * 1e-9; }
 
 // One GPU whose figures the test sets; the library's calls have no object.
 struct Gpu {
@@ -28,7 +26,7 @@ struct Gpu {
 };
 Gpu gpu;
 
-Nvml Emulated() {
+Nvml EmulatedNvml() {
   gpu.millijoules = 1'000'000;
   gpu.milliwatts = 200'000;
   gpu.busy_percent = 0;
@@ -64,7 +62,7 @@ Nvml Emulated() {
 }
 
 TEST(GpuMeter, EnergyByTheCounter) {
-  const Nvml nvml = Emulated();
+  const Nvml nvml = EmulatedNvml();
   GpuRunMeter meter(0, &nvml);
   meter.Start({});
   gpu.millijoules += 42'500;
@@ -83,7 +81,7 @@ TEST(GpuMeter, EnergyByTheCounter) {
 }
 
 TEST(GpuMeter, EnergyBySamplesWhereThereIsNoCounter) {
-  const Nvml nvml = Emulated();
+  const Nvml nvml = EmulatedNvml();
   gpu.energy_code = 3;  // not supported
   auto energy = GpuEnergy(0, &nvml, Seconds(0.05));
   ASSERT_TRUE(energy) << energy.error().ToString();
@@ -98,7 +96,7 @@ TEST(GpuMeter, EnergyBySamplesWhereThereIsNoCounter) {
 }
 
 TEST(GpuMeter, WhatTheDriverDoesNotTellIsUnavailable) {
-  const Nvml nvml = Emulated();
+  const Nvml nvml = EmulatedNvml();
   gpu.energy_code = gpu.power_code = gpu.other_code = 3;
   GpuRunMeter meter(0, &nvml);
   meter.Start({});
@@ -109,7 +107,7 @@ TEST(GpuMeter, WhatTheDriverDoesNotTellIsUnavailable) {
 }
 
 TEST(GpuMeter, AGpuThatFallsSilentLeavesNoFigure) {
-  const Nvml nvml = Emulated();
+  const Nvml nvml = EmulatedNvml();
   GpuRunMeter meter(0, &nvml);
   meter.Start({});
   gpu.energy_code = 15;
@@ -119,7 +117,7 @@ TEST(GpuMeter, AGpuThatFallsSilentLeavesNoFigure) {
 TEST(GpuMeter, ThereIsNoSuchGpu) {
   EXPECT_EQ(Code::kUnsupported, GpuMeter::Open(-1).error().code());
   EXPECT_EQ(Code::kUnsupported, GpuMeter::Open(1000).error().code());
-  const Nvml nvml = Emulated();
+  const Nvml nvml = EmulatedNvml();
   EXPECT_THAT(GpuMeter::Open(1, &nvml).error().message(), HasSubstr("no GPU 1: code 6"));
   GpuRunMeter meter(1, &nvml);
   meter.Start({});

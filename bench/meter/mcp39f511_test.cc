@@ -26,12 +26,12 @@ using Bytes = std::string;
 
 // A monitor at the other end of a pseudo-terminal. Its frames are made and checked here by the data
 // sheet's words once more, without the meter's code.
-class Emulated {
+class EmulatedMonitor {
  public:
   // Changes an answer on its way; called with the number of the question, from 0.
   using Spoil = std::function<Bytes(int number, Bytes answer)>;
 
-  explicit Emulated(Spoil spoil = [](int, Bytes answer) { return answer; })
+  explicit EmulatedMonitor(Spoil spoil = [](int, Bytes answer) { return answer; })
       : spoil_(std::move(spoil)) {
     char name[100];
     WEFT_CHECK(openpty(&master_, &slave_, name, nullptr, nullptr) == 0);
@@ -41,7 +41,7 @@ class Emulated {
     Set(0x12, 4, 12'345);
     thread_ = std::thread([this] { Serve(); });
   }
-  ~Emulated() {
+  ~EmulatedMonitor() {
     Unplug();
     close(slave_);
   }
@@ -108,8 +108,8 @@ class Emulated {
 };
 
 // Question 0 is the one for voltage and frequency; the others are spoiled.
-double PowerWith(const Emulated::Spoil& spoil, int* questions) {
-  Emulated device(
+double PowerWith(const EmulatedMonitor::Spoil& spoil, int* questions) {
+  EmulatedMonitor device(
       [&](int number, Bytes answer) { return number == 0 ? answer : spoil(number, answer); });
   auto monitor = Mcp39f511::Open(device.path(), device.Options());
   EXPECT_TRUE(monitor) << monitor.error().ToString();
@@ -119,8 +119,8 @@ double PowerWith(const Emulated::Spoil& spoil, int* questions) {
   return power ? power->value() : -1;
 }
 
-std::string FailureWith(const Emulated::Spoil& spoil) {
-  Emulated device(
+std::string FailureWith(const EmulatedMonitor::Spoil& spoil) {
+  EmulatedMonitor device(
       [&](int number, Bytes answer) { return number == 0 ? answer : spoil(number, answer); });
   auto monitor = Mcp39f511::Open(device.path(), device.Options());
   EXPECT_TRUE(monitor) << monitor.error().ToString();
@@ -137,7 +137,7 @@ TEST(Mcp39f511, AQuestionIsTheDataSheetsFrame) {
 }
 
 TEST(Mcp39f511, ReadsVoltageFrequencyAndPower) {
-  Emulated device;
+  EmulatedMonitor device;
   auto monitor = Mcp39f511::Open(device.path(), device.Options());
   ASSERT_TRUE(monitor) << monitor.error().ToString();
   EXPECT_DOUBLE_EQ(230.1, monitor->volts());
@@ -148,7 +148,7 @@ TEST(Mcp39f511, ReadsVoltageFrequencyAndPower) {
 }
 
 TEST(Mcp39f511, TheLineIsSetAsTheDeviceNeedsIt) {
-  Emulated device;
+  EmulatedMonitor device;
   auto monitor = Mcp39f511::Open(device.path(), device.Options());
   ASSERT_TRUE(monitor);
   const int fd = open(device.path().c_str(), O_RDWR | O_NOCTTY);
@@ -161,7 +161,7 @@ TEST(Mcp39f511, TheLineIsSetAsTheDeviceNeedsIt) {
 }
 
 TEST(Mcp39f511, TwoOutletsAndOtherSteps) {
-  Emulated device;
+  EmulatedMonitor device;
   device.Set(0x16, 4, 100'000);
   device.Set(0x1A, 4, 0x01020304);
   Mcp39f511::Options options = device.Options();
@@ -222,7 +222,7 @@ TEST(Mcp39f511, WhatFailsThreeTimesIsAnErrorThatSaysWhat) {
 }
 
 TEST(Mcp39f511, ALineThatIsUnpluggedIsLost) {
-  Emulated device;
+  EmulatedMonitor device;
   auto monitor = Mcp39f511::Open(device.path(), device.Options());
   ASSERT_TRUE(monitor);
   ASSERT_TRUE(monitor->ReadPower());
@@ -240,7 +240,7 @@ TEST(Mcp39f511, WhyItIsUnavailable) {
   Mcp39f511::Options slow;
   slow.baud = 123;
   EXPECT_THAT(Mcp39f511::Open("/dev/null", slow).error().message(), HasSubstr("123 baud"));
-  Emulated mute([](int, const Bytes&) { return Bytes(); });
+  EmulatedMonitor mute([](int, const Bytes&) { return Bytes(); });
   auto options = mute.Options();
   options.answer_limit = Seconds(0.05);
   auto monitor = Mcp39f511::Open(mute.path(), options);
@@ -250,7 +250,7 @@ TEST(Mcp39f511, WhyItIsUnavailable) {
 }
 
 TEST(Mcp39f511, SampledPowerIsEnergy) {
-  Emulated device([](int number, Bytes answer) {  // every fourth answer is spoiled
+  EmulatedMonitor device([](int number, Bytes answer) {  // every fourth answer is spoiled
     if (number % 4 == 3) answer.back() ^= 1;
     return answer;
   });

@@ -9,8 +9,8 @@
 #include <fstream>
 #include <sstream>
 
-#include "base/clock.h"
 #include "base/test_folder.h"
+#include "bench/meter/meter_test_kit.h"
 
 namespace weft::bench {
 namespace {
@@ -32,12 +32,6 @@ constexpr const char* kSchemaNames[] = {"cpu_s",
                                         "power_w_mean",
                                         "gpu_energy_j",
                                         "memory_bandwidth_bytes_per_s"};
-
-void Spin(uint64_t cpu_ns) {
-  const uint64_t end = base::ThreadCpuNs() + cpu_ns;
-  while (base::ThreadCpuNs() < end) {
-  }
-}
 
 // Some systems that carry out another's calls show a process none of its own CPU time here.
 bool ProcTellsOwnTime() {

@@ -16,7 +16,7 @@ namespace {
 using testing::HasSubstr;
 
 // A kernel that counts what the test says.
-class Emulated : public PerfSystem {
+class EmulatedKernel : public PerfSystem {
  public:
   struct Raw {
     uint64_t value, enabled_ns, running_ns;
@@ -60,7 +60,7 @@ class Emulated : public PerfSystem {
   int next = 100;
 };
 
-PerfMeter::Options With(Emulated* kernel) {
+PerfMeter::Options With(EmulatedKernel* kernel) {
   PerfMeter::Options options;
   options.system = kernel;
   return options;
@@ -72,10 +72,10 @@ Readings Measured(PerfMeter* meter) {
 }
 
 TEST(PerfMeter, CountsBetweenStartAndStop) {
-  Emulated kernel;
+  EmulatedKernel kernel;
   uint64_t steps = 1;
   kernel.count = [&](uint64_t config, int) {
-    return Emulated::Raw{steps * (config + 1) * 1000, steps * 10, steps * 10};
+    return EmulatedKernel::Raw{steps * (config + 1) * 1000, steps * 10, steps * 10};
   };
   PerfMeter meter(With(&kernel));
   meter.Start({getpid()});
@@ -93,10 +93,10 @@ TEST(PerfMeter, CountsBetweenStartAndStop) {
 }
 
 TEST(PerfMeter, TurnsAreScaledByTheTimeThatTheyWereGiven) {
-  Emulated kernel;
+  EmulatedKernel kernel;
   uint64_t steps = 0;
   kernel.count = [&](uint64_t, int) {
-    return Emulated::Raw{steps * 500, steps * 1000, steps * 250};
+    return EmulatedKernel::Raw{steps * 500, steps * 1000, steps * 250};
   };
   PerfMeter meter(With(&kernel));
   meter.Start({getpid()});
@@ -108,9 +108,9 @@ TEST(PerfMeter, TurnsAreScaledByTheTimeThatTheyWereGiven) {
 }
 
 TEST(PerfMeter, ACounterThatNeverGotItsTurnIsUnavailable) {
-  Emulated kernel;
+  EmulatedKernel kernel;
   uint64_t steps = 0;
-  kernel.count = [&](uint64_t, int) { return Emulated::Raw{0, steps * 1000, 0}; };
+  kernel.count = [&](uint64_t, int) { return EmulatedKernel::Raw{0, steps * 1000, 0}; };
   PerfMeter meter(With(&kernel));
   meter.Start({getpid()});
   steps = 1;
@@ -118,10 +118,10 @@ TEST(PerfMeter, ACounterThatNeverGotItsTurnIsUnavailable) {
 }
 
 TEST(PerfMeter, EachCpuOfTheMachine) {
-  Emulated kernel;
+  EmulatedKernel kernel;
   uint64_t steps = 0;
   kernel.count = [&](uint64_t, int cpu) {
-    return Emulated::Raw{steps * static_cast<uint64_t>(10 + cpu), steps, steps};
+    return EmulatedKernel::Raw{steps * static_cast<uint64_t>(10 + cpu), steps, steps};
   };
   PerfMeter::Options options = With(&kernel);
   options.by_cpu = true;
@@ -136,7 +136,7 @@ TEST(PerfMeter, EachCpuOfTheMachine) {
 }
 
 TEST(PerfMeter, WithoutTheKernelsShareItSaysUserOnly) {
-  Emulated kernel;
+  EmulatedKernel kernel;
   kernel.error = EACCES;
   kernel.refuses = [](const perf_event_attr& attributes, pid_t) {
     return attributes.exclude_kernel == 0;
@@ -155,7 +155,7 @@ TEST(PerfMeter, WhyItIsUnavailable) {
         Case{EPERM, "not permitted"}, Case{ENOENT, "has no such counter"},
         Case{EMFILE, "too many open files"}, Case{ENOSYS, "no perf events"},
         Case{EINVAL, "Invalid argument"}}) {
-    Emulated kernel;
+    EmulatedKernel kernel;
     kernel.error = error;
     PerfMeter meter(With(&kernel));
     for (const auto& [name, reading] : Measured(&meter)) {
@@ -166,7 +166,7 @@ TEST(PerfMeter, WhyItIsUnavailable) {
 }
 
 TEST(PerfMeter, TheMachineNeedsMoreRights) {
-  Emulated kernel;
+  EmulatedKernel kernel;
   kernel.error = EACCES;
   kernel.refuses = [](const perf_event_attr&, pid_t pid) { return pid < 0; };
   PerfMeter::Options options = With(&kernel);
@@ -179,7 +179,7 @@ TEST(PerfMeter, TheMachineNeedsMoreRights) {
 }
 
 TEST(PerfMeter, SomeThreadsAreNoSum) {
-  Emulated kernel;
+  EmulatedKernel kernel;
   kernel.files_max = 3;
   PerfMeter::Options options = With(&kernel);
   options.by_cpu = true;
@@ -191,7 +191,7 @@ TEST(PerfMeter, SomeThreadsAreNoSum) {
 }
 
 TEST(PerfMeter, ALostCounterIsUnavailable) {
-  Emulated kernel;
+  EmulatedKernel kernel;
   PerfMeter meter(With(&kernel));
   meter.Start({getpid()});
   kernel.lost = true;
@@ -199,7 +199,7 @@ TEST(PerfMeter, ALostCounterIsUnavailable) {
 }
 
 TEST(PerfMeter, AProcessThatIsNotThereHasNoCounters) {
-  Emulated kernel;
+  EmulatedKernel kernel;
   PerfMeter meter(With(&kernel));
   meter.Start({999'999'999});
   EXPECT_EQ("the process has ended", meter.Stop().at("cycles").reason());

@@ -7,15 +7,13 @@
 #include <fstream>
 #include <limits>
 
-#include "base/clock.h"
 #include "base/test_folder.h"
+#include "bench/meter/meter_test_kit.h"
 
 namespace weft::bench {
 namespace {
 
 using testing::HasSubstr;
-
-double NowS() { return static_cast<double>(base::NowNs()) * 1e-9; }
 
 TEST(PowerModel, PowerFollowsTheBusyShare) {
   const base::TestFolder folder;

@@ -6,14 +6,12 @@
 #include <algorithm>
 #include <atomic>
 
-#include "base/clock.h"
+#include "bench/meter/meter_test_kit.h"
 
 namespace weft::bench {
 namespace {
 
 constexpr Seconds kInterval(0.05);  // a busy machine keeps the sampler from some
-
-double NowS() { return static_cast<double>(base::NowNs()) * 1e-9; }
 
 TEST(PowerSampler, SteadyPowerTimesTime) {
   PowerSampler sampler("steady", kInterval, [] { return Result<Watts>(Watts(50)); });

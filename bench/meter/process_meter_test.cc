@@ -14,8 +14,8 @@
 #include <functional>
 #include <thread>
 
-#include "base/clock.h"
 #include "base/test_folder.h"
+#include "bench/meter/meter_test_kit.h"
 
 namespace weft::bench {
 namespace {
@@ -61,12 +61,6 @@ Readings Measure(const std::function<void()>& work) {
   meter.Start({child.pid()});
   child.Work();
   return meter.Stop();
-}
-
-void Spin(uint64_t cpu_ns) {
-  const uint64_t end = base::ThreadCpuNs() + cpu_ns;
-  while (base::ThreadCpuNs() < end) {
-  }
 }
 
 double Value(const Readings& readings, const std::string& name) {
@@ -164,7 +158,7 @@ TEST(ProcessMeter, DiskBytesOfASyncedFile) {
 }
 
 // What /proc would hold, in files.
-class Emulated {
+class EmulatedProc {
  public:
   void Write(const std::string& name, const std::string& text) {
     const std::filesystem::path path = folder_ / name;
@@ -193,7 +187,7 @@ class Emulated {
 };
 
 TEST(ProcessMeter, EmulatedProcessesAndTheirChildren) {
-  Emulated proc;
+  EmulatedProc proc;
   proc.Process(70, 1, "71 ");
   proc.Process(71, 1, "");
   ProcessMeter meter(proc.path());
@@ -214,7 +208,7 @@ TEST(ProcessMeter, EmulatedProcessesAndTheirChildren) {
 }
 
 TEST(ProcessMeter, ProcessesThatAreLeftOutAndTheirChildren) {
-  Emulated proc;
+  EmulatedProc proc;
   proc.Process(70, 1, "71 73 ");
   proc.Process(71, 1, "72 ");
   proc.Process(72, 1, "");
@@ -238,7 +232,7 @@ TEST(ProcessMeter, AProcessThatIsNotThereIsUnavailableWithItsName) {
 }
 
 TEST(ProcessMeter, WhatTheKernelDoesNotTellIsUnavailableByItself) {
-  Emulated proc;
+  EmulatedProc proc;
   proc.Process(70, 1, "");
   std::filesystem::remove(proc.path() + "/70/io");
   proc.Write("70/status", "Name:\tx\n");

@@ -11,7 +11,7 @@
 namespace weft::bench {
 namespace {
 
-TriadOptions Short() {
+TriadOptions ShortTriad() {
   TriadOptions options;
   options.seconds = 0.1;
   options.array_bytes = 16 << 20;
@@ -19,7 +19,7 @@ TriadOptions Short() {
 }
 
 TEST(Triad, MeasuresWhatMemoryGives) {
-  auto rate = MeasureTriad(Short());
+  auto rate = MeasureTriad(ShortTriad());
   ASSERT_TRUE(rate);
   EXPECT_GT(*rate, 1e8);   // the slowest memory of a decade ago has more
   EXPECT_LT(*rate, 1e13);  // no machine has it
@@ -28,19 +28,19 @@ TEST(Triad, MeasuresWhatMemoryGives) {
 TEST(Triad, SmallArraysAreFaster) {
   if (std::getenv("WEFT_EMULATED") != nullptr)
     GTEST_SKIP() << "WEFT_EMULATED: instructions take longer than memory";
-  TriadOptions cached = Short();
+  TriadOptions cached = ShortTriad();
   cached.array_bytes = 128 << 10;
   double best = 0;
   for (int i = 0; i < 3; ++i) best = std::max(best, *MeasureTriad(cached));
-  EXPECT_GT(best, *MeasureTriad(Short()) * 0.9);
+  EXPECT_GT(best, *MeasureTriad(ShortTriad()) * 0.9);
 }
 
 TEST(Triad, AsAReading) {
-  const Reading reading = TriadReading(Short());
+  const Reading reading = TriadReading(ShortTriad());
   ASSERT_TRUE(reading.available());
   EXPECT_EQ("B/s", reading.unit());
   EXPECT_EQ("triad, threads: 1", reading.source());
-  TriadOptions none = Short();
+  TriadOptions none = ShortTriad();
   none.threads = 0;
   EXPECT_EQ("invalid argument: a triad has a thread at least", TriadReading(none).reason());
 }
@@ -52,7 +52,7 @@ TEST(Triad, ArraysAreLargerThanCaches) {
 }
 
 TEST(BandwidthHog, TakesTheShareThatItIsGiven) {
-  const TriadOptions options = Short();
+  const TriadOptions options = ShortTriad();
   // A rate that is far below what memory gives, so that other work matters little.
   const double full = *MeasureTriad(options) / 4;
   auto hog = BandwidthHog::Start(options, full, 0.5);
@@ -65,7 +65,7 @@ TEST(BandwidthHog, TakesTheShareThatItIsGiven) {
 }
 
 TEST(BandwidthHog, NothingIsNothingAndAllIsWhatThereIs) {
-  TriadOptions options = Short();
+  TriadOptions options = ShortTriad();
   options.threads = 2;
   auto hog = BandwidthHog::Start(options, 1e9, 0);
   ASSERT_TRUE(hog);
@@ -77,8 +77,8 @@ TEST(BandwidthHog, NothingIsNothingAndAllIsWhatThereIs) {
 }
 
 TEST(BandwidthHog, RatesThatCannotBe) {
-  EXPECT_FALSE(BandwidthHog::Start(Short(), 0, 0.5));
-  TriadOptions none = Short();
+  EXPECT_FALSE(BandwidthHog::Start(ShortTriad(), 0, 0.5));
+  TriadOptions none = ShortTriad();
   none.threads = 0;
   EXPECT_FALSE(BandwidthHog::Start(none, 1e9, 0.5));
 }

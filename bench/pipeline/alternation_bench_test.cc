@@ -14,7 +14,7 @@
 namespace weft::bench {
 namespace {
 
-AlternationOptions Small() {
+AlternationOptions SmallAlternation() {
   AlternationOptions options;
   options.pipeline.workloads = {"K8-G50-U", "K16-G95-S"};
   options.pipeline.plans = {
@@ -40,7 +40,7 @@ std::vector<nlohmann::json> RowsOf(const AlternationOptions& options, Status* st
 
 TEST(AlternationBench, EveryReplyIsVerifiedAndEverySlotCounted) {
   const base::TestFolder folder;
-  AlternationOptions options = Small();
+  AlternationOptions options = SmallAlternation();
   options.plots = folder / "";
   Status status;
   const auto rows = RowsOf(options, &status);
@@ -74,7 +74,7 @@ TEST(AlternationBench, EveryReplyIsVerifiedAndEverySlotCounted) {
 
 TEST(AlternationBench, TimesThatDoNotGoTogetherAreRefusedWithTheReason) {
   const auto complaint = [](const std::function<void(AlternationOptions*)>& change) {
-    AlternationOptions options = Small();
+    AlternationOptions options = SmallAlternation();
     change(&options);
     Status status;
     EXPECT_TRUE(RowsOf(options, &status).empty());

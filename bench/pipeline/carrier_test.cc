@@ -16,7 +16,7 @@ using pipeline::Plan;
 
 constexpr const char* kOnDevice =
     "[RV PP MM]cpu -> [IN.search KC RD]gpu0 -> [IN.insert IN.delete WR SD]cpu";
-constexpr uint32_t kKeys = 100;
+constexpr uint32_t kKeysCarried = 100;
 
 // Keeps whether each reply was the key's value.
 struct Comparing : pipeline::Sink {
@@ -34,7 +34,7 @@ class CarrierPlans : public testing::Test {
  protected:
   void SetUp() override {
     cache::Client client(store_.get());
-    for (uint32_t i = 0; i < kKeys; ++i) client.Set(KeyOf(i), "value of " + KeyOf(i));
+    for (uint32_t i = 0; i < kKeysCarried; ++i) client.Set(KeyOf(i), "value of " + KeyOf(i));
   }
   static std::string KeyOf(uint32_t i) { return "key " + std::to_string(i); }
 
@@ -56,7 +56,7 @@ class CarrierPlans : public testing::Test {
     pipeline::Batch& batch = carrier->batch(flight);
     batch.Clear();
     const uint32_t source = batch.AddSource(INT64_MAX / 2);
-    for (uint32_t i = 0; i < kKeys; ++i)
+    for (uint32_t i = 0; i < kKeysCarried; ++i)
       batch.AddRead(source, 0, KeyOf(i), store_->HashOf(KeyOf(i)));
     carrier->Begin(flight);
     while (carrier->Ready() == Carrier::kNone) {
@@ -64,7 +64,7 @@ class CarrierPlans : public testing::Test {
     EXPECT_EQ(carrier->stage_ticks(flight).size(), stages_before_last);
     Comparing comparing;
     carrier->Finish(flight, comparing);
-    EXPECT_EQ(comparing.right, kKeys);
+    EXPECT_EQ(comparing.right, kKeysCarried);
   }
 
   const std::unique_ptr<cache::Store> store_ = cache::OpenStore({});

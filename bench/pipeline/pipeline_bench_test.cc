@@ -20,7 +20,7 @@ constexpr uint64_t kMemoryMb = 16;
 constexpr uint64_t kMemoryMb = 32;
 #endif
 
-PipelineOptions Small() {
+PipelineOptions SmallPipeline() {
   PipelineOptions options;
   options.memory_mb = kMemoryMb;
   options.threads = 2;
@@ -37,7 +37,7 @@ std::vector<nlohmann::json> RowsOf(const PipelineOptions& options, Status* statu
 
 TEST(PipelineBench, EveryWorkloadRunsAndEveryReplyIsVerified) {
   Status status;
-  const auto lines = RowsOf(Small(), &status);
+  const auto lines = RowsOf(SmallPipeline(), &status);
   ASSERT_TRUE(status.ok()) << status.ToString();
   std::set<std::string> names;
   for (const auto& line : lines) {
@@ -57,7 +57,7 @@ TEST(PipelineBench, EveryWorkloadRunsAndEveryReplyIsVerified) {
 }
 
 TEST(PipelineBench, MetersEachTurnWhereAsked) {
-  PipelineOptions options = Small();
+  PipelineOptions options = SmallPipeline();
   options.workloads = {"K8-G95-S"};
   options.repetitions = 2;
   options.meters = MeterOptions{.energy = "model:10,10"};
@@ -81,7 +81,7 @@ TEST(PipelineBench, MetersEachTurnWhereAsked) {
 
 // Whoever does not get the core in time still measures something.
 TEST(PipelineBench, ARunHasABatchOfEachWorkerAtLeast) {
-  PipelineOptions options = Small();
+  PipelineOptions options = SmallPipeline();
   options.workloads = {"K16-G95-U"};
   options.run_s = options.warmup_s = 1e-9;
   Status status;
@@ -93,7 +93,7 @@ TEST(PipelineBench, ARunHasABatchOfEachWorkerAtLeast) {
 }
 
 TEST(PipelineBench, IntervalsFollowOneAnotherOverOneDataSet) {
-  PipelineOptions options = Small();
+  PipelineOptions options = SmallPipeline();
   options.workloads = {"K16-G95-U"};
   options.plans = {"[RV PP MM IN.search]cpu -> [IN.insert IN.delete KC RD WR SD]cpu"};
   options.intervals_us = {300, 1000};
@@ -114,7 +114,7 @@ constexpr char kDevicePlan[] =
     "[RV PP MM]cpu -> [IN.search IN.insert IN.delete KC RD]gpu0 -> [WR SD]cpu";
 
 TEST(PipelineBench, PlansRunAgainstTheOneStageOne) {
-  PipelineOptions options = Small();
+  PipelineOptions options = SmallPipeline();
   options.workloads = {"K16-G50-S"};
   options.plans = {kDevicePlan, "[RV PP MM IN.search]cpu -> [IN.insert IN.delete KC RD WR SD]cpu"};
   options.devices = {"cpu"};
@@ -158,7 +158,7 @@ std::string CalibrationOfAFreeDevice(const base::TestFolder& folder) {
 
 TEST(PipelineBench, ThePlannerChoosesAndEveryReplyIsVerified) {
   const base::TestFolder folder;
-  PipelineOptions options = Small();
+  PipelineOptions options = SmallPipeline();
   options.workloads = {"K16-G95-S"};
   options.plans = {"auto", kDevicePlan};
   options.devices = {"cpu"};
@@ -193,7 +193,7 @@ TEST(PipelineBench, ThePlannerChoosesAndEveryReplyIsVerified) {
 }
 
 TEST(PipelineBench, APlanWithoutItsDeviceIsRefused) {
-  PipelineOptions options = Small();
+  PipelineOptions options = SmallPipeline();
   options.workloads = {"K16-G50-S"};
   options.plans = {kDevicePlan};
   Status status;
@@ -207,7 +207,7 @@ TEST(PipelineBench, APlanWithoutItsDeviceIsRefused) {
 }
 
 TEST(PipelineBench, BadPlansAndWorkloadsAreRefusedWithTheReason) {
-  PipelineOptions options = Small();
+  PipelineOptions options = SmallPipeline();
   options.plans = {"[RV PP]cpu"};
   Status status;
   EXPECT_TRUE(RowsOf(options, &status).empty());
@@ -234,7 +234,7 @@ class Spoiled : public testing::Test {
   }
 
   Status RunAll() {
-    PipelineOptions options = Small();
+    PipelineOptions options = SmallPipeline();
     const KeyPicker picker(data_->objects(), false);
     auto all = RunTurns(options, {{workload_}, {&picker}}, {{pipeline::Plan::OneStageCpu()}},
                         nullptr, devices_.get(), data_.get());

@@ -11,14 +11,14 @@
 namespace weft::bench {
 namespace {
 
-constexpr uint64_t kKeys = 1000;
+constexpr uint64_t kKeysDrawn = 1000;
 constexpr size_t kRequests = 200'000;
 
 Workload Named(const char* name) { return *ParseWorkload(name); }
 
 // How often each key was drawn, SETs and GETs alike.
 std::vector<double> Drawn(const RequestRing& ring) {
-  std::vector<double> drawn(kKeys);
+  std::vector<double> drawn(kKeysDrawn);
   for (size_t i = 0; i < ring.size(); ++i) drawn.at(NumberOfKey(ring.At(i).key.data())) += 1;
   return drawn;
 }
@@ -32,9 +32,9 @@ double ChiSquare(const std::vector<double>& seen, const std::vector<double>& exp
 
 TEST(RequestRing, UniformKeysAreDrawnEquallyOften) {
   RequestRing ring(Named("K16-G95-U"), kRequests);
-  ring.Fill(KeyPicker(kKeys, false), task::TestSeed());
+  ring.Fill(KeyPicker(kKeysDrawn, false), task::TestSeed());
   // 999 degrees of freedom: mean 999, deviation 44.7; six deviations are chance once in 10^9.
-  const std::vector<double> expected(kKeys, static_cast<double>(kRequests) / kKeys);
+  const std::vector<double> expected(kKeysDrawn, static_cast<double>(kRequests) / kKeysDrawn);
   const double chi_square = ChiSquare(Drawn(ring), expected);
   EXPECT_LT(chi_square, 1270);
   EXPECT_GT(chi_square, 730);
@@ -45,13 +45,13 @@ TEST(RequestRing, UniformKeysAreDrawnEquallyOften) {
 // (base/zipf_test.cc).
 TEST(RequestRing, SkewedKeysFollowZipfsLaw) {
   RequestRing ring(Named("K16-G95-S"), kRequests);
-  ring.Fill(KeyPicker(kKeys, true), task::TestSeed());
-  const base::Zipf zipf(kKeys, defaults::kZipfTheta);
-  std::vector<double> expected(kKeys);
-  for (uint64_t rank = 0; rank < kKeys; ++rank)
+  ring.Fill(KeyPicker(kKeysDrawn, true), task::TestSeed());
+  const base::Zipf zipf(kKeysDrawn, defaults::kZipfTheta);
+  std::vector<double> expected(kKeysDrawn);
+  for (uint64_t rank = 0; rank < kKeysDrawn; ++rank)
     expected[zipf.Scramble(rank)] += kRequests * zipf.Probability(rank);
   const std::vector<double> drawn = Drawn(ring);
-  for (size_t key = 0; key < kKeys; ++key) {
+  for (size_t key = 0; key < kKeysDrawn; ++key) {
     const double chance = 6 * std::sqrt(expected[key]);
     ASSERT_NEAR(drawn[key], expected[key], 0.2 * expected[key] + chance + 1) << key;
   }
@@ -65,7 +65,7 @@ TEST(RequestRing, RequestsAreWhatTheWorkloadSays) {
   for (const char* name : {"K8-G50-U", "K32-G95-S", "K128-G100-U"}) {
     const Workload workload = Named(name);
     RequestRing ring(workload, kRequests);
-    ring.Fill(KeyPicker(kKeys, workload.zipf), task::TestSeed());
+    ring.Fill(KeyPicker(kKeysDrawn, workload.zipf), task::TestSeed());
     double gets = 0;
     for (size_t i = 0; i < ring.size(); ++i) {
       const RequestView request = ring.At(i);
@@ -84,7 +84,7 @@ TEST(RequestRing, RequestsAreWhatTheWorkloadSays) {
 
 TEST(RequestRing, ASeedDrawsTheSameRequestsAndAnotherOneOthers) {
   const Workload workload = Named("K8-G50-S");
-  const KeyPicker picker(kKeys, true);
+  const KeyPicker picker(kKeysDrawn, true);
   RequestRing first(workload, 1000), same(workload, 1000), other(workload, 1000);
   first.Fill(picker, 1);
   same.Fill(picker, 1);

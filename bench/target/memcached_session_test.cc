@@ -48,12 +48,6 @@ class MemcachedSessionTest : public testing::Test {
   std::unique_ptr<MemcachedSession> session_;
 };
 
-using Kinds = std::vector<OutcomeKind>;
-constexpr auto kDone = OutcomeKind::kDone;
-constexpr auto kMissing = OutcomeKind::kMissing;
-constexpr auto kRefused = OutcomeKind::kRefused;
-constexpr auto kWrong = OutcomeKind::kWrong;
-
 TEST_F(MemcachedSessionTest, SendsWhatTheProtocolSays) {
   auto session = Make();
   const std::vector<Operation> operations = {

@@ -58,12 +58,6 @@ class RedisSessionTest : public testing::Test {
   std::vector<Outcome> outcomes_;
 };
 
-using Kinds = std::vector<OutcomeKind>;
-constexpr auto kDone = OutcomeKind::kDone;
-constexpr auto kMissing = OutcomeKind::kMissing;
-constexpr auto kRefused = OutcomeKind::kRefused;
-constexpr auto kWrong = OutcomeKind::kWrong;
-
 TEST_F(RedisSessionTest, SendsWhatTheProtocolSays) {
   auto session = Make({.multi_get = false, .scans = true});
   const std::vector<Operation> operations = {Read(1),

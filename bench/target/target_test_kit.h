@@ -25,6 +25,13 @@
 
 namespace weft::bench {
 
+// What the outcomes of a session's operations are compared with.
+using Kinds = std::vector<OutcomeKind>;
+inline constexpr auto kDone = OutcomeKind::kDone;
+inline constexpr auto kMissing = OutcomeKind::kMissing;
+inline constexpr auto kRefused = OutcomeKind::kRefused;
+inline constexpr auto kWrong = OutcomeKind::kWrong;
+
 inline constexpr uint64_t kTestPatienceNs = 20'000'000'000;
 
 // Takes outcomes until there are `count`, the session says that it is broken, or patience ends.

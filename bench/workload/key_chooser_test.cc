@@ -11,7 +11,7 @@
 namespace weft::bench {
 namespace {
 
-constexpr int kDraws = 1'000'000;
+constexpr int kKeysDrawn = 1'000'000;
 
 KeyDistribution Keys(const std::string& text) {
   auto keys = KeyDistribution::Parse(text);
@@ -19,19 +19,19 @@ KeyDistribution Keys(const std::string& text) {
   return *keys;
 }
 
-constexpr const char* kTexts[] = {"uniform",
-                                  "zipf 0.99",
-                                  "zipf 1",
-                                  "permuted-zipf 0.99",
-                                  "permuted-zipf 1.3",
-                                  "scrambled-zipf 0.99",
-                                  "scrambled-zipf 0.99 of 1000",
-                                  "scrambled-zipf 0.8 of 3",
-                                  "latest 0.99",
-                                  "hotspot 0.2 0.8",
-                                  "hotspot 0.001 1",
-                                  "exponential 95 0.8571428571",
-                                  "exponential 50 0.1"};
+constexpr const char* kKeyTexts[] = {"uniform",
+                                     "zipf 0.99",
+                                     "zipf 1",
+                                     "permuted-zipf 0.99",
+                                     "permuted-zipf 1.3",
+                                     "scrambled-zipf 0.99",
+                                     "scrambled-zipf 0.99 of 1000",
+                                     "scrambled-zipf 0.8 of 3",
+                                     "latest 0.99",
+                                     "hotspot 0.2 0.8",
+                                     "hotspot 0.001 1",
+                                     "exponential 95 0.8571428571",
+                                     "exponential 50 0.1"};
 
 std::vector<uint64_t> Counts(KeyChooser chooser, uint64_t records, int draws) {
   Random random(11);
@@ -50,25 +50,26 @@ void ExpectExactLaw(const char* text, uint64_t start, uint64_t records, int draw
 }
 
 TEST(KeyChooser, DrawsFollowTheExactLaw) {
-  for (const char* text : kTexts)
+  for (const char* text : kKeyTexts)
     for (const uint64_t records : {1, 2, 1000, 20'011})
-      ExpectExactLaw(text, records, records, kDraws);
+      ExpectExactLaw(text, records, records, kKeysDrawn);
 }
 
 TEST(KeyChooser, DrawsFollowTheLawOfAllRecordsThatWereAdded) {
-  for (const char* text : kTexts)
+  for (const char* text : kKeyTexts)
     for (const uint64_t records : {1001, 1500, 2000, 2001, 5321})
-      ExpectExactLaw(text, 1000, records, kDraws / 4);
+      ExpectExactLaw(text, 1000, records, kKeysDrawn / 4);
 }
 
 // The check can say no: each law's draws against each other one's probabilities.
 TEST(KeyChooser, NoLawPassesForAnother) {
   std::vector<std::vector<uint64_t>> drawn;
-  for (const char* text : kTexts) drawn.push_back(Counts({Keys(text), 1000}, 1000, kDraws));
+  for (const char* text : kKeyTexts) drawn.push_back(Counts({Keys(text), 1000}, 1000, kKeysDrawn));
   for (size_t i = 0; i < drawn.size(); ++i) {
-    const std::vector<double> claimed = KeyProbabilities({Keys(kTexts[i]), 1000}, 1000);
+    const std::vector<double> claimed = KeyProbabilities({Keys(kKeyTexts[i]), 1000}, 1000);
     for (size_t j = 0; j < drawn.size(); ++j)
-      EXPECT_EQ(ChiSquare(drawn[j], claimed).ok(), i == j) << kTexts[j] << " for " << kTexts[i];
+      EXPECT_EQ(ChiSquare(drawn[j], claimed).ok(), i == j)
+          << kKeyTexts[j] << " for " << kKeyTexts[i];
   }
 }
 

@@ -14,7 +14,7 @@
 namespace weft::bench {
 namespace {
 
-constexpr int kDraws = 500'000;
+constexpr int kOperationsDrawn = 500'000;
 
 OperationMix Named(const char* name, uint64_t records) {
   OperationMix mix = *BuiltinMix(name);
@@ -35,7 +35,7 @@ Fit KindsFit(const OperationMix& drawn, const OperationMix& claimed) {
   OperationStream stream(drawn, &space, 3);
   std::vector<uint64_t> counts(kOperationKinds);
   Operation operation;
-  for (int i = 0; i < kDraws && stream.Next(&operation); ++i)
+  for (int i = 0; i < kOperationsDrawn && stream.Next(&operation); ++i)
     ++counts[static_cast<size_t>(operation.kind)];
   return ChiSquare(counts, {claimed.shares.begin(), claimed.shares.end()});
 }
@@ -56,7 +56,7 @@ TEST(OperationStream, ScanLengthsAndRecordsFollowTheMix) {
   OperationStream stream(mix, &space, 3);
   std::vector<uint64_t> lengths(100), records(1000);
   Operation operation;
-  for (int i = 0; i < kDraws && stream.Next(&operation); ++i) {
+  for (int i = 0; i < kOperationsDrawn && stream.Next(&operation); ++i) {
     ASSERT_EQ(operation.kind, OperationKind::kScan);
     ++lengths.at(operation.scan_length - 1);
     ++records.at(operation.record);

@@ -16,26 +16,26 @@ RateSchedule Parsed(const std::string& text) {
   return *schedule;
 }
 
-constexpr const char* kTexts[] = {"1000",
-                                  "0.5",
-                                  "1000 for 10s, 5000 for 5s",
-                                  "1000 for 10s, 5000",
-                                  "ramp 0 1000 for 10s, 1000",
-                                  "ramp 1000 0 for 2s",
-                                  "sine 1000 5000 period 60s",
-                                  "sine 0 10 period 0.5s for 10.1s, 0 for 1s",
-                                  "0 for 5s, 10 for 1s",
-                                  "poisson 1000",
-                                  "poisson 1 for 1s, ramp 1 10 for 2s"};
+constexpr const char* kScheduleTexts[] = {"1000",
+                                          "0.5",
+                                          "1000 for 10s, 5000 for 5s",
+                                          "1000 for 10s, 5000",
+                                          "ramp 0 1000 for 10s, 1000",
+                                          "ramp 1000 0 for 2s",
+                                          "sine 1000 5000 period 60s",
+                                          "sine 0 10 period 0.5s for 10.1s, 0 for 1s",
+                                          "0 for 5s, 10 for 1s",
+                                          "poisson 1000",
+                                          "poisson 1 for 1s, ramp 1 10 for 2s"};
 
 TEST(RateSchedule, TextsAreReadAndPrintedAlike) {
-  for (const char* text : kTexts) EXPECT_EQ(Parsed(text).ToText(), text);
+  for (const char* text : kScheduleTexts) EXPECT_EQ(Parsed(text).ToText(), text);
   EXPECT_EQ(Parsed("10 for 500ms,20 for 2min").ToText(), "10 for 0.5s, 20 for 120s");
   EXPECT_EQ(RateSchedule::Constant(7).ToText(), "7");
 }
 
 TEST(RateSchedule, CountIsTheIntegralOfTheRate) {
-  for (const char* text : kTexts) {
+  for (const char* text : kScheduleTexts) {
     const RateSchedule schedule = Parsed(text);
     constexpr double kStep = 1e-4;
     double sum = 0;
@@ -49,7 +49,7 @@ TEST(RateSchedule, CountIsTheIntegralOfTheRate) {
 }
 
 TEST(RateSchedule, TimesLeadBackToCounts) {
-  for (const char* text : kTexts) {
+  for (const char* text : kScheduleTexts) {
     const RateSchedule schedule = Parsed(text);
     double before_s = 0;
     for (int i = 0; i < 20'000; ++i) {

@@ -11,9 +11,9 @@ namespace {
 
 using testing::HasSubstr;
 
-constexpr int kDraws = 1'000'000;
+constexpr int kSizesDrawn = 1'000'000;
 
-SizeDistribution Parsed(const std::string& text) {
+SizeDistribution SizesOf(const std::string& text) {
   auto sizes = SizeDistribution::Parse(text);
   EXPECT_TRUE(sizes) << sizes.error().ToString();
   return *sizes;
@@ -22,7 +22,7 @@ SizeDistribution Parsed(const std::string& text) {
 Fit FitOf(const SizeDistribution& drawn, const SizeDistribution& exact) {
   Random random(5);
   std::vector<uint64_t> counts(exact.max() - exact.min() + 1);
-  for (int i = 0; i < kDraws; ++i) {
+  for (int i = 0; i < kSizesDrawn; ++i) {
     const uint32_t size = drawn.Of(random.Next());
     EXPECT_TRUE(size >= exact.min() && size <= exact.max()) << size;
     ++counts[size - exact.min()];
@@ -33,41 +33,42 @@ Fit FitOf(const SizeDistribution& drawn, const SizeDistribution& exact) {
   return ChiSquare(counts, shares);
 }
 
-constexpr const char* kTexts[] = {"1000",
-                                  "uniform 10 2000",
-                                  "uniform 0 0",
-                                  "log-uniform 16 4096",
-                                  "log-uniform 1 3",
-                                  "16:0.4 64:0.3 1024:0.3",
-                                  "64:5 16:1",
-                                  "7:1",
-                                  "pareto 214.476 0.348238 8 4096",
-                                  "pareto 20 0 0 100",
-                                  "pareto 1 2.5 100 5000"};
+constexpr const char* kSizeTexts[] = {"1000",
+                                      "uniform 10 2000",
+                                      "uniform 0 0",
+                                      "log-uniform 16 4096",
+                                      "log-uniform 1 3",
+                                      "16:0.4 64:0.3 1024:0.3",
+                                      "64:5 16:1",
+                                      "7:1",
+                                      "pareto 214.476 0.348238 8 4096",
+                                      "pareto 20 0 0 100",
+                                      "pareto 1 2.5 100 5000"};
 
 TEST(SizeDistribution, TextsAreReadAndPrintedAlike) {
-  for (const char* text : kTexts) EXPECT_EQ(Parsed(text).ToText(), text);
-  EXPECT_EQ(Parsed("  uniform  1   2 ").ToText(), "uniform 1 2");
+  for (const char* text : kSizeTexts) EXPECT_EQ(SizesOf(text).ToText(), text);
+  EXPECT_EQ(SizesOf("  uniform  1   2 ").ToText(), "uniform 1 2");
 }
 
 TEST(SizeDistribution, DrawsFollowTheExactLaw) {
-  for (const char* text : kTexts) {
-    const SizeDistribution sizes = Parsed(text);
+  for (const char* text : kSizeTexts) {
+    const SizeDistribution sizes = SizesOf(text);
     const Fit fit = FitOf(sizes, sizes);
     EXPECT_TRUE(fit.ok()) << text << ": " << fit.statistic << " above " << fit.critical;
   }
 }
 
 TEST(SizeDistribution, AnotherLawDoesNotPass) {
-  EXPECT_FALSE(FitOf(Parsed("uniform 20 4096"), Parsed("uniform 16 4096")).ok());
-  EXPECT_FALSE(FitOf(Parsed("16:0.405 64:0.295 1024:0.3"), Parsed("16:0.4 64:0.3 1024:0.3")).ok());
+  EXPECT_FALSE(FitOf(SizesOf("uniform 20 4096"), SizesOf("uniform 16 4096")).ok());
   EXPECT_FALSE(
-      FitOf(Parsed("pareto 225 0.348238 8 4096"), Parsed("pareto 214.476 0.348238 8 4096")).ok());
+      FitOf(SizesOf("16:0.405 64:0.295 1024:0.3"), SizesOf("16:0.4 64:0.3 1024:0.3")).ok());
+  EXPECT_FALSE(
+      FitOf(SizesOf("pareto 225 0.348238 8 4096"), SizesOf("pareto 214.476 0.348238 8 4096")).ok());
 }
 
 TEST(SizeDistribution, ProbabilitiesSumToOneAndGiveTheMean) {
-  for (const char* text : kTexts) {
-    const SizeDistribution sizes = Parsed(text);
+  for (const char* text : kSizeTexts) {
+    const SizeDistribution sizes = SizesOf(text);
     double sum = 0, mean = 0;
     for (uint32_t size = sizes.min(); size <= sizes.max(); ++size) {
       sum += sizes.Probability(size);
@@ -80,15 +81,15 @@ TEST(SizeDistribution, ProbabilitiesSumToOneAndGiveTheMean) {
 }
 
 TEST(SizeDistribution, ExtremeWordsStayWithin) {
-  for (const char* text : kTexts) {
-    const SizeDistribution sizes = Parsed(text);
+  for (const char* text : kSizeTexts) {
+    const SizeDistribution sizes = SizesOf(text);
     for (const uint64_t word : {uint64_t{0}, uint64_t{1} << 63, UINT64_MAX}) {
       EXPECT_GE(sizes.Of(word), sizes.min()) << text;
       EXPECT_LE(sizes.Of(word), sizes.max()) << text;
     }
   }
-  EXPECT_EQ(Parsed("uniform 10 2000").Of(0), 10u);
-  EXPECT_EQ(Parsed("uniform 10 2000").Of(UINT64_MAX), 2000u);
+  EXPECT_EQ(SizesOf("uniform 10 2000").Of(0), 10u);
+  EXPECT_EQ(SizesOf("uniform 10 2000").Of(UINT64_MAX), 2000u);
 }
 
 TEST(SizeDistribution, MistakesAreNamed) {

@@ -11,7 +11,7 @@
 namespace weft::bench {
 namespace {
 
-constexpr int kDraws = 1'000'000;
+constexpr int kRanksDrawn = 1'000'000;
 
 std::vector<double> ExactShares(uint64_t ranks, double theta) {
   std::vector<double> shares;
@@ -28,7 +28,7 @@ template <typename Draw>
 Fit FitOf(uint64_t ranks, double theta, Draw draw) {
   Random random(1);
   std::vector<uint64_t> counts(ranks);
-  for (int i = 0; i < kDraws; ++i) ++counts[draw(random)];
+  for (int i = 0; i < kRanksDrawn; ++i) ++counts[draw(random)];
   return ChiSquare(counts, ExactShares(ranks, theta));
 }
 
@@ -79,7 +79,7 @@ TEST(ZipfSampler, FollowsTheLawOverRanksThatCannotBeListed) {
   const ZipfSampler zipf(0.99, kRanks);
   Random random(3);
   std::vector<uint64_t> counts(ends.size());
-  for (int i = 0; i < kDraws; ++i) {
+  for (int i = 0; i < kRanksDrawn; ++i) {
     const auto end = std::upper_bound(ends.begin(), ends.end(), zipf.Rank(random));
     ++counts[static_cast<size_t>(end - ends.begin())];
   }

@@ -15,10 +15,6 @@ namespace {
 using testing::ElementsAre;
 
 constexpr uint64_t kNextBank = 4;
-constexpr uint64_t kNextColumn = 32;
-constexpr uint64_t kNextRow = 4096;
-
-Preset Ddr3() { return PresetNamed(kDefaultPreset); }
 
 std::vector<Clock> LatenciesOf(const std::vector<Offer>& offers) {
   return Play(Ddr3(), offers, 2000).Latencies();

@@ -15,10 +15,6 @@ namespace {
 using testing::ElementsAre;
 using testing::IsEmpty;
 
-constexpr uint64_t kNextColumn = 32;
-constexpr uint64_t kNextRow = 4096;
-
-Preset Ddr3() { return PresetNamed(kDefaultPreset); }
 Preset OneRank() {
   Preset preset = Ddr3();
   preset.organization.ranks = 1;

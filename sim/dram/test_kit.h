@@ -16,6 +16,11 @@ namespace weft::sim {
 using base::TestSeed;
 
 inline Preset PresetNamed(std::string_view name) { return FindPreset(name).value(); }
+inline Preset Ddr3() { return PresetNamed(kDefaultPreset); }
+
+// Of one channel of the default preset, ranks interleaved: a line's number and these more.
+inline constexpr uint64_t kNextColumn = 32;
+inline constexpr uint64_t kNextRow = 4096;
 
 struct Offer {
   uint64_t line;
