@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <fstream>
 #include <functional>
+#include <initializer_list>
 #include <map>
 #include <span>
 
@@ -301,6 +302,11 @@ void AddCommon(CLI::App* app, Arguments* a) {
   app->add_option("--target", a->target, "instead of the project's own (bench/defaults.h)");
 }
 
+// Of the common ones, what a subcommand has no use for: an option that does nothing misleads.
+void LeaveOut(CLI::App* app, std::initializer_list<const char*> names) {
+  for (const char* name : names) app->remove_option(app->get_option(name));
+}
+
 void AddServer(CLI::App* app, Arguments* a) {
   app->add_option("--subject", a->subject, "server under test")->capture_default_str();
   app->add_option("--subject-command", a->subject_command,
@@ -442,13 +448,16 @@ int Main(int argc, char** argv) {
     AddCommon(sub, &a);
     return sub;
   };
-  AddEmbedded(add("walk", "the bare two-level random walk of this machine's memory"), &a);
+  CLI::App* walk = add("walk", "the bare two-level random walk of this machine's memory");
+  AddEmbedded(walk, &a);
+  LeaveOut(walk, {"--target", "--strict"});
   CLI::App* embedded = add("embedded", "the cache in this process; with --threads: its scaling");
   AddEmbedded(embedded, &a);
   embedded->add_option("--workload", a.embedded.workloads, "K16-G95-U,...")->delimiter(',');
   embedded->add_option("-m,--memory-mb", a.embedded.memory_mb, "0: twice what the objects need");
   CLI::App* prefetch = add("prefetch", "ways of prefetching, and paper 004's claims of them");
   AddPrefetch(prefetch, &a.prefetch);
+  LeaveOut(prefetch, {"--seconds", "--warmup", "--target"});
   prefetch->add_option("--cpus", a.embedded_cpus, "runs on the last of them, as many as threads");
   CLI::App* server = add("server", "CPU time a request: depth 1, depth 32, gets of 100 keys");
   AddServer(server, &a);
@@ -457,25 +466,39 @@ int Main(int argc, char** argv) {
   CLI::App* latency = add("latency", "p50, p99, p99.9 at a fixed open-loop rate");
   AddServer(latency, &a);
   AddLatency(latency, &a);
-  AddServer(add("scaling", "two workers against one"), &a);
+  CLI::App* scaling = add("scaling", "two workers against one");
+  AddServer(scaling, &a);
+  LeaveOut(scaling, {"--server-threads"});
   CLI::App* memory = add("memory", "resident bytes an item");
   AddServer(memory, &a);
+  LeaveOut(memory, {"--seconds", "--warmup", "--seed", "--keys", "--get-share", "--zipf",
+                    "--connections"});
   memory->add_option("--items", a.items)->capture_default_str();
-  AddHitRatio(add("hit-ratio", "hits when memory is short"), &a);
-  AddPipeline(add("pipeline", "the 24 in-memory workloads, offline, through any plan"), &a);
+  CLI::App* hit_ratio = add("hit-ratio", "hits when memory is short");
+  AddHitRatio(hit_ratio, &a);
+  LeaveOut(hit_ratio, {"--seconds", "--warmup"});
+  CLI::App* pipeline = add("pipeline", "the 24 in-memory workloads, offline, through any plan");
+  AddPipeline(pipeline, &a);
+  LeaveOut(pipeline, {"--target"});
   CLI::App* alternation = add("alternation", "in-memory workloads in turns: does the plan follow?");
   AddPipeline(alternation, &a);
   AddAlternation(alternation, &a);
+  LeaveOut(alternation, {"--target"});
   CLI::App* durable = add("durable", "the durable store against LevelDB and RocksDB");
   AddDurable(durable, &a.durable);
   AddQuick(durable, &a);
+  LeaveOut(durable, {"--seconds", "--warmup"});
   CLI::App* compaction = add("compaction", "compactions alone: input a second");
   AddCompaction(compaction, &a.compaction);
   AddQuick(compaction, &a);
+  LeaveOut(compaction, {"--seconds", "--warmup"});
   CLI::App* contention = add("contention", "stores under YCSB A while other work takes the CPUs");
   AddContention(contention, &a.contention);
   AddQuick(contention, &a);
-  AddDevice(add("device", "one GPU, keys and values in its memory: operations a second"), &a);
+  LeaveOut(contention, {"--seconds", "--warmup"});
+  CLI::App* device = add("device", "one GPU, keys and values in its memory: operations a second");
+  AddDevice(device, &a);
+  LeaveOut(device, {"--seconds", "--warmup", "--target"});
   CLI::App* all = add("all", "everything, into bench/results");
   AddServer(all, &a);
   all->add_flag("--quick", a.quick, "short and small: does everything run? Not for figures");

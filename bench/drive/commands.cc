@@ -21,8 +21,13 @@ DriveCommands::~DriveCommands() = default;
 void DriveCommands::AddTo(CLI::App* app) {
   Arguments& a = *arguments_;
   AddMeasure(app->add_subcommand("run", "any workload on any store or server"), &a.run);
-  AddMeasure(app->add_subcommand("quick", "YCSB on this machine's caches and durable stores"),
-             &a.quick);
+  CLI::App* quick =
+      app->add_subcommand("quick", "YCSB on this machine's caches and durable stores");
+  AddMeasure(quick, &a.quick);
+  // What it chooses by itself.
+  for (const char* name :
+       {"--target", "--workload", "--workload-file", "--sessions", "--depth", "--wipe"})
+    quick->remove_option(quick->get_option(name));
   AddSweep(app->add_subcommand("sweep", "latency at each rate, and the highest one within a limit"),
            &a.sweep);
   AddCompare(app->add_subcommand("compare", "results of several machines: throughput and cost"),

@@ -1,7 +1,12 @@
 #include "bench/drive/measure.h"
 
+#include <algorithm>
+#include <string>
+#include <vector>
+
 #include <CLI/CLI.hpp>
 
+#include "bench/drive/driver.h"
 #include "bench/target/targets.h"
 
 namespace weft::bench {
@@ -54,6 +59,9 @@ void AddTarget(CLI::App* app, TargetOptions* target) {
       ->capture_default_str();
   app->add_option("--weft-flags", target->weft_flags,
                   "more of them for start:weft: '--device cuda:0 --plan auto'");
+  app->add_flag("--wipe", target->wipe,
+                "a server that is there may be emptied, whatever it holds; otherwise one that holds "
+                "anything is refused");
   app->add_flag("--multi-get", target->multi_get, "reads side by side are one request");
   app->add_option("--place", target->place, "of durable stores: memory, disk or a folder")
       ->capture_default_str();
@@ -63,6 +71,52 @@ void AddTarget(CLI::App* app, TargetOptions* target) {
   app->add_option("--background-threads", target->store.background_threads)->capture_default_str();
   app->add_option("--compaction-device", target->store.compaction_device, "of weft")
       ->capture_default_str();
+}
+
+// Options that only some targets heed.
+struct Concern {
+  std::vector<const char*> options;
+  const char* who;
+  bool (*heeds)(const std::string& spec);
+};
+
+bool IsStarted(const std::string& spec) { return spec.starts_with("start:"); }
+bool IsThere(const std::string& spec) {
+  return spec.starts_with("memcached:") || spec.starts_with("redis:");
+}
+
+const std::vector<Concern>& Concerns() {
+  static const auto* const all = new std::vector<Concern>{
+      {{"--memory-mb"},
+       "caches, and servers that are started",
+       [](const std::string& spec) { return IsStarted(spec) || spec == "weft-cache"; }},
+      {{"--server-threads"}, "servers that are started", IsStarted},
+      {{"--weft", "--weft-flags"},
+       "start:weft",
+       [](const std::string& spec) { return spec == "start:weft"; }},
+      {{"--wipe"}, "servers that are there", IsThere},
+      {{"--multi-get"},
+       "servers",
+       [](const std::string& spec) { return IsStarted(spec) || IsThere(spec); }},
+      {{"--place", "--sync", "--block-cache", "--write-buffer", "--background-threads"},
+       "durable stores",
+       IsDurable},
+      {{"--compaction-device"}, "weft", [](const std::string& spec) { return spec == "weft"; }},
+  };
+  return *all;
+}
+
+// An option that no target heeds is refused: its figures would be taken for those with it.
+void RefuseUnheeded(const CLI::App& app, const std::vector<std::string>& targets) {
+  for (const Concern& concern : Concerns()) {
+    if (targets.empty() || std::any_of(targets.begin(), targets.end(), concern.heeds)) continue;
+    for (const char* name : concern.options) {
+      const CLI::Option* option = app.get_option_no_throw(name);
+      if (option == nullptr || option->count() == 0) continue;
+      throw CLI::ValidationError(name, std::string("is for ") + concern.who +
+                                           ", and no --target is one");
+    }
+  }
 }
 
 }  // namespace
@@ -98,6 +152,7 @@ void AddMeasure(CLI::App* app, MeasureOptions* options) {
   app->add_option("--csv", options->log.csv, "append a row a run to this table");
   app->add_option("--hdr", options->log.hdr_folder,
                   "a folder for HdrHistogram's log of each run, an interval a slice");
+  app->parse_complete_callback([app, options] { RefuseUnheeded(*app, options->targets); });
 }
 
 }  // namespace weft::bench

@@ -2,11 +2,13 @@
 
 #include <unistd.h>
 
+#include <charconv>
 #include <cstdlib>
 #include <sstream>
 
 #include <fmt/format.h>
 
+#include "bench/target/foreign_records.h"
 #include "bench/target/memcached_session.h"
 
 namespace weft::bench {
@@ -18,6 +20,21 @@ Result<std::string> AskLine(const Address& address, std::string_view request) {
   auto answer = Ask(address, request, [](std::string_view text) { return text.ends_with("\r\n"); });
   if (answer) answer->resize(answer->size() - 2);
   return answer;
+}
+
+Result<uint64_t> ItemsAt(const Address& address) {
+  auto stats = Ask(address, "stats\r\n", [](std::string_view text) {
+    return text.ends_with("END\r\n") || text.find("ERROR") != std::string_view::npos;
+  });
+  if (!stats) return stats.error();
+  constexpr std::string_view kName = "STAT curr_items ";
+  const size_t at = stats->find(kName);
+  uint64_t items = 0;
+  if (at == std::string::npos ||
+      std::from_chars(stats->data() + at + kName.size(), stats->data() + stats->size(), items).ec !=
+          std::errc())
+    return Status(Code::kUnsupported, address.ToString() + " does not tell its curr_items");
+  return items;
 }
 
 class MemcachedTarget final : public Target {
@@ -53,6 +70,10 @@ class MemcachedTarget final : public Target {
         std::make_unique<MemcachedSession>(std::move(*stream), format_, options_.multi_get));
   }
   Status Clear() override {
+    if (peer_ == nullptr) {
+      Status status = MayRemoveAll(address_, options_.wipe, [this] { return ItemsAt(address_); });
+      if (!status.ok()) return status;
+    }
     const auto answer = AskLine(address_, "flush_all\r\n");
     if (!answer) return answer.error();
     if (answer.value() == "OK") return Status::Ok();

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "bench/harness/peer.h"
+#include "bench/target/foreign_records.h"
 #include "bench/target/redis_session.h"
 
 namespace weft::bench {
@@ -26,6 +27,24 @@ std::string FieldOf(std::string_view info, std::string_view name) {
   if (at == std::string_view::npos) return "";
   const std::string_view rest = info.substr(at + name.size() + 2);
   return std::string(rest.substr(0, rest.find_first_of("\r\n")));
+}
+
+// Of all its databases: "db0:keys=5,expires=0,..." each.
+Result<uint64_t> KeysAt(const Address& address) {
+  auto info = Ask(address, "INFO keyspace\r\n", IsWholeReply);
+  if (!info) return info.error();
+  if (!info->starts_with('$'))
+    return Status(Code::kUnsupported, fmt::format("{} does not tell its keys: {}",
+                                                  address.ToString(), info->substr(0, 60)));
+  constexpr std::string_view kName = ":keys=";
+  uint64_t keys = 0;
+  for (size_t at = 0; (at = info->find(kName, at)) != std::string::npos;) {
+    at += kName.size();
+    uint64_t of_one = 0;
+    std::from_chars(info->data() + at, info->data() + info->size(), of_one);
+    keys += of_one;
+  }
+  return keys;
 }
 
 // "redis 7.0.15"; who took its place tells their version beside redis'.
@@ -75,6 +94,10 @@ class RedisTarget final : public Target {
         std::move(*stream), format_, RedisSessionOptions{options_.multi_get, options_.scans}));
   }
   Status Clear() override {
+    if (peer_ == nullptr) {
+      Status status = MayRemoveAll(address_, options_.wipe, [this] { return KeysAt(address_); });
+      if (!status.ok()) return status;
+    }
     const auto answer = Ask(address_, "FLUSHALL\r\n", IsWholeReply);
     if (!answer) return answer.error();
     if (answer.value() == "+OK\r\n") return Status::Ok();

@@ -20,6 +20,9 @@ struct TargetOptions {
   std::string weft_program = WEFT_SOURCE_DIR "/build/release/src/server/weft";
   std::string weft_flags;  // more of them for `weft serve`: "--device cuda:0 --plan auto"
 
+  // Servers that are there
+  bool wipe = false;  // what others have stored may be removed
+
   // Requests
   bool multi_get = false;  // a server's reads that are submitted side by side are one request
   bool scans = false;      // redis: inserts and deletes keep an ordered index up

@@ -140,6 +140,36 @@ TEST(Targets, AreListedWithTheirForms) {
 }
 
 // A server that somebody else started, by its Unix socket and by its port.
+TEST(Targets, LeaveAServerThatOthersFilled) {
+  const auto program = FindProgram("memcached");
+  if (!program) GTEST_SKIP() << program.error().message();
+  const RecordFormat format = FormatOf(100);
+  const std::string path = testing::TempDir() + "weft-filled-" + std::to_string(getpid()) + ".sock";
+  auto server =
+      Process::Start({program.value(), "-u", "root", "-s", path, "-m", "64"}, {}, path + ".log");
+  ASSERT_TRUE(server);
+  for (int i = 0; i < 100 && access(path.c_str(), F_OK) != 0; ++i) usleep(20'000);
+  const auto ask = [address = Address{"", 0, path}](const std::string& request) {
+    auto answer = Ask(address, request, [](std::string_view text) {
+      return text.ends_with("END\r\n") || text.ends_with("STORED\r\n");
+    });
+    return answer ? *answer : answer.error().ToString();
+  };
+  ASSERT_EQ(ask("set theirs 0 0 1\r\nx\r\n"), "STORED\r\n");
+  auto target = OpenTarget("memcached:" + path, SmallOptions(false), format);
+  ASSERT_TRUE(target) << target.error().ToString();
+  EXPECT_EQ((*target)->Clear().code(), Code::kInvalidArgument);
+  EXPECT_EQ(ask("get theirs\r\n"), "VALUE theirs 0 1\r\nx\r\nEND\r\n");
+  TargetOptions allowed = SmallOptions(false);
+  allowed.wipe = true;
+  target = OpenTarget("memcached:" + path, allowed, format);
+  ASSERT_TRUE(target) << target.error().ToString();
+  EXPECT_TRUE((*target)->Clear().ok());
+  EXPECT_EQ(ask("get theirs\r\n"), "END\r\n");
+  unlink((path + ".log").c_str());
+  unlink(path.c_str());
+}
+
 TEST(Targets, FindTheProcessOfAServerThatIsThere) {
   const auto program = FindProgram("memcached");
   if (!program) GTEST_SKIP() << program.error().message();
@@ -149,7 +179,9 @@ TEST(Targets, FindTheProcessOfAServerThatIsThere) {
       Process::Start({program.value(), "-u", "root", "-s", path, "-m", "64"}, {}, path + ".log");
   ASSERT_TRUE(server);
   for (int i = 0; i < 100 && access(path.c_str(), F_OK) != 0; ++i) usleep(20'000);
-  auto target = OpenTarget("memcached:" + path, SmallOptions(false), format);
+  TargetOptions options = SmallOptions(false);
+  options.wipe = true;
+  auto target = OpenTarget("memcached:" + path, options, format);
   ASSERT_TRUE(target) << target.error().ToString();
   EXPECT_TRUE((*target)->Title().starts_with("memcached 1.")) << (*target)->Title();
   EXPECT_EQ((*target)->Processes(), std::vector<pid_t>{(*server)->pid()});
