@@ -7,12 +7,16 @@
 #include "base/read_on.h"
 #include "lsm/log_resync.h"
 #include "lsm/lost_sectors.h"
+#include "lsm/torn_batch.h"
+#include "lsm/write_batch_internal.h"
 
 namespace weft::lsm {
 namespace {
 
 // Each may cost a checksum of the block.
 constexpr int kMendsPerBlock = 64;
+// Each may cost reading the block again, and the record's beginning.
+constexpr int kJudgementsPerBlock = 16;
 
 bool AllZeros(std::string_view bytes) {
   return std::all_of(bytes.begin(), bytes.end(), [](char byte) { return byte == 0; });
@@ -48,6 +52,10 @@ bool LogReader::Read(std::string_view* record) {
       case Next::kBad:
         if (mode_ == Mode::kStop) {
           Stop();
+        } else if (IsTorn()) {
+          EndTorn();
+        } else if (end_ != LogEnd::kNotYet) {
+          break;
         } else if (Mend(&fragment)) {
           if (Take(fragment, record)) return true;
         } else {
@@ -87,6 +95,7 @@ bool LogReader::NextBlock() {
   at_ = 0;
   searched_ = false;
   mends_left_ = mode_ == Mode::kSalvage ? kMendsPerBlock : 0;
+  judgements_left_ = mode_ == Mode::kSalvage ? kJudgementsPerBlock : 0;
   if (was_last || !status_.ok()) return false;
   status_ = base::ReadOn(file_, kLogBlockBytes, &block_, buffer_.get());
   if (!status_.ok()) block_ = {};
@@ -138,7 +147,54 @@ bool LogReader::Take(const Fragment& fragment, std::string_view* record) {
   valid_bytes_ = position();
   damaged_ = damaged_ || dropped_;
   dropped_ = false;
+  if (are_batches_ && !partial_searched_) NoteNumbers(*record);
   return true;
+}
+
+// A value's may be searched for: its numbers say nothing of what may follow.
+void LogReader::NoteNumbers(std::string_view record) {
+  if (record.size() < WriteBatchInternal::kHeaderBytes) return;
+  const table::SequenceNumber first = WriteBatchInternal::SequenceOf(record);
+  const uint32_t count = WriteBatchInternal::CountOf(record);
+  if (first > table::kSequenceMax - count || count == 0) return;
+  last_number_ = std::max(last_number_, first + count - 1);
+}
+
+// As an opening judges it. But where the checksum holds for another type, and nothing follows, the
+// record is all there.
+bool LogReader::IsTorn() {
+  Fragment whole;
+  if (!open_again_ || judgements_left_ == 0 || AllZeros(block_.substr(at_))) return false;
+  if (ParseAt(at_, &whole)) return false;  // it is in the wrong place
+  judgements_left_--;
+  const std::string_view reason = reason_;
+  auto file = open_again_();
+  // Perhaps the next record, behind one that its writer gave up.
+  const bool begins =
+      block_.size() - at_ >= kLogHeaderBytes && Begins(static_cast<FragmentType>(block_[at_ + 6]));
+  const uint64_t from = in_record_ && !begins ? partial_offset_ : position();
+  Result<bool> torn =
+      file ? IsTornBatch(file->get(), from, last_number_) : Result<bool>(file.error());
+  if (!torn) {
+    status_ = torn.error();
+    end_ = LogEnd::kReadError;
+    return false;
+  }
+  if (!*torn) return false;
+  const auto header = MendHeader(block_, at_);
+  reason_ = reason;
+  return !header || !(Begins(header->type) || in_record_) ||
+         !AllZeros(block_.substr(at_ + kLogHeaderBytes + header->payload_bytes));
+}
+
+void LogReader::EndTorn() {
+  const uint64_t from = in_record_ ? partial_offset_ : position();
+  const uint64_t bytes = block_offset_ + block_.find_last_not_of('\0') + 1 - from;
+  Report(from, bytes, reason_);
+  in_record_ = false;
+  dropped_ = true;
+  while (NextBlock()) continue;
+  EndHere();
 }
 
 bool LogReader::Mend(Fragment* fragment) {

@@ -9,8 +9,9 @@
 // written. Damage is something else: whole records, or parts of one, stand behind it. A reader that
 // stops (kStop) delivers everything before the first byte that is wrong and then says which of the
 // two it met; one that salvages (kSalvage) goes on with the next whole record, wherever that stands
-// (lsm/log_resync.h), and takes one of which the header alone is wrong. kNextBlock looks for none
-// but where a length that can be trusted leads, or where the next block begins.
+// (lsm/log_resync.h), and takes one of which the header alone is wrong. In a write that was cut it
+// looks for none: a value may be a copy of some log. kNextBlock looks for none but where a length
+// that can be trusted leads, or where the next block begins.
 //
 // A kFirst with nothing behind it but a new record is no damage: its writer gave up, nobody was
 // told that it was written, and what follows is where the next writer put it. It is reported and
@@ -23,11 +24,14 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "lsm/log_format.h"
+#include "table/internal_key.h"
 #include "weft/file_system.h"
 #include "weft/status.h"
 
@@ -62,8 +66,13 @@ class LogReader {
   LogReader& operator=(const LogReader&) = delete;
 
   // Each record is a write batch, which tells the log's from a value's where records are searched
-  // for. To be called before Read.
-  void ExpectBatches() { are_batches_ = true; }
+  // for. What is one batch that was cut (lsm/torn_batch.h) is not searched, and ends the log: to
+  // find out, `open_again` gives the same file at its first byte. To be called before Read.
+  using OpenAgain = std::function<Result<std::unique_ptr<SequentialFile>>()>;
+  void ExpectBatches(OpenAgain open_again) {
+    are_batches_ = true;
+    open_again_ = std::move(open_again);
+  }
   // The next record, until the next call; false at the end.
   bool Read(std::string_view* record);
 
@@ -113,6 +122,12 @@ class LogReader {
   bool CutShort() const;
   // What stands at the position is no fragment but for its header, and is one now.
   bool Mend(Fragment* fragment);
+  // Whether what stands at the position, or the record that it belongs to, and all behind it is
+  // one batch that was cut. After an error the log is at its end.
+  bool IsTorn();
+  void EndTorn();
+  // Of the record that was delivered last.
+  void NoteNumbers(std::string_view record);
   // Drops what stands at the position, which is no fragment, and finds where to go on.
   void PassBad();
   size_t BytesToPassBad();
@@ -133,6 +148,7 @@ class LogReader {
   Reporter* const reporter_;
   const Mode mode_;
   bool are_batches_ = false;
+  OpenAgain open_again_;
 
   std::unique_ptr<char[]> buffer_;
   std::string_view block_;     // the current one
@@ -140,6 +156,7 @@ class LogReader {
   size_t at_ = 0;              // the position, in the block
   bool searched_ = false;      // the position was searched for, or follows one of this block
   int mends_left_ = 0;         // in this block: a bound on their cost
+  int judgements_left_ = 0;    // the same
   std::string_view reason_;    // of the last kBad
 
   // A record's fragments so far.
@@ -147,6 +164,7 @@ class LogReader {
   bool in_record_ = false;
   uint64_t partial_offset_ = 0;
   bool partial_searched_ = false;
+  table::SequenceNumber last_number_ = 0;  // of batches that were not searched for
 
   bool dropped_ = false;  // bytes that are wrong were passed over since the last record
   bool damaged_ = false;  // and before the last record

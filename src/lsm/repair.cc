@@ -71,6 +71,7 @@ Status Repair::TakeAll() {
   report_.manifest_read = source_.has_manifest();
   report_.manifest_whole = source_.is_whole();
   report_.last_sequence = edit.last_sequence.value_or(0);
+  if (source_.is_whole()) before_log_ = edit.last_sequence;
   if (Status status = CountNumbers(); !status.ok()) return status;
   if (Status status = TakeTables(); !status.ok()) return status;
   for (const uint64_t number : found_.logs) {

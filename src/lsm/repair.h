@@ -23,6 +23,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -53,8 +54,8 @@ struct RepairReport {
   uint64_t table_entries_dropped = 0;
   uint64_t tables_merged = 0;
   uint64_t unreadable_bytes = 0;  // of tables and logs; files that don't open are left out
-  bool manifest_read = false;   // it said which tables count
-  bool manifest_whole = false;  // and neither it nor a file that it names was lost
+  bool manifest_read = false;     // it said which tables count
+  bool manifest_whole = false;    // and neither it nor a file that it names was lost
   table::SequenceNumber last_sequence = 0;
 };
 
@@ -126,6 +127,8 @@ class Repair {
   RepairSource source_;
   std::vector<Kept> kept_;
   table::SequenceNumber newest_of_tables_ = 0;
+  // What the numbers of the next log go on behind, if that is known.
+  std::optional<table::SequenceNumber> before_log_;
   bool unplaced_ = false;                // of some that are kept nothing says what they may hide
   std::vector<std::string> to_give_up_;  // names; to lost, once CURRENT names the new manifest
   std::set<std::string> made_;           // paths of what this run has made

@@ -1,4 +1,6 @@
 // What a repair takes of a log: every whole record, as tables of level 0.
+#include <algorithm>
+#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
@@ -23,13 +25,23 @@ class DropCounter final : public LogReader::Reporter {
   uint64_t bytes_ = 0;
 };
 
+LogReader::OpenAgain Around(FileSystem* files, const std::string& path) {
+  return [files, path]() -> Result<std::unique_ptr<SequentialFile>> {
+    auto file = base::AroundFile::Open(files, path);
+    if (!file) return file.error();
+    return std::unique_ptr<SequentialFile>(std::move(*file));
+  };
+}
+
 // Which records of a log have numbers that a store may have given them. Numbers that do not rise
 // were never written by a store: nothing may hide what is newer. One that was searched for may be a
 // value's. No more numbers can be missing before it than the bytes that are passed over had room
 // for, so that it hides nothing that stands behind it.
 class Numbers {
  public:
-  Numbers(FileSystem* files, std::string path) : files_(files), path_(std::move(path)) {}
+  // `before`: no number is missing between it and the log's first, where that is known.
+  Numbers(FileSystem* files, std::string path, std::optional<table::SequenceNumber> before)
+      : files_(files), path_(std::move(path)), before_(before) {}
 
   // The last number that was taken.
   table::SequenceNumber last() const { return last_; }
@@ -57,6 +69,7 @@ class Numbers {
   struct At {
     table::SequenceNumber number = 0;  // 0: there is none
     uint64_t offset = 0;
+    bool is_sure = true;
   };
 
   bool MayBeOfTheLog(const LogReader& reader, table::SequenceNumber first,
@@ -65,6 +78,9 @@ class Numbers {
       return first - sure_.number <= reader.record_offset() - sure_.offset;
     }
     if (!next_sure_) next_sure_ = FirstSure();
+    const bool is_near =
+        !before_ || first <= *before_ || first - *before_ <= reader.record_offset();
+    if (!next_sure_->is_sure && !is_near) return false;
     if (next_sure_->offset <= reader.record_offset()) return true;
     return last < next_sure_->number &&
            next_sure_->number - last <= next_sure_->offset - reader.record_offset();
@@ -75,13 +91,14 @@ class Numbers {
     auto file = base::AroundFile::Open(files_, path_);
     if (!file) return {};
     LogReader reader(file->get(), nullptr, LogReader::Mode::kSalvage);
-    reader.ExpectBatches();
+    reader.ExpectBatches(Around(files_, path_));
     At found;
     std::string_view record;
     while (reader.Read(&record)) {
       if (record.size() < WriteBatchInternal::kHeaderBytes) continue;
       if (!WriteBatchInternal::Check(record).ok()) continue;
-      found = {WriteBatchInternal::SequenceOf(record), reader.record_offset()};
+      found = {WriteBatchInternal::SequenceOf(record), reader.record_offset(),
+               !reader.record_was_searched()};
       if (!reader.record_was_searched()) break;
     }
     return found;
@@ -89,6 +106,7 @@ class Numbers {
 
   FileSystem* const files_;
   const std::string path_;
+  const std::optional<table::SequenceNumber> before_;
   table::SequenceNumber last_ = 0;
   At sure_;                      // the last that was not searched for
   std::optional<At> next_sure_;  // where there was none yet: the first to come
@@ -107,8 +125,8 @@ Status Repair::TakeLog(uint64_t number) {
   DropCounter dropped;
   LogReader reader(file->get(), &dropped, LogReader::Mode::kSalvage);
   auto memtable = std::make_unique<MemTable>(comparator_);
-  reader.ExpectBatches();
-  Numbers numbers(files_, path);
+  reader.ExpectBatches(Around(files_, path));
+  Numbers numbers(files_, path, before_log_);
   std::string_view record;
   uint64_t refused = 0;
   while (reader.Read(&record)) {
@@ -132,6 +150,9 @@ Status Repair::TakeLog(uint64_t number) {
   NoteUnreadable((*file)->unreadable(), path);
   report_.logs++;
   report_.log_bytes_dropped += dropped.bytes() + refused;
+  if (before_log_ || numbers.last() != 0) {
+    before_log_ = std::max(before_log_.value_or(0), numbers.last()) + dropped.bytes() + refused;
+  }
   if (dropped.bytes() + refused > 0) {
     Say(path + ": passed over " + std::to_string(dropped.bytes() + refused) + " bytes");
   }

@@ -7,6 +7,7 @@
 
 #include "base/memory_file_system.h"
 #include "lsm/checked_options.h"
+#include "lsm/log_format.h"
 #include "lsm/log_writer.h"
 #include "lsm/repair.h"
 #include "lsm/string_file.h"
@@ -85,6 +86,94 @@ TEST(RepairLog, AValuesRecordsHideNoneOfTheLogs) {
       }
     }
   }
+}
+
+// A store with the keys old1000 to old1019 in a table, and an empty log.
+class CutLog : public testing::Test {
+ protected:
+  void SetUp() override {
+    options_.create_if_missing = true;
+    options_.file_system = &files_;
+    auto db = Db::Open(options_, "/db");
+    ASSERT_TRUE(db.has_value());
+    for (int i = 0; i < kOld; i++) ASSERT_TRUE((*db)->Put({}, "old" + Key(i), "v").ok());
+    ASSERT_TRUE((*db)->CompactRange(nullptr, nullptr).ok());
+    db->reset();
+    ASSERT_TRUE(files_.RemoveFile("/db/CLOSED").ok());
+    path_ = OnlyLog(files_);
+  }
+  // Copies of a log: every second record deletes an old key, the others put new ones.
+  static std::string Inner(table::SequenceNumber first) {
+    std::string log;
+    StringSink file(&log);
+    LogWriter writer(&file);
+    for (int i = 0; i < 10; i++) {
+      WriteBatch batch;
+      if (i % 2 == 0) batch.Put("ghost" + Key(i), "g");
+      if (i % 2 != 0) batch.Delete("old" + Key(i));
+      WriteBatchInternal::SetSequence(&batch, first + static_cast<uint64_t>(i));
+      EXPECT_TRUE(writer.AddRecord(batch.contents()).ok());
+    }
+    return log;
+  }
+  // What the store holds as it is opened, and as it is opened behind a repair.
+  void ExpectRepairChangesNothing(const std::string& log, const std::string& what) {
+    base::MemoryFileSystem before;
+    before.Restore(files_);
+    ASSERT_TRUE(files_.SetContents(path_, log).ok());
+    base::MemoryFileSystem cut;
+    cut.Restore(files_);
+    const std::vector<std::string> opened = Keys(options_);
+    EXPECT_GE(opened.size(), kOld) << what;
+    files_.Restore(cut);
+    ASSERT_TRUE(Repair(*CheckedOptions(options_), "/db", nullptr).Run().ok());
+    EXPECT_EQ(Keys(options_), opened) << what;
+    files_.Restore(before);
+  }
+
+  static constexpr int kOld = 20;
+  base::MemoryFileSystem files_;
+  DbOptions options_;
+  std::string path_;
+};
+
+TEST_F(CutLog, NothingIsTakenOfAWriteThatWasCut) {
+  for (const table::SequenceNumber ahead : {1ULL, 30ULL, 1ULL << 40}) {
+    for (const size_t records_before : {0, 1, 3}) {
+      for (const size_t value_bytes : {0, 200, 40'000}) {
+        std::vector<std::string> values(records_before, "v");
+        const table::SequenceNumber first = kOld + 1;
+        values.push_back(std::string(value_bytes, 'v') + Inner(first + records_before + ahead) +
+                         std::string(300, 'x'));
+        std::vector<size_t> begins;
+        const std::string log = LogOf(first, values, "", &begins);
+        for (const size_t lost : {1, 100, 301, 350}) {
+          const std::string cut = log.substr(0, log.size() - lost);
+          const std::string what = std::to_string(ahead) + " " + std::to_string(records_before) +
+                                   " " + std::to_string(value_bytes) + " " + std::to_string(lost);
+          ExpectRepairChangesNothing(cut, what);
+          // Room of the log that was not used yet.
+          ExpectRepairChangesNothing(cut + std::string(50'000, '\0'), what + ", and zeros");
+          // The first bytes of the run were not visible yet.
+          std::string hidden = cut;
+          const size_t last_block = cut.size() / kLogBlockBytes * kLogBlockBytes;
+          hidden.replace(std::max(begins.back(), last_block), 8, std::string(8, '\0'));
+          ExpectRepairChangesNothing(hidden, what + ", its head hidden");
+        }
+      }
+    }
+  }
+}
+
+// The numbers of what is found are no higher than the bytes before them had room for.
+TEST_F(CutLog, OfALogWithoutASureRecordNumbersFollowTheManifests) {
+  std::string log = LogOf(kOld + 1, {Inner(1'000'000'000)}, "");
+  log.replace(0, 30, std::string(30, '\xff'));
+  ASSERT_TRUE(files_.SetContents(path_, log).ok());
+  ASSERT_TRUE(Repair(*CheckedOptions(options_), "/db", nullptr).Run().ok());
+  const std::vector<std::string> keys = Keys(options_);
+  EXPECT_EQ(keys.size(), kOld);
+  EXPECT_FALSE(std::ranges::binary_search(keys, "ghost" + Key(0)));
 }
 
 }  // namespace
