@@ -5,6 +5,7 @@
 
 #include "base/coding.h"
 #include "base/crc32c.h"
+#include "lsm/batch_prefix.h"
 #include "lsm/lost_sectors.h"
 #include "lsm/write_batch_internal.h"
 
@@ -14,6 +15,8 @@ namespace {
 
 // Headers that are mended to find out where others lead; each costs a checksum of the block.
 constexpr int kMendedMax = 16;
+// Places of which a byte is guessed; each costs up to 256 readings of the block.
+constexpr int kHiddenMax = 16;
 
 bool IsType(char byte) {
   return byte >= static_cast<char>(FragmentType::kFull) &&
@@ -52,11 +55,13 @@ class Place {
     if (!HasHeader()) return false;
     return !ReachesBlocksEnd(rest_[6]) || is_last_block_ || bytes() == rest_.size();
   }
+  bool Begins() const {
+    return rest_[6] == static_cast<char>(FragmentType::kFull) ||
+           rest_[6] == static_cast<char>(FragmentType::kFirst);
+  }
   // Of a whole fragment: where a batch begins in it, the numbers that it has; else nothing.
   std::string_view BatchHead() const {
-    const bool begins = rest_[6] == static_cast<char>(FragmentType::kFull) ||
-                        rest_[6] == static_cast<char>(FragmentType::kFirst);
-    if (!begins || bytes() < kLogHeaderBytes + WriteBatchInternal::kHeaderBytes) return {};
+    if (!Begins() || bytes() < kLogHeaderBytes + WriteBatchInternal::kHeaderBytes) return {};
     return rest_.substr(kLogHeaderBytes, WriteBatchInternal::kHeaderBytes);
   }
   bool EndsBlock() const { return rest_.size() < kLogHeaderBytes || AllZeros(rest_); }
@@ -100,6 +105,8 @@ class RisingNumbers {
     if (count > 0) last_ = first + count - 1;
     return true;
   }
+  // A batch that may follow.
+  BatchPrefix Follow() const { return BatchPrefix(last_); }
 
  private:
   table::SequenceNumber last_ = 0;
@@ -126,7 +133,7 @@ class Chains {
         at += place.bytes();
         continue;
       }
-      if (MayBeTorn(place)) return true;
+      if (MayBeTorn(place, at, numbers)) return true;
       const size_t end = EndOfBad(at);
       if (end == 0) break;
       at = end;
@@ -136,10 +143,28 @@ class Chains {
   }
 
  private:
-  // The last that its writer began.
-  static bool MayBeTorn(const Place& place) {
-    if (AllZeros(place.rest().substr(0, kHiddenBytes))) return true;
-    return place.is_last_block() && place.HasHeader() && place.bytes() > place.rest().size();
+  // The last that its writer began, as lsm/torn_batch.h has it; or what a power cut took. Of a
+  // value nearly any seven bytes would do for a header.
+  bool MayBeTorn(const Place& place, size_t at, const RisingNumbers& numbers) {
+    const std::string_view rest = place.rest();
+    if (AllZeros(rest.substr(0, kHiddenBytes))) return MayBeHidden(at, numbers);
+    if (!place.is_last_block() || !place.HasHeader() || place.bytes() <= rest.size()) return false;
+    const size_t end = at + place.bytes();
+    if (end > kLogBlockBytes || (ReachesBlocksEnd(rest[6]) && end != kLogBlockBytes)) return false;
+    // Middles and ends stand where blocks begin, and nothing is searched for there.
+    if (!place.Begins()) return false;
+    return !are_batches_ || numbers.Follow().Feed(rest.substr(kLogHeaderBytes));
+  }
+  // Zeros that a lost sector ends in, or a head that was not visible yet.
+  bool MayBeHidden(size_t at, const RisingNumbers& numbers) {
+    if (!are_batches_) return true;
+    const size_t behind = std::min(block_.find_first_not_of('\0', at), block_.size());
+    const size_t sector_end = (at + kLostBytesMin + kSectorBytes - 1) / kSectorBytes * kSectorBytes;
+    if (behind >= sector_end) return true;
+    if (hidden_++ >= kHiddenMax) return false;
+    std::string_view text = block_.substr(at + kHiddenBytes);
+    text = text.substr(0, text.find_last_not_of('\0') + 1);
+    return numbers.Follow().FeedBehindUnknown(text);
   }
   size_t EndOfBad(size_t at) {
     if (const size_t end = TrustedEnd(block_, at); end != 0) return end;
@@ -152,6 +177,7 @@ class Chains {
   const bool are_batches_;
   std::vector<bool> astray_;
   int mended_ = 0;
+  int hidden_ = 0;
 };
 
 }  // namespace

@@ -176,5 +176,50 @@ TEST_F(CutLog, OfALogWithoutASureRecordNumbersFollowTheManifests) {
   EXPECT_FALSE(std::ranges::binary_search(keys, "ghost" + Key(0)));
 }
 
+// Behind a copy of a log in a value stands what could pass for the header of a record that was cut.
+TEST_F(CutLog, AValuesTextIsNoRecordThatWasCut) {
+  const auto header = [](size_t bytes, char type) {
+    return std::string("crc.") + static_cast<char>(bytes & 0xff) + static_cast<char>(bytes >> 8) +
+           type;
+  };
+  const std::string batch = std::string("\x30\0\0\0\0\0\0\0\x09\0\0\0", 12);
+  const std::vector<std::string> tails = {std::string("\x01\x03k14\xe0\x03", 7),
+                                          header(57'000, 3),
+                                          header(40'000, 1),
+                                          header(20'000, 1),
+                                          header(20'000, 2),
+                                          header(20'000, 3),
+                                          header(20'000, 4),
+                                          header(40'000, 1) + batch,
+                                          header(20'000, 2) + batch,
+                                          header(20'000, 4) + batch,
+                                          header(20'000, 1) + batch + std::string("\x05", 1),
+                                          std::string(8, '\0') + "text",
+                                          std::string(20, '\0') + "text"};
+  for (size_t tail = 0; tail < tails.size(); tail++) {
+    std::string inner;
+    StringSink file(&inner);
+    WriteBatch ghost;
+    ghost.Put("ghost", "g");
+    WriteBatchInternal::SetSequence(&ghost, kOld + 9);
+    ASSERT_TRUE(LogWriter(&file).AddRecord(ghost.contents()).ok());
+    std::vector<std::string> values(14, std::string(100, 'r'));
+    values[1] = inner + tails[tail] + std::string(480, 'v');
+    std::vector<size_t> begins;
+    std::string log = LogOf(kOld + 1, values, "real", &begins);
+    log.replace(begins[2] - 3, 5, std::string(5, '\xff'));
+    base::MemoryFileSystem before;
+    before.Restore(files_);
+    ASSERT_TRUE(files_.SetContents(path_, log).ok());
+    ASSERT_TRUE(Repair(*CheckedOptions(options_), "/db", nullptr).Run().ok());
+    const std::vector<std::string> keys = Keys(options_);
+    EXPECT_FALSE(std::ranges::binary_search(keys, "ghost")) << tail;
+    for (int i = 3; i < 14; i++) {
+      EXPECT_TRUE(std::ranges::binary_search(keys, "real" + Key(i))) << tail << " " << i;
+    }
+    files_.Restore(before);
+  }
+}
+
 }  // namespace
 }  // namespace weft::lsm
