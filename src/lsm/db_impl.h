@@ -262,6 +262,7 @@ class DbImpl final : public Db {
   WriteState write_state_ WEFT_GUARDED_BY(mutex_) = WriteState::kFree;
 
   std::vector<LogReplay::Damage> damages_;  // that the opening passed over
+  bool file_went_ = false;                  // a file that the opening had found was gone
   bool opened_ = false;                     // set once, before any other thread
   std::vector<std::thread> threads_;
 };

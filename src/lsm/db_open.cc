@@ -140,7 +140,7 @@ Result<std::unique_ptr<DbImpl>> DbImpl::Open(const DbOptions& options, const std
 // the end of one log before that of the next. It is true where the next try finds the same, in
 // files that are the same. Empty: nothing of the kind.
 std::string DbImpl::Found(const Status& status) const {
-  if (!status.ok() && status.code() != Code::kCorruption) return "";
+  if (!status.ok() && status.code() != Code::kCorruption && !file_went_) return "";
   std::string found(status.message());
   for (const LogReplay::Damage& damage : damages_) found += damage.what.ToString() + "; ";
   return found.empty() ? found : found + Shape();
@@ -182,8 +182,9 @@ Status DbImpl::OpenFiles() {
   base::MutexLock lock(&mutex_);
   versions_ = std::make_unique<VersionSet>(options_, dir_, &comparator_, &tables_, &mutex_,
                                            info_log_.get());
-  Status status = OwnFileError(OpenStoreLocked());
-  if (!status.ok()) return status;
+  Status status = OpenStoreLocked();
+  file_went_ = status.code() == Code::kNotFound;
+  if (!status.ok()) return OwnFileError(status);
   InstallViewLocked();
   if (!read_only_) {
     RemoveObsoleteFilesLocked();

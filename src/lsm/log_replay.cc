@@ -1,6 +1,7 @@
 #include "lsm/log_replay.h"
 
 #include <algorithm>
+#include <memory>
 #include <utility>
 
 #include "lsm/file_names.h"
@@ -26,10 +27,7 @@ Status LogReplay::Run(const std::vector<uint64_t>& logs, const Apply& apply) {
 
 Status LogReplay::ReplayOne(uint64_t number, const Apply& apply) {
   const std::string path = LogFileName(dir_, number);
-  auto file = files_->NewSequentialFile(path);
-  if (!file && file.error().code() == Code::kNotFound) {
-    return {Code::kCorruption, path + " was there, and is missing"};
-  }
+  auto file = OpenLog(path);
   if (!file) return file.error();
   closed_ = mark_ && IsMarkedLog(number);
   if (closed_ && torn_) {
@@ -54,6 +52,14 @@ Status LogReplay::ReplayOne(uint64_t number, const Apply& apply) {
                     std::to_string(reader.valid_bytes()) + " are whole");
   }
   return damaged ? EndDamaged(number, reader, apply) : EndTorn(number, reader);
+}
+
+// One that was found when the folder was listed. Whoever writes to the store may have deleted it
+// since, between any two looks at it.
+Result<std::unique_ptr<SequentialFile>> LogReplay::OpenLog(const std::string& path) const {
+  auto file = files_->NewSequentialFile(path);
+  if (file || file.error().code() != Code::kNotFound) return file;
+  return Status(Code::kCorruption, path + " was there, and is missing");
 }
 
 // Another store's log of the mark's number is told by its first record.
@@ -100,14 +106,14 @@ Status LogReplay::TakeRecords(uint64_t number, LogReader* reader, const Apply& a
 }
 
 Result<bool> LogReplay::IsTorn(const std::string& path, uint64_t from) const {
-  auto file = files_->NewSequentialFile(path);
+  auto file = OpenLog(path);
   if (!file) return file.error();
   return IsTornBatch(file->get(), from, last_);
 }
 
 Result<bool> LogReplay::IsPowerCut(const std::string& path, const LogReader& reader) const {
   if (!reader.misses_sector()) return false;
-  auto file = files_->NewSequentialFile(path);
+  auto file = OpenLog(path);
   if (!file) return file.error();
   return ExplainedByLostSectors(file->get(), reader.valid_bytes(), last_);
 }
@@ -153,7 +159,7 @@ Status LogReplay::EndTorn(uint64_t number, const LogReader& reader) {
 
 Status LogReplay::TakeBehindZeros(const std::string& path, uint64_t gap, const Apply& apply,
                                   std::optional<uint64_t>* end) {
-  auto file = files_->NewSequentialFile(path);
+  auto file = OpenLog(path);
   if (!file) return file.error();
   LogReader reader(file->get(), nullptr, LogReader::Mode::kNextBlock);
   std::string_view record;

@@ -31,6 +31,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -82,6 +83,7 @@ class LogReplay {
   std::optional<uint64_t> whole_bytes_of_last() const { return whole_bytes_of_last_; }
 
  private:
+  Result<std::unique_ptr<SequentialFile>> OpenLog(const std::string& path) const;
   Status ReplayOne(uint64_t number, const Apply& apply);
   Status TakeRecords(uint64_t number, LogReader* reader, const Apply& apply, bool* broke);
   Status EndDamaged(uint64_t number, const LogReader& reader, const Apply& apply);
