@@ -1,9 +1,21 @@
 #include "table/table_file.h"
 
+#include <algorithm>
+
 #include "base/read_on.h"
 #include "table/block.h"
 
 namespace weft::table {
+
+namespace {
+
+// Of any numbers, as a damaged block may have them.
+bool LiesBehind(const BlockHandle& after, const BlockHandle& before) {
+  return after.offset >= before.offset && after.offset - before.offset >= kBlockTrailerBytes &&
+         after.offset - before.offset - kBlockTrailerBytes >= before.bytes;
+}
+
+}  // namespace
 
 Result<std::unique_ptr<TableFile>> TableFile::Open(FileSystem* files, const std::string& path) {
   auto bytes = files->GetFileSize(path);
@@ -60,6 +72,15 @@ Result<std::vector<std::pair<std::string, BlockHandle>>> TableFile::ReadHandles(
     handles.emplace_back(entries.key(), to);
   }
   if (entries.damaged()) return BlockCorruption(blocks_, handle.offset, "bad entry");
+  std::vector<BlockHandle> places;
+  places.reserve(handles.size());
+  for (const auto& [name, to] : handles) places.push_back(to);
+  if (handle.offset != footer_.index.offset) std::ranges::sort(places, {}, &BlockHandle::offset);
+  for (size_t i = 1; i < places.size(); i++) {
+    if (!LiesBehind(places[i], places[i - 1])) {
+      return BlockCorruption(blocks_, handle.offset, "handles of blocks that overlap");
+    }
+  }
   return handles;
 }
 

@@ -30,6 +30,8 @@ class TableFile {
   // Checked and decompressed.
   Result<Block> Read(const BlockHandle& handle) const;
   // The entries of a block whose values are handles: the index, or what names the other blocks.
+  // kCorruption where two of the blocks overlap, so that reading all costs what the file does.
+  // Those of the index lie in its order.
   Result<std::vector<std::pair<std::string, BlockHandle>>> ReadHandles(
       const BlockHandle& handle) const;
 

@@ -50,6 +50,13 @@ Status TableIndex::TakeEntry(std::string_view key, std::string_view value, uint6
   if (order_.is_internal() && key.size() < kTrailerBytes) return Damaged("bad index key");
   BlockHandle handle;
   if (!handle.TakeFrom(&value) || !InFile(handle, data_end)) return Damaged("bad index handle");
+  // Otherwise few blocks would be read as if they were many.
+  if (size_ > 0) {
+    const BlockHandle before = At(size_ - 1).handle();
+    if (handle.offset < before.offset + before.bytes + kBlockTrailerBytes) {
+      return Damaged("index handles that do not rise");
+    }
+  }
   if (size_ % kLeaf == 0) leaves_.emplace_back().numbers.fill(INT64_MAX);
   leaves_.back().entries[size_ % kLeaf] = {handle.offset, static_cast<uint32_t>(handle.bytes),
                                            index_at, 0, kNoFilter};

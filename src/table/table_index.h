@@ -10,7 +10,7 @@
 //
 // Threads   const calls from any thread; a view: the block must outlive it.
 // Errors    Parse: kCorruption without the file's name (the caller adds it) where the block is
-//           damaged, its separators are not ascending, or a handle points outside the file.
+//           damaged, separators or handles do not ascend, or a handle points outside the file.
 // Memory    34 bytes a data block, about.
 // Cost      65,536 data blocks: two levels that are mostly cached and one wait for a leaf.
 // Source    the levels are a B+ tree without pointers ("S-tree", Slotin's Algorithms for Modern
