@@ -49,15 +49,23 @@ Status CopyAround(FileSystem* files, const std::string& from, const std::string&
 }  // namespace
 
 Status LostFiles::Count(uint64_t* next_number) const {
+  std::set<uint64_t> numbers;
+  if (Status status = Numbers(&numbers); !status.ok()) return status;
+  for (const uint64_t number : numbers) {
+    if (number <= CountedFileNumberMax(*next_number)) {
+      *next_number = std::max(*next_number, number + 1);
+    }
+  }
+  return {};
+}
+
+Status LostFiles::Numbers(std::set<uint64_t>* numbers) const {
   std::vector<std::string> names;
   Status status = files_->GetChildren(lost_, &names);
   if (!status.ok()) return files_->FileExists(lost_) ? status : Status();
   for (const std::string& name : names) {
     ParsedFileName parsed;
-    if (!ParseFileName(name, &parsed) || parsed.number > CountedFileNumberMax(*next_number)) {
-      continue;
-    }
-    *next_number = std::max(*next_number, parsed.number + 1);
+    if (ParseFileName(name, &parsed)) numbers->insert(parsed.number);
   }
   return {};
 }
@@ -88,10 +96,14 @@ bool LostFiles::IsFolder(const std::string& name) const {
   return files_->GetChildren(dir_ + "/" + name, &names).ok();
 }
 
-Status LostFiles::MoveFolder(const std::string& name, uint64_t* next_number, std::string* kept) {
+Status LostFiles::Move(const std::string& name, uint64_t* next_number, std::string* kept) {
   if (Status status = Make(); !status.ok()) return status;
   *kept = name;
-  if (files_->FileExists(lost_ + "/" + name)) *kept = Renumbered(name, (*next_number)++);
+  if (files_->FileExists(lost_ + "/" + name)) {
+    const uint64_t number = (*next_number)++;
+    *kept = Renumbered(name, number);
+    if (*kept == name) *kept += "-" + std::to_string(number);
+  }
   Status status = files_->RenameFile(dir_ + "/" + name, lost_ + "/" + *kept);
   return status.ok() ? files_->SyncDir(lost_) : status;
 }

@@ -11,6 +11,7 @@
 #pragma once
 
 #include <cstdint>
+#include <set>
 #include <string>
 
 #include "weft/file_system.h"
@@ -26,12 +27,14 @@ class LostFiles {
 
   // Raises *next_number above the numbers of all files that were kept before.
   Status Count(uint64_t* next_number) const;
+  // Adds these numbers.
+  Status Numbers(std::set<uint64_t>* numbers) const;
   // Keeps the store's file `name`. *kept: how it is called in lost. Takes *next_number, and raises
   // it, where the name is another file's.
   Status Keep(const std::string& name, uint64_t* next_number, std::string* kept);
-  // A folder can't have a second name: it is moved.
+  // A folder can't have a second name, and neither can a link to nothing: it is moved.
   bool IsFolder(const std::string& name) const;
-  Status MoveFolder(const std::string& name, uint64_t* next_number, std::string* kept);
+  Status Move(const std::string& name, uint64_t* next_number, std::string* kept);
   // What was kept survives a power cut then.
   Status Sync();
 

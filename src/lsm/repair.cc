@@ -29,6 +29,10 @@ bool IsNameOf(const std::string& name, const ParsedFileName& parsed) {
   }
 }
 
+bool IsStoreFile(FileType type) {
+  return type == FileType::kLog || type == FileType::kTable || type == FileType::kManifest;
+}
+
 }  // namespace
 
 Repair::Repair(const DbOptions& checked, std::string dir,
@@ -114,30 +118,6 @@ Status Repair::Find() {
   return {};
 }
 
-// A file that the manifest names is the store's, whatever its number is; and so are those near to
-// what it has given numbers to. Without one nobody can tell.
-Status Repair::CountNumbers() {
-  const VersionEdit& edit = source_.edit();
-  next_file_ = std::max(next_file_, edit.next_file_number.value_or(0));
-  const uint64_t bound = CountedFileNumberMax(source_.has_manifest() ? next_file_ : kFileNumberMax);
-  for (const uint64_t number : numbers_) {
-    if (number <= bound) next_file_ = std::max(next_file_, number + 1);
-  }
-  std::erase_if(found_.tables, [&](uint64_t number) {
-    const bool far = number > bound && !source_.LevelOf(number);
-    for (const std::string& path : {TableFileName(dir_, number), OldTableFileName(dir_, number)}) {
-      if (far && files_->FileExists(path)) GiveUpName(path.substr(dir_.size() + 1));
-    }
-    return far;
-  });
-  std::erase_if(found_.logs, [&](uint64_t number) {
-    const bool far = number > bound && number != edit.log_number.value_or(0);
-    if (far) GiveUpName(LogFileName("", number).substr(1));
-    return far;
-  });
-  return LostFiles(files_, dir_).Count(&next_file_);
-}
-
 void Repair::GiveUpName(const std::string& name) {
   Say(PathOf(name) + ": no store gives that name");
   to_give_up_.push_back(name);  // or the next opening deletes it
@@ -148,9 +128,7 @@ Status Repair::FindStore(std::vector<std::string>* names) const {
   if (Status status = CheckIsNotRocksDb(files_, dir_); !status.ok()) return status;
   const bool some = std::ranges::any_of(*names, [](const std::string& name) {
     ParsedFileName parsed;
-    return ParseFileName(name, &parsed) &&
-           (parsed.type == FileType::kLog || parsed.type == FileType::kTable ||
-            parsed.type == FileType::kManifest);
+    return ParseFileName(name, &parsed) && IsStoreFile(parsed.type);
   });
   return some ? Status() : Status(Code::kNotFound, dir_ + ": there is no file of a store");
 }
@@ -245,6 +223,9 @@ Status Repair::TakeTable(uint64_t number) {
     Say(path + " is no longer part of the store");
     GiveUpTable(kept.path);
     return {};
+  }
+  if (kept.file.number == number && number >= first_new_) {
+    if (Status status = Renumber(&kept); !status.ok()) return status;
   }
   unplaced_ |= !level;
   newest_of_tables_ = std::max(newest_of_tables_, kept.newest);

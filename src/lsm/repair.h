@@ -81,6 +81,7 @@ class Repair {
   Status TakeAll();
   Status Find();
   Status CountNumbers();
+  Status Renumber(Kept* kept);
   void GiveUpName(const std::string& name);
   Status FindStore(std::vector<std::string>* names) const;
   Status CheckTablesAreOurs() const;
@@ -99,7 +100,7 @@ class Repair {
   bool Level0OutOfOrder() const;
   Status Commit();
   Status WriteManifest();
-  void MoveFolders(LostFiles* lost);
+  void MoveNames(LostFiles* lost);
   void RemoveOldFiles();
   void RemoveNewFiles();
   // A new file, of which RemoveNewFiles knows.
@@ -122,6 +123,7 @@ class Repair {
   std::unique_ptr<FileLock> lock_;
 
   uint64_t next_file_ = 1;
+  uint64_t first_new_ = 1;  // the first of these
   StoreFiles found_;
   std::set<uint64_t> numbers_;  // of all that is found
   RepairSource source_;
@@ -129,13 +131,13 @@ class Repair {
   table::SequenceNumber newest_of_tables_ = 0;
   // What the numbers of the next log go on behind, if that is known.
   std::optional<table::SequenceNumber> before_log_;
-  bool unplaced_ = false;                // of some that are kept nothing says what they may hide
-  std::vector<std::string> to_give_up_;  // names; to lost, once CURRENT names the new manifest
-  std::set<std::string> made_;           // paths of what this run has made
-  std::vector<std::string> folders_;     // names; as to_give_up_, but no files
-  std::vector<std::string> superseded_;  // of these, those that went into others
-  uint64_t manifest_number_ = 0;         // of the new one
-  bool in_doubt_ = false;                // CURRENT may name it
+  bool unplaced_ = false;                 // of some that are kept nothing says what they may hide
+  std::vector<std::string> to_give_up_;   // names; to lost, once CURRENT names the new manifest
+  std::set<std::string> made_;            // paths of what this run has made
+  std::vector<std::string> names_alone_;  // as to_give_up_: folders, and links to nothing
+  std::vector<std::string> superseded_;   // of these, those that went into others
+  uint64_t manifest_number_ = 0;          // of the new one
+  bool in_doubt_ = false;                 // CURRENT may name it
   RepairReport report_;
 };
 

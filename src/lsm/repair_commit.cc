@@ -20,7 +20,7 @@ Status Repair::Commit() {
   // What is a folder has no second name, and nothing that the store needs.
   std::erase_if(to_give_up_, [&](const std::string& name) {
     if (!lost.IsFolder(name)) return false;
-    folders_.push_back(name);
+    names_alone_.push_back(name);
     return true;
   });
   for (const std::string& name : to_give_up_) {
@@ -33,16 +33,16 @@ Status Repair::Commit() {
   in_doubt_ = true;  // CURRENT may name it from here on
   status = SetCurrentFile(files_, dir_, manifest_number_);
   if (!status.ok()) return status;
-  MoveFolders(&lost);
+  MoveNames(&lost);
   RemoveOldFiles();
   return {};
 }
 
-void Repair::MoveFolders(LostFiles* lost) {
-  for (const std::string& name : folders_) {
+void Repair::MoveNames(LostFiles* lost) {
+  for (const std::string& name : names_alone_) {
     std::string kept;
-    const Status status = lost->MoveFolder(name, &next_file_, &kept);
-    Say(status.ok() ? PathOf(name) + " is a folder, and lost/" + kept + " now" : status.ToString());
+    const Status status = lost->Move(name, &next_file_, &kept);
+    Say(status.ok() ? PathOf(name) + " is no file, and lost/" + kept + " now" : status.ToString());
   }
 }
 
