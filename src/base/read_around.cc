@@ -15,7 +15,8 @@ namespace {
 constexpr uint64_t kSectorBytes = 512;
 
 // What disks, and file systems with checksums, answer; then what stands in a file's place.
-constexpr int kErrorsOfFiles[] = {EIO, EUCLEAN, EBADMSG, EILSEQ, ENODATA, ENXIO, EISDIR, ENOENT};
+constexpr int kErrorsOfFiles[] = {EIO,   EUCLEAN, EBADMSG, EILSEQ, ENODATA,
+                                  ENXIO, EISDIR,  ENOENT,  ELOOP,  ENOTDIR};
 // base/posix_fd.h and base/posix_direct.cc say these without an errno.
 constexpr std::string_view kReasonsOfFiles[] = {": it is no regular file", ": it breaks off"};
 

@@ -107,6 +107,11 @@ Status Repair::Find() {
       continue;
     }
     numbers_.insert(parsed.number);
+    if (IsStoreFile(parsed.type) && !files_->FileExists(PathOf(name))) {
+      Say(PathOf(name) + ": a link to nothing, or gone by now");
+      names_alone_.push_back(name);
+      continue;
+    }
     if (parsed.type == FileType::kLog) found_.logs.push_back(parsed.number);
     if (parsed.type == FileType::kTable) found_.tables.insert(parsed.number);
     if (parsed.type != FileType::kManifest) continue;

@@ -28,6 +28,12 @@ Status Repair::Commit() {
     if (status.ok()) status = lost.Keep(name, &next_file_, &kept);
     if (status.ok() && kept != name) Say(PathOf(name) + " is kept as lost/" + kept);
   }
+  // Nothing can be renamed over a folder, and one is not what names a manifest.
+  const std::string current = CurrentFileName(dir_).substr(dir_.size() + 1);
+  if (status.ok() && lost.IsFolder(current)) {
+    std::string kept;
+    status = lost.Move(current, &next_file_, &kept);
+  }
   if (status.ok()) status = lost.Sync();
   if (!status.ok()) return status;
   in_doubt_ = true;  // CURRENT may name it from here on

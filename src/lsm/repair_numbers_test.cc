@@ -164,5 +164,64 @@ TEST_F(RepairNumbersTest, TablesWithHighNumbersAreKept) {
   }
 }
 
+class RepairNamesTest : public testing::Test {
+ protected:
+  RepairNamesTest() {
+    options_.create_if_missing = true;
+    options_.level0_compaction_trigger = 100;
+    options_.level0_slowdown_trigger = options_.level0_stop_trigger = 100;
+    model_ = Make(options_, dir_);
+  }
+  std::string Path(const std::string& name) const { return dir_ + "/" + name; }
+  void ExpectRepairs(const Model& model, const std::string& what) {
+    for (int round = 0; round < 2; round++) {
+      const Status status = RunRepair(options_, dir_);
+      ASSERT_TRUE(status.ok()) << what << ": " << status.ToString();
+      EXPECT_EQ(All(options_, dir_), model) << what;
+    }
+  }
+
+  base::TestFolder folder_;
+  const std::string dir_ = folder_ / "db";
+  DbOptions options_;
+  Model model_;
+};
+
+TEST_F(RepairNamesTest, ALinkToNothingIsPutAside) {
+  for (const char* name : {"000777.ldb", "000778.log", "000779.sst", "MANIFEST-000780"}) {
+    for (const char* to : {"/nowhere/at/all", "000999.ldb", name, "LOCK/file"}) {
+      ASSERT_EQ(symlink(to, Path(name).c_str()), 0);
+      ExpectRepairs(model_, std::string(name) + " to " + to);
+      struct stat about;
+      EXPECT_NE(lstat(Path(name).c_str(), &about), 0) << name << " to " << to;
+    }
+  }
+}
+
+// In the place of a file that the manifest names it is a file that is missing.
+TEST_F(RepairNamesTest, ALinkToNothingIsNoTable) {
+  std::vector<std::string> tables;
+  for (const auto& entry : std::filesystem::directory_iterator(dir_)) {
+    if (entry.path().extension() == ".ldb") tables.push_back(entry.path());
+  }
+  ASSERT_FALSE(tables.empty());
+  for (const std::string& table : tables) {
+    std::filesystem::remove(table);
+    ASSERT_EQ(symlink("/nowhere", table.c_str()), 0);
+  }
+  Repair repair(*CheckedOptions(options_), dir_, nullptr);
+  ASSERT_TRUE(repair.Run().ok());
+  EXPECT_EQ(repair.report().tables_missing, tables.size());
+}
+
+TEST_F(RepairNamesTest, AFolderInTheNameOfCurrentIsPutAside) {
+  for (int round = 0; round < 2; round++) {
+    std::filesystem::remove(Path("CURRENT"));
+    std::filesystem::create_directory(Path("CURRENT"));
+    std::ofstream(Path("CURRENT/file")) << "somebody's";
+    ExpectRepairs(model_, "a folder");
+  }
+}
+
 }  // namespace
 }  // namespace weft::lsm
