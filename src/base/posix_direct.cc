@@ -253,7 +253,7 @@ Result<std::unique_ptr<RandomAccessFile>> OpenDirectRandomAccessFile(const std::
 }
 
 Result<std::unique_ptr<WritableFile>> OpenDirectWritableFile(const std::string& path, FileUse use) {
-  Result<Fd> fd = OpenFd(path, O_WRONLY | O_CREAT | O_TRUNC);
+  Result<Fd> fd = OpenToWrite(path, O_WRONLY | O_CREAT | O_TRUNC);
   if (!fd) return fd.error();
   Result<bool> is_direct = SetDirect(*fd, path);
   if (!is_direct) return is_direct.error();

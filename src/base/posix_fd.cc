@@ -35,8 +35,11 @@ Result<Fd> OpenFd(const std::string& path, int flags) {
   return higher;
 }
 
-Result<Fd> OpenToRead(const std::string& path, bool regular_only) {
-  Result<Fd> fd = OpenFd(path, O_RDONLY | O_NONBLOCK);
+namespace {
+
+// `flags` open without waiting; what waits later does so again.
+Result<Fd> OpenNoFifo(const std::string& path, int flags, bool regular_only) {
+  Result<Fd> fd = OpenFd(path, flags | O_NONBLOCK);
   if (!fd) return fd;
   struct stat about;
   if (::fstat(fd->get(), &about) != 0) return PosixError("stat", path, errno);
@@ -44,11 +47,21 @@ Result<Fd> OpenToRead(const std::string& path, bool regular_only) {
   if (regular_only || S_ISFIFO(about.st_mode)) {
     return Status(Code::kIoError, "open " + path + ": it is no regular file");
   }
-  const int flags = ::fcntl(fd->get(), F_GETFL);
-  if (flags < 0 || ::fcntl(fd->get(), F_SETFL, flags & ~O_NONBLOCK) != 0) {
+  const int set = ::fcntl(fd->get(), F_GETFL);
+  if (set < 0 || ::fcntl(fd->get(), F_SETFL, set & ~O_NONBLOCK) != 0) {
     return PosixError("fcntl", path, errno);
   }
   return fd;
+}
+
+}  // namespace
+
+Result<Fd> OpenToRead(const std::string& path, bool regular_only) {
+  return OpenNoFifo(path, O_RDONLY, regular_only);
+}
+
+Result<Fd> OpenToWrite(const std::string& path, int flags) {
+  return OpenNoFifo(path, flags, false);
 }
 
 Result<uint64_t> SizeOfFd(const Fd& fd, const std::string& path) {

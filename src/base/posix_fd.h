@@ -49,6 +49,8 @@ Result<Fd> OpenFd(const std::string& path, int flags);
 // Opens `path` to be read, and never waits for a writer: an error where it is a FIFO, and, with
 // `regular_only`, where it is a folder or a device.
 Result<Fd> OpenToRead(const std::string& path, bool regular_only);
+// Opens `path` with flags that write, and never waits for a reader: an error where it is a FIFO.
+Result<Fd> OpenToWrite(const std::string& path, int flags);
 Result<uint64_t> SizeOfFd(const Fd& fd, const std::string& path);
 // Writes all of `data` where the descriptor stands.
 Status WriteAll(const Fd& fd, const std::string& path, std::string_view data);

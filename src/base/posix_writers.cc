@@ -17,7 +17,7 @@ size_t BufferBytesFor(FileUse use) { return use == FileUse::kTable ? 512 << 10 :
 
 Result<std::unique_ptr<WritableFile>> OpenLog(const std::string& path, int flags) {
   // A mapping to write to needs the right to read, and nobody else's idea of where the end is.
-  Result<Fd> fd = OpenFd(path, O_RDWR | O_CREAT | (flags & ~O_APPEND));
+  Result<Fd> fd = OpenToWrite(path, O_RDWR | O_CREAT | (flags & ~O_APPEND));
   if (!fd) return fd.error();
   Result<uint64_t> bytes = SizeOfFd(*fd, path);
   if (!bytes) return bytes.error();
@@ -92,7 +92,7 @@ Status BufferedWritableFile::Close() {
 Result<std::unique_ptr<WritableFile>> OpenPosixWritableFile(const std::string& path, FileUse use,
                                                             int flags) {
   if (use == FileUse::kLog) return OpenLog(path, flags);
-  Result<Fd> fd = OpenFd(path, O_WRONLY | O_CREAT | flags);
+  Result<Fd> fd = OpenToWrite(path, O_WRONLY | O_CREAT | flags);
   if (!fd) return fd.error();
   return std::unique_ptr<WritableFile>(
       new BufferedWritableFile(std::move(*fd), path, BufferBytesFor(use)));

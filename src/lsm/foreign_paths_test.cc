@@ -102,6 +102,30 @@ TEST_F(ForeignPathsTest, ALinkToNothingIsAnErrorAndMakesNoFile) {
   ExpectOwn();
 }
 
+// Nobody reads it, and opening it to write would wait for somebody who does.
+TEST_F(ForeignPathsTest, AFifoInTheNameOfAFileIsNotWaitedFor) {
+  for (const char* name : {"CLOSED", "LOG", "000900.ldb", "000901.log"}) {
+    Open();
+    ASSERT_TRUE(db->Put({}, "key", name).ok());
+    db.reset();
+    ::unlink((dir + "/" + name).c_str());
+    ASSERT_EQ(::mkfifo((dir + "/" + name).c_str(), 0600), 0) << name;
+    for (int i = 0; i < 2; i++) {
+      auto opened = Db::Open(options, dir);
+      ASSERT_TRUE(opened.has_value()) << name << ": " << opened.error().ToString();
+      EXPECT_TRUE((*opened)->Put({}, "another", name).ok()) << name;
+    }
+    ::unlink((dir + "/" + name).c_str());
+  }
+  for (const FileUse use : {FileUse::kTable, FileUse::kLog, FileUse::kOther}) {
+    ASSERT_EQ(::mkfifo((folder / "fifo").c_str(), 0600), 0);
+    EXPECT_FALSE(PosixFileSystem()->NewWritableFile(folder / "fifo", use).has_value());
+    EXPECT_FALSE(PosixFileSystem()->NewAppendableFile(folder / "fifo", use).has_value());
+    EXPECT_FALSE(PosixFileSystem()->Direct()->NewWritableFile(folder / "fifo", use).has_value());
+    ::unlink((folder / "fifo").c_str());
+  }
+}
+
 TEST_F(ForeignPathsTest, WhatIsNoFileIsRefusedAndNotWaitedFor) {
   Open();
   ASSERT_EQ(::mkfifo((folder / "fifo").c_str(), 0600), 0);
