@@ -16,6 +16,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/test_seed.h"
 #include "protocol/base64.h"
 
 namespace weft::bench {
@@ -200,7 +201,7 @@ TEST_F(HdrLogTest, EndsOfTheRange) {
 }
 
 TEST_F(HdrLogTest, MillionsOfCounts) {
-  std::mt19937_64 random(3);
+  std::mt19937_64 random(base::TestSeed(3));
   std::lognormal_distribution<double> shape(12, 2);
   Histogram h;
   for (int i = 0; i < 3'000'000; ++i) h.Record(static_cast<uint64_t>(shape(random)));

@@ -2,8 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include <cstdlib>
-
+#include "base/test_seed.h"
 #include "bench/harness/process.h"
 #include "bench/target/memcached_target.h"
 #include "bench/target/target_test_kit.h"
@@ -26,11 +25,6 @@ TargetOptions SmallOptions(bool multi_get) {
   options.scans = true;
   options.store.write_buffer_bytes = 1u << 20;
   return options;
-}
-
-uint64_t Seed() {
-  const char* seed = std::getenv("WEFT_SEED");
-  return seed == nullptr ? 20'260'701 : std::strtoull(seed, nullptr, 10);
 }
 
 struct Case {
@@ -66,14 +60,13 @@ class Conformance : public testing::TestWithParam<Case> {
 };
 
 TEST_P(Conformance, DoesWhatAModelDoes) {
-  RecordProperty("seed", std::to_string(Seed()));
   for (const uint32_t value_bytes : {kRecordValueBytesMin, 100u, 3000u}) {
     SCOPED_TRACE(value_bytes);
     const RecordFormat format = FormatOf(value_bytes, value_bytes == 100);
     const auto target = Open(format);
     ASSERT_NE(target, nullptr);
-    CheckTarget(target.get(), format, Seed());
-    if (HasFailure()) FAIL() << "seed " << Seed();
+    CheckTarget(target.get(), format, base::TestSeed());
+    if (HasFailure()) break;
   }
 }
 
@@ -186,7 +179,7 @@ TEST(Targets, FindTheProcessOfAServerThatIsThere) {
   EXPECT_TRUE((*target)->Title().starts_with("memcached 1.")) << (*target)->Title();
   EXPECT_EQ((*target)->Processes(), std::vector<pid_t>{(*server)->pid()});
   EXPECT_FALSE((*target)->is_embedded());
-  CheckTarget(target->get(), format, Seed());
+  CheckTarget(target->get(), format, base::TestSeed());
 
   auto started = OpenTarget("start:memcached", SmallOptions(false), format);
   ASSERT_TRUE(started) << started.error().ToString();

@@ -80,7 +80,7 @@ inline Played Play(const Preset& preset, const std::vector<Offer>& offers, Clock
 inline std::vector<Offer> RandomOffers(const Preset& preset, uint64_t seed, size_t count,
                                        double every, double writes) {
   const AddressMap map(Interleave::kRank, preset.organization);
-  std::mt19937_64 random(seed);
+  std::mt19937_64 random(base::TestSeed(seed));
   std::exponential_distribution<double> gap(1 / every);
   std::vector<Offer> offers;
   double clock = 0;

@@ -11,6 +11,7 @@
 #include <gtest/gtest.h>
 
 #include "sim/dram/test_kit.h"
+#include "base/test_seed.h"
 #include "sim/machine/machine.h"
 
 namespace weft::sim {
@@ -56,7 +57,7 @@ inline Record Mark(RecordKind kind, uint32_t gap = 0) { return {.gap = gap, .kin
 // that depend on the one before, with marks between them.
 inline std::vector<std::vector<Record>> RandomRecords(uint64_t seed, int cores, int ops,
                                                       uint32_t gap_max, uint64_t lines = 1 << 20) {
-  std::mt19937_64 random(seed);
+  std::mt19937_64 random(base::TestSeed(seed));
   const auto below = [&](uint64_t n) { return random() % n; };
   std::vector<std::vector<Record>> all(static_cast<size_t>(cores));
   for (auto& records : all) {

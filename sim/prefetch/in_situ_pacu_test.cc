@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "base/test_seed.h"
 #include "sim/prefetch/test_kit.h"
 
 namespace weft::sim {
@@ -89,7 +90,7 @@ TEST(InSituPacu, ATagCollisionFetchesTheWrongEntry) {
 
 TEST(InSituPacu, CollisionsAreAsFrequentAsTagsMakeThem) {
   const uint64_t seed = TestSeed();
-  std::mt19937_64 random(seed);
+  std::mt19937_64 random(base::TestSeed(seed));
   UnitDriver driver({.pacu = "insitu", .insitu_ns = 0}, SmallShape(1024));
   for (uint64_t bucket = 0; bucket < 1024; ++bucket) {
     for (int slot = 0; slot < 8; ++slot) {

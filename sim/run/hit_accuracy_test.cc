@@ -20,6 +20,7 @@
 #include <gtest/gtest.h>
 
 #include "sim/prefetch/lines.h"
+#include "base/test_seed.h"
 #include "sim/run/test_kit.h"
 
 namespace weft::sim {
@@ -32,7 +33,7 @@ struct Objects {
 
 // Objects that hash to buckets, the ninth of a bucket left out, into the first free slot.
 Objects Hashed(uint64_t seed, double load, TestStore* store) {
-  std::mt19937_64 random(seed);
+  std::mt19937_64 random(base::TestSeed(seed));
   const uint64_t buckets = store->shape.buckets;
   std::vector<uint8_t> used(buckets);
   Objects objects;
@@ -47,7 +48,7 @@ Objects Hashed(uint64_t seed, double load, TestStore* store) {
 
 // Zipf's law, the most popular anywhere; theta 0 is uniform.
 void SetZipf(uint64_t seed, double theta, Objects* objects) {
-  std::mt19937_64 random(seed + 1);
+  std::mt19937_64 random(base::TestSeed(seed + 1));
   std::shuffle(objects->places.begin(), objects->places.end(), random);
   double sum = 0;
   for (size_t rank = 0; rank < objects->places.size(); ++rank) {
@@ -113,7 +114,7 @@ Measured Measure(uint64_t seed, double load, double theta, PrefetchFilter filter
   TestStore store(1 << 11);
   Objects objects = Hashed(seed, load, &store);
   SetZipf(seed, theta, &objects);
-  std::mt19937_64 random(seed + 2);
+  std::mt19937_64 random(base::TestSeed(seed + 2));
   std::discrete_distribution<size_t> draw(objects.probabilities.begin(),
                                           objects.probabilities.end());
   std::vector<std::vector<Lookup>> lookups(static_cast<size_t>(cores));

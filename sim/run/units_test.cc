@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "sim/prefetch/lines.h"
+#include "base/test_seed.h"
 #include "sim/run/test_kit.h"
 
 namespace weft::sim {
@@ -13,7 +14,7 @@ constexpr Time kCycle = 250;
 // Each core looks buckets up that no other does, each once, in an order without pattern.
 std::vector<std::vector<Lookup>> LookupsOnce(uint64_t seed, int cores, size_t count,
                                              uint64_t buckets, int slots) {
-  std::mt19937_64 random(seed);
+  std::mt19937_64 random(base::TestSeed(seed));
   std::vector<uint64_t> order(buckets);
   for (uint64_t i = 0; i < buckets; ++i) order[i] = i;
   std::shuffle(order.begin(), order.end(), random);

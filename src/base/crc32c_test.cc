@@ -5,6 +5,8 @@
 #include <random>
 #include <string>
 
+#include "base/test_seed.h"
+
 namespace weft::base {
 namespace {
 
@@ -22,7 +24,7 @@ uint32_t ExtendByBits(uint32_t crc, const char* data, size_t bytes) {
 }
 
 std::string SomeBytes(size_t bytes) {
-  std::mt19937_64 random(1);
+  std::mt19937_64 random(base::TestSeed(1));
   std::string text(bytes, '\0');
   for (char& c : text) c = static_cast<char>(random());
   return text;
@@ -88,7 +90,7 @@ TEST(Crc32c, MaskIsUndoneAndChangesTheChecksum) {
   EXPECT_NE(MaskCrc32c(MaskCrc32c(crc)), crc);
   EXPECT_EQ(UnmaskCrc32c(MaskCrc32c(crc)), crc);
   EXPECT_EQ(MaskCrc32c(0), 0xa282ead8u);
-  std::mt19937 random(1);
+  std::mt19937 random(base::TestSeed(1));
   for (int i = 0; i < 1000; i++) {
     const uint32_t any = random();
     ASSERT_EQ(UnmaskCrc32c(MaskCrc32c(any)), any);

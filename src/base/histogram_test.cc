@@ -8,6 +8,8 @@
 #include <utility>
 #include <vector>
 
+#include "base/test_seed.h"
+
 namespace weft::base {
 namespace {
 
@@ -42,7 +44,7 @@ TEST(Histogram, EveryValueKeepsThreeDigits) {
 }
 
 TEST(Histogram, AgreesWithSortedSamples) {
-  std::mt19937_64 random(7);
+  std::mt19937_64 random(base::TestSeed(7));
   std::lognormal_distribution<double> shape(12, 2);
   Histogram h;
   std::vector<uint64_t> all;
@@ -101,7 +103,7 @@ TEST(Histogram, ForEachVisitsWhatWasRecorded) {
 }
 
 TEST(Histogram, RecordingWhatForEachVisitsGivesTheSame) {
-  std::mt19937_64 random(11);
+  std::mt19937_64 random(base::TestSeed(11));
   std::lognormal_distribution<double> shape(12, 3);
   Histogram h, copy;
   for (int i = 0; i < 100'000; ++i) h.Record(static_cast<uint64_t>(shape(random)));

@@ -7,6 +7,8 @@
 #include <set>
 #include <thread>
 
+#include "base/test_seed.h"
+
 namespace weft::base {
 namespace {
 
@@ -27,7 +29,7 @@ std::string Contents(const MemoryFileSystem& files, const std::string& path) {
 
 class MemoryFiles : public ::testing::Test {
  protected:
-  std::mt19937_64 random_{1};
+  std::mt19937_64 random_{base::TestSeed(1)};
   MemoryFileSystem files_;
 };
 

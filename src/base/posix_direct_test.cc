@@ -18,6 +18,7 @@
 
 #include "base/test_bytes.h"
 #include "base/test_folder.h"
+#include "base/test_seed.h"
 
 namespace weft::base {
 namespace {
@@ -41,7 +42,7 @@ std::unique_ptr<WritableFile> Open(const std::string& path) {
 TEST(PosixDirect, WritesWhatIsAppendedInPartsOfAnySize) {
   const TestFolder folder;
   const std::string path = folder.path() + "/table";
-  std::mt19937_64 random(1);
+  std::mt19937_64 random(base::TestSeed(1));
   for (int round = 0; round < 8; round++) {
     const auto file = Open(path);
     std::string expected;
@@ -66,7 +67,7 @@ TEST(PosixDirect, WritesWhatIsAppendedInPartsOfAnySize) {
 TEST(PosixDirect, WritesLargeAppendsFromWhereTheyLie) {
   const TestFolder folder;
   const std::string path = folder.path() + "/table";
-  std::mt19937_64 random(3);
+  std::mt19937_64 random(base::TestSeed(3));
   constexpr size_t kRoom = 4u << 20;
   const std::unique_ptr<char, void (*)(void*)> room(
       static_cast<char*>(std::aligned_alloc(kDirectAlign, kRoom)), std::free);
@@ -94,7 +95,7 @@ TEST(PosixDirect, WritesLargeAppendsFromWhereTheyLie) {
 TEST(PosixDirect, OthersMayWriteBehindWhatWasAppended) {
   const TestFolder folder;
   const std::string path = folder.path() + "/table";
-  std::mt19937_64 random(4);
+  std::mt19937_64 random(base::TestSeed(4));
   constexpr size_t kPages = 16;
   const std::unique_ptr<char, void (*)(void*)> room(
       static_cast<char*>(std::aligned_alloc(kDirectAlign, kPages * kDirectAlign)), std::free);
@@ -154,7 +155,7 @@ TEST(PosixDirect, KeepsNoCopyOfWhatItWritesFromWhereItLies) {
 TEST(PosixDirect, ReadsAnywhereIntoAnyMemory) {
   const TestFolder folder;
   const std::string path = folder.path() + "/table";
-  std::mt19937_64 random(2);
+  std::mt19937_64 random(base::TestSeed(2));
   const std::string all = RandomBytes(&random, 5'000'123);
   const auto written = Open(path);
   ASSERT_TRUE(written->Append(all).ok());

@@ -14,6 +14,7 @@
 #include "base/posix_readers.h"
 #include "base/test_bytes.h"
 #include "base/test_folder.h"
+#include "base/test_seed.h"
 #include "weft/file_system.h"
 
 namespace weft::base {
@@ -47,7 +48,7 @@ class PosixFiles : public ::testing::Test {
 };
 
 TEST_F(PosixFiles, WritesOfAllSizesAndUsesReadBack) {
-  std::mt19937_64 random(1);
+  std::mt19937_64 random(base::TestSeed(1));
   for (FileUse use : kUses) {
     const std::string path = folder_ / "f";
     std::string expected;
@@ -115,7 +116,7 @@ TEST_F(PosixFiles, SequentialReadsSkipAndEnd) {
 }
 
 TEST_F(PosixFiles, RandomReadsAgreeMappedOrNot) {
-  std::mt19937_64 random(2);
+  std::mt19937_64 random(base::TestSeed(2));
   const std::string text = RandomBytes(&random, 100000);
   Write(folder_ / "f", text);
   for (int64_t mapped_files_max : {kMappedFilesMax, int64_t{0}}) {

@@ -15,6 +15,7 @@
 #include <thread>
 
 #include "base/test_folder.h"
+#include "base/test_seed.h"
 
 namespace weft::base {
 namespace {
@@ -38,7 +39,7 @@ std::string ContentsByFd(const std::string& path) {
 
 // The i-th record: its length and contents follow from i; no byte of it is zero.
 std::string Record(uint64_t i) {
-  std::mt19937_64 random(i);
+  std::mt19937_64 random(base::TestSeed(i));
   std::string text(1 + random() % (i % 100 == 0 ? 100000 : 600), '\0');
   for (char& c : text) c = static_cast<char>(1 + random() % 255);
   return text;
@@ -162,7 +163,7 @@ TEST_F(PosixLog, KilledProcessLeavesAPrefixAndZeros) {
                         MAP_SHARED | MAP_ANONYMOUS, -1, 0);
   ASSERT_NE(shared, MAP_FAILED);
   auto* const flushed = new (shared) std::atomic<uint64_t>(0);  // in the mapping: never freed
-  std::mt19937_64 random(1);
+  std::mt19937_64 random(base::TestSeed(1));
   for (int round = 0; round < 20; round++) {
     ASSERT_TRUE(!PosixFileSystem()->FileExists(path_) || PosixFileSystem()->RemoveFile(path_).ok());
     flushed->store(0);

@@ -6,6 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "base/test_seed.h"
+
 #include "cache/test_kit.h"
 
 namespace weft::cache {
@@ -66,7 +68,7 @@ TEST_P(ReplaceWhenFull, SameSizeAndSmallerAreStoredForAsLongAsYouLike) {
   ASSERT_EQ(Run(Verb::kStore, "number", "100000"), Outcome::kStored);
   const size_t count = Fill();
   ASSERT_GT(count * GetParam().value_bytes, size_t{8} << 20);
-  std::mt19937 random(7);
+  std::mt19937 random(base::TestSeed(7));
   std::vector<char> expected(count, 'a');
   // Some times what is kept for replacing.
   const size_t rounds = (size_t{4} << 20) / GetParam().value_bytes + 500;

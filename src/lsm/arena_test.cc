@@ -9,12 +9,14 @@
 #include <utility>
 #include <vector>
 
+#include "base/test_seed.h"
+
 namespace weft::lsm {
 namespace {
 
 TEST(Arena, PiecesDoNotOverlapAndAreAligned) {
   Arena arena;
-  std::mt19937_64 random(1);
+  std::mt19937_64 random(base::TestSeed(1));
   std::vector<std::pair<char*, size_t>> pieces;
   for (int i = 0; i < 20000; ++i) {
     const size_t bytes = 1 + (i % 500 == 0 ? random() % 100000 : random() % 300);

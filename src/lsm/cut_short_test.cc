@@ -99,7 +99,7 @@ class CutShortTest : public testing::Test {
   }
   // What a test begins with is not in question.
   static void SyncAll(MemoryFileSystem* files) {
-    std::mt19937_64 random(0);
+    std::mt19937_64 random(base::TestSeed(0));
     files->Crash(&random, CrashKind::kProcessEnd);
   }
   static std::vector<std::string> Files(const MemoryFileSystem& of, const std::string& end) {

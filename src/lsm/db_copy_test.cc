@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/faulty_file_system.h"
+#include "base/test_seed.h"
 #include "lsm/db_test_kit.h"
 #include "lsm/store_copy.h"
 #include "table/internal_key.h"
@@ -288,7 +289,7 @@ TEST_F(DbCopyTest, WhatIsIngestedSurvivesAPowerCutAlsoWhereNobodyHadSyncedIt) {
   ASSERT_TRUE((*file)->Append(*files.Contents(synced)).ok());
   ASSERT_TRUE((*file)->Close().ok());
   ASSERT_TRUE(db->Ingest({{unsynced}}, false).ok());
-  std::mt19937_64 random(1);
+  std::mt19937_64 random(base::TestSeed(1));
   const auto copy = files.Copy();
   copy->Crash(&random, base::CrashKind::kDropAll);
   db.reset();

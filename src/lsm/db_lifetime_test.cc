@@ -6,6 +6,7 @@
 #include <random>
 
 #include "base/coding.h"
+#include "base/test_seed.h"
 #include "lsm/db_test_kit.h"
 
 namespace weft {
@@ -79,7 +80,7 @@ TEST_F(DbLifetimeTest, AnOlderVersionNeverComesBack) {
 // Random changes with random ends, under compactions of all kinds: a reader that judges by the two
 // numbers sees what a model says, whatever was dropped.
 TEST_F(DbLifetimeTest, ReadersWhoJudgeSeeNoDifference) {
-  std::mt19937_64 random(1);
+  std::mt19937_64 random(base::TestSeed(1));
   struct Held {
     uint32_t expiry = 0;
     uint32_t generation = 0;

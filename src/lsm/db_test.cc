@@ -12,6 +12,7 @@
 
 #include "base/faulty_file_system.h"
 #include "base/mutex.h"
+#include "base/test_seed.h"
 #include "lsm/db_test_kit.h"
 #include "lsm/file_names.h"
 #include "lsm/manifest.h"
@@ -113,7 +114,7 @@ TEST_F(DbTest, OpenSaysWhyNot) {
 }
 
 TEST_F(DbTest, RandomChangesGiveWhatAMapGivesAfterFlushesAndReopening) {
-  std::mt19937_64 random(301);
+  std::mt19937_64 random(base::TestSeed(301));
   std::map<std::string, std::string> model;
   for (int round = 0; round < 6; round++) {
     Open();
@@ -133,7 +134,7 @@ TEST_F(DbTest, RandomChangesGiveWhatAMapGivesAfterFlushesAndReopening) {
 
 TEST_F(DbTest, SnapshotsSeeTheirMomentThroughCompactions) {
   Open();
-  std::mt19937_64 random(17);
+  std::mt19937_64 random(base::TestSeed(17));
   std::map<std::string, std::string> model;
   std::vector<std::pair<const Snapshot*, std::map<std::string, std::string>>> moments;
   for (int i = 0; i < 4; i++) {
@@ -186,7 +187,7 @@ TEST_F(DbTest, MultiGetFindsNoMoreThanItIsToldTo) {
 
 TEST_F(DbTest, MultiGetAnswersAsGetDoes) {
   Open();
-  std::mt19937_64 random(23);
+  std::mt19937_64 random(base::TestSeed(23));
   std::map<std::string, std::string> model;
   Churn(6000, &random, &model);
   for (const size_t count : {0u, 1u, 5u, 32u, 33u, 500u}) {
@@ -302,7 +303,7 @@ TEST_F(DbTest, AFolderThatAFailedOpeningLeftIsSyncedByTheNext) {
   faulty.SetHook(nullptr);
   Open();
   ASSERT_TRUE(db->Put({.sync = true}, "k", "v").ok());
-  std::mt19937_64 random(1);
+  std::mt19937_64 random(base::TestSeed(1));
   auto copy = files.Copy();
   copy->Crash(&random, base::CrashKind::kDropAll);
   Close();
@@ -427,7 +428,7 @@ TEST_F(DbTest, EventsTellOfFlushesAndCompactions) {
   auto recorder = std::make_shared<Recorder>();
   options.listeners.push_back(recorder);
   Open();
-  std::mt19937_64 random(5);
+  std::mt19937_64 random(base::TestSeed(5));
   std::map<std::string, std::string> model;
   Churn(5000, &random, &model);
   ASSERT_TRUE(db->CompactRange(nullptr, nullptr).ok());

@@ -14,6 +14,7 @@
 #include <gtest/gtest.h>
 
 #include "lsm/log_reader.h"
+#include "base/test_seed.h"
 #include "lsm/log_writer.h"
 #include "lsm/string_file.h"
 #include "lsm/write_batch_internal.h"
@@ -23,7 +24,7 @@ namespace weft::lsm {
 namespace {
 
 std::string BytesOf(size_t bytes, uint32_t seed) {
-  std::mt19937 random(seed);
+  std::mt19937 random(base::TestSeed(seed));
   std::string text(bytes, '\0');
   for (char& byte : text) byte = static_cast<char>(random());
   return text;

@@ -9,6 +9,7 @@
 #include <gtest/gtest.h>
 
 #include "base/memory_file_system.h"
+#include "base/test_seed.h"
 #include "lsm/file_names.h"
 #include "lsm/log_writer.h"
 #include "lsm/string_file.h"
@@ -157,7 +158,7 @@ TEST_F(LogReplayTest, WhatAPowerCutMayLeaveIsNoErrorToParanoidReaders) {
     SetLog(kA, log.substr(0, length));
     EXPECT_NE(Replay(true, 0), "error") << length;
   }
-  std::mt19937_64 random(1);
+  std::mt19937_64 random(base::TestSeed(1));
   for (int round = 0; round < 2000; round++) {  // sectors lost from any last sync on
     std::string left = log;
     for (size_t at = random() % log.size(); at < log.size(); at = (at / 512 + 1) * 512) {
@@ -272,7 +273,7 @@ TEST_F(LogReplayTest, ZerosInABatchExplainNoHeaderThatIsWrong) {
 
 // Whatever was written, and whichever sectors were not.
 TEST_F(LogReplayTest, SectorsThatAPowerCutTookAreNoDamage) {
-  std::mt19937_64 random(7);
+  std::mt19937_64 random(base::TestSeed(7));
   for (int round = 0; round < 1500; round++) {
     std::string log;
     StringSink file(&log);

@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 
 #include "lsm/log_reader.h"
+#include "base/test_seed.h"
 #include "lsm/log_writer.h"
 #include "lsm/string_file.h"
 
@@ -76,7 +77,7 @@ bool IsPrefixOf(const std::vector<std::string>& part, const std::vector<std::str
 
 // Text of so many bytes that no two offsets show alike.
 std::string Text(size_t bytes, uint32_t seed) {
-  std::mt19937 random(seed);
+  std::mt19937 random(base::TestSeed(seed));
   std::string text(bytes, '\0');
   for (char& byte : text) byte = static_cast<char>(random());
   return text;

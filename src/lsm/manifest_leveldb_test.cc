@@ -12,6 +12,7 @@
 
 #include "base/mutex.h"
 #include "base/test_folder.h"
+#include "base/test_seed.h"
 #include "lsm/close_mark.h"
 #include "lsm/file_names.h"
 #include "lsm/log_reader.h"
@@ -40,7 +41,7 @@ class ManifestOfLevelDb : public testing::Test {
   // Keys spread over several levels.
   void Fill() {
     const auto db = Open();
-    std::mt19937 random(1);
+    std::mt19937 random(base::TestSeed(1));
     for (int i = 0; i < 20000; ++i) {
       const std::string key = "key" + std::to_string(random() % 50000);
       const auto status = i % 10 == 0 ? db->Delete({}, key) : db->Put({}, key, "of " + key);

@@ -3,19 +3,16 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <cstdio>
-#include <cstdlib>
 #include <random>
 #include <vector>
+
+#include "base/test_seed.h"
 
 namespace weft::lsm {
 namespace {
 
 TEST(SnapshotList, OldestIsTheLowestThatIsHeld) {
-  const char* text = std::getenv("WEFT_SEED");
-  const uint64_t seed = text != nullptr ? std::strtoull(text, nullptr, 10) : 1;
-  std::printf("WEFT_SEED=%llu\n", static_cast<unsigned long long>(seed));
-  std::mt19937_64 random(seed);
+  std::mt19937_64 random(base::TestSeed());
   SnapshotList list;
   EXPECT_TRUE(list.empty());
   std::vector<const Snapshot*> held;

@@ -11,6 +11,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "base/test_seed.h"
 #include "lsm/string_file.h"
 #include "lsm/version_test_kit.h"
 
@@ -350,7 +351,7 @@ TEST_F(VersionSetTest, EveryCallThatFailsLeavesOneOfTwoStates) {
     EXPECT_EQ(Current()->DebugString(), before);
     const std::vector<std::string> obsolete = Obsolete();
     // Whatever a crash leaves, it is the state before or the one after, and both are whole.
-    std::mt19937_64 random(fail);
+    std::mt19937_64 random(base::TestSeed(fail));
     for (const base::CrashKind kind : base::kCrashKinds) {
       for (int round = 0; round < 4; ++round) {
         const auto crashed = kit_.memory.Copy();
@@ -403,7 +404,7 @@ TEST_F(VersionSetTest, ALogThatTheManifestNamesSurvivesAPowerCut) {
   ASSERT_TRUE(kit_.memory.NewWritableFile(LogFileName(kit_.dir, *edit.log_number), FileUse::kLog)
                   .has_value());
   ASSERT_TRUE(Apply(edit).ok());
-  std::mt19937_64 random(1);
+  std::mt19937_64 random(base::TestSeed(1));
   kit_.memory.Crash(&random, base::CrashKind::kDropAll);
   EXPECT_TRUE(Reopen().ok());
 }

@@ -12,6 +12,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "base/test_seed.h"
 #include "lsm/version_test_kit.h"
 #include "table/merging_iterator.h"
 
@@ -50,7 +51,7 @@ class ReverseOrder final : public Comparator {
 };
 
 TEST(Level, FindsTheFirstFileThatDoesNotEndBeforeAKey) {
-  std::mt19937 random(1);
+  std::mt19937 random(base::TestSeed(1));
   const ReverseOrder reverse;
   for (const Comparator* user : {BytewiseComparator(), static_cast<const Comparator*>(&reverse)}) {
     const table::InternalComparator comparator(user);
@@ -162,7 +163,7 @@ TEST_F(VersionTest, ATableThatIsDamagedIsNamed) {
 
 // A random version over few keys, and what it should tell.
 TEST_F(VersionTest, GetMultiGetAndIteratorsAgreeWithAModel) {
-  std::mt19937 random(7);
+  std::mt19937 random(base::TestSeed(7));
   for (int round = 0; round < 20; ++round) {
     uint64_t number = 100 * static_cast<uint64_t>(round) + 1;
     table::SequenceNumber sequence = 1;

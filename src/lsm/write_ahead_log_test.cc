@@ -9,6 +9,7 @@
 
 #include "base/faulty_file_system.h"
 #include "base/memory_file_system.h"
+#include "base/test_seed.h"
 #include "lsm/log_reader.h"
 #include "lsm/log_writer.h"
 
@@ -37,7 +38,7 @@ class WriteAheadLogTest : public testing::Test {
     return records;
   }
   void PowerCut() {
-    std::mt19937_64 random(1);
+    std::mt19937_64 random(base::TestSeed(1));
     files.Crash(&random, base::CrashKind::kDropAll);
   }
 
@@ -49,7 +50,7 @@ class WriteAheadLogTest : public testing::Test {
 TEST_F(WriteAheadLogTest, WhatWasAppendedSurvivesTheProcess) {
   log.Begin(New("/d/1.log"), 1);
   ASSERT_TRUE(log.Append("one").ok());
-  std::mt19937_64 random(1);
+  std::mt19937_64 random(base::TestSeed(1));
   files.Crash(&random, base::CrashKind::kProcessEnd);
   EXPECT_EQ(RecordsOf("/d/1.log"), std::vector<std::string>{"one"});
 }

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "net/buffer_pool.h"
+#include "base/test_seed.h"
 #include "net/output_queue.h"
 #include "net/partial_input.h"
 
@@ -147,7 +148,7 @@ TEST(PartialInput, TakingLongInputOffPieceByPieceMovesItSeldom) {
 }
 
 TEST(PartialInput, AStreamThroughItMovesNoMoreThanItIsLong) {
-  std::mt19937 random(1);
+  std::mt19937 random(base::TestSeed(1));
   BufferPool pool;
   PartialInput input;
   std::string expected;
@@ -203,7 +204,7 @@ TEST(OutputQueue, ReservedSpaceSurvivesAnotherQueuesReserve) {
 }
 
 TEST(OutputQueue, RandomWritesAndPartialSendsKeepOrder) {
-  std::mt19937 random(7);
+  std::mt19937 random(base::TestSeed(7));
   BufferPool pool;
   OutputArena arena(8192);
   OutputQueue queues[3];
@@ -233,7 +234,7 @@ TEST(OutputQueue, RandomWritesAndPartialSendsKeepOrder) {
 TEST(OutputQueue, KeepFrontDropsTheRest) {
   BufferPool pool;
   OutputArena arena(100'000);
-  std::mt19937 random(1);
+  std::mt19937 random(base::TestSeed(1));
   for (int round = 0; round < 300; round++) {
     arena.Reset();
     OutputQueue queue, other;

@@ -6,6 +6,7 @@
 #include <random>
 
 #include "base/clock.h"
+#include "base/test_seed.h"
 #include "net/test_peer.h"
 
 namespace weft::net {
@@ -162,7 +163,7 @@ TEST_P(LoopLimitsTest, StormOfConnectionsLeavesNothingBehind) {
   std::vector<std::thread> clients;
   for (int t = 0; t < kThreads; ++t) {
     clients.emplace_back([&server, t] {
-      std::mt19937 random(static_cast<unsigned>(t));
+      std::mt19937 random(base::TestSeed(static_cast<unsigned>(t)));
       for (int i = 0; i < kEach; ++i) {
         Peer peer(server.address());
         const unsigned way = random() % 5;

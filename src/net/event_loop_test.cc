@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <random>
 
+#include "base/test_seed.h"
 #include "net/test_peer.h"
 
 namespace weft::net {
@@ -25,7 +26,7 @@ std::string RandomLines(std::mt19937& random, size_t count) {
 TEST_P(EventLoopTest, EchoesWhateverTheSplits) {
   TestServer server(GetParam());
   for (unsigned seed = 1; seed <= 8; ++seed) {
-    std::mt19937 random(seed);
+    std::mt19937 random(base::TestSeed(seed));
     const std::string text = RandomLines(random, 300);
     Peer peer(server.address());
     std::thread writer([&] {
@@ -46,7 +47,7 @@ TEST_P(EventLoopTest, EchoesWhateverTheSplits) {
 
 TEST_P(EventLoopTest, PipelinedRequestsAreAnsweredInOrder) {
   TestServer server(GetParam());
-  std::mt19937 random(3);
+  std::mt19937 random(base::TestSeed(3));
   const std::string text = RandomLines(random, 5000);
   Peer peer(server.address());
   std::thread writer([&] { ASSERT_TRUE(peer.Send(text)); });

@@ -6,6 +6,8 @@
 #include <random>
 #include <thread>
 
+#include "base/test_seed.h"
+
 namespace weft::net {
 namespace {
 
@@ -217,7 +219,7 @@ TEST(RoomThreads, NothingIsLostAmongThreads) {
   std::vector<std::thread> threads;
   for (unsigned t = 0; t < 4; ++t) {
     threads.emplace_back([&room, t] {
-      std::mt19937 random(t);
+      std::mt19937 random(base::TestSeed(t));
       Room::Client client([] {});
       std::array<Room::Holder, 20> holders;
       for (int round = 0; round < 20000; ++round) {

@@ -4,6 +4,8 @@
 
 #include <random>
 
+#include "base/test_seed.h"
+
 namespace weft::pipeline {
 namespace {
 
@@ -102,7 +104,7 @@ TEST(Plan, WhatBelongsToTheHostStaysThere) {
 }
 
 TEST(Plan, AnyBytesAreReadOrRefused) {
-  std::mt19937_64 random(1);
+  std::mt19937_64 random(base::TestSeed(1));
   const std::string_view pieces[] = {"[",  "]", "RV",   "PP", "MM", "IN.search", "KC", "cpu",
                                      "->", "→", "\xe2", "-",  " ",  "gpu0",      "x"};
   for (int i = 0; i < 20000; i++) {

@@ -7,6 +7,8 @@
 #include <charconv>
 #include <thread>
 
+#include "base/test_seed.h"
+
 #include "pipeline/mirrored_plan_scenes.h"
 
 namespace weft::pipeline {
@@ -137,7 +139,7 @@ class Versions {
   }
   void StoreUntil(const std::atomic<bool>& ends) {
     Client client(store_);
-    std::mt19937 random(1);
+    std::mt19937 random(base::TestSeed(1));
     while (!ends.load()) StoreNext(&client, static_cast<uint32_t>(random() % of_keys_.size()));
   }
 

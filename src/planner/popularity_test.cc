@@ -6,6 +6,7 @@
 #include <random>
 #include <unordered_map>
 
+#include "base/test_seed.h"
 #include "base/zipf.h"
 
 namespace weft::planner {
@@ -63,7 +64,7 @@ TEST(ZipfOfCollisions, IsTheInverse) {
 
 TEST(ZipfOfCollisions, OfAThousandDrawsIsNear) {
   const base::Zipf zipf(1'000'000, 0.99);
-  std::mt19937_64 random(7);
+  std::mt19937_64 random(base::TestSeed(7));
   std::uniform_real_distribution<double> unit(0, 1);
   for (int round = 0; round < 20; round++) {
     std::unordered_map<uint64_t, uint32_t> counts;
