@@ -176,6 +176,8 @@ Status Repair::TakeTables() {
 Status Repair::Measure(const std::string& path, Kept* kept) {
   auto bytes = files_->GetFileSize(path);
   if (!bytes) return bytes.error();
+  const uint64_t bytes_max = source_.BytesOf(kept->file.number).value_or(UINT64_MAX);
+  *bytes = std::min(*bytes, bytes_max);
   auto file = files_->NewRandomAccessFile(path);
   if (!file) return file.error();
   table::TableReadOptions read;
@@ -189,6 +191,7 @@ Status Repair::Measure(const std::string& path, Kept* kept) {
     if (problem.empty()) problem = text;
   };
   TableCheck check(comparator_, path, note, filter_.get());
+  check.ExpectBytes(bytes_max);
   if (Status status = check.Run(files_, nullptr); !status.ok()) return status;
   if (!problem.empty()) return {Code::kCorruption, problem};
   kept->path = path;
@@ -253,6 +256,7 @@ Status Repair::Salvage(const std::string& path, Kept* kept) {
   if (source_.LevelOf(kept->file.number) && source_.edit().last_sequence) {
     salvage.SetNewest(*source_.edit().last_sequence);
   }
+  if (const auto bytes = source_.BytesOf(kept->file.number)) salvage.SetBytesMax(*bytes);
   Status status = salvage.Run(files_, path);
   GiveUpTable(path);
   report_.table_bytes_dropped += salvage.skipped_bytes();

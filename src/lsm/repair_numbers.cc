@@ -58,6 +58,7 @@ Status Repair::CountNumbers() {
   const uint64_t bound = source_.has_manifest() ? CountedFileNumberMax(manifests_next) : UINT64_MAX;
   std::set<uint64_t> taken = numbers_;
   if (Status status = LostFiles(files_, dir_).Numbers(&taken); !status.ok()) return status;
+  for (const NewFile& table : edit.new_files) taken.insert(table.number);  // also missing ones
   if (manifests_next > 1) taken.insert(manifests_next - 1);
   std::erase_if(found_.tables, [&](uint64_t number) {
     const bool far = number > bound && !source_.LevelOf(number);

@@ -49,8 +49,9 @@ Result<RepairSource> RepairSource::Choose(FileSystem* files, const std::string& 
   source.manifest_ = best->manifest;
   source.lacks_tables_ = best->lacks_tables;
   source.lacks_log_ = best->lacks_log;
-  for (const NewFile& table : best->manifest.edit.new_files)
-    source.named_[table.number] = table.level;
+  for (const NewFile& table : best->manifest.edit.new_files) {
+    source.named_[table.number] = {table.level, table.bytes};
+  }
   // Of a manifest that CURRENT does not name, one that it did may have gone on.
   const auto is_later = [&](uint64_t number) {
     const auto at = std::ranges::find(*candidates, number, &Candidate::number);
@@ -141,7 +142,12 @@ const RepairSource::Candidate* RepairSource::Best(const std::vector<Candidate>& 
 
 std::optional<int> RepairSource::LevelOf(uint64_t number) const {
   const auto at = named_.find(number);
-  return at == named_.end() ? std::nullopt : std::optional<int>(at->second);
+  return at == named_.end() ? std::nullopt : std::optional<int>(at->second.level);
+}
+
+std::optional<uint64_t> RepairSource::BytesOf(uint64_t number) const {
+  const auto at = named_.find(number);
+  return at == named_.end() ? std::nullopt : std::optional<uint64_t>(at->second.bytes);
 }
 
 RepairSource::Verdict RepairSource::JudgeTable(uint64_t number) const {

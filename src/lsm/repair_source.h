@@ -54,6 +54,7 @@ class RepairSource {
 
   // Of a table that the manifest names.
   std::optional<int> LevelOf(uint64_t number) const;
+  std::optional<uint64_t> BytesOf(uint64_t number) const;
   enum class Verdict : uint8_t { kCounts, kOut, kIfNewer };
   Verdict JudgeTable(uint64_t number) const;
   // Of a table of verdict kIfNewer. `newest`: of its sequence numbers. What was ingested as it was
@@ -79,7 +80,11 @@ class RepairSource {
 
   uint64_t number_ = 0;  // of the manifest
   SalvagedManifest manifest_;
-  std::map<uint64_t, int> named_;  // tables, and their levels
+  struct Named {
+    int level = 0;
+    uint64_t bytes = 0;
+  };
+  std::map<uint64_t, Named> named_;  // tables
   bool lacks_tables_ = false;
   bool lacks_log_ = false;
   bool lost_end_ = true;  // later records, or some before, may be lost

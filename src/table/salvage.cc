@@ -41,7 +41,7 @@ Status TableSalvage::Run(FileSystem* files, const std::string& path) {
   path_ = path;
   auto file = base::AroundFile::Open(files, path);
   if (!file) return base::IsOfTheFile(file.error()) ? Status() : file.error();
-  file_.resize((*file)->bytes());
+  file_.resize(std::min((*file)->bytes(), bytes_max_));
   std::string_view read;
   if (Status status = (*file)->Read(file_.size(), &read, file_.data()); !status.ok()) return status;
   file_.resize(read.size());

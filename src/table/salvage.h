@@ -45,6 +45,8 @@ class TableSalvage {
   TableSalvage(const KeyOrder& order, const Take& take) : order_(order), take_(take) {}
   // A search passes over blocks with entries that are newer: they are none of the store's.
   void SetNewest(SequenceNumber newest) { newest_ = newest; }
+  // What the file has behind so many bytes is none of the table.
+  void SetBytesMax(uint64_t bytes) { bytes_max_ = bytes; }
 
   // Stops at the first error of Take, and returns it.
   Status Run(FileSystem* files, const std::string& path);
@@ -109,6 +111,7 @@ class TableSalvage {
   const KeyOrder order_;
   const Take take_;
   SequenceNumber newest_ = kSequenceMax;
+  uint64_t bytes_max_ = UINT64_MAX;
   std::string path_;
   std::string file_;
   base::Unreadable unreadable_;

@@ -17,9 +17,11 @@ bool LiesBehind(const BlockHandle& after, const BlockHandle& before) {
 
 }  // namespace
 
-Result<std::unique_ptr<TableFile>> TableFile::Open(FileSystem* files, const std::string& path) {
+Result<std::unique_ptr<TableFile>> TableFile::Open(FileSystem* files, const std::string& path,
+                                                   uint64_t bytes_max) {
   auto bytes = files->GetFileSize(path);
   if (!bytes) return bytes.error();
+  *bytes = std::min(*bytes, bytes_max);
   if (*bytes < kFooterBytes) {
     return Status(Code::kCorruption, path + ": too short for a table");
   }

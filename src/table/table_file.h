@@ -6,6 +6,7 @@
 // Errors    kCorruption names the file and the block's offset.
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <utility>
@@ -20,8 +21,9 @@ namespace weft::table {
 
 class TableFile {
  public:
-  // Reads the footer.
-  static Result<std::unique_ptr<TableFile>> Open(FileSystem* files, const std::string& path);
+  // Reads the footer. The table ends behind `bytes_max` of the file's, where it has more.
+  static Result<std::unique_ptr<TableFile>> Open(FileSystem* files, const std::string& path,
+                                                 uint64_t bytes_max = UINT64_MAX);
 
   struct Block {
     BlockContents contents;
