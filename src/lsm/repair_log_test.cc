@@ -96,7 +96,7 @@ class CutLog : public testing::Test {
     options_.file_system = &files_;
     auto db = Db::Open(options_, "/db");
     ASSERT_TRUE(db.has_value());
-    for (int i = 0; i < kOld; i++) ASSERT_TRUE((*db)->Put({}, "old" + Key(i), "v").ok());
+    for (int i = 0; i < kOld; i++) ASSERT_TRUE((*db)->Put({}, "old" + KeyOfPlace(i), "v").ok());
     ASSERT_TRUE((*db)->CompactRange(nullptr, nullptr).ok());
     db->reset();
     ASSERT_TRUE(files_.RemoveFile("/db/CLOSED").ok());
@@ -109,8 +109,8 @@ class CutLog : public testing::Test {
     LogWriter writer(&file);
     for (int i = 0; i < 10; i++) {
       WriteBatch batch;
-      if (i % 2 == 0) batch.Put("ghost" + Key(i), "g");
-      if (i % 2 != 0) batch.Delete("old" + Key(i));
+      if (i % 2 == 0) batch.Put("ghost" + KeyOfPlace(i), "g");
+      if (i % 2 != 0) batch.Delete("old" + KeyOfPlace(i));
       WriteBatchInternal::SetSequence(&batch, first + static_cast<uint64_t>(i));
       EXPECT_TRUE(writer.AddRecord(batch.contents()).ok());
     }
@@ -173,7 +173,7 @@ TEST_F(CutLog, OfALogWithoutASureRecordNumbersFollowTheManifests) {
   ASSERT_TRUE(Repair(*CheckedOptions(options_), "/db", nullptr).Run().ok());
   const std::vector<std::string> keys = Keys(options_);
   EXPECT_EQ(keys.size(), kOld);
-  EXPECT_FALSE(std::ranges::binary_search(keys, "ghost" + Key(0)));
+  EXPECT_FALSE(std::ranges::binary_search(keys, "ghost" + KeyOfPlace(0)));
 }
 
 // Behind a copy of a log in a value stands what could pass for the header of a record that was cut.
@@ -215,7 +215,7 @@ TEST_F(CutLog, AValuesTextIsNoRecordThatWasCut) {
     const std::vector<std::string> keys = Keys(options_);
     EXPECT_FALSE(std::ranges::binary_search(keys, "ghost")) << tail;
     for (int i = 3; i < 14; i++) {
-      EXPECT_TRUE(std::ranges::binary_search(keys, "real" + Key(i))) << tail << " " << i;
+      EXPECT_TRUE(std::ranges::binary_search(keys, "real" + KeyOfPlace(i))) << tail << " " << i;
     }
     files_.Restore(before);
   }

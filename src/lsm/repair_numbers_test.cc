@@ -25,12 +25,12 @@ namespace {
 
 using Model = std::map<std::string, std::string>;
 
-Status RunRepair(const DbOptions& options, const std::string& dir) {
+Status RepairAt(const DbOptions& options, const std::string& dir) {
   return Repair(*CheckedOptions(options), dir, nullptr).Run();
 }
 
 // What the store holds; an entry that tells the error where it does not open.
-Model All(const DbOptions& options, const std::string& dir) {
+Model ContentsAt(const DbOptions& options, const std::string& dir) {
   auto db = Db::Open(options, dir);
   if (!db) return {{"does not open", db.error().ToString()}};
   Model all;
@@ -43,7 +43,7 @@ Model All(const DbOptions& options, const std::string& dir) {
 }
 
 // A store of three tables of level 0, each newer than the one before.
-Model Make(const DbOptions& options, const std::string& dir) {
+Model MakeStoreAt(const DbOptions& options, const std::string& dir) {
   Model model;
   auto db = Db::Open(options, dir);
   EXPECT_TRUE(db.has_value()) << db.error().ToString();
@@ -68,7 +68,7 @@ class RepairNumbersTest : public testing::Test {
     options_.file_system = &files_;
     options_.level0_compaction_trigger = 100;
     options_.level0_slowdown_trigger = options_.level0_stop_trigger = 100;
-    model_ = Make(options_, "/db");
+    model_ = MakeStoreAt(options_, "/db");
   }
   void LoseManifest() {
     for (const std::string& path : files_.AllFiles()) {
@@ -77,8 +77,8 @@ class RepairNumbersTest : public testing::Test {
     }
   }
   void ExpectAll(const std::string& what) {
-    EXPECT_EQ(All(options_, "/db"), model_) << what;
-    EXPECT_EQ(All(options_, "/db"), model_) << what << ", again";
+    EXPECT_EQ(ContentsAt(options_, "/db"), model_) << what;
+    EXPECT_EQ(ContentsAt(options_, "/db"), model_) << what << ", again";
   }
 
   base::MemoryFileSystem files_;
@@ -100,7 +100,7 @@ TEST_F(RepairNumbersTest, AStrayNameCostsNothingHoweverOftenTheManifestIsLost) {
       ASSERT_TRUE(files_.SetContents(std::string("/db/") + stray, "").ok());
       for (int round = 0; round < 4; round++) {
         LoseManifest();
-        const Status status = RunRepair(options_, "/db");
+        const Status status = RepairAt(options_, "/db");
         ASSERT_TRUE(status.ok()) << stray << ": " << status.ToString();
         if (writes_between) {
           auto db = Db::Open(options_, "/db");
@@ -140,9 +140,9 @@ TEST_F(RepairNumbersTest, AManifestWithHighNumbersIsNotCountedOn) {
     ASSERT_TRUE(LogWriter(file->get(), contents.size()).AddRecord(record).ok());
     ASSERT_TRUE((*file)->Sync().ok());
     file->reset();
-    ASSERT_TRUE(RunRepair(options_, "/db").ok()) << next;
+    ASSERT_TRUE(RepairAt(options_, "/db").ok()) << next;
     ExpectAll(std::to_string(next));
-    ASSERT_TRUE(RunRepair(options_, "/db").ok()) << next;
+    ASSERT_TRUE(RepairAt(options_, "/db").ok()) << next;
     ExpectAll(std::to_string(next));
   }
 }
@@ -156,7 +156,7 @@ TEST_F(RepairNumbersTest, TablesWithHighNumbersAreKept) {
   }
   for (int round = 0; round < 3; round++) {
     LoseManifest();
-    ASSERT_TRUE(RunRepair(options_, "/db").ok());
+    ASSERT_TRUE(RepairAt(options_, "/db").ok());
     ExpectAll(std::to_string(round));
   }
   for (const std::string& path : files_.AllFiles()) {
@@ -170,14 +170,14 @@ class RepairNamesTest : public testing::Test {
     options_.create_if_missing = true;
     options_.level0_compaction_trigger = 100;
     options_.level0_slowdown_trigger = options_.level0_stop_trigger = 100;
-    model_ = Make(options_, dir_);
+    model_ = MakeStoreAt(options_, dir_);
   }
   std::string Path(const std::string& name) const { return dir_ + "/" + name; }
   void ExpectRepairs(const Model& model, const std::string& what) {
     for (int round = 0; round < 2; round++) {
-      const Status status = RunRepair(options_, dir_);
+      const Status status = RepairAt(options_, dir_);
       ASSERT_TRUE(status.ok()) << what << ": " << status.ToString();
-      EXPECT_EQ(All(options_, dir_), model) << what;
+      EXPECT_EQ(ContentsAt(options_, dir_), model) << what;
     }
   }
 
@@ -232,14 +232,14 @@ TEST_F(RepairNamesTest, ATableThatIsLongerIsWhole) {
   ASSERT_GE(tables.size(), 2u);
   std::ofstream(tables[0], std::ios::app) << "more";
   std::filesystem::resize_file(tables[1], uintmax_t{1} << 36);  // of zeros, which take no room
-  EXPECT_EQ(All(options_, dir_), model_);
+  EXPECT_EQ(ContentsAt(options_, dir_), model_);
   for (int round = 0; round < 2; round++) {
     {
       Repair repair(*CheckedOptions(options_), dir_, nullptr);
       ASSERT_TRUE(repair.Run().ok());
       EXPECT_EQ(repair.report().tables_salvaged + repair.report().tables_lost, 0u);
     }
-    EXPECT_EQ(All(options_, dir_), model_);
+    EXPECT_EQ(ContentsAt(options_, dir_), model_);
   }
 }
 

@@ -22,7 +22,7 @@ namespace {
 using Entries = std::vector<std::pair<std::string, std::string>>;
 
 // A block, with its trailer, behind what the file has.
-BlockHandle AddBlock(const Entries& entries, std::string* file) {
+BlockHandle AddPlainBlock(const Entries& entries, std::string* file) {
   std::string block;
   for (const auto& [key, value] : entries) {
     base::PutVarint32(&block, 0);
@@ -39,18 +39,18 @@ BlockHandle AddBlock(const Entries& entries, std::string* file) {
   return handle;
 }
 
-std::string Text(const BlockHandle& handle) {
+std::string EncodedHandle(const BlockHandle& handle) {
   std::string text;
   handle.AppendTo(&text);
   return text;
 }
 
 // Three data blocks, of which the index has those of `index`, and the metaindex those of `meta`.
-std::string TableOf(const std::vector<size_t>& index, const std::vector<size_t>& meta) {
+std::string TableOfHandles(const std::vector<size_t>& index, const std::vector<size_t>& meta) {
   std::string file;
   std::vector<BlockHandle> blocks;
   for (const char* key : {"a", "b", "c"}) {
-    blocks.push_back(AddBlock({{key, std::string(100, 'v')}}, &file));
+    blocks.push_back(AddPlainBlock({{key, std::string(100, 'v')}}, &file));
   }
   blocks.push_back({blocks[0].offset + 1, 50});  // within the first
   blocks.push_back({~uint64_t{0} - 3, 2});       // far away
@@ -58,26 +58,26 @@ std::string TableOf(const std::vector<size_t>& index, const std::vector<size_t>&
   Entries of_meta;
   for (const size_t i : index) {
     of_index.emplace_back(std::string(1, static_cast<char>('a' + of_index.size())),
-                          Text(blocks[i]));
+                          EncodedHandle(blocks[i]));
   }
   for (const size_t i : meta) {
-    of_meta.emplace_back("meta" + std::to_string(of_meta.size()), Text(blocks[i]));
+    of_meta.emplace_back("meta" + std::to_string(of_meta.size()), EncodedHandle(blocks[i]));
   }
   Footer footer;
-  footer.metaindex = AddBlock(of_meta, &file);
-  footer.index = AddBlock(of_index, &file);
+  footer.metaindex = AddPlainBlock(of_meta, &file);
+  footer.index = AddPlainBlock(of_index, &file);
   footer.AppendTo(&file);
   return file;
 }
 
-struct Outcome {
+struct HandlesOutcome {
   Status opened, index, metaindex;
 };
 
-Outcome Read(const std::string& contents) {
+HandlesOutcome ReadHandlesOf(const std::string& contents) {
   base::MemoryFileSystem files;
   EXPECT_TRUE(files.SetContents("/table", contents).ok());
-  Outcome outcome;
+  HandlesOutcome outcome;
   auto table = Table::Open({}, std::make_unique<MemoryFile>(contents, false), contents.size(), "t");
   if (!table) outcome.opened = table.error();
   auto file = TableFile::Open(&files, "/table");
@@ -95,13 +95,13 @@ Outcome Read(const std::string& contents) {
 TEST(TableHandles, RiseInAnIndex) {
   for (const std::vector<size_t>& whole :
        std::vector<std::vector<size_t>>{{0, 1, 2}, {0, 2}, {1}}) {
-    const Outcome outcome = Read(TableOf(whole, {}));
+    const HandlesOutcome outcome = ReadHandlesOf(TableOfHandles(whole, {}));
     EXPECT_TRUE(outcome.opened.ok()) << outcome.opened.ToString();
     EXPECT_TRUE(outcome.index.ok()) << outcome.index.ToString();
   }
   for (const std::vector<size_t>& bad :
        std::vector<std::vector<size_t>>{{0, 0}, {1, 0}, {0, 3}, {0, 1, 1}, {0, 1, 0}, {4, 4}}) {
-    const Outcome outcome = Read(TableOf(bad, {}));
+    const HandlesOutcome outcome = ReadHandlesOf(TableOfHandles(bad, {}));
     EXPECT_EQ(outcome.opened.code(), Code::kCorruption) << outcome.opened.ToString();
     EXPECT_EQ(outcome.index.code(), Code::kCorruption) << outcome.index.ToString();
   }
@@ -110,12 +110,12 @@ TEST(TableHandles, RiseInAnIndex) {
 TEST(TableHandles, DoNotOverlapInAMetaindex) {
   for (const std::vector<size_t>& whole :
        std::vector<std::vector<size_t>>{{}, {0}, {2, 0}, {1, 2, 0}}) {
-    const Outcome outcome = Read(TableOf({0}, whole));
+    const HandlesOutcome outcome = ReadHandlesOf(TableOfHandles({0}, whole));
     EXPECT_TRUE(outcome.metaindex.ok()) << outcome.metaindex.ToString();
   }
   for (const std::vector<size_t>& bad :
        std::vector<std::vector<size_t>>{{0, 0}, {1, 0, 1}, {3, 0}, {4, 4}}) {
-    const Outcome outcome = Read(TableOf({0}, bad));
+    const HandlesOutcome outcome = ReadHandlesOf(TableOfHandles({0}, bad));
     EXPECT_EQ(outcome.metaindex.code(), Code::kCorruption) << outcome.metaindex.ToString();
   }
 }
