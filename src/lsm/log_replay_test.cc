@@ -317,6 +317,23 @@ TEST_F(LogReplayTest, AValueThatIsALogMayBeCutAnywhere) {
   }
 }
 
+// A writer gave a record up, and the one behind it was cut.
+TEST_F(LogReplayTest, AValueThatIsALogMayBeCutBehindARecordWithoutAnEnd) {
+  const std::string given_up = LogOfLogs().substr(0, kLogBlockBytes);
+  WriteBatch batch;
+  batch.Put("a log", Log(2, 2000));
+  WriteBatchInternal::SetSequence(&batch, 6);
+  std::string record;
+  StringSink file(&record);
+  ASSERT_TRUE(LogWriter(&file, given_up.size()).AddRecord(batch.contents()).ok());
+  for (size_t bytes = 0; bytes < record.size(); bytes += 1 + bytes / 500) {
+    for (const size_t zeros : {0, 100'000}) {
+      SetLog(kA, given_up + record.substr(0, bytes) + std::string(zeros, '\0'));
+      ASSERT_EQ(Replay(true, 0), "1-5") << bytes << " " << zeros;
+    }
+  }
+}
+
 // The first bytes of what was written last become visible last.
 TEST_F(LogReplayTest, AValueThatIsALogMayBeCutWhereItsHeadIsHidden) {
   const std::string log = LogOfLogs();

@@ -70,9 +70,9 @@ Result<bool> IsTornBatch(SequentialFile* file, uint64_t from, table::SequenceNum
       const auto type = static_cast<FragmentType>(block[6]);
       const bool begins = type == FragmentType::kFull || type == FragmentType::kFirst;
       const bool ends = type == FragmentType::kFull || type == FragmentType::kLast;
-      if (type == FragmentType::kZero || type > FragmentType::kLast || begins != first) {
-        return false;
-      }
+      if (type == FragmentType::kZero || type > FragmentType::kLast) return false;
+      if (!begins && first) return false;
+      if (begins) batch = BatchPrefix(before);  // perhaps behind one that its writer gave up
       const size_t bytes = static_cast<uint8_t>(block[4]) | static_cast<uint8_t>(block[5]) << 8;
       const std::string_view payload = block.substr(kLogHeaderBytes, bytes);
       if (payload.size() < bytes) {  // the file ends in it, or a length is wrong
