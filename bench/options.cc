@@ -13,173 +13,16 @@
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
-#include "bench/device/options.h"
+#include "bench/arguments.h"
 #include "bench/drive/commands.h"
 #include "bench/durable/command_line.h"
-#include "bench/embedded/options.h"
 #include "bench/embedded/prefetch_command_line.h"
 #include "bench/experiment/commands.h"
 #include "bench/harness/command_line.h"
 #include "bench/harness/machine.h"
-#include "bench/pipeline/options.h"
-#include "bench/server/options.h"
 
 namespace weft::bench {
 namespace {
-
-// Everything that the command line may say; each subcommand reads its part.
-struct Arguments {
-  std::string json;
-  bool strict = false;
-  int repetitions = 0;  // 0: the benchmark's own number
-  double seconds = 0;   // 0: likewise
-  double warmup = -1;   // below 0: likewise
-  uint64_t seed = defaults::kSeed;
-  double target = 0;    // 0: defaults.h
-
-  std::string subject = WEFT_SOURCE_DIR "/build/release/src/server/weft";
-  std::string subject_command;
-  std::string peer = "/usr/bin/memcached";
-  std::string peer_command;
-  std::string server_cpus = std::to_string(defaults::kServerCpu);
-  std::string client_cpus = std::to_string(defaults::kClientCpu);
-  ServerOptions server;
-  std::vector<std::string> cases;
-  LatencyOptions latency;
-  HitRatioOptions hit_ratio;
-  uint32_t items = defaults::kMemoryItems;
-
-  EmbeddedOptions embedded;
-  std::string threads;
-  std::string embedded_cpus;
-  PrefetchOptions prefetch;
-  bool small_pages = false;
-  bool quick = false;
-  PipelineOptions pipeline;
-  AlternationOptions alternation{
-      {}, defaults::kAlternationCyclesMs, defaults::kAlternationTraceMs,
-      defaults::kAlternationTraceCycles, defaults::kAlternationSlotMs, {}};
-  std::string verify = "all";
-  std::string steal = "on";
-  DurableOptions durable;
-  CompactionOptions compaction;
-  ContentionOptions contention;
-  DeviceOptions device;
-  std::string results = WEFT_SOURCE_DIR "/bench/results";
-};
-
-int Or(int given, int otherwise) { return given > 0 ? given : otherwise; }
-
-// `heavy`: a repetition takes a minute and hardly varies, so one is enough unless asked.
-ServerOptions ServerOptionsOf(const Arguments& a, bool heavy) {
-  ServerOptions options = a.server;
-  options.subject = SpecFromPath(a.subject, a.subject_command);
-  options.peer = SpecFromPath(a.peer, a.peer_command);
-  if (options.subject.name == options.peer.name) options.subject.name += " (subject)";
-  options.server_cpus = ParseCpuList(a.server_cpus);
-  options.client_cpus = ParseCpuList(a.client_cpus);
-  options.repetitions = Or(a.repetitions, heavy ? 1 : defaults::kRepetitions);
-  if (a.seconds > 0) options.run_s = a.seconds;
-  if (a.warmup >= 0) options.warmup_s = a.warmup;
-  options.seed = a.seed;
-  if (a.target > 0) options.target = a.target;
-  return options;
-}
-
-EmbeddedOptions EmbeddedOptionsOf(const Arguments& a) {
-  EmbeddedOptions options = a.embedded;
-  options.repetitions = Or(a.repetitions, defaults::kRepetitions);
-  if (a.seconds > 0) options.run_s = a.seconds;
-  if (a.warmup >= 0) options.warmup_s = a.warmup;
-  options.seed = a.seed;
-  if (a.target > 0) options.target = a.target;
-  options.huge_pages = !a.small_pages;
-  options.cpus = ParseCpuList(a.embedded_cpus);
-  const std::vector<int> threads = ParseCpuList(a.threads);  // the same "1,2,4-8"
-  if (!threads.empty()) options.threads = threads;
-  return options;
-}
-
-PrefetchOptions PrefetchOptionsOf(const Arguments& a) {
-  PrefetchOptions options = a.prefetch;
-  options.repetitions = Or(a.repetitions, options.repetitions);
-  options.seed = a.seed;
-  options.cpus = ParseCpuList(a.embedded_cpus);
-  return options;
-}
-
-PipelineOptions PipelineOptionsOf(const Arguments& a) {
-  PipelineOptions options = a.pipeline;
-  options.repetitions = Or(a.repetitions, defaults::kRepetitions);
-  if (a.seconds > 0) options.run_s = a.seconds;
-  if (a.warmup >= 0) options.warmup_s = a.warmup;
-  options.seed = a.seed;
-  options.cpus = ParseCpuList(a.embedded_cpus);
-  options.huge_pages = !a.small_pages;
-  options.steal = a.steal == "on"    ? Stealing::kOn
-                  : a.steal == "off" ? Stealing::kOff
-                                     : Stealing::kBoth;
-  options.verify = a.verify == "all" ? Verify::kAll : Verify::kSampled;
-  return options;
-}
-
-AlternationOptions AlternationOptionsOf(const Arguments& a) {
-  AlternationOptions options = a.alternation;
-  options.pipeline = PipelineOptionsOf(a);
-  if (options.pipeline.workloads.empty())
-    options.pipeline.workloads = {"K8-G50-U", "K16-G95-S"};  // paper 000's
-  return options;
-}
-
-// --quick of the durable benchmarks: does everything run?
-constexpr uint64_t kQuickKeys = 100'000;
-constexpr double kQuickScale = 0.1;
-
-DurableOptions DurableOptionsOf(const Arguments& a) {
-  DurableOptions options = a.durable;
-  options.repetitions = Or(a.repetitions, a.quick ? 1 : defaults::kDurableRepetitions);
-  options.seed = a.seed;
-  if (a.target > 0) options.target = a.target;
-  if (a.quick) {
-    options.keys = std::min(options.keys, kQuickKeys);
-    options.reads = std::min(options.reads, kQuickKeys);
-    options.tail_s = std::min(options.tail_s, 1.0);
-  }
-  return options;
-}
-
-CompactionOptions CompactionOptionsOf(const Arguments& a) {
-  CompactionOptions options = a.compaction;
-  options.repetitions = Or(a.repetitions, a.quick ? 1 : defaults::kDurableRepetitions);
-  options.seed = a.seed;
-  if (a.target > 0) options.target = a.target;
-  if (a.quick) options.scale = std::min(options.scale, kQuickScale);
-  return options;
-}
-
-ContentionOptions ContentionOptionsOf(const Arguments& a) {
-  ContentionOptions options = a.contention;
-  options.repetitions = Or(a.repetitions, 1);
-  options.seed = a.seed;
-  if (a.target > 0) options.target = a.target;
-  if (a.quick) options.keys = std::min(options.keys, kQuickKeys);
-  return options;
-}
-
-// --quick of the device: a table that fits anywhere.
-constexpr uint64_t kQuickObjects = 4'000'000;
-constexpr uint32_t kQuickDeviceBatch = 1u << 20;
-
-DeviceOptions DeviceOptionsOf(const Arguments& a) {
-  DeviceOptions options = a.device;
-  options.repetitions = Or(a.repetitions, defaults::kRepetitions);
-  options.seed = a.seed;
-  if (a.quick) {
-    options.objects = std::min(options.objects, kQuickObjects);
-    options.batch = std::min(options.batch, kQuickDeviceBatch);
-  }
-  return options;
-}
 
 // 1, 2, 4, ... up to the CPUs there are.
 std::vector<int> PowersOfTwo(int cpus) {
@@ -437,14 +280,10 @@ void AddPipeline(CLI::App* app, Arguments* a) {
   app->add_flag("--small-pages", a->small_pages, "4 KiB pages");
 }
 
-}  // namespace
-
-int Main(int argc, char** argv) {
-  Arguments a;
-  CLI::App app("weft-bench: each of the project's promises, measured (bench/README.md)");
-  app.require_subcommand(1);
+void AddBenchmarks(CLI::App* app, Arguments* arguments) {
+  Arguments& a = *arguments;
   const auto add = [&](const char* name, const char* what) {
-    CLI::App* sub = app.add_subcommand(name, what);
+    CLI::App* sub = app->add_subcommand(name, what);
     AddCommon(sub, &a);
     return sub;
   };
@@ -503,6 +342,15 @@ int Main(int argc, char** argv) {
   AddServer(all, &a);
   all->add_flag("--quick", a.quick, "short and small: does everything run? Not for figures");
   all->add_option("--results", a.results, "folder")->capture_default_str();
+}
+
+}  // namespace
+
+int Main(int argc, char** argv) {
+  Arguments a;
+  CLI::App app("weft-bench: each of the project's promises, measured (bench/README.md)");
+  app.require_subcommand(1);
+  AddBenchmarks(&app, &a);
   DriveCommands drive;
   drive.AddTo(&app);
   ExperimentCommands experiments;

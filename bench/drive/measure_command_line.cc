@@ -60,8 +60,8 @@ void AddTarget(CLI::App* app, TargetOptions* target) {
   app->add_option("--weft-flags", target->weft_flags,
                   "more of them for start:weft: '--device cuda:0 --plan auto'");
   app->add_flag("--wipe", target->wipe,
-                "a server that is there may be emptied, whatever it holds; otherwise one that holds "
-                "anything is refused");
+                "a server that is there may be emptied, whatever it holds; one that holds anything "
+                "is refused otherwise");
   app->add_flag("--multi-get", target->multi_get, "reads side by side are one request");
   app->add_option("--place", target->place, "of durable stores: memory, disk or a folder")
       ->capture_default_str();
@@ -86,7 +86,7 @@ bool IsThere(const std::string& spec) {
 }
 
 const std::vector<Concern>& Concerns() {
-  static const auto* const all = new std::vector<Concern>{
+  static const std::vector<Concern> all = {
       {{"--memory-mb"},
        "caches, and servers that are started",
        [](const std::string& spec) { return IsStarted(spec) || spec == "weft-cache"; }},
@@ -103,7 +103,7 @@ const std::vector<Concern>& Concerns() {
        IsDurable},
       {{"--compaction-device"}, "weft", [](const std::string& spec) { return spec == "weft"; }},
   };
-  return *all;
+  return all;
 }
 
 // An option that no target heeds is refused: its figures would be taken for those with it.
@@ -113,8 +113,8 @@ void RefuseUnheeded(const CLI::App& app, const std::vector<std::string>& targets
     for (const char* name : concern.options) {
       const CLI::Option* option = app.get_option_no_throw(name);
       if (option == nullptr || option->count() == 0) continue;
-      throw CLI::ValidationError(name, std::string("is for ") + concern.who +
-                                           ", and no --target is one");
+      throw CLI::ValidationError(name,
+                                 std::string("is for ") + concern.who + ", and no --target is one");
     }
   }
 }

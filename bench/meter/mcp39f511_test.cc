@@ -11,11 +11,11 @@
 #include <atomic>
 #include <functional>
 #include <map>
-#include <mutex>
 #include <thread>
 
 #include "base/check.h"
 #include "base/clock.h"
+#include "base/mutex.h"
 #include "bench/meter/power_sampler.h"
 
 namespace weft::bench {
@@ -52,7 +52,7 @@ class EmulatedMonitor {
     master_ = -1;
   }
   void Set(int address, int bytes, uint32_t value) {
-    const std::lock_guard lock(mutex_);
+    const base::MutexLock lock(&mutex_);
     for (int i = 0; i < bytes; ++i)
       registers_[address + i] = static_cast<unsigned char>(value >> (8 * i));
   }
@@ -74,7 +74,7 @@ class EmulatedMonitor {
     const auto at = [&](size_t i) { return static_cast<unsigned char>(question[i]); };
     if (Sum(question.substr(0, 7)) != at(7)) return Bytes("\x51");
     if (at(0) != 0xA5 || at(1) != 8 || at(2) != 0x41 || at(5) != 0x4E) return Bytes("\x15");
-    const std::lock_guard lock(mutex_);
+    const base::MutexLock lock(&mutex_);
     Bytes answer("\x06");
     answer += static_cast<char>(at(6) + 3);
     for (int i = 0; i < at(6); ++i)
@@ -100,8 +100,8 @@ class EmulatedMonitor {
   int master_ = -1;
   int slave_ = -1;
   std::string path_;
-  std::mutex mutex_;
-  std::map<int, unsigned char> registers_;  // GUARDED_BY(mutex_)
+  base::Mutex mutex_;
+  std::map<int, unsigned char> registers_ WEFT_GUARDED_BY(mutex_);
   std::atomic<bool> ending_ = false;
   std::atomic<int> questions_ = 0;
   std::thread thread_;

@@ -19,7 +19,7 @@ struct Emptied {
 
 Status MayRemoveAll(const Address& address, bool wipe,
                     const std::function<Result<uint64_t>()>& count) {
-  static auto* const emptied = new Emptied;  // never destroyed: threads may outlive main
+  static auto* const emptied = new Emptied;  // never destroyed
   const std::string name = address.ToString();
   const base::MutexLock lock(&emptied->mutex);
   if (!wipe && !emptied->addresses.contains(name)) {
@@ -27,8 +27,8 @@ Status MayRemoveAll(const Address& address, bool wipe,
     if (!held) return held.error();
     if (*held > 0)
       return {Code::kInvalidArgument,
-              fmt::format("{} holds {} {}, and a run begins by removing all; --wipe allows it", name,
-                          *held, *held == 1 ? "record" : "records")};
+              fmt::format("{} holds {} {}, and a run begins by removing all; --wipe allows it",
+                          name, *held, *held == 1 ? "record" : "records")};
   }
   emptied->addresses.insert(name);
   return Status::Ok();
