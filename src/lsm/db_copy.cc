@@ -210,6 +210,7 @@ Status DbImpl::Ingest(std::span<const std::string> paths, bool move) {
     // It is empty. Another one takes what follows, or a reader that holds the view of before could
     // see later writes without the tables.
     active_ = std::make_shared<MemTable>(comparator_, memtable_blocks_);
+    active_bytes_ = 0;
     InstallViewLocked();
   }
   ingesting_ = false;

@@ -68,7 +68,8 @@ class DbImpl final : public Db {
   Status Ingest(std::span<const std::string> paths, bool move) override;
 
  private:
-  // Memtables that wait for their flush. With the active one: what memory the store may hold.
+  // Memtables that wait for their flush. With the active one: what memory the store may hold. Fewer
+  // where a batch was larger than a memtable should be.
   static constexpr size_t kImmutableMax = 2;
   // Compactions that fail one after another with an I/O error before the store gives up writing.
   static constexpr int kCompactionFailuresMax = 5;
@@ -115,6 +116,7 @@ class DbImpl final : public Db {
   // db_write.cc
   Status MakeRoom(bool force) WEFT_REQUIRES(write_mutex_) WEFT_EXCLUDES(mutex_);
   bool MustWaitLocked(bool* stopped) WEFT_REQUIRES(mutex_);
+  bool HasImmutablesEnoughLocked() const WEFT_REQUIRES(mutex_);
   Status CheckNumbersLeft(uint64_t count) const WEFT_REQUIRES(write_mutex_);
   void SwitchMemTableLocked() WEFT_REQUIRES(write_mutex_, mutex_);
   bool Publish(table::SequenceNumber first, table::SequenceNumber last, bool succeeded);
@@ -218,6 +220,8 @@ class DbImpl final : public Db {
 
   base::Mutex write_mutex_;
   table::SequenceNumber assigned_ WEFT_GUARDED_BY(write_mutex_) = 0;
+  // Of the batches that go to the active memtable, also those that are still being added to it.
+  size_t active_bytes_ WEFT_GUARDED_BY(write_mutex_) = 0;
   // Changed with both mutexes held, read with either.
   std::shared_ptr<MemTable> active_;
   std::atomic<bool> writes_failed_{false};  // background_error_ is set

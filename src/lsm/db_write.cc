@@ -82,6 +82,7 @@ Status DbImpl::Write(const WriteOptions& options, WriteBatch* batch) {
     WriteBatchInternal::SetSequence(batch, first);
     if (Status status = log_.Append(batch->contents()); !status.ok()) return FailWrites(status);
     assigned_ += count;
+    active_bytes_ += bytes;
     ticket = log_.appended();
     memtable = active_.get();  // not flushed, so not freed, before what we add is published
   }
@@ -151,7 +152,8 @@ Status DbImpl::MakeRoom(bool force) {
     base::MutexLock lock(&mutex_);
     return background_error_;
   }
-  if (!force && active_->MemoryUsage() <= options_.write_buffer_size) return {};
+  if (!force && std::max(active_->MemoryUsage(), active_bytes_) <= options_.write_buffer_size)
+    return {};
   base::MutexLock lock(&mutex_);
   const uint64_t begin = base::NowNs();
   bool waited = false;
@@ -175,12 +177,20 @@ Status DbImpl::MakeRoom(bool force) {
 bool DbImpl::MustWaitLocked(bool* stopped) {
   if (spare_.file == nullptr) return true;  // on its way
   const int level0 = static_cast<int>(versions_->current()->level(0).size());
-  const bool full = immutables_.size() >= kImmutableMax || level0 >= options_.level0_stop_trigger;
+  const bool full = HasImmutablesEnoughLocked() || level0 >= options_.level0_stop_trigger;
   if (full && !*stopped) {
     *stopped = true;
     UpdateThrottleLocked();
   }
   return full;
+}
+
+// By their number, and by their bytes: each holds the write buffer and one batch, of any size.
+bool DbImpl::HasImmutablesEnoughLocked() const {
+  size_t bytes = 0;
+  for (const Immutable& immutable : immutables_) bytes += immutable.table->MemoryUsage();
+  return immutables_.size() >= kImmutableMax ||
+         bytes > 2 * kImmutableMax * options_.write_buffer_size;
 }
 
 void DbImpl::SwitchMemTableLocked() {
@@ -193,6 +203,7 @@ void DbImpl::SwitchMemTableLocked() {
   log_.Begin(std::move(spare_.file), spare_.number);
   spare_ = {};
   active_ = std::make_shared<MemTable>(comparator_, memtable_blocks_);
+  active_bytes_ = 0;
   InstallViewLocked();
   UpdateThrottleLocked();
   flush_work_.NotifyOne();
@@ -233,8 +244,7 @@ void DbImpl::UpdateThrottleLocked() {
   lag.level1_bytes = picker_->targets().TargetBytes(1);
   const double pressure = WritePressure(lag);
   throttle_.Set(WriteRate(pressure, drain_rate_ > 0 ? drain_rate_ : fill_rate_));
-  const bool full = lag.immutable_memtables >= lag.immutable_memtables_max ||
-                    lag.level0_tables >= lag.level0_stop_trigger;
+  const bool full = HasImmutablesEnoughLocked() || lag.level0_tables >= lag.level0_stop_trigger;
   const WriteState state = full && active_->MemoryUsage() > options_.write_buffer_size
                                ? WriteState::kStopped
                            : pressure > 0 ? WriteState::kSlowed

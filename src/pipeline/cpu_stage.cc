@@ -164,8 +164,10 @@ void CpuStage::RunGroups(Batch& batch, cache::Session& session, Sink& sink) {
     session.ChangesDone();
     sink.Write(batch, i, done, session);
     clock.Lap(Task::kWrite, done - i);
+    // Before the epoch is left, which Commit may do.
+    if (done < end) ForgetLocations(batch, done, session);
     if (disk_ != nullptr) disk_->Commit(batch, session);
-    if (done < end) {
+    if (wants_room_) {
       LeaveAndMakeRoom(batch, done, session);
       clock.LapOfRoom();
     }
@@ -185,11 +187,18 @@ uint32_t CpuStage::GroupEnd(const Batch& batch, uint32_t begin) const {
   const uint32_t limit = std::min(batch.size(), begin + kGroupQueries);
   const uint32_t gathered = disk_ != nullptr ? kGroupQueries : kGatheredQueries;
   uint32_t end = batch.GatheredEnd(begin, std::min(batch.size(), begin + gathered));
-  while (end < limit && batch.kind(end) != QueryKind::kOther) end++;
+  // Where the group would be full, nothing is placed that would have to be placed again.
+  uint64_t bytes = 0;
+  while (end < limit && batch.kind(end) != QueryKind::kOther &&
+         (disk_ == nullptr || bytes <= DiskTurn::kGroupBytesMax)) {
+    if (batch.kind(end) == QueryKind::kCommand) bytes += batch.command(end).value.size();
+    end++;
+  }
   return end;
 }
 
-// Returns the first query that was not run; `end` unless one found no room.
+// Returns the first query that was not run; `end` unless one found no room (wants_room_), or the
+// group is full.
 uint32_t CpuStage::RunGroup(Batch& batch, uint32_t begin, uint32_t end, cache::Session& session,
                             Clock* clock) {
   const bool prefetch = store_->options().prefetch;
@@ -208,11 +217,14 @@ uint32_t CpuStage::RunGroup(Batch& batch, uint32_t begin, uint32_t end, cache::S
     SearchGroup(batch, begin, end, session);
     clock->Lap(Task::kSearch, end - begin);
   }
+  wants_room_ = false;
   uint32_t done = begin, gathered_end = begin;
   while (done < end) {
     if (done >= gathered_end) gathered_end = batch.GatheredEnd(done, end);
     if (done < gathered_end) done = FinishGathered(batch, done, gathered_end, session);
-    if (done == end || !RunQuery(batch, done, session)) break;
+    if (done == end || (disk_ != nullptr && disk_->IsFull(batch, done))) break;
+    wants_room_ = !RunQuery(batch, done, session);
+    if (wants_room_) break;
     done++;
   }
   clock->Lap(Task::kCompare, done - begin);
@@ -419,10 +431,10 @@ void CpuStage::ForgetLocations(Batch& batch, uint32_t begin, cache::Session& ses
 }
 
 // Query `i` found no room: leaves the epoch, so that memory can be freed, and comes back.
+// REQUIRES: ForgetLocations from it on
 void CpuStage::LeaveAndMakeRoom(Batch& batch, uint32_t i, cache::Session& session) {
   starved_times_ = starving_ == i ? starved_times_ + 1 : 1;
   starving_ = i;
-  ForgetLocations(batch, i, session);
   session.End();
   if (before_room_) before_room_();
   if (!store_->MakeRoomFor(session, batch.reply(i))) starved_times_ = kStarvedTimesMax;

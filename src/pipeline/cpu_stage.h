@@ -12,7 +12,8 @@
 // all that there is to do for each is to count its bytes; the accesses of some are noted.
 //
 // A query that finds no memory ends its group early: what is done is written out, the epoch is
-// left, room is made, and the group goes on from there with a new search.
+// left, room is made, and the group goes on from there with a new search. So does one before which
+// the durable tier has enough to write (DiskTurn::IsFull).
 //
 // Threads   the worker's. Source: paper 000's tasks; batches with prefetch as in MICA (NSDI'14) and
 //           paper 004's address and size units; docs/design/0001-batches-and-prefetch.md.
@@ -116,6 +117,7 @@ class CpuStage {
   // Owned by the worker's thread; within a Run.
   Sink* sink_ = nullptr;
   bool left_ = false;    // the epoch has been left since the batch's first stage
+  bool wants_room_ = false;  // the query that ended the group found none
   uint32_t writes_ = 0;  // objects that were appended, about
   uint32_t starving_ = UINT32_MAX;  // query that found no room last
   uint32_t starved_times_ = 0;

@@ -112,8 +112,8 @@ const tier::Asked* DiskTurn::AnswerFor(const Batch& batch, uint32_t i) {
   const tier::Asked* const asked = source.brought->Find(batch.key(i), batch.hash(i));
   if (asked != nullptr && asked->changes == changes) return asked;
   // What this group changed is not on disk before Commit.
-  const bool is_written = std::none_of(changed_.begin(), changed_.end(), [&](uint32_t changed) {
-    return tier::Stripes::Of(batch.hash(changed)) == stripe;
+  const bool is_written = std::none_of(changed_.begin(), changed_.end(), [&](const Change& change) {
+    return tier::Stripes::Of(batch.hash(change.query)) == stripe;
   });
   if (!source.insists || !is_written) return nullptr;
   own_.push_back(std::make_unique<tier::Asked>());
@@ -121,6 +121,7 @@ const tier::Asked* DiskTurn::AnswerFor(const Batch& batch, uint32_t i) {
   own.key = batch.key(i);
   own.hash = batch.hash(i);
   tier_->AnswerLocked(&own);
+  own_bytes_ += own.bytes.size();
   return &own;
 }
 
@@ -258,11 +259,46 @@ void DiskTurn::Note(const Batch& batch, uint32_t i, const cache::Reply& reply,
   if (reply.published == 0 && !reply.removed) return;
   tier_->stripes().NoteChange(tier::Stripes::Of(batch.hash(i)));
   sources_[batch.source(i)].changed = true;
-  changed_.push_back(i);
-  if (reply.removed) {
-    changes_.Delete(batch.key(i));
+  if (const Change* const last = LastChangeOf(batch, i); last != nullptr) {
+    changes_bytes_ -= last->bytes;
+    changed_[static_cast<size_t>(last - changed_.data())].replaced = true;
+  }
+  const uint64_t location = reply.removed ? 0 : reply.published;
+  size_t bytes = batch.key(i).size();
+  if (location != 0) bytes += tier::kItemHeaderBytes + task::ValueBytes(session.ObjectAt(location));
+  changes_bytes_ += bytes;
+  changed_.push_back({i, false, location, bytes});
+}
+
+// What the group has done last to the query's key; null: nothing.
+const DiskTurn::Change* DiskTurn::LastChangeOf(const Batch& batch, uint32_t i) const {
+  const auto last = std::find_if(changed_.begin(), changed_.end(), [&](const Change& change) {
+    return !change.replaced && batch.hash(change.query) == batch.hash(i) &&
+           batch.key(change.query) == batch.key(i);
+  });
+  return last == changed_.end() ? nullptr : &*last;
+}
+
+// The objects of the group's changes stay until the epoch ends, those that were evicted since, too.
+void DiskTurn::WriteChanges(const Batch& batch, cache::Session& session) {
+  for (const Change& change : changed_) {
+    if (change.replaced) continue;
+    if (change.location == 0) {
+      changes_.Delete(batch.key(change.query));
+    } else {
+      PutObject(batch.key(change.query), change.location, session);
+    }
+  }
+  if (value_.capacity() > kBatchBytesKept) value_ = std::string();
+  session.End();  // the write may have to wait
+  const Status status = tier_->Write(&changes_);
+  if (changes_.ApproximateSize() > kBatchBytesKept) changes_ = WriteBatch();
+  changes_.Clear();
+  session.Begin();
+  if (status.ok()) {
+    wrote_ = true;
   } else {
-    PutObject(batch.key(i), reply.published, session);
+    TakeBack(batch, session);
   }
 }
 
@@ -282,30 +318,21 @@ void DiskTurn::PutObject(std::string_view key, uint64_t location, cache::Session
 
 void DiskTurn::Commit(const Batch& batch, cache::Session& session) {
   own_.clear();  // the group's replies are written
-  if (!changed_.empty()) {
-    session.End();  // the write may have to wait
-    const Status status = tier_->Write(&changes_);
-    session.Begin();
-    if (status.ok()) {
-      wrote_ = true;
-    } else {
-      TakeBack(batch, session);
-    }
-    if (changes_.ApproximateSize() > kBatchBytesKept) changes_ = WriteBatch();
-    changes_.Clear();
-    changed_.clear();
-  }
+  own_bytes_ = 0;
+  if (!changed_.empty()) WriteChanges(batch, session);
+  changed_.clear();
+  changes_bytes_ = 0;
   UnlockAll();
 }
 
 // What was not written goes from memory: the disk says what counts.
 void DiskTurn::TakeBack(const Batch& batch, cache::Session& session) {
-  for (const uint32_t i : changed_) {
-    sources_[batch.source(i)].failed = true;
+  for (const Change& change : changed_) {
+    sources_[batch.source(change.query)].failed = true;
     cache::Command command;
     command.verb = cache::Verb::kDelete;
-    command.key = batch.key(i);
-    command.hash = batch.hash(i);
+    command.key = batch.key(change.query);
+    command.hash = batch.hash(change.query);
     store_->Execute(session, command);
   }
 }

@@ -2,8 +2,9 @@
 // changed, who waits for the disk.
 //
 // For each group of a batch: Lock takes the stripes of the keys it may change; queries run, and
-// Execute notes what they changed; Commit writes that as one batch of the durable store and lets
-// the stripes go. At the end of the batch EndBatch syncs, where that was asked for. Only then are
+// Execute notes what they changed; Commit writes that, the last change of each key, as one batch of
+// the durable store and lets the stripes go. A group whose values come to kGroupBytesMax ends early
+// (IsFull). At the end of the batch EndBatch syncs, where that was asked for. Only then are
 // the replies, which are already written, to be sent; those of a source that failed() are not.
 //
 // A query whose key is not in memory needs an answer from the disk. Where its source has brought
@@ -13,6 +14,7 @@
 // Threads   the worker's.
 // Lock      holds stripes (tier/stripes.h) from Lock to Commit; takes them outside the epoch where
 //           it must wait for them, so that who waits for memory does not wait for who waits.
+// Memory    of a group beside what is in the cache: kGroupBytesMax and one value.
 #pragma once
 
 #include <array>
@@ -32,6 +34,8 @@ namespace weft::pipeline {
 class DiskTurn {
  public:
   static constexpr uint32_t kGroupQueriesMax = 32;
+  // A group may have one value more than this. Large values gain nothing from a common write.
+  static constexpr size_t kGroupBytesMax = size_t{4} << 20;
 
   DiskTurn(tier::DiskTier* tier, cache::Store* store) : tier_(tier), store_(store) {}
   DiskTurn(const DiskTurn&) = delete;
@@ -63,6 +67,11 @@ class DiskTurn {
   // Store::Execute with the disk behind it. *waits: it was not carried out, its source waits.
   cache::Reply Execute(Batch& batch, uint32_t i, cache::Hint hint, cache::Session& session,
                        bool* waits);
+  // Whether the group must end before query `i`. Not where it has changed that key already: then
+  // the next change takes the other's place.
+  bool IsFull(const Batch& batch, uint32_t i) const {
+    return changes_bytes_ + own_bytes_ > kGroupBytesMax && LastChangeOf(batch, i) == nullptr;
+  }
   // Whether memory alone can answer a plain read, after task KC.
   static bool IsInMemory(const Batch& batch, uint32_t i, const cache::Session& session) {
     return batch.word(i) != 0 && !task::IsFlushed(session.log(), batch.location(i));
@@ -92,6 +101,12 @@ class DiskTurn {
     bool failed = false;
     std::unique_ptr<tier::Lookup> lookup;
   };
+  struct Change {
+    uint32_t query;
+    bool replaced;      // a later one of its key is what counts
+    uint64_t location;  // of the key's object; 0: it was removed
+    size_t bytes;       // of key and value
+  };
 
   // Whether Lock took the stripe of a command's key. REQUIRES: kind kCommand
   bool IsLocked(const Batch& batch, uint32_t i) const;
@@ -103,6 +118,8 @@ class DiskTurn {
   Brought Bring(const Batch& batch, uint32_t i, cache::Session& session, cache::Reply* reply);
   bool Enter(std::string_view key, uint64_t hash, const tier::Item& item, cache::Session& session);
   void Note(const Batch& batch, uint32_t i, const cache::Reply& reply, cache::Session& session);
+  const Change* LastChangeOf(const Batch& batch, uint32_t i) const;
+  void WriteChanges(const Batch& batch, cache::Session& session);
   void PutObject(std::string_view key, uint64_t location, cache::Session& session);
   void TakeBack(const Batch& batch, cache::Session& session);
 
@@ -116,10 +133,13 @@ class DiskTurn {
   // Of the group.
   std::array<uint32_t, kGroupQueriesMax> stripes_;  // held, rising
   uint32_t stripe_count_ = 0;
-  std::vector<uint32_t> changed_;  // queries
-  WriteBatch changes_;
-  std::string value_;                              // scratch of PutObject
+  std::vector<Change> changed_;
+  size_t changes_bytes_ = 0;  // of those that count
   std::vector<std::unique_ptr<tier::Asked>> own_;  // answers of sources that insisted
+  size_t own_bytes_ = 0;
+  // Scratch of Commit and DropKey.
+  WriteBatch changes_;
+  std::string value_;
 };
 
 }  // namespace weft::pipeline

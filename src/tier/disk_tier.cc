@@ -253,8 +253,11 @@ Status DiskTier::Note(Status status) {
 
 Status DiskTier::Write(WriteBatch* changes) {
   if (Status status = KeepVersionsBelowBound(); !status.ok()) return status;
-  Status status = Note(db_->Write({}, changes));
-  if (!status.ok()) return status;
+  Status status = db_->Write({}, changes);
+  // That is what the store says of a batch which it can't take, and of nothing else: the next one
+  // may be sound.
+  if (status.code() == Code::kInvalidArgument) return status;
+  if (status = Note(std::move(status)); !status.ok()) return status;
   changes_.fetch_add(changes->Count(), std::memory_order_relaxed);
   batches_.fetch_add(1, std::memory_order_relaxed);
   unsynced_writes_.fetch_add(1, std::memory_order_release);

@@ -15,8 +15,8 @@
 // Lock      flush_mutex_, then the stripes' gate, then a stripe, then state_mutex_, then the
 //           durable store's (docs/concurrency.md).
 // Errors    the first write or sync that fails is the last: from then on changes are refused
-//           (failed()), reads go on. All that is read is held against its checksum; what is damaged
-//           is an error, never a miss or another value.
+//           (failed()), reads go on; a batch that the store refuses is none. All that is read is
+//           held against its checksum; what is damaged is an error, never a miss or another value.
 #pragma once
 
 #include <atomic>
@@ -94,7 +94,8 @@ class DiskTier {
            item.generation < floor_.load(std::memory_order_acquire);
   }
 
-  // Hands changes to the system: they survive the end of the process.
+  // Hands changes to the system: they survive the end of the process. kInvalidArgument: the batch
+  // is none that the store takes; nothing has failed.
   Status Write(WriteBatch* changes);
   // All that was written survives a power cut.
   Status Sync();
