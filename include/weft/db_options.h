@@ -37,8 +37,8 @@ struct ValueLifetime {
     uint32_t now_s = 0;
     uint32_t generation_floor = 0;
   };
-  // Where in a value the two numbers stand, 32 bits each, little-endian. Values too short for both
-  // never end.
+  // Where in a value the two numbers stand, 32 bits each, little-endian; below 2^32. Values too
+  // short for both never end.
   size_t expiry_offset = 0;
   size_t generation_offset = 0;
   // Asked when a compaction begins, from any thread. What has ended once must have ended for ever.

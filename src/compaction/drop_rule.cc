@@ -1,17 +1,22 @@
 #include "compaction/drop_rule.h"
 
-#include <algorithm>
-
 #include "base/coding.h"
 
 namespace weft::compaction {
+namespace {
+
+// Of any offset: a sum could wrap around.
+bool HoldsNumberAt(std::string_view value, size_t offset) {
+  return value.size() >= sizeof(uint32_t) && offset <= value.size() - sizeof(uint32_t);
+}
+
+}  // namespace
 
 bool DropRule::HasEnded(const LifetimeRule& rule, std::string_view internal_key,
                         std::string_view value) {
-  const size_t bytes_min = std::max(rule.expiry_offset, rule.generation_offset) + sizeof(uint32_t);
   table::ParsedKey parsed;
-  if (value.size() < bytes_min || !table::ParseInternalKey(internal_key, &parsed) ||
-      parsed.type != table::ValueType::kValue) {
+  if (!HoldsNumberAt(value, rule.expiry_offset) || !HoldsNumberAt(value, rule.generation_offset) ||
+      !table::ParseInternalKey(internal_key, &parsed) || parsed.type != table::ValueType::kValue) {
     return false;
   }
   const uint32_t expiry = base::DecodeFixed32(value.data() + rule.expiry_offset);

@@ -129,6 +129,27 @@ TEST(DropRule, TwinsOfAnEndedEntryGo) {
   EXPECT_FALSE(rule.Drops(Put("b", 5).key));
 }
 
+// An offset may be any number; what follows it must not be reckoned with.
+TEST(DropRule, ValuesThatEndBeforeTheirNumbersNeverEnd) {
+  constexpr LifetimeRule kAll{0, 4, 100, 5};
+  const std::string value = Mortal(1);
+  for (const size_t offset : {size_t{SIZE_MAX}, SIZE_MAX - 1, SIZE_MAX - 3, SIZE_MAX - 4,
+                              SIZE_MAX / 2, value.size(), value.size() - 3}) {
+    LifetimeRule rule = kAll;
+    rule.generation_offset = offset;
+    EXPECT_FALSE(DropRule::HasEnded(rule, Put("a", 1).key, value)) << offset;
+    rule = kAll;
+    rule.expiry_offset = offset;
+    rule.generation_offset = 0;
+    EXPECT_FALSE(DropRule::HasEnded(rule, Put("a", 1).key, value)) << offset;
+  }
+  for (const size_t bytes : {0u, 1u, 3u, 7u}) {
+    EXPECT_FALSE(
+        DropRule::HasEnded(kAll, Put("a", 1).key, std::string_view(value).substr(0, bytes)));
+  }
+  EXPECT_TRUE(DropRule::HasEnded(kAll, Put("a", 1).key, value));
+}
+
 TEST(DropRule, UserKeysAreTheSameWhereTheComparatorSaysSo) {
   // Only the first byte counts.
   class FirstByte final : public Comparator {

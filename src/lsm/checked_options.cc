@@ -16,6 +16,11 @@ constexpr size_t kGiB = 1024 * kMiB;
 constexpr size_t kOwnCacheBytes = 8 * kMiB;
 constexpr int kFilesBesideTables = 10;  // log, manifest, lock, ...
 constexpr int kThreadsMax = 64;
+// More than any store has, and far from where sums and products of it would wrap around.
+constexpr uint64_t kLevelBytesMax = uint64_t{1} << 56;
+
+// A longer value no batch can hold, so that no number stands behind it.
+constexpr size_t kValueOffsetMax = UINT32_MAX;
 
 Status Nonsense(const std::string& what) { return {Code::kInvalidArgument, "options: " + what}; }
 
@@ -35,6 +40,10 @@ Status CheckSense(const DbOptions& options) {
   }
   if (options.lifetime && options.lifetime->limits == nullptr) {
     return Nonsense("lifetime without limits");
+  }
+  if (options.lifetime && std::max(options.lifetime->expiry_offset,
+                                   options.lifetime->generation_offset) > kValueOffsetMax) {
+    return Nonsense("lifetime's offsets are beyond the end of any value");
   }
   if (Status status = compaction::device::CheckName(options.compaction_device); !status.ok()) {
     return Nonsense(std::string(status.message()));
@@ -58,7 +67,7 @@ Result<DbOptions> CheckedOptions(DbOptions options) {
   options.block_size = std::clamp(options.block_size, kKiB, 4 * kMiB);
   options.block_restart_interval = std::max(options.block_restart_interval, 1);
   options.zstd_compression_level = std::clamp(options.zstd_compression_level, -5, 22);
-  options.level1_bytes_max = std::max<uint64_t>(options.level1_bytes_max, kMiB);
+  options.level1_bytes_max = std::clamp(options.level1_bytes_max, kMiB, kLevelBytesMax);
   if (options.block_cache == nullptr) options.block_cache = NewLruBlockCache(kOwnCacheBytes);
   if (options.background_threads == 0) {
     const int cores = static_cast<int>(std::thread::hardware_concurrency());

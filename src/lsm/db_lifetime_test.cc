@@ -4,6 +4,7 @@
 #include <atomic>
 #include <map>
 #include <random>
+#include <utility>
 
 #include "base/coding.h"
 #include "base/test_seed.h"
@@ -128,6 +129,22 @@ TEST_F(DbLifetimeTest, ReadersWhoJudgeSeeNoDifference) {
 TEST_F(DbLifetimeTest, LimitsMustBeGiven) {
   options.lifetime->limits = nullptr;
   EXPECT_EQ(Db::Open(options, "/db").error().code(), Code::kInvalidArgument);
+}
+
+TEST_F(DbLifetimeTest, OffsetsBehindEveryValueAreRefused) {
+  for (const size_t offset : {size_t{SIZE_MAX}, SIZE_MAX - 4, size_t{1} << 32}) {
+    options.lifetime->expiry_offset = 0;
+    options.lifetime->generation_offset = offset;
+    EXPECT_EQ(Db::Open(options, "/db").error().code(), Code::kInvalidArgument) << offset;
+    std::swap(options.lifetime->expiry_offset, options.lifetime->generation_offset);
+    EXPECT_EQ(Db::Open(options, "/db").error().code(), Code::kInvalidArgument) << offset;
+  }
+  options.lifetime->expiry_offset = 100;  // may be, and no value here is as long
+  now_s_ = 1000;
+  Open();
+  Put("key", 150, "v");
+  ASSERT_TRUE(db->CompactRange(nullptr, nullptr).ok());
+  EXPECT_EQ(Get("key"), "v");
 }
 
 }  // namespace
