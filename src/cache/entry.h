@@ -57,6 +57,21 @@ bool Remove(Session& session, const Entry& entry);
 // may know it.
 ObjectSpec CopyOf(Session& session, const Entry& entry, bool version_is_shown);
 
+// What a store of a present key with version `cas` comes to.
+enum class Verdict : uint8_t { kStore, kStoreStale, kNotStored, kExists, kMiss };
+Verdict JudgePresent(const Command& command, uint64_t cas);
+inline bool IsConcatenation(const Command& command) {
+  return command.store_mode == StoreMode::kAppend || command.store_mode == StoreMode::kPrepend;
+}
+
+// Whether this read is told to refresh the object, which ends at `expiry` from now on. `access`:
+// its kAccess bits.
+bool WinsRefresh(const Session& session, const Command& command, uint32_t expiry, uint32_t access);
+// The expiry that WinsRefresh is to judge by, of an object that has `expiry` so far.
+inline uint32_t ExpiryToRefreshBy(const Command& command, uint32_t expiry) {
+  return command.update_expiry && !command.recache_first ? command.expiry : expiry;
+}
+
 // Seconds until `expiry`, no more than fit; -1: never.
 inline int32_t SecondsLeft(const Session& session, Expiry expiry) {
   if (expiry == kNeverExpires) return -1;

@@ -33,14 +33,6 @@ Reply Vivify(Session& session, const Command& command, const Entry& entry, Publi
   return reply;
 }
 
-// Whether this read is told to refresh the object, which ends at `expiry` from now on.
-bool WinsRefresh(const Session& session, const Command& command, uint32_t expiry, uint32_t access) {
-  if ((access & kAccessWinSent) != 0 || !command.hand_out_win) return false;
-  if ((access & kAccessStale) != 0) return true;
-  return command.recache && expiry != kNeverExpires &&
-         static_cast<int64_t>(expiry) - session.now_s() < command.recache_s;
-}
-
 // Shows a version to a client: from now on the version must outlive moves of the object. False:
 // the entry changed in the meantime and its version may be another one.
 bool ShowVersion(const Entry& entry) {
@@ -65,6 +57,13 @@ void NoteHit(Session& session, const Command& command, const task::Found& found,
 
 }  // namespace
 
+bool WinsRefresh(const Session& session, const Command& command, uint32_t expiry, uint32_t access) {
+  if ((access & kAccessWinSent) != 0 || !command.hand_out_win) return false;
+  if ((access & kAccessStale) != 0) return true;
+  return command.recache && expiry != kNeverExpires &&
+         static_cast<int64_t>(expiry) - session.now_s() < command.recache_s;
+}
+
 Reply ReadEntry(Session& session, const Command& command, Hint hint) {
   for (;;) {  // Ends: each round more means that another thread changed the key.
     const Entry entry = Locate(session, command, &hint);
@@ -78,9 +77,7 @@ Reply ReadEntry(Session& session, const Command& command, Hint hint) {
     }
     const uint32_t access = task::LoadRelaxed32(&entry.object->access);
     const uint32_t expiry = task::ExpiryOf(entry.object);
-    const bool won = WinsRefresh(
-        session, command, command.update_expiry && !command.recache_first ? command.expiry : expiry,
-        access);
+    const bool won = WinsRefresh(session, command, ExpiryToRefreshBy(command, expiry), access);
     uint64_t location = entry.location();
     if (won || command.update_expiry) {
       ObjectSpec spec = CopyOf(session, entry, command.want_cas);

@@ -4,26 +4,10 @@
 namespace weft::cache {
 namespace {
 
-enum class Verdict : uint8_t { kStore, kStoreStale, kNotStored, kExists, kMiss };
-
-bool IsConcatenation(const Command& command) {
-  return command.store_mode == StoreMode::kAppend || command.store_mode == StoreMode::kPrepend;
-}
-
 // Version 0 is nobody's: a set or replace compares with it, and fails; append and prepend take it
 // as "any".
 bool ComparesCas(const Command& command) {
   return command.compare_cas && (command.cas_expected != 0 || !IsConcatenation(command));
-}
-
-Verdict JudgePresent(Session& session, const Command& command, const Entry& entry) {
-  if (command.store_mode == StoreMode::kAdd) return Verdict::kNotStored;
-  if (!ComparesCas(command)) return Verdict::kStore;
-  const uint64_t cas = task::CasOf(session.log(), entry.location());
-  if (cas == command.cas_expected) return Verdict::kStore;
-  const bool older = command.cas_expected != 0 && command.cas_expected < cas;
-  if (command.invalidate && older && !IsConcatenation(command)) return Verdict::kStoreStale;
-  return Verdict::kExists;
 }
 
 Verdict JudgeAbsent(const Command& command) {
@@ -87,6 +71,14 @@ bool IsPlainSet(const Command& command) {
 
 }  // namespace
 
+Verdict JudgePresent(const Command& command, uint64_t cas) {
+  if (command.store_mode == StoreMode::kAdd) return Verdict::kNotStored;
+  if (!ComparesCas(command) || cas == command.cas_expected) return Verdict::kStore;
+  const bool older = command.cas_expected != 0 && command.cas_expected < cas;
+  if (command.invalidate && older && !IsConcatenation(command)) return Verdict::kStoreStale;
+  return Verdict::kExists;
+}
+
 uint64_t Store::Place(Session& session, const Command& command, uint32_t access) {
   if (!IsPlainSet(command) || IsTooLarge(session, command.key.size(), command.value.size()))
     return 0;
@@ -101,7 +93,8 @@ Reply StoreEntry(Session& session, const Command& command, Hint hint) {
     const Entry entry = Locate(session, command, &hint);
     if (MustAskBelow(entry, hint)) return Below();
     const Verdict verdict =
-        entry.present ? JudgePresent(session, command, entry) : JudgeAbsent(command);
+        entry.present ? JudgePresent(command, task::CasOf(session.log(), entry.location()))
+                      : JudgeAbsent(command);
     if (verdict != Verdict::kStore && verdict != Verdict::kStoreStale)
       return Refuse(verdict, entry);
     const ObjectSpec spec = NextVersion(command, entry, verdict);

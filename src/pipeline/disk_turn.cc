@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "cache/entry.h"
+#include "pipeline/large_item.h"
 #include "task/batch_tasks.h"
 
 namespace weft::pipeline {
@@ -35,18 +36,6 @@ bool MeansToChange(const cache::Command& command) {
 bool DependsOnItem(const cache::Command& command) {
   return command.verb != cache::Verb::kStore || command.store_mode != cache::StoreMode::kSet ||
          command.compare_cas;
-}
-
-uint8_t MarksOf(uint32_t access) {
-  return static_cast<uint8_t>(((access & kAccessStale) != 0 ? tier::kMarkStale : 0) |
-                              ((access & kAccessWinSent) != 0 ? tier::kMarkWinSent : 0) |
-                              ((access & kAccessBinary) != 0 ? tier::kMarkBinaryKey : 0));
-}
-
-uint32_t AccessOf(uint8_t marks) {
-  return ((marks & tier::kMarkStale) != 0 ? kAccessStale : 0) |
-         ((marks & tier::kMarkWinSent) != 0 ? kAccessWinSent : 0) |
-         ((marks & tier::kMarkBinaryKey) != 0 ? kAccessBinary : 0);
 }
 
 cache::Reply Failed(Outcome outcome) {
@@ -158,7 +147,7 @@ bool DiskTurn::Enter(std::string_view key, uint64_t hash, const tier::Item& item
   spec.expiry = item.expiry;
   spec.has_cas = true;
   spec.cas = item.version;
-  spec.access = AccessOf(item.marks);
+  spec.access = AccessOfMarks(item.marks);
   if (store_->Load(session, spec, hash) == 0) return false;
   tier_->CountLoad();
   return true;
@@ -191,11 +180,11 @@ bool DiskTurn::Read(Batch& batch, uint32_t i, cache::Session& session) {
 }
 
 DiskTurn::Brought DiskTurn::Bring(const Batch& batch, uint32_t i, cache::Session& session,
-                                  cache::Reply* reply) {
+                                  cache::Reply* reply, tier::Item* found) {
   const tier::Asked* const answer = AnswerFor(batch, i);
   if (answer == nullptr) return Brought::kWaits;
   if (answer->answered == tier::Answered::kAbsent) return Brought::kAbsent;
-  tier::Item item;
+  tier::Item& item = *found;
   if (answer->answered == tier::Answered::kError || !tier::DecodeItem(answer->bytes, &item))
     return Brought::kError;
   const bool ended = tier_->IsEnded(item, session.now_s());
@@ -238,13 +227,14 @@ cache::Reply DiskTurn::Execute(Batch& batch, uint32_t i, cache::Hint hint, cache
       return reply;
     }
     hint = {};
-    const Brought brought = Bring(batch, i, session, &reply);
+    tier::Item item;
+    const Brought brought = Bring(batch, i, session, &reply, &item);
     hint.maybe_below = brought != Brought::kAbsent;
     switch (brought) {
       case Brought::kAbsent:
       case Brought::kLoaded: break;
       case Brought::kNoRoom: return reply;
-      case Brought::kTooLarge: return Failed(Outcome::kTooLarge);
+      case Brought::kTooLarge: return ExecuteOnDisk(batch, i, command, item, session);
       case Brought::kError: return Failed(Outcome::kIoError);
       case Brought::kWaits:
         Wait(batch, i);
@@ -254,20 +244,39 @@ cache::Reply DiskTurn::Execute(Batch& batch, uint32_t i, cache::Hint hint, cache
   }
 }
 
+// What memory may not hold, of an earlier and greater -I, is answered, changed and removed all the
+// same.
+cache::Reply DiskTurn::ExecuteOnDisk(const Batch& batch, uint32_t i, const cache::Command& command,
+                                     tier::Item item, cache::Session& session) {
+  const LargeAnswer answer = AnswerLarge(command, item, session);
+  if (answer.fate == LargeFate::kStays) return answer.reply;
+  Change change{i, false, 0, {}, 0};
+  if (answer.fate == LargeFate::kChanged) Encode(answer.item, session, &change.item);
+  AddChange(batch, std::move(change));
+  return answer.reply;
+}
+
 void DiskTurn::Note(const Batch& batch, uint32_t i, const cache::Reply& reply,
                     cache::Session& session) {
-  if (reply.published == 0 && !reply.removed) return;
+  if (reply.removed) {
+    AddChange(batch, {i, false, 0, "", 0});
+  } else if (reply.published != 0) {
+    const size_t bytes = task::ValueBytes(session.ObjectAt(reply.published));
+    AddChange(batch, {i, false, reply.published, "", tier::kItemHeaderBytes + bytes});
+  }
+}
+
+void DiskTurn::AddChange(const Batch& batch, Change change) {
+  const uint32_t i = change.query;
   tier_->stripes().NoteChange(tier::Stripes::Of(batch.hash(i)));
   sources_[batch.source(i)].changed = true;
   if (const Change* const last = LastChangeOf(batch, i); last != nullptr) {
     changes_bytes_ -= last->bytes;
     changed_[static_cast<size_t>(last - changed_.data())].replaced = true;
   }
-  const uint64_t location = reply.removed ? 0 : reply.published;
-  size_t bytes = batch.key(i).size();
-  if (location != 0) bytes += tier::kItemHeaderBytes + task::ValueBytes(session.ObjectAt(location));
-  changes_bytes_ += bytes;
-  changed_.push_back({i, false, location, bytes});
+  change.bytes += batch.key(i).size() + change.item.size();
+  changes_bytes_ += change.bytes;
+  changed_.push_back(std::move(change));
 }
 
 // What the group has done last to the query's key; null: nothing.
@@ -281,15 +290,17 @@ const DiskTurn::Change* DiskTurn::LastChangeOf(const Batch& batch, uint32_t i) c
 
 // The objects of the group's changes stay until the epoch ends, those that were evicted since, too.
 void DiskTurn::WriteChanges(const Batch& batch, cache::Session& session) {
-  for (const Change& change : changed_) {
+  for (Change& change : changed_) {
     if (change.replaced) continue;
-    if (change.location == 0) {
+    std::string& bytes = change.location != 0 ? value_ : change.item;
+    if (change.location != 0) Encode(ItemAt(change.location, session), session, &bytes);
+    if (bytes.empty()) {
       changes_.Delete(batch.key(change.query));
     } else {
-      PutObject(batch.key(change.query), change.location, session);
+      changes_.Put(batch.key(change.query), bytes);
     }
+    if (bytes.capacity() > kBatchBytesKept) bytes = std::string();
   }
-  if (value_.capacity() > kBatchBytesKept) value_ = std::string();
   session.End();  // the write may have to wait
   const Status status = tier_->Write(&changes_);
   if (changes_.ApproximateSize() > kBatchBytesKept) changes_ = WriteBatch();
@@ -302,18 +313,23 @@ void DiskTurn::WriteChanges(const Batch& batch, cache::Session& session) {
   }
 }
 
-void DiskTurn::PutObject(std::string_view key, uint64_t location, cache::Session& session) {
+tier::Item DiskTurn::ItemAt(uint64_t location, const cache::Session& session) const {
   const task::Object* const object = session.ObjectAt(location);
   tier::Item item;
-  item.marks = MarksOf(task::LoadRelaxed32(&object->access));
-  item.generation = tier_->generation();
+  item.marks = MarksOfAccess(task::LoadRelaxed32(&object->access));
   item.client_flags = task::ClientFlags(object);
   item.expiry = task::ExpiryOf(object);
   item.version = task::CasOf(session.log(), location);
   item.value = cache::ValueView(object);
-  if (item.expiry != 0 && item.expiry <= session.now_s()) return changes_.Delete(key);
-  tier::EncodeItem(item, &value_);
-  changes_.Put(key, value_);
+  return item;
+}
+
+// To nothing where it has ended already.
+void DiskTurn::Encode(tier::Item item, const cache::Session& session, std::string* bytes) const {
+  bytes->clear();
+  if (item.expiry != 0 && item.expiry <= session.now_s()) return;
+  item.generation = tier_->generation();
+  tier::EncodeItem(item, bytes);
 }
 
 void DiskTurn::Commit(const Batch& batch, cache::Session& session) {

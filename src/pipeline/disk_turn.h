@@ -104,7 +104,8 @@ class DiskTurn {
   struct Change {
     uint32_t query;
     bool replaced;      // a later one of its key is what counts
-    uint64_t location;  // of the key's object; 0: it was removed
+    uint64_t location;  // of the key's object; 0: it is not in memory
+    std::string item;   // then: as it is to be on disk; empty: it was removed
     size_t bytes;       // of key and value
   };
 
@@ -115,12 +116,18 @@ class DiskTurn {
   const tier::Asked* AnswerFor(const Batch& batch, uint32_t i);
   void Wait(Batch& batch, uint32_t i);
   enum class Brought : uint8_t { kAbsent, kLoaded, kNoRoom, kTooLarge, kError, kWaits };
-  Brought Bring(const Batch& batch, uint32_t i, cache::Session& session, cache::Reply* reply);
+  // *item: what was brought, for kTooLarge.
+  Brought Bring(const Batch& batch, uint32_t i, cache::Session& session, cache::Reply* reply,
+                tier::Item* item);
   bool Enter(std::string_view key, uint64_t hash, const tier::Item& item, cache::Session& session);
+  cache::Reply ExecuteOnDisk(const Batch& batch, uint32_t i, const cache::Command& command,
+                             tier::Item item, cache::Session& session);
   void Note(const Batch& batch, uint32_t i, const cache::Reply& reply, cache::Session& session);
+  void AddChange(const Batch& batch, Change change);
+  void Encode(tier::Item item, const cache::Session& session, std::string* bytes) const;
   const Change* LastChangeOf(const Batch& batch, uint32_t i) const;
   void WriteChanges(const Batch& batch, cache::Session& session);
-  void PutObject(std::string_view key, uint64_t location, cache::Session& session);
+  tier::Item ItemAt(uint64_t location, const cache::Session& session) const;
   void TakeBack(const Batch& batch, cache::Session& session);
 
   tier::DiskTier* const tier_;
@@ -134,7 +141,7 @@ class DiskTurn {
   std::array<uint32_t, kGroupQueriesMax> stripes_;  // held, rising
   uint32_t stripe_count_ = 0;
   std::vector<Change> changed_;
-  size_t changes_bytes_ = 0;  // of those that count
+  size_t changes_bytes_ = 0;                       // of those that count
   std::vector<std::unique_ptr<tier::Asked>> own_;  // answers of sources that insisted
   size_t own_bytes_ = 0;
   // Scratch of Commit and DropKey.

@@ -237,7 +237,8 @@ char* WriteMeta(const Request& request, std::string_view key, const cache::Reply
 }
 
 char* WriteDebug(std::string_view key, const cache::Reply& reply, char* out) {
-  if (reply.outcome == Outcome::kIoError) return Append(kIoErrorText, out);
+  const std::string_view failure = FailureText(cache::Verb::kRead, reply.outcome);
+  if (!failure.empty()) return Append(failure, out);
   if (!IsSuccess(reply.outcome)) return Append("EN\r\n", out);
   out = AppendKey(key, reply.binary_key, Append("ME ", out));
   // memcached 1.6.18 shows the time left with a minus sign.
@@ -285,6 +286,7 @@ char* WriteValueEnd(char* out) { return Append("\r\n", out); }
 char* WriteEnd(const Request& request, ReadFailure failure, char* out) {
   if (request.kind != RequestKind::kRead) return out;
   switch (failure) {
+    case ReadFailure::kTooLarge: return Append(kTooLargeText, out);
     case ReadFailure::kNoMemory: return Append(kReadNoMemoryText, out);
     case ReadFailure::kIoError: return Append(kIoErrorText, out);
     case ReadFailure::kNone: break;

@@ -33,14 +33,19 @@ char* WriteValueEnd(char* out);
 // Why a line of reads has no whole answer. That is no miss and must not read as one.
 enum class ReadFailure : uint8_t {
   kNone,
-  kNoMemory,  // a gat could not write
+  kTooLarge,  // a gat would have had to write more than an object may be
+  kNoMemory,  // a gat could not write; or whatever else is neither a hit nor a miss
   kIoError,   // the durable store could not be read or written
 };
 // `before`, or what the outcome of one more key makes of it.
 inline ReadFailure Worse(ReadFailure before, Outcome outcome) {
-  if (outcome == Outcome::kIoError) return ReadFailure::kIoError;
-  return outcome == Outcome::kNoMemory && before == ReadFailure::kNone ? ReadFailure::kNoMemory
-                                                                       : before;
+  switch (outcome) {
+    case Outcome::kHit:
+    case Outcome::kMiss: return before;
+    case Outcome::kIoError: return ReadFailure::kIoError;
+    case Outcome::kTooLarge: return before == ReadFailure::kNone ? ReadFailure::kTooLarge : before;
+    default: return before == ReadFailure::kIoError ? before : ReadFailure::kNoMemory;
+  }
 }
 
 // After the last key of a kRead; nothing for other kinds. `failure`: of its keys.

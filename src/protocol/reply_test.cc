@@ -97,6 +97,31 @@ TEST_F(ReplyTest, HeadLeavesTheValueToTheCaller) {
             "SERVER_ERROR out of memory writing get response\r\n");
 }
 
+// Neither a miss nor made-up fields, whatever a read was refused for.
+TEST_F(ReplyTest, AFailureNeverReadsAsAMiss) {
+  ParseContext context;
+  context.scratch = scratch_;
+  Request get, debug;
+  Parse("get k\r\n", context, &get);
+  Parse("me k\r\n", context, &debug);
+  char out[256];
+  bool value_follows = false;
+  for (const Outcome outcome :
+       {Outcome::kTooLarge, Outcome::kNoMemory, Outcome::kBadKey, Outcome::kIoError}) {
+    reply_ = {};
+    reply_.outcome = outcome;
+    for (const Outcome beside : {Outcome::kHit, Outcome::kMiss}) {
+      const ReadFailure failure = Worse(Worse(Worse(ReadFailure::kNone, beside), outcome), beside);
+      const char* const end = WriteEnd(get, failure, out);
+      EXPECT_TRUE(
+          std::string_view(out, static_cast<size_t>(end - out)).starts_with("SERVER_ERROR"));
+    }
+    const char* const end = WriteHead(debug, "k", reply_, out, &value_follows);
+    EXPECT_NE(std::string_view(out, static_cast<size_t>(end - out)).find("_ERROR "),
+              std::string_view::npos);
+  }
+}
+
 TEST_F(ReplyTest, ReadFlagsFollowTheRequestAndTheMarksComeLast) {
   reply_.outcome = Outcome::kHit;
   reply_.client_flags = 7;
