@@ -42,11 +42,11 @@ struct ValueLifetime {
   size_t expiry_offset = 0;
   size_t generation_offset = 0;
   // Asked when a compaction begins, from any thread. What has ended once must have ended for ever.
-  std::function<Limits()> limits = {};
+  std::function<Limits()> limits = {};  // called without a lock: may read the store
 };
 
 struct DbOptions {
-  const Comparator* comparator = BytewiseComparator();  // must outlive the store
+  const Comparator* comparator = BytewiseComparator();  // must outlive the store, not call it
   bool create_if_missing = false;
   bool error_if_exists = false;
   // Open in spite of damage within a log: what stands behind it is lost then, told to
@@ -59,8 +59,8 @@ struct DbOptions {
   // Refuse to open at damage that could be passed over: ignore_damaged_logs counts for nothing, and
   // a table whose filter is damaged is refused.
   bool paranoid_checks = false;
-  FileSystem* file_system = PosixFileSystem();  // must outlive the store
-  std::shared_ptr<Logger> info_log;             // null: the file LOG in the store's folder
+  FileSystem* file_system = PosixFileSystem();  // must outlive the store, not call it
+  std::shared_ptr<Logger> info_log;  // null: the file LOG in the store's folder; not to call it
 
   // Of the memtable, before it is written as a table. Up to 2 MiB more is reserved, not yet used.
   size_t write_buffer_size = 4u << 20;
@@ -75,7 +75,7 @@ struct DbOptions {
   Compression compression = Compression::kSnappy;
   int zstd_compression_level = 1;
   bool reuse_logs = false;  // append to the last manifest and log on opening
-  std::shared_ptr<const FilterPolicy> filter_policy;
+  std::shared_ptr<const FilterPolicy> filter_policy;  // not to call it
 
   // Of ours.
   int background_threads = 0;         // that compact; 0: half of the cores, 1 to 4

@@ -166,7 +166,10 @@ void DbImpl::FinishManualLocked(RunningCompaction* running) {
 // Merges the inputs into tables and adds those to *edit.
 Status DbImpl::MergeLocked(RunningCompaction* running, VersionEdit* edit) {
   Compaction& compaction = *running->compaction;
-  compaction::Job job = compaction.ToJob(options_, format_, OldestSnapshotLocked());
+  const table::SequenceNumber oldest_snapshot = OldestSnapshotLocked();
+  mutex_.Unlock();  // the program is asked what has ended: it may use the store
+  compaction::Job job = compaction.ToJob(options_, format_, oldest_snapshot);
+  mutex_.Lock();
   CompactionEvent& event = running->event;
   event.level = compaction.level;
   event.output_level = compaction.output_level;

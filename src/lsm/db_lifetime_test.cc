@@ -147,5 +147,33 @@ TEST_F(DbLifetimeTest, OffsetsBehindEveryValueAreRefused) {
   EXPECT_EQ(Get("key"), "v");
 }
 
+// It is called without a lock. With one of the store's held this would wait for ever.
+TEST_F(DbLifetimeTest, WhoTellsTheLimitsMayUseTheStore) {
+  std::atomic<Db*> user{nullptr};
+  std::atomic<int> asked{0};
+  options.lifetime->limits = [&] {
+    if (Db* const store = user.load(); store != nullptr) {
+      std::string text;
+      (void)store->Statistics();
+      EXPECT_TRUE(store->GetProperty("leveldb.stats", &text));
+      EXPECT_TRUE(store->Get({}, "floor", &text).ok());
+      const Snapshot* const snapshot = store->GetSnapshot();
+      EXPECT_TRUE(store->NewIterator({.snapshot = snapshot})->status().ok());
+      store->ReleaseSnapshot(snapshot);
+      asked++;
+    }
+    return ValueLifetime::Limits{now_s_.load(), floor_.load()};
+  };
+  Open();
+  user = db.get();
+  Put("floor", 0, "0");
+  Put("mortal", 50, "m");
+  ASSERT_TRUE(db->CompactRange(nullptr, nullptr).ok());
+  EXPECT_GT(asked, 0);
+  EXPECT_EQ(Get("mortal"), "(none)");
+  EXPECT_EQ(Get("floor"), "0");
+  user = nullptr;
+}
+
 }  // namespace
 }  // namespace weft
