@@ -140,7 +140,10 @@ Status DbImpl::Checkpoint(const std::string& target) {
 // What a checkpoint that was cut short has left, if anything; nothing else.
 Status DbImpl::RemoveUnfinished(const std::string& dir) {
   std::vector<std::string> names;
-  if (!files_->GetChildren(dir, &names).ok()) return {};  // there is none
+  if (Status status = files_->GetChildren(dir, &names); !status.ok()) {
+    const bool is_there = status.code() != Code::kNotFound && files_->FileExists(dir);
+    return is_there ? status : Status();
+  }
   for (const std::string& name : names) {
     ParsedFileName parsed;
     // Any store that was opened has a lock and logs.

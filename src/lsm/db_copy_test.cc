@@ -383,6 +383,41 @@ TEST_F(DbCopyTest, DestroyLeavesWhatIsNotTheStores) {
   EXPECT_FALSE(faulty.FileExists("/none"));
 }
 
+// Only a folder that is not there is destroyed already.
+TEST_F(DbCopyTest, DestroyTellsWhatItCouldNotList) {
+  Open();
+  Put(0, 100, "v");
+  db.reset();
+  const std::vector<std::string> before = files.AllFiles();
+  std::string unlisted = "/db";
+  faulty.SetHook([&](const base::FileCall& call) {
+    const bool fails = call.kind == base::FileCallKind::kGetChildren && call.path == unlisted;
+    return fails ? Status(Code::kIoError, "injected") : Status();
+  });
+  EXPECT_EQ(DestroyDb("/db", options).code(), Code::kIoError);
+  EXPECT_EQ(files.AllFiles(), before);
+  ASSERT_TRUE(files.SetContents("/file", "x").ok());
+  EXPECT_FALSE(DestroyDb("/file", options).ok());
+  EXPECT_TRUE(files.FileExists("/file"));
+  unlisted = "/db/lost";  // the rest is still tried
+  EXPECT_EQ(DestroyDb("/db", options).code(), Code::kIoError);
+  EXPECT_EQ(files.AllFiles(), std::vector<std::string>{"/file"});
+  faulty.Heal();
+}
+
+TEST_F(DbCopyTest, ACheckpointTellsThatItsFolderCouldNotBeListed) {
+  Open();
+  Put(0, 100, "v");
+  ASSERT_TRUE(files.CreateDir("/copy.unfinished").ok());
+  faulty.SetHook([](const base::FileCall& call) {
+    const bool fails = call.kind == base::FileCallKind::kGetChildren && call.path != "/db";
+    return fails ? Status(Code::kIoError, "injected") : Status();
+  });
+  EXPECT_EQ(db->Checkpoint("/copy").code(), Code::kIoError);
+  EXPECT_FALSE(files.FileExists("/copy"));
+  faulty.Heal();
+}
+
 TEST(StoreCopy, ParentsOfPaths) {
   EXPECT_EQ(lsm::ParentOf("/a/b"), "/a");
   EXPECT_EQ(lsm::ParentOf("/a/b//"), "/a");

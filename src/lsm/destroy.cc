@@ -13,11 +13,12 @@ namespace lsm {
 
 namespace {
 
-// Removes the files of a store from `dir`; the first error is returned, the rest is still tried.
+// Removes the files of a store from `dir`, if it is there; the first error is returned, the rest is
+// still tried.
 Status RemoveStoreFiles(FileSystem* files, const std::string& dir) {
   std::vector<std::string> names;
-  if (!files->GetChildren(dir, &names).ok()) return {};  // there is none
-  Status first;
+  Status first = files->GetChildren(dir, &names);
+  if (first.code() == Code::kNotFound) return {};
   for (const std::string& name : names) {
     ParsedFileName parsed;
     if (!ParseFileName(name, &parsed) || parsed.type == FileType::kLock) continue;
@@ -36,7 +37,9 @@ Status DestroyDb(const std::string& dir, const DbOptions& options) {
   if (!checked) return checked.error();
   FileSystem* const files = checked->file_system;
   std::vector<std::string> names;
-  if (!files->GetChildren(dir, &names).ok()) return {};  // nothing to destroy
+  // Only what is not there is nothing to destroy: what can't be listed may hold a store.
+  if (Status status = files->GetChildren(dir, &names); !status.ok())
+    return status.code() == Code::kNotFound ? Status() : status;
   Result<std::unique_ptr<FileLock>> lock = files->LockFile(lsm::LockFileName(dir));
   if (!lock) return lock.error();
   Status status = lsm::RemoveStoreFiles(files, dir);
