@@ -323,7 +323,8 @@ void DbImpl::NoteCompactionLocked(const RunningCompaction& running) {
 // The inputs of a failed compaction are as they were. What may pass (a full disk) is tried again; a
 // damaged table would fail every time, and what it holds must not be lost sight of.
 void DbImpl::NoteFailureLocked(const Status& status) {
-  if (status.code() == Code::kRetryLater) return;  // given up: the store is being closed
+  // Given up, or what failed meanwhile. The code alone says nothing: a file may give any.
+  if (stopping_.load(std::memory_order_relaxed) && status.code() == Code::kRetryLater) return;
   statistics_.Add(Statistics::kCompactionFailures, 1);
   compaction_failures_in_row_++;
   Log("compaction failed: " + status.ToString());

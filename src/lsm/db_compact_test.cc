@@ -235,5 +235,22 @@ TEST_F(DbCompactTest, CompactRangeDropsWhatACompactionThatRanAlreadyHadToKeep) {
   EXPECT_EQ(entries, 1u);
 }
 
+// The code of a file's error says nothing of the store: it is counted and told as any other.
+TEST_F(DbCompactTest, AFileThatAsksToTryLaterFailsACompaction) {
+  Open();
+  for (int i = 0; i < 100; i++) ASSERT_TRUE(db->Put({}, std::to_string(i), "value").ok());
+  ASSERT_TRUE(db->Flush().ok());
+  faulty.SetHook([](const base::FileCall& call) {
+    const bool fails =
+        call.kind == base::FileCallKind::kNewWritableFile && call.path.ends_with(".ldb");
+    return fails ? Status(Code::kRetryLater, "injected") : Status();
+  });
+  EXPECT_FALSE(db->CompactRange(nullptr, nullptr).ok());
+  EXPECT_EQ(db->Statistics().compaction_failures, 1u);
+  faulty.Heal();
+  EXPECT_TRUE(db->CompactRange(nullptr, nullptr).ok());
+  EXPECT_EQ(Get("7"), "value");
+}
+
 }  // namespace
 }  // namespace weft

@@ -104,5 +104,21 @@ TEST_F(DiskBoundsTest, WhatTheStoreRefusesIsNoFailureOfTheDisk) {
   EXPECT_EQ(client_->Set("key", "value"), Outcome::kStored);
 }
 
+// A file may answer with any code, also with those that the store has a meaning for.
+TEST_F(DiskBoundsTest, AReadThatIsToBeTriedAgainIsAnError) {
+  client_->Set("aside", value_);  // shares a block with the state, which the start reads
+  client_->Set("key", value_);
+  client_.reset();
+  tier_.reset();
+  SetUp();  // it is in a table now
+  files_.faulty.SetHook([](const base::FileCall& call) {
+    const bool is_read = call.kind == base::FileCallKind::kReadAt ||
+                         call.kind == base::FileCallKind::kNewRandomAccessFile;
+    return is_read ? Status(Code::kRetryLater, "injected") : Status();
+  });
+  EXPECT_TRUE(client_->Value("key") == "(error)");
+  files_.faulty.Heal();
+}
+
 }  // namespace
 }  // namespace weft::pipeline

@@ -299,7 +299,8 @@ void DiskTier::Answer(Lookup* lookup) {
     options.value_bytes_max = lookup->bytes_max() - bytes;
     db_->MultiGet(options, lookups);
     for (size_t i = 0; i < part.size(); i++) {
-      if (IsLeftOut(lookups[i].status)) continue;
+      // The first one never is: whatever it got is its answer, or this would go on for ever.
+      if (i != 0 && IsLeftOut(lookups[i].status)) continue;
       Take(&lookups[i], part[i]);
       bytes += Lookup::kAnswerBytes + part[i]->bytes.size();
     }
