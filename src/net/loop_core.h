@@ -115,6 +115,7 @@ class LoopCore : public EventLoop {
   // Owned by the loop's thread.
   BufferPool pool_;
   OutputArena arena_;
+  std::unique_ptr<char[]> look_;  // take_bytes_max, for looks into sockets; null before the first
   size_t sends_queued_ = 0;  // while not zero the arena is in use
 
  private:
@@ -144,6 +145,9 @@ class LoopCore : public EventLoop {
   void FreeClosed();
 
   // Memory: loop_room.cc.
+  // How many bytes, at most `most`, end the request of which the connection keeps the front, where
+  // its socket holds them and there is memory for a turn. Otherwise 0.
+  size_t RestThatIsHere(const Connection& connection, size_t most);
   bool TakeOutputRoom(Connection& connection, size_t n);
   void CountOutput(Connection& connection);
   void WaitForOutputRoom(Connection& connection);

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstring>
 #include <utility>
 
 #include "net/loop_core.h"
@@ -29,6 +30,13 @@ constexpr uint64_t kUndeliveredPenaltyMs = 10'000;
 // A reply takes this much more than it needs where there is plenty: fewer questions.
 constexpr size_t kRoomStep = size_t{16} << 10;
 
+// Up to where room is asked for. Where nobody can tell how long a request is, twice what is there:
+// most are short, and room for the longest would keep the others waiting.
+size_t ExpectedBytes(size_t expected, size_t kept, size_t unknown_max) {
+  if (expected > kept) return expected;
+  return kept < unknown_max ? std::min(2 * kept, unknown_max) : 2 * kept;
+}
+
 size_t InputCharge(size_t held) { return held > Connection::kInputFreeBytes ? held : 0; }
 
 // The system's own queue takes bytes in large steps; what matters is what the peer has taken.
@@ -49,6 +57,30 @@ void LoopCore::CountInput(Connection& connection) {
     rooms_->input.SetTaken(holder, charge);
 }
 
+size_t LoopCore::RestThatIsHere(const Connection& connection, size_t most) {
+  int unread = 0;
+  if (ioctl(connection.fd_, FIONREAD, &unread) != 0 || unread <= 0) return 0;
+  const size_t kept = connection.partial_.size();
+  const size_t here = std::min(static_cast<size_t>(unread), most);
+  // Bytes stay where the reply that they ask for waits for room: all rooms together bound them.
+  const Room& room = rooms_->input;
+  const Room::Options& bounds = room.options();
+  if (room.used() + kept + here > bounds.bytes + bounds.lane_bytes + bounds.newcomer_bytes)
+    return 0;
+  if (connection.expected_bytes_ > kept) {
+    const size_t rest = connection.expected_bytes_ - kept;
+    return rest <= here ? rest : 0;
+  }
+  // A request of unknown length is a line.
+  if (look_ == nullptr) look_ = std::make_unique_for_overwrite<char[]>(options_.take_bytes_max);
+  const ssize_t n = recv(connection.fd_, look_.get(), std::min(here, options_.take_bytes_max),
+                         MSG_PEEK | MSG_DONTWAIT);
+  const void* const end =
+      n <= 0 ? nullptr : std::memchr(look_.get(), '\n', static_cast<size_t>(n));
+  if (end == nullptr) return 0;
+  return static_cast<size_t>(static_cast<const char*>(end) - look_.get()) + 1;
+}
+
 size_t LoopCore::RoomToReceive(Connection& connection, size_t wanted) {
   Room& room = rooms_->input;
   if (!room.tight()) return wanted;
@@ -58,17 +90,25 @@ size_t LoopCore::RoomToReceive(Connection& connection, size_t wanted) {
   if (connection.swallow_bytes_ > 0)
     may_keep += static_cast<size_t>(std::min<uint64_t>(connection.swallow_bytes_, wanted));
   if (may_keep > kept) return std::min(wanted, may_keep - kept);
-  const size_t whole = BufferPool::BlockBytes(connection.expected_bytes_ > kept
-                                                  ? connection.expected_bytes_
-                                                  : std::max(options_.unknown_bytes_max, 2 * kept));
-  const size_t need = whole - std::min(holder.taken(), whole - 1);
+  // Small requests that are here need not wait: they are through with this turn.
+  if (const size_t rest = RestThatIsHere(connection, wanted); rest != 0) return rest;
+  const auto lacks = [&holder](size_t bytes) {
+    const size_t block = BufferPool::BlockBytes(bytes);
+    return block - std::min(holder.taken(), block - 1);
+  };
+  const size_t expected =
+      ExpectedBytes(connection.expected_bytes_, kept, options_.unknown_bytes_max);
+  const size_t need = lacks(expected);
   const size_t charge = holder.taken();
-  if (room.TryTake(holder, need, connection.bytes_in() >= 2 * whole)) {
+  if (room.TryTake(holder, need, connection.bytes_in() >= 2 * expected)) {
     GrantWhole(connection, charge);
-    return std::min(wanted, whole - kept);
+    return std::min(wanted, expected - kept);
   }
+  const size_t alone = connection.expected_bytes_ > kept
+                           ? need
+                           : lacks(std::max(expected, options_.unknown_bytes_max));
   room.Wait(holder, need, need + now_ms_ * kBytesPerWaitedMs, &input_client_,
-            connection.bytes_in() >= connection.newcomer_from_);
+            connection.bytes_in() >= connection.newcomer_from_, alone);
   return 0;
 }
 

@@ -10,10 +10,10 @@ namespace weft::net {
 bool Room::TryTake(Holder& holder, size_t n, bool proven) {
   base::MutexLock lock(&mutex_);
   WEFT_DCHECK(holder.client_ == nullptr);
-  if (queue_.empty() && FitsLocked(n)) {
+  if (queue_.empty() && (FitsLocked(n) || MustServeLocked())) {
     holder.common_ += n;
     common_ += n;
-  } else if (proven && n <= options_.lane_bytes && lane_ <= options_.lane_bytes - n) {
+  } else if (proven && FitsLaneLocked(n)) {
     holder.lane_ += n;
     lane_ += n;
   } else {
@@ -21,6 +21,13 @@ bool Room::TryTake(Holder& holder, size_t n, bool proven) {
   }
   CountLocked();
   return true;
+}
+
+// A fifth is left to small ones, unless one alone needs it: large ones may take long.
+bool Room::FitsLaneLocked(size_t n) const {
+  const size_t lane = options_.lane_bytes;
+  const bool small = n <= lane / 8;
+  return n <= lane && lane_ <= (small || lane_ == 0 ? lane : std::max(lane - lane / 5, n)) - n;
 }
 
 void Room::Take(Holder& holder, size_t n) {
@@ -47,16 +54,20 @@ void Room::GiveBack(Holder& holder, size_t n) {
   CountLocked();
 }
 
-void Room::Wait(Holder& holder, size_t n, uint64_t rank, Client* client, bool is_newcomer) {
+void Room::Wait(Holder& holder, size_t n, uint64_t rank, Client* client, bool is_newcomer,
+                size_t alone) {
   base::MutexLock lock(&mutex_);
   WEFT_DCHECK(holder.client_ == nullptr);
   holder.client_ = client;
   holder.need_ = n;
+  holder.alone_ = std::max(n, alone);
   holder.granted_ = false;
   holder.place_ = queue_.emplace(rank, &holder);
+  holder.alone_place_ = alone_queue_.emplace(rank + (holder.alone_ - n), &holder);
   queue_holds_ += holder.common_;
   holder.arrival_ = is_newcomer ? ++arrivals_ : 0;
   if (is_newcomer) newcomers_.emplace(holder.arrival_, &holder);
+  if (is_newcomer && n <= options_.newcomer_bytes) for_lane_.emplace(holder.arrival_, &holder);
   GrantLocked();
   CountLocked();
 }
@@ -86,8 +97,10 @@ std::vector<Room::Holder*> Room::Collect(Client* client) {
 
 void Room::DequeueLocked(Holder& holder) {
   queue_.erase(holder.place_);
+  alone_queue_.erase(holder.alone_place_);
   queue_holds_ -= holder.common_;
   newcomers_.erase(holder.arrival_);
+  for_lane_.erase(holder.arrival_);
 }
 
 // Who is served next, and whether of the newcomers' lane. Null: nobody may be.
@@ -97,11 +110,20 @@ Room::Holder* Room::NextLocked(bool* of_lane) {
   const bool newest = options_.newest_too && newest_next_ && !newcomers_.empty();
   Holder* const next = newest ? newcomers_.rbegin()->second : queue_.begin()->second;
   if (FitsLocked(next->need_)) return next;
-  if (newcomers_.empty() || newcomer_ != 0) return nullptr;
-  Holder* const newcomer = newcomers_.rbegin()->second;
-  if (newcomer->need_ > options_.newcomer_bytes) return nullptr;
+  if (MustServeLocked()) {
+    Holder* const alone = newest ? next : alone_queue_.begin()->second;
+    if (!FitsLocked(alone->need_)) alone->need_ = alone->alone_;
+    return alone;
+  }
   *of_lane = true;
-  return newcomer;
+  return NextOfLaneLocked();
+}
+
+Room::Holder* Room::NextOfLaneLocked() {
+  if (newcomer_ == 0) return for_lane_.empty() ? nullptr : for_lane_.rbegin()->second;
+  const bool fits = IsQueued(*lane_holder_) &&
+                    lane_holder_->need_ <= options_.newcomer_bytes - newcomer_;
+  return fits ? lane_holder_ : nullptr;
 }
 
 void Room::GrantLocked() {
@@ -111,6 +133,7 @@ void Room::GrantLocked() {
     if (holder == nullptr) return;
     DequeueLocked(*holder);
     (of_lane ? newcomer_ : common_) += holder->need_;
+    if (of_lane) lane_holder_ = holder;
     holder->granted_ = true;
     holder->granted_lane_ = of_lane;
     if (!of_lane) newest_next_ = !newest_next_;

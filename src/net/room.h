@@ -2,16 +2,16 @@
 // some.
 //
 // One Room counts the half requests of every loop of a server, another one their unsent replies. A
-// connection's part in it is a Holder. Whoever finds no room queues for all that it needs at once,
-// so nobody who was given room ever waits for more of it: whatever is given comes back, and the
-// first of the queue always comes next.
+// connection's part in it is a Holder. Whoever finds no room queues for what it needs.
 //
 //   common   for everybody, in the queue's order
 //   lane     beside it, for holders that have proved themselves (Holder user's judgement), so that
-//            many strangers that come at once and then do nothing keep no old client waiting
+//            many strangers that come at once and then do nothing keep no old client waiting. A
+//            fifth is left to those that need no more than an eighth
 //   newcomers' lane
-//            beside both, for one holder at a time: the newcomer that came last, where the common
-//            room has none for it. Those who use what they hold slowly keep none waiting
+//            beside both, for one holder at a time: the newcomer that came last of those whose need
+//            fits it, where the common room has none for it. Those who use what they hold slowly
+//            keep none waiting. Its holder gets more of it before others get any
 //
 // Order     by rank, least first. With Options::newest_too every second grant goes to the newcomer
 //           that came last: it does not wait until all that came before it are through. Whoever has
@@ -54,6 +54,8 @@ class Room {
   };
 
   class Client;
+  class Holder;
+  using Queue = std::multimap<uint64_t, Holder*>;  // by rank
 
   // What one connection has taken. Must have left and given back all before it ends.
   class Holder {
@@ -71,9 +73,11 @@ class Room {
     // While it waits, under the room's mutex.
     Client* client_ = nullptr;
     size_t need_ = 0;
+    size_t alone_ = 0;
     bool granted_ = false;
     bool granted_lane_ = false;  // the newcomers'
-    std::multimap<uint64_t, Holder*>::iterator place_;
+    Queue::iterator place_;
+    Queue::iterator alone_place_;
     uint64_t arrival_ = 0;  // its place among the newcomers; 0: it is none
   };
 
@@ -104,10 +108,11 @@ class Room {
     if (n < holder.taken()) GiveBack(holder, holder.taken() - n);
   }
 
-  // Queues for `n` bytes more; the client's bell is rung when they are the holder's.
+  // Queues for `n` bytes more; the client's bell is rung when they are the holder's. Where it is
+  // served though they do not fit, it gets `alone` if that is more.
   // REQUIRES: !holder.waits()
-  void Wait(Holder& holder, size_t n, uint64_t rank, Client* client, bool is_newcomer = true)
-      WEFT_EXCLUDES(mutex_);
+  void Wait(Holder& holder, size_t n, uint64_t rank, Client* client, bool is_newcomer = true,
+            size_t alone = 0) WEFT_EXCLUDES(mutex_);
   // Waits no more, and gives back what it was given since.
   void Leave(Holder& holder) WEFT_EXCLUDES(mutex_);
   // Holders of the client that wait no more, for what they queued for is theirs.
@@ -123,15 +128,19 @@ class Room {
   static bool IsQueued(const Holder& holder) {
     return holder.client_ != nullptr && !holder.granted_;
   }
-  // Whether `n` bytes may be given now.
   bool FitsLocked(size_t n) const WEFT_REQUIRES(mutex_) {
-    const size_t bound_to_wait = options_.waiters_drain ? 0 : queue_holds_;
-    return common_ == bound_to_wait || (n <= options_.bytes && common_ <= options_.bytes - n);
+    return n <= options_.bytes && common_ <= options_.bytes - n;
+  }
+  bool FitsLaneLocked(size_t n) const WEFT_REQUIRES(mutex_);
+  // Whether nothing comes back unless somebody is served beyond what fits.
+  bool MustServeLocked() const WEFT_REQUIRES(mutex_) {
+    return common_ == (options_.waiters_drain ? 0 : queue_holds_);
   }
   void CountLocked() WEFT_REQUIRES(mutex_);
   void DequeueLocked(Holder& holder) WEFT_REQUIRES(mutex_);
   void GrantLocked() WEFT_REQUIRES(mutex_);
   Holder* NextLocked(bool* of_lane) WEFT_REQUIRES(mutex_);
+  Holder* NextOfLaneLocked() WEFT_REQUIRES(mutex_);
 
   const Options options_;
   base::Mutex mutex_;
@@ -139,8 +148,11 @@ class Room {
   size_t lane_ WEFT_GUARDED_BY(mutex_) = 0;
   size_t newcomer_ WEFT_GUARDED_BY(mutex_) = 0;
   size_t queue_holds_ WEFT_GUARDED_BY(mutex_) = 0;  // of the common bytes, whoever is queued
-  std::multimap<uint64_t, Holder*> queue_ WEFT_GUARDED_BY(mutex_);
+  Queue queue_ WEFT_GUARDED_BY(mutex_);
+  Queue alone_queue_ WEFT_GUARDED_BY(mutex_);  // the same, ranked by what they may need
   std::map<uint64_t, Holder*> newcomers_ WEFT_GUARDED_BY(mutex_);  // of the queue, by arrival
+  std::map<uint64_t, Holder*> for_lane_ WEFT_GUARDED_BY(mutex_);   // those whose need fits it
+  Holder* lane_holder_ WEFT_GUARDED_BY(mutex_) = nullptr;          // while newcomer_ is not 0
   uint64_t arrivals_ WEFT_GUARDED_BY(mutex_) = 0;
   bool newest_next_ WEFT_GUARDED_BY(mutex_) = false;
 

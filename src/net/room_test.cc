@@ -161,6 +161,17 @@ TEST_F(RoomTest, LaneIsForTheProvenWhileOthersWait) {
   EXPECT_EQ(Served(room), std::vector<size_t>{});
 }
 
+TEST_F(RoomTest, LargeOnesLeaveAFifthOfTheLaneToSmallOnes) {
+  Room room(Of(100, 80));
+  room.Take(holders_[0], 100);
+  EXPECT_TRUE(room.TryTake(holders_[1], 50, true));
+  EXPECT_FALSE(room.TryTake(holders_[2], 15, true));
+  EXPECT_TRUE(room.TryTake(holders_[2], 14, true));
+  EXPECT_TRUE(room.TryTake(holders_[3], 10, true));
+  EXPECT_FALSE(room.TryTake(holders_[4], 7, true));
+  EXPECT_TRUE(room.TryTake(holders_[4], 6, true));
+}
+
 TEST_F(RoomTest, ANewcomerHasALaneWhereTheRoomIsHeldByOthers) {
   Room::Options options = Of(100, 0, true);
   options.newcomer_bytes = 40;
@@ -185,6 +196,45 @@ TEST_F(RoomTest, ANewcomerHasALaneWhereTheRoomIsHeldByOthers) {
   room.SetTaken(holders_[4], 0);
   room.Leave(holders_[5]);  // before it has seen that it was served
   EXPECT_EQ(room.used(), 100u);
+}
+
+TEST_F(RoomTest, TheNewcomersLaneIsForTheNewestWhoseNeedFitsIt) {
+  Room::Options options = Of(100, 0, true);
+  options.newcomer_bytes = 40;
+  Room room(options);
+  room.Take(holders_[0], 100);
+  room.Wait(holders_[1], 40, 1, &client_);
+  EXPECT_EQ(Served(room), std::vector<size_t>{1});
+  room.Wait(holders_[2], 20, 2, &client_);
+  room.Wait(holders_[3], 25, 3, &client_);
+  room.Wait(holders_[4], 50, 4, &client_);  // more than the lane has
+  room.SetTaken(holders_[1], 0);
+  EXPECT_EQ(Served(room), std::vector<size_t>{3});
+  // Whoever is in the lane goes on in it, before others.
+  room.Wait(holders_[3], 15, 100, &client_, false);
+  EXPECT_EQ(Served(room), std::vector<size_t>{3});
+  EXPECT_EQ(holders_[3].taken(), 40u);
+  room.Wait(holders_[3], 1, 101, &client_);
+  EXPECT_EQ(Served(room), std::vector<size_t>{}) << "the lane has no more";
+  room.Leave(holders_[3]);
+  room.SetTaken(holders_[3], 0);
+  EXPECT_EQ(Served(room), std::vector<size_t>{2});
+}
+
+// Beyond the room there are no pieces: everybody's next one would go there.
+TEST_F(RoomTest, WhoIsServedBeyondTheRoomGetsAllThatItMayNeed) {
+  Room room(Of(100));
+  room.Take(holders_[0], 50);
+  room.Take(holders_[1], 50);
+  room.Wait(holders_[0], 10, 10, &client_, true, 400);
+  EXPECT_EQ(Served(room), std::vector<size_t>{});
+  room.Wait(holders_[1], 20, 20, &client_, true, 200);
+  EXPECT_EQ(Served(room), std::vector<size_t>{1}) << "it may need least";
+  EXPECT_EQ(holders_[1].taken(), 250u);
+  EXPECT_EQ(Served(room), std::vector<size_t>{});
+  room.SetTaken(holders_[1], 0);
+  EXPECT_EQ(Served(room), std::vector<size_t>{0});
+  EXPECT_EQ(holders_[0].taken(), 60u) << "a piece fits";
 }
 
 TEST_F(RoomTest, WhoLeavesGivesBackWhatWasGranted) {

@@ -22,6 +22,12 @@ size_t WholeBytes(const ServerOptions& options) {
   return net::BufferPool::BlockBytes(options.item_bytes_max + 2 * protocol::kLineBytesMax);
 }
 
+// With the fifth that is left to small ones.
+size_t LaneBytes(const ServerOptions& options) {
+  const size_t whole = WholeBytes(options);
+  return whole + whole / 4;
+}
+
 }  // namespace
 
 net::Room::Options InputRoom(const ServerOptions& options) {
@@ -29,9 +35,11 @@ net::Room::Options InputRoom(const ServerOptions& options) {
   room.tight_bytes = kInputBytesMin + ShareOfMemory(options);
   // Beyond that mark room is given for whole requests alone: for one at least, the longest line of
   // keys included.
-  const size_t line = protocol::ParseContext{}.read_line_bytes_max;
-  room.bytes = room.tight_bytes + std::max(WholeBytes(options), net::BufferPool::BlockBytes(line));
-  room.lane_bytes = room.newcomer_bytes = WholeBytes(options);
+  const size_t line = net::BufferPool::BlockBytes(protocol::ParseContext{}.read_line_bytes_max);
+  room.bytes = room.tight_bytes + std::max(WholeBytes(options), line);
+  room.lane_bytes = LaneBytes(options);
+  // Whoever is in the newcomers' lane stays there until its request is whole.
+  room.newcomer_bytes = std::max(WholeBytes(options), line);
   room.newest_too = true;
   return room;
 }
@@ -40,7 +48,8 @@ net::Room::Options OutputRoom(const ServerOptions& options) {
   net::Room::Options room;
   room.bytes = std::max(kOutputBytesMin + ShareOfMemory(options), WholeBytes(options));
   room.tight_bytes = room.bytes / 2;
-  room.lane_bytes = room.newcomer_bytes = WholeBytes(options);
+  room.lane_bytes = LaneBytes(options);
+  room.newcomer_bytes = WholeBytes(options);
   room.newest_too = true;
   room.waiters_drain = true;
   return room;
