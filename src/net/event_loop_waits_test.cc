@@ -130,5 +130,59 @@ TEST_P(LoopWaitsTest, LinesThatFillTheRoomInPiecesAllFinish) {
   EXPECT_TRUE(Eventually([&] { return rooms.input.used() == 0; }));
 }
 
+Rooms RoomsWithNewcomersLane(size_t output_bytes, size_t newcomer_bytes) {
+  Room::Options output;
+  output.bytes = output_bytes;
+  output.tight_bytes = output_bytes / 2;
+  output.newcomer_bytes = newcomer_bytes;
+  output.newest_too = output.waiters_drain = true;
+  return Rooms{Room(Room::Options()), Room(output)};
+}
+
+// Of a Unix socket, which counts what its peer has not read.
+std::vector<std::unique_ptr<Listener>> UnixListener() {
+  std::vector<std::unique_ptr<Listener>> listeners;
+  auto opened = Listener::OpenUnix(
+      ::testing::TempDir() + "weft_waits_" + std::to_string(getpid()) + ".sock", {});
+  EXPECT_TRUE(opened.has_value());
+  listeners.push_back(std::move(*opened));
+  return listeners;
+}
+
+// The system says how much a peer has not taken as of now: that is no judgement for ever.
+TEST_P(LoopWaitsTest, WhoeverHasTakenItsRepliesWhileItWaitedIsANewcomerAgain) {
+  Rooms rooms = RoomsWithNewcomersLane(kMiB, 256 << 10);
+  TestServer server(GetParam(), With(&rooms), 1, UnixListener());
+  Room::Holder other;
+  Peer peer(server.address());
+  ASSERT_TRUE(peer.Send("big 100000\n"));
+  ASSERT_TRUE(Eventually([&] { return server.loop().Stats().bytes_out >= 100'000; }));
+  rooms.output.Take(other, kMiB);
+  ASSERT_TRUE(peer.Send("big 100001\n"));
+  ASSERT_TRUE(Eventually([&] { return rooms.output.waiting() == 1; }));
+  ASSERT_TRUE(TicksPass(server, 3));
+  EXPECT_EQ(rooms.output.waiting(), 1u);
+  EXPECT_EQ(peer.Receive(100'000).size(), 100'000u);
+  EXPECT_EQ(peer.Receive(100'001).size(), 100'001u);
+  rooms.output.SetTaken(other, 0);
+}
+
+// Whose first reply has only just been sent can't have taken it.
+TEST_P(LoopWaitsTest, AReplyOnItsWayKeepsTheNextOneFromNothing) {
+  Rooms rooms = RoomsWithNewcomersLane(kMiB, 256 << 10);
+  TestServer server(GetParam(), With(&rooms));
+  Room::Holder other, waits;
+  Room::Client client([] {});
+  rooms.output.Take(other, kMiB);
+  rooms.output.Wait(waits, kMiB, 0, &client, false);
+  ASSERT_TRUE(TicksPass(server, 3));
+  Peer peer(server.address(), 4096);
+  ASSERT_TRUE(peer.Send("big 20000\nbig 20000\nbig 20000\n"));
+  EXPECT_TRUE(Eventually([&] { return server.handler().lines == 3; }));
+  EXPECT_EQ(peer.Receive(60'000).size(), 60'000u);
+  rooms.output.Leave(waits);
+  rooms.output.SetTaken(other, 0);
+}
+
 }  // namespace
 }  // namespace weft::net
