@@ -184,5 +184,46 @@ TEST_P(LoopWaitsTest, AReplyOnItsWayKeepsTheNextOneFromNothing) {
   rooms.output.SetTaken(other, 0);
 }
 
+TEST_P(LoopWaitsTest, AResetIsSeenWhileItsConnectionWaitsForRoom) {
+  FullInputRoom full(GetParam(), 0, 0);
+  LineHandler& handler = full.server->handler();
+  ASSERT_TRUE(full.peer->Send(std::string(6000, 'k')));
+  ASSERT_TRUE(Eventually([&] { return full.rooms.input.waiting() == 1; }));
+  full.peer->Reset();
+  EXPECT_TRUE(Eventually([&] { return handler.closed == 1; }));
+  EXPECT_TRUE(Eventually([&] { return full.rooms.input.waiting() == 0; }));
+  // Also where the reset comes with the bytes, before the connection waits.
+  for (int i = 0; i < 50; ++i) {
+    Peer peer(full.server->address());
+    ASSERT_TRUE(peer.Send(std::string(6000, 'k')));
+    peer.Reset();
+  }
+  EXPECT_TRUE(Eventually([&] { return handler.opened == 51 && handler.closed == 51; }));
+  EXPECT_TRUE(Eventually([&] { return full.rooms.input.waiting() == 0; }));
+}
+
+// Nobody says so: not to a loop that does not read.
+TEST_P(LoopWaitsTest, TheRestOfASmallRequestIsSeenWhileItWaits) {
+  FullInputRoom full(GetParam(), 0, 512 << 10);
+  Room::Client client([] {});
+  Room::Holder slow;
+  full.rooms.input.Wait(slow, 100'000, 0, &client);
+  ASSERT_EQ(full.rooms.input.Collect(&client).size(), 1u);
+  ASSERT_TRUE(full.peer->Send(std::string(5999, 'k')));
+  ASSERT_TRUE(Eventually([&] { return full.rooms.input.waiting() == 1; }));
+  ASSERT_TRUE(full.peer->Send("\n"));
+  EXPECT_EQ(full.peer->Receive(6000), LineOf(6000));
+  full.rooms.input.SetTaken(slow, 0);
+}
+
+TEST_P(LoopWaitsTest, WhatCannotBecomeWholeIsNotWaitedFor) {
+  FullInputRoom full(GetParam(), 0, 0);
+  ASSERT_TRUE(full.peer->Send(NeedLine(50'000) + std::string(49'999, 'x')));
+  ASSERT_TRUE(Eventually([&] { return full.rooms.input.waiting() == 1; }));
+  full.peer->Close();
+  EXPECT_TRUE(Eventually([&] { return full.server->handler().closed == 1; }));
+  EXPECT_TRUE(Eventually([&] { return full.rooms.input.waiting() == 0; }));
+}
+
 }  // namespace
 }  // namespace weft::net

@@ -235,6 +235,7 @@ void LoopCore::Tick() {
     WatchListeners();
   }
   if (options_.idle_timeout_ms > 0 && now_ms_ >= next_idle_sweep_ms_) CloseIdle();
+  LookForGone();
   ReviewHolders();
   if (now_ms_ >= next_trim_ms_) {
     next_trim_ms_ = now_ms_ + kTrimMs;
@@ -312,19 +313,6 @@ void LoopCore::Review(Connection& connection) {
     WaitForOutputRoom(connection);
   }
   ReviewReading(connection);
-}
-
-void LoopCore::CloseIdle() {
-  next_idle_sweep_ms_ = now_ms_ + std::max<uint64_t>(options_.idle_timeout_ms / 8, 1);
-  for (size_t i = connections_.size(); i-- > 0;) {  // backwards: Close moves the last one here
-    Connection& connection = *connections_[i];
-    const uint64_t idle_ms = now_ms_ - std::min(now_ms_, connection.last_active_ms());
-    const bool waits = connection.held_ || connection.input_room_.waits() ||
-                       connection.output_room_.waits();
-    if (waits || idle_ms < options_.idle_timeout_ms) continue;
-    idle_closed_.Add(1);
-    Close(connection);
-  }
 }
 
 // --- opening and closing ---------------------------------------------------------------------

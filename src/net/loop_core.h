@@ -170,7 +170,9 @@ class LoopCore : public EventLoop {
   // Closes those that are given to it, now and from now on.
   void RefuseNewSockets();
   void Close(Connection& connection);
-  void CloseIdle();
+  void CloseIdle();      // loop_watch.cc
+  void LookForGone();    // loop_watch.cc
+  static bool WaitsInVain(const Connection& connection);
   void Unlist(std::vector<Connection*>& list, Connection& connection);
   void EnterTable(Connection& connection) WEFT_EXCLUDES(table_mutex_);
   void LeaveTable(Connection& connection) WEFT_EXCLUDES(table_mutex_);
@@ -197,6 +199,7 @@ class LoopCore : public EventLoop {
   std::vector<Connection*> again_;
   std::vector<Connection*> graveyard_;
   size_t next_in_group_ = 0;
+  size_t next_watched_ = 0;  // of connections_
   uint64_t now_ms_ = 0;
   uint64_t next_tick_ms_ = 0;
   uint64_t next_idle_sweep_ms_ = 0;
