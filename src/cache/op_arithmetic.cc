@@ -1,4 +1,5 @@
 // incr, decr, ma.
+#include <algorithm>
 #include <charconv>
 #include <cstring>
 
@@ -26,17 +27,18 @@ uint64_t Apply(const Command& command, uint64_t number) {
   return number > command.delta ? number - command.delta : 0;
 }
 
-// Decimal text; where the old value was longer it is filled up with blanks, as memcached does when
-// it writes in place, so that a client sees the length it knows.
-std::string_view Format(uint64_t number, size_t old_bytes, char* buffer, size_t capacity) {
+std::string_view Format(uint64_t number, char (&buffer)[kDigitsMax]) {
   const auto [end, error] = std::to_chars(buffer, buffer + kDigitsMax, number);
   (void)error;  // 20 digits always suffice
-  size_t bytes = static_cast<size_t>(end - buffer);
-  if (bytes < old_bytes && old_bytes <= capacity) {
-    std::memset(buffer + bytes, ' ', old_bytes - bytes);
-    bytes = old_bytes;
-  }
-  return {buffer, bytes};
+  return {buffer, static_cast<size_t>(end - buffer)};
+}
+
+// Ends the value of a version that nobody else sees yet with so many blanks.
+void EndWithBlanks(Session& session, uint64_t location, size_t count) {
+  task::Object* const object = session.ObjectAt(location);
+  const std::string_view value = ValueView(object);
+  const auto offset = value.data() + value.size() - count - reinterpret_cast<const char*>(object);
+  std::memset(reinterpret_cast<char*>(object) + offset, ' ', count);
 }
 
 // kNumber; kStored where the number was made by this command.
@@ -61,7 +63,7 @@ Reply Number(Session& session, const Command& command, const Entry& entry, uint6
 }  // namespace
 
 Reply ArithmeticEntry(Session& session, const Command& command, Hint hint) {
-  char buffer[256];
+  char buffer[kDigitsMax];
   for (;;) {  // Ends: each round more means that another thread changed the key.
     const Entry entry = Locate(session, command, &hint);
     if (MustAskBelow(entry, hint)) return Below();
@@ -79,13 +81,16 @@ Reply ArithmeticEntry(Session& session, const Command& command, Hint hint) {
       number = Apply(command, number);
       spec = SpecOf(entry.object);
       spec.access &= ~uint32_t{kAccessCasSeen};
-      spec.head = Format(number, old.size(), buffer, sizeof buffer);
+      spec.head = Format(number, buffer);
+      // As long as it was, whatever its length, as memcached leaves it when it writes in place: a
+      // client sees the length it knows. The old bytes hold the place of the blanks.
+      spec.tail = old.substr(std::min(old.size(), spec.head.size()));
       // Like memcached, which writes a longer number into a new item: not read yet, not stale.
       if (spec.head.size() > old.size()) spec.access &= kAccessBinary;
       if (command.update_expiry) spec.expiry = command.expiry;
     } else {
       spec.key = command.key;
-      spec.head = Format(number, 0, buffer, sizeof buffer);
+      spec.head = Format(number, buffer);
       const bool touched = command.update_expiry && !command.vivify_last;
       spec.expiry = touched ? command.expiry : command.vivify_expiry;
       if (command.binary_key) spec.access |= kAccessBinary;
@@ -96,6 +101,7 @@ Reply ArithmeticEntry(Session& session, const Command& command, Hint hint) {
     const Room room = RoomFor(entry, spec);
     const uint64_t location = AppendVersion(session, spec, room);
     if (location == 0) return NeedsRoom(SpecBytes(spec), room);
+    if (!spec.tail.empty()) EndWithBlanks(session, location, spec.tail.size());
     const Published published = Publish(session, command, entry, location);
     if (published == Published::kDone) return Number(session, command, entry, location, number);
     session.store().Abandon(session, location);

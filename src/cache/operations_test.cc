@@ -16,7 +16,6 @@ class Operations : public testing::Test {
 using Set = Operations;
 using Cas = Operations;
 using Concatenate = Operations;
-using Arithmetic = Operations;
 using Touch = Operations;
 using Delete = Operations;
 using Meta = Operations;
@@ -200,50 +199,6 @@ TEST_F(Concatenate, VivifiesWhereAsked) {
   EXPECT_EQ(client_.Run(command).reply.outcome, Outcome::kStored);
   EXPECT_EQ(client_.Value("k"), "v");
   EXPECT_GE(client_.Get("k").reply.ttl_s, 28);
-}
-
-TEST_F(Arithmetic, CountsUpWrapsAndStopsAtZero) {
-  EXPECT_EQ(client_.Count("n", 1).reply.outcome, Outcome::kMiss);
-  client_.Set("n", "10");
-  EXPECT_EQ(client_.Count("n", 5).reply.number, 15u);
-  EXPECT_EQ(client_.Count("n", 6, true).reply.number, 9u);
-  EXPECT_EQ(client_.Value("n"), "9 ");  // memcached keeps the length
-  EXPECT_EQ(client_.Count("n", 100, true).reply.number, 0u);
-  client_.Set("n", "18446744073709551615");
-  EXPECT_EQ(client_.Count("n", 2).reply.number, 1u);
-}
-
-TEST_F(Arithmetic, RefusesWhatIsNoNumberAndLeavesIt) {
-  for (const char* text : {"", "abc", "1a", "-1", "18446744073709551616", "1.5"}) {
-    client_.Set("n", text);
-    EXPECT_EQ(client_.Count("n", 1).reply.outcome, Outcome::kNotNumeric) << text;
-    EXPECT_EQ(client_.Value("n"), text);
-  }
-}
-
-TEST_F(Arithmetic, VivifiesWithTheInitialNumber) {
-  Command command = Client::Of(Verb::kArithmetic, "n");
-  command.vivify = true;
-  command.initial = 13;
-  command.delta = 4;
-  command.vivify_expiry = now() + 30;
-  Answer answer = client_.Run(command);
-  EXPECT_EQ(answer.reply.outcome, Outcome::kStored);
-  EXPECT_EQ(answer.reply.number, 13u);
-  answer = client_.Run(command);
-  EXPECT_EQ(answer.reply.outcome, Outcome::kNumber);
-  EXPECT_EQ(answer.reply.number, 17u);
-  EXPECT_GE(client_.Get("n").reply.ttl_s, 28);
-}
-
-TEST_F(Arithmetic, ComparesTheVersionWhereAsked) {
-  client_.Set("n", "1");
-  Command command = Client::Of(Verb::kArithmetic, "n");
-  command.compare_cas = true;
-  command.cas_expected = client_.Gets("n").reply.cas;
-  EXPECT_EQ(client_.Run(command).reply.outcome, Outcome::kNumber);
-  EXPECT_EQ(client_.Run(command).reply.outcome, Outcome::kExists);
-  EXPECT_EQ(client_.Value("n"), "2");
 }
 
 TEST_F(Touch, ChangesTheExpiryAndNothingElse) {
