@@ -57,12 +57,13 @@ void UringLoop::LookForLostEvents() {
     const uint64_t silent_ms = now_ms() - std::min(now_ms(), connection->last_active_ms());
     if (connection->looked_at_ || silent_ms < kSilentMs) continue;
     if (!connection->recv_armed_ || connection->cancelling_) continue;
-    connection->looked_at_ = true;
     sockets.push_back({connection->fd_, POLLIN | POLLRDHUP, 0});
     owners.push_back(connection);
   }
-  if (sockets.empty() || poll(sockets.data(), sockets.size(), 0) <= 0) return;
+  // Where the system lacks memory to look, they are looked at the next time.
+  if (sockets.empty() || poll(sockets.data(), sockets.size(), 0) < 0) return;
   for (size_t i = 0; i < sockets.size(); ++i) {
+    owners[i]->looked_at_ = true;
     if (sockets[i].revents == 0) continue;
     owners[i]->cancelling_ = true;
     CancelWord(Word(*owners[i], kReceive));
