@@ -10,8 +10,8 @@
 #include <map>
 #include <span>
 
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
+#include <CLI/CLI.hpp>
 
 #include "bench/arguments.h"
 #include "bench/drive/commands.h"
@@ -161,24 +161,29 @@ void AddServer(CLI::App* app, Arguments* a) {
       ->capture_default_str();
   app->add_option("-m,--memory-mb", a->server.memory_mb, "the servers' -m")->capture_default_str();
   app->add_option("--keys", a->server.keys, "keys stored beforehand")->capture_default_str();
-  app->add_option("--key-bytes", a->server.key_bytes)->check(CLI::Range(8, 128))
+  app->add_option("--key-bytes", a->server.key_bytes)
+      ->check(CLI::Range(8, 128))
       ->capture_default_str();
-  app->add_option("--value-bytes", a->server.value_bytes)->check(CLI::Range(1, 1 << 20))
+  app->add_option("--value-bytes", a->server.value_bytes)
+      ->check(CLI::Range(1, 1 << 20))
       ->capture_default_str();
   app->add_option("--get-share", a->server.get_share, "GETs among the requests")
-      ->check(CLI::Range(0.0, 1.0))->capture_default_str();
+      ->check(CLI::Range(0.0, 1.0))
+      ->capture_default_str();
   app->add_flag("--zipf", a->server.zipf, "Zipf 0.99 instead of uniform keys");
-  app->add_option("--connections", a->server.connections)->check(CLI::Range(1, 2000))
+  app->add_option("--connections", a->server.connections)
+      ->check(CLI::Range(1, 2000))
       ->capture_default_str();
   app->add_option("-t,--server-threads", a->server.threads, "the servers' -t")
-      ->check(CLI::Range(1, 256))->capture_default_str();
+      ->check(CLI::Range(1, 256))
+      ->capture_default_str();
 }
 
 void AddLatency(CLI::App* app, Arguments* a) {
   app->add_option("--depth", a->latency.depths, "requests sent at one instant on a connection")
-      ->delimiter(',')->capture_default_str();
-  app->add_option("--load", a->latency.load, "share of the peer's top rate")
+      ->delimiter(',')
       ->capture_default_str();
+  app->add_option("--load", a->latency.load, "share of the peer's top rate")->capture_default_str();
   app->add_option("--rate", a->latency.rate, "operations a second, instead of --load");
   app->add_flag("--poisson", a->latency.poisson, "exponential gaps instead of even ones");
 }
@@ -203,23 +208,29 @@ void AddQuick(CLI::App* app, Arguments* a) {
 
 void AddDevice(CLI::App* app, Arguments* a) {
   DeviceOptions& device = a->device;
-  app->add_option("--objects", device.objects)->check(CLI::Range(1000, 2'000'000'000))
+  app->add_option("--objects", device.objects)
+      ->check(CLI::Range(1000, 2'000'000'000))
       ->capture_default_str();
   app->add_option("--load", device.load, "share of the index's slots")
-      ->check(CLI::Range(0.05, 0.95))->capture_default_str();
+      ->check(CLI::Range(0.05, 0.95))
+      ->capture_default_str();
   app->add_option("--batch", device.batch, "queries of a launch")
-      ->check(CLI::Range(1024, 1 << 28))->capture_default_str();
+      ->check(CLI::Range(1024, 1 << 28))
+      ->capture_default_str();
   app->add_option("--miss-permille", device.miss_permille, "of searches and reads")
-      ->check(CLI::Range(0, 1000))->capture_default_str();
+      ->check(CLI::Range(0, 1000))
+      ->capture_default_str();
   app->add_option("--shapes", device.shapes, "K8,K16,K32; all if not given")->delimiter(',');
   app->add_option("--device", device.device, "number of the GPU")->capture_default_str();
   app->add_flag("--quick", a->quick, "small: does everything run? Not for figures");
 }
 
 void AddEmbedded(CLI::App* app, Arguments* a) {
-  app->add_option("--objects", a->embedded.objects)->check(CLI::Range(2, 1'000'000'000))
+  app->add_option("--objects", a->embedded.objects)
+      ->check(CLI::Range(2, 1'000'000'000))
       ->capture_default_str();
-  app->add_option("--batch", a->embedded.batch, "lookups that overlap")->check(CLI::Range(1, 256))
+  app->add_option("--batch", a->embedded.batch, "lookups that overlap")
+      ->check(CLI::Range(1, 256))
       ->capture_default_str();
   app->add_option("--threads", a->threads, "thread counts: 1,2,4-8");
   app->add_option("--cpus", a->embedded_cpus, "CPUs of the threads, in order: 0-15");
@@ -229,13 +240,18 @@ void AddEmbedded(CLI::App* app, Arguments* a) {
 void AddAlternation(CLI::App* app, Arguments* a) {
   AlternationOptions& alternation = a->alternation;
   app->add_option("--cycle-ms", alternation.cycles_ms, "all workloads once: 2,4,...")
-      ->delimiter(',')->check(CLI::Range(0.1, 1e4))->capture_default_str();
+      ->delimiter(',')
+      ->check(CLI::Range(0.1, 1e4))
+      ->capture_default_str();
   app->add_option("--trace-cycle-ms", alternation.trace_cycle_ms, "of the run shown slot by slot")
-      ->check(CLI::Range(0.1, 1e4))->capture_default_str();
+      ->check(CLI::Range(0.1, 1e4))
+      ->capture_default_str();
   app->add_option("--trace-cycles", alternation.trace_cycles, "laid over each other, at least")
-      ->check(CLI::Range(2, 1000000))->capture_default_str();
+      ->check(CLI::Range(2, 1000000))
+      ->capture_default_str();
   app->add_option("--slot-ms", alternation.slot_ms, "of the workloads' turns a whole part")
-      ->check(CLI::Range(0.01, 1e3))->capture_default_str();
+      ->check(CLI::Range(0.01, 1e3))
+      ->capture_default_str();
   app->add_option("--plots", alternation.plots, "folder for charts of both (SVG)");
 }
 
@@ -247,36 +263,48 @@ void AddPipeline(CLI::App* app, Arguments* a) {
   app->add_option("--plan", pipeline.plans,
                   "compared with one stage on the cpu; 'all' that there are; 'auto', as the "
                   "planner chooses; repeatable")
-      ->expected(1)->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+      ->expected(1)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
   app->add_option("--device", pipeline.devices, "gpu0, gpu1, ... of the plans; repeatable")
-      ->expected(1)->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+      ->expected(1)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
   app->add_option("--steal", a->steal, "the CPU takes sets of a device's stage; both: in turns")
-      ->check(CLI::IsMember({"on", "off", "both"}))->capture_default_str();
+      ->check(CLI::IsMember({"on", "off", "both"}))
+      ->capture_default_str();
   app->add_option("--batches", pipeline.batches, "of a thread under way; 0: one a stage")
-      ->check(CLI::Range(0, 64))->capture_default_str();
+      ->check(CLI::Range(0, 64))
+      ->capture_default_str();
   app->add_option("--batch-max", pipeline.batch_max, "queries, of plans with several stages")
-      ->check(CLI::Range(64, 1 << 20))->capture_default_str();
+      ->check(CLI::Range(64, 1 << 20))
+      ->capture_default_str();
   app->add_option("-m,--memory-mb", pipeline.memory_mb, "filled with objects")
-      ->check(CLI::Range(16, 1 << 24))->capture_default_str();
+      ->check(CLI::Range(16, 1 << 24))
+      ->capture_default_str();
   app->add_option("--fill", pipeline.fill, "share of the objects that fit")
-      ->check(CLI::Range(0.01, 1.0))->capture_default_str();
+      ->check(CLI::Range(0.01, 1.0))
+      ->capture_default_str();
   app->add_option("--threads", pipeline.threads, "a pipeline each; 0: one a CPU")
-      ->check(CLI::Range(0, 255))->capture_default_str();
+      ->check(CLI::Range(0, 255))
+      ->capture_default_str();
   app->add_option("--cpus", a->embedded_cpus, "CPUs of the threads, in order: 0-15");
   app->add_option_function<std::string>(
       "--energy", [&pipeline](const std::string& spec) { pipeline.meters = {.energy = spec}; },
       "queries a joule, too: auto, rapl, nvml, nvml+model:IDLE_W,BUSY_W, ... (bench/README.md)");
   app->add_option("--interval-us", pipeline.intervals_us, "bounds of the mean latency: 300,1000")
-      ->delimiter(',')->check(CLI::Range(10.0, 1e7))->capture_default_str();
+      ->delimiter(',')
+      ->check(CLI::Range(10.0, 1e7))
+      ->capture_default_str();
   app->add_option("--calibration", pipeline.calibration,
                   "predict each figure: a file of `weft calibrate`, or 'measure' for one made now");
   app->add_option("--settle", pipeline.settle_s, "uncounted seconds more of plan auto")
       ->check(CLI::Range(0.0, 600.0));
   app->add_flag("!--no-learn", pipeline.learns, "plan auto keeps to its calibration");
   app->add_option("--ring", pipeline.ring, "requests of a thread, read round and round")
-      ->check(CLI::Range(1024, 1 << 30))->capture_default_str();
+      ->check(CLI::Range(1024, 1 << 30))
+      ->capture_default_str();
   app->add_option("--verify", a->verify, "batches that are compared: all, or sampled (one in 16)")
-      ->check(CLI::IsMember({"all", "sampled"}))->capture_default_str();
+      ->check(CLI::IsMember({"all", "sampled"}))
+      ->capture_default_str();
   app->add_flag("--small-pages", a->small_pages, "4 KiB pages");
 }
 
@@ -301,7 +329,8 @@ void AddBenchmarks(CLI::App* app, Arguments* arguments) {
   CLI::App* server = add("server", "CPU time a request: depth 1, depth 32, gets of 100 keys");
   AddServer(server, &a);
   server->add_option("--case", a.cases, "depth-1, depth-32, multiget-100; all if not given")
-      ->delimiter(',')->check(CLI::IsMember({"depth-1", "depth-32", "multiget-100"}));
+      ->delimiter(',')
+      ->check(CLI::IsMember({"depth-1", "depth-32", "multiget-100"}));
   CLI::App* latency = add("latency", "p50, p99, p99.9 at a fixed open-loop rate");
   AddServer(latency, &a);
   AddLatency(latency, &a);
@@ -310,8 +339,8 @@ void AddBenchmarks(CLI::App* app, Arguments* arguments) {
   LeaveOut(scaling, {"--server-threads"});
   CLI::App* memory = add("memory", "resident bytes an item");
   AddServer(memory, &a);
-  LeaveOut(memory, {"--seconds", "--warmup", "--seed", "--keys", "--get-share", "--zipf",
-                    "--connections"});
+  LeaveOut(memory,
+           {"--seconds", "--warmup", "--seed", "--keys", "--get-share", "--zipf", "--connections"});
   memory->add_option("--items", a.items)->capture_default_str();
   CLI::App* hit_ratio = add("hit-ratio", "hits when memory is short");
   AddHitRatio(hit_ratio, &a);

@@ -25,17 +25,15 @@ class RoundSource {
   // Adds the connection's next requests to the empty `round`; leaves it empty: nothing more to ask.
   virtual void Fill(size_t connection, Round* round) = 0;
   // The round was answered: ids and hits are in it.
-  virtual void Done(size_t connection, const Round& round) {
-    (void)connection, (void)round;
-  }
+  virtual void Done(size_t connection, const Round& round) { (void)connection, (void)round; }
 };
 
 struct LoadResult {
   ReplyCounts counts;
   double wall_s = 0;
   double client_cpu_s = 0;
-  double client_busy = 0;     // greatest share of its wall time that a client thread computed
-  base::Histogram round_ns;   // from a round's sending to its last reply
+  double client_busy = 0;    // greatest share of its wall time that a client thread computed
+  base::Histogram round_ns;  // from a round's sending to its last reply
 
   void Merge(const LoadResult& other);
   // Was the client, not the server, the limit?

@@ -41,8 +41,7 @@ void Connection::Send(ReplyCounts* counts) {
 void Connection::Flush() {
   const std::string& request = round_.request();
   while (busy_ && sent_ < request.size()) {
-    const ssize_t put =
-        send(fd_, request.data() + sent_, request.size() - sent_, MSG_NOSIGNAL);
+    const ssize_t put = send(fd_, request.data() + sent_, request.size() - sent_, MSG_NOSIGNAL);
     if (put < 0) {
       if (errno == EAGAIN || errno == EINTR) return;
       return Broken(Status::FromErrno("send", errno).ToString());

@@ -43,8 +43,8 @@ class Connection {
   Round round_;
   RoundReader reader_;
   ReplyCounts* counts_ = nullptr;
-  size_t sent_ = 0;        // bytes of the request that are out
-  std::vector<char> in_;   // received, not yet taken: [in_begin_, in_end_)
+  size_t sent_ = 0;       // bytes of the request that are out
+  std::vector<char> in_;  // received, not yet taken: [in_begin_, in_end_)
   size_t in_begin_ = 0;
   size_t in_end_ = 0;
   bool busy_ = false;

@@ -30,7 +30,7 @@ struct OpenLoopResult {
   base::Histogram latency_ns;   // one entry an operation
   base::Histogram send_lag_ns;  // how late rounds left, for want of a connection or of client CPU
   double wall_s = 0;
-  uint64_t unsent = 0;          // rounds given up: more than the drain time behind the schedule
+  uint64_t unsent = 0;  // rounds given up: more than the drain time behind the schedule
 };
 
 // Sends what `source` fills at the given rate and waits for all replies.

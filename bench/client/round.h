@@ -61,11 +61,11 @@ class Round {
 // What replies said, summed over rounds.
 struct ReplyCounts {
   uint64_t ops = 0;
-  uint64_t keys = 0;      // asked for by gets
-  uint64_t hits = 0;      // each with its whole value verified
+  uint64_t keys = 0;  // asked for by gets
+  uint64_t hits = 0;  // each with its whole value verified
   uint64_t stored = 0;
-  uint64_t refused = 0;   // a set that was answered properly, but not with STORED
-  uint64_t errors = 0;    // replies that are wrong; the first one ends the run
+  uint64_t refused = 0;  // a set that was answered properly, but not with STORED
+  uint64_t errors = 0;   // replies that are wrong; the first one ends the run
   std::string first_error;
 
   uint64_t misses() const { return keys - hits; }

@@ -63,8 +63,11 @@ TEST(Round, AcceptsProperRepliesHoweverTheyArrive) {
     round.AddGet(2);
     round.AddSet(3);
     round.AddGet(ids);
-    const std::string reply =
-        Value(1) + "END\r\n" "END\r\n" "STORED\r\n" + Value(5) + Value(7) + "END\r\n";
+    const std::string reply = Value(1) +
+                              "END\r\n"
+                              "END\r\n"
+                              "STORED\r\n" +
+                              Value(5) + Value(7) + "END\r\n";
     const Outcome outcome = Feed(&round, reply, piece);
     EXPECT_TRUE(outcome.done) << outcome.counts.first_error;
     EXPECT_EQ(outcome.left, 0u);

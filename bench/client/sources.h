@@ -17,7 +17,7 @@ class MixedSource : public RoundSource {
  public:
   struct Options {
     double get_share = 0.95;
-    int depth = 1;         // requests a round
+    int depth = 1;  // requests a round
     int keys_per_get = 1;
     uint64_t seed = 0;
   };

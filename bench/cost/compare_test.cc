@@ -256,10 +256,10 @@ TEST(Compare, TargetsOfAFileAreComparedWhereAsked) {
 }
 
 TEST(Compare, ReasonsStandBelowTheTable) {
-  const std::string text = TextOf(
-      Compared({ServerOf("a", Repetitions("m", 1e6)), ServerOf("b", Repetitions("n", 2e6))},
-               Options()),
-      Options());
+  const std::string text =
+      TextOf(Compared({ServerOf("a", Repetitions("m", 1e6)), ServerOf("b", Repetitions("n", 2e6))},
+                      Options()),
+             Options());
   EXPECT_NE(std::string::npos, text.find("unavailable (1)")) << text;
   const size_t at = text.find("  (1) no RAPL on this machine\n");
   ASSERT_NE(std::string::npos, at) << text;

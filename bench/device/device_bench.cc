@@ -272,8 +272,7 @@ Status RunDevice(const DeviceOptions& asked_for, Report& report) {
   options.batch = static_cast<uint32_t>(std::min<uint64_t>(options.batch, options.objects));
   Status status = processor::SetDevice(options.device);
   if (!status.ok()) return status;
-  const Result<processor::DeviceFacts> facts =
-      processor::FactsOfDevice(options.device);
+  const Result<processor::DeviceFacts> facts = processor::FactsOfDevice(options.device);
   if (!facts) return facts.error();
   const Result<uint64_t> free_bytes = processor::FreeBytes();
   if (!free_bytes) return free_bytes.error();

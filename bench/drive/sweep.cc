@@ -16,7 +16,7 @@
 namespace weft::bench {
 namespace {
 
-constexpr double kAbove = 1.05;  // of what the closed loop had: there it can't keep up
+constexpr double kAbove = 1.05;   // of what the closed loop had: there it can't keep up
 constexpr double kFarAbove = 3;   // likewise: nothing is to be learned there
 constexpr double kBehind = 0.01;  // of what was asked for: of its time, and of its operations
 constexpr int kConfirmationsMax = 16;

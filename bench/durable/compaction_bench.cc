@@ -183,8 +183,7 @@ void MergeCase::AddOurs(const std::string& name, const MergeInput* input, bool v
   rivals_.push_back(
       {name,
        fmt::format("weft{}, {} thread{}{}{}", device == "cpu" ? "" : " on " + device, threads,
-                   threads == 1 ? "" : "s", TextOf(tables),
-                   verify ? ", outputs read back" : ""),
+                   threads == 1 ? "" : "s", TextOf(tables), verify ? ", outputs read back" : ""),
        run});
 }
 

@@ -32,7 +32,7 @@ struct EmbeddedOptions {
 nlohmann::json DetailsOf(const EmbeddedOptions& options);
 
 struct PrefetchOptions {
-  uint64_t memory_mb = 1024;  // of objects
+  uint64_t memory_mb = 1024;                             // of objects
   std::vector<uint32_t> values = {128, 256, 512, 1024};  // ascending; bytes
   std::vector<uint32_t> batches = {1, 4, 8, 16, 32};
   size_t lookups = 1 << 15;  // of a turn, 2^20 at most

@@ -87,9 +87,12 @@ const Machine& ThisMachine() {
 }
 
 nlohmann::json ToJson(const Machine& machine) {
-  return {{"host_class", machine.host_class}, {"cpu_model", machine.cpu_model},
-          {"kernel", machine.kernel},         {"huge_pages", machine.huge_pages},
-          {"cpus", machine.cpus},             {"memory_gib", machine.memory_gib}};
+  return {{"host_class", machine.host_class},
+          {"cpu_model", machine.cpu_model},
+          {"kernel", machine.kernel},
+          {"huge_pages", machine.huge_pages},
+          {"cpus", machine.cpus},
+          {"memory_gib", machine.memory_gib}};
 }
 
 std::vector<int> UsableCpus() {
@@ -130,9 +133,7 @@ std::string CpuListText(const std::vector<int>& cpus) {
   return cpus.empty() ? "any" : fmt::format("{}", fmt::join(cpus, ","));
 }
 
-double ThreadCpuSeconds() {
-  return static_cast<double>(base::ThreadCpuNs()) * 1e-9;
-}
+double ThreadCpuSeconds() { return static_cast<double>(base::ThreadCpuNs()) * 1e-9; }
 
 std::string ReadLine(const std::string& path) {
   std::ifstream file(path);

@@ -151,8 +151,8 @@ Result<std::unique_ptr<Peer>> Peer::Start(const PeerSpec& spec, const PeerOption
     }
     usleep(static_cast<useconds_t>(kLookS * 1e6));
   }
-  return Status(Code::kIoError, fmt::format("{} does not answer: {}", peer->command_line_,
-                                            EndOfLog(log_path)));
+  return Status(Code::kIoError,
+                fmt::format("{} does not answer: {}", peer->command_line_, EndOfLog(log_path)));
 }
 
 }  // namespace weft::bench

@@ -18,9 +18,9 @@ namespace weft::bench {
 
 // What to start.
 struct PeerSpec {
-  std::string name;      // in reports: "weft", "memcached"
-  std::string path;      // the program
-  std::string command;   // template with placeholders; empty: by the program's name
+  std::string name;     // in reports: "weft", "memcached"
+  std::string path;     // the program
+  std::string command;  // template with placeholders; empty: by the program's name
 };
 
 // How to start it.

@@ -31,10 +31,10 @@ nlohmann::json ToJson(const Side& side) {
 }
 
 nlohmann::json ToJson(const Row& row) {
-  nlohmann::json line = {{"bench", row.bench},     {"case", row.name},
-                         {"unit", row.unit},       {"subject", ToJson(row.subject)},
-                         {"judged", row.judged},   {"judged_name", row.judged_name},
-                         {"noisy", Noisy(row)},    {"verdict", VerdictName(Judge(row))},
+  nlohmann::json line = {{"bench", row.bench},    {"case", row.name},
+                         {"unit", row.unit},      {"subject", ToJson(row.subject)},
+                         {"judged", row.judged},  {"judged_name", row.judged_name},
+                         {"noisy", Noisy(row)},   {"verdict", VerdictName(Judge(row))},
                          {"details", row.details}};
   line["peer"] = row.peer ? ToJson(*row.peer) : nlohmann::json();
   line["pair_ratios"] = row.pair_ratios.all();
@@ -58,13 +58,13 @@ std::string VerdictText(const Row& row) {
 }
 
 void Print(const Row& row) {
-  std::string text = fmt::format("{}/{}  {}: {}", row.bench, row.name, row.unit,
-                                 SideText(row.subject));
+  std::string text =
+      fmt::format("{}/{}  {}: {}", row.bench, row.name, row.unit, SideText(row.subject));
   if (row.peer) text += ", " + SideText(*row.peer);
   text += fmt::format("\n    {} {}", row.judged_name, Short(row.judged));
   if (!row.pair_ratios.empty())
-    text += fmt::format(" (pairs {} - {})", Short(row.pair_ratios.Min()),
-                        Short(row.pair_ratios.Max()));
+    text +=
+        fmt::format(" (pairs {} - {})", Short(row.pair_ratios.Min()), Short(row.pair_ratios.Max()));
   text += fmt::format("   target {}   {}\n", TargetText(row), VerdictText(row));
   if (isatty(STDERR_FILENO)) std::fputs("\r\033[K", stderr);
   std::fputs(text.c_str(), stdout);
@@ -104,8 +104,8 @@ Result<Report> Report::Open(const std::string& json_path, nlohmann::json context
     report.file_.reset(std::fopen(json_path.c_str(), "a"));
     if (!report.file_) return Status::FromErrno("open " + json_path, errno);
   }
-  fmt::print("weft-bench {}  {} ({} CPUs), {}, huge pages: {}\n", machine.commit,
-             machine.cpu_model, machine.cpus, machine.kernel, machine.huge_pages);
+  fmt::print("weft-bench {}  {} ({} CPUs), {}, huge pages: {}\n", machine.commit, machine.cpu_model,
+             machine.cpus, machine.kernel, machine.huge_pages);
   return report;
 }
 
@@ -132,13 +132,13 @@ void Report::WriteLine(nlohmann::json line) {
 
 std::string Report::Markdown() const {
   const Machine& machine = ThisMachine();
-  std::string text =
-      fmt::format("Commit {}, {}; {} with {} CPUs, {:.0f} GiB, Linux {}.\n"
-                  "Medians [min - max] of the repetitions.\n\n"
-                  "| benchmark | unit | subject | other side | judged | target | verdict |\n"
-                  "| --- | --- | --- | --- | --- | --- | --- |\n",
-                  machine.commit, NowText(), machine.cpu_model, machine.cpus, machine.memory_gib,
-                  machine.kernel);
+  std::string text = fmt::format(
+      "Commit {}, {}; {} with {} CPUs, {:.0f} GiB, Linux {}.\n"
+      "Medians [min - max] of the repetitions.\n\n"
+      "| benchmark | unit | subject | other side | judged | target | verdict |\n"
+      "| --- | --- | --- | --- | --- | --- | --- |\n",
+      machine.commit, NowText(), machine.cpu_model, machine.cpus, machine.memory_gib,
+      machine.kernel);
   for (const Row& row : rows_)
     text += fmt::format("| {}/{} | {} | {} | {} | {} {} | {} | {} |\n", row.bench, row.name,
                         row.unit, SideText(row.subject), row.peer ? SideText(*row.peer) : "-",

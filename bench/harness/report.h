@@ -28,14 +28,14 @@ struct Side {
 enum class Goal : uint8_t { kAtLeast, kAtMost };
 
 struct Row {
-  std::string bench;       // the subcommand: "server"
-  std::string name;        // the case: "get-depth32"
-  std::string unit;        // of the samples: "CPU s / M op"
+  std::string bench;  // the subcommand: "server"
+  std::string name;   // the case: "get-depth32"
+  std::string unit;   // of the samples: "CPU s / M op"
   Side subject;
   std::optional<Side> peer;
-  std::string judged_name;       // "peer / subject"; says which way the ratio goes
-  double judged = 0;             // the figure that the target is about
-  Samples pair_ratios;           // the same figure for each repetition; may be empty
+  std::string judged_name;  // "peer / subject"; says which way the ratio goes
+  double judged = 0;        // the figure that the target is about
+  Samples pair_ratios;      // the same figure for each repetition; may be empty
   Goal goal = Goal::kAtLeast;
   std::optional<double> target;  // none: the row is for information
   nlohmann::json details = nlohmann::json::object();

@@ -45,7 +45,7 @@ Result<std::vector<ContenderFigures>> RunCycle(const Course& course, double cycl
                                                double cycles_min, double slot_ms) {
   PipelineOptions options = *course.options;
   if (slot_ms != 0) options.repetitions = 1;  // slots of several could not be told apart
-  const double cycle_s = cycle_ms * kMs;  // whole ones: no workload gets more time than others
+  const double cycle_s = cycle_ms * kMs;      // whole ones: no workload gets more time than others
   options.run_s = cycle_s * std::max(cycles_min, std::ceil(options.run_s / cycle_s - 1e-9));
   const auto count = static_cast<double>(course.workloads.size());
   Traffic traffic;
@@ -189,8 +189,8 @@ Status RunCycles(const AlternationOptions& options, const Course& course, size_t
 Status AgeFor(const Course& course) {
   for (size_t w = 0; w < course.workloads.size(); ++w) {
     if (course.workloads[w].get_share == 1) continue;
-    auto aged = Age(*course.options, course.workloads[w], *course.pickers[w], course.devices,
-                    course.data);
+    auto aged =
+        Age(*course.options, course.workloads[w], *course.pickers[w], course.devices, course.data);
     if (!aged) return aged.error();
   }
   return Status::Ok();
@@ -227,14 +227,9 @@ Status RunAlternation(const AlternationOptions& given, Report& report) {
   if (!calibration) return calibration.error();
   auto data = DataSet::Load(*workloads, DataSetOptionsOf(pipeline, **devices));
   if (!data) return data.error();
-  Course course{&pipeline,
-                *workloads,
-                {},
-                *contenders,
-                {},
-                *calibration ? &**calibration : nullptr,
-                devices->get(),
-                data->get()};
+  Course course{&pipeline,      *workloads, {},
+                *contenders,    {},         *calibration ? &**calibration : nullptr,
+                devices->get(), data->get()};
   for (const Workload& workload : *workloads)
     course.pickers.push_back(
         std::make_unique<KeyPicker>((*data)->objects(workload), workload.zipf));

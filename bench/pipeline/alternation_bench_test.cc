@@ -84,7 +84,9 @@ TEST(AlternationBench, TimesThatDoNotGoTogetherAreRefusedWithTheReason) {
   EXPECT_NE(complaint([](auto* o) { o->slot_ms = 0.3; }).find("6.67 slots"), std::string::npos);
   EXPECT_NE(complaint([](auto* o) { o->pipeline.workloads.pop_back(); }).find("one alone"),
             std::string::npos);
-  EXPECT_NE(complaint([](auto* o) { o->pipeline.intervals_us = {300, 600}; }).find("--interval-us"),
+  EXPECT_NE(complaint([](auto* o) {
+              o->pipeline.intervals_us = {300, 600};
+            }).find("--interval-us"),
             std::string::npos);
   EXPECT_NE(complaint([](auto* o) { o->pipeline.plans = {"auto"}; }).find("--calibration"),
             std::string::npos);

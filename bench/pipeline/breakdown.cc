@@ -66,9 +66,8 @@ std::vector<size_t> WithoutStealing(const std::vector<Contender>& contenders) {
 // The contenders that differ from `from` at most in where Insert and Delete are; `from` is one.
 std::vector<size_t> PlacementsOf(const std::vector<Contender>& contenders, size_t from) {
   std::vector<size_t> found = WithoutStealing(contenders);
-  std::erase_if(found, [&](size_t c) {
-    return !AreOnePartition(contenders[c].plan, contenders[from].plan);
-  });
+  std::erase_if(
+      found, [&](size_t c) { return !AreOnePartition(contenders[c].plan, contenders[from].plan); });
   return found;
 }
 
@@ -104,8 +103,8 @@ void AddRow(const std::string& name, const std::vector<Gain>& gains, std::option
   const MeanGain mean = MeanOf(gains);
   const auto percent = [](double ratio) { return fmt::format("{:+.1f}%", 100 * (ratio - 1)); };
   *text += fmt::format("break-down   {:<18} {:>9} {:>5} {:>9} {:>9} {:>9} {:>9} {:>9}\n", name,
-                       mean.workloads, mean.late, percent(mean.arithmetic),
-                       percent(mean.geometric), percent(mean.least), percent(mean.most),
+                       mean.workloads, mean.late, percent(mean.arithmetic), percent(mean.geometric),
+                       percent(mean.least), percent(mean.most),
                        paper ? fmt::format("{:+g}%", *paper) : "-");
 }
 
@@ -129,9 +128,9 @@ void AddOverMegaKv(const std::vector<Contender>& contenders, const std::vector<T
                                                   : "the plan that the model chooses",
                        gains[0].baseline);
   AddRow("all", gains, 81, text);
-  static constexpr Part kParts[] = {{"K8", 166},  {"K16", 95},  {"K32", 40}, {"K128", 23},
-                                    {"G100", 71}, {"G95", 146}, {"G50", 26}, {"U", 90},
-                                    {"S", 71}};
+  static constexpr Part kParts[] = {{"K8", 166},  {"K16", 95},  {"K32", 40},
+                                    {"K128", 23}, {"G100", 71}, {"G95", 146},
+                                    {"G50", 26},  {"U", 90},    {"S", 71}};
   AddParts(gains, kParts, text);
 }
 
@@ -142,8 +141,9 @@ void AddIndexAssignment(const std::vector<Contender>& contenders,
   const std::optional<size_t> all_on_gpu = FindText(contenders, kMegaKv[0]);
   std::string rows;
   if (!all_on_gpu) {
-    rows = "break-down   not available: no plan has all on gpu0 (the CPU makes the changes where a "
-           "device has a copy)\n";
+    rows =
+        "break-down   not available: no plan has all on gpu0 (the CPU makes the changes where a "
+        "device has a copy)\n";
   } else if (PlacementsOf(contenders, *all_on_gpu).size() < 2) {
     rows = "break-down   not available: one placement is among the plans\n";
   } else {
@@ -162,9 +162,10 @@ void AddPartition(const std::vector<Contender>& contenders, const std::vector<Ta
   const std::vector<Gain> gains = OfPartition(contenders, lines);
   if (gains.empty()) return;
   const std::vector<Gain> others = OfOtherPartition(contenders, gains);
-  *text += fmt::format("break-down  partition: the best plan without stealing over Mega-KV's; it "
-                       "is another partition for {} of {} workloads (paper: 9 of 24)\n",
-                       others.size(), gains.size());
+  *text += fmt::format(
+      "break-down  partition: the best plan without stealing over Mega-KV's; it "
+      "is another partition for {} of {} workloads (paper: 9 of 24)\n",
+      others.size(), gains.size());
   AddRow("another partition", others, 69, text);
   AddRow("all", gains, std::nullopt, text);
 }
@@ -182,8 +183,8 @@ void AddStealing(const std::vector<Contender>& contenders, const std::vector<Tab
   AddParts(gains, kParts, text);
   const size_t left_out = lines.size() / contenders.size() - gains.size();
   if (left_out != 0)
-    *text += fmt::format("break-down   left out: {} whose best plan has nothing to steal\n",
-                         left_out);
+    *text +=
+        fmt::format("break-down   left out: {} whose best plan has nothing to steal\n", left_out);
 }
 
 }  // namespace

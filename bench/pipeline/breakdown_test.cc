@@ -41,9 +41,8 @@ std::string LineOf(const std::string& text, const std::string& begin) {
 }
 
 TEST(BreakDown, MeansAreArithmeticAndGeometric) {
-  const MeanGain mean = MeanOf({{"K8-G95-U", 1, 0, 1, true},
-                                {"K8-G95-S", 1, 0, 4, false},
-                                {"K16-G95-S", 1, 0, 16, true}});
+  const MeanGain mean = MeanOf(
+      {{"K8-G95-U", 1, 0, 1, true}, {"K8-G95-S", 1, 0, 4, false}, {"K16-G95-S", 1, 0, 16, true}});
   EXPECT_EQ(mean.workloads, 3u);
   EXPECT_EQ(mean.late, 1u);
   EXPECT_NEAR(mean.arithmetic, 7, 1e-9);
@@ -159,8 +158,8 @@ TEST(BreakDown, OnePlacementIsNoAssignment) {
 }
 
 TEST(BreakDown, PartitionsIncludeOneStage) {
-  const std::vector<Contender> contenders = {OneStage(), Auto(), Of(kReads), Of(kReads, true),
-                                             Of(kAllOnGpu), Of(kChangesLast)};
+  const std::vector<Contender> contenders = {OneStage(),       Auto(),        Of(kReads),
+                                             Of(kReads, true), Of(kAllOnGpu), Of(kChangesLast)};
   std::vector<TableLine> lines;
   Add("K8-G100-U", {10, 90, 30, 99, 20, 20.5}, &lines);  // reads
   Add("K8-G50-U", {40, 90, 30, 99, 20, 20}, &lines);     // one stage
@@ -215,8 +214,8 @@ TEST(BreakDown, WhatIsMissingIsNotPrinted) {
 }
 
 TEST(BreakDown, EveryLineBeginsAlike) {
-  const std::vector<Contender> contenders = {OneStage(), Auto(), Of(kAllOnGpu, true),
-                                             Of(kAllOnGpu), Of(kChangesLast)};
+  const std::vector<Contender> contenders = {OneStage(), Auto(), Of(kAllOnGpu, true), Of(kAllOnGpu),
+                                             Of(kChangesLast)};
   std::vector<TableLine> lines;
   Add("K8-G95-U", {10, 20, 30, 20, 25}, &lines);
   const std::string text = BreakDownText(contenders, lines);

@@ -98,10 +98,9 @@ Result<std::unique_ptr<DataSet>> DataSet::Load(std::span<const Workload> workloa
   // The constructor is private so that no data set exists without its objects; owned at once.
   auto data = std::unique_ptr<DataSet>(new DataSet);
   for (const Workload& workload : workloads) {
-    const auto known =
-        std::find_if(data->kinds_.begin(), data->kinds_.end(), [&workload](const Kind& kind) {
-          return kind.workload.key_bytes == workload.key_bytes;
-        });
+    const auto known = std::find_if(
+        data->kinds_.begin(), data->kinds_.end(),
+        [&workload](const Kind& kind) { return kind.workload.key_bytes == workload.key_bytes; });
     if (known == data->kinds_.end()) {
       data->kinds_.push_back({workload});
     } else if (known->workload.value_bytes != workload.value_bytes) {
@@ -129,13 +128,12 @@ Result<std::unique_ptr<DataSet>> DataSet::Load(std::span<const Workload> workloa
     // No object lies across two segments.
     const uint64_t of_segment =
         data->store_->log().geometry().segment_bytes / LogBytes(kind.workload);
-    kind.objects =
-        static_cast<uint64_t>(options.fill * static_cast<double>(segments * of_segment));
+    kind.objects = static_cast<uint64_t>(options.fill * static_cast<double>(segments * of_segment));
     if (kind.objects < 2 || kind.objects > UINT32_MAX)
-      return Status(Code::kInvalidArgument,
-                    fmt::format("{} objects of {} would fit {} MiB: 2 to {} are possible",
-                                kind.objects, kind.workload.name, options.memory_bytes >> 20,
-                                UINT32_MAX));
+      return Status(
+          Code::kInvalidArgument,
+          fmt::format("{} objects of {} would fit {} MiB: 2 to {} are possible", kind.objects,
+                      kind.workload.name, options.memory_bytes >> 20, UINT32_MAX));
   }
   for (const Kind& kind : data->kinds_)
     if (Status status = data->LoadAll(kind, options.threads); !status.ok()) return status;

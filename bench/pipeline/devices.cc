@@ -97,8 +97,7 @@ Status Devices::CatchUp() {
 }
 
 void Devices::Detach() {
-  for (processor::Guard* guard : list_)
-    WEFT_CHECK(guard->Detach());  // none hangs that is measured
+  for (processor::Guard* guard : list_) WEFT_CHECK(guard->Detach());  // none hangs that is measured
 }
 
 Status Devices::retired() const {

@@ -20,9 +20,8 @@ Recovery RecoveryOf(std::span<const double> slots) {
   WEFT_CHECK(!slots.empty());
   const size_t last = (slots.size() + 2) / 3;
   Recovery recovery;
-  recovery.steady =
-      std::accumulate(slots.end() - static_cast<ptrdiff_t>(last), slots.end(), 0.0) /
-      static_cast<double>(last);
+  recovery.steady = std::accumulate(slots.end() - static_cast<ptrdiff_t>(last), slots.end(), 0.0) /
+                    static_cast<double>(last);
   recovery.slots = slots.size();
   while (recovery.slots > 0 && slots[recovery.slots - 1] >= kNearShare * recovery.steady)
     --recovery.slots;

@@ -20,16 +20,16 @@ struct PipelineOptions {
   // Texts, each against the one-stage plan, which always runs. "all": every plan that the planner
   // chooses from; "auto": the planner's choice, batch by batch.
   std::vector<std::string> plans;
-  std::vector<std::string> devices;    // gpu0, gpu1, ... of the plans
-  Stealing steal = Stealing::kOn;  // kBoth: each plan with several stages takes turns with itself
-  uint32_t batches = 0;  // of a thread under way at once; 0: one a stage
+  std::vector<std::string> devices;  // gpu0, gpu1, ... of the plans
+  Stealing steal = Stealing::kOn;    // kBoth: each plan with several stages takes turns with itself
+  uint32_t batches = 0;              // of a thread under way at once; 0: one a stage
   uint32_t batch_max = defaults::kPipelineBatchMax;  // queries, of plans with several stages
   uint64_t memory_mb = defaults::kPipelineMemoryMb;
   double fill = 1.0;      // of the objects that fit
   int threads = 0;        // 0: all CPUs
   std::vector<int> cpus;  // thread i runs on cpus[i]; empty: those usable
   std::vector<double> intervals_us = {defaults::kPipelineIntervalUs};  // one after the other
-  size_t ring = defaults::kPipelineRing;  // requests a thread
+  size_t ring = defaults::kPipelineRing;                               // requests a thread
   Verify verify = Verify::kAll;
   bool huge_pages = true;
   int repetitions = defaults::kRepetitions;

@@ -18,8 +18,7 @@ namespace weft::bench {
 namespace {
 
 nlohmann::json DetailsOf(const PipelineOptions& options, const Workload& workload,
-                         const Devices& devices, const DataSet& data,
-                         double attach_s) {
+                         const Devices& devices, const DataSet& data, double attach_s) {
   return {{"workload", workload.name},
           {"memory_mb", options.memory_mb},
           {"objects", data.objects()},
@@ -96,7 +95,7 @@ struct Bed {
   std::unique_ptr<DataSet> data;
   std::unique_ptr<KeyPicker> uniform, zipf;  // the latter takes seconds to make
   uint32_t key_bytes = 0;
-  double attach_s = 0;      // until the devices had it
+  double attach_s = 0;  // until the devices had it
   uint64_t aged_stores = 0;
   bool is_written = false;  // a workload with SETs ran on it
 };
@@ -156,8 +155,7 @@ Status RunRound(const PipelineOptions& options, const Workload& workload,
   if (!all) return all.error();
   for (size_t c = 0; c < contenders.size(); ++c) {
     const Contender& contender = contenders[c];
-    nlohmann::json details =
-        DetailsOf(options, workload, *bed->devices, *bed->data, bed->attach_s);
+    nlohmann::json details = DetailsOf(options, workload, *bed->devices, *bed->data, bed->attach_s);
     details["aged_stores"] = bed->aged_stores;
     details["interval_us"] = contender.interval_us;
     details["plan"] = contender.plan.ToText();
@@ -176,9 +174,9 @@ Status RunRound(const PipelineOptions& options, const Workload& workload,
       details["predicted"] = ToJson(*promised);
       details["model_error"] = ErrorOf(*promised, figures);
     } else if (calibration != nullptr) {
-      auto predicted = planner::EstimatePlan(
-          *calibration, ProfileOf(workload, bed->data->objects(), figures), contender.plan,
-          ConditionsOf(options, contender));
+      auto predicted =
+          planner::EstimatePlan(*calibration, ProfileOf(workload, bed->data->objects(), figures),
+                                contender.plan, ConditionsOf(options, contender));
       if (!predicted) return predicted.error();
       estimate = *predicted;
       details["predicted"] = ToJson(*estimate);
@@ -227,8 +225,7 @@ Status RunPipeline(const PipelineOptions& given, Report& report) {
   if (!calibration) return calibration.error();
   Bed bed(devices->get());  // its memory may be the devices'
   for (const Workload& workload : *workloads) {
-    if (Status status = Prepare(options, workload, &bed); !status.ok())
-      return status;
+    if (Status status = Prepare(options, workload, &bed); !status.ok()) return status;
     for (Round& round : rounds) {
       Status status = RunRound(options, workload, *calibration ? &**calibration : nullptr, &bed,
                                &round, report);

@@ -69,10 +69,9 @@ TEST(PipelineBench, MetersEachTurnWhereAsked) {
   EXPECT_GE(energy["energy_j"]["value"], 0.39);
   EXPECT_LE(energy["energy_j"]["value"], 30);  // three seconds' worth: a busy machine
   EXPECT_EQ(energy["energy_j"]["modelled"], true);
-  EXPECT_NEAR(energy["queries_per_j"]["value"],
-              lines[0]["details"]["queries"].get<double>() /
-                  energy["energy_j"]["value"].get<double>(),
-              1);
+  EXPECT_NEAR(
+      energy["queries_per_j"]["value"],
+      lines[0]["details"]["queries"].get<double>() / energy["energy_j"]["value"].get<double>(), 1);
   EXPECT_TRUE(energy["gpu_energy_j"].contains("value") ||
               energy["gpu_energy_j"].contains("unavailable"));
   options.meters.reset();
@@ -177,8 +176,7 @@ TEST(PipelineBench, ThePlannerChoosesAndEveryReplyIsVerified) {
   EXPECT_NE(std::string(chosen["chosen_plan"]).find("gpu0"), std::string::npos);
   EXPECT_GE(chosen["plan_changes"], 1);
   EXPECT_EQ(chosen["last_plan_changes"].size(),
-            std::min<size_t>(chosen["plan_changes"].get<size_t>(),
-                             planner::Planner::kChangesKept));
+            std::min<size_t>(chosen["plan_changes"].get<size_t>(), planner::Planner::kChangesKept));
   EXPECT_TRUE(
       std::any_of(chosen["last_plan_changes"].begin(), chosen["last_plan_changes"].end(),
                   [&](const auto& change) { return change["plan"] == chosen["chosen_plan"]; }));

@@ -139,9 +139,9 @@ bool ReadsOnDevice(const Contender& contender) {
 // stage and the first one that reads on a device.
 Status NoteReads(const PipelineOptions& options, const std::vector<Contender>& contenders,
                  const std::vector<Crew>& crews, Devices* devices, const DataSet& data) {
-  const auto on_cpu = std::find_if(
-      contenders.begin(), contenders.end(),
-      [](const Contender& each) { return !each.is_auto && each.plan.stages().size() == 1; });
+  const auto on_cpu = std::find_if(contenders.begin(), contenders.end(), [](const Contender& each) {
+    return !each.is_auto && each.plan.stages().size() == 1;
+  });
   const auto on_device = std::find_if(contenders.begin(), contenders.end(), ReadsOnDevice);
   for (const auto& contender : {on_cpu, on_device}) {
     if (contender == contenders.end()) continue;

@@ -39,10 +39,10 @@ struct Contender {
 
 // One of them over all repetitions.
 struct ContenderFigures {
-  Samples rates;    // queries a second, all threads together
-  Figures figures;  // of all repetitions; its rate is the median
+  Samples rates;                                 // queries a second, all threads together
+  Figures figures;                               // of all repetitions; its rate is the median
   std::optional<planner::PlannerStats> planner;  // of a contender that it chose for
-  std::vector<Readings> meters;  // of each repetition, where any are asked for
+  std::vector<Readings> meters;                  // of each repetition, where any are asked for
 };
 
 // Figures in the order of `contenders`. `calibration`: of the planner; may be null where none is

@@ -77,8 +77,8 @@ LoadResult Contestant::Load(const MixedSource::Options& load, double seconds) {
   for (size_t i = 0; i < clients_.size(); ++i) {
     MixedSource::Options own = load;
     own.seed = load.seed * 1000 + i;
-    sources.push_back(std::make_unique<MixedSource>(
-        picker_, static_cast<size_t>(options_.connections), own));
+    sources.push_back(
+        std::make_unique<MixedSource>(picker_, static_cast<size_t>(options_.connections), own));
   }
   return RunSideBySide(clients_, sources, options_.client_cpus, seconds);
 }

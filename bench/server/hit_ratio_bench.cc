@@ -21,10 +21,10 @@ struct Played {
   std::string command;
 
   nlohmann::json ToJson() const {
-    return {{"requests", trace.requests},       {"hits", trace.hits},
+    return {{"requests", trace.requests},           {"hits", trace.hits},
             {"scan_requests", trace.scan_requests}, {"stale_hits", trace.stale_hits},
-            {"late_rounds", trace.late_rounds}, {"refused_sets", replies.refused},
-            {"resident_bytes", resident_bytes}, {"command", command}};
+            {"late_rounds", trace.late_rounds},     {"refused_sets", replies.refused},
+            {"resident_bytes", resident_bytes},     {"command", command}};
   }
 };
 
@@ -55,10 +55,10 @@ class Player {
     played_.resident_bytes = peer_->process().ResidentBytes();
     played_.command = peer_->command_line();
     if (played_.replies.errors == 0 && played_.trace.scan_hits == 0) return played_;
-    return Status(Code::kCorruption,
-                  fmt::format("{}: {} wrong replies ({}), {} hits of keys never stored",
-                              peer_->name(), played_.replies.errors, played_.replies.first_error,
-                              played_.trace.scan_hits));
+    return Status(
+        Code::kCorruption,
+        fmt::format("{}: {} wrong replies ({}), {} hits of keys never stored", peer_->name(),
+                    played_.replies.errors, played_.replies.first_error, played_.trace.scan_hits));
   }
   ~Player() {
     if (thread_.joinable()) thread_.join();
@@ -116,11 +116,15 @@ Status RunTrace(const TraceSpec& trace, const ServerOptions& options, uint64_t m
   row.judged = ratio[0].Median() / ratio[1].Median();
   row.pair_ratios = PairRatios(ratio[0], ratio[1]);
   row.target = options.target.value_or(defaults::kTargetHitRatio);
-  row.details = {{"story", trace.story},       {"memory_mb", memory_mb},
-                 {"keys", trace.keys},         {"warm_requests", trace.warm_requests},
+  row.details = {{"story", trace.story},
+                 {"memory_mb", memory_mb},
+                 {"keys", trace.keys},
+                 {"warm_requests", trace.warm_requests},
                  {"repetitions", options.repetitions},
-                 {"requests", trace.requests}, {"rate", trace.rate},
-                 {"subject", last[0].ToJson()}, {"peer", last[1].ToJson()}};
+                 {"requests", trace.requests},
+                 {"rate", trace.rate},
+                 {"subject", last[0].ToJson()},
+                 {"peer", last[1].ToJson()}};
   report.Add(std::move(row));
   fmt::print("    {}; -m {}, {} keys, {} counted requests; resident {} MB, {} MB\n", trace.story,
              memory_mb, trace.keys, trace.requests, last[0].resident_bytes >> 20,

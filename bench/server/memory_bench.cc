@@ -49,9 +49,9 @@ Result<Footprint> Measure(const ServerOptions& options, const PeerSpec& spec, ui
   Footprint footprint;
   footprint.before = SettledBytes(process);
   const double cpu = process.Cpu().Total();
-  const Status loaded = Preload((*peer)->port(), ShapeOf(options), items,
-                                options.client_cpus.empty() ? -1 : options.client_cpus[0],
-                                spec.name);
+  const Status loaded =
+      Preload((*peer)->port(), ShapeOf(options), items,
+              options.client_cpus.empty() ? -1 : options.client_cpus[0], spec.name);
   if (!loaded.ok()) return loaded;
   footprint.load_cpu_s_per_million = (process.Cpu().Total() - cpu) / items * 1e6;
   footprint.after = SettledBytes(process);
@@ -74,15 +74,15 @@ Status RunMemory(const ServerOptions& options, uint32_t items, Report& report) {
     if (!footprint) return footprint.error();
     last[side] = *footprint;
     bytes[side].Add(footprint->bytes_per_item);
-    Progress(fmt::format("memory/{}: {:.1f} B an item", specs[side]->name,
-                         footprint->bytes_per_item));
+    Progress(
+        fmt::format("memory/{}: {:.1f} B an item", specs[side]->name, footprint->bytes_per_item));
     return Status::Ok();
   });
   if (!status.ok()) return status;
   Row row;
   row.bench = "memory";
-  row.name = fmt::format("{}M-items-{}+{}B", items / 1'000'000, options.key_bytes,
-                         options.value_bytes);
+  row.name =
+      fmt::format("{}M-items-{}+{}B", items / 1'000'000, options.key_bytes, options.value_bytes);
   row.unit = "resident B an item";
   row.subject = {specs[0]->name, bytes[0]};
   row.peer = Side{specs[1]->name, bytes[1]};
@@ -98,8 +98,8 @@ Status RunMemory(const ServerOptions& options, uint32_t items, Report& report) {
                       {"peer", last[1].ToJson()}});
   report.Add(std::move(row));
   fmt::print("    subject / peer {:.3f}; load CPU s / M sets: {} {:.3f}, {} {:.3f}\n",
-             bytes[0].Median() / bytes[1].Median(), specs[0]->name,
-             last[0].load_cpu_s_per_million, specs[1]->name, last[1].load_cpu_s_per_million);
+             bytes[0].Median() / bytes[1].Median(), specs[0]->name, last[0].load_cpu_s_per_million,
+             specs[1]->name, last[1].load_cpu_s_per_million);
   return Status::Ok();
 }
 

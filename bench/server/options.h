@@ -38,7 +38,7 @@ struct ServerOptions {
 struct LatencyOptions {
   std::vector<int> depths = {1, defaults::kDeepDepth};
   double load = defaults::kLatencyLoad;
-  double rate = 0;       // operations a second; 0: `load` of the peer's top rate
+  double rate = 0;  // operations a second; 0: `load` of the peer's top rate
   bool poisson = false;
 };
 

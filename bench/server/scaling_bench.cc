@@ -87,10 +87,9 @@ Status RunServerPair(const ServerOptions& options, const PeerSpec& spec, bool ju
       auto turn = sides[side]->Play({options.get_share, depth, 1, seed});
       if (!turn) return turn.error();
       series[side].Add(*turn);
-      Progress(fmt::format("scaling/{} depth {} {}/{} -t {}: {} ops/s, {:.3f} CPU s / M",
-                           spec.name, depth, repetition + 1, options.repetitions,
-                           side == 0 ? kWorkers : 1, Short(series[side].rate.all().back()),
-                           series[side].cpu.all().back()));
+      Progress(fmt::format("scaling/{} depth {} {}/{} -t {}: {} ops/s, {:.3f} CPU s / M", spec.name,
+                           depth, repetition + 1, options.repetitions, side == 0 ? kWorkers : 1,
+                           Short(series[side].rate.all().back()), series[side].cpu.all().back()));
       return Status::Ok();
     });
     if (!status.ok()) return status;

@@ -70,11 +70,11 @@ std::string ProbeNote(const nlohmann::json& probes) {
 
 std::string SideNote(const Peer& peer, const Series& series, const char* unit) {
   return fmt::format(
-      "    {}: {} {}/s; server user {:.3f} + system {:.3f}; client {:.3f} CPU s / M{}{}\n",
-      peer.name(), Short(series.rate.Median()), unit, series.user.Median(),
-      series.system.Median(), series.client_cpu.Median(),
-      series.client_busy > 0.97 ? ", CLIENT SATURATED (rates are the client's)" : "",
-      series.misses > 0 ? fmt::format(", {} MISSES", series.misses) : "") +
+             "    {}: {} {}/s; server user {:.3f} + system {:.3f}; client {:.3f} CPU s / M{}{}\n",
+             peer.name(), Short(series.rate.Median()), unit, series.user.Median(),
+             series.system.Median(), series.client_cpu.Median(),
+             series.client_busy > 0.97 ? ", CLIENT SATURATED (rates are the client's)" : "",
+             series.misses > 0 ? fmt::format(", {} MISSES", series.misses) : "") +
          fmt::format("      {}\n", ProbeNote(series.probes));
 }
 

@@ -26,27 +26,27 @@ enum class Ttl : uint8_t {
 
 struct TraceSpec {
   std::string name;
-  std::string story;            // one line for the reader of the report
+  std::string story;  // one line for the reader of the report
   PayloadShape shape;
-  uint32_t keys = 0;            // that the Zipf law is over
-  uint64_t warm_requests = 0;   // uncounted
-  uint64_t requests = 0;        // counted
-  uint32_t scan_every = 0;      // Zipf requests between scans; 0: none
-  uint32_t scan_keys = 0;       // keys of one scan, never asked for again
+  uint32_t keys = 0;           // that the Zipf law is over
+  uint64_t warm_requests = 0;  // uncounted
+  uint64_t requests = 0;       // counted
+  uint32_t scan_every = 0;     // Zipf requests between scans; 0: none
+  uint32_t scan_keys = 0;      // keys of one scan, never asked for again
   Ttl ttl = Ttl::kNever;
-  double rate = 0;              // requests a second; 0: as fast as they go
+  double rate = 0;  // requests a second; 0: as fast as they go
 };
 
 // All traces, their key counts chosen so that `memory_mb` is a tenth of the data's bytes.
 std::vector<TraceSpec> Traces(uint64_t memory_mb, double scale);
 
 struct TraceCounts {
-  uint64_t requests = 0;      // counted ones: no warm-up, no scan
+  uint64_t requests = 0;  // counted ones: no warm-up, no scan
   uint64_t hits = 0;
   uint64_t scan_requests = 0;
-  uint64_t scan_hits = 0;     // must be none: nobody stored those keys
-  uint64_t stale_hits = 0;    // values that came back two seconds or more after their end
-  uint64_t late_rounds = 0;   // paced rounds that began more than 100 ms late
+  uint64_t scan_hits = 0;    // must be none: nobody stored those keys
+  uint64_t stale_hits = 0;   // values that came back two seconds or more after their end
+  uint64_t late_rounds = 0;  // paced rounds that began more than 100 ms late
 
   double HitRatio() const {
     return requests == 0 ? 0 : static_cast<double>(hits) / static_cast<double>(requests);
@@ -77,13 +77,13 @@ class TracePlayer : public RoundSource {
   const KeyPicker picker_;
   Random random_;
   TraceCounts counts_;
-  std::atomic<uint64_t> asked_{0};   // relaxed: progress only
+  std::atomic<uint64_t> asked_{0};  // relaxed: progress only
   uint64_t answered_ = 0;
   uint32_t until_scan_;
   uint32_t scan_left_ = 0;
-  uint32_t scan_next_;               // ids above the Zipf keys
-  std::vector<uint32_t> missed_;     // to be stored at the head of the next round
-  std::vector<uint64_t> ends_ns_;    // of each key's last stored value; empty without TTLs
+  uint32_t scan_next_;             // ids above the Zipf keys
+  std::vector<uint32_t> missed_;   // to be stored at the head of the next round
+  std::vector<uint64_t> ends_ns_;  // of each key's last stored value; empty without TTLs
   uint64_t start_ns_ = 0;
 };
 

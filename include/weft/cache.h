@@ -25,19 +25,19 @@ namespace weft {
 
 // What became of one request. One byte, the same on every processor.
 enum class Outcome : uint8_t {
-  kMiss = 0,       // no such key (any longer)
-  kHit,            // read: value delivered
-  kStored,         // store, vivify: the new version is in place
-  kNotStored,      // add on a present key; replace, append, prepend on an absent one
-  kExists,         // the version differs from the one expected
-  kDeleted,        // the object is gone
-  kTouched,        // the expiry was changed
-  kNumber,         // arithmetic: Reply::number is the new value
-  kNotNumeric,     // arithmetic on a value that is no decimal number
-  kTooLarge,       // larger than an object may be
-  kNoMemory,       // no memory and nothing may be evicted; the old version, if any, is as it was
-  kBadKey,         // empty, or longer than kKeyBytesMax
-  kIoError,        // server: the durable store behind the cache could not be read or written
+  kMiss = 0,    // no such key (any longer)
+  kHit,         // read: value delivered
+  kStored,      // store, vivify: the new version is in place
+  kNotStored,   // add on a present key; replace, append, prepend on an absent one
+  kExists,      // the version differs from the one expected
+  kDeleted,     // the object is gone
+  kTouched,     // the expiry was changed
+  kNumber,      // arithmetic: Reply::number is the new value
+  kNotNumeric,  // arithmetic on a value that is no decimal number
+  kTooLarge,    // larger than an object may be
+  kNoMemory,    // no memory and nothing may be evicted; the old version, if any, is as it was
+  kBadKey,      // empty, or longer than kKeyBytesMax
+  kIoError,     // server: the durable store behind the cache could not be read or written
 };
 
 inline constexpr uint32_t kKeyBytesMax = 250;
@@ -49,16 +49,16 @@ enum class IndexPolicy : uint8_t {
 };
 
 struct CacheOptions {
-  uint64_t memory_bytes = 64ull << 20;    // everything the cache may use
-  uint32_t object_bytes_max = 1u << 20;   // largest key + value; at most half of memory_bytes
-  bool evict = true;                      // false: stores fail when memory is full
+  uint64_t memory_bytes = 64ull << 20;   // everything the cache may use
+  uint32_t object_bytes_max = 1u << 20;  // largest key + value; at most half of memory_bytes
+  bool evict = true;                     // false: stores fail when memory is full
   IndexPolicy index_policy = IndexPolicy::kCuckoo;
-  uint64_t expected_items = 0;            // sizes the index at once; 0: starts small and grows
-  uint32_t append_lanes = 0;              // writers that append side by side; 0: one a core
-  bool huge_pages = true;                 // ask the system for 2 MiB pages
-  bool prefetch = true;                   // off only to measure what prefetching is worth
-  uint32_t hash_bits = 64;                // fewer: a weak hash, to force collisions in tests
-  uint64_t hash_seed = 0;                 // 0: nobody can foresee the hashes; else they repeat
+  uint64_t expected_items = 0;  // sizes the index at once; 0: starts small and grows
+  uint32_t append_lanes = 0;    // writers that append side by side; 0: one a core
+  bool huge_pages = true;       // ask the system for 2 MiB pages
+  bool prefetch = true;         // off only to measure what prefetching is worth
+  uint32_t hash_bits = 64;      // fewer: a weak hash, to force collisions in tests
+  uint64_t hash_seed = 0;       // 0: nobody can foresee the hashes; else they repeat
 };
 
 // What a Get may tell besides the value.
@@ -70,12 +70,12 @@ struct ItemInfo {
 
 struct CacheStats {
   uint64_t items = 0;
-  uint64_t object_bytes = 0;     // live objects with their headers
-  uint64_t memory_bytes = 0;     // taken from the system
+  uint64_t object_bytes = 0;  // live objects with their headers
+  uint64_t memory_bytes = 0;  // taken from the system
   uint64_t index_buckets = 0;
-  uint64_t evictions = 0;        // live, unexpired objects dropped for room
-  uint64_t expired = 0;          // objects that ended by their time to live
-  uint64_t carried = 0;          // objects copied forward out of a segment that was freed
+  uint64_t evictions = 0;  // live, unexpired objects dropped for room
+  uint64_t expired = 0;    // objects that ended by their time to live
+  uint64_t carried = 0;    // objects copied forward out of a segment that was freed
 };
 
 class Cache {

@@ -38,12 +38,12 @@ struct DbStatistics {
   uint64_t compaction_bytes_written = 0;
   uint64_t compaction_keys_read = 0;
   uint64_t compaction_keys_dropped = 0;
-  uint64_t compaction_keys_ended = 0;  // by their lifetime: dropped or made deletions
+  uint64_t compaction_keys_ended = 0;     // by their lifetime: dropped or made deletions
   uint64_t compaction_keys_unparsed = 0;  // kept, though they are no keys of a store: damage
-  uint64_t compaction_us = 0;        // wall time of all jobs, summed
-  uint64_t compaction_failures = 0;  // jobs that ended in an error; their inputs stayed
-  uint64_t compactions_by_device = 0;  // parts of jobs that another processor than the CPU did
-  uint64_t compactions_left_to_cpu = 0;  // those that it could not do, or failed in
+  uint64_t compaction_us = 0;             // wall time of all jobs, summed
+  uint64_t compaction_failures = 0;       // jobs that ended in an error; their inputs stayed
+  uint64_t compactions_by_device = 0;     // parts of jobs that another processor than the CPU did
+  uint64_t compactions_left_to_cpu = 0;   // those that it could not do, or failed in
   // Waits of writers.
   uint64_t slowdowns = 0;  // writes that were delayed
   uint64_t slowdown_us = 0;

@@ -14,15 +14,15 @@ namespace weft::base {
 
 }  // namespace weft::base
 
-#define WEFT_CHECK(condition)                                                       \
-  do {                                                                              \
-    if (__builtin_expect(!(condition), 0))                                          \
-      ::weft::base::CheckFailed(__FILE__, __LINE__, #condition);                    \
+#define WEFT_CHECK(condition)                                    \
+  do {                                                           \
+    if (__builtin_expect(!(condition), 0))                       \
+      ::weft::base::CheckFailed(__FILE__, __LINE__, #condition); \
   } while (0)
 
 #ifdef NDEBUG
-#define WEFT_DCHECK(condition) \
-  do {                         \
+#define WEFT_DCHECK(condition)    \
+  do {                            \
     if (false) (void)(condition); \
   } while (0)
 #else

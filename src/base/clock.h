@@ -46,7 +46,7 @@ class SecondsClock {
 
   const ReadNs read_;
   int64_t slept_at_start_ns_ = 0;
-  int64_t offset_at_start_ns_ = 0;  // from the monotonic clock to the date
+  int64_t offset_at_start_ns_ = 0;     // from the monotonic clock to the date
   std::atomic<int64_t> offset_ns_{0};  // the same, with what the machine has slept since; rises
   std::atomic<int64_t> looked_s_{0};   // when that was asked for
 };

@@ -39,8 +39,8 @@ TEST(CpuFacts, TheLastCacheIsTheOneOfTheHighestLevel) {
   const TestFolder folder;
   EXPECT_EQ(0u, LastCacheBytesIn(folder.path()));
   int index = 0;
-  for (const auto& [level, size] : {std::pair{"1", "64K"}, {"1", "64K"}, {"2", "1024K"},
-                                    {"3", "32768K"}, {"3", ""}}) {
+  for (const auto& [level, size] :
+       {std::pair{"1", "64K"}, {"1", "64K"}, {"2", "1024K"}, {"3", "32768K"}, {"3", ""}}) {
     const std::string one = folder.path() + "/index" + std::to_string(index++);
     std::filesystem::create_directory(one);
     std::ofstream(one + "/level") << level << "\n";

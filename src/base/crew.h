@@ -46,8 +46,8 @@ class Crew {
   void RunNextLocked(Loop* loop) WEFT_REQUIRES(mutex_);
 
   mutable Mutex mutex_;
-  CondVar work_;   // loops_ or stopping_ has changed
-  CondVar ended_;  // of some loop all items have ended
+  CondVar work_;                                     // loops_ or stopping_ has changed
+  CondVar ended_;                                    // of some loop all items have ended
   std::deque<Loop*> loops_ WEFT_GUARDED_BY(mutex_);  // that have items left
   bool stopping_ WEFT_GUARDED_BY(mutex_) = false;
   uint64_t cpu_ns_ WEFT_GUARDED_BY(mutex_) = 0;

@@ -52,7 +52,7 @@ std::string_view FileCallName(FileCallKind kind);
 struct FileCall {
   FileCallKind kind;
   const std::string& path;
-  uint64_t bytes = 0;  // to read, skip, append or keep (kTruncate)
+  uint64_t bytes = 0;          // to read, skip, append or keep (kTruncate)
   const char* from = nullptr;  // Append: where they lie
   uint64_t offset = 0;         // kReadAt: in the file
 };

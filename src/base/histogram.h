@@ -56,8 +56,8 @@ class Histogram {
   }
 
  private:
-  static constexpr int kLinearBits = 11;                               // 2,048 single cells
-  static constexpr size_t kHalf = size_t{1} << (kLinearBits - 1);      // cells a power of two
+  static constexpr int kLinearBits = 11;                           // 2,048 single cells
+  static constexpr size_t kHalf = size_t{1} << (kLinearBits - 1);  // cells a power of two
   static constexpr size_t kCells = kHalf * (41 - kLinearBits + 2);
 
   static size_t CellOf(uint64_t value) {

@@ -24,9 +24,7 @@ void HashAll(benchmark::State& state, const Hash& hash) {
   state.SetItemsProcessed(state.iterations() * 512);
 }
 
-void BM_KeyedHash(benchmark::State& state) {
-  HashAll(state, weft::base::KeyedHash::FromSeed(1));
-}
+void BM_KeyedHash(benchmark::State& state) { HashAll(state, weft::base::KeyedHash::FromSeed(1)); }
 void BM_HashBytes(benchmark::State& state) {
   HashAll(state, [](const std::string& key) { return weft::base::HashBytes(key); });
 }

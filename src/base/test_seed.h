@@ -21,8 +21,6 @@ inline uint64_t TestSeed() {
 }
 
 // A seed of its own for each place that draws: `own` in a run with WEFT_SEED=1, another otherwise.
-inline uint64_t TestSeed(uint64_t own) {
-  return own + (TestSeed() - 1) * 0x9E3779B97F4A7C15u;
-}
+inline uint64_t TestSeed(uint64_t own) { return own + (TestSeed() - 1) * 0x9E3779B97F4A7C15u; }
 
 }  // namespace weft::base

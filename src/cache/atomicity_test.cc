@@ -47,7 +47,8 @@ TEST(Atomicity, OneAddOfManyWins) {
     for (uint32_t i = 0; i < rounds; i++) {
       const std::string key = "k" + std::to_string(i);
       const Outcome outcome = c.Put(StoreMode::kAdd, key, std::to_string(t)).reply.outcome;
-      if (outcome == Outcome::kStored) winners[i].fetch_add(1 + 100 * t);
+      if (outcome == Outcome::kStored)
+        winners[i].fetch_add(1 + 100 * t);
       else {
         ASSERT_EQ(outcome, Outcome::kNotStored);
       }
@@ -74,7 +75,8 @@ TEST(Atomicity, OneCompareAndSwapOfAVersionWins) {
       ASSERT_EQ(answer.reply.outcome, Outcome::kHit);
       const std::string next = std::to_string(std::stoull(answer.value) + 1);
       const Outcome outcome = c.Cas("n", next, answer.reply.cas);
-      if (outcome == Outcome::kStored) wins++;
+      if (outcome == Outcome::kStored)
+        wins++;
       else {
         ASSERT_EQ(outcome, Outcome::kExists);
       }

@@ -113,8 +113,8 @@ class EmbeddedCache final : public Cache {
   Outcome Prepend(std::string_view key, std::string_view head) override {
     return Put(StoreMode::kPrepend, key, head, 0, 0);
   }
-  Outcome CompareAndSwap(std::string_view key, std::string_view value, uint64_t cas,
-                         uint32_t ttl_s, uint32_t client_flags) override {
+  Outcome CompareAndSwap(std::string_view key, std::string_view value, uint64_t cas, uint32_t ttl_s,
+                         uint32_t client_flags) override {
     Command command = StoreCommand(StoreMode::kSet, key, value, ttl_s, client_flags);
     command.compare_cas = true;
     command.cas_expected = cas;
@@ -152,8 +152,8 @@ class EmbeddedCache final : public Cache {
 
   static Expiry ExpiryOf(uint32_t ttl_s) {
     if (ttl_s == 0) return kNeverExpires;
-    return static_cast<Expiry>(std::min<uint64_t>(uint64_t{base::NowSeconds()} + ttl_s,
-                                                  UINT32_MAX));
+    return static_cast<Expiry>(
+        std::min<uint64_t>(uint64_t{base::NowSeconds()} + ttl_s, UINT32_MAX));
   }
   Command CommandOf(Verb verb, std::string_view key) const {
     Command command;
@@ -162,8 +162,8 @@ class EmbeddedCache final : public Cache {
     command.hash = pool_->store().HashOf(key);
     return command;
   }
-  Command StoreCommand(StoreMode mode, std::string_view key, std::string_view value,
-                       uint32_t ttl_s, uint32_t client_flags) const {
+  Command StoreCommand(StoreMode mode, std::string_view key, std::string_view value, uint32_t ttl_s,
+                       uint32_t client_flags) const {
     Command command = CommandOf(Verb::kStore, key);
     command.store_mode = mode;
     command.value = value;
@@ -210,8 +210,7 @@ class EmbeddedCache final : public Cache {
 Result<std::unique_ptr<Cache>> Cache::Open(const CacheOptions& options) {
   auto store = cache::Store::Open(options);
   if (!store) return store.error();
-  return std::unique_ptr<Cache>(
-      std::make_unique<cache::EmbeddedCache>(std::move(store.value())));
+  return std::unique_ptr<Cache>(std::make_unique<cache::EmbeddedCache>(std::move(store.value())));
 }
 
 }  // namespace weft

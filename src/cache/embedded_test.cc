@@ -178,8 +178,9 @@ TEST(Embedded, ThreadsOutliveCaches) {
 TEST(Embedded, SessionsOfThreadsThatEndedAreUsedAgain) {
   const auto cache = Open();
   for (int i = 0; i < 1500; i++) {  // more than there can be at once
-    std::thread([&] { ASSERT_EQ(cache->Set("k" + std::to_string(i), "v"), Outcome::kStored); })
-        .join();
+    std::thread([&] {
+      ASSERT_EQ(cache->Set("k" + std::to_string(i), "v"), Outcome::kStored);
+    }).join();
   }
   EXPECT_EQ(cache->Stats().items, 1500u);
 }

@@ -23,8 +23,8 @@ using Resident = Emptying::Resident;
 // At most this share of an evicted segment is carried forward, so that each one frees something
 // even where every object was used; above it the most used come first.
 constexpr uint64_t kCarryPercent = 75;
-constexpr size_t kGroup = 16;  // objects whose index lines are asked for at once
-constexpr uint32_t kAhead = 8;        // objects, at whose headers Collect looks soon
+constexpr size_t kGroup = 16;              // objects whose index lines are asked for at once
+constexpr uint32_t kAhead = 8;             // objects, at whose headers Collect looks soon
 constexpr uint32_t kObjectsPerEpoch = 64;  // after which what others free is memory again
 // Steps of worth (below) from which on a newcomer is carried: unread up to a quarter of the mean
 // size, read once up to 1.75 times it.
@@ -161,8 +161,8 @@ uint64_t MeanUnits(std::span<const Resident> residents) {
 }
 
 // The least worth that is carried, so that no more than `units_max` are.
-uint32_t LeastWorth(std::span<const Resident> residents, Generation generation,
-                    uint64_t mean_units, uint64_t units_max) {
+uint32_t LeastWorth(std::span<const Resident> residents, Generation generation, uint64_t mean_units,
+                    uint64_t units_max) {
   std::array<uint64_t, kWorthMax + 1> units{};
   for (const Resident& r : residents) units[Worth(r, generation, mean_units)] += r.units;
   uint32_t least = kWorthMax;

@@ -71,7 +71,7 @@ class Emptying {
   Stage stage_ = Stage::kCollect;
   uint64_t collected_units_ = 0;  // of the segment, from its beginning
   std::vector<Resident> residents_;
-  size_t next_ = 0;  // of the residents
+  size_t next_ = 0;                 // of the residents
   uint64_t carried_units_max_ = 0;  // that an eviction may still carry
   uint64_t mean_units_ = 0;
   uint32_t least_worth_ = 0;

@@ -20,8 +20,8 @@ Entry Locate(Session& session, const Command& command, Hint* hint) {
   bool first = hint->searched;
   for (;;) {  // Ends: an entry moves for as long as its mover takes to copy one object.
     entry.found = first ? hint->found
-                        : task::Find(session.index(), session.log(), command.hash,
-                                     KeyData(command), static_cast<uint32_t>(command.key.size()));
+                        : task::Find(session.index(), session.log(), command.hash, KeyData(command),
+                                     static_cast<uint32_t>(command.key.size()));
     first = false;
     hint->searched = false;
     if (entry.found.slot == nullptr) return entry;
@@ -29,8 +29,7 @@ Entry Locate(Session& session, const Command& command, Hint* hint) {
     std::this_thread::yield();
   }
   entry.object = session.ObjectAt(entry.location());
-  entry.present =
-      !task::IsEnded(session.log(), entry.location(), entry.object, session.now_s());
+  entry.present = !task::IsEnded(session.log(), entry.location(), entry.object, session.now_s());
   if (!entry.present) entry.miss = WhyEnded(session, entry.location());
   return entry;
 }
@@ -45,7 +44,7 @@ bool StillStands(const Entry& entry) {
 
 uint64_t AppendVersion(Session& session, ObjectSpec spec, Room room) {
   ObjectLog& log = session.store().log();
-  const uint32_t ttl_s = spec.expiry == kNeverExpires       ? 0
+  const uint32_t ttl_s = spec.expiry == kNeverExpires    ? 0
                          : spec.expiry > session.now_s() ? spec.expiry - session.now_s()
                                                          : 1;
   const uint32_t group = log.GroupOf(ttl_s);
@@ -74,8 +73,7 @@ static bool WasFlushed(Session& session) {
   return true;
 }
 
-Published Publish(Session& session, const Command& command, const Entry& entry,
-                  uint64_t location) {
+Published Publish(Session& session, const Command& command, const Entry& entry, uint64_t location) {
   Store& store = session.store();
   if (WasFlushed(session)) return Published::kLost;
   if (entry.found.slot != nullptr) {
@@ -134,8 +132,7 @@ Published PublishCopy(Session& session, const Entry& entry, uint64_t location) {
     task::CompareAndSwap64(entry.found.slot, moving, entry.found.word);  // nobody else changes it
     return Published::kLost;
   }
-  task::CompareAndSwap64(entry.found.slot, moving,
-                         task::WithLocation(entry.found.word, location));
+  task::CompareAndSwap64(entry.found.slot, moving, task::WithLocation(entry.found.word, location));
   session.store().log().Release(entry.location(), task::StoredBytes(entry.object));
   return Published::kDone;
 }

@@ -117,9 +117,11 @@ TEST(Eviction, ItemsAndBytesAreCountedExactly) {
     const uint64_t keys = (8u << 20) / object_bytes;
     for (uint64_t i = 0; i < (24u << 20) / (object_bytes + 60); i++) {
       const uint64_t key = random() % keys;
-      if (random() % 8 == 0) client.Delete(Key(key));
-      else if (random() % 2 == 0) client.Get(Key(key));
-      else {
+      if (random() % 8 == 0) {
+        client.Delete(Key(key));
+      } else if (random() % 2 == 0) {
+        client.Get(Key(key));
+      } else {
         ASSERT_EQ(client.Set(Key(key), ValueOf(key, object_bytes)), Outcome::kStored);
       }
     }
@@ -230,9 +232,8 @@ TEST(Eviction, MixedSizesAreStoredAlwaysAndWithinTheLimit) {
       const uint64_t bits = random() % 21;
       const uint64_t bytes = std::min<uint64_t>(random() % (uint64_t{2} << bits), (1 << 20) - 50);
       const uint64_t key = random() % 5000;
-      const Expiry expiry = random() % 3 == 0 ? kNeverExpires
-                                              : base::NowSeconds() + 10 +
-                                                    static_cast<uint32_t>(random() % 100000);
+      const auto after_s = static_cast<uint32_t>(random() % 100000);
+      const Expiry expiry = after_s % 3 == 0 ? kNeverExpires : base::NowSeconds() + 10 + after_s;
       ASSERT_EQ(client.Set(Key(key), ValueOf(key, bytes), expiry), Outcome::kStored)
           << bytes << " bytes, " << mib << " MiB, round " << i;
       const uint64_t other = random() % 5000;
@@ -415,7 +416,8 @@ TEST(NoEviction, RefusesWhenFullAndLosesNothing) {
     const uint64_t key = random() % 30000;
     const std::string value = ValueOf(key + i, random() % 600);
     const Outcome outcome = client.Set(Key(key), value);
-    if (outcome == Outcome::kStored) stored[Key(key)] = value;
+    if (outcome == Outcome::kStored)
+      stored[Key(key)] = value;
     else {
       ASSERT_EQ(outcome, Outcome::kNoMemory);
     }

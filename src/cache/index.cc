@@ -35,8 +35,8 @@ Result<std::unique_ptr<Index>> Index::Create(IndexPolicy policy, uint64_t bucket
                                              bool huge_pages, const KeyHasher& hasher,
                                              Epochs* epochs, PageSource* source) {
   // The constructor is private so that no index exists without its table; owned at once.
-  auto index = std::unique_ptr<Index>(
-      new Index(policy, may_drop, hasher, huge_pages, epochs, source));
+  auto index =
+      std::unique_ptr<Index>(new Index(policy, may_drop, hasher, huge_pages, epochs, source));
   buckets = Even(buckets < 2 ? 2 : buckets);
   Result<Pages> moves = source->Reserve(kMoveStripes * sizeof(uint32_t), false);
   if (!moves) return moves.error();
@@ -80,10 +80,8 @@ Status Index::KeepMarks() {
 }
 
 bool Index::IsCrowded(uint64_t items, uint64_t buckets) const {
-  const double load_max =
-      policy_ == IndexPolicy::kCuckoo ? kCuckooLoadMax : kSetAssociativeLoadMax;
-  return static_cast<double>(items) >
-         load_max * static_cast<double>(buckets * kBucketSlots);
+  const double load_max = policy_ == IndexPolicy::kCuckoo ? kCuckooLoadMax : kSetAssociativeLoadMax;
+  return static_cast<double>(items) > load_max * static_cast<double>(buckets * kBucketSlots);
 }
 
 uint64_t Index::NextBucketCount() const {
@@ -115,8 +113,7 @@ Status Index::StartGrowth() {
 bool Index::AdvanceLocked() {
   if (phase_ == Phase::kSteady || !epochs_->Passed(stamp_)) return false;
   switch (phase_) {
-    case Phase::kSteady:
-      return false;
+    case Phase::kSteady: return false;
     case Phase::kPrepare:
       PublishLocked(TableOf(table_, bucket_count()), TableOf(newer_, newer_count_), true);
       EnterLocked(Phase::kDrain);

@@ -35,10 +35,9 @@ class Index {
  public:
   // `may_drop`: an entry that finds no room in a table that grows may go. `source`: where the
   // tables' memory comes from; it must outlive the index.
-  static Result<std::unique_ptr<Index>> Create(IndexPolicy policy, uint64_t buckets,
-                                               bool may_drop, bool huge_pages,
-                                               const KeyHasher& hasher, Epochs* epochs,
-                                               PageSource* source = SystemPages());
+  static Result<std::unique_ptr<Index>> Create(IndexPolicy policy, uint64_t buckets, bool may_drop,
+                                               bool huge_pages, const KeyHasher& hasher,
+                                               Epochs* epochs, PageSource* source = SystemPages());
   ~Index();
 
   // The view for a batch that begins now. Valid until the batch leaves its epoch.
@@ -113,7 +112,7 @@ class Index {
   uint64_t newer_count_ WEFT_GUARDED_BY(mutex_) = 0;
   uint64_t drained_ WEFT_GUARDED_BY(mutex_) = 0;  // buckets of the older table that were drained
   std::deque<uint64_t> undrained_ WEFT_GUARDED_BY(mutex_);  // of them, that still hold entries
-  uint64_t stamp_ WEFT_GUARDED_BY(mutex_) = 0;    // of the phase's start
+  uint64_t stamp_ WEFT_GUARDED_BY(mutex_) = 0;              // of the phase's start
   bool keeps_marks_ WEFT_GUARDED_BY(mutex_) = false;
   std::vector<Pages> marks_ WEFT_GUARDED_BY(mutex_);  // of the tables so far, the last one's last
   // Views ever published; a few dozen in a lifetime, kept because batches hold references.

@@ -78,12 +78,16 @@ TEST_P(Growth, NeverMissesAKeyWhileThreadsWriteAndRead) {
         const std::string anchor = "anchor" + std::to_string(random() % kAnchors);
         if (t % 2 == 0) client.Set(anchor, "v");
         const std::string value = client.Value(anchor);
-        if (value == "(none)") missed++;
-        else if (value != "v") wrong++;
+        if (value == "(none)")
+          missed++;
+        else if (value != "v")
+          wrong++;
         const std::string own = "t" + std::to_string(t) + Key(random() % (i + 1));
         const std::string mine = client.Value(own);
-        if (mine == "(none)") missed++;
-        else if (mine != own) wrong++;
+        if (mine == "(none)")
+          missed++;
+        else if (mine != own)
+          wrong++;
       }
     });
   }
@@ -204,8 +208,10 @@ TEST(GrowthByFlood, OfEqualHashesDoesNotTakeTheMemory) {
   uint32_t refused = 0;
   for (uint64_t i = 0; i < 300; i++) {
     const Outcome outcome = client.Set(Key(i), Key(i));
-    if (outcome == Outcome::kStored) stored.insert(Key(i));
-    else refused += outcome == Outcome::kNoMemory;
+    if (outcome == Outcome::kStored)
+      stored.insert(Key(i));
+    else
+      refused += outcome == Outcome::kNoMemory;
   }
   EXPECT_EQ(stored.size() + refused, 300u);
   EXPECT_GE(stored.size(), 32u);
@@ -318,9 +324,8 @@ TEST_P(GrowthForOnePair, WhoseObjectsHaveEndedTakesNewOnes) {
   EXPECT_EQ(store_->Stats().items, 17u);
 }
 
-INSTANTIATE_TEST_SUITE_P(Eviction, GrowthForOnePair, testing::Bool(), [](const auto& test) {
-  return test.param ? "Evicts" : "Refuses";
-});
+INSTANTIATE_TEST_SUITE_P(Eviction, GrowthForOnePair, testing::Bool(),
+                         [](const auto& test) { return test.param ? "Evicts" : "Refuses"; });
 
 // Twenty-two keys of one hash: ten came in while the index grew, and took the room that twelve in
 // the older table would have needed.

@@ -16,8 +16,7 @@ class KeyHasher {
 
   uint64_t operator()(std::string_view key) const {
     const uint64_t hash = hash_(key);
-    return __builtin_expect(mask_ == UINT64_MAX, 1) ? hash
-                                                    : (hash & mask_) * 0x9e3779b97f4a7c15u;
+    return __builtin_expect(mask_ == UINT64_MAX, 1) ? hash : (hash & mask_) * 0x9e3779b97f4a7c15u;
   }
 
  private:

@@ -21,7 +21,9 @@ struct Setting {
 class RandomCommands {
  public:
   RandomCommands(const Setting& setting, uint64_t seed)
-      : setting_(setting), random_(seed), store_(OpenStore(Options(setting))),
+      : setting_(setting),
+        random_(seed),
+        store_(OpenStore(Options(setting))),
         client_(store_.get()) {}
 
   void Run(uint32_t rounds) {
@@ -54,8 +56,9 @@ class RandomCommands {
   }
   std::string RandomValue() {
     const uint64_t kind = random_() % 40;
-    const uint64_t bytes = kind == 0 ? random_() % 200000 : kind < 5 ? random_() % 5000
-                                                                     : random_() % 100;
+    const uint64_t bytes = kind == 0  ? random_() % 200000
+                           : kind < 5 ? random_() % 5000
+                                      : random_() % 100;
     std::string value = std::to_string(random_()) + ":";
     value.resize(std::max(bytes, value.size()), static_cast<char>('a' + random_() % 26));
     return value;
@@ -90,8 +93,8 @@ class RandomCommands {
     if (outcome == expected) return;
     // Between Sync and the command nothing else happens, but the command's own room may cost its
     // key; a plain set is never refused.
-    ASSERT_TRUE(setting_.may_miss) << key << ": " << static_cast<int>(outcome) << ", expected "
-                                   << static_cast<int>(expected);
+    ASSERT_TRUE(setting_.may_miss)
+        << key << ": " << static_cast<int>(outcome) << ", expected " << static_cast<int>(expected);
     ASSERT_NE(outcome, Outcome::kNoMemory) << key;
     lost_++;
     client_.Delete(key);
@@ -114,13 +117,15 @@ class RandomCommands {
       case StoreMode::kAppend:
       case StoreMode::kPrepend:
         stores = present;
-        if (present) next = mode == StoreMode::kAppend ? found->second + value
-                                                       : value + found->second;
+        if (present)
+          next = mode == StoreMode::kAppend ? found->second + value : value + found->second;
         break;
     }
     const bool too_large = stores && key.size() + next.size() > (1 << 20);
     Expect(key, client_.Put(mode, key, value).reply.outcome,
-           too_large ? Outcome::kTooLarge : stores ? Outcome::kStored : Outcome::kNotStored);
+           too_large ? Outcome::kTooLarge
+           : stores  ? Outcome::kStored
+                     : Outcome::kNotStored);
     if (skip_ || !stores || too_large) return;
     model_[key] = next;
     cas_.erase(key);
@@ -132,7 +137,7 @@ class RandomCommands {
     const bool present = model_.count(key) != 0;
     const auto shown = cas_.find(key);
     const uint64_t cas = shown == cas_.end() ? UINT64_MAX : shown->second;
-    const Outcome expected = !present             ? Outcome::kMiss
+    const Outcome expected = !present              ? Outcome::kMiss
                              : shown == cas_.end() ? Outcome::kExists
                                                    : Outcome::kStored;
     Expect(key, client_.Cas(key, value, cas), expected);
@@ -184,7 +189,9 @@ class RandomCommands {
     skip_ = false;
     const std::string key = RandomKey();
     switch (random_() % 16) {
-      case 0: case 1: case 2: return Store(StoreMode::kSet);
+      case 0:
+      case 1:
+      case 2: return Store(StoreMode::kSet);
       case 3: return Store(StoreMode::kAdd);
       case 4: return Store(StoreMode::kReplace);
       case 5: return Store(random_() % 2 == 0 ? StoreMode::kAppend : StoreMode::kPrepend);
@@ -246,14 +253,12 @@ void RunSetting(const Setting& setting, uint32_t rounds) {
 
 TEST(Model, AgreesOnRandomCommands) {
   for (const IndexPolicy policy : {IndexPolicy::kCuckoo, IndexPolicy::kSetAssociative})
-    for (const uint32_t bits : {2u, 8u, 64u})
-      RunSetting({policy, bits, 256, false}, Rounds(60000));
+    for (const uint32_t bits : {2u, 8u, 64u}) RunSetting({policy, bits, 256, false}, Rounds(60000));
 }
 
 TEST(Model, MayForgetButNeverErrsWhereMemoryIsShort) {
   for (const IndexPolicy policy : {IndexPolicy::kCuckoo, IndexPolicy::kSetAssociative})
-    for (const uint32_t bits : {4u, 9u, 64u})
-      RunSetting({policy, bits, 3, true}, Rounds(40000));
+    for (const uint32_t bits : {4u, 9u, 64u}) RunSetting({policy, bits, 3, true}, Rounds(40000));
 }
 
 // Threads that each own some keys and read all. A value says its key and its version; the owner
@@ -271,15 +276,20 @@ class Storm {
 
   void Run(uint32_t rounds) {
     std::vector<std::thread> threads;
-    for (uint32_t t = 0; t < kThreads; t++) threads.emplace_back([this, t, rounds] {
+    for (uint32_t t = 0; t < kThreads; t++)
+      threads.emplace_back([this, t, rounds] {
         Client client(store_.get());
         std::mt19937_64 random(TestSeed() * 64 + t);
         for (uint32_t i = 0; i < rounds && errors_ < 5; i++) {
           // Skewed, so that some keys are hot and are carried.
           const uint64_t key = random() % (random() % keys_ + 1);
           switch (random() % 8) {
-            case 0: case 1: case 2: Write(client, random, t, key); break;
-            case 3: if (random() % 4 == 0) Remove(client, t, key); break;
+            case 0:
+            case 1:
+            case 2: Write(client, random, t, key); break;
+            case 3:
+              if (random() % 4 == 0) Remove(client, t, key);
+              break;
             default: Read(client, key, random() % 4 == 0);
           }
         }

@@ -35,12 +35,12 @@ LogGeometry GeometryFor(uint64_t memory_bytes, uint32_t lanes, uint32_t object_b
   // An object of the largest size must fit beside what is open, whatever the memory.
   const uint64_t largest = object_bytes_max + 8 * geometry.segment_bytes;
   geometry.budget_min = static_cast<uint32_t>(largest / geometry.segment_bytes) + 1;
-  geometry.budget_segments = std::max(
-      geometry.budget_min, static_cast<uint32_t>(memory_bytes / geometry.segment_bytes));
+  geometry.budget_segments =
+      std::max(geometry.budget_min, static_cast<uint32_t>(memory_bytes / geometry.segment_bytes));
   geometry.groups = memory_bytes < (256u << 20) ? 4 : memory_bytes < (2048ull << 20) ? 8 : 16;
   // What is open is lost to eviction, so all that can be open is a sixteenth of the memory.
-  const uint64_t lanes_max = std::max<uint64_t>(
-      1, geometry.budget_segments / (16 * kGenerations * geometry.groups));
+  const uint64_t lanes_max =
+      std::max<uint64_t>(1, geometry.budget_segments / (16 * kGenerations * geometry.groups));
   geometry.lanes = static_cast<uint32_t>(std::clamp<uint64_t>(lanes, 1, lanes_max));
   return geometry;
 }
@@ -136,8 +136,8 @@ uint64_t ObjectLog::Append(uint32_t lane, Generation generation, uint32_t group,
   }
 }
 
-uint64_t ObjectLog::AppendRun(Generation generation, uint32_t group, uint64_t units,
-                              Expiry expiry, Room room) {
+uint64_t ObjectLog::AppendRun(Generation generation, uint32_t group, uint64_t units, Expiry expiry,
+                              Room room) {
   const uint32_t count = static_cast<uint32_t>((units + segment_units_ - 1) / segment_units_);
   base::MutexLock lock(&mutex_);
   const uint32_t first = TakeRunLocked(count, room);
@@ -168,8 +168,8 @@ bool ObjectLog::WouldRise(uint32_t lane, uint32_t group) const {
   const uint64_t cursor = open.cursor.load(std::memory_order_relaxed);
   // A segment that is opened next has the greatest base of all.
   if (SegmentOfCursor(cursor) == 0) return true;
-  const uint64_t base = std::atomic_ref<uint64_t>(version_bases_[SegmentOfCursor(cursor)]).load(
-      std::memory_order_relaxed);
+  const uint64_t base = std::atomic_ref<uint64_t>(version_bases_[SegmentOfCursor(cursor)])
+                            .load(std::memory_order_relaxed);
   return base + UnitOfCursor(cursor) > shown;
 }
 
@@ -275,8 +275,8 @@ void ObjectLog::UpdateLocked(std::span<Watched> watched) {
     each.base = version_bases_[each.segment];
     each.fill_units = s.fill_units;
     each.growing = s.state == State::kOpen;
-    each.in_use = s.state == State::kOpen || s.state == State::kSealed ||
-                  s.state == State::kEvicting;
+    each.in_use =
+        s.state == State::kOpen || s.state == State::kSealed || s.state == State::kEvicting;
   }
 }
 
@@ -328,8 +328,8 @@ uint32_t ObjectLog::TakeLocked(Room room) {
   if (AvailableLocked() <= KeptFrom(room)) return 0;
   // Single segments stay at the low end, so that neighbours stay free at the other: memory that
   // is left up there by a run goes back to the system rather than to them.
-  const bool is_low = free_backed_.count() != 0 &&
-                      free_backed_.Lowest() <= geometry_.budget_segments;
+  const bool is_low =
+      free_backed_.count() != 0 && free_backed_.Lowest() <= geometry_.budget_segments;
   const bool take_bare =
       free_bare_.count() != 0 && !is_low &&
       (free_backed_.count() == 0 || free_bare_.Lowest() <= geometry_.budget_segments);

@@ -202,13 +202,13 @@ class ObjectLog {
     // Guarded by mutex_.
     State state = State::kFree;
     Generation generation = Generation::kYoung;
-    bool is_run = false;       // one large object
+    bool is_run = false;  // one large object
     uint32_t group = 0;
-    uint32_t fill_units = 0;   // units in use, once sealed
+    uint32_t fill_units = 0;    // units in use, once sealed
     uint32_t run_segments = 0;  // neighbours that belong to it, itself included, once in use
-    uint32_t older = 0;        // neighbours in the queue of sealed segments, 0: none
+    uint32_t older = 0;         // neighbours in the queue of sealed segments, 0: none
     uint32_t newer = 0;
-    uint64_t stamp = 0;        // epoch of sealing, later of retiring
+    uint64_t stamp = 0;  // epoch of sealing, later of retiring
   };
 
   static constexpr uint32_t kCandidatesMax = 16;
@@ -245,8 +245,7 @@ class ObjectLog {
   void GiveBackLocked() WEFT_REQUIRES(mutex_);
   void LowerBudgetLocked(uint32_t kept) WEFT_REQUIRES(mutex_);
   void CountTakenLocked(uint32_t count) WEFT_REQUIRES(mutex_);
-  void BeginLocked(uint32_t segment, Generation generation, uint32_t group)
-      WEFT_REQUIRES(mutex_);
+  void BeginLocked(uint32_t segment, Generation generation, uint32_t group) WEFT_REQUIRES(mutex_);
   void FreeLocked(uint32_t segment) WEFT_REQUIRES(mutex_);
   void UpdateLocked(std::span<Watched> watched) WEFT_REQUIRES(mutex_);
   void ListLocked(uint32_t segment) WEFT_REQUIRES(mutex_);
@@ -267,8 +266,7 @@ class ObjectLog {
   void RememberLocked(uint32_t segment) WEFT_REQUIRES(mutex_);
   void LookAtLocked(uint32_t segment, Survey* survey) WEFT_REQUIRES(mutex_);
   Survey SurveyLocked(uint32_t now_s, uint64_t passed_below, bool whole) WEFT_REQUIRES(mutex_);
-  uint32_t OldestLocked(Generation generation, uint64_t passed_below) const
-      WEFT_REQUIRES(mutex_);
+  uint32_t OldestLocked(Generation generation, uint64_t passed_below) const WEFT_REQUIRES(mutex_);
   Victim ClaimLocked(uint32_t segment, VictimKind kind) WEFT_REQUIRES(mutex_);
 
   // Constant after construction.
@@ -289,7 +287,7 @@ class ObjectLog {
   std::atomic<uint64_t> versions_{1};
   std::atomic<uint64_t> shown_{0};  // greatest version that a client was shown
   std::atomic<uint64_t> flush_floor_{0};
-  std::atomic<uint32_t> available_{0};      // mirrors, set by PublishCountsLocked
+  std::atomic<uint32_t> available_{0};  // mirrors, set by PublishCountsLocked
   std::atomic<uint32_t> available_to_replace_{0};
   std::atomic<uint32_t> retired_count_{0};
   std::atomic<uint32_t> evicting_count_{0};
@@ -299,8 +297,8 @@ class ObjectLog {
 
   mutable base::Mutex mutex_;
   bool watched_ WEFT_GUARDED_BY(mutex_) = false;
-  std::vector<uint32_t> begun_ WEFT_GUARDED_BY(mutex_);  // since the last LookAt
-  std::vector<bool> is_begun_ WEFT_GUARDED_BY(mutex_);   // by segment: is in begun_
+  std::vector<uint32_t> begun_ WEFT_GUARDED_BY(mutex_);   // since the last LookAt
+  std::vector<bool> is_begun_ WEFT_GUARDED_BY(mutex_);    // by segment: is in begun_
   uint32_t budget_goal_ WEFT_GUARDED_BY(mutex_);          // as SetBudget was told
   uint32_t budget_segments_ WEFT_GUARDED_BY(mutex_);      // above the goal while on the way there
   uint32_t kept_segments_ WEFT_GUARDED_BY(mutex_) = 0;    // on the way: left free for stores
@@ -316,11 +314,11 @@ class ObjectLog {
   uint32_t survey_next_ WEFT_GUARDED_BY(mutex_) = 1;   // where the next survey begins
   // Evictions since one that followed a look at all segments.
   uint32_t evicted_since_whole_ WEFT_GUARDED_BY(mutex_) = UINT32_MAX;
-  std::vector<uint32_t> ended_ WEFT_GUARDED_BY(mutex_);       // found to have ended; may be gone
+  std::vector<uint32_t> ended_ WEFT_GUARDED_BY(mutex_);  // found to have ended; may be gone
   std::array<uint32_t, kCandidatesMax> candidates_ WEFT_GUARDED_BY(mutex_){};  // worth cleaning;
   uint32_t candidate_count_ WEFT_GUARDED_BY(mutex_) = 0;                       // may be gone
-  uint64_t end_due_s_ WEFT_GUARDED_BY(mutex_) = UINT64_MAX;   // no sealed segment ends before
-  uint32_t ends_collected_s_ WEFT_GUARDED_BY(mutex_) = 0;     // when all were last looked at
+  uint64_t end_due_s_ WEFT_GUARDED_BY(mutex_) = UINT64_MAX;  // no sealed segment ends before
+  uint32_t ends_collected_s_ WEFT_GUARDED_BY(mutex_) = 0;    // when all were last looked at
 };
 
 }  // namespace weft::cache

@@ -22,8 +22,7 @@ class Log : public testing::Test {
   }
   uint64_t Append(uint64_t bytes, uint32_t ttl_s = 0, bool from_reserve = false) {
     return log_->Append(0, Generation::kYoung, log_->GroupOf(ttl_s), bytes,
-                        ttl_s == 0 ? 0 : kNow + ttl_s,
-                        from_reserve ? Room::kCarrying : Room::kNew);
+                        ttl_s == 0 ? 0 : kNow + ttl_s, from_reserve ? Room::kCarrying : Room::kNew);
   }
   uint64_t SegmentOf(uint64_t location) const { return location / log_->segment_units(); }
   // Appends until there is no room.
@@ -109,8 +108,8 @@ TEST_F(ObjectLogAppend, VersionsOfDifferentObjectsDiffer) {
     const uint64_t location = i % 500 == 0 ? Append(kSegmentBytes) : Append(64, i % 3 * 1000);
     if (location == 0) break;
     const task::LogRef ref = log_->Ref();
-    const uint64_t version = ref.version_bases[location >> ref.segment_shift] +
-                             location % log_->segment_units();
+    const uint64_t version =
+        ref.version_bases[location >> ref.segment_shift] + location % log_->segment_units();
     ASSERT_TRUE(versions.insert(version).second);
     ASSERT_TRUE(versions.insert(log_->NextVersion()).second);
   }
@@ -214,8 +213,10 @@ TEST_F(ObjectLogVictims, EmptiestGoesFirstAndEndedBeforeIt) {
   std::vector<uint64_t> places = Fill(1024);
   const uint64_t emptiest = SegmentOf(places[300]);
   for (const uint64_t place : places)
-    if (SegmentOf(place) == emptiest && place % 16 != 0) continue;
-    else if (SegmentOf(place) == emptiest) log_->Release(place, 1024);
+    if (SegmentOf(place) == emptiest && place % 16 != 0)
+      continue;
+    else if (SegmentOf(place) == emptiest)
+      log_->Release(place, 1024);
   Victim victim = log_->PickVictim(kNow, true, false);
   EXPECT_EQ(victim.kind, VictimKind::kClean);
   EXPECT_EQ(victim.segment, emptiest);
@@ -244,8 +245,7 @@ TEST_F(ObjectLogVictims, NothingLiveGoesWhereNothingMayBeEvicted) {
   std::vector<uint64_t> places = Fill(1024);
   EXPECT_EQ(log_->PickVictim(kNow, false, false).kind, VictimKind::kNone);
   for (const uint64_t place : places)
-    if (SegmentOf(place) == SegmentOf(places[100]) && place % 1024 == 0)
-      log_->Release(place, 1024);
+    if (SegmentOf(place) == SegmentOf(places[100]) && place % 1024 == 0) log_->Release(place, 1024);
   const Victim victim = log_->PickVictim(kNow, false, false);
   EXPECT_EQ(victim.kind, VictimKind::kClean);
   EXPECT_EQ(victim.segment, SegmentOf(places[100]));
@@ -319,8 +319,10 @@ TEST_F(ObjectLogBudget, RunsMoveTheBudgetToWhereNeighboursAre) {
     victims.push_back(victim.segment);
   }
   for (const uint32_t victim : victims)
-    if (victim % 2 == 0) log_->Retire(victim);
-    else log_->Renew(victim);
+    if (victim % 2 == 0)
+      log_->Retire(victim);
+    else
+      log_->Renew(victim);
   log_->Reclaim();
   const uint64_t run = Append(3 * kSegmentBytes);
   ASSERT_NE(run, 0u);
@@ -421,7 +423,9 @@ TEST(Epochs, NoReaderSeesMemoryThatWasReused) {
   Epochs epochs;
   constexpr int kThreads = 3;
   // A cell is unlinked, waits for its epoch and is scribbled over; readers must not see that.
-  struct Cell { std::atomic<uint64_t> value{1}; };
+  struct Cell {
+    std::atomic<uint64_t> value{1};
+  };
   std::vector<Cell> cells(1 << 14);
   std::atomic<uint32_t> current{0};
   std::atomic<bool> stop{false};

@@ -14,8 +14,8 @@ uint32_t ShapeOf(const ObjectSpec& spec) {
 }
 
 uint64_t SpecBytes(const ObjectSpec& spec) {
-  const uint64_t bytes = uint64_t{task::KeyOffset(ShapeOf(spec))} + spec.key.size() +
-                         spec.value_bytes();
+  const uint64_t bytes =
+      uint64_t{task::KeyOffset(ShapeOf(spec))} + spec.key.size() + spec.value_bytes();
   return (bytes + 7) & ~uint64_t{7};
 }
 

@@ -42,8 +42,7 @@ Reply DeleteEntry(Session& session, const Command& command, Hint hint) {
     const Entry entry = Locate(session, command, &hint);
     if (MustAskBelow(entry, hint)) return Below();
     if (!entry.present) return Missed(entry);
-    if (command.compare_cas &&
-        task::CasOf(session.log(), entry.location()) != command.cas_expected)
+    if (command.compare_cas && task::CasOf(session.log(), entry.location()) != command.cas_expected)
       return Plain(Outcome::kExists);
     if (!command.invalidate && !command.drop_value) {
       if (!Remove(session, entry)) continue;

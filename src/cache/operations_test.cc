@@ -73,8 +73,8 @@ TEST_F(Set, LargestObjectFitsAndOneByteMoreDoesNot) {
 
 TEST_F(Set, EverySizeAroundTheBordersComesBackWhole) {
   const uint64_t segment = store_->log().geometry().segment_bytes;
-  for (const uint64_t border : {uint64_t{0}, uint64_t{64}, segment / 2, segment, 2 * segment,
-                                (uint64_t{1} << 20) - 300}) {
+  for (const uint64_t border :
+       {uint64_t{0}, uint64_t{64}, segment / 2, segment, 2 * segment, (uint64_t{1} << 20) - 300}) {
     for (uint64_t bytes = border < 40 ? 0 : border - 40; bytes <= border + 40; bytes++) {
       std::string value(bytes, static_cast<char>('a' + bytes % 26));
       if (bytes != 0) value.back() = '!';
@@ -185,8 +185,7 @@ TEST_F(Concatenate, WantsAPresentKeyAndKeepsFlagsAndExpiry) {
 TEST_F(Concatenate, BeyondTheLargestObjectIsRefusedAndKeepsTheOld) {
   const std::string value((1 << 20) - 10, 'x');
   client_.Set("k", value);
-  EXPECT_EQ(client_.Put(StoreMode::kAppend, "k", "0123456789").reply.outcome,
-            Outcome::kTooLarge);
+  EXPECT_EQ(client_.Put(StoreMode::kAppend, "k", "0123456789").reply.outcome, Outcome::kTooLarge);
   EXPECT_EQ(client_.Value("k"), value);
 }
 
@@ -429,8 +428,7 @@ TEST_F(Flush, FlushedObjectsAreFreedAndCountedOut) {
     client_.Get("x");
   }
   // What is left waits until its memory is needed; nothing of it is seen.
-  for (int i = 0; i < 20000; i += 100)
-    ASSERT_EQ(client_.Value("k" + std::to_string(i)), "(none)");
+  for (int i = 0; i < 20000; i += 100) ASSERT_EQ(client_.Value("k" + std::to_string(i)), "(none)");
   for (int i = 0; i < 600000; i++) {
     ASSERT_EQ(client_.Set("n" + std::to_string(i % 1000), std::string(100, 'v')), Outcome::kStored);
   }

@@ -17,12 +17,11 @@ class System final : public PageSource {
     void* mapping = mmap(nullptr, mapping_bytes, PROT_READ | PROT_WRITE,
                          MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (mapping == MAP_FAILED) {
-      return Status(Code::kNoMemory,
-                    "reserve " + std::to_string(bytes) + " bytes of address space: " +
-                        std::string(Status::FromErrno("mmap", errno).message()));
+      return Status(Code::kNoMemory, "reserve " + std::to_string(bytes) +
+                                         " bytes of address space: " +
+                                         std::string(Status::FromErrno("mmap", errno).message()));
     }
-    std::shared_ptr<void> owner(mapping,
-                                [mapping_bytes](void* at) { munmap(at, mapping_bytes); });
+    std::shared_ptr<void> owner(mapping, [mapping_bytes](void* at) { munmap(at, mapping_bytes); });
     const uintptr_t start = reinterpret_cast<uintptr_t>(mapping);
     const uintptr_t aligned = (start + kHugePageBytes - 1) & ~(kHugePageBytes - 1);
     uint8_t* data = reinterpret_cast<uint8_t*>(aligned);

@@ -28,15 +28,15 @@ class Store;
 using base::Counter;
 
 struct SessionCounters {
-  Counter evictions;      // live objects dropped for room
+  Counter evictions;       // live objects dropped for room
   Counter evicted_unread;  // of those, never read
-  Counter expired;        // objects that ended by their time to live, seen when freed
+  Counter expired;         // objects that ended by their time to live, seen when freed
   Counter expired_unread;
-  Counter carried;        // objects copied forward out of a victim
+  Counter carried;  // objects copied forward out of a victim
   Counter segments_freed;
-  Counter victim_looks;   // at objects of victims (cache/emptying.h)
-  Counter room_made;      // times a store had to wait for room
-  Counter retries;        // mutations that lost a race and went round again
+  Counter victim_looks;  // at objects of victims (cache/emptying.h)
+  Counter room_made;     // times a store had to wait for room
+  Counter retries;       // mutations that lost a race and went round again
 
   void AddAll(const SessionCounters& other) {
     for (Counter SessionCounters::*counter :

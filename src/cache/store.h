@@ -32,9 +32,9 @@ class Emptying;
 
 // What a batch already knows of a command when it is executed.
 struct Hint {
-  bool searched = false;    // `found` is the entry of the key, or none, as task KC found it
+  bool searched = false;  // `found` is the entry of the key, or none, as task KC found it
   task::Found found{nullptr, 0};
-  uint64_t placed = 0;      // task MM: location of the object that a plain set wants to publish
+  uint64_t placed = 0;  // task MM: location of the object that a plain set wants to publish
   // A key without an entry, or with a flushed one, may be in the tier below (tier/disk_tier.h):
   // what depends on it is not decided, the reply says `below`.
   bool maybe_below = false;
@@ -167,7 +167,7 @@ class Store {
   // Constant after construction.
   const CacheOptions options_;
   const KeyHasher hasher_;
-  uint64_t fixed_bytes_ = 0;  // tables that neither grow nor hold objects
+  uint64_t fixed_bytes_ = 0;     // tables that neither grow nor hold objects
   bool keeps_versions_ = false;  // KeepVersions
 
   // Provides its own synchronisation.

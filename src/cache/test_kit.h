@@ -87,7 +87,7 @@ class Client {
     return Put(StoreMode::kSet, key, value, expiry).reply.outcome;
   }
   Answer Put(StoreMode mode, std::string_view key, std::string_view value,
-               Expiry expiry = kNeverExpires) {
+             Expiry expiry = kNeverExpires) {
     Command command = Of(Verb::kStore, key);
     command.store_mode = mode;
     command.value = value;

@@ -79,9 +79,9 @@ class DropRule {
 
   const Job& job_;
   bool has_user_key_ = false;
-  table::OutputBuffer user_key_;     // of the last entry
-  uint64_t trailer_ = 0;             // of the last entry
-  uint64_t deletion_trailer_ = 0;    // of the deletion that it became, or the same
+  table::OutputBuffer user_key_;   // of the last entry
+  uint64_t trailer_ = 0;           // of the last entry
+  uint64_t deletion_trailer_ = 0;  // of the deletion that it became, or the same
   uint64_t unparsed_ = 0;
   std::vector<size_t> next_deeper_;  // by deeper level: the first span that may hold later keys
 };

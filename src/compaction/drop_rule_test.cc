@@ -73,8 +73,8 @@ std::string Mortal(uint32_t expiry, uint32_t generation = 1) {
   base::EncodeFixed32(value.data() + 4, expiry);
   return value + "rest";
 }
-constexpr LifetimeRule kRule{.expiry_offset = 4, .generation_offset = 0, .now_s = 100,
-                             .generation_floor = 1};
+constexpr LifetimeRule kRule{
+    .expiry_offset = 4, .generation_offset = 0, .now_s = 100, .generation_floor = 1};
 
 TEST(DropRule, ValuesEndByTheirExpiryOrGeneration) {
   const auto has_ended = [](const TestEntry& entry) {

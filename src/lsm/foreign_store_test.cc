@@ -51,9 +51,8 @@ TEST(ForeignStore, OfRocksDbIsNamedAndLeftAlone) {
     const auto error_of = [](auto opened) { return opened ? Status() : opened.error(); };
     for (const bool create : {false, true}) {
       options.create_if_missing = create;
-      for (const Status& status :
-           {RepairDb("/db", options), error_of(Db::Open(options, "/db")),
-            error_of(Db::OpenReadOnly(options, "/db"))}) {
+      for (const Status& status : {RepairDb("/db", options), error_of(Db::Open(options, "/db")),
+                                   error_of(Db::OpenReadOnly(options, "/db"))}) {
         EXPECT_EQ(status.code(), Code::kInvalidArgument) << name << ": " << status.ToString();
         EXPECT_NE(status.ToString().find("RocksDB"), std::string::npos) << status.ToString();
         EXPECT_EQ(files.AllFiles(), before) << name;

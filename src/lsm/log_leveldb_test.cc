@@ -13,8 +13,8 @@
 
 #include <gtest/gtest.h>
 
-#include "lsm/log_reader.h"
 #include "base/test_seed.h"
+#include "lsm/log_reader.h"
 #include "lsm/log_writer.h"
 #include "lsm/string_file.h"
 #include "lsm/write_batch_internal.h"

@@ -6,8 +6,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "lsm/log_reader.h"
 #include "base/test_seed.h"
+#include "lsm/log_reader.h"
 #include "lsm/log_writer.h"
 #include "lsm/string_file.h"
 
@@ -184,7 +184,7 @@ TEST(Log, SalvageLosesOnlyTheRecordThatIsWrong) {
 }
 
 TEST(Log, SalvageKeepsARecordOfWhichTheHeaderAloneIsWrong) {
-  const std::vector<std::string> records = {"first", Text(50, 1), Text(20000, 2), Text(20000, 3),
+  const std::vector<std::string> records = {"first", Text(50, 1),    Text(20000, 2), Text(20000, 3),
                                             "xyz",   Text(80000, 4), "last but one", "last"};
   const std::string log = WriteLog(records);
   for (size_t count = 0; count < records.size(); ++count) {

@@ -6,8 +6,8 @@
 
 #include <algorithm>
 #include <memory>
-#include <random>
 #include <optional>
+#include <random>
 #include <string>
 #include <utility>
 #include <vector>

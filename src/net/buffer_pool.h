@@ -48,7 +48,6 @@ class BufferPool {
   static char* Allocate(size_t bytes);
   static void Free(char* block, size_t bytes);
 
-
   std::array<std::vector<char*>, kClassCount> kept_;
   size_t kept_bytes_ = 0;
   size_t kept_bytes_least_ = 0;  // since the last Trim

@@ -5,8 +5,8 @@
 #include <random>
 #include <string>
 
-#include "net/buffer_pool.h"
 #include "base/test_seed.h"
+#include "net/buffer_pool.h"
 #include "net/output_queue.h"
 #include "net/partial_input.h"
 

@@ -115,7 +115,11 @@ class Connection {
   friend class UringLoop;
   Connection(LoopCore* loop, int fd, uint64_t id, Transport transport, uint16_t listener_index,
              uint64_t now_ms)
-      : loop_(loop), fd_(fd), transport_(transport), listener_index_(listener_index), id_(id),
+      : loop_(loop),
+        fd_(fd),
+        transport_(transport),
+        listener_index_(listener_index),
+        id_(id),
         opened_ms_(now_ms) {
     last_active_ms_.Set(now_ms);
     input_mark_.ms = output_mark_.ms = now_ms;
@@ -148,46 +152,46 @@ class Connection {
   const uint64_t opened_ms_;
 
   // Owned by the loop's thread.
-  uint32_t slot_ = 0;                // place in the loop's table
-  bool has_more_ : 1 = false;        // complete requests wait in the input
-  bool held_ : 1 = false;            // they can't be answered before Resume
-  bool at_end_ : 1 = false;          // the peer sent its last byte
-  bool closing_ : 1 = false;         // close once the output is out
-  bool closed_ : 1 = false;          // OnClose was called; waits to be freed
-  bool doomed_ : 1 = false;          // close at the next review, output or not
-  bool paused_ : 1 = false;          // not read from: too much output
-  bool whole_granted_ : 1 = false;   // it has room for all of its half request
-  bool output_late_ : 1 = false;     // it waits for output room behind others: see OutputTaken
-  bool blocked_ : 1 = false;         // the socket takes no more bytes until it says so
+  uint32_t slot_ = 0;               // place in the loop's table
+  bool has_more_ : 1 = false;       // complete requests wait in the input
+  bool held_ : 1 = false;           // they can't be answered before Resume
+  bool at_end_ : 1 = false;         // the peer sent its last byte
+  bool closing_ : 1 = false;        // close once the output is out
+  bool closed_ : 1 = false;         // OnClose was called; waits to be freed
+  bool doomed_ : 1 = false;         // close at the next review, output or not
+  bool paused_ : 1 = false;         // not read from: too much output
+  bool whole_granted_ : 1 = false;  // it has room for all of its half request
+  bool output_late_ : 1 = false;    // it waits for output room behind others: see OutputTaken
+  bool blocked_ : 1 = false;        // the socket takes no more bytes until it says so
   bool in_ready_ : 1 = false;
   bool in_touched_ : 1 = false;
   bool in_again_ : 1 = false;
-  bool unread_ : 1 = false;          // epoll: the socket may have bytes nobody asked for
-  bool end_comes_ : 1 = false;       // epoll: the system has said that the peer sent its last byte
-  bool recv_armed_ : 1 = false;      // io_uring: a receive is with the system
-  bool cancelling_ : 1 = false;      // io_uring: its cancellation is, too
-  bool poll_armed_ : 1 = false;      // io_uring: a wait for room is with the system
+  bool unread_ : 1 = false;      // epoll: the socket may have bytes nobody asked for
+  bool end_comes_ : 1 = false;   // epoll: the system has said that the peer sent its last byte
+  bool recv_armed_ : 1 = false;  // io_uring: a receive is with the system
+  bool cancelling_ : 1 = false;  // io_uring: its cancellation is, too
+  bool poll_armed_ : 1 = false;  // io_uring: a wait for room is with the system
   bool input_poll_armed_ : 1 = false;  // io_uring: so is one for input
-  bool send_queued_ : 1 = false;     // io_uring: output is named by an entry not yet submitted
-  bool listed_ : 1 = false;          // the back end will receive for it again by itself
-  bool looked_at_ : 1 = false;       // io_uring: since it last received, for a lost end
-  int32_t send_result_ = kAllSent;   // io_uring: what the queued send came to
-  const char* input_ = nullptr;      // the view; into partial_ or into the loop's buffers
+  bool send_queued_ : 1 = false;       // io_uring: output is named by an entry not yet submitted
+  bool listed_ : 1 = false;            // the back end will receive for it again by itself
+  bool looked_at_ : 1 = false;         // io_uring: since it last received, for a lost end
+  int32_t send_result_ = kAllSent;     // io_uring: what the queued send came to
+  const char* input_ = nullptr;        // the view; into partial_ or into the loop's buffers
   size_t input_bytes_ = 0;
   size_t expected_bytes_ = 0;
   uint64_t swallow_bytes_ = 0;
-  size_t room_wanted_ = 0;           // of output, for what HasMore is waiting
-  size_t room_left_ = 0;             // of output, taken and not committed
+  size_t room_wanted_ = 0;  // of output, for what HasMore is waiting
+  size_t room_left_ = 0;    // of output, taken and not committed
   PartialInput partial_;
   OutputQueue output_;
-  Room::Holder input_room_;          // for partial_
-  size_t charge_before_grant_ = 0;   // of input_room_, while whole_granted_
-  uint64_t newcomer_from_ = 0;       // so many bytes received, it has made up for unused room
-  Room::Holder output_room_;         // for output_
-  uint64_t sent_at_tick_ = 0;        // bytes_out at the last tick at which others waited for room,
-  uint64_t sent_before_ = 0;         // and at the one before
-  Mark input_mark_;                  // of bytes received
-  Mark output_mark_;                 // of bytes that the peer's system has taken
+  Room::Holder input_room_;         // for partial_
+  size_t charge_before_grant_ = 0;  // of input_room_, while whole_granted_
+  uint64_t newcomer_from_ = 0;      // so many bytes received, it has made up for unused room
+  Room::Holder output_room_;        // for output_
+  uint64_t sent_at_tick_ = 0;       // bytes_out at the last tick at which others waited for room,
+  uint64_t sent_before_ = 0;        // and at the one before
+  Mark input_mark_;                 // of bytes received
+  Mark output_mark_;                // of bytes that the peer's system has taken
 
   // Written by the loop's thread, read by any.
   OwnedCounter last_active_ms_;

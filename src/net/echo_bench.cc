@@ -126,12 +126,13 @@ void Measure(EventLoop::Kind kind, int depth, const Settings& settings) {
   loop.value()->Stop(0);
   server.join();
   const auto count = static_cast<double>(messages);
-  std::printf("{\"bench\":\"net/echo\",\"kind\":\"%s\",\"depth\":%d,\"connections\":%d,"
-              "\"same_core\":%s,\"cpu_us\":%.3f,\"messages_per_s\":%.0f,"
-              "\"messages_per_turn\":%.1f}\n",
-              std::string(loop.value()->kind()).c_str(), depth, settings.connections,
-              settings.same_core ? "true" : "false", cpu_seconds / count * 1e6,
-              count / settings.seconds, count / static_cast<double>(stats.turns));
+  std::printf(
+      "{\"bench\":\"net/echo\",\"kind\":\"%s\",\"depth\":%d,\"connections\":%d,"
+      "\"same_core\":%s,\"cpu_us\":%.3f,\"messages_per_s\":%.0f,"
+      "\"messages_per_turn\":%.1f}\n",
+      std::string(loop.value()->kind()).c_str(), depth, settings.connections,
+      settings.same_core ? "true" : "false", cpu_seconds / count * 1e6, count / settings.seconds,
+      count / static_cast<double>(stats.turns));
   std::fflush(stdout);
 }
 

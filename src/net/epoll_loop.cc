@@ -160,8 +160,8 @@ bool EpollLoop::Attach(Connection& connection) {
 }
 
 void EpollLoop::Detach(Connection& connection) {
-  if (connection.listed_) reread_.erase(std::remove(reread_.begin(), reread_.end(), &connection),
-                                        reread_.end());
+  if (connection.listed_)
+    reread_.erase(std::remove(reread_.begin(), reread_.end(), &connection), reread_.end());
   Bury(connection);  // closing the descriptor takes it out of the set
 }
 

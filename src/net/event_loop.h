@@ -101,14 +101,14 @@ struct ConnectionInfo {
 struct LoopStats {
   uint64_t connections_open = 0;
   uint64_t connections_opened = 0;
-  uint64_t accept_pauses = 0;     // times accepting stopped for lack of descriptors or memory
+  uint64_t accept_pauses = 0;  // times accepting stopped for lack of descriptors or memory
   uint64_t idle_closed = 0;
-  uint64_t shed_closed = 0;       // closed because they held room, stuck, that others waited for
+  uint64_t shed_closed = 0;  // closed because they held room, stuck, that others waited for
   uint64_t turns = 0;
   uint64_t batches = 0;
   uint64_t bytes_in = 0;
   uint64_t bytes_out = 0;
-  uint64_t buffer_bytes = 0;      // now held in half requests and unsent replies
+  uint64_t buffer_bytes = 0;  // now held in half requests and unsent replies
 };
 
 class EventLoop {

@@ -80,8 +80,8 @@ TEST_P(LoopLimitsTest, WhatArrivesWhileOutputPilesUpIsAnsweredOnceItHasDrained) 
     for (size_t i = 0; i < kPeers; ++i) {
       int pair[2];
       ASSERT_EQ(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair), 0);
-      const std::string sent = i == place ? "big 4000000\n" + tail + "\nlast\n"
-                                          : std::string(kUploadBytes, 'u');
+      const std::string sent =
+          i == place ? "big 4000000\n" + tail + "\nlast\n" : std::string(kUploadBytes, 'u');
       ASSERT_EQ(send(pair[0], sent.data(), sent.size(), MSG_DONTWAIT),
                 static_cast<ssize_t>(sent.size()));
       ASSERT_TRUE((*loop)->Adopt(pair[1], Transport::kUnix, 0).ok());

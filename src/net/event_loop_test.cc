@@ -192,8 +192,7 @@ TEST_P(EventLoopTest, ManyConnectionsMakeOneBatch) {
 }
 
 TEST_P(EventLoopTest, UnixSocketsAreServedBesideTcp) {
-  const std::string path =
-      ::testing::TempDir() + "weft_loop_" + std::to_string(getpid()) + ".sock";
+  const std::string path = ::testing::TempDir() + "weft_loop_" + std::to_string(getpid()) + ".sock";
   auto listeners = Listener::OpenTcp({"127.0.0.1", 0}, {});
   auto local = Listener::OpenUnix(path, {.unix_mask = 0700});
   ASSERT_TRUE(listeners.has_value() && local.has_value());
@@ -216,8 +215,7 @@ TEST_P(EventLoopTest, UnixSocketsAreServedBesideTcp) {
 
 // The system says at once that a closed Unix socket is gone in both directions.
 TEST_P(EventLoopTest, WhatWasSentBeforeACloseIsCarriedOutThoughItMustWait) {
-  const std::string path =
-      ::testing::TempDir() + "weft_loop_" + std::to_string(getpid()) + ".sock";
+  const std::string path = ::testing::TempDir() + "weft_loop_" + std::to_string(getpid()) + ".sock";
   std::vector<std::unique_ptr<Listener>> listeners;
   auto local = Listener::OpenUnix(path, {.unix_mask = 0700});
   ASSERT_TRUE(local.has_value());

@@ -281,11 +281,10 @@ void LoopCore::SendNow(Connection& connection) {
     msghdr message = {};
     message.msg_iov = vectors;
     message.msg_iovlen = static_cast<size_t>(connection.output_.Gather(vectors, kVectors));
-    const ssize_t sent =
-        message.msg_iovlen == 1
-            ? send(connection.fd_, vectors[0].iov_base, vectors[0].iov_len,
-                   MSG_NOSIGNAL | MSG_DONTWAIT)
-            : sendmsg(connection.fd_, &message, MSG_NOSIGNAL | MSG_DONTWAIT);
+    const ssize_t sent = message.msg_iovlen == 1
+                             ? send(connection.fd_, vectors[0].iov_base, vectors[0].iov_len,
+                                    MSG_NOSIGNAL | MSG_DONTWAIT)
+                             : sendmsg(connection.fd_, &message, MSG_NOSIGNAL | MSG_DONTWAIT);
     if (sent >= 0) {
       CountSent(connection, static_cast<size_t>(sent));
     } else if (errno == EAGAIN || errno == EWOULDBLOCK || errno == ENOBUFS || errno == ENOMEM) {
@@ -434,8 +433,8 @@ LoopCore& LoopCore::Fewest() {
 }
 
 void LoopCore::Refuse(int fd) {
-  [[maybe_unused]] const ssize_t sent = send(fd, options_.refusal.data(), options_.refusal.size(),
-                                             MSG_NOSIGNAL | MSG_DONTWAIT);
+  [[maybe_unused]] const ssize_t sent =
+      send(fd, options_.refusal.data(), options_.refusal.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
   EndPolitely(fd);
   close(fd);
 }

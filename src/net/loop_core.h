@@ -116,7 +116,7 @@ class LoopCore : public EventLoop {
   BufferPool pool_;
   OutputArena arena_;
   std::unique_ptr<char[]> look_;  // take_bytes_max, for looks into sockets; null before the first
-  size_t sends_queued_ = 0;  // while not zero the arena is in use
+  size_t sends_queued_ = 0;       // while not zero the arena is in use
 
  private:
   friend class Connection;
@@ -170,8 +170,8 @@ class LoopCore : public EventLoop {
   // Closes those that are given to it, now and from now on.
   void RefuseNewSockets();
   void Close(Connection& connection);
-  void CloseIdle();      // loop_watch.cc
-  void LookForGone();    // loop_watch.cc
+  void CloseIdle();    // loop_watch.cc
+  void LookForGone();  // loop_watch.cc
   static bool WaitsInVain(const Connection& connection);
   void Unlist(std::vector<Connection*>& list, Connection& connection);
   void EnterTable(Connection& connection) WEFT_EXCLUDES(table_mutex_);

@@ -75,8 +75,7 @@ size_t LoopCore::RestThatIsHere(const Connection& connection, size_t most) {
   if (look_ == nullptr) look_ = std::make_unique_for_overwrite<char[]>(options_.take_bytes_max);
   const ssize_t n = recv(connection.fd_, look_.get(), std::min(here, options_.take_bytes_max),
                          MSG_PEEK | MSG_DONTWAIT);
-  const void* const end =
-      n <= 0 ? nullptr : std::memchr(look_.get(), '\n', static_cast<size_t>(n));
+  const void* const end = n <= 0 ? nullptr : std::memchr(look_.get(), '\n', static_cast<size_t>(n));
   if (end == nullptr) return 0;
   return static_cast<size_t>(static_cast<const char*>(end) - look_.get()) + 1;
 }
@@ -238,8 +237,8 @@ void LoopCore::RevokeIdleGrant(Connection& connection) {
   const size_t unused = connection.input_room_.taken() - charge;
   const Room& room = rooms_->input;
   // Nor can what is half used of the lane: others want it.
-  const bool is_last_way = connection.input_room_.in_newcomers_lane() ||
-                           room.used() > room.options().bytes + unused;
+  const bool is_last_way =
+      connection.input_room_.in_newcomers_lane() || room.used() > room.options().bytes + unused;
   if (charge > connection.charge_before_grant_ && is_last_way) return;
   connection.newcomer_from_ = connection.bytes_in() + unused;
   connection.whole_granted_ = false;
@@ -263,18 +262,16 @@ uint64_t LoopCore::JudgeMark(Connection::Mark& mark, uint64_t moved, size_t hold
 uint64_t LoopCore::StuckMs(Connection& connection, size_t input_holds, size_t output_holds) {
   // Where it is not read from, its input is used up as its replies go out.
   const bool reads = connection.MayRead();
-  if (!reads && !connection.input_room_.waits())
-    output_holds += std::exchange(input_holds, 0);
+  if (!reads && !connection.input_room_.waits()) output_holds += std::exchange(input_holds, 0);
   // Also while it waits for room: what it holds must go.
   const bool may_send = connection.blocked_ && !connection.send_queued_;
   uint64_t sent = connection.bytes_out();
   if (output_holds != 0) sent -= std::min(sent, UndeliveredBytes(connection.fd_));
-  const uint64_t output_ms = JudgeMark(connection.output_mark_, sent, output_holds, may_send,
-                                       connection.output_room_);
+  const uint64_t output_ms =
+      JudgeMark(connection.output_mark_, sent, output_holds, may_send, connection.output_room_);
   const bool may_receive = reads && connection.partial_.size() > 0;
-  const uint64_t input_ms =
-      JudgeMark(connection.input_mark_, connection.bytes_in(), input_holds, may_receive,
-                connection.input_room_);
+  const uint64_t input_ms = JudgeMark(connection.input_mark_, connection.bytes_in(), input_holds,
+                                      may_receive, connection.input_room_);
   return std::max(input_ms, output_ms);
 }
 

@@ -34,9 +34,9 @@ class PartialInput {
  private:
   bool MoveTo(BufferPool& pool, size_t bytes, size_t from);
 
-  char* data_ = nullptr;    // the block
-  size_t dropped_ = 0;      // of its front
-  size_t size_ = 0;         // behind that
+  char* data_ = nullptr;  // the block
+  size_t dropped_ = 0;    // of its front
+  size_t size_ = 0;       // behind that
   size_t capacity_ = 0;
 };
 

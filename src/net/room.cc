@@ -121,8 +121,8 @@ Room::Holder* Room::NextLocked(bool* of_lane) {
 
 Room::Holder* Room::NextOfLaneLocked() {
   if (newcomer_ == 0) return for_lane_.empty() ? nullptr : for_lane_.rbegin()->second;
-  const bool fits = IsQueued(*lane_holder_) &&
-                    lane_holder_->need_ <= options_.newcomer_bytes - newcomer_;
+  const bool fits =
+      IsQueued(*lane_holder_) && lane_holder_->need_ <= options_.newcomer_bytes - newcomer_;
   return fits ? lane_holder_ : nullptr;
 }
 

@@ -164,7 +164,7 @@ class Room {
 
 // What the loops of a server share.
 struct Rooms {
-  Room input{Room::Options()};   // half requests
+  Room input{Room::Options()};                        // half requests
   Room output{Room::Options{.waiters_drain = true}};  // unsent replies
 };
 

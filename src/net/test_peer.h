@@ -110,9 +110,7 @@ class LineHandler : public Handler {
     held_.clear();
     ++wakes;
   }
-  bool OnSpareTime() override {
-    return spare_turns != 0 && --spare_turns != 0;
-  }
+  bool OnSpareTime() override { return spare_turns != 0 && --spare_turns != 0; }
   void OnBatch(std::span<Connection* const> ready) override {
     for (Connection* connection : ready) Answer(*connection);
     if (ready.size() > largest_batch.load()) largest_batch = ready.size();

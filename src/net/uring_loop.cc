@@ -144,9 +144,8 @@ Status UringLoop::OpenBuffers() {
 
 Status UringLoop::StartBackEnd() {
   // liburing 2.3 declares io_uring_enable_rings but its shared library does not export it.
-  const int error =
-      io_uring_register(static_cast<unsigned>(ring_.ring_fd), IORING_REGISTER_ENABLE_RINGS,
-                        nullptr, 0);
+  const int error = io_uring_register(static_cast<unsigned>(ring_.ring_fd),
+                                      IORING_REGISTER_ENABLE_RINGS, nullptr, 0);
   if (error != 0) return Unsupported("enable the ring", error);
   io_uring_register_ring_fd(&ring_);  // saves a look-up a call; its failure costs only that
   ArmBell();
@@ -200,9 +199,7 @@ void UringLoop::WantWritable(Connection& connection) {
 
 // --- the turn --------------------------------------------------------------------------------
 
-bool UringLoop::HasWork() const {
-  return review_soon_ || HoldsInput();
-}
+bool UringLoop::HasWork() const { return review_soon_ || HoldsInput(); }
 
 bool UringLoop::HoldsInput() const {
   return io_uring_cq_ready(&ring_) > 0 || io_uring_cq_has_overflow(&ring_);
@@ -220,8 +217,8 @@ Status UringLoop::Enter(int timeout_ms) {
   // An interrupted or timed out call may leave entries behind, and FinishSends counts on none.
   for (int i = 0; i < 64 && io_uring_sq_ready(&ring_) > 0; ++i) io_uring_submit(&ring_);
   if (io_uring_sq_ready(&ring_) > 0) return Status::FromErrno("io_uring_enter", EBUSY);
-  const bool usual = result >= 0 || result == -ETIME || result == -EINTR || result == -EAGAIN ||
-                     result == -EBUSY;
+  const bool usual =
+      result >= 0 || result == -ETIME || result == -EINTR || result == -EAGAIN || result == -EBUSY;
   return usual ? Status::Ok() : Status::FromErrno("io_uring_enter", -result);
 }
 

@@ -99,15 +99,15 @@ class UringLoop final : public LoopCore {
 
   // Owned by the loop's thread.
   std::vector<QueuedSend> queued_sends_;
-  std::vector<io_uring_cqe> spilled_;     // completions of this turn that the ring had no room for
-  std::vector<unsigned> lent_buffers_;    // views of this turn
-  std::vector<Connection*> rearm_;        // receive again once buffers are back
-  std::vector<Connection*> leaving_;      // closed, with something still with the system
+  std::vector<io_uring_cqe> spilled_;   // completions of this turn that the ring had no room for
+  std::vector<unsigned> lent_buffers_;  // views of this turn
+  std::vector<Connection*> rearm_;      // receive again once buffers are back
+  std::vector<Connection*> leaving_;    // closed, with something still with the system
   std::vector<bool> accept_armed_;
   std::vector<bool> accept_wanted_;
-  int returned_count_ = 0;                // buffers put back, not yet shown to the kernel
-  bool tight_ = false;                    // input comes by polls
-  bool review_soon_ = false;              // a queued send decides more than its own bytes
+  int returned_count_ = 0;    // buffers put back, not yet shown to the kernel
+  bool tight_ = false;        // input comes by polls
+  bool review_soon_ = false;  // a queued send decides more than its own bytes
 };
 
 }  // namespace weft::net

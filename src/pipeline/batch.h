@@ -292,9 +292,9 @@ class Batch {
   void CountMiss() { misses_++; }
 
   // For statistics, after the last stage, and until Clear.
-  uint32_t others() const { return others_; }  // not about a key
-  uint32_t skipped() const { return skipped_; }  // about one
-  uint32_t misses() const { return misses_; }  // of the reads that were done
+  uint32_t others() const { return others_; }        // not about a key
+  uint32_t skipped() const { return skipped_; }      // about one
+  uint32_t misses() const { return misses_; }        // of the reads that were done
   uint32_t keys_bytes() const { return keys_end_; }  // of all
   std::span<const cache::Command> commands() const { return commands_; }
   // Bytes of all values in replies.
@@ -325,11 +325,11 @@ class Batch {
   uint64_t *hash_, *word_, *position_;
   uint64_t* placed_;  // task MM: location of the object to be published, of a grave, or 0
   uint32_t *key_at_, *value_at_;
-  uint32_t* claims_;  // one a set
+  uint32_t* claims_;       // one a set
   uint32_t* values_used_;  // one
   uint8_t *key_bytes_, *wanted_, *result_;
-  uint8_t* keys_;    // one behind the other
-  uint8_t* values_;  // gathered
+  uint8_t* keys_;                 // one behind the other
+  uint8_t* values_;               // gathered
   uint32_t values_capacity_ = 0;  // in 8-byte units
 
   std::vector<QueryKind> kind_;

@@ -106,8 +106,7 @@ void CpuStage::SettleChanges(Batch& batch, cache::Session& session) {
   for (uint32_t i = 0; i < end; i++) {
     const uint8_t result = batch.result(i);
     const uint64_t placed = batch.placed(i);
-    if (placed != 0 && batch.command(i).verb == cache::Verb::kDelete)
-      TakeGrave(batch, i, session);
+    if (placed != 0 && batch.command(i).verb == cache::Verb::kDelete) TakeGrave(batch, i, session);
     if (result != kResultStored && result != kResultDeleted) continue;
     const uint64_t old = task::SlotLocation(batch.word(i));
     if (old != 0) log.Release(old, task::StoredBytes(session.ObjectAt(old)));
@@ -256,8 +255,7 @@ void CpuStage::PlaceObjects(Batch& batch, uint32_t begin, uint32_t end, cache::S
   }
 }
 
-void CpuStage::PlaceForStages(Batch& batch, uint32_t tasks, bool stores,
-                              cache::Session& session) {
+void CpuStage::PlaceForStages(Batch& batch, uint32_t tasks, bool stores, cache::Session& session) {
   if (!batch.has_commands()) return;
   const uint32_t access = (tasks & kRunInsert) != 0 ? kAccessUnseen : 0;
   for (uint32_t i = 0; i < batch.size(); i++) {
@@ -273,8 +271,8 @@ void CpuStage::PlaceForStages(Batch& batch, uint32_t tasks, bool stores,
 // False: there is no room for it now; it was not run.
 bool CpuStage::RunQuery(Batch& batch, uint32_t i, cache::Session& session) {
   // A gathered one comes here when there is no room for it.
-  const bool has_room = batch.result(i) != kResultRead &&
-                        HasRoom(batch, batch.source(i), batch.ReplyBytes(i));
+  const bool has_room =
+      batch.result(i) != kResultRead && HasRoom(batch, batch.source(i), batch.ReplyBytes(i));
   if (!has_room && !batch.MustAnswer(i)) {
     SkipQuery(batch, i, session);
     return true;

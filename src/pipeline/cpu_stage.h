@@ -111,14 +111,14 @@ class CpuStage {
 
   cache::Store* const store_;
   TaskTimes* const times_;
-  DiskTurn* const disk_;  // may be null
+  DiskTurn* const disk_;               // may be null
   std::function<void()> before_room_;  // may be null; set before the first batch
 
   // Owned by the worker's thread; within a Run.
   Sink* sink_ = nullptr;
-  bool left_ = false;    // the epoch has been left since the batch's first stage
-  bool wants_room_ = false;  // the query that ended the group found none
-  uint32_t writes_ = 0;  // objects that were appended, about
+  bool left_ = false;               // the epoch has been left since the batch's first stage
+  bool wants_room_ = false;         // the query that ended the group found none
+  uint32_t writes_ = 0;             // objects that were appended, about
   uint32_t starving_ = UINT32_MAX;  // query that found no room last
   uint32_t starved_times_ = 0;
 };

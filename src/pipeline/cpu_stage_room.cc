@@ -124,8 +124,8 @@ void CpuStage::TakeRoomOfCommand(Batch& batch, uint32_t i) {
   const bool shows_value = command.verb == cache::Verb::kRead && command.want_value;
   const uint64_t value_bytes = batch.reply(i).value.size();
   batch.CountValueBytes(value_bytes);
-  batch.TakeRoom(batch.source(i), batch.ReplyBytes(i) +
-                                      (shows_value ? static_cast<int64_t>(value_bytes) : 0));
+  batch.TakeRoom(batch.source(i),
+                 batch.ReplyBytes(i) + (shows_value ? static_cast<int64_t>(value_bytes) : 0));
 }
 
 }  // namespace weft::pipeline

@@ -32,8 +32,7 @@ class Odd final : public processor::Processor {
     description_.name = "odd";
     description_.memory = memory;
     description_.tasks = kRunSearch | kRunCompare | kRunRead;
-    if (memory == processor::MemoryModel::kCoupled)
-      description_.tasks |= kRunInsert | kRunDelete;
+    if (memory == processor::MemoryModel::kCoupled) description_.tasks |= kRunInsert | kRunDelete;
     description_.steals = true;
   }
   const processor::Description& description() const override { return description_; }
@@ -71,10 +70,9 @@ class LeftJobsTest : public testing::TestWithParam<processor::MemoryModel> {
     PlanRunner::Options options;
     options.batches = 1;
     options.job_ms_max = job_ms_max;
-    auto runner =
-        PlanRunner::Create(store_.get(), &times_,
-                           PlanOf(is_coupled() ? kAllOnDevice : kReadsOnDevice),
-                           devices_->list(), options);
+    auto runner = PlanRunner::Create(store_.get(), &times_,
+                                     PlanOf(is_coupled() ? kAllOnDevice : kReadsOnDevice),
+                                     devices_->list(), options);
     ASSERT_TRUE(runner.has_value()) << runner.error().ToString();
     runner_ = std::move(*runner);
   }
@@ -209,10 +207,9 @@ TEST_P(LeftJobsTest, ReadsAreNotedOnceWhereTheDeviceRefusesOrFails) {
     client_->session().Begin();
     for (uint32_t i = 0; i < kReads; i++) {
       const std::string name = key(i);
-      const task::Found found =
-          task::Find(client_->session().index(), client_->session().log(), store_->HashOf(name),
-                     reinterpret_cast<const uint8_t*>(name.data()),
-                     static_cast<uint32_t>(name.size()));
+      const task::Found found = task::Find(
+          client_->session().index(), client_->session().log(), store_->HashOf(name),
+          reinterpret_cast<const uint8_t*>(name.data()), static_cast<uint32_t>(name.size()));
       ASSERT_NE(found.slot, nullptr);
       EXPECT_EQ(task::SlotRecency(found.word), 1u) << name;
     }

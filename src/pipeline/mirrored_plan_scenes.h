@@ -44,8 +44,8 @@ inline void PlayPlansOfThreeStages(const MirrorMaker& make, uint32_t rounds, uin
     CacheOptions options = WeakHash(random() % 2 == 0 ? 64 : 20);
     options.expected_items = random() % 2 == 0 ? 10'000 : 0;
     const uint64_t gathered_before = seen.gathered;
-    ASSERT_NO_FATAL_FAILURE(ExpectSameAsOneStage(plan, &devices, random(), 1 + round % 2 * 2,
-                                                 &seen, options));
+    ASSERT_NO_FATAL_FAILURE(
+        ExpectSameAsOneStage(plan, &devices, random(), 1 + round % 2 * 2, &seen, options));
     if (reads) *gathered += seen.gathered - gathered_before;
   }
 }
@@ -62,8 +62,7 @@ inline void PlayPlansOfFourStages(const MirrorMaker& make, uint32_t rounds) {
 
 // Segments are evicted and filled anew, and not all of them have room in the mirror: what a read
 // shows is the key's last value, or nothing where it was evicted.
-inline void PlaySegmentsFilledAnew(const MirrorMaker& make, uint32_t rounds,
-                                   uint64_t* gathered) {
+inline void PlaySegmentsFilledAnew(const MirrorMaker& make, uint32_t rounds, uint64_t* gathered) {
   std::mt19937_64 random(cache::TestSeed());
   for (uint32_t round = 0; round < cache::Rounds(rounds) + 1; round++) {
     CacheOptions cache_options;
@@ -75,8 +74,8 @@ inline void PlaySegmentsFilledAnew(const MirrorMaker& make, uint32_t rounds,
     TaskTimes times;
     PlanRunner::Options options;
     options.queries_max = 128;
-    auto runner = PlanRunner::Create(store.get(), &times, PlanOf(kReadsOnDevice), devices.list(),
-                                     options);
+    auto runner =
+        PlanRunner::Create(store.get(), &times, PlanOf(kReadsOnDevice), devices.list(), options);
     ASSERT_TRUE(runner.has_value());
     RequestMaker maker(random(), 8, 1000, false);
     std::deque<TestRequest> requests;
@@ -127,8 +126,7 @@ inline uint32_t WriteInRounds(const MirrorMaker& make, uint32_t keys_count, uint
   Devices devices(make(UINT32_MAX));
   EXPECT_TRUE(devices.guard().Attach(store.get()).ok());
   TaskTimes times;
-  auto runner =
-      PlanRunner::Create(store.get(), &times, PlanOf(kReadsOnDevice), devices.list(), {});
+  auto runner = PlanRunner::Create(store.get(), &times, PlanOf(kReadsOnDevice), devices.list(), {});
   EXPECT_TRUE(runner.has_value());
   RequestMaker maker(cache::TestSeed(), 1, 1, false);
   PlanTester tester(store.get(), runner->get());
@@ -172,9 +170,9 @@ inline uint32_t WriteInRounds(const MirrorMaker& make, uint32_t keys_count, uint
     }
     client.session().Begin();
     const std::string& key = requests[0].key;
-    const task::Found found = task::Find(
-        client.session().index(), client.session().log(), store->HashOf(key),
-        reinterpret_cast<const uint8_t*>(key.data()), static_cast<uint32_t>(key.size()));
+    const task::Found found =
+        task::Find(client.session().index(), client.session().log(), store->HashOf(key),
+                   reinterpret_cast<const uint8_t*>(key.data()), static_cast<uint32_t>(key.size()));
     if (found.slot != nullptr) {
       const auto [at, first] = places.insert({task::SlotLocation(found.word), keys[0]});
       again += !first && at->second == keys[0];

@@ -25,8 +25,8 @@ constexpr std::array<std::pair<Task, Task>, 9> kOrder = {{
 }};
 
 // Sockets and the object log belong to the host.
-constexpr std::array<Task, 5> kCpuOnly = {Task::kReceive, Task::kParse, Task::kMemory,
-                                          Task::kWrite, Task::kSend};
+constexpr std::array<Task, 5> kCpuOnly = {Task::kReceive, Task::kParse, Task::kMemory, Task::kWrite,
+                                          Task::kSend};
 
 std::optional<Task> TaskOfName(std::string_view name) {
   const auto at = std::find(kTaskNames.begin(), kTaskNames.end(), name);
@@ -100,10 +100,9 @@ Result<Plan> Plan::Parse(std::string_view text) {
 }
 
 size_t Plan::StageOf(Task task) const {
-  return static_cast<size_t>(
-      std::find_if(stages_.begin(), stages_.end(),
-                   [task](const Stage& stage) { return stage.Has(task); }) -
-      stages_.begin());
+  return static_cast<size_t>(std::find_if(stages_.begin(), stages_.end(),
+                                          [task](const Stage& stage) { return stage.Has(task); }) -
+                             stages_.begin());
 }
 
 Status Plan::Check() const {

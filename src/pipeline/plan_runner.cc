@@ -205,8 +205,7 @@ bool PlanRunner::StartOnDevice(BatchRun* run, const Step& step) {
     query.dice = dice_++;
     query.notes = 1;
     query.object_bytes = store_->expected_object_bytes();
-    const bool is_mirrored =
-        step.device->description().memory == processor::MemoryModel::kMirrored;
+    const bool is_mirrored = step.device->description().memory == processor::MemoryModel::kMirrored;
     batch.set_notes_due(is_mirrored);
     query.note_row = batch.note_row();
     query.sparse_entries = is_mirrored ? 1 : 0;
@@ -243,8 +242,7 @@ bool PlanRunner::LeaveIfOverdue(BatchRun* run) {
   if (!IsOverdue(run)) return false;
   const Step& step = run->route_->steps[run->step_];
   processor::Job& job = *run->job_;
-  const bool is_mirrored =
-      step.device->description().memory == processor::MemoryModel::kMirrored;
+  const bool is_mirrored = step.device->description().memory == processor::MemoryModel::kMirrored;
   // Without a place the memory could not be kept: then there is nothing for it but to wait.
   cache::Epochs::Slot* const place = is_mirrored ? nullptr : run->session_->GiveAwayPlace();
   if (!is_mirrored && place == nullptr) return false;
@@ -261,12 +259,11 @@ bool PlanRunner::LeaveIfOverdue(BatchRun* run) {
   run->job_->on_done = options_.on_ready;
   run->is_off_devices_ = true;
   counters_.left.Add(1);
-  step.device->Leave(
-      {Code::kDeviceLost, "a job has not ended within " + std::to_string(options_.job_ms_max) +
-                              " ms" +
-                              (is_mirrored ? ""
-                                           : "; what it may write to is kept, and no memory of the "
-                                             "store is freed until it ends")});
+  step.device->Leave({Code::kDeviceLost,
+                      "a job has not ended within " + std::to_string(options_.job_ms_max) + " ms" +
+                          (is_mirrored ? ""
+                                       : "; what it may write to is kept, and no memory of the "
+                                         "store is freed until it ends")});
   run->stage_ticks_[run->step_] = base::ReadTicks() - run->started_;
   RunAgainOnCpu(run);
   return true;
@@ -345,8 +342,7 @@ void PlanRunner::RunOnCpu(BatchRun* run, uint32_t tasks, bool again) {
 
 // Task by task.
 void PlanRunner::RunSet(task::QueryJob job, uint32_t set) {
-  const uint32_t prefetch_bytes =
-      store_->options().prefetch ? store_->expected_object_bytes() : 0;
+  const uint32_t prefetch_bytes = store_->options().prefetch ? store_->expected_object_bytes() : 0;
   const uint32_t begin = task::SetBegin(job, set);
   const uint32_t end = task::SetEnd(job, set);
   const uint32_t tasks = job.tasks;

@@ -79,7 +79,7 @@ class BatchRun {
 struct RunnerCounters {
   base::Counter device_batches;
   base::Counter device_queries;  // stolen ones too
-  base::Counter device_ticks;   // from a stage's start until its device said that it was done
+  base::Counter device_ticks;    // from a stage's start until its device said that it was done
   base::Counter stolen_queries;  // of device stages, run by the CPU beside the device
   base::Counter reruns;          // stages that were run again on the CPU
   base::Counter refused;         // of these: the device was not asked, for it was retired

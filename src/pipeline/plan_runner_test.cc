@@ -122,11 +122,9 @@ TEST(PlanRunner, APlanNeedsTheDevicesThatItNames) {
   const auto store = OpenStore(WeakHash(64));
   TaskTimes times;
   for (const char* processor : {"gpu1", "gpu", "gpux", "tpu0"}) {
-    const std::string text =
-        "[RV PP MM]cpu → [IN.search]" + std::string(processor) +
-        " → [IN.insert IN.delete KC RD WR SD]cpu";
-    const auto runner =
-        PlanRunner::Create(store.get(), &times, PlanOf(text), devices.list(), {});
+    const std::string text = "[RV PP MM]cpu → [IN.search]" + std::string(processor) +
+                             " → [IN.insert IN.delete KC RD WR SD]cpu";
+    const auto runner = PlanRunner::Create(store.get(), &times, PlanOf(text), devices.list(), {});
     ASSERT_FALSE(runner.has_value()) << text;
     EXPECT_EQ(runner.error().code(), Code::kInvalidArgument);
   }
@@ -149,8 +147,7 @@ TEST(PlanRunner, TheCpuStealsFromTheDevice) {
   Devices devices(std::move(owned));
   const auto store = OpenStore(WeakHash(64));
   TaskTimes times;
-  auto runner =
-      PlanRunner::Create(store.get(), &times, PlanOf(kAllOnDevice), devices.list(), {});
+  auto runner = PlanRunner::Create(store.get(), &times, PlanOf(kAllOnDevice), devices.list(), {});
   ASSERT_TRUE(runner.has_value());
   BatchRun* const run = (*runner)->Free();
   run->batch().Clear();
@@ -268,8 +265,8 @@ TEST(PlanRunner, NoBatchWaitsForThoseThatBeganAfterIt) {
   const auto store = OpenStore(WeakHash(64));
   TaskTimes times;
   // Stages on the CPU, and on a device: ready when they have begun, and some time after that.
-  for (const char* text : {"[RV PP MM IN.search]cpu → [IN.insert IN.delete KC RD WR SD]cpu",
-                           kAllOnDevice}) {
+  for (const char* text :
+       {"[RV PP MM IN.search]cpu → [IN.insert IN.delete KC RD WR SD]cpu", kAllOnDevice}) {
     auto runner = PlanRunner::Create(store.get(), &times, PlanOf(text), devices.list(), {});
     ASSERT_TRUE(runner.has_value());
     struct Ignoring : Sink {
@@ -298,8 +295,8 @@ TEST(PlanRunner, EachStageIsTimed) {
   const auto store = OpenStore(WeakHash(64));
   Devices devices(processor::NewCpuProcessor());
   TaskTimes times;
-  auto plan = Plan::Parse(
-      "[RV PP MM]cpu → [IN.search]cpu → [KC RD]gpu0 → [IN.insert IN.delete WR SD]cpu");
+  auto plan =
+      Plan::Parse("[RV PP MM]cpu → [IN.search]cpu → [KC RD]gpu0 → [IN.insert IN.delete WR SD]cpu");
   auto runner = PlanRunner::Create(store.get(), &times, *plan, devices.list(), {});
   ASSERT_TRUE(runner.has_value());
   BatchRun* const run = (*runner)->Free();

@@ -83,10 +83,22 @@ class RequestMaker {
       case 91: command.verb = Verb::kTouch; return;
       case 92:
       case 93: command.verb = Verb::kArithmetic; return;
-      case 94: command.verb = Verb::kRead; command.want_access = true; return;
-      case 95: command.verb = Verb::kRead; command.vivify = true; return;
-      case 96: command.verb = Verb::kDelete; command.invalidate = true; return;
-      case 97: request->barrier = flushes_; request->plain_read = !flushes_; return;
+      case 94:
+        command.verb = Verb::kRead;
+        command.want_access = true;
+        return;
+      case 95:
+        command.verb = Verb::kRead;
+        command.vivify = true;
+        return;
+      case 96:
+        command.verb = Verb::kDelete;
+        command.invalidate = true;
+        return;
+      case 97:
+        request->barrier = flushes_;
+        request->plain_read = !flushes_;
+        return;
       default: return;
     }
   }
@@ -192,8 +204,7 @@ class PlanTester : public Sink {
       const auto at = busy->find(request.source);
       if (at != busy->end() && at->second != run->number()) break;
       (*busy)[request.source] = run->number();
-      if (numbers.count(request.source) == 0)
-        numbers[request.source] = batch.AddSource(kMuchRoom);
+      if (numbers.count(request.source) == 0) numbers[request.source] = batch.AddSource(kMuchRoom);
       AddTo(&batch, *store_, request, numbers[request.source], static_cast<uint32_t>(next));
     }
     return next;
@@ -258,7 +269,7 @@ inline std::vector<std::string> OneStage(cache::Store* store,
 }
 
 inline std::vector<std::string> Contents(cache::Store* store, const RequestMaker& maker,
-                                  uint32_t sources) {
+                                         uint32_t sources) {
   Client client(store);
   std::vector<std::string> contents;
   for (uint32_t source = 0; source < sources; source++)

@@ -41,8 +41,7 @@ Result<processor::Guard*> DeviceNamed(const std::string& name,
 }
 
 bool IsMirrored(const processor::Guard* device) {
-  return device != nullptr &&
-         device->description().memory == processor::MemoryModel::kMirrored;
+  return device != nullptr && device->description().memory == processor::MemoryModel::kMirrored;
 }
 
 }  // namespace

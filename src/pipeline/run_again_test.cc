@@ -65,8 +65,7 @@ Outcome RunStopped(cache::Store* store, const Command& command, Stop stop, Stopp
   Devices devices(std::make_unique<Stopping>(
       [stop](const task::QueryJob& query) { RunUpTo(stop, query); }, std::move(then)));
   TaskTimes times;
-  auto runner =
-      PlanRunner::Create(store, &times, PlanOf(kAllOnDevice), devices.list(), {});
+  auto runner = PlanRunner::Create(store, &times, PlanOf(kAllOnDevice), devices.list(), {});
   EXPECT_TRUE(runner.has_value());
   BatchRun* const run = (*runner)->Free();
   run->batch().Clear();

@@ -15,16 +15,16 @@ namespace weft::pipeline {
 
 // The eight tasks of paper 000, section III; IN is three, placed independently.
 enum class Task : uint8_t {
-  kReceive,   // RV
-  kParse,     // PP
-  kMemory,    // MM
-  kSearch,    // IN.search
-  kInsert,    // IN.insert
-  kDelete,    // IN.delete
-  kCompare,   // KC
-  kRead,      // RD
-  kWrite,     // WR
-  kSend,      // SD
+  kReceive,  // RV
+  kParse,    // PP
+  kMemory,   // MM
+  kSearch,   // IN.search
+  kInsert,   // IN.insert
+  kDelete,   // IN.delete
+  kCompare,  // KC
+  kRead,     // RD
+  kWrite,    // WR
+  kSend,     // SD
 };
 inline constexpr uint32_t kTaskCount = 10;
 

@@ -55,8 +55,8 @@ void WantMarker::MarkReads(Batch* batch, uint32_t begin, uint32_t end) {
   if (has_one_source) reads_before_[0] += reads;
 }
 
-uint8_t WantMarker::WantOfCommand(Batch* batch, const Change& change,
-                                  const cache::Session& session, uint32_t tasks) {
+uint8_t WantMarker::WantOfCommand(Batch* batch, const Change& change, const cache::Session& session,
+                                  uint32_t tasks) {
   const uint32_t i = change.query;
   if ((MarkOf(batch->hash(i)) & kShared) != 0) return kWantsHint;
   const uint32_t source = batch->source(i);

@@ -44,8 +44,8 @@ class WantMarker {
                         uint32_t tasks);
 
   uint64_t mask_;
-  std::vector<uint8_t> marks_;          // by hash; 0: nobody writes it; all 0 between batches
-  std::vector<Change> changes_;         // the batch's commands: the first changes_count_
+  std::vector<uint8_t> marks_;   // by hash; 0: nobody writes it; all 0 between batches
+  std::vector<Change> changes_;  // the batch's commands: the first changes_count_
   size_t changes_count_ = 0;
   std::vector<uint32_t> reads_before_;  // by source: reads so far
 };

@@ -144,8 +144,8 @@ std::array<UnitCost, kWorkCount> UnitsOf(const json& from, Reader* read) {
     const auto unit = from.find(std::string(kWorks[i].name));
     if (unit == from.end()) continue;
     all[i] = {read->Figure(*unit, "instructions_ns"), read->Figure(*unit, "key_byte_ns"),
-              read->Figure(*unit, "memory_ns"), read->Figure(*unit, "stream_ns"),
-              read->Figure(*unit, "cache_ns"), read->Figure(*unit, "far_ns")};
+              read->Figure(*unit, "memory_ns"),       read->Figure(*unit, "stream_ns"),
+              read->Figure(*unit, "cache_ns"),        read->Figure(*unit, "far_ns")};
   }
   return all;
 }
@@ -177,8 +177,8 @@ Calibration CalibrationOf(const json& from, Reader* read) {
   calibration.date = read->Text(from, "date");
   calibration.workers = read->Count(from, "workers");
   if (from.contains("scratch_bytes"))  // files of before do without
-    calibration.scratch_bytes = static_cast<uint64_t>(
-        std::min(read->Figure(from, "scratch_bytes"), kBytesMax));
+    calibration.scratch_bytes =
+        static_cast<uint64_t>(std::min(read->Figure(from, "scratch_bytes"), kBytesMax));
   calibration.cpu = CostsOf(read->Part(from, "cpu", json::value_t::object), read);
   for (const json& device : read->Part(from, "devices", json::value_t::array))
     calibration.devices.push_back(CostsOf(device, read));

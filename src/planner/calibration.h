@@ -83,9 +83,9 @@ inline constexpr double kCacheObjectBytes = 64;
 inline constexpr double kCacheObjectBytesMax = 1224;  // the largest that are measured
 
 struct ProcessorCosts {
-  std::string name;      // "cpu", "opencl:0", "cuda:0"
-  std::string hardware;  // as its driver says
-  bool mirrored = false;  // it works on a copy of the store
+  std::string name;          // "cpu", "opencl:0", "cuda:0"
+  std::string hardware;      // as its driver says
+  bool mirrored = false;     // it works on a copy of the store
   uint32_t line_bytes = 64;  // C of paper 000
   // That hold what is used most, where an object, with its part of a bucket, has kCacheObjectBytes;
   // of larger objects, up to kCacheObjectBytesMax, as many times that as their size is, to this
@@ -115,9 +115,9 @@ struct ProcessorCosts {
 };
 
 struct Calibration {
-  std::string hardware;  // of the host: its processors and how many of them
-  std::string date;      // UTC
-  uint32_t workers = 1;  // that were at work while it was measured
+  std::string hardware;        // of the host: its processors and how many of them
+  std::string date;            // UTC
+  uint32_t workers = 1;        // that were at work while it was measured
   uint64_t scratch_bytes = 0;  // that it was measured in, beside a server; 0: with no such limit
   ProcessorCosts cpu;
   std::vector<ProcessorCosts> devices;  // gpu0, gpu1, ... of plans

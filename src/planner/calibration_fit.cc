@@ -47,9 +47,8 @@ class Fit {
   }
   // The same of reads: in one stage, or in two.
   SizeRuns OneStage(Task task) const {
-    return TaskNsOf(task, [this](size_t i) {
-      return std::tie(runs_.stores[i].all, runs_.stores[i].few);
-    });
+    return TaskNsOf(
+        task, [this](size_t i) { return std::tie(runs_.stores[i].all, runs_.stores[i].few); });
   }
   SizeRuns TwoStages(Task task) const {
     return TaskNsOf(task, [this](size_t i) {
@@ -135,8 +134,8 @@ class Fit {
     cpu.unit(Work::kReceiveValue).stream = received.slope * kLineBytes;
     cpu.unit(Work::kReceiveValue).instructions =
         std::max(received.at_zero - cpu.unit(Work::kReceive).instructions, 0.0);
-    const double settled = Busy(small.insert_first) - Busy(small.stores) -
-                           cpu.unit(Work::kHandOver).instructions;
+    const double settled =
+        Busy(small.insert_first) - Busy(small.stores) - cpu.unit(Work::kHandOver).instructions;
     cpu.unit(Work::kSettle).memory = std::max(settled, 0.0);
   }
   static double Received(const LoadFigures& run) { return run.TaskNs(Task::kReceive); }
@@ -168,9 +167,8 @@ class Fit {
     const auto object = [](size_t size) {
       return CachedObjectBytes(ProfileOf(kSizes[size]), kLineBytes);
     };
-    cpu.cache_growth =
-        std::clamp(std::log(large / small) / std::log(object(kLarge) / object(kSmall)), 0.0,
-                   kCacheGrowthMax);
+    cpu.cache_growth = std::clamp(
+        std::log(large / small) / std::log(object(kLarge) / object(kSmall)), 0.0, kCacheGrowthMax);
     cpu.cache_bytes = small / std::pow(object(kSmall) / kCacheObjectBytes, cpu.cache_growth);
   }
   // Where the store has objects of this size. At least one is held.
@@ -312,15 +310,13 @@ class Fit {
     const auto unit = [&device](Work work) -> UnitCost& {
       return device.worker_units[static_cast<size_t>(work)];
     };
-    const auto both = [&](Task task) {
-      return (MeanOf(searched(task)) + MeanOf(read(task))) / 2;
-    };
+    const auto both = [&](Task task) { return (MeanOf(searched(task)) + MeanOf(read(task))) / 2; };
     unit(Work::kReceive).instructions = both(Task::kReceive);
     const auto parse = [](const CalibrationRuns::OfDevice& runs) {
       return (runs.searched.all.TaskNs(Task::kParse) + runs.read.all.TaskNs(Task::kParse)) / 2;
     };
-    const Line parsed = LineThrough(kSmallObjects.key_bytes, parse(small), kLargeObjects.key_bytes,
-                                    parse(large));
+    const Line parsed =
+        LineThrough(kSmallObjects.key_bytes, parse(small), kLargeObjects.key_bytes, parse(large));
     unit(Work::kParse) = {parsed.at_zero, parsed.slope, 0, 0, 0};
     // Few keys say nothing here: what a copy of the index says of their accesses is old, so all
     // workers note these in the same lines.

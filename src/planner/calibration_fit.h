@@ -19,10 +19,10 @@ namespace weft::planner {
 
 inline constexpr double kSkewMeasured = 0.99;  // of the run that says how much the caches hold
 inline constexpr uint32_t kSmallBatchQueries = 32;
-inline constexpr uint32_t kSmallJobQueries = 64;   // one alone
+inline constexpr uint32_t kSmallJobQueries = 64;  // one alone
 inline constexpr uint32_t kMediumJobQueries = 1024;
-inline constexpr uint32_t kVisitQueries = 2048;    // of a batch
-inline constexpr uint32_t kVisitBatches = 3;       // of a worker
+inline constexpr uint32_t kVisitQueries = 2048;  // of a batch
+inline constexpr uint32_t kVisitBatches = 3;     // of a worker
 // About as large as batches grow within usual intervals.
 constexpr uint32_t LargeJobQueries(bool mirrored) { return mirrored ? 16384 : 4096; }
 
@@ -34,7 +34,7 @@ struct CalibrationRuns {
     LoadFigures all, few;          // in one stage
     LoadFigures two_all, two_few;  // the values gathered by a first stage
     LoadFigures stores;
-    LoadFigures changes;       // half of them reads, the others stores and some deletes
+    LoadFigures changes;        // half of them reads, the others stores and some deletes
     LoadFigures reads_between;  // of all keys in one stage, in turns with these
     LoadFigures insert_first;   // stores, made by a first stage
     // In turns with `all`.
@@ -51,10 +51,10 @@ struct CalibrationRuns {
     // Jobs of LargeJobQueries of all keys, by how many of Search, KC and RD they have, less one.
     std::array<LoadFigures, 3> reads;
     LoadFigures one_small_job, some_small_jobs;  // of kSmallJobQueries, by one thread
-    LoadFigures medium_jobs;  // of kMediumJobQueries, as many at once as of `reads`
-    LoadFigures one_feeder;                 // a thread's jobs of Search and KC, alone
-    LoadFigures with_workers;               // the same, beside the workers
-    LoadFigures workers_with;               // the workers, beside the device
+    LoadFigures medium_jobs;   // of kMediumJobQueries, as many at once as of `reads`
+    LoadFigures one_feeder;    // a thread's jobs of Search and KC, alone
+    LoadFigures with_workers;  // the same, beside the workers
+    LoadFigures workers_with;  // the workers, beside the device
     // Some small jobs while workers store, and what those did.
     LoadFigures following, followed;
     Visit searched;  // the device has Search
@@ -67,7 +67,7 @@ struct CalibrationRuns {
     std::array<LoadFigures, 3> changes;
   };
 
-  std::array<OfStore, kSizes.size()> stores;  // by size (planner/unit_fit.h)
+  std::array<OfStore, kSizes.size()> stores;                 // by size (planner/unit_fit.h)
   std::array<std::vector<OfDevice>, kSizes.size()> devices;  // likewise; gpu0, gpu1, ...
 };
 

@@ -179,9 +179,9 @@ TEST(FitCalibration, WhatAJobCostsIsNoQuerysCost) {
   const ProcessorCosts& device = calibration.devices[0];
   const double job = 4 / (1.0 / 1024 - 1.0 / 16384);
   EXPECT_NEAR(device.job, job, 1e-6);
-  const double search = UnitNs(
-      device.unit(Work::kSearch),
-      AccessesOf(Work::kSearch, ProfileOf(kSmallObjects), device.line_bytes, 0, false), 0);
+  const double search =
+      UnitNs(device.unit(Work::kSearch),
+             AccessesOf(Work::kSearch, ProfileOf(kSmallObjects), device.line_bytes, 0, false), 0);
   EXPECT_NEAR(search, 2 - job / 16384, 1e-3);
   EXPECT_NEAR(device.job_latency, 50'000 - job - 64 * (4 - job / 16384), 1e-6);
 }
@@ -222,8 +222,7 @@ TEST(FitCalibration, ReadsThatACopyLeaves) {
     const double left = 0.95 * WrittenShare(0.05 * kVisitQueries * kVisitBatches * 2 * kMirrorLag,
                                             1e6, kSkewMeasured);
     ASSERT_GT(left, 0.1);
-    Take(&device.among_popular_stores, Task::kCompare,
-         (0.95 - left) * 10 + 0.05 * 38 + left * 120);
+    Take(&device.among_popular_stores, Task::kCompare, (0.95 - left) * 10 + 0.05 * 38 + left * 120);
   }
   Calibration calibration;
   calibration.workers = 2;

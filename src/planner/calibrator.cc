@@ -21,7 +21,7 @@ namespace {
 
 using pipeline::Task;
 
-constexpr uint64_t kFewKeys = 512;   // whose lines are in the cache of every core
+constexpr uint64_t kFewKeys = 512;  // whose lines are in the cache of every core
 constexpr std::array<uint32_t, 3> kReadTasks = {kRunSearch, kRunSearch | kRunCompare,
                                                 kRunSearch | kRunCompare | kRunRead};
 constexpr uint64_t kBytesPerWorker = 256ull << 20;  // of the stores
@@ -113,16 +113,14 @@ class Calibrator {
       return WhatDevicesTake(
           std::max(options_.guest->scratch_bytes / kGuestStorePart, kGuestStoreMin));
     const uint64_t cache = base::LastCacheBytes();
-    const uint64_t wanted =
-        std::clamp<uint64_t>(std::max(6 * cache, options_.workers * kBytesPerWorker),
-                             256ull << 20, 8ull << 30);
-    const uint64_t needed =
-        std::min<uint64_t>(wanted, std::max<uint64_t>(2 * cache, 64ull << 20));
+    const uint64_t wanted = std::clamp<uint64_t>(
+        std::max(6 * cache, options_.workers * kBytesPerWorker), 256ull << 20, 8ull << 30);
+    const uint64_t needed = std::min<uint64_t>(wanted, std::max<uint64_t>(2 * cache, 64ull << 20));
     uint64_t bytes = std::min<uint64_t>(wanted, MemoryToBeHad() / 3);
     if (bytes < needed)
-      return Status(Code::kNoMemory,
-                    fmt::format("measuring needs {} MiB, and three times as much to be free",
-                                needed >> 20));
+      return Status(
+          Code::kNoMemory,
+          fmt::format("measuring needs {} MiB, and three times as much to be free", needed >> 20));
     return WhatDevicesTake(bytes);
   }
   // As much of a store of so many bytes as all devices can be measured with.
@@ -247,8 +245,7 @@ class Calibrator {
   }
   Status MeasureJobs(SyntheticLoad* load, std::string_view what, const JobTraffic& traffic,
                      LoadFigures* figures, bool beside = false) {
-    if (!what.empty())
-      Tell(fmt::format("{}: {}", traffic.device->description().name, what));
+    if (!what.empty()) Tell(fmt::format("{}: {}", traffic.device->description().name, what));
     auto run = load->RunJobs(traffic, beside);
     if (!run) return run.error();
     *figures = *run;
@@ -261,13 +258,11 @@ class Calibrator {
   Crowd CrowdOf(size_t device, size_t size) const {
     Crowd crowd = {std::clamp(options_.workers / 2, 1u, kFeedersMax), kJobsMax};
     if (options_.guest == nullptr) return crowd;
-    const uint64_t job_bytes =
-        uint64_t{LargeJobQueries(out_.devices[device].mirrored)} *
-        (kBytesOfQuery + kSizes[size].key_bytes + kSizes[size].value_bytes);
-    const uint64_t fit = std::max<uint64_t>(
-        options_.guest->scratch_bytes / kGuestJobsPart / job_bytes, 1);
-    crowd.feeders = static_cast<uint32_t>(
-        std::clamp<uint64_t>(fit / kJobsMax, 1, crowd.feeders));
+    const uint64_t job_bytes = uint64_t{LargeJobQueries(out_.devices[device].mirrored)} *
+                               (kBytesOfQuery + kSizes[size].key_bytes + kSizes[size].value_bytes);
+    const uint64_t fit =
+        std::max<uint64_t>(options_.guest->scratch_bytes / kGuestJobsPart / job_bytes, 1);
+    crowd.feeders = static_cast<uint32_t>(std::clamp<uint64_t>(fit / kJobsMax, 1, crowd.feeders));
     crowd.jobs = static_cast<uint32_t>(std::min<uint64_t>(fit / crowd.feeders, kJobsMax));
     return crowd;
   }

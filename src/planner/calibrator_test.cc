@@ -47,8 +47,8 @@ TEST(Calibrate, MeasuresTheCpuAndADeviceOfEachKind) {
     EXPECT_NE(calibration->cpu.unit(work), UnitCost()) << WorkName(work);
   for (const Work work : {Work::kSearch, Work::kInsert, Work::kDelete})
     EXPECT_NE(calibration->devices[0].unit(work), UnitCost()) << WorkName(work);
-  for (const Work work : {Work::kReceive, Work::kParse, Work::kCompareFound, Work::kWrite,
-                          Work::kWriteGathered})
+  for (const Work work :
+       {Work::kReceive, Work::kParse, Work::kCompareFound, Work::kWrite, Work::kWriteGathered})
     EXPECT_NE(calibration->devices[0].worker_units[static_cast<size_t>(work)], UnitCost())
         << WorkName(work);
   // It can be written, read, and planned with.

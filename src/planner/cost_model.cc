@@ -55,9 +55,9 @@ class WorkCosts {
     for (uint32_t i = 0; i < kWorkCount; i++) {
       const auto work = static_cast<Work>(i);
       for (const bool affine : {false, true})
-        ns_[i][affine] = UnitNs(costs.unit(work),
-                                AccessesOf(work, profile, costs.line_bytes, cached, affine),
-                                profile.key_bytes);
+        ns_[i][affine] =
+            UnitNs(costs.unit(work), AccessesOf(work, profile, costs.line_bytes, cached, affine),
+                   profile.key_bytes);
     }
   }
   const ProcessorCosts& costs() const { return costs_; }
@@ -129,9 +129,7 @@ class PlanCosts {
   }
   const Linear& stage(size_t i) const { return stages_[i]; }
   const Linear& worker() const { return worker_; }
-  Linear device() const {
-    return device_ == nullptr ? Linear() : stages_[placement_.device_stage];
-  }
+  Linear device() const { return device_ == nullptr ? Linear() : stages_[placement_.device_stage]; }
   // What a worker spends where it does the device's part of every query.
   const Linear& stolen() const { return stolen_; }
   double following() const { return following_; }
@@ -188,8 +186,7 @@ class PlanCosts {
     OnCpu(StageOf(Task::kMemory), Work::kPlace, stores);
     OnCpu(placement_.last, Work::kAnswerChange, {changes_, 0});
     // Between batches, whatever the plan is.
-    OnCpu(placement_.last, Work::kEmpty,
-          {profile_.store_share() * profile_.looks_per_store, 0});
+    OnCpu(placement_.last, Work::kEmpty, {profile_.store_share() * profile_.looks_per_store, 0});
     if (placement_.last != 0) OnCpu(0, Work::kHandOver);
   }
   void AddOneStage() {
@@ -273,8 +270,7 @@ class PlanCosts {
       return;
     }
     // An earlier stage compares the key as a part of the change, and its time is the change's.
-    const Linear whole =
-        (cpu_(Work::kCompare) + cpu_(Work::kCompareChange) + cpu_(work)) * changes;
+    const Linear whole = (cpu_(Work::kCompare) + cpu_(Work::kCompareChange) + cpu_(work)) * changes;
     if (placement_.OnDevice(task)) {
       OnDevice(task, work, changes);
       stolen_ += whole;
@@ -329,7 +325,7 @@ Estimate EstimateBatch(const PlanCosts& costs, const Conditions& conditions, boo
     device_slower = 1 + device->interference * estimate.worker_ns / workers / time;
   }
   estimate.bound = estimate.worker_ns / workers >= time * 0.999 ? Bound::kWorkers
-                   : estimate.following_ns > estimate.device_ns  ? Bound::kFollowing
+                   : estimate.following_ns > estimate.device_ns ? Bound::kFollowing
                                                                 : Bound::kDevice;
   // A batch alone goes through all stages one after the other; with so many under way no more can
   // be done than they take.
@@ -355,10 +351,7 @@ Estimate EstimateBatch(const PlanCosts& costs, const Conditions& conditions, boo
 // What does not depend on the plan.
 struct Model::Common {
   Common(const Calibration& c, const Profile& p, const Conditions& under)
-      : calibration(c),
-        profile(p),
-        conditions(under),
-        cpu(c.cpu, profile, under.workers) {
+      : calibration(c), profile(p), conditions(under), cpu(c.cpu, profile, under.workers) {
     for (const ProcessorCosts& device : c.devices)
       devices.emplace_back(c.cpu, device, profile, under.workers);
   }
@@ -366,8 +359,7 @@ struct Model::Common {
   // Of the reads of a batch; see Linear.
   double LeftShare(const ProcessorCosts* device, double batch_queries) {
     if (device == nullptr || profile.get_share == 1) return 0;
-    const double lag =
-        device->mirrored ? kMirrorLag * conditions.workers * conditions.batches : 1;
+    const double lag = device->mirrored ? kMirrorLag * conditions.workers * conditions.batches : 1;
     const double writes = (1 - profile.get_share) * batch_queries * lag;
     const double sets = batch_queries / kSetQueries;
     const auto at = static_cast<size_t>(sets);
@@ -383,7 +375,7 @@ struct Model::Common {
   const Profile profile;
   const Conditions conditions;
   const WorkCosts cpu;
-  std::deque<DeviceCosts> devices;  // as in the calibration; they stay where they are
+  std::deque<DeviceCosts> devices;     // as in the calibration; they stay where they are
   std::optional<WrittenKeys> written;  // made when it is first asked for
   // By sets of a batch: LeftShare, or -1: nobody has asked yet. Of coupled and of mirrored devices.
   std::array<std::vector<double>, 2> left;

@@ -94,7 +94,7 @@ struct Estimate {
   double following_ns = 0;   // a query, beside that
   double stolen_share = 0;   // of the device's queries
   Bound bound = Bound::kWorkers;
-  bool fits = true;          // false: even the smallest batch takes longer than the interval
+  bool fits = true;  // false: even the smallest batch takes longer than the interval
   std::vector<StageEstimate> stages;
   // Where nothing is stolen, and how much more where all is that can be, for who compares them with
   // what was measured. With what the device's interference adds.

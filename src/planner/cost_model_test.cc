@@ -371,8 +371,10 @@ TEST(Mirror, FollowsTwiceWhereJobsAreShared) {
   const double with = EstimateOf(kReadsOnMirror, Reads(), conditions, quick).longest_ns;
   conditions.steal = false;
   EXPECT_GT(without, 0);
-  EXPECT_NEAR(with, (1 + kStealingTakes) *
-                        EstimateOf(kReadsOnMirror, Reads(), conditions, quick).longest_ns, 1e-9);
+  EXPECT_NEAR(
+      with,
+      (1 + kStealingTakes) * EstimateOf(kReadsOnMirror, Reads(), conditions, quick).longest_ns,
+      1e-9);
 }
 
 // A key that is not there is looked for once more: 32 for a tenth of the reads, which have no value
@@ -407,9 +409,9 @@ TEST(ReadsOnADevice, HaveRowsThatChangesEnd) {
 TEST(Mirror, LeavesChangesToTheLastStage) {
   Profile profile = Reads();
   profile.get_share = 0.5;
-  const Estimate with = EstimateOf(
-      "[RV PP MM]cpu -> [IN.search KC RD IN.insert]gpu1 -> [IN.delete WR SD]cpu", profile,
-      TwoWorkers());
+  const Estimate with =
+      EstimateOf("[RV PP MM]cpu -> [IN.search KC RD IN.insert]gpu1 -> [IN.delete WR SD]cpu",
+                 profile, TwoWorkers());
   const Estimate without = EstimateOf(kReadsOnMirror, profile, TwoWorkers());
   EXPECT_DOUBLE_EQ(with.longest_ns, without.longest_ns);
 }

@@ -13,9 +13,9 @@ namespace {
 using pipeline::kTaskCount;
 using pipeline::Task;
 
-constexpr double kTaskNsMin = 0.5;      // a query: less is the clock's
+constexpr double kTaskNsMin = 0.5;       // a query: less is the clock's
 constexpr double kDeviceBatchesMin = 8;  // fewer say little
-constexpr double kIdleBelow = 0.2;      // batches on a device in the mean; see the header
+constexpr double kIdleBelow = 0.2;       // batches on a device in the mean; see the header
 constexpr double kBusyFrom = 2;
 
 bool IsFigure(double value) { return std::isfinite(value) && value > 0; }

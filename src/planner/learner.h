@@ -38,15 +38,15 @@ struct Measured {
   // Of stages on a device, stolen parts too.
   double device_batches = 0, device_queries = 0, stolen_queries = 0;
   double behind_queries = 0;  // in one stage, for the device was behind the store
-  double device_ns = 0;  // each batch from the stage's begin to its end
+  double device_ns = 0;       // each batch from the stage's begin to its end
 };
 
 class Learner {
  public:
-  static constexpr double kFactorMax = 2;  // and its reciprocal
-  static constexpr double kPart = 0.1;     // of the error's logarithm, each time
-  static constexpr double kErrorMax = 2;   // that is believed at once
-  static constexpr double kSocketsPart = 0.5;     // of the error, each time
+  static constexpr double kFactorMax = 2;      // and its reciprocal
+  static constexpr double kPart = 0.1;         // of the error's logarithm, each time
+  static constexpr double kErrorMax = 2;       // that is believed at once
+  static constexpr double kSocketsPart = 0.5;  // of the error, each time
   static constexpr double kSocketsNsMax = 1e6;
 
   explicit Learner(const Calibration& calibration);
@@ -82,7 +82,7 @@ class Learner {
   double sockets_ns_ = 0;
   double used_sockets_ns_ = 0;
   double query_ns_ = 0;  // that was measured last, of a worker's time; with sockets
-  TaskNs weights_{};  // of the tasks that were measured at some time: what they took of a query
+  TaskNs weights_{};     // of the tasks that were measured at some time: what they took of a query
 };
 
 }  // namespace weft::planner

@@ -57,7 +57,7 @@ Measured TakenBy(const Candidate& candidate) {
     measured.device_batches = kQueriesTaken / kBatch;
     measured.stolen_queries = kQueriesTaken * truth.stolen_share;
     measured.elapsed_ns = kQueriesTaken * truth.device_ns;  // it never waits
-    measured.device_ns = 3 * measured.elapsed_ns;      // so many batches are there
+    measured.device_ns = 3 * measured.elapsed_ns;           // so many batches are there
   }
   for (size_t i = 0; i < measured.task_ns.size(); i++)
     measured.task_ns[i] =
@@ -67,8 +67,7 @@ Measured TakenBy(const Candidate& candidate) {
 
 void Learn(Learner* learner, const Candidate& candidate, int times) {
   const Measured measured = TakenBy(candidate);
-  for (int i = 0; i < times; i++)
-    learner->Learn(measured, HalfStores(), Conditions(), candidate);
+  for (int i = 0; i < times; i++) learner->Learn(measured, HalfStores(), Conditions(), candidate);
 }
 
 TEST(Learner, HealsAWrongCalibration) {
@@ -140,8 +139,7 @@ TEST(Learner, WhatNoFactorExplainsIsTakenWithTheSockets) {
   const double truth = EstimateOn(TestMachine(), OneStage()).worker_ns +
                        0.9 * measured.task_ns[parse] / kQueriesTaken;
   measured.cpu_ns = kQueriesTaken * truth;
-  for (int i = 0; i < 60; i++)
-    learner.Learn(measured, HalfStores(), Conditions(), OneStage());
+  for (int i = 0; i < 60; i++) learner.Learn(measured, HalfStores(), Conditions(), OneStage());
   EXPECT_EQ(learner.factor(Task::kParse), Learner::kFactorMax);
   EXPECT_GT(learner.sockets_ns(), 0);
   EXPECT_NEAR(EstimateOn(learner.learned(), OneStage()).worker_ns, truth, truth * 0.01);
@@ -163,8 +161,7 @@ TEST(Learner, WhatThreadsTakeBesideTheirTasksIsReceivingAndSending) {
       measured.task_ns[static_cast<size_t>(task)] = 0;
     const Estimate truth = EstimateOn(TestMachine(), candidate);
     measured.cpu_ns = kQueriesTaken * (truth.worker_ns + kSocketsNs);
-    for (int i = 0; i < 20; i++)
-      learner.Learn(measured, HalfStores(), Conditions(), candidate);
+    for (int i = 0; i < 20; i++) learner.Learn(measured, HalfStores(), Conditions(), candidate);
     EXPECT_NEAR(learner.sockets_ns(), kSocketsNs, 1) << candidate.plan.ToText();
     EXPECT_NEAR(EstimateOn(learner.learned(), OneStage()).worker_ns,
                 EstimateOn(TestMachine(), OneStage()).worker_ns + kSocketsNs, 2);
@@ -181,8 +178,7 @@ TEST(Learner, WhatThreadsTakeBesideTheirTasksIsReceivingAndSending) {
     EXPECT_NEAR(learner.sockets_ns(), kSocketsNs, 1);
     // They become cheap, as where more requests come at once.
     measured.cpu_ns = kQueriesTaken * truth.worker_ns;
-    for (int i = 0; i < 20; i++)
-      learner.Learn(measured, HalfStores(), Conditions(), candidate);
+    for (int i = 0; i < 20; i++) learner.Learn(measured, HalfStores(), Conditions(), candidate);
     EXPECT_NEAR(learner.sockets_ns(), 0, 1);
   }
 }

@@ -45,8 +45,7 @@ uint64_t TicksOfUs(uint32_t us) {
 Planner::Planner(const Calibration& calibration, const Options& options, cache::Store* store)
     : Planner(&calibration, options, store) {}
 
-Planner::Planner(const Options& options, cache::Store* store)
-    : Planner(nullptr, options, store) {}
+Planner::Planner(const Options& options, cache::Store* store) : Planner(nullptr, options, store) {}
 
 // `calibration`: null where there is none yet.
 Planner::Planner(const Calibration* calibration, const Options& options, cache::Store* store)
@@ -290,8 +289,8 @@ void Planner::PlanIfMovedLocked() {
     if (is_short_ && yields_.IsLong(looked_ns_)) {
       why = "the workload has stayed";
     } else if (exploration_.is_under_way() && exploration_.IsOver(yield, promise, looked_ns_)) {
-      why = fmt::format("the plan that was tried yields {:.2f} times what is promised",
-                        yield.ratio);
+      why =
+          fmt::format("the plan that was tried yields {:.2f} times what is promised", yield.ratio);
     } else if (yield.is_known && has_moved) {
       why = fmt::format("the plan yields {:.2f} times what is promised", yield.ratio);
     } else if (has_more_to_explore_ && MayExploreLocked()) {
@@ -317,8 +316,8 @@ void Planner::PlanLocked(const Profile& profile, std::string why) {
   Model model(learner_.learned(), profile, options_.conditions);
   size_t standing = candidate_;  // that a better one takes the place of
   const Yields::Yield tried = yields_.OfTried(candidate_, PromiseLocked(), is_short_);
-  const bool has_explored = exploration_.is_under_way() &&
-                            exploration_.IsOver(tried, PromiseLocked(), looked_ns_);
+  const bool has_explored =
+      exploration_.is_under_way() && exploration_.IsOver(tried, PromiseLocked(), looked_ns_);
   if (has_explored) standing = exploration_.End(tried, &yields_);
   const bool is_another = yields_.Visit(profile, looked_ns_);
   const bool was_short = std::exchange(is_short_, !yields_.IsLong(looked_ns_));
@@ -330,9 +329,8 @@ void Planner::PlanLocked(const Profile& profile, std::string why) {
   if (goes_on && !has_explored) held = {candidate_, in_force_->yield};
   auto [estimates, yields] =
       OutlookOf(&model, candidates_, profile.batch_queries, yields_, is_short_, held);
-  const bool is_new =
-      goes_on && !has_explored &&
-      (exploration_.is_under_way() || looked_ns_ - began_ns_ < Yields::kLongNs);
+  const bool is_new = goes_on && !has_explored &&
+                      (exploration_.is_under_way() || looked_ns_ - began_ns_ < Yields::kLongNs);
   size_t next = standing;
   if (!is_new)
     next = BestInPlaceOf(standing, candidates_, estimates, yields, options_.hysteresis,

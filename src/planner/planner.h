@@ -235,7 +235,7 @@ class Planner {
   Learner learner_ WEFT_GUARDED_BY(mutex_);
   std::unique_ptr<Decision> in_force_ WEFT_GUARDED_BY(mutex_);
   std::vector<std::unique_ptr<Decision>> replaced_ WEFT_GUARDED_BY(mutex_);  // some worker's yet
-  size_t candidate_ WEFT_GUARDED_BY(mutex_) = 0;   // that is in force
+  size_t candidate_ WEFT_GUARDED_BY(mutex_) = 0;                             // that is in force
   uint64_t began_ns_ WEFT_GUARDED_BY(mutex_) = 0;  // with this workload and plan
   // Since then, or since the device had caught up with the store.
   uint64_t fresh_since_ns_ WEFT_GUARDED_BY(mutex_) = 0;
@@ -254,7 +254,7 @@ class Planner {
   Yields yields_ WEFT_GUARDED_BY(mutex_);
   Exploration exploration_ WEFT_GUARDED_BY(mutex_);
   bool has_more_to_explore_ WEFT_GUARDED_BY(mutex_) = false;  // as of the last planning
-  bool has_counted_ WEFT_GUARDED_BY(mutex_) = false;  // the last trial of the plan in force
+  bool has_counted_ WEFT_GUARDED_BY(mutex_) = false;          // the last trial of the plan in force
   uint64_t looks_begin_ WEFT_GUARDED_BY(mutex_) = 0;  // at victims, ever, when the span began
   // From which known_.zipf was worked out, which takes longer than all else.
   double equal_share_ WEFT_GUARDED_BY(mutex_) = -1;

@@ -9,7 +9,7 @@ namespace {
 
 constexpr double kExactRanks = 16;  // summed one by one
 constexpr double kZipfMax = 3;
-constexpr double kRare = 1e-3;  // below it two terms of the exponential are exact to 1e-6 of it
+constexpr double kRare = 1e-3;      // below it two terms of the exponential are exact to 1e-6 of it
 constexpr double kZipfStep = 1e-4;  // that an estimate is exact to
 
 // Natural logarithms of 1, 2, 3, ...

@@ -82,8 +82,8 @@ std::string WhatMoved(const Profile& from, const Profile& to, double threshold) 
   mean("value bytes", from.value_bytes, to.value_bytes, threshold);
   mean("objects", from.objects, to.objects, threshold);
   mean("queries of a batch", from.batch_queries, to.batch_queries, 3 * threshold);
-  const double looks = std::abs(to.looks_per_store * to.store_share() -
-                                from.looks_per_store * from.store_share());
+  const double looks =
+      std::abs(to.looks_per_store * to.store_share() - from.looks_per_store * from.store_share());
   if (looks > kLooksMoved && HasMeanMoved(from.looks_per_store, to.looks_per_store, threshold))
     add("looks at victims a store", from.looks_per_store, to.looks_per_store, 1);
   // An exponent is an estimate, and one below a half hardly matters to any cache.

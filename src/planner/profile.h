@@ -18,10 +18,10 @@ struct Profile {
   double delete_share = 0;  // deletes; all else stores
   double hit_share = 1;     // of the reads
   double key_bytes = 16;
-  double value_bytes = 64;    // of what was found or stored
-  double zipf = 0;            // exponent of the keys' popularity; 0: uniform
-  double objects = 1e6;       // in the store
-  double batch_queries = 0;   // mean; 0: as large as the latency interval allows
+  double value_bytes = 64;     // of what was found or stored
+  double zipf = 0;             // exponent of the keys' popularity; 0: uniform
+  double objects = 1e6;        // in the store
+  double batch_queries = 0;    // mean; 0: as large as the latency interval allows
   double looks_per_store = 0;  // at objects of victims, to make room (cache/emptying.h)
   // Queries that the shares and sizes were counted over: how far chance may have moved them.
   // 0: they are exact.

@@ -13,22 +13,20 @@ namespace {
 
 using Field = uint64_t WorkloadCounts::*;
 constexpr Field kFields[] = {
-    &WorkloadCounts::batches,       &WorkloadCounts::groups,
-    &WorkloadCounts::queries,       &WorkloadCounts::deletes,
-    &WorkloadCounts::stores,        &WorkloadCounts::misses,
-    &WorkloadCounts::key_bytes,     &WorkloadCounts::values,
-    &WorkloadCounts::value_bytes,   &WorkloadCounts::change_squares,
-    &WorkloadCounts::key_squares,   &WorkloadCounts::value_squares,
-    &WorkloadCounts::pairs,         &WorkloadCounts::equal_pairs,
-    &WorkloadCounts::triples,       &WorkloadCounts::equal_triples};
+    &WorkloadCounts::batches,        &WorkloadCounts::groups,      &WorkloadCounts::queries,
+    &WorkloadCounts::deletes,        &WorkloadCounts::stores,      &WorkloadCounts::misses,
+    &WorkloadCounts::key_bytes,      &WorkloadCounts::values,      &WorkloadCounts::value_bytes,
+    &WorkloadCounts::change_squares, &WorkloadCounts::key_squares, &WorkloadCounts::value_squares,
+    &WorkloadCounts::pairs,          &WorkloadCounts::equal_pairs, &WorkloadCounts::triples,
+    &WorkloadCounts::equal_triples};
 
-constexpr double kChange = 0.1;       // of a share or mean, paper 000
+constexpr double kChange = 0.1;        // of a share or mean, paper 000
 constexpr double kShareChange = 0.01;  // of all queries: fewer are no other workload
-constexpr double kEqualChange = 0.3;  // of the share of equal pairs: 0.05 of the exponent
+constexpr double kEqualChange = 0.3;   // of the share of equal pairs: 0.05 of the exponent
 constexpr double kDeviations = 5;
-constexpr int kTriesMax = 64;  // to read what is being written: it takes some nanoseconds
-constexpr uint64_t kGroupsToJudge = 8;   // by how far these differ
-constexpr double kSquareMax = 1e15;      // what is more would overflow sums
+constexpr int kTriesMax = 64;           // to read what is being written: it takes some nanoseconds
+constexpr uint64_t kGroupsToJudge = 8;  // by how far these differ
+constexpr double kSquareMax = 1e15;     // what is more would overflow sums
 
 void CountCommand(const cache::Command& command, WorkloadCounts* counts) {
   if (command.verb == cache::Verb::kRead) return;
@@ -76,8 +74,8 @@ bool HasMeanChanged(double from, double to, double variance, uint64_t from_count
                     uint64_t to_count) {
   if (from_count == 0 || to_count == 0) return false;
   const double change = std::abs(to - from);
-  const double chance = std::sqrt(variance * (1 / static_cast<double>(from_count) +
-                                              1 / static_cast<double>(to_count)));
+  const double chance = std::sqrt(
+      variance * (1 / static_cast<double>(from_count) + 1 / static_cast<double>(to_count)));
   return change > kChange * std::max(from, to) && change > kDeviations * chance;
 }
 
@@ -105,14 +103,14 @@ bool HasSkewChanged(const WorkloadCounts& from, const WorkloadCounts& to) {
   if (from.pairs == 0 || to.pairs == 0) return false;
   const double share = Ratio(from.equal_pairs, from.pairs);
   const double scale = Ratio(to.pairs, from.pairs);
-  const double expected = std::max(share, 1 / static_cast<double>(from.pairs)) *
-                          static_cast<double>(to.pairs);
+  const double expected =
+      std::max(share, 1 / static_cast<double>(from.pairs)) * static_cast<double>(to.pairs);
   const double clusters =
       6 * std::max(Ratio(from.equal_triples, from.triples) - share * share, 0.0);
-  const double variance = std::max(expected, 1.0) +
-                          clusters * static_cast<double>(to.triples) +
-                          scale * scale * (static_cast<double>(from.equal_pairs) +
-                                           clusters * static_cast<double>(from.triples));
+  const double variance =
+      std::max(expected, 1.0) + clusters * static_cast<double>(to.triples) +
+      scale * scale *
+          (static_cast<double>(from.equal_pairs) + clusters * static_cast<double>(from.triples));
   const double found = static_cast<double>(to.equal_pairs);
   const double change = std::abs(found - expected);
   // Of the root, whose deviation is about the same however many there are.
@@ -179,8 +177,7 @@ void Profiler::Show() {
   const uint32_t version = version_.load(std::memory_order_relaxed);
   version_.store(version + 1, std::memory_order_relaxed);
   // Release: pairs with Read; who sees one of these sees the odd version.
-  for (size_t i = 0; i < kShown; i++)
-    shown_[i].store(own_.*kFields[i], std::memory_order_release);
+  for (size_t i = 0; i < kShown; i++) shown_[i].store(own_.*kFields[i], std::memory_order_release);
   // Release: pairs with Read; who sees it even again sees all of them.
   version_.store(version + 2, std::memory_order_release);
 }

@@ -63,8 +63,7 @@ void AddPlansOf(size_t number, const ProcessorCosts& costs, std::vector<Candidat
   }
 }
 
-Estimate EstimateOf(Model* model, const Candidate& candidate, double batch_queries,
-                    double yield) {
+Estimate EstimateOf(Model* model, const Candidate& candidate, double batch_queries, double yield) {
   auto estimate = model->Of(candidate.plan, candidate.steal, batch_queries, yield);
   WEFT_CHECK(estimate);
   return std::move(*estimate);
@@ -128,8 +127,8 @@ std::vector<Estimate> EstimateAll(Model* model, const std::vector<Candidate>& ca
   std::vector<Estimate> estimates;
   estimates.reserve(candidates.size());
   for (size_t i = 0; i < candidates.size(); i++)
-    estimates.push_back(EstimateOf(model, candidates[i], batch_queries,
-                                   yields.empty() ? 1 : yields[i].ratio));
+    estimates.push_back(
+        EstimateOf(model, candidates[i], batch_queries, yields.empty() ? 1 : yields[i].ratio));
   return estimates;
 }
 
@@ -173,8 +172,7 @@ size_t BestInPlaceOf(size_t standing, std::span<const Candidate> candidates,
   size_t best = 0;
   for (size_t i = 1; i < estimates.size(); i++)
     if (IsBetter(of(i), of(best))) best = i;
-  return IsBetterBy(hysteresis, interval_us, of(best), of(standing),
-                    estimates[standing].latency_us)
+  return IsBetterBy(hysteresis, interval_us, of(best), of(standing), estimates[standing].latency_us)
              ? best
              : standing;
 }
@@ -187,8 +185,7 @@ std::vector<Choice> RankPlans(const Calibration& calibration, const Profile& pro
   std::vector<size_t> order(estimates.size());
   std::iota(order.begin(), order.end(), size_t{0});
   std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) {
-    return IsBetter(ForChoice(candidates[a], estimates[a]),
-                    ForChoice(candidates[b], estimates[b]));
+    return IsBetter(ForChoice(candidates[a], estimates[a]), ForChoice(candidates[b], estimates[b]));
   });
   std::vector<Choice> choices;
   choices.reserve(order.size());
@@ -210,8 +207,7 @@ uint32_t FewestQueriesOf(Model* model, const Candidate& candidate, uint32_t limi
 }
 
 uint32_t FewestQueriesOf(const Calibration& calibration, const Profile& profile,
-                         const Conditions& conditions, const Candidate& candidate,
-                         uint32_t limit) {
+                         const Conditions& conditions, const Candidate& candidate, uint32_t limit) {
   Model model(calibration, profile, conditions);
   return FewestQueriesOf(&model, candidate, limit);
 }

@@ -47,8 +47,7 @@ Estimate ForChoice(const Candidate& candidate, Estimate estimate, bool is_known 
 // Of each candidate; `yields`: of each, too, or empty: all are as promised. REQUIRES: the
 // calibration of the model knows all processors that they name.
 std::vector<Estimate> EstimateAll(Model* model, const std::vector<Candidate>& candidates,
-                                  double batch_queries,
-                                  std::span<const Yields::Yield> yields = {});
+                                  double batch_queries, std::span<const Yields::Yield> yields = {});
 
 // Of each candidate, what it is estimated to have with its yield, and that yield.
 struct Outlook {
@@ -84,8 +83,8 @@ std::vector<Choice> RankPlans(const Calibration& calibration, const Profile& pro
 // The fewest queries of a batch, a multiple of kSetQueries, with which the plan is faster than one
 // stage on the CPU, be it by little: it was chosen for more than that; `limit` + 1: with none up to
 // `limit`.
-uint32_t FewestQueriesOf(Model* model, const Candidate& candidate, uint32_t limit,
-                         double yield = 1, double one_stage_yield = 1);
+uint32_t FewestQueriesOf(Model* model, const Candidate& candidate, uint32_t limit, double yield = 1,
+                         double one_stage_yield = 1);
 uint32_t FewestQueriesOf(const Calibration& calibration, const Profile& profile,
                          const Conditions& conditions, const Candidate& candidate, uint32_t limit);
 

@@ -144,8 +144,8 @@ Result<SyntheticLoad::Servers> SyntheticLoad::MakeServers(const Traffic& traffic
                                                           uint32_t workers) {
   std::unique_ptr<base::Zipf> zipf;
   if (traffic.zipf > 0)
-    zipf = std::make_unique<base::Zipf>(traffic.keys == 0 ? at_.objects : traffic.keys,
-                                        traffic.zipf);
+    zipf =
+        std::make_unique<base::Zipf>(traffic.keys == 0 ? at_.objects : traffic.keys, traffic.zipf);
   Servers servers;
   for (uint32_t i = 0; i < workers; i++) {
     auto server = SyntheticServer::Create(&at_, options_.devices, traffic, i, zipf.get());
@@ -247,8 +247,8 @@ Result<LoadFigures> SyntheticLoad::Run(const Traffic& traffic, const JobTraffic*
   }
   auto turns = RunTurns(*servers, feeders, traffic.seconds);
   if (!turns) return turns.error();
-  const Turn& taken = QuantileOf(&*turns, TakenShare(),
-                                 [](const Turn& turn) { return turn.served.BusyNs(); });
+  const Turn& taken =
+      QuantileOf(&*turns, TakenShare(), [](const Turn& turn) { return turn.served.BusyNs(); });
   if (fed != nullptr) *fed = taken.fed;
   return taken.served;
 }
@@ -266,15 +266,14 @@ Result<std::vector<LoadFigures>> SyntheticLoad::RunInTurns(std::span<const Traff
   std::vector<std::vector<Turn>> turns(all.size());
   for (size_t turn = 0; turn < kTurns + 1 && (turn == 0 || WorkedNs() < until_ns); turn++) {
     for (size_t i = 0; i < all.size(); i++) {
-      Status status =
-          RunTurn(servers[i], {}, all[i].seconds / kTurns, &turns[i].emplace_back());
+      Status status = RunTurn(servers[i], {}, all[i].seconds / kTurns, &turns[i].emplace_back());
       if (!status.ok()) return status;
     }
   }
   std::vector<LoadFigures> figures;
   for (std::vector<Turn>& of : turns) {
-    const Turn& taken = QuantileOf(&of, TakenShare(),
-                                   [](const Turn& turn) { return turn.served.BusyNs(); });
+    const Turn& taken =
+        QuantileOf(&of, TakenShare(), [](const Turn& turn) { return turn.served.BusyNs(); });
     figures.push_back(taken.served);
   }
   return figures;

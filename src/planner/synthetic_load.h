@@ -21,9 +21,9 @@
 namespace weft::planner {
 
 struct LoadOptions {
-  uint32_t key_bytes = 16;     // 8 to 250
-  uint32_t value_bytes = 64;   // up to 2,000
-  uint64_t memory_bytes = 0;   // of the store
+  uint32_t key_bytes = 16;    // 8 to 250
+  uint32_t value_bytes = 64;  // up to 2,000
+  uint64_t memory_bytes = 0;  // of the store
   uint32_t workers = 1;
   std::vector<processor::Guard*> devices;  // gpu0, gpu1, ... of plans; they outlive the load
   // Null: nobody else is at work. It outlives the load.

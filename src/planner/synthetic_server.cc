@@ -66,9 +66,8 @@ SyntheticServer::SyntheticServer(const SyntheticStore* at, const Traffic& traffi
       values_(Stores(traffic) ? size_t{BatchesOf(traffic)} * traffic.queries * value_bytes_ : 0),
       out_((size_t{traffic.queries} + 1) * (kReplyHeadBytes + value_bytes_)),
       out_at_(out_.data()) {
-  const std::vector<SyntheticRequest> requests =
-      MakeRequests(traffic, traffic.keys == 0 ? at->objects : traffic.keys, RequestsOf(*at),
-                   number + 1, zipf);
+  const std::vector<SyntheticRequest> requests = MakeRequests(
+      traffic, traffic.keys == 0 ? at->objects : traffic.keys, RequestsOf(*at), number + 1, zipf);
   keys_.resize(requests.size() * at->key_bytes);
   for (const SyntheticRequest& request : requests) {
     WriteKey(request.key, &keys_[verbs_.size() * at->key_bytes], at->key_bytes);
@@ -123,10 +122,9 @@ void SyntheticServer::Fill(pipeline::Batch* batch, char* values) {
   const uint32_t source = batch->AddSource(INT64_MAX / 2);
   uint64_t last = base::ReadTicks();
   while (batch->size() < traffic_.queries) {
-    const uint32_t count = std::min({kGroup, traffic_.queries - batch->size(),
-                                     static_cast<uint32_t>(verbs_.size() - next_)});
-    char* const value =
-        values == nullptr ? nullptr : values + size_t{batch->size()} * value_bytes_;
+    const uint32_t count = std::min(
+        {kGroup, traffic_.queries - batch->size(), static_cast<uint32_t>(verbs_.size() - next_)});
+    char* const value = values == nullptr ? nullptr : values + size_t{batch->size()} * value_bytes_;
     for (uint32_t i = 0; i < count; i++) {
       if (verbs_[next_ + i] != Verb::kStore) continue;
       std::memcpy(value + size_t{i} * value_bytes_, at_->value.data(), value_bytes_);
@@ -244,8 +242,7 @@ void SyntheticServer::Write(pipeline::Batch& batch, uint32_t begin, uint32_t end
     }
     const cache::Reply reply = pipeline::ReplyOf(batch, i++, session);
     hits_ += reply.outcome == Outcome::kHit;
-    const uint64_t head =
-        uint64_t{reply.value.size()} << 32 | static_cast<uint64_t>(reply.outcome);
+    const uint64_t head = uint64_t{reply.value.size()} << 32 | static_cast<uint64_t>(reply.outcome);
     std::memcpy(out_at_, &head, sizeof head);
     base::CopyShort(out_at_ + kReplyHeadBytes, reply.value.data(), reply.value.size());
     out_at_ += kReplyHeadBytes + reply.value.size();
@@ -256,8 +253,7 @@ void SyntheticServer::Write(pipeline::Batch& batch, uint32_t begin, uint32_t end
 char* SyntheticServer::WriteGathered(const pipeline::Batch& batch, uint32_t begin, uint32_t end,
                                      char* out) const {
   const pipeline::Batch::GatheredValues values = batch.gathered();
-  const uint64_t head =
-      uint64_t{value_bytes_} << 32 | static_cast<uint64_t>(Outcome::kHit);
+  const uint64_t head = uint64_t{value_bytes_} << 32 | static_cast<uint64_t>(Outcome::kHit);
   for (uint32_t i = begin; i < end; i++) {
     std::memcpy(out, &head, sizeof head);
     base::CopyShort(out + kReplyHeadBytes, values[i].value.data(), value_bytes_);

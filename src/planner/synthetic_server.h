@@ -37,9 +37,10 @@ class SyntheticServer : private pipeline::Sink {
  public:
   // `zipf`: as MakeRequests takes it. kNoMemory: the store can have no more sessions, or a device
   // has too little memory. What else it is given must outlive it.
-  static Result<std::unique_ptr<SyntheticServer>> Create(
-      const SyntheticStore* at, std::span<processor::Guard* const> devices, const Traffic& traffic,
-      uint32_t number, const base::Zipf* zipf = nullptr);
+  static Result<std::unique_ptr<SyntheticServer>> Create(const SyntheticStore* at,
+                                                         std::span<processor::Guard* const> devices,
+                                                         const Traffic& traffic, uint32_t number,
+                                                         const base::Zipf* zipf = nullptr);
 
   // Serves until base::NowNs is `until_ns`, a batch at least; returns what it did.
   LoadFigures Serve(uint64_t until_ns);
@@ -50,8 +51,7 @@ class SyntheticServer : private pipeline::Sink {
 
   void TakeTimes(double sign);
   void Fill(pipeline::Batch* batch, char* values);
-  void Parse(size_t begin, size_t end, uint32_t source, const char* value,
-             pipeline::Batch* batch);
+  void Parse(size_t begin, size_t end, uint32_t source, const char* value, pipeline::Batch* batch);
   template <uint32_t kKeyBytes>
   size_t ParseGets(size_t begin, size_t end, uint32_t source, pipeline::Batch* batch);
   std::string_view KeyOf(size_t request) const {
@@ -82,8 +82,8 @@ class SyntheticServer : private pipeline::Sink {
   char* out_at_;
   size_t next_ = 0;  // request
   uint32_t hits_ = 0;
-  uint64_t idle_ticks_ = 0;   // waiting
-  double idle_cpu_ns_ = 0;    // of it, on a core
+  uint64_t idle_ticks_ = 0;  // waiting
+  double idle_cpu_ns_ = 0;   // of it, on a core
   LoadFigures figures_;
 };
 

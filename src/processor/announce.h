@@ -24,8 +24,8 @@ inline void AnnounceChange(const task::QueryJob& query, uint32_t i, bool enters)
     const uint64_t hash = query.columns.hash[i];
     uint64_t victim = 0;
     if (enters)
-      task::PlaceWord(query.index, query.index.older, query.log, hash,
-                      task::EnteringWord(query, i), false, &victim);
+      task::PlaceWord(query.index, query.index.older, query.log, hash, task::EnteringWord(query, i),
+                      false, &victim);
   }
 }
 

@@ -115,8 +115,7 @@ Status MirrorLog::Begin(const Watched& state) {
 // Copies what is known to be written by now.
 Status MirrorLog::Copy(const task::LogRef& log, const Watched& state) {
   Segment& segment = segments_[state.segment];
-  if (!state.in_use || segment.complete_units == 0 || segment.stamp >= oldest_)
-    return Status::Ok();
+  if (!state.in_use || segment.complete_units == 0 || segment.stamp >= oldest_) return Status::Ok();
   const uint64_t bytes =
       uint64_t{segment.complete_units - segment.copied_units} * kLocationUnitBytes;
   if (bytes > budget_ && budget_ != kBytesMax) return Status::Ok();  // the next time
@@ -172,7 +171,7 @@ Status MirrorLog::EndRound() {
   const uint64_t end = places_.sent_away() + moved;
   for (const Watched& state : without) {
     if (places_.sent_away() >= end) break;
-    const Result<bool> held = Hold(state, state.growing ? Claim::kNew
+    const Result<bool> held = Hold(state, state.growing                     ? Claim::kNew
                                           : places_.IsWanted(state.segment) ? Claim::kWanted
                                                                             : Claim::kIdle);
     if (!held) return held.error();

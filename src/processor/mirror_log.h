@@ -95,9 +95,9 @@ class MirrorLog {
 
   std::vector<uint32_t> uses_;
   uint32_t use_tick_ = 1;
-  bool lacks_ = false;           // some segment in use went without memory
-  uint64_t round_ends_ns_ = 0;   // not before
-  uint64_t queries_ = 0;         // in this round
+  bool lacks_ = false;            // some segment in use went without memory
+  uint64_t round_ends_ns_ = 0;    // not before
+  uint64_t queries_ = 0;          // in this round
   uint64_t segments_in_use_ = 0;  // runs as one; about
 };
 

@@ -222,8 +222,9 @@ TEST(MirrorLog, NeverAnswersWithAnOldValue) {
           continue;
         }
         // Of one size for each key, so that it may come to lie where it lay.
-        const uint64_t bytes =
-            number % 500 == 0 ? 150000 : number % 100 == 0 ? 40000 : 10 + number % 8 * 150;
+        const uint64_t bytes = number % 500 == 0   ? 150000
+                               : number % 100 == 0 ? 40000
+                                                   : 10 + number % 8 * 150;
         if (bytes > 10000 && i > lingers_from) continue;  // it would wait for room
         std::string value = std::to_string(step * 100 + i);
         value.resize(bytes, 'v');

@@ -90,12 +90,9 @@ Status MirrorPlaces::DropIdle(uint32_t enough) {
 
 uint64_t MirrorPlaces::RankEnd(Claim claim) {
   switch (claim) {
-    case Claim::kIdle:
-      return 1;
-    case Claim::kWanted:
-      return (uint64_t{1} << (32 - kRestRounds)) + 1;
-    case Claim::kNew:
-      return UINT64_MAX;
+    case Claim::kIdle: return 1;
+    case Claim::kWanted: return (uint64_t{1} << (32 - kRestRounds)) + 1;
+    case Claim::kNew: return UINT64_MAX;
   }
   return 0;
 }

@@ -59,7 +59,10 @@ class Reads {
     uint8_t* const keys = take(kKeys * 64);
     result_ = take(kKeys);
     task::QueryJob& query = job_.query;
-    query.columns = {hash, key_at, key_bytes, keys,
+    query.columns = {hash,
+                     key_at,
+                     key_bytes,
+                     keys,
                      reinterpret_cast<uint64_t*>(take(kKeys * 8)),
                      reinterpret_cast<uint64_t*>(take(kKeys * 8))};
     query.wanted = wanted;

@@ -24,7 +24,7 @@ class StrictMemory final : public MirrorMemory {
 
   uint32_t room = UINT32_MAX;  // segments for which Hold finds memory
   uint64_t held = 0;
-  uint64_t refused = 0;        // calls of Hold
+  uint64_t refused = 0;         // calls of Hold
   uint32_t copies_to_fail = 0;  // of the index, from now on
 
   Status NewIndex(uint64_t bucket_count) override {
@@ -189,7 +189,9 @@ class MirrorReader {
   static constexpr const char* kNone = "(not answered)";
 
   MirrorReader(cache::Store* store, uint32_t segments_max)
-      : store_(store), session_(store->NewSession()), memory_(segments_max),
+      : store_(store),
+        session_(store->NewSession()),
+        memory_(segments_max),
         mirror_(store, &memory_) {
     EXPECT_TRUE(mirror_.Open().ok());
   }
@@ -216,8 +218,9 @@ class MirrorReader {
     std::vector<uint64_t> values(count * uint64_t{256});  // 2 KiB each
     uint32_t values_used = 0;
     task::QueryJob job{};
-    job.columns = {hash.data(), key_at.data(), key_bytes.data(),
-                   reinterpret_cast<const uint8_t*>(bytes.data()), word.data(), position.data()};
+    job.columns = {hash.data(),      key_at.data(),
+                   key_bytes.data(), reinterpret_cast<const uint8_t*>(bytes.data()),
+                   word.data(),      position.data()};
     job.wanted = wanted.data();
     job.placed = placed.data();
     job.result = result.data();

@@ -37,8 +37,7 @@ class Liar final : public Processor {
     if (Status status = inner_->Start(&honest); !status.ok()) return status;
     job->Begin();
     Status status = honest.Wait();
-    for (uint32_t i = 1; i < job->query.end; i++)
-      job->query.value_at[i] = job->query.value_at[0];
+    for (uint32_t i = 1; i < job->query.end; i++) job->query.value_at[i] = job->query.value_at[0];
     job->Finish(status);
     return Status::Ok();
   }

@@ -40,10 +40,10 @@ struct Description {
   std::string name;      // as a plan and --device name it: "cpu", "opencl:0", "cuda:0"
   std::string hardware;  // what it is, as its driver says
   MemoryModel memory = MemoryModel::kCoupled;
-  uint64_t memory_bytes = 0;  // that it can use; 0: unknown
+  uint64_t memory_bytes = 0;          // that it can use; 0: unknown
   uint64_t allocation_bytes_max = 0;  // of one Reserve; 0: no limit of its own
-  uint32_t units = 0;    // cores, compute units or multiprocessors
-  uint32_t tasks = 0;    // kRun... bits that it can run
+  uint32_t units = 0;                 // cores, compute units or multiprocessors
+  uint32_t tasks = 0;                 // kRun... bits that it can run
   // Its jobs' owners may take sets of them: by QueryJob::set_claims on coupled memory, by
   // Job::sets on mirrored.
   bool steals = false;

@@ -71,8 +71,8 @@ bool EnterRest(const cache::Store& store, std::string_view input, const OpenRead
 }
 
 // Enters one request. False: not all of it fitted.
-bool EnterRequest(const cache::Store& store, std::string_view input, uint32_t tag,
-                  Entered* entered, pipeline::Batch* batch) {
+bool EnterRequest(const cache::Store& store, std::string_view input, uint32_t tag, Entered* entered,
+                  pipeline::Batch* batch) {
   const Request& request = entered->request;
   const std::string_view key = request.command.key;
   if (request.kind == RequestKind::kRead) {
@@ -163,8 +163,8 @@ size_t ComeBack(const Entered& record, uint32_t keys_done, std::string_view inpu
     at = OffsetIn(input, key.data());
   }
   const cache::Command& command = record.request.command;
-  conversation->read = {record.keys_end - at, record.end - at,       command.want_cas,
-                        command.update_expiry, command.expiry, record.failure};
+  conversation->read = {record.keys_end - at,  record.end - at, command.want_cas,
+                        command.update_expiry, command.expiry,  record.failure};
   return at;
 }
 

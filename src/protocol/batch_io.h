@@ -44,10 +44,10 @@ struct Conversation {
 struct Entered {
   Request request;
   uint32_t source = 0;
-  uint32_t keys_entered = 0;  // in this batch
-  bool whole = false;         // its last key is in this batch
+  uint32_t keys_entered = 0;                 // in this batch
+  bool whole = false;                        // its last key is in this batch
   ReadFailure failure = ReadFailure::kNone;  // of its keys, in this batch or before
-  size_t begin = 0;           // in the source's input
+  size_t begin = 0;                          // in the source's input
   size_t end = 0;
   // Of a read: its keys from the first in this batch on, and the first that is in none yet.
   size_t keys_begin = 0;
@@ -64,9 +64,9 @@ enum class Exhausted : uint8_t {
 // Where one connection's input stands after Enter.
 struct Entering {
   Exhausted exhausted = Exhausted::kInput;
-  size_t parsed_bytes = 0;    // of the input
+  size_t parsed_bytes = 0;     // of the input
   uint64_t swallow_bytes = 0;  // to skip behind them
-  size_t needed_bytes = 0;    // the next request's bytes, if known
+  size_t needed_bytes = 0;     // the next request's bytes, if known
 };
 
 // Task PP. Enters the requests at the front of `input` into the batch for `source`, until one of
@@ -93,8 +93,8 @@ inline bool ShowsValue(const Request& request) {
 // means that the connection is lost. `last_key`: the query is its request's last; `failure`: of it,
 // or of one before it in the request.
 template <typename Output>
-void WriteQuery(const Request& request, std::string_view key, bool last_key,
-                ReadFailure failure, const cache::Reply& reply, Output& out) {
+void WriteQuery(const Request& request, std::string_view key, bool last_key, ReadFailure failure,
+                const cache::Reply& reply, Output& out) {
   const size_t value_bytes = ShowsValue(request) ? reply.value.size() : 0;
   const size_t bound = ReplyBytesMax(request, key.size()) + value_bytes;
   char* const start = out.Reserve(bound);

@@ -175,9 +175,12 @@ struct CountingOutput {
 TEST_F(BatchIoTest, ReplyThatShowsNoValueReservesNoneOfIt) {
   const std::string value(100'000, 'v');
   const std::pair<std::string_view, bool> cases[] = {
-      {"get k\r\n", true},         {"mg k v\r\n", true},
-      {"mg k s t\r\n", false},     {"me k\r\n", false},
-      {"append k 0 0 1\r\nx\r\n", false}, {"ms k 1 MA s\r\nx\r\n", false},
+      {"get k\r\n", true},
+      {"mg k v\r\n", true},
+      {"mg k s t\r\n", false},
+      {"me k\r\n", false},
+      {"append k 0 0 1\r\nx\r\n", false},
+      {"ms k 1 MA s\r\nx\r\n", false},
   };
   for (const auto& [input, shows] : cases) {
     EnterInto(input);

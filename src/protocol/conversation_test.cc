@@ -59,8 +59,7 @@ std::vector<Conversation> ReadConversations() {
     std::string line;
     for (int number = 1; std::getline(file, line); ++number) {
       if (line.starts_with("# ")) {
-        const std::string where =
-            entry.path().filename().string() + ":" + std::to_string(number);
+        const std::string where = entry.path().filename().string() + ":" + std::to_string(number);
         conversations.push_back({where, line.substr(2), "", ""});
       } else if (line.starts_with("> ")) {
         conversations.back().sent += Expand(line.substr(2));
@@ -137,8 +136,8 @@ std::string ConverseWith(int port, const std::string& sent) {
     pollfd wait{fd, static_cast<short>(POLLIN | (written < bytes.size() ? POLLOUT : 0)), 0};
     if (poll(&wait, 1, 200) == 0) break;
     if ((wait.revents & POLLOUT) != 0) {
-      const ssize_t count = send(fd, bytes.data() + written, bytes.size() - written,
-                                 MSG_NOSIGNAL | MSG_DONTWAIT);
+      const ssize_t count =
+          send(fd, bytes.data() + written, bytes.size() - written, MSG_NOSIGNAL | MSG_DONTWAIT);
       if (count > 0) written += static_cast<size_t>(count);
     }
     if ((wait.revents & (POLLIN | POLLHUP)) == 0) continue;

@@ -23,8 +23,8 @@ void CountGet(Outcome outcome, CommandCounters* counters) {
 // something to touch; what it creates on a miss was there, so to say.
 void CountRead(const Request& request, const cache::Reply& reply, CommandCounters* counters) {
   const bool is_miss = reply.outcome == Outcome::kMiss;
-  const bool touches = request.command.update_expiry &&
-                       !(is_miss && request.kind == RequestKind::kMetaRead);
+  const bool touches =
+      request.command.update_expiry && !(is_miss && request.kind == RequestKind::kMetaRead);
   if (touches) {
     CountTouch(reply.outcome, counters);
   } else {

@@ -38,8 +38,8 @@ inline std::string Summary(const Request& request) {
   add(command.expiry);
   add(command.delta);
   add(command.cas_expected);
-  for (const std::string_view part : {command.key, command.value, request.keys,
-                                      request.meta_tokens, request.arguments, request.text}) {
+  for (const std::string_view part : {command.key, command.value, request.keys, request.meta_tokens,
+                                      request.arguments, request.text}) {
     text += '|';
     text += part;
   }
@@ -93,8 +93,8 @@ inline std::vector<std::string> Requests(std::string_view bytes, std::string_vie
   size_t arrived = 0;
   size_t scanned = 0;
   for (size_t piece = 0; arrived < bytes.size(); ++piece) {
-    const size_t cut = cuts.empty() ? bytes.size()
-                                    : static_cast<unsigned char>(cuts[piece % cuts.size()]) + 1u;
+    const size_t cut =
+        cuts.empty() ? bytes.size() : static_cast<unsigned char>(cuts[piece % cuts.size()]) + 1u;
     const std::string_view more = bytes.substr(arrived, cut);
     arrived += more.size();
     buffer += more;
@@ -130,8 +130,8 @@ inline std::vector<std::string> Requests(std::string_view bytes, std::string_vie
 // The last byte of the input says how many of the bytes before it are cut lengths.
 inline void FuzzParser(std::string_view prefix, std::string_view input) {
   if (input.empty()) return;
-  const size_t cuts_count = std::min<size_t>(static_cast<unsigned char>(input.back()) % 8,
-                                             input.size() - 1);
+  const size_t cuts_count =
+      std::min<size_t>(static_cast<unsigned char>(input.back()) % 8, input.size() - 1);
   input.remove_suffix(1);
   const std::string_view cuts = input.substr(input.size() - cuts_count);
   const std::string bytes =

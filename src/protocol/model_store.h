@@ -75,8 +75,8 @@ class ModelStore {
     if (created && !command.vivify) return Only(Outcome::kMiss);
     Object& object = objects_[key];
     if (created) {
-      object = {"", 0, command.vivify_expiry, NextCas(command), false, true, false,
-                command.binary_key};
+      object = {"",   0,     command.vivify_expiry, NextCas(command), false,
+                true, false, command.binary_key};
     }
     if (command.update_expiry) object.expiry = command.expiry;
     cache::Reply reply = Describe(object, created ? Outcome::kStored : Outcome::kHit);
@@ -102,8 +102,9 @@ class ModelStore {
       stale = command.invalidate && command.cas_expected < found->second.cas;
       if (!stale && command.cas_expected != found->second.cas) return Only(Outcome::kExists);
     }
-    if (command.store_mode == cache::StoreMode::kAdd ? present
-        : command.store_mode != cache::StoreMode::kSet && !present && !command.vivify) {
+    if (command.store_mode == cache::StoreMode::kAdd
+            ? present
+            : command.store_mode != cache::StoreMode::kSet && !present && !command.vivify) {
       return Only(Outcome::kNotStored);
     }
     Object& object = objects_[key];
@@ -112,8 +113,14 @@ class ModelStore {
       object.value = command.store_mode == cache::StoreMode::kAppend ? object.value + added
                                                                      : added + object.value;
     } else {
-      object = {added, command.client_flags, joins ? command.vivify_expiry : command.expiry, 0,
-                stale, false, false, command.binary_key};
+      object = {added,
+                command.client_flags,
+                joins ? command.vivify_expiry : command.expiry,
+                0,
+                stale,
+                false,
+                false,
+                command.binary_key};
     }
     object.cas = NextCas(command);
     return Describe(object, Outcome::kStored);
@@ -152,7 +159,7 @@ class ModelStore {
       if (std::from_chars(object.value.data(), end, number).ptr != end || object.value.empty()) {
         return Only(Outcome::kNotNumeric);
       }
-      number = !command.decrement         ? number + command.delta
+      number = !command.decrement       ? number + command.delta
                : number < command.delta ? 0
                                         : number - command.delta;
       if (command.update_expiry) object.expiry = command.expiry;

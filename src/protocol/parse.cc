@@ -141,8 +141,7 @@ ParseResult Dispatch(std::string_view word, const Line& line, const ParseContext
     case 'b':
       if (word == "bget") return ParseRead(false, line, request);
       break;
-    default:
-      break;
+    default: break;
   }
   return internal::ParseAdmin(word, line, context, request);
 }
@@ -161,8 +160,7 @@ cache::Expiry ExpiryFrom(int32_t exptime, const ParseContext& context) {
 ParseResult Parse(std::string_view input, const ParseContext& context, Request* request) {
   WEFT_DCHECK(context.scratch != nullptr);
   const Window window{input.data(), input.data() + input.size()};
-  const char* newline =
-      FindEither(window, window.begin + context.line_scanned_bytes, '\n', '\0');
+  const char* newline = FindEither(window, window.begin + context.line_scanned_bytes, '\n', '\0');
   const char* end = newline;
   // memcached's lines are C strings: a NUL ends the text, the newline ends the line.
   if (newline != window.end && *newline == '\0') newline = FindByte(window, newline, '\n');
@@ -182,8 +180,8 @@ ParseResult Parse(std::string_view input, const ParseContext& context, Request* 
   std::string_view word;
   NextToken(&line, &word);
   const ParseResult result = Dispatch(word, line, context, request);
-  const bool is_refused = result.status == ParseStatus::kRequest &&
-                          IsForeign(input, {window.begin, end}, *request);
+  const bool is_refused =
+      result.status == ParseStatus::kRequest && IsForeign(input, {window.begin, end}, *request);
   return is_refused ? ParseResult{ParseStatus::kClose, 0, 0, 0} : result;
 }
 

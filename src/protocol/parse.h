@@ -33,11 +33,11 @@ inline constexpr uint32_t kItemFlagsBytes = 4;
 struct ParseContext {
   uint32_t now_s = 0;    // the store's clock
   uint32_t start_s = 0;  // when the server started: absolute expiries up to then end at once
-  uint32_t item_bytes_max = 1u << 20;             // -I, overheads included
-  size_t read_line_bytes_max = size_t{4} << 20;   // longest line of keys
-  bool shutdown_enabled = false;                  // -A
+  uint32_t item_bytes_max = 1u << 20;            // -I, overheads included
+  size_t read_line_bytes_max = size_t{4} << 20;  // longest line of keys
+  bool shutdown_enabled = false;                 // -A
   size_t line_scanned_bytes = 0;  // front of the input known to hold no newline (ParseResult)
-  char* scratch = nullptr;  // kScratchBytes; a base64 key goes here, over the last one
+  char* scratch = nullptr;        // kScratchBytes; a base64 key goes here, over the last one
 };
 
 enum class ParseStatus : uint8_t {

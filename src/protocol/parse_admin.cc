@@ -134,9 +134,8 @@ std::string_view LruTune(const Words& words) {
   uint32_t warm_percent = 0;
   double hot_factor = 0;
   double warm_factor = 0;
-  if (words.count < 5 || !ParseU32(words[1], &hot_percent) ||
-      !ParseU32(words[2], &warm_percent) || !ParseReal(words[3], &hot_factor) ||
-      !ParseReal(words[4], &warm_factor)) {
+  if (words.count < 5 || !ParseU32(words[1], &hot_percent) || !ParseU32(words[2], &warm_percent) ||
+      !ParseReal(words[3], &hot_factor) || !ParseReal(words[4], &warm_factor)) {
     return kUnknownCommand;
   }
   if (uint64_t{hot_percent} + warm_percent > 80) {
@@ -184,8 +183,8 @@ ParseResult ParseLruCrawler(const Line& line, Request* request) {
     text = IsClassList(words[1]) ? kOk : kBadClass;
   } else if (words.count == 2 && words[0] == "sleep") {
     text = !ParseU32(words[1], &number) ? kBadFormat
-           : number > 1'000'000 ? "CLIENT_ERROR sleep must be one second or less\r\n"
-                                : kOk;
+           : number > 1'000'000         ? "CLIENT_ERROR sleep must be one second or less\r\n"
+                                        : kOk;
   } else if (words.count == 2 && words[0] == "tocrawl") {
     text = ParseU32(words[1], &number) ? kOk : kBadFormat;
   }

@@ -27,8 +27,8 @@ ParseResult TakeValue(const Line& line, const ParseContext& context, int32_t val
   if (ItemBytes(command, static_cast<uint64_t>(value_bytes)) > context.item_bytes_max) {
     request->swallow_bytes = block_bytes;
     request->refused = Refused::kTooLarge;
-    request->drop_key = any_mode_drops || (command.store_mode == cache::StoreMode::kSet &&
-                                           !command.compare_cas);
+    request->drop_key =
+        any_mode_drops || (command.store_mode == cache::StoreMode::kSet && !command.compare_cas);
     cache::Command drop;
     drop.verb = cache::Verb::kDelete;
     drop.key = command.key;

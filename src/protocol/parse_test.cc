@@ -272,24 +272,41 @@ TEST_F(ParseTest, StatsKeepsItsArguments) {
 // behind the line cannot be read here.
 TEST_F(ParseTest, LooksAtItsOwnLineAlone) {
   const size_t page = static_cast<size_t>(sysconf(_SC_PAGESIZE));
-  void* const pages = mmap(nullptr, 3 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
-                           -1, 0);
+  void* const pages =
+      mmap(nullptr, 3 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   ASSERT_NE(pages, MAP_FAILED);
   char* const end = static_cast<char*>(pages) + page;
   ASSERT_EQ(mprotect(end, 2 * page, PROT_NONE), 0);
-  for (const char* const line :
-       {"mn\r\n", "x\r\n", "version\r\n", "get key\r\n", "gets a b c\r\n", "gat 0 key\r\n",
-        "touch key 0\r\n", "incr key 1\r\n", "delete key\r\n", "delete key noreply\r\n",
-        "mg key\r\n", "mg key v k\r\n", "md key q\r\n", "ma key N0\r\n", "me key\r\n",
-        "set key 0 0 16000\r\n", "ms key 16000\r\n", "set key 0 0 99999999\r\n", "set key\r\n",
-        "flush_all\r\n", "stats\r\n", "stats settings\r\n", "verbosity 1\r\n", "quit\r\n",
-        "\r\n"}) {
+  for (const char* const line : {"mn\r\n",
+                                 "x\r\n",
+                                 "version\r\n",
+                                 "get key\r\n",
+                                 "gets a b c\r\n",
+                                 "gat 0 key\r\n",
+                                 "touch key 0\r\n",
+                                 "incr key 1\r\n",
+                                 "delete key\r\n",
+                                 "delete key noreply\r\n",
+                                 "mg key\r\n",
+                                 "mg key v k\r\n",
+                                 "md key q\r\n",
+                                 "ma key N0\r\n",
+                                 "me key\r\n",
+                                 "set key 0 0 16000\r\n",
+                                 "ms key 16000\r\n",
+                                 "set key 0 0 99999999\r\n",
+                                 "set key\r\n",
+                                 "flush_all\r\n",
+                                 "stats\r\n",
+                                 "stats settings\r\n",
+                                 "verbosity 1\r\n",
+                                 "quit\r\n",
+                                 "\r\n"}) {
     char* const begin = end - 64;
     std::memset(begin, 'x', 64);
     std::memcpy(begin, line, std::strlen(line));
     // As though three pages had come.
-    const ParseResult result =
-        protocol::Parse({begin, 64 + 2 * page}, context_, &request_);
+    const ParseResult result = protocol::Parse({begin, 64 + 2 * page}, context_, &request_);
     EXPECT_NE(result.status, ParseStatus::kClose) << line;
   }
   munmap(pages, 3 * page);

@@ -86,8 +86,7 @@ char* WriteClassic(const Request& request, const cache::Reply& reply, char* out)
 }
 
 bool IsSuccess(Outcome outcome) {
-  return outcome != Outcome::kMiss && outcome != Outcome::kNotStored &&
-         outcome != Outcome::kExists;
+  return outcome != Outcome::kMiss && outcome != Outcome::kNotStored && outcome != Outcome::kExists;
 }
 
 // Whether q hides this outcome. An arithmetic that created its number is not the expected one.
@@ -132,8 +131,7 @@ char* AppendReadFlag(char letter, const cache::Reply& reply, char* out) {
 char* AppendReturnFlag(const Request& request, char letter, const cache::Reply& reply, char* out) {
   const bool success = IsSuccess(reply.outcome);
   switch (request.kind) {
-    case RequestKind::kMetaRead:
-      return success ? AppendReadFlag(letter, reply, out) : out;
+    case RequestKind::kMetaRead: return success ? AppendReadFlag(letter, reply, out) : out;
     case RequestKind::kMetaStore:
       if (letter == 'c') return AppendFlag('c', success ? reply.cas : 0, out);
       if (letter != 's' || !success) return out;

@@ -54,10 +54,10 @@ enum class Refused : uint8_t {
 
 struct Request {
   RequestKind kind = RequestKind::kText;
-  bool noreply = false;   // classic: nothing is written, whatever the outcome
-  bool quiet = false;     // q: outcomes that the client expects are not written
-  bool close = false;     // the connection ends after this request
-  bool graceful = false;  // shutdown graceful
+  bool noreply = false;       // classic: nothing is written, whatever the outcome
+  bool quiet = false;         // q: outcomes that the client expects are not written
+  bool close = false;         // the connection ends after this request
+  bool graceful = false;      // shutdown graceful
   bool return_value = false;  // v on mg and ma
   // A store was refused for its size: what the key held must go, or it would outlive a newer
   // version. `command` is the delete to carry out; its own outcome is not shown.

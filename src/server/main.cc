@@ -122,9 +122,8 @@ Status ServeUntilStopped(const ParsedOptions& parsed, std::unique_ptr<Daemon> da
 // Leaves whoever started the program behind. The parent does not return.
 Result<std::unique_ptr<Daemon>> GoToBackground(ServerOptions* options) {
   // Core files go where it was started; else no folder is to be kept busy.
-  for (std::string* path :
-       {&options->pid_path, &options->port_path, &options->unix_path, &options->data_dir,
-        &options->calibration_path}) {
+  for (std::string* path : {&options->pid_path, &options->port_path, &options->unix_path,
+                            &options->data_dir, &options->calibration_path}) {
     std::error_code error;
     if (!path->empty()) *path = std::filesystem::absolute(*path, error).string();
   }

@@ -17,8 +17,8 @@ using prometheus::MetricFamily;
 using prometheus::MetricType;
 
 MetricFamily Family(std::string_view name, std::string_view help, MetricType type) {
-  return {.name = fmt::format("weft_{}", name), .help = std::string(help), .type = type,
-          .metric = {}};
+  return {
+      .name = fmt::format("weft_{}", name), .help = std::string(help), .type = type, .metric = {}};
 }
 
 void AddCounter(std::string_view name, std::string_view help, uint64_t value,
@@ -65,8 +65,8 @@ void AddData(const tier::TierStats& s, std::vector<MetricFamily>* out) {
   AddCounter("data_write_errors_total", "Writes to disk that failed.", s.write_errors, out);
   AddCounter("data_log_syncs_total", "Syncs of the log.", s.db.log_syncs, out);
   AddCounter("data_compactions_total", "Compactions that merged.", s.db.compactions, out);
-  AddCounter("data_compaction_read_bytes_total", "Read by compactions.",
-             s.db.compaction_bytes_read, out);
+  AddCounter("data_compaction_read_bytes_total", "Read by compactions.", s.db.compaction_bytes_read,
+             out);
   AddCounter("data_compaction_written_bytes_total", "Written by compactions.",
              s.db.compaction_bytes_written, out);
   AddCounter("data_device_compactions_total", "Compactions by another processor than the CPU.",
@@ -80,8 +80,8 @@ void AddData(const tier::TierStats& s, std::vector<MetricFamily>* out) {
 }
 
 void AddInfo(const ServerSnapshot& s, std::vector<MetricFamily>* out) {
-  MetricFamily family = Family("info", "The server's release and kind; always 1.",
-                               MetricType::Gauge);
+  MetricFamily family =
+      Family("info", "The server's release and kind; always 1.", MetricType::Gauge);
   ClientMetric& metric = family.metric.emplace_back();
   metric.label = {{"version", std::string(kWeftVersion)}, {"net", s.net_kind}};
   metric.gauge.value = 1;
@@ -89,10 +89,10 @@ void AddInfo(const ServerSnapshot& s, std::vector<MetricFamily>* out) {
 }
 
 void AddProcessorTime(const ServerSnapshot& s, std::vector<MetricFamily>* out) {
-  MetricFamily family = Family("processor_seconds_total", "Processor time that was used.",
-                               MetricType::Counter);
-  for (const auto& [mode, microseconds] : {std::pair<const char*, uint64_t>{"user", s.user_us},
-                                           {"system", s.system_us}}) {
+  MetricFamily family =
+      Family("processor_seconds_total", "Processor time that was used.", MetricType::Counter);
+  for (const auto& [mode, microseconds] :
+       {std::pair<const char*, uint64_t>{"user", s.user_us}, {"system", s.system_us}}) {
     ClientMetric& metric = family.metric.emplace_back();
     metric.label = {{"mode", mode}};
     metric.counter.value = static_cast<double>(microseconds) / 1e6;
@@ -101,10 +101,10 @@ void AddProcessorTime(const ServerSnapshot& s, std::vector<MetricFamily>* out) {
 }
 
 void AddTasks(const PipelineTotals& p, std::vector<MetricFamily>* out) {
-  MetricFamily time = Family("task_seconds_total", "Time spent in each task of a query.",
-                             MetricType::Counter);
-  MetricFamily queries = Family("task_queries_total", "Queries that went through each task.",
-                                MetricType::Counter);
+  MetricFamily time =
+      Family("task_seconds_total", "Time spent in each task of a query.", MetricType::Counter);
+  MetricFamily queries =
+      Family("task_queries_total", "Queries that went through each task.", MetricType::Counter);
   for (size_t i = 0; i < p.time_ns.size(); ++i) {
     const std::string task(pipeline::TaskName(static_cast<pipeline::Task>(i)));
     ClientMetric& seconds = time.metric.emplace_back();

@@ -74,7 +74,7 @@ std::string Scrape(uint16_t port) {
 }
 
 struct Page {
-  std::map<std::string, double> samples;   // "name{labels}" -> value
+  std::map<std::string, double> samples;  // "name{labels}" -> value
   std::map<std::string, std::string> types;
   std::set<std::string> helped;
 };

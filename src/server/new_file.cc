@@ -49,8 +49,8 @@ Status WriteNewFile(const std::string& what, const std::string& path, const std:
   }
   // Renaming makes the file appear whole.
   if (rename(partial.c_str(), path.c_str()) != 0) {
-    const Status status = Status::FromErrno(
-        "Could not rename " + what + " from " + partial + " to " + path, errno);
+    const Status status =
+        Status::FromErrno("Could not rename " + what + " from " + partial + " to " + path, errno);
     unlink(partial.c_str());
     return status;
   }

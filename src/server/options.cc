@@ -54,8 +54,7 @@ Status ResolveListen(Draft& draft) {
 
 bool IsLoopback(const net::SocketAddress& address) {
   const std::string text = address.ToString();
-  return text.starts_with("127.") || text.starts_with("[::1]") ||
-         text.starts_with("[::ffff:127.");
+  return text.starts_with("127.") || text.starts_with("[::1]") || text.starts_with("[::ffff:127.");
 }
 
 // Every client that reaches the port may read and drop everything, so the operator must hear of it.
@@ -89,8 +88,9 @@ Status CheckTogether(Draft& draft) {
     return BadUsage("-M with --data: what memory can't hold is on disk, nothing is refused for it");
   }
   if (options.index_policy == IndexPolicy::kSetAssociative && !options.evict) {
-    return BadUsage("--index set-associative, -M: this index drops items where a bucket is full, "
-                    "and -M promises to keep them");
+    return BadUsage(
+        "--index set-associative, -M: this index drops items where a bucket is full, "
+        "and -M promises to keep them");
   }
   const bool has_one_stage = options.plan && options.plan->stages().size() == 1;
   if (!options.data_dir.empty() && options.plan && !has_one_stage) {
@@ -199,8 +199,7 @@ Result<ParsedOptions> ParseOptions(int argc, const char* const* argv) {
   app.footer("weft serve --help lists the flags.");
   app.require_subcommand(1);
   bool version_flag = false;
-  app.add_flag("-V,--version", version_flag, "print the version and end")
-      ->trigger_on_parse();
+  app.add_flag("-V,--version", version_flag, "print the version and end")->trigger_on_parse();
   CLI::App* const serve = app.add_subcommand("serve", "serve clients of memcached");
   // main hands the lines of these to src/tool; here they are for the overview.
   app.add_subcommand("db", "look into, check, mend and change a durable store: weft db --help");

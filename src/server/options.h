@@ -56,45 +56,45 @@ struct UnusedSettings {
 struct ServerOptions {
   // Where it listens.
   std::vector<net::HostPort> tcp = {{"127.0.0.1", 11211}};  // port 0: the system picks
-  int32_t tcp_port = 11211;                // -p as given; 0: no TCP, -1: the system picks
-  std::string listen_text = "127.0.0.1";   // -l as given
-  std::string unix_path;                   // set: no TCP
+  int32_t tcp_port = 11211;               // -p as given; 0: no TCP, -1: the system picks
+  std::string listen_text = "127.0.0.1";  // -l as given
+  std::string unix_path;                  // set: no TCP
   int unix_mask = 0700;
   int backlog = 1024;
   uint32_t connections_max = 1024;
-  uint64_t idle_timeout_s = 0;             // 0: never
+  uint64_t idle_timeout_s = 0;  // 0: never
   net::EventLoop::Kind net_kind = net::EventLoop::Kind::kAuto;
 
   // What it holds.
   uint64_t memory_bytes = uint64_t{64} << 20;
   uint64_t item_bytes_max = uint64_t{1} << 20;
   bool evict = true;
-  uint64_t expected_items = 0;             // 0: the index starts small and grows
+  uint64_t expected_items = 0;  // 0: the index starts small and grows
   IndexPolicy index_policy = IndexPolicy::kCuckoo;
 
   // Where the tasks of a query run.
-  std::optional<pipeline::Plan> plan;      // none: the planner chooses, where there is a device
-  std::vector<std::string> devices;        // gpu0, gpu1, ... of the plan
-  uint32_t device_batch_min = 0;           // smaller batches go through one stage on the CPU;
-                                           // 0: kDeviceBatchMinDefault, or as the planner says
-  bool steal = true;                       // the CPU may take part in a device's stage
-  std::string calibration_path;            // empty: this user's, measured where there is none
-  double interval_us = 1000;               // mean latency of a batch that the planner allows
-  bool learns = true;                      // the planner corrects its figures by what it sees
+  std::optional<pipeline::Plan> plan;  // none: the planner chooses, where there is a device
+  std::vector<std::string> devices;    // gpu0, gpu1, ... of the plan
+  uint32_t device_batch_min = 0;       // smaller batches go through one stage on the CPU;
+                                       // 0: kDeviceBatchMinDefault, or as the planner says
+  bool steal = true;                   // the CPU may take part in a device's stage
+  std::string calibration_path;        // empty: this user's, measured where there is none
+  double interval_us = 1000;           // mean latency of a batch that the planner allows
+  bool learns = true;                  // the planner corrects its figures by what it sees
 
   // The durable store below it.
-  std::string data_dir;                    // empty: none
-  uint32_t sync_ms = kSyncMsDefault;       // 0: each batch is synced before it is answered
+  std::string data_dir;               // empty: none
+  uint32_t sync_ms = kSyncMsDefault;  // 0: each batch is synced before it is answered
   uint32_t lookup_threads = 4;
   std::string compaction_device = "cpu";
   bool compaction_direct_io = false;
 
   // What clients may do.
   bool allow_flush_all = true;
-  bool allow_dump = true;                  // stats cachedump, lru_crawler metadump
+  bool allow_dump = true;  // stats cachedump, lru_crawler metadump
   bool allow_watch = true;
   bool allow_shutdown = false;
-  bool detail_enabled = false;             // -D, stats detail on
+  bool detail_enabled = false;  // -D, stats detail on
 
   // The process.
   uint32_t threads = 4;
@@ -102,12 +102,12 @@ struct ServerOptions {
   bool daemonize = false;
   bool core_dumps = false;
   bool lock_memory = false;
-  std::string user;                        // become this user when started by root
+  std::string user;  // become this user when started by root
   std::string pid_path;
-  std::string port_path;                   // of the environment: see server/port_file.h
+  std::string port_path;  // of the environment: see server/port_file.h
 
   // The metrics page.
-  int32_t metrics_port = -1;               // -1: none, 0: the system picks
+  int32_t metrics_port = -1;  // -1: none, 0: the system picks
   std::string metrics_address = "127.0.0.1";
 
   UnusedSettings unused;

@@ -16,10 +16,10 @@ namespace weft::server {
 struct Draft {
   ParsedOptions* parsed;
   ServerOptions* options;
-  bool prints = false;         // -h, -V, -i: nothing is served
-  std::string steers_data = {};  // a flag that was given and needs --data
+  bool prints = false;              // -h, -V, -i: nothing is served
+  std::string steers_data = {};     // a flag that was given and needs --data
   std::string steers_planner = {};  // ... and needs --plan auto
-  std::string listen_text = {};  // -l, all of them joined by commas; empty: none given
+  std::string listen_text = {};     // -l, all of them joined by commas; empty: none given
 
   // One line for a flag that is accepted and steers nothing.
   void NoEffect(std::string_view flag, std::string_view reason) {
@@ -44,8 +44,7 @@ inline Status BadUsage(std::string message) {
 
 // A flag whose promise is not kept here. Serving as if it were would surprise, and may harm.
 inline Status Refused(std::string_view flag, std::string_view reason) {
-  return Status(Code::kUnsupported,
-                std::string(flag) + " is refused: " + std::string(reason));
+  return Status(Code::kUnsupported, std::string(flag) + " is refused: " + std::string(reason));
 }
 
 // The whole of `text` as a number; false where it is none or does not fit.

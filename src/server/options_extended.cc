@@ -173,9 +173,9 @@ Status TakeOne(Draft& draft, std::string_view word) {
   const bool given = equals != word.npos;
   const std::string_view name = word.substr(0, equals);
   const std::string_view value = given ? word.substr(equals + 1) : std::string_view();
-  const Suboption* const row = std::find_if(
-      std::begin(kSuboptions), std::end(kSuboptions),
-      [name](const Suboption& suboption) { return suboption.name == name; });
+  const Suboption* const row =
+      std::find_if(std::begin(kSuboptions), std::end(kSuboptions),
+                   [name](const Suboption& suboption) { return suboption.name == name; });
   if (row == std::end(kSuboptions)) {
     return BadUsage("Illegal suboption \"" + std::string(name) + "\"");
   }

@@ -49,8 +49,8 @@ Status TakeItemMax(Draft& draft, std::string_view value) {
   }
   uint32_t count = 0;  // times a gigabyte, it fits
   if (!ReadNumber(value, &count)) {
-    return RefusedNumber<uint32_t>(
-        value, "Item max size is not a number: \"" + std::string(value) + "\"");
+    return RefusedNumber<uint32_t>(value,
+                                   "Item max size is not a number: \"" + std::string(value) + "\"");
   }
   draft.options->item_bytes_max = count * unit;
   return {};
@@ -147,8 +147,7 @@ Status TakeUdpPort(Draft& draft, std::string_view value) {
 
 // The flags in the order of the help text. memcached's words for a bad value are kept.
 constexpr Flag kTable[] = {
-    {kServing, "-p,--port", "NUM",
-     "TCP port (default 11211; 0: none; -1: the system picks one)",
+    {kServing, "-p,--port", "NUM", "TCP port (default 11211; 0: none; -1: the system picks one)",
      [](Draft& d, std::string_view v) { return TakePort(v, &d.options->tcp_port); }},
     {kServing, "-l,--listen", "ADDR",
      "addresses to listen on, each host or host:port, separated by commas (default 127.0.0.1; "
@@ -249,8 +248,7 @@ constexpr Flag kTable[] = {
        ++d.options->verbosity;
        return Status();
      }},
-    {kProcess, "-o,--extended", "LIST", "suboptions, separated by commas: see below",
-     TakeExtended},
+    {kProcess, "-o,--extended", "LIST", "suboptions, separated by commas: see below", TakeExtended},
     {kProcess, "-h,--help", nullptr, "print this and end",
      [](Draft& d, std::string_view) {
        d.prints = true;
@@ -347,8 +345,8 @@ constexpr Flag kTable[] = {
     {kDurable, "--lookup-threads", "NUM", "threads that read what memory lacks (default 4)",
      [](Draft& d, std::string_view v) {
        d.steers_data = "--lookup-threads";
-       Status status = TakePositive(v, "--lookup-threads must be greater than 0",
-                                    &d.options->lookup_threads);
+       Status status =
+           TakePositive(v, "--lookup-threads must be greater than 0", &d.options->lookup_threads);
        return status.ok() && d.options->lookup_threads > 256
                   ? BadUsage("--lookup-threads must not be greater than 256")
                   : status;

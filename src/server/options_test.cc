@@ -86,8 +86,8 @@ TEST(Options, ThePlanIsChosenUnlessItIsGiven) {
   EXPECT_FALSE(Accepted({"--device", "cpu", "--plan", "auto"}).plan.has_value());
   const std::string one_stage = pipeline::Plan::OneStageCpu().ToText();
   EXPECT_EQ(Accepted({"--plan", one_stage}).plan, pipeline::Plan::OneStageCpu());
-  const ServerOptions options = Accepted({"--device", "cpu", "--calibration", "/tmp/x", "--learn",
-                                          "off", "--interval-us", "600"});
+  const ServerOptions options = Accepted(
+      {"--device", "cpu", "--calibration", "/tmp/x", "--learn", "off", "--interval-us", "600"});
   EXPECT_EQ(options.calibration_path, "/tmp/x");
   EXPECT_FALSE(options.learns);
   EXPECT_EQ(options.interval_us, 600);
@@ -147,6 +147,7 @@ struct FlagCase {
 };
 
 // Every flag of memcached 1.6 that is not refused, in its forms.
+// clang-format off
 const FlagCase kAccepted[] = {
     {{"-p", "11212"}}, {{"-p11212"}}, {{"--port=11212"}}, {{"--port", "11212"}}, {{"-p", "-1"}},
     {{"-U", "0"}}, {{"--udp-port=0"}}, {{"-U", "11211"}, 0, 1},
@@ -175,6 +176,7 @@ const FlagCase kAccepted[] = {
     {{"-o", "modern"}}, {{"--extended=modern"}}, {{"--extended", "modern"}},
     {{"-vMA", "-p11212"}}, {{"-MFXp", "11212"}},
 };
+// clang-format on
 
 TEST(Options, TakeEveryFlagOfMemcached) {
   for (const FlagCase& one : kAccepted) {
@@ -188,6 +190,7 @@ TEST(Options, TakeEveryFlagOfMemcached) {
 }
 
 TEST(Options, TakeEverySuboptionOfMemcached) {
+  // clang-format off
   for (const char* suboption :
        {"maxconns_fast", "no_maxconns_fast", "hashpower=20", "tail_repair_time=0",
         "hash_algorithm=murmur3", "hash_algorithm=jenkins", "hash_algorithm=xxh3", "lru_crawler",
@@ -207,6 +210,7 @@ TEST(Options, TakeEverySuboptionOfMemcached) {
         "ext_drop_under=1", "ext_max_frag=0.8", "ext_max_sleep=1000", "ssl_chain_cert=x",
         "ssl_key=x", "ssl_keyformat=PEM", "ssl_verify_mode=0", "ssl_ciphers=x", "ssl_ca_cert=x",
         "ssl_wbuf_size=16", "ssl_session_cache", "ssl_kernel_tls", "ssl_min_version=tlsv1.2"}) {
+    // clang-format on
     Accepted({"-o", suboption});
   }
   Result<ParsedOptions> parsed = ParseServe({"-o", "hot_lru_pct=30,idle_timeout=60,,modern"});
@@ -227,12 +231,18 @@ TEST(Options, WhatHasNoEffectIsKeptInMemcachedsForm) {
           .unused;
   EXPECT_EQ(unused.growth_factor, "1.50");
   const std::map<std::string, std::string, std::less<>> expected = {
-      {"hot_max_factor", "0.30"},          {"warm_max_factor", "3.00"},
-      {"ext_max_frag", "0.50"},            {"slab_automove_freeratio", "0.050"},
-      {"slab_chunk_max", "16384"},         {"watcher_logbuf_size", "524288"},
-      {"worker_logbuf_size", "131072"},    {"read_buf_mem_limit", "67108864"},
-      {"ext_wbuf_size", "8388608"},        {"ssl_wbuf_size", "8192"},
-      {"ssl_key", "k"},                    {"ssl_min_version", "tlsv1.3"},
+      {"hot_max_factor", "0.30"},
+      {"warm_max_factor", "3.00"},
+      {"ext_max_frag", "0.50"},
+      {"slab_automove_freeratio", "0.050"},
+      {"slab_chunk_max", "16384"},
+      {"watcher_logbuf_size", "524288"},
+      {"worker_logbuf_size", "131072"},
+      {"read_buf_mem_limit", "67108864"},
+      {"ext_wbuf_size", "8388608"},
+      {"ssl_wbuf_size", "8192"},
+      {"ssl_key", "k"},
+      {"ssl_min_version", "tlsv1.3"},
       {"hot_lru_pct", "30"}};
   EXPECT_EQ(unused.extended, expected);
 }
@@ -255,10 +265,12 @@ TEST(Options, WhatIsTurnedOffIsKeptForTheReports) {
 }
 
 TEST(Options, FlagsTakeEffect) {
+  // clang-format off
   const ServerOptions options =
       Accepted({"-p", "1", "-m", "256", "-M", "-c", "7", "-k", "-vv", "-t", "3", "-I", "2m", "-F",
                 "-X", "-W", "-A", "-P", "x.pid", "-d", "-r", "-b", "9", "-u", "someone", "--net",
                 "epoll", "--metrics-port=9150", "--metrics-address", "::1"});
+  // clang-format on
   EXPECT_EQ(options.tcp.at(0).port, 1);
   EXPECT_EQ(options.memory_bytes, uint64_t{256} << 20);
   EXPECT_FALSE(options.evict);
@@ -402,9 +414,14 @@ TEST(Options, AnIndexThatDropsItemsIsRefusedWhereNoneMayBeDropped) {
 }
 
 TEST(Options, FlagsThatPromiseProtectionAreRefused) {
-  for (const std::vector<std::string>& flags :
-       {std::vector<std::string>{"-S"}, {"--enable-sasl"}, {"-Y", "file"}, {"--auth-file=file"},
-        {"-Z"}, {"--enable-ssl"}, {"-B", "binary"}, {"-l", "proto[binary]:127.0.0.1"}}) {
+  for (const std::vector<std::string>& flags : {std::vector<std::string>{"-S"},
+                                                {"--enable-sasl"},
+                                                {"-Y", "file"},
+                                                {"--auth-file=file"},
+                                                {"-Z"},
+                                                {"--enable-ssl"},
+                                                {"-B", "binary"},
+                                                {"-l", "proto[binary]:127.0.0.1"}}) {
     Result<ParsedOptions> parsed = ParseServe(flags);
     ASSERT_FALSE(parsed.has_value()) << testing::PrintToString(flags);
     EXPECT_EQ(parsed.error().code(), Code::kUnsupported);

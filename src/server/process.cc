@@ -49,8 +49,9 @@ Status RaiseFileLimit(uint64_t files) {
   limit.rlim_cur = files;
   if (limit.rlim_max < files) limit.rlim_max = files;
   if (setrlimit(RLIMIT_NOFILE, &limit) != 0) {
-    return {Code::kIoError, "failed to set rlimit for open files. Try starting as root or "
-                            "requesting smaller maxconns value."};
+    return {Code::kIoError,
+            "failed to set rlimit for open files. Try starting as root or "
+            "requesting smaller maxconns value."};
   }
   return {};
 }

@@ -139,11 +139,11 @@ TEST(PidFile, AFullDiskLeavesNothingBehind) {
   TempFolder folder;
   const std::string path = folder.path() / "weft.pid";
   EXPECT_EQ(0, InChild([&path] {
-    signal(SIGXFSZ, SIG_IGN);
-    const rlimit none = {1, 1};
-    if (setrlimit(RLIMIT_FSIZE, &none) != 0) return 1;
-    return PidFile::Write(path) ? 2 : 0;
-  }));
+              signal(SIGXFSZ, SIG_IGN);
+              const rlimit none = {1, 1};
+              if (setrlimit(RLIMIT_FSIZE, &none) != 0) return 1;
+              return PidFile::Write(path) ? 2 : 0;
+            }));
   EXPECT_TRUE(std::filesystem::is_empty(folder.path()));
 }
 
@@ -155,18 +155,18 @@ TEST(OneLine, HasNoOtherLines) {
 
 TEST(Limits, FilesAreRaisedAndNeverLowered) {
   EXPECT_EQ(0, InChild([] {
-    rlimit low = {64, 0};
-    rlimit limit = {};
-    getrlimit(RLIMIT_NOFILE, &limit);
-    low.rlim_max = limit.rlim_max;
-    if (setrlimit(RLIMIT_NOFILE, &low) != 0) return 1;
-    if (!RaiseFileLimit(128).ok()) return 2;
-    getrlimit(RLIMIT_NOFILE, &limit);
-    if (limit.rlim_cur != 128) return 3;
-    if (!RaiseFileLimit(32).ok()) return 4;
-    getrlimit(RLIMIT_NOFILE, &limit);
-    return limit.rlim_cur == 128 ? 0 : 5;
-  }));
+              rlimit low = {64, 0};
+              rlimit limit = {};
+              getrlimit(RLIMIT_NOFILE, &limit);
+              low.rlim_max = limit.rlim_max;
+              if (setrlimit(RLIMIT_NOFILE, &low) != 0) return 1;
+              if (!RaiseFileLimit(128).ok()) return 2;
+              getrlimit(RLIMIT_NOFILE, &limit);
+              if (limit.rlim_cur != 128) return 3;
+              if (!RaiseFileLimit(32).ok()) return 4;
+              getrlimit(RLIMIT_NOFILE, &limit);
+              return limit.rlim_cur == 128 ? 0 : 5;
+            }));
 }
 
 TEST(Limits, TooManyFilesAreAnError) {
@@ -184,21 +184,21 @@ TEST(User, AnUnknownOneIsAnError) {
 TEST(User, RootsRightsGoForGood) {
   if (!IsRoot()) GTEST_SKIP() << "only root can become another user";
   EXPECT_EQ(0, InChild([] {
-    if (!BecomeUser("nobody").ok()) return 1;
-    if (getuid() == 0 || geteuid() == 0 || getgid() == 0) return 2;
-    return setuid(0) == 0 ? 3 : 0;
-  }));
+              if (!BecomeUser("nobody").ok()) return 1;
+              if (getuid() == 0 || geteuid() == 0 || getgid() == 0) return 2;
+              return setuid(0) == 0 ? 3 : 0;
+            }));
 }
 
 TEST(Daemon, TheParentLeavesOnceTheChildServes) {
   TempFolder folder;
   const std::string path = folder.path() / "served";
   EXPECT_EQ(0, InChild([&path] {
-    auto daemon = Daemon::Fork();
-    if (!daemon) return 1;
-    std::ofstream(path) << getsid(0) << ' ' << getpid() << '\n';
-    return (*daemon)->Ready(false).ok() ? 7 : 2;  // the parent has left with 0 by now
-  }));
+              auto daemon = Daemon::Fork();
+              if (!daemon) return 1;
+              std::ofstream(path) << getsid(0) << ' ' << getpid() << '\n';
+              return (*daemon)->Ready(false).ok() ? 7 : 2;  // the parent has left with 0 by now
+            }));
   pid_t session = 0, pid = 0;
   std::ifstream(path) >> session >> pid;
   EXPECT_NE(pid, 0);
@@ -207,9 +207,9 @@ TEST(Daemon, TheParentLeavesOnceTheChildServes) {
 
 TEST(Daemon, TheParentTellsThatTheChildFailed) {
   EXPECT_EQ(7, InChild([] {
-    auto daemon = Daemon::Fork();
-    return daemon ? 7 : 1;
-  }));
+              auto daemon = Daemon::Fork();
+              return daemon ? 7 : 1;
+            }));
 }
 
 }  // namespace

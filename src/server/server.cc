@@ -47,8 +47,8 @@ Status Server::Init() {
   CacheOptions cache;
   cache.memory_bytes = options_.memory_bytes;
   // The protocol bounds items by memcached's rule; the store must only not be stricter.
-  cache.object_bytes_max = static_cast<uint32_t>(
-      std::min<uint64_t>(options_.item_bytes_max, options_.memory_bytes / 2));
+  cache.object_bytes_max =
+      static_cast<uint32_t>(std::min<uint64_t>(options_.item_bytes_max, options_.memory_bytes / 2));
   cache.evict = options_.evict;
   cache.index_policy = options_.index_policy;
   cache.expected_items = options_.expected_items;
@@ -136,8 +136,10 @@ void Server::SayWhatIsLeft() const {
   auto route = pipeline::RouteOf(*options_.plan, devices_->guards());
   if (!route) return;  // the workers would not have been opened
   for (const pipeline::Task task : route->left)
-    spdlog::warn("plan: {} runs on the cpu, in the last stage: its device works on a copy of the "
-                 "store", pipeline::TaskName(task));
+    spdlog::warn(
+        "plan: {} runs on the cpu, in the last stage: its device works on a copy of the "
+        "store",
+        pipeline::TaskName(task));
 }
 
 Status Server::OpenTier() {
@@ -277,17 +279,10 @@ std::vector<net::SocketAddress> Server::Addresses() const {
 std::string Server::Stats(std::string_view arguments) {
   const ServerSnapshot now = Snapshot(StatsNeedsConnections(arguments));
   switch (StatsActionOf(arguments)) {
-    case StatsAction::kReset:
-      baseline_.Reset(now);
-      break;
-    case StatsAction::kDetailOn:
-      detail_enabled_ = true;
-      break;
-    case StatsAction::kDetailOff:
-      detail_enabled_ = false;
-      break;
-    case StatsAction::kNone:
-      break;
+    case StatsAction::kReset: baseline_.Reset(now); break;
+    case StatsAction::kDetailOn: detail_enabled_ = true; break;
+    case StatsAction::kDetailOff: detail_enabled_ = false; break;
+    case StatsAction::kNone: break;
   }
   return StatsText(arguments, baseline_.Since(now), options_);
 }

@@ -72,13 +72,13 @@ class Server final : private Front {
   std::unique_ptr<cache::Store> store_;
   std::unique_ptr<planner::Planner> planner_;  // null where the plan is given
   std::unique_ptr<tier::DiskTier> tier_;       // null without --data
-  net::Rooms rooms_;  // of the loops' buffers
+  net::Rooms rooms_;                           // of the loops' buffers
   std::vector<std::unique_ptr<net::Listener>> listeners_;
   std::vector<std::unique_ptr<Worker>> workers_;
   std::vector<std::unique_ptr<net::EventLoop>> loops_;  // gone before their workers
   std::unique_ptr<tier::LookupPool> pool_;              // gone before what it answers to
-  std::string calibrated_;  // when, where that was before this server
-  std::unique_ptr<BackgroundCalibrator> calibrator_;  // null: nothing is to be measured
+  std::string calibrated_;                              // when, where that was before this server
+  std::unique_ptr<BackgroundCalibrator> calibrator_;    // null: nothing is to be measured
 
   // Of the loops' threads: each writes its own result.
   std::vector<Status> results_;

@@ -57,8 +57,8 @@ struct PipelineTotals {
   std::array<uint64_t, pipeline::kTaskCount> time_ns = {};
   std::array<uint64_t, pipeline::kTaskCount> queries = {};
   uint64_t batches = 0;
-  std::array<uint64_t, std::tuple_size_v<decltype(pipeline::TaskTimes::batch_sizes)>>
-      batch_sizes = {};  // batches of 1, 2-3, 4-7, ... queries
+  std::array<uint64_t, std::tuple_size_v<decltype(pipeline::TaskTimes::batch_sizes)>> batch_sizes =
+      {};  // batches of 1, 2-3, 4-7, ... queries
 };
 
 // Stages on devices; see pipeline::RunnerCounters.
@@ -92,12 +92,12 @@ struct ListenerInfo {
 struct ServerSnapshot {
   // The process; FillProcess sets pid, now_s and the two times.
   uint64_t pid = 0;
-  uint64_t now_s = 0;            // Unix time, on the clock that items expire by
+  uint64_t now_s = 0;  // Unix time, on the clock that items expire by
   uint64_t uptime_s = 0;
-  uint64_t user_us = 0;          // processor time
+  uint64_t user_us = 0;  // processor time
   uint64_t system_us = 0;
   uint64_t threads = 0;
-  std::string net_kind;          // "epoll", "io_uring"
+  std::string net_kind;  // "epoll", "io_uring"
   int verbosity = 0;
   bool detail_enabled = false;
   bool accepting = true;
@@ -107,7 +107,7 @@ struct ServerSnapshot {
   uint64_t connections_max = 0;
   uint64_t connections_rejected = 0;
   uint64_t time_in_listen_disabled_us = 0;
-  uint64_t conn_yields = 0;      // times a connection had to let others go first
+  uint64_t conn_yields = 0;  // times a connection had to let others go first
 
   // What clients asked for and what the store did.
   CommandTotals commands;

@@ -20,13 +20,10 @@ std::string_view WhyUntimed(pipeline::Task task) {
   switch (task) {
     // The event loop receives and sends for all its connections at once.
     case pipeline::Task::kReceive:
-    case pipeline::Task::kSend:
-      return "unavailable";
+    case pipeline::Task::kSend: return "unavailable";
     // In one stage a value is copied once, from the log into the reply.
-    case pipeline::Task::kRead:
-      return "within WR";
-    default:
-      return "";
+    case pipeline::Task::kRead: return "within WR";
+    default: return "";
   }
 }
 

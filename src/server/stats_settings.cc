@@ -12,8 +12,8 @@ void WriteExtended(const ServerOptions& options,
                    StatsWriter* out) {
   for (const auto& [name, otherwise] : rows) {
     const auto given = options.unused.extended.find(name);
-    out->Line(name, given == options.unused.extended.end() ? otherwise
-                                                           : std::string_view(given->second));
+    out->Line(name,
+              given == options.unused.extended.end() ? otherwise : std::string_view(given->second));
   }
 }
 
@@ -49,42 +49,65 @@ void WriteMemory(const ServerOptions& o, StatsWriter* out) {
   WriteExtended(o, {{"hashpower_init", "0"}}, out);
   out->Line("slab_reassign", "no");
   out->Line("slab_automove", "0");
-  WriteExtended(o, {{"slab_automove_ratio", "0.80"}, {"slab_automove_window", "30"},
-                    {"slab_chunk_max", "524288"}}, out);
+  WriteExtended(o,
+                {{"slab_automove_ratio", "0.80"},
+                 {"slab_automove_window", "30"},
+                 {"slab_chunk_max", "524288"}},
+                out);
   out->Line("lru_crawler", "no");
-  WriteExtended(o, {{"lru_crawler_sleep", "100"}, {"lru_crawler_tocrawl", "0"},
-                    {"tail_repair_time", "0"}}, out);
+  WriteExtended(
+      o, {{"lru_crawler_sleep", "100"}, {"lru_crawler_tocrawl", "0"}, {"tail_repair_time", "0"}},
+      out);
   out->Line("flush_enabled", YesNo(o.allow_flush_all));
   out->Line("dump_enabled", YesNo(o.allow_dump));
   out->Line("hash_algorithm", "keyed");  // none of memcached's, nor has it a name
   out->Line("lru_maintainer_thread", "no");
   out->Line("lru_segmented", "no");
-  WriteExtended(o, {{"hot_lru_pct", "20"}, {"warm_lru_pct", "40"}, {"hot_max_factor", "0.20"},
-                    {"warm_max_factor", "2.00"}}, out);
+  WriteExtended(o,
+                {{"hot_lru_pct", "20"},
+                 {"warm_lru_pct", "40"},
+                 {"hot_max_factor", "0.20"},
+                 {"warm_max_factor", "2.00"}},
+                out);
   out->Line("temp_lru", "no");
   WriteExtended(o, {{"temporary_ttl", "61"}}, out);
   out->Line("idle_timeout", o.idle_timeout_s);
-  WriteExtended(o, {{"watcher_logbuf_size", "262144"}, {"worker_logbuf_size", "65536"},
-                    {"read_buf_mem_limit", "0"}}, out);
+  WriteExtended(o,
+                {{"watcher_logbuf_size", "262144"},
+                 {"worker_logbuf_size", "65536"},
+                 {"read_buf_mem_limit", "0"}},
+                out);
   out->Line("track_sizes", "no");
   out->Line("inline_ascii_response", "no");
 }
 
 void WriteStorageAndTls(const ServerOptions& o, StatsWriter* out) {
-  WriteExtended(o, {{"ext_item_size", "512"}, {"ext_item_age", "4294967295"}, {"ext_low_ttl", "0"},
-                    {"ext_recache_rate", "2000"}, {"ext_wbuf_size", "4194304"},
-                    {"ext_compact_under", "0"}, {"ext_drop_under", "0"},
-                    {"ext_max_sleep", "1000000"}, {"ext_max_frag", "0.80"},
-                    {"slab_automove_freeratio", "0.010"}}, out);
+  WriteExtended(o,
+                {{"ext_item_size", "512"},
+                 {"ext_item_age", "4294967295"},
+                 {"ext_low_ttl", "0"},
+                 {"ext_recache_rate", "2000"},
+                 {"ext_wbuf_size", "4194304"},
+                 {"ext_compact_under", "0"},
+                 {"ext_drop_under", "0"},
+                 {"ext_max_sleep", "1000000"},
+                 {"ext_max_frag", "0.80"},
+                 {"slab_automove_freeratio", "0.010"}},
+                out);
   out->Line("ext_drop_unread", "no");
   out->Line("ssl_enabled", "no");
-  WriteExtended(o, {{"ssl_chain_cert", "(null)"}, {"ssl_key", "(null)"},
-                    {"ssl_verify_mode", "0"}, {"ssl_keyformat", "1"}, {"ssl_ciphers", "NULL"},
-                    {"ssl_ca_cert", "NULL"}, {"ssl_wbuf_size", "16384"}}, out);
+  WriteExtended(o,
+                {{"ssl_chain_cert", "(null)"},
+                 {"ssl_key", "(null)"},
+                 {"ssl_verify_mode", "0"},
+                 {"ssl_keyformat", "1"},
+                 {"ssl_ciphers", "NULL"},
+                 {"ssl_ca_cert", "NULL"},
+                 {"ssl_wbuf_size", "16384"}},
+                out);
   for (std::string_view name : {"ssl_session_cache", "ssl_kernel_tls"}) out->Line(name, "no");
   WriteExtended(o, {{"ssl_min_version", "tlsv1.2"}}, out);
-  out->Line("num_napi_ids",
-            o.unused.napi_ids == 0 ? "(null)" : fmt::to_string(o.unused.napi_ids));
+  out->Line("num_napi_ids", o.unused.napi_ids == 0 ? "(null)" : fmt::to_string(o.unused.napi_ids));
   out->Line("memory_file", "(null)");
 }
 

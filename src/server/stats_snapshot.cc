@@ -79,9 +79,9 @@ void ServerSnapshot::Add(const processor::Guard& device) {
 void ServerSnapshot::Add(const net::LoopStats& loop) {
   for (uint64_t net::LoopStats::*field :
        {&net::LoopStats::connections_open, &net::LoopStats::connections_opened,
-        &net::LoopStats::accept_pauses, &net::LoopStats::idle_closed,
-        &net::LoopStats::shed_closed, &net::LoopStats::turns, &net::LoopStats::batches,
-        &net::LoopStats::bytes_in, &net::LoopStats::bytes_out, &net::LoopStats::buffer_bytes})
+        &net::LoopStats::accept_pauses, &net::LoopStats::idle_closed, &net::LoopStats::shed_closed,
+        &net::LoopStats::turns, &net::LoopStats::batches, &net::LoopStats::bytes_in,
+        &net::LoopStats::bytes_out, &net::LoopStats::buffer_bytes})
     net.*field += loop.*field;
 }
 
@@ -125,8 +125,8 @@ ServerSnapshot StatsBaseline::Since(ServerSnapshot now) const {
   SubtractAll(base.pipeline.batch_sizes, &now.pipeline.batch_sizes);
   for (uint64_t DeviceStageTotals::*field :
        {&DeviceStageTotals::batches, &DeviceStageTotals::queries, &DeviceStageTotals::time_ns,
-        &DeviceStageTotals::stolen_queries, &DeviceStageTotals::reruns,
-        &DeviceStageTotals::refused, &DeviceStageTotals::behind_queries})
+        &DeviceStageTotals::stolen_queries, &DeviceStageTotals::reruns, &DeviceStageTotals::refused,
+        &DeviceStageTotals::behind_queries})
     Subtract(base.device_stages.*field, &(now.device_stages.*field));
   return now;
 }

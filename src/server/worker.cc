@@ -152,11 +152,9 @@ size_t Worker::Fill(Work* work, std::span<net::Connection* const> ready) {
     AddSource(work, connection);
     Source& source = work->sources.back();
     Peer& peer = PeerOf(connection);
-    if (turn_ != nullptr)
-      turn_->AddSource(peer.answers.get(), peer.vain_rounds >= kVainRoundsMax);
-    source.entering =
-        protocol::Enter(connection.readable(), context, *store_, source.number, &peer, &batch,
-                        &work->entered, work->keeps ? &work->kept : nullptr);
+    if (turn_ != nullptr) turn_->AddSource(peer.answers.get(), peer.vain_rounds >= kVainRoundsMax);
+    source.entering = protocol::Enter(connection.readable(), context, *store_, source.number, &peer,
+                                      &batch, &work->entered, work->keeps ? &work->kept : nullptr);
   }
   return count;
 }
@@ -181,17 +179,15 @@ void Worker::Settle(Source* source) {
   peer.answers.reset();
   peer.vain_rounds = 0;
   size_t done_bytes = source->entering.parsed_bytes;
-  if (source->entering.exhausted == protocol::Exhausted::kBatchFull &&
-      !work_->entered.empty() && !work_->entered.back().whole) {
+  if (source->entering.exhausted == protocol::Exhausted::kBatchFull && !work_->entered.empty() &&
+      !work_->entered.back().whole) {
     const Entered& last = work_->entered.back();
     done_bytes = protocol::ComeBack(last, last.keys_entered, connection.readable(), &peer);
   }
   connection.Consume(done_bytes);
   if (source->entering.swallow_bytes != 0) connection.Swallow(source->entering.swallow_bytes);
   switch (source->entering.exhausted) {
-    case protocol::Exhausted::kClose:
-      peer.closing = true;
-      return connection.CloseAfterFlush();
+    case protocol::Exhausted::kClose: peer.closing = true; return connection.CloseAfterFlush();
     case protocol::Exhausted::kBatchFull: return;  // OnBatch sees to what is left
     case protocol::Exhausted::kInput:
       // Also 0: a batch that landed in this turn may have asked for bytes that are here by now.
@@ -231,8 +227,7 @@ void Worker::FlushIfDue() {
   if (turn_ != nullptr && disk_.tier->FlushIsDue(now_s)) disk_.tier->FlushDue(now_s);
 }
 
-void Worker::Write(pipeline::Batch& batch, uint32_t begin, uint32_t end,
-                   cache::Session& session) {
+void Worker::Write(pipeline::Batch& batch, uint32_t begin, uint32_t end, cache::Session& session) {
   for (uint32_t i = begin; i < end; i++) WriteOne(batch, i, session);
 }
 
@@ -244,15 +239,14 @@ void Worker::WriteOne(pipeline::Batch& batch, uint32_t i, cache::Session& sessio
     source.stopped = &entered;
     return;
   }
-  const bool last_of_batch =
-      i + 1 == batch.size() || batch.tag(i + 1) != batch.tag(i);
+  const bool last_of_batch = i + 1 == batch.size() || batch.tag(i + 1) != batch.tag(i);
   source.keys_done = last_of_batch ? 0 : source.keys_done + 1;
   if (batch.kind(i) == pipeline::QueryKind::kOther) {
     net::Connection& out = *source.connection;
     char* const start = out.Reserve(other_text_.size());
     if (start != nullptr)
-      out.Commit(static_cast<size_t>(
-          protocol::WriteText(entered.request, other_text_, start) - start));
+      out.Commit(
+          static_cast<size_t>(protocol::WriteText(entered.request, other_text_, start) - start));
   } else {
     const cache::Reply reply = pipeline::ReplyOf(batch, i, session);
     entered.failure = protocol::Worse(entered.failure, reply.outcome);
@@ -298,15 +292,11 @@ void Worker::FlushAll(const Request& request, cache::Session& session) {
 
 void Worker::AnswerOther(const Request& request, cache::Session& session) {
   switch (request.kind) {
-    case RequestKind::kText:
-      other_text_ = request.text;
-      return;
+    case RequestKind::kText: other_text_ = request.text; return;
     case RequestKind::kVersion:
       other_text_ = "VERSION " + std::string(front_->Version()) + "\r\n";
       return;
-    case RequestKind::kStats:
-      other_text_ = front_->Stats(request.arguments);
-      return;
+    case RequestKind::kStats: other_text_ = front_->Stats(request.arguments); return;
     case RequestKind::kFlushAll:
       counters_.cmd_flush.Add(1);
       if (!request.text.empty()) {
@@ -318,19 +308,15 @@ void Worker::AnswerOther(const Request& request, cache::Session& session) {
         return;
       }
       return FlushAll(request, session);
-    case RequestKind::kVerbosity:
-      front_->SetVerbosity(request.number);
-      break;
+    case RequestKind::kVerbosity: front_->SetVerbosity(request.number); break;
     case RequestKind::kMemoryLimit:
       if (Status status = store_->SetMemoryLimit(uint64_t{request.number} << 20); !status.ok()) {
         other_text_ = "SERVER_ERROR " + std::string(status.message()) + "\r\n";
         return;
       }
       break;
-    case RequestKind::kShutdown:
-      return front_->Shutdown(request.graceful);
-    default:
-      return;  // kQuit says nothing
+    case RequestKind::kShutdown: return front_->Shutdown(request.graceful);
+    default: return;  // kQuit says nothing
   }
   other_text_ = protocol::kOkText;
 }

@@ -112,9 +112,7 @@ class Worker final : public net::Handler, private pipeline::Sink {
     bool stopped = false;                   // in this turn: what it has left comes later
     HeavyTurns::Mark heavy;
   };
-  static Peer& PeerOf(net::Connection& connection) {
-    return *static_cast<Peer*>(connection.state);
-  }
+  static Peer& PeerOf(net::Connection& connection) { return *static_cast<Peer*>(connection.state); }
 
   // A connection's part in a batch.
   struct Source {
@@ -195,14 +193,14 @@ class Worker final : public net::Handler, private pipeline::Sink {
   uint64_t decision_ = 0;  // of the planner's, that is followed
   bool is_device_lost_ = false;
   pipeline::Batch batch_;
-  Work own_;                     // of the one-stage plan, within a turn
-  Work* work_ = nullptr;         // being written
-  std::vector<Work> works_;      // by run
+  Work own_;                             // of the one-stage plan, within a turn
+  Work* work_ = nullptr;                 // being written
+  std::vector<Work> works_;              // by run
   std::vector<net::Connection*> fresh_;  // scratch: ready ones without a batch under way
   HeavyTurns heavy_;
   uint32_t stuck_logged_s_ = 0;
   uint64_t stuck_unsaid_ = 0;  // closed for it, and not told of in the log
-  std::string other_text_;  // answer to the query of kind kOther at work
+  std::string other_text_;     // answer to the query of kind kOther at work
   std::unordered_map<uint64_t, net::Connection*> held_;  // by id: those that wait for the disk
 
   // Provides its own synchronisation.

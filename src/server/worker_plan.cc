@@ -29,8 +29,7 @@ Status Worker::OpenPlan() {
 // Answers the batches of connections that were resumed. All of `ready` may be entered anew then,
 // but for those that are being closed, and those that have just been stopped: these would find no
 // room again, and would never be seen to wait for it.
-std::span<net::Connection* const> Worker::AnswerLanded(
-    std::span<net::Connection* const> ready) {
+std::span<net::Connection* const> Worker::AnswerLanded(std::span<net::Connection* const> ready) {
   fresh_.clear();
   for (net::Connection* connection : ready) PeerOf(*connection).stopped = false;
   for (net::Connection* connection : ready) {
@@ -52,9 +51,8 @@ void Worker::FollowPlanner() {
   is_device_lost_ = is_lost;
   device_batch_min_ = std::max(decision.device_batch_min, options_.device_batch_min);
   const planner::Candidate& chosen = decision.candidate;
-  const Status status =
-      is_lost ? runner_->SetPlan(pipeline::Plan::OneStageCpu(), false)
-              : runner_->SetPlan(chosen.plan, chosen.steal && options_.steal);
+  const Status status = is_lost ? runner_->SetPlan(pipeline::Plan::OneStageCpu(), false)
+                                : runner_->SetPlan(chosen.plan, chosen.steal && options_.steal);
   WEFT_CHECK(status.ok());  // every plan of the planner's goes together with its device
 }
 

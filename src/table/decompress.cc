@@ -62,14 +62,12 @@ struct FreeZstd {
 Status OpenZstd(std::string_view stored, char* to, size_t bytes) {
   thread_local const std::unique_ptr<ZSTD_DCtx, FreeZstd> context(ZSTD_createDCtx());
   if (context == nullptr) return {Code::kNoMemory, "no room for Zstd's working memory"};
-  const size_t got =
-      ZSTD_decompressDCtx(context.get(), to, bytes, stored.data(), stored.size());
+  const size_t got = ZSTD_decompressDCtx(context.get(), to, bytes, stored.data(), stored.size());
   return got == bytes ? Status::Ok() : Status(Code::kCorruption, "bad Zstd data");
 }
 
 Status Unknown(Compression type) {
-  return {Code::kUnsupported,
-          "unknown compression " + std::to_string(static_cast<unsigned>(type))};
+  return {Code::kUnsupported, "unknown compression " + std::to_string(static_cast<unsigned>(type))};
 }
 
 }  // namespace

@@ -81,7 +81,7 @@ class TableBuilder {
 
   TableFormat format_;
   std::optional<TableFormat> next_format_;  // of ChangeFormat, until the next block begins
-  WritableFile* file_ = nullptr;  // null: abandoned
+  WritableFile* file_ = nullptr;            // null: abandoned
   Status status_;
   BlockCompressor compressor_;
   OutputBuffer out_;  // what the file gets next

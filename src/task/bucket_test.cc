@@ -43,8 +43,7 @@ TEST(Bucket, TagInTheLocationDoesNotMatch) {
 
 TEST(Bucket, EmptySlotsMatchNoTagOfAHash) {
   alignas(64) Bucket bucket = {};
-  for (u64 high = 0; high < 65536; high++)
-    ASSERT_EQ(MatchTags(&bucket, TagOfHash(high << 48)), 0u);
+  for (u64 high = 0; high < 65536; high++) ASSERT_EQ(MatchTags(&bucket, TagOfHash(high << 48)), 0u);
 }
 
 TEST(Bucket, MatchesAreWalkedLowestFirst) {

@@ -26,8 +26,7 @@ class Storm {
       : shape_(shape), log_(size_t{256} << 20), index_(shape.policy, shape.buckets) {
     for (u32 i = 0; i < kAnchors + kLocks; i++) {
       keys_.push_back("key" + std::to_string(i));
-      hashes_.push_back((base::HashBytes(keys_[i]) % shape.distinct_hashes) *
-                        0x9e3779b97f4a7c15u);
+      hashes_.push_back((base::HashBytes(keys_[i]) % shape.distinct_hashes) * 0x9e3779b97f4a7c15u);
     }
     for (u32 i = 0; i < kAnchors; i++)
       WEFT_CHECK(index_.Put(log_, hashes_[i], keys_[i], log_.Add(keys_[i])).status == kInsertDone);

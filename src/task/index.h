@@ -37,8 +37,8 @@ typedef struct TableRef {
 } TableRef;
 
 typedef struct IndexRef {
-  TableRef older;               // searched first; the only one unless growing
-  TableRef newer;               // buckets null unless growing
+  TableRef older;                // searched first; the only one unless growing
+  TableRef newer;                // buckets null unless growing
   WEFT_GLOBAL u32* move_counts;  // kMoveStripes counters
   u32 policy;                    // kPolicyCuckoo or kPolicySetAssociative
   u32 insert_newer;              // 1: new entries go to `newer`
@@ -95,8 +95,7 @@ WEFT_FN void MarkBucket(IndexRef index, TableRef table, u64 bucket) {
 // The same of the bucket that `slot` of either table lies in.
 WEFT_FN void MarkSlot(IndexRef index, WEFT_GLOBAL const u64* slot) {
   WEFT_GLOBAL const u64* first = &index.older.buckets[0].slots[0];
-  if (index.marks == 0 || slot < first ||
-      slot >= first + index.older.bucket_count * kBucketSlots)
+  if (index.marks == 0 || slot < first || slot >= first + index.older.bucket_count * kBucketSlots)
     return;
   MarkBucket(index, index.older, (u64)(slot - first) / kBucketSlots);
 }

@@ -98,9 +98,8 @@ WEFT_FN u32 SettleInsert(IndexRef index, LogRef log, u64 hash, WEFT_GLOBAL const
   for (;;) {  // Ends: a round more means that another insert of the key finished or was cleared.
     const Found other = FindAny(index, log, hash, key, key_bytes, true, slot);
     if (other.slot == 0)
-      return CompareAndSwap64(slot, word, WithRecency(WithState(word, kSlotLive), 0))
-                 ? kInsertDone
-                 : kInsertBusy;
+      return CompareAndSwap64(slot, word, WithRecency(WithState(word, kSlotLive), 0)) ? kInsertDone
+                                                                                      : kInsertBusy;
     if (SlotState(other.word) != kSlotTentative) {
       CompareAndSwap64(slot, word, kSlotEmpty);
       return kInsertPresent;

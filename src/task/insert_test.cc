@@ -63,8 +63,7 @@ TEST(Insert, HigherUnfinishedInsertsOfTheKeyAreCleared) {
   const u64 first = FirstBucket(kHash, 8);
   const u64 second = OtherBucket(kPolicyCuckoo, first, 0x1234, 8);
   for (u32 i = 0; i < 3; i++)
-    buckets[i == 0 ? second : first].slots[i] =
-        MakeSlot(0x1234, kSlotTentative, 0, log.Add("key"));
+    buckets[i == 0 ? second : first].slots[i] = MakeSlot(0x1234, kSlotTentative, 0, log.Add("key"));
   // Another key's unfinished insert is none of its business.
   const u64 stranger = MakeSlot(0x1234, kSlotTentative, 0, log.Add("other"));
   buckets[first].slots[7] = stranger;

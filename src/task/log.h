@@ -18,11 +18,11 @@
 WEFT_TASK_BEGIN
 
 typedef struct LogRef {
-  WEFT_GLOBAL u8* base;                    // address of location 0
-  WEFT_GLOBAL const u64* version_bases;    // one a segment
-  u64 flush_floor;                         // 0: no flush is being carried out
-  u32 segment_shift;                       // log2 of a segment's 8-byte units
-  u32 use_tick;                            // what `uses` is set to
+  WEFT_GLOBAL u8* base;                  // address of location 0
+  WEFT_GLOBAL const u64* version_bases;  // one a segment
+  u64 flush_floor;                       // 0: no flush is being carried out
+  u32 segment_shift;                     // log2 of a segment's 8-byte units
+  u32 use_tick;                          // what `uses` is set to
   WEFT_GLOBAL const u32* resident;  // of a mirror: units of each segment that are there; else null
   WEFT_GLOBAL u32* uses;  // of a mirror: tick of each segment's last use; null: nobody asks
 } LogRef;

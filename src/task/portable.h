@@ -146,10 +146,7 @@ WEFT_FN u64 LoadAcquire64(WEFT_GLOBAL const u64* at) {
                               WEFT_SCOPE);
 #elif defined(__CUDA_ARCH__)
   u64 word;
-  asm volatile("ld.acquire." WEFT_PTX_SCOPE ".u64 %0, [%1];"
-               : "=l"(word)
-               : "l"(at)
-               : "memory");
+  asm volatile("ld.acquire." WEFT_PTX_SCOPE ".u64 %0, [%1];" : "=l"(word) : "l"(at) : "memory");
   return word;
 #else
   const u64 word = __atomic_load_n(at, __ATOMIC_ACQUIRE);
@@ -164,10 +161,7 @@ WEFT_FN u32 LoadAcquire32(WEFT_GLOBAL const u32* at) {
                               WEFT_SCOPE);
 #elif defined(__CUDA_ARCH__)
   u32 word;
-  asm volatile("ld.acquire." WEFT_PTX_SCOPE ".u32 %0, [%1];"
-               : "=r"(word)
-               : "l"(at)
-               : "memory");
+  asm volatile("ld.acquire." WEFT_PTX_SCOPE ".u32 %0, [%1];" : "=r"(word) : "l"(at) : "memory");
   return word;
 #else
   WEFT_RECORD(RecordRead(at, 4, 0));
@@ -212,12 +206,12 @@ WEFT_FN u32 LoadSequential32(WEFT_GLOBAL const u32* at) {
                               WEFT_SCOPE);
 #elif defined(__CUDA_ARCH__)
   u32 word;
-  asm volatile(
-      "fence.sc." WEFT_PTX_SCOPE ";\n\t"
-      "ld.acquire." WEFT_PTX_SCOPE ".u32 %0, [%1];"
-      : "=r"(word)
-      : "l"(at)
-      : "memory");
+  asm volatile("fence.sc." WEFT_PTX_SCOPE
+               ";\n\t"
+               "ld.acquire." WEFT_PTX_SCOPE ".u32 %0, [%1];"
+               : "=r"(word)
+               : "l"(at)
+               : "memory");
   return word;
 #else
   WEFT_RECORD(RecordRead(at, 4, 0));
@@ -290,13 +284,14 @@ WEFT_FN bool CompareAndSwap64(WEFT_GLOBAL u64* at, u64 expected, u64 desired) {
   return replaced;
 #elif defined(__CUDA_ARCH__)
   u64 seen;
-  asm volatile(
-      "fence.sc." WEFT_PTX_SCOPE ";\n\t"
-      "atom.relaxed." WEFT_PTX_SCOPE ".cas.b64 %0, [%1], %2, %3;\n\t"
-      "fence.sc." WEFT_PTX_SCOPE ";"
-      : "=l"(seen)
-      : "l"(at), "l"(expected), "l"(desired)
-      : "memory");
+  asm volatile("fence.sc." WEFT_PTX_SCOPE
+               ";\n\t"
+               "atom.relaxed." WEFT_PTX_SCOPE
+               ".cas.b64 %0, [%1], %2, %3;\n\t"
+               "fence.sc." WEFT_PTX_SCOPE ";"
+               : "=l"(seen)
+               : "l"(at), "l"(expected), "l"(desired)
+               : "memory");
   return seen == expected;
 #else
   const bool replaced = __atomic_compare_exchange_n(at, &expected, desired, false, __ATOMIC_SEQ_CST,
@@ -329,8 +324,8 @@ WEFT_FN bool CompareAndSwap32(WEFT_GLOBAL u32* at, u32 expected, u32 desired) {
 // Sets bits in a word; returns the word before. Sequentially consistent.
 WEFT_FN u32 FetchOr32(WEFT_GLOBAL u32* at, u32 bits) {
 #if defined(__OPENCL_VERSION__)
-  return atomic_fetch_or_explicit((WEFT_GLOBAL volatile atomic_uint*)at, bits,
-                                  memory_order_seq_cst, WEFT_SCOPE);
+  return atomic_fetch_or_explicit((WEFT_GLOBAL volatile atomic_uint*)at, bits, memory_order_seq_cst,
+                                  WEFT_SCOPE);
 #elif defined(__CUDA_ARCH__)
   u32 before;
   asm volatile("atom.relaxed." WEFT_PTX_SCOPE ".or.b32 %0, [%1], %2;"
@@ -353,13 +348,14 @@ WEFT_FN u32 FetchAdd32(WEFT_GLOBAL u32* at, u32 amount) {
   return before;
 #elif defined(__CUDA_ARCH__)
   u32 before;
-  asm volatile(
-      "fence.sc." WEFT_PTX_SCOPE ";\n\t"
-      "atom.relaxed." WEFT_PTX_SCOPE ".add.u32 %0, [%1], %2;\n\t"
-      "fence.sc." WEFT_PTX_SCOPE ";"
-      : "=r"(before)
-      : "l"(at), "r"(amount)
-      : "memory");
+  asm volatile("fence.sc." WEFT_PTX_SCOPE
+               ";\n\t"
+               "atom.relaxed." WEFT_PTX_SCOPE
+               ".add.u32 %0, [%1], %2;\n\t"
+               "fence.sc." WEFT_PTX_SCOPE ";"
+               : "=r"(before)
+               : "l"(at), "r"(amount)
+               : "memory");
   return before;
 #else
   WEFT_RECORD(RecordUpdate(at, 4, 0));

@@ -50,13 +50,14 @@ WEFT_TASK_BEGIN
 #define kWantsDelete 4u   // IN.delete, whatever version stands there; `placed` is its grave
 
 // QueryJob::result
-#define kResultNone 0u     // nothing that counts
-#define kResultFound 1u    // KC: columns.word and .position are the key's entry
-#define kResultMissed 2u   // KC: the key has none
-#define kResultRead 3u     // RD: found, and its value lies in `values`
-#define kResultStored 4u   // IN.insert: done; columns.word is the entry that was replaced, or 0
-#define kResultDeleted 5u  // IN.delete: done; columns.word is the entry that was removed, and the
-                           // word of its grave is to be taken out (columns.position)
+#define kResultNone 0u    // nothing that counts
+#define kResultFound 1u   // KC: columns.word and .position are the key's entry
+#define kResultMissed 2u  // KC: the key has none
+#define kResultRead 3u    // RD: found, and its value lies in `values`
+#define kResultStored 4u  // IN.insert: done; columns.word is the entry that was replaced, or 0
+#define kResultDeleted \
+  5u  // IN.delete: done; columns.word is the entry that was removed, and the
+      // word of its grave is to be taken out (columns.position)
 
 // A value as RD gathers it: at 8 * value_at[i] in `values`, the client's flags (4 bytes), the
 // value's bytes (4), the value, filler up to a multiple of 8.
@@ -83,7 +84,7 @@ typedef struct QueryJob {
   WEFT_GLOBAL const u64* placed;  // locations, task MM's: objects of stores, graves of deletes
   // Out, and in for the stages after the first.
   WEFT_GLOBAL u8* result;
-  WEFT_GLOBAL u32* value_at;     // in 8-byte units
+  WEFT_GLOBAL u32* value_at;  // in 8-byte units
   WEFT_GLOBAL u8* values;
   WEFT_GLOBAL u32* values_used;  // one counter, in 8-byte units, from values_begin on; may pass
                                  // the capacity
@@ -92,12 +93,12 @@ typedef struct QueryJob {
   u32 values_capacity;           // in 8-byte units, from the beginning of `values`
   u32 begin;                     // queries [begin, end); begin is a multiple of kSetQueries
   u32 end;
-  u32 tasks;                     // kRun..., or-ed
-  u32 now_s;                     // the batch's clock
-  u32 dice;                      // differs from batch to batch (WantsAccessNote)
-  u32 notes;                     // 1: RD notes the access in index and object, as a reader does
-  u32 again;                     // 1: a run before this one may have done some of it
-  u32 mirrored;                  // 1: index and log are a copy, in which a key may be missing
+  u32 tasks;          // kRun..., or-ed
+  u32 now_s;          // the batch's clock
+  u32 dice;           // differs from batch to batch (WantsAccessNote)
+  u32 notes;          // 1: RD notes the access in index and object, as a reader does
+  u32 again;          // 1: a run before this one may have done some of it
+  u32 mirrored;       // 1: index and log are a copy, in which a key may be missing
   u32 key_bytes_all;  // not 0: a multiple of 8, as long as every key; key i lies at i times it
   u32 object_bytes;   // what objects of the store take on average, a hint; 0: unknown
   u32 note_row;       // which rows are noted: IsInNoteRow
@@ -195,9 +196,8 @@ WEFT_FN bool EnterObject(QueryJob job, u32 i) {
   Announce(job, i, kResultStored);
   WEFT_GLOBAL u64* slot =
       PlaceWord(job.index, job.index.older, job.log, hash, word, false, &victim);
-  if (slot != 0 &&
-      SettleInsert(job.index, job.log, hash, job.columns.keys + job.columns.key_at[i],
-                   job.columns.key_bytes[i], slot, word) == kInsertDone)
+  if (slot != 0 && SettleInsert(job.index, job.log, hash, job.columns.keys + job.columns.key_at[i],
+                                job.columns.key_bytes[i], slot, word) == kInsertDone)
     return true;
   job.result[i] = (u8)kResultNone;
   return slot == 0;
@@ -304,12 +304,10 @@ WEFT_FN void RunQueries(QueryJob job, u32 begin, u32 end, u32 prefetch_bytes) {
   if ((job.tasks & kRunSearch) != 0) {
     if (prefetch_bytes != 0) PrefetchBuckets(job.index, job.columns, begin, end);
     for (u32 i = begin; i < end; i++) {
-      if (NeedsSearch(job, i))
-        SearchFirstOne(job.index, job.log, job.columns, i, prefetch_bytes);
+      if (NeedsSearch(job, i)) SearchFirstOne(job.index, job.log, job.columns, i, prefetch_bytes);
     }
     for (u32 i = begin; i < end; i++) {
-      if (NeedsSearch(job, i))
-        SearchSecondOne(job.index, job.log, job.columns, i, prefetch_bytes);
+      if (NeedsSearch(job, i)) SearchSecondOne(job.index, job.log, job.columns, i, prefetch_bytes);
     }
   }
   for (u32 i = begin; i < end; i++) FinishQuery(job, i);

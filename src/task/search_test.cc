@@ -40,9 +40,9 @@ TEST(Search, TentativeEntriesAreInvisibleAndMovingOnesAreNot) {
   const Found found = index.Get(log, kHash, "key");
   *found.slot = WithState(found.word, kSlotTentative);
   EXPECT_EQ(index.Get(log, kHash, "key").slot, nullptr);
-  EXPECT_EQ(CandidateInBucket(&index.ref().older.buckets[FirstBucket(kHash, 8)], TagOfHash(kHash))
-                .slot,
-            nullptr);
+  EXPECT_EQ(
+      CandidateInBucket(&index.ref().older.buckets[FirstBucket(kHash, 8)], TagOfHash(kHash)).slot,
+      nullptr);
   EXPECT_EQ(FindLocation(index.ref(), kHash, location).slot, found.slot);
   *found.slot = WithState(found.word, kSlotMoving);
   EXPECT_EQ(index.Get(log, kHash, "key").slot, found.slot);
@@ -94,8 +94,8 @@ struct RandomBatch {
     return std::string_view(keys).substr(key_at[i], key_bytes[i]);
   }
   Columns columns() {
-    return {hash.data(), key_at.data(), key_bytes.data(), Bytes(keys), word.data(),
-            position.data()};
+    return {hash.data(), key_at.data(), key_bytes.data(),
+            Bytes(keys), word.data(),   position.data()};
   }
 
   u64 mask;

@@ -42,7 +42,8 @@ inline const u8* Bytes(std::string_view text) { return reinterpret_cast<const u8
 class TestLog {
  public:
   explicit TestLog(uint64_t bytes = 1 << 20)
-      : units_(bytes / 8), words_(static_cast<u64*>(std::calloc(units_, 8)), std::free),
+      : units_(bytes / 8),
+        words_(static_cast<u64*>(std::calloc(units_, 8)), std::free),
         bases_(1, 0) {}
 
   LogRef ref() const {

@@ -157,11 +157,10 @@ DbOptions DiskTier::MakeDbOptions() {
   options.block_cache = NewLruBlockCache(options_.block_cache_bytes);
   options.filter_policy = NewBloomFilterPolicy(kFilterBitsPerKey);
   options.copy_indexes = true;
-  options.lifetime = ValueLifetime{kExpiryOffset, kGenerationOffset, [this] {
-                                     return ValueLifetime::Limits{
-                                         base::NowSeconds(),
-                                         floor_.load(std::memory_order_acquire)};
-                                   }};
+  options.lifetime = ValueLifetime{
+      kExpiryOffset, kGenerationOffset, [this] {
+        return ValueLifetime::Limits{base::NowSeconds(), floor_.load(std::memory_order_acquire)};
+      }};
   options.listeners.push_back(std::make_shared<FailureListener>(this));
   return options;
 }

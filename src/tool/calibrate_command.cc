@@ -22,8 +22,8 @@ void PrintUnits(std::ostream& out,
     if (unit == planner::UnitCost{}) continue;
     out << "  " << std::left << std::setw(20) << planner::WorkName(static_cast<planner::Work>(i))
         << std::right << std::setw(13) << unit.instructions << std::setw(14) << unit.key_byte
-        << std::setw(13) << unit.memory << std::setw(13) << unit.stream << std::setw(13)
-        << unit.far << std::setw(13) << unit.cache << '\n';
+        << std::setw(13) << unit.memory << std::setw(13) << unit.stream << std::setw(13) << unit.far
+        << std::setw(13) << unit.cache << '\n';
   }
 }
 

@@ -35,8 +35,8 @@ struct Given {
 };
 
 // Of an option, from `low` to `high`; `value` stays where it was not given.
-Status ReadNumber(const char* name, const std::optional<std::string>& text, double low,
-                  double high, double* value) {
+Status ReadNumber(const char* name, const std::optional<std::string>& text, double low, double high,
+                  double* value) {
   if (!text) return Status::Ok();
   const char* const end = text->data() + text->size();
   double number = 0;
@@ -69,8 +69,7 @@ Result<planner::Profile> ProfileOf(const Given& given) {
       {"--hits", given.hits, 0, 1, &profile.hit_share},
   };
   for (const auto& number : numbers) {
-    Status status =
-        ReadNumber(number.name, number.text, number.low, number.high, number.value);
+    Status status = ReadNumber(number.name, number.text, number.low, number.high, number.value);
     if (!status.ok()) return status;
   }
   if (profile.get_share + profile.delete_share > 1)
@@ -92,8 +91,7 @@ Result<planner::Calibration> CalibrationOf(const Given& given) {
   const bool is_default = given.calibration.empty();
   const auto workers = static_cast<uint32_t>(
       given.workers != 0 ? given.workers : std::max(std::thread::hardware_concurrency(), 1u));
-  const std::string path =
-      is_default ? planner::DefaultPath(hardware, workers) : given.calibration;
+  const std::string path = is_default ? planner::DefaultPath(hardware, workers) : given.calibration;
   auto calibration = planner::LoadCalibration(path, hardware);
   if (!calibration && calibration.error().code() == Code::kNotFound && is_default)
     return Status(Code::kNotFound,
@@ -122,13 +120,12 @@ void Print(std::ostream& out, const planner::Profile& profile,
   for (size_t i = 0; i < ranked.size(); i++) {
     if (!all && i >= kShown && !is_one_stage(ranked[i])) continue;
     const planner::Estimate& estimate = ranked[i].estimate;
-    out << fmt::format("{:>12.2f} {:>7.2f} {:>7.0f} {:>9.0f}{} {:>6.1f}% {:<19} {:<24} {}{}\n",
-                       estimate.queries_per_s * 1e-6,
-                       estimate.queries_per_s / one_stage->estimate.queries_per_s,
-                       estimate.batch_queries, estimate.latency_us, estimate.fits ? ' ' : '!',
-                       100 * estimate.stolen_share, planner::BoundName(estimate.bound),
-                       StagesText(estimate), ranked[i].candidate.plan.ToText(),
-                       ranked[i].candidate.steal ? ", stealing" : "");
+    out << fmt::format(
+        "{:>12.2f} {:>7.2f} {:>7.0f} {:>9.0f}{} {:>6.1f}% {:<19} {:<24} {}{}\n",
+        estimate.queries_per_s * 1e-6, estimate.queries_per_s / one_stage->estimate.queries_per_s,
+        estimate.batch_queries, estimate.latency_us, estimate.fits ? ' ' : '!',
+        100 * estimate.stolen_share, planner::BoundName(estimate.bound), StagesText(estimate),
+        ranked[i].candidate.plan.ToText(), ranked[i].candidate.steal ? ", stealing" : "");
   }
   if (ranked.size() > 1)
     out << fmt::format(
@@ -141,8 +138,10 @@ void Print(std::ostream& out, const planner::Profile& profile,
 }
 
 void AddOptions(Arguments words, Given* given) {
-  words.AddOption("--workload", "NAME", "such as K16-G95-S: keys and values of 16 and 64 bytes, "
-                  "95 % GETs, Zipf (U: uniform)", &given->workload);
+  words.AddOption("--workload", "NAME",
+                  "such as K16-G95-S: keys and values of 16 and 64 bytes, "
+                  "95 % GETs, Zipf (U: uniform)",
+                  &given->workload);
   words.AddOption("--get", "SHARE", "of GETs, 0 to 1", &given->get);
   words.AddOption("--delete", "SHARE", "of deletes; what is left are stores", &given->deletes);
   words.AddOption("--key", "BYTES", "mean length of keys", &given->key);
@@ -155,8 +154,7 @@ void AddOptions(Arguments words, Given* given) {
                   &given->batch, 1 << 20);
   words.AddOption("--interval-us", "N", "that the mean latency may take (default: 1000)",
                   &given->interval_us);
-  words.AddOption("--threads", "N", "workers (default: one for each CPU)",
-                  &given->workers, 4096);
+  words.AddOption("--threads", "N", "workers (default: one for each CPU)", &given->workers, 4096);
   words.AddOption("--batches", "N", "of a worker under way at once", &given->batches, 64);
   words.AddOption("--batch-max", "QUERIES", "of a batch of several stages", &given->batch_max,
                   1 << 20);
@@ -172,8 +170,8 @@ Status Answer(const Console& console, const Given& given) {
   auto profile = ProfileOf(given);
   if (!profile) return profile.error();
   planner::Conditions conditions;
-  if (Status status = ReadNumber("--interval-us", given.interval_us, 1, 1e9,
-                                 &conditions.interval_us);
+  if (Status status =
+          ReadNumber("--interval-us", given.interval_us, 1, 1e9, &conditions.interval_us);
       !status.ok())
     return status;
   if (given.batches == 0 || given.batch_max < kSetQueries)

@@ -25,8 +25,8 @@ class PlannerCommandsTest : public testing::Test {
   }
   // Of a small store, for no device or the cpu's.
   void Calibrate(const std::string& device) {
-    ASSERT_EQ(Run(RunCalibrate, {"--device", device, "--memory-mb", "24", "--threads", "1",
-                                 "--file", file}),
+    ASSERT_EQ(Run(RunCalibrate,
+                  {"--device", device, "--memory-mb", "24", "--threads", "1", "--file", file}),
               Exit::kOk)
         << errors;
   }

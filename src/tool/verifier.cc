@@ -119,8 +119,7 @@ void Verifier::CheckFolder() {
 std::string Verifier::PathOf(uint64_t table) const {
   const std::string old = lsm::OldTableFileName(dir_, table);
   const std::string path = lsm::TableFileName(dir_, table);
-  return !files_->FileExists(path) && files_->FileExists(old) ? old
-                                                                                          : path;
+  return !files_->FileExists(path) && files_->FileExists(old) ? old : path;
 }
 
 // Below level 0 no user key may be in two tables' ranges.
@@ -168,8 +167,7 @@ Status Verifier::CheckTables() {
 
 // Replays the logs as opening would, into nothing, to learn what would be lost.
 Status Verifier::CheckLogs() {
-  lsm::LogReplay replay(files_, dir_, lsm::LogDamage::kPassOverEven,
-                        *manifest_.edit.last_sequence);
+  lsm::LogReplay replay(files_, dir_, lsm::LogDamage::kPassOverEven, *manifest_.edit.last_sequence);
   replay.SetMark(mark_);
   const auto count = [this](std::string_view) {
     report_.log_records++;

@@ -62,7 +62,7 @@ class Verifier {
   const table::InternalComparator comparator_;
   lsm::ManifestState manifest_;
   std::optional<lsm::CloseMark> mark_;  // of this store, as it was closed
-  std::vector<uint64_t> logs_;  // that are needed
+  std::vector<uint64_t> logs_;          // that are needed
   VerifyReport report_;
 };
 

@@ -73,9 +73,9 @@ class StandIn final : public processor::Processor {
     records_.resize(count * record_units_);
     for (size_t i = 0; i < count; i++) {
       const RequestView request = ring.At(i % kRing);
-      const task::Found found = task::Find(
-          session->index(), session->log(), data->store().HashOf(request.key),
-          reinterpret_cast<const uint8_t*>(request.key.data()), request.head.key_bytes);
+      const task::Found found =
+          task::Find(session->index(), session->log(), data->store().HashOf(request.key),
+                     reinterpret_cast<const uint8_t*>(request.key.data()), request.head.key_bytes);
       WEFT_CHECK(found.slot != nullptr);
       words_[i] = found.word;
       positions_[i] = task::PositionOf(session->index(), found.slot);
@@ -201,8 +201,9 @@ void BM_PlainRead(benchmark::State& state) {
   options.carrier.batches = kBatches;
   options.carrier.queries_max = static_cast<uint32_t>(state.range(0));
   options.carrier.value_bytes = scene->workload.value_bytes;
-  auto plan = pipeline::Plan::Parse("[RV PP MM]cpu -> [IN.search KC RD]gpu0 -> "
-                                          "[IN.insert IN.delete WR SD]cpu");
+  auto plan = pipeline::Plan::Parse(
+      "[RV PP MM]cpu -> [IN.search KC RD]gpu0 -> "
+      "[IN.insert IN.delete WR SD]cpu");
   auto worker = Worker::Create(scene->data.get(), {&scene->ring, 1}, *plan, options);
   if (!worker) return state.SkipWithError(worker.error().ToString().c_str());
   for (auto _ : state) {

@@ -18,9 +18,9 @@ Status LaunchStatus(const char* what, const char* file, int line);
 }  // namespace weft::base
 
 // Returns from the function where `call`, which gives a cudaError_t, fails.
-#define WEFT_CUDA_TRY(call)                                                             \
-  do {                                                                                  \
-    const int weft_cuda_error = static_cast<int>(call);                                 \
-    if (weft_cuda_error != 0)                                                           \
+#define WEFT_CUDA_TRY(call)                                                        \
+  do {                                                                             \
+    const int weft_cuda_error = static_cast<int>(call);                            \
+    if (weft_cuda_error != 0)                                                      \
       return ::weft::base::CudaStatus(weft_cuda_error, #call, __FILE__, __LINE__); \
   } while (false)

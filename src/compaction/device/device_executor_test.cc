@@ -308,8 +308,7 @@ TEST(DeviceExecutor, EveryFlippedByteIsFoundOrHarmless) {
 // A job's executor whose memory is not to be trusted, and with what flips in it.
 std::unique_ptr<Executor> NewFlippingExecutor(const Flip& flip, FlipCounts* counts) {
   return std::make_unique<DeviceExecutor<FlippingDevice<PlainDevice>>>(
-      "plain", kFaultsPieceBytes,
-      [=]() -> Result<std::unique_ptr<FlippingDevice<PlainDevice>>> {
+      "plain", kFaultsPieceBytes, [=]() -> Result<std::unique_ptr<FlippingDevice<PlainDevice>>> {
         return std::make_unique<FlippingDevice<PlainDevice>>(std::make_unique<PlainDevice>(), flip,
                                                              counts);
       });

@@ -19,7 +19,7 @@ struct Entries {
   uint32_t* key_bytes = nullptr;
   const uint8_t** value = nullptr;
   uint32_t* value_bytes = nullptr;
-  uint64_t* prefix = nullptr;  // PrefixOf the key; 0 of keys carried over
+  uint64_t* prefix = nullptr;         // PrefixOf the key; 0 of keys carried over
   uint32_t bytes_max = ~uint32_t{0};  // of a key, and of a value
   uint64_t all_bytes = ~uint64_t{0};  // of all of them, at most
 

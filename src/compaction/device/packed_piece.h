@@ -54,8 +54,8 @@ struct PackedPiece {
   std::vector<BlockPlace> places;  // by block
   std::vector<uint32_t> entries;   // by block
   std::vector<PackedPart> parts;
-  table::OutputBuffer data;        // the blocks as stored, with trailers, where parts have rooms
-                                   // in it; nothing where these are in place
+  table::OutputBuffer data;  // the blocks as stored, with trailers, where parts have rooms
+                             // in it; nothing where these are in place
   StorageRange storage_range;
   std::vector<uint64_t> index_at;  // by block, one more at the end: its index entry in index_bytes
   table::OutputBuffer index_bytes;

@@ -40,7 +40,7 @@ struct LoadedPiece {
 
   std::vector<RangeIn> ranges;  // for the device, one behind the other: of `bytes`, or of files
   table::OutputBuffer bytes;
-  table::OutputBuffer files;         // as read, where it seemed that not all goes to the device
+  table::OutputBuffer files;  // as read, where it seemed that not all goes to the device
   StorageRange storage_range;
   const char* on_device = nullptr;   // in storage_range: read by the device itself, no `ranges`
   std::vector<LoadedBlock> blocks;   // in what `ranges` name

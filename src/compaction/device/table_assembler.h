@@ -45,7 +45,7 @@ class TableAssembler {
     OpenTable table;
     const TablePart* blocks = nullptr;
     const PackedPart* data = nullptr;  // null: it is there
-    std::string_view largest;  // of a table that ends
+    std::string_view largest;          // of a table that ends
   };
   // Tables that are open at once: a file each.
   static constexpr size_t kPartsMax = 64;

@@ -27,7 +27,7 @@ struct TablePart {
   size_t first = 0;
   size_t end = 0;
   uint64_t offset = 0;  // where the first one begins in the table's file
-  uint64_t bytes = 0;  // as stored, with trailers
+  uint64_t bytes = 0;   // as stored, with trailers
   bool begins_table = false;
   bool ends_table = false;
 };

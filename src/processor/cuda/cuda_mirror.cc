@@ -143,8 +143,7 @@ class CudaMirror final : public MirrorDevice {
     if (status.ok()) status = Clear(&bases_);
     if (status.ok()) status = Allot(segments * sizeof(uint32_t), &uses_);
     if (status.ok()) status = Clear(&uses_);
-    if (status.ok())
-      status = Take(PinnedBuffer::Create(segments * sizeof(uint32_t)), &uses_copy_);
+    if (status.ok()) status = Take(PinnedBuffer::Create(segments * sizeof(uint32_t)), &uses_copy_);
     if (status.ok()) std::memset(uses_copy_.data(), 0, uses_copy_.size());
     return status;
   }
@@ -302,8 +301,7 @@ class CudaMirror final : public MirrorDevice {
   Status SendUpdates() {
     if (Status status = FlushTransfer(); !status.ok()) return status;
     for (const Residency& each : residency_) {
-      Status status =
-          Send(resident_.as<uint32_t>() + each.segment, &each.units, sizeof each.units);
+      Status status = Send(resident_.as<uint32_t>() + each.segment, &each.units, sizeof each.units);
       if (status.ok())
         status = Send(bases_.as<uint64_t>() + each.segment, &each.base, sizeof each.base);
       if (!status.ok()) return status;

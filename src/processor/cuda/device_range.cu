@@ -99,8 +99,7 @@ Result<DeviceRange> DeviceRange::Reserve(uint64_t bytes) {
     return Status(Code::kUnsupported, "the CUDA driver has no calls for virtual memory");
   const CUmemAllocationProp memory = MemoryOf(range.device_);
   size_t chunk = 0;
-  CUresult result =
-      TheDriver().granularity(&chunk, &memory, CU_MEM_ALLOC_GRANULARITY_RECOMMENDED);
+  CUresult result = TheDriver().granularity(&chunk, &memory, CU_MEM_ALLOC_GRANULARITY_RECOMMENDED);
   if (result != CUDA_SUCCESS)
     return DriverStatus(result, "cuMemGetAllocationGranularity", __LINE__);
   range.chunk_bytes_ = chunk;

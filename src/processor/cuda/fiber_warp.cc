@@ -14,7 +14,16 @@ namespace {
 constexpr size_t kStackBytes = 64 << 10;
 
 enum Verb : u32 {
-  kBallot = 1, kGet32, kGet64, kWarpGet32, kWarpGet64, kSumBelow, kAny, kMax, kReserve, kFence,
+  kBallot = 1,
+  kGet32,
+  kGet64,
+  kWarpGet32,
+  kWarpGet64,
+  kSumBelow,
+  kAny,
+  kMax,
+  kReserve,
+  kFence,
   kFullFence
 };
 

@@ -54,8 +54,8 @@ __global__ void __launch_bounds__(kBlockLanes, BlocksMin(kWords, kTasks))
     GroupKernel(const __grid_constant__ TableGroup group) {
   const uint32_t n = JobOfBlock(group);
   const uint32_t block = blockIdx.x - group.begins[n];
-  tile::RunGroup<tile::CudaWarp, kWords, kTasks, false>(
-      tile::CudaWarp(), group.jobs[n], block * kBlockLanes + threadIdx.x, nullptr);
+  tile::RunGroup<tile::CudaWarp, kWords, kTasks, false>(tile::CudaWarp(), group.jobs[n],
+                                                        block * kBlockLanes + threadIdx.x, nullptr);
 }
 
 // Jobs that share records: a block takes the queries of one warp, and all its warps copy.

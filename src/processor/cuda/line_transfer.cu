@@ -3,8 +3,8 @@
 #include <cstring>
 #include <utility>
 
-#include "processor/copy_buckets.h"
 #include "base/cuda/cuda_status.h"
+#include "processor/copy_buckets.h"
 
 namespace weft::processor {
 namespace {

@@ -13,8 +13,8 @@ TEST(ObjectShare, IsANumberOfMebibytesOrNothing) {
 }
 
 TEST(ObjectShare, BadTextIsAnErrorThatNamesIt) {
-  for (const char* const text : {"", "8G", "-1", " 8", "8 ", "lots", "17592186044416",
-                                 "99999999999999999999999"}) {
+  for (const char* const text :
+       {"", "8G", "-1", " 8", "8 ", "lots", "17592186044416", "99999999999999999999999"}) {
     const auto allowed = AllowedObjectBytes(text);
     ASSERT_FALSE(allowed.has_value()) << text;
     EXPECT_EQ(allowed.error().code(), Code::kInvalidArgument);

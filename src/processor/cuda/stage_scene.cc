@@ -17,7 +17,7 @@ constexpr uint32_t kSegmentShift = 9;
 constexpr uint64_t kSegmentUnits = 1ul << kSegmentShift;
 constexpr uint32_t kSegments = 224;
 constexpr uint32_t kValueBytesMax = 2000;
-constexpr uint32_t kSlackUnits = 64; // readable behind the log (TableJob)
+constexpr uint32_t kSlackUnits = 64;  // readable behind the log (TableJob)
 constexpr uint32_t kNowS = 5000;
 
 std::string RandomText(std::mt19937_64& random, size_t bytes) {
@@ -87,10 +87,15 @@ void StageScene::AddObject(const std::string& key, uint64_t hash) {
   task::LayObject(object, BytesOf(key), static_cast<uint32_t>(key.size()), BytesOf(value),
                   static_cast<uint32_t>(value.size()), expiry);
   if (random_() % 2 == 0) task::NoteRead(object, kNowS);
-  const task::IndexRef index = {{buckets_.data(), kBuckets}, {nullptr, 0}, moves_.data(),
-                                kPolicyCuckoo, 0, nullptr, nullptr};
-  const task::LogRef log = {reinterpret_cast<uint8_t*>(log_.data()), bases_.data(), 0,
-                            kSegmentShift, 0, nullptr, nullptr};
+  const task::IndexRef index = {
+      {buckets_.data(), kBuckets}, {nullptr, 0}, moves_.data(), kPolicyCuckoo, 0, nullptr, nullptr};
+  const task::LogRef log = {reinterpret_cast<uint8_t*>(log_.data()),
+                            bases_.data(),
+                            0,
+                            kSegmentShift,
+                            0,
+                            nullptr,
+                            nullptr};
   const task::Inserted inserted = task::Insert(index, log, hash, BytesOf(key),
                                                static_cast<uint32_t>(key.size()), location, false);
   WEFT_CHECK(inserted.status == kInsertDone);
@@ -103,8 +108,8 @@ void StageScene::MarkResident() {
     const uint64_t first = segment * kSegmentUnits;
     uint64_t here = segment % 3 == 0 ? 0 : kSegmentUnits;
     if (segment % 3 == 1) {
-      const auto at = std::lower_bound(starts_.begin(), starts_.end(),
-                                       first + random_() % kSegmentUnits);
+      const auto at =
+          std::lower_bound(starts_.begin(), starts_.end(), first + random_() % kSegmentUnits);
       if (at != starts_.end() && *at < first + kSegmentUnits) here = *at - first;
     }
     resident_[segment] = static_cast<uint32_t>(here);
@@ -187,9 +192,13 @@ void StageScene::Draw(uint32_t tasks) {
 
 TableJob StageScene::JobOf(Batch& batch) {
   TableJob job;
-  job.index = {{buckets_.data(), kBuckets}, {nullptr, 0}, moves_.data(), kPolicyCuckoo, 0,
-               nullptr, nullptr};
-  job.log = {reinterpret_cast<uint8_t*>(log_.data()), bases_.data(), 0, kSegmentShift, 1,
+  job.index = {
+      {buckets_.data(), kBuckets}, {nullptr, 0}, moves_.data(), kPolicyCuckoo, 0, nullptr, nullptr};
+  job.log = {reinterpret_cast<uint8_t*>(log_.data()),
+             bases_.data(),
+             0,
+             kSegmentShift,
+             1,
              shape_.mirrored ? resident_.data() : nullptr,
              shape_.mirrored ? uses_.data() : nullptr};
   job.count = static_cast<uint32_t>(batch.hash.size());
@@ -237,9 +246,8 @@ std::vector<SceneArray> StageScene::MirrorArrays(std::vector<TableJob>& jobs) {
                         for (TableJob& job : jobs) field(job, at);
                       }});
   };
-  add(buckets_, [](TableJob& job, void* at) {
-    job.index.older.buckets = static_cast<task::Bucket*>(at);
-  });
+  add(buckets_,
+      [](TableJob& job, void* at) { job.index.older.buckets = static_cast<task::Bucket*>(at); });
   add(moves_, [](TableJob& job, void* at) { job.index.move_counts = static_cast<uint32_t*>(at); });
   add(log_, [](TableJob& job, void* at) { job.log.base = static_cast<uint8_t*>(at); });
   add(bases_, [](TableJob& job, void* at) { job.log.version_bases = static_cast<uint64_t*>(at); });
@@ -305,8 +313,7 @@ uint64_t StageScene::ValueStart(const Batch& batch, uint32_t i, bool tuned) cons
 // Whether the job need not say where the entry is: a read that was gathered and is not noted.
 bool StageScene::IsLeftOut(const Batch& batch, uint32_t i) {
   return batch.sparse && batch.result[i] == kResultRead &&
-         (batch.value_at[i] & kValueNoteBit) == 0 &&
-         !task::IsInNoteRow(batch.dice % kNoteRows, i);
+         (batch.value_at[i] & kValueNoteBit) == 0 && !task::IsInNoteRow(batch.dice % kNoteRows, i);
 }
 
 std::string StageScene::CheckBatch(const Batch& tuned, const Batch& plain) const {
@@ -361,9 +368,8 @@ std::string StageScene::Check() {
 
 std::string PlayStages(std::mt19937_64& random, uint32_t queries_max, const StageRunner& run) {
   constexpr uint32_t kFinds = kRunSearch | kRunCompare;
-  constexpr uint32_t kStages[] = {kRunSearch,  kFinds,
-                                  kRunCompare, kFinds | kRunRead,
-                                  kRunRead,    kRunCompare | kRunRead};
+  constexpr uint32_t kStages[] = {kRunSearch,        kFinds,   kRunCompare,
+                                  kFinds | kRunRead, kRunRead, kRunCompare | kRunRead};
   std::vector<uint32_t> seen(kResultRead + 1, 0);
   uint32_t noted = 0;
   for (const uint32_t key_bytes : {0u, 8u, 16u, 32u, 24u}) {

@@ -28,8 +28,8 @@ struct TableJob {
   uint32_t now_s = 0;
   uint32_t notes = 0;  // as in QueryJob, with dice
   uint32_t dice = 0;
-  uint32_t repeats = 0;  // 1: a key may be stored by several queries of the batch
-  uint32_t again = 0;    // as in QueryJob; jobs without stores and deletes alone
+  uint32_t repeats = 0;   // 1: a key may be stored by several queries of the batch
+  uint32_t again = 0;     // as in QueryJob; jobs without stores and deletes alone
   uint32_t mirrored = 0;  // as in QueryJob; then `notes` is 0
   uint32_t note_row = 0;  // as in QueryJob, with sparse_entries
   uint32_t sparse_entries = 0;
@@ -54,7 +54,7 @@ struct TableJob {
   uint64_t log_end = 0;                    // units
 
   // --- in and out ---
-  uint8_t* result = nullptr;     // kResult...; null of kRunSearch alone: all are kResultNone
+  uint8_t* result = nullptr;  // kResult...; null of kRunSearch alone: all are kResultNone
   // As Columns::word and ::position. In: of a job without kRunSearch. Null: of one with it, whose
   // answer nobody asks.
   uint64_t* word = nullptr;

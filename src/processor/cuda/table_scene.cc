@@ -160,8 +160,13 @@ void Scene::Draw(uint32_t count, uint32_t tasks, uint32_t now_s) {
 
 TableJob Scene::Job() {
   TableJob job;
-  job.index = {{buckets_.data(), buckets_.size()}, {nullptr, 0}, moves_.data(), shape_.policy, 0,
-               nullptr, nullptr};
+  job.index = {{buckets_.data(), buckets_.size()},
+               {nullptr, 0},
+               moves_.data(),
+               shape_.policy,
+               0,
+               nullptr,
+               nullptr};
   job.log = {reinterpret_cast<uint8_t*>(log_.data()), bases_.data(), 0, 63, 0, nullptr, nullptr};
   job.count = count_;
   job.tasks = tasks_;

@@ -139,8 +139,8 @@ WEFT_LANE_FN u32 DifferentKeys(const Warp& warp, u64 key, u64 other, u32 bytes) 
 // (together) Whether the object that the query's word names has its key, of any length, and its
 // first word. An object that is not here has not.
 template <class Warp>
-WEFT_LANE_FN bool HasKeyByTile(const Warp& warp, const TableJob& job, const Query& query,
-                               bool asks, u64* head) {
+WEFT_LANE_FN bool HasKeyByTile(const Warp& warp, const TableJob& job, const Query& query, bool asks,
+                               u64* head) {
   const u64 location = task::SlotLocation(query.word);
   u64 key = 0, other = 0;
   u32 bytes = 0;

@@ -139,7 +139,7 @@ WEFT_LANE_FN Spot SpotOf(const RecordList& records, u32 pair) {
 struct SpotWords {
   u64 to = 0;  // 0: none
   u64 low = 0, high = 0, next = 0;
-  u32 shift = 0;      // of the bytes in the words, in bits
+  u32 shift = 0;       // of the bytes in the words, in bits
   bool first = false;  // of its record: low is the header
 };
 

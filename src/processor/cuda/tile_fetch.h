@@ -48,8 +48,7 @@ WEFT_LANE_FN bool ReadShort(const Warp& warp, const TableJob& job, Query& query)
   for (u32 n = 0; n < kRounds; n++) {
     const u64 at = warp.TileGet(from, n * kObjects + lane / 2);
     pairs[n] = {0, 0};
-    if (at != 0)
-      pairs[n] = Warp::Load2(reinterpret_cast<const u8*>(at) + kPairBytes * (lane % 2));
+    if (at != 0) pairs[n] = Warp::Load2(reinterpret_cast<const u8*>(at) + kPairBytes * (lane % 2));
   }
   u64 own_key = 0;
   if (asks) own_key = Warp::LoadOnce(reinterpret_cast<const u64*>(job.keys) + query.i);

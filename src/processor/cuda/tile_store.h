@@ -130,8 +130,7 @@ WEFT_LANE_FN void WriteByWarp(const Warp& warp, const TableJob& job, u32 i, u64 
     }
     WEFT_UNROLL
     for (u32 n = 0; n < kAtOnce; n++)
-      if (writes[n])
-        Warp::StoreOnce2(to + 16ul * (at + n * kWarpLanes), two[n][0], two[n][1]);
+      if (writes[n]) Warp::StoreOnce2(to + 16ul * (at + n * kWarpLanes), two[n][0], two[n][1]);
   }
 }
 
@@ -214,8 +213,7 @@ WEFT_LANE_FN bool SettleTogether(const Warp& warp, const TableJob& job, const Qu
 // none. REQUIRES: a fence since; Search fetched both buckets of a query without an entry, or leaves
 // its empties out.
 template <class Warp, u32 kWords>
-WEFT_LANE_FN void StoreObjects(const Warp& warp, const TableJob& job, Query& query,
-                               u64 location) {
+WEFT_LANE_FN void StoreObjects(const Warp& warp, const TableJob& job, Query& query, u64 location) {
   const u64 replaced = query.word;
   bool pending = false;
   u64 tentative = 0;

@@ -21,19 +21,17 @@ template <uint32_t kWords, uint32_t kTasks>
 void RunOnFibers(const TableJob& job, std::mt19937_64& random) {
   const uint32_t warps = (job.count + 31) / 32;
   if (job.shares_records == 0) {
-    tile::RunFiberWarps(
-        warps, 6, random, [&](tile::FiberRing& ring, uint32_t lane, uint32_t warp) {
-          tile::RunGroup<tile::FiberWarp, kWords, kTasks, false>(tile::FiberWarp(ring, lane), job,
-                                                                 warp * 32 + lane, nullptr);
-        });
+    tile::RunFiberWarps(warps, 6, random, [&](tile::FiberRing& ring, uint32_t lane, uint32_t warp) {
+      tile::RunGroup<tile::FiberWarp, kWords, kTasks, false>(tile::FiberWarp(ring, lane), job,
+                                                             warp * 32 + lane, nullptr);
+    });
     return;
   }
   std::vector<tile::RecordList> lists(warps);
-  tile::RunFiberWarps(warps, 6, random,
-                      [&](tile::FiberRing& ring, uint32_t lane, uint32_t warp) {
-                        tile::RunGroup<tile::FiberWarp, kWords, kTasks, true>(
-                            tile::FiberWarp(ring, lane), job, warp * 32 + lane, &lists[warp]);
-                      });
+  tile::RunFiberWarps(warps, 6, random, [&](tile::FiberRing& ring, uint32_t lane, uint32_t warp) {
+    tile::RunGroup<tile::FiberWarp, kWords, kTasks, true>(tile::FiberWarp(ring, lane), job,
+                                                          warp * 32 + lane, &lists[warp]);
+  });
   for (const tile::RecordList& list : lists)
     for (uint32_t lane = 0; lane < kSharingLanes; lane++)
       tile::CopyListed<tile::FiberWarp>(list, lane, kSharingLanes);
@@ -130,8 +128,7 @@ template <uint32_t kWords>
 uint32_t ReadAtOnce(const TableJob& job, std::mt19937_64& random) {
   uint32_t answered = 0;
   tile::RunFiberWarps(
-      (job.count + 31) / 32, 6, random,
-      [&](tile::FiberRing& ring, uint32_t lane, uint32_t number) {
+      (job.count + 31) / 32, 6, random, [&](tile::FiberRing& ring, uint32_t lane, uint32_t number) {
         const tile::FiberWarp warp(ring, lane);
         tile::Query query = tile::BeginQuery<tile::FiberWarp, kReads>(job, number * 32 + lane);
         tile::FindEntries<tile::FiberWarp, kReads>(warp, job, query);

@@ -20,7 +20,7 @@ namespace weft::processor {
 namespace opencl {
 namespace {
 
-constexpr uint32_t kInFlightMax = 16;  // jobs with the driver
+constexpr uint32_t kInFlightMax = 16;              // jobs with the driver
 constexpr std::chrono::milliseconds kAskAgain{1};  // of a job whose wait failed
 // A job as the kernel reads it. Kernels cannot take structs with pointers by value.
 constexpr size_t kSlotBytes = 512;
