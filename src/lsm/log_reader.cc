@@ -165,9 +165,10 @@ void LogReader::NoteNumbers(std::string_view record) {
 bool LogReader::IsTorn() {
   Fragment whole;
   if (!open_again_ || judgements_left_ == 0 || AllZeros(block_.substr(at_))) return false;
-  if (ParseAt(at_, &whole)) return false;  // it is in the wrong place
-  judgements_left_--;
   const std::string_view reason = reason_;
+  if (ParseAt(at_, &whole)) return false;  // it is in the wrong place
+  reason_ = reason;
+  judgements_left_--;
   auto file = open_again_();
   // Perhaps the next record, behind one that its writer gave up.
   const bool begins =
@@ -182,7 +183,6 @@ bool LogReader::IsTorn() {
   }
   if (!*torn) return false;
   const auto header = MendHeader(block_, at_);
-  reason_ = reason;
   return !header || !(Begins(header->type) || in_record_) ||
          !AllZeros(block_.substr(at_ + kLogHeaderBytes + header->payload_bytes));
 }
