@@ -161,7 +161,7 @@ class Connection {
   bool doomed_ : 1 = false;         // close at the next review, output or not
   bool paused_ : 1 = false;         // not read from: too much output
   bool whole_granted_ : 1 = false;  // it has room for all of its half request
-  bool output_late_ : 1 = false;    // it waits for output room behind others: see OutputTaken
+  bool output_late_ : 1 = false;    // it waits for output room behind others: see JudgeAnew
   bool blocked_ : 1 = false;        // the socket takes no more bytes until it says so
   bool in_ready_ : 1 = false;
   bool in_touched_ : 1 = false;
@@ -188,8 +188,6 @@ class Connection {
   size_t charge_before_grant_ = 0;  // of input_room_, while whole_granted_
   uint64_t newcomer_from_ = 0;      // so many bytes received, it has made up for unused room
   Room::Holder output_room_;        // for output_
-  uint64_t sent_at_tick_ = 0;       // bytes_out at the last tick at which others waited for room,
-  uint64_t sent_before_ = 0;        // and at the one before
   Mark input_mark_;                 // of bytes received
   Mark output_mark_;                // of bytes that the peer's system has taken
 

@@ -151,9 +151,7 @@ class LoopCore : public EventLoop {
   bool TakeOutputRoom(Connection& connection, size_t n);
   void CountOutput(Connection& connection);
   void WaitForOutputRoom(Connection& connection);
-  // Whether its peer's system has all that was sent to it more than a moment ago.
-  bool OutputTaken(const Connection& connection) const;
-  void JudgeAnew(Connection& connection, bool begins);
+  void JudgeAnew(Connection& connection);
   void LeaveRooms(Connection& connection);
   // It has room for all of its request now, and held `charge_before` until then.
   void GrantWhole(Connection& connection, size_t charge_before);

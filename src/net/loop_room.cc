@@ -148,7 +148,7 @@ bool LoopCore::TakeOutputRoom(Connection& connection, size_t n) {
   // Whoever has taken all that was sent to it, more than this, is likely to take this. Only where
   // there is too little for all does it matter.
   const bool proven = room.tight() && connection.output_.empty() &&
-                      connection.bytes_out() >= 2 * n && OutputTaken(connection);
+                      connection.bytes_out() >= 2 * n && UndeliveredBytes(connection.fd_) == 0;
   if (!room.TryTake(holder, step, proven)) return false;
   connection.room_left_ += step;
   return true;
@@ -172,29 +172,20 @@ void LoopCore::WaitForOutputRoom(Connection& connection) {
   if (TakeOutputRoom(connection, connection.room_wanted_)) return RunSoon(connection);
   // The system's buffers may hold megabytes that a peer never takes: so far it has used no room of
   // ours in vain, but it is no newcomer.
-  const bool is_newcomer = OutputTaken(connection);
+  const bool is_newcomer = UndeliveredBytes(connection.fd_) == 0;
   connection.output_late_ = !is_newcomer;
   rooms_->output.Wait(connection.output_room_, connection.room_wanted_,
                       now_ms_ + (is_newcomer ? 0 : kUndeliveredPenaltyMs), &output_client_,
                       is_newcomer);
 }
 
-// While others wait, what was sent since the tick before the last one may still be on its way.
-// Bytes that a peer does not take are older: the system takes more only for what has left.
-bool LoopCore::OutputTaken(const Connection& connection) const {
-  const uint64_t recent = contended_ ? connection.bytes_out() - connection.sent_before_ : 0;
-  return UndeliveredBytes(connection.fd_) <= recent;
-}
-
 // At each tick. Whoever waits behind the others, since it had not taken what it was sent, asks
 // again once it has: as a newcomer, or of the lane.
-void LoopCore::JudgeAnew(Connection& connection, bool begins) {
-  if (begins) connection.sent_at_tick_ = connection.sent_before_ = connection.bytes_out();
-  if (connection.output_late_ && connection.output_room_.waits() && OutputTaken(connection)) {
-    rooms_->output.Leave(connection.output_room_);
-    RunSoon(connection);
-  }
-  connection.sent_before_ = std::exchange(connection.sent_at_tick_, connection.bytes_out());
+void LoopCore::JudgeAnew(Connection& connection) {
+  if (!connection.output_late_ || !connection.output_room_.waits()) return;
+  if (UndeliveredBytes(connection.fd_) != 0) return;
+  rooms_->output.Leave(connection.output_room_);
+  RunSoon(connection);
 }
 
 // --- both ------------------------------------------------------------------------------------
@@ -291,7 +282,7 @@ void LoopCore::ReviewHolders() {
   uint64_t largest_ms = 0;
   for (Connection* connection : connections_) {
     if (begins) connection->input_mark_.ms = connection->output_mark_.ms = now_ms_;
-    JudgeAnew(*connection, begins);
+    if (output) JudgeAnew(*connection);
     if (input) RevokeIdleGrant(*connection);
     const uint64_t stuck_ms = StuckMs(*connection, input ? connection->input_room_.taken() : 0,
                                       output ? connection->output_room_.taken() : 0);
