@@ -3,7 +3,7 @@
 
 #include "net/test_peer.h"
 
-namespace weft::net {
+namespace weft::net::waits {
 namespace {
 
 using LoopWaitsTest = LoopTest;
@@ -226,4 +226,4 @@ TEST_P(LoopWaitsTest, WhatCannotBecomeWholeIsNotWaitedFor) {
 }
 
 }  // namespace
-}  // namespace weft::net
+}  // namespace weft::net::waits
