@@ -153,7 +153,7 @@ struct Counting : Sink {
   uint32_t written = 0;
 };
 
-constexpr uint32_t kReads = 10 * kSetQueries;
+constexpr uint32_t kReadsHeld = 10 * kSetQueries;
 
 // A runner for any plan whose device does nothing until it is let go.
 class HeldReplan : public testing::Test {
@@ -173,7 +173,7 @@ class HeldReplan : public testing::Test {
     EXPECT_NE(run, nullptr);
     run->batch().Clear();
     const uint32_t source = run->batch().AddSource(kMuchRoom);
-    for (uint32_t i = 0; i < kReads; i++) {
+    for (uint32_t i = 0; i < kReadsHeld; i++) {
       const std::string key = std::to_string(i);
       run->batch().AddRead(source, i, key, store_->HashOf(key));
     }
@@ -182,7 +182,7 @@ class HeldReplan : public testing::Test {
   void Finish(BatchRun* run) {
     Counting sink;
     runner_->Finish(run, sink);
-    EXPECT_EQ(sink.written, kReads);
+    EXPECT_EQ(sink.written, kReadsHeld);
   }
 
   const std::unique_ptr<cache::Store> store_ = OpenStore(WeakHash(64));
@@ -213,7 +213,7 @@ TEST_F(HeldReplan, BatchesUnderWayKeepTheirPlan) {
   EXPECT_TRUE(PlanRunner::IsReady(third)) << "it has no stage on the device";
   EXPECT_EQ(third->batch().result(0), kResultMissed);
   EXPECT_EQ(second->batch().result(0), kResultNone);
-  EXPECT_EQ(held_->LetGo(), kReads / kSetQueries - 1);
+  EXPECT_EQ(held_->LetGo(), kReadsHeld / kSetQueries - 1);
   ASSERT_TRUE(runner_->SetPlan(Plan::OneStageCpu(), true).ok());
   runner_->Advance();
   EXPECT_TRUE(first->batch().searched());
@@ -233,13 +233,13 @@ TEST_F(HeldReplan, ABatchThatBeganWithoutStealingIsNotStolenFrom) {
   runner_->Begin(run);
   ASSERT_TRUE(runner_->SetPlan(on_device, true).ok());
   EXPECT_FALSE(runner_->Help());
-  EXPECT_EQ(held_->LetGo(), kReads / kSetQueries);
+  EXPECT_EQ(held_->LetGo(), kReadsHeld / kSetQueries);
   ASSERT_EQ(runner_->Ready(), run);
   Finish(run);
   BatchRun* const next = Filled();
   runner_->Begin(next);
   EXPECT_TRUE(runner_->Help());
-  EXPECT_EQ(held_->LetGo(), kReads / kSetQueries - 1);
+  EXPECT_EQ(held_->LetGo(), kReadsHeld / kSetQueries - 1);
   ASSERT_EQ(runner_->Ready(), next);
   Finish(next);
 }
@@ -253,7 +253,7 @@ TEST_F(HeldReplan, TheOneStagePlanWaitsOutsideOfTheEpoch) {
   runner_->LeaveEpochs();
   Finish(run);
   EXPECT_FALSE(run->session().inside());
-  EXPECT_EQ(times_.queries[static_cast<size_t>(Task::kSearch)].value(), kReads);
+  EXPECT_EQ(times_.queries[static_cast<size_t>(Task::kSearch)].value(), kReadsHeld);
 }
 
 // Whether the plan was taken; where not, the one in force stays in force.
