@@ -7,8 +7,8 @@
 namespace weft::pipeline {
 namespace {
 
-constexpr size_t kValueBytes = size_t{1} << 20;
-constexpr int kKeys = 16;
+constexpr size_t kLargeBytes = size_t{1} << 20;
+constexpr int kManyKeys = 16;
 
 class DiskBoundsTest : public ::testing::Test {
  protected:
@@ -52,23 +52,23 @@ class DiskBoundsTest : public ::testing::Test {
   std::unique_ptr<cache::Store> store_;
   std::unique_ptr<tier::DiskTier> tier_;
   std::unique_ptr<DiskClient> client_;
-  const std::string value_ = std::string(kValueBytes, 'v');
+  const std::string value_ = std::string(kLargeBytes, 'v');
 };
 
 TEST_F(DiskBoundsTest, LargeValuesAreWrittenAFewAtATime) {
   std::vector<std::string> keys;
-  for (int i = 0; i < kKeys; i++) keys.push_back(Key(i));
+  for (int i = 0; i < kManyKeys; i++) keys.push_back(Key(i));
   client_->Begin(nullptr, false);
   for (const std::string& key : keys) client_->Add(Store(cache::StoreMode::kSet, key, value_));
   const DbStatistics sets = Written();
-  EXPECT_EQ(sets.keys_written, uint64_t{kKeys});
-  EXPECT_LE(sets.bytes_written / sets.writes, DiskTurn::kGroupBytesMax + 2 * kValueBytes);
+  EXPECT_EQ(sets.keys_written, uint64_t{kManyKeys});
+  EXPECT_LE(sets.bytes_written / sets.writes, DiskTurn::kGroupBytesMax + 2 * kLargeBytes);
   // Here what is written shows only once the command has been carried out.
   client_->Begin(nullptr, false);
   for (const std::string& key : keys) client_->Add(Store(cache::StoreMode::kAppend, key, "x"));
   const DbStatistics appends = Written();
-  EXPECT_EQ(appends.keys_written, uint64_t{kKeys});
-  EXPECT_LE(appends.bytes_written / appends.writes, DiskTurn::kGroupBytesMax + 2 * kValueBytes);
+  EXPECT_EQ(appends.keys_written, uint64_t{kManyKeys});
+  EXPECT_LE(appends.bytes_written / appends.writes, DiskTurn::kGroupBytesMax + 2 * kLargeBytes);
   for (const std::string& key : keys) {
     client_->Evict(key);
     EXPECT_TRUE(client_->Value(key) == value_ + "x") << key;
