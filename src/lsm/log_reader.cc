@@ -4,6 +4,7 @@
 
 #include "base/coding.h"
 #include "base/crc32c.h"
+#include "base/read_around.h"
 #include "base/read_on.h"
 #include "lsm/log_resync.h"
 #include "lsm/lost_sectors.h"
@@ -164,12 +165,12 @@ void LogReader::NoteNumbers(std::string_view record) {
 // record is all there.
 bool LogReader::IsTorn() {
   Fragment whole;
-  if (!open_again_ || judgements_left_ == 0 || AllZeros(block_.substr(at_))) return false;
+  if (files_ == nullptr || judgements_left_ == 0 || AllZeros(block_.substr(at_))) return false;
   const std::string_view reason = reason_;
   if (ParseAt(at_, &whole)) return false;  // it is in the wrong place
   reason_ = reason;
   judgements_left_--;
-  auto file = open_again_();
+  auto file = base::AroundFile::Open(files_, path_);
   // Perhaps the next record, behind one that its writer gave up.
   const bool begins =
       block_.size() - at_ >= kLogHeaderBytes && Begins(static_cast<FragmentType>(block_[at_ + 6]));

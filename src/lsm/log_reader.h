@@ -24,7 +24,6 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -67,11 +66,12 @@ class LogReader {
 
   // Each record is a write batch, which tells the log's from a value's where records are searched
   // for. What is one batch that was cut (lsm/torn_batch.h) is not searched, and ends the log: to
-  // find out, `open_again` gives the same file at its first byte. To be called before Read.
-  using OpenAgain = std::function<Result<std::unique_ptr<SequentialFile>>()>;
-  void ExpectBatches(OpenAgain open_again) {
+  // find out, the file is read once more, around what cannot be read of it. To be called before
+  // Read.
+  void ExpectBatches(FileSystem* files, std::string path) {
     are_batches_ = true;
-    open_again_ = std::move(open_again);
+    files_ = files;
+    path_ = std::move(path);
   }
   // The next record, until the next call; false at the end.
   bool Read(std::string_view* record);
@@ -148,7 +148,8 @@ class LogReader {
   Reporter* const reporter_;
   const Mode mode_;
   bool are_batches_ = false;
-  OpenAgain open_again_;
+  FileSystem* files_ = nullptr;  // none where they are not batches
+  std::string path_;
 
   std::unique_ptr<char[]> buffer_;
   std::string_view block_;     // the current one

@@ -25,14 +25,6 @@ class DropCounter final : public LogReader::Reporter {
   uint64_t bytes_ = 0;
 };
 
-LogReader::OpenAgain Around(FileSystem* files, const std::string& path) {
-  return [files, path]() -> Result<std::unique_ptr<SequentialFile>> {
-    auto file = base::AroundFile::Open(files, path);
-    if (!file) return file.error();
-    return std::unique_ptr<SequentialFile>(std::move(*file));
-  };
-}
-
 // Which records of a log have numbers that a store may have given them. Numbers that do not rise
 // were never written by a store: nothing may hide what is newer. One that was searched for may be a
 // value's. No more numbers can be missing before it than the bytes that are passed over had room
@@ -91,7 +83,7 @@ class Numbers {
     auto file = base::AroundFile::Open(files_, path_);
     if (!file) return {};
     LogReader reader(file->get(), nullptr, LogReader::Mode::kSalvage);
-    reader.ExpectBatches(Around(files_, path_));
+    reader.ExpectBatches(files_, path_);
     At found;
     std::string_view record;
     while (reader.Read(&record)) {
@@ -125,7 +117,7 @@ Status Repair::TakeLog(uint64_t number) {
   DropCounter dropped;
   LogReader reader(file->get(), &dropped, LogReader::Mode::kSalvage);
   auto memtable = std::make_unique<MemTable>(comparator_);
-  reader.ExpectBatches(Around(files_, path));
+  reader.ExpectBatches(files_, path);
   Numbers numbers(files_, path, before_log_);
   std::string_view record;
   uint64_t refused = 0;
