@@ -70,17 +70,9 @@ struct FullInputRoom {
   std::unique_ptr<Peer> peer;
 };
 
-TEST_P(LoopWaitsTest, ALineNeedsRoomForWhatItHolds) {
+TEST_P(LoopWaitsTest, ALineThatIsHereNeedsNoRoomForTheLongest) {
   FullInputRoom full(GetParam(), 150'000, 0);
   for (const size_t n : {4097, 6000, 40'000}) {
-    ASSERT_TRUE(full.peer->Send(LineOf(n)));
-    EXPECT_EQ(full.peer->Receive(n), LineOf(n));
-  }
-}
-
-TEST_P(LoopWaitsTest, ALineGrowsInTheNewcomersLane) {
-  FullInputRoom full(GetParam(), 0, 512 << 10);
-  for (const size_t n : {6000, 400'000}) {
     ASSERT_TRUE(full.peer->Send(LineOf(n)));
     EXPECT_EQ(full.peer->Receive(n), LineOf(n));
   }

@@ -30,11 +30,10 @@ constexpr uint64_t kUndeliveredPenaltyMs = 10'000;
 // A reply takes this much more than it needs where there is plenty: fewer questions.
 constexpr size_t kRoomStep = size_t{16} << 10;
 
-// Up to where room is asked for. Where nobody can tell how long a request is, twice what is there:
-// most are short, and room for the longest would keep the others waiting.
+// Up to where room is asked for. Where nobody can tell how long a request is, it may be the longest
+// line: given room by pieces, lines without an end would hold the lanes one after another.
 size_t ExpectedBytes(size_t expected, size_t kept, size_t unknown_max) {
-  if (expected > kept) return expected;
-  return kept < unknown_max ? std::min(2 * kept, unknown_max) : 2 * kept;
+  return expected > kept ? expected : std::max(unknown_max, 2 * kept);
 }
 
 size_t InputCharge(size_t held) { return held > Connection::kInputFreeBytes ? held : 0; }
@@ -103,11 +102,8 @@ size_t LoopCore::RoomToReceive(Connection& connection, size_t wanted) {
     GrantWhole(connection, charge);
     return std::min(wanted, expected - kept);
   }
-  const size_t alone = connection.expected_bytes_ > kept
-                           ? need
-                           : lacks(std::max(expected, options_.unknown_bytes_max));
   room.Wait(holder, need, need + now_ms_ * kBytesPerWaitedMs, &input_client_,
-            connection.bytes_in() >= connection.newcomer_from_, alone);
+            connection.bytes_in() >= connection.newcomer_from_);
   return 0;
 }
 

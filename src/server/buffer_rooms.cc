@@ -38,8 +38,7 @@ net::Room::Options InputRoom(const ServerOptions& options) {
   const size_t line = net::BufferPool::BlockBytes(protocol::ParseContext{}.read_line_bytes_max);
   room.bytes = room.tight_bytes + std::max(WholeBytes(options), line);
   room.lane_bytes = LaneBytes(options);
-  // Whoever is in the newcomers' lane stays there until its request is whole.
-  room.newcomer_bytes = std::max(WholeBytes(options), line);
+  room.newcomer_bytes = WholeBytes(options);
   room.newest_too = true;
   return room;
 }

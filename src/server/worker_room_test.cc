@@ -163,7 +163,7 @@ TEST(BufferRooms, WhatTheOptionsAllowFits) {
   const Room::Options input = InputRoom(usual), output = OutputRoom(usual);
   EXPECT_LE(input.bytes + input.lane_bytes + input.newcomer_bytes + output.bytes +
                 output.lane_bytes + output.newcomer_bytes,
-            size_t{28} << 20);
+            size_t{26} << 20);
 }
 
 }  // namespace
