@@ -15,6 +15,14 @@ constexpr double kQuickScale = 0.1;
 constexpr uint64_t kQuickObjects = 4'000'000;
 constexpr uint32_t kQuickDeviceBatch = 1u << 20;
 
+// What all that run in turns take of the command line.
+template <typename Options>
+void SetTurns(const Arguments& a, Options* options) {
+  if (a.seconds > 0) options->run_s = a.seconds;
+  if (a.warmup >= 0) options->warmup_s = a.warmup;
+  options->seed = a.seed;
+}
+
 }  // namespace
 
 ServerOptions ServerOptionsOf(const Arguments& a, bool heavy) {
@@ -25,9 +33,7 @@ ServerOptions ServerOptionsOf(const Arguments& a, bool heavy) {
   options.server_cpus = ParseCpuList(a.server_cpus);
   options.client_cpus = ParseCpuList(a.client_cpus);
   options.repetitions = Or(a.repetitions, heavy ? 1 : defaults::kRepetitions);
-  if (a.seconds > 0) options.run_s = a.seconds;
-  if (a.warmup >= 0) options.warmup_s = a.warmup;
-  options.seed = a.seed;
+  SetTurns(a, &options);
   if (a.target > 0) options.target = a.target;
   return options;
 }
@@ -35,9 +41,7 @@ ServerOptions ServerOptionsOf(const Arguments& a, bool heavy) {
 EmbeddedOptions EmbeddedOptionsOf(const Arguments& a) {
   EmbeddedOptions options = a.embedded;
   options.repetitions = Or(a.repetitions, defaults::kRepetitions);
-  if (a.seconds > 0) options.run_s = a.seconds;
-  if (a.warmup >= 0) options.warmup_s = a.warmup;
-  options.seed = a.seed;
+  SetTurns(a, &options);
   if (a.target > 0) options.target = a.target;
   options.huge_pages = !a.small_pages;
   options.cpus = ParseCpuList(a.embedded_cpus);
@@ -57,9 +61,7 @@ PrefetchOptions PrefetchOptionsOf(const Arguments& a) {
 PipelineOptions PipelineOptionsOf(const Arguments& a) {
   PipelineOptions options = a.pipeline;
   options.repetitions = Or(a.repetitions, defaults::kRepetitions);
-  if (a.seconds > 0) options.run_s = a.seconds;
-  if (a.warmup >= 0) options.warmup_s = a.warmup;
-  options.seed = a.seed;
+  SetTurns(a, &options);
   options.cpus = ParseCpuList(a.embedded_cpus);
   options.huge_pages = !a.small_pages;
   options.steal = a.steal == "on"    ? Stealing::kOn

@@ -132,52 +132,69 @@ TEST(Targets, AreListedWithTheirForms) {
   EXPECT_EQ(forms.count("echo:50us or 50us:100ms@2s"), 1u);
 }
 
-// A server that somebody else started, by its Unix socket and by its port.
+// A memcached at a Unix socket that is not the target's own.
+class ForeignServer {
+ public:
+  explicit ForeignServer(const std::string& program)
+      : path_(testing::TempDir() + "weft-target-" + std::to_string(getpid()) + ".sock") {
+    auto process =
+        Process::Start({program, "-u", "root", "-s", path_, "-m", "64"}, {}, path_ + ".log");
+    EXPECT_TRUE(process);
+    if (process) process_ = std::move(*process);
+    for (int i = 0; i < 100 && access(path_.c_str(), F_OK) != 0; ++i) usleep(20'000);
+  }
+  ~ForeignServer() {
+    unlink((path_ + ".log").c_str());
+    unlink(path_.c_str());
+  }
+  bool runs() const { return process_ != nullptr; }
+  pid_t pid() const { return process_->pid(); }
+  std::string spec() const { return "memcached:" + path_; }
+  const std::string& path() const { return path_; }
+
+ private:
+  const std::string path_;
+  std::unique_ptr<Process> process_;
+};
+
 TEST(Targets, LeaveAServerThatOthersFilled) {
   const auto program = FindProgram("memcached");
   if (!program) GTEST_SKIP() << program.error().message();
   const RecordFormat format = FormatOf(100);
-  const std::string path = testing::TempDir() + "weft-filled-" + std::to_string(getpid()) + ".sock";
-  auto server =
-      Process::Start({program.value(), "-u", "root", "-s", path, "-m", "64"}, {}, path + ".log");
-  ASSERT_TRUE(server);
-  for (int i = 0; i < 100 && access(path.c_str(), F_OK) != 0; ++i) usleep(20'000);
-  const auto ask = [address = Address{"", 0, path}](const std::string& request) {
+  const ForeignServer server(program.value());
+  ASSERT_TRUE(server.runs());
+  const auto ask = [address = Address{"", 0, server.path()}](const std::string& request) {
     auto answer = Ask(address, request, [](std::string_view text) {
       return text.ends_with("END\r\n") || text.ends_with("STORED\r\n");
     });
     return answer ? *answer : answer.error().ToString();
   };
   ASSERT_EQ(ask("set theirs 0 0 1\r\nx\r\n"), "STORED\r\n");
-  auto target = OpenTarget("memcached:" + path, SmallOptions(false), format);
+  auto target = OpenTarget(server.spec(), SmallOptions(false), format);
   ASSERT_TRUE(target) << target.error().ToString();
   EXPECT_EQ((*target)->Clear().code(), Code::kInvalidArgument);
   EXPECT_EQ(ask("get theirs\r\n"), "VALUE theirs 0 1\r\nx\r\nEND\r\n");
   TargetOptions allowed = SmallOptions(false);
   allowed.wipe = true;
-  target = OpenTarget("memcached:" + path, allowed, format);
+  target = OpenTarget(server.spec(), allowed, format);
   ASSERT_TRUE(target) << target.error().ToString();
   EXPECT_TRUE((*target)->Clear().ok());
   EXPECT_EQ(ask("get theirs\r\n"), "END\r\n");
-  unlink((path + ".log").c_str());
-  unlink(path.c_str());
 }
 
+// By its Unix socket and by its port.
 TEST(Targets, FindTheProcessOfAServerThatIsThere) {
   const auto program = FindProgram("memcached");
   if (!program) GTEST_SKIP() << program.error().message();
   const RecordFormat format = FormatOf(100);
-  const std::string path = testing::TempDir() + "weft-target-" + std::to_string(getpid()) + ".sock";
-  auto server =
-      Process::Start({program.value(), "-u", "root", "-s", path, "-m", "64"}, {}, path + ".log");
-  ASSERT_TRUE(server);
-  for (int i = 0; i < 100 && access(path.c_str(), F_OK) != 0; ++i) usleep(20'000);
+  const ForeignServer server(program.value());
+  ASSERT_TRUE(server.runs());
   TargetOptions options = SmallOptions(false);
   options.wipe = true;
-  auto target = OpenTarget("memcached:" + path, options, format);
+  auto target = OpenTarget(server.spec(), options, format);
   ASSERT_TRUE(target) << target.error().ToString();
   EXPECT_TRUE((*target)->Title().starts_with("memcached 1.")) << (*target)->Title();
-  EXPECT_EQ((*target)->Processes(), std::vector<pid_t>{(*server)->pid()});
+  EXPECT_EQ((*target)->Processes(), std::vector<pid_t>{server.pid()});
   EXPECT_FALSE((*target)->is_embedded());
   CheckTarget(target->get(), format, base::TestSeed());
 
@@ -189,8 +206,6 @@ TEST(Targets, FindTheProcessOfAServerThatIsThere) {
   ASSERT_TRUE(same) << same.error().ToString();
   EXPECT_EQ((*same)->Processes(), (*started)->Processes());
   EXPECT_EQ((*started)->Processes().size(), 1u);
-  unlink((path + ".log").c_str());
-  unlink(path.c_str());
 }
 
 TEST(Targets, WeftIsStartedWithMoreFlags) {

@@ -10,8 +10,8 @@
 
 #include <gtest/gtest.h>
 
-#include "sim/dram/test_kit.h"
 #include "base/test_seed.h"
+#include "sim/dram/test_kit.h"
 #include "sim/machine/machine.h"
 
 namespace weft::sim {

@@ -2,8 +2,8 @@
 
 #include <gtest/gtest.h>
 
-#include "sim/prefetch/lines.h"
 #include "base/test_seed.h"
+#include "sim/prefetch/lines.h"
 #include "sim/run/test_kit.h"
 
 namespace weft::sim {

@@ -39,12 +39,12 @@ void EndPolitely(int fd) {
   }
 }
 
-bool HasUnread(int fd) {
-  int bytes = 0;
-  return ioctl(fd, FIONREAD, &bytes) == 0 && bytes > 0;
-}
-
 }  // namespace
+
+size_t LoopCore::UnreadBytes(int fd) {
+  int bytes = 0;
+  return ioctl(fd, FIONREAD, &bytes) == 0 && bytes > 0 ? static_cast<size_t>(bytes) : 0;
+}
 
 LoopCore::LoopCore(const LoopOptions& options, Handler* handler)
     : options_(options),
@@ -515,7 +515,8 @@ void LoopCore::BeginStop() {
 
 bool LoopCore::Settled(const Connection& connection) const {
   return connection.output_.empty() && !connection.send_queued_ && !connection.OwesAnswers() &&
-         !connection.in_ready_ && connection.partial_.size() == 0 && !HasUnread(connection.fd_);
+         !connection.in_ready_ && connection.partial_.size() == 0 &&
+         UnreadBytes(connection.fd_) == 0;
 }
 
 void LoopCore::StopStep() {

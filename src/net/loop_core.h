@@ -145,6 +145,8 @@ class LoopCore : public EventLoop {
   void FreeClosed();
 
   // Memory: loop_room.cc.
+  // That a socket holds.
+  static size_t UnreadBytes(int fd);
   // How many bytes, at most `most`, end the request of which the connection keeps the front, where
   // its socket holds them and there is memory for a turn. Otherwise 0.
   size_t RestThatIsHere(const Connection& connection, size_t most);

@@ -57,10 +57,9 @@ void LoopCore::CountInput(Connection& connection) {
 }
 
 size_t LoopCore::RestThatIsHere(const Connection& connection, size_t most) {
-  int unread = 0;
-  if (ioctl(connection.fd_, FIONREAD, &unread) != 0 || unread <= 0) return 0;
+  const size_t here = std::min(UnreadBytes(connection.fd_), most);
+  if (here == 0) return 0;
   const size_t kept = connection.partial_.size();
-  const size_t here = std::min(static_cast<size_t>(unread), most);
   // Bytes stay where the reply that they ask for waits for room: all rooms together bound them.
   const Room& room = rooms_->input;
   const Room::Options& bounds = room.options();
@@ -90,13 +89,10 @@ size_t LoopCore::RoomToReceive(Connection& connection, size_t wanted) {
   if (may_keep > kept) return std::min(wanted, may_keep - kept);
   // Small requests that are here need not wait: they are through with this turn.
   if (const size_t rest = RestThatIsHere(connection, wanted); rest != 0) return rest;
-  const auto lacks = [&holder](size_t bytes) {
-    const size_t block = BufferPool::BlockBytes(bytes);
-    return block - std::min(holder.taken(), block - 1);
-  };
   const size_t expected =
       ExpectedBytes(connection.expected_bytes_, kept, options_.unknown_bytes_max);
-  const size_t need = lacks(expected);
+  const size_t block = BufferPool::BlockBytes(expected);
+  const size_t need = block - std::min(holder.taken(), block - 1);
   const size_t charge = holder.taken();
   if (room.TryTake(holder, need, connection.bytes_in() >= 2 * expected)) {
     GrantWhole(connection, charge);

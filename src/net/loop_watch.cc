@@ -1,7 +1,6 @@
 // Which connections a loop closes for what they do not do: those that are idle for too long, and
 // those whose peer is gone while nothing is received from them.
 #include <poll.h>
-#include <sys/ioctl.h>
 
 #include <algorithm>
 #include <vector>
@@ -13,11 +12,6 @@ namespace {
 
 // Each connection that is not read from is looked at once in so long.
 constexpr size_t kRoundMs = 1000;
-
-size_t UnreadBytes(int fd) {
-  int bytes = 0;
-  return ioctl(fd, FIONREAD, &bytes) == 0 && bytes > 0 ? static_cast<size_t>(bytes) : 0;
-}
 
 }  // namespace
 

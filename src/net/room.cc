@@ -10,7 +10,7 @@ namespace weft::net {
 bool Room::TryTake(Holder& holder, size_t n, bool proven) {
   base::MutexLock lock(&mutex_);
   WEFT_DCHECK(holder.client_ == nullptr);
-  if (queue_.empty() && (FitsLocked(n) || MustServeLocked())) {
+  if (queue_.empty() && MayGiveLocked(n)) {
     holder.common_ += n;
     common_ += n;
   } else if (proven && FitsLaneLocked(n)) {
@@ -54,16 +54,13 @@ void Room::GiveBack(Holder& holder, size_t n) {
   CountLocked();
 }
 
-void Room::Wait(Holder& holder, size_t n, uint64_t rank, Client* client, bool is_newcomer,
-                size_t alone) {
+void Room::Wait(Holder& holder, size_t n, uint64_t rank, Client* client, bool is_newcomer) {
   base::MutexLock lock(&mutex_);
   WEFT_DCHECK(holder.client_ == nullptr);
   holder.client_ = client;
   holder.need_ = n;
-  holder.alone_ = std::max(n, alone);
   holder.granted_ = false;
   holder.place_ = queue_.emplace(rank, &holder);
-  holder.alone_place_ = alone_queue_.emplace(rank + (holder.alone_ - n), &holder);
   queue_holds_ += holder.common_;
   holder.arrival_ = is_newcomer ? ++arrivals_ : 0;
   if (is_newcomer) newcomers_.emplace(holder.arrival_, &holder);
@@ -97,7 +94,6 @@ std::vector<Room::Holder*> Room::Collect(Client* client) {
 
 void Room::DequeueLocked(Holder& holder) {
   queue_.erase(holder.place_);
-  alone_queue_.erase(holder.alone_place_);
   queue_holds_ -= holder.common_;
   newcomers_.erase(holder.arrival_);
   for_lane_.erase(holder.arrival_);
@@ -109,12 +105,7 @@ Room::Holder* Room::NextLocked(bool* of_lane) {
   *of_lane = false;
   const bool newest = options_.newest_too && newest_next_ && !newcomers_.empty();
   Holder* const next = newest ? newcomers_.rbegin()->second : queue_.begin()->second;
-  if (FitsLocked(next->need_)) return next;
-  if (MustServeLocked()) {
-    Holder* const alone = newest ? next : alone_queue_.begin()->second;
-    if (!FitsLocked(alone->need_)) alone->need_ = alone->alone_;
-    return alone;
-  }
+  if (MayGiveLocked(next->need_)) return next;
   *of_lane = true;
   return NextOfLaneLocked();
 }

@@ -54,8 +54,6 @@ class Room {
   };
 
   class Client;
-  class Holder;
-  using Queue = std::multimap<uint64_t, Holder*>;  // by rank
 
   // What one connection has taken. Must have left and given back all before it ends.
   class Holder {
@@ -73,11 +71,9 @@ class Room {
     // While it waits, under the room's mutex.
     Client* client_ = nullptr;
     size_t need_ = 0;
-    size_t alone_ = 0;
     bool granted_ = false;
     bool granted_lane_ = false;  // the newcomers'
-    Queue::iterator place_;
-    Queue::iterator alone_place_;
+    std::multimap<uint64_t, Holder*>::iterator place_;
     uint64_t arrival_ = 0;  // its place among the newcomers; 0: it is none
   };
 
@@ -108,11 +104,10 @@ class Room {
     if (n < holder.taken()) GiveBack(holder, holder.taken() - n);
   }
 
-  // Queues for `n` bytes more; the client's bell is rung when they are the holder's. Where it is
-  // served though they do not fit, it gets `alone` if that is more.
+  // Queues for `n` bytes more; the client's bell is rung when they are the holder's.
   // REQUIRES: !holder.waits()
-  void Wait(Holder& holder, size_t n, uint64_t rank, Client* client, bool is_newcomer = true,
-            size_t alone = 0) WEFT_EXCLUDES(mutex_);
+  void Wait(Holder& holder, size_t n, uint64_t rank, Client* client, bool is_newcomer = true)
+      WEFT_EXCLUDES(mutex_);
   // Waits no more, and gives back what it was given since.
   void Leave(Holder& holder) WEFT_EXCLUDES(mutex_);
   // Holders of the client that wait no more, for what they queued for is theirs.
@@ -128,14 +123,13 @@ class Room {
   static bool IsQueued(const Holder& holder) {
     return holder.client_ != nullptr && !holder.granted_;
   }
-  bool FitsLocked(size_t n) const WEFT_REQUIRES(mutex_) {
-    return n <= options_.bytes && common_ <= options_.bytes - n;
+  // Whether `n` of the common bytes may be given now: they are free, or nothing comes back unless
+  // somebody is served beyond what fits.
+  bool MayGiveLocked(size_t n) const WEFT_REQUIRES(mutex_) {
+    const size_t bound_to_wait = options_.waiters_drain ? 0 : queue_holds_;
+    return common_ == bound_to_wait || (n <= options_.bytes && common_ <= options_.bytes - n);
   }
   bool FitsLaneLocked(size_t n) const WEFT_REQUIRES(mutex_);
-  // Whether nothing comes back unless somebody is served beyond what fits.
-  bool MustServeLocked() const WEFT_REQUIRES(mutex_) {
-    return common_ == (options_.waiters_drain ? 0 : queue_holds_);
-  }
   void CountLocked() WEFT_REQUIRES(mutex_);
   void DequeueLocked(Holder& holder) WEFT_REQUIRES(mutex_);
   void GrantLocked() WEFT_REQUIRES(mutex_);
@@ -148,8 +142,7 @@ class Room {
   size_t lane_ WEFT_GUARDED_BY(mutex_) = 0;
   size_t newcomer_ WEFT_GUARDED_BY(mutex_) = 0;
   size_t queue_holds_ WEFT_GUARDED_BY(mutex_) = 0;  // of the common bytes, whoever is queued
-  Queue queue_ WEFT_GUARDED_BY(mutex_);
-  Queue alone_queue_ WEFT_GUARDED_BY(mutex_);  // the same, ranked by what they may need
+  std::multimap<uint64_t, Holder*> queue_ WEFT_GUARDED_BY(mutex_);  // by rank
   std::map<uint64_t, Holder*> newcomers_ WEFT_GUARDED_BY(mutex_);  // of the queue, by arrival
   std::map<uint64_t, Holder*> for_lane_ WEFT_GUARDED_BY(mutex_);   // those whose need fits it
   Holder* lane_holder_ WEFT_GUARDED_BY(mutex_) = nullptr;          // while newcomer_ is not 0

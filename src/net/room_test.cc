@@ -221,22 +221,6 @@ TEST_F(RoomTest, TheNewcomersLaneIsForTheNewestWhoseNeedFitsIt) {
   EXPECT_EQ(Served(room), std::vector<size_t>{2});
 }
 
-// Beyond the room there are no pieces: everybody's next one would go there.
-TEST_F(RoomTest, WhoIsServedBeyondTheRoomGetsAllThatItMayNeed) {
-  Room room(Of(100));
-  room.Take(holders_[0], 50);
-  room.Take(holders_[1], 50);
-  room.Wait(holders_[0], 10, 10, &client_, true, 400);
-  EXPECT_EQ(Served(room), std::vector<size_t>{});
-  room.Wait(holders_[1], 20, 20, &client_, true, 200);
-  EXPECT_EQ(Served(room), std::vector<size_t>{1}) << "it may need least";
-  EXPECT_EQ(holders_[1].taken(), 250u);
-  EXPECT_EQ(Served(room), std::vector<size_t>{});
-  room.SetTaken(holders_[1], 0);
-  EXPECT_EQ(Served(room), std::vector<size_t>{0});
-  EXPECT_EQ(holders_[0].taken(), 60u) << "a piece fits";
-}
-
 TEST_F(RoomTest, WhoLeavesGivesBackWhatWasGranted) {
   Room room(Of(100));
   room.Take(holders_[0], 100);
