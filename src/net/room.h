@@ -143,9 +143,9 @@ class Room {
   size_t newcomer_ WEFT_GUARDED_BY(mutex_) = 0;
   size_t queue_holds_ WEFT_GUARDED_BY(mutex_) = 0;  // of the common bytes, whoever is queued
   std::multimap<uint64_t, Holder*> queue_ WEFT_GUARDED_BY(mutex_);  // by rank
-  std::map<uint64_t, Holder*> newcomers_ WEFT_GUARDED_BY(mutex_);  // of the queue, by arrival
-  std::map<uint64_t, Holder*> for_lane_ WEFT_GUARDED_BY(mutex_);   // those whose need fits it
-  Holder* lane_holder_ WEFT_GUARDED_BY(mutex_) = nullptr;          // while newcomer_ is not 0
+  std::map<uint64_t, Holder*> newcomers_ WEFT_GUARDED_BY(mutex_);   // of the queue, by arrival
+  std::map<uint64_t, Holder*> for_lane_ WEFT_GUARDED_BY(mutex_);    // those whose need fits it
+  Holder* lane_holder_ WEFT_GUARDED_BY(mutex_) = nullptr;           // while newcomer_ is not 0
   uint64_t arrivals_ WEFT_GUARDED_BY(mutex_) = 0;
   bool newest_next_ WEFT_GUARDED_BY(mutex_) = false;
 
