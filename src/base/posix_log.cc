@@ -11,6 +11,7 @@
 #include <cerrno>
 #include <cstring>
 
+#include "base/ascending_copy.h"
 #include "base/posix_writers.h"
 
 namespace weft::base {
@@ -130,7 +131,7 @@ void MappedLogFile::CopyIn(std::string_view data) {
     end_ += to_head;
     data.remove_prefix(to_head);
   }
-  std::memcpy(At(end_), data.data(), data.size());
+  CopyAscending(At(end_), data.data(), data.size());
   end_ += data.size();
   if (end_ % kLogBlockBytes == 0) PublishHead();
 }
