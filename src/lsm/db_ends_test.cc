@@ -83,6 +83,33 @@ TEST_F(DbEndsTest, AStoreThatLostItsCurrentIsNotMadeAnew) {
   EXPECT_EQ(Get("in the log"), "2");
 }
 
+TEST_F(DbEndsTest, ACurrentThatNobodyMayLookAtIsNotLost) {
+  Open();
+  ASSERT_TRUE(db->Put({}, "key", "value").ok());
+  ASSERT_TRUE(db->Flush().ok());
+  Close();
+  base::FaultyFileSystem faulty(&files);
+  faulty.SetHook([](const base::FileCall& call) {
+    return call.path == "/db/CURRENT" ? Status(Code::kIoError, "open /db/CURRENT: not permitted")
+                                      : Status();
+  });
+  options.file_system = &faulty;
+  for (const bool read_only : {false, true}) {
+    for (const bool create : {false, true}) {
+      options.create_if_missing = create;
+      auto opened = read_only ? Db::OpenReadOnly(options, "/db") : Db::Open(options, "/db");
+      ASSERT_FALSE(opened.has_value());
+      EXPECT_EQ(opened.error().code(), Code::kIoError);
+      EXPECT_EQ(opened.error().message(), "open /db/CURRENT: not permitted");
+    }
+  }
+  faulty.Heal();
+  Open();
+  EXPECT_EQ(Get("key"), "value");
+  Close();
+  options.file_system = &files;
+}
+
 TEST_F(DbEndsTest, ACreationThatWasCutShortIsBegunAgain) {
   Open();
   ASSERT_TRUE(db->Put({}, "key", std::string(1000, 'v')).ok());

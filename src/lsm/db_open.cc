@@ -58,7 +58,7 @@ std::unique_ptr<const FilterPolicy> FilterOf(const DbOptions& options) {
 
 Status DoesNotExist(FileSystem* files, const std::string& dir) {
   Status lost = CheckCurrentIsNotLost(files, dir);
-  if (lost.code() == Code::kCorruption) return lost;
+  if (!lost.ok()) return lost;
   return {Code::kInvalidArgument, dir + ": does not exist (create_if_missing is false)"};
 }
 

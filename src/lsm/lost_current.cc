@@ -7,6 +7,10 @@
 namespace weft::lsm {
 
 Status CheckCurrentIsNotLost(FileSystem* files, const std::string& dir) {
+  // What cannot be looked at is not lost.
+  const auto current = files->NewSequentialFile(CurrentFileName(dir));
+  if (current) return {};
+  if (current.error().code() != Code::kNotFound) return current.error();
   std::vector<std::string> names;
   const Status status = files->GetChildren(dir, &names);
   if (!status.ok()) return status.code() == Code::kNotFound ? Status() : status;
