@@ -1,14 +1,20 @@
 // What a store says, and shows, once a write, or a file under it, has failed.
 #include <gtest/gtest.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <atomic>
+#include <fstream>
 #include <functional>
 #include <memory>
+#include <new>
 #include <string>
 #include <thread>
 #include <vector>
 
 #include "base/faulty_file_system.h"
+#include "base/test_folder.h"
 #include "lsm/db_test_kit.h"
 
 namespace weft {
@@ -223,6 +229,60 @@ TEST_F(DbReaderBesideAWriterTest, ARecordThatIsBeingWrittenIsNoDamage) {
   EXPECT_FALSE(OpenBeside([](int) {}).has_value());
   ASSERT_TRUE(files.FlipBits(log, 50, 1).ok());
 }
+
+TEST_F(DbFailedWriteTest, ALogThatFindsNoMemoryEndsWritesAndHoldsNobodyUp) {
+  Open();
+  ASSERT_TRUE(db->Put({}, "a", "1").ok());
+  faulty.SetHook([](const FileCall& call) -> Status {
+    if (call.kind == FileCallKind::kAppend && call.path.ends_with(".log")) throw std::bad_alloc();
+    return {};
+  });
+  const Status first = db->Put({}, "b", "2");
+  EXPECT_EQ(first.ToString(), "i/o error: no memory for a write");
+  faulty.Heal();
+  EXPECT_EQ(db->Put({}, "c", "3").ToString(), first.ToString()) << "nobody knows the log's end";
+  EXPECT_EQ(Get("a"), "1");
+  EXPECT_EQ(Get("b"), "(none)");
+}
+
+#ifndef WEFT_SANITIZED  // whose own memory has no such limit
+uint64_t AddressSpaceBytes() {
+  uint64_t pages = 0;
+  std::ifstream("/proc/self/statm") >> pages;
+  return pages * static_cast<uint64_t>(::sysconf(_SC_PAGESIZE));
+}
+
+// In a process of its own: how far it came without what is promised.
+int WriteMoreThanMemoryHolds(const std::string& dir) {
+  ::alarm(300);  // where a write waits for one that is gone
+  DbOptions options;
+  options.create_if_missing = true;
+  auto db = Db::Open(options, dir);
+  if (!db || !(*db)->Put({}, "a", "1").ok()) return 1;
+  WriteBatch large;
+  large.Put("large", std::string(64 << 20, 'v'));
+  const rlimit limit{AddressSpaceBytes() + (32 << 20), RLIM_INFINITY};
+  const rlimit none{RLIM_INFINITY, RLIM_INFINITY};
+  if (::setrlimit(RLIMIT_AS, &limit) != 0) return 2;
+  const Status status = (*db)->Write({}, &large);
+  (void)::setrlimit(RLIMIT_AS, &none);
+  if (status.ToString() != "i/o error: no memory for a write") return 3;
+  if ((*db)->Put({}, "b", "2").ToString() != status.ToString()) return 4;
+  std::string value;
+  if ((*db)->Get({}, "large", &value).code() != Code::kNotFound) return 5;
+  return (*db)->Get({}, "a", &value).ok() && value == "1" ? 0 : 6;
+}
+
+TEST_F(DbFailedWriteTest, AWriteThatFindsNoMemoryEndsWritesAndHoldsNobodyUp) {
+  const base::TestFolder folder;
+  const pid_t writer = ::fork();
+  if (writer == 0) ::_exit(WriteMoreThanMemoryHolds(folder.path() + "/db"));
+  int status = 0;
+  ASSERT_EQ(::waitpid(writer, &status, 0), writer);
+  ASSERT_TRUE(WIFEXITED(status)) << "signal " << WTERMSIG(status);
+  EXPECT_EQ(WEXITSTATUS(status), 0);
+}
+#endif
 
 }  // namespace
 }  // namespace weft

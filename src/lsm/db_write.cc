@@ -3,6 +3,7 @@
 // Only the log append is done one writer at a time. Writers add to the memtable side by side, and
 // publish in the order of their sequence numbers, so that a reader sees a prefix of the writes.
 #include <algorithm>
+#include <new>
 #include <thread>
 #include <utility>
 
@@ -42,6 +43,17 @@ class WEFT_TSA(scoped_lockable) WriteLock {
   base::Mutex* const mutex_;
 };
 
+// What `write` says; kNoMemory where it finds none. Writers wait for each other, so that none may
+// leave what it has begun.
+template <typename Write>
+Status WithinMemory(const Write& write) {
+  try {
+    return write();
+  } catch (const std::bad_alloc&) {
+    return {Code::kNoMemory, "no memory for a write"};
+  }
+}
+
 }  // namespace
 
 Status DbImpl::Put(const WriteOptions& options, std::string_view key, std::string_view value) {
@@ -80,7 +92,8 @@ Status DbImpl::Write(const WriteOptions& options, WriteBatch* batch) {
     if (Status status = CheckNumbersLeft(count); !status.ok()) return status;
     first = assigned_ + 1;
     WriteBatchInternal::SetSequence(batch, first);
-    if (Status status = log_.Append(batch->contents()); !status.ok()) return FailWrites(status);
+    const Status status = WithinMemory([&] { return log_.Append(batch->contents()); });
+    if (!status.ok()) return FailWrites(status);
     assigned_ += count;
     active_bytes_ += bytes;
     ticket = log_.appended();
@@ -88,10 +101,12 @@ Status DbImpl::Write(const WriteOptions& options, WriteBatch* batch) {
   }
   Status status;
   if (count > 0) {
-    status = WriteBatchInternal::InsertInto(*batch, memtable);
-    WEFT_CHECK(status.ok());  // SetContents lets in nothing else
+    status = WithinMemory([&] { return WriteBatchInternal::InsertInto(*batch, memtable); });
+    // SetContents lets in nothing else.
+    WEFT_CHECK(status.ok() || status.code() == Code::kNoMemory);
+    if (!status.ok()) status = FailWrites(status);
   }
-  if (options.sync) {
+  if (options.sync && status.ok()) {
     bool synced;
     status = log_.SyncUpTo(ticket, &synced);
     if (synced) statistics_.Add(Statistics::kLogSyncs, 1);
@@ -194,6 +209,7 @@ bool DbImpl::HasImmutablesEnoughLocked() const {
 }
 
 void DbImpl::SwitchMemTableLocked() {
+  auto next = std::make_shared<MemTable>(comparator_, memtable_blocks_);  // may find no memory
   const uint64_t now = base::NowNs();
   const double seconds = static_cast<double>(now - active_since_ns_) * 1e-9;
   fill_rate_ = static_cast<double>(active_->MemoryUsage()) / std::max(seconds, 1e-6);
@@ -202,7 +218,7 @@ void DbImpl::SwitchMemTableLocked() {
   active_log_ = spare_.number;
   log_.Begin(std::move(spare_.file), spare_.number);
   spare_ = {};
-  active_ = std::make_shared<MemTable>(comparator_, memtable_blocks_);
+  active_ = std::move(next);
   active_bytes_ = 0;
   InstallViewLocked();
   UpdateThrottleLocked();
