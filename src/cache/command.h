@@ -94,6 +94,7 @@ struct Reply {
   uint32_t object_bytes = 0;   // header, key and value in the log; needs_room: of the new version
   uint64_t cas = 0;
   uint64_t published = 0;  // location of the version that the command put in place; 0: none
+  uint64_t spared = 0;     // needs_room: location of the version that it works on; 0: none
   uint64_t number = 0;     // arithmetic: the value after it
   std::string_view value;
 };

@@ -85,9 +85,11 @@ void Describe(Session& session, uint64_t location, Reply* reply);
 // Why the object at `location`, which has ended, has.
 Miss WhyEnded(const Session& session, uint64_t location);
 
-// The version that found no room takes `bytes`.
-inline Reply NeedsRoom(uint64_t bytes, Room room = Room::kNew) {
+// The version that found no room takes `bytes`. `spared`: location of the one that it is made of,
+// which must not go to make that room; 0: none.
+inline Reply NeedsRoom(uint64_t bytes, Room room = Room::kNew, uint64_t spared = 0) {
   Reply reply;
+  reply.spared = spared;
   reply.replaces = room == Room::kReplacing;
   reply.object_bytes = static_cast<uint32_t>(bytes);
   reply.outcome = Outcome::kNoMemory;

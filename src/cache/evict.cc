@@ -50,8 +50,8 @@ void Store::LeaveUnfinished(std::unique_ptr<Emptying> emptying) {
 }
 
 // Null: `*freed` says why.
-std::unique_ptr<Emptying> Store::BeginEmptying(bool only_ended, Freed* freed) {
-  const Victim victim = log_->PickVictim(base::NowSeconds(), options_.evict, only_ended);
+std::unique_ptr<Emptying> Store::BeginEmptying(bool only_ended, uint32_t spared, Freed* freed) {
+  const Victim victim = log_->PickVictim(base::NowSeconds(), options_.evict, only_ended, spared);
   if (victim.kind != VictimKind::kNone) return std::make_unique<Emptying>(victim);
   *freed = victim.pending ? Freed::kNoneNow : Freed::kNothing;
   return nullptr;
@@ -70,14 +70,14 @@ Store::Freed Store::FinishEmptying(Session& session, const Emptying& emptying) {
   return options_.evict ? Freed::kNoneNow : Freed::kNothing;
 }
 
-Store::Freed Store::EvictOne(Session& session, bool only_ended) {
+Store::Freed Store::EvictOne(Session& session, bool only_ended, uint32_t spared) {
   // Ends: there are as many as there were sessions at work at once.
   while (const auto unfinished = TakeUnfinished(only_ended)) {
     unfinished->Advance(session, UINT64_MAX);
     if (FinishEmptying(session, *unfinished) == Freed::kOne) return Freed::kOne;
   }
   Freed freed = Freed::kNothing;
-  const auto emptying = BeginEmptying(only_ended, &freed);
+  const auto emptying = BeginEmptying(only_ended, spared, &freed);
   if (emptying == nullptr) return freed;
   emptying->Advance(session, UINT64_MAX);
   return FinishEmptying(session, *emptying);
@@ -110,7 +110,7 @@ void Store::EvictAhead(Session& session, uint32_t writes) {
   EvictPortion(session, std::max<uint64_t>(writes, appended_bytes * ItemCount() / log_bytes));
 }
 
-bool Store::EvictPortion(Session& session, uint64_t writes) {
+bool Store::EvictPortion(Session& session, uint64_t writes, uint32_t spared) {
   const uint32_t ready = SegmentsReady(*log_);
   const uint32_t wanted = 2 * ready;
   const uint32_t waiting = log_->geometry().budget_segments / kWaitingShare;
@@ -125,7 +125,7 @@ bool Store::EvictPortion(Session& session, uint64_t writes) {
     std::unique_ptr<Emptying> emptying = TakeUnfinished(false);
     if (emptying == nullptr && freed + log_->SegmentsEvicting() < wanted) {
       Freed none = Freed::kNothing;
-      emptying = BeginEmptying(false, &none);
+      emptying = BeginEmptying(false, spared, &none);
     }
     if (emptying == nullptr) break;
     did = true;

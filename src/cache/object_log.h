@@ -163,10 +163,11 @@ class ObjectLog {
   void Reclaim() WEFT_EXCLUDES(mutex_);
   // Chooses a segment to empty, or kNone (victims.cc). `evict` false: only what costs no live
   // object. `only_ended`: only segments whose every object has ended; looks at all of them, but
-  // once a second at most.
+  // once a second at most. `spared`: not this segment, where its live objects would go; 0: any.
   // Cost: a window of segments; where evict is false, and once in 64 evictions, as many as it takes
   // to find one that is worth cleaning.
-  Victim PickVictim(uint32_t now_s, bool evict, bool only_ended) WEFT_EXCLUDES(mutex_);
+  Victim PickVictim(uint32_t now_s, bool evict, bool only_ended, uint32_t spared = 0)
+      WEFT_EXCLUDES(mutex_);
   // The victim holds nothing any more.
   void Retire(uint32_t segment) WEFT_EXCLUDES(mutex_);
   // The victim stays: it goes to the back of its queue.
@@ -266,7 +267,8 @@ class ObjectLog {
   void RememberLocked(uint32_t segment) WEFT_REQUIRES(mutex_);
   void LookAtLocked(uint32_t segment, Survey* survey) WEFT_REQUIRES(mutex_);
   Survey SurveyLocked(uint32_t now_s, uint64_t passed_below, bool whole) WEFT_REQUIRES(mutex_);
-  uint32_t OldestLocked(Generation generation, uint64_t passed_below) const WEFT_REQUIRES(mutex_);
+  uint32_t OldestLocked(Generation generation, uint64_t passed_below, uint32_t spared) const
+      WEFT_REQUIRES(mutex_);
   Victim ClaimLocked(uint32_t segment, VictimKind kind) WEFT_REQUIRES(mutex_);
 
   // Constant after construction.

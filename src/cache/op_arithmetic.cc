@@ -1,37 +1,12 @@
 // incr, decr, ma.
 #include <algorithm>
-#include <charconv>
 #include <cstring>
 
 #include "cache/entry.h"
+#include "cache/number.h"
 
 namespace weft::cache {
 namespace {
-
-constexpr size_t kDigitsMax = 20;  // of 2^64 - 1
-
-bool IsSpace(char c) { return c == ' ' || (c >= '\t' && c <= '\r'); }
-
-// Reads a number as memcached does: blanks before it; a blank, a NUL or the end after it.
-bool ParseNumber(std::string_view text, uint64_t* number) {
-  size_t start = 0;
-  while (start < text.size() && IsSpace(text[start])) start++;
-  if (start < text.size() && text[start] == '+') start++;
-  const char* end = text.data() + text.size();
-  const auto [rest, error] = std::from_chars(text.data() + start, end, *number);
-  return error == std::errc() && (rest == end || IsSpace(*rest) || *rest == '\0');
-}
-
-uint64_t Apply(const Command& command, uint64_t number) {
-  if (!command.decrement) return number + command.delta;  // wraps at 2^64, as documented
-  return number > command.delta ? number - command.delta : 0;
-}
-
-std::string_view Format(uint64_t number, char (&buffer)[kDigitsMax]) {
-  const auto [end, error] = std::to_chars(buffer, buffer + kDigitsMax, number);
-  (void)error;  // 20 digits always suffice
-  return {buffer, static_cast<size_t>(end - buffer)};
-}
 
 // Ends the value of a version that nobody else sees yet with so many blanks.
 void EndWithBlanks(Session& session, uint64_t location, size_t count) {
@@ -78,10 +53,10 @@ Reply ArithmeticEntry(Session& session, const Command& command, Hint hint) {
           task::CasOf(session.log(), entry.location()) != command.cas_expected)
         return Plain(Outcome::kExists);
       if (!ParseNumber(old, &number)) return Plain(Outcome::kNotNumeric);
-      number = Apply(command, number);
+      number = CountFrom(command, number);
       spec = SpecOf(entry.object);
       spec.access &= ~uint32_t{kAccessCasSeen};
-      spec.head = Format(number, buffer);
+      spec.head = FormatNumber(number, buffer);
       // As long as it was, whatever its length, as memcached leaves it when it writes in place: a
       // client sees the length it knows. The old bytes hold the place of the blanks.
       spec.tail = old.substr(std::min(old.size(), spec.head.size()));
@@ -90,7 +65,7 @@ Reply ArithmeticEntry(Session& session, const Command& command, Hint hint) {
       if (command.update_expiry) spec.expiry = command.expiry;
     } else {
       spec.key = command.key;
-      spec.head = Format(number, buffer);
+      spec.head = FormatNumber(number, buffer);
       const bool touched = command.update_expiry && !command.vivify_last;
       spec.expiry = touched ? command.expiry : command.vivify_expiry;
       if (command.binary_key) spec.access |= kAccessBinary;
@@ -100,7 +75,8 @@ Reply ArithmeticEntry(Session& session, const Command& command, Hint hint) {
     if (command.want_cas) spec.access |= kAccessCasSeen;
     const Room room = RoomFor(entry, spec);
     const uint64_t location = AppendVersion(session, spec, room);
-    if (location == 0) return NeedsRoom(SpecBytes(spec), room);
+    if (location == 0)
+      return NeedsRoom(SpecBytes(spec), room, entry.present ? entry.location() : 0);
     if (!spec.tail.empty()) EndWithBlanks(session, location, spec.tail.size());
     const Published published = Publish(session, command, entry, location);
     if (published == Published::kDone) return Number(session, command, entry, location, number);

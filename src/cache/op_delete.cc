@@ -52,7 +52,7 @@ Reply DeleteEntry(Session& session, const Command& command, Hint hint) {
     }
     const ObjectSpec spec = Faded(command, entry);
     const uint64_t location = AppendVersion(session, spec, Room::kReplacing);
-    if (location == 0) return NeedsRoom(SpecBytes(spec), Room::kReplacing);
+    if (location == 0) return NeedsRoom(SpecBytes(spec), Room::kReplacing, entry.location());
     if (Publish(session, command, entry, location) == Published::kDone) {
       Reply reply = Plain(Outcome::kDeleted);
       reply.published = location;

@@ -84,7 +84,7 @@ Reply ReadEntry(Session& session, const Command& command, Hint hint) {
       if (won) spec.access |= kAccessWinSent;
       if (command.update_expiry) spec.expiry = command.expiry;
       location = AppendVersion(session, spec, Room::kReplacing);
-      if (location == 0) return NeedsRoom(SpecBytes(spec), Room::kReplacing);
+      if (location == 0) return NeedsRoom(SpecBytes(spec), Room::kReplacing, entry.location());
       if (PublishCopy(session, entry, location) != Published::kDone) {
         session.store().Abandon(session, location);
         continue;

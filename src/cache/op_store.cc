@@ -108,7 +108,10 @@ Reply StoreEntry(Session& session, const Command& command, Hint hint) {
     const Room room = RoomFor(entry, spec);
     const uint64_t location = placed != 0 ? placed : AppendVersion(session, spec, room);
     placed = 0;
-    if (location == 0) return NeedsRoom(SpecBytes(spec), room);
+    if (location == 0) {
+      const bool depends = entry.present && !IsPlainSet(command);
+      return NeedsRoom(SpecBytes(spec), room, depends ? entry.location() : 0);
+    }
     const Published published = Publish(session, command, entry, location);
     if (published == Published::kDone) {
       Reply reply = Plain(Outcome::kStored);

@@ -11,7 +11,7 @@ Reply TouchEntry(Session& session, const Command& command, Hint hint) {
     ObjectSpec spec = CopyOf(session, entry, false);
     spec.expiry = command.expiry;
     const uint64_t location = AppendVersion(session, spec, Room::kReplacing);
-    if (location == 0) return NeedsRoom(SpecBytes(spec), Room::kReplacing);
+    if (location == 0) return NeedsRoom(SpecBytes(spec), Room::kReplacing, entry.location());
     if (PublishCopy(session, entry, location) == Published::kDone) {
       task::NoteAccess(entry.found.slot, task::LoadAcquire64(entry.found.slot));
       task::NoteRead(session.ObjectAt(location), session.now_s());

@@ -299,9 +299,10 @@ void Store::Maintain(Session& session, uint32_t writes) {
   GrowIndex(session, writes);
 }
 
-bool Store::MakeRoom(Session& session, uint64_t bytes, Room room) {
+bool Store::MakeRoom(Session& session, uint64_t bytes, Room room, uint64_t spared) {
   session.counters().room_made.Add(1);
   const uint32_t needed = log_->SegmentsNeeded(bytes) + 1;
+  const auto spared_segment = static_cast<uint32_t>(spared / log_->segment_units());
   const uint32_t emptied_max = kEmptiedMin + kEmptiedPerSegment * needed;
   bool sealed = false;
   uint64_t waited_ns = 0;
@@ -322,7 +323,7 @@ bool Store::MakeRoom(Session& session, uint64_t bytes, Room room) {
     const bool is_short = log_->SegmentsAvailable(room) + log_->SegmentsRetired() < needed;
     Freed freed = Freed::kNoneNow;
     if (is_short || (is_enough && !has_room) || (is_planned && log_->SegmentsRetired() == 0))
-      freed = EvictOne(session, false);
+      freed = EvictOne(session, false, spared_segment);
     if (is_planned) log_->GiveBackOne();
     if (freed == Freed::kOne) {
       emptied++;
@@ -338,7 +339,7 @@ bool Store::MakeRoom(Session& session, uint64_t bytes, Room room) {
     // Another batch may still see what was freed: it ends within its own short time. Many may wait
     // for the little that comes, so as long as little does, who waits makes more.
     const uint64_t start_ns = base::NowNs();
-    if (!EvictPortion(session, kWritesOfWaiting))
+    if (!EvictPortion(session, kWritesOfWaiting, spared_segment))
       std::this_thread::sleep_for(std::chrono::microseconds(50));
     waited_ns += base::NowNs() - start_ns;
   }

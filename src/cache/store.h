@@ -81,12 +81,14 @@ class Store {
   // emptied over several calls, of any sessions.
   // REQUIRES: `session` is outside.
   void Maintain(Session& session, uint32_t writes);
-  // Frees room for an object of `bytes`. False: nothing may be freed.
+  // Frees room for an object of `bytes`. False: nothing may be freed. `spared`: location of an
+  // object that this session evicts none of, as long as it is there; 0: it may be any.
   // REQUIRES: `session` is outside.
-  bool MakeRoom(Session& session, uint64_t bytes, Room room = Room::kNew);
+  bool MakeRoom(Session& session, uint64_t bytes, Room room = Room::kNew, uint64_t spared = 0);
   // The same for what the reply to a command asked for (Reply::needs_room).
   bool MakeRoomFor(Session& session, const Reply& reply) {
-    return MakeRoom(session, reply.object_bytes, reply.replaces ? Room::kReplacing : Room::kNew);
+    return MakeRoom(session, reply.object_bytes, reply.replaces ? Room::kReplacing : Room::kNew,
+                    reply.spared);
   }
 
   // Empties the store, at once or when the clock reaches `at_s` (0: now). In a session's batch,
@@ -149,16 +151,18 @@ class Store {
     kNothing,  // nothing may be freed
   };
   // evict.cc
-  Freed EvictOne(Session& session, bool only_ended) WEFT_EXCLUDES(unfinished_mutex_);
+  Freed EvictOne(Session& session, bool only_ended, uint32_t spared = 0)
+      WEFT_EXCLUDES(unfinished_mutex_);
   // Does what a batch that stored `writes` objects owes.
   void EvictAhead(Session& session, uint32_t writes) WEFT_EXCLUDES(unfinished_mutex_);
   // Of it, the emptying, for `writes` objects of the mean size of those that lie in the log. False:
   // there was nothing to do.
-  bool EvictPortion(Session& session, uint64_t writes) WEFT_EXCLUDES(unfinished_mutex_);
+  bool EvictPortion(Session& session, uint64_t writes, uint32_t spared = 0)
+      WEFT_EXCLUDES(unfinished_mutex_);
   void ExpireWhenDue(Session& session);
   std::unique_ptr<Emptying> TakeUnfinished(bool only_ended) WEFT_EXCLUDES(unfinished_mutex_);
   void LeaveUnfinished(std::unique_ptr<Emptying> emptying) WEFT_EXCLUDES(unfinished_mutex_);
-  std::unique_ptr<Emptying> BeginEmptying(bool only_ended, Freed* freed);
+  std::unique_ptr<Emptying> BeginEmptying(bool only_ended, uint32_t spared, Freed* freed);
   Freed FinishEmptying(Session& session, const Emptying& emptying);
   void UpdateLogBudget() WEFT_EXCLUDES(budget_mutex_);
   void SetLogBudgetLocked(uint64_t index_bytes) WEFT_REQUIRES(budget_mutex_);

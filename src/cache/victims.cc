@@ -162,11 +162,12 @@ ObjectLog::Survey ObjectLog::SurveyLocked(uint32_t now_s, uint64_t passed_below,
   return survey;
 }
 
-// The oldest whose writers have left; 0: there is none among the first.
-uint32_t ObjectLog::OldestLocked(Generation generation, uint64_t passed_below) const {
+// The oldest whose writers have left, but for `spared`; 0: there is none among the first.
+uint32_t ObjectLog::OldestLocked(Generation generation, uint64_t passed_below,
+                                 uint32_t spared) const {
   uint32_t segment = queues_[static_cast<uint32_t>(generation)].oldest;
   for (uint32_t i = 0; i < kWindow && segment != 0; i++) {
-    if (segments_[segment].stamp < passed_below) return segment;
+    if (segments_[segment].stamp < passed_below && segment != spared) return segment;
     segment = segments_[segment].newer;
   }
   return 0;
@@ -188,7 +189,7 @@ Victim ObjectLog::ClaimLocked(uint32_t segment, VictimKind kind) {
   return victim;
 }
 
-Victim ObjectLog::PickVictim(uint32_t now_s, bool evict, bool only_ended) {
+Victim ObjectLog::PickVictim(uint32_t now_s, bool evict, bool only_ended, uint32_t spared) {
   base::MutexLock lock(&mutex_);
   const uint64_t passed_below = epochs_->Oldest();
   if (const uint32_t ended = TakeEndedLocked(now_s, passed_below); ended != 0)
@@ -209,10 +210,11 @@ Victim ObjectLog::PickVictim(uint32_t now_s, bool evict, bool only_ended) {
   const bool young_is_due = queues_[0].units * 100 > total * kYoungPercent;
   const Generation due = young_is_due ? Generation::kYoung : Generation::kMain;
   const Generation other = young_is_due ? Generation::kMain : Generation::kYoung;
-  uint32_t segment = OldestLocked(due, passed_below);
-  if (segment == 0) segment = OldestLocked(other, passed_below);
+  uint32_t segment = OldestLocked(due, passed_below, spared);
+  if (segment == 0) segment = OldestLocked(other, passed_below, spared);
   if (segment != 0) return ClaimLocked(segment, VictimKind::kEvict);
-  none.pending = none.pending || sealed_ != 0;
+  const bool is_sealed = spared != 0 && segments_[spared].state == State::kSealed;
+  none.pending = none.pending || sealed_ > (is_sealed ? 1u : 0u);
   return none;
 }
 

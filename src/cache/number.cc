@@ -1,0 +1,33 @@
+#include "cache/number.h"
+
+#include <charconv>
+#include <system_error>
+
+namespace weft::cache {
+namespace {
+
+bool IsSpace(char c) { return c == ' ' || (c >= '\t' && c <= '\r'); }
+
+}  // namespace
+
+bool ParseNumber(std::string_view text, uint64_t* number) {
+  size_t start = 0;
+  while (start < text.size() && IsSpace(text[start])) start++;
+  if (start < text.size() && text[start] == '+') start++;
+  const char* end = text.data() + text.size();
+  const auto [rest, error] = std::from_chars(text.data() + start, end, *number);
+  return error == std::errc() && (rest == end || IsSpace(*rest) || *rest == '\0');
+}
+
+uint64_t CountFrom(const Command& command, uint64_t number) {
+  if (!command.decrement) return number + command.delta;
+  return number > command.delta ? number - command.delta : 0;
+}
+
+std::string_view FormatNumber(uint64_t number, char (&buffer)[kDigitsMax]) {
+  const auto [end, error] = std::to_chars(buffer, buffer + kDigitsMax, number);
+  (void)error;  // 20 digits always suffice
+  return {buffer, static_cast<size_t>(end - buffer)};
+}
+
+}  // namespace weft::cache
