@@ -401,11 +401,12 @@ bool CpuStage::FinishCommand(Batch& batch, uint32_t i, cache::Session& session, 
   hint.placed = batch.placed(i);
   if (!MayAnswer(batch, i, hint.found.word, session, waits)) return true;
   cache::Reply& reply = batch.reply(i);
-  reply = disk_ != nullptr ? disk_->Execute(batch, i, hint, session, waits)
+  const bool room_is_out = starving_ == i && starved_times_ >= kStarvedTimesMax;
+  reply = disk_ != nullptr ? disk_->Execute(batch, i, hint, session, room_is_out, waits)
                            : store_->Execute(session, command, hint);
   batch.placed(i) = 0;
   if (*waits) return true;
-  if (reply.needs_room && (starving_ != i || starved_times_ < kStarvedTimesMax)) return false;
+  if (reply.needs_room && !room_is_out) return false;
   reply.needs_room = false;
   TakeRoomOfCommand(batch, i);
   if (command.verb != cache::Verb::kRead) {

@@ -200,7 +200,7 @@ DiskTurn::Brought DiskTurn::Bring(const Batch& batch, uint32_t i, cache::Session
 // --- changes -----------------------------------------------------------------------------------
 
 cache::Reply DiskTurn::Execute(Batch& batch, uint32_t i, cache::Hint hint, cache::Session& session,
-                               bool* waits) {
+                               bool room_is_out, bool* waits) {
   cache::Command command = batch.command(i);
   *waits = false;
   if (tier_->failed()) {
@@ -222,6 +222,11 @@ cache::Reply DiskTurn::Execute(Batch& batch, uint32_t i, cache::Hint hint, cache
   }
   for (;;) {  // Ends: each round more means that what was brought was dropped at once.
     cache::Reply reply = store_->Execute(session, command, hint);
+    if (!reply.below && reply.spared != 0 && room_is_out) {
+      const tier::Item item = ItemAt(reply.spared, session);
+      DropFromMemory(batch, i, session);
+      return ExecuteOnDisk(batch, i, command, item, session);
+    }
     if (!reply.below) {
       Note(batch, i, reply, session);
       return reply;
@@ -233,7 +238,9 @@ cache::Reply DiskTurn::Execute(Batch& batch, uint32_t i, cache::Hint hint, cache
     switch (brought) {
       case Brought::kAbsent:
       case Brought::kLoaded: break;
-      case Brought::kNoRoom: return reply;
+      case Brought::kNoRoom:
+        if (!room_is_out) return reply;
+        [[fallthrough]];
       case Brought::kTooLarge: return ExecuteOnDisk(batch, i, command, item, session);
       case Brought::kError: return Failed(Outcome::kIoError);
       case Brought::kWaits:
@@ -244,8 +251,8 @@ cache::Reply DiskTurn::Execute(Batch& batch, uint32_t i, cache::Hint hint, cache
   }
 }
 
-// What memory may not hold, of an earlier and greater -I, is answered, changed and removed all the
-// same.
+// What memory may not hold, of an earlier and greater -I, or has no room for, is answered, changed
+// and removed all the same.
 cache::Reply DiskTurn::ExecuteOnDisk(const Batch& batch, uint32_t i, const cache::Command& command,
                                      tier::Item item, cache::Session& session) {
   const LargeAnswer answer = AnswerLarge(command, item, session);
@@ -341,15 +348,19 @@ void DiskTurn::Commit(const Batch& batch, cache::Session& session) {
   UnlockAll();
 }
 
+void DiskTurn::DropFromMemory(const Batch& batch, uint32_t i, cache::Session& session) {
+  cache::Command command;
+  command.verb = cache::Verb::kDelete;
+  command.key = batch.key(i);
+  command.hash = batch.hash(i);
+  store_->Execute(session, command);
+}
+
 // What was not written goes from memory: the disk says what counts.
 void DiskTurn::TakeBack(const Batch& batch, cache::Session& session) {
   for (const Change& change : changed_) {
     sources_[batch.source(change.query)].failed = true;
-    cache::Command command;
-    command.verb = cache::Verb::kDelete;
-    command.key = batch.key(change.query);
-    command.hash = batch.hash(change.query);
-    store_->Execute(session, command);
+    DropFromMemory(batch, change.query, session);
   }
 }
 

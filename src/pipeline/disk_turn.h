@@ -65,8 +65,9 @@ class DiskTurn {
   // REQUIRES: inside. May leave the epoch and come back.
   void Lock(const Batch& batch, uint32_t begin, uint32_t end, cache::Session& session);
   // Store::Execute with the disk behind it. *waits: it was not carried out, its source waits.
+  // `room_is_out`: none can be had for what it asks for, and what it works on stays on disk alone.
   cache::Reply Execute(Batch& batch, uint32_t i, cache::Hint hint, cache::Session& session,
-                       bool* waits);
+                       bool room_is_out, bool* waits);
   // Whether the group must end before query `i`. Not where it has changed that key already: then
   // the next change takes the other's place.
   bool IsFull(const Batch& batch, uint32_t i) const {
@@ -116,12 +117,13 @@ class DiskTurn {
   const tier::Asked* AnswerFor(const Batch& batch, uint32_t i);
   void Wait(Batch& batch, uint32_t i);
   enum class Brought : uint8_t { kAbsent, kLoaded, kNoRoom, kTooLarge, kError, kWaits };
-  // *item: what was brought, for kTooLarge.
+  // *item: what was brought, for kTooLarge and kNoRoom.
   Brought Bring(const Batch& batch, uint32_t i, cache::Session& session, cache::Reply* reply,
                 tier::Item* item);
   bool Enter(std::string_view key, uint64_t hash, const tier::Item& item, cache::Session& session);
   cache::Reply ExecuteOnDisk(const Batch& batch, uint32_t i, const cache::Command& command,
                              tier::Item item, cache::Session& session);
+  void DropFromMemory(const Batch& batch, uint32_t i, cache::Session& session);
   void Note(const Batch& batch, uint32_t i, const cache::Reply& reply, cache::Session& session);
   void AddChange(const Batch& batch, Change change);
   void Encode(tier::Item item, const cache::Session& session, std::string* bytes) const;

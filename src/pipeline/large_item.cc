@@ -1,6 +1,9 @@
 #include "pipeline/large_item.h"
 
+#include <algorithm>
+
 #include "cache/entry.h"
+#include "cache/number.h"
 
 namespace weft::pipeline {
 namespace {
@@ -26,7 +29,7 @@ void Describe(const cache::Command& command, const tier::Item& item, cache::Sess
 }
 
 LargeAnswer Read(const cache::Command& command, const tier::Item& item, cache::Session& session) {
-  LargeAnswer answer{LargeFate::kStays, item, cache::Plain(Outcome::kHit)};
+  LargeAnswer answer{LargeFate::kStays, item, cache::Plain(Outcome::kHit), {}};
   cache::Reply& reply = answer.reply;
   const uint32_t access = AccessOfMarks(item.marks);
   reply.won =
@@ -41,16 +44,35 @@ LargeAnswer Read(const cache::Command& command, const tier::Item& item, cache::S
   return answer;
 }
 
-LargeAnswer Replace(const cache::Command& command, const tier::Item& item,
-                    cache::Session& session) {
-  const cache::Verdict verdict = cache::JudgePresent(command, item.version);
-  if (verdict == cache::Verdict::kNotStored) return {{}, {}, cache::Plain(Outcome::kNotStored)};
-  if (verdict == cache::Verdict::kExists) return {{}, {}, cache::Plain(Outcome::kExists)};
-  if (cache::IsConcatenation(command) ||
-      cache::IsTooLarge(session, command.key.size(), command.value.size())) {
-    return {{}, {}, cache::Plain(Outcome::kTooLarge)};
+LargeAnswer Refused(Outcome outcome) { return {{}, {}, cache::Plain(outcome), {}}; }
+
+std::string_view ViewOf(const std::vector<char>& bytes) { return {bytes.data(), bytes.size()}; }
+
+LargeAnswer Concatenate(const cache::Command& command, const tier::Item& item,
+                        cache::Session& session) {
+  LargeAnswer answer{LargeFate::kChanged, item, cache::Plain(Outcome::kStored), {}};
+  const bool appends = command.store_mode == cache::StoreMode::kAppend;
+  answer.made.reserve(item.value.size() + command.value.size());
+  for (const std::string_view part :
+       {appends ? item.value : command.value, appends ? command.value : item.value}) {
+    answer.made.insert(answer.made.end(), part.begin(), part.end());
   }
-  LargeAnswer answer{LargeFate::kChanged, {}, cache::Plain(Outcome::kStored)};
+  answer.item.marks = command.binary_key ? tier::kMarkBinaryKey : 0;
+  answer.item.version = NextVersion(command, session);
+  answer.item.value = ViewOf(answer.made);
+  Describe(command, answer.item, session, &answer.reply);
+  return answer;
+}
+
+LargeAnswer Store(const cache::Command& command, const tier::Item& item, cache::Session& session) {
+  const cache::Verdict verdict = cache::JudgePresent(command, item.version);
+  if (verdict == cache::Verdict::kNotStored) return Refused(Outcome::kNotStored);
+  if (verdict == cache::Verdict::kExists) return Refused(Outcome::kExists);
+  const bool concatenates = cache::IsConcatenation(command);
+  const size_t bytes = command.value.size() + (concatenates ? item.value.size() : 0);
+  if (cache::IsTooLarge(session, command.key.size(), bytes)) return Refused(Outcome::kTooLarge);
+  if (concatenates) return Concatenate(command, item, session);
+  LargeAnswer answer{LargeFate::kChanged, {}, cache::Plain(Outcome::kStored), {}};
   answer.item.marks = command.binary_key ? tier::kMarkBinaryKey : 0;
   answer.item.client_flags = command.client_flags;
   answer.item.expiry = command.expiry;
@@ -65,9 +87,8 @@ LargeAnswer Replace(const cache::Command& command, const tier::Item& item,
 }
 
 LargeAnswer Delete(const cache::Command& command, const tier::Item& item, cache::Session& session) {
-  if (command.compare_cas && item.version != command.cas_expected)
-    return {{}, {}, cache::Plain(Outcome::kExists)};
-  LargeAnswer answer{LargeFate::kRemoved, item, cache::Plain(Outcome::kDeleted)};
+  if (command.compare_cas && item.version != command.cas_expected) return Refused(Outcome::kExists);
+  LargeAnswer answer{LargeFate::kRemoved, item, cache::Plain(Outcome::kDeleted), {}};
   if (!command.invalidate && !command.drop_value) return answer;
   answer.fate = LargeFate::kChanged;
   answer.item.version = NextVersion(command, session);
@@ -83,15 +104,33 @@ LargeAnswer Delete(const cache::Command& command, const tier::Item& item, cache:
 }
 
 LargeAnswer Touch(const cache::Command& command, const tier::Item& item) {
-  LargeAnswer answer{LargeFate::kChanged, item, cache::Plain(Outcome::kTouched)};
+  LargeAnswer answer{LargeFate::kChanged, item, cache::Plain(Outcome::kTouched), {}};
   answer.item.expiry = command.expiry;
   return answer;
 }
 
-// No number is as long.
-LargeAnswer Count(const cache::Command& command, const tier::Item& item) {
-  const bool differs = command.compare_cas && item.version != command.cas_expected;
-  return {{}, {}, cache::Plain(differs ? Outcome::kExists : Outcome::kNotNumeric)};
+// As cache::ArithmeticEntry counts.
+LargeAnswer Count(const cache::Command& command, const tier::Item& item, cache::Session& session) {
+  if (item.value.empty()) return Refused(Outcome::kNotNumeric);
+  if (command.compare_cas && item.version != command.cas_expected) return Refused(Outcome::kExists);
+  uint64_t number;
+  if (!cache::ParseNumber(item.value, &number)) return Refused(Outcome::kNotNumeric);
+  number = cache::CountFrom(command, number);
+  char buffer[cache::kDigitsMax];
+  const std::string_view digits = cache::FormatNumber(number, buffer);
+  LargeAnswer answer{LargeFate::kChanged, item, cache::Plain(Outcome::kNumber), {}};
+  cache::Reply& reply = answer.reply;
+  answer.made.assign(std::max(digits.size(), item.value.size()), ' ');
+  std::ranges::copy(digits, answer.made.begin());
+  reply.lengthened = answer.made.size() > item.value.size();
+  if (reply.lengthened) answer.item.marks &= tier::kMarkBinaryKey;
+  answer.item.value = ViewOf(answer.made);
+  answer.item.version = NextVersion(command, session);
+  if (command.update_expiry) answer.item.expiry = command.expiry;
+  Describe(command, answer.item, session, &reply);
+  reply.ttl_before_s = cache::SecondsLeft(session, item.expiry);
+  reply.number = number;
+  return answer;
 }
 
 }  // namespace
@@ -112,12 +151,12 @@ LargeAnswer AnswerLarge(const cache::Command& command, const tier::Item& item,
                         cache::Session& session) {
   switch (command.verb) {
     case cache::Verb::kRead: return Read(command, item, session);
-    case cache::Verb::kStore: return Replace(command, item, session);
+    case cache::Verb::kStore: return Store(command, item, session);
     case cache::Verb::kDelete: return Delete(command, item, session);
     case cache::Verb::kTouch: return Touch(command, item);
     case cache::Verb::kArithmetic: break;
   }
-  return Count(command, item);
+  return Count(command, item, session);
 }
 
 }  // namespace weft::pipeline

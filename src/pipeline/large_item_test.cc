@@ -46,6 +46,12 @@ class LargeItemTest : public ::testing::Test {
     command.value = value;
     return command;
   }
+  static cache::Command DecrementBy(uint64_t delta) {
+    cache::Command command = cache::Client::Of(cache::Verb::kArithmetic, "key");
+    command.decrement = true;
+    command.delta = delta;
+    return command;
+  }
   // Whether it is as it was, and on disk alone.
   bool IsAsItWas() {
     const cache::Answer answer = client_->Run(Read());
@@ -170,6 +176,22 @@ TEST_F(LargeItemTest, LosesItsValueAlone) {
   EXPECT_GT(answer.reply.ttl_s, 900);
 }
 
+TEST_F(LargeItemTest, IsCountedWhereItBeginsWithANumber) {
+  Open(256u << 10);
+  client_->Set("key", "12 " + std::string(99'997, 'z'), base::NowSeconds() + 1000);
+  Open(16u << 10);
+  cache::Answer answer = client_->Count("key", 1);
+  EXPECT_EQ(answer.reply.outcome, Outcome::kNumber);
+  EXPECT_EQ(answer.reply.number, 13u);
+  EXPECT_GT(answer.reply.ttl_s, 900);
+  answer = client_->Run(DecrementBy(20));
+  EXPECT_EQ(answer.reply.number, 0u);
+  EXPECT_EQ(client_->Value("key"), "0" + std::string(99'999, ' '));
+  EXPECT_FALSE(client_->IsInMemory("key"));
+  Open(256u << 10);
+  EXPECT_EQ(client_->Count("key", 7).reply.number, 7u) << "in memory it counts alike";
+}
+
 // In one batch, each sees what those before it did.
 TEST_F(LargeItemTest, CommandsOfOneBatchFollowEachOther) {
   const auto add = [&](tier::Lookup* brought) {
@@ -184,6 +206,76 @@ TEST_F(LargeItemTest, CommandsOfOneBatchFollowEachOther) {
   tier_->Answer(answers.get());
   add(answers.get());
   EXPECT_TRUE(client_->turn().waiting(0)) << "the touch is done, the delete must look again";
+  EXPECT_EQ(client_->Delete("key"), Outcome::kDeleted);
+  EXPECT_EQ(client_->Value("key"), "(none)");
+}
+
+// Items of which memory holds some, or one, beside what is written of them.
+class ScarceRoomTest : public ::testing::Test {
+ protected:
+  ~ScarceRoomTest() override {
+    client_.reset();
+    tier_.reset();
+  }
+  void Open(uint64_t memory_bytes, uint32_t object_bytes_max) {
+    CacheOptions cache;
+    cache.memory_bytes = memory_bytes;
+    cache.object_bytes_max = object_bytes_max;
+    cache.append_lanes = 1;
+    store_ = cache::OpenStore(cache);
+    auto opened =
+        tier::DiskTier::Open({.dir = "/data", .file_system = &files_.faulty}, store_.get());
+    ASSERT_TRUE(opened) << opened.error().ToString();
+    tier_ = std::move(opened.value());
+    client_ = std::make_unique<DiskClient>(store_.get(), tier_.get());
+  }
+  // Every command that makes another version of an item of so many bytes.
+  void ChangeInEveryWay(const std::string& key, size_t bytes) {
+    const uint32_t now_s = base::NowSeconds();
+    cache::Command command = cache::Client::Of(cache::Verb::kTouch, key);
+    command.expiry = now_s + 5000;
+    ASSERT_EQ(client_->Run(command).reply.outcome, Outcome::kTouched) << key;
+    command = cache::Client::Of(cache::Verb::kRead, key);
+    command.update_expiry = true;
+    command.expiry = now_s + 9000;
+    const cache::Answer got = client_->Run(command);
+    ASSERT_EQ(got.reply.outcome, Outcome::kHit) << key;
+    ASSERT_EQ(got.value, "7" + std::string(bytes - 1, ' '));
+    ASSERT_EQ(client_->Put(StoreMode::kAppend, key, "a"), Outcome::kStored) << key;
+    ASSERT_EQ(client_->Put(StoreMode::kPrepend, key, " "), Outcome::kStored) << key;
+    ASSERT_EQ(client_->Count(key, 2).reply.outcome, Outcome::kNumber) << key;
+    command = cache::Client::Of(cache::Verb::kDelete, key);
+    command.invalidate = true;
+    ASSERT_EQ(client_->Run(command).reply.outcome, Outcome::kDeleted) << key;
+    command = cache::Client::Of(cache::Verb::kRead, key);
+    command.hand_out_win = true;
+    command.want_cas = true;
+    const cache::Answer read = client_->Run(command);
+    ASSERT_TRUE(read.reply.stale && read.reply.won) << key;
+    ASSERT_GT(read.reply.ttl_s, 8000) << key;
+    ASSERT_EQ(read.value, "9" + std::string(bytes + 1, ' '));
+  }
+
+  tier::DiskTestFiles files_;
+  std::unique_ptr<cache::Store> store_;
+  std::unique_ptr<tier::DiskTier> tier_;
+  std::unique_ptr<DiskClient> client_;
+};
+
+TEST_F(ScarceRoomTest, ItemsThatMemoryHoldsSomeOfAreChangedInTurn) {
+  constexpr size_t kBytes = 900'000;
+  Open(8u << 20, 1u << 20);
+  for (int i = 0; i < 24; i++) {
+    ASSERT_EQ(client_->Set(cache::Key(i), "7" + std::string(kBytes - 1, ' ')), Outcome::kStored);
+  }
+  for (int i = 0; i < 24; i++) ASSERT_NO_FATAL_FAILURE(ChangeInEveryWay(cache::Key(i), kBytes));
+}
+
+TEST_F(ScarceRoomTest, AnItemThatFillsMemoryIsChangedAllTheSame) {
+  constexpr size_t kBytes = 900'000;
+  Open(2u << 20, 1u << 20);
+  ASSERT_EQ(client_->Set("key", "7" + std::string(kBytes - 1, ' ')), Outcome::kStored);
+  ASSERT_NO_FATAL_FAILURE(ChangeInEveryWay("key", kBytes));
   EXPECT_EQ(client_->Delete("key"), Outcome::kDeleted);
   EXPECT_EQ(client_->Value("key"), "(none)");
 }
