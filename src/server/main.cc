@@ -50,6 +50,7 @@ Status PrepareProcess(const ServerOptions& options) {
                      (options.metrics_port < 0 ? 0 : HttpPage::kFilesMax));
   if (!status.ok()) return About(fmt::format("-c {}", options.connections_max), status);
   if (options.lock_memory) RaiseLockLimit();
+  if (!options.data_dir.empty()) GiveBackLargePieces();
   if (IsRoot() && !options.user.empty()) return About("-u", BecomeUser(options.user));
   return {};
 }

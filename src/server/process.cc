@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <grp.h>
+#include <malloc.h>
 #include <pwd.h>
 #include <signal.h>
 #include <sys/mman.h>
@@ -73,6 +74,9 @@ void RaiseLockLimit() {
   limit.rlim_cur = limit.rlim_max;
   setrlimit(RLIMIT_MEMLOCK, &limit);
 }
+
+// A threshold that is set no longer grows with what is freed.
+void GiveBackLargePieces() { (void)mallopt(M_MMAP_THRESHOLD, 256 << 10); }
 
 Status LockMemory() {
   if (mlockall(MCL_CURRENT | MCL_FUTURE | MCL_ONFAULT) != 0) {

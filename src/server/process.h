@@ -26,6 +26,9 @@ Status RaiseFileLimit(uint64_t files);
 Status RaiseCoreLimit();
 // Lets as much memory be locked as the system allows; LockMemory will say whether it is enough.
 void RaiseLockLimit();
+// Gives freed pieces of 256 KiB and more back to the system at once. Otherwise the allocator keeps
+// more and more of them for each thread, where one thread allocates what another frees.
+void GiveBackLargePieces();
 // Keeps every page from being swapped out once it has been touched, now and later. Reserved
 // addresses that were never touched take no memory.
 Status LockMemory();
