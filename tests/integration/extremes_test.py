@@ -187,7 +187,7 @@ def _user_that_may_run_it():
     """A user of no other process, for whom the limit of processes holds: for root it does not."""
     if os.geteuid() != 0:
         raise Skip("only root can become a user without other processes")
-    user = 54321
+    user = 100_000 + os.getpid()  # nobody's, and no other test's that runs meanwhile
     done = subprocess.run(
         [weft(), "version"], preexec_fn=_limited(resource.RLIMIT_CORE, 0, user), check=False,
         stdout=subprocess.DEVNULL, cwd="/",

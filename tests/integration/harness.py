@@ -11,7 +11,9 @@ Environment
   WEFT_NET      value for weft's --net flag (epoll, io_uring); default: the server's own choice
 """
 
+import collections
 import contextlib
+import functools
 import os
 import pathlib
 import signal
@@ -21,6 +23,7 @@ import subprocess
 import sys
 import tempfile
 import time
+import traceback
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 DEFAULT_SUBJECT = ROOT / "build" / "release" / "src" / "server" / "weft"
@@ -40,8 +43,9 @@ def is_weft(binary):
     return pathlib.Path(binary).name.startswith("weft")
 
 
+@functools.lru_cache(None)
 def nets(binary=None):
-    """The ways of waiting for sockets to try: weft's back ends that run here, else the only one."""
+    """The ways of waiting for sockets to try: weft's back ends that run here, or the only one."""
     binary = pathlib.Path(binary or subject_binary())
     if not binary.exists():
         raise Skip(f"no server at {binary}")
@@ -307,29 +311,18 @@ def client_library(name):
         raise Skip(f"{error}; pip install -r tests/integration/requirements.txt") from None
 
 
-def run_tests(tests, wanted=(), announce=print):
-    """Runs functions `test_*`; returns (passed, failed, skipped). `wanted` limits by name part."""
-    import traceback
-
-    passed = failed = skipped = 0
-    for name, test in tests:
-        if wanted and not any(part in name for part in wanted):
-            continue
-        began = time.monotonic()
-        try:
-            note = test()
-        except Skip as reason:
-            skipped += 1
-            announce(f"SKIP {name}: {reason}")
-        except Exception:  # a test that breaks in any way has failed; the others still run
-            failed += 1
-            announce(f"FAIL {name} ({time.monotonic() - began:.1f} s)\n{traceback.format_exc()}")
-        else:
-            passed += 1
-            announce(
-                f"PASS {name} ({time.monotonic() - began:.1f} s)" + (f": {note}" if note else "")
-            )
-    return passed, failed, skipped
+def run_test(name, test):
+    """Runs one function `test_*`; returns "PASS", "FAIL" or "SKIP", and what to print of it."""
+    began = time.monotonic()
+    try:
+        note = test()
+    except Skip as reason:
+        return "SKIP", f"SKIP {name}: {reason}"
+    except Exception:  # a test that breaks in any way has failed; the others still run
+        spent = time.monotonic() - began
+        return "FAIL", f"FAIL {name} ({spent:.1f} s)\n{traceback.format_exc()}"
+    spent = time.monotonic() - began
+    return "PASS", f"PASS {name} ({spent:.1f} s)" + (f": {note}" if note else "")
 
 
 def collect(module_globals):
@@ -358,13 +351,19 @@ def environment(**values):
 
 def main(module_globals):
     """Entry point of each *_test.py: names (parts) of tests as arguments."""
-    counts = run_tests(
-        collect(module_globals),
-        [arg for arg in sys.argv[1:] if arg[0] != "-"],
-        lambda text: print(text, flush=True),
-    )
-    print("%d passed, %d failed, %d skipped" % counts)
-    sys.exit(1 if counts[1] else 0)
+    wanted = [arg for arg in sys.argv[1:] if arg[0] != "-"]
+    counts = collections.Counter()
+    for name, test in collect(module_globals):
+        if not wanted or any(part in name for part in wanted):
+            outcome, text = run_test(name, test)
+            counts[outcome] += 1
+            print(text, flush=True)
+    print(summary(counts))
+    sys.exit(1 if counts["FAIL"] else 0)
+
+
+def summary(counts):
+    return "%d passed, %d failed, %d skipped" % tuple(counts[x] for x in ("PASS", "FAIL", "SKIP"))
 
 
 def check(condition, message="check failed"):
