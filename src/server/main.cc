@@ -30,9 +30,9 @@
 namespace weft::server {
 namespace {
 
-int Fail(const Status& status) {
+int Fail(const Status& status, int exit_status = EX_OSERR) {
   spdlog::error("{}", OneLine(status.message()));
-  return status.code() == Code::kNotFound ? EX_NOUSER : EX_OSERR;
+  return exit_status;
 }
 
 // What must be had before the server exists: limits, and the rights of whom it shall run as.
@@ -145,7 +145,9 @@ int Serve(ParsedOptions parsed) {
     daemon = std::move(*forked);
   }
   Status status = PrepareProcess(options);
-  if (status.ok()) status = ServeUntilStopped(parsed, std::move(daemon));
+  // Of what is asked for here only a user is looked up.
+  if (!status.ok()) return Fail(status, status.code() == Code::kNotFound ? EX_NOUSER : EX_OSERR);
+  status = ServeUntilStopped(parsed, std::move(daemon));
   return status.ok() ? EX_OK : Fail(status);
 }
 

@@ -80,8 +80,10 @@ Status Server::Init() {
 
 // What a store that can't be had was asked for with.
 std::string Server::MemoryFlags() const {
-  const std::string memory = fmt::format("-m {}", options_.memory_bytes >> 20);
-  return options_.expected_items == 0 ? memory : memory + " with -o hashpower";
+  std::string flags = fmt::format("-m {}", options_.memory_bytes >> 20);
+  if (options_.item_bytes_max != ServerOptions().item_bytes_max)
+    flags += fmt::format(" -I {}", options_.item_bytes_max);
+  return options_.expected_items == 0 ? flags : flags + " with -o hashpower";
 }
 
 // The first loop's thread is that which runs the server. The others are there before anybody is
