@@ -1,6 +1,7 @@
 #include "lsm/log_reader.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "base/coding.h"
 #include "base/crc32c.h"
@@ -8,8 +9,8 @@
 #include "base/read_on.h"
 #include "lsm/log_resync.h"
 #include "lsm/lost_sectors.h"
+#include "lsm/record_window.h"
 #include "lsm/torn_batch.h"
-#include "lsm/write_batch_internal.h"
 
 namespace weft::lsm {
 namespace {
@@ -44,6 +45,16 @@ LogReader::LogReader(SequentialFile* file, Reporter* reporter, Mode mode)
       reporter_(reporter),
       mode_(mode),
       buffer_(std::make_unique_for_overwrite<char[]>(kLogBlockBytes)) {}
+
+LogReader::~LogReader() = default;
+
+void LogReader::Expect(RecordKind kind, FileSystem* files, std::string path,
+                       std::optional<uint64_t> before) {
+  kind_ = kind;
+  files_ = files;
+  path_ = std::move(path);
+  window_ = std::make_unique<RecordWindow>(files_, path_, kind_, before);
+}
 
 bool LogReader::Read(std::string_view* record) {
   while (end_ == LogEnd::kNotYet) {
@@ -148,24 +159,16 @@ bool LogReader::Take(const Fragment& fragment, std::string_view* record) {
   valid_bytes_ = position();
   damaged_ = damaged_ || dropped_;
   dropped_ = false;
-  if (are_batches_ && !partial_searched_) NoteNumbers(*record);
+  if (window_ != nullptr) window_->Note(*record, !partial_searched_, valid_bytes_);
   return true;
-}
-
-// A value's may be searched for: its numbers say nothing of what may follow.
-void LogReader::NoteNumbers(std::string_view record) {
-  if (record.size() < WriteBatchInternal::kHeaderBytes) return;
-  const table::SequenceNumber first = WriteBatchInternal::SequenceOf(record);
-  const uint32_t count = WriteBatchInternal::CountOf(record);
-  if (first > table::kSequenceMax - count || count == 0) return;
-  last_number_ = std::max(last_number_, first + count - 1);
 }
 
 // As an opening judges it. But where the checksum holds for another type, and nothing follows, the
 // record is all there.
 bool LogReader::IsTorn() {
   Fragment whole;
-  if (files_ == nullptr || judgements_left_ == 0 || AllZeros(block_.substr(at_))) return false;
+  if (window_ == nullptr || kind_ != RecordKind::kBatch) return false;
+  if (judgements_left_ == 0 || AllZeros(block_.substr(at_))) return false;
   const std::string_view reason = reason_;
   if (ParseAt(at_, &whole)) return false;  // it is in the wrong place
   reason_ = reason;
@@ -176,7 +179,7 @@ bool LogReader::IsTorn() {
       block_.size() - at_ >= kLogHeaderBytes && Begins(static_cast<FragmentType>(block_[at_ + 6]));
   const uint64_t from = in_record_ && !begins ? partial_offset_ : position();
   Result<bool> torn =
-      file ? IsTornBatch(file->get(), from, last_number_) : Result<bool>(file.error());
+      file ? IsTornBatch(file->get(), from, window_->last_sure()) : Result<bool>(file.error());
   if (!torn) {
     status_ = torn.error();
     end_ = LogEnd::kReadError;
@@ -228,10 +231,13 @@ void LogReader::PassBad() {
 }
 
 size_t LogReader::BytesToPassBad() {
-  if (const size_t bytes = BytesToPassOver(block_, at_); bytes != 0) return bytes;
+  SearchTerms terms;
+  terms.kind = kind_;
+  if (window_ != nullptr) terms = window_->TermsFor(block_offset_, block_.size());
+  if (const size_t bytes = BytesToPassOver(block_, at_, terms); bytes != 0) return bytes;
   if (mode_ != Mode::kSalvage) return block_.size() - at_;
   searched_ = true;
-  return BytesToNextFragment(block_, at_, are_batches_);
+  return BytesToNextFragment(block_, at_, terms);
 }
 
 // The bytes of a sector that was lost are zeros from the last sync on. So the zeros reach from the

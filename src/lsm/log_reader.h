@@ -25,16 +25,18 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
-#include <utility>
 
 #include "lsm/log_format.h"
-#include "table/internal_key.h"
+#include "lsm/record_kind.h"
 #include "weft/file_system.h"
 #include "weft/status.h"
 
 namespace weft::lsm {
+
+class RecordWindow;
 
 // How a log ended.
 enum class LogEnd : uint8_t {
@@ -63,16 +65,17 @@ class LogReader {
   LogReader(SequentialFile* file, Reporter* reporter, Mode mode);
   LogReader(const LogReader&) = delete;
   LogReader& operator=(const LogReader&) = delete;
+  ~LogReader();
 
-  // Each record is a write batch, which tells the log's from a value's where records are searched
-  // for. What is one batch that was cut (lsm/torn_batch.h) is not searched, and ends the log: to
-  // find out, the file is read once more, around what cannot be read of it. To be called before
-  // Read.
-  void ExpectBatches(FileSystem* files, std::string path) {
-    are_batches_ = true;
-    files_ = files;
-    path_ = std::move(path);
-  }
+  // What each record is tells the file's from a value's where records are searched for. To be
+  // called before Read.
+  void Expect(RecordKind kind) { kind_ = kind; }
+  // The same, and the file is read once more, around what cannot be read of it: for the records
+  // behind a place that is searched (lsm/record_window.h); and for what is one batch that was cut
+  // (lsm/torn_batch.h), which is not searched, and ends the log. `before`: the last number of what
+  // goes before the file, if that is known.
+  void Expect(RecordKind kind, FileSystem* files, std::string path,
+              std::optional<uint64_t> before = std::nullopt);
   // The next record, until the next call; false at the end.
   bool Read(std::string_view* record);
 
@@ -126,8 +129,6 @@ class LogReader {
   // one batch that was cut. After an error the log is at its end.
   bool IsTorn();
   void EndTorn();
-  // Of the record that was delivered last.
-  void NoteNumbers(std::string_view record);
   // Drops what stands at the position, which is no fragment, and finds where to go on.
   void PassBad();
   size_t BytesToPassBad();
@@ -147,9 +148,10 @@ class LogReader {
   SequentialFile* const file_;
   Reporter* const reporter_;
   const Mode mode_;
-  bool are_batches_ = false;
-  FileSystem* files_ = nullptr;  // none where they are not batches
+  RecordKind kind_ = RecordKind::kAny;
+  FileSystem* files_ = nullptr;
   std::string path_;
+  std::unique_ptr<RecordWindow> window_;  // where there is a path
 
   std::unique_ptr<char[]> buffer_;
   std::string_view block_;     // the current one
@@ -165,7 +167,6 @@ class LogReader {
   bool in_record_ = false;
   uint64_t partial_offset_ = 0;
   bool partial_searched_ = false;
-  table::SequenceNumber last_number_ = 0;  // of batches that were not searched for
 
   bool dropped_ = false;  // bytes that are wrong were passed over since the last record
   bool damaged_ = false;  // and before the last record

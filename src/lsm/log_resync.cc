@@ -7,7 +7,6 @@
 #include "base/crc32c.h"
 #include "lsm/batch_prefix.h"
 #include "lsm/lost_sectors.h"
-#include "lsm/write_batch_internal.h"
 
 namespace weft::lsm {
 
@@ -59,11 +58,6 @@ class Place {
     return rest_[6] == static_cast<char>(FragmentType::kFull) ||
            rest_[6] == static_cast<char>(FragmentType::kFirst);
   }
-  // Of a whole fragment: where a batch begins in it, the numbers that it has; else nothing.
-  std::string_view BatchHead() const {
-    if (!Begins() || bytes() < kLogHeaderBytes + WriteBatchInternal::kHeaderBytes) return {};
-    return rest_.substr(kLogHeaderBytes, WriteBatchInternal::kHeaderBytes);
-  }
   bool EndsBlock() const { return rest_.size() < kLogHeaderBytes || AllZeros(rest_); }
 
   std::string_view rest() const { return rest_; }
@@ -80,102 +74,292 @@ bool MayFollow(std::string_view block, size_t at) {
   return place.EndsBlock() || place.IsWhole();
 }
 
-// Where the fragment at `at`, which is not whole, ends, if its length can be trusted; else 0.
-size_t TrustedEnd(std::string_view block, size_t at) {
-  const Place place(block, at);
-  if (!place.LengthMayBeRight() || place.bytes() > place.rest().size()) return 0;
-  const size_t end = at + place.bytes();
-  const Place next(block, end);
-  if (next.rest().size() < kLogHeaderBytes || next.IsWhole()) return end;
-  if (!next.EndsBlock()) return 0;
-  // Into zeros any length leads that is wrong: they begin where it ends, but for some of its own.
-  const size_t zeros = block.find_last_not_of('\0') + 1;
-  return zeros + kLostBytesMin > end ? end : 0;
+// Whether what begins at `at` is zeros, and nothing before is but some of its own: any length that
+// is wrong leads into them.
+bool ZerosBegin(std::string_view block, size_t at) {
+  if (!AllZeros(block.substr(at, kHiddenBytes))) return false;
+  const size_t last = block.substr(0, at).find_last_not_of('\0');
+  return (last == std::string_view::npos ? 0 : last + 1) + kLostBytesMin > at;
 }
 
-// Whether the numbers of batches rise, record by record.
-class RisingNumbers {
+// What stands where in a block, and where the bad of it ends.
+class Ground {
  public:
-  bool Take(const Place& place) {
-    const std::string_view batch = place.BatchHead();
-    if (batch.empty()) return true;  // a middle, or too short to say
-    const table::SequenceNumber first = WriteBatchInternal::SequenceOf(batch);
-    const uint32_t count = WriteBatchInternal::CountOf(batch);
-    if (first <= last_ || first > table::kSequenceMax - count) return false;
-    if (count > 0) last_ = first + count - 1;
-    return true;
+  Ground(std::string_view block, const SearchTerms& terms) : block_(block), terms_(terms) {}
+
+  // Whether a whole fragment stands there that may be the file's.
+  bool IsWhole(size_t at) const {
+    const Place place(block_, at);
+    return place.IsWhole() && Fits(place, at);
   }
-  // A batch that may follow.
-  BatchPrefix Follow() const { return BatchPrefix(last_); }
+  // Where the fragment at `at`, which is not whole, ends, if that can be told; else 0.
+  size_t TrustedEnd(size_t at, int depth = 0) const {
+    const Place place(block_, at);
+    size_t by_header = 0;
+    if (place.LengthMayBeRight() && place.bytes() <= place.rest().size()) {
+      by_header = at + place.bytes();
+    }
+    const size_t by_record = EndOfRecord(at, by_header);
+    if (by_record != 0 && (by_record == by_header || MayGoOn(by_record, depth))) return by_record;
+    return by_header != 0 && MayGoOn(by_header, depth) ? by_header : 0;
+  }
+  // Of a fragment that is wrong, and of which header and record tell the same end, at which it may
+  // go on.
+  std::optional<size_t> KnownEnd(size_t at) const {
+    const Place place(block_, at);
+    if (!place.HasHeader() || !place.Begins() || place.bytes() > place.rest().size()) {
+      return std::nullopt;
+    }
+    const size_t end = at + place.bytes();
+    if (EndOfRecord(at, end) != end || !MayGoOn(end, 0)) return std::nullopt;
+    return end;
+  }
+  // Of a fragment that is wrong for want of sectors, within its header or up to its end: where the
+  // zeros end; else 0.
+  size_t LostSectorOf(size_t at, uint64_t last) const {
+    const Place place(block_, at);
+    if (terms_.kind != RecordKind::kBatch || place.rest().size() < kLogHeaderBytes) return 0;
+    const size_t sector = (at / kSectorBytes + 1) * kSectorBytes;
+    if (sector < at + kLogHeaderBytes) return EndOfLostSectors(sector);
+    if (!place.Begins() || !place.LengthMayBeRight() || place.bytes() > place.rest().size()) {
+      return 0;
+    }
+    const size_t end = at + place.bytes();
+    const size_t zeros = block_.substr(0, end).find_last_not_of('\0') + 1;
+    const size_t first = (zeros + kSectorBytes - 1) / kSectorBytes * kSectorBytes;
+    if (first >= end || first < at + kLogHeaderBytes) return 0;
+    BatchPrefix batch(last);
+    const size_t begin = at + kLogHeaderBytes;
+    if (!batch.Feed(block_.substr(begin, first - begin)) || batch.IsWhole()) return 0;
+    const size_t behind = EndOfLostSectors(first);
+    return behind >= end ? behind : 0;
+  }
+  // The last that its writer began, as lsm/torn_batch.h has it. Of a value's text nearly any seven
+  // bytes would do for a header.
+  bool IsCut(size_t at, uint64_t last) const {
+    const Place place(block_, at);
+    if (!place.HasHeader() || !place.Begins()) return false;
+    const size_t end = at + place.bytes();
+    if (end > kLogBlockBytes || (ReachesBlocksEnd(place.rest()[6]) && end != kLogBlockBytes)) {
+      return false;
+    }
+    std::string_view payload = place.rest().substr(kLogHeaderBytes);
+    if (end <= block_.size()) {
+      // In room that was made ahead.
+      payload = payload.substr(0, payload.find_last_not_of('\0') + 1);
+      if (at + kLogHeaderBytes + payload.size() >= end) return false;
+      if (terms_.kind != RecordKind::kBatch) return false;
+    } else if (!place.is_last_block()) {
+      return false;
+    }
+    if (terms_.kind != RecordKind::kBatch) return true;
+    BatchPrefix batch(last);
+    return batch.Feed(payload) && !batch.IsWhole();
+  }
+  // The same, where enough of it is there to tell it from anything else.
+  std::optional<RecordNumbers> NumbersOfCut(size_t at) const {
+    const Place place(block_, at);
+    if (!IsCut(at, terms_.before)) return std::nullopt;
+    const auto numbers = NumbersOfHead(terms_.kind, place.rest().substr(kLogHeaderBytes));
+    if (!numbers || !terms_.Allow(*numbers, at, block_.size())) return std::nullopt;
+    return numbers;
+  }
+  // How far the bytes from `at` on, of a fragment that is wrong, are a record's by its own lengths:
+  // nothing is searched for in its values.
+  size_t EndOfText(size_t at) const {
+    const Place place(block_, at);
+    if (terms_.kind != RecordKind::kBatch || !place.HasHeader() || !place.Begins()) return at;
+    if (!place.LengthMayBeRight()) return at;
+    const std::string_view payload =
+        place.rest().substr(kLogHeaderBytes, place.bytes() - kLogHeaderBytes);
+    const auto numbers = NumbersOfHead(terms_.kind, payload);
+    if (!numbers || !terms_.IsInOrder(*numbers)) return at;
+    return at + kLogHeaderBytes + ExtentOf(terms_.kind, payload, [](size_t) { return true; }).bytes;
+  }
+
+  // Whether a fragment that is whole may stand here.
+  bool Fits(const Place& place, size_t at) const {
+    if (terms_.kind == RecordKind::kAny) return true;
+    if (!place.Begins()) return false;  // these stand where blocks begin
+    if (place.rest()[6] == static_cast<char>(FragmentType::kFull)) {
+      return NumbersOf(terms_.kind, Payload(place)).has_value();
+    }
+    return at + place.bytes() == kLogBlockBytes && MayBegin(terms_.kind, Payload(place));
+  }
+  static std::string_view Payload(const Place& place) {
+    return place.rest().substr(kLogHeaderBytes, place.bytes() - kLogHeaderBytes);
+  }
+
+  // Whether something that tells a place from others stands at `at`: behind what is bad.
+  bool MayGoOn(size_t at, int depth) const {
+    const Place place(block_, at);
+    if (place.rest().size() < kLogHeaderBytes || IsWhole(at)) return true;
+    if (place.EndsBlock()) return ZerosBegin(block_, at);
+    if (terms_.kind == RecordKind::kAny) return false;
+    return ZerosBegin(block_, at) || NumbersOfCut(at) ||
+           (depth < kDepthMax && TrustedEnd(at, depth + 1) != 0);
+  }
 
  private:
-  table::SequenceNumber last_ = 0;
+  // Bad ones, one behind the other, that say where the first of them ends.
+  static constexpr int kDepthMax = 8;
+
+  // Where the zeros end that fill the sector at `from`, and perhaps others; 0: they don't.
+  size_t EndOfLostSectors(size_t from) const {
+    const size_t behind = std::min(block_.find_first_not_of('\0', from), block_.size());
+    return behind >= std::min(from + kSectorBytes, block_.size()) ? behind : 0;
+  }
+  // Where the record ends that begins at `at`, whatever its header is.
+  size_t EndOfRecord(size_t at, size_t by_header) const {
+    const std::string_view rest = block_.substr(at);
+    if (terms_.kind == RecordKind::kAny || rest.size() <= kLogHeaderBytes) return 0;
+    const Place place(block_, at);
+    if (place.HasHeader() && !place.Begins()) return 0;
+    if (terms_.kind == RecordKind::kBatch) {
+      const auto numbers = NumbersOfHead(terms_.kind, rest.substr(kLogHeaderBytes));
+      if (!numbers || !terms_.IsInOrder(*numbers)) return 0;
+    }
+    const size_t begin = at + kLogHeaderBytes;
+    const RecordExtent extent = ExtentOf(terms_.kind, block_.substr(begin), [&](size_t bytes) {
+      const size_t end = begin + bytes;
+      return terms_.kind == RecordKind::kBatch || end == by_header || end == block_.size() ||
+             IsWhole(end) || ZerosBegin(block_, end);
+    });
+    return extent.is_end ? begin + extent.bytes : 0;
+  }
+  const std::string_view block_;
+  const SearchTerms& terms_;
 };
 
-// Which fragments are followed by others to the end of what the block holds.
-class Chains {
+// The ways on from each place of a block, from its end to its beginning.
+class Ways {
  public:
-  Chains(std::string_view block, bool are_batches)
-      : block_(block), are_batches_(are_batches), astray_(block.size()) {}
+  Ways(std::string_view block, const SearchTerms& terms)
+      : block_(block), terms_(terms), ground_(block, terms), at_(block.size() + 1) {}
 
-  bool Lead(size_t at) {
-    std::vector<size_t> passed;
-    RisingNumbers numbers;
-    for (;;) {
+  // Where the best begins, from `from` on; or the block's end.
+  size_t Search(size_t from) {
+    for (size_t at = block_.size(); at-- > from;) {
       const Place place(block_, at);
-      if (place.EndsBlock()) return true;
-      if (astray_[at]) break;
-      const bool is_whole = place.IsWhole();
-      // What came before it is a value's; itself it may be right.
-      if (is_whole && are_batches_ && !numbers.Take(place)) break;
-      passed.push_back(at);
-      if (is_whole) {
-        at += place.bytes();
-        continue;
+      if (place.IsWhole()) {
+        // What its checksum covers is its own.
+        while (!leading_.empty() && leading_.back() < at + place.bytes()) leading_.pop_back();
+        Weigh(at);
+        if (at_[at].leads) leading_.push_back(at);
+      } else if (const auto end = ground_.KnownEnd(at)) {
+        while (!leading_.empty() && leading_.back() < *end) leading_.pop_back();
+      } else if (const auto cut = ground_.NumbersOfCut(at)) {
+        GiveUpWithin(*cut);
       }
-      if (MayBeTorn(place, at, numbers)) return true;
-      const size_t end = EndOfBad(at);
-      if (end == 0) break;
-      at = end;
     }
-    for (const size_t each : passed) astray_[each] = true;
-    return false;
+    size_t best = block_.size();
+    for (const size_t at : leading_) {
+      if (best == block_.size() || !IsBetter(at_[best], at_[at])) best = at;
+    }
+    return best;
   }
 
  private:
-  // The last that its writer began, as lsm/torn_batch.h has it; or what a power cut took. Of a
-  // value nearly any seven bytes would do for a header.
-  bool MayBeTorn(const Place& place, size_t at, const RisingNumbers& numbers) {
-    const std::string_view rest = place.rest();
-    if (AllZeros(rest.substr(0, kHiddenBytes))) return MayBeHidden(at, numbers);
-    if (!place.is_last_block() || !place.HasHeader() || place.bytes() <= rest.size()) return false;
+  struct Way {
+    bool leads = false;   // to the end
+    bool is_cut = false;  // which is that of a write that was cut
+    uint32_t breaks = 0;  // places at which nothing says how it goes on
+    uint64_t first = 0;   // its first number
+    uint64_t weight = 0;  // of its numbers
+  };
+
+  static bool IsBetter(const Way& a, const Way& b) {
+    if (a.weight != b.weight) return a.weight > b.weight;
+    return a.breaks < b.breaks;
+  }
+  // A write that was cut begins before these: they are its value's. But a copy of what was cut may
+  // be a value's as well, and these stand behind it: then it has the higher number.
+  void GiveUpWithin(const RecordNumbers& cut) {
+    std::erase_if(leading_, [&](size_t at) {
+      if (at_[at].is_cut && at_[at].first >= cut.first) at_[at].leads = false;
+      return !at_[at].leads;
+    });
+  }
+  // Of a whole fragment.
+  void Weigh(size_t at) {
+    Way* const way = &at_[at];
+    way->first = UINT64_MAX;
+    const Place place(block_, at);
     const size_t end = at + place.bytes();
-    if (end > kLogBlockBytes || (ReachesBlocksEnd(rest[6]) && end != kLogBlockBytes)) return false;
-    // Middles and ends stand where blocks begin, and nothing is searched for there.
-    if (!place.Begins()) return false;
-    return !are_batches_ || numbers.Follow().Feed(rest.substr(kLogHeaderBytes));
+    if (!ground_.Fits(place, at)) return;
+    uint64_t last = terms_.before;
+    uint64_t weight = 1;
+    if (terms_.kind != RecordKind::kAny) {
+      const bool is_full = place.rest()[6] == static_cast<char>(FragmentType::kFull);
+      const std::string_view payload = Ground::Payload(place);
+      const auto numbers =
+          is_full ? NumbersOf(terms_.kind, payload) : NumbersOfHead(terms_.kind, payload);
+      if (numbers) {
+        if (!terms_.Allow(*numbers, at, end)) return;
+        way->first = numbers->first;
+        last = numbers->last;
+        if (is_full) weight = numbers->weight();
+      }
+    }
+    const Way on = From(end, last, 0);
+    way->leads = on.leads;
+    way->is_cut = on.is_cut;
+    way->breaks = on.breaks;
+    way->weight = weight + on.weight;
+  }
+  // Behind a record whose last number is `last`.
+  Way From(size_t at, uint64_t last, int depth) {
+    const Place place(block_, at);
+    if (place.EndsBlock()) return {.leads = true};
+    if (place.IsWhole()) return at_[at].first > last ? at_[at] : Way();
+    if (AllZeros(place.rest().substr(0, kHiddenBytes))) return BehindZeros(at, last);
+    if (const size_t lost = ground_.LostSectorOf(at, last); lost != 0) {
+      return BehindLostSector(lost, last);
+    }
+    if (ground_.IsCut(at, last)) return {.leads = true, .is_cut = true};
+    if (depth >= kDepthMax) return {};
+    if (const size_t end = ground_.TrustedEnd(at); end != 0) {
+      Way way = From(end, last, depth + 1);
+      way.is_cut |= Place(block_, end).EndsBlock() && !ground_.MayGoOn(end, 0);
+      return way;
+    }
+    if (mended_++ >= kMendedMax) return {};
+    const auto mended = MendHeader(block_, at);
+    return mended ? From(at + kLogHeaderBytes + mended->payload_bytes, last, depth + 1) : Way();
   }
   // Zeros that a lost sector ends in, or a head that was not visible yet.
-  bool MayBeHidden(size_t at, const RisingNumbers& numbers) {
-    if (!are_batches_) return true;
+  Way BehindZeros(size_t at, uint64_t last) {
+    if (terms_.kind == RecordKind::kAny) return {.leads = true};
     const size_t behind = std::min(block_.find_first_not_of('\0', at), block_.size());
     const size_t sector_end = (at + kLostBytesMin + kSectorBytes - 1) / kSectorBytes * kSectorBytes;
-    if (behind >= sector_end) return true;
-    if (hidden_++ >= kHiddenMax) return false;
+    if (behind >= sector_end) return BehindLostSector(behind, last);
+    if (terms_.kind != RecordKind::kBatch || hidden_++ >= kHiddenMax) return {};
     std::string_view text = block_.substr(at + kHiddenBytes);
     text = text.substr(0, text.find_last_not_of('\0') + 1);
-    return numbers.Follow().FeedBehindUnknown(text);
+    return {.leads = BatchPrefix(last).FeedBehindUnknown(text), .is_cut = true};
   }
-  size_t EndOfBad(size_t at) {
-    if (const size_t end = TrustedEnd(block_, at); end != 0) return end;
-    if (mended_++ >= kMendedMax) return 0;
-    const auto mended = MendHeader(block_, at);
-    return mended ? at + kLogHeaderBytes + mended->payload_bytes : 0;
+  // The zeros may be a value's, too: what leads to the end behind them goes on from here.
+  Way BehindLostSector(size_t from, uint64_t last) const {
+    Way best;
+    bool is_last = true;
+    for (const size_t at : leading_) {
+      if (at < from) break;
+      is_last = false;
+      if (at_[at].first > last && (!best.leads || !IsBetter(best, at_[at]))) best = at_[at];
+    }
+    if (is_last) best.leads = true;
+    best.breaks++;
+    return best;
   }
 
+  // Bad ones, one behind the other.
+  static constexpr int kDepthMax = 256;
+
   const std::string_view block_;
-  const bool are_batches_;
-  std::vector<bool> astray_;
+  const SearchTerms& terms_;
+  const Ground ground_;
+  std::vector<Way> at_;          // of whole fragments
+  std::vector<size_t> leading_;  // of these, descending
   int mended_ = 0;
   int hidden_ = 0;
 };
@@ -207,17 +391,29 @@ std::optional<MendedHeader> MendHeader(std::string_view block, size_t at) {
   }
 }
 
-size_t BytesToPassOver(std::string_view block, size_t at) {
-  const size_t end = TrustedEnd(block, at);
+bool SearchTerms::Allow(const RecordNumbers& numbers, size_t begin, size_t end) const {
+  if (!IsInOrder(numbers)) return false;
+  if (!anchor && !behind) return true;
+  const auto has_room = [](uint64_t missing, int64_t bytes) {
+    return bytes >= 0 && missing <= static_cast<uint64_t>(bytes);
+  };
+  if (anchor) {
+    if (numbers.first <= anchor->number) return true;
+    const int64_t bytes = static_cast<int64_t>(begin) - anchor->place;
+    if (has_room(numbers.first - anchor->number - 1, bytes)) return true;
+  }
+  return behind &&
+         has_room(behind->number - numbers.last - 1, behind->place - static_cast<int64_t>(end));
+}
+
+size_t BytesToPassOver(std::string_view block, size_t at, const SearchTerms& terms) {
+  const size_t end = Ground(block, terms).TrustedEnd(at);
   return end == 0 ? 0 : end - at;
 }
 
-size_t BytesToNextFragment(std::string_view block, size_t at, bool are_batches) {
-  Chains chains(block, are_batches);
-  for (size_t next = at + 1; next < block.size(); next++) {
-    if (Place(block, next).IsWhole() && chains.Lead(next)) return next - at;
-  }
-  return block.size() - at;
+size_t BytesToNextFragment(std::string_view block, size_t at, const SearchTerms& terms) {
+  const size_t from = std::max(at + 1, Ground(block, terms).EndOfText(at));
+  return Ways(block, terms).Search(from) - at;
 }
 
 }  // namespace weft::lsm

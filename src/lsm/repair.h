@@ -129,7 +129,7 @@ class Repair {
   RepairSource source_;
   std::vector<Kept> kept_;
   table::SequenceNumber newest_of_tables_ = 0;
-  // What the numbers of the next log go on behind, if that is known.
+  // What the numbers of the next log go on behind: known where nothing before it is lost.
   std::optional<table::SequenceNumber> before_log_;
   bool unplaced_ = false;                 // of some that are kept nothing says what they may hide
   std::vector<std::string> to_give_up_;   // names; to lost, once CURRENT names the new manifest

@@ -26,82 +26,20 @@ class DropCounter final : public LogReader::Reporter {
 };
 
 // Which records of a log have numbers that a store may have given them. Numbers that do not rise
-// were never written by a store: nothing may hide what is newer. One that was searched for may be a
-// value's. No more numbers can be missing before it than the bytes that are passed over had room
-// for, so that it hides nothing that stands behind it.
+// were never written by a store: nothing may hide what is newer.
 class Numbers {
  public:
-  // `before`: no number is missing between it and the log's first, where that is known.
-  Numbers(FileSystem* files, std::string path, std::optional<table::SequenceNumber> before)
-      : files_(files), path_(std::move(path)), before_(before) {}
-
   // The last number that was taken.
   table::SequenceNumber last() const { return last_; }
-  // Whether `record`, which `reader` has read last, is taken.
-  bool Take(const LogReader& reader, std::string_view record) {
-    if (record.size() < WriteBatchInternal::kHeaderBytes ||
-        !WriteBatchInternal::Check(record).ok()) {
-      return false;
-    }
-    const table::SequenceNumber first = WriteBatchInternal::SequenceOf(record);
-    const uint32_t count = WriteBatchInternal::CountOf(record);
-    if (first <= last_ || first > table::kSequenceMax - count) return false;
-    if (count == 0) return true;
-    const table::SequenceNumber last = first + count - 1;
-    if (reader.record_was_searched()) {
-      if (!MayBeOfTheLog(reader, first, last)) return false;
-    } else {
-      sure_ = {last, reader.valid_bytes()};
-    }
-    last_ = last;
+  bool Take(std::string_view record) {
+    const auto numbers = NumbersOf(RecordKind::kBatch, record);
+    if (!numbers || numbers->first <= last_) return false;
+    last_ = std::max(last_, numbers->last);
     return true;
   }
 
  private:
-  struct At {
-    table::SequenceNumber number = 0;  // 0: there is none
-    uint64_t offset = 0;
-    bool is_sure = true;
-  };
-
-  bool MayBeOfTheLog(const LogReader& reader, table::SequenceNumber first,
-                     table::SequenceNumber last) {
-    if (sure_.number != 0) {
-      return first - sure_.number <= reader.record_offset() - sure_.offset;
-    }
-    if (!next_sure_) next_sure_ = FirstSure();
-    const bool is_near =
-        !before_ || first <= *before_ || first - *before_ <= reader.record_offset();
-    if (!next_sure_->is_sure && !is_near) return false;
-    if (next_sure_->offset <= reader.record_offset()) return true;
-    return last < next_sure_->number &&
-           next_sure_->number - last <= next_sure_->offset - reader.record_offset();
-  }
-  // The first record that was not searched for; where there is none, the last, which stands behind
-  // all values but its own.
-  At FirstSure() const {
-    auto file = base::AroundFile::Open(files_, path_);
-    if (!file) return {};
-    LogReader reader(file->get(), nullptr, LogReader::Mode::kSalvage);
-    reader.ExpectBatches(files_, path_);
-    At found;
-    std::string_view record;
-    while (reader.Read(&record)) {
-      if (record.size() < WriteBatchInternal::kHeaderBytes) continue;
-      if (!WriteBatchInternal::Check(record).ok()) continue;
-      found = {WriteBatchInternal::SequenceOf(record), reader.record_offset(),
-               !reader.record_was_searched()};
-      if (!reader.record_was_searched()) break;
-    }
-    return found;
-  }
-
-  FileSystem* const files_;
-  const std::string path_;
-  const std::optional<table::SequenceNumber> before_;
   table::SequenceNumber last_ = 0;
-  At sure_;                      // the last that was not searched for
-  std::optional<At> next_sure_;  // where there was none yet: the first to come
 };
 
 }  // namespace
@@ -111,22 +49,26 @@ Status Repair::TakeLog(uint64_t number) {
   auto file = base::AroundFile::Open(files_, path);
   if (!file) {
     if (!IsOfTheFile(file.error())) return file.error();
+    before_log_.reset();
     Say(file.error().ToString() + ": nothing of it is taken");
     return {};
   }
   DropCounter dropped;
   LogReader reader(file->get(), &dropped, LogReader::Mode::kSalvage);
   auto memtable = std::make_unique<MemTable>(comparator_);
-  reader.ExpectBatches(files_, path);
-  Numbers numbers(files_, path, before_log_);
+  reader.Expect(RecordKind::kBatch, files_, path, std::exchange(before_log_, std::nullopt));
+  Numbers numbers;
+  bool ends_whole = false;  // its end is a record's that is sure
   std::string_view record;
   uint64_t refused = 0;
   while (reader.Read(&record)) {
     const bool is_first = numbers.last() == 0;
-    if (!numbers.Take(reader, record)) {
+    ends_whole = false;
+    if (!numbers.Take(record)) {
       refused += record.size();
       continue;
     }
+    ends_whole = !reader.record_was_searched();
     // Takes no number: the next record has the same one.
     if (WriteBatchInternal::CountOf(record) == 0) continue;
     // Level 0 hides what is deeper: only where all of the log is newer.
@@ -142,8 +84,9 @@ Status Repair::TakeLog(uint64_t number) {
   NoteUnreadable((*file)->unreadable(), path);
   report_.logs++;
   report_.log_bytes_dropped += dropped.bytes() + refused;
-  if (before_log_ || numbers.last() != 0) {
-    before_log_ = std::max(before_log_.value_or(0), numbers.last()) + dropped.bytes() + refused;
+  // A log that another follows was not left empty. Of one that is cut nobody knows how far it went.
+  if (ends_whole && numbers.last() != 0 && reader.valid_bytes() == reader.file_bytes()) {
+    before_log_ = numbers.last();
   }
   if (dropped.bytes() + refused > 0) {
     Say(path + ": passed over " + std::to_string(dropped.bytes() + refused) + " bytes");

@@ -2,11 +2,14 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <random>
 #include <string>
 #include <vector>
 
 #include "base/memory_file_system.h"
+#include "base/test_seed.h"
 #include "lsm/checked_options.h"
+#include "lsm/file_names.h"
 #include "lsm/log_format.h"
 #include "lsm/log_writer.h"
 #include "lsm/repair.h"
@@ -218,6 +221,124 @@ TEST_F(CutLog, AValuesTextIsNoRecordThatWasCut) {
       EXPECT_TRUE(std::ranges::binary_search(keys, "real" + KeyOfPlace(i))) << tail << " " << i;
     }
     files_.Restore(before);
+  }
+}
+
+// Logs of any values, of which one is a copy of some log, with damage in and around that one's
+// record. Everything else is kept, and nothing is taken of the value.
+class AnyLog : public CutLog {
+ protected:
+  enum class Hurt { kHeader, kTwoValues, kValueAndEnd, kHeaderBehindALostLog };
+  static constexpr size_t kText = 60;  // what a value begins with at the least
+
+  size_t Below(size_t bound) { return random_() % bound; }
+  // Ends in zeros, in text, or in its last record.
+  std::string Copy(table::SequenceNumber own) {
+    const table::SequenceNumber first = Below(3) == 0 ? 1 + Below(own)
+                                        : Below(2) == 0 ? own + 1 + Below(400)
+                                                        : 1'000'000'000 + Below(1000);
+    return Inner(first) + (Below(2) == 0 ? std::string(Below(1500), '\0')
+                                         : std::string(Below(90), 't'));
+  }
+  // Makes such a log, and looks at what a repair keeps of it.
+  void Run(Hurt hurt) {
+    const bool is_alone = hurt == Hurt::kHeaderBehindALostLog;
+    const size_t records = 4 + Below(Below(4) == 0 ? 150 : 20);
+    const table::SequenceNumber first = kOld + 1 + (is_alone ? 600 + Below(90'000) : 0);
+    const size_t at = is_alone                        ? 0
+                      : hurt == Hurt::kValueAndEnd ? records - 1
+                                                   : Below(records - 1);
+    std::vector<std::string> values(records);
+    for (std::string& value : values) value = std::string(kText + Below(500), 'v');
+    values[at] = std::string(kText + Below(500), 'x') + Copy(first + at) + "the end";
+    std::vector<size_t> begins;
+    std::string log = LogOf(first, values, "real", &begins);
+    std::vector<size_t> gone = {at};
+    const auto flip = [&](size_t record) { log[begins[record] + 40] ^= 1; };
+    switch (hurt) {
+      case Hurt::kHeader:
+      case Hurt::kHeaderBehindALostLog:
+        log.replace(begins[at], kLogHeaderBytes, std::string(kLogHeaderBytes, '\xff'));
+        break;
+      case Hurt::kTwoValues:
+        flip(at);
+        flip(at + 1);
+        gone.push_back(at + 1);
+        break;
+      case Hurt::kValueAndEnd:
+        flip(at - 1);
+        gone.push_back(at - 1);
+        log.resize(log.size() - 1 - Below(100));
+        if (Below(2) == 0) log.resize(log.size() + 70'000);
+        break;
+    }
+    // A header, or what is flipped, that lies in two blocks would be more damage than that.
+    for (const size_t record : gone) {
+      if (kLogBlockBytes - begins[record] % kLogBlockBytes < kText) return;
+    }
+    base::MemoryFileSystem before;
+    before.Restore(files_);
+    if (is_alone) {
+      ParsedFileName name;
+      ASSERT_TRUE(ParseFileName(path_.substr(path_.rfind('/') + 1), &name));
+      ASSERT_TRUE(files_.SetContents(LogFileName("/db", name.number + 1), log).ok());
+    } else {
+      ASSERT_TRUE(files_.SetContents(path_, log).ok());
+    }
+    ASSERT_TRUE(Repair(*CheckedOptions(options_), "/db", nullptr).Run().ok());
+    std::vector<std::string> expected;
+    for (int i = 0; i < kOld; i++) expected.push_back("old" + KeyOfPlace(i));
+    for (size_t i = 0; i < records; i++) {
+      if (std::ranges::find(gone, i) != gone.end()) continue;
+      expected.push_back("real" + KeyOfPlace(static_cast<int>(i)));
+    }
+    EXPECT_EQ(Keys(options_), expected)
+        << static_cast<int>(hurt) << ": " << at << " of " << records << ", " << begins[at];
+    files_.Restore(before);
+  }
+
+  std::mt19937_64 random_{base::TestSeed(11)};
+};
+
+TEST_F(AnyLog, AHeaderThatIsLostOpensNoValue) {
+  for (int round = 0; round < 60 && !HasFailure(); round++) Run(Hurt::kHeader);
+}
+
+TEST_F(AnyLog, TwoRecordsThatAreWrongAreJudgedEachByItsOwn) {
+  for (int round = 0; round < 60 && !HasFailure(); round++) Run(Hurt::kTwoValues);
+}
+
+TEST_F(AnyLog, AWriteThatWasCutIsNotSearchedBehindDamage) {
+  for (int round = 0; round < 60 && !HasFailure(); round++) Run(Hurt::kValueAndEnd);
+}
+
+TEST_F(AnyLog, BehindALogThatIsLostNumbersMayBeAnyhowHigh) {
+  for (int round = 0; round < 60 && !HasFailure(); round++) Run(Hurt::kHeaderBehindALostLog);
+}
+
+// With the number of the record, too, nothing says where it ends. Behind its value's zeros others
+// follow.
+TEST_F(CutLog, AValuesRecordsAreHeldAgainstTheNextThatAreSure) {
+  for (const size_t records : {10, 200}) {
+    for (const size_t hurt : {0, 1, 5}) {
+      for (const table::SequenceNumber ahead : {1, 2, 50, 300}) {
+        std::vector<std::string> values(records, std::string(500, 'v'));
+        values[hurt] = std::string(400, 'x') + Inner(kOld + 1 + hurt + ahead) +
+                       std::string(600, '\0');
+        std::vector<size_t> begins;
+        std::string log = LogOf(kOld + 1, values, "real", &begins);
+        log.replace(begins[hurt], 40, std::string(40, '\xff'));
+        base::MemoryFileSystem before;
+        before.Restore(files_);
+        ASSERT_TRUE(files_.SetContents(path_, log).ok());
+        ASSERT_TRUE(Repair(*CheckedOptions(options_), "/db", nullptr).Run().ok());
+        const std::vector<std::string> keys = Keys(options_);
+        EXPECT_EQ(keys.size(), kOld + records - 1) << records << " " << hurt << " " << ahead;
+        EXPECT_FALSE(keys.empty() || keys.front().starts_with("ghost"))
+            << records << " " << hurt << " " << ahead;
+        files_.Restore(before);
+      }
+    }
   }
 }
 

@@ -168,6 +168,14 @@ Status VersionEdit::DecodeFrom(std::string_view record) {
   return {};
 }
 
+bool VersionEdit::PassField(std::string_view* input) {
+  VersionEdit none;
+  std::string_view rest = *input;
+  if (!TakeField(&rest, &none)) return false;
+  *input = rest;
+  return true;
+}
+
 std::string VersionEdit::DebugString() const {
   std::string text;
   const auto number = [&text](std::string_view name, const std::optional<uint64_t>& value) {

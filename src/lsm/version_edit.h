@@ -52,6 +52,8 @@ struct VersionEdit {
   void EncodeTo(std::string* to) const;
   // Takes the place of what it held; empty after an error.
   Status DecodeFrom(std::string_view record);
+  // Takes one field off the front of *input, of which it keeps nothing; false where it is none.
+  static bool PassField(std::string_view* input);
   // One line a field, for people.
   std::string DebugString() const;
 

@@ -76,7 +76,7 @@ Exit DumpRecords(const Console& console, const std::string& path, bool are_batch
   if (!file) return Fail(console, file.error());
   DamagePrinter damage(console.out);
   lsm::LogReader reader(file->get(), &damage, lsm::LogReader::Mode::kSalvage);
-  if (are_batches) reader.ExpectBatches(console.files, path);
+  if (are_batches) reader.Expect(lsm::RecordKind::kBatch, console.files, path);
   std::string_view record;
   bool whole = true;
   while (reader.Read(&record)) whole &= print(reader.record_offset(), record);

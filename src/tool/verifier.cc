@@ -195,7 +195,7 @@ Status Verifier::CheckLogAlone(uint64_t number) {
   auto file = base::AroundFile::Open(files_, path);
   if (!file) return Take(file.error());
   lsm::LogReader reader(file->get(), nullptr, lsm::LogReader::Mode::kSalvage);
-  reader.ExpectBatches(files_, path);
+  reader.Expect(lsm::RecordKind::kBatch, files_, path);
   std::string_view record;
   while (reader.Read(&record)) report_.log_records++;
   if ((*file)->unreadable().bytes > 0) {
