@@ -37,7 +37,7 @@ class Connection {
   std::string_view readable() const { return {input_, input_bytes_}; }
   // Drops the first `n` bytes. REQUIRES: n <= readable().size()
   void Consume(size_t n) {
-    if (n > 0) whole_granted_ = false;  // the request that it was for is through
+    if (n > 0) whole_granted_ = half_kept_ = false;  // the request that they were for is through
     input_ += n;
     input_bytes_ -= n;
   }
@@ -143,6 +143,14 @@ class Connection {
     uint64_t bytes = 0;  // that had moved until then
   };
 
+  // How quick its peer is with what is large: only the quick ones are given the lane.
+  struct Pace {
+    bool IsSlow(uint64_t now_ms) const { return now_ms < slow_until_ms; }
+    uint64_t since_ms = 0;  // its peer could use what it has, or waits for room
+    uint64_t slow_until_ms = 0;
+    bool waits_for_lane = false;  // and nobody has looked yet
+  };
+
   // Constant after construction.
   LoopCore* const loop_;
   const int fd_;
@@ -161,6 +169,7 @@ class Connection {
   bool doomed_ : 1 = false;         // close at the next review, output or not
   bool paused_ : 1 = false;         // not read from: too much output
   bool whole_granted_ : 1 = false;  // it has room for all of its half request
+  bool half_kept_ : 1 = false;      // part of its request was kept beyond a turn
   bool output_late_ : 1 = false;    // it waits for output room behind others: see JudgeAnew
   bool blocked_ : 1 = false;        // the socket takes no more bytes until it says so
   bool in_ready_ : 1 = false;
@@ -187,9 +196,12 @@ class Connection {
   Room::Holder input_room_;         // for partial_
   size_t charge_before_grant_ = 0;  // of input_room_, while whole_granted_
   uint64_t newcomer_from_ = 0;      // so many bytes received, it has made up for unused room
+  size_t beside_bytes_ = 0;         // of a small request that was received beside the rooms
   Room::Holder output_room_;        // for output_
   Mark input_mark_;                 // of bytes received
   Mark output_mark_;                // of bytes that the peer's system has taken
+  Pace input_pace_;
+  Pace output_pace_;
 
   // Written by the loop's thread, read by any.
   OwnedCounter last_active_ms_;

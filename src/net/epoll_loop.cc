@@ -82,6 +82,7 @@ void EpollLoop::OnConnectionEvent(Connection& connection, uint32_t events) {
     return;
   }
   if ((events & (EPOLLRDHUP | kGone)) != 0) connection.end_comes_ = true;
+  EndWaitIfHere(connection);
   // Of one that is gone, too: what it sent before is carried out, once that may be read.
   Receive(connection);
 }
@@ -99,7 +100,7 @@ void EpollLoop::Receive(Connection& connection) {
   connection.unread_ = true;
   if (!connection.MayRead() || connection.in_ready_) return;
   const size_t asked = RoomToReceive(connection, options_.take_bytes_max);
-  if (asked == 0) return;
+  if (asked == 0) return Reread(connection);  // in the next turn, unless it waits
   const size_t kept = connection.partial_.size();
   if (kept > kRejoinBytesMax || connection.expected_bytes_ > kept + kRejoinBytesMax) {
     ReceiveIntoOwn(connection, asked);

@@ -287,7 +287,7 @@ TEST_P(LoopRoomTest, WhatIsWholeIsReadThoughItsSenderLeftWhileItWaited) {
   Peer peer(server.address());
   ASSERT_TRUE(peer.Send("first\n"));
   ASSERT_EQ(peer.Receive(6), "first\n");
-  ASSERT_TRUE(peer.Send(NeedLine(50'000) + std::string(50'000, 'x')));
+  ASSERT_TRUE(peer.Send(NeedLine(100'000) + std::string(100'000, 'x')));
   ASSERT_TRUE(Eventually([&] { return rooms.input.waiting() == 1; }));
   peer.Close();
   const uint64_t ticks = server.handler().ticks;

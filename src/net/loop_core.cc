@@ -180,6 +180,8 @@ void LoopCore::KeepInput(Connection& connection) {
   connection.input_ = nullptr;
   connection.input_bytes_ = 0;
   CountInput(connection);
+  if (!connection.OwesAnswers()) EndBeside(connection);
+  if (connection.partial_.size() > 0) NoteHalf(connection);
   // The system may have brought the rest of a request, while room for it was waited for.
   if (connection.partial_.size() < Connection::kInputFreeBytes)
     rooms_->input.Leave(connection.input_room_);
@@ -202,6 +204,7 @@ void LoopCore::RunBatch() {
     }
     ready_.clear();
   }
+  beside_bytes_kept_ = beside_bytes_;
   InputTaken();
   FlushTouched();
 }

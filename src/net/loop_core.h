@@ -90,7 +90,8 @@ class LoopCore : public EventLoop {
   // Decides whether the connection is closed, read from, or run again.
   void Review(Connection& connection);
   // How many bytes may be received for it now, at most `wanted`. 0: it waits for room, and
-  // ReviewReading is called when it has some.
+  // ReviewReading is called when it has some; or it may read still, and asks again in the next
+  // turn.
   size_t RoomToReceive(Connection& connection, size_t wanted);
   // Receives up to `asked` bytes into the connection's own memory, which become its view. As recv;
   // 0, too, where there is no memory and the connection is doomed.
@@ -147,9 +148,19 @@ class LoopCore : public EventLoop {
   // Memory: loop_room.cc.
   // That a socket holds.
   static size_t UnreadBytes(int fd);
+  // That the peer's system has not taken. The own one's queue takes bytes in large steps.
+  static uint64_t UndeliveredBytes(int fd);
   // How many bytes, at most `most`, end the request of which the connection keeps the front, where
   // its socket holds them and there is memory for a turn. Otherwise 0.
   size_t RestThatIsHere(const Connection& connection, size_t most);
+  // Whoever waits for room needs none once the rest of its small request has come.
+  bool EndWaitIfHere(Connection& connection);
+  bool FitsRooms(size_t n) const;
+  // `rest` bytes end its request. False: so much was received beside the rooms in this turn that it
+  // must be answered first.
+  bool TakeBeside(Connection& connection, size_t rest);
+  // It owes no answer to what it received beside the rooms.
+  void EndBeside(Connection& connection);
   bool TakeOutputRoom(Connection& connection, size_t n);
   void CountOutput(Connection& connection);
   void WaitForOutputRoom(Connection& connection);
@@ -164,6 +175,17 @@ class LoopCore : public EventLoop {
   uint64_t JudgeMark(Connection::Mark& mark, uint64_t moved, size_t holds, bool may_move,
                      const Room::Holder& holder) const;
   uint64_t StuckMs(Connection& connection, size_t input_holds, size_t output_holds);
+
+  // The lane: loop_lane.cc.
+  // Up to where its input asks for room of the lane; 0: it is not proven.
+  size_t ExpectedOfLane(const Connection& connection) const;
+  bool IsProvenReader(const Connection& connection, size_t n) const;
+  // Whether so many bytes take longer than a quick peer would need.
+  bool IsLong(const Connection::Pace& pace, size_t bytes) const;
+  // Part of its request is kept beyond the turn.
+  void NoteHalf(Connection& connection);
+  void ReviewPace(Connection& connection);
+  void ReviewWait(Connection& connection);
 
   // Connections.
   void OpenConnection(const NewSocket& socket);
@@ -206,6 +228,8 @@ class LoopCore : public EventLoop {
   uint64_t next_trim_ms_ = 0;
   Room::Client input_client_;
   Room::Client output_client_;
+  size_t beside_bytes_ = 0;       // that all connections received beside the rooms
+  size_t beside_bytes_kept_ = 0;  // of that, from before this turn
   uint64_t stop_deadline_ms_ = 0;
   bool contended_ = false;  // somebody waits for room
   bool bell_rang_ = false;

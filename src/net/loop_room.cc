@@ -30,19 +30,22 @@ constexpr uint64_t kUndeliveredPenaltyMs = 10'000;
 // A reply takes this much more than it needs where there is plenty: fewer questions.
 constexpr size_t kRoomStep = size_t{16} << 10;
 
+// What is here in whole needs no room: a loop receives so much of it beside the rooms in a turn.
+constexpr size_t kBesideBytes = size_t{256} << 10;
+
 // Up to where room is asked for. Where nobody can tell how long a request is, it may be the longest
 // line: given room by pieces, lines without an end would hold the lanes one after another.
 size_t ExpectedBytes(size_t expected, size_t kept, size_t unknown_max) {
   return expected > kept ? expected : std::max(unknown_max, 2 * kept);
 }
 
-size_t InputCharge(size_t held) { return held > Connection::kInputFreeBytes ? held : 0; }
-
-// The system's own queue takes bytes in large steps; what matters is what the peer has taken.
-uint64_t UndeliveredBytes(int fd) {
-  int bytes = 0;
-  return ioctl(fd, SIOCOUTQ, &bytes) == 0 && bytes > 0 ? static_cast<uint64_t>(bytes) : 0;
+// By which the block for `expected` bytes is larger than what is taken.
+size_t LackedBytes(size_t expected, size_t taken) {
+  const size_t block = BufferPool::BlockBytes(expected);
+  return block - std::min(taken, block - 1);
 }
+
+size_t InputCharge(size_t held) { return held > Connection::kInputFreeBytes ? held : 0; }
 
 }  // namespace
 
@@ -60,22 +63,49 @@ size_t LoopCore::RestThatIsHere(const Connection& connection, size_t most) {
   const size_t here = std::min(UnreadBytes(connection.fd_), most);
   if (here == 0) return 0;
   const size_t kept = connection.partial_.size();
-  // Bytes stay where the reply that they ask for waits for room: all rooms together bound them.
-  const Room& room = rooms_->input;
-  const Room::Options& bounds = room.options();
-  if (room.used() + kept + here > bounds.bytes + bounds.lane_bytes + bounds.newcomer_bytes)
-    return 0;
+  // Such bytes stay only where the reply that they ask for waits: those are bounded.
+  const auto may_take = [&](size_t rest) {
+    return FitsRooms(kept + rest) || beside_bytes_kept_ + kept + rest <= kBesideBytes;
+  };
   if (connection.expected_bytes_ > kept) {
     const size_t rest = connection.expected_bytes_ - kept;
-    return rest <= here ? rest : 0;
+    return rest <= here && may_take(rest) ? rest : 0;
   }
   // A request of unknown length is a line.
+  if (!may_take(1)) return 0;
   if (look_ == nullptr) look_ = std::make_unique_for_overwrite<char[]>(options_.take_bytes_max);
   const ssize_t n = recv(connection.fd_, look_.get(), std::min(here, options_.take_bytes_max),
                          MSG_PEEK | MSG_DONTWAIT);
   const void* const end = n <= 0 ? nullptr : std::memchr(look_.get(), '\n', static_cast<size_t>(n));
   if (end == nullptr) return 0;
-  return static_cast<size_t>(static_cast<const char*>(end) - look_.get()) + 1;
+  const size_t rest = static_cast<size_t>(static_cast<const char*>(end) - look_.get()) + 1;
+  return may_take(rest) ? rest : 0;
+}
+
+bool LoopCore::EndWaitIfHere(Connection& connection) {
+  if (!connection.input_room_.waits()) return false;
+  if (RestThatIsHere(connection, options_.take_bytes_max) == 0) return false;
+  rooms_->input.Leave(connection.input_room_);
+  return true;
+}
+
+bool LoopCore::FitsRooms(size_t n) const {
+  const Room::Options& bounds = rooms_->input.options();
+  return rooms_->input.used() + n <= bounds.bytes + bounds.lane_bytes + bounds.newcomer_bytes;
+}
+
+bool LoopCore::TakeBeside(Connection& connection, size_t rest) {
+  const size_t n = connection.partial_.size() + rest;
+  if (connection.beside_bytes_ != 0 || FitsRooms(n)) return true;
+  if (beside_bytes_ + n > kBesideBytes) return false;
+  connection.beside_bytes_ = n;
+  beside_bytes_ += n;
+  return true;
+}
+
+void LoopCore::EndBeside(Connection& connection) {
+  beside_bytes_ -= connection.beside_bytes_;
+  connection.beside_bytes_ = 0;
 }
 
 size_t LoopCore::RoomToReceive(Connection& connection, size_t wanted) {
@@ -88,24 +118,30 @@ size_t LoopCore::RoomToReceive(Connection& connection, size_t wanted) {
     may_keep += static_cast<size_t>(std::min<uint64_t>(connection.swallow_bytes_, wanted));
   if (may_keep > kept) return std::min(wanted, may_keep - kept);
   // Small requests that are here need not wait: they are through with this turn.
-  if (const size_t rest = RestThatIsHere(connection, wanted); rest != 0) return rest;
+  if (const size_t rest = RestThatIsHere(connection, wanted); rest != 0)
+    return TakeBeside(connection, rest) ? rest : 0;
   const size_t expected =
       ExpectedBytes(connection.expected_bytes_, kept, options_.unknown_bytes_max);
-  const size_t block = BufferPool::BlockBytes(expected);
-  const size_t need = block - std::min(holder.taken(), block - 1);
+  const size_t need = LackedBytes(expected, holder.taken());
+  const size_t lane_expected = ExpectedOfLane(connection);
+  const size_t lane_need = lane_expected == 0 ? 0 : LackedBytes(lane_expected, holder.taken());
   const size_t charge = holder.taken();
-  if (room.TryTake(holder, need, connection.bytes_in() >= 2 * expected)) {
+  if (room.TryTake(holder, need, lane_need)) {
     GrantWhole(connection, charge);
-    return std::min(wanted, expected - kept);
+    return std::min(wanted, holder.taken() - kept);
   }
-  room.Wait(holder, need, need + now_ms_ * kBytesPerWaitedMs, &input_client_,
-            connection.bytes_in() >= connection.newcomer_from_);
+  const uint64_t waited = now_ms_ * kBytesPerWaitedMs;
+  room.Wait(holder, need, need + waited, &input_client_,
+            connection.bytes_in() >= connection.newcomer_from_, {lane_need, lane_need + waited});
+  connection.input_pace_.since_ms = now_ms_;
+  connection.input_pace_.waits_for_lane = lane_need != 0;
   return 0;
 }
 
 void LoopCore::GrantWhole(Connection& connection, size_t charge_before) {
   connection.whole_granted_ = true;
   connection.charge_before_grant_ = charge_before;
+  connection.input_pace_.since_ms = now_ms_;
 }
 
 ssize_t LoopCore::ReceiveDirect(Connection& connection, size_t asked) {
@@ -133,15 +169,19 @@ ssize_t LoopCore::ReceiveDirect(Connection& connection, size_t asked) {
 
 // --- output ----------------------------------------------------------------------------------
 
+uint64_t LoopCore::UndeliveredBytes(int fd) {
+  int bytes = 0;
+  return ioctl(fd, SIOCOUTQ, &bytes) == 0 && bytes > 0 ? static_cast<uint64_t>(bytes) : 0;
+}
+
 bool LoopCore::TakeOutputRoom(Connection& connection, size_t n) {
   Room& room = rooms_->output;
   Room::Holder& holder = connection.output_room_;
   const size_t step = n < kRoomStep && !room.tight() ? kRoomStep : n;
-  // Whoever has taken all that was sent to it, more than this, is likely to take this. Only where
-  // there is too little for all does it matter.
-  const bool proven = room.tight() && connection.output_.empty() &&
-                      connection.bytes_out() >= 2 * n && UndeliveredBytes(connection.fd_) == 0;
-  if (!room.TryTake(holder, step, proven)) return false;
+  // Only where there is too little for all does it matter.
+  const bool proven = room.tight() && IsProvenReader(connection, n);
+  if (!room.TryTake(holder, step, proven ? step : 0)) return false;
+  connection.output_pace_.since_ms = now_ms_;
   connection.room_left_ += step;
   return true;
 }
@@ -166,9 +206,11 @@ void LoopCore::WaitForOutputRoom(Connection& connection) {
   // ours in vain, but it is no newcomer.
   const bool is_newcomer = UndeliveredBytes(connection.fd_) == 0;
   connection.output_late_ = !is_newcomer;
-  rooms_->output.Wait(connection.output_room_, connection.room_wanted_,
-                      now_ms_ + (is_newcomer ? 0 : kUndeliveredPenaltyMs), &output_client_,
-                      is_newcomer);
+  const size_t n = connection.room_wanted_;
+  const uint64_t rank = now_ms_ + (is_newcomer ? 0 : kUndeliveredPenaltyMs);
+  const size_t of_lane = IsProvenReader(connection, n) ? n : 0;
+  rooms_->output.Wait(connection.output_room_, n, rank, &output_client_, is_newcomer,
+                      {of_lane, rank});
 }
 
 // At each tick. Whoever waits behind the others, since it had not taken what it was sent, asks
@@ -197,12 +239,13 @@ void LoopCore::TakeGrants() {
   for (Room::Holder* holder : rooms_->output.Collect(&output_client_)) {
     Connection& connection = *static_cast<Connection*>(holder->owner);
     connection.room_left_ += std::exchange(connection.room_wanted_, 0);
-    connection.output_mark_.ms = now_ms_;
+    connection.output_mark_.ms = connection.output_pace_.since_ms = now_ms_;
     RunSoon(connection);
   }
 }
 
 void LoopCore::LeaveRooms(Connection& connection) {
+  EndBeside(connection);
   rooms_->input.Leave(connection.input_room_);
   rooms_->output.Leave(connection.output_room_);
   if (connection.input_room_.taken() != 0) rooms_->input.SetTaken(connection.input_room_, 0);
@@ -274,6 +317,7 @@ void LoopCore::ReviewHolders() {
   uint64_t largest_ms = 0;
   for (Connection* connection : connections_) {
     if (begins) connection->input_mark_.ms = connection->output_mark_.ms = now_ms_;
+    ReviewPace(*connection);
     if (output) JudgeAnew(*connection);
     if (input) RevokeIdleGrant(*connection);
     const uint64_t stuck_ms = StuckMs(*connection, input ? connection->input_room_.taken() : 0,

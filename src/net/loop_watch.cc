@@ -61,10 +61,7 @@ void LoopCore::LookForGone() {
       connection.doomed_ = true;  // what is still to be sent cannot be
     } else if ((gone || (events & POLLRDHUP) != 0) && WaitsInVain(connection)) {
       connection.at_end_ = true;
-    } else if (events != 0 && connection.input_room_.waits() &&
-               RestThatIsHere(connection, options_.take_bytes_max) != 0) {
-      rooms_->input.Leave(connection.input_room_);  // its reading is reviewed
-    } else {
+    } else if (events == 0 || !EndWaitIfHere(connection)) {
       continue;
     }
     Touch(connection);

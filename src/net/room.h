@@ -6,13 +6,16 @@
 //
 //   common   for everybody, in the queue's order
 //   lane     beside it, for holders that have proved themselves (Holder user's judgement), so that
-//            many strangers that come at once and then do nothing keep no old client waiting. A
-//            fifth is left to those that need no more than an eighth
+//            many strangers that come at once and then do nothing keep no old client waiting. Those
+//            that find it taken queue for it as well as for the common room. A fifth is left to
+//            those that hold no more than an eighth; while others wait for it, they have no more
 //   newcomers' lane
 //            beside both, for one holder at a time: the newcomer that came last of those whose need
 //            fits it, where the common room has none for it. Those who use what they hold slowly
 //            keep none waiting. Its holder gets more of it before others get any
 //
+// Leaving   What a holder keeps of the lane for too long is counted with the common bytes, as these
+//           become free and before anybody is given them: then the lane is there for others again.
 // Order     by rank, least first. With Options::newest_too every second grant goes to the newcomer
 //           that came last: it does not wait until all that came before it are through. Whoever has
 //           been given room before and has not used it up is no newcomer.
@@ -54,26 +57,46 @@ class Room {
   };
 
   class Client;
+  class Holder;
 
+  // What a proven holder takes of the lane, where it has that: by rank, least first.
+  struct OfLane {
+    size_t bytes = 0;  // 0: it has not proved itself
+    uint64_t rank = 0;
+  };
+
+ private:
+  enum class Part : uint8_t { kCommon, kLane, kNewcomersLane };
+  using Queue = std::multimap<uint64_t, Holder*>;  // by rank
+
+ public:
   // What one connection has taken. Must have left and given back all before it ends.
   class Holder {
    public:
-    size_t taken() const { return common_ + lane_ + newcomer_; }
+    size_t taken() const { return taken_; }
+    // Since its last grant of the lane; a moment old where it leaves.
+    bool in_lane() const { return in_lane_; }
     bool in_newcomers_lane() const { return newcomer_ != 0; }
     bool waits() const { return client_ != nullptr; }
     void* owner = nullptr;
 
    private:
     friend class Room;
-    size_t common_ = 0;
-    size_t lane_ = 0;
-    size_t newcomer_ = 0;
-    // While it waits, under the room's mutex.
+    // Written by its owner's thread alone, under the room's mutex.
+    size_t taken_ = 0;
+    size_t newcomer_ = 0;  // of it
+    bool in_lane_ = false;
     Client* client_ = nullptr;
+    // Under the room's mutex.
+    size_t lane_ = 0;  // of taken_
+    bool leaves_lane_ = false;
     size_t need_ = 0;
+    size_t lane_need_ = 0;
+    Queue* lane_queue_ = nullptr;  // null: it does not queue for the lane
     bool granted_ = false;
-    bool granted_lane_ = false;  // the newcomers'
-    std::multimap<uint64_t, Holder*>::iterator place_;
+    Part granted_part_ = Part::kCommon;
+    Queue::iterator place_;
+    Queue::iterator lane_place_;
     uint64_t arrival_ = 0;  // its place among the newcomers; 0: it is none
   };
 
@@ -92,8 +115,9 @@ class Room {
   Room(const Room&) = delete;
   Room& operator=(const Room&) = delete;
 
-  // Takes `n` bytes more if they are free and nobody waits for them. `proven`: of the lane, too.
-  bool TryTake(Holder& holder, size_t n, bool proven) WEFT_EXCLUDES(mutex_);
+  // Takes `n` bytes more if they are free and nobody waits for them; otherwise `of_lane` bytes of
+  // the lane. 0: it has not proved itself.
+  bool TryTake(Holder& holder, size_t n, size_t of_lane) WEFT_EXCLUDES(mutex_);
   // Takes them in any case: they are in use.
   void Take(Holder& holder, size_t n) WEFT_EXCLUDES(mutex_);
   // REQUIRES: n <= holder.taken()
@@ -104,10 +128,17 @@ class Room {
     if (n < holder.taken()) GiveBack(holder, holder.taken() - n);
   }
 
-  // Queues for `n` bytes more; the client's bell is rung when they are the holder's.
+  // Queues for `n` bytes more, or for those of the lane, whatever comes first; the client's bell is
+  // rung when they are the holder's.
   // REQUIRES: !holder.waits()
+  void Wait(Holder& holder, size_t n, uint64_t rank, Client* client, bool is_newcomer,
+            OfLane of_lane) WEFT_EXCLUDES(mutex_);
   void Wait(Holder& holder, size_t n, uint64_t rank, Client* client, bool is_newcomer = true)
-      WEFT_EXCLUDES(mutex_);
+      WEFT_EXCLUDES(mutex_) {
+    Wait(holder, n, rank, client, is_newcomer, OfLane());
+  }
+  // It has kept the lane for too long.
+  void LeaveLane(Holder& holder) WEFT_EXCLUDES(mutex_);
   // Waits no more, and gives back what it was given since.
   void Leave(Holder& holder) WEFT_EXCLUDES(mutex_);
   // Holders of the client that wait no more, for what they queued for is theirs.
@@ -129,23 +160,36 @@ class Room {
     const size_t bound_to_wait = options_.waiters_drain ? 0 : queue_holds_;
     return common_ == bound_to_wait || (n <= options_.bytes && common_ <= options_.bytes - n);
   }
-  bool FitsLaneLocked(size_t n) const WEFT_REQUIRES(mutex_);
+  // Whether so many bytes of the lane are few.
+  bool IsFew(size_t of_lane) const { return of_lane <= options_.lane_bytes / 8; }
+  bool FitsLaneLocked(const Holder& holder, size_t n) const WEFT_REQUIRES(mutex_);
+  // `had` bytes of the lane that one holds become `has`.
+  void ChangeLaneLocked(size_t had, size_t has) WEFT_REQUIRES(mutex_);
+  void SetLaneLocked(Holder& holder, size_t n) WEFT_REQUIRES(mutex_);
+  void FreeLaneLocked() WEFT_REQUIRES(mutex_);
   void CountLocked() WEFT_REQUIRES(mutex_);
   void DequeueLocked(Holder& holder) WEFT_REQUIRES(mutex_);
   void GrantLocked() WEFT_REQUIRES(mutex_);
-  Holder* NextLocked(bool* of_lane) WEFT_REQUIRES(mutex_);
+  void CountGrantLocked(const Holder& holder, bool given) WEFT_REQUIRES(mutex_);
+  Holder* NextLocked(Part* part) WEFT_REQUIRES(mutex_);
   Holder* NextOfLaneLocked() WEFT_REQUIRES(mutex_);
+  Holder* NextNewcomerLocked() WEFT_REQUIRES(mutex_);
 
   const Options options_;
   base::Mutex mutex_;
   size_t common_ WEFT_GUARDED_BY(mutex_) = 0;
   size_t lane_ WEFT_GUARDED_BY(mutex_) = 0;
+  size_t lane_of_many_ WEFT_GUARDED_BY(mutex_) = 0;  // of that, of those who hold many
   size_t newcomer_ WEFT_GUARDED_BY(mutex_) = 0;
   size_t queue_holds_ WEFT_GUARDED_BY(mutex_) = 0;  // of the common bytes, whoever is queued
-  std::multimap<uint64_t, Holder*> queue_ WEFT_GUARDED_BY(mutex_);  // by rank
-  std::map<uint64_t, Holder*> newcomers_ WEFT_GUARDED_BY(mutex_);   // of the queue, by arrival
-  std::map<uint64_t, Holder*> for_lane_ WEFT_GUARDED_BY(mutex_);    // those whose need fits it
-  Holder* lane_holder_ WEFT_GUARDED_BY(mutex_) = nullptr;           // while newcomer_ is not 0
+  Queue queue_ WEFT_GUARDED_BY(mutex_);
+  // Of the queue: the proven ones, by what they would hold of the lane.
+  Queue lane_few_ WEFT_GUARDED_BY(mutex_);
+  Queue lane_many_ WEFT_GUARDED_BY(mutex_);
+  std::vector<Holder*> leaving_ WEFT_GUARDED_BY(mutex_);               // the lane
+  std::map<uint64_t, Holder*> newcomers_ WEFT_GUARDED_BY(mutex_);      // of the queue, by arrival
+  std::map<uint64_t, Holder*> fit_newcomers_ WEFT_GUARDED_BY(mutex_);  // whose need fits their lane
+  Holder* newcomer_holder_ WEFT_GUARDED_BY(mutex_) = nullptr;          // while newcomer_ is not 0
   uint64_t arrivals_ WEFT_GUARDED_BY(mutex_) = 0;
   bool newest_next_ WEFT_GUARDED_BY(mutex_) = false;
 

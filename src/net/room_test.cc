@@ -37,9 +37,9 @@ class RoomTest : public ::testing::Test {
 
 TEST_F(RoomTest, TakesWhatIsFreeAndNoMore) {
   Room room(Of(100));
-  EXPECT_TRUE(room.TryTake(holders_[0], 60, false));
-  EXPECT_FALSE(room.TryTake(holders_[1], 60, false));
-  EXPECT_TRUE(room.TryTake(holders_[1], 40, false));
+  EXPECT_TRUE(room.TryTake(holders_[0], 60, 0));
+  EXPECT_FALSE(room.TryTake(holders_[1], 60, 0));
+  EXPECT_TRUE(room.TryTake(holders_[1], 40, 0));
   EXPECT_EQ(room.used(), 100u);
   room.SetTaken(holders_[0], 10);
   EXPECT_EQ(room.used(), 50u);
@@ -56,7 +56,7 @@ TEST_F(RoomTest, WhoeverNeedsLeastIsServedFirstAndNobodyPassesThem) {
   EXPECT_EQ(rings_, 1);
   EXPECT_EQ(holders_[2].taken(), 30u);
   // Ten are free, but they are kept for the one that waits.
-  EXPECT_FALSE(room.TryTake(holders_[3], 10, false));
+  EXPECT_FALSE(room.TryTake(holders_[3], 10, 0));
   room.SetTaken(holders_[0], 0);
   EXPECT_EQ(Served(room), std::vector<size_t>{});
   room.SetTaken(holders_[2], 0);
@@ -66,11 +66,11 @@ TEST_F(RoomTest, WhoeverNeedsLeastIsServedFirstAndNobodyPassesThem) {
 TEST_F(RoomTest, OneThatNeedsMoreThanThereIsIsServedAlone) {
   Room room(Of(100));
   room.Take(holders_[0], 1);
-  EXPECT_FALSE(room.TryTake(holders_[1], 1000, false));
+  EXPECT_FALSE(room.TryTake(holders_[1], 1000, 0));
   room.Wait(holders_[1], 1000, 0, &client_);
   room.SetTaken(holders_[0], 0);
   EXPECT_EQ(Served(room), std::vector<size_t>{1});
-  EXPECT_FALSE(room.TryTake(holders_[0], 1, false));
+  EXPECT_FALSE(room.TryTake(holders_[0], 1, 0));
 }
 
 TEST_F(RoomTest, WhereOnlyThoseWhoWaitHoldAnyOneGoesOnAllTheSame) {
@@ -153,23 +153,91 @@ TEST_F(RoomTest, LaneIsForTheProvenWhileOthersWait) {
   Room room(Of(100, 30));
   room.Take(holders_[0], 100);
   room.Wait(holders_[1], 10, 0, &client_);
-  EXPECT_TRUE(room.TryTake(holders_[2], 30, true));
-  EXPECT_FALSE(room.TryTake(holders_[3], 1, true));
+  EXPECT_TRUE(room.TryTake(holders_[2], 30, 30));
+  EXPECT_FALSE(room.TryTake(holders_[3], 1, 1));
   EXPECT_EQ(room.used(), 130u);
   room.SetTaken(holders_[2], 0);
-  EXPECT_TRUE(room.TryTake(holders_[3], 1, true));
+  EXPECT_TRUE(room.TryTake(holders_[3], 1, 1));
   EXPECT_EQ(Served(room), std::vector<size_t>{});
 }
 
 TEST_F(RoomTest, LargeOnesLeaveAFifthOfTheLaneToSmallOnes) {
   Room room(Of(100, 80));
   room.Take(holders_[0], 100);
-  EXPECT_TRUE(room.TryTake(holders_[1], 50, true));
-  EXPECT_FALSE(room.TryTake(holders_[2], 15, true));
-  EXPECT_TRUE(room.TryTake(holders_[2], 14, true));
-  EXPECT_TRUE(room.TryTake(holders_[3], 10, true));
-  EXPECT_FALSE(room.TryTake(holders_[4], 7, true));
-  EXPECT_TRUE(room.TryTake(holders_[4], 6, true));
+  EXPECT_TRUE(room.TryTake(holders_[1], 50, 50));
+  EXPECT_FALSE(room.TryTake(holders_[2], 15, 15));
+  EXPECT_TRUE(room.TryTake(holders_[2], 14, 14));
+  EXPECT_TRUE(room.TryTake(holders_[3], 10, 10));
+  EXPECT_FALSE(room.TryTake(holders_[4], 7, 7));
+  EXPECT_TRUE(room.TryTake(holders_[4], 6, 6));
+}
+
+TEST_F(RoomTest, WhoeverIsProvenIsGivenTheLaneWhenItComesBack) {
+  Room room(Of(100, 30));
+  room.Take(holders_[0], 100);
+  room.Wait(holders_[1], 10, 0, &client_);
+  ASSERT_TRUE(room.TryTake(holders_[2], 30, 30));
+  EXPECT_FALSE(room.TryTake(holders_[3], 20, 20));
+  room.Wait(holders_[3], 20, 20, &client_, true, {20, 20});
+  room.Wait(holders_[4], 90, 90, &client_, true, {15, 15});  // less of the lane than of the rest
+  EXPECT_EQ(Served(room), std::vector<size_t>{});
+  room.SetTaken(holders_[2], 0);
+  EXPECT_EQ(Served(room), std::vector<size_t>{4});
+  EXPECT_EQ(holders_[4].taken(), 15u);
+  EXPECT_TRUE(holders_[4].in_lane());
+  room.SetTaken(holders_[4], 0);
+  EXPECT_EQ(Served(room), std::vector<size_t>{3});
+  room.SetTaken(holders_[0], 0);
+  EXPECT_EQ(Served(room), std::vector<size_t>{1});
+  room.Leave(holders_[1]);
+  EXPECT_EQ(room.used(), 30u);
+}
+
+TEST_F(RoomTest, TheLaneIsKeptForWhoeverWaitsForMuchOfIt) {
+  Room room(Of(100, 80));
+  room.Take(holders_[0], 100);
+  ASSERT_TRUE(room.TryTake(holders_[1], 20, 20));
+  room.Wait(holders_[2], 60, 60, &client_, true, {60, 60});
+  EXPECT_EQ(Served(room), std::vector<size_t>{});
+  EXPECT_FALSE(room.TryTake(holders_[3], 20, 20)) << "it waits behind the other";
+  EXPECT_TRUE(room.TryTake(holders_[3], 10, 10)) << "a fifth is for those who need few";
+  EXPECT_FALSE(room.TryTake(holders_[4], 7, 7)) << "and no more than that";
+  room.Wait(holders_[4], 7, 7, &client_, true, {7, 7});
+  EXPECT_EQ(Served(room), std::vector<size_t>{});
+  room.SetTaken(holders_[1], 0);
+  EXPECT_EQ(Served(room), (std::vector<size_t>{2, 4}));
+  // One that leaves before it has seen that it was served gives its part back.
+  room.SetTaken(holders_[2], 0);
+  room.Wait(holders_[5], 70, 70, &client_, true, {70, 70});
+  room.SetTaken(holders_[4], 0);
+  room.Leave(holders_[5]);
+  room.SetTaken(holders_[3], 0);
+  EXPECT_EQ(room.used(), 100u);
+  EXPECT_TRUE(room.TryTake(holders_[5], 80, 80));
+}
+
+TEST_F(RoomTest, WhoeverLeavesTheLaneHasWhatBecomesFreeFirst) {
+  Room room(Of(100, 40));
+  room.Take(holders_[0], 100);
+  ASSERT_TRUE(room.TryTake(holders_[1], 40, 40));
+  room.Wait(holders_[2], 20, 0, &client_);
+  room.Wait(holders_[3], 40, 40, &client_, true, {40, 40});
+  room.LeaveLane(holders_[1]);
+  EXPECT_EQ(Served(room), std::vector<size_t>{});
+  room.GiveBack(holders_[0], 30);
+  EXPECT_EQ(Served(room), std::vector<size_t>{}) << "ten are left";
+  EXPECT_EQ(holders_[1].taken(), 40u);
+  EXPECT_EQ(room.used(), 110u);
+  room.GiveBack(holders_[0], 10);
+  EXPECT_EQ(Served(room), std::vector<size_t>{3});
+  room.GiveBack(holders_[0], 20);
+  EXPECT_EQ(Served(room), std::vector<size_t>{2});
+  room.LeaveLane(holders_[1]);
+  EXPECT_FALSE(holders_[1].in_lane());
+  room.SetTaken(holders_[1], 0);
+  room.LeaveLane(holders_[3]);
+  room.SetTaken(holders_[3], 0);  // before it has left
+  EXPECT_EQ(room.used(), 60u);
 }
 
 TEST_F(RoomTest, ANewcomerHasALaneWhereTheRoomIsHeldByOthers) {
@@ -263,8 +331,12 @@ TEST(RoomThreads, NothingIsLostAmongThreads) {
           if (random() % 8 == 0) room.Leave(holder);
         } else if (random() % 3 == 0) {
           room.SetTaken(holder, 0);
-        } else if (!room.TryTake(holder, n, random() % 4 == 0)) {
-          room.Wait(holder, n, n, &client);
+        } else if (holder.in_lane() && random() % 2 == 0) {
+          room.LeaveLane(holder);
+        } else {
+          const size_t of_lane = random() % 4 == 0 ? n / 4 : 0;
+          if (!room.TryTake(holder, n, of_lane))
+            room.Wait(holder, n, n, &client, random() % 2 == 0, {of_lane, n});
         }
         for (Room::Holder* served : room.Collect(&client))
           if (served->taken() > 600) room.SetTaken(*served, 0);
@@ -278,6 +350,10 @@ TEST(RoomThreads, NothingIsLostAmongThreads) {
   for (std::thread& thread : threads) thread.join();
   EXPECT_EQ(room.used(), 0u);
   EXPECT_EQ(room.waiting(), 0u);
+  Room::Holder all;
+  EXPECT_TRUE(room.TryTake(all, 1000, 0));
+  EXPECT_TRUE(room.TryTake(all, 100, 100)) << "so is the lane";
+  room.SetTaken(all, 0);
 }
 
 }  // namespace
