@@ -163,7 +163,7 @@ class ExperimentTest(report_test.ReportTest):
         if browser is None:
             self.skipTest("no Chromium here (Debian's package is chromium)")
         self.report(self.file(efficiency() + bandwidth() + oversubscription() + block_cache()))
-        for width in (360, 1200):
+        for width in layout.WIDTHS:
             self.assertEqual([], layout.check(browser, self.out / "report.html", width))
 
 

@@ -21,7 +21,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 try:
     from matplotlib import pyplot
-    from reportlib import cost, figures, main, page, results, style
+    from reportlib import ahead, cost, figures, main, page, results, style
     WHY_NOT = ""
 except ImportError as error:
     WHY_NOT = f"not installed: {error.name} (report/requirements.txt)"
@@ -29,6 +29,7 @@ except ImportError as error:
 TITLES = {"weft-cache": "Weft 0.9 (cache, embedded)", "memcached": "memcached 1.6.18",
           "redis": "Redis 7.0.15", "rocksdb": "RocksDB 7.8.3", "leveldb": "LevelDB 1.23"}
 WORKLOADS = ("ycsb-a", "ycsb-b", "ycsb-c", "ycsb-d", "ycsb-e", "ycsb-f")
+EMBEDDED = ("weft-cache", "rocksdb", "leveldb")
 NO_RAPL = "no /sys/class/powercap/intel-rapl here: a virtual machine"
 NO_PERF = "perf_event_open: Permission denied"
 PERCENTILES = (0, 10, 25, 50, 75, 90, 95, 99, 99.5, 99.9, 99.99, 99.999, 100)
@@ -58,7 +59,7 @@ class Sample:
             "command_line": command + (f" --rate {rate:g}" if rate else ""),
             "machine": {"host_class": host, "cpu_model": "Sample CPU at 3 GHz", "kernel": "6.1",
                         "huge_pages": "madvise", "cpus": 2, "memory_gib": 7.75},
-            "target": {"name": target, "title": TITLES[target], "embedded": target == "weft-cache",
+            "target": {"name": target, "title": TITLES[target], "embedded": target in EMBEDDED,
                        "settings": {"threads": 4, "memory_mb": 1024, "flags": "-U 0 -m 1024"}},
             "workload": {"name": workload, "operations": {"read": 0.5, "update": 0.5},
                          "keys": "scrambled-zipf 0.99", "records": 1000000, "key_bytes": "24",
@@ -102,8 +103,10 @@ class Sample:
                 for repetition in range(2)]
 
 
-def with_energy(line, joules, source="rapl package-0", modelled=False):
+def with_energy(line, joules, source="rapl package-0", modelled=False, idle_w=None):
     line = copy.deepcopy(line)
+    if idle_w is not None:
+        line["meters"]["idle_power_w"] = {"value": idle_w, "unit": "W", "source": source}
     line["meters"]["energy_j"] = {"value": joules, "unit": "J", "source": source}
     if modelled:
         line["meters"]["energy_j"]["modelled"] = True
@@ -144,6 +147,12 @@ class ReportTest(unittest.TestCase):
         return found.group()
 
 
+    def section(self, text, caption):
+        """The table with that caption, to the end of it."""
+        at = text.index(f"<b>{caption}</b>")
+        return text[at:text.index("</table>", at)]
+
+
 class PageTest(ReportTest):
     def test_every_figure_is_there_with_its_commands_and_a_picture(self):
         sample = Sample()
@@ -152,14 +161,17 @@ class PageTest(ReportTest):
         lines += sample.sweep()
         text = self.report(self.file(lines))
         for name in ("throughput", "percentiles", "time", "cpu", "energy", "cost"):
-            figure = self.figure(text, f"quick-{name}")
+            figure = self.figure(text, f"quick-servers-{name}")
             for workload in workloads:
                 self.assertIn(f"weft-bench quick --target redis --workload {workload}", figure)
+                self.assertNotIn("--target weft-cache", figure)  # it is no server
             self.assertEqual(2, figure.count("data:image/svg+xml;base64,"))
-            self.assertTrue((self.out / f"quick-{name}.png").stat().st_size > 10_000)
-        curve = self.figure(text, "sweep-latency-throughput")
+            self.assertTrue((self.out / f"quick-servers-{name}.png").stat().st_size > 10_000)
+            figure = self.figure(text, f"quick-embedded-caches-{name}")
+            self.assertIn("--target weft-cache", figure)
+        curve = self.figure(text, "sweep-servers-latency-throughput")
         self.assertIn("weft-bench sweep --target memcached --workload ycsb-a --rate 550000", curve)
-        self.assertNotIn('id="quick-latency-throughput"', text)  # one load: no curve
+        self.assertNotIn('id="quick-servers-latency-throughput"', text)  # one load: no curve
 
     def test_a_sweep_shows_the_highest_rate_within_its_limit(self):
         sample, lines = Sample(), []
@@ -187,30 +199,51 @@ class PageTest(ReportTest):
         found = results.highest(results.read([path]))
         self.assertEqual([620e3] * 3, list(found["rate"]))
         text = self.report(path)
-        table = re.search(r"The highest rate within a limit.*?</table>", text, re.S).group()
-        self.assertIn("p99 &lt;= 500 us", table)
-        self.assertEqual(1, table.count("none was found"))  # memcached's
-        self.assertIn('id="sweep-latency-throughput"', text)
+        embedded, servers = re.findall(r"The highest rate within a limit.*?</table>", text, re.S)
+        self.assertIn("p99 &lt;= 500 us", embedded)
+        self.assertNotIn("none was found", embedded)
+        self.assertEqual(1, servers.count("none was found"))  # memcached's
+        self.assertIn('id="sweep-servers-latency-throughput"', text)
 
     def test_needs_nothing_from_elsewhere(self):
-        text = self.report(self.file(Sample().quick()))
+        text = self.report(self.file(Sample().quick(workloads=("ycsb-a",), repetitions=2)))
         for link in re.findall(r'(?:src|href|srcset)="([^"]*)"', text):
             self.assertRegex(link, r"^(#|data:)")
         self.assertNotRegex(text, r"<script|@import|url\(")
 
     def test_unavailable_meters_are_listed_with_their_reasons(self):
-        text = self.report(self.file(Sample().quick()))
+        text = self.report(self.file(Sample().quick(workloads=("ycsb-a",), repetitions=1)))
         self.assertIn("Unavailable, with the reason", text)
         for reason in (NO_RAPL, NO_PERF):
             self.assertIn(page.escape(reason), text)
-        self.assertNotIn('id="quick-energy"', text)
+        self.assertNotIn('id="quick-servers-energy"', text)
         self.assertIn(f"Energy per operation: unavailable (energy_j: {page.escape(NO_RAPL)}", text)
-        self.assertNotIn('id="quick-cost"', text)
-        self.assertIn("Cost against purchase price (without power", text)
+        self.assertNotIn('id="quick-servers-cost"', text)
+
+    def test_without_a_meter_there_are_servers_but_no_dollars_and_it_says_how_to_get_one(self):
+        text = self.report(self.file(Sample().quick(("memcached",), ("ycsb-a",), 1)))
+        servers = self.section(text, "Servers for 100 M operations a second")
+        self.assertIn('data-head="servers"', servers)
+        self.assertIn('data-head="watts"><span><span class="none">–</span>', servers)
+        self.assertNotIn("<span>0</span>", servers)
+        self.assertIn('href="#how-to-get-a-meter"', servers)
+        for how in ("--energy rapl", "nvml", "serial:/dev/ttyACM0", "csv:FILE", "--server HOST"):
+            self.assertIn(how, text[text.index('id="how-to-get-a-meter"'):])
+
+    def test_with_a_meter_the_page_has_watts_idle_watts_servers_and_dollars(self):
+        lines = [with_energy(line, 500, idle_w=41)
+                 for line in Sample().quick(("memcached", "redis"), ("ycsb-a", "ycsb-b"), 1)]
+        text = self.report(self.file(lines))
+        servers = self.section(text, "Servers for 100 M operations a second")
+        self.assertIn('data-head="watts"><span>100</span>', servers)
+        self.assertIn('data-head="idle watts"><span>41.0</span>', servers)
+        self.assertEqual(2, servers.count("all, evenly"))
+        self.assertIn("1.00 ×", servers)
+        self.assertNotIn("how-to-get-a-meter", text)
 
     def test_modelled_figures_are_marked(self):
         lines = [with_energy(line, 100, "idle and busy watts", modelled=True)
-                 for line in Sample().quick(workloads=("ycsb-a",))]
+                 for line in Sample().quick(("memcached",), ("ycsb-a",), 1)]
         text = self.report(self.file(lines))
         self.assertIn("Modelled, not measured", self.figure(text, "quick-energy"))
         self.assertIn("energy modelled", text)
@@ -219,14 +252,31 @@ class PageTest(ReportTest):
                       self.figure(text, "quick-cost"))
 
     def test_costs_by_a_model_of_the_server(self):
-        text = self.report(self.file(Sample().quick(workloads=("ycsb-a",))), "--server",
-                           "2x-sample-cpu=40,120")
-        self.assertIn("modelled: idle 40 W, busy 120 W", self.figure(text, "quick-cost"))
+        path = self.file(Sample().quick(("memcached",), ("ycsb-a",), 1))
+        text = self.report(path, "--server", "2x-sample-cpu=40,120")
+        self.assertIn("modelled: model 40 W idle, 120 W busy", self.figure(text, "quick-cost"))
+        self.assertIn('data-head="idle watts"><span>40.0</span>', text)
+        self.assertNotIn("energy modelled", text)  # of an operation nothing is known
+
+    def test_one_sentence_says_who_is_ahead_at_what(self):
+        table = results.read([self.file(Sample().quick(tuple(TITLES), ("ycsb-a", "ycsb-b")))])
+        headline, latency = ahead.sentences(table)
+        self.assertIn("Lowest p99 latency: of servers", latency)
+        self.assertIn("Most operations a second: of servers memcached 1.6.18 at both workloads",
+                      headline)
+        self.assertIn("of embedded durable stores RocksDB 7.8.3 at both workloads", headline)
+        self.assertNotIn("Weft", headline)  # alone among its kind
+
+    def test_a_single_store_is_ahead_of_nobody(self):
+        text = self.report(self.file(Sample().quick(("redis",), ("ycsb-a",), 1)))
+        self.assertIn('<p class="headline">Nobody is ahead: only one store has it.</p>', text)
+        self.assertLess(text.index('class="headline"'), text.index("<figure"))
+        self.assertNotIn("Who is ahead", text)
 
     def test_several_machines_are_told_apart(self):
         sample = Sample()
-        text = self.report(self.file(sample.quick(("memcached",)), "a.jsonl"),
-                           self.file(sample.quick(("memcached",), host="64x-arm"), "b.jsonl"))
+        text = self.report(self.file([sample.line()], "a.jsonl"),
+                           self.file([sample.line(host="64x-arm")], "b.jsonl"))
         self.assertIn("memcached 1.6.18 on 2x-sample-cpu", text)
         self.assertIn("memcached 1.6.18 on 64x-arm", text)
 
@@ -283,7 +333,7 @@ class LayoutTest(ReportTest):
         line["machine"]["kernel"] = "k" * 100
         lines = Sample().quick(workloads=("ycsb-a", "ycsb-e"))
         self.report(self.file([*lines, line]), "--title", "Stores_" + "y" * 60)
-        for width in (360, 1200):
+        for width in self.layout.WIDTHS:
             found = self.layout.check(self.browser, self.out / "report.html", width)
             self.assertEqual([], found, f"at {width} pixels")
 
@@ -326,6 +376,23 @@ class ErrorTest(ReportTest):
         line["meters"]["cycles"] = {}
         self.assertIn(":1: meters.cycles has neither", self.error(self.file([line])))
 
+    def test_what_is_of_another_kind_is_named(self):
+        for path, value, why in (
+                ("meters", [1], "meters is not an object"),
+                ("workload.operations", "all", "workload.operations is not an object"),
+                ("target.settings", ["a"], "target.settings is not an object"),
+                ("target.title", 7, "target.title is not a text"),
+                ("load.rate_per_s", "fast", "load.rate_per_s is not a number"),
+                ("result.slices", [{"at_s": 1}], "result.slices has one without"),
+                ("result.percentiles_us", [[50]], "result.percentiles_us has what is no pair"),
+                ("meters.energy_j", {"value": "much"}, "meters.energy_j has neither")):
+            line = Sample().line()
+            at = line
+            for name in path.split(".")[:-1]:
+                at = at[name]
+            at[path.rsplit(".", maxsplit=1)[-1]] = value
+            self.assertIn(":1: " + why, self.error(self.file([line])))
+
     def test_files_that_are_empty_or_missing(self):
         self.assertIn("results.jsonl: has no results", self.error(self.file([])))
         self.assertIn("/no/such/file", self.error("/no/such/file"))
@@ -347,11 +414,11 @@ class FigureTest(ReportTest):
         everything = [with_energy(line, 150) for line in all_stores]
         cases = {"quick": self.table(everything), "sweep": self.table(sample.sweep()),
                  "one": self.table(sample.quick(("redis",), ("ycsb-a",), 1))}
-        points = [(0, 1), (3000, 40), (6000, 80)]
+        points = [(0, 1), (3000, 40), (6000, 80)]  # of each run
         draws = (figures.throughput, figures.latency_curves, figures.percentiles,
                  figures.time_series, figures.cpu, figures.energy,
                  lambda table, look, narrow: figures.cost_curves(
-                     table, look, narrow, lambda *_: points, 1e8))
+                     table, look, narrow, lambda *_: points))
         drawn = 0
         for name, table in cases.items():
             look = style.Look(figures.names_of(table))
@@ -411,6 +478,38 @@ class FigureTest(ReportTest):
                 pyplot.close(figure)
             self.assertEqual(units, names)
 
+    def test_a_closed_loop_is_no_part_of_an_open_loops_line(self):
+        sample = Sample()
+        lines = [sample.line("redis", rate=rate) for rate in (1e5, 2e5)]
+        table = self.table([*lines, sample.line("redis")])
+        look = style.Look(figures.names_of(table))
+        with pyplot.rc_context(style.RC):
+            figure = figures.latency_curves(table, look, False)
+            joined = [line for line in figure.axes[0].lines if len(line.get_xdata()) == 2]
+            alone = [line for line in figure.axes[0].lines if len(line.get_xdata()) == 1]
+            pyplot.close(figure)
+        self.assertEqual(["-"], [line.get_linestyle() for line in joined])
+        self.assertEqual(["None"], [line.get_linestyle() for line in alone])
+        self.assertEqual(["white"], [line.get_markerfacecolor() for line in alone])
+        self.assertIn(figures.CLOSED, [text.get_text() for text in figure.legends[0].get_texts()])
+
+    def test_repetitions_have_ranges_over_time_and_price(self):
+        table = cost.with_power(self.table(
+            [with_energy(line, 150) for line in Sample().quick(("redis",), ("ycsb-a",), 3)]), {})
+        look = style.Look(figures.names_of(table))
+        for draw in (lambda: figures.time_series(table, look, False),
+                     lambda: figures.cost_curves(table, look, False,
+                                                 lambda row, *_: [(0, row["throughput"]), (9, 9)])):
+            with pyplot.rc_context(style.RC):
+                figure = draw()
+                shades = [of for axis in figure.axes for of in axis.collections]
+                pyplot.close(figure)
+            self.assertTrue(shades)
+
+    def test_no_two_series_have_one_colour(self):
+        look = style.Look([str(i) for i in range(40)])
+        self.assertEqual(40, len({look.line(str(i))["color"] for i in range(40)}))
+
     def test_series_differ_by_more_than_colour(self):
         look = style.Look([str(i) for i in range(5)])
         kinds = [look.line(str(i)) for i in range(5)]
@@ -452,6 +551,49 @@ class NumberTest(ReportTest):
         best = results.peak(self.table(lines))
         self.assertEqual(["closed loop, 2 threads, 8 sessions, depth 32"], list(best["load"]))
         self.assertEqual([2], list(best["loads"]))
+
+    def test_what_was_not_measured_is_not_0(self):
+        line = with_energy(Sample().line(), 0)
+        line["meters"]["cpu_s"]["value"] = 0.0  # it counts steps of 10 ms
+        row = self.table([line]).iloc[0]
+        for name in ("cpu_us", "energy_uj", "power_w", "utilization", "idle_w"):
+            self.assertTrue(math.isnan(row[name]), name)
+        row = self.table([Sample().line("weft-cache")]).iloc[0]
+        self.assertTrue(math.isnan(row["client_cpu_us"]))
+        self.assertEqual("embedded caches", row["group"])
+
+    def test_the_same_line_twice_is_one_run(self):
+        line = Sample().line()
+        path = self.file([line, line])
+        self.assertEqual(1, len(results.read([path, path])))
+
+    def test_who_is_ahead(self):
+        def told(*per_s, saturated=False):
+            lines = []
+            for target, rates in zip(("redis", "memcached"), per_s):
+                for repetition, rate in enumerate(rates):
+                    line = Sample().line(target, repetition=repetition)
+                    line["result"]["operations_per_s"] = rate
+                    line["result"]["client"]["saturated"] = saturated
+                    lines.append(line)
+            of = ahead.verdicts(self.table(lines))[("quick", "ycsb-a")]["operations a second"]
+            return of.series, of.single, of.why
+        self.assertEqual(("Redis 7.0.15", False, ""), told((30, 33), (20, 29)))
+        self.assertEqual(("", False, "too close to tell"), told((30, 33), (20, 31)))
+        self.assertEqual(("memcached 1.6.18", True, ""), told((30,), (31,)))
+        self.assertEqual("the client was the limit", told((30,), (31,), saturated=True)[2])
+        self.assertEqual("only one store has it", told((30, 31))[2])
+
+    def test_servers_and_energy_as_the_papers_table(self):
+        # Paper 002: S4's servers for 100 M operations a second, and their energy at $0.07.
+        line = with_energy(Sample().line(), 5 * 236)  # watts, of 5 s
+        line["result"]["operations_per_s"] = 100e6 / 87
+        table = cost.with_power(self.table([line]), {})
+        row, = cost.servers_table(table, 100e6)
+        self.assertEqual((87, 236.0), (row["servers"], row["power_w"]))
+        self.assertAlmostEqual(87 * 0.236 * 0.07, row["dollars_per_h"][0])
+        self.assertEqual(1, row["over_least"])
+        self.assertTrue(math.isnan(row["idle_w"]))
 
     def test_short(self):
         for value, text in ((0, "0"), (1.234e6, "1.23 M"), (45_600, "45.6 k"), (999.9, "1.00 k"),

@@ -2,14 +2,15 @@
 picture, or None where there is nothing to draw; `narrow` draws it for a narrow window."""
 
 import math
+import statistics
 
-import pandas
 from matplotlib import lines, ticker
 
 from reportlib import style
 from reportlib.cost import ELECTRICITY, LIFETIMES_YEARS
-from reportlib.results import dig, highest, medians, peak, short, typical
+from reportlib.results import dig, highest, medians, number, peak, short, typical
 
+CLOSED = "hollow: closed loop"  # in a legend
 SI = ticker.FuncFormatter(lambda value, _: short_tick(value))
 
 
@@ -86,7 +87,8 @@ def draw_bars(axis, of, names, look, value):
     most = of[f"{value}_max"].max()
     for place, name in enumerate(names):
         if name not in of.index:
-            axis.text(most * 0.02, place, "not measured", va="center", color=style.SOFT, size=7.5)
+            axis.text(most * 0.02, place, "not measured", va="center", color=style.SOFT, size=7.5,
+                      style="italic")
             continue
         row = of.loc[name]
         middle, low, high = (row[f"{value}_{kind}"] for kind in ("median", "min", "max"))
@@ -114,12 +116,18 @@ def cpu(table, look, narrow):
 
 def curve_figure(panels, columns, narrow, panel_in, names, look, markers):
     """Axes with the legend of their lines above."""
-    handles = [lines.Line2D([], [], **(look.line(name) | ({} if markers else {"marker": ""})))
+    handles = [hollow() if name == CLOSED else
+               lines.Line2D([], [], **(look.line(name) | ({} if markers else {"marker": ""})))
                for name in names]
     rows = style.legend_rows(names, narrow)
     figure, axes = style.grid(panels, columns, narrow, panel_in, rows)
     style.legend(figure, handles, names, narrow)
     return figure, axes
+
+
+def hollow():
+    return lines.Line2D([], [], color=style.SOFT, marker="o", linestyle="none",
+                        markerfacecolor="white")
 
 
 def latency_curves(table, look, narrow):
@@ -128,19 +136,21 @@ def latency_curves(table, look, narrow):
     looked for it; what it tried on the way is left out."""
     rings = medians(highest(table), ["workload", "series"])
     table = table[table["sweep_part"] != "search"]
-    found = medians(table, ["workload", "series", "load"])
+    found = medians(table, ["workload", "series", "loop", "load"])
     counts = found.groupby("workload")["load"].nunique()
     workloads = [name for name in dict.fromkeys(found["workload"]) if counts[name] > 1]
     if not workloads:
         return None
     found = found[found["workload"].isin(workloads)]
     names = [name for name in names_of(table) if name in set(found["series"])]
-    figure, axes = curve_figure(2 * len(workloads), 2, narrow, 2.1, names, look, True)
+    labels = names + ([CLOSED] if (found["loop"] == "closed").any() else [])
+    figure, axes = curve_figure(2 * len(workloads), 2, narrow, 2.1, labels, look, True)
     panels = [(workload, which) for workload in workloads for which in ("p50", "p99")]
     for axis, (workload, which) in zip(axes, panels):
         for name in names:
             of = found[(found["workload"] == workload) & (found["series"] == name)]
-            draw_curve(axis, of.sort_values("throughput_median"), look.line(name), which)
+            for loop, points in of.sort_values("throughput_median").groupby("loop"):
+                draw_curve(axis, points, look.line(name), which, loop == "closed")
             ring = rings[(rings["workload"] == workload) & (rings["series"] == name)]
             axis.plot(ring["throughput_median"].to_numpy(), ring[f"{which}_median"].to_numpy(),
                       "o", markersize=11, markerfacecolor="none", color=look.line(name)["color"])
@@ -155,13 +165,13 @@ def latency_curves(table, look, narrow):
     return figure
 
 
-def draw_curve(axis, of, line, which):
-    if of.empty:
-        return
+def draw_curve(axis, of, line, which, is_closed):
+    """Open loops are joined. A closed one stands for itself: its latency is of another kind."""
     # Arrays: of a table's columns with a single row matplotlib would make numbers, and be warned.
     x, x_low, x_high = (of[f"throughput_{kind}"].to_numpy() for kind in ("median", "min", "max"))
     y, y_low, y_high = (of[f"{which}_{kind}"].to_numpy() for kind in ("median", "min", "max"))
-    axis.plot(x, y, **line)
+    axis.plot(x, y, **line | ({"linestyle": "none", "markerfacecolor": "white"} if is_closed
+                              else {}))
     axis.errorbar(x, y, fmt="none", ecolor=line["color"], elinewidth=0.8, alpha=0.7,
                   xerr=[x - x_low, x_high - x], yerr=[y - y_low, y_high - y])
 
@@ -215,7 +225,7 @@ def draw_percentiles(axis, runs, line):
     middle = typical(runs)
     for _, row in runs.iterrows():
         points = nines_points(row["run"])
-        is_middle = row["repetition"] == middle["repetition"]
+        is_middle = row["run"] is middle["run"]
         axis.plot(*zip(*points), **line, **({} if is_middle else {"alpha": 0.3, "linewidth": 0.8}))
     return max(x for x, _ in nines_points(middle["run"]))
 
@@ -237,6 +247,7 @@ def time_series(table, look, narrow):
                 continue
             x, y = slices(typical(runs)["run"], kind)
             axis.plot(x, y, **(look.line(name) | {"marker": ""}))
+            shade(axis, x, [slices(run, kind)[1] for run in runs["run"]], look.line(name)["color"])
         axis.set_title(f"{workload}, {kind}")
         if kind == "throughput":
             axis.set_ylim(bottom=0)
@@ -251,27 +262,36 @@ def time_series(table, look, narrow):
     return figure
 
 
+def shade(axis, x, repetitions, color):
+    """Between the least and the most of the repetitions, as far as all of them go."""
+    if len(repetitions) < 2:
+        return
+    columns = list(zip(*([math.nan if y is None else y for y in ys] for ys in repetitions)))
+    axis.fill_between(x[:len(columns)], [min(ys) for ys in columns][:len(x)],
+                      [max(ys) for ys in columns][:len(x)], color=color, alpha=0.15, linewidth=0)
+
+
 def slices(run, kind):
     """The middle of each slice, and its rate or p99; a slice without operations has a gap."""
     x, y = [], []
     for part in run["result"]["slices"]:
         x.append(part["at_s"] + part["seconds"] / 2)
         rate = part["operations"] / part["seconds"] if part["seconds"] > 0 else math.nan
-        latency = part.get("p99_us") if part["operations"] else math.nan
+        latency = number(part, "p99_us") if part["operations"] else math.nan
         y.append(rate if kind == "throughput" else latency)
     return x, y
 
 
-def cost_curves(table, look, narrow, points_of, target_per_s):
+def cost_curves(table, look, narrow, curve_of):
     """Cost an hour against purchase price; a row a workload, a column a price of electricity.
-    `points_of(row, dollars_per_kwh, years)` gives (price, dollars an hour) or nothing."""
-    found = medians(peak(table), ["workload", "series"])
-    drawn = [(workload, of) for workload, of in found.groupby("workload", sort=False)
-             if any(points_of(row, ELECTRICITY[0], LIFETIMES_YEARS[0]) for _, row in of.iterrows())]
-    if not drawn:
+    `curve_of(run, dollars_per_kwh, years)` gives (price, dollars an hour) or nothing."""
+    best = peak(table)
+    best = best[[bool(curve_of(row, ELECTRICITY[0], LIFETIMES_YEARS[0]))
+                 for _, row in best.iterrows()]]
+    if best.empty:
         return None
-    names = [name for name in names_of(table) if name in set(
-        pandas.concat([of for _, of in drawn])["series"])]
+    drawn = list(best.groupby("workload", sort=False))
+    names = [name for name in names_of(table) if name in set(best["series"])]
     labels = names + [f"{years} years" for years in LIFETIMES_YEARS]
     handles = [lines.Line2D([], [], color=look.of[name][0], marker=look.of[name][2])
                for name in names]
@@ -281,12 +301,10 @@ def cost_curves(table, look, narrow, points_of, target_per_s):
     style.legend(figure, handles, labels, narrow)
     panels = [(workload, of, price) for workload, of in drawn for price in ELECTRICITY]
     for axis, (workload, of, electricity) in zip(axes, panels):
-        for _, row in of.iterrows():
+        for name, runs in of.groupby("series", sort=False):
             for years, dashes in zip(LIFETIMES_YEARS, style.DASHES):
-                points = points_of(row, electricity, years)
-                if points:
-                    axis.plot(*zip(*points), color=look.of[row["series"]][0], linestyle=dashes,
-                              marker=look.of[row["series"]][2], markevery=0.25)
+                curves = [curve_of(row, electricity, years) for _, row in runs.iterrows()]
+                draw_costs(axis, curves, look.line(name) | {"linestyle": dashes})
         axis.set_title(f"{workload}, \\${electricity:g} per kWh")
         axis.set_xlim(left=0)
         axis.set_ylim(bottom=0)
@@ -296,3 +314,11 @@ def cost_curves(table, look, narrow, points_of, target_per_s):
         axis.set_xlabel("purchase price of a server (\\$)")
         axis.set_ylabel("cost of all servers (\\$/h)")
     return figure
+
+
+def draw_costs(axis, curves, line):
+    """The median of the repetitions' curves, and their range."""
+    prices = [price for price, _ in curves[0]]
+    dollars = [[curve[at][1] for curve in curves] for at in range(len(prices))]
+    axis.plot(prices, [statistics.median(of) for of in dollars], markevery=0.25, **line)
+    shade(axis, prices, [[cost for _, cost in curve] for curve in curves], line["color"])

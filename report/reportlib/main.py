@@ -10,15 +10,17 @@ from reportlib.results import ReportError, read
 def parse(arguments):
     parser = argparse.ArgumentParser(
         prog="report/report", description="A page and pictures of what weft-bench measured.")
-    parser.add_argument("results", nargs="+", metavar="RESULTS.jsonl")
+    parser.add_argument("results", nargs="+", metavar="RESULTS.jsonl",
+                        help="what weft-bench appended by --json; several come onto one page")
     parser.add_argument("--out", required=True, metavar="DIR", help="where the page goes")
-    parser.add_argument("--title", default="Measured stores", help="of the page")
+    parser.add_argument("--title", default="Measured stores",
+                        help="of the page (default: Measured stores)")
     parser.add_argument("--target-throughput", type=float, default=100e6, metavar="N",
-                        help="operations a second that cost curves are for (default: 100e6)")
+                        help="operations a second that servers and costs are for (default: 100e6)")
     parser.add_argument("--server", action="append", default=[], metavar="NAME=idle_w,busy_w",
                         help="power of a machine (its host_class), for modelled costs")
     parser.add_argument("--price-max", type=float, default=6000, metavar="N",
-                        help="dollars: where the axis of purchase prices ends")
+                        help="dollars: where the axis of purchase prices ends (default: 6000)")
     options = parser.parse_args(arguments)
     for name in ("target_throughput", "price_max"):
         if not 0 < getattr(options, name) < float("inf"):
@@ -52,7 +54,7 @@ def main(arguments=None):
     except ReportError as error:
         print(f"report: {error}", file=sys.stderr)
         return 2
-    from reportlib.page import write  # draws, so it loads what takes a second to load
+    from reportlib.document import write  # draws, so it loads what takes a second to load
     out = Path(options.out)
     try:
         out.mkdir(parents=True, exist_ok=True)

@@ -1,9 +1,10 @@
 """Reads result files: a table with a row a repetition.
 
 A line is checked before anything is drawn from it; what is wrong is a ReportError that begins with
-FILE:LINE. Columns: `series` is the target, with its machine where there are several; `workload` and
-`load` are texts, `load` with what else the run differs in from others of its experiment; `run` is
-the whole line.
+FILE:LINE. Columns: `series` is the target, with its machine where there are several; `group` the
+kind of store, for only those of one kind share an axis; `workload` and `load` are texts, `load`
+with what else the run differs in from others of its experiment; `run` is the whole line. What was
+not measured is NaN, never 0.
 """
 
 import json
@@ -23,7 +24,17 @@ REQUIRED = (
     ("result.operations_per_s", float),
     ("result.latency_us.all", dict),
 )
-KINDS = {str: "a text", float: "a number", dict: "an object"}
+OPTIONAL = (  # of these kinds where they are there
+    ("experiment", str), ("setting", str), ("command_line", str), ("date", str), ("sweep", dict),
+    ("machine", dict), ("target.title", str), ("target.settings", dict),
+    ("workload.operations", dict), ("load.rate_per_s", float), ("load.threads", float),
+    ("load.sessions", float), ("load.depth", float), ("load.repetition", float),
+    ("result.slices", list), ("result.percentiles_us", list), ("meters", dict),
+)
+KINDS = {str: "a text", float: "a number", dict: "an object", list: "a list"}
+SERVERS = "servers"
+EMBEDDED = {"weft-cache": "embedded caches", "weft": "embedded durable stores",
+            "leveldb": "embedded durable stores", "rocksdb": "embedded durable stores"}
 
 
 class ReportError(Exception):
@@ -56,15 +67,33 @@ def check(line):
         value = dig(line, path)
         if value is None:
             return f"{path} is missing"
-        good = not math.isnan(number(line, path)) if kind is float else isinstance(value, kind)
-        if not good:
+        if not is_kind(line, path, kind):
             return f"{path} is not {KINDS[kind]}"
         if kind is float and not (value > 0 and math.isfinite(value)):
             return f"{path} must be above 0, not {value}"
+    for path, kind in OPTIONAL:
+        if dig(line, path) is not None and not is_kind(line, path, kind):
+            return f"{path} is not {KINDS[kind]}"
+    return check_parts(line)
+
+
+def is_kind(line, path, kind):
+    return math.isfinite(number(line, path)) if kind is float else isinstance(dig(line, path), kind)
+
+
+def check_parts(line):
+    """Of the lists and of the meters."""
     for name, meter in dig(line, "meters", {}).items():
-        has = isinstance(meter, dict) and ("value" in meter or "unavailable" in meter)
+        has = not math.isnan(number(meter, "value")) or isinstance(dig(meter, "unavailable"), str)
         if not has:
             return f"meters.{name} has neither a value nor a reason"
+    for part in dig(line, "result.slices", []):
+        if any(math.isnan(number(part, name)) for name in ("at_s", "seconds", "operations")):
+            return "result.slices has one without at_s, seconds and operations"
+    for point in dig(line, "result.percentiles_us", []):
+        if not (isinstance(point, list) and len(point) == 2
+                and all(not math.isnan(number({"of": of}, "of")) for of in point)):
+            return "result.percentiles_us has what is no pair of numbers"
     return ""
 
 
@@ -130,7 +159,8 @@ def row_of(line):
     load = line["load"]
     meters = line.get("meters", {})
     operations = line["result"]["operations"]
-    cpu = number(meters, "cpu_s.value")
+    cpu = above_0(number(meters, "cpu_s.value"))  # it counts steps of 10 ms
+    embedded = bool(dig(line, "target.embedded", False))
     energy, energy_source = energy_of(meters, line["result"]["seconds"])
     return {
         "machine": line["machine"]["host_class"],
@@ -148,11 +178,15 @@ def row_of(line):
         "p99": number(line, "result.latency_us.all.p99"),
         "p99_9": number(line, "result.latency_us.all.p99_9"),
         "cpu_us": cpu / operations * 1e6,
-        "client_cpu_us": number(line, "result.client.cpu_us_per_operation"),
-        "embedded": bool(dig(line, "target.embedded", False)),
+        # Of an embedded store it is the store's, too.
+        "client_cpu_us": math.nan if embedded else above_0(
+            number(line, "result.client.cpu_us_per_operation")),
+        "embedded": embedded,
+        "group": group_of(line["target"]["name"], embedded),
         "energy_uj": energy / operations * 1e6,
         "ops_per_j": operations / energy if energy > 0 else math.nan,
         "power_w": energy / line["result"]["seconds"],
+        "idle_w": above_0(number(meters, "idle_power_w.value")),
         "energy_source": energy_source,
         "utilization": utilization_of(line, cpu),
         "modelled": any(bool(meters.get(name, {}).get("modelled"))
@@ -186,10 +220,20 @@ def experiment_of(line):
     }
 
 
+def above_0(value):
+    """A meter that counted nothing did not measure."""
+    return value if value > 0 else math.nan
+
+
+def group_of(target, embedded):
+    return EMBEDDED.get(target, "embedded stores") if embedded else SERVERS
+
+
 def utilization_of(line, cpu_s):
     """The share of the machine's CPU time that the store's processes used."""
-    cpus = number(line, "machine.cpus")
-    return min(1.0, cpu_s / (cpus * line["result"]["seconds"]))
+    cpus = above_0(number(line, "machine.cpus"))
+    share = cpu_s / (cpus * line["result"]["seconds"])
+    return share if math.isnan(share) else min(1.0, share)
 
 
 def energy_of(meters, seconds):
@@ -203,16 +247,17 @@ def energy_of(meters, seconds):
     if not math.isnan(gpu) and "rapl" in source.lower() and "nvml" not in source.lower():
         energy += gpu
         source += " + " + dig(meters, "gpu_energy_j.source", "GPU")
+    energy = above_0(energy)
     return energy, source if not math.isnan(energy) else ""
 
 
 def read(paths):
-    """All files as one table, in the order of the files."""
-    rows = []
+    """All files as one table, in the order of the files; the same line twice is one run."""
+    rows = {}
     for path in paths:
         for at, line in read_file(path):
-            rows.append(row_of(line) | {"file": str(path), "line": at})
-    table = pandas.DataFrame(rows)
+            rows.setdefault(json.dumps(line), row_of(line) | {"file": str(path), "line": at})
+    table = pandas.DataFrame(list(rows.values()))
     several = table["machine"].nunique() > 1
     table["series"] = table["title"] + (" on " + table["machine"] if several else "")
     return table
@@ -221,14 +266,15 @@ def read(paths):
 def medians(table, by):
     """Of each group: median, least and most of what is drawn."""
     columns = ["throughput", "mean", "p50", "p99", "p99_9", "cpu_us", "client_cpu_us", "energy_uj",
-               "power_w", "utilization", "ops_per_j", "ipc", "branch_misses", "cache_misses",
-               "left_gb"]
+               "power_w", "idle_w", "utilization", "ops_per_j", "ipc", "branch_misses",
+               "cache_misses", "left_gb"]
     grouped = table.groupby(by, sort=False, dropna=False)
     found = grouped[columns].agg(["median", "min", "max"])
     found.columns = [f"{name}_{kind}" for name, kind in found.columns]
     found["repetitions"] = grouped.size()
-    for name in ("modelled", "saturated", "embedded"):
-        found[name] = grouped[name].any()
+    for name in ("modelled", "power_modelled", "saturated", "embedded"):
+        if name in table:
+            found[name] = grouped[name].any()
     return found.reset_index()
 
 

@@ -1,16 +1,19 @@
 """How figures look: one size of letters, colours that colour-blind people tell apart (Okabe and
 Ito's), and line styles and markers that differ too, so nothing hangs on colour alone."""
 
+import colorsys
 import itertools
 
 import matplotlib
+import matplotlib.colors
 
 matplotlib.use("Agg")
 
 from matplotlib import pyplot  # noqa: E402
 
 INK, SOFT, RULE = "#1d2430", "#5a6472", "#d9dee5"
-COLORS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#4d4d4d")
+COLORS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#4d4d4d",
+          "#332288", "#882255", "#8a8a1f", "#6f4c1e", "#3fbfb0")
 DASHES = ("-", (0, (6, 2)), (0, (1.5, 1.5)), (0, (6, 2, 1.5, 2)), (0, (9, 2, 3, 2)))
 MARKERS = ("o", "s", "^", "D", "v", "P", "X")
 HATCHES = ("", "////", "....", "\\\\\\\\", "xxxx", "++++", "----")
@@ -58,11 +61,19 @@ RC = {
 }
 
 
+def colors():
+    """Without end, and none twice: one colour means one series."""
+    yield from COLORS
+    for at in itertools.count():  # around the circle by the golden angle, so neighbours differ
+        shade = colorsys.hls_to_rgb(at * 0.381966 % 1, 0.3 + 0.25 * (at % 3) / 2, 0.55)
+        yield matplotlib.colors.to_hex(shade)
+
+
 class Look:
     """A colour, a line style, a marker and a hatching for each series, the same in all figures."""
 
     def __init__(self, names):
-        kinds = zip(itertools.cycle(COLORS), itertools.cycle(DASHES), itertools.cycle(MARKERS),
+        kinds = zip(colors(), itertools.cycle(DASHES), itertools.cycle(MARKERS),
                     itertools.cycle(HATCHES))
         self.of = dict(zip(names, kinds))
 

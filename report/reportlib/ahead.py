@@ -1,0 +1,132 @@
+"""Who is ahead at what: of stores of one kind, workload by workload.
+
+Ahead is who is best by the median, where its worst repetition is better than the best of the next,
+as weft-bench compare has it. Of single runs the noise is not known: the best is named, and it is
+said that they were single. Nobody is ahead where the client was the limit or answers were wrong.
+"""
+
+import math
+from dataclasses import dataclass
+
+from reportlib.results import medians, peak, short
+
+
+@dataclass
+class Measure:
+    column: str
+    name: str
+    headline: str
+    more_is_better: bool
+    at_one_load: bool  # told only where all ran at the same load
+
+
+NAMED_MOST = 8  # more workloads are counted, not named
+MEASURES = (
+    Measure("throughput", "operations a second", "Most operations a second", True, False),
+    Measure("p99", "p99 latency", "Lowest p99 latency", False, True),
+    Measure("ops_per_j", "operations a joule", "Most operations a joule", True, False))
+
+
+@dataclass
+class Verdict:
+    """Of a measure and a workload."""
+    series: str = ""   # who is ahead; empty: nobody
+    ratio: float = math.nan  # how many times as good as the next
+    other: str = ""    # the next
+    single: bool = False
+    why: str = ""      # nobody is
+
+
+def verdict(found, measure):
+    """`found`: medians of a workload, a row a series."""
+    column = measure.column
+    of = found[found[f"{column}_median"].notna()]
+    if len(of) < 2:
+        return Verdict(why="not measured" if of.empty else "only one store has it")
+    if measure.at_one_load and of["load"].nunique() > 1:
+        return Verdict(why="not at the same load")
+    if of["saturated"].any():
+        return Verdict(why="the client was the limit")
+    ordered = of.sort_values(f"{column}_median", ascending=not measure.more_is_better)
+    first, second = ordered.iloc[0], ordered.iloc[1]
+    single = bool(min(first["repetitions"], second["repetitions"]) < 2)
+    best, next_best = first[f"{column}_median"], second[f"{column}_median"]
+    ratio = best / next_best if measure.more_is_better else next_best / best
+    if measure.more_is_better:
+        apart = first[f"{column}_min"] > second[f"{column}_max"]
+    else:
+        apart = first[f"{column}_max"] < second[f"{column}_min"]
+    if not apart:
+        return Verdict(ratio=ratio, single=single, why="too close to tell")
+    return Verdict(first["series"], ratio, second["series"], single)
+
+
+def verdicts(runs):
+    """{(experiment, workload): {measure's name: Verdict}} of runs of one kind of store."""
+    right = runs[~(runs["wrong"] > 0)]
+    if right.empty:
+        return {}
+    best = peak(right)
+    found = medians(best, ["experiment", "workload", "series", "load"])
+    return {case: {measure.name: verdict(of, measure) for measure in MEASURES}
+            for case, of in found.groupby(["experiment", "workload"], sort=False)}
+
+
+def places_text(workloads, all_of):
+    """"all 7 workloads", "ycsb-a and ycsb-b", "5 of 24 workloads"."""
+    if len(workloads) == len(all_of) > 1:
+        return "both workloads" if len(all_of) == 2 else f"all {len(all_of)} workloads"
+    if len(all_of) > NAMED_MOST:
+        return f"{len(workloads)} of {len(all_of)} workloads"
+    return listed(workloads)
+
+
+def listed(names):
+    return " and ".join(filter(None, (", ".join(names[:-1]), names[-1])))
+
+
+def group_text(cases, measure):
+    """"Weft at ycsb-a and ycsb-b, Redis at ycsb-c"; empty where nothing is compared."""
+    compared = {case: of[measure.name] for case, of in cases.items()
+                if of[measure.name].ratio == of[measure.name].ratio}
+    several = len({experiment for experiment, _ in compared}) > 1
+    wins = {}
+    for (experiment, workload), one in compared.items():
+        name = f"{workload} ({experiment or 'other'})" if several else workload
+        wins.setdefault(one.series, []).append(name)
+    even = wins.pop("", [])
+    ordered = sorted(wins.items(), key=lambda win: -len(win[1]))
+    parts = [f"{series} at {places_text(places, compared)}" for series, places in ordered]
+    if even:
+        parts.append(f"nobody clearly at {places_text(even, compared)}")
+    return ", ".join(parts)
+
+
+def sentences(table):
+    """For the head of the page, one a measure: who is ahead at what."""
+    of_groups = {group: verdicts(runs) for group, runs in table.groupby("group", sort=False)}
+    told = [one for cases in of_groups.values() for of in cases.values() for one in of.values()]
+    found = []
+    for measure in MEASURES:
+        texts = {group: group_text(cases, measure) for group, cases in of_groups.items()}
+        parts = [f"of {group} {text}" if len(of_groups) > 1 else text
+                 for group, text in texts.items() if text]
+        if parts:
+            found.append(f"{measure.headline}: {'; '.join(parts)}.")
+    if not found:
+        return [f"Nobody is ahead: {nobody(told)}."]
+    if any(one.single and one.series for one in told):
+        found.append("By single runs: nobody knows how far they vary.")
+    return found
+
+
+def nobody(told):
+    whys = dict.fromkeys(one.why for one in told if one.why not in ("", "not measured"))
+    return " or ".join(whys) or "nothing is compared"
+
+
+def cell(one):
+    """Of the table: who, and how far before whom."""
+    if not one.series:
+        return one.why
+    return f"{one.series}: {short(one.ratio)} × {one.other}"
