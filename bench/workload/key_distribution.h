@@ -4,10 +4,9 @@
 //     uniform                   each as often
 //     zipf 0.99                 Zipf's law with this theta, the oldest record the most popular
 //     permuted-zipf 0.99        the same law, popular records anywhere; later inserts the rarest
-//     scrambled-zipf 0.99       YCSB's: ranks of 10^10 by Zipf's law, hashed onto the records.
-//     Several
-//                               share a record, and the head is lighter than Zipf's over as many
-//                               records: 3.8 % for the first instead of 6.5 % of a million
+//     scrambled-zipf 0.99       YCSB's: ranks of 10^10 by Zipf's law, hashed onto the records;
+//                               several share a record, and the head is lighter than Zipf's over
+//                               as many: 3.8 % for the first instead of 6.5 % of a million
 //     scrambled-zipf 0.99 of N  with N ranks instead of 10^10
 //     latest 0.99               zipf, the newest record the most popular
 //     hotspot 0.2 0.8           on the first 0.2 of the records 0.8 of the operations, both uniform

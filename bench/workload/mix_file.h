@@ -1,14 +1,5 @@
-// bench/workload/mix_file.h: workloads that a user describes in a TOML file:
-//
-//     [[workload]]
-//     name = "sessions"
-//     operations = { read = 0.7, update = 0.2, insert = 0.1 }
-//     keys = "scrambled-zipf 0.99"                 # key_distribution.h; uniform where there is
-//     none records = 5000000                            # 1,000,000 key_bytes = 32 #
-//     size_distribution.h; 24 value_bytes = "pareto 214.476 0.348238 8 1048576"   # 1000 ordered =
-//     true                               # keys in the order of their numbers; false scan_length =
-//     "uniform 1 100"                # size_distribution.h; so rate = "1000 for 10s, 5000 for 5s"
-//     # rate_schedule.h; none
+// bench/workload/mix_file.h: workloads that a user describes in a TOML file, a table [[workload]]
+// each. bench/workload/example.toml has every field, with its default.
 //
 // Threads   pure.
 // Errors    kInvalidArgument: "file:line: workload.field: what is wrong". kIoError: the file cannot

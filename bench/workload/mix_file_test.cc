@@ -39,6 +39,28 @@ name = "least"
 operations.read = 1
 )";
 
+TEST_F(MixFile, TheExampleIsOne) {
+  auto mixes = ParseMixFile(WEFT_SOURCE_DIR "/bench/workload/example.toml");
+  ASSERT_TRUE(mixes) << mixes.error().ToString();
+  ASSERT_EQ(mixes->size(), 2u);
+  const OperationMix& sessions = mixes->front();
+  EXPECT_EQ(sessions.name, "sessions");
+  EXPECT_EQ(sessions.records, 5'000'000u);
+  EXPECT_EQ(sessions.ShareOf(OperationKind::kRead), 0.7);
+  EXPECT_FALSE(sessions.rate);
+  const OperationMix& feed = mixes->back();
+  EXPECT_TRUE(feed.record.ordered);
+  ASSERT_TRUE(feed.rate);
+  EXPECT_EQ(feed.rate->RateAt(12), 5000);
+  // What it calls the defaults.
+  const OperationMix plain;
+  EXPECT_EQ(feed.keys.ToText(), plain.keys.ToText());
+  EXPECT_EQ(plain.records, 1'000'000u);
+  EXPECT_EQ(plain.record.key_bytes.ToText(), "24");
+  EXPECT_EQ(plain.record.value_bytes.ToText(), "1000");
+  EXPECT_EQ(feed.scan_length.ToText(), plain.scan_length.ToText());
+}
+
 TEST_F(MixFile, HasAllOfAWorkload) {
   auto mixes = ParseMixText(kWhole, "mix.toml");
   ASSERT_TRUE(mixes) << mixes.error().ToString();
