@@ -290,7 +290,7 @@ Status Contention::WriteCharts() const {
   table.taken = shares_;
   table.slice_s = options_.slice_s;
   for (const Contender& contender : contenders_) table.stores.push_back(contender.name);
-  for (const auto& [key, runs] : runs_) table.runs[key] = &runs.front();
+  table.runs = runs_;
   return WriteContentionCharts(table, options_.plots);
 }
 

@@ -8,11 +8,12 @@
 
 #include "bench/harness/line_chart.h"
 #include "bench/harness/report.h"
+#include "bench/harness/samples.h"
 
 namespace weft::bench {
 namespace {
 
-using Figure = std::function<double(const ContentionRun&)>;
+using Figure = std::function<std::optional<double>(const ContentionRun&)>;
 
 double MeanUs(const base::Histogram& histogram) { return histogram.Mean() * 1e-3; }
 double PercentileUs(const base::Histogram& histogram, double percent) {
@@ -49,13 +50,21 @@ std::vector<LineChart> ByValueBytes(const ContentionTable& table, const std::str
     chart.x_name = "bytes of a value";
     chart.y_name = unit;
     chart.log2_x = true;
+    chart.marks_points = true;  // one length of values is a point, and no line
     for (const std::string& store : table.stores) {
       LineChart::Line line{.name = store, .x = {}, .y = {}};
       for (const uint32_t value_bytes : table.value_bytes) {
         const auto run = table.runs.find({value_bytes, taken, store});
         if (run == table.runs.end()) continue;
+        Samples samples;
+        for (const ContentionRun& repetition : run->second) {
+          if (const auto value = figure(repetition)) samples.Add(*value);
+        }
+        if (samples.empty()) continue;
         line.x.push_back(value_bytes);
-        line.y.push_back(figure(*run->second));
+        line.y.push_back(samples.Median());
+        line.y_low.push_back(samples.Min());
+        line.y_high.push_back(samples.Max());
       }
       chart.lines.push_back(std::move(line));
     }
@@ -80,10 +89,9 @@ LineChart OverTime(const ContentionTable& table, uint32_t value_bytes, int taken
   chart.x_name = "s since the beginning of A";
   chart.y_name = unit;
   for (const std::string& store : table.stores) {
+    LineChart::Line line{.name = store, .x = {}, .y = {}};  // empty: it keeps its colour
     const auto run = table.runs.find({value_bytes, taken, store});
-    if (run == table.runs.end()) continue;
-    LineChart::Line line{.name = store, .x = {}, .y = {}};
-    const Figures all = figures(*run->second);
+    const Figures all = run == table.runs.end() ? Figures() : figures(run->second.front());
     for (size_t i = 0; i < all.size(); ++i) {
       if (!all[i]) continue;
       line.x.push_back(static_cast<double>(i + 1) * table.slice_s);
@@ -190,6 +198,16 @@ std::string TextOf(const ContentionRun& run) {
   return text;
 }
 
+std::vector<LineChart> ContentionUsageCharts(const ContentionTable& table) {
+  std::vector<LineChart> usage = ByValueBytes(table, "CPU time in A", "% of one CPU", MeanCpu);
+  const bool has_gpu = std::any_of(table.runs.begin(), table.runs.end(), [](const auto& runs) {
+    return std::any_of(runs.second.begin(), runs.second.end(),
+                       [](const ContentionRun& run) { return MeanGpu(run).has_value(); });
+  });
+  if (has_gpu) Append(&usage, ByValueBytes(table, "GPU in A", "% of the time", MeanGpu));
+  return usage;
+}
+
 Status WriteContentionCharts(const ContentionTable& table, const std::string& folder) {
   std::error_code error;
   std::filesystem::create_directories(folder, error);
@@ -197,19 +215,12 @@ Status WriteContentionCharts(const ContentionTable& table, const std::string& fo
       table, "Mean of reads", "us", [](const ContentionRun& run) { return MeanUs(run.a.reads); });
   Append(&latencies, ByValueBytes(table, "Mean of updates", "us",
                                   [](const ContentionRun& run) { return MeanUs(run.a.writes); }));
-  std::vector<LineChart> usage = ByValueBytes(table, "CPU time in A", "% of one CPU", MeanCpu);
-  const bool has_gpu = std::any_of(table.runs.begin(), table.runs.end(), [](const auto& run) {
-    return MeanGpu(*run.second).has_value();
-  });
-  if (has_gpu)
-    Append(&usage, ByValueBytes(table, "GPU in A", "% of the time",
-                                [](const ContentionRun& run) { return MeanGpu(run).value_or(0); }));
   const std::vector<std::pair<int, std::vector<LineChart>>> files = {
       {7, ByValueBytes(table, "YCSB A", "op/s", OperationsPerSecond)},
       {8, ByValueBytes(table, "Load and A", "s",
                        [](const ContentionRun& run) { return run.load.seconds + run.a.seconds; })},
       {9, latencies},
-      {10, usage},
+      {10, ContentionUsageCharts(table)},
       {11, ByValueBytes(table, "Read and written by flushes and compactions", "MiB",
                         [](const ContentionRun& run) { return run.compacted_bytes / (1 << 20); })},
       {12, TailCharts(table)},

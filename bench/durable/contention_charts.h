@@ -14,6 +14,7 @@
 #include <nlohmann/json.hpp>
 
 #include "bench/durable/ycsb.h"
+#include "bench/harness/line_chart.h"
 
 namespace weft::bench {
 
@@ -45,10 +46,15 @@ struct ContentionTable {
   std::vector<int> taken;
   std::vector<std::string> stores;
   double slice_s = 1;
-  std::map<std::tuple<uint32_t, int, std::string>, const ContentionRun*> runs;
+  // Of each repetition one.
+  std::map<std::tuple<uint32_t, int, std::string>, std::vector<ContentionRun>> runs;
 };
 
-// Files figure-7.svg to figure-13.svg in `folder`, which is made. kIoError.
+// Figures by the length of values: medians of the repetitions, and their range as a line. A store
+// has its colour in all of them, and no point where nothing was measured.
+std::vector<LineChart> ContentionUsageCharts(const ContentionTable& table);
+// Files figure-7.svg to figure-13.svg in `folder`, which is made. Those over time are of the first
+// repetition. kIoError.
 Status WriteContentionCharts(const ContentionTable& table, const std::string& folder);
 
 }  // namespace weft::bench

@@ -17,8 +17,9 @@ constexpr double kLeft = 80, kRight = 20, kBottom = 50;
 constexpr double kLegendTop = 34, kLegendStep = 18, kBelowLegend = 32, kNoteStep = 18;
 constexpr double kLetter = 6.5;  // the width of one, about
 // Of the lines, in their order; told apart by those who see few colours, too (Okabe and Ito).
-constexpr std::array<const char*, 7> kColours = {"#0072b2", "#d55e00", "#009e73", "#cc79a7",
-                                                 "#e69f00", "#56b4e9", "#000000"};
+constexpr std::array<const char*, 12> kColours = {"#0072b2", "#d55e00", "#009e73", "#cc79a7",
+                                                  "#e69f00", "#56b4e9", "#000000", "#332288",
+                                                  "#882255", "#8a8a1f", "#6f4c1e", "#3fbfb0"};
 // Of the lines after as many; each is used as often.
 constexpr std::array<const char*, 4> kDashes = {"", "6 3", "2 3", "9 3 2 3"};
 
@@ -56,7 +57,7 @@ class Axes {
       }
       for (size_t i = 0; i < line.y.size(); ++i) {
         const double error = line.y_error.empty() ? 0 : line.y_error[i];
-        y_high_ = std::max(y_high_, line.y[i] + error);
+        y_high_ = std::max({y_high_, line.y[i] + error, line.y_high.empty() ? 0 : line.y_high[i]});
       }
     }
     if (chart.reference_y) y_high_ = std::max(y_high_, *chart.reference_y);
@@ -140,6 +141,10 @@ std::vector<Place> LegendOf(const LineChart& chart) {
   std::vector<Place> places;
   Place at{kLeft, kLegendTop};
   for (const LineChart::Line& line : chart.lines) {
+    if (line.x.empty()) {
+      places.push_back(at);
+      continue;
+    }
     const double width = 60 + kLetter * static_cast<double>(line.name.size());
     if (at.x > kLeft && at.x + width > kWidth) at = {kLeft, at.y + kLegendStep};
     places.push_back(at);
@@ -162,12 +167,14 @@ std::string Drawn(const LineChart::Line& line, size_t number, bool marks_points,
     out += fmt::format("<circle cx=\"{:.1f}\" cy=\"{:.1f}\" r=\"2.5\" fill=\"{}\"/>\n",
                        axes.X(line.x[at]), axes.Y(line.y[at]), kColours[number % kColours.size()]);
   }
-  for (size_t at = 0; at < line.y_error.size(); ++at) {
+  const auto add_range = [&](size_t at, double low, double high) {
+    if (low == high) return;
     const double x = axes.X(line.x[at]);
-    const double error = line.y_error[at];
-    out += Stroke(x, axes.Y(line.y[at] - error), x, axes.Y(line.y[at] + error),
-                  kColours[number % kColours.size()]);
-  }
+    out += Stroke(x, axes.Y(low), x, axes.Y(high), kColours[number % kColours.size()]);
+  };
+  for (size_t at = 0; at < line.y_error.size(); ++at)
+    add_range(at, line.y[at] - line.y_error[at], line.y[at] + line.y_error[at]);
+  for (size_t at = 0; at < line.y_low.size(); ++at) add_range(at, line.y_low[at], line.y_high[at]);
   return out;
 }
 
@@ -185,6 +192,7 @@ std::string Panel(const LineChart& chart, double top) {
   }
   for (size_t i = 0; i < chart.lines.size(); ++i) {
     const auto [x, y] = legend[i];
+    if (chart.lines[i].x.empty()) continue;
     out += Drawn(chart.lines[i], i, chart.marks_points, axes);
     out += fmt::format("<path {} d=\"M{:.1f} {:.1f}h20\"/>\n", StyleOf(i), x, y);
     out += Text(x + 25, y + 4, "start", chart.lines[i].name);

@@ -16,6 +16,7 @@ struct LineChart {
     std::string name;
     std::vector<double> x, y;          // as many
     std::vector<double> y_error = {};  // as far the truth may be from y; as many, or none
+    std::vector<double> y_low = {}, y_high = {};  // of repetitions; as many, or none
   };
   // A part of the x axis that is shaded.
   struct Band {
@@ -38,7 +39,8 @@ struct LineChart {
   std::vector<Line> lines;
 };
 
-// The text of the file. y begins at 0.
+// The text of the file. y begins at 0. A line without points has no name in the chart, but keeps
+// its colour from others: so it is the same in charts beside each other.
 std::string ToSvg(const LineChart& chart);
 // Of several, one below the other.
 std::string ToSvg(const std::vector<LineChart>& charts);

@@ -57,6 +57,24 @@ TEST(LineChart, WithoutFiguresThereAreOnlyAxes) {
   EXPECT_THAT(ToSvg(chart), Not(HasSubstr("inf")));
 }
 
+TEST(LineChart, RepetitionsHaveARange) {
+  LineChart chart = Chart();
+  chart.lines[0].y_low = {0, 4, 10};
+  chart.lines[0].y_high = {0, 6, 10};
+  const std::string svg = ToSvg(chart);
+  EXPECT_THAT(svg, HasSubstr("<path d=\"M346.7 254.2L346.7 196.3\" stroke=\"#0072b2\""));
+  EXPECT_THAT(svg, Not(HasSubstr("M80.0 370.0L80.0 370.0")));  // one value is no range
+}
+
+TEST(LineChart, ALineWithoutPointsKeepsItsColourFromOthers) {
+  LineChart chart = Chart();
+  chart.lines[0].x = chart.lines[0].y = {};
+  const std::string svg = ToSvg(chart);
+  EXPECT_THAT(svg, Not(HasSubstr(">first<")));
+  EXPECT_THAT(svg, Not(HasSubstr("#0072b2")));
+  EXPECT_THAT(svg, HasSubstr("#d55e00"));
+}
+
 TEST(LineChart, SeveralLieBelowEachOther) {
   const std::string svg = ToSvg(std::vector<LineChart>{Chart(), Chart()});
   EXPECT_THAT(svg, HasSubstr("viewBox=\"0 0 900 840\""));

@@ -177,6 +177,8 @@ Status RunCycles(const AlternationOptions& options, const Course& course, size_t
       report.Add(RowOf(course, fmt::format("cycle-{:g}ms", cycle_ms), c, baseline, *all));
       chart.lines[c].x.push_back(cycle_ms);
       chart.lines[c].y.push_back((*all)[c].rates.Median() * 1e-6);
+      chart.lines[c].y_low.push_back((*all)[c].rates.Min() * 1e-6);
+      chart.lines[c].y_high.push_back((*all)[c].rates.Max() * 1e-6);
       fmt::print("cycle {:g} ms: {}: {} queries/s\n", cycle_ms, course.names[c],
                  Short((*all)[c].rates.Median()));
     }
