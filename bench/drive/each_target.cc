@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "bench/meter/idle_power.h"
 #include "bench/workload/builtin_mixes.h"
 #include "bench/workload/mix_file.h"
 
@@ -63,6 +64,12 @@ Result<std::vector<OperationMix>> MixesOf(const MeasureOptions& options) {
     for (const OperationMix& mix : own) names.push_back(mix.name);
   }
   if (names.empty()) return Status(Code::kInvalidArgument, "no workload is given (--workload)");
+  if (!own.empty() && std::none_of(names.begin(), names.end(), [&](const std::string& name) {
+        return std::any_of(own.begin(), own.end(),
+                           [&](const OperationMix& mix) { return mix.name == name; });
+      }))
+    return Status(Code::kInvalidArgument,
+                  options.workload_file + ": no --workload is one of its workloads");
   std::vector<OperationMix> mixes;
   for (const std::string& name : names) {
     auto mix = MixNamed(name, own);
@@ -80,9 +87,11 @@ Status LeaveOutUnsupported(const Driver& driver, const OperationMix& mix, const 
   return Status::Ok();
 }
 
-Status ForEachTarget(const MeasureOptions& options, const std::vector<OperationMix>& mixes,
+Status ForEachTarget(const MeasureOptions& asked, const std::vector<OperationMix>& mixes,
                      RunLog* log, const std::function<Status(Driver*)>& drive) {
-  if (options.targets.empty()) return {Code::kInvalidArgument, "no target is given (--target)"};
+  if (asked.targets.empty()) return {Code::kInvalidArgument, "no target is given (--target)"};
+  MeasureOptions options = asked;
+  options.meters.idle_power = IdlePower(asked.meters.energy, Seconds(asked.idle_s));
   const bool has_scans = std::any_of(mixes.begin(), mixes.end(), [](const OperationMix& mix) {
     return mix.ShareOf(OperationKind::kScan) > 0;
   });

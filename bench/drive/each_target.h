@@ -22,7 +22,8 @@ Result<std::vector<OperationMix>> MixesOf(const MeasureOptions& options);
 // left out: OK. All else, a target that is not there at all too, is returned.
 Status LeaveOutUnsupported(const Driver& driver, const OperationMix& mix, const Status& status);
 
-// `drive` with each target in turn, and again for each repetition: target by target, not run by
+// Measures the machine's idle power first, where there is a meter. Then `drive` with each target in
+// turn, and again for each repetition: target by target, not run by
 // run. A Driver ends with its turn. Goes on with the others where one fails; the first of these
 // errors, but for kUnsupported, is returned then.
 Status ForEachTarget(const MeasureOptions& options, const std::vector<OperationMix>& mixes,

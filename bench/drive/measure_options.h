@@ -29,6 +29,7 @@ struct MeasureOptions {
   int load_threads = 0;  // that store the records first; 0: as many as measure
   TargetOptions target = {};
   MeterOptions meters = {};
+  double idle_s = 3;  // that the machine's idle power is measured over, before the first run
   int repetitions = 1;
   double quiet_s = 60;  // what a store's background work may take, before each run
   std::string experiment = "run";

@@ -6,6 +6,7 @@
 // Cost      Used is called each slice of a run; see each source.
 #pragma once
 
+#include <optional>
 #include <string>
 
 #include "bench/harness/units.h"
@@ -21,6 +22,8 @@ class EnergySource {
   virtual bool is_modelled() const { return false; }
   // Whether Used tells anything before the run has ended.
   virtual bool is_live() const { return true; }
+  // Of the machine at rest, where that is known without measuring.
+  virtual std::optional<Watts> idle_power() const { return std::nullopt; }
   virtual Status Start() = 0;
   // Since Start.
   virtual Result<Joules> Used() = 0;

@@ -36,7 +36,8 @@ MeterSet::MeterSet(const MeterOptions& options, PerfMeter::Options perf,
       client_("/proc", options.without),
       perf_(std::move(perf)),
       gpu_(options.gpu, options.places.nvml),
-      energy_(std::move(energy)) {}
+      energy_(std::move(energy)),
+      idle_power_(options.idle_power) {}
 
 Result<std::unique_ptr<MeterSet>> MeterSet::Make(const MeterOptions& options) {
   auto energy = OpenEnergy(options.energy, options.places);
@@ -94,6 +95,7 @@ Readings MeterSet::Stop() {
   for (Meter* meter :
        {static_cast<Meter*>(&perf_), static_cast<Meter*>(&processes_), static_cast<Meter*>(&gpu_)})
     all.merge(meter->Stop());
+  if (idle_power_) all.emplace("idle_power_w", *idle_power_);
   if (bandwidth_) all.emplace("memory_bandwidth_bytes_per_s", *bandwidth_);
   all.emplace("meter_cpu_s", Reading::Of(meter_cpu_s_, "s", "the sampling thread"));
   return all;

@@ -1,8 +1,8 @@
 // bench/meter/meters.h: all meters of a run together: chosen once, started and stopped around it,
 // and looked at each slice.
 //
-// Readings  those of each meter's header, and client_cpu_s, memory_bandwidth_bytes_per_s (where
-//           options ask for it) and meter_cpu_s: what the sampling itself took.
+// Readings  those of each meter's header, and client_cpu_s, memory_bandwidth_bytes_per_s and
+//           idle_power_w (where options have them) and meter_cpu_s: what the sampling itself took.
 // Threads   one owner; a slice may be taken by another thread as long as calls do not overlap.
 // Cost      Sample: /proc's files of each thread under measurement, and what the energy's source
 //           costs; below a millisecond for a store of some ten threads, so ten slices a second take
@@ -31,6 +31,8 @@ struct MeterOptions {
   // Processes of this program that are no part of what is measured, such as a hog beside it; they
   // were started before. Energy and a GPU are the machine's, theirs included.
   std::vector<pid_t> without = {};
+  // Known from before the run (bench/meter/idle_power.h): idle_power_w of each one.
+  std::optional<Reading> idle_power = std::nullopt;
   EnergyPlaces places = {};
 };
 
@@ -67,6 +69,7 @@ class MeterSet {
   GpuRunMeter gpu_;
   EnergyMeter energy_;
   std::optional<Reading> bandwidth_;
+  std::optional<Reading> idle_power_;
   bool is_embedded_ = false;  // the store is this process
   double begin_s_ = 0;
   double last_s_ = 0;

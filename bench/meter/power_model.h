@@ -18,6 +18,7 @@ class PowerModel : public EnergySource {
 
   std::string Name() const override;
   bool is_modelled() const override { return true; }
+  std::optional<Watts> idle_power() const override { return idle_; }
   Status Start() override;
   Result<Joules> Used() override;
 

@@ -1,10 +1,9 @@
 // bench/meter/reading.h: what a meter found: a value with its unit and its source, or the reason
 // why there is none. There is no reading that is silently 0.
 //
-// Layout    as JSON: {"value": 12.3, "unit": "J", "source": "rapl package-0"}, with "modelled":
-// true
-//           where it is worked out and not measured, and "by_cpu" where each CPU has its own; or
-//           {"unavailable": "why"}.
+// Layout    as JSON: {"value": 12.3, "unit": "J", "source": "rapl package-0"}; with "modelled" as
+//           true where it is worked out and not measured, and "by_cpu" where each CPU has its own;
+//           or {"unavailable": "why"}.
 // Threads   values.
 #pragma once
 
