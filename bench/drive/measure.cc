@@ -32,9 +32,18 @@ Status RunQuick(const MeasureOptions& options) {
   durable.workloads = {"ycsb"};
   caches.load.sessions = 8;
   caches.load.depth = 16;
-  Status first = RunMeasure(caches);
-  const Status second = RunMeasure(durable);
-  return first.ok() ? second : first;
+  // Of servers only redis scans, by an index that its other workloads go without. The records are
+  // stored again, and that takes longer than without: a setting of its own.
+  MeasureOptions scans = caches;
+  scans.targets = {"start:redis"};
+  scans.workloads = {"ycsb-e"};
+  scans.notes["setting"] = "with an index for scans";
+  Status first;
+  for (const MeasureOptions& part : {caches, scans, durable}) {
+    const Status status = RunMeasure(part);
+    if (first.ok()) first = status;
+  }
+  return first;
 }
 
 }  // namespace weft::bench

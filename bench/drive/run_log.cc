@@ -23,11 +23,13 @@ std::string FileName(std::string text) {
   return text;
 }
 
-// What can be told at a glance: "-" where there is none.
+// What can be told at a glance: "-" where there is none. Nothing here can be 0 but what a meter has
+// not seen: that of CPU time counts steps of 10 ms.
 std::string ShortOf(const nlohmann::json& record, const char* pointer, double factor = 1) {
   const nlohmann::json::json_pointer at(pointer);
   if (!record.contains(at) || !record.at(at).is_number()) return "-";
-  return Short(record.at(at).get<double>() * factor);
+  const double value = record.at(at).get<double>() * factor;
+  return value > 0 ? Short(value) : "-";
 }
 
 void PrintRow(const nlohmann::json& record) {
