@@ -20,6 +20,7 @@
 #include "bench/experiment/commands.h"
 #include "bench/harness/command_line.h"
 #include "bench/harness/machine.h"
+#include "bench/unheeded.h"
 
 namespace weft::bench {
 namespace {
@@ -161,17 +162,17 @@ void AddServer(CLI::App* app, Arguments* a) {
       ->capture_default_str();
   app->add_option("-m,--memory-mb", a->server.memory_mb, "the servers' -m")->capture_default_str();
   app->add_option("--keys", a->server.keys, "keys stored beforehand")->capture_default_str();
-  app->add_option("--key-bytes", a->server.key_bytes)
+  app->add_option("--key-bytes", a->server.key_bytes, "bytes of a key")
       ->check(CLI::Range(8, 128))
       ->capture_default_str();
-  app->add_option("--value-bytes", a->server.value_bytes)
+  app->add_option("--value-bytes", a->server.value_bytes, "bytes of a value")
       ->check(CLI::Range(1, 1 << 20))
       ->capture_default_str();
   app->add_option("--get-share", a->server.get_share, "GETs among the requests")
       ->check(CLI::Range(0.0, 1.0))
       ->capture_default_str();
   app->add_flag("--zipf", a->server.zipf, "Zipf 0.99 instead of uniform keys");
-  app->add_option("--connections", a->server.connections)
+  app->add_option("--connections", a->server.connections, "of the client, all threads together")
       ->check(CLI::Range(1, 2000))
       ->capture_default_str();
   app->add_option("-t,--server-threads", a->server.threads, "the servers' -t")
@@ -208,7 +209,7 @@ void AddQuick(CLI::App* app, Arguments* a) {
 
 void AddDevice(CLI::App* app, Arguments* a) {
   DeviceOptions& device = a->device;
-  app->add_option("--objects", device.objects)
+  app->add_option("--objects", device.objects, "fewer where the device has not the memory")
       ->check(CLI::Range(1000, 2'000'000'000))
       ->capture_default_str();
   app->add_option("--load", device.load, "share of the index's slots")
@@ -226,7 +227,7 @@ void AddDevice(CLI::App* app, Arguments* a) {
 }
 
 void AddEmbedded(CLI::App* app, Arguments* a) {
-  app->add_option("--objects", a->embedded.objects)
+  app->add_option("--objects", a->embedded.objects, "that are looked up")
       ->check(CLI::Range(2, 1'000'000'000))
       ->capture_default_str();
   app->add_option("--batch", a->embedded.batch, "lookups that overlap")
@@ -320,11 +321,12 @@ void AddBenchmarks(CLI::App* app, Arguments* arguments) {
   LeaveOut(walk, {"--target", "--strict"});
   CLI::App* embedded = add("embedded", "the cache in this process; with --threads: its scaling");
   AddEmbedded(embedded, &a);
-  embedded->add_option("--workload", a.embedded.workloads, "K16-G95-U,...")->delimiter(',');
+  embedded->add_option("--workload", a.embedded.workloads, "of several threads: K16-G95-U,...")
+      ->delimiter(',');
   embedded->add_option("-m,--memory-mb", a.embedded.memory_mb, "0: twice what the objects need");
   CLI::App* prefetch = add("prefetch", "ways of prefetching, and paper 004's claims of them");
   AddPrefetch(prefetch, &a.prefetch);
-  LeaveOut(prefetch, {"--seconds", "--warmup", "--target"});
+  LeaveOut(prefetch, {"--seconds", "--warmup", "--target", "--strict"});
   prefetch->add_option("--cpus", a.embedded_cpus, "runs on the last of them, as many as threads");
   CLI::App* server = add("server", "CPU time a request: depth 1, depth 32, gets of 100 keys");
   AddServer(server, &a);
@@ -341,17 +343,17 @@ void AddBenchmarks(CLI::App* app, Arguments* arguments) {
   AddServer(memory, &a);
   LeaveOut(memory,
            {"--seconds", "--warmup", "--seed", "--keys", "--get-share", "--zipf", "--connections"});
-  memory->add_option("--items", a.items)->capture_default_str();
+  memory->add_option("--items", a.items, "stored in each server")->capture_default_str();
   CLI::App* hit_ratio = add("hit-ratio", "hits when memory is short");
   AddHitRatio(hit_ratio, &a);
   LeaveOut(hit_ratio, {"--seconds", "--warmup"});
   CLI::App* pipeline = add("pipeline", "the 24 in-memory workloads, offline, through any plan");
   AddPipeline(pipeline, &a);
-  LeaveOut(pipeline, {"--target"});
+  LeaveOut(pipeline, {"--target", "--strict"});
   CLI::App* alternation = add("alternation", "in-memory workloads in turns: does the plan follow?");
   AddPipeline(alternation, &a);
   AddAlternation(alternation, &a);
-  LeaveOut(alternation, {"--target"});
+  LeaveOut(alternation, {"--target", "--strict"});
   CLI::App* durable = add("durable", "the durable store against LevelDB and RocksDB");
   AddDurable(durable, &a.durable);
   AddQuick(durable, &a);
@@ -375,21 +377,42 @@ void AddBenchmarks(CLI::App* app, Arguments* arguments) {
 
 }  // namespace
 
-int Main(int argc, char** argv) {
-  Arguments a;
-  CLI::App app("weft-bench: each of the project's promises, measured (bench/README.md)");
-  app.require_subcommand(1);
-  AddBenchmarks(&app, &a);
+struct Commands::Parts {
+  Arguments arguments;
   DriveCommands drive;
-  drive.AddTo(&app);
   ExperimentCommands experiments;
-  experiments.AddTo(&app);
-  CLI11_PARSE(app, argc, argv);
-  const std::string command_line = CommandLine(std::span(argv, static_cast<size_t>(argc)));
-  const std::string name = app.get_subcommands().front()->get_name();
-  if (const auto status = drive.Run(name, command_line)) return ExitStatusOf(*status);
-  if (const auto status = experiments.Run(name, command_line)) return ExitStatusOf(*status);
+};
+
+Commands::Commands()
+    : app_(std::make_unique<CLI::App>(
+          "weft-bench: each of the project's promises, measured (bench/README.md)")),
+      parts_(std::make_unique<Parts>()) {
+  app_->require_subcommand(1);
+  AddBenchmarks(app_.get(), &parts_->arguments);
+  parts_->drive.AddTo(app_.get());
+  parts_->experiments.AddTo(app_.get());
+}
+
+Commands::~Commands() = default;
+
+Status Commands::Check() const {
+  const std::string why = UnheededOf(*app_->get_subcommands().front(), parts_->arguments);
+  return why.empty() ? Status::Ok() : Status(Code::kInvalidArgument, why);
+}
+
+int Commands::Run(const std::string& command_line) {
+  const std::string name = app_->get_subcommands().front()->get_name();
+  if (const auto status = parts_->drive.Run(name, command_line)) return ExitStatusOf(*status);
+  if (const auto status = parts_->experiments.Run(name, command_line)) return ExitStatusOf(*status);
+  const Arguments& a = parts_->arguments;
   return name == "all" ? RunAll(a, command_line) : RunOne(name, a, command_line);
+}
+
+int Main(int argc, char** argv) {
+  Commands commands;
+  CLI11_PARSE(commands.app(), argc, argv);
+  if (Status status = commands.Check(); !status.ok()) return Fail(status);
+  return commands.Run(CommandLine(std::span(argv, static_cast<size_t>(argc))));
 }
 
 }  // namespace weft::bench

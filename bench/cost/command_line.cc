@@ -10,6 +10,27 @@
 #include "bench/cost/compare_text.h"
 
 namespace weft::bench {
+namespace {
+
+bool IsGiven(const CLI::App& app, const char* name) { return app.get_option(name)->count() > 0; }
+
+// Options that change nothing beside the others. What is wrong with one itself is told later.
+void RefuseUnheeded(const CLI::App& app, const CompareOptions& options) {
+  if (!CheckOptions(options).ok()) return;
+  bool has_price = !options.prices.empty(), has_watts = false;
+  for (const std::string& text : options.servers) {
+    auto server = ParseServerSpec(text);
+    if (!server) return;
+    has_price = has_price || server->price;
+    has_watts = has_watts || server->busy;
+  }
+  if (IsGiven(app, "--lifetime") && !has_price)
+    throw CLI::ValidationError("--lifetime", "neither --price nor --server gives a price");
+  if (IsGiven(app, "--utilization") && !has_watts)
+    throw CLI::ValidationError("--utilization", "no --server gives watts");
+}
+
+}  // namespace
 
 void AddCompare(CLI::App* app, CompareOptions* options) {
   app->add_option("files", options->files, "results, a file a server: PATH or NAME=PATH")
@@ -39,6 +60,7 @@ void AddCompare(CLI::App* app, CompareOptions* options) {
   app->add_flag("--by-target", options->by_target,
                 "compare the targets of each file, of a file or of several");
   app->add_option("--json", options->json, "the comparison, too: a file that is replaced");
+  app->parse_complete_callback([app, options] { RefuseUnheeded(*app, *options); });
 }
 
 Status RunCompare(const CompareOptions& options) {

@@ -35,6 +35,29 @@ TEST(DriveCommands, AnOptionThatNoTargetHeedsIsRefused) {
   EXPECT_EQ(FaultOfLine("run --target redis:127.0.0.1:1 --wipe --multi-get"), "");
 }
 
+TEST(DriveCommands, AnOptionThatTheWorkloadsLeaveWithoutAUseIsRefused) {
+  for (const char* option : {"--seconds", "--warmup", "--rate"}) {
+    EXPECT_EQ(FaultOfLine(std::string("run --target weft --workload ycsb-load ") + option + " 3"),
+              std::string(option) + ": a load stores all records, as fast as it can");
+    EXPECT_EQ(
+        FaultOfLine(std::string("run --target weft --workload ycsb-load,ycsb-a ") + option + " 3"),
+        "");
+  }
+  EXPECT_EQ(FaultOfLine("run --target weft --workload ycsb-a --rate 9 --batch 2"),
+            "--batch: an open loop (--rate) begins whatever is due");
+  EXPECT_EQ(FaultOfLine("run --target leveldb --background-threads 2"),
+            "--background-threads: is for weft and rocksdb, and no --target is one");
+}
+
+TEST(DriveCommands, WhatAComparisonHasNoUseForIsRefused) {
+  EXPECT_EQ(FaultOfLine("compare a.jsonl --lifetime 3"),
+            "--lifetime: neither --price nor --server gives a price");
+  EXPECT_EQ(FaultOfLine("compare a.jsonl --utilization 0.5 --server a=100"),
+            "--utilization: no --server gives watts");
+  EXPECT_EQ(FaultOfLine("compare a.jsonl --server a=100,40,90 --lifetime 3 --utilization 0.5"), "");
+  EXPECT_EQ(FaultOfLine("compare a.jsonl --price 100 --lifetime 3"), "");
+}
+
 TEST(DriveCommands, QuickTakesNoOptionForWhatItChooses) {
   EXPECT_EQ(FaultOfLine("quick --records 10 --seconds 1"), "");
   for (const char* option : {"--target weft", "--workload ycsb-c", "--sessions 2", "--depth 2",

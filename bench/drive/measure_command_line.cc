@@ -7,6 +7,7 @@
 #include <CLI/CLI.hpp>
 
 #include "bench/drive/driver.h"
+#include "bench/drive/each_target.h"
 #include "bench/target/targets.h"
 
 namespace weft::bench {
@@ -66,10 +67,16 @@ void AddTarget(CLI::App* app, TargetOptions* target) {
   app->add_option("--place", target->place, "of durable stores: memory, disk or a folder")
       ->capture_default_str();
   app->add_flag("--sync", target->sync, "durable stores: each write is on the disk when done");
-  app->add_option("--block-cache", target->store.block_cache_bytes)->capture_default_str();
-  app->add_option("--write-buffer", target->store.write_buffer_bytes)->capture_default_str();
-  app->add_option("--background-threads", target->store.background_threads)->capture_default_str();
-  app->add_option("--compaction-device", target->store.compaction_device, "of weft")
+  app->add_option("--block-cache", target->store.block_cache_bytes, "of durable stores: bytes")
+      ->capture_default_str();
+  app->add_option("--write-buffer", target->store.write_buffer_bytes,
+                  "of durable stores: bytes of a memtable")
+      ->capture_default_str();
+  app->add_option("--background-threads", target->store.background_threads,
+                  "of weft and rocksdb, that compact; LevelDB has one")
+      ->capture_default_str();
+  app->add_option("--compaction-device", target->store.compaction_device,
+                  "of weft: cuda:0, ...; the CPU where none is given")
       ->capture_default_str();
 }
 
@@ -98,12 +105,32 @@ const std::vector<Concern>& Concerns() {
       {{"--multi-get"},
        "servers",
        [](const std::string& spec) { return IsStarted(spec) || IsThere(spec); }},
-      {{"--place", "--sync", "--block-cache", "--write-buffer", "--background-threads"},
-       "durable stores",
-       IsDurable},
+      {{"--place", "--sync", "--block-cache", "--write-buffer"}, "durable stores", IsDurable},
+      {{"--background-threads"},
+       "weft and rocksdb",
+       [](const std::string& spec) { return spec == "weft" || spec == "rocksdb"; }},
       {{"--compaction-device"}, "weft", [](const std::string& spec) { return spec == "weft"; }},
   };
   return all;
+}
+
+bool IsGiven(const CLI::App& app, const char* name) {
+  const CLI::Option* const option = app.get_option_no_throw(name);
+  return option != nullptr && option->count() > 0;
+}
+
+// Options that are for what none of the workloads is. What is wrong with these is told later.
+void RefuseUnheededByWorkloads(const CLI::App& app, const MeasureOptions& options) {
+  if (IsGiven(app, "--rate") && IsGiven(app, "--batch"))
+    throw CLI::ValidationError("--batch", "an open loop (--rate) begins whatever is due");
+  auto mixes = MixesOf(options);
+  if (!mixes) return;
+  const auto loads = [](const OperationMix& mix) { return mix.loads; };
+  if (!std::all_of(mixes->begin(), mixes->end(), loads)) return;
+  for (const char* name : {"--rate", "--seconds", "--warmup"}) {
+    if (IsGiven(app, name))
+      throw CLI::ValidationError(name, "a load stores all records, as fast as it can");
+  }
 }
 
 // An option that no target heeds is refused: its figures would be taken for those with it.
@@ -111,8 +138,7 @@ void RefuseUnheeded(const CLI::App& app, const std::vector<std::string>& targets
   for (const Concern& concern : Concerns()) {
     if (targets.empty() || std::any_of(targets.begin(), targets.end(), concern.heeds)) continue;
     for (const char* name : concern.options) {
-      const CLI::Option* option = app.get_option_no_throw(name);
-      if (option == nullptr || option->count() == 0) continue;
+      if (!IsGiven(app, name)) continue;
       throw CLI::ValidationError(name,
                                  std::string("is for ") + concern.who + ", and no --target is one");
     }
@@ -126,10 +152,12 @@ void AddMeasure(CLI::App* app, MeasureOptions* options) {
   app->add_option("--workload", options->workloads,
                   "ycsb-a, K16-G95-S, compaction-256, ...; 'ycsb': all of it in the papers' order")
       ->delimiter(',');
-  app->add_option("--workload-file", options->workload_file, "workloads of one's own, TOML");
-  app->add_option("--records", options->records, "instead of the workload's own");
+  app->add_option("--workload-file", options->workload_file,
+                  "workloads of one's own, TOML as bench/workload/example.toml; all of it where no "
+                  "--workload is given");
+  app->add_option("--records", options->records, "instead of the workload's own number of records");
   app->add_option("--key-bytes", options->key_bytes, "likewise: 24, 'uniform 16 64', ...");
-  app->add_option("--value-bytes", options->value_bytes, "likewise");
+  app->add_option("--value-bytes", options->value_bytes, "likewise: 1000, 'uniform 8 64', ...");
   app->add_option(
       "--rate", options->rate,
       "operations a second, on schedule, but for loads: 10000, '1000 for 10s, 5000 for 5s', ...");
@@ -145,14 +173,21 @@ void AddMeasure(CLI::App* app, MeasureOptions* options) {
   app->add_flag_callback(
       "--bandwidth", [options] { options->meters.bandwidth = TriadOptions(); },
       "the machine's memory bandwidth, measured before each run");
-  app->add_option("--repetitions", options->repetitions)
+  app->add_option("--repetitions", options->repetitions,
+                  "of all, each with a seed of its own: with several, ranges can be told")
       ->check(CLI::Range(1, 1000))
       ->capture_default_str();
   app->add_option("--json", options->log.json, "append a line a run to this file");
   app->add_option("--csv", options->log.csv, "append a row a run to this table");
   app->add_option("--hdr", options->log.hdr_folder,
                   "a folder for HdrHistogram's log of each run, an interval a slice");
-  app->parse_complete_callback([app, options] { RefuseUnheeded(*app, options->targets); });
+  app->parse_complete_callback([app, options] {
+    // A file of one's own comes before workloads that stand there as a default.
+    if (IsGiven(*app, "--workload-file") && !IsGiven(*app, "--workload"))
+      options->workloads.clear();
+    RefuseUnheeded(*app, options->targets);
+    RefuseUnheededByWorkloads(*app, *options);
+  });
 }
 
 }  // namespace weft::bench

@@ -26,15 +26,22 @@ void AddDurable(CLI::App* app, DurableOptions* options) {
   app->add_option("--compression", durable.compressions, "none,snappy (none)")->delimiter(',');
   app->add_option("--settings", durable.settings, "common,leveldb-defaults (common)")
       ->delimiter(',');
-  app->add_option("--write-buffer", common.write_buffer_bytes)->capture_default_str();
+  app->add_option("--write-buffer", common.write_buffer_bytes, "bytes of a memtable")
+      ->capture_default_str();
   app->add_option("--table", common.file_bytes, "bytes of a table")->capture_default_str();
-  app->add_option("--block-cache", common.block_cache_bytes)->capture_default_str();
-  app->add_option("--bloom-bits", common.bloom_bits)->capture_default_str();
-  app->add_option("--level1", common.level1_bytes, "of weft")->capture_default_str();
-  app->add_option("--rocksdb-level1", common.rocksdb_level1_bytes)->capture_default_str();
-  app->add_option("--background-threads", common.background_threads)->capture_default_str();
+  app->add_option("--block-cache", common.block_cache_bytes, "bytes")->capture_default_str();
+  app->add_option("--bloom-bits", common.bloom_bits, "of a key; 0: no filter")
+      ->capture_default_str();
+  app->add_option("--level1", common.level1_bytes, "bytes of weft's first level")
+      ->capture_default_str();
+  app->add_option("--rocksdb-level1", common.rocksdb_level1_bytes, "bytes of RocksDB's")
+      ->capture_default_str();
+  app->add_option("--background-threads", common.background_threads,
+                  "that compact; LevelDB has one")
+      ->capture_default_str();
   app->add_flag("!--no-verify", common.verify_compaction, "weft reads no outputs back");
-  app->add_option("--tail-seconds", durable.tail_s)->capture_default_str();
+  app->add_option("--tail-seconds", durable.tail_s, "of tail: at full speed, then as long again")
+      ->capture_default_str();
   app->add_option("--tail-load", durable.tail_load, "share of the top rate")->capture_default_str();
 }
 

@@ -11,10 +11,12 @@ namespace weft::bench {
 void AddExperiment(CLI::App* app, ExperimentOptions* options) {
   AddMeasure(app, &options->measure);
   for (const char* own : {"--target", "--workload"}) app->get_option(own)->capture_default_str();
-  app->get_option("--records")->description("instead of what --data-fraction comes to");
+  CLI::Option* records = app->get_option("--records");
+  records->description("instead of what --data-fraction comes to");
   app->add_option("--data-fraction", options->data_fraction,
                   "of the machine's memory that the data takes: as paper 002, 350,000 records of "
                   "1 KB a GiB; but no more than fits")
+      ->excludes(records)
       ->check(CLI::Range(1e-6, 0.9))
       ->capture_default_str();
 }

@@ -1,0 +1,84 @@
+#include "bench/options.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include <CLI/CLI.hpp>
+
+namespace weft::bench {
+namespace {
+
+// What is wrong with a command line; empty: nothing.
+std::string FaultOfCommand(const std::string& line) {
+  Commands commands;
+  try {
+    commands.app().parse(line);
+  } catch (const CLI::ParseError& error) {
+    return error.what();
+  }
+  return std::string(commands.Check().message());
+}
+
+TEST(Commands, EachOptionSaysWhatItIsFor) {
+  Commands commands;
+  std::vector<const CLI::App*> apps = {&commands.app()};
+  for (const CLI::App* sub : commands.app().get_subcommands({})) {
+    apps.push_back(sub);
+    EXPECT_FALSE(sub->get_description().empty()) << sub->get_name();
+  }
+  EXPECT_GE(apps.size(), 20u);
+  for (const CLI::App* app : apps) {
+    for (const CLI::Option* option : app->get_options())
+      EXPECT_FALSE(option->get_description().empty())
+          << app->get_name() << " " << option->get_name();
+  }
+}
+
+TEST(Commands, AnOptionThatDoesNothingBesideOthersIsRefused) {
+  const std::pair<const char*, const char*> lines[] = {
+      {"latency --rate 1000 --load 0.5", "--load: --rate is given"},
+      {"server --case multiget-100 --get-share 0.5", "--get-share: multiget-100 has GETs alone"},
+      {"durable --benchmarks fillrandom --reads 1000",
+       "--reads: no --benchmarks is asked that looks up"},
+      {"durable --benchmarks fillrandom --tail-seconds 1",
+       "--tail-seconds: tail is not asked of --benchmarks"},
+      {"durable --settings leveldb-defaults --bloom-bits 5",
+       "--bloom-bits: --settings leveldb-defaults has its own"},
+      {"durable --stores leveldb --no-verify", "--no-verify: weft is not asked of --stores"},
+      {"durable --stores weft --rocksdb-level1 5",
+       "--rocksdb-level1: rocksdb is not asked of --stores"},
+      {"contention --stores leveldb --background-threads 2",
+       "--background-threads: LevelDB has one, and --stores asks of no other"},
+      {"compaction --direct", "--direct: neither --compaction-device nor --threads is given"},
+      {"pipeline --batch-max 64", "--batch-max: no --plan is given"},
+      {"alternation --plan all --no-learn", "--no-learn: --plan auto is not given"},
+      {"pipeline --plan auto --steal off", "--steal: no --plan of one's own is given"},
+  };
+  for (const auto& [line, why] : lines) EXPECT_EQ(FaultOfCommand(line), why) << line;
+}
+
+TEST(Commands, OfASweepAndAnExperimentToo) {
+  for (const char* line :
+       {"sweep --target weft --workload ycsb-a --points 3 --rates 1000",
+        "sweep --target weft --workload ycsb-a --tolerance 0.1",
+        "sweep --target weft --workload ycsb-a --tries 5",
+        "efficiency --records 5 --data-fraction 0.1", "pipeline --strict", "alternation --strict",
+        "prefetch --strict", "block-cache --block-cache 5", "bandwidth --load-threads 3"})
+    EXPECT_NE(FaultOfCommand(line), "") << line;
+}
+
+TEST(Commands, WhatIsHeededIsTaken) {
+  for (const char* line :
+       {"latency --load 0.5", "server --get-share 0.5", "durable --reads 1000 --tail-load 0.5",
+        "durable --benchmarks fillrandom,readrandom --reads 1000", "durable --bloom-bits 5",
+        "durable --settings common,leveldb-defaults --bloom-bits 5",
+        "compaction --direct --threads 4", "pipeline --plan auto --no-learn --batch-max 64",
+        "device --strict", "sweep --target weft --workload ycsb-a --limit p99 --tries 5",
+        "efficiency --data-fraction 0.1"})
+    EXPECT_EQ(FaultOfCommand(line), "") << line;
+}
+
+}  // namespace
+}  // namespace weft::bench
