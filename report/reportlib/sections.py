@@ -156,8 +156,8 @@ def servers_table(page, best, target):
     have_power = any(row["power_w"] == row["power_w"] for row in rows)
     caption = (f"<b>Servers for {short(target)} operations a second</b>, and their energy an hour "
                "(paper 002, table 5.2). ")
-    caption += ("Watts are of one server, the mean of the run. Idle watts are with the store idle "
-                "or not yet started. " + power_note(best) if have_power else
+    caption += ("Watts are of one server, the mean of the run. Idle watts are before any store "
+                "was opened. " + power_note(best) if have_power else
                 f'No meter told the watts, so dollars are open: <a href="#{HOW}">how to get a '
                 "meter</a>.")
     page.table(caption, [

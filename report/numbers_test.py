@@ -1,0 +1,173 @@
+#!/usr/bin/env python3
+"""Tests of what report/report reads and works out: from results that are made up here."""
+
+import math
+import sys
+import unittest
+from pathlib import Path
+
+sys.dont_write_bytecode = True
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+
+import report_test  # noqa: E402
+from report_test import NO_RAPL, Sample, with_energy  # noqa: E402
+
+if not report_test.WHY_NOT:
+    from reportlib import ahead, cost, figures, results
+
+
+class ErrorTest(report_test.ReportTest):
+    def test_a_broken_line_is_named(self):
+        good = Sample().line()
+        path = self.file([good, "", '{"format": "weft-bench run", '])
+        self.assertIn(f"{path}:3: not valid JSON", self.error(path))
+        self.assertFalse((self.out / "report.html").exists())
+
+    def test_what_is_no_result_is_named(self):
+        line = Sample().line()
+        line["version"] = 2
+        self.assertIn(":1: version 2", self.error(self.file([line])))
+        self.assertIn(':1: not a result: "format"', self.error(self.file(["[]"])))
+        for path in ("result.operations_per_s", "target.name", "result.latency_us.all"):
+            line = Sample().line()
+            at = line
+            for name in path.split(".")[:-1]:
+                at = at[name]
+            del at[path.rsplit(".", maxsplit=1)[-1]]
+            self.assertIn(f":1: {path} is missing", self.error(self.file([line])))
+        line = Sample().line()
+        line["result"]["operations_per_s"] = "fast"
+        self.assertIn(":1: result.operations_per_s is not a number",
+                      self.error(self.file([line])))
+        line = Sample().line()
+        line["meters"]["cycles"] = {}
+        self.assertIn(":1: meters.cycles has neither", self.error(self.file([line])))
+
+    def test_what_is_of_another_kind_is_named(self):
+        for path, value, why in (
+                ("meters", [1], "meters is not an object"),
+                ("workload.operations", "all", "workload.operations is not an object"),
+                ("target.settings", ["a"], "target.settings is not an object"),
+                ("target.title", 7, "target.title is not a text"),
+                ("load.rate_per_s", "fast", "load.rate_per_s is not a number"),
+                ("result.slices", [{"at_s": 1}], "result.slices has one without"),
+                ("result.percentiles_us", [[50]], "result.percentiles_us has what is no pair"),
+                ("meters.energy_j", {"value": "much"}, "meters.energy_j has neither")):
+            line = Sample().line()
+            at = line
+            for name in path.split(".")[:-1]:
+                at = at[name]
+            at[path.rsplit(".", maxsplit=1)[-1]] = value
+            self.assertIn(":1: " + why, self.error(self.file([line])))
+
+    def test_files_that_are_empty_or_missing(self):
+        self.assertIn("results.jsonl: has no results", self.error(self.file([])))
+        self.assertIn("/no/such/file", self.error("/no/such/file"))
+
+    def test_bad_servers(self):
+        path = self.file([Sample().line()])
+        for bad in ("2x-sample-cpu", "2x-sample-cpu=1", "2x-sample-cpu=a,b", "2x-sample-cpu=9,1"):
+            self.assertIn("--server " + bad, self.error(path, "--server", bad))
+        self.assertIn("there are: 2x-sample-cpu", self.error(path, "--server", "other=1,2"))
+
+
+class NumberTest(report_test.ReportTest):
+    def table(self, lines):
+        return results.read([self.file(lines)])
+
+    def test_medians_and_ranges(self):
+        lines = []
+        for repetition, per_s in enumerate((100.0, 120.0, 90.0)):
+            line = Sample().line(repetition=repetition)
+            line["result"]["operations_per_s"] = per_s
+            lines.append(line)
+        row = results.medians(self.table(lines), ["workload", "series"]).iloc[0]
+        self.assertEqual((100, 90, 120, 3), (row["throughput_median"], row["throughput_min"],
+                                             row["throughput_max"], row["repetitions"]))
+
+    def test_energy_adds_the_gpu_to_the_processors_counter_only(self):
+        line = with_energy(Sample().line(), 100)
+        line["meters"]["gpu_energy_j"] = {"value": 300, "unit": "J", "source": "nvml 0"}
+        self.assertEqual(400, results.energy_of(line["meters"], 5)[0])
+        line["meters"]["energy_j"]["source"] = "rapl package-0 + nvml gpu 0"  # both already
+        self.assertEqual(100, results.energy_of(line["meters"], 5)[0])
+        line["meters"]["energy_j"]["source"] = "rapl package-0"
+        line["meters"]["energy_j"]["source"] = "meter at the socket"
+        self.assertEqual(100, results.energy_of(line["meters"], 5)[0])
+        line["meters"]["energy_j"] = {"unavailable": NO_RAPL}
+        self.assertTrue(math.isnan(results.energy_of(line["meters"], 5)[0]))
+        line["meters"]["power_w_mean"] = {"value": 50, "source": "csv"}
+        self.assertEqual((250, "csv"), results.energy_of(line["meters"], 5))
+
+    def test_the_best_load_is_a_closed_one(self):
+        sample = Sample()
+        lines = [sample.line(depth=depth) for depth in (8, 32)] + [sample.line(rate=5e6)]
+        best = results.peak(self.table(lines))
+        self.assertEqual(["closed loop, 2 threads, 8 sessions, depth 32"], list(best["load"]))
+        self.assertEqual([2], list(best["loads"]))
+
+    def test_what_was_not_measured_is_not_0(self):
+        line = with_energy(Sample().line(), 0)
+        line["meters"]["cpu_s"]["value"] = 0.0  # it counts steps of 10 ms
+        row = self.table([line]).iloc[0]
+        for name in ("cpu_us", "energy_uj", "power_w", "utilization", "idle_w"):
+            self.assertTrue(math.isnan(row[name]), name)
+        row = self.table([Sample().line("weft-cache")]).iloc[0]
+        self.assertTrue(math.isnan(row["client_cpu_us"]))
+        self.assertEqual("embedded caches", row["group"])
+
+    def test_the_same_line_twice_is_one_run(self):
+        line = Sample().line()
+        path = self.file([line, line])
+        self.assertEqual(1, len(results.read([path, path])))
+
+    def test_who_is_ahead(self):
+        def told(*per_s, saturated=False):
+            lines = []
+            for target, rates in zip(("redis", "memcached"), per_s):
+                for repetition, rate in enumerate(rates):
+                    line = Sample().line(target, repetition=repetition)
+                    line["result"]["operations_per_s"] = rate
+                    line["result"]["client"]["saturated"] = saturated
+                    lines.append(line)
+            of = ahead.verdicts(self.table(lines))[("quick", "ycsb-a")]["operations a second"]
+            return of.series, of.single, of.why
+        self.assertEqual(("Redis 7.0.15", False, ""), told((30, 33), (20, 29)))
+        self.assertEqual(("", False, "too close to tell"), told((30, 33), (20, 31)))
+        self.assertEqual(("memcached 1.6.18", True, ""), told((30,), (31,)))
+        self.assertEqual("the client was the limit", told((30,), (31,), saturated=True)[2])
+        self.assertEqual("only one store has it", told((30, 31))[2])
+
+    def test_servers_and_energy_as_the_papers_table(self):
+        # Paper 002: S4's servers for 100 M operations a second, and their energy at $0.07.
+        line = with_energy(Sample().line(), 5 * 236)  # watts, of 5 s
+        line["result"]["operations_per_s"] = 100e6 / 87
+        table = cost.with_power(self.table([line]), {})
+        row, = cost.servers_table(table, 100e6)
+        self.assertEqual((87, 236.0), (row["servers"], row["power_w"]))
+        self.assertAlmostEqual(87 * 0.236 * 0.07, row["dollars_per_h"][0])
+        self.assertEqual(1, row["over_least"])
+        self.assertTrue(math.isnan(row["idle_w"]))
+
+    def test_short(self):
+        for value, text in ((0, "0"), (1.234e6, "1.23 M"), (45_600, "45.6 k"), (999.9, "1.00 k"),
+                            (12.34, "12.3"), (0.01234, "0.0123"), (float("nan"), "-")):
+            self.assertEqual(text, results.short(value))
+
+    def test_costs_by_hand(self):
+        # As Cost.PurchaseAndEnergy and Cost.BreakEvenPrice of bench/cost/cost_test.cc.
+        self.assertAlmostEqual(180, cost.mean_power_w(0.8, 200, 100))
+        self.assertAlmostEqual(13.3690, cost.dollars_per_h(84, 3000, 3, 180, 0.25), 4)
+        self.assertAlmostEqual(84 * 0.045, cost.energy_dollars_per_h(84, 180, 0.25))
+        self.assertEqual(101, cost.servers_needed(100e6, 0.999999e6))
+        self.assertEqual(3, cost.servers_needed(3 * 0.1, 0.1))
+
+    def test_nines(self):
+        self.assertEqual(0, figures.nines(0))
+        self.assertAlmostEqual(3, figures.nines(99.9))
+        self.assertEqual(["90", "99", "99.9", "99.99"],
+                         [figures.nines_label(mark) for mark in range(1, 5)])
+
+
+if __name__ == "__main__":
+    unittest.main()
