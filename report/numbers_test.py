@@ -124,7 +124,7 @@ class NumberTest(report_test.ReportTest):
     def test_who_is_ahead(self):
         def told(*per_s, saturated=False):
             lines = []
-            for target, rates in zip(("redis", "memcached"), per_s):
+            for target, rates in zip(("redis", "memcached", "valkey"), per_s):
                 for repetition, rate in enumerate(rates):
                     line = Sample().line(target, repetition=repetition)
                     line["result"]["operations_per_s"] = rate
@@ -134,6 +134,7 @@ class NumberTest(report_test.ReportTest):
             return of.series, of.single, of.why
         self.assertEqual(("Redis 7.0.15", False, ""), told((30, 33), (20, 29)))
         self.assertEqual(("", False, "too close to tell"), told((30, 33), (20, 31)))
+        self.assertEqual(("", False, "too close to tell"), told((30, 33), (20, 21), (3, 31)))
         self.assertEqual(("memcached 1.6.18", True, ""), told((30,), (31,)))
         self.assertEqual("the client was the limit", told((30,), (31,), saturated=True)[2])
         self.assertEqual("only one store has it", told((30, 31))[2])

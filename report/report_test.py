@@ -27,6 +27,7 @@ except ImportError as error:
 
 TITLES = {"weft-cache": "Weft 0.9 (cache, embedded)", "memcached": "memcached 1.6.18",
           "redis": "Redis 7.0.15", "rocksdb": "RocksDB 7.8.3", "leveldb": "LevelDB 1.23"}
+OTHERS = {"valkey": "Valkey 7.2"}
 WORKLOADS = ("ycsb-a", "ycsb-b", "ycsb-c", "ycsb-d", "ycsb-e", "ycsb-f")
 EMBEDDED = ("weft-cache", "rocksdb", "leveldb")
 NO_RAPL = "no /sys/class/powercap/intel-rapl here: a virtual machine"
@@ -58,7 +59,7 @@ class Sample:
             "command_line": command + (f" --rate {rate:g}" if rate else ""),
             "machine": {"host_class": host, "cpu_model": "Sample CPU at 3 GHz", "kernel": "6.1",
                         "huge_pages": "madvise", "cpus": 2, "memory_gib": 7.75},
-            "target": {"name": target, "title": TITLES[target], "embedded": target in EMBEDDED,
+            "target": {"name": target, "title": (TITLES | OTHERS)[target], "embedded": target in EMBEDDED,
                        "settings": {"threads": 4, "memory_mb": 1024, "flags": "-U 0 -m 1024"}},
             "workload": {"name": workload, "operations": {"read": 0.5, "update": 0.5},
                          "keys": "scrambled-zipf 0.99", "records": 1000000, "key_bytes": "24",
@@ -421,6 +422,12 @@ class FigureTest(ReportTest):
                          for text in (axis.get_xlabel(), axis.get_ylabel()) if text}
                 pyplot.close(figure)
             self.assertEqual(units, names)
+
+    def test_what_differs_by_its_setting_is_no_curve(self):
+        line = Sample().line("redis")
+        table = self.table([line, line | {"setting": "with an index for scans"}])
+        look = style.Look(figures.names_of(table))
+        self.assertIsNone(figures.latency_curves(table, look, False))
 
     def test_a_closed_loop_is_no_part_of_an_open_loops_line(self):
         sample = Sample()

@@ -1,7 +1,7 @@
 """Who is ahead at what: of stores of one kind, workload by workload.
 
-Ahead is who is best by the median, where its worst repetition is better than the best of the next,
-as weft-bench compare has it. Of single runs the noise is not known: the best is named, and it is
+Ahead is who is best by the median, where its worst repetition is better than the best of all
+others, as weft-bench compare has it of two. Of single runs the noise is not known: the best is named, and it is
 said that they were single. Nobody is ahead where the client was the limit or answers were wrong.
 """
 
@@ -49,13 +49,14 @@ def verdict(found, measure):
         return Verdict(why="the client was the limit")
     ordered = of.sort_values(f"{column}_median", ascending=not measure.more_is_better)
     first, second = ordered.iloc[0], ordered.iloc[1]
-    single = bool(min(first["repetitions"], second["repetitions"]) < 2)
+    others = ordered.iloc[1:]
+    single = bool(ordered["repetitions"].min() < 2)
     best, next_best = first[f"{column}_median"], second[f"{column}_median"]
     ratio = best / next_best if measure.more_is_better else next_best / best
     if measure.more_is_better:
-        apart = first[f"{column}_min"] > second[f"{column}_max"]
+        apart = first[f"{column}_min"] > others[f"{column}_max"].max()
     else:
-        apart = first[f"{column}_max"] < second[f"{column}_min"]
+        apart = first[f"{column}_max"] < others[f"{column}_min"].min()
     if not apart:
         return Verdict(ratio=ratio, single=single, why="too close to tell")
     return Verdict(first["series"], ratio, second["series"], single)
@@ -72,11 +73,11 @@ def verdicts(runs):
             for case, of in found.groupby(["experiment", "workload"], sort=False)}
 
 
-def places_text(workloads, all_of):
+def places_text(workloads, all_of, is_short):
     """"all 7 workloads", "ycsb-a and ycsb-b", "5 of 24 workloads"."""
     if len(workloads) == len(all_of) > 1:
         return "both workloads" if len(all_of) == 2 else f"all {len(all_of)} workloads"
-    if len(all_of) > NAMED_MOST:
+    if len(all_of) > NAMED_MOST or (is_short and len(all_of) > 1):
         return f"{len(workloads)} of {len(all_of)} workloads"
     return listed(workloads)
 
@@ -85,7 +86,7 @@ def listed(names):
     return " and ".join(filter(None, (", ".join(names[:-1]), names[-1])))
 
 
-def group_text(cases, measure):
+def group_text(cases, measure, is_short):
     """"Weft at ycsb-a and ycsb-b, Redis at ycsb-c"; empty where nothing is compared."""
     compared = {case: of[measure.name] for case, of in cases.items()
                 if of[measure.name].ratio == of[measure.name].ratio}
@@ -94,12 +95,11 @@ def group_text(cases, measure):
     for (experiment, workload), one in compared.items():
         name = f"{workload} ({experiment or 'other'})" if several else workload
         wins.setdefault(one.series, []).append(name)
-    even = wins.pop("", [])
+    even = wins.pop("", [])  # the table tells of these
     ordered = sorted(wins.items(), key=lambda win: -len(win[1]))
-    parts = [f"{series} at {places_text(places, compared)}" for series, places in ordered]
-    if even:
-        parts.append(f"nobody clearly at {places_text(even, compared)}")
-    return ", ".join(parts)
+    parts = [f"{series} at {places_text(places, compared, is_short)}"
+             for series, places in ordered]
+    return ", ".join(parts) or ("nobody clearly" if even else "")
 
 
 def sentences(table):
@@ -108,7 +108,9 @@ def sentences(table):
     told = [one for cases in of_groups.values() for of in cases.values() for one in of.values()]
     found = []
     for measure in MEASURES:
-        texts = {group: group_text(cases, measure) for group, cases in of_groups.items()}
+        is_short = measure is not MEASURES[0]
+        texts = {group: group_text(cases, measure, is_short)
+                 for group, cases in of_groups.items()}
         parts = [f"of {group} {text}" if len(of_groups) > 1 else text
                  for group, text in texts.items() if text]
         if parts:

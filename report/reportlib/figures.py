@@ -135,6 +135,8 @@ def latency_curves(table, look, narrow):
     on the left and p99 on the right. Rings: the highest rate that keeps the limit, where a sweep
     looked for it; what it tried on the way is left out."""
     rings = medians(highest(table), ["workload", "series"])
+    # What differs by its setting, not by its load, is no curve.
+    table = table[[not run.get("setting") for run in table["run"]]]
     table = table[table["sweep_part"] != "search"]
     found = medians(table, ["workload", "series", "loop", "load"])
     counts = found.groupby("workload")["load"].nunique()

@@ -104,7 +104,7 @@ def ahead_table(page, runs):
     measures = [measure.name for measure in ahead.MEASURES
                 if any(of[measure.name].why != "not measured" for of in told.values())]
     caption = ("<b>Who is ahead</b>, and how many times as good as the next. Ahead: the worst "
-               "repetition is better than the best of the next.")
+               "repetition is better than the best of all others.")
     if single:
         caption += " Of single runs the better one is named: nobody knows how far they vary."
     page.table(caption, ["workload", *(">" + name for name in measures)], [
