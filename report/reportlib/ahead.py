@@ -1,8 +1,9 @@
 """Who is ahead at what: of stores of one kind, workload by workload.
 
 Ahead is who is best by the median, where its worst repetition is better than the best of all
-others, as weft-bench compare has it of two. Of single runs the noise is not known: the best is named, and it is
-said that they were single. Nobody is ahead where the client was the limit or answers were wrong.
+others, as weft-bench compare has it of two. Of single runs the noise is not known: the best is
+named, and it is said that they were single. Nobody is ahead where the client was the limit or
+answers were wrong.
 """
 
 import math
