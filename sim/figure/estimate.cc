@@ -50,6 +50,7 @@ Estimate EstimateOf(const std::vector<double>& values) {
       squares / static_cast<double>(freedom) / static_cast<double>(values.size());
   estimate.half_width =
       kStudentT[std::min(freedom, kStudentT.size()) - 1] * std::sqrt(variance_of_mean);
+  estimate.has_half_width = true;
   return estimate;
 }
 

@@ -9,10 +9,12 @@
 namespace weft::sim {
 
 // The true mean lies within half_width of `mean` with 95 % (Student's t; figures of runs taken as
-// normally distributed). One run: half_width 0, since nothing is known of it.
+// normally distributed). Of one run nothing is known of that: there is no half_width, and it is 0
+// for who compares.
 struct Estimate {
   double mean = 0;
   double half_width = 0;
+  bool has_half_width = false;
 
   double low() const { return mean - half_width; }
   double high() const { return mean + half_width; }

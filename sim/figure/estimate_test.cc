@@ -20,7 +20,9 @@ TEST(Estimate, IsStudents) {
 
 TEST(Estimate, OfOneRunSaysNothingOfItsError) {
   EXPECT_DOUBLE_EQ(EstimateOf({7}).mean, 7);
-  EXPECT_DOUBLE_EQ(EstimateOf({7}).half_width, 0);
+  EXPECT_FALSE(EstimateOf({7}).has_half_width);
+  EXPECT_DOUBLE_EQ(EstimateOf({7}).low(), 7);
+  EXPECT_TRUE(EstimateOf({7, 7}).has_half_width);
 }
 
 TEST(Estimate, OfManyUsesTheLastQuantile) {

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <filesystem>
 #include <map>
+#include <optional>
 #include <system_error>
 #include <utility>
 
@@ -131,12 +132,15 @@ std::string GainsTable(const Finished& finished) {
   const auto add = [](std::vector<std::string>* names, const std::string& name) {
     if (std::find(names->begin(), names->end(), name) == names->end()) names->push_back(name);
   };
-  double widest = 0;
+  std::optional<double> widest;  // none where each is of one run
   for (const Measured& measured : finished.figure.points()) {
     add(&xs, measured.point.x);
     add(&series, measured.point.series);
     cells[{measured.point.series, measured.point.x}] = Cell(finished, measured);
-    widest = std::max(widest, EstimateOf(measured.Drawn(finished.spec.quantity)).half_width);
+    const Estimate drawn = EstimateOf(measured.Drawn(finished.spec.quantity));
+    if (drawn.has_half_width && std::isfinite(drawn.half_width)) {
+      widest = std::max(widest.value_or(0), drawn.half_width);
+    }
   }
   std::string text = fmt::format("| {} |", finished.spec.x_name);
   std::string rule = "| --- |";
@@ -153,7 +157,8 @@ std::string GainsTable(const Finished& finished) {
     }
     text += "\n";
   }
-  return text + fmt::format("\nWidest 95 % interval: +- {:.4f} of the ratio.\n\n", widest);
+  if (!widest) return text + "\nNo 95 % interval: each is of one run.\n\n";
+  return text + fmt::format("\nWidest 95 % interval: +- {:.4f} of the ratio.\n\n", *widest);
 }
 
 const char* CellsAre(Quantity quantity) {
@@ -223,7 +228,7 @@ bench::LineChart ChartOf(const Finished& finished) {
     if (!std::isfinite(estimate.mean)) continue;
     chart.lines.back().x.push_back(measured.point.at);
     chart.lines.back().y.push_back(estimate.mean);
-    chart.lines.back().y_error.push_back(estimate.half_width);
+    if (estimate.has_half_width) chart.lines.back().y_error.push_back(estimate.half_width);
   }
   for (const auto& [x, name] : names) chart.ticks.push_back({x, name});
   for (const JudgedClaim& judged : finished.claims) {
@@ -267,7 +272,8 @@ std::string JsonLines(const std::vector<Finished>& figures, const std::string& c
       line["x"] = measured.point.x;
       line["seeds"] = measured.run.size();
       for (const auto& [name, estimate] : FiguresOf(measured)) {
-        line[name] = Json::array({estimate.mean, estimate.half_width});
+        const Json half_width = estimate.has_half_width ? Json(estimate.half_width) : Json(nullptr);
+        line[name] = Json::array({estimate.mean, half_width});
       }
       line["commit"] = context["commit"];
       text += line.dump() + "\n";
@@ -292,9 +298,9 @@ std::string CsvOf(const std::vector<Finished>& figures) {
                           CsvField(measured.point.series), CsvField(measured.point.x),
                           measured.run.size());
       for (const auto& [name, estimate] : columns) {
-        text += std::isfinite(estimate.mean)
-                    ? fmt::format(",{:.6g},{:.3g}", estimate.mean, estimate.half_width)
-                    : ",,";
+        const bool is_known = std::isfinite(estimate.mean);
+        text += is_known ? fmt::format(",{:.6g},", estimate.mean) : ",,";
+        if (is_known && estimate.has_half_width) text += fmt::format("{:.3g}", estimate.half_width);
       }
       text += "\n";
     }

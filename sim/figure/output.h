@@ -19,7 +19,8 @@ struct Finished {
   std::vector<JudgedClaim> claims;
 };
 
-// The columns, and a row for each point: means over the seeds, and their 95 % half widths.
+// The columns, and a row for each point: means over the seeds, and their 95 % half widths. Of one
+// seed those are empty, and null in JSON.
 std::string CsvOf(const std::vector<Finished>& figures);
 // Claims, then for each figure its gains.
 std::string MarkdownOf(const std::vector<Finished>& figures, const std::string& command);

@@ -76,6 +76,8 @@ TEST(Output, WhatIsNotKnownIsNoNought) {
   EXPECT_THAT(markdown, HasSubstr("| unknown |"));
   EXPECT_THAT(markdown, HasSubstr("| in-situ, exact size |  |"));
   EXPECT_THAT(markdown, HasSubstr("One run of each"));
+  EXPECT_THAT(markdown, HasSubstr("No 95 % interval: each is of one run."));
+  EXPECT_THAT(markdown, testing::Not(HasSubstr("+-")));
   const base::TestFolder folder;
   ASSERT_TRUE(WriteFigures(folder / "out", all, "").ok());
   const std::vector<std::string> lines = LinesOf(TextOf(folder / "out/figures.jsonl"));
@@ -84,6 +86,27 @@ TEST(Output, WhatIsNotKnownIsNoNought) {
   for (const char* file : {"out/figure-9.csv", "out/figure-9.svg", "out/figures.md"}) {
     EXPECT_THAT(TextOf(folder / file), testing::Not(HasSubstr("nan"))) << file;
   }
+}
+
+// Student's interval needs two runs at least: of one there is none, and not one of no width.
+TEST(Output, OneSeedHasNoInterval) {
+  const FigureSpec spec = MakeFigure("5a", {.of = SmallCase()}).value();
+  Figure figure;
+  for (const Point& point : spec.points) {
+    const RunFigures run{.m1_cycles = 90, .m2_cycles = 80, .m3_cycles = 70};
+    const RunFigures baseline{.m1_cycles = 100, .m2_cycles = 100, .m3_cycles = 100};
+    figure.Add({.point = point, .baseline = {baseline}, .run = {run}});
+  }
+  const std::vector<Finished> all = {{"", spec, std::move(figure), {}}};
+  const std::vector<std::string> csv = LinesOf(CsvOf(all));
+  EXPECT_THAT(csv[1], HasSubstr(",1,0.2,,0.25,,0.1,,0.3,,"));
+  EXPECT_EQ(std::count(csv[1].begin(), csv[1].end(), ','),
+            std::count(csv[0].begin(), csv[0].end(), ','));
+  const base::TestFolder folder;
+  ASSERT_TRUE(WriteFigures(folder / "out", all, "").ok());
+  const auto line = nlohmann::json::parse(LinesOf(TextOf(folder / "out/figures.jsonl"))[0]);
+  EXPECT_NEAR(line["m2_gain"][0].get<double>(), 0.2, 1e-12);
+  EXPECT_TRUE(line["m2_gain"][1].is_null());
 }
 
 TEST(Output, FilesAreWhatTheyShouldBe) {
