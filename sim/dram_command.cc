@@ -10,23 +10,54 @@
 
 #include "sim/dram/command_checker.h"
 #include "sim/dram/command_trace.h"
+#include "sim/dram/memory_file.h"
 #include "sim/dram/replay.h"
 
 namespace weft::sim {
+namespace {
+
+constexpr Clock kClocksMax = 1'000'000'000'000'000;
+
+// What the clocks cut off is no error: a long trace's begin may be all that is asked for.
+void TellOfCutOff(const DramOptions& options, const Replayed& replayed) {
+  const int64_t cut_off = replayed.unserved + replayed.not_accepted;
+  if (cut_off == 0) return;
+  fmt::print(stderr,
+             "weft-sim: {} of the {} requests are cut off by --clocks {}: {} were accepted and not "
+             "served, {} not accepted; without --clocks all are served\n",
+             cut_off, replayed.requests, options.clocks, replayed.unserved, replayed.not_accepted);
+}
+
+}  // namespace
 
 void AddDram(CLI::App* app, DramOptions* options) {
   AddMemory(app, &options->memory);
   AddControl(app, &options->memory);
   app->add_option("--trace", options->trace, "lines: 0xADDRESS READ|WRITE CLOCK")->required();
-  app->add_option("--clocks", options->clocks, "how many clocks to simulate")
-      ->required()
-      ->check(CLI::PositiveNumber);
+  app->add_option("--clocks", options->clocks,
+                  "how many clocks to simulate; without it, until all requests are served")
+      ->check(CLI::Range(int64_t{1}, kClocksMax));
 }
 
 void AddCheck(CLI::App* app, DramOptions* options) {
   AddMemory(app, &options->memory);
   app->add_option("trace", options->trace, "commands of a channel, as --cmd-trace wrote them")
       ->required();
+}
+
+void AddMemoryText(CLI::App* app, std::string* preset) {
+  app->add_option("PRESET", *preset, "whose text to print; without it, the names of all there are");
+}
+
+Status RunMemoryText(const std::string& name) {
+  if (name.empty()) {
+    for (const std::string& known : PresetNames()) fmt::print("{}\n", known);
+    return Status::Ok();
+  }
+  const Result<Preset> preset = PresetOf(name);
+  if (!preset) return preset.error();
+  std::fputs(ToMemoryText(preset.value()).c_str(), stdout);
+  return Status::Ok();
 }
 
 Status RunDram(const DramOptions& options) {
@@ -41,11 +72,13 @@ Status RunDram(const DramOptions& options) {
   if (!on_command) return on_command.error();
   Memory memory(preset, controlled.value().interleave, controlled.value().controller,
                 on_command.value());
-  Status status = Replay(trace.value(), memory, options.clocks);
+  const Result<Replayed> replayed =
+      Replay(trace.value(), memory, options.clocks == 0 ? kNever : options.clocks);
+  if (!replayed) return replayed.error();
+  const Status status = commands.Close();
   if (!status.ok()) return status;
-  status = commands.Close();
-  if (!status.ok()) return status;
-  std::fputs((Figures(preset, memory).dump(2) + "\n").c_str(), stdout);
+  std::fputs((Figures(preset, memory, replayed.value()).dump(2) + "\n").c_str(), stdout);
+  TellOfCutOff(options, replayed.value());
   return Status::Ok();
 }
 

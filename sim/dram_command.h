@@ -1,5 +1,6 @@
 // sim/dram_command.h: `weft-sim dram`, which plays a trace on a memory without cores and caches,
-// and `weft-sim check`, which checks a command trace that it wrote.
+// `weft-sim check`, which checks a command trace that it wrote, and `weft-sim memory`, which shows
+// the memories.
 //
 // Threads   one at a time.
 // Errors    those of memory_options.h, and of sim/dram: dramsim3_trace.h, command_trace.h.
@@ -22,14 +23,19 @@ namespace weft::sim {
 struct DramOptions {
   MemoryOptions memory;
   std::string trace;
-  Clock clocks = 0;
+  Clock clocks = 0;  // 0: until all requests are served
 };
 
 // What is given must outlive the parsing; what it has is the default.
 void AddDram(CLI::App* app, DramOptions* options);
 void AddCheck(CLI::App* app, DramOptions* options);
 
-// Prints the figures (replay.h) as JSON.
+// The name of a memory.
+void AddMemoryText(CLI::App* app, std::string* preset);
+
+// Prints the memory as a file has it (memory_file.h), or the names of all.
+Status RunMemoryText(const std::string& name);
+// Prints the figures (replay.h) as JSON, and on stderr how many requests --clocks cut off.
 Status RunDram(const DramOptions& options);
 // Prints each violation, and how many commands there were.
 Status RunCheck(const DramOptions& options);

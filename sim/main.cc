@@ -34,6 +34,10 @@ int Run(int argc, char** argv) {
   weft::sim::AddDram(dram_app, &dram);
   weft::sim::AddCheck(app.add_subcommand("check", "checks commands against the memory's rules"),
                       &check);
+  std::string memory;
+  CLI::App* const memory_app =
+      app.add_subcommand("memory", "prints a memory in the form of a file, or the names of all");
+  weft::sim::AddMemoryText(memory_app, &memory);
   weft::sim::RunOptions run;
   weft::sim::PrefetchOptions prefetch;
   CLI::App* const run_app = app.add_subcommand("run", "plays a trace on the whole machine");
@@ -62,6 +66,7 @@ int Run(int argc, char** argv) {
              : figure_app->parsed() ? weft::sim::RunFigureCommand(figure)
              : sweep_app->parsed()  ? weft::sim::RunSweepCommand(sweep)
              : trace_app->parsed()  ? weft::sim::RunTrace(trace)
+             : memory_app->parsed() ? weft::sim::RunMemoryText(memory)
              : dram_app->parsed()   ? weft::sim::RunDram(dram)
                                     : weft::sim::RunCheck(check);
   } catch (const std::bad_alloc&) {

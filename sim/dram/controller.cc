@@ -22,6 +22,17 @@ Status Validate(const Preset& preset, const ControllerOptions& options) {
   if (options.powers_down && preset.timing.txp == 0) {
     return wrong("there are no figures of power-down");
   }
+  const int ranks = preset.organization.ranks;
+  const int banks = preset.organization.banks();
+  // Else refreshes would fall behind for ever.
+  const Timing& timing = preset.timing;
+  const int of_a_rank = timing.trefi / ranks;
+  if (options.refreshes && of_a_rank < timing.tras + timing.trp + banks) {
+    return wrong("tREFI leaves no time to close each rank's rows");
+  }
+  if (options.refreshes && options.refreshes_banks && of_a_rank < banks) {
+    return wrong("tREFI has fewer clocks than there are banks");
+  }
   return Status::Ok();
 }
 
@@ -39,6 +50,7 @@ Controller::Controller(const Preset& preset, ControllerOptions options)
                timing_.trefi),
       rank_wakes_(static_cast<size_t>(organization_.ranks), kNever),
       power_wake_(options_.powers_down ? 0 : kNever),
+      idle_writes_max_(static_cast<size_t>(options_.idle_writes_max)),
       last_served_rank_(organization_.ranks - 1) {
   WEFT_CHECK(Validate(preset, options_).ok());
   for (int rank = 0; rank < organization_.ranks; ++rank) {
@@ -69,6 +81,11 @@ void Controller::Accept(uint64_t id, const Place& place, bool is_write) {
   }
 }
 
+void Controller::EndRequests() {
+  idle_writes_max_ = 0;
+  may_move_ = may_move_ || !write_buffer_.empty();
+}
+
 bool Controller::IsForWriteBuffer(const Transaction& transaction) {
   const auto is_same = [&](const Transaction& waiting) {
     return waiting.rank == transaction.rank &&
@@ -76,6 +93,7 @@ bool Controller::IsForWriteBuffer(const Transaction& transaction) {
   };
   const bool waits = std::any_of(write_buffer_.begin(), write_buffer_.end(), is_same) ||
                      queues_[static_cast<size_t>(transaction.rank)].Has(transaction.request, true);
+  if (waits) ++(transaction.request.is_write ? counts_.writes_merged : counts_.buffer_reads);
   if (transaction.request.is_write && !waits) write_buffer_.push_back(transaction);
   return waits || transaction.request.is_write;
 }
@@ -317,7 +335,7 @@ void Controller::ServeRequest(const RankQueue::Choice& choice) {
 void Controller::MoveTransaction() {
   const bool is_full = has_write_buffer_ && write_buffer_.size() == write_buffer_max_;
   const bool is_idle =
-      write_buffer_.size() > static_cast<size_t>(options_.idle_writes_max) &&
+      write_buffer_.size() > idle_writes_max_ &&
       std::all_of(queues_.begin(), queues_.end(), [](const auto& q) { return q.is_empty(); });
   if (writes_to_move_ == 0 && (is_full || is_idle)) writes_to_move_ = write_buffer_.size();
   const bool has_moved = writes_to_move_ > 0 ? MoveWrite() : MoveRead();
@@ -374,6 +392,20 @@ void Controller::Move(std::deque<Transaction>& from,
   } else {
     from.erase(transaction);
   }
+}
+
+Controller::Unserved Controller::CountUnserved() const {
+  Unserved unserved;
+  const auto add = [&](bool is_write) { ++(is_write ? unserved.writes : unserved.reads); };
+  for (const Transaction& waiting : transactions_) add(waiting.request.is_write);
+  for (const RankQueue& queue : queues_) {
+    unserved.reads += queue.reads();
+    unserved.writes += queue.writes();
+  }
+  unserved.writes += static_cast<int64_t>(write_buffer_.size() + writes_under_way_.size());
+  unserved.reads += static_cast<int64_t>(reads_under_way_.size());
+  for (const Completion& done : done_by_buffer_) unserved.reads += done.is_write ? 0 : 1;
+  return unserved;
 }
 
 ControllerCounts Controller::Counts() const {

@@ -11,7 +11,7 @@
 // it, a read of a line that waits there is served from it, and a write to one adds nothing. The
 // buffer's writes are moved when it is full, or when it has more than a few and no request waits in
 // a command queue; then all that it has are, and reads wait. None is moved before a read of its
-// line that is older.
+// line that is older. Once no more requests come (EndRequests()), a few are enough.
 //
 // Order: first ready, first come, as rank_queue.h says; or first come: column commands go in the
 // order in which requests came to the command queues, over all ranks, which without a write buffer
@@ -98,6 +98,8 @@ struct ControllerCounts {
   int64_t bank_refreshes = 0;       // REFpb
   int64_t read_row_hits = 0;        // reads that found their row open since another request
   int64_t write_row_hits = 0;
+  int64_t writes_merged = 0;             // that found their line in the write buffer
+  int64_t buffer_reads = 0;              // reads that the write buffer served
   int64_t active_rank_clocks = 0;        // with an open bank, or refreshing
   int64_t powered_down_rank_clocks = 0;  // from PDE to PDX
   int64_t idle_rank_clocks = 0;          // all others
@@ -120,6 +122,8 @@ class Controller {
   // Accepts a request in clock now(). `id` is the caller's. `place.channel` is not looked at.
   // REQUIRES: CanAccept(is_write)
   void Accept(uint64_t id, const Place& place, bool is_write);
+  // No more requests come, so the write buffer is emptied of all that it has once no other waits.
+  void EndRequests();
 
   // Performs clock now().
   void Tick();
@@ -131,6 +135,13 @@ class Controller {
 
   // Requests that were accepted and are not done.
   int64_t pending() const { return pending_; }
+  // Accepted reads that are not done, and accepted writes that the memory doesn't have: those in
+  // the write buffer among them, which are done.
+  struct Unserved {
+    int64_t reads = 0;
+    int64_t writes = 0;
+  };
+  Unserved CountUnserved() const;
   // What Tick and AdvanceTo completed, in order, until the caller clears it.
   std::vector<Completion>& completions() { return completions_; }
   // Of all clocks before now().
@@ -193,6 +204,7 @@ class Controller {
   Clock close_wake_ = kNever;  // no row is closed for its own sake before that
   Clock power_wake_;           // no rank's power changes before that, unless something else happens
   bool may_move_ = false;      // a transaction may find room in the next clock
+  size_t idle_writes_max_;     // options_', or 0 at the end
   int last_served_rank_;
   Buses free_;
   // First come: the ranks of the requests in command queues, the oldest request's first.

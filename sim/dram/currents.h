@@ -17,6 +17,8 @@ struct Currents {
   double idd4r_ma;  // reading without a pause
   double idd4w_ma;  // writing without a pause
   double idd5_ma;   // refreshing
+
+  bool operator==(const Currents&) const = default;
 };
 
 }  // namespace weft::sim

@@ -3,6 +3,9 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/check.h"
+#include "sim/time.h"
+
 namespace weft::sim {
 
 Memory::Memory(const Preset& preset, Interleave interleave, ControllerOptions options,
@@ -35,8 +38,30 @@ Clock Memory::Accept(uint64_t id, uint64_t line, bool is_write, Clock clock, Clo
   return last_accepted_;
 }
 
+void Memory::EndRequests() {
+  AdvanceTo(last_accepted_ + 1);
+  for (const auto& controller : channels_) controller->EndRequests();
+}
+
 void Memory::AdvanceTo(Clock clock) {
   for (const auto& controller : channels_) controller->AdvanceTo(clock);
+}
+
+void Memory::AdvanceUntilServed() {
+  Clock end = 0;
+  for (const auto& controller : channels_) {
+    const auto is_served = [&] {
+      const Controller::Unserved unserved = controller->CountUnserved();
+      return unserved.reads == 0 && unserved.writes == 0 && controller->pending() == 0;
+    };
+    while (!is_served()) {
+      const Clock next = controller->NextEvent();
+      WEFT_CHECK(next != kNever);
+      controller->AdvanceTo(next + 1);
+    }
+    end = std::max(end, controller->now());
+  }
+  AdvanceTo(end);
 }
 
 }  // namespace weft::sim

@@ -31,8 +31,13 @@ class Memory {
   // `end` or later. REQUIRES: no channel was advanced past `clock` by AdvanceTo
   static constexpr Clock kNone = -1;
   Clock Accept(uint64_t id, uint64_t line, bool is_write, Clock clock, Clock end);
+  // No more requests come after the last that was accepted: controller.h.
+  void EndRequests();
   // Performs all clocks before `clock`.
   void AdvanceTo(Clock clock);
+  // Performs clocks until the memory has served all that was accepted, the same on all channels.
+  // REQUIRES: EndRequests() was called
+  void AdvanceUntilServed();
 
   const AddressMap& map() const { return map_; }
   int channels() const { return static_cast<int>(channels_.size()); }

@@ -28,6 +28,8 @@ struct Organization {
   // Row commands and column commands have a bus each, and may go in the same clock.
   bool has_column_bus = false;
 
+  bool operator==(const Organization&) const = default;
+
   int banks() const { return bank_groups * banks_per_group; }  // of a rank
   // Banks are numbered through the groups in turns, so that neighbours are in different groups.
   int GroupOf(int bank) const { return bank & (bank_groups - 1); }

@@ -85,6 +85,19 @@ TEST(PowerDown, EnergyIsTheHandSum) {
   EXPECT_NEAR(EnergyOf(costs, run.counts).total_nj(), by_hand_nj, 1e-6);
 }
 
+// A closed page's row is open, and its rank draws IDD3N, until PRE: for tRAS at least, as the
+// energy of ACT supposes. ACT 1, RD 11, PRE 25. A controller that counts the bank as closed from RD
+// with auto-precharge on, as DRAMsim3 does, has 10 clocks of IDD3N instead of 24.
+TEST(ClosedPage, EnergyHasTheRowOpenUntilPre) {
+  const Preset preset = OneRank();
+  const Played run = Play(preset, {{0}}, 1000, {.page = PagePolicy::kClosed, .refreshes = false});
+  EXPECT_THAT(run.ClocksOf(Command::kActivate), ElementsAre(1));
+  EXPECT_THAT(run.ClocksOf(Command::kPrecharge), ElementsAre(25));
+  EXPECT_EQ(run.counts.active_rank_clocks, 24);
+  const EnergyCosts costs = CostsOf(preset.organization, preset.timing, *preset.currents);
+  EXPECT_NEAR(EnergyOf(costs, run.counts).total_nj(), 28.08 + 11.88 + 24 * 1.62 + 976 * 1.26, 1e-9);
+}
+
 TEST(PowerDown, IsOnlyForMemoriesWithFigures) {
   for (const std::string& name : PresetNames()) {
     const bool has_figures = name.starts_with("ddr3") || name.starts_with("ddr4");

@@ -270,7 +270,8 @@ Result<Preset> FindPreset(std::string_view name) {
     known += (known.empty() ? "" : ", ") + preset.name;
   }
   return Status(Code::kInvalidArgument,
-                "preset '" + std::string(name) + "': there is no such memory; there are: " + known);
+                "preset '" + std::string(name) + "': there is no such memory; there are: " + known +
+                    ", or file:FILE");
 }
 
 Status SetCurrents(std::string_view name, Preset& preset) {

@@ -19,6 +19,7 @@
 //           counts we are compared with.
 #pragma once
 
+#include <bit>
 #include <cstdint>
 #include <vector>
 
@@ -62,6 +63,8 @@ class RankQueue {
 
   bool has_room() const { return requests_.size() < entries_max_; }
   bool is_empty() const { return requests_.empty(); }
+  int64_t reads() const { return static_cast<int64_t>(requests_.size()) - writes(); }
+  int64_t writes() const { return std::popcount(writes_); }
   // Does a read, or a write, wait for the line of `request`?
   bool Has(const QueuedRequest& request, bool is_write) const;
   // Does a request wait for the bank's open row?

@@ -4,8 +4,15 @@
 // num_pre_cmds, num_read_cmds, num_write_cmds, num_ref_cmds, num_read_row_hits,
 // num_write_row_hits, average_read_latency (clocks from acceptance to the last data),
 // average_bandwidth (GB/s over all clocks), average_power (mW over all clocks) and energy_nj by
-// what used it. Where there are any: num_refb_cmds (REFpb) and powered_down_rank_clocks. What can't
-// be told is null: latency without reads, power without currents.
+// what used it. read_latency has percentiles (latency_counts.h) of what average_read_latency is the
+// mean of; read_latency_from_trace_clock mean and percentiles from the clock in the trace on, so
+// that what a request waits for the queue counts too. What can't be told is null: latency without
+// reads, power without currents.
+//
+// Where there are any: num_refb_cmds (REFpb), powered_down_rank_clocks; of a write buffer
+// num_writes_merged (to a line that it had) and num_reads_from_buffer; and of what the clocks cut
+// off num_reads_unserved and num_writes_unserved, which were accepted and the memory doesn't have,
+// and num_reads_not_accepted and num_writes_not_accepted.
 //
 // Threads   one owner.
 // Errors    those of dramsim3_trace.h.
@@ -13,18 +20,40 @@
 //           be compared.
 #pragma once
 
+#include <cstdint>
+#include <vector>
+
 #include <nlohmann/json.hpp>
 
 #include "sim/dram/dramsim3_trace.h"
+#include "sim/dram/latency_counts.h"
 #include "sim/dram/memory.h"
+#include "sim/time.h"
 #include "weft/status.h"
 
 namespace weft::sim {
 
-// Performs `clocks` clocks, or until the trace has an error. What the trace has later is not read.
-Status Replay(Dramsim3Trace& trace, Memory& memory, Clock clocks);
+// Of a channel.
+struct ChannelReplay {
+  LatencyCounts read_latency;              // from acceptance to done
+  LatencyCounts latency_from_trace;        // ... from the clock in the trace
+  Controller::Unserved unserved = {};      // accepted
+  Controller::Unserved not_accepted = {};  // of all of the trace
+};
+
+struct Replayed {
+  std::vector<ChannelReplay> channels;
+  int64_t requests = 0;  // of the trace
+  // Cut off by the end of the clocks, of all channels.
+  int64_t unserved = 0;
+  int64_t not_accepted = 0;
+};
+
+// Performs `clocks` clocks, or until all is served where that is kNever. What the trace has later
+// is read and counted.
+Result<Replayed> Replay(Dramsim3Trace& trace, Memory& memory, Clock clocks = kNever);
 
 // Of all clocks before the channels' now().
-nlohmann::ordered_json Figures(const Preset& preset, Memory& memory);
+nlohmann::ordered_json Figures(const Preset& preset, Memory& memory, const Replayed& replayed);
 
 }  // namespace weft::sim

@@ -2,6 +2,7 @@
 
 #include <fstream>
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -21,15 +22,16 @@ class ReplayTest : public testing::Test {
     return path;
   }
   // Of the first channel of `preset` after `clocks`.
-  Result<nlohmann::ordered_json> Play(const std::string& text, Clock clocks, int channels = 1) {
+  Result<nlohmann::ordered_json> Play(const std::string& text, Clock clocks, int channels = 1,
+                                      const ControllerOptions& options = {}) {
     Preset preset = PresetNamed(kDefaultPreset);
     preset.organization.channels = channels;
     auto trace = Dramsim3Trace::Open(FileOf(text), preset.organization.lines());
     if (!trace) return trace.error();
-    Memory memory(preset, Interleave::kRank, {});
-    Status status = Replay(trace.value(), memory, clocks);
-    if (!status.ok()) return status;
-    return Figures(preset, memory);
+    Memory memory(preset, Interleave::kRank, options);
+    const Result<Replayed> replayed = Replay(trace.value(), memory, clocks);
+    if (!replayed) return replayed.error();
+    return Figures(preset, memory, replayed.value());
   }
 
   const base::TestFolder folder_;
@@ -56,11 +58,84 @@ TEST_F(ReplayTest, GivesFiguresOfEachChannel) {
   EXPECT_NEAR(other["average_power"].get<double>(), 4 * 840, 1e-6);
 }
 
-TEST_F(ReplayTest, StopsAtItsClock) {
-  const auto figures = Play("0x0 READ 0\n0x40 READ 5000\nnot read\n", 24);
+TEST_F(ReplayTest, CountsWhatItsClocksCutOff) {
+  // Two channels of four ranks; the first needs 25 clocks.
+  const auto figures = Play("0x0 READ 0\n0x40 READ 5000\n0x80 WRITE 5000\n0xc0 READ 6000\n", 24, 2);
   ASSERT_TRUE(figures) << figures.error().ToString();
-  EXPECT_EQ(figures.value()["0"]["num_reads_done"], 0);
-  EXPECT_EQ(figures.value()["0"]["num_cycles"], 24);
+  const auto& even = figures.value()["0"];
+  EXPECT_EQ(even["num_reads_done"], 0);
+  EXPECT_EQ(even["num_cycles"], 24);
+  EXPECT_EQ(even["num_reads_unserved"], 1);
+  EXPECT_EQ(even["num_writes_not_accepted"], 1);
+  EXPECT_FALSE(even.contains("num_reads_not_accepted"));
+  EXPECT_EQ(figures.value()["1"]["num_reads_not_accepted"], 2);
+  EXPECT_TRUE(even["read_latency"].is_null());
+  // What comes later is held to the form, too.
+  EXPECT_FALSE(Play("0x0 READ 0\n0x40 READ 5000\nnone\n", 24));
+}
+
+TEST_F(ReplayTest, WithoutClocksAllIsServed) {
+  // A closed bank: 25 clocks, of which 300 on channel 1 too.
+  const auto figures = Play("0x0 READ 275\n", kNever, 2);
+  ASSERT_TRUE(figures) << figures.error().ToString();
+  EXPECT_EQ(figures.value()["0"]["num_reads_done"], 1);
+  // Data are there when clock 300 begins, in which they are handed over.
+  EXPECT_EQ(figures.value()["0"]["num_cycles"], 301);
+  EXPECT_EQ(figures.value()["1"]["num_cycles"], 301);
+  const auto of_nothing = Play("\n", kNever);
+  ASSERT_TRUE(of_nothing) << of_nothing.error().ToString();
+  EXPECT_EQ(of_nothing.value()["0"]["num_cycles"], 0);
+  EXPECT_TRUE(of_nothing.value()["0"]["average_power"].is_null());
+}
+
+// Nine writes are more than the buffer keeps, ten are two more that come when it has been emptied.
+TEST_F(ReplayTest, BufferedWritesReachTheMemory) {
+  std::string text;
+  for (int i = 0; i < 11; ++i) text += fmt::format("{:#x} WRITE {}\n", i * 64, i < 9 ? 0 : 900);
+  text += "0x240 WRITE 900\n0x280 READ 901\n";  // the tenth line again, and the eleventh
+  for (const Clock clocks : {Clock{2000}, Clock{kNever}}) {
+    const auto figures = Play(text, clocks, 1, {.writes = WritePolicy::kBuffer});
+    ASSERT_TRUE(figures) << figures.error().ToString();
+    const auto& channel = figures.value()["0"];
+    EXPECT_EQ(channel["num_writes_done"], 12);
+    EXPECT_EQ(channel["num_writes_merged"], 1);
+    EXPECT_EQ(channel["num_write_cmds"], 11);
+    EXPECT_EQ(channel["num_reads_from_buffer"], 1);
+    EXPECT_EQ(channel["num_read_cmds"], 0);
+    EXPECT_FALSE(channel.contains("num_writes_unserved"));
+    EXPECT_NEAR(channel["energy_nj"]["write"].get<double>(), 11 * 15.12, 1e-9);
+  }
+  const auto cut_off = Play(text, 906, 1, {.writes = WritePolicy::kBuffer});
+  ASSERT_TRUE(cut_off) << cut_off.error().ToString();
+  EXPECT_EQ(cut_off.value()["0"]["num_write_cmds"], 9);
+  EXPECT_EQ(cut_off.value()["0"]["num_writes_unserved"], 2);
+}
+
+// Rows of one bank, offered at once: accepted a clock apart, served tRC apart. By hand from
+// acceptance 25, 58 (25 + 34 - 1), 91, 124; the trace's clock was 0 for all: 25, 59, 93, 127.
+TEST_F(ReplayTest, LatenciesHavePercentiles) {
+  const auto figures = Play("0x0 READ 0\n0x40000 READ 0\n0x80000 READ 0\n0xc0000 READ 0\n", kNever,
+                            1, {.refreshes = false});
+  ASSERT_TRUE(figures) << figures.error().ToString();
+  const auto& channel = figures.value()["0"];
+  EXPECT_EQ(channel["average_read_latency"], (25 + 58 + 91 + 124) / 4.0);
+  EXPECT_EQ(channel["read_latency"],
+            (nlohmann::ordered_json{
+                {"p50", 58}, {"p90", 124}, {"p99", 124}, {"p99.9", 124}, {"max", 124}}));
+  const auto& from_trace = channel["read_latency_from_trace_clock"];
+  EXPECT_EQ(from_trace["p50"], 59);
+  EXPECT_EQ(from_trace["max"], 127);
+  EXPECT_EQ(from_trace["mean"], (25 + 59 + 93 + 127) / 4.0);
+}
+
+// The queue has room for one: what waits in front of it counts from the trace's clock on.
+TEST_F(ReplayTest, WaitingForTheQueueCountsFromTheTracesClock) {
+  const auto figures = Play("0x0 READ 0\n0x40000 READ 0\n0x80000 READ 0\n", kNever, 1,
+                            {.transactions_max = 1, .commands_max = 1, .refreshes = false});
+  ASSERT_TRUE(figures) << figures.error().ToString();
+  const auto& channel = figures.value()["0"];
+  EXPECT_EQ(channel["read_latency_from_trace_clock"]["max"], 25 + 2 * 34);
+  EXPECT_LT(channel["read_latency"]["max"], 25 + 2 * 34);
 }
 
 TEST_F(ReplayTest, MistakesNameTheirLine) {

@@ -46,6 +46,8 @@ struct Timing {
   int trrefd = 0;   // REFpb to ACT and to REFpb of other banks
   int txp = 0;      // PDX to any command
   int tcke = 0;     // PDE to PDX, and PDX to PDE
+
+  bool operator==(const Timing&) const = default;
 };
 
 }  // namespace weft::sim

@@ -232,6 +232,7 @@ void Machine::Settle() {
   l2_->DropPushed();
   for (const auto& port : ports_) {
     port->DropBuffered();
+    port->WriteOut();
     port->CheckConservation();
   }
   WEFT_CHECK(l2_->pending() == 0 && free_marks_.size() == marks_.size() &&

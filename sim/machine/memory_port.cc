@@ -271,10 +271,21 @@ PortFigures MemoryPort::FiguresBefore(Clock clock) {
 
 PortFigures MemoryPort::FiguresAt(Time now) { return FiguresBefore(ClockAfter(now)); }
 
+void MemoryPort::WriteOut() {
+  controller_.EndRequests();
+  while (controller_.CountUnserved().writes > 0) {
+    const Clock next = controller_.NextEvent();
+    WEFT_CHECK(next != kNever);
+    controller_.AdvanceTo(next + 1);
+  }
+}
+
 void MemoryPort::CheckConservation() const {
   WEFT_CHECK(under_way_ == 0 && waiting_.empty() && buffer_.empty());
   WEFT_CHECK(came_ == accepted_ + dropped_ && accepted_ == done_);
   WEFT_CHECK(controller_.pending() == 0 && demand_reads_ == 0 && prefetches_ == 0);
+  const Controller::Unserved unserved = controller_.CountUnserved();
+  WEFT_CHECK(unserved.reads == 0 && unserved.writes == 0);
 }
 
 }  // namespace weft::sim

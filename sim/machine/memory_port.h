@@ -101,6 +101,9 @@ class MemoryPort {
   void Prefetch(uint64_t line, const Asker& asker, Time now);
 
   bool is_idle() const { return under_way_ == 0; }
+  // No more requests come: writes that wait in the controller's buffer go to the memory.
+  // REQUIRES: is_idle()
+  void WriteOut();
   // Nothing is left over: every request that came was accepted and done, once.
   void CheckConservation() const;
   void DropBuffered();

@@ -33,6 +33,7 @@ class MemoryPortTest : public testing::Test {
     MemoryPort port(0, preset, map, controller, options, &client_);
     bring(port);
     while (!port.is_idle()) port.Tick();
+    port.WriteOut();
     port.CheckConservation();
   }
 

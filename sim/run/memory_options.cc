@@ -1,14 +1,18 @@
 #include "sim/run/memory_options.h"
 
 #include <cerrno>
+#include <string_view>
 
 #include <CLI/CLI.hpp>
 
 #include "sim/dram/command_trace.h"
 #include "sim/dram/dramsim2.h"
+#include "sim/dram/memory_file.h"
 
 namespace weft::sim {
 namespace {
+
+constexpr std::string_view kFile = "file:";
 
 void AddPolicies(CLI::App* app, MemoryOptions* options) {
   app->add_option("--policy", options->policy,
@@ -22,7 +26,7 @@ void AddPolicies(CLI::App* app, MemoryOptions* options) {
   app->add_option("--row-hits", options->row_hits_max,
                   "requests of a row before others may close it; 0: unlimited")
       ->capture_default_str()
-      ->check(CLI::NonNegativeNumber);
+      ->check(CLI::Range(0, 1'000'000'000));
   app->add_option("--refresh", options->refresh, "all banks of a rank at once, or bank by bank")
       ->capture_default_str()
       ->check(CLI::IsMember({"all", "bank"}));
@@ -40,7 +44,9 @@ void AddPolicies(CLI::App* app, MemoryOptions* options) {
 }  // namespace
 
 void AddMemory(CLI::App* app, MemoryOptions* options) {
-  app->add_option("--preset", options->preset, "the memory")->capture_default_str();
+  app->add_option("--preset", options->preset,
+                  "the memory: a name that `weft-sim memory` lists, or file:FILE")
+      ->capture_default_str();
   app->add_option("--ranks", options->ranks, "ranks a channel; 0: the preset's")
       ->capture_default_str();
   app->add_flag("--no-refresh", options->no_refresh, "never refresh");
@@ -59,8 +65,13 @@ void AddControl(CLI::App* app, MemoryOptions* options) {
                   "write channel N's commands to the file of this name and .N");
 }
 
+Result<Preset> PresetOf(const std::string& name) {
+  return name.starts_with(kFile) ? ReadMemoryFile(name.substr(kFile.size())) : FindPreset(name);
+}
+
 Result<ControlledMemory> MemoryOf(const MemoryOptions& options) {
-  const Result<Preset> preset = FindPreset(options.preset);
+  const bool is_file = options.preset.starts_with(kFile);
+  const Result<Preset> preset = PresetOf(options.preset);
   if (!preset) return preset.error();
   const Result<Interleave> interleave = ParseInterleave(options.map);
   if (!interleave) return interleave.error();
@@ -71,6 +82,10 @@ Result<ControlledMemory> MemoryOf(const MemoryOptions& options) {
   if (options.ranks != 0) memory.preset.organization.ranks = options.ranks;
   Status status = Validate(memory.preset.organization);
   if (!status.ok()) return status;
+  if (!options.currents.empty() && is_file) {
+    return Status(Code::kInvalidArgument,
+                  "currents '" + options.currents + "': those of a file are in the file");
+  }
   if (!options.currents.empty()) {
     status = SetCurrents(options.currents, memory.preset);
     if (!status.ok()) return status;

@@ -2,8 +2,8 @@
 // says.
 //
 // Threads   one at a time.
-// Errors    those of sim/dram: preset.h, organization.h, controller.h, address_map.h. kIoError: a
-//           file can't be opened or written.
+// Errors    those of sim/dram: preset.h, memory_file.h, organization.h, controller.h and
+//           address_map.h. kIoError: a file can't be opened or written.
 #pragma once
 
 #include <fstream>
@@ -23,7 +23,7 @@ class App;
 namespace weft::sim {
 
 struct MemoryOptions {
-  std::string preset{kDefaultPreset};
+  std::string preset{kDefaultPreset};  // a name, or "file:" and a path
   std::string map = "rank-il";
   int channels = 1;
   int ranks = 0;  // of a channel; 0: the preset's
@@ -46,6 +46,9 @@ struct MemoryOptions {
 void AddMemory(CLI::App* app, MemoryOptions* options);
 // and all else.
 void AddControl(CLI::App* app, MemoryOptions* options);
+
+// The memory that --preset names: one of preset.h, or that of a file.
+Result<Preset> PresetOf(const std::string& name);
 
 // A memory, and how its channels are controlled.
 struct ControlledMemory {
