@@ -12,6 +12,7 @@
 #include "sim/dram/command_trace.h"
 #include "sim/dram/memory_file.h"
 #include "sim/dram/replay.h"
+#include "sim/run/idle_options.h"
 
 namespace weft::sim {
 namespace {
@@ -61,6 +62,8 @@ Status RunMemoryText(const std::string& name) {
 }
 
 Status RunDram(const DramOptions& options) {
+  const Status idle = RefuseIdle(options.memory);
+  if (!idle.ok()) return idle;
   const Result<ControlledMemory> controlled = MemoryOf(options.memory);
   if (!controlled) return controlled.error();
   const Preset& preset = controlled.value().preset;

@@ -97,6 +97,74 @@ TEST_F(CommandTest, WrongMemoriesExitWith1AndSayWhy) {
   }
 }
 
+TEST_F(CommandTest, LimitsArePrintedAsWholeNumbers) {
+  for (const char* options : {"--clocks 0", "--clocks -5", "--row-hits -1"}) {
+    const Outcome outcome = RunDram(options);
+    EXPECT_GT(outcome.status, 1) << options;
+    EXPECT_LT(outcome.err.size(), 120u) << outcome.err;
+  }
+  EXPECT_LT(Run("run --other-per-op -1").err.size(), 120u);
+  for (const char* options : {"--seed -1", "--buckets -1", "--log-mib -1"}) {
+    EXPECT_THAT(Run(std::string("run ") + options).err, HasSubstr(": -1 is negative")) << options;
+  }
+  EXPECT_THAT(RunDram("--ranks -1").err, HasSubstr("ranks: -1 is not a power of two from 1 to 16"));
+}
+
+TEST_F(CommandTest, WhatTheClocksCutOffIsTold) {
+  // The last request comes in clock 12 000.
+  const Outcome cut_off = Run("dram --clocks 20 --trace " + trace_);
+  EXPECT_EQ(cut_off.status, 0);
+  EXPECT_THAT(cut_off.err,
+              HasSubstr("6 of the 6 requests are cut off by --clocks 20: 5 were accepted "
+                        "and not served, 1 not accepted"));
+  const auto channel = nlohmann::json::parse(cut_off.out)["0"];
+  EXPECT_EQ(channel["num_reads_unserved"], 4);
+  EXPECT_EQ(channel["num_writes_unserved"], 1);
+  EXPECT_EQ(channel["num_reads_not_accepted"], 1);
+  const Outcome whole = Run("dram --trace " + trace_);
+  EXPECT_EQ(whole.err, "");
+  EXPECT_EQ(nlohmann::json::parse(whole.out)["0"]["num_reads_done"], 5);
+  EXPECT_EQ(nlohmann::json::parse(whole.out)["0"]["num_cycles"], 12'026);
+}
+
+TEST_F(CommandTest, OptionsThatChangeNothingAreRefused) {
+  for (const char* options :
+       {"dram --no-refresh --refresh bank --trace x", "dram --no-refresh --refresh-drain --trace x",
+        "run --t-insitu 20", "run --pacu hittable --t-insitu 20", "run --pscu runtime",
+        "run --pacu insitu --prof-window 5", "run --dest mcbuf", "run --drop-age 5",
+        "run --epoch 500", "run --source trace:x --mix 3", "run --source fixedk --put-key 0",
+        "sweep --t-ht 5", "sweep --pacu insitu --over t-ht=5,6",
+        "gen --source trace:x --out y --buckets 64", "trace info x --instr-per-clock 5",
+        "trace convert x y --core 1"}) {
+    const Outcome outcome = Run(options);
+    EXPECT_EQ(outcome.status, 1) << options;
+    EXPECT_THAT(outcome.err, HasSubstr(" changes nothing: ")) << options;
+  }
+}
+
+TEST_F(CommandTest, AMemoryOfOnesOwn) {
+  // A built-in one as a file is the same memory.
+  for (const char* preset : {"ddr3-1333-2gb-x8-sg15", "ddr4-3200-8gb-x8", "hbm3-6400"}) {
+    const Outcome text = Run(std::string("memory ") + preset);
+    ASSERT_EQ(text.status, 0) << text.err;
+    const std::string path = FileOf("memory", text.out);
+    EXPECT_EQ(Run("memory file:" + path).out, text.out);
+    const Outcome known = RunDram(std::string("--preset ") + preset);
+    const Outcome own = RunDram("--preset file:" + path + " --cmd-trace " + (folder_ / "commands"));
+    ASSERT_EQ(own.status, 0) << own.err;
+    EXPECT_EQ(own.out, known.out);
+    const Outcome check = Run("check --preset file:" + path + " " + (folder_ / "commands.0"));
+    EXPECT_EQ(check.status, 0) << check.out << check.err;
+  }
+  EXPECT_THAT(Run("memory").out, HasSubstr("ddr5-4800-16gb-x8\n"));
+  const std::string bad = FileOf("bad", "[shape]\nranks = 1\nbanks = 8\n");
+  const Outcome wrong = RunDram("--preset file:" + bad);
+  EXPECT_EQ(wrong.status, 1);
+  EXPECT_THAT(wrong.err, HasSubstr(bad + ":3: 'banks' is no key of [shape], which has: ranks, "));
+  EXPECT_THAT(RunDram("--preset file:" + (folder_ / "none")).err, HasSubstr("open "));
+  EXPECT_THAT(RunDram("--preset file:" + bad + " --currents sg15-dramsim2").err, HasSubstr(bad));
+}
+
 TEST_F(CommandTest, WrongOptionsAreNoCommandLine) {
   for (const char* options :
        {"--policy lifo", "--page ajar", "--refresh never", "--row-hits -1", "--row-hits many",
@@ -106,7 +174,7 @@ TEST_F(CommandTest, WrongOptionsAreNoCommandLine) {
     EXPECT_NE(outcome.err, "") << options;
   }
   EXPECT_GT(Run("").status, 1);
-  EXPECT_GT(Run("dram --clocks 10").status, 1);
+  EXPECT_GT(Run("dram --clocks 10").status, 1);  // of no trace
   EXPECT_GT(Run("check").status, 1);
 }
 

@@ -15,6 +15,7 @@
 #include "sim/figure/catalogue.h"
 #include "sim/figure/output.h"
 #include "sim/figure/setting.h"
+#include "sim/run/idle_options.h"
 
 namespace weft::sim {
 namespace {
@@ -81,19 +82,26 @@ std::vector<std::string> NamesOf(const std::vector<std::string>& asked) {
   return names;
 }
 
+// Two cases of the same text do the same.
+std::string EffectOf(const Case& of) {
+  nlohmann::ordered_json key = nlohmann::ordered_json::parse(KeyOf(of));
+  for (const IdleOption& option : IdleOptions(of.run, of.prefetch)) key.erase(option.key);
+  return key.dump();
+}
+
 Result<std::vector<std::string>> KeysOf(const std::vector<std::string>& names,
                                         const FigureBase& base) {
   std::vector<std::string> keys;
   for (const std::string& name : names) {
     const Result<FigureSpec> spec = MakeFigure(name, base);
     if (!spec) return spec.error();
-    for (const Case& of : CasesOf(spec.value())) keys.push_back(KeyOf(of));
+    for (const Case& of : CasesOf(spec.value())) keys.push_back(EffectOf(of));
   }
   return keys;
 }
 
 // kInvalidArgument: a setting differs from the base, but none of the figures does: all of them set
-// the option by themselves. A setting that is the base's passes.
+// the option by themselves, or have no use for it. A setting that is the base's passes.
 Status RefuseWithoutEffect(const std::vector<std::string>& names, const FigureBase& base,
                            const std::vector<Setting>& settings) {
   const Result<std::vector<std::string>> before = KeysOf(names, base);
@@ -163,13 +171,43 @@ Status Finish(const ManyRunsOptions& options, int seeds_by_default, std::vector<
   return out.empty() ? Status::Ok() : WriteFigures(out, finished, options.command_line);
 }
 
+Status RefuseAlone(const ManyRunsOptions& options) {
+  if (!options.one_at_a_time || !options.over.empty()) return Status::Ok();
+  return {Code::kInvalidArgument, "--one-at-a-time changes nothing: there is no --over"};
+}
+
+// Which mixes, and which traces, of figures that have none.
+Status RefuseOfOtherFigures(const FigureOptions& options, const std::vector<std::string>& names,
+                            FigureBase base) {
+  const std::string of_figures = fmt::format(" changes nothing: figure {}", fmt::join(names, ", "));
+  if (!options.mixes.empty()) {
+    base.mixes = {1};
+    const Result<std::vector<std::string>> of_one = KeysOf(names, base);
+    if (!of_one) return of_one.error();
+    base.mixes = {2};
+    const Result<std::vector<std::string>> of_another = KeysOf(names, base);
+    if (!of_another) return of_another.error();
+    if (of_one.value() == of_another.value()) {
+      return {Code::kInvalidArgument, "--mixes" + of_figures + " has no mixes"};
+    }
+  }
+  const std::vector<std::string> of_traces = TraceFigures();
+  const bool has_traces = std::any_of(names.begin(), names.end(), [&](const std::string& name) {
+    return std::find(of_traces.begin(), of_traces.end(), name) != of_traces.end();
+  });
+  if (options.traces.empty() || has_traces) return Status::Ok();
+  return {Code::kInvalidArgument, "--trace" + of_figures + " plays no traces"};
+}
+
 // Options that would be ignored, given or of --over.
 Status RefuseIgnored(const FigureOptions& options, const std::vector<std::string>& names,
                      const Case& base, FigureBase figure_base) {
   figure_base.of = base;
   const Result<std::vector<Setting>> over = SettingsOf(base, options.runs.over, true);
   if (!over) return over.error();
-  const Status status = RefuseWithoutEffect(names, figure_base, over.value());
+  Status status = RefuseWithoutEffect(names, figure_base, over.value());
+  if (status.ok()) status = RefuseAlone(options.runs);
+  if (status.ok()) status = RefuseOfOtherFigures(options, names, figure_base);
   if (!status.ok() || !options.given) return status;
   figure_base.of = options.defaults;
   return RefuseWithoutEffect(names, figure_base, GivenSettings(options));
@@ -243,6 +281,14 @@ Status RunSweepCommand(const ManyRunsOptions& options) {
   const Result<std::vector<Setting>> settings =
       SettingsOf(options.base, options.over, options.one_at_a_time);
   if (!settings) return settings.error();
+  std::vector<RunWithUnit> runs;
+  for (const Setting& setting : settings.value()) {
+    runs.push_back({setting.of.run, setting.of.prefetch});
+    runs.back().run.epoch_clocks = RunOptions().epoch_clocks;  // refused in Finish(), if given
+  }
+  Status status = RefuseAlone(options);
+  if (status.ok()) status = RefuseIdle(runs);
+  if (!status.ok()) return status;
   FigureSpec spec{.name = "sweep", .title = "sweep", .x_name = {}, .points = {}};
   for (const Setting& setting : settings.value()) {
     const bool is_base = setting.name.empty();

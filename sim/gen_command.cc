@@ -2,13 +2,17 @@
 
 #include <CLI/CLI.hpp>
 
+#include "sim/not_negative.h"
+#include "sim/run/idle_options.h"
 #include "sim/trace/file_trace.h"
 
 namespace weft::sim {
 
 void AddGen(CLI::App* app, GenOptions* options) {
   AddWorkload(app, &options->workload);
-  app->add_option("--seed", options->seed, "of all that is random")->capture_default_str();
+  app->add_option("--seed", options->seed, "of all that is random")
+      ->capture_default_str()
+      ->check(NotNegative());
   app->add_option("--memory-gib", options->memory_gib, "GiB that all must fit")
       ->capture_default_str()
       ->check(CLI::Range(1, 1024));
@@ -16,6 +20,10 @@ void AddGen(CLI::App* app, GenOptions* options) {
 }
 
 Status RunGen(const GenOptions& options) {
+  RunWithUnit of_workload;
+  of_workload.run.workload = options.workload;
+  const Status status = RefuseIdle({of_workload});
+  if (!status.ok()) return status;
   const auto source = MakeSource(options.workload, options.seed, options.memory_gib << 30);
   if (!source) return source.error();
   return WriteTrace(*source.value(), options.out, UINT64_MAX);

@@ -12,6 +12,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/program.h"
+#include "sim/not_negative.h"
 #include "sim/record/recorded_store.h"
 #include "sim/trace/file_trace.h"
 
@@ -33,7 +34,8 @@ void AddOptions(CLI::App* app, Arguments* arguments) {
   RecordingOptions& recording = arguments->recording;
   StoreWorkloadOptions& workload = recording.workload;
   app->add_option("--records", workload.ids, "that the store is filled with")
-      ->capture_default_str();
+      ->capture_default_str()
+      ->check(NotNegative());
   app->add_option("--key-bytes", workload.key_bytes)->capture_default_str();
   app->add_option("--values", arguments->values, "bytes, or sizes with shares: 128:70,256:30")
       ->capture_default_str();
@@ -43,7 +45,9 @@ void AddOptions(CLI::App* app, Arguments* arguments) {
       ->capture_default_str();
   app->add_option("--zipf", workload.zipf_theta, "of the popularity; 0: uniform")
       ->capture_default_str();
-  app->add_option("--seed", workload.seed, "of all that is random")->capture_default_str();
+  app->add_option("--seed", workload.seed, "of all that is random")
+      ->capture_default_str()
+      ->check(NotNegative());
   app->add_option("--ops", recording.ops, "queries of all cores")->capture_default_str();
   app->add_option("--cores", recording.cores, "that take turns")->capture_default_str();
   app->add_option("--batch", recording.batch, "queries that go through together")
@@ -55,7 +59,8 @@ void AddOptions(CLI::App* app, Arguments* arguments) {
   app->add_option("--load", recording.load, "of the index's slots, when filled")
       ->capture_default_str();
   app->add_option("--memory-mb", arguments->memory_mb, "of the store; 0: twice its records'")
-      ->capture_default_str();
+      ->capture_default_str()
+      ->check(NotNegative());
   app->add_option("--out", arguments->out, "the folder for the trace (trace/file_format.h)");
   Gaps& gaps = recording.gaps;
   app->add_option("--instr-per-op", gaps.ops_total, "instructions; 0: none but those between")

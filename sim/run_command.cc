@@ -3,11 +3,13 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstdio>
 #include <string>
 
 #include <fmt/format.h>
 
+#include "sim/run/idle_options.h"
 #include "sim/run/report.h"
 
 namespace weft::sim {
@@ -40,6 +42,18 @@ class Progress {
   int64_t next_ = 0;
 };
 
+// A trace may have fewer operations than were asked for.
+void TellOfMissing(const RunOptions& options, const RunResult& run) {
+  const int64_t asked = options.workload.ops;
+  const int64_t played =
+      run.ops + std::llround(static_cast<double>(asked) * options.warmup);  // with the warm-up
+  if (played >= asked) return;
+  fmt::print(stderr,
+             "weft-sim: the source has {} operations of the {} that --ops asks for; --ops 0 plays "
+             "all that there are\n",
+             played, asked);
+}
+
 }  // namespace
 
 Status RunOn(const RunOptions& options, const RunParts& parts) {
@@ -58,11 +72,14 @@ Status RunOn(const RunOptions& options, const RunParts& parts) {
   config.update(parts.config);
   const Json figures = parts.unit_figures ? ToJson(parts.unit_figures()) : Json();
   std::fputs((Summary(config, run.value(), figures).dump(2) + "\n").c_str(), stdout);
+  TellOfMissing(options, run.value());
   return options.out.empty() ? Status::Ok()
                              : WriteReport(options.out, config, run.value(), figures);
 }
 
 Status RunSource(const RunOptions& options, const PrefetchOptions& prefetch) {
+  const Status status = RefuseIdle({{options, prefetch}});
+  if (!status.ok()) return status;
   const Result<RunParts> parts = PartsOf(options, prefetch);
   if (!parts) return parts.error();
   return RunOn(options, parts.value());

@@ -48,6 +48,25 @@ Status Convert(const TraceOptions& options, const TextOptions& text, TraceSource
   return WriteTextTrace(source, options.core, options.out, format.value(), text);
 }
 
+// Of text alone, and none is read or written.
+Status RefuseIdle(const TraceOptions& options) {
+  const TextOptions none;
+  const auto refuse = [](const std::string& why) { return Status(Code::kInvalidArgument, why); };
+  const bool reads_text = options.from != kFolder;
+  const bool writes_text = !options.out.empty() && options.to != kFolder;
+  if (options.text.op_accesses != none.op_accesses && !reads_text) {
+    return refuse("--op-accesses changes nothing: --from is a folder, which has its operations");
+  }
+  const bool has_clocks = options.from == "dramsim3" || (writes_text && options.to == "dramsim3");
+  if (options.text.instructions_per_clock != none.instructions_per_clock && !has_clocks) {
+    return refuse("--instr-per-clock changes nothing: neither trace is DRAMsim3's");
+  }
+  if (options.core != 0 && !writes_text) {
+    return refuse("--core changes nothing: a folder gets all cores");
+  }
+  return Status::Ok();
+}
+
 }  // namespace
 
 void AddTrace(CLI::App* app, TraceOptions* options) {
@@ -79,7 +98,8 @@ void AddTrace(CLI::App* app, TraceOptions* options) {
 Status RunTrace(const TraceOptions& options) {
   TextOptions text = options.text;
   text.memory_bytes = options.memory_gib << 30;
-  const Status status = Validate(text);
+  Status status = Validate(text);
+  if (status.ok()) status = RefuseIdle(options);
   if (!status.ok()) return status;
   const Result<std::unique_ptr<TraceSource>> source = Open(options, text);
   if (!source) return source.error();

@@ -4,6 +4,7 @@
 #include <CLI/CLI.hpp>
 
 #include "sim/generator/ramcloud_source.h"
+#include "sim/not_negative.h"
 #include "sim/trace/file_trace.h"
 
 namespace weft::sim {
@@ -36,7 +37,7 @@ void AddOperations(CLI::App* app, WorkloadOptions* options) {
       ->capture_default_str();
   app->add_option("--other-per-op", options->other_per_op,
                   "accesses of other data an operation; default 8, of fixedk 0")
-      ->check(CLI::NonNegativeNumber);
+      ->check(CLI::Range(0, 1'000'000));
 }
 
 constexpr std::string_view kTrace = "trace:";
@@ -117,9 +118,12 @@ void AddWorkload(CLI::App* app, WorkloadOptions* options) {
   app->add_option("--ops", options->ops, "operations of all cores; 0: all that a trace has")
       ->capture_default_str()
       ->check(CLI::Range(int64_t{0}, int64_t{1'000'000'000'000}));
-  app->add_option("--buckets", options->buckets, "buckets of the index")->capture_default_str();
+  app->add_option("--buckets", options->buckets, "buckets of the index")
+      ->capture_default_str()
+      ->check(NotNegative());
   app->add_option("--log-mib", options->log_mib, "MiB of objects, where --util is natural")
-      ->capture_default_str();
+      ->capture_default_str()
+      ->check(NotNegative());
   app->add_option("--key-bytes", options->key_bytes, "bytes of a key")->capture_default_str();
   AddOperations(app, options);
 }

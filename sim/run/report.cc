@@ -2,6 +2,7 @@
 
 #include <filesystem>
 #include <fstream>
+#include <numeric>
 #include <system_error>
 #include <utility>
 #include <vector>
@@ -15,18 +16,27 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-Json Latency(const Mean& mean) { return {{"count", mean.count}, {"mean", mean.value()}}; }
+// What nothing was counted of is null, and not 0.
+Json OrNull(double value, int64_t count) { return count == 0 ? Json(nullptr) : Json(value); }
+
+Json Latency(const Mean& mean) {
+  return {{"count", mean.count}, {"mean", OrNull(mean.value(), mean.count)}};
+}
 
 Json CoresOf(const RunResult& run) {
   const CoreFigures& cores = run.cores;
+  const auto ops = static_cast<int64_t>(cores.op_cycles.size());
+  const auto percentile = [&](double part) {
+    return ops == 0 ? Json(nullptr) : Json(run.OpCycles(part));
+  };
   return {{"m1_reads_cycles", Latency(cores.reads)},
           {"m2_misses_cycles", Latency(cores.misses)},
           {"m3_kv_misses_cycles", Latency(cores.kv_misses)},
           {"m4_op_cycles",
-           {{"count", cores.op_cycles.size()},
-            {"mean", run.op_cycles_mean()},
-            {"p50", run.OpCycles(0.5)},
-            {"p99", run.OpCycles(0.99)}}},
+           {{"count", ops},
+            {"mean", OrNull(run.op_cycles_mean(), ops)},
+            {"p50", percentile(0.5)},
+            {"p99", percentile(0.99)}}},
           {"m5_ops_per_second", run.ops_per_second()},
           {"instructions", cores.instructions},
           {"cycles", cores.cycles},
@@ -51,8 +61,11 @@ Json PrefetchOf(const RunResult& run) {
   for (size_t i = 0; i < run.prefetch.outcomes.size(); ++i) {
     json[kOutcomeNames[i]] = run.prefetch.outcomes[i];
   }
-  json["accuracy"] = run.prefetch.accuracy();
-  json["timeliness"] = run.prefetch.timeliness();
+  const auto& outcomes = run.prefetch.outcomes;
+  const int64_t all = std::accumulate(outcomes.begin(), outcomes.end(), int64_t{0});
+  json["accuracy"] =
+      OrNull(run.prefetch.accuracy(), all - run.prefetch.of(PrefetchOutcome::kRedundant));
+  json["timeliness"] = OrNull(run.prefetch.timeliness(), run.prefetch.useful());
   json["lost_l2_hits"] = run.l2.lost_hits;
   return json;
 }
@@ -72,8 +85,8 @@ Json EnergyJson(const std::optional<Energy>& energy, double seconds, int64_t ops
           {"refresh_nj", energy->refresh_nj},
           {"background_nj", energy->background_nj},
           {"total_nj", total},
-          {"power_w", seconds == 0 ? 0 : total * 1e-9 / seconds},
-          {"nj_per_op", ops == 0 ? 0 : total / static_cast<double>(ops)}};
+          {"power_w", seconds == 0 ? Json(nullptr) : Json(total * 1e-9 / seconds)},
+          {"nj_per_op", OrNull(ops == 0 ? 0 : total / static_cast<double>(ops), ops)}};
 }
 
 // {latency, how many}, of those there were; the last latency stands for longer ones as well.
@@ -108,15 +121,21 @@ std::vector<std::pair<std::string, std::string>> Figures(const RunResult& run) {
   const PortFigures all = run.AllChannels();
   const std::optional<Energy> energy = run.AllEnergy();
   const auto number = [](auto value) { return fmt::format("{}", value); };
+  const auto mean = [](const Mean& of) {
+    return of.count == 0 ? "" : fmt::format("{}", of.value());
+  };
+  const auto of_ops = [&](auto value) {
+    return run.cores.op_cycles.empty() ? "" : fmt::format("{}", value);
+  };
   std::vector<std::pair<std::string, std::string>> figures = {
       {"ops", number(run.ops)},
       {"seconds", number(run.seconds())},
-      {"m1_cycles", number(run.cores.reads.value())},
-      {"m2_cycles", number(run.cores.misses.value())},
-      {"m3_cycles", number(run.cores.kv_misses.value())},
-      {"m4_cycles", number(run.op_cycles_mean())},
-      {"m4_p50_cycles", number(run.OpCycles(0.5))},
-      {"m4_p99_cycles", number(run.OpCycles(0.99))},
+      {"m1_cycles", mean(run.cores.reads)},
+      {"m2_cycles", mean(run.cores.misses)},
+      {"m3_cycles", mean(run.cores.kv_misses)},
+      {"m4_cycles", of_ops(run.op_cycles_mean())},
+      {"m4_p50_cycles", of_ops(run.OpCycles(0.5))},
+      {"m4_p99_cycles", of_ops(run.OpCycles(0.99))},
       {"m5_ops_per_second", number(run.ops_per_second())},
       {"window_stall_cycles", number(run.cores.stalled_cycles)},
       {"l2_misses", number(run.l2.misses)},
@@ -124,7 +143,7 @@ std::vector<std::pair<std::string, std::string>> Figures(const RunResult& run) {
       {"reads", number(all.controller.reads_done)},
       {"writes", number(all.controller.writes_done)},
       {"row_hits", number(all.controller.read_row_hits + all.controller.write_row_hits)},
-      {"demand_latency_clocks", number(all.demand_latency.value())},
+      {"demand_latency_clocks", mean(all.demand_latency)},
       {"bus_utilization", number(run.BusUtilization(all))},
       {"energy_nj", energy ? number(energy->total_nj()) : ""},
       {"prefetches_asked", number(run.prefetch.asked)}};

@@ -48,6 +48,9 @@ TEST(Report, SummaryHasTheRunsFigures) {
   }
   EXPECT_EQ(latencies, summary["memory"]["demand_latency_clocks"]["count"]);
   EXPECT_EQ(summary["prefetch"]["asked"], 0);
+  EXPECT_TRUE(summary["prefetch"]["accuracy"].is_null());  // of nothing
+  EXPECT_TRUE(summary["prefetch"]["timeliness"].is_null());
+  EXPECT_TRUE(summary["memory"]["prefetch_latency_clocks"]["mean"].is_null());
   // Eight ranks draw 0.84 W at least.
   EXPECT_GT(summary["energy"]["power_w"], 8 * 0.84);
   EXPECT_NEAR(summary["energy"]["nj_per_op"].get<double>() * 360,

@@ -4,6 +4,7 @@
 #include <CLI/CLI.hpp>
 
 #include "bench/harness/machine.h"
+#include "sim/not_negative.h"
 
 namespace weft::sim {
 namespace {
@@ -80,7 +81,9 @@ void AddRun(CLI::App* app, RunOptions* options) {
                   "operations before them that take no time: L2 and hit tables learn from them")
       ->capture_default_str()
       ->check(CLI::Range(int64_t{0}, kEver));
-  app->add_option("--seed", options->seed, "of all that is random")->capture_default_str();
+  app->add_option("--seed", options->seed, "of all that is random")
+      ->capture_default_str()
+      ->check(NotNegative());
   app->add_option("--epoch", options->epoch_clocks, "clocks a row of epoch.csv; 0: none")
       ->capture_default_str()
       ->check(CLI::Range(int64_t{0}, kEver));

@@ -1,0 +1,35 @@
+// sim/run/idle_options.h: options of a run that change nothing, since others make them so: what a
+// unit does without one, what a generator does where a trace is played.
+//
+// Threads   pure.
+// Errors    kInvalidArgument: an option was given and changes nothing; the message says why.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "sim/prefetch/prefetch_options.h"
+#include "sim/run/run_options.h"
+#include "weft/status.h"
+
+namespace weft::sim {
+
+struct IdleOption {
+  std::string name;  // "t-insitu"
+  std::string key;   // of ConfigOf()
+  std::string why;
+};
+
+std::vector<IdleOption> IdleOptions(const RunOptions& run, const PrefetchOptions& prefetch);
+
+struct RunWithUnit {
+  RunOptions run;
+  PrefetchOptions prefetch;
+};
+// An option whose value is other than in `defaults`, so that somebody asked for it, and that
+// changes nothing in any of the runs where it is so, is an error.
+Status RefuseIdle(const std::vector<RunWithUnit>& runs, const RunOptions& defaults = {});
+// Of a memory alone.
+Status RefuseIdle(const MemoryOptions& memory, const MemoryOptions& defaults = {});
+
+}  // namespace weft::sim
