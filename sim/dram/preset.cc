@@ -269,9 +269,9 @@ Result<Preset> FindPreset(std::string_view name) {
     if (preset.name == name) return preset;
     known += (known.empty() ? "" : ", ") + preset.name;
   }
-  return Status(Code::kInvalidArgument,
-                "preset '" + std::string(name) + "': there is no such memory; there are: " + known +
-                    ", or file:FILE");
+  return Status(Code::kInvalidArgument, "preset '" + std::string(name) +
+                                            "': there is no such memory; there are: " + known +
+                                            ", or file:FILE");
 }
 
 Status SetCurrents(std::string_view name, Preset& preset) {

@@ -4,7 +4,8 @@
 Names are parts of file or test names. N tests run side by side, by default as many as there are
 processors: most of what a test does is wait. Prints each test's result as it ends and, last,
 "N passed, N failed, N skipped"; exits non-zero when one failed. --long sets WEFT_TEST_LONG for the
-tests that have a longer form. The server under test is WEFT_BINARY or build/release/src/server/weft.
+tests that have a longer form. The server under test is WEFT_BINARY or
+build/release/src/server/weft.
 """
 
 import argparse
@@ -48,7 +49,9 @@ def run_all(tests, jobs):
             try:
                 outcome, text = test.result()
             except BrokenProcessPool:
-                outcome, text = "FAIL", f"FAIL {'.'.join(under_way[test])}: a test ended its process"
+                name = ".".join(under_way[test])
+                outcome = "FAIL"
+                text = f"FAIL {name} (0.0 s)\nit, or one beside it, ended its process"
             counts[outcome] += 1
             print(text, flush=True)
     return counts
