@@ -11,7 +11,7 @@ namespace {
 constexpr uint64_t kQuickMs = 1000;
 constexpr size_t kQuickBytesPerMs = 1024;
 // For so long whoever was slow is not given the lane.
-constexpr uint64_t kSlowMs = 30'000;
+constexpr uint64_t kSlowMs = 120'000;
 // While it waits, a quick peer sends so much as fits any socket.
 constexpr uint64_t kLookMs = 300;
 constexpr size_t kLookBytes = size_t{32} << 10;

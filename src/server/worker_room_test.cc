@@ -100,7 +100,9 @@ TEST_P(WorkerRoom, RepliesWithoutValuesNeedNoRoomForThem) {
 
 TEST_P(WorkerRoom, LongValuesWaitToBeReceived) {
   rooms_.input.Take(other_, kRoomBytes);
-  const std::string set = "set more 0 0 " + std::to_string(kValueBytes) + "\r\n" + value_ + "\r\n";
+  // More than a ring brings unasked and a small request has.
+  const std::string value(3 * kValueBytes, 'v');
+  const std::string set = "set more 0 0 " + std::to_string(value.size()) + "\r\n" + value + "\r\n";
   ASSERT_TRUE(peer_->Send(set));
   ASSERT_TRUE(Eventually([&] { return rooms_.input.waiting() == 1; }));
   Peer small(server_.address());
