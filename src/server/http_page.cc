@@ -37,6 +37,13 @@ std::optional<Request> RequestOf(std::string_view head) {
   return Request{line.substr(0, method_end), target.substr(0, target.find_first_of("?#"))};
 }
 
+// An empty line before the first one may be left over from another request (RFC 9112, 2.2).
+size_t EmptyLineBytes(std::string_view text) {
+  const size_t bytes = text.starts_with("\n") ? 1 : text.starts_with("\r\n") ? 2 : 0;
+  const std::string_view rest = text.substr(bytes);
+  return rest.empty() || rest.starts_with('\n') || rest.starts_with('\r') ? 0 : bytes;
+}
+
 // Where the empty line behind the header's fields ends; nothing: it is not there yet. `from`: what
 // was looked at before.
 std::optional<size_t> HeadEnd(std::string_view text, size_t from) {
@@ -122,11 +129,12 @@ void HttpPage::OnBatch(std::span<net::Connection* const> ready) {
   std::optional<std::string> made;  // the page, once somebody has asked for it
   for (net::Connection* connection : ready) {
     auto* const client = static_cast<Client*>(connection->state);
-    const std::string_view text = connection->readable();
     if (client == nullptr) {
-      connection->Consume(text.size());
+      connection->Consume(connection->readable().size());
       continue;
     }
+    connection->Consume(EmptyLineBytes(connection->readable()));
+    const std::string_view text = connection->readable();
     const std::optional<size_t> end = HeadEnd(text, client->scanned_bytes);
     client->scanned_bytes = text.size();
     if (!end && text.size() <= kHeadBytesMax) continue;

@@ -241,14 +241,16 @@ TEST(MetricsPage, AnswersWhatIsNoRequestOfIt) {
   EXPECT_THAT(AskOverTcp(port, "GET / HTTP/1.0\r\n\r\n"), StartsWith("HTTP/1.1 404"));
   EXPECT_THAT(AskOverTcp(port, "POST /metrics HTTP/1.1\r\nContent-Length: 3\r\n\r\nabc"),
               StartsWith("HTTP/1.1 405"));
-  for (const char* no_request : {"\n\n", "stats\r\n\r\n", "GET /metrics\r\n\r\n",
-                                 "GET  HTTP/1.1\r\n\r\n", "GET /a b HTTP/1.1\r\n\r\n"})
+  for (const char* no_request :
+       {"\n\n", "\n\nGET /metrics HTTP/1.1\r\n\r\n", "stats\r\n\r\n", "GET /metrics\r\n\r\n",
+        "GET  HTTP/1.1\r\n\r\n", "GET /a b HTTP/1.1\r\n\r\n"})
     EXPECT_THAT(AskOverTcp(port, no_request), StartsWith("HTTP/1.1 400")) << no_request;
   EXPECT_THAT(AskOverTcp(port, "GET /metrics HTTP/1.1\r\nA: " +
                                    std::string(HttpPage::kHeadBytesMax, 'a') + "\r\n\r\n"),
               StartsWith("HTTP/1.1 431"));
   for (const char* request :
-       {"GET /metrics?a=b HTTP/1.1\r\n\r\n", "GET http://me:1/metrics HTTP/1.1\n\n"})
+       {"GET /metrics?a=b HTTP/1.1\r\n\r\n", "GET http://me:1/metrics HTTP/1.1\n\n",
+        "\r\nGET /metrics HTTP/1.1\r\n\r\n", "\nGET /metrics HTTP/1.1\n\n"})
     EXPECT_THAT(AskOverTcp(port, request), StartsWith("HTTP/1.1 200")) << request;
   const std::string head = AskOverTcp(port, "HEAD /metrics HTTP/1.1\r\n\r\n");
   EXPECT_THAT(head, StartsWith("HTTP/1.1 200"));
@@ -260,7 +262,7 @@ TEST(MetricsPage, ARequestMayComeByteByByte) {
   auto page = MetricsPage::Open("127.0.0.1", 0, FewFigures);
   ASSERT_TRUE(page.has_value());
   Client client((*page)->port());
-  for (const char byte : std::string_view("GET /metrics HTTP/1.1\r\nHost: me\r\n\r\n"))
+  for (const char byte : std::string_view("\r\nGET /metrics HTTP/1.1\r\nHost: me\r\n\r\n"))
     ASSERT_TRUE(client.Send({&byte, 1}));
   EXPECT_THAT(client.Reply(), StartsWith("HTTP/1.1 200"));
 }
