@@ -184,6 +184,8 @@ class LoopCore : public EventLoop {
   bool IsLong(const Connection::Pace& pace, size_t bytes) const;
   // Part of its request is kept beyond the turn.
   void NoteHalf(Connection& connection);
+  // It is given no more of the lane for a while, and what it has of it becomes common room.
+  void LeaveInputLane(Connection& connection);
   void ReviewPace(Connection& connection);
   void ReviewWait(Connection& connection);
 

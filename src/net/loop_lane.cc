@@ -15,25 +15,27 @@ constexpr uint64_t kSlowMs = 120'000;
 // While it waits, a quick peer sends so much as fits any socket.
 constexpr uint64_t kLookMs = 300;
 constexpr size_t kLookBytes = size_t{32} << 10;
-// A line of keys asks the lane for so much at first.
-constexpr size_t kLineStep = size_t{512} << 10;
 
 }  // namespace
 
 // It must have moved twice as many bytes. No lane holds the longest line, and most lines need
-// little: theirs is given by pieces. That is no way for strangers, since a thousand of them may
-// have lines without an end.
+// little: whoever sends one asks for what the lane has for large ones. For all of it at once: two
+// that grow by pieces could wait for each other. That is no way for strangers, since a thousand of
+// them may have lines without an end.
 size_t LoopCore::ExpectedOfLane(const Connection& connection) const {
   if (connection.input_pace_.IsSlow(now_ms_)) return 0;
   const size_t kept = connection.partial_.size();
   const auto proven = static_cast<size_t>(connection.bytes_in() / 2);
   if (connection.expected_bytes_ > kept)
     return proven >= connection.expected_bytes_ ? connection.expected_bytes_ : 0;
-  if (proven < 2 * kept) return 0;
   const size_t lane = rooms_->input.options().lane_bytes;
-  const size_t most = std::min(options_.unknown_bytes_max, lane - lane / 5);
-  const size_t expected = std::min({proven, most, std::max(2 * kept, kLineStep)});
-  return expected > kept ? expected : 0;
+  const size_t expected = std::min({proven, options_.unknown_bytes_max, lane - lane / 5});
+  return proven >= 2 * kept && expected > kept ? expected : 0;
+}
+
+void LoopCore::LeaveInputLane(Connection& connection) {
+  connection.input_pace_.slow_until_ms = now_ms_ + kSlowMs;
+  rooms_->input.LeaveLane(connection.input_room_);
 }
 
 // Whoever has taken all that was sent to it, more than this, is likely to take this.
@@ -70,8 +72,7 @@ void LoopCore::ReviewWait(Connection& connection) {
   const size_t rest = connection.expected_bytes_ > kept ? connection.expected_bytes_ - kept
                                                         : options_.unknown_bytes_max;
   if (UnreadBytes(connection.fd_) >= std::min(rest, kLookBytes)) return;
-  pace.slow_until_ms = now_ms_ + kSlowMs;
-  rooms_->input.LeaveLane(connection.input_room_);
+  LeaveInputLane(connection);
 }
 
 // At each tick, while others wait. Whoever keeps room for long is slow if it is its peer that keeps

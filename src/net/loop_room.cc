@@ -125,6 +125,8 @@ size_t LoopCore::RoomToReceive(Connection& connection, size_t wanted) {
   const size_t need = LackedBytes(expected, holder.taken());
   const size_t lane_expected = ExpectedOfLane(connection);
   const size_t lane_need = lane_expected == 0 ? 0 : LackedBytes(lane_expected, holder.taken());
+  // A line that is longer than the lane is none of it: others want it.
+  if (lane_need == 0 && holder.in_lane()) LeaveInputLane(connection);
   const size_t charge = holder.taken();
   if (room.TryTake(holder, need, lane_need)) {
     GrantWhole(connection, charge);
