@@ -31,6 +31,14 @@ void Take(VersionEdit edit, std::map<uint64_t, NewFile>* tables, SalvagedManifes
   if (edit.last_sequence) sum->last_sequence = edit.last_sequence;
 }
 
+// Whether one that was searched for may be the manifest's.
+bool GoesOn(const VersionEdit& edit, const VersionEdit& sum) {
+  return edit.next_file_number && edit.log_number && edit.last_sequence && !edit.comparator &&
+         *edit.next_file_number >= sum.next_file_number.value_or(0) &&
+         *edit.log_number >= sum.log_number.value_or(0) &&
+         *edit.last_sequence >= sum.last_sequence.value_or(0);
+}
+
 class LossNote final : public LogReader::Reporter {
  public:
   explicit LossNote(SalvagedManifest* manifest) : manifest_(manifest) {}
@@ -47,16 +55,22 @@ class LossNote final : public LogReader::Reporter {
 
 }  // namespace
 
-Result<SalvagedManifest> SalvageManifest(SequentialFile* file) {
+Result<SalvagedManifest> SalvageManifest(SequentialFile* file, FileSystem* files,
+                                         const std::string& path) {
   SalvagedManifest manifest;
   LossNote loss(&manifest);
   LogReader reader(file, &loss, LogReader::Mode::kSalvage);
+  reader.Expect(RecordKind::kEdit, files, path);
   std::map<uint64_t, NewFile> tables;
   std::string_view record;
   while (reader.Read(&record)) {
     VersionEdit edit;
     if (!edit.DecodeFrom(record).ok() || !CheckFileNumbers(edit, "").ok()) {
       manifest.of_rocksdb |= IsRocksDbEdit(record);
+      loss.Lose();
+      continue;
+    }
+    if (reader.record_was_searched() && !GoesOn(edit, manifest.edit)) {
       loss.Lose();
       continue;
     }

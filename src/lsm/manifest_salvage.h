@@ -1,7 +1,9 @@
 // lsm/manifest_salvage.h: what can still be read of a manifest, for a repair.
 //
 // Where lsm/manifest.h stops at the first thing that is wrong, this goes on with the next whole
-// record, and says what is not known for that.
+// record, and says what is not known for that. A key may be anything, also a copy of a record: one
+// that was searched for counts only with all the numbers that a store writes, where none of them
+// goes back.
 //
 // Threads   pure, but for the file.
 // Errors    of reading the file; damage is none.
@@ -35,6 +37,8 @@ struct SalvagedManifest {
   }
 };
 
-Result<SalvagedManifest> SalvageManifest(SequentialFile* file);
+// `file` is at its first byte; `path` is its own, and read for what stands ahead.
+Result<SalvagedManifest> SalvageManifest(SequentialFile* file, FileSystem* files,
+                                         const std::string& path);
 
 }  // namespace weft::lsm

@@ -86,7 +86,7 @@ Result<std::vector<RepairSource::Candidate>> RepairSource::ReadAll(
       say(file.error().ToString());
       continue;
     }
-    auto manifest = SalvageManifest(file->get());
+    auto manifest = SalvageManifest(file->get(), files, path);
     if (!manifest) return manifest.error();
     if ((*file)->unreadable().bytes > 0) say((*file)->unreadable().ToString(path));
     if (manifest->of_rocksdb) return OfRocksDb(path);
