@@ -8,6 +8,7 @@
 #include "base/read_on.h"
 #include "lsm/file_names.h"
 #include "lsm/log_reader.h"
+#include "lsm/record_kind.h"
 
 namespace weft::lsm {
 
@@ -87,11 +88,13 @@ bool TakeKnownField(std::string_view* input, uint32_t tag) {
   }
 }
 
+constexpr uint32_t kMayBePassedOver = 1u << 13;
+
 // Which log is kept; a table, in three versions; column families; groups; blob files; and what may
-// be passed over, from 2^13 on.
+// be passed over.
 bool IsRocksDbTag(uint32_t tag) {
   return tag == 10 || (tag >= 100 && tag <= 103) || (tag >= 200 && tag <= 203) || tag == 300 ||
-         (tag >= 400 && tag <= 401) || (tag >= (1u << 13) && tag < (1u << 13) + 64);
+         (tag >= 400 && tag <= 401) || (tag >= kMayBePassedOver && tag < kMayBePassedOver + 64);
 }
 
 }  // namespace
@@ -147,10 +150,17 @@ Status OfRocksDb(const std::string& path) {
           path + " is RocksDB's: its store has another format, and is left as it is"};
 }
 
+// A sequence number, with which a log's record begins, may be any tag, too.
 bool IsRocksDbEdit(std::string_view record) {
+  if (NumbersOf(RecordKind::kBatch, record)) return false;
   uint32_t tag;
+  bool is_first = true;
   while (base::GetVarint32(&record, &tag)) {
-    if (!TakeKnownField(&record, tag)) return IsRocksDbTag(tag);
+    // Only what may be passed over stands before all of LevelDB's.
+    if (!TakeKnownField(&record, tag)) {
+      return IsRocksDbTag(tag) && (!is_first || tag >= kMayBePassedOver);
+    }
+    is_first = false;
   }
   return false;
 }

@@ -34,7 +34,8 @@ bool IsRocksDbTable(FileSystem* files, const std::string& path);
 // What to say of it.
 Status OfRocksDb(const std::string& path);
 
-// Whether a whole record of a manifest holds a field of RocksDB's that LevelDB's format lacks.
+// Whether a whole record of a manifest holds a field of RocksDB's that LevelDB's format lacks,
+// behind one that both have. What is a write batch is no edit.
 bool IsRocksDbEdit(std::string_view record);
 
 }  // namespace weft::lsm

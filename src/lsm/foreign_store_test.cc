@@ -9,6 +9,7 @@
 #include "base/memory_file_system.h"
 #include "lsm/log_writer.h"
 #include "lsm/string_file.h"
+#include "lsm/write_batch_internal.h"
 #include "weft/db.h"
 
 namespace weft::lsm {
@@ -68,6 +69,52 @@ TEST(ForeignStore, AnEditIsRocksDbsByAFieldOfItsOwn) {
   EXPECT_FALSE(IsRocksDbEdit(std::string("\x02\x08\x09\0\x03\x0a\x04\x64", 8)));
   EXPECT_TRUE(IsRocksDbEdit(std::string("\x02\x08\x09\0\x03\x0a\x04\x64\x67\0\x09", 11)));
   EXPECT_FALSE(IsRocksDbEdit("\x08"));  // of neither
+  EXPECT_TRUE(IsRocksDbEdit(std::string("\x81\x40\x02id\x01\x01x", 8)));  // the store's id
+}
+
+// A log's records begin with their numbers.
+TEST(ForeignStore, AWriteBatchIsNoEditOfRocksDbs) {
+  WriteBatch batch;
+  batch.Put("key", "value");
+  for (const table::SequenceNumber first :
+       {10ULL, 100ULL, 203ULL, 8193ULL, 0x0a0002ULL, 0x67000302ULL}) {
+    WriteBatchInternal::SetSequence(&batch, first);
+    EXPECT_FALSE(IsRocksDbEdit(batch.contents())) << first;
+  }
+}
+
+TEST(ForeignStore, AStrayManifestSaysNothingOfAStoreThatIsWhole) {
+  base::MemoryFileSystem files;
+  DbOptions options;
+  options.file_system = &files;
+  options.create_if_missing = true;
+  {
+    auto db = Db::Open(options, "/db");
+    ASSERT_TRUE(db.has_value());
+    for (int i = 0; i < 20; i++) ASSERT_TRUE((*db)->Put({}, "key" + std::to_string(i), "v").ok());
+  }
+  std::string log;
+  for (const std::string& path : files.AllFiles()) {
+    if (path.ends_with(".log")) log = *files.Contents(path);
+  }
+  ASSERT_FALSE(log.empty());
+  std::string of_rocksdb;
+  StringSink file(&of_rocksdb);
+  ASSERT_TRUE(LogWriter(&file)
+                  .AddRecord(std::string("\x02\x08\x09\0\x03\x0a\x04\x64\x67\0\x09", 11))
+                  .ok());
+  for (const std::string& stray : {log, of_rocksdb}) {
+    ASSERT_TRUE(files.SetContents("/db/MANIFEST-000099", stray).ok());
+    const Status status = RepairDb("/db", options);
+    ASSERT_TRUE(status.ok()) << status.ToString();
+    EXPECT_FALSE(files.FileExists("/db/MANIFEST-000099"));
+    auto db = Db::Open(options, "/db");
+    ASSERT_TRUE(db.has_value()) << db.error().ToString();
+    std::string value;
+    for (int i = 0; i < 20; i++) {
+      EXPECT_TRUE((*db)->Get({}, "key" + std::to_string(i), &value).ok()) << i;
+    }
+  }
 }
 
 }  // namespace

@@ -27,7 +27,7 @@ Result<RepairSource> RepairSource::Choose(FileSystem* files, const std::string& 
       numbers.insert(numbers.begin(), *current);
     }
   }
-  auto candidates = ReadAll(files, dir, numbers, found, say);
+  auto candidates = ReadAll(files, dir, numbers, current ? *current : 0, found, say);
   if (!candidates) return candidates.error();
   for (const Candidate& each : *candidates) {
     if (!each.manifest.edit.comparator) continue;
@@ -76,8 +76,9 @@ Result<RepairSource> RepairSource::Choose(FileSystem* files, const std::string& 
 
 Result<std::vector<RepairSource::Candidate>> RepairSource::ReadAll(
     FileSystem* files, const std::string& dir, const std::vector<uint64_t>& numbers,
-    const StoreFiles& found, const Say& say) {
+    uint64_t current, const StoreFiles& found, const Say& say) {
   std::vector<Candidate> candidates;
+  std::string of_rocksdb;
   for (const uint64_t number : numbers) {
     const std::string path = ManifestFileName(dir, number);
     auto file = base::AroundFile::Open(files, path);
@@ -89,7 +90,11 @@ Result<std::vector<RepairSource::Candidate>> RepairSource::ReadAll(
     auto manifest = SalvageManifest(file->get(), files, path);
     if (!manifest) return manifest.error();
     if ((*file)->unreadable().bytes > 0) say((*file)->unreadable().ToString(path));
-    if (manifest->of_rocksdb) return OfRocksDb(path);
+    if (manifest->of_rocksdb) {
+      if (number == current) return OfRocksDb(path);
+      of_rocksdb = path;
+      continue;
+    }
     if (manifest->records == 0) continue;
     if (!manifest->lost_records && LacksMarkedEnd(files, dir, number)) {
       manifest->lost_records = true;
@@ -103,6 +108,10 @@ Result<std::vector<RepairSource::Candidate>> RepairSource::ReadAll(
     const uint64_t log = edit.log_number.value_or(0);
     each.lacks_log = log != 0 && !std::ranges::binary_search(found.logs, log);
     candidates.push_back(std::move(each));
+  }
+  // A stray one is none of the store's.
+  if (!of_rocksdb.empty() && std::ranges::none_of(candidates, &Candidate::TellsAState)) {
+    return OfRocksDb(of_rocksdb);
   }
   return candidates;
 }

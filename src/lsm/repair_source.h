@@ -71,11 +71,12 @@ class RepairSource {
     bool TellsAState() const { return manifest.has_beginning && manifest.has_numbers(); }
     bool IsWhole() const { return TellsAState() && !lacks_tables && !lacks_log; }
   };
+  // `current`: the number that CURRENT names, or 0.
   static Result<std::vector<Candidate>> ReadAll(FileSystem* files, const std::string& dir,
                                                 const std::vector<uint64_t>& numbers,
-                                                const StoreFiles& found, const Say& say);
+                                                uint64_t current, const StoreFiles& found,
+                                                const Say& say);
   static bool IsLater(const Candidate& a, const Candidate& b);
-  // `current`: the number that CURRENT names, or 0.
   static const Candidate* Best(const std::vector<Candidate>& candidates, uint64_t current);
 
   uint64_t number_ = 0;  // of the manifest
