@@ -124,7 +124,8 @@ class PreadFile final : public RandomAccessFile {
 }  // namespace
 
 Result<std::unique_ptr<SequentialFile>> OpenPosixSequentialFile(const std::string& path) {
-  Result<Fd> fd = OpenToRead(path, false);
+  // A device may have no end.
+  Result<Fd> fd = OpenToRead(path, true);
   if (!fd) return fd.error();
   ::posix_fadvise(fd->get(), 0, 0, POSIX_FADV_SEQUENTIAL);
   return std::unique_ptr<SequentialFile>(new PosixSequentialFile(std::move(*fd), path));

@@ -18,7 +18,8 @@ constexpr uint64_t kSectorBytes = 512;
 constexpr int kErrorsOfFiles[] = {EIO,   EUCLEAN, EBADMSG, EILSEQ, ENODATA,
                                   ENXIO, EISDIR,  ENOENT,  ELOOP,  ENOTDIR};
 // base/posix_fd.h and base/posix_direct.cc say these without an errno.
-constexpr std::string_view kReasonsOfFiles[] = {": it is no regular file", ": it breaks off"};
+constexpr std::string_view kNoRegularFile = ": it is no regular file";
+constexpr std::string_view kReasonsOfFiles[] = {kNoRegularFile, ": it breaks off"};
 
 }  // namespace
 
@@ -33,6 +34,10 @@ bool IsOfTheFile(const Status& status) {
   };
   return std::ranges::any_of(kReasonsOfFiles, ends_so) ||
          std::ranges::any_of(kErrorsOfFiles, is_error);
+}
+
+bool IsNoRegularFile(const Status& status) {
+  return status.code() == Code::kIoError && status.message().ends_with(kNoRegularFile);
 }
 
 std::string Unreadable::ToString(const std::string& path) const {

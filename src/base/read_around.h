@@ -29,6 +29,9 @@ inline constexpr char kUnreadableFill = '\xff';
 // is known to be of a file is taken for the latter.
 bool IsOfTheFile(const Status& status);
 
+// Whether it says that what stands there is a folder, a device or a pipe.
+bool IsNoRegularFile(const Status& status);
+
 // What of a file could not be read.
 struct Unreadable {
   uint64_t bytes = 0;

@@ -91,9 +91,12 @@ Status LostFiles::Make() {
   return status;
 }
 
-bool LostFiles::IsFolder(const std::string& name) const {
+bool LostFiles::IsFile(const std::string& name) const {
+  const std::string path = dir_ + "/" + name;
   std::vector<std::string> names;
-  return files_->GetChildren(dir_ + "/" + name, &names).ok();
+  if (files_->GetChildren(path, &names).ok()) return false;
+  const auto file = files_->NewRandomAccessFile(path);
+  return file || !base::IsNoRegularFile(file.error());
 }
 
 Status LostFiles::Move(const std::string& name, uint64_t* next_number, std::string* kept) {

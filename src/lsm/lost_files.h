@@ -32,8 +32,9 @@ class LostFiles {
   // Keeps the store's file `name`. *kept: how it is called in lost. Takes *next_number, and raises
   // it, where the name is another file's.
   Status Keep(const std::string& name, uint64_t* next_number, std::string* kept);
-  // A folder can't have a second name, and neither can a link to nothing: it is moved.
-  bool IsFolder(const std::string& name) const;
+  // What is none can't have a second name, or none that another file system takes: a folder, a link
+  // to nothing or to a device. It is moved.
+  bool IsFile(const std::string& name) const;
   Status Move(const std::string& name, uint64_t* next_number, std::string* kept);
   // What was kept survives a power cut then.
   Status Sync();

@@ -134,7 +134,7 @@ class Repair {
   bool unplaced_ = false;                 // of some that are kept nothing says what they may hide
   std::vector<std::string> to_give_up_;   // names; to lost, once CURRENT names the new manifest
   std::set<std::string> made_;            // paths of what this run has made
-  std::vector<std::string> names_alone_;  // as to_give_up_: folders, and links to nothing
+  std::vector<std::string> names_alone_;  // as to_give_up_: what is no file
   std::vector<std::string> superseded_;   // of these, those that went into others
   uint64_t manifest_number_ = 0;          // of the new one
   bool in_doubt_ = false;                 // CURRENT may name it

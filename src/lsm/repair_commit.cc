@@ -17,9 +17,9 @@ namespace weft::lsm {
 Status Repair::Commit() {
   Status status = WriteManifest();
   LostFiles lost(files_, dir_);
-  // What is a folder has no second name, and nothing that the store needs.
+  // What is no file has no second name, and nothing that the store needs.
   std::erase_if(to_give_up_, [&](const std::string& name) {
-    if (!lost.IsFolder(name)) return false;
+    if (lost.IsFile(name)) return false;
     names_alone_.push_back(name);
     return true;
   });
@@ -30,7 +30,7 @@ Status Repair::Commit() {
   }
   // Nothing can be renamed over a folder, and one is not what names a manifest.
   const std::string current = CurrentFileName(dir_).substr(dir_.size() + 1);
-  if (status.ok() && lost.IsFolder(current)) {
+  if (status.ok() && !lost.IsFile(current)) {
     std::string kept;
     status = lost.Move(current, &next_file_, &kept);
   }

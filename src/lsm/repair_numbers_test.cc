@@ -214,6 +214,36 @@ TEST_F(RepairNamesTest, ALinkToNothingIsNoTable) {
   EXPECT_EQ(repair.report().tables_missing, tables.size());
 }
 
+// A device has no second name on the store's disk.
+TEST_F(RepairNamesTest, ALinkToADeviceIsPutAside) {
+  for (const char* name : {"000777.ldb", "000778.log", "000779.sst", "MANIFEST-000780"}) {
+    for (const char* to : {"/dev/null", "/dev/zero"}) {
+      ASSERT_EQ(symlink(to, Path(name).c_str()), 0);
+      ExpectRepairs(model_, std::string(name) + " to " + to);
+      struct stat about;
+      EXPECT_NE(lstat(Path(name).c_str(), &about), 0) << name << " to " << to;
+    }
+  }
+}
+
+// It may have no end.
+TEST_F(RepairNamesTest, ADeviceIsReadByNobody) {
+  for (const char* to : {"/dev/null", "/dev/zero"}) {
+    auto current = ReadCurrentFile(PosixFileSystem(), dir_);
+    ASSERT_TRUE(current.has_value());
+    const std::string manifest = ManifestFileName(dir_, *current);
+    std::filesystem::rename(manifest, Path("aside"));
+    ASSERT_EQ(symlink(to, manifest.c_str()), 0);
+    EXPECT_TRUE(ContentsAt(options_, dir_).contains("does not open")) << to;
+    std::filesystem::remove(manifest);
+    std::filesystem::rename(Path("aside"), manifest);
+    ASSERT_EQ(symlink(to, Path("900000.log").c_str()), 0);
+    (void)ContentsAt(options_, dir_);
+    std::filesystem::remove(Path("900000.log"));
+    EXPECT_EQ(ContentsAt(options_, dir_), model_) << to;
+  }
+}
+
 TEST_F(RepairNamesTest, AFolderInTheNameOfCurrentIsPutAside) {
   for (int round = 0; round < 2; round++) {
     std::filesystem::remove(Path("CURRENT"));
