@@ -16,7 +16,7 @@
 //
 // Threads   pure.
 // Cost      what a block of checksums costs, and for a fragment that is found the same once more;
-//           a megabyte of memory.
+//           a little more than a megabyte of memory.
 // Source    docs/formats/log.md.
 #pragma once
 
