@@ -68,7 +68,7 @@ TEST(ForeignStore, AnEditIsRocksDbsByAFieldOfItsOwn) {
   EXPECT_FALSE(IsRocksDbEdit(""));
   EXPECT_FALSE(IsRocksDbEdit(std::string("\x02\x08\x09\0\x03\x0a\x04\x64", 8)));
   EXPECT_TRUE(IsRocksDbEdit(std::string("\x02\x08\x09\0\x03\x0a\x04\x64\x67\0\x09", 11)));
-  EXPECT_FALSE(IsRocksDbEdit("\x08"));  // of neither
+  EXPECT_FALSE(IsRocksDbEdit("\x08"));                                    // of neither
   EXPECT_TRUE(IsRocksDbEdit(std::string("\x81\x40\x02id\x01\x01x", 8)));  // the store's id
 }
 
@@ -100,9 +100,8 @@ TEST(ForeignStore, AStrayManifestSaysNothingOfAStoreThatIsWhole) {
   ASSERT_FALSE(log.empty());
   std::string of_rocksdb;
   StringSink file(&of_rocksdb);
-  ASSERT_TRUE(LogWriter(&file)
-                  .AddRecord(std::string("\x02\x08\x09\0\x03\x0a\x04\x64\x67\0\x09", 11))
-                  .ok());
+  ASSERT_TRUE(
+      LogWriter(&file).AddRecord(std::string("\x02\x08\x09\0\x03\x0a\x04\x64\x67\0\x09", 11)).ok());
   for (const std::string& stray : {log, of_rocksdb}) {
     ASSERT_TRUE(files.SetContents("/db/MANIFEST-000099", stray).ok());
     const Status status = RepairDb("/db", options);

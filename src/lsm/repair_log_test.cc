@@ -234,20 +234,18 @@ class AnyLog : public CutLog {
   size_t Below(size_t bound) { return random_() % bound; }
   // Ends in zeros, in text, or in its last record.
   std::string Copy(table::SequenceNumber own) {
-    const table::SequenceNumber first = Below(3) == 0 ? 1 + Below(own)
+    const table::SequenceNumber first = Below(3) == 0   ? 1 + Below(own)
                                         : Below(2) == 0 ? own + 1 + Below(400)
                                                         : 1'000'000'000 + Below(1000);
-    return Inner(first) + (Below(2) == 0 ? std::string(Below(1500), '\0')
-                                         : std::string(Below(90), 't'));
+    return Inner(first) +
+           (Below(2) == 0 ? std::string(Below(1500), '\0') : std::string(Below(90), 't'));
   }
   // Makes such a log, and looks at what a repair keeps of it.
   void Run(Hurt hurt) {
     const bool is_alone = hurt == Hurt::kHeaderBehindALostLog;
     const size_t records = 4 + Below(Below(4) == 0 ? 150 : 20);
     const table::SequenceNumber first = kOld + 1 + (is_alone ? 600 + Below(90'000) : 0);
-    const size_t at = is_alone                        ? 0
-                      : hurt == Hurt::kValueAndEnd ? records - 1
-                                                   : Below(records - 1);
+    const size_t at = is_alone ? 0 : hurt == Hurt::kValueAndEnd ? records - 1 : Below(records - 1);
     std::vector<std::string> values(records);
     for (std::string& value : values) value = std::string(kText + Below(500), 'v');
     values[at] = std::string(kText + Below(500), 'x') + Copy(first + at) + "the end";
@@ -323,8 +321,8 @@ TEST_F(CutLog, AValuesRecordsAreHeldAgainstTheNextThatAreSure) {
     for (const size_t hurt : {0, 1, 5}) {
       for (const table::SequenceNumber ahead : {1, 2, 50, 300}) {
         std::vector<std::string> values(records, std::string(500, 'v'));
-        values[hurt] = std::string(400, 'x') + Inner(kOld + 1 + hurt + ahead) +
-                       std::string(600, '\0');
+        values[hurt] =
+            std::string(400, 'x') + Inner(kOld + 1 + hurt + ahead) + std::string(600, '\0');
         std::vector<size_t> begins;
         std::string log = LogOf(kOld + 1, values, "real", &begins);
         log.replace(begins[hurt], 40, std::string(40, '\xff'));
