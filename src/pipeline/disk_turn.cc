@@ -255,10 +255,11 @@ cache::Reply DiskTurn::Execute(Batch& batch, uint32_t i, cache::Hint hint, cache
 // and removed all the same.
 cache::Reply DiskTurn::ExecuteOnDisk(const Batch& batch, uint32_t i, const cache::Command& command,
                                      tier::Item item, cache::Session& session) {
-  const LargeAnswer answer = AnswerLarge(command, item, session);
+  LargeAnswer answer = AnswerLarge(command, item, session);
   if (answer.fate == LargeFate::kStays) return answer.reply;
-  Change change{i, false, 0, {}, 0};
+  Change change{i, false, 0, {}, answer.made.size(), {}};
   if (answer.fate == LargeFate::kChanged) Encode(answer.item, session, &change.item);
+  change.made = std::move(answer.made);
   AddChange(batch, std::move(change));
   return answer.reply;
 }
@@ -266,10 +267,10 @@ cache::Reply DiskTurn::ExecuteOnDisk(const Batch& batch, uint32_t i, const cache
 void DiskTurn::Note(const Batch& batch, uint32_t i, const cache::Reply& reply,
                     cache::Session& session) {
   if (reply.removed) {
-    AddChange(batch, {i, false, 0, "", 0});
+    AddChange(batch, {i, false, 0, "", 0, {}});
   } else if (reply.published != 0) {
     const size_t bytes = task::ValueBytes(session.ObjectAt(reply.published));
-    AddChange(batch, {i, false, reply.published, "", tier::kItemHeaderBytes + bytes});
+    AddChange(batch, {i, false, reply.published, "", tier::kItemHeaderBytes + bytes, {}});
   }
 }
 

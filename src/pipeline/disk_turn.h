@@ -104,10 +104,11 @@ class DiskTurn {
   };
   struct Change {
     uint32_t query;
-    bool replaced;      // a later one of its key is what counts
-    uint64_t location;  // of the key's object; 0: it is not in memory
-    std::string item;   // then: as it is to be on disk; empty: it was removed
-    size_t bytes;       // of key and value
+    bool replaced;           // a later one of its key is what counts
+    uint64_t location;       // of the key's object; 0: it is not in memory
+    std::string item;        // then: as it is to be on disk; empty: it was removed
+    size_t bytes;            // of key and value
+    std::vector<char> made;  // what the reply shows of the item, until the group's are written
   };
 
   // Whether Lock took the stripe of a command's key. REQUIRES: kind kCommand
