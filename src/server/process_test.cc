@@ -1,11 +1,14 @@
 #include "server/process.h"
 
+#include <malloc.h>
 #include <signal.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <atomic>
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 
@@ -36,6 +39,20 @@ int InChild(Body body) {
   waitpid(child, &status, 0);
   return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }
+
+#ifndef WEFT_SANITIZED  // which has an allocator of its own
+// The system's, piece by piece: what was freed before changes nothing.
+TEST(Process, LargePiecesAreTheSystems) {
+  GiveBackLargePieces();
+  std::atomic<void*> piece = std::malloc(16 << 20);
+  std::free(piece);  // raises a threshold that grows
+  const size_t before = mallinfo2().hblks;
+  piece = std::malloc(1 << 20);
+  EXPECT_EQ(mallinfo2().hblks, before + 1);
+  std::free(piece);
+  EXPECT_EQ(mallinfo2().hblks, before);
+}
+#endif
 
 TEST(PidFile, HoldsTheProcessIdWhileItLives) {
   TempFolder folder;
