@@ -47,6 +47,9 @@ class [[nodiscard]] Status {
   static Status Ok() { return {}; }
   // kNotFound without a message. Allocates nothing: a lookup that misses costs no more for it.
   static Status NotFound();
+  // Its copies allocate nothing, and its text is never freed: for those few that are made once, to
+  // be at hand where there is no memory.
+  static Status Permanent(Code code, std::string message);
   // Reads errno's text: "open /x: No such file or directory".
   static Status FromErrno(std::string_view what, int error_number);
 

@@ -21,9 +21,13 @@ std::string_view CodeName(Code code) {
 }
 
 Status Status::NotFound() {
-  static Rep* const rep = new Rep{Code::kNotFound, true, ""};  // never freed
+  static const Status* const status = new Status(Permanent(Code::kNotFound, ""));  // never freed
+  return *status;
+}
+
+Status Status::Permanent(Code code, std::string message) {
   Status status;
-  status.rep_.reset(rep);
+  status.rep_.reset(new Rep{code, true, std::move(message)});  // never freed
   return status;
 }
 

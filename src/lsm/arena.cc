@@ -14,6 +14,18 @@ size_t PaddingFor(const char* at, size_t alignment) {
   return (alignment - reinterpret_cast<uintptr_t>(at) % alignment) % alignment;
 }
 
+// A thread's with a shard: ends also where there is no memory.
+class Turn {
+ public:
+  explicit Turn(std::atomic<bool>* busy) : busy_(busy) {}
+  ~Turn() { busy_->store(false, std::memory_order_release); }  // pairs with AllocateFrom's exchange
+  Turn(const Turn&) = delete;
+  Turn& operator=(const Turn&) = delete;
+
+ private:
+  std::atomic<bool>* const busy_;
+};
+
 }  // namespace
 
 Arena::~Arena() {
@@ -34,10 +46,9 @@ char* Arena::AllocateFrom(size_t bytes, size_t alignment) {
     Shard& shard = shards_[index];
     // Acquire: pairs with the release below, so that this thread sees where the last one stopped.
     if (!shard.busy.exchange(true, std::memory_order_acquire)) {
+      const Turn turn(&shard.busy);
       last_shard = index;
-      char* piece = Cut(&shard, bytes, alignment);
-      shard.busy.store(false, std::memory_order_release);  // pairs with the exchange above
-      return piece;
+      return Cut(&shard, bytes, alignment);
     }
     index = (index + 1) % kShards;
   }
@@ -66,6 +77,7 @@ char* Arena::NewChunk(size_t bytes) {
   const base::MutexLock lock(&mutex_);
   if (before < kBytesBeforeHugeBlocks) return NewBlockLocked(bytes);
   if (static_cast<size_t>(huge_end_ - huge_next_) < bytes) {
+    huge_blocks_.reserve(huge_blocks_.size() + 1);  // what is taken must be given back
     huge_next_ = pool_ != nullptr ? pool_->Take() : BlockPool::New();
     huge_end_ = huge_next_ + kHugeBlockBytes;
     huge_blocks_.push_back(huge_next_);
@@ -82,8 +94,9 @@ char* Arena::NewBlock(size_t bytes) {
 }
 
 char* Arena::NewBlockLocked(size_t bytes) {
+  blocks_.push_back(nullptr);
   // Freed by the destructor.
-  blocks_.push_back(static_cast<char*>(::operator new (bytes, std::align_val_t{kLineBytes})));
+  blocks_.back() = static_cast<char*>(::operator new (bytes, std::align_val_t{kLineBytes}));
   return blocks_.back();
 }
 

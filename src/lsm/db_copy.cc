@@ -13,22 +13,22 @@
 
 namespace weft::lsm {
 
-namespace {
-
 // A table that TableWriter wrote.
-struct Foreign {
+struct ForeignTable {
   std::string path;
   std::unique_ptr<table::Table> table;
   std::string smallest;  // user keys
   std::string largest;
 };
 
+namespace {
+
 Status NotIngestible(const std::string& path, const std::string& why) {
   return {Code::kInvalidArgument, path + ": " + why};
 }
 
 // Reads all of the table: it must be whole, and every entry a value with sequence number 0.
-Status CheckForeign(Foreign* foreign) {
+Status CheckForeign(ForeignTable* foreign) {
   if (Status status = foreign->table->Verify(nullptr); !status.ok()) return status;
   const auto entries = foreign->table->NewIterator({});
   bool first = true;
@@ -161,7 +161,7 @@ Status DbImpl::RemoveUnfinished(const std::string& dir) {
 // the store is taken as it is; others are written anew with a sequence number above all.
 Status DbImpl::Ingest(std::span<const std::string> paths, bool move) {
   if (read_only_) return {Code::kInvalidArgument, dir_ + " is open for reading only"};
-  std::vector<Foreign> tables;
+  std::vector<ForeignTable> tables;
   for (const std::string& path : paths) {
     auto bytes = files_->GetFileSize(path);
     if (!bytes) return bytes.error();
@@ -177,7 +177,16 @@ Status DbImpl::Ingest(std::span<const std::string> paths, bool move) {
     if (Status status = CheckForeign(&tables.back()); !status.ok()) return status;
   }
   if (tables.empty()) return {};
+  Status status = IngestOpened(tables);
+  if (status.ok() && move) {
+    for (const std::string& path : paths) (void)files_->RemoveFile(path);
+  }
+  return status;
+}
 
+// noexcept: where no memory is left in the midst, the process ends, as by a background thread that
+// finds none. Whoever caught an exception would have a store in which all others wait.
+Status DbImpl::IngestOpened(std::span<const ForeignTable> tables) noexcept {
   // Writers wait: what they write comes after, and the memtables are empty.
   base::MutexLock write_lock(&write_mutex_);
   if (Status status = FlushAllLocked(); !status.ok()) return status;
@@ -190,7 +199,7 @@ Status DbImpl::Ingest(std::span<const std::string> paths, bool move) {
   }
   VersionEdit edit;
   Status status;
-  for (Foreign& foreign : tables) {
+  for (const ForeignTable& foreign : tables) {
     assigned_++;  // also for tables taken as they are: one that overlaps it may follow
     if (status.ok())
       status = TakeTable(foreign.path, *foreign.table, foreign.smallest, foreign.largest, assigned_,
@@ -220,9 +229,6 @@ Status DbImpl::Ingest(std::span<const std::string> paths, bool move) {
   room_.NotifyAll();
   RemoveObsoleteFilesLocked();
   compact_work_.NotifyAll();
-  if (status.ok() && move) {
-    for (const std::string& path : paths) (void)files_->RemoveFile(path);
-  }
   return status;
 }
 

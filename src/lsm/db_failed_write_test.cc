@@ -7,6 +7,7 @@
 #include <atomic>
 #include <fstream>
 #include <functional>
+#include <latch>
 #include <memory>
 #include <new>
 #include <string>
@@ -283,6 +284,89 @@ TEST_F(DbFailedWriteTest, AWriteThatFindsNoMemoryEndsWritesAndHoldsNobodyUp) {
   ASSERT_EQ(::waitpid(writer, &status, 0), writer);
   ASSERT_TRUE(WIFEXITED(status)) << "signal " << WTERMSIG(status);
   EXPECT_EQ(WEXITSTATUS(status), 0);
+}
+
+// In a process of its own: threads write until memory is refused, wherever that is: an entry, a
+// node that is split, a log, a sync. How far it came without what is promised.
+int WriteUntilNoMemoryIsLeft(const std::string& dir, size_t value_bytes, bool sync) {
+  ::alarm(300);  // where a write, or a read, waits for one that is gone
+  constexpr int kThreads = 4;
+  DbOptions options;
+  options.create_if_missing = true;
+  options.write_buffer_size = size_t{1} << 30;  // no flush, which would end the process
+  auto db = Db::Open(options, dir);
+  if (!db) return 1;
+  std::vector<uint64_t> acknowledged(kThreads);
+  std::atomic<bool> refused{false};
+  std::vector<Status> ends(kThreads);
+  const auto key = [](int thread, uint64_t i) {
+    return std::to_string(i * 0x9e3779b97f4a7c15u) + "." + std::to_string(thread);
+  };
+  const rlimit limit{AddressSpaceBytes() + (24 << 20), RLIM_INFINITY};
+  const rlimit none{RLIM_INFINITY, RLIM_INFINITY};
+  {
+    // A thread's first write makes what is its own.
+    std::latch begun(kThreads + 1);
+    std::latch limited(1);
+    std::vector<std::jthread> threads;
+    for (int t = 0; t < kThreads; t++) {
+      threads.emplace_back([&, t] {
+        const std::string value(value_bytes, 'v');
+        WriteOptions how;
+        ends[t] = (*db)->Put(how, key(t, acknowledged[t]++), value);
+        begun.arrive_and_wait();
+        limited.wait();
+        while (!refused && ends[t].ok()) {
+          try {
+            how.sync = sync && acknowledged[t] % 4096 == 0;
+            ends[t] = (*db)->Put(how, key(t, acknowledged[t]), value);
+            if (ends[t].ok()) acknowledged[t]++;
+          } catch (const std::bad_alloc&) {
+            refused = true;  // what is the test's, or of the call's own batch
+          }
+        }
+        refused = true;
+      });
+    }
+    begun.arrive_and_wait();
+    const int error = ::setrlimit(RLIMIT_AS, &limit);
+    limited.count_down();
+    if (error != 0) return 2;
+  }
+  (void)::setrlimit(RLIMIT_AS, &none);
+  for (int t = 0; t < kThreads; t++) {
+    if (!ends[t].ok() && ends[t].ToString() != "i/o error: no memory for a write") return 3;
+    std::string value;
+    for (uint64_t i = 0; i < acknowledged[t]; i++) {
+      if (!(*db)->Get({}, key(t, i), &value).ok()) return 4;
+    }
+  }
+  if ((*db)->Put({}, "b", "2").ToString() != "i/o error: no memory for a write") return 5;
+  db->reset();
+  // What was acknowledged is in the log as well.
+  auto again = Db::Open(options, dir);
+  if (!again) return 6;
+  std::string value;
+  for (int t = 0; t < kThreads; t++) {
+    for (uint64_t i = 0; i < acknowledged[t]; i += 97) {
+      if (!(*again)->Get({}, key(t, i), &value).ok()) return 7;
+    }
+  }
+  return 0;
+}
+
+TEST_F(DbFailedWriteTest, WritersThatFindNoMemoryHoldNoneOfTheOthersUp) {
+  for (const size_t value_bytes : {0, 1, 100}) {
+    for (const bool sync : {false, true}) {
+      const base::TestFolder folder;
+      const pid_t writer = ::fork();
+      if (writer == 0) ::_exit(WriteUntilNoMemoryIsLeft(folder.path() + "/db", value_bytes, sync));
+      int status = 0;
+      ASSERT_EQ(::waitpid(writer, &status, 0), writer);
+      ASSERT_TRUE(WIFEXITED(status)) << "signal " << WTERMSIG(status);
+      EXPECT_EQ(WEXITSTATUS(status), 0) << value_bytes << " " << sync;
+    }
+  }
 }
 #endif
 

@@ -8,6 +8,7 @@
 #include "base/thread.h"
 #include "lsm/db_impl.h"
 #include "lsm/file_names.h"
+#include "lsm/within_memory.h"
 #include "table/table_builder.h"
 
 namespace weft::lsm {
@@ -44,12 +45,16 @@ void DbImpl::FlushThread() {
 void DbImpl::MakeSpareLogLocked() {
   const uint64_t number = versions_->NewFileNumber();
   mutex_.Unlock();
-  Result<std::unique_ptr<WritableFile>> file =
-      files_->NewWritableFile(LogFileName(dir_, number), FileUse::kLog);
-  Status status = file ? files_->SyncDir(dir_) : file.error();
+  std::unique_ptr<WritableFile> file;
+  const Status status = WithinMemory([&] {
+    auto made = files_->NewWritableFile(LogFileName(dir_, number), FileUse::kLog);
+    if (!made) return made.error();
+    file = std::move(*made);
+    return files_->SyncDir(dir_);
+  });
   mutex_.Lock();
   if (!status.ok()) return FailWritesLocked(status);
-  spare_ = {std::move(*file), number};
+  spare_ = {std::move(file), number};
   room_.NotifyAll();
 }
 

@@ -42,6 +42,8 @@
 
 namespace weft::lsm {
 
+struct ForeignTable;
+
 class DbImpl final : public Db {
  public:
   // Opens the store or says why not; nothing runs before it returned ok.
@@ -160,6 +162,8 @@ class DbImpl final : public Db {
   // db_copy.cc
   Status RemoveUnfinished(const std::string& dir);
   Status FlushAllLocked() WEFT_REQUIRES(write_mutex_) WEFT_EXCLUDES(mutex_);
+  Status IngestOpened(std::span<const ForeignTable> tables) noexcept
+      WEFT_EXCLUDES(write_mutex_, mutex_);
   Status TakeTable(const std::string& path, const table::Table& source, const std::string& smallest,
                    const std::string& largest, table::SequenceNumber sequence, VersionEdit* edit)
       WEFT_EXCLUDES(mutex_);

@@ -20,6 +20,7 @@
 #include "lsm/lost_files.h"
 #include "lsm/own_files.h"
 #include "lsm/store_copy.h"
+#include "lsm/within_memory.h"
 #include "lsm/write_batch_internal.h"
 
 namespace weft::lsm {
@@ -105,7 +106,9 @@ DbImpl::DbImpl(const DbOptions& options, const std::string& dir, bool read_only,
       active_(std::make_shared<MemTable>(comparator_, memtable_blocks_)),
       tables_(files_, dir_,
               ReadOptionsOf(options_, &comparator_, filter_.get(), statistics_.reads()),
-              options.max_open_files, read_only) {}
+              options.max_open_files, read_only) {
+  (void)NoMemoryForAWrite();  // made while there is some
+}
 
 DbImpl::~DbImpl() { Close(); }
 

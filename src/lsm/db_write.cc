@@ -11,6 +11,7 @@
 #include "base/clock.h"
 #include "lsm/db_impl.h"
 #include "lsm/own_files.h"
+#include "lsm/within_memory.h"
 #include "lsm/write_batch_internal.h"
 
 namespace weft::lsm {
@@ -42,17 +43,6 @@ class WEFT_TSA(scoped_lockable) WriteLock {
   }
   base::Mutex* const mutex_;
 };
-
-// What `write` says; kNoMemory where it finds none. Writers wait for each other, so that none may
-// leave what it has begun.
-template <typename Write>
-Status WithinMemory(const Write& write) {
-  try {
-    return write();
-  } catch (const std::bad_alloc&) {
-    return {Code::kNoMemory, "no memory for a write"};
-  }
-}
 
 }  // namespace
 
@@ -92,7 +82,7 @@ Status DbImpl::Write(const WriteOptions& options, WriteBatch* batch) {
     if (Status status = CheckNumbersLeft(count); !status.ok()) return status;
     first = assigned_ + 1;
     WriteBatchInternal::SetSequence(batch, first);
-    const Status status = WithinMemory([&] { return log_.Append(batch->contents()); });
+    const Status status = log_.Append(batch->contents());
     if (!status.ok()) return FailWrites(status);
     assigned_ += count;
     active_bytes_ += bytes;
@@ -103,7 +93,7 @@ Status DbImpl::Write(const WriteOptions& options, WriteBatch* batch) {
   if (count > 0) {
     status = WithinMemory([&] { return WriteBatchInternal::InsertInto(*batch, memtable); });
     // SetContents lets in nothing else.
-    WEFT_CHECK(status.ok() || status.code() == Code::kNoMemory);
+    WEFT_CHECK(status.ok() || status.code() == Code::kIoError);
     if (!status.ok()) status = FailWrites(status);
   }
   if (options.sync && status.ok()) {
@@ -163,10 +153,7 @@ void DbImpl::WaitUntilPublished(table::SequenceNumber last) const {
 // Makes sure that the active memtable takes another write: as it is, or a new one in its place.
 // `force`: a new one in any case. Waits while the background is too far behind.
 Status DbImpl::MakeRoom(bool force) {
-  if (writes_failed_.load(std::memory_order_acquire)) {
-    base::MutexLock lock(&mutex_);
-    return background_error_;
-  }
+  if (writes_failed_.load(std::memory_order_acquire)) return BackgroundError();
   if (!force && std::max(active_->MemoryUsage(), active_bytes_) <= options_.write_buffer_size)
     return {};
   base::MutexLock lock(&mutex_);
@@ -184,8 +171,13 @@ Status DbImpl::MakeRoom(bool force) {
     statistics_.Add(Statistics::kStopUs, (base::NowNs() - begin) / 1000);
   }
   if (!background_error_.ok()) return background_error_;
-  SwitchMemTableLocked();
-  return {};
+  try {
+    SwitchMemTableLocked();
+  } catch (const std::bad_alloc&) {
+    // What was written stays where it is read; where the next write would go nobody knows.
+    FailWritesLocked(NoMemoryForAWrite());
+  }
+  return background_error_;
 }
 
 // True while no new memtable may be begun.
@@ -227,25 +219,33 @@ void DbImpl::SwitchMemTableLocked() {
 
 // The error that every write gets from now on.
 Status DbImpl::FailWrites(const Status& status) {
-  base::MutexLock lock(&mutex_);
-  FailWritesLocked(status);
-  return background_error_;
+  {
+    base::MutexLock lock(&mutex_);
+    FailWritesLocked(status);
+  }
+  return BackgroundError();
 }
 
 Status DbImpl::BackgroundError() {
-  base::MutexLock lock(&mutex_);
-  return background_error_;
+  return WithinMemory([this] {
+    base::MutexLock lock(&mutex_);
+    return background_error_;
+  });
 }
 
 void DbImpl::FailWritesLocked(const Status& why) {
   if (!background_error_.ok()) return;
-  const Status status = WriteError(why);
-  background_error_ = status;
+  background_error_ = WithinMemory([&why] { return WriteError(why); });
   writes_failed_.store(true, std::memory_order_release);
-  Log("no more writes: " + status.ToString());
   room_.NotifyAll();
   compact_done_.NotifyAll();
-  events_.Tell([status](EventListener* listener) { listener->OnBackgroundError(status); });
+  try {
+    const Status status = background_error_;
+    Log("no more writes: " + status.ToString());
+    events_.Tell([status](EventListener* listener) { listener->OnBackgroundError(status); });
+  } catch (const std::bad_alloc&) {
+    // Every write says it from now on.
+  }
 }
 
 void DbImpl::UpdateThrottleLocked() {

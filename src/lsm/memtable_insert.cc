@@ -24,6 +24,26 @@ void MoveTail(const MemTableNode& from, uint32_t first, MemTableNode* to) {
   to->high.Set(from.high.Get());
 }
 
+// The locks of a node and its parent (or null), which their holder gives back: as changed, or as
+// they were where it found no memory.
+class HeldForSplit {
+ public:
+  HeldForSplit(MemTableNode* parent, MemTableNode* node) : parent_(parent), node_(node) {}
+  ~HeldForSplit() {
+    for (MemTableNode* each : {node_, parent_}) {
+      if (each != nullptr) changed_ ? each->lock.Unlock() : each->lock.UnlockUnchanged();
+    }
+  }
+  HeldForSplit(const HeldForSplit&) = delete;
+  HeldForSplit& operator=(const HeldForSplit&) = delete;
+  void Changed() { changed_ = true; }
+
+ private:
+  MemTableNode* const parent_;
+  MemTableNode* const node_;
+  bool changed_ = false;
+};
+
 }  // namespace
 
 void MemTableTree::Insert(const char* entry) {
@@ -90,6 +110,9 @@ bool MemTableTree::TrySplit(Seen<MemTableNode> parent, Seen<MemTableNode> node, 
     if (parent.node != nullptr) parent.node->lock.UnlockUnchanged();
     return false;
   }
+  HeldForSplit held(parent.node, node.node);
+  // The root first and, by what is called, the node's other half: behind them nothing is allocated.
+  MemTableInner* root = parent.node == nullptr ? NewInner(node.node->height + 1, nullptr) : nullptr;
   MemTableNode* right;
   if (node.node->is_leaf()) {
     right = SplitLeafLocked(node.node, entry, target);
@@ -99,10 +122,9 @@ bool MemTableTree::TrySplit(Seen<MemTableNode> parent, Seen<MemTableNode> node, 
   if (parent.node != nullptr) {
     InsertChildLocked(static_cast<MemTableInner*>(parent.node), right);
   } else {
-    GrowRootLocked(node.node, right);
+    GrowRootLocked(root, node.node, right);
   }
-  node.node->lock.Unlock();
-  if (parent.node != nullptr) parent.node->lock.Unlock();
+  held.Changed();
   return true;
 }
 
@@ -153,8 +175,7 @@ MemTableInner* MemTableTree::SplitInnerLocked(MemTableInner* inner, const MemTab
   return right;
 }
 
-void MemTableTree::GrowRootLocked(MemTableNode* left, MemTableNode* right) {
-  MemTableInner* root = NewInner(left->height + 1, nullptr);
+void MemTableTree::GrowRootLocked(MemTableInner* root, MemTableNode* left, MemTableNode* right) {
   root->children[0].Set(left);
   root->children[1].Set(right);
   InsertKeyLocked(root, 0, right->low);

@@ -107,7 +107,7 @@ class MemTableTree {
   MemTableLeaf* SplitLeafLocked(MemTableLeaf* leaf, const char* entry,
                                 const MemTableTarget& target);
   MemTableInner* SplitInnerLocked(MemTableInner* inner, const MemTableTarget& target);
-  void GrowRootLocked(MemTableNode* left, MemTableNode* right);
+  void GrowRootLocked(MemTableInner* root, MemTableNode* left, MemTableNode* right);
   void InsertKeyLocked(MemTableNode* node, uint32_t index, const char* entry);
   void InsertChildLocked(MemTableInner* parent, MemTableNode* right);
   // Makes the node's `skip` longer where its slices tell little, and no longer than its bounds

@@ -20,7 +20,9 @@ inline Status OwnFileError(Status status) {
 
 // What keeps the store from taking writes: kIoError or kCorruption, whatever it was.
 inline Status WriteError(Status status) {
-  if (status.ok() || status.code() == Code::kCorruption) return status;
+  if (status.ok() || status.code() == Code::kCorruption || status.code() == Code::kIoError) {
+    return status;
+  }
   return Status(Code::kIoError, std::string(status.message()));
 }
 

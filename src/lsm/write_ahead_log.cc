@@ -2,28 +2,41 @@
 
 #include <utility>
 
+#include "lsm/within_memory.h"
+
 namespace weft::lsm {
 
 void WriteAheadLog::Begin(std::unique_ptr<WritableFile> file, uint64_t number, uint64_t bytes) {
-  current_ = std::move(file);
+  auto writer = std::make_unique<LogWriter>(file.get(), bytes);
+  std::shared_ptr<WritableFile> current = std::move(file);
+  {
+    base::MutexLock lock(&mutex_);
+    unsynced_.push_back({current, number});
+  }
+  // Nothing changed where one of these found no memory.
+  current_ = std::move(current);
   number_ = number;
-  writer_ = std::make_unique<LogWriter>(current_.get(), bytes);
-  base::MutexLock lock(&mutex_);
-  unsynced_.push_back({current_, number});
+  writer_ = std::move(writer);
   appended_.fetch_add(bytes, std::memory_order_release);  // as in Append
 }
 
 Status WriteAheadLog::Append(std::string_view record) {
-  Status status = writer_->AddRecord(record);
-  if (status.ok()) status = current_->Flush();
+  const Status status = WithinMemory([&] {
+    Status added = writer_->AddRecord(record);
+    return added.ok() ? current_->Flush() : added;
+  });
   if (!status.ok()) {
     base::MutexLock lock(&mutex_);
-    if (broken_.ok()) broken_ = status;
-    return status;
+    BreakLocked(status);
+    return broken_;
   }
   // Pairs with the acquire in appended(): who reads this count finds the bytes in the file.
   appended_.fetch_add(record.size(), std::memory_order_release);
-  return status;
+  return {};
+}
+
+void WriteAheadLog::BreakLocked(const Status& why) {
+  if (broken_.ok()) broken_ = WithinMemory([&why] { return why; });
 }
 
 Status WriteAheadLog::SyncFiles(const std::deque<File>& files) {
@@ -35,36 +48,33 @@ Status WriteAheadLog::SyncFiles(const std::deque<File>& files) {
 
 Status WriteAheadLog::SyncUpTo(Ticket ticket, bool* synced) {
   *synced = false;
-  std::deque<File> files;  // may be the last to hold some of them: closed without the lock
-  mutex_.Lock();
-  while (broken_.ok() && synced_ < ticket) {
-    if (syncing_) {
-      sync_ended_.Wait(&mutex_);
-      continue;
+  for (;;) {
+    std::deque<File> files;  // may be the last to hold some of them: closed without the lock
+    Ticket target;
+    {
+      base::MutexLock lock(&mutex_);
+      while (syncing_ && broken_.ok() && synced_ < ticket) sync_ended_.Wait(&mutex_);
+      // What is on disk stays there, whatever became of what came later.
+      if (synced_ >= ticket) return {};
+      if (!broken_.ok()) return broken_;
+      files = unsynced_;
+      syncing_ = true;
+      target = appended();
     }
-    syncing_ = true;
-    const Ticket target = appended();
-    std::deque<File> before = std::exchange(files, unsynced_);
-    mutex_.Unlock();
-    before.clear();
-    Status status = SyncFiles(files);
+    const Status status = WithinMemory([&] { return SyncFiles(files); });
     *synced = true;
-    mutex_.Lock();
+    base::MutexLock lock(&mutex_);
     syncing_ = false;
     if (status.ok()) {
       synced_ = target;
       // Files before the last were whole when the sync began, and now are safe.
       const uint64_t last = files.back().number;
       while (unsynced_.front().number < last) unsynced_.pop_front();
-    } else if (broken_.ok()) {
-      broken_ = status;
+    } else {
+      BreakLocked(status);
     }
     sync_ended_.NotifyAll();
   }
-  // What is on disk stays there, whatever became of what came later.
-  Status status = synced_ >= ticket ? Status() : broken_;
-  mutex_.Unlock();
-  return status;
 }
 
 std::vector<std::shared_ptr<WritableFile>> WriteAheadLog::Forget(uint64_t number) {

@@ -10,7 +10,8 @@
 // Threads   Append, Begin: one at a time (the store's write mutex). Others: any, also meanwhile.
 // Errors    the first failed append or sync ends the log: what the file holds behind it is unknown.
 //           Every later sync of what was not yet on disk returns that error, and so does Close;
-//           whoever gets one must append no more.
+//           whoever gets one must append no more. No memory is such an error; Begin alone throws
+//           std::bad_alloc, and then has changed nothing.
 #pragma once
 
 #include <atomic>
@@ -58,6 +59,7 @@ class WriteAheadLog {
   };
 
   Status SyncFiles(const std::deque<File>& files);
+  void BreakLocked(const Status& why) WEFT_REQUIRES(mutex_);
 
   // Owned by who appends.
   std::unique_ptr<LogWriter> writer_;
