@@ -51,9 +51,11 @@ void Room::SetLaneLocked(Holder& holder, size_t n) {
 void Room::LeaveLane(Holder& holder) {
   base::MutexLock lock(&mutex_);
   holder.in_lane_ = holder.lane_ != 0;
-  if (holder.lane_ == 0 || holder.leaves_lane_) return;
-  holder.leaves_lane_ = true;
-  leaving_.push_back(&holder);
+  if (IsQueued(holder)) LeaveLaneQueueLocked(holder);
+  if (holder.lane_ != 0 && !holder.leaves_lane_) {
+    holder.leaves_lane_ = true;
+    leaving_.push_back(&holder);
+  }
   GrantLocked();
   CountLocked();
 }
@@ -105,7 +107,8 @@ void Room::Wait(Holder& holder, size_t n, uint64_t rank, Client* client, bool is
   queue_holds_ += holder.taken_ - holder.lane_ - holder.newcomer_;
   holder.lane_need_ = of_lane.bytes;
   holder.lane_queue_ = nullptr;
-  if (of_lane.bytes != 0) {
+  // What never fits would keep the lane from all behind it.
+  if (of_lane.bytes != 0 && of_lane.bytes <= options_.lane_bytes) {
     holder.lane_queue_ = IsFew(holder.lane_ + of_lane.bytes) ? &lane_few_ : &lane_many_;
     holder.lane_place_ = holder.lane_queue_->emplace(of_lane.rank, &holder);
   }
@@ -147,9 +150,14 @@ std::vector<Room::Holder*> Room::Collect(Client* client) {
   return std::exchange(client->granted_, {});
 }
 
+void Room::LeaveLaneQueueLocked(Holder& holder) {
+  if (holder.lane_queue_ != nullptr) holder.lane_queue_->erase(holder.lane_place_);
+  holder.lane_queue_ = nullptr;
+}
+
 void Room::DequeueLocked(Holder& holder) {
   queue_.erase(holder.place_);
-  if (holder.lane_queue_ != nullptr) holder.lane_queue_->erase(holder.lane_place_);
+  LeaveLaneQueueLocked(holder);
   queue_holds_ -= holder.taken_ - holder.lane_ - holder.newcomer_;
   newcomers_.erase(holder.arrival_);
   fit_newcomers_.erase(holder.arrival_);

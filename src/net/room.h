@@ -137,7 +137,8 @@ class Room {
       WEFT_EXCLUDES(mutex_) {
     Wait(holder, n, rank, client, is_newcomer, OfLane());
   }
-  // It has kept the lane for too long.
+  // It has kept the lane for too long, or would: what it has of it becomes room like any other, and
+  // it waits for the lane no more.
   void LeaveLane(Holder& holder) WEFT_EXCLUDES(mutex_);
   // Waits no more, and gives back what it was given since.
   void Leave(Holder& holder) WEFT_EXCLUDES(mutex_);
@@ -168,6 +169,7 @@ class Room {
   void SetLaneLocked(Holder& holder, size_t n) WEFT_REQUIRES(mutex_);
   void FreeLaneLocked() WEFT_REQUIRES(mutex_);
   void CountLocked() WEFT_REQUIRES(mutex_);
+  void LeaveLaneQueueLocked(Holder& holder) WEFT_REQUIRES(mutex_);
   void DequeueLocked(Holder& holder) WEFT_REQUIRES(mutex_);
   void GrantLocked() WEFT_REQUIRES(mutex_);
   void CountGrantLocked(const Holder& holder, bool given) WEFT_REQUIRES(mutex_);

@@ -216,6 +216,36 @@ TEST_F(RoomTest, TheLaneIsKeptForWhoeverWaitsForMuchOfIt) {
   EXPECT_TRUE(room.TryTake(holders_[5], 80, 80));
 }
 
+TEST_F(RoomTest, WhoeverLeavesTheLaneWhileItWaitsKeepsNobodyOutOfIt) {
+  Room room(Of(100, 80));
+  room.Take(holders_[0], 100);
+  ASSERT_TRUE(room.TryTake(holders_[1], 60, 60));
+  room.Wait(holders_[2], 70, 70, &client_, true, {70, 70});
+  room.Wait(holders_[3], 75, 75, &client_, true, {75, 75});
+  room.LeaveLane(holders_[2]);
+  room.SetTaken(holders_[1], 0);
+  EXPECT_EQ(Served(room), std::vector<size_t>{3});
+  EXPECT_TRUE(holders_[2].waits()) << "for room of the others";
+  // It may leave, or be served, like any other; and leaving is what is granted at once.
+  room.Wait(holders_[4], 76, 76, &client_, true, {76, 76});
+  room.Wait(holders_[5], 3, 3, &client_, true, {3, 3});
+  room.LeaveLane(holders_[4]);
+  EXPECT_EQ(Served(room), std::vector<size_t>{5});
+  room.GiveBack(holders_[0], 100);
+  EXPECT_EQ(Served(room), std::vector<size_t>{2});
+  room.Leave(holders_[4]);
+}
+
+TEST_F(RoomTest, WhatNeverFitsTheLaneDoesNotShutIt) {
+  Room room(Of(100, 80));
+  room.Take(holders_[0], 100);
+  room.Wait(holders_[1], 90, 90, &client_, true, {90, 90});
+  EXPECT_TRUE(room.TryTake(holders_[2], 30, 30));
+  room.Wait(holders_[3], 31, 31, &client_, true, {31, 31});
+  EXPECT_EQ(Served(room), std::vector<size_t>{3});
+  room.Leave(holders_[1]);
+}
+
 TEST_F(RoomTest, WhoeverLeavesTheLaneHasWhatBecomesFreeFirst) {
   Room room(Of(100, 40));
   room.Take(holders_[0], 100);
