@@ -104,7 +104,8 @@ const tier::Asked* DiskTurn::AnswerFor(const Batch& batch, uint32_t i) {
   const bool is_written = std::none_of(changed_.begin(), changed_.end(), [&](const Change& change) {
     return tier::Stripes::Of(batch.hash(change.query)) == stripe;
   });
-  if (!source.insists || !is_written) return nullptr;
+  // Not what was never asked for: whoever insists would have a whole batch looked up here.
+  if (asked == nullptr || !source.insists || !is_written) return nullptr;
   own_.push_back(std::make_unique<tier::Asked>());
   tier::Asked& own = *own_.back();
   own.key = batch.key(i);

@@ -47,8 +47,8 @@ class DiskTurn {
 
   void Clear() { sources_.clear(); }
   // After each Batch::AddSource. `brought`: answers, or null; they must stay until the batch is
-  // written. `insists`: earlier answers were out of date when they came; now it is looked up at
-  // once, while the key is locked.
+  // written. `insists`: earlier answers were out of date when they came; a key whose answer is
+  // again is now looked up at once, while it is locked.
   void AddSource(tier::Lookup* brought, bool insists);
   bool waiting(uint32_t source) const { return sources_[source].lookup != nullptr; }
   // What it waits for. REQUIRES: waiting(source)
