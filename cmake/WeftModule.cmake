@@ -4,11 +4,10 @@
 # fuzzer from each *_fuzz.cc (with WEFT_FUZZ) and one program from each *_bench.cc. Files are found
 # by name, so that adding one needs no edit here. Tests and benchmarks are left out where their
 # library is not installed: `./dev run` needs neither. COLD: sanitized builds do not optimise the
-# library, which must link fmt::fmt (weft_precompile_cold).
+# library, which must link fmt::fmt (weft_compile_cold).
 #
-# Tests are compiled some files at a time, as one: what they all include is then parsed and expanded
-# once, in half of the time. So a name at namespace scope, an anonymous one too, must be no other
-# test's of that program, and what several need stands in a header, the module's test kit.
+# Files are compiled some at a time (WeftCompile.cmake): a name at namespace scope must be no other
+# file's of the folder. What several tests need stands in a header, the module's test kit.
 #
 # Targets over all modules: weft_libraries, weft_unit_tests, weft_fuzzers.
 find_package(GTest QUIET)
@@ -18,26 +17,22 @@ foreach(package GTest benchmark)
     message(STATUS "${package} is not installed: built without (tools/setup test installs it)")
   endif()
 endforeach()
+# With so little inlined g++ 12 sees uninitialized memory in std::function, wrongly, and bytes
+# copied past the ends of strings where their headers are precompiled.
+set(_weft_less_optimised -O1 "$<$<CXX_COMPILER_ID:GNU>:-Wno-maybe-uninitialized;-Wno-array-bounds>"
+    "$<$<CXX_COMPILER_ID:GNU>:-Wno-stringop-overflow;-Wno-stringop-overread>")
 # What is tested is optimised in its library. Compiling the tests themselves is most of the time of
 # a build, and of a sanitized one nearly all.
-if(WEFT_SANITIZE)
-  set(WEFT_TEST_FLAGS -O0)
-else()
-  # With so little inlined g++ 12 sees uninitialized memory in std::function, wrongly, and bytes
-  # copied past the ends of strings where their headers are precompiled.
-  set(WEFT_TEST_FLAGS -O1 "$<$<CXX_COMPILER_ID:GNU>:-Wno-maybe-uninitialized;-Wno-array-bounds>"
-      "$<$<CXX_COMPILER_ID:GNU>:-Wno-stringop-overflow;-Wno-stringop-overread>")
-endif()
-# More at once cost less in all, and more after an edit of one of them.
-set(WEFT_TEST_FILES_AT_ONCE 8)
+set(WEFT_TEST_FLAGS ${_weft_less_optimised})
 # Fuzzers follow what is reached in the libraries.
 set(WEFT_LIBRARY_FLAGS $<$<BOOL:${WEFT_FUZZ}>:-fsanitize=fuzzer-no-link>)
-# What starts, reports and measures is no more than called by what takes long in tests.
-set(WEFT_COLD_FLAGS ${WEFT_LIBRARY_FLAGS})
+# What starts, reads command lines and prints tables takes long to compile and no time to run.
+set(WEFT_COLD_FLAGS ${WEFT_LIBRARY_FLAGS} ${_weft_less_optimised})
 if(WEFT_SANITIZE)
-  list(APPEND WEFT_COLD_FLAGS -O0)
+  set(WEFT_TEST_FLAGS -O0)
+  set(WEFT_COLD_FLAGS ${WEFT_LIBRARY_FLAGS} -O0)
 endif()
-include(WeftPrecompile)
+include(WeftCompile)
 add_custom_target(weft_libraries)
 add_custom_target(weft_unit_tests)
 add_custom_target(weft_fuzzers)
@@ -51,10 +46,7 @@ endif()
 # Makes a program of GoogleTest cases one of the unit tests.
 function(weft_unit_test target)
   target_link_libraries(${target} PRIVATE GTest::gmock GTest::gtest_main)
-  target_compile_options(${target} PRIVATE ${WEFT_TEST_FLAGS})
-  weft_precompile_test(${target})
-  set_target_properties(${target} PROPERTIES UNITY_BUILD ON
-                        UNITY_BUILD_BATCH_SIZE ${WEFT_TEST_FILES_AT_ONCE})
+  weft_compile_test(${target})
   add_test(NAME ${target} COMMAND ${target})
   set_tests_properties(${target} PROPERTIES TIMEOUT ${_weft_test_timeout_s} LABELS unit)
   add_dependencies(weft_unit_tests ${target})
@@ -99,10 +91,9 @@ function(weft_module name)
     add_library(weft_${name} STATIC ${sources})
     target_link_libraries(weft_${name} PUBLIC ${needs})
     if(ARG_COLD AND WEFT_SANITIZE)
-      weft_precompile_cold(weft_${name})
+      weft_compile_cold(weft_${name})
     else()
-      weft_precompile(weft_${name})
-      target_compile_options(weft_${name} PRIVATE ${WEFT_LIBRARY_FLAGS})
+      weft_compile(weft_${name})
     endif()
     add_dependencies(weft_libraries weft_${name})
   else()

@@ -3,6 +3,8 @@
 
 import importlib.machinery
 import importlib.util
+import json
+import subprocess
 import sys
 import tempfile
 import unittest
@@ -20,7 +22,7 @@ def load_tidy():
 
 
 tidy = load_tidy()
-from tidylib import precompiled, ratchet  # noqa: E402
+from tidylib import alone, precompiled, ratchet  # noqa: E402
 from tidylib.tree import Tree, split_cpp  # noqa: E402
 
 HEADER = "// {name}: what it is for.\n#pragma once\n{body}"
@@ -41,10 +43,10 @@ class TidyTest(unittest.TestCase):
             (self.root / path).parent.mkdir(parents=True, exist_ok=True)
             (self.root / path).write_text(text)
 
-    def findings(self, files, rule, compile_headers=False):
+    def findings(self, files, rule, compile_files=False):
         """(path, line) of each finding of `rule` in a tree of these files."""
         self.write(files)
-        found = tidy.findings_of(Tree(self.root), compile_headers)
+        found = tidy.findings_of(Tree(self.root), compile_files)
         return [(f.path, f.line) for f in found if f.rule == rule]
 
     def keeps(self, files, rule, **how):
@@ -93,28 +95,54 @@ class Alone(TidyTest):
     def test_a_header_that_includes_what_it_needs_passes(self):
         body = "#include <string>\ninline std::string Name() { return {}; }\n"
         files = {"src/base/a.h": header("base/a.h", body)}
-        self.keeps(files, "alone", compile_headers=True)
-        self.assertTrue((self.root / "build/tidy/headers.json").is_file())
-        self.keeps(files, "alone", compile_headers=True)  # now from the store
+        self.keeps(files, "alone", compile_files=True)
+        self.assertTrue((self.root / "build/tidy/alone.json").is_file())
+        self.keeps(files, "alone", compile_files=True)  # now from the store
 
     def test_a_header_that_leans_on_others_fails_each_time(self):
         files = {"src/base/a.h": header("base/a.h", "inline std::string Name() { return {}; }\n")}
-        self.breaks(files, "alone", ("src/base/a.h", 1), compile_headers=True)
-        self.breaks(files, "alone", ("src/base/a.h", 1), compile_headers=True)
+        self.breaks(files, "alone", ("src/base/a.h", 1), compile_files=True)
+        self.breaks(files, "alone", ("src/base/a.h", 1), compile_files=True)
 
     def test_the_build_proves_a_header_that_its_source_includes_first(self):
         bad = header("base/a.h", "inline std::string Name() { return {}; }\n")
         self.keeps({"src/base/a.h": bad, "src/base/a.cc": '#include "base/a.h"\n'}, "alone",
-                   compile_headers=True)
+                   compile_files=True)
         self.breaks({"src/base/a.cc": '#include <string>\n#include "base/a.h"\n'}, "alone",
-                    ("src/base/a.h", 1), compile_headers=True)
+                    ("src/base/a.h", 1), compile_files=True)
+
+    def built_together(self, flags):
+        """Writes the database of a build that compiles src/base/a.cc and b.cc as one file."""
+        unit = self.root / "build/release/src/base/CMakeFiles/weft_base.dir/Unity/unity_0_cxx.cxx"
+        unit.parent.mkdir(parents=True, exist_ok=True)
+        unit.write_text("".join(f'#include "{self.root}/src/base/{name}.cc"\n' for name in "ab"))
+        database = [{"directory": str(self.root), "file": str(unit),
+                     "command": f"c++ -std=c++20 -I{self.root}/src {flags} -c {unit}"}]
+        (self.root / "build/release/compile_commands.json").write_text(json.dumps(database))
+
+    def test_a_source_may_not_lean_on_one_that_is_compiled_with_it(self):
+        files = {"src/base/a.h": header("base/a.h", "struct A {};\n"),
+                 "src/base/a.cc": '#include "base/a.h"\n#include <string>\nstd::string a;\n',
+                 "src/base/b.cc": "#include <string>\nstd::string b;\n"}
+        self.built_together("-fPIC")
+        self.keeps(files, "alone", compile_files=True)
+        files["src/base/b.cc"] = "std::string b;\n"
+        self.breaks(files, "alone", ("src/base/b.cc", 1), compile_files=True)
+
+    def test_a_source_is_parsed_as_the_build_compiles_it(self):
+        files = {"src/base/a.cc": "static_assert(WEFT_A == 1);\n",
+                 "src/base/b.cc": "inline void F(int unused) {}\n"}
+        self.built_together("-DWEFT_A=1")
+        self.keeps(files, "alone", compile_files=True)
+        self.built_together("-DWEFT_A=1 -Wall -Wextra -Werror")
+        self.breaks(files, "alone", ("src/base/b.cc", 1), compile_files=True)
 
     def test_a_change_below_is_seen(self):
         files = {"src/base/a.h": header("base/a.h", "struct A {};\n"),
                  "src/base/b.h": header("base/b.h", '#include "base/a.h"\nstruct B { A a; };\n')}
-        self.keeps(files, "alone", compile_headers=True)
+        self.keeps(files, "alone", compile_files=True)
         files["src/base/a.h"] = header("base/a.h", "struct C {};\n")
-        self.breaks(files, "alone", ("src/base/b.h", 1), compile_headers=True)
+        self.breaks(files, "alone", ("src/base/b.h", 1), compile_files=True)
 
 
 class Precompiled(TidyTest):
@@ -137,21 +165,33 @@ class Precompiled(TidyTest):
         self.assertEqual(made.flags_for("src/base/z.h", flags)[0], "-include")
         self.assertEqual(made.flags_for("src/base/z.h", ["c++", "-std=c++17"]), [])
 
+    def test_the_compiler_takes_them(self):
+        self.write(self.files(self.GOOD))
+        tree = Tree(self.root)
+        flags = alone.Settings.kept(["ccache", "c++", "-std=c++20", "-fPIC", "-O3", "-pthread"])
+        flags.append(f"-I{self.root}/src")
+        made = precompiled.Precompiled(tree, [(f.path, flags) for f in tree.files], self.root)
+        command = [*flags, *made.flags_for("src/base/z.h", flags), "-Winvalid-pch", "-Werror", "-H"]
+        done = subprocess.run([*command, "-fsyntax-only", "-x", "c++", "-"], text=True,
+                              input='#include "base/z.h"\n', capture_output=True)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertRegex(done.stderr, r"(?m)^! \S+\.gch")
+
     def test_headers_pass_with_them(self):
-        self.keeps(self.files(self.GOOD), "alone", compile_headers=True)
+        self.keeps(self.files(self.GOOD), "alone", compile_files=True)
 
     def test_what_a_header_does_not_include_is_not_there(self):
         for last in ("inline std::string Name() { return {}; }\n",
                      "#include <memory>\ninline std::thread* Get() { return nullptr; }\n",
                      "#ifdef WEFT_NEVER\n" + self.PREFIX + "#endif\n"
                      "inline std::string Name() { return {}; }\n"):
-            self.breaks(self.files(last), "alone", ("src/base/z.h", 1), compile_headers=True)
-            (self.root / "build/tidy/headers.json").unlink()  # so that all are compiled again
+            self.breaks(self.files(last), "alone", ("src/base/z.h", 1), compile_files=True)
+            (self.root / "build/tidy/alone.json").unlink()  # so that all are compiled again
 
     def test_nor_for_one_that_another_includes(self):
         files = self.files(self.PREFIX + '#include "base/lean.h"\n')
         files["src/base/lean.h"] = header("base/lean.h", "struct Lean { std::string name; };\n")
-        self.breaks(files, "alone", ("src/base/lean.h", 1), compile_headers=True)
+        self.breaks(files, "alone", ("src/base/lean.h", 1), compile_files=True)
 
     def test_what_is_included_under_a_condition_does_not_count(self):
         text = ('#ifdef A\n#include <map>\n#include "a.h"\n#endif\n#include <set>\n'

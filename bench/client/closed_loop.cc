@@ -14,7 +14,6 @@ namespace weft::bench {
 namespace {
 
 constexpr int kPatienceMs = 10'000;  // a server that says nothing for so long is stuck
-constexpr int kEventsMax = 64;
 
 }  // namespace
 

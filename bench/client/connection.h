@@ -13,6 +13,9 @@
 
 namespace weft::bench {
 
+// Of many connections, those that are looked at between two system calls.
+inline constexpr int kEventsMax = 64;
+
 class Connection {
  public:
   static Result<std::unique_ptr<Connection>> Open(uint16_t port, const PayloadShape& shape);

@@ -14,7 +14,6 @@ namespace weft::bench {
 namespace {
 
 constexpr uint64_t kDrainNs = 5'000'000'000;  // after the last due instant
-constexpr int kEventsMax = 64;
 
 // The instants at which rounds are due. Fixed by the options alone.
 class Schedule {

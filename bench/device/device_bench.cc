@@ -13,10 +13,6 @@
 namespace weft::bench {
 namespace {
 
-using processor::CudaStream;
-constexpr uint32_t kFinds = kRunSearch | kRunCompare;
-constexpr CudaStream kStream = nullptr;
-
 struct ShapeTargets {
   DeviceShape shape;
   double read, insert;  // operations a second, at least; 0: none

@@ -11,10 +11,7 @@
 namespace weft::bench {
 namespace {
 
-using processor::CudaStream;
 using processor::DeviceBuffer;
-constexpr CudaStream kStream = nullptr;
-constexpr uint32_t kFinds = kRunSearch | kRunCompare;
 constexpr uint32_t kMixes = kFinds | kRunRead | kRunInsert | kRunDelete;
 constexpr double kMemoryShare = 0.95;  // of what is free
 

@@ -18,6 +18,9 @@
 
 namespace weft::bench {
 
+inline constexpr uint32_t kFinds = kRunSearch | kRunCompare;
+inline constexpr processor::CudaStream kStream = nullptr;  // the device's own
+
 struct DeviceShape {
   const char* name;
   uint32_t key_words, value_words;  // 8 bytes each

@@ -94,7 +94,7 @@ std::string Field(const nlohmann::json& record, const char* pointer) {
   return Quoted(value.is_string() ? value.get<std::string>() : value.dump());
 }
 
-std::string Meter(const nlohmann::json& record, const char* name) {
+std::string MeterField(const nlohmann::json& record, const char* name) {
   if (!record.contains("meters") || !record.at("meters").contains(name)) return "unavailable";
   const nlohmann::json& meter = record.at("meters").at(name);
   return meter.contains("value") ? meter.at("value").dump() : "unavailable";
@@ -123,7 +123,7 @@ std::string CsvRow(const nlohmann::json& record) {
   }
   for (const char* meter : kMeters) {
     row += ',';
-    row += Meter(record, meter);
+    row += MeterField(record, meter);
   }
   return row;
 }

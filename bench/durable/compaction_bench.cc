@@ -17,8 +17,6 @@
 namespace weft::bench {
 namespace {
 
-constexpr double kSettleLimitS = 180;
-
 // Keys for a length of values: about as many bytes each time.
 uint64_t KeysFor(uint32_t value_bytes) {
   if (value_bytes <= 100) return 3'000'000;
@@ -36,7 +34,7 @@ struct Rival {
 // Where a contender of ours has its tables.
 enum class Tables { kInFiles, kDirect, kInMemory };
 
-const char* TextOf(Tables tables) {
+const char* TablesText(Tables tables) {
   switch (tables) {
     case Tables::kInFiles: return "";
     case Tables::kDirect: return ", by direct I/O";
@@ -180,11 +178,11 @@ void MergeCase::AddOurs(const std::string& name, const MergeInput* input, bool v
     settings.device = device;
     return MergeOurs(*input, settings, place_.Fresh("outputs"), distinct_);
   };
-  rivals_.push_back(
-      {name,
-       fmt::format("weft{}, {} thread{}{}{}", device == "cpu" ? "" : " on " + device, threads,
-                   threads == 1 ? "" : "s", TextOf(tables), verify ? ", outputs read back" : ""),
-       run});
+  rivals_.push_back({name,
+                     fmt::format("weft{}, {} thread{}{}{}", device == "cpu" ? "" : " on " + device,
+                                 threads, threads == 1 ? "" : "s", TablesText(tables),
+                                 verify ? ", outputs read back" : ""),
+                     run});
 }
 
 // Loaded once for all rounds.

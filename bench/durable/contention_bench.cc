@@ -18,7 +18,7 @@
 namespace weft::bench {
 namespace {
 
-constexpr double kSettleLimitS = 600;
+constexpr double kContendedSettleLimitS = 600;
 
 // One under measurement: a store, and what weft compacts on.
 struct Contender {
@@ -217,7 +217,7 @@ Result<ContentionRun> Contention::RunOpen(Store* store, Ycsb* workload) {
   run.a = std::move(*a);
   run.cpu_s = (CpuOfThisProcess() - cpu).Total();
   run.used = meters_.used();
-  run.settle_s = WaitUntilQuiet(kSettleLimitS);
+  run.settle_s = WaitUntilQuiet(kContendedSettleLimitS);
   const StoreFigures after = store->Figures();
   run.compacted_bytes = after.compaction_bytes_read + after.table_bytes_written -
                         before.compaction_bytes_read - before.table_bytes_written;

@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "bench/durable/latency.h"
 #include "bench/harness/line_chart.h"
 #include "bench/harness/report.h"
 #include "bench/harness/samples.h"
@@ -16,10 +17,6 @@ namespace {
 using Figure = std::function<std::optional<double>(const ContentionRun&)>;
 
 double MeanUs(const base::Histogram& histogram) { return histogram.Mean() * 1e-3; }
-double PercentileUs(const base::Histogram& histogram, double percent) {
-  return static_cast<double>(histogram.Percentile(percent)) * 1e-3;
-}
-
 double MeanCpu(const ContentionRun& run) { return run.cpu_s / run.a.seconds * 100; }
 std::optional<double> MeanGpu(const ContentionRun& run) {
   double sum = 0;

@@ -14,8 +14,6 @@
 namespace weft::bench {
 namespace {
 
-constexpr double kSettleLimitS = 180;
-
 // One pass of the list, and what its rows are called. A read after `compact` is another case than
 // the same read before it.
 struct Step {
@@ -33,7 +31,7 @@ struct Turn {
 };
 
 // One store under measurement in one turn.
-struct Contender {
+struct StoreInTurn {
   std::string name;
   std::string dir;
   std::unique_ptr<Store> store;
@@ -95,7 +93,7 @@ Result<StoreSettings> SettingsOf(const DurableOptions& options, const std::strin
   return settings;
 }
 
-std::string TextOf(const StoreSettings& s) {
+std::string SettingsText(const StoreSettings& s) {
   return fmt::format(
       "{}: write buffer {} MiB, tables {} MiB, block cache {} MiB, bloom {} bits, level 1 {} MiB "
       "(RocksDB {}), compaction threads {}, outputs read back: {}, compression {}",
@@ -122,7 +120,7 @@ class Course {
       for (size_t step = 0; step < steps_.size(); ++step) {
         if (const Status status = RunStep(turn, step); !status.ok()) return status;
       }
-      for (Contender& contender : contenders_)
+      for (StoreInTurn& contender : contenders_)
         if (const Status status = CheckAndRemove(&contender); !status.ok()) return status;
     }
     return Status::Ok();
@@ -132,21 +130,21 @@ class Course {
 
  private:
   Status RunStep(int turn, size_t step);
-  Result<Turn> RunTurn(Contender* contender, const Pass& pass, uint64_t seed);
-  Status MakeReady(Contender* contender, const Pass& pass, uint64_t seed);
-  Status CheckAndRemove(Contender* contender);
-  PassInput InputOf(Contender* contender, uint64_t seed) const;
+  Result<Turn> RunTurn(StoreInTurn* contender, const Pass& pass, uint64_t seed);
+  Status MakeReady(StoreInTurn* contender, const Pass& pass, uint64_t seed);
+  Status CheckAndRemove(StoreInTurn* contender);
+  PassInput InputOf(StoreInTurn* contender, uint64_t seed) const;
 
   const DurableOptions& options_;
   const StoreSettings& settings_;
   const Place& place_;
   const std::vector<Step> steps_;
   const ValueMaker values_;
-  std::vector<Contender> contenders_;
+  std::vector<StoreInTurn> contenders_;
   Turns turns_;
 };
 
-PassInput Course::InputOf(Contender* contender, uint64_t seed) const {
+PassInput Course::InputOf(StoreInTurn* contender, uint64_t seed) const {
   PassInput input;
   input.store = contender->store.get();
   input.ledger = &*contender->ledger;
@@ -160,7 +158,7 @@ PassInput Course::InputOf(Contender* contender, uint64_t seed) const {
 }
 
 // Opens the store again, which must give back all that was written, and throws it away.
-Status Course::CheckAndRemove(Contender* contender) {
+Status Course::CheckAndRemove(StoreInTurn* contender) {
   if (!contender->store) return Status::Ok();
   Progress(fmt::format("durable: checking all of {}", contender->name));
   contender->store.reset();
@@ -176,7 +174,7 @@ Status Course::CheckAndRemove(Contender* contender) {
 }
 
 // A fresh store for a pass that begins with one; a filled one for a pass that needs one.
-Status Course::MakeReady(Contender* contender, const Pass& pass, uint64_t seed) {
+Status Course::MakeReady(StoreInTurn* contender, const Pass& pass, uint64_t seed) {
   if (contender->store && !pass.fresh) return Status::Ok();
   if (const Status status = CheckAndRemove(contender); !status.ok()) return status;
   contender->dir = place_.Fresh(contender->name);
@@ -191,7 +189,7 @@ Status Course::MakeReady(Contender* contender, const Pass& pass, uint64_t seed) 
   return filled ? Status::Ok() : filled.error();
 }
 
-Result<Turn> Course::RunTurn(Contender* contender, const Pass& pass, uint64_t seed) {
+Result<Turn> Course::RunTurn(StoreInTurn* contender, const Pass& pass, uint64_t seed) {
   if (const Status status = MakeReady(contender, pass, seed); !status.ok()) return status;
   const double table_bytes = contender->store->Figures().table_bytes_written;
   const uint64_t given = BytesGivenToWrite();
@@ -213,7 +211,8 @@ Status Course::RunStep(int turn, size_t step) {
   const Step& now = steps_[step];
   const uint64_t seed = Mix(options_.seed + static_cast<uint64_t>(turn) * 1000 + step) >> 16;
   for (size_t i = 0; i < contenders_.size(); ++i) {
-    Contender& contender = contenders_[(i + step + static_cast<size_t>(turn)) % contenders_.size()];
+    StoreInTurn& contender =
+        contenders_[(i + step + static_cast<size_t>(turn)) % contenders_.size()];
     const std::string label =
         fmt::format("durable/{} {} {} {} {}/{} {}", now.name, place_.name(), settings_.name,
                     NameOf(settings_.compression), turn + 1, options_.repetitions, contender.name);
@@ -317,7 +316,7 @@ nlohmann::json DetailsOfRun(const DurableOptions& options, const StoreSettings& 
           {"value_bytes", options.value_bytes},
           {"reads", options.reads},
           {"place", place.name()},
-          {"settings", TextOf(settings)},
+          {"settings", SettingsText(settings)},
           {"repetitions", options.repetitions}};
 }
 
@@ -462,7 +461,7 @@ Status RunDurable(const DurableOptions& options, Report& report) {
         auto place = Place::Make(where);
         if (!place) return place.error();
         fmt::print("durable, {}: {} keys of {} B with {} B; {}\n", where, options.keys,
-                   kDurableKeyBytes, options.value_bytes, TextOf(*settings));
+                   kDurableKeyBytes, options.value_bytes, SettingsText(*settings));
         Course course(options, *settings, *place, stores, *steps);
         if (const Status status = course.Run(); !status.ok()) return status;
         AddRows(RowMaker(options, *settings, *place, course.turns()), course, stores, report);

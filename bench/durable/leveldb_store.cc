@@ -12,10 +12,10 @@
 namespace weft::bench::store_internal {
 namespace {
 
-leveldb::Slice SliceOf(std::string_view text) { return {text.data(), text.size()}; }
-std::string_view ViewOf(const leveldb::Slice& slice) { return {slice.data(), slice.size()}; }
+leveldb::Slice LevelDbSlice(std::string_view text) { return {text.data(), text.size()}; }
+std::string_view LevelDbView(const leveldb::Slice& slice) { return {slice.data(), slice.size()}; }
 
-Status StatusOf(const leveldb::Status& status) {
+Status LevelDbStatus(const leveldb::Status& status) {
   if (status.ok()) return Status::Ok();
   return Status(status.IsCorruption() ? Code::kCorruption : Code::kIoError,
                 "LevelDB: " + status.ToString());
@@ -32,9 +32,9 @@ class LevelDbReader final : public Reader {
 
  private:
   Answer GetInto(std::string_view key, std::string* value) {
-    const leveldb::Status status = db_->Get(leveldb::ReadOptions(), SliceOf(key), value);
+    const leveldb::Status status = db_->Get(leveldb::ReadOptions(), LevelDbSlice(key), value);
     if (status.ok()) return {true, *value};
-    if (!status.IsNotFound()) status_ = StatusOf(status);
+    if (!status.IsNotFound()) status_ = LevelDbStatus(status);
     return {};
   }
 
@@ -48,13 +48,13 @@ class LevelDbCursor final : public Cursor {
 
   void SeekToFirst() override { iterator_->SeekToFirst(); }
   void SeekToLast() override { iterator_->SeekToLast(); }
-  void Seek(std::string_view key) override { iterator_->Seek(SliceOf(key)); }
+  void Seek(std::string_view key) override { iterator_->Seek(LevelDbSlice(key)); }
   bool Valid() const override { return iterator_->Valid(); }
   void Next() override { iterator_->Next(); }
   void Prev() override { iterator_->Prev(); }
-  std::string_view Key() const override { return ViewOf(iterator_->key()); }
-  std::string_view Value() const override { return ViewOf(iterator_->value()); }
-  Status status() const override { return StatusOf(iterator_->status()); }
+  std::string_view Key() const override { return LevelDbView(iterator_->key()); }
+  std::string_view Value() const override { return LevelDbView(iterator_->value()); }
+  Status status() const override { return LevelDbStatus(iterator_->status()); }
 
  private:
   const std::unique_ptr<leveldb::Iterator> iterator_;
@@ -80,7 +80,7 @@ class LevelDbStore final : public Store {
                               : leveldb::kSnappyCompression;
     leveldb::DB* db = nullptr;
     const leveldb::Status status = leveldb::DB::Open(options, dir, &db);
-    if (!status.ok()) return StatusOf(status);
+    if (!status.ok()) return LevelDbStatus(status);
     store->db_.reset(db);
     return std::unique_ptr<Store>(std::move(store));
   }
@@ -88,12 +88,12 @@ class LevelDbStore final : public Store {
   Status Put(std::string_view key, std::string_view value, bool sync) override {
     leveldb::WriteOptions options;
     options.sync = sync;
-    return StatusOf(db_->Put(options, SliceOf(key), SliceOf(value)));
+    return LevelDbStatus(db_->Put(options, LevelDbSlice(key), LevelDbSlice(value)));
   }
   Status Delete(std::string_view key, bool sync) override {
     leveldb::WriteOptions options;
     options.sync = sync;
-    return StatusOf(db_->Delete(options, SliceOf(key)));
+    return LevelDbStatus(db_->Delete(options, LevelDbSlice(key)));
   }
   std::unique_ptr<Reader> NewReader() override {
     return std::make_unique<LevelDbReader>(db_.get());

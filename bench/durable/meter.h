@@ -19,6 +19,8 @@ uint64_t BytesGivenToWrite();
 // processor or waited for a disk, next to no CPU time was used and nothing written. Gives up after
 // `limit_s`. Returns the seconds of work it waited for.
 double WaitUntilQuiet(double limit_s);
+// For which a store without other work beside it is waited for.
+inline constexpr double kSettleLimitS = 180;
 
 // How many times as many bytes two threads copy and checksum as one does, at present: what this
 // machine gives to a second thread that shares nothing with the first. Takes half a second.

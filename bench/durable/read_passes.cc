@@ -27,7 +27,7 @@ class Stopwatch {
   const uint64_t start_;
 };
 
-Result<PassResult> Judged(PassResult result, const Status& status, bool right) {
+Result<PassResult> UnlessWrong(PassResult result, const Status& status, bool right) {
   if (!status.ok()) return status;
   if (!right) return Status(Code::kCorruption, "a lookup gave another key's value");
   return result;
@@ -68,7 +68,7 @@ Result<PassResult> GetRandom(const PassInput& input) {
     found += answer.found;
     right &= !answer.found || input.values->BelongsTo(id, answer.value);
   }
-  return Judged(watch.Done(input.reads, found), reader->status(), right);
+  return UnlessWrong(watch.Done(input.reads, found), reader->status(), right);
 }
 
 Result<PassResult> GetMissing(const PassInput& input) {
@@ -82,7 +82,7 @@ Result<PassResult> GetMissing(const PassInput& input) {
     WriteDurableKey(random.Below(input.ledger->keys()), key);
     found += reader->Get(std::string_view(key, sizeof key)).found;
   }
-  return Judged(watch.Done(input.reads, found), reader->status(), found == 0);
+  return UnlessWrong(watch.Done(input.reads, found), reader->status(), found == 0);
 }
 
 Result<PassResult> MultiGetRandom(const PassInput& input) {
@@ -108,7 +108,7 @@ Result<PassResult> MultiGetRandom(const PassInput& input) {
       right &= !answers[i].found || input.values->BelongsTo(ids[i], answers[i].value);
     }
   }
-  return Judged(watch.Done(batches * kDurableBatch, found), reader->status(), right);
+  return UnlessWrong(watch.Done(batches * kDurableBatch, found), reader->status(), right);
 }
 
 Result<PassResult> SeekRandom(const PassInput& input) {
@@ -127,7 +127,7 @@ Result<PassResult> SeekRandom(const PassInput& input) {
       status = cursor->status();
     }
   }
-  return Judged(watch.Done(seeks, found), status, true);
+  return UnlessWrong(watch.Done(seeks, found), status, true);
 }
 
 Result<PassResult> ScanForward(const PassInput& input) { return Scan(input, true); }

@@ -14,10 +14,10 @@
 namespace weft::bench::store_internal {
 namespace {
 
-rocksdb::Slice SliceOf(std::string_view text) { return {text.data(), text.size()}; }
-std::string_view ViewOf(const rocksdb::Slice& slice) { return {slice.data(), slice.size()}; }
+rocksdb::Slice RocksDbSlice(std::string_view text) { return {text.data(), text.size()}; }
+std::string_view RocksDbView(const rocksdb::Slice& slice) { return {slice.data(), slice.size()}; }
 
-Status StatusOf(const rocksdb::Status& status) {
+Status RocksDbStatus(const rocksdb::Status& status) {
   if (status.ok()) return Status::Ok();
   return Status(status.IsCorruption() ? Code::kCorruption : Code::kIoError,
                 "RocksDB: " + status.ToString());
@@ -30,12 +30,12 @@ class RocksDbReader final : public Reader {
 
   Answer Get(std::string_view key) override {
     values_[0].Reset();
-    return AnswerOf(db_->Get(options_, db_->DefaultColumnFamily(), SliceOf(key), &values_[0]),
+    return AnswerOf(db_->Get(options_, db_->DefaultColumnFamily(), RocksDbSlice(key), &values_[0]),
                     values_[0]);
   }
   void MultiGet(std::span<const std::string_view> keys, std::span<Answer> answers) override {
     for (size_t i = 0; i < keys.size(); ++i) {
-      keys_[i] = SliceOf(keys[i]);
+      keys_[i] = RocksDbSlice(keys[i]);
       values_[i].Reset();
     }
     db_->MultiGet(options_, db_->DefaultColumnFamily(), keys.size(), keys_.data(), values_.data(),
@@ -45,8 +45,8 @@ class RocksDbReader final : public Reader {
 
  private:
   Answer AnswerOf(const rocksdb::Status& status, const rocksdb::PinnableSlice& value) {
-    if (status.ok()) return {true, ViewOf(value)};
-    if (!status.IsNotFound()) status_ = StatusOf(status);
+    if (status.ok()) return {true, RocksDbView(value)};
+    if (!status.IsNotFound()) status_ = RocksDbStatus(status);
     return {};
   }
 
@@ -63,13 +63,13 @@ class RocksDbCursor final : public Cursor {
 
   void SeekToFirst() override { iterator_->SeekToFirst(); }
   void SeekToLast() override { iterator_->SeekToLast(); }
-  void Seek(std::string_view key) override { iterator_->Seek(SliceOf(key)); }
+  void Seek(std::string_view key) override { iterator_->Seek(RocksDbSlice(key)); }
   bool Valid() const override { return iterator_->Valid(); }
   void Next() override { iterator_->Next(); }
   void Prev() override { iterator_->Prev(); }
-  std::string_view Key() const override { return ViewOf(iterator_->key()); }
-  std::string_view Value() const override { return ViewOf(iterator_->value()); }
-  Status status() const override { return StatusOf(iterator_->status()); }
+  std::string_view Key() const override { return RocksDbView(iterator_->key()); }
+  std::string_view Value() const override { return RocksDbView(iterator_->value()); }
+  Status status() const override { return RocksDbStatus(iterator_->status()); }
 
  private:
   const std::unique_ptr<rocksdb::Iterator> iterator_;
@@ -84,7 +84,7 @@ rocksdb::BlockBasedTableOptions TableOptionsOf(const StoreSettings& settings) {
 }
 
 // As RocksDB's own benchmark sets it up: its defaults, pipelined writes, and nothing that reports.
-rocksdb::Options OptionsOf(const StoreSettings& settings) {
+rocksdb::Options RocksDbOptions(const StoreSettings& settings) {
   rocksdb::Options options;
   options.create_if_missing = true;
   options.write_buffer_size = settings.write_buffer_bytes;
@@ -117,8 +117,8 @@ class RocksDbStore final : public Store {
   static Result<std::unique_ptr<Store>> Open(const StoreSettings& settings,
                                              const std::string& dir) {
     rocksdb::DB* db = nullptr;
-    const rocksdb::Status status = rocksdb::DB::Open(OptionsOf(settings), dir, &db);
-    if (!status.ok()) return StatusOf(status);
+    const rocksdb::Status status = rocksdb::DB::Open(RocksDbOptions(settings), dir, &db);
+    if (!status.ok()) return RocksDbStatus(status);
     auto store = std::make_unique<RocksDbStore>();
     store->db_.reset(db);
     return std::unique_ptr<Store>(std::move(store));
@@ -127,12 +127,12 @@ class RocksDbStore final : public Store {
   Status Put(std::string_view key, std::string_view value, bool sync) override {
     rocksdb::WriteOptions options;
     options.sync = sync;
-    return StatusOf(db_->Put(options, SliceOf(key), SliceOf(value)));
+    return RocksDbStatus(db_->Put(options, RocksDbSlice(key), RocksDbSlice(value)));
   }
   Status Delete(std::string_view key, bool sync) override {
     rocksdb::WriteOptions options;
     options.sync = sync;
-    return StatusOf(db_->Delete(options, SliceOf(key)));
+    return RocksDbStatus(db_->Delete(options, RocksDbSlice(key)));
   }
   std::unique_ptr<Reader> NewReader() override {
     return std::make_unique<RocksDbReader>(db_.get());
@@ -141,7 +141,7 @@ class RocksDbStore final : public Store {
     return std::make_unique<RocksDbCursor>(db_->NewIterator(rocksdb::ReadOptions()));
   }
   Status CompactAll() override {
-    return StatusOf(db_->CompactRange(rocksdb::CompactRangeOptions(), nullptr, nullptr));
+    return RocksDbStatus(db_->CompactRange(rocksdb::CompactRangeOptions(), nullptr, nullptr));
   }
   StoreFigures Figures() override;
 

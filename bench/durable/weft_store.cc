@@ -80,7 +80,7 @@ class WeftStore final : public Store {
   const std::unique_ptr<Db> db_;
 };
 
-DbOptions OptionsOf(const StoreSettings& settings) {
+DbOptions WeftOptions(const StoreSettings& settings) {
   DbOptions options;
   options.create_if_missing = true;
   options.write_buffer_size = settings.write_buffer_bytes;
@@ -100,7 +100,7 @@ DbOptions OptionsOf(const StoreSettings& settings) {
 }  // namespace
 
 Result<std::unique_ptr<Store>> OpenWeft(const StoreSettings& settings, const std::string& dir) {
-  auto db = Db::Open(OptionsOf(settings), dir);
+  auto db = Db::Open(WeftOptions(settings), dir);
   if (!db) return db.error();
   return std::unique_ptr<Store>(std::make_unique<WeftStore>(std::move(*db)));
 }

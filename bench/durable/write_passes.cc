@@ -5,12 +5,13 @@
 #include <thread>
 
 #include "base/clock.h"
+#include "bench/durable/latency.h"
 #include "bench/durable/meter.h"
 
 namespace weft::bench {
 namespace {
 
-constexpr double kSettleLimitS = 120;
+constexpr double kPassSettleLimitS = 120;
 
 double SecondsSince(uint64_t start_ns) {
   return static_cast<double>(base::NowNs() - start_ns) * 1e-9;
@@ -107,10 +108,6 @@ Status RunOnSchedule(double rate, uint64_t count, Work&& work, base::Histogram* 
     latency_ns->Record(base::NowNs() - due);
   }
   return Status::Ok();
-}
-
-double PercentileUs(const base::Histogram& latency_ns, double percent) {
-  return static_cast<double>(latency_ns.Percentile(percent)) * 1e-3;
 }
 
 Result<PassResult> WriteOnSchedule(const PassInput& input, double rate) {
@@ -241,7 +238,7 @@ Result<PassResult> Tail(const PassInput& input) {
     top.user_bytes += part->user_bytes;
   }
   top.figure = static_cast<double>(top.operations) / SecondsSince(start);
-  WaitUntilQuiet(kSettleLimitS);
+  WaitUntilQuiet(kPassSettleLimitS);
   auto result = WriteOnSchedule(input, input.tail_load * top.figure);
   if (!result) return result;
   result->operations += top.operations;

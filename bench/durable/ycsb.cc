@@ -16,20 +16,21 @@
 namespace weft::bench {
 namespace {
 
-// What threads have seen in one slice.
-struct Seen {
-  base::Histogram reads;
-  base::Histogram writes;
-  int threads = 0;  // that have told theirs
-};
-
 std::optional<double> P99Of(const base::Histogram& histogram) {
   if (histogram.count() == 0) return std::nullopt;
   return static_cast<double>(histogram.Percentile(99)) * 1e-3;
 }
 
+uint64_t StrideFor(uint64_t keys) {
+  uint64_t stride = 2'654'435'761 % keys;
+  while (std::gcd(stride, keys) != 1) ++stride;
+  return stride;
+}
+
+}  // namespace
+
 // Takes threads' slices in, and makes one of those that all have told.
-class Slices {
+class Ycsb::Slices {
  public:
   explicit Slices(int threads) : threads_(threads) {}
 
@@ -53,6 +54,13 @@ class Slices {
   }
 
  private:
+  // What threads have seen in one slice.
+  struct Seen {
+    base::Histogram reads;
+    base::Histogram writes;
+    int threads = 0;  // that have told theirs
+  };
+
   // Slices are told in order, so that the first that is complete is the first of all.
   void CloseFirstLocked() WEFT_REQUIRES(mutex_) {
     const Seen& seen = open_.begin()->second;
@@ -68,14 +76,6 @@ class Slices {
   base::Histogram all_writes_ WEFT_GUARDED_BY(mutex_);
   std::vector<YcsbSlice> closed_ WEFT_GUARDED_BY(mutex_);
 };
-
-uint64_t StrideFor(uint64_t keys) {
-  uint64_t stride = 2'654'435'761 % keys;
-  while (std::gcd(stride, keys) != 1) ++stride;
-  return stride;
-}
-
-}  // namespace
 
 // One thread's loop.
 class Ycsb::Client {

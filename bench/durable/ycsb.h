@@ -61,6 +61,7 @@ class Ycsb {
 
  private:
   class Client;
+  class Slices;
   using Step = std::function<bool(Client*)>;
 
   Result<YcsbResult> Run(uint64_t operations, const Step& step);

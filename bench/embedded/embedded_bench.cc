@@ -14,10 +14,10 @@
 namespace weft::bench {
 namespace {
 
-constexpr uint64_t kVerified = 1'000'000;
+constexpr uint64_t kReadsVerified = 1'000'000;
 
 Status Verify(Cache* cache, const Workload& workload, const EmbeddedOptions& options) {
-  const uint64_t count = std::min(kVerified, options.objects);
+  const uint64_t count = std::min(kReadsVerified, options.objects);
   const CacheAnswers answers = VerifySample(cache, workload, options.objects, count, options.seed);
   if (answers.hits == count && answers.wrong == 0) return Status::Ok();
   return Status(Code::kCorruption, fmt::format("of {} lookups {} missed, {} had a wrong value",
@@ -29,8 +29,8 @@ struct Rates {
 };
 
 // All three in turns. Stops with kCorruption when a get of the run missed or was wrong.
-Result<Rates> Measure(const EmbeddedOptions& options, const Workload& workload, const Walk& walk,
-                      Cache* with, Cache* without) {
+Result<Rates> MeasureInTurns(const EmbeddedOptions& options, const Workload& workload,
+                             const Walk& walk, Cache* with, Cache* without) {
   const KeyPicker picker(options.objects, false);
   const IdStreams streams(picker, 1.0, 1, options.seed);
   const std::vector<int> cpus = options.cpus.empty() ? UsableCpus() : options.cpus;
@@ -57,7 +57,7 @@ Result<Rates> Measure(const EmbeddedOptions& options, const Workload& workload, 
                                                all.gets, all.gets - all.hits, all.wrong));
 }
 
-Row MakeRow(const char* name, const Samples& subject, const char* other, const Samples& peer,
+Row PeerRow(const char* name, const Samples& subject, const char* other, const Samples& peer,
             double target, const nlohmann::json& details) {
   Row row;
   row.bench = "embedded";
@@ -88,7 +88,7 @@ Status RunEmbedded(const EmbeddedOptions& options, Report& report) {
   const Walk walk(options.objects, options.huge_pages, options.seed);
   Status verified = Verify(with->get(), *workload, options);
   if (!verified.ok()) return verified;
-  auto rates = Measure(options, *workload, walk, with->get(), without->get());
+  auto rates = MeasureInTurns(options, *workload, walk, with->get(), without->get());
   if (!rates) return rates.error();
   const CacheStats stats = (*with)->Stats();
   nlohmann::json details = DetailsOf(options);
@@ -96,9 +96,9 @@ Status RunEmbedded(const EmbeddedOptions& options, Report& report) {
                   {"threads", 1},
                   {"cache_memory_bytes", stats.memory_bytes},
                   {"index_buckets", stats.index_buckets}});
-  report.Add(MakeRow("over-walk", rates->with, "bare walk", rates->walk,
+  report.Add(PeerRow("over-walk", rates->with, "bare walk", rates->walk,
                      options.target.value_or(defaults::kTargetWalk), details));
-  report.Add(MakeRow("prefetch", rates->with, "prefetch off", rates->without,
+  report.Add(PeerRow("prefetch", rates->with, "prefetch off", rates->without,
                      options.target.value_or(defaults::kTargetPrefetch), details));
   fmt::print("    ns a lookup: walk {:.1f}, weft {:.1f}, without prefetch {:.1f}\n",
              1e9 / rates->walk.Median(), 1e9 / rates->with.Median(), 1e9 / rates->without.Median());

@@ -21,8 +21,7 @@ namespace weft::bench {
 namespace {
 
 constexpr size_t kLookups = size_t{1} << 20;
-constexpr uint32_t kPerBucket = 4;
-constexpr size_t kVerified = 4096;
+constexpr size_t kLookupsVerified = 4096;
 const std::vector<uint32_t> kPerBuckets = {1, 2, 3, 4, 6, 8};
 
 std::vector<PrefetchWay> AllWays() {
@@ -52,7 +51,7 @@ class Turns {
 
   Result<std::vector<Samples>> Measure(const std::vector<PrefetchWay>& ways, uint32_t batch) {
     for (const PrefetchWay way : ways) {
-      if (!GivesRightValues(way, table_, lookups_, kVerified, batch))
+      if (!GivesRightValues(way, table_, lookups_, kLookupsVerified, batch))
         return Status(Code::kCorruption, fmt::format("{} gives a wrong value",
                                                      kPrefetchWayNames[static_cast<size_t>(way)]));
     }
@@ -141,7 +140,7 @@ class Experiment {
     Progress(fmt::format("prefetch: laying out {} MiB, {}", options_.memory_mb, name));
     PrefetchTable table(values, options_.memory_mb << 20, options_.seed);
     for (const uint32_t per_bucket : kPerBuckets) {
-      const bool is_usual = per_bucket == kPerBucket;
+      const bool is_usual = per_bucket == kUsualPerBucket;
       if (values.size() > 1 && !is_usual) continue;
       table.Index(per_bucket, options_.seed);
       const PrefetchLookups lookups(table, kLookups, options_.seed + per_bucket);

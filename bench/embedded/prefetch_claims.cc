@@ -8,8 +8,6 @@
 namespace weft::bench {
 namespace {
 
-constexpr uint32_t kPerBucket = 4;
-
 struct StaticSize {
   uint32_t bytes;
   PrefetchWay way;
@@ -50,12 +48,12 @@ struct Gathered {
   }
 };
 
-class Judge {
+class ClaimJudge {
  public:
-  Judge(const PrefetchGains& gains, const std::vector<uint32_t>& values, uint32_t batch)
+  ClaimJudge(const PrefetchGains& gains, const std::vector<uint32_t>& values, uint32_t batch)
       : gains_(gains), values_(values), batch_(batch) {}
 
-  const Samples& Of(uint32_t value, PrefetchWay way, uint32_t per_bucket = kPerBucket) const {
+  const Samples& Of(uint32_t value, PrefetchWay way, uint32_t per_bucket = kUsualPerBucket) const {
     return gains_.Of({value, batch_, per_bucket}, way);
   }
 
@@ -136,7 +134,7 @@ class Judge {
     Gathered all;
     for (const uint32_t value : values_) {
       for (const uint32_t k : per_bucket) {
-        if (k <= kPerBucket) continue;
+        if (k <= kUsualPerBucket) continue;
         const Samples& here = Of(value, PrefetchWay::kExhausted, k);
         all.Note(Below(here, 0));
         all.Say(fmt::format("{} of {}: {}", k, value, Percent(here)));
@@ -208,7 +206,7 @@ const char* NameOf(ClaimVerdict verdict) {
 
 std::vector<Claim> ClaimsOf(const PrefetchGains& gains, const std::vector<uint32_t>& values,
                             const std::vector<uint32_t>& per_bucket, uint32_t batch) {
-  const Judge judge(gains, values, batch);
+  const ClaimJudge judge(gains, values, batch);
   return {judge.BestSizeIsTheValues(),
           judge.LargerValuesGainMore("A2", PrefetchWay::kNone, "larger values gain more"),
           judge.SmallerSizesStillGain(),

@@ -20,6 +20,9 @@
 
 namespace weft::bench {
 
+// Objects of a bucket, where claims say nothing of it.
+inline constexpr uint32_t kUsualPerBucket = 4;
+
 enum class ClaimVerdict : uint8_t { kHolds, kUnclear, kFails };
 const char* NameOf(ClaimVerdict verdict);
 

@@ -28,7 +28,7 @@ WEFT_FN void PrefetchSlot(const task::LogRef& log, uint64_t word) {
 // As task::PrefetchObject, without its bound.
 WEFT_FN void PrefetchWhole(const task::LogRef& log, uint64_t location, uint32_t bytes) {
   const uint8_t* const at = log.base + location * 8;
-  for (uint32_t offset = 0; offset < bytes; offset += kLineBytes) task::Prefetch(at + offset);
+  for (uint32_t offset = 0; offset < bytes; offset += kCacheLineBytes) task::Prefetch(at + offset);
   task::Prefetch(at + bytes - 1);
 }
 

@@ -20,8 +20,8 @@ struct Point {
   CacheAnswers answers;
 };
 
-Result<Point> Measure(const EmbeddedOptions& options, const Workload& workload, Cache* cache,
-                      const IdStreams& streams, int threads) {
+Result<Point> MeasureThreads(const EmbeddedOptions& options, const Workload& workload, Cache* cache,
+                             const IdStreams& streams, int threads) {
   const std::vector<int> cpus = options.cpus.empty() ? UsableCpus() : options.cpus;
   std::vector<std::unique_ptr<CacheWorker>> workers;
   for (int t = 0; t < threads; ++t)
@@ -44,8 +44,8 @@ Result<Point> Measure(const EmbeddedOptions& options, const Workload& workload, 
                 fmt::format("{}: {} wrong values", workload.name, point.answers.wrong));
 }
 
-Row MakeRow(const EmbeddedOptions& options, const Workload& workload, int threads,
-            const Point& point, const Samples& single) {
+Row ThreadsRow(const EmbeddedOptions& options, const Workload& workload, int threads,
+               const Point& point, const Samples& single) {
   const CacheAnswers& answers = point.answers;
   Row row;
   row.bench = "embedded";
@@ -78,10 +78,10 @@ Status RunWorkload(const EmbeddedOptions& options, const Workload& workload, Cac
   if (std::find(counts.begin(), counts.end(), 1) == counts.end()) counts.insert(counts.begin(), 1);
   Samples single;
   for (const int threads : counts) {
-    auto point = Measure(options, workload, cache, streams, threads);
+    auto point = MeasureThreads(options, workload, cache, streams, threads);
     if (!point) return point.error();
     if (threads == 1) single = point->rates;
-    report.Add(MakeRow(options, workload, threads, *point, single));
+    report.Add(ThreadsRow(options, workload, threads, *point, single));
     if (point->busy < kBusyQuiet && threads <= ThisMachine().cpus)
       fmt::print("{}    by CPU time: {} op/s\n", SharedNote(point->busy),
                  Short(point->per_cpu_second.Median()));

@@ -64,7 +64,7 @@ Result<double> BestTriad(const TriadOptions& options) {
 
 std::string GbText(double bytes_per_s) { return fmt::format("{:.2f} GB/s", bytes_per_s * 1e-9); }
 
-std::string SettingText(double share) {
+std::string HogText(double share) {
   return share == 0 ? "no hog" : fmt::format("hog at {:g} %", 100 * share);
 }
 
@@ -122,8 +122,8 @@ Status Bandwidth::Prepare(Driver* driver, const OperationMix& mix, double share)
 nlohmann::json Bandwidth::NoteOf(double share, double hog_bytes_per_s, const Readings& readings) {
   const double left = std::max(0.0, machine_ - hog_bytes_per_s);
   const Reading ipc = RatiosOf(readings, 0, 1).at("ipc_per_core");
-  text_ = fmt::format("{}: it got {}, left {}", SettingText(share), GbText(hog_bytes_per_s),
-                      GbText(left));
+  text_ =
+      fmt::format("{}: it got {}, left {}", HogText(share), GbText(hog_bytes_per_s), GbText(left));
   if (ipc.available()) {
     text_ += fmt::format(", {} instructions a cycle", Short(ipc.value()));
   } else {
@@ -136,7 +136,7 @@ nlohmann::json Bandwidth::NoteOf(double share, double hog_bytes_per_s, const Rea
             {"hog_bytes_per_s", hog_bytes_per_s},
             {"left_bytes_per_s", left},
             {"ipc", ToJson(ipc)}}},
-          {"setting", SettingText(share)}};
+          {"setting", HogText(share)}};
 }
 
 Status Bandwidth::RunBeside(Driver* driver, const OperationMix& mix, const LoadOptions& load,

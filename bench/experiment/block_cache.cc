@@ -8,7 +8,7 @@
 namespace weft::bench {
 namespace {
 
-std::string SettingText(double fraction) {
+std::string BlockCacheText(double fraction) {
   if (fraction == 0) return "no block cache";
   return fmt::format("block cache of {:g} % of the data", 100 * fraction);
 }
@@ -20,9 +20,9 @@ Status RunSize(const MeasureOptions& with, const OperationMix& mix, double fract
   MeasureOptions measure = with;
   measure.target.store.block_cache_bytes = bytes;
   measure.notes = {{"block_cache", {{"fraction", fraction}, {"bytes", bytes}}},
-                   {"setting", SettingText(fraction)}};
-  PrintBeside(
-      fmt::format("{} threads, {}: {} bytes", measure.load.threads, SettingText(fraction), bytes));
+                   {"setting", BlockCacheText(fraction)}};
+  PrintBeside(fmt::format("{} threads, {}: {} bytes", measure.load.threads,
+                          BlockCacheText(fraction), bytes));
   return ForEachTarget(measure, {mix}, log, [&](Driver* driver) {
     auto was_run = RunOrLeaveOut(driver, mix, measure.load);
     return was_run ? Status::Ok() : was_run.error();

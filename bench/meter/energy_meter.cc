@@ -1,13 +1,8 @@
 #include "bench/meter/energy_meter.h"
 
-#include "base/clock.h"
+#include "bench/meter/now.h"
 
 namespace weft::bench {
-namespace {
-
-Seconds Now() { return Seconds(static_cast<double>(base::NowNs()) * 1e-9); }
-
-}  // namespace
 
 std::string EnergyMeter::Name() const {
   std::string name;

@@ -4,14 +4,9 @@
 #include <chrono>
 #include <thread>
 
-#include "base/clock.h"
+#include "bench/meter/now.h"
 
 namespace weft::bench {
-namespace {
-
-Seconds Now() { return Seconds(static_cast<double>(base::NowNs()) * 1e-9); }
-
-}  // namespace
 
 Reading IdlePower(const std::string& energy, Seconds over, const EnergyPlaces& places) {
   auto sources = OpenEnergy(energy, places);

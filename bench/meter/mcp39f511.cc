@@ -4,7 +4,7 @@
 
 #include <fmt/format.h>
 
-#include "base/clock.h"
+#include "bench/meter/now.h"
 
 namespace weft::bench {
 namespace {
@@ -19,10 +19,8 @@ constexpr uint16_t kVoltageAndFrequency = 0x0006;
 constexpr uint16_t kPowerOfSingle = 0x0012;
 constexpr uint16_t kPowerOfFirst = 0x0016;
 constexpr uint16_t kPowerOfSecond = 0x001A;
-constexpr int kTries = 3;
+constexpr int kAskTries = 3;
 constexpr int kGarbageMax = 64;  // bytes that are skipped before an answer
-
-double NowS() { return static_cast<double>(base::NowNs()) * 1e-9; }
 
 uint32_t LowByteFirst(const std::vector<unsigned char>& bytes, size_t at, size_t count) {
   uint32_t value = 0;
@@ -71,7 +69,7 @@ Result<Watts> Mcp39f511::ReadPower() {
 
 Result<std::vector<unsigned char>> Mcp39f511::ReadRegisters(uint16_t address, uint8_t bytes) {
   auto answer = AskOnce(address, bytes);
-  for (int i = 1; i < kTries && !answer && answer.error().code() == Code::kRetryNow; ++i)
+  for (int i = 1; i < kAskTries && !answer && answer.error().code() == Code::kRetryNow; ++i)
     answer = AskOnce(address, bytes);
   return answer;
 }

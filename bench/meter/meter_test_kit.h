@@ -6,10 +6,9 @@
 #include <cstdint>
 
 #include "base/clock.h"
+#include "bench/meter/now.h"
 
 namespace weft::bench {
-
-inline double NowS() { return static_cast<double>(base::NowNs()) * 1e-9; }
 
 // Works for so much of the calling thread's own CPU time.
 inline void Spin(uint64_t cpu_ns) {

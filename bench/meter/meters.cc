@@ -4,13 +4,11 @@
 
 #include <algorithm>
 
-#include "base/clock.h"
 #include "bench/harness/machine.h"
+#include "bench/meter/now.h"
 
 namespace weft::bench {
 namespace {
-
-double NowS() { return static_cast<double>(base::NowNs()) * 1e-9; }
 
 PerfMeter::Options PerfOptions(const MeterOptions& options) {
   PerfMeter::Options perf;

@@ -44,7 +44,7 @@ char SeparatorOf(const std::string& line) {
   return ',';
 }
 
-std::optional<double> NumberOf(const std::string& text) {
+std::optional<double> FiniteNumberOf(const std::string& text) {
   char* end = nullptr;
   const double number = std::strtod(text.c_str(), &end);
   if (text.empty() || *end != '\0' || !std::isfinite(number)) return std::nullopt;
@@ -87,12 +87,12 @@ Result<Columns> ColumnsOf(const std::string& line) {
 Status AddLine(const Columns& columns, const std::string& line, PowerTable* table) {
   const std::vector<std::string> cells = Cells(line, columns.separator);
   if (cells.size() <= std::max(columns.time, columns.power)) return Wrong("too few columns");
-  auto time = NumberOf(cells[columns.time]);
+  auto time = FiniteNumberOf(cells[columns.time]);
   const bool since_start = time && *time < kFirstEpochS;
   if (!time) time = ParseIso8601(cells[columns.time]);
   if (!time) return Wrong(fmt::format("{} is no time", cells[columns.time]));
   if (*time > kLastEpochS) return Wrong(fmt::format("{} is not in seconds", cells[columns.time]));
-  const auto power = NumberOf(cells[columns.power]);
+  const auto power = FiniteNumberOf(cells[columns.power]);
   if (!power) return Wrong(fmt::format("{} is no number of watts", cells[columns.power]));
   if (table->trace.size() > 0 && since_start != table->since_start)
     return Wrong("times are partly since 1970 and partly since the start");
@@ -132,7 +132,7 @@ std::optional<double> ParseIso8601(const std::string& text) {
   size_t end = text.find_first_not_of("0123456789.", static_cast<size_t>(used));
   if (end == std::string::npos) end = text.size();
   const auto number =
-      NumberOf(text.substr(static_cast<size_t>(used), end - static_cast<size_t>(used)));
+      FiniteNumberOf(text.substr(static_cast<size_t>(used), end - static_cast<size_t>(used)));
   const auto offset = OffsetOf(text.substr(end));
   if (!number || !offset) return std::nullopt;
   seconds = *number;

@@ -4,15 +4,10 @@
 
 #include <fmt/format.h>
 
-#include "base/clock.h"
 #include "bench/harness/machine.h"
+#include "bench/meter/now.h"
 
 namespace weft::bench {
-namespace {
-
-double NowS() { return static_cast<double>(base::NowNs()) * 1e-9; }
-
-}  // namespace
 
 Result<PowerModel> PowerModel::Make(Watts idle, Watts busy, std::string stat) {
   if (!(idle >= Watts(0) && busy >= idle)) {

@@ -3,16 +3,14 @@
 #include <algorithm>
 #include <chrono>
 
-#include "base/clock.h"
 #include "base/thread.h"
+#include "bench/meter/now.h"
 
 namespace weft::bench {
 namespace {
 
 constexpr double kMissingMax = 5;  // intervals
 constexpr Seconds kNap(0.02);      // so that End waits no longer
-
-Seconds Now() { return Seconds(static_cast<double>(base::NowNs()) * 1e-9); }
 
 }  // namespace
 

@@ -6,12 +6,12 @@ namespace weft::bench {
 namespace {
 
 // A child may end between being listed and being read; then its parent has its figures.
-constexpr int kTries = 3;
+constexpr int kListTries = 3;
 
 template <typename Value, typename Read>
 Result<Value> Repeated(const Read& read) {
   Result<Value> value = read();
-  for (int i = 1; i < kTries && !value; ++i) value = read();
+  for (int i = 1; i < kListTries && !value; ++i) value = read();
   return value;
 }
 

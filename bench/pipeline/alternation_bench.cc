@@ -57,7 +57,7 @@ Result<std::vector<ContenderFigures>> RunCycle(const Course& course, double cycl
                   course.data);
 }
 
-nlohmann::json DetailsOf(const Course& course, size_t c, const ContenderFigures& figures) {
+nlohmann::json CourseDetails(const Course& course, size_t c, const ContenderFigures& figures) {
   const PipelineOptions& options = *course.options;
   const Contender& contender = course.contenders[c];
   nlohmann::json names = nlohmann::json::array();
@@ -93,7 +93,7 @@ Row RowOf(const Course& course, const std::string& name, size_t c, size_t baseli
     row.judged = all[c].rates.Median() / all[baseline].rates.Median();
     row.pair_ratios = PairRatios(all[c].rates, all[baseline].rates);
   }
-  row.details = DetailsOf(course, c, all[c]);
+  row.details = CourseDetails(course, c, all[c]);
   return row;
 }
 

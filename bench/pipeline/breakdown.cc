@@ -74,7 +74,7 @@ std::vector<size_t> PlacementsOf(const std::vector<Contender>& contenders, size_
 using Lines = std::span<const TableLine>;  // of one workload, by contender
 
 // REQUIRES: there are candidates.
-size_t BestOf(Lines lines, std::vector<size_t> candidates) {
+size_t BestCandidate(Lines lines, std::vector<size_t> candidates) {
   const auto is_late = [&](size_t c) { return !lines[c].kept; };
   if (!std::all_of(candidates.begin(), candidates.end(), is_late))
     std::erase_if(candidates, is_late);
@@ -248,7 +248,7 @@ std::vector<Gain> OfIndexAssignment(const std::vector<Contender>& contenders,
   if (placements.size() < 2) return gains;
   ForEachWorkload(contenders.size(), lines, [&](size_t, Lines all) {
     if (all[0].workload.find("-G100-") == std::string::npos)
-      gains.push_back(GainOf(all, BestOf(all, placements), *baseline));
+      gains.push_back(GainOf(all, BestCandidate(all, placements), *baseline));
   });
   return gains;
 }
@@ -260,7 +260,7 @@ std::vector<Gain> OfPartition(const std::vector<Contender>& contenders,
   if (!baseline) return gains;
   const std::vector<size_t> plans = WithoutStealing(contenders);
   ForEachWorkload(contenders.size(), lines, [&](size_t, Lines all) {
-    gains.push_back(GainOf(all, BestOf(all, plans), *baseline));
+    gains.push_back(GainOf(all, BestCandidate(all, plans), *baseline));
   });
   return gains;
 }
@@ -280,7 +280,7 @@ std::vector<Gain> OfStealing(const std::vector<Contender>& contenders,
   const std::vector<size_t> plans = WithoutStealing(contenders);
   if (plans.empty()) return gains;
   ForEachWorkload(contenders.size(), lines, [&](size_t, Lines all) {
-    const size_t best = BestOf(all, plans);
+    const size_t best = BestCandidate(all, plans);
     if (const auto stealing = FindPlan(contenders, contenders[best].plan, true))
       gains.push_back(GainOf(all, *stealing, best));
   });

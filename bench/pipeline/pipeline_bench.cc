@@ -17,8 +17,8 @@
 namespace weft::bench {
 namespace {
 
-nlohmann::json DetailsOf(const PipelineOptions& options, const Workload& workload,
-                         const Devices& devices, const DataSet& data, double attach_s) {
+nlohmann::json WorkloadDetails(const PipelineOptions& options, const Workload& workload,
+                               const Devices& devices, const DataSet& data, double attach_s) {
   return {{"workload", workload.name},
           {"memory_mb", options.memory_mb},
           {"objects", data.objects()},
@@ -155,7 +155,8 @@ Status RunRound(const PipelineOptions& options, const Workload& workload,
   if (!all) return all.error();
   for (size_t c = 0; c < contenders.size(); ++c) {
     const Contender& contender = contenders[c];
-    nlohmann::json details = DetailsOf(options, workload, *bed->devices, *bed->data, bed->attach_s);
+    nlohmann::json details =
+        WorkloadDetails(options, workload, *bed->devices, *bed->data, bed->attach_s);
     details["aged_stores"] = bed->aged_stores;
     details["interval_us"] = contender.interval_us;
     details["plan"] = contender.plan.ToText();

@@ -104,7 +104,7 @@ bool WasCarriedOut(const TableLine& line) {
 
 // Of those that kept the interval when they were measured, or of all where none did, the fastest.
 // The planner's is none of them, nor is what was not carried out.
-size_t BestOf(std::span<const TableLine> lines) {
+size_t BestMeasured(std::span<const TableLine> lines) {
   const bool any_kept = std::any_of(lines.begin(), lines.end(), [](const TableLine& line) {
     return line.kept && WasCarriedOut(line);
   });
@@ -138,7 +138,7 @@ ChoiceCheck CheckChoice(const std::vector<TableLine>& lines, size_t begin, size_
       check.chosen = i;
     }
   }
-  check.best = BestOf(all);
+  check.best = BestMeasured(all);
   const double chosen = all[check.chosen].figures.rate;
   check.behind = std::max(1 - chosen / all[check.best].figures.rate, 0.0);
   check.over_one_stage = chosen / all[0].figures.rate;
@@ -153,7 +153,7 @@ std::optional<ChoiceCheck> CheckPlanner(const std::vector<TableLine>& lines, siz
   if (planner == all.end()) return std::nullopt;
   ChoiceCheck check;
   check.chosen = *planner->settled_on;
-  check.best = BestOf(all);
+  check.best = BestMeasured(all);
   check.behind = std::max(1 - all[check.chosen].figures.rate / all[check.best].figures.rate, 0.0);
   check.over_one_stage = all[check.chosen].figures.rate / all[0].figures.rate;
   check.turn_over_one_stage = planner->figures.rate / all[0].figures.rate;

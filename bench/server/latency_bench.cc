@@ -13,7 +13,7 @@ namespace weft::bench {
 namespace {
 
 // Percentiles of one server, a sample a repetition, in microseconds.
-struct Series {
+struct LatencySeries {
   Samples p50, p99, p999;
   uint64_t unsent = 0;
   uint64_t misses = 0;
@@ -91,7 +91,7 @@ Status RunDepth(const ServerOptions& options, const LatencyOptions& latency, int
     top = *measured;
   }
   const double rate = latency.rate > 0 ? latency.rate : top * latency.load;
-  Series series[2];
+  LatencySeries series[2];
   const Status status = Alternate(options.repetitions, [&](int side, int repetition) {
     const uint64_t seed = options.seed + static_cast<uint64_t>(repetition);
     auto run = RunSide(options, latency, depth, rate, seed, sides[side]->peer().port());

@@ -32,7 +32,7 @@ ServerOptions Spread(const ServerOptions& options, int threads) {
   return spread;
 }
 
-struct Series {
+struct ScalingSeries {
   Samples rate, per_core, cpu;
   double client_busy = 0;
 
@@ -45,7 +45,7 @@ struct Series {
 };
 
 Row MakeRow(const ServerOptions& options, const std::string& server, int depth, bool apart,
-            const Series& one, const Series& two) {
+            const ScalingSeries& one, const ScalingSeries& two) {
   Row row;
   row.bench = "scaling";
   row.name = fmt::format("{}-depth-{}", server, depth);
@@ -81,7 +81,7 @@ Status RunServerPair(const ServerOptions& options, const PeerSpec& spec, bool ju
   if (!one) return one.error();
   Contestant* sides[2] = {two->get(), one->get()};
   for (const int depth : {1, defaults::kDeepDepth}) {
-    Series series[2];
+    ScalingSeries series[2];
     const Status status = Alternate(options.repetitions, [&](int side, int repetition) {
       const uint64_t seed = options.seed + static_cast<uint64_t>(repetition);
       auto turn = sides[side]->Play({options.get_share, depth, 1, seed});

@@ -22,7 +22,7 @@ constexpr Case kCases[] = {
 };
 
 // All turns of one server in one case.
-struct Series {
+struct ServerSeries {
   Samples cpu, user, system, rate, client_cpu;
   double client_busy = 0;
   uint64_t misses = 0;
@@ -68,7 +68,7 @@ std::string ProbeNote(const nlohmann::json& probes) {
   return text;
 }
 
-std::string SideNote(const Peer& peer, const Series& series, const char* unit) {
+std::string SideNote(const Peer& peer, const ServerSeries& series, const char* unit) {
   return fmt::format(
              "    {}: {} {}/s; server user {:.3f} + system {:.3f}; client {:.3f} CPU s / M{}{}\n",
              peer.name(), Short(series.rate.Median()), unit, series.user.Median(),
@@ -81,7 +81,7 @@ std::string SideNote(const Peer& peer, const Series& series, const char* unit) {
 Status RunCase(const Case& test, const ServerOptions& options, Contestant* sides[2],
                Report& report) {
   const bool per_key = test.keys_per_get > 1;
-  Series series[2];
+  ServerSeries series[2];
   const Status status = Alternate(options.repetitions, [&](int side, int repetition) {
     MixedSource::Options load{test.gets_only ? 1.0 : options.get_share, test.depth,
                               test.keys_per_get, options.seed + static_cast<uint64_t>(repetition)};

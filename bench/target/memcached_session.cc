@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <charconv>
-#include <cstring>
 
 namespace weft::bench {
 namespace {
@@ -10,15 +9,8 @@ namespace {
 using std::string_view_literals::operator""sv;
 
 constexpr std::string_view kEnd = "END\r\n";
-constexpr std::string_view kLineEnd = "\r\n";
-constexpr size_t kMultiGetMax = 100;
 constexpr size_t kLineBytesMax = 2048;
 constexpr size_t kNumbersBytesMax = 32;  // " 0 0 1048576\r\n"
-
-char* Put(char* at, std::string_view text) {
-  std::memcpy(at, text.data(), text.size());
-  return at + text.size();
-}
 
 // The decimal number at the front of `*text`, which loses it; false where there is none.
 bool EatNumber(std::string_view* text, uint64_t* number) {

@@ -94,7 +94,7 @@ class MemcachedTarget final : public Target {
 };
 
 // "VERSION 1.6.18" of `name`, as a title: "memcached 1.6.18".
-std::string TitleOf(const std::string& name, std::string_view answer) {
+std::string MemcachedTitle(const std::string& name, std::string_view answer) {
   constexpr std::string_view kWord = "VERSION ";
   if (answer.starts_with(kWord)) answer.remove_prefix(kWord.size());
   return fmt::format("{} {}", name, answer);
@@ -110,7 +110,7 @@ Result<std::unique_ptr<Target>> OpenMemcached(const Address& address, const Targ
     return Status(Code::kInvalidArgument,
                   address.ToString() + " is no memcached server: it answers " + version.value());
   return std::unique_ptr<Target>(std::make_unique<MemcachedTarget>(
-      address, options, format, TitleOf("memcached", version.value()), nullptr));
+      address, options, format, MemcachedTitle("memcached", version.value()), nullptr));
 }
 
 Result<std::unique_ptr<Target>> StartMemcached(const PeerSpec& program,
@@ -127,7 +127,7 @@ Result<std::unique_ptr<Target>> StartMemcached(const PeerSpec& program,
   if (!peer) return peer.error();
   const Address address{"127.0.0.1", (*peer)->port(), ""};
   // Weft tells the version of memcached that it stands in for.
-  std::string title = is_weft ? "Weft's server" : TitleOf(program.name, (*peer)->version());
+  std::string title = is_weft ? "Weft's server" : MemcachedTitle(program.name, (*peer)->version());
   if (!how.flags.empty()) title += " " + how.flags;
   return std::unique_ptr<Target>(
       std::make_unique<MemcachedTarget>(address, options, format, title, std::move(*peer)));

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <charconv>
-#include <cstring>
 
 #include <fmt/format.h>
 
@@ -11,15 +10,9 @@ namespace {
 
 using std::string_view_literals::operator""sv;
 
-constexpr std::string_view kLineEnd = "\r\n";
-constexpr size_t kMultiGetMax = 100;
 constexpr size_t kBulkHeadMax = 16;  // "$1048576\r\n"
 constexpr size_t kFeedBytes = 4096;  // hiredis moves what it has left over after every KiB
 
-char* Put(char* at, std::string_view text) {
-  std::memcpy(at, text.data(), text.size());
-  return at + text.size();
-}
 // "*3\r\n" and "$24\r\n"
 char* PutCount(char* at, char kind, size_t count) {
   *at = kind;

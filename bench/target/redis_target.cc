@@ -48,7 +48,7 @@ Result<uint64_t> KeysAt(const Address& address) {
 }
 
 // "redis 7.0.15"; who took its place tells their version beside redis'.
-Result<std::string> TitleOf(const Address& address) {
+Result<std::string> RedisTitle(const Address& address) {
   const auto info = Ask(address, "INFO server\r\n", IsWholeReply);
   if (!info) return info.error();
   for (const char* name : {"dragonfly", "valkey", "keydb", "redis"}) {
@@ -121,7 +121,7 @@ class RedisTarget final : public Target {
 
 Result<std::unique_ptr<Target>> OpenRedis(const Address& address, const TargetOptions& options,
                                           const RecordFormat& format) {
-  auto title = TitleOf(address);
+  auto title = RedisTitle(address);
   if (!title) return title.error();
   return std::unique_ptr<Target>(
       std::make_unique<RedisTarget>(address, options, format, std::move(*title), nullptr));
@@ -141,7 +141,7 @@ Result<std::unique_ptr<Target>> StartRedis(const std::string& program, const Tar
   auto peer = Peer::Start(spec, how);
   if (!peer) return peer.error();
   const Address address{"127.0.0.1", (*peer)->port(), ""};
-  auto title = TitleOf(address);
+  auto title = RedisTitle(address);
   if (!title) return title.error();
   return std::unique_ptr<Target>(
       std::make_unique<RedisTarget>(address, options, format, std::move(*title), std::move(*peer)));

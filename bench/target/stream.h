@@ -18,6 +18,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <memory>
 #include <string_view>
 #include <vector>
@@ -26,6 +27,17 @@
 #include "weft/status.h"
 
 namespace weft::bench {
+
+// Of a line, in the text of every server.
+inline constexpr std::string_view kLineEnd = "\r\n";
+// The most keys that one request for several asks for.
+inline constexpr size_t kMultiGetMax = 100;
+
+// Writes text where there is room for it. Returns its end.
+inline char* Put(char* at, std::string_view text) {
+  std::memcpy(at, text.data(), text.size());
+  return at + text.size();
+}
 
 class Stream {
  public:

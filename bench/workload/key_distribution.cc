@@ -26,7 +26,7 @@ constexpr std::array<Named, 8> kLaws = {{{"sequential", KeyLaw::kSequential},
                                          {"hotspot", KeyLaw::kHotspot},
                                          {"exponential", KeyLaw::kExponential}}};
 
-Status Bad(std::string_view text, std::string_view why) {
+Status BadKeys(std::string_view text, std::string_view why) {
   return {Code::kInvalidArgument, fmt::format("keys '{}': {}", text, why)};
 }
 
@@ -36,7 +36,7 @@ Status ParsePair(std::string_view text, const Words& words, const char* what, do
   const auto one = words.size() == 3 ? NumberOf(words[1]) : std::nullopt;
   const auto other = words.size() == 3 ? NumberOf(words[2]) : std::nullopt;
   if (!one || !other || *one <= 0 || *one >= first_end || *other <= 0 || *other > 1)
-    return Bad(text, what);
+    return BadKeys(text, what);
   *first = *one;
   *second = *other;
   return Status::Ok();
@@ -47,14 +47,14 @@ Status ParseZipf(std::string_view text, const Words& words, KeyDistribution* key
   const auto theta = words.size() >= 2 ? NumberOf(words[1]) : std::nullopt;
   if (!theta || (words.size() != 2 && !has_ranks) || *theta < kZipfThetaMin ||
       *theta > kZipfThetaMax)
-    return Bad(text, fmt::format("{} takes theta, a number from {} to {}", words[0], kZipfThetaMin,
-                                 kZipfThetaMax));
+    return BadKeys(text, fmt::format("{} takes theta, a number from {} to {}", words[0],
+                                     kZipfThetaMin, kZipfThetaMax));
   keys->theta = *theta;
   if (!has_ranks) return Status::Ok();
   const auto ranks = words[2] == "of" ? CountOf(words[3]) : std::nullopt;
   if (!ranks || *ranks < 1 || *ranks > kZipfRanksMax)
-    return Bad(text, fmt::format("behind theta stands 'of' and a number of ranks, up to {}",
-                                 kZipfRanksMax));
+    return BadKeys(text, fmt::format("behind theta stands 'of' and a number of ranks, up to {}",
+                                     kZipfRanksMax));
   keys->ranks = *ranks;
   return Status::Ok();
 }
@@ -63,7 +63,7 @@ Status ParseZipf(std::string_view text, const Words& words, KeyDistribution* key
 
 Result<KeyDistribution> KeyDistribution::Parse(std::string_view text) {
   const Words words = WordsOf(text);
-  if (words.empty()) return Bad(text, "it is empty");
+  if (words.empty()) return BadKeys(text, "it is empty");
   KeyDistribution keys;
   const Named* named = nullptr;
   std::string names;
@@ -71,13 +71,13 @@ Result<KeyDistribution> KeyDistribution::Parse(std::string_view text) {
     if (each.name == words[0]) named = &each;
     names += fmt::format("{}{}", names.empty() ? "" : ", ", each.name);
   }
-  if (named == nullptr) return Bad(text, "it begins with one of: " + names);
+  if (named == nullptr) return BadKeys(text, "it begins with one of: " + names);
   keys.law = named->law;
   Status status;
   switch (keys.law) {
     case KeyLaw::kSequential:
     case KeyLaw::kUniform:
-      if (words.size() != 1) status = Bad(text, fmt::format("{} takes nothing more", words[0]));
+      if (words.size() != 1) status = BadKeys(text, fmt::format("{} takes nothing more", words[0]));
       break;
     case KeyLaw::kHotspot:
       status = ParsePair(text, words, "hotspot takes two shares, of records and of operations", 1,

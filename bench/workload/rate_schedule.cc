@@ -16,7 +16,7 @@ namespace {
 constexpr double kForEver = std::numeric_limits<double>::infinity();
 constexpr double kSecondsMax = 1e9;
 
-Status Bad(std::string_view text, std::string_view why) {
+Status BadRate(std::string_view text, std::string_view why) {
   return {Code::kInvalidArgument, fmt::format("rate '{}': {}", text, why)};
 }
 
@@ -106,7 +106,7 @@ Result<RateSchedule> RateSchedule::Parse(std::string_view text) {
   }
   for (const std::string_view part : PartsOf(rest, ',')) {
     auto piece = ParsePiece(part);
-    if (!piece) return Bad(text, piece.error().message());
+    if (!piece) return BadRate(text, piece.error().message());
     schedule.pieces_.push_back(*piece);
   }
   Status status = schedule.Finish(text);
@@ -153,7 +153,7 @@ Result<RateSchedule::Piece> RateSchedule::ParsePiece(std::string_view text) {
 Status RateSchedule::Finish(std::string_view text) {
   cycle_s_ = cycle_count_ = 0;
   for (Piece& piece : pieces_) {
-    if (cycle_s_ == kForEver) return Bad(text, "a piece that is not the last has no 'for'");
+    if (cycle_s_ == kForEver) return BadRate(text, "a piece that is not the last has no 'for'");
     piece.start_s = cycle_s_;
     piece.start_count = cycle_count_;
     cycle_s_ += piece.seconds;
@@ -161,7 +161,7 @@ Status RateSchedule::Finish(std::string_view text) {
   }
   const Piece& last = pieces_.back();
   if (repeats() ? cycle_count_ == 0 : last.first + last.second == 0)
-    return Bad(text, "nothing is due for ever");
+    return BadRate(text, "nothing is due for ever");
   return Status::Ok();
 }
 

@@ -19,7 +19,7 @@ bool TakeNumber(std::string_view& text, Number& number) {
 }
 
 // What is wrong with the line, or nullptr.
-const char* Parse(std::string_view line, IssuedCommand& issued) {
+const char* ParseIssued(std::string_view line, IssuedCommand& issued) {
   if (!TakeNumber(line, issued.clock)) return "a line begins with a clock";
   if (issued.clock < 0 || issued.clock > kTraceClockMax) return "there is no such clock";
   const std::string_view name = TakeWord(line);
@@ -52,7 +52,7 @@ Result<std::vector<IssuedCommand>> ReadCommandTrace(std::istream& in, const std:
     if (!line) return line.error();
     if (!line.value()) return commands;
     IssuedCommand issued;
-    if (const char* const wrong = Parse(*line.value(), issued)) return lines.Wrong(wrong);
+    if (const char* const wrong = ParseIssued(*line.value(), issued)) return lines.Wrong(wrong);
     commands.push_back(issued);
   }
 }

@@ -13,7 +13,7 @@ namespace weft::sim {
 namespace {
 
 // What is wrong with it, or "".
-std::string Parse(std::string_view text, TraceRequest& request) {
+std::string ParseRequest(std::string_view text, TraceRequest& request) {
   std::array<std::string_view, 4> words;
   for (std::string_view& word : words) word = TakeWord(text);
   if (words[2].empty() || !words[3].empty()) {
@@ -53,7 +53,7 @@ Result<std::optional<TraceRequest>> Dramsim3Trace::Next() {
     line = *next.value();
   } while (line.find_first_not_of(" \t\r") == line.npos);
   TraceRequest request;
-  const std::string wrong = Parse(line, request);
+  const std::string wrong = ParseRequest(line, request);
   if (!wrong.empty()) return Wrong(wrong);
   if (request.line >= lines_) {
     return Wrong(fmt::format("address {:#x} is beyond the memory, which has {:#x} bytes",

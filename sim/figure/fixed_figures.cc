@@ -12,14 +12,14 @@
 namespace weft::sim {
 namespace {
 
-std::string SeriesOf(int value_bytes) { return fmt::format("{} B", value_bytes); }
+std::string SizeSeries(int value_bytes) { return fmt::format("{} B", value_bytes); }
 
 // All of `what`, as "128 B: ..., 256 B: ...".
 template <typename What>
 std::string ForEachSize(const What& what) {
   std::vector<std::string> texts;
   for (const int bytes : kFixedValueBytes) {
-    texts.push_back(fmt::format("{}: {}", SeriesOf(bytes), what(bytes)));
+    texts.push_back(fmt::format("{}: {}", SizeSeries(bytes), what(bytes)));
   }
   return fmt::format("{}", fmt::join(texts, "; "));
 }
@@ -32,7 +32,7 @@ bool HoldsForEachSize(const Holds& holds) {
 // ---- 5a
 
 std::vector<double> GainsOfSize(const Figure& figure, int value_bytes, int bytes, Metric metric) {
-  return figure.Gains(SeriesOf(value_bytes), std::to_string(bytes), metric);
+  return figure.Gains(SizeSeries(value_bytes), std::to_string(bytes), metric);
 }
 double MeanOfSize(const Figure& figure, int value_bytes, int bytes, Metric metric) {
   return EstimateOf(GainsOfSize(figure, value_bytes, bytes, metric)).mean;
@@ -100,14 +100,14 @@ std::vector<Claim> JudgeSizes(const Figure& figure, Metric metric) {
 
 // ---- 5b
 
-constexpr int kPerBucket[] = {2, 3, 4, 5, 6, 7, 8};
+constexpr int kPerBucketFixed[] = {2, 3, 4, 5, 6, 7, 8};
 // At other loads; those of 5,000 are the base's.
 constexpr int kPerBucketOfLoads[] = {2, 3, 4, 6, 8};
 constexpr double kLoads[] = {0.25, 0.5, 2};  // instructions an operation, of the base's
 
-std::string ExhaustedOf(int value_bytes) { return "exhausted, " + SeriesOf(value_bytes); }
+std::string ExhaustedOfSize(int value_bytes) { return "exhausted, " + SizeSeries(value_bytes); }
 std::string LoadedOf(int value_bytes, uint32_t instructions) {
-  return fmt::format("exhausted, {}, {} instructions", SeriesOf(value_bytes), instructions);
+  return fmt::format("exhausted, {}, {} instructions", SizeSeries(value_bytes), instructions);
 }
 uint32_t InstructionsAt(const FigureBase& base, double load) {
   return static_cast<uint32_t>(
@@ -139,7 +139,7 @@ Claim JudgeBreakEven(const Figure& figure, const std::vector<uint32_t>& loads, u
     bool is_between = false;
     for (const uint32_t load : loads) {
       const Curve curve = load == base_load
-                              ? CurveOf(figure, ExhaustedOf(value), kPerBucket, metric)
+                              ? CurveOf(figure, ExhaustedOfSize(value), kPerBucketFixed, metric)
                               : CurveOf(figure, LoadedOf(value, load), kPerBucketOfLoads, metric);
       const double at = BreakEven(curve.per_bucket, curve.gains);
       is_between |= at >= 3 && at <= 6;
@@ -155,7 +155,7 @@ Claim JudgeBreakEven(const Figure& figure, const std::vector<uint32_t>& loads, u
 std::vector<Claim> JudgeUtilization(const Figure& figure, const std::vector<uint32_t>& loads,
                                     uint32_t base_load, Metric metric) {
   const auto gains = [&](int value, int per_bucket) {
-    return figure.Gains(ExhaustedOf(value), std::to_string(per_bucket), metric);
+    return figure.Gains(ExhaustedOfSize(value), std::to_string(per_bucket), metric);
   };
   const auto mean = [&](int value, int per_bucket) {
     return EstimateOf(gains(value, per_bucket)).mean;
@@ -164,11 +164,11 @@ std::vector<Claim> JudgeUtilization(const Figure& figure, const std::vector<uint
            "2 above 8, and no step up, beyond 95 %"};
   b1.ours = ForEachSize([&](int value) {
     std::vector<std::string> each;
-    for (const int k : kPerBucket) each.push_back(fmt::format("{:.1f}", 100 * mean(value, k)));
+    for (const int k : kPerBucketFixed) each.push_back(fmt::format("{:.1f}", 100 * mean(value, k)));
     return fmt::format("{} %", fmt::join(each, " "));
   });
   b1.holds = HoldsForEachSize([&](int value) {
-    for (const int k : kPerBucket) {
+    for (const int k : kPerBucketFixed) {
       if (k < 8 && IsAbove(gains(value, k + 1), gains(value, k))) return false;
     }
     return IsAbove(gains(value, 2), gains(value, 8));
@@ -178,7 +178,7 @@ std::vector<Claim> JudgeUtilization(const Figure& figure, const std::vector<uint
   b3.holds = IsAbove(gains(128, 8), gains(256, 8)) && IsAbove(gains(256, 8), gains(512, 8));
 
   const auto in_situ = [&](int value) {
-    return figure.Gains("in-situ, " + SeriesOf(value), "4", metric);
+    return figure.Gains("in-situ, " + SizeSeries(value), "4", metric);
   };
   Claim b4{"B4", "in-situ is better than exhausted with 4 a bucket", "beyond 95 %"};
   b4.ours = ForEachSize([&](int value) {
@@ -193,7 +193,7 @@ std::vector<Claim> JudgeUtilization(const Figure& figure, const std::vector<uint
 
 std::vector<Claim> JudgeAccuracy(const Figure& figure, Metric metric) {
   const auto gains = [&](int value, int percent) {
-    return figure.Gains(SeriesOf(value), std::to_string(percent), metric);
+    return figure.Gains(SizeSeries(value), std::to_string(percent), metric);
   };
   const auto mean = [&](int value, int percent) { return EstimateOf(gains(value, percent)).mean; };
   const auto is_within = [](double of, double low, double high) { return of >= low && of <= high; };
@@ -241,7 +241,7 @@ FigureSpec SizeFigure(const FigureBase& base) {
                   .judge = JudgeSizes};
   for (const int value : kFixedValueBytes) {
     for (const int bytes : kStaticBytes) {
-      AddPoint(&spec, SeriesOf(value), bytes,
+      AddPoint(&spec, SizeSeries(value), bytes,
                WithUnit(WithFixed(base.of, value, 4), "oracle:1", fmt::format("static:{}", bytes)));
     }
   }
@@ -264,8 +264,9 @@ FigureSpec UtilizationFigure(const FigureBase& base) {
   for (const double load : kLoads) loads.push_back(InstructionsAt(base, load));
   std::sort(loads.begin(), loads.end());
   for (const int value : kFixedValueBytes) {
-    for (const int k : kPerBucket) add(base.of, ExhaustedOf(value), value, k, "exhausted", true);
-    add(base.of, "in-situ, " + SeriesOf(value), value, 4, "insitu", true);
+    for (const int k : kPerBucketFixed)
+      add(base.of, ExhaustedOfSize(value), value, k, "exhausted", true);
+    add(base.of, "in-situ, " + SizeSeries(value), value, 4, "insitu", true);
     for (const uint32_t load : loads) {
       if (load == base_load) continue;
       Case loaded = base.of;
@@ -289,7 +290,7 @@ FigureSpec AccuracyFigure(const FigureBase& base) {
                   .judge = JudgeAccuracy};
   for (const int value : kFixedValueBytes) {
     for (int percent = 10; percent <= 100; percent += 10) {
-      AddPoint(&spec, SeriesOf(value), percent,
+      AddPoint(&spec, SizeSeries(value), percent,
                WithUnit(WithFixed(base.of, value, 4), fmt::format("oracle:{}", percent / 100.0),
                         "exact"));
     }

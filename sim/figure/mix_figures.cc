@@ -107,12 +107,14 @@ std::vector<Claim> JudgeMixSizes(const Figure& figure, const Mixes& mixes, Metri
 
 // ---- 7
 
-constexpr int kPerBucket[] = {2, 3, 4, 5, 6, 8};
+constexpr int kPerBucketMixed[] = {2, 3, 4, 5, 6, 8};
 // With half of the load, which is enough to see where gains end.
 constexpr int kPerBucketOfHalf[] = {3, 4, 6};
 
-std::string ExhaustedOf(int per_bucket) { return fmt::format("exhausted, {}", per_bucket); }
-std::string HalfLoadedOf(int per_bucket) { return ExhaustedOf(per_bucket) + ", half of the load"; }
+std::string ExhaustedOfBucket(int per_bucket) { return fmt::format("exhausted, {}", per_bucket); }
+std::string HalfLoadedOf(int per_bucket) {
+  return ExhaustedOfBucket(per_bucket) + ", half of the load";
+}
 
 // Means on the mix, by objects a bucket.
 template <typename PerBucket>
@@ -132,11 +134,12 @@ std::vector<Claim> JudgeMixUtilization(const Figure& figure, const Mixes& mixes,
   std::vector<std::string> ends;
   std::vector<double> harms;
   std::vector<double> averages;
-  const std::vector<double> per_bucket(std::begin(kPerBucket), std::end(kPerBucket));
+  const std::vector<double> per_bucket(std::begin(kPerBucketMixed), std::end(kPerBucketMixed));
   const std::vector<double> of_half(std::begin(kPerBucketOfHalf), std::end(kPerBucketOfHalf));
   const auto is_between = [](double at) { return at >= 3 && at <= 6; };
   for (const int mix : mixes) {
-    const std::vector<double> gains = MeansOn(figure, mix, kPerBucket, ExhaustedOf, metric);
+    const std::vector<double> gains =
+        MeansOn(figure, mix, kPerBucketMixed, ExhaustedOfBucket, metric);
     const std::vector<double> half = MeansOn(figure, mix, kPerBucketOfHalf, HalfLoadedOf, metric);
     e1.holds &= is_between(BreakEven(per_bucket, gains)) || is_between(BreakEven(of_half, half));
     ends.push_back(BreakEvenText(per_bucket, gains) + "/" + BreakEvenText(of_half, half));
@@ -146,7 +149,7 @@ std::vector<Claim> JudgeMixUtilization(const Figure& figure, const Mixes& mixes,
   e1.ours = "from mix " + std::to_string(mixes.front()) +
             " on: " + fmt::format("{}", fmt::join(ends, " "));
   const auto mean = [&](int mix, int k) {
-    return figure.MeanGain(ExhaustedOf(k), std::to_string(mix), metric);
+    return figure.MeanGain(ExhaustedOfBucket(k), std::to_string(mix), metric);
   };
   Claim e2{"E2", "the penalty grows with the average size",
            "with 8 a bucket, Spearman's correlation of at least 0.8"};
@@ -287,8 +290,8 @@ FigureSpec MixUtilizationFigure(const FigureBase& base) {
                   .x_name = "mix",
                   .points = {},
                   .judge = {}};
-  for (const int k : kPerBucket) {
-    AddMixes(spec, base, ExhaustedOf(k), fmt::format("exact:{}", k), "exhausted", "exact");
+  for (const int k : kPerBucketMixed) {
+    AddMixes(spec, base, ExhaustedOfBucket(k), fmt::format("exact:{}", k), "exhausted", "exact");
   }
   AddMixes(spec, base, "in-situ, 4", "exact:4", "insitu", "exact");
   FigureBase half = base;

@@ -55,7 +55,7 @@ void AddLines(const Measured& measured, PointFigures* columns) {
   add("lost_l2_hits", [](const RunFigures& run) { return static_cast<double>(run.lost_l2_hits); });
 }
 
-PointFigures FiguresOf(const Measured& measured) {
+PointFigures ColumnsOf(const Measured& measured) {
   PointFigures columns;
   columns.emplace_back("m2_gain", EstimateOf(measured.Gains(Metric::kM2)));
   columns.emplace_back("m2_speed_up", SpeedUpOf(measured));
@@ -271,7 +271,7 @@ std::string JsonLines(const std::vector<Finished>& figures, const std::string& c
       line["series"] = measured.point.series;
       line["x"] = measured.point.x;
       line["seeds"] = measured.run.size();
-      for (const auto& [name, estimate] : FiguresOf(measured)) {
+      for (const auto& [name, estimate] : ColumnsOf(measured)) {
         const Json half_width = estimate.has_half_width ? Json(estimate.half_width) : Json(nullptr);
         line[name] = Json::array({estimate.mean, half_width});
       }
@@ -288,7 +288,7 @@ std::string CsvOf(const std::vector<Finished>& figures) {
   std::string text;
   for (const Finished& finished : figures) {
     for (const Measured& measured : finished.figure.points()) {
-      const PointFigures columns = FiguresOf(measured);
+      const PointFigures columns = ColumnsOf(measured);
       if (text.empty()) {
         text = "setting,figure,series,x,seeds";
         for (const auto& [name, estimate] : columns) text += fmt::format(",{0},{0}_95", name);

@@ -16,7 +16,7 @@
 namespace weft::sim {
 namespace {
 
-RunFigures FiguresOf(const RunResult& run, const UnitFigures& units) {
+RunFigures RunFiguresOf(const RunResult& run, const UnitFigures& units) {
   RunFigures figures{.m1_cycles = run.cores.reads.value(),
                      .m2_cycles = run.cores.misses.value(),
                      .m3_cycles = run.cores.kv_misses.value(),
@@ -77,7 +77,7 @@ Result<Runner::Played> Runner::Play(const Job& job, SourceMaker* maker) const {
   if (!result) return result.error();
   const Status verdict = judge.Verdict();
   if (!verdict.ok()) return verdict;
-  return Played{FiguresOf(result.value(), parts.value().unit_figures()), judge.checked()};
+  return Played{RunFiguresOf(result.value(), parts.value().unit_figures()), judge.checked()};
 }
 
 const Runner::Job* Runner::Take(const std::vector<Job>& jobs) {

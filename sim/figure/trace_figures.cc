@@ -61,7 +61,7 @@ std::string FolderOf(const std::string& trace) {
 }
 
 // The folder's name; all of its path where another has the same.
-std::string SeriesOf(const std::string& trace, const std::vector<std::string>& traces) {
+std::string TraceSeries(const std::string& trace, const std::vector<std::string>& traces) {
   const auto alike = std::count_if(traces.begin(), traces.end(), [&](const std::string& other) {
     return FolderOf(other) == FolderOf(trace);
   });
@@ -101,7 +101,7 @@ FigureSpec TraceFigure(const std::string& name, const FigureBase& base) {
       Case of = base.of;
       of.run.workload.source = "trace:" + trace;
       of.run.workload.ops = 0;
-      kind.add(spec, SeriesOf(trace, base.traces), of);
+      kind.add(spec, TraceSeries(trace, base.traces), of);
     }
     return spec;
   }

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "base/check.h"
+#include "sim/generator/refuse.h"
 
 namespace weft::sim {
 namespace {
@@ -11,20 +12,19 @@ constexpr uint32_t kKeyLeadMax = 5000;
 constexpr int kOtherPerOpMax = 10'000;
 constexpr uint32_t kInstrPerOpMax = 100'000'000;
 
-Status Validate(const RamcloudOptions& options) {
-  const auto refuse = [](const std::string& what) { return Status(Code::kInvalidArgument, what); };
-  if (options.ops < 1) return refuse("no operations: only a trace says by itself how many it has");
+Status ValidateOps(const RamcloudOptions& options) {
+  if (options.ops < 1) return Refuse("no operations: only a trace says by itself how many it has");
   const OpShape& op = options.op;
   if (op.key_lead < 1 || op.key_lead > kKeyLeadMax) {
-    return refuse(fmt::format("a key {} instructions before its bucket: 1 to {} are possible",
+    return Refuse(fmt::format("a key {} instructions before its bucket: 1 to {} are possible",
                               op.key_lead, kKeyLeadMax));
   }
   if (op.other_per_op < 0 || op.other_per_op > kOtherPerOpMax) {
-    return refuse(fmt::format("{} other accesses an operation: 0 to {} are possible",
+    return Refuse(fmt::format("{} other accesses an operation: 0 to {} are possible",
                               op.other_per_op, kOtherPerOpMax));
   }
   if (op.instr_per_op < 1 || op.instr_per_op > kInstrPerOpMax) {
-    return refuse(fmt::format("{} instructions an operation: 1 to {} are possible", op.instr_per_op,
+    return Refuse(fmt::format("{} instructions an operation: 1 to {} are possible", op.instr_per_op,
                               kInstrPerOpMax));
   }
   return Status::Ok();
@@ -33,7 +33,7 @@ Status Validate(const RamcloudOptions& options) {
 }  // namespace
 
 Result<BuiltStore> RamcloudSource::Build(const RamcloudOptions& options) {
-  Status status = Validate(options);
+  Status status = ValidateOps(options);
   if (!status.ok()) return status;
   StoreOptions store_options = options.store;
   store_options.puts_max = options.ops / std::max(1, options.store.cores) + 1;

@@ -7,6 +7,7 @@
 
 #include "base/check.h"
 #include "bench/harness/random.h"
+#include "sim/generator/refuse.h"
 
 namespace weft::sim {
 namespace {
@@ -28,9 +29,7 @@ void Shuffle(std::vector<Value>& values, bench::Random& random) {
   for (uint64_t i = values.size(); i > 1; --i) std::swap(values[i - 1], values[random.Below(i)]);
 }
 
-Status Refuse(const std::string& what) { return {Code::kInvalidArgument, what}; }
-
-Status Validate(const StoreOptions& options) {
+Status ValidateStore(const StoreOptions& options) {
   if (options.cores < 1 || options.cores > kCoresMax) {
     return Refuse(fmt::format("{} cores: 1 to {} are possible", options.cores, kCoresMax));
   }
@@ -58,7 +57,7 @@ Status Validate(const StoreOptions& options) {
 }  // namespace
 
 Result<std::unique_ptr<RamcloudStore>> RamcloudStore::Build(const StoreOptions& options) {
-  Status status = Validate(options);
+  Status status = ValidateStore(options);
   if (!status.ok()) return status;
   std::unique_ptr<RamcloudStore> store(new RamcloudStore(options));  // its constructor is private
   status = store->CountKeys();

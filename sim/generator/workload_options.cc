@@ -4,13 +4,12 @@
 #include <CLI/CLI.hpp>
 
 #include "sim/generator/ramcloud_source.h"
+#include "sim/generator/refuse.h"
 #include "sim/not_negative.h"
 #include "sim/trace/file_trace.h"
 
 namespace weft::sim {
 namespace {
-
-Status Refuse(const std::string& what) { return {Code::kInvalidArgument, what}; }
 
 std::string Or(const std::string& text, const char* instead) {
   return text.empty() ? instead : text;

@@ -10,8 +10,6 @@
 namespace weft::sim {
 namespace {
 
-using Json = nlohmann::ordered_json;
-
 void AddAll(std::vector<IdleOption>* idle, std::initializer_list<const char*> names,
             const std::string& why) {
   for (const std::string name : names) {
@@ -63,8 +61,8 @@ void AddOfWorkload(const WorkloadOptions& workload, std::vector<IdleOption>* idl
 }
 
 // Values by key, of options that are idle as well.
-Json ValuesOf(const RunOptions& run, const PrefetchOptions& prefetch) {
-  Json values = ConfigOf(run);
+nlohmann::ordered_json ValuesOf(const RunOptions& run, const PrefetchOptions& prefetch) {
+  nlohmann::ordered_json values = ConfigOf(run);
   values["refresh"] = run.memory.refresh;
   WorkloadOptions workload = run.workload;
   if (workload.source.starts_with("trace:")) workload.source = WorkloadOptions().source;
@@ -88,11 +86,11 @@ std::vector<IdleOption> IdleOptions(const RunOptions& run, const PrefetchOptions
 }
 
 Status RefuseIdle(const std::vector<RunWithUnit>& runs, const RunOptions& defaults) {
-  const Json others = ValuesOf(defaults, {});
+  const nlohmann::ordered_json others = ValuesOf(defaults, {});
   std::map<std::string, IdleOption> refused;
   std::set<std::string> of_use;
   for (const RunWithUnit& of : runs) {
-    const Json values = ValuesOf(of.run, of.prefetch);
+    const nlohmann::ordered_json values = ValuesOf(of.run, of.prefetch);
     std::set<std::string> idle;
     for (const IdleOption& option : IdleOptions(of.run, of.prefetch)) {
       idle.insert(option.key);

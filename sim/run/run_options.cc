@@ -9,8 +9,6 @@
 namespace weft::sim {
 namespace {
 
-using Json = nlohmann::ordered_json;
-
 constexpr int64_t kEver = 1'000'000'000'000;  // operations or clocks
 
 void AddCores(CLI::App* app, RunOptions* options) {
@@ -117,7 +115,7 @@ Result<MachineOptions> MachineOf(const RunOptions& options, const ControlledMemo
   return machine;
 }
 
-Json ConfigOf(const RunOptions& options) {
+nlohmann::ordered_json ConfigOf(const RunOptions& options) {
   const MemoryOptions& memory = options.memory;
   return {{"commit", bench::ThisMachine().commit},
           {"seed", options.seed},

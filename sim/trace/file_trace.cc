@@ -20,7 +20,7 @@ std::string CorePath(const std::string& folder, int core) {
 }
 std::string LayoutPath(const std::string& folder) { return folder + "/layout.bin"; }
 
-Status Corrupt(const std::string& path, const std::string& what) {
+Status CorruptFile(const std::string& path, const std::string& what) {
   return {Code::kCorruption, path + ": " + what};
 }
 
@@ -122,22 +122,22 @@ Result<FileTrace::CoreFile> FileTrace::OpenCore(const std::string& folder, int c
   Result<bool> whole = ReadAll(opened.path, opened.file.get(), bytes, sizeof bytes);
   if (!whole) return whole.error();
   if (!*whole) {
-    return Corrupt(opened.path, fmt::format("cut short in its header: {} of {} bytes", *size,
-                                            kTraceHeaderBytes));
+    return CorruptFile(opened.path, fmt::format("cut short in its header: {} of {} bytes", *size,
+                                                kTraceHeaderBytes));
   }
   Result<TraceHeader> decoded = DecodeHeader(bytes);
-  if (!decoded) return Corrupt(opened.path, std::string(decoded.error().message()));
+  if (!decoded) return CorruptFile(opened.path, std::string(decoded.error().message()));
   *header = *decoded;
   if (header->core != core)
-    return Corrupt(opened.path, fmt::format("it is core {}'s", header->core));
+    return CorruptFile(opened.path, fmt::format("it is core {}'s", header->core));
   const uint64_t held = (*size - kTraceHeaderBytes) / kTraceRecordBytes;
   if (held < header->records) {
-    return Corrupt(opened.path, fmt::format("record {} of {} is cut short or missing", held + 1,
-                                            header->records));
+    return CorruptFile(opened.path, fmt::format("record {} of {} is cut short or missing", held + 1,
+                                                header->records));
   }
   if (*size != kTraceHeaderBytes + header->records * kTraceRecordBytes) {
-    return Corrupt(opened.path,
-                   fmt::format("bytes behind the last record, which is {}", header->records));
+    return CorruptFile(opened.path,
+                       fmt::format("bytes behind the last record, which is {}", header->records));
   }
   opened.records = header->records;
   return opened;
@@ -155,12 +155,12 @@ Result<std::unique_ptr<FileTrace>> FileTrace::Open(const std::string& folder,
       cores = header.cores;
       trace->shape_ = header.shape;
       if (HasLogBeyond(header.shape, memory_bytes)) {
-        return Corrupt(file->path,
-                       fmt::format("a log of {:#x} to {:#x}, in a memory of {:#x}",
-                                   header.shape.log_base, header.shape.log_limit, memory_bytes));
+        return CorruptFile(
+            file->path, fmt::format("a log of {:#x} to {:#x}, in a memory of {:#x}",
+                                    header.shape.log_base, header.shape.log_limit, memory_bytes));
       }
     } else if (header.cores != cores || !(header.shape == trace->shape_)) {
-      return Corrupt(file->path, "its header is another trace's than core 0's");
+      return CorruptFile(file->path, "its header is another trace's than core 0's");
     }
     trace->files_.push_back(std::move(*file));
   }
@@ -177,8 +177,8 @@ Status FileTrace::ReadLayout(const std::string& folder) {
   if (!size) return size.error();
   const uint64_t slots = shape_.buckets * static_cast<uint64_t>(shape_.slots_per_bucket);
   if (*size != slots * kLayoutSlotBytes) {
-    return Corrupt(path, fmt::format("{} bytes, and {} slots have {}", *size, slots,
-                                     slots * kLayoutSlotBytes));
+    return CorruptFile(path, fmt::format("{} bytes, and {} slots have {}", *size, slots,
+                                         slots * kLayoutSlotBytes));
   }
   table_ = TableImage(shape_.buckets, shape_.slots_per_bucket);
   std::vector<char> piece(std::min<uint64_t>(kPieceSlots, slots) * kLayoutSlotBytes);
@@ -188,13 +188,15 @@ Status FileTrace::ReadLayout(const std::string& folder) {
       const size_t bytes = std::min<uint64_t>(kPieceSlots, slots - number) * kLayoutSlotBytes;
       Result<bool> whole = ReadAll(path, file.get(), piece.data(), bytes);
       if (!whole) return whole.error();
-      if (!*whole) return Corrupt(path, fmt::format("slot {} is cut short or missing", number + 1));
+      if (!*whole)
+        return CorruptFile(path, fmt::format("slot {} is cut short or missing", number + 1));
     }
     const TableSlot slot =
         DecodeSlot(std::span<const char, kLayoutSlotBytes>(&piece[at], kLayoutSlotBytes));
     if (slot.bytes > 0 && (slot.addr >= memory_bytes_ || slot.bytes > memory_bytes_ - slot.addr)) {
-      return Corrupt(path, fmt::format("slot {}: {} bytes at {:#x} are not in a memory of {:#x}",
-                                       number + 1, slot.bytes, slot.addr, memory_bytes_));
+      return CorruptFile(
+          path, fmt::format("slot {}: {} bytes at {:#x} are not in a memory of {:#x}", number + 1,
+                            slot.bytes, slot.addr, memory_bytes_));
     }
     table_.At(number / static_cast<uint64_t>(shape_.slots_per_bucket),
               static_cast<int>(number % static_cast<uint64_t>(shape_.slots_per_bucket))) = slot;
@@ -209,7 +211,7 @@ Status FileTrace::ReadPiece(CoreFile* file) {
                                file->piece.size() * sizeof(Record));
   if (!whole) return whole.error();
   if (!*whole) {
-    return Corrupt(file->path, fmt::format("the records behind {} went missing", file->read));
+    return CorruptFile(file->path, fmt::format("the records behind {} went missing", file->read));
   }
   file->read += file->piece.size();
   return Status::Ok();
@@ -226,7 +228,7 @@ Result<bool> FileTrace::Next(int core, Record* record) {
   const Status status = CheckRecord(*record, shape_, memory_bytes_, file.handed_out);
   if (!status.ok()) {
     const uint64_t number = file.read - file.piece.size() + file.at + 1;
-    return Corrupt(file.path, fmt::format("record {}: {}", number, status.message()));
+    return CorruptFile(file.path, fmt::format("record {}: {}", number, status.message()));
   }
   ++file.at;
   file.handed_out.Add(*record);

@@ -3,7 +3,6 @@
 namespace weft::base {
 namespace {
 
-constexpr int64_t kNsPerSecond = 1'000'000'000;
 // The two clocks of which sleep is the difference are read one after the other, and differ by what
 // lies between. No machine sleeps for so short a time.
 constexpr int64_t kSleepNsMin = 100'000'000;

@@ -14,6 +14,8 @@
 
 namespace weft::base {
 
+inline constexpr int64_t kNsPerSecond = 1'000'000'000;
+
 // Monotonic nanoseconds since an unspecified start.
 inline uint64_t NowNs() {
   timespec now;

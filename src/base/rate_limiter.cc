@@ -8,8 +8,6 @@ namespace weft::base {
 
 namespace {
 
-constexpr uint64_t kNsPerSecond = 1'000'000'000;
-
 class SystemRateClock final : public RateClock {
  public:
   uint64_t NowNs() override { return base::NowNs(); }

@@ -99,4 +99,9 @@ struct Reply {
   std::string_view value;
 };
 
+// As tasks take keys.
+inline const uint8_t* KeyData(std::string_view key) {
+  return reinterpret_cast<const uint8_t*>(key.data());
+}
+
 }  // namespace weft::cache

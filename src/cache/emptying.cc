@@ -42,7 +42,7 @@ constexpr uint64_t kLooksMax = 2048;
 constexpr uint32_t kShortageSteps = 8;
 
 // Asked anew for each object: time passes, and a flush may have come since the victim was chosen.
-bool HasEnded(Session& session, const Resident& resident) {
+bool ResidentHasEnded(Session& session, const Resident& resident) {
   return task::IsEnded(session.log(), resident.location, session.ObjectAt(resident.location),
                        session.now_s());
 }
@@ -78,7 +78,7 @@ void ReleaseResident(Session& session, const Resident& resident) {
 
 void Drop(Session& session, const Resident& resident) {
   SessionCounters& counters = session.counters();
-  const bool ended = HasEnded(session, resident);
+  const bool ended = ResidentHasEnded(session, resident);
   OnEntry(session, resident, [&](const task::Found& found) {
     task::MarkSlot(session.index_to_change(), found.slot);
     if (!task::Delete(session.log(), found)) return false;
@@ -246,7 +246,7 @@ bool Emptying::KeepRun(Session& session) {
   if (!victim_.is_run || victim_.kind == VictimKind::kDrop || residents_.empty()) return false;
   const Resident& r = residents_.front();
   const uint64_t recency = task::SlotRecency(r.word);
-  if (HasEnded(session, r)) return false;
+  if (ResidentHasEnded(session, r)) return false;
   // As of a segment of small objects, a quarter goes even where everything was used: room is found
   // within a few victims, however many large objects are hot.
   if (victim_.kind == VictimKind::kEvict && (recency == 0 || !session.store().MayKeepRun()))
@@ -289,7 +289,7 @@ void Emptying::ClearByEviction(Session& session, const Resident& collected) {
   const uint64_t recency = task::SlotRecency(r.word);
   const uint64_t left = victim_.generation == Generation::kYoung ? 0 : recency - 1;
   if (Worth(r, victim_.generation, mean_units_) >= least_worth_ && r.units <= carried_units_max_ &&
-      !HasEnded(session, r) && Carry(session, r, Generation::kMain, left)) {
+      !ResidentHasEnded(session, r) && Carry(session, r, Generation::kMain, left)) {
     carried_units_max_ -= r.units;
   } else {
     Drop(session, r);
@@ -299,7 +299,7 @@ void Emptying::ClearByEviction(Session& session, const Resident& collected) {
 // False: there was no room to carry it.
 bool Emptying::ClearByCleaning(Session& session, const Resident& collected) {
   const Resident r = Now(session, collected);
-  if (HasEnded(session, r)) {
+  if (ResidentHasEnded(session, r)) {
     Drop(session, r);
     return true;
   }

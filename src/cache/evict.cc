@@ -25,7 +25,7 @@ constexpr uint32_t kVictimsPerBatch = 4;  // a cleaned segment may free as littl
 uint32_t SegmentsReady(const ObjectLog& log) { return log.geometry().lanes + 1; }
 
 // Whether nobody sees anything of the victim any more.
-bool HasEnded(const ObjectLog& log, const Victim& victim) {
+bool VictimHasEnded(const ObjectLog& log, const Victim& victim) {
   if (victim.kind == VictimKind::kDrop) return true;
   return task::IsFlushed(log.Ref(), uint64_t{victim.segment} * log.segment_units());
 }
@@ -35,7 +35,7 @@ bool HasEnded(const ObjectLog& log, const Victim& victim) {
 std::unique_ptr<Emptying> Store::TakeUnfinished(bool only_ended) {
   base::MutexLock lock(&unfinished_mutex_);
   for (auto each = unfinished_.begin(); each != unfinished_.end(); ++each) {
-    if (only_ended && !HasEnded(*log_, (*each)->victim())) continue;
+    if (only_ended && !VictimHasEnded(*log_, (*each)->victim())) continue;
     std::unique_ptr<Emptying> emptying = std::move(*each);
     unfinished_.erase(each);
     return emptying;

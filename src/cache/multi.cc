@@ -52,10 +52,6 @@ struct Views {
   uint32_t now_s;
 };
 
-const uint8_t* KeyData(std::string_view key) {
-  return reinterpret_cast<const uint8_t*>(key.data());
-}
-
 void SetValue(Cache::Lookup* lookup, const uint8_t* value, uint32_t bytes) {
   lookup->outcome = Outcome::kHit;
   lookup->value_bytes = bytes;

@@ -12,7 +12,6 @@ constexpr uint64_t kSegmentBytesMin = 64u << 10;
 constexpr uint64_t kSegmentBytesMax = 1u << 20;
 constexpr uint64_t kSegmentsWanted = 4096;
 constexpr uint32_t kAddressFactor = 4;  // reserved addresses over the budget, for runs
-constexpr uint32_t kSomeNeverExpire = UINT32_MAX;
 // Of the budget, kept for what replaces. More than the twentieth that must be dead in a segment
 // before it is cleaned (kCleanPercentNoEvict), so that whoever has used it up finds such a segment.
 constexpr uint32_t kReplacingShare = 16;

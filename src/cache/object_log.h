@@ -197,9 +197,11 @@ class ObjectLog {
  private:
   enum class State : uint8_t { kFree, kOpen, kSealed, kEvicting, kRetired, kRunTail };
 
+  static constexpr uint32_t kSomeNeverExpire = UINT32_MAX;
+
   struct alignas(64) Segment {
     std::atomic<uint32_t> live_units{0};
-    std::atomic<uint32_t> last_expiry{0};  // latest end of its objects; UINT32_MAX: some never do
+    std::atomic<uint32_t> last_expiry{0};  // latest end of its objects, or kSomeNeverExpire
     // Guarded by mutex_.
     State state = State::kFree;
     Generation generation = Generation::kYoung;

@@ -12,7 +12,6 @@
 namespace weft::cache {
 namespace {
 
-constexpr uint32_t kSomeNeverExpire = UINT32_MAX;
 constexpr uint32_t kWindow = 128;
 constexpr uint32_t kOldest = 16;  // of each generation
 // Live objects are evicted from so many segments before all segments are looked at again for one

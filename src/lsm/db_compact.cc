@@ -20,7 +20,7 @@ namespace weft::lsm {
 namespace {
 
 // Background threads give way to those that wait for an answer, and this one to flushes.
-constexpr int kNice = 10;
+constexpr int kCompactNice = 10;
 // A part should be worth a hand-over.
 constexpr uint64_t kPartBytesMin = 8u << 20;
 // How much of the last measurement goes into the smoothed drain rate.
@@ -31,7 +31,7 @@ constexpr uint64_t kRetryAfterNs = 1'000'000'000;
 
 void DbImpl::CompactionThread() {
   base::SetThreadName("weft-compact");
-  base::LowerThreadPriority(kNice);
+  base::LowerThreadPriority(kCompactNice);
   mutex_.Lock();
   while (!stopping_.load(std::memory_order_relaxed)) {
     if (RunWaitingPartLocked()) continue;

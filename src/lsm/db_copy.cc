@@ -49,7 +49,7 @@ Status CheckForeign(ForeignTable* foreign) {
 constexpr std::string_view kUnfinished = ".unfinished";
 constexpr char kIsOurs[] = "it lies in the store's own folder, under a name of its files";
 
-bool IsStoreFile(const std::string& path) {
+bool HasStoreFileName(const std::string& path) {
   ParsedFileName parsed;
   return ParseFileName(std::string_view(path).substr(path.rfind('/') + 1), &parsed);
 }
@@ -57,7 +57,7 @@ bool IsStoreFile(const std::string& path) {
 // The store takes it for its own, and removes it where it finds no use for it.
 bool IsFileOf(const std::string& dir, const std::string& path) {
   const std::string parent = ParentOf(path);
-  return IsStoreFile(path) && LiesWithin(parent, dir) && LiesWithin(dir, parent);
+  return HasStoreFileName(path) && LiesWithin(parent, dir) && LiesWithin(dir, parent);
 }
 
 // `dir`: of a checkpoint of the store in `store`, without slashes at its end.
@@ -263,7 +263,7 @@ Status DbImpl::TakeTable(const std::string& path, const table::Table& source,
   const std::string twin = ParentOf(path) + to.substr(dir_.size());
   const bool is_other_folder = files_->FileExists(twin);
   Status status = apart ? BringIn(files_, path, to) : WriteAnew(source, to, sequence, &table.bytes);
-  if (status.ok() && !is_other_folder && files_->FileExists(twin) && IsStoreFile(path)) {
+  if (status.ok() && !is_other_folder && files_->FileExists(twin) && HasStoreFileName(path)) {
     status = NotIngestible(path, kIsOurs);
   }
   if (status.ok()) edit->new_files.push_back(std::move(table));

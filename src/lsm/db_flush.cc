@@ -18,7 +18,7 @@ namespace {
 // Gives way to those that wait for an answer: on one processor with a writer it would else take
 // half of its time, and every write of a flush's length would be late. Writers wait for it where
 // they have to.
-constexpr int kNice = 5;
+constexpr int kFlushNice = 5;
 // The rate limiter is asked once for so many bytes written.
 constexpr uint64_t kPaceBytes = 1u << 20;
 
@@ -26,7 +26,7 @@ constexpr uint64_t kPaceBytes = 1u << 20;
 
 void DbImpl::FlushThread() {
   base::SetThreadName("weft-flush");
-  base::LowerThreadPriority(kNice);
+  base::LowerThreadPriority(kFlushNice);
   mutex_.Lock();
   while (!stopping_.load(std::memory_order_relaxed)) {
     if (background_error_.ok() && spare_.file == nullptr) {

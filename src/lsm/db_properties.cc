@@ -11,7 +11,7 @@ namespace weft::lsm {
 
 namespace {
 
-constexpr double kMiB = 1048576.0;
+constexpr double kBytesPerMiB = 1048576.0;
 
 void AppendLine(std::string* text, std::string_view name, uint64_t value) {
   text->append(name).append(" ").append(std::to_string(value)).append("\n");
@@ -107,9 +107,10 @@ std::string DbImpl::LevelTable() const {
     if (done.us == 0 && tables.empty()) continue;
     char line[200];
     std::snprintf(line, sizeof line, "%3d %8zu %8.0f %9.0f %8.0f %9.0f\n", level, tables.size(),
-                  static_cast<double>(tables.bytes()) / kMiB, static_cast<double>(done.us) / 1e6,
-                  static_cast<double>(done.bytes_read) / kMiB,
-                  static_cast<double>(done.bytes_written) / kMiB);
+                  static_cast<double>(tables.bytes()) / kBytesPerMiB,
+                  static_cast<double>(done.us) / 1e6,
+                  static_cast<double>(done.bytes_read) / kBytesPerMiB,
+                  static_cast<double>(done.bytes_written) / kBytesPerMiB);
     text.append(line);
   }
   return text;

@@ -25,7 +25,7 @@ std::string Numbered(const std::string& dir, std::string_view prefix, uint64_t n
 }
 
 // Takes digits off the front of *text. False where there are none, or more than a number holds.
-bool TakeNumber(std::string_view* text, uint64_t* number) {
+bool TakeDigits(std::string_view* text, uint64_t* number) {
   const char* end = text->data() + text->size();
   const auto [next, error] = std::from_chars(text->data(), end, *number);
   if (error != std::errc()) return false;
@@ -80,7 +80,7 @@ bool ParseFileName(std::string_view name, ParsedFileName* parsed) {
   }
   const bool manifest = name.starts_with(kManifestPrefix);
   if (manifest) name.remove_prefix(kManifestPrefix.size());
-  if (!TakeNumber(&name, &parsed->number)) return false;
+  if (!TakeDigits(&name, &parsed->number)) return false;
   if (manifest) {
     parsed->type = FileType::kManifest;
     return name.empty();

@@ -9,6 +9,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <string_view>
 
 namespace weft::lsm {
 
@@ -23,5 +24,15 @@ enum class FragmentType : uint8_t {
   kMiddle = 3,
   kLast = 4,
 };
+// Whether a fragment that was written has such a type.
+inline bool IsFragmentType(char byte) {
+  return byte >= static_cast<char>(FragmentType::kFull) &&
+         byte <= static_cast<char>(FragmentType::kLast);
+}
+
+// What blocks are filled up with, and room that was never written.
+inline bool AllZeros(std::string_view bytes) {
+  return bytes.find_first_not_of('\0') == std::string_view::npos;
+}
 
 }  // namespace weft::lsm

@@ -20,18 +20,9 @@ constexpr int kMendsPerBlock = 64;
 // Each may cost reading the block again, and the record's beginning.
 constexpr int kJudgementsPerBlock = 16;
 
-bool AllZeros(std::string_view bytes) {
-  return std::all_of(bytes.begin(), bytes.end(), [](char byte) { return byte == 0; });
-}
-
 size_t PayloadBytes(const char* header) {
   return static_cast<size_t>(static_cast<uint8_t>(header[4])) |
          static_cast<size_t>(static_cast<uint8_t>(header[5])) << 8;
-}
-
-bool IsType(char byte) {
-  return byte >= static_cast<char>(FragmentType::kFull) &&
-         byte <= static_cast<char>(FragmentType::kLast);
 }
 
 bool Begins(FragmentType type) {
@@ -117,7 +108,7 @@ bool LogReader::NextBlock() {
 bool LogReader::ParseAt(size_t at, Fragment* fragment) {
   const char* header = block_.data() + at;
   const size_t left = block_.size() - at;
-  if (left < kLogHeaderBytes || !IsType(header[6])) {
+  if (left < kLogHeaderBytes || !IsFragmentType(header[6])) {
     reason_ = "no header of a record";
     return false;
   }
@@ -247,7 +238,7 @@ void LogReader::LookForLostSector() {
   const size_t left = block_.size() - at_;
   misses_sector_ = MayBeHidden(block_, at_);
   size_t bytes = std::min(left, kLogHeaderBytes);
-  if (left >= kLogHeaderBytes && IsType(block_[at_ + 6])) {
+  if (left >= kLogHeaderBytes && IsFragmentType(block_[at_ + 6])) {
     const size_t whole = kLogHeaderBytes + PayloadBytes(block_.data() + at_);
     if (whole <= left) bytes = whole;  // else the header is wrong, and says nothing
   }
@@ -269,7 +260,7 @@ bool LogReader::CutShort() const {
   if (left < kLogHeaderBytes) return true;
   const char* const header = block_.data() + at_;
   const size_t whole = kLogHeaderBytes + PayloadBytes(header);
-  if (!IsType(header[6]) || whole <= left || at_ + whole > kLogBlockBytes) return false;
+  if (!IsFragmentType(header[6]) || whole <= left || at_ + whole > kLogBlockBytes) return false;
   // Where all of it is there, its length alone is wrong.
   const uint32_t crc = base::Crc32c(header + 6, left - 6);
   return base::MaskCrc32c(crc) != base::DecodeFixed32(header);

@@ -17,18 +17,9 @@ constexpr int kMendedMax = 16;
 // Places of which a byte is guessed; each costs up to 256 readings of the block.
 constexpr int kHiddenMax = 16;
 
-bool IsType(char byte) {
-  return byte >= static_cast<char>(FragmentType::kFull) &&
-         byte <= static_cast<char>(FragmentType::kLast);
-}
-
 bool ReachesBlocksEnd(char type) {
   return type == static_cast<char>(FragmentType::kFirst) ||
          type == static_cast<char>(FragmentType::kMiddle);
-}
-
-bool AllZeros(std::string_view bytes) {
-  return bytes.find_first_not_of('\0') == std::string_view::npos;
 }
 
 // What stands at an offset of a block, as its header has it.
@@ -37,7 +28,7 @@ class Place {
   Place(std::string_view block, size_t at)
       : rest_(block.substr(at)), is_last_block_(block.size() < kLogBlockBytes) {}
 
-  bool HasHeader() const { return rest_.size() >= kLogHeaderBytes && IsType(rest_[6]); }
+  bool HasHeader() const { return rest_.size() >= kLogHeaderBytes && IsFragmentType(rest_[6]); }
   size_t bytes() const {
     return kLogHeaderBytes + static_cast<uint8_t>(rest_[4]) +
            (static_cast<size_t>(static_cast<uint8_t>(rest_[5])) << 8);

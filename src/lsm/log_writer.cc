@@ -37,7 +37,7 @@ Status LogWriter::AddRecord(std::string_view record) {
 }
 
 Status LogWriter::AppendFragment(FragmentType type, std::string_view payload) {
-  char gathered[kLogHeaderBytes + kGatherBytesMax];
+  char gathered[kLogHeaderBytes + kGatheredBytesMax];
   const uint32_t crc =
       base::ExtendCrc32c(type_crc_[static_cast<size_t>(type)], payload.data(), payload.size());
   base::EncodeFixed32(gathered, base::MaskCrc32c(crc));
@@ -45,7 +45,7 @@ Status LogWriter::AppendFragment(FragmentType type, std::string_view payload) {
   gathered[5] = static_cast<char>(payload.size() >> 8);
   gathered[6] = static_cast<char>(type);
   Status status;
-  if (payload.size() <= kGatherBytesMax) {
+  if (payload.size() <= kGatheredBytesMax) {
     if (!payload.empty()) std::memcpy(gathered + kLogHeaderBytes, payload.data(), payload.size());
     status = file_->Append({gathered, kLogHeaderBytes + payload.size()});
   } else {

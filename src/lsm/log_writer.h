@@ -30,7 +30,7 @@ class LogWriter {
   uint64_t offset() const { return offset_; }
 
  private:
-  static constexpr size_t kGatherBytesMax = 4096;
+  static constexpr size_t kGatheredBytesMax = 4096;
 
   Status AppendFragment(FragmentType type, std::string_view payload);
 

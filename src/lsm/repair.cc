@@ -29,7 +29,7 @@ bool IsNameOf(const std::string& name, const ParsedFileName& parsed) {
   }
 }
 
-bool IsStoreFile(FileType type) {
+bool HoldsData(FileType type) {
   return type == FileType::kLog || type == FileType::kTable || type == FileType::kManifest;
 }
 
@@ -107,7 +107,7 @@ Status Repair::Find() {
       continue;
     }
     numbers_.insert(parsed.number);
-    if (IsStoreFile(parsed.type) && !files_->FileExists(PathOf(name))) {
+    if (HoldsData(parsed.type) && !files_->FileExists(PathOf(name))) {
       Say(PathOf(name) + ": a link to nothing, or gone by now");
       names_alone_.push_back(name);
       continue;
@@ -133,7 +133,7 @@ Status Repair::FindStore(std::vector<std::string>* names) const {
   if (Status status = CheckIsNotRocksDb(files_, dir_); !status.ok()) return status;
   const bool some = std::ranges::any_of(*names, [](const std::string& name) {
     ParsedFileName parsed;
-    return ParseFileName(name, &parsed) && IsStoreFile(parsed.type);
+    return ParseFileName(name, &parsed) && HoldsData(parsed.type);
   });
   return some ? Status() : Status(Code::kNotFound, dir_ + ": there is no file of a store");
 }

@@ -160,6 +160,7 @@ class Version : public std::enable_shared_from_this<Version> {
   bool EndsBefore(const FileMeta& file, const UserKeyRange& range) const;
   bool BeginsAfter(const FileMeta& file, const UserKeyRange& range) const;
   class Lookups;
+  class SeekWatch;
 
   // Constant after construction.
   const table::InternalComparator* const comparator_;

@@ -29,7 +29,7 @@ void PutLevel(std::string* to, Tag tag, int level) {
   base::PutVarint32(to, static_cast<uint32_t>(level));
 }
 
-bool TakeNumber(std::string_view* input, std::optional<uint64_t>* number) {
+bool TakeVarint(std::string_view* input, std::optional<uint64_t>* number) {
   uint64_t value;
   if (!base::GetVarint64(input, &value)) return false;
   *number = value;
@@ -75,13 +75,13 @@ bool TakeField(std::string_view* input, VersionEdit* edit) {
       edit->comparator = std::string(name);
       return true;
     }
-    case kLogNumber: return TakeNumber(input, &edit->log_number);
+    case kLogNumber: return TakeVarint(input, &edit->log_number);
     case kPrevLogNumber:
       if (edit->prev_log_number) edit->identity = edit->prev_log_number;
-      return TakeNumber(input, &edit->prev_log_number);
-    case kNextFileNumber: return TakeNumber(input, &edit->next_file_number);
+      return TakeVarint(input, &edit->prev_log_number);
+    case kNextFileNumber: return TakeVarint(input, &edit->next_file_number);
     case kLastSequence:
-      return TakeNumber(input, &edit->last_sequence) && *edit->last_sequence <= table::kSequenceMax;
+      return TakeVarint(input, &edit->last_sequence) && *edit->last_sequence <= table::kSequenceMax;
     case kCompactPointer: {
       std::string key;
       if (!TakeLevel(input, &level) || !TakeKey(input, &key)) return false;

@@ -28,8 +28,10 @@ class FilesRun final : public table::TableRun {
   const std::span<const FileRef> files_;
 };
 
+}  // namespace
+
 // Follows one lookup from table to table, and finds the table that it is to be charged to.
-class SeekWatch {
+class Version::SeekWatch {
  public:
   // The table was searched; one that its filter spared the search is none.
   void Searched(const FileMeta* file, int level, SeekCharge* charge) {
@@ -40,8 +42,6 @@ class SeekWatch {
  private:
   SeekCharge last_;
 };
-
-}  // namespace
 
 bool Version::Encloses(const FileMeta& file, std::string_view user_key) const {
   return comparator_->CompareUser(user_key, UserKey(file.smallest)) >= 0 &&

@@ -182,7 +182,8 @@ class Batch {
       uint32_t bytes;
       std::memcpy(&bytes, at + 4, 4);
       bytes = std::min(bytes, kPrefetchBytesMax);
-      for (uint32_t offset = kLineBytes; offset < bytes + kGatherHeaderBytes; offset += kLineBytes)
+      for (uint32_t offset = kCacheLineBytes; offset < bytes + kGatherHeaderBytes;
+           offset += kCacheLineBytes)
         task::Prefetch(at + offset);
     }
 
@@ -198,8 +199,8 @@ class Batch {
   // so many: their results, and where values lie.
   void PrefetchResults(uint32_t begin, uint32_t count) const {
     const uint32_t end = std::min(size_, begin + count);
-    for (uint32_t i = begin; i < end; i += kLineBytes) task::Prefetch(result_ + i);
-    for (uint32_t i = begin; i < end; i += kLineBytes / sizeof *value_at_)
+    for (uint32_t i = begin; i < end; i += kCacheLineBytes) task::Prefetch(result_ + i);
+    for (uint32_t i = begin; i < end; i += kCacheLineBytes / sizeof *value_at_)
       task::Prefetch(value_at_ + i);
   }
   // Asks for the word and position of query `i`.

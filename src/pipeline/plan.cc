@@ -34,8 +34,6 @@ std::optional<Task> TaskOfName(std::string_view name) {
   return static_cast<Task>(at - kTaskNames.begin());
 }
 
-Status Invalid(std::string message) { return {Code::kInvalidArgument, std::move(message)}; }
-
 void SkipBlanks(std::string_view* text) {
   while (!text->empty() && text->front() == ' ') text->remove_prefix(1);
 }
@@ -56,16 +54,16 @@ std::string_view TakeWord(std::string_view* text) {
 
 Result<Stage> ParseStage(std::string_view* text) {
   Stage stage;
-  if (!Skip(text, "[")) return Invalid("a stage begins with '['");
+  if (!Skip(text, "[")) return InvalidPlan("a stage begins with '['");
   while (!Skip(text, "]")) {
     const std::string_view word = TakeWord(text);
-    if (word.empty()) return Invalid("a stage ends with ']'");
+    if (word.empty()) return InvalidPlan("a stage ends with ']'");
     const std::optional<Task> task = TaskOfName(word);
-    if (!task) return Invalid("no task is called '" + std::string(word) + "'");
+    if (!task) return InvalidPlan("no task is called '" + std::string(word) + "'");
     stage.tasks.push_back(*task);
   }
   stage.processor = TakeWord(text);
-  if (stage.processor.empty()) return Invalid("a processor's name follows ']'");
+  if (stage.processor.empty()) return InvalidPlan("a processor's name follows ']'");
   return stage;
 }
 
@@ -94,7 +92,7 @@ Result<Plan> Plan::Parse(std::string_view text) {
     plan.stages_.push_back(std::move(*stage));
   } while (Skip(&text, "→") || Skip(&text, "->"));
   SkipBlanks(&text);
-  if (!text.empty()) return Invalid("'" + std::string(text) + "' follows the last stage");
+  if (!text.empty()) return InvalidPlan("'" + std::string(text) + "' follows the last stage");
   if (Status status = plan.Check(); !status.ok()) return status;
   return plan;
 }
@@ -112,20 +110,20 @@ Status Plan::Check() const {
     for (const Stage& stage : stages_)
       count += std::count(stage.tasks.begin(), stage.tasks.end(), task);
     if (count != 1) {
-      return Invalid(std::string(TaskName(task)) +
-                     (count == 0 ? " is in no stage" : " is in more than one place"));
+      return InvalidPlan(std::string(TaskName(task)) +
+                         (count == 0 ? " is in no stage" : " is in more than one place"));
     }
   }
   for (const auto& [earlier, later] : kOrder) {
     if (StageOf(earlier) > StageOf(later))
-      return Invalid(std::string(TaskName(later)) + " needs " + std::string(TaskName(earlier)) +
-                     " in its own stage or before");
+      return InvalidPlan(std::string(TaskName(later)) + " needs " + std::string(TaskName(earlier)) +
+                         " in its own stage or before");
   }
   if (StageOf(Task::kReceive) != 0 || StageOf(Task::kSend) + 1 != stages_.size())
-    return Invalid("RV is in the first stage and SD in the last");
+    return InvalidPlan("RV is in the first stage and SD in the last");
   for (const Task task : kCpuOnly) {
     if (stages_[StageOf(task)].processor != "cpu")
-      return Invalid(std::string(TaskName(task)) + " runs on the cpu only");
+      return InvalidPlan(std::string(TaskName(task)) + " runs on the cpu only");
   }
   return Status::Ok();
 }

@@ -12,6 +12,7 @@
 
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "pipeline/task_times.h"
@@ -45,5 +46,8 @@ class Plan {
 
   std::vector<Stage> stages_;
 };
+
+// What a plan is answered with that can't be.
+inline Status InvalidPlan(std::string why) { return {Code::kInvalidArgument, std::move(why)}; }
 
 }  // namespace weft::pipeline

@@ -22,8 +22,6 @@ constexpr std::array<std::pair<Task, uint32_t>, 5> kBits = {{
 
 constexpr std::string_view kDevicePrefix = "gpu";
 
-Status Invalid(std::string message) { return {Code::kInvalidArgument, std::move(message)}; }
-
 Result<processor::Guard*> DeviceNamed(const std::string& name,
                                       std::span<processor::Guard* const> devices) {
   if (name == "cpu") return nullptr;
@@ -32,10 +30,10 @@ Result<processor::Guard*> DeviceNamed(const std::string& name,
   const char* const end = name.data() + name.size();
   const auto parsed = std::from_chars(begin, end, number);
   if (!name.starts_with(kDevicePrefix) || begin == end || parsed.ptr != end)
-    return Invalid("a stage runs on cpu, gpu0, gpu1, ..., not on '" + name + "'");
+    return InvalidPlan("a stage runs on cpu, gpu0, gpu1, ..., not on '" + name + "'");
   if (number >= devices.size()) {
-    return Invalid("the plan names " + name + ", but " + std::to_string(devices.size()) +
-                   " devices are open: --device opens them");
+    return InvalidPlan("the plan names " + name + ", but " + std::to_string(devices.size()) +
+                       " devices are open: --device opens them");
   }
   return devices[number];
 }
@@ -77,15 +75,15 @@ Result<Route> RouteOf(const Plan& plan, std::span<processor::Guard* const> devic
       } else if (IsMirrored(step.device)) {
         route.left.push_back(task);
       } else {
-        return Invalid(stage.processor + " can't run " + std::string(TaskName(task)));
+        return InvalidPlan(stage.processor + " can't run " + std::string(TaskName(task)));
       }
     }
     processor::Guard* const other = route.device();
     if (step.device != nullptr && other != nullptr && other->pages() != step.device->pages())
-      return Invalid("the devices of one plan must see the same memory");
+      return InvalidPlan("the devices of one plan must see the same memory");
     // Of two mirrors each would take what the store has marked as changed from the other.
     if (IsMirrored(step.device) && route.mirror() != nullptr && route.mirror() != step.device)
-      return Invalid("a plan has one device with memory of its own");
+      return InvalidPlan("a plan has one device with memory of its own");
     route.tasks |= step.tasks;
     route.steps.push_back(step);
   }

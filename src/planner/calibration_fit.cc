@@ -61,7 +61,7 @@ class Fit {
   void FitCpu() {
     ProcessorCosts& cpu = out_->cpu;
     const auto fit = [&](Work work, const SizeRuns& measured, bool affine = false) {
-      cpu.unit(work) = FitUnit(work, affine, kLineBytes, measured);
+      cpu.unit(work) = FitUnit(work, affine, kCacheLineBytes, measured);
     };
     fit(Work::kSearch, OneStage(Task::kSearch));
     fit(Work::kCompare, OneStage(Task::kCompare));
@@ -106,7 +106,7 @@ class Fit {
       return PerQuery(ns, run.stores);
     };
     const auto lines = [](ObjectSizes sizes) {
-      return AccessesOf(Work::kPlace, ProfileOf(sizes), kLineBytes, 0, false).stream;
+      return AccessesOf(Work::kPlace, ProfileOf(sizes), kCacheLineBytes, 0, false).stream;
     };
     const CalibrationRuns::OfStore& small = runs_.stores[kSmall];
     const CalibrationRuns::OfStore& large = runs_.stores[kLarge];
@@ -131,7 +131,7 @@ class Fit {
     // The values of stores are made, by what stands for a socket.
     const Line received = LineThrough(kSmallObjects.value_bytes, Received(small.stores),
                                       kLargeObjects.value_bytes, Received(large.stores));
-    cpu.unit(Work::kReceiveValue).stream = received.slope * kLineBytes;
+    cpu.unit(Work::kReceiveValue).stream = received.slope * kCacheLineBytes;
     cpu.unit(Work::kReceiveValue).instructions =
         std::max(received.at_zero - cpu.unit(Work::kReceive).instructions, 0.0);
     const double settled =
@@ -165,7 +165,7 @@ class Fit {
     ProcessorCosts& cpu = out_->cpu;
     const double small = CacheBytesOf(kSmall), large = CacheBytesOf(kLarge);
     const auto object = [](size_t size) {
-      return CachedObjectBytes(ProfileOf(kSizes[size]), kLineBytes);
+      return CachedObjectBytes(ProfileOf(kSizes[size]), kCacheLineBytes);
     };
     cpu.cache_growth = std::clamp(
         std::log(large / small) / std::log(object(kLarge) / object(kSmall)), 0.0, kCacheGrowthMax);
@@ -191,7 +191,7 @@ class Fit {
     };
     out_->cpu.cache_bytes = out_->cpu.cache_growth = 0;
     const double scale = estimate(uniform) / (Busy(runs.all) / out_->workers);
-    const double object = CachedObjectBytes(profile, kLineBytes);
+    const double object = CachedObjectBytes(profile, kCacheLineBytes);
     double low = 0, high = runs.objects * object;
     for (int i = 0; i < 40; i++) {
       out_->cpu.cache_bytes = (low + high) / 2;
@@ -211,7 +211,7 @@ class Fit {
     // Chance may make it more than all that jobs take.
     device.job = std::min(job, kJobShareMax * ns(small.reads[0]) * large_queries);
     const double of_job = device.job / large_queries;
-    constexpr Work kWorks[] = {Work::kSearch, Work::kCompare, Work::kGather};
+    constexpr Work kReadWorks[] = {Work::kSearch, Work::kCompare, Work::kGather};
     for (size_t i = 0; i < 3; i++) {
       const auto more = [&](const std::array<LoadFigures, 3>& runs) {
         return std::max(ns(runs[i]) - (i == 0 ? of_job : ns(runs[i - 1])), 0.0);
@@ -219,7 +219,7 @@ class Fit {
       SizeRuns measured;
       for (size_t size = 0; size < kSizes.size(); size++)
         measured.all[size] = more(runs_.devices[size][number].reads);
-      device.unit(kWorks[i]) = FitUnit(kWorks[i], i == 2, kLineBytes, measured);
+      device.unit(kReadWorks[i]) = FitUnit(kReadWorks[i], i == 2, kCacheLineBytes, measured);
     }
     const LoadFigures& one = small.one_small_job;
     const double working = device.job + kSmallJobQueries * (ns(small.reads[2]) - of_job);
@@ -322,13 +322,13 @@ class Fit {
     // workers note these in the same lines.
     SizeRuns compared = searched(Task::kCompare);
     compared.few = {};
-    unit(Work::kCompareFound) = FitUnit(Work::kCompareFound, false, kLineBytes, compared);
-    unit(Work::kWrite) = FitUnit(Work::kWrite, true, kLineBytes, searched(Task::kWrite));
+    unit(Work::kCompareFound) = FitUnit(Work::kCompareFound, false, kCacheLineBytes, compared);
+    unit(Work::kWrite) = FitUnit(Work::kWrite, true, kCacheLineBytes, searched(Task::kWrite));
     // Notes of reads from a mirror are a work of their own.
     const double notes = device.mirrored ? out_->cpu.unit(Work::kNote).memory / kNoteRows : 0;
     unit(Work::kFinish).instructions = std::max(MeanOf(read(Task::kCompare)) - notes, 0.0);
     unit(Work::kWriteGathered) =
-        FitUnit(Work::kWriteGathered, false, kLineBytes, read(Task::kWrite));
+        FitUnit(Work::kWriteGathered, false, kCacheLineBytes, read(Task::kWrite));
     FitVisitsAmongStores(number);
     const double more = (MoreABatch(small.searched.all) + MoreABatch(small.read.all)) / 2;
     device.worker_job = more;

@@ -22,8 +22,8 @@ namespace {
 using pipeline::Task;
 
 constexpr uint64_t kFewKeys = 512;  // whose lines are in the cache of every core
-constexpr std::array<uint32_t, 3> kReadTasks = {kRunSearch, kRunSearch | kRunCompare,
-                                                kRunSearch | kRunCompare | kRunRead};
+constexpr std::array<uint32_t, 3> kReadRuns = {kRunSearch, kRunSearch | kRunCompare,
+                                               kRunSearch | kRunCompare | kRunRead};
 constexpr uint64_t kBytesPerWorker = 256ull << 20;  // of the stores
 constexpr uint64_t kBytesMin = 32ull << 20;
 constexpr uint32_t kFeedersMax = 8;  // whose jobs of long values take 80 MiB each
@@ -85,13 +85,13 @@ class Calibrator {
     if (options_.guest != nullptr) out_.scratch_bytes = options_.guest->scratch_bytes;
     out_.cpu.name = "cpu";
     out_.cpu.hardware = HardwareOf({});
-    out_.cpu.line_bytes = kLineBytes;
+    out_.cpu.line_bytes = kCacheLineBytes;
     for (const processor::Description& device : devices) {
       ProcessorCosts costs;
       costs.name = device.name;
       costs.hardware = device.hardware;
       costs.mirrored = device.memory == processor::MemoryModel::kMirrored;
-      costs.line_bytes = kLineBytes;
+      costs.line_bytes = kCacheLineBytes;
       out_.devices.push_back(std::move(costs));
     }
     for (size_t size = 0; size < kSizes.size(); size++) {
@@ -272,9 +272,9 @@ class Calibrator {
     DeviceRuns& run = runs[device];
     const Crowd crowd = CrowdOf(device, size);
     const uint32_t large_queries = LargeJobQueries(out_.devices[device].mirrored);
-    for (size_t i = 0; i < kReadTasks.size(); i++) {
+    for (size_t i = 0; i < kReadRuns.size(); i++) {
       const JobTraffic traffic =
-          Jobs(device, kReadTasks[i], large_queries, crowd.feeders, crowd.jobs);
+          Jobs(device, kReadRuns[i], large_queries, crowd.feeders, crowd.jobs);
       Status status = MeasureJobs(load, i == 0 ? "reads" : "", traffic, &run.reads[i]);
       if (!status.ok()) return status;
     }
@@ -287,12 +287,12 @@ class Calibrator {
 
   // What depends on the size of jobs, and what devices and workers do to each other.
   Status MeasureSmallJobs(SyntheticLoad* load, size_t device, Crowd crowd, DeviceRuns* run) {
-    const JobTraffic one = Jobs(device, kReadTasks[2], kSmallJobQueries, 1, 1);
+    const JobTraffic one = Jobs(device, kReadRuns[2], kSmallJobQueries, 1, 1);
     const JobTraffic medium =
-        Jobs(device, kReadTasks[2], kMediumJobQueries, crowd.feeders, crowd.jobs);
-    const JobTraffic some = Jobs(device, kReadTasks[2], kSmallJobQueries, 1, kJobsMax);
+        Jobs(device, kReadRuns[2], kMediumJobQueries, crowd.feeders, crowd.jobs);
+    const JobTraffic some = Jobs(device, kReadRuns[2], kSmallJobQueries, 1, kJobsMax);
     const uint32_t large_queries = LargeJobQueries(out_.devices[device].mirrored);
-    const JobTraffic large = Jobs(device, kReadTasks[1], large_queries, 1, crowd.jobs);
+    const JobTraffic large = Jobs(device, kReadRuns[1], large_queries, 1, crowd.jobs);
     Traffic stores = Reads(0);
     stores.get_share = 0;
     const std::string name = out_.devices[device].name;

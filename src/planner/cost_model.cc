@@ -46,6 +46,8 @@ TaskNs At(const LinearTasks& tasks, double left, double factor) {
   return at;
 }
 
+}  // namespace
+
 // A processor's nanoseconds for each work of a workload.
 class WorkCosts {
  public:
@@ -70,14 +72,6 @@ class WorkCosts {
   std::array<std::array<double, 2>, kWorkCount> ns_{};
 };
 
-// The CPU's, in plans with a device.
-ProcessorCosts WorkersWith(const ProcessorCosts& cpu, const ProcessorCosts& device) {
-  ProcessorCosts workers = cpu;
-  for (uint32_t i = 0; i < kWorkCount; i++)
-    if (device.worker_units[i] != UnitCost{}) workers.units[i] = device.worker_units[i];
-  return workers;
-}
-
 // One that plans may name.
 struct DeviceCosts {
   DeviceCosts(const ProcessorCosts& cpu, const ProcessorCosts& costs, const Profile& profile,
@@ -91,7 +85,18 @@ struct DeviceCosts {
   WorkCosts device;
   ProcessorCosts worker_costs;
   WorkCosts beside;  // of workers
+
+ private:
+  // The CPU's, in plans with a device.
+  static ProcessorCosts WorkersWith(const ProcessorCosts& cpu, const ProcessorCosts& device) {
+    ProcessorCosts workers = cpu;
+    for (uint32_t i = 0; i < kWorkCount; i++)
+      if (device.worker_units[i] != UnitCost{}) workers.units[i] = device.worker_units[i];
+    return workers;
+  }
 };
+
+namespace {
 
 // Of one plan and one workload, but for what is spent once a batch.
 class PlanCosts {

@@ -21,7 +21,7 @@ constexpr double kLearnedMoved = 0.05;     // of a factor: then all plans are es
 constexpr double kYieldMoved = 0.05;       // likewise, of a yield
 // Of what a span has of looks at victims: they come by fits and starts.
 constexpr double kPartOfLooks = 0.125;
-constexpr double kNear = 0.05;  // of the share of equal pairs: 0.01 of the exponent
+constexpr double kNearlyEqual = 0.05;  // of the share of equal pairs: 0.01 of the exponent
 // Batches that are nearly full are as large as they may be.
 constexpr double kFull = 0.9;
 
@@ -31,7 +31,7 @@ std::vector<const Profiler*> ProfilersOf(const auto& workers) {
   return profilers;
 }
 
-bool AreNear(double a, double b) { return std::abs(a - b) <= kNear * std::abs(b); }
+bool AreNear(double a, double b) { return std::abs(a - b) <= kNearlyEqual * std::abs(b); }
 
 // Takes some time the first time, so not within a batch.
 uint64_t TicksOfUs(uint32_t us) {

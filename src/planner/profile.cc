@@ -12,9 +12,6 @@ namespace {
 
 constexpr double kZipfOfSkewed = 0.99;  // YCSB's, which paper 000 uses
 
-// What chance explains of shares: beyond it are 6 of 10 million comparisons, and a busy planner
-// makes some thousand a second.
-constexpr double kDeviations = 5;
 constexpr double kLooksMoved = 0.1;  // a query: fewer cost less than what chance does
 
 struct DataSet {
@@ -36,7 +33,7 @@ double Deviation(double share, double count) {
 bool HasShareMoved(double from, double to, double from_count, double to_count, double threshold) {
   const double chance = std::hypot(Deviation(from, from_count), Deviation(to, to_count));
   const double change = std::abs(to - from);
-  return change > threshold * std::max(from, to) && change > kDeviations * chance;
+  return change > threshold * std::max(from, to) && change > kChanceDeviations * chance;
 }
 
 bool HasMeanMoved(double from, double to, double threshold) {

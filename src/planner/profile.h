@@ -12,6 +12,10 @@
 
 namespace weft::planner {
 
+// What chance explains of differences: beyond it are 6 of 10 million comparisons, and a busy
+// planner makes some thousand a second.
+inline constexpr double kChanceDeviations = 5;
+
 // Shares are of the queries about a key; sizes in bytes.
 struct Profile {
   double get_share = 1;     // reads

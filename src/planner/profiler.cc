@@ -20,10 +20,9 @@ constexpr Field kFields[] = {
     &WorkloadCounts::pairs,          &WorkloadCounts::equal_pairs, &WorkloadCounts::triples,
     &WorkloadCounts::equal_triples};
 
-constexpr double kChange = 0.1;        // of a share or mean, paper 000
-constexpr double kShareChange = 0.01;  // of all queries: fewer are no other workload
-constexpr double kEqualChange = 0.3;   // of the share of equal pairs: 0.05 of the exponent
-constexpr double kDeviations = 5;
+constexpr double kChange = 0.1;         // of a share or mean, paper 000
+constexpr double kShareChange = 0.01;   // of all queries: fewer are no other workload
+constexpr double kEqualChange = 0.3;    // of the share of equal pairs: 0.05 of the exponent
 constexpr int kTriesMax = 64;           // to read what is being written: it takes some nanoseconds
 constexpr uint64_t kGroupsToJudge = 8;  // by how far these differ
 constexpr double kSquareMax = 1e15;     // what is more would overflow sums
@@ -76,7 +75,7 @@ bool HasMeanChanged(double from, double to, double variance, uint64_t from_count
   const double change = std::abs(to - from);
   const double chance = std::sqrt(
       variance * (1 / static_cast<double>(from_count) + 1 / static_cast<double>(to_count)));
-  return change > kChange * std::max(from, to) && change > kDeviations * chance;
+  return change > kChange * std::max(from, to) && change > kChanceDeviations * chance;
 }
 
 // How often `count` of `from` are so many more or fewer than independent queries would have them.
@@ -116,7 +115,7 @@ bool HasSkewChanged(const WorkloadCounts& from, const WorkloadCounts& to) {
   // Of the root, whose deviation is about the same however many there are.
   return change > kEqualChange * std::max(found, expected) &&
          std::abs(std::sqrt(found) - std::sqrt(expected)) >
-             kDeviations * std::sqrt(variance / std::max(expected, 1.0)) / 2;
+             kChanceDeviations * std::sqrt(variance / std::max(expected, 1.0)) / 2;
 }
 
 }  // namespace

@@ -5,8 +5,6 @@
 namespace weft::planner {
 namespace {
 
-using Verb = SyntheticRequest::Verb;
-
 // Ranks to keys so that neighbours in rank are strangers in memory.
 uint64_t Scatter(uint64_t rank, uint64_t keys) { return rank * 0x9e3779b1ull % keys; }
 
@@ -14,6 +12,7 @@ uint64_t Scatter(uint64_t rank, uint64_t keys) { return rank * 0x9e3779b1ull % k
 
 std::vector<SyntheticRequest> MakeRequests(const Traffic& traffic, uint64_t keys, size_t count,
                                            uint64_t seed, const base::Zipf* zipf) {
+  using Verb = SyntheticRequest::Verb;
   std::mt19937_64 random(seed);
   std::uniform_real_distribution<double> unit(0, 1);
   std::vector<SyntheticRequest> requests(count);

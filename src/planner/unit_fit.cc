@@ -11,7 +11,7 @@ namespace {
 
 constexpr double kLeastNs = 0.1;  // a run's: what is less is the clock's
 constexpr int kRounds = 10'000;
-constexpr double kNear = 1e-13;  // of a figure: then it stays as it is
+constexpr double kSettled = 1e-13;  // of a figure: then it stays as it is
 
 constexpr size_t kFigures = 5;
 struct Row {
@@ -36,7 +36,7 @@ std::array<double, kFigures> NonNegativeLeastSquares(const Rows& rows) {
       }
       if (square == 0) continue;  // nobody asks for it
       const double best = std::max(product / square, 0.0);
-      has_moved |= std::abs(best - found[at]) > kNear * best;
+      has_moved |= std::abs(best - found[at]) > kSettled * best;
       found[at] = best;
     }
     if (!has_moved) break;

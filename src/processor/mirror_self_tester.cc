@@ -11,7 +11,7 @@
 namespace weft::processor {
 namespace {
 
-constexpr uint32_t kKeys = 640;
+constexpr uint32_t kQueriedKeys = 640;
 constexpr uint32_t kJobsMax = 50;  // until nearly all is answered
 constexpr uint32_t kValuesBytes = 1u << 20;
 
@@ -21,8 +21,8 @@ std::string KeyOf(uint32_t i) { return "key " + std::to_string(i) + std::string(
 class Reads {
  public:
   static Result<std::unique_ptr<Reads>> Make(Processor* processor, const cache::Store& store) {
-    Result<cache::Pages> pages =
-        processor->pages()->Reserve(kKeys * (4 * 8 + 4 * 4 + 4 + 64) + kValuesBytes + 4096, false);
+    Result<cache::Pages> pages = processor->pages()->Reserve(
+        kQueriedKeys * (4 * 8 + 4 * 4 + 4 + 64) + kValuesBytes + 4096, false);
     if (!pages) return pages.error();
     // The constructor is private so that none exists without its memory; owned at once.
     return std::unique_ptr<Reads>(new Reads(std::move(pages.value()), store));
@@ -30,7 +30,7 @@ class Reads {
 
   Job& job() { return job_; }
   void Prepare(cache::Session* session) {
-    std::memset(result_, 0, kKeys);
+    std::memset(result_, 0, kQueriedKeys);
     *job_.query.values_used = 0;
     job_.query.index = session->index();
     job_.query.log = session->log();
@@ -52,29 +52,29 @@ class Reads {
       next += (bytes + 63) & ~uint64_t{63};
       return at;
     };
-    auto* const hash = reinterpret_cast<uint64_t*>(take(kKeys * 8));
-    auto* const key_at = reinterpret_cast<uint32_t*>(take(kKeys * 4));
-    uint8_t* const key_bytes = take(kKeys);
-    uint8_t* const wanted = take(kKeys);
-    uint8_t* const keys = take(kKeys * 64);
-    result_ = take(kKeys);
+    auto* const hash = reinterpret_cast<uint64_t*>(take(kQueriedKeys * 8));
+    auto* const key_at = reinterpret_cast<uint32_t*>(take(kQueriedKeys * 4));
+    uint8_t* const key_bytes = take(kQueriedKeys);
+    uint8_t* const wanted = take(kQueriedKeys);
+    uint8_t* const keys = take(kQueriedKeys * 64);
+    result_ = take(kQueriedKeys);
     task::QueryJob& query = job_.query;
     query.columns = {hash,
                      key_at,
                      key_bytes,
                      keys,
-                     reinterpret_cast<uint64_t*>(take(kKeys * 8)),
-                     reinterpret_cast<uint64_t*>(take(kKeys * 8))};
+                     reinterpret_cast<uint64_t*>(take(kQueriedKeys * 8)),
+                     reinterpret_cast<uint64_t*>(take(kQueriedKeys * 8))};
     query.wanted = wanted;
-    query.placed = reinterpret_cast<uint64_t*>(take(kKeys * 8));
+    query.placed = reinterpret_cast<uint64_t*>(take(kQueriedKeys * 8));
     query.result = result_;
-    query.value_at = reinterpret_cast<uint32_t*>(take(kKeys * 4));
+    query.value_at = reinterpret_cast<uint32_t*>(take(kQueriedKeys * 4));
     query.values_used = reinterpret_cast<uint32_t*>(take(4));
     query.values = take(kValuesBytes);
     query.values_capacity = kValuesBytes / 8;
-    query.end = kKeys;
+    query.end = kQueriedKeys;
     query.tasks = kRunSearch | kRunCompare | kRunRead;
-    for (uint32_t i = 0, at = 0; i < kKeys; i++) {
+    for (uint32_t i = 0, at = 0; i < kQueriedKeys; i++) {
       const std::string key = KeyOf(i);
       std::memcpy(keys + at, key.data(), key.size());
       hash[i] = store.HashOf(key);
@@ -99,10 +99,10 @@ class Tester {
     for (uint32_t round = 0; round < 4; round++) {
       Change(round);
       uint32_t answered = 0;
-      for (uint32_t i = 0; i < kJobsMax && answered < kKeys / 2; i++) {
+      for (uint32_t i = 0; i < kJobsMax && answered < kQueriedKeys / 2; i++) {
         if (Status status = RunJob(&answered); !status.ok()) return status;
       }
-      if (answered < kKeys / 2)
+      if (answered < kQueriedKeys / 2)
         return {Code::kUnsupported, processor_->description().name + " answers next to nothing"};
     }
     return Status::Ok();
@@ -111,7 +111,7 @@ class Tester {
  private:
   // Stores, stores anew and removes: in each round a third of the keys.
   void Change(uint32_t round) {
-    for (uint32_t i = 0; i < kKeys; i++) {
+    for (uint32_t i = 0; i < kQueriedKeys; i++) {
       if (round > 0 && (i + round) % 3 != 0) continue;
       cache::Command command;
       const std::string key = KeyOf(i);
@@ -135,7 +135,7 @@ class Tester {
     session_->End();
     if (!status.ok()) return status;
     *answered = 0;
-    for (uint32_t i = 0; i < kKeys; i++) {
+    for (uint32_t i = 0; i < kQueriedKeys; i++) {
       const uint8_t result = reads_->result(i);
       if (result == kResultMissed || (result == kResultRead && reads_->value(i) != expected_[i]))
         return {Code::kCorruption, processor_->description().name + " answers wrong: " + KeyOf(i)};
@@ -148,7 +148,7 @@ class Tester {
   cache::Store* const store_;
   Reads* const reads_;
   const std::unique_ptr<cache::Session> session_;
-  std::vector<std::string> expected_ = std::vector<std::string>(kKeys);
+  std::vector<std::string> expected_ = std::vector<std::string>(kQueriedKeys);
 };
 
 }  // namespace

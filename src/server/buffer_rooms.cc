@@ -8,9 +8,8 @@
 namespace weft::server {
 namespace {
 
-constexpr size_t kMiB = size_t{1} << 20;
-constexpr size_t kInputBytesMin = 4 * kMiB;
-constexpr size_t kOutputBytesMin = 8 * kMiB;
+constexpr size_t kInputBytesMin = size_t{4} << 20;
+constexpr size_t kOutputBytesMin = size_t{8} << 20;
 constexpr size_t kShareOfMemoryMax = size_t{1} << 30;
 
 size_t ShareOfMemory(const ServerOptions& options) {

@@ -14,12 +14,12 @@ namespace {
 constexpr int kTickMs = 1000;
 constexpr size_t kTakeBytesMax = 4096;
 
-struct Request {
+struct HttpRequest {
   std::string_view method, path;
 };
 
 // Nothing: the first line of `head` is no request's.
-std::optional<Request> RequestOf(std::string_view head) {
+std::optional<HttpRequest> RequestOf(std::string_view head) {
   std::string_view line = head.substr(0, head.find('\n'));
   if (line.ends_with('\r')) line.remove_suffix(1);
   const size_t method_end = line.find(' ');
@@ -34,7 +34,7 @@ std::optional<Request> RequestOf(std::string_view head) {
     const size_t path = target.find('/');
     target = path == target.npos ? "/" : target.substr(path);
   }
-  return Request{line.substr(0, method_end), target.substr(0, target.find_first_of("?#"))};
+  return HttpRequest{line.substr(0, method_end), target.substr(0, target.find_first_of("?#"))};
 }
 
 // An empty line before the first one may be left over from another request (RFC 9112, 2.2).
@@ -150,7 +150,7 @@ void HttpPage::OnBatch(std::span<net::Connection* const> ready) {
 
 void HttpPage::Answer(std::string_view head, std::optional<std::string>* made,
                       net::Connection* connection) {
-  const std::optional<Request> request = RequestOf(head);
+  const std::optional<HttpRequest> request = RequestOf(head);
   if (!request) return Refuse("400 Bad Request", "", connection);
   if (request->path != content_.path) return Refuse("404 Not Found", "", connection);
   const bool is_head = request->method == "HEAD";

@@ -13,6 +13,8 @@
 
 namespace weft::server {
 
+inline constexpr uint64_t kMiB = uint64_t{1} << 20;
+
 struct Draft {
   ParsedOptions* parsed;
   ServerOptions* options;

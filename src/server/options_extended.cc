@@ -21,7 +21,6 @@ struct Suboption {
 };
 
 constexpr uint64_t kKiB = uint64_t{1} << 10;
-constexpr uint64_t kMiB = uint64_t{1} << 20;
 
 constexpr std::string_view kNoSlabs = "objects lie in a log, there are no slab classes";
 constexpr std::string_view kNoLru = "whole segments are evicted, there are no LRU lists";

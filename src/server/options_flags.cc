@@ -20,8 +20,6 @@ constexpr const char* kOwn = "Weft's own";
 constexpr const char* kAccepted = "Of memcached, accepted without effect";
 constexpr const char* kRefused = "Of memcached, refused";
 
-constexpr uint64_t kMiB = uint64_t{1} << 20;
-
 template <typename Number>
 Status TakePositive(std::string_view value, const char* complaint, Number* number) {
   if (!ReadNumber(value, number)) return RefusedNumber<Number>(value, complaint);

@@ -10,7 +10,7 @@
 
 WEFT_TASK_BEGIN
 
-#define kLineBytes 64
+#define kCacheLineBytes 64
 #define kPrefetchBytesMax 512u
 
 // Asks for the first bucket of each query.
@@ -29,7 +29,8 @@ WEFT_FN void PrefetchObject(LogRef log, u64 location, u32 expected_bytes) {
   WEFT_GLOBAL const u8* at = (WEFT_GLOBAL const u8*)ObjectAt(log, location);
   const u32 bytes = expected_bytes < kPrefetchBytesMax ? expected_bytes : kPrefetchBytesMax;
   Prefetch(at);
-  for (u32 offset = kLineBytes; offset < bytes; offset += kLineBytes) Prefetch(at + offset);
+  for (u32 offset = kCacheLineBytes; offset < bytes; offset += kCacheLineBytes)
+    Prefetch(at + offset);
   Prefetch(at + bytes - 1);
 }
 

@@ -47,7 +47,7 @@ void PrintCosts(std::ostream& out, const planner::ProcessorCosts& costs) {
   out << "nanoseconds of one worker's, or the device's, time\n";
 }
 
-struct Given {
+struct CalibrateArguments {
   std::string devices = "auto";
   std::string file;
   uint64_t threads = 0;
@@ -55,7 +55,7 @@ struct Given {
   bool quiet = false;
 };
 
-Result<planner::Calibration> Measure(const Console& console, const Given& given) {
+Result<planner::Calibration> Measure(const Console& console, const CalibrateArguments& given) {
   auto guards = OpenDeviceList(given.devices);
   if (!guards) return guards.error();
   planner::CalibratorOptions options;
@@ -76,7 +76,7 @@ Result<planner::Calibration> Measure(const Console& console, const Given& given)
 Exit RunCalibrate(const Console& console, const std::vector<std::string>& arguments) {
   CommandLine line("Measures this machine's processors, so that the planner can choose plans.",
                    "weft", "Exit status: 0 the file is written; 2 the command could not run.");
-  Given given;
+  CalibrateArguments given;
   Arguments words = line.AddCommand("calibrate", "measure this machine for the planner");
   words.AddOption("--device", "DEVICE,...", "gpu0, gpu1, ... of plans, as `weft serve` takes them",
                   &given.devices);

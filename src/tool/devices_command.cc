@@ -68,7 +68,7 @@ std::string Ascii(std::string text) {
   return text;
 }
 
-void PrintJson(std::ostream& out, const std::vector<Tested>& devices) {
+void PrintDevicesJson(std::ostream& out, const std::vector<Tested>& devices) {
   out << '[';
   for (const Tested& tested : devices) {
     const processor::Description& description = tested.info.description;
@@ -124,7 +124,7 @@ Exit RunDevices(const Console& console, const std::vector<std::string>& argument
   std::vector<Tested> tested;
   for (processor::DeviceInfo& info : processor::ListDevices())
     tested.push_back(Test(std::move(info)));
-  json ? PrintJson(console.out, tested) : PrintTable(console.out, tested);
+  json ? PrintDevicesJson(console.out, tested) : PrintTable(console.out, tested);
   console.out.flush();
   return console.out.good() ? Exit::kOk : Exit::kCannotRun;
 }

@@ -21,7 +21,7 @@ constexpr double kLooksOfFullStore = 2;  // for each store: what goes is collect
 constexpr size_t kShown = 12;
 
 // What the command line says, as text where it is a number with a point.
-struct Given {
+struct PlanArguments {
   std::optional<std::string> workload, get, deletes, key, value, skew, hits, interval_us;
   std::string devices = "auto";
   std::string calibration;
@@ -48,7 +48,7 @@ Status ReadNumber(const char* name, const std::optional<std::string>& text, doub
   return Status::Ok();
 }
 
-Result<planner::Profile> ProfileOf(const Given& given) {
+Result<planner::Profile> ProfileOf(const PlanArguments& given) {
   planner::Profile profile;
   if (given.workload) {
     auto named = planner::ProfileOfWorkload(*given.workload);
@@ -82,7 +82,7 @@ Result<planner::Profile> ProfileOf(const Given& given) {
   return profile;
 }
 
-Result<planner::Calibration> CalibrationOf(const Given& given) {
+Result<planner::Calibration> CalibrationOf(const PlanArguments& given) {
   auto guards = OpenDeviceList(given.devices);
   if (!guards) return guards.error();
   std::vector<processor::Description> devices;
@@ -108,8 +108,8 @@ std::string StagesText(const planner::Estimate& estimate) {
   return text;
 }
 
-void Print(std::ostream& out, const planner::Profile& profile,
-           const std::vector<planner::Choice>& ranked, bool all) {
+void PrintPlans(std::ostream& out, const planner::Profile& profile,
+                const std::vector<planner::Choice>& ranked, bool all) {
   const auto is_one_stage = [](const planner::Choice& choice) {
     return choice.candidate.plan.stages().size() == 1;
   };
@@ -137,7 +137,7 @@ void Print(std::ostream& out, const planner::Profile& profile,
     out << "no plan keeps the interval; this one is the nearest to it\n";
 }
 
-void AddOptions(Arguments words, Given* given) {
+void AddOptions(Arguments words, PlanArguments* given) {
   words.AddOption("--workload", "NAME",
                   "such as K16-G95-S: keys and values of 16 and 64 bytes, "
                   "95 % GETs, Zipf (U: uniform)",
@@ -164,7 +164,7 @@ void AddOptions(Arguments words, Given* given) {
   words.AddFlag("--all", "every plan, not only the best", &given->all);
 }
 
-Status Answer(const Console& console, const Given& given) {
+Status Answer(const Console& console, const PlanArguments& given) {
   if (!given.workload && !given.get && !given.value)
     return {Code::kInvalidArgument, "--workload or --get, --key, --value and --skew are needed"};
   auto profile = ProfileOf(given);
@@ -183,9 +183,10 @@ Status Answer(const Console& console, const Given& given) {
       given.workers != 0 ? static_cast<uint32_t>(given.workers) : calibration->workers;
   conditions.batches = static_cast<uint32_t>(given.batches);
   conditions.queries_max = static_cast<uint32_t>(given.batch_max);
-  Print(console.out, *profile,
-        planner::RankPlans(*calibration, *profile, conditions, planner::AllPlans(*calibration)),
-        given.all);
+  PrintPlans(
+      console.out, *profile,
+      planner::RankPlans(*calibration, *profile, conditions, planner::AllPlans(*calibration)),
+      given.all);
   return Status::Ok();
 }
 
@@ -194,7 +195,7 @@ Status Answer(const Console& console, const Given& given) {
 Exit RunPlan(const Console& console, const std::vector<std::string>& arguments) {
   CommandLine line("What each plan would do for a workload, by the cost model.", "weft",
                    "Exit status: 0 the table was printed; 2 the command could not run.");
-  Given given;
+  PlanArguments given;
   AddOptions(line.AddCommand("plan", "say what each plan would do for a workload"), &given);
   std::vector<std::string> words = {"plan"};
   words.insert(words.end(), arguments.begin(), arguments.end());

@@ -11,7 +11,7 @@ namespace weft::tool {
 
 namespace {
 
-void Print(std::ostream& out, const lsm::RepairReport& report, bool json) {
+void PrintRepair(std::ostream& out, const lsm::RepairReport& report, bool json) {
   const struct {
     const char* name;
     uint64_t value;
@@ -65,7 +65,7 @@ struct Repair {
     const auto say = [&](const std::string& line) { console.err << "repair: " << line << '\n'; };
     lsm::Repair repair(*checked, store.dir(), say);
     if (Status status = repair.Run(); !status.ok()) return Fail(console, status);
-    Print(console.out, repair.report(), json);
+    PrintRepair(console.out, repair.report(), json);
     return Exit::kOk;
   }
 };

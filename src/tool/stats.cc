@@ -171,7 +171,7 @@ std::string LevelJson(const LevelStats& level, bool full) {
   return json.str();
 }
 
-void PrintJson(std::ostream& out, const StoreStats& stats, bool full) {
+void PrintStatsJson(std::ostream& out, const StoreStats& stats, bool full) {
   out << "{\"last_sequence\": " << stats.last_sequence << ", \"next_file\": " << stats.next_file
       << ", \"manifest\": " << stats.manifest_number
       << ", \"manifest_bytes\": " << stats.manifest_bytes << ", \"log\": " << stats.log_number
@@ -226,7 +226,7 @@ struct Stats {
     StatsTaker taker(console, *options, store.dir(), full);
     if (Status status = taker.Run(); !status.ok()) return Fail(console, status);
     if (json) {
-      PrintJson(console.out, taker.stats(), full);
+      PrintStatsJson(console.out, taker.stats(), full);
     } else {
       PrintText(console.out, taker.stats(), full);
     }

@@ -20,7 +20,7 @@ std::string JsonList(const std::vector<std::string>& lines) {
   return json + "]";
 }
 
-void Print(std::ostream& out, const VerifyReport& report, bool json) {
+void PrintVerified(std::ostream& out, const VerifyReport& report, bool json) {
   if (json) {
     out << "{\"whole\": " << (report.problems.empty() ? "true" : "false")
         << ", \"tables\": " << report.tables << ", \"table_bytes\": " << report.table_bytes
@@ -54,7 +54,7 @@ struct Verify {
     }
     Verifier verifier(console, *options, store.dir());
     if (Status status = verifier.Run(); !status.ok()) return Fail(console, status);
-    Print(console.out, verifier.report(), json);
+    PrintVerified(console.out, verifier.report(), json);
     return verifier.report().problems.empty() ? Exit::kOk : Exit::kDamaged;
   }
 };

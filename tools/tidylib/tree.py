@@ -1,7 +1,7 @@
 """The tree under check: which files there are, their text, and C++ text without its comments.
 
 A Tree is read once; rules are functions from a Tree to findings and never touch the disk
-themselves (headers.py, which runs the compiler, excepted).
+themselves (alone.py, which runs the compiler, excepted).
 """
 
 import os

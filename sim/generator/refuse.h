@@ -1,0 +1,12 @@
+// sim/generator/refuse.h: what options of a workload are answered with that none has.
+#pragma once
+
+#include <string>
+
+#include "weft/status.h"
+
+namespace weft::sim {
+
+inline Status Refuse(const std::string& what) { return {Code::kInvalidArgument, what}; }
+
+}  // namespace weft::sim
