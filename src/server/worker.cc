@@ -115,7 +115,7 @@ void Worker::Yield(net::Connection* connection) {
 bool Worker::OnSpareTime() { return runner_ != nullptr && runner_->Help(); }
 
 void Worker::RunOneStage(Work* work) {
-  work_ = work;
+  BeginToWrite(work);
   stage_.Run(*work->batch, *session_, *this);
   SettleAll(work);
   NoteDone(*work);
@@ -227,8 +227,14 @@ void Worker::FlushIfDue() {
   if (turn_ != nullptr && disk_.tier->FlushIsDue(now_s)) disk_.tier->FlushDue(now_s);
 }
 
+void Worker::BeginToWrite(Work* work) {
+  work_ = work;
+  group_began_ns_ = base::NowNs();
+}
+
 void Worker::Write(pipeline::Batch& batch, uint32_t begin, uint32_t end, cache::Session& session) {
   for (uint32_t i = begin; i < end; i++) WriteOne(batch, i, session);
+  EndLongTurn(batch, begin, end);
 }
 
 void Worker::WriteOne(pipeline::Batch& batch, uint32_t i, cache::Session& session) {

@@ -40,6 +40,28 @@ TEST_P(WorkerTurns, LongLineOfKeysIsAnsweredInManyTurns) {
   EXPECT_EQ(server.worker().counters().cmd_get.value(), kKeys);
 }
 
+TEST_P(WorkerTurns, RequestsThatTakeLongAreCarriedOutInManyTurns) {
+  constexpr int kTouches = 3000;
+  WorkerOptions options;
+  options.group_ns_max = 0;  // whatever takes any time takes long
+  WorkerServer server(options);
+  server.Start(GetParam());
+  Peer peer(server.address());
+  EXPECT_EQ(Ask(peer, "set n 0 0 1\r\n0\r\n", "STORED\r\n"), "STORED\r\n");
+  const uint64_t turns = server.loop().Stats().turns;
+  std::string requests, expected;
+  for (int i = 1; i <= kTouches; i++) {
+    requests += "touch n 100\r\nincr n 1\r\nmn\r\nget n n\r\n";
+    const std::string value = std::to_string(i);
+    const std::string hit = "VALUE n 0 " + std::to_string(value.size()) + "\r\n" + value + "\r\n";
+    expected += "TOUCHED\r\n" + value + "\r\nMN\r\n" + hit + hit + "END\r\n";
+  }
+  ASSERT_TRUE(peer.Send(requests));
+  EXPECT_EQ(peer.Receive(expected.size()), expected);
+  server.Stop();
+  EXPECT_GE(server.loop().Stats().turns - turns, kTouches * 4 / pipeline::CpuStage::kGroupQueries);
+}
+
 TEST_P(WorkerTurns, LongLineOfHitsGoesOnWhereTheOutputStoppedIt) {
   constexpr int kKeys = 3000;
   WorkerServer server;
