@@ -171,6 +171,32 @@ TEST_F(DiskTurnTest, AnswerThatIsOutOfDateIsNotTaken) {
   EXPECT_EQ(client_->answer().value, "new");
 }
 
+// Otherwise one key that others change has the whole batch read from disk by the worker itself.
+TEST_F(DiskTurnTest, WhoeverInsistsHasOnlyWhatIsOutOfDateLookedUpAtOnce) {
+  Open();
+  for (const char* key : {"changing", "cold"}) {
+    client_->Set(key, "old");
+    client_->Evict(key);
+  }
+  const cache::Command changing = cache::Client::Of(cache::Verb::kRead, "changing");
+  client_->Begin(nullptr, false);
+  client_->Add(changing);
+  client_->RunBatch();
+  auto answers = client_->turn().TakeLookup(0);
+  tier_->Answer(answers.get());
+  DiskClient other(store_.get(), tier_.get());
+  other.Set("changing", "new");
+  other.Evict("changing");
+  client_->Begin(answers.get(), true);
+  client_->Add(changing);
+  client_->Add(cache::Client::Of(cache::Verb::kRead, "cold"));
+  client_->RunBatch();
+  ASSERT_TRUE(client_->turn().waiting(0));
+  const auto asked = client_->turn().TakeLookup(0);
+  ASSERT_EQ(asked->asked().size(), 1u);
+  EXPECT_EQ(asked->asked()[0].key, "cold");
+}
+
 TEST_F(DiskTurnTest, OwnChangeOfTheBatchOutdatesAnAnswer) {
   Open();
   client_->Set("a", "old");
