@@ -155,9 +155,9 @@ uint64_t Index::DrainBucketLocked(task::LogRef log, uint64_t bucket, uint64_t* d
   const task::IndexRef& index = current();
   uint64_t dropped_count = 0;
   bool is_empty = true;
-  constexpr uint64_t kAhead = 4;
-  if (bucket + kAhead < index.older.bucket_count) {
-    for (const uint64_t& slot : index.older.buckets[bucket + kAhead].slots) {
+  constexpr uint64_t kBucketsAhead = 4;
+  if (bucket + kBucketsAhead < index.older.bucket_count) {
+    for (const uint64_t& slot : index.older.buckets[bucket + kBucketsAhead].slots) {
       const uint64_t word = task::LoadAcquire64(&slot);
       if (word != 0) task::Prefetch(task::ObjectAt(log, task::SlotLocation(word)));
     }

@@ -1,11 +1,12 @@
 // lsm/repair.h: makes what is whole of a damaged store openable again: weft::RepairDb.
 //
 // What is kept: every table that is whole, as `weft db verify` sees it (lsm/table_check.h), as it
-// is; of damaged tables, their whole blocks; of logs, every whole record. What can be read of a
-// manifest says which tables count and where they belong (lsm/repair_source.h). Without one, all
-// tables count. Where nothing tells which of two tables is newer they are merged by sequence
-// number, for file numbers do not tell it. Files that were given up, or whose contents were taken
-// into others, go to the folder lost.
+// is; of damaged tables, their whole blocks; of logs, every whole record but for some between two
+// damaged ones of a block (docs/formats/log.md). What can be read of a manifest says which tables
+// count and where they belong (lsm/repair_source.h). Without one, all tables count. Where nothing
+// tells which of two tables is newer they are merged by sequence number, for file numbers do not
+// tell it. Files that were given up, or whose contents were taken into others, go to the folder
+// lost.
 //
 // The store changes in one step, the last (lsm/repair_commit.cc): a repair that fails before it
 // leaves the store as it was, and one that is cut short anywhere may be run again.
