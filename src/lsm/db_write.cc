@@ -82,7 +82,7 @@ Status DbImpl::Write(const WriteOptions& options, WriteBatch* batch) {
     if (Status status = CheckNumbersLeft(count); !status.ok()) return status;
     first = assigned_ + 1;
     WriteBatchInternal::SetSequence(batch, first);
-    const Status status = log_.Append(batch->contents());
+    const Status status = WithinMemory([&] { return log_.Append(batch->contents()); });
     if (!status.ok()) return FailWrites(status);
     assigned_ += count;
     active_bytes_ += bytes;
@@ -97,8 +97,8 @@ Status DbImpl::Write(const WriteOptions& options, WriteBatch* batch) {
     if (!status.ok()) status = FailWrites(status);
   }
   if (options.sync && status.ok()) {
-    bool synced;
-    status = log_.SyncUpTo(ticket, &synced);
+    bool synced = false;
+    status = WithinMemory([&] { return log_.SyncUpTo(ticket, &synced); });
     if (synced) statistics_.Add(Statistics::kLogSyncs, 1);
     if (!status.ok()) status = FailWrites(status);
   }

@@ -10,8 +10,8 @@
 // Threads   Append, Begin: one at a time (the store's write mutex). Others: any, also meanwhile.
 // Errors    the first failed append or sync ends the log: what the file holds behind it is unknown.
 //           Every later sync of what was not yet on disk returns that error, and so does Close;
-//           whoever gets one must append no more. No memory is such an error; Begin alone throws
-//           std::bad_alloc, and then has changed nothing.
+//           whoever gets one must append no more. No memory is such an error. Any call may
+//           throw std::bad_alloc as well: then nobody waits for it, and Begin has changed nothing.
 #pragma once
 
 #include <atomic>
