@@ -1,9 +1,11 @@
 # How a target is compiled: some files at a time, as one, with the headers of libraries in a
 # precompiled form:
 #
-#   weft_compile(TARGET)         with the standard library's, where WEFT_PRECOMPILE says so
+#   weft_compile(TARGET)         with the standard library's, where WEFT_PRECOMPILE says so; the
+#                                only one of what fuzzers feed
 #   weft_compile_report(TARGET)  with those, fmt's and nlohmann's
 #   weft_compile_cold(TARGET)    with those and CLI11's; by WEFT_COLD_FLAGS, for what seldom runs
+#   weft_compile_main(TARGET)    of a program: as cold where it is sanitized, otherwise by itself
 #   weft_compile_test(TARGET)    with the standard library's and GoogleTest's; by WEFT_TEST_FLAGS
 #
 # Parsing headers and expanding their templates is most of the time that a file takes: together
@@ -52,8 +54,8 @@ find_package(CLI11 QUIET)
 if(fmt_FOUND AND nlohmann_json_FOUND)
   set(_weft_report_libraries fmt::fmt nlohmann_json::nlohmann_json)
   set(_weft_report_headers <fmt/format.h> <nlohmann/json.hpp>)
-  _weft_precompiled(weft_report_headers FLAGS ${WEFT_LIBRARY_FLAGS}
-                    LIBRARIES ${_weft_report_libraries} HEADERS ${_weft_report_headers})
+  _weft_precompiled(weft_report_headers LIBRARIES ${_weft_report_libraries}
+                    HEADERS ${_weft_report_headers})
   if(CLI11_FOUND)
     _weft_precompiled(weft_cold_headers FLAGS ${WEFT_COLD_FLAGS}
                       LIBRARIES ${_weft_report_libraries} CLI11::CLI11
@@ -78,11 +80,19 @@ function(weft_compile target)
 endfunction()
 
 function(weft_compile_report target)
-  _weft_compile(${target} weft_report_headers ${WEFT_LIBRARY_FLAGS})
+  _weft_compile(${target} weft_report_headers)
 endfunction()
 
 function(weft_compile_cold target)
   _weft_compile(${target} weft_cold_headers ${WEFT_COLD_FLAGS})
+endfunction()
+
+# A program's main file, which starts what libraries do. It has inline functions of theirs, whose
+# optimised form is kept where that is measured.
+function(weft_compile_main target)
+  if(WEFT_SANITIZE)
+    weft_compile_cold(${target})
+  endif()
 endfunction()
 
 function(weft_compile_test target)

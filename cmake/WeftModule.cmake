@@ -24,13 +24,13 @@ set(_weft_less_optimised -O1 "$<$<CXX_COMPILER_ID:GNU>:-Wno-maybe-uninitialized;
 # What is tested is optimised in its library. Compiling the tests themselves is most of the time of
 # a build, and of a sanitized one nearly all.
 set(WEFT_TEST_FLAGS ${_weft_less_optimised})
-# Fuzzers follow what is reached in the libraries.
+# Fuzzers follow what is reached in the libraries that they feed.
 set(WEFT_LIBRARY_FLAGS $<$<BOOL:${WEFT_FUZZ}>:-fsanitize=fuzzer-no-link>)
 # What starts, reads command lines and prints tables takes long to compile and no time to run.
-set(WEFT_COLD_FLAGS ${WEFT_LIBRARY_FLAGS} ${_weft_less_optimised})
+set(WEFT_COLD_FLAGS ${_weft_less_optimised})
 if(WEFT_SANITIZE)
   set(WEFT_TEST_FLAGS -O0)
-  set(WEFT_COLD_FLAGS ${WEFT_LIBRARY_FLAGS} -O0)
+  set(WEFT_COLD_FLAGS -O0)
 endif()
 include(WeftCompile)
 add_custom_target(weft_libraries)
@@ -92,6 +92,10 @@ function(weft_module name)
     target_link_libraries(weft_${name} PUBLIC ${needs})
     if(ARG_COLD AND WEFT_SANITIZE)
       weft_compile_cold(weft_${name})
+      if(WEFT_FUZZ AND fuzzers)  # what -fsanitize=fuzzer-no-link comes to, but for headers' form
+        target_compile_options(weft_${name} PRIVATE -fsanitize-coverage=inline-8bit-counters
+                               -fsanitize-coverage=indirect-calls,trace-cmp,pc-table)
+      endif()
     else()
       weft_compile(weft_${name})
     endif()

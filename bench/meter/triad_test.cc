@@ -3,9 +3,6 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
-#include <algorithm>
-#include <cstdlib>
-
 #include "base/cpu_facts.h"
 
 namespace weft::bench {
@@ -23,16 +20,6 @@ TEST(Triad, MeasuresWhatMemoryGives) {
   ASSERT_TRUE(rate);
   EXPECT_GT(*rate, 1e8);   // the slowest memory of a decade ago has more
   EXPECT_LT(*rate, 1e13);  // no machine has it
-}
-
-TEST(Triad, SmallArraysAreFaster) {
-  if (std::getenv("WEFT_EMULATED") != nullptr)
-    GTEST_SKIP() << "WEFT_EMULATED: instructions take longer than memory";
-  TriadOptions cached = ShortTriad();
-  cached.array_bytes = 128 << 10;
-  double best = 0;
-  for (int i = 0; i < 3; ++i) best = std::max(best, *MeasureTriad(cached));
-  EXPECT_GT(best, *MeasureTriad(ShortTriad()) * 0.9);
 }
 
 TEST(Triad, AsAReading) {

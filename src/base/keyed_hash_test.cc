@@ -78,7 +78,7 @@ TEST(KeyedHash, SpreadsKeysThatCount) {
       default: return std::string(i % 200, 'p') + std::to_string(i / 200);
     }
   };
-  for (uint64_t seed = TestSeed(); seed < TestSeed() + 10; seed++) {
+  for (uint64_t seed = TestSeed(); seed < TestSeed() + Rounds(10); seed++) {
     const KeyedHash hash = KeyedHash::FromSeed(seed);
     for (int way = 0; way < 5; way++) {
       for (const int shift : {0, 34, 50}) {

@@ -15,21 +15,8 @@
 
 namespace weft::cache {
 
+using base::Rounds;
 using base::TestSeed;
-
-// Rounds of a randomized test: a tenth in sanitized builds and with WEFT_SMALL=1, ten times with
-// WEFT_LONG=1.
-inline uint32_t Rounds(uint32_t rounds) {
-  static const bool is_long = std::getenv("WEFT_LONG") != nullptr;
-  static const bool is_small = std::getenv("WEFT_SMALL") != nullptr;
-  if (is_small) return rounds / 10 + 1;
-  if (is_long) return rounds * 10;
-#ifdef WEFT_SANITIZED
-  return rounds / 10 + 1;
-#else
-  return rounds;
-#endif
-}
 
 // The i-th of the keys that a test makes up.
 inline std::string Key(uint64_t i) { return "key" + std::to_string(i); }

@@ -225,7 +225,7 @@ TEST_F(LogReplayTest, AHeaderThatIsWrongIsDamageWhereverItLeads) {
       size_t header = last == 0 ? 0 : Log(1, last, bytes).size();
       if (kLogBlockBytes - header % kLogBlockBytes < kLogHeaderBytes) continue;
       for (const size_t byte : {header + 4, header + 5, header + 6}) {
-        for (int wrong = 1; wrong < 256; wrong++) {
+        for (uint32_t wrong = 1; wrong < 256; wrong += base::Stride(256)) {
           std::string damaged = log;
           damaged[byte] = static_cast<char>(damaged[byte] ^ wrong);
           SetLog(kA, damaged + room);
@@ -302,7 +302,8 @@ TEST_F(LogReplayTest, SectorsThatAPowerCutTookAreNoDamage) {
 // What looks like records in it is a value's.
 TEST_F(LogReplayTest, AValueThatIsALogMayBeCutAnywhere) {
   const std::string log = LogOfLogs();
-  for (size_t bytes = Log(1, 5).size(); bytes < log.size(); bytes += 1 + bytes / 5000) {
+  const size_t step = base::Rounds(5000);
+  for (size_t bytes = Log(1, 5).size(); bytes < log.size(); bytes += 1 + bytes / step) {
     SetLog(kA, log.substr(0, bytes));
     ASSERT_EQ(Replay(true, 0), "1-5") << bytes;
     SetLog(kA, log.substr(0, bytes) + std::string(100'000, '\0'));  // in room made ahead
@@ -326,7 +327,7 @@ TEST_F(LogReplayTest, AValueThatIsALogMayBeCutBehindARecordWithoutAnEnd) {
   std::string record;
   StringSink file(&record);
   ASSERT_TRUE(LogWriter(&file, given_up.size()).AddRecord(batch.contents()).ok());
-  for (size_t bytes = 0; bytes < record.size(); bytes += 1 + bytes / 500) {
+  for (size_t bytes = 0; bytes < record.size(); bytes += 1 + bytes / base::Rounds(500)) {
     for (const size_t zeros : {0, 100'000}) {
       SetLog(kA, given_up + record.substr(0, bytes) + std::string(zeros, '\0'));
       ASSERT_EQ(Replay(true, 0), "1-5") << bytes << " " << zeros;
@@ -337,8 +338,8 @@ TEST_F(LogReplayTest, AValueThatIsALogMayBeCutBehindARecordWithoutAnEnd) {
 // The first bytes of what was written last become visible last.
 TEST_F(LogReplayTest, AValueThatIsALogMayBeCutWhereItsHeadIsHidden) {
   const std::string log = LogOfLogs();
-  const size_t whole = Log(1, 5).size();
-  for (size_t bytes = whole + 8; bytes < log.size(); bytes += 1 + bytes / 5000) {
+  const size_t whole = Log(1, 5).size(), step = base::Rounds(5000);
+  for (size_t bytes = whole + 8; bytes < log.size(); bytes += 1 + bytes / step) {
     std::string cut = log.substr(0, bytes);
     const size_t run = std::max(whole, (bytes - 1) / kLogBlockBytes * kLogBlockBytes);
     std::fill_n(cut.begin() + run, std::min<size_t>(8, bytes - run), '\0');

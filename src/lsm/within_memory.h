@@ -13,8 +13,9 @@ namespace weft::lsm {
 
 // kIoError. Allocates nothing, nor do its copies. Call it once while there is memory.
 inline const Status& NoMemoryForAWrite() {
-  static const Status status = Status::Permanent(Code::kIoError, "no memory for a write");
-  return status;
+  static const Status* const status =
+      new Status(Status::Permanent(Code::kIoError, "no memory for a write"));  // never freed
+  return *status;
 }
 
 // What `work` says; NoMemoryForAWrite() where it finds none.
