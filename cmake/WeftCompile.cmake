@@ -5,7 +5,7 @@
 #                                only one of what fuzzers feed
 #   weft_compile_report(TARGET)  with those, fmt's and nlohmann's
 #   weft_compile_cold(TARGET)    with those and CLI11's; by WEFT_COLD_FLAGS, for what seldom runs
-#   weft_compile_main(TARGET)    of a program: as cold where it is sanitized, otherwise by itself
+#   weft_compile_main(TARGET)    by itself; where it is sanitized, by WEFT_COLD_FLAGS
 #   weft_compile_test(TARGET)    with the standard library's and GoogleTest's; by WEFT_TEST_FLAGS
 #
 # Parsing headers and expanding their templates is most of the time that a file takes: together
@@ -91,7 +91,7 @@ endfunction()
 # optimised form is kept where that is measured.
 function(weft_compile_main target)
   if(WEFT_SANITIZE)
-    weft_compile_cold(${target})
+    target_compile_options(${target} PRIVATE ${WEFT_COLD_FLAGS})
   endif()
 endfunction()
 
