@@ -133,7 +133,8 @@ class TableWriter {
                                                    const std::string& path);
   // Leaves no file behind where Finish was not called.
   virtual ~TableWriter() = default;
-  // kInvalidArgument where `key` does not come after the one before.
+  // kInvalidArgument where `key` does not come after the one before, or both have 4 GiB - 64 MiB
+  // or more.
   virtual Status Put(std::string_view key, std::string_view value) = 0;
   // Syncs and closes. kInvalidArgument where nothing was put.
   virtual Status Finish() = 0;

@@ -61,7 +61,7 @@ MappedLogFile::MappedLogFile(Fd fd, std::string path, uint64_t end, size_t windo
 }
 
 MappedLogFile::~MappedLogFile() {
-  if (fd_.valid() || plain_ != nullptr) (void)Close();  // nobody is left to tell
+  if (fd_.valid() || plain_ != nullptr) CloseUntold(this);
 }
 
 void MappedLogFile::Unmap() {
@@ -72,6 +72,7 @@ void MappedLogFile::Unmap() {
 bool MappedLogFile::MapSpan(uint64_t start) {
   const uint64_t bytes =
       spans_.empty() ? first_span_bytes_ : 2 * (spans_.back().end - spans_.back().start);
+  spans_.reserve(spans_.size() + 1);
   void* data = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd_.get(),
                       static_cast<off_t>(start));
   if (data == MAP_FAILED) return false;

@@ -6,14 +6,18 @@
 #include <signal.h>
 #include <sys/mman.h>
 #include <sys/mount.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <atomic>
+#include <cstdlib>
+#include <memory>
 #include <random>
 #include <string>
 #include <thread>
 
+#include "base/posix_writers.h"
 #include "base/test_folder.h"
 #include "base/test_seed.h"
 
@@ -224,6 +228,32 @@ TEST_F(PosixLog, FullDiskIsAnErrorNotASignal) {
   if (WEXITSTATUS(status) == 77) GTEST_SKIP() << "may not mount";
   EXPECT_EQ(WEXITSTATUS(status), 0);
 }
+
+#ifndef WEFT_SANITIZED  // whose own memory has no such limit
+// In a process of its own.
+[[noreturn]] void CloseWithoutMemory(std::unique_ptr<WritableFile> file) {
+  const rlimit none_left{0, RLIM_INFINITY};
+  if (::setrlimit(RLIMIT_AS, &none_left) != 0) ::_exit(1);
+  for (size_t bytes = 1 << 20; bytes >= 16; bytes /= 2)
+    while (std::malloc(bytes) != nullptr) continue;
+  file.reset();
+  ::_exit(0);
+}
+
+TEST_F(PosixLog, AFileIsClosedAlsoWhereThereIsNoMemory) {
+  for (const FileUse use : {FileUse::kLog, FileUse::kTable}) {
+    auto file = OpenPosixWritableFile(path_, use, O_TRUNC);
+    ASSERT_TRUE(file.has_value());
+    ASSERT_TRUE((*file)->Append("some text that is longer than no text").ok());
+    const pid_t child = ::fork();
+    if (child == 0) CloseWithoutMemory(std::move(*file));
+    int status = 0;
+    ASSERT_EQ(::waitpid(child, &status, 0), child);
+    ASSERT_TRUE(WIFEXITED(status)) << "signal " << WTERMSIG(status);
+    EXPECT_EQ(WEXITSTATUS(status), 0);
+  }
+}
+#endif
 
 }  // namespace
 }  // namespace weft::base

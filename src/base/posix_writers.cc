@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <new>
 
 #include "base/posix_log.h"
 
@@ -42,8 +43,15 @@ BufferedWritableFile::BufferedWritableFile(Fd fd, std::string path, size_t buffe
       buffer_bytes_(buffer_bytes),
       buffer_(new char[buffer_bytes]) {}  // freed by buffer_; not zeroed as make_unique would
 
+void CloseUntold(WritableFile* file) {
+  try {
+    (void)file->Close();
+  } catch (const std::bad_alloc&) {  // for the text of an error, behind the close itself
+  }
+}
+
 BufferedWritableFile::~BufferedWritableFile() {
-  if (fd_.valid()) (void)Close();  // nobody is left to tell
+  if (fd_.valid()) CloseUntold(this);
 }
 
 Status BufferedWritableFile::Append(std::string_view data) {

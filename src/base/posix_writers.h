@@ -41,6 +41,10 @@ class BufferedWritableFile final : public WritableFile {
   Status failed_;
 };
 
+// Closes a file whose owner is gone: nobody is left to tell how that went, also where there is no
+// memory to tell it with.
+void CloseUntold(WritableFile* file);
+
 // Opens `path` to be written; `flags` are O_TRUNC (an empty file) or O_APPEND (behind its end).
 Result<std::unique_ptr<WritableFile>> OpenPosixWritableFile(const std::string& path, FileUse use,
                                                             int flags);

@@ -6,6 +6,7 @@
 
 #include "base/read_on.h"
 #include "compaction/read_ahead_file.h"
+#include "table/block.h"
 
 namespace weft::compaction {
 
@@ -87,6 +88,10 @@ Result<bool> TableInput::NextHandle(table::BlockHandle* handle) {
       case EntryWalk<table::VirtualOrder>::Step::kEndOfBlock: at_end_ = true; continue;
       case EntryWalk<table::VirtualOrder>::Step::kDamaged: return Corruption(index_.damage());
       case EntryWalk<table::VirtualOrder>::Step::kEntry: break;
+    }
+    keys_bytes_ += index_.key().size();  // which who divides a job keeps
+    if (keys_bytes_ > table::RestoredKeysBytesMax(index_block_.data.size())) {
+      return Corruption("is an index with keys too long");
     }
     std::string_view value = index_.value();
     table::BlockHandle next;

@@ -84,6 +84,7 @@ class TableInput {
   table::BlockFile shared_;  // of what that reads ahead of
   table::Footer footer_;
   table::BlockContents index_block_;
+  uint64_t keys_bytes_ = 0;  // of separators so far
   EntryWalk<table::VirtualOrder> index_;
   table::BlockHandle handle_;  // of the last block
   table::BlockContents block_;

@@ -125,7 +125,7 @@ Status DbImpl::Checkpoint(const std::string& target) {
       const std::string table = tables_.PathOf(file->number);
       status = LinkOrCopy(files_, table, TableFileName(unfinished, file->number));
       if (status.ok()) continue;
-      if (!files_->FileExists(table)) status = {Code::kCorruption, table + " is missing"};
+      if (!files_->FileExists(table)) status = tables_.Gone(table);
       break;
     }
   }

@@ -427,5 +427,30 @@ TEST(StoreCopy, ParentsOfPaths) {
   EXPECT_EQ(lsm::ParentOf("a/b"), "a");
 }
 
+TEST_F(DbCopyTest, ACheckpointBesideAWriterSaysThatTablesHaveGone) {
+  Open();
+  for (const char* value : {"a", "b", "c"}) {
+    Put(0, 100, value);
+    ASSERT_TRUE(db->Flush().ok());
+  }
+  auto reader = Db::OpenReadOnly(options, "/db");
+  ASSERT_TRUE(reader.has_value()) << reader.error().ToString();
+  ASSERT_TRUE(db->CompactRange(nullptr, nullptr).ok());
+  Close();
+  const Status status = (*reader)->Checkpoint("/copy");
+  EXPECT_EQ(status.code(), Code::kRetryLater) << status.ToString();
+  EXPECT_FALSE(files.FileExists("/copy"));
+}
+
+TEST_F(DbCopyTest, ATableHasNoEntryThatNoBlockHolds) {
+  auto writer = TableWriter::Open(options, "/foreign");
+  ASSERT_TRUE(writer.has_value());
+  const std::string_view huge("v", (size_t{1} << 32) + 1000);  // it is refused unread
+  EXPECT_EQ((*writer)->Put("a", huge).code(), Code::kInvalidArgument);
+  EXPECT_EQ((*writer)->Put(huge, "v").code(), Code::kInvalidArgument);
+  EXPECT_TRUE((*writer)->Put("a", "v").ok());
+  EXPECT_TRUE((*writer)->Finish().ok());
+}
+
 }  // namespace
 }  // namespace weft

@@ -153,6 +153,28 @@ TEST_F(DbDamageTest, AReaderPassesOverALogThatIsNotAsItWasClosed) {
   options.listeners.clear();
 }
 
+// The manifest says 0 where there is no log before the first.
+TEST_F(DbDamageTest, ALogOfNumberZeroIsNoneOfTheStores) {
+  Open();
+  ASSERT_TRUE(db->Put({}, "key", "old").ok());
+  const std::string old = *files.Contents(Find(".log"));
+  ASSERT_TRUE(db->Put({}, "key", "new").ok());
+  ASSERT_TRUE(db->Flush().ok());
+  Close();
+  for (const std::string& log : {old, std::string()}) {
+    ASSERT_TRUE(files.SetContents("/db/000000.log", log).ok());
+    EXPECT_TRUE(OpenError(true).ok());
+    Open();
+    EXPECT_EQ(Get("key"), "new");
+    Close();
+    ASSERT_TRUE(files.SetContents("/db/000000.log", log).ok());
+    ASSERT_TRUE(RepairDb("/db", options).ok());
+    Open();
+    EXPECT_EQ(Get("key"), "new");
+    Close();
+  }
+}
+
 TEST_F(DbDamageTest, ALogThatWasCutIsNoDamage) {
   FillAndKill();
   const std::string log = Find(".log");

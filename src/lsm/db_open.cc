@@ -285,6 +285,7 @@ Status DbImpl::KeepUnnamedTablesLocked() {
 Status DbImpl::FindLogsLocked(std::vector<uint64_t>* logs) {
   std::vector<std::string> names;
   if (Status status = files_->GetChildren(dir_, &names); !status.ok()) return status;
+  const uint64_t previous = versions_->prev_log_number();  // 0: there is none
   for (const std::string& name : names) {
     ParsedFileName parsed;
     if (!ParseFileName(name, &parsed)) continue;
@@ -292,7 +293,7 @@ Status DbImpl::FindLogsLocked(std::vector<uint64_t>* logs) {
         versions_->CountName(parsed.number) || parsed.number == versions_->log_number();
     if (counts && parsed.type == FileType::kLog &&
         (parsed.number >= versions_->log_number() ||
-         parsed.number == versions_->prev_log_number())) {
+         (previous != 0 && parsed.number == previous))) {
       logs->push_back(parsed.number);
     }
   }

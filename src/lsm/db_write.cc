@@ -10,6 +10,7 @@
 #include "base/check.h"
 #include "base/clock.h"
 #include "lsm/db_impl.h"
+#include "lsm/limits.h"
 #include "lsm/own_files.h"
 #include "lsm/within_memory.h"
 #include "lsm/write_batch_internal.h"
@@ -22,9 +23,6 @@ namespace {
 constexpr int kTriesBeforeWaiting = 20;
 // A thread keeps the batch of its last Put, so that the next one allocates nothing; not a huge one.
 constexpr size_t kBatchBytesKept = 64 << 10;
-// A batch may be one value, which a block of a table holds with its key and what stands before it,
-// in 32 bits.
-constexpr size_t kBatchBytesMax = UINT32_MAX - (64u << 20);
 
 class WEFT_TSA(scoped_lockable) WriteLock {
  public:
@@ -67,7 +65,8 @@ Status DbImpl::Write(const WriteOptions& options, WriteBatch* batch) {
   const uint32_t count = batch->Count();
   const size_t bytes = batch->ApproximateSize();
   // Lengths in it have 32 bits, so one that holds a longer key or value is longer, too.
-  if (bytes > kBatchBytesMax) return {Code::kInvalidArgument, "a batch of 4 GiB - 64 MiB or more"};
+  if (bytes > kChangesBytesMax)
+    return {Code::kInvalidArgument, "a batch of 4 GiB - 64 MiB or more"};
   if (const uint64_t us = throttle_.Admit(bytes); us > 0) {
     statistics_.Add(Statistics::kSlowdowns, 1);
     statistics_.Add(Statistics::kSlowdownUs, us);

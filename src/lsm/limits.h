@@ -4,6 +4,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
 
 namespace weft::lsm {
@@ -23,6 +24,9 @@ inline constexpr uint64_t CountedFileNumberMax(uint64_t next) {
   constexpr uint64_t kAhead = uint64_t{1} << 32;  // of the manifest, after a crash, at the most
   return next <= kMax ? kMax : std::min(next, kFileNumberMax - kAhead - 1) + kAhead;
 }
+// A batch may be one value, which a block of a table holds with its key and what stands before it,
+// in 32 bits.
+inline constexpr size_t kChangesBytesMax = UINT32_MAX - (64u << 20);
 // An iterator reports one key for about so many bytes that it passes.
 inline constexpr uint64_t kReadSampleBytes = 1u << 20;
 

@@ -176,8 +176,8 @@ bool RepairSource::IsNewer(table::SequenceNumber newest) const {
 
 bool RepairSource::LogCounts(uint64_t number) const {
   // Logs below it are in tables, and what they hold may have been deleted since.
-  return number >= manifest_.edit.log_number.value_or(0) ||
-         number == manifest_.edit.prev_log_number.value_or(0);
+  const uint64_t previous = manifest_.edit.prev_log_number.value_or(0);
+  return number >= manifest_.edit.log_number.value_or(0) || (previous != 0 && number == previous);
 }
 
 }  // namespace weft::lsm

@@ -55,6 +55,9 @@ class TableCache {
 
   // Where the table is: NUMBER.ldb, else NUMBER.sst.
   std::string PathOf(uint64_t number) const;
+  // That the file, which was there when the store was opened, is not: kCorruption, or kRetryLater
+  // beside whoever writes to the store.
+  Status Gone(const std::string& path) const;
 
   // For tests and statistics.
   size_t open_tables() const;
@@ -69,7 +72,6 @@ class TableCache {
   std::shared_ptr<const table::Table> RecentLocked(const FileMeta& file) WEFT_REQUIRES(mutex_);
   Status FindSlowly(const FileMeta& file, OpenTable* open);
   Result<std::shared_ptr<const table::Table>> Open(const FileMeta& file);
-  Status Gone(const std::string& path) const;
 
   FileSystem* const files_;
   const std::string dir_;

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "lsm/checked_options.h"
+#include "lsm/limits.h"
 #include "table/internal_key.h"
 #include "table/table_builder.h"
 #include "weft/db.h"
@@ -49,6 +50,9 @@ class StoreTableWriter final : public TableWriter {
     if (finished_) return {Code::kInvalidArgument, path_ + ": it is finished"};
     if (builder_.entries() > 0 && comparator_.CompareUser(last_key_, key) >= 0) {
       return {Code::kInvalidArgument, path_ + ": keys must come in order, each once"};
+    }
+    if (key.size() + value.size() > kChangesBytesMax) {
+      return {Code::kInvalidArgument, path_ + ": an entry of 4 GiB - 64 MiB or more"};
     }
     last_key_.assign(key);
     internal_key_.clear();

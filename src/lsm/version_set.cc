@@ -355,7 +355,9 @@ std::vector<uint64_t> VersionSet::LiveTables() const {
 bool VersionSet::IsNeeded(const ParsedFileName& file, const std::vector<uint64_t>& live) const {
   mutex_->AssertHeld();
   switch (file.type) {
-    case FileType::kLog: return file.number >= log_number_ || file.number == prev_log_number_;
+    case FileType::kLog:
+      return file.number >= log_number_ ||
+             (prev_log_number_ != 0 && file.number == prev_log_number_);
     case FileType::kManifest: return file.number >= manifest_number_;
     case FileType::kTable:
       return std::binary_search(live.begin(), live.end(), file.number) ||

@@ -20,6 +20,14 @@ void AddToCount(std::string* rep, uint32_t more) {
   base::EncodeFixed32(rep->data() + kCountAt, base::DecodeFixed32(rep->data() + kCountAt) + more);
 }
 
+// Makes room for `bytes` more, so that appending them finds memory: a batch for which there is none
+// stays as it was.
+void Reserve(std::string* rep, size_t bytes) {
+  if (rep->capacity() - rep->size() < bytes) rep->reserve(rep->size() + bytes);
+}
+
+size_t PrefixedBytesMax(std::string_view text) { return base::kVarint32BytesMax + text.size(); }
+
 // Calls change(type, key, value) for each, as far as the bytes are a batch's.
 template <typename Change>
 Status ForEach(std::string_view contents, Change&& change) {
@@ -52,22 +60,25 @@ WriteBatch::WriteBatch() { Clear(); }
 void WriteBatch::Clear() { rep_.assign(WriteBatchInternal::kHeaderBytes, '\0'); }
 
 void WriteBatch::Put(std::string_view key, std::string_view value) {
-  AddToCount(&rep_, 1);
+  Reserve(&rep_, 1 + PrefixedBytesMax(key) + PrefixedBytesMax(value));
   rep_.push_back(static_cast<char>(ValueType::kValue));
   base::PutLengthPrefixed(&rep_, key);
   base::PutLengthPrefixed(&rep_, value);
+  AddToCount(&rep_, 1);
 }
 
 void WriteBatch::Delete(std::string_view key) {
-  AddToCount(&rep_, 1);
+  Reserve(&rep_, 1 + PrefixedBytesMax(key));
   rep_.push_back(static_cast<char>(ValueType::kDeletion));
   base::PutLengthPrefixed(&rep_, key);
+  AddToCount(&rep_, 1);
 }
 
 void WriteBatch::Append(const WriteBatch& source) {
-  AddToCount(&rep_, source.Count());
+  const uint32_t count = source.Count();
   // By position: `source` may be ourselves, and grow under the hand.
   rep_.append(source.rep_, WriteBatchInternal::kHeaderBytes);
+  AddToCount(&rep_, count);
 }
 
 uint32_t WriteBatch::Count() const { return WriteBatchInternal::CountOf(rep_); }

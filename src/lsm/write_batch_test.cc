@@ -1,7 +1,10 @@
 // Write batches: their bytes, what reads them back, and bytes that are none.
 #include "weft/write_batch.h"
 
+#include <limits>
+#include <stdexcept>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <gmock/gmock.h>
@@ -128,6 +131,18 @@ TEST(WriteBatch, IsRefusedByTheMemTableWhereItsBytesAreWrong) {
   WriteBatch late = Sample();
   WriteBatchInternal::SetSequence(&late, table::kSequenceMax - 1);
   EXPECT_EQ(WriteBatchInternal::InsertInto(late, &memtable).code(), Code::kCorruption);
+}
+
+TEST(WriteBatch, StaysAsItWasWhereThereIsNoMemory) {
+  WriteBatch batch;
+  batch.Put("a", "1");
+  const std::string before(batch.contents());
+  const std::string_view huge("x", std::numeric_limits<ptrdiff_t>::max());
+  EXPECT_THROW(batch.Put("b", huge), std::length_error);
+  EXPECT_THROW(batch.Put(huge, "2"), std::length_error);
+  EXPECT_THROW(batch.Delete(huge), std::length_error);
+  EXPECT_EQ(batch.contents(), before);
+  EXPECT_THAT(Changes(batch), ElementsAre("put a=1"));
 }
 
 }  // namespace

@@ -12,6 +12,7 @@
 // Source    LevelDB's block format.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -25,6 +26,15 @@
 #include "weft/iterator.h"
 
 namespace weft::table {
+
+// What the keys of a block may come to where that costs memory or work: as many times the block's
+// size, at least a mebibyte. Keys that share all with the one before are many times their bytes;
+// those that TableBuilder writes are as many times as they have a restart point, at the most.
+inline size_t RestoredKeysBytesMax(size_t block_bytes) {
+  constexpr size_t kGainMax = 16;
+  constexpr size_t kBytesMin = 1u << 20;
+  return std::max(kBytesMin, block_bytes * kGainMax);
+}
 
 class BlockIterator final : public Iterator {
  public:

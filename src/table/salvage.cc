@@ -73,6 +73,7 @@ std::optional<TableSalvage::Index> TableSalvage::ReadIndex(const BlockHandle& ha
   Index index;
   uint64_t end = base;
   BlockIterator entries(order_, contents->data);
+  size_t keys_bytes = 0;
   for (entries.SeekToFirst(); entries.Valid(); entries.Next()) {
     BlockHandle block;
     std::string_view value = entries.value();
@@ -84,6 +85,9 @@ std::optional<TableSalvage::Index> TableSalvage::ReadIndex(const BlockHandle& ha
       return std::nullopt;
     }
     end = EndOf(block);
+    keys_bytes += entries.key().size();
+    work_bytes_ += entries.key().size();
+    if (keys_bytes > RestoredKeysBytesMax(contents->data.size())) return std::nullopt;
     index.emplace_back(entries.key(), block);
   }
   if (entries.damaged() || index.empty()) return std::nullopt;
@@ -173,8 +177,13 @@ std::optional<TableSalvage::Seen> TableSalvage::Look(const BlockHandle& handle) 
   bool names_blocks = true;
   uint64_t named_end = 0;
   ParsedKey parsed;
+  size_t keys_bytes = 0;
   BlockIterator entries(order_, contents->data);
   for (entries.SeekToFirst(); entries.Valid(); entries.Next()) {
+    keys_bytes += entries.key().size();
+    work_bytes_ += entries.key().size();
+    // A value may be a block of keys that come to thousands of times its size.
+    if (keys_bytes > RestoredKeysBytesMax(contents->data.size())) return std::nullopt;
     if (!ParseInternalKey(entries.key(), &parsed)) return std::nullopt;
     if (block.entries == 0) block.first_key.assign(entries.key());
     if (block.entries > 0 && order_.Compare(block.last_key, entries.key()) >= 0) {

@@ -65,11 +65,16 @@ Result<std::vector<std::pair<std::string, BlockHandle>>> TableFile::ReadHandles(
   std::vector<std::pair<std::string, BlockHandle>> handles;
   // It is walked, not searched: any order will do.
   BlockIterator entries(BytewiseComparator(), block->contents.data);
+  size_t keys_bytes = 0;
   for (entries.SeekToFirst(); entries.Valid(); entries.Next()) {
     BlockHandle to;
     std::string_view value = entries.value();
     if (!to.TakeFrom(&value)) {
       return BlockCorruption(blocks_, handle.offset, "bad handle of a block");
+    }
+    keys_bytes += entries.key().size();
+    if (keys_bytes > RestoredKeysBytesMax(block->contents.data.size())) {
+      return BlockCorruption(blocks_, handle.offset, "index keys too long");
     }
     handles.emplace_back(entries.key(), to);
   }

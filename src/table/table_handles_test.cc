@@ -12,7 +12,9 @@
 #include "base/crc32c.h"
 #include "base/memory_file_system.h"
 #include "table/format.h"
+#include "table/internal_key.h"
 #include "table/reader_test_kit.h"
+#include "table/salvage.h"
 #include "table/table.h"
 #include "table/table_file.h"
 
@@ -21,7 +23,17 @@ namespace {
 
 using Entries = std::vector<std::pair<std::string, std::string>>;
 
-// A block, with its trailer, behind what the file has.
+// Entries become a block, with its trailer, behind what the file has.
+BlockHandle AddBlock(std::string block, std::string* file) {
+  base::PutFixed32(&block, 0);
+  base::PutFixed32(&block, 1);
+  const BlockHandle handle{file->size(), block.size()};
+  block.push_back('\0');
+  base::PutFixed32(&block, base::MaskCrc32c(base::Crc32c(block)));
+  *file += block;
+  return handle;
+}
+
 BlockHandle AddPlainBlock(const Entries& entries, std::string* file) {
   std::string block;
   for (const auto& [key, value] : entries) {
@@ -30,13 +42,7 @@ BlockHandle AddPlainBlock(const Entries& entries, std::string* file) {
     base::PutVarint32(&block, static_cast<uint32_t>(value.size()));
     block += key + value;
   }
-  base::PutFixed32(&block, 0);
-  base::PutFixed32(&block, 1);
-  const BlockHandle handle{file->size(), block.size()};
-  block.push_back('\0');
-  base::PutFixed32(&block, base::MaskCrc32c(base::Crc32c(block)));
-  *file += block;
-  return handle;
+  return AddBlock(std::move(block), file);
 }
 
 std::string EncodedHandle(const BlockHandle& handle) {
@@ -118,6 +124,44 @@ TEST(TableHandles, DoNotOverlapInAMetaindex) {
     const HandlesOutcome outcome = ReadHandlesOf(TableOfHandles({0}, bad));
     EXPECT_EQ(outcome.metaindex.code(), Code::kCorruption) << outcome.metaindex.ToString();
   }
+}
+
+// Keys that share all but their ends with a long one: whole, they are hundreds of times the block.
+TEST(TableHandles, KeysOfAnIndexHaveABound) {
+  std::string file;
+  const InternalComparator order(BytewiseComparator());
+  const Entries entries = {{MakeInternalKey("a", 3, ValueType::kValue), "first"},
+                           {MakeInternalKey("b", 2, ValueType::kValue), "second"}};
+  AddPlainBlock(entries, &file);
+  file.append(20'000, '\0');
+  std::string block;
+  std::string last = "k" + std::string(20'000, 'k');
+  for (uint32_t i = 0; i < 2000; i++) {
+    const char ascends[] = {static_cast<char>(i >> 8), static_cast<char>(i)};
+    const std::string end =
+        MakeInternalKey(std::string_view(ascends, sizeof ascends), 1, ValueType::kValue);
+    const std::string_view own = i == 0 ? std::string_view(last += end) : std::string_view(end);
+    const std::string handle = EncodedHandle({5 * uint64_t{i}, 0});
+    base::PutVarint32(&block, static_cast<uint32_t>(last.size() - own.size()));
+    base::PutVarint32(&block, static_cast<uint32_t>(own.size()));
+    base::PutVarint32(&block, static_cast<uint32_t>(handle.size()));
+    block.append(own).append(handle);
+  }
+  Footer footer;
+  footer.index = AddBlock(std::move(block), &file);
+  footer.AppendTo(&file);
+  EXPECT_EQ(ReadHandlesOf(file).index.code(), Code::kCorruption);
+
+  base::MemoryFileSystem files;
+  ASSERT_TRUE(files.SetContents("/table", file).ok());
+  Entries kept;
+  TableSalvage salvage(KeyOrder(&order), [&](std::string_view key, std::string_view value) {
+    kept.emplace_back(key, value);
+    return Status();
+  });
+  ASSERT_TRUE(salvage.Run(&files, "/table").ok());
+  EXPECT_FALSE(salvage.by_index());
+  EXPECT_EQ(kept, entries);
 }
 
 }  // namespace

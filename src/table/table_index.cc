@@ -10,10 +10,6 @@ namespace weft::table {
 
 namespace {
 
-// What restoring a compressed index block may cost: as many times its size, at least a mebibyte.
-constexpr size_t kRestoredGainMax = 16;
-constexpr size_t kRestoredBytesMin = 1u << 20;
-
 Status Damaged(const char* what) { return {Code::kCorruption, what}; }
 
 bool InFile(const BlockHandle& handle, uint64_t data_end) {
@@ -66,7 +62,7 @@ Status TableIndex::TakeEntry(std::string_view key, std::string_view value, uint6
 
 Status TableIndex::Parse(const KeyOrder& order, std::string_view block, uint64_t data_end) {
   order_ = order;
-  const size_t restored_max = std::max(kRestoredBytesMin, block.size() * kRestoredGainMax);
+  const size_t restored_max = RestoredKeysBytesMax(block.size());
   BlockIterator it(order, block);
   if (it.damaged()) return Damaged("bad index block");
   bool whole = true;  // every key so far stands whole in the block

@@ -250,6 +250,18 @@ TEST_F(DbCommandTest, StatsCountWhatIsThere) {
   EXPECT_NE(output.find("last sequence: 2000"), output.npos) << output;
 }
 
+// As verify and every read do.
+TEST_F(DbCommandTest, StatsReadATableUpToTheEndThatTheManifestNames) {
+  Fill();
+  ASSERT_EQ(Run({"compact", "/db"}), Exit::kOk) << errors;
+  for (const std::string& path : files.AllFiles()) {
+    if (!path.ends_with(".ldb")) continue;
+    ASSERT_TRUE(files.SetContents(path, *files.Contents(path) + "x").ok());
+  }
+  EXPECT_EQ(Run({"verify", "/db"}), Exit::kOk) << output;
+  EXPECT_EQ(Run({"stats", "/db", "--full"}), Exit::kOk) << errors;
+}
+
 TEST_F(DbCommandTest, CompactDropsWhatIsDeleted) {
   Fill();
   ASSERT_EQ(Run({"compact", "/db"}), Exit::kOk) << errors;

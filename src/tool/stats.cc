@@ -112,7 +112,7 @@ class StatsTaker {
       LevelStats& level = stats_.levels[static_cast<size_t>(file.level)];
       level.tables++;
       level.bytes += file.bytes;
-      if (Status status = TakeTable(path, &level); !status.ok()) return status;
+      if (Status status = TakeTable(path, file.bytes, &level); !status.ok()) return status;
       done += file.bytes;
     }
     return {};
@@ -127,8 +127,9 @@ class StatsTaker {
     return Status(Code::kCorruption, path + ": missing, and the manifest names it");
   }
 
-  Status TakeTable(const std::string& path, LevelStats* level) const {
-    auto table = table::TableFile::Open(options_.file_system, path);
+  // `bytes`: as the manifest says. What stands behind them is none of the table.
+  Status TakeTable(const std::string& path, uint64_t bytes, LevelStats* level) const {
+    auto table = table::TableFile::Open(options_.file_system, path, bytes);
     if (!table) return table.error();
     auto blocks = (*table)->ReadHandles((*table)->footer().index);
     if (!blocks) return blocks.error();
