@@ -105,6 +105,7 @@ class Session {
   void AddItems(int64_t n) { items_delta_ += n; }
   // Bytes of objects that this session appended since they were taken.
   void AddAppended(uint64_t bytes) { appended_bytes_ += bytes; }
+  uint64_t appended_bytes() const { return appended_bytes_; }
   uint64_t TakeAppended() { return std::exchange(appended_bytes_, 0); }
   SessionCounters& counters() { return counters_; }
   const SessionCounters& counters() const { return counters_; }

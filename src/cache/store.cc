@@ -166,6 +166,10 @@ void Store::KeepVersions(uint64_t first_version) {
 }
 
 void Store::NoteStoredBytes(uint64_t location, uint32_t bytes) {
+  uint32_t largest = largest_stored_bytes();
+  while (bytes > largest &&
+         !largest_stored_bytes_.compare_exchange_weak(largest, bytes, std::memory_order_relaxed))
+    continue;
   // One object in sixteen: a shared word that every store wrote would bind the writers together.
   if ((location & 15) != 0) return;
   const uint64_t mean_16ths = expected_bytes_16ths_.load(std::memory_order_relaxed);

@@ -122,6 +122,10 @@ class Store {
   void CountItems(int64_t delta) { items_.fetch_add(delta, std::memory_order_relaxed); }
   void Forget(Session* session) WEFT_EXCLUDES(sessions_mutex_);
   void NoteStoredBytes(uint64_t location, uint32_t bytes);
+  // Of all objects that were ever appended, with key and header.
+  uint32_t largest_stored_bytes() const {
+    return largest_stored_bytes_.load(std::memory_order_relaxed);
+  }
   // Whether entries of a full set go for new ones as a rule: with policy kSetAssociative, unless
   // sets are full because the index is about to grow.
   bool DropsFromFullSets() const;
@@ -182,7 +186,8 @@ class Store {
   std::unique_ptr<ObjectLog> log_;
   std::atomic<uint64_t> memory_limit_{0};
   std::atomic<uint32_t> flush_at_s_{0};  // read by every batch, so not beside what batches write
-  std::atomic<bool> growth_planned_{false};  // the log is making room for the next table
+  std::atomic<bool> growth_planned_{false};        // the log is making room for the next table
+  std::atomic<uint32_t> largest_stored_bytes_{0};  // relaxed: read by every append
   alignas(64) std::atomic<int64_t> items_{0};
   std::atomic<uint64_t> expected_bytes_16ths_{64 * 16};  // relaxed: a hint
   std::atomic<uint32_t> expiry_checked_s_{0};

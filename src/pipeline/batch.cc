@@ -149,6 +149,7 @@ void Batch::Clear() {
   commands_.clear();
   replies_.clear();
   room_.clear();
+  rewritten_.clear();
 }
 
 void Batch::ForgetEntries() {
@@ -160,6 +161,7 @@ void Batch::ForgetEntries() {
 
 uint32_t Batch::AddSource(int64_t room) {
   room_.push_back(room);
+  rewritten_.push_back(0);
   kept_until_.push_back(0);
   return static_cast<uint32_t>(room_.size() - 1);
 }

@@ -247,6 +247,8 @@ class Batch {
   // Nothing more may be written for it: the rest of its queries is skipped.
   void EndRoom(uint32_t source) { room_[source] = kNoRoom; }
   bool has_ended(uint32_t source) const { return room_[source] < kNoRoom / 2; }
+  // Bytes that changes wrote beyond those that the source sent: a touch writes all of its item.
+  uint64_t& rewritten(uint32_t source) { return rewritten_[source]; }
   // What the reply to query `i` takes, about, beside a value.
   int64_t ReplyBytes(uint32_t i) const {
     const int64_t keys = kind_[i] == QueryKind::kCommand ? 2 : 1;  // meta commands echo more
@@ -283,7 +285,9 @@ class Batch {
   // A stage before the last may change something for query `i`: what its source asked for up to
   // it must be answered, for it can't be asked again.
   void KeepUpTo(uint32_t i) { kept_until_[source(i)] = i + 1; }
-  bool MustAnswer(uint32_t i) const { return i < kept_until_[source(i)]; }
+  bool MustAnswer(uint32_t i) const { return MustAnswerFrom(i, source(i)); }
+  // Whether `source` has such a query at `i` or behind it.
+  bool MustAnswerFrom(uint32_t i, uint32_t source) const { return i < kept_until_[source]; }
   // A query about a key is not run.
   void Skip(uint32_t i) {
     state_[i] = QueryState::kSkipped;
@@ -341,6 +345,7 @@ class Batch {
   std::vector<cache::Command> commands_;
   std::vector<cache::Reply> replies_;
   std::vector<int64_t> room_;         // by source
+  std::vector<uint64_t> rewritten_;   // by source
   std::vector<uint32_t> kept_until_;  // by source: one behind its last query of KeepUpTo
 };
 

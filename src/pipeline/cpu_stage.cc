@@ -368,9 +368,7 @@ bool CpuStage::FinishRead(Batch& batch, uint32_t i, cache::Session& session) {
     batch.CountMiss();
     return true;
   }
-  bool refused = false;
-  if (!TakeRoomOfRead(batch, i, task::ValueBytes(object), &refused)) return false;
-  if (refused) return true;
+  if (!TakeRoomOfRead(batch, i, task::ValueBytes(object))) return false;
   // At once, not when the group is done: a later query of the batch may ask whether it was read.
   if (task::WantsAccessNote(word, session.NextDice()))
     task::NoteAccess(task::SlotAtPosition(session.index(), batch.position(i)), word);
@@ -382,8 +380,7 @@ bool CpuStage::FinishRead(Batch& batch, uint32_t i, cache::Session& session) {
 bool CpuStage::ReadFromDisk(Batch& batch, uint32_t i, cache::Session& session) {
   if (!disk_->Read(batch, i, session)) return false;
   const cache::Reply& reply = batch.reply(i);
-  bool refused = false;
-  if (!TakeRoomOfRead(batch, i, reply.value.size(), &refused)) return false;
+  if (!TakeRoomOfRead(batch, i, reply.value.size())) return false;
   if (reply.outcome == Outcome::kMiss) batch.CountMiss();
   writes_++;
   return true;
@@ -399,9 +396,11 @@ bool CpuStage::FinishCommand(Batch& batch, uint32_t i, cache::Session& session, 
   if (hint.found.word != 0)
     hint.found.slot = task::SlotAtPosition(session.index(), batch.position(i));
   hint.placed = batch.placed(i);
-  if (!MayAnswer(batch, i, hint.found.word, session, waits)) return true;
+  *waits = !MayAnswer(batch, i, hint.found.word, session);
+  if (*waits) return true;
   cache::Reply& reply = batch.reply(i);
   const bool room_is_out = starving_ == i && starved_times_ >= kStarvedTimesMax;
+  const uint64_t appended_before = session.appended_bytes();
   reply = disk_ != nullptr ? disk_->Execute(batch, i, hint, session, room_is_out, waits)
                            : store_->Execute(session, command, hint);
   batch.placed(i) = 0;
@@ -409,6 +408,7 @@ bool CpuStage::FinishCommand(Batch& batch, uint32_t i, cache::Session& session, 
   if (reply.needs_room && !room_is_out) return false;
   reply.needs_room = false;
   TakeRoomOfCommand(batch, i);
+  CountRewritten(batch, i, session.appended_bytes() - appended_before);
   if (command.verb != cache::Verb::kRead) {
     writes_++;
     times_->Move(Task::kCompare, TaskOf(command.verb), base::ReadTicks() - start);

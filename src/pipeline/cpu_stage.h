@@ -49,6 +49,8 @@ class CpuStage {
  public:
   static constexpr uint32_t kGroupQueries = 32;
   static constexpr uint32_t kGatheredQueries = 256;
+  // Whose requests had so much written that they did not bring goes on in another batch.
+  static constexpr uint64_t kRewrittenBytesMax = uint64_t{4} << 20;
 
   // `disk`: the durable tier below the store, or null; its owner adds the batch's sources to it.
   CpuStage(cache::Store* store, TaskTimes* times, DiskTurn* disk = nullptr)
@@ -84,9 +86,10 @@ class CpuStage {
   void SkipQuery(Batch& batch, uint32_t i, cache::Session& session);
   void RunOther(Batch& batch, uint32_t i, cache::Session& session);
   uint32_t TakeRoomOfGathered(Batch& batch, uint32_t begin, uint32_t end, bool* any_wants_note);
-  bool TakeRoomOfRead(Batch& batch, uint32_t i, uint64_t value_bytes, bool* refused);
-  bool MayAnswer(Batch& batch, uint32_t i, uint64_t word, cache::Session& session, bool* waits);
+  bool TakeRoomOfRead(Batch& batch, uint32_t i, uint64_t value_bytes);
+  bool MayAnswer(Batch& batch, uint32_t i, uint64_t word, const cache::Session& session);
   void TakeRoomOfCommand(Batch& batch, uint32_t i);
+  static void CountRewritten(Batch& batch, uint32_t i, uint64_t bytes);
 
   void ForgetLocations(Batch& batch, uint32_t begin, cache::Session& session);
   void SettleChanges(Batch& batch, cache::Session& session);

@@ -1,6 +1,7 @@
 // What replies take of their sources' room, before they are written: see Batch::AddSource and
 // Sink::MoreRoom. A query whose reply finds none is not carried out, but where another one of its
-// source, that has been already, follows it (Batch::MustAnswer): then it is refused.
+// source, that has been already, follows it (Batch::MustAnswer): then it takes what there is not.
+// That is rare, for WantMarker lets a stage change nothing before which the reads might not fit.
 #include <algorithm>
 
 #include "pipeline/cpu_stage.h"
@@ -78,44 +79,25 @@ uint32_t CpuStage::TakeRoomOfGathered(Batch& batch, uint32_t begin, uint32_t end
   return done;
 }
 
-// False: its source has to wait for room. *refused: it can't wait, and is told that there is none.
-bool CpuStage::TakeRoomOfRead(Batch& batch, uint32_t i, uint64_t value_bytes, bool* refused) {
+// False: its source has to wait for room.
+bool CpuStage::TakeRoomOfRead(Batch& batch, uint32_t i, uint64_t value_bytes) {
   const uint32_t source = batch.source(i);
   const int64_t bytes = batch.ReplyBytes(i) + static_cast<int64_t>(value_bytes);
-  if (!HasRoom(batch, source, bytes)) {
-    if (!batch.MustAnswer(i)) return false;
-    *refused = true;
-    const bool is_read = batch.kind(i) == QueryKind::kRead;
-    cache::Reply& reply = is_read ? batch.TurnIntoCommand(i) : batch.reply(i);
-    reply = {};
-    reply.outcome = Outcome::kNoMemory;
-    batch.TakeRoom(source, batch.ReplyBytes(i));
-    return true;
-  }
+  if (!HasRoom(batch, source, bytes) && !batch.MustAnswer(i)) return false;
   batch.TakeRoom(source, bytes);
   batch.CountValueBytes(value_bytes);
   return true;
 }
 
-// Whether a command may be carried out as far as its reply is concerned. `word`: the entry that was
-// found, or 0. False: not now (*waits), or it was refused.
-bool CpuStage::MayAnswer(Batch& batch, uint32_t i, uint64_t word, cache::Session& session,
-                         bool* waits) {
+// Whether a command may be carried out now, as far as its reply is concerned. `word`: the entry
+// that was found, or 0.
+bool CpuStage::MayAnswer(Batch& batch, uint32_t i, uint64_t word, const cache::Session& session) {
   const cache::Command& command = batch.command(i);
   if (command.verb != cache::Verb::kRead || !command.want_value) return true;
   uint64_t value_bytes = disk_ != nullptr ? disk_->BroughtBytes(batch, i) : 0;
   if (word != 0) value_bytes = task::ValueBytes(session.ObjectAt(task::SlotLocation(word)));
-  const uint32_t source = batch.source(i);
-  if (HasRoom(batch, source, batch.ReplyBytes(i) + static_cast<int64_t>(value_bytes))) return true;
-  if (!batch.MustAnswer(i)) {
-    *waits = true;
-    return false;
-  }
-  cache::Reply& reply = batch.reply(i);
-  reply = {};
-  reply.outcome = Outcome::kNoMemory;
-  batch.TakeRoom(source, batch.ReplyBytes(i));
-  return false;
+  return HasRoom(batch, batch.source(i), batch.ReplyBytes(i) + static_cast<int64_t>(value_bytes)) ||
+         batch.MustAnswer(i);
 }
 
 // Of one that was carried out.
@@ -126,6 +108,16 @@ void CpuStage::TakeRoomOfCommand(Batch& batch, uint32_t i) {
   batch.CountValueBytes(value_bytes);
   batch.TakeRoom(batch.source(i),
                  batch.ReplyBytes(i) + (shows_value ? static_cast<int64_t>(value_bytes) : 0));
+}
+
+// A command appended `bytes`. Every change of a large item writes all of it, so that a few
+// kilobytes of requests may be seconds of work. But what a stage before has changed must be
+// answered.
+void CpuStage::CountRewritten(Batch& batch, uint32_t i, uint64_t bytes) {
+  const uint32_t source = batch.source(i);
+  batch.rewritten(source) += bytes - std::min<uint64_t>(bytes, batch.command(i).value.size());
+  if (batch.rewritten(source) >= kRewrittenBytesMax && !batch.MustAnswerFrom(i + 1, source))
+    batch.EndRoom(source);
 }
 
 }  // namespace weft::pipeline

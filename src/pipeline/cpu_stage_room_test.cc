@@ -2,6 +2,8 @@
 
 #include <map>
 
+#include "pipeline/wants.h"
+
 namespace weft::pipeline {
 namespace {
 
@@ -115,6 +117,69 @@ TEST(CpuStage, OtherQueryInFrontOfAChangeThatWasMadeIsRunWithoutRoom) {
   EXPECT_EQ(runner.result(0).state, QueryState::kDone);
   EXPECT_EQ(runner.result(1).state, QueryState::kDone);
   EXPECT_EQ(runner.result(2).state, QueryState::kSkipped);
+}
+
+TEST(CpuStage, ReadsInFrontOfAChangeThatWasMadeAreAnsweredWithoutRoom) {
+  const auto store = OpenStore();
+  Runner runner(store.get());
+  runner.Set("long", std::string(5000, 'v'));
+  runner.Run();
+  const uint32_t tight = runner.batch().AddSource(100);
+  Command gets = Client::Of(Verb::kRead, "long");
+  gets.want_cas = true;
+  runner.Add(tight, gets);
+  runner.batch().AddRead(tight, 0, "long", store->HashOf("long"));
+  runner.Add(tight, Client::Of(Verb::kDelete, "gone"));
+  runner.batch().AddRead(tight, 0, "long", store->HashOf("long"));
+  runner.batch().KeepUpTo(2);
+  runner.Run();
+  for (const uint32_t i : {0, 1}) {
+    EXPECT_EQ(runner.result(i).reply.outcome, Outcome::kHit) << i;
+    EXPECT_EQ(runner.result(i).value.size(), 5000u) << i;
+  }
+  EXPECT_EQ(runner.result(2).state, QueryState::kDone);
+  EXPECT_EQ(runner.result(3).state, QueryState::kSkipped);
+}
+
+// A stage gets no store before which the reads might not fit.
+TEST(CpuStage, ReadsBeforeAStoreCountAsTheLargestValueDoes) {
+  const auto store = OpenStore();
+  Runner runner(store.get());
+  const auto want = [&](int64_t room, bool meta) {
+    runner.batch().Clear();
+    const uint32_t source = runner.batch().AddSource(room);
+    Command get = Client::Of(Verb::kRead, "a");
+    get.want_value = true;
+    get.want_cas = true;
+    if (meta) {
+      runner.Add(source, get);
+    } else {
+      runner.batch().AddRead(source, 0, "a", store->HashOf("a"));
+    }
+    Command set = Client::Of(Verb::kStore, "b");
+    set.value = "1";
+    runner.Add(source, set);
+    const auto session = store->NewSession();
+    session->Begin();
+    TaskTimes times;
+    CpuStage stage(store.get(), &times);
+    stage.PlaceForStages(runner.batch(), kRunInsert, true, *session);
+    WantMarker marker(Batch::kQueriesMax);
+    marker.Mark(&runner.batch(), *session, kRunInsert);
+    const uint8_t wanted = runner.batch().wanted(1);
+    store->Abandon(*session, runner.batch().placed(1));
+    runner.batch().placed(1) = 0;
+    session->End();
+    runner.batch().Clear();
+    return wanted;
+  };
+  for (const bool meta : {false, true}) EXPECT_EQ(want(20'000, meta), kWantsStore) << meta;
+  runner.Set("c", std::string(30'000, 'v'));
+  runner.Run();
+  for (const bool meta : {false, true}) {
+    EXPECT_EQ(want(20'000, meta), kWantsHint) << meta;
+    EXPECT_EQ(want(40'000, meta), kWantsStore) << meta;
+  }
 }
 
 TEST(CpuStage, NoRoomInTheMiddleOfAGroupLosesNothing) {

@@ -48,14 +48,19 @@ class DiskClient : public Sink {
     batch_.AddSource(int64_t{1} << 40);
     turn_.AddSource(brought, insists);
   }
+  // Another connection's part in the batch that was begun; its number.
+  uint32_t AddSource(tier::Lookup* brought, bool insists) {
+    turn_.AddSource(brought, insists);
+    return batch_.AddSource(int64_t{1} << 40);
+  }
   // As the protocol does: a get without more is a plain read.
-  void Add(cache::Command command) {
+  void Add(cache::Command command, uint32_t source = 0) {
     command.hash = store_->HashOf(command.key);
     if (command.verb == cache::Verb::kRead && !command.want_cas && !command.update_expiry &&
         !command.hand_out_win) {
-      batch_.AddRead(0, 0, command.key, command.hash);
+      batch_.AddRead(source, 0, command.key, command.hash);
     } else {
-      batch_.AddCommand(0, 0, command);
+      batch_.AddCommand(source, 0, command);
     }
   }
   void RunBatch() { stage_.Run(batch_, *session_, *this); }

@@ -92,6 +92,23 @@ bool DiskTurn::IsLocked(const Batch& batch, uint32_t i) const {
 
 // --- answers -----------------------------------------------------------------------------------
 
+// Whether this group has changed a key of the stripe.
+bool DiskTurn::HasChanged(uint32_t stripe, const Batch& batch) const {
+  return std::any_of(changed_.begin(), changed_.end(), [&](const Change& change) {
+    return tier::Stripes::Of(batch.hash(change.query)) == stripe;
+  });
+}
+
+// Neighbours may change the stripe in every group that the query comes into.
+bool DiskTurn::IsOutdatedByGroup(const Batch& batch, uint32_t i) {
+  tier::Lookup* const brought = sources_[batch.source(i)].brought;
+  if (brought == nullptr) return false;
+  const uint32_t stripe = tier::Stripes::Of(batch.hash(i));
+  if (!HasChanged(stripe, batch)) return false;
+  const tier::Asked* const asked = brought->Find(batch.key(i), batch.hash(i));
+  return asked != nullptr && asked->changes != tier_->stripes().changes(stripe);
+}
+
 // What the disk says of the query's key, if that is known and still so.
 const tier::Asked* DiskTurn::AnswerFor(const Batch& batch, uint32_t i) {
   Source& source = sources_[batch.source(i)];
@@ -101,9 +118,7 @@ const tier::Asked* DiskTurn::AnswerFor(const Batch& batch, uint32_t i) {
   const tier::Asked* const asked = source.brought->Find(batch.key(i), batch.hash(i));
   if (asked != nullptr && asked->changes == changes) return asked;
   // What this group changed is not on disk before Commit.
-  const bool is_written = std::none_of(changed_.begin(), changed_.end(), [&](const Change& change) {
-    return tier::Stripes::Of(batch.hash(change.query)) == stripe;
-  });
+  const bool is_written = !HasChanged(stripe, batch);
   // Not what was never asked for: whoever insists would have a whole batch looked up here.
   if (asked == nullptr || !source.insists || !is_written) return nullptr;
   own_.push_back(std::make_unique<tier::Asked>());

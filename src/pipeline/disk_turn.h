@@ -68,10 +68,12 @@ class DiskTurn {
   // `room_is_out`: none can be had for what it asks for, and what it works on stays on disk alone.
   cache::Reply Execute(Batch& batch, uint32_t i, cache::Hint hint, cache::Session& session,
                        bool room_is_out, bool* waits);
-  // Whether the group must end before query `i`. Not where it has changed that key already: then
-  // the next change takes the other's place.
-  bool IsFull(const Batch& batch, uint32_t i) const {
-    return changes_bytes_ + own_bytes_ > kGroupBytesMax && LastChangeOf(batch, i) == nullptr;
+  // Whether the group must end before query `i`: it is full, and has not changed that key already
+  // (then the next change takes the other's place); or whoever insists on an answer has one that
+  // the group's own changes have put out of date.
+  bool IsFull(const Batch& batch, uint32_t i) {
+    return (changes_bytes_ + own_bytes_ > kGroupBytesMax && LastChangeOf(batch, i) == nullptr) ||
+           (sources_[batch.source(i)].insists && !changed_.empty() && IsOutdatedByGroup(batch, i));
   }
   // Whether memory alone can answer a plain read, after task KC.
   static bool IsInMemory(const Batch& batch, uint32_t i, const cache::Session& session) {
@@ -116,6 +118,8 @@ class DiskTurn {
   void LockAll(cache::Session& session);
   void UnlockAll();
   const tier::Asked* AnswerFor(const Batch& batch, uint32_t i);
+  bool HasChanged(uint32_t stripe, const Batch& batch) const;
+  bool IsOutdatedByGroup(const Batch& batch, uint32_t i);
   void Wait(Batch& batch, uint32_t i);
   enum class Brought : uint8_t { kAbsent, kLoaded, kNoRoom, kTooLarge, kError, kWaits };
   // *item: what was brought, for kTooLarge and kNoRoom.

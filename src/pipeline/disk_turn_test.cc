@@ -197,6 +197,34 @@ TEST_F(DiskTurnTest, WhoeverInsistsHasOnlyWhatIsOutOfDateLookedUpAtOnce) {
   EXPECT_EQ(asked->asked()[0].key, "cold");
 }
 
+// They may do so in every group that the query comes into.
+TEST_F(DiskTurnTest, WhoeverInsistsIsAnsweredBesideNeighboursThatChangeTheStripe) {
+  Open();
+  client_->Set("cold", "value");
+  client_->Evict("cold");
+  const auto stripe = [&](std::string_view key) { return tier::Stripes::Of(store_->HashOf(key)); };
+  std::string neighbour;
+  for (int i = 0; neighbour.empty() || stripe(neighbour) != stripe("cold"); i++)
+    neighbour = "n" + std::to_string(i);
+  const cache::Command cold = cache::Client::Of(cache::Verb::kRead, "cold");
+  cache::Command change = cache::Client::Of(cache::Verb::kStore, neighbour);
+  change.value = "x";
+  client_->Begin(nullptr, false);
+  client_->Add(cold);
+  client_->RunBatch();
+  auto answers = client_->turn().TakeLookup(0);
+  tier_->Answer(answers.get());
+  for (const bool insists : {false, true}) {
+    client_->Begin(nullptr, false);
+    const uint32_t source = client_->AddSource(answers.get(), insists);
+    client_->Add(change);
+    client_->Add(cold, source);
+    client_->RunBatch();
+    EXPECT_EQ(client_->turn().waiting(source), !insists);
+  }
+  EXPECT_EQ(client_->answer().value, "value");
+}
+
 TEST_F(DiskTurnTest, OwnChangeOfTheBatchOutdatesAnAnswer) {
   Open();
   client_->Set("a", "old");
@@ -208,7 +236,7 @@ TEST_F(DiskTurnTest, OwnChangeOfTheBatchOutdatesAnAnswer) {
   auto answers = client_->turn().TakeLookup(0);
   ASSERT_EQ(answers->asked().size(), 2u) << "what follows is looked up as well";
   tier_->Answer(answers.get());
-  client_->Begin(answers.get(), true);
+  client_->Begin(answers.get(), false);
   client_->Add(cache::Client::Of(cache::Verb::kDelete, "a"));
   client_->Add(cache::Client::Of(cache::Verb::kRead, "a"));
   client_->RunBatch();

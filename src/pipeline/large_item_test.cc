@@ -195,7 +195,7 @@ TEST_F(LargeItemTest, IsCountedWhereItBeginsWithANumber) {
 // In one batch, each sees what those before it did.
 TEST_F(LargeItemTest, CommandsOfOneBatchFollowEachOther) {
   const auto add = [&](tier::Lookup* brought) {
-    client_->Begin(brought, true);
+    client_->Begin(brought, false);
     cache::Command touch = cache::Client::Of(cache::Verb::kTouch, "key");
     client_->Add(touch);
     client_->Add(cache::Client::Of(cache::Verb::kDelete, "key"));

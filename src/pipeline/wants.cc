@@ -12,10 +12,6 @@ constexpr uint8_t kWritten = 1;
 constexpr uint8_t kShared = 2;
 constexpr uint32_t kMarksPerQuery = 8;
 
-// A source whose reads before a change might fill its room by values of this size is not cut off
-// there: it may get longer values than it has room for, but not many of them.
-constexpr int64_t kValueBytesExpected = 16 << 10;
-
 }  // namespace
 
 WantMarker::WantMarker(uint32_t queries_max)
@@ -60,7 +56,10 @@ uint8_t WantMarker::WantOfCommand(Batch* batch, const Change& change, const cach
   const uint32_t i = change.query;
   if ((MarkOf(batch->hash(i)) & kShared) != 0) return kWantsHint;
   const uint32_t source = batch->source(i);
-  if (int64_t{change.reads_before} * kValueBytesExpected > batch->room(source) ||
+  // What it asked for before must be answered then, so that all of it must fit. A value that is
+  // stored while the batch is under way may be longer, once.
+  const auto reply_bytes = static_cast<int64_t>(session.store().largest_stored_bytes());
+  if (change.reads_before * (Batch::kReplyBytes + reply_bytes) > batch->room(source) ||
       batch->room(source) <= 0)
     return kWantsHint;
   const cache::Command& command = batch->command(i);
@@ -92,7 +91,10 @@ void WantMarker::Mark(Batch* batch, const cache::Session& session, uint32_t task
   uint32_t begin = 0;
   for (Change& change : changes()) {
     MarkReads(batch, begin, change.query);
-    change.reads_before = reads_before_[batch->source(change.query)];
+    uint32_t& reads_before = reads_before_[batch->source(change.query)];
+    change.reads_before = reads_before;
+    const cache::Command& command = batch->command(change.query);
+    reads_before += command.verb == cache::Verb::kRead && command.want_value ? 1 : 0;
     begin = change.query + 1;
   }
   MarkReads(batch, begin, batch->size());

@@ -33,7 +33,7 @@ class WantMarker {
  private:
   struct Change {
     uint32_t query;
-    uint32_t reads_before;  // of its source
+    uint32_t reads_before;  // of its source, those that show a value
   };
 
   uint8_t& MarkOf(uint64_t hash) { return marks_[(hash >> 20) & mask_]; }

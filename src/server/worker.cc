@@ -115,7 +115,7 @@ void Worker::Yield(net::Connection* connection) {
 bool Worker::OnSpareTime() { return runner_ != nullptr && runner_->Help(); }
 
 void Worker::RunOneStage(Work* work) {
-  BeginToWrite(work);
+  work_ = work;
   stage_.Run(*work->batch, *session_, *this);
   SettleAll(work);
   NoteDone(*work);
@@ -175,7 +175,11 @@ void Worker::Settle(Source* source) {
     peer.answers.reset();  // of the disk: a client that does not read may be away for long
     return connection.CloseAfterFlush();
   }
-  if (source->stopped != nullptr) return Stop(source);
+  if (source->stopped != nullptr) {
+    if (work_->batch->rewritten(source->number) >= pipeline::CpuStage::kRewrittenBytesMax)
+      yields_.Add(1);
+    return Stop(source);
+  }
   peer.answers.reset();
   peer.vain_rounds = 0;
   size_t done_bytes = source->entering.parsed_bytes;
@@ -227,14 +231,8 @@ void Worker::FlushIfDue() {
   if (turn_ != nullptr && disk_.tier->FlushIsDue(now_s)) disk_.tier->FlushDue(now_s);
 }
 
-void Worker::BeginToWrite(Work* work) {
-  work_ = work;
-  group_began_ns_ = base::NowNs();
-}
-
 void Worker::Write(pipeline::Batch& batch, uint32_t begin, uint32_t end, cache::Session& session) {
   for (uint32_t i = begin; i < end; i++) WriteOne(batch, i, session);
-  EndLongTurn(batch, begin, end);
 }
 
 void Worker::WriteOne(pipeline::Batch& batch, uint32_t i, cache::Session& session) {

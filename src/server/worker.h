@@ -53,8 +53,6 @@ struct WorkerOptions {
   uint32_t start_s = 0;
   bool shutdown_enabled = false;
   size_t output_high_bytes = size_t{1} << 20;
-  // Whose requests take so long, a group of them, goes on in another turn.
-  uint64_t group_ns_max = 1'000'000;
   // The plan of batches that have `device_batch_min` queries or more; one stage: of all.
   pipeline::Plan plan = pipeline::Plan::OneStageCpu();
   std::vector<processor::Guard*> devices;  // of the plan; they outlive the worker
@@ -165,7 +163,6 @@ class Worker final : public net::Handler, private pipeline::Sink {
   void WaitForDisk(Source* source);
   void FlushIfDue();
   void FlushAll(const protocol::Request& request, cache::Session& session);
-  void BeginToWrite(Work* work);
   void Write(pipeline::Batch& batch, uint32_t begin, uint32_t end,
              cache::Session& session) override;
   void WriteOne(pipeline::Batch& batch, uint32_t i, cache::Session& session);
@@ -174,7 +171,6 @@ class Worker final : public net::Handler, private pipeline::Sink {
   void AddSource(Work* work, net::Connection& connection);
   bool MoreRoom(pipeline::Batch& batch, uint32_t source, int64_t bytes) override;
   bool MayRunNow(pipeline::Batch& batch, uint32_t i);
-  void EndLongTurn(pipeline::Batch& batch, uint32_t begin, uint32_t end);
   static bool IsHeavy(protocol::RequestKind kind);
   void TakeRoomOfText(pipeline::Batch& batch, uint32_t i);
   void AnswerOther(const protocol::Request& request, cache::Session& session);
@@ -202,7 +198,6 @@ class Worker final : public net::Handler, private pipeline::Sink {
   std::vector<Work> works_;              // by run
   std::vector<net::Connection*> fresh_;  // scratch: ready ones without a batch under way
   HeavyTurns heavy_;
-  uint64_t group_began_ns_ = 0;
   uint32_t stuck_logged_s_ = 0;
   uint64_t stuck_unsaid_ = 0;  // closed for it, and not told of in the log
   std::string other_text_;     // answer to the query of kind kOther at work

@@ -72,7 +72,7 @@ Worker::Work* Worker::FreeWork() {
 bool Worker::SendOff(Work* work) {
   runner_->Begin(work->run);
   if (runner_->IsReady(work->run)) {
-    BeginToWrite(work);
+    work_ = work;
     runner_->Finish(work->run, *this);
     SettleAll(work);
     NoteDone(*work);
@@ -105,7 +105,7 @@ void Worker::ResumeLanded() {
 // REQUIRES: its connections are in the turn's batch, for they were resumed together.
 void Worker::Land(Work* work) {
   WEFT_DCHECK(pipeline::PlanRunner::IsReady(work->run));
-  BeginToWrite(work);
+  work_ = work;
   for (Source& source : work->sources) {
     if (source.connection == nullptr) continue;
     WEFT_DCHECK(source.connection->readable().size() >= source.entering.parsed_bytes);

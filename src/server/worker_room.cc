@@ -64,14 +64,6 @@ bool Worker::MayRunNow(pipeline::Batch& batch, uint32_t i) {
   return false;
 }
 
-// Queries [begin, end) were carried out. Each change of a large item writes all of it again, so
-// that a few kilobytes of requests may be seconds of work.
-void Worker::EndLongTurn(pipeline::Batch& batch, uint32_t begin, uint32_t end) {
-  const uint64_t now_ns = base::NowNs();
-  if (now_ns - std::exchange(group_began_ns_, now_ns) < options_.group_ns_max) return;
-  for (uint32_t i = begin; i < end; i = batch.SourceEnd(i, end)) batch.EndRoom(batch.source(i));
-}
-
 // What is as long as others like is only known once it is written: where there is no room for it
 // now, it is asked for again. It has no effect.
 void Worker::TakeRoomOfText(pipeline::Batch& batch, uint32_t i) {

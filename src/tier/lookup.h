@@ -60,9 +60,9 @@ class Lookup {
   Asked* Find(std::string_view key, uint64_t hash) {
     for (size_t i = 0; i < asked_.size(); i++) {
       Asked& asked = asked_[(next_ + i) % asked_.size()];
-      if (asked.hash != hash || asked.key != key) continue;
+      if (asked.hash != hash || asked.key != key || asked.answered == Answered::kNot) continue;
       next_ = (next_ + i) % asked_.size();
-      return asked.answered == Answered::kNot ? nullptr : &asked;
+      return &asked;
     }
     return nullptr;
   }
