@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <chrono>
 #include <cstdint>
 #include <filesystem>
 #include <fstream>
@@ -65,7 +66,7 @@ class Calibrating : public ::testing::Test {
   void Measure() {
     Make();
     calibrator_->Start();
-    while (!IsOver()) std::this_thread::yield();
+    while (!IsOver()) std::this_thread::sleep_for(std::chrono::milliseconds(1));
   }
   bool IsKept() const { return std::filesystem::exists(how_.path); }
 
@@ -98,7 +99,7 @@ TEST_F(Calibrating, EndsWhenTheServerDoes) {
   how_.activity = [&activity] { return ++activity; };
   Make();
   calibrator_->Start();
-  while (activity < 20) std::this_thread::yield();
+  while (activity < 20) std::this_thread::sleep_for(std::chrono::milliseconds(1));
   calibrator_->Stop();
   EXPECT_EQ(calibrator_->State(), "stopped");
   EXPECT_FALSE(IsKept());
