@@ -122,7 +122,8 @@ TEST(CpuStage, OtherQueryInFrontOfAChangeThatWasMadeIsRunWithoutRoom) {
 TEST(CpuStage, ReadsInFrontOfAChangeThatWasMadeAreAnsweredWithoutRoom) {
   const auto store = OpenStore();
   Runner runner(store.get());
-  runner.Set("long", std::string(5000, 'v'));
+  const std::string value(5000, 'v');
+  runner.Set("long", value);
   runner.Run();
   const uint32_t tight = runner.batch().AddSource(100);
   Command gets = Client::Of(Verb::kRead, "long");
@@ -174,7 +175,8 @@ TEST(CpuStage, ReadsBeforeAStoreCountAsTheLargestValueDoes) {
     return wanted;
   };
   for (const bool meta : {false, true}) EXPECT_EQ(want(20'000, meta), kWantsStore) << meta;
-  runner.Set("c", std::string(30'000, 'v'));
+  const std::string value(30'000, 'v');
+  runner.Set("c", value);
   runner.Run();
   for (const bool meta : {false, true}) {
     EXPECT_EQ(want(20'000, meta), kWantsHint) << meta;
