@@ -8,12 +8,11 @@
 namespace weft::bench {
 namespace {
 
-// --quick of the durable benchmarks: does everything run?
-constexpr uint64_t kQuickKeys = 100'000;
-constexpr double kQuickScale = 0.1;
-// --quick of the device: a table that fits anywhere.
-constexpr uint64_t kQuickObjects = 4'000'000;
-constexpr uint32_t kQuickDeviceBatch = 1u << 20;
+using defaults::kQuickDeviceBatch;
+using defaults::kQuickKeys;
+using defaults::kQuickObjects;
+using defaults::kQuickScale;
+using defaults::kQuickTailS;
 
 // What all that run in turns take of the command line.
 template <typename Options>
@@ -87,7 +86,7 @@ DurableOptions DurableOptionsOf(const Arguments& a) {
   if (a.quick) {
     options.keys = std::min(options.keys, kQuickKeys);
     options.reads = std::min(options.reads, kQuickKeys);
-    options.tail_s = std::min(options.tail_s, 1.0);
+    options.tail_s = std::min(options.tail_s, kQuickTailS);
   }
   return options;
 }

@@ -16,6 +16,14 @@ inline constexpr int kRepetitions = 5;
 inline constexpr double kRunS = 3.0;
 inline constexpr double kWarmupS = 0.5;  // before every repetition, uncounted
 
+// --quick: does everything run? Of the durable benchmarks, and of the device a table that fits
+// anywhere.
+inline constexpr uint64_t kQuickKeys = 100'000;
+inline constexpr double kQuickScale = 0.1;
+inline constexpr double kQuickTailS = 1;
+inline constexpr uint64_t kQuickObjects = 4'000'000;
+inline constexpr uint32_t kQuickDeviceBatch = 1u << 20;
+
 // The server axes of docs/design: 1 M keys of 16 B with 64 B values, 95 % GET, 50 connections
 inline constexpr uint64_t kServerKeys = 1'000'000;
 inline constexpr int kConnections = 50;

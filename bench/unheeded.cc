@@ -7,6 +7,8 @@
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
+#include "bench/defaults.h"
+
 namespace weft::bench {
 namespace {
 
@@ -101,12 +103,60 @@ const std::vector<Rule>& RulesOfDurableStores() {
   return all;
 }
 
+constexpr const char* kQuickTakesLess = "--quick takes less";
+
+bool IsQuick(const CLI::App& app) { return IsGiven(app, "--quick"); }
+
+const std::vector<Rule>& RulesOfQuick() {
+  static const std::vector<Rule> all = {
+      {{"durable"},
+       {"--num"},
+       kQuickTakesLess,
+       [](auto& app, auto& a) { return IsQuick(app) && a.durable.keys > defaults::kQuickKeys; }},
+      {{"durable"},
+       {"--reads"},
+       kQuickTakesLess,
+       [](auto& app, auto& a) { return IsQuick(app) && a.durable.reads > defaults::kQuickKeys; }},
+      {{"durable"},
+       {"--tail-seconds"},
+       kQuickTakesLess,
+       [](auto& app, auto& a) { return IsQuick(app) && a.durable.tail_s > defaults::kQuickTailS; }},
+      {{"compaction"},
+       {"--scale"},
+       kQuickTakesLess,
+       [](auto& app, auto& a) {
+         return IsQuick(app) && a.compaction.scale > defaults::kQuickScale;
+       }},
+      {{"contention"},
+       {"--num"},
+       kQuickTakesLess,
+       [](auto& app, auto& a) { return IsQuick(app) && a.contention.keys > defaults::kQuickKeys; }},
+      {{"device"},
+       {"--objects"},
+       kQuickTakesLess,
+       [](auto& app, auto& a) {
+         return IsQuick(app) && a.device.objects > defaults::kQuickObjects;
+       }},
+      {{"device"},
+       {"--batch"},
+       kQuickTakesLess,
+       [](auto& app, auto& a) {
+         return IsQuick(app) && a.device.batch > defaults::kQuickDeviceBatch;
+       }},
+  };
+  return all;
+}
+
 const std::vector<Rule>& OtherRules() {
   static const std::vector<Rule> all = {
       {{"latency"},
        {"--load"},
        "--rate is given",
        [](auto& app, auto&) { return IsGiven(app, "--rate"); }},
+      {{"embedded"},
+       {"--target", "--strict"},
+       "--threads asks for one alone, which all others are compared with",
+       [](auto&, auto& a) { return a.threads == "1"; }},
       {{"server"},
        {"--get-share"},
        "multiget-100 has GETs alone",
@@ -130,7 +180,7 @@ const std::vector<Rule>& OtherRules() {
 }  // namespace
 
 std::string UnheededOf(const CLI::App& subcommand, const Arguments& arguments) {
-  for (const std::vector<Rule>* rules : {&RulesOfDurableStores(), &OtherRules()}) {
+  for (const std::vector<Rule>* rules : {&RulesOfDurableStores(), &RulesOfQuick(), &OtherRules()}) {
     for (const Rule& rule : *rules) {
       if (std::find(rule.subcommands.begin(), rule.subcommands.end(), subcommand.get_name()) ==
           rule.subcommands.end())

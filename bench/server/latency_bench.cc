@@ -65,6 +65,8 @@ Result<OpenLoopResult> RunSide(const ServerOptions& options, const LatencyOption
   auto run = RunOpenLoop(open, source);
   if (run && run->counts.errors > 0)
     return Status(Code::kCorruption, "wrong reply: " + run->counts.first_error);
+  if (run && run->latency_ns.count() == 0)
+    return Status(Code::kIoError, fmt::format("nothing was answered in {} s", open.seconds));
   return run;
 }
 

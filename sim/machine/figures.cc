@@ -93,7 +93,7 @@ void Machine::EndEpoch() {
   const double clocks = static_cast<double>(options_.epoch_clocks) * channels_;
   epoch.bus_utilization = static_cast<double>(bursts * preset_.timing.tburst) / clocks;
   epoch.queued = static_cast<double>(queued) / clocks;
-  epoch.demand_latency_clocks = latency.value();
+  if (latency.count > 0) epoch.demand_latency_clocks = latency.value();
   epochs_.push_back(epoch);
   epoch_ = std::move(now);
   epoch_end_ += options_.epoch_clocks * tck_;

@@ -47,8 +47,8 @@ struct EpochFigures {
   int64_t row_hits = 0;
   int64_t prefetches_asked = 0;
   double bus_utilization = 0;
-  double demand_latency_clocks = 0;
-  double queued = 0;  // requests of a channel, on average
+  std::optional<double> demand_latency_clocks = {};  // none: no demand read was answered
+  double queued = 0;                                 // requests of a channel, on average
 };
 
 struct RunResult {

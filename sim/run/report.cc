@@ -3,6 +3,7 @@
 #include <filesystem>
 #include <fstream>
 #include <numeric>
+#include <optional>
 #include <system_error>
 #include <utility>
 #include <vector>
@@ -217,9 +218,10 @@ std::string EpochCsv(const RunResult& run) {
       "clock,ops,reads,writes,row_hits,prefetches_asked,bus_utilization,"
       "demand_latency_clocks,requests_queued_mean\n";
   for (const EpochFigures& epoch : run.epochs) {
+    const std::optional<double>& latency = epoch.demand_latency_clocks;
     text += fmt::format("{},{},{},{},{},{},{},{},{}\n", epoch.clock, epoch.ops, epoch.reads,
                         epoch.writes, epoch.row_hits, epoch.prefetches_asked, epoch.bus_utilization,
-                        epoch.demand_latency_clocks, epoch.queued);
+                        latency ? fmt::format("{}", *latency) : "", epoch.queued);
   }
   return text;
 }
