@@ -368,7 +368,9 @@ bool CpuStage::FinishRead(Batch& batch, uint32_t i, cache::Session& session) {
     batch.CountMiss();
     return true;
   }
-  if (!TakeRoomOfRead(batch, i, task::ValueBytes(object))) return false;
+  bool refused = false;
+  if (!TakeRoomOfRead(batch, i, task::ValueBytes(object), &refused)) return false;
+  if (refused) return true;
   // At once, not when the group is done: a later query of the batch may ask whether it was read.
   if (task::WantsAccessNote(word, session.NextDice()))
     task::NoteAccess(task::SlotAtPosition(session.index(), batch.position(i)), word);
@@ -380,7 +382,8 @@ bool CpuStage::FinishRead(Batch& batch, uint32_t i, cache::Session& session) {
 bool CpuStage::ReadFromDisk(Batch& batch, uint32_t i, cache::Session& session) {
   if (!disk_->Read(batch, i, session)) return false;
   const cache::Reply& reply = batch.reply(i);
-  if (!TakeRoomOfRead(batch, i, reply.value.size())) return false;
+  bool refused = false;
+  if (!TakeRoomOfRead(batch, i, reply.value.size(), &refused)) return false;
   if (reply.outcome == Outcome::kMiss) batch.CountMiss();
   writes_++;
   return true;
@@ -396,8 +399,7 @@ bool CpuStage::FinishCommand(Batch& batch, uint32_t i, cache::Session& session, 
   if (hint.found.word != 0)
     hint.found.slot = task::SlotAtPosition(session.index(), batch.position(i));
   hint.placed = batch.placed(i);
-  *waits = !MayAnswer(batch, i, hint.found.word, session);
-  if (*waits) return true;
+  if (!MayAnswer(batch, i, hint.found.word, session, waits)) return true;
   cache::Reply& reply = batch.reply(i);
   const bool room_is_out = starving_ == i && starved_times_ >= kStarvedTimesMax;
   const uint64_t appended_before = session.appended_bytes();

@@ -86,8 +86,10 @@ class CpuStage {
   void SkipQuery(Batch& batch, uint32_t i, cache::Session& session);
   void RunOther(Batch& batch, uint32_t i, cache::Session& session);
   uint32_t TakeRoomOfGathered(Batch& batch, uint32_t begin, uint32_t end, bool* any_wants_note);
-  bool TakeRoomOfRead(Batch& batch, uint32_t i, uint64_t value_bytes);
-  bool MayAnswer(Batch& batch, uint32_t i, uint64_t word, const cache::Session& session);
+  static void RefuseRead(Batch& batch, uint32_t i);
+  bool TakeRoomOfRead(Batch& batch, uint32_t i, uint64_t value_bytes, bool* refused);
+  bool MayAnswer(Batch& batch, uint32_t i, uint64_t word, const cache::Session& session,
+                 bool* waits);
   void TakeRoomOfCommand(Batch& batch, uint32_t i);
   static void CountRewritten(Batch& batch, uint32_t i, uint64_t bytes);
 

@@ -1,7 +1,8 @@
 // What replies take of their sources' room, before they are written: see Batch::AddSource and
 // Sink::MoreRoom. A query whose reply finds none is not carried out, but where another one of its
 // source, that has been already, follows it (Batch::MustAnswer): then it takes what there is not.
-// That is rare, for WantMarker lets a stage change nothing before which the reads might not fit.
+// That is rare, for WantMarker lets a stage change nothing before which the reads might not fit;
+// but others may have made values longer since. So there is a bound, beyond which it is refused.
 #include <algorithm>
 
 #include "pipeline/cpu_stage.h"
@@ -11,6 +12,8 @@ namespace weft::pipeline {
 namespace {
 
 constexpr uint32_t kValuesAhead = 64;  // gathered values that are asked for ahead
+// Of a source's room that is overdrawn by reads that must be answered.
+constexpr int64_t kOverdraftMax = int64_t{1} << 20;
 
 // Of gathered reads [begin, end), with their values' lines asked for ahead. *any_wants_note becomes
 // true where one of them wants it.
@@ -69,7 +72,9 @@ uint32_t CpuStage::TakeRoomOfGathered(Batch& batch, uint32_t begin, uint32_t end
     for (; done < run_end; done++) {
       const int64_t bytes =
           batch.ReplyBytes(done) + static_cast<int64_t>(batch.gathered(done).value.size());
-      if (!HasRoom(batch, source, bytes) && !batch.MustAnswer(done)) break;
+      if (!HasRoom(batch, source, bytes) &&
+          (!batch.MustAnswer(done) || batch.room(source) < -kOverdraftMax))
+        break;
       batch.TakeRoom(source, bytes);
     }
     for (uint32_t i = run_begin; i < done; i++)
@@ -79,25 +84,46 @@ uint32_t CpuStage::TakeRoomOfGathered(Batch& batch, uint32_t begin, uint32_t end
   return done;
 }
 
-// False: its source has to wait for room.
-bool CpuStage::TakeRoomOfRead(Batch& batch, uint32_t i, uint64_t value_bytes) {
+// A read that may not wait finds no room, nor any to overdraw.
+void CpuStage::RefuseRead(Batch& batch, uint32_t i) {
+  const bool is_read = batch.kind(i) == QueryKind::kRead;
+  cache::Reply& reply = is_read ? batch.TurnIntoCommand(i) : batch.reply(i);
+  reply = {};
+  reply.outcome = Outcome::kNoMemory;
+  batch.TakeRoom(batch.source(i), batch.ReplyBytes(i));
+}
+
+// False: its source has to wait for room. *refused: it can't wait, and is told that there is none.
+bool CpuStage::TakeRoomOfRead(Batch& batch, uint32_t i, uint64_t value_bytes, bool* refused) {
   const uint32_t source = batch.source(i);
   const int64_t bytes = batch.ReplyBytes(i) + static_cast<int64_t>(value_bytes);
-  if (!HasRoom(batch, source, bytes) && !batch.MustAnswer(i)) return false;
+  if (!HasRoom(batch, source, bytes)) {
+    if (!batch.MustAnswer(i)) return false;
+    *refused = batch.room(source) < -kOverdraftMax;
+    if (*refused) {
+      RefuseRead(batch, i);
+      return true;
+    }
+  }
   batch.TakeRoom(source, bytes);
   batch.CountValueBytes(value_bytes);
   return true;
 }
 
-// Whether a command may be carried out now, as far as its reply is concerned. `word`: the entry
-// that was found, or 0.
-bool CpuStage::MayAnswer(Batch& batch, uint32_t i, uint64_t word, const cache::Session& session) {
+// Whether a command may be carried out as far as its reply is concerned. `word`: the entry that was
+// found, or 0. False: not now (*waits), or it was refused.
+bool CpuStage::MayAnswer(Batch& batch, uint32_t i, uint64_t word, const cache::Session& session,
+                         bool* waits) {
   const cache::Command& command = batch.command(i);
   if (command.verb != cache::Verb::kRead || !command.want_value) return true;
   uint64_t value_bytes = disk_ != nullptr ? disk_->BroughtBytes(batch, i) : 0;
   if (word != 0) value_bytes = task::ValueBytes(session.ObjectAt(task::SlotLocation(word)));
-  return HasRoom(batch, batch.source(i), batch.ReplyBytes(i) + static_cast<int64_t>(value_bytes)) ||
-         batch.MustAnswer(i);
+  const uint32_t source = batch.source(i);
+  if (HasRoom(batch, source, batch.ReplyBytes(i) + static_cast<int64_t>(value_bytes))) return true;
+  *waits = !batch.MustAnswer(i);
+  if (!*waits && batch.room(source) >= -kOverdraftMax) return true;
+  if (!*waits) RefuseRead(batch, i);
+  return false;
 }
 
 // Of one that was carried out.

@@ -142,11 +142,40 @@ TEST(CpuStage, ReadsInFrontOfAChangeThatWasMadeAreAnsweredWithoutRoom) {
   EXPECT_EQ(runner.result(3).state, QueryState::kSkipped);
 }
 
+TEST(CpuStage, ReadsThatMustBeAnsweredOverdrawTheirRoomByNoMoreThanTheyMay) {
+  const auto store = OpenStore();
+  Runner runner(store.get());
+  const std::string value(500'000, 'v');
+  runner.Set("long", value);
+  runner.Run();
+  runner.Clear();
+  const uint32_t tight = runner.batch().AddSource(100);
+  Command gets = Client::Of(Verb::kRead, "long");
+  gets.want_cas = true;
+  gets.want_value = true;
+  for (int i = 0; i < 100; i++) {
+    runner.Add(tight, gets);
+    runner.batch().AddRead(tight, 0, "long", store->HashOf("long"));
+  }
+  runner.Add(tight, Client::Of(Verb::kDelete, "gone"));
+  runner.batch().KeepUpTo(200);
+  runner.Run();
+  size_t bytes = 0, refused = 0;
+  for (uint32_t i = 0; i < 200; i++) {
+    EXPECT_EQ(runner.result(i).state, QueryState::kDone);
+    bytes += runner.result(i).value.size();
+    refused += runner.result(i).reply.outcome == Outcome::kNoMemory;
+  }
+  EXPECT_LE(bytes, (1u << 20) + value.size() + 100);
+  EXPECT_EQ(refused, 200 - bytes / value.size());
+  EXPECT_EQ(runner.result(200).state, QueryState::kDone);
+}
+
 // A stage gets no store before which the reads might not fit.
 TEST(CpuStage, ReadsBeforeAStoreCountAsTheLargestValueDoes) {
   const auto store = OpenStore();
   Runner runner(store.get());
-  const auto want = [&](int64_t room, bool meta) {
+  const auto want = [&](int64_t room, bool meta, std::string_view appended = {}) {
     runner.batch().Clear();
     const uint32_t source = runner.batch().AddSource(room);
     Command get = Client::Of(Verb::kRead, "a");
@@ -160,6 +189,12 @@ TEST(CpuStage, ReadsBeforeAStoreCountAsTheLargestValueDoes) {
     Command set = Client::Of(Verb::kStore, "b");
     set.value = "1";
     runner.Add(source, set);
+    if (!appended.empty()) {
+      Command append = Client::Of(Verb::kStore, "d");
+      append.store_mode = cache::StoreMode::kAppend;
+      append.value = appended;
+      runner.Add(source, append);
+    }
     const auto session = store->NewSession();
     session->Begin();
     TaskTimes times;
@@ -175,6 +210,8 @@ TEST(CpuStage, ReadsBeforeAStoreCountAsTheLargestValueDoes) {
     return wanted;
   };
   for (const bool meta : {false, true}) EXPECT_EQ(want(20'000, meta), kWantsStore) << meta;
+  const std::string more(30'000, 'm');
+  EXPECT_EQ(want(20'000, false, more), kWantsHint) << "the last stage may append so much";
   const std::string value(30'000, 'v');
   runner.Set("c", value);
   runner.Run();

@@ -56,11 +56,8 @@ uint8_t WantMarker::WantOfCommand(Batch* batch, const Change& change, const cach
   const uint32_t i = change.query;
   if ((MarkOf(batch->hash(i)) & kShared) != 0) return kWantsHint;
   const uint32_t source = batch->source(i);
-  // What it asked for before must be answered then, so that all of it must fit. A value that is
-  // stored while the batch is under way may be longer, once.
-  const auto reply_bytes = static_cast<int64_t>(session.store().largest_stored_bytes());
-  if (change.reads_before * (Batch::kReplyBytes + reply_bytes) > batch->room(source) ||
-      batch->room(source) <= 0)
+  // What it asked for before must be answered then, so that all of it must fit.
+  if (change.reads_before * reply_bytes_max_ > batch->room(source) || batch->room(source) <= 0)
     return kWantsHint;
   const cache::Command& command = batch->command(i);
   // What is not plain has nothing placed, and what found no room waits for it in the last stage.
@@ -88,6 +85,11 @@ void WantMarker::Mark(Batch* batch, const cache::Session& session, uint32_t task
     return;
   }
   MarkWritten(*batch);
+  // Of any read: the largest object so far, and what the last stage may append to it.
+  reply_bytes_max_ = Batch::kReplyBytes + session.store().largest_stored_bytes();
+  for (const Change& change : changes())
+    if (batch->placed(change.query) == 0)
+      reply_bytes_max_ += static_cast<int64_t>(batch->command(change.query).value.size());
   uint32_t begin = 0;
   for (Change& change : changes()) {
     MarkReads(batch, begin, change.query);

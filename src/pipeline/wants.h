@@ -47,6 +47,7 @@ class WantMarker {
   std::vector<uint8_t> marks_;   // by hash; 0: nobody writes it; all 0 between batches
   std::vector<Change> changes_;  // the batch's commands: the first changes_count_
   size_t changes_count_ = 0;
+  int64_t reply_bytes_max_ = 0;
   std::vector<uint32_t> reads_before_;  // by source: reads so far
 };
 

@@ -176,8 +176,10 @@ void Worker::Settle(Source* source) {
     return connection.CloseAfterFlush();
   }
   if (source->stopped != nullptr) {
-    if (work_->batch->rewritten(source->number) >= pipeline::CpuStage::kRewrittenBytesMax)
+    if (work_->batch->rewritten(source->number) >= pipeline::CpuStage::kRewrittenBytesMax) {
+      source->room_wanted = 0;  // it was not for room that it was stopped
       yields_.Add(1);
+    }
     return Stop(source);
   }
   peer.answers.reset();

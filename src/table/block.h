@@ -29,11 +29,11 @@ namespace weft::table {
 
 // What the keys of a block may come to where that costs memory or work: as many times the block's
 // size, at least a mebibyte. Keys that share all with the one before are many times their bytes;
-// those that TableBuilder writes are as many times as they have a restart point, at the most.
-inline size_t RestoredKeysBytesMax(size_t block_bytes) {
-  constexpr size_t kGainMax = 16;
+// those that TableBuilder writes are, at the most, as many times as keys have one restart point.
+inline constexpr size_t kRestoredGainMax = 16;
+inline size_t RestoredKeysBytesMax(size_t block_bytes, size_t gain_max = kRestoredGainMax) {
   constexpr size_t kBytesMin = 1u << 20;
-  return std::max(kBytesMin, block_bytes * kGainMax);
+  return std::max(kBytesMin, block_bytes * gain_max);
 }
 
 class BlockIterator final : public Iterator {

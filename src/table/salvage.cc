@@ -12,6 +12,9 @@ namespace weft::table {
 
 namespace {
 
+// What the keys of a block that a search finds may come to, as many times its size: as in a table
+// with a restart point for so many. A value may be a block whose keys are thousands of times it.
+constexpr size_t kKeysGainMax = 256;
 // A search reads so much of any file.
 constexpr uint64_t kWorkBytesMin = 1u << 20;
 
@@ -117,6 +120,7 @@ Status TableSalvage::RunBySearch() {
   work_bytes_ += file_.size();
   uint64_t unseen = 0;
   std::vector<Seen> seen = LookAtAll(found, &unseen);
+  unseen += refused_;
   not_looked_at_ = unseen;
   if (!seen.empty()) {
     const auto inner = BlocksOfInnerTables(seen.front().block.handle.offset, found);
@@ -182,8 +186,10 @@ std::optional<TableSalvage::Seen> TableSalvage::Look(const BlockHandle& handle) 
   for (entries.SeekToFirst(); entries.Valid(); entries.Next()) {
     keys_bytes += entries.key().size();
     work_bytes_ += entries.key().size();
-    // A value may be a block of keys that come to thousands of times its size.
-    if (keys_bytes > RestoredKeysBytesMax(contents->data.size())) return std::nullopt;
+    if (keys_bytes > RestoredKeysBytesMax(contents->data.size(), kKeysGainMax)) {
+      refused_++;
+      return std::nullopt;
+    }
     if (!ParseInternalKey(entries.key(), &parsed)) return std::nullopt;
     if (block.entries == 0) block.first_key.assign(entries.key());
     if (block.entries > 0 && order_.Compare(block.last_key, entries.key()) >= 0) {

@@ -124,6 +124,7 @@ class TableSalvage {
   uint64_t not_looked_at_ = 0;
   uint64_t skipped_bytes_ = 0;
   uint64_t work_bytes_ = 0;
+  uint64_t refused_ = 0;  // blocks with keys of too many bytes
 };
 
 }  // namespace weft::table

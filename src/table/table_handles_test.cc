@@ -164,5 +164,33 @@ TEST(TableHandles, KeysOfAnIndexHaveABound) {
   EXPECT_EQ(kept, entries);
 }
 
+// As with a restart point for so many keys.
+TEST(TableHandles, ASearchTakesBlocksOfKeysThatShareMuch) {
+  std::string file, block;
+  const std::string last(20'000, 'k');  // all keys together: 90 times the block
+  Entries entries;
+  for (char i = 0; i < 100; i++) {
+    const std::string key = MakeInternalKey(last + i, 1, ValueType::kValue);
+    const size_t shared = i == 0 ? 0 : last.size();
+    base::PutVarint32(&block, static_cast<uint32_t>(shared));
+    base::PutVarint32(&block, static_cast<uint32_t>(key.size() - shared));
+    base::PutVarint32(&block, 1);
+    block.append(key, shared).append("v");
+    entries.emplace_back(key, "v");
+  }
+  AddBlock(std::move(block), &file);
+  base::MemoryFileSystem files;
+  ASSERT_TRUE(files.SetContents("/table", file).ok());
+  const InternalComparator order(BytewiseComparator());
+  Entries kept;
+  TableSalvage salvage(KeyOrder(&order), [&](std::string_view key, std::string_view value) {
+    kept.emplace_back(key, value);
+    return Status();
+  });
+  ASSERT_TRUE(salvage.Run(&files, "/table").ok());
+  EXPECT_EQ(kept.size(), entries.size());
+  EXPECT_EQ(kept, entries);
+}
+
 }  // namespace
 }  // namespace weft::table
