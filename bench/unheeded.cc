@@ -105,44 +105,36 @@ const std::vector<Rule>& RulesOfDurableStores() {
 
 constexpr const char* kQuickTakesLess = "--quick takes less";
 
-bool IsQuick(const CLI::App& app) { return IsGiven(app, "--quick"); }
-
 const std::vector<Rule>& RulesOfQuick() {
   static const std::vector<Rule> all = {
       {{"durable"},
        {"--num"},
        kQuickTakesLess,
-       [](auto& app, auto& a) { return IsQuick(app) && a.durable.keys > defaults::kQuickKeys; }},
+       [](auto&, auto& a) { return a.quick && a.durable.keys > defaults::kQuickKeys; }},
       {{"durable"},
        {"--reads"},
        kQuickTakesLess,
-       [](auto& app, auto& a) { return IsQuick(app) && a.durable.reads > defaults::kQuickKeys; }},
+       [](auto&, auto& a) { return a.quick && a.durable.reads > defaults::kQuickKeys; }},
       {{"durable"},
        {"--tail-seconds"},
        kQuickTakesLess,
-       [](auto& app, auto& a) { return IsQuick(app) && a.durable.tail_s > defaults::kQuickTailS; }},
+       [](auto&, auto& a) { return a.quick && a.durable.tail_s > defaults::kQuickTailS; }},
       {{"compaction"},
        {"--scale"},
        kQuickTakesLess,
-       [](auto& app, auto& a) {
-         return IsQuick(app) && a.compaction.scale > defaults::kQuickScale;
-       }},
+       [](auto&, auto& a) { return a.quick && a.compaction.scale > defaults::kQuickScale; }},
       {{"contention"},
        {"--num"},
        kQuickTakesLess,
-       [](auto& app, auto& a) { return IsQuick(app) && a.contention.keys > defaults::kQuickKeys; }},
+       [](auto&, auto& a) { return a.quick && a.contention.keys > defaults::kQuickKeys; }},
       {{"device"},
        {"--objects"},
        kQuickTakesLess,
-       [](auto& app, auto& a) {
-         return IsQuick(app) && a.device.objects > defaults::kQuickObjects;
-       }},
+       [](auto&, auto& a) { return a.quick && a.device.objects > defaults::kQuickObjects; }},
       {{"device"},
        {"--batch"},
        kQuickTakesLess,
-       [](auto& app, auto& a) {
-         return IsQuick(app) && a.device.batch > defaults::kQuickDeviceBatch;
-       }},
+       [](auto&, auto& a) { return a.quick && a.device.batch > defaults::kQuickDeviceBatch; }},
   };
   return all;
 }

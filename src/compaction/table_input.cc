@@ -89,7 +89,7 @@ Result<bool> TableInput::NextHandle(table::BlockHandle* handle) {
       case EntryWalk<table::VirtualOrder>::Step::kDamaged: return Corruption(index_.damage());
       case EntryWalk<table::VirtualOrder>::Step::kEntry: break;
     }
-    keys_bytes_ += index_.key().size();  // which who divides a job keeps
+    keys_bytes_ += index_.key().size();  // whoever divides a job keeps them
     if (keys_bytes_ > table::RestoredKeysBytesMax(index_block_.data.size())) {
       return Corruption("is an index with keys too long");
     }

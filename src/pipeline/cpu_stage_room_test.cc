@@ -171,6 +171,33 @@ TEST(CpuStage, ReadsThatMustBeAnsweredOverdrawTheirRoomByNoMoreThanTheyMay) {
   EXPECT_EQ(runner.result(200).state, QueryState::kDone);
 }
 
+// A touch writes its item again; what an add writes it has brought.
+TEST(CpuStage, WhoeverHadMuchRewrittenGoesOnInAnotherBatchAndNobodyElse) {
+  const auto store = OpenStore();
+  Runner runner(store.get());
+  const std::string value(900'000, 'v');
+  runner.Set("large", value);
+  runner.Run();
+  runner.Clear();
+  const uint32_t touching = runner.batch().AddSource(kMuchRoom);
+  const uint32_t adding = runner.batch().AddSource(kMuchRoom);
+  const std::vector<std::string> keys = {"a", "b", "c", "d", "e", "f"};
+  for (const std::string& key : keys) {
+    runner.Add(touching, Client::Of(Verb::kTouch, "large"));
+    Command add = Client::Of(Verb::kStore, key);
+    add.store_mode = cache::StoreMode::kAdd;
+    add.value = value;
+    runner.Add(adding, add);
+  }
+  runner.Run();
+  for (uint32_t i = 0; i < keys.size(); i++) {
+    const bool is_done = i * value.size() < CpuStage::kRewrittenBytesMax;
+    EXPECT_EQ(runner.result(2 * i).state, is_done ? QueryState::kDone : QueryState::kSkipped) << i;
+    EXPECT_EQ(runner.result(2 * i + 1).reply.outcome, Outcome::kStored) << i;
+  }
+  EXPECT_EQ(runner.result(10).state, QueryState::kSkipped);
+}
+
 // A stage gets no store before which the reads might not fit.
 TEST(CpuStage, ReadsBeforeAStoreCountAsTheLargestValueDoes) {
   const auto store = OpenStore();
