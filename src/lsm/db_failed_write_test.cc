@@ -2,16 +2,17 @@
 #include <gtest/gtest.h>
 #include <malloc.h>
 #include <sys/resource.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
-#include <atomic>
+#include <array>
+#include <charconv>
 #include <fstream>
 #include <functional>
 #include <latch>
 #include <memory>
 #include <new>
 #include <string>
+#include <string_view>
 #include <thread>
 #include <vector>
 
@@ -254,6 +255,9 @@ uint64_t AddressSpaceBytes() {
   return pages * static_cast<uint64_t>(::sysconf(_SC_PAGESIZE));
 }
 
+// The tests of memory run in a process that is started afresh: one that is forked holds whatever
+// earlier tests have freed, which may be gigabytes, and its limit is reached only behind them.
+
 // In a process of its own: how far it came without what is promised.
 int WriteMoreThanMemoryHolds(const std::string& dir) {
   ::alarm(300);  // where a write waits for one that is gone
@@ -261,8 +265,7 @@ int WriteMoreThanMemoryHolds(const std::string& dir) {
   options.create_if_missing = true;
   auto db = Db::Open(options, dir);
   if (!db || !(*db)->Put({}, "a", "1").ok()) return 1;
-  // More than the allocator may have kept of what other tests have freed.
-  const size_t bytes = 256 << 20;
+  const size_t bytes = 64 << 20;
   WriteBatch large;
   large.Put("large", std::string(bytes, 'v'));
   const rlimit limit{AddressSpaceBytes() + (32 << 20), RLIM_INFINITY};
@@ -278,21 +281,24 @@ int WriteMoreThanMemoryHolds(const std::string& dir) {
 }
 
 TEST_F(DbFailedWriteTest, AWriteThatFindsNoMemoryEndsWritesAndHoldsNobodyUp) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");  // not forked from this process
   const base::TestFolder folder;
-  const pid_t writer = ::fork();
-  if (writer == 0) ::_exit(WriteMoreThanMemoryHolds(folder.path() + "/db"));
-  int status = 0;
-  ASSERT_EQ(::waitpid(writer, &status, 0), writer);
-  ASSERT_TRUE(WIFEXITED(status)) << "signal " << WTERMSIG(status);
-  EXPECT_EQ(WEXITSTATUS(status), 0);
+  EXPECT_EXIT(::_exit(WriteMoreThanMemoryHolds(folder.path() + "/db")),
+              ::testing::ExitedWithCode(0), "");
+}
+
+// The name of a thread's entry, which takes no memory of its own.
+std::string_view KeyOf(int thread, uint64_t entry, std::array<char, 32>& room) {
+  char* const end = std::to_chars(room.begin(), room.end(), entry * 0x9e3779b97f4a7c15u).ptr;
+  *end = static_cast<char>('a' + thread);
+  return {room.begin(), end + 1};
 }
 
 // In a process of its own: threads write until memory is refused, wherever that is: an entry, a
 // node that is split, a log, a sync. How far it came without what is promised.
 int WriteUntilNoMemoryIsLeft(const std::string& dir, size_t value_bytes, bool sync) {
   ::alarm(300);  // where a write, or a read, waits for one that is gone
-  // Large blocks are the system's, not of what other tests have freed; nor has each thread address
-  // space of its own.
+  // Large blocks are the system's, and no thread has address space of its own.
   if (::mallopt(M_MMAP_THRESHOLD, 128 << 10) != 1 || ::mallopt(M_ARENA_MAX, 1) != 1) return 8;
   constexpr int kThreads = 4;
   DbOptions options;
@@ -301,12 +307,7 @@ int WriteUntilNoMemoryIsLeft(const std::string& dir, size_t value_bytes, bool sy
   auto db = Db::Open(options, dir);
   if (!db) return 1;
   std::vector<uint64_t> acknowledged(kThreads);
-  std::atomic<bool> refused{false};
   std::vector<Status> ends(kThreads);
-  const auto key = [](int thread, uint64_t i) {
-    return std::to_string(i * 0x9e3779b97f4a7c15u) + "." + std::to_string(thread);
-  };
-  const rlimit limit{AddressSpaceBytes() + (12 << 20), RLIM_INFINITY};
   const rlimit none{RLIM_INFINITY, RLIM_INFINITY};
   {
     // A thread's first write makes what is its own.
@@ -315,34 +316,37 @@ int WriteUntilNoMemoryIsLeft(const std::string& dir, size_t value_bytes, bool sy
     std::vector<std::jthread> threads;
     for (int t = 0; t < kThreads; t++) {
       threads.emplace_back([&, t] {
+        // All memory is the store's but for the batch, which keeps its own between writes.
         const std::string value(value_bytes, 'v');
         WriteOptions how;
-        ends[t] = (*db)->Put(how, key(t, acknowledged[t]++), value);
+        WriteBatch batch;
+        const auto write = [&] {
+          std::array<char, 32> key;
+          batch.Clear();
+          batch.Put(KeyOf(t, acknowledged[t], key), value);
+          how.sync = sync && acknowledged[t] % 4096 == 1;
+          ends[t] = (*db)->Write(how, &batch);
+          if (ends[t].ok()) acknowledged[t]++;
+        };
+        write();
         begun.arrive_and_wait();
         limited.wait();
-        while (!refused && ends[t].ok()) {
-          try {
-            how.sync = sync && acknowledged[t] % 4096 == 0;
-            ends[t] = (*db)->Put(how, key(t, acknowledged[t]), value);
-            if (ends[t].ok()) acknowledged[t]++;
-          } catch (const std::bad_alloc&) {
-            refused = true;  // what is the test's, or of the call's own batch
-          }
-        }
-        refused = true;
+        while (ends[t].ok()) write();
       });
     }
     begun.arrive_and_wait();
+    const rlimit limit{AddressSpaceBytes() + (12 << 20), RLIM_INFINITY};
     const int error = ::setrlimit(RLIMIT_AS, &limit);
     limited.count_down();
     if (error != 0) return 2;
   }
   (void)::setrlimit(RLIMIT_AS, &none);
+  std::array<char, 32> key;
   for (int t = 0; t < kThreads; t++) {
-    if (!ends[t].ok() && ends[t].ToString() != "i/o error: no memory for a write") return 3;
+    if (ends[t].ToString() != "i/o error: no memory for a write") return 3;
     std::string value;
     for (uint64_t i = 0; i < acknowledged[t]; i++) {
-      if (!(*db)->Get({}, key(t, i), &value).ok()) return 4;
+      if (!(*db)->Get({}, KeyOf(t, i, key), &value).ok()) return 4;
     }
   }
   if ((*db)->Put({}, "b", "2").ToString() != "i/o error: no memory for a write") return 5;
@@ -353,21 +357,19 @@ int WriteUntilNoMemoryIsLeft(const std::string& dir, size_t value_bytes, bool sy
   std::string value;
   for (int t = 0; t < kThreads; t++) {
     for (uint64_t i = 0; i < acknowledged[t]; i += 97) {
-      if (!(*again)->Get({}, key(t, i), &value).ok()) return 7;
+      if (!(*again)->Get({}, KeyOf(t, i, key), &value).ok()) return 7;
     }
   }
   return 0;
 }
 
 TEST_F(DbFailedWriteTest, WritersThatFindNoMemoryHoldNoneOfTheOthersUp) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
   for (const bool sync : {false, true}) {
     const base::TestFolder folder;
-    const pid_t writer = ::fork();
-    if (writer == 0) ::_exit(WriteUntilNoMemoryIsLeft(folder.path() + "/db", sync ? 100 : 0, sync));
-    int status = 0;
-    ASSERT_EQ(::waitpid(writer, &status, 0), writer);
-    ASSERT_TRUE(WIFEXITED(status)) << "signal " << WTERMSIG(status);
-    EXPECT_EQ(WEXITSTATUS(status), 0) << sync;
+    EXPECT_EXIT(::_exit(WriteUntilNoMemoryIsLeft(folder.path() + "/db", sync ? 100 : 0, sync)),
+                ::testing::ExitedWithCode(0), "")
+        << sync;
   }
 }
 #endif
