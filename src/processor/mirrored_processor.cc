@@ -136,6 +136,7 @@ class Runner {
       idle = *ready && copied == before ? idle + 1 : 0;
       not_ready += !*ready && copied == before;
     }
+    content_until_ns_ = 0;  // everything is there
     is_behind_->store(false, std::memory_order_relaxed);
     return Status::Ok();
   }
@@ -409,11 +410,11 @@ class Runner {
   // Relaxed: it only says what is better. Written by the thread, and by CatchUp.
   std::atomic<bool>* const is_behind_;
   uint64_t behind_until_ns_ = 0;
-  uint64_t content_until_ns_ = 0;  // with the objects that are there
 
   // Held while the store is followed. Before it none, within it those of the store.
   base::Mutex following_;
   Mirror mirror_ WEFT_GUARDED_BY(following_);
+  uint64_t content_until_ns_ WEFT_GUARDED_BY(following_) = 0;  // with the objects that are there
   std::unique_ptr<cache::Session> session_ WEFT_GUARDED_BY(following_);
   std::atomic<uint64_t> follow_until_ns_{0};  // without jobs
   std::deque<Group> under_way_;
