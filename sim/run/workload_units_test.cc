@@ -114,12 +114,12 @@ TEST_F(WorkloadUnitsTest, ExhaustedMovesAllObjectsOfEachBucket) {
 TEST_F(WorkloadUnitsTest, EachLineHasOneOutcomeAndSeedsRepeat) {
   workload_.mix = "10";
   workload_.util = "poisson:5";
-  workload_.ops = 2000;
+  workload_.ops = 800;
   for (const char* pacu : {"exhausted", "insitu", "hittable", "oracle:0.5"}) {
     for (const char* pscu : {"exact", "runtime", "static:256", "dynamic"}) {
       SCOPED_TRACE(std::string(pacu) + " " + pscu);
       const UnitRun run = Play({.pacu = pacu, .pscu = pscu});
-      EXPECT_GT(run.result.prefetch.asked, 2000);
+      EXPECT_GT(run.result.prefetch.asked, 800);
       EXPECT_EQ(run.result.prefetch.asked, run.counts.lines_asked);
       EXPECT_EQ(SumOfOutcomes(run.result), run.result.prefetch.asked);
       const UnitRun again = Play({.pacu = pacu, .pscu = pscu});

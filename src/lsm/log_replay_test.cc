@@ -1,4 +1,6 @@
 // What the replay of logs takes, passes over and refuses, log by log as a crash may leave them.
+//
+// Threads   one.
 #include "lsm/log_replay.h"
 
 #include <optional>
@@ -302,7 +304,7 @@ TEST_F(LogReplayTest, SectorsThatAPowerCutTookAreNoDamage) {
 // What looks like records in it is a value's.
 TEST_F(LogReplayTest, AValueThatIsALogMayBeCutAnywhere) {
   const std::string log = LogOfLogs();
-  const size_t step = base::Rounds(5000);
+  const size_t step = base::Rounds(1000);
   for (size_t bytes = Log(1, 5).size(); bytes < log.size(); bytes += 1 + bytes / step) {
     SetLog(kA, log.substr(0, bytes));
     ASSERT_EQ(Replay(true, 0), "1-5") << bytes;
@@ -338,7 +340,7 @@ TEST_F(LogReplayTest, AValueThatIsALogMayBeCutBehindARecordWithoutAnEnd) {
 // The first bytes of what was written last become visible last.
 TEST_F(LogReplayTest, AValueThatIsALogMayBeCutWhereItsHeadIsHidden) {
   const std::string log = LogOfLogs();
-  const size_t whole = Log(1, 5).size(), step = base::Rounds(5000);
+  const size_t whole = Log(1, 5).size(), step = base::Rounds(1000);
   for (size_t bytes = whole + 8; bytes < log.size(); bytes += 1 + bytes / step) {
     std::string cut = log.substr(0, bytes);
     const size_t run = std::max(whole, (bytes - 1) / kLogBlockBytes * kLogBlockBytes);

@@ -146,7 +146,7 @@ TEST_F(DbUsageTest, LoadStoresWhatDumpPrinted) {
     }
     ASSERT_TRUE(db->Put({}, "", "of the empty key").ok());
     ASSERT_TRUE(db->Put({}, "empty", "").ok());
-    ASSERT_TRUE(db->Put({}, "large", std::string(3 << 20, 'v')).ok());
+    ASSERT_TRUE(db->Put({}, "large", std::string((1 << 20) + 1, 'v')).ok());
     ASSERT_TRUE(db->Put({}, "\\x41 ' \"", "a\\\"'\n => 'b'").ok());
   }
   const std::vector<std::vector<std::string>> forms = {
