@@ -210,6 +210,15 @@ class Vendor(TidyTest):
         self.keeps({"src/task/a.h": "// nothing here tests __CUDACC__\n"}, "vendor")
 
 
+class Threads(TidyTest):
+    def test_what_says_that_it_has_one_names_none(self):
+        says = "// What it is.\n// Threads   one.\n"
+        self.keeps({"src/base/a_test.cc": says + "// std::thread\nint i;\n"}, "threads")
+        self.keeps({"src/base/a_test.cc": "// Threads   any.\nstd::thread t;\n"}, "threads")
+        self.breaks({"src/base/a_test.cc": says + "std::thread t;\n"}, "threads",
+                    ("src/base/a_test.cc", 3))
+
+
 class Names(TidyTest):
     TREE = {"src/base/clock.h": header("base/clock.h", "struct Clock {\n  int Now();\n};\n"
                                        "constexpr int kTicks = 1;\n#define WEFT_CLOCK 1\n")}

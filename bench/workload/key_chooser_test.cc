@@ -1,3 +1,4 @@
+// Threads   one.
 #include "bench/workload/key_chooser.h"
 
 #include <numeric>

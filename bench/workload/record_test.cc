@@ -1,3 +1,4 @@
+// Threads   one.
 #include "bench/workload/record.h"
 
 #include <algorithm>

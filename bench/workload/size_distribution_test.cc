@@ -1,3 +1,4 @@
+// Threads   one.
 #include "bench/workload/size_distribution.h"
 
 #include <gmock/gmock.h>

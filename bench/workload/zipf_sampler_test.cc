@@ -1,3 +1,4 @@
+// Threads   one.
 #include "bench/workload/zipf_sampler.h"
 
 #include <cmath>

@@ -1,3 +1,4 @@
+// Threads   one.
 #include "base/keyed_hash.h"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,6 @@
 // Victims that are emptied piece by piece, and what happens to their objects in the meantime.
+//
+// Threads   one.
 #include "cache/emptying.h"
 
 #include <gtest/gtest.h>

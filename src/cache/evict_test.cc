@@ -1,12 +1,12 @@
 // Eviction, expiry by segment, and the limit of memory.
+//
+// Threads   one.
 #include <gtest/gtest.h>
 
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include <atomic>
 #include <map>
-#include <thread>
 
 #include "cache/test_kit.h"
 
@@ -244,33 +244,6 @@ TEST(Eviction, MixedSizesAreStoredAlwaysAndWithinTheLimit) {
       memory_max = std::max(memory_max, store->Stats().memory_bytes);
       ASSERT_LE(memory_max, mib << 20) << "round " << i;
     }
-  }
-}
-
-TEST(Eviction, ThreadsThatFillATinyStoreAreNeverRefused) {
-  for (const uint64_t mib : {2, 4}) {
-    const auto store = OpenStore(Small(mib));
-    std::atomic<uint64_t> refused{0}, wrong{0}, memory_max{0};
-    std::vector<std::thread> threads;
-    for (int t = 0; t < 4; t++) {
-      threads.emplace_back([&, t] {
-        Client client(store.get());
-        std::mt19937_64 random(TestSeed() * 16 + t);
-        for (uint64_t i = 0; i < Rounds(5000); i++) {
-          const uint64_t bytes = random() % (random() % 50 == 0 ? 100000 : 2000);
-          const uint64_t key = random() % 3000;
-          if (client.Set(Key(key), ValueOf(key, bytes)) != Outcome::kStored) refused++;
-          const uint64_t other = random() % 3000;
-          const std::string value = client.Value(Key(other));
-          if (value != "(none)" && value != ValueOf(other, value.size())) wrong++;
-          if (t == 0) memory_max = std::max(memory_max.load(), store->Stats().memory_bytes);
-        }
-      });
-    }
-    for (std::thread& thread : threads) thread.join();
-    EXPECT_EQ(refused.load(), 0u) << mib;
-    EXPECT_EQ(wrong.load(), 0u) << mib;
-    EXPECT_LE(memory_max.load(), mib << 20);
   }
 }
 

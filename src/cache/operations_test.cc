@@ -1,4 +1,6 @@
 // Every outcome of every operation, on one thread.
+//
+// Threads   one.
 #include <gtest/gtest.h>
 
 #include "cache/test_kit.h"

@@ -1,5 +1,7 @@
 // Where nothing may be evicted and the memory is full: what replaces, and is no longer than what it
 // replaces, goes on.
+//
+// Threads   one.
 #include <gtest/gtest.h>
 
 #include <random>

@@ -1,3 +1,4 @@
+// Threads   one.
 #include "compaction/entry_walk.h"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,6 @@
 // The writer and the reader of logs, with each other and with damage of all kinds.
+//
+// Threads   one.
 #include <random>
 #include <string>
 #include <vector>

@@ -1,3 +1,4 @@
+// Threads   one.
 #include "lsm/memtable.h"
 
 #include <gtest/gtest.h>

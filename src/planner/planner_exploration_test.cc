@@ -1,5 +1,7 @@
 // Plans that are promised about as much as the one in force (planner/exploration.h), as the planner
 // tries them.
+//
+// Threads   one.
 #include <gtest/gtest.h>
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// Threads   one.
 #include "planner/planner.h"
 
 #include <gtest/gtest.h>
@@ -274,36 +275,6 @@ TEST(Planner, FollowsTheStore) {
   EXPECT_NEAR(profile.objects, static_cast<double>(store->ItemCount()), 3000);
   EXPECT_GT(profile.looks_per_store, 1);
   EXPECT_LT(profile.looks_per_store, 10);
-}
-
-// Loads change at random; what workers are told stays, and what is told no more goes.
-TEST(Planner, ManyWorkersTakeAndReplaceDecisions) {
-  static constexpr uint32_t kWorkers = 4;
-  Planner planner(ReadingMachine(kWorkers), OptionsFor(kWorkers));
-  std::vector<std::thread> threads;
-  for (uint32_t worker = 0; worker < kWorkers; worker++) {
-    threads.emplace_back([&planner, worker] {
-      RandomQueries loads[] = {{*ProfileOfWorkload("K8-G50-U"), TestSeed() + worker},
-                               {*ProfileOfWorkload("K16-G95-S"), TestSeed() + worker}};
-      uint64_t last = 0;
-      for (uint32_t i = 0; i < cache::Rounds(2000); i++) {
-        loads[i / 8 % 2].Count(1, &planner.profiler(worker));
-        planner.Note(worker);
-        const Decision& decision = planner.Current(worker);
-        ASSERT_GE(decision.number, last);
-        last = decision.number;
-        ASSERT_FALSE(decision.why.empty());
-        ASSERT_GE(decision.candidate.plan.stages().size(), 1u);
-        if (i % 64 == 0) {
-          ASSERT_LE(planner.Stats().decisions_kept, kWorkers);
-        }
-      }
-    });
-  }
-  for (std::thread& thread : threads) thread.join();
-  const PlannerStats stats = planner.Stats();
-  EXPECT_LE(stats.decisions_kept, kWorkers);
-  EXPECT_GT(stats.plannings, 5u);
 }
 
 TEST(Planner, MeasuresThroughput) {

@@ -1,4 +1,6 @@
 // What plans yield of what is promised for them (planner/yields.h), as the planner finds it out.
+//
+// Threads   one.
 #include <gtest/gtest.h>
 
 #include <string>

@@ -1,4 +1,6 @@
 // A mirror that holds less than the log takes.
+//
+// Threads   one.
 #include <map>
 
 #include "processor/mirror_test_kit.h"

@@ -1,4 +1,6 @@
 // Damaged tables of which a value looks like blocks of a table, or an index.
+//
+// Threads   one.
 #include <gtest/gtest.h>
 
 #include <random>

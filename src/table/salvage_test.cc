@@ -1,3 +1,4 @@
+// Threads   one.
 #include "table/salvage.h"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,6 @@
 // Holds the table builder to LevelDB's own, byte for byte. Empty where that is not installed.
+//
+// Threads   one.
 #ifdef WEFT_TEST_LEVELDB
 
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// Threads   one.
 #include "table/table_builder.h"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,6 @@
 // Tables go both ways between LevelDB's own library and ours. Empty where that is not installed.
+//
+// Threads   one.
 #ifdef WEFT_TEST_LEVELDB
 
 #include <gtest/gtest.h>

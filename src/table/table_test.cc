@@ -1,3 +1,4 @@
+// Threads   one.
 #include "table/table.h"
 
 #include <gtest/gtest.h>

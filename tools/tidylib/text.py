@@ -3,6 +3,7 @@
 import re
 import subprocess
 
+import test_threads
 from tidylib.tree import Finding, matches_by_line
 
 LINE_COLUMNS_MAX = 100
@@ -82,6 +83,14 @@ def check_vendor(tree):
                           " compilers")
 
 
+def check_threads(tree):
+    for file in tree.having("is_cpp"):
+        if file.path.endswith("_test.cc") and test_threads.ONE_THREAD.match(file.text):
+            for line, match in matches_by_line(test_threads.THREADS, file.code):
+                yield Finding(file.path, line, "threads",
+                              f"{match.group(0)}: it says that it has one thread")
+
+
 def check_bans(tree):
     for pattern, where, instead in BANS:
         compiled = re.compile(pattern)
@@ -134,6 +143,6 @@ def check_scripts(tree):
 
 
 def check(tree):
-    for rule in (check_form, check_leftovers, check_headers, check_vendor, check_bans, check_new,
-                 check_machine, check_scripts):
+    for rule in (check_form, check_leftovers, check_headers, check_vendor, check_threads,
+                 check_bans, check_new, check_machine, check_scripts):
         yield from rule(tree)
