@@ -133,7 +133,7 @@ class DirectWriter final : public WritableFile {
   DirectWriter(Fd fd, std::string path)
       : fd_(std::move(fd)), path_(std::move(path)), buffer_(NewBuffer()) {}
   ~DirectWriter() override {
-    if (fd_.valid()) (void)Close();  // nobody is left to tell
+    if (fd_.valid()) CloseUntold(this);
   }
   DirectWriter(const DirectWriter&) = delete;
   DirectWriter& operator=(const DirectWriter&) = delete;

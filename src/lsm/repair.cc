@@ -269,7 +269,8 @@ Status Repair::Salvage(const std::string& path, Kept* kept) {
       (salvage.by_index() ? "" : " (its index is damaged: it was searched for blocks)"));
   if (salvage.not_looked_at() > 0) {
     Say(path + ": " + std::to_string(salvage.not_looked_at()) +
-        " places that may be blocks were not looked at, for too many lie over one another");
+        " places that may be blocks were passed over, for too many lie over one another, or their "
+        "keys are hundreds of times as long as they");
   }
   if (!status.ok() || salvage.entries() == 0) {
     builder.Abandon();

@@ -180,6 +180,7 @@ void Batch::AddCommand(uint32_t source, uint32_t tag, const cache::Command& comm
 cache::Reply& Batch::TurnIntoCommand(uint32_t i) {
   WEFT_DCHECK(kind_[i] == QueryKind::kRead);
   kind_[i] = QueryKind::kCommand;
+  if (result_[i] == kResultRead) result_[i] = kResultNone;  // what was gathered is no answer of it
   command_at_[i] = static_cast<uint32_t>(commands_.size());
   cache::Command& command = commands_.emplace_back();
   command.hash = hash_[i];

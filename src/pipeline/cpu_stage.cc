@@ -270,11 +270,16 @@ void CpuStage::PlaceForStages(Batch& batch, uint32_t tasks, bool stores, cache::
 
 // False: there is no room for it now; it was not run.
 bool CpuStage::RunQuery(Batch& batch, uint32_t i, cache::Session& session) {
-  // A gathered one comes here when there is no room for it.
-  const bool has_room =
-      batch.result(i) != kResultRead && HasRoom(batch, batch.source(i), batch.ReplyBytes(i));
+  // A gathered one comes here when there is no room for it, nor any to overdraw.
+  const bool is_gathered = batch.result(i) == kResultRead;
+  const bool has_room = !is_gathered && HasRoom(batch, batch.source(i), batch.ReplyBytes(i));
   if (!has_room && !batch.MustAnswer(i)) {
     SkipQuery(batch, i, session);
+    return true;
+  }
+  if (is_gathered) {
+    RefuseRead(batch, i);
+    batch.SetState(i, QueryState::kDone);
     return true;
   }
   switch (batch.result(i)) {

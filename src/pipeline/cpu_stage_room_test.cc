@@ -198,6 +198,27 @@ TEST(CpuStage, WhoeverHadMuchRewrittenGoesOnInAnotherBatchAndNobodyElse) {
   EXPECT_EQ(runner.result(10).state, QueryState::kSkipped);
 }
 
+// What a stage before the last may do of the last query of a batch, a store.
+uint8_t WantOfLast(cache::Store* store, Batch* batch) {
+  const auto session = store->NewSession();
+  session->Begin();
+  TaskTimes times;
+  CpuStage stage(store, &times);
+  stage.PlaceForStages(*batch, kRunInsert, true, *session);
+  WantMarker marker(Batch::kQueriesMax);
+  marker.Mark(batch, *session, kRunInsert);
+  const uint32_t last = batch->size() - 1;
+  const uint8_t wanted = batch->wanted(last);
+  for (uint32_t i = 0; i <= last; i++) {
+    if (batch->kind(i) != QueryKind::kCommand || batch->placed(i) == 0) continue;
+    store->Abandon(*session, batch->placed(i));
+    batch->placed(i) = 0;
+  }
+  session->End();
+  batch->Clear();
+  return wanted;
+}
+
 // A stage gets no store before which the reads might not fit.
 TEST(CpuStage, ReadsBeforeAStoreCountAsTheLargestValueDoes) {
   const auto store = OpenStore();
@@ -213,28 +234,16 @@ TEST(CpuStage, ReadsBeforeAStoreCountAsTheLargestValueDoes) {
     } else {
       runner.batch().AddRead(source, 0, "a", store->HashOf("a"));
     }
-    Command set = Client::Of(Verb::kStore, "b");
-    set.value = "1";
-    runner.Add(source, set);
     if (!appended.empty()) {
       Command append = Client::Of(Verb::kStore, "d");
       append.store_mode = cache::StoreMode::kAppend;
       append.value = appended;
       runner.Add(source, append);
     }
-    const auto session = store->NewSession();
-    session->Begin();
-    TaskTimes times;
-    CpuStage stage(store.get(), &times);
-    stage.PlaceForStages(runner.batch(), kRunInsert, true, *session);
-    WantMarker marker(Batch::kQueriesMax);
-    marker.Mark(&runner.batch(), *session, kRunInsert);
-    const uint8_t wanted = runner.batch().wanted(1);
-    store->Abandon(*session, runner.batch().placed(1));
-    runner.batch().placed(1) = 0;
-    session->End();
-    runner.batch().Clear();
-    return wanted;
+    Command set = Client::Of(Verb::kStore, "b");
+    set.value = "1";
+    runner.Add(source, set);
+    return WantOfLast(store.get(), &runner.batch());
   };
   for (const bool meta : {false, true}) EXPECT_EQ(want(20'000, meta), kWantsStore) << meta;
   const std::string more(30'000, 'm');
@@ -246,6 +255,28 @@ TEST(CpuStage, ReadsBeforeAStoreCountAsTheLargestValueDoes) {
     EXPECT_EQ(want(20'000, meta), kWantsHint) << meta;
     EXPECT_EQ(want(40'000, meta), kWantsStore) << meta;
   }
+}
+
+// Nor one before which more might be rewritten than a turn may take.
+TEST(CpuStage, TouchesBeforeAStoreCountAsTheLargestValueDoes) {
+  const auto store = OpenStore();
+  Runner runner(store.get());
+  const auto want = [&](int touches) {
+    runner.batch().Clear();
+    const uint32_t source = runner.batch().AddSource(kMuchRoom);
+    for (int i = 0; i < touches; i++) runner.Add(source, Client::Of(Verb::kTouch, "a"));
+    Command set = Client::Of(Verb::kStore, "b");
+    set.value = "1";
+    runner.Add(source, set);
+    return WantOfLast(store.get(), &runner.batch());
+  };
+  EXPECT_EQ(want(40), kWantsStore);
+  const std::string value(900'000, 'v');
+  runner.Set("c", value);
+  runner.Run();
+  EXPECT_EQ(want(0), kWantsStore);
+  EXPECT_EQ(want(4), kWantsStore);
+  EXPECT_EQ(want(5), kWantsHint);
 }
 
 TEST(CpuStage, NoRoomInTheMiddleOfAGroupLosesNothing) {

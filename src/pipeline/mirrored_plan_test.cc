@@ -74,20 +74,21 @@ class GatheredReads : public testing::Test {
     return std::string(100, static_cast<char>('a' + i % 26));
   }
 
-  // Key i is read by source i modulo their number; each has so much room.
-  Keeping Read(const std::vector<int64_t>& rooms) {
+  // Key i is read by source i modulo their number; each has so much room, and waits for none where
+  // all must be answered.
+  Keeping Read(const std::vector<int64_t>& rooms, bool must_answer = false) {
     BatchRun* const run = runner_->Free();
     Batch& batch = run->batch();
     batch.Clear();
     for (const int64_t room : rooms) batch.AddSource(room);
     for (uint32_t i = 0; i < kKeys; i++)
       batch.AddRead(i % static_cast<uint32_t>(rooms.size()), 0, KeyOf(i), store_->HashOf(KeyOf(i)));
+    for (uint32_t i = 0; must_answer && i < kKeys; i++) batch.KeepUpTo(i);
     runner_->Begin(run);
     runner_->Wait();
     EXPECT_EQ(runner_->Ready(), run);
     Keeping keeping;
     runner_->Finish(run, keeping);
-    EXPECT_EQ(keeping.gathered, kKeys);
     return keeping;
   }
   uint64_t RecencyOf(uint32_t i) {
@@ -111,6 +112,7 @@ TEST_F(GatheredReads, EndWhereTheirSourceHasNoRoom) {
   // Room for 10, for 2 and part of a third, for all, for none.
   const int64_t counts[] = {10, 2, kKeys, 0};
   const Keeping keeping = Read({10 * kReplyRoom, 2 * kReplyRoom + 100, kMuchRoom, 0});
+  EXPECT_EQ(keeping.gathered, kKeys);
   for (uint32_t i = 0; i < kKeys; i++) {
     const bool answered = i / 4 < counts[i % 4];
     const QueryResult& result = keeping.results.at(i);
@@ -119,8 +121,21 @@ TEST_F(GatheredReads, EndWhereTheirSourceHasNoRoom) {
   }
 }
 
+// What is overdrawn already allows for two replies of the first source, and one that exceeds it.
+TEST_F(GatheredReads, AreRefusedWhereTheyMustBeAnsweredAndNothingIsLeftToOverdraw) {
+  constexpr int64_t kOverdraft = int64_t{1} << 20;
+  for (int i = 0; i < 3; i++) Read({kMuchRoom});  // few have an entry from then on
+  const Keeping keeping = Read({2 * kReplyRoom - 50 - kOverdraft, kMuchRoom}, true);
+  EXPECT_EQ(keeping.gathered, 2u + kKeys / 2);
+  for (uint32_t i = 0; i < kKeys; i++) {
+    const QueryResult& result = keeping.results.at(i);
+    EXPECT_EQ(result.state, QueryState::kDone) << i;
+    EXPECT_EQ(result.value, i % 2 == 1 || i / 2 < 2 ? ValueOf(i) : "") << i;
+  }
+}
+
 TEST_F(GatheredReads, AreNotedTheFirstTimeAndThenNowAndAgain) {
-  Read({kMuchRoom});
+  EXPECT_EQ(Read({kMuchRoom}).gathered, kKeys);
   for (uint32_t i = 0; i < kKeys; i++) ASSERT_EQ(RecencyOf(i), 1u) << i;
   // Each batch notes others: in so many batches each is noted once.
   for (uint32_t round = 0; round < 8; round++) Read({kMuchRoom, kMuchRoom});
@@ -264,7 +279,9 @@ TEST(MirroredPlan, ADeviceThatLacksManyObjectsHoldsNothingUp) {
     const uint64_t since_ns = base::NowNs();
     while (devices.guard().is_behind()) std::this_thread::yield();
     // On a slow machine it stops for want of time, content with what is there.
-    if (base::NowNs() - since_ns > 900'000'000) ASSERT_TRUE(devices.guard().CatchUp().ok());
+    if (base::NowNs() - since_ns > 900'000'000) {
+      ASSERT_TRUE(devices.guard().CatchUp().ok());
+    }
     for (int i = 0; i < 4; i++) EXPECT_GT(gathered(), round == 0 ? kReads * 8 / 10 : 0u);
     ASSERT_TRUE(devices.guard().CatchUp().ok()) << "and it follows no longer";
     for (uint32_t i = 0; i < kStored * 3 / 4; i++) client.Set(key(i), value);

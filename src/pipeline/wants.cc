@@ -3,6 +3,7 @@
 #include <bit>
 
 #include "cache/store.h"
+#include "pipeline/cpu_stage.h"
 
 namespace weft::pipeline {
 namespace {
@@ -11,6 +12,20 @@ namespace {
 constexpr uint8_t kWritten = 1;
 constexpr uint8_t kShared = 2;
 constexpr uint32_t kMarksPerQuery = 8;
+
+// Whether it may append all of an item of which it brings little.
+bool MayRewrite(const cache::Command& command) {
+  switch (command.verb) {
+    case cache::Verb::kRead: return command.update_expiry;
+    case cache::Verb::kStore:
+      return command.store_mode == cache::StoreMode::kAppend ||
+             command.store_mode == cache::StoreMode::kPrepend;
+    case cache::Verb::kDelete: return command.invalidate;
+    case cache::Verb::kArithmetic: return false;  // numbers are short
+    case cache::Verb::kTouch: return true;
+  }
+  return true;
+}
 
 }  // namespace
 
@@ -59,6 +74,10 @@ uint8_t WantMarker::WantOfCommand(Batch* batch, const Change& change, const cach
   // What it asked for before must be answered then, so that all of it must fit.
   if (change.reads_before * reply_bytes_max_ > batch->room(source) || batch->room(source) <= 0)
     return kWantsHint;
+  // All of that is then rewritten, too, in one turn (CpuStage::kRewrittenBytesMax).
+  if (change.rewrites_before * static_cast<uint64_t>(reply_bytes_max_) >
+      CpuStage::kRewrittenBytesMax)
+    return kWantsHint;
   const cache::Command& command = batch->command(i);
   // What is not plain has nothing placed, and what found no room waits for it in the last stage.
   if (batch->placed(i) == 0) return kWantsHint;
@@ -79,6 +98,7 @@ uint8_t WantMarker::WantOfCommand(Batch* batch, const Change& change, const cach
 void WantMarker::Mark(Batch* batch, const cache::Session& session, uint32_t tasks) {
   if (batch->has_only_reads()) return batch->WantOfAll(kWantsRead);
   reads_before_.assign(batch->sources(), 0);
+  rewrites_before_.assign(batch->sources(), 0);
   if (batch->has_barrier()) {
     for (uint32_t i = 0; i < batch->size(); i++)
       batch->wanted(i) = batch->kind(i) == QueryKind::kOther ? kWantsNothing : kWantsHint;
@@ -97,6 +117,9 @@ void WantMarker::Mark(Batch* batch, const cache::Session& session, uint32_t task
     change.reads_before = reads_before;
     const cache::Command& command = batch->command(change.query);
     reads_before += command.verb == cache::Verb::kRead && command.want_value ? 1 : 0;
+    uint32_t& rewrites_before = rewrites_before_[batch->source(change.query)];
+    change.rewrites_before = rewrites_before;
+    rewrites_before += MayRewrite(command) ? 1 : 0;
     begin = change.query + 1;
   }
   MarkReads(batch, begin, batch->size());

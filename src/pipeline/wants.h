@@ -33,7 +33,8 @@ class WantMarker {
  private:
   struct Change {
     uint32_t query;
-    uint32_t reads_before;  // of its source, those that show a value
+    // Of its source: those that show a value, and those that write their item again.
+    uint32_t reads_before, rewrites_before;
   };
 
   uint8_t& MarkOf(uint64_t hash) { return marks_[(hash >> 20) & mask_]; }
@@ -48,7 +49,8 @@ class WantMarker {
   std::vector<Change> changes_;  // the batch's commands: the first changes_count_
   size_t changes_count_ = 0;
   int64_t reply_bytes_max_ = 0;
-  std::vector<uint32_t> reads_before_;  // by source: reads so far
+  // By source: so far.
+  std::vector<uint32_t> reads_before_, rewrites_before_;
 };
 
 }  // namespace weft::pipeline

@@ -95,10 +95,11 @@ void Worker::OnBatch(std::span<net::Connection* const> ready) {
     // The last one may have more than fitted; it goes first next time, if it may still be written.
     const Source& last = work->sources.back();
     const bool has_more = last.entering.exhausted == protocol::Exhausted::kBatchFull &&
-                          last.stopped == nullptr && !last.close && !under_way;
+                          last.stopped == nullptr && !last.close &&
+                          !(under_way && last.queries != 0);
     in_a_row = has_more ? in_a_row + 1 : 0;
     const bool yields = in_a_row == kBatchesATurn;
-    if (yields) Yield(last.connection);
+    if (yields) Yield(ready[filled - 1]);
     ready = ready.subspan(has_more && !yields ? filled - 1 : filled);
     if (yields) in_a_row = 0;
   }
@@ -153,8 +154,10 @@ size_t Worker::Fill(Work* work, std::span<net::Connection* const> ready) {
     Source& source = work->sources.back();
     Peer& peer = PeerOf(connection);
     if (turn_ != nullptr) turn_->AddSource(peer.answers.get(), peer.vain_rounds >= kVainRoundsMax);
+    const uint32_t before = batch.size();
     source.entering = protocol::Enter(connection.readable(), context, *store_, source.number, &peer,
                                       &batch, &work->entered, work->keeps ? &work->kept : nullptr);
+    source.queries = batch.size() - before;
   }
   return count;
 }

@@ -122,6 +122,7 @@ class Worker final : public net::Handler, private pipeline::Sink {
     int64_t room_given = 0;   // for replies of this batch
     size_t room_wanted = 0;   // for the reply that found none
     protocol::Entering entering;
+    uint32_t queries = 0;  // of this batch
     // First record of it that was not carried out whole; null: all were.
     protocol::Entered* stopped = nullptr;
     uint32_t keys_done = 0;  // of that record, in this batch

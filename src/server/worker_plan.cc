@@ -68,7 +68,9 @@ Worker::Work* Worker::FreeWork() {
   return &work;
 }
 
-// False: no device works on it, and it was answered at once.
+// False: no device works on it, and it was answered at once. A connection that waits for it comes
+// back with what it has sent; one without a query has nothing to come back with, and nothing to
+// wait for.
 bool Worker::SendOff(Work* work) {
   runner_->Begin(work->run);
   if (runner_->IsReady(work->run)) {
@@ -79,8 +81,14 @@ bool Worker::SendOff(Work* work) {
     return false;
   }
   for (Source& source : work->sources) {
+    if (source.queries == 0) {
+      work_ = work;
+      Settle(&source);
+      source.connection = nullptr;
+      continue;
+    }
     PeerOf(*source.connection).under_way = work;
-    source.connection->ExpectBytes(0);  // it comes back with what it has
+    source.connection->ExpectBytes(0);
     source.connection->Hold();
   }
   return true;
