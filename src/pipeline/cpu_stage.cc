@@ -6,6 +6,7 @@
 #include "base/check.h"
 #include "base/ticks.h"
 #include "cache/entry.h"
+#include "pipeline/wants.h"
 #include "task/batch_tasks.h"
 
 namespace weft::pipeline {
@@ -274,6 +275,11 @@ bool CpuStage::RunQuery(Batch& batch, uint32_t i, cache::Session& session) {
   const bool is_gathered = batch.result(i) == kResultRead;
   const bool has_room = !is_gathered && HasRoom(batch, batch.source(i), batch.ReplyBytes(i));
   if (!has_room && !batch.MustAnswer(i)) {
+    SkipQuery(batch, i, session);
+    return true;
+  }
+  if (batch.kind(i) == QueryKind::kCommand && MayRewrite(batch.command(i)) &&
+      !batch.MustAnswer(i) && !sink_->MayRewrite(batch, i)) {
     SkipQuery(batch, i, session);
     return true;
   }

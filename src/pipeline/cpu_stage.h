@@ -43,6 +43,11 @@ class Sink {
   // The next reply to `source` takes `bytes`, more than its room in the batch. Adds what is lacking
   // (Batch::AddRoom), or says false: then the rest of its queries is skipped.
   virtual bool MoreRoom(Batch&, uint32_t /*source*/, int64_t /*bytes*/) { return false; }
+  // Whether command `i`, which may write all of its item again, may run now. False: it is skipped,
+  // and so is the rest of its source's.
+  virtual bool MayRewrite(const Batch&, uint32_t /*i*/) { return true; }
+  // Such a command did, and wrote so many bytes that it did not bring.
+  virtual void Rewrote(const Batch&, uint32_t /*i*/, uint64_t /*bytes*/) {}
 };
 
 class CpuStage {
@@ -91,7 +96,7 @@ class CpuStage {
   bool MayAnswer(Batch& batch, uint32_t i, uint64_t word, const cache::Session& session,
                  bool* waits);
   void TakeRoomOfCommand(Batch& batch, uint32_t i);
-  static void CountRewritten(Batch& batch, uint32_t i, uint64_t bytes);
+  void CountRewritten(Batch& batch, uint32_t i, uint64_t bytes);
 
   void ForgetLocations(Batch& batch, uint32_t begin, cache::Session& session);
   void SettleChanges(Batch& batch, cache::Session& session);

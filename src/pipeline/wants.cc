@@ -13,7 +13,8 @@ constexpr uint8_t kWritten = 1;
 constexpr uint8_t kShared = 2;
 constexpr uint32_t kMarksPerQuery = 8;
 
-// Whether it may append all of an item of which it brings little.
+}  // namespace
+
 bool MayRewrite(const cache::Command& command) {
   switch (command.verb) {
     case cache::Verb::kRead: return command.update_expiry;
@@ -26,8 +27,6 @@ bool MayRewrite(const cache::Command& command) {
   }
   return true;
 }
-
-}  // namespace
 
 WantMarker::WantMarker(uint32_t queries_max)
     : mask_(std::bit_ceil(uint64_t{queries_max} * kMarksPerQuery) - 1),

@@ -81,6 +81,7 @@ void Worker::OnWake() {
 void Worker::OnBatch(std::span<net::Connection* const> ready) {
   FlushIfDue();
   heavy_.BeginTurn();
+  rewrites_.BeginTurn();
   if (runner_ != nullptr) ready = AnswerLanded(ready);
   uint32_t in_a_row = 0;  // batches that the first of `ready` has filled
   while (!ready.empty()) {
@@ -104,6 +105,7 @@ void Worker::OnBatch(std::span<net::Connection* const> ready) {
     if (yields) in_a_row = 0;
   }
   heavy_.EndTurn();
+  rewrites_.EndTurn();
 }
 
 // It has taken its share of the turn: others are received from, and sent to, before it goes on.

@@ -102,6 +102,10 @@ class Worker final : public net::Handler, private pipeline::Sink {
   }
 
  private:
+  // Of a turn, all connections together (server/heavy_turns.h).
+  static constexpr uint64_t kHeavyNsMax = 1'000'000;
+  static constexpr uint64_t kRewrittenTurnBytesMax = uint64_t{32} << 20;
+
   struct Work;
   // What stays with a connection between batches.
   struct Peer : protocol::Conversation {
@@ -110,7 +114,7 @@ class Worker final : public net::Handler, private pipeline::Sink {
     Work* under_way = nullptr;              // its batch on a device
     bool closing = false;                   // it is told nothing more
     bool stopped = false;                   // in this turn: what it has left comes later
-    HeavyTurns::Mark heavy;
+    HeavyTurns::Mark heavy, rewrites;
   };
   static Peer& PeerOf(net::Connection& connection) { return *static_cast<Peer*>(connection.state); }
 
@@ -171,6 +175,8 @@ class Worker final : public net::Handler, private pipeline::Sink {
   // worker_room.cc
   void AddSource(Work* work, net::Connection& connection);
   bool MoreRoom(pipeline::Batch& batch, uint32_t source, int64_t bytes) override;
+  bool MayRewrite(const pipeline::Batch& batch, uint32_t i) override;
+  void Rewrote(const pipeline::Batch& batch, uint32_t i, uint64_t bytes) override;
   bool MayRunNow(pipeline::Batch& batch, uint32_t i);
   static bool IsHeavy(protocol::RequestKind kind);
   void TakeRoomOfText(pipeline::Batch& batch, uint32_t i);
@@ -198,7 +204,8 @@ class Worker final : public net::Handler, private pipeline::Sink {
   Work* work_ = nullptr;                 // being written
   std::vector<Work> works_;              // by run
   std::vector<net::Connection*> fresh_;  // scratch: ready ones without a batch under way
-  HeavyTurns heavy_;
+  HeavyTurns heavy_{kHeavyNsMax};
+  HeavyTurns rewrites_{kRewrittenTurnBytesMax};
   uint32_t stuck_logged_s_ = 0;
   uint64_t stuck_unsaid_ = 0;  // closed for it, and not told of in the log
   std::string other_text_;     // answer to the query of kind kOther at work

@@ -50,6 +50,20 @@ bool Worker::MoreRoom(pipeline::Batch& batch, uint32_t number, int64_t bytes) {
   return true;
 }
 
+bool Worker::MayRewrite(const pipeline::Batch& batch, uint32_t i) {
+  Source& source = work_->sources[batch.source(i)];
+  if (source.connection == nullptr || rewrites_.MayRun(PeerOf(*source.connection).rewrites))
+    return true;
+  source.room_wanted = 0;  // it is not for room that it is stopped
+  yields_.Add(1);
+  return false;
+}
+
+void Worker::Rewrote(const pipeline::Batch& batch, uint32_t i, uint64_t bytes) {
+  const Source& source = work_->sources[batch.source(i)];
+  if (source.connection != nullptr) rewrites_.Ran(&PeerOf(*source.connection).rewrites, bytes);
+}
+
 // Those that look at much, or wait for locks or the disk.
 bool Worker::IsHeavy(protocol::RequestKind kind) {
   return kind == protocol::RequestKind::kStats || kind == protocol::RequestKind::kFlushAll ||

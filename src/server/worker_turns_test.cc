@@ -96,6 +96,28 @@ TEST_P(WorkerTurns, NobodyIsEndedForWhatOthersHadWritten) {
   EXPECT_GE(server.worker().yields().value(), 200u / 5 - 1);
 }
 
+// Nor is a turn as long as many of them together make it.
+TEST_P(WorkerTurns, ManyWhoHaveLittleWrittenShareTurns) {
+  constexpr int kPeers = 100;
+  constexpr int kTouches = 3;
+  WorkerServer server;
+  cache::Client(&server.store()).Set("large", std::string(kLargeBytes, 'x'));
+  std::vector<Peer> peers;
+  std::string requests, expected;
+  for (int i = 0; i < kTouches; i++) {
+    requests += "touch large 100\r\n";
+    expected += "TOUCHED\r\n";
+  }
+  for (int i = 0; i < kPeers; i++) {
+    peers.emplace_back(server.address());
+    ASSERT_TRUE(peers.back().Send(requests));
+  }
+  server.Start(GetParam());
+  for (Peer& peer : peers) EXPECT_EQ(peer.Receive(expected.size()), expected);
+  server.Stop();
+  EXPECT_GE(server.worker().yields().value(), kPeers / 2u) << "ten or eleven have their part";
+}
+
 // What a device has stored must be answered, and so must what was asked for before it.
 TEST_P(WorkerTurns, ReadsInFrontOfWhatADeviceChangedAreAnswered) {
   processor::Guard guard(processor::NewCpuProcessor());
