@@ -69,6 +69,19 @@ struct Command {
   std::string_view value;
 };
 
+// Whether it may write all of an item again, of which it brings little.
+inline bool MayRewrite(const Command& command) {
+  switch (command.verb) {
+    case Verb::kRead: return command.update_expiry;
+    case Verb::kStore:
+      return command.store_mode == StoreMode::kAppend || command.store_mode == StoreMode::kPrepend;
+    case Verb::kDelete: return command.invalidate;
+    case Verb::kArithmetic: return false;  // numbers are short
+    case Verb::kTouch: return true;
+  }
+  return true;
+}
+
 // Why a read found nothing.
 enum class Miss : uint8_t { kAbsent, kExpired, kFlushed };
 

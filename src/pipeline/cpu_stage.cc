@@ -6,7 +6,6 @@
 #include "base/check.h"
 #include "base/ticks.h"
 #include "cache/entry.h"
-#include "pipeline/wants.h"
 #include "task/batch_tasks.h"
 
 namespace weft::pipeline {
@@ -278,7 +277,7 @@ bool CpuStage::RunQuery(Batch& batch, uint32_t i, cache::Session& session) {
     SkipQuery(batch, i, session);
     return true;
   }
-  if (batch.kind(i) == QueryKind::kCommand && MayRewrite(batch.command(i)) &&
+  if (batch.kind(i) == QueryKind::kCommand && cache::MayRewrite(batch.command(i)) &&
       !batch.MustAnswer(i) && !sink_->MayRewrite(batch, i)) {
     SkipQuery(batch, i, session);
     return true;

@@ -6,7 +6,6 @@
 #include <algorithm>
 
 #include "pipeline/cpu_stage.h"
-#include "pipeline/wants.h"
 #include "task/batch_tasks.h"
 
 namespace weft::pipeline {
@@ -144,7 +143,7 @@ void CpuStage::CountRewritten(Batch& batch, uint32_t i, uint64_t bytes) {
   const uint32_t source = batch.source(i);
   bytes -= std::min<uint64_t>(bytes, batch.command(i).value.size());
   batch.rewritten(source) += bytes;
-  if (MayRewrite(batch.command(i))) sink_->Rewrote(batch, i, bytes);
+  if (cache::MayRewrite(batch.command(i))) sink_->Rewrote(batch, i, bytes);
   if (batch.rewritten(source) >= kRewrittenBytesMax && !batch.MustAnswerFrom(i + 1, source))
     batch.EndRoom(source);
 }

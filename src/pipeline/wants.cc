@@ -15,19 +15,6 @@ constexpr uint32_t kMarksPerQuery = 8;
 
 }  // namespace
 
-bool MayRewrite(const cache::Command& command) {
-  switch (command.verb) {
-    case cache::Verb::kRead: return command.update_expiry;
-    case cache::Verb::kStore:
-      return command.store_mode == cache::StoreMode::kAppend ||
-             command.store_mode == cache::StoreMode::kPrepend;
-    case cache::Verb::kDelete: return command.invalidate;
-    case cache::Verb::kArithmetic: return false;  // numbers are short
-    case cache::Verb::kTouch: return true;
-  }
-  return true;
-}
-
 WantMarker::WantMarker(uint32_t queries_max)
     : mask_(std::bit_ceil(uint64_t{queries_max} * kMarksPerQuery) - 1),
       marks_(mask_ + 1),
@@ -118,7 +105,7 @@ void WantMarker::Mark(Batch* batch, const cache::Session& session, uint32_t task
     reads_before += command.verb == cache::Verb::kRead && command.want_value ? 1 : 0;
     uint32_t& rewrites_before = rewrites_before_[batch->source(change.query)];
     change.rewrites_before = rewrites_before;
-    rewrites_before += MayRewrite(command) ? 1 : 0;
+    rewrites_before += cache::MayRewrite(command) ? 1 : 0;
     begin = change.query + 1;
   }
   MarkReads(batch, begin, batch->size());

@@ -21,9 +21,6 @@
 
 namespace weft::pipeline {
 
-// Whether a command may append all of an item of which it brings little.
-bool MayRewrite(const cache::Command& command);
-
 class WantMarker {
  public:
   explicit WantMarker(uint32_t queries_max);

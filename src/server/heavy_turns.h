@@ -1,10 +1,9 @@
-// server/heavy_turns.h: how much of a turn a worker gives to what takes long, however much of it
-// clients pipeline: commands such as `stats conns` or `flush_all`, in nanoseconds; and what writes
-// large items again, in bytes.
+// server/heavy_turns.h: how much of a turn a worker gives to commands that take long, as `stats
+// conns` or `flush_all`, however many of them clients pipeline.
 //
-// Once a turn has spent so much on them, those that are left wait for a later one, and the other
-// connections are served between. While some wait, each connection has its part, within one turn,
-// before any has another: MayRun is asked in any order.
+// Once a turn has spent so long on them, those that are left wait for a later one, and the other
+// connections are served between. While some wait, each connection has its part before any has
+// another: MayRun is asked in any order.
 //
 // Threads   the worker's.
 #pragma once
@@ -15,30 +14,26 @@ namespace weft::server {
 
 class HeavyTurns {
  public:
+  static constexpr uint64_t kTurnNsMax = 1'000'000;
+
   // One a connection.
   struct Mark {
     uint64_t round = 0;  // the last in which it had its part
-    uint64_t turn = 0;   // the last one
   };
 
-  // `turn_max`: the cost at which a turn has spent enough.
-  explicit HeavyTurns(uint64_t turn_max) : turn_max_(turn_max) {}
-
   void BeginTurn() {
-    turn_++;
-    spent_ = 0;
+    spent_ns_ = 0;
     ran_ = deferred_ = false;
   }
   // False: not in this turn.
   bool MayRun(const Mark& mark) {
-    const bool had_its_part = mark.round == round_ && mark.turn != turn_;
-    const bool may = spent_ < turn_max_ && !(contended_ && had_its_part);
+    const bool may = spent_ns_ < kTurnNsMax && !(contended_ && mark.round == round_);
     deferred_ |= !may;
     return may;
   }
-  void Ran(Mark* mark, uint64_t cost) {
-    *mark = {round_, turn_};
-    spent_ += cost;
+  void Ran(Mark* mark, uint64_t ns) {
+    mark->round = round_;
+    spent_ns_ += ns;
     ran_ = true;
   }
   void EndTurn() {
@@ -47,10 +42,8 @@ class HeavyTurns {
   }
 
  private:
-  const uint64_t turn_max_;
   uint64_t round_ = 1;
-  uint64_t turn_ = 1;
-  uint64_t spent_ = 0;      // in this turn
+  uint64_t spent_ns_ = 0;
   bool contended_ = false;  // some were left over from the last turn
   bool ran_ = false;
   bool deferred_ = false;

@@ -57,6 +57,7 @@ void Worker::OnOpen(net::Connection& connection) {
 void Worker::OnClose(net::Connection& connection) {
   held_.erase(connection.id());
   ForgetConnection(connection);
+  rewrites_.Forget(&PeerOf(connection).rewrites);
   std::unique_ptr<Peer>(&PeerOf(connection));
 }
 
@@ -81,7 +82,7 @@ void Worker::OnWake() {
 void Worker::OnBatch(std::span<net::Connection* const> ready) {
   FlushIfDue();
   heavy_.BeginTurn();
-  rewrites_.BeginTurn();
+  rewrites_.BeginTurn(base::NowNs());
   if (runner_ != nullptr) ready = AnswerLanded(ready);
   uint32_t in_a_row = 0;  // batches that the first of `ready` has filled
   while (!ready.empty()) {
@@ -216,6 +217,7 @@ void Worker::Stop(Source* source) {
   connection.Consume(
       protocol::ComeBack(*source->stopped, source->keys_done, connection.readable(), &peer));
   if (turn_ != nullptr && turn_->waiting(source->number)) return WaitForDisk(source);
+  if (source->gives_way) return connection.HasMore();  // soon, with what the disk has told it
   // A client that does not read may be away for long: what it would be told is read again then.
   peer.answers.reset();
   peer.vain_rounds = 0;

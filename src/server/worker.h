@@ -30,6 +30,7 @@
 #include "planner/planner.h"
 #include "protocol/batch_io.h"
 #include "server/heavy_turns.h"
+#include "server/rewrite_turns.h"
 #include "tier/lookup_pool.h"
 
 namespace weft::server {
@@ -102,10 +103,6 @@ class Worker final : public net::Handler, private pipeline::Sink {
   }
 
  private:
-  // Of a turn, all connections together (server/heavy_turns.h).
-  static constexpr uint64_t kHeavyNsMax = 1'000'000;
-  static constexpr uint64_t kRewrittenTurnBytesMax = uint64_t{32} << 20;
-
   struct Work;
   // What stays with a connection between batches.
   struct Peer : protocol::Conversation {
@@ -114,7 +111,8 @@ class Worker final : public net::Handler, private pipeline::Sink {
     Work* under_way = nullptr;              // its batch on a device
     bool closing = false;                   // it is told nothing more
     bool stopped = false;                   // in this turn: what it has left comes later
-    HeavyTurns::Mark heavy, rewrites;
+    HeavyTurns::Mark heavy;
+    RewriteTurns::Mark rewrites;
   };
   static Peer& PeerOf(net::Connection& connection) { return *static_cast<Peer*>(connection.state); }
 
@@ -130,6 +128,7 @@ class Worker final : public net::Handler, private pipeline::Sink {
     // First record of it that was not carried out whole; null: all were.
     protocol::Entered* stopped = nullptr;
     uint32_t keys_done = 0;  // of that record, in this batch
+    bool gives_way = false;  // it was stopped for what others rewrite
     bool close = false;
   };
 
@@ -204,8 +203,8 @@ class Worker final : public net::Handler, private pipeline::Sink {
   Work* work_ = nullptr;                 // being written
   std::vector<Work> works_;              // by run
   std::vector<net::Connection*> fresh_;  // scratch: ready ones without a batch under way
-  HeavyTurns heavy_{kHeavyNsMax};
-  HeavyTurns rewrites_{kRewrittenTurnBytesMax};
+  HeavyTurns heavy_;
+  RewriteTurns rewrites_;
   uint32_t stuck_logged_s_ = 0;
   uint64_t stuck_unsaid_ = 0;  // closed for it, and not told of in the log
   std::string other_text_;     // answer to the query of kind kOther at work

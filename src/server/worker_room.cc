@@ -52,9 +52,9 @@ bool Worker::MoreRoom(pipeline::Batch& batch, uint32_t number, int64_t bytes) {
 
 bool Worker::MayRewrite(const pipeline::Batch& batch, uint32_t i) {
   Source& source = work_->sources[batch.source(i)];
-  if (source.connection == nullptr || rewrites_.MayRun(PeerOf(*source.connection).rewrites))
+  if (source.connection == nullptr || rewrites_.MayRun(&PeerOf(*source.connection).rewrites))
     return true;
-  source.room_wanted = 0;  // it is not for room that it is stopped
+  source.gives_way = true;
   yields_.Add(1);
   return false;
 }
