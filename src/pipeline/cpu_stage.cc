@@ -277,11 +277,6 @@ bool CpuStage::RunQuery(Batch& batch, uint32_t i, cache::Session& session) {
     SkipQuery(batch, i, session);
     return true;
   }
-  if (batch.kind(i) == QueryKind::kCommand && cache::MayRewrite(batch.command(i)) &&
-      !batch.MustAnswer(i) && !sink_->MayRewrite(batch, i)) {
-    SkipQuery(batch, i, session);
-    return true;
-  }
   if (is_gathered) {
     RefuseRead(batch, i);
     batch.SetState(i, QueryState::kDone);
@@ -410,6 +405,10 @@ bool CpuStage::FinishCommand(Batch& batch, uint32_t i, cache::Session& session, 
     hint.found.slot = task::SlotAtPosition(session.index(), batch.position(i));
   hint.placed = batch.placed(i);
   if (!MayAnswer(batch, i, hint.found.word, session, waits)) return true;
+  if (!MayRewriteNow(batch, i, hint.found.word, session)) {
+    *waits = true;
+    return true;
+  }
   cache::Reply& reply = batch.reply(i);
   const bool room_is_out = starving_ == i && starved_times_ >= kStarvedTimesMax;
   const uint64_t appended_before = session.appended_bytes();

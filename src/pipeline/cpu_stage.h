@@ -43,10 +43,11 @@ class Sink {
   // The next reply to `source` takes `bytes`, more than its room in the batch. Adds what is lacking
   // (Batch::AddRoom), or says false: then the rest of its queries is skipped.
   virtual bool MoreRoom(Batch&, uint32_t /*source*/, int64_t /*bytes*/) { return false; }
-  // Whether command `i`, which may write all of its item again, may run now. False: it is skipped,
-  // and so is the rest of its source's.
+  // Whether command `i`, which may write all of an item of kHeavyBytesMin or more again, may run
+  // now. False: it is skipped, and so is the rest of its source's.
   virtual bool MayRewrite(const Batch&, uint32_t /*i*/) { return true; }
-  // Such a command did, and wrote so many bytes that it did not bring.
+  // A command that may write an item again did, or found none, and wrote so many bytes that it did
+  // not bring.
   virtual void Rewrote(const Batch&, uint32_t /*i*/, uint64_t /*bytes*/) {}
 };
 
@@ -56,6 +57,8 @@ class CpuStage {
   static constexpr uint32_t kGatheredQueries = 256;
   // Whose requests had so much written that they did not bring goes on in another batch.
   static constexpr uint64_t kRewrittenBytesMax = uint64_t{4} << 20;
+  // To write less again costs no more than another command does.
+  static constexpr uint64_t kHeavyBytesMin = 1024;
 
   // `disk`: the durable tier below the store, or null; its owner adds the batch's sources to it.
   CpuStage(cache::Store* store, TaskTimes* times, DiskTurn* disk = nullptr)
@@ -95,6 +98,7 @@ class CpuStage {
   bool TakeRoomOfRead(Batch& batch, uint32_t i, uint64_t value_bytes, bool* refused);
   bool MayAnswer(Batch& batch, uint32_t i, uint64_t word, const cache::Session& session,
                  bool* waits);
+  bool MayRewriteNow(Batch& batch, uint32_t i, uint64_t word, cache::Session& session);
   void TakeRoomOfCommand(Batch& batch, uint32_t i);
   void CountRewritten(Batch& batch, uint32_t i, uint64_t bytes);
 

@@ -126,6 +126,17 @@ bool CpuStage::MayAnswer(Batch& batch, uint32_t i, uint64_t word, const cache::S
   return false;
 }
 
+// Whether a command is not left for another turn for what it would write again. `word`: the entry
+// that was found, or 0. What is only on disk is not known to be long.
+bool CpuStage::MayRewriteNow(Batch& batch, uint32_t i, uint64_t word, cache::Session& session) {
+  if (word == 0 || !cache::MayRewrite(batch.command(i)) || batch.MustAnswer(i)) return true;
+  if (task::ValueBytes(session.ObjectAt(task::SlotLocation(word))) < kHeavyBytesMin) return true;
+  if (sink_->MayRewrite(batch, i)) return true;
+  if (batch.placed(i) != 0) store_->Abandon(session, batch.placed(i));
+  batch.placed(i) = 0;
+  return false;
+}
+
 // Of one that was carried out.
 void CpuStage::TakeRoomOfCommand(Batch& batch, uint32_t i) {
   const cache::Command& command = batch.command(i);

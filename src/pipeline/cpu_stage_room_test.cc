@@ -219,6 +219,54 @@ uint8_t WantOfLast(cache::Store* store, Batch* batch) {
   return wanted;
 }
 
+// A sink to which what is not short is too much.
+class ShortAlone final : public Sink {
+ public:
+  void Write(Batch& batch, uint32_t begin, uint32_t end, cache::Session&) override {
+    for (uint32_t i = begin; i < end; i++) states.push_back(batch.state(i));
+  }
+  void RunOther(Batch&, uint32_t, cache::Session&) override {}
+  bool MayRewrite(const Batch&, uint32_t) override { return false; }
+  void Rewrote(const Batch& batch, uint32_t i, uint64_t bytes) override {
+    rewritten[batch.source(i)] += bytes;
+  }
+
+  std::vector<QueryState> states;
+  std::map<uint32_t, uint64_t> rewritten;
+};
+
+TEST(CpuStage, WhatMayNotBeRewrittenNowIsSkippedWithTheRestOfItsSource) {
+  const auto store = OpenStore();
+  Client client(store.get());
+  client.Set("long", std::string(2000, 'v'));
+  client.Set("short", std::string(500, 'v'));
+  Batch batch(Plan::OneStageCpu());
+  const uint32_t one = batch.AddSource(kMuchRoom), other = batch.AddSource(kMuchRoom);
+  Command append = Client::Of(Verb::kStore, "long");
+  append.store_mode = cache::StoreMode::kAppend;
+  append.value = "more";
+  Command get = Client::Of(Verb::kRead, "long");
+  get.want_cas = true;  // so that it is none of the plain reads
+  Command touch = Client::Of(Verb::kTouch, "long");
+  for (Command command :
+       {Client::Of(Verb::kTouch, "short"), Client::Of(Verb::kTouch, "none"), get, append, get}) {
+    command.hash = store->HashOf(command.key);
+    batch.AddCommand(one, 0, command);
+  }
+  touch.hash = store->HashOf(touch.key);
+  batch.AddCommand(other, 0, touch);
+  TaskTimes times;
+  CpuStage stage(store.get(), &times);
+  const auto session = store->NewSession();
+  ShortAlone sink;
+  stage.Run(batch, *session, sink);
+  const QueryState done = QueryState::kDone, skipped = QueryState::kSkipped;
+  EXPECT_EQ(sink.states, (std::vector<QueryState>{done, done, done, skipped, skipped, skipped}));
+  EXPECT_LT(sink.rewritten[one], 1000u);
+  EXPECT_EQ(sink.rewritten[other], 0u);
+  EXPECT_EQ(client.Value("long").size(), 2000u);
+}
+
 // A stage gets no store before which the reads might not fit.
 TEST(CpuStage, ReadsBeforeAStoreCountAsTheLargestValueDoes) {
   const auto store = OpenStore();

@@ -1,16 +1,19 @@
 // server/rewrite_turns.h: how much of a turn a worker gives to commands that write an item again,
 // of which they bring little: touches, gets that touch, appends to what is long.
 //
-// Once a turn has written so much, those that are left wait for a later one, and whatever else
-// clients ask for is answered between. Whoever has to wait has a ticket, and runs in the next
-// round. While some wait, nobody without a ticket runs; so each has its part, which is all that it
-// has in one turn, before any has another. A round ends with its last ticket, or once none of its
-// holders has come for a while and others have: one that does not read its answers keeps nobody.
+// Once a turn has written so much of what is not short, those that are left wait for a later one,
+// and whatever else clients ask for is answered between. Whoever has to wait has a ticket, and runs
+// in the next round. While some wait, nobody without a ticket runs; so each has its part, which is
+// all that it has in one turn, before any has another. A round ends with its last ticket, or once
+// none of its holders has come for a while and others have: one that does not read its answers
+// keeps nobody.
 //
 // Threads   the worker's.
 #pragma once
 
 #include <cstdint>
+
+#include "pipeline/cpu_stage.h"
 
 namespace weft::server {
 
@@ -44,11 +47,11 @@ class RewriteTurns {
     }
     return false;
   }
-  // It wrote so many bytes that it did not bring; 0 where there was no item.
+  // It wrote so many bytes that it did not bring; 0 where there was no item. Few are no part.
   void Ran(Mark* mark, uint64_t bytes) {
     if (mark->ticket == round_) came_ns_ = now_ns_;
     Forget(mark);
-    mark->turn = turn_;
+    if (bytes >= pipeline::CpuStage::kHeavyBytesMin) mark->turn = turn_;
     bytes_ += bytes;
   }
   // It is closed.

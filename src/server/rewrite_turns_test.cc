@@ -69,7 +69,7 @@ TEST(RewriteTurns, NewOnesWaitBehindThoseWhoWaitAlready) {
       asking.Replace(i);
       asking.Ask(i, 5, kMax / 10);
     }
-    asking.Ask(20, 1, 0);  // touches what is not there
+    asking.Ask(20, 1, 2000);
     asking.turns().EndTurn();
   }
   EXPECT_GE(asking.ran()[20], 25);
