@@ -174,6 +174,20 @@ class PageTest(ReportTest):
         self.assertIn("weft-bench sweep --target memcached --workload ycsb-a --rate 550000", curve)
         self.assertNotIn('id="quick-servers-latency-throughput"', text)  # one load: no curve
 
+    def test_what_was_left_out_has_its_reason(self):
+        left = {"format": "weft-bench left out", "version": 1, "target": {"name": "weft<cache"},
+                "workload": {"name": "ycsb-e"}, "load": "at 5 k/s", "why": "has no scans"}
+        whole = {**left, "target": {"name": "rocksdb"}, "why": "is not in this build"}
+        del whole["workload"], whole["load"]
+        text = self.report(self.file([left, *Sample().quick(), whole, left]))
+        section = self.section(text, "What was not measured, with the reason")
+        self.assertEqual(3, section.count("<tr>"))  # with the head
+        for cell in ("weft&lt;cache", "ycsb-e at 5 k/s", "has no scans", "rocksdb", "all",
+                     "is not in this build"):
+            self.assertIn(f"<span>{cell}</span>", section)
+        self.assertNotIn("What was not measured", self.report(self.file(Sample().quick())))
+        self.assertIn("has no results", self.error(self.file([left])))
+
     def test_a_sweep_shows_the_highest_rate_within_its_limit(self):
         sample, lines = Sample(), []
 

@@ -2,7 +2,9 @@
 
 #include <cerrno>
 #include <fstream>
+#include <optional>
 #include <string_view>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -14,6 +16,7 @@ namespace {
 using nlohmann::json;
 
 constexpr std::string_view kFormat = "weft-bench run";
+constexpr std::string_view kLeftOutFormat = "weft-bench left out";
 constexpr int kVersion = 1;
 
 // Takes fields out of one line and remembers the first that is missing or of another kind.
@@ -154,10 +157,12 @@ ResultRun RunOf(Fields& fields) {
   return run;
 }
 
-Result<ResultRun> ParseLine(const std::string& text) {
+// None: the line says what was not measured.
+Result<std::optional<ResultRun>> ParseLine(const std::string& text) {
   const json line = json::parse(text, nullptr, false);
   if (line.is_discarded()) return Status(Code::kInvalidArgument, "not valid JSON");
   Fields fields(line);
+  if (fields.TextOr("format", "") == kLeftOutFormat) return std::optional<ResultRun>();
   if (fields.TextOr("format", "") != kFormat) {
     return Status(Code::kInvalidArgument,
                   fmt::format("not a result: \"format\" must be \"{}\"", kFormat));
@@ -168,7 +173,7 @@ Result<ResultRun> ParseLine(const std::string& text) {
                   fmt::format("version {}; this program reads {}", version, kVersion));
   ResultRun run = RunOf(fields);
   if (!fields.error().empty()) return Status(Code::kInvalidArgument, fields.error());
-  return run;
+  return std::optional<ResultRun>(std::move(run));
 }
 
 Status At(const std::string& name, int line, std::string_view what) {
@@ -191,8 +196,10 @@ Result<std::vector<ResultRun>> ReadResults(std::istream& in, const std::string& 
   for (std::string text; std::getline(in, text);) {
     ++number;
     if (text.find_first_not_of(" \t\r") == std::string::npos) continue;
-    auto run = ParseLine(text);
-    if (!run) return At(name, number, run.error().message());
+    auto parsed = ParseLine(text);
+    if (!parsed) return At(name, number, parsed.error().message());
+    std::optional<ResultRun>& run = *parsed;
+    if (!run) continue;
     run->line = number;
     if (!runs.empty() && runs.front().machine != run->machine) {
       return At(name, number,

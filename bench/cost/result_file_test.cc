@@ -48,6 +48,15 @@ TEST(ResultFile, ReadsWhatAComparisonNeeds) {
   EXPECT_EQ("the file has no meter cycles", run.Meter("cycles").unavailable);
 }
 
+TEST(ResultFile, LinesOfWhatWasNotMeasuredArePassedOver) {
+  const std::string left = R"({"format": "weft-bench left out", "version": 1, "why": "no"})";
+  const auto runs = Read(left + "\n" + LinesOf({SampleLine("m", 5000, 0)}) + left + "\n");
+  ASSERT_TRUE(runs);
+  ASSERT_EQ(1u, runs.value().size());
+  EXPECT_EQ(2, runs.value()[0].line);
+  EXPECT_EQ("a.json: has no results", ErrorOf(left));
+}
+
 TEST(ResultFile, AnOpenLoopHasItsRate) {
   nlohmann::json line = SampleLine("m", 1);
   line["load"]["loop"] = "open";

@@ -70,6 +70,11 @@ Status Driver::Failed(const OperationMix& mix, const Status& status) {
   return {status.code(), fmt::format("{}: {}", mix.name, std::string(status.message()))};
 }
 
+void Driver::LeaveOut(const OperationMix& mix, const std::string& load,
+                      const std::string& why) const {
+  log_.LeaveOut({context_.target_name, mix.name, load}, why);
+}
+
 Status Driver::Prepare(const OperationMix& mix) {
   Status status = Open(mix);
   if (!status.ok()) return status;
@@ -161,7 +166,8 @@ Result<LoadFigures> Driver::RunOnce(const OperationMix& mix, const LoadOptions& 
   found.readings.insert_or_assign("write_amplification",
                                   WriteAmplification(before, target.Figures()));
   if (figures->operations == 0) {
-    RunLog::LeaveOut(label, "nothing ended while it was counted");
+    LeaveOut(mix, options.rate ? fmt::format("at {}/s", Short(options.rate->RateAt(0))) : "",
+             "nothing ended while it was counted");
     return figures;
   }
   nlohmann::json record = RunRecord(context_, target, mix, options, *figures, found);

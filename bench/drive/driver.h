@@ -50,6 +50,8 @@ class Driver {
   Result<LoadFigures> Run(const OperationMix& mix, LoadOptions load, const Notes& notes = {});
   // The next Run opens it anew.
   void Close();
+  // Tells the log that the workload, at this load, could not be measured.
+  void LeaveOut(const OperationMix& mix, const std::string& load, const std::string& why) const;
 
   const std::string& spec() const { return context_.target_name; }
 

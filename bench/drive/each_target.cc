@@ -83,7 +83,7 @@ Result<std::vector<OperationMix>> MixesOf(const MeasureOptions& options) {
 
 Status LeaveOutUnsupported(const Driver& driver, const OperationMix& mix, const Status& status) {
   if (status.code() != Code::kUnsupported || driver.target() == nullptr) return status;
-  RunLog::LeaveOut(driver.spec() + " " + mix.name, std::string(status.message()));
+  driver.LeaveOut(mix, "", std::string(status.message()));
   return Status::Ok();
 }
 
@@ -103,7 +103,7 @@ Status ForEachTarget(const MeasureOptions& asked, const std::vector<OperationMix
       if (has_scans) driver.ExpectScans();
       Status status = drive(&driver);
       if (status.ok()) continue;
-      RunLog::LeaveOut(spec, status.ToString());
+      log->LeaveOut({spec, "", ""}, status.ToString());
       if (first.ok() && status.code() != Code::kUnsupported) first = status;
     }
   }

@@ -66,12 +66,32 @@ TEST_F(MeasureTest, LoadsAreClosedLoopsWhateverTheRate) {
   EXPECT_NEAR(100, lines[1]["result"]["operations"].get<double>(), 2);
 }
 
-TEST_F(MeasureTest, ARunInWhichNothingEndsHasNoLine) {
+TEST_F(MeasureTest, ARunInWhichNothingEndsHasNoResult) {
   options_.targets = {"echo:300ms"};
   options_.workloads = {"ycsb-c"};
   options_.records = 1;
   ASSERT_TRUE(RunMeasure(options_).ok());
-  EXPECT_EQ(1u, Lines().size());  // of the record's storing
+  const auto lines = Lines();
+  ASSERT_EQ(2u, lines.size());  // the first of the record's storing
+  EXPECT_EQ("weft-bench left out", lines[1]["format"]);
+  EXPECT_EQ("nothing ended while it was counted", lines[1]["why"]);
+  EXPECT_FALSE(lines[1].contains("result"));
+}
+
+TEST_F(MeasureTest, WhatIsLeftOutIsInTheResultFile) {
+  options_.targets = {"no-such-store", "weft-cache"};
+  options_.target.memory_mb = 64;
+  options_.workloads = {"ycsb-e", "ycsb-c"};
+  EXPECT_FALSE(RunMeasure(options_).ok());
+  const auto lines = Lines();
+  ASSERT_EQ(4u, lines.size());
+  EXPECT_EQ("no-such-store", lines[0]["target"]["name"]);
+  EXPECT_FALSE(lines[0].contains("workload"));
+  EXPECT_NE("", lines[0]["why"]);
+  EXPECT_EQ("weft-cache", lines[1]["target"]["name"]);
+  EXPECT_EQ("ycsb-e", lines[1]["workload"]["name"]);
+  EXPECT_NE("", lines[1]["why"]);
+  EXPECT_EQ("weft-bench run", lines[3]["format"]);
 }
 
 }  // namespace

@@ -143,9 +143,13 @@ void RunLog::PrintMedians() const {
   }
 }
 
-void RunLog::LeaveOut(const std::string& what, const std::string& why) {
-  fmt::print("{:<18} left out: {}\n", what, why);
+void RunLog::LeaveOut(const LeftOut& what, const std::string& why) {
+  std::string name = what.target;
+  for (const std::string& part : {what.workload, what.load})
+    if (!part.empty()) name += " " + part;
+  fmt::print("{:<18} left out: {}\n", name, why);
   std::fflush(stdout);
+  (void)json_.Write(LeftOutRecord(what, why).dump());
 }
 
 RunLog::Entry RunLog::Begin(const RunContext& context, const OperationMix& mix) {

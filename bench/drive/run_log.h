@@ -57,8 +57,9 @@ class RunLog {
   Entry Begin(const RunContext& context, const OperationMix& mix);
   // Of each target, workload and load that had several runs: medians and ranges.
   void PrintMedians() const;
-  // What could not be measured, in the table.
-  static void LeaveOut(const std::string& what, const std::string& why);
+  // What could not be measured, in the table and, as a line of its own, in the result file. Errors
+  // of the file are the next run's.
+  void LeaveOut(const LeftOut& what, const std::string& why);
 
  private:
   void Keep(const nlohmann::json& record);

@@ -103,6 +103,17 @@ nlohmann::json SlicesJson(const std::vector<MeterSlice>& slices) {
 
 }  // namespace
 
+nlohmann::json LeftOutRecord(const LeftOut& what, const std::string& why) {
+  nlohmann::json record = {{"format", "weft-bench left out"},
+                           {"version", 1},
+                           {"date", Now()},
+                           {"target", {{"name", what.target}}},
+                           {"why", why}};
+  if (!what.workload.empty()) record["workload"] = {{"name", what.workload}};
+  if (!what.load.empty()) record["load"] = what.load;
+  return record;
+}
+
 nlohmann::json LatencyJson(const base::Histogram& latency_ns) {
   const auto at = [&](double percent) { return Us(latency_ns.Percentile(percent)); };
   return {{"count", latency_ns.count()},

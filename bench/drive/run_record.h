@@ -35,6 +35,16 @@ nlohmann::json RunRecord(const RunContext& context, const Target& target, const 
                          const LoadOptions& options, const LoadFigures& figures,
                          const RunMeters& meters);
 
+// What was to be measured and could not be: empty texts are none.
+struct LeftOut {
+  std::string target;    // as --target has it
+  std::string workload;  // all of them
+  std::string load;      // "at 5 k/s"
+};
+
+// The line of a result file that says so.
+nlohmann::json LeftOutRecord(const LeftOut& what, const std::string& why);
+
 // {"count": 5, "mean": 12.1, "min": ..., "p50": ..., ..., "max": ...}: microseconds.
 nlohmann::json LatencyJson(const base::Histogram& latency_ns);
 

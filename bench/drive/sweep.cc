@@ -93,7 +93,7 @@ Status Sweep::Curve(double top_per_s) {
   for (const double per_s :
        options_.rates.empty() ? CurveRates(top_per_s, options_.points) : options_.rates) {
     if (per_s > kFarAbove * top_per_s) {
-      RunLog::LeaveOut(fmt::format("{} {} at {}/s", driver_.spec(), mix_.name, Short(per_s)),
+      driver_.LeaveOut(mix_, fmt::format("at {}/s", Short(per_s)),
                        "far above what the closed loop had");
       continue;
     }

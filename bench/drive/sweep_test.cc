@@ -127,7 +127,10 @@ TEST_F(SweepTest, ALimitBelowWhatTheTargetCanDoBoundsTheRate) {
 TEST_F(SweepTest, FarTooMuchIsNotAskedFor) {
   options_.rates = {100, 1e9};
   ASSERT_TRUE(RunSweep(options_).ok());
-  EXPECT_EQ(3u, Lines().size());
+  const auto lines = Lines();
+  ASSERT_EQ(4u, lines.size());
+  EXPECT_EQ("weft-bench left out", lines[3]["format"]);
+  EXPECT_EQ("at 1 G/s", lines[3]["load"]);
 }
 
 TEST_F(SweepTest, SaysWhereNothingHolds) {

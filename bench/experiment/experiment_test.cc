@@ -94,7 +94,7 @@ TEST_F(ExperimentTest, EfficiencyLeavesOutWhatATargetHasNot) {
   options.experiment.measure.workloads = {"ycsb-e", "ycsb-c"};
   const Status status = RunEfficiency(options);
   ASSERT_TRUE(status.ok()) << status.ToString();
-  EXPECT_THAT(WorkloadsOf(Lines()), ElementsAre("ycsb-load", "ycsb-c"));
+  EXPECT_THAT(WorkloadsOf(Lines()), ElementsAre("ycsb-e", "ycsb-load", "ycsb-c"));
 }
 
 TEST_F(ExperimentTest, OversubscriptionByThreadsPerHardwareThread) {

@@ -9,10 +9,12 @@ from reportlib.page import Page, escape
 def write(table, out, options, powers):
     """Writes all; gives the page's path. `powers`: {machine: (idle, busy watts)} of --server."""
     page = Page(out)
+    left_out = table.attrs["left_out"]
     table = cost.with_power(table, powers)
     look = style.Look(figures.names_of(table))
     for experiment, runs in table.groupby("experiment", sort=False):
         sections.experiment(page, experiment, runs, look, options)
+    sections.left_out(page, left_out)
     sections.meters(page, table)
     sections.machines(page, table)
     path = Path(out) / "report.html"

@@ -13,6 +13,7 @@ import math
 import pandas
 
 FORMAT = "weft-bench run"
+LEFT_OUT = "weft-bench left out"
 VERSION = 1
 REQUIRED = (
     ("target.name", str),
@@ -132,8 +133,18 @@ def three(value):
     return f"{value:.{min(digits, 6)}f}"
 
 
-def read_file(path):
-    """The lines of a file, checked: (line number, line)."""
+def left_out_of(line):
+    """(target, workload and load, why) of a line of what was not measured; None of any other."""
+    if not isinstance(line, dict) or line.get("format") != LEFT_OUT:
+        return None
+    what = filter(None, (dig(line, "workload.name"), dig(line, "load")))
+    return tuple(str(text) for text in (dig(line, "target.name", ""), " ".join(map(str, what)),
+                                        dig(line, "why", "")))
+
+
+def read_file(path, left_out):
+    """The lines of a file, checked: (line number, line). What was not measured goes to the other
+    list."""
     try:
         with open(path, encoding="utf-8") as file:
             texts = file.read().splitlines()
@@ -147,6 +158,9 @@ def read_file(path):
             line = json.loads(text)
         except ValueError as error:
             raise ReportError(f"{path}:{at}: not valid JSON: {error}") from error
+        if left := left_out_of(line):
+            left_out.append(left)
+            continue
         if why := check(line):
             raise ReportError(f"{path}:{at}: {why}")
         found.append((at, line))
@@ -252,14 +266,16 @@ def energy_of(meters, seconds):
 
 
 def read(paths):
-    """All files as one table, in the order of the files; the same line twice is one run."""
-    rows = {}
+    """All files as one table, in the order of the files; the same line twice is one run. Its
+    attribute `left_out` has what was not measured."""
+    rows, left_out = {}, []
     for path in paths:
-        for at, line in read_file(path):
+        for at, line in read_file(path, left_out):
             rows.setdefault(json.dumps(line), row_of(line) | {"file": str(path), "line": at})
     table = pandas.DataFrame(list(rows.values()))
     several = table["machine"].nunique() > 1
     table["series"] = table["title"] + (" on " + table["machine"] if several else "")
+    table.attrs["left_out"] = list(dict.fromkeys(left_out))
     return table
 
 

@@ -292,6 +292,15 @@ def meters(page, table):
                  + "".join(f"<li>{text}</li>" for text in METERS_HOW) + "</ul></div>")
 
 
+def left_out(page, rows):
+    """What was to be measured and could not be."""
+    if rows:
+        page.section("Left out")
+        page.table("<b>What was not measured, with the reason</b>",
+                   ["target", "workload", ">reason"],
+                   [[escape(text) or "all" for text in row] for row in rows])
+
+
 def machines(page, table):
     page.section("Machines and settings")
     found, settings, workloads = {}, {}, {}
