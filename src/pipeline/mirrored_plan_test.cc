@@ -89,6 +89,9 @@ class GatheredReads : public testing::Test {
     EXPECT_EQ(runner_->Ready(), run);
     Keeping keeping;
     runner_->Finish(run, keeping);
+    if (!must_answer) {
+      EXPECT_EQ(keeping.gathered, kKeys);
+    }
     return keeping;
   }
   uint64_t RecencyOf(uint32_t i) {
@@ -112,7 +115,6 @@ TEST_F(GatheredReads, EndWhereTheirSourceHasNoRoom) {
   // Room for 10, for 2 and part of a third, for all, for none.
   const int64_t counts[] = {10, 2, kKeys, 0};
   const Keeping keeping = Read({10 * kReplyRoom, 2 * kReplyRoom + 100, kMuchRoom, 0});
-  EXPECT_EQ(keeping.gathered, kKeys);
   for (uint32_t i = 0; i < kKeys; i++) {
     const bool answered = i / 4 < counts[i % 4];
     const QueryResult& result = keeping.results.at(i);
@@ -135,7 +137,7 @@ TEST_F(GatheredReads, AreRefusedWhereTheyMustBeAnsweredAndNothingIsLeftToOverdra
 }
 
 TEST_F(GatheredReads, AreNotedTheFirstTimeAndThenNowAndAgain) {
-  EXPECT_EQ(Read({kMuchRoom}).gathered, kKeys);
+  Read({kMuchRoom});
   for (uint32_t i = 0; i < kKeys; i++) ASSERT_EQ(RecencyOf(i), 1u) << i;
   // Each batch notes others: in so many batches each is noted once.
   for (uint32_t round = 0; round < 8; round++) Read({kMuchRoom, kMuchRoom});

@@ -1,5 +1,5 @@
 // What a worker's replies may take, and its long commands of a turn. See worker.h, net/room.h,
-// server/heavy_turns.h and docs/design/0014-bounds-of-buffers.md.
+// server/heavy_turns.h, server/rewrite_turns.h and docs/design/0014-bounds-of-buffers.md.
 #include <utility>
 
 #include <spdlog/spdlog.h>
