@@ -25,7 +25,10 @@ REPEATED_AS = {"build/server": "build/release", "build/release-tests": "unit",
 class Tally:
     """What passed so far. Prints one line a check, and why one failed."""
 
-    def __init__(self):
+    def __init__(self, earlier):
+        """`earlier`: what passed in earlier runs (test_passed.Passed)."""
+        self.earlier = earlier
+        self.checks_before = self.cases_before = 0
         self.passed = self.failed = self.skipped = 0
         self.failures = []
         self.seconds = {}  # by kind, in the order in which they began
@@ -51,10 +54,28 @@ class Tally:
             print(f"failed: {name}; to repeat it: WEFT_SEED={os.environ['WEFT_SEED']} "
                   f"./dev test {REPEATED_AS.get(name, name)}")
 
-    def add(self, name, started, log, passed, failed, skipped=0, note=""):
+    def passed_before(self, name, digest):
+        """Whether a check need not run: it passed with the files of this digest."""
+        with self.lock:
+            cases = self.earlier.cases(name, digest)
+            self.checks_before += cases > 0
+            self.cases_before += cases
+        return cases > 0
+
+    def print_passed_before(self):
+        if self.checks_before:
+            print(f"not run: {self.cases_before} cases of {self.checks_before} checks, which passed"
+                  " before with the same files (--again runs them)")
+
+    def add(self, name, started, log, passed, failed, skipped=0, note="", digest=""):
+        """`digest`: of the files that the check had, where all of it ran."""
         if passed or failed or skipped:
             with self.lock:
                 self.take(name, started, log, passed, failed, skipped, note)
+                if failed:
+                    self.earlier.drop(name)
+                elif passed and digest:
+                    self.earlier.keep(name, digest, passed)
 
     def take(self, name, started, log, passed, failed, skipped, note):
         self.passed += passed
