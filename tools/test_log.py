@@ -1,15 +1,31 @@
-"""What a test run's log says of the cases that failed: for tools/test, which shows it first.
+"""What a test run's log and report say of its cases: for tools/test, which shows failures first.
 
 Somebody who reads a failed run, maybe cut short, wants the failed cases and why they failed; in a
 log they lie among hundreds that passed.
 """
 
+import json
 import re
 
 RUN = re.compile(r"^\s*(?:\d+: )?\[ RUN      \] (\S+)$")
 FAILED = re.compile(r"^\s*(?:\d+: )?\[  FAILED  \] ([^\s,]+)(?:, where .*)? \(\d+ ms\)$")
 INTEGRATION_FAIL = re.compile(r"^FAIL (\S+) \(\d+\.\d s\)$")
 INTEGRATION_NEXT = re.compile(r"^(?:PASS|SKIP|FAIL|note:) |^\d+ passed, \d+ failed")
+
+
+def cases(report):
+    """Counts (passed, failed, skipped) of one GoogleTest report, and the names that failed."""
+    passed = skipped = 0
+    failed = []
+    for suite in json.loads(report.read_text()).get("testsuites", []):
+        for case in suite["testsuite"]:
+            if case.get("failures"):
+                failed.append(f"{suite['name']}.{case['name']}")
+            elif case["result"] == "COMPLETED":
+                passed += 1
+            else:
+                skipped += 1
+    return passed, failed, skipped
 
 
 def failed_cases(text):

@@ -1,8 +1,8 @@
 """What passed before with the same files, for tools/test: such a check would only pass again.
 
-A check's files are the program that it runs, and whatever else it reads. Its digest is made of their
-contents, of the variables that tests heed (WEFT_...), of the system's version and of the user. What
-a test finds on the machine by itself, such as an installed memcached, is no part of it.
+A check's files are the program that it runs, and whatever else it reads. Its digest is made of
+their contents, of the variables that tests heed (WEFT_...), of the system's version and of the
+user. What a test finds on the machine by itself, such as memcached, is no part of it.
 
 Threads: one at a time (test_tally.Tally's lock).
 """

@@ -1,10 +1,14 @@
-"""Which tests have nothing to show the thread sanitizer: for tools/test, and a rule of tools/tidy.
+"""Tests under the thread sanitizer: which of them have nothing to show it, and what words come
+before their command. For tools/test, and a rule of tools/tidy.
 
-Such are the tests of a folder of which no file names a thread, and those of a file that says in its
+A test has nothing to show where no file of its folder names a thread, or where its file says in its
 first comment "// Threads   one." (ONE_THREAD). What such a file calls begins no thread either.
 """
 
+import os
 import re
+import shutil
+import subprocess
 
 ONE_THREAD = re.compile(r"\A(?://.*\n)*// Threads   one\.\n")
 THREADS = re.compile(r"std::(?:jthread|thread|async)\b|[Mm]utex|\batomic|pthread_|StartThread")
@@ -30,3 +34,12 @@ def suites_of_one_thread(root):
 def filter_without(suites):
     """What GTEST_FILTER must be so that the suites, and what is made of them, do not run."""
     return "*" if not suites else "-" + ":".join(f"{suite}.*:*/{suite}.*" for suite in suites)
+
+
+def no_randomised_addresses():
+    """Words before a command that give the sanitizer the address layout it knows, if allowed."""
+    words = ["setarch", os.uname().machine, "--addr-no-randomize"]
+    if shutil.which(words[0]) and subprocess.run([*words, "true"], capture_output=True,
+                                                 check=False).returncode == 0:
+        return words
+    return []
