@@ -76,7 +76,7 @@ inline bool MayRewrite(const Command& command) {
     case Verb::kStore:
       return command.store_mode == StoreMode::kAppend || command.store_mode == StoreMode::kPrepend;
     case Verb::kDelete: return command.invalidate;
-    case Verb::kArithmetic: return false;  // numbers are short
+    case Verb::kArithmetic: return true;  // what follows the digits may be long
     case Verb::kTouch: return true;
   }
   return true;

@@ -277,6 +277,29 @@ TEST_P(LoopRoomTest, WhoeverBeginsToHoldSomeIsNotClosedAtTheFirstLook) {
   EXPECT_EQ(waits.Receive(500'000).size(), 500'000u);
 }
 
+// However little memory there is: turns come for input alone, as ticks are far apart.
+TEST_P(LoopRoomTest, SmallRequestsAreServedAtOnce) {
+  Rooms rooms = SmallRooms(kMiB);
+  LoopOptions options = With(&rooms, kNeverStuckMs);
+  options.tick_ms = 600'000;
+  TestServer server(GetParam(), options);
+  Peer peer(server.address());
+  ASSERT_TRUE(peer.Send("first\n"));
+  ASSERT_EQ(peer.Receive(6), "first\n");
+  Room::Holder other;
+  rooms.input.Take(other, kMiB / 4 * 3);
+  ASSERT_TRUE(rooms.input.tight());
+  for (int i = 0; i < 20; i++) {
+    ASSERT_TRUE(peer.Send("first\n"));
+    ASSERT_EQ(peer.Receive(6), "first\n") << i;
+  }
+  std::string many;
+  for (int i = 0; i < 10'000; i++) many += "first\n";
+  ASSERT_TRUE(peer.Send(many));
+  EXPECT_EQ(peer.Receive(many.size()), many);
+  rooms.input.SetTaken(other, 0);
+}
+
 // A ring may have received all of it.
 TEST(EpollRoomTest, WhatIsWholeIsReadThoughItsSenderLeftWhileItWaited) {
   Rooms rooms = SmallRooms(kMiB);

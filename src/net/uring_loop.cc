@@ -5,7 +5,6 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <cerrno>
 
 #include "base/check.h"
@@ -364,9 +363,11 @@ void UringLoop::SendOutput(Connection& connection) {
   queued_sends_.push_back({&connection, pieces[0].iov_len});
   sends_queued_ = queued_sends_.size();
   if (connection.has_more_ || connection.closing_ || connection.at_end_ || connection.paused_ ||
-      stopping()) {
+      stopping() || (connection.output_room_.taken() != 0 && rooms_->output.tight())) {
     review_soon_ = true;
   }
+  // Nobody else watches the socket until the send is done, which only the next event tells.
+  if (!connection.recv_armed_) ReviewReading(connection);
 }
 
 void UringLoop::FinishSends() {
@@ -423,19 +424,17 @@ bool UringLoop::Attach(Connection& connection) {
 }
 
 void UringLoop::Detach(Connection& connection) {
-  leaving_.push_back(&connection);
-  if (IsWithSystem(connection)) {
-    io_uring_sqe* const entry = NextEntry();
-    io_uring_prep_cancel_fd(entry, connection.fd_, IORING_ASYNC_CANCEL_ALL);
-    entry->user_data = kIgnore;
-    entry->flags |= IOSQE_CQE_SKIP_SUCCESS;
-  }
+  leaving_.insert(&connection);
+  // By their words: to find what a descriptor has, the system looks through all that it has.
+  if (connection.recv_armed_ && !connection.cancelling_) CancelWord(Word(connection, kReceive));
+  if (connection.poll_armed_) CancelWord(Word(connection, kRoom));
+  if (connection.input_poll_armed_) CancelWord(Word(connection, kInput));
   BuryIfFree(connection);
 }
 
 void UringLoop::BuryIfFree(Connection& connection) {
   if (IsWithSystem(connection)) return;
-  leaving_.erase(std::remove(leaving_.begin(), leaving_.end(), &connection), leaving_.end());
+  leaving_.erase(&connection);
   Bury(connection);
 }
 

@@ -23,6 +23,7 @@
 #include <liburing.h>
 
 #include <memory>
+#include <unordered_set>
 #include <vector>
 
 #include "net/loop_core.h"
@@ -102,7 +103,7 @@ class UringLoop final : public LoopCore {
   std::vector<io_uring_cqe> spilled_;   // completions of this turn that the ring had no room for
   std::vector<unsigned> lent_buffers_;  // views of this turn
   std::vector<Connection*> rearm_;      // receive again once buffers are back
-  std::vector<Connection*> leaving_;    // closed, with something still with the system
+  std::unordered_set<Connection*> leaving_;  // closed, with something still with the system
   std::vector<bool> accept_armed_;
   std::vector<bool> accept_wanted_;
   int returned_count_ = 0;    // buffers put back, not yet shown to the kernel

@@ -1,6 +1,7 @@
 #include "server/worker.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "base/clock.h"
 #include "cache/entry.h"
@@ -55,10 +56,13 @@ void Worker::OnOpen(net::Connection& connection) {
 }
 
 void Worker::OnClose(net::Connection& connection) {
-  held_.erase(connection.id());
+  if (held_.erase(connection.id()) != 0) disk_.pool->Forget(connection.id(), &mailbox_);
   ForgetConnection(connection);
-  rewrites_.Forget(&PeerOf(connection).rewrites);
-  std::unique_ptr<Peer>(&PeerOf(connection));
+  Peer& peer = PeerOf(connection);
+  rewrites_.Forget(&peer.rewrites);
+  heavy_.Forget(&peer.heavy);
+  DropAnswers(&peer);
+  const std::unique_ptr<Peer> gone(&peer);
 }
 
 void Worker::OnTick() {
@@ -73,7 +77,10 @@ void Worker::OnWake() {
   for (tier::Mailbox::Letter& letter : mailbox_.Take()) {
     const auto held = held_.find(letter.id);
     if (held == held_.end()) continue;  // it was closed meanwhile
-    PeerOf(*held->second).answers = std::move(letter.lookup);
+    Peer& peer = PeerOf(*held->second);
+    DropAnswers(&peer);
+    peer.answers = std::move(letter.lookup);
+    peer.lookups_finish = letter.finish;
     held->second->Resume();
     held_.erase(held);
   }
@@ -81,8 +88,7 @@ void Worker::OnWake() {
 
 void Worker::OnBatch(std::span<net::Connection* const> ready) {
   FlushIfDue();
-  heavy_.BeginTurn();
-  rewrites_.BeginTurn(base::NowNs());
+  if (turn_begins_) BeginTurn();
   if (runner_ != nullptr) ready = AnswerLanded(ready);
   uint32_t in_a_row = 0;  // batches that the first of `ready` has filled
   while (!ready.empty()) {
@@ -105,8 +111,13 @@ void Worker::OnBatch(std::span<net::Connection* const> ready) {
     ready = ready.subspan(has_more && !yields ? filled - 1 : filled);
     if (yields) in_a_row = 0;
   }
-  heavy_.EndTurn();
-  rewrites_.EndTurn();
+}
+
+void Worker::BeginTurn() {
+  turn_begins_ = false;
+  const uint64_t now_ns = base::NowNs();
+  heavy_.BeginTurn(now_ns);
+  rewrites_.BeginTurn(now_ns);
 }
 
 // It has taken its share of the turn: others are received from, and sent to, before it goes on.
@@ -115,8 +126,11 @@ void Worker::Yield(net::Connection* connection) {
   yields_.Add(1);
 }
 
-// New requests come before what devices are at, so a set at a time.
-bool Worker::OnSpareTime() { return runner_ != nullptr && runner_->Help(); }
+// New requests come before what devices are at, so a set at a time. A turn of the loop begins so.
+bool Worker::OnSpareTime() {
+  turn_begins_ = true;
+  return runner_ != nullptr && runner_->Help();
+}
 
 void Worker::RunOneStage(Work* work) {
   work_ = work;
@@ -178,7 +192,7 @@ void Worker::Settle(Source* source) {
   }
   if (source->close) {
     peer.closing = true;
-    peer.answers.reset();  // of the disk: a client that does not read may be away for long
+    DropAnswers(&peer);  // a client that does not read may be away for long
     return connection.CloseAfterFlush();
   }
   if (source->stopped != nullptr) {
@@ -188,7 +202,7 @@ void Worker::Settle(Source* source) {
     }
     return Stop(source);
   }
-  peer.answers.reset();
+  DropAnswers(&peer);
   peer.vain_rounds = 0;
   size_t done_bytes = source->entering.parsed_bytes;
   if (source->entering.exhausted == protocol::Exhausted::kBatchFull && !work_->entered.empty() &&
@@ -217,11 +231,29 @@ void Worker::Stop(Source* source) {
   connection.Consume(
       protocol::ComeBack(*source->stopped, source->keys_done, connection.readable(), &peer));
   if (turn_ != nullptr && turn_->waiting(source->number)) return WaitForDisk(source);
-  if (source->gives_way) return connection.HasMore();  // soon, with what the disk has told it
+  if (source->gives_way && KeepAnswers(connection)) return connection.HasMore();
   // A client that does not read may be away for long: what it would be told is read again then.
-  peer.answers.reset();
+  DropAnswers(&peer);
   peer.vain_rounds = 0;
   connection.HasMore(source->room_wanted);
+}
+
+// Whether what the disk has told a connection, which goes on in a later turn, is there until then.
+bool Worker::KeepAnswers(const net::Connection& connection) {
+  Peer& peer = *static_cast<Peer*>(connection.state);
+  if (peer.answers == nullptr) return true;
+  if (connection.pending_output() > kRoomAheadBytes) return false;
+  if (peer.kept_bytes != 0) return true;
+  const size_t bytes = peer.answers->found_bytes();
+  if (bytes > kKeptBytesMax - std::min(kKeptBytesMax, kept_bytes_)) return false;
+  peer.kept_bytes = bytes;
+  kept_bytes_ += bytes;
+  return true;
+}
+
+void Worker::DropAnswers(Peer* peer) {
+  peer->answers.reset();
+  kept_bytes_ -= std::exchange(peer->kept_bytes, 0);
 }
 
 void Worker::WaitForDisk(Source* source) {
@@ -229,10 +261,11 @@ void Worker::WaitForDisk(Source* source) {
   Peer& peer = PeerOf(connection);
   const bool went_on = source->stopped->begin != 0 || source->keys_done != 0;
   peer.vain_rounds = went_on || peer.answers == nullptr ? 0 : peer.vain_rounds + 1;
-  peer.answers.reset();
+  DropAnswers(&peer);
   held_.emplace(connection.id(), &connection);
   connection.Hold();
-  disk_.pool->Ask(connection.id(), turn_->TakeLookup(source->number), &mailbox_);
+  disk_.pool->Ask(connection.id(), turn_->TakeLookup(source->number), &mailbox_,
+                  peer.lookups_finish);
 }
 
 void Worker::FlushIfDue() {

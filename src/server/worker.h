@@ -29,9 +29,9 @@
 #include "pipeline/plan_runner.h"
 #include "planner/planner.h"
 #include "protocol/batch_io.h"
-#include "server/heavy_turns.h"
-#include "server/rewrite_turns.h"
+#include "server/turn_tickets.h"
 #include "tier/lookup_pool.h"
+#include "tier/mailbox.h"
 
 namespace weft::server {
 
@@ -108,13 +108,25 @@ class Worker final : public net::Handler, private pipeline::Sink {
   struct Peer : protocol::Conversation {
     std::unique_ptr<tier::Lookup> answers;  // to what it waited for
     uint32_t vain_rounds = 0;               // times in a row that these were out of date
+    uint64_t lookups_finish = 0;            // tier::LookupPool::Ask
     Work* under_way = nullptr;              // its batch on a device
     bool closing = false;                   // it is told nothing more
     bool stopped = false;                   // in this turn: what it has left comes later
-    HeavyTurns::Mark heavy;
-    RewriteTurns::Mark rewrites;
+    size_t kept_bytes = 0;                  // of `answers`, kept beyond a turn
+    TurnTickets::Mark heavy;
+    TurnTickets::Mark rewrites;
   };
   static Peer& PeerOf(net::Connection& connection) { return *static_cast<Peer*>(connection.state); }
+
+  // Of a turn, for commands about the server, and for bytes of long items that are written again.
+  static constexpr uint64_t kHeavyNsMax = 1'000'000;
+  static constexpr uint64_t kRewrittenBytesMax = uint64_t{32} << 20;
+  // For replies of a source of a batch that goes to a device, or may wait for the disk, where there
+  // is so much: a device does not ask, and no more is brought from disk than there is room for.
+  static constexpr size_t kRoomAheadBytes = size_t{256} << 10;
+  // Answers of the disk for connections that wait for a later turn. What is beyond that is looked
+  // up again.
+  static constexpr size_t kKeptBytesMax = size_t{16} << 20;
 
   // A connection's part in a batch.
   struct Source {
@@ -164,6 +176,9 @@ class Worker final : public net::Handler, private pipeline::Sink {
 
   void Settle(Source* source);
   void Stop(Source* source);
+  void BeginTurn();
+  bool KeepAnswers(const net::Connection& connection);
+  void DropAnswers(Peer* peer);
   void WaitForDisk(Source* source);
   void FlushIfDue();
   void FlushAll(const protocol::Request& request, cache::Session& session);
@@ -203,8 +218,10 @@ class Worker final : public net::Handler, private pipeline::Sink {
   Work* work_ = nullptr;                 // being written
   std::vector<Work> works_;              // by run
   std::vector<net::Connection*> fresh_;  // scratch: ready ones without a batch under way
-  HeavyTurns heavy_;
-  RewriteTurns rewrites_;
+  bool turn_begins_ = true;              // of the loop: it may bring several batches of connections
+  TurnTickets heavy_{kHeavyNsMax};
+  TurnTickets rewrites_{kRewrittenBytesMax, pipeline::CpuStage::kHeavyBytesMin};
+  size_t kept_bytes_ = 0;  // of all peers
   uint32_t stuck_logged_s_ = 0;
   uint64_t stuck_unsaid_ = 0;  // closed for it, and not told of in the log
   std::string other_text_;     // answer to the query of kind kOther at work

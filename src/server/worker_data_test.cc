@@ -134,6 +134,32 @@ TEST_P(WorkerDataTest, ConnectionThatGoesWhileItWaitsIsForgotten) {
   EXPECT_EQ(Ask(other, "get cold\r\n", kEnd), "VALUE cold 0 4\r\nitem\r\nEND\r\n");
 }
 
+TEST_P(WorkerDataTest, WhatClosedConnectionsAskedIsNotLookedUp) {
+  {
+    Peer peer(listeners_.front()->address());
+    EXPECT_EQ(Ask(peer, "set cold 0 0 4\r\nitem\r\n", kStored), kStored);
+  }
+  Close();
+  Open();
+  HoldReads();
+  Peer first(listeners_.front()->address());
+  Peer second(listeners_.front()->address());
+  for (Peer* peer : {&first, &second}) ASSERT_TRUE(peer->Send("get cold\r\n"));
+  ASSERT_TRUE(Eventually([this] { return waiting_ == 2; })) << "both lookup threads are at work";
+  for (int i = 0; i < 60; i++) {
+    Peer leaving(listeners_.front()->address());
+    ASSERT_TRUE(leaving.Send("version\r\nget cold\r\n"));
+    ASSERT_NE(leaving.Receive(9), "");
+    leaving.Reset();
+  }
+  ASSERT_TRUE(Eventually([this] { return loop_->Stats().connections_open == 2; }));
+  holding_ = false;
+  Peer live(listeners_.front()->address());
+  for (Peer* peer : {&first, &second}) EXPECT_NE(peer->Receive(25), "");
+  EXPECT_EQ(Ask(live, "get other\r\n", kEnd), kEnd);
+  EXPECT_EQ(tier_->Stats().lookups, 3u);
+}
+
 TEST_P(WorkerDataTest, ChangeThatIsNotWrittenIsNotAcknowledged) {
   Peer peer(listeners_.front()->address());
   EXPECT_EQ(Ask(peer, "set key 0 0 3\r\nold\r\n", kStored), kStored);

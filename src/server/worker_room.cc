@@ -1,5 +1,5 @@
 // What a worker's replies may take, and its long commands of a turn. See worker.h, net/room.h,
-// server/heavy_turns.h, server/rewrite_turns.h and docs/design/0014-bounds-of-buffers.md.
+// server/turn_tickets.h and docs/design/0014-bounds-of-buffers.md.
 #include <utility>
 
 #include <spdlog/spdlog.h>
@@ -8,13 +8,6 @@
 #include "server/worker.h"
 
 namespace weft::server {
-namespace {
-
-// For a source of a batch that goes to a device, or may wait for the disk, where there is so much:
-// a device does not ask, and no more is brought from disk than there is room for.
-constexpr size_t kRoomAheadBytes = size_t{256} << 10;
-
-}  // namespace
 
 void Worker::AddSource(Work* work, net::Connection& connection) {
   Source& source = work->sources.emplace_back();
@@ -52,10 +45,12 @@ bool Worker::MoreRoom(pipeline::Batch& batch, uint32_t number, int64_t bytes) {
 
 bool Worker::MayRewrite(const pipeline::Batch& batch, uint32_t i) {
   Source& source = work_->sources[batch.source(i)];
-  if (source.connection == nullptr || rewrites_.MayRun(&PeerOf(*source.connection).rewrites))
+  bool begins_to_wait = false;
+  if (source.connection == nullptr ||
+      rewrites_.MayRun(&PeerOf(*source.connection).rewrites, &begins_to_wait))
     return true;
   source.gives_way = true;
-  yields_.Add(1);
+  yields_.Add(begins_to_wait ? 1 : 0);
   return false;
 }
 
@@ -73,7 +68,10 @@ bool Worker::IsHeavy(protocol::RequestKind kind) {
 bool Worker::MayRunNow(pipeline::Batch& batch, uint32_t i) {
   const Source& source = work_->sources[batch.source(i)];
   const protocol::Request& request = work_->entered[batch.tag(i)].request;
-  if (!IsHeavy(request.kind) || heavy_.MayRun(PeerOf(*source.connection).heavy)) return true;
+  bool begins_to_wait = false;
+  if (!IsHeavy(request.kind) || heavy_.MayRun(&PeerOf(*source.connection).heavy, &begins_to_wait))
+    return true;
+  yields_.Add(begins_to_wait ? 1 : 0);
   batch.SetState(i, pipeline::QueryState::kSkipped);
   return false;
 }

@@ -118,6 +118,42 @@ TEST_P(WorkerTurns, ManyWhoHaveLittleWrittenShareTurns) {
   EXPECT_GE(server.worker().yields().value(), kPeers / 2u) << "ten or eleven have their part";
 }
 
+// A number may have much behind its digits.
+TEST_P(WorkerTurns, LongNumbersAreWrittenAgainToo) {
+  constexpr int kPeers = 100;
+  WorkerServer server;
+  cache::Client(&server.store()).Set("large", "5 " + std::string(kLargeBytes, 'x'));
+  std::vector<Peer> peers;
+  for (int i = 0; i < kPeers; i++) {
+    peers.emplace_back(server.address());
+    ASSERT_TRUE(peers.back().Send("incr large 0\r\nincr large 0\r\nincr large 0\r\n"));
+  }
+  server.Start(GetParam());
+  for (Peer& peer : peers) EXPECT_EQ(peer.Receive(9), "5\r\n5\r\n5\r\n");
+  server.Stop();
+  EXPECT_GE(server.worker().yields().value(), kPeers / 2u) << "ten or eleven have their part";
+}
+
+// Nor does a turn have more of it where it brings so much input that epoll hands it over in parts.
+TEST_P(WorkerTurns, PartsOfATurnShareIt) {
+  constexpr int kPeers = 60;
+  WorkerServer server;
+  cache::Client(&server.store()).Set("large", std::string(kLargeBytes, 'x'));
+  const std::string value(50'000, 'y');
+  const std::string request = "set pad 0 0 " + std::to_string(value.size()) + "\r\n" + value +
+                              "\r\ntouch large 0\r\ntouch large 0\r\n";
+  std::vector<Peer> peers;
+  for (int i = 0; i < kPeers; i++) {
+    peers.emplace_back(server.address());
+    ASSERT_TRUE(peers.back().Send(request));
+  }
+  server.Start(GetParam());
+  const std::string expected = "STORED\r\nTOUCHED\r\nTOUCHED\r\n";
+  for (Peer& peer : peers) EXPECT_EQ(peer.Receive(expected.size()), expected);
+  server.Stop();
+  EXPECT_GE(server.worker().yields().value(), kPeers / 4u) << "some thirty have their part";
+}
+
 // What a device has stored must be answered, and so must what was asked for before it.
 TEST_P(WorkerTurns, ReadsInFrontOfWhatADeviceChangedAreAnswered) {
   processor::Guard guard(processor::NewCpuProcessor());

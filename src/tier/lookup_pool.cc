@@ -2,29 +2,10 @@
 
 #include <utility>
 
+#include "base/clock.h"
 #include "base/thread.h"
 
 namespace weft::tier {
-
-void Mailbox::Put(Letter letter) {
-  {
-    base::MutexLock lock(&mutex_);
-    letters_.push_back(std::move(letter));
-  }
-  ring_();
-}
-
-std::vector<Mailbox::Letter> Mailbox::Take() {
-  std::vector<Letter> letters;
-  {
-    base::MutexLock lock(&mutex_);
-    letters.swap(letters_);
-  }
-  for (Letter& letter : letters) {
-    if (letter.room != nullptr) std::exchange(letter.room, nullptr)->GiveBack(letter.bytes);
-  }
-  return letters;
-}
 
 Result<std::unique_ptr<LookupPool>> LookupPool::Open(DiskTier* tier, uint32_t threads) {
   // The constructor is private so that no pool is without its threads; owned at once.
@@ -47,33 +28,47 @@ LookupPool::~LookupPool() {
   for (std::thread& thread : threads_) thread.join();
 }
 
-void LookupPool::Ask(uint64_t id, std::unique_ptr<Lookup> lookup, Mailbox* home) {
+void LookupPool::Ask(uint64_t id, std::unique_ptr<Lookup> lookup, Mailbox* home, uint64_t finish) {
   tier_->CountWait();
   base::MutexLock lock(&mutex_);
-  jobs_.push_back({{id, std::move(lookup), nullptr, 0}, home});
+  jobs_.Add(id, std::move(lookup), home, finish);
   work_.NotifyOne();
+}
+
+void LookupPool::Forget(uint64_t id, Mailbox* home) {
+  std::unique_ptr<Lookup> forgotten;  // freed behind the lock
+  base::MutexLock lock(&mutex_);
+  forgotten = jobs_.Forget(id, home);
 }
 
 void LookupPool::Work() {
   base::SetThreadName("weft-lookup");
-  Job job;
+  LookupQueue::Job job;
   while (room_->WaitForSome() && TakeJob(&job)) {
-    Mailbox::Letter& letter = job.letter;
-    tier_->Answer(letter.lookup.get());
+    const uint64_t begin_ns = base::NowNs();
+    tier_->Answer(job.lookup.get());
+    Mailbox::Letter letter;
+    letter.id = job.id;
+    letter.finish = NoteRun(job.start, base::NowNs() - begin_ns);
+    letter.bytes = job.lookup->found_bytes();
+    letter.lookup = std::move(job.lookup);
     letter.room = room_;
-    letter.bytes = letter.lookup->found_bytes();
     room_->Take(letter.bytes);
     job.home->Put(std::move(letter));
   }
 }
 
+uint64_t LookupPool::NoteRun(uint64_t start, uint64_t ns) {
+  base::MutexLock lock(&mutex_);
+  return jobs_.Ran(start, ns);
+}
+
 // Waits for one. False: the pool closes.
-bool LookupPool::TakeJob(Job* job) {
+bool LookupPool::TakeJob(LookupQueue::Job* job) {
   base::MutexLock lock(&mutex_);
   while (jobs_.empty() && !closing_) work_.Wait(&mutex_);
   if (closing_) return false;
-  *job = std::move(jobs_.front());
-  jobs_.pop_front();
+  *job = jobs_.Take();
   return true;
 }
 

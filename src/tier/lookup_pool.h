@@ -1,14 +1,15 @@
 // tier/lookup_pool.h: threads that look keys up in the durable store, so that no worker waits for
 // the disk.
 //
-// Threads   Ask, Mailbox: any. A mailbox outlives the pool.
+// Askers share the threads' time (tier/lookup_queue.h).
+//
+// Threads   Ask, Forget: any. A mailbox outlives the pool.
 // Errors    Open: kIoError where the system gives too few threads.
-// Lock      Mailbox's and the pool's, each by itself; never held over a lookup.
-// Memory    answers that no worker has fetched: AnswerRoom of kAnswerBytesMax.
+// Lock      the pool's, a leaf; never held over a lookup.
+// Memory    one Lookup an asker that waits, and answers that no worker has fetched: AnswerRoom of
+//           kAnswerBytesMax.
 #pragma once
 
-#include <deque>
-#include <functional>
 #include <memory>
 #include <thread>
 #include <vector>
@@ -17,32 +18,10 @@
 #include "tier/answer_room.h"
 #include "tier/disk_tier.h"
 #include "tier/lookup.h"
+#include "tier/lookup_queue.h"
+#include "tier/mailbox.h"
 
 namespace weft::tier {
-
-// Where answered lookups are left for one worker.
-class Mailbox {
- public:
-  struct Letter {
-    uint64_t id = 0;  // the asker's own: a connection that may be gone by now
-    std::unique_ptr<Lookup> lookup;
-    // Where it takes room until it is fetched, and how much.
-    std::shared_ptr<AnswerRoom> room = nullptr;
-    size_t bytes = 0;
-  };
-
-  // `ring` is called on the pool's threads after a letter has come.
-  explicit Mailbox(std::function<void()> ring) : ring_(std::move(ring)) {}
-
-  void Put(Letter letter) WEFT_EXCLUDES(mutex_);
-  // All that has come since the last call.
-  std::vector<Letter> Take() WEFT_EXCLUDES(mutex_);
-
- private:
-  const std::function<void()> ring_;
-  base::Mutex mutex_;
-  std::vector<Letter> letters_ WEFT_GUARDED_BY(mutex_);
-};
 
 class LookupPool {
  public:
@@ -52,23 +31,25 @@ class LookupPool {
   // Finishes what is under way; what waits is dropped.
   ~LookupPool();
 
-  // The answers come to `home`.
-  void Ask(uint64_t id, std::unique_ptr<Lookup> lookup, Mailbox* home) WEFT_EXCLUDES(mutex_);
+  // The answers come to `home`. `finish`: of the last letter to this asker; 0 where there was none.
+  // REQUIRES: nothing of it waits or is under way.
+  void Ask(uint64_t id, std::unique_ptr<Lookup> lookup, Mailbox* home, uint64_t finish)
+      WEFT_EXCLUDES(mutex_);
+  // The asker has gone: what it asked is not looked up, if that has not begun. Answers that are
+  // under way come to `home` all the same.
+  void Forget(uint64_t id, Mailbox* home) WEFT_EXCLUDES(mutex_);
 
  private:
-  struct Job {
-    Mailbox::Letter letter;
-    Mailbox* home = nullptr;
-  };
   explicit LookupPool(DiskTier* tier) : tier_(tier) {}
   void Work() WEFT_EXCLUDES(mutex_);
-  bool TakeJob(Job* job) WEFT_EXCLUDES(mutex_);
+  bool TakeJob(LookupQueue::Job* job) WEFT_EXCLUDES(mutex_);
+  uint64_t NoteRun(uint64_t start, uint64_t ns) WEFT_EXCLUDES(mutex_);
 
   DiskTier* const tier_;
   const std::shared_ptr<AnswerRoom> room_ = std::make_shared<AnswerRoom>(kAnswerBytesMax);
   base::Mutex mutex_;
   base::CondVar work_;
-  std::deque<Job> jobs_ WEFT_GUARDED_BY(mutex_);
+  LookupQueue jobs_ WEFT_GUARDED_BY(mutex_);
   bool closing_ WEFT_GUARDED_BY(mutex_) = false;
   std::vector<std::thread> threads_;
 };

@@ -1,0 +1,61 @@
+// tier/lookup_queue.h: lookups that wait for a thread, in the order that shares the threads' time
+// fairly among their askers.
+//
+// Start-time fair queueing (Goyal, Vin, Cheng: SIGCOMM 1996): a job's start tag is the finish tag
+// of its asker's last job, or the virtual time where that is later; the least start tag goes first,
+// and is the virtual time then. A finish tag is the start tag and what the job took, in
+// nanoseconds. So whoever had little comes before those who had much, and these share what is left.
+// Jobs of one tag go in the order of Add.
+//
+// In one thing it differs: whoever asks for the first time starts behind the virtual time, by what
+// jobs take of late. Otherwise thousands that come, ask once and go would keep the virtual time
+// where it is, and whoever has asked before waiting.
+//
+// Threads   one at a time: its owner has a lock.
+// Cost      logarithmic in the jobs that wait.
+// Errors    none.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <utility>
+
+#include "tier/lookup.h"
+
+namespace weft::tier {
+
+class Mailbox;
+
+class LookupQueue {
+ public:
+  struct Job {
+    uint64_t id = 0;  // the asker's own, of those that share a mailbox
+    std::unique_ptr<Lookup> lookup;
+    Mailbox* home = nullptr;
+    uint64_t start = 0;  // its start tag
+  };
+
+  bool empty() const { return jobs_.empty(); }
+  size_t size() const { return jobs_.size(); }
+  // `finish`: the finish tag of the asker's last job; 0: there was none. REQUIRES: no other job of
+  // it waits
+  void Add(uint64_t id, std::unique_ptr<Lookup> lookup, Mailbox* home, uint64_t finish);
+  // REQUIRES: !empty()
+  Job Take();
+  // A job of this start tag took so long. Returns its asker's finish tag, for its next Add.
+  uint64_t Ran(uint64_t start, uint64_t ns);
+  // Takes an asker's job out; null: it has none that waits.
+  std::unique_ptr<Lookup> Forget(uint64_t id, Mailbox* home);
+
+ private:
+  using Place = std::pair<uint64_t, uint64_t>;  // start tag, number of the Add
+
+  uint64_t time_ = 0;     // virtual: the last start tag that was taken
+  uint64_t mean_ns_ = 0;  // of what jobs took, of late
+  uint64_t added_ = 0;
+  std::map<Place, Job> jobs_;
+  std::map<std::pair<Mailbox*, uint64_t>, Place> places_;  // by home and id
+};
+
+}  // namespace weft::tier
