@@ -38,6 +38,19 @@ bool DependsOnItem(const cache::Command& command) {
          command.compare_cas;
 }
 
+// An item as memory has it.
+cache::ObjectSpec SpecOfItem(std::string_view key, const tier::Item& item) {
+  cache::ObjectSpec spec;
+  spec.key = key;
+  spec.head = item.value;
+  spec.client_flags = item.client_flags;
+  spec.expiry = item.expiry;
+  spec.has_cas = true;
+  spec.cas = item.version;
+  spec.access = AccessOfMarks(item.marks);
+  return spec;
+}
+
 cache::Reply Failed(Outcome outcome) {
   cache::Reply reply;
   reply.outcome = outcome;
@@ -156,15 +169,7 @@ void DiskTurn::LookAhead(Batch& batch, uint32_t i, cache::Session& session) {
 // Enters an item that is not in memory. False: there is no room now.
 bool DiskTurn::Enter(std::string_view key, uint64_t hash, const tier::Item& item,
                      cache::Session& session) {
-  cache::ObjectSpec spec;
-  spec.key = key;
-  spec.head = item.value;
-  spec.client_flags = item.client_flags;
-  spec.expiry = item.expiry;
-  spec.has_cas = true;
-  spec.cas = item.version;
-  spec.access = AccessOfMarks(item.marks);
-  if (store_->Load(session, spec, hash) == 0) return false;
+  if (store_->Load(session, SpecOfItem(key, item), hash) == 0) return false;
   tier_->CountLoad();
   return true;
 }
@@ -209,7 +214,7 @@ DiskTurn::Brought DiskTurn::Bring(const Batch& batch, uint32_t i, cache::Session
   if (Enter(batch.key(i), batch.hash(i), item, session)) return Brought::kLoaded;
   const uint64_t bytes = batch.key(i).size() + item.value.size();
   if (bytes > store_->options().object_bytes_max) return Brought::kTooLarge;
-  *reply = cache::NeedsRoom(bytes + tier::kItemHeaderBytes);
+  *reply = cache::NeedsRoom(cache::SpecBytes(SpecOfItem(batch.key(i), item)));
   return Brought::kNoRoom;
 }
 
