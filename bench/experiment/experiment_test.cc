@@ -46,6 +46,12 @@ class ExperimentTest : public ::testing::Test {
     return names;
   }
 
+  // On a busy machine a target may have no processor for as long as it is counted.
+  static bool NothingEnded(const nlohmann::json& line) {
+    return line.at("format") == "weft-bench left out" &&
+           line.at("why") == "nothing ended while it was counted";
+  }
+
   const base::TestFolder folder_;
   const int cpus_ = static_cast<int>(UsableCpus().size());
 };
@@ -73,6 +79,7 @@ TEST_F(ExperimentTest, EfficiencyByOneThreadAndByAll) {
     const nlohmann::json& line = lines[i];
     const bool is_one = i < order.size();
     EXPECT_EQ(order[i % order.size()], names[i]);
+    if (NothingEnded(line)) continue;
     EXPECT_EQ("efficiency", line.at("experiment"));
     EXPECT_EQ(is_one ? 1 : cpus_, line.at("load").at("threads"));
     const nlohmann::json& note = line.at("efficiency");

@@ -426,7 +426,7 @@ bool UringLoop::Attach(Connection& connection) {
 void UringLoop::Detach(Connection& connection) {
   leaving_.insert(&connection);
   // By their words: to find what a descriptor has, the system looks through all that it has.
-  if (connection.recv_armed_ && !connection.cancelling_) CancelWord(Word(connection, kReceive));
+  if (connection.recv_armed_) CancelWord(Word(connection, kReceive));
   if (connection.poll_armed_) CancelWord(Word(connection, kRoom));
   if (connection.input_poll_armed_) CancelWord(Word(connection, kInput));
   BuryIfFree(connection);

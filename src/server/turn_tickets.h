@@ -24,7 +24,8 @@ class TurnTickets {
   // One a connection.
   struct Mark {
     uint64_t ticket = 0;  // the round that it waits for; 0: none
-    uint64_t turn = 0;    // the last in which it ran
+    uint64_t turn = 0;    // the last in which it had a part
+    uint64_t asked = 0;   // the last in which it was told that it may run
   };
 
   // `turn_max`: what ends their part of a turn, in the unit of Ran. `asked_min`: what costs less is
@@ -45,7 +46,10 @@ class TurnTickets {
   bool MayRun(Mark* mark, bool* begins_to_wait) {
     const bool is_its_turn = mark->turn == turn_ || waiting_ + waiting_next_ == 0 || IsDue(*mark);
     *begins_to_wait = false;
-    if (had_ < turn_max_ && is_its_turn) return true;
+    if (had_ < turn_max_ && is_its_turn) {
+      mark->asked = turn_;
+      return true;
+    }
     refused_ = true;
     if (mark->ticket != 0) return false;
     *begins_to_wait = true;
@@ -53,12 +57,14 @@ class TurnTickets {
     waiting_next_++;
     return false;
   }
-  // It took so much.
+  // It took so much. What did not ask, as it must be carried out or seemed to be little, is no part
+  // and takes none.
   void Ran(Mark* mark, uint64_t cost) {
     holder_ran_ |= mark->ticket == round_;
-    if (cost >= asked_min_ || IsDue(*mark)) mark->turn = turn_;
+    const bool is_part = mark->asked == turn_ && cost >= asked_min_;
+    if (is_part || IsDue(*mark)) mark->turn = turn_;
     Forget(mark);
-    if (cost >= asked_min_) had_ += cost;
+    if (is_part) had_ += cost;
   }
   // It is closed.
   void Forget(Mark* mark) {

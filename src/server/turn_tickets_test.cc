@@ -33,6 +33,7 @@ class Asking {
   }
   // So little that it does not ask.
   void RunLittle(size_t i) { turns_.Ran(&marks_[i], kAskedMin - 1); }
+  void RunUnasked(size_t i, uint64_t cost) { turns_.Ran(&marks_[i], cost); }
   void Replace(size_t i) {
     turns_.Forget(&marks_[i]);
     marks_[i] = {};
@@ -134,6 +135,21 @@ TEST(TurnTickets, WhatIsNotAskedForIsNoPart) {
   asking.BeginTurn();
   for (int i = 0; i < 20'000; i++) asking.RunLittle(0);
   EXPECT_EQ(asking.Ask(1, 1, kMax), 1);
+}
+
+// They run before a long one in every turn, and one that waits comes last in every turn.
+TEST(TurnTickets, WhatDidNotAskGivesNoPart) {
+  constexpr size_t kOthers = 8;
+  Asking asking(kOthers + 1);
+  for (int turn = 0; turn < 100; turn++) {
+    asking.BeginTurn();
+    for (size_t i = 0; i < kOthers; i++) {
+      asking.RunUnasked(i, kMax / 4);
+      asking.Ask(i, 4, kMax / 4);
+    }
+    asking.Ask(kOthers, 1, kAskedMin);
+  }
+  EXPECT_GE(asking.ran()[kOthers], 30);
 }
 
 // What it waited for has become short meanwhile: what follows that is its part.

@@ -49,6 +49,11 @@ class Lookup {
   void Add(std::string_view key, uint64_t hash) {
     asked_.push_back({std::string(key), hash, Answered::kNot, 0, {}});
   }
+  // Keys that were looked up.
+  size_t answered() const {
+    return static_cast<size_t>(std::ranges::count_if(
+        asked_, [](const Asked& asked) { return asked.answered != Answered::kNot; }));
+  }
   // Of all that was found.
   size_t found_bytes() const {
     size_t bytes = 0;

@@ -2,7 +2,6 @@
 
 #include <utility>
 
-#include "base/clock.h"
 #include "base/thread.h"
 
 namespace weft::tier {
@@ -45,11 +44,10 @@ void LookupPool::Work() {
   base::SetThreadName("weft-lookup");
   LookupQueue::Job job;
   while (room_->WaitForSome() && TakeJob(&job)) {
-    const uint64_t begin_ns = base::NowNs();
     tier_->Answer(job.lookup.get());
     Mailbox::Letter letter;
     letter.id = job.id;
-    letter.finish = NoteRun(job.start, base::NowNs() - begin_ns);
+    letter.finish = NoteRun(job.start, LookupQueue::CostOf(*job.lookup));
     letter.bytes = job.lookup->found_bytes();
     letter.lookup = std::move(job.lookup);
     letter.room = room_;
@@ -58,9 +56,9 @@ void LookupPool::Work() {
   }
 }
 
-uint64_t LookupPool::NoteRun(uint64_t start, uint64_t ns) {
+uint64_t LookupPool::NoteRun(uint64_t start, uint64_t cost) {
   base::MutexLock lock(&mutex_);
-  return jobs_.Ran(start, ns);
+  return jobs_.Ran(start, cost);
 }
 
 // Waits for one. False: the pool closes.

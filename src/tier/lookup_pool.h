@@ -43,7 +43,7 @@ class LookupPool {
   explicit LookupPool(DiskTier* tier) : tier_(tier) {}
   void Work() WEFT_EXCLUDES(mutex_);
   bool TakeJob(LookupQueue::Job* job) WEFT_EXCLUDES(mutex_);
-  uint64_t NoteRun(uint64_t start, uint64_t ns) WEFT_EXCLUDES(mutex_);
+  uint64_t NoteRun(uint64_t start, uint64_t cost) WEFT_EXCLUDES(mutex_);
 
   DiskTier* const tier_;
   const std::shared_ptr<AnswerRoom> room_ = std::make_shared<AnswerRoom>(kAnswerBytesMax);

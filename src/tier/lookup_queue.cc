@@ -5,7 +5,7 @@
 namespace weft::tier {
 
 void LookupQueue::Add(uint64_t id, std::unique_ptr<Lookup> lookup, Mailbox* home, uint64_t finish) {
-  const uint64_t start = finish == 0 ? time_ + mean_ns_ : std::max(time_, finish);
+  const uint64_t start = finish == 0 ? time_ + mean_ : std::max(time_, finish);
   const Place place{start, added_++};
   jobs_.emplace(place, Job{id, std::move(lookup), home, place.first});
   places_.emplace(std::pair{home, id}, place);
@@ -19,9 +19,11 @@ LookupQueue::Job LookupQueue::Take() {
   return std::move(job);
 }
 
-uint64_t LookupQueue::Ran(uint64_t start, uint64_t ns) {
-  mean_ns_ = (mean_ns_ * 7 + ns) / 8;
-  return start + ns;
+uint64_t LookupQueue::Ran(uint64_t start, uint64_t cost) {
+  if (mean_ == 0) mean_ = cost;
+  cost = std::min(cost, kMeansMax * mean_);
+  mean_ = (mean_ * (kMeanOf - 1) + cost) / kMeanOf;
+  return start + cost;
 }
 
 std::unique_ptr<Lookup> LookupQueue::Forget(uint64_t id, Mailbox* home) {

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <string>
 #include <vector>
 
 #include "tier/mailbox.h"
@@ -32,36 +33,31 @@ TEST_F(LookupQueueTest, NewcomersGoInTheirOrder) {
   EXPECT_TRUE(queue_.empty());
 }
 
-// A hundred whose lookups take a thousand times as long as those of one more: it goes next, and has
-// no more time than each of them.
+// A hundred whose lookups cost a thousand times as much as those of one more, which asks again
+// three jobs after its answer: it goes before nearly all.
 TEST_F(LookupQueueTest, WhoeverTakesLittleIsServedBeforeThoseThatTakeMuch) {
-  constexpr uint64_t kHeavy = 100, kHeavyNs = 1'000'000, kLightNs = 1'000;
+  constexpr uint64_t kHeavy = 100, kHeavyCost = 1'000'000, kLightCost = 1'000;
   for (uint64_t id = 0; id < kHeavy; id++) Add(id);
-  std::vector<uint64_t> had(kHeavy + 1);
-  uint64_t most_before_light = 0, before_light = 0;
-  bool light_waits = false;
+  std::vector<int> ran(kHeavy + 1);
+  int asked = 200, waited = 0, most_waited = 0;
   uint64_t light_finish = 0;
   for (int turn = 0; turn < 5000; turn++) {
-    if (turn >= 150 && !light_waits) {
-      Add(kHeavy, light_finish);
-      light_waits = true;
-      before_light = 0;
-    }
+    if (turn == asked) Add(kHeavy, light_finish);
     const LookupQueue::Job job = queue_.Take();
-    const uint64_t ns = job.id == kHeavy ? kLightNs : kHeavyNs;
-    had[job.id] += ns;
+    ran[job.id]++;
     if (job.id == kHeavy) {
-      light_waits = false;
-      light_finish = queue_.Ran(job.start, ns);
-      most_before_light = std::max(most_before_light, before_light);
+      most_waited = std::max(most_waited, turn - asked);
+      waited += turn - asked;
+      asked = turn + 3;
+      light_finish = queue_.Ran(job.start, kLightCost);
     } else {
-      before_light++;
-      Add(job.id, queue_.Ran(job.start, ns));
+      Add(job.id, queue_.Ran(job.start, kHeavyCost + turn * 7919 % 1000 * 1000));
     }
   }
-  EXPECT_EQ(most_before_light, kHeavy);  // once in a thousand of its own: then it has had as much
-  EXPECT_GT(had[kHeavy], 900 * kLightNs);
-  for (uint64_t id = 0; id < kHeavy; id++) EXPECT_NEAR(had[id], had[0], kHeavyNs);
+  EXPECT_GT(ran[kHeavy], 1000);
+  EXPECT_LT(waited, ran[kHeavy]) << "less than one job each time";
+  EXPECT_LE(most_waited, 200) << "the first time, when it is new as well";
+  for (uint64_t id = 0; id < kHeavy; id++) EXPECT_NEAR(ran[id], ran[0], 5);
 }
 
 TEST_F(LookupQueueTest, WhoeverWasAwayHasSavedNothing) {
@@ -77,13 +73,13 @@ TEST_F(LookupQueueTest, WhoeverWasAwayHasSavedNothing) {
 
 // Twenty wait at any time, each of them new. One that asks again and again has its turn.
 TEST_F(LookupQueueTest, NewcomersKeepNobodyWaitingForLong) {
-  constexpr uint64_t kRegular = 1, kNs = 2'000'000;
+  constexpr uint64_t kRegular = 1, kCost = 2'000'000;
   uint64_t next = 2, finish = 0, before = 0, most_before = 0;
   for (int i = 0; i < 20; i++) Add(next++);
   Add(kRegular);
   for (int turn = 0; turn < 1000; turn++, before++) {
     const LookupQueue::Job job = queue_.Take();
-    const uint64_t ran = queue_.Ran(job.start, kNs);
+    const uint64_t ran = queue_.Ran(job.start, kCost);
     if (job.id != kRegular) {
       Add(next++);
       continue;
@@ -94,6 +90,33 @@ TEST_F(LookupQueueTest, NewcomersKeepNobodyWaitingForLong) {
     Add(kRegular, finish);
   }
   EXPECT_LE(most_before, 45u);
+}
+
+// One get of many keys among single ones.
+TEST_F(LookupQueueTest, OneLargeJobSetsItsAskerBackByAFewRounds) {
+  constexpr uint64_t kOthers = 100, kCost = LookupQueue::kKeyBytes;
+  std::vector<uint64_t> finish(kOthers + 1);
+  for (uint64_t id = 0; id <= kOthers; id++) Add(id);
+  uint64_t rounds = 0, before = 0;
+  for (int turn = 0; turn < 20'000; turn++, before++) {
+    const LookupQueue::Job job = queue_.Take();
+    const bool is_large = job.id == kOthers;
+    if (is_large) rounds = std::max(rounds, before / kOthers);
+    if (is_large) before = 0;
+    Add(job.id, queue_.Ran(job.start, is_large ? 128 * kCost : kCost));
+  }
+  EXPECT_GT(rounds, 4u);
+  EXPECT_LT(rounds, 2 * LookupQueue::kMeansMax);
+}
+
+TEST_F(LookupQueueTest, AJobCostsWhatWasLookedUpAndFound) {
+  Lookup lookup;
+  for (const char* key : {"absent", "present", "left"}) lookup.Add(key, 1);
+  EXPECT_EQ(LookupQueue::CostOf(lookup), 0u);
+  lookup.asked()[0].answered = Answered::kAbsent;
+  lookup.asked()[1].answered = Answered::kItem;
+  lookup.asked()[1].bytes = std::string(1000, 'x');
+  EXPECT_EQ(LookupQueue::CostOf(lookup), 2 * LookupQueue::kKeyBytes + 1000);
 }
 
 TEST_F(LookupQueueTest, WhatIsForgottenIsNotTaken) {
