@@ -4,7 +4,7 @@ A check's files are the program that it runs, and whatever else it reads. Its di
 their contents, of the variables that tests heed (WEFT_...), of the system's version and of the
 user. What a test finds on the machine by itself, such as memcached, is no part of it.
 
-Threads: one at a time (test_tally.Tally's lock).
+Threads: digests any; Passed otherwise one at a time (test_tally.Tally's lock).
 """
 
 import functools

@@ -239,8 +239,8 @@ void Worker::Stop(Source* source) {
 }
 
 // Whether what the disk has told a connection, which goes on in a later turn, is there until then.
-bool Worker::KeepAnswers(const net::Connection& connection) {
-  Peer& peer = *static_cast<Peer*>(connection.state);
+bool Worker::KeepAnswers(net::Connection& connection) {
+  Peer& peer = PeerOf(connection);
   if (peer.answers == nullptr) return true;
   if (connection.pending_output() > kRoomAheadBytes) return false;
   if (peer.kept_bytes != 0) return true;

@@ -119,8 +119,8 @@ class Worker final : public net::Handler, private pipeline::Sink {
   static Peer& PeerOf(net::Connection& connection) { return *static_cast<Peer*>(connection.state); }
 
   // Of a turn, for commands about the server, and for bytes of long items that are written again.
-  static constexpr uint64_t kHeavyNsMax = 1'000'000;
-  static constexpr uint64_t kRewrittenBytesMax = uint64_t{32} << 20;
+  static constexpr uint64_t kTurnHeavyNsMax = 1'000'000;
+  static constexpr uint64_t kTurnRewrittenBytesMax = uint64_t{32} << 20;
   // For replies of a source of a batch that goes to a device, or may wait for the disk, where there
   // is so much: a device does not ask, and no more is brought from disk than there is room for.
   static constexpr size_t kRoomAheadBytes = size_t{256} << 10;
@@ -177,7 +177,7 @@ class Worker final : public net::Handler, private pipeline::Sink {
   void Settle(Source* source);
   void Stop(Source* source);
   void BeginTurn();
-  bool KeepAnswers(const net::Connection& connection);
+  bool KeepAnswers(net::Connection& connection);
   void DropAnswers(Peer* peer);
   void WaitForDisk(Source* source);
   void FlushIfDue();
@@ -219,8 +219,8 @@ class Worker final : public net::Handler, private pipeline::Sink {
   std::vector<Work> works_;              // by run
   std::vector<net::Connection*> fresh_;  // scratch: ready ones without a batch under way
   bool turn_begins_ = true;              // of the loop: it may bring several batches of connections
-  TurnTickets heavy_{kHeavyNsMax};
-  TurnTickets rewrites_{kRewrittenBytesMax, pipeline::CpuStage::kHeavyBytesMin};
+  TurnTickets heavy_{kTurnHeavyNsMax};
+  TurnTickets rewrites_{kTurnRewrittenBytesMax, pipeline::CpuStage::kHeavyBytesMin};
   size_t kept_bytes_ = 0;  // of all peers
   uint32_t stuck_logged_s_ = 0;
   uint64_t stuck_unsaid_ = 0;  // closed for it, and not told of in the log

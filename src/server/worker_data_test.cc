@@ -57,6 +57,17 @@ class WorkerDataTest : public ::testing::TestWithParam<net::EventLoop::Kind> {
     store_.reset();
   }
 
+  // Item `cold` is in a table, and memory is empty.
+  void StoreColdAndHoldReads() {
+    {
+      Peer peer(listeners_.front()->address());
+      EXPECT_EQ(Ask(peer, "set cold 0 0 4\r\nitem\r\n", "STORED\r\n"), "STORED\r\n");
+    }
+    Close();
+    Open();
+    HoldReads();
+  }
+
   // Reads of tables wait until Release.
   void HoldReads() {
     files_.faulty.SetHook([this](const base::FileCall& call) {
@@ -115,13 +126,7 @@ TEST_P(WorkerDataTest, SlowDiskHoldsUpOnlyWhoAskedIt) {
 }
 
 TEST_P(WorkerDataTest, ConnectionThatGoesWhileItWaitsIsForgotten) {
-  {
-    Peer peer(listeners_.front()->address());
-    EXPECT_EQ(Ask(peer, "set cold 0 0 4\r\nitem\r\n", kStored), kStored);
-  }
-  Close();
-  Open();
-  HoldReads();
+  StoreColdAndHoldReads();
   {
     Peer cold(listeners_.front()->address());
     ASSERT_TRUE(cold.Send("get cold\r\n"));
@@ -135,13 +140,7 @@ TEST_P(WorkerDataTest, ConnectionThatGoesWhileItWaitsIsForgotten) {
 }
 
 TEST_P(WorkerDataTest, WhatClosedConnectionsAskedIsNotLookedUp) {
-  {
-    Peer peer(listeners_.front()->address());
-    EXPECT_EQ(Ask(peer, "set cold 0 0 4\r\nitem\r\n", kStored), kStored);
-  }
-  Close();
-  Open();
-  HoldReads();
+  StoreColdAndHoldReads();
   Peer first(listeners_.front()->address());
   Peer second(listeners_.front()->address());
   for (Peer* peer : {&first, &second}) ASSERT_TRUE(peer->Send("get cold\r\n"));

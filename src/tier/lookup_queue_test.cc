@@ -95,7 +95,6 @@ TEST_F(LookupQueueTest, NewcomersKeepNobodyWaitingForLong) {
 // One get of many keys among single ones.
 TEST_F(LookupQueueTest, OneLargeJobSetsItsAskerBackByAFewRounds) {
   constexpr uint64_t kOthers = 100, kCost = LookupQueue::kKeyBytes;
-  std::vector<uint64_t> finish(kOthers + 1);
   for (uint64_t id = 0; id <= kOthers; id++) Add(id);
   uint64_t rounds = 0, before = 0;
   for (int turn = 0; turn < 20'000; turn++, before++) {

@@ -260,7 +260,9 @@ def read_all(clients, ends=2):
     replies = {client.socket: b"" for client in clients}
     left = set(replies)
     while left:
-        for one in select.select(list(left), [], [], 120)[0]:
+        ready = select.select(list(left), [], [], 120)[0]
+        assert ready, f"{len(left)} have no whole answer"
+        for one in ready:
             data = one.recv(1 << 20)
             assert data, "closed"
             replies[one] += data
