@@ -51,8 +51,8 @@ class TurnTickets {
       return true;
     }
     refused_ = true;
-    if (mark->ticket != 0) return false;
-    *begins_to_wait = true;
+    if (mark->ticket >= round_) return false;
+    *begins_to_wait = mark->ticket == 0;
     mark->ticket = round_ + 1;
     waiting_next_++;
     return false;
@@ -78,7 +78,9 @@ class TurnTickets {
   void EndTurn() {
     if (holder_ran_ && had_ >= turn_max_) full_ns_ = now_ns_;
     if (waiting_ != 0 && !(refused_ && now_ns_ - full_ns_ > kAwaitedNsMax)) return;
-    round_++;  // whoever still has an older ticket may run, and is waited for no longer
+    // Whoever still has an older ticket may run, and is waited for no longer. Where there is no
+    // part left for it, it gets one of the next round, as whoever is new.
+    round_++;
     waiting_ = waiting_next_;
     waiting_next_ = 0;
     full_ns_ = now_ns_;

@@ -163,6 +163,19 @@ TEST(TurnTickets, WhoeverIsDueRunsThoughTheFirstIsShort) {
 }
 
 // They come one by one, each before the others are given up, and fill no turn.
+// Each turn is full before it comes, and each round has its holders.
+TEST(TurnTickets, WhoeverWasAwayForARoundIsWaitedForInAnother) {
+  constexpr size_t kOthers = 16, kAway = kOthers;
+  Asking asking(kOthers + 1);
+  for (int turn = 0; turn < 1000; turn++) {
+    asking.BeginTurn(10'000'000);
+    for (size_t i = 0; i < kOthers; i++) asking.Ask(i, 1, kMax / 8);
+    if (turn == 5 || turn > 60) asking.Ask(kAway, 1, kMax / 8);
+  }
+  EXPECT_GT(asking.ran()[kAway], 100);
+  for (const int ran : asking.ran()) EXPECT_GT(ran, 100);
+}
+
 TEST(TurnTickets, HoldersThatTrickleInKeepNobodyForLong) {
   constexpr size_t kHolders = 100;
   Asking asking(kHolders + 2);

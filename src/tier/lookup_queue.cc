@@ -5,7 +5,7 @@
 namespace weft::tier {
 
 void LookupQueue::Add(uint64_t id, std::unique_ptr<Lookup> lookup, Mailbox* home, uint64_t finish) {
-  const uint64_t start = finish == 0 ? time_ + mean_ : std::max(time_, finish);
+  const uint64_t start = finish == 0 ? time_ + kUsualJob : std::max(time_, finish);
   const Place place{start, added_++};
   jobs_.emplace(place, Job{id, std::move(lookup), home, place.first});
   places_.emplace(std::pair{home, id}, place);
@@ -20,10 +20,11 @@ LookupQueue::Job LookupQueue::Take() {
 }
 
 uint64_t LookupQueue::Ran(uint64_t start, uint64_t cost) {
-  if (mean_ == 0) mean_ = cost;
-  cost = std::min(cost, kMeansMax * mean_);
-  mean_ = (mean_ * (kMeanOf - 1) + cost) / kMeanOf;
-  return start + cost;
+  if (mean_ == 0) mean_ = std::max<uint64_t>(cost, 1);
+  const uint64_t bounded = std::min(cost, kMeansMax * mean_);
+  const uint64_t finish = start + std::max<uint64_t>(bounded * kUsualJob / mean_, 1);
+  mean_ = (mean_ * (kMeanOf - 1) + bounded) / kMeanOf;
+  return finish;
 }
 
 std::unique_ptr<Lookup> LookupQueue::Forget(uint64_t id, Mailbox* home) {

@@ -13,9 +13,12 @@
 // No job sets its asker back by more than kMeansMax of what jobs cost of late, so that one get of
 // many keys among thousands of single ones waits a few rounds, not as many as it has keys.
 //
-// Whoever asks for the first time starts behind the virtual time, by what jobs cost of late.
-// Otherwise thousands that come, ask once and go would keep the virtual time where it is, and
-// whoever has asked before waiting.
+// A tag counts usual jobs: those that cost what jobs cost of late. So what was charged while jobs
+// were large is no more rounds once they are small.
+//
+// Whoever asks for the first time starts behind the virtual time, by one usual job. Otherwise
+// thousands that come, ask once and go would keep the virtual time where it is, and whoever has
+// asked before waiting.
 //
 // Threads   one at a time: its owner has a lock.
 // Cost      logarithmic in the jobs that wait.
@@ -45,6 +48,7 @@ class LookupQueue {
   // A key counts as so many bytes: about two blocks of a table.
   static constexpr uint64_t kKeyBytes = uint64_t{8} << 10;
   static constexpr uint64_t kMeansMax = 8;
+  static constexpr uint64_t kUsualJob = uint64_t{1} << 20;  // in tags
 
   static uint64_t CostOf(const Lookup& lookup) {
     return lookup.answered() * kKeyBytes + lookup.found_bytes();
@@ -57,7 +61,7 @@ class LookupQueue {
   void Add(uint64_t id, std::unique_ptr<Lookup> lookup, Mailbox* home, uint64_t finish);
   // REQUIRES: !empty()
   Job Take();
-  // A job of this start tag is done. Returns its asker's finish tag, for its next Add.
+  // A job of this start tag is done, and cost so many bytes. Returns its asker's finish tag.
   uint64_t Ran(uint64_t start, uint64_t cost);
   // Takes an asker's job out; null: it has none that waits.
   std::unique_ptr<Lookup> Forget(uint64_t id, Mailbox* home);
@@ -67,7 +71,7 @@ class LookupQueue {
   static constexpr uint64_t kMeanOf = 64;       // jobs, about
 
   uint64_t time_ = 0;  // virtual: the last start tag that was taken
-  uint64_t mean_ = 0;  // of what jobs cost, of late
+  uint64_t mean_ = 0;  // of what jobs cost, of late: bytes
   uint64_t added_ = 0;
   std::map<Place, Job> jobs_;
   std::map<std::pair<Mailbox*, uint64_t>, Place> places_;  // by home and id

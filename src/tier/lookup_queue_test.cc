@@ -108,6 +108,46 @@ TEST_F(LookupQueueTest, OneLargeJobSetsItsAskerBackByAFewRounds) {
   EXPECT_LT(rounds, 2 * LookupQueue::kMeansMax);
 }
 
+// Gets of many keys by a few, then single ones by many: whoever had its large job before, and
+// whoever is new, waits a few rounds of single ones.
+TEST_F(LookupQueueTest, WhatWasChargedForLargeJobsIsNotHeldAgainstTheirAskersAmongSmallOnes) {
+  constexpr uint64_t kSingles = 400, kCost = LookupQueue::kKeyBytes, kLargeCost = 400 * kCost;
+  constexpr uint64_t kLarge = kSingles, kNew = kSingles + 8;
+  std::vector<uint64_t> finish(kSingles);
+  for (uint64_t id = 0; id < kSingles; id++) Add(id);
+  while (!queue_.empty()) {
+    const LookupQueue::Job job = queue_.Take();
+    finish[job.id] = queue_.Ran(job.start, kCost);
+  }
+  for (uint64_t id = kLarge; id < kNew; id++) Add(id);
+  for (int turn = 0; turn < 1000; turn++) {
+    const LookupQueue::Job job = queue_.Take();
+    Add(job.id, queue_.Ran(job.start, kLargeCost));
+  }
+  for (uint64_t id = 0; id < kSingles; id++) Add(id, finish[id]);
+  Add(kNew);
+  std::vector<uint64_t> came(kNew + 1, 0);
+  for (uint64_t turn = 0; turn < 100'000; turn++) {
+    const LookupQueue::Job job = queue_.Take();
+    if (job.id >= kSingles) {
+      EXPECT_LE(turn - came[job.id], 2 * LookupQueue::kMeansMax * kSingles) << job.id;
+      came[job.id] = turn;
+    }
+    if (job.id != kNew) Add(job.id, queue_.Ran(job.start, job.id < kSingles ? kCost : kLargeCost));
+  }
+  for (uint64_t id = kLarge; id <= kNew; id++) EXPECT_NE(came[id], 0u) << id;
+}
+
+TEST_F(LookupQueueTest, WhatCostsNothingMovesOnToo) {
+  Add(1);
+  for (int turn = 0; turn < 100; turn++) {
+    const LookupQueue::Job job = queue_.Take();
+    const uint64_t finish = queue_.Ran(job.start, 0);
+    EXPECT_GT(finish, job.start);
+    Add(1, finish);
+  }
+}
+
 TEST_F(LookupQueueTest, AJobCostsWhatWasLookedUpAndFound) {
   Lookup lookup;
   for (const char* key : {"absent", "present", "left"}) lookup.Add(key, 1);
