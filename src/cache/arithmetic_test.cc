@@ -44,11 +44,21 @@ TEST_F(Arithmetic, PadsToTheLengthOfTheOldValueHoweverLongItWas) {
 }
 
 TEST_F(Arithmetic, RefusesWhatIsNoNumberAndLeavesIt) {
-  for (const char* text : {"", "abc", "1a", "-1", "18446744073709551616", "1.5"}) {
+  for (const char* text : {"", "abc", "1a", "-1", "18446744073709551616", "1.5", "-", "+-1", "- 1",
+                           "-9223372036854775808"}) {
     client_.Set("n", text);
     EXPECT_EQ(client_.Count("n", 1).reply.outcome, Outcome::kNotNumeric) << text;
     EXPECT_EQ(client_.Value("n"), text);
   }
+}
+
+TEST_F(Arithmetic, ReadsASignAsMemcachedDoes) {
+  for (const char* text : {"-0", "+0", " -0 "}) {
+    client_.Set("n", text);
+    EXPECT_EQ(client_.Count("n", 7).reply.number, 7u) << text;
+  }
+  client_.Set("n", "-18446744073709551615");
+  EXPECT_EQ(client_.Count("n", 1).reply.number, 2u);
 }
 
 TEST_F(Arithmetic, VivifiesWithTheInitialNumber) {

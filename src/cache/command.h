@@ -54,6 +54,9 @@ struct Command {
   bool want_access : 1 = false;    // h, l, t: read the access record before this access is noted
   bool quiet_access : 1 = false;   // this read must leave no trace (me)
   bool binary_key : 1 = false;     // b: the key came as base64; remembered with the object
+  // set, ms: where memory has no room for the new value, the old one goes, too: it would outlive a
+  // newer one. It is for whoever finds that there is none to carry out (pipeline/cpu_stage.h).
+  bool clears_when_full : 1 = false;
 
   uint32_t client_flags = 0;
   Expiry expiry = kNeverExpires;

@@ -13,10 +13,13 @@ bool IsSpace(char c) { return c == ' ' || (c >= '\t' && c <= '\r'); }
 bool ParseNumber(std::string_view text, uint64_t* number) {
   size_t start = 0;
   while (start < text.size() && IsSpace(text[start])) start++;
-  if (start < text.size() && text[start] == '+') start++;
+  const char sign = start < text.size() ? text[start] : '\0';
+  if (sign == '+' || sign == '-') start++;
   const char* end = text.data() + text.size();
   const auto [rest, error] = std::from_chars(text.data() + start, end, *number);
-  return error == std::errc() && (rest == end || IsSpace(*rest) || *rest == '\0');
+  if (error != std::errc() || (rest != end && !IsSpace(*rest) && *rest != '\0')) return false;
+  if (sign == '-') *number = 0 - *number;
+  return sign != '-' || *number <= uint64_t{INT64_MAX};
 }
 
 uint64_t CountFrom(const Command& command, uint64_t number) {

@@ -418,6 +418,7 @@ bool CpuStage::FinishCommand(Batch& batch, uint32_t i, cache::Session& session, 
   if (*waits) return true;
   if (reply.needs_room && !room_is_out) return false;
   reply.needs_room = false;
+  if (reply.outcome == Outcome::kNoMemory && command.clears_when_full) Clear(batch, i, session);
   TakeRoomOfCommand(batch, i);
   CountRewritten(batch, i, session.appended_bytes() - appended_before);
   if (command.verb != cache::Verb::kRead) {
@@ -427,6 +428,16 @@ bool CpuStage::FinishCommand(Batch& batch, uint32_t i, cache::Session& session, 
     batch.CountMiss();
   }
   return true;
+}
+
+// Query `i` is a store that was refused: what its key held goes (Command::clears_when_full).
+void CpuStage::Clear(const Batch& batch, uint32_t i, cache::Session& session) {
+  if (disk_ != nullptr) return disk_->Clear(batch, i, session);
+  cache::Command drop;
+  drop.verb = cache::Verb::kDelete;
+  drop.key = batch.key(i);
+  drop.hash = batch.hash(i);
+  store_->Execute(session, drop);
 }
 
 // Placed objects, and what was found, are safe within the epoch only.

@@ -120,6 +120,7 @@ class CpuStage {
   bool FinishRead(Batch& batch, uint32_t i, cache::Session& session);
   bool ReadFromDisk(Batch& batch, uint32_t i, cache::Session& session);
   bool FinishCommand(Batch& batch, uint32_t i, cache::Session& session, bool* waits);
+  void Clear(const Batch& batch, uint32_t i, cache::Session& session);
   void LeaveAndMakeRoom(Batch& batch, uint32_t i, cache::Session& session);
   void CountBatch(const Batch& batch);
 

@@ -378,6 +378,11 @@ void DiskTurn::DropFromMemory(const Batch& batch, uint32_t i, cache::Session& se
   store_->Execute(session, command);
 }
 
+void DiskTurn::Clear(const Batch& batch, uint32_t i, cache::Session& session) {
+  DropFromMemory(batch, i, session);
+  AddChange(batch, {i, false, 0, "", 0, {}});
+}
+
 // What was not written goes from memory: the disk says what counts.
 void DiskTurn::TakeBack(const Batch& batch, cache::Session& session) {
   for (const Change& change : changed_) {

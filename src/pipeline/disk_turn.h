@@ -68,6 +68,8 @@ class DiskTurn {
   // `room_is_out`: none can be had for what it asks for, and what it works on stays on disk alone.
   cache::Reply Execute(Batch& batch, uint32_t i, cache::Hint hint, cache::Session& session,
                        bool room_is_out, bool* waits);
+  // What the key of query `i`, a command that changes, holds goes from memory and from the disk.
+  void Clear(const Batch& batch, uint32_t i, cache::Session& session);
   // Whether the group must end before query `i`: it is full, and has not changed that key already
   // (then the next change takes the other's place); or whoever insists on an answer has one that
   // the group's own changes have put out of date.

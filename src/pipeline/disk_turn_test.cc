@@ -118,6 +118,34 @@ TEST_F(DiskTurnTest, PlainSetWaitsForNothing) {
   EXPECT_EQ(client_->waits(), 0u);
 }
 
+// A set that finds no memory, where nothing may go: what the key held goes from the disk, too.
+TEST_F(DiskTurnTest, WhatARefusedSetWasToReplaceIsGone) {
+  CacheOptions options;
+  options.memory_bytes = 4 << 20;
+  options.evict = false;
+  Open(options);
+  for (const char* key : {"cleared", "kept", "cold"}) client_->Set(key, "old");
+  const std::string value(5000, 'v');
+  for (int i = 0; client_->Set("filler" + std::to_string(i), value) == Outcome::kStored; i++) {
+  }
+  client_->Evict("cold");
+  cache::Command command = cache::Client::Of(cache::Verb::kStore, "kept");
+  command.value = value;
+  EXPECT_EQ(client_->Run(command).reply.outcome, Outcome::kNoMemory);
+  command.clears_when_full = true;
+  for (const char* key : {"cleared", "cold", "absent"}) {
+    command.key = key;
+    EXPECT_EQ(client_->Run(command).reply.outcome, Outcome::kNoMemory) << key;
+    EXPECT_EQ(client_->Value(key), "(none)") << key;
+  }
+  EXPECT_EQ(client_->Value("kept"), "old");
+  Kill();
+  Open();
+  EXPECT_EQ(client_->Value("kept"), "old");
+  EXPECT_EQ(client_->Value("cleared"), "(none)");
+  EXPECT_EQ(client_->Value("cold"), "(none)");
+}
+
 TEST_F(DiskTurnTest, FlushTakesMemoryAndDiskAtOnce) {
   Open();
   client_->Set("evicted", "x");

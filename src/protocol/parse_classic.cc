@@ -18,6 +18,17 @@ cache::StoreMode ModeOf(std::string_view word) {
   }
 }
 
+bool IsPlainSet(const cache::Command& command) {
+  return command.store_mode == cache::StoreMode::kSet && !command.compare_cas;
+}
+
+// What is appended to stays: memcached finds no room for the whole after it had some for the piece.
+bool MayClear(const cache::Command& command, bool any_mode_drops) {
+  const bool appends = command.store_mode == cache::StoreMode::kAppend ||
+                       command.store_mode == cache::StoreMode::kPrepend;
+  return any_mode_drops ? !appends : IsPlainSet(command);
+}
+
 }  // namespace
 
 ParseResult TakeValue(const Line& line, const ParseContext& context, int32_t value_bytes,
@@ -27,8 +38,7 @@ ParseResult TakeValue(const Line& line, const ParseContext& context, int32_t val
   if (ItemBytes(command, static_cast<uint64_t>(value_bytes)) > context.item_bytes_max) {
     request->swallow_bytes = block_bytes;
     request->refused = Refused::kTooLarge;
-    request->drop_key =
-        any_mode_drops || (command.store_mode == cache::StoreMode::kSet && !command.compare_cas);
+    request->drop_key = any_mode_drops || IsPlainSet(command);
     cache::Command drop;
     drop.verb = cache::Verb::kDelete;
     drop.key = command.key;
@@ -41,6 +51,7 @@ ParseResult TakeValue(const Line& line, const ParseContext& context, int32_t val
   if (input_bytes < request_bytes) return {ParseStatus::kNeedMore, 0, request_bytes, 0};
   const char* const value = line.window.begin + line.bytes;
   command.value = {value, static_cast<size_t>(value_bytes)};
+  command.clears_when_full = MayClear(command, any_mode_drops);
   if (std::memcmp(value + value_bytes, "\r\n", 2) != 0) {
     request->refused = Refused::kBadChunk;
     Text(line, kBadChunk, request);

@@ -19,7 +19,7 @@ constexpr std::string_view kNotNumericText =
 constexpr std::string_view kBadKeyText = "CLIENT_ERROR bad command line format\r\n";
 constexpr std::string_view kTooLargeText = "SERVER_ERROR object too large for cache\r\n";
 constexpr std::string_view kStoreNoMemoryText = "SERVER_ERROR out of memory storing object\r\n";
-constexpr std::string_view kArithmeticNoMemoryText = "SERVER_ERROR out of memory in incr\r\n";
+constexpr std::string_view kArithmeticNoMemoryText = "SERVER_ERROR out of memory\r\n";
 constexpr std::string_view kReadNoMemoryText =
     "SERVER_ERROR out of memory writing get response\r\n";
 

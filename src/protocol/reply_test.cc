@@ -46,7 +46,7 @@ TEST_F(ReplyTest, ClassicOutcomesHaveOneLineEach) {
   EXPECT_EQ(ReplyTo(set, Outcome::kNoMemory), "SERVER_ERROR out of memory storing object\r\n");
   EXPECT_EQ(ReplyTo("delete k\r\n", Outcome::kDeleted), "DELETED\r\n");
   EXPECT_EQ(ReplyTo("touch k 0\r\n", Outcome::kTouched), "TOUCHED\r\n");
-  EXPECT_EQ(ReplyTo("incr k 1\r\n", Outcome::kNoMemory), "SERVER_ERROR out of memory in incr\r\n");
+  EXPECT_EQ(ReplyTo("incr k 1\r\n", Outcome::kNoMemory), "SERVER_ERROR out of memory\r\n");
 }
 
 TEST_F(ReplyTest, NoreplyHidesEveryOutcome) {

@@ -37,5 +37,34 @@ def test_what_is_no_longer_than_what_it_replaces_goes_on():
             check_equal((stats["evictions"], stats["get_misses"]), ("0", "1"))
 
 
+def test_a_refused_set_leaves_no_older_value():
+    value = b"w" * 5_000
+    with Server(memory_mb=16, threads=1, flags=["-M"]) as server, server.connect() as client:
+        names = [b"set", b"quiet", b"ms", b"replace", b"append", b"cas", b"ms-append"]
+        for name in names:
+            check_equal(client.set(name, b"old"), b"STORED\r\n")
+        version = client.command(b"mg cas c\r\n").split()[1][1:]
+        fill(client, value)
+        data = b" %d\r\n%s\r\n" % (len(value), value)
+
+        def refused(line):
+            client.send(line + data)
+            check_equal(client.line(), NO_MEMORY, line)
+
+        refused(b"set set 0 0")
+        client.send(b"set quiet 0 0 5000 noreply\r\n" + value + b"\r\n")
+        client.send(b"ms ms 5000\r\n" + value + b"\r\n")
+        check_equal(client.line(), NO_MEMORY)
+        refused(b"replace replace 0 0")
+        refused(b"append append 0 0")
+        client.send(b"cas cas 0 0 5000 " + version + b"\r\n" + value + b"\r\n")
+        check_equal(client.line(), NO_MEMORY)
+        client.send(b"ms ms-append 5000 MA\r\n" + value + b"\r\n")
+        check_equal(client.line(), NO_MEMORY)
+        for name in names:
+            gone = name in (b"set", b"quiet", b"ms")
+            check_equal(client.get(name), None if gone else b"old", name)
+
+
 if __name__ == "__main__":
     harness.main(globals())
