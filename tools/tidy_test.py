@@ -324,6 +324,29 @@ class Form(TidyTest):
         self.breaks({"src/base/a.cc": f"\n// {note}: later\n"}, "leftover", ("src/base/a.cc", 2))
 
 
+class Programs(TidyTest):
+    BODY = ('int main(int argc, char** argv) {{\n{first}'
+            '  return weft::base::EndProgram(Run(argc, argv));\n}}\n')
+    START = '  weft::base::StartProgram("weft");\n'
+
+    def test_a_main_starts_and_ends_as_all_do(self):
+        self.keeps({"sim/main.cc": self.BODY.format(first=self.START)}, "program")
+        self.keeps({"sim/probe.cc": "int main() {\n  return 0;\n}\n"}, "program")
+
+    def test_anything_before_the_start_is_found(self):
+        for first in ("", "  // " + self.START.lstrip(), "  Open();\n" + self.START):
+            with self.subTest(first):
+                self.breaks({"sim/main.cc": self.BODY.format(first=first)}, "program",
+                            ("sim/main.cc", 1))
+
+    def test_anything_behind_the_start_is_found(self):
+        body = self.BODY.format(first=self.START).replace("weft::base::EndProgram", "Other")
+        self.breaks({"sim/main.cc": body}, "program", ("sim/main.cc", 1))
+
+    def test_a_program_without_a_main_is_found(self):
+        self.breaks({"sim/record_main.cc": "int x;\n"}, "program", ("sim/record_main.cc", 1))
+
+
 class Bans(TidyTest):
     def test_each_ban(self):
         for text in ("std::mutex m;", "std::lock_guard l(m);", "volatile int x;",

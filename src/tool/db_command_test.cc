@@ -155,6 +155,20 @@ TEST_F(DbCommandTest, VerifyNamesEveryDamagedFile) {
   EXPECT_NE(output.find("CURRENT"), output.npos) << output;
 }
 
+TEST_F(DbCommandTest, VerifyFindsEveryFlippedByteOfAManifest) {
+  Fill();
+  const std::string current = *files.Contents("/db/CURRENT");
+  const std::string manifest = "/db/" + current.substr(0, current.size() - 1);
+  const auto whole = files.Copy();
+  const uint64_t bytes = files.Contents(manifest)->size();
+  for (uint64_t at = 0; at < bytes; at++) {
+    files.Restore(*whole);
+    ASSERT_TRUE(files.FlipBits(manifest, at, 0x20).ok());
+    EXPECT_EQ(Run({"verify", "/db"}), Exit::kDamaged) << at << " of " << bytes << output;
+    EXPECT_NE(output.find(NameOf(manifest)), output.npos) << at << output;
+  }
+}
+
 TEST_F(DbCommandTest, ATornEndIsNoDamage) {
   Fill();
   ASSERT_TRUE(files.RemoveFile("/db/CLOSED").ok());  // as after a crash

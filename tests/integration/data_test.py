@@ -10,7 +10,6 @@ import pathlib
 import random
 import shutil
 import signal
-import subprocess
 import tempfile
 import threading
 import time
@@ -395,44 +394,6 @@ def test_item_too_large_goes_as_it_does_without_data():
         with data.server("-I", "2k") as server, server.connect() as client:
             check_equal(client.get(b"large"), b"y" * 500_000)
             check_equal(client.command(b"append large 0 0 1\r\nx\r\n"), TOO_LARGE)
-
-
-def start_fails(*flags):
-    """The one line that a server that cannot start says."""
-    done = subprocess.run(
-        [harness.subject_binary(), "serve", "-p", str(harness.free_port()), *map(str, flags)],
-        capture_output=True,
-        text=True,
-        timeout=20,
-    )
-    check(done.returncode != 0, "it started")
-    lines = [line for line in (done.stderr + done.stdout).splitlines() if "warning" not in line]
-    return lines[0]
-
-
-def test_start_errors_name_the_folder():
-    with Data() as data:
-        with data.server():
-            check(f"--data {data.path}: " in start_fails("--data", data.path), "locked")
-        current = data.path / "CURRENT"
-        current.write_bytes(b"MANIFEST-999999\n")
-        check(f"--data {data.path}: " in start_fails("--data", data.path), "corrupt")
-        file = data.path / "file"
-        file.write_bytes(b"")
-        check(str(file) in start_fails("--data", file), "a file")
-    check("needs --data" in start_fails("--sync-ms", "5"), "--sync-ms alone")
-    check("-M with --data" in start_fails("--data", "/nowhere", "-M"), "-M")
-
-
-def test_another_ones_store_is_refused():
-    weft = str(harness.subject_binary())
-    with Data() as data:
-        subprocess.run([weft, "db", "put", "--create", data.path, "key", "value"], check=False)
-        if not (data.path / "CURRENT").exists():
-            subprocess.run([weft, "db", "put", data.path, "key", "value"], check=False)
-        if not (data.path / "CURRENT").exists():
-            raise Skip("weft db put makes no store")
-        check("not the data of a cache" in start_fails("--data", data.path), "it is served")
 
 
 def test_full_disk_is_an_error_and_nothing_is_acknowledged_in_vain():

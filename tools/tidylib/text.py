@@ -91,6 +91,24 @@ def check_threads(tree):
                               f"{match.group(0)}: it says that it has one thread")
 
 
+MAIN = re.compile(r"^int main\(.*\) \{\n(.*)\n(.*)", re.M)
+
+
+def check_programs(tree):
+    """Whatever opens a file before StartProgram may get the number of a closed stream."""
+    for file in tree.having("is_cpp"):
+        if not file.path.endswith("main.cc"):
+            continue
+        found = list(matches_by_line(MAIN, file.code))
+        if not found:
+            yield Finding(file.path, 1, "program", "has no main that this rule can read")
+        for line, match in found:
+            first, last = match.groups()
+            if "base::StartProgram(" not in first or "return weft::base::EndProgram(" not in last:
+                yield Finding(file.path, line, "program",
+                              "main is StartProgram(NAME) and return EndProgram(...)")
+
+
 def check_bans(tree):
     for pattern, where, instead in BANS:
         compiled = re.compile(pattern)
@@ -144,5 +162,5 @@ def check_scripts(tree):
 
 def check(tree):
     for rule in (check_form, check_leftovers, check_headers, check_vendor, check_threads,
-                 check_bans, check_new, check_machine, check_scripts):
+                 check_programs, check_bans, check_new, check_machine, check_scripts):
         yield from rule(tree)
