@@ -203,7 +203,8 @@ Status DbImpl::OpenStoreLocked() {
       return DoesNotExist(files_, dir_);
     }
     if (Status status = CheckCurrentIsNotLost(files_, dir_); !status.ok()) return status;
-    (void)files_->RemoveFile(CloseMarkFileName(dir_));  // of a store that was here
+    const std::string mark = CloseMarkFileName(dir_);  // of a store that was here
+    if (files_->FileExists(mark)) (void)files_->RemoveFile(mark);
     if (Status status = versions_->CreateNew(); !status.ok()) return status;
   } else if (options_.error_if_exists) {
     return {Code::kInvalidArgument, dir_ + ": exists (error_if_exists is true)"};

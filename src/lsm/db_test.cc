@@ -480,7 +480,8 @@ TEST_F(DbTest, PropertiesHaveLevelDbsNames) {
   EXPECT_TRUE(db->GetProperty("leveldb.stats", &text));
   EXPECT_NE(text.find("Compactions"), std::string::npos);
   EXPECT_TRUE(db->GetProperty("leveldb.sstables", &text));
-  EXPECT_NE(text.find("--- level 0 ---"), std::string::npos);
+  EXPECT_NE(text.find("--- level 0 ---\n"), std::string::npos);
+  EXPECT_NE(text.find("['k' @ 1 : 1 .. 'k' @ 1 : 1]\n"), std::string::npos) << text;
   EXPECT_TRUE(db->GetProperty("leveldb.approximate-memory-usage", &text));
   EXPECT_TRUE(db->GetProperty("weft.statistics", &text));
   EXPECT_NE(text.find("flushes 1\n"), std::string::npos);

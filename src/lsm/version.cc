@@ -284,9 +284,8 @@ std::string Version::DebugString() const {
   for (int level = 0; level < kLevels; ++level) {
     text += "--- level " + std::to_string(level) + " ---\n";
     for (const FileRef& file : this->level(level).files()) {
-      VersionEdit edit;
-      edit.AddFile(level, file->number, file->bytes, file->smallest, file->largest);
-      text += ' ' + edit.DebugString();
+      text += ' ' + std::to_string(file->number) + ':' + std::to_string(file->bytes) + '[' +
+              KeyText(file->smallest, "1", "0") + " .. " + KeyText(file->largest, "1", "0") + "]\n";
     }
   }
   return text;

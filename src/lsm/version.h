@@ -140,7 +140,8 @@ class Version : public std::enable_shared_from_this<Version> {
 
   const table::InternalComparator& comparator() const { return *comparator_; }
   TableCache* tables() const { return tables_; }
-  // "--- level 0 ---" and a line for each table.
+  // "--- level 0 ---" and a line for each table, in LevelDB's form: its number, its bytes, and its
+  // first and last key.
   std::string DebugString() const;
 
  private:

@@ -99,9 +99,10 @@ bool TakeField(std::string_view* input, VersionEdit* edit) {
   }
 }
 
-// An internal key for people: 'user key' @ sequence : type. Within the quotes there is no other
-// quote, and a backslash only before what stands for a byte.
-std::string KeyText(std::string_view internal_key) {
+}  // namespace
+
+std::string KeyText(std::string_view internal_key, std::string_view value,
+                    std::string_view deletion) {
   table::ParsedKey parsed;
   if (!table::ParseInternalKey(internal_key, &parsed)) return "(no key)";
   std::string text = "'";
@@ -117,11 +118,10 @@ std::string KeyText(std::string_view internal_key) {
     }
   }
   text += "' @ " + std::to_string(parsed.sequence);
-  text += parsed.type == table::ValueType::kValue ? " : value" : " : deletion";
+  text += " : ";
+  text += parsed.type == table::ValueType::kValue ? value : deletion;
   return text;
 }
-
-}  // namespace
 
 void VersionEdit::EncodeTo(std::string* to) const {
   if (comparator) {

@@ -60,4 +60,9 @@ struct VersionEdit {
   friend bool operator==(const VersionEdit&, const VersionEdit&) = default;
 };
 
+// An internal key for people: 'user key' @ sequence : type. Within the quotes there is no other
+// quote, and a backslash only before what stands for a byte. `value`, `deletion`: the types' words.
+std::string KeyText(std::string_view internal_key, std::string_view value = "value",
+                    std::string_view deletion = "deletion");
+
 }  // namespace weft::lsm
