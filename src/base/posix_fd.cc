@@ -10,6 +10,9 @@ namespace weft::base {
 Status PosixError(std::string_view call, const std::string& path, int error_number) {
   Status status = Status::FromErrno(std::string(call) + " " + path, error_number);
   if (error_number == ENOENT) return {Code::kNotFound, std::string(status.message())};
+  // What others hold now, they may let go of.
+  if (error_number == EMFILE || error_number == ENFILE)
+    return {Code::kRetryLater, std::string(status.message())};
   return status;
 }
 

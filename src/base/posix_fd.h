@@ -2,7 +2,8 @@
 // Status.
 //
 // Threads   a descriptor may be read by any number of threads at once and is closed by one.
-// Errors    Status::FromErrno with the call and the path; kNotFound for a file that is missing.
+// Errors    Status::FromErrno with the call and the path; kNotFound for a file that is missing,
+//           kRetryLater where the process or the system has no more descriptors.
 #pragma once
 
 #include <unistd.h>
@@ -17,7 +18,8 @@
 
 namespace weft::base {
 
-// The Status of a failed call on `path`: kNotFound for ENOENT, else kIoError.
+// The Status of a failed call on `path`: kNotFound for ENOENT; kRetryLater where there are no more
+// descriptors (EMFILE, ENFILE); kIoError otherwise.
 Status PosixError(std::string_view call, const std::string& path, int error_number);
 
 // Closes the descriptor at its end.

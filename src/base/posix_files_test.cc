@@ -324,6 +324,21 @@ TEST_F(PosixFiles, ForbiddenFilesAreIoErrors) {
   EXPECT_EQ(files_->NewWritableFile(folder_ / "f", FileUse::kLog).error().code(), Code::kIoError);
 }
 
+TEST_F(PosixFiles, WithoutDescriptorsLaterIsTheTimeToTryAgain) {
+  Write(folder_ / "old", "text");
+  rlimit limit;
+  ASSERT_EQ(getrlimit(RLIMIT_NOFILE, &limit), 0);
+  const rlimit none = {0, limit.rlim_max};
+  ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &none), 0);
+  const Status made = files_->NewWritableFile(folder_ / "new", FileUse::kLog).error();
+  const Status opened = files_->NewRandomAccessFile(folder_ / "old").error();
+  const Status synced = files_->SyncDir(folder_.path());
+  ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &limit), 0);
+  for (const Status& status : {made, opened, synced})
+    EXPECT_EQ(status.code(), Code::kRetryLater) << status.ToString();
+  EXPECT_NE(made.ToString().find("/new: Too many open files"), std::string::npos);
+}
+
 TEST_F(PosixFiles, FolderIsNotAFile) {
   EXPECT_EQ(files_->NewWritableFile(folder_.path(), FileUse::kOther).error().code(),
             Code::kIoError);

@@ -137,6 +137,40 @@ TEST_F(DbFailedWriteTest, NoWriteIsToldThatSomethingWasNotFound) {
   EXPECT_EQ(db->Put({.sync = true}, "a", "value").code(), Code::kIoError);
 }
 
+// As where connections hold all descriptors for a moment.
+TEST_F(DbFailedWriteTest, WhatFoundNoDescriptorIsTriedAgain) {
+  std::atomic<int> left = 0;
+  faulty.SetHook([&](const FileCall& call) {
+    const bool is_made = call.kind == FileCallKind::kNewWritableFile &&
+                         (call.path.ends_with(".log") || call.path.ends_with(".ldb"));
+    return is_made && left-- > 0 ? Status(Code::kRetryLater, "test") : Status();
+  });
+  Open();
+  for (int i = 0; i < 3; i++) {
+    left = 2;
+    ASSERT_TRUE(db->Put({}, std::to_string(i), "value").ok());
+    EXPECT_TRUE(db->Flush().ok());
+  }
+  for (int i = 0; i < 3; i++) EXPECT_EQ(Get(std::to_string(i)), "value");
+  // A store that is closed meanwhile does not wait for it.
+  left = 1'000'000;
+  ASSERT_TRUE(db->Put({}, "last", "value").ok());
+  std::thread flush([this] { EXPECT_FALSE(db->Flush().ok()); });
+  while (left == 1'000'000) std::this_thread::yield();
+  EXPECT_EQ(Get("last"), "value");
+  flush.join();  // after some seconds
+  EXPECT_EQ(db->Put({}, "more", "value").code(), Code::kIoError);
+  left = 0;
+  Open();
+  EXPECT_EQ(Get("last"), "value");
+  left = 1'000'000;
+  ASSERT_TRUE(db->Put({}, "again", "value").ok());
+  Close();
+  left = 0;
+  Open();
+  EXPECT_EQ(Get("again"), "value");
+}
+
 TEST_F(DbFailedWriteTest, NoReadTakesAFileThatIsMissingForAKeyThatIs) {
   Open();
   ASSERT_TRUE(db->Put({}, "a", "value").ok());

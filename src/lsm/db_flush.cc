@@ -19,6 +19,9 @@ namespace {
 // half of its time, and every write of a flush's length would be late. Writers wait for it where
 // they have to.
 constexpr int kFlushNice = 5;
+// What the system had no descriptor for is tried again: some seconds, and then given up.
+constexpr uint64_t kRetryAfterNs = 100'000'000;
+constexpr int kRetriesMax = 50;
 // The rate limiter is asked once for so many bytes written.
 constexpr uint64_t kPaceBytes = 1u << 20;
 
@@ -53,9 +56,21 @@ void DbImpl::MakeSpareLogLocked() {
     return files_->SyncDir(dir_);
   });
   mutex_.Lock();
-  if (!status.ok()) return FailWritesLocked(status);
+  if (!status.ok()) return NoteFlushFailureLocked(status);
+  flush_retries_ = 0;
   spare_ = {std::move(file), number};
   room_.NotifyAll();
+}
+
+// Nothing was written where the system had no descriptor. Writers wait meanwhile, as for a flush
+// that takes long.
+void DbImpl::NoteFlushFailureLocked(const Status& status) {
+  if (status.code() != Code::kRetryLater || flush_retries_ >= kRetriesMax)
+    return FailWritesLocked(status);
+  if (flush_retries_++ == 0) Log("a flush is tried again: " + status.ToString());
+  const uint64_t due_ns = base::NowNs() + kRetryAfterNs;
+  while (!stopping_.load(std::memory_order_relaxed) && base::NowNs() < due_ns)
+    flush_work_.WaitFor(&mutex_, static_cast<int>(kRetryAfterNs / 1'000'000));
 }
 
 void DbImpl::FlushOldestLocked() {
@@ -68,7 +83,8 @@ void DbImpl::FlushOldestLocked() {
   VersionEdit edit;
   FlushEvent event;
   Status status = FlushToTableLocked(*oldest.table, kMemTableLevelMax, &edit, &event);
-  if (status.ok()) {
+  const bool is_written = status.ok();
+  if (is_written) {
     // From then on logs are needed from the next memtable's on.
     edit.log_number = immutables_.size() > 1 ? immutables_[1].log_number : active_log_;
     edit.prev_log_number = 0;
@@ -85,8 +101,11 @@ void DbImpl::FlushOldestLocked() {
     old_logs = log_.Forget(oldest.log_number);
     InstallViewLocked();
     NoteFlushLocked(event);
-  } else {
+    flush_retries_ = 0;
+  } else if (is_written) {
     FailWritesLocked(status);
+  } else {
+    NoteFlushFailureLocked(status);
   }
   events_.Tell([event](EventListener* listener) { listener->OnFlush(event); });
   room_.NotifyAll();

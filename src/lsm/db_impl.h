@@ -133,6 +133,7 @@ class DbImpl final : public Db {
   void FlushThread();
   void MakeSpareLogLocked() WEFT_REQUIRES(mutex_);
   void FlushOldestLocked() WEFT_REQUIRES(mutex_);
+  void NoteFlushFailureLocked(const Status& status) WEFT_REQUIRES(mutex_);
   Status FlushToTableLocked(const MemTable& memtable, int deepest_level, VersionEdit* edit,
                             FlushEvent* event) WEFT_REQUIRES(mutex_);
   Status WriteTable(const MemTable& memtable, NewFile* table, FlushEvent* event)
@@ -254,7 +255,8 @@ class DbImpl final : public Db {
   uint64_t compactions_begun_ WEFT_GUARDED_BY(mutex_) = 0;
   std::set<uint64_t> compactions_running_ WEFT_GUARDED_BY(mutex_);  // by their number, from 0
   std::deque<JobPart*> waiting_parts_ WEFT_GUARDED_BY(mutex_);
-  int threads_idle_ WEFT_GUARDED_BY(mutex_) = 0;  // of those that compact
+  int threads_idle_ WEFT_GUARDED_BY(mutex_) = 0;   // of those that compact
+  int flush_retries_ WEFT_GUARDED_BY(mutex_) = 0;  // in a row
   int compaction_failures_in_row_ WEFT_GUARDED_BY(mutex_) = 0;
   uint64_t retry_compaction_at_ns_ WEFT_GUARDED_BY(mutex_) = 0;
   struct LevelStatistics {
