@@ -120,7 +120,12 @@ std::string PeerText(int fd) {
   if (getpeername(fd, reinterpret_cast<sockaddr*>(&peer.storage), &peer.bytes) != 0) {
     return "unknown";
   }
-  return peer.ToString();
+  // Whoever connects from a Unix socket has chosen its path, and other clients are shown it in
+  // lines.
+  std::string text = peer.ToString();
+  for (char& c : text)
+    if (static_cast<unsigned char>(c) < ' ' || c == '\x7f') c = '?';
+  return text;
 }
 
 }  // namespace weft::net

@@ -1,6 +1,10 @@
 #include "net/address.h"
 
 #include <gtest/gtest.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "base/test_folder.h"
 
 namespace weft::net {
 namespace {
@@ -52,6 +56,22 @@ TEST(Address, TextNamesFamilyAndPort) {
 TEST(Address, UnixPathThatDoesNotFitIsRefused) {
   EXPECT_FALSE(UnixAddress(std::string(200, 'a')).has_value());
   EXPECT_FALSE(UnixAddress("").has_value());
+}
+
+TEST(Address, PathThatAPeerHasChosenIsOneLine) {
+  base::TestFolder folder;
+  auto here = UnixAddress(folder / "here");
+  auto there = UnixAddress(folder / "a\r\nEND\x7f");
+  ASSERT_TRUE(here && there);
+  const int listener = socket(AF_UNIX, SOCK_STREAM, 0);
+  ASSERT_EQ(bind(listener, here->get(), here->bytes), 0);
+  ASSERT_EQ(listen(listener, 1), 0);
+  const int client = socket(AF_UNIX, SOCK_STREAM, 0);
+  ASSERT_EQ(bind(client, there->get(), there->bytes), 0);
+  ASSERT_EQ(connect(client, here->get(), here->bytes), 0);
+  const int accepted = accept(listener, nullptr, nullptr);
+  EXPECT_EQ(PeerText(accepted), folder / "a??END?");
+  for (const int fd : {accepted, client, listener}) close(fd);
 }
 
 TEST(Address, PeerOfNoSocketIsUnknown) { EXPECT_EQ(PeerText(-1), "unknown"); }

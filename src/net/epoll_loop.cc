@@ -16,7 +16,6 @@ constexpr uint64_t kSmallWord = uint64_t{1} << 20;
 
 constexpr uint32_t kInputEvents = EPOLLIN | EPOLLRDHUP | EPOLLET;
 constexpr size_t kSlabBytesMin = size_t{1} << 20;
-constexpr int kAcceptsPerTurn = 64;
 
 }  // namespace
 
@@ -184,19 +183,6 @@ void EpollLoop::WatchListener(size_t index) {
 
 void EpollLoop::UnwatchListener(size_t index) {
   epoll_ctl(epoll_fd_, EPOLL_CTL_DEL, options_.listeners[index]->fd(), nullptr);
-}
-
-void EpollLoop::AcceptReady(size_t listener_index) {
-  const int listener = options_.listeners[listener_index]->fd();
-  for (int i = 0; i < kAcceptsPerTurn; ++i) {
-    const int fd = accept4(listener, nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC);
-    if (fd >= 0) {
-      Accepted(fd, listener_index);
-    } else if (errno != EINTR && errno != ECONNABORTED) {
-      if (errno != EAGAIN && errno != EWOULDBLOCK) AcceptFailed(errno);
-      return;
-    }
-  }
 }
 
 }  // namespace weft::net

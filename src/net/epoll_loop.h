@@ -54,7 +54,6 @@ class EpollLoop final : public LoopCore {
   void ReceiveIntoOwn(Connection& connection, size_t asked);
   // What a receive of up to `asked` bytes came to.
   void Received(Connection& connection, ssize_t n, size_t asked);
-  void AcceptReady(size_t listener_index);
 
   // Constant after Open.
   int epoll_fd_ = -1;

@@ -101,7 +101,9 @@ struct ConnectionInfo {
 struct LoopStats {
   uint64_t connections_open = 0;
   uint64_t connections_opened = 0;
-  uint64_t accept_pauses = 0;  // times accepting stopped for lack of descriptors or memory
+  uint64_t accept_pauses = 0;        // times accepting stopped for lack of descriptors or memory
+  uint64_t accept_paused_us = 0;     // for so long in all, by the loop's clock of milliseconds
+  uint64_t loops_not_accepting = 0;  // now, for that reason
   uint64_t idle_closed = 0;
   uint64_t shed_closed = 0;  // closed because they held room, stuck, that others waited for
   uint64_t turns = 0;

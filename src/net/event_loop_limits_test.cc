@@ -209,11 +209,34 @@ TEST_P(LoopLimitsTest, ConnectionsBeyondTheLimitAreTurnedAway) {
   EXPECT_EQ(again.Receive(3), "in\n");
 }
 
+// So many come at once that they would use up the descriptors before the first was turned away.
+TEST_P(LoopLimitsTest, ThoseWhoAreTurnedAwayHoldFewDescriptors) {
+  constexpr uint64_t kPeers = 120;
+  Admission admission(1);
+  LoopOptions options;
+  options.admission = &admission;
+  auto opened = Listener::OpenTcp({"127.0.0.1", 0}, {.backlog = 4096});
+  ASSERT_TRUE(opened.has_value());
+  std::vector<Peer> peers;
+  for (uint64_t i = 0; i < kPeers; ++i) peers.emplace_back((*opened)[0]->address());
+  rlimit limit;
+  getrlimit(RLIMIT_NOFILE, &limit);
+  const int next = dup(0);
+  close(next);
+  const rlimit few = {static_cast<rlim_t>(next) + 90, limit.rlim_max};
+  ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &few), 0);
+  {
+    TestServer server(GetParam(), options, 1, std::move(*opened));
+    EXPECT_TRUE(Eventually([&] { return admission.refused() == kPeers - 1; }));
+    EXPECT_EQ(server.loop().Stats().accept_pauses, 0u);
+  }
+  setrlimit(RLIMIT_NOFILE, &limit);
+}
+
 TEST_P(LoopLimitsTest, RunningOutOfDescriptorsPausesAccepting) {
   rlimit limit;
   getrlimit(RLIMIT_NOFILE, &limit);
   const rlimit few = {100, limit.rlim_max};
-  // Before the server starts: a multishot accept keeps the limit that it was made under.
   ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &few), 0);
   LoopOptions options;
   options.tick_ms = 20;
@@ -226,9 +249,11 @@ TEST_P(LoopLimitsTest, RunningOutOfDescriptorsPausesAccepting) {
   for (int fd = dup(0); fd >= 0; fd = dup(0)) fillers.push_back(fd);
   ASSERT_TRUE(waiting.Connect(server.address()));
   EXPECT_TRUE(Eventually([&] { return server.loop().Stats().accept_pauses > 0; }));
+  EXPECT_TRUE(Eventually([&] { return server.loop().Stats().accept_paused_us > 100'000; }));
   for (int fd : fillers) close(fd);
   ASSERT_TRUE(waiting.Send("b\n"));
   EXPECT_EQ(waiting.Receive(2), "b\n");
+  EXPECT_EQ(server.loop().Stats().loops_not_accepting, 0u);
   setrlimit(RLIMIT_NOFILE, &limit);
 }
 

@@ -17,6 +17,7 @@ namespace {
 constexpr size_t kArenaBytes = size_t{512} << 10;
 constexpr int kStopPollMs = 2;
 constexpr uint64_t kTrimMs = 1000;
+constexpr int kAcceptsPerTurn = 64;  // of one listener
 
 // Unique over all loops. Relaxed: only uniqueness matters.
 std::atomic<uint64_t> next_connection_id{1};
@@ -235,6 +236,8 @@ void LoopCore::Tick() {
   handler_->OnTick();
   if (accept_paused_ && !stopping_) {
     accept_paused_ = false;
+    accept_paused_ms_.Add(now_ms_ - accept_paused_from_.value());
+    accept_paused_from_.Set(0);
     WatchListeners();
   }
   if (options_.idle_timeout_ms > 0 && now_ms_ >= next_idle_sweep_ms_) CloseIdle();
@@ -402,6 +405,10 @@ LoopStats LoopCore::Stats() const {
   stats.connections_open = assigned_.load(std::memory_order_relaxed);
   stats.connections_opened = opened_.value();
   stats.accept_pauses = accept_pauses_.value();
+  const uint64_t paused_from = accept_paused_from_.value();
+  const uint64_t paused_ms = paused_from == 0 ? 0 : clock_ms_.value() - paused_from;
+  stats.loops_not_accepting = paused_from == 0 ? 0 : 1;
+  stats.accept_paused_us = (accept_paused_ms_.value() + paused_ms) * 1000;
   stats.idle_closed = idle_closed_.value();
   stats.shed_closed = shed_closed_.value();
   stats.turns = turns_.value();
@@ -473,6 +480,19 @@ Status LoopCore::Adopt(int fd, Transport transport, uint16_t listener_index) {
   return {Code::kRetryLater, "the event loop has stopped"};
 }
 
+void LoopCore::AcceptReady(size_t listener_index) {
+  const int listener = options_.listeners[listener_index]->fd();
+  for (int i = 0; i < kAcceptsPerTurn; ++i) {
+    const int fd = accept4(listener, nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC);
+    if (fd >= 0) {
+      Accepted(fd, listener_index);
+    } else if (errno != EINTR && errno != ECONNABORTED) {
+      if (errno != EAGAIN && errno != EWOULDBLOCK) AcceptFailed(errno);
+      return;
+    }
+  }
+}
+
 void LoopCore::AcceptFailed(int error_number) {
   const bool exhausted = error_number == EMFILE || error_number == ENFILE ||
                          error_number == ENOMEM || error_number == ENOBUFS;
@@ -480,6 +500,7 @@ void LoopCore::AcceptFailed(int error_number) {
   // The waiting connection would wake the loop again and again: look away until the next tick.
   accept_pauses_.Add(1);
   accept_paused_ = true;
+  accept_paused_from_.Set(now_ms_);
   UnwatchListeners();
 }
 

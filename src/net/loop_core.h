@@ -100,7 +100,9 @@ class LoopCore : public EventLoop {
   void CountInput(Connection& connection);
   const std::vector<Connection*>& connections() const { return connections_; }
   void Bury(Connection& connection);
-  void Accepted(int fd, size_t listener_index);
+  // A listener has connections. Takes some of them; the back end comes again for the others, behind
+  // what else is ready. So no more than these few have descriptors beyond the limit of connections.
+  void AcceptReady(size_t listener_index);
   void AcceptFailed(int error_number);
   void BellRang() { bell_rang_ = true; }
   bool accept_paused() const { return accept_paused_; }
@@ -203,6 +205,7 @@ class LoopCore : public EventLoop {
 
   // Accepting.
   LoopCore& Fewest();
+  void Accepted(int fd, size_t listener_index);
   void Refuse(int fd);
   void WatchListeners();
   void UnwatchListeners();
@@ -254,6 +257,8 @@ class LoopCore : public EventLoop {
   OwnedCounter clock_ms_;
   OwnedCounter opened_;
   OwnedCounter accept_pauses_;
+  OwnedCounter accept_paused_ms_;    // without the pause of now
+  OwnedCounter accept_paused_from_;  // on clock_ms_; 0: it accepts
   OwnedCounter idle_closed_;
   OwnedCounter shed_closed_;
   OwnedCounter turns_;

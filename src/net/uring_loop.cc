@@ -445,8 +445,7 @@ void UringLoop::WatchListener(size_t index) {
   if (accept_armed_[index]) return;
   accept_armed_[index] = true;
   io_uring_sqe* const entry = NextEntry();
-  io_uring_prep_multishot_accept(entry, options_.listeners[index]->fd(), nullptr, nullptr,
-                                 SOCK_NONBLOCK | SOCK_CLOEXEC);
+  io_uring_prep_poll_add(entry, options_.listeners[index]->fd(), POLLIN);
   entry->user_data = index * 8 | kAccept;
 }
 
@@ -457,9 +456,9 @@ void UringLoop::UnwatchListener(size_t index) {
 }
 
 void UringLoop::OnAccept(size_t index, const io_uring_cqe& completion) {
-  if ((completion.flags & IORING_CQE_F_MORE) == 0) accept_armed_[index] = false;
+  accept_armed_[index] = false;
   if (completion.res >= 0) {
-    Accepted(completion.res, index);
+    AcceptReady(index);
   } else if (completion.res != -ECANCELED) {
     AcceptFailed(-completion.res);
   }

@@ -1,9 +1,11 @@
 // net/uring_loop.h: the event loop over io_uring.
 //
-// Each connection has one multishot receive that fills buffers of a ring shared by all; listeners
-// have a multishot accept. The sends of a turn are submitted by the same call that waits for the
-// next input. A send neither waits nor is split (MSG_DONTWAIT | MSG_WAITALL) and reports only
-// failure, so when the call returns every send has been decided and the arena may be reused.
+// Each connection has one multishot receive that fills buffers of a ring shared by all. A listener
+// has a poll and not a multishot accept, which takes whoever comes while it runs, however many: all
+// of them would have descriptors before the first can be refused. The sends of a turn are submitted
+// by the same call that waits for the next input. A send neither waits nor is split (MSG_DONTWAIT |
+// MSG_WAITALL) and reports only failure, so when the call returns every send has been decided and
+// the arena may be reused.
 //
 // While memory is tight (LoopCore::RoomToReceive) nothing may arrive unasked: connections wait for
 // input by a poll then, and receive by system call, as many bytes as there is room for.

@@ -100,13 +100,11 @@ struct ServerSnapshot {
   std::string net_kind;  // "epoll", "io_uring"
   int verbosity = 0;
   bool detail_enabled = false;
-  bool accepting = true;
 
   // Connections and bytes. net: LoopStats summed over the loops.
   net::LoopStats net;
   uint64_t connections_max = 0;
   uint64_t connections_rejected = 0;
-  uint64_t time_in_listen_disabled_us = 0;
   uint64_t conn_yields = 0;  // times a connection had to let others go first
 
   // What clients asked for and what the store did.

@@ -103,7 +103,7 @@ inline constexpr LooseCounter kLooseCounters[] = {
     {"accept_pauses_total", "Times accepting stopped for lack of descriptors or memory.",
      [](ServerSnapshot& s) -> uint64_t& { return s.net.accept_pauses; }},
     {"listen_disabled_microseconds_total", "Time in which nothing was accepted.",
-     [](ServerSnapshot& s) -> uint64_t& { return s.time_in_listen_disabled_us; }},
+     [](ServerSnapshot& s) -> uint64_t& { return s.net.accept_paused_us; }},
     {"connection_yields_total", "Times a connection had to let others go first.",
      [](ServerSnapshot& s) -> uint64_t& { return s.conn_yields; }},
     {"bytes_received_total", "Bytes received from clients.",

@@ -62,9 +62,9 @@ void WriteTraffic(const ServerSnapshot& s, bool idle_timeout, StatsWriter* out) 
   out->Line("bytes_read", s.net.bytes_in);
   out->Line("bytes_written", s.net.bytes_out);
   out->Line("limit_maxbytes", s.limit_bytes);
-  out->Line("accepting_conns", s.accepting ? 1u : 0u);
+  out->Line("accepting_conns", s.net.loops_not_accepting == 0 ? 1u : 0u);
   out->Line("listen_disabled_num", s.net.accept_pauses);
-  out->Line("time_in_listen_disabled_us", s.time_in_listen_disabled_us);
+  out->Line("time_in_listen_disabled_us", s.net.accept_paused_us);
   out->Line("threads", s.threads);
   out->Line("conn_yields", s.conn_yields);
 }

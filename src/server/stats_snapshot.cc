@@ -79,9 +79,10 @@ void ServerSnapshot::Add(const processor::Guard& device) {
 void ServerSnapshot::Add(const net::LoopStats& loop) {
   for (uint64_t net::LoopStats::*field :
        {&net::LoopStats::connections_open, &net::LoopStats::connections_opened,
-        &net::LoopStats::accept_pauses, &net::LoopStats::idle_closed, &net::LoopStats::shed_closed,
-        &net::LoopStats::turns, &net::LoopStats::batches, &net::LoopStats::bytes_in,
-        &net::LoopStats::bytes_out, &net::LoopStats::buffer_bytes})
+        &net::LoopStats::accept_pauses, &net::LoopStats::accept_paused_us,
+        &net::LoopStats::loops_not_accepting, &net::LoopStats::idle_closed,
+        &net::LoopStats::shed_closed, &net::LoopStats::turns, &net::LoopStats::batches,
+        &net::LoopStats::bytes_in, &net::LoopStats::bytes_out, &net::LoopStats::buffer_bytes})
     net.*field += loop.*field;
 }
 
