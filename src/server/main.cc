@@ -125,8 +125,10 @@ Result<std::unique_ptr<Daemon>> GoToBackground(ServerOptions* options) {
   // Core files go where it was started; else no folder is to be kept busy.
   for (std::string* path : {&options->pid_path, &options->port_path, &options->unix_path,
                             &options->data_dir, &options->calibration_path}) {
+    if (path->empty()) continue;
     std::error_code error;
-    if (!path->empty()) *path = std::filesystem::absolute(*path, error).string();
+    *path = std::filesystem::absolute(*path, error).string();
+    if (error) return Status::FromErrno("-d: the folder that it is started in", error.value());
   }
   auto daemon = Daemon::Fork();
   if (daemon && !options->core_dumps && chdir("/") != 0) return Status::FromErrno("chdir /", errno);

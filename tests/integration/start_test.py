@@ -4,11 +4,12 @@ import contextlib
 import os
 import signal
 import subprocess
+import tempfile
 import time
 
 import harness
 from harness import Client, check, check_equal
-from starts import Start, fill, folder, found_after_restart, weft
+from starts import Start, fill, folder, found_after_restart, judge, weft
 
 
 # --- standard streams ---
@@ -101,6 +102,20 @@ def test_what_cannot_be_printed_is_a_failure():
                 [weft(), *command], stderr=subprocess.PIPE, check=False, preexec_fn=_closing(2)
             )
             check(0 < done.returncode <= 125, f"{command} >&-: {done.returncode}")
+
+
+def test_a_folder_that_is_gone_is_no_place_to_start_in():
+    """In the background, where names that are given from there would mean another place."""
+    place = tempfile.mkdtemp(prefix="weft-start-")
+
+    def be_there():
+        os.chdir(place)
+        os.rmdir(place)
+
+    for words in (["--data", "weft-data"], ["-P", "weft.pid"]):
+        os.makedirs(place, exist_ok=True)
+        check(not judge(["-p", "-1", "-d", *words], "-d", be_there), f"{words}: it serves")
+        check(not os.path.exists("/" + words[1]), f"/{words[1]} was made")
 
 
 # --- signals ---
