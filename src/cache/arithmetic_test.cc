@@ -45,7 +45,7 @@ TEST_F(Arithmetic, PadsToTheLengthOfTheOldValueHoweverLongItWas) {
 
 TEST_F(Arithmetic, RefusesWhatIsNoNumberAndLeavesIt) {
   for (const char* text : {"", "abc", "1a", "-1", "18446744073709551616", "1.5", "-", "+-1", "- 1",
-                           "-9223372036854775808"}) {
+                           "-9223372036854775808", "9223372036854775808 -"}) {
     client_.Set("n", text);
     EXPECT_EQ(client_.Count("n", 1).reply.outcome, Outcome::kNotNumeric) << text;
     EXPECT_EQ(client_.Value("n"), text);

@@ -14,7 +14,8 @@ namespace weft::cache {
 inline constexpr size_t kDigitsMax = 20;  // of 2^64 - 1
 
 // Reads a number as memcached does: blanks and a sign before it, a blank, a NUL or the end behind.
-// Below 0 is none, unless it comes round to one: -18446744073709551615 is 1.
+// Below 0 is none, unless it comes round to one: -18446744073709551615 is 1. Nor is one above 2^63
+// where a '-' stands anywhere behind it.
 bool ParseNumber(std::string_view text, uint64_t* number);
 
 // What the command makes of it. Upwards it wraps at 2^64, downwards it stops at 0.

@@ -51,6 +51,7 @@ class TurnTickets {
       return true;
     }
     refused_ = true;
+    if (mark->ticket == round_) full_ns_ = now_ns_;  // it came, and its round is not to be given up
     if (mark->ticket >= round_) return false;
     *begins_to_wait = mark->ticket == 0;
     mark->ticket = round_ + 1;

@@ -14,7 +14,7 @@
 // many keys among thousands of single ones waits a few rounds, not as many as it has keys.
 //
 // A tag counts usual jobs: those that cost what jobs cost of late. So what was charged while jobs
-// were large is no more rounds once they are small.
+// were large is no more rounds once they are small; nor fewer the other way round.
 //
 // Whoever asks for the first time starts behind the virtual time, by one usual job. Otherwise
 // thousands that come, ask once and go would keep the virtual time where it is, and whoever has

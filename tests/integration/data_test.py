@@ -10,6 +10,7 @@ import pathlib
 import random
 import shutil
 import signal
+import subprocess
 import tempfile
 import threading
 import time

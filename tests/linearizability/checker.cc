@@ -82,6 +82,7 @@ class Model {
   static std::optional<Register> Answer(const Register& before, const Operation& op) {
     if (op.result == Result::kUnknown) return Unanswered(before, op);
     if (op.result == Result::kFailed) return before;
+    if (op.result == Result::kCleared) return Register{};
     switch (op.verb) {
       case Verb::kGet: return Get(before, op);
       case Verb::kCas: return Cas(before, op);

@@ -302,6 +302,14 @@ TEST(Checker, FailedStoreChangesNothing) {
   EXPECT_TRUE(Story().Set(1, 0, 1, "a").Set(1, 2, 3, "b", Result::kFailed).Get(2, 4, 5, "b").Bad());
 }
 
+TEST(Checker, ClearedKeyHoldsNothing) {
+  EXPECT_TRUE(Story().Set(1, 0, 1, "a").Set(1, 2, 3, "b", Result::kCleared).Miss(2, 4, 5).Good());
+  for (const char* value : {"a", "b"}) {
+    EXPECT_TRUE(
+        Story().Set(1, 0, 1, "a").Set(1, 2, 3, "b", Result::kCleared).Get(2, 4, 5, value).Bad());
+  }
+}
+
 TEST(Checker, NamesTheKeyAndTellsTheStory) {
   const Verdict verdict = Check(Story("lost").Set(1, 0, 1, "v").Miss(0, 2, 3).history());
   EXPECT_EQ(verdict.kind, Verdict::kViolation);

@@ -32,6 +32,7 @@ std::string_view ResultName(Result result) {
     case Result::kNumber: return "number";
     case Result::kNotNumeric: return "not numeric";
     case Result::kFailed: return "failed";
+    case Result::kCleared: return "failed, cleared";
   }
   return "?";
 }

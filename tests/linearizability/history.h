@@ -40,6 +40,7 @@ enum class Result : uint8_t {
   kNumber,      // arithmetic's new value
   kNotNumeric,  // arithmetic on something else
   kFailed,      // no memory: nothing was stored
+  kCleared,     // nor that, and what the key held is gone
 };
 
 inline constexpr int64_t kNever = std::numeric_limits<int64_t>::max();

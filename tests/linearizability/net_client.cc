@@ -169,7 +169,7 @@ void NetClient::ReadClassic(Operation* op) {
   } else if (line.starts_with("CLIENT_ERROR cannot increment")) {
     op->result = Result::kNotNumeric;
   } else if (line.starts_with("SERVER_ERROR out of memory")) {
-    op->result = Result::kFailed;
+    op->result = op->verb == Verb::kSet ? Result::kCleared : Result::kFailed;
   } else if (IsArithmetic(op->verb)) {
     op->result = Result::kNumber;
     op->number = Number(line);
@@ -220,7 +220,9 @@ void NetClient::ReadMeta(Operation* op) {
   } else if (line.starts_with("CLIENT_ERROR cannot increment")) {
     op->result = Result::kNotNumeric;
   } else if (line.starts_with("SERVER_ERROR out of memory")) {
-    op->result = Result::kFailed;
+    const bool clears = op->verb == Verb::kSet || op->verb == Verb::kAdd ||
+                        op->verb == Verb::kReplace || op->verb == Verb::kCas;
+    op->result = clears ? Result::kCleared : Result::kFailed;
   } else {
     Unexpected(*op, line);
   }
