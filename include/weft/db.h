@@ -57,9 +57,9 @@ struct DbLookup {
 class Db {
  public:
   // kInvalidArgument: missing and !create_if_missing, there and error_if_exists, another
-  // comparator's, or an option out of range. kRetryLater: another process has it open. kCorruption:
-  // damaged, as the message says; also where CURRENT is missing, but tables, logs or manifests are
-  // not.
+  // comparator's, or an option out of range. kRetryLater: another process has it open, or
+  // this one has no more descriptors. kCorruption: damaged, as the message says; also where CURRENT
+  // is missing, but tables, logs or manifests are not.
   static Result<std::unique_ptr<Db>> Open(const DbOptions& options, const std::string& dir);
   // Changes no file, asks for no lock and sees the store as it was when it was opened; the log is
   // read into memory. Writes return kInvalidArgument. A process that writes to the store meanwhile

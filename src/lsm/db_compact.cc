@@ -320,13 +320,14 @@ void DbImpl::NoteCompactionLocked(const RunningCompaction& running) {
   level0_drained_at_ns_ = now;
 }
 
-// The inputs of a failed compaction are as they were. What may pass (a full disk) is tried again; a
-// damaged table would fail every time, and what it holds must not be lost sight of.
+// The inputs of a failed compaction are as they were. What may pass (a full disk) is tried again,
+// and a want of descriptors for ever: where it lasts, flushes say so. A damaged table would fail
+// every time, and what it holds must not be lost sight of.
 void DbImpl::NoteFailureLocked(const Status& status) {
   // Given up, or what failed meanwhile. The code alone says nothing: a file may give any.
   if (stopping_.load(std::memory_order_relaxed) && status.code() == Code::kRetryLater) return;
   statistics_.Add(Statistics::kCompactionFailures, 1);
-  compaction_failures_in_row_++;
+  if (status.code() != Code::kRetryLater) compaction_failures_in_row_++;
   Log("compaction failed: " + status.ToString());
   if (status.code() == Code::kCorruption || compaction_failures_in_row_ >= kCompactionFailuresMax) {
     FailWritesLocked(status);

@@ -137,6 +137,27 @@ TEST_F(DbFailedWriteTest, NoWriteIsToldThatSomethingWasNotFound) {
   EXPECT_EQ(db->Put({.sync = true}, "a", "value").code(), Code::kIoError);
 }
 
+// Wherever in a flush it is: the new log, the table, the folder's syncs of both and of the
+// manifest.
+TEST_F(DbFailedWriteTest, AFlushIsTriedAgainAtEachCallThatNeedsADescriptor) {
+  std::atomic<int> before = 1'000'000;  // calls of these kinds that go well
+  faulty.SetHook([&](const FileCall& call) {
+    const bool needs_one = call.kind == FileCallKind::kNewWritableFile ||
+                           call.kind == FileCallKind::kSyncDir ||
+                           call.kind == FileCallKind::kNewRandomAccessFile;
+    return needs_one && before-- == 0 ? Status(Code::kRetryLater, "test") : Status();
+  });
+  Open();
+  for (int i = 0; i < 12; i++) {
+    ASSERT_TRUE(db->Put({}, std::to_string(i), "value").ok());
+    before = i % 6;
+    EXPECT_TRUE(db->Flush().ok()) << i;
+  }
+  before = 1'000'000;
+  Open();
+  for (int i = 0; i < 12; i++) EXPECT_EQ(Get(std::to_string(i)), "value");
+}
+
 // As where connections hold all descriptors for a moment.
 TEST_F(DbFailedWriteTest, WhatFoundNoDescriptorIsTriedAgain) {
   std::atomic<int> left = 0;
@@ -158,7 +179,7 @@ TEST_F(DbFailedWriteTest, WhatFoundNoDescriptorIsTriedAgain) {
   std::thread flush([this] { EXPECT_FALSE(db->Flush().ok()); });
   while (left == 1'000'000) std::this_thread::yield();
   EXPECT_EQ(Get("last"), "value");
-  flush.join();  // after some seconds
+  flush.join();  // after a second
   EXPECT_EQ(db->Put({}, "more", "value").code(), Code::kIoError);
   left = 0;
   Open();

@@ -19,8 +19,9 @@ namespace {
 // half of its time, and every write of a flush's length would be late. Writers wait for it where
 // they have to.
 constexpr int kFlushNice = 5;
-// What the system had no descriptor for is tried again: some seconds, and then given up.
-constexpr uint64_t kRetryAfterNs = 100'000'000;
+// What the system had no descriptor for is tried again for a second, and then given up: threads of
+// a server that write stand still meanwhile, and the descriptors may be their connections'.
+constexpr uint64_t kRetryAfterNs = 20'000'000;
 constexpr int kRetriesMax = 50;
 // The rate limiter is asked once for so many bytes written.
 constexpr uint64_t kPaceBytes = 1u << 20;
@@ -53,7 +54,9 @@ void DbImpl::MakeSpareLogLocked() {
     auto made = files_->NewWritableFile(LogFileName(dir_, number), FileUse::kLog);
     if (!made) return made.error();
     file = std::move(*made);
-    return files_->SyncDir(dir_);
+    Status synced = files_->SyncDir(dir_);
+    if (!synced.ok()) (void)files_->RemoveFile(LogFileName(dir_, number));
+    return synced;
   });
   mutex_.Lock();
   if (!status.ok()) return NoteFlushFailureLocked(status);
@@ -83,14 +86,15 @@ void DbImpl::FlushOldestLocked() {
   VersionEdit edit;
   FlushEvent event;
   Status status = FlushToTableLocked(*oldest.table, kMemTableLevelMax, &edit, &event);
-  const bool is_written = status.ok();
-  if (is_written) {
+  bool may_try_again = true;
+  if (status.ok()) {
     // From then on logs are needed from the next memtable's on.
     edit.log_number = immutables_.size() > 1 ? immutables_[1].log_number : active_log_;
     edit.prev_log_number = 0;
     edit.last_sequence = oldest.last;  // no more: what follows is only in logs
     placing_deep_ = event.level > 0;
     status = versions_->LogAndApply(&edit, &mutex_);
+    may_try_again = versions_->may_delete_files();  // otherwise it may stand in the manifest
     placing_deep_ = false;
   }
   versions_->EndJob(job);
@@ -102,10 +106,10 @@ void DbImpl::FlushOldestLocked() {
     InstallViewLocked();
     NoteFlushLocked(event);
     flush_retries_ = 0;
-  } else if (is_written) {
-    FailWritesLocked(status);
-  } else {
+  } else if (may_try_again) {
     NoteFlushFailureLocked(status);
+  } else {
+    FailWritesLocked(status);
   }
   events_.Tell([event](EventListener* listener) { listener->OnFlush(event); });
   room_.NotifyAll();
@@ -182,8 +186,8 @@ Status DbImpl::WriteTable(const MemTable& memtable, NewFile* table, FlushEvent* 
   if (status.ok()) status = files_->SyncDir(dir_);
   if (status.ok()) {
     const FileMeta meta(table->number, builder.flushed_bytes(), table->smallest, table->largest);
-    OpenTable open;
-    status = tables_.Find(meta, &open);  // finds it readable
+    const auto found = tables_.FindShared(meta);  // finds it readable
+    if (!found) status = found.error();
   }
   if (!status.ok()) {
     (void)files_->RemoveFile(path);

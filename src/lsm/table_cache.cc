@@ -68,7 +68,11 @@ Result<std::shared_ptr<const table::Table>> TableCache::Open(const FileMeta& fil
 
 Status TableCache::FindSlowly(const FileMeta& file, OpenTable* open) {
   Result<std::shared_ptr<const table::Table>> found = FindShared(file);
-  if (!found) return found.error();
+  if (!found) {
+    // To lookups kRetryLater says something else than that there is no descriptor (DbLookup).
+    const bool is_want = found.error().code() == Code::kRetryLater && !beside_writers_;
+    return is_want ? Status(Code::kIoError, std::string(found.error().message())) : found.error();
+  }
   open->table = found->get();
   open->holder = std::move(found.value());
   return {};

@@ -405,10 +405,12 @@ LoopStats LoopCore::Stats() const {
   stats.connections_open = assigned_.load(std::memory_order_relaxed);
   stats.connections_opened = opened_.value();
   stats.accept_pauses = accept_pauses_.value();
+  const uint64_t paused_before_ms = accept_paused_ms_.value();
   const uint64_t paused_from = accept_paused_from_.value();
-  const uint64_t paused_ms = paused_from == 0 ? 0 : clock_ms_.value() - paused_from;
+  const uint64_t now_ms = std::max(clock_ms_.value(), paused_from);
   stats.loops_not_accepting = paused_from == 0 ? 0 : 1;
-  stats.accept_paused_us = (accept_paused_ms_.value() + paused_ms) * 1000;
+  stats.accept_paused_us =
+      (paused_before_ms + (paused_from == 0 ? 0 : now_ms - paused_from)) * 1000;
   stats.idle_closed = idle_closed_.value();
   stats.shed_closed = shed_closed_.value();
   stats.turns = turns_.value();

@@ -128,7 +128,7 @@ Result<std::unique_ptr<Daemon>> GoToBackground(ServerOptions* options) {
     if (path->empty()) continue;
     std::error_code error;
     *path = std::filesystem::absolute(*path, error).string();
-    if (error) return Status::FromErrno("-d: the folder that it is started in", error.value());
+    if (error) return Status::FromErrno("the folder that it is started in", error.value());
   }
   auto daemon = Daemon::Fork();
   if (daemon && !options->core_dumps && chdir("/") != 0) return Status::FromErrno("chdir /", errno);

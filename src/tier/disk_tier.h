@@ -75,7 +75,8 @@ struct TierStats {
 class DiskTier {
  public:
   // Opens or makes the store in options.dir and has `cache` keep versions from the right one on.
-  // kRetryLater: another process has it open. kInvalidArgument: the store there is not a cache's.
+  // kRetryLater: another process has it open, or there are no more descriptors. kInvalidArgument:
+  // the store there is not a cache's.
   static Result<std::unique_ptr<DiskTier>> Open(const TierOptions& options, cache::Store* cache);
   // Writes the log out and closes the store.
   ~DiskTier();

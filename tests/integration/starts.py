@@ -132,7 +132,7 @@ def folder(**how):
 
 
 def fill(client, count, begin=0):
-    """Sets so many keys; returns the numbers of those that were stored. Ends with the connection."""
+    """Sets so many keys, or until the connection ends; returns the numbers of those stored."""
     stored = []
     for i in range(begin, begin + count):
         try:
