@@ -156,6 +156,8 @@ TEST_F(DbFailedWriteTest, AFlushIsTriedAgainAtEachCallThatNeedsADescriptor) {
   before = 1'000'000;
   Open();
   for (int i = 0; i < 12; i++) EXPECT_EQ(Get(std::to_string(i)), "value");
+  Close();
+  faulty.SetHook(nullptr);
 }
 
 // As where connections hold all descriptors for a moment.
@@ -190,6 +192,8 @@ TEST_F(DbFailedWriteTest, WhatFoundNoDescriptorIsTriedAgain) {
   left = 0;
   Open();
   EXPECT_EQ(Get("again"), "value");
+  Close();
+  faulty.SetHook(nullptr);
 }
 
 TEST_F(DbFailedWriteTest, NoReadTakesAFileThatIsMissingForAKeyThatIs) {
