@@ -1,0 +1,50 @@
+// bench/trace/decoder.h: one way of compressing, undone piece by piece.
+//
+// Members   a file may have several, one behind the other. They count as one.
+// Memory    what a file asks for, up to kDecoderMemoryBytesMax.
+// Threads   one at a time.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string_view>
+
+#include "weft/status.h"
+
+namespace weft::bench {
+
+enum class Compression : uint8_t { kNone, kGzip, kXz, kZstd };
+
+// As a file's first bytes say. What is plain and begins like a compressed file is taken for one.
+Compression CompressionOf(std::string_view first_bytes);
+
+inline constexpr int kDecoderMemoryLog = 28;
+inline constexpr size_t kDecoderMemoryBytesMax = size_t{1} << kDecoderMemoryLog;
+
+// What a step did. Its counts hold where it failed, too.
+struct DecodeStep {
+  size_t taken = 0;         // bytes of the input
+  size_t made = 0;          // bytes of the output
+  bool is_between = false;  // the last member has ended and the next has not begun
+  Status status;            // the message says what is wrong, without the file and the byte
+};
+
+class Decoder {
+ public:
+  virtual ~Decoder() = default;
+  // Takes what it can of `in` and fills `out`, which has room. `is_last`: the file has no more than
+  // `in`. A step that takes and makes nothing has come to the end of what it was given.
+  virtual DecodeStep Decode(std::string_view in, bool is_last, std::span<char> out) = 0;
+};
+
+// kUnsupported: built without the library, which the message names.
+Result<std::unique_ptr<Decoder>> MakeDecoder(Compression compression);
+
+// Those of the libraries that are there. kNoMemory: the library finds none.
+Result<std::unique_ptr<Decoder>> MakeGzipDecoder();
+Result<std::unique_ptr<Decoder>> MakeXzDecoder();
+Result<std::unique_ptr<Decoder>> MakeZstdDecoder();
+
+}  // namespace weft::bench

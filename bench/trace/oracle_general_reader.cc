@@ -1,0 +1,47 @@
+// libCacheSim's oracleGeneral: records of 24 bytes, little-endian, without gaps:
+//
+//   u32 time in seconds | u64 object | u32 size in bytes | i64 the next request of it, from 0
+//
+// Every record is a get. The last member is for policies that look ahead; Trace has no use for it.
+
+#include <memory>
+#include <utility>
+
+#include "base/coding.h"
+#include "bench/trace/field.h"
+#include "bench/trace/reader.h"
+#include "bench/trace/record_source.h"
+
+namespace weft::bench {
+namespace {
+
+constexpr size_t kOracleBytes = 24;
+constexpr size_t kOracleKeyAt = 4, kOracleSizeAt = 12;
+
+class OracleGeneralReader final : public TraceReader {
+ public:
+  explicit OracleGeneralReader(std::unique_ptr<ByteSource> source)
+      : records_(std::move(source), kOracleBytes) {}
+
+  Result<bool> Next(ReadRequest* request) override {
+    auto record = records_.Next();
+    if (!record) return record.error();
+    if (*record == nullptr) return false;
+    request->time_s = base::DecodeFixed32(*record);
+    request->key = base::DecodeFixed64(*record + kOracleKeyAt);
+    request->value_bytes = SizeIfKnown(base::DecodeFixed32(*record + kOracleSizeAt), false);
+    return true;
+  }
+  Status Damaged(std::string_view what) const override { return records_.Damaged(what); }
+
+ private:
+  RecordSource records_;
+};
+
+}  // namespace
+
+MadeReader MakeOracleGeneralReader(std::unique_ptr<ByteSource> source, const TraceOptions&) {
+  return std::unique_ptr<TraceReader>(std::make_unique<OracleGeneralReader>(std::move(source)));
+}
+
+}  // namespace weft::bench

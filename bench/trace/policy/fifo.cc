@@ -1,0 +1,43 @@
+#include "bench/trace/policy/fifo.h"
+
+#include "bench/trace/policy/record_queue.h"
+
+namespace weft::bench {
+namespace {
+
+class Fifo final : public Policy {
+ public:
+  Fifo(uint64_t capacity, uint32_t records) : capacity_(capacity), nodes_(records) {}
+
+  bool Get(uint64_t /*request*/, uint32_t record) override { return held_.Has(record); }
+
+  void Set(uint64_t /*request*/, uint32_t record, uint32_t bytes) override {
+    if (bytes > capacity_) return Delete(record);
+    if (held_.Has(record)) {
+      held_.Resize(record, bytes);
+    } else {
+      held_.Push(record, bytes);
+    }
+    // What is stored here stays, also where it is the oldest and has grown.
+    while (held_.bytes() > capacity_) held_.Remove(held_.OldestBut(record));
+  }
+
+  void Delete(uint32_t record) override {
+    if (held_.Has(record)) held_.Remove(record);
+  }
+
+  uint64_t bytes() const override { return held_.bytes(); }
+
+ private:
+  const uint64_t capacity_;
+  std::vector<RecordNode> nodes_;
+  RecordQueue held_{nodes_, 1};
+};
+
+}  // namespace
+
+std::unique_ptr<Policy> MakeFifo(uint64_t capacity, uint32_t records) {
+  return std::make_unique<Fifo>(capacity, records);
+}
+
+}  // namespace weft::bench

@@ -1,0 +1,17 @@
+// bench/trace/policy/fifo.h: the object goes that has been there longest, whatever its use.
+//
+// Age       since it was first stored: a set of an object that is there leaves it its place.
+// Threads   one at a time.
+// Cost      constant time an operation, of a set with what it drops; 16 bytes a record.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+
+#include "bench/trace/policy/policy.h"
+
+namespace weft::bench {
+
+std::unique_ptr<Policy> MakeFifo(uint64_t capacity, uint32_t records);
+
+}  // namespace weft::bench

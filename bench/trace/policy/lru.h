@@ -1,0 +1,17 @@
+// bench/trace/policy/lru.h: the object goes that was used least recently.
+//
+// Uses      each get and each set.
+// Threads   one at a time.
+// Cost      constant time an operation, of a set with what it drops; 16 bytes a record.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+
+#include "bench/trace/policy/policy.h"
+
+namespace weft::bench {
+
+std::unique_ptr<Policy> MakeLru(uint64_t capacity, uint32_t records);
+
+}  // namespace weft::bench

@@ -1,0 +1,58 @@
+// Threads   one.
+#include "bench/trace/policy/lru.h"
+
+#include <gtest/gtest.h>
+
+#include "bench/trace/policy/test_kit.h"
+
+namespace weft::bench {
+namespace {
+
+class NaiveLru final : public Policy {
+ public:
+  explicit NaiveLru(uint64_t capacity) : capacity_(capacity) {}
+  bool Get(uint64_t /*request*/, uint32_t record) override {
+    const NaiveObject* const found = queue_.Find(record);
+    if (found == nullptr) return false;
+    const NaiveObject object = *found;
+    queue_.Remove(record);
+    queue_.Push(object);
+    return true;
+  }
+  void Set(uint64_t /*request*/, uint32_t record, uint32_t bytes) override {
+    queue_.Remove(record);
+    queue_.Push({record, bytes});
+    if (bytes > capacity_) queue_.Remove(record);
+    while (queue_.bytes() > capacity_) queue_.TakeOldestBut(UINT32_MAX);
+  }
+  void Delete(uint32_t record) override { queue_.Remove(record); }
+  uint64_t bytes() const override { return queue_.bytes(); }
+
+ private:
+  const uint64_t capacity_;
+  NaiveQueue queue_;
+};
+
+TEST(Lru, DropsTheLeastRecentlyUsed) {
+  EXPECT_EQ(PlayLetters("lru", 3, "abcadab"), "---h-h-");
+  EXPECT_EQ(PlayLetters("lru", 3, "abcdabcd"), "--------");
+}
+
+TEST(Lru, ASetIsAUseAndMakesRoomForItsNewSize) {
+  const auto lru = MakeLru(10, 4);
+  for (const uint32_t record : {0, 1, 2}) lru->Set(record, record, 3);
+  lru->Set(3, 0, 5);
+  EXPECT_EQ(lru->bytes(), 8u);
+  EXPECT_FALSE(lru->Get(4, 1));
+  EXPECT_TRUE(lru->Get(5, 0));
+  EXPECT_TRUE(lru->Get(6, 2));
+}
+
+TEST(Lru, PlaysAsItsModel) {
+  ExpectPolicyLikeModel("lru", [](uint64_t capacity, const Trace& /*trace*/) {
+    return std::make_unique<NaiveLru>(capacity);
+  });
+}
+
+}  // namespace
+}  // namespace weft::bench

@@ -1,0 +1,60 @@
+#include "bench/trace/policy/policy.h"
+
+#include "bench/trace/policy/belady.h"
+#include "bench/trace/policy/fifo.h"
+#include "bench/trace/policy/lru.h"
+#include "bench/trace/policy/s3_fifo.h"
+#include "bench/trace/policy/w_tinylfu.h"
+
+namespace weft::bench {
+namespace {
+
+using PolicyMaker = std::unique_ptr<Policy> (*)(uint64_t capacity, const Trace& trace);
+
+struct NamedPolicy {
+  const char* name;
+  const char* meaning;
+  PolicyMaker maker;
+};
+
+constexpr NamedPolicy kPolicies[] = {
+    {"lru", "drops what was used least recently",
+     [](uint64_t capacity, const Trace& trace) { return MakeLru(capacity, trace.records()); }},
+    {"fifo", "drops what was stored first",
+     [](uint64_t capacity, const Trace& trace) { return MakeFifo(capacity, trace.records()); }},
+    {"s3-fifo", "tries objects in a small queue, with ghosts (Yang et al., SOSP'23)",
+     [](uint64_t capacity, const Trace& trace) {
+       return MakeS3Fifo(capacity, trace.records(), true);
+     }},
+    {"s3-fifo-no-ghosts", "s3-fifo that forgets what it dropped",
+     [](uint64_t capacity, const Trace& trace) {
+       return MakeS3Fifo(capacity, trace.records(), false);
+     }},
+    {"w-tinylfu", "admits by frequency (Einziger et al., ACM TOS 2017; with sizes, 2022)",
+     MakeWTinyLfu},
+    {"belady", "knows the trace; a floor where all sizes are equal (Belady, IBM Systems J. 1966)",
+     MakeBelady},
+};
+
+}  // namespace
+
+const std::vector<PolicyForm>& PolicyForms() {
+  static const std::vector<PolicyForm> forms = [] {
+    std::vector<PolicyForm> all;
+    for (const NamedPolicy& policy : kPolicies) all.push_back({policy.name, policy.meaning});
+    return all;
+  }();
+  return forms;
+}
+
+Result<std::unique_ptr<Policy>> MakePolicy(const std::string& name, uint64_t capacity,
+                                           const Trace& trace) {
+  std::string names;
+  for (const NamedPolicy& policy : kPolicies) {
+    if (policy.name == name) return policy.maker(capacity, trace);
+    names += names.empty() ? policy.name : std::string(", ") + policy.name;
+  }
+  return Status(Code::kInvalidArgument, "no policy \"" + name + "\": there are " + names);
+}
+
+}  // namespace weft::bench
