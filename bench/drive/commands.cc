@@ -5,6 +5,7 @@
 #include "bench/cost/command_line.h"
 #include "bench/drive/measure.h"
 #include "bench/drive/sweep.h"
+#include "bench/play/command_line.h"
 
 namespace weft::bench {
 
@@ -13,6 +14,7 @@ struct DriveCommands::Arguments {
   MeasureOptions quick{.records = 200'000, .load{.warmup_s = 0.5, .seconds = 3}};
   SweepOptions sweep{.measure{.experiment = "sweep"}};
   CompareOptions compare;
+  TraceBenchOptions trace;
 };
 
 DriveCommands::DriveCommands() : arguments_(std::make_unique<Arguments>()) {}
@@ -30,6 +32,7 @@ void DriveCommands::AddTo(CLI::App* app) {
     quick->remove_option(quick->get_option(name));
   AddSweep(app->add_subcommand("sweep", "latency at each rate, and the highest one within a limit"),
            &a.sweep);
+  AddTrace(app->add_subcommand("trace", "what caches and policies miss of real traces"), &a.trace);
   AddCompare(app->add_subcommand("compare", "results of several machines: throughput and cost"),
              &a.compare);
 }
@@ -37,7 +40,9 @@ void DriveCommands::AddTo(CLI::App* app) {
 std::optional<Status> DriveCommands::Run(const std::string& name, const std::string& command_line) {
   Arguments& a = *arguments_;
   a.run.command_line = a.quick.command_line = a.sweep.measure.command_line = command_line;
+  a.trace.command_line = command_line;
   if (name == "run") return RunMeasure(a.run);
+  if (name == "trace") return RunTraceBench(a.trace);
   if (name == "quick") return RunQuick(a.quick);
   if (name == "sweep") return RunSweep(a.sweep);
   if (name == "compare") return RunCompare(a.compare);

@@ -10,7 +10,8 @@ using std::string_view_literals::operator""sv;
 
 constexpr std::string_view kEnd = "END\r\n";
 constexpr size_t kLineBytesMax = 2048;
-constexpr size_t kNumbersBytesMax = 32;  // " 0 0 1048576\r\n"
+constexpr size_t kNumbersBytesMax = 32;              // " 0 2592000 1048576\r\n"
+constexpr uint32_t kTtlSecondsMax = 30 * 24 * 3600;  // more would be a date to memcached
 
 // The decimal number at the front of `*text`, which loses it; false where there is none.
 bool EatNumber(std::string_view* text, uint64_t* number) {
@@ -83,17 +84,19 @@ void MemcachedSession::Append(const Operation& operation) {
     stream_->Wrote(static_cast<size_t>(Put(at, kLineEnd) - start));
   } else {
     AddDue(Step::kSet, operation);
-    AppendSet(operation.record, operation.version);
+    AppendSet(operation.record, operation.version, operation.ttl_s);
   }
 }
 
-void MemcachedSession::AppendSet(uint64_t record, uint32_t version) {
+void MemcachedSession::AppendSet(uint64_t record, uint32_t version, uint32_t ttl_s) {
   const std::string_view body = format_.Body(record, version);
   char* const start =
       stream_->Text(4 + kRecordKeyBytesMax + kNumbersBytesMax + kRecordValueBytesMin);
   char* at = Put(start, "set ");
   at += format_.WriteKey(record, at).size();
-  at = Put(at, " 0 0 ");
+  at = Put(at, " 0 ");
+  at = std::to_chars(at, at + kNumbersBytesMax, std::min(ttl_s, kTtlSecondsMax)).ptr;
+  *at++ = ' ';
   at = std::to_chars(at, at + kNumbersBytesMax, body.size() + kRecordValueBytesMin).ptr;
   at = Put(at, kLineEnd);
   RecordFormat::WriteHead(record, version, at);
@@ -233,7 +236,7 @@ void MemcachedSession::Finish(OutcomeKind outcome) {
     const uint32_t version_read = due.version_read;
     due_.Pop();  // before the queue moves
     AddDue(Step::kSet, write).version_read = version_read;
-    return AppendSet(write.record, write.version);
+    return AppendSet(write.record, write.version, 0);
   }
   const bool reads =
       due.kind == OperationKind::kRead || due.kind == OperationKind::kReadModifyWrite;

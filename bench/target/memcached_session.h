@@ -63,7 +63,7 @@ class MemcachedSession final : public Session {
 
   void Append(const Operation& operation);
   size_t AppendGets(std::span<const Operation> operations);
-  void AppendSet(uint64_t record, uint32_t version);
+  void AppendSet(uint64_t record, uint32_t version, uint32_t ttl_s);
   Due& AddDue(Step step, const Operation& operation);
 
   // Each takes one piece of an answer at the front of `bytes`; 0: it has not all arrived.

@@ -60,6 +60,18 @@ TEST_F(MemcachedSessionTest, SendsWhatTheProtocolSays) {
   EXPECT_TRUE(server_->Asked().starts_with("get " + Key(1) + " " + Key(2) + "\r\nset "));
 }
 
+TEST_F(MemcachedSessionTest, SendsTimesToLiveThatAreNoDates) {
+  auto session = Make();
+  Operation set{OperationKind::kInsert, 0, 9, 3, 3};
+  set.ttl_s = 77;
+  ASSERT_TRUE(session->Submit({&set, 1}).ok());
+  EXPECT_TRUE(server_->Asked().starts_with("set " + Key(3) + " 0 77 1000\r\n"));
+  set.ttl_s = UINT32_MAX;
+  session = Make();
+  ASSERT_TRUE(session->Submit({&set, 1}).ok());
+  EXPECT_TRUE(server_->Asked().starts_with("set " + Key(3) + " 0 2592000 1000\r\n"));
+}
+
 TEST_F(MemcachedSessionTest, RefusesAScan) {
   auto session = Make();
   const Operation scan{OperationKind::kScan, 5, 0, 1, 1};

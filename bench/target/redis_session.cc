@@ -156,14 +156,20 @@ void RedisSession::Append(const Operation& operation) {
 void RedisSession::AppendSet(const Operation& operation) {
   const std::string_view body = format_.Body(operation.record, operation.version);
   char* const start = stream_->Text(16 + kKeyBulkMax + kBulkHeadMax + kRecordValueBytesMin);
-  char* at = Put(start, "*3\r\n$3\r\nSET\r\n");
+  char* at = Put(start, operation.ttl_s == 0 ? "*3\r\n$3\r\nSET\r\n" : "*5\r\n$3\r\nSET\r\n");
   at = PutKey(at, format_, operation.record);
   at = PutCount(at, '$', body.size() + kRecordValueBytesMin);
   RecordFormat::WriteHead(operation.record, operation.version, at);
   stream_->Wrote(static_cast<size_t>(at + kRecordValueBytesMin - start));
   stream_->Body(body);
-  Put(stream_->Text(kLineEnd.size()), kLineEnd);
-  stream_->Wrote(kLineEnd.size());
+  char* const rest = stream_->Text(kLineEnd.size() + 8 + 2 * kBulkHeadMax);
+  at = Put(rest, kLineEnd);
+  if (operation.ttl_s != 0) {
+    char seconds[kBulkHeadMax];
+    const char* end = std::to_chars(seconds, seconds + sizeof seconds, operation.ttl_s).ptr;
+    at = PutBulk(Put(at, "$2\r\nEX\r\n"), {seconds, static_cast<size_t>(end - seconds)});
+  }
+  stream_->Wrote(static_cast<size_t>(at - rest));
 }
 
 // A command whose last word is the record's key.

@@ -73,6 +73,12 @@ TEST_F(RedisSessionTest, SendsWhatTheProtocolSays) {
                 Array({Bulk("ZREM"), Bulk("weft:index"), Bulk(Key(4))}) +
                 Array({Bulk("ZRANGEBYLEX"), Bulk("weft:index"), Bulk("[" + Key(5)), Bulk("+"),
                        Bulk("LIMIT"), Bulk("0"), Bulk("7")}));
+  session = Make({.multi_get = false, .scans = false});
+  Operation ends{OperationKind::kUpdate, 0, 9, 3, 3};
+  ends.ttl_s = 77;
+  ASSERT_TRUE(session->Submit({&ends, 1}).ok());
+  EXPECT_EQ(server_->Asked(),
+            Array({Bulk("SET"), Bulk(Key(3)), Bulk(Value(3, 9)), Bulk("EX"), Bulk("77")}));
   session = Make({.multi_get = true, .scans = false});
   const std::vector<Operation> reads = {Read(1), Read(2)};
   ASSERT_TRUE(session->Submit(reads).ok());

@@ -92,7 +92,7 @@ class WeftCacheSession final : public Session {
     const std::string_view key = format_.WriteKey(operation.record, keys_.data());
     const uint32_t bytes = format_.ValueBytes(operation.record, operation.version);
     format_.WriteValue(operation.record, operation.version, values_.data());
-    return cache_.Set(key, {values_.data(), bytes}) == weft::Outcome::kStored
+    return cache_.Set(key, {values_.data(), bytes}, operation.ttl_s) == weft::Outcome::kStored
                ? OutcomeKind::kDone
                : OutcomeKind::kRefused;
   }

@@ -29,7 +29,8 @@ struct Operation {
   uint32_t scan_length = 0;  // kScan: at least 1
   uint32_t version = 0;      // of the value that is written
   uint64_t record = 0;
-  uint64_t tag = 0;  // the caller's; comes back with the outcome
+  uint64_t tag = 0;    // the caller's; comes back with the outcome
+  uint32_t ttl_s = 0;  // after which a cache drops what is written; 0: never
 };
 
 enum class OutcomeKind : uint8_t {

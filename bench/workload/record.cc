@@ -84,6 +84,11 @@ Status CheckSizes(const SizeDistribution& sizes, const char* of, uint32_t least,
 
 Status RecordFormat::Check(const RecordOptions& options) {
   Status status = CheckSizes(options.key_bytes, "keys", kRecordKeyBytesMin, kRecordKeyBytesMax);
+  if (options.key_bytes_of != nullptr) {
+    for (const uint8_t bytes : *options.key_bytes_of)
+      if (bytes < kRecordKeyBytesMin || bytes > kRecordKeyBytesMax)
+        return {Code::kInvalidArgument, "a key has " + std::to_string(bytes) + " bytes"};
+  }
   if (status.ok())
     status = CheckSizes(options.value_bytes, "values", kRecordValueBytesMin, kRecordValueBytesMax);
   if (status.ok() && options.ordered && !options.key_bytes.is_fixed())
@@ -149,6 +154,7 @@ std::optional<uint32_t> RecordFormat::Verify(uint64_t record, std::string_view v
   std::memcpy(&number, value.data(), 4);
   std::memcpy(&version, value.data() + 4, 4);
   if ((number ^ Spread(version)) != static_cast<uint32_t>(record)) return std::nullopt;
+  if (options_.version_is_size && version != value.size()) return std::nullopt;
   if (value.substr(kRecordValueBytesMin) != Body(record, version)) return std::nullopt;
   return version;
 }

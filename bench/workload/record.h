@@ -16,9 +16,11 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "bench/harness/random.h"
 #include "bench/workload/size_distribution.h"
@@ -36,6 +38,11 @@ struct RecordOptions {
   SizeDistribution key_bytes = SizeDistribution::Fixed(24);
   SizeDistribution value_bytes = SizeDistribution::Fixed(1000);
   bool ordered = false;  // keys of neighbouring numbers are neighbours; all as long
+  // A version is its value's size in bytes, so that whoever writes chooses it, from
+  // value_bytes.min() to value_bytes.max().
+  bool version_is_size = false;
+  // By record, where keys have sizes of their own; instead of key_bytes.
+  std::shared_ptr<const std::vector<uint8_t>> key_bytes_of = nullptr;
 };
 
 class RecordFormat {
@@ -44,14 +51,17 @@ class RecordFormat {
   static Status Check(const RecordOptions& options);
   static Result<RecordFormat> Make(const RecordOptions& options);
 
-  uint32_t KeyBytes(uint64_t record) const { return options_.key_bytes.Of(Mix(record)); }
+  uint32_t KeyBytes(uint64_t record) const {
+    if (options_.key_bytes_of != nullptr) return (*options_.key_bytes_of)[record];
+    return options_.key_bytes.Of(Mix(record));
+  }
   // Writes the key at `out` and returns it. REQUIRES: record < kRecordsMax, room for KeyBytes()
   std::string_view WriteKey(uint64_t record, char* out) const;
   // Of one of these keys; none of any other.
   std::optional<uint64_t> RecordOf(std::string_view key) const;
 
   uint32_t ValueBytes(uint64_t record, uint32_t version) const {
-    return options_.value_bytes.Of(Mixed(record, version));
+    return options_.version_is_size ? version : options_.value_bytes.Of(Mixed(record, version));
   }
   uint32_t value_bytes_max() const { return options_.value_bytes.max(); }
   // The value is two pieces, so that who sends it need not copy it: a head, written at `head`, and

@@ -155,6 +155,31 @@ TEST(Record, NoSpoiledByteIsAccepted) {
   }
 }
 
+TEST(Record, VersionsMayBeSizesAndKeysMayHaveTheirs) {
+  RecordOptions options;
+  options.value_bytes = SizeDistribution::Uniform(8, 5000);
+  options.version_is_size = true;
+  options.key_bytes_of = std::make_shared<const std::vector<uint8_t>>(std::vector<uint8_t>{8, 250});
+  const auto made = RecordFormat::Make(options);
+  ASSERT_TRUE(made);
+  const RecordFormat& format = made.value();
+  char key[kRecordKeyBytesMax];
+  EXPECT_EQ(format.WriteKey(0, key).size(), 8u);
+  EXPECT_EQ(format.WriteKey(1, key).size(), 250u);
+  for (const uint32_t bytes : {8u, 9u, 5000u}) {
+    std::string value(bytes, '\0');
+    format.WriteValue(1, bytes, value.data());
+    EXPECT_EQ(format.Verify(1, value), bytes);
+    EXPECT_EQ(format.Verify(0, value), std::nullopt);
+    EXPECT_EQ(format.Verify(1, value + "x"), std::nullopt);
+  }
+  std::string huge(8, '\0');  // a size that no pool has
+  RecordFormat::WriteHead(1, 0xffffffff, huge.data());
+  EXPECT_EQ(format.Verify(1, huge), std::nullopt);
+  options.key_bytes_of = std::make_shared<const std::vector<uint8_t>>(std::vector<uint8_t>{7});
+  EXPECT_FALSE(RecordFormat::Make(options));
+}
+
 TEST(Record, NoOtherLengthIsAccepted) {
   for (const char* value_bytes : kValueSizes) {
     const RecordFormat format = Format("24", value_bytes);

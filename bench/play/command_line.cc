@@ -1,0 +1,81 @@
+#include "bench/play/command_line.h"
+
+#include <CLI/CLI.hpp>
+
+#include "bench/target/targets.h"
+#include "bench/trace/policy/policy.h"
+
+namespace weft::bench {
+namespace {
+
+template <typename Form, typename NameOf>
+std::string HelpOf(std::string text, const std::vector<Form>& forms, NameOf name_of) {
+  for (const Form& form : forms) text += "\n" + name_of(form) + ": " + form.meaning;
+  return text;
+}
+
+std::string TargetHelp() {
+  return HelpOf("what the trace is played on, repeatable:", TargetForms(),
+                [](const TargetForm& form) { return form.form; });
+}
+
+void AddReading(CLI::App* app, TraceOptions* read) {
+  app->add_option("--format", read->format,
+                  HelpOf("of the files; found from each where none is given:", TraceFormats(),
+                         [](const TraceFormat& format) { return format.name; }));
+  app->add_option("--columns", read->columns, "of the format csv: time=1,key=2,size=3,op=4,ttl=5");
+  app->add_option("--limit", read->limit, "only so many requests of each file; 0: all")
+      ->capture_default_str();
+  app->add_option("--value-bytes", read->value_bytes,
+                  "of every value, whatever the trace says; 0: as it says, or 1000")
+      ->check(CLI::Range(0u, kTraceValueBytesMax))
+      ->capture_default_str();
+  app->add_option("--key-bytes", read->key_bytes, "of every key, likewise; 0: as it says, or 24")
+      ->check(CLI::Range(0u, kTraceKeyBytesMax))
+      ->capture_default_str();
+}
+
+void AddPlaying(CLI::App* app, TraceBenchOptions* options) {
+  app->add_option("-m,--memory", options->memory,
+                  "MiB of each cache, or '10%' of the bytes of all keys; repeatable")
+      ->delimiter(',')
+      ->capture_default_str();
+  app->add_option("--connections", options->play.connections, "of each target, a thread each")
+      ->check(CLI::Range(1, 1000))
+      ->capture_default_str();
+  app->add_option("--rate", options->play.rate, "requests a second; 0: as fast as they go")
+      ->check(CLI::Range(0.0, 1e9))
+      ->capture_default_str();
+  app->add_option("--pace", options->play.pace,
+                  "seconds of the trace in a second, times to live too; 0: nothing ends")
+      ->check(CLI::Range(0.0, 1e9))
+      ->capture_default_str();
+  app->add_option("-t,--server-threads", options->target.threads, "of servers that are started")
+      ->check(CLI::Range(1, 256))
+      ->capture_default_str();
+  app->add_option("--weft", options->target.weft_program, "the program that start:weft starts")
+      ->capture_default_str();
+  app->add_option("--weft-flags", options->target.weft_flags, "more of them for start:weft");
+  app->add_flag("--wipe", options->target.wipe,
+                "a server that is there may be emptied, whatever it holds");
+}
+
+}  // namespace
+
+void AddTrace(CLI::App* app, TraceBenchOptions* options) {
+  app->add_option("FILE", options->files, "traces, compressed or not")->required();
+  app->add_option("--target", options->targets, TargetHelp())
+      ->delimiter(',')
+      ->capture_default_str();
+  app->add_option("--policy", options->policies,
+                  HelpOf("caches that are simulated, repeatable; 'none':", PolicyForms(),
+                         [](const PolicyForm& form) { return form.name; }))
+      ->delimiter(',')
+      ->capture_default_str();
+  AddReading(app, &options->read);
+  AddPlaying(app, options);
+  app->add_option("--json", options->json, "append a line for each size of memory to this file");
+  app->add_option("--chart", options->chart, "a file for charts of the miss ratios (SVG)");
+}
+
+}  // namespace weft::bench

@@ -1,0 +1,160 @@
+#include "bench/play/play_target.h"
+
+#include <poll.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <chrono>
+#include <cmath>
+#include <memory>
+#include <thread>
+#include <vector>
+
+#include "base/clock.h"
+
+namespace weft::bench {
+namespace {
+
+constexpr int kAnswerMsMax = 60'000;
+
+class Connection {
+ public:
+  explicit Connection(std::unique_ptr<Session> session) : session_(std::move(session)) {}
+
+  Result<OutcomeKind> Ask(const Operation& operation) {
+    outcomes_.clear();
+    Status status = session_->Submit({&operation, 1});
+    while (status.ok() && outcomes_.empty()) {
+      status = session_->Take(&outcomes_);
+      if (status.ok() && outcomes_.empty()) status = Wait();
+    }
+    if (!status.ok()) return status;
+    if (outcomes_[0].outcome == OutcomeKind::kWrong)
+      return Status(Code::kCorruption, "a wrong answer: " + session_->FirstError());
+    return outcomes_[0].outcome;
+  }
+
+ private:
+  Status Wait() const {
+    const short events = session_->wants_to_write() ? POLLIN | POLLOUT : POLLIN;
+    pollfd one{session_->fd(), events, 0};
+    const int ready = poll(&one, 1, kAnswerMsMax);
+    if (ready > 0 || (ready < 0 && errno == EINTR)) return Status::Ok();
+    if (ready < 0) return Status::FromErrno("poll", errno);
+    return {Code::kIoError, "no answer for a minute"};
+  }
+
+  std::unique_ptr<Session> session_;
+  std::vector<Outcome> outcomes_;
+};
+
+class Player {
+ public:
+  Player(const Trace& trace, const TracePlayOptions& options, std::atomic<uint64_t>* played)
+      : trace_(trace), options_(options), played_(*played) {}
+
+  // Until the trace has ended or one of the threads has failed.
+  Status Play(Connection* connection, TraceTally* tally) {
+    for (;;) {
+      const uint64_t i = next_.fetch_add(1, std::memory_order_relaxed);
+      if (i >= trace_.requests.size() || failed_.load(std::memory_order_relaxed))
+        return Status::Ok();
+      WaitUntilDue(i);
+      if (Status status = PlayOne(connection, i, tally); !status.ok()) {
+        failed_ = true;
+        return status;
+      }
+      played_.fetch_add(1, std::memory_order_relaxed);
+    }
+  }
+
+ private:
+  Status PlayOne(Connection* connection, uint64_t i, TraceTally* tally) {
+    const TraceRequest& request = trace_.requests[i];
+    Operation operation;
+    operation.record = request.record;
+    operation.version = request.value_bytes;
+    if (request.operation == TraceOperation::kDelete) {
+      operation.kind = OperationKind::kDelete;
+      const auto deleted = connection->Ask(operation);
+      if (!deleted) return deleted.error();
+      tally->Delete(i);
+      return Status::Ok();
+    }
+    if (request.operation == TraceOperation::kGet) {
+      operation.kind = OperationKind::kRead;
+      const auto got = connection->Ask(operation);
+      if (!got) return got.error();
+      tally->Get(i, request.value_bytes, got.value() == OutcomeKind::kDone);
+      if (got.value() == OutcomeKind::kDone) return Status::Ok();
+    }
+    operation.kind = OperationKind::kInsert;
+    operation.ttl_s = TtlOf(request);
+    const auto set = connection->Ask(operation);
+    if (!set) return set.error();
+    tally->Set(i, set.value() == OutcomeKind::kDone);
+    return Status::Ok();
+  }
+
+  uint32_t TtlOf(const TraceRequest& request) const {
+    if (options_.pace == 0 || request.ttl_s == 0) return 0;
+    return static_cast<uint32_t>(std::max(1.0, std::ceil(request.ttl_s / options_.pace)));
+  }
+
+  void WaitUntilDue(uint64_t i) const {
+    double due_s = options_.rate == 0 ? 0 : static_cast<double>(i) / options_.rate;
+    if (options_.pace != 0) due_s = std::max(due_s, trace_.requests[i].time_s / options_.pace);
+    const uint64_t due_ns = begin_ns_ + static_cast<uint64_t>(due_s * 1e9);
+    const uint64_t now_ns = base::NowNs();
+    if (due_ns > now_ns) std::this_thread::sleep_for(std::chrono::nanoseconds(due_ns - now_ns));
+  }
+
+  const Trace& trace_;
+  const TracePlayOptions& options_;
+  const uint64_t begin_ns_ = base::NowNs();
+  std::atomic<uint64_t>& played_;
+  std::atomic<uint64_t> next_{0};
+  std::atomic<bool> failed_{false};
+};
+
+}  // namespace
+
+Result<RecordFormat> FormatOf(const Trace& trace) {
+  uint32_t least = kTraceValueBytesMax, most = kTraceValueBytesMin;
+  for (const TraceRequest& request : trace.requests) {
+    if (request.operation == TraceOperation::kDelete) continue;
+    least = std::min(least, request.value_bytes);
+    most = std::max(most, request.value_bytes);
+  }
+  RecordOptions options;
+  options.value_bytes = SizeDistribution::Uniform(std::min(least, most), most);
+  options.version_is_size = true;
+  options.key_bytes_of = std::make_shared<const std::vector<uint8_t>>(trace.key_bytes);
+  return RecordFormat::Make(options);
+}
+
+Result<TraceTally> PlayTarget(const Trace& trace, Target* target, const TracePlayOptions& options,
+                              std::atomic<uint64_t>* played) {
+  const auto count = static_cast<size_t>(options.connections);
+  std::vector<Connection> connections;
+  for (size_t i = 0; i < count; i++) {
+    auto session = target->NewSession();
+    if (!session) return session.error();
+    connections.emplace_back(std::move(*session));
+  }
+  Player player(trace, options, played);
+  std::vector<TraceTally> tallies(count, TraceTally(trace.requests.size()));
+  std::vector<Status> statuses(count);
+  std::vector<std::thread> threads;
+  for (size_t i = 0; i < count; i++)
+    threads.emplace_back([&, i] { statuses[i] = player.Play(&connections[i], &tallies[i]); });
+  for (std::thread& thread : threads) thread.join();
+  TraceTally total(trace.requests.size());
+  for (size_t i = 0; i < count; i++) {
+    if (!statuses[i].ok()) return statuses[i];
+    total.Add(tallies[i]);
+  }
+  return total;
+}
+
+}  // namespace weft::bench
