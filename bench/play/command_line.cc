@@ -2,8 +2,8 @@
 
 #include <CLI/CLI.hpp>
 
+#include "bench/policy/policy.h"
 #include "bench/target/targets.h"
-#include "bench/trace/policy/policy.h"
 
 namespace weft::bench {
 namespace {

@@ -9,7 +9,7 @@
 #pragma once
 
 #include "bench/play/tally.h"
-#include "bench/trace/policy/policy.h"
+#include "bench/policy/policy.h"
 #include "bench/trace/trace.h"
 
 namespace weft::bench {

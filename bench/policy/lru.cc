@@ -1,6 +1,6 @@
-#include "bench/trace/policy/lru.h"
+#include "bench/policy/lru.h"
 
-#include "bench/trace/policy/record_queue.h"
+#include "bench/policy/record_queue.h"
 
 namespace weft::bench {
 namespace {

@@ -1,4 +1,4 @@
-// bench/trace/policy/farthest_use.h: records by their next use, the farthest first.
+// bench/policy/farthest_use.h: records by their next use, the farthest first.
 //
 // Layout    a binary heap, and where in it each record is.
 // Memory    4 bytes a record and 8 bytes one that is in it.

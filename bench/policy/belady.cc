@@ -1,7 +1,7 @@
-#include "bench/trace/policy/belady.h"
+#include "bench/policy/belady.h"
 
 #include "base/check.h"
-#include "bench/trace/policy/farthest_use.h"
+#include "bench/policy/farthest_use.h"
 
 namespace weft::bench {
 namespace {

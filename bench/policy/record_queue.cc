@@ -1,4 +1,4 @@
-#include "bench/trace/policy/record_queue.h"
+#include "bench/policy/record_queue.h"
 
 #include "base/check.h"
 

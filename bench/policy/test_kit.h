@@ -1,4 +1,4 @@
-// bench/trace/policy/test_kit.h: traces made for tests of policies, and slow models' queues.
+// bench/policy/test_kit.h: traces made for tests of policies, and slow models' queues.
 //
 // Threads   one.
 #pragma once
@@ -13,7 +13,7 @@
 
 #include "base/test_seed.h"
 #include "bench/harness/random.h"
-#include "bench/trace/policy/policy.h"
+#include "bench/policy/policy.h"
 
 namespace weft::bench {
 

@@ -1,4 +1,4 @@
-// bench/trace/policy/record_queue.h: queues of records, threaded through one array that they share.
+// bench/policy/record_queue.h: queues of records, threaded through one array that they share.
 //
 // Layout    a node a record, by its number: its neighbours, its bytes, the queue that it is in and
 //           what the policy counts of it. A record is in one of the queues that share it, or none.

@@ -1,6 +1,6 @@
-#include "bench/trace/policy/fifo.h"
+#include "bench/policy/fifo.h"
 
-#include "bench/trace/policy/record_queue.h"
+#include "bench/policy/record_queue.h"
 
 namespace weft::bench {
 namespace {

@@ -1,11 +1,11 @@
 // Threads   one.
-#include "bench/trace/policy/policy.h"
+#include "bench/policy/policy.h"
 
 #include <optional>
 
 #include <gtest/gtest.h>
 
-#include "bench/trace/policy/test_kit.h"
+#include "bench/policy/test_kit.h"
 
 namespace weft::bench {
 namespace {

@@ -1,4 +1,4 @@
-// bench/trace/policy/lru.h: the object goes that was used least recently.
+// bench/policy/lru.h: the object goes that was used least recently.
 //
 // Uses      each get and each set.
 // Threads   one at a time.
@@ -8,7 +8,7 @@
 #include <cstdint>
 #include <memory>
 
-#include "bench/trace/policy/policy.h"
+#include "bench/policy/policy.h"
 
 namespace weft::bench {
 

@@ -1,10 +1,10 @@
-#include "bench/trace/policy/w_tinylfu.h"
+#include "bench/policy/w_tinylfu.h"
 
 #include <algorithm>
 #include <array>
 
-#include "bench/trace/policy/frequency_sketch.h"
-#include "bench/trace/policy/record_queue.h"
+#include "bench/policy/frequency_sketch.h"
+#include "bench/policy/record_queue.h"
 
 namespace weft::bench {
 namespace {

@@ -1,4 +1,4 @@
-// bench/trace/policy/w_tinylfu.h: W-TinyLFU: an object is kept where it is asked for more often
+// bench/policy/w_tinylfu.h: W-TinyLFU: an object is kept where it is asked for more often
 // than those that would make room for it.
 //
 // Window    the youngest objects, a hundredth of the bytes, by least recent use. What falls out of
@@ -27,7 +27,7 @@
 #include <cstdint>
 #include <memory>
 
-#include "bench/trace/policy/policy.h"
+#include "bench/policy/policy.h"
 
 namespace weft::bench {
 

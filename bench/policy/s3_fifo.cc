@@ -1,8 +1,8 @@
-#include "bench/trace/policy/s3_fifo.h"
+#include "bench/policy/s3_fifo.h"
 
 #include <algorithm>
 
-#include "bench/trace/policy/record_queue.h"
+#include "bench/policy/record_queue.h"
 
 namespace weft::bench {
 namespace {

@@ -1,4 +1,4 @@
-#include "bench/trace/policy/farthest_use.h"
+#include "bench/policy/farthest_use.h"
 
 #include "base/check.h"
 

@@ -1,4 +1,4 @@
-#include "bench/trace/policy/frequency_sketch.h"
+#include "bench/policy/frequency_sketch.h"
 
 #include <algorithm>
 #include <bit>

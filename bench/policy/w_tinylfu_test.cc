@@ -1,10 +1,10 @@
 // Threads   one.
-#include "bench/trace/policy/w_tinylfu.h"
+#include "bench/policy/w_tinylfu.h"
 
 #include <gtest/gtest.h>
 
-#include "bench/trace/policy/frequency_sketch.h"
-#include "bench/trace/policy/test_kit.h"
+#include "bench/policy/frequency_sketch.h"
+#include "bench/policy/test_kit.h"
 
 namespace weft::bench {
 namespace {

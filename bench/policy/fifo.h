@@ -1,4 +1,4 @@
-// bench/trace/policy/fifo.h: the object goes that has been there longest, whatever its use.
+// bench/policy/fifo.h: the object goes that has been there longest, whatever its use.
 //
 // Age       since it was first stored: a set of an object that is there leaves it its place.
 // Threads   one at a time.
@@ -8,7 +8,7 @@
 #include <cstdint>
 #include <memory>
 
-#include "bench/trace/policy/policy.h"
+#include "bench/policy/policy.h"
 
 namespace weft::bench {
 

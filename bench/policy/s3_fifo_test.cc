@@ -1,9 +1,9 @@
 // Threads   one.
-#include "bench/trace/policy/s3_fifo.h"
+#include "bench/policy/s3_fifo.h"
 
 #include <gtest/gtest.h>
 
-#include "bench/trace/policy/test_kit.h"
+#include "bench/policy/test_kit.h"
 
 namespace weft::bench {
 namespace {

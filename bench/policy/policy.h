@@ -1,4 +1,4 @@
-// bench/trace/policy/policy.h: a cache as a simulation: which objects it would hold, no bytes.
+// bench/policy/policy.h: a cache as a simulation: which objects it would hold, no bytes.
 //
 // Objects   are whole: an object counts with its bytes, and nothing is lost to segments or slabs.
 //           So a policy is what a store with its idea of eviction could come to at best.

@@ -1,4 +1,4 @@
-// bench/trace/policy/frequency_sketch.h: about how often each record was used of late.
+// bench/policy/frequency_sketch.h: about how often each record was used of late.
 //
 // A count-min sketch: four rows of counters of 4 bits; a record has one counter in each, and its
 // count is the least of them. Only those that are the least are raised. After ten times as many

@@ -1,10 +1,10 @@
-#include "bench/trace/policy/policy.h"
+#include "bench/policy/policy.h"
 
-#include "bench/trace/policy/belady.h"
-#include "bench/trace/policy/fifo.h"
-#include "bench/trace/policy/lru.h"
-#include "bench/trace/policy/s3_fifo.h"
-#include "bench/trace/policy/w_tinylfu.h"
+#include "bench/policy/belady.h"
+#include "bench/policy/fifo.h"
+#include "bench/policy/lru.h"
+#include "bench/policy/s3_fifo.h"
+#include "bench/policy/w_tinylfu.h"
 
 namespace weft::bench {
 namespace {

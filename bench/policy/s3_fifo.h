@@ -1,4 +1,4 @@
-// bench/trace/policy/s3_fifo.h: S3-FIFO: a small queue tries objects, main keeps those in use.
+// bench/policy/s3_fifo.h: S3-FIFO: a small queue tries objects, main keeps those in use.
 //
 // Queues    small has a tenth of the bytes and main the rest. Ghosts are records that small
 //           dropped, of as many bytes as main may have. They hold nothing.
@@ -21,7 +21,7 @@
 #include <cstdint>
 #include <memory>
 
-#include "bench/trace/policy/policy.h"
+#include "bench/policy/policy.h"
 
 namespace weft::bench {
 

@@ -1,4 +1,4 @@
-// bench/trace/policy/belady.h: Belady's: the object goes whose next get is farthest.
+// bench/policy/belady.h: Belady's: the object goes whose next get is farthest.
 //
 // It knows what comes, so that it shows what is out of reach for any other.
 //
@@ -21,7 +21,7 @@
 #include <cstdint>
 #include <memory>
 
-#include "bench/trace/policy/policy.h"
+#include "bench/policy/policy.h"
 
 namespace weft::bench {
 

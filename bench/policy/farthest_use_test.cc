@@ -1,11 +1,11 @@
 // Threads   one.
-#include "bench/trace/policy/farthest_use.h"
+#include "bench/policy/farthest_use.h"
 
 #include <map>
 
 #include <gtest/gtest.h>
 
-#include "bench/trace/policy/test_kit.h"
+#include "bench/policy/test_kit.h"
 
 namespace weft::bench {
 namespace {
