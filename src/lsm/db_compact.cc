@@ -321,13 +321,15 @@ void DbImpl::NoteCompactionLocked(const RunningCompaction& running) {
 }
 
 // The inputs of a failed compaction are as they were. What may pass (a full disk) is tried again,
-// and a want of descriptors for ever: where it lasts, flushes say so. A damaged table would fail
+// and a want of descriptors for as long as writers need not wait for it. A damaged table would fail
 // every time, and what it holds must not be lost sight of.
 void DbImpl::NoteFailureLocked(const Status& status) {
   // Given up, or what failed meanwhile. The code alone says nothing: a file may give any.
   if (stopping_.load(std::memory_order_relaxed) && status.code() == Code::kRetryLater) return;
   statistics_.Add(Statistics::kCompactionFailures, 1);
-  if (status.code() != Code::kRetryLater) compaction_failures_in_row_++;
+  const size_t level0 = versions_->current()->level(0).size();
+  const bool writers_stand = level0 >= static_cast<size_t>(options_.level0_stop_trigger);
+  if (status.code() != Code::kRetryLater || writers_stand) compaction_failures_in_row_++;
   Log("compaction failed: " + status.ToString());
   if (status.code() == Code::kCorruption || compaction_failures_in_row_ >= kCompactionFailuresMax) {
     FailWritesLocked(status);
