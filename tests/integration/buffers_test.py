@@ -307,7 +307,7 @@ def test_memory_of_a_burst_is_given_back():
     for net in nets():
         with Server(net=net, memory_mb=64, threads=4, flags=["-c", CONNECTIONS]) as server:
             allow_many_descriptors()
-            with server.connect() as client:
+            with server.connect(timeout=120) as client:
                 assert client.set(b"big1", VALUE) == b"STORED\r\n"
                 assert client.get(b"big1") == VALUE
                 before = server.rss_kb()
