@@ -32,10 +32,6 @@ std::string WhyNot(const Target& target, const OperationMix& mix) {
 
 }  // namespace
 
-bool IsDurable(const std::string& spec) {
-  return spec == "weft" || spec == "leveldb" || spec == "rocksdb";
-}
-
 Driver::Driver(std::string spec, const MeasureOptions& options, RunLog* log)
     : options_(options),
       log_(*log),

@@ -81,7 +81,4 @@ class Driver {
   Opened opened_;
 };
 
-// Stores that lose nothing by themselves.
-bool IsDurable(const std::string& spec);
-
 }  // namespace weft::bench

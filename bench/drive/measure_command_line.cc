@@ -8,18 +8,11 @@
 
 #include "bench/drive/driver.h"
 #include "bench/drive/each_target.h"
+#include "bench/target/command_line.h"
 #include "bench/target/targets.h"
 
 namespace weft::bench {
 namespace {
-
-std::string TargetHelp() {
-  std::string text = "what is measured, repeatable:";
-  for (const TargetForm& form : TargetForms())
-    text += "\n" + form.form + ": " + form.meaning +
-            (form.missing.empty() ? "" : " (" + form.missing + ")");
-  return text;
-}
 
 void AddLoad(CLI::App* app, LoadOptions* load) {
   app->add_option("--threads", load->threads, "of the client")
@@ -53,16 +46,7 @@ void AddTarget(CLI::App* app, TargetOptions* target) {
   app->add_option("-m,--memory-mb", target->memory_mb, "of caches, and servers that are started")
       ->check(CLI::Range(64, 1 << 24))
       ->capture_default_str();
-  app->add_option("-t,--server-threads", target->threads, "of servers that are started")
-      ->check(CLI::Range(1, 256))
-      ->capture_default_str();
-  app->add_option("--weft", target->weft_program, "the program that start:weft starts")
-      ->capture_default_str();
-  app->add_option("--weft-flags", target->weft_flags,
-                  "more of them for start:weft: '--device cuda:0 --plan auto'");
-  app->add_flag("--wipe", target->wipe,
-                "a server that is there may be emptied, whatever it holds; one that holds anything "
-                "is refused otherwise");
+  AddServerOptions(app, target);
   app->add_flag("--multi-get", target->multi_get, "reads side by side are one request");
   app->add_option("--place", target->place, "of durable stores: memory, disk or a folder")
       ->capture_default_str();

@@ -9,15 +9,6 @@ namespace {
 
 double Us(uint64_t ns) { return static_cast<double>(ns) * 1e-3; }
 
-std::string Now() {
-  const std::time_t now = std::time(nullptr);
-  std::tm utc;
-  gmtime_r(&now, &utc);
-  char text[32];
-  std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &utc);
-  return text;
-}
-
 // Closer to each other towards 100: half of what is left at each step.
 nlohmann::json PercentilesJson(const base::Histogram& latency_ns) {
   nlohmann::json points = nlohmann::json::array();
@@ -106,7 +97,7 @@ nlohmann::json SlicesJson(const std::vector<MeterSlice>& slices) {
 nlohmann::json LeftOutRecord(const LeftOut& what, const std::string& why) {
   nlohmann::json record = {{"format", "weft-bench left out"},
                            {"version", 1},
-                           {"date", Now()},
+                           {"date", NowText()},
                            {"target", {{"name", what.target}}},
                            {"why", why}};
   if (!what.workload.empty()) record["workload"] = {{"name", what.workload}};
@@ -133,7 +124,7 @@ nlohmann::json RunRecord(const RunContext& context, const Target& target, const 
                          const RunMeters& meters) {
   return {{"format", "weft-bench run"},
           {"version", 1},
-          {"date", Now()},
+          {"date", NowText()},
           {"commit", ThisMachine().commit},
           {"command_line", context.command_line},
           {"experiment", context.experiment},

@@ -4,6 +4,7 @@
 
 #include "bench/drive/each_target.h"
 #include "bench/harness/machine.h"
+#include "bench/target/targets.h"
 
 namespace weft::bench {
 namespace {

@@ -9,6 +9,7 @@
 #include "bench/drive/driver.h"
 #include "bench/durable/place.h"
 #include "bench/harness/machine.h"
+#include "bench/target/targets.h"
 #include "bench/workload/builtin_mixes.h"
 #include "planner/system_memory.h"
 

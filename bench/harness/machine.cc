@@ -133,6 +133,15 @@ std::string CpuListText(const std::vector<int>& cpus) {
   return cpus.empty() ? "any" : fmt::format("{}", fmt::join(cpus, ","));
 }
 
+std::string NowText() {
+  const std::time_t now = std::time(nullptr);
+  std::tm utc;
+  gmtime_r(&now, &utc);
+  char text[32];
+  std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &utc);
+  return text;
+}
+
 double ThreadCpuSeconds() { return static_cast<double>(base::ThreadCpuNs()) * 1e-9; }
 
 std::string ReadLine(const std::string& path) {

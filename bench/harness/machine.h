@@ -36,6 +36,9 @@ bool PinTo(pid_t thread, const std::vector<int>& cpus);
 std::vector<int> ParseCpuList(const std::string& text);
 std::string CpuListText(const std::vector<int>& cpus);
 
+// When a figure was taken: "2026-11-27T06:30:00Z".
+std::string NowText();
+
 // CPU seconds that the calling thread has used so far.
 double ThreadCpuSeconds();
 

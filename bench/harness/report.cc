@@ -13,15 +13,6 @@
 namespace weft::bench {
 namespace {
 
-std::string NowText() {
-  const std::time_t now = std::time(nullptr);
-  std::tm utc;
-  gmtime_r(&now, &utc);
-  char text[32];
-  std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &utc);
-  return text;
-}
-
 nlohmann::json ToJson(const Side& side) {
   return {{"name", side.name},
           {"median", side.samples.Median()},

@@ -3,26 +3,20 @@
 #include <CLI/CLI.hpp>
 
 #include "bench/policy/policy.h"
-#include "bench/target/targets.h"
+#include "bench/target/command_line.h"
 
 namespace weft::bench {
 namespace {
 
-template <typename Form, typename NameOf>
-std::string HelpOf(std::string text, const std::vector<Form>& forms, NameOf name_of) {
-  for (const Form& form : forms) text += "\n" + name_of(form) + ": " + form.meaning;
+template <typename Form>
+std::string HelpOf(std::string text, const std::vector<Form>& forms) {
+  for (const Form& form : forms) text += "\n" + form.name + ": " + form.meaning;
   return text;
-}
-
-std::string TargetHelp() {
-  return HelpOf("what the trace is played on, repeatable:", TargetForms(),
-                [](const TargetForm& form) { return form.form; });
 }
 
 void AddReading(CLI::App* app, TraceOptions* read) {
   app->add_option("--format", read->format,
-                  HelpOf("of the files; found from each where none is given:", TraceFormats(),
-                         [](const TraceFormat& format) { return format.name; }));
+                  HelpOf("of the files; found from each where none is given:", TraceFormats()));
   app->add_option("--columns", read->columns, "of the format csv: time=1,key=2,size=3,op=4,ttl=5");
   app->add_option("--limit", read->limit, "only so many requests of each file; 0: all")
       ->capture_default_str();
@@ -50,14 +44,7 @@ void AddPlaying(CLI::App* app, TraceBenchOptions* options) {
                   "seconds of the trace in a second, times to live too; 0: nothing ends")
       ->check(CLI::Range(0.0, 1e9))
       ->capture_default_str();
-  app->add_option("-t,--server-threads", options->target.threads, "of servers that are started")
-      ->check(CLI::Range(1, 256))
-      ->capture_default_str();
-  app->add_option("--weft", options->target.weft_program, "the program that start:weft starts")
-      ->capture_default_str();
-  app->add_option("--weft-flags", options->target.weft_flags, "more of them for start:weft");
-  app->add_flag("--wipe", options->target.wipe,
-                "a server that is there may be emptied, whatever it holds");
+  AddServerOptions(app, &options->target);
 }
 
 }  // namespace
@@ -68,8 +55,7 @@ void AddTrace(CLI::App* app, TraceBenchOptions* options) {
       ->delimiter(',')
       ->capture_default_str();
   app->add_option("--policy", options->policies,
-                  HelpOf("caches that are simulated, repeatable; 'none':", PolicyForms(),
-                         [](const PolicyForm& form) { return form.name; }))
+                  HelpOf("caches that are simulated, repeatable; 'none':", PolicyForms()))
       ->delimiter(',')
       ->capture_default_str();
   AddReading(app, &options->read);

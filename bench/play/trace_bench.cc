@@ -4,12 +4,10 @@
 #include <cerrno>
 #include <charconv>
 #include <cmath>
-#include <ctime>
 #include <fstream>
 #include <thread>
 #include <utility>
 
-#include <fmt/chrono.h>
 #include <fmt/format.h>
 
 #include "bench/harness/line_chart.h"
@@ -42,9 +40,8 @@ struct PlayedAll {
 
 Status CheckTargets(const std::vector<std::string>& targets) {
   for (const std::string& target : targets) {
-    const std::string name = target.substr(0, target.find(':'));
-    for (const char* keeps : {"weft", "leveldb", "rocksdb", "echo"})
-      if (name == keeps) return {Code::kInvalidArgument, target + " is no cache: it drops nothing"};
+    if (IsDurable(target) || target.starts_with("echo:"))
+      return {Code::kInvalidArgument, target + " is no cache: it drops nothing"};
   }
   return Status::Ok();
 }
@@ -176,21 +173,20 @@ nlohmann::json ToJson(const Played& cache) {
 
 Status WriteJson(const Trace& trace, const PlayedAll& all, const TraceBenchOptions& options) {
   if (options.json.empty()) return Status::Ok();
-  nlohmann::json line = {
-      {"bench", "trace"},
-      {"time", fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr)))},
-      {"machine", ToJson(ThisMachine())},
-      {"command_line", options.command_line},
-      {"trace", trace.name},
-      {"requests", trace.requests.size()},
-      {"keys", trace.records()},
-      {"bytes_of_all_keys", BytesOfAllKeys(trace)},
-      {"value_bytes", options.read.value_bytes},
-      {"connections", options.play.connections},
-      {"rate", options.play.rate},
-      {"pace", options.play.pace},
-      {"memory_mb", all.memory_mb},
-      {"memory_share", all.share}};
+  nlohmann::json line = {{"bench", "trace"},
+                         {"date", NowText()},
+                         {"machine", ToJson(ThisMachine())},
+                         {"command_line", options.command_line},
+                         {"trace", trace.name},
+                         {"requests", trace.requests.size()},
+                         {"keys", trace.records()},
+                         {"bytes_of_all_keys", BytesOfAllKeys(trace)},
+                         {"value_bytes", options.read.value_bytes},
+                         {"connections", options.play.connections},
+                         {"rate", options.play.rate},
+                         {"pace", options.play.pace},
+                         {"memory_mb", all.memory_mb},
+                         {"memory_share", all.share}};
   for (const Played& cache : all.caches) line["caches"].push_back(ToJson(cache));
   std::ofstream out(options.json, std::ios::app);
   out << line.dump() << '\n';

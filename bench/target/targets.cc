@@ -146,6 +146,10 @@ Result<std::unique_ptr<Target>> OpenTarget(const std::string& spec, const Target
                 fmt::format("\"{}\" is no target; there are {}", spec, names));
 }
 
+bool IsDurable(const std::string& spec) {
+  return spec == kWeft || spec == kLevelDb || spec == kRocksDb;
+}
+
 std::vector<LocalTarget> LocalTargets(const TargetOptions& options) {
   std::vector<LocalTarget> targets;
   for (const Kind& kind : Kinds())

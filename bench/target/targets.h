@@ -28,6 +28,9 @@ namespace weft::bench {
 Result<std::unique_ptr<Target>> OpenTarget(const std::string& spec, const TargetOptions& options,
                                            const RecordFormat& format);
 
+// Stores that lose nothing by themselves.
+bool IsDurable(const std::string& spec);
+
 struct TargetForm {
   std::string form;     // "memcached:ADDRESS"
   std::string meaning;  // a few words for --help

@@ -3,7 +3,8 @@
 //
 // Threads   FileSystem and RandomAccessFile: any at once. Sequential and writable files: one thread
 //           at a time, but for WritableFile::SyncFlushed.
-// Errors    kNotFound where a file to open is missing, else kIoError; the message names the file.
+// Errors    kNotFound where a file to open is missing; kRetryLater where there is no descriptor for
+//           it, and the store tries again; kIoError otherwise. The message names the file.
 // Promises  the store relies on: what was appended before Sync() returned ok survives a power cut,
 //           in a file that keeps its name if SyncDir() of its folder returned ok after it got that
 //           name; RenameFile replaces in one step.

@@ -72,12 +72,24 @@ struct Command {
   std::string_view value;
 };
 
+inline bool IsConcatenation(const Command& command) {
+  return command.store_mode == StoreMode::kAppend || command.store_mode == StoreMode::kPrepend;
+}
+
+// That takes the key out, whatever it holds.
+inline Command Removal(std::string_view key, uint64_t hash) {
+  Command command;
+  command.verb = Verb::kDelete;
+  command.key = key;
+  command.hash = hash;
+  return command;
+}
+
 // Whether it may write all of an item again, of which it brings little.
 inline bool MayRewrite(const Command& command) {
   switch (command.verb) {
     case Verb::kRead: return command.update_expiry;
-    case Verb::kStore:
-      return command.store_mode == StoreMode::kAppend || command.store_mode == StoreMode::kPrepend;
+    case Verb::kStore: return IsConcatenation(command);
     case Verb::kDelete: return command.invalidate;
     case Verb::kArithmetic: return true;  // what follows the digits may be long
     case Verb::kTouch: return true;

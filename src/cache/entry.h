@@ -60,9 +60,6 @@ ObjectSpec CopyOf(Session& session, const Entry& entry, bool version_is_shown);
 // What a store of a present key with version `cas` comes to.
 enum class Verdict : uint8_t { kStore, kStoreStale, kNotStored, kExists, kMiss };
 Verdict JudgePresent(const Command& command, uint64_t cas);
-inline bool IsConcatenation(const Command& command) {
-  return command.store_mode == StoreMode::kAppend || command.store_mode == StoreMode::kPrepend;
-}
 
 // Whether this read is told to refresh the object, which ends at `expiry` from now on. `access`:
 // its kAccess bits.

@@ -3,24 +3,12 @@
 #include <charconv>
 #include <system_error>
 
+#include "base/decimal.h"
+
 namespace weft::cache {
-namespace {
-
-bool IsSpace(char c) { return c == ' ' || (c >= '\t' && c <= '\r'); }
-
-}  // namespace
 
 bool ParseNumber(std::string_view text, uint64_t* number) {
-  size_t start = 0;
-  while (start < text.size() && IsSpace(text[start])) start++;
-  const bool is_negative = start < text.size() && text[start] == '-';
-  if (is_negative || (start < text.size() && text[start] == '+')) start++;
-  const char* end = text.data() + text.size();
-  const auto [rest, error] = std::from_chars(text.data() + start, end, *number);
-  if (error != std::errc() || (rest != end && !IsSpace(*rest) && *rest != '\0')) return false;
-  if (is_negative) *number = 0 - *number;
-  return *number <= uint64_t{INT64_MAX} ||
-         text.substr(0, text.find('\0')).find('-') == std::string_view::npos;
+  return base::ReadUnsigned(text.substr(0, text.find('\0')), number);
 }
 
 uint64_t CountFrom(const Command& command, uint64_t number) {

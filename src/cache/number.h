@@ -13,9 +13,7 @@ namespace weft::cache {
 
 inline constexpr size_t kDigitsMax = 20;  // of 2^64 - 1
 
-// Reads a number as memcached does: blanks and a sign before it, a blank, a NUL or the end behind.
-// Below 0 is none, unless it comes round to one: -18446744073709551615 is 1. Nor is one above 2^63
-// where a '-' stands anywhere behind it.
+// Reads a number as memcached does (base/decimal.h): it ends at a NUL, too.
 bool ParseNumber(std::string_view text, uint64_t* number);
 
 // What the command makes of it. Upwards it wraps at 2^64, downwards it stops at 0.

@@ -175,7 +175,6 @@ TEST_F(DbFailedWriteTest, WhatFoundNoDescriptorIsTriedAgain) {
     EXPECT_TRUE(db->Flush().ok());
   }
   for (int i = 0; i < 3; i++) EXPECT_EQ(Get(std::to_string(i)), "value");
-  // A store that is closed meanwhile does not wait for it.
   left = 1'000'000;
   ASSERT_TRUE(db->Put({}, "last", "value").ok());
   std::thread flush([this] { EXPECT_FALSE(db->Flush().ok()); });
@@ -186,6 +185,7 @@ TEST_F(DbFailedWriteTest, WhatFoundNoDescriptorIsTriedAgain) {
   left = 0;
   Open();
   EXPECT_EQ(Get("last"), "value");
+  // Whoever closes the store meanwhile need not wait for it.
   left = 1'000'000;
   ASSERT_TRUE(db->Put({}, "again", "value").ok());
   Close();
@@ -194,6 +194,29 @@ TEST_F(DbFailedWriteTest, WhatFoundNoDescriptorIsTriedAgain) {
   EXPECT_EQ(Get("again"), "value");
   Close();
   faulty.SetHook(nullptr);
+}
+
+// Flushes find one. Level 0 fills up, and writers that wait for it are told.
+TEST_F(DbFailedWriteTest, CompactionsThatFindNoDescriptorKeepNoWriterForEver) {
+  faulty.SetHook([](const FileCall& call) {
+    char thread[16] = "";
+    pthread_getname_np(pthread_self(), thread, sizeof thread);
+    const bool is_output = call.kind == FileCallKind::kNewWritableFile &&
+                           call.path.ends_with(".ldb") && std::string_view(thread) != "weft-flush";
+    return is_output ? Status(Code::kRetryLater, "test") : Status();
+  });
+  options.level0_compaction_trigger = 2;
+  options.level0_slowdown_trigger = 3;
+  options.level0_stop_trigger = 4;
+  Open();
+  Status status;
+  for (int i = 0; i < 100 && status.ok(); i++) {
+    for (const char* key : {"a", "z"})
+      if (status.ok()) status = db->Put({}, key, std::to_string(i));
+    if (status.ok()) status = db->Flush();
+  }
+  EXPECT_EQ(status.code(), Code::kIoError) << status.ToString();
+  EXPECT_NE(Get("a"), "(none)");
 }
 
 TEST_F(DbFailedWriteTest, NoReadTakesAFileThatIsMissingForAKeyThatIs) {

@@ -433,11 +433,7 @@ bool CpuStage::FinishCommand(Batch& batch, uint32_t i, cache::Session& session, 
 // Query `i` is a store that was refused: what its key held goes (Command::clears_when_full).
 void CpuStage::Clear(const Batch& batch, uint32_t i, cache::Session& session) {
   if (disk_ != nullptr) return disk_->Clear(batch, i, session);
-  cache::Command drop;
-  drop.verb = cache::Verb::kDelete;
-  drop.key = batch.key(i);
-  drop.hash = batch.hash(i);
-  store_->Execute(session, drop);
+  store_->Execute(session, cache::Removal(batch.key(i), batch.hash(i)));
 }
 
 // Placed objects, and what was found, are safe within the epoch only.

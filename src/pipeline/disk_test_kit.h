@@ -100,10 +100,8 @@ class DiskClient : public Sink {
   void Flush() { WEFT_CHECK(turn_.tier().Flush(0, base::NowSeconds()).ok()); }
   // Takes the key out of memory alone, as an eviction does.
   void Evict(std::string_view key) {
-    cache::Command command = cache::Client::Of(cache::Verb::kDelete, key);
-    command.hash = store_->HashOf(key);
     session_->Begin();
-    store_->Execute(*session_, command);
+    store_->Execute(*session_, cache::Removal(key, store_->HashOf(key)));
     session_->End();
   }
   bool IsInMemory(std::string_view key) {

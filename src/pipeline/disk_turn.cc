@@ -371,11 +371,7 @@ void DiskTurn::Commit(const Batch& batch, cache::Session& session) {
 }
 
 void DiskTurn::DropFromMemory(const Batch& batch, uint32_t i, cache::Session& session) {
-  cache::Command command;
-  command.verb = cache::Verb::kDelete;
-  command.key = batch.key(i);
-  command.hash = batch.hash(i);
-  store_->Execute(session, command);
+  store_->Execute(session, cache::Removal(batch.key(i), batch.hash(i)));
 }
 
 void DiskTurn::Clear(const Batch& batch, uint32_t i, cache::Session& session) {

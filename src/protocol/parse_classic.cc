@@ -24,9 +24,7 @@ bool IsPlainSet(const cache::Command& command) {
 
 // What is appended to stays: memcached finds no room for the whole after it had some for the piece.
 bool MayClear(const cache::Command& command, bool any_mode_drops) {
-  const bool appends = command.store_mode == cache::StoreMode::kAppend ||
-                       command.store_mode == cache::StoreMode::kPrepend;
-  return any_mode_drops ? !appends : IsPlainSet(command);
+  return any_mode_drops ? !IsConcatenation(command) : IsPlainSet(command);
 }
 
 }  // namespace

@@ -163,7 +163,7 @@ Status Server::OpenTier() {
                   keys == 1 ? "a key was" : std::to_string(keys) + " keys were", why.message());
   };
   auto opened = tier::DiskTier::Open(options, store_.get());
-  // Its lock may be that of a server which was killed just now. So may descriptors of the system's.
+  // A server that was killed just now may still have its lock, or the system's descriptors.
   for (base::Patience patience;
        !opened && opened.error().code() == Code::kRetryLater && patience.Wait();)
     opened = tier::DiskTier::Open(options, store_.get());

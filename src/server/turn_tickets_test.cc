@@ -176,6 +176,36 @@ TEST(TurnTickets, WhoeverWasAwayForARoundIsWaitedForInAnother) {
   for (const int ran : asking.ran()) EXPECT_GT(ran, 100);
 }
 
+// They ask late, are away for a while, and come first then, with old tickets: as many as fill the
+// turn. One asks behind them in each turn: it comes, so its round is not given up.
+TEST(TurnTickets, WhoeverComesEachTurnKeepsItsRound) {
+  constexpr size_t kOthers = 50, kOne = kOthers;
+  constexpr int kAwayTurns = 22, kFull = 4;
+  Asking asking(kOthers + 1);
+  std::vector<int> back(kOthers, 0);  // the turn in which it is, where it is away
+  std::vector<bool> is_away(kOthers, false);
+  for (int turn = 0; turn < 20'000; turn++) {
+    asking.BeginTurn(5'000'000);
+    int ran = 0;
+    for (const bool were_away : {true, false}) {
+      for (size_t i = 0; i < kOthers && ran < kFull; i++) {
+        if (is_away[i] != were_away || (were_away && back[i] > turn)) continue;
+        const int one = asking.Ask(i, 1, kMax / kFull);
+        ran += one;
+        if (one == 1) is_away[i] = false;
+        if (one == 0 && were_away) back[i] = turn + 4;
+      }
+    }
+    asking.Ask(kOne, 1, kMax / kFull);
+    for (size_t i = 0; i < kOthers; i++) {
+      if (is_away[i] || asking.Ask(i, 1, kMax / kFull) == 1) continue;
+      is_away[i] = true;
+      back[i] = turn + kAwayTurns;
+    }
+  }
+  EXPECT_GT(asking.ran()[kOne], 300);
+}
+
 TEST(TurnTickets, HoldersThatTrickleInKeepNobodyForLong) {
   constexpr size_t kHolders = 100;
   Asking asking(kHolders + 2);

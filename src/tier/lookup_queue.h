@@ -5,7 +5,7 @@
 // of its asker's last job, or the virtual time where that is later; the least start tag goes first,
 // and is the virtual time then. A finish tag is the start tag and what the job cost. So whoever had
 // little comes before those who had much, and these share what is left. Jobs of one tag go in the
-// order of Add. In three things it differs:
+// order of Add. It differs in this:
 //
 // A job costs what it asked for and brought, not the time it took: a disk that stalls is nobody's
 // doing, and time that one did not use would be waited for once for each of those that wait.
