@@ -8,7 +8,9 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <numeric>
 #include <thread>
+#include <utility>
 
 #include "base/check.h"
 #include "cache/entry.h"
@@ -19,17 +21,19 @@ namespace weft::cache {
 namespace {
 
 using Resident = Emptying::Resident;
+using Measure = Emptying::Measure;
 
-// At most this share of an evicted segment is carried forward, so that each one frees something
-// even where every object was used; above it the most used come first.
-constexpr uint64_t kCarryPercent = 75;
 constexpr size_t kGroup = 16;              // objects whose index lines are asked for at once
 constexpr uint32_t kAhead = 8;             // objects, at whose headers Collect looks soon
 constexpr uint32_t kObjectsPerEpoch = 64;  // after which what others free is memory again
 // Steps of worth (below) from which on a newcomer is carried: unread up to a quarter of the mean
-// size, read once up to 1.75 times it.
+// size, read twice up to 1.5 times it. Read once, up to 1.5 times it where one read counts
+// (cache/ghosts.h), otherwise up to 0.875 of it.
 constexpr uint32_t kStepsToStay = 3;
-constexpr uint64_t kWeightOfUse = 6;
+constexpr uint64_t kWeightOfOneRead = 10;
+constexpr uint64_t kWeightOfUse = 5;
+constexpr uint64_t kWeightUnused = 2;
+constexpr uint64_t kSmallByMean = 4;
 constexpr uint32_t kWorthMax = 8;
 
 // Of ObjectsToEmpty. Each object of an evicted segment is looked at twice, and up to three in four
@@ -107,8 +111,15 @@ bool Carry(Session& session, const Resident& resident, Generation generation, ui
     task::Touch(spec.head.data(), spec.head.size());
     ObjectLog& log = session.store().log();
     const uint32_t ttl_s = spec.expiry == 0 ? 0 : spec.expiry - session.now_s();
-    const uint64_t location = log.Append(session.lane(), generation, log.GroupOf(ttl_s),
-                                         SpecBytes(spec), spec.expiry, Room::kCarrying);
+    const auto append = [&] {
+      return log.Append(session.lane(), generation, log.GroupOf(ttl_s), SpecBytes(spec),
+                        spec.expiry, Room::kCarrying);
+    };
+    uint64_t location = append();
+    if (location == 0 && log.SegmentsRetired() != 0) {
+      log.Reclaim();
+      location = append();
+    }
     room = location != 0;
     uint64_t word = found.word;
     if (room) {
@@ -144,9 +155,12 @@ Resident Now(Session& session, Resident resident) {
 // What the object is worth its memory: 0, it goes; else 1 to kWorthMax, in steps of two, of uses by
 // size. Readers miss objects, not bytes, so of two that are used alike the smaller one is kept, and
 // a small one that was not read yet is given more time. What is used most stays at any size.
-uint32_t Worth(const Resident& resident, Generation generation, uint64_t mean_units) {
+uint32_t Worth(const Resident& resident, Generation generation, const Measure& measure) {
   const uint64_t recency = std::min<uint64_t>(task::SlotRecency(resident.word), kRecencyMax);
-  const uint64_t weighed = (kWeightOfUse * recency + 1) * mean_units / resident.units;
+  const bool counts = measure.one_read_counts && !Ghosts::IsSample(resident.hash);
+  const uint64_t uses = recency == 1 && counts ? kWeightOfOneRead : kWeightOfUse * recency;
+  const uint64_t weighed =
+      (uses + kWeightUnused) * measure.mean_units / (kWeightUnused * resident.units);
   const uint32_t steps = std::min<uint32_t>(std::bit_width(weighed), kWorthMax - 1);
   const bool stays = generation == Generation::kMain
                          ? recency > 0
@@ -160,15 +174,13 @@ uint64_t MeanUnits(std::span<const Resident> residents) {
   return residents.empty() ? 0 : units / residents.size();
 }
 
-// The least worth that is carried, so that no more than `units_max` are.
-uint32_t LeastWorth(std::span<const Resident> residents, Generation generation, uint64_t mean_units,
-                    uint64_t units_max) {
-  std::array<uint64_t, kWorthMax + 1> units{};
-  for (const Resident& r : residents) units[Worth(r, generation, mean_units)] += r.units;
-  uint32_t least = kWorthMax;
-  uint64_t carried = units[least];
-  while (least > 1 && carried + units[least - 1] <= units_max) carried += units[--least];
-  return least;
+// Units of the residents of each worth.
+using UnitsByWorth = std::array<uint64_t, kWorthMax + 1>;
+UnitsByWorth SumByWorth(std::span<const Resident> residents, Generation generation,
+                        const Measure& measure) {
+  UnitsByWorth units{};
+  for (const Resident& r : residents) units[Worth(r, generation, measure)] += r.units;
+  return units;
 }
 
 }  // namespace
@@ -222,23 +234,31 @@ uint32_t Emptying::Collect(Session& session, uint32_t objects) {
 }
 
 void Emptying::BeginToClear(Session& session) {
-  carried_units_max_ = uint64_t{victim_.fill_units} * kCarryPercent / 100;
   if (KeepRun(session)) {
     state_ = State::kStays;
     return;
   }
   switch (victim_.kind) {
     case VictimKind::kClean: stage_ = Stage::kClean; break;
-    case VictimKind::kEvict: BeginToEvict(); break;
+    case VictimKind::kEvict: BeginToEvict(session); break;
     default: stage_ = Stage::kDrop; break;
   }
   if (residents_.empty()) state_ = State::kEmptied;
 }
 
-void Emptying::BeginToEvict() {
+// What is worth most is carried, as far as the account goes; of the last worth that is, a part.
+void Emptying::BeginToEvict(Session& session) {
   stage_ = Stage::kEvict;
-  mean_units_ = MeanUnits(Left());
-  least_worth_ = LeastWorth(Left(), victim_.generation, mean_units_, carried_units_max_);
+  measure_ = {MeanUnits(Left()), session.store().ghosts().OneReadCounts()};
+  const UnitsByWorth units = SumByWorth(Left(), victim_.generation, measure_);
+  const uint64_t wanted = std::accumulate(units.begin() + 1, units.end(), uint64_t{0});
+  // What lies alone was refused already (KeepRun): it is not copied.
+  carried_units_max_ =
+      victim_.is_run ? 0 : session.store().carry_account().Draw(victim_.fill_units, wanted);
+  least_worth_ = kWorthMax;
+  least_units_ = carried_units_max_;
+  while (least_worth_ > 1 && units[least_worth_] <= least_units_)
+    least_units_ -= units[least_worth_--];
 }
 
 // A run holds one object: carrying it forward is giving its segment a new place in the queue.
@@ -247,9 +267,8 @@ bool Emptying::KeepRun(Session& session) {
   const Resident& r = residents_.front();
   const uint64_t recency = task::SlotRecency(r.word);
   if (ResidentHasEnded(session, r)) return false;
-  // As of a segment of small objects, a quarter goes even where everything was used: room is found
-  // within a few victims, however many large objects are hot.
-  if (victim_.kind == VictimKind::kEvict && (recency == 0 || !session.store().MayKeepRun()))
+  if (victim_.kind == VictimKind::kEvict &&
+      (recency == 0 || !session.store().carry_account().DrawWhole(victim_.fill_units)))
     return false;
   OnEntry(session, r, [&](const task::Found& found) {
     const uint64_t left = recency == 0 ? 0 : recency - 1;
@@ -271,29 +290,41 @@ uint32_t Emptying::Clear(Session& session, uint32_t objects) {
         return looked + 1;
       }
       // Not even the reserve has room for what lives here: then something has to go.
-      BeginToEvict();
+      BeginToEvict(session);
     }
     if (stage_ == Stage::kEvict) ClearByEviction(session, resident);
     if (stage_ == Stage::kDrop) Drop(session, resident);
     next_++;
     looked++;
   }
-  if (next_ == residents_.size()) state_ = State::kEmptied;
+  if (next_ == residents_.size()) {
+    session.store().carry_account().Return(std::exchange(carried_units_max_, 0));
+    state_ = State::kEmptied;
+  }
   return looked;
 }
 
 void Emptying::ClearByEviction(Session& session, const Resident& collected) {
   const Resident r = Now(session, collected);
   // A newcomer starts its life in the main generation afresh; an old one loses one step a round
-  // (S3-FIFO).
+  // (S3-FIFO). A small one has more rounds to be used in.
   const uint64_t recency = task::SlotRecency(r.word);
-  const uint64_t left = victim_.generation == Generation::kYoung ? 0 : recency - 1;
-  if (Worth(r, victim_.generation, mean_units_) >= least_worth_ && r.units <= carried_units_max_ &&
-      !ResidentHasEnded(session, r) && Carry(session, r, Generation::kMain, left)) {
+  const uint64_t rounds = std::bit_width(measure_.mean_units / (kSmallByMean * r.units));
+  const uint64_t left = victim_.generation == Generation::kYoung
+                            ? std::min<uint64_t>(rounds, kRecencyMax)
+                            : recency - 1;
+  const uint32_t worth = Worth(r, victim_.generation, measure_);
+  const uint64_t units_max =
+      std::min(carried_units_max_, worth == least_worth_ ? least_units_ : UINT64_MAX);
+  if (worth >= least_worth_ && r.units <= units_max && !ResidentHasEnded(session, r) &&
+      Carry(session, r, Generation::kMain, left)) {
     carried_units_max_ -= r.units;
-  } else {
-    Drop(session, r);
+    if (worth == least_worth_) least_units_ -= r.units;
+    return;
   }
+  if (victim_.generation == Generation::kYoung)
+    session.store().ghosts().Note(r.hash, r.units, recency == 1);
+  Drop(session, r);
 }
 
 // False: there was no room to carry it.
@@ -303,9 +334,7 @@ bool Emptying::ClearByCleaning(Session& session, const Resident& collected) {
     Drop(session, r);
     return true;
   }
-  if (!Carry(session, r, victim_.generation, task::SlotRecency(r.word))) return false;
-  carried_units_max_ -= std::min<uint64_t>(carried_units_max_, r.units);
-  return true;
+  return Carry(session, r, victim_.generation, task::SlotRecency(r.word));
 }
 
 uint64_t ObjectsToEmpty(uint64_t writes, uint32_t ready, uint32_t wanted) {

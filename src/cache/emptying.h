@@ -52,6 +52,11 @@ class Emptying {
     uint64_t word;
     uint32_t units;
   };
+  // What residents are judged by.
+  struct Measure {
+    uint64_t mean_units = 0;
+    bool one_read_counts = true;  // Ghosts::OneReadCounts
+  };
 
  private:
   enum class Stage : uint8_t { kCollect, kDrop, kClean, kEvict };
@@ -59,7 +64,7 @@ class Emptying {
   uint32_t Collect(Session& session, uint32_t objects);
   uint32_t Clear(Session& session, uint32_t objects);
   void BeginToClear(Session& session);
-  void BeginToEvict();
+  void BeginToEvict(Session& session);
   bool KeepRun(Session& session);
   void ClearByEviction(Session& session, const Resident& resident);
   bool ClearByCleaning(Session& session, const Resident& resident);
@@ -73,8 +78,9 @@ class Emptying {
   std::vector<Resident> residents_;
   size_t next_ = 0;                 // of the residents
   uint64_t carried_units_max_ = 0;  // that an eviction may still carry
-  uint64_t mean_units_ = 0;
-  uint32_t least_worth_ = 0;
+  Measure measure_;
+  uint32_t least_worth_ = 0;  // that is carried
+  uint64_t least_units_ = 0;  // of it, that may still be
 };
 
 // How many objects a batch looks at that stored what takes as much room as `writes` of those that

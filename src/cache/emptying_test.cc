@@ -18,7 +18,7 @@ constexpr uint32_t kWaitS = 10;  // for what has to come within two
 
 std::string LongKey(uint64_t i) { return "key" + std::to_string(1000000 + i); }
 
-// Objects of 32 bytes in segments of 64 KiB, and an index that does not grow.
+// Objects of 32 bytes in segments of 16 KiB, and an index that does not grow.
 CacheOptions OfSmallObjects() {
   CacheOptions options;
   options.memory_bytes = 4u << 20;
@@ -99,7 +99,7 @@ TEST_F(Emptyings, UnfinishedOneIsCarriedOnByAnotherSession) {
   for (uint32_t i = 0; i < 4096 && log().SegmentsEvicting() != 0; i++)
     other.Set("other" + std::to_string(i), "v");
   EXPECT_EQ(log().SegmentsEvicting(), 0u);
-  EXPECT_EQ(other.session().counters().segments_freed.value(), 1u);
+  EXPECT_GE(other.session().counters().segments_freed.value(), 1u);
   EXPECT_EQ(client_.session().counters().segments_freed.value(), freed);
 }
 
@@ -119,7 +119,8 @@ TEST_F(Emptyings, LargerObjectsThanThoseThatGoNeedNotWait) {
   const std::string value(10000, 'v');
   for (int i = 0; i < 1000; i++)
     ASSERT_EQ(client_.Set("large" + std::to_string(i), value), Outcome::kStored);
-  EXPECT_EQ(counters.room_made.value(), 0u);
+  // Once: the first of them are in longer segments, for which more is kept in reserve.
+  EXPECT_LE(counters.room_made.value(), 1u);
 }
 
 // As batches are that wait for a device.
@@ -150,7 +151,8 @@ TEST(EmptyingsWithALongReader, MoreIsEmptiedThanWasWantedFree) {
   for (uint64_t i = 0; i < of_a_segment && store_next(); i++) {
   }
   EXPECT_GT(log.SegmentsAvailable(), wanted);
-  EXPECT_EQ(counters.room_made.value(), 0u);
+  // Once: the first of them lie in longer segments, for which more is kept in reserve.
+  EXPECT_LE(counters.room_made.value(), 1u);
 }
 
 TEST(EmptyingsWithoutEviction, WhoNeedsRoomFinishesWhatOthersLeft) {
@@ -188,15 +190,16 @@ TEST_F(Emptyings, WhatChangesInBetweenIsNeitherLostNorComesBack) {
   StoreUntilUnderWay();
   StoreUntilFreed();
   const uint64_t first = OldestPresent();
-  constexpr uint64_t kCount = 1200;  // of the some 2000 in the next victim
-  for (uint64_t i = first; i < first + kCount; i++) ASSERT_TRUE(IsPresent(i));  // worth carrying
+  constexpr uint64_t kCount = 300;  // of the some 500 in the next victim
+  for (uint64_t i = first; i < first + kCount; i++)
+    ASSERT_TRUE(IsPresent(i) && IsPresent(i));  // worth carrying
   const uint64_t carried = client_.session().counters().carried.value();
   StoreUntilUnderWay();
   std::map<uint64_t, uint64_t> shown;
   uint64_t changed = first;
   uint32_t batches = 0;
   for (; log().SegmentsEvicting() != 0; batches++) {
-    for (int n = 0; n < 30 && changed < first + kCount; n++, changed++) {
+    for (int n = 0; n < 25 && changed < first + kCount; n++, changed++) {
       const std::string key = LongKey(changed);
       Command command = Client::Of(changed % 4 == 0 ? Verb::kStore : Verb::kDelete, key);
       command.value = "next";
@@ -207,7 +210,7 @@ TEST_F(Emptyings, WhatChangesInBetweenIsNeitherLostNorComesBack) {
     }
     StoreNext();
   }
-  EXPECT_GT(batches, 20u);
+  EXPECT_GT(batches, 5u);
   ASSERT_EQ(changed, first + kCount);
   EXPECT_GT(client_.session().counters().carried.value(), carried + kCount / 4);
   for (uint64_t i = first; i < first + kCount; i++) {
@@ -220,7 +223,7 @@ TEST_F(Emptyings, WhatChangesInBetweenIsNeitherLostNorComesBack) {
 }
 
 TEST_F(Emptyings, FlushInBetweenEmptiesTheStore) {
-  for (uint32_t left_batches = 0; left_batches < 60; left_batches += 20) {
+  for (uint32_t left_batches = 0; left_batches < 15; left_batches += 5) {
     StoreUntilUnderWay();
     for (uint32_t i = 0; i < left_batches; i++) StoreNext();
     ASSERT_EQ(log().SegmentsEvicting(), 1u) << left_batches;
@@ -273,7 +276,7 @@ TEST_F(Emptyings, LookAtEachObjectTwiceAndAtNoMoreThanAsked) {
   }
   EXPECT_EQ(emptying.state(), Emptying::State::kEmptied);
   EXPECT_EQ(looked, 2 * Cleared(client_.session().counters()));
-  EXPECT_GT(looked, 2000u);
+  EXPECT_GT(looked, 800u);
   log().Retire(victim.segment);
 }
 

@@ -31,8 +31,11 @@ Entry Locate(Session& session, const Command& command, Hint* hint);
 bool StillStands(const Entry& entry);
 
 // Appends a version; its cas is above every one that a client was shown before, so that an older
-// version of a key can be told from a newer one. 0: there is no room now.
-uint64_t AppendVersion(Session& session, ObjectSpec spec, Room room = Room::kNew);
+// version of a key can be told from a newer one. It lies in the generation of the version that it
+// replaces; if there is none (`entry`), in the main one where a ghost says so, in the young one
+// otherwise. 0: there is no room now. `hash`: of the key.
+uint64_t AppendVersion(Session& session, ObjectSpec spec, const Entry& entry, uint64_t hash,
+                       Room room = Room::kNew);
 
 // For what a version in the entry's place is appended: what is no longer than what it replaces
 // leaves as much dead as it takes.

@@ -52,6 +52,7 @@ void Store::LeaveUnfinished(std::unique_ptr<Emptying> emptying) {
 // Null: `*freed` says why.
 std::unique_ptr<Emptying> Store::BeginEmptying(bool only_ended, uint32_t spared, Freed* freed) {
   const Victim victim = log_->PickVictim(base::NowSeconds(), options_.evict, only_ended, spared);
+  if (victim.kind == VictimKind::kEvict) GrowGhosts();
   if (victim.kind != VictimKind::kNone) return std::make_unique<Emptying>(victim);
   *freed = victim.pending ? Freed::kNoneNow : Freed::kNothing;
   return nullptr;

@@ -8,18 +8,34 @@
 namespace weft::cache {
 namespace {
 
+// Of 64 MiB or more; of less it is so small that there are about a thousand.
 constexpr uint64_t kSegmentBytesMin = 64u << 10;
+constexpr uint64_t kSegmentBytesLeast = 16u << 10;
+constexpr uint64_t kSegmentsWantedOfLittle = 900;
 constexpr uint64_t kSegmentBytesMax = 1u << 20;
 constexpr uint64_t kSegmentsWanted = 4096;
 constexpr uint32_t kAddressFactor = 4;  // reserved addresses over the budget, for runs
 // Of the budget, kept for what replaces. More than the twentieth that must be dead in a segment
 // before it is cleaned (kCleanPercentNoEvict), so that whoever has used it up finds such a segment.
 constexpr uint32_t kReplacingShare = 16;
+constexpr uint32_t kEmptyShare = 32;     // of a segment, may be left empty at its end
+constexpr uint32_t kRunMax = 16;         // segments that are filled as one
+constexpr uint32_t kRunsPerBudget = 32;  // as long as that, at least
 
 // Segments that have addresses; the first is never used, for location 0 names no object.
 uint32_t AddressedSegments(const LogGeometry& geometry) {
   const uint64_t wanted = 1 + uint64_t{kAddressFactor} * geometry.budget_segments;
   return static_cast<uint32_t>(std::min(wanted, kLogAddressesMax / geometry.segment_bytes));
+}
+
+// How many segments `units` take.
+uint32_t CeilSegments(uint64_t units, uint32_t segment_units) {
+  return static_cast<uint32_t>((units + segment_units - 1) / segment_units);
+}
+// Whether what is left behind `units` in the last of their segments is little.
+bool FillsWell(uint64_t units, uint32_t segment_units) {
+  const uint64_t whole = uint64_t{CeilSegments(units, segment_units)} * segment_units;
+  return (whole - units) * kEmptyShare <= whole;
 }
 
 uint32_t SegmentOfCursor(uint64_t cursor) { return static_cast<uint32_t>(cursor >> 32); }
@@ -29,8 +45,10 @@ uint32_t UnitOfCursor(uint64_t cursor) { return static_cast<uint32_t>(cursor); }
 
 LogGeometry GeometryFor(uint64_t memory_bytes, uint32_t lanes, uint32_t object_bytes_max) {
   LogGeometry geometry;
-  geometry.segment_bytes = std::clamp(std::bit_floor(memory_bytes / kSegmentsWanted),
-                                      kSegmentBytesMin, kSegmentBytesMax);
+  const uint64_t least = std::clamp(std::bit_floor(memory_bytes / kSegmentsWantedOfLittle),
+                                    kSegmentBytesLeast, kSegmentBytesMin);
+  geometry.segment_bytes =
+      std::clamp(std::bit_floor(memory_bytes / kSegmentsWanted), least, kSegmentBytesMax);
   // An object of the largest size must fit beside what is open, whatever the memory.
   const uint64_t largest = object_bytes_max + 8 * geometry.segment_bytes;
   geometry.budget_min = static_cast<uint32_t>(largest / geometry.segment_bytes) + 1;
@@ -49,13 +67,15 @@ ObjectLog::ObjectLog(const LogGeometry& geometry, Epochs* epochs)
       segment_units_(static_cast<uint32_t>(geometry.segment_bytes / kLocationUnitBytes)),
       segment_count_(AddressedSegments(geometry)),
       reserve_segments_(std::min(2 * geometry.lanes + 2, geometry.budget_segments / 8 + 1)),
+      run_max_(std::clamp(geometry.budget_segments / kRunsPerBudget, 1u, kRunMax)),
       epochs_(epochs),
       open_(std::make_unique<Open[]>(size_t{kGenerations} * geometry.groups * geometry.lanes)),
       versions_a_segment_(segment_units_),
       budget_goal_(geometry.budget_segments),
       budget_segments_(geometry.budget_segments),
       free_backed_(segment_count_),
-      free_bare_(segment_count_) {
+      free_bare_(segment_count_),
+      growing_into_(segment_count_) {
   for (uint32_t i = 1; i < segment_count_; i++) free_bare_.Insert(i);
 }
 
@@ -115,7 +135,11 @@ uint64_t ObjectLog::Append(uint32_t lane, Generation generation, uint32_t group,
                            Expiry expiry, Room room) {
   WEFT_DCHECK(bytes % kLocationUnitBytes == 0);
   const uint64_t units = bytes / kLocationUnitBytes;
-  if (units > segment_units_ / 2) return AppendRun(generation, group, units, expiry, room);
+  // Alone where nothing is lost by it, or where it is too large to be moved: what lies alone stays
+  // where it is.
+  const uint32_t count = CeilSegments(units, segment_units_);
+  if (units > segment_units_ / 2 && (count > run_max_ / 2 || FillsWell(units, segment_units_)))
+    return AppendRun(generation, group, units, expiry, room);
   // What is open may have been opened to replace: to fill it with what is new would use that up.
   if (room == Room::kNew && SegmentsAvailable() == 0 &&
       keeps_to_replace_.load(std::memory_order_relaxed))
@@ -125,8 +149,8 @@ uint64_t ObjectLog::Append(uint32_t lane, Generation generation, uint32_t group,
     uint64_t cursor = open.cursor.load(std::memory_order_acquire);
     const uint32_t segment = SegmentOfCursor(cursor);
     const uint32_t unit = UnitOfCursor(cursor);
-    if (segment == 0 || unit + units > segment_units_) {
-      if (!OpenNext(&open, generation, group, cursor, room)) return 0;
+    if (segment == 0 || unit + units > EndOf(segment)) {
+      if (!MakeOpen(&open, generation, group, units, room)) return 0;
       continue;
     }
     if (!open.cursor.compare_exchange_weak(cursor, cursor + units)) continue;
@@ -137,16 +161,17 @@ uint64_t ObjectLog::Append(uint32_t lane, Generation generation, uint32_t group,
 
 uint64_t ObjectLog::AppendRun(Generation generation, uint32_t group, uint64_t units, Expiry expiry,
                               Room room) {
-  const uint32_t count = static_cast<uint32_t>((units + segment_units_ - 1) / segment_units_);
   base::MutexLock lock(&mutex_);
-  const uint32_t first = TakeRunLocked(count, room);
+  const uint32_t count = CeilSegments(units, segment_units_);
+  const uint32_t first =
+      count == 1 ? TakeLocked(room) : TakeRunLocked(FindRunLocked(count), count, room);
   if (first == 0) return 0;
   BeginLocked(first, generation, group);
+  for (uint32_t i = 1; i < count; i++) segments_[first + i].state = State::kRunTail;
   Segment& s = segments_[first];
   s.run_segments = count;
   s.is_run = true;
   s.fill_units = static_cast<uint32_t>(units);
-  for (uint32_t i = 1; i < count; i++) segments_[first + i].state = State::kRunTail;
   Count(first, s.fill_units, expiry);
   s.stamp = epochs_->Retire();
   EnqueueLocked(first);
@@ -160,35 +185,86 @@ void ObjectLog::NoteShown(uint64_t version) {
   }
 }
 
-bool ObjectLog::WouldRise(uint32_t lane, uint32_t group) const {
+bool ObjectLog::WouldRise(uint32_t lane, Generation generation, uint32_t group) const {
   const uint64_t shown = shown_.load(std::memory_order_relaxed);
   if (shown == 0) return true;
-  const Open& open = OpenOf(lane % geometry_.lanes, Generation::kYoung, group);
+  const Open& open = OpenOf(lane % geometry_.lanes, generation, group);
   const uint64_t cursor = open.cursor.load(std::memory_order_relaxed);
+  const uint32_t segment = SegmentOfCursor(cursor);
   // A segment that is opened next has the greatest base of all.
-  if (SegmentOfCursor(cursor) == 0) return true;
-  const uint64_t base = std::atomic_ref<uint64_t>(version_bases_[SegmentOfCursor(cursor)])
-                            .load(std::memory_order_relaxed);
-  return base + UnitOfCursor(cursor) > shown;
+  if (segment == 0 || UnitOfCursor(cursor) >= EndOf(segment)) return true;
+  const uint32_t at = segment + UnitOfCursor(cursor) / segment_units_;
+  const uint64_t base =
+      std::atomic_ref<uint64_t>(version_bases_[at]).load(std::memory_order_relaxed);
+  return base + UnitOfCursor(cursor) % segment_units_ > shown;
 }
 
 void ObjectLog::Release(uint64_t location, uint64_t bytes) {
-  segments_[location / segment_units_].live_units.fetch_sub(
+  segments_[SegmentOf(location)].live_units.fetch_sub(
       static_cast<uint32_t>(bytes / kLocationUnitBytes), std::memory_order_relaxed);
 }
 
-bool ObjectLog::OpenNext(Open* open, Generation generation, uint32_t group, uint64_t seen,
+// Makes room for `units` in what is open: by more neighbours, or by the next segment.
+bool ObjectLog::MakeOpen(Open* open, Generation generation, uint32_t group, uint64_t units,
                          Room room) {
   base::MutexLock lock(&mutex_);
+  const uint64_t cursor = open->cursor.load();
+  const uint32_t segment = SegmentOfCursor(cursor);
   // Another writer of the lane may have been here first.
-  if (SegmentOfCursor(open->cursor.load()) != SegmentOfCursor(seen)) return true;
-  const uint32_t next = TakeLocked(room);
+  if (segment != 0 && UnitOfCursor(cursor) + units <= EndOf(segment)) return true;
+  if (segment != 0 && ExtendLocked(segment, UnitOfCursor(cursor), units, room)) return true;
+  const uint32_t count = CeilSegments(units, segment_units_);
+  const uint32_t next = OpenLocked(units, room);
   if (next == 0) return false;
   SealLocked(open);
   BeginLocked(next, generation, group);
   segments_[next].state = State::kOpen;
+  if (count > 1) segments_[next].whole_units = 0;
+  AddTailsLocked(next, count);
   open->cursor.store(uint64_t{next} << 32, std::memory_order_release);
   return true;
+}
+
+// The first of the segments that an object of `units` needs, for what is to be open. Large objects
+// get one with so many free neighbours that half of such an object is little beside them.
+uint32_t ObjectLog::OpenLocked(uint64_t units, Room room) {
+  const uint32_t count = CeilSegments(units, segment_units_);
+  const uint32_t wide = std::min(run_max_, CeilSegments(units * kEmptyShare / 2, segment_units_));
+  if (wide <= count && count == 1) return TakeLocked(room);
+  const uint32_t found = wide > count ? FindRunLocked(wide) : 0;
+  const uint32_t first = TakeRunLocked(found != 0 ? found : FindRunLocked(count), count, room);
+  for (uint32_t i = first + count; found != 0 && first != 0 && i < first + wide; i++)
+    growing_into_.Insert(i);
+  return first;
+}
+
+// Takes the neighbours that an object of `units` behind `unit` needs. False: they are not free, or
+// it is better to begin anew.
+bool ObjectLog::ExtendLocked(uint32_t first, uint32_t unit, uint64_t units, Room room) {
+  Segment& s = segments_[first];
+  const uint32_t has = s.run_segments;
+  const uint32_t wanted = CeilSegments(unit + units, segment_units_);
+  if (wanted > run_max_ || FillsWell(unit, segment_units_)) return false;
+  for (uint32_t i = first + has; i < first + wanted; i++)
+    if (i >= segment_count_ || !IsFreeLocked(i)) return false;
+  if (TakeRunLocked(first + has, wanted - has, room) == 0) return false;
+  if (has == 1) s.whole_units = unit;
+  AddTailsLocked(first, wanted);
+  return true;
+}
+
+// The open segment that begins at `first` has `count` neighbours from now on.
+void ObjectLog::AddTailsLocked(uint32_t first, uint32_t count) {
+  for (uint32_t i = first + segments_[first].run_segments; i < first + count; i++) {
+    Segment& tail = segments_[i];
+    tail.state = State::kRunTail;
+    tail.live_units.store(0, std::memory_order_relaxed);
+    tail.first.store(first, std::memory_order_relaxed);
+    growing_into_.Erase(i);
+    DrawVersionsLocked(i);
+  }
+  longest_run_ = std::max(longest_run_, count);
+  segments_[first].run_segments.store(count, std::memory_order_release);
 }
 
 void ObjectLog::SealLocked(Open* open) {
@@ -197,6 +273,11 @@ void ObjectLog::SealLocked(Open* open) {
   if (segment == 0) return;
   Segment& s = segments_[segment];
   s.fill_units = UnitOfCursor(cursor);
+  const uint32_t used = std::max(1u, CeilSegments(s.fill_units, segment_units_));
+  for (uint32_t i = segment + used; i < segment + run_max_ && i < segment_count_; i++)
+    growing_into_.Erase(i);
+  // Neighbours that were taken for an object that went elsewhere.
+  for (; s.run_segments > used; s.run_segments--) FreeOneLocked(segment + s.run_segments - 1);
   // Whoever reserved here and has not written yet is in an epoch up to this stamp.
   s.stamp = epochs_->Retire();
   EnqueueLocked(segment);
@@ -221,6 +302,12 @@ void ObjectLog::BeginLocked(uint32_t segment, Generation generation, uint32_t gr
   s.fill_units = 0;
   s.run_segments = 1;
   s.is_run = false;
+  s.whole_units = segment_units_;
+  s.first.store(segment, std::memory_order_relaxed);
+  DrawVersionsLocked(segment);
+}
+
+void ObjectLog::DrawVersionsLocked(uint32_t segment) {
   const uint64_t base = versions_.fetch_add(versions_a_segment_, std::memory_order_relaxed);
   std::atomic_ref<uint64_t>(version_bases_[segment]).store(base, std::memory_order_release);
   if (watched_) ListLocked(segment);
@@ -272,10 +359,11 @@ void ObjectLog::UpdateLocked(std::span<Watched> watched) {
   for (Watched& each : watched) {
     const Segment& s = segments_[each.segment];
     each.base = version_bases_[each.segment];
-    each.fill_units = s.fill_units;
+    const bool is_whole = s.is_run || s.whole_units != 0;
+    each.fill_units = s.is_run ? s.fill_units : std::min(s.fill_units, s.whole_units);
     each.growing = s.state == State::kOpen;
-    each.in_use =
-        s.state == State::kOpen || s.state == State::kSealed || s.state == State::kEvicting;
+    each.in_use = is_whole && (s.state == State::kOpen || s.state == State::kSealed ||
+                               s.state == State::kEvicting);
   }
 }
 
@@ -285,14 +373,19 @@ uint32_t ObjectLog::AvailableLocked() const {
   return free_backed_.count() + std::min(fresh, free_bare_.count());
 }
 
+// Kept for carrying: half of the longest victim, for what others have emptied comes back meanwhile.
+uint32_t ObjectLog::ReserveLocked() const {
+  return std::max(reserve_segments_, std::min(longest_run_ / 2, budget_segments_ / 8) + 1);
+}
+
 // Segments that an append must leave free.
 uint32_t ObjectLog::KeptFrom(Room room) const {
   switch (room) {
     case Room::kCarrying: return 0;
-    case Room::kReplacing: return reserve_segments_;
+    case Room::kReplacing: return ReserveLocked();
     case Room::kNew: break;
   }
-  return reserve_segments_ + KeptToReplace(budget_segments_);
+  return ReserveLocked() + KeptToReplace(budget_segments_);
 }
 
 // At the least budget nothing is kept for replacing: the largest object must fit.
@@ -351,26 +444,50 @@ void ObjectLog::BackLocked(uint32_t segment) {
   backed_segments_++;
 }
 
-uint32_t ObjectLog::TakeRunLocked(uint32_t count, Room room) {
-  if (count == 1) return TakeLocked(room);
-  if (AvailableLocked() < count + KeptFrom(room)) return 0;
-  const uint32_t first = FindRunLocked(count);
-  if (first == 0) return 0;
+// Takes those free segments. `first` 0: there are none. Returns the first, or 0.
+uint32_t ObjectLog::TakeRunLocked(uint32_t first, uint32_t count, Room room) {
+  if (first == 0 || AvailableLocked() < count + KeptFrom(room)) return 0;
   for (uint32_t i = first; i < first + count; i++) BackLocked(i);
   GiveBackLocked();
-  CountTakenLocked(count);
+  if (room != Room::kCarrying) CountTakenLocked(count);
   PublishCountsLocked();
   return first;
 }
 
-// The highest free run of `count` segments, or 0.
+bool ObjectLog::IsFreeLocked(uint32_t segment) const {
+  return free_bare_.Contains(segment) || free_backed_.Contains(segment);
+}
+
+// The first of `count` free neighbours, or 0: such as hold memory rather than others, high ones
+// rather than low ones, and those that an open segment may be extended by last of all.
 uint32_t ObjectLog::FindRunLocked(uint32_t count) const {
-  uint32_t length = 0;
-  for (uint32_t i = segment_count_ - 1; i > 0; i--) {
-    length = free_bare_.Contains(i) || free_backed_.Contains(i) ? length + 1 : 0;
-    if (length == count) return i;
+  const uint32_t apart = FindRunLocked(count, false);
+  return apart != 0 || growing_into_.count() == 0 ? apart : FindRunLocked(count, true);
+}
+
+uint32_t ObjectLog::FindRunLocked(uint32_t count, bool any) const {
+  const auto fits = [this, any](uint32_t segment) {
+    return segment < segment_count_ && IsFreeLocked(segment) &&
+           (any || !growing_into_.Contains(segment));
+  };
+  uint32_t best = 0;
+  uint32_t most_backed = 0;
+  for (uint32_t i = free_backed_.HighestBelow(segment_count_); i != 0 && most_backed < count;
+       i = free_backed_.HighestBelow(i)) {
+    uint32_t length = 0;
+    uint32_t backed = 0;
+    for (; length < count && fits(i + length); length++)
+      backed += free_backed_.Contains(i + length);
+    if (length < count || backed <= most_backed) continue;
+    best = i;
+    most_backed = backed;
   }
-  return 0;
+  uint32_t length = 0;
+  for (uint32_t i = segment_count_ - 1; i > 0 && best == 0; i--) {
+    length = fits(i) ? length + 1 : 0;
+    if (length == count) best = i;
+  }
+  return best;
 }
 
 bool ObjectLog::HasNeighbours(uint32_t count) const {
@@ -395,7 +512,7 @@ void ObjectLog::GiveBackLocked() {
 // Takes the budget a segment nearer to its goal if that leaves the reserve, without which eviction
 // would drop what it means to carry forward, and `kept` segments beside it.
 void ObjectLog::LowerBudgetLocked(uint32_t kept) {
-  if (budget_segments_ <= budget_goal_ || AvailableLocked() <= reserve_segments_ + kept) return;
+  if (budget_segments_ <= budget_goal_ || AvailableLocked() <= ReserveLocked() + kept) return;
   budget_segments_--;
   GiveBackLocked();
   kept_segments_ = kept;
@@ -408,12 +525,14 @@ void ObjectLog::CountTakenLocked(uint32_t count) {
 
 void ObjectLog::FreeLocked(uint32_t segment) {
   const uint32_t count = segments_[segment].run_segments;
-  for (uint32_t i = segment; i < segment + count; i++) {
-    segments_[i].state = State::kFree;
-    free_backed_.Insert(i);
-    LowerBudgetLocked(kept_segments_ + 1);
-  }
+  for (uint32_t i = segment; i < segment + count; i++) FreeOneLocked(i);
   GiveBackLocked();
+}
+
+void ObjectLog::FreeOneLocked(uint32_t segment) {
+  segments_[segment].state = State::kFree;
+  free_backed_.Insert(segment);
+  LowerBudgetLocked(kept_segments_ + 1);
 }
 
 void ObjectLog::Reclaim() {
@@ -433,7 +552,7 @@ void ObjectLog::SetBudget(uint32_t segments) {
   budget_goal_ = segments;
   // What is free beyond the reserve goes at once; what is in use stays until it falls free.
   const uint32_t free = free_backed_.count();
-  const uint32_t spare = free > reserve_segments_ ? free - reserve_segments_ : 0;
+  const uint32_t spare = free > ReserveLocked() ? free - ReserveLocked() : 0;
   budget_segments_ = std::max(segments, std::min(budget_segments_, backed_segments_ - spare));
   kept_segments_ = 0;
   GiveBackLocked();

@@ -102,6 +102,18 @@ class ObjectLog {
   // The caller writes an object of just that size there before it leaves the epoch.
   uint64_t Append(uint32_t lane, Generation generation, uint32_t group, uint64_t bytes,
                   Expiry expiry, Room room = Room::kNew);
+  Generation GenerationOf(uint64_t location) const {
+    return segments_[SegmentOf(location)].generation.load(std::memory_order_relaxed);
+  }
+  // The segment that the object at `location` is counted in: of several that belong together, the
+  // first.
+  uint32_t SegmentOf(uint64_t location) const {
+    return segments_[location / segment_units_].first.load(std::memory_order_relaxed);
+  }
+  // An object of `units` was dropped from the young generation and is stored again when `age_units`
+  // more have been dropped. If a young generation of twice the size had kept it, it may grow;
+  // otherwise it shrinks.
+  void AdaptYoung(uint64_t age_units, uint64_t units);
   // The object at `location` counts no longer (replaced, deleted, never published).
   void Release(uint64_t location, uint64_t bytes);
 
@@ -137,7 +149,7 @@ class ObjectLog {
   void NoteShown(uint64_t version);
   // Whether an object that is appended now, and takes its version from its place, would get one
   // above all that were shown. Where many lanes and groups are open, those opened last have it.
-  bool WouldRise(uint32_t lane, uint32_t group) const;
+  bool WouldRise(uint32_t lane, Generation generation, uint32_t group) const;
   bool AnyShown() const { return shown_.load(std::memory_order_relaxed) != 0; }
   bool IsAboveShown(uint64_t version) const {
     return version > shown_.load(std::memory_order_relaxed);
@@ -204,14 +216,19 @@ class ObjectLog {
     std::atomic<uint32_t> last_expiry{0};  // latest end of its objects, or kSomeNeverExpire
     // Guarded by mutex_.
     State state = State::kFree;
-    Generation generation = Generation::kYoung;
-    bool is_run = false;  // one large object
+    std::atomic<Generation> generation{Generation::kYoung};  // read without it, too
+    bool is_run = false;                                     // one large object
     uint32_t group = 0;
-    uint32_t fill_units = 0;    // units in use, once sealed
-    uint32_t run_segments = 0;  // neighbours that belong to it, itself included, once in use
-    uint32_t older = 0;         // neighbours in the queue of sealed segments, 0: none
+    uint32_t fill_units = 0;  // units in use, once sealed
+    // Neighbours that belong to it, itself included, once in use. Grows while it is open, under
+    // mutex_; read without it, too.
+    std::atomic<uint32_t> run_segments{0};
+    // Where its objects end that lie in its first segment as a whole.
+    uint32_t whole_units = 0;
+    uint32_t older = 0;  // neighbours in the queue of sealed segments, 0: none
     uint32_t newer = 0;
-    uint64_t stamp = 0;  // epoch of sealing, later of retiring
+    std::atomic<uint32_t> first{0};  // of those it belongs to; set before anything is stored there
+    uint64_t stamp = 0;              // epoch of sealing, later of retiring
   };
 
   static constexpr uint32_t kCandidatesMax = 16;
@@ -237,19 +254,31 @@ class ObjectLog {
   void Count(uint32_t segment, uint32_t units, Expiry expiry);
   uint64_t AppendRun(Generation generation, uint32_t group, uint64_t units, Expiry expiry,
                      Room room) WEFT_EXCLUDES(mutex_);
-  bool OpenNext(Open* open, Generation generation, uint32_t group, uint64_t seen, Room room)
+  uint64_t EndOf(uint32_t segment) const {
+    return uint64_t{segments_[segment].run_segments.load(std::memory_order_acquire)} *
+           segment_units_;
+  }
+  bool MakeOpen(Open* open, Generation generation, uint32_t group, uint64_t units, Room room)
       WEFT_EXCLUDES(mutex_);
+  bool ExtendLocked(uint32_t first, uint32_t unit, uint64_t units, Room room) WEFT_REQUIRES(mutex_);
+  uint32_t OpenLocked(uint64_t units, Room room) WEFT_REQUIRES(mutex_);
+  void AddTailsLocked(uint32_t first, uint32_t count) WEFT_REQUIRES(mutex_);
+  void DrawVersionsLocked(uint32_t segment) WEFT_REQUIRES(mutex_);
   void SealLocked(Open* open) WEFT_REQUIRES(mutex_);
   void SealAllLocked() WEFT_REQUIRES(mutex_);
   uint32_t TakeLocked(Room room) WEFT_REQUIRES(mutex_);
-  uint32_t TakeRunLocked(uint32_t count, Room room) WEFT_REQUIRES(mutex_);
+  uint32_t TakeRunLocked(uint32_t first, uint32_t count, Room room) WEFT_REQUIRES(mutex_);
   uint32_t FindRunLocked(uint32_t count) const WEFT_REQUIRES(mutex_);
+  uint32_t FindRunLocked(uint32_t count, bool any) const WEFT_REQUIRES(mutex_);
+  bool IsFreeLocked(uint32_t segment) const WEFT_REQUIRES(mutex_);
+  uint32_t ReserveLocked() const WEFT_REQUIRES(mutex_);
   void BackLocked(uint32_t segment) WEFT_REQUIRES(mutex_);
   void GiveBackLocked() WEFT_REQUIRES(mutex_);
   void LowerBudgetLocked(uint32_t kept) WEFT_REQUIRES(mutex_);
   void CountTakenLocked(uint32_t count) WEFT_REQUIRES(mutex_);
   void BeginLocked(uint32_t segment, Generation generation, uint32_t group) WEFT_REQUIRES(mutex_);
   void FreeLocked(uint32_t segment) WEFT_REQUIRES(mutex_);
+  void FreeOneLocked(uint32_t segment) WEFT_REQUIRES(mutex_);
   void UpdateLocked(std::span<Watched> watched) WEFT_REQUIRES(mutex_);
   void ListLocked(uint32_t segment) WEFT_REQUIRES(mutex_);
   uint32_t AvailableLocked() const WEFT_REQUIRES(mutex_);
@@ -271,13 +300,15 @@ class ObjectLog {
   Survey SurveyLocked(uint32_t now_s, uint64_t passed_below, bool whole) WEFT_REQUIRES(mutex_);
   uint32_t OldestLocked(Generation generation, uint64_t passed_below, uint32_t spared) const
       WEFT_REQUIRES(mutex_);
+  uint64_t YoungUnits(uint64_t total) const;
   Victim ClaimLocked(uint32_t segment, VictimKind kind) WEFT_REQUIRES(mutex_);
 
   // Constant after construction.
   const LogGeometry geometry_;
   const uint32_t segment_units_;
-  const uint32_t segment_count_;  // addresses reserved
-  const uint32_t reserve_segments_;
+  const uint32_t segment_count_;     // addresses reserved
+  const uint32_t reserve_segments_;  // while no segment is longer
+  const uint32_t run_max_;           // neighbours that share what they hold, at most
   Epochs* const epochs_;
   Pages pages_;
   Pages segment_pages_;
@@ -297,6 +328,7 @@ class ObjectLog {
   std::atomic<uint32_t> evicting_count_{0};
   std::atomic<uint32_t> in_use_max_{0};
   std::atomic<bool> over_budget_{false};
+  std::atomic<uint64_t> young_units_{0};  // that young may hold; within bounds where it is used
   std::atomic<bool> keeps_to_replace_{false};  // by the budget of now
 
   mutable base::Mutex mutex_;
@@ -309,9 +341,11 @@ class ObjectLog {
   uint32_t backed_segments_ WEFT_GUARDED_BY(mutex_) = 0;  // hold memory, free or not
   SegmentSet free_backed_ WEFT_GUARDED_BY(mutex_);        // free, hold memory
   SegmentSet free_bare_ WEFT_GUARDED_BY(mutex_);          // free, addresses only
+  SegmentSet growing_into_ WEFT_GUARDED_BY(mutex_);       // open segments may be extended by these
   uint32_t used_end_ WEFT_GUARDED_BY(mutex_) = 1;         // no segment from here on was ever used
   std::deque<uint32_t> retired_ WEFT_GUARDED_BY(mutex_);
   Queue queues_[kGenerations] WEFT_GUARDED_BY(mutex_);
+  uint32_t longest_run_ WEFT_GUARDED_BY(mutex_) = 1;  // of those that were ever shared
   uint32_t sealed_ WEFT_GUARDED_BY(mutex_) = 0;
   uint32_t evicting_ WEFT_GUARDED_BY(mutex_) = 0;
   uint32_t flushed_left_ WEFT_GUARDED_BY(mutex_) = 0;  // of before the floor, not yet retired

@@ -74,7 +74,7 @@ Reply ArithmeticEntry(Session& session, const Command& command, Hint hint) {
     spec.cas = command.cas_new;
     if (command.want_cas) spec.access |= kAccessCasSeen;
     const Room room = RoomFor(entry, spec);
-    const uint64_t location = AppendVersion(session, spec, room);
+    const uint64_t location = AppendVersion(session, spec, entry, command.hash, room);
     if (location == 0)
       return NeedsRoom(SpecBytes(spec), room, entry.present ? entry.location() : 0);
     if (!spec.tail.empty()) EndWithBlanks(session, location, spec.tail.size());

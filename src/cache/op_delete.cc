@@ -51,7 +51,7 @@ Reply DeleteEntry(Session& session, const Command& command, Hint hint) {
       return reply;
     }
     const ObjectSpec spec = Faded(command, entry);
-    const uint64_t location = AppendVersion(session, spec, Room::kReplacing);
+    const uint64_t location = AppendVersion(session, spec, entry, command.hash, Room::kReplacing);
     if (location == 0) return NeedsRoom(SpecBytes(spec), Room::kReplacing, entry.location());
     if (Publish(session, command, entry, location) == Published::kDone) {
       Reply reply = Plain(Outcome::kDeleted);

@@ -14,7 +14,7 @@ Reply Vivify(Session& session, const Command& command, const Entry& entry, Publi
   spec.cas = command.cas_new;
   spec.access = kAccessWinSent | (command.quiet_access ? 0 : kAccessFetched) |
                 (command.binary_key ? kAccessBinary : 0) | (command.want_cas ? kAccessCasSeen : 0);
-  const uint64_t location = AppendVersion(session, spec);
+  const uint64_t location = AppendVersion(session, spec, entry, command.hash);
   *published = Published::kFull;
   if (location == 0) return NeedsRoom(SpecBytes(spec));
   *published = Publish(session, command, entry, location);
@@ -83,7 +83,7 @@ Reply ReadEntry(Session& session, const Command& command, Hint hint) {
       ObjectSpec spec = CopyOf(session, entry, command.want_cas);
       if (won) spec.access |= kAccessWinSent;
       if (command.update_expiry) spec.expiry = command.expiry;
-      location = AppendVersion(session, spec, Room::kReplacing);
+      location = AppendVersion(session, spec, entry, command.hash, Room::kReplacing);
       if (location == 0) return NeedsRoom(SpecBytes(spec), Room::kReplacing, entry.location());
       if (PublishCopy(session, entry, location) != Published::kDone) {
         session.store().Abandon(session, location);

@@ -84,7 +84,7 @@ uint64_t Store::Place(Session& session, const Command& command, uint32_t access)
     return 0;
   ObjectSpec spec = SpecOfCommand(command);
   spec.access |= access;
-  return AppendVersion(session, spec);
+  return AppendVersion(session, spec, Entry(), command.hash);
 }
 
 Reply StoreEntry(Session& session, const Command& command, Hint hint) {
@@ -106,7 +106,8 @@ Reply StoreEntry(Session& session, const Command& command, Hint hint) {
       placed = 0;
     }
     const Room room = RoomFor(entry, spec);
-    const uint64_t location = placed != 0 ? placed : AppendVersion(session, spec, room);
+    const uint64_t location =
+        placed != 0 ? placed : AppendVersion(session, spec, entry, command.hash, room);
     placed = 0;
     if (location == 0) {
       const bool depends = entry.present && !IsPlainSet(command);

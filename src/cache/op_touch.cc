@@ -10,7 +10,7 @@ Reply TouchEntry(Session& session, const Command& command, Hint hint) {
     if (!entry.present) return Missed(entry);
     ObjectSpec spec = CopyOf(session, entry, false);
     spec.expiry = command.expiry;
-    const uint64_t location = AppendVersion(session, spec, Room::kReplacing);
+    const uint64_t location = AppendVersion(session, spec, entry, command.hash, Room::kReplacing);
     if (location == 0) return NeedsRoom(SpecBytes(spec), Room::kReplacing, entry.location());
     if (PublishCopy(session, entry, location) == Published::kDone) {
       task::NoteAccess(entry.found.slot, task::LoadAcquire64(entry.found.slot));

@@ -32,7 +32,8 @@ struct SessionCounters {
   Counter evicted_unread;  // of those, never read
   Counter expired;         // objects that ended by their time to live, seen when freed
   Counter expired_unread;
-  Counter carried;  // objects copied forward out of a victim
+  Counter ghosts_stored;  // objects stored again soon after they were dropped (cache/ghosts.h)
+  Counter carried;        // objects copied forward out of a victim
   Counter segments_freed;
   Counter victim_looks;  // at objects of victims (cache/emptying.h)
   Counter room_made;     // times a store had to wait for room
@@ -41,9 +42,9 @@ struct SessionCounters {
   void AddAll(const SessionCounters& other) {
     for (Counter SessionCounters::*counter :
          {&SessionCounters::evictions, &SessionCounters::evicted_unread, &SessionCounters::expired,
-          &SessionCounters::expired_unread, &SessionCounters::carried,
-          &SessionCounters::segments_freed, &SessionCounters::victim_looks,
-          &SessionCounters::room_made, &SessionCounters::retries})
+          &SessionCounters::expired_unread, &SessionCounters::ghosts_stored,
+          &SessionCounters::carried, &SessionCounters::segments_freed,
+          &SessionCounters::victim_looks, &SessionCounters::room_made, &SessionCounters::retries})
       (this->*counter).Add((other.*counter).value());
   }
 };

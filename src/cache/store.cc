@@ -1,6 +1,7 @@
 #include "cache/store.h"
 
 #include <algorithm>
+#include <bit>
 #include <chrono>
 #include <thread>
 
@@ -14,6 +15,8 @@ namespace {
 
 constexpr uint64_t kMemoryBytesMin = 1u << 20;
 constexpr uint64_t kBytesPerFirstBucket = 16384;
+constexpr uint64_t kMemoryGrowthMax = 4;   // SetMemoryLimit
+constexpr uint64_t kGhostsShare = 64;      // of the memory, at most
 constexpr double kExpectedLoad = 0.75;     // of an index sized by expected_items
 constexpr uint64_t kBucketsPerWrite = 16;  // growth's work for each object stored
 constexpr uint64_t kBucketsPerBatch = 64;  // and for each batch, so that readers finish it too
@@ -96,7 +99,10 @@ Status Store::Init(PageSource* source) {
   auto log = ObjectLog::Create(geometry, options_.huge_pages, &epochs_, source);
   if (!log) return log.error();
   log_ = std::move(log.value());
-  fixed_bytes_ = sizeof(Store) + log_->table_bytes();
+  carry_account_ = std::make_unique<CarryAccount>(log_->segment_units());
+  auto ghosts = Ghosts::Create(kMemoryGrowthMax * options_.memory_bytes / kGhostsShare);
+  if (!ghosts) return ghosts.error();
+  ghosts_ = std::move(ghosts.value());
   if (LogBudgetBytes(index_->table_bytes()) < log_->budget_min() * log_->geometry().segment_bytes)
     return {Code::kInvalidArgument, "memory_bytes is too small for object_bytes_max"};
   UpdateLogBudget();
@@ -151,7 +157,7 @@ uint64_t Store::Load(Session& session, const ObjectSpec& spec, uint64_t hash) {
     Hint hint;
     const Entry entry = Locate(session, command, &hint);
     if (entry.present) return entry.location();
-    const uint64_t location = AppendVersion(session, spec);
+    const uint64_t location = AppendVersion(session, spec, entry, hash);
     if (location == 0) return 0;
     const Published published = Publish(session, command, entry, location);
     if (published == Published::kDone) return location;
@@ -179,15 +185,32 @@ void Store::NoteStoredBytes(uint64_t location, uint32_t bytes) {
 
 uint64_t Store::LogBudgetBytes(uint64_t index_bytes) const {
   const uint64_t limit = memory_limit();
-  const uint64_t tables = index_bytes + fixed_bytes_;
+  const uint64_t tables = index_bytes + log_->table_bytes() + ghosts_planned_bytes_;
   return limit > tables ? limit - tables : 0;
 }
 
 // Gives the log what the limit leaves beside index tables of `index_bytes`.
 void Store::SetLogBudgetLocked(uint64_t index_bytes) {
   const uint64_t segments = LogBudgetBytes(index_bytes) / log_->geometry().segment_bytes;
-  log_->SetBudget(static_cast<uint32_t>(
-      std::clamp<uint64_t>(segments, log_->budget_min(), log_->budget_max())));
+  const auto budget =
+      static_cast<uint32_t>(std::clamp<uint64_t>(segments, log_->budget_min(), log_->budget_max()));
+  log_->SetBudget(budget);
+  ghosts_->SetLogUnits(uint64_t{budget} * log_->segment_units());
+}
+
+// As many ghosts as there are objects: what is dropped while the log is stored anew is about as
+// many. The log gives up their memory first, so that the limit holds.
+void Store::GrowGhosts() {
+  const uint64_t bytes_max = std::min(memory_limit() / kGhostsShare, ghosts_->bytes_max());
+  const uint64_t ghosts =
+      std::min(std::bit_ceil(ItemCount()), std::bit_floor(bytes_max / Ghosts::kGhostBytes));
+  if (ghosts <= ghosts_->capacity()) return;
+  base::MutexLock lock(&budget_mutex_);
+  if (ghosts * Ghosts::kGhostBytes > ghosts_planned_bytes_) {
+    ghosts_planned_bytes_ = ghosts * Ghosts::kGhostBytes;
+    if (!growth_planned_) SetLogBudgetLocked(index_->table_bytes());
+  }
+  if (!log_->over_budget()) ghosts_->Grow(ghosts_planned_bytes_ / Ghosts::kGhostBytes);
 }
 
 void Store::UpdateLogBudget() {
@@ -197,7 +220,7 @@ void Store::UpdateLogBudget() {
 
 Status Store::SetMemoryLimit(uint64_t bytes) {
   const uint64_t segment_bytes = log_->geometry().segment_bytes;
-  const uint64_t tables = index_->table_bytes() + fixed_bytes_;
+  const uint64_t tables = index_->table_bytes() + log_->table_bytes() + ghosts_planned_bytes_;
   if (bytes < tables + log_->budget_min() * segment_bytes)
     return {Code::kInvalidArgument, "below what the index and the largest object need"};
   if (bytes > tables + log_->budget_max() * segment_bytes)
@@ -306,7 +329,7 @@ void Store::Maintain(Session& session, uint32_t writes) {
 bool Store::MakeRoom(Session& session, uint64_t bytes, Room room, uint64_t spared) {
   session.counters().room_made.Add(1);
   const uint32_t needed = log_->SegmentsNeeded(bytes) + 1;
-  const auto spared_segment = static_cast<uint32_t>(spared / log_->segment_units());
+  const uint32_t spared_segment = spared == 0 ? 0 : log_->SegmentOf(spared);
   const uint32_t emptied_max = kEmptiedMin + kEmptiedPerSegment * needed;
   bool sealed = false;
   uint64_t waited_ns = 0;
@@ -376,7 +399,8 @@ CacheStats Store::Stats() const {
   CacheStats stats;
   stats.items = ItemCount();
   stats.object_bytes = log_->live_bytes();
-  stats.memory_bytes = log_->resident_bytes() + index_->table_bytes() + fixed_bytes_;
+  stats.memory_bytes =
+      log_->resident_bytes() + log_->table_bytes() + index_->table_bytes() + ghosts_->bytes();
   stats.index_buckets = index_->bucket_count();
   SessionCounters counters;
   SumCounters(&counters);

@@ -17,8 +17,10 @@
 #include <vector>
 
 #include "base/mutex.h"
+#include "cache/carry_account.h"
 #include "cache/change_rings.h"
 #include "cache/command.h"
+#include "cache/ghosts.h"
 #include "cache/index.h"
 #include "cache/key_hasher.h"
 #include "cache/object_log.h"
@@ -113,6 +115,8 @@ class Store {
   // For sessions and the operations beside this file.
   ObjectLog& log() { return *log_; }
   Index& index() { return *index_; }
+  CarryAccount& carry_account() { return *carry_account_; }
+  Ghosts& ghosts() { return *ghosts_; }
   Epochs& epochs() { return epochs_; }
   // Of those who may be changing the index (cache/session.h).
   Epochs& change_epochs() { return change_epochs_; }
@@ -122,6 +126,12 @@ class Store {
   void CountItems(int64_t delta) { items_.fetch_add(delta, std::memory_order_relaxed); }
   void Forget(Session* session) WEFT_EXCLUDES(sessions_mutex_);
   void NoteStoredBytes(uint64_t location, uint32_t bytes);
+  // Whether an object is much larger than the mean of those that are there. Readers miss objects,
+  // not bytes: of two that were missed alike the smaller one is to stay.
+  bool IsLarge(uint64_t bytes) const {
+    const LogGeometry& log = log_->geometry();
+    return bytes * ItemCount() > uint64_t{log.budget_segments} * log.segment_bytes * kLargeByMean;
+  }
   // Of all objects that were ever appended, with key and header.
   uint32_t largest_stored_bytes() const {
     return largest_stored_bytes_.load(std::memory_order_relaxed);
@@ -131,8 +141,6 @@ class Store {
   bool DropsFromFullSets() const;
   // Whether an entry may go because the index cannot grow now, or that would not help.
   bool MayDropEntry() const;
-  // Whether one more large object that was used may stay where its memory is wanted: three in four.
-  bool MayKeepRun() { return runs_met_.fetch_add(1, std::memory_order_relaxed) % 4 != 3; }
   // Carries out a flush whose second has come.
   void FlushIfDue(uint32_t now_s) {
     const uint32_t due = flush_at_s_.load(std::memory_order_relaxed);
@@ -168,14 +176,16 @@ class Store {
   void LeaveUnfinished(std::unique_ptr<Emptying> emptying) WEFT_EXCLUDES(unfinished_mutex_);
   std::unique_ptr<Emptying> BeginEmptying(bool only_ended, uint32_t spared, Freed* freed);
   Freed FinishEmptying(Session& session, const Emptying& emptying);
+  void GrowGhosts() WEFT_EXCLUDES(budget_mutex_);
   void UpdateLogBudget() WEFT_EXCLUDES(budget_mutex_);
   void SetLogBudgetLocked(uint64_t index_bytes) WEFT_REQUIRES(budget_mutex_);
   uint64_t LogBudgetBytes(uint64_t index_bytes) const;
 
+  static constexpr uint64_t kLargeByMean = 3;
+
   // Constant after construction.
   const CacheOptions options_;
   const KeyHasher hasher_;
-  uint64_t fixed_bytes_ = 0;     // tables that neither grow nor hold objects
   bool keeps_versions_ = false;  // KeepVersions
 
   // Provides its own synchronisation.
@@ -184,8 +194,11 @@ class Store {
   ChangeRings change_rings_;
   std::unique_ptr<Index> index_;
   std::unique_ptr<ObjectLog> log_;
+  std::unique_ptr<CarryAccount> carry_account_;
+  std::unique_ptr<Ghosts> ghosts_;
   std::atomic<uint64_t> memory_limit_{0};
   std::atomic<uint32_t> flush_at_s_{0};  // read by every batch, so not beside what batches write
+  std::atomic<uint64_t> ghosts_planned_bytes_{0};  // the log makes room for so many, or has
   std::atomic<bool> growth_planned_{false};        // the log is making room for the next table
   std::atomic<uint32_t> largest_stored_bytes_{0};  // relaxed: read by every append
   alignas(64) std::atomic<int64_t> items_{0};
@@ -193,7 +206,6 @@ class Store {
   std::atomic<uint32_t> expiry_checked_s_{0};
   std::atomic<bool> growth_wanted_{false};
   std::atomic<uint32_t> next_lane_{0};
-  std::atomic<uint32_t> runs_met_{0};  // large objects in use that eviction came upon
 
   // Of who computes the log's budget: before the locks of Index and ObjectLog.
   base::Mutex budget_mutex_;

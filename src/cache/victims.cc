@@ -21,14 +21,32 @@ constexpr uint32_t kEvictedPerRound = 64;
 // Below these shares of live data a segment is worth emptying by copying what lives.
 constexpr uint64_t kCleanPercent = 75;         // before anything live is evicted
 constexpr uint64_t kCleanPercentNoEvict = 95;  // where nothing live may be evicted
-// Share of the memory that newly stored objects get to prove themselves (S3-FIFO's small queue).
-constexpr uint64_t kYoungPercent = 10;
+// Share of the memory that newly stored objects get to prove themselves (S3-FIFO's small queue), at
+// least and at most.
+constexpr uint64_t kYoungPercentMin = 10;
+constexpr uint64_t kYoungPercentMax = 30;
+// Steps of it in objects: more for one that a larger share would have kept than for one that not.
+constexpr uint64_t kYoungGrowth = 2;
 
 }  // namespace
 
+// Of `total` units.
+uint64_t ObjectLog::YoungUnits(uint64_t total) const {
+  return std::clamp(young_units_.load(std::memory_order_relaxed), total * kYoungPercentMin / 100,
+                    total * kYoungPercentMax / 100);
+}
+
+void ObjectLog::AdaptYoung(uint64_t age_units, uint64_t units) {
+  const uint64_t total = uint64_t{segments_in_use_max()} * segment_units_;
+  const uint64_t young = YoungUnits(total);
+  const uint64_t next =
+      age_units < young ? young + kYoungGrowth * units : young - std::min(young, units);
+  young_units_.store(next, std::memory_order_relaxed);
+}
+
 void ObjectLog::EnqueueLocked(uint32_t segment) {
   Segment& s = segments_[segment];
-  Queue& queue = queues_[static_cast<uint32_t>(s.generation)];
+  Queue& queue = queues_[static_cast<uint32_t>(s.generation.load())];
   s.state = State::kSealed;
   s.older = queue.newest;
   s.newer = 0;
@@ -41,7 +59,7 @@ void ObjectLog::EnqueueLocked(uint32_t segment) {
 
 void ObjectLog::UnlinkLocked(uint32_t segment) {
   const Segment& s = segments_[segment];
-  Queue& queue = queues_[static_cast<uint32_t>(s.generation)];
+  Queue& queue = queues_[static_cast<uint32_t>(s.generation.load())];
   (s.older != 0 ? segments_[s.older].newer : queue.oldest) = s.newer;
   (s.newer != 0 ? segments_[s.newer].older : queue.newest) = s.older;
   queue.units -= s.fill_units;
@@ -127,8 +145,8 @@ void ObjectLog::LookAtLocked(uint32_t segment, Survey* survey) {
   const uint32_t live = s.live_units.load(std::memory_order_relaxed);
   // Where nothing is evicted, whoever finds no room seals what is open, however little it holds.
   const bool counts_unfilled = geometry_.keeps_for_replacing && !s.is_run;
-  const uint32_t units = counts_unfilled ? segment_units_ : s.fill_units;
-  const double share = units == 0 ? 0 : static_cast<double>(live) / units;
+  const uint64_t units = counts_unfilled ? EndOf(segment) : s.fill_units;
+  const double share = units == 0 ? 0 : static_cast<double>(live) / static_cast<double>(units);
   const bool is_emptiest = share < survey->emptiest_share;
   if (std::max(share, survey->emptiest_share) * 100 <= kCleanPercent)
     RememberLocked(is_emptiest ? survey->emptiest : segment);  // the second best
@@ -181,7 +199,7 @@ Victim ObjectLog::ClaimLocked(uint32_t segment, VictimKind kind) {
   Victim victim;
   victim.kind = kind;
   victim.segment = segment;
-  victim.generation = s.generation;
+  victim.generation = s.generation.load();
   victim.fill_units = s.fill_units;
   victim.live_units = s.live_units.load(std::memory_order_relaxed);
   victim.is_run = s.is_run;
@@ -206,7 +224,7 @@ Victim ObjectLog::PickVictim(uint32_t now_s, bool evict, bool only_ended, uint32
   if (!evict) return none;
   evicted_since_whole_ = whole ? 0 : evicted_since_whole_ + 1;
   const uint64_t total = queues_[0].units + queues_[1].units;
-  const bool young_is_due = queues_[0].units * 100 > total * kYoungPercent;
+  const bool young_is_due = queues_[0].units > YoungUnits(total);
   const Generation due = young_is_due ? Generation::kYoung : Generation::kMain;
   const Generation other = young_is_due ? Generation::kMain : Generation::kYoung;
   uint32_t segment = OldestLocked(due, passed_below, spared);

@@ -45,6 +45,7 @@ struct CommandTotals {
 struct SessionTotals {
   uint64_t evictions = 0, evicted_unread = 0;
   uint64_t expired = 0, expired_unread = 0;
+  uint64_t ghosts_stored = 0;
   uint64_t carried = 0;
   uint64_t segments_freed = 0;
   uint64_t victim_looks = 0;

@@ -67,6 +67,8 @@ inline constexpr CounterField<S, ST> kSessionFields[] = {
     {"expired_total", "Items that ended by their time to live.", &S::expired, &ST::expired},
     {"expired_unread_total", "Of the expired, those never read.", &S::expired_unread,
      &ST::expired_unread},
+    {"ghosts_stored_total", "Items stored again soon after they were evicted unused.",
+     &S::ghosts_stored, &ST::ghosts_stored},
     {"carried_total", "Items copied forward out of a segment that was freed.", &S::carried,
      &ST::carried},
     {"segments_freed_total", "Segments of the object log emptied.", &S::segments_freed,

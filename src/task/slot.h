@@ -77,13 +77,14 @@ WEFT_FN bool ReplaceEntry(WEFT_GLOBAL u64* slot, u64 expected, u64 desired) {
   return true;
 }
 
-// Whether an access to the entry is to be noted: the first since the object was written or aged
-// always, later ones where `dice`, any number that changes from call to call, says so: one in four.
-// They tell hot from warm just as well and spare most of the locked writes.
+// Whether an access to the entry is to be noted: the first two since the object was written or aged
+// always, for the second is what makes an object worth keeping (cache/emptying.cc). Later ones
+// where `dice`, any number that changes from call to call, says so: one in four tells hot from warm
+// just as well.
 WEFT_FN bool WantsAccessNote(u64 word, u32 dice) {
   const u64 recency = SlotRecency(word);
   // No branches: in a batch the outcome is as good as random.
-  return (recency == 0) | ((recency < kRecencyMax) & ((dice & 3) == 0));
+  return (recency <= 1) | ((recency < kRecencyMax) & ((dice & 3) == 0));
 }
 
 // Notes an access: one step of recency, tried once (a lost race is a lost hint). A locked write:

@@ -1,0 +1,79 @@
+// cache/ghosts.h: which objects were dropped lately from the young generation.
+//
+// Whoever stores such an object again has missed it: it goes to the main generation at once. A
+// ghost is a tag of the key's hash and the time of the drop, counted in what was dropped since, 4
+// bytes in all, in a table of sets of eight. A full set forgets its oldest. A ghost counts until as
+// much as most of the log holds was dropped behind it.
+//
+// Ghosts also tell whether one read says anything about an object. Where such as were read once
+// come back more often than such as were not read at all, one read is enough to be carried. Where
+// keys are asked for in short bursts, it is not. A sample is always dropped, so that the answer may
+// change.
+//
+// Memory    none until the first eviction; then 4 bytes for each object that the store holds,
+//           rounded up to a power of two, but no more than a 64th of the memory
+//           (Store::GrowGhosts).
+// Errors    one store in some four thousand is taken for that of a ghost whose tag it has.
+// Threads   any. Words are changed without a lock: two that meet in a set may lose a ghost.
+// Source    S3-FIFO (SOSP'23), section 4: the ghost queue.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+
+#include "cache/pages.h"
+
+namespace weft::cache {
+
+class Ghosts {
+ public:
+  static constexpr uint64_t kGhostBytes = sizeof(uint32_t);
+  static constexpr uint64_t kNone = UINT64_MAX;
+
+  // `bytes_max`: addresses that it may grow into.
+  static Result<std::unique_ptr<Ghosts>> Create(uint64_t bytes_max);
+
+  // As many as have room.
+  uint64_t capacity() const { return capacity_.load(std::memory_order_relaxed); }
+  uint64_t bytes() const { return capacity() * kGhostBytes; }
+  uint64_t bytes_max() const { return pages_.size(); }
+  // Makes room for `ghosts`, rounded up to a power of two; never less than there is. Half of those
+  // that are there are forgotten. One caller at a time. REQUIRES: they fit into bytes_max()
+  void Grow(uint64_t ghosts);
+  // What the log holds, from which follows how long a ghost counts. One caller at a time.
+  void SetLogUnits(uint64_t units);
+
+  // An object of `units` was dropped. `was_read`: once.
+  void Note(uint64_t hash, uint64_t units, bool was_read);
+  // Units that were dropped since it was; kNone: it is no ghost.
+  uint64_t AgeOf(uint64_t hash) const;
+  // It is stored again, and a ghost no more.
+  void Forget(uint64_t hash);
+
+  // Whether an object that was read once is to be carried.
+  bool OneReadCounts() const;
+  // One in eight. Their fates alone are counted, so they are dropped whatever one read counts.
+  static bool IsSample(uint64_t hash) { return (hash >> 20 & 7) == 0; }
+
+ private:
+  // Of samples that were read once, or not at all.
+  struct Fate {
+    std::atomic<uint32_t> dropped{0};
+    std::atomic<uint32_t> came_back{0};
+  };
+
+  explicit Ghosts(Pages pages) : pages_(std::move(pages)) {}
+  std::atomic<uint32_t>* SetOf(uint64_t mixed) const;
+  std::atomic<uint32_t>* Find(uint64_t hash) const;
+  uint32_t Now() const;
+  void CountDrop(bool was_read);
+
+  const Pages pages_;
+  std::atomic<uint64_t> capacity_{0};
+  std::atomic<uint64_t> dropped_units_{0};
+  std::atomic<uint64_t> tick_units_{1};  // that are dropped between two ticks of the clock
+  Fate fates_[2];                        // [1]: read once
+};
+
+}  // namespace weft::cache
