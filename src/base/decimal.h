@@ -3,8 +3,10 @@
 // Form      white space, a sign, digits; then white space and anything, or the end. What does not
 //           fit 64 bits is none.
 // Threads   pure.
+// Cost      of the bytes up to the one that decides it (Decimal::read_bytes), whatever follows.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string_view>
 
@@ -13,16 +15,20 @@ namespace weft::base {
 struct Decimal {
   uint64_t magnitude = 0;
   bool negative = false;
+  size_t read_bytes = 0;  // of the text, that were looked at
 
   // Below 0 it wraps, as in C.
   uint64_t Wrapped() const { return negative ? 0 - magnitude : magnitude; }
 };
 
-// False, with *decimal spoiled, where the text has not this form.
-bool ReadDecimal(std::string_view text, Decimal* decimal);
+// Where the text ends. A C string has no byte behind its first NUL.
+enum class TextEnd : uint8_t { kItsSize, kNul };
 
-// As memcached's safe_strtoull: one that has wrapped is none where it would look negative, nor is
-// one above 2^63 with a '-' anywhere. So -18446744073709551615 is 1. *number is left alone then.
-bool ReadUnsigned(std::string_view text, uint64_t* number);
+// False, with *decimal spoiled but for its read_bytes, where the text has not this form.
+bool ReadDecimal(std::string_view text, Decimal* decimal, TextEnd ends = TextEnd::kItsSize);
+
+// As memcached's safe_strtoull, which gives Wrapped(): one that has wrapped is none where it would
+// look negative, nor is one above 2^63 with a '-' anywhere. So -18446744073709551615 is 1.
+bool ReadUnsigned(std::string_view text, Decimal* decimal, TextEnd ends = TextEnd::kItsSize);
 
 }  // namespace weft::base

@@ -85,7 +85,7 @@ inline Command Removal(std::string_view key, uint64_t hash) {
   return command;
 }
 
-// Whether it may write all of an item again, of which it brings little.
+// Whether it may write, or read in vain, all of an item of which it brings little.
 inline bool MayRewrite(const Command& command) {
   switch (command.verb) {
     case Verb::kRead: return command.update_expiry;
@@ -120,6 +120,8 @@ struct Reply {
   int32_t ttl_before_s = -1;   // the same before the command changed it
   uint32_t last_access_s = 0;  // seconds since it was last read or written
   uint32_t object_bytes = 0;   // header, key and value in the log; needs_room: of the new version
+  // Of the value: read for a number in vain, or written beside the log. Work, as an append is.
+  uint32_t worked_bytes = 0;
   uint64_t cas = 0;
   uint64_t published = 0;  // location of the version that the command put in place; 0: none
   uint64_t spared = 0;     // needs_room: location of the version that it works on; 0: none

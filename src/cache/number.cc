@@ -7,8 +7,12 @@
 
 namespace weft::cache {
 
-bool ParseNumber(std::string_view text, uint64_t* number) {
-  return base::ReadUnsigned(text.substr(0, text.find('\0')), number);
+bool ParseNumber(std::string_view text, uint64_t* number, size_t* read_bytes) {
+  base::Decimal decimal;
+  const bool is_number = base::ReadUnsigned(text, &decimal, base::TextEnd::kNul);
+  *read_bytes = decimal.read_bytes;
+  if (is_number) *number = decimal.Wrapped();
+  return is_number;
 }
 
 uint64_t CountFrom(const Command& command, uint64_t number) {

@@ -13,8 +13,9 @@ namespace weft::cache {
 
 inline constexpr size_t kDigitsMax = 20;  // of 2^64 - 1
 
-// Reads a number as memcached does (base/decimal.h): it ends at a NUL, too.
-bool ParseNumber(std::string_view text, uint64_t* number);
+// Reads a number as memcached does (base/decimal.h): it ends at a NUL, too. *number is left alone
+// where there is none. *read_bytes: of the text, that were looked at in either case.
+bool ParseNumber(std::string_view text, uint64_t* number, size_t* read_bytes);
 
 // What the command makes of it. Upwards it wraps at 2^64, downwards it stops at 0.
 uint64_t CountFrom(const Command& command, uint64_t number);

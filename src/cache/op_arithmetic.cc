@@ -16,6 +16,12 @@ void EndWithBlanks(Session& session, uint64_t location, size_t count) {
   std::memset(reinterpret_cast<char*>(object) + offset, ' ', count);
 }
 
+// It was refused after so many bytes of the value were read.
+Reply InVain(Reply reply, size_t read_bytes) {
+  reply.worked_bytes = static_cast<uint32_t>(read_bytes);
+  return reply;
+}
+
 // kNumber; kStored where the number was made by this command.
 Reply Number(Session& session, const Command& command, const Entry& entry, uint64_t location,
              uint64_t number) {
@@ -44,6 +50,7 @@ Reply ArithmeticEntry(Session& session, const Command& command, Hint hint) {
     if (MustAskBelow(entry, hint)) return Below();
     if (!entry.present && !command.vivify) return Missed(entry);
     uint64_t number = command.initial;
+    size_t read_bytes = 0;
     ObjectSpec spec;
     if (entry.present) {
       const std::string_view old = ValueView(entry.object);
@@ -52,7 +59,8 @@ Reply ArithmeticEntry(Session& session, const Command& command, Hint hint) {
       if (command.compare_cas &&
           task::CasOf(session.log(), entry.location()) != command.cas_expected)
         return Plain(Outcome::kExists);
-      if (!ParseNumber(old, &number)) return Plain(Outcome::kNotNumeric);
+      if (!ParseNumber(old, &number, &read_bytes))
+        return InVain(Plain(Outcome::kNotNumeric), read_bytes);
       number = CountFrom(command, number);
       spec = SpecOf(entry.object);
       spec.access &= ~uint32_t{kAccessCasSeen};
@@ -76,7 +84,8 @@ Reply ArithmeticEntry(Session& session, const Command& command, Hint hint) {
     const Room room = RoomFor(entry, spec);
     const uint64_t location = AppendVersion(session, spec, entry, command.hash, room);
     if (location == 0)
-      return NeedsRoom(SpecBytes(spec), room, entry.present ? entry.location() : 0);
+      return InVain(NeedsRoom(SpecBytes(spec), room, entry.present ? entry.location() : 0),
+                    read_bytes);
     if (!spec.tail.empty()) EndWithBlanks(session, location, spec.tail.size());
     const Published published = Publish(session, command, entry, location);
     if (published == Published::kDone) return Number(session, command, entry, location, number);

@@ -114,7 +114,12 @@ LargeAnswer Count(const cache::Command& command, const tier::Item& item, cache::
   if (item.value.empty()) return Refused(Outcome::kNotNumeric);
   if (command.compare_cas && item.version != command.cas_expected) return Refused(Outcome::kExists);
   uint64_t number;
-  if (!cache::ParseNumber(item.value, &number)) return Refused(Outcome::kNotNumeric);
+  size_t read_bytes;
+  if (!cache::ParseNumber(item.value, &number, &read_bytes)) {
+    LargeAnswer answer = Refused(Outcome::kNotNumeric);
+    answer.reply.worked_bytes = static_cast<uint32_t>(read_bytes);
+    return answer;
+  }
   number = cache::CountFrom(command, number);
   char buffer[cache::kDigitsMax];
   const std::string_view digits = cache::FormatNumber(number, buffer);

@@ -7,7 +7,10 @@
 namespace weft::protocol::internal {
 
 bool ParseAnyU64(std::string_view token, uint64_t* number) {
-  return base::ReadUnsigned(token, number);
+  base::Decimal decimal;
+  if (!base::ReadUnsigned(token, &decimal)) return false;
+  *number = decimal.Wrapped();
+  return true;
 }
 
 bool ParseAnyI32(std::string_view token, int32_t* number) {
