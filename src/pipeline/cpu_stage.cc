@@ -420,7 +420,7 @@ bool CpuStage::FinishCommand(Batch& batch, uint32_t i, cache::Session& session, 
   reply.needs_room = false;
   if (reply.outcome == Outcome::kNoMemory && command.clears_when_full) Clear(batch, i, session);
   TakeRoomOfCommand(batch, i);
-  CountRewritten(batch, i, session.appended_bytes() - appended_before);
+  CountRewritten(batch, i, session.appended_bytes() - appended_before + reply.worked_bytes);
   if (command.verb != cache::Verb::kRead) {
     writes_++;
     times_->Move(Task::kCompare, TaskOf(command.verb), base::ReadTicks() - start);

@@ -43,11 +43,11 @@ class Sink {
   // The next reply to `source` takes `bytes`, more than its room in the batch. Adds what is lacking
   // (Batch::AddRoom), or says false: then the rest of its queries is skipped.
   virtual bool MoreRoom(Batch&, uint32_t /*source*/, int64_t /*bytes*/) { return false; }
-  // Whether command `i`, which may write all of an item of kHeavyBytesMin or more again, may run
-  // now. False: it is skipped, and so is the rest of its source's.
+  // Whether command `i`, which may write all of an item of kHeavyBytesMin or more again, or read it
+  // in vain, may run now. False: it is skipped, and so is the rest of its source's.
   virtual bool MayRewrite(const Batch&, uint32_t /*i*/) { return true; }
-  // A command that may write an item again did, or found none, and wrote so many bytes that it did
-  // not bring.
+  // A command that may write an item again did, or was refused. So many bytes that it did not bring
+  // it wrote, or read in vain.
   virtual void Rewrote(const Batch&, uint32_t /*i*/, uint64_t /*bytes*/) {}
 };
 
@@ -55,9 +55,10 @@ class CpuStage {
  public:
   static constexpr uint32_t kGroupQueries = 32;
   static constexpr uint32_t kGatheredQueries = 256;
-  // Whose requests had so much written that they did not bring goes on in another batch.
+  // Whose requests had so much written, or read in vain, that they did not bring goes on in another
+  // batch.
   static constexpr uint64_t kRewrittenBytesMax = uint64_t{4} << 20;
-  // To write less again costs no more than another command does.
+  // To write or read less costs no more than another command does.
   static constexpr uint64_t kHeavyBytesMin = 1024;
 
   // `disk`: the durable tier below the store, or null; its owner adds the batch's sources to it.

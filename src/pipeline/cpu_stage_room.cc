@@ -126,8 +126,8 @@ bool CpuStage::MayAnswer(Batch& batch, uint32_t i, uint64_t word, const cache::S
   return false;
 }
 
-// Whether a command is not left for another turn for what it would write again. `word`: the entry
-// that was found, or 0. What is only on disk is not known to be long.
+// Whether a command is not left for another turn for what it would write again, or read in vain.
+// `word`: the entry that was found, or 0. What is only on disk is not known to be long.
 bool CpuStage::MayRewriteNow(Batch& batch, uint32_t i, uint64_t word, cache::Session& session) {
   if (word == 0 || !cache::MayRewrite(batch.command(i)) || batch.MustAnswer(i)) return true;
   if (task::ValueBytes(session.ObjectAt(task::SlotLocation(word))) < kHeavyBytesMin) return true;
@@ -147,9 +147,9 @@ void CpuStage::TakeRoomOfCommand(Batch& batch, uint32_t i) {
                  batch.ReplyBytes(i) + (shows_value ? static_cast<int64_t>(value_bytes) : 0));
 }
 
-// A command appended `bytes`. Every change of a large item writes all of it, so that a few
-// kilobytes of requests may be seconds of work. But what a stage before has changed must be
-// answered.
+// A command wrote or read in vain `bytes`. Every change of a large item writes all of it, and a
+// number may be refused for its last byte. So a few kilobytes of requests may be seconds of work.
+// But what a stage before has changed must be answered.
 void CpuStage::CountRewritten(Batch& batch, uint32_t i, uint64_t bytes) {
   const uint32_t source = batch.source(i);
   bytes -= std::min<uint64_t>(bytes, batch.command(i).value.size());

@@ -198,6 +198,32 @@ TEST(CpuStage, WhoeverHadMuchRewrittenGoesOnInAnotherBatchAndNobodyElse) {
   EXPECT_EQ(runner.result(10).state, QueryState::kSkipped);
 }
 
+// A number may be refused for its last byte. One that is refused for its first costs nothing.
+TEST(CpuStage, WhoeverHadMuchReadInVainGoesOnInAnotherBatchAndNobodyElse) {
+  const auto store = OpenStore();
+  Runner runner(store.get());
+  const std::string zeros = std::string(900'000, '0') + "x", letters(900'000, 'x');
+  runner.Set("zeros", zeros);
+  runner.Set("letters", letters);
+  runner.Run();
+  runner.Clear();
+  const uint32_t reading = runner.batch().AddSource(kMuchRoom);
+  const uint32_t other = runner.batch().AddSource(kMuchRoom);
+  constexpr uint32_t kCounts = 6;
+  for (uint32_t i = 0; i < kCounts; i++) {
+    runner.Add(reading, Client::Of(Verb::kArithmetic, "zeros"));
+    runner.Add(other, Client::Of(Verb::kArithmetic, "letters"));
+  }
+  runner.Run();
+  for (uint32_t i = 0; i < kCounts; i++) {
+    const bool is_done = i * zeros.size() < CpuStage::kRewrittenBytesMax;
+    EXPECT_EQ(runner.result(2 * i).state, is_done ? QueryState::kDone : QueryState::kSkipped) << i;
+    EXPECT_EQ(runner.result(2 * i + 1).reply.outcome, Outcome::kNotNumeric) << i;
+  }
+  EXPECT_EQ(runner.result(8).reply.outcome, Outcome::kNotNumeric);
+  EXPECT_EQ(runner.result(10).state, QueryState::kSkipped);
+}
+
 // What a stage before the last may do of the last query of a batch, a store.
 uint8_t WantOfLast(cache::Store* store, Batch* batch) {
   const auto session = store->NewSession();
@@ -226,11 +252,12 @@ class ShortAlone final : public Sink {
     for (uint32_t i = begin; i < end; i++) states.push_back(batch.state(i));
   }
   void RunOther(Batch&, uint32_t, cache::Session&) override {}
-  bool MayRewrite(const Batch&, uint32_t) override { return false; }
+  bool MayRewrite(const Batch&, uint32_t) override { return may_rewrite; }
   void Rewrote(const Batch& batch, uint32_t i, uint64_t bytes) override {
     rewritten[batch.source(i)] += bytes;
   }
 
+  bool may_rewrite = false;
   std::vector<QueryState> states;
   std::map<uint32_t, uint64_t> rewritten;
 };
@@ -265,6 +292,45 @@ TEST(CpuStage, WhatMayNotBeRewrittenNowIsSkippedWithTheRestOfItsSource) {
   EXPECT_LT(sink.rewritten[one], 1000u);
   EXPECT_EQ(sink.rewritten[other], 0u);
   EXPECT_EQ(client.Value("long").size(), 2000u);
+}
+
+TEST(CpuStage, ANumberThatIsRefusedCountsWithTheBytesThatWereRead) {
+  const auto store = OpenStore();
+  Client client(store.get());
+  client.Set("long", std::string(50'000, ' ') + "12x" + std::string(50'000, '0'));
+  client.Set("overflow", std::string(100'000, '9'));
+  Batch batch(Plan::OneStageCpu());
+  const uint32_t one = batch.AddSource(kMuchRoom), other = batch.AddSource(kMuchRoom);
+  for (const uint32_t source : {one, other}) {
+    Command count = Client::Of(Verb::kArithmetic, source == one ? "long" : "overflow");
+    count.hash = store->HashOf(count.key);
+    batch.AddCommand(source, 0, count);
+  }
+  TaskTimes times;
+  CpuStage stage(store.get(), &times);
+  const auto session = store->NewSession();
+  ShortAlone sink;
+  sink.may_rewrite = true;
+  stage.Run(batch, *session, sink);
+  for (const auto& [source, bytes] : std::map<uint32_t, uint64_t>{{one, 50'003}, {other, 20}}) {
+    EXPECT_EQ(batch.rewritten(source), bytes);
+    EXPECT_EQ(sink.rewritten[source], bytes);
+  }
+}
+
+TEST(CpuStage, WhoeverHadMuchReadForWhatFindsNoRoomGoesOnInAnotherBatch) {
+  CacheOptions options;
+  options.memory_bytes = 2 << 20;
+  options.append_lanes = 1;
+  const auto store = OpenStore(options);
+  Runner runner(store.get());
+  const std::string zeros(900'000, '0');
+  runner.Set("zeros", zeros);
+  runner.Run();
+  for (int i = 0; i < 6; i++) runner.Add(Client::Of(Verb::kArithmetic, "zeros"));
+  runner.Run();
+  for (size_t i = 0; i < 5; i++) EXPECT_EQ(runner.result(i).reply.outcome, Outcome::kNoMemory) << i;
+  EXPECT_EQ(runner.result(5).state, QueryState::kSkipped);
 }
 
 // A stage gets no store before which the reads might not fit.

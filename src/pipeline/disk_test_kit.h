@@ -65,6 +65,7 @@ class DiskClient : public Sink {
   }
   void RunBatch() { stage_.Run(batch_, *session_, *this); }
   DiskTurn& turn() { return turn_; }
+  Batch& batch() { return batch_; }
   const cache::Answer& answer() const { return answer_; }
 
   Outcome Set(std::string_view key, std::string_view value, cache::Expiry expiry = 0) {

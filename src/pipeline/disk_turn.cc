@@ -280,6 +280,7 @@ cache::Reply DiskTurn::ExecuteOnDisk(const Batch& batch, uint32_t i, const cache
   if (answer.fate == LargeFate::kStays) return answer.reply;
   Change change{i, false, 0, {}, answer.made.size(), {}};
   if (answer.fate == LargeFate::kChanged) Encode(answer.item, session, &change.item);
+  answer.reply.worked_bytes = static_cast<uint32_t>(change.item.size());
   change.made = std::move(answer.made);
   AddChange(batch, std::move(change));
   return answer.reply;

@@ -192,6 +192,42 @@ TEST_F(LargeItemTest, IsCountedWhereItBeginsWithANumber) {
   EXPECT_EQ(client_->Count("key", 7).reply.number, 7u) << "in memory it counts alike";
 }
 
+// What is read in vain, or written to disk, counts as what is written to memory.
+TEST_F(LargeItemTest, IsCountedAmongWhatItsSourceHasRewritten) {
+  Open(256u << 10);
+  client_->Set("key", std::string(100'000, '0') + "x");
+  Open(16u << 10);
+  ASSERT_EQ(client_->Count("key", 1).reply.outcome, Outcome::kNotNumeric);
+  EXPECT_EQ(client_->batch().rewritten(0), 100'001u);
+  cache::Command command = cache::Client::Of(cache::Verb::kTouch, "key");
+  ASSERT_EQ(client_->Run(command).reply.outcome, Outcome::kTouched);
+  EXPECT_GT(client_->batch().rewritten(0), 100'000u);
+  EXPECT_LT(client_->batch().rewritten(0), 101'000u);
+  command = Read();
+  ASSERT_EQ(client_->Run(command).reply.outcome, Outcome::kHit);
+  EXPECT_EQ(client_->batch().rewritten(0), 0u);
+}
+
+// Or a connection would change it again and again in a batch, each time with a look at the disk.
+TEST_F(LargeItemTest, WhoeverInsistsAndHadMuchWrittenGoesOnInAnotherBatch) {
+  Open(8u << 20);
+  client_->Set("key", std::string(3 << 20, 'x'));
+  client_->Set("other", "x");
+  Open(16u << 10);
+  const cache::Command touch = cache::Client::Of(cache::Verb::kTouch, "key");
+  client_->Begin(nullptr, false);
+  client_->Add(touch);
+  client_->RunBatch();
+  const auto answers = client_->turn().TakeLookup(0);
+  tier_->Answer(answers.get());
+  client_->Begin(answers.get(), true);
+  for (int i = 0; i < 4; i++) client_->Add(touch);
+  client_->RunBatch();
+  const QueryState done = QueryState::kDone, skipped = QueryState::kSkipped;
+  const QueryState expected[] = {done, done, skipped, skipped};
+  for (uint32_t i = 0; i < 4; i++) EXPECT_EQ(client_->batch().state(i), expected[i]) << i;
+}
+
 // In one batch, each sees what those before it did.
 TEST_F(LargeItemTest, CommandsOfOneBatchFollowEachOther) {
   const auto add = [&](tier::Lookup* brought) {

@@ -1,6 +1,7 @@
 // server/turn_tickets.h: how much of a turn of its loop a worker gives to one kind of long
 // commands: those that write an item again of which they bring little (touches, appends to what is
-// long), in bytes; those about the server (`stats conns`, flush_all), in nanoseconds.
+// long), or read it in vain (counting what is no number), in bytes; those about the server (`stats
+// conns`, flush_all), in nanoseconds.
 //
 // Once they have had so much of a turn, those that are left wait for a later one, and whatever else
 // clients ask for is answered between. Whoever has to wait has a ticket, and runs in the next

@@ -134,6 +134,57 @@ TEST_P(WorkerTurns, LongNumbersAreWrittenAgainToo) {
   EXPECT_GE(server.worker().yields().value(), kPeers / 2u) << "ten or eleven have their part";
 }
 
+// Or be none for its last byte.
+std::string SetOfNoNumber(char letter) {
+  return "set none 0 0 " + std::to_string(kLargeBytes) + "\r\n" +
+         std::string(kLargeBytes - 1, letter) + "x\r\n";
+}
+constexpr std::string_view kNoNumber =
+    "CLIENT_ERROR cannot increment or decrement non-numeric value\r\n";
+
+TEST_P(WorkerTurns, LongValuesThatAreNoNumbersAreReadInManyTurns) {
+  constexpr int kCounts = 100;
+  WorkerServer server;
+  server.Start(GetParam());
+  for (const char letter : {'0', ' ', 'x'}) {
+    Peer peer(server.address());
+    ASSERT_EQ(Ask(peer, SetOfNoNumber(letter), "STORED\r\n"), "STORED\r\n");
+    const uint64_t yields = server.worker().yields().value();
+    std::string requests, expected;
+    for (int i = 0; i < kCounts; i++) {
+      for (const char* request : {"incr none 1\r\n", "decr none 1\r\n", "ma none\r\n"}) {
+        requests += request;
+        expected += kNoNumber;
+      }
+    }
+    EXPECT_EQ(Ask(peer, requests + "mn\r\n", "MN\r\n"), expected + "MN\r\n");
+    const uint64_t stops = server.worker().yields().value() - yields;
+    if (letter == 'x') {
+      EXPECT_EQ(stops, 0u) << "it is known from the first byte";
+    } else {
+      EXPECT_GE(stops, 3u * kCounts / 5 - 1) << letter;
+    }
+  }
+  server.Stop();
+}
+
+TEST_P(WorkerTurns, ManyWhoReadLongValuesInVainShareTurns) {
+  constexpr int kPeers = 100;
+  WorkerServer server;
+  cache::Client(&server.store()).Set("none", std::string(kLargeBytes - 1, '0') + "x");
+  std::vector<Peer> peers;
+  for (int i = 0; i < kPeers; i++) {
+    peers.emplace_back(server.address());
+    ASSERT_TRUE(peers.back().Send("incr none 0\r\nincr none 0\r\nincr none 0\r\n"));
+  }
+  server.Start(GetParam());
+  for (Peer& peer : peers) {
+    for (int i = 0; i < 3; i++) EXPECT_EQ(peer.Receive(kNoNumber.size()), kNoNumber);
+  }
+  server.Stop();
+  EXPECT_GE(server.worker().yields().value(), kPeers / 2u) << "ten or eleven have their part";
+}
+
 // Nor does a turn have more of it where it brings so much input that epoll hands it over in parts.
 TEST_P(WorkerTurns, PartsOfATurnShareIt) {
   constexpr int kPeers = 60;
