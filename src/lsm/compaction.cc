@@ -26,12 +26,12 @@ void Compaction::AddTo(VersionEdit* edit) const {
   edit->AddFile(output_level, file.number, file.bytes, file.smallest, file.largest);
 }
 
-compaction::Job Compaction::ToJob(const DbOptions& options, const table::TableFormat& format,
+compaction::Job Compaction::ToJob(FileSystem* files, const DbOptions& options,
+                                  const table::TableFormat& format,
                                   table::SequenceNumber oldest_snapshot) const {
   const TableCache& tables = *version->tables();
   compaction::Job job;
-  job.files = options.file_system;
-  if (options.compaction_direct_io) job.files = job.files->Direct();
+  job.files = files;
   job.level = level;
   job.output_level = output_level;
   if (level == 0) {

@@ -46,8 +46,9 @@ struct Compaction {
   // Removes the inputs and keeps the pointer; a trivial move also adds its table below. Outputs are
   // the caller's to add.
   void AddTo(VersionEdit* edit) const;
-  // Needs no mutex.
-  compaction::Job ToJob(const DbOptions& options, const table::TableFormat& format,
+  // Needs no mutex. files: the job's.
+  compaction::Job ToJob(FileSystem* files, const DbOptions& options,
+                        const table::TableFormat& format,
                         table::SequenceNumber oldest_snapshot) const;
 };
 

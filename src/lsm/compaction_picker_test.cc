@@ -187,7 +187,7 @@ class Script {
   }
 
   std::string Job(std::istringstream& in) {
-    const compaction::Job job = Running(in)->ToJob(options_, {}, 9);
+    const compaction::Job job = Running(in)->ToJob(options_.file_system, options_, {}, 9);
     std::string text =
         "level " + std::to_string(job.level) + " to " + std::to_string(job.output_level) + "\n";
     const auto numbers = [](const std::vector<compaction::JobTable>& tables) {

@@ -26,6 +26,8 @@ constexpr uint64_t kPartBytesMin = 8u << 20;
 // How much of the last measurement goes into the smoothed drain rate.
 constexpr double kDrainWeight = 0.3;
 constexpr uint64_t kRetryAfterNs = 1'000'000'000;
+// The same for want of a descriptor, while writers stand.
+constexpr int kRetrySoonMs = 50;
 
 }  // namespace
 
@@ -52,7 +54,7 @@ void DbImpl::CompactionThread() {
 void DbImpl::WaitForCompactionLocked() {
   threads_idle_++;
   if (retry_compaction_at_ns_ != 0) {  // time may have passed since PickLocked looked
-    compact_work_.WaitFor(&mutex_, 100);
+    compact_work_.WaitFor(&mutex_, kRetrySoonMs);
   } else {
     compact_work_.Wait(&mutex_);
   }
@@ -168,7 +170,7 @@ Status DbImpl::MergeLocked(RunningCompaction* running, VersionEdit* edit) {
   Compaction& compaction = *running->compaction;
   const table::SequenceNumber oldest_snapshot = OldestSnapshotLocked();
   mutex_.Unlock();  // the program is asked what has ended: it may use the store
-  compaction::Job job = compaction.ToJob(options_, format_, oldest_snapshot);
+  compaction::Job job = compaction.ToJob(&job_files_, options_, format_, oldest_snapshot);
   mutex_.Lock();
   CompactionEvent& event = running->event;
   event.level = compaction.level;
@@ -265,7 +267,7 @@ Status DbImpl::TakeResultsLocked(RunningCompaction* running, VersionEdit* edit) 
     }
   }
   mutex_.Unlock();
-  if (status.ok() && !event.outputs.empty()) status = files_->SyncDir(dir_);
+  if (status.ok() && !event.outputs.empty()) status = job_files_.SyncDir(dir_);
   for (const NewFile& output : edit->new_files) {
     const std::string path = TableFileName(dir_, output.number);
     if (!status.ok()) {
@@ -285,6 +287,7 @@ void DbImpl::NoteCompactionLocked(const RunningCompaction& running) {
   const Compaction& compaction = *running.compaction;
   const CompactionEvent& event = running.event;
   compaction_failures_in_row_ = 0;
+  want_since_ns_ = 0;
   if (compaction.trivial_move) {
     statistics_.Add(Statistics::kTrivialMoves, 1);
     return;
@@ -320,21 +323,25 @@ void DbImpl::NoteCompactionLocked(const RunningCompaction& running) {
   level0_drained_at_ns_ = now;
 }
 
-// The inputs of a failed compaction are as they were. What may pass (a full disk) is tried again,
-// and a want of descriptors for as long as writers need not wait for it. A damaged table would fail
+// The inputs of a failed compaction are as they were. What may pass (a full disk) is tried again.
+// A want of descriptors counts by time, and only while writers stand. A damaged table would fail
 // every time, and what it holds must not be lost sight of.
 void DbImpl::NoteFailureLocked(const Status& status) {
   // Given up, or what failed meanwhile. The code alone says nothing: a file may give any.
   if (stopping_.load(std::memory_order_relaxed) && status.code() == Code::kRetryLater) return;
   statistics_.Add(Statistics::kCompactionFailures, 1);
-  const size_t level0 = versions_->current()->level(0).size();
-  const bool writers_stand = level0 >= static_cast<size_t>(options_.level0_stop_trigger);
-  if (status.code() != Code::kRetryLater || writers_stand) compaction_failures_in_row_++;
   Log("compaction failed: " + status.ToString());
-  if (status.code() == Code::kCorruption || compaction_failures_in_row_ >= kCompactionFailuresMax) {
+  const uint64_t now = base::NowNs();
+  const size_t level0 = versions_->current()->level(0).size();
+  const bool is_want = status.code() == Code::kRetryLater;
+  const bool stops_writers = is_want && level0 >= static_cast<size_t>(options_.level0_stop_trigger);
+  if (!is_want) compaction_failures_in_row_++;
+  if (stops_writers && want_since_ns_ == 0) want_since_ns_ = now;
+  if (status.code() == Code::kCorruption || compaction_failures_in_row_ >= kCompactionFailuresMax ||
+      (stops_writers && now - want_since_ns_ >= kWantNsMax)) {
     FailWritesLocked(status);
   } else {
-    retry_compaction_at_ns_ = base::NowNs() + kRetryAfterNs;
+    retry_compaction_at_ns_ = now + (stops_writers ? kRetrySoonMs * 1'000'000 : kRetryAfterNs);
   }
 }
 

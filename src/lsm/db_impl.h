@@ -32,6 +32,7 @@
 #include "lsm/log_replay.h"
 #include "lsm/lookup_key.h"
 #include "lsm/memtable.h"
+#include "lsm/patient_files.h"
 #include "lsm/read_view.h"
 #include "lsm/snapshot_list.h"
 #include "lsm/statistics.h"
@@ -75,6 +76,8 @@ class DbImpl final : public Db {
   static constexpr size_t kImmutableMax = 2;
   // Compactions that fail one after another with an I/O error before the store gives up writing.
   static constexpr int kCompactionFailuresMax = 5;
+  // So long writers stand at level 0 while compactions find no descriptors; then the same.
+  static constexpr uint64_t kWantNsMax = 5'000'000'000;
 
   struct Immutable {
     std::shared_ptr<MemTable> table;
@@ -214,6 +217,8 @@ class DbImpl final : public Db {
   EventQueue events_;
   WriteAheadLog log_;
   std::atomic<bool> stopping_{false};
+  // Of compactions.
+  PatientFiles job_files_{options_.compaction_direct_io ? files_->Direct() : files_, &stopping_};
   // Every write up to this one has succeeded, and is in its memtable: what reads may see. Raised by
   // Publish.
   std::atomic<table::SequenceNumber> visible_{0};
@@ -258,6 +263,8 @@ class DbImpl final : public Db {
   int threads_idle_ WEFT_GUARDED_BY(mutex_) = 0;   // of those that compact
   int flush_retries_ WEFT_GUARDED_BY(mutex_) = 0;  // in a row
   int compaction_failures_in_row_ WEFT_GUARDED_BY(mutex_) = 0;
+  // When writers stood and a compaction found no descriptor, for the first time in a row; or 0.
+  uint64_t want_since_ns_ WEFT_GUARDED_BY(mutex_) = 0;
   uint64_t retry_compaction_at_ns_ WEFT_GUARDED_BY(mutex_) = 0;
   struct LevelStatistics {
     uint64_t us = 0;
