@@ -55,7 +55,10 @@ void DbImpl::MakeSpareLogLocked() {
     if (!made) return made.error();
     file = std::move(*made);
     Status synced = files_->SyncDir(dir_);
-    if (!synced.ok()) (void)files_->RemoveFile(LogFileName(dir_, number));
+    if (!synced.ok()) {
+      file.reset();  // what is tried again may need its descriptor
+      (void)files_->RemoveFile(LogFileName(dir_, number));
+    }
     return synced;
   });
   mutex_.Lock();

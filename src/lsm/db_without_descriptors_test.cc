@@ -3,11 +3,13 @@
 #include <pthread.h>
 
 #include <atomic>
+#include <filesystem>
 #include <string>
 #include <string_view>
 #include <thread>
 
 #include "base/faulty_file_system.h"
+#include "base/test_folder.h"
 #include "lsm/db_test_kit.h"
 
 namespace weft {
@@ -106,6 +108,39 @@ TEST_F(DbWithoutDescriptorsTest, WhatFoundNoDescriptorIsTriedAgain) {
   EXPECT_EQ(Get("again"), "value");
   Close();
   faulty.SetHook(nullptr);
+}
+
+// The log that is made ahead. Who tries again must not hold what it needs.
+TEST_F(DbWithoutDescriptorsTest, ALogWhoseNameCouldNotBeSyncedIsNotKeptOpen) {
+  const base::TestFolder folder;
+  base::FaultyFileSystem system(PosixFileSystem());
+  std::atomic<int> left = 0;  // syncs of such names that fail
+  std::atomic<int> open = 0;  // logs that were open when they were removed
+  std::atomic<bool> is_of_log = false;
+  system.SetHook([&](const FileCall& call) {
+    if (!IsOnThread("weft-flush")) return Status();
+    if (call.kind == FileCallKind::kNewWritableFile) is_of_log = call.path.ends_with(".log");
+    if (call.kind == FileCallKind::kSyncDir && is_of_log && left-- > 0)
+      return Status(Code::kRetryLater, "test");
+    if (call.kind != FileCallKind::kRemoveFile) return Status();
+    for (const auto& entry : std::filesystem::directory_iterator("/proc/self/fd")) {
+      std::error_code gone;
+      if (std::filesystem::read_symlink(entry.path(), gone) == call.path) open++;
+    }
+    return Status();
+  });
+  options.file_system = &system;
+  auto opened = Db::Open(options, folder.path() + "/db");
+  ASSERT_TRUE(opened.has_value()) << opened.error().ToString();
+  left = 3;
+  for (int i = 0; i < 3; i++) {
+    ASSERT_TRUE((*opened)->Put({}, "key", "value").ok());
+    EXPECT_TRUE((*opened)->Flush().ok());
+  }
+  EXPECT_LE(left, 0);
+  EXPECT_EQ(open, 0);
+  opened->reset();
+  system.SetHook(nullptr);
 }
 
 // Flushes find one. Level 0 fills up, and writers that wait for it are told.

@@ -45,7 +45,7 @@ Result<std::shared_ptr<const table::Table>> TableCache::Open(const FileMeta& fil
   if (!opened && opened.error().code() == Code::kNotFound) {
     std::string old_path = OldTableFileName(dir_, file.number);
     Result<std::unique_ptr<RandomAccessFile>> old = files_->NewRandomAccessFile(old_path);
-    if (old) {
+    if (old || old.error().code() != Code::kNotFound) {
       path = std::move(old_path);
       opened = std::move(old);
     }

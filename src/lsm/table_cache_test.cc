@@ -82,6 +82,23 @@ TEST_F(TableCacheTest, AnErrorIsNotKept) {
   EXPECT_TRUE(kit_.tables->Find(*file, &open).ok());
 }
 
+// As in stores of early LevelDBs.
+TEST_F(TableCacheTest, ATableOfTheOldNameThatDoesNotOpenIsNotMissing) {
+  const FileRef file = NewTable(1);
+  const std::string path = kit_.tables->PathOf(1);
+  const std::string old_path = path.substr(0, path.size() - 4) + ".sst";
+  ASSERT_TRUE(kit_.faults.RenameFile(path, old_path).ok());
+  kit_.faults.SetHook([&](const base::FileCall& call) {
+    const bool opens = call.kind == base::FileCallKind::kNewRandomAccessFile;
+    return opens && call.path == old_path ? Status(Code::kRetryLater, "injected") : Status();
+  });
+  const auto found = kit_.tables->FindShared(*file);
+  ASSERT_FALSE(found.has_value());
+  EXPECT_EQ(found.error().ToString(), "retry later: injected");
+  kit_.faults.Heal();
+  EXPECT_TRUE(kit_.tables->FindShared(*file).has_value());
+}
+
 TEST_F(TableCacheTest, PinsOutliveTheCache) {
   const FileRef file = NewTable(1);
   Find(*file);
