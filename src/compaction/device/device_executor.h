@@ -56,7 +56,7 @@ class DeviceRun {
   }
 
   // Ok; or why the CPU must do the job: no file is left then. *failed: an error that the CPU would
-  // meet, too, so that the job has failed.
+  // meet, too, or one that passes, so that the job has failed.
   Status Run(uint64_t piece_bytes, JobResult* result, bool* failed);
   // Run has failed, and need not where the host reads the files.
   bool wants_host_reads() const { return wants_host_reads_; }
@@ -248,6 +248,7 @@ Status DeviceRun<Device>::RunFlow(uint64_t piece_bytes, JobResult* result, bool*
 template <typename Device>
 Status DeviceRun<Device>::Run(uint64_t piece_bytes, JobResult* result, bool* failed) {
   Status status = RunFlow(piece_bytes, result, failed);
+  if (status.code() == Code::kRetryLater) *failed = true;  // that says nothing of the device
   OutputFiles* const files = assembler_.files();
   if (status.ok()) {
     result->outputs = files->TakeTables();

@@ -1,4 +1,4 @@
-// Jobs whose tables lie elsewhere than in ordinary files.
+// Jobs whose tables lie elsewhere than in ordinary files, or do not open.
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -114,6 +114,35 @@ TEST(DeviceInPlace, AsksBeforeItWritesInPlace) {
   const JobResult result = NewPlainExecutor(7000)->Run(in_place.job(), kit.host());
   ASSERT_TRUE(result.status.ok());
   EXPECT_EQ(result.bytes_written, asked);
+}
+
+// That passes, and says nothing of the device: whoever wants the job tries again.
+TEST(DeviceFiles, ThatFindNoDescriptorLeaveNothingToTheCpu) {
+  JobKit kit;
+  FillForFaults(&kit);
+  base::FaultyFileSystem faulty(&kit.files());
+  kit.job().files = &faulty;
+  const auto executor = NewPlainExecutor(7000);
+  for (const base::FileCallKind kind :
+       {base::FileCallKind::kNewRandomAccessFile, base::FileCallKind::kReadAt,
+        base::FileCallKind::kNewWritableFile}) {
+    bool failed = true;
+    for (int before = 0; failed; before++) {
+      std::atomic<int> left = before;
+      faulty.SetHook([&](const base::FileCall& call) {
+        return call.kind == kind && left-- == 0 ? Status(Code::kRetryLater, "test") : Status();
+      });
+      const JobResult result = executor->Run(kit.job(), kit.host());
+      failed = left < 0;
+      EXPECT_EQ(result.status.code(), failed ? Code::kRetryLater : Code::kOk) << before;
+      EXPECT_EQ(result.left_to_cpu, "") << before;
+      EXPECT_EQ(kit.OutputFiles() > 0, !failed) << before;
+      faulty.SetHook(nullptr);
+    }
+    for (const std::string& path : kit.files().AllFiles()) {
+      if (path.starts_with("/out")) (void)kit.files().RemoveFile(path);
+    }
+  }
 }
 
 }  // namespace
