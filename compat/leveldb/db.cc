@@ -5,6 +5,7 @@
 #include <memory>
 #include <utility>
 
+#include "base/posix_fd.h"
 #include "convert.h"
 #include "leveldb/env.h"
 #include "leveldb/write_batch.h"
@@ -102,7 +103,7 @@ Status CheckOptions(const Options& options) {
 
 // Why a store did not open, in LevelDB's words where programs may look for them.
 Status OpenError(const Options& options, const std::string& name, const weft::Status& error) {
-  if (error.code() == weft::Code::kRetryLater) {
+  if (error.code() == weft::Code::kRetryLater && !weft::base::IsWantOfDescriptors(error)) {
     return Status::IOError("lock " + name + "/LOCK", "already held by process");
   }
   if (error.code() == weft::Code::kInvalidArgument || error.code() == weft::Code::kCorruption) {

@@ -3,7 +3,9 @@
 #include <fcntl.h>
 #include <sys/stat.h>
 
+#include <algorithm>
 #include <cerrno>
+#include <system_error>
 
 namespace weft::base {
 
@@ -14,6 +16,15 @@ Status PosixError(std::string_view call, const std::string& path, int error_numb
   if (error_number == EMFILE || error_number == ENFILE)
     return {Code::kRetryLater, std::string(status.message())};
   return status;
+}
+
+// A Status has no errno, but its message ends with the text of one.
+bool IsWantOfDescriptors(const Status& status) {
+  if (status.code() != Code::kRetryLater) return false;
+  constexpr int kErrors[] = {EMFILE, ENFILE};
+  return std::ranges::any_of(kErrors, [&](int error) {
+    return status.message().ends_with(": " + std::system_category().message(error));
+  });
 }
 
 Status Fd::Close(const std::string& path) {

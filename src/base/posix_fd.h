@@ -22,6 +22,9 @@ namespace weft::base {
 // descriptors (EMFILE, ENFILE); kIoError otherwise.
 Status PosixError(std::string_view call, const std::string& path, int error_number);
 
+// Whether it says that there are no more descriptors: kRetryLater alone may say something else.
+bool IsWantOfDescriptors(const Status& status);
+
 // Closes the descriptor at its end.
 class Fd {
  public:

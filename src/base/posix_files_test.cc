@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "base/posix_fd.h"
 #include "base/posix_readers.h"
 #include "base/test_bytes.h"
 #include "base/test_folder.h"
@@ -334,8 +335,11 @@ TEST_F(PosixFiles, WithoutDescriptorsLaterIsTheTimeToTryAgain) {
   const Status opened = files_->NewRandomAccessFile(folder_ / "old").error();
   const Status synced = files_->SyncDir(folder_.path());
   ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &limit), 0);
-  for (const Status& status : {made, opened, synced})
+  for (const Status& status : {made, opened, synced}) {
     EXPECT_EQ(status.code(), Code::kRetryLater) << status.ToString();
+    EXPECT_TRUE(IsWantOfDescriptors(status)) << status.ToString();
+  }
+  EXPECT_FALSE(IsWantOfDescriptors({Code::kRetryLater, "f: another process has it open"}));
   EXPECT_NE(made.ToString().find("/new: Too many open files"), std::string::npos);
 }
 

@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "base/coding.h"
+#include "base/read_around.h"
 #include "base/read_on.h"
 #include "lsm/file_names.h"
 #include "lsm/log_reader.h"
@@ -22,50 +23,66 @@ constexpr uint32_t kBlobBegin = 0x00248f37;
 bool IsDigit(char c) { return c >= '0' && c <= '9'; }
 bool IsHex(char c) { return IsDigit(c) || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F'); }
 
-// Its first `bytes`, or fewer; nothing where they cannot be read.
-std::string Begin(FileSystem* files, const std::string& path, size_t bytes) {
+// What a file says that cannot be read: nothing, where something is wrong with it.
+template <typename Told>
+Result<Told> Untold(const Status& why) {
+  if (base::IsOfTheFile(why)) return Told();
+  return why;
+}
+
+// Its first `bytes`, or fewer.
+Result<std::string> Begin(FileSystem* files, const std::string& path, size_t bytes) {
   auto file = files->NewSequentialFile(path);
-  if (!file) return "";
+  if (!file) return Untold<std::string>(file.error());
   std::string room(bytes, '\0');
   std::string_view piece;
-  if (!base::ReadOn(file->get(), bytes, &piece, room.data()).ok()) return "";
+  const Status status = base::ReadOn(file->get(), bytes, &piece, room.data());
+  if (!status.ok()) return Untold<std::string>(status);
   return std::string(piece);
 }
 
 // The first records tell it.
-bool IsRocksDbManifest(FileSystem* files, const std::string& path) {
+Result<bool> IsRocksDbManifest(FileSystem* files, const std::string& path) {
   constexpr int kRecordsMax = 8;
   auto file = files->NewSequentialFile(path);
-  if (!file) return false;
+  if (!file) return Untold<bool>(file.error());
   LogReader reader(file->get(), nullptr, LogReader::Mode::kStop);
   std::string_view record;
   for (int i = 0; i < kRecordsMax && reader.Read(&record); i++) {
     if (IsRocksDbEdit(record)) return true;
   }
-  return false;
+  return reader.status().ok() ? Result<bool>(false) : Untold<bool>(reader.status());
 }
 
-bool IsOptionsFile(FileSystem* files, const std::string& dir, const std::string& name) {
+// A kind of file that only RocksDB makes: by its name, and by what its first `bytes` are.
+struct TellingFile {
+  bool (*has_name)(std::string_view name);
+  size_t bytes;
+  bool (*begins_so)(const std::string& begin);
+};
+
+bool IsOptionsName(std::string_view name) {
   constexpr std::string_view kPrefix = "OPTIONS-";
-  if (!name.starts_with(kPrefix) || name.size() == kPrefix.size()) return false;
-  if (!IsDigit(name[kPrefix.size()])) return false;
-  return Begin(files, dir + "/" + name, 512).find("RocksDB") != std::string::npos;
+  return name.starts_with(kPrefix) && name.size() > kPrefix.size() && IsDigit(name[kPrefix.size()]);
 }
+bool IsOptions(const std::string& begin) { return begin.find("RocksDB") != std::string::npos; }
 
+constexpr size_t kIdentityBytes = 36;
+bool IsIdentityName(std::string_view name) { return name == "IDENTITY"; }
 // A name for the store: 8-4-4-4-12 digits of hex.
-bool IsIdentityFile(FileSystem* files, const std::string& dir, const std::string& name) {
-  constexpr size_t kBytes = 36;
-  if (name != "IDENTITY") return false;
-  const std::string id = Begin(files, dir + "/" + name, kBytes);
-  return id.size() == kBytes &&
-         std::ranges::all_of(id, [](char c) { return IsHex(c) || c == '-'; });
+bool IsIdentity(const std::string& begin) {
+  return begin.size() == kIdentityBytes &&
+         std::ranges::all_of(begin, [](char c) { return IsHex(c) || c == '-'; });
 }
 
-bool IsBlobFile(FileSystem* files, const std::string& dir, const std::string& name) {
-  if (!name.ends_with(".blob") || name.empty() || !IsDigit(name.front())) return false;
-  const std::string begin = Begin(files, dir + "/" + name, sizeof kBlobBegin);
+bool IsBlobName(std::string_view name) { return name.ends_with(".blob") && IsDigit(name.front()); }
+bool IsBlob(const std::string& begin) {
   return begin.size() == sizeof kBlobBegin && base::DecodeFixed32(begin.data()) == kBlobBegin;
 }
+
+constexpr TellingFile kTellingFiles[] = {{IsOptionsName, 512, IsOptions},
+                                         {IsIdentityName, kIdentityBytes, IsIdentity},
+                                         {IsBlobName, sizeof kBlobBegin, IsBlob}};
 
 // Takes what belongs to a field of LevelDB's off the front of *input; false where it is none.
 bool TakeKnownField(std::string_view* input, uint32_t tag) {
@@ -97,51 +114,66 @@ bool IsRocksDbTag(uint32_t tag) {
          (tag >= 400 && tag <= 401) || (tag >= kMayBePassedOver && tag < kMayBePassedOver + 64);
 }
 
+// Of a file that was looked into.
+Status Refusal(const std::string& path, Result<bool> is_rocksdb) {
+  if (!is_rocksdb) return is_rocksdb.error();
+  return *is_rocksdb ? OfRocksDb(path) : Status();
+}
+
 }  // namespace
 
-std::string FindRocksDbFile(FileSystem* files, const std::string& dir,
-                            const std::vector<std::string>& names) {
+Result<std::string> FindRocksDbFile(FileSystem* files, const std::string& dir,
+                                    const std::vector<std::string>& names) {
   for (const std::string& name : names) {
-    if (IsOptionsFile(files, dir, name) || IsIdentityFile(files, dir, name) ||
-        IsBlobFile(files, dir, name)) {
-      return name;
+    for (const TellingFile& telling : kTellingFiles) {
+      if (!telling.has_name(name)) continue;
+      Result<std::string> begin = Begin(files, dir + "/" + name, telling.bytes);
+      if (!begin) return begin.error();
+      if (telling.begins_so(*begin)) return name;
     }
   }
-  return "";
+  return std::string();
 }
 
 Status CheckIsNotRocksDb(FileSystem* files, const std::string& dir) {
   std::vector<std::string> names;
-  if (!files->GetChildren(dir, &names).ok()) return {};
-  if (const std::string name = FindRocksDbFile(files, dir, names); !name.empty()) {
-    return OfRocksDb(dir + "/" + name);
+  if (Status status = files->GetChildren(dir, &names); !status.ok()) {
+    // A program's files may have no code for what is not there.
+    const bool is_gone = status.code() == Code::kIoError && !files->FileExists(dir);
+    return is_gone || status.code() == Code::kNotFound ? Status() : status;
   }
+  Result<std::string> found = FindRocksDbFile(files, dir, names);
+  if (!found) return found.error();
+  if (!found->empty()) return OfRocksDb(dir + "/" + *found);
   if (files->FileExists(CurrentFileName(dir))) {
-    const Result<uint64_t> number = ReadCurrentFile(files, dir);
-    const std::string path = number ? ManifestFileName(dir, number.value()) : "";
-    return number && IsRocksDbManifest(files, path) ? OfRocksDb(path) : Status();
+    Result<uint64_t> number = ReadCurrentFile(files, dir);
+    if (!number) return base::IsOfTheFile(number.error()) ? Status() : number.error();
+    const std::string path = ManifestFileName(dir, *number);
+    return Refusal(path, IsRocksDbManifest(files, path));
   }
   for (const std::string& name : names) {
     ParsedFileName parsed;
     if (!ParseFileName(name, &parsed)) continue;
     const std::string path = dir + "/" + name;
-    if ((parsed.type == FileType::kTable && IsRocksDbTable(files, path)) ||
-        (parsed.type == FileType::kManifest && IsRocksDbManifest(files, path))) {
-      return OfRocksDb(path);
-    }
+    Status status;
+    if (parsed.type == FileType::kTable) status = Refusal(path, IsRocksDbTable(files, path));
+    if (parsed.type == FileType::kManifest) status = Refusal(path, IsRocksDbManifest(files, path));
+    if (!status.ok()) return status;
   }
   return {};
 }
 
-bool IsRocksDbTable(FileSystem* files, const std::string& path) {
+Result<bool> IsRocksDbTable(FileSystem* files, const std::string& path) {
   auto bytes = files->GetFileSize(path);
-  if (!bytes || *bytes < sizeof(uint64_t)) return false;
+  if (!bytes) return Untold<bool>(bytes.error());
+  if (*bytes < sizeof(uint64_t)) return false;
   auto file = files->NewRandomAccessFile(path);
-  if (!file) return false;
+  if (!file) return Untold<bool>(file.error());
   char room[sizeof(uint64_t)];
   std::string_view end;
   const Status status = base::ReadOnAt(**file, *bytes - sizeof room, sizeof room, &end, room);
-  return status.ok() && end.size() == sizeof room &&
+  if (!status.ok()) return Untold<bool>(status);
+  return end.size() == sizeof room &&
          std::ranges::find(kTableEnds, base::DecodeFixed64(end.data())) != kTableEnds.end();
 }
 

@@ -18,18 +18,20 @@
 
 namespace weft::lsm {
 
-// A file of `dir`, of which `names` are all, that only RocksDB makes; empty: there is none. Files
-// that cannot be read are passed over.
-std::string FindRocksDbFile(FileSystem* files, const std::string& dir,
-                            const std::vector<std::string>& names);
+// These pass over files with which something is wrong (base::IsOfTheFile). What else keeps them
+// from reading a file is their error: the file may be RocksDB's.
+
+// A file of `dir`, of which `names` are all, that only RocksDB makes; empty: there is none.
+Result<std::string> FindRocksDbFile(FileSystem* files, const std::string& dir,
+                                    const std::vector<std::string>& names);
 
 // Of the folder of a store, before anything in it is changed: kInvalidArgument where it is
 // RocksDB's, by such a file, by the first records of its manifest, or, without CURRENT, by its
-// tables and manifests. What cannot be read says nothing.
+// tables and manifests. A folder that is not there is nobody's.
 Status CheckIsNotRocksDb(FileSystem* files, const std::string& dir);
 
 // Whether a table ends as RocksDB's do.
-bool IsRocksDbTable(FileSystem* files, const std::string& path);
+Result<bool> IsRocksDbTable(FileSystem* files, const std::string& path);
 
 // What to say of it.
 Status OfRocksDb(const std::string& path);

@@ -2,11 +2,15 @@
 
 #include <gtest/gtest.h>
 
+#include <cerrno>
+#include <functional>
 #include <map>
 #include <string>
 #include <vector>
 
+#include "base/faulty_file_system.h"
 #include "base/memory_file_system.h"
+#include "base/posix_fd.h"
 #include "lsm/log_writer.h"
 #include "lsm/string_file.h"
 #include "lsm/write_batch_internal.h"
@@ -15,10 +19,10 @@
 namespace weft::lsm {
 namespace {
 
-TEST(ForeignStore, OfRocksDbIsNamedAndLeftAlone) {
-  base::MemoryFileSystem files;
-  DbOptions options;
-  options.file_system = &files;
+// Gives each file that tells RocksDB's stores to `check`: its name, in a folder that has it.
+void WithEachFileOfRocksDbs(base::MemoryFileSystem* all,
+                            const std::function<void(const std::string&)>& check) {
+  base::MemoryFileSystem& files = *all;
   // What RocksDB 7.8 writes: the manifest's first records, the ends of files.
   const std::string manifest(
       "\x56\xf9\xb8\xf8\x1c\0\x01\x01\x1aleveldb.BytewiseComparator"
@@ -49,18 +53,65 @@ TEST(ForeignStore, OfRocksDbIsNamedAndLeftAlone) {
     ASSERT_TRUE(files.SetContents("/db/LOG", "theirs").ok());
     ASSERT_TRUE(files.SetContents("/db/" + name, contents).ok());
     const std::vector<std::string> before = files.AllFiles();
-    const auto error_of = [](auto opened) { return opened ? Status() : opened.error(); };
+    check(name);
+    EXPECT_EQ(files.AllFiles(), before) << name;
+    EXPECT_EQ(*files.Contents("/db/LOG"), "theirs");
+  }
+}
+
+// What they say: 0 repairs, 1 opens, 2 opens for reading.
+constexpr int kWays = 3;
+Status TakeAsOurs(const DbOptions& options, int way) {
+  if (way == 0) return RepairDb("/db", options);
+  auto opened = way == 1 ? Db::Open(options, "/db") : Db::OpenReadOnly(options, "/db");
+  return opened ? Status() : opened.error();
+}
+
+TEST(ForeignStore, OfRocksDbIsNamedAndLeftAlone) {
+  base::MemoryFileSystem files;
+  DbOptions options;
+  options.file_system = &files;
+  WithEachFileOfRocksDbs(&files, [&](const std::string& name) {
     for (const bool create : {false, true}) {
       options.create_if_missing = create;
-      for (const Status& status : {RepairDb("/db", options), error_of(Db::Open(options, "/db")),
-                                   error_of(Db::OpenReadOnly(options, "/db"))}) {
+      for (int way = 0; way < kWays; way++) {
+        const Status status = TakeAsOurs(options, way);
         EXPECT_EQ(status.code(), Code::kInvalidArgument) << name << ": " << status.ToString();
         EXPECT_NE(status.ToString().find("RocksDB"), std::string::npos) << status.ToString();
-        EXPECT_EQ(files.AllFiles(), before) << name;
-        EXPECT_EQ(*files.Contents("/db/LOG"), "theirs");
       }
     }
-  }
+  });
+}
+
+TEST(ForeignStore, OfRocksDbIsLeftAloneWhereADescriptorIsMissing) {
+  base::MemoryFileSystem files;
+  base::FaultyFileSystem faulty(&files);
+  DbOptions options;
+  options.file_system = &faulty;
+  options.create_if_missing = true;
+  WithEachFileOfRocksDbs(&files, [&](const std::string& name) {
+    bool was_missing = true;
+    for (int before = 0; was_missing; before++) {
+      was_missing = false;
+      for (int way = 0; way < kWays; way++) {
+        int calls = 0;
+        faulty.SetHook([&, before](const base::FileCall& call) {
+          if (call.kind != base::FileCallKind::kGetChildren &&
+              call.kind != base::FileCallKind::kNewSequentialFile &&
+              call.kind != base::FileCallKind::kNewRandomAccessFile) {
+            return Status();
+          }
+          if (calls++ != before) return Status();
+          was_missing = true;
+          return base::PosixError("open", call.path, EMFILE);
+        });
+        const Status status = TakeAsOurs(options, way);
+        const bool is_refused =
+            status.code() == Code::kInvalidArgument || status.code() == Code::kRetryLater;
+        EXPECT_TRUE(is_refused) << name << ", " << before << ": " << status.ToString();
+      }
+    }
+  });
 }
 
 // Fields of LevelDB's, then one that only RocksDB has: a table in its fourth version.

@@ -142,7 +142,9 @@ Status Repair::FindStore(std::vector<std::string>* names) const {
 Status Repair::CheckTablesAreOurs() const {
   for (const uint64_t number : found_.tables) {
     const std::string path = PathOfTable(number);
-    if (IsRocksDbTable(files_, path)) return OfRocksDb(path);
+    Result<bool> is_rocksdb = IsRocksDbTable(files_, path);
+    if (!is_rocksdb) return is_rocksdb.error();
+    if (*is_rocksdb) return OfRocksDb(path);
   }
   return {};
 }

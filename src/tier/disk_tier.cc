@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/clock.h"
+#include "base/posix_fd.h"
 #include "base/thread.h"
 
 namespace weft::tier {
@@ -77,15 +78,22 @@ Status FindState(Db* db, std::optional<State>* state) {
   return first->Valid() ? NotOfACache() : first->status();
 }
 
-// Before anything of a store is changed that may be somebody else's. Other errors are the opening's
-// to tell.
+// Whether the opening is to tell what kept the tier from looking into a store. It refuses damage,
+// and a store that another process writes to, in better words.
+bool IsForOpening(const Status& status) {
+  return status.code() == Code::kCorruption || status.code() == Code::kNotFound ||
+         (status.code() == Code::kRetryLater && !base::IsWantOfDescriptors(status));
+}
+
+// Before anything of a store is changed that may be somebody else's.
 Status CheckIsOfACache(DbOptions options, const std::string& dir) {
   options.listeners.clear();
-  auto db = Db::OpenReadOnly(options, dir);
-  if (!db) return {};
   std::optional<State> state;
-  Status status = FindState(db->get(), &state);
-  return status.code() == Code::kInvalidArgument ? status : Status();
+  auto db = Db::OpenReadOnly(options, dir);
+  // There is none, or none that an opening takes.
+  if (!db && db.error().code() == Code::kInvalidArgument) return {};
+  Status status = db ? FindState(db->get(), &state) : db.error();
+  return IsForOpening(status) ? Status() : status;
 }
 
 }  // namespace

@@ -3,11 +3,13 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <cerrno>
 #include <map>
 #include <string>
 #include <thread>
 
 #include "base/clock.h"
+#include "base/posix_fd.h"
 #include "base/test_folder.h"
 #include "cache/test_kit.h"
 #include "tier/disk_test_files.h"
@@ -34,6 +36,14 @@ class DiskTierTest : public ::testing::Test {
     WriteBatch batch;
     batch.Put(key, bytes);
     return tier_->Write(&batch);
+  }
+  // What is in each file.
+  std::map<std::string, std::string> All() {
+    std::map<std::string, std::string> all;
+    for (const std::string& path : files_.memory.AllFiles()) {
+      all[path] = *files_.memory.Contents(path);
+    }
+    return all;
   }
   // The item's value, "(none)", "(ended)" or "(error)".
   std::string Value(std::string_view key) {
@@ -331,18 +341,58 @@ TEST_F(DiskTierTest, AnotherOnesStoreIsRefused) {
     ASSERT_TRUE(db);
     ASSERT_TRUE((*db)->Put({}, "key", "value").ok());
   }
-  std::map<std::string, std::string> before;
-  for (const std::string& path : files_.memory.AllFiles()) {
-    before[path] = *files_.memory.Contents(path);
-  }
+  const auto before = All();
   const Status status = Open();
   EXPECT_EQ(status.code(), Code::kInvalidArgument);
   EXPECT_NE(status.message().find("--data /data: not the data of a cache"), std::string::npos);
-  std::map<std::string, std::string> after;
-  for (const std::string& path : files_.memory.AllFiles()) {
-    after[path] = *files_.memory.Contents(path);
+  EXPECT_EQ(All(), before) << "it is left as it is";
+}
+
+TEST_F(DiskTierTest, AnotherOnesStoreIsLeftAloneWhereADescriptorIsMissing) {
+  DbOptions options;
+  options.create_if_missing = true;
+  options.file_system = &files_.faulty;
+  {
+    auto db = Db::Open(options, options_.dir);
+    ASSERT_TRUE(db);
+    ASSERT_TRUE((*db)->Put({}, "key", "value").ok());
+    ASSERT_TRUE((*db)->Flush().ok());
+    ASSERT_TRUE((*db)->Put({}, "more", "value").ok());
   }
-  EXPECT_EQ(after, before) << "it is left as it is";
+  const auto before = All();
+  bool was_missing = true;
+  for (int calls = 0; was_missing; calls++) {
+    was_missing = false;
+    int left = calls;
+    files_.faulty.SetHook([&](const base::FileCall& call) {
+      if (call.kind != base::FileCallKind::kGetChildren &&
+          call.kind != base::FileCallKind::kNewSequentialFile &&
+          call.kind != base::FileCallKind::kNewRandomAccessFile) {
+        return Status();
+      }
+      if (left-- != 0) return Status();
+      was_missing = true;
+      return base::PosixError("open", call.path, EMFILE);
+    });
+    const Status status = Open();
+    const bool is_refused =
+        status.code() == Code::kInvalidArgument || status.code() == Code::kRetryLater;
+    EXPECT_TRUE(is_refused) << calls << ": " << status.ToString();
+    EXPECT_EQ(All(), before) << calls;
+    files_.faulty.SetHook(nullptr);
+  }
+}
+
+// The words are the opening's, not those of a reader beside a writer.
+TEST_F(DiskTierTest, ATableThatIsMissingIsDamage) {
+  ASSERT_TRUE(Open().ok());
+  ASSERT_TRUE(Put("key", "value").ok());
+  tier_.reset();
+  for (const auto& [path, contents] : All()) {
+    if (path.ends_with(".ldb")) (void)files_.memory.RemoveFile(path);
+  }
+  const Status status = Open();
+  EXPECT_EQ(status.code(), Code::kCorruption) << status.ToString();
 }
 
 TEST_F(DiskTierTest, TwoAtOnceAreRefused) {
