@@ -73,9 +73,13 @@ struct CacheStats {
   uint64_t object_bytes = 0;  // live objects with their headers
   uint64_t memory_bytes = 0;  // taken from the system
   uint64_t index_buckets = 0;
-  uint64_t evictions = 0;  // live, unexpired objects dropped for room
-  uint64_t expired = 0;    // objects that ended by their time to live
-  uint64_t carried = 0;    // objects copied forward out of a segment that was freed
+  uint64_t evictions = 0;      // live, unexpired objects dropped for room
+  uint64_t expired = 0;        // objects that ended by their time to live
+  uint64_t carried = 0;        // objects copied forward out of a segment that was freed
+  uint64_t ghosts_stored = 0;  // objects stored again soon after they were evicted unused
+  // Seconds since the last use of the objects that were evicted last: percentiles, and the last.
+  uint32_t eviction_age_p10_s = 0, eviction_age_p50_s = 0, eviction_age_p90_s = 0;
+  uint32_t eviction_age_last_s = 0;
 };
 
 class Cache {

@@ -86,8 +86,12 @@ void Drop(Session& session, const Resident& resident) {
   OnEntry(session, resident, [&](const task::Found& found) {
     task::MarkSlot(session.index_to_change(), found.slot);
     if (!task::Delete(session.log(), found)) return false;
-    const bool unread =
-        (task::LoadRelaxed32(&session.ObjectAt(resident.location)->access) & kAccessFetched) == 0;
+    const uint32_t access = task::LoadRelaxed32(&session.ObjectAt(resident.location)->access);
+    const bool unread = (access & kAccessFetched) == 0;
+    if (!ended && Store::RecordsAgeOf(resident.hash)) {
+      const uint32_t age_s = task::SecondsSinceAccess(access, session.now_s());
+      session.store().eviction_ages().Record(age_s);
+    }
     session.AddItems(-1);
     ReleaseResident(session, resident);
     (ended ? counters.expired : counters.evictions).Add(1);

@@ -145,6 +145,8 @@ void ReadGroup(Session& session, std::span<Cache::Lookup> lookups) {
     task::SearchSecondOne(views.index, views.log, columns, i, prefetch_bytes);
   for (uint32_t i = half; i < count; i++) deliver(i);
   NoteAll(views, columns, noted, dice);
+  if (Session::CountsHit(dice) && columns.word[0] != 0)
+    session.CountHit(task::SlotLocation(columns.word[0]));
   session.End();
 }
 

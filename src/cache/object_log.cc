@@ -14,10 +14,7 @@ constexpr uint64_t kSegmentBytesLeast = 16u << 10;
 constexpr uint64_t kSegmentsWantedOfLittle = 900;
 constexpr uint64_t kSegmentBytesMax = 1u << 20;
 constexpr uint64_t kSegmentsWanted = 4096;
-constexpr uint32_t kAddressFactor = 4;  // reserved addresses over the budget, for runs
-// Of the budget, kept for what replaces. More than the twentieth that must be dead in a segment
-// before it is cleaned (kCleanPercentNoEvict), so that whoever has used it up finds such a segment.
-constexpr uint32_t kReplacingShare = 16;
+constexpr uint32_t kAddressFactor = 4;   // reserved addresses over the budget, for runs
 constexpr uint32_t kEmptyShare = 32;     // of a segment, may be left empty at its end
 constexpr uint32_t kRunMax = 16;         // segments that are filled as one
 constexpr uint32_t kRunsPerBudget = 32;  // as long as that, at least
@@ -138,7 +135,8 @@ uint64_t ObjectLog::Append(uint32_t lane, Generation generation, uint32_t group,
   // Alone where nothing is lost by it, or where it is too large to be moved: what lies alone stays
   // where it is.
   const uint32_t count = CeilSegments(units, segment_units_);
-  if (units > segment_units_ / 2 && (count > run_max_ / 2 || FillsWell(units, segment_units_)))
+  if (units > segment_units_ / 2 && (count > run_max_ / 2 || FillsWell(units, segment_units_) ||
+                                     watched_.load(std::memory_order_relaxed)))
     return AppendRun(generation, group, units, expiry, room);
   // What is open may have been opened to replace: to fill it with what is new would use that up.
   if (room == Room::kNew && SegmentsAvailable() == 0 &&
@@ -230,7 +228,7 @@ bool ObjectLog::MakeOpen(Open* open, Generation generation, uint32_t group, uint
 uint32_t ObjectLog::OpenLocked(uint64_t units, Room room) {
   const uint32_t count = CeilSegments(units, segment_units_);
   const uint32_t wide = std::min(run_max_, CeilSegments(units * kEmptyShare / 2, segment_units_));
-  if (wide <= count && count == 1) return TakeLocked(room);
+  if (count == 1 && (wide == 1 || watched_)) return TakeLocked(room);
   const uint32_t found = wide > count ? FindRunLocked(wide) : 0;
   const uint32_t first = TakeRunLocked(found != 0 ? found : FindRunLocked(count), count, room);
   for (uint32_t i = first + count; found != 0 && first != 0 && i < first + wide; i++)
@@ -244,7 +242,7 @@ bool ObjectLog::ExtendLocked(uint32_t first, uint32_t unit, uint64_t units, Room
   Segment& s = segments_[first];
   const uint32_t has = s.run_segments;
   const uint32_t wanted = CeilSegments(unit + units, segment_units_);
-  if (wanted > run_max_ || FillsWell(unit, segment_units_)) return false;
+  if (wanted > run_max_ || FillsWell(unit, segment_units_) || watched_) return false;
   for (uint32_t i = first + has; i < first + wanted; i++)
     if (i >= segment_count_ || !IsFreeLocked(i)) return false;
   if (TakeRunLocked(first + has, wanted - has, room) == 0) return false;
@@ -365,204 +363,6 @@ void ObjectLog::UpdateLocked(std::span<Watched> watched) {
     each.in_use = is_whole && (s.state == State::kOpen || s.state == State::kSealed ||
                                s.state == State::kEvicting);
   }
-}
-
-uint32_t ObjectLog::AvailableLocked() const {
-  const uint32_t fresh =
-      budget_segments_ > backed_segments_ ? budget_segments_ - backed_segments_ : 0;
-  return free_backed_.count() + std::min(fresh, free_bare_.count());
-}
-
-// Kept for carrying: half of the longest victim, for what others have emptied comes back meanwhile.
-uint32_t ObjectLog::ReserveLocked() const {
-  return std::max(reserve_segments_, std::min(longest_run_ / 2, budget_segments_ / 8) + 1);
-}
-
-// Segments that an append must leave free.
-uint32_t ObjectLog::KeptFrom(Room room) const {
-  switch (room) {
-    case Room::kCarrying: return 0;
-    case Room::kReplacing: return ReserveLocked();
-    case Room::kNew: break;
-  }
-  return ReserveLocked() + KeptToReplace(budget_segments_);
-}
-
-// At the least budget nothing is kept for replacing: the largest object must fit.
-uint32_t ObjectLog::KeptToReplace(uint32_t budget) const {
-  if (!geometry_.keeps_for_replacing || budget <= geometry_.budget_min) return 0;
-  return std::min(budget - geometry_.budget_min, budget / kReplacingShare + 1);
-}
-
-void ObjectLog::PublishCountsLocked() {
-  const uint32_t available = AvailableLocked();
-  const auto beyond = [available](uint32_t kept) {
-    return available > kept ? available - kept : 0;
-  };
-  available_.store(beyond(KeptFrom(Room::kNew)), std::memory_order_relaxed);
-  available_to_replace_.store(beyond(KeptFrom(Room::kReplacing)), std::memory_order_relaxed);
-  keeps_to_replace_.store(KeptToReplace(budget_segments_) != 0, std::memory_order_relaxed);
-  // What is kept for replacing counts as used: no index may grow into it.
-  over_budget_.store(backed_segments_ + KeptToReplace(budget_goal_) > budget_goal_,
-                     std::memory_order_relaxed);
-  in_use_max_.store(std::max(budget_segments_, backed_segments_), std::memory_order_relaxed);
-  retired_count_.store(static_cast<uint32_t>(retired_.size()), std::memory_order_relaxed);
-  evicting_count_.store(evicting_, std::memory_order_relaxed);
-}
-
-uint32_t ObjectLog::SegmentsNeeded(uint64_t bytes) const {
-  const uint64_t units = bytes / kLocationUnitBytes;
-  if (units <= segment_units_ / 2) return 1;
-  return static_cast<uint32_t>((units + segment_units_ - 1) / segment_units_);
-}
-
-uint32_t ObjectLog::TakeLocked(Room room) {
-  if (AvailableLocked() <= KeptFrom(room)) return 0;
-  // Single segments stay at the low end, so that neighbours stay free at the other: memory that
-  // is left up there by a run goes back to the system rather than to them.
-  const bool is_low =
-      free_backed_.count() != 0 && free_backed_.Lowest() <= geometry_.budget_segments;
-  const bool take_bare =
-      free_bare_.count() != 0 && !is_low &&
-      (free_backed_.count() == 0 || free_bare_.Lowest() <= geometry_.budget_segments);
-  const uint32_t segment = take_bare ? free_bare_.Lowest() : free_backed_.Lowest();
-  BackLocked(segment);
-  GiveBackLocked();
-  if (room != Room::kCarrying) CountTakenLocked(1);
-  PublishCountsLocked();
-  return segment;
-}
-
-// Takes a free segment out of its set, with memory behind it.
-void ObjectLog::BackLocked(uint32_t segment) {
-  used_end_ = std::max(used_end_, segment + 1);
-  if (free_backed_.Contains(segment)) {
-    free_backed_.Erase(segment);
-    return;
-  }
-  free_bare_.Erase(segment);
-  backed_segments_++;
-}
-
-// Takes those free segments. `first` 0: there are none. Returns the first, or 0.
-uint32_t ObjectLog::TakeRunLocked(uint32_t first, uint32_t count, Room room) {
-  if (first == 0 || AvailableLocked() < count + KeptFrom(room)) return 0;
-  for (uint32_t i = first; i < first + count; i++) BackLocked(i);
-  GiveBackLocked();
-  if (room != Room::kCarrying) CountTakenLocked(count);
-  PublishCountsLocked();
-  return first;
-}
-
-bool ObjectLog::IsFreeLocked(uint32_t segment) const {
-  return free_bare_.Contains(segment) || free_backed_.Contains(segment);
-}
-
-// The first of `count` free neighbours, or 0: such as hold memory rather than others, high ones
-// rather than low ones, and those that an open segment may be extended by last of all.
-uint32_t ObjectLog::FindRunLocked(uint32_t count) const {
-  const uint32_t apart = FindRunLocked(count, false);
-  return apart != 0 || growing_into_.count() == 0 ? apart : FindRunLocked(count, true);
-}
-
-uint32_t ObjectLog::FindRunLocked(uint32_t count, bool any) const {
-  const auto fits = [this, any](uint32_t segment) {
-    return segment < segment_count_ && IsFreeLocked(segment) &&
-           (any || !growing_into_.Contains(segment));
-  };
-  uint32_t best = 0;
-  uint32_t most_backed = 0;
-  for (uint32_t i = free_backed_.HighestBelow(segment_count_); i != 0 && most_backed < count;
-       i = free_backed_.HighestBelow(i)) {
-    uint32_t length = 0;
-    uint32_t backed = 0;
-    for (; length < count && fits(i + length); length++)
-      backed += free_backed_.Contains(i + length);
-    if (length < count || backed <= most_backed) continue;
-    best = i;
-    most_backed = backed;
-  }
-  uint32_t length = 0;
-  for (uint32_t i = segment_count_ - 1; i > 0 && best == 0; i--) {
-    length = fits(i) ? length + 1 : 0;
-    if (length == count) best = i;
-  }
-  return best;
-}
-
-bool ObjectLog::HasNeighbours(uint32_t count) const {
-  if (count == 1) return true;
-  base::MutexLock lock(&mutex_);
-  return FindRunLocked(count) != 0;
-}
-
-// Gives free segments' memory back to the system while more are backed than the budget allows.
-void ObjectLog::GiveBackLocked() {
-  while (backed_segments_ > budget_segments_ && free_backed_.count() != 0) {
-    const uint32_t segment = free_backed_.Lowest();
-    pages_.Release(uint64_t{segment} * geometry_.segment_bytes, geometry_.segment_bytes);
-    free_backed_.Erase(segment);
-    free_bare_.Insert(segment);
-    backed_segments_--;
-  }
-  // On the way down to its goal the budget follows what is resident.
-  budget_segments_ = std::max(budget_goal_, std::min(budget_segments_, backed_segments_));
-}
-
-// Takes the budget a segment nearer to its goal if that leaves the reserve, without which eviction
-// would drop what it means to carry forward, and `kept` segments beside it.
-void ObjectLog::LowerBudgetLocked(uint32_t kept) {
-  if (budget_segments_ <= budget_goal_ || AvailableLocked() <= ReserveLocked() + kept) return;
-  budget_segments_--;
-  GiveBackLocked();
-  kept_segments_ = kept;
-}
-
-// Stores took so many of the segments that were kept for them.
-void ObjectLog::CountTakenLocked(uint32_t count) {
-  kept_segments_ -= std::min(kept_segments_, count);
-}
-
-void ObjectLog::FreeLocked(uint32_t segment) {
-  const uint32_t count = segments_[segment].run_segments;
-  for (uint32_t i = segment; i < segment + count; i++) FreeOneLocked(i);
-  GiveBackLocked();
-}
-
-void ObjectLog::FreeOneLocked(uint32_t segment) {
-  segments_[segment].state = State::kFree;
-  free_backed_.Insert(segment);
-  LowerBudgetLocked(kept_segments_ + 1);
-}
-
-void ObjectLog::Reclaim() {
-  base::MutexLock lock(&mutex_);
-  if (retired_.empty()) return;
-  const uint64_t oldest = epochs_->Oldest();
-  while (!retired_.empty() && segments_[retired_.front()].stamp < oldest) {
-    FreeLocked(retired_.front());
-    retired_.pop_front();
-  }
-  PublishCountsLocked();
-}
-
-void ObjectLog::SetBudget(uint32_t segments) {
-  base::MutexLock lock(&mutex_);
-  if (segments == budget_goal_) return;
-  budget_goal_ = segments;
-  // What is free beyond the reserve goes at once; what is in use stays until it falls free.
-  const uint32_t free = free_backed_.count();
-  const uint32_t spare = free > ReserveLocked() ? free - ReserveLocked() : 0;
-  budget_segments_ = std::max(segments, std::min(budget_segments_, backed_segments_ - spare));
-  kept_segments_ = 0;
-  GiveBackLocked();
-  PublishCountsLocked();
-}
-
-void ObjectLog::GiveBackOne() {
-  base::MutexLock lock(&mutex_);
-  LowerBudgetLocked(0);
-  PublishCountsLocked();
 }
 
 uint64_t ObjectLog::live_bytes() const {

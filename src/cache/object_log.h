@@ -125,7 +125,8 @@ class ObjectLog {
     bool growing = true;      // it may still be appended to
     bool in_use = true;       // else what lies there counts no longer
   };
-  // Segments that are begun from now on, and those in use now, are given out by LookAt.
+  // Segments that are begun from now on, and those in use now, are given out by LookAt. From now on
+  // no segment is extended: who follows copies segments one by one.
   void Watch() WEFT_EXCLUDES(mutex_);
   // Adds the segments begun since the last call to *watched, in the place of what it had of them,
   // and brings all of it up to date. One caller at a time.
@@ -328,11 +329,11 @@ class ObjectLog {
   std::atomic<uint32_t> evicting_count_{0};
   std::atomic<uint32_t> in_use_max_{0};
   std::atomic<bool> over_budget_{false};
+  std::atomic<bool> watched_{false};
   std::atomic<uint64_t> young_units_{0};  // that young may hold; within bounds where it is used
   std::atomic<bool> keeps_to_replace_{false};  // by the budget of now
 
   mutable base::Mutex mutex_;
-  bool watched_ WEFT_GUARDED_BY(mutex_) = false;
   std::vector<uint32_t> begun_ WEFT_GUARDED_BY(mutex_);   // since the last LookAt
   std::vector<bool> is_begun_ WEFT_GUARDED_BY(mutex_);    // by segment: is in begun_
   uint32_t budget_goal_ WEFT_GUARDED_BY(mutex_);          // as SetBudget was told

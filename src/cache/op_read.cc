@@ -46,10 +46,13 @@ bool ShowVersion(const Entry& entry) {
 }
 
 void NoteHit(Session& session, const Command& command, const task::Found& found,
-             task::Object* object) {
+             uint64_t location) {
   if (command.quiet_access) return;
+  task::Object* const object = session.ObjectAt(location);
+  const uint32_t dice = session.NextDice();
+  if (Session::CountsHit(dice)) session.CountHit(location);
   const uint64_t word = task::LoadAcquire64(found.slot);
-  if (task::WantsAccessNote(word, session.NextDice())) task::NoteAccess(found.slot, word);
+  if (task::WantsAccessNote(word, dice)) task::NoteAccess(found.slot, word);
   const uint32_t access = task::LoadRelaxed32(&object->access);
   if (command.want_access || task::WantsReadNote(access, session.now_s()))
     task::NoteRead(object, session.now_s());
@@ -102,7 +105,7 @@ Reply ReadEntry(Session& session, const Command& command, Hint hint) {
     reply.win_taken = (access & kAccessWinSent) != 0;
     reply.hit_before = (access & kAccessFetched) != 0;
     reply.last_access_s = task::SecondsSinceAccess(access, session.now_s());
-    NoteHit(session, command, entry.found, session.ObjectAt(location));
+    NoteHit(session, command, entry.found, location);
     return reply;
   }
 }

@@ -51,6 +51,11 @@ void Session::TakeViews() {
 
 void Session::RefreshLog() { log_ = store_->log().Ref(); }
 
+void Session::CountHit(uint64_t location) {
+  const bool is_main = store_->log().GenerationOf(location) == Generation::kMain;
+  (is_main ? counters_.main_hits : counters_.young_hits).Add(1);
+}
+
 void Session::End() {
   WEFT_DCHECK(inside_);
   if (items_delta_ != 0) {

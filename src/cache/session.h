@@ -33,6 +33,8 @@ struct SessionCounters {
   Counter expired;         // objects that ended by their time to live, seen when freed
   Counter expired_unread;
   Counter ghosts_stored;  // objects stored again soon after they were dropped (cache/ghosts.h)
+  Counter young_hits;     // of one hit in 64, those of the young generation
+  Counter main_hits;      // and of the main one
   Counter carried;        // objects copied forward out of a victim
   Counter segments_freed;
   Counter victim_looks;  // at objects of victims (cache/emptying.h)
@@ -43,8 +45,9 @@ struct SessionCounters {
     for (Counter SessionCounters::*counter :
          {&SessionCounters::evictions, &SessionCounters::evicted_unread, &SessionCounters::expired,
           &SessionCounters::expired_unread, &SessionCounters::ghosts_stored,
-          &SessionCounters::carried, &SessionCounters::segments_freed,
-          &SessionCounters::victim_looks, &SessionCounters::room_made, &SessionCounters::retries})
+          &SessionCounters::young_hits, &SessionCounters::main_hits, &SessionCounters::carried,
+          &SessionCounters::segments_freed, &SessionCounters::victim_looks,
+          &SessionCounters::room_made, &SessionCounters::retries})
       (this->*counter).Add((other.*counter).value());
   }
 };
@@ -101,6 +104,10 @@ class Session {
 
   // A number that changes from call to call (task::NoteAccess).
   uint32_t NextDice() { return dice_++; }
+
+  // Counts the hit of an object at `location` by its generation, where the dice say so.
+  static bool CountsHit(uint32_t dice) { return dice % 64 == 0; }
+  void CountHit(uint64_t location);
 
   // Entries that this session added, less those it removed; counted into the store by End.
   void AddItems(int64_t n) { items_delta_ += n; }

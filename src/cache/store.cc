@@ -407,6 +407,11 @@ CacheStats Store::Stats() const {
   stats.evictions = counters.evictions.value();
   stats.expired = counters.expired.value();
   stats.carried = counters.carried.value();
+  stats.ghosts_stored = counters.ghosts_stored.value();
+  stats.eviction_age_p10_s = eviction_ages_.Percentile(10);
+  stats.eviction_age_p50_s = eviction_ages_.Percentile(50);
+  stats.eviction_age_p90_s = eviction_ages_.Percentile(90);
+  stats.eviction_age_last_s = eviction_ages_.last_s();
   return stats;
 }
 

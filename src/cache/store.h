@@ -20,6 +20,7 @@
 #include "cache/carry_account.h"
 #include "cache/change_rings.h"
 #include "cache/command.h"
+#include "cache/eviction_ages.h"
 #include "cache/ghosts.h"
 #include "cache/index.h"
 #include "cache/key_hasher.h"
@@ -117,6 +118,9 @@ class Store {
   Index& index() { return *index_; }
   CarryAccount& carry_account() { return *carry_account_; }
   Ghosts& ghosts() { return *ghosts_; }
+  EvictionAges& eviction_ages() { return eviction_ages_; }
+  // Recorded for one key in eight.
+  static bool RecordsAgeOf(uint64_t hash) { return (hash >> 24 & 7) == 0; }
   Epochs& epochs() { return epochs_; }
   // Of those who may be changing the index (cache/session.h).
   Epochs& change_epochs() { return change_epochs_; }
@@ -196,6 +200,7 @@ class Store {
   std::unique_ptr<ObjectLog> log_;
   std::unique_ptr<CarryAccount> carry_account_;
   std::unique_ptr<Ghosts> ghosts_;
+  EvictionAges eviction_ages_;
   std::atomic<uint64_t> memory_limit_{0};
   std::atomic<uint32_t> flush_at_s_{0};  // read by every batch, so not beside what batches write
   std::atomic<uint64_t> ghosts_planned_bytes_{0};  // the log makes room for so many, or has

@@ -377,7 +377,9 @@ bool CpuStage::FinishRead(Batch& batch, uint32_t i, cache::Session& session) {
   if (!TakeRoomOfRead(batch, i, task::ValueBytes(object), &refused)) return false;
   if (refused) return true;
   // At once, not when the group is done: a later query of the batch may ask whether it was read.
-  if (task::WantsAccessNote(word, session.NextDice()))
+  const uint32_t dice = session.NextDice();
+  if (cache::Session::CountsHit(dice)) session.CountHit(task::SlotLocation(word));
+  if (task::WantsAccessNote(word, dice))
     task::NoteAccess(task::SlotAtPosition(session.index(), batch.position(i)), word);
   if (task::WantsReadNote(task::LoadRelaxed32(&object->access), session.now_s()))
     task::NoteRead(object, session.now_s());

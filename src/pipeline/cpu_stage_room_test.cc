@@ -324,7 +324,7 @@ TEST(CpuStage, WhoeverHadMuchReadForWhatFindsNoRoomGoesOnInAnotherBatch) {
   options.append_lanes = 1;
   const auto store = OpenStore(options);
   Runner runner(store.get());
-  const std::string zeros(900'000, '0');
+  const std::string zeros(1'000'000, '0');
   runner.Set("zeros", zeros);
   runner.Run();
   for (int i = 0; i < 6; i++) runner.Add(Client::Of(Verb::kArithmetic, "zeros"));

@@ -17,19 +17,22 @@ using cache::TestSeed;
 constexpr uint32_t kObjects = 4000;
 constexpr uint32_t kBatch = 500;
 
+constexpr size_t kValueBytes = 235;  // 64 objects a segment
+
 std::string KeyOfOneLength(uint64_t i) { return "key" + std::to_string(10000 + i); }
 
-std::unique_ptr<cache::Store> FilledStore(uint32_t object_bytes_max = 64u << 10) {
+std::unique_ptr<cache::Store> FilledStore(uint32_t object_bytes_max = 16u << 10) {
   CacheOptions options;
-  options.memory_bytes = 8u << 20;
+  options.memory_bytes = (2u << 20) + (192u << 10);
   options.expected_items = 2 * kObjects;
   options.object_bytes_max = object_bytes_max;
   options.append_lanes = 1;
   auto store = OpenStore(options);
   Client client(store.get());
-  for (uint32_t i = 0; i < kObjects; i++) client.Set(KeyOfOneLength(i), std::string(1000, 'v'));
+  for (uint32_t i = 0; i < kObjects; i++)
+    client.Set(KeyOfOneLength(i), std::string(kValueBytes, 'v'));
   EXPECT_GT(store->Stats().items, kObjects * 99 / 100);
-  EXPECT_EQ(store->log().geometry().segment_bytes, 64u << 10);
+  EXPECT_EQ(store->log().geometry().segment_bytes, 16u << 10);
   return store;
 }
 
@@ -43,7 +46,7 @@ uint32_t ReadSome(MirrorReader* reader, std::mt19937_64* random, uint32_t first,
       keys.push_back(KeyOfOneLength(first + (*random)() % count));
     for (const std::string& told : reader->Read(keys)) {
       answered += told != MirrorReader::kNone;
-      EXPECT_TRUE(told == MirrorReader::kNone || told == std::string(1000, 'v'));
+      EXPECT_TRUE(told == MirrorReader::kNone || told == std::string(kValueBytes, 'v'));
     }
   }
   return answered * 1000 / (batches * kBatch);
@@ -85,7 +88,7 @@ TEST(MirrorLog, WhatIsWrittenNowIsHeldFirst) {
   ReadSome(&reader, &random, 0, 1000, 50);
   Client client(store.get());
   for (uint32_t i = 0; i < 400; i++) {
-    client.Set(KeyOfOneLength(kObjects + i), std::string(1000, 'v'));
+    client.Set(KeyOfOneLength(kObjects + i), std::string(kValueBytes, 'v'));
     if (i % 20 == 0) ReadSome(&reader, &random, 0, 1000);
   }
   ReadSome(&reader, &random, 0, 1000, 2);
@@ -128,11 +131,12 @@ TEST(MirrorLog, NobodyAsksWhatIsUsedWhereAllFits) {
 // Small objects at one end of the addresses, then large ones at the other: together they would need
 // more memory than there is.
 TEST(MirrorLog, WhatCountsNoLongerMakesRoomWhereAllFits) {
-  constexpr uint32_t kLarge = 100'000;  // two segments
+  constexpr uint32_t kLarge = 25'000;  // two segments
   const auto store = FilledStore(kLarge + 1000);
   Client client(store.get());
   const auto set_some = [&] {
-    for (uint32_t i = 0; i < kObjects; i++) client.Set(KeyOfOneLength(i), std::string(1000, 'v'));
+    for (uint32_t i = 0; i < kObjects; i++)
+      client.Set(KeyOfOneLength(i), std::string(kValueBytes, 'v'));
   };
   set_some();  // with what FilledStore has set, all segments
   const uint32_t most = store->log().segments_in_use_max();
@@ -169,14 +173,14 @@ TEST(MirrorLog, WhatHadToGoComesBackWhereAllFitsAgain) {
   ASSERT_TRUE(store->SetMemoryLimit(2 * memory_bytes).ok());
   const auto other = [](uint32_t i) { return "other" + std::to_string(i); };
   for (uint32_t i = 0; i < 7000; i++) {
-    client.Set(other(i), std::string(1000, 'v'));
+    client.Set(other(i), std::string(kValueBytes, 'v'));
     if (i % 60 == 0) reader.Read({KeyOfOneLength(0)});
   }
   EXPECT_GT(reader.counters().segments_sent_away, 0u);
   for (uint32_t i = 0; i < 7000; i++) client.Run(Client::Of(cache::Verb::kDelete, other(i)));
   ASSERT_TRUE(store->SetMemoryLimit(memory_bytes).ok());
   for (uint32_t i = 0; i < 6000 && store->log().over_budget(); i++) {
-    client.Set(other(i % 100), std::string(1000, 'v'));
+    client.Set(other(i % 100), std::string(kValueBytes, 'v'));
     if (i % 60 == 0) reader.Read({KeyOfOneLength(0)});
   }
   ReadSome(&reader, &random, 0, 3500, 400);
@@ -187,7 +191,7 @@ TEST(MirrorLog, WhatHadToGoComesBackWhereAllFitsAgain) {
 TEST(MirrorLog, AllFitsWhereAllAddressesDo) {
   const auto store = FilledStore();
   MirrorReader reader(store.get(), store->log().segment_count());
-  ASSERT_TRUE(store->SetMemoryLimit(store->memory_limit() * 39 / 10).ok());
+  ASSERT_TRUE(store->SetMemoryLimit(store->memory_limit() * 37 / 10).ok());
   const uint32_t most = store->log().segments_in_use_max();
   ASSERT_GT(most + most / 8, store->log().segment_count());
   std::mt19937_64 random(TestSeed());

@@ -44,6 +44,12 @@ void AddLevels(const ServerSnapshot& s, std::vector<MetricFamily>* out) {
   AddGauge("items", "Items in the store.", s.cache.items, out);
   AddGauge("item_bytes", "Live items with their headers.", s.cache.object_bytes, out);
   AddGauge("memory_bytes", "Memory that the store holds.", s.cache.memory_bytes, out);
+  const std::pair<std::string_view, uint32_t> ages[] = {
+      {"eviction_age_p10_seconds", s.cache.eviction_age_p10_s},
+      {"eviction_age_p50_seconds", s.cache.eviction_age_p50_s},
+      {"eviction_age_p90_seconds", s.cache.eviction_age_p90_s}};
+  for (const auto& [name, age_s] : ages)
+    AddGauge(name, "Since the last use of items that were evicted last; a percentile.", age_s, out);
   AddGauge("memory_limit_bytes", "Memory that the store may hold.", s.limit_bytes, out);
   AddGauge("index_bytes", "Memory of the index.", s.index_bytes, out);
   AddGauge("index_buckets", "Buckets of the index.", s.cache.index_buckets, out);

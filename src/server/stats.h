@@ -46,6 +46,7 @@ struct SessionTotals {
   uint64_t evictions = 0, evicted_unread = 0;
   uint64_t expired = 0, expired_unread = 0;
   uint64_t ghosts_stored = 0;
+  uint64_t young_hits = 0, main_hits = 0;  // of one hit in 64
   uint64_t carried = 0;
   uint64_t segments_freed = 0;
   uint64_t victim_looks = 0;

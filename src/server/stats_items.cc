@@ -51,7 +51,8 @@ std::string ItemsStats(const ServerSnapshot& s, const ServerOptions& options) {
   zeros({"age"});  // the log keeps no age of its oldest object
   number("mem_requested", s.cache.object_bytes);
   number("evicted", s.sessions.evictions);
-  zeros({"evicted_nonzero", "evicted_time"});
+  zeros({"evicted_nonzero"});
+  number("evicted_time", s.cache.eviction_age_last_s);
   number("outofmemory", s.commands.store_no_memory);
   zeros({"tailrepairs"});
   number("reclaimed", s.sessions.expired);
@@ -62,9 +63,18 @@ std::string ItemsStats(const ServerSnapshot& s, const ServerOptions& options) {
   if (!segmented) return out.End();
   zeros({"moves_to_cold", "moves_to_warm"});
   number("moves_within_lru", s.sessions.carried);
-  zeros({"direct_reclaims", "hits_to_hot", "hits_to_warm"});
-  number("hits_to_cold", s.commands.get_hits);
-  zeros({"hits_to_temp"});
+  zeros({"direct_reclaims"});
+  // Young items are memcached's hot ones, main ones its warm ones. The shares are those of a
+  // sample.
+  const uint64_t sampled = s.sessions.young_hits + s.sessions.main_hits;
+  const auto part = [&](uint64_t of) {
+    const double share = sampled == 0 ? 0 : static_cast<double>(of) / static_cast<double>(sampled);
+    return static_cast<uint64_t>(static_cast<double>(s.commands.get_hits) * share);
+  };
+  const uint64_t main_hits = part(s.sessions.main_hits);
+  number("hits_to_hot", s.commands.get_hits - main_hits);
+  number("hits_to_warm", main_hits);
+  zeros({"hits_to_cold", "hits_to_temp"});
   return out.End();
 }
 

@@ -115,6 +115,10 @@ std::string PipelineStats(const ServerSnapshot& s) {
   out.Line("loop_turns", s.net.turns);
   out.Line("store:segments_freed", s.sessions.segments_freed);
   out.Line("store:carried", s.sessions.carried);
+  out.Line("store:ghosts_stored", s.sessions.ghosts_stored);
+  out.Line("store:eviction_age_p10_s", s.cache.eviction_age_p10_s);
+  out.Line("store:eviction_age_p50_s", s.cache.eviction_age_p50_s);
+  out.Line("store:eviction_age_p90_s", s.cache.eviction_age_p90_s);
   out.Line("store:room_made", s.sessions.room_made);
   out.Line("store:retries", s.sessions.retries);
   out.Line("store:memory_bytes", s.cache.memory_bytes);

@@ -1,0 +1,135 @@
+#include "cache/ghosts.h"
+
+#include <gtest/gtest.h>
+
+#include <random>
+
+#include "cache/carry_account.h"
+#include "cache/test_kit.h"
+
+namespace weft::cache {
+namespace {
+
+constexpr uint64_t kLogUnits = 1 << 20;
+
+class GhostsTest : public testing::Test {
+ protected:
+  GhostsTest() {
+    ghosts_->SetLogUnits(kLogUnits);
+    ghosts_->Grow(4096);
+  }
+  uint64_t NextHash() { return random_(); }
+
+  std::mt19937_64 random_{TestSeed()};
+  const std::unique_ptr<Ghosts> ghosts_ = std::move(Ghosts::Create(1 << 16).value());
+};
+
+TEST(Ghosts, AreNoneWithoutMemory) {
+  const auto ghosts = std::move(Ghosts::Create(1 << 16).value());
+  ghosts->SetLogUnits(kLogUnits);
+  EXPECT_EQ(ghosts->bytes(), 0u);
+  ghosts->Note(17, 10, false);
+  EXPECT_EQ(ghosts->AgeOf(17), Ghosts::kNone);
+  ghosts->Forget(17);
+}
+
+TEST_F(GhostsTest, AreKnownByTheirAgeUntilTheyAreForgotten) {
+  EXPECT_EQ(ghosts_->bytes(), 4096 * Ghosts::kGhostBytes);
+  const uint64_t hash = NextHash();
+  EXPECT_EQ(ghosts_->AgeOf(hash), Ghosts::kNone);
+  ghosts_->Note(hash, 100, false);
+  ghosts_->Note(NextHash(), kLogUnits / 4, false);
+  const uint64_t age = ghosts_->AgeOf(hash);
+  EXPECT_GT(age, kLogUnits / 5);
+  EXPECT_LT(age, kLogUnits / 3);
+  ghosts_->Forget(hash);
+  EXPECT_EQ(ghosts_->AgeOf(hash), Ghosts::kNone);
+}
+
+TEST_F(GhostsTest, CountUntilAsMuchAsMainHoldsIsDropped) {
+  const uint64_t hash = NextHash();
+  ghosts_->Note(hash, 100, false);
+  for (int i = 0; i < 8; i++) ghosts_->Note(NextHash(), kLogUnits / 10, false);
+  EXPECT_NE(ghosts_->AgeOf(hash), Ghosts::kNone);
+  for (int i = 0; i < 2; i++) ghosts_->Note(NextHash(), kLogUnits / 10, false);
+  EXPECT_EQ(ghosts_->AgeOf(hash), Ghosts::kNone);
+}
+
+TEST_F(GhostsTest, AFullTableForgetsTheOldestAndKnowsFewStrangers) {
+  std::vector<uint64_t> dropped(16000);
+  for (uint64_t& hash : dropped) {
+    hash = NextHash();
+    ghosts_->Note(hash, kLogUnits / 100000, false);
+  }
+  uint64_t last = 0, first = 0, strangers = 0;
+  for (size_t i = 0; i < 2000; i++) {
+    last += ghosts_->AgeOf(dropped[dropped.size() - 1 - i]) != Ghosts::kNone;
+    first += ghosts_->AgeOf(dropped[i]) != Ghosts::kNone;
+  }
+  for (int i = 0; i < 100000; i++) strangers += ghosts_->AgeOf(NextHash()) != Ghosts::kNone;
+  EXPECT_GT(last, 1950u);
+  EXPECT_LT(first, 50u);
+  EXPECT_LT(strangers, 100u);
+}
+
+// Drops `count` of each kind, of which so many in a hundred come back.
+void DropAndStore(Ghosts* ghosts, std::mt19937_64* random, int count, uint64_t unread_percent,
+                  uint64_t read_percent) {
+  for (int i = 0; i < count; i++) {
+    for (const bool was_read : {false, true}) {
+      const uint64_t hash = (*random)();
+      ghosts->Note(hash, 1, was_read);
+      if ((*random)() % 100 < (was_read ? read_percent : unread_percent)) ghosts->Forget(hash);
+    }
+  }
+}
+
+TEST_F(GhostsTest, OneReadCountsWhereSuchComeBackMoreOften) {
+  EXPECT_TRUE(ghosts_->OneReadCounts()) << "before anything is known";
+  DropAndStore(ghosts_.get(), &random_, 4000, 40, 40);
+  EXPECT_FALSE(ghosts_->OneReadCounts());
+  // The answer changes with the trace.
+  DropAndStore(ghosts_.get(), &random_, 40000, 10, 40);
+  EXPECT_TRUE(ghosts_->OneReadCounts());
+  DropAndStore(ghosts_.get(), &random_, 40000, 40, 30);
+  EXPECT_FALSE(ghosts_->OneReadCounts());
+}
+
+TEST(CarryAccount, CarriesThreeQuartersInTheMeanAndNoMoreThanIsThere) {
+  CarryAccount account(1000);
+  uint64_t carried = 0;
+  for (int i = 0; i < 1000; i++) {
+    const uint64_t granted = account.Draw(1000, 1000);
+    ASSERT_LE(granted, 1000u);
+    carried += granted;
+  }
+  EXPECT_LE(carried, 1000u * 750 + CarryAccount::kVictimsSaved * 1000);
+  EXPECT_GE(carried, 1000u * 750);
+}
+
+TEST(CarryAccount, WhatOthersDidNotNeedPaysForOneThatWasUsed) {
+  CarryAccount account(1000);
+  while (account.Draw(1000, 1000) == 1000) continue;
+  EXPECT_LT(account.Draw(1000, 1000), 1000u);
+  for (int i = 0; i < 4; i++) EXPECT_EQ(account.Draw(1000, 0), 0u);
+  for (int i = 0; i < 4; i++) EXPECT_EQ(account.Draw(1000, 1000), 1000u);
+}
+
+TEST(CarryAccount, WhatLiesAloneStaysThreeTimesInFour) {
+  CarryAccount account(1000);
+  uint64_t stayed = 0;
+  for (int i = 0; i < 1000; i++) stayed += account.DrawWhole(40000);
+  EXPECT_GE(stayed, 750u);
+  EXPECT_LE(stayed, 750u + CarryAccount::kVictimsSaved);
+}
+
+TEST(CarryAccount, WhatWasNotCarriedComesBack) {
+  CarryAccount account(1000);
+  while (account.Draw(1000, 1000) == 1000) continue;
+  EXPECT_EQ(account.Draw(0, 1000), 0u);
+  account.Return(600);
+  EXPECT_EQ(account.Draw(0, 1000), 600u);
+}
+
+}  // namespace
+}  // namespace weft::cache
