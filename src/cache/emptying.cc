@@ -272,7 +272,7 @@ bool Emptying::KeepRun(Session& session) {
   const uint64_t recency = task::SlotRecency(r.word);
   if (ResidentHasEnded(session, r)) return false;
   if (victim_.kind == VictimKind::kEvict &&
-      (recency == 0 || !session.store().carry_account().DrawWhole(victim_.fill_units)))
+      (recency == 0 || !session.store().stay_account().DrawWhole(victim_.fill_units)))
     return false;
   OnEntry(session, r, [&](const task::Found& found) {
     const uint64_t left = recency == 0 ? 0 : recency - 1;

@@ -49,8 +49,8 @@ uint64_t AppendVersion(Session& session, ObjectSpec spec, const Entry& entry, ui
                          : spec.expiry > session.now_s() ? spec.expiry - session.now_s()
                                                          : 1;
   const uint32_t group = log.GroupOf(ttl_s);
-  if (!spec.has_cas &&
-      (session.store().keeps_versions() || !log.WouldRise(session.lane(), generation, group))) {
+  if (!spec.has_cas && (session.store().keeps_versions() ||
+                        !log.WouldRise(session.lane(), generation, group, SpecBytes(spec)))) {
     spec.has_cas = true;
     spec.cas = log.NextVersion();
   }

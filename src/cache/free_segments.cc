@@ -52,7 +52,7 @@ void ObjectLog::PublishCountsLocked() {
   over_budget_.store(backed_segments_ + KeptToReplace(budget_goal_) > budget_goal_,
                      std::memory_order_relaxed);
   in_use_max_.store(std::max(budget_segments_, backed_segments_), std::memory_order_relaxed);
-  retired_count_.store(static_cast<uint32_t>(retired_.size()), std::memory_order_relaxed);
+  retired_count_.store(retired_segments_, std::memory_order_relaxed);
   evicting_count_.store(evicting_, std::memory_order_relaxed);
 }
 
@@ -170,6 +170,7 @@ void ObjectLog::CountTakenLocked(uint32_t count) {
 
 void ObjectLog::FreeLocked(uint32_t segment) {
   const uint32_t count = segments_[segment].run_segments;
+  retired_segments_ -= count;
   for (uint32_t i = segment; i < segment + count; i++) FreeOneLocked(i);
   GiveBackLocked();
 }
@@ -194,6 +195,7 @@ void ObjectLog::Reclaim() {
 void ObjectLog::SetBudget(uint32_t segments) {
   base::MutexLock lock(&mutex_);
   if (segments == budget_goal_) return;
+  if (segments > std::max(budget_goal_, geometry_.budget_segments)) AskForHugePages(segments);
   budget_goal_ = segments;
   // What is free beyond the reserve goes at once; what is in use stays until it falls free.
   const uint32_t free = free_backed_.count();

@@ -13,11 +13,12 @@ constexpr uint64_t kSegmentBytesMin = 64u << 10;
 constexpr uint64_t kSegmentBytesLeast = 16u << 10;
 constexpr uint64_t kSegmentsWantedOfLittle = 900;
 constexpr uint64_t kSegmentBytesMax = 1u << 20;
+constexpr uint64_t kHugePageBytes = 2u << 20;
 constexpr uint64_t kSegmentsWanted = 4096;
-constexpr uint32_t kAddressFactor = 4;   // reserved addresses over the budget, for runs
-constexpr uint32_t kEmptyShare = 32;     // of a segment, may be left empty at its end
-constexpr uint32_t kRunMax = 16;         // segments that are filled as one
-constexpr uint32_t kRunsPerBudget = 32;  // as long as that, at least
+constexpr uint32_t kAddressFactor = 4;  // reserved addresses over the budget, for runs
+constexpr uint32_t kEmptyShare = 32;    // of a segment, may be left empty at its end
+constexpr uint32_t kRunMax = 16;        // segments that are filled as one
+constexpr uint32_t kLargeShare = 16;    // of a segment: what is more is large
 
 // Segments that have addresses; the first is never used, for location 0 names no object.
 uint32_t AddressedSegments(const LogGeometry& geometry) {
@@ -33,6 +34,13 @@ uint32_t CeilSegments(uint64_t units, uint32_t segment_units) {
 bool FillsWell(uint64_t units, uint32_t segment_units) {
   const uint64_t whole = uint64_t{CeilSegments(units, segment_units)} * segment_units;
   return (whole - units) * kEmptyShare <= whole;
+}
+
+// So many that what large objects have open is an eighth of the memory at most. One where nothing
+// is evicted: whoever cleans has to find room for all that lives in a victim.
+uint32_t RunMax(const LogGeometry& geometry) {
+  if (geometry.keeps_for_replacing) return 1;
+  return std::clamp(geometry.budget_segments / (8 * kGenerations * geometry.groups), 1u, kRunMax);
 }
 
 uint32_t SegmentOfCursor(uint64_t cursor) { return static_cast<uint32_t>(cursor >> 32); }
@@ -64,7 +72,7 @@ ObjectLog::ObjectLog(const LogGeometry& geometry, Epochs* epochs)
       segment_units_(static_cast<uint32_t>(geometry.segment_bytes / kLocationUnitBytes)),
       segment_count_(AddressedSegments(geometry)),
       reserve_segments_(std::min(2 * geometry.lanes + 2, geometry.budget_segments / 8 + 1)),
-      run_max_(std::clamp(geometry.budget_segments / kRunsPerBudget, 1u, kRunMax)),
+      run_max_(RunMax(geometry)),
       epochs_(epochs),
       open_(std::make_unique<Open[]>(size_t{kGenerations} * geometry.groups * geometry.lanes)),
       versions_a_segment_(segment_units_),
@@ -86,6 +94,8 @@ Result<std::unique_ptr<ObjectLog>> ObjectLog::Create(const LogGeometry& geometry
       source->Reserve(size_t{log->segment_count_} * geometry.segment_bytes, huge_pages);
   if (!pages) return pages.error();
   log->pages_ = std::move(pages.value());
+  log->huge_pages_ = huge_pages;
+  log->AskForHugePages(geometry.budget_segments);
   // Zeroes, which say that a segment is free: nothing is written for those that are never used.
   static_assert(static_cast<int>(State::kFree) == 0);
   Result<Pages> segments =
@@ -100,6 +110,16 @@ Result<std::unique_ptr<ObjectLog>> ObjectLog::Create(const LogGeometry& geometry
   base::MutexLock lock(&log->mutex_);
   log->PublishCountsLocked();
   return log;
+}
+
+// A huge page is resident whole, though little of it is used. So only the low end has such, where
+// single segments lie side by side, and neighbours at the other end have small ones.
+void ObjectLog::AskForHugePages(uint32_t low_segments) {
+  if (!huge_pages_) return;
+  const uint64_t end = std::min<uint64_t>(uint64_t{low_segments} + 1, segment_count_);
+  const uint64_t low_bytes = end * geometry_.segment_bytes / kHugePageBytes * kHugePageBytes;
+  pages_.AskForHuge(0, low_bytes, true);
+  pages_.AskForHuge(low_bytes, pages_.size() - low_bytes, false);
 }
 
 task::LogRef ObjectLog::Ref() const {
@@ -117,6 +137,11 @@ uint32_t ObjectLog::GroupOf(uint32_t ttl_s) const {
   constexpr uint32_t kBits = 22;
   const uint32_t bits = std::min<uint32_t>(std::bit_width(ttl_s) - 1, kBits - 1);
   return 1 + bits * (geometry_.groups - 1) / kBits;
+}
+
+// Large objects share a lane, so that few of the segments that they need are open.
+uint32_t ObjectLog::LaneFor(uint32_t lane, uint64_t units) const {
+  return units * kLargeShare > segment_units_ ? 0 : lane % geometry_.lanes;
 }
 
 void ObjectLog::Count(uint32_t segment, uint32_t units, Expiry expiry) {
@@ -142,7 +167,7 @@ uint64_t ObjectLog::Append(uint32_t lane, Generation generation, uint32_t group,
   if (room == Room::kNew && SegmentsAvailable() == 0 &&
       keeps_to_replace_.load(std::memory_order_relaxed))
     return 0;
-  Open& open = OpenOf(lane % geometry_.lanes, generation, group);
+  Open& open = OpenOf(LaneFor(lane, units), generation, group);
   for (;;) {  // Ends: each round another writer took units, or a new segment was opened.
     uint64_t cursor = open.cursor.load(std::memory_order_acquire);
     const uint32_t segment = SegmentOfCursor(cursor);
@@ -183,11 +208,12 @@ void ObjectLog::NoteShown(uint64_t version) {
   }
 }
 
-bool ObjectLog::WouldRise(uint32_t lane, Generation generation, uint32_t group) const {
+bool ObjectLog::WouldRise(uint32_t lane, Generation generation, uint32_t group,
+                          uint64_t bytes) const {
   const uint64_t shown = shown_.load(std::memory_order_relaxed);
   if (shown == 0) return true;
-  const Open& open = OpenOf(lane % geometry_.lanes, generation, group);
-  const uint64_t cursor = open.cursor.load(std::memory_order_relaxed);
+  const Open& open = OpenOf(LaneFor(lane, bytes / kLocationUnitBytes), generation, group);
+  const uint64_t cursor = open.cursor.load(std::memory_order_acquire);
   const uint32_t segment = SegmentOfCursor(cursor);
   // A segment that is opened next has the greatest base of all.
   if (segment == 0 || UnitOfCursor(cursor) >= EndOf(segment)) return true;

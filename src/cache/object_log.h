@@ -150,7 +150,7 @@ class ObjectLog {
   void NoteShown(uint64_t version);
   // Whether an object that is appended now, and takes its version from its place, would get one
   // above all that were shown. Where many lanes and groups are open, those opened last have it.
-  bool WouldRise(uint32_t lane, Generation generation, uint32_t group) const;
+  bool WouldRise(uint32_t lane, Generation generation, uint32_t group, uint64_t bytes) const;
   bool AnyShown() const { return shown_.load(std::memory_order_relaxed) != 0; }
   bool IsAboveShown(uint64_t version) const {
     return version > shown_.load(std::memory_order_relaxed);
@@ -255,6 +255,8 @@ class ObjectLog {
   void Count(uint32_t segment, uint32_t units, Expiry expiry);
   uint64_t AppendRun(Generation generation, uint32_t group, uint64_t units, Expiry expiry,
                      Room room) WEFT_EXCLUDES(mutex_);
+  void AskForHugePages(uint32_t low_segments);
+  uint32_t LaneFor(uint32_t lane, uint64_t units) const;
   uint64_t EndOf(uint32_t segment) const {
     return uint64_t{segments_[segment].run_segments.load(std::memory_order_acquire)} *
            segment_units_;
@@ -312,6 +314,7 @@ class ObjectLog {
   const uint32_t run_max_;           // neighbours that share what they hold, at most
   Epochs* const epochs_;
   Pages pages_;
+  bool huge_pages_ = false;
   Pages segment_pages_;
   Segment* segments_ = nullptr;  // in segment_pages_: no memory of those that were never used
   Pages base_pages_;
@@ -345,6 +348,7 @@ class ObjectLog {
   SegmentSet growing_into_ WEFT_GUARDED_BY(mutex_);       // open segments may be extended by these
   uint32_t used_end_ WEFT_GUARDED_BY(mutex_) = 1;         // no segment from here on was ever used
   std::deque<uint32_t> retired_ WEFT_GUARDED_BY(mutex_);
+  uint32_t retired_segments_ WEFT_GUARDED_BY(mutex_) = 0;  // of those, neighbours included
   Queue queues_[kGenerations] WEFT_GUARDED_BY(mutex_);
   uint32_t longest_run_ WEFT_GUARDED_BY(mutex_) = 1;  // of those that were ever shared
   uint32_t sealed_ WEFT_GUARDED_BY(mutex_) = 0;

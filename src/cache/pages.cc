@@ -46,6 +46,11 @@ Pages& Pages::operator=(Pages&& other) noexcept {
   return *this;
 }
 
+void Pages::AskForHuge(size_t offset, size_t bytes, bool huge) {
+  if (given_back_ && bytes != 0)
+    madvise(data_ + offset, bytes, huge ? MADV_HUGEPAGE : MADV_NOHUGEPAGE);
+}
+
 void Pages::Release(size_t offset, size_t bytes) {
   if (given_back_) madvise(data_ + offset, bytes, MADV_DONTNEED);
 }

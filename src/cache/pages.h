@@ -29,6 +29,9 @@ class Pages {
 
   // The bytes are not needed any more: the system may have the memory until its next use.
   void Release(size_t offset, size_t bytes);
+  // Whether huge pages are wanted there, instead of what Reserve was told. Advice: nothing happens
+  // where the system does not listen, or the memory is somebody else's.
+  void AskForHuge(size_t offset, size_t bytes, bool huge);
 
  private:
   uint8_t* data_ = nullptr;

@@ -120,5 +120,46 @@ TEST_P(ReplaceWhenFull, LongerIsRefusedAndChangesNothing) {
   EXPECT_GT(refused, 0u);
 }
 
+// As pipelined sets are: several in one epoch, of sizes that share segments where eviction is
+// allowed.
+TEST(ReplaceWhenFullInBatches, ValuesOfAsManyBytesAreNeverRefused) {
+  CacheOptions options;
+  options.memory_bytes = 64 << 20;
+  options.evict = false;
+  options.append_lanes = 1;
+  const auto store = OpenStore(options);
+  Client client(store.get());
+  std::mt19937_64 random(base::TestSeed());
+  std::vector<std::string> values;
+  for (int refused = 0; refused < 20;) {
+    values.emplace_back(20'000 + random() % 40'000, 'a');
+    const std::string key = "key" + std::to_string(values.size() - 1);
+    if (client.Set(key, values.back()) == Outcome::kStored) {
+      refused = 0;
+      continue;
+    }
+    values.pop_back();
+    refused++;
+  }
+  Session& session = client.session();
+  uint64_t refused = 0;
+  for (uint32_t batch = 0; batch < base::Rounds(300); batch++) {
+    constexpr uint32_t kSets = 16;
+    session.Begin();
+    for (uint32_t i = 0; i < kSets; i++) {
+      const size_t at = random() % values.size();
+      const std::string key = "key" + std::to_string(at);
+      Command command = Client::Of(Verb::kStore, key);
+      command.value = values[at];
+      command.hash = store->HashOf(key);
+      refused += ExecuteWithRoom(session, command).outcome != Outcome::kStored;
+    }
+    session.End();
+    store->Maintain(session, kSets);
+  }
+  EXPECT_EQ(refused, 0u);
+  EXPECT_EQ(store->Stats().items, values.size());
+}
+
 }  // namespace
 }  // namespace weft::cache

@@ -100,6 +100,7 @@ Status Store::Init(PageSource* source) {
   if (!log) return log.error();
   log_ = std::move(log.value());
   carry_account_ = std::make_unique<CarryAccount>(log_->segment_units());
+  stay_account_ = std::make_unique<CarryAccount>(log_->segment_units());
   auto ghosts = Ghosts::Create(kMemoryGrowthMax * options_.memory_bytes / kGhostsShare);
   if (!ghosts) return ghosts.error();
   ghosts_ = std::move(ghosts.value());

@@ -117,6 +117,8 @@ class Store {
   ObjectLog& log() { return *log_; }
   Index& index() { return *index_; }
   CarryAccount& carry_account() { return *carry_account_; }
+  // Of large objects that stay where they are.
+  CarryAccount& stay_account() { return *stay_account_; }
   Ghosts& ghosts() { return *ghosts_; }
   EvictionAges& eviction_ages() { return eviction_ages_; }
   // Recorded for one key in eight.
@@ -133,8 +135,8 @@ class Store {
   // Whether an object is much larger than the mean of those that are there. Readers miss objects,
   // not bytes: of two that were missed alike the smaller one is to stay.
   bool IsLarge(uint64_t bytes) const {
-    const LogGeometry& log = log_->geometry();
-    return bytes * ItemCount() > uint64_t{log.budget_segments} * log.segment_bytes * kLargeByMean;
+    const uint64_t log_bytes = log_->segments_in_use_max() * log_->geometry().segment_bytes;
+    return bytes * ItemCount() > log_bytes * kLargeByMean;
   }
   // Of all objects that were ever appended, with key and header.
   uint32_t largest_stored_bytes() const {
@@ -199,6 +201,7 @@ class Store {
   std::unique_ptr<Index> index_;
   std::unique_ptr<ObjectLog> log_;
   std::unique_ptr<CarryAccount> carry_account_;
+  std::unique_ptr<CarryAccount> stay_account_;
   std::unique_ptr<Ghosts> ghosts_;
   EvictionAges eviction_ages_;
   std::atomic<uint64_t> memory_limit_{0};

@@ -241,6 +241,7 @@ void ObjectLog::Retire(uint32_t segment) {
   s.state = State::kRetired;
   s.stamp = epochs_->Retire();
   retired_.push_back(segment);
+  retired_segments_ += s.run_segments;
   evicting_--;
   PublishCountsLocked();
   // When nothing that a flush emptied is left in the index, readers need not ask any more.
