@@ -107,8 +107,8 @@ def test_a_failed_start_is_one_line_whatever_else_there_is_to_say():
 
 
 def test_a_failed_start_names_all_that_it_depends_on():
-    with Start(["-p", "-1", "-m", "1", "-I", "400k"]) as start:
-        check("-m 1 -I 409600: " in start.lines[0], start.lines)
+    with Start(["-p", "-1", "-m", "1", "-I", "512k", "-o", "hashpower=17"]) as start:
+        check("-m 1 -I 524288 with -o hashpower: " in start.lines[0], start.lines)
     with Start(["-p", "-1", "--data", "/no/folder/here"]) as start:
         check("--data /no/folder/here: " in start.lines[0], start.lines)
         check_equal(start.stop(), 71, "as of any file that can't be had, not of a user")
