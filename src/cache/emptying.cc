@@ -142,6 +142,7 @@ bool Carry(Session& session, const Resident& resident, Generation generation, ui
       word = task::WithRecency(task::WithLocation(word, location), recency);
       ReleaseResident(session, resident);
       session.counters().carried.Add(1);
+      session.AddCarried(uint64_t{resident.units} * kLocationUnitBytes);
     }
     task::CompareAndSwap64(found.slot, moving, word);  // nobody else changes a moving word
     return true;

@@ -53,6 +53,7 @@ void ObjectLog::PublishCountsLocked() {
                      std::memory_order_relaxed);
   in_use_max_.store(std::max(budget_segments_, backed_segments_), std::memory_order_relaxed);
   retired_count_.store(retired_segments_, std::memory_order_relaxed);
+  free_soon_.store(available + retired_segments_, std::memory_order_relaxed);
   evicting_count_.store(evicting_, std::memory_order_relaxed);
 }
 

@@ -225,7 +225,14 @@ bool ObjectLog::WouldRise(uint32_t lane, Generation generation, uint32_t group,
 
 void ObjectLog::Release(uint64_t location, uint64_t bytes) {
   segments_[SegmentOf(location)].live_units.fetch_sub(
-      static_cast<uint32_t>(bytes / kLocationUnitBytes), std::memory_order_relaxed);
+      static_cast<uint32_t>(bytes / kLocationUnitBytes), std::memory_order_seq_cst);
+  NoteMayClean();
+}
+
+// Of this and a look at all segments (PickVictim) one sees the other, for all four accesses are
+// sequentially consistent. Mostly it is noted already, and nothing is written to a shared line.
+void ObjectLog::NoteMayClean() {
+  if (geometry_.keeps_for_replacing && !may_clean_.load()) may_clean_.store(true);
 }
 
 // Makes room for `units` in what is open: by more neighbours, or by the next segment.
@@ -243,6 +250,7 @@ bool ObjectLog::MakeOpen(Open* open, Generation generation, uint32_t group, uint
   SealLocked(open);
   BeginLocked(next, generation, group);
   segments_[next].state = State::kOpen;
+  segments_[next].is_repacked = room == Room::kCarrying;
   if (count > 1) segments_[next].whole_units = 0;
   AddTailsLocked(next, count);
   open->cursor.store(uint64_t{next} << 32, std::memory_order_release);
@@ -326,6 +334,7 @@ void ObjectLog::BeginLocked(uint32_t segment, Generation generation, uint32_t gr
   s.fill_units = 0;
   s.run_segments = 1;
   s.is_run = false;
+  s.is_repacked = false;
   s.whole_units = segment_units_;
   s.first.store(segment, std::memory_order_relaxed);
   DrawVersionsLocked(segment);

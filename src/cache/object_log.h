@@ -167,6 +167,8 @@ class ObjectLog {
         .load(std::memory_order_relaxed);
   }
   uint32_t SegmentsRetired() const { return retired_count_.load(std::memory_order_relaxed); }
+  // All that are free, and all that wait for their last readers. A moment old.
+  uint32_t SegmentsFreeSoon() const { return free_soon_.load(std::memory_order_relaxed); }
   // Victims that are being emptied, those that nobody is at work on now included.
   uint32_t SegmentsEvicting() const { return evicting_count_.load(std::memory_order_relaxed); }
   uint32_t SegmentsNeeded(uint64_t bytes) const;
@@ -187,6 +189,9 @@ class ObjectLog {
   void Renew(uint32_t segment) WEFT_EXCLUDES(mutex_);
   // Seals every open segment, so that it can become a victim.
   void SealAll() WEFT_EXCLUDES(mutex_);
+  // Seals those from which room may come: where nothing live is evicted, those that hold what is
+  // dead or has ended, and those that would take fewer segments together. False: none.
+  bool SealForRoom(uint32_t now_s) WEFT_EXCLUDES(mutex_);
 
   // Changes how many segments may be resident. Where more are, they go bit by bit: every second one
   // of those gained, so that who waits for room never has to make all of it.
@@ -219,6 +224,7 @@ class ObjectLog {
     State state = State::kFree;
     std::atomic<Generation> generation{Generation::kYoung};  // read without it, too
     bool is_run = false;                                     // one large object
+    bool is_repacked = false;  // begun by carrying: no copy of it would be shorter
     uint32_t group = 0;
     uint32_t fill_units = 0;  // units in use, once sealed
     // Neighbours that belong to it, itself included, once in use. Grows while it is open, under
@@ -295,6 +301,9 @@ class ObjectLog {
   void NoteEndLocked(uint32_t segment) WEFT_REQUIRES(mutex_);
   bool IsFlushedLocked(uint32_t segment) const WEFT_REQUIRES(mutex_);
   bool HasEndedLocked(uint32_t segment, uint32_t now_s) const WEFT_REQUIRES(mutex_);
+  bool RowShrinksLocked(std::span<const Open> row) const WEFT_REQUIRES(mutex_);
+  bool BringsRoomLocked(const Open& open, uint32_t now_s) const WEFT_REQUIRES(mutex_);
+  void NoteMayClean();
   void CollectEndedLocked(uint32_t now_s, uint64_t passed_below) WEFT_REQUIRES(mutex_);
   uint32_t TakeEndedLocked(uint32_t now_s, uint64_t passed_below) WEFT_REQUIRES(mutex_);
   struct Survey;
@@ -329,12 +338,16 @@ class ObjectLog {
   std::atomic<uint32_t> available_{0};  // mirrors, set by PublishCountsLocked
   std::atomic<uint32_t> available_to_replace_{0};
   std::atomic<uint32_t> retired_count_{0};
+  std::atomic<uint32_t> free_soon_{0};
   std::atomic<uint32_t> evicting_count_{0};
   std::atomic<uint32_t> in_use_max_{0};
   std::atomic<bool> over_budget_{false};
   std::atomic<bool> watched_{false};
   std::atomic<uint64_t> young_units_{0};  // that young may hold; within bounds where it is used
   std::atomic<bool> keeps_to_replace_{false};  // by the budget of now
+  // Something died or was sealed since a look at all segments began. Kept only where nothing live
+  // is evicted.
+  std::atomic<bool> may_clean_{true};
 
   mutable base::Mutex mutex_;
   std::vector<uint32_t> begun_ WEFT_GUARDED_BY(mutex_);   // since the last LookAt
@@ -353,8 +366,9 @@ class ObjectLog {
   uint32_t longest_run_ WEFT_GUARDED_BY(mutex_) = 1;  // of those that were ever shared
   uint32_t sealed_ WEFT_GUARDED_BY(mutex_) = 0;
   uint32_t evicting_ WEFT_GUARDED_BY(mutex_) = 0;
-  uint32_t flushed_left_ WEFT_GUARDED_BY(mutex_) = 0;  // of before the floor, not yet retired
-  uint32_t survey_next_ WEFT_GUARDED_BY(mutex_) = 1;   // where the next survey begins
+  uint32_t flushed_left_ WEFT_GUARDED_BY(mutex_) = 0;     // of before the floor, not yet retired
+  uint32_t survey_next_ WEFT_GUARDED_BY(mutex_) = 1;      // where the next survey begins
+  uint32_t none_to_clean_s_ WEFT_GUARDED_BY(mutex_) = 0;  // when a look at all found none
   // Evictions since one that followed a look at all segments.
   uint32_t evicted_since_whole_ WEFT_GUARDED_BY(mutex_) = UINT32_MAX;
   std::vector<uint32_t> ended_ WEFT_GUARDED_BY(mutex_);  // found to have ended; may be gone

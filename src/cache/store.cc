@@ -28,6 +28,9 @@ constexpr uint32_t kWritesOfWaiting = 16;  // that a wait counts as, where it is
 // it is in use (emptying.cc), and half of that goes back to the system while there is too much.
 constexpr uint32_t kEmptiedPerSegment = 16;
 constexpr uint32_t kEmptiedMin = 1000;
+// Where nothing live is evicted, so many segments' worth is copied without a gain, at most. To gain
+// one takes up to twenty (kCleanPercentNoEvict), and some more where objects do not fill them well.
+constexpr uint64_t kVainSegments = 64;
 // In flush_at_s_ while a flush that fell due is carried out. Its second has passed on every clock,
 // so whoever looks meanwhile comes to FlushDue, and waits there.
 constexpr uint32_t kFlushUnderWay = 1;
@@ -327,11 +330,24 @@ void Store::Maintain(Session& session, uint32_t writes) {
   GrowIndex(session, writes);
 }
 
+// Whether who makes room has copied much since `gain` and has gained nothing. What others have
+// under way may be a gain.
+bool Store::IsInVain(const Session& session, Gain* gain) const {
+  const uint32_t free = log_->SegmentsFreeSoon();
+  if (free > gain->free || log_->SegmentsEvicting() != 0) {
+    *gain = {std::max(free, gain->free), session.carried_bytes()};
+    return false;
+  }
+  const uint64_t copied = session.carried_bytes() - gain->carried_bytes;
+  return copied >= kVainSegments * log_->geometry().segment_bytes;
+}
+
 bool Store::MakeRoom(Session& session, uint64_t bytes, Room room, uint64_t spared) {
   session.counters().room_made.Add(1);
   const uint32_t needed = log_->SegmentsNeeded(bytes) + 1;
   const uint32_t spared_segment = spared == 0 ? 0 : log_->SegmentOf(spared);
   const uint32_t emptied_max = kEmptiedMin + kEmptiedPerSegment * needed;
+  Gain gain{log_->SegmentsFreeSoon(), session.carried_bytes()};
   bool sealed = false;
   uint64_t waited_ns = 0;
   for (uint32_t emptied = 0; waited_ns < kRoomWaitNs && emptied < emptied_max;) {
@@ -355,12 +371,14 @@ bool Store::MakeRoom(Session& session, uint64_t bytes, Room room, uint64_t spare
     if (is_planned) log_->GiveBackOne();
     if (freed == Freed::kOne) {
       emptied++;
+      if (!options_.evict && !is_enough && IsInVain(session, &gain)) return false;
       continue;
     }
     // Asked in this order: what another thread retires it held as a victim before.
     if (freed == Freed::kNothing && log_->SegmentsRetired() == 0 && !grows) {
-      if (sealed) return log_->SegmentsAvailable(room) >= needed && log_->HasNeighbours(needed - 1);
-      log_->SealAll();  // what is left may be in open segments of other groups
+      // What is left may be in open segments of other groups.
+      if (sealed || !log_->SealForRoom(base::NowSeconds()))
+        return log_->SegmentsAvailable(room) >= needed && log_->HasNeighbours(needed - 1);
       sealed = true;
       continue;
     }

@@ -168,6 +168,12 @@ class Store {
     kNoneNow,  // other threads hold what could be freed
     kNothing,  // nothing may be freed
   };
+  // The most segments that were free while room was made, and what the session had copied then.
+  struct Gain {
+    uint32_t free;
+    uint64_t carried_bytes;
+  };
+  bool IsInVain(const Session& session, Gain* gain) const;
   // evict.cc
   Freed EvictOne(Session& session, bool only_ended, uint32_t spared = 0)
       WEFT_EXCLUDES(unfinished_mutex_);

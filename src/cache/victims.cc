@@ -55,6 +55,7 @@ void ObjectLog::EnqueueLocked(uint32_t segment) {
   queue.units += s.fill_units;
   sealed_++;
   NoteEndLocked(segment);
+  NoteMayClean();
 }
 
 void ObjectLog::UnlinkLocked(uint32_t segment) {
@@ -142,9 +143,10 @@ void ObjectLog::LookAtLocked(uint32_t segment, Survey* survey) {
     return;
   }
   if (HasEndedLocked(segment, survey->now_s)) survey->ended = segment;
-  const uint32_t live = s.live_units.load(std::memory_order_relaxed);
+  const uint32_t live = s.live_units.load();  // NoteMayClean
   // Where nothing is evicted, whoever finds no room seals what is open, however little it holds.
-  const bool counts_unfilled = geometry_.keeps_for_replacing && !s.is_run;
+  // What was carried there is packed as well as it can be: to carry it again gains nothing.
+  const bool counts_unfilled = geometry_.keeps_for_replacing && !s.is_run && !s.is_repacked;
   const uint64_t units = counts_unfilled ? EndOf(segment) : s.fill_units;
   const double share = units == 0 ? 0 : static_cast<double>(live) / static_cast<double>(units);
   const bool is_emptiest = share < survey->emptiest_share;
@@ -215,12 +217,18 @@ Victim ObjectLog::PickVictim(uint32_t now_s, bool evict, bool only_ended, uint32
   none.pending = evicting_ != 0;
   if (only_ended) return none;
   const bool whole = !evict || evicted_since_whole_ >= kEvictedPerRound;
+  const bool remembers = geometry_.keeps_for_replacing && !evict;
+  if (remembers && none_to_clean_s_ == now_s && !may_clean_.load()) return none;
+  if (remembers) may_clean_.store(false);
+  none_to_clean_s_ = 0;
   const Survey survey = SurveyLocked(now_s, passed_below, whole);
   if (survey.ended != 0) return ClaimLocked(survey.ended, VictimKind::kDrop);
   const uint64_t limit = evict ? kCleanPercent : kCleanPercentNoEvict;
   if (survey.emptiest != 0 && survey.emptiest_share * 100 <= static_cast<double>(limit))
     return ClaimLocked(survey.emptiest, VictimKind::kClean);
   none.pending = none.pending || survey.any_unpassed;
+  // Remembered for the second alone: segments end by the clock as well.
+  if (remembers && !survey.any_unpassed) none_to_clean_s_ = now_s;
   if (!evict) return none;
   evicted_since_whole_ = whole ? 0 : evicted_since_whole_ + 1;
   const uint64_t total = queues_[0].units + queues_[1].units;
@@ -256,6 +264,49 @@ void ObjectLog::Renew(uint32_t segment) {
   PublishCountsLocked();
 }
 
+// Whether what lives in the open segments of one generation and group would take fewer.
+bool ObjectLog::RowShrinksLocked(std::span<const Open> row) const {
+  uint64_t live = 0;
+  uint64_t units = 0;
+  for (const Open& open : row) {
+    const auto segment = static_cast<uint32_t>(open.cursor.load() >> 32);
+    if (segment == 0) continue;
+    live += segments_[segment].live_units.load(std::memory_order_relaxed);
+    units += EndOf(segment);
+  }
+  return live + segment_units_ <= units;
+}
+
+bool ObjectLog::BringsRoomLocked(const Open& open, uint32_t now_s) const {
+  const uint64_t cursor = open.cursor.load();
+  const auto segment = static_cast<uint32_t>(cursor >> 32);
+  if (segment == 0) return false;
+  const uint64_t live = segments_[segment].live_units.load(std::memory_order_relaxed);
+  const uint64_t used = std::max<uint64_t>(static_cast<uint32_t>(cursor), live);
+  const uint64_t little = EndOf(segment) * (100 - kCleanPercentNoEvict);
+  return HasEndedLocked(segment, now_s) || (used - live) * 100 >= little;
+}
+
+bool ObjectLog::SealForRoom(uint32_t now_s) {
+  base::MutexLock lock(&mutex_);
+  const size_t rows = size_t{kGenerations} * geometry_.groups;
+  const uint32_t sealed_before = sealed_;
+  if (!geometry_.keeps_for_replacing) {
+    SealAllLocked();
+    return true;
+  }
+  for (size_t i = 0; i < rows; i++) {
+    const std::span<Open> row(&open_[i * geometry_.lanes], geometry_.lanes);
+    const bool shrinks = RowShrinksLocked(row);
+    for (Open& open : row) {
+      if (!shrinks && !BringsRoomLocked(open, now_s)) continue;
+      segments_[open.cursor.load() >> 32].is_repacked = false;
+      SealLocked(&open);
+    }
+  }
+  return sealed_ != sealed_before;
+}
+
 void ObjectLog::Flush() {
   base::MutexLock lock(&mutex_);
   SealAllLocked();
@@ -265,6 +316,7 @@ void ObjectLog::Flush() {
   if (flushed_left_ == 0) flush_floor_.store(0);
   end_due_s_ = 0;
   ends_collected_s_ = 0;
+  NoteMayClean();
 }
 
 }  // namespace weft::cache

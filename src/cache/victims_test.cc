@@ -36,6 +36,22 @@ class Victims : public testing::Test {
     log_->SealAll();
     return segments;
   }
+  // A log in which nothing live is evicted, of two lanes.
+  void KeepForReplacing() {
+    LogGeometry geometry = log_->geometry();
+    geometry.keeps_for_replacing = true;
+    geometry.lanes = 2;
+    log_ = std::move(ObjectLog::Create(geometry, false, &epochs_).value());
+  }
+  // The segment that so many objects are appended to. It stays open.
+  uint32_t FillInPart(uint32_t objects, Room room, uint32_t lane = 0, uint32_t ttl_s = 0) {
+    uint64_t location = 0;
+    for (uint32_t i = 0; i < objects; i++)
+      location = log_->Append(lane, Generation::kYoung, log_->GroupOf(ttl_s), kObjectBytes,
+                              ttl_s == 0 ? kNeverExpires : kNow + ttl_s, room);
+    EXPECT_NE(location, 0u);
+    return SegmentOf(location);
+  }
   void ReleaseSome(uint32_t segment, uint32_t objects) {
     for (uint32_t i = 0; i < objects; i++)
       log_->Release(uint64_t{segment} * log_->segment_units(), kObjectBytes);
@@ -147,6 +163,68 @@ TEST_F(Victims, EmptyOneIsFoundAtOnceWhereNothingMayBeEvicted) {
   const Victim none = Pick(false);
   EXPECT_EQ(none.kind, VictimKind::kNone);
   EXPECT_TRUE(none.pending);  // the two are being emptied
+}
+
+TEST_F(Victims, WhatDiesIsFoundWhereALookAtAllIsRemembered) {
+  KeepForReplacing();
+  const std::vector<uint32_t> segments = Fill(900);
+  Fill(2, 100);
+  EXPECT_EQ(Pick(false).kind, VictimKind::kNone);
+  ReleaseSome(segments[500], 4);
+  ReleaseSome(segments[600], 5);
+  for (const uint32_t segment : {segments[600], segments[500]}) {
+    ASSERT_EQ(Pick(false).segment, segment);
+    log_->Retire(segment);
+  }
+  EXPECT_EQ(Pick(false).kind, VictimKind::kNone);
+  EXPECT_FALSE(Pick(false).pending);
+  // Its writer has left when the next look comes.
+  epochs_.Enter(slot_);
+  ReleaseSome(Fill(1)[0], 10);
+  EXPECT_TRUE(Pick(false).pending);
+  epochs_.Exit(slot_);
+  EXPECT_EQ(Pick(false).kind, VictimKind::kClean);
+  EXPECT_EQ(log_->PickVictim(kNow + 100, false, false).kind, VictimKind::kDrop);
+  EXPECT_EQ(log_->PickVictim(kNow + 100, false, false).kind, VictimKind::kDrop);
+  log_->Flush();
+  EXPECT_EQ(log_->PickVictim(kNow + 100, false, false).kind, VictimKind::kDrop);
+}
+
+// To carry it a second time would gain no more.
+TEST_F(Victims, UnfilledEndIsWorthCleaningUntilItWasCarried) {
+  KeepForReplacing();
+  for (const Room room : {Room::kNew, Room::kCarrying}) {
+    const uint32_t segment = FillInPart(40, room);
+    log_->SealAll();
+    if (room == Room::kCarrying) {
+      EXPECT_EQ(Pick(false).kind, VictimKind::kNone);
+      ReleaseSome(segment, 3);
+    }
+    EXPECT_EQ(Pick(false).segment, segment);
+  }
+}
+
+TEST_F(Victims, OpenOneIsSealedForRoomWhereSomeMayComeOfIt) {
+  KeepForReplacing();
+  EXPECT_FALSE(log_->SealForRoom(kNow));
+  const uint32_t segment = FillInPart(40, Room::kCarrying);
+  EXPECT_FALSE(log_->SealForRoom(kNow));
+  ReleaseSome(segment, 3);
+  EXPECT_FALSE(log_->SealForRoom(kNow));
+  ReleaseSome(segment, 1);
+  EXPECT_TRUE(log_->SealForRoom(kNow));
+  EXPECT_EQ(Pick(false).segment, segment);
+  // What ends, and what another lane has begun as well.
+  const uint32_t ends = FillInPart(40, Room::kNew, 0, 100);
+  EXPECT_FALSE(log_->SealForRoom(kNow + 99));
+  EXPECT_TRUE(log_->SealForRoom(kNow + 100));
+  EXPECT_EQ(log_->PickVictim(kNow + 100, false, false).segment, ends);
+  FillInPart(30, Room::kNew);
+  FillInPart(35, Room::kNew, 1);
+  EXPECT_FALSE(log_->SealForRoom(kNow)) << "they fill more than one";
+  FillInPart(30, Room::kNew, 1, 100);
+  FillInPart(34, Room::kNew, 0, 100);
+  EXPECT_TRUE(log_->SealForRoom(kNow));
 }
 
 TEST_F(Victims, OldestOneIsNoneWhileAWriterMayBeInIt) {

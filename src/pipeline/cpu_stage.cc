@@ -422,7 +422,9 @@ bool CpuStage::FinishCommand(Batch& batch, uint32_t i, cache::Session& session, 
   reply.needs_room = false;
   if (reply.outcome == Outcome::kNoMemory && command.clears_when_full) Clear(batch, i, session);
   TakeRoomOfCommand(batch, i);
-  CountRewritten(batch, i, session.appended_bytes() - appended_before + reply.worked_bytes);
+  CountRewritten(batch, i,
+                 session.appended_bytes() - appended_before + reply.worked_bytes +
+                     std::exchange(in_vain_bytes_, 0));
   if (command.verb != cache::Verb::kRead) {
     writes_++;
     times_->Move(Task::kCompare, TaskOf(command.verb), base::ReadTicks() - start);
@@ -456,7 +458,11 @@ void CpuStage::LeaveAndMakeRoom(Batch& batch, uint32_t i, cache::Session& sessio
   starving_ = i;
   session.End();
   if (before_room_) before_room_();
-  if (!store_->MakeRoomFor(session, batch.reply(i))) starved_times_ = kStarvedTimesMax;
+  const uint64_t carried_before = session.carried_bytes();
+  if (!store_->MakeRoomFor(session, batch.reply(i))) {
+    starved_times_ = kStarvedTimesMax;
+    in_vain_bytes_ += session.carried_bytes() - carried_before;
+  }
   session.Begin();
 }
 

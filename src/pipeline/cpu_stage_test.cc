@@ -315,5 +315,36 @@ TEST(CpuStage, RandomBatchesEqualTheSameCommandsOneByOne) {
   }
 }
 
+// Where nothing may be evicted, much is copied to gather what is dead, and a store may be refused
+// nevertheless.
+TEST(CpuStage, WhatIsCopiedForAStoreThatIsRefusedCountsAsRewritten) {
+  CacheOptions options;
+  options.memory_bytes = 16 << 20;
+  options.evict = false;
+  const auto store = OpenStore(options);
+  Client client(store.get());
+  std::vector<std::string> keys;
+  for (int refused = 0; refused < 50;) {
+    const std::string key = cache::Key(keys.size());
+    if (client.Set(key, std::string(200, 'v')) == Outcome::kStored)
+      keys.push_back(key);
+    else
+      refused++;
+  }
+  // An eighteenth of every segment: less than the large one needs.
+  for (size_t i = 0; i < keys.size(); i += 18) ASSERT_EQ(client.Delete(keys[i]), Outcome::kDeleted);
+  Runner runner(store.get());
+  const std::string value((1 << 20) - 100, 'x');
+  const uint32_t refused = runner.batch().AddSource(kMuchRoom);
+  const uint32_t other = runner.batch().AddSource(kMuchRoom);
+  runner.Set(refused, "large", value);
+  runner.Read(refused, keys[1]);
+  runner.Read(other, keys[1]);
+  runner.Run();
+  EXPECT_EQ(runner.result(0).reply.outcome, Outcome::kNoMemory);
+  EXPECT_EQ(runner.result(1).state, QueryState::kSkipped);
+  EXPECT_EQ(runner.result(2).reply.outcome, Outcome::kHit);
+}
+
 }  // namespace
 }  // namespace weft::pipeline

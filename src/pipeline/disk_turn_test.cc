@@ -126,9 +126,11 @@ TEST_F(DiskTurnTest, WhatARefusedSetWasToReplaceIsGone) {
   Open(options);
   for (const char* key : {"cleared", "kept", "cold"}) client_->Set(key, "old");
   const std::string value(5000, 'v');
-  for (int i = 0; client_->Set("filler" + std::to_string(i), value) == Outcome::kStored; i++) {
-  }
   client_->Evict("cold");
+  for (int i = 0, refused = 0; refused < 20; i++) {
+    const Outcome outcome = client_->Set("filler" + std::to_string(i), value);
+    refused = outcome == Outcome::kStored ? 0 : refused + 1;
+  }
   cache::Command command = cache::Client::Of(cache::Verb::kStore, "kept");
   command.value = value;
   EXPECT_EQ(client_->Run(command).reply.outcome, Outcome::kNoMemory);
