@@ -210,9 +210,10 @@ void Store::GrowGhosts() {
       std::min(std::bit_ceil(ItemCount()), std::bit_floor(bytes_max / Ghosts::kGhostBytes));
   if (ghosts <= ghosts_->capacity()) return;
   base::MutexLock lock(&budget_mutex_);
+  if (growth_planned_) return;  // the log gives up another table's memory just now
   if (ghosts * Ghosts::kGhostBytes > ghosts_planned_bytes_) {
     ghosts_planned_bytes_ = ghosts * Ghosts::kGhostBytes;
-    if (!growth_planned_) SetLogBudgetLocked(index_->table_bytes());
+    SetLogBudgetLocked(index_->table_bytes());
   }
   if (!log_->over_budget()) ghosts_->Grow(ghosts_planned_bytes_ / Ghosts::kGhostBytes);
 }
@@ -414,12 +415,23 @@ void Store::SumCounters(SessionCounters* total) const {
   for (const Session* session : sessions_) total->AddAll(session->counters());
 }
 
+// Of one moment: what tables and log give each other is counted once.
+uint64_t Store::MemoryBytes() const {
+  const auto tables = [this] {
+    return ghosts_->bytes() + log_->table_bytes() + index_->table_bytes();
+  };
+  for (;;) {  // Ends: tables grow a few times.
+    const uint64_t before = tables();
+    const uint64_t resident = log_->resident_bytes();
+    if (tables() == before) return before + resident;
+  }
+}
+
 CacheStats Store::Stats() const {
   CacheStats stats;
   stats.items = ItemCount();
   stats.object_bytes = log_->live_bytes();
-  stats.memory_bytes =
-      log_->resident_bytes() + log_->table_bytes() + index_->table_bytes() + ghosts_->bytes();
+  stats.memory_bytes = MemoryBytes();
   stats.index_buckets = index_->bucket_count();
   SessionCounters counters;
   SumCounters(&counters);

@@ -192,6 +192,7 @@ class Store {
   void UpdateLogBudget() WEFT_EXCLUDES(budget_mutex_);
   void SetLogBudgetLocked(uint64_t index_bytes) WEFT_REQUIRES(budget_mutex_);
   uint64_t LogBudgetBytes(uint64_t index_bytes) const;
+  uint64_t MemoryBytes() const;
 
   static constexpr uint64_t kLargeByMean = 3;
 
