@@ -286,8 +286,12 @@ bool Emptying::KeepRun(Session& session) {
 uint32_t Emptying::Clear(Session& session, uint32_t objects) {
   uint32_t looked = 0;
   while (looked < objects && next_ < residents_.size()) {
-    if (looked % kGroup == 0)
-      PrefetchBuckets(session, Left().first(std::min(kGroup, Left().size())));
+    if (looked % kGroup == 0) {
+      const auto soon = Left().first(std::min(kGroup, Left().size()));
+      PrefetchBuckets(session, soon);
+      if (stage_ == Stage::kEvict && victim_.generation == Generation::kYoung)
+        for (const Resident& r : soon) session.store().ghosts().Prefetch(r.hash);
+    }
     const Resident& resident = residents_[next_];
     if (stage_ == Stage::kClean && !ClearByCleaning(session, resident)) {
       if (!session.store().options().evict) {

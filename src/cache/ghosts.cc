@@ -6,7 +6,6 @@
 namespace weft::cache {
 namespace {
 
-constexpr uint32_t kWays = 8;  // half a cache line
 // A word: 15 bits of tag, one that says whether it was read, 16 of the tick of the drop. 0: none.
 constexpr uint32_t kTickBits = 16;
 constexpr uint32_t kTickMask = (1u << kTickBits) - 1;
@@ -20,11 +19,6 @@ constexpr uint32_t kTicksKept = kTicksPerLog * 9 / 10;  // as S3-FIFO: as much a
 constexpr uint32_t kDropsMin = 32;
 constexpr uint32_t kDropsKept = 512;
 
-// The index takes buckets and tags from the same hash: here both come from all of its bits.
-uint64_t Mixed(uint64_t hash) {
-  hash = (hash ^ hash >> 32) * 0x9e3779b97f4a7c15u;
-  return hash ^ hash >> 29;
-}
 uint32_t TagOf(uint64_t mixed) { return std::max(static_cast<uint32_t>(mixed >> 49), 1u); }
 
 void Halve(std::atomic<uint32_t>* count) {
@@ -48,12 +42,6 @@ void Ghosts::Grow(uint64_t ghosts) {
 
 void Ghosts::SetLogUnits(uint64_t units) {
   tick_units_.store(units / kTicksPerLog + 1, std::memory_order_relaxed);
-}
-
-std::atomic<uint32_t>* Ghosts::SetOf(uint64_t mixed) const {
-  const uint64_t sets = capacity() / kWays;
-  auto* const words = reinterpret_cast<std::atomic<uint32_t>*>(pages_.data());
-  return &words[(mixed & (sets - 1)) * kWays];
 }
 
 std::atomic<uint32_t>* Ghosts::Find(uint64_t hash) const {

@@ -44,6 +44,10 @@ class Ghosts {
   // What the log holds, from which follows how long a ghost counts. One caller at a time.
   void SetLogUnits(uint64_t units);
 
+  // For who will soon look at `hash`.
+  void Prefetch(uint64_t hash) const {
+    if (capacity() != 0) __builtin_prefetch(SetOf(Mixed(hash)), 1);
+  }
   // An object of `units` was dropped. `was_read`: once.
   void Note(uint64_t hash, uint64_t units, bool was_read);
   // Units that were dropped since it was; kNone: it is no ghost.
@@ -63,8 +67,18 @@ class Ghosts {
     std::atomic<uint32_t> came_back{0};
   };
 
+  static constexpr uint32_t kWays = 8;  // half a cache line
+
   explicit Ghosts(Pages pages) : pages_(std::move(pages)) {}
-  std::atomic<uint32_t>* SetOf(uint64_t mixed) const;
+  // The index takes buckets and tags from the same hash: here both come from all of its bits.
+  static uint64_t Mixed(uint64_t hash) {
+    hash = (hash ^ hash >> 32) * 0x9e3779b97f4a7c15u;
+    return hash ^ hash >> 29;
+  }
+  std::atomic<uint32_t>* SetOf(uint64_t mixed) const {
+    const uint64_t sets = capacity() / kWays;
+    return &reinterpret_cast<std::atomic<uint32_t>*>(pages_.data())[(mixed & (sets - 1)) * kWays];
+  }
   std::atomic<uint32_t>* Find(uint64_t hash) const;
   uint32_t Now() const;
   void CountDrop(bool was_read);

@@ -89,6 +89,7 @@ uint64_t Store::Place(Session& session, const Command& command, uint32_t access)
 
 Reply StoreEntry(Session& session, const Command& command, Hint hint) {
   uint64_t placed = hint.placed;
+  if (placed == 0) session.store().ghosts().Prefetch(command.hash);
   for (;;) {  // Ends: each round more means that another thread changed the key.
     const Entry entry = Locate(session, command, &hint);
     if (MustAskBelow(entry, hint)) return Below();
