@@ -111,18 +111,19 @@ uint32_t ObjectLog::FindRunLocked(uint32_t count) const {
   return apart != 0 || growing_into_.count() == 0 ? apart : FindRunLocked(count, true);
 }
 
+bool ObjectLog::MayTakeLocked(uint32_t segment, bool any) const {
+  return segment < segment_count_ && IsFreeLocked(segment) &&
+         (any || !growing_into_.Contains(segment));
+}
+
 uint32_t ObjectLog::FindRunLocked(uint32_t count, bool any) const {
-  const auto fits = [this, any](uint32_t segment) {
-    return segment < segment_count_ && IsFreeLocked(segment) &&
-           (any || !growing_into_.Contains(segment));
-  };
   uint32_t best = 0;
   uint32_t most_backed = 0;
   for (uint32_t i = free_backed_.HighestBelow(segment_count_); i != 0 && most_backed < count;
        i = free_backed_.HighestBelow(i)) {
     uint32_t length = 0;
     uint32_t backed = 0;
-    for (; length < count && fits(i + length); length++)
+    for (; length < count && MayTakeLocked(i + length, any); length++)
       backed += free_backed_.Contains(i + length);
     if (length < count || backed <= most_backed) continue;
     best = i;
@@ -130,7 +131,7 @@ uint32_t ObjectLog::FindRunLocked(uint32_t count, bool any) const {
   }
   uint32_t length = 0;
   for (uint32_t i = segment_count_ - 1; i > 0 && best == 0; i--) {
-    length = fits(i) ? length + 1 : 0;
+    length = MayTakeLocked(i, any) ? length + 1 : 0;
     if (length == count) best = i;
   }
   return best;

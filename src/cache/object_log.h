@@ -280,6 +280,7 @@ class ObjectLog {
   uint32_t FindRunLocked(uint32_t count) const WEFT_REQUIRES(mutex_);
   uint32_t FindRunLocked(uint32_t count, bool any) const WEFT_REQUIRES(mutex_);
   bool IsFreeLocked(uint32_t segment) const WEFT_REQUIRES(mutex_);
+  bool MayTakeLocked(uint32_t segment, bool any) const WEFT_REQUIRES(mutex_);
   uint32_t ReserveLocked() const WEFT_REQUIRES(mutex_);
   void BackLocked(uint32_t segment) WEFT_REQUIRES(mutex_);
   void GiveBackLocked() WEFT_REQUIRES(mutex_);
