@@ -1,0 +1,45 @@
+#include "cache/carry_account.h"
+
+#include <gtest/gtest.h>
+
+namespace weft::cache {
+namespace {
+
+TEST(CarryAccount, CarriesThreeQuartersInTheMeanAndNoMoreThanIsThere) {
+  CarryAccount account(1000);
+  uint64_t carried = 0;
+  for (int i = 0; i < 1000; i++) {
+    const uint64_t granted = account.Draw(1000, 1000);
+    ASSERT_LE(granted, 1000u);
+    carried += granted;
+  }
+  EXPECT_LE(carried, 1000u * 750 + CarryAccount::kVictimsSaved * 1000);
+  EXPECT_GE(carried, 1000u * 750);
+}
+
+TEST(CarryAccount, WhatOthersDidNotNeedPaysForOneThatWasUsed) {
+  CarryAccount account(1000);
+  while (account.Draw(1000, 1000) == 1000) continue;
+  EXPECT_LT(account.Draw(1000, 1000), 1000u);
+  for (int i = 0; i < 4; i++) EXPECT_EQ(account.Draw(1000, 0), 0u);
+  for (int i = 0; i < 4; i++) EXPECT_EQ(account.Draw(1000, 1000), 1000u);
+}
+
+TEST(CarryAccount, WhatLiesAloneStaysThreeTimesInFour) {
+  CarryAccount account(1000);
+  uint64_t stayed = 0;
+  for (int i = 0; i < 1000; i++) stayed += account.DrawWhole(40000);
+  EXPECT_GE(stayed, 750u);
+  EXPECT_LE(stayed, 750u + CarryAccount::kVictimsSaved);
+}
+
+TEST(CarryAccount, WhatWasNotCarriedComesBack) {
+  CarryAccount account(1000);
+  while (account.Draw(1000, 1000) == 1000) continue;
+  EXPECT_EQ(account.Draw(0, 1000), 0u);
+  account.Return(600);
+  EXPECT_EQ(account.Draw(0, 1000), 600u);
+}
+
+}  // namespace
+}  // namespace weft::cache
