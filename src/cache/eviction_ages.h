@@ -53,16 +53,19 @@ class EvictionAges {
     return static_cast<uint32_t>((uint64_t{4 + step % 4 + 1} << shift) - 1);
   }
   void Halve() {
+    if (halving_.exchange(true)) return;  // by another thread, just now
     for (auto& count : counts_) {
       const uint32_t half = count.load(std::memory_order_relaxed) / 2;
       count.fetch_sub(half, std::memory_order_relaxed);
       total_.fetch_sub(half, std::memory_order_relaxed);
     }
+    halving_ = false;
   }
 
   std::array<std::atomic<uint32_t>, kSteps> counts_{};
   std::atomic<uint32_t> total_{0};
   std::atomic<uint32_t> last_s_{0};
+  std::atomic<bool> halving_{false};
 };
 
 }  // namespace weft::cache

@@ -151,6 +151,10 @@ void ObjectLog::Count(uint32_t segment, uint32_t units, Expiry expiry) {
   uint32_t last = s.last_expiry.load(std::memory_order_relaxed);
   while (last < end && !s.last_expiry.compare_exchange_weak(last, end)) {
   }
+  if (!geometry_.keeps_for_replacing) return;
+  uint32_t first = s.first_expiry.load(std::memory_order_relaxed);
+  while (end < first && !s.first_expiry.compare_exchange_weak(first, end)) {
+  }
 }
 
 uint64_t ObjectLog::Append(uint32_t lane, Generation generation, uint32_t group, uint64_t bytes,
@@ -329,6 +333,7 @@ void ObjectLog::BeginLocked(uint32_t segment, Generation generation, uint32_t gr
   Segment& s = segments_[segment];
   s.live_units.store(0, std::memory_order_relaxed);
   s.last_expiry.store(0, std::memory_order_relaxed);
+  s.first_expiry.store(kSomeNeverExpire, std::memory_order_relaxed);
   s.generation = generation;
   s.group = group;
   s.fill_units = 0;

@@ -220,6 +220,8 @@ class ObjectLog {
   struct alignas(64) Segment {
     std::atomic<uint32_t> live_units{0};
     std::atomic<uint32_t> last_expiry{0};  // latest end of its objects, or kSomeNeverExpire
+    // Earliest end, or kSomeNeverExpire. Kept only where nothing live is evicted.
+    std::atomic<uint32_t> first_expiry{kSomeNeverExpire};
     // Guarded by mutex_.
     State state = State::kFree;
     std::atomic<Generation> generation{Generation::kYoung};  // read without it, too
@@ -303,6 +305,7 @@ class ObjectLog {
   bool IsFlushedLocked(uint32_t segment) const WEFT_REQUIRES(mutex_);
   bool HasEndedLocked(uint32_t segment, uint32_t now_s) const WEFT_REQUIRES(mutex_);
   bool RowShrinksLocked(std::span<const Open> row) const WEFT_REQUIRES(mutex_);
+  bool HasEndedInPartLocked(uint32_t segment, uint32_t now_s) const WEFT_REQUIRES(mutex_);
   bool BringsRoomLocked(const Open& open, uint32_t now_s) const WEFT_REQUIRES(mutex_);
   void NoteMayClean();
   void CollectEndedLocked(uint32_t now_s, uint64_t passed_below) WEFT_REQUIRES(mutex_);

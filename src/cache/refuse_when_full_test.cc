@@ -151,5 +151,34 @@ TEST(RefuseWhenFullOnce, RoomOfWhatEndsByTheClockIsUsedAgain) {
   EXPECT_GT(fill("stays", kNeverExpires) * 10, count * 8);
 }
 
+// Of segments whose other objects end much later.
+TEST(RefuseWhenFullOnce, RoomOfWhatEndsBesideOthersIsUsedAgain) {
+  for (const uint32_t bytes : {100, 10'000}) {
+    CacheOptions options;
+    options.memory_bytes = 8 << 20;
+    options.evict = false;
+    options.append_lanes = 1;
+    const auto store = OpenStore(options);
+    Client client(store.get());
+    const uint32_t end = base::NowSeconds() + 5;
+    uint64_t count = 0;
+    for (uint32_t refused = 0, i = 0; refused < 40; i++) {
+      const Expiry expiry = i % 2 == 0 ? end : end + 20;
+      const Outcome outcome = client.Set(Key(i), std::string(bytes, 'v'), expiry);
+      refused = outcome == Outcome::kStored ? 0 : refused + 1;
+      count += outcome == Outcome::kStored;
+    }
+    const timespec wait = {0, 20'000'000};
+    while (base::NowSeconds() <= end) nanosleep(&wait, nullptr);
+    uint64_t stored = 0;
+    for (uint32_t refused = 0, i = 0; refused < 40 && base::NowSeconds() < end + 15; i++) {
+      const Outcome outcome = client.Set("new" + Key(i), std::string(bytes, 'n'));
+      refused = outcome == Outcome::kStored ? 0 : refused + 1;
+      stored += outcome == Outcome::kStored;
+    }
+    EXPECT_GT(stored * 10, count * 3) << bytes << " bytes, of " << count;
+  }
+}
+
 }  // namespace
 }  // namespace weft::cache

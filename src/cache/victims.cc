@@ -148,7 +148,10 @@ void ObjectLog::LookAtLocked(uint32_t segment, Survey* survey) {
   // What was carried there is packed as well as it can be: to carry it again gains nothing.
   const bool counts_unfilled = geometry_.keeps_for_replacing && !s.is_run && !s.is_repacked;
   const uint64_t units = counts_unfilled ? EndOf(segment) : s.fill_units;
-  const double share = units == 0 ? 0 : static_cast<double>(live) / static_cast<double>(units);
+  double share = units == 0 ? 0 : static_cast<double>(live) / static_cast<double>(units);
+  // How much has ended is not known; a copy holds none of it, so each end is met here once at most.
+  if (HasEndedInPartLocked(segment, survey->now_s))
+    share = std::min(share, static_cast<double>(kCleanPercentNoEvict) / 100);
   const bool is_emptiest = share < survey->emptiest_share;
   if (std::max(share, survey->emptiest_share) * 100 <= kCleanPercent)
     RememberLocked(is_emptiest ? survey->emptiest : segment);  // the second best
@@ -277,6 +280,13 @@ bool ObjectLog::RowShrinksLocked(std::span<const Open> row) const {
   return live + segment_units_ <= units;
 }
 
+// Only where nothing live is evicted: elsewhere what has ended goes with the rest.
+bool ObjectLog::HasEndedInPartLocked(uint32_t segment, uint32_t now_s) const {
+  const Segment& s = segments_[segment];
+  return geometry_.keeps_for_replacing && !s.is_run &&
+         s.first_expiry.load(std::memory_order_relaxed) <= now_s;
+}
+
 bool ObjectLog::BringsRoomLocked(const Open& open, uint32_t now_s) const {
   const uint64_t cursor = open.cursor.load();
   const auto segment = static_cast<uint32_t>(cursor >> 32);
@@ -284,7 +294,8 @@ bool ObjectLog::BringsRoomLocked(const Open& open, uint32_t now_s) const {
   const uint64_t live = segments_[segment].live_units.load(std::memory_order_relaxed);
   const uint64_t used = std::max<uint64_t>(static_cast<uint32_t>(cursor), live);
   const uint64_t little = EndOf(segment) * (100 - kCleanPercentNoEvict);
-  return HasEndedLocked(segment, now_s) || (used - live) * 100 >= little;
+  return HasEndedLocked(segment, now_s) || HasEndedInPartLocked(segment, now_s) ||
+         (used - live) * 100 >= little;
 }
 
 bool ObjectLog::SealForRoom(uint32_t now_s) {
