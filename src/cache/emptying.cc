@@ -88,7 +88,7 @@ void Drop(Session& session, const Resident& resident) {
     if (!task::Delete(session.log(), found)) return false;
     const uint32_t access = task::LoadRelaxed32(&session.ObjectAt(resident.location)->access);
     const bool unread = (access & kAccessFetched) == 0;
-    if (!ended && Store::RecordsAgeOf(resident.hash)) {
+    if (!ended && EvictionAges::IsSample(resident.hash)) {
       const uint32_t age_s = task::SecondsSinceAccess(access, session.now_s());
       session.store().eviction_ages().Record(age_s);
     }

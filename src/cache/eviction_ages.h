@@ -7,7 +7,6 @@
 // Threads   any.
 #pragma once
 
-#include <algorithm>
 #include <array>
 #include <atomic>
 #include <bit>
@@ -17,6 +16,9 @@ namespace weft::cache {
 
 class EvictionAges {
  public:
+  // One key in eight: the ages of these are recorded.
+  static bool IsSample(uint64_t hash) { return (hash >> 24 & 7) == 0; }
+
   void Record(uint32_t age_s) {
     last_s_.store(age_s, std::memory_order_relaxed);
     counts_[StepOf(age_s)].fetch_add(1, std::memory_order_relaxed);

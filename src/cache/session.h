@@ -114,10 +114,10 @@ class Session {
   // Bytes of objects that this session appended since they were taken.
   void AddAppended(uint64_t bytes) { appended_bytes_ += bytes; }
   uint64_t appended_bytes() const { return appended_bytes_; }
+  uint64_t TakeAppended() { return std::exchange(appended_bytes_, 0); }
   // Bytes of objects that this session copied out of victims, ever.
   void AddCarried(uint64_t bytes) { carried_bytes_ += bytes; }
   uint64_t carried_bytes() const { return carried_bytes_; }
-  uint64_t TakeAppended() { return std::exchange(appended_bytes_, 0); }
   SessionCounters& counters() { return counters_; }
   const SessionCounters& counters() const { return counters_; }
 

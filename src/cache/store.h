@@ -121,8 +121,6 @@ class Store {
   CarryAccount& stay_account() { return *stay_account_; }
   Ghosts& ghosts() { return *ghosts_; }
   EvictionAges& eviction_ages() { return eviction_ages_; }
-  // Recorded for one key in eight.
-  static bool RecordsAgeOf(uint64_t hash) { return (hash >> 24 & 7) == 0; }
   Epochs& epochs() { return epochs_; }
   // Of those who may be changing the index (cache/session.h).
   Epochs& change_epochs() { return change_epochs_; }
