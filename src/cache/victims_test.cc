@@ -83,6 +83,24 @@ TEST_F(Victims, MainGoesWhileYoungHasItsShareOrLess) {
   EXPECT_EQ(Pick().segment, main[1]);
 }
 
+// A fifth of what is stored is young: more than its share at first, less where ghosts that come
+// back early have made it grow.
+TEST_F(Victims, YoungMayHoldMoreWhereWhatWasDroppedComesBackSoon) {
+  Fill(100);
+  Fill(400, 0, Generation::kMain);
+  const uint64_t log_units = uint64_t{log_->segments_in_use_max()} * log_->segment_units();
+  const auto due = [&] {
+    const Victim victim = Pick();
+    log_->Renew(victim.segment);  // into main: young has one segment less
+    return victim.generation;
+  };
+  EXPECT_EQ(due(), Generation::kYoung);
+  for (int i = 0; i < 100; i++) log_->AdaptYoung(log_units / 20, log_units / 100);
+  EXPECT_EQ(due(), Generation::kMain);
+  for (int i = 0; i < 100; i++) log_->AdaptYoung(log_units / 2, log_units / 100);
+  EXPECT_EQ(due(), Generation::kYoung) << "what comes back late makes it shrink";
+}
+
 TEST_F(Victims, RenewedOneGoesToTheBackOfMain) {
   const std::vector<uint32_t> young = Fill(5);
   for (const uint32_t segment : young) {
