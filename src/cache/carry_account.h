@@ -1,9 +1,9 @@
 // cache/carry_account.h: how much evictions may carry forward instead of freeing it.
 //
-// Each evicted victim pays in three quarters of what it holds, and draws what it carries. So a
-// quarter is freed in the mean, even where everything was used, and a victim that was used more
-// than others is not cut down for it: what others did not need pays for it. What is saved up is
-// bounded, so that room is found within some sixteen victims. The account begins full.
+// Each evicted victim pays in 85 % of what it holds, and draws what it carries. So 15 % is freed in
+// the mean, even where everything was used, and a victim that was used more than others is not cut
+// down for it: what others did not need pays for it. What is saved up is bounded, so that room is
+// found within some sixteen victims. The account begins full.
 //
 // Threads   any.
 #pragma once
@@ -16,7 +16,7 @@ namespace weft::cache {
 
 class CarryAccount {
  public:
-  static constexpr uint64_t kCarryPercent = 75;
+  static constexpr uint64_t kCarryPercent = 85;
   static constexpr uint64_t kVictimsSaved = 16;
 
   explicit CarryAccount(uint64_t segment_units) : segment_units_(segment_units) {}

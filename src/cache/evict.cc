@@ -53,6 +53,7 @@ void Store::LeaveUnfinished(std::unique_ptr<Emptying> emptying) {
 std::unique_ptr<Emptying> Store::BeginEmptying(bool only_ended, uint32_t spared, Freed* freed) {
   const Victim victim = log_->PickVictim(base::NowSeconds(), options_.evict, only_ended, spared);
   if (victim.kind == VictimKind::kEvict) GrowGhosts();
+  FollowLogTables();
   if (victim.kind != VictimKind::kNone) return std::make_unique<Emptying>(victim);
   *freed = victim.pending ? Freed::kNoneNow : Freed::kNothing;
   return nullptr;
@@ -61,6 +62,7 @@ std::unique_ptr<Emptying> Store::BeginEmptying(bool only_ended, uint32_t spared,
 Store::Freed Store::FinishEmptying(Session& session, const Emptying& emptying) {
   const Victim& victim = emptying.victim();
   if (emptying.state() == Emptying::State::kEmptied) {
+    if (victim.has_ended_in_part) log_->NoteCleaned(victim, emptying.cleaned_units());
     log_->Retire(victim.segment);
     session.counters().segments_freed.Add(1);
     return Freed::kOne;

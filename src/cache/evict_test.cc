@@ -138,30 +138,6 @@ TEST(Eviction, ItemsAndBytesAreCountedExactly) {
   }
 }
 
-TEST(Eviction, VersionThatWasShownOutlivesMoves) {
-  const auto store = OpenStore(Small(4));
-  Client client(store.get());
-  std::map<std::string, uint64_t> versions;
-  for (uint64_t i = 0; i < 50; i++) {
-    client.Set("seen" + std::to_string(i), "value");
-    versions["seen" + std::to_string(i)] = client.Gets("seen" + std::to_string(i)).reply.cas;
-  }
-  for (uint64_t i = 0; i < 40000; i++) {
-    client.Set(Key(i), std::string(300, 'x'));
-    client.Get("seen" + std::to_string(i % 50));
-  }
-  EXPECT_GE(store->Stats().carried, 40u);
-  uint32_t left = 0;
-  for (const auto& [key, version] : versions) {
-    const Answer answer = client.Gets(key);
-    if (answer.reply.outcome != Outcome::kHit) continue;
-    left++;
-    EXPECT_EQ(answer.reply.cas, version) << key;
-    EXPECT_EQ(client.Cas(key, "next", version), Outcome::kStored);
-  }
-  EXPECT_GT(left, 40u);
-}
-
 TEST(Eviction, CarriedObjectsKeepWhatTheyAre) {
   const auto store = OpenStore(Small(4));
   Client client(store.get());

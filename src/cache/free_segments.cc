@@ -10,6 +10,8 @@ namespace {
 // Of the budget, kept for what replaces. More than the twentieth that must be dead in a segment
 // before it is cleaned (kCleanPercentNoEvict), so that whoever has used it up finds such a segment.
 constexpr uint32_t kReplacingShare = 16;
+// Of the budget, the addresses beyond it that are in use at first, for runs.
+constexpr uint32_t kSpareAddressShare = 4;
 
 }  // namespace
 
@@ -104,22 +106,39 @@ bool ObjectLog::IsFreeLocked(uint32_t segment) const {
   return free_bare_.Contains(segment) || free_backed_.Contains(segment);
 }
 
+// Addresses of a budget of `segments`, those of its largest object included, are in use from now
+// on.
+void ObjectLog::ReachLocked(uint64_t segments) {
+  const uint64_t spare = std::max<uint64_t>(segments / kSpareAddressShare, geometry_.budget_min);
+  reach_ = static_cast<uint32_t>(
+      std::clamp<uint64_t>(1 + segments + spare, reach_.load(), segment_count_));
+}
+
 // The first of `count` free neighbours, or 0: such as hold memory rather than others, high ones
 // rather than low ones, and those that an open segment may be extended by last of all.
-uint32_t ObjectLog::FindRunLocked(uint32_t count) const {
-  const uint32_t apart = FindRunLocked(count, false);
-  return apart != 0 || growing_into_.count() == 0 ? apart : FindRunLocked(count, true);
+uint32_t ObjectLog::FindRunInReachLocked(uint32_t count) const {
+  const uint32_t apart = FindRunInReachLocked(count, false);
+  return apart != 0 || growing_into_.count() == 0 ? apart : FindRunInReachLocked(count, true);
+}
+
+// The same, but where there are none more addresses come into use.
+uint32_t ObjectLog::FindRunLocked(uint32_t count) {
+  for (;;) {  // Ends: the reach grows each time.
+    const uint32_t run = FindRunInReachLocked(count);
+    if (run != 0 || reach_ == segment_count_) return run;
+    reach_ = std::min(reach_ + count, segment_count_);
+  }
 }
 
 bool ObjectLog::MayTakeLocked(uint32_t segment, bool any) const {
-  return segment < segment_count_ && IsFreeLocked(segment) &&
+  return segment < reach_.load(std::memory_order_relaxed) && IsFreeLocked(segment) &&
          (any || !growing_into_.Contains(segment));
 }
 
-uint32_t ObjectLog::FindRunLocked(uint32_t count, bool any) const {
+uint32_t ObjectLog::FindRunInReachLocked(uint32_t count, bool any) const {
   uint32_t best = 0;
   uint32_t most_backed = 0;
-  for (uint32_t i = free_backed_.HighestBelow(segment_count_); i != 0 && most_backed < count;
+  for (uint32_t i = free_backed_.HighestBelow(reach_); i != 0 && most_backed < count;
        i = free_backed_.HighestBelow(i)) {
     uint32_t length = 0;
     uint32_t backed = 0;
@@ -130,14 +149,14 @@ uint32_t ObjectLog::FindRunLocked(uint32_t count, bool any) const {
     most_backed = backed;
   }
   uint32_t length = 0;
-  for (uint32_t i = segment_count_ - 1; i > 0 && best == 0; i--) {
+  for (uint32_t i = reach_ - 1; i > 0 && best == 0; i--) {
     length = MayTakeLocked(i, any) ? length + 1 : 0;
     if (length == count) best = i;
   }
   return best;
 }
 
-bool ObjectLog::HasNeighbours(uint32_t count) const {
+bool ObjectLog::HasNeighbours(uint32_t count) {
   if (count == 1) return true;
   base::MutexLock lock(&mutex_);
   return FindRunLocked(count) != 0;
@@ -199,6 +218,7 @@ void ObjectLog::SetBudget(uint32_t segments) {
   if (segments == budget_goal_) return;
   if (segments > std::max(budget_goal_, geometry_.budget_segments)) AskForHugePages(segments);
   budget_goal_ = segments;
+  ReachLocked(segments);
   // What is free beyond the reserve goes at once; what is in use stays until it falls free.
   const uint32_t free = free_backed_.count();
   const uint32_t spare = free > ReserveLocked() ? free - ReserveLocked() : 0;

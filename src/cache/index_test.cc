@@ -269,6 +269,7 @@ class GrowthForOnePair : public testing::TestWithParam<bool> {
     CacheOptions options;
     options.memory_bytes = 4 << 20;
     options.hash_bits = 8;
+    options.expected_items = 1530;  // 256 buckets
     options.evict = GetParam();
     store_ = OpenStore(options);
   }

@@ -389,7 +389,7 @@ TEST(Storm, GrowthUnderEvictionNeverShowsAnOlderValue) {
     Storm storm(policy, 64, 24, 150000);
     storm.Run(Rounds(100000));
     storm.Check();
-    EXPECT_GT(storm.store().Stats().index_buckets, (24u << 20) / 16384);
+    EXPECT_GT(storm.store().Stats().index_buckets, (24u << 20) / 65536);
   }
 }
 

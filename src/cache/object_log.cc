@@ -43,6 +43,15 @@ uint32_t RunMax(const LogGeometry& geometry) {
   return std::clamp(geometry.budget_segments / (8 * kGenerations * geometry.groups), 1u, kRunMax);
 }
 
+// So many segments that objects of `units` fill them well, or that half of such an object is little
+// beside them, up to `run_max`.
+uint32_t WideFor(uint64_t units, uint32_t segment_units, uint32_t run_max) {
+  const uint32_t wide = std::min(run_max, CeilSegments(units * kEmptyShare / 2, segment_units));
+  for (uint64_t sum = units; CeilSegments(sum, segment_units) < wide; sum += units)
+    if (FillsWell(sum, segment_units)) return CeilSegments(sum, segment_units);
+  return wide;
+}
+
 uint32_t SegmentOfCursor(uint64_t cursor) { return static_cast<uint32_t>(cursor >> 32); }
 uint32_t UnitOfCursor(uint64_t cursor) { return static_cast<uint32_t>(cursor); }
 
@@ -108,6 +117,7 @@ Result<std::unique_ptr<ObjectLog>> ObjectLog::Create(const LogGeometry& geometry
   log->base_pages_ = std::move(bases.value());
   log->version_bases_ = reinterpret_cast<uint64_t*>(log->base_pages_.data());
   base::MutexLock lock(&log->mutex_);
+  log->ReachLocked(geometry.budget_segments);
   log->PublishCountsLocked();
   return log;
 }
@@ -262,10 +272,10 @@ bool ObjectLog::MakeOpen(Open* open, Generation generation, uint32_t group, uint
 }
 
 // The first of the segments that an object of `units` needs, for what is to be open. Large objects
-// get one with so many free neighbours that half of such an object is little beside them.
+// get one with free neighbours that more of them need.
 uint32_t ObjectLog::OpenLocked(uint64_t units, Room room) {
   const uint32_t count = CeilSegments(units, segment_units_);
-  const uint32_t wide = std::min(run_max_, CeilSegments(units * kEmptyShare / 2, segment_units_));
+  const uint32_t wide = WideFor(units, segment_units_, run_max_);
   if (count == 1 && (wide == 1 || watched_)) return TakeLocked(room);
   const uint32_t found = wide > count ? FindRunLocked(wide) : 0;
   const uint32_t first = TakeRunLocked(found != 0 ? found : FindRunLocked(count), count, room);
@@ -282,7 +292,7 @@ bool ObjectLog::ExtendLocked(uint32_t first, uint32_t unit, uint64_t units, Room
   const uint32_t wanted = CeilSegments(unit + units, segment_units_);
   if (wanted > run_max_ || FillsWell(unit, segment_units_) || watched_) return false;
   for (uint32_t i = first + has; i < first + wanted; i++)
-    if (i >= segment_count_ || !IsFreeLocked(i)) return false;
+    if (i >= reach_ || !IsFreeLocked(i)) return false;
   if (TakeRunLocked(first + has, wanted - has, room) == 0) return false;
   if (has == 1) s.whole_units = unit;
   AddTailsLocked(first, wanted);

@@ -11,8 +11,10 @@
 //           are a few hundredths of the memory whatever the mixture of times to live; the number of
 //           groups grows the same way. GeometryFor has the rule, docs/design/0002-memory.md why.
 // Memory    at most budget_segments are resident. Addresses reserved are four times that, or as
-//           many as locations can name, so that runs find neighbours; freed segments are given back
-//           to the system only to move the budget elsewhere.
+//           many as locations can name, so that runs find neighbours. A quarter more than the
+//           budget are in use at first, and more when a run finds no neighbours among them: each
+//           costs its words in the tables. Freed segments are given back to the system only to move
+//           the budget elsewhere.
 // Threads   Append, Release, cas and flush calls: any, within an epoch. The rest as said.
 // Lock      mutex_: after Index's, before none (docs/concurrency.md).
 // Source    Segcache (NSDI'21) for segments by time to live; S3-FIFO (SOSP'23) for the generations.
@@ -60,6 +62,8 @@ struct Victim {
   uint32_t fill_units = 0;
   uint32_t live_units = 0;
   bool is_run = false;
+  // kClean: little of it is dead, but the first of its objects have ended. How many is not known.
+  bool has_ended_in_part = false;
   // kNone: only for now, because a batch may still be writing into some segment, or one is being
   // emptied.
   bool pending = false;
@@ -111,8 +115,8 @@ class ObjectLog {
     return segments_[location / segment_units_].first.load(std::memory_order_relaxed);
   }
   // An object of `units` was dropped from the young generation and is stored again when `age_units`
-  // more have been dropped. If a young generation of twice the size had kept it, it may grow;
-  // otherwise it shrinks.
+  // more have been dropped. If the largest young generation that may be had kept it, young may
+  // grow; otherwise it shrinks.
   void AdaptYoung(uint64_t age_units, uint64_t units);
   // The object at `location` counts no longer (replaced, deleted, never published).
   void Release(uint64_t location, uint64_t bytes);
@@ -173,7 +177,7 @@ class ObjectLog {
   uint32_t SegmentsEvicting() const { return evicting_count_.load(std::memory_order_relaxed); }
   uint32_t SegmentsNeeded(uint64_t bytes) const;
   // Whether so many free segments lie side by side, as a large object needs them.
-  bool HasNeighbours(uint32_t count) const WEFT_EXCLUDES(mutex_);
+  bool HasNeighbours(uint32_t count) WEFT_EXCLUDES(mutex_);
   // Frees retired segments that no batch can see any more.
   void Reclaim() WEFT_EXCLUDES(mutex_);
   // Chooses a segment to empty, or kNone (victims.cc). `evict` false: only what costs no live
@@ -183,6 +187,9 @@ class ObjectLog {
   // to find one that is worth cleaning.
   Victim PickVictim(uint32_t now_s, bool evict, bool only_ended, uint32_t spared = 0)
       WEFT_EXCLUDES(mutex_);
+  // A victim that has_ended_in_part was emptied, of which so many units were copied. What that
+  // gained decides how many more such are given out within this second.
+  void NoteCleaned(const Victim& victim, uint64_t copied_units) WEFT_EXCLUDES(mutex_);
   // The victim holds nothing any more.
   void Retire(uint32_t segment) WEFT_EXCLUDES(mutex_);
   // The victim stays: it goes to the back of its queue.
@@ -207,9 +214,10 @@ class ObjectLog {
   // Bounds of SetBudget: what the largest object needs, what addresses were reserved for.
   uint32_t budget_min() const { return geometry_.budget_min; }
   uint32_t budget_max() const { return segment_count_ - 1; }
-  // Bytes of the tables that describe segments.
+  // Bytes of the tables that describe segments, of those whose addresses are in use. Grows when the
+  // budget does, and when a large object finds no neighbours. A moment old.
   uint64_t table_bytes() const {
-    return uint64_t{segment_count_} * (sizeof(Segment) + sizeof(uint64_t));
+    return uint64_t{reach_.load(std::memory_order_relaxed)} * (sizeof(Segment) + sizeof(uint64_t));
   }
 
  private:
@@ -241,6 +249,9 @@ class ObjectLog {
   };
 
   static constexpr uint32_t kCandidatesMax = 16;
+  // Segments' worth of what lives beside ended objects that is copied in a second, where it gains
+  // nothing: whoever is refused waits for it.
+  static constexpr uint32_t kEndsSegments = 16;
 
   // The sealed segments of one generation, in the order of their sealing.
   struct Queue {
@@ -279,8 +290,10 @@ class ObjectLog {
   void SealAllLocked() WEFT_REQUIRES(mutex_);
   uint32_t TakeLocked(Room room) WEFT_REQUIRES(mutex_);
   uint32_t TakeRunLocked(uint32_t first, uint32_t count, Room room) WEFT_REQUIRES(mutex_);
-  uint32_t FindRunLocked(uint32_t count) const WEFT_REQUIRES(mutex_);
-  uint32_t FindRunLocked(uint32_t count, bool any) const WEFT_REQUIRES(mutex_);
+  uint32_t FindRunLocked(uint32_t count) WEFT_REQUIRES(mutex_);
+  uint32_t FindRunInReachLocked(uint32_t count) const WEFT_REQUIRES(mutex_);
+  uint32_t FindRunInReachLocked(uint32_t count, bool any) const WEFT_REQUIRES(mutex_);
+  void ReachLocked(uint64_t segments) WEFT_REQUIRES(mutex_);
   bool IsFreeLocked(uint32_t segment) const WEFT_REQUIRES(mutex_);
   bool MayTakeLocked(uint32_t segment, bool any) const WEFT_REQUIRES(mutex_);
   uint32_t ReserveLocked() const WEFT_REQUIRES(mutex_);
@@ -308,6 +321,8 @@ class ObjectLog {
   bool HasEndedInPartLocked(uint32_t segment, uint32_t now_s) const WEFT_REQUIRES(mutex_);
   bool BringsRoomLocked(const Open& open, uint32_t now_s) const WEFT_REQUIRES(mutex_);
   void NoteMayClean();
+  int64_t EndsAllowedMax() const { return int64_t{kEndsSegments} * segment_units_; }
+  void AllowEndsLocked(uint32_t now_s) WEFT_REQUIRES(mutex_);
   void CollectEndedLocked(uint32_t now_s, uint64_t passed_below) WEFT_REQUIRES(mutex_);
   uint32_t TakeEndedLocked(uint32_t now_s, uint64_t passed_below) WEFT_REQUIRES(mutex_);
   struct Survey;
@@ -317,7 +332,8 @@ class ObjectLog {
   uint32_t OldestLocked(Generation generation, uint64_t passed_below, uint32_t spared) const
       WEFT_REQUIRES(mutex_);
   uint64_t YoungUnits(uint64_t total) const;
-  Victim ClaimLocked(uint32_t segment, VictimKind kind) WEFT_REQUIRES(mutex_);
+  Victim ClaimLocked(uint32_t segment, VictimKind kind, bool has_ended_in_part = false)
+      WEFT_REQUIRES(mutex_);
 
   // Constant after construction.
   const LogGeometry geometry_;
@@ -346,6 +362,7 @@ class ObjectLog {
   std::atomic<uint32_t> evicting_count_{0};
   std::atomic<uint32_t> in_use_max_{0};
   std::atomic<bool> over_budget_{false};
+  std::atomic<uint32_t> reach_{1};  // segments below it may be taken; grows under mutex_
   std::atomic<bool> watched_{false};
   std::atomic<uint64_t> young_units_{0};  // that young may hold; within bounds where it is used
   std::atomic<bool> keeps_to_replace_{false};  // by the budget of now
@@ -373,6 +390,10 @@ class ObjectLog {
   uint32_t flushed_left_ WEFT_GUARDED_BY(mutex_) = 0;     // of before the floor, not yet retired
   uint32_t survey_next_ WEFT_GUARDED_BY(mutex_) = 1;      // where the next survey begins
   uint32_t none_to_clean_s_ WEFT_GUARDED_BY(mutex_) = 0;  // when a look at all found none
+  // Live units of segments that have ended in part, that may still be copied in the second of
+  // ends_allowed_s_.
+  int64_t ends_allowed_ WEFT_GUARDED_BY(mutex_) = 0;
+  uint32_t ends_allowed_s_ WEFT_GUARDED_BY(mutex_) = 0;
   // Evictions since one that followed a look at all segments.
   uint32_t evicted_since_whole_ WEFT_GUARDED_BY(mutex_) = UINT32_MAX;
   std::vector<uint32_t> ended_ WEFT_GUARDED_BY(mutex_);  // found to have ended; may be gone

@@ -332,7 +332,7 @@ TEST_F(ObjectLogBudget, RunsMoveTheBudgetToWhereNeighboursAre) {
 }
 
 TEST_F(ObjectLogBudget, SingleSegmentsStayAtTheLowEnd) {
-  ASSERT_GT(SegmentOf(Append(9 * kSegmentBytes)), 16u);
+  ASSERT_GT(SegmentOf(Append(4 * kSegmentBytes)), 16u);
   log_->Retire(log_->PickVictim(kNow, true, false).segment);
   log_->Reclaim();
   // The run's memory is free and stays backed, but up there.

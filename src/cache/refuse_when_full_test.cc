@@ -180,5 +180,36 @@ TEST(RefuseWhenFullOnce, RoomOfWhatEndsBesideOthersIsUsedAgain) {
   }
 }
 
+// Many segments have one object that has ended, and little is gained by copying the others: so much
+// of it in a second, by whoever asks.
+TEST(RefuseWhenFullOnce, LittleThatHasEndedIsNotSearchedForByEachThatIsRefused) {
+  CacheOptions options;
+  options.memory_bytes = 32 << 20;
+  options.evict = false;
+  options.append_lanes = 2;
+  const auto store = OpenStore(options);
+  std::vector<std::unique_ptr<Client>> clients;
+  for (int i = 0; i < 2; i++) clients.push_back(std::make_unique<Client>(store.get()));
+  const uint32_t end = base::NowSeconds() + 3;
+  const std::string value(100, 'v');
+  for (uint32_t refused = 0, i = 0; refused < 40; i++) {
+    const Expiry expiry = i % 300 == 0 ? end : end + 60;
+    refused += clients[i % 2]->Set(Key(i), value, expiry) != Outcome::kStored;
+  }
+  const timespec wait = {0, 20'000'000};
+  while (base::NowSeconds() <= end) nanosleep(&wait, nullptr);
+  const auto copied = [&] {
+    return clients[0]->session().carried_bytes() + clients[1]->session().carried_bytes();
+  };
+  const uint64_t copied_before = copied();
+  const uint32_t begin_s = base::NowSeconds();
+  for (uint32_t refused = 0, i = 0; refused < 200; i++)
+    refused += clients[i % 2]->Set("new" + Key(i), value) != Outcome::kStored;
+  const uint64_t seconds = base::NowSeconds() - begin_s + 1;
+  const uint64_t segment_bytes = store->log().geometry().segment_bytes;
+  EXPECT_GT(copied() - copied_before, segment_bytes) << "some of it is gained, bit by bit";
+  EXPECT_LE(copied() - copied_before, seconds * 20 * segment_bytes);
+}
+
 }  // namespace
 }  // namespace weft::cache

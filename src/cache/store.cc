@@ -14,7 +14,10 @@ namespace weft::cache {
 namespace {
 
 constexpr uint64_t kMemoryBytesMin = 1u << 20;
-constexpr uint64_t kBytesPerFirstBucket = 16384;
+// Of the memory, for each bucket of the first table. Where nothing is evicted a table may be unable
+// to grow later, so more are there from the beginning.
+constexpr uint64_t kBytesPerFirstBucket = 65536;
+constexpr uint64_t kBytesPerFirstBucketNoEvict = 16384;
 constexpr uint64_t kMemoryGrowthMax = 4;   // SetMemoryLimit
 constexpr uint64_t kGhostsShare = 64;      // of the memory, at most
 constexpr double kExpectedLoad = 0.75;     // of an index sized by expected_items
@@ -24,8 +27,8 @@ constexpr uint64_t kBucketsPerBatch = 64;  // and for each batch, so that reader
 // another thread. Long, for on a busy machine such a thread may not be running.
 constexpr uint64_t kRoomWaitNs = 1'000'000'000;
 constexpr uint32_t kWritesOfWaiting = 16;  // that a wait counts as, where it is spent on eviction
-// Segments that are emptied for each one wanted, at most: a quarter of one is gained where all of
-// it is in use (emptying.cc), and half of that goes back to the system while there is too much.
+// Segments that are emptied for each one wanted, at most: 15 % of one is gained where all of it is
+// in use (carry_account.h), and half of that goes back to the system while there is too much.
 constexpr uint32_t kEmptiedPerSegment = 16;
 constexpr uint32_t kEmptiedMin = 1000;
 // Where nothing live is evicted, so many segments' worth is copied without a gain, at most. To gain
@@ -38,7 +41,9 @@ constexpr uint32_t kFlushUnderWay = 1;
 uint64_t FirstBucketCount(const CacheOptions& options) {
   const double expected =
       static_cast<double>(options.expected_items) / (kBucketSlots * kExpectedLoad);
-  return std::max<uint64_t>(options.memory_bytes / kBytesPerFirstBucket,
+  const uint64_t bytes_a_bucket =
+      options.evict ? kBytesPerFirstBucket : kBytesPerFirstBucketNoEvict;
+  return std::max<uint64_t>(options.memory_bytes / bytes_a_bucket,
                             static_cast<uint64_t>(expected) + 1);
 }
 
@@ -193,13 +198,23 @@ uint64_t Store::LogBudgetBytes(uint64_t index_bytes) const {
   return limit > tables ? limit - tables : 0;
 }
 
-// Gives the log what the limit leaves beside index tables of `index_bytes`.
+// Gives the log what the limit leaves beside index tables of `index_bytes`, and beside its own.
 void Store::SetLogBudgetLocked(uint64_t index_bytes) {
-  const uint64_t segments = LogBudgetBytes(index_bytes) / log_->geometry().segment_bytes;
-  const auto budget =
-      static_cast<uint32_t>(std::clamp<uint64_t>(segments, log_->budget_min(), log_->budget_max()));
-  log_->SetBudget(budget);
-  ghosts_->SetLogUnits(uint64_t{budget} * log_->segment_units());
+  uint64_t segments = 0;
+  do {  // Ends: a larger budget may make the log's tables grow, and is smaller for it then.
+    log_table_bytes_ = log_->table_bytes();
+    segments = std::clamp<uint64_t>(LogBudgetBytes(index_bytes) / log_->geometry().segment_bytes,
+                                    log_->budget_min(), log_->budget_max());
+    log_->SetBudget(static_cast<uint32_t>(segments));
+  } while (log_table_bytes_ != log_->table_bytes());
+  ghosts_->SetLogUnits(segments * log_->segment_units());
+}
+
+// Large objects have made the log's tables grow: it gives up their memory.
+void Store::FollowLogTables() {
+  if (log_->table_bytes() == log_table_bytes_) return;
+  base::MutexLock lock(&budget_mutex_);
+  if (!growth_planned_) SetLogBudgetLocked(index_->table_bytes());
 }
 
 // As many ghosts as there are objects: what is dropped while the log is stored anew is about as

@@ -187,6 +187,7 @@ class Store {
   std::unique_ptr<Emptying> BeginEmptying(bool only_ended, uint32_t spared, Freed* freed);
   Freed FinishEmptying(Session& session, const Emptying& emptying);
   void GrowGhosts() WEFT_EXCLUDES(budget_mutex_);
+  void FollowLogTables() WEFT_EXCLUDES(budget_mutex_);
   void UpdateLogBudget() WEFT_EXCLUDES(budget_mutex_);
   void SetLogBudgetLocked(uint64_t index_bytes) WEFT_REQUIRES(budget_mutex_);
   uint64_t LogBudgetBytes(uint64_t index_bytes) const;
@@ -212,6 +213,7 @@ class Store {
   std::atomic<uint64_t> memory_limit_{0};
   std::atomic<uint32_t> flush_at_s_{0};  // read by every batch, so not beside what batches write
   std::atomic<uint64_t> ghosts_planned_bytes_{0};  // the log makes room for so many, or has
+  std::atomic<uint64_t> log_table_bytes_{0};       // those that its budget allows for
   std::atomic<bool> growth_planned_{false};        // the log is making room for the next table
   std::atomic<uint32_t> largest_stored_bytes_{0};  // relaxed: read by every append
   alignas(64) std::atomic<int64_t> items_{0};

@@ -23,10 +23,10 @@ constexpr uint64_t kCleanPercent = 75;         // before anything live is evicte
 constexpr uint64_t kCleanPercentNoEvict = 95;  // where nothing live may be evicted
 // Share of the memory that newly stored objects get to prove themselves (S3-FIFO's small queue), at
 // least and at most.
-constexpr uint64_t kYoungPercentMin = 10;
+constexpr uint64_t kYoungPercentMin = 5;
 constexpr uint64_t kYoungPercentMax = 30;
 // Steps of it in objects: more for one that a larger share would have kept than for one that not.
-constexpr uint64_t kYoungGrowth = 2;
+constexpr uint64_t kYoungGrowth = 3;
 
 }  // namespace
 
@@ -39,8 +39,8 @@ uint64_t ObjectLog::YoungUnits(uint64_t total) const {
 void ObjectLog::AdaptYoung(uint64_t age_units, uint64_t units) {
   const uint64_t total = uint64_t{segments_in_use_max()} * segment_units_;
   const uint64_t young = YoungUnits(total);
-  const uint64_t next =
-      age_units < young ? young + kYoungGrowth * units : young - std::min(young, units);
+  const bool is_in_reach = young + age_units <= total * kYoungPercentMax / 100;
+  const uint64_t next = is_in_reach ? young + kYoungGrowth * units : young - std::min(young, units);
   young_units_.store(next, std::memory_order_relaxed);
 }
 
@@ -125,6 +125,8 @@ struct ObjectLog::Survey {
   uint32_t ended = 0;     // every object has ended
   uint32_t emptiest = 0;  // smallest share of live data
   double emptiest_share = 2;
+  bool emptiest_by_ends = false;  // it would be fuller, had nothing in it ended
+  bool counts_ends = false;
   bool any_unpassed = false;  // somebody may still be writing into one
 };
 
@@ -150,13 +152,16 @@ void ObjectLog::LookAtLocked(uint32_t segment, Survey* survey) {
   const uint64_t units = counts_unfilled ? EndOf(segment) : s.fill_units;
   double share = units == 0 ? 0 : static_cast<double>(live) / static_cast<double>(units);
   // How much has ended is not known; a copy holds none of it, so each end is met here once at most.
-  if (HasEndedInPartLocked(segment, survey->now_s))
-    share = std::min(share, static_cast<double>(kCleanPercentNoEvict) / 100);
+  const double share_to_clean = static_cast<double>(kCleanPercentNoEvict) / 100;
+  const bool by_ends =
+      share > share_to_clean && survey->counts_ends && HasEndedInPartLocked(segment, survey->now_s);
+  if (by_ends) share = share_to_clean;
   const bool is_emptiest = share < survey->emptiest_share;
   if (std::max(share, survey->emptiest_share) * 100 <= kCleanPercent)
     RememberLocked(is_emptiest ? survey->emptiest : segment);  // the second best
   if (!is_emptiest) return;
   survey->emptiest_share = share;
+  survey->emptiest_by_ends = by_ends;
   survey->emptiest = segment;
 }
 
@@ -166,6 +171,7 @@ ObjectLog::Survey ObjectLog::SurveyLocked(uint32_t now_s, uint64_t passed_below,
   Survey survey;
   survey.now_s = now_s;
   survey.passed_below = passed_below;
+  survey.counts_ends = ends_allowed_ > 0;
   const std::array<uint32_t, kCandidatesMax> remembered = candidates_;
   const uint32_t remembered_count = std::exchange(candidate_count_, 0);
   for (uint32_t i = 0; i < remembered_count; i++) LookAtLocked(remembered[i], &survey);
@@ -195,7 +201,7 @@ uint32_t ObjectLog::OldestLocked(Generation generation, uint64_t passed_below,
   return 0;
 }
 
-Victim ObjectLog::ClaimLocked(uint32_t segment, VictimKind kind) {
+Victim ObjectLog::ClaimLocked(uint32_t segment, VictimKind kind, bool has_ended_in_part) {
   UnlinkLocked(segment);
   evicting_++;
   PublishCountsLocked();
@@ -208,7 +214,24 @@ Victim ObjectLog::ClaimLocked(uint32_t segment, VictimKind kind) {
   victim.fill_units = s.fill_units;
   victim.live_units = s.live_units.load(std::memory_order_relaxed);
   victim.is_run = s.is_run;
+  victim.has_ended_in_part = has_ended_in_part;
+  if (has_ended_in_part) ends_allowed_ -= victim.live_units;
   return victim;
+}
+
+void ObjectLog::AllowEndsLocked(uint32_t now_s) {
+  if (now_s <= ends_allowed_s_) return;  // or this caller's clock is behind
+  ends_allowed_s_ = now_s;
+  ends_allowed_ = EndsAllowedMax();
+}
+
+// Where a twentieth is gained, as with others that are cleaned, there is no end to it.
+void ObjectLog::NoteCleaned(const Victim& victim, uint64_t copied_units) {
+  constexpr int64_t kLivePerGained = 100 / (100 - kCleanPercentNoEvict);
+  const int64_t gained = int64_t{victim.live_units} - static_cast<int64_t>(copied_units);
+  base::MutexLock lock(&mutex_);
+  ends_allowed_ += kLivePerGained * std::max<int64_t>(gained, 0);
+  ends_allowed_ = std::min(ends_allowed_, EndsAllowedMax());
 }
 
 Victim ObjectLog::PickVictim(uint32_t now_s, bool evict, bool only_ended, uint32_t spared) {
@@ -224,11 +247,12 @@ Victim ObjectLog::PickVictim(uint32_t now_s, bool evict, bool only_ended, uint32
   if (remembers && none_to_clean_s_ == now_s && !may_clean_.load()) return none;
   if (remembers) may_clean_.store(false);
   none_to_clean_s_ = 0;
+  AllowEndsLocked(now_s);
   const Survey survey = SurveyLocked(now_s, passed_below, whole);
   if (survey.ended != 0) return ClaimLocked(survey.ended, VictimKind::kDrop);
   const uint64_t limit = evict ? kCleanPercent : kCleanPercentNoEvict;
   if (survey.emptiest != 0 && survey.emptiest_share * 100 <= static_cast<double>(limit))
-    return ClaimLocked(survey.emptiest, VictimKind::kClean);
+    return ClaimLocked(survey.emptiest, VictimKind::kClean, survey.emptiest_by_ends);
   none.pending = none.pending || survey.any_unpassed;
   // Remembered for the second alone: segments end by the clock as well.
   if (remembers && !survey.any_unpassed) none_to_clean_s_ = now_s;

@@ -76,10 +76,10 @@ TEST_F(Victims, AreEvictedInTheOrderOfTheirSealing) {
 }
 
 TEST_F(Victims, MainGoesWhileYoungHasItsShareOrLess) {
-  const std::vector<uint32_t> young = Fill(60);
-  const std::vector<uint32_t> main = Fill(540, 0, Generation::kMain);
-  EXPECT_EQ(Pick().segment, main[0]);   // 60 of 600
-  EXPECT_EQ(Pick().segment, young[0]);  // 60 of 599
+  const std::vector<uint32_t> young = Fill(30);
+  const std::vector<uint32_t> main = Fill(570, 0, Generation::kMain);
+  EXPECT_EQ(Pick().segment, main[0]);   // 30 of 600
+  EXPECT_EQ(Pick().segment, young[0]);  // 30 of 599
   EXPECT_EQ(Pick().segment, main[1]);
 }
 

@@ -424,7 +424,7 @@ bool CpuStage::FinishCommand(Batch& batch, uint32_t i, cache::Session& session, 
   TakeRoomOfCommand(batch, i);
   CountRewritten(batch, i,
                  session.appended_bytes() - appended_before + reply.worked_bytes +
-                     std::exchange(in_vain_bytes_, 0));
+                     (starving_ == i ? in_vain_bytes_ : 0));
   if (command.verb != cache::Verb::kRead) {
     writes_++;
     times_->Move(Task::kCompare, TaskOf(command.verb), base::ReadTicks() - start);
@@ -454,6 +454,8 @@ void CpuStage::ForgetLocations(Batch& batch, uint32_t begin, cache::Session& ses
 // Query `i` found no room: leaves the epoch, so that memory can be freed, and comes back.
 // REQUIRES: ForgetLocations from it on
 void CpuStage::LeaveAndMakeRoom(Batch& batch, uint32_t i, cache::Session& session) {
+  if (starving_ != i) in_vain_bytes_ = 0;
+  in_vain_bytes_ += batch.reply(i).worked_bytes;
   starved_times_ = starving_ == i ? starved_times_ + 1 : 1;
   starving_ = i;
   session.End();

@@ -137,7 +137,7 @@ class CpuStage {
   uint32_t writes_ = 0;             // objects that were appended, about
   uint32_t starving_ = UINT32_MAX;  // query that found no room last
   uint32_t starved_times_ = 0;
-  uint64_t in_vain_bytes_ = 0;  // copied for it, where no room came of it
+  uint64_t in_vain_bytes_ = 0;  // read for it until then, and copied where no room came of it
 };
 
 }  // namespace weft::pipeline
