@@ -7,7 +7,9 @@
 #include <chrono>
 #include <cmath>
 #include <memory>
+#include <optional>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "base/clock.h"
@@ -48,10 +50,40 @@ class Connection {
   std::vector<Outcome> outcomes_;
 };
 
+// Keeps the requests of each key in their order, where several threads play a trace.
+class KeyOrder {
+ public:
+  explicit KeyOrder(const Trace& trace) : before_(trace.requests.size()), done_(before_.size()) {
+    std::vector<uint64_t> last(trace.records(), kNone);
+    for (uint64_t i = 0; i < before_.size(); i++)
+      before_[i] = std::exchange(last[trace.requests[i].record], i);
+  }
+
+  // Until the request before `i` of the same key has ended. Ends: another thread has taken that one
+  // already, for they are taken in order. False: `failed`.
+  bool Await(uint64_t i, const std::atomic<bool>& failed) const {
+    if (before_[i] == kNone) return true;
+    while (!done_[before_[i]].load(std::memory_order_acquire)) {
+      if (failed.load(std::memory_order_relaxed)) return false;
+      std::this_thread::yield();
+    }
+    return true;
+  }
+  void End(uint64_t i) { done_[i].store(true, std::memory_order_release); }
+
+ private:
+  static constexpr uint64_t kNone = UINT64_MAX;
+
+  std::vector<uint64_t> before_;  // the request before each, of the same key
+  std::vector<std::atomic<bool>> done_;
+};
+
 class Player {
  public:
   Player(const Trace& trace, const TracePlayOptions& options, std::atomic<uint64_t>* played)
-      : trace_(trace), options_(options), played_(*played) {}
+      : trace_(trace), options_(options), played_(*played) {
+    if (options.connections > 1) order_.emplace(trace);
+  }
 
   // Until the trace has ended or one of the threads has failed.
   Status Play(Connection* connection, TraceTally* tally) {
@@ -60,10 +92,12 @@ class Player {
       if (i >= trace_.requests.size() || failed_.load(std::memory_order_relaxed))
         return Status::Ok();
       WaitUntilDue(i);
+      if (order_ && !order_->Await(i, failed_)) return Status::Ok();
       if (Status status = PlayOne(connection, i, tally); !status.ok()) {
         failed_ = true;
         return status;
       }
+      if (order_) order_->End(i);
       played_.fetch_add(1, std::memory_order_relaxed);
     }
   }
@@ -113,6 +147,7 @@ class Player {
   const TracePlayOptions& options_;
   const uint64_t begin_ns_ = base::NowNs();
   std::atomic<uint64_t>& played_;
+  std::optional<KeyOrder> order_;  // of several connections
   std::atomic<uint64_t> next_{0};
   std::atomic<bool> failed_{false};
 };

@@ -2,8 +2,9 @@
 // misses is followed by a set.
 //
 // Order     each connection has a thread, which takes the next request of the trace whenever it has
-//           the answer to the one before. So with one connection the order is the trace's; with
-//           several it is nearly so.
+//           the answer to the one before. So with one connection the order is the trace's. With
+//           several it is nearly so, and of each key it is the trace's: what followed an answer
+//           there does not come before it, so a burst of one key is no burst of misses.
 // Time      of the trace counts only where it is paced. Otherwise nothing that is stored ends.
 // Threads   one call at a time for each target.
 // Errors    those of the target. kCorruption: an answer that can't be, with what was wrong.

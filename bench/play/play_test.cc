@@ -123,12 +123,8 @@ TEST_F(PlayTargetTest, WhatFitsIsMissedOnce) {
     const TraceCounts counts = Play(trace, 64, {.connections = connections});
     EXPECT_EQ(counts.gets, expected.gets);
     EXPECT_EQ(counts.refused, 0u);
-    if (connections == 1) {
-      EXPECT_EQ(counts.misses, expected.misses);
-      EXPECT_EQ(counts.missed_bytes, expected.missed_bytes);
-    }
-    EXPECT_GE(counts.misses, expected.misses);  // two may miss the same key at once
-    EXPECT_LE(counts.misses, expected.misses + expected.misses / 10);
+    EXPECT_EQ(counts.misses, expected.misses);
+    EXPECT_EQ(counts.missed_bytes, expected.missed_bytes);
   }
 }
 
