@@ -12,7 +12,7 @@ constexpr uint32_t kTickMask = (1u << kTickBits) - 1;
 constexpr uint32_t kReadBit = 1u << kTickBits;
 constexpr uint32_t kTagStart = kTickBits + 1;
 constexpr uint64_t kTicksPerLog = 4096;  // that pass while as much as the log holds is dropped
-constexpr uint32_t kTicksKept = kTicksPerLog * 9 / 10;  // as S3-FIFO: as much as main holds
+constexpr uint32_t kTicksKept = kTicksPerLog * 3 / 2;  // longer than S3-FIFO: docs/design/0015
 
 // Of those that were read once, so many must have been dropped before they tell anything; at twice
 // the larger number all counts are halved, so that old ones fade.

@@ -2,15 +2,15 @@
 //
 // Whoever stores such an object again has missed it: it goes to the main generation at once. A
 // ghost is a tag of the key's hash and the time of the drop, counted in what was dropped since, 4
-// bytes in all, in a table of sets of eight. A full set forgets its oldest. A ghost counts until as
-// much as most of the log holds was dropped behind it.
+// bytes in all, in a table of sets of eight. A full set forgets its oldest. A ghost counts until
+// half as much again as the log holds was dropped behind it.
 //
 // Ghosts also tell whether one read says anything about an object. Where such as were read once
 // come back more often than such as were not read at all, one read is enough to be carried. Where
 // keys are asked for in short bursts, it is not. A sample is always dropped, so that the answer may
 // change.
 //
-// Memory    none until the first eviction; then 4 bytes for each object that the store holds,
+// Memory    none until the first eviction; then 6 bytes for each object that the store holds,
 //           rounded up to a power of two, but no more than a 64th of the memory
 //           (Store::GrowGhosts).
 // Errors    one store in some four thousand is taken for that of a ghost whose tag it has.

@@ -45,10 +45,10 @@ TEST_F(GhostsTest, AreKnownByTheirAgeUntilTheyAreForgotten) {
   EXPECT_EQ(ghosts_->AgeOf(hash), Ghosts::kNone);
 }
 
-TEST_F(GhostsTest, CountUntilAsMuchAsMainHoldsIsDropped) {
+TEST_F(GhostsTest, CountUntilHalfAsMuchAgainAsTheLogHoldsIsDropped) {
   const uint64_t hash = NextHash();
   ghosts_->Note(hash, 100, false);
-  for (int i = 0; i < 8; i++) ghosts_->Note(NextHash(), kLogUnits / 10, false);
+  for (int i = 0; i < 14; i++) ghosts_->Note(NextHash(), kLogUnits / 10, false);
   EXPECT_NE(ghosts_->AgeOf(hash), Ghosts::kNone);
   for (int i = 0; i < 2; i++) ghosts_->Note(NextHash(), kLogUnits / 10, false);
   EXPECT_EQ(ghosts_->AgeOf(hash), Ghosts::kNone);

@@ -216,8 +216,10 @@ class ObjectLog {
   uint32_t budget_max() const { return segment_count_ - 1; }
   // Bytes of the tables that describe segments, of those whose addresses are in use. Grows when the
   // budget does, and when a large object finds no neighbours. A moment old.
-  uint64_t table_bytes() const {
-    return uint64_t{reach_.load(std::memory_order_relaxed)} * (sizeof(Segment) + sizeof(uint64_t));
+  uint64_t table_bytes() const { return uint64_t{reach_} * kTableBytesASegment; }
+  // The same, in steps, with some to spare: who makes room for so many need not follow at once.
+  uint64_t table_bytes_soon() const {
+    return (uint64_t{reach_} / kReachStep + 2) * kReachStep * kTableBytesASegment;
   }
 
  private:
@@ -248,6 +250,8 @@ class ObjectLog {
     uint64_t stamp = 0;              // epoch of sealing, later of retiring
   };
 
+  static constexpr uint64_t kTableBytesASegment = sizeof(Segment) + sizeof(uint64_t);
+  static constexpr uint32_t kReachStep = 64;
   static constexpr uint32_t kCandidatesMax = 16;
   // Segments' worth of what lives beside ended objects that is copied in a second, where it gains
   // nothing: whoever is refused waits for it.

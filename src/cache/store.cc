@@ -194,7 +194,7 @@ void Store::NoteStoredBytes(uint64_t location, uint32_t bytes) {
 
 uint64_t Store::LogBudgetBytes(uint64_t index_bytes) const {
   const uint64_t limit = memory_limit();
-  const uint64_t tables = index_bytes + log_->table_bytes() + ghosts_planned_bytes_;
+  const uint64_t tables = index_bytes + log_->table_bytes_soon() + ghosts_planned_bytes_;
   return limit > tables ? limit - tables : 0;
 }
 
@@ -202,27 +202,27 @@ uint64_t Store::LogBudgetBytes(uint64_t index_bytes) const {
 void Store::SetLogBudgetLocked(uint64_t index_bytes) {
   uint64_t segments = 0;
   do {  // Ends: a larger budget may make the log's tables grow, and is smaller for it then.
-    log_table_bytes_ = log_->table_bytes();
+    log_table_bytes_ = log_->table_bytes_soon();
     segments = std::clamp<uint64_t>(LogBudgetBytes(index_bytes) / log_->geometry().segment_bytes,
                                     log_->budget_min(), log_->budget_max());
     log_->SetBudget(static_cast<uint32_t>(segments));
-  } while (log_table_bytes_ != log_->table_bytes());
+  } while (log_table_bytes_ != log_->table_bytes_soon());
   ghosts_->SetLogUnits(segments * log_->segment_units());
 }
 
 // Large objects have made the log's tables grow: it gives up their memory.
 void Store::FollowLogTables() {
-  if (log_->table_bytes() == log_table_bytes_) return;
+  if (log_->table_bytes_soon() == log_table_bytes_) return;
   base::MutexLock lock(&budget_mutex_);
   if (!growth_planned_) SetLogBudgetLocked(index_->table_bytes());
 }
 
-// As many ghosts as there are objects: what is dropped while the log is stored anew is about as
-// many. The log gives up their memory first, so that the limit holds.
+// Half as many again as there are objects: what is dropped while ghosts count is about as many. The
+// log gives up their memory first, so that the limit holds.
 void Store::GrowGhosts() {
   const uint64_t bytes_max = std::min(memory_limit() / kGhostsShare, ghosts_->bytes_max());
   const uint64_t ghosts =
-      std::min(std::bit_ceil(ItemCount()), std::bit_floor(bytes_max / Ghosts::kGhostBytes));
+      std::min(std::bit_ceil(ItemCount() * 3 / 2), std::bit_floor(bytes_max / Ghosts::kGhostBytes));
   if (ghosts <= ghosts_->capacity()) return;
   base::MutexLock lock(&budget_mutex_);
   if (growth_planned_) return;  // the log gives up another table's memory just now
@@ -240,7 +240,7 @@ void Store::UpdateLogBudget() {
 
 Status Store::SetMemoryLimit(uint64_t bytes) {
   const uint64_t segment_bytes = log_->geometry().segment_bytes;
-  const uint64_t tables = index_->table_bytes() + log_->table_bytes() + ghosts_planned_bytes_;
+  const uint64_t tables = index_->table_bytes() + log_->table_bytes_soon() + ghosts_planned_bytes_;
   if (bytes < tables + log_->budget_min() * segment_bytes)
     return {Code::kInvalidArgument, "below what the index and the largest object need"};
   if (bytes > tables + log_->budget_max() * segment_bytes)
