@@ -37,9 +37,9 @@ add_custom_target(weft_libraries)
 add_custom_target(weft_unit_tests)
 add_custom_target(weft_fuzzers)
 
-# An emulator takes ten times as long and more.
+# An emulator takes ten times as long and more, and so does a sanitized program on a busy machine.
 set(_weft_test_timeout_s 600)
-if(CMAKE_CROSSCOMPILING)
+if(CMAKE_CROSSCOMPILING OR WEFT_SANITIZE)
   set(_weft_test_timeout_s 1800)
 endif()
 

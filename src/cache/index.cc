@@ -84,6 +84,28 @@ bool Index::IsCrowded(uint64_t items, uint64_t buckets) const {
   return static_cast<double>(items) > load_max * static_cast<double>(buckets * kBucketSlots);
 }
 
+// Entries of a table, estimated from some of its buckets.
+uint64_t Index::EntriesBySample(const Pages& table, uint64_t buckets) {
+  constexpr uint64_t kSampleMax = 64;
+  const auto* const first = reinterpret_cast<const task::Bucket*>(table.data());
+  const uint64_t step = std::max<uint64_t>(1, buckets / kSampleMax);
+  uint64_t looked = 0;
+  uint64_t entries = 0;
+  for (uint64_t i = 0; i < buckets; i += step, looked++) {
+    for (const uint64_t& slot : first[i].slots) entries += task::LoadAcquire64(&slot) != 0;
+  }
+  return looked == 0 ? 0 : entries * buckets / looked;
+}
+
+bool Index::IsLoaded(uint64_t items) {
+  const uint64_t many = bucket_count() * kBucketSlots * 7 / 10;
+  if (items >= many) return true;
+  base::MutexLock lock(&mutex_);
+  uint64_t entries = EntriesBySample(table_, bucket_count());
+  if (newer_.data() != nullptr) entries += EntriesBySample(newer_, newer_count_);
+  return entries >= many;
+}
+
 uint64_t Index::NextBucketCount() const {
   const uint64_t count = bucket_count();
   return Even(count + count / 2 + 1);

@@ -1,9 +1,10 @@
 // cache/index.h: the owner of the index's tables, and how they grow without a stop.
 //
-// Sizing    the table starts with one bucket a 16 KiB of memory (or what `expected_items` asks for)
-//           and grows by half when it is 85 % full (75 % with policy kSetAssociative), so it takes
-//           9 to 14 bytes an item. Growing takes the new table's bytes from the log's budget while
-//           both stand, and gives the old one's back: the memory limit holds throughout.
+// Sizing    the table starts with one bucket a 64 KiB of memory (Store has exceptions, or what
+//           `expected_items` asks for), and grows by half when it is 85 % full (75 % with policy
+//           kSetAssociative), so it takes 9 to 14 bytes an item. Growing takes the new table's bytes
+//           from the log's budget while both stand, and gives the old one's back: the memory limit
+//           holds throughout.
 // Growth    phases, each entered only when every batch that began before the one in front of it
 //           has ended (cache/epoch.h), so that any two batches at work differ by one phase at most:
 //             kSteady   one table.
@@ -64,7 +65,9 @@ class Index {
   bool IsSparse(uint64_t items) const { return items < bucket_count() * kBucketSlots / 4; }
   // True where full pairs of buckets are to be expected. Below it a full pair is a sign of hashes
   // that are alike, against which a larger table helps little: then it does not grow for them.
-  bool IsLoaded(uint64_t items) const { return items >= bucket_count() * kBucketSlots * 7 / 10; }
+  // `items` lacks what batches under way have entered, so where it is less a sample of the table
+  // is looked at.
+  bool IsLoaded(uint64_t items) WEFT_EXCLUDES(mutex_);
   uint64_t NextBucketCount() const;
   // Starts growing to NextBucketCount(). kRetryLater while it grows already.
   Status StartGrowth() WEFT_EXCLUDES(mutex_);
@@ -84,6 +87,7 @@ class Index {
   void PublishLocked(task::TableRef older, task::TableRef newer, bool insert_newer)
       WEFT_REQUIRES(mutex_);
   void EnterLocked(Phase phase) WEFT_REQUIRES(mutex_);
+  static uint64_t EntriesBySample(const Pages& table, uint64_t buckets);
   bool AdvanceLocked() WEFT_REQUIRES(mutex_);
   bool NextBucketLocked(size_t* again_left, uint64_t* bucket) WEFT_REQUIRES(mutex_);
   uint64_t DrainBucketLocked(task::LogRef log, uint64_t bucket, uint64_t* dropped,

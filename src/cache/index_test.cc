@@ -263,6 +263,27 @@ class KeysByHash {
   std::map<uint64_t, std::vector<std::string>> keys_;
 };
 
+// The items of a batch are counted when it ends.
+TEST(Growth, ABatchThatFillsTheFirstTableLosesNothing) {
+  CacheOptions options;
+  options.memory_bytes = 8 << 20;
+  const auto store = OpenStore(options);
+  const auto session = store->NewSession();
+  constexpr int kKeys = 4000;
+  ASSERT_GT(kKeys, store->Stats().index_buckets * kBucketSlots);
+  session->Begin();
+  for (int i = 0; i < kKeys; i++) {
+    const std::string key = Key(i);
+    Command set = Client::Of(Verb::kStore, key);
+    set.hash = store->HashOf(key);
+    set.value = "v";
+    ASSERT_EQ(ExecuteWithRoom(*session, set).outcome, Outcome::kStored);
+  }
+  session->End();
+  EXPECT_EQ(store->Stats().evictions, 0u);
+  EXPECT_EQ(store->Stats().items, kKeys);
+}
+
 class GrowthForOnePair : public testing::TestWithParam<bool> {
  protected:
   GrowthForOnePair() {

@@ -222,8 +222,8 @@ void ObjectLog::NoteShown(uint64_t version) {
   }
 }
 
-bool ObjectLog::WouldRise(uint32_t lane, Generation generation, uint32_t group,
-                          uint64_t bytes) const {
+bool ObjectLog::WouldRise(uint32_t lane, Generation generation, uint32_t group, uint64_t bytes,
+                          uint64_t floor) const {
   const uint64_t shown = shown_.load(std::memory_order_relaxed);
   if (shown == 0) return true;
   const Open& open = OpenOf(LaneFor(lane, bytes / kLocationUnitBytes), generation, group);
@@ -234,7 +234,8 @@ bool ObjectLog::WouldRise(uint32_t lane, Generation generation, uint32_t group,
   const uint32_t at = segment + UnitOfCursor(cursor) / segment_units_;
   const uint64_t base =
       std::atomic_ref<uint64_t>(version_bases_[at]).load(std::memory_order_relaxed);
-  return base + UnitOfCursor(cursor) % segment_units_ > shown;
+  // Others may append before it: then it lies further behind, or in a segment with a greater base.
+  return base + UnitOfCursor(cursor) % segment_units_ > std::max(shown, floor);
 }
 
 void ObjectLog::Release(uint64_t location, uint64_t bytes) {

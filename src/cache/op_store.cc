@@ -64,6 +64,16 @@ Reply Refuse(Verdict verdict, const Entry& entry) {
   return reply;
 }
 
+// Whether the version of what was placed is above that of `entry`, which may be shown now, and above
+// all that were shown before.
+bool Rises(const Session& session, uint64_t placed, const Entry& entry) {
+  const ObjectLog& log = session.store().log();
+  if (!log.AnyShown()) return true;
+  const uint64_t version = task::CasOf(session.log(), placed);
+  return log.IsAboveShown(version) &&
+         (!entry.present || version > task::CasOf(session.log(), entry.location()));
+}
+
 bool IsPlainSet(const Command& command) {
   return command.verb == Verb::kStore && command.store_mode == StoreMode::kSet &&
          !command.compare_cas && !command.explicit_cas;
@@ -100,9 +110,9 @@ Reply StoreEntry(Session& session, const Command& command, Hint hint) {
       return Refuse(verdict, entry);
     const ObjectSpec spec = NextVersion(command, entry, verdict);
     if (IsTooLarge(session, spec.key.size(), spec.value_bytes())) return Plain(Outcome::kTooLarge);
-    // A version shown since the object was placed may be above its own: then it is written anew.
-    ObjectLog& log = session.store().log();
-    if (placed != 0 && log.AnyShown() && !log.IsAboveShown(task::CasOf(session.log(), placed))) {
+    // A version stored or shown since the object was placed may be above its own: then it is written
+    // anew.
+    if (placed != 0 && !Rises(session, placed, entry)) {
       session.store().Abandon(session, placed);
       placed = 0;
     }

@@ -147,6 +147,27 @@ TEST_F(Cas, EveryChangeMakesANewVersionAndVersionsRise) {
   }
 }
 
+// What it replaces may have been shown just before.
+TEST_F(Cas, AVersionIsAboveTheOneThatItReplacesAlsoWhereItWasPlacedBefore) {
+  client_.Set("other", "value");
+  client_.Gets("other");  // from now on somebody looks at versions
+  const auto session = store_->NewSession(&client_.session());
+  Command set = Client::Of(Verb::kStore, "k");
+  set.hash = store_->HashOf("k");
+  set.value = "first";
+  session->Begin();
+  Hint hint;
+  hint.placed = store_->Place(*session, set);
+  const auto version = [&](const Reply& reply) {
+    return task::CasOf(session->log(), reply.published);
+  };
+  const uint64_t between = version(client_.Put(StoreMode::kSet, "k", "second").reply);
+  ASSERT_GT(between, task::CasOf(session->log(), hint.placed));
+  EXPECT_GT(version(store_->Execute(*session, set, hint)), between);
+  session->End();
+  EXPECT_EQ(client_.Value("k"), "first");
+}
+
 TEST_F(Cas, ExplicitVersionIsTakenAndTheNextIsAnother) {
   Command command = Client::Of(Verb::kStore, "k");
   command.value = "v";

@@ -56,12 +56,11 @@ void Session::CountHit(uint64_t location) {
   (is_main ? counters_.main_hits : counters_.young_hits).Add(1);
 }
 
+void Session::CountItems() { store_->CountItems(std::exchange(items_delta_, 0)); }
+
 void Session::End() {
   WEFT_DCHECK(inside_);
-  if (items_delta_ != 0) {
-    store_->CountItems(items_delta_);
-    items_delta_ = 0;
-  }
+  if (items_delta_ != 0) CountItems();
   ChangesDone();
   if (changing_) store_->change_epochs().Exit(slots_.changing);
   changing_ = false;

@@ -109,8 +109,12 @@ class Session {
   static bool CountsHit(uint32_t dice) { return dice % 64 == 0; }
   void CountHit(uint64_t location);
 
-  // Entries that this session added, less those it removed; counted into the store by End.
-  void AddItems(int64_t n) { items_delta_ += n; }
+  // Entries that this session added, less those it removed. They are counted into the store by End,
+  // or when there are some: by its count the index grows and drops.
+  void AddItems(int64_t n) {
+    items_delta_ += n;
+    if (items_delta_ >= kItemsUncounted || items_delta_ <= -kItemsUncounted) CountItems();
+  }
   // Bytes of objects that this session appended since they were taken.
   void AddAppended(uint64_t bytes) { appended_bytes_ += bytes; }
   uint64_t appended_bytes() const { return appended_bytes_; }
@@ -122,7 +126,10 @@ class Session {
   const SessionCounters& counters() const { return counters_; }
 
  private:
+  static constexpr int64_t kItemsUncounted = 32;
+
   void TakeViews();
+  void CountItems();
 
   Store* const store_;
   Slots slots_;

@@ -14,10 +14,10 @@ namespace weft::cache {
 namespace {
 
 constexpr uint64_t kMemoryBytesMin = 1u << 20;
-// Of the memory, for each bucket of the first table. Where nothing is evicted a table may be unable
-// to grow later, so more are there from the beginning.
+// Of the memory, for each bucket of the first table. More are there from the beginning where nothing
+// is evicted, since a table may be unable to grow later, and where full sets drop entries.
 constexpr uint64_t kBytesPerFirstBucket = 65536;
-constexpr uint64_t kBytesPerFirstBucketNoEvict = 16384;
+constexpr uint64_t kBytesPerFirstBucketOfMany = 16384;
 constexpr uint64_t kMemoryGrowthMax = 4;   // SetMemoryLimit
 constexpr uint64_t kGhostsShare = 64;      // of the memory, at most
 constexpr double kExpectedLoad = 0.75;     // of an index sized by expected_items
@@ -41,8 +41,8 @@ constexpr uint32_t kFlushUnderWay = 1;
 uint64_t FirstBucketCount(const CacheOptions& options) {
   const double expected =
       static_cast<double>(options.expected_items) / (kBucketSlots * kExpectedLoad);
-  const uint64_t bytes_a_bucket =
-      options.evict ? kBytesPerFirstBucket : kBytesPerFirstBucketNoEvict;
+  const bool few = options.evict && options.index_policy == IndexPolicy::kCuckoo;
+  const uint64_t bytes_a_bucket = few ? kBytesPerFirstBucket : kBytesPerFirstBucketOfMany;
   return std::max<uint64_t>(options.memory_bytes / bytes_a_bucket,
                             static_cast<uint64_t>(expected) + 1);
 }
@@ -107,6 +107,8 @@ Status Store::Init(PageSource* source) {
   auto log = ObjectLog::Create(geometry, options_.huge_pages, &epochs_, source);
   if (!log) return log.error();
   log_ = std::move(log.value());
+  // A version that had to be written out later would make what replaces an object longer than it.
+  if (!options_.evict) KeepVersions(1);
   carry_account_ = std::make_unique<CarryAccount>(log_->segment_units());
   stay_account_ = std::make_unique<CarryAccount>(log_->segment_units());
   auto ghosts = Ghosts::Create(kMemoryGrowthMax * options_.memory_bytes / kGhostsShare);
