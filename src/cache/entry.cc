@@ -51,8 +51,9 @@ uint64_t AppendVersion(Session& session, ObjectSpec spec, const Entry& entry, ui
   const uint32_t group = log.GroupOf(ttl_s);
   // What it replaces may be shown before it is published.
   const uint64_t floor = entry.present ? task::CasOf(session.log(), entry.location()) : 0;
-  if (!spec.has_cas && (session.store().keeps_versions() ||
-                        !log.WouldRise(session.lane(), generation, group, SpecBytes(spec), floor))) {
+  if (!spec.has_cas &&
+      (session.store().keeps_versions() ||
+       !log.WouldRise(session.lane(), generation, group, SpecBytes(spec), floor))) {
     spec.has_cas = true;
     spec.cas = log.NextVersion();
   }

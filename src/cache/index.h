@@ -2,9 +2,9 @@
 //
 // Sizing    the table starts with one bucket a 64 KiB of memory (Store has exceptions, or what
 //           `expected_items` asks for), and grows by half when it is 85 % full (75 % with policy
-//           kSetAssociative), so it takes 9 to 14 bytes an item. Growing takes the new table's bytes
-//           from the log's budget while both stand, and gives the old one's back: the memory limit
-//           holds throughout.
+//           kSetAssociative), so it takes 9 to 14 bytes an item. Growing takes the new table's
+//           bytes from the log's budget while both stand, and gives the old one's back: the memory
+//           limit holds throughout.
 // Growth    phases, each entered only when every batch that began before the one in front of it
 //           has ended (cache/epoch.h), so that any two batches at work differ by one phase at most:
 //             kSteady   one table.

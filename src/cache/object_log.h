@@ -152,9 +152,9 @@ class ObjectLog {
   // A client was shown this version: later ones must be greater. Versions that a client chose
   // itself, beyond those given out, do not count.
   void NoteShown(uint64_t version);
-  // Whether an object that is appended now, and takes its version from its place, gets one above all
-  // that were shown, and above `floor`. Where many lanes and groups are open, those opened last have
-  // it. True as well where none was shown ever.
+  // Whether an object that is appended now, and takes its version from its place, gets one above
+  // all that were shown, and above `floor`. Where many lanes and groups are open, those opened last
+  // have it. True as well where none was shown ever.
   bool WouldRise(uint32_t lane, Generation generation, uint32_t group, uint64_t bytes,
                  uint64_t floor = 0) const;
   bool AnyShown() const { return shown_.load(std::memory_order_relaxed) != 0; }

@@ -64,8 +64,8 @@ Reply Refuse(Verdict verdict, const Entry& entry) {
   return reply;
 }
 
-// Whether the version of what was placed is above that of `entry`, which may be shown now, and above
-// all that were shown before.
+// Whether the version of what was placed is above that of `entry`, which may be shown now, and
+// above all that were shown before.
 bool Rises(const Session& session, uint64_t placed, const Entry& entry) {
   const ObjectLog& log = session.store().log();
   if (!log.AnyShown()) return true;
@@ -110,8 +110,8 @@ Reply StoreEntry(Session& session, const Command& command, Hint hint) {
       return Refuse(verdict, entry);
     const ObjectSpec spec = NextVersion(command, entry, verdict);
     if (IsTooLarge(session, spec.key.size(), spec.value_bytes())) return Plain(Outcome::kTooLarge);
-    // A version stored or shown since the object was placed may be above its own: then it is written
-    // anew.
+    // A version stored or shown since the object was placed may be above its own: then it is
+    // written anew.
     if (placed != 0 && !Rises(session, placed, entry)) {
       session.store().Abandon(session, placed);
       placed = 0;

@@ -14,8 +14,8 @@ namespace weft::cache {
 namespace {
 
 constexpr uint64_t kMemoryBytesMin = 1u << 20;
-// Of the memory, for each bucket of the first table. More are there from the beginning where nothing
-// is evicted, since a table may be unable to grow later, and where full sets drop entries.
+// Of the memory, for each bucket of the first table. More are there from the beginning where
+// nothing is evicted, since a table may be unable to grow later, and where full sets drop entries.
 constexpr uint64_t kBytesPerFirstBucket = 65536;
 constexpr uint64_t kBytesPerFirstBucketOfMany = 16384;
 constexpr uint64_t kMemoryGrowthMax = 4;   // SetMemoryLimit
