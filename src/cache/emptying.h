@@ -37,7 +37,7 @@ class Emptying {
 
   const Victim& victim() const { return victim_; }
   State state() const { return state_; }
-  // Of the victim, copied so far because they live.
+  // Units of the victim that a cleaning has copied so far, because they live.
   uint64_t cleaned_units() const { return cleaned_units_; }
 
   // Looks at up to `objects` objects more, each of which is looked at twice in all: when it is
@@ -77,7 +77,7 @@ class Emptying {
   State state_ = State::kUnderWay;
   Stage stage_ = Stage::kCollect;
   uint64_t collected_units_ = 0;  // of the segment, from its beginning
-  uint64_t cleaned_units_ = 0;    // copied because they live
+  uint64_t cleaned_units_ = 0;
   std::vector<Resident> residents_;
   size_t next_ = 0;                 // of the residents
   uint64_t carried_units_max_ = 0;  // that an eviction may still carry
