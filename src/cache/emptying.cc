@@ -167,7 +167,7 @@ Resident Now(Session& session, Resident resident) {
 // a small one that was not read yet is given more time. What is used most stays at any size.
 uint32_t Worth(const Resident& resident, Generation generation, const Measure& measure) {
   const uint64_t recency = std::min<uint64_t>(task::SlotRecency(resident.word), kRecencyMax);
-  const bool counts = measure.one_read_counts && !Ghosts::IsSample(resident.hash);
+  const bool counts = measure.one_read_counts && !measure.ghosts->IsSample(resident.hash);
   const uint64_t uses = recency == 1 && counts ? kWeightOfOneRead : kWeightOfUse * recency;
   const uint64_t weighed =
       (uses + kWeightUnused) * measure.mean_units / (kWeightUnused * resident.units);
@@ -259,7 +259,8 @@ void Emptying::BeginToClear(Session& session) {
 // What is worth most is carried, as far as the account goes; of the last worth that is, a part.
 void Emptying::BeginToEvict(Session& session) {
   stage_ = Stage::kEvict;
-  measure_ = {MeanUnits(Left()), session.store().ghosts().OneReadCounts()};
+  const Ghosts& ghosts = session.store().ghosts();
+  measure_ = {MeanUnits(Left()), ghosts.OneReadCounts(), &ghosts};
   const UnitsByWorth units = SumByWorth(Left(), victim_.generation, measure_);
   const uint64_t wanted = std::accumulate(units.begin() + 1, units.end(), uint64_t{0});
   // What lies alone was refused already (KeepRun): it is not copied.

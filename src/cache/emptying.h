@@ -24,6 +24,8 @@
 
 namespace weft::cache {
 
+class Ghosts;
+
 class Emptying {
  public:
   enum class State : uint8_t {
@@ -57,7 +59,8 @@ class Emptying {
   // What residents are judged by.
   struct Measure {
     uint64_t mean_units = 0;
-    bool one_read_counts = true;  // Ghosts::OneReadCounts
+    bool one_read_counts = false;  // Ghosts::OneReadCounts
+    const Ghosts* ghosts = nullptr;
   };
 
  private:

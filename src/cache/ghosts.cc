@@ -18,6 +18,10 @@ constexpr uint32_t kTicksKept = kTicksPerLog * 3 / 2;  // longer than S3-FIFO: d
 // the larger number all counts are halved, so that old ones fade.
 constexpr uint32_t kDropsMin = 32;
 constexpr uint32_t kDropsKept = 512;
+// One key in so many is a sample, powers of two: at most as many ghosts as are wanted are.
+constexpr uint64_t kSampleShareMin = 8;
+constexpr uint64_t kSampleShareMax = 64;
+constexpr uint64_t kSamplesWanted = 4096;
 
 uint32_t TagOf(uint64_t mixed) { return std::max(static_cast<uint32_t>(mixed >> 49), 1u); }
 
@@ -37,7 +41,10 @@ Result<std::unique_ptr<Ghosts>> Ghosts::Create(uint64_t bytes_max) {
 
 void Ghosts::Grow(uint64_t ghosts) {
   const uint64_t wanted = std::bit_ceil(std::max<uint64_t>(ghosts, kWays));
-  if (wanted > capacity()) capacity_.store(wanted, std::memory_order_relaxed);
+  if (wanted <= capacity()) return;
+  capacity_.store(wanted, std::memory_order_relaxed);
+  const uint64_t share = std::clamp(wanted / kSamplesWanted, kSampleShareMin, kSampleShareMax);
+  sample_mask_.store(share - 1, std::memory_order_relaxed);
 }
 
 void Ghosts::SetLogUnits(uint64_t units) {
@@ -113,7 +120,7 @@ bool Ghosts::OneReadCounts() const {
   const uint64_t unread_dropped = fates_[0].dropped.load(std::memory_order_relaxed);
   const uint64_t unread_came_back = fates_[0].came_back.load(std::memory_order_relaxed);
   // Half as often again: what is carried keeps its place for a whole round of the main generation.
-  return dropped < kDropsMin || 2 * came_back * unread_dropped > 3 * unread_came_back * dropped;
+  return dropped >= kDropsMin && 2 * came_back * unread_dropped > 3 * unread_came_back * dropped;
 }
 
 }  // namespace weft::cache

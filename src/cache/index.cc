@@ -12,6 +12,10 @@ namespace {
 constexpr double kCuckooLoadMax = 0.85;
 constexpr double kSetAssociativeLoadMax = 0.75;
 
+// Of that load: a table that grows to what memory can hold. The mean of the objects' sizes may fall
+// by so much before it grows again.
+constexpr double kGoodShareOfMax = 0.94;
+
 uint64_t Even(uint64_t buckets) { return (buckets + 1) & ~uint64_t{1}; }
 
 }  // namespace
@@ -79,9 +83,15 @@ Status Index::KeepMarks() {
   return Status::Ok();
 }
 
-bool Index::IsCrowded(uint64_t items, uint64_t buckets) const {
+double Index::EntriesPerBucketMax() const {
   const double load_max = policy_ == IndexPolicy::kCuckoo ? kCuckooLoadMax : kSetAssociativeLoadMax;
-  return static_cast<double>(items) > load_max * static_cast<double>(buckets * kBucketSlots);
+  return load_max * kBucketSlots;
+}
+
+double Index::GoodEntriesPerBucket() const { return EntriesPerBucketMax() * kGoodShareOfMax; }
+
+bool Index::IsCrowded(uint64_t items, uint64_t buckets) const {
+  return static_cast<double>(items) > EntriesPerBucketMax() * static_cast<double>(buckets);
 }
 
 // Entries of a table, estimated from some of its buckets.
@@ -106,9 +116,9 @@ bool Index::IsLoaded(uint64_t items) {
   return entries >= many;
 }
 
-uint64_t Index::NextBucketCount() const {
+uint64_t Index::NextBucketCount(uint64_t wanted) const {
   const uint64_t count = bucket_count();
-  return Even(count + count / 2 + 1);
+  return Even(std::clamp(wanted, count + count / 8 + 1, count + count / 2 + 1));
 }
 
 void Index::EnterLocked(Phase phase) {
@@ -116,10 +126,10 @@ void Index::EnterLocked(Phase phase) {
   stamp_ = epochs_->Retire();
 }
 
-Status Index::StartGrowth() {
+Status Index::StartGrowth(uint64_t wanted) {
   base::MutexLock lock(&mutex_);
   if (growing()) return {Code::kRetryLater, "the index is growing already"};
-  const uint64_t count = NextBucketCount();
+  const uint64_t count = NextBucketCount(wanted);
   Result<Pages> pages = source_->Reserve(count * sizeof(task::Bucket), huge_pages_);
   if (!pages) return pages.error();
   newer_ = std::move(pages.value());

@@ -68,9 +68,13 @@ class Index {
   // `items` lacks what batches under way have entered, so where it is less a sample of the table
   // is looked at.
   bool IsLoaded(uint64_t items) WEFT_EXCLUDES(mutex_);
-  uint64_t NextBucketCount() const;
-  // Starts growing to NextBucketCount(). kRetryLater while it grows already.
-  Status StartGrowth() WEFT_EXCLUDES(mutex_);
+  // Buckets that hold so many entries a bucket with some to spare before they are crowded.
+  double GoodEntriesPerBucket() const;
+  // What the table grows to: `wanted` buckets, but at least an eighth more than there are, so that
+  // growing is rare, and at most half as many again, so that it never takes much.
+  uint64_t NextBucketCount(uint64_t wanted = UINT64_MAX) const;
+  // Starts growing to that. kRetryLater while it grows already.
+  Status StartGrowth(uint64_t wanted = UINT64_MAX) WEFT_EXCLUDES(mutex_);
 
   // Does up to `buckets` buckets of growth's work, if any. `dropped` is called with the location
   // of each entry that found no room and may be dropped (only by a flood of equal hashes).
@@ -87,6 +91,7 @@ class Index {
   void PublishLocked(task::TableRef older, task::TableRef newer, bool insert_newer)
       WEFT_REQUIRES(mutex_);
   void EnterLocked(Phase phase) WEFT_REQUIRES(mutex_);
+  double EntriesPerBucketMax() const;
   static uint64_t EntriesBySample(const Pages& table, uint64_t buckets);
   bool AdvanceLocked() WEFT_REQUIRES(mutex_);
   bool NextBucketLocked(size_t* again_left, uint64_t* bucket) WEFT_REQUIRES(mutex_);

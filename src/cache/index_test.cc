@@ -284,6 +284,22 @@ TEST(Growth, ABatchThatFillsTheFirstTableLosesNothing) {
   EXPECT_EQ(store->Stats().items, kKeys);
 }
 
+// Whatever the memory: by a fixed share it would be, for some, by as much too large as it grows.
+TEST(Growth, LeavesTheTableOfAFullMemoryNoLargerThanItsEntriesNeed) {
+  for (uint64_t mib = 8; mib < 12; mib++) {
+    CacheOptions options;
+    options.memory_bytes = mib << 20;
+    const auto store = OpenStore(options);
+    Client client(store.get());
+    for (uint64_t i = 0; i < 200'000; i++)
+      ASSERT_EQ(client.Set(Key(i), std::string(56, 'v')), Outcome::kStored);
+    const CacheStats stats = store->Stats();
+    EXPECT_GT(stats.evictions, 0u);
+    const auto slots = static_cast<double>(stats.index_buckets * kBucketSlots);
+    EXPECT_GT(static_cast<double>(stats.items), 0.69 * slots) << mib << " MiB";
+  }
+}
+
 class GrowthForOnePair : public testing::TestWithParam<bool> {
  protected:
   GrowthForOnePair() {

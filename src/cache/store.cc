@@ -278,23 +278,46 @@ uint64_t Store::ItemCount() const {
   return items < 0 ? 0 : static_cast<uint64_t>(items);
 }
 
+// Of an index for as many objects as the memory holds, beside it, if they are like those that are
+// there. A table that grew by a fixed share would be too large for its entries where the memory is
+// full: no more come. Where nothing is evicted it grows so all the same, for it may find no memory
+// to grow once that is full.
+uint64_t Store::BucketsForFullMemory() const {
+  if (!options_.evict) return UINT64_MAX;
+  const uint64_t segment_bytes = log_->geometry().segment_bytes;
+  const uint64_t all = log_->segments_in_use_max();
+  const uint64_t free = std::min<uint64_t>(log_->SegmentsFreeSoon(), all);
+  if (free == all) return UINT64_MAX;
+  const double items_a_byte =
+      static_cast<double>(ItemCount()) / static_cast<double>((all - free) * segment_bytes);
+  // For objects and this table, beside ghosts and what is free even in a full memory.
+  const uint64_t ghosts = ghosts_planned_bytes_ == 0 ? memory_limit() / kGhostsShare : 0;
+  const uint64_t kept = free - std::min<uint64_t>(free, log_->SegmentsAvailable());
+  const double bytes =
+      static_cast<double>(LogBudgetBytes(ghosts)) - static_cast<double>(kept * segment_bytes);
+  const double buckets =
+      items_a_byte * std::max(bytes, 0.0) /
+      (index_->GoodEntriesPerBucket() + items_a_byte * static_cast<double>(sizeof(task::Bucket)));
+  return static_cast<uint64_t>(buckets);
+}
+
 // Both tables stand for a while; the log keeps half of the limit, and its largest object's room.
-bool Store::CanGrowIndex() const {
-  const uint64_t left =
-      LogBudgetBytes(index_->table_bytes() + index_->NextBucketCount() * sizeof(task::Bucket));
+bool Store::CanGrowIndex(uint64_t buckets) const {
+  const uint64_t next_bytes = index_->NextBucketCount(buckets) * sizeof(task::Bucket);
+  const uint64_t left = LogBudgetBytes(index_->table_bytes() + next_bytes);
   return left >= memory_limit() / 2 && left >= log_->budget_min() * log_->geometry().segment_bytes;
 }
 
 bool Store::DropsFromFullSets() const {
   if (!options_.evict || options_.index_policy != IndexPolicy::kSetAssociative) return false;
   if (index_->growing()) return !index_->preparing();
-  return !index_->IsCrowded(ItemCount()) || !CanGrowIndex();
+  return !index_->IsCrowded(ItemCount()) || !CanGrowIndex(BucketsForFullMemory());
 }
 
 bool Store::MayDropEntry() const {
   if (!options_.evict) return false;
   if (!index_->IsLoaded(ItemCount())) return true;
-  return !index_->growing() && !CanGrowIndex();
+  return !index_->growing() && !CanGrowIndex(BucketsForFullMemory());
 }
 
 void Store::StartGrowthIfCrowded() {
@@ -310,18 +333,21 @@ void Store::StartGrowthIfCrowded() {
                       (growth_wanted_.load() && index_->IsLoaded(items)) ||
                       (growth_planned_.load() && !index_->IsSparse(items));
   if (index_->growing()) return;
-  if (!wanted || !CanGrowIndex()) {
+  const uint64_t buckets = BucketsForFullMemory();
+  if (!wanted || !CanGrowIndex(buckets)) {
     growth_wanted_ = false;
     if (growth_planned_.exchange(false)) SetLogBudgetLocked(index_->table_bytes());
     return;
   }
   // The log gives up the new table's bytes first, so that the limit holds while both stand.
   growth_planned_ = true;
-  SetLogBudgetLocked(index_->table_bytes() + index_->NextBucketCount() * sizeof(task::Bucket));
+  SetLogBudgetLocked(index_->table_bytes() +
+                     index_->NextBucketCount(buckets) * sizeof(task::Bucket));
   if (log_->over_budget() && options_.evict) return;  // eviction ahead of need brings it down
   growth_wanted_ = false;
   growth_planned_ = false;
-  if (log_->over_budget() || !index_->StartGrowth().ok()) SetLogBudgetLocked(index_->table_bytes());
+  if (log_->over_budget() || !index_->StartGrowth(buckets).ok())
+    SetLogBudgetLocked(index_->table_bytes());
 }
 
 void Store::GrowIndex(Session& session, uint32_t writes) {

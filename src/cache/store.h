@@ -157,7 +157,8 @@ class Store {
   Store(const CacheOptions& options, const base::KeyedHash& hash);
   Status Init(PageSource* source);
   void GrowIndex(Session& session, uint32_t writes);
-  bool CanGrowIndex() const;
+  uint64_t BucketsForFullMemory() const;
+  bool CanGrowIndex(uint64_t buckets) const;
   void StartGrowthIfCrowded() WEFT_EXCLUDES(budget_mutex_);
   void FlushDue(uint32_t due);
   // What an attempt to free one segment came to.
