@@ -136,9 +136,10 @@ class EmbeddedCache final : public Cache {
   void Clear() override {
     Session* session = MySession();
     if (session == nullptr) return;
-    session->Begin();
-    pool_->store().Flush(*session, 0);
-    session->End();
+    {
+      const InBatch batch(*session);
+      pool_->store().Flush(*session, 0);
+    }
     pool_->store().Maintain(*session, 0);
   }
 
@@ -192,12 +193,15 @@ class EmbeddedCache final : public Cache {
     if (command.key.empty() || command.key.size() > kKeyBytesMax) return Outcome::kBadKey;
     Session* session = MySession();
     if (session == nullptr) return Outcome::kNoMemory;
-    session->Begin();
-    const Reply reply = ExecuteWithRoom(*session, command);
-    use(reply);
-    session->End();
+    Outcome outcome;
+    {
+      const InBatch batch(*session);
+      const Reply reply = ExecuteWithRoom(*session, command);
+      use(reply);  // may find no memory for the value
+      outcome = reply.outcome;
+    }
     pool_->store().Maintain(*session, command.verb == Verb::kRead ? 0 : 1);
-    return reply.outcome;
+    return outcome;
   }
 
   // Shared so that a thread that ends later than the cache can tell.

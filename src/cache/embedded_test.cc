@@ -2,9 +2,13 @@
 #include "weft/cache.h"
 
 #include <gtest/gtest.h>
+#include <malloc.h>
+#include <sys/resource.h>
+#include <unistd.h>
 
 #include <atomic>
 #include <map>
+#include <new>
 #include <thread>
 
 #include "cache/test_kit.h"
@@ -195,6 +199,46 @@ TEST(Embedded, ClearDropsEverythingStoredBefore) {
   EXPECT_EQ(cache->Set("k1", "w"), Outcome::kStored);
   EXPECT_EQ(cache->Get("k1", &value), Outcome::kHit);
 }
+
+#ifndef WEFT_SANITIZED  // whose own memory has no such limit
+// In a process of its own: how far it came without what is promised.
+int ReadWithoutMemory() {
+  ::mallopt(M_ARENA_MAX, 1);  // the others have addresses in reserve
+  CacheOptions options;
+  options.memory_bytes = 256 << 20;
+  options.object_bytes_max = 32 << 20;
+  const auto cache = Open(options);
+  const std::string large(20 << 20, 'v');
+  if (cache->Set("large", large) != Outcome::kStored) return 1;
+  int result = 2;
+  std::thread([&] {
+    std::string value;
+    (void)cache->Get("none", &value);  // so that the thread has its session
+    const rlimit none_left{0, RLIM_INFINITY};
+    const rlimit no_limit{RLIM_INFINITY, RLIM_INFINITY};
+    if (::setrlimit(RLIMIT_AS, &none_left) != 0) return;
+    try {
+      (void)cache->Get("large", &value);
+    } catch (const std::bad_alloc&) {
+      result = 3;
+    }
+    (void)::setrlimit(RLIMIT_AS, &no_limit);
+    // While this thread is still there, others store several times what the memory holds.
+    std::thread([&] {
+      int stored = 0;
+      for (int i = 0; i < 50; i++)
+        stored += cache->Set("k" + std::to_string(i), large) == Outcome::kStored ? 1 : 0;
+      if (result == 3 && stored == 50) result = 0;
+    }).join();
+  }).join();
+  return result;
+}
+
+TEST(Embedded, AReaderThatFindsNoMemoryHoldsNobodyUp) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");  // not forked from this process
+  EXPECT_EXIT(::_exit(ReadWithoutMemory()), ::testing::ExitedWithCode(0), "");
+}
+#endif
 
 }  // namespace
 }  // namespace weft

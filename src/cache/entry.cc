@@ -57,6 +57,7 @@ uint64_t AppendVersion(Session& session, ObjectSpec spec, const Entry& entry, ui
     spec.has_cas = true;
     spec.cas = log.NextVersion();
   }
+  spec.has_all_fields = session.store().keeps_all_fields();
   spec.access = task::WithAccessTime(spec.access, session.now_s());
   const uint64_t bytes = SpecBytes(spec);
   const uint64_t location = log.Append(session.lane(), generation, group, bytes, spec.expiry, room);

@@ -48,5 +48,25 @@ TEST(EvictionByThreads, WhoeverFillsATinyStoreIsNeverRefused) {
   }
 }
 
+// As a device that hangs holds what is freed for good. If each store that finds no room waited for
+// its second, this would not end.
+TEST(Eviction, ABatchThatNeverEndsHoldsUpOneStoreAndNotEach) {
+  CacheOptions options;
+  options.memory_bytes = 8 << 20;
+  const auto store = OpenStore(options);
+  Client client(store.get());
+  Client stuck(store.get());
+  stuck.session().Begin();
+  const std::string value(1000, 'v');
+  int refused = 0;
+  for (uint64_t i = 0; i < 20'000; i++) {
+    refused += client.Set(Key(i), value) == Outcome::kNoMemory ? 1 : 0;
+    if (refused == 2000) break;
+  }
+  EXPECT_EQ(refused, 2000);
+  stuck.session().End();
+  for (uint64_t i = 0; i < 20'000; i++) ASSERT_EQ(client.Set(Key(i), value), Outcome::kStored) << i;
+}
+
 }  // namespace
 }  // namespace weft::cache

@@ -117,7 +117,7 @@ void ReadGroup(Session& session, std::span<Cache::Lookup> lookups) {
   const uint32_t count = static_cast<uint32_t>(lookups.size());
   const bool prefetch = store.options().prefetch;
   Group group;
-  session.Begin();
+  const InBatch batch(session);
   const Views views = {session.index(), session.log(), session.now_s()};
   for (uint32_t i = 0; i < count; i++) {
     group.hash[i] = store.HashOf(GoodKey(lookups[i].key));
@@ -147,7 +147,6 @@ void ReadGroup(Session& session, std::span<Cache::Lookup> lookups) {
   NoteAll(views, columns, noted, dice);
   if (Session::CountsHit(dice) && columns.word[0] != 0)
     session.CountHit(task::SlotLocation(columns.word[0]));
-  session.End();
 }
 
 // One store after the other, each as its own command: what comes before the call of a group has
@@ -165,7 +164,7 @@ void StoreGroup(Session& session, std::span<Cache::Pair> pairs) {
   Store& store = session.store();
   const uint32_t count = static_cast<uint32_t>(pairs.size());
   Group group;
-  session.Begin();
+  const InBatch batch(session);
   for (uint32_t i = 0; i < count; i++) {
     group.hash[i] = store.HashOf(GoodKey(pairs[i].key));
     if (store.options().prefetch) PrefetchBucket(session.index().older, group.hash[i]);
@@ -177,8 +176,6 @@ void StoreGroup(Session& session, std::span<Cache::Pair> pairs) {
   for (uint32_t i = 0; i < count; i++)
     pairs[i].outcome =
         IsBadKey(pairs[i].key) ? Outcome::kBadKey : StoreOne(session, pairs[i], group.hash[i]);
-  session.End();
-  store.Maintain(session, count);
 }
 
 }  // namespace
@@ -190,8 +187,11 @@ void MultiRead(Session& session, std::span<Cache::Lookup> lookups) {
 }
 
 void MultiStore(Session& session, std::span<Cache::Pair> pairs) {
-  for (size_t at = 0; at < pairs.size(); at += kGroupQueries)
-    StoreGroup(session, pairs.subspan(at, std::min<size_t>(kGroupQueries, pairs.size() - at)));
+  for (size_t at = 0; at < pairs.size(); at += kGroupQueries) {
+    const size_t count = std::min<size_t>(kGroupQueries, pairs.size() - at);
+    StoreGroup(session, pairs.subspan(at, count));
+    session.store().Maintain(session, static_cast<uint32_t>(count));
+  }
 }
 
 }  // namespace weft::cache

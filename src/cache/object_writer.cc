@@ -6,8 +6,8 @@ namespace weft::cache {
 
 uint32_t ShapeOf(const ObjectSpec& spec) {
   uint32_t shape = static_cast<uint32_t>(spec.key.size()) << kShapeKeyShift;
-  if (spec.client_flags != 0) shape |= kShapeHasFlags;
-  if (spec.expiry != 0) shape |= kShapeHasExpiry;
+  if (spec.client_flags != 0 || spec.has_all_fields) shape |= kShapeHasFlags;
+  if (spec.expiry != 0 || spec.has_all_fields) shape |= kShapeHasExpiry;
   if (spec.has_cas) shape |= kShapeHasCas;
   return spec.value_bytes() > kShapeValueMask ? shape | kShapeLongValue
                                               : shape | spec.value_bytes();
@@ -49,6 +49,8 @@ ObjectSpec SpecOf(const task::Object* object) {
   spec.expiry = task::ExpiryOf(object);
   spec.has_cas = (object->shape & kShapeHasCas) != 0;
   if (spec.has_cas) spec.cas = task::StoredCas(object);
+  constexpr uint32_t kAllFields = kShapeHasCas | kShapeHasFlags | kShapeHasExpiry;
+  spec.has_all_fields = (object->shape & kAllFields) == kAllFields;
   spec.access = task::LoadRelaxed32(&object->access) & ~kAccessUnseen;
   return spec;
 }

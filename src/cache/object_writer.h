@@ -20,7 +20,8 @@ struct ObjectSpec {
   uint32_t expiry = 0;
   bool has_cas = false;
   uint64_t cas = 0;
-  uint32_t access = 0;  // kAccess bits to start with
+  bool has_all_fields = false;  // flags and expiry as well, though they be 0: no change needs more
+  uint32_t access = 0;          // kAccess bits to start with
 
   uint32_t value_bytes() const { return static_cast<uint32_t>(head.size() + tail.size()); }
 };

@@ -69,7 +69,8 @@ INSTANTIATE_TEST_SUITE_P(Sizes, ReplaceWhenFull,
 TEST_P(ReplaceWhenFull, SameSizeAndSmallerAreStoredForAsLongAsYouLike) {
   ASSERT_EQ(Run(Verb::kStore, "number", "100000"), Outcome::kStored);
   const size_t count = Fill();
-  ASSERT_GT(count * (GetParam().value_bytes + 8), size_t{8} << 20);  // with their versions
+  // With versions, flags and expiries.
+  ASSERT_GT(count * (GetParam().value_bytes + 16), size_t{8} << 20);
   std::mt19937 random(base::TestSeed(7));
   std::vector<char> expected(count, 'a');
   // Some times what is kept for replacing.
@@ -100,10 +101,20 @@ TEST_P(ReplaceWhenFull, NewItemsTakeNothingFromIt) {
   for (size_t i = count; i < more; i++) ASSERT_EQ(client_->Value(KeyOf(i)), ValueOf('n'));
 }
 
-TEST_P(ReplaceWhenFull, TouchesAreCarriedOut) {
+// Each item gets its first time to live and its first flags: nothing becomes longer by them.
+TEST_P(ReplaceWhenFull, TouchesAndFlagsAreCarriedOut) {
   const size_t count = Fill();
-  for (size_t i = 0; i < std::min<size_t>(count, 500); i++)
+  for (size_t i = 0; i < count; i++)
     ASSERT_EQ(Run(Verb::kTouch, KeyOf(i), {}, base::NowSeconds() + 10'000), Outcome::kTouched) << i;
+  for (size_t i = 0; i < count; i++) {
+    Command command;
+    const std::string key = KeyOf(i), value = ValueOf('f');
+    command.key = key;
+    command.value = value;
+    command.client_flags = 7;
+    command.verb = Verb::kStore;
+    ASSERT_EQ(client_->Run(command).reply.outcome, Outcome::kStored) << i;
+  }
 }
 
 // What is longer finds none of the room that is kept for replacing.

@@ -149,4 +149,17 @@ class Session {
   SessionCounters counters_;
 };
 
+// A batch for as long as a scope lasts, also where an exception ends it: a session that stayed in
+// the epochs would keep memory from all others.
+class InBatch {
+ public:
+  explicit InBatch(Session& session) : session_(session) { session_.Begin(); }
+  ~InBatch() { session_.End(); }
+  InBatch(const InBatch&) = delete;
+  InBatch& operator=(const InBatch&) = delete;
+
+ private:
+  Session& session_;
+};
+
 }  // namespace weft::cache

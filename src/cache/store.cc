@@ -26,6 +26,8 @@ constexpr uint64_t kBucketsPerBatch = 64;  // and for each batch, so that reader
 // For what ends by itself: batches of others that still see what was freed, and growth's work in
 // another thread. Long, for on a busy machine such a thread may not be running.
 constexpr uint64_t kRoomWaitNs = 1'000'000'000;
+// The same, while a batch goes on for which somebody has waited that long in vain.
+constexpr uint64_t kHeldRoomWaitNs = 1'000'000;
 constexpr uint32_t kWritesOfWaiting = 16;  // that a wait counts as, where it is spent on eviction
 // Segments that are emptied for each one wanted, at most: 15 % of one is gained where all of it is
 // in use (carry_account.h), and half of that goes back to the system while there is too much.
@@ -245,7 +247,7 @@ Status Store::SetMemoryLimit(uint64_t bytes) {
   const uint64_t tables = index_->table_bytes() + log_->table_bytes_soon() + ghosts_planned_bytes_;
   if (bytes < tables + log_->budget_min() * segment_bytes)
     return {Code::kInvalidArgument, "below what the index and the largest object need"};
-  if (bytes > tables + log_->budget_max() * segment_bytes)
+  if (bytes > std::min(kMemoryGrowthMax * options_.memory_bytes, 2 * kLogBytesMax))
     return {Code::kInvalidArgument, "over four times the memory it was opened with, or 8 TiB"};
   memory_limit_ = bytes;
   UpdateLogBudget();
@@ -393,8 +395,12 @@ bool Store::MakeRoom(Session& session, uint64_t bytes, Room room, uint64_t spare
   const uint32_t emptied_max = kEmptiedMin + kEmptiedPerSegment * needed;
   Gain gain{log_->SegmentsFreeSoon(), session.carried_bytes()};
   bool sealed = false;
+  // A device that hangs stays in its epoch for good: each store that it holds up would wait anew.
+  const uint64_t oldest = epochs_.Oldest();
+  const bool is_held = oldest == held_epoch_.load(std::memory_order_relaxed);
+  const uint64_t wait_ns = is_held ? kHeldRoomWaitNs : kRoomWaitNs;
   uint64_t waited_ns = 0;
-  for (uint32_t emptied = 0; waited_ns < kRoomWaitNs && emptied < emptied_max;) {
+  for (uint32_t emptied = 0; waited_ns < wait_ns && emptied < emptied_max;) {
     StartGrowthIfCrowded();
     GrowIndex(session, 1024);
     log_->Reclaim();
@@ -433,6 +439,8 @@ bool Store::MakeRoom(Session& session, uint64_t bytes, Room room, uint64_t spare
       std::this_thread::sleep_for(std::chrono::microseconds(50));
     waited_ns += base::NowNs() - start_ns;
   }
+  if (waited_ns >= kRoomWaitNs && oldest != UINT64_MAX && oldest == epochs_.Oldest())
+    held_epoch_.store(oldest, std::memory_order_relaxed);
   return false;
 }
 

@@ -78,6 +78,8 @@ class Store {
   // and versions begin at `first_version`. Before any session exists.
   void KeepVersions(uint64_t first_version);
   bool keeps_versions() const { return keeps_versions_; }
+  // Where nothing is evicted, flags and an expiry have their room from the beginning, too.
+  bool keeps_all_fields() const { return !options_.evict; }
 
   // Between batches: frees segments ahead of need, expires, grows the index. Cheap when idle.
   // `writes` bounds the work: about so many objects were stored since the last call. A victim is
@@ -212,6 +214,7 @@ class Store {
   std::unique_ptr<Ghosts> ghosts_;
   EvictionAges eviction_ages_;
   std::atomic<uint64_t> memory_limit_{0};
+  std::atomic<uint64_t> held_epoch_{0};  // in which a batch stayed for as long as MakeRoom waits
   std::atomic<uint32_t> flush_at_s_{0};  // read by every batch, so not beside what batches write
   std::atomic<uint64_t> ghosts_planned_bytes_{0};  // the log makes room for so many, or has
   std::atomic<uint64_t> log_table_bytes_{0};       // those that its budget allows for
