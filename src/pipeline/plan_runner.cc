@@ -209,6 +209,7 @@ bool PlanRunner::StartOnDevice(BatchRun* run, const Step& step) {
     batch.set_notes_due(is_mirrored);
     query.note_row = batch.note_row();
     query.sparse_entries = is_mirrored ? 1 : 0;
+    query.rises = store_->log().AnyShown() ? 1 : 0;
     run->has_sparse_entries_ |= is_mirrored;
     const bool shared = run->steals_ && step.device->description().steals;
     if (!shared) query.set_claims = nullptr;
@@ -333,6 +334,7 @@ void PlanRunner::RunOnCpu(BatchRun* run, uint32_t tasks, bool again) {
   job.dice = dice_++;
   job.notes = 1;
   job.again = again ? 1 : 0;
+  job.rises = store_->log().AnyShown() ? 1 : 0;
   job.tasks = tasks;
   for (uint32_t set = 0; set < task::SetCount(job); set++) {
     RunSet(job, set);

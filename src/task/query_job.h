@@ -105,6 +105,9 @@ typedef struct QueryJob {
   // 1: of gathered reads that are not noted columns.word and .position are nobody's: a processor
   // may leave there what it likes.
   u32 sparse_entries;
+  // 1: clients know versions. Then IN.insert leaves a store to the last stage where the entry that
+  // it would replace has the higher version, which may have been shown.
+  u32 rises;
 } QueryJob;
 
 // Whether the read is in a row that is noted.
@@ -219,9 +222,11 @@ WEFT_FN void InsertTask(QueryJob job, u32 i) {
       continue;
     }
     if (SlotState(word) != kSlotLive) continue;
+    const u64 replaced = SlotLocation(word);
+    if (job.rises != 0 && CasOf(job.log, replaced) > CasOf(job.log, job.placed[i])) return;
     WEFT_GLOBAL u64* slot = SlotAtPosition(job.index, job.columns.position[i]);
     MarkSlot(job.index, slot);
-    NoteSeen(ObjectAt(job.log, SlotLocation(word)));
+    NoteSeen(ObjectAt(job.log, replaced));
     Announce(job, i, kResultStored);
     if (ReplaceEntry(slot, word, WithLocation(word, job.placed[i]))) return;
     job.result[i] = (u8)kResultNone;

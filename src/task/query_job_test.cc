@@ -86,6 +86,28 @@ TEST(QueryJob, WhatAChangeTakesOutIsSeen) {
   }
 }
 
+// What stands there was stored after this one was placed, and a client may know its version.
+TEST(QueryJob, AStoreBelowTheVersionThatStandsIsLeftToTheLastStageWhereClientsKnowVersions) {
+  for (const bool known : {false, true}) {
+    for (const bool below : {false, true}) {
+      OneQuery query(kWantsStore);
+      const u64 first = query.AddUnseen("key", "first"), second = query.AddUnseen("key", "second");
+      ASSERT_LT(CasOf(query.log.ref(), first), CasOf(query.log.ref(), second));
+      const u64 old = below ? second : first;
+      query.placed = below ? first : second;
+      ASSERT_EQ(query.index.Put(query.log, kQueryHash, "key", old).status, kInsertDone);
+      QueryJob job = query.Job();
+      job.rises = known ? 1 : 0;
+      RunQuery(job, 0);
+      const bool left = known && below;
+      EXPECT_EQ(query.result, left ? kResultNone : kResultStored);
+      EXPECT_EQ(query.index.Words(),
+                std::vector<u64>{MakeSlot(kTag, kSlotLive, 0, left ? old : query.placed)});
+      EXPECT_EQ(query.IsUnseen(old), left);
+    }
+  }
+}
+
 TEST(QueryJob, AVictimIsSeen) {
   TestLog log;
   TestIndex index(kPolicySetAssociative, 2);

@@ -47,4 +47,5 @@
   X(key_bytes_all)            \
   X(object_bytes)             \
   X(note_row)                 \
-  X(sparse_entries)
+  X(sparse_entries)           \
+  X(rises)
