@@ -21,6 +21,7 @@
 #include "bench/harness/command_line.h"
 #include "bench/harness/machine.h"
 #include "bench/unheeded.h"
+#include "tool/wrong_use.h"
 
 namespace weft::bench {
 namespace {
@@ -72,7 +73,7 @@ Result<Report> OpenReport(const Arguments& a, const std::string& json,
 }
 
 int Fail(const Status& status) {
-  fmt::print(stderr, "\nweft-bench: {}\n", status.ToString());
+  fmt::print(stderr, "weft-bench: {}\n", status.ToString());
   return 2;
 }
 
@@ -385,7 +386,7 @@ struct Commands::Parts {
 
 Commands::Commands()
     : app_(std::make_unique<CLI::App>(
-          "weft-bench: each of the project's promises, measured (bench/README.md)")),
+          "weft-bench: each of the project's promises, measured (bench/README.md)", "weft-bench")),
       parts_(std::make_unique<Parts>()) {
   app_->require_subcommand(1);
   AddBenchmarks(app_.get(), &parts_->arguments);
@@ -410,7 +411,11 @@ int Commands::Run(const std::string& command_line) {
 
 int Main(int argc, char** argv) {
   Commands commands;
-  CLI11_PARSE(commands.app(), argc, argv);
+  try {
+    commands.app().parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    return tool::AnswerParseError(commands.app(), error);
+  }
   if (Status status = commands.Check(); !status.ok()) return Fail(status);
   return commands.Run(CommandLine(std::span(argv, static_cast<size_t>(argc))));
 }

@@ -1,7 +1,6 @@
 // weft-sim: prefetching in the memory controller, simulated cycle by cycle.
 //
-// Exit status 0: done; 1: it could not be, and stderr says why; others are CLI11's for a command
-// line that is no such.
+// Exit status 0: done; 1: it could not be; 2: the command line is wrong. stderr says why.
 
 #include <cstdio>
 #include <new>
@@ -16,6 +15,7 @@
 #include "sim/gen_command.h"
 #include "sim/run_command.h"
 #include "sim/trace_command.h"
+#include "tool/wrong_use.h"
 
 namespace {
 
@@ -56,7 +56,11 @@ int Run(int argc, char** argv) {
   weft::sim::ManyRunsOptions sweep;
   CLI::App* const sweep_app = app.add_subcommand("sweep", "runs the machine with many options");
   weft::sim::AddSweep(sweep_app, &sweep);
-  CLI11_PARSE(app, argc, argv);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    return weft::tool::AnswerParseError(app, error);
+  }
   figure.runs.command_line = sweep.command_line = CommandLineOf(argc, argv);
 
   weft::Status status;

@@ -1,7 +1,6 @@
 // weft-record: runs queries on Weft's own cache, and tells which accesses to memory they made.
 //
-// Exit status 0: done; 1: it could not be, and stderr says why; others are CLI11's for a command
-// line that is no such.
+// Exit status 0: done; 1: it could not be; 2: the command line is wrong. stderr says why.
 
 #include <cstdio>
 #include <map>
@@ -15,6 +14,7 @@
 #include "sim/not_negative.h"
 #include "sim/record/recorded_store.h"
 #include "sim/trace/file_trace.h"
+#include "tool/wrong_use.h"
 
 namespace weft::sim {
 namespace {
@@ -182,7 +182,11 @@ int Main(int argc, char** argv) {
   CLI::App app("Records the memory accesses of Weft's own cache.", "weft-record");
   Arguments arguments;
   AddOptions(&app, &arguments);
-  CLI11_PARSE(app, argc, argv);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    return tool::AnswerParseError(app, error);
+  }
   const Status status = Run(std::move(arguments));
   if (status.ok()) return 0;
   std::fprintf(stderr, "weft-record: %s\n", status.ToString().c_str());

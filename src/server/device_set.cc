@@ -85,11 +85,14 @@ Result<std::unique_ptr<DeviceSet>> DeviceSet::Open(std::span<const std::string> 
     set->owned_.push_back(
         std::make_unique<processor::Guard>(std::move(device.value()), TellRetired));
     set->guards_.push_back(set->owned_.back().get());
-    spdlog::info("gpu{} is {}: {}", set->guards_.size() - 1,
-                 set->guards_.back()->description().name,
-                 set->guards_.back()->description().hardware);
   }
   return set;
+}
+
+void DeviceSet::Tell() const {
+  for (size_t i = 0; i < guards_.size(); i++)
+    spdlog::info("gpu{} is {}: {}", i, guards_[i]->description().name,
+                 guards_[i]->description().hardware);
 }
 
 Status DeviceSet::Attach(cache::Store* store) {

@@ -18,6 +18,8 @@ class DeviceSet {
   // device, are left out. An error where one is not there or fails its self-test.
   static Result<std::unique_ptr<DeviceSet>> Open(std::span<const std::string> specs);
 
+  // Writes to the log which they are.
+  void Tell() const;
   // Lets mirrored devices follow the store; before any job. Detach: after all jobs.
   Status Attach(cache::Store* store);
   // False: a device that hangs goes on using the store, which must be kept for ever.

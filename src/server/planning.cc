@@ -4,7 +4,7 @@
 #include <utility>
 #include <vector>
 
-#include <spdlog/spdlog.h>
+#include <spdlog/fmt/fmt.h>
 
 #include "pipeline/batch.h"
 #include "planner/system_memory.h"
@@ -22,7 +22,7 @@ Result<FoundCalibration> FindCalibration(const ServerOptions& options,
   if (!calibration) {
     if (is_named) return calibration.error();
     if (calibration.error().code() != Code::kNotFound)
-      spdlog::warn("{}", calibration.error().ToString());
+      found.warnings.push_back(calibration.error().ToString());
     return found;
   }
   // Figures of a small store are those of its lines in a cache.
@@ -30,14 +30,15 @@ Result<FoundCalibration> FindCalibration(const ServerOptions& options,
       ScratchSizes(options.memory_bytes, options.threads, planner::MemoryToBeHad());
   if (!is_named && calibration->scratch_bytes != 0 && !sizes.empty() &&
       sizes.front() > 2 * calibration->scratch_bytes) {
-    spdlog::info("{} was measured in {} MiB, here are {}: it is measured anew", found.path,
-                 calibration->scratch_bytes >> 20, sizes.front() >> 20);
+    found.info = fmt::format("{} was measured in {} MiB, here are {}: it is measured anew",
+                             found.path, calibration->scratch_bytes >> 20, sizes.front() >> 20);
     return found;
   }
-  spdlog::info("plans are chosen by {} of {}", found.path, calibration->date);
+  found.info = fmt::format("plans are chosen by {} of {}", found.path, calibration->date);
   if (calibration->workers != options.threads)
-    spdlog::warn("{} was measured with {} workers, here are {}: their work may cost another time",
-                 found.path, calibration->workers, options.threads);
+    found.warnings.push_back(fmt::format(
+        "{} was measured with {} workers, here are {}: their work may cost another time",
+        found.path, calibration->workers, options.threads));
   found.calibration = std::move(*calibration);
   return found;
 }

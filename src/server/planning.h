@@ -6,6 +6,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "cache/store.h"
 #include "planner/planner.h"
@@ -19,6 +20,9 @@ namespace weft::server {
 struct FoundCalibration {
   std::optional<planner::Calibration> calibration;
   std::string path;
+  // For the log, once the server has started: one that does not says nothing but why.
+  std::vector<std::string> warnings;
+  std::string info;
 };
 
 // The calibration that options.calibration_path names, or this user's. Of several devices the first

@@ -59,8 +59,10 @@ Status Server::Init() {
   std::optional<FoundCalibration> found;  // nothing: the plan stays
   if (MayPlan()) {
     auto calibration = FindCalibration(options_, *devices_->guards().front());
-    if (!calibration) return calibration.error();
+    if (!calibration) return About("--calibration", calibration.error());
     found = std::move(calibration.value());
+    warnings_.insert(warnings_.end(), found->warnings.begin(), found->warnings.end());
+    info_ = found->info;
   }
   auto store = cache::Store::Open(cache, devices_->pages());
   if (!store) return About(MemoryFlags(), store.error());
@@ -71,11 +73,13 @@ Status Server::Init() {
   if (Status status = OpenListeners(); !status.ok()) return status;
   for (uint32_t i = 0; i < options_.threads; i++)
     if (Status status = OpenWorker(i); !status.ok()) return status;
-  SayWhatIsLeft();
   std::vector<net::EventLoop*> group;
   for (const auto& loop : loops_) group.push_back(loop.get());
   loops_.front()->ShareWith(group);
-  return About(fmt::format("-t {}", options_.threads), StartThreads());
+  if (Status status = StartThreads(); !status.ok())
+    return About(fmt::format("-t {}", options_.threads), status);
+  SayHowItRuns();
+  return {};
 }
 
 // What a store that can't be had was asked for with.
@@ -99,14 +103,15 @@ Status Server::StartThreads() {
 }
 
 // Whether a planner is to choose the plan.
-bool Server::MayPlan() const {
+bool Server::MayPlan() {
   if (options_.plan || !options_.data_dir.empty() || devices_->guards().empty()) return false;
   if (devices_->guards().size() > 1)
-    spdlog::warn("--plan auto uses gpu0 alone; --plan can name the others");
+    warnings_.emplace_back("--plan auto uses gpu0 alone; --plan can name the others");
   // A worker that may use a device has a session more for each batch that may be under way.
   const uint32_t sessions = 1 + pipeline::PlanRunner::Options{}.batches;
   if (options_.threads * sessions < cache::Epochs::kSlotsMax) return true;
-  spdlog::warn("no plan is chosen for so many threads, all queries run in one stage on the cpu");
+  warnings_.emplace_back(
+      "no plan is chosen for so many threads, all queries run in one stage on the cpu");
   return false;
 }
 
@@ -133,7 +138,10 @@ void Server::MakePlanner(FoundCalibration found) {
 }
 
 // A plan is carried out where a device can't do all of its part, but its user should know.
-void Server::SayWhatIsLeft() const {
+void Server::SayHowItRuns() const {
+  devices_->Tell();
+  if (!info_.empty()) spdlog::info("{}", info_);
+  for (const std::string& warning : warnings_) spdlog::warn("{}", warning);
   if (!options_.plan) return;
   auto route = pipeline::RouteOf(*options_.plan, devices_->guards());
   if (!route) return;  // the workers would not have been opened

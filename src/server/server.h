@@ -47,9 +47,9 @@ class Server final : private Front {
 
   explicit Server(const ServerOptions& options);
   Status Init();
-  bool MayPlan() const;
+  bool MayPlan();
   void MakePlanner(FoundCalibration found);
-  void SayWhatIsLeft() const;
+  void SayHowItRuns() const;
   Status OpenTier();
   Status OpenListeners();
   Status OpenWorker(uint32_t number);
@@ -77,8 +77,10 @@ class Server final : private Front {
   std::vector<std::unique_ptr<Worker>> workers_;
   std::vector<std::unique_ptr<net::EventLoop>> loops_;  // gone before their workers
   std::unique_ptr<tier::LookupPool> pool_;              // gone before what it answers to
-  std::string calibrated_;                              // when, where that was before this server
-  std::unique_ptr<BackgroundCalibrator> calibrator_;    // null: nothing is to be measured
+  std::vector<std::string> warnings_;                   // for SayHowItRuns
+  std::string info_;
+  std::string calibrated_;                            // when, where that was before this server
+  std::unique_ptr<BackgroundCalibrator> calibrator_;  // null: nothing is to be measured
 
   // Of the loops' threads: each writes its own result.
   std::vector<Status> results_;

@@ -166,6 +166,21 @@ TEST_F(DbCommandTest, VerifyFindsEveryFlippedByteOfAManifest) {
     ASSERT_TRUE(files.FlipBits(manifest, at, 0x20).ok());
     EXPECT_EQ(Run({"verify", "/db"}), Exit::kDamaged) << at << " of " << bytes << output;
     EXPECT_NE(output.find(NameOf(manifest)), output.npos) << at << output;
+    EXPECT_EQ(Run({"dump", "/db", "--file", std::string(NameOf(manifest))}), Exit::kDamaged) << at;
+  }
+}
+
+TEST_F(DbCommandTest, VerifyFindsEveryCutOfAManifestThatWasClosed) {
+  Fill();
+  const std::string current = *files.Contents("/db/CURRENT");
+  const std::string manifest = "/db/" + current.substr(0, current.size() - 1);
+  const auto whole = files.Copy();
+  const uint64_t bytes = files.Contents(manifest)->size();
+  for (uint64_t left = 0; left < bytes; left++) {
+    files.Restore(*whole);
+    ASSERT_TRUE(files.Truncate(manifest, left).ok());
+    EXPECT_EQ(Run({"verify", "/db"}), Exit::kDamaged) << left << " of " << bytes << output;
+    EXPECT_NE(output.find(NameOf(manifest)), output.npos) << left << output;
   }
 }
 

@@ -83,7 +83,14 @@ Exit DumpRecords(const Console& console, const std::string& path, bool are_batch
   switch (reader.end()) {
     case lsm::LogEnd::kReadError: return Fail(console, reader.status());
     case lsm::LogEnd::kDamaged: return Exit::kDamaged;
-    case lsm::LogEnd::kTorn: console.out << "the end is torn, as a crash leaves it\n"; break;
+    case lsm::LogEnd::kTorn:
+      // Each record of a manifest is one write, so that a crash leaves it cut, or without a sector.
+      if (!are_batches && !reader.cut_short() && !reader.misses_whole_sector()) {
+        console.out << "the end is damaged: no crash leaves it so\n";
+        return Exit::kDamaged;
+      }
+      console.out << "the end is torn, as a crash leaves it\n";
+      break;
     default: break;
   }
   return whole && !damage.mended() ? Exit::kOk : Exit::kDamaged;

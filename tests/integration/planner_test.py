@@ -194,6 +194,8 @@ def test_a_calibration_of_other_hardware_is_refused():
                     check(False, f"it started with {file}")
             except RuntimeError as error:
                 check(words in str(error), str(error))
+                check("--calibration: " in str(error), str(error))
+                check("gpu0 is" not in str(error), str(error))
 
 
 def _calibration(server):
