@@ -397,6 +397,52 @@ def test_item_too_large_goes_as_it_does_without_data():
             check_equal(client.command(b"append large 0 0 1\r\nx\r\n"), TOO_LARGE)
 
 
+def test_a_refused_meta_set_drops_its_own_key_alone():
+    with Data() as data:
+        with data.server("-I", "4k", "-t", "1") as server, server.connect() as client:
+            check_equal(client.command(b"ms QUFBQQ== 1 b\r\nx\r\n"), b"HD\r\n")
+            check_equal(client.command(b"ms QkJCQg== 1 b\r\ny\r\n"), b"HD\r\n")
+            value = b"z" * 5000
+            client.send(b"ms QUFBQQ== 5000 b\r\n" + value + b"\r\nmg QkJCQg== b v\r\n")
+            check_equal(client.line(), TOO_LARGE)
+            check_equal(client.line(), b"VA 1\r\n")
+            check_equal(client.line(), b"y\r\n")
+            kill(server)
+        with data.server() as server, server.connect() as client:
+            check_equal(client.get(b"AAAA"), None)
+            check_equal(client.get(b"BBBB"), b"y")
+
+
+def test_a_damaged_value_is_not_written_on():
+    value = random.Random(SEED).randbytes(1000)
+    with Data() as data:
+        with data.server() as server, server.connect() as client:
+            client.set(b"damaged", value)
+            client.set(b"whole", value[::-1])
+        weft = str(harness.subject_binary())
+        subprocess.run([weft, "db", "compact", data.path], check=True, capture_output=True)
+        (table,) = (path for path in data.path.iterdir() if value in path.read_bytes())
+        whole = table.read_bytes()
+        at = whole.index(value) + 500
+        with data.server() as server, server.connect() as client:
+            with open(table, "r+b") as file:  # the same file, which the server may have open
+                file.seek(at)
+                file.write(bytes([whole[at] ^ 1]))
+            for change in (
+                b"append damaged 0 0 1\r\nx",
+                b"prepend damaged 0 0 1\r\nx",
+                b"touch damaged 100",
+                b"gat 100 damaged",
+                b"get damaged",
+            ):
+                check(client.command(change + b"\r\n").startswith(b"SERVER_ERROR"), change)
+            kill(server)
+        table.write_bytes(whole)
+        with data.server() as server, server.connect() as client:
+            check_equal(client.get(b"damaged"), value)
+            check_equal(client.get(b"whole"), value[::-1])
+
+
 def test_full_disk_is_an_error_and_nothing_is_acknowledged_in_vain():
     if os.geteuid() != 0:
         raise Skip("mounting a small file system takes root")
