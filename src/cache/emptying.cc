@@ -204,9 +204,8 @@ uint64_t Emptying::Advance(Session& session, uint64_t objects) {
   while (looked < objects && state_ == State::kUnderWay) {
     const uint64_t piece = std::min<uint64_t>(objects - looked, kObjectsPerEpoch);
     const uint32_t count = static_cast<uint32_t>(piece);
-    session.Begin();
+    const InBatch batch(session);
     looked += stage_ == Stage::kCollect ? Collect(session, count) : Clear(session, count);
-    session.End();
   }
   session.counters().victim_looks.Add(looked);
   return looked;

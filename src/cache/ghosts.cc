@@ -18,7 +18,8 @@ constexpr uint32_t kTicksKept = kTicksPerLog * 3 / 2;  // longer than S3-FIFO: d
 // the larger number all counts are halved, so that old ones fade.
 constexpr uint32_t kDropsMin = 32;
 constexpr uint32_t kDropsKept = 512;
-// One key in so many is a sample, powers of two: at most as many ghosts as are wanted are.
+// One key in so many is a sample: a power of two, which grows with the ghosts, so that about as
+// many of them are samples as are wanted.
 constexpr uint64_t kSampleShareMin = 8;
 constexpr uint64_t kSampleShareMax = 64;
 constexpr uint64_t kSamplesWanted = 4096;

@@ -30,6 +30,7 @@ class Ghosts {
  public:
   static constexpr uint64_t kGhostBytes = sizeof(uint32_t);
   static constexpr uint64_t kNone = UINT64_MAX;
+  static constexpr uint64_t kMemoryShare = 64;  // of the store's memory they take at most one part
 
   // `bytes_max`: addresses that it may grow into.
   static Result<std::unique_ptr<Ghosts>> Create(uint64_t bytes_max);

@@ -118,7 +118,7 @@ bool Index::IsLoaded(uint64_t items) {
 
 uint64_t Index::NextBucketCount(uint64_t wanted) const {
   const uint64_t count = bucket_count();
-  return Even(std::clamp(wanted, count + count / 8 + 1, count + count / 2 + 1));
+  return Even(std::clamp(wanted & ~uint64_t{1}, count + count / 8 + 1, count + count / 2 + 1));
 }
 
 void Index::EnterLocked(Phase phase) {

@@ -1,10 +1,10 @@
 // cache/index.h: the owner of the index's tables, and how they grow without a stop.
 //
 // Sizing    the table starts with one bucket a 64 KiB of memory (Store has exceptions, or what
-//           `expected_items` asks for), and grows by half when it is 85 % full (75 % with policy
-//           kSetAssociative), so it takes 9 to 14 bytes an item. Growing takes the new table's
-//           bytes from the log's budget while both stand, and gives the old one's back: the memory
-//           limit holds throughout.
+//           `expected_items` asks for), and grows by an eighth to a half when it is 85 % full (75 %
+//           with policy kSetAssociative), so it takes 9 to 14 bytes an item. Growing takes the
+//           new table's bytes from the log's budget while both stand, and gives the old one's
+//           back: the memory limit holds throughout.
 // Growth    phases, each entered only when every batch that began before the one in front of it
 //           has ended (cache/epoch.h), so that any two batches at work differ by one phase at most:
 //             kSteady   one table.
@@ -124,7 +124,7 @@ class Index {
   uint64_t stamp_ WEFT_GUARDED_BY(mutex_) = 0;              // of the phase's start
   bool keeps_marks_ WEFT_GUARDED_BY(mutex_) = false;
   std::vector<Pages> marks_ WEFT_GUARDED_BY(mutex_);  // of the tables so far, the last one's last
-  // Views ever published; a few dozen in a lifetime, kept because batches hold references.
+  // Views ever published; some hundreds in a lifetime, kept because batches hold references.
   std::vector<std::unique_ptr<task::IndexRef>> views_ WEFT_GUARDED_BY(mutex_);
 };
 

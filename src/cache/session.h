@@ -154,7 +154,9 @@ class Session {
 class InBatch {
  public:
   explicit InBatch(Session& session) : session_(session) { session_.Begin(); }
-  ~InBatch() { session_.End(); }
+  ~InBatch() {
+    if (session_.inside()) session_.End();  // who waits for room is outside meanwhile
+  }
   InBatch(const InBatch&) = delete;
   InBatch& operator=(const InBatch&) = delete;
 

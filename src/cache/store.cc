@@ -1,7 +1,6 @@
 #include "cache/store.h"
 
 #include <algorithm>
-#include <bit>
 #include <chrono>
 #include <thread>
 
@@ -18,11 +17,8 @@ constexpr uint64_t kMemoryBytesMin = 1u << 20;
 // nothing is evicted, since a table may be unable to grow later, and where full sets drop entries.
 constexpr uint64_t kBytesPerFirstBucket = 65536;
 constexpr uint64_t kBytesPerFirstBucketOfMany = 16384;
-constexpr uint64_t kMemoryGrowthMax = 4;   // SetMemoryLimit
-constexpr uint64_t kGhostsShare = 64;      // of the memory, at most
-constexpr double kExpectedLoad = 0.75;     // of an index sized by expected_items
-constexpr uint64_t kBucketsPerWrite = 16;  // growth's work for each object stored
-constexpr uint64_t kBucketsPerBatch = 64;  // and for each batch, so that readers finish it too
+constexpr uint64_t kMemoryGrowthMax = 4;  // SetMemoryLimit
+constexpr double kExpectedLoad = 0.75;    // of an index sized by expected_items
 // For what ends by itself: batches of others that still see what was freed, and growth's work in
 // another thread. Long, for on a busy machine such a thread may not be running.
 constexpr uint64_t kRoomWaitNs = 1'000'000'000;
@@ -113,7 +109,7 @@ Status Store::Init(PageSource* source) {
   if (!options_.evict) KeepVersions(1);
   carry_account_ = std::make_unique<CarryAccount>(log_->segment_units());
   stay_account_ = std::make_unique<CarryAccount>(log_->segment_units());
-  auto ghosts = Ghosts::Create(kMemoryGrowthMax * options_.memory_bytes / kGhostsShare);
+  auto ghosts = Ghosts::Create(kMemoryGrowthMax * options_.memory_bytes / Ghosts::kMemoryShare);
   if (!ghosts) return ghosts.error();
   ghosts_ = std::move(ghosts.value());
   if (LogBudgetBytes(index_->table_bytes()) < log_->budget_min() * log_->geometry().segment_bytes)
@@ -221,22 +217,6 @@ void Store::FollowLogTables() {
   if (!growth_planned_) SetLogBudgetLocked(index_->table_bytes());
 }
 
-// Half as many again as there are objects: what is dropped while ghosts count is about as many. The
-// log gives up their memory first, so that the limit holds.
-void Store::GrowGhosts() {
-  const uint64_t bytes_max = std::min(memory_limit() / kGhostsShare, ghosts_->bytes_max());
-  const uint64_t ghosts =
-      std::min(std::bit_ceil(ItemCount() * 3 / 2), std::bit_floor(bytes_max / Ghosts::kGhostBytes));
-  if (ghosts <= ghosts_->capacity()) return;
-  base::MutexLock lock(&budget_mutex_);
-  if (growth_planned_) return;  // the log gives up another table's memory just now
-  if (ghosts * Ghosts::kGhostBytes > ghosts_planned_bytes_) {
-    ghosts_planned_bytes_ = ghosts * Ghosts::kGhostBytes;
-    SetLogBudgetLocked(index_->table_bytes());
-  }
-  if (!log_->over_budget()) ghosts_->Grow(ghosts_planned_bytes_ / Ghosts::kGhostBytes);
-}
-
 void Store::UpdateLogBudget() {
   base::MutexLock lock(&budget_mutex_);
   SetLogBudgetLocked(index_->table_bytes());
@@ -278,92 +258,6 @@ void Store::FlushDue(uint32_t due) {
 uint64_t Store::ItemCount() const {
   const int64_t items = items_.load(std::memory_order_relaxed);
   return items < 0 ? 0 : static_cast<uint64_t>(items);
-}
-
-// Of an index for as many objects as the memory holds, beside it, if they are like those that are
-// there. A table that grew by a fixed share would be too large for its entries where the memory is
-// full: no more come. Where nothing is evicted it grows so all the same, for it may find no memory
-// to grow once that is full.
-uint64_t Store::BucketsForFullMemory() const {
-  if (!options_.evict) return UINT64_MAX;
-  const uint64_t segment_bytes = log_->geometry().segment_bytes;
-  const uint64_t all = log_->segments_in_use_max();
-  const uint64_t free = std::min<uint64_t>(log_->SegmentsFreeSoon(), all);
-  if (free == all) return UINT64_MAX;
-  const double items_a_byte =
-      static_cast<double>(ItemCount()) / static_cast<double>((all - free) * segment_bytes);
-  // For objects and this table, beside ghosts and what is free even in a full memory.
-  const uint64_t ghosts = ghosts_planned_bytes_ == 0 ? memory_limit() / kGhostsShare : 0;
-  const uint64_t kept = free - std::min<uint64_t>(free, log_->SegmentsAvailable());
-  const double bytes =
-      static_cast<double>(LogBudgetBytes(ghosts)) - static_cast<double>(kept * segment_bytes);
-  const double buckets =
-      items_a_byte * std::max(bytes, 0.0) /
-      (index_->GoodEntriesPerBucket() + items_a_byte * static_cast<double>(sizeof(task::Bucket)));
-  return static_cast<uint64_t>(buckets);
-}
-
-// Both tables stand for a while; the log keeps half of the limit, and its largest object's room.
-bool Store::CanGrowIndex(uint64_t buckets) const {
-  const uint64_t next_bytes = index_->NextBucketCount(buckets) * sizeof(task::Bucket);
-  const uint64_t left = LogBudgetBytes(index_->table_bytes() + next_bytes);
-  return left >= memory_limit() / 2 && left >= log_->budget_min() * log_->geometry().segment_bytes;
-}
-
-bool Store::DropsFromFullSets() const {
-  if (!options_.evict || options_.index_policy != IndexPolicy::kSetAssociative) return false;
-  if (index_->growing()) return !index_->preparing();
-  return !index_->IsCrowded(ItemCount()) || !CanGrowIndex(BucketsForFullMemory());
-}
-
-bool Store::MayDropEntry() const {
-  if (!options_.evict) return false;
-  if (!index_->IsLoaded(ItemCount())) return true;
-  return !index_->growing() && !CanGrowIndex(BucketsForFullMemory());
-}
-
-void Store::StartGrowthIfCrowded() {
-  if (index_->growing() ||
-      (!growth_wanted_.load(std::memory_order_relaxed) &&
-       !growth_planned_.load(std::memory_order_relaxed) && !index_->IsCrowded(ItemCount())))
-    return;
-  base::MutexLock lock(&budget_mutex_);
-  const uint64_t items = ItemCount();
-  // What is planned stays planned: making room for it drops objects, which may leave the table a
-  // good deal less than crowded, and to plan and give up in turns would evict without end.
-  const bool wanted = index_->IsCrowded(items) ||
-                      (growth_wanted_.load() && index_->IsLoaded(items)) ||
-                      (growth_planned_.load() && !index_->IsSparse(items));
-  if (index_->growing()) return;
-  const uint64_t buckets = BucketsForFullMemory();
-  if (!wanted || !CanGrowIndex(buckets)) {
-    growth_wanted_ = false;
-    if (growth_planned_.exchange(false)) SetLogBudgetLocked(index_->table_bytes());
-    return;
-  }
-  // The log gives up the new table's bytes first, so that the limit holds while both stand.
-  growth_planned_ = true;
-  SetLogBudgetLocked(index_->table_bytes() +
-                     index_->NextBucketCount(buckets) * sizeof(task::Bucket));
-  if (log_->over_budget() && options_.evict) return;  // eviction ahead of need brings it down
-  growth_wanted_ = false;
-  growth_planned_ = false;
-  if (log_->over_budget() || !index_->StartGrowth(buckets).ok())
-    SetLogBudgetLocked(index_->table_bytes());
-}
-
-void Store::GrowIndex(Session& session, uint32_t writes) {
-  if (!index_->growing()) return;
-  session.Begin();
-  index_->Step(session.log(), kBucketsPerBatch + writes * kBucketsPerWrite, [&](uint64_t dropped) {
-    log_->Release(dropped, task::StoredBytes(session.ObjectAt(dropped)));
-    session.counters().evictions.Add(1);
-    session.AddItems(-1);
-  });
-  session.End();
-  if (index_->growing()) return;
-  growth_wanted_ = false;
-  UpdateLogBudget();
 }
 
 void Store::Maintain(Session& session, uint32_t writes) {

@@ -158,10 +158,12 @@ class Store {
  private:
   Store(const CacheOptions& options, const base::KeyedHash& hash);
   Status Init(PageSource* source);
+  // grow.cc
   void GrowIndex(Session& session, uint32_t writes);
   uint64_t BucketsForFullMemory() const;
-  bool CanGrowIndex(uint64_t buckets) const;
+  uint64_t NextBucketCount() const;
   void StartGrowthIfCrowded() WEFT_EXCLUDES(budget_mutex_);
+  void GrowGhosts() WEFT_EXCLUDES(budget_mutex_);
   void FlushDue(uint32_t due);
   // What an attempt to free one segment came to.
   enum class Freed : uint8_t {
@@ -189,7 +191,6 @@ class Store {
   void LeaveUnfinished(std::unique_ptr<Emptying> emptying) WEFT_EXCLUDES(unfinished_mutex_);
   std::unique_ptr<Emptying> BeginEmptying(bool only_ended, uint32_t spared, Freed* freed);
   Freed FinishEmptying(Session& session, const Emptying& emptying);
-  void GrowGhosts() WEFT_EXCLUDES(budget_mutex_);
   void FollowLogTables() WEFT_EXCLUDES(budget_mutex_);
   void UpdateLogBudget() WEFT_EXCLUDES(budget_mutex_);
   void SetLogBudgetLocked(uint64_t index_bytes) WEFT_REQUIRES(budget_mutex_);

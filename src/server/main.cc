@@ -110,6 +110,7 @@ Status ServeUntilStopped(const ParsedOptions& parsed, std::unique_ptr<Daemon> da
   }
   SayPorts(options, **server);
   SayWhatWasGiven(parsed);
+  (*server)->SayHowItRuns();
   SayStarted(options, **server, metrics->get());
   if (daemon) {
     Status ready = daemon->Ready(options.verbosity > 0);

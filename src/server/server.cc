@@ -76,10 +76,7 @@ Status Server::Init() {
   std::vector<net::EventLoop*> group;
   for (const auto& loop : loops_) group.push_back(loop.get());
   loops_.front()->ShareWith(group);
-  if (Status status = StartThreads(); !status.ok())
-    return About(fmt::format("-t {}", options_.threads), status);
-  SayHowItRuns();
-  return {};
+  return About(fmt::format("-t {}", options_.threads), StartThreads());
 }
 
 // What a store that can't be had was asked for with.

@@ -37,6 +37,8 @@ class Server final : private Front {
 
   // Every address it listens on, ports resolved: "127.0.0.1:11211".
   std::vector<net::SocketAddress> Addresses() const;
+  // To the log: devices, what chooses plans, and warnings. For once nothing keeps it from serving.
+  void SayHowItRuns() const;
   // "epoll" or "io_uring".
   std::string_view net_kind() const { return loops_.front()->kind(); }
 
@@ -49,7 +51,6 @@ class Server final : private Front {
   Status Init();
   bool MayPlan();
   void MakePlanner(FoundCalibration found);
-  void SayHowItRuns() const;
   Status OpenTier();
   Status OpenListeners();
   Status OpenWorker(uint32_t number);

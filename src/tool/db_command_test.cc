@@ -184,6 +184,34 @@ TEST_F(DbCommandTest, VerifyFindsEveryCutOfAManifestThatWasClosed) {
   }
 }
 
+// Behind the manifest of a store that was not closed stands a part of one more record, as a crash
+// leaves it, or a whole one with another bit.
+TEST_F(DbCommandTest, DumpJudgesTheEndOfAManifestAsVerifyDoes) {
+  Fill();
+  ASSERT_TRUE(files.RemoveFile("/db/CLOSED").ok());
+  const std::string current = *files.Contents("/db/CURRENT");
+  const std::string manifest = "/db/" + current.substr(0, current.size() - 1);
+  const std::string whole = *files.Contents(manifest);
+  const size_t record_bytes = 7 + static_cast<uint8_t>(whole[4]);
+  const std::string record = whole.substr(0, record_bytes);
+  const auto judge = [&](const std::string& end) {
+    EXPECT_TRUE(files.SetContents(manifest, whole + end).ok());
+    const Exit judged = Run({"verify", "/db"});
+    EXPECT_EQ(Run({"dump", "/db", "--file", std::string(NameOf(manifest))}), judged)
+        << end.size() << output;
+    return judged;
+  };
+  for (size_t left = 0; left < record_bytes; left++)
+    EXPECT_EQ(judge(record.substr(0, left)), Exit::kOk) << left << output;
+  int damaged = 0;
+  for (size_t at = 0; at < record_bytes; at++) {
+    std::string other = record;
+    other[at] ^= 0x20;
+    damaged += judge(other) == Exit::kDamaged ? 1 : 0;
+  }
+  EXPECT_GT(damaged, static_cast<int>(record_bytes) / 2);
+}
+
 TEST_F(DbCommandTest, ATornEndIsNoDamage) {
   Fill();
   ASSERT_TRUE(files.RemoveFile("/db/CLOSED").ok());  // as after a crash

@@ -6,6 +6,7 @@
 #include "base/coding.h"
 #include "lsm/file_names.h"
 #include "lsm/log_reader.h"
+#include "lsm/manifest.h"
 #include "lsm/version_edit.h"
 #include "lsm/write_batch_internal.h"
 #include "table/block.h"
@@ -69,6 +70,13 @@ class DamagePrinter final : public lsm::LogReader::Reporter {
   bool mended_ = false;
 };
 
+Status CheckManifest(const Console& console, const std::string& path) {
+  auto file = console.files->NewSequentialFile(path);
+  if (!file) return file.error();
+  auto state = lsm::ReadManifest(file->get(), path);
+  return state ? Status() : state.error();
+}
+
 // Calls `print` for each record; false from it means that the record is damaged.
 Exit DumpRecords(const Console& console, const std::string& path, bool are_batches,
                  const std::function<bool(uint64_t offset, std::string_view record)>& print) {
@@ -80,19 +88,14 @@ Exit DumpRecords(const Console& console, const std::string& path, bool are_batch
   std::string_view record;
   bool whole = true;
   while (reader.Read(&record)) whole &= print(reader.record_offset(), record);
-  switch (reader.end()) {
-    case lsm::LogEnd::kReadError: return Fail(console, reader.status());
-    case lsm::LogEnd::kDamaged: return Exit::kDamaged;
-    case lsm::LogEnd::kTorn:
-      // Each record of a manifest is one write, so that a crash leaves it cut, or without a sector.
-      if (!are_batches && !reader.cut_short() && !reader.misses_whole_sector()) {
-        console.out << "the end is damaged: no crash leaves it so\n";
-        return Exit::kDamaged;
-      }
-      console.out << "the end is torn, as a crash leaves it\n";
-      break;
-    default: break;
+  if (reader.end() == lsm::LogEnd::kReadError) return Fail(console, reader.status());
+  // Of a manifest a crash leaves less than of a log, which who opens the store tells apart.
+  if (!are_batches) {
+    if (Status status = CheckManifest(console, path); !status.ok()) return Fail(console, status);
+  } else if (reader.end() == lsm::LogEnd::kDamaged) {
+    return Exit::kDamaged;
   }
+  if (reader.end() != lsm::LogEnd::kClean) console.out << "the end is torn, as a crash leaves it\n";
   return whole && !damage.mended() ? Exit::kOk : Exit::kDamaged;
 }
 
