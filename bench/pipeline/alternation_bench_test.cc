@@ -46,14 +46,17 @@ TEST(AlternationBench, EveryReplyIsVerifiedAndEverySlotCounted) {
   const auto rows = RowsOf(options, &status);
   ASSERT_TRUE(status.ok()) << status.ToString();
   ASSERT_EQ(rows.size(), 6u) << "a trace and two cycles, two contenders each";
+  double sets = 0, queries = 0;
   for (const auto& row : rows) {
     const auto& details = row["details"];
     EXPECT_EQ(details["verified_whole"], details["queries"]);
-    // Of both workloads: half of one is SETs, a twentieth of the other.
-    const double sets = details["sets"], queries = details["queries"];
-    EXPECT_GT(sets, 0.06 * queries) << row["case"];
-    EXPECT_LT(sets, 0.49 * queries) << row["case"];
+    sets += details["sets"].get<double>();
+    queries += details["queries"].get<double>();
   }
+  // Of both workloads: half of one is SETs, a twentieth of the other. Of all runs together, for on a
+  // busy machine the shortest may meet one of them alone.
+  EXPECT_GT(sets, 0.06 * queries);
+  EXPECT_LT(sets, 0.49 * queries);
   EXPECT_EQ(rows[0]["case"], "trace-4ms/one stage");
   EXPECT_EQ(rows[3]["case"], "cycle-2ms/plan 1");
   for (int plan = 0; plan < 2; ++plan) {

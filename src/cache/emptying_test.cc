@@ -21,7 +21,7 @@ std::string LongKey(uint64_t i) { return "key" + std::to_string(1000000 + i); }
 // Objects of 32 bytes in segments of 16 KiB, and an index that does not grow.
 CacheOptions OfSmallObjects() {
   CacheOptions options;
-  options.memory_bytes = 4u << 20;
+  options.memory_bytes = 6u << 20;
   options.object_bytes_max = 256u << 10;
   options.expected_items = 150000;
   options.append_lanes = 1;
@@ -119,8 +119,8 @@ TEST_F(Emptyings, LargerObjectsThanThoseThatGoNeedNotWait) {
   const std::string value(10000, 'v');
   for (int i = 0; i < 1000; i++)
     ASSERT_EQ(client_.Set("large" + std::to_string(i), value), Outcome::kStored);
-  // Once: the first of them are in longer segments, for which more is kept in reserve.
-  EXPECT_LE(counters.room_made.value(), 1u);
+  // Twice: the first of them are in longer and longer segments, for which more is kept in reserve.
+  EXPECT_LE(counters.room_made.value(), 2u);
 }
 
 // As batches are that wait for a device.

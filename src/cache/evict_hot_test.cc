@@ -36,6 +36,18 @@ TEST_F(EvictionOfTheHot, SegmentsAllOfWhichIsReadAreNotDroppedWhole) {
   EXPECT_GT(left * 100, kHot * 85);
 }
 
+// The first victim is met when memory has just been filled, and ghosts are given theirs.
+TEST_F(EvictionOfTheHot, WhatIsReadWhileMemoryFillsIsThereAfterwards) {
+  constexpr uint64_t kHot = 50;
+  for (uint64_t i = 0; i < kHot; i++) Ask("hot" + std::to_string(i), 10);
+  for (uint64_t i = 0; i < 40'000; i++) {
+    EXPECT_EQ(client_.Set(Key(i), std::string(300, 'v')), Outcome::kStored);
+    client_.Get("hot" + std::to_string(i % kHot));
+  }
+  EXPECT_GT(store_->Stats().evictions, 10'000u);
+  for (uint64_t i = 0; i < kHot; i++) EXPECT_TRUE(Ask("hot" + std::to_string(i))) << i;
+}
+
 TEST_F(EvictionOfTheHot, ALoopThatIsLargerThanTheMemoryHits) {
   constexpr uint64_t kKeys = 10000;  // some 8,500 fit
   uint64_t hits = 0;

@@ -51,8 +51,9 @@ void ObjectLog::PublishCountsLocked() {
   available_to_replace_.store(beyond(KeptFrom(Room::kReplacing)), std::memory_order_relaxed);
   keeps_to_replace_.store(KeptToReplace(budget_segments_) != 0, std::memory_order_relaxed);
   // What is kept for replacing counts as used: no index may grow into it.
-  over_budget_.store(backed_segments_ + KeptToReplace(budget_goal_) > budget_goal_,
-                     std::memory_order_relaxed);
+  over_budget_.store(
+      std::max(backed_segments_ + KeptToReplace(budget_goal_), budget_segments_) > budget_goal_,
+      std::memory_order_relaxed);
   in_use_max_.store(std::max(budget_segments_, backed_segments_), std::memory_order_relaxed);
   retired_count_.store(retired_segments_, std::memory_order_relaxed);
   free_soon_.store(available + retired_segments_, std::memory_order_relaxed);
@@ -171,8 +172,10 @@ void ObjectLog::GiveBackLocked() {
     free_bare_.Insert(segment);
     backed_segments_--;
   }
-  // On the way down to its goal the budget follows what is resident.
-  budget_segments_ = std::max(budget_goal_, std::min(budget_segments_, backed_segments_));
+  // On the way down to its goal the budget follows what is resident, and the reserve, of which some
+  // may never have held memory.
+  const uint32_t needed = std::max(backed_segments_, UsedLocked() + ReserveLocked());
+  budget_segments_ = std::max(budget_goal_, std::min(budget_segments_, needed));
 }
 
 // Takes the budget a segment nearer to its goal if that leaves the reserve, without which eviction
@@ -220,9 +223,7 @@ void ObjectLog::SetBudget(uint32_t segments) {
   budget_goal_ = segments;
   ReachLocked(segments);
   // What is free beyond the reserve goes at once; what is in use stays until it falls free.
-  const uint32_t free = free_backed_.count();
-  const uint32_t spare = free > ReserveLocked() ? free - ReserveLocked() : 0;
-  budget_segments_ = std::max(segments, std::min(budget_segments_, backed_segments_ - spare));
+  budget_segments_ = std::max(segments, std::min(budget_segments_, UsedLocked() + ReserveLocked()));
   kept_segments_ = 0;
   GiveBackLocked();
   PublishCountsLocked();

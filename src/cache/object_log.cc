@@ -10,8 +10,11 @@ namespace {
 
 // Of 64 MiB or more; of less it is so small that there are about a thousand.
 constexpr uint64_t kSegmentBytesMin = 64u << 10;
-constexpr uint64_t kSegmentBytesLeast = 16u << 10;
 constexpr uint64_t kSegmentsWantedOfLittle = 900;
+// They are no smaller than this, for each costs its line in a table; but half of it in a memory of
+// less than 4 MiB, so that it has 256 at least.
+constexpr uint64_t kSegmentBytesLeast = 16u << 10;
+constexpr uint64_t kSegmentsLeast = 256;
 constexpr uint64_t kSegmentBytesMax = 1u << 20;
 constexpr uint64_t kHugePageBytes = 2u << 20;
 constexpr uint64_t kSegmentsWanted = 4096;
@@ -36,11 +39,12 @@ bool FillsWell(uint64_t units, uint32_t segment_units) {
   return (whole - units) * kEmptyShare <= whole;
 }
 
-// So many that what large objects have open is an eighth of the memory at most. One where nothing
-// is evicted: whoever cleans has to find room for all that lives in a victim.
+// So many that what large objects have open is a quarter of the memory at most, if they have all
+// lifetimes. With fewer they would lie alone, and the ends of their segments be lost. One where
+// nothing is evicted: whoever cleans has to find room for all that lives in a victim.
 uint32_t RunMax(const LogGeometry& geometry) {
   if (geometry.keeps_for_replacing) return 1;
-  return std::clamp(geometry.budget_segments / (8 * kGenerations * geometry.groups), 1u, kRunMax);
+  return std::clamp(geometry.budget_segments / (4 * kGenerations * geometry.groups), 1u, kRunMax);
 }
 
 // So many segments that objects of `units` fill them well, or that half of such an object is little
@@ -59,8 +63,10 @@ uint32_t UnitOfCursor(uint64_t cursor) { return static_cast<uint32_t>(cursor); }
 
 LogGeometry GeometryFor(uint64_t memory_bytes, uint32_t lanes, uint32_t object_bytes_max) {
   LogGeometry geometry;
-  const uint64_t least = std::clamp(std::bit_floor(memory_bytes / kSegmentsWantedOfLittle),
-                                    kSegmentBytesLeast, kSegmentBytesMin);
+  const uint64_t lowest = std::clamp(std::bit_floor(memory_bytes / kSegmentsLeast),
+                                     kSegmentBytesLeast / 2, kSegmentBytesLeast);
+  const uint64_t least =
+      std::clamp(std::bit_floor(memory_bytes / kSegmentsWantedOfLittle), lowest, kSegmentBytesMin);
   geometry.segment_bytes =
       std::clamp(std::bit_floor(memory_bytes / kSegmentsWanted), least, kSegmentBytesMax);
   // An object of the largest size must fit beside what is open, whatever the memory.

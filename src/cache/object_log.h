@@ -304,6 +304,9 @@ class ObjectLog {
   bool MayTakeLocked(uint32_t segment, bool any) const WEFT_REQUIRES(mutex_);
   uint32_t ReserveLocked() const WEFT_REQUIRES(mutex_);
   void BackLocked(uint32_t segment) WEFT_REQUIRES(mutex_);
+  uint32_t UsedLocked() const WEFT_REQUIRES(mutex_) {
+    return backed_segments_ - free_backed_.count();
+  }
   void GiveBackLocked() WEFT_REQUIRES(mutex_);
   void LowerBudgetLocked(uint32_t kept) WEFT_REQUIRES(mutex_);
   void CountTakenLocked(uint32_t count) WEFT_REQUIRES(mutex_);

@@ -25,9 +25,10 @@ constexpr uint64_t kRoomWaitNs = 1'000'000'000;
 // The same, while a batch goes on for which somebody has waited that long in vain.
 constexpr uint64_t kHeldRoomWaitNs = 1'000'000;
 constexpr uint32_t kWritesOfWaiting = 16;  // that a wait counts as, where it is spent on eviction
-// Segments that are emptied for each one wanted, at most: 15 % of one is gained where all of it is
-// in use (carry_account.h), and half of that goes back to the system while there is too much.
-constexpr uint32_t kEmptiedPerSegment = 16;
+// Segments that are emptied for each one wanted, at most: 2 % of one is gained where all of them
+// are in use and stay (carry_account.h), and half of that goes back to the system while there is
+// too much.
+constexpr uint32_t kEmptiedPerSegment = 128;
 constexpr uint32_t kEmptiedMin = 1000;
 // Where nothing live is evicted, so many segments' worth is copied without a gain, at most. To gain
 // one takes up to twenty (kCleanPercentNoEvict), and some more where objects do not fill them well.
@@ -107,8 +108,9 @@ Status Store::Init(PageSource* source) {
   log_ = std::move(log.value());
   // A version that had to be written out later would make what replaces an object longer than it.
   if (!options_.evict) KeepVersions(1);
-  carry_account_ = std::make_unique<CarryAccount>(log_->segment_units());
-  stay_account_ = std::make_unique<CarryAccount>(log_->segment_units());
+  const uint64_t segment_units = log_->segment_units();
+  carry_account_ = std::make_unique<CarryAccount>(segment_units, CarryAccount::kCarryPercent);
+  stay_account_ = std::make_unique<CarryAccount>(segment_units, CarryAccount::kStayPercent);
   auto ghosts = Ghosts::Create(kMemoryGrowthMax * options_.memory_bytes / Ghosts::kMemoryShare);
   if (!ghosts) return ghosts.error();
   ghosts_ = std::move(ghosts.value());
