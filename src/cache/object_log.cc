@@ -11,10 +11,7 @@ namespace {
 // Of 64 MiB or more; of less it is so small that there are about a thousand.
 constexpr uint64_t kSegmentBytesMin = 64u << 10;
 constexpr uint64_t kSegmentsWantedOfLittle = 900;
-// They are no smaller than this, for each costs its line in a table; but half of it in a memory of
-// less than 4 MiB, so that it has 256 at least.
 constexpr uint64_t kSegmentBytesLeast = 16u << 10;
-constexpr uint64_t kSegmentsLeast = 256;
 constexpr uint64_t kSegmentBytesMax = 1u << 20;
 constexpr uint64_t kHugePageBytes = 2u << 20;
 constexpr uint64_t kSegmentsWanted = 4096;
@@ -63,10 +60,8 @@ uint32_t UnitOfCursor(uint64_t cursor) { return static_cast<uint32_t>(cursor); }
 
 LogGeometry GeometryFor(uint64_t memory_bytes, uint32_t lanes, uint32_t object_bytes_max) {
   LogGeometry geometry;
-  const uint64_t lowest = std::clamp(std::bit_floor(memory_bytes / kSegmentsLeast),
-                                     kSegmentBytesLeast / 2, kSegmentBytesLeast);
-  const uint64_t least =
-      std::clamp(std::bit_floor(memory_bytes / kSegmentsWantedOfLittle), lowest, kSegmentBytesMin);
+  const uint64_t least = std::clamp(std::bit_floor(memory_bytes / kSegmentsWantedOfLittle),
+                                    kSegmentBytesLeast, kSegmentBytesMin);
   geometry.segment_bytes =
       std::clamp(std::bit_floor(memory_bytes / kSegmentsWanted), least, kSegmentBytesMax);
   // An object of the largest size must fit beside what is open, whatever the memory.
