@@ -263,7 +263,7 @@ class KeysByHash {
   std::map<uint64_t, std::vector<std::string>> keys_;
 };
 
-// The items of a batch are counted when it ends.
+// The store's count of items lacks the last of a batch until it ends.
 TEST(Growth, ABatchThatFillsTheFirstTableLosesNothing) {
   CacheOptions options;
   options.memory_bytes = 8 << 20;

@@ -134,11 +134,11 @@ void Server::MakePlanner(FoundCalibration found) {
       std::make_unique<BackgroundCalibrator>(std::move(how), store_.get(), planner_.get());
 }
 
-// A plan is carried out where a device can't do all of its part, but its user should know.
 void Server::SayHowItRuns() const {
   devices_->Tell();
   if (!info_.empty()) spdlog::info("{}", info_);
   for (const std::string& warning : warnings_) spdlog::warn("{}", warning);
+  // A plan is carried out where a device can't do all of its part, but its user should know.
   if (!options_.plan) return;
   auto route = pipeline::RouteOf(*options_.plan, devices_->guards());
   if (!route) return;  // the workers would not have been opened

@@ -89,7 +89,8 @@ Exit DumpRecords(const Console& console, const std::string& path, bool are_batch
   bool whole = true;
   while (reader.Read(&record)) whole &= print(reader.record_offset(), record);
   if (reader.end() == lsm::LogEnd::kReadError) return Fail(console, reader.status());
-  // Of a manifest a crash leaves less than of a log, which who opens the store tells apart.
+  // A log's torn end may be what a crash left. A manifest's is judged as by whoever opens the
+  // store.
   if (!are_batches) {
     if (Status status = CheckManifest(console, path); !status.ok()) return Fail(console, status);
   } else if (reader.end() == lsm::LogEnd::kDamaged) {

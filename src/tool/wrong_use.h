@@ -4,15 +4,15 @@
 // Threads   one.
 #pragma once
 
+#include <algorithm>
 #include <cstdio>
 #include <string>
 
 #include <CLI/CLI.hpp>
 
-namespace weft::tool {
+#include "tool/console.h"
 
-// Exit status of a command line that is wrong, as of `weft db`.
-inline constexpr int kWrongUse = 2;
+namespace weft::tool {
 
 // Prints what parsing `app` has thrown: the help that was asked for; or one line that says what is
 // wrong, and one that names the help. The exit status.
@@ -30,15 +30,16 @@ inline int AnswerParseError(const CLI::App& app, const CLI::ParseError& error) {
   if (!commands.empty() && command->get_subcommands().empty()) {
     std::string names;
     for (const CLI::App* one : commands) names += (names.empty() ? "" : ", ") + one->get_name();
-    what = words.empty() ? "which command? One of " + names
-           : words.front().starts_with('-')
-               ? "there is no option " + words.front()
-               : "there is no command '" + words.front() + "'; there are " + names;
+    if (words.empty())
+      what = "which command? One of " + names;
+    else if (words.front().starts_with('-'))
+      what = "there is no option " + words.front();
+    else
+      what = "there is no command '" + words.front() + "'; there are " + names;
   }
-  for (char& c : what)
-    if (c == '\n') c = ' ';
+  std::ranges::replace(what, '\n', ' ');
   std::fprintf(stderr, "%s: %s\nTry '%s --help'.\n", name.c_str(), what.c_str(), name.c_str());
-  return kWrongUse;
+  return static_cast<int>(Exit::kCannotRun);
 }
 
 }  // namespace weft::tool
