@@ -36,21 +36,36 @@ uint32_t NowSeconds();
 // The rule, over any clocks: what NowSeconds has of the system's.
 class SecondsClock {
  public:
-  // Nanoseconds of one of the system's clocks.
-  using ReadNs = int64_t (*)(clockid_t clock);
+  // One of the system's clocks.
+  using Read = timespec (*)(clockid_t clock);
 
-  explicit SecondsClock(ReadNs read);
-  uint32_t Now();
+  explicit SecondsClock(Read read);
+  uint32_t Now() {
+    const timespec now = read_(CLOCK_MONOTONIC_COARSE);
+    if (now.tv_sec != looked_s_.load(std::memory_order_relaxed)) LookForSleep(now.tv_sec);
+    // Once a call of the cache: split as the clock is, the offset takes no division.
+    const int64_t offset = offset_.load(std::memory_order_relaxed);
+    const bool carries = now.tv_nsec + (offset & kPartMask) >= kNsPerSecond;
+    return static_cast<uint32_t>(now.tv_sec + (offset >> kPartBits) + (carries ? 1 : 0));
+  }
 
  private:
+  static constexpr int kPartBits = 30;  // nanoseconds below a second
+  static constexpr int64_t kPartMask = (int64_t{1} << kPartBits) - 1;
+
+  static int64_t Split(int64_t ns);
+  static int64_t Joined(int64_t offset);
+  int64_t ReadNs(clockid_t clock) const;
   int64_t OffsetNs() const;
   int64_t SleptNs() const;
+  void LookForSleep(int64_t now_s);
 
-  const ReadNs read_;
+  const Read read_;
   int64_t slept_at_start_ns_ = 0;
-  int64_t offset_at_start_ns_ = 0;     // from the monotonic clock to the date
-  std::atomic<int64_t> offset_ns_{0};  // the same, with what the machine has slept since; rises
-  std::atomic<int64_t> looked_s_{0};   // when that was asked for
+  int64_t offset_at_start_ns_ = 0;  // from the monotonic clock to the date
+  // The same, with what the machine has slept since: seconds, then kPartBits of nanoseconds. Rises.
+  std::atomic<int64_t> offset_{0};
+  std::atomic<int64_t> looked_s_{0};  // when sleep was looked for
 };
 
 }  // namespace weft::base

@@ -38,7 +38,11 @@ struct Machine {
     static Machine machine;
     return machine;
   }
-  static int64_t ReadNs(clockid_t clock) {
+  static timespec Read(clockid_t clock) {
+    const int64_t ns = NsOf(clock);
+    return {ns / kNsPerSecond, ns % kNsPerSecond};
+  }
+  static int64_t NsOf(clockid_t clock) {
     const Machine& m = The();
     switch (clock) {
       case CLOCK_REALTIME_COARSE: return m.date_s * 1'000'000'000;
@@ -50,7 +54,7 @@ struct Machine {
 
 TEST(SecondsClock, CountsWhatTheMachineSlept) {
   Machine& machine = Machine::The() = {};
-  SecondsClock clock(Machine::ReadNs);
+  SecondsClock clock(Machine::Read);
   EXPECT_EQ(clock.Now(), 1'700'000'000u);
   machine.awake_ms += 2500;
   EXPECT_EQ(clock.Now(), 1'700'000'002u);
@@ -65,9 +69,21 @@ TEST(SecondsClock, CountsWhatTheMachineSlept) {
   EXPECT_EQ(clock.Now(), 1'700'000'006u + 8 * 3600);
 }
 
+TEST(SecondsClock, StartsWithADateThatIsLessThanTheMachineHasRun) {
+  Machine& machine = Machine::The() = {};
+  machine.date_s = 1000;
+  machine.awake_ms = 5'000'700;
+  SecondsClock clock(Machine::Read);
+  EXPECT_EQ(clock.Now(), 1000u);
+  machine.awake_ms += 999;
+  EXPECT_EQ(clock.Now(), 1000u);
+  machine.awake_ms += 1;
+  EXPECT_EQ(clock.Now(), 1001u);
+}
+
 TEST(SecondsClock, FollowsNoStepOfTheDateAndNeverGoesBack) {
   Machine& machine = Machine::The() = {};
-  SecondsClock clock(Machine::ReadNs);
+  SecondsClock clock(Machine::Read);
   for (const int64_t step_s : {86'400, -86'400, -1'700'000'000}) {
     machine.date_s += step_s;
     const uint32_t before = clock.Now();

@@ -200,7 +200,7 @@ class EmbeddedCache final : public Cache {
       use(reply);  // may find no memory for the value
       outcome = reply.outcome;
     }
-    pool_->store().Maintain(*session, command.verb == Verb::kRead ? 0 : 1);
+    pool_->store().Maintain(*session, command.verb == Verb::kRead ? 0 : 1, session->now_s());
     return outcome;
   }
 

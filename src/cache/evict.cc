@@ -86,10 +86,9 @@ Store::Freed Store::EvictOne(Session& session, bool only_ended, uint32_t spared)
   return FinishEmptying(session, *emptying);
 }
 
-void Store::ExpireWhenDue(Session& session) {
-  const uint32_t now_s = base::NowSeconds();
+void Store::ExpireWhenDue(Session& session, uint32_t now_s) {
   uint32_t checked = expiry_checked_s_.load(std::memory_order_relaxed);
-  if (checked == now_s) return;
+  if (checked >= now_s) return;  // by a batch, perhaps, that began later
   // One thread a second looks; while it finds something it looks again with the next batch.
   if (EvictOne(session, true) == Freed::kOne) return;
   expiry_checked_s_.compare_exchange_strong(checked, now_s);

@@ -183,14 +183,14 @@ void StoreGroup(Session& session, std::span<Cache::Pair> pairs) {
 void MultiRead(Session& session, std::span<Cache::Lookup> lookups) {
   for (size_t at = 0; at < lookups.size(); at += kGroupQueries)
     ReadGroup(session, lookups.subspan(at, std::min<size_t>(kGroupQueries, lookups.size() - at)));
-  session.store().Maintain(session, 0);
+  session.store().Maintain(session, 0, session.now_s());
 }
 
 void MultiStore(Session& session, std::span<Cache::Pair> pairs) {
   for (size_t at = 0; at < pairs.size(); at += kGroupQueries) {
     const size_t count = std::min<size_t>(kGroupQueries, pairs.size() - at);
     StoreGroup(session, pairs.subspan(at, count));
-    session.store().Maintain(session, static_cast<uint32_t>(count));
+    session.store().Maintain(session, static_cast<uint32_t>(count), session.now_s());
   }
 }
 

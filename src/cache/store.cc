@@ -263,8 +263,12 @@ uint64_t Store::ItemCount() const {
 }
 
 void Store::Maintain(Session& session, uint32_t writes) {
-  FlushIfDue(base::NowSeconds());
-  ExpireWhenDue(session);
+  Maintain(session, writes, base::NowSeconds());
+}
+
+void Store::Maintain(Session& session, uint32_t writes, uint32_t now_s) {
+  FlushIfDue(now_s);
+  ExpireWhenDue(session, now_s);
   if (writes != 0) {
     EvictAhead(session, writes);
     StartGrowthIfCrowded();

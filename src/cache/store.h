@@ -84,7 +84,9 @@ class Store {
   // Between batches: frees segments ahead of need, expires, grows the index. Cheap when idle.
   // `writes` bounds the work: about so many objects were stored since the last call. A victim is
   // emptied over several calls, of any sessions.
+  // `now_s`: base::NowSeconds(), or that of a batch that has just ended, which spares a clock read.
   // REQUIRES: `session` is outside.
+  void Maintain(Session& session, uint32_t writes, uint32_t now_s);
   void Maintain(Session& session, uint32_t writes);
   // Frees room for an object of `bytes`. False: nothing may be freed. `spared`: location of an
   // object that this session evicts none of, as long as it is there; 0: it may be any.
@@ -186,7 +188,7 @@ class Store {
   // there was nothing to do.
   bool EvictPortion(Session& session, uint64_t writes, uint32_t spared = 0)
       WEFT_EXCLUDES(unfinished_mutex_);
-  void ExpireWhenDue(Session& session);
+  void ExpireWhenDue(Session& session, uint32_t now_s);
   std::unique_ptr<Emptying> TakeUnfinished(bool only_ended) WEFT_EXCLUDES(unfinished_mutex_);
   void LeaveUnfinished(std::unique_ptr<Emptying> emptying) WEFT_EXCLUDES(unfinished_mutex_);
   std::unique_ptr<Emptying> BeginEmptying(bool only_ended, uint32_t spared, Freed* freed);

@@ -176,7 +176,7 @@ void CpuStage::RunGroups(Batch& batch, cache::Session& session, Sink& sink) {
   if (disk_ != nullptr) disk_->EndBatch();
   CountBatch(batch);
   clock.Restart();
-  store_->Maintain(session, writes_);
+  store_->Maintain(session, writes_, session.now_s());
   clock.LapOfRoom();
 }
 
