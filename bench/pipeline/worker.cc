@@ -312,7 +312,7 @@ void Worker::Write(pipeline::Batch& batch, uint32_t begin, uint32_t end, cache::
   Flight& flight = *at_last_stage_;
   char* out = flight.responses.get() + flight.response_bytes;
   for (uint32_t i = begin; i < end;) {
-    const uint32_t gathered_end = batch.GatheredEnd(i, batch.DoneEnd(i, end));
+    const uint32_t gathered_end = batch.DoneEnd(i, batch.GatheredEnd(i, end));
     if (i < gathered_end) {
       out = WriteGathered(batch, i, gathered_end, out);
       flight.written.hits += gathered_end - i;

@@ -58,13 +58,6 @@ void SetValue(Cache::Lookup* lookup, const uint8_t* value, uint32_t bytes) {
   CopyShort(lookup->value, value, std::min(bytes, lookup->capacity));
 }
 
-// Whether the read of `object`, found by `word`, is to be noted in either. Which it is follows no
-// pattern, so both are computed rather than branched upon.
-bool WantsNote(uint64_t word, const task::Object* object, uint32_t now_s, uint32_t dice) {
-  return (uint32_t{task::WantsAccessNote(word, dice)} |
-          uint32_t{task::WantsReadNote(task::LoadRelaxed32(&object->access), now_s)}) != 0;
-}
-
 // Tasks KC and RD where the first candidate does not settle it: exact search, any object.
 // True where the access is to be noted, at columns.position[i].
 __attribute__((noinline)) bool DeliverAny(const Views& views, const task::Columns& columns,
@@ -81,7 +74,7 @@ __attribute__((noinline)) bool DeliverAny(const Views& views, const task::Column
   SetValue(lookup, task::ValueOf(object), task::ValueBytes(object));
   columns.word[i] = found.word;
   columns.position[i] = task::PositionOf(views.index, found.slot);
-  return WantsNote(found.word, object, views.now_s, dice);
+  return task::WantsNote(found.word, object, views.now_s, dice);
 }
 
 // Tasks KC and RD of one lookup. The candidate that Search found is settled here if it is a plain
@@ -96,19 +89,14 @@ inline bool Deliver(const Views& views, const task::Columns& columns, uint32_t i
                     !task::HasPlainKey(object, KeyData(key), static_cast<uint32_t>(key.size()))))
     return DeliverAny(views, columns, i, dice, lookup);
   SetValue(lookup, task::PlainValue(object), object->shape & kShapeValueMask);
-  return WantsNote(word, object, views.now_s, dice);
+  return task::WantsNote(word, object, views.now_s, dice);
 }
 
 // Notes the accesses of the lookups in `noted`, bit i for lookup i.
 void NoteAll(const Views& views, const task::Columns& columns, uint32_t noted, uint32_t dice) {
   for (; noted != 0; noted &= noted - 1) {
     const uint32_t i = task::LowestBit64(noted);
-    const uint64_t word = columns.word[i];
-    task::Object* object = task::ObjectAt(views.log, task::SlotLocation(word));
-    if (task::WantsAccessNote(word, dice + i))
-      task::NoteAccess(task::SlotAtPosition(views.index, columns.position[i]), word);
-    if (task::WantsReadNote(task::LoadRelaxed32(&object->access), views.now_s))
-      task::NoteRead(object, views.now_s);
+    task::NoteHit(views.index, views.log, columns, i, views.now_s, dice + i);
   }
 }
 

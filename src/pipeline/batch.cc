@@ -199,6 +199,13 @@ uint32_t Batch::GatheredEnd(uint32_t begin, uint32_t limit) const {
   return RunEnd(result_, kResultRead, begin, limit);
 }
 
+uint32_t Batch::UnansweredReadsEnd(uint32_t begin, uint32_t limit) const {
+  static_assert(sizeof(QueryKind) == 1);
+  const auto* const kinds = reinterpret_cast<const uint8_t*>(kind_.data());
+  const uint32_t reads_end = RunEnd(kinds, static_cast<uint8_t>(QueryKind::kRead), begin, limit);
+  return RunEnd(result_, kResultNone, begin, reads_end);
+}
+
 uint32_t Batch::DoneEnd(uint32_t begin, uint32_t limit) const {
   static_assert(sizeof(QueryState) == 1);
   return RunEnd(reinterpret_cast<const uint8_t*>(state_.data()),

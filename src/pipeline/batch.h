@@ -212,6 +212,8 @@ class Batch {
   Gathered gathered(uint32_t i) const { return gathered()[i]; }
   // One behind the last of the queries from `begin` on that are all kResultRead, up to `limit`.
   uint32_t GatheredEnd(uint32_t begin, uint32_t limit) const;
+  // The same of those that are plain reads which no stage has answered.
+  uint32_t UnansweredReadsEnd(uint32_t begin, uint32_t limit) const;
   // The same of those that are kDone.
   uint32_t DoneEnd(uint32_t begin, uint32_t limit) const;
   // The same of those that are of the source of `begin`.

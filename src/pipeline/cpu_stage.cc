@@ -24,6 +24,10 @@ Task TaskOf(cache::Verb verb) {
 WEFT_FN void PrefetchUnanswered(const Batch& batch, const task::Columns& columns, uint32_t begin,
                                 uint32_t object_bytes, const cache::Session& session) {
   const uint32_t end = std::min(batch.size(), begin + CpuStage::kGroupQueries);
+  if (!batch.searched() && batch.UnansweredReadsEnd(begin, end) == end) {
+    task::PrefetchBuckets(session.index(), columns, begin, end);
+    return;
+  }
   for (uint32_t i = begin; i < end; i++) {
     if (batch.result(i) > kResultFound) continue;
     const uint64_t word = batch.word(i);
@@ -186,6 +190,7 @@ uint32_t CpuStage::GroupEnd(const Batch& batch, uint32_t begin) const {
   const uint32_t limit = std::min(batch.size(), begin + kGroupQueries);
   const uint32_t gathered = disk_ != nullptr ? kGroupQueries : kGatheredQueries;
   uint32_t end = batch.GatheredEnd(begin, std::min(batch.size(), begin + gathered));
+  if (batch.has_only_reads()) return std::max(end, limit);
   // Where the group would be full, nothing is placed that would have to be placed again.
   uint64_t bytes = 0;
   while (end < limit && batch.kind(end) != QueryKind::kOther &&
@@ -220,7 +225,12 @@ uint32_t CpuStage::RunGroup(Batch& batch, uint32_t begin, uint32_t end, cache::S
   uint32_t done = begin, gathered_end = begin;
   while (done < end) {
     if (done >= gathered_end) gathered_end = batch.GatheredEnd(done, end);
-    if (done < gathered_end) done = FinishGathered(batch, done, gathered_end, session);
+    if (done < gathered_end) {
+      done = FinishGathered(batch, done, gathered_end, session);
+    } else if (const uint32_t reads_end = RunReads(batch, done, end, session); reads_end != done) {
+      done = reads_end;
+      continue;
+    }
     if (done == end || (disk_ != nullptr && disk_->IsFull(batch, done))) break;
     wants_room_ = !RunQuery(batch, done, session);
     if (wants_room_) break;
@@ -234,6 +244,10 @@ uint32_t CpuStage::RunGroup(Batch& batch, uint32_t begin, uint32_t end, cache::S
 void CpuStage::SearchGroup(Batch& batch, uint32_t begin, uint32_t end, cache::Session& session) {
   const uint32_t bytes = store_->options().prefetch ? store_->expected_object_bytes() : 0;
   const task::Columns columns = batch.columns();
+  if (batch.UnansweredReadsEnd(begin, end) == end) {
+    task::Search(session.index(), session.log(), columns, begin, end, bytes);
+    return;
+  }
   for (uint32_t i = begin; i < end; i++) {
     if (batch.result(i) == kResultNone)
       task::SearchFirstOne(session.index(), session.log(), columns, i, bytes);
@@ -366,7 +380,7 @@ bool CpuStage::FinishRead(Batch& batch, uint32_t i, cache::Session& session) {
     batch.CountMiss();
     return true;
   }
-  task::Object* object = session.ObjectAt(task::SlotLocation(word));
+  const task::Object* object = session.ObjectAt(task::SlotLocation(word));
   if (task::IsEnded(session.log(), task::SlotLocation(word), object, session.now_s())) {
     batch.SetMiss(i, cache::WhyEnded(session, task::SlotLocation(word)));
     batch.TakeRoom(batch.source(i), batch.ReplyBytes(i));
@@ -379,10 +393,7 @@ bool CpuStage::FinishRead(Batch& batch, uint32_t i, cache::Session& session) {
   // At once, not when the group is done: a later query of the batch may ask whether it was read.
   const uint32_t dice = session.NextDice();
   if (cache::Session::CountsHit(dice)) session.CountHit(task::SlotLocation(word));
-  if (task::WantsAccessNote(word, dice))
-    task::NoteAccess(task::SlotAtPosition(session.index(), batch.position(i)), word);
-  if (task::WantsReadNote(task::LoadRelaxed32(&object->access), session.now_s()))
-    task::NoteRead(object, session.now_s());
+  task::NoteHit(session.index(), session.log(), batch.columns(), i, session.now_s(), dice);
   return true;
 }
 

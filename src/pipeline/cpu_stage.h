@@ -117,6 +117,8 @@ class CpuStage {
   uint32_t GroupEnd(const Batch& batch, uint32_t begin) const;
   uint32_t RunGroup(Batch& batch, uint32_t begin, uint32_t end, cache::Session& session,
                     Clock* clock);
+  uint32_t RunReads(Batch& batch, uint32_t begin, uint32_t end,
+                    cache::Session& session);  // cpu_stage_reads.cc
   bool RunQuery(Batch& batch, uint32_t i, cache::Session& session);
   bool FinishRead(Batch& batch, uint32_t i, cache::Session& session);
   bool ReadFromDisk(Batch& batch, uint32_t i, cache::Session& session);

@@ -4,6 +4,7 @@
 // Threads   the batch's.
 #pragma once
 
+#include "cache/object_writer.h"
 #include "cache/session.h"
 #include "pipeline/batch.h"
 
@@ -11,6 +12,27 @@ namespace weft::pipeline {
 
 // REQUIRES: kind kRead or kCommand, state kDone, within the epoch. Its value stays as long as the
 // epoch and the batch do.
-cache::Reply ReplyOf(const Batch& batch, uint32_t i, const cache::Session& session);
+inline cache::Reply ReplyOf(const Batch& batch, uint32_t i, const cache::Session& session) {
+  if (batch.kind(i) == QueryKind::kCommand) return batch.reply(i);
+  cache::Reply reply;
+  if (batch.result(i) == kResultRead) {
+    const Batch::Gathered gathered = batch.gathered(i);
+    reply.outcome = Outcome::kHit;
+    reply.client_flags = gathered.client_flags;
+    reply.value = gathered.value;
+    return reply;
+  }
+  const uint64_t location = batch.location(i);
+  if (location == 0) {
+    reply.miss = batch.miss(i);
+    return reply;
+  }
+  reply.outcome = Outcome::kHit;
+  const task::Object* object = session.ObjectAt(location);
+  task::TouchObject(object);
+  reply.client_flags = task::ClientFlags(object);
+  reply.value = cache::ValueView(object);
+  return reply;
+}
 
 }  // namespace weft::pipeline

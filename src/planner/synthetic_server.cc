@@ -233,7 +233,7 @@ void SyntheticServer::Write(pipeline::Batch& batch, uint32_t begin, uint32_t end
   // A group's replies lie in a row.
   if (out_at_ + (end - begin) * reply_bytes > out_.data() + out_.size()) out_at_ = out_.data();
   for (uint32_t i = begin; i < end;) {
-    const uint32_t gathered_end = batch.GatheredEnd(i, batch.DoneEnd(i, end));
+    const uint32_t gathered_end = batch.DoneEnd(i, batch.GatheredEnd(i, end));
     if (i < gathered_end) {
       out_at_ = WriteGathered(batch, i, gathered_end, out_at_);
       hits_ += gathered_end - i;

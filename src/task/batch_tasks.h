@@ -105,4 +105,18 @@ WEFT_FN void Compare(IndexRef index, LogRef log, Columns columns, u32 begin, u32
   for (u32 i = begin; i < end; i++) CompareOne(index, log, columns, i);
 }
 
+// Whether the read of `object`, found by `word`, is to be noted in either. Which it is follows no
+// pattern, so both are computed rather than branched upon.
+WEFT_FN bool WantsNote(u64 word, WEFT_GLOBAL const Object* object, u32 now_s, u32 dice) {
+  return (WantsAccessNote(word, dice) | WantsReadNote(LoadRelaxed32(&object->access), now_s)) != 0;
+}
+
+// Notes the read of query `i`, whose entry is in the columns, in the slot and in the object.
+WEFT_FN void NoteHit(IndexRef index, LogRef log, Columns columns, u32 i, u32 now_s, u32 dice) {
+  const u64 word = columns.word[i];
+  WEFT_GLOBAL Object* object = ObjectAt(log, SlotLocation(word));
+  if (WantsAccessNote(word, dice)) NoteAccess(SlotAtPosition(index, columns.position[i]), word);
+  if (WantsReadNote(LoadRelaxed32(&object->access), now_s)) NoteRead(object, now_s);
+}
+
 WEFT_TASK_END
