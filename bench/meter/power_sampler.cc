@@ -9,8 +9,7 @@
 namespace weft::bench {
 namespace {
 
-constexpr double kMissingMax = 5;  // intervals
-constexpr Seconds kNap(0.02);      // so that End waits no longer
+constexpr Seconds kNap(0.02);  // so that End waits no longer
 
 }  // namespace
 
@@ -66,7 +65,7 @@ void PowerSampler::Run() {
 
 Result<Joules> PowerSampler::Used() {
   const base::MutexLock lock(&mutex_);
-  auto energy = trace_.Between(begin_, Now(), interval_ * kMissingMax);
+  auto energy = trace_.Between(begin_, Now(), gap_max_);
   if (!energy && !last_failure_.ok()) return last_failure_;
   return energy;
 }

@@ -1,8 +1,8 @@
 // bench/meter/power_sampler.h: energy from a device that only says what power flows now: a thread
 // asks it at even distances.
 //
-// A reading that fails is asked for again at the next turn; where five in a row are missing there
-// is no figure, but the last failure as the reason.
+// A reading that fails is asked for again at the next turn; where too many in a row are missing
+// there is no figure, but the last failure as the reason.
 //
 // Threads   one owner; the device is asked by the sampler's thread alone from Start on.
 // Cost      a reading each interval.
@@ -22,8 +22,13 @@ namespace weft::bench {
 class PowerSampler : public EnergySource {
  public:
   using Read = std::function<Result<Watts>()>;
-  PowerSampler(std::string name, Seconds interval, Read read)
-      : name_(std::move(name)), interval_(interval), read_(std::move(read)) {}
+  // `gap_max`: seconds between two readings from which on there is no figure; five intervals where
+  // it is not given.
+  PowerSampler(std::string name, Seconds interval, Read read, Seconds gap_max = Seconds(0))
+      : name_(std::move(name)),
+        interval_(interval),
+        gap_max_(gap_max > Seconds(0) ? gap_max : interval * kMissingMax),
+        read_(std::move(read)) {}
   ~PowerSampler() override;
   PowerSampler(const PowerSampler&) = delete;
   PowerSampler& operator=(const PowerSampler&) = delete;
@@ -34,12 +39,15 @@ class PowerSampler : public EnergySource {
   Result<Joules> Used() override WEFT_EXCLUDES(mutex_);
 
  private:
+  static constexpr double kMissingMax = 5;  // intervals
+
   void Run() WEFT_EXCLUDES(mutex_);
   Status TakeOne() WEFT_EXCLUDES(mutex_);
   void End() WEFT_EXCLUDES(mutex_);
 
   const std::string name_;
   const Seconds interval_;
+  const Seconds gap_max_;
   const Read read_;
   Seconds begin_;
   std::thread thread_;
