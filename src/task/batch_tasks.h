@@ -108,7 +108,8 @@ WEFT_FN void Compare(IndexRef index, LogRef log, Columns columns, u32 begin, u32
 // Whether the read of `object`, found by `word`, is to be noted in either. Which it is follows no
 // pattern, so both are computed rather than branched upon.
 WEFT_FN bool WantsNote(u64 word, WEFT_GLOBAL const Object* object, u32 now_s, u32 dice) {
-  return (WantsAccessNote(word, dice) | WantsReadNote(LoadRelaxed32(&object->access), now_s)) != 0;
+  return ((u32)WantsAccessNote(word, dice) |
+          (u32)WantsReadNote(LoadRelaxed32(&object->access), now_s)) != 0;
 }
 
 // Notes the read of query `i`, whose entry is in the columns, in the slot and in the object.
