@@ -22,7 +22,7 @@ namespace weft::bench {
 class PowerSampler : public EnergySource {
  public:
   using Read = std::function<Result<Watts>()>;
-  // `gap_max`: seconds between two readings from which on there is no figure; five intervals where
+  // `gap_max`: seconds between two readings beyond which there is no figure; five intervals where
   // it is not given.
   PowerSampler(std::string name, Seconds interval, Read read, Seconds gap_max = Seconds(0))
       : name_(std::move(name)),

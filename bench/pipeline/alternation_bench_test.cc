@@ -65,7 +65,7 @@ TEST(AlternationBench, EveryReplyIsVerifiedAndEverySlotCounted) {
     for (const double ms : details["recovered_ms"]) EXPECT_LE(ms, 2);
     const std::vector<double> folded = details["folded_queries_per_s"];
     ASSERT_EQ(folded.size(), 8u);
-    // What the slots come to is folding_test's: on a busy machine little of the run lies in most.
+    // What the slots come to is folding_test's: on a busy machine most of them may hold nothing.
     EXPECT_GT(std::accumulate(folded.begin(), folded.end(), 0.0), 0);
     EXPECT_EQ(details["folded_in_stages_per_s"],
               plan == 0 ? nlohmann::json(std::vector<double>(8, 0)) : nlohmann::json(folded));

@@ -43,7 +43,7 @@ class SecondsClock {
   uint32_t Now() {
     const timespec now = read_(CLOCK_MONOTONIC_COARSE);
     if (now.tv_sec != looked_s_.load(std::memory_order_relaxed)) LookForSleep(now.tv_sec);
-    // Once a call of the cache: split as the clock is, the offset takes no division.
+    // The offset is split as the clock is, so that no call divides.
     const int64_t offset = offset_.load(std::memory_order_relaxed);
     const bool carries = now.tv_nsec + (offset & kPartMask) >= kNsPerSecond;
     return static_cast<uint32_t>(now.tv_sec + (offset >> kPartBits) + (carries ? 1 : 0));

@@ -99,7 +99,8 @@ TEST_P(Growth, NeverMissesAKeyWhileThreadsWriteAndRead) {
     EXPECT_EQ(store->Stats().evictions, 0u);
     EXPECT_EQ(store->Stats().items, kAnchors + kThreads * keys);
   } else {
-    // A full set may have dropped some, which is counted.
+    // A full set may have dropped some, which is counted: more while a growth stands still.
+    EXPECT_GT(store->Stats().items, kThreads * keys / 10);
     EXPECT_EQ(store->Stats().items + store->Stats().evictions, kAnchors + kThreads * keys);
   }
 }

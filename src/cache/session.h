@@ -102,8 +102,9 @@ class Session {
   const task::LogRef& log() const { return log_; }
   task::Object* ObjectAt(uint64_t location) const { return task::ObjectAt(log_, location); }
 
-  // A number that changes from call to call (task::NoteAccess).
-  uint32_t NextDice() { return dice_++; }
+  // The first of `count` numbers in a row, which no other call gives for long: one for each access
+  // (task::WantsAccessNote).
+  uint32_t NextDice(uint32_t count = 1) { return std::exchange(dice_, dice_ + count); }
 
   // Counts the hit of an object at `location` by its generation, where the dice say so.
   static bool CountsHit(uint32_t dice) { return dice % 64 == 0; }

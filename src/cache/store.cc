@@ -24,8 +24,9 @@ constexpr double kExpectedLoad = 0.75;    // of an index sized by expected_items
 constexpr uint64_t kRoomWaitNs = 1'000'000'000;
 // The same, while a batch goes on for which somebody has waited that long in vain.
 constexpr uint64_t kHeldRoomWaitNs = 1'000'000;
-// Of the time between two looks no more counts as waited: then whoever waits did not run either.
-constexpr uint64_t kRoomLookNsMax = 10'000'000;
+// One look counts for no more than this part of the wait: a longer one means that whoever waits did
+// not run either.
+constexpr uint64_t kRoomLooksMin = 20;
 constexpr uint32_t kWritesOfWaiting = 16;  // that a wait counts as, where it is spent on eviction
 // Segments that are emptied for each one wanted, at most: 2 % of one is gained where all of them
 // are in use and stay (carry_account.h), and half of that goes back to the system while there is
@@ -339,7 +340,7 @@ bool Store::MakeRoom(Session& session, uint64_t bytes, Room room, uint64_t spare
     const uint64_t start_ns = base::NowNs();
     if (!EvictPortion(session, kWritesOfWaiting, spared_segment))
       std::this_thread::sleep_for(std::chrono::microseconds(50));
-    waited_ns += std::min(base::NowNs() - start_ns, kRoomLookNsMax);
+    waited_ns += std::min(base::NowNs() - start_ns, wait_ns / kRoomLooksMin);
   }
   if (waited_ns >= kRoomWaitNs && oldest != UINT64_MAX && oldest == epochs_.Oldest())
     held_epoch_.store(oldest, std::memory_order_relaxed);

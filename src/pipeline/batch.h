@@ -13,7 +13,7 @@
 // Cost      between batches every entry says what a plain read begins with, so that adding one
 //           writes its key and its owner alone; Clear puts that back where a batch has been. Words
 //           and positions stay what they were: whoever takes one for a candidate looks at its slot
-//           (CompareOne in task/columns.h); ForgetEntries where they may be of other tables.
+//           (CompareOne in task/batch_tasks.h); ForgetEntries where they may be of other tables.
 // Memory    columns and keys are allocated once, for BatchOptions::queries_max queries; what a
 //           processor sees, from BatchOptions::pages; commands as they come.
 #pragma once

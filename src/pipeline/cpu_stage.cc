@@ -227,9 +227,9 @@ uint32_t CpuStage::RunGroup(Batch& batch, uint32_t begin, uint32_t end, cache::S
     if (done >= gathered_end) gathered_end = batch.GatheredEnd(done, end);
     if (done < gathered_end) {
       done = FinishGathered(batch, done, gathered_end, session);
-    } else if (const uint32_t reads_end = RunReads(batch, done, end, session); reads_end != done) {
-      done = reads_end;
-      continue;
+    } else {
+      done = RunReads(batch, done, end, session);
+      if (done < end && batch.result(done) == kResultRead) continue;
     }
     if (done == end || (disk_ != nullptr && disk_->IsFull(batch, done))) break;
     wants_room_ = !RunQuery(batch, done, session);

@@ -39,16 +39,17 @@ __attribute__((noinline)) bool CompareAny(const Views& views, const task::Column
 
 }  // namespace
 
-// From `begin` on, up to `end`. Returns the first query that is something else, or whose object has
-// ended, or for which its source has no room at hand: that is RunQuery's. So is all above a disk.
+// From `begin` on, up to `end`. Returns the first query that is RunQuery's: no such read, one whose
+// object has ended, or one without room at hand. So are all above a disk.
 uint32_t CpuStage::RunReads(Batch& batch, uint32_t begin, uint32_t end, cache::Session& session) {
   if (disk_ != nullptr) return begin;
   end = batch.UnansweredReadsEnd(begin, end);
+  if (begin == end) return begin;
   const task::LogRef& log = session.log();
   const Views views = {session.index(), log, session.now_s(),
                        log.resident == nullptr && log.flush_floor == 0};
   const task::Columns columns = batch.columns();
-  const uint32_t dice = session.NextDice();
+  const uint32_t dice = session.NextDice(end - begin) - begin;
   uint64_t value_bytes = 0;
   uint32_t done = begin;
   for (bool has_room = true; has_room && done < end;) {
