@@ -65,8 +65,12 @@ TEST(AlternationBench, EveryReplyIsVerifiedAndEverySlotCounted) {
     for (const double ms : details["recovered_ms"]) EXPECT_LE(ms, 2);
     const std::vector<double> folded = details["folded_queries_per_s"];
     ASSERT_EQ(folded.size(), 8u);
-    // What the slots come to is folding_test's: on a busy machine most of them may hold nothing.
-    EXPECT_GT(std::accumulate(folded.begin(), folded.end(), 0.0), 0);
+    // Means of slots over all cycles but the first come to no more than was answered in all. On a
+    // busy machine it may be much less.
+    const double sum = std::accumulate(folded.begin(), folded.end(), 0.0);
+    const double counted = sum * options.slot_ms * 1e-3 * (options.trace_cycles - 1);
+    EXPECT_GT(sum, 0);
+    EXPECT_LE(counted, details["queries"].get<double>() * 1.001);
     EXPECT_EQ(details["folded_in_stages_per_s"],
               plan == 0 ? nlohmann::json(std::vector<double>(8, 0)) : nlohmann::json(folded));
   }
