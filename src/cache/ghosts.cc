@@ -20,7 +20,7 @@ constexpr uint32_t kDropsMin = 32;
 constexpr uint32_t kDropsKept = 512;
 // One key in so many is a sample: a power of two, which grows with the ghosts, so that about as
 // many of them are samples as are wanted.
-constexpr uint64_t kSampleShareMin = 8;
+constexpr uint64_t kSampleShareMin = 16;
 constexpr uint64_t kSampleShareMax = 64;
 constexpr uint64_t kSamplesWanted = 4096;
 

@@ -58,7 +58,7 @@ class Ghosts {
 
   // Whether an object that was read once is to be carried.
   bool OneReadCounts() const;
-  // Their fates alone are counted, so they are dropped whatever one read counts: one key in eight
+  // Their fates alone are counted, so they are dropped whatever one read counts: one key in sixteen
   // where there are few ghosts, one in 64 where there are many.
   bool IsSample(uint64_t hash) const {
     return (hash >> 20 & sample_mask_.load(std::memory_order_relaxed)) == 0;
@@ -90,7 +90,7 @@ class Ghosts {
   const Pages pages_;
   std::atomic<uint64_t> capacity_{0};
   std::atomic<uint64_t> dropped_units_{0};
-  std::atomic<uint64_t> sample_mask_{7};
+  std::atomic<uint64_t> sample_mask_{15};
   std::atomic<uint64_t> tick_units_{1};  // that are dropped between two ticks of the clock
   Fate fates_[2];                        // [1]: read once
 };
