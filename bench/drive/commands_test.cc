@@ -32,7 +32,38 @@ TEST(DriveCommands, AnOptionThatNoTargetHeedsIsRefused) {
             "--server-threads: is for servers that are started, and no --target is one");
   EXPECT_EQ(FaultOfLine("sweep --target start:redis --wipe"),
             "--wipe: is for servers that are there, and no --target is one");
-  EXPECT_EQ(FaultOfLine("run --target redis:127.0.0.1:1 --wipe --multi-get"), "");
+  EXPECT_EQ(FaultOfLine("run --target redis:127.0.0.1:1 --wipe --multi-get --depth 2"), "");
+}
+
+TEST(DriveCommands, AnOptionOfATraceThatNoTargetHeedsIsRefused) {
+  EXPECT_EQ(FaultOfLine("trace t --target weft-cache -t 3"),
+            "--server-threads: is for servers that are started, and no --target is one");
+  EXPECT_EQ(FaultOfLine("trace t --target start:memcached --weft x"),
+            "--weft: is for start:weft, and no --target is one");
+  EXPECT_EQ(FaultOfLine("trace t --wipe"),
+            "--wipe: is for servers that are there, and no --target is one");
+  EXPECT_EQ(FaultOfLine("trace t --target start:weft --weft x --weft-flags y -t 2"), "");
+}
+
+TEST(DriveCommands, WhatWouldBeShownNowhereIsRefused) {
+  for (const char* name : {"--per-cpu", "--bandwidth"}) {
+    const std::string line = std::string("run --target weft --workload ycsb-c ") + name;
+    EXPECT_EQ(FaultOfLine(line + " --csv t"),
+              std::string(name) + ": what it finds stands in the file of --json alone");
+    EXPECT_EQ(FaultOfLine(line + " --json t"), "");
+  }
+  EXPECT_EQ(FaultOfLine("run --target weft --energy model:1,2"),
+            "--energy: joules stand in the files of --json and --csv alone");
+  EXPECT_EQ(FaultOfLine("run --target weft --energy model:1,2 --csv t"), "");
+}
+
+TEST(DriveCommands, WhatASessionCannotBeginAtOnceIsRefused) {
+  EXPECT_EQ(FaultOfLine("run --target weft --depth 2 --batch 3"),
+            "--batch: a session has no more under way than --depth");
+  for (const char* loop : {"", " --depth 1", " --depth 8 --batch 1"})
+    EXPECT_EQ(FaultOfLine(std::string("run --target start:weft --multi-get") + loop),
+              "--multi-get: one operation is begun at a time (--depth, --batch)");
+  EXPECT_EQ(FaultOfLine("run --target start:weft --multi-get --depth 8 --batch 8"), "");
 }
 
 TEST(DriveCommands, AnOptionThatTheWorkloadsLeaveWithoutAUseIsRefused) {

@@ -109,6 +109,15 @@ Result<LoadFigures> Driver::Run(const OperationMix& mix, LoadOptions load, const
   return figures;
 }
 
+// Whoever named a meter is told that it is not there, once.
+void Driver::TellWithoutEnergy(const Readings& readings) {
+  const auto energy = readings.find("energy_j");
+  if (options_.meters.energy == "auto" || is_told_without_energy_) return;
+  if (energy == readings.end() || energy->second.available()) return;
+  is_told_without_energy_ = true;
+  fmt::print("{:<18} no energy: {}\n", context_.target_name, energy->second.reason());
+}
+
 Result<LoadFigures> Driver::RunOnce(const OperationMix& mix, const LoadOptions& load,
                                     const Notes& notes) {
   Target& target = *opened_.target;
@@ -146,8 +155,8 @@ Result<LoadFigures> Driver::RunOnce(const OperationMix& mix, const LoadOptions& 
   events.slice_ended = [&](const SliceRow& row, const base::Histogram& latency_ns) {
     sample();
     if (told.ok()) told = entry.Add(row, latency_ns);
-    Progress(fmt::format("{}: {:.0f} s, {} op/s, p50 {} us, p99 {} us", label,
-                         row.at_s + row.seconds,
+    Progress(fmt::format("{}: {} s, {} op/s, p50 {} us, p99 {} us", label,
+                         Short(row.at_s + row.seconds),
                          Short(static_cast<double>(row.operations) / row.seconds),
                          Short(row.p50_us), Short(row.p99_us)));
   };
@@ -159,6 +168,7 @@ Result<LoadFigures> Driver::RunOnce(const OperationMix& mix, const LoadOptions& 
   auto figures = RunLoad(&target, mix, opened_.space.get(), options, events);
   if (!figures) return figures;
   if (!told.ok()) return told;
+  TellWithoutEnergy(found.readings);
   found.readings.insert_or_assign("write_amplification",
                                   WriteAmplification(before, target.Figures()));
   if (figures->operations == 0) {

@@ -72,6 +72,7 @@ class Driver {
   Status Open(const OperationMix& mix);
   Result<LoadFigures> Store(const OperationMix& mix, LoadOptions load, const Notes& notes);
   Result<LoadFigures> RunOnce(const OperationMix& mix, const LoadOptions& load, const Notes& notes);
+  void TellWithoutEnergy(const Readings& readings);
   Status Failed(const OperationMix& mix, const Status& status);
 
   const MeasureOptions& options_;
@@ -79,6 +80,7 @@ class Driver {
   TargetOptions target_options_;
   RunContext context_;
   Opened opened_;
+  bool is_told_without_energy_ = false;
 };
 
 }  // namespace weft::bench

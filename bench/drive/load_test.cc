@@ -198,6 +198,69 @@ TEST(Load, AStallIsNoneOfTheClientsLateness) {
   }
 }
 
+// Takes what the other one gives, but pauses once before it looks: as if it had not run.
+class PausedSession final : public Session {
+ public:
+  PausedSession(std::unique_ptr<Session> session, uint64_t at_ns, uint64_t pause_ns)
+      : session_(std::move(session)), at_ns_(at_ns), pause_ns_(pause_ns) {}
+  Status Submit(std::span<const Operation> operations) override {
+    return session_->Submit(operations);
+  }
+  Status Take(std::vector<Outcome>* outcomes) override {
+    if (base::NowNs() >= at_ns_) {
+      at_ns_ = UINT64_MAX;
+      std::this_thread::sleep_for(std::chrono::nanoseconds(pause_ns_));
+    }
+    return session_->Take(outcomes);
+  }
+  int fd() const override { return session_->fd(); }
+  bool wants_to_write() const override { return session_->wants_to_write(); }
+  std::string FirstError() const override { return session_->FirstError(); }
+
+ private:
+  const std::unique_ptr<Session> session_;
+  uint64_t at_ns_;
+  const uint64_t pause_ns_;
+};
+
+class PausedTarget final : public Target {
+ public:
+  PausedTarget(Target* target, uint64_t at_ns, uint64_t pause_ns)
+      : target_(*target), at_ns_(at_ns), pause_ns_(pause_ns) {}
+  std::string Title() const override { return target_.Title(); }
+  nlohmann::json Settings() const override { return target_.Settings(); }
+  std::string WhyNot(OperationKind kind) const override { return target_.WhyNot(kind); }
+  Result<std::unique_ptr<Session>> NewSession() override {
+    auto session = target_.NewSession();
+    if (!session) return session.error();
+    return std::unique_ptr<Session>(
+        std::make_unique<PausedSession>(std::move(*session), at_ns_, pause_ns_));
+  }
+  Status Clear() override { return target_.Clear(); }
+  std::vector<pid_t> Processes() const override { return {}; }
+  bool is_embedded() const override { return false; }
+
+ private:
+  Target& target_;
+  const uint64_t at_ns_, pause_ns_;
+};
+
+// All that was due in it is late, not the first one alone, though the others wait for a session.
+TEST(Load, APauseOfTheClientIsItsOwnLateness) {
+  constexpr uint64_t kPauseNs = 400'000'000;
+  const auto server = Echo(200);
+  PausedTarget target(server.get(), base::NowNs() + 200'000'000, kPauseNs);
+  RecordSpace space(1000);
+  LoadOptions options{.sessions = 1, .seconds = 1};
+  options.rate = RateSchedule::Constant(500);
+  auto figures = RunLoad(&target, SmallMix("ycsb-c"), &space, options);
+  ASSERT_TRUE(figures.has_value()) << figures.error().ToString();
+  EXPECT_GE(figures->latency_ns.max(), kPauseNs * 95 / 100) << "it did pause";
+  // Two fifths were due in it.
+  EXPECT_GE(figures->lag_ns.Percentile(75), kPauseNs / 10);
+  EXPECT_TRUE(figures->ClientSaturated(target, true));
+}
+
 // Where all sessions are full what is due waits, and its clock runs.
 TEST(Load, AnOpenLoopTellsWhatWasDoneNotWhatWasAskedFor) {
   const auto target = Echo(5000);  // two at a time: 400 a second

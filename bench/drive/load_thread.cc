@@ -18,8 +18,10 @@
 namespace weft::bench {
 namespace {
 
-constexpr uint64_t kSpinNs = 50'000;       // a thread is woken so late, at most, as a rule
-constexpr uint64_t kLookNs = 100'000'000;  // at `stop`, and at the slice
+constexpr uint64_t kSpinNs = 50'000;         // a thread is woken so late, at most, as a rule
+constexpr uint64_t kLookNs = 100'000'000;    // at `stop`, and at the slice
+constexpr uint64_t kDueLookNs = 5'000'000;   // where more is due: to see pauses of its own
+constexpr uint64_t kPauseMinNs = 1'000'000;  // that the thread did not run, though it should have
 constexpr int kEventsMax = 64;
 constexpr uint64_t kDrainMax = 10;  // times the window
 
@@ -213,6 +215,22 @@ Status LoadThread::CheckPatience(uint64_t now_ns) {
                                       count_, silent_s)};
 }
 
+// The thread was to go on at `from_ns`, and did so at `to_ns`.
+void LoadThread::NotePause(uint64_t from_ns, uint64_t to_ns) {
+  const bool is_stores = lines_.front().session->fd() < 0;  // a store in this thread took the time
+  if (!is_stores && from_ns + kPauseMinNs <= to_ns) pauses_.push_back({from_ns, to_ns});
+}
+
+// How late the client itself is with what was due then and begins now. What waits for a session
+// waits for the store. But what was due in a pause of the client is late by the rest of it, at
+// least: sessions that are full behind it may be so because much is due at once.
+uint64_t LoadThread::LagOf(uint64_t due_ns, uint64_t now_ns) {
+  while (!pauses_.empty() && pauses_.front().end_ns <= due_ns) pauses_.pop_front();
+  const bool in_pause = !pauses_.empty() && pauses_.front().begin_ns <= due_ns;
+  const uint64_t could_begin_ns = std::min(now_ns, std::max(due_ns, free_since_ns_));
+  return std::max(now_ns - could_begin_ns, in_pause ? pauses_.front().end_ns - due_ns : 0);
+}
+
 // Of an open loop that never catches up.
 uint64_t LoadThread::GiveUpNs() const {
   if (window_.end_ns == UINT64_MAX) return UINT64_MAX;
@@ -249,15 +267,20 @@ Status LoadThread::RunOpen(Arrivals* arrivals) {
     }
     // An embedded store has answered already: what is due next begins at once.
     const bool waits_for_answers = over || (due_ns <= now_ns && count_ > 0);
-    uint64_t until_ns = now_ns + kLookNs;
+    const uint64_t submitted_ns = base::NowNs();
+    NotePause(now_ns, submitted_ns);
+    uint64_t until_ns = submitted_ns + (waits_for_answers && !over ? kDueLookNs : kLookNs);
     if (over && count_ == 0) until_ns = std::min(until_ns, window_.end_ns);
     if (!waits_for_answers) {
-      now_ns = base::NowNs();
-      if (due_ns <= now_ns) continue;
-      until_ns = due_ns - now_ns > kSpinNs ? std::min(due_ns - kSpinNs, until_ns) : 0;
+      if (due_ns <= submitted_ns) continue;
+      until_ns = due_ns - submitted_ns > kSpinNs ? std::min(due_ns - kSpinNs, until_ns) : 0;
     }
+    const uint64_t answered_ns = answered_ns_;
     Status status = Wait(until_ns);
     if (!status.ok()) return status;
+    // Where no session was free and none is, nothing was missed.
+    if (!waits_for_answers || answered_ns_ != answered_ns)
+      NotePause(std::max(until_ns, submitted_ns), base::NowNs());
   }
 }
 
@@ -277,9 +300,7 @@ bool LoadThread::BeginDue(uint64_t due_ns, uint64_t now_ns) {
     line.free.pop_back();
     under_way_[operation.tag] = {operation, due_ns};
     line.round.push_back(operation);
-    // The client's own lateness: what waited for a session is the store's.
-    const uint64_t could_begin_ns = std::max(due_ns, free_since_ns_);
-    if (recorder_->Counts(due_ns)) recorder_->AddLag(now_ns - std::min(now_ns, could_begin_ns));
+    if (recorder_->Counts(due_ns)) recorder_->AddLag(LagOf(due_ns, now_ns));
     return true;
   }
   is_full_ = true;

@@ -14,6 +14,7 @@
 #pragma once
 
 #include <atomic>
+#include <deque>
 #include <memory>
 #include <vector>
 
@@ -62,6 +63,11 @@ class LoadThread {
     uint64_t from_ns = 0;
   };
 
+  // The thread did not run, though it should have: the machine was busy, or it was stopped.
+  struct Pause {
+    uint64_t begin_ns, end_ns;
+  };
+
   Status RunClosed();
   Status RunOpen(Arrivals* arrivals);
   uint64_t GiveUpNs() const;
@@ -74,6 +80,8 @@ class LoadThread {
   Status CheckPatience(uint64_t now_ns);
   void WatchWriting(Line* line);
   void Count(uint64_t now_ns);
+  void NotePause(uint64_t from_ns, uint64_t to_ns);
+  uint64_t LagOf(uint64_t due_ns, uint64_t now_ns);
   bool is_over(uint64_t now_ns) const {
     return exhausted_ || now_ns >= window_.end_ns || stop_.load(std::memory_order_relaxed);
   }
@@ -93,6 +101,7 @@ class LoadThread {
   bool exhausted_ = false;
   bool is_full_ = false;        // something was due, and no session was free
   uint64_t free_since_ns_ = 0;  // when one was free again
+  std::deque<Pause> pauses_;    // in which something may have been due that is not begun
   uint64_t answered_ns_ = 0;
   std::vector<Outcome> outcomes_;
   // Of what it used.

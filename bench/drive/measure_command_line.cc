@@ -64,40 +64,6 @@ void AddTarget(CLI::App* app, TargetOptions* target) {
       ->capture_default_str();
 }
 
-// Options that only some targets heed.
-struct Concern {
-  std::vector<const char*> options;
-  const char* who;
-  bool (*heeds)(const std::string& spec);
-};
-
-bool IsStarted(const std::string& spec) { return spec.starts_with("start:"); }
-bool IsThere(const std::string& spec) {
-  return spec.starts_with("memcached:") || spec.starts_with("redis:");
-}
-
-const std::vector<Concern>& Concerns() {
-  static const std::vector<Concern> all = {
-      {{"--memory-mb"},
-       "caches, and servers that are started",
-       [](const std::string& spec) { return IsStarted(spec) || spec == "weft-cache"; }},
-      {{"--server-threads"}, "servers that are started", IsStarted},
-      {{"--weft", "--weft-flags"},
-       "start:weft",
-       [](const std::string& spec) { return spec == "start:weft"; }},
-      {{"--wipe"}, "servers that are there", IsThere},
-      {{"--multi-get"},
-       "servers",
-       [](const std::string& spec) { return IsStarted(spec) || IsThere(spec); }},
-      {{"--place", "--sync", "--block-cache", "--write-buffer"}, "durable stores", IsDurable},
-      {{"--background-threads"},
-       "weft and rocksdb",
-       [](const std::string& spec) { return spec == "weft" || spec == "rocksdb"; }},
-      {{"--compaction-device"}, "weft", [](const std::string& spec) { return spec == "weft"; }},
-  };
-  return all;
-}
-
 bool IsGiven(const CLI::App& app, const char* name) {
   const CLI::Option* const option = app.get_option_no_throw(name);
   return option != nullptr && option->count() > 0;
@@ -117,16 +83,27 @@ void RefuseUnheededByWorkloads(const CLI::App& app, const MeasureOptions& option
   }
 }
 
-// An option that no target heeds is refused: its figures would be taken for those with it.
-void RefuseUnheeded(const CLI::App& app, const std::vector<std::string>& targets) {
-  for (const Concern& concern : Concerns()) {
-    if (targets.empty() || std::any_of(targets.begin(), targets.end(), concern.heeds)) continue;
-    for (const char* name : concern.options) {
-      if (!IsGiven(app, name)) continue;
-      throw CLI::ValidationError(name,
-                                 std::string("is for ") + concern.who + ", and no --target is one");
-    }
+// What is found by meters alone, or stands in files alone, would be lost.
+void RefuseWhatWouldBeShownNowhere(const CLI::App& app, const MeasureOptions& options) {
+  for (const char* name : {"--per-cpu", "--bandwidth"}) {
+    if (IsGiven(app, name) && options.log.json.empty())
+      throw CLI::ValidationError(name, "what it finds stands in the file of --json alone");
   }
+  // Experiments print what they come to.
+  if (options.experiment == "efficiency") return;
+  if (IsGiven(app, "--energy") && options.log.json.empty() && options.log.csv.empty())
+    throw CLI::ValidationError("--energy", "joules stand in the files of --json and --csv alone");
+}
+
+// Requests of several operations, where a session can't have so many.
+void RefuseUnheededByDepth(const CLI::App& app, const MeasureOptions& options) {
+  if (app.get_option_no_throw("--depth") == nullptr) return;  // it is chosen otherwise
+  const LoadOptions& load = options.load;
+  if (load.batch > load.depth)
+    throw CLI::ValidationError("--batch", "a session has no more under way than --depth");
+  if (IsGiven(app, "--multi-get") && (load.depth == 1 || load.batch == 1))
+    throw CLI::ValidationError("--multi-get",
+                               "one operation is begun at a time (--depth, --batch)");
 }
 
 }  // namespace
@@ -169,8 +146,10 @@ void AddMeasure(CLI::App* app, MeasureOptions* options) {
     // A file of one's own comes before workloads that stand there as a default.
     if (IsGiven(*app, "--workload-file") && !IsGiven(*app, "--workload"))
       options->workloads.clear();
-    RefuseUnheeded(*app, options->targets);
+    RefuseUnheededByTargets(*app, options->targets);
     RefuseUnheededByWorkloads(*app, *options);
+    RefuseUnheededByDepth(*app, *options);
+    RefuseWhatWouldBeShownNowhere(*app, *options);
   });
 }
 

@@ -78,6 +78,20 @@ TEST_F(MeasureTest, ARunInWhichNothingEndsHasNoResult) {
   EXPECT_FALSE(lines[1].contains("result"));
 }
 
+TEST_F(MeasureTest, AMeterThatWasNamedAndIsNotThereIsTold) {
+  options_.targets = {"weft-cache"};
+  options_.target.memory_mb = 64;
+  options_.workloads = {"ycsb-c"};
+  options_.meters.energy = "csv:" + folder_ + "/no.csv";
+  testing::internal::CaptureStdout();
+  ASSERT_TRUE(RunMeasure(options_).ok());
+  const std::string said = testing::internal::GetCapturedStdout();
+  const size_t at = said.find("no energy: ");
+  ASSERT_NE(at, std::string::npos) << said;
+  EXPECT_NE(said.find("no.csv", at), std::string::npos) << said;
+  EXPECT_EQ(said.find("no energy: ", at + 1), std::string::npos) << "told twice: " << said;
+}
+
 TEST_F(MeasureTest, WhatIsLeftOutIsInTheResultFile) {
   options_.targets = {"no-such-store", "weft-cache"};
   options_.target.memory_mb = 64;

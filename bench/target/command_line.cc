@@ -1,10 +1,54 @@
 #include "bench/target/command_line.h"
 
+#include <algorithm>
+
 #include <CLI/CLI.hpp>
 
 #include "bench/target/targets.h"
 
 namespace weft::bench {
+namespace {
+
+// Options that only some targets heed.
+struct Concern {
+  std::vector<const char*> options;
+  const char* who;
+  bool (*heeds)(const std::string& spec);
+};
+
+bool IsStarted(const std::string& spec) { return spec.starts_with("start:"); }
+bool IsThere(const std::string& spec) {
+  return spec.starts_with("memcached:") || spec.starts_with("redis:");
+}
+
+const std::vector<Concern>& Concerns() {
+  static const std::vector<Concern> all = {
+      {{"--memory-mb"},
+       "caches, and servers that are started",
+       [](const std::string& spec) { return IsStarted(spec) || spec == "weft-cache"; }},
+      {{"--server-threads"}, "servers that are started", IsStarted},
+      {{"--weft", "--weft-flags"},
+       "start:weft",
+       [](const std::string& spec) { return spec == "start:weft"; }},
+      {{"--wipe"}, "servers that are there", IsThere},
+      {{"--multi-get"},
+       "servers",
+       [](const std::string& spec) { return IsStarted(spec) || IsThere(spec); }},
+      {{"--place", "--sync", "--block-cache", "--write-buffer"}, "durable stores", IsDurable},
+      {{"--background-threads"},
+       "weft and rocksdb",
+       [](const std::string& spec) { return spec == "weft" || spec == "rocksdb"; }},
+      {{"--compaction-device"}, "weft", [](const std::string& spec) { return spec == "weft"; }},
+  };
+  return all;
+}
+
+bool IsGiven(const CLI::App& app, const char* name) {
+  const CLI::Option* const option = app.get_option_no_throw(name);
+  return option != nullptr && option->count() > 0;
+}
+
+}  // namespace
 
 std::string TargetHelp() {
   std::string text = "what is measured, repeatable:";
@@ -25,6 +69,17 @@ void AddServerOptions(CLI::App* app, TargetOptions* options) {
   app->add_flag("--wipe", options->wipe,
                 "a server that is there may be emptied, whatever it holds; one that holds anything "
                 "is refused otherwise");
+}
+
+void RefuseUnheededByTargets(const CLI::App& app, const std::vector<std::string>& targets) {
+  for (const Concern& concern : Concerns()) {
+    if (targets.empty() || std::any_of(targets.begin(), targets.end(), concern.heeds)) continue;
+    for (const char* name : concern.options) {
+      if (!IsGiven(app, name)) continue;
+      throw CLI::ValidationError(name,
+                                 std::string("is for ") + concern.who + ", and no --target is one");
+    }
+  }
 }
 
 }  // namespace weft::bench

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "bench/target/target_options.h"
 
@@ -18,5 +19,9 @@ std::string TargetHelp();
 
 // Of servers that are started, and of those that are there. `*options` outlives the parsing.
 void AddServerOptions(CLI::App* app, TargetOptions* options);
+
+// Throws CLI::ValidationError for an option that was given and that none of `targets` heeds: its
+// figures would be taken for those with it.
+void RefuseUnheededByTargets(const CLI::App& app, const std::vector<std::string>& targets);
 
 }  // namespace weft::bench

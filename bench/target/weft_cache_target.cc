@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include <fmt/format.h>
+
 #include "weft/cache.h"
 
 namespace weft::bench {
@@ -157,8 +159,15 @@ Result<std::unique_ptr<Target>> OpenWeftCache(const TargetOptions& options,
                                               const RecordFormat& format) {
   CacheOptions how;
   how.memory_bytes = options.memory_mb << 20;
-  how.object_bytes_max =
-      std::max<uint32_t>(how.object_bytes_max, format.value_bytes_max() + kRecordKeyBytesMax);
+  // What it takes by default, or less in a small memory: half of it at most.
+  const uint32_t largest = format.value_bytes_max() + kRecordKeyBytesMax;
+  if (largest > how.memory_bytes / 2)
+    return Status(
+        Code::kInvalidArgument,
+        fmt::format("records of up to {} bytes need twice as much memory: more than {} MiB",
+                    largest, options.memory_mb));
+  how.object_bytes_max = static_cast<uint32_t>(
+      std::max<uint64_t>(std::min<uint64_t>(how.object_bytes_max, how.memory_bytes / 2), largest));
   auto cache = Cache::Open(how);
   if (!cache) return cache.error();
   return std::unique_ptr<Target>(std::make_unique<WeftCacheTarget>(std::move(*cache), how, format));
