@@ -34,4 +34,25 @@ inline Status FailureOf(PowerSampler* sampler) {
   return Status::Ok();
 }
 
+// What a meter may say of a constant power. It begins within one call and ends within another, and
+// on a busy machine the thread may stand still between its readings and the clock's.
+class PowerBounds {
+ public:
+  // Around the call that begins to measure, and around the one that ends it.
+  void Before() { before_s_ = NowS(); }
+  void Begun() { begun_s_ = NowS(); }
+  void Asked() { asked_s_ = NowS(); }
+  void Answered() { answered_s_ = NowS(); }
+
+  double Least(double watts) const { return watts * inner_s() / outer_s() * (1 - kRounding); }
+  double Most(double watts) const { return watts * outer_s() / inner_s() * (1 + kRounding); }
+
+ private:
+  static constexpr double kRounding = 1e-3;
+  double inner_s() const { return asked_s_ - begun_s_; }
+  double outer_s() const { return answered_s_ - before_s_; }
+
+  double before_s_ = 0, begun_s_ = 0, asked_s_ = 0, answered_s_ = 0;
+};
+
 }  // namespace weft::bench
