@@ -134,8 +134,8 @@ TEST_F(CommandTest, OptionsThatChangeNothingAreRefused) {
         "run --pacu insitu --prof-window 5", "run --dest mcbuf", "run --drop-age 5",
         "run --epoch 500", "run --source trace:x --mix 3", "run --source fixedk --put-key 0",
         "sweep --t-ht 5", "sweep --pacu insitu --over t-ht=5,6",
-        "gen --source trace:x --out y --buckets 64", "trace info x --instr-per-clock 5",
-        "trace convert x y --core 1"}) {
+        "gen --source trace:x --out y --buckets 64", "gen --source trace:x --out y --seed 2",
+        "trace info x --instr-per-clock 5", "trace convert x y --core 1"}) {
     const Outcome outcome = Run(options);
     EXPECT_EQ(outcome.status, 1) << options;
     EXPECT_THAT(outcome.err, HasSubstr(" changes nothing: ")) << options;

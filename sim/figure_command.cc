@@ -34,7 +34,8 @@ void AddManyRuns(CLI::App* app, ManyRunsOptions* options) {
   app->add_option("--jobs", options->jobs, "runs at once; 0: as many as CPUs")
       ->capture_default_str()
       ->check(CLI::Range(0, 1024));
-  app->add_option("--seeds", options->seeds, "runs of each, from --seed on; 0: five")
+  app->add_option("--seeds", options->seeds,
+                  "runs of each, from --seed on; 0: five; a recorded trace is replayed once")
       ->capture_default_str()
       ->check(CLI::Range(0, 1000));
 }
@@ -135,6 +136,20 @@ struct Planned {
   FigureSpec spec;
 };
 
+// --seed and --seeds, where no run draws by them.
+Status RefuseSeeds(const ManyRunsOptions& options, const std::vector<Case>& cases) {
+  const bool draws = std::any_of(cases.begin(), cases.end(),
+                                 [](const Case& of) { return DependsOnSeed(of.run, of.prefetch); });
+  if (draws) return Status::Ok();
+  const auto refuse = [](const char* option) {
+    return Status(Code::kInvalidArgument,
+                  fmt::format("{} changes nothing: {}", option, kReplayedTheSame));
+  };
+  if (options.seeds > 1) return refuse("--seeds");
+  if (options.base.run.seed != RunOptions().seed) return refuse("--seed");
+  return Status::Ok();
+}
+
 // Runs all that they need and does what is to be done with it.
 Status Finish(const ManyRunsOptions& options, int seeds_by_default, std::vector<Planned> planned) {
   if (!options.base.run.memory.command_trace.empty()) {
@@ -143,13 +158,15 @@ Status Finish(const ManyRunsOptions& options, int seeds_by_default, std::vector<
   if (options.base.run.epoch_clocks != 0) {
     return {Code::kInvalidArgument, "--epoch is for a single run: weft-sim run"};
   }
-  const auto started = std::chrono::steady_clock::now();
-  Runner runner = MakeRunner(options, seeds_by_default);
   std::vector<Case> cases;
   for (const Planned& plan : planned) {
     for (Case& of : CasesOf(plan.spec)) cases.push_back(std::move(of));
   }
-  Status status = runner.Run(cases);
+  Status status = RefuseSeeds(options, cases);
+  if (!status.ok()) return status;
+  const auto started = std::chrono::steady_clock::now();
+  Runner runner = MakeRunner(options, seeds_by_default);
+  status = runner.Run(cases);
   if (!status.ok()) return status;
   std::vector<Finished> finished;
   for (Planned& plan : planned) {

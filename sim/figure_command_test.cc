@@ -4,6 +4,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
 
 #include "sim/command_test_kit.h"
 
@@ -19,6 +20,13 @@ constexpr const char* kSmall =
 class FigureCommand : public ProgramTest {
  protected:
   Outcome Sim(const std::string& arguments) const { return RunProgram(WEFT_SIM, arguments); }
+  // Its folder; 200 operations.
+  std::string RecordTrace() const {
+    const std::string trace = folder_ / "cuckoo";
+    EXPECT_EQ(RunProgram(WEFT_RECORD, "--records 2000 --ops 200 --cores 2 --out " + trace).status,
+              0);
+    return trace;
+  }
 };
 
 TEST_F(FigureCommand, RunsAFigureAndWritesItsFiles) {
@@ -67,14 +75,64 @@ TEST_F(FigureCommand, SweepsOptions) {
 }
 
 TEST_F(FigureCommand, RunsRecordedTraces) {
-  ASSERT_EQ(
-      RunProgram(WEFT_RECORD, "--records 2000 --ops 200 --cores 2 --out " + (folder_ / "cuckoo"))
-          .status,
-      0);
   const Outcome outcome =
-      Sim("figure trace-units --fast-forward 0 --seeds 1 --trace " + (folder_ / "cuckoo"));
+      Sim("figure trace-units --fast-forward 0 --seeds 1 --trace " + RecordTrace());
   ASSERT_EQ(outcome.status, 0) << outcome.err;
   EXPECT_THAT(outcome.out, HasSubstr("| cuckoo |"));
+}
+
+constexpr const char* kReplayed =
+    "\nNo 95 % interval: a recorded trace is replayed the same each time.\n";
+
+// The same again tells nothing of how far to believe it.
+TEST_F(FigureCommand, ATraceIsReplayedOnce) {
+  const std::string trace = RecordTrace();
+  const std::string sweep = "sweep --ops 0 --fast-forward 0 --source trace:" + trace +
+                            " --pacu insitu --over map=rank-il,scheme2";
+  const std::string figure = "figure trace-units --fast-forward 0 --trace " + trace;
+  for (const std::string& arguments : {sweep, figure}) {
+    const Outcome outcome = Sim(arguments + " --out " + (folder_ / "figures"));
+    ASSERT_EQ(outcome.status, 0) << outcome.err;
+    EXPECT_THAT(outcome.out, HasSubstr(arguments == sweep ? "\n4 runs, " : "\n6 runs, "));
+    EXPECT_THAT(outcome.out, HasSubstr(kReplayed));
+    EXPECT_THAT(outcome.out, Not(HasSubstr("+-")));
+  }
+  EXPECT_THAT(TextOf(folder_ / "figures/figure-sweep.csv"), HasSubstr(",map=rank-il,gain,1,"));
+
+  const std::string run = "run --ops 0 --source trace:" + trace;
+  for (const std::string& arguments :
+       {sweep + " --seeds 2", sweep + " --seed 2", figure + " --seeds 2", figure + " --seed 2",
+        run + " --seed 2", run + " --pacu oracle:1 --seed 2"}) {
+    const Outcome outcome = Sim(arguments);
+    EXPECT_EQ(outcome.status, 1) << arguments;
+    EXPECT_THAT(outcome.err, HasSubstr(" changes nothing: a recorded trace is replayed the same"))
+        << arguments;
+  }
+}
+
+// The oracle draws whether it is right, on a trace as well.
+TEST_F(FigureCommand, AUnitThatDrawsRunsWithEachSeed) {
+  const std::string trace = RecordTrace();
+  const std::string source = " --ops 0 --source trace:" + trace;
+  const Outcome sweep =
+      Sim("sweep --fast-forward 0 --seeds 2 --over pacu=insitu,oracle:0.5" + source);
+  ASSERT_EQ(sweep.status, 0) << sweep.err;
+  EXPECT_THAT(sweep.out, HasSubstr("\n4 runs, "));  // without a unit, in-situ, and the oracle twice
+  EXPECT_THAT(sweep.out,
+              HasSubstr("of the ratio. What replays a trace the same each time has none."));
+  EXPECT_THAT(sweep.out, Not(HasSubstr("+- 0.0000 ")));
+  const auto units = [&](const std::string& seed) {
+    return nlohmann::json::parse(Sim("run --pacu oracle:0.5 --seed " + seed + source).out)["units"];
+  };
+  EXPECT_NE(units("1"), units("2"));
+
+  // Nine accuracies draw, and that of all doesn't.
+  const Outcome figure = Sim("figure trace-accuracy --fast-forward 0 --seeds 2 --trace " + trace +
+                             " --out " + (folder_ / "figures"));
+  ASSERT_EQ(figure.status, 0) << figure.err;
+  EXPECT_THAT(figure.out, HasSubstr("\n20 runs, "));
+  EXPECT_THAT(TextOf(folder_ / "figures/figure-trace-accuracy.csv"), HasSubstr(",cuckoo,90,2,"));
+  EXPECT_THAT(TextOf(folder_ / "figures/figure-trace-accuracy.csv"), HasSubstr(",cuckoo,100,1,"));
 }
 
 TEST_F(FigureCommand, SaysWhatIsWrong) {

@@ -22,6 +22,7 @@ void AddGen(CLI::App* app, GenOptions* options) {
 Status RunGen(const GenOptions& options) {
   RunWithUnit of_workload;
   of_workload.run.workload = options.workload;
+  of_workload.run.seed = options.seed;
   const Status status = RefuseIdle({of_workload});
   if (!status.ok()) return status;
   const auto source = MakeSource(options.workload, options.seed, options.memory_gib << 30);

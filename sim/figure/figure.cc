@@ -79,7 +79,11 @@ std::vector<Case> CasesOf(const FigureSpec& spec) {
 Figure FigureOf(const FigureSpec& spec, const Runner& runner) {
   Figure figure;
   for (const Point& point : spec.points) {
-    figure.Add({point, runner.Of(point.of.Baseline()), runner.Of(point.of)});
+    Measured measured{point, runner.Of(point.of.Baseline()), runner.Of(point.of)};
+    // That of a unit that draws on a recorded trace is the same for all seeds.
+    const RunFigures first = measured.baseline.front();
+    measured.baseline.resize(measured.run.size(), first);
+    figure.Add(std::move(measured));
   }
   return figure;
 }

@@ -37,7 +37,7 @@ struct Point {
 struct Measured {
   Point point;
   std::vector<RunFigures> baseline;  // by seed
-  std::vector<RunFigures> run;
+  std::vector<RunFigures> run;       // as many
 
   // 1 - L/L0, by seed; NaN where the baseline has no such request.
   std::vector<double> Gains(Metric metric) const;

@@ -15,6 +15,7 @@
 
 #include "bench/harness/line_chart.h"
 #include "bench/harness/machine.h"
+#include "sim/run/idle_options.h"
 #include "sim/run/text_file.h"
 
 namespace weft::sim {
@@ -125,6 +126,21 @@ std::string Cell(const Finished& finished, const Measured& measured) {
                                        : fmt::format("{:.1f}", 100 * estimate.mean);
 }
 
+bool DrawsBySeed(const Measured& measured) {
+  return DependsOnSeed(measured.point.of.run, measured.point.of.prefetch);
+}
+
+// How far to believe its cells. `widest`: none where each is of one run.
+std::string IntervalOf(const Finished& finished, const std::optional<double>& widest) {
+  const auto& points = finished.figure.points();
+  const auto draw = std::count_if(points.begin(), points.end(), DrawsBySeed);
+  if (draw == 0) return "No 95 % interval: a recorded trace is replayed the same each time.";
+  if (!widest) return "No 95 % interval: each is of one run.";
+  std::string text = fmt::format("Widest 95 % interval: +- {:.4f} of the ratio.", *widest);
+  if (draw < std::ssize(points)) text += " What replays a trace the same each time has none.";
+  return text;
+}
+
 std::string GainsTable(const Finished& finished) {
   std::vector<std::string> xs;
   std::vector<std::string> series;
@@ -157,8 +173,7 @@ std::string GainsTable(const Finished& finished) {
     }
     text += "\n";
   }
-  if (!widest) return text + "\nNo 95 % interval: each is of one run.\n\n";
-  return text + fmt::format("\nWidest 95 % interval: +- {:.4f} of the ratio.\n\n", *widest);
+  return text + "\n" + IntervalOf(finished, widest) + "\n\n";
 }
 
 const char* CellsAre(Quantity quantity) {
@@ -228,7 +243,12 @@ bench::LineChart ChartOf(const Finished& finished) {
     if (!std::isfinite(estimate.mean)) continue;
     chart.lines.back().x.push_back(measured.point.at);
     chart.lines.back().y.push_back(estimate.mean);
-    if (estimate.has_half_width) chart.lines.back().y_error.push_back(estimate.half_width);
+    chart.lines.back().y_error.push_back(estimate.half_width);  // 0 where there is none
+  }
+  for (bench::LineChart::Line& line : chart.lines) {
+    const bool has_errors = std::any_of(line.y_error.begin(), line.y_error.end(),
+                                        [](double error) { return error > 0; });
+    if (!has_errors) line.y_error.clear();
   }
   for (const auto& [x, name] : names) chart.ticks.push_back({x, name});
   for (const JudgedClaim& judged : finished.claims) {

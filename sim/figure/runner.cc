@@ -12,6 +12,7 @@
 
 #include "base/thread.h"
 #include "sim/figure/command_judge.h"
+#include "sim/run/idle_options.h"
 
 namespace weft::sim {
 namespace {
@@ -130,7 +131,8 @@ Status Runner::Run(const std::vector<Case>& cases) {
     const auto [at, is_new] = done_.try_emplace(key);
     if (!is_new) continue;
     keys.push_back(key);
-    at->second.resize(static_cast<size_t>(options_.seeds));
+    const bool draws = DependsOnSeed(of.run, of.prefetch);
+    at->second.resize(draws ? static_cast<size_t>(options_.seeds) : 1);
     const std::string store = ConfigOf(of.run.workload).dump();
     for (size_t seed = 0; seed < at->second.size(); ++seed) {
       jobs.push_back({of, &at->second, seed, store});

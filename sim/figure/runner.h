@@ -56,7 +56,7 @@ class Runner {
  public:
   struct Options {
     int jobs = 1;   // at once
-    int seeds = 5;  // runs of a case
+    int seeds = 5;  // runs of a case that depends on it
     uint64_t first_seed = 1;
     int64_t commands_checked = 100'000;                             // of a case; 0: none
     std::function<void(size_t done, size_t all)> on_progress = {};  // by one thread at a time
@@ -66,7 +66,7 @@ class Runner {
 
   // Runs those that it hasn't run yet.
   Status Run(const std::vector<Case>& cases);
-  // By seed. REQUIRES: it was run
+  // By seed; one of a case that doesn't depend on it (run/idle_options.h). REQUIRES: it was run
   const std::vector<RunFigures>& Of(const Case& of) const { return done_.at(KeyOf(of)); }
 
   int64_t runs() const { return runs_; }

@@ -10,6 +10,8 @@
 namespace weft::sim {
 namespace {
 
+bool IsTrace(const WorkloadOptions& workload) { return workload.source.starts_with("trace:"); }
+
 void AddAll(std::vector<IdleOption>* idle, std::initializer_list<const char*> names,
             const std::string& why) {
   for (const std::string name : names) {
@@ -47,7 +49,7 @@ void AddOfMemory(const MemoryOptions& memory, std::vector<IdleOption>* idle) {
 }
 
 void AddOfWorkload(const WorkloadOptions& workload, std::vector<IdleOption>* idle) {
-  if (workload.source.starts_with("trace:")) {
+  if (IsTrace(workload)) {
     AddAll(idle,
            {"mix", "util", "pop", "cores", "buckets", "log-mib", "key-bytes", "instr-per-op",
             "key-lead", "put-key", "bucket-pf", "obj-pf", "swpf", "len-dep", "other-per-op"},
@@ -65,7 +67,7 @@ nlohmann::ordered_json ValuesOf(const RunOptions& run, const PrefetchOptions& pr
   nlohmann::ordered_json values = ConfigOf(run);
   values["refresh"] = run.memory.refresh;
   WorkloadOptions workload = run.workload;
-  if (workload.source.starts_with("trace:")) workload.source = WorkloadOptions().source;
+  if (IsTrace(workload)) workload.source = WorkloadOptions().source;
   values.update(ConfigOf(workload));
   values.update(ConfigOf(prefetch));
   return values;
@@ -77,11 +79,19 @@ Status Refuse(const std::string& name, const std::string& why) {
 
 }  // namespace
 
+bool DependsOnSeed(const RunOptions& run, const PrefetchOptions& prefetch) {
+  if (!IsTrace(run.workload)) return true;
+  const Result<PacuChoice> pacu = ParsePacu(prefetch.pacu);
+  if (!pacu) return true;  // the run says what is wrong
+  return pacu.value().kind == PacuKind::kOracle && pacu.value().accuracy < 1;
+}
+
 std::vector<IdleOption> IdleOptions(const RunOptions& run, const PrefetchOptions& prefetch) {
   std::vector<IdleOption> idle;
   AddOfMemory(run.memory, &idle);
   AddOfWorkload(run.workload, &idle);
   AddOfUnits(prefetch, &idle);
+  if (!DependsOnSeed(run, prefetch)) AddAll(&idle, {"seed"}, kReplayedTheSame);
   return idle;
 }
 

@@ -20,6 +20,12 @@ struct IdleOption {
   std::string why;
 };
 
+// Whether another seed makes another run: not where a recorded trace is replayed, unless its unit
+// draws, as the oracle does whose accuracy is below 1.
+bool DependsOnSeed(const RunOptions& run, const PrefetchOptions& prefetch);
+inline constexpr const char* kReplayedTheSame =
+    "a recorded trace is replayed the same each time, whatever the seed";
+
 std::vector<IdleOption> IdleOptions(const RunOptions& run, const PrefetchOptions& prefetch);
 
 struct RunWithUnit {
