@@ -30,7 +30,7 @@ void AddManyRuns(CLI::App* app, ManyRunsOptions* options) {
                   "OPTION=VALUE,VALUE,...: with each of an option's values; of several options, "
                   "with each combination");
   app->add_flag("--one-at-a-time", options->one_at_a_time,
-                "vary one option at a time, the others as they are by default");
+                "vary one option at a time, the others as given, beside a run with all as given");
   app->add_option("--jobs", options->jobs, "runs at once; 0: as many as CPUs")
       ->capture_default_str()
       ->check(CLI::Range(0, 1024));
@@ -188,9 +188,17 @@ Status Finish(const ManyRunsOptions& options, int seeds_by_default, std::vector<
   return out.empty() ? Status::Ok() : WriteFigures(out, finished, options.command_line);
 }
 
-Status RefuseAlone(const ManyRunsOptions& options) {
-  if (!options.one_at_a_time || !options.over.empty()) return Status::Ok();
-  return {Code::kInvalidArgument, "--one-at-a-time changes nothing: there is no --over"};
+// Of one --over it adds the base, which may be among the values. `settings`: one at a time.
+Status RefuseOneAtATime(const ManyRunsOptions& options, const std::vector<Setting>& settings) {
+  if (!options.one_at_a_time || options.over.size() > 1) return Status::Ok();
+  constexpr const char* kRefused = "--one-at-a-time changes nothing: there is";
+  if (options.over.empty()) return {Code::kInvalidArgument, fmt::format("{} no --over", kRefused)};
+  const std::string base = KeyOf(settings.front().of);
+  const auto same = std::find_if(settings.begin() + 1, settings.end(),
+                                 [&](const Setting& setting) { return KeyOf(setting.of) == base; });
+  if (same == settings.end()) return Status::Ok();
+  return {Code::kInvalidArgument,
+          fmt::format("{} one --over, and its {} is as given", kRefused, same->name)};
 }
 
 // Which mixes, and which traces, of figures that have none.
@@ -223,7 +231,7 @@ Status RefuseIgnored(const FigureOptions& options, const std::vector<std::string
   const Result<std::vector<Setting>> over = SettingsOf(base, options.runs.over, true);
   if (!over) return over.error();
   Status status = RefuseWithoutEffect(names, figure_base, over.value());
-  if (status.ok()) status = RefuseAlone(options.runs);
+  if (status.ok()) status = RefuseOneAtATime(options.runs, over.value());
   if (status.ok()) status = RefuseOfOtherFigures(options, names, figure_base);
   if (!status.ok() || !options.given) return status;
   figure_base.of = options.defaults;
@@ -303,7 +311,7 @@ Status RunSweepCommand(const ManyRunsOptions& options) {
     runs.push_back({setting.of.run, setting.of.prefetch});
     runs.back().run.epoch_clocks = RunOptions().epoch_clocks;  // refused in Finish(), if given
   }
-  Status status = RefuseAlone(options);
+  Status status = RefuseOneAtATime(options, settings.value());
   if (status.ok()) status = RefuseIdle(runs);
   if (!status.ok()) return status;
   FigureSpec spec{.name = "sweep", .title = "sweep", .x_name = {}, .points = {}};

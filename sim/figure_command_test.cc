@@ -74,6 +74,16 @@ TEST_F(FigureCommand, SweepsOptions) {
   EXPECT_THAT(outcome.out, HasSubstr("12 runs"));
 }
 
+// Of one option it adds what the values are held against.
+TEST_F(FigureCommand, OneOptionAtATimeBesideTheBase) {
+  const Outcome outcome = Sim(std::string("sweep --source fixedk --pacu insitu --one-at-a-time "
+                                          "--over map=row-il") +
+                              kSmall);
+  ASSERT_EQ(outcome.status, 0) << outcome.err;
+  EXPECT_THAT(outcome.out, HasSubstr("| as given |"));
+  EXPECT_THAT(outcome.out, HasSubstr("| map=row-il |"));
+}
+
 TEST_F(FigureCommand, RunsRecordedTraces) {
   const Outcome outcome =
       Sim("figure trace-units --fast-forward 0 --seeds 1 --trace " + RecordTrace());
@@ -152,6 +162,9 @@ TEST_F(FigureCommand, SaysWhatIsWrong) {
       {"figure 5a --trace x", "--trace changes nothing: figure 5a plays no traces"},
       {"figure 5a --one-at-a-time", "--one-at-a-time changes nothing: there is no --over"},
       {"sweep --one-at-a-time", "--one-at-a-time changes nothing: there is no --over"},
+      {"sweep --one-at-a-time --over map=rank-il,row-il",
+       "--one-at-a-time changes nothing: there is one --over, and its map=rank-il is as given"},
+      {"figure 5a --one-at-a-time --over l2-kb=4096", "its l2-kb=4096 is as given"},
       {"figure map --over map=rank-il,row-il", "map=row-il: figure map sets that by itself"},
       {"figure trace-size --trace /none --seeds 1", "/none/core-0.trace"},
       {"sweep --source redis", "source 'redis'"},
