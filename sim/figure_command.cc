@@ -314,7 +314,13 @@ Status RunSweepCommand(const ManyRunsOptions& options) {
   Status status = RefuseOneAtATime(options, settings.value());
   if (status.ok()) status = RefuseIdle(runs);
   if (!status.ok()) return status;
-  FigureSpec spec{.name = "sweep", .title = "sweep", .x_name = {}, .points = {}};
+  const bool has_unit = std::any_of(
+      runs.begin(), runs.end(), [](const RunWithUnit& run) { return run.prefetch.pacu != "off"; });
+  FigureSpec spec{.name = "sweep",
+                  .title = "sweep",
+                  .x_name = {},
+                  .quantity = has_unit ? Quantity::kLatency : Quantity::kItself,
+                  .points = {}};
   for (const Setting& setting : settings.value()) {
     const bool is_base = setting.name.empty();
     spec.points.push_back(

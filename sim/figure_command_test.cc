@@ -11,6 +11,7 @@
 namespace weft::sim {
 namespace {
 
+using testing::ContainsRegex;
 using testing::HasSubstr;
 using testing::Not;
 
@@ -72,6 +73,24 @@ TEST_F(FigureCommand, SweepsOptions) {
   }
   // The base is rank-il; a baseline each for two maps.
   EXPECT_THAT(outcome.out, HasSubstr("12 runs"));
+}
+
+// There is nothing to compare with, and each gain would be 0.
+TEST_F(FigureCommand, ASweepWithoutAUnitTellsOfTheRunsThemselves) {
+  const std::string arguments =
+      "sweep --source fixedk --over map=rank-il,row-il --out " + (folder_ / "figures") + kSmall;
+  const Outcome outcome = Sim(arguments);
+  ASSERT_EQ(outcome.status, 0) << outcome.err;
+  EXPECT_THAT(outcome.out, HasSubstr("no run has a unit (--pacu), so that there is no gain.\n"));
+  EXPECT_THAT(outcome.out, HasSubstr("|  | M2, cycles |"));
+  EXPECT_THAT(outcome.out, ContainsRegex("\n[|] map=row-il [|] [1-9][0-9]*[.][0-9] [|] [1-9]"));
+  EXPECT_THAT(outcome.out, HasSubstr("\nWidest 95 % interval of M2: +- "));
+  EXPECT_THAT(outcome.out, Not(HasSubstr("1 - L/L0")));
+  EXPECT_THAT(outcome.out, HasSubstr("\n4 runs, "));
+
+  // Among others, those without one are what they are held against.
+  const Outcome mixed = Sim(std::string("sweep --source fixedk --over pacu=off,insitu") + kSmall);
+  EXPECT_THAT(mixed.out, HasSubstr("| pacu=off | 0.0 |"));
 }
 
 // Of one option it adds what the values are held against.

@@ -1,6 +1,7 @@
 #include "sim/figure/figure.h"
 
 #include <algorithm>
+#include <functional>
 #include <limits>
 #include <utility>
 
@@ -56,6 +57,7 @@ double Measured::Coverage(size_t seed) const {
 std::vector<double> Measured::Drawn(Quantity quantity) const {
   if (quantity == Quantity::kLatency) return Ratios(&RunFigures::m2_cycles);
   if (quantity == Quantity::kEnergy) return Ratios(&RunFigures::nj_per_op);
+  if (quantity == Quantity::kItself) return Each(std::mem_fn(&RunFigures::m2_cycles));
   return Each([](const RunFigures& of) { return of.units.address_accuracy(); });
 }
 

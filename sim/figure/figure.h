@@ -24,6 +24,7 @@ enum class Quantity : uint8_t {
   kLatency,   // of memory requests (M2), over the baseline's
   kEnergy,    // of DRAM an operation, over the baseline's
   kAccuracy,  // of addresses, a trigger
+  kItself,    // of runs without a unit, which no other stands beside; latency (M2) is drawn
 };
 
 struct Point {

@@ -4,6 +4,7 @@
 #include <chrono>
 #include <cmath>
 #include <filesystem>
+#include <functional>
 #include <map>
 #include <optional>
 #include <system_error>
@@ -130,15 +131,35 @@ bool DrawsBySeed(const Measured& measured) {
   return DependsOnSeed(measured.point.of.run, measured.point.of.prefetch);
 }
 
-// How far to believe its cells. `widest`: none where each is of one run.
-std::string IntervalOf(const Finished& finished, const std::optional<double>& widest) {
+// How far to believe its cells.
+std::string IntervalOf(const Finished& finished) {
   const auto& points = finished.figure.points();
+  std::optional<double> widest;  // none where each is of one run
+  for (const Measured& measured : points) {
+    const Estimate drawn = EstimateOf(measured.Drawn(finished.spec.quantity));
+    if (drawn.has_half_width && std::isfinite(drawn.half_width)) {
+      widest = std::max(widest.value_or(0), drawn.half_width);
+    }
+  }
   const auto draw = std::count_if(points.begin(), points.end(), DrawsBySeed);
   if (draw == 0) return "No 95 % interval: a recorded trace is replayed the same each time.";
   if (!widest) return "No 95 % interval: each is of one run.";
-  std::string text = fmt::format("Widest 95 % interval: +- {:.4f} of the ratio.", *widest);
+  std::string text = finished.spec.quantity == Quantity::kItself
+                         ? fmt::format("Widest 95 % interval of M2: +- {:.1f} cycles.", *widest)
+                         : fmt::format("Widest 95 % interval: +- {:.4f} of the ratio.", *widest);
   if (draw < std::ssize(points)) text += " What replays a trace the same each time has none.";
   return text;
+}
+
+// A Markdown table's first two lines.
+std::string HeadOf(const std::string& corner, const std::vector<std::string>& columns) {
+  std::string text = fmt::format("| {} |", corner);
+  std::string rule = "| --- |";
+  for (const std::string& column : columns) {
+    text += fmt::format(" {} |", column);
+    rule += " ---: |";
+  }
+  return text + "\n" + rule + "\n";
 }
 
 std::string GainsTable(const Finished& finished) {
@@ -148,23 +169,12 @@ std::string GainsTable(const Finished& finished) {
   const auto add = [](std::vector<std::string>* names, const std::string& name) {
     if (std::find(names->begin(), names->end(), name) == names->end()) names->push_back(name);
   };
-  std::optional<double> widest;  // none where each is of one run
   for (const Measured& measured : finished.figure.points()) {
     add(&xs, measured.point.x);
     add(&series, measured.point.series);
     cells[{measured.point.series, measured.point.x}] = Cell(finished, measured);
-    const Estimate drawn = EstimateOf(measured.Drawn(finished.spec.quantity));
-    if (drawn.has_half_width && std::isfinite(drawn.half_width)) {
-      widest = std::max(widest.value_or(0), drawn.half_width);
-    }
   }
-  std::string text = fmt::format("| {} |", finished.spec.x_name);
-  std::string rule = "| --- |";
-  for (const std::string& x : xs) {
-    text += fmt::format(" {} |", x);
-    rule += " ---: |";
-  }
-  text += "\n" + rule + "\n";
+  std::string text = HeadOf(finished.spec.x_name, xs);
   for (const std::string& name : series) {
     text += fmt::format("| {} |", name);
     for (const std::string& x : xs) {
@@ -173,7 +183,32 @@ std::string GainsTable(const Finished& finished) {
     }
     text += "\n";
   }
-  return text + "\n" + IntervalOf(finished, widest) + "\n\n";
+  return text;
+}
+
+// A row for each point, of what it is itself.
+std::string FiguresTable(const Finished& finished) {
+  std::string text = HeadOf(finished.spec.x_name, {"M2, cycles", "operation, cycles", "its p99",
+                                                   "M operations/s", "bus, %", "nJ an operation"});
+  for (const Measured& measured : finished.figure.points()) {
+    const auto mean = [&](double RunFigures::*figure) {
+      return OfRuns(measured, std::mem_fn(figure)).mean;
+    };
+    const double nj = mean(&RunFigures::nj_per_op);
+    text += fmt::format("| {} | {:.1f} | {:.0f} | {:.0f} | {:.3f} | {:.1f} | {} |\n",
+                        measured.point.series, mean(&RunFigures::m2_cycles),
+                        mean(&RunFigures::op_cycles), mean(&RunFigures::op_p99_cycles),
+                        mean(&RunFigures::ops_per_second) / 1e6,
+                        100 * mean(&RunFigures::bus_utilization),
+                        nj == 0 ? "" : fmt::format("{:.0f}", nj));  // 0: no currents are known
+  }
+  return text;
+}
+
+std::string TableOf(const Finished& finished) {
+  const std::string table =
+      finished.spec.quantity == Quantity::kItself ? FiguresTable(finished) : GainsTable(finished);
+  return fmt::format("{}\n{}\n\n", table, IntervalOf(finished));
 }
 
 const char* CellsAre(Quantity quantity) {
@@ -181,6 +216,7 @@ const char* CellsAre(Quantity quantity) {
     case Quantity::kLatency: return "Gains in M2, percent (1 - L/L0)";
     case Quantity::kEnergy: return "Energy of DRAM an operation, over that without a unit";
     case Quantity::kAccuracy: return "Triggers whose address was right, percent";
+    case Quantity::kItself: return "Means; no run has a unit (--pacu), so that there is no gain";
   }
   return "";
 }
@@ -220,6 +256,7 @@ const char* AxisOf(Quantity quantity) {
     case Quantity::kLatency: return "mean latency of requests (M2), over that without prefetching";
     case Quantity::kEnergy: return "nJ an operation, over those without prefetching";
     case Quantity::kAccuracy: return "share of triggers";
+    case Quantity::kItself: return "mean latency of requests (M2), core cycles";
   }
   return "";
 }
@@ -230,7 +267,9 @@ bench::LineChart ChartOf(const Finished& finished) {
   if (!finished.setting.empty()) chart.title += " (" + finished.setting + ")";
   chart.x_name = finished.spec.x_name;
   chart.y_name = AxisOf(finished.spec.quantity);
-  if (finished.spec.quantity != Quantity::kAccuracy) chart.reference_y = 1;
+  const bool is_ratio =
+      finished.spec.quantity == Quantity::kLatency || finished.spec.quantity == Quantity::kEnergy;
+  if (is_ratio) chart.reference_y = 1;
   chart.marks_points = true;
   std::map<double, std::string> names;
   for (const Measured& measured : finished.figure.points()) {
@@ -352,7 +391,7 @@ std::string MarkdownOf(const std::vector<Finished>& figures, const std::string& 
     for (const Finished* finished : group) {
       text +=
           fmt::format("## {}\n\n{}.\n\n", finished->spec.title, CellsAre(finished->spec.quantity));
-      text += GainsTable(*finished);
+      text += TableOf(*finished);
     }
   }
   return text;
