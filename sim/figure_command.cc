@@ -184,6 +184,7 @@ Status Finish(const ManyRunsOptions& options, int seeds_by_default, std::vector<
       "{:.0f} s\n",
       runner.runs(), static_cast<double>(runner.requests()) * 1e-6,
       static_cast<double>(runner.commands_checked()) * 1e-6, wall.count());
+  for (const std::string& note : runner.notes()) fmt::print(stderr, "weft-sim: {}\n", note);
   const std::string& out = options.base.run.out;
   return out.empty() ? Status::Ok() : WriteFigures(out, finished, options.command_line);
 }

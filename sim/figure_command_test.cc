@@ -113,6 +113,36 @@ TEST_F(FigureCommand, RunsRecordedTraces) {
 constexpr const char* kReplayed =
     "\nNo 95 % interval: a recorded trace is replayed the same each time.\n";
 
+TEST_F(FigureCommand, ATraceThatIsTooShortIsToldWithWhatMendsIt) {
+  const std::string trace = RecordTrace();
+  const std::string has = trace + ": the trace has 200 operations; ";
+  const std::string source = " --source trace:" + trace;
+  const std::pair<std::string, std::string> cases[] = {
+      {"sweep --over map=rank-il,scheme2" + source,
+       "102000 come before the first that is measured (--fast-forward 100000, and --warmup 0.1 of "
+       "--ops 20000): --ops 0 --fast-forward 0 measures what there is"},
+      {"run" + source,
+       "200000 come before the first that is measured (--warmup 0.1 of --ops 2000000): --ops 0 "
+       "measures what there is"},
+      {"run --ops 0 --fast-forward 200" + source,
+       "(--fast-forward 200): --fast-forward 0 measures what there is"},
+      {"figure traces --trace " + trace,
+       "(--fast-forward 100000): --fast-forward 0 measures what there is"},
+  };
+  for (const auto& [arguments, what] : cases) {
+    const Outcome outcome = Sim(arguments);
+    EXPECT_EQ(outcome.status, 1) << arguments;
+    EXPECT_THAT(outcome.err, HasSubstr(has)) << arguments;
+    EXPECT_THAT(outcome.err, HasSubstr(what)) << arguments;
+  }
+  for (const char* command : {"sweep", "run"}) {
+    const Outcome outcome = Sim(std::string(command) + " --ops 300 --fast-forward 10" + source);
+    EXPECT_EQ(outcome.status, 0) << outcome.err;
+    EXPECT_THAT(outcome.err, HasSubstr("the trace ended after 190 operations of the 300 that --ops "
+                                       "asks for, behind 10 of --fast-forward; --ops 0 plays all"));
+  }
+}
+
 // The same again tells nothing of how far to believe it.
 TEST_F(FigureCommand, ATraceIsReplayedOnce) {
   const std::string trace = RecordTrace();

@@ -3,7 +3,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cmath>
 #include <cstdio>
 #include <string>
 
@@ -11,6 +10,7 @@
 
 #include "sim/run/idle_options.h"
 #include "sim/run/report.h"
+#include "sim/run/short_trace.h"
 
 namespace weft::sim {
 namespace {
@@ -42,18 +42,6 @@ class Progress {
   int64_t next_ = 0;
 };
 
-// A trace may have fewer operations than were asked for.
-void TellOfMissing(const RunOptions& options, const RunResult& run) {
-  const int64_t asked = options.workload.ops;
-  const int64_t played =
-      run.ops + std::llround(static_cast<double>(asked) * options.warmup);  // with the warm-up
-  if (played >= asked) return;
-  fmt::print(stderr,
-             "weft-sim: the source has {} operations of the {} that --ops asks for; --ops 0 plays "
-             "all that there are\n",
-             played, asked);
-}
-
 }  // namespace
 
 Status RunOn(const RunOptions& options, const RunParts& parts) {
@@ -72,7 +60,8 @@ Status RunOn(const RunOptions& options, const RunParts& parts) {
   config.update(parts.config);
   const Json figures = parts.unit_figures ? ToJson(parts.unit_figures()) : Json();
   std::fputs((Summary(config, run.value(), figures).dump(2) + "\n").c_str(), stdout);
-  TellOfMissing(options, run.value());
+  const std::string missing = MissingOps(options, run.value());
+  if (!missing.empty()) fmt::print(stderr, "weft-sim: {}\n", missing);
   return options.out.empty() ? Status::Ok()
                              : WriteReport(options.out, config, run.value(), figures);
 }

@@ -80,7 +80,7 @@ TEST(RunCommand, WrongOptionsAreNamed) {
       {"--pfq 0", "staging"},
       {"--channels 3", "channels: 3"},
       {"--ops 900 --warmup 0.9999", "no operation to measure"},
-      {"--ops 2000 --warmup 0.9", "ended in the warm-up: 800 operations of 1800"},
+      {"--ops 2000 --warmup 0.9", "the trace has 800 operations; 1800 come before"},
       {"--cmd-trace /proc/none/x", "open /proc/none/x.0"},
   };
   for (const auto& [arguments, what] : cases) {

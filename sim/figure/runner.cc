@@ -13,6 +13,7 @@
 #include "base/thread.h"
 #include "sim/figure/command_judge.h"
 #include "sim/run/idle_options.h"
+#include "sim/run/short_trace.h"
 
 namespace weft::sim {
 namespace {
@@ -78,7 +79,8 @@ Result<Runner::Played> Runner::Play(const Job& job, SourceMaker* maker) const {
   if (!result) return result.error();
   const Status verdict = judge.Verdict();
   if (!verdict.ok()) return verdict;
-  return Played{RunFiguresOf(result.value(), parts.value().unit_figures()), judge.checked()};
+  return Played{RunFiguresOf(result.value(), parts.value().unit_figures()), judge.checked(),
+                MissingOps(run, result.value())};
 }
 
 const Runner::Job* Runner::Take(const std::vector<Job>& jobs) {
@@ -97,6 +99,7 @@ void Runner::Keep(const Job& job, const Result<Played>& played, size_t jobs) {
   ++runs_;
   requests_ += played.value().figures.requests;
   commands_checked_ += played.value().commands_checked;
+  if (!played.value().note.empty()) notes_.insert(played.value().note);
   if (options_.on_progress) options_.on_progress(over_, jobs);
 }
 

@@ -14,6 +14,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -72,6 +73,8 @@ class Runner {
   int64_t runs() const { return runs_; }
   int64_t requests() const { return requests_; }  // of DRAM, of all runs
   int64_t commands_checked() const { return commands_checked_; }
+  // Of runs that played less than was asked for.
+  const std::set<std::string>& notes() const { return notes_; }
 
  private:
   struct Job {
@@ -83,6 +86,7 @@ class Runner {
   struct Played {
     RunFigures figures;
     int64_t commands_checked = 0;
+    std::string note = {};  // empty: none
   };
   Result<Played> Play(const Job& job, SourceMaker* maker) const;
   Result<Played> PlayInMemory(const Job& job, SourceMaker* maker) const;
@@ -97,6 +101,7 @@ class Runner {
   int64_t runs_ = 0;
   int64_t requests_ = 0;
   int64_t commands_checked_ = 0;
+  std::set<std::string> notes_;
 
   base::Mutex mutex_;  // of the jobs under way
   size_t begun_ WEFT_GUARDED_BY(mutex_) = 0;

@@ -62,6 +62,7 @@ void Machine::OnOpEnd(int /*core*/, Time now) {
 
 void Machine::EndMeasurement(Time now) {
   if (ops_ < warmup_ops_) {
+    has_run_out_ = true;
     status_ = {Code::kInvalidArgument, "the trace ended in the warm-up: " + std::to_string(ops_) +
                                            " operations of " + std::to_string(warmup_ops_)};
   }

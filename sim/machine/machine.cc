@@ -112,6 +112,7 @@ bool Machine::Learn(int64_t ops) {
     const auto core = static_cast<int>(op % static_cast<int64_t>(cores_.size()));
     const Result<bool> is_there = source_.NextMarks(core, &marks);
     if (!is_there || !is_there.value()) {
+      has_run_out_ = static_cast<bool>(is_there);
       status_ = is_there ? EndsInFastForward(core) : is_there.error();
       return false;
     }
@@ -132,6 +133,7 @@ void Machine::FastForward() {
     const Status status = cores_[core]->PassOverOp(
         [this, core](const Record& record) { PassOver(static_cast<int>(core), record); });
     if (!status.ok()) {
+      has_run_out_ = cores_[core]->status().ok();
       status_ = status;
       return;
     }

@@ -71,6 +71,8 @@ class Machine : private CorePort, private L2Port, private PortClient {
 
   // Once. Plays all records.
   Result<RunResult> Run();
+  // It failed because the source ended before the warm-up did.
+  bool has_run_out() const { return has_run_out_; }
 
  private:
   struct Snapshot {
@@ -149,6 +151,7 @@ class Machine : private CorePort, private L2Port, private PortClient {
   int64_t ops_ = 0;
   int64_t warmup_ops_ = 0;
   bool is_settling_ = false;  // all cores are done
+  bool has_run_out_ = false;
   PrefetchFigures prefetch_;
   Snapshot begin_;
   Snapshot end_;

@@ -2,26 +2,21 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 #include <string>
 #include <utility>
 
 #include <fmt/format.h>
 
+#include "sim/run/short_trace.h"
+
 namespace weft::sim {
 namespace {
 
-Result<int64_t> CountOps(TraceSource& source) {
-  int64_t ops = 0;
-  Record record;
-  for (int core = 0; core < source.cores(); ++core) {
-    while (true) {
-      const Result<bool> next = source.Next(core, &record);
-      if (!next) return next.error();
-      if (!next.value()) break;
-      ops += record.kind == RecordKind::kOpEnd;
-    }
-  }
-  return ops;
+Result<std::vector<int64_t>> CountOpsOf(const RunParts& parts) {
+  const auto source = parts.make_source();
+  if (!source) return source.error();
+  return CountOps(*source.value());
 }
 
 // Sets how many operations the machine plays, and how many of them are warm-up.
@@ -32,16 +27,15 @@ Status SetOps(const RunOptions& options, const RunParts& parts, MachineOptions& 
   }
   if (options.fast_forward < 0) return {Code::kInvalidArgument, "fast-forward: it is negative"};
   machine.fast_forward_ops = options.fast_forward;
-  int64_t ops = options.workload.ops;
-  if (ops == 0 && options.warmup > 0) {
-    const auto source = parts.make_source();
-    if (!source) return source.error();
-    const Result<int64_t> counted = CountOps(*source.value());
+  int64_t left = 0;
+  if (options.workload.ops == 0 && options.warmup > 0) {
+    const Result<std::vector<int64_t>> counted = CountOpsOf(parts);
     if (!counted) return counted.error();
-    ops = std::max<int64_t>(0, counted.value() - options.fast_forward);
+    const int64_t all = std::accumulate(counted.value().begin(), counted.value().end(), int64_t{0});
+    left = std::max<int64_t>(0, all - options.fast_forward);
   }
   machine.core.ops_max = options.workload.ops;
-  machine.core.warmup_ops = std::llround(static_cast<double>(ops) * options.warmup);
+  machine.core.warmup_ops = WarmupOps(options, left);
   return Status::Ok();
 }
 
@@ -121,7 +115,14 @@ Result<RunResult> Simulate(const RunOptions& options, const RunParts& parts,
     if (!made) return made.error();
     units = std::move(made.value());
   }
-  return Machine(machine.value(), preset, *source.value(), &table, std::move(units)).Run();
+  Machine played(machine.value(), preset, *source.value(), &table, std::move(units));
+  Result<RunResult> run = played.Run();
+  // Without operations before them, records of none are worth a run.
+  const bool had_some = options.fast_forward > 0 || machine.value().core.warmup_ops > 0;
+  const bool measured_none = run && run.value().ops == 0 && had_some;
+  if (!measured_none && !played.has_run_out()) return run;
+  const Result<std::vector<int64_t>> counted = CountOpsOf(parts);
+  return counted ? TooShort(options, counted.value()) : counted.error();
 }
 
 }  // namespace weft::sim

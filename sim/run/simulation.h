@@ -2,7 +2,7 @@
 //
 // Threads   one owner; runs share nothing, so that others may go on beside it.
 // Errors    those of run_options.h, prefetch_options.h and of the source. kInvalidArgument: options
-//           that don't go together.
+//           that don't go together, or no operation is left to be measured (short_trace.h).
 #pragma once
 
 #include <cstdint>
