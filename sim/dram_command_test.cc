@@ -127,6 +127,21 @@ TEST_F(CommandTest, WhatTheClocksCutOffIsTold) {
   EXPECT_EQ(nlohmann::json::parse(whole.out)["0"]["num_cycles"], 12'026);
 }
 
+// As DRAMsim3 counts: done is what the buffer has.
+TEST_F(CommandTest, ABufferedWriteIsDoneBeforeTheMemoryHasIt) {
+  const std::string writes = "dram --writes buffer --trace " +
+                             FileOf("writes", "0x0 WRITE 0\n0x40 WRITE 1\n0x80 WRITE 2\n");
+  const auto cut_off = nlohmann::json::parse(Run(writes + " --clocks 10").out)["0"];
+  EXPECT_EQ(cut_off["num_writes_done"], 3);
+  EXPECT_EQ(cut_off["num_writes_unserved"], 3);
+  EXPECT_EQ(cut_off["num_write_cmds"], 0);
+  EXPECT_DOUBLE_EQ(cut_off["average_bandwidth"].get<double>(), 3 * 64 / (10 * 1.5));
+  const auto whole = nlohmann::json::parse(Run(writes).out)["0"];
+  EXPECT_EQ(whole["num_writes_done"], 3);
+  EXPECT_EQ(whole["num_write_cmds"], 3);
+  EXPECT_FALSE(whole.contains("num_writes_unserved"));
+}
+
 TEST_F(CommandTest, OptionsThatChangeNothingAreRefused) {
   for (const char* options :
        {"dram --no-refresh --refresh bank --trace x", "dram --no-refresh --refresh-drain --trace x",

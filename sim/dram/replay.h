@@ -14,6 +14,9 @@
 // off num_reads_unserved and num_writes_unserved, which were accepted and the memory doesn't have,
 // and num_reads_not_accepted and num_writes_not_accepted.
 //
+// A write is done once a write buffer has it, as in DRAMsim3. So one may be in num_writes_done and
+// in num_writes_unserved, and average_bandwidth is of all that is done.
+//
 // Threads   one owner.
 // Errors    those of dramsim3_trace.h.
 // Source    the simulator's specification, section 4.2. Names are DRAMsim3's, so that outputs can
