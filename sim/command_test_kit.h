@@ -8,7 +8,9 @@
 
 #include <cstdlib>
 #include <fstream>
+#include <sstream>
 #include <string>
+#include <vector>
 
 #include <gtest/gtest.h>
 #include <CLI/CLI.hpp>
@@ -31,6 +33,26 @@ Result<Options> ParseOptions(void (*add)(CLI::App*, Options*), const std::string
     return Status(Code::kInvalidArgument, error.what());
   }
   return options;
+}
+
+// Of a help text, the options that it says nothing of. A text stands in the option's line, from
+// column 30 on, or in the next where the option is too long for that.
+inline std::vector<std::string> OptionsWithoutText(const std::string& help) {
+  constexpr size_t kTextAt = 30;
+  std::vector<std::string> without;
+  std::istringstream in(help);
+  bool may_follow = false;  // the last of `without` may have its text in this line
+  for (std::string line; std::getline(in, line);) {
+    const bool has_text = line.find_first_not_of(' ', kTextAt) != std::string::npos;
+    const bool is_option = line.starts_with("  -");
+    if (is_option) {
+      if (!has_text || line[kTextAt - 1] != ' ') without.push_back(line);
+    } else if (may_follow && has_text && line.find_first_not_of(' ') >= kTextAt) {
+      without.pop_back();
+    }
+    may_follow = is_option && !without.empty() && without.back() == line;
+  }
+  return without;
 }
 
 // Runs a program as a user does, in a folder of the test's own.

@@ -53,6 +53,25 @@ TEST_F(RecordCommandTest, WhatIsWrittenIsPlayedAndTheUnitChoosesRight) {
   }
 }
 
+TEST_F(RecordCommandTest, EveryOptionHasAText) {
+  EXPECT_THAT(OptionsWithoutText("  --a INT                     text\n"
+                                 "  --b INT=5                   \n"
+                                 "  --c TEXT:{one,another}=another\n"
+                                 "  --d TEXT:{one,another}=another\n"
+                                 "                              text\n"
+                                 "  --e\n"),
+              testing::ElementsAre(HasSubstr("--b"), HasSubstr("--c"), HasSubstr("--e")));
+  const Outcome record = Record("--help");
+  EXPECT_THAT(record.out, HasSubstr("--key-bytes"));
+  EXPECT_THAT(OptionsWithoutText(record.out), testing::IsEmpty());
+  for (const char* command : {"dram", "check", "memory", "run", "gen", "figure", "sweep",
+                              "trace info", "trace convert"}) {
+    const Outcome help = RunProgram(WEFT_SIM, std::string(command) + " --help");
+    EXPECT_THAT(help.out, HasSubstr("Options:")) << command;
+    EXPECT_THAT(OptionsWithoutText(help.out), testing::IsEmpty()) << command;
+  }
+}
+
 TEST_F(RecordCommandTest, WrongOptionsExitWith1AndSayWhy) {
   const std::pair<const char*, const char*> cases[] = {
       {"--batch 33", "weft-record: invalid argument: batch: 33 is not from 1 to 32"},

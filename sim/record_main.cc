@@ -36,7 +36,8 @@ void AddOptions(CLI::App* app, Arguments* arguments) {
   app->add_option("--records", workload.ids, "that the store is filled with")
       ->capture_default_str()
       ->check(NotNegative());
-  app->add_option("--key-bytes", workload.key_bytes)->capture_default_str();
+  app->add_option("--key-bytes", workload.key_bytes, "bytes of a key, from 10 to 250")
+      ->capture_default_str();
   app->add_option("--values", arguments->values, "bytes, or sizes with shares: 128:70,256:30")
       ->capture_default_str();
   app->add_option("--gets", workload.get_share, "share of the queries; the others are sets")
@@ -53,7 +54,7 @@ void AddOptions(CLI::App* app, Arguments* arguments) {
   app->add_option("--batch", recording.batch, "queries that go through together")
       ->capture_default_str();
   app->add_flag("--no-prefetch", arguments->no_prefetch, "the store asks for nothing ahead");
-  app->add_option("--index", arguments->index)
+  app->add_option("--index", arguments->index, "buckets of a key: two (cuckoo) or one")
       ->capture_default_str()
       ->check(CLI::IsMember({"cuckoo", "set-associative"}));
   app->add_option("--load", recording.load, "of the index's slots, when filled")
