@@ -20,6 +20,7 @@ constexpr double kAbove = 1.05;   // of what the closed loop had: there it can't
 constexpr double kFarAbove = 3;   // likewise: nothing is to be learned there
 constexpr double kBehind = 0.01;  // of what was asked for: of its time, and of its operations
 constexpr int kConfirmationsMax = 16;
+constexpr int kLatencyDigits = 4;  // as Short has them
 
 // One workload on one target.
 class Sweep {
@@ -65,7 +66,7 @@ Result<Sweep::Tried> Sweep::RunAt(double per_s, const char* part, bool may_repea
   Tried tried;
   auto figures = driver_.Run(mix_, load, [&](const LoadFigures& of, const Readings&) {
     nlohmann::json notes = {{"part", part}};
-    if (limit_) notes["limit"] = limit_->ToText();
+    if (limit_) notes["limit"] = limit_->RecordText();
     if (limit_ && per_s > 0) {
       tried.holds = Holds(of);
       tried.counts = tried.holds || !(may_repeat && of.ClientSaturated(*driver_.target(), true));
@@ -147,9 +148,9 @@ Status Sweep::FindHighest(double top_per_s) {
 void Sweep::Print(const std::optional<double>& highest, double top_per_s) const {
   const std::string what = fmt::format("{} {}", driver_.spec(), mix_.name);
   if (highest) {
-    fmt::print("{}: {} up to {} op/s ({} us there), {:.0f} % of the closed loop's {}\n", what,
-               limit_->ToText(), Short(*highest), Short(latency_us_), 100 * *highest / top_per_s,
-               Short(top_per_s));
+    fmt::print("{}: {} up to {} op/s ({} there), {:.0f} % of the closed loop's {}\n", what,
+               limit_->ToText(), Short(*highest), TimeText(latency_us_, kLatencyDigits),
+               100 * *highest / top_per_s, Short(top_per_s));
   } else {
     fmt::print("{}: {} at no rate that could be found\n", what, limit_->ToText());
   }
