@@ -33,31 +33,33 @@ class Sweep {
 
  private:
   struct Tried {
-    double per_s = 0;  // done
     bool holds = false;
     bool counts = true;
   };
 
   Result<Tried> RunAt(double per_s, const char* part, bool may_repeat);
   bool Holds(const LoadFigures& figures) const {
-    const double asked_s = options_.measure.load.seconds;
-    const double late_s = std::max(limit_->most_us * 1e-6, kBehind * asked_s);
+    // Where the limit is long against the run, nothing else tells that the rate was too much.
+    const double late =
+        std::min(limit_->most_us * 1e-6 / options_.measure.load.seconds, options_.tolerance);
     const auto operations = static_cast<double>(figures.operations);
     return operations > 0 && limit_->Holds(figures.latency_ns) &&
-           figures.seconds <= asked_s + late_s &&
+           figures.seconds <= options_.measure.load.seconds * (1 + std::max(late, kBehind)) &&
            static_cast<double>(figures.outcomes.refused) <= kBehind * operations;
   }
   Result<bool> MostHold(double per_s, const char* part);
   Status Curve(double top_per_s);
   Status FindHighest(double top_per_s);
-  void Print(const std::optional<double>& highest, double top_per_s) const;
+  void Print(bool is_found, double top_per_s) const;
 
   const SweepOptions& options_;
   const std::optional<LatencyLimit>& limit_;
   Driver& driver_;
   const OperationMix& mix_;
-  double held_ = 0;        // the highest rate of the curve that did
-  double latency_us_ = 0;  // of the last run
+  double held_ = 0;  // the highest rate of the curve that did
+  // Of the last run:
+  double done_per_s_ = 0;
+  double latency_us_ = 0;
 };
 
 Result<Sweep::Tried> Sweep::RunAt(double per_s, const char* part, bool may_repeat) {
@@ -76,7 +78,7 @@ Result<Sweep::Tried> Sweep::RunAt(double per_s, const char* part, bool may_repea
     return nlohmann::json{{"sweep", notes}};
   });
   if (!figures) return figures.error();
-  tried.per_s = figures->OperationsPerSecond();
+  done_per_s_ = figures->OperationsPerSecond();
   if (limit_) latency_us_ = limit_->UsOf(figures->latency_ns);
   return tried;
 }
@@ -84,7 +86,7 @@ Result<Sweep::Tried> Sweep::RunAt(double per_s, const char* part, bool may_repea
 Status Sweep::Run() {
   auto top = RunAt(0, "top", false);
   if (!top) return top.error();
-  const double top_per_s = top->per_s;
+  const double top_per_s = done_per_s_;
   if (top_per_s <= 0) return {Code::kRetryLater, "nothing was done in the closed loop"};
   Status status = Curve(top_per_s);
   return status.ok() && limit_ ? FindHighest(top_per_s) : status;
@@ -141,16 +143,17 @@ Status Sweep::FindHighest(double top_per_s) {
       search.Told(*search.Highest(), false);
     }
   }
-  Print(highest, top_per_s);
+  Print(highest.has_value(), top_per_s);
   return Status::Ok();
 }
 
-void Sweep::Print(const std::optional<double>& highest, double top_per_s) const {
+// The last run was the one that settled it.
+void Sweep::Print(bool is_found, double top_per_s) const {
   const std::string what = fmt::format("{} {}", driver_.spec(), mix_.name);
-  if (highest) {
+  if (is_found) {
     fmt::print("{}: {} up to {} op/s ({} there), {:.0f} % of the closed loop's {}\n", what,
-               limit_->ToText(), Short(*highest), TimeText(latency_us_, kLatencyDigits),
-               100 * *highest / top_per_s, Short(top_per_s));
+               limit_->ToText(), Short(done_per_s_), TimeText(latency_us_, kLatencyDigits),
+               100 * done_per_s_ / top_per_s, Short(top_per_s));
   } else {
     fmt::print("{}: {} at no rate that could be found\n", what, limit_->ToText());
   }

@@ -4,10 +4,12 @@
 // First      a closed loop: the most that this load gets out of the target.
 // Curve      open loops at rates up to kAbove times that, closer to each other towards the top.
 // Highest    with a limit: the highest rate at which the latency keeps it and what is asked for is
-//            done (up to the limit, or a hundredth, late), by halving (bench/drive/rate_search.h).
-//            At each rate most of `tries` runs must, and those that fail while the client was late
-//            itself do not count; the rate that is found has to hold once more. Of the curve, a run
-//            a rate, what holds is taken; what fails is not.
+//            done, by halving (bench/drive/rate_search.h). A run may end late by the limit, but by
+//            no more of its time than the tolerance; a hundredth is always let pass. Told is the
+//            throughput that was had there, not the rate that was asked for.
+//            At each rate most of `tries` runs must hold, and those that fail while the client was
+//            late itself do not count; the rate that is found has to hold once more. Of the curve,
+//            a run a rate, what holds is taken; what fails is not.
 // Records    each run is one of its own in the log, with "sweep": {"part": "top", "curve", "search"
 //            or "highest", "limit": "p99 <= 1000 us", "holds": true, "counts": true}; the last
 //            three where they apply. "counts" is false of what failed while the client was late.

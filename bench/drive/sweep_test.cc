@@ -10,6 +10,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include "bench/harness/report.h"
+
 namespace weft::bench {
 namespace {
 
@@ -122,6 +124,31 @@ TEST_F(SweepTest, ALimitBelowWhatTheTargetCanDoBoundsTheRate) {
     EXPECT_EQ(line["sweep"]["holds"].get<bool>(), p50_us <= 20'000 && late_s <= 0.02)
         << line["load"]["rate_per_s"] << ": " << p50_us << " us, " << late_s << " s";
   }
+}
+
+TEST_F(SweepTest, ALimitLongerThanTheRunNamesNoRateThatWasNotCarriedOut) {
+  options_.rates = {100, 2000};
+  options_.limit = "p50 10s";
+  options_.tries = 1;
+  options_.measure.load.seconds = 0.2;
+  testing::internal::CaptureStdout();
+  const Status status = RunSweep(options_);
+  const std::string told = testing::internal::GetCapturedStdout();
+  ASSERT_TRUE(status.ok()) << status.ToString();
+  double done_per_s = 0;
+  for (const nlohmann::json& line : Lines()) {
+    if (!line.contains("sweep") || !line["sweep"].contains("holds")) continue;
+    const double asked = line["load"]["rate_per_s"];
+    const double late_s = line["result"]["seconds"].get<double>() - 0.2;
+    EXPECT_EQ(line["sweep"]["holds"].get<bool>(), late_s <= options_.tolerance * 0.2)
+        << asked << ": " << late_s << " s";
+    if (line["sweep"]["part"] == "highest" && line["sweep"]["holds"].get<bool>())
+      done_per_s = line["result"]["operations_per_s"];
+  }
+  // On a machine that is too busy none may be found.
+  const std::string up_to = done_per_s > 0 ? " up to " + Short(done_per_s) + " op/s ("
+                                           : " at no rate that could be found";
+  EXPECT_NE(std::string::npos, told.find("p50 <= 10 s" + up_to)) << up_to << " of: " << told;
 }
 
 TEST_F(SweepTest, FarTooMuchIsNotAskedFor) {
