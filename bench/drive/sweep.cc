@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <numbers>
 #include <optional>
 #include <string>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -22,12 +24,19 @@ constexpr double kBehind = 0.01;  // of what was asked for: of its time, and of 
 constexpr int kConfirmationsMax = 16;
 constexpr int kLatencyDigits = 4;  // as Short has them
 
-// One workload on one target.
+// What the repetitions of a workload on a target have in common: at other rates they would be
+// points of a single run each.
+struct SweepPlan {
+  std::vector<double> rates;  // of the curve; empty: the first repetition finds them
+  double top_per_s = 0;       // the most that a closed loop had
+};
+
+// A repetition of one workload on one target.
 class Sweep {
  public:
   Sweep(const SweepOptions& options, const std::optional<LatencyLimit>& limit, Driver* driver,
-        const OperationMix& mix)
-      : options_(options), limit_(limit), driver_(*driver), mix_(mix) {}
+        const OperationMix& mix, SweepPlan* plan)
+      : options_(options), limit_(limit), driver_(*driver), mix_(mix), plan_(*plan) {}
 
   Status Run();
 
@@ -56,6 +65,7 @@ class Sweep {
   const std::optional<LatencyLimit>& limit_;
   Driver& driver_;
   const OperationMix& mix_;
+  SweepPlan& plan_;
   double held_ = 0;  // the highest rate of the curve that did
   // Of the last run:
   double done_per_s_ = 0;
@@ -93,9 +103,10 @@ Status Sweep::Run() {
 }
 
 Status Sweep::Curve(double top_per_s) {
-  for (const double per_s :
-       options_.rates.empty() ? CurveRates(top_per_s, options_.points) : options_.rates) {
-    if (per_s > kFarAbove * top_per_s) {
+  if (plan_.rates.empty()) plan_.rates = CurveRates(top_per_s, options_.points);
+  plan_.top_per_s = std::max(plan_.top_per_s, top_per_s);
+  for (const double per_s : plan_.rates) {
+    if (per_s > kFarAbove * plan_.top_per_s) {
       driver_.LeaveOut(mix_, fmt::format("at {}/s", Short(per_s)),
                        "far above what the closed loop had");
       continue;
@@ -186,9 +197,12 @@ Status RunSweep(const SweepOptions& options) {
   auto log = RunLog::Open(measure.log);
   if (!log) return log.error();
   log->PrintHead();
+  std::map<std::pair<std::string, std::string>, SweepPlan> plans;  // by target and workload
   return ForEachTarget(measure, *mixes, &*log, [&](Driver* driver) {
     for (const OperationMix& mix : *mixes) {
-      Status status = Sweep(options, limit, driver, mix).Run();
+      SweepPlan& plan = plans[{driver->spec(), mix.name}];
+      if (plan.rates.empty()) plan.rates = options.rates;
+      Status status = Sweep(options, limit, driver, mix, &plan).Run();
       if (!status.ok()) status = LeaveOutUnsupported(*driver, mix, status);
       if (!status.ok()) return status;
     }

@@ -2,7 +2,9 @@
 // it keeps a limit.
 //
 // First      a closed loop: the most that this load gets out of the target.
-// Curve      open loops at rates up to kAbove times that, closer to each other towards the top.
+// Curve      open loops at rates up to kAbove times that, closer to each other towards the top. All
+//            repetitions of a target and workload have the rates of the first, so that each point
+//            has as many runs.
 // Highest    with a limit: the highest rate at which the latency keeps it and what is asked for is
 //            done, by halving (bench/drive/rate_search.h). A run may end late by the limit, but by
 //            no more of its time than the tolerance; a hundredth is always let pass. Told is the

@@ -79,6 +79,26 @@ TEST_F(SweepTest, MeasuresTheTopAndEachRate) {
   EXPECT_EQ(8, logs);  // each with its kinds
 }
 
+TEST_F(SweepTest, RepetitionsHaveTheRatesOfTheFirst) {
+  options_.points = 3;
+  options_.measure.repetitions = 3;
+  options_.measure.load.seconds = 0.2;
+  ASSERT_TRUE(RunSweep(options_).ok());
+  std::vector<std::vector<double>> rates(3);
+  double top_per_s = 0;  // of the first
+  for (const nlohmann::json& line : Lines()) {
+    if (!line.contains("sweep")) continue;  // of the records
+    const size_t repetition = line["load"]["repetition"];
+    if (line["sweep"]["part"] == "top" && repetition == 0)
+      top_per_s = line["result"]["operations_per_s"];
+    if (line["sweep"]["part"] == "curve")
+      rates[repetition].push_back(line["load"]["rate_per_s"].get<double>());
+  }
+  EXPECT_EQ(CurveRates(top_per_s, 3), rates[0]);
+  EXPECT_EQ(rates[0], rates[1]);
+  EXPECT_EQ(rates[0], rates[2]);
+}
+
 TEST_F(SweepTest, FindsTheHighestRateWithinALimit) {
   options_.rates = {200};
   // Above what two at a time can do the wait grows as long as the run lasts, to far more than this.
