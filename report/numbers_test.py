@@ -13,7 +13,8 @@ import report_test  # noqa: E402
 from report_test import NO_RAPL, Sample, with_energy  # noqa: E402
 
 if not report_test.WHY_NOT:
-    from reportlib import ahead, cost, figures, results
+    from matplotlib import pyplot
+    from reportlib import ahead, cost, figures, results, style
 
 
 class ErrorTest(report_test.ReportTest):
@@ -149,6 +150,58 @@ class NumberTest(report_test.ReportTest):
         self.assertAlmostEqual(87 * 0.236 * 0.07, row["dollars_per_h"][0])
         self.assertEqual(1, row["over_least"])
         self.assertTrue(math.isnan(row["idle_w"]))
+
+    def uneven(self):
+        """Two stores with the same watts, of which the first does more by its median, 110 a second,
+        but has the dearer median of its runs' own energies: 100 W / 20 and / 200 against / 100."""
+        lines = []
+        for target, rates in (("redis", (20.0, 200.0)), ("memcached", (100.0, 100.0))):
+            for repetition, per_s in enumerate(rates):
+                line = with_energy(Sample().line(target, repetition=repetition), 500)  # of 5 s
+                line["result"]["operations_per_s"] = per_s
+                line["result"]["operations"] = int(per_s * 5)
+                line["meters"]["cpu_s"]["value"] = 5
+                line["result"]["client"]["cpu_us_per_operation"] = 1e6 / per_s
+                lines.append(line)
+        return cost.with_power(self.table(lines), {})
+
+    def test_what_is_spent_an_operation_is_of_the_medians(self):
+        redis, memcached = (row for _, row in results.medians(
+            self.uneven(), ["workload", "series"]).iterrows())
+        self.assertAlmostEqual(1e6 * 100 / 110, redis["energy_uj_median"])
+        self.assertAlmostEqual(1e6 / 110, redis["cpu_us_median"])
+        self.assertAlmostEqual(1e6 / 110, redis["client_cpu_us_median"])
+        self.assertAlmostEqual(110 / 100, redis["ops_per_j_median"])
+        self.assertEqual((0.5e6, 5e6), (redis["energy_uj_min"], redis["energy_uj_max"]))
+        self.assertLess(redis["energy_uj_median"], memcached["energy_uj_median"])
+        self.assertEqual(memcached["cpu_us_min"], memcached["cpu_us_median"])
+
+    def test_a_run_without_a_meter_is_no_part_of_what_is_spent(self):
+        lines = [Sample().line(repetition=0), with_energy(Sample().line(repetition=1), 500)]
+        lines[0]["result"]["operations_per_s"] *= 9
+        table = self.table(lines)
+        row, = (row for _, row in results.medians(table, ["workload", "series"]).iterrows())
+        self.assertAlmostEqual(table["energy_uj"][1], row["energy_uj_median"])
+
+    def test_table_and_charts_agree_on_uneven_repetitions(self):
+        table = self.uneven()
+        rows = {row["series"]: row for row in cost.servers_table(table, 1000)}
+        self.assertEqual({"Redis 7.0.15": 10, "memcached 1.6.18": 10},
+                         {name: row["servers"] for name, row in rows.items()})
+
+        def curve_of(row, dollars_per_kwh, _years):
+            servers = cost.servers_needed(1000, row["throughput"])
+            dollars = cost.energy_dollars_per_h(servers, row["power_w"], dollars_per_kwh)
+            return [(0, dollars), (9, 9)]
+        with pyplot.rc_context(style.RC):
+            look = style.Look(figures.names_of(table))
+            figure = figures.cost_curves(table, look, False, curve_of)
+            for axis, price in zip(figure.axes, (0, 1)):
+                drawn = [line.get_ydata()[0] for line in axis.lines]
+                self.assertEqual([row["dollars_per_h"][price] for row in rows.values()
+                                  for _ in cost.LIFETIMES_YEARS], drawn)
+            self.assertEqual(2 * 2 * 2, sum(len(axis.lines) for axis in figure.axes))
+            pyplot.close(figure)
 
     def test_short(self):
         for value, text in ((0, "0"), (1.234e6, "1.23 M"), (45_600, "45.6 k"), (999.9, "1.00 k"),

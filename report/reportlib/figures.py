@@ -2,7 +2,6 @@
 picture, or None where there is nothing to draw; `narrow` draws it for a narrow window."""
 
 import math
-import statistics
 
 from matplotlib import lines, ticker
 
@@ -286,12 +285,14 @@ def slices(run, kind):
 
 def cost_curves(table, look, narrow, curve_of):
     """Cost an hour against purchase price; a row a workload, a column a price of electricity.
-    `curve_of(run, dollars_per_kwh, years)` gives (price, dollars an hour) or nothing."""
-    best = peak(table)
-    best = best[[bool(curve_of(row, ELECTRICITY[0], LIFETIMES_YEARS[0]))
-                 for _, row in best.iterrows()]]
+    `curve_of(run, dollars_per_kwh, years)` gives (price, dollars an hour) or nothing; instead of a
+    run it takes the medians of `throughput` and `power_w`, as the table of servers has them."""
+    all_runs = peak(table)
+    best = all_runs[[bool(curve_of(row, ELECTRICITY[0], LIFETIMES_YEARS[0]))
+                     for _, row in all_runs.iterrows()]]
     if best.empty:
         return None
+    middles = all_runs.groupby(["workload", "series"])[["throughput", "power_w"]].median()
     drawn = list(best.groupby("workload", sort=False))
     names = [name for name in names_of(table) if name in set(best["series"])]
     labels = names + [f"{years} years" for years in LIFETIMES_YEARS]
@@ -305,8 +306,9 @@ def cost_curves(table, look, narrow, curve_of):
     for axis, (workload, of, electricity) in zip(axes, panels):
         for name, runs in of.groupby("series", sort=False):
             for years, dashes in zip(LIFETIMES_YEARS, style.DASHES):
+                middle = curve_of(middles.loc[(workload, name)], electricity, years)
                 curves = [curve_of(row, electricity, years) for _, row in runs.iterrows()]
-                draw_costs(axis, curves, look.line(name) | {"linestyle": dashes})
+                draw_costs(axis, middle, curves, look.line(name) | {"linestyle": dashes})
         axis.set_title(f"{workload}, \\${electricity:g} per kWh")
         axis.set_xlim(left=0)
         axis.set_ylim(bottom=0)
@@ -318,9 +320,8 @@ def cost_curves(table, look, narrow, curve_of):
     return figure
 
 
-def draw_costs(axis, curves, line):
-    """The median of the repetitions' curves, and their range."""
-    prices = [price for price, _ in curves[0]]
-    dollars = [[curve[at][1] for curve in curves] for at in range(len(prices))]
-    axis.plot(prices, [statistics.median(of) for of in dollars], markevery=0.25, **line)
+def draw_costs(axis, middle, curves, line):
+    """The curve of the medians, and the range of the repetitions' own."""
+    prices, dollars = zip(*middle)
+    axis.plot(prices, dollars, markevery=0.25, **line)
     shade(axis, prices, [[cost for _, cost in curve] for curve in curves], line["color"])

@@ -279,19 +279,38 @@ def read(paths):
     return table
 
 
+PER_OPERATION = ("cpu_us", "client_cpu_us", "energy_uj")  # microseconds, microjoules
+
+
 def medians(table, by):
-    """Of each group: median, least and most of what is drawn."""
+    """Of each group: median, least and most of what is drawn. What is spent on an operation is no
+    median of its own: see per_operation."""
     columns = ["throughput", "mean", "p50", "p99", "p99_9", "cpu_us", "client_cpu_us", "energy_uj",
                "power_w", "idle_w", "utilization", "ops_per_j", "ipc", "branch_misses",
                "cache_misses", "left_gb"]
     grouped = table.groupby(by, sort=False, dropna=False)
     found = grouped[columns].agg(["median", "min", "max"])
     found.columns = [f"{name}_{kind}" for name, kind in found.columns]
+    for name in PER_OPERATION:
+        found[f"{name}_median"] = per_operation(table, by, name).clip(
+            found[f"{name}_min"], found[f"{name}_max"])  # of a single run rounding leaves it
+    found["ops_per_j_median"] = 1e6 / found["energy_uj_median"]
     found["repetitions"] = grouped.size()
     for name in ("modelled", "power_modelled", "saturated", "embedded"):
         if name in table:
             found[name] = grouped[name].any()
     return found.reset_index()
+
+
+def per_operation(table, by, name):
+    """Of each group what was spent a second over what was done a second: the median of the one over
+    the median of the other, of the runs that have both. A median of the runs' own ratios would be
+    dearer where their throughputs differ, and contradict the servers and dollars that are worked
+    out from the median throughput. It lies within the range of the ratios."""
+    both = table.assign(spent=table[name] * table["throughput"],
+                        done=table["throughput"].where(table[name].notna()))
+    found = both.groupby(by, sort=False, dropna=False)[["spent", "done"]].median()
+    return found["spent"] / found["done"]
 
 
 def peak(table):

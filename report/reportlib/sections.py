@@ -259,7 +259,8 @@ def cost_figure(page, base, runs, look, options):
     best = peak(runs)
     text = (f"Servers enough for {short(options.target_throughput)} operations a second: purchase "
             "and energy over their lifetime, an hour (paper 002, equations 5.1 to 5.3). Lines: "
-            f"medians; shades: ranges of the repetitions. {power_note(best)}")
+            "of the median throughput and the median watts, as in the table; shades: ranges of the "
+            f"repetitions. {power_note(best)}")
     page.figure(f"{base}-cost", "Cost against purchase price", text, best["command"],
                 lambda narrow: figures.cost_curves(runs, look, narrow, curve_of))
 
