@@ -203,6 +203,20 @@ class NumberTest(report_test.ReportTest):
             self.assertEqual(2 * 2 * 2, sum(len(axis.lines) for axis in figure.axes))
             pyplot.close(figure)
 
+    def test_an_even_share_of_the_operations_takes_the_harmonic_mean(self):
+        lines = []
+        for workload, per_s, watts in (("ycsb-a", 500.0, 100), ("ycsb-e", 10.0, 200)):
+            line = with_energy(Sample().line("redis", workload), 5 * watts, idle_w=watts / 2)
+            line["result"]["operations_per_s"] = per_s
+            lines.append(line)
+        rows = cost.servers_table(cost.with_power(self.table(lines), {}), 1000)
+        self.assertEqual([("ycsb-a", 2), ("ycsb-e", 100), ("", 51)],
+                         [(row["workload"], row["servers"]) for row in rows])
+        # 500 operations a second by one server of 100 W, 500 by fifty of 200 W.
+        self.assertAlmostEqual((100 + 50 * 200) / 51, rows[-1]["power_w"])
+        self.assertAlmostEqual((50 + 50 * 100) / 51, rows[-1]["idle_w"])
+        self.assertAlmostEqual((0.1 + 50 * 0.2) * 0.07, rows[-1]["dollars_per_h"][0])
+
     def test_short(self):
         for value, text in ((0, "0"), (1.234e6, "1.23 M"), (45_600, "45.6 k"), (999.9, "1.00 k"),
                             (12.34, "12.3"), (0.01234, "0.0123"), (float("nan"), "-")):

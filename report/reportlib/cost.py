@@ -45,10 +45,21 @@ def with_power(table, powers):
     return table
 
 
+def evenly(rows):
+    """Servers of which each workload has an even share of the operations. A workload that is twice
+    as slow takes twice the servers: their throughput is the harmonic mean, and what a server draws
+    counts by how many there are of it."""
+    servers = [1 / row["per_s"] for row in rows]  # for one operation a second of each workload
+    mean = {name: sum(row[name] * of for row, of in zip(rows, servers)) / sum(servers)
+            for name in ("power_w", "idle_w", "utilization")}
+    return mean | {"per_s": len(rows) / sum(servers),
+                   "modelled": any(row["modelled"] for row in rows)}
+
+
 def servers_table(best, target_per_s):
     """As the paper's table 5.2: of each workload and series its watts, the servers for the target
-    and the dollars of their energy an hour. With several workloads a mean of all as well, of series
-    that have all: servers that carry them evenly. NaN: not known."""
+    and the dollars of their energy an hour, all of the medians. With several workloads a row of all
+    as well, of series that have all (evenly). NaN: not known."""
     found = medians(best, ["workload", "series"])
     rows = [{"workload": row["workload"], "series": row["series"],
              "per_s": row["throughput_median"], "modelled": row["power_modelled"],
@@ -58,10 +69,7 @@ def servers_table(best, target_per_s):
     for series in dict.fromkeys(row["series"] for row in rows):
         of = [row for row in rows if row["series"] == series]
         if len(workloads) > 1 and len(of) == len(workloads):
-            mean = {name: sum(row[name] for row in of) / len(of)
-                    for name in ("per_s", "power_w", "idle_w", "utilization")}
-            rows.append(mean | {"workload": "", "series": series,
-                                "modelled": any(row["modelled"] for row in of)})
+            rows.append(evenly(of) | {"workload": "", "series": series})
     for row in rows:
         row["servers"] = servers_needed(target_per_s, row["per_s"])
         row["dollars_per_h"] = [energy_dollars_per_h(row["servers"], row["power_w"], price)

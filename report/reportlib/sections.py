@@ -160,6 +160,11 @@ def servers_table(page, best, target):
                 "was opened. " + power_note(best) if have_power else
                 f'No meter told the watts, so dollars are open: <a href="#{HOW}">how to get a '
                 "meter</a>.")
+    if not all(row["workload"] for row in rows):
+        caption += (" <b>All, evenly</b>: each workload has an even share of the operations. The "
+                    "slow ones take most of the servers: their throughput is the harmonic mean. "
+                    "Watts and CPUs are the mean of these servers. The paper's average is by the "
+                    "arithmetic mean, for which each workload has an even share of the servers.")
     page.table(caption, [
         "workload", "store", "#watts", "#idle watts", "#CPUs used (%)", "#servers",
         *(f"#$/h at ${price:g} a kWh" for price in cost.ELECTRICITY), "#over the least"], [
