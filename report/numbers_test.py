@@ -70,6 +70,33 @@ class ErrorTest(report_test.ReportTest):
         for bad in ("2x-sample-cpu", "2x-sample-cpu=1", "2x-sample-cpu=a,b", "2x-sample-cpu=9,1"):
             self.assertIn("--server " + bad, self.error(path, "--server", bad))
         self.assertIn("there are: 2x-sample-cpu", self.error(path, "--server", "other=1,2"))
+        one = ("--server", "2x-sample-cpu=1,2")
+        self.assertIn("--server 2x-sample-cpu: twice", self.error(path, *one, *one))
+
+    def test_an_option_without_effect_is_refused(self):
+        server = ("--server", "2x-sample-cpu=40,120")
+        without = self.file([Sample().line()], "without.jsonl")
+        self.assertIn("--price-max: nothing tells the power",
+                      self.error(without, "--price-max", "2000"))
+        pages = [self.figure(self.report(without, *server, *more), "quick-cost")
+                 for more in ((), ("--price-max", "6000"), ("--price-max", "2000"))]
+        self.assertEqual(pages[0], pages[1])
+        self.assertNotEqual(pages[0], pages[2])
+        metered = self.file([with_energy(Sample().line(), 500)], "metered.jsonl")
+        self.figure(self.report(metered, "--price-max", "2000"), "quick-cost")
+        self.assertIn("--server 2x-sample-cpu: its runs have their power already (rapl package-0)",
+                      self.error(metered, *server))
+        idle = Sample().line()
+        idle["meters"]["cpu_s"] = {"unavailable": "no /proc here"}
+        self.assertIn("--server 2x-sample-cpu: no run there tells how busy the CPUs were",
+                      self.error(self.file([idle], "idle.jsonl"), *server))
+
+    def test_a_model_leaves_alone_what_was_metered(self):
+        lines = [with_energy(Sample().line("redis"), 500), Sample().line("memcached")]
+        table = results.read([self.file(lines)])
+        told = cost.with_power(table, {"2x-sample-cpu": (40, 120)})
+        self.assertEqual([100, False], list(told.iloc[0][["power_w", "power_modelled"]]))
+        self.assertTrue(40 < told["power_w"][1] < 120 and told["power_modelled"][1])
 
 
 class NumberTest(report_test.ReportTest):

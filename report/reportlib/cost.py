@@ -33,11 +33,12 @@ def dollars_per_h(servers, price, years, power_w, dollars_per_kwh):
 
 
 def with_power(table, powers):
-    """The runs with power by the model of --server where their machine has one: `powers` is
-    {machine: (idle, busy)}."""
+    """The runs with power by the model of --server where their machine has one and no meter told
+    it: `powers` is {machine: (idle, busy)}."""
     table = table.assign(power_source=table["energy_source"], power_modelled=table["modelled"])
     for machine, (idle, busy) in powers.items():
-        of = table["machine"] == machine
+        of = ((table["machine"] == machine) & table["power_w"].isna()
+              & table["utilization"].notna())
         power = mean_power_w(table.loc[of, "utilization"], busy, idle)
         table.loc[of, "power_w"], table.loc[of, "idle_w"] = power, idle
         table.loc[of, "power_source"] = f"model {idle:g} W idle, {busy:g} W busy"

@@ -4,7 +4,9 @@ import argparse
 import sys
 from pathlib import Path
 
-from reportlib.results import ReportError, read
+from reportlib.results import ReportError, peak, read
+
+PRICE_MAX = 6000  # dollars
 
 
 def parse(arguments):
@@ -18,12 +20,15 @@ def parse(arguments):
     parser.add_argument("--target-throughput", type=float, default=100e6, metavar="N",
                         help="operations a second that servers and costs are for (default: 100e6)")
     parser.add_argument("--server", action="append", default=[], metavar="NAME=idle_w,busy_w",
-                        help="power of a machine (its host_class), for modelled costs")
-    parser.add_argument("--price-max", type=float, default=6000, metavar="N",
-                        help="dollars: where the axis of purchase prices ends (default: 6000)")
+                        help="power of a machine (its host_class) that had no meter, for modelled "
+                        "costs")
+    parser.add_argument("--price-max", type=float, metavar="N",
+                        help="dollars: where the axis of purchase prices ends "
+                        f"(default: {PRICE_MAX})")
     options = parser.parse_args(arguments)
     for name in ("target_throughput", "price_max"):
-        if not 0 < getattr(options, name) < float("inf"):
+        value = getattr(options, name)
+        if value is not None and not 0 < value < float("inf"):
             parser.error(f"--{name.replace('_', '-')} must be above 0")
     return options
 
@@ -39,6 +44,8 @@ def powers_of(texts, machines):
             raise ReportError(f"--server {text}: it is NAME=idle_w,busy_w") from error
         if not 0 <= idle <= busy < float("inf"):
             raise ReportError(f"--server {text}: 0 <= idle_w <= busy_w does not hold")
+        if name in found:
+            raise ReportError(f"--server {name}: twice")
         if name not in machines:
             raise ReportError(f"--server {name}: no such machine; there are: "
                               + ", ".join(sorted(machines)))
@@ -46,14 +53,34 @@ def powers_of(texts, machines):
     return found
 
 
+def refuse_unheeded(options, table):
+    """What is asked for and would change nothing on the page. Runs at other loads than the best are
+    in no table of costs."""
+    best = peak(table)
+    for name in powers_of(options.server, set(table["machine"])):
+        of = best[best["machine"] == name]
+        without = of[of["power_w"].isna()]
+        if without.empty:
+            sources = ", ".join(sorted(set(of["energy_source"])))
+            raise ReportError(f"--server {name}: its runs have their power already ({sources})")
+        if without["utilization"].isna().all():
+            raise ReportError(f"--server {name}: no run there tells how busy the CPUs were "
+                              "(meters.cpu_s), so its power can't be modelled")
+    if options.price_max is not None and best["power_w"].isna().all() and not options.server:
+        raise ReportError("--price-max: nothing tells the power, so there is no figure of costs; "
+                          "--server NAME=idle_w,busy_w models it")
+
+
 def main(arguments=None):
     options = parse(arguments)
     try:
         table = read(options.results)
         powers = powers_of(options.server, set(table["machine"]))
+        refuse_unheeded(options, table)
     except ReportError as error:
         print(f"report: {error}", file=sys.stderr)
         return 2
+    options.price_max = options.price_max or PRICE_MAX
     from reportlib.document import write  # draws, so it loads what takes a second to load
     out = Path(options.out)
     try:
