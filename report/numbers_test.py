@@ -244,6 +244,13 @@ class NumberTest(report_test.ReportTest):
         self.assertAlmostEqual((50 + 50 * 100) / 51, rows[-1]["idle_w"])
         self.assertAlmostEqual((0.1 + 50 * 0.2) * 0.07, rows[-1]["dollars_per_h"][0])
 
+    def test_a_limit_has_a_unit_that_fits(self):
+        for limit, text in (("p99 <= 10000000 us", "p99 <= 10 s"),
+                            ("p99.9 <= 1500 us", "p99.9 <= 1.5 ms"),
+                            ("mean <= 80 us", "mean <= 80 µs"), ("max <= 0.25 us", "max <= 250 ns"),
+                            ("p50 <= 1e-06 us", "p50 <= 0.001 ns"), ("as it likes", "as it likes")):
+            self.assertEqual(text, results.limit_text(limit))
+
     def test_short(self):
         for value, text in ((0, "0"), (1.234e6, "1.23 M"), (45_600, "45.6 k"), (999.9, "1.00 k"),
                             (12.34, "12.3"), (0.01234, "0.0123"), (float("nan"), "-")):

@@ -215,7 +215,7 @@ class PageTest(ReportTest):
         self.assertEqual([620e3] * 3, list(found["rate"]))
         text = self.report(path)
         embedded, servers = re.findall(r"The highest rate within a limit.*?</table>", text, re.S)
-        self.assertIn("p99 &lt;= 500 us", embedded)
+        self.assertIn("p99 &lt;= 500 µs", embedded)
         self.assertNotIn("none was found", embedded)
         self.assertEqual(1, servers.count("none was found"))  # memcached's
         self.assertIn('id="sweep-servers-latency-throughput"', text)

@@ -9,6 +9,7 @@ not measured is NaN, never 0.
 
 import json
 import math
+import re
 
 import pandas
 
@@ -123,6 +124,18 @@ def short(value):
         if abs(value) >= size * 0.9995:
             return f"{three(value / size)} {unit}"
     return three(value)
+
+
+def limit_text(limit):
+    """"p99 <= 10 s" of a sweep's "p99 <= 10000000 us"; any other text as it is."""
+    found = re.fullmatch(r"(.* <= )([0-9.]+(?:e[+-]?[0-9]+)?) us", limit)
+    if not found:
+        return limit
+    us = float(found[2])
+    for unit, size in (("s", 1e6), ("ms", 1e3), ("µs", 1)):
+        if us >= size:
+            return f"{found[1]}{us / size:g} {unit}"
+    return f"{found[1]}{us * 1e3:g} ns"
 
 
 def three(value):

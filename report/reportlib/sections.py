@@ -4,7 +4,7 @@ import json
 
 from reportlib import ahead, cost, experiments, figures
 from reportlib.page import escape, slug
-from reportlib.results import dig, highest, medians, peak, short
+from reportlib.results import dig, highest, limit_text, medians, peak, short
 
 PRICES = 25  # points of a cost curve
 UNITS = {"us": "µs"}
@@ -194,7 +194,8 @@ def limits_table(page, runs):
         cells = ["none was found", NONE, NONE] if row.empty else [
             figure_cell(row.iloc[0], name) for name in ("throughput", "p50", "p99")]
         top = of[of["sweep_part"] == "top"]["throughput"].median()
-        rows.append([escape(workload), escape(series), escape(limit), *cells, known(top)])
+        rows.append([escape(workload), escape(series), escape(limit_text(limit)), *cells,
+                     known(top)])
     page.table("<b>The highest rate within a limit</b>", [
         "workload", "store", ">limit", "#operations/s", "#p50 there (µs)", "#p99 there (µs)",
         "#closed loop's operations/s"], rows)
