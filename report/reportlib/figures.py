@@ -132,13 +132,15 @@ def hollow():
 def latency_curves(table, look, narrow):
     """Where a workload was run at several loads: latency against throughput; a row a workload, p50
     on the left and p99 on the right. Rings: the highest rate that keeps the limit, where a sweep
-    looked for it; what it tried on the way is left out."""
+    looked for it; what it tried on the way, at rates of each repetition's own, is no part of the
+    line."""
     rings = medians(highest(table), ["workload", "series"])
     # What differs by its setting, not by its load, is no curve.
     table = table[[not run.get("setting") for run in table["run"]]]
-    table = table[table["sweep_part"] != "search"]
-    found = medians(table, ["workload", "series", "loop", "load"])
-    counts = found.groupby("workload")["load"].nunique()
+    table = table[~table["sweep_part"].isin(("search", "highest"))]
+    # By the rate too: the text of a load has three digits of it.
+    found = medians(table, ["workload", "series", "loop", "load", "rate"])
+    counts = found.drop_duplicates(["workload", "load", "rate"]).groupby("workload").size()
     workloads = [name for name in dict.fromkeys(found["workload"]) if counts[name] > 1]
     if not workloads:
         return None
@@ -150,7 +152,8 @@ def latency_curves(table, look, narrow):
     for axis, (workload, which) in zip(axes, panels):
         for name in names:
             of = found[(found["workload"] == workload) & (found["series"] == name)]
-            for loop, points in of.sort_values("throughput_median").groupby("loop"):
+            # By what was asked for: where a store can't keep up its throughput falls again.
+            for loop, points in of.sort_values(["rate", "throughput_median"]).groupby("loop"):
                 draw_curve(axis, points, look.line(name), which, loop == "closed")
             ring = rings[(rings["workload"] == workload) & (rings["series"] == name)]
             axis.plot(ring["throughput_median"].to_numpy(), ring[f"{which}_median"].to_numpy(),

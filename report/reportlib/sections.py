@@ -67,9 +67,9 @@ def stores(page, base, runs, look, options):
         page.figure(
             f"{base}-latency-throughput", "Latency against throughput", "A point a load: median of "
             "the repetitions; thin lines are their ranges in both directions. Lines join open "
-            "loops, where latency counts from the intended start. Hollow points are closed loops, "
-            "whose latency leaves out what a slow store kept from being asked. Rings: the highest "
-            "rate within the limit.",
+            "loops by the rate that was asked for; latency counts from the intended start there. "
+            "Hollow points are closed loops, whose latency leaves out what a slow store kept from "
+            "being asked. Rings: the highest rate within the limit.",
             runs["command"], lambda narrow: figures.latency_curves(runs, look, narrow))
         limits_table(page, runs)
     page.figure(
