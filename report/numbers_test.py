@@ -2,6 +2,7 @@
 """Tests of what report/report reads and works out: from results that are made up here."""
 
 import math
+import re
 import sys
 import unittest
 from pathlib import Path
@@ -14,7 +15,7 @@ from report_test import NO_RAPL, Sample, with_energy  # noqa: E402
 
 if not report_test.WHY_NOT:
     from matplotlib import pyplot
-    from reportlib import ahead, cost, figures, results, style
+    from reportlib import ahead, cost, figures, page, results, style
 
 
 class ErrorTest(report_test.ReportTest):
@@ -255,6 +256,16 @@ class NumberTest(report_test.ReportTest):
         for value, text in ((0, "0"), (1.234e6, "1.23 M"), (45_600, "45.6 k"), (999.9, "1.00 k"),
                             (12.34, "12.3"), (0.01234, "0.0123"), (float("nan"), "-")):
             self.assertEqual(text, results.short(value))
+
+    def test_a_number_keeps_its_unit_and_only_long_words_may_be_broken(self):
+        self.assertEqual("79.7\u00a0k – 198\u00a0k, 8 sessions, 1.20\u00a0×, 50\u00a0%",
+                         page.cell_of("79.7 k – 198 k, 8 sessions, 1.20 ×, 50 %"))
+        self.assertEqual(f'<b>short</b> <span class="long-word">{"x" * 30}</span>',
+                         page.cell_of(f'<b>short</b> {"x" * 30}'))
+        self.report(self.file(Sample().quick(("redis",), ("ycsb-a",), 2)))
+        text = (self.out / "report.html").read_text(encoding="utf-8")
+        for cell in re.findall(r"<td.*?</td>|<figcaption>.*?</figcaption>", text, re.S):
+            self.assertNotRegex(cell, r"[0-9] [kMG]\b")
 
     def test_costs_by_hand(self):
         # As Cost.PurchaseAndEnergy and Cost.BreakEvenPrice of bench/cost/cost_test.cc.

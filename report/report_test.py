@@ -133,7 +133,8 @@ class ReportTest(unittest.TestCase):
         with contextlib.redirect_stderr(errors), contextlib.redirect_stdout(io.StringIO()):
             status = main.main([*arguments, "--out", str(self.out)])
         self.assertEqual(0, status, errors.getvalue())
-        return (self.out / "report.html").read_text(encoding="utf-8")
+        text = (self.out / "report.html").read_text(encoding="utf-8")
+        return text.replace("\u00a0", " ")  # which keeps numbers and units together
 
     def error(self, *arguments):
         errors = io.StringIO()
@@ -146,7 +147,6 @@ class ReportTest(unittest.TestCase):
         found = re.search(rf'<figure id="{name}">.*?</figure>', text, re.S)
         self.assertIsNotNone(found, f"no figure {name}")
         return found.group()
-
 
     def section(self, text, caption):
         """The table with that caption, to the end of it."""
@@ -343,10 +343,10 @@ class LayoutTest(ReportTest):
             self.skipTest("no Chromium here (Debian's package is chromium)")
 
     def test_the_page_holds_together_wide_and_narrow(self):
-        line = Sample().line()
+        line = Sample().line(workload="ycsb-b", depth=8)  # another load: a column more
         line["command_line"] = "weft-bench run " + "x" * 200
         line["machine"]["kernel"] = "k" * 100
-        lines = Sample().quick(workloads=("ycsb-a", "ycsb-e"))
+        lines = [with_energy(of, 150) for of in Sample().quick(workloads=("ycsb-a", "ycsb-e"))]
         self.report(self.file([*lines, line]), "--title", "Stores_" + "y" * 60)
         for width in self.layout.WIDTHS:
             found = self.layout.check(self.browser, self.out / "report.html", width)
@@ -357,11 +357,16 @@ class LayoutTest(ReportTest):
         page_path.write_text(
             "<!doctype html><body style='margin:0'><p style='width:500px'>wide</p>"
             "<p style='position:absolute;top:100px'>one text</p>"
-            "<p style='position:absolute;top:104px'>another</p></body>", encoding="utf-8")
+            "<p style='position:absolute;top:104px'>another</p><table style='width:1px'><td "
+            "style='overflow-wrap:anywhere'>memcached<td>198 k<td>79&nbsp;k</table></body>",
+            encoding="utf-8")
         found = " ".join(self.layout.check(self.browser, page_path, 360))
         self.assertIn("the page is 500 pixels wide of 360", found)
         self.assertIn('p "wide" sticks out', found)
         self.assertIn('p "one text" overlaps p "another"', found)
+        self.assertIn('"memcached" is broken', found)
+        self.assertIn('"198 k" is broken', found)
+        self.assertEqual(2, found.count("is broken"))
 
 
 class FigureTest(ReportTest):

@@ -11,11 +11,24 @@ from matplotlib import pyplot
 from reportlib import style
 
 PNG_DPI = 200
+LONG_WORD = 25  # letters
 NARROW_PX = 600  # windows up to this width get the narrow pictures (as in page.css)
 
 
 def escape(value):
     return html.escape(str(value), quote=True)
+
+
+def unparted(markup):
+    """No line ends between a number and its unit."""
+    return re.sub(r"(?<=[0-9]) (?=(?:[kMG×%]|[nµm]?s|W|B)(?![\w.]))", "\u00a0", markup)
+
+
+def with_long_words(markup):
+    """Words that may be broken within, for they are longer than a column can be made: only these
+    are, so that a table is as wide as its other words want."""
+    return re.sub(rf"(<[^>]*>)|([^\s<>]{{{LONG_WORD},}})",
+                  lambda found: found[1] or f'<span class="long-word">{found[2]}</span>', markup)
 
 
 def slug(text):
@@ -60,7 +73,8 @@ class Page:
                  f'<source media="(max-width: {NARROW_PX}px)" srcset="{small}">'
                  f'<img src="{wide}" width="{width:.0f}" height="{height:.0f}" '
                  f'alt="{escape(title)}"></picture>'
-                 f"<figcaption><b>Figure {len(self.pngs)}. {escape(title)}.</b> {text}</figcaption>"
+                 f"<figcaption><b>Figure {len(self.pngs)}. {escape(title)}.</b> {unparted(text)}"
+                 "</figcaption>"
                  f"{command_block(commands)}</figure>")
         return True
 
@@ -81,9 +95,13 @@ class Page:
                         for kind, name in zip(kinds, names))
         body = "".join("<tr>" + "".join(
             f'<td class="{kind}" data-head="{escape(name)}"><span>{cell}</span></td>'
-            for kind, name, cell in zip(kinds, names, row)) + "</tr>" for row in rows)
-        self.add(f'<p class="caption">{caption}</p><div class="box"><table><thead><tr>{heads}</tr>'
-                 f"</thead><tbody>{body}</tbody></table></div>")
+            for kind, name, cell in zip(kinds, names, map(cell_of, row))) + "</tr>" for row in rows)
+        self.add(f'<p class="caption">{unparted(caption)}</p><div class="box"><table><thead><tr>'
+                 f"{heads}</tr></thead><tbody>{body}</tbody></table></div>")
+
+
+def cell_of(cell):
+    return with_long_words(unparted(str(cell)))
 
 
 def command_block(commands):
