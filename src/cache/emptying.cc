@@ -23,7 +23,7 @@ namespace {
 using Resident = Emptying::Resident;
 using Measure = Emptying::Measure;
 
-constexpr size_t kGroup = 16;              // objects whose index lines are asked for at once
+constexpr size_t kGroup = 32;              // objects whose index lines are asked for at once
 constexpr uint32_t kAhead = 8;             // objects, at whose headers Collect looks soon
 constexpr uint32_t kObjectsPerEpoch = 64;  // after which what others free is memory again
 // Steps of worth (below) from which on a newcomer is carried: unread up to a quarter of the mean
@@ -55,6 +55,20 @@ void PrefetchBuckets(Session& session, std::span<const Resident> residents) {
   const task::TableRef& table = session.index().older;
   for (const Resident& r : residents)
     task::Prefetch(&table.buckets[task::FirstBucket(r.hash, table.bucket_count)]);
+}
+
+// Whether the entry stands in its first bucket is seen now; otherwise the second one is asked for:
+// of an object that was replaced both are looked at.
+void PrefetchSecondBucket(Session& session, const Resident& r) {
+  const task::TableRef& table = session.index().older;
+  const uint64_t tag = task::TagOfHash(r.hash);
+  const uint64_t first = task::FirstBucket(r.hash, table.bucket_count);
+  for (const uint64_t& slot : table.buckets[first].slots) {
+    const uint64_t word = task::LoadAcquire64(&slot);
+    if (task::SlotLocation(word) == r.location && task::SlotTag(word) == tag) return;
+  }
+  const uint32_t policy = session.index().policy;
+  task::Prefetch(&table.buckets[task::OtherBucket(policy, first, tag, table.bucket_count)]);
 }
 
 // Where the object kAhead after this one begins is known once those between have been looked at.
@@ -218,18 +232,21 @@ uint32_t Emptying::Collect(Session& session, uint32_t objects) {
   uint32_t looked = 0;
   while (looked < objects && collected_units_ < victim_.fill_units) {
     size_t count = 0;
-    for (; count < kGroup && looked < objects && collected_units_ < victim_.fill_units; count++) {
+    while (count < kGroup && looked < objects && collected_units_ < victim_.fill_units) {
       const uint64_t at = start + collected_units_;
       const task::Object* object = session.ObjectAt(at);
       task::TouchObject(object);
       const uint32_t units = static_cast<uint32_t>(task::StoredBytes(object) / kLocationUnitBytes);
       PrefetchAhead(session, at, units, start + victim_.fill_units);
+      collected_units_ += units;
+      looked++;
+      if ((task::LoadRelaxed32(&object->access) & kAccessDead) != 0) continue;
       const uint64_t hash = session.store().HashOf(KeyView(object));
       group[count] = {at, hash, 0, units};
       PrefetchBuckets(session, std::span(&group[count], 1));
-      collected_units_ += units;
-      looked++;
+      count++;
     }
+    for (size_t i = 0; i < count; i++) PrefetchSecondBucket(session, group[i]);
     for (size_t i = 0; i < count; i++) {
       const task::Found found =
           task::FindLocation(session.index(), group[i].hash, group[i].location);

@@ -93,7 +93,7 @@ Published Publish(Session& session, const Command& command, const Entry& entry, 
       session.counters().retries.Add(1);
       return Published::kLost;
     }
-    store.log().Release(entry.location(), task::StoredBytes(entry.object));
+    session.ReleaseObject(entry.location());
     return Published::kDone;
   }
   // While it grows, the newer table must keep room for what still stands in the older one.
@@ -111,8 +111,7 @@ Published Publish(Session& session, const Command& command, const Entry& entry, 
   if (inserted.status == kInsertFull && DropEnded(session, command.hash)) inserted = insert(false);
   if (inserted.status == kInsertFull && store.MayDropEntry()) inserted = insert(true);
   if (inserted.victim != 0) {
-    const uint64_t dropped = task::SlotLocation(inserted.victim);
-    store.log().Release(dropped, task::StoredBytes(session.ObjectAt(dropped)));
+    session.ReleaseObject(task::SlotLocation(inserted.victim));
     session.counters().evictions.Add(1);
     session.AddItems(-1);
   }
@@ -143,14 +142,14 @@ Published PublishCopy(Session& session, const Entry& entry, uint64_t location) {
     return Published::kLost;
   }
   task::CompareAndSwap64(entry.found.slot, moving, task::WithLocation(entry.found.word, location));
-  session.store().log().Release(entry.location(), task::StoredBytes(entry.object));
+  session.ReleaseObject(entry.location());
   return Published::kDone;
 }
 
 bool Remove(Session& session, const Entry& entry) {
   task::MarkSlot(session.index_to_change(), entry.found.slot);
   if (!task::Delete(session.log(), entry.found)) return false;
-  session.store().log().Release(entry.location(), task::StoredBytes(entry.object));
+  session.ReleaseObject(entry.location());
   session.AddItems(-1);
   return true;
 }

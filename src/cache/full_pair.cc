@@ -15,7 +15,7 @@ bool DropIfEnded(Session& session, uint64_t* slot) {
   if (!task::IsEnded(session.log(), location, object, session.now_s())) return false;
   task::MarkSlot(session.index_to_change(), slot);
   if (!task::Delete(session.log(), {slot, word})) return false;
-  session.store().log().Release(location, task::StoredBytes(object));
+  session.ReleaseObject(location);
   session.AddItems(-1);
   session.counters().expired.Add(1);
   if ((task::LoadRelaxed32(&object->access) & kAccessFetched) == 0)

@@ -32,17 +32,20 @@ void Halve(std::atomic<uint32_t>* count) {
 
 }  // namespace
 
-Result<std::unique_ptr<Ghosts>> Ghosts::Create(uint64_t bytes_max) {
+Result<std::unique_ptr<Ghosts>> Ghosts::Create(uint64_t bytes_max, bool huge_pages) {
   Result<Pages> pages =
       SystemPages()->Reserve(std::max<uint64_t>(bytes_max, kWays * kGhostBytes), false);
   if (!pages) return pages.error();
   // The constructor is private so that none exists without its pages.
-  return std::unique_ptr<Ghosts>(new Ghosts(std::move(pages.value())));  // owned at once
+  return std::unique_ptr<Ghosts>(
+      new Ghosts(std::move(pages.value()), huge_pages));  // owned at once
 }
 
 void Ghosts::Grow(uint64_t ghosts) {
   const uint64_t wanted = std::bit_ceil(std::max<uint64_t>(ghosts, kWays));
   if (wanted <= capacity()) return;
+  if (huge_pages_ && wanted * kGhostBytes >= kHugePageBytes)
+    pages_.AskForHuge(0, wanted * kGhostBytes, true);
   capacity_.store(wanted, std::memory_order_relaxed);
   const uint64_t share = std::clamp(wanted / kSamplesWanted, kSampleShareMin, kSampleShareMax);
   sample_mask_.store(share - 1, std::memory_order_relaxed);

@@ -32,8 +32,9 @@ class Ghosts {
   static constexpr uint64_t kNone = UINT64_MAX;
   static constexpr uint64_t kMemoryShare = 64;  // of the store's memory they take at most one part
 
-  // `bytes_max`: addresses that it may grow into.
-  static Result<std::unique_ptr<Ghosts>> Create(uint64_t bytes_max);
+  // `bytes_max`: addresses that it may grow into. `huge_pages`: a table that fills some is to have
+  // them, for each look at it is a random access.
+  static Result<std::unique_ptr<Ghosts>> Create(uint64_t bytes_max, bool huge_pages = false);
 
   // As many as have room.
   uint64_t capacity() const { return capacity_.load(std::memory_order_relaxed); }
@@ -73,7 +74,7 @@ class Ghosts {
 
   static constexpr uint32_t kWays = 8;  // half a cache line
 
-  explicit Ghosts(Pages pages) : pages_(std::move(pages)) {}
+  Ghosts(Pages pages, bool huge_pages) : huge_pages_(huge_pages), pages_(std::move(pages)) {}
   // The index takes buckets and tags from the same hash: here both come from all of its bits.
   static uint64_t Mixed(uint64_t hash) {
     hash = (hash ^ hash >> 32) * 0x9e3779b97f4a7c15u;
@@ -87,7 +88,8 @@ class Ghosts {
   uint32_t Now() const;
   void CountDrop(bool was_read);
 
-  const Pages pages_;
+  const bool huge_pages_;
+  Pages pages_;
   std::atomic<uint64_t> capacity_{0};
   std::atomic<uint64_t> dropped_units_{0};
   std::atomic<uint64_t> sample_mask_{15};

@@ -115,7 +115,7 @@ void Store::GrowIndex(Session& session, uint32_t writes) {
     const InBatch batch(session);
     index_->Step(session.log(), kBucketsPerBatch + writes * kBucketsPerWrite,
                  [&](uint64_t dropped) {
-                   log_->Release(dropped, task::StoredBytes(session.ObjectAt(dropped)));
+                   session.ReleaseObject(dropped);
                    session.counters().evictions.Add(1);
                    session.AddItems(-1);
                  });

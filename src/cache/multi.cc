@@ -155,7 +155,9 @@ void StoreGroup(Session& session, std::span<Cache::Pair> pairs) {
   const InBatch batch(session);
   for (uint32_t i = 0; i < count; i++) {
     group.hash[i] = store.HashOf(GoodKey(pairs[i].key));
-    if (store.options().prefetch) PrefetchBucket(session.index().older, group.hash[i]);
+    if (!store.options().prefetch) continue;
+    PrefetchBucket(session.index().older, group.hash[i]);
+    store.ghosts().Prefetch(group.hash[i]);
   }
   if (store.options().prefetch) {
     task::Search(session.index(), session.log(), group.columns(), 0, count,

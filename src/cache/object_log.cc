@@ -13,7 +13,6 @@ constexpr uint64_t kSegmentBytesMin = 64u << 10;
 constexpr uint64_t kSegmentsWantedOfLittle = 900;
 constexpr uint64_t kSegmentBytesLeast = 16u << 10;
 constexpr uint64_t kSegmentBytesMax = 1u << 20;
-constexpr uint64_t kHugePageBytes = 2u << 20;
 constexpr uint64_t kSegmentsWanted = 4096;
 constexpr uint32_t kAddressFactor = 4;  // reserved addresses over the budget, for runs
 constexpr uint32_t kEmptyShare = 32;    // of a segment, may be left empty at its end

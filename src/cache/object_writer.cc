@@ -51,7 +51,7 @@ ObjectSpec SpecOf(const task::Object* object) {
   if (spec.has_cas) spec.cas = task::StoredCas(object);
   constexpr uint32_t kAllFields = kShapeHasCas | kShapeHasFlags | kShapeHasExpiry;
   spec.has_all_fields = (object->shape & kAllFields) == kAllFields;
-  spec.access = task::LoadRelaxed32(&object->access) & ~kAccessUnseen;
+  spec.access = task::LoadRelaxed32(&object->access) & ~(kAccessUnseen | kAccessDead);
   return spec;
 }
 

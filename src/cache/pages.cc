@@ -8,8 +8,6 @@
 namespace weft::cache {
 namespace {
 
-constexpr size_t kHugePageBytes = 2u << 20;
-
 class System final : public PageSource {
  public:
   Result<Pages> Reserve(size_t bytes, bool huge) override {

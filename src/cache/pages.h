@@ -14,6 +14,8 @@
 
 namespace weft::cache {
 
+inline constexpr size_t kHugePageBytes = 2u << 20;
+
 class Pages {
  public:
   Pages() = default;

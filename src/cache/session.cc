@@ -51,6 +51,12 @@ void Session::TakeViews() {
 
 void Session::RefreshLog() { log_ = store_->log().Ref(); }
 
+void Session::ReleaseObject(uint64_t location) {
+  task::Object* const object = ObjectAt(location);
+  store_->log().Release(location, task::StoredBytes(object));
+  task::NoteDead(object);
+}
+
 void Session::CountHit(uint64_t location) {
   const bool is_main = store_->log().GenerationOf(location) == Generation::kMain;
   (is_main ? counters_.main_hits : counters_.young_hits).Add(1);

@@ -114,7 +114,8 @@ Status Store::Init(PageSource* source) {
   const uint64_t segment_units = log_->segment_units();
   carry_account_ = std::make_unique<CarryAccount>(segment_units, CarryAccount::kCarryPercent);
   stay_account_ = std::make_unique<CarryAccount>(segment_units, CarryAccount::kStayPercent);
-  auto ghosts = Ghosts::Create(kMemoryGrowthMax * options_.memory_bytes / Ghosts::kMemoryShare);
+  auto ghosts = Ghosts::Create(kMemoryGrowthMax * options_.memory_bytes / Ghosts::kMemoryShare,
+                               options_.huge_pages);
   if (!ghosts) return ghosts.error();
   ghosts_ = std::move(ghosts.value());
   if (LogBudgetBytes(index_->table_bytes()) < log_->budget_min() * log_->geometry().segment_bytes)
@@ -156,9 +157,7 @@ Reply Store::Execute(Session& session, const Command& command, Hint hint) {
   return Plain(Outcome::kMiss);
 }
 
-void Store::Abandon(Session& session, uint64_t location) {
-  log_->Release(location, task::StoredBytes(session.ObjectAt(location)));
-}
+void Store::Abandon(Session& session, uint64_t location) { session.ReleaseObject(location); }
 
 uint64_t Store::Load(Session& session, const ObjectSpec& spec, uint64_t hash) {
   if (IsTooLarge(session, spec.key.size(), spec.value_bytes())) return 0;

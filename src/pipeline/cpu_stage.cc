@@ -6,6 +6,7 @@
 #include "base/check.h"
 #include "base/ticks.h"
 #include "cache/entry.h"
+#include "pipeline/prefetch.h"
 #include "task/batch_tasks.h"
 
 namespace weft::pipeline {
@@ -16,29 +17,6 @@ static_assert(CpuStage::kGroupQueries <= DiskTurn::kGroupQueriesMax);
 
 Task TaskOf(cache::Verb verb) {
   return verb == cache::Verb::kDelete ? Task::kDelete : Task::kInsert;
-}
-
-// Asks for what a group will look at, but for queries that the stages before have answered.
-// WEFT_FN: a call of a function that does nothing but prefetch is dropped by g++, as one without
-// effect.
-WEFT_FN void PrefetchUnanswered(const Batch& batch, const task::Columns& columns, uint32_t begin,
-                                uint32_t object_bytes, const cache::Session& session) {
-  const uint32_t end = std::min(batch.size(), begin + CpuStage::kGroupQueries);
-  if (!batch.searched() && batch.UnansweredReadsEnd(begin, end) == end) {
-    task::PrefetchBuckets(session.index(), columns, begin, end);
-    return;
-  }
-  for (uint32_t i = begin; i < end; i++) {
-    if (batch.result(i) > kResultFound) continue;
-    const uint64_t word = batch.word(i);
-    if (!batch.searched() || word == 0) {
-      task::PrefetchBuckets(session.index(), columns, i, i + 1);
-      continue;
-    }
-    // An earlier stage knows where the object lies, which KC is to look at.
-    task::Prefetch(task::SlotAtPosition(session.index(), batch.position(i)));
-    task::PrefetchObject(session.log(), task::SlotLocation(word), object_bytes);
-  }
 }
 
 // Notes the access of a gathered read where whoever gathered it worked on a mirror.
@@ -113,7 +91,7 @@ void CpuStage::SettleChanges(Batch& batch, cache::Session& session) {
     if (placed != 0 && batch.command(i).verb == cache::Verb::kDelete) TakeGrave(batch, i, session);
     if (result != kResultStored && result != kResultDeleted) continue;
     const uint64_t old = task::SlotLocation(batch.word(i));
-    if (old != 0) log.Release(old, task::StoredBytes(session.ObjectAt(old)));
+    if (old != 0) session.ReleaseObject(old);
     session.AddItems((result == kResultStored ? 1 : 0) - (old != 0 ? 1 : 0));
     batch.placed(i) = 0;
     // Such a store came before the flush, as far as anybody can tell; it would come twice if it
@@ -145,8 +123,7 @@ void CpuStage::TakeGrave(Batch& batch, uint32_t i, cache::Session& session) {
 void CpuStage::RunGroups(Batch& batch, cache::Session& session, Sink& sink) {
   sink_ = &sink;
   starving_ = UINT32_MAX;
-  if (store_->options().prefetch)
-    PrefetchUnanswered(batch, batch.columns(), 0, store_->expected_object_bytes(), session);
+  PrefetchGroup(batch, 0, kGroupQueries, session);
   batch.PrefetchResults(0, kGatheredQueries);
   Clock clock(times_);
   for (uint32_t i = 0; i < batch.size();) {
@@ -206,17 +183,14 @@ uint32_t CpuStage::GroupEnd(const Batch& batch, uint32_t begin) const {
 uint32_t CpuStage::RunGroup(Batch& batch, uint32_t begin, uint32_t end, cache::Session& session,
                             Clock* clock) {
   const bool prefetch = store_->options().prefetch;
-  const task::Columns columns = batch.columns();
   if (batch.has_commands()) {
     PlaceObjects(batch, begin, end, session);
     clock->Lap(Task::kMemory, end - begin);
   } else {
     times_->Add(Task::kMemory, 0, end - begin);
   }
-  if (prefetch) {
-    batch.PrefetchResults(end + kGroupQueries, kGatheredQueries);
-    PrefetchUnanswered(batch, columns, end, store_->expected_object_bytes(), session);
-  }
+  if (prefetch) batch.PrefetchResults(end + kGroupQueries, kGatheredQueries);
+  PrefetchGroup(batch, end, kGroupQueries, session);
   if (!batch.searched()) {
     SearchGroup(batch, begin, end, session);
     clock->Lap(Task::kSearch, end - begin);
@@ -273,6 +247,8 @@ void CpuStage::PlaceForStages(Batch& batch, uint32_t tasks, bool stores, cache::
   if (!batch.has_commands()) return;
   const uint32_t access = (tasks & kRunInsert) != 0 ? kAccessUnseen : 0;
   for (uint32_t i = 0; i < batch.size(); i++) {
+    if (i % kGroupQueries == 0)
+      PrefetchGhosts(batch, i, std::min(batch.size(), i + kGroupQueries), store_->ghosts());
     if (batch.kind(i) != QueryKind::kCommand) continue;
     const cache::Command& command = batch.command(i);
     if (stores && command.verb == cache::Verb::kStore)
