@@ -1,6 +1,7 @@
 #include "bench/embedded/cache_load.h"
 
 #include <algorithm>
+#include <cstring>
 
 #include <fmt/format.h>
 
@@ -41,6 +42,7 @@ CacheWorker::CacheWorker(Cache* cache, const Workload& workload, uint32_t batch,
       keys_(stream.size() * workload.key_bytes),
       values_(size_t{batch} * workload.value_bytes),
       lookups_(batch),
+      views_(batch),
       pairs_(batch) {
   for (size_t i = 0; i < stream.size(); ++i)
     WriteKey(stream[i] & ~IdStreams::kSetBit, keys_.data() + i * key_bytes_, key_bytes_);
@@ -85,6 +87,33 @@ void CacheWorker::CheckBatch(size_t gets, std::span<const uint32_t> ids) {
   const size_t lane = static_cast<size_t>(whole.value - values_.data()) / value_bytes_;
   if (whole.outcome == Outcome::kHit) wrong += !ValueMatches(ids[lane], whole.value, value_bytes_);
   answers_.gets += gets;
+  answers_.hits += hits;
+  answers_.wrong += wrong;
+}
+
+void CacheWorker::View(std::span<const uint32_t> ids) {
+  for (size_t at = 0; at < ids.size(); at += batch_)
+    ViewBatch(ids.subspan(at, std::min<size_t>(batch_, ids.size() - at)));
+}
+
+void CacheWorker::ViewBatch(std::span<const uint32_t> ids) {
+  const char* key = keys_.data() + static_cast<size_t>(ids.data() - stream_.data()) * key_bytes_;
+  for (size_t i = 0; i < ids.size(); ++i, key += key_bytes_) views_[i].key = {key, key_bytes_};
+  sampled_ = sampled_ + 1 < ids.size() ? sampled_ + 1 : 0;
+  uint64_t hits = 0, wrong = 0;
+  cache_->MultiView({views_.data(), ids.size()}, [&](std::span<const Cache::View> seen) {
+    for (const Cache::View& view : seen) {
+      if (view.outcome != Outcome::kHit) continue;
+      hits++;
+      uint64_t first = 0;
+      std::memcpy(&first, view.value.data(), std::min(view.value.size(), sizeof first));
+      asm volatile("" : : "r"(first));  // it counts as used
+      const size_t lane = static_cast<size_t>(&view - views_.data());
+      wrong += view.value.size() != value_bytes_ ||
+               (lane == sampled_ && !ValueMatches(ids[lane], view.value.data(), value_bytes_));
+    }
+  });
+  answers_.gets += ids.size();
   answers_.hits += hits;
   answers_.wrong += wrong;
 }

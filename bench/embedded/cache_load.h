@@ -44,10 +44,13 @@ class CacheWorker {
   // Carries out `ids`, a part of the stream (bit 31 marks a SET), `batch` at a time: one MultiGet
   // and one MultiSet each.
   void Run(std::span<const uint32_t> ids);
+  // GETs alone, by MultiView: the first bytes of each value are read where it lies.
+  void View(std::span<const uint32_t> ids);
   const CacheAnswers& answers() const { return answers_; }
 
  private:
   void RunBatch(std::span<const uint32_t> ids);
+  void ViewBatch(std::span<const uint32_t> ids);
   void CheckBatch(size_t gets, std::span<const uint32_t> ids);
 
   Cache* const cache_;
@@ -58,6 +61,7 @@ class CacheWorker {
   std::vector<char> keys_;    // of the stream, in its order
   std::vector<char> values_;  // of one batch
   std::vector<Cache::Lookup> lookups_;
+  std::vector<Cache::View> views_;
   std::vector<Cache::Pair> pairs_;
   size_t sampled_ = 0;  // lane whose value is read whole
   CacheAnswers answers_;

@@ -25,10 +25,10 @@ Status Verify(Cache* cache, const Workload& workload, const EmbeddedOptions& opt
 }
 
 struct Rates {
-  Samples walk, with, without;
+  Samples walk, with, without, view;
 };
 
-// All three in turns. Stops with kCorruption when a get of the run missed or was wrong.
+// All of them in turns. Stops with kCorruption when a get of the run missed or was wrong.
 Result<Rates> MeasureInTurns(const EmbeddedOptions& options, const Workload& workload,
                              const Walk& walk, Cache* with, Cache* without) {
   const KeyPicker picker(options.objects, false);
@@ -45,9 +45,11 @@ Result<Rates> MeasureInTurns(const EmbeddedOptions& options, const Workload& wor
     rates.walk.Add(run([&](size_t, auto ids) { sum += walk.Run(ids, options.batch); }));
     rates.with.Add(run([&](size_t, auto ids) { on.Run(ids); }));
     rates.without.Add(run([&](size_t, auto ids) { off.Run(ids); }));
-    Progress(fmt::format("embedded {}/{}: walk {}/s, prefetch {}/s, without {}/s", i + 1,
+    rates.view.Add(run([&](size_t, auto ids) { on.View(ids); }));
+    Progress(fmt::format("embedded {}/{}: walk {}/s, prefetch {}/s, without {}/s, view {}/s", i + 1,
                          options.repetitions, Short(rates.walk.all().back()),
-                         Short(rates.with.all().back()), Short(rates.without.all().back())));
+                         Short(rates.with.all().back()), Short(rates.without.all().back()),
+                         Short(rates.view.all().back())));
   }
   asm volatile("" : : "r"(sum));  // the walk's result counts as used
   CacheAnswers all = on.answers();
@@ -100,8 +102,12 @@ Status RunEmbedded(const EmbeddedOptions& options, Report& report) {
                      options.target.value_or(defaults::kTargetWalk), details));
   report.Add(PeerRow("prefetch", rates->with, "prefetch off", rates->without,
                      options.target.value_or(defaults::kTargetPrefetch), details));
-  fmt::print("    ns a lookup: walk {:.1f}, weft {:.1f}, without prefetch {:.1f}\n",
-             1e9 / rates->walk.Median(), 1e9 / rates->with.Median(), 1e9 / rates->without.Median());
+  report.Add(PeerRow("view", rates->view, "MultiGet", rates->with,
+                     options.target.value_or(defaults::kTargetView), details));
+  fmt::print(
+      "    ns a lookup: walk {:.1f}, weft {:.1f}, without prefetch {:.1f}, MultiView {:.1f}\n",
+      1e9 / rates->walk.Median(), 1e9 / rates->with.Median(), 1e9 / rates->without.Median(),
+      1e9 / rates->view.Median());
   return Status::Ok();
 }
 

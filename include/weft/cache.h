@@ -10,10 +10,12 @@
 // Threads   every call may be made from any thread at once; each is atomic for its key.
 // Memory    `memory_bytes` holds everything: objects, index and tables. When it is full the coldest
 //           objects are dropped (or, with evict = false, stores fail with kNoMemory).
-// Cost      a Get is one index line and the object's lines; MultiGet overlaps the waits of many.
+// Cost      a Get is one index line and the object's lines; MultiGet overlaps the waits of many,
+//           and MultiView copies nothing.
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
@@ -101,6 +103,21 @@ class Cache {
   };
   // Answers all lookups, overlapping their memory waits. Any number; groups of 32 are best.
   virtual void MultiGet(std::span<Lookup> lookups) = 0;
+
+  // One key's answer within MultiView. `value`: the cache's own bytes, while `use` runs; empty
+  // otherwise, and where there is no hit.
+  struct View {
+    std::string_view key;
+    std::string_view value = {};
+    Outcome outcome = Outcome::kMiss;
+  };
+  // MultiGet without copies, for values that are only looked at, or large: answers 32 views at a
+  // time and calls `use` with these, in their order. Their values stay as they are until it
+  // returns, whatever other threads do. No memory is freed meanwhile: stores of others may come to
+  // wait, for a second at most, and are refused then. REQUIRES: `use` calls nothing of this cache
+  // (checked).
+  using ViewUse = std::function<void(std::span<const View>)>;
+  virtual void MultiView(std::span<View> views, const ViewUse& use) = 0;
 
   // `ttl_s` 0: never expires. kStored, kTooLarge, kNoMemory or kBadKey.
   virtual Outcome Set(std::string_view key, std::string_view value, uint32_t ttl_s = 0,

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "base/check.h"
 #include "base/clock.h"
 #include "cache/multi.h"
 #include "cache/store.h"
@@ -89,6 +90,13 @@ class EmbeddedCache final : public Cache {
     if (session != nullptr) return MultiRead(*session, lookups);
     for (Lookup& lookup : lookups) lookup.outcome = Outcome::kNoMemory;
   }
+  void MultiView(std::span<View> views, const ViewUse& use) override {
+    Session* session = MySession();
+    if (session != nullptr) return cache::MultiView(*session, views, use);
+    for (View& view : views) view = {view.key, {}, Outcome::kNoMemory};
+    for (size_t at = 0; at < views.size(); at += kGroupQueries)
+      use(views.subspan(at, std::min<size_t>(kGroupQueries, views.size() - at)));
+  }
   void MultiSet(std::span<Pair> pairs) override {
     Session* session = MySession();
     if (session != nullptr) return MultiStore(*session, pairs);
@@ -148,7 +156,9 @@ class EmbeddedCache final : public Cache {
  private:
   Session* MySession() {
     thread_local ThreadSessions sessions;
-    return sessions.Of(pool_);
+    Session* const session = sessions.Of(pool_);
+    WEFT_CHECK(session == nullptr || !session->inside());  // MultiView's `use` calls nothing
+    return session;
   }
 
   static Expiry ExpiryOf(uint32_t ttl_s) {

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <chrono>
 #include <map>
 #include <new>
 #include <thread>
@@ -152,6 +153,86 @@ TEST(Embedded, ValuesOfEveryLengthAreCopiedExactly) {
     cache->MultiGet({&lookup, 1});
     ASSERT_EQ(room, "#" + value + "#");
   }
+}
+
+// MultiView shows what Get has, and of what is absent or no key nothing.
+TEST(Embedded, MultiViewShowsWhatGetHas) {
+  std::mt19937_64 random(TestSeed());
+  const auto cache = Open();
+  for (uint32_t i = 0; i < 200; i++)
+    cache->Set("k" + std::to_string(i),
+               std::string(random() % 2000, static_cast<char>('a' + i % 26)), 0, i % 3);
+  for (const size_t count : {0u, 1u, 32u, 33u, 100u}) {
+    std::vector<std::string> keys(count);
+    std::vector<Cache::View> views(count);
+    for (size_t i = 0; i < count; i++) {
+      keys[i] = "k" + std::to_string(random() % 300);
+      if (random() % 20 == 0) keys[i] = random() % 2 == 0 ? "" : std::string(251, 'k');
+      views[i].key = keys[i];
+    }
+    size_t seen = 0;
+    std::vector<std::string> values;
+    cache->MultiView(views, [&](std::span<const Cache::View> group) {
+      ASSERT_LE(group.size(), 32u);
+      ASSERT_EQ(&group.front(), &views[seen]) << "in their order";
+      seen += group.size();
+      for (const Cache::View& view : group) values.emplace_back(view.value);
+    });
+    ASSERT_EQ(seen, count);
+    for (size_t i = 0; i < count; i++) {
+      std::string value;
+      ASSERT_EQ(views[i].outcome, cache->Get(keys[i], &value)) << keys[i];
+      ASSERT_EQ(values[i], views[i].outcome == Outcome::kHit ? value : "") << keys[i];
+      ASSERT_TRUE(views[i].value.empty()) << "it may be gone by now";
+    }
+  }
+}
+
+// Others replace, delete and evict all that is viewed, several times over.
+TEST(Embedded, WhatIsViewedStandsWhateverOthersDo) {
+  CacheOptions options;
+  options.memory_bytes = 8 << 20;
+  const auto cache = Open(options);
+  const auto fill = [&](char letter) {
+    for (uint32_t i = 0; i < 20'000; i++)
+      cache->Set("k" + std::to_string(i), std::string(900, letter));
+  };
+  std::atomic<bool> ending{false};
+  std::thread others([&] {
+    for (char letter = 'b'; !ending; letter = letter == 'z' ? 'b' : static_cast<char>(letter + 1)) {
+      fill(letter);
+      cache->Delete("viewed0");
+      cache->Clear();
+    }
+  });
+  std::vector<std::string> keys;
+  for (uint32_t i = 0; i < 16; i++) keys.push_back("viewed" + std::to_string(i));
+  uint64_t hits = 0;
+  for (uint32_t round = 0; round < 50 || (hits == 0 && round < 10'000); round++) {
+    for (const std::string& key : keys) cache->Set(key, std::string(900, 'a'));
+    std::vector<Cache::View> views;
+    for (const std::string& key : keys) views.push_back({key});
+    cache->MultiView(views, [&](std::span<const Cache::View> group) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(2));
+      for (const Cache::View& view : group) {
+        if (view.outcome != Outcome::kHit) continue;
+        hits++;
+        EXPECT_EQ(view.value, std::string(900, 'a'));
+      }
+    });
+  }
+  ending = true;
+  others.join();
+  EXPECT_GT(hits, 0u);
+}
+
+TEST(EmbeddedDeathTest, AUseOfViewsThatCallsTheCacheIsAnError) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");  // other tests' threads may be there
+  const auto cache = Open();
+  cache->Set("k", "v");
+  Cache::View view{.key = "k"};
+  const auto call = [&] { cache->MultiView({&view, 1}, [&](auto) { cache->Set("k", "w"); }); };
+  EXPECT_DEATH(call(), "inside");
 }
 
 TEST(Embedded, ThreadsOutliveCaches) {

@@ -57,11 +57,16 @@ void SetValue(Cache::Lookup* lookup, const uint8_t* value, uint32_t bytes) {
   lookup->value_bytes = bytes;
   CopyShort(lookup->value, value, std::min(bytes, lookup->capacity));
 }
+void SetValue(Cache::View* view, const uint8_t* value, uint32_t bytes) {
+  view->outcome = Outcome::kHit;
+  view->value = {reinterpret_cast<const char*>(value), bytes};
+}
 
 // Tasks KC and RD where the first candidate does not settle it: exact search, any object.
 // True where the access is to be noted, at columns.position[i].
+template <typename Answer>
 __attribute__((noinline)) bool DeliverAny(const Views& views, const task::Columns& columns,
-                                          uint32_t i, uint32_t dice, Cache::Lookup* lookup) {
+                                          uint32_t i, uint32_t dice, Answer* lookup) {
   const std::string_view key = GoodKey(lookup->key);
   lookup->outcome = key.empty() ? Outcome::kBadKey : Outcome::kMiss;
   if (key.empty()) return false;
@@ -80,8 +85,9 @@ __attribute__((noinline)) bool DeliverAny(const Views& views, const task::Column
 // Tasks KC and RD of one lookup. The candidate that Search found is settled here if it is a plain
 // object with this key: one that cannot have ended, while no flush is being carried out. Its word
 // was read within this epoch, and that was the instant of the lookup.
+template <typename Answer>
 inline bool Deliver(const Views& views, const task::Columns& columns, uint32_t i, uint32_t dice,
-                    Cache::Lookup* lookup) {
+                    Answer* lookup) {
   const uint64_t word = columns.word[i];
   const std::string_view key = lookup->key;
   const task::Object* object = task::ObjectAt(views.log, task::SlotLocation(word));
@@ -100,7 +106,9 @@ void NoteAll(const Views& views, const task::Columns& columns, uint32_t noted, u
   }
 }
 
-void ReadGroup(Session& session, std::span<Cache::Lookup> lookups) {
+// `use` is called while what was delivered stands.
+template <typename Answer, typename Use>
+void ReadGroup(Session& session, std::span<Answer> lookups, const Use& use) {
   const Store& store = session.store();
   const uint32_t count = static_cast<uint32_t>(lookups.size());
   const bool prefetch = store.options().prefetch;
@@ -135,6 +143,7 @@ void ReadGroup(Session& session, std::span<Cache::Lookup> lookups) {
   NoteAll(views, columns, noted, dice);
   if (Session::CountsHit(dice) && columns.word[0] != 0)
     session.CountHit(task::SlotLocation(columns.word[0]));
+  use();
 }
 
 // One store after the other, each as its own command: what comes before the call of a group has
@@ -172,7 +181,18 @@ void StoreGroup(Session& session, std::span<Cache::Pair> pairs) {
 
 void MultiRead(Session& session, std::span<Cache::Lookup> lookups) {
   for (size_t at = 0; at < lookups.size(); at += kGroupQueries)
-    ReadGroup(session, lookups.subspan(at, std::min<size_t>(kGroupQueries, lookups.size() - at)));
+    ReadGroup(session, lookups.subspan(at, std::min<size_t>(kGroupQueries, lookups.size() - at)),
+              [] {});
+  session.store().Maintain(session, 0, session.now_s());
+}
+
+void MultiView(Session& session, std::span<Cache::View> views, const Cache::ViewUse& use) {
+  for (size_t at = 0; at < views.size(); at += kGroupQueries) {
+    const auto group = views.subspan(at, std::min<size_t>(kGroupQueries, views.size() - at));
+    for (Cache::View& view : group) view.value = {};
+    ReadGroup(session, group, [&] { use(group); });
+    for (Cache::View& view : group) view.value = {};
+  }
   session.store().Maintain(session, 0, session.now_s());
 }
 

@@ -17,6 +17,7 @@ namespace weft::cache {
 inline constexpr uint32_t kGroupQueries = 32;  // docs/design/0001-batches-and-prefetch.md says why
 
 void MultiRead(Session& session, std::span<Cache::Lookup> lookups);
+void MultiView(Session& session, std::span<Cache::View> views, const Cache::ViewUse& use);
 void MultiStore(Session& session, std::span<Cache::Pair> pairs);
 
 }  // namespace weft::cache
