@@ -350,6 +350,9 @@ void AddBenchmarks(CLI::App* app, Arguments* arguments) {
   LeaveOut(hit_ratio, {"--seconds", "--warmup"});
   CLI::App* pipeline = add("pipeline", "the 24 in-memory workloads, offline, through any plan");
   AddPipeline(pipeline, &a);
+  pipeline->add_flag(
+      "!--no-walk", a.pipeline.walk,
+      "without the bare walk beside each workload, which takes as much memory again");
   LeaveOut(pipeline, {"--target", "--strict"});
   CLI::App* alternation = add("alternation", "in-memory workloads in turns: does the plan follow?");
   AddPipeline(alternation, &a);

@@ -6,9 +6,9 @@
 #include <fmt/format.h>
 
 #include "bench/defaults.h"
-#include "bench/embedded/crew.h"
 #include "bench/harness/payload.h"
 #include "bench/harness/report.h"
+#include "bench/walk/crew.h"
 
 namespace weft::bench {
 namespace {

@@ -6,10 +6,10 @@
 #include <fmt/format.h>
 
 #include "bench/embedded/cache_load.h"
-#include "bench/embedded/crew.h"
 #include "bench/embedded/options.h"
-#include "bench/embedded/walk.h"
 #include "bench/harness/machine.h"
+#include "bench/walk/crew.h"
+#include "bench/walk/walk.h"
 
 namespace weft::bench {
 namespace {
@@ -87,7 +87,7 @@ Status RunEmbedded(const EmbeddedOptions& options, Report& report) {
   if (!with) return with.error();
   auto without = FillCache(*workload, options.objects, options.memory_mb, without_options);
   if (!without) return without.error();
-  const Walk walk(options.objects, options.huge_pages, options.seed);
+  const Walk walk(options.objects, defaults::kWalkObjectBytes, options.huge_pages, options.seed);
   Status verified = Verify(with->get(), *workload, options);
   if (!verified.ok()) return verified;
   auto rates = MeasureInTurns(options, *workload, walk, with->get(), without->get());

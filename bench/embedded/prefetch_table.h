@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-#include "bench/embedded/huge_array.h"
+#include "bench/walk/huge_array.h"
 #include "task/index.h"
 #include "task/log.h"
 

@@ -4,9 +4,9 @@
 #include <fmt/format.h>
 
 #include "bench/embedded/cache_load.h"
-#include "bench/embedded/crew.h"
 #include "bench/embedded/options.h"
 #include "bench/harness/machine.h"
+#include "bench/walk/crew.h"
 
 namespace weft::bench {
 namespace {

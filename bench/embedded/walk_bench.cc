@@ -4,11 +4,11 @@
 
 #include <fmt/format.h>
 
-#include "bench/embedded/crew.h"
 #include "bench/embedded/options.h"
-#include "bench/embedded/walk.h"
 #include "bench/harness/machine.h"
 #include "bench/harness/process.h"
+#include "bench/walk/crew.h"
+#include "bench/walk/walk.h"
 
 namespace weft::bench {
 
@@ -26,7 +26,7 @@ nlohmann::json DetailsOf(const EmbeddedOptions& options) {
 
 Status RunWalk(const EmbeddedOptions& options, Report& report) {
   Progress(fmt::format("walk: laying out {} objects", options.objects));
-  const Walk walk(options.objects, options.huge_pages, options.seed);
+  const Walk walk(options.objects, defaults::kWalkObjectBytes, options.huge_pages, options.seed);
   const KeyPicker picker(options.objects, false);
   const auto threads_max =
       static_cast<size_t>(*std::max_element(options.threads.begin(), options.threads.end()));
@@ -56,10 +56,15 @@ Status RunWalk(const EmbeddedOptions& options, Report& report) {
     row.judged_name = "relative to one thread";
     row.judged = rates.Median() / single;
     row.details = DetailsOf(options);
+    row.details["object_bytes"] = defaults::kWalkObjectBytes;
+    row.details["walk_bytes"] = walk.bytes();
     row.details["ns_per_walk_and_thread"] = 1e9 * threads / rates.Median();
     row.details["busy_min"] = busy;
     row.subject = {"walk", std::move(rates)};
     report.Add(std::move(row));
+    fmt::print("    {} objects of {} B, {} MiB with an index, by {}\n",
+               Short(static_cast<double>(options.objects)), defaults::kWalkObjectBytes,
+               walk.bytes() >> 20, options.batch);
     if (busy < kBusyQuiet) fmt::print("{}", SharedNote(busy));
   }
   return Status::Ok();

@@ -20,10 +20,6 @@ constexpr uint64_t kObjectBytesMax = 2048;  // with room for every workload's; s
                                             // log keeps little for the largest object
 constexpr uint64_t kPartObjects = 1 << 14;  // claimed by a loading thread at a time
 
-uint32_t LogBytes(const Workload& workload) {
-  return kObjectHeadBytes + workload.key_bytes + workload.value_bytes;
-}
-
 // Loads parts of the numbers through a pipeline of its own, until there are none left.
 class Loader : public pipeline::Sink {
  public:
@@ -119,7 +115,7 @@ Result<std::unique_ptr<DataSet>> DataSet::Load(std::span<const Workload> workloa
       static_cast<double>(options.memory_bytes) / static_cast<double>(data->kinds_.size());
   for (const Kind& kind : data->kinds_)
     cache_options.expected_items +=
-        static_cast<uint64_t>(bytes_of_each / (LogBytes(kind.workload) + kIndexBytesPerObject));
+        static_cast<uint64_t>(bytes_of_each / (ObjectBytes(kind.workload) + kIndexBytesPerObject));
   auto store = cache::Store::Open(cache_options, options.pages);
   if (!store) return store.error();
   data->store_ = std::move(*store);
@@ -127,7 +123,7 @@ Result<std::unique_ptr<DataSet>> DataSet::Load(std::span<const Workload> workloa
   for (Kind& kind : data->kinds_) {
     // No object lies across two segments.
     const uint64_t of_segment =
-        data->store_->log().geometry().segment_bytes / LogBytes(kind.workload);
+        data->store_->log().geometry().segment_bytes / ObjectBytes(kind.workload);
     kind.objects = static_cast<uint64_t>(options.fill * static_cast<double>(segments * of_segment));
     if (kind.objects < 2 || kind.objects > UINT32_MAX)
       return Status(
@@ -138,6 +134,10 @@ Result<std::unique_ptr<DataSet>> DataSet::Load(std::span<const Workload> workloa
   for (const Kind& kind : data->kinds_)
     if (Status status = data->LoadAll(kind, options.threads); !status.ok()) return status;
   return data;
+}
+
+uint32_t DataSet::ObjectBytes(const Workload& workload) {
+  return kObjectHeadBytes + workload.key_bytes + workload.value_bytes;
 }
 
 uint64_t DataSet::objects() const {

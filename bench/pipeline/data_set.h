@@ -38,6 +38,9 @@ class DataSet {
   static Result<std::unique_ptr<DataSet>> Load(std::span<const Workload> workloads,
                                                const DataSetOptions& options);
 
+  // What an object of the workload takes in the store's log.
+  static uint32_t ObjectBytes(const Workload& workload);
+
   cache::Store& store() { return *store_; }
   uint64_t objects() const;  // of all sizes
   // REQUIRES: it was loaded for the workload, or one of these sizes

@@ -32,6 +32,7 @@ struct PipelineOptions {
   size_t ring = defaults::kPipelineRing;                               // requests a thread
   Verify verify = Verify::kAll;
   bool huge_pages = true;
+  bool walk = true;  // measures the bare walk beside each workload
   int repetitions = defaults::kRepetitions;
   double run_s = 1.0;
   double warmup_s = 0.25;

@@ -13,6 +13,7 @@
 #include "bench/pipeline/model_check.h"
 #include "bench/pipeline/table.h"
 #include "bench/pipeline/turns.h"
+#include "bench/walk/ceiling.h"
 
 namespace weft::bench {
 namespace {
@@ -94,17 +95,29 @@ struct Bed {
   Devices* const devices;  // that follow the store
   std::unique_ptr<DataSet> data;
   std::unique_ptr<KeyPicker> uniform, zipf;  // the latter takes seconds to make
+  std::unique_ptr<Ceiling> ceiling;          // none: see no_ceiling
+  std::string no_ceiling;
   uint32_t key_bytes = 0;
   double attach_s = 0;  // until the devices had it
   uint64_t aged_stores = 0;
   bool is_written = false;  // a workload with SETs ran on it
 };
 
+void MakeCeiling(const PipelineOptions& options, const Workload& workload, Bed* bed) {
+  bed->no_ceiling = "it was not asked for";
+  if (!options.walk) return;
+  auto ceiling = Ceiling::Make(bed->data->objects(workload), DataSet::ObjectBytes(workload),
+                               options.huge_pages, options.seed);
+  bed->no_ceiling = ceiling ? "" : ceiling.error().message();
+  if (ceiling) bed->ceiling = std::move(*ceiling);
+}
+
 Status Prepare(const PipelineOptions& options, const Workload& workload, Bed* bed) {
   // Behind SETs some keys are missing, as they are behind the ageing for others.
   const bool is_whole = !bed->is_written || workload.get_share < 1;
   if (bed->data == nullptr || !is_whole || bed->key_bytes != workload.key_bytes) {
     bed->devices->Detach();
+    bed->ceiling.reset();
     bed->data.reset();  // first, for its memory
     auto data = DataSet::Load({&workload, 1}, DataSetOptionsOf(options, *bed->devices));
     if (!data) return data.error();
@@ -114,6 +127,7 @@ Status Prepare(const PipelineOptions& options, const Workload& workload, Bed* be
     bed->aged_stores = 0;
     bed->attach_s = static_cast<double>(base::NowNs() - start_ns) * 1e-9;
     bed->key_bytes = workload.key_bytes;
+    MakeCeiling(options, workload, bed);
   }
   std::unique_ptr<KeyPicker>& picker = workload.zipf ? bed->zipf : bed->uniform;
   if (picker == nullptr || picker->keys() != bed->data->objects())
@@ -124,6 +138,34 @@ Status Prepare(const PipelineOptions& options, const Workload& workload, Bed* be
   if (!aged) return aged.error();
   bed->aged_stores = *aged;
   return Status::Ok();
+}
+
+// The bare walk over as many objects, drawn alike, by as many threads: what bounds any lookup.
+CeilingFigure MeasureCeiling(const PipelineOptions& options, const Workload& workload,
+                             const Bed& bed) {
+  const KeyPicker& picker = workload.zipf ? *bed.zipf : *bed.uniform;
+  return bed.ceiling->Measure(picker, static_cast<size_t>(options.threads),
+                              options.cpus.empty() ? UsableCpus() : options.cpus);
+}
+
+nlohmann::json CeilingJson(const Bed& bed, const CeilingFigure& figure) {
+  if (bed.ceiling == nullptr) return {{"unavailable", bed.no_ceiling}};
+  return {{"per_s", figure.per_s},
+          {"batch", figure.batch},
+          {"objects", bed.ceiling->objects()},
+          {"object_bytes", bed.ceiling->object_bytes()},
+          {"bytes", bed.ceiling->bytes()}};
+}
+
+void PrintCeiling(const Bed& bed, const CeilingFigure& figure, double rate) {
+  if (bed.ceiling == nullptr) {
+    fmt::print("    walk unavailable: {}\n", bed.no_ceiling);
+    return;
+  }
+  fmt::print(
+      "    {:.2f} of the bare walk's {}/s ({} objects of {} B, {} MiB with an index, by {})\n",
+      rate / figure.per_s, Short(figure.per_s), Short(static_cast<double>(bed.ceiling->objects())),
+      bed.ceiling->object_bytes(), bed.ceiling->bytes() >> 20, figure.batch);
 }
 
 // What takes turns within one interval, and what came of it so far.
@@ -151,6 +193,8 @@ Status RunRound(const PipelineOptions& options, const Workload& workload,
                 const planner::Calibration* calibration, Bed* bed, Round* round, Report& report) {
   const std::vector<Contender>& contenders = round->contenders;
   const Traffic traffic{{workload}, {(workload.zipf ? bed->zipf : bed->uniform).get()}};
+  const CeilingFigure ceiling =
+      bed->ceiling == nullptr ? CeilingFigure() : MeasureCeiling(options, workload, *bed);
   auto all = RunTurns(options, traffic, contenders, calibration, bed->devices, bed->data.get());
   if (!all) return all.error();
   for (size_t c = 0; c < contenders.size(); ++c) {
@@ -159,6 +203,7 @@ Status RunRound(const PipelineOptions& options, const Workload& workload,
         WorkloadDetails(options, workload, *bed->devices, *bed->data, bed->attach_s);
     details["aged_stores"] = bed->aged_stores;
     details["interval_us"] = contender.interval_us;
+    details["walk"] = CeilingJson(*bed, ceiling);
     details["plan"] = contender.plan.ToText();
     details["steal"] = contender.steal;
     const Figures& figures = (*all)[c].figures;
@@ -190,6 +235,7 @@ Status RunRound(const PipelineOptions& options, const Workload& workload,
     }
     report.Add(MakeRow(workload, c, *all, std::move(details)));
     PrintTasks(figures);
+    PrintCeiling(*bed, ceiling, (*all)[c].rates.Median());
     const double ratio = (*all)[c].rates.Median() / (*all)[0].rates.Median();
     round->lines.push_back(
         {workload.name, c, ratio, kept, figures, estimate, promised,

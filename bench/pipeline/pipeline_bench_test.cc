@@ -28,6 +28,7 @@ PipelineOptions SmallPipeline() {
   options.repetitions = 1;
   options.run_s = 0.02;
   options.warmup_s = 0.005;
+  options.walk = false;
   return options;
 }
 
@@ -54,6 +55,24 @@ TEST(PipelineBench, EveryWorkloadRunsAndEveryReplyIsVerified) {
     }
   }
   EXPECT_EQ(names.size(), 24u);
+}
+
+TEST(PipelineBench, TheBareWalkStandsBesideEachWorkload) {
+  PipelineOptions options = SmallPipeline();
+  options.workloads = {"K8-G100-U", "K16-G95-S"};
+  options.walk = true;
+  Status status;
+  const auto lines = RowsOf(options, &status);
+  ASSERT_TRUE(status.ok()) << status.ToString();
+  ASSERT_EQ(lines.size(), 2u);
+  for (const auto& line : lines) {
+    const auto& walk = line["details"]["walk"];
+    EXPECT_EQ(walk["objects"], line["details"]["objects"]);
+    EXPECT_EQ(walk["object_bytes"], line["details"]["workload"] == "K8-G100-U" ? 24 : 88);
+    EXPECT_GT(walk["per_s"], 0);
+    EXPECT_GE(walk["batch"], 16);
+    EXPECT_GT(walk["bytes"], walk["objects"].get<uint64_t>() * 24);
+  }
 }
 
 TEST(PipelineBench, MetersEachTurnWhereAsked) {

@@ -1,4 +1,4 @@
-#include "bench/embedded/crew.h"
+#include "bench/walk/crew.h"
 
 #include <algorithm>
 #include <barrier>

@@ -1,4 +1,4 @@
-// bench/embedded/crew.h: pinned threads that repeat a piece of work for a while, and the rate they
+// bench/walk/crew.h: pinned threads that repeat a piece of work for a while, and the rate they
 // reach together.
 //
 // Threads: Run blocks the caller. The work is called from all threads at once, each with its own

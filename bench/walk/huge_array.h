@@ -1,4 +1,4 @@
-// bench/embedded/huge_array.h: zeroed memory for walks, on 2 MiB pages where the system grants them
+// bench/walk/huge_array.h: zeroed memory for walks, on 2 MiB pages where the system grants them
 // (madvise, as the cache asks for its own).
 //
 // Threads: the memory's owner decides.
@@ -31,6 +31,7 @@ class HugeArray {
   // Starts on a 2 MiB boundary.
   std::span<uint64_t> words() { return {first_, words_}; }
   const uint64_t* data() const { return first_; }
+  size_t size() const { return words_; }
 
  private:
   static constexpr size_t kPage = size_t{2} << 20;
