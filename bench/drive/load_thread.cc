@@ -222,8 +222,8 @@ void LoadThread::NotePause(uint64_t from_ns, uint64_t to_ns) {
 }
 
 // How late the client itself is with what was due then and begins now. What waits for a session
-// waits for the store. But what was due in a pause of the client is late by the rest of it, at
-// least: sessions that are full behind it may be so because much is due at once.
+// waits for the store. What was due in a pause of the client is late by the rest of it, at least.
+// Sessions that are full behind a pause may be so because much is due at once.
 uint64_t LoadThread::LagOf(uint64_t due_ns, uint64_t now_ns) {
   while (!pauses_.empty() && pauses_.front().end_ns <= due_ns) pauses_.pop_front();
   const bool in_pause = !pauses_.empty() && pauses_.front().begin_ns <= due_ns;

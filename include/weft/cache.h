@@ -111,11 +111,11 @@ class Cache {
     std::string_view value = {};
     Outcome outcome = Outcome::kMiss;
   };
-  // MultiGet without copies, for values that are only looked at, or large: answers 32 views at a
-  // time and calls `use` with these, in their order. Their values stay as they are until it
-  // returns, whatever other threads do. No memory is freed meanwhile: stores of others may come to
-  // wait, for a second at most, and are refused then. REQUIRES: `use` calls nothing of this cache
-  // (checked).
+  // Answers like MultiGet, but without copies: for values that are large, or only looked at. It
+  // answers 32 views at a time and calls `use` with these, in their order. Their values stay as
+  // they are until it returns, whatever other threads do. No memory is freed meanwhile: stores of
+  // others may come to wait, for a second at most, and are refused then. REQUIRES: `use` calls
+  // nothing of this cache (checked).
   using ViewUse = std::function<void(std::span<const View>)>;
   virtual void MultiView(std::span<View> views, const ViewUse& use) = 0;
 

@@ -4,6 +4,8 @@
 // Threads   one.
 #include <gtest/gtest.h>
 
+#include <string>
+
 #include "cache/test_kit.h"
 
 namespace weft::cache {
@@ -75,12 +77,26 @@ TEST_F(DeadObjects, WhatWasPlacedAndGivenUpIsOne) {
   EXPECT_TRUE(IsDead(placed));
 }
 
-// A note of a read that comes late leaves the mark.
-TEST_F(DeadObjects, AReadThatIsNotedAfterwardsLeavesTheMark) {
-  const uint64_t before = Store(StoreMode::kSet, "1");
-  Store(StoreMode::kSet, "2");
-  task::NoteRead(client_.session().ObjectAt(before), base::NowSeconds() + 1000);
-  EXPECT_TRUE(IsDead(before));
+// What a device that was left has brought back is marked, and lives: its entry goes with its
+// segment.
+TEST_F(DeadObjects, WhereMarksAreNotTrustedWhatLivesIsFound) {
+  const uint64_t stored = Store(StoreMode::kSet, "value");
+  client_.session().End();
+  client_.session().ObjectAt(stored)->access |= kAccessDead;
+  ASSERT_TRUE(store_->trusts_dead_marks());
+  store_->DistrustDeadMarks();
+  ASSERT_FALSE(store_->trusts_dead_marks());
+  // Four times what memory holds: each segment is used anew.
+  const std::string filler(1000, 'f');
+  const uint64_t count = 4 * store_->options().memory_bytes / filler.size();
+  for (uint64_t i = 0; i < count; i++) {
+    client_.Set(Key(i), filler);
+    if (i % 100 == 0) {
+      const std::string value = client_.Value("k");
+      ASSERT_TRUE(value == "value" || value == "(none)") << value;
+    }
+  }
+  client_.session().Begin();
 }
 
 }  // namespace

@@ -57,8 +57,7 @@ void PrefetchBuckets(Session& session, std::span<const Resident> residents) {
     task::Prefetch(&table.buckets[task::FirstBucket(r.hash, table.bucket_count)]);
 }
 
-// Whether the entry stands in its first bucket is seen now; otherwise the second one is asked for:
-// of an object that was replaced both are looked at.
+// Asks for the second bucket where the first one has no entry of it: then both are looked at.
 void PrefetchSecondBucket(Session& session, const Resident& r) {
   const task::TableRef& table = session.index().older;
   const uint64_t tag = task::TagOfHash(r.hash);
@@ -69,6 +68,16 @@ void PrefetchSecondBucket(Session& session, const Resident& r) {
   }
   const uint32_t policy = session.index().policy;
   task::Prefetch(&table.buckets[task::OtherBucket(policy, first, tag, table.bucket_count)]);
+}
+
+// Whether no entry names the object at `location`, as whoever took it out of the index has marked.
+bool IsKnownDead(Session& session, const task::Object* object, uint64_t location) {
+  if ((task::LoadAcquire32(&object->access) & kAccessDead) == 0) return false;
+  if (!session.store().trusts_dead_marks()) return false;
+  WEFT_DCHECK(
+      task::FindLocation(session.index(), session.store().HashOf(KeyView(object)), location).slot ==
+      nullptr);
+  return true;
 }
 
 // Where the object kAhead after this one begins is known once those between have been looked at.
@@ -240,7 +249,7 @@ uint32_t Emptying::Collect(Session& session, uint32_t objects) {
       PrefetchAhead(session, at, units, start + victim_.fill_units);
       collected_units_ += units;
       looked++;
-      if ((task::LoadRelaxed32(&object->access) & kAccessDead) != 0) continue;
+      if (IsKnownDead(session, object, at)) continue;
       const uint64_t hash = session.store().HashOf(KeyView(object));
       group[count] = {at, hash, 0, units};
       PrefetchBuckets(session, std::span(&group[count], 1));

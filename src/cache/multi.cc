@@ -186,12 +186,26 @@ void MultiRead(Session& session, std::span<Cache::Lookup> lookups) {
   session.store().Maintain(session, 0, session.now_s());
 }
 
+// Views have values in between alone, also where the caller throws: behind it they may be gone.
+class ShownValues {
+ public:
+  explicit ShownValues(std::span<Cache::View> views) : views_(views) { Clear(); }
+  ~ShownValues() { Clear(); }
+  ShownValues(const ShownValues&) = delete;
+  ShownValues& operator=(const ShownValues&) = delete;
+
+ private:
+  void Clear() {
+    for (Cache::View& view : views_) view.value = {};
+  }
+  const std::span<Cache::View> views_;
+};
+
 void MultiView(Session& session, std::span<Cache::View> views, const Cache::ViewUse& use) {
   for (size_t at = 0; at < views.size(); at += kGroupQueries) {
     const auto group = views.subspan(at, std::min<size_t>(kGroupQueries, views.size() - at));
-    for (Cache::View& view : group) view.value = {};
+    const ShownValues shown(group);
     ReadGroup(session, group, [&] { use(group); });
-    for (Cache::View& view : group) view.value = {};
   }
   session.store().Maintain(session, 0, session.now_s());
 }

@@ -1,5 +1,7 @@
 #include "cache/session.h"
 
+#include <atomic>
+
 #include "base/check.h"
 #include "base/clock.h"
 #include "cache/store.h"
@@ -54,7 +56,11 @@ void Session::RefreshLog() { log_ = store_->log().Ref(); }
 void Session::ReleaseObject(uint64_t location) {
   task::Object* const object = ObjectAt(location);
   store_->log().Release(location, task::StoredBytes(object));
-  task::NoteDead(object);
+  // No locked write: what others note of it at the same time tells nothing any more. Release: pairs
+  // with Emptying::Collect, which then sees whether marks are trusted.
+  const std::atomic_ref<uint32_t> access(object->access);
+  access.store(access.load(std::memory_order_relaxed) | kAccessDead, std::memory_order_release);
+  task::TouchWrite(object, sizeof *object);
 }
 
 void Session::CountHit(uint64_t location) {

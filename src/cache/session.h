@@ -101,8 +101,8 @@ class Session {
   }
   const task::LogRef& log() const { return log_; }
   task::Object* ObjectAt(uint64_t location) const { return task::ObjectAt(log_, location); }
-  // The object at `location` counts no longer: this thread has taken it out of the index, or laid
-  // it and never put it in.
+  // The object at `location` counts no longer, and is marked (kAccessDead): it was taken out of the
+  // index, or laid and never put in. REQUIRES: in the epoch in which that was done
   void ReleaseObject(uint64_t location);
 
   // The first of `count` numbers in a row, which no other call gives for long: one for each access

@@ -124,6 +124,10 @@ class Store {
   // Of large objects that stay where they are.
   CarryAccount& stay_account() { return *stay_account_; }
   Ghosts& ghosts() { return *ghosts_; }
+  // A device that was left may enter an object that was taken out of the index since, or replace
+  // one by itself. From now on entries are looked for of what is marked dead, too.
+  void DistrustDeadMarks() { trusts_dead_marks_.store(false); }
+  bool trusts_dead_marks() const { return trusts_dead_marks_.load(); }
   EvictionAges& eviction_ages() { return eviction_ages_; }
   Epochs& epochs() { return epochs_; }
   // Of those who may be changing the index (cache/session.h).
@@ -217,6 +221,7 @@ class Store {
   std::unique_ptr<Ghosts> ghosts_;
   EvictionAges eviction_ages_;
   std::atomic<uint64_t> memory_limit_{0};
+  std::atomic<bool> trusts_dead_marks_{true};
   std::atomic<uint64_t> held_epoch_{0};  // in which a batch stayed for as long as MakeRoom waits
   std::atomic<uint32_t> flush_at_s_{0};  // read by every batch, so not beside what batches write
   std::atomic<uint64_t> ghosts_planned_bytes_{0};  // the log makes room for so many, or has

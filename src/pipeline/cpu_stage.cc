@@ -247,7 +247,7 @@ void CpuStage::PlaceForStages(Batch& batch, uint32_t tasks, bool stores, cache::
   if (!batch.has_commands()) return;
   const uint32_t access = (tasks & kRunInsert) != 0 ? kAccessUnseen : 0;
   for (uint32_t i = 0; i < batch.size(); i++) {
-    if (i % kGroupQueries == 0)
+    if (stores && i % kGroupQueries == 0 && store_->options().prefetch)
       PrefetchGhosts(batch, i, std::min(batch.size(), i + kGroupQueries), store_->ghosts());
     if (batch.kind(i) != QueryKind::kCommand) continue;
     const cache::Command& command = batch.command(i);

@@ -14,6 +14,7 @@ LeftJobs::~LeftJobs() {
 
 void LeftJobs::Add(std::unique_ptr<processor::Job> job, cache::Pages columns,
                    cache::Epochs::Slot* place, uint64_t turn) {
+  if (place != nullptr) store_->DistrustDeadMarks();  // before the second run marks any
   jobs_.push_back({std::move(job), std::move(columns), place, turn});
 }
 

@@ -130,6 +130,7 @@ TEST_P(LeftJobsTest, AJobThatDoesNotEndIsLeftAndTheCpuServesOn) {
             std::string::npos)
       << devices_->guard().last_failure();
   EXPECT_EQ(runner_->counters().left.value(), 1u);
+  EXPECT_EQ(store_->trusts_dead_marks(), !is_coupled());
   // Whoever works on the store itself is still in the epoch; nobody else is.
   const uint64_t stamp = store_->epochs().Retire();
   runner_->Advance();

@@ -28,8 +28,8 @@
 //   bit   4      kAccessFetched  read at least once
 //   bit   5      kAccessCasSeen  a client was shown the version: it must outlive moves
 //   bits  6..22  seconds of the last noted access, modulo 2^17 (36 hours)
-//   bit  23      kAccessDead     no entry names it, nor ever will: whoever empties its segment need
-//                               not look for one
+//   bit  23      kAccessDead     no entry names it, nor ever will, unless a device wakes that was
+//                               left (Store::DistrustDeadMarks); set by the CPU alone
 //   bits 24..31  0
 //
 // So the common object (no flags, never expires, version never asked for) costs 8 bytes of header
@@ -159,13 +159,6 @@ WEFT_FN void NoteRead(WEFT_GLOBAL Object* object, u32 now_s) {
   const u32 access = LoadRelaxed32(&object->access);
   const u32 noted = WithAccessTime(access | kAccessFetched, now_s);
   if (noted != access) CompareAndSwap32(&object->access, access, noted);
-}
-
-// Marks an object that has been taken out of the index, by whoever took it out; or one that was
-// laid and never came in. No locked write: what others note of it meanwhile tells nothing now, and
-// where this is lost it is a lost hint.
-WEFT_FN void NoteDead(WEFT_GLOBAL Object* object) {
-  StoreRelaxed32(&object->access, LoadRelaxed32(&object->access) | kAccessDead);
 }
 
 // Who has found the object in the index and is about to take it out, to replace it or to move it
