@@ -60,7 +60,7 @@ void Session::ReleaseObject(uint64_t location) {
   // with Emptying::Collect, which then sees whether marks are trusted.
   const std::atomic_ref<uint32_t> access(object->access);
   access.store(access.load(std::memory_order_relaxed) | kAccessDead, std::memory_order_release);
-  task::TouchWrite(object, sizeof *object);
+  WEFT_RECORD(task::RecordUpdate(&object->access, sizeof object->access, 0));
 }
 
 void Session::CountHit(uint64_t location) {
