@@ -97,6 +97,9 @@ TEST_F(DeadObjects, WhereMarksAreNotTrustedWhatLivesIsFound) {
     }
   }
   client_.session().Begin();
+  const task::Found found =
+      task::FindLocation(client_.session().index(), store_->HashOf("k"), stored);
+  EXPECT_EQ(found.slot, nullptr) << "its segment is another one's by now";
 }
 
 }  // namespace
