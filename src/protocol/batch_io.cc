@@ -117,7 +117,7 @@ Entering Enter(std::string_view input, ParseContext context, const cache::Store&
       return entering;
     }
     Entered& record = entered->emplace_back();
-    const ParseResult parsed = Parse(input.substr(at), context, &record.request);
+    const ParseResult parsed = ParseNew(input.substr(at), context, &record.request);
     context.line_scanned_bytes = 0;
     if (parsed.status != ParseStatus::kRequest) {
       entered->pop_back();

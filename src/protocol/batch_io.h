@@ -11,6 +11,7 @@
 #pragma once
 
 #include <cstdint>
+#include <cstring>
 #include <string_view>
 #include <vector>
 
@@ -95,6 +96,16 @@ inline bool ShowsValue(const Request& request) {
 template <typename Output>
 void WriteQuery(const Request& request, std::string_view key, bool last_key, ReadFailure failure,
                 const cache::Reply& reply, Output& out) {
+  if (IsPlainHit(request, reply) && failure == ReadFailure::kNone) {
+    char* const start = out.Reserve(kPlainHitBytesMax + key.size() + reply.value.size());
+    if (start == nullptr) return;
+    char* end = WritePlainHit(key, reply, start);
+    if (last_key) {
+      std::memcpy(end, kEndText.data(), kEndText.size());
+      end += kEndText.size();
+    }
+    return out.Commit(static_cast<size_t>(end - start));
+  }
   const size_t value_bytes = ShowsValue(request) ? reply.value.size() : 0;
   const size_t bound = ReplyBytesMax(request, key.size()) + value_bytes;
   char* const start = out.Reserve(bound);

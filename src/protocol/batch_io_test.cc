@@ -196,6 +196,35 @@ TEST_F(BatchIoTest, ReplyThatShowsNoValueReservesNoneOfIt) {
   }
 }
 
+// Also where a key before it failed: then a text stands where END would.
+TEST_F(BatchIoTest, AHitIsWrittenWithinWhatItReserves) {
+  const std::string bytes(70'000, 'v');
+  EnterInto("get k\r\n");
+  const Request& get = entered_[0].request;
+  const std::string key(kKeyBytesMax, 'k');
+  for (const ReadFailure failure : {ReadFailure::kNone, ReadFailure::kTooLarge,
+                                    ReadFailure::kNoMemory, ReadFailure::kIoError}) {
+    for (const uint32_t flags : {0u, 65536u, ~0u}) {
+      for (const size_t value_bytes : {0, 100, 70'000}) {
+        for (const bool last_key : {false, true}) {
+          cache::Reply reply;
+          reply.outcome = Outcome::kHit;
+          reply.client_flags = flags;
+          reply.value = std::string_view(bytes).substr(0, value_bytes);
+          CountingOutput out;
+          WriteQuery(get, key, last_key, failure, reply, out);
+          ASSERT_LE(out.committed, out.reserved);
+          std::string expected(ReplyBytesMax(get, key.size()) + value_bytes, '\0');
+          char* end = WriteReply(get, key, reply, expected.data());
+          if (last_key) end = WriteEnd(get, failure, end);
+          expected.resize(static_cast<size_t>(end - expected.data()));
+          ASSERT_EQ(out.space.substr(0, out.committed), expected);
+        }
+      }
+    }
+  }
+}
+
 TEST(KeptBytes, StayWhateverIsKeptBehindThem) {
   KeptBytes kept;
   for (int round = 0; round < 3; round++) {

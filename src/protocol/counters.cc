@@ -76,7 +76,7 @@ void CountArithmetic(const cache::Command& command, const cache::Reply& reply,
 
 }  // namespace
 
-void CountReply(const Request& request, const cache::Reply& reply, CommandCounters* counters) {
+void CountAnyReply(const Request& request, const cache::Reply& reply, CommandCounters* counters) {
   const cache::Command& command = request.command;
   if (command.verb != cache::Verb::kStore) {  // whoever stores asks for nothing that has ended
     if (reply.miss == cache::Miss::kExpired) counters->get_expired.Add(1);

@@ -7,7 +7,7 @@
 #pragma once
 
 #include "base/counter.h"
-#include "protocol/request.h"
+#include "protocol/reply.h"
 
 namespace weft::protocol {
 
@@ -25,7 +25,15 @@ struct CommandCounters {
 };
 
 // Counts one answered command about a key. REQUIRES: a request about keys
-void CountReply(const Request& request, const cache::Reply& reply, CommandCounters* counters);
+void CountAnyReply(const Request& request, const cache::Reply& reply, CommandCounters* counters);
+// The same; nearly all are hits of a get.
+inline void CountReply(const Request& request, const cache::Reply& reply,
+                       CommandCounters* counters) {
+  if (!IsPlainHit(request, reply) || request.command.update_expiry)
+    return CountAnyReply(request, reply, counters);
+  counters->cmd_get.Add(1);
+  counters->get_hits.Add(1);
+}
 
 // Counts a store that was refused before it was carried out.
 void CountRefused(Refused refused, CommandCounters* counters);

@@ -75,6 +75,11 @@ inline void CheckReply(const Request& request) {
     reply.outcome = static_cast<Outcome>(outcome);
     const char* const end = WriteReply(request, request.command.key, reply, out.data());
     WEFT_CHECK(static_cast<size_t>(end - out.data()) <= bytes_max);
+    if (!IsPlainHit(request, reply)) continue;
+    const std::string_view written(out.data(), static_cast<size_t>(end - out.data()));
+    std::vector<char> hit(kPlainHitBytesMax + request.command.key.size() - kEndText.size());
+    const char* const hit_end = WritePlainHit(request.command.key, reply, hit.data());
+    WEFT_CHECK(written == std::string_view(hit.data(), static_cast<size_t>(hit_end - hit.data())));
   }
 }
 

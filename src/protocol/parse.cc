@@ -1,7 +1,6 @@
 #include "protocol/parse.h"
 
 #include <cstring>
-#include <memory>
 
 #include "base/check.h"
 #include "protocol/foreign.h"
@@ -32,7 +31,6 @@ bool IsTooLong(std::string_view line, const ParseContext& context) {
 
 // The connection ends with the reason. `bytes`: what has come of the line.
 ParseResult RefuseLine(size_t bytes, Request* request) {
-  std::construct_at(request);
   request->text = internal::kLineTooLong;
   request->close = true;
   return internal::Done(bytes);
@@ -157,7 +155,7 @@ cache::Expiry ExpiryFrom(int32_t exptime, const ParseContext& context) {
   return seconds <= context.start_s ? cache::kExpiredAtOnce : seconds;
 }
 
-ParseResult Parse(std::string_view input, const ParseContext& context, Request* request) {
+ParseResult ParseNew(std::string_view input, const ParseContext& context, Request* request) {
   WEFT_DCHECK(context.scratch != nullptr);
   const Window window{input.data(), input.data() + input.size()};
   const char* newline = FindEither(window, window.begin + context.line_scanned_bytes, '\n', '\0');
@@ -170,8 +168,6 @@ ParseResult Parse(std::string_view input, const ParseContext& context, Request* 
   if (end == newline && end != window.begin && end[-1] == '\r') --end;
   if (context.line_scanned_bytes != 0) end = FindByte({window.begin, end}, window.begin, '\0');
 
-  // In place: an assignment would build the defaults elsewhere and copy them.
-  std::construct_at(request);
   Line line{window, window.begin, end, text_bytes + 1};
   if (end - window.begin >= 4 && std::memcmp(window.begin, "get ", 4) == 0) {
     line.rest += 4;

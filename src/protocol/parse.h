@@ -12,6 +12,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <string_view>
 
 #include "protocol/request.h"
@@ -53,9 +54,15 @@ struct ParseResult {
   size_t scanned_bytes = 0;  // kNeedMore: hand back as line_scanned_bytes with the longer input
 };
 
-// REQUIRES: context.scratch points at kScratchBytes. With kNeedMore and kClose, `request` is
-// unspecified.
-ParseResult Parse(std::string_view input, const ParseContext& context, Request* request);
+// Takes a request off the front of `input`.
+// REQUIRES: `request` is as constructed; context.scratch points at kScratchBytes. With kNeedMore
+// and kClose, `request` is unspecified.
+ParseResult ParseNew(std::string_view input, const ParseContext& context, Request* request);
+// The same into any request.
+inline ParseResult Parse(std::string_view input, const ParseContext& context, Request* request) {
+  std::construct_at(request);  // in place: an assignment would build it elsewhere and copy it
+  return ParseNew(input, context, request);
+}
 
 // A client's exptime: 0 never, negative at once, up to 30 days from now, else a Unix time.
 cache::Expiry ExpiryFrom(int32_t exptime, const ParseContext& context);

@@ -289,7 +289,7 @@ char* WriteEnd(const Request& request, ReadFailure failure, char* out) {
     case ReadFailure::kIoError: return Append(kIoErrorText, out);
     case ReadFailure::kNone: break;
   }
-  return Append("END\r\n", out);
+  return Append(kEndText, out);
 }
 
 char* WriteReply(const Request& request, std::string_view key, const cache::Reply& reply,

@@ -11,10 +11,13 @@
 // Cost      no allocation; meta flags are read again, in the request's order.
 #pragma once
 
+#include <charconv>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <string_view>
 
+#include "base/copy_short.h"
 #include "protocol/request.h"
 
 namespace weft::protocol {
@@ -50,6 +53,38 @@ inline ReadFailure Worse(ReadFailure before, Outcome outcome) {
 
 // After the last key of a kRead; nothing for other kinds. `failure`: of its keys.
 char* WriteEnd(const Request& request, ReadFailure failure, char* out);
+
+// Whether it is a hit of a get, gat or bget. Nearly all answers are: they are written with no other
+// question asked.
+inline bool IsPlainHit(const Request& request, const cache::Reply& reply) {
+  return request.kind == RequestKind::kRead && reply.outcome == Outcome::kHit &&
+         !request.command.want_cas;
+}
+// Of its reply, beside the key's bytes and the value's: words, two numbers, kEndText.
+inline constexpr size_t kPlainHitBytesMax = 64;
+inline constexpr std::string_view kEndText = "END\r\n";
+// The same bytes as WriteReply of it. REQUIRES: IsPlainHit
+inline char* WritePlainHit(std::string_view key, const cache::Reply& reply, char* out) {
+  const auto append = [&](std::string_view text) {
+    base::CopyShort(out, text.data(), text.size());
+    out += text.size();
+  };
+  std::memcpy(out, "VALUE ", 6);
+  out += 6;
+  append(key);
+  std::memcpy(out, " 0 ", 3);
+  out += 3;
+  if (reply.client_flags != 0) {
+    out = std::to_chars(out - 2, out + 10, reply.client_flags).ptr;
+    *out++ = ' ';
+  }
+  out = std::to_chars(out, out + 20, reply.value.size()).ptr;
+  std::memcpy(out, "\r\n", 2);
+  out += 2;
+  append(reply.value);
+  std::memcpy(out, "\r\n", 2);
+  return out + 2;
+}
 
 // Head, value and its end at once, for small values.
 char* WriteReply(const Request& request, std::string_view key, const cache::Reply& reply,

@@ -75,6 +75,25 @@ TEST_F(ReplyTest, ReadShowsTheVersionWhereAsked) {
   EXPECT_EQ(ReplyTo("get k\r\n", Outcome::kMiss), "");
 }
 
+TEST_F(ReplyTest, PlainHitIsWrittenAsByWriteReply) {
+  reply_.outcome = Outcome::kHit;
+  const std::string bytes(70'000, 'x');
+  std::vector<char> out(kPlainHitBytesMax + kKeyBytesMax + bytes.size());
+  for (const size_t key_bytes : {1, 7, 16, 33, 100, 250}) {
+    const std::string key(key_bytes, 'k');
+    for (const uint32_t flags : {0u, 1u, 9u, 10u, 4294967295u}) {
+      for (const size_t value_bytes : {0, 1, 9, 10, 64, 99, 1000, 70'000}) {
+        reply_.client_flags = flags;
+        reply_.value = std::string_view(bytes).substr(0, value_bytes);
+        const char* const end = WritePlainHit(key, reply_, out.data());
+        const std::string_view written(out.data(), static_cast<size_t>(end - out.data()));
+        ASSERT_EQ(written, ReplyTo("get " + key + "\r\n"));
+        ASSERT_LE(written.size(), kPlainHitBytesMax + key.size() + value_bytes - 5) << "and END";
+      }
+    }
+  }
+}
+
 TEST_F(ReplyTest, HeadLeavesTheValueToTheCaller) {
   char scratch[kScratchBytes];
   ParseContext context;
