@@ -18,7 +18,7 @@ class CarryAccount {
  public:
   // Of what is copied. What lies alone only gets another place in its queue and is read less often
   // for it (Emptying::KeepRun), so that nearly all of it may.
-  static constexpr uint64_t kCarryPercent = 85;
+  static constexpr uint64_t kCarryPercent = 90;
   static constexpr uint64_t kStayPercent = 98;
   static constexpr uint64_t kVictimsSaved = 16;
 

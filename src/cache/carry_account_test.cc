@@ -6,15 +6,16 @@ namespace weft::cache {
 namespace {
 
 TEST(CarryAccount, CarriesItsShareInTheMeanAndNoMoreThanIsThere) {
-  CarryAccount account(1000, 85);
+  CarryAccount account(1000, CarryAccount::kCarryPercent);
   uint64_t carried = 0;
   for (int i = 0; i < 1000; i++) {
     const uint64_t granted = account.Draw(1000, 1000);
     ASSERT_LE(granted, 1000u);
     carried += granted;
   }
-  EXPECT_LE(carried, 1000u * 850 + CarryAccount::kVictimsSaved * 1000);
-  EXPECT_GE(carried, 1000u * 850);
+  const uint64_t share = 1000 * 1000 * CarryAccount::kCarryPercent / 100;
+  EXPECT_LE(carried, share + CarryAccount::kVictimsSaved * 1000);
+  EXPECT_GE(carried, share);
 }
 
 TEST(CarryAccount, WhatOthersDidNotNeedPaysForOneThatWasUsed) {

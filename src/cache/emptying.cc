@@ -36,10 +36,10 @@ constexpr uint64_t kWeightUnused = 2;
 constexpr uint64_t kSmallByMean = 4;
 constexpr uint32_t kWorthMax = 8;
 
-// Of ObjectsToEmpty. Each object of an evicted segment is looked at twice, and up to 85 in 100 are
-// carried: where objects are of one size, two to fourteen looks make room for one. More is allowed
-// where those that go are smaller than those that come, or somebody was behind, but bounded: with a
-// bound of eight large batches never made up for what they were behind, and waited for room.
+// Of ObjectsToEmpty. Each object of an evicted segment is looked at twice, and up to 90 in 100 are
+// carried. Where objects are of one size, two to twenty looks make room for one. More is allowed
+// where those that go are smaller than those that come, or somebody was behind. It is bounded: with
+// a bound of eight large batches never made up for what they were behind, and waited for room.
 constexpr uint64_t kLooksPerWrite = 32;
 constexpr uint64_t kLooksMin = 64;
 constexpr uint64_t kLooksMax = 2048;
@@ -381,7 +381,7 @@ bool Emptying::ClearByCleaning(Session& session, const Resident& collected) {
 
 uint64_t ObjectsToEmpty(uint64_t writes, uint32_t ready, uint32_t wanted) {
   // Each step of shortage doubles it, so that it settles where freeing just keeps up, and no batch
-  // does more than its share: at half of what is wanted it is above all that can be needed.
+  // does more than its share: where five eighths are missing it is above all that can be needed.
   const uint32_t shortage = (wanted - ready) * kShortageSteps / wanted;
   const uint64_t looks = writes << shortage;
   return std::max(kLooksMin, std::min(looks, std::max(kLooksMax, writes * kLooksPerWrite)));

@@ -19,7 +19,7 @@ namespace {
 // it were: what is emptied comes back late where batches take long, as those do that wait for a
 // device.
 constexpr uint32_t kWaitingShare = 32;
-constexpr uint32_t kVictimsPerBatch = 4;  // a cleaned segment may free as little as a quarter
+constexpr uint32_t kVictimsPerBatch = 10;  // an evicted segment may free as little as a tenth
 
 // So many segments are to be ready to be opened; twice as many are to be free or on their way.
 uint32_t SegmentsReady(const ObjectLog& log) { return log.geometry().lanes + 1; }

@@ -123,8 +123,9 @@ bool Ghosts::OneReadCounts() const {
   const uint64_t came_back = fates_[1].came_back.load(std::memory_order_relaxed);
   const uint64_t unread_dropped = fates_[0].dropped.load(std::memory_order_relaxed);
   const uint64_t unread_came_back = fates_[0].came_back.load(std::memory_order_relaxed);
-  // Half as often again: what is carried keeps its place for a whole round of the main generation.
-  return dropped >= kDropsMin && 2 * came_back * unread_dropped > 3 * unread_came_back * dropped;
+  // More than twice as often: what is carried keeps its place for a whole round of the main
+  // generation.
+  return dropped >= kDropsMin && came_back * unread_dropped > 2 * unread_came_back * dropped;
 }
 
 }  // namespace weft::cache

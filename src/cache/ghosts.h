@@ -6,9 +6,9 @@
 // half as much again as the log holds was dropped behind it.
 //
 // Ghosts also tell whether one read says anything about an object. Where such as were read once
-// come back more often than such as were not read at all, one read is enough to be carried. Where
-// keys are asked for in short bursts, it is not. A sample is always dropped, so that the answer may
-// change.
+// come back more than twice as often as such as were not read, one read is enough to be carried.
+// Where keys are asked for in short bursts, it is not. A sample is always dropped, so that the
+// answer may change.
 //
 // Memory    none until the first eviction; then 6 bytes for each object that the store holds,
 //           rounded up to a power of two, but no more than a 64th of the memory

@@ -26,7 +26,7 @@ constexpr uint64_t kCleanPercentNoEvict = 95;  // where nothing live may be evic
 constexpr uint64_t kYoungPercentMin = 5;
 constexpr uint64_t kYoungPercentMax = 30;
 // Steps of it in objects: more for one that a larger share would have kept than for one that not.
-constexpr uint64_t kYoungGrowth = 3;
+constexpr uint64_t kYoungGrowth = 5;
 
 }  // namespace
 
