@@ -14,10 +14,13 @@ constexpr uint32_t kTagStart = kTickBits + 1;
 constexpr uint64_t kTicksPerLog = 4096;  // that pass while as much as the log holds is dropped
 constexpr uint32_t kTicksKept = kTicksPerLog * 3 / 2;  // longer than S3-FIFO: docs/design/0015
 
-// Of those that were read once, so many must have been dropped before they tell anything; at twice
-// the larger number all counts are halved, so that old ones fade.
+// Of those that were read once, so many must have been dropped before they tell anything. Where
+// there are many, what was dropped takes long to come back.
 constexpr uint32_t kDropsMin = 32;
+constexpr uint32_t kDropsMinOfMany = 512;
+// At twice this number all counts are halved, so that old ones fade.
 constexpr uint32_t kDropsKept = 512;
+static_assert(kDropsMinOfMany <= kDropsKept);
 // One key in so many is a sample: a power of two, which grows with the ghosts, so that about as
 // many of them are samples as are wanted.
 constexpr uint64_t kSampleShareMin = 16;
@@ -47,7 +50,12 @@ void Ghosts::Grow(uint64_t ghosts) {
   if (huge_pages_ && wanted * kGhostBytes >= kHugePageBytes)
     pages_.AskForHuge(0, wanted * kGhostBytes, true);
   capacity_.store(wanted, std::memory_order_relaxed);
-  const uint64_t share = std::clamp(wanted / kSamplesWanted, kSampleShareMin, kSampleShareMax);
+  Expect(wanted);
+}
+
+void Ghosts::Expect(uint64_t ghosts) {
+  const uint64_t share =
+      std::clamp(std::bit_ceil(ghosts) / kSamplesWanted, kSampleShareMin, kSampleShareMax);
   sample_mask_.store(share - 1, std::memory_order_relaxed);
 }
 
@@ -119,13 +127,15 @@ void Ghosts::Forget(uint64_t hash) {
 }
 
 bool Ghosts::OneReadCounts() const {
+  const bool has_many = sample_mask_.load(std::memory_order_relaxed) >= kSampleShareMin;
   const uint64_t dropped = fates_[1].dropped.load(std::memory_order_relaxed);
   const uint64_t came_back = fates_[1].came_back.load(std::memory_order_relaxed);
   const uint64_t unread_dropped = fates_[0].dropped.load(std::memory_order_relaxed);
   const uint64_t unread_came_back = fates_[0].came_back.load(std::memory_order_relaxed);
+  if (dropped < (has_many ? kDropsMinOfMany : kDropsMin)) return has_many;
   // More than twice as often: what is carried keeps its place for a whole round of the main
   // generation.
-  return dropped >= kDropsMin && came_back * unread_dropped > 2 * unread_came_back * dropped;
+  return came_back * unread_dropped > 2 * unread_came_back * dropped;
 }
 
 }  // namespace weft::cache

@@ -43,6 +43,8 @@ class Ghosts {
   // Makes room for `ghosts`, rounded up to a power of two; never less than there is. Half of those
   // that are there are forgotten. One caller at a time. REQUIRES: they fit into bytes_max()
   void Grow(uint64_t ghosts);
+  // There will be so many. Says how many keys are samples, and what holds before any has told.
+  void Expect(uint64_t ghosts);
   // What the log holds, from which follows how long a ghost counts. One caller at a time.
   void SetLogUnits(uint64_t units);
 
@@ -57,7 +59,8 @@ class Ghosts {
   // It is stored again, and a ghost no more.
   void Forget(uint64_t hash);
 
-  // Whether an object that was read once is to be carried.
+  // Whether an object that was read once is to be carried. Before enough samples were dropped:
+  // where many ghosts are expected.
   bool OneReadCounts() const;
   // Their fates alone are counted, so they are dropped whatever one read counts: one key in sixteen
   // where there are few ghosts, one in 64 where there are many.

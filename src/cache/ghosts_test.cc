@@ -96,5 +96,14 @@ TEST_F(GhostsTest, OneReadCountsWhereSuchComeBackMoreOften) {
   EXPECT_FALSE(ghosts_->OneReadCounts());
 }
 
+TEST_F(GhostsTest, OneReadCountsWhereManyAreExpectedUntilTheyTell) {
+  ghosts_->Expect(1 << 20);
+  EXPECT_TRUE(ghosts_->OneReadCounts());
+  DropAndStore(ghosts_.get(), &random_, 10'000, 40, 40);
+  EXPECT_TRUE(ghosts_->OneReadCounts()) << "some hundred samples tell nothing yet";
+  DropAndStore(ghosts_.get(), &random_, 100'000, 40, 40);
+  EXPECT_FALSE(ghosts_->OneReadCounts());
+}
+
 }  // namespace
 }  // namespace weft::cache

@@ -25,6 +25,7 @@ void Store::GrowGhosts() {
   const uint64_t ghosts =
       std::min(std::bit_ceil(ItemCount() * 3 / 2), std::bit_floor(bytes_max / Ghosts::kGhostBytes));
   if (ghosts <= ghosts_->capacity()) return;
+  ghosts_->Expect(ghosts);
   base::MutexLock lock(&budget_mutex_);
   if (growth_planned_) return;  // the log gives up another table's memory just now
   if (ghosts * Ghosts::kGhostBytes > ghosts_planned_bytes_) {
