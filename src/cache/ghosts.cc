@@ -127,7 +127,7 @@ void Ghosts::Forget(uint64_t hash) {
 }
 
 bool Ghosts::OneReadCounts() const {
-  const bool has_many = sample_mask_.load(std::memory_order_relaxed) >= kSampleShareMin;
+  const bool has_many = sample_mask_.load(std::memory_order_relaxed) + 1 >= kSampleShareMax;
   const uint64_t dropped = fates_[1].dropped.load(std::memory_order_relaxed);
   const uint64_t came_back = fates_[1].came_back.load(std::memory_order_relaxed);
   const uint64_t unread_dropped = fates_[0].dropped.load(std::memory_order_relaxed);

@@ -97,6 +97,8 @@ TEST_F(GhostsTest, OneReadCountsWhereSuchComeBackMoreOften) {
 }
 
 TEST_F(GhostsTest, OneReadCountsWhereManyAreExpectedUntilTheyTell) {
+  ghosts_->Expect(1 << 17);
+  EXPECT_FALSE(ghosts_->OneReadCounts());
   ghosts_->Expect(1 << 20);
   EXPECT_TRUE(ghosts_->OneReadCounts());
   DropAndStore(ghosts_.get(), &random_, 10'000, 40, 40);
