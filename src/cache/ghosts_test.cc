@@ -71,6 +71,21 @@ TEST_F(GhostsTest, AFullTableForgetsTheOldestAndKnowsFewStrangers) {
   EXPECT_LT(strangers, 100u);
 }
 
+// Also before the log has given up the memory of the ghosts.
+TEST(Ghosts, OneReadCountsAtFirstInAStoreOfManyObjects) {
+  for (const bool has_many : {false, true}) {
+    CacheOptions options;
+    options.memory_bytes = 64 << 20;
+    options.append_lanes = 1;
+    const auto store = OpenStore(options);
+    Client client(store.get());
+    const std::string value(has_many ? 500 : 5000, 'v');
+    for (uint64_t i = 0; store->Stats().evictions == 0 && i < 1'000'000; i++)
+      ASSERT_EQ(client.Set(Key(i), value), Outcome::kStored);
+    EXPECT_EQ(store->ghosts().OneReadCounts(), has_many);
+  }
+}
+
 // Drops `count` of each kind, of which so many in a hundred come back.
 void DropAndStore(Ghosts* ghosts, std::mt19937_64* random, int count, uint64_t unread_percent,
                   uint64_t read_percent) {

@@ -40,12 +40,7 @@ char* AppendKey(std::string_view key, bool binary, char* out) {
 
 char* WriteValueLine(const Request& request, std::string_view key, const cache::Reply& reply,
                      char* out) {
-  out = Append("VALUE ", out);
-  out = Append(key, out);
-  *out++ = ' ';
-  out = AppendNumber(reply.client_flags, out);
-  *out++ = ' ';
-  out = AppendNumber(reply.value.size(), out);
+  out = WriteValueFront(key, reply, out);
   if (request.command.want_cas) {
     *out++ = ' ';
     out = AppendNumber(reply.cas, out);

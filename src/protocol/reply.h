@@ -63,25 +63,27 @@ inline bool IsPlainHit(const Request& request, const cache::Reply& reply) {
 // Of its reply, beside the key's bytes and the value's: words, two numbers, kEndText.
 inline constexpr size_t kPlainHitBytesMax = 64;
 inline constexpr std::string_view kEndText = "END\r\n";
-// The same bytes as WriteReply of it. REQUIRES: IsPlainHit
-inline char* WritePlainHit(std::string_view key, const cache::Reply& reply, char* out) {
-  const auto append = [&](std::string_view text) {
-    base::CopyShort(out, text.data(), text.size());
-    out += text.size();
-  };
+// "VALUE", the key, the flags and the value's length: how the line before each value begins.
+inline char* WriteValueFront(std::string_view key, const cache::Reply& reply, char* out) {
   std::memcpy(out, "VALUE ", 6);
   out += 6;
-  append(key);
+  base::CopyShort(out, key.data(), key.size());
+  out += key.size();
   std::memcpy(out, " 0 ", 3);
   out += 3;
   if (reply.client_flags != 0) {
     out = std::to_chars(out - 2, out + 10, reply.client_flags).ptr;
     *out++ = ' ';
   }
-  out = std::to_chars(out, out + 20, reply.value.size()).ptr;
+  return std::to_chars(out, out + 20, reply.value.size()).ptr;
+}
+// The same bytes as WriteReply of it. REQUIRES: IsPlainHit
+inline char* WritePlainHit(std::string_view key, const cache::Reply& reply, char* out) {
+  out = WriteValueFront(key, reply, out);
   std::memcpy(out, "\r\n", 2);
   out += 2;
-  append(reply.value);
+  base::CopyShort(out, reply.value.data(), reply.value.size());
+  out += reply.value.size();
   std::memcpy(out, "\r\n", 2);
   return out + 2;
 }
