@@ -14,6 +14,7 @@
 #include <CLI/CLI.hpp>
 
 #include "bench/arguments.h"
+#include "bench/checks.h"
 #include "bench/drive/commands.h"
 #include "bench/durable/command_line.h"
 #include "bench/embedded/prefetch_command_line.h"
@@ -140,11 +141,15 @@ int RunAll(Arguments a, const std::string& command_line) {
 void AddCommon(CLI::App* app, Arguments* a) {
   app->add_option("--json", a->json, "append a JSON line a figure to this file");
   app->add_flag("--strict", a->strict, "exit 1 when a target was missed");
-  app->add_option("--repetitions", a->repetitions, "turns of each side (5; memory, hit-ratio: 1)");
-  app->add_option("--seconds", a->seconds, "length of a turn (servers 3, embedded 1)");
-  app->add_option("--warmup", a->warmup, "uncounted seconds before each turn");
+  app->add_option("--repetitions", a->repetitions, "turns of each side (5; memory, hit-ratio: 1)")
+      ->check(CLI::Range(1, 100'000));
+  app->add_option("--seconds", a->seconds, "length of a turn (servers 3, embedded 1)")
+      ->check(CLI::Range(0.001, 1e6));
+  app->add_option("--warmup", a->warmup, "uncounted seconds before each turn")
+      ->check(CLI::Range(0.0, 1e6));
   app->add_option("--seed", a->seed, "of all randomness")->capture_default_str();
-  app->add_option("--target", a->target, "instead of the project's own (bench/defaults.h)");
+  app->add_option("--target", a->target, "instead of the project's own (bench/defaults.h)")
+      ->check(CLI::Range(1e-6, 1e6));
 }
 
 // Of the common ones, what a subcommand has no use for: an option that does nothing misleads.
@@ -158,11 +163,18 @@ void AddServer(CLI::App* app, Arguments* a) {
                   "its command line, with {path} {port} {memory_mb} {threads} {connections}");
   app->add_option("--peer", a->peer, "server to compare with")->capture_default_str();
   app->add_option("--peer-command", a->peer_command, "its command line, likewise");
-  app->add_option("--server-cpus", a->server_cpus, "CPUs of the servers")->capture_default_str();
-  app->add_option("--client-cpus", a->client_cpus, "CPUs of the client, one thread each")
+  app->add_option("--server-cpus", a->server_cpus, "CPUs of the servers")
+      ->check(FaultOfCpuList)
       ->capture_default_str();
-  app->add_option("-m,--memory-mb", a->server.memory_mb, "the servers' -m")->capture_default_str();
-  app->add_option("--keys", a->server.keys, "keys stored beforehand")->capture_default_str();
+  app->add_option("--client-cpus", a->client_cpus, "CPUs of the client, one thread each")
+      ->check(FaultOfCpuList)
+      ->capture_default_str();
+  app->add_option("-m,--memory-mb", a->server.memory_mb, "the servers' -m")
+      ->check(CLI::Range(1, 1 << 24))
+      ->capture_default_str();
+  app->add_option("--keys", a->server.keys, "keys stored beforehand")
+      ->check(CLI::Range(1, 1'000'000'000))
+      ->capture_default_str();
   app->add_option("--key-bytes", a->server.key_bytes, "bytes of a key")
       ->check(CLI::Range(8, 128))
       ->capture_default_str();
@@ -181,23 +193,39 @@ void AddServer(CLI::App* app, Arguments* a) {
       ->capture_default_str();
 }
 
+void AddMemory(CLI::App* app, Arguments* a) {
+  AddServer(app, a);
+  LeaveOut(app,
+           {"--seconds", "--warmup", "--seed", "--keys", "--get-share", "--zipf", "--connections"});
+  app->add_option("--items", a->items, "stored in each server")
+      ->check(CLI::Range(1, 1'000'000'000))
+      ->capture_default_str();
+}
+
 void AddLatency(CLI::App* app, Arguments* a) {
   app->add_option("--depth", a->latency.depths, "requests sent at one instant on a connection")
       ->delimiter(',')
+      ->check(CLI::Range(1, 1 << 16))
       ->capture_default_str();
-  app->add_option("--load", a->latency.load, "share of the peer's top rate")->capture_default_str();
-  app->add_option("--rate", a->latency.rate, "operations a second, instead of --load");
+  app->add_option("--load", a->latency.load, "share of the peer's top rate")
+      ->check(CLI::Range(0.001, 10.0))
+      ->capture_default_str();
+  app->add_option("--rate", a->latency.rate, "operations a second, instead of --load")
+      ->check(CLI::Range(0.001, 1e12));
   app->add_flag("--poisson", a->latency.poisson, "exponential gaps instead of even ones");
 }
 
 void AddHitRatio(CLI::App* app, Arguments* a) {
   app->add_option("-m,--memory-mb", a->hit_ratio.memory_mb, "the servers' -m")
+      ->check(CLI::Range(1, 1 << 24))
       ->capture_default_str();
   app->add_option("--scale", a->hit_ratio.scale, "of the number of requests")
+      ->check(CLI::Range(1e-6, 1e6))
       ->capture_default_str();
   app->add_option("--trace", a->hit_ratio.only,
                   "zipf, scan, ttl-thousand, ttl-short, mixed-sizes; all if not given")
-      ->delimiter(',');
+      ->delimiter(',')
+      ->check(CLI::IsMember({"zipf", "scan", "ttl-thousand", "ttl-short", "mixed-sizes"}));
   app->add_option("--subject", a->subject, "server under test")->capture_default_str();
   app->add_option("--subject-command", a->subject_command, "its command line");
   app->add_option("--peer", a->peer, "server to compare with")->capture_default_str();
@@ -234,8 +262,9 @@ void AddEmbedded(CLI::App* app, Arguments* a) {
   app->add_option("--batch", a->embedded.batch, "lookups that overlap")
       ->check(CLI::Range(1, 256))
       ->capture_default_str();
-  app->add_option("--threads", a->threads, "thread counts: 1,2,4-8");
-  app->add_option("--cpus", a->embedded_cpus, "CPUs of the threads, in order: 0-15");
+  app->add_option("--threads", a->threads, "thread counts: 1,2,4-8")->check(FaultOfThreadCounts);
+  app->add_option("--cpus", a->embedded_cpus, "CPUs of the threads, in order: 0-15")
+      ->check(FaultOfCpuList);
   app->add_flag("--small-pages", a->small_pages, "4 KiB pages");
 }
 
@@ -288,7 +317,8 @@ void AddPipeline(CLI::App* app, Arguments* a) {
   app->add_option("--threads", pipeline.threads, "a pipeline each; 0: one a CPU")
       ->check(CLI::Range(0, 255))
       ->capture_default_str();
-  app->add_option("--cpus", a->embedded_cpus, "CPUs of the threads, in order: 0-15");
+  app->add_option("--cpus", a->embedded_cpus, "CPUs of the threads, in order: 0-15")
+      ->check(FaultOfCpuList);
   app->add_option_function<std::string>(
       "--energy", [&pipeline](const std::string& spec) { pipeline.meters = {.energy = spec}; },
       "queries a joule, too: auto, rapl, nvml, nvml+model:IDLE_W,BUSY_W, ... (bench/README.md)");
@@ -328,7 +358,8 @@ void AddBenchmarks(CLI::App* app, Arguments* arguments) {
   CLI::App* prefetch = add("prefetch", "ways of prefetching, and paper 004's claims of them");
   AddPrefetch(prefetch, &a.prefetch);
   LeaveOut(prefetch, {"--seconds", "--warmup", "--target", "--strict"});
-  prefetch->add_option("--cpus", a.embedded_cpus, "runs on the last of them, as many as threads");
+  prefetch->add_option("--cpus", a.embedded_cpus, "runs on the last of them, as many as threads")
+      ->check(FaultOfCpuList);
   CLI::App* server = add("server", "CPU time a request: depth 1, depth 32, gets of 100 keys");
   AddServer(server, &a);
   server->add_option("--case", a.cases, "depth-1, depth-32, multiget-100; all if not given")
@@ -341,10 +372,7 @@ void AddBenchmarks(CLI::App* app, Arguments* arguments) {
   AddServer(scaling, &a);
   LeaveOut(scaling, {"--server-threads"});
   CLI::App* memory = add("memory", "resident bytes an item");
-  AddServer(memory, &a);
-  LeaveOut(memory,
-           {"--seconds", "--warmup", "--seed", "--keys", "--get-share", "--zipf", "--connections"});
-  memory->add_option("--items", a.items, "stored in each server")->capture_default_str();
+  AddMemory(memory, &a);
   CLI::App* hit_ratio = add("hit-ratio", "hits when memory is short");
   AddHitRatio(hit_ratio, &a);
   LeaveOut(hit_ratio, {"--seconds", "--warmup"});
@@ -357,7 +385,7 @@ void AddBenchmarks(CLI::App* app, Arguments* arguments) {
   CLI::App* alternation = add("alternation", "in-memory workloads in turns: does the plan follow?");
   AddPipeline(alternation, &a);
   AddAlternation(alternation, &a);
-  LeaveOut(alternation, {"--target", "--strict"});
+  LeaveOut(alternation, {"--target", "--strict", "--energy"});
   CLI::App* durable = add("durable", "the durable store against LevelDB and RocksDB");
   AddDurable(durable, &a.durable);
   AddQuick(durable, &a);
@@ -400,7 +428,9 @@ Commands::Commands()
 Commands::~Commands() = default;
 
 Status Commands::Check() const {
-  const std::string why = UnheededOf(*app_->get_subcommands().front(), parts_->arguments);
+  const CLI::App& subcommand = *app_->get_subcommands().front();
+  std::string why = FaultOfNumbers(subcommand);
+  if (why.empty()) why = UnheededOf(subcommand, parts_->arguments);
   return why.empty() ? Status::Ok() : Status(Code::kInvalidArgument, why);
 }
 

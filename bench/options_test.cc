@@ -36,6 +36,50 @@ TEST(Commands, EachOptionSaysWhatItIsFor) {
   }
 }
 
+TEST(Commands, AValueThatCannotBeIsRefused) {
+  for (const char* const line : {"embedded --threads 0",
+                                 "embedded --threads abc",
+                                 "embedded --threads 5-4",
+                                 "walk --threads 1x",
+                                 "walk --seconds -1",
+                                 "walk --seconds 0",
+                                 "walk --seconds nan",
+                                 "walk --warmup -1",
+                                 "walk --repetitions 0",
+                                 "walk --cpus abc",
+                                 "walk --cpus 5000",
+                                 "embedded --target 0",
+                                 "embedded --target nan",
+                                 "server --server-cpus xyz",
+                                 "server --client-cpus 5000",
+                                 "server --keys 0",
+                                 "server -m 0",
+                                 "latency --rate 0",
+                                 "latency --load 0",
+                                 "latency --load -1",
+                                 "latency --depth 0",
+                                 "hit-ratio --scale -1",
+                                 "hit-ratio --scale inf",
+                                 "hit-ratio --trace foo",
+                                 "memory --items 0",
+                                 "durable --bloom-bits -5",
+                                 "durable --tail-load 0",
+                                 "run --records 0 --target weft --workload ycsb-c",
+                                 "run --seconds nan --target weft",
+                                 "run --warmup nan --target weft",
+                                 "run --slice inf --target weft",
+                                 "run --seed -1 --target weft",
+                                 "run --block-cache -5 --target weft",
+                                 "sweep --rates nan --target weft",
+                                 "trace FILE --rate nan",
+                                 "trace FILE --limit -3"})
+    EXPECT_NE(FaultOfCommand(line), "") << line;
+  for (const char* const line :
+       {"embedded --threads 1,2,4-8", "walk --seconds 0.5 --warmup 0", "run --target weft --seed 5",
+        "server --warmup 0", "hit-ratio --trace zipf,scan", "durable --bloom-bits 0"})
+    EXPECT_EQ(FaultOfCommand(line), "") << line;
+}
+
 TEST(Commands, AnOptionThatDoesNothingBesideOthersIsRefused) {
   const std::pair<const char*, const char*> lines[] = {
       {"latency --rate 1000 --load 0.5", "--load: --rate is given"},
@@ -73,7 +117,10 @@ TEST(Commands, OfASweepAndAnExperimentToo) {
         "sweep --target weft --workload ycsb-a --tolerance 0.1",
         "sweep --target weft --workload ycsb-a --tries 5",
         "efficiency --records 5 --data-fraction 0.1", "pipeline --strict", "alternation --strict",
-        "prefetch --strict", "block-cache --block-cache 5", "bandwidth --load-threads 3"})
+        "prefetch --strict", "alternation --energy model:1,2",
+        "run --target start:weft --workload ycsb-load --multi-get --depth 8",
+        "run --target weft --workload ycsb-load --threads 2 --load-threads 1",
+        "block-cache --block-cache 5", "bandwidth --load-threads 3"})
     EXPECT_NE(FaultOfCommand(line), "") << line;
 }
 

@@ -155,8 +155,9 @@ Result<LoadFigures> Driver::RunOnce(const OperationMix& mix, const LoadOptions& 
   events.slice_ended = [&](const SliceRow& row, const base::Histogram& latency_ns) {
     sample();
     if (told.ok()) told = entry.Add(row, latency_ns);
-    Progress(fmt::format("{}: {} s, {} op/s, p50 {} us, p99 {} us", label,
-                         Short(row.at_s + row.seconds),
+    const std::string until = fmt::format("{}: {} s", label, Short(row.at_s + row.seconds));
+    if (row.operations == 0) return Progress(until + ", nothing ended");
+    Progress(fmt::format("{}, {} op/s, p50 {} us, p99 {} us", until,
                          Short(static_cast<double>(row.operations) / row.seconds),
                          Short(row.p50_us), Short(row.p99_us)));
   };

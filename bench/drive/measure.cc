@@ -11,18 +11,26 @@ Status RunMeasure(const MeasureOptions& options) {
   auto log = RunLog::Open(options.log);
   if (!log) return log.error();
   log->PrintHead();
-  return ForEachTarget(options, *mixes, &*log, [&](Driver* driver) {
+  Status status = ForEachTarget(options, *mixes, &*log, [&](Driver* driver) {
     for (const OperationMix& mix : *mixes) {
       auto figures = driver->Run(mix, options.load);
       if (figures) continue;
-      Status status = LeaveOutUnsupported(*driver, mix, figures.error());
-      if (!status.ok()) return status;
+      Status left_out = LeaveOutUnsupported(*driver, mix, figures.error());
+      if (!left_out.ok()) return left_out;
     }
     return Status::Ok();
   });
+  if (status.ok() && log->runs() == 0)
+    status = {Code::kUnsupported, "nothing was measured: all of it was left out"};
+  return status;
 }
 
 Status RunQuick(const MeasureOptions& options) {
+  constexpr int kDepth = 16;
+  if (options.load.batch > kDepth)
+    return {Code::kInvalidArgument, "--batch: quick has 16 operations of a session under way"};
+  if (options.target.multi_get && options.load.batch == 1)
+    return {Code::kInvalidArgument, "--multi-get: one operation is begun at a time (--batch)"};
   MeasureOptions caches = options;
   caches.experiment = "quick";
   caches.targets = {"start:weft", "start:memcached", "start:redis"};
@@ -31,7 +39,7 @@ Status RunQuick(const MeasureOptions& options) {
   durable.targets = {"weft", "leveldb", "rocksdb"};
   durable.workloads = {"ycsb"};
   caches.load.sessions = 8;
-  caches.load.depth = 16;
+  caches.load.depth = kDepth;
   // Of servers only redis scans, by an index that its other workloads go without. The records are
   // stored again, and that takes longer than without: a setting of its own.
   MeasureOptions scans = caches;

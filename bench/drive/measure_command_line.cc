@@ -75,12 +75,23 @@ void RefuseUnheededByWorkloads(const CLI::App& app, const MeasureOptions& option
     throw CLI::ValidationError("--batch", "an open loop (--rate) begins whatever is due");
   auto mixes = MixesOf(options);
   if (!mixes) return;
+  const auto has_rate = [](const OperationMix& mix) { return mix.rate.has_value(); };
+  if (IsGiven(app, "--batch") && std::all_of(mixes->begin(), mixes->end(), has_rate))
+    throw CLI::ValidationError("--batch",
+                               "an open loop (a workload's rate) begins whatever is due");
+  const auto reads = [](const OperationMix& mix) {
+    return !mix.loads && mix.ShareOf(OperationKind::kRead) > 0;
+  };
+  if (IsGiven(app, "--multi-get") && std::none_of(mixes->begin(), mixes->end(), reads))
+    throw CLI::ValidationError("--multi-get", "no workload reads");
   const auto loads = [](const OperationMix& mix) { return mix.loads; };
   if (!std::all_of(mixes->begin(), mixes->end(), loads)) return;
   for (const char* name : {"--rate", "--seconds", "--warmup"}) {
     if (IsGiven(app, name))
       throw CLI::ValidationError(name, "a load stores all records, as fast as it can");
   }
+  if (IsGiven(app, "--threads") && options.load_threads > 0)
+    throw CLI::ValidationError("--threads", "--load-threads store the records");
 }
 
 // What is found by meters alone, or stands in files alone, would be lost.
@@ -116,7 +127,8 @@ void AddMeasure(CLI::App* app, MeasureOptions* options) {
   app->add_option("--workload-file", options->workload_file,
                   "workloads of one's own, TOML as bench/workload/example.toml; all of it where no "
                   "--workload is given");
-  app->add_option("--records", options->records, "instead of the workload's own number of records");
+  app->add_option("--records", options->records, "instead of the workload's own number of records")
+      ->check(CLI::Range(uint64_t{1}, uint64_t{1} << 40));
   app->add_option("--key-bytes", options->key_bytes, "likewise: 24, 'uniform 16 64', ...");
   app->add_option("--value-bytes", options->value_bytes, "likewise: 1000, 'uniform 8 64', ...");
   app->add_option(

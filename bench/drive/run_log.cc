@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cctype>
 #include <cerrno>
+#include <charconv>
 #include <ctime>
 #include <filesystem>
 #include <fstream>
@@ -21,6 +22,14 @@ std::string FileName(std::string text) {
   std::replace_if(
       text.begin(), text.end(), [](unsigned char c) { return std::isalnum(c) == 0; }, '-');
   return text;
+}
+
+// "850.2204401653726" as "850.2"; a schedule of several as it is.
+std::string RateText(const std::string& rate) {
+  double number = 0;
+  const char* const end = rate.data() + rate.size();
+  const auto [at, error] = std::from_chars(rate.data(), end, number);
+  return error == std::errc() && at == end ? Short(number) : rate;
 }
 
 // What can be told at a glance: "-" where there is none. Nothing here can be 0 but what a meter has
@@ -119,7 +128,7 @@ void RunLog::Keep(const nlohmann::json& record) {
   std::string what = fmt::format("{} {}", record.at("target").at("name").get<std::string>(),
                                  record.at("workload").at("name").get<std::string>());
   if (record.contains("setting")) what += ", " + record.at("setting").get<std::string>();
-  if (load.at("rate").is_string()) what += ", " + load.at("rate").get<std::string>() + "/s";
+  if (load.at("rate").is_string()) what += ", " + RateText(load.at("rate")) + "/s";
   const auto [place, is_new] = told_.try_emplace(what);
   if (is_new) order_.push_back(what);
   const nlohmann::json& result = record.at("result");

@@ -61,6 +61,8 @@ class RunLog {
   // of the file are the next run's.
   void LeaveOut(const LeftOut& what, const std::string& why);
 
+  int runs() const { return runs_; }  // that were begun
+
  private:
   void Keep(const nlohmann::json& record);
 

@@ -63,13 +63,18 @@ nlohmann::json ResultJson(const Target& target, const LoadOptions& options,
     latency[NameOf(static_cast<OperationKind>(kind))] = LatencyJson(figures.by_kind[kind]);
   }
   nlohmann::json slices = nlohmann::json::array();
-  for (const SliceRow& row : figures.slices)
-    slices.push_back({{"at_s", row.at_s},
-                      {"seconds", row.seconds},
-                      {"operations", row.operations},
-                      {"p50_us", row.p50_us},
-                      {"p99_us", row.p99_us},
-                      {"max_us", row.max_us}});
+  for (const SliceRow& row : figures.slices) {
+    nlohmann::json slice = {
+        {"at_s", row.at_s}, {"seconds", row.seconds}, {"operations", row.operations}};
+    for (const auto& [name, us] :
+         {std::pair("p50_us", row.p50_us), {"p99_us", row.p99_us}, {"max_us", row.max_us}}) {
+      if (row.operations != 0)
+        slice[name] = us;
+      else
+        slice[name] = nullptr;  // nothing ended that would have one
+    }
+    slices.push_back(std::move(slice));
+  }
   return {{"seconds", figures.seconds},
           {"operations", figures.operations},
           {"operations_per_s", figures.OperationsPerSecond()},

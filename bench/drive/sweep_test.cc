@@ -37,6 +37,23 @@ class SweepTest : public ::testing::Test {
     return lines;
   }
 
+  // RunSweep(). A machine that is busy may give the target no processor for as long as a run
+  // counts, and then there is nothing to judge: it begins anew.
+  Status Sweep() {
+    for (int tries = 1;; tries++) {
+      std::filesystem::remove_all(folder_);
+      std::filesystem::create_directories(folder_);
+      const Status status = RunSweep(options_);
+      const auto lines = Lines();
+      const bool is_judged =
+          std::none_of(lines.begin(), lines.end(), [](const nlohmann::json& line) {
+            return line.value("why", "") == "nothing ended while it was counted";
+          });
+      if (is_judged || tries == kTriesMax) return status;
+    }
+  }
+
+  static constexpr int kTriesMax = 50;
   const std::string folder_ = ::testing::TempDir() + "/weft_sweep_test." + std::to_string(getpid());
   SweepOptions options_;
 };
@@ -56,7 +73,7 @@ TEST_F(SweepTest, MeasuresTheTopAndEachRate) {
   options_.rates = {100, 500};
   options_.measure.log.csv = folder_ + "/runs.csv";
   options_.measure.log.hdr_folder = folder_ + "/hdr";
-  const Status status = RunSweep(options_);
+  const Status status = Sweep();
   ASSERT_TRUE(status.ok()) << status.ToString();
   const auto lines = Lines();
   ASSERT_EQ(4u, lines.size());  // with the load of the records
@@ -83,7 +100,7 @@ TEST_F(SweepTest, RepetitionsHaveTheRatesOfTheFirst) {
   options_.points = 3;
   options_.measure.repetitions = 3;
   options_.measure.load.seconds = 0.2;
-  ASSERT_TRUE(RunSweep(options_).ok());
+  ASSERT_TRUE(Sweep().ok());
   std::vector<std::vector<double>> rates(3);
   double top_per_s = 0;  // of the first
   for (const nlohmann::json& line : Lines()) {
@@ -105,7 +122,7 @@ TEST_F(SweepTest, FindsTheHighestRateWithinALimit) {
   options_.limit = "p50 30ms";
   options_.tolerance = 0.1;
   options_.tries = 1;
-  const Status status = RunSweep(options_);
+  const Status status = Sweep();
   ASSERT_TRUE(status.ok()) << status.ToString();
   const nlohmann::json last = Lines().back();
   EXPECT_EQ("highest", last["sweep"]["part"]);
@@ -136,7 +153,7 @@ TEST_F(SweepTest, ALimitBelowWhatTheTargetCanDoBoundsTheRate) {
   options_.limit = "p50 20ms";
   options_.tolerance = 0.1;
   options_.tries = 1;
-  ASSERT_TRUE(RunSweep(options_).ok());
+  ASSERT_TRUE(Sweep().ok());
   for (const nlohmann::json& line : Lines()) {
     if (!line.contains("sweep") || !line["sweep"].contains("holds")) continue;
     const double p50_us = line["result"]["latency_us"]["all"]["p50"];
@@ -152,8 +169,9 @@ TEST_F(SweepTest, ALimitLongerThanTheRunNamesNoRateThatWasNotCarriedOut) {
   options_.tries = 1;
   options_.measure.load.seconds = 0.2;
   testing::internal::CaptureStdout();
-  const Status status = RunSweep(options_);
-  const std::string told = testing::internal::GetCapturedStdout();
+  const Status status = Sweep();
+  std::string told = testing::internal::GetCapturedStdout();
+  told.erase(0, told.rfind("target  "));  // of what did not count
   ASSERT_TRUE(status.ok()) << status.ToString();
   double done_per_s = 0;
   for (const nlohmann::json& line : Lines()) {
@@ -173,7 +191,7 @@ TEST_F(SweepTest, ALimitLongerThanTheRunNamesNoRateThatWasNotCarriedOut) {
 
 TEST_F(SweepTest, FarTooMuchIsNotAskedFor) {
   options_.rates = {100, 1e9};
-  ASSERT_TRUE(RunSweep(options_).ok());
+  ASSERT_TRUE(Sweep().ok());
   const auto lines = Lines();
   ASSERT_EQ(4u, lines.size());
   EXPECT_EQ("weft-bench left out", lines[3]["format"]);
@@ -186,7 +204,7 @@ TEST_F(SweepTest, SaysWhereNothingHolds) {
   options_.tries = 1;
   options_.measure.load.seconds = 0.05;
   options_.measure.load.warmup_s = 0;
-  const Status status = RunSweep(options_);
+  const Status status = Sweep();
   ASSERT_TRUE(status.ok()) << status.ToString();
   for (const nlohmann::json& line : Lines()) {
     if (!line.contains("sweep")) continue;

@@ -16,7 +16,8 @@ void AddDurable(CLI::App* app, DurableOptions* options) {
   app->add_option("--reads", durable.reads, "lookups of a pass")
       ->check(CLI::Range(100, 1 << 30))
       ->capture_default_str();
-  app->add_option("--syncs", durable.syncs, "writes of fillsync (a thousandth of the keys)");
+  app->add_option("--syncs", durable.syncs, "writes of fillsync (a thousandth of the keys)")
+      ->check(CLI::Range(1, 1 << 30));
   app->add_option("--benchmarks", durable.benchmarks, "fillrandom,readrandom,...; all if not given")
       ->delimiter(',');
   app->add_option("--stores", durable.stores, "the first against the others (weft,leveldb,rocksdb)")
@@ -27,10 +28,14 @@ void AddDurable(CLI::App* app, DurableOptions* options) {
   app->add_option("--settings", durable.settings, "common,leveldb-defaults (common)")
       ->delimiter(',');
   app->add_option("--write-buffer", common.write_buffer_bytes, "bytes of a memtable")
+      ->check(CLI::Range(1 << 12, 1 << 30))
       ->capture_default_str();
-  app->add_option("--table", common.file_bytes, "bytes of a table")->capture_default_str();
+  app->add_option("--table", common.file_bytes, "bytes of a table")
+      ->check(CLI::Range(1 << 12, 1 << 30))
+      ->capture_default_str();
   app->add_option("--block-cache", common.block_cache_bytes, "bytes")->capture_default_str();
   app->add_option("--bloom-bits", common.bloom_bits, "of a key; 0: no filter")
+      ->check(CLI::Range(0, 100))
       ->capture_default_str();
   app->add_option("--level1", common.level1_bytes, "bytes of weft's first level")
       ->capture_default_str();
@@ -38,11 +43,15 @@ void AddDurable(CLI::App* app, DurableOptions* options) {
       ->capture_default_str();
   app->add_option("--background-threads", common.background_threads,
                   "that compact; LevelDB has one")
+      ->check(CLI::Range(1, 64))
       ->capture_default_str();
   app->add_flag("!--no-verify", common.verify_compaction, "weft reads no outputs back");
   app->add_option("--tail-seconds", durable.tail_s, "of tail: at full speed, then as long again")
+      ->check(CLI::Range(0.01, 1e6))
       ->capture_default_str();
-  app->add_option("--tail-load", durable.tail_load, "share of the top rate")->capture_default_str();
+  app->add_option("--tail-load", durable.tail_load, "share of the top rate")
+      ->check(CLI::Range(0.001, 10.0))
+      ->capture_default_str();
 }
 
 void AddCompaction(CLI::App* app, CompactionOptions* options) {
@@ -51,7 +60,9 @@ void AddCompaction(CLI::App* app, CompactionOptions* options) {
   app->add_option("--table", compaction.table_bytes, "bytes of a table")
       ->check(CLI::Range(1 << 16, 1 << 30))
       ->capture_default_str();
-  app->add_option("--scale", compaction.scale, "of the number of keys")->capture_default_str();
+  app->add_option("--scale", compaction.scale, "of the number of keys")
+      ->check(CLI::Range(1e-6, 1e6))
+      ->capture_default_str();
   app->add_option("--place,--dir", compaction.places, "memory, disk, folders")->delimiter(',');
   app->add_option("--compression", compaction.compressions, "none,snappy (both)")->delimiter(',');
   app->add_option("--stores", compaction.stores, "weft,leveldb,rocksdb")->delimiter(',');

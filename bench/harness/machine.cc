@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <cctype>
+#include <charconv>
 #include <cstdio>
 #include <cstdlib>
 #include <fstream>
@@ -120,10 +121,16 @@ std::vector<int> ParseCpuList(const std::string& text) {
   std::vector<int> cpus;
   std::istringstream parts(text);
   for (std::string part; std::getline(parts, part, ',');) {
-    int first = 0, last = 0;
-    const int got = std::sscanf(part.c_str(), "%d-%d", &first, &last);
-    if (got < 1 || first < 0) return {};
-    if (got == 1) last = first;
+    int first = 0;
+    const char* const end = part.data() + part.size();
+    std::from_chars_result read = std::from_chars(part.data(), end, first);
+    if (read.ec != std::errc() || first < 0) return {};
+    int last = first;
+    if (read.ptr != end) {
+      if (*read.ptr != '-') return {};
+      read = std::from_chars(read.ptr + 1, end, last);
+      if (read.ec != std::errc() || read.ptr != end || last < first) return {};
+    }
     for (int cpu = first; cpu <= last && cpu < CPU_SETSIZE; ++cpu) cpus.push_back(cpu);
   }
   return cpus;

@@ -62,7 +62,10 @@ void AddTrace(CLI::App* app, TraceBenchOptions* options) {
   AddPlaying(app, options);
   app->add_option("--json", options->json, "append a line for each size of memory to this file");
   app->add_option("--chart", options->chart, "a file for charts of the miss ratios (SVG)");
-  app->parse_complete_callback([app, options] { RefuseUnheededByTargets(*app, options->targets); });
+  app->parse_complete_callback([app, options] {
+    options->memory_is_given = app->get_option("--memory")->count() > 0;
+    RefuseUnheededByTargets(*app, options->targets);
+  });
 }
 
 }  // namespace weft::bench

@@ -18,6 +18,7 @@ struct TraceBenchOptions {
   std::vector<std::string> targets = {"start:weft", "start:memcached"};  // bench/target/targets.h
   std::vector<std::string> policies = {"lru", "s3-fifo", "belady"};
   std::vector<std::string> memory = {"5%", "10%", "20%", "40%"};  // as MemoryOf reads them
+  bool memory_is_given = false;  // otherwise servers that are there have the say
   TargetOptions target;
   TracePlayOptions play;
   std::string json;   // a file that a line a table row is appended to; empty: none

@@ -2,7 +2,11 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <fstream>
 
+#include <nlohmann/json.hpp>
+
+#include "base/test_folder.h"
 #include "base/test_seed.h"
 #include "bench/play/play_options.h"
 #include "bench/play/play_policy.h"
@@ -158,6 +162,47 @@ TEST(TraceBench, StoresThatDropNothingAreRefused) {
   EXPECT_EQ(RunTraceBench(options).code(), Code::kInvalidArgument);
   options.targets = {"weft-cache"};
   EXPECT_EQ(RunTraceBench(options).code(), Code::kNotFound);
+}
+
+// A server that is there has the memory that it was given, whatever -m says.
+TEST(TraceBench, AServerThatIsThereKeepsItsMemory) {
+  auto format = RecordFormat::Make({});
+  ASSERT_TRUE(format);
+  TargetOptions small;
+  small.memory_mb = 64;
+  auto server = OpenTarget("start:memcached", small, *format);
+  if (!server) GTEST_SKIP() << server.error().message();
+  const base::TestFolder folder;
+  TraceBenchOptions options;
+  options.files = {folder / "numbers.trace"};
+  std::ofstream(options.files[0]) << "1\n2\n1\n3\n";
+  options.targets = {"memcached:" + (*server)->Settings()["address"].get<std::string>()};
+  options.policies = {"lru"};
+  options.json = folder / "lines.jsonl";
+  options.memory_is_given = true;
+  options.memory = {"32"};
+  EXPECT_NE(RunTraceBench(options).message().find("is there and has 64 MiB"), std::string::npos);
+  options.memory = {"64", "32"};
+  EXPECT_NE(RunTraceBench(options).message().find("has one size of memory"), std::string::npos);
+  options.memory_is_given = false;
+  const Status status = RunTraceBench(options);
+  ASSERT_TRUE(status.ok()) << status.ToString();
+  std::ifstream in(options.json);
+  std::vector<nlohmann::json> lines;
+  for (std::string line; std::getline(in, line);) lines.push_back(nlohmann::json::parse(line));
+  ASSERT_EQ(lines.size(), 1u);
+  EXPECT_EQ(lines[0]["memory_mb"], 64);
+  EXPECT_EQ(lines[0]["format"], "numbers");
+  EXPECT_EQ(lines[0]["caches"][1]["name"], "lru");
+}
+
+TEST(TraceBench, PoliciesAreCheckedBeforeAnythingIsPlayed) {
+  TraceBenchOptions options;
+  options.files = {"/nowhere"};
+  options.policies = {"lru", "foo"};
+  EXPECT_NE(RunTraceBench(options).message().find("foo"), std::string::npos);
+  options.policies = {"none", "lru"};
+  EXPECT_NE(RunTraceBench(options).message().find("none stands alone"), std::string::npos);
 }
 
 }  // namespace

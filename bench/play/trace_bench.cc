@@ -5,6 +5,7 @@
 #include <charconv>
 #include <cmath>
 #include <fstream>
+#include <optional>
 #include <thread>
 #include <utility>
 
@@ -38,12 +39,54 @@ struct PlayedAll {
   std::vector<Played> caches;
 };
 
+Status CheckPolicies(const std::vector<std::string>& policies) {
+  for (const std::string& policy : policies) {
+    if (policy == "none" && policies.size() > 1)
+      return {Code::kInvalidArgument, "--policy: none stands alone"};
+    const auto is_it = [&](const PolicyForm& form) { return form.name == policy; };
+    const std::vector<PolicyForm>& forms = PolicyForms();
+    if (policy == "none" || std::any_of(forms.begin(), forms.end(), is_it)) continue;
+    return MakePolicy(policy, kMiB, Trace()).error();  // which ones there are
+  }
+  return Status::Ok();
+}
+
 Status CheckTargets(const std::vector<std::string>& targets) {
   for (const std::string& target : targets) {
     if (IsDurable(target) || target.starts_with("echo:"))
       return {Code::kInvalidArgument, target + " is no cache: it drops nothing"};
   }
   return Status::Ok();
+}
+
+// MiB of the servers that are there, which nobody can change; none: there is no such server, or
+// none that tells. kInvalidArgument: their memory is not the one that is asked for.
+Result<std::optional<uint64_t>> MemoryOfServers(const TraceBenchOptions& options) {
+  auto format = RecordFormat::Make({});
+  if (!format) return format.error();
+  std::optional<uint64_t> memory_mb;
+  for (const std::string& name : options.targets) {
+    if (!IsThere(name)) continue;
+    if (options.memory_is_given && options.memory.size() > 1)
+      return Status(Code::kInvalidArgument, "-m: " + name + " is there and has one size of memory");
+    auto target = OpenTarget(name, options.target, *format);
+    if (!target) return target.error();
+    const nlohmann::json settings = (*target)->Settings();
+    if (!settings.contains("memory_mb")) continue;
+    const uint64_t own = settings.at("memory_mb");
+    if (memory_mb && *memory_mb != own)
+      return Status(Code::kInvalidArgument,
+                    fmt::format("{} has {} MiB, and another server {}", name, own, *memory_mb));
+    memory_mb = own;
+    if (options.memory_is_given && options.memory.front() != std::to_string(own))
+      return Status(Code::kInvalidArgument, fmt::format("-m {}: {} is there and has {} MiB",
+                                                        options.memory.front(), name, own));
+  }
+  const bool any_there = std::any_of(options.targets.begin(), options.targets.end(), IsThere);
+  if (any_there && !memory_mb && !options.memory_is_given)
+    return Status(Code::kInvalidArgument,
+                  "-m: no server that is there tells its memory; say what it has");
+  return memory_mb;
 }
 
 std::vector<std::string> PoliciesOf(const TraceBenchOptions& options) {
@@ -134,8 +177,8 @@ std::vector<std::string> NamesOf(const TraceBenchOptions& options) {
 }
 
 void PrintHead(const Trace& trace, const TraceBenchOptions& options) {
-  fmt::print("\n{}: {} requests of {} keys, {:.1f} MiB with all of them; misses in per cent\n",
-             trace.name, Grouped(trace.requests.size()), Grouped(trace.records()),
+  fmt::print("\n{} ({}): {} requests of {} keys, {:.1f} MiB with all of them; misses in per cent\n",
+             trace.name, trace.format, Grouped(trace.requests.size()), Grouped(trace.records()),
              static_cast<double>(BytesOfAllKeys(trace)) / kMiB);
   if (trace.has_ttls && options.play.pace == 0)
     fmt::print("its times to live count for policies alone: give --pace for the others\n");
@@ -178,6 +221,7 @@ Status WriteJson(const Trace& trace, const PlayedAll& all, const TraceBenchOptio
                          {"machine", ToJson(ThisMachine())},
                          {"command_line", options.command_line},
                          {"trace", trace.name},
+                         {"format", trace.format},
                          {"requests", trace.requests.size()},
                          {"keys", trace.records()},
                          {"bytes_of_all_keys", BytesOfAllKeys(trace)},
@@ -289,9 +333,14 @@ Result<uint64_t> MemoryOf(const std::string& text, const Trace& trace) {
   return std::max<uint64_t>(1, static_cast<uint64_t>(mb));
 }
 
-Status RunTraceBench(const TraceBenchOptions& options) {
+Status RunTraceBench(const TraceBenchOptions& asked) {
+  TraceBenchOptions options = asked;
   Status status = CheckTargets(options.targets);
+  if (status.ok()) status = CheckPolicies(options.policies);
   if (!status.ok()) return status;
+  auto memory_mb = MemoryOfServers(options);
+  if (!memory_mb) return memory_mb.error();
+  if (*memory_mb) options.memory = {std::to_string(**memory_mb)};
   std::vector<LineChart> charts;
   for (const std::string& file : options.files) {
     status = PlayFile(file, options, &charts);

@@ -87,7 +87,7 @@ Result<Turn> Contestant::Play(const MixedSource::Options& load) {
   MixedSource::Options warm = load;
   warm.seed = ~load.seed;
   Turn turn;
-  turn.load = Load(warm, options_.warmup_s);
+  if (options_.warmup_s > 0) turn.load = Load(warm, options_.warmup_s);  // 0: without an end
   if (turn.load.counts.errors == 0) {
     const pid_t server = peer_->process().pid();
     PerfMeter counters;

@@ -17,9 +17,6 @@ struct Concern {
 };
 
 bool IsStarted(const std::string& spec) { return spec.starts_with("start:"); }
-bool IsThere(const std::string& spec) {
-  return spec.starts_with("memcached:") || spec.starts_with("redis:");
-}
 
 const std::vector<Concern>& Concerns() {
   static const std::vector<Concern> all = {

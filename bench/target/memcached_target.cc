@@ -22,18 +22,38 @@ Result<std::string> AskLine(const Address& address, std::string_view request) {
   return answer;
 }
 
-Result<uint64_t> ItemsAt(const Address& address) {
-  auto stats = Ask(address, "stats\r\n", [](std::string_view text) {
+Result<std::string> AskStats(const Address& address, std::string_view group) {
+  return Ask(address, fmt::format("stats{}\r\n", group), [](std::string_view text) {
     return text.ends_with("END\r\n") || text.find("ERROR") != std::string_view::npos;
   });
+}
+
+// The number `name` of its stats.
+Result<uint64_t> StatAt(const Address& address, std::string_view name) {
+  auto stats = AskStats(address, "");
   if (!stats) return stats.error();
-  constexpr std::string_view kName = "STAT curr_items ";
-  const size_t at = stats->find(kName);
-  uint64_t items = 0;
+  const std::string start = fmt::format("STAT {} ", name);
+  const size_t at = stats->find(start);
+  uint64_t number = 0;
   if (at == std::string::npos ||
-      std::from_chars(stats->data() + at + kName.size(), stats->data() + stats->size(), items).ec !=
-          std::errc())
-    return Status(Code::kUnsupported, address.ToString() + " does not tell its curr_items");
+      std::from_chars(stats->data() + at + start.size(), stats->data() + stats->size(), number)
+              .ec != std::errc())
+    return Status(Code::kUnsupported,
+                  fmt::format("{} does not tell its {}", address.ToString(), name));
+  return number;
+}
+
+Result<uint64_t> ItemsAt(const Address& address) {
+  auto items = StatAt(address, "curr_items");
+  if (!items || *items != 0) return items;
+  // Weft counts what is in memory. What lies in a folder of `--data` is removed all the same.
+  auto data = AskStats(address, " data");
+  if (!data) return data.error();
+  if (data->starts_with("STAT "))
+    return Status(Code::kInvalidArgument,
+                  address.ToString() +
+                      " keeps records on a disk, and does not tell how many; a run "
+                      "begins by removing all; --wipe allows it");
   return items;
 }
 
@@ -53,7 +73,10 @@ class MemcachedTarget final : public Target {
         {"address", address_.ToString()},
         {"insert", "set"},
         {"reads submitted together", options_.multi_get ? "one multi-get" : "pipelined gets"}};
-    if (peer_ == nullptr) return settings;
+    if (peer_ == nullptr) {
+      if (auto bytes = StatAt(address_, "limit_maxbytes")) settings["memory_mb"] = *bytes >> 20;
+      return settings;
+    }
     settings["command"] = peer_->command_line();
     settings["memory_mb"] = options_.memory_mb;
     settings["threads"] = options_.threads;

@@ -47,6 +47,16 @@ Result<uint64_t> KeysAt(const Address& address) {
   return keys;
 }
 
+// Bytes that it may take; 0: no limit, or it does not tell.
+uint64_t MemoryAt(const Address& address) {
+  auto info = Ask(address, "INFO memory\r\n", IsWholeReply);
+  if (!info) return 0;
+  const std::string text = FieldOf(*info, "maxmemory");
+  uint64_t bytes = 0;
+  std::from_chars(text.data(), text.data() + text.size(), bytes);
+  return bytes;
+}
+
 // "redis 7.0.15"; who took its place tells their version beside redis'.
 Result<std::string> RedisTitle(const Address& address) {
   const auto info = Ask(address, "INFO server\r\n", IsWholeReply);
@@ -76,7 +86,11 @@ class RedisTarget final : public Target {
         {"address", address_.ToString()},
         {"insert", options_.scans ? "SET and ZADD to the index" : "SET"},
         {"reads submitted together", options_.multi_get ? "one MGET" : "pipelined GETs"}};
-    if (peer_ == nullptr) return settings;
+    if (peer_ == nullptr) {
+      if (const uint64_t bytes = MemoryAt(address_); bytes != 0)
+        settings["memory_mb"] = bytes >> 20;
+      return settings;
+    }
     settings["command"] = peer_->command_line();
     settings["memory_mb"] = options_.memory_mb;
     settings["threads"] = options_.threads;

@@ -105,7 +105,8 @@ const std::vector<Kind>& Kinds() {
        OpenStoreNamed<kLevelDb>},
       {kRocksDb, "", "RocksDB, in this process", WhyUnavailable(kRocksDb),
        OpenStoreNamed<kRocksDb>},
-      {"echo", "50us or 50us:100ms@2s", "answers after a known time, with a stall", "", OpenEcho},
+      {"echo", "50us, echo:50us:100ms@2s", "answers after a known time, with a stall", "",
+       OpenEcho},
   };
   return kinds;
 }
@@ -148,6 +149,10 @@ Result<std::unique_ptr<Target>> OpenTarget(const std::string& spec, const Target
 
 bool IsDurable(const std::string& spec) {
   return spec == kWeft || spec == kLevelDb || spec == kRocksDb;
+}
+
+bool IsThere(const std::string& spec) {
+  return spec.starts_with("memcached:") || spec.starts_with("redis:");
 }
 
 std::vector<LocalTarget> LocalTargets(const TargetOptions& options) {

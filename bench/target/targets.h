@@ -30,6 +30,8 @@ Result<std::unique_ptr<Target>> OpenTarget(const std::string& spec, const Target
 
 // Stores that lose nothing by themselves.
 bool IsDurable(const std::string& spec);
+// Servers that somebody else started.
+bool IsThere(const std::string& spec);
 
 struct TargetForm {
   std::string form;     // "memcached:ADDRESS"

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "base/test_folder.h"
 #include "base/test_seed.h"
 #include "bench/harness/process.h"
 #include "bench/target/memcached_target.h"
@@ -129,23 +130,20 @@ TEST(Targets, AreListedWithTheirForms) {
     forms.insert(form.form);
   }
   EXPECT_EQ(forms.count("weft-cache"), 1u);
-  EXPECT_EQ(forms.count("echo:50us or 50us:100ms@2s"), 1u);
+  EXPECT_EQ(forms.count("echo:50us, echo:50us:100ms@2s"), 1u);
 }
 
-// A memcached at a Unix socket that is not the target's own.
+// A server at a Unix socket that is not the target's own.
 class ForeignServer {
  public:
-  explicit ForeignServer(const std::string& program)
-      : path_(testing::TempDir() + "weft-target-" + std::to_string(getpid()) + ".sock") {
-    auto process =
-        Process::Start({program, "-u", "root", "-s", path_, "-m", "64"}, {}, path_ + ".log");
+  // The command gets the socket, and the memory.
+  explicit ForeignServer(std::vector<std::string> command) : path_(folder_ / "socket") {
+    for (const char* const flag : {"-u", "root", "-s", path_.c_str(), "-m", "64"})
+      command.push_back(flag);
+    auto process = Process::Start(command, {}, path_ + ".log");
     EXPECT_TRUE(process);
     if (process) process_ = std::move(*process);
-    for (int i = 0; i < 100 && access(path_.c_str(), F_OK) != 0; ++i) usleep(20'000);
-  }
-  ~ForeignServer() {
-    unlink((path_ + ".log").c_str());
-    unlink(path_.c_str());
+    for (int i = 0; i < 1000 && access(path_.c_str(), F_OK) != 0; ++i) usleep(20'000);
   }
   bool runs() const { return process_ != nullptr; }
   pid_t pid() const { return process_->pid(); }
@@ -153,6 +151,7 @@ class ForeignServer {
   const std::string& path() const { return path_; }
 
  private:
+  const base::TestFolder folder_;
   const std::string path_;
   std::unique_ptr<Process> process_;
 };
@@ -161,7 +160,7 @@ TEST(Targets, LeaveAServerThatOthersFilled) {
   const auto program = FindProgram("memcached");
   if (!program) GTEST_SKIP() << program.error().message();
   const RecordFormat format = FormatOf(100);
-  const ForeignServer server(program.value());
+  const ForeignServer server({program.value()});
   ASSERT_TRUE(server.runs());
   const auto ask = [address = Address{"", 0, server.path()}](const std::string& request) {
     auto answer = Ask(address, request, [](std::string_view text) {
@@ -182,12 +181,41 @@ TEST(Targets, LeaveAServerThatOthersFilled) {
   EXPECT_EQ(ask("get theirs\r\n"), "END\r\n");
 }
 
+// A server that was started anew has nothing in memory, and may have all on its disk.
+TEST(Targets, LeaveWhatAServerHasOnItsDiskAlone) {
+  const std::string program = TargetOptions().weft_program;
+  if (access(program.c_str(), X_OK) != 0) GTEST_SKIP() << program << " is not built";
+  const base::TestFolder folder;
+  const std::vector<std::string> command = {program, "serve", "--data", folder / "data"};
+  const RecordFormat format = FormatOf(100);
+  const auto ask = [](const ForeignServer& server, const std::string& request) {
+    auto answer = Ask(Address{"", 0, server.path()}, request, [](std::string_view text) {
+      return text.ends_with("END\r\n") || text.ends_with("STORED\r\n");
+    });
+    return answer ? *answer : answer.error().ToString();
+  };
+  {
+    const ForeignServer server(command);
+    ASSERT_TRUE(server.runs());
+    ASSERT_EQ(ask(server, "set theirs 0 0 1\r\nx\r\n"), "STORED\r\n");
+  }
+  const ForeignServer server(command);
+  ASSERT_TRUE(server.runs());
+  auto target = OpenTarget(server.spec(), SmallOptions(false), format);
+  ASSERT_TRUE(target) << target.error().ToString();
+  const Status refused = (*target)->Clear();
+  EXPECT_EQ(refused.code(), Code::kInvalidArgument);
+  EXPECT_NE(refused.message().find("keeps records on a disk"), std::string::npos)
+      << refused.message();
+  EXPECT_EQ(ask(server, "get theirs\r\n"), "VALUE theirs 0 1\r\nx\r\nEND\r\n");
+}
+
 // By its Unix socket and by its port.
 TEST(Targets, FindTheProcessOfAServerThatIsThere) {
   const auto program = FindProgram("memcached");
   if (!program) GTEST_SKIP() << program.error().message();
   const RecordFormat format = FormatOf(100);
-  const ForeignServer server(program.value());
+  const ForeignServer server({program.value()});
   ASSERT_TRUE(server.runs());
   TargetOptions options = SmallOptions(false);
   options.wipe = true;

@@ -125,9 +125,11 @@ Status CheckFormatOptions(const TraceOptions& options) {
   return Status::Ok();
 }
 
-MadeReader MakeReader(std::unique_ptr<ByteSource> source, const TraceOptions& options) {
+MadeReader MakeReader(std::unique_ptr<ByteSource> source, const TraceOptions& options,
+                      std::string* name) {
   auto format = FormatOf(options, *source);
   if (!format) return format.error();
+  *name = (*format)->name;
   return (*format)->make(std::move(source), options);
 }
 

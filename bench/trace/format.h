@@ -28,7 +28,10 @@ Status CheckFormatOptions(const TraceOptions& options);
 //
 // kInvalidArgument: none of these; the message has the formats there are. kCorruption: it is empty.
 // REQUIRES: the options are checked.
-MadeReader MakeReader(std::unique_ptr<ByteSource> source, const TraceOptions& options);
+//
+// `*name`: the format that it is read as.
+MadeReader MakeReader(std::unique_ptr<ByteSource> source, const TraceOptions& options,
+                      std::string* name);
 
 // Of a file without its folders and without the endings that formats and ways of compressing have.
 std::string TraceNameOf(const std::string& path);

@@ -1,6 +1,7 @@
 #include "bench/trace/trace.h"
 
 #include <memory>
+#include <string>
 #include <utility>
 
 #include <fmt/format.h>
@@ -16,7 +17,8 @@ Result<Trace> ReadTrace(const std::string& path, const TraceOptions& options) {
   if (Status status = CheckFormatOptions(options); !status.ok()) return status;
   auto source = ByteSource::Open(path);
   if (!source) return source.error();
-  auto reader = MakeReader(std::move(*source), options);
+  std::string format;
+  auto reader = MakeReader(std::move(*source), options, &format);
   if (!reader) return reader.error();
   TraceBuilder builder(TraceNameOf(path), options);
   while (options.limit == 0 || builder.requests() < options.limit) {
@@ -30,7 +32,9 @@ Result<Trace> ReadTrace(const std::string& path, const TraceOptions& options) {
   if (builder.requests() == 0) {
     return Status(Code::kCorruption, fmt::format("{}: it has no request", path));
   }
-  return builder.Take();
+  Trace trace = builder.Take();
+  trace.format = std::move(format);
+  return trace;
 }
 
 }  // namespace weft::bench

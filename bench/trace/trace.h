@@ -31,7 +31,8 @@ struct TraceRequest {
 };
 
 struct Trace {
-  std::string name;  // of the file, without folders and without endings that formats have
+  std::string name;    // of the file, without folders and without endings that formats have
+  std::string format;  // a name of TraceFormats()
   std::vector<TraceRequest> requests;
   std::vector<uint8_t> key_bytes;  // by record
   bool has_ttls = false;

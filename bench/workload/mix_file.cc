@@ -155,7 +155,9 @@ bool MixFilesAreSupported() { return true; }
 Result<std::vector<OperationMix>> ParseMixFile(const std::string& path) {
   std::ifstream file(path);
   std::ostringstream text;
-  if (!file || !(text << file.rdbuf())) return Status::FromErrno("read " + path, errno);
+  if (!file) return Status::FromErrno("read " + path, errno);
+  text << file.rdbuf();  // an empty file sets the failbit
+  if (file.bad() || text.bad()) return Status::FromErrno("read " + path, errno);
   return ParseMixText(text.str(), path);
 }
 
