@@ -192,7 +192,7 @@ TEST(TraceBench, AServerThatIsThereKeepsItsMemory) {
   for (std::string line; std::getline(in, line);) lines.push_back(nlohmann::json::parse(line));
   ASSERT_EQ(lines.size(), 1u);
   EXPECT_EQ(lines[0]["memory_mb"], 64);
-  EXPECT_EQ(lines[0]["format"], "numbers");
+  EXPECT_EQ(lines[0]["trace_format"], "numbers");
   EXPECT_EQ(lines[0]["caches"][1]["name"], "lru");
 }
 

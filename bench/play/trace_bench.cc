@@ -221,7 +221,7 @@ Status WriteJson(const Trace& trace, const PlayedAll& all, const TraceBenchOptio
                          {"machine", ToJson(ThisMachine())},
                          {"command_line", options.command_line},
                          {"trace", trace.name},
-                         {"format", trace.format},
+                         {"trace_format", trace.format},
                          {"requests", trace.requests.size()},
                          {"keys", trace.records()},
                          {"bytes_of_all_keys", BytesOfAllKeys(trace)},
