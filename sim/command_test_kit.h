@@ -16,6 +16,7 @@
 #include <CLI/CLI.hpp>
 
 #include "base/test_folder.h"
+#include "sim/help_column.h"
 #include "sim/test_text.h"
 #include "weft/status.h"
 
@@ -36,9 +37,10 @@ Result<Options> ParseOptions(void (*add)(CLI::App*, Options*), const std::string
 }
 
 // Of a help text, the options that it says nothing of. A text stands in the option's line, from
-// column 30 on, or in the next where the option is too long for that.
+// column kHelpColumn on and behind two blanks, or in the next where the option is too long for
+// that.
 inline std::vector<std::string> OptionsWithoutText(const std::string& help) {
-  constexpr size_t kTextAt = 30;
+  constexpr size_t kTextAt = kHelpColumn;
   std::vector<std::string> without;
   std::istringstream in(help);
   bool may_follow = false;  // the last of `without` may have its text in this line
@@ -46,7 +48,8 @@ inline std::vector<std::string> OptionsWithoutText(const std::string& help) {
     const bool has_text = line.find_first_not_of(' ', kTextAt) != std::string::npos;
     const bool is_option = line.starts_with("  -");
     if (is_option) {
-      if (!has_text || line[kTextAt - 1] != ' ') without.push_back(line);
+      if (!has_text || line[kTextAt - 1] != ' ' || line[kTextAt - 2] != ' ')
+        without.push_back(line);
     } else if (may_follow && has_text && line.find_first_not_of(' ') >= kTextAt) {
       without.pop_back();
     }

@@ -32,6 +32,7 @@ void TellOfCutOff(const DramOptions& options, const Replayed& replayed) {
 }  // namespace
 
 void AddDram(CLI::App* app, DramOptions* options) {
+  NoteGiven(app, &options->given);
   AddMemory(app, &options->memory);
   AddControl(app, &options->memory);
   app->add_option("--trace", options->trace, "lines: 0xADDRESS READ|WRITE CLOCK")->required();
@@ -62,7 +63,7 @@ Status RunMemoryText(const std::string& name) {
 }
 
 Status RunDram(const DramOptions& options) {
-  const Status idle = RefuseIdle(options.memory);
+  const Status idle = RefuseIdle(options.memory, options.given);
   if (!idle.ok()) return idle;
   const Result<ControlledMemory> controlled = MemoryOf(options.memory);
   if (!controlled) return controlled.error();

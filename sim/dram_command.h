@@ -11,6 +11,7 @@
 #include <string>
 
 #include "sim/dram/timing.h"
+#include "sim/given.h"
 #include "sim/run/memory_options.h"
 #include "weft/status.h"
 
@@ -24,6 +25,7 @@ struct DramOptions {
   MemoryOptions memory;
   std::string trace;
   Clock clocks = 0;  // 0: until all requests are served
+  Given given = {};
 };
 
 // What is given must outlive the parsing; what it has is the default.

@@ -150,10 +150,65 @@ TEST_F(CommandTest, OptionsThatChangeNothingAreRefused) {
         "run --epoch 500", "run --source trace:x --mix 3", "run --source fixedk --put-key 0",
         "sweep --t-ht 5", "sweep --pacu insitu --over t-ht=5,6",
         "gen --source trace:x --out y --buckets 64", "gen --source trace:x --out y --seed 2",
-        "trace info x --instr-per-clock 5", "trace convert x y --core 1"}) {
+        "trace info x --instr-per-clock 5", "trace convert x y --core 1",
+        // Defaults that are given.
+        "dram --no-refresh --refresh all --trace x", "run --pfq 64", "run --dest llc",
+        "run --filter none", "run --drop-age 0", "run --pscu exact", "run --t-insitu 10",
+        "run --t-ht 10", "run --ht-buckets 0", "run --spec-first 1", "run --epoch 100000",
+        "run --demand-first=false", "sweep --t-ht 10", "sweep --pacu insitu --over t-ht=10",
+        "sweep --pacu insitu --one-at-a-time --over t-ht=10,20 --over map=row-il",
+        "gen --source trace:x --out y --buckets 1048576", "gen --source trace:x --out y --seed 1",
+        "gen --source trace:x --out y --ops 2000000", "run --source fixedk --put-key 1",
+        "trace info x --instr-per-clock 24", "trace info x --op-accesses 1",
+        "trace convert x y --core 0", "trace convert --from csv --to csv x y --op-accesses 1",
+        "figure 5a --policy fcfs --row-hits 4",
+        // What others leave nothing to do for.
+        "dram --policy fcfs --row-hits 9 --trace x",
+        "dram --policy fcfs --row-hits 0 --page closed --trace x",
+        "dram --policy fcfs --row-hits 4 --writes buffer --trace x",
+        "run --policy fcfs --row-hits 9", "dram --compat dramsim2 --refresh-drain --trace x",
+        "run --obj-pf off --bucket-pf 0 --swpf asload",
+        "gen --obj-pf off --bucket-pf 0 --swpf asload --out y", "run --mix 6 --put-key 0",
+        "run --bucket-pf 0 --key-lead 30",
+        // What is never run.
+        "sweep --over map=rank-il,row-il --map scheme2",
+        "sweep --over map=row-il --over map=scheme2",
+        "figure 5a --over map=rank-il,row-il --map rank-il"}) {
     const Outcome outcome = Run(options);
     EXPECT_EQ(outcome.status, 1) << options;
     EXPECT_THAT(outcome.err, HasSubstr(" changes nothing: ")) << options;
+  }
+}
+
+TEST_F(CommandTest, EachOptionOfAWorkloadIsRefusedBesideATrace) {
+  for (const char* option :
+       {"--cores 8", "--mix 1", "--util natural", "--pop uniform", "--buckets 1048576",
+        "--log-mib 1024", "--key-bytes 23", "--instr-per-op 5000", "--key-lead 20", "--put-key 1",
+        "--bucket-pf 1", "--obj-pf lt300", "--swpf nonblocking", "--len-dep 1", "--other-per-op 8",
+        "--seed 1"}) {
+    const Outcome outcome = Run(std::string("run --source trace:x --ops 0 ") + option);
+    EXPECT_EQ(outcome.status, 1) << option;
+    EXPECT_THAT(outcome.err, HasSubstr(" changes nothing: ")) << option;
+  }
+}
+
+// A default is as good as another value where it matters.
+TEST_F(CommandTest, DefaultsThatMatterAreTaken) {
+  const std::string small = " --buckets 512 --util exact:2 --cores 2 --ops 200 ";
+  for (const std::string& options :
+       {"run --pacu hittable --pfq 64 --dest llc --filter none --drop-age 0 --t-ht 10" + small,
+        "run --pacu insitu --pscu exact --t-insitu 10 --put-key 0 --seed 1" + small,
+        "run --pacu insitu --bucket-pf 0 --key-lead 30" + small,
+        "run --pacu off --bucket-pf 0 --key-lead 700 --swpf asload" + small,
+        "run --row-hits 4 --refresh all --policy frfcfs" + small,
+        "run --epoch 100000 --out " + (folder_ / "report") + small,
+        "gen --put-key 0 --bucket-pf 0 --key-lead 30 --seed 1 --out " + (folder_ / "own") + small,
+        "trace convert --to csv --core 0 " + (folder_ / "own") + " " + (folder_ / "text"),
+        "trace info --from csv --op-accesses 1 " + (folder_ / "text"),
+        "sweep --seeds 1 --over pacu=off,hittable --t-ht 10" + small,
+        "sweep --seeds 1 --map scheme2 --one-at-a-time --over map=row-il" + small}) {
+    const Outcome outcome = Run(options);
+    EXPECT_EQ(outcome.status, 0) << options << ": " << outcome.err;
   }
 }
 

@@ -42,14 +42,15 @@ void AddManyRuns(CLI::App* app, ManyRunsOptions* options) {
 
 // Small enough for a minute, where nothing else is given: an eighth of store and L2.
 void MakeQuick(const FigureOptions& options, RunOptions* run) {
+  const Given& given = options.runs.base.run.given;
   const auto set = [&](const char* option, auto* value, auto quick) {
-    if (!options.is_given || !options.is_given(option)) *value = quick;
+    if (!given.contains(option)) *value = quick;
   };
-  set("--buckets", &run->workload.buckets, uint64_t{1} << 17);
-  set("--log-mib", &run->workload.log_mib, 128);
-  set("--ops", &run->workload.ops, 3000);
-  set("--l2-kb", &run->l2_kb, 512);
-  set("--fast-forward", &run->fast_forward, 20'000);
+  set("buckets", &run->workload.buckets, uint64_t{1} << 17);
+  set("log-mib", &run->workload.log_mib, 128);
+  set("ops", &run->workload.ops, 3000);
+  set("l2-kb", &run->l2_kb, 512);
+  set("fast-forward", &run->fast_forward, 20'000);
 }
 
 // On a terminal after each run, into a file after each twentieth of all.
@@ -101,19 +102,67 @@ Result<std::vector<std::string>> KeysOf(const std::vector<std::string>& names,
   return keys;
 }
 
-// kInvalidArgument: a setting differs from the base, but none of the figures does: all of them set
-// the option by themselves, or have no use for it. A setting that is the base's passes.
+// The base with other values of one option, as its command line and --over take them; none of them
+// is run.
+Result<std::vector<Setting>> OtherValuesOf(const std::string& option, const Case& base) {
+  constexpr std::pair<const char*, const char*> kWords[] = {
+      {"preset", "ddr3-1333-2gb-x8-sg15,ddr4-3200-8gb-x8"},
+      {"map", "rank-il,row-il"},
+      {"policy", "frfcfs,fcfs"},
+      {"page", "open,closed"},
+      {"writes", "unified,buffer"},
+      {"refresh", "all,bank"},
+      {"refresh-drain", "true,false"},
+      {"no-refresh", "true,false"},
+      {"power-down", "true,false"},
+      {"currents", "sg15-dramsim2,mt41j256m8-revM"},
+      {"compat", "dramsim2"},
+      {"noc", "free,busy"},
+      {"dest", "llc,mcbuf"},
+      {"filter", "none,oracle"},
+      {"demand-first", "true,false"},
+      {"source", "ramcloud,fixedk"},
+      {"mix", "1,2"},
+      {"util", "exact:3,exact:5"},
+      {"pop", "uniform,zipf:0.5"},
+      {"put-key", "0,1"},
+      {"bucket-pf", "0,1"},
+      {"obj-pf", "off,all"},
+      {"swpf", "nonblocking,asload"},
+      {"len-dep", "0,1"},
+      {"pacu", "off,insitu"},
+      {"pscu", "exact,runtime"},
+      {"size-mode", "value,raw"}};
+  const auto* const words = std::find_if(std::begin(kWords), std::end(kWords),
+                                         [&](const auto& each) { return each.first == option; });
+  const char* const values = words == std::end(kWords) ? "3,5" : words->second;  // all are numbers
+  return SettingsOf(base, {option + "=" + values}, false);
+}
+
+// kInvalidArgument: none of the figures differs with the setting's option: all of them set it by
+// themselves, or have no use for it. Of a value that is the base's, others tell.
 Status RefuseWithoutEffect(const std::vector<std::string>& names, const FigureBase& base,
                            const std::vector<Setting>& settings) {
   const Result<std::vector<std::string>> before = KeysOf(names, base);
   if (!before) return before.error();
   for (const Setting& setting : settings) {
-    if (KeyOf(setting.of) == KeyOf(base.of)) continue;
-    FigureBase changed = base;
-    changed.of = setting.of;
-    const Result<std::vector<std::string>> after = KeysOf(names, changed);
-    if (!after) return after.error();
-    if (before.value() == after.value()) {
+    if (setting.name.empty()) continue;  // the base
+    std::vector<Setting> tried = {setting};
+    if (KeyOf(setting.of) == KeyOf(base.of)) {
+      const std::string option = setting.name.substr(0, setting.name.find('='));
+      const Result<std::vector<Setting>> others = OtherValuesOf(option, base.of);
+      if (!others) return others.error();
+      tried = others.value();
+    }
+    bool has_effect = false;
+    for (const Setting& each : tried) {
+      FigureBase changed = base;
+      changed.of = each.of;
+      const Result<std::vector<std::string>> after = KeysOf(names, changed);
+      if (!after) return after.error();
+      has_effect |= before.value() != after.value();
+    }
+    if (!has_effect) {
       return {Code::kInvalidArgument, fmt::format("{}: figure {} sets that by itself", setting.name,
                                                   fmt::join(names, ", "))};
     }
@@ -145,17 +194,25 @@ Status RefuseSeeds(const ManyRunsOptions& options, const std::vector<Case>& case
     return Status(Code::kInvalidArgument,
                   fmt::format("{} changes nothing: {}", option, kReplayedTheSame));
   };
-  if (options.seeds > 1) return refuse("--seeds");
-  if (options.base.run.seed != RunOptions().seed) return refuse("--seed");
+  if (options.seeds > 1) return refuse("--seeds");  // 1 says what is so
+  if (options.base.run.given.contains("seed")) return refuse("--seed");
   return Status::Ok();
+}
+
+Status RefuseIdleOf(const std::vector<Case>& cases) {
+  std::vector<RunWithUnit> runs;
+  runs.reserve(cases.size());
+  for (const Case& of : cases) runs.push_back({of.run, of.prefetch});
+  return RefuseIdle(runs);
 }
 
 // Runs all that they need and does what is to be done with it.
 Status Finish(const ManyRunsOptions& options, int seeds_by_default, std::vector<Planned> planned) {
-  if (!options.base.run.memory.command_trace.empty()) {
+  const Given& given = options.base.run.given;
+  if (given.contains("cmd-trace")) {
     return {Code::kInvalidArgument, "--cmd-trace is for a single run: weft-sim run"};
   }
-  if (options.base.run.epoch_clocks != 0) {
+  if (given.contains("epoch")) {
     return {Code::kInvalidArgument, "--epoch is for a single run: weft-sim run"};
   }
   std::vector<Case> cases;
@@ -163,6 +220,7 @@ Status Finish(const ManyRunsOptions& options, int seeds_by_default, std::vector<
     for (Case& of : CasesOf(plan.spec)) cases.push_back(std::move(of));
   }
   Status status = RefuseSeeds(options, cases);
+  if (status.ok()) status = RefuseIdleOf(cases);
   if (!status.ok()) return status;
   const auto started = std::chrono::steady_clock::now();
   Runner runner = MakeRunner(options, seeds_by_default);
@@ -202,6 +260,25 @@ Status RefuseOneAtATime(const ManyRunsOptions& options, const std::vector<Settin
           fmt::format("{} one --over, and its {} is as given", kRefused, same->name)};
 }
 
+// Of combinations, values that others of the same option take the place of, so that none of them
+// is run.
+Status RefuseReplaced(const ManyRunsOptions& options) {
+  if (options.one_at_a_time) return Status::Ok();
+  Given over;
+  for (const std::string& text : options.over) {
+    const std::string option = text.substr(0, text.find('='));
+    if (options.base.run.given.contains(option)) {
+      return {Code::kInvalidArgument,
+              fmt::format("--{0} changes nothing: all runs have values of --over {0}", option)};
+    }
+    if (!over.insert(option).second) {
+      return {Code::kInvalidArgument,
+              fmt::format("--over {0} changes nothing: another --over {0} comes behind", option)};
+    }
+  }
+  return Status::Ok();
+}
+
 // Which mixes, and which traces, of figures that have none.
 Status RefuseOfOtherFigures(const FigureOptions& options, const std::vector<std::string>& names,
                             FigureBase base) {
@@ -231,7 +308,8 @@ Status RefuseIgnored(const FigureOptions& options, const std::vector<std::string
   figure_base.of = base;
   const Result<std::vector<Setting>> over = SettingsOf(base, options.runs.over, true);
   if (!over) return over.error();
-  Status status = RefuseWithoutEffect(names, figure_base, over.value());
+  Status status = RefuseReplaced(options.runs);
+  if (status.ok()) status = RefuseWithoutEffect(names, figure_base, over.value());
   if (status.ok()) status = RefuseOneAtATime(options.runs, over.value());
   if (status.ok()) status = RefuseOfOtherFigures(options, names, figure_base);
   if (!status.ok() || !options.given) return status;
@@ -257,7 +335,6 @@ void AddFigure(CLI::App* app, FigureOptions* options) {
   app->add_flag("--quick", options->is_quick,
                 "unless given otherwise: an eighth of store and L2, few operations, one seed, "
                 "mixes 1, 4, 8 and 12");
-  options->is_given = [app](const char* option) { return app->count(option) > 0; };
   options->given = [app] {
     std::vector<std::string> texts;
     for (const CLI::Option* option : app->get_options()) {
@@ -307,16 +384,12 @@ Status RunSweepCommand(const ManyRunsOptions& options) {
   const Result<std::vector<Setting>> settings =
       SettingsOf(options.base, options.over, options.one_at_a_time);
   if (!settings) return settings.error();
-  std::vector<RunWithUnit> runs;
-  for (const Setting& setting : settings.value()) {
-    runs.push_back({setting.of.run, setting.of.prefetch});
-    runs.back().run.epoch_clocks = RunOptions().epoch_clocks;  // refused in Finish(), if given
-  }
-  Status status = RefuseOneAtATime(options, settings.value());
-  if (status.ok()) status = RefuseIdle(runs);
+  Status status = RefuseReplaced(options);
+  if (status.ok()) status = RefuseOneAtATime(options, settings.value());
   if (!status.ok()) return status;
-  const bool has_unit = std::any_of(
-      runs.begin(), runs.end(), [](const RunWithUnit& run) { return run.prefetch.pacu != "off"; });
+  const bool has_unit =
+      std::any_of(settings.value().begin(), settings.value().end(),
+                  [](const Setting& setting) { return setting.of.prefetch.pacu != "off"; });
   FigureSpec spec{.name = "sweep",
                   .title = "sweep",
                   .x_name = {},

@@ -33,8 +33,6 @@ struct FigureOptions {
   std::vector<int> mixes = {};  // empty: all
   std::vector<std::string> traces = {};
   bool is_quick = false;
-  // Whether the command line has the option: those that are given go before quick's.
-  std::function<bool(const char* option)> is_given = {};
   std::function<std::vector<std::string>()> given = {};  // "pop=uniform", those that have a value
   Case defaults = {};                                    // what the options change
 };

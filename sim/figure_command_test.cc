@@ -161,7 +161,8 @@ TEST_F(FigureCommand, ATraceIsReplayedOnce) {
   const std::string run = "run --ops 0 --source trace:" + trace;
   for (const std::string& arguments :
        {sweep + " --seeds 2", sweep + " --seed 2", figure + " --seeds 2", figure + " --seed 2",
-        run + " --seed 2", run + " --pacu oracle:1 --seed 2"}) {
+        run + " --seed 2", run + " --pacu oracle:1 --seed 2", sweep + " --seed 1",
+        figure + " --seed 1", run + " --seed 1"}) {
     const Outcome outcome = Sim(arguments);
     EXPECT_EQ(outcome.status, 1) << arguments;
     EXPECT_THAT(outcome.err, HasSubstr(" changes nothing: a recorded trace is replayed the same"))
@@ -207,6 +208,14 @@ TEST_F(FigureCommand, SaysWhatIsWrong) {
       {"figure 8 --over pop=zipf:0.8", "pop=zipf:0.8: figure 8 sets that by itself"},
       {"figure 8 9 --quick --pacu insitu", "pacu=insitu: figure 8, 9 sets that by itself"},
       {"figure 5a --t-ht 30", "t-ht=30: figure 5a sets that by itself"},
+      {"figure 5a --t-ht 10", "t-ht=10: figure 5a sets that by itself"},
+      {"figure 8 --pop uniform", "pop=uniform: figure 8 sets that by itself"},
+      {"figure 8 --over pop=uniform", "pop=uniform: figure 8 sets that by itself"},
+      {"figure 5a --pacu off", "pacu=off: figure 5a sets that by itself"},
+      {"figure map --map rank-il", "map=rank-il: figure map sets that by itself"},
+      {"figure 5a --epoch 0", "--epoch is for a single run"},
+      {"sweep --over map=rank-il,row-il --map scheme2",
+       "--map changes nothing: all runs have values of --over map"},
       {"figure 5a 5b --mixes 3", "--mixes changes nothing: figure 5a, 5b has no mixes"},
       {"figure 5a --trace x", "--trace changes nothing: figure 5a plays no traces"},
       {"figure 5a --one-at-a-time", "--one-at-a-time changes nothing: there is no --over"},
@@ -214,7 +223,7 @@ TEST_F(FigureCommand, SaysWhatIsWrong) {
       {"sweep --one-at-a-time --over map=rank-il,row-il",
        "--one-at-a-time changes nothing: there is one --over, and its map=rank-il is as given"},
       {"figure 5a --one-at-a-time --over l2-kb=4096", "its l2-kb=4096 is as given"},
-      {"figure map --over map=rank-il,row-il", "map=row-il: figure map sets that by itself"},
+      {"figure map --over map=rank-il,row-il", "map=rank-il: figure map sets that by itself"},
       {"figure trace-size --trace /none --seeds 1", "/none/core-0.trace"},
       {"sweep --source redis", "source 'redis'"},
   };

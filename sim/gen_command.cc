@@ -9,6 +9,7 @@
 namespace weft::sim {
 
 void AddGen(CLI::App* app, GenOptions* options) {
+  NoteGiven(app, &options->given);
   AddWorkload(app, &options->workload);
   app->add_option("--seed", options->seed, "of all that is random")
       ->capture_default_str()
@@ -20,10 +21,7 @@ void AddGen(CLI::App* app, GenOptions* options) {
 }
 
 Status RunGen(const GenOptions& options) {
-  RunWithUnit of_workload;
-  of_workload.run.workload = options.workload;
-  of_workload.run.seed = options.seed;
-  const Status status = RefuseIdle({of_workload});
+  const Status status = RefuseIdle(options.workload, options.given);
   if (!status.ok()) return status;
   const auto source = MakeSource(options.workload, options.seed, options.memory_gib << 30);
   if (!source) return source.error();

@@ -8,6 +8,7 @@
 #include <string>
 
 #include "sim/generator/workload_options.h"
+#include "sim/given.h"
 #include "weft/status.h"
 
 namespace CLI {
@@ -21,6 +22,7 @@ struct GenOptions {
   uint64_t seed = 1;
   uint64_t memory_gib = 16;
   std::string out;  // a folder
+  Given given = {};
 };
 
 // What is given must outlive the parsing; what it has is the default.

@@ -13,6 +13,7 @@
 #include "sim/dram_command.h"
 #include "sim/figure_command.h"
 #include "sim/gen_command.h"
+#include "sim/help_column.h"
 #include "sim/run_command.h"
 #include "sim/trace_command.h"
 #include "tool/wrong_use.h"
@@ -28,6 +29,7 @@ std::string CommandLineOf(int argc, char** argv) {
 int Run(int argc, char** argv) {
   CLI::App app("Simulates prefetching in the memory controller, cycle by cycle.", "weft-sim");
   app.require_subcommand(1);
+  app.get_formatter()->column_width(weft::sim::kHelpColumn);
   weft::sim::DramOptions dram;
   weft::sim::DramOptions check;
   CLI::App* const dram_app = app.add_subcommand("dram", "plays a trace on the memory alone");

@@ -54,13 +54,15 @@ TEST_F(RecordCommandTest, WhatIsWrittenIsPlayedAndTheUnitChoosesRight) {
 }
 
 TEST_F(RecordCommandTest, EveryOptionHasAText) {
-  EXPECT_THAT(OptionsWithoutText("  --a INT                     text\n"
-                                 "  --b INT=5                   \n"
-                                 "  --c TEXT:{one,another}=another\n"
-                                 "  --d TEXT:{one,another}=another\n"
-                                 "                              text\n"
-                                 "  --e\n"),
-              testing::ElementsAre(HasSubstr("--b"), HasSubstr("--c"), HasSubstr("--e")));
+  EXPECT_THAT(
+      OptionsWithoutText("  --a INT                      text\n"
+                         "  --b INT=5                    \n"
+                         "  --c TEXT:{one,another}=another\n"
+                         "  --d TEXT:{one,another}=another\n"
+                         "                               text\n"
+                         "  --e\n"
+                         "  --f TEXT:{one,another}=other text\n"),
+      testing::ElementsAre(HasSubstr("--b"), HasSubstr("--c"), HasSubstr("--e"), HasSubstr("--f")));
   const Outcome record = Record("--help");
   EXPECT_THAT(record.out, HasSubstr("--key-bytes"));
   EXPECT_THAT(OptionsWithoutText(record.out), testing::IsEmpty());

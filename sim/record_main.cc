@@ -11,6 +11,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/program.h"
+#include "sim/help_column.h"
 #include "sim/not_negative.h"
 #include "sim/record/recorded_store.h"
 #include "sim/trace/file_trace.h"
@@ -181,6 +182,7 @@ Status Run(Arguments arguments) {
 
 int Main(int argc, char** argv) {
   CLI::App app("Records the memory accesses of Weft's own cache.", "weft-record");
+  app.get_formatter()->column_width(kHelpColumn);
   Arguments arguments;
   AddOptions(&app, &arguments);
   try {

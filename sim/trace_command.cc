@@ -50,18 +50,21 @@ Status Convert(const TraceOptions& options, const TextOptions& text, TraceSource
 
 // Of text alone, and none is read or written.
 Status RefuseIdle(const TraceOptions& options) {
-  const TextOptions none;
   const auto refuse = [](const std::string& why) { return Status(Code::kInvalidArgument, why); };
   const bool reads_text = options.from != kFolder;
   const bool writes_text = !options.out.empty() && options.to != kFolder;
-  if (options.text.op_accesses != none.op_accesses && !reads_text) {
+  const Given& given = options.given;
+  if (given.contains("op-accesses") && !reads_text) {
     return refuse("--op-accesses changes nothing: --from is a folder, which has its operations");
   }
+  if (given.contains("op-accesses") && writes_text) {
+    return refuse("--op-accesses changes nothing: a text that is written has no operations");
+  }
   const bool has_clocks = options.from == "dramsim3" || (writes_text && options.to == "dramsim3");
-  if (options.text.instructions_per_clock != none.instructions_per_clock && !has_clocks) {
+  if (given.contains("instr-per-clock") && !has_clocks) {
     return refuse("--instr-per-clock changes nothing: neither trace is DRAMsim3's");
   }
-  if (options.core != 0 && !writes_text) {
+  if (given.contains("core") && !writes_text) {
     return refuse("--core changes nothing: a folder gets all cores");
   }
   return Status::Ok();
@@ -74,6 +77,7 @@ void AddTrace(CLI::App* app, TraceOptions* options) {
   CLI::App* const info = app->add_subcommand("info", "says what is in a trace");
   CLI::App* const convert = app->add_subcommand("convert", "from one format to another");
   for (CLI::App* command : {info, convert}) {
+    NoteGiven(command, &options->given);
     command->add_option("--from", options->from, fmt::format("folder, or text: {}", kTextFormats))
         ->capture_default_str();
     command->add_option("--memory-gib", options->memory_gib, "GiB: addresses are below")

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <string>
 
+#include "sim/given.h"
 #include "sim/trace/text_trace.h"
 #include "weft/status.h"
 
@@ -25,6 +26,7 @@ struct TraceOptions {
   int core = 0;  // whose accesses go into a file of text
   uint64_t memory_gib = 16;
   TextOptions text;
+  Given given = {};
 };
 
 // What is given must outlive the parsing; what it has is the default.

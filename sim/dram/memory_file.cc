@@ -4,6 +4,7 @@
 #include <cerrno>
 #include <filesystem>
 #include <fstream>
+#include <functional>
 #include <optional>
 #include <system_error>
 #include <tuple>
@@ -179,56 +180,76 @@ void CheckTiming(MemoryText& text, const Organization& shape, const Timing& t) {
   }
 }
 
-// Of VDD, with what VPP's pump draws.
-double CurrentOf(MemoryText& text, const std::string& state, double vdd_v, double vpp_v) {
+constexpr double kMostMa = 10'000;
+
+struct FileCurrents {
+  Currents of_vdd;   // as the file has them
+  Currents of_both;  // with what VPP's pump draws of VDD
+  bool has_pump;
+};
+
+Currents CurrentsOfVdd(MemoryText& text, double vdd_v) {
   constexpr double kLeastMa = 0.001;
-  constexpr double kMostMa = 10'000;
-  const double idd_ma = text.Decimal("IDD" + state, "mA", kLeastMa, kMostMa);
-  if (vpp_v == 0) return idd_ma;  // no pump
-  const double ipp_ma = text.Decimal("IPP" + state, "mA", 0, kMostMa);
-  const double both_ma = idd_ma + ipp_ma * vpp_v / vdd_v;
-  if (both_ma > kMostMa) {
-    text.Wrong("IPP" + state, fmt::format("with IDD{} it is {:.6g} mA of VDD, and not {} at most",
-                                          state, both_ma, kMostMa));
-  }
-  return both_ma;
+  const auto current = [&](const char* key) { return text.Decimal(key, "mA", kLeastMa, kMostMa); };
+  return {.vdd_v = vdd_v,
+          .idd0_ma = current("IDD0"),
+          .idd2p_ma = current("IDD2P"),
+          .idd2n_ma = current("IDD2N"),
+          .idd3n_ma = current("IDD3N"),
+          .idd4r_ma = current("IDD4R"),
+          .idd4w_ma = current("IDD4W"),
+          .idd5_ma = current("IDD5")};
 }
 
-Currents CurrentsOf(MemoryText& text) {
+constexpr std::pair<const char*, double Currents::*> kStates[] = {
+    {"0", &Currents::idd0_ma},   {"2P", &Currents::idd2p_ma}, {"2N", &Currents::idd2n_ma},
+    {"3N", &Currents::idd3n_ma}, {"4R", &Currents::idd4r_ma}, {"4W", &Currents::idd4w_ma},
+    {"5", &Currents::idd5_ma}};
+
+FileCurrents CurrentsOf(MemoryText& text) {
   constexpr double kLeastV = 0.1;
   constexpr double kMostV = 10;
   const double vdd_v = text.Decimal("VDD", "V", kLeastV, kMostV);
   bool has_pump = text.Has("VPP");
-  for (const char* state : {"0", "2P", "2N", "3N", "4R", "4W", "5"}) {
-    has_pump |= text.Has(std::string("IPP") + state);
-  }
+  for (const auto& [state, current] : kStates) has_pump |= text.Has(std::string("IPP") + state);
   const double vpp_v = has_pump ? text.Decimal("VPP", "V", kLeastV, kMostV) : 0;
-  const auto current = [&](const char* state) { return CurrentOf(text, state, vdd_v, vpp_v); };
-  return {.vdd_v = vdd_v,
-          .idd0_ma = current("0"),
-          .idd2p_ma = current("2P"),
-          .idd2n_ma = current("2N"),
-          .idd3n_ma = current("3N"),
-          .idd4r_ma = current("4R"),
-          .idd4w_ma = current("4W"),
-          .idd5_ma = current("5")};
+  const Currents of_vdd = CurrentsOfVdd(text, vdd_v);
+  FileCurrents currents{.of_vdd = of_vdd, .of_both = of_vdd, .has_pump = has_pump};
+  if (!has_pump) return currents;
+  for (const auto& [state, current] : kStates) {
+    const std::string key = std::string("IPP") + state;
+    double& both_ma = currents.of_both.*current;
+    both_ma += text.Decimal(key, "mA", 0, kMostMa) * vpp_v / vdd_v;
+    if (both_ma <= kMostMa) continue;
+    text.Wrong(key, fmt::format("with IDD{} it is {:.6g} mA of VDD, and not {} at most", state,
+                                both_ma, kMostMa));
+  }
+  return currents;
 }
 
 // Each state's energy is what it draws above the background's (energy.h), so it draws no less.
-void CheckCurrents(MemoryText& text, const Timing& timing, const Currents& currents) {
-  const auto at_least = [&](const char* key, double ma, const char* other, double least_ma) {
+void CheckCurrents(MemoryText& text, const Timing& timing, const FileCurrents& currents) {
+  const auto at_least = [&](const char* key, auto of, const char* other, auto least_of) {
+    const double ma = std::invoke(of, currents.of_both);
+    const double least_ma = std::invoke(least_of, currents.of_both);
     if (ma >= least_ma) return;
-    text.Wrong(key, fmt::format("{:.6g} mA are less than {}, {:.6g} mA", ma, other, least_ma));
+    std::string what = fmt::format("{:.6g} mA are less than {}, {:.6g} mA", ma, other, least_ma);
+    if (currents.has_pump) {
+      what = fmt::format("with VPP's share, {}; without it, they are {:.6g} and {:.6g} mA", what,
+                         std::invoke(of, currents.of_vdd), std::invoke(least_of, currents.of_vdd));
+    }
+    text.Wrong(key, what);
   };
-  at_least("IDD2N", currents.idd2n_ma, "IDD2P", currents.idd2p_ma);
-  at_least("IDD3N", currents.idd3n_ma, "IDD2N", currents.idd2n_ma);
-  at_least("IDD4R", currents.idd4r_ma, "IDD3N", currents.idd3n_ma);
-  at_least("IDD4W", currents.idd4w_ma, "IDD3N", currents.idd3n_ma);
-  at_least("IDD5", currents.idd5_ma, "IDD3N", currents.idd3n_ma);
-  const double standing_ma =
-      (currents.idd3n_ma * timing.tras + currents.idd2n_ma * (timing.trc - timing.tras)) /
-      timing.trc;
-  at_least("IDD0", currents.idd0_ma, "IDD3N over tRAS and IDD2N over the rest of tRC", standing_ma);
+  at_least("IDD2N", &Currents::idd2n_ma, "IDD2P", &Currents::idd2p_ma);
+  at_least("IDD3N", &Currents::idd3n_ma, "IDD2N", &Currents::idd2n_ma);
+  at_least("IDD4R", &Currents::idd4r_ma, "IDD3N", &Currents::idd3n_ma);
+  at_least("IDD4W", &Currents::idd4w_ma, "IDD3N", &Currents::idd3n_ma);
+  at_least("IDD5", &Currents::idd5_ma, "IDD3N", &Currents::idd3n_ma);
+  const auto standing_ma = [&](const Currents& of) {
+    return (of.idd3n_ma * timing.tras + of.idd2n_ma * (timing.trc - timing.tras)) / timing.trc;
+  };
+  at_least("IDD0", &Currents::idd0_ma, "IDD3N over tRAS and IDD2N over the rest of tRC",
+           standing_ma);
 }
 
 std::string NameOf(MemoryText& text, const std::string& otherwise) {
@@ -256,8 +277,9 @@ Result<Preset> PresetOf(MemoryText& text, const std::string& name) {
   preset.timing = TimingOf(text, burst_length / data_per_clock);
   if (text.status().ok()) CheckTiming(text, preset.organization, preset.timing);
   if (text.HasSection("currents")) {
-    preset.currents = CurrentsOf(text);
-    if (text.status().ok()) CheckCurrents(text, preset.timing, *preset.currents);
+    const FileCurrents currents = CurrentsOf(text);
+    preset.currents = currents.of_both;
+    if (text.status().ok()) CheckCurrents(text, preset.timing, currents);
   }
   if (!text.status().ok()) return text.status();
   const Status status = Validate(preset.organization);

@@ -174,6 +174,16 @@ TEST(MemoryFile, WrongValuesAreNamed) {
   for (const auto& [from, to, what] : cases) {
     EXPECT_THAT(ErrorOf(With(All(), from, to)), HasSubstr(what)) << from << " -> " << to;
   }
+  // The pump's share of 5 mA at 1.8 V is 8.18182 mA of 1.1 V.
+  std::string with_pump = All() + "VPP = 1.8\nIPP0 = 5\nIPP2P = 5\nIPP2N = 5\nIPP3N = 5\n" +
+                          "IPP4R = 5\nIPP4W = 5\nIPP5 = 5\n";
+  EXPECT_THAT(ErrorOf(With(with_pump, "IDD4R = 200", "IDD4R = 10")),
+              HasSubstr("IDD4R: with VPP's share, 18.1818 mA are less than IDD3N, 58.1818 mA; "
+                        "without it, they are 10 and 50 mA"));
+  EXPECT_THAT(ErrorOf(With(with_pump, "IPP5 = 5", "IPP5 = 6000")),
+              HasSubstr("IPP5: with IDD5 it is 10068.2 mA of VDD, and not 10000 at most"));
+  EXPECT_THAT(ErrorOf(With(with_pump, "IPP5 = 5\n", "")),
+              HasSubstr("mine: [currents] IPP5: it is missing"));
   EXPECT_THAT(ErrorOf(""), StartsWith("mine: [shape] ranks: it is missing"));
   EXPECT_THAT(ErrorOf("name = a\tb\n" + All()), StartsWith("mine:1: name: it is not of 1 to 64"));
   EXPECT_THAT(ErrorOf("ranks = 1\n"), StartsWith("mine:1: ranks: it belongs into [shape]"));

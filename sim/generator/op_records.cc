@@ -11,7 +11,6 @@ namespace weft::sim {
 namespace {
 
 // Distances in instructions.
-constexpr uint32_t kToFirstEntry = 661;
 constexpr uint32_t kToNextEntry = 20;
 constexpr uint32_t kToUnpack = 57;
 constexpr uint32_t kToLength = 77;

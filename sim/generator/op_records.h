@@ -42,6 +42,10 @@ enum class ObjectPrefetch {
 // kInvalidArgument: neither off, lt300 nor all.
 Result<ObjectPrefetch> ParseObjectPrefetch(std::string_view text);
 
+// Instructions to an operation's first read of the bucket. Without a software prefetch of it, only
+// a key_lead above this moves the read.
+inline constexpr uint32_t kToFirstEntry = 661;
+
 struct OpShape {
   uint32_t instr_per_op = 5000;  // at least: operations that need more have more
   uint32_t key_lead = 20;        // from kKey to the first access of the bucket

@@ -3,14 +3,14 @@
 #include <algorithm>
 #include <initializer_list>
 #include <map>
-#include <set>
-
-#include <nlohmann/json.hpp>
 
 namespace weft::sim {
 namespace {
 
 bool IsTrace(const WorkloadOptions& workload) { return workload.source.starts_with("trace:"); }
+bool HasGetsOnly(const WorkloadOptions& workload) {
+  return workload.source == "fixedk" || workload.mix.starts_with("fixed:");
+}
 
 void AddAll(std::vector<IdleOption>* idle, std::initializer_list<const char*> names,
             const std::string& why) {
@@ -45,6 +45,13 @@ void AddOfUnits(const PrefetchOptions& prefetch, std::vector<IdleOption>* idle) 
 void AddOfMemory(const MemoryOptions& memory, std::vector<IdleOption>* idle) {
   if (memory.no_refresh) {
     AddAll(idle, {"refresh", "refresh-drain"}, "there is --no-refresh");
+  } else if (memory.compat == "dramsim2") {
+    AddAll(idle, {"refresh-drain"}, "--compat dramsim2 has it");
+  }
+  if (memory.policy == "fcfs") {
+    idle->push_back({"row-hits", "row_hits_max",
+                     "with --policy fcfs a row closes as soon as its bank's oldest request is for "
+                     "another"});
   }
 }
 
@@ -57,24 +64,32 @@ void AddOfWorkload(const WorkloadOptions& workload, std::vector<IdleOption>* idl
     return;
   }
   // Not log-mib, which is of --util natural: with buckets it makes the store of any workload small.
-  if (workload.source == "fixedk" || workload.mix.starts_with("fixed:")) {
-    AddAll(idle, {"put-key"}, "there are gets only");
+  if (HasGetsOnly(workload)) AddAll(idle, {"put-key"}, "there are gets only");
+  if (!workload.bucket_pf && workload.obj_pf == "off") {
+    AddAll(idle, {"swpf"}, "software prefetches nothing (--bucket-pf 0, --obj-pf off)");
   }
 }
 
-// Values by key, of options that are idle as well.
-nlohmann::ordered_json ValuesOf(const RunOptions& run, const PrefetchOptions& prefetch) {
-  nlohmann::ordered_json values = ConfigOf(run);
-  values["refresh"] = run.memory.refresh;
-  WorkloadOptions workload = run.workload;
-  if (IsTrace(workload)) workload.source = WorkloadOptions().source;
-  values.update(ConfigOf(workload));
-  values.update(ConfigOf(prefetch));
-  return values;
+// What only a unit heeds.
+void AddOfKeys(const WorkloadOptions& workload, std::vector<IdleOption>* idle) {
+  if (IsTrace(workload)) return;
+  constexpr const char* kOfUnits = "only a unit heeds keys, and there is none (--pacu)";
+  if (!HasGetsOnly(workload)) AddAll(idle, {"put-key"}, kOfUnits);
+  // It moves the bucket's software prefetch, and its reads only where it is longer than they wait.
+  if (!workload.bucket_pf && workload.key_lead <= kToFirstEntry) {
+    AddAll(idle, {"key-lead"}, kOfUnits);
+  }
 }
 
 Status Refuse(const std::string& name, const std::string& why) {
   return {Code::kInvalidArgument, "--" + name + " changes nothing: " + why};
+}
+
+Status RefuseGiven(const std::vector<IdleOption>& idle, const Given& given) {
+  for (const IdleOption& option : idle) {
+    if (given.contains(option.name)) return Refuse(option.name, option.why);
+  }
+  return Status::Ok();
 }
 
 }  // namespace
@@ -90,41 +105,43 @@ std::vector<IdleOption> IdleOptions(const RunOptions& run, const PrefetchOptions
   std::vector<IdleOption> idle;
   AddOfMemory(run.memory, &idle);
   AddOfWorkload(run.workload, &idle);
+  if (prefetch.pacu == "off") AddOfKeys(run.workload, &idle);
   AddOfUnits(prefetch, &idle);
+  if (run.out.empty()) AddAll(&idle, {"epoch"}, "epoch.csv is in the folder of --out");
   if (!DependsOnSeed(run, prefetch)) AddAll(&idle, {"seed"}, kReplayedTheSame);
   return idle;
 }
 
-Status RefuseIdle(const std::vector<RunWithUnit>& runs, const RunOptions& defaults) {
-  const nlohmann::ordered_json others = ValuesOf(defaults, {});
-  std::map<std::string, IdleOption> refused;
-  std::set<std::string> of_use;
+Status RefuseIdle(const std::vector<RunWithUnit>& runs) {
+  std::map<std::string, std::string> refused;  // names, and why
+  Given of_use;
   for (const RunWithUnit& of : runs) {
-    const nlohmann::ordered_json values = ValuesOf(of.run, of.prefetch);
-    std::set<std::string> idle;
+    Given used = of.run.given;
     for (const IdleOption& option : IdleOptions(of.run, of.prefetch)) {
-      idle.insert(option.key);
-      if (values[option.key] != others[option.key]) refused.emplace(option.key, option);
+      if (used.erase(option.name) > 0) refused.emplace(option.name, option.why);
     }
-    for (const auto& [key, value] : values.items()) {
-      if (value != others[key] && !idle.contains(key)) of_use.insert(key);
-    }
-    if (of.run.epoch_clocks != defaults.epoch_clocks && of.run.out.empty()) {
-      return Refuse("epoch", "epoch.csv is in the folder of --out");
-    }
+    of_use.merge(used);
   }
-  for (const auto& [key, option] : refused) {
-    if (!of_use.contains(key)) return Refuse(option.name, option.why);
+  for (const auto& [name, why] : refused) {
+    if (!of_use.contains(name)) return Refuse(name, why);
   }
   return Status::Ok();
 }
 
-Status RefuseIdle(const MemoryOptions& memory, const MemoryOptions& defaults) {
-  RunWithUnit of_memory;
-  of_memory.run.memory = memory;
-  RunOptions others;
-  others.memory = defaults;
-  return RefuseIdle({of_memory}, others);
+Status RefuseIdle(const MemoryOptions& memory, const Given& given) {
+  std::vector<IdleOption> idle;
+  AddOfMemory(memory, &idle);
+  return RefuseGiven(idle, given);
+}
+
+Status RefuseIdle(const WorkloadOptions& workload, const Given& given) {
+  std::vector<IdleOption> idle;
+  AddOfWorkload(workload, &idle);
+  if (IsTrace(workload)) {
+    AddAll(&idle, {"seed"}, kReplayedTheSame);
+    AddAll(&idle, {"ops"}, "all that the trace has is written");
+  }
+  return RefuseGiven(idle, given);
 }
 
 }  // namespace weft::sim

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "sim/given.h"
 #include "sim/prefetch/prefetch_options.h"
 #include "sim/run/run_options.h"
 #include "weft/status.h"
@@ -16,7 +17,7 @@ namespace weft::sim {
 
 struct IdleOption {
   std::string name;  // "t-insitu"
-  std::string key;   // of ConfigOf()
+  std::string key;   // of ConfigOf(), where it has the option
   std::string why;
 };
 
@@ -32,10 +33,12 @@ struct RunWithUnit {
   RunOptions run;
   PrefetchOptions prefetch;
 };
-// An option whose value is other than in `defaults`, so that somebody asked for it, and that
-// changes nothing in any of the runs where it is so, is an error.
-Status RefuseIdle(const std::vector<RunWithUnit>& runs, const RunOptions& defaults = {});
+// An option that was given, and that changes nothing in any of the runs where it was, is an error:
+// also where its value is the default.
+Status RefuseIdle(const std::vector<RunWithUnit>& runs);
 // Of a memory alone.
-Status RefuseIdle(const MemoryOptions& memory, const MemoryOptions& defaults = {});
+Status RefuseIdle(const MemoryOptions& memory, const Given& given);
+// Of a trace that is written, for whatever plays it: with a unit, perhaps.
+Status RefuseIdle(const WorkloadOptions& workload, const Given& given);
 
 }  // namespace weft::sim

@@ -68,6 +68,7 @@ void AddPrefetchedLines(CLI::App* app, RunOptions* options) {
 }  // namespace
 
 void AddRun(CLI::App* app, RunOptions* options) {
+  NoteGiven(app, &options->given);
   AddMemory(app, &options->memory);
   AddControl(app, &options->memory);
   AddCores(app, options);

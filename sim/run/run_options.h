@@ -12,6 +12,7 @@
 #include <nlohmann/json.hpp>
 
 #include "sim/generator/workload_options.h"
+#include "sim/given.h"
 #include "sim/machine/machine.h"
 #include "sim/run/memory_options.h"
 #include "weft/status.h"
@@ -45,7 +46,8 @@ struct RunOptions {
   int64_t fast_forward = 0;  // operations before them that take no time
   uint64_t seed = 1;
   int64_t epoch_clocks = 100'000;
-  std::string out;  // a folder
+  std::string out;   // a folder
+  Given given = {};  // which options were given, those that others add to the app among them
 };
 
 // What is given must outlive the parsing; what it has is the default.
