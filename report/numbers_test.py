@@ -1,6 +1,8 @@
 #!/usr/bin/env python3
 """Tests of what report/report reads and works out: from results that are made up here."""
 
+import contextlib
+import io
 import math
 import re
 import sys
@@ -15,7 +17,7 @@ from report_test import NO_RAPL, Sample, with_energy  # noqa: E402
 
 if not report_test.WHY_NOT:
     from matplotlib import pyplot
-    from reportlib import ahead, cost, figures, page, results, style
+    from reportlib import ahead, cost, figures, main, page, results, style
 
 
 class ErrorTest(report_test.ReportTest):
@@ -92,6 +94,33 @@ class ErrorTest(report_test.ReportTest):
         self.assertIn("--server 2x-sample-cpu: no run there tells how busy the CPUs were",
                       self.error(self.file([idle], "idle.jsonl"), *server))
 
+    def refused(self, program, *arguments):
+        errors = io.StringIO()
+        with contextlib.redirect_stderr(errors), self.assertRaises(SystemExit) as stop:
+            program(list(arguments))
+        self.assertEqual(2, stop.exception.code)
+        return errors.getvalue()
+
+    def test_a_second_value_is_refused_for_the_first_would_be_ignored(self):
+        path = self.file([with_energy(Sample().line(), 500)])
+        for name, values in (("--out", "ab"), ("--title", "ab"), ("--price-max", "12"),
+                             ("--target-throughput", "12")):
+            twice = [part for value in values for part in (name, value)]
+            out = () if name == "--out" else ("--out", str(self.out))
+            self.assertIn(f"{name}: twice", self.refused(main.main, path, *out, *twice))
+        self.assertFalse(self.out.exists())
+
+    def test_an_option_of_compare_is_not_taken_for_another(self):
+        path = self.file([with_energy(Sample().line(), 500)])
+        self.assertIn("unrecognized arguments: --price",
+                      self.refused(main.main, path, "--out", str(self.out), "--price", "500"))
+
+    def test_the_layout_of_no_page_or_no_width_is_not_skipped(self):
+        layout = report_test.check_layout()
+        self.assertIn("no such file", self.refused(layout.main, "/no/such/page.html"))
+        self.assertIn("--width must be above 0",
+                      self.refused(layout.main, self.file([]), "--width", "0"))
+
     def test_a_model_leaves_alone_what_was_metered(self):
         lines = [with_energy(Sample().line("redis"), 500), Sample().line("memcached")]
         table = results.read([self.file(lines)])
@@ -141,9 +170,53 @@ class NumberTest(report_test.ReportTest):
         row = self.table([line]).iloc[0]
         for name in ("cpu_us", "energy_uj", "power_w", "utilization", "idle_w"):
             self.assertTrue(math.isnan(row[name]), name)
+        text = self.report(self.file([line]))
+        for name in ("CPU (µs/op)", "energy (µJ/op)", "CPUs used (%)", "watts"):
+            self.assertIn(f'data-head="{name}"><span><span class="none">–</span>', text)
+        self.assertNotRegex(text, r"<td[^>]*><span>0</span>")
+        self.assertIn("CPU time per operation: unavailable (cpu_s: it counted nothing).", text)
+        self.assertNotIn("unavailable ()", text)
         row = self.table([Sample().line("weft-cache")]).iloc[0]
         self.assertTrue(math.isnan(row["client_cpu_us"]))
         self.assertEqual("embedded caches", row["group"])
+
+    def test_a_latency_or_a_ratio_of_0_is_none(self):
+        line = Sample().line()
+        for name in ("mean", "p50", "p99", "p99_9"):
+            line["result"]["latency_us"]["all"][name] = 0.0
+        line["efficiency"] = {"threads": "one", "busy": 0.0, "ipc_per_core": {"value": 0.0}}
+        row = self.table([line]).iloc[0]
+        for name in ("mean", "p50", "p99", "p99_9", "busy", "ipc"):
+            self.assertTrue(math.isnan(row[name]), name)
+        self.assertNotRegex(self.report(self.file([line])), r"<td[^>]*><span>0</span>")
+
+    def with_empty_slice(self, at, repetition=0, **latencies):
+        line = Sample().line(repetition=repetition)
+        line["result"]["slices"][at] |= {"operations": 0} | latencies
+        return line
+
+    def test_a_slice_without_operations_is_a_gap(self):
+        for none in (0.0, None):
+            line = self.with_empty_slice(2, p50_us=none, p99_us=none, max_us=none)
+            table = self.table([line])
+            with pyplot.rc_context(style.RC):
+                look = style.Look(figures.names_of(table))
+                figure = figures.time_series(table, look, False)
+                rates, latencies = (axis.lines[0].get_ydata() for axis in figure.axes)
+                pyplot.close(figure)
+            self.assertEqual([2], [at for at, us in enumerate(latencies) if math.isnan(us)])
+            self.assertEqual([2], [at for at, rate in enumerate(rates) if rate == 0])
+
+    def test_a_shade_is_of_the_repetitions_that_have_it(self):
+        for order in ((0, 1), (1, 0)):
+            ys = [[1.0, math.nan, 3.0], [2.0, 5.0, math.nan]]
+            with pyplot.rc_context(style.RC):
+                figure, (axis,) = style.grid(1, 1, True, 2)
+                figures.shade(axis, [0, 1, 2], [ys[at] for at in order], "black")
+                corners = axis.collections[0].get_paths()[0].vertices.tolist()
+                pyplot.close(figure)
+            for corner in ([0, 1], [0, 2], [1, 5], [2, 3]):
+                self.assertIn(corner, corners, order)
 
     def test_the_same_line_twice_is_one_run(self):
         line = Sample().line()
@@ -167,6 +240,54 @@ class NumberTest(report_test.ReportTest):
         self.assertEqual(("memcached 1.6.18", True, ""), told((30,), (31,)))
         self.assertEqual("the client was the limit", told((30,), (31,), saturated=True)[2])
         self.assertEqual("only one store has it", told((30, 31))[2])
+
+    def joules_of(self, *modelled):
+        """Lines of stores that are named by (target, workload, is its energy modelled)."""
+        speeds = {"redis": 0.6, "memcached": 1.0, "valkey": 0.3}
+        return [with_energy(Sample().line(target, workload, speed=speeds[target]), 150,
+                            "idle and busy watts" if is_so else "rapl", is_so)
+                for target, workload, is_so in modelled]
+
+    def told_of(self, lines):
+        """The sentence about joules, and the cells of the table of who is ahead."""
+        text = self.report(self.file(lines))
+        sentence, = re.findall(r"Most operations a joule.*?(?=: )", text)
+        return sentence, re.findall(r'data-head="operations a joule"><span>(.*?)</span></td>', text)
+
+    def test_who_is_ahead_by_modelled_joules_is_marked(self):
+        mark = ' <span class="mark">modelled</span>'
+        sentence, cells = self.told_of(self.joules_of(("redis", "ycsb-a", True),
+                                                      ("memcached", "ycsb-a", True)))
+        self.assertEqual("Most operations a joule (modelled)", sentence)
+        self.assertRegex(cells[0], f"^memcached.* × Redis 7.0.15{mark}$")
+        sentence, cells = self.told_of(self.joules_of(("redis", "ycsb-a", False),
+                                                      ("memcached", "ycsb-a", False)))
+        self.assertEqual("Most operations a joule", sentence)
+        self.assertNotIn("modelled", cells[0])
+
+    def test_whose_joules_are_modelled_is_told_where_not_all_are(self):
+        mark = ' <span class="mark">modelled</span>'
+        sentence, cells = self.told_of(self.joules_of(
+            ("redis", "ycsb-a", True), ("memcached", "ycsb-a", False), ("valkey", "ycsb-a", True),
+            ("redis", "ycsb-b", False), ("memcached", "ycsb-b", False),
+            ("valkey", "ycsb-b", True)))
+        self.assertEqual("Most operations a joule (modelled for Valkey 7.2 and partly Redis "
+                         "7.0.15)", sentence)
+        self.assertTrue(cells[0].endswith(f"{mark}: Redis 7.0.15, Valkey 7.2"), cells[0])
+        self.assertTrue(cells[1].endswith(f"{mark}: Valkey 7.2"), cells[1])
+
+    def test_modelled_joules_that_are_too_close_are_marked(self):
+        lines = self.joules_of(("redis", "ycsb-a", True), ("memcached", "ycsb-a", True))
+        for line in lines:
+            line["result"]["operations"] = 1000
+        _, cells = self.told_of(lines)
+        self.assertIn("too close to tell", cells[0])
+        self.assertIn("modelled", cells[0])
+
+    def test_of_many_stores_modelled_ones_are_counted(self):
+        names = tuple(str(at) for at in range(12))
+        one = ahead.Verdict(compared=names, modelled=names[:9])
+        self.assertEqual(" (modelled for 9 of 12 stores)", ahead.modelled_text([one]))
 
     def test_servers_and_energy_as_the_papers_table(self):
         # Paper 002: S4's servers for 100 M operations a second, and their energy at $0.07.
@@ -266,6 +387,33 @@ class NumberTest(report_test.ReportTest):
         text = (self.out / "report.html").read_text(encoding="utf-8")
         for cell in re.findall(r"<td.*?</td>|<figcaption>.*?</figcaption>", text, re.S):
             self.assertNotRegex(cell, r"[0-9] [kMG]\b")
+
+    def test_options_and_names_of_workloads_are_not_broken(self):
+        def whole(text):
+            return f'<span class="whole">{text}</span>'
+        names = ("ycsb-a", "ycsb", "a-<b", "x-" + "y" * 20)
+        for markup, expected in (
+                ("(--points 3), ycsb-a.", f"({whole('--points')} 3), {whole('ycsb-a')}."),
+                ('<a title="--points ycsb-a">ycsb</a>', '<a title="--points ycsb-a">ycsb</a>'),
+                ("ycsb-ab x-ycsb-a a--b", "ycsb-ab x-ycsb-a a--b"),
+                ("--" + "x" * 23, "--" + "x" * 23), ("--" + "x" * 22, whole("--" + "x" * 22)),
+                (names[3], names[3])):
+            self.assertEqual(expected, page.with_whole_words(markup, names))
+        left = {"format": "weft-bench left out", "version": 1, "target": {"name": "redis"},
+                "workload": {"name": "ycsb-d"}, "load": "at 5 k/s", "why": "needs --points 3"}
+        self.report(self.file([*(Sample().line(workload=name) for name in ("ycsb-d", "ycsb-e")),
+                               left]))
+        text = (self.out / "report.html").read_text(encoding="utf-8")
+        self.assertIn(f'<span>{whole("ycsb-d")} at 5 k/s</span>'.replace("5 k", "5\u00a0k"), text)
+        self.assertIn(f'<span>needs {whole("--points")} 3</span>', text)
+        self.assertIn(f'{whole("--workload")} {whole("ycsb-e")}</code>', text)
+        self.assertIn(f'<code>{whole("--energy")} rapl</code>', text)
+        self.assertIn(".whole { white-space: nowrap; }", text)
+
+    def test_on_a_card_a_value_without_room_stands_below_its_head(self):
+        css = (Path(__file__).parent / "reportlib" / "page.css").read_text(encoding="utf-8")
+        cards = css[css.index("Each row is a card"):css.index("@media print")]
+        self.assertRegex(cards, r"td\.long \{[^}]*flex-wrap: wrap")
 
     def test_costs_by_hand(self):
         # As Cost.PurchaseAndEnergy and Cost.BreakEvenPrice of bench/cost/cost_test.cc.

@@ -3,11 +3,12 @@
 Ahead is who is best by the median, where its worst repetition is better than the best of all
 others, as weft-bench compare has it of two. Of single runs the noise is not known: the best is
 named, and it is said that they were single. Nobody is ahead where the client was the limit or
-answers were wrong.
+answers were wrong. Modelled energy is marked wherever it was compared.
 """
 
 import math
-from dataclasses import dataclass
+from collections import Counter
+from dataclasses import dataclass, replace
 
 from reportlib.results import medians, peak, short
 
@@ -19,13 +20,15 @@ class Measure:
     headline: str
     more_is_better: bool
     at_one_load: bool  # told only where all ran at the same load
+    of_energy: bool = False
 
 
 NAMED_MOST = 8  # more workloads are counted, not named
 MEASURES = (
     Measure("throughput", "operations a second", "Most operations a second", True, False),
     Measure("p99", "p99 latency", "Lowest p99 latency", False, True),
-    Measure("ops_per_j", "operations a joule", "Most operations a joule", True, False))
+    Measure("ops_per_j", "operations a joule", "Most operations a joule", True, False,
+            of_energy=True))
 
 
 @dataclass
@@ -36,12 +39,20 @@ class Verdict:
     other: str = ""    # the next
     single: bool = False
     why: str = ""      # nobody is
+    compared: tuple = ()  # the series
+    modelled: tuple = ()  # those of them whose figures no meter told
 
 
 def verdict(found, measure):
     """`found`: medians of a workload, a row a series."""
+    of = found[found[f"{measure.column}_median"].notna()]
+    modelled = tuple(of[of["modelled"]]["series"]) if measure.of_energy else ()
+    return replace(judged(of, measure), compared=tuple(of["series"]), modelled=modelled)
+
+
+def judged(of, measure):
+    """Of those that have the measure."""
     column = measure.column
-    of = found[found[f"{column}_median"].notna()]
     if len(of) < 2:
         return Verdict(why="not measured" if of.empty else "only one store has it")
     if measure.at_one_load and of["load"].nunique() > 1:
@@ -103,6 +114,19 @@ def group_text(cases, measure, is_short):
     return ", ".join(parts) or ("nobody clearly" if even else "")
 
 
+def modelled_text(told):
+    """Behind a measure's name: " (modelled)" where all that was compared was, otherwise whose."""
+    compared = Counter(name for one in told for name in one.compared)
+    modelled = Counter(name for one in told for name in one.modelled)
+    if modelled == compared:
+        return " (modelled)" if modelled else ""
+    if len(modelled) > NAMED_MOST:
+        return f" (modelled for {len(modelled)} of {len(compared)} stores)"
+    whole = [name for name in modelled if modelled[name] == compared[name]]
+    parts = [f"partly {name}" for name in modelled if modelled[name] < compared[name]]
+    return f" (modelled for {listed(whole + parts)})" if modelled else ""
+
+
 def sentences(table):
     """For the head of the page, one a measure: who is ahead at what."""
     of_groups = {group: verdicts(runs) for group, runs in table.groupby("group", sort=False)}
@@ -114,8 +138,11 @@ def sentences(table):
                  for group, cases in of_groups.items()}
         parts = [f"of {group} {text}" if len(of_groups) > 1 else text
                  for group, text in texts.items() if text]
+        mark = modelled_text([of[measure.name] for cases in of_groups.values()
+                              for of in cases.values()
+                              if of[measure.name].ratio == of[measure.name].ratio])
         if parts:
-            found.append(f"{measure.headline}: {'; '.join(parts)}.")
+            found.append(f"{measure.headline}{mark}: {'; '.join(parts)}.")
     if not found:
         return [f"Nobody is ahead: {nobody(told)}."]
     if any(one.single and one.series for one in told):

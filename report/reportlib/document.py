@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from reportlib import ahead, cost, figures, sections, style
-from reportlib.page import Page, escape
+from reportlib.page import Page, escape, with_whole_words
 
 
 def write(table, out, options, powers):
@@ -45,13 +45,13 @@ def document(page, title, table):
     css = (Path(__file__).parent / "page.css").read_text(encoding="utf-8")
     contents = "".join(f'<li class="level-{level}"><a href="#{anchor}">{escape(text)}</a></li>'
                        for anchor, text, level in page.contents)
-    return ('<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
-            '<meta name="viewport" content="width=device-width, initial-scale=1">'
-            f"<title>{escape(title)}</title><style>{css}</style></head><body>"
-            f'<header><h1>{escape(title)}</h1><p class="lead">{escape(lead(table))}</p>'
+    body = (f'<header><h1>{escape(title)}</h1><p class="lead">{escape(lead(table))}</p>'
             f'{headline(table)}</header>'
             f'<nav aria-label="Contents"><ul>{contents}</ul></nav><main>'
             + "\n".join(page.parts)
             + "</main><footer>Bars and points are medians of the repetitions; lines through them "
-            "reach from the least to the most. Made by report/report of Weft.</footer>"
-            "</body></html>\n")
+            "reach from the least to the most. Made by report/report of Weft.</footer>")
+    return ('<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
+            '<meta name="viewport" content="width=device-width, initial-scale=1">'
+            f"<title>{escape(title)}</title><style>{css}</style></head><body>"
+            + with_whole_words(body, table["workload"]) + "</body></html>\n")

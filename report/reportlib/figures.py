@@ -7,7 +7,7 @@ from matplotlib import lines, ticker
 
 from reportlib import style
 from reportlib.cost import ELECTRICITY, LIFETIMES_YEARS
-from reportlib.results import dig, highest, medians, number, peak, short, typical
+from reportlib.results import above_0, dig, highest, medians, number, peak, short, typical
 
 CLOSED = "hollow: closed loop"  # in a legend
 SI = ticker.FuncFormatter(lambda value, _: short_tick(value))
@@ -267,21 +267,24 @@ def time_series(table, look, narrow):
 
 
 def shade(axis, x, repetitions, color):
-    """Between the least and the most of the repetitions, as far as all of them go."""
+    """Between the least and the most of the repetitions, as far as all of them go. A repetition
+    that measured nothing at a place has no part in it there; where none did there is a gap."""
     if len(repetitions) < 2:
         return
-    columns = list(zip(*([math.nan if y is None else y for y in ys] for ys in repetitions)))
-    axis.fill_between(x[:len(columns)], [min(ys) for ys in columns][:len(x)],
-                      [max(ys) for ys in columns][:len(x)], color=color, alpha=0.15, linewidth=0)
+    columns = [[y for y in ys if not math.isnan(y)] or [math.nan]
+               for ys in zip(*repetitions)][:len(x)]
+    axis.fill_between(x[:len(columns)], [min(ys) for ys in columns], [max(ys) for ys in columns],
+                      color=color, alpha=0.15, linewidth=0)
 
 
 def slices(run, kind):
-    """The middle of each slice, and its rate or p99; a slice without operations has a gap."""
+    """The middle of each slice, and its rate or p99. A slice without operations has the rate 0,
+    which was measured, and a gap for its p99, which was not."""
     x, y = [], []
     for part in run["result"]["slices"]:
         x.append(part["at_s"] + part["seconds"] / 2)
         rate = part["operations"] / part["seconds"] if part["seconds"] > 0 else math.nan
-        latency = number(part, "p99_us") if part["operations"] else math.nan
+        latency = above_0(number(part, "p99_us")) if part["operations"] else math.nan
         y.append(rate if kind == "throughput" else latency)
     return x, y
 

@@ -9,20 +9,35 @@ from reportlib.results import ReportError, peak, read
 PRICE_MAX = 6000  # dollars
 
 
+class Once(argparse.Action):
+    """An option with one value. A second one is refused: it would replace the first unseen."""
+
+    def __call__(self, parser, namespace, values, option_string=None):
+        given = vars(namespace).setdefault("given", set())
+        if self.dest in given:
+            parser.error(f"{option_string}: twice")
+        given.add(self.dest)
+        setattr(namespace, self.dest, values)
+
+
 def parse(arguments):
+    # No abbreviations: --price is an option of weft-bench compare, and no short --price-max.
     parser = argparse.ArgumentParser(
-        prog="report/report", description="A page and pictures of what weft-bench measured.")
+        prog="report/report", allow_abbrev=False,
+        description="A page and pictures of what weft-bench measured.")
     parser.add_argument("results", nargs="+", metavar="RESULTS.jsonl",
                         help="what weft-bench appended by --json; several come onto one page")
-    parser.add_argument("--out", required=True, metavar="DIR", help="where the page goes")
-    parser.add_argument("--title", default="Measured stores",
+    parser.add_argument("--out", action=Once, required=True, metavar="DIR",
+                        help="where the page goes")
+    parser.add_argument("--title", action=Once, default="Measured stores",
                         help="of the page (default: Measured stores)")
-    parser.add_argument("--target-throughput", type=float, default=100e6, metavar="N",
-                        help="operations a second that servers and costs are for (default: 100e6)")
+    parser.add_argument("--target-throughput", action=Once, type=float, default=100e6,
+                        metavar="N", help="operations a second that servers and costs are for "
+                        "(default: 100e6)")
     parser.add_argument("--server", action="append", default=[], metavar="NAME=idle_w,busy_w",
                         help="power of a machine (its host_class) that had no meter, for modelled "
                         "costs")
-    parser.add_argument("--price-max", type=float, metavar="N",
+    parser.add_argument("--price-max", action=Once, type=float, metavar="N",
                         help="dollars: where the axis of purchase prices ends "
                         f"(default: {PRICE_MAX})")
     options = parser.parse_args(arguments)

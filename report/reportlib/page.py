@@ -12,6 +12,7 @@ from reportlib import style
 
 PNG_DPI = 200
 LONG_WORD = 25  # letters
+LONG_NAME = 17  # letters; a longer name of a workload would make its column too wide
 NARROW_PX = 600  # windows up to this width get the narrow pictures (as in page.css)
 
 
@@ -29,6 +30,17 @@ def with_long_words(markup):
     are, so that a table is as wide as its other words want."""
     return re.sub(rf"(<[^>]*>)|([^\s<>]{{{LONG_WORD},}})",
                   lambda found: found[1] or f'<span class="long-word">{found[2]}</span>', markup)
+
+
+def with_whole_words(markup, names):
+    """No line ends at a hyphen of an option or of one of these names. A span, for a hyphen of
+    another kind would be copied into a shell."""
+    kept = sorted((escape(name) for name in set(names)
+                   if len(name) < LONG_NAME and re.fullmatch(r"[\w.]+(-[\w.]+)+", name)),
+                  key=len, reverse=True)
+    words = "|".join([rf"--[a-z][a-z0-9-]{{,{LONG_WORD - 4}}}", *map(re.escape, kept)])
+    return re.sub(rf"(<[^>]*>)|(?<![\w-])({words})(?![\w-])",
+                  lambda found: found[1] or f'<span class="whole">{found[2]}</span>', markup)
 
 
 def slug(text):

@@ -200,10 +200,10 @@ def row_of(line):
         "rate": number(load, "rate_per_s"),
         "repetition": load.get("repetition", 0),
         "throughput": line["result"]["operations_per_s"],
-        "mean": number(line, "result.latency_us.all.mean"),
-        "p50": number(line, "result.latency_us.all.p50"),
-        "p99": number(line, "result.latency_us.all.p99"),
-        "p99_9": number(line, "result.latency_us.all.p99_9"),
+        "mean": above_0(number(line, "result.latency_us.all.mean")),
+        "p50": above_0(number(line, "result.latency_us.all.p50")),
+        "p99": above_0(number(line, "result.latency_us.all.p99")),
+        "p99_9": above_0(number(line, "result.latency_us.all.p99_9")),
         "cpu_us": cpu / operations * 1e6,
         # Of an embedded store it is the store's, too.
         "client_cpu_us": math.nan if embedded else above_0(
@@ -236,8 +236,8 @@ def experiment_of(line):
     ipc = number(line, "efficiency.ipc_per_core.value")
     return {
         "part": dig(line, "efficiency.threads", ""),
-        "busy": percent("efficiency.busy"),
-        "ipc": number(line, "bandwidth.ipc.value") if math.isnan(ipc) else ipc,
+        "busy": above_0(percent("efficiency.busy")),
+        "ipc": above_0(number(line, "bandwidth.ipc.value") if math.isnan(ipc) else ipc),
         "branch_misses": percent("efficiency.branch_miss_ratio.value"),
         "cache_misses": percent("efficiency.cache_miss_ratio.value"),
         "left_gb": number(line, "bandwidth.left_bytes_per_s") / 1e9,

@@ -4,7 +4,7 @@ import json
 
 from reportlib import ahead, cost, experiments, figures
 from reportlib.page import escape, slug
-from reportlib.results import dig, highest, limit_text, medians, peak, short
+from reportlib.results import dig, highest, limit_text, medians, number, peak, short
 
 PRICES = 25  # points of a cost curve
 UNITS = {"us": "µs"}
@@ -114,7 +114,12 @@ def ahead_table(page, runs):
 
 def ahead_cell(one):
     text = escape(ahead.cell(one))
-    return text if one.series else f'<span class="none">{text}</span>'
+    if not one.series:
+        text = f'<span class="none">{text}</span>'
+    if one.modelled and one.ratio == one.ratio:  # it was compared
+        whose = "" if one.modelled == one.compared else ": " + escape(", ".join(one.modelled))
+        text += f' <span class="mark">modelled</span>{whose}'
+    return text
 
 
 def figures_table(page, best):
@@ -244,12 +249,15 @@ def missing(page, title, runs, meters):
         for run in runs["run"]:
             reading = run.get("meters", {}).get(meter)
             why = ABSENT if reading is None else reading.get("unavailable")
+            if not why and number(reading, "value") == 0:
+                why = "it counted nothing"
             if why:
                 reasons.setdefault(why, {})[meter] = None
     if len(reasons) > 1:
         reasons.pop(ABSENT, None)
     texts = [f"{', '.join(names)}: {why}" for why, names in reasons.items()]
-    page.add(f'<p class="none">{escape(title)}: unavailable ({escape("; ".join(texts))}).</p>')
+    reason = f" ({'; '.join(texts)})" if texts else ""
+    page.add(f'<p class="none">{escape(title)}: unavailable{escape(reason)}.</p>')
 
 
 def cost_figure(page, base, runs, look, options):
