@@ -8,6 +8,7 @@
 #include <CLI/CLI.hpp>
 
 #include "bench/defaults.h"
+#include "bench/harness/machine.h"
 
 namespace weft::bench {
 namespace {
@@ -53,6 +54,10 @@ struct Rule {
 
 const std::vector<Rule>& RulesOfDurableStores() {
   static const std::vector<Rule> all = {
+      {{"durable"},
+       {"--strict", "--target"},
+       "one of --stores alone is compared with nothing",
+       [](auto&, auto& a) { return a.durable.stores.size() == 1; }},
       {{"durable"},
        {"--reads"},
        "no --benchmarks is asked that looks up",
@@ -153,6 +158,13 @@ const std::vector<Rule>& OtherRules() {
        {"--get-share"},
        "multiget-100 has GETs alone",
        [](auto&, auto& a) { return !HasPart(a.cases, "depth"); }},
+      {{"pipeline", "alternation"},
+       {"--cpus"},
+       "there are more than --threads",
+       [](auto&, auto& a) {
+         return a.pipeline.threads > 0 &&
+                ParseCpuList(a.embedded_cpus).size() > static_cast<size_t>(a.pipeline.threads);
+       }},
       {{"pipeline", "alternation"},
        {"--batch-max"},
        "no --plan is given",

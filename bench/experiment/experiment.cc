@@ -6,6 +6,7 @@
 
 #include "bench/drive/each_target.h"
 #include "bench/durable/store.h"
+#include "bench/target/targets.h"
 
 namespace weft::bench {
 
@@ -20,6 +21,10 @@ ExperimentOptions Defaults(const std::string& experiment,
 
 Result<std::vector<OperationMix>> ScaledMixes(const ExperimentOptions& options,
                                               uint64_t records_max) {
+  for (const std::string& target : options.measure.targets) {
+    const Status status = CheckTarget(target);
+    if (status.code() == Code::kInvalidArgument) return status;
+  }
   auto mixes = MixesOf(options.measure);
   if (!mixes || options.measure.records != 0) return mixes;
   const DataRoom room = RoomFor(options.measure);

@@ -196,6 +196,16 @@ TEST(TraceBench, AServerThatIsThereKeepsItsMemory) {
   EXPECT_EQ(lines[0]["caches"][1]["name"], "lru");
 }
 
+TEST(TraceBench, WhatHasNoTimesHasNoPace) {
+  const base::TestFolder folder;
+  TraceBenchOptions options;
+  options.files = {folder / "numbers.trace"};
+  std::ofstream(options.files[0]) << "1\n2\n";
+  options.targets = {"weft-cache"};
+  options.play.pace = 2;
+  EXPECT_NE(RunTraceBench(options).message().find("has no times"), std::string::npos);
+}
+
 TEST(TraceBench, PoliciesAreCheckedBeforeAnythingIsPlayed) {
   TraceBenchOptions options;
   options.files = {"/nowhere"};

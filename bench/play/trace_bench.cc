@@ -281,6 +281,8 @@ Status PlayFile(const std::string& file, const TraceBenchOptions& options,
                 std::vector<LineChart>* charts) {
   auto trace = ReadTrace(file, options.read);
   if (!trace) return trace.error();
+  if (options.play.pace > 0 && trace->requests.back().time_s == 0)
+    return {Code::kInvalidArgument, fmt::format("--pace: {} has no times", file)};
   std::vector<uint64_t> memory;
   for (const std::string& text : options.memory) {
     const auto mb = MemoryOf(text, *trace);

@@ -126,8 +126,14 @@ const std::vector<TargetForm>& TargetForms() {
   return forms;
 }
 
-Result<std::unique_ptr<Target>> OpenTarget(const std::string& spec, const TargetOptions& options,
-                                           const RecordFormat& format) {
+namespace {
+
+struct NamedKind {
+  const Kind* kind = nullptr;
+  std::string argument;
+};
+
+Result<NamedKind> KindOf(const std::string& spec) {
   const size_t colon = spec.find(':');
   const std::string name = spec.substr(0, colon);
   const std::string argument = colon == std::string::npos ? "" : spec.substr(colon + 1);
@@ -141,10 +147,24 @@ Result<std::unique_ptr<Target>> OpenTarget(const std::string& spec, const Target
                     fmt::format("\"{}\": the form is {}", spec, FormOf(kind)));
     if (!kind.missing.empty())
       return Status(Code::kUnsupported, fmt::format("{}: {}", spec, kind.missing));
-    return kind.open(argument, options, format);
+    return NamedKind{&kind, argument};
   }
   return Status(Code::kInvalidArgument,
                 fmt::format("\"{}\" is no target; there are {}", spec, names));
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Target>> OpenTarget(const std::string& spec, const TargetOptions& options,
+                                           const RecordFormat& format) {
+  auto named = KindOf(spec);
+  if (!named) return named.error();
+  return named->kind->open(named->argument, options, format);
+}
+
+Status CheckTarget(const std::string& spec) {
+  auto named = KindOf(spec);
+  return named ? Status::Ok() : named.error();
 }
 
 bool IsDurable(const std::string& spec) {

@@ -28,6 +28,9 @@ namespace weft::bench {
 Result<std::unique_ptr<Target>> OpenTarget(const std::string& spec, const TargetOptions& options,
                                            const RecordFormat& format);
 
+// What OpenTarget says of the name alone, without opening anything.
+Status CheckTarget(const std::string& spec);
+
 // Stores that lose nothing by themselves.
 bool IsDurable(const std::string& spec);
 // Servers that somebody else started.

@@ -133,7 +133,12 @@ Result<OperationMix> ReadMix(const toml::table& table, const std::string& path) 
     if (!status.ok()) return status;
   }
   const std::optional<MixFault> fault = FaultOf(mix);
-  if (!fault) return mix;
+  if (!fault) {
+    const toml::node* const length = table.get("scan_length");
+    if (length != nullptr && mix.ShareOf(OperationKind::kScan) == 0)
+      return Field{path, "scan_length", *length}.Bad("none of its operations scans");
+    return mix;
+  }
   // The field itself, or what it lies in, or the workload that lacks it.
   const toml::node* node = table.get(fault->field.substr(0, fault->field.find('.')));
   return Field{path, fault->field, node == nullptr ? table : *node}.Bad(fault->what);

@@ -25,7 +25,7 @@ class MixFile : public testing::Test {
 
 constexpr const char* kWhole = R"([[workload]]
 name = "sessions"
-operations = { read = 0.7, update = 0.2, insert = 0.1 }
+operations = { read = 0.6, update = 0.2, insert = 0.1, scan = 0.1 }
 keys = "hotspot 0.2 0.8"
 records = 5000
 key_bytes = 32
@@ -66,8 +66,8 @@ TEST_F(MixFile, HasAllOfAWorkload) {
   ASSERT_TRUE(mixes) << mixes.error().ToString();
   ASSERT_EQ(mixes->size(), 2u);
   EXPECT_EQ(ToJson(mixes.value()[0]), nlohmann::json::parse(R"({
-      "name": "sessions", "operations": {"read": 0.7, "update": 0.2, "insert": 0.1},
-      "keys": "hotspot 0.2 0.8", "records": 5000, "key_bytes": "32",
+      "name": "sessions", "operations": {"read": 0.6, "update": 0.2, "insert": 0.1,
+      "scan": 0.1}, "scan_length": "7", "keys": "hotspot 0.2 0.8", "records": 5000, "key_bytes": "32",
       "value_bytes": "pareto 214.476 0.348238 8 1048576", "ordered": true,
       "rate": "poisson 1000 for 10s, 5000 for 5s"})"));
   EXPECT_EQ(mixes.value()[0].scan_length.ToText(), "7");
@@ -112,6 +112,7 @@ TEST_F(MixFile, MistakesNameFileLineAndField) {
       {"value_bytes = \"uniform 1 2\"", "f.toml:4: workload.value_bytes: values have 8 to"},
       {"key_bytes = \"uniform 16 20\"\nordered = true", "f.toml:4: workload.key_bytes: ordered"},
       {"ordered = 1", "f.toml:4: workload.ordered: it is true or false"},
+      {"scan_length = 5", "f.toml:4: workload.scan_length: none of its operations scans"},
       {"scan_length = 0", "f.toml:4: workload.scan_length: scans are of 1 to"},
       {"rate = \"fast\"", "f.toml:4: workload.rate: rate 'fast'"},
       {"operations.reads = 0",

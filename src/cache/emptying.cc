@@ -27,11 +27,12 @@ constexpr size_t kGroup = 32;              // objects whose index lines are aske
 constexpr uint32_t kAhead = 8;             // objects, at whose headers Collect looks soon
 constexpr uint32_t kObjectsPerEpoch = 64;  // after which what others free is memory again
 // Steps of worth (below) from which on a newcomer is carried: unread up to a quarter of the mean
-// size, read twice up to 1.5 times it. Read once, up to 1.5 times it where one read counts
+// size, read twice up to four times it. Read once, up to 1.5 times it where one read counts
 // (cache/ghosts.h), otherwise up to 0.875 of it.
 constexpr uint32_t kStepsToStay = 3;
+constexpr uint64_t kWeightOfUse = 15;  // of two or more
 constexpr uint64_t kWeightOfOneRead = 10;
-constexpr uint64_t kWeightOfUse = 5;
+constexpr uint64_t kWeightOfDoubtfulRead = 5;  // of one that does not count
 constexpr uint64_t kWeightUnused = 2;
 constexpr uint64_t kSmallByMean = 4;
 constexpr uint32_t kWorthMax = 8;
@@ -191,7 +192,8 @@ Resident Now(Session& session, Resident resident) {
 uint32_t Worth(const Resident& resident, Generation generation, const Measure& measure) {
   const uint64_t recency = std::min<uint64_t>(task::SlotRecency(resident.word), kRecencyMax);
   const bool counts = measure.one_read_counts && !measure.ghosts->IsSample(resident.hash);
-  const uint64_t uses = recency == 1 && counts ? kWeightOfOneRead : kWeightOfUse * recency;
+  const uint64_t once = counts ? kWeightOfOneRead : kWeightOfDoubtfulRead;
+  const uint64_t uses = recency == 1 ? once : kWeightOfUse * recency;
   const uint64_t weighed =
       (uses + kWeightUnused) * measure.mean_units / (kWeightUnused * resident.units);
   const uint32_t steps = std::min<uint32_t>(std::bit_width(weighed), kWorthMax - 1);

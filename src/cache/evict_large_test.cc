@@ -60,5 +60,27 @@ TEST(EvictionOfLargeOnes, WhatIsUsedIsCarriedIntoWhatWasEmptied) {
   EXPECT_GT(played.stats.carried * 100, played.stats.evictions * 35);
 }
 
+// Where sizes differ, the small ones would otherwise drive out what holds most of the bytes.
+TEST(EvictionOfLargeOnes, WhatWasReadTwiceStaysAtThreeTimesTheMean) {
+  CacheOptions options;
+  options.memory_bytes = 8u << 20;
+  options.append_lanes = 1;
+  const auto store = OpenStore(options);
+  Client client(store.get());
+  const std::string large(3000, 'l'), small(900, 's');
+  constexpr uint64_t kLarge = 200, kSmallBeside = 12;
+  uint64_t next = kLarge;
+  for (uint64_t i = 0; i < kLarge; i++) {
+    ASSERT_EQ(client.Set(Key(i), large), Outcome::kStored);
+    for (uint64_t j = 0; j < kSmallBeside; j++) client.Set(Key(next++), small);
+  }
+  for (int read = 0; read < 2; read++)
+    for (uint64_t i = 0; i < kLarge; i++) EXPECT_EQ(client.Value(Key(i)), large);
+  for (uint64_t i = 0; i < 8000; i++) client.Set(Key(next++), small);
+  uint64_t there = 0;
+  for (uint64_t i = 0; i < kLarge; i++) there += client.Value(Key(i)) == large ? 1 : 0;
+  EXPECT_GE(there, kLarge * 9 / 10);
+}
+
 }  // namespace
 }  // namespace weft::cache
