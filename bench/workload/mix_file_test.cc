@@ -67,8 +67,8 @@ TEST_F(MixFile, HasAllOfAWorkload) {
   ASSERT_EQ(mixes->size(), 2u);
   EXPECT_EQ(ToJson(mixes.value()[0]), nlohmann::json::parse(R"({
       "name": "sessions", "operations": {"read": 0.6, "update": 0.2, "insert": 0.1,
-      "scan": 0.1}, "scan_length": "7", "keys": "hotspot 0.2 0.8", "records": 5000, "key_bytes": "32",
-      "value_bytes": "pareto 214.476 0.348238 8 1048576", "ordered": true,
+      "scan": 0.1}, "scan_length": "7", "keys": "hotspot 0.2 0.8", "records": 5000,
+      "key_bytes": "32", "value_bytes": "pareto 214.476 0.348238 8 1048576", "ordered": true,
       "rate": "poisson 1000 for 10s, 5000 for 5s"})"));
   EXPECT_EQ(mixes.value()[0].scan_length.ToText(), "7");
   EXPECT_EQ(ToJson(mixes.value()[1]), nlohmann::json::parse(R"({
