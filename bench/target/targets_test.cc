@@ -148,7 +148,13 @@ class ForeignServer {
   bool runs() const { return process_ != nullptr; }
   pid_t pid() const { return process_->pid(); }
   std::string spec() const { return "memcached:" + path_; }
-  const std::string& path() const { return path_; }
+  // To a request that ends with END or STORED; otherwise what went wrong.
+  std::string Answer(const std::string& request) const {
+    auto answer = Ask(Address{"", 0, path_}, request, [](std::string_view text) {
+      return text.ends_with("END\r\n") || text.ends_with("STORED\r\n");
+    });
+    return answer ? *answer : answer.error().ToString();
+  }
 
  private:
   const base::TestFolder folder_;
@@ -162,23 +168,17 @@ TEST(Targets, LeaveAServerThatOthersFilled) {
   const RecordFormat format = FormatOf(100);
   const ForeignServer server({program.value()});
   ASSERT_TRUE(server.runs());
-  const auto ask = [address = Address{"", 0, server.path()}](const std::string& request) {
-    auto answer = Ask(address, request, [](std::string_view text) {
-      return text.ends_with("END\r\n") || text.ends_with("STORED\r\n");
-    });
-    return answer ? *answer : answer.error().ToString();
-  };
-  ASSERT_EQ(ask("set theirs 0 0 1\r\nx\r\n"), "STORED\r\n");
+  ASSERT_EQ(server.Answer("set theirs 0 0 1\r\nx\r\n"), "STORED\r\n");
   auto target = OpenTarget(server.spec(), SmallOptions(false), format);
   ASSERT_TRUE(target) << target.error().ToString();
   EXPECT_EQ((*target)->Clear().code(), Code::kInvalidArgument);
-  EXPECT_EQ(ask("get theirs\r\n"), "VALUE theirs 0 1\r\nx\r\nEND\r\n");
+  EXPECT_EQ(server.Answer("get theirs\r\n"), "VALUE theirs 0 1\r\nx\r\nEND\r\n");
   TargetOptions allowed = SmallOptions(false);
   allowed.wipe = true;
   target = OpenTarget(server.spec(), allowed, format);
   ASSERT_TRUE(target) << target.error().ToString();
   EXPECT_TRUE((*target)->Clear().ok());
-  EXPECT_EQ(ask("get theirs\r\n"), "END\r\n");
+  EXPECT_EQ(server.Answer("get theirs\r\n"), "END\r\n");
 }
 
 // A server that was started anew has nothing in memory, and may have all on its disk.
@@ -188,16 +188,10 @@ TEST(Targets, LeaveWhatAServerHasOnItsDiskAlone) {
   const base::TestFolder folder;
   const std::vector<std::string> command = {program, "serve", "--data", folder / "data"};
   const RecordFormat format = FormatOf(100);
-  const auto ask = [](const ForeignServer& server, const std::string& request) {
-    auto answer = Ask(Address{"", 0, server.path()}, request, [](std::string_view text) {
-      return text.ends_with("END\r\n") || text.ends_with("STORED\r\n");
-    });
-    return answer ? *answer : answer.error().ToString();
-  };
   {
     const ForeignServer server(command);
     ASSERT_TRUE(server.runs());
-    ASSERT_EQ(ask(server, "set theirs 0 0 1\r\nx\r\n"), "STORED\r\n");
+    ASSERT_EQ(server.Answer("set theirs 0 0 1\r\nx\r\n"), "STORED\r\n");
   }
   const ForeignServer server(command);
   ASSERT_TRUE(server.runs());
@@ -207,7 +201,7 @@ TEST(Targets, LeaveWhatAServerHasOnItsDiskAlone) {
   EXPECT_EQ(refused.code(), Code::kInvalidArgument);
   EXPECT_NE(refused.message().find("keeps records on a disk"), std::string::npos)
       << refused.message();
-  EXPECT_EQ(ask(server, "get theirs\r\n"), "VALUE theirs 0 1\r\nx\r\nEND\r\n");
+  EXPECT_EQ(server.Answer("get theirs\r\n"), "VALUE theirs 0 1\r\nx\r\nEND\r\n");
 }
 
 // By its Unix socket and by its port.
