@@ -10,10 +10,9 @@
 
 namespace weft::pipeline {
 
-// REQUIRES: kind kRead or kCommand, state kDone, within the epoch. Its value stays as long as the
-// epoch and the batch do.
-inline cache::Reply ReplyOf(const Batch& batch, uint32_t i, const cache::Session& session) {
-  if (batch.kind(i) == QueryKind::kCommand) return batch.reply(i);
+// The reply to a plain read. It is made where the caller wants it: a copy would wait for the stores
+// before it (docs/design/0016). REQUIRES: kind kRead, otherwise as ReplyOf
+inline cache::Reply ReplyOfRead(const Batch& batch, uint32_t i, const cache::Session& session) {
   cache::Reply reply;
   if (batch.result(i) == kResultRead) {
     const Batch::Gathered gathered = batch.gathered(i);
@@ -33,6 +32,13 @@ inline cache::Reply ReplyOf(const Batch& batch, uint32_t i, const cache::Session
   reply.client_flags = task::ClientFlags(object);
   reply.value = cache::ValueView(object);
   return reply;
+}
+
+// REQUIRES: kind kRead or kCommand, state kDone, within the epoch. Its value stays as long as the
+// epoch and the batch do.
+inline cache::Reply ReplyOf(const Batch& batch, uint32_t i, const cache::Session& session) {
+  if (batch.kind(i) == QueryKind::kCommand) return batch.reply(i);
+  return ReplyOfRead(batch, i, session);
 }
 
 }  // namespace weft::pipeline
