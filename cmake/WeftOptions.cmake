@@ -44,6 +44,12 @@ weft_add_flags($<$<CXX_COMPILER_ID:GNU>:-Wno-restrict>)
 if(WEFT_MARCH)
   weft_add_flags(-march=${WEFT_MARCH})
 endif()
+# g++ clears records of some hundred bytes, as each request is, by "rep stos". That takes four
+# times as long as vector stores do (docs/design/0016). Longer ones are memset's.
+if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
+  weft_add_flags(
+    $<$<COMPILE_LANG_AND_ID:CXX,GNU>:-mmemset-strategy=vector_loop:512:noalign,libcall:-1:noalign>)
+endif()
 target_link_libraries(weft_flags INTERFACE Threads::Threads)
 
 if(WEFT_LTO)
