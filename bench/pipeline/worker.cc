@@ -259,13 +259,11 @@ void Worker::Parse(const Source& from, Flight& flight, uint32_t count, uint32_t 
     if (at == end) return;
     const RequestView request = ring.At(at);
     WEFT_CHECK(request.head.opcode == Opcode::kSet);
-    cache::Command command;
+    const char* const value = flight.values.get() + size_t{batch.size()} * ring.value_bytes();
+    cache::Command& command =
+        batch.AddCommand(source, 0, request.key, data_->store().HashOf(request.key));
     command.verb = cache::Verb::kStore;
-    command.hash = data_->store().HashOf(request.key);
-    command.key = request.key;
-    command.value = {flight.values.get() + size_t{batch.size()} * ring.value_bytes(),
-                     request.head.value_bytes};
-    batch.AddCommand(source, 0, command);
+    command.value = {value, request.head.value_bytes};
   }
 }
 
@@ -307,28 +305,14 @@ void Worker::AddStages(uint32_t number, uint64_t last_stage) {
   for (size_t i = 1; i + 1 < stages; ++i) figures_.stage_ticks[i] += before[i];
 }
 
-// Tasks RD and WR.
-void Worker::Write(pipeline::Batch& batch, uint32_t begin, uint32_t end, cache::Session& session) {
-  Flight& flight = *at_last_stage_;
-  char* out = flight.responses.get() + flight.response_bytes;
-  for (uint32_t i = begin; i < end;) {
-    const uint32_t gathered_end = batch.DoneEnd(i, batch.GatheredEnd(i, end));
-    if (i < gathered_end) {
-      out = WriteGathered(batch, i, gathered_end, out);
-      flight.written.hits += gathered_end - i;
-      i = gathered_end;
-      continue;
-    }
-    if (batch.state(i) != pipeline::QueryState::kDone) {
-      // Never: nothing limits a source here.
-      out = WriteCounted(Outcome::kIoError, {}, out, &flight.written);
-    } else {
-      const cache::Reply reply = pipeline::ReplyOf(batch, i, session);
-      out = WriteCounted(reply.outcome, reply.value, out, &flight.written);
-    }
-    ++i;
-  }
-  flight.response_bytes = static_cast<size_t>(out - flight.responses.get());
+char* Worker::WriteResponse(Outcome outcome, std::string_view value, char* out) const {
+  const uint64_t head = HeadWord(outcome, static_cast<uint32_t>(value.size()));
+  std::memcpy(out, &head, sizeof head);
+  out += sizeof head;
+  // A value that is too long is wrong; it is not to overrun the others.
+  const size_t bytes = std::min<size_t>(value.size(), value_bytes_);
+  base::CopyShort(out, value.data(), bytes);
+  return out + bytes;
 }
 
 char* Worker::WriteCounted(Outcome outcome, std::string_view value, char* out, Tally* tally) const {
@@ -339,14 +323,32 @@ char* Worker::WriteCounted(Outcome outcome, std::string_view value, char* out, T
   return WriteResponse(outcome, value, out);
 }
 
-char* Worker::WriteResponse(Outcome outcome, std::string_view value, char* out) const {
-  const uint64_t head = HeadWord(outcome, static_cast<uint32_t>(value.size()));
-  std::memcpy(out, &head, sizeof head);
-  out += sizeof head;
-  // A value that is too long is wrong; it is not to overrun the others.
-  const size_t bytes = std::min<size_t>(value.size(), value_bytes_);
-  base::CopyShort(out, value.data(), bytes);
-  return out + bytes;
+// Tasks RD and WR.
+[[gnu::flatten]] void Worker::Write(pipeline::Batch& batch, uint32_t begin, uint32_t end,
+                                    cache::Session& session) {
+  Flight& flight = *at_last_stage_;
+  char* out = flight.responses.get() + flight.response_bytes;
+  for (uint32_t i = begin; i < end;) {
+    if (batch.state(i) != pipeline::QueryState::kDone) {
+      // Never: nothing limits a source here.
+      out = WriteCounted(Outcome::kIoError, {}, out, &flight.written);
+      ++i;
+    } else if (batch.kind(i) == pipeline::QueryKind::kCommand) {
+      const cache::Reply& reply = batch.reply(i);
+      out = WriteCounted(reply.outcome, reply.value, out, &flight.written);
+      ++i;
+    } else if (batch.result(i) == kResultRead) {
+      const uint32_t gathered_end = batch.DoneEnd(i, batch.GatheredEnd(i, end));
+      out = WriteGathered(batch, i, gathered_end, out);
+      flight.written.hits += gathered_end - i;
+      i = gathered_end;
+    } else {
+      const cache::Reply reply = pipeline::ReplyOfRead(batch, i, session);
+      out = WriteCounted(reply.outcome, reply.value, out, &flight.written);
+      ++i;
+    }
+  }
+  flight.response_bytes = static_cast<size_t>(out - flight.responses.get());
 }
 
 // The same of hits whose values were gathered.

@@ -90,7 +90,7 @@ void PrefetchAhead(Session& session, uint64_t location, uint32_t units, uint64_t
 
 // Calls `change(found)` on the resident's entry, live, until it succeeds or the entry is gone.
 template <typename Change>
-void OnEntry(Session& session, const Resident& resident, Change change) {
+void OnEntry(Session& session, const Resident& resident, const Change& change) {
   for (;;) {  // Ends: movers finish, and an updated key no longer names the location.
     const task::Found found = task::FindLocation(session.index(), resident.hash, resident.location);
     if (found.slot == nullptr) return;
@@ -179,11 +179,10 @@ bool Carry(Session& session, const Resident& resident, Generation generation, ui
   return room;
 }
 
-// The resident as it stands now: it may have been read since it was collected.
-Resident Now(Session& session, Resident resident) {
-  const task::Found found = task::FindLocation(session.index(), resident.hash, resident.location);
-  if (found.slot != nullptr) resident.word = found.word;
-  return resident;
+// Takes the resident's word as it is now: it may have been read since it was collected.
+void LookAgain(Session& session, Resident* resident) {
+  const task::Found found = task::FindLocation(session.index(), resident->hash, resident->location);
+  if (found.slot != nullptr) resident->word = found.word;
 }
 
 // What the object is worth its memory: 0, it goes; else 1 to kWorthMax, in steps of two, of uses by
@@ -262,8 +261,9 @@ uint32_t Emptying::Collect(Session& session, uint32_t objects) {
       const task::Found found =
           task::FindLocation(session.index(), group[i].hash, group[i].location);
       if (found.slot == nullptr) continue;
-      group[i].word = found.word;
+      // It is copied before it is changed: a copy of what was just written would wait for that.
       residents_.push_back(group[i]);
+      residents_.back().word = found.word;
     }
   }
   if (collected_units_ >= victim_.fill_units) BeginToClear(session);
@@ -325,7 +325,7 @@ uint32_t Emptying::Clear(Session& session, uint32_t objects) {
       if (stage_ == Stage::kEvict && victim_.generation == Generation::kYoung)
         for (const Resident& r : soon) session.store().ghosts().Prefetch(r.hash);
     }
-    const Resident& resident = residents_[next_];
+    Resident* const resident = &residents_[next_];
     if (stage_ == Stage::kClean && !ClearByCleaning(session, resident)) {
       if (!session.store().options().evict) {
         state_ = State::kStays;
@@ -335,7 +335,7 @@ uint32_t Emptying::Clear(Session& session, uint32_t objects) {
       BeginToEvict(session);
     }
     if (stage_ == Stage::kEvict) ClearByEviction(session, resident);
-    if (stage_ == Stage::kDrop) Drop(session, resident);
+    if (stage_ == Stage::kDrop) Drop(session, *resident);
     next_++;
     looked++;
   }
@@ -346,8 +346,9 @@ uint32_t Emptying::Clear(Session& session, uint32_t objects) {
   return looked;
 }
 
-void Emptying::ClearByEviction(Session& session, const Resident& collected) {
-  const Resident r = Now(session, collected);
+void Emptying::ClearByEviction(Session& session, Resident* resident) {
+  LookAgain(session, resident);
+  const Resident& r = *resident;
   // A newcomer starts its life in the main generation afresh; an old one loses one step a round
   // (S3-FIFO). A small one has more rounds to be used in.
   const uint64_t recency = task::SlotRecency(r.word);
@@ -370,8 +371,9 @@ void Emptying::ClearByEviction(Session& session, const Resident& collected) {
 }
 
 // False: there was no room to carry it.
-bool Emptying::ClearByCleaning(Session& session, const Resident& collected) {
-  const Resident r = Now(session, collected);
+bool Emptying::ClearByCleaning(Session& session, Resident* resident) {
+  LookAgain(session, resident);
+  const Resident& r = *resident;
   if (ResidentHasEnded(session, r)) {
     Drop(session, r);
     return true;

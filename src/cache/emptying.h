@@ -71,8 +71,8 @@ class Emptying {
   void BeginToClear(Session& session);
   void BeginToEvict(Session& session);
   bool KeepRun(Session& session);
-  void ClearByEviction(Session& session, const Resident& resident);
-  bool ClearByCleaning(Session& session, const Resident& resident);
+  void ClearByEviction(Session& session, Resident* resident);
+  bool ClearByCleaning(Session& session, Resident* resident);
   // Those that are still to be cleared.
   std::span<const Resident> Left() const { return std::span(residents_).subspan(next_); }
 

@@ -36,7 +36,7 @@ bool StillStands(const Entry& entry) {
   return task::SameEntry(task::LoadAcquire64(entry.found.slot), entry.found.word);
 }
 
-uint64_t AppendVersion(Session& session, ObjectSpec spec, const Entry& entry, uint64_t hash,
+uint64_t AppendVersion(Session& session, ObjectSpec* spec, const Entry& entry, uint64_t hash,
                        Room room) {
   ObjectLog& log = session.store().log();
   Ghosts& ghosts = session.store().ghosts();
@@ -44,30 +44,31 @@ uint64_t AppendVersion(Session& session, ObjectSpec spec, const Entry& entry, ui
   const bool is_ghost = ghost_age != Ghosts::kNone;
   Generation generation = Generation::kYoung;
   if (entry.present) generation = log.GenerationOf(entry.location());
-  if (is_ghost && !session.store().IsLarge(SpecBytes(spec))) generation = Generation::kMain;
-  const uint32_t ttl_s = spec.expiry == kNeverExpires    ? 0
-                         : spec.expiry > session.now_s() ? spec.expiry - session.now_s()
-                                                         : 1;
+  if (is_ghost && !session.store().IsLarge(SpecBytes(*spec))) generation = Generation::kMain;
+  const uint32_t ttl_s = spec->expiry == kNeverExpires    ? 0
+                         : spec->expiry > session.now_s() ? spec->expiry - session.now_s()
+                                                          : 1;
   const uint32_t group = log.GroupOf(ttl_s);
   // What it replaces may be shown before it is published.
   const uint64_t floor = entry.present ? task::CasOf(session.log(), entry.location()) : 0;
-  if (!spec.has_cas &&
+  if (!spec->has_cas &&
       (session.store().keeps_versions() ||
-       !log.WouldRise(session.lane(), generation, group, SpecBytes(spec), floor))) {
-    spec.has_cas = true;
-    spec.cas = log.NextVersion();
+       !log.WouldRise(session.lane(), generation, group, SpecBytes(*spec), floor))) {
+    spec->has_cas = true;
+    spec->cas = log.NextVersion();
   }
-  spec.has_all_fields = session.store().keeps_all_fields();
-  spec.access = task::WithAccessTime(spec.access, session.now_s());
-  const uint64_t bytes = SpecBytes(spec);
-  const uint64_t location = log.Append(session.lane(), generation, group, bytes, spec.expiry, room);
+  spec->has_all_fields = session.store().keeps_all_fields();
+  spec->access = task::WithAccessTime(spec->access, session.now_s());
+  const uint64_t bytes = SpecBytes(*spec);
+  const uint64_t location =
+      log.Append(session.lane(), generation, group, bytes, spec->expiry, room);
   if (location == 0) return 0;
   if (is_ghost) {
     ghosts.Forget(hash);
     log.AdaptYoung(ghost_age, bytes / kLocationUnitBytes);
     session.counters().ghosts_stored.Add(1);
   }
-  WriteObject(session.ObjectAt(location), spec);
+  WriteObject(session.ObjectAt(location), *spec);
   task::TouchWrite(session.ObjectAt(location), bytes);
   session.AddAppended(bytes);
   session.store().NoteStoredBytes(location, static_cast<uint32_t>(bytes));

@@ -33,8 +33,9 @@ bool StillStands(const Entry& entry);
 // Appends a version; its cas is above every one that a client was shown before, so that an older
 // version of a key can be told from a newer one. It lies in the generation of the version that it
 // replaces; if there is none (`entry`), in the main one where a ghost says so, in the young one
-// otherwise. 0: there is no room now. `hash`: of the key.
-uint64_t AppendVersion(Session& session, ObjectSpec spec, const Entry& entry, uint64_t hash,
+// otherwise. `*spec` becomes what is appended, with its version; where nothing is appended it may
+// not be used again but to tell its size. 0: there is no room now. `hash`: of the key.
+uint64_t AppendVersion(Session& session, ObjectSpec* spec, const Entry& entry, uint64_t hash,
                        Room room = Room::kNew);
 
 // For what a version in the entry's place is appended: what is no longer than what it replaces
@@ -96,9 +97,17 @@ inline Reply NeedsRoom(uint64_t bytes, Room room = Room::kNew, uint64_t spared =
   reply.needs_room = true;
   return reply;
 }
+// Replies to most requests are made by functions of their own, so that none is copied
+// (docs/design/0016).
 inline Reply Plain(Outcome outcome) {
   Reply reply;
   reply.outcome = outcome;
+  return reply;
+}
+inline Reply Changed(Outcome outcome, uint64_t location) {
+  Reply reply;
+  reply.outcome = outcome;
+  reply.published = location;
   return reply;
 }
 // Whether the tier below must be asked before anything is decided.
@@ -119,11 +128,11 @@ inline bool IsTooLarge(const Session& session, uint64_t key_bytes, uint64_t valu
   return key_bytes + value_bytes > session.store().options().object_bytes_max;
 }
 
-// The operations, one a file.
-Reply ReadEntry(Session& session, const Command& command, Hint hint);        // op_read.cc
-Reply StoreEntry(Session& session, const Command& command, Hint hint);       // op_store.cc
-Reply DeleteEntry(Session& session, const Command& command, Hint hint);      // op_delete.cc
-Reply ArithmeticEntry(Session& session, const Command& command, Hint hint);  // op_arithmetic.cc
-Reply TouchEntry(Session& session, const Command& command, Hint hint);       // op_touch.cc
+// The operations, one a file. A hint may not be used again.
+Reply ReadEntry(Session& session, const Command& command, Hint* hint);        // op_read.cc
+Reply StoreEntry(Session& session, const Command& command, Hint* hint);       // op_store.cc
+Reply DeleteEntry(Session& session, const Command& command, Hint* hint);      // op_delete.cc
+Reply ArithmeticEntry(Session& session, const Command& command, Hint* hint);  // op_arithmetic.cc
+Reply TouchEntry(Session& session, const Command& command, Hint* hint);       // op_touch.cc
 
 }  // namespace weft::cache

@@ -43,11 +43,11 @@ Reply Number(Session& session, const Command& command, const Entry& entry, uint6
 
 }  // namespace
 
-Reply ArithmeticEntry(Session& session, const Command& command, Hint hint) {
+Reply ArithmeticEntry(Session& session, const Command& command, Hint* hint) {
   char buffer[kDigitsMax];
   for (;;) {  // Ends: each round more means that another thread changed the key.
-    const Entry entry = Locate(session, command, &hint);
-    if (MustAskBelow(entry, hint)) return Below();
+    const Entry entry = Locate(session, command, hint);
+    if (MustAskBelow(entry, *hint)) return Below();
     if (!entry.present && !command.vivify) return Missed(entry);
     uint64_t number = command.initial;
     size_t read_bytes = 0;
@@ -82,7 +82,7 @@ Reply ArithmeticEntry(Session& session, const Command& command, Hint hint) {
     spec.cas = command.cas_new;
     if (command.want_cas) spec.access |= kAccessCasSeen;
     const Room room = RoomFor(entry, spec);
-    const uint64_t location = AppendVersion(session, spec, entry, command.hash, room);
+    const uint64_t location = AppendVersion(session, &spec, entry, command.hash, room);
     if (location == 0)
       return InVain(NeedsRoom(SpecBytes(spec), room, entry.present ? entry.location() : 0),
                     read_bytes);

@@ -21,6 +21,12 @@ ObjectSpec Faded(const Command& command, const Entry& entry) {
   return spec;
 }
 
+Reply Removed() {
+  Reply reply = Plain(Outcome::kDeleted);
+  reply.removed = true;
+  return reply;
+}
+
 bool IsPlainDelete(const Command& command) {
   return command.verb == Verb::kDelete && !command.compare_cas && !command.invalidate &&
          !command.drop_value;
@@ -37,27 +43,22 @@ uint64_t Store::PlaceGrave(Session& session, const Command& command) {
   return location;
 }
 
-Reply DeleteEntry(Session& session, const Command& command, Hint hint) {
+Reply DeleteEntry(Session& session, const Command& command, Hint* hint) {
   for (;;) {  // Ends: each round more means that another thread changed the key.
-    const Entry entry = Locate(session, command, &hint);
-    if (MustAskBelow(entry, hint)) return Below();
+    const Entry entry = Locate(session, command, hint);
+    if (MustAskBelow(entry, *hint)) return Below();
     if (!entry.present) return Missed(entry);
     if (command.compare_cas && task::CasOf(session.log(), entry.location()) != command.cas_expected)
       return Plain(Outcome::kExists);
     if (!command.invalidate && !command.drop_value) {
       if (!Remove(session, entry)) continue;
-      Reply reply = Plain(Outcome::kDeleted);
-      reply.removed = true;
-      return reply;
+      return Removed();
     }
-    const ObjectSpec spec = Faded(command, entry);
-    const uint64_t location = AppendVersion(session, spec, entry, command.hash, Room::kReplacing);
+    ObjectSpec spec = Faded(command, entry);
+    const uint64_t location = AppendVersion(session, &spec, entry, command.hash, Room::kReplacing);
     if (location == 0) return NeedsRoom(SpecBytes(spec), Room::kReplacing, entry.location());
-    if (Publish(session, command, entry, location) == Published::kDone) {
-      Reply reply = Plain(Outcome::kDeleted);
-      reply.published = location;
-      return reply;
-    }
+    if (Publish(session, command, entry, location) == Published::kDone)
+      return Changed(Outcome::kDeleted, location);
     session.store().Abandon(session, location);
   }
 }

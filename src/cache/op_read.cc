@@ -14,7 +14,7 @@ Reply Vivify(Session& session, const Command& command, const Entry& entry, Publi
   spec.cas = command.cas_new;
   spec.access = kAccessWinSent | (command.quiet_access ? 0 : kAccessFetched) |
                 (command.binary_key ? kAccessBinary : 0) | (command.want_cas ? kAccessCasSeen : 0);
-  const uint64_t location = AppendVersion(session, spec, entry, command.hash);
+  const uint64_t location = AppendVersion(session, &spec, entry, command.hash);
   *published = Published::kFull;
   if (location == 0) return NeedsRoom(SpecBytes(spec));
   *published = Publish(session, command, entry, location);
@@ -58,6 +58,30 @@ void NoteHit(Session& session, const Command& command, const task::Found& found,
     task::NoteRead(object, session.now_s());
 }
 
+// What the reply tells of the object as it was before this read, and of what the read decided.
+struct Before {
+  uint32_t expiry;
+  uint32_t access;
+  bool won;
+};
+
+// Notes the access and answers it. `location`: of the version that stands now.
+Reply Hit(Session& session, const Command& command, const Entry& entry, uint64_t location,
+          const Before& before) {
+  Reply reply = Plain(Outcome::kHit);
+  if (location != entry.location()) reply.published = location;
+  Describe(session, location, &reply);
+  if (command.want_cas) session.store().log().NoteShown(reply.cas);
+  reply.ttl_before_s = SecondsLeft(session, before.expiry);
+  reply.stale = (before.access & kAccessStale) != 0;
+  reply.won = before.won;
+  reply.win_taken = (before.access & kAccessWinSent) != 0;
+  reply.hit_before = (before.access & kAccessFetched) != 0;
+  reply.last_access_s = task::SecondsSinceAccess(before.access, session.now_s());
+  NoteHit(session, command, entry.found, location);
+  return reply;
+}
+
 }  // namespace
 
 bool WinsRefresh(const Session& session, const Command& command, uint32_t expiry, uint32_t access) {
@@ -67,10 +91,10 @@ bool WinsRefresh(const Session& session, const Command& command, uint32_t expiry
          static_cast<int64_t>(expiry) - session.now_s() < command.recache_s;
 }
 
-Reply ReadEntry(Session& session, const Command& command, Hint hint) {
+Reply ReadEntry(Session& session, const Command& command, Hint* hint) {
   for (;;) {  // Ends: each round more means that another thread changed the key.
-    const Entry entry = Locate(session, command, &hint);
-    if (MustAskBelow(entry, hint)) return Below();
+    const Entry entry = Locate(session, command, hint);
+    if (MustAskBelow(entry, *hint)) return Below();
     if (!entry.present) {
       if (!command.vivify) return Missed(entry);
       Published published;
@@ -86,7 +110,7 @@ Reply ReadEntry(Session& session, const Command& command, Hint hint) {
       ObjectSpec spec = CopyOf(session, entry, command.want_cas);
       if (won) spec.access |= kAccessWinSent;
       if (command.update_expiry) spec.expiry = command.expiry;
-      location = AppendVersion(session, spec, entry, command.hash, Room::kReplacing);
+      location = AppendVersion(session, &spec, entry, command.hash, Room::kReplacing);
       if (location == 0) return NeedsRoom(SpecBytes(spec), Room::kReplacing, entry.location());
       if (PublishCopy(session, entry, location) != Published::kDone) {
         session.store().Abandon(session, location);
@@ -95,18 +119,7 @@ Reply ReadEntry(Session& session, const Command& command, Hint hint) {
     } else if (command.want_cas && !ShowVersion(entry)) {
       continue;
     }
-    Reply reply = Plain(Outcome::kHit);
-    if (location != entry.location()) reply.published = location;
-    Describe(session, location, &reply);
-    if (command.want_cas) session.store().log().NoteShown(reply.cas);
-    reply.ttl_before_s = SecondsLeft(session, expiry);
-    reply.stale = (access & kAccessStale) != 0;
-    reply.won = won;
-    reply.win_taken = (access & kAccessWinSent) != 0;
-    reply.hit_before = (access & kAccessFetched) != 0;
-    reply.last_access_s = task::SecondsSinceAccess(access, session.now_s());
-    NoteHit(session, command, entry.found, location);
-    return reply;
+    return Hit(session, command, entry, location, {expiry, access, won});
   }
 }
 

@@ -1,4 +1,6 @@
 // set, add, replace, append, prepend, cas, ms.
+#include <utility>
+
 #include "cache/entry.h"
 
 namespace weft::cache {
@@ -74,6 +76,16 @@ bool Rises(const Session& session, uint64_t placed, const Entry& entry) {
          (!entry.present || version > task::CasOf(session.log(), entry.location()));
 }
 
+// The reply to a store whose version was published at `location`.
+Reply Stored(Session& session, const Command& command, const Entry& entry, uint64_t location) {
+  Reply reply = Plain(Outcome::kStored);
+  reply.published = location;
+  reply.miss = entry.miss;
+  if (command.want_cas || IsConcatenation(command)) Describe(session, location, &reply);
+  if (command.want_cas) session.store().log().NoteShown(reply.cas);
+  return reply;
+}
+
 bool IsPlainSet(const Command& command) {
   return command.verb == Verb::kStore && command.store_mode == StoreMode::kSet &&
          !command.compare_cas && !command.explicit_cas;
@@ -94,21 +106,21 @@ uint64_t Store::Place(Session& session, const Command& command, uint32_t access)
     return 0;
   ObjectSpec spec = SpecOfCommand(command);
   spec.access |= access;
-  return AppendVersion(session, spec, Entry(), command.hash);
+  return AppendVersion(session, &spec, Entry(), command.hash);
 }
 
-Reply StoreEntry(Session& session, const Command& command, Hint hint) {
-  uint64_t placed = hint.placed;
+Reply StoreEntry(Session& session, const Command& command, Hint* hint) {
+  uint64_t placed = std::exchange(hint->placed, 0);
   if (placed == 0) session.store().ghosts().Prefetch(command.hash);
   for (;;) {  // Ends: each round more means that another thread changed the key.
-    const Entry entry = Locate(session, command, &hint);
-    if (MustAskBelow(entry, hint)) return Below();
+    const Entry entry = Locate(session, command, hint);
+    if (MustAskBelow(entry, *hint)) return Below();
     const Verdict verdict =
         entry.present ? JudgePresent(command, task::CasOf(session.log(), entry.location()))
                       : JudgeAbsent(command);
     if (verdict != Verdict::kStore && verdict != Verdict::kStoreStale)
       return Refuse(verdict, entry);
-    const ObjectSpec spec = NextVersion(command, entry, verdict);
+    ObjectSpec spec = NextVersion(command, entry, verdict);
     if (IsTooLarge(session, spec.key.size(), spec.value_bytes())) return Plain(Outcome::kTooLarge);
     // A version stored or shown since the object was placed may be above its own: then it is
     // written anew.
@@ -118,21 +130,14 @@ Reply StoreEntry(Session& session, const Command& command, Hint hint) {
     }
     const Room room = RoomFor(entry, spec);
     const uint64_t location =
-        placed != 0 ? placed : AppendVersion(session, spec, entry, command.hash, room);
+        placed != 0 ? placed : AppendVersion(session, &spec, entry, command.hash, room);
     placed = 0;
     if (location == 0) {
       const bool depends = entry.present && !IsPlainSet(command);
       return NeedsRoom(SpecBytes(spec), room, depends ? entry.location() : 0);
     }
     const Published published = Publish(session, command, entry, location);
-    if (published == Published::kDone) {
-      Reply reply = Plain(Outcome::kStored);
-      reply.published = location;
-      reply.miss = entry.miss;
-      if (command.want_cas || IsConcatenation(command)) Describe(session, location, &reply);
-      if (command.want_cas) session.store().log().NoteShown(reply.cas);
-      return reply;
-    }
+    if (published == Published::kDone) return Stored(session, command, entry, location);
     session.store().Abandon(session, location);
     if (published == Published::kFull) return NeedsRoom(SpecBytes(spec));
   }

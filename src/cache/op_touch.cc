@@ -3,21 +3,19 @@
 
 namespace weft::cache {
 
-Reply TouchEntry(Session& session, const Command& command, Hint hint) {
+Reply TouchEntry(Session& session, const Command& command, Hint* hint) {
   for (;;) {  // Ends: each round more means that another thread changed the key.
-    const Entry entry = Locate(session, command, &hint);
-    if (MustAskBelow(entry, hint)) return Below();
+    const Entry entry = Locate(session, command, hint);
+    if (MustAskBelow(entry, *hint)) return Below();
     if (!entry.present) return Missed(entry);
     ObjectSpec spec = CopyOf(session, entry, false);
     spec.expiry = command.expiry;
-    const uint64_t location = AppendVersion(session, spec, entry, command.hash, Room::kReplacing);
+    const uint64_t location = AppendVersion(session, &spec, entry, command.hash, Room::kReplacing);
     if (location == 0) return NeedsRoom(SpecBytes(spec), Room::kReplacing, entry.location());
     if (PublishCopy(session, entry, location) == Published::kDone) {
       task::NoteAccess(entry.found.slot, task::LoadAcquire64(entry.found.slot));
       task::NoteRead(session.ObjectAt(location), session.now_s());
-      Reply reply = Plain(Outcome::kTouched);
-      reply.published = location;
-      return reply;
+      return Changed(Outcome::kTouched, location);
     }
     session.store().Abandon(session, location);
   }

@@ -163,7 +163,7 @@ TEST_F(Cas, AVersionIsAboveTheOneThatItReplacesAlsoWhereItWasPlacedBefore) {
   };
   const uint64_t between = version(client_.Put(StoreMode::kSet, "k", "second").reply);
   ASSERT_GT(between, task::CasOf(session->log(), hint.placed));
-  EXPECT_GT(version(store_->Execute(*session, set, hint)), between);
+  EXPECT_GT(version(store_->Execute(*session, set, &hint)), between);
   session->End();
   EXPECT_EQ(client_.Value("k"), "first");
 }

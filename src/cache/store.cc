@@ -146,7 +146,7 @@ void Store::Forget(Session* session) {
   retired_counters_.AddAll(session->counters());
 }
 
-Reply Store::Execute(Session& session, const Command& command, Hint hint) {
+Reply Store::Execute(Session& session, const Command& command, Hint* hint) {
   switch (command.verb) {
     case Verb::kRead: return ReadEntry(session, command, hint);
     case Verb::kStore: return StoreEntry(session, command, hint);
@@ -170,7 +170,8 @@ uint64_t Store::Load(Session& session, const ObjectSpec& spec, uint64_t hash) {
     Hint hint;
     const Entry entry = Locate(session, command, &hint);
     if (entry.present) return entry.location();
-    const uint64_t location = AppendVersion(session, spec, entry, hash);
+    ObjectSpec version = spec;
+    const uint64_t location = AppendVersion(session, &version, entry, hash);
     if (location == 0) return 0;
     const Published published = Publish(session, command, entry, location);
     if (published == Published::kDone) return location;
@@ -346,10 +347,10 @@ bool Store::MakeRoom(Session& session, uint64_t bytes, Room room, uint64_t spare
   return false;
 }
 
-Reply ExecuteWithRoom(Session& session, const Command& command, Hint hint) {
+Reply ExecuteWithRoom(Session& session, const Command& command) {
   constexpr int kTries = 32;
   Store& store = session.store();
-  Reply reply = store.Execute(session, command, hint);
+  Reply reply = store.Execute(session, command);
   for (int i = 0; reply.needs_room && i < kTries; i++) {
     session.End();
     const bool made = store.MakeRoomFor(session, reply);

@@ -60,7 +60,12 @@ class Store {
   uint64_t HashOf(std::string_view key) const { return hasher_(key); }
 
   // Carries a command out. REQUIRES: `session` is inside; command.hash is HashOf(command.key).
-  Reply Execute(Session& session, const Command& command, Hint hint = {});
+  // The hint may not be used again.
+  Reply Execute(Session& session, const Command& command, Hint* hint);
+  Reply Execute(Session& session, const Command& command) {
+    Hint none;
+    return Execute(session, command, &none);
+  }
 
   // Task MM: writes the object of a plain set (no condition, no version asked for) into the log
   // before its turn comes. 0: there is no room now. `access`: kAccess bits to start with.
@@ -250,6 +255,6 @@ class Store {
 // Executes a command; while there is no room for it, leaves the epoch, makes room and tries again,
 // so pointers taken before it are no longer valid where it returns with reply.made_room.
 // REQUIRES: `session` is inside.
-Reply ExecuteWithRoom(Session& session, const Command& command, Hint hint = {});
+Reply ExecuteWithRoom(Session& session, const Command& command);
 
 }  // namespace weft::cache

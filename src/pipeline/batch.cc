@@ -166,15 +166,33 @@ uint32_t Batch::AddSource(int64_t room) {
   return static_cast<uint32_t>(room_.size() - 1);
 }
 
-void Batch::AddCommand(uint32_t source, uint32_t tag, const cache::Command& command) {
+// All of it but its command.
+void Batch::AddCommandQuery(uint32_t source, uint32_t tag, std::string_view key, uint64_t hash) {
   const uint32_t i = size_;
-  AddRead(source, tag, command.key, command.hash);
+  AddRead(source, tag, key, hash);
   kind_[i] = QueryKind::kCommand;
   command_at_[i] = static_cast<uint32_t>(commands_.size());
-  commands_.push_back(command);
-  // The copy in the batch outlives scratch space that the parser decoded a key into.
-  commands_.back().key = key(i);
   replies_.emplace_back();
+}
+
+// Makes it a command about the key that was added last. The copy in the batch outlives scratch
+// space that the parser decoded a key into.
+cache::Command& Batch::AboutLastKey(cache::Command& command) const {
+  command.key = key(size_ - 1);
+  command.hash = hash_[size_ - 1];
+  return command;
+}
+
+cache::Command& Batch::AddCommand(uint32_t source, uint32_t tag, std::string_view key,
+                                  uint64_t hash) {
+  AddCommandQuery(source, tag, key, hash);
+  return AboutLastKey(commands_.emplace_back());
+}
+
+cache::Command& Batch::AddCommand(uint32_t source, uint32_t tag, std::string_view key,
+                                  uint64_t hash, const cache::Command& like) {
+  AddCommandQuery(source, tag, key, hash);
+  return AboutLastKey(commands_.emplace_back(like));
 }
 
 cache::Reply& Batch::TurnIntoCommand(uint32_t i) {

@@ -130,7 +130,15 @@ class Batch {
   void AddRead(uint32_t source, uint32_t tag, std::string_view key, uint64_t hash) {
     ReadAdder(this, source).Add(tag, key, hash);
   }
-  void AddCommand(uint32_t source, uint32_t tag, const cache::Command& command);
+  // Adds a command about `key`; the caller fills in the rest. It stays where it is until the next
+  // one is added. REQUIRES: as AddRead
+  cache::Command& AddCommand(uint32_t source, uint32_t tag, std::string_view key, uint64_t hash);
+  // The same; the rest is as in `like`.
+  cache::Command& AddCommand(uint32_t source, uint32_t tag, std::string_view key, uint64_t hash,
+                             const cache::Command& like);
+  void AddCommand(uint32_t source, uint32_t tag, const cache::Command& command) {
+    AddCommand(source, tag, command.key, command.hash, command);
+  }
   // `barrier`: it changes the store or tells of it, so that nothing may overtake it either way.
   // `key` with its hash: of what it does beside its answer; empty: nothing.
   void AddOther(uint32_t source, uint32_t tag, bool barrier = true, std::string_view key = {},
@@ -312,6 +320,8 @@ class Batch {
 
   Batch(const Plan& plan, const BatchOptions& options, cache::Pages pages);
   void TakeColumns(cache::Pages pages);
+  void AddCommandQuery(uint32_t source, uint32_t tag, std::string_view key, uint64_t hash);
+  cache::Command& AboutLastKey(cache::Command& command) const;
   static uint64_t ColumnBytes(const BatchOptions& options);
   uint32_t KeyBytesOfAll() const;
 

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <bit>
+#include <new>
+#include <type_traits>
 
 #include "base/check.h"
 #include "base/ticks.h"
@@ -401,8 +403,13 @@ bool CpuStage::FinishCommand(Batch& batch, uint32_t i, cache::Session& session, 
   cache::Reply& reply = batch.reply(i);
   const bool room_is_out = starving_ == i && starved_times_ >= kStarvedTimesMax;
   const uint64_t appended_before = session.appended_bytes();
-  reply = disk_ != nullptr ? disk_->Execute(batch, i, hint, session, room_is_out, waits)
-                           : store_->Execute(session, command, hint);
+  if (disk_ != nullptr) {
+    reply = disk_->Execute(batch, i, hint, session, room_is_out, waits);
+  } else {
+    // The reply is made in its place: a copy would wait for the stores before it.
+    static_assert(std::is_trivially_destructible_v<cache::Reply>);
+    new (&reply) cache::Reply(store_->Execute(session, command, &hint));
+  }
   batch.placed(i) = 0;
   if (*waits) return true;
   if (reply.needs_room && !room_is_out) return false;

@@ -242,7 +242,7 @@ cache::Reply DiskTurn::Execute(Batch& batch, uint32_t i, cache::Hint hint, cache
     command.hand_out_win = false;  // marked stale just now: the next reader wins
   }
   for (;;) {  // Ends: each round more means that what was brought was dropped at once.
-    cache::Reply reply = store_->Execute(session, command, hint);
+    cache::Reply reply = store_->Execute(session, command, &hint);
     if (!reply.below && reply.spared != 0 && room_is_out) {
       const tier::Item item = ItemAt(reply.spared, session);
       DropFromMemory(batch, i, session);

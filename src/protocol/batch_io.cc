@@ -25,11 +25,8 @@ void EnterKey(const cache::Store& store, const Request& request, std::string_vie
               uint32_t source, uint32_t tag, pipeline::Batch* batch) {
   const uint64_t hash = store.HashOf(key);
   if (IsPlainRead(request)) return batch->AddRead(source, tag, key, hash);
-  cache::Command command = request.command;
+  cache::Command& command = batch->AddCommand(source, tag, key, hash, request.command);
   command.want_value = request.kind == RequestKind::kRead || request.return_value;
-  command.key = key;
-  command.hash = hash;
-  batch->AddCommand(source, tag, command);
 }
 
 size_t OffsetIn(std::string_view input, const char* at) {
@@ -134,7 +131,8 @@ Entering Enter(std::string_view input, ParseContext context, const cache::Store&
     const uint32_t tag = static_cast<uint32_t>(entered->size() - 1);
     const bool fitted = EnterRequest(store, input, tag, &record, batch);
     // The next base64 key goes where this one lies: from here on the batch's copy is the key.
-    record.request.command.key = record.request.keys = {};
+    record.request.command.key = {};
+    record.request.keys = {};
     if (!fitted) {
       entering.exhausted = Exhausted::kBatchFull;
       return entering;

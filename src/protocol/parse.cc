@@ -67,37 +67,35 @@ bool KeysFit(std::string_view keys) {
   return true;
 }
 
-ParseResult ParseRead(bool with_cas, Line line, Request* request) {
+ParseResult ParseRead(bool with_cas, Line* line, Request* request) {
   cache::Command& command = request->command;
-  if (!NextToken(&line, &command.key)) return Text(line, internal::kUnknownCommand, request);
-  while (line.rest != line.end && *line.rest == ' ') ++line.rest;
-  const std::string_view keys(line.rest, static_cast<size_t>(line.end - line.rest));
+  if (!NextToken(line, &command.key)) return Text(*line, internal::kUnknownCommand, request);
+  const std::string_view keys = internal::RestOf(*line);
   // A bad key anywhere is the whole line's answer: hits before it are not shown.
   if (command.key.size() > kKeyBytesMax || (!keys.empty() && !KeysFit(keys))) {
-    return Text(line, internal::kBadFormat, request);
+    return Text(*line, internal::kBadFormat, request);
   }
   request->kind = RequestKind::kRead;
   request->keys = keys;
   command.verb = cache::Verb::kRead;
   command.want_cas = with_cas;
-  return internal::Done(line.bytes);
+  return internal::Done(line->bytes);
 }
 
-ParseResult ParseReadAndTouch(bool with_cas, Line line, const ParseContext& context,
+ParseResult ParseReadAndTouch(bool with_cas, Line* line, const ParseContext& context,
                               Request* request) {
   std::string_view token;
-  if (!NextToken(&line, &token)) return Text(line, internal::kUnknownCommand, request);
+  if (!NextToken(line, &token)) return Text(*line, internal::kUnknownCommand, request);
   int32_t exptime = 0;
-  if (!ParseI32(token, &exptime)) return Text(line, internal::kBadExptime, request);
+  if (!ParseI32(token, &exptime)) return Text(*line, internal::kBadExptime, request);
   request->command.update_expiry = true;
   request->command.expiry = ExpiryFrom(exptime, context);
-  Line ahead = line;
   // An expiry and no key is a read of no keys.
-  if (!NextToken(&ahead, &token)) return Text(line, "END\r\n", request);
+  if (internal::RestOf(*line).empty()) return Text(*line, "END\r\n", request);
   return ParseRead(with_cas, line, request);
 }
 
-ParseResult Dispatch(std::string_view word, const Line& line, const ParseContext& context,
+ParseResult Dispatch(std::string_view word, Line* line, const ParseContext& context,
                      Request* request) {
   switch (word.empty() ? '\0' : word[0]) {
     case 'g':
@@ -110,38 +108,38 @@ ParseResult Dispatch(std::string_view word, const Line& line, const ParseContext
       if (word.size() == 2) return internal::ParseMeta(word[1], line, context, request);
       break;
     case 's':
-      if (word == "set") return internal::ParseStore(word, line, context, request);
+      if (word == "set") return internal::ParseStore(word, *line, context, request);
       break;
     case 'a':
       if (word == "add" || word == "append") {
-        return internal::ParseStore(word, line, context, request);
+        return internal::ParseStore(word, *line, context, request);
       }
       break;
     case 'r':
-      if (word == "replace") return internal::ParseStore(word, line, context, request);
+      if (word == "replace") return internal::ParseStore(word, *line, context, request);
       break;
     case 'p':
-      if (word == "prepend") return internal::ParseStore(word, line, context, request);
+      if (word == "prepend") return internal::ParseStore(word, *line, context, request);
       break;
     case 'c':
-      if (word == "cas") return internal::ParseStore(word, line, context, request);
+      if (word == "cas") return internal::ParseStore(word, *line, context, request);
       break;
     case 'd':
-      if (word == "delete") return internal::ParseDelete(line, request);
-      if (word == "decr") return internal::ParseArithmetic(true, line, request);
+      if (word == "delete") return internal::ParseDelete(*line, request);
+      if (word == "decr") return internal::ParseArithmetic(true, *line, request);
       break;
     case 'i':
-      if (word == "incr") return internal::ParseArithmetic(false, line, request);
+      if (word == "incr") return internal::ParseArithmetic(false, *line, request);
       break;
     case 't':
-      if (word == "touch") return internal::ParseTouch(line, context, request);
+      if (word == "touch") return internal::ParseTouch(*line, context, request);
       break;
     case 'b':
       if (word == "bget") return ParseRead(false, line, request);
       break;
     default: break;
   }
-  return internal::ParseAdmin(word, line, context, request);
+  return internal::ParseAdmin(word, *line, context, request);
 }
 
 }  // namespace
@@ -171,11 +169,11 @@ ParseResult ParseNew(std::string_view input, const ParseContext& context, Reques
   Line line{window, window.begin, end, text_bytes + 1};
   if (end - window.begin >= 4 && std::memcmp(window.begin, "get ", 4) == 0) {
     line.rest += 4;
-    return ParseRead(false, line, request);
+    return ParseRead(false, &line, request);
   }
   std::string_view word;
   NextToken(&line, &word);
-  const ParseResult result = Dispatch(word, line, context, request);
+  const ParseResult result = Dispatch(word, &line, context, request);
   const bool is_refused =
       result.status == ParseStatus::kRequest && IsForeign(input, {window.begin, end}, *request);
   return is_refused ? ParseResult{ParseStatus::kClose, 0, 0, 0} : result;

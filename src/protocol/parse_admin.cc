@@ -193,7 +193,7 @@ ParseResult ParseLruCrawler(const Line& line, Request* request) {
 
 }  // namespace
 
-ParseResult ParseAdmin(std::string_view word, Line line, const ParseContext& context,
+ParseResult ParseAdmin(std::string_view word, const Line& line, const ParseContext& context,
                        Request* request) {
   if (word == "version") {
     request->kind = RequestKind::kVersion;
@@ -201,8 +201,7 @@ ParseResult ParseAdmin(std::string_view word, Line line, const ParseContext& con
   }
   if (word == "stats") {
     request->kind = RequestKind::kStats;
-    while (line.rest != line.end && *line.rest == ' ') ++line.rest;
-    request->arguments = {line.rest, static_cast<size_t>(line.end - line.rest)};
+    request->arguments = RestOf(line);
     return Done(line.bytes);
   }
   if (word == "quit") {

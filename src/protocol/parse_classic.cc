@@ -57,7 +57,7 @@ ParseResult TakeValue(const Line& line, const ParseContext& context, int32_t val
   return Done(request_bytes);
 }
 
-ParseResult ParseStore(std::string_view word, Line line, const ParseContext& context,
+ParseResult ParseStore(std::string_view word, const Line& line, const ParseContext& context,
                        Request* request) {
   const bool compare_cas = word[0] == 'c';
   const size_t needed_count = compare_cas ? 5 : 4;
@@ -87,7 +87,7 @@ ParseResult ParseStore(std::string_view word, Line line, const ParseContext& con
   return TakeValue(line, context, value_bytes, /*any_mode_drops=*/false, request);
 }
 
-ParseResult ParseDelete(Line line, Request* request) {
+ParseResult ParseDelete(const Line& line, Request* request) {
   std::string_view tokens[3];
   const size_t count = SplitTokens(line, tokens, 3);
   if (count < 1 || count > 3) return Text(line, kUnknownCommand, request);
@@ -106,7 +106,7 @@ ParseResult ParseDelete(Line line, Request* request) {
   return Done(line.bytes);
 }
 
-ParseResult ParseArithmetic(bool decrement, Line line, Request* request) {
+ParseResult ParseArithmetic(bool decrement, const Line& line, Request* request) {
   std::string_view tokens[3];
   const size_t count = SplitTokens(line, tokens, 3);
   if (count < 2 || count > 3) return Text(line, kUnknownCommand, request);
@@ -123,7 +123,7 @@ ParseResult ParseArithmetic(bool decrement, Line line, Request* request) {
   return Done(line.bytes);
 }
 
-ParseResult ParseTouch(Line line, const ParseContext& context, Request* request) {
+ParseResult ParseTouch(const Line& line, const ParseContext& context, Request* request) {
   std::string_view tokens[3];
   const size_t count = SplitTokens(line, tokens, 3);
   if (count < 2 || count > 3) return Text(line, kUnknownCommand, request);

@@ -19,7 +19,8 @@ inline constexpr std::string_view kBadExptime = "CLIENT_ERROR invalid exptime ar
 inline constexpr std::string_view kBadChunk = "CLIENT_ERROR bad data chunk\r\n";
 inline constexpr std::string_view kTooLarge = "SERVER_ERROR object too large for cache\r\n";
 
-// A command line behind its command word.
+// A command line behind its command word. It goes by reference: a copy of what was just written
+// waits for the stores before it (docs/design/0016).
 struct Line {
   Window window;     // the whole input
   const char* rest;  // what is not read yet
@@ -27,23 +28,35 @@ struct Line {
   size_t bytes;      // of the line with its newline: what it consumes
 };
 
+// Takes the next word of the line from `*rest` on; false, with `token` empty, at its end.
+inline bool TokenFrom(const Line& line, const char** rest, std::string_view* token) {
+  const char* begin = *rest;
+  while (begin != line.end && *begin == ' ') ++begin;
+  const char* const stop = FindByteBefore(line.window, begin, line.end, ' ');
+  *token = {begin, static_cast<size_t>(stop - begin)};
+  *rest = stop;
+  return begin != stop;
+}
 // Takes the next word off the line; false, with `token` empty, at its end.
 inline bool NextToken(Line* line, std::string_view* token) {
-  const char* begin = line->rest;
-  while (begin != line->end && *begin == ' ') ++begin;
-  const char* const stop = FindByteBefore(line->window, begin, line->end, ' ');
-  *token = {begin, static_cast<size_t>(stop - begin)};
-  line->rest = stop;
-  return begin != stop;
+  return TokenFrom(*line, &line->rest, token);
+}
+
+// What is left of the line, without the blanks before it.
+inline std::string_view RestOf(const Line& line) {
+  const char* rest = line.rest;
+  while (rest != line.end && *rest == ' ') ++rest;
+  return {rest, static_cast<size_t>(line.end - rest)};
 }
 
 // Splits the rest of the line. The number of words, or tokens_max + 1 where there are more.
-inline size_t SplitTokens(Line line, std::string_view* tokens, size_t tokens_max) {
+inline size_t SplitTokens(const Line& line, std::string_view* tokens, size_t tokens_max) {
+  const char* rest = line.rest;
   std::string_view extra;
   for (size_t count = 0; count < tokens_max; ++count) {
-    if (!NextToken(&line, &tokens[count])) return count;
+    if (!TokenFrom(line, &rest, &tokens[count])) return count;
   }
-  return NextToken(&line, &extra) ? tokens_max + 1 : tokens_max;
+  return TokenFrom(line, &rest, &extra) ? tokens_max + 1 : tokens_max;
 }
 
 inline ParseResult Done(size_t consumed_bytes) {
@@ -70,14 +83,14 @@ inline bool IsValueLength(int32_t value_bytes) {
 ParseResult TakeValue(const Line& line, const ParseContext& context, int32_t value_bytes,
                       bool any_mode_drops, Request* request);
 
-// One per command family; `word` is the command.
-ParseResult ParseStore(std::string_view word, Line line, const ParseContext& context,
+// One per command family; `word` is the command. ParseMeta takes words off the line.
+ParseResult ParseStore(std::string_view word, const Line& line, const ParseContext& context,
                        Request* request);
-ParseResult ParseDelete(Line line, Request* request);
-ParseResult ParseArithmetic(bool decrement, Line line, Request* request);
-ParseResult ParseTouch(Line line, const ParseContext& context, Request* request);
-ParseResult ParseMeta(char letter, Line line, const ParseContext& context, Request* request);
-ParseResult ParseAdmin(std::string_view word, Line line, const ParseContext& context,
+ParseResult ParseDelete(const Line& line, Request* request);
+ParseResult ParseArithmetic(bool decrement, const Line& line, Request* request);
+ParseResult ParseTouch(const Line& line, const ParseContext& context, Request* request);
+ParseResult ParseMeta(char letter, Line* line, const ParseContext& context, Request* request);
+ParseResult ParseAdmin(std::string_view word, const Line& line, const ParseContext& context,
                        Request* request);
 
 }  // namespace weft::protocol::internal

@@ -97,7 +97,7 @@ bool DecodeKey(const ParseContext& context, Request* request) {
 }
 
 // Reads all flags of the line, then the key where it is base64. The error, or nothing.
-std::string_view ReadFlags(char letter, Line line, const ParseContext& context, Flags* flags,
+std::string_view ReadFlags(char letter, Line* line, const ParseContext& context, Flags* flags,
                            Request* request) {
   uint64_t seen[2] = {0, 0};
   const size_t flags_max = letter == 's' ? kFlagsMax - 1 : kFlagsMax;
@@ -106,7 +106,7 @@ std::string_view ReadFlags(char letter, Line line, const ParseContext& context, 
   std::string_view token;
   bool stopped = false;
   // All are counted, past an error too: too many is the error that goes first.
-  for (size_t count = 1; NextToken(&line, &token); ++count) {
+  for (size_t count = 1; NextToken(line, &token); ++count) {
     if (count > flags_max) {
       flags->too_many = true;
       return letter == 'g' ? "CLIENT_ERROR options flags are too long\r\n"
@@ -132,11 +132,6 @@ std::string_view ReadFlags(char letter, Line line, const ParseContext& context, 
   }
   if (!error.empty() && (letter == 'd' || letter == 'a')) return kInvalidOrDuplicate;
   return error.empty() && flags->opaque_too_long ? kOpaqueTooLong : error;
-}
-
-std::string_view RestOf(Line line) {
-  while (line.rest != line.end && *line.rest == ' ') ++line.rest;
-  return {line.rest, static_cast<size_t>(line.end - line.rest)};
 }
 
 // Whether both flags are there, `first` to the left.
@@ -181,17 +176,17 @@ bool StoreModeOf(char mode, cache::StoreMode* store_mode) {
   }
 }
 
-ParseResult ParseMetaStore(Line line, const ParseContext& context, Request* request) {
+ParseResult ParseMetaStore(Line* line, const ParseContext& context, Request* request) {
   std::string_view token;
   int32_t value_bytes = 0;
-  if (!NextToken(&line, &token)) return Text(line, kBadFormat, request);
-  request->meta_tokens = RestOf(line);
+  if (!NextToken(line, &token)) return Text(*line, kBadFormat, request);
+  request->meta_tokens = RestOf(*line);
   Flags flags;
   std::string_view error = ReadFlags('s', line, context, &flags, request);
   // Without a length, or with more flags than are looked at, the value is taken for commands.
-  if (flags.too_many) return Text(line, error, request);
+  if (flags.too_many) return Text(*line, error, request);
   if (!ParseI32(token, &value_bytes) || !IsValueLength(value_bytes)) {
-    return Text(line, kBadFormat, request);
+    return Text(*line, kBadFormat, request);
   }
   cache::Command& command = request->command;
   // A wrong mode is found before a long opaque.
@@ -200,7 +195,7 @@ ParseResult ParseMetaStore(Line line, const ParseContext& context, Request* requ
   }
   if (!error.empty()) {
     request->swallow_bytes = static_cast<uint64_t>(value_bytes) + 2;
-    return Text(line, error, request);
+    return Text(*line, error, request);
   }
   request->kind = RequestKind::kMetaStore;
   command.verb = cache::Verb::kStore;
@@ -209,7 +204,7 @@ ParseResult ParseMetaStore(Line line, const ParseContext& context, Request* requ
                                           command.store_mode == cache::StoreMode::kPrepend);
   command.vivify_expiry = ExpiryFrom(flags.vivify_time, context);
   command.recache = false;
-  return TakeValue(line, context, value_bytes, /*any_mode_drops=*/true, request);
+  return TakeValue(*line, context, value_bytes, /*any_mode_drops=*/true, request);
 }
 
 ParseResult ParseMetaDelete(const Line& line, const Flags& flags, const ParseContext& context,
@@ -249,43 +244,43 @@ ParseResult ParseMetaArithmetic(const Line& line, const Flags& flags, const Pars
   return Done(line.bytes);
 }
 
-ParseResult ParseMetaDebug(Line line, const ParseContext& context, Request* request) {
+ParseResult ParseMetaDebug(Line* line, const ParseContext& context, Request* request) {
   cache::Command& command = request->command;
   std::string_view token;
   // Only a first flag b is looked at.
-  if (NextToken(&line, &token) && token == "b") {
+  if (NextToken(line, &token) && token == "b") {
     command.binary_key = true;
-    if (!DecodeKey(context, request)) return Text(line, kBadFormat, request);
+    if (!DecodeKey(context, request)) return Text(*line, kBadFormat, request);
   }
   request->kind = RequestKind::kMetaDebug;
   command.verb = cache::Verb::kRead;
   command.want_cas = true;
   command.want_access = true;
   command.quiet_access = true;
-  return Done(line.bytes);
+  return Done(line->bytes);
 }
 
 }  // namespace
 
-ParseResult ParseMeta(char letter, Line line, const ParseContext& context, Request* request) {
-  if (letter == 'n') return Text(line, "MN\r\n", request);
+ParseResult ParseMeta(char letter, Line* line, const ParseContext& context, Request* request) {
+  if (letter == 'n') return Text(*line, "MN\r\n", request);
   if (std::string_view("gsdae").find(letter) == std::string_view::npos) {
-    return Text(line, kUnknownCommand, request);
+    return Text(*line, kUnknownCommand, request);
   }
   cache::Command& command = request->command;
-  if (!NextToken(&line, &command.key)) {
-    return Text(line, letter == 'e' ? kBadFormat : kUnknownCommand, request);
+  if (!NextToken(line, &command.key)) {
+    return Text(*line, letter == 'e' ? kBadFormat : kUnknownCommand, request);
   }
-  if (command.key.size() > kKeyBytesMax) return Text(line, kBadFormat, request);
+  if (command.key.size() > kKeyBytesMax) return Text(*line, kBadFormat, request);
   if (letter == 's') return ParseMetaStore(line, context, request);
   if (letter == 'e') return ParseMetaDebug(line, context, request);
-  request->meta_tokens = RestOf(line);
+  request->meta_tokens = RestOf(*line);
   Flags flags;
   const std::string_view error = ReadFlags(letter, line, context, &flags, request);
-  if (!error.empty()) return Text(line, error, request);
-  if (letter == 'g') return ParseMetaRead(line, flags, context, request);
-  if (letter == 'd') return ParseMetaDelete(line, flags, context, request);
-  return ParseMetaArithmetic(line, flags, context, request);
+  if (!error.empty()) return Text(*line, error, request);
+  if (letter == 'g') return ParseMetaRead(*line, flags, context, request);
+  if (letter == 'd') return ParseMetaDelete(*line, flags, context, request);
+  return ParseMetaArithmetic(*line, flags, context, request);
 }
 
 }  // namespace weft::protocol::internal
