@@ -105,8 +105,7 @@ inline Reply Plain(Outcome outcome) {
   return reply;
 }
 inline Reply Changed(Outcome outcome, uint64_t location) {
-  Reply reply;
-  reply.outcome = outcome;
+  Reply reply = Plain(outcome);
   reply.published = location;
   return reply;
 }

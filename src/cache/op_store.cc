@@ -78,8 +78,7 @@ bool Rises(const Session& session, uint64_t placed, const Entry& entry) {
 
 // The reply to a store whose version was published at `location`.
 Reply Stored(Session& session, const Command& command, const Entry& entry, uint64_t location) {
-  Reply reply = Plain(Outcome::kStored);
-  reply.published = location;
+  Reply reply = Changed(Outcome::kStored, location);
   reply.miss = entry.miss;
   if (command.want_cas || IsConcatenation(command)) Describe(session, location, &reply);
   if (command.want_cas) session.store().log().NoteShown(reply.cas);
