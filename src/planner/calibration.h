@@ -10,7 +10,7 @@
 // Source    paper 000, table I: L_M and L_C, I_F / IPC, mu. Each work has its own L_M and L_C here,
 //           for what an access costs depends on how many of them the work keeps under way, and
 //           lines that follow each other in memory are told from those in the cache:
-//           docs/design/0009-choosing-a-plan.md.
+//           docs/design/0017-calibration.md.
 #pragma once
 
 #include <array>

@@ -10,7 +10,7 @@
 // Yields    behind each turn in which the server has served it rests as long as the turn was.
 // Threads   Start, Stop, the destructor: one thread. State: any.
 // Errors    no thread to be had is a line in the log, too.
-// Source    docs/design/0009-choosing-a-plan.md, "Measured while the server serves".
+// Source    docs/design/0017-calibration.md, "Measured while the server serves".
 #pragma once
 
 #include <cstdint>
