@@ -1,5 +1,5 @@
 // Which segments are free, which of them hold memory, and who may have them.
-// docs/design/0002-memory.md has the rules: "The reserve", "What -m means".
+// The rules: docs/design/0002-memory.md, "What -m means"; docs/design/0020-room-in-the-log.md.
 #include <algorithm>
 
 #include "cache/object_log.h"

@@ -1,4 +1,4 @@
-// Which segment is to be emptied next. docs/design/0002-memory.md, "What is freed", has the rule.
+// Which segment is to be emptied next. docs/design/0019-eviction-and-cleaning.md has the rule.
 //
 // A call looks at some of the segments, not at all of them: at the oldest ones, where most has been
 // replaced, and at a window, which goes round. The best candidates of the windows before are
