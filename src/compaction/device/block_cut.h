@@ -12,7 +12,7 @@
 // modulo R (Stride), in which i, i + R, i + 2R, ... are neighbours. The bytes grow with j, so that
 // the block's end is found by a search, for any i, without a look at other blocks.
 //
-// A worked example, and how the chain of blocks is followed: docs/design/0010-gpu-compaction.md.
+// A worked example, and how the chain of blocks is followed: docs/design/0018-where-blocks-end.md.
 //
 // Threads   pure.
 // Source    the rule is LevelDB's (table/block_builder.h); its parallel form is ours.

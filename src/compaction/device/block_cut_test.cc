@@ -134,7 +134,7 @@ TEST(BlockCut, WritesNoRestartPointsBeforeTheBlock) {
   }
 }
 
-// The worked example of docs/design/0010-gpu-compaction.md.
+// The worked example of docs/design/0018-where-blocks-end.md.
 TEST(BlockCut, WorkedExample) {
   const std::vector<std::pair<std::string, std::string>> pairs = {
       {"ka", "1"}, {"kab", "22"}, {"kac", "3"}, {"kb", "4444"}, {"kba", "5"}, {"l", "6"}};

@@ -69,7 +69,7 @@ class JobCosts {
     *figure += kWeight * (std::clamp(measured, *figure / kFar, *figure * kFar) - *figure);
   }
 
-  // Until jobs have said: one H200, 256-byte values, files in memory (docs/design/0010).
+  // Until jobs have said: one H200, 256-byte values, files in memory (docs/measured/0004).
   double cpu_s_per_byte_ = 1 / 1.2e9;         // CPU time of the CPU's executor
   double device_cpu_s_per_byte_ = 1 / 1.5e9;  // and of what the host does for a device
   double device_s_per_byte_ = 1 / 4e9;
