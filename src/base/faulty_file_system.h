@@ -1,11 +1,11 @@
 // base/faulty_file_system.h: a file system whose calls fail where a test wants it.
 //
-// Stands before any other one. Each call is first shown to the faults set here; the error of one is
-// the call's answer, and the call is not made (but for a full disk, which takes what still fits).
+// Stands before any other one. It first shows each call to the faults set here. If one gives an
+// error, that is the call's answer and the call is not made; a full disk still takes what fits.
 //
 // Threads   any at once; faults may be set while calls run. A hook is called from the threads that
 //           make the calls, several at once.
-// Errors    those injected, else those of the file system behind.
+// Errors    those injected, otherwise those of the file system behind.
 // Notes     Mapped() is empty: a read through a pointer could not fail.
 #pragma once
 
@@ -61,7 +61,7 @@ class FaultyFileSystem : public FileSystem {
  public:
   using Hook = std::function<Status(const FileCall&)>;
 
-  // Does not own `behind`, which must outlive it; and it must outlive the files opened on it.
+  // Does not own `behind`, which must outlive it. It must itself outlive the files opened on it.
   explicit FaultyFileSystem(FileSystem* behind) : behind_(behind) {}
 
   // Asked before every call; its error is injected. Null: none.
@@ -70,7 +70,7 @@ class FaultyFileSystem : public FileSystem {
   void FailCall(uint64_t n);
   // The n-th call from now fails, and all after it.
   void FailFrom(uint64_t n);
-  // Appends fail (no space left) once `bytes` more were appended; the one that meets the end is cut
+  // Appends fail (no space left) once `bytes` more were appended. The one that meets the end is cut
   // short there. Removing files frees nothing.
   void FillDiskAfter(uint64_t bytes);
   // No faults from now on.

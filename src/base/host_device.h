@@ -1,8 +1,8 @@
 // base/host_device.h: what functions need that both the host and a GPU's threads call.
 //
-// Such functions are plain C++ over pointers: no allocation, no virtual calls, no exceptions, no
-// standard containers. nvcc compiles them for both sides, every other compiler for the host, where
-// the same code is tested.
+// Such functions are plain C++ over pointers, without allocation, virtual calls, exceptions or
+// standard containers. nvcc compiles them for both sides. Every other compiler compiles them for
+// the host, where the same code is tested.
 //
 // Threads   the atomic verbs: any, on either side, one side at a time. They order nothing.
 #pragma once

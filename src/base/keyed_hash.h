@@ -1,15 +1,14 @@
 // base/keyed_hash.h: the 64-bit hash of a key that clients choose, under a secret: nobody who does
-// not know the secret can make keys of one hash.
+// not know the secret can make keys with the same hash.
 //
 // The sum of the key's words, each times a random number of 128 bits, and of its length times
-// another; the upper half of it counts. Over all secrets any two keys then have hashes that are
-// uniform and independent, so they share a hash, or a bucket and a tag, as seldom as if these were
-// drawn by lot: that is proven. The last step mixes the bits, for keys that count up would
-// otherwise stand in a lattice.
+// another; its upper half is the hash. Over all secrets, the hashes of any two keys are provably
+// uniform and independent. So they share a hash, or a bucket and a tag, as seldom as if drawn by
+// lot. The last step mixes the bits: without it, keys that count up would stand in a lattice.
 //
-// Units     bytes. Of a key of more than kBytesMax the first kBytesMax count, and its length.
+// Units     bytes. Of a longer key than kBytesMax, the first kBytesMax and the length count.
 // Threads   constant after construction: any.
-// Errors    Random says why the system has no random numbers.
+// Errors    Random reports why the system has no random numbers.
 // Cost      two multiplications for each 8 bytes, independent of each other.
 // Source    D. Lemire, O. Kaser, "Strongly universal string hashing is fast" (2014): MULTILINEAR.
 #pragma once

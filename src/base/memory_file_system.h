@@ -1,15 +1,14 @@
 // base/memory_file_system.h: files in memory that know what a power cut would leave of them.
 //
 // For tests of durability, and for programs that want no disk. It is as forgetful as the promises
-// of weft/file_system.h allow: bytes not yet flushed are lost with the process, bytes not yet
-// synced and names (made, removed or changed, of files and of folders) not yet followed by SyncDir
-// of their folder may or may not survive a power cut, each on its own. To make calls fail, put a
-// FaultyFileSystem (base/faulty_file_system.h) before it.
+// of weft/file_system.h allow. Unflushed bytes are lost with the process. A power cut may take or
+// leave each unsynced byte, and each change of a name whose folder had no SyncDir since. To make
+// calls fail, put a FaultyFileSystem (base/faulty_file_system.h) before it.
 //
-// Layout    a tree; paths with and without a leading slash mean the same. Only the root is there at
-//           first.
-// Threads   as weft/file_system.h says; the rest may be called at any time, too. The file system
-//           must outlive the files opened on it.
+// Layout    a tree; paths with and without a leading slash mean the same. At first there is only
+//           the root.
+// Threads   as weft/file_system.h says; the other calls may be made at any time, too. The file
+//           system must outlive the files opened on it.
 // Errors    those of the system's files, with the same codes.
 // Cost      one mutex for all; reads copy. Copies of all contents for Copy and Restore.
 #pragma once
@@ -27,7 +26,7 @@
 
 namespace weft::base {
 
-// How the world ends, and so what is left of what was written.
+// How a run ends, and so what is left of what was written.
 enum class CrashKind : uint8_t {
   kProcessEnd,  // kill -9: all but the bytes not yet flushed
   kDropAll,     // power cut: nothing that was not synced
@@ -44,20 +43,20 @@ class MemoryFileSystem final : public FileSystem {
   MemoryFileSystem(const MemoryFileSystem&) = delete;
   MemoryFileSystem& operator=(const MemoryFileSystem&) = delete;
 
-  // Files open now are dead: their calls give kIoError, and change nothing. Locks are free. What is
-  // left counts as synced.
+  // Files open now are dead: their calls give kIoError, and change nothing. Locks are free. All
+  // that is left counts as synced.
   void Crash(std::mt19937_64* random, CrashKind kind);
-  // The same files, with what of them is synced, without open ones: to crash a copy at each of many
-  // instants while the first goes on.
+  // A copy of the files, with what of them is synced, without the open ones. So a test can crash a
+  // copy at each of many instants while the original goes on.
   std::unique_ptr<MemoryFileSystem> Copy() const;
-  // Becomes such a copy of `from`; its own open files are dead as after a crash.
+  // Becomes a copy of `from`, as Copy makes it; its own open files are dead as after a crash.
   void Restore(const MemoryFileSystem& from);
 
   // The contents as a reader sees them now.
   Result<std::string> Contents(const std::string& path) const;
-  // Puts contents in place, whole and synced, name included; its folder must be there.
+  // Puts contents in place, all synced, the name too; its folder must be there.
   Status SetContents(const std::string& path, std::string_view contents);
-  // Turns the bits of `mask` in one byte: damage. kInvalidArgument beyond the end.
+  // Flips the bits of `mask` in one byte: damage. kInvalidArgument beyond the end.
   Status FlipBits(const std::string& path, uint64_t offset, uint8_t mask);
   // All files there are, with their paths from the root, in order.
   std::vector<std::string> AllFiles() const;

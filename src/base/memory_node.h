@@ -21,8 +21,8 @@ struct MemoryFileSystem::Node {
   bool is_dir = false;
   bool locked = false;
 
-  // A file: what readers see, how much of it from the front is synced, and, where the file was cut
-  // since its last sync, the synced contents before that.
+  // A file: what readers see, and how much of it from the front is synced. If the file was cut
+  // since its last sync, also the synced contents before that.
   std::string data;
   size_t synced_bytes = 0;
   std::optional<std::string> before_cut;

@@ -1,13 +1,13 @@
-// base/patience.h: trying again for about a second what a process that is being ended still holds.
+// base/patience.h: tries again for about a second to get what a dying process still holds.
 //
-// The system takes a killed process apart bit by bit: its parent may have seen it end while its
-// ports, its sockets and its locks are not free yet (io_uring keeps sockets for a moment longer).
-// Whoever starts the next server at once should not be refused for that.
+// The system takes a killed process apart bit by bit. Its parent may see it end while its ports,
+// sockets and locks are still taken (io_uring keeps sockets for a moment longer). Whoever starts
+// the next server at once should not be refused for that.
 //
 //   for (base::Patience patience; failed && patience.Wait();) failed = ...;
 //
 // Threads   one; Wait sleeps.
-// Cost      1,023 ms in ten growing waits, where all of them are needed.
+// Cost      1,023 ms in ten growing waits, if all of them are needed.
 #pragma once
 
 #include <chrono>

@@ -1,11 +1,10 @@
-// base/posix_direct.h: the system's files past its page cache (O_DIRECT): no page is allocated,
-// filled and copied by the CPU for what is read or written once, and none that others read is
-// pushed out for it.
+// base/posix_direct.h: the system's files past its page cache (O_DIRECT). For data read or written
+// once, no page is allocated, filled and copied by the CPU, and none that others read is evicted.
 //
-// Files, offsets and memory of such calls are multiples of kDirectAlign. Reads that are not are
-// made through a buffer of the thread's; what is written is collected in one of the file's, but for
-// large appends from memory whose address is the place in the file, modulo kDirectAlign: these are
-// written from there. A file's last bytes are written with zeros behind them, which are cut off.
+// Files, offsets and memory of such calls are multiples of kDirectAlign. Other reads go through a
+// buffer of the thread's, and appends are collected in a buffer of the file's. Large appends are
+// written from where they lie if their address equals the place in the file, modulo kDirectAlign. A
+// file's last bytes are written with zeros behind them, which are cut off.
 //
 // Threads   as weft/file_system.h says.
 // Errors    as weft/file_system.h says; both give ordinary files where the file system has no such

@@ -1,22 +1,22 @@
 // base/posix_log.h: a log that survives kill -9 without a system call for each record.
 //
-// The file is extended ahead by a window of allocated zeros; an append is a copy into the page
-// cache, through a mapping that is longer than many windows and stays until the file is closed: a
-// change of the process's mappings waits for every other thread's, some for milliseconds. So the
+// The file is extended ahead by a window of allocated zeros, and an append is a copy into the page
+// cache, through a mapping. The mapping spans many windows and stays until the file is closed:
+// changes of the process's mappings wait for those of other threads, some for milliseconds. So the
 // file ends in zeros while it is open, and after a crash; readers of LevelDB's log format take
-// zeros for the end. Close cuts them off. It starts in, and goes back for good to, plain writes
-// where the file system cannot allocate ahead, or no longer can.
+// zeros for the end. Close cuts them off. Where the file system cannot allocate ahead, or no longer
+// can, the file uses plain writes from then on.
 //
 // Layout    windows end at multiples of kLogWindowBytesMin, so that what is appended behind the
 //           zeros of a crash begins a new block of the log format.
-// Atomic    a process that ends at any instruction leaves a prefix of what was appended: a run of
-//           bytes up to a Flush or a block's end becomes visible, with its first 8 bytes, last. A
-//           record's header is in these, so that half a record still reads as zeros.
-// Threads   one at a time, but for SyncFlushed: it looks at nothing that an append changes.
+// Atomic    a process that ends at any instruction leaves a prefix of what was appended. A run of
+//           bytes up to a Flush or a block's end becomes visible by its first 8 bytes, which are
+//           stored last. They hold a record's header, so half a record still reads as zeros.
+// Threads   one at a time, except for SyncFlushed: it looks at nothing that an append changes.
 // Errors    as weft/file_system.h says; a full disk is an error of Append or Flush, never a signal:
 //           only allocated blocks are touched. A file that failed once stays failed.
 // Cost      an append: one copy, and a page fault for each page; a window: two system calls; a
-//           span one more: each is twice as long as the one before.
+//           span: one more. Each span is twice as long as the one before.
 #pragma once
 
 #include <cstddef>
@@ -39,7 +39,7 @@ inline constexpr size_t kLogSpanBytes = 32 << 20;  // the first mapping's; windo
 class MappedLogFile final : public WritableFile {
  public:
   // Appends at `end`, which is the size of the file. Windows grow up to `window_bytes_max`. Maps
-  // the first span, so that a log made ahead of its need costs no append that.
+  // the first span here, so that no append pays for it if the log is made ahead of need.
   // REQUIRES: fd is open to read and write; window_bytes_max is LogWindowBytesMax's, not 0;
   // span_bytes is a multiple of kLogWindowBytesMin, not 0
   MappedLogFile(Fd fd, std::string path, uint64_t end, size_t window_bytes_max,
@@ -75,11 +75,11 @@ class MappedLogFile final : public WritableFile {
   Status FallBack();
 
   Fd fd_;
-  const int synced_fd_;  // the same file, whoever owns it: SyncFlushed's
+  const int synced_fd_;  // the same file, whoever owns it: for SyncFlushed
   const std::string path_;
   const size_t window_bytes_max_;
   const uint64_t first_span_bytes_;
-  uint64_t end_;             // of what was appended
+  uint64_t end_;             // where the appended bytes end
   std::vector<Span> spans_;  // in order; the last has the current window
   uint64_t window_end_;      // allocated and mapped up to here; end_ where there is no window
   size_t window_bytes_next_ = kLogWindowBytesMin;
@@ -88,15 +88,14 @@ class MappedLogFile final : public WritableFile {
   uint64_t run_start_ = 0;
   size_t run_head_bytes_ = 0;
   char head_[kHeadBytes] = {};
-  // Takes over where no window can be had any more.
+  // Takes over once no window can be had any more.
   std::unique_ptr<WritableFile> plain_;
   Status failed_;
 };
 
-// How long a window may be. 0: files of this file system can't be written through a mapping without
-// the danger that a page has no block to go to; others write in place what was allocated. Disks
-// take long windows as fast as short ones, but a file system in memory takes page after page, while
-// an append waits.
+// How long a window may be. 0: on this file system, a page written through a mapping may find no
+// block to go to; other file systems write in place what was allocated. Disks take long windows as
+// fast as short ones, but a file system in memory takes page after page, while an append waits.
 size_t LogWindowBytesMax(const Fd& fd);
 
 }  // namespace weft::base

@@ -1,9 +1,9 @@
 // base/posix_writers.h: the system's files, written at their end.
 //
-// Threads   one at a time, but for SyncFlushed.
-// Errors    as weft/file_system.h says. A file that failed once stays failed, and says the same
-//           again: what of its end is in place is not known, and a sync repeated after a failed one
-//           would promise what the system may have thrown away.
+// Threads   one at a time, except for SyncFlushed.
+// Errors    as weft/file_system.h says. A file that failed once stays failed and repeats its error:
+//           nobody knows how much of its end is in place, and a later sync that succeeds would
+//           promise bytes that the system may have thrown away.
 #pragma once
 
 #include <cstddef>
@@ -41,8 +41,8 @@ class BufferedWritableFile final : public WritableFile {
   Status failed_;
 };
 
-// Closes a file whose owner is gone: nobody is left to tell how that went, also where there is no
-// memory to tell it with.
+// Closes a file whose owner is gone: nobody is left to learn how that went, even where there is no
+// memory for the message.
 void CloseUntold(WritableFile* file);
 
 // Opens `path` to be written; `flags` are O_TRUNC (an empty file) or O_APPEND (behind its end).

@@ -1,13 +1,13 @@
-// base/read_around.h: reads files that cannot be read in places, as those on a failing disk.
+// base/read_around.h: reads files that cannot be read in places, such as those on a failing disk.
 //
-// A read that fails is made anew in halves, down to a sector; sectors that cannot be read are
-// filled with kUnreadableFill, of which no record and no block of a store has its checksum right.
+// A read that fails is repeated in halves, down to a sector. Unreadable sectors are filled with
+// kUnreadableFill, under which no record or block of a store has a right checksum.
 //
 // Threads   one at a time.
-// Errors    of opening, and those of reading that are none of the file; these are told by
-//           Unreadable.
-// Cost      of a file that reads: as reading it. Else some 20 reads more for each place, and two
-//           for each sector that can't be read.
+// Errors    of opening, and of reading, where they are not the file's; Unreadable reports the
+//           file's.
+// Cost      of a file that reads: as reading it. Otherwise some 20 reads more for each place, and
+//           two for each sector that can't be read.
 #pragma once
 
 #include <cstddef>
@@ -23,16 +23,16 @@ namespace weft::base {
 
 inline constexpr char kUnreadableFill = '\xff';
 
-// Whether an answer to a read, or to opening for one, says that something is wrong with the file:
-// it is gone, damaged or no file, or the disk does not give it. Otherwise whoever reads was refused
-// (rights, descriptors, memory), and the file may be whole. What has no reason of the system's that
-// is known to be of a file is taken for the latter.
+// Whether an error of reading, or of opening to read, is the file's fault: it is gone, damaged or
+// no file, or the disk does not give it. Otherwise the reader was refused (rights, descriptors,
+// memory), and the file may be whole. An error counts as the latter unless the system's reason is
+// known to be the file's.
 bool IsOfTheFile(const Status& status);
 
-// Whether it says that what stands there is a folder, a device or a pipe.
+// Whether the error says that a folder, a device or a pipe stands there.
 bool IsNoRegularFile(const Status& status);
 
-// What of a file could not be read.
+// The part of a file that could not be read.
 struct Unreadable {
   uint64_t bytes = 0;
   uint64_t offset = 0;  // of the first
@@ -42,7 +42,7 @@ struct Unreadable {
   std::string ToString(const std::string& path) const;
 };
 
-// Reads `bytes` at `offset` to `to`, and says how many there are: fewer at the file's end.
+// Reads `bytes` at `offset` to `to`, and returns how many there are: fewer at the file's end.
 Result<size_t> ReadAround(const RandomAccessFile& file, uint64_t offset, size_t bytes, char* to,
                           Unreadable* unreadable);
 
@@ -54,7 +54,7 @@ class AroundFile final : public SequentialFile {
   Status Read(size_t bytes, std::string_view* result, char* scratch) override;
   Status Skip(uint64_t bytes) override;
   uint64_t bytes() const { return bytes_; }
-  // Of what was read so far.
+  // In what was read so far.
   const Unreadable& unreadable() const { return unreadable_; }
 
  private:
@@ -67,8 +67,8 @@ class AroundFile final : public SequentialFile {
   Unreadable unreadable_;
 };
 
-// The same files, but that none is mapped into memory where they are the system's: there a sector
-// that cannot be read would end the process (SIGBUS), and is an error of a read instead.
+// The same files, but never mapped into memory from the system's: there an unreadable sector would
+// end the process (SIGBUS). Through reads it is an error.
 FileSystem* WithoutMappings(FileSystem* files);
 
 }  // namespace weft::base

@@ -1,6 +1,6 @@
-// base/shared_module.h: loads what a program may do without: modules for hardware that few have.
+// base/shared_module.h: loads modules for hardware that few have: a program can do without them.
 //
-// Threads   any. What was loaded stays as long as the program runs.
+// Threads   any. A loaded module stays as long as the program runs.
 // Errors    kUnsupported: the module is not there, or is another one.
 #pragma once
 
@@ -9,9 +9,9 @@
 namespace weft::base {
 
 struct SharedModule {
-  const char* variable;  // of the environment; what it names is loaded where it is set
-  const char* name;      // else this, from where the system looks for the program's libraries
-  const char* symbol;    // what is asked of it
+  const char* variable;  // of the environment: if set, it names the file to load
+  const char* name;      // otherwise this, from where the system looks for libraries
+  const char* symbol;    // the symbol to find in it
   const char* purpose;   // "CUDA devices"
 };
 
