@@ -1,4 +1,4 @@
-// cache/entry.h: what the operations of the store share: finding an entry for change, appending a
+// cache/entry.h: what the store's operations share: finding an entry to change, appending a
 // version, publishing it.
 //
 // Threads   the session's; REQUIRES everywhere: the session is inside.
@@ -30,15 +30,15 @@ Entry Locate(Session& session, const Command& command, Hint* hint);
 // True where the entry still stands as it was found, recency aside.
 bool StillStands(const Entry& entry);
 
-// Appends a version; its cas is above every one that a client was shown before, so that an older
-// version of a key can be told from a newer one. It lies in the generation of the version that it
-// replaces; if there is none (`entry`), in the main one where a ghost says so, in the young one
-// otherwise. `*spec` becomes what is appended, with its version; where nothing is appended it may
-// not be used again but to tell its size. 0: there is no room now. `hash`: of the key.
+// Appends a version. Its cas is above all that clients were shown before, so that an older version
+// of a key can be told from a newer one. It goes to the generation of the version that it replaces.
+// Without one (`entry`), it goes to main if a ghost says so, otherwise to young. `*spec` becomes
+// what is appended, with its version. 0: there is no room now, and only the size of `*spec` may
+// still be used. `hash`: of the key.
 uint64_t AppendVersion(Session& session, ObjectSpec* spec, const Entry& entry, uint64_t hash,
                        Room room = Room::kNew);
 
-// For what a version in the entry's place is appended: what is no longer than what it replaces
+// The room that a version in the entry's place asks for. If it is no longer than the old one, it
 // leaves as much dead as it takes.
 inline Room RoomFor(const Entry& entry, const ObjectSpec& spec) {
   const bool fits = entry.object != nullptr && spec.value_bytes() <= task::ValueBytes(entry.object);
@@ -57,36 +57,36 @@ Published PublishCopy(Session& session, const Entry& entry, uint64_t location);
 // Removes the entry. False: it changed; locate again.
 bool Remove(Session& session, const Entry& entry);
 
-// The spec of a copy of `entry` that keeps its version: the version is written out where a client
-// may know it.
+// The spec of a copy of `entry` that keeps its version. The version is written out if a client may
+// know it.
 ObjectSpec CopyOf(Session& session, const Entry& entry, bool version_is_shown);
 
-// What a store of a present key with version `cas` comes to.
+// The result of storing over a present key with version `cas`.
 enum class Verdict : uint8_t { kStore, kStoreStale, kNotStored, kExists, kMiss };
 Verdict JudgePresent(const Command& command, uint64_t cas);
 
-// Whether this read is told to refresh the object, which ends at `expiry` from now on. `access`:
-// its kAccess bits.
+// Whether this read must refresh the object, which now ends at `expiry`. `access`: its kAccess
+// bits.
 bool WinsRefresh(const Session& session, const Command& command, uint32_t expiry, uint32_t access);
-// The expiry that WinsRefresh is to judge by, of an object that has `expiry` so far.
+// The expiry that WinsRefresh judges by; the object has `expiry` so far.
 inline uint32_t ExpiryToRefreshBy(const Command& command, uint32_t expiry) {
   return command.update_expiry && !command.recache_first ? command.expiry : expiry;
 }
 
-// Seconds until `expiry`, no more than fit; -1: never.
+// Seconds until `expiry`, capped at what fits; -1: never.
 inline int32_t SecondsLeft(const Session& session, Expiry expiry) {
   if (expiry == kNeverExpires) return -1;
   return static_cast<int32_t>(
       std::min<int64_t>(int64_t{expiry} - session.now_s(), std::numeric_limits<int32_t>::max()));
 }
 
-// Fills in what a reply tells about the object at `location`.
+// Fills in what a reply says about the object at `location`.
 void Describe(Session& session, uint64_t location, Reply* reply);
 
-// Why the object at `location`, which has ended, has.
+// Why the object at `location` has ended. REQUIRES: it has
 Miss WhyEnded(const Session& session, uint64_t location);
 
-// The version that found no room takes `bytes`. `spared`: location of the one that it is made of,
+// The version that found no room takes `bytes`. `spared`: location of the one that it is made from,
 // which must not go to make that room; 0: none.
 inline Reply NeedsRoom(uint64_t bytes, Room room = Room::kNew, uint64_t spared = 0) {
   Reply reply;
@@ -97,8 +97,7 @@ inline Reply NeedsRoom(uint64_t bytes, Room room = Room::kNew, uint64_t spared =
   reply.needs_room = true;
   return reply;
 }
-// Replies to most requests are made by functions of their own, so that none is copied
-// (docs/design/0016).
+// Most replies have their own functions, so that none is copied (docs/design/0016).
 inline Reply Plain(Outcome outcome) {
   Reply reply;
   reply.outcome = outcome;

@@ -1,16 +1,15 @@
-// cache/epoch.h: who may still be reading: memory is reused only when no batch in flight can see
-// it.
+// cache/epoch.h: which batches may still be reading: memory is reused only when none can see it.
 //
-// Each batch (or single embedded call) enters the epoch before its first look into the index and
-// leaves it after its last use of what it found. Memory that was unlinked is stamped by Retire()
-// and may be reused once Passed(stamp): then every batch that could have seen it has left.
+// Each batch (or single embedded call) enters the epoch before it first looks into the index. It
+// leaves after its last use of what it found. Retire() stamps memory that was unlinked. It may be
+// reused once Passed(stamp): then every batch that could have seen it has left.
 //
-// Why it holds: unlinking precedes Retire() precedes the scan in Oldest(); a batch that the scan
-// did not see stores its slot later in the one total order of sequentially consistent operations,
-// so its first look into the index comes after the unlinking.
+// Why it holds: unlinking precedes Retire(), which precedes the scan in Oldest(). If the scan
+// missed a batch, that batch stores its slot later in the one total order of sequentially
+// consistent operations. So its first look into the index comes after the unlinking.
 //
 // Threads   Claim, Release, Retire, Oldest: any. Enter, Exit: the owner of the slot.
-// Cost      Enter is one exchange on an own line; Oldest reads every slot ever claimed.
+// Cost      Enter is one exchange on a line of its slot's; Oldest reads every slot ever claimed.
 // Source    epoch-based reclamation (Fraser, 2004), counted in batches: prior-systems.md, trap 16.
 #pragma once
 
@@ -26,14 +25,14 @@ class Epochs {
   static constexpr uint32_t kSlotsMax = 1024;
 
   struct alignas(64) Slot {
-    std::atomic<uint64_t> entered{0};  // 0: outside; else the epoch it entered at
+    std::atomic<uint64_t> entered{0};  // 0: outside; otherwise the epoch it entered at
     std::atomic<bool> claimed{false};
   };
 
   // A slot for one batch at a time, or null when kSlotsMax are in use.
   Slot* Claim();
   void Release(Slot* slot);
-  // Which of them it is: 0 to kSlotsMax - 1.
+  // Its number: 0 to kSlotsMax - 1.
   uint32_t NumberOf(const Slot* slot) const { return static_cast<uint32_t>(slot - slots_); }
 
   // REQUIRES: outside.
@@ -49,8 +48,8 @@ class Epochs {
 
   // Starts a new epoch and returns the stamp of what was unlinked before.
   uint64_t Retire() { return epoch_.fetch_add(1, std::memory_order_seq_cst); }
-  // The oldest epoch that a batch is still in; UINT64_MAX when none is. Stamps below it have
-  // passed: every batch that entered at such a stamp or before has left.
+  // The oldest epoch that a batch is still in; UINT64_MAX if none is. Stamps below it have passed:
+  // every batch that entered at such a stamp or before has left.
   uint64_t Oldest() const;
   bool Passed(uint64_t stamp) const { return stamp < Oldest(); }
 

@@ -1,19 +1,19 @@
 // cache/index.h: the owner of the index's tables, and how they grow without a stop.
 //
-// Sizing    the table starts with one bucket a 64 KiB of memory (Store has exceptions, or what
-//           `expected_items` asks for), and grows by an eighth to a half when it is 85 % full (75 %
-//           with policy kSetAssociative), so it takes 9 to 14 bytes an item. Growing takes the
-//           new table's bytes from the log's budget while both stand, and gives the old one's
-//           back: the memory limit holds throughout.
-// Growth    phases, each entered only when every batch that began before the one in front of it
-//           has ended (cache/epoch.h), so that any two batches at work differ by one phase at most:
+// Sizing    the table starts with one bucket a 64 KiB of memory, or with what `expected_items` asks
+//           for (Store has exceptions). It grows by an eighth to a half when it is 85 % full (75 %
+//           with policy kSetAssociative), so it takes 9 to 14 bytes an item. While both tables
+//           stand, the new one's bytes come from the log's budget; the old one's go back
+//           afterwards. So the memory limit holds throughout.
+// Growth    in phases. Each is entered only when every batch that began before the previous phase
+//           has ended (cache/epoch.h). So any two batches at work are at most one phase apart:
 //             kSteady   one table.
 //             kPrepare  searches look into both, inserts go to the older.
 //             kDrain    inserts go to the newer; Step moves entries over, bucket by bucket.
 //             kFinish   the newer is the only table; the older waits for its last readers.
 //           Two inserts of one key that go to different tables still find each other, because both
 //           phases in which that can happen search both tables.
-// Threads   current(): any. Step: any, one at a time does the work, the others return at once.
+// Threads   current(): any. Step: any; one at a time does the work, the others return at once.
 // Lock      mutex_: before ObjectLog's.
 #pragma once
 
@@ -34,7 +34,7 @@ namespace weft::cache {
 
 class Index {
  public:
-  // `may_drop`: an entry that finds no room in a table that grows may go. `source`: where the
+  // `may_drop`: while the table grows, an entry that finds no room may go. `source`: where the
   // tables' memory comes from; it must outlive the index.
   static Result<std::unique_ptr<Index>> Create(IndexPolicy policy, uint64_t buckets, bool may_drop,
                                                bool huge_pages, const KeyHasher& hasher,
@@ -49,7 +49,7 @@ class Index {
   Status KeepMarks() WEFT_EXCLUDES(mutex_);
 
   uint64_t bucket_count() const { return bucket_count_.load(std::memory_order_relaxed); }
-  // Bytes of all tables that stand.
+  // Bytes of all tables that exist.
   uint64_t table_bytes() const { return table_bytes_.load(std::memory_order_relaxed); }
   // Growing has begun, but inserts still go to the older table.
   bool preparing() const { return phase_.load(std::memory_order_relaxed) == Phase::kPrepare; }
@@ -58,26 +58,26 @@ class Index {
   // table (only by a flood of equal hashes). Both tables stand meanwhile.
   bool waits_for_room() const { return waits_for_room_.load(std::memory_order_relaxed); }
 
-  // True where `items` entries are too many for the table.
+  // True if `items` entries are too many for the table.
   bool IsCrowded(uint64_t items) const { return IsCrowded(items, bucket_count()); }
   bool IsCrowded(uint64_t items, uint64_t buckets) const;
-  // True where a table half as large again would be far too large for `items` entries.
+  // True if a table half as large again would be far too large for `items` entries.
   bool IsSparse(uint64_t items) const { return items < bucket_count() * kBucketSlots / 4; }
-  // True where full pairs of buckets are to be expected. Below it a full pair is a sign of hashes
-  // that are alike, against which a larger table helps little: then it does not grow for them.
-  // `items` lacks what batches under way have entered, so where it is less a sample of the table
-  // is looked at.
+  // True if the table is full enough that full pairs of buckets must be expected. Below that, a
+  // full pair is a sign of similar hashes, against which a larger table helps little, so it does
+  // not grow for them. `items` lacks what batches under way have entered, so if it is low, a sample
+  // of the table is looked at.
   bool IsLoaded(uint64_t items) WEFT_EXCLUDES(mutex_);
-  // Buckets that hold so many entries a bucket with some to spare before they are crowded.
+  // A good mean number of entries a bucket: below what counts as crowded, with some to spare.
   double GoodEntriesPerBucket() const;
-  // What the table grows to: `wanted` buckets, but at least an eighth more than there are, so that
-  // growing is rare, and at most half as many again, so that it never takes much.
+  // What the table grows to: `wanted` buckets, within two bounds. At least an eighth more than
+  // there are, so that growing is rare; at most half as many again, so that it never takes much.
   uint64_t NextBucketCount(uint64_t wanted = UINT64_MAX) const;
-  // Starts growing to that. kRetryLater while it grows already.
+  // Starts growing to NextBucketCount(wanted). kRetryLater while it grows already.
   Status StartGrowth(uint64_t wanted = UINT64_MAX) WEFT_EXCLUDES(mutex_);
 
-  // Does up to `buckets` buckets of growth's work, if any. `dropped` is called with the location
-  // of each entry that found no room and may be dropped (only by a flood of equal hashes).
+  // Does up to `buckets` buckets of growth's work, if any. Calls `dropped` with the location of
+  // each entry that found no room and may be dropped (only by a flood of equal hashes).
   // REQUIRES: the caller is in an epoch and took `log` in it.
   template <typename Dropped>
   void Step(task::LogRef log, uint64_t buckets, Dropped dropped) WEFT_EXCLUDES(mutex_);
@@ -119,8 +119,8 @@ class Index {
   Pages table_ WEFT_GUARDED_BY(mutex_);
   Pages newer_ WEFT_GUARDED_BY(mutex_);
   uint64_t newer_count_ WEFT_GUARDED_BY(mutex_) = 0;
-  uint64_t drained_ WEFT_GUARDED_BY(mutex_) = 0;  // buckets of the older table that were drained
-  std::deque<uint64_t> undrained_ WEFT_GUARDED_BY(mutex_);  // of them, that still hold entries
+  uint64_t drained_ WEFT_GUARDED_BY(mutex_) = 0;  // drained buckets of the older table
+  std::deque<uint64_t> undrained_ WEFT_GUARDED_BY(mutex_);  // drained ones that still hold entries
   uint64_t stamp_ WEFT_GUARDED_BY(mutex_) = 0;              // of the phase's start
   bool keeps_marks_ WEFT_GUARDED_BY(mutex_) = false;
   std::vector<Pages> marks_ WEFT_GUARDED_BY(mutex_);  // of the tables so far, the last one's last

@@ -3,18 +3,18 @@
 // A segment holds objects whose times to live fall into one group and that are of one generation
 // (young: as stored; main: carried forward because they were used). Each group and generation has
 // one open segment a lane; a lane is meant for one writer, and safe for many. A full segment is
-// sealed; a victim is chosen among the sealed, emptied (cache/emptying.h), retired, and free again
-// when the batches that could see it have left. An object of more than half a segment gets a run of
-// neighbouring segments of its own.
+// sealed. Victims are chosen among the sealed, emptied (cache/emptying.h) and retired. They are
+// free again when the batches that could see them have left. An object of more than half a segment
+// gets its own run of neighbouring segments.
 //
-// Sizes     segments of 64 KiB for a 64 MiB cache, growing with it to 1 MiB, so that open segments
-//           are a few hundredths of the memory whatever the mixture of times to live; the number of
+// Sizes     segments of 64 KiB for a 64 MiB cache, growing with it to 1 MiB. So open segments are a
+//           few hundredths of the memory, whatever the mixture of times to live. The number of
 //           groups grows the same way. GeometryFor has the rule, docs/design/0002-memory.md why.
 // Memory    at most budget_segments are resident. Addresses reserved are four times that, or as
-//           many as locations can name, so that runs find neighbours. A quarter more than the
-//           budget are in use at first, and more when a run finds no neighbours among them: each
-//           costs its words in the tables. Freed segments are given back to the system only to move
-//           the budget elsewhere.
+//           many as locations can name, so that runs find neighbours. At first a quarter more than
+//           the budget are in use, and more when a run finds no neighbours among them: each costs
+//           its words in the tables. Freed segments go back to the system only when the budget
+//           moves elsewhere.
 // Threads   Append, Release, cas and flush calls: any, within an epoch. The rest as said.
 // Lock      mutex_: after Index's, before none (docs/concurrency.md).
 // Source    Segcache (NSDI'21) for segments by time to live; S3-FIFO (SOSP'23) for the generations.
@@ -40,14 +40,14 @@ namespace weft::cache {
 enum class Generation : uint8_t { kYoung = 0, kMain = 1 };
 inline constexpr uint32_t kGenerations = 2;
 
-// What an append is for: each may open the segments that those before it may, and some more.
+// What an append is for. Each may open the segments that those before it may, and some more.
 enum class Room : uint8_t {
-  kNew,        // an object for which none goes, or a smaller one
-  kReplacing,  // a version in the place of one that is as large
-  kCarrying,   // what lives in a segment that is being emptied
+  kNew,        // an object that replaces nothing, or something smaller
+  kReplacing,  // a version; the one that it replaces is as large
+  kCarrying,   // a live object of a segment that is being emptied
 };
 
-// What is to be done with a victim's live objects.
+// What happens to a victim's live objects.
 enum class VictimKind : uint8_t {
   kNone,   // nothing may be freed
   kDrop,   // every object has ended (or was flushed): drop all
@@ -62,7 +62,7 @@ struct Victim {
   uint32_t fill_units = 0;
   uint32_t live_units = 0;
   bool is_run = false;
-  // kClean: little of it is dead, but the first of its objects have ended. How many is not known.
+  // kClean: little of it is dead, but its first objects have ended. How many is not known.
   bool has_ended_in_part = false;
   // kNone: only for now, because a batch may still be writing into some segment, or one is being
   // emptied.
@@ -75,12 +75,12 @@ struct LogGeometry {
   uint32_t budget_min = 0;  // below this the largest object would not fit
   uint32_t groups = 0;
   uint32_t lanes = 0;
-  // A sixteenth of the budget is kept for Room::kReplacing. For where nothing is evicted: what is
-  // replaced then always leaves enough dead for a segment to be worth cleaning (victims.cc).
+  // A sixteenth of the budget is kept for Room::kReplacing, for stores that evict nothing. Replaced
+  // versions then always leave enough dead that a segment is worth cleaning (victims.cc).
   bool keeps_for_replacing = false;
 };
 
-// Locations in the log have 40 bits: so many bytes can be named, of addresses.
+// Locations in the log have 40 bits, which limits the addresses that can be named.
 inline constexpr uint64_t kLogAddressesMax = (uint64_t{1} << kLocationBits) * kLocationUnitBytes;
 // Half of them: large objects need neighbours, so addresses must be more than memory.
 inline constexpr uint64_t kLogBytesMax = kLogAddressesMax / 2;
@@ -109,13 +109,12 @@ class ObjectLog {
   Generation GenerationOf(uint64_t location) const {
     return segments_[SegmentOf(location)].generation.load(std::memory_order_relaxed);
   }
-  // The segment that the object at `location` is counted in: of several that belong together, the
-  // first.
+  // The segment that counts the object at `location`: the first of a run or of segments that share.
   uint32_t SegmentOf(uint64_t location) const {
     return segments_[location / segment_units_].first.load(std::memory_order_relaxed);
   }
-  // An object of `units` was dropped from the young generation and is stored again when `age_units`
-  // more have been dropped. If the largest young generation that may be had kept it, young may
+  // An object of `units` was dropped from the young generation and is stored again after
+  // `age_units` more were dropped. If the largest allowed young generation had kept it, young may
   // grow; otherwise it shrinks.
   void AdaptYoung(uint64_t age_units, uint64_t units);
   // The object at `location` counts no longer (replaced, deleted, never published).
@@ -127,34 +126,34 @@ class ObjectLog {
     uint64_t base = 0;        // version base: changes when it is filled anew
     uint32_t fill_units = 0;  // reserved so far; all of a run
     bool growing = true;      // it may still be appended to
-    bool in_use = true;       // else what lies there counts no longer
+    bool in_use = true;       // false: what lies there counts no longer
   };
-  // Segments that are begun from now on, and those in use now, are given out by LookAt. From now on
-  // no segment is extended: who follows copies segments one by one.
+  // From now on LookAt returns the segments in use now, and those begun later. No segment is
+  // extended any more: whoever follows copies segments one by one.
   void Watch() WEFT_EXCLUDES(mutex_);
-  // Adds the segments begun since the last call to *watched, in the place of what it had of them,
-  // and brings all of it up to date. One caller at a time.
+  // Puts the segments begun since the last call into *watched, in place of its entries of them.
+  // Brings all of it up to date. One caller at a time.
   void LookAt(std::vector<Watched>* watched) WEFT_EXCLUDES(mutex_);
   // Brings these up to date and adds none.
   void LookAgain(std::span<Watched> watched) WEFT_EXCLUDES(mutex_);
   uint32_t segment_count() const { return segment_count_; }  // that have addresses
-  // How many may be in use at once: what the budget allows, or more where it was larger. A moment
+  // How many may be in use at once: what the budget allows, or allowed when it was larger. A moment
   // old.
   uint32_t segments_in_use_max() const { return in_use_max_.load(std::memory_order_relaxed); }
 
   // A version greater than any given out before.
   uint64_t NextVersion() { return versions_.fetch_add(1, std::memory_order_relaxed); }
-  // All versions from here on are still to be given out.
+  // No version from here on was given out yet.
   uint64_t next_version() const { return versions_.load(std::memory_order_relaxed); }
-  // Every object carries its version, so that a segment takes one of them alone, and nothing below
-  // `first` is given out any more. Before anything is appended.
+  // Every object carries its version, so a segment takes up only one number, and no version below
+  // `first` is given out any more. Call it before anything is appended.
   void KeepVersions(uint64_t first) { versions_ = first, versions_a_segment_ = 1; }
   // A client was shown this version: later ones must be greater. Versions that a client chose
   // itself, beyond those given out, do not count.
   void NoteShown(uint64_t version);
-  // Whether an object that is appended now, and takes its version from its place, gets one above
-  // all that were shown, and above `floor`. Where many lanes and groups are open, those opened last
-  // have it. True as well where none was shown ever.
+  // Whether an object appended now, which takes its version from its place, gets one above all that
+  // were shown, and above `floor`. Where many lanes and groups are open, only those opened last do.
+  // True also if none was ever shown.
   bool WouldRise(uint32_t lane, Generation generation, uint32_t group, uint64_t bytes,
                  uint64_t floor = 0) const;
   bool AnyShown() const { return shown_.load(std::memory_order_relaxed) != 0; }
@@ -166,31 +165,31 @@ class ObjectLog {
   // Empties the log for readers that look from now on: seals what is open, moves the floor.
   void Flush() WEFT_EXCLUDES(mutex_);
 
-  // Segments that could be opened now, beyond those kept for other appends; and those that wait for
-  // their last readers. No lock: a moment old. REQUIRES: not kCarrying
+  // Segments that could be opened now, beyond those kept for other appends; then those that wait
+  // for last readers. No lock: a moment old. REQUIRES: not kCarrying
   uint32_t SegmentsAvailable(Room room = Room::kNew) const {
     return (room == Room::kNew ? available_ : available_to_replace_)
         .load(std::memory_order_relaxed);
   }
   uint32_t SegmentsRetired() const { return retired_count_.load(std::memory_order_relaxed); }
-  // All that are free, and all that wait for their last readers. A moment old.
+  // All that are free, or wait for their last readers. A moment old.
   uint32_t SegmentsFreeSoon() const { return free_soon_.load(std::memory_order_relaxed); }
-  // Victims that are being emptied, those that nobody is at work on now included.
+  // Victims that are being emptied, including those that nobody is at work on now.
   uint32_t SegmentsEvicting() const { return evicting_count_.load(std::memory_order_relaxed); }
   uint32_t SegmentsNeeded(uint64_t bytes) const;
-  // Whether so many free segments lie side by side, as a large object needs them.
+  // Whether this many free segments lie side by side, as a large object needs them.
   bool HasNeighbours(uint32_t count) WEFT_EXCLUDES(mutex_);
   // Frees retired segments that no batch can see any more.
   void Reclaim() WEFT_EXCLUDES(mutex_);
   // Chooses a segment to empty, or kNone (victims.cc). `evict` false: only what costs no live
   // object. `only_ended`: only segments whose every object has ended; looks at all of them, but
-  // once a second at most. `spared`: not this segment, where its live objects would go; 0: any.
-  // Cost: a window of segments; where evict is false, and once in 64 evictions, as many as it takes
-  // to find one that is worth cleaning.
+  // once a second at most. `spared`: not this segment, if its live objects would go; 0: any. Cost:
+  // a window of segments. If evict is false, and once in 64 evictions, as many as it takes to find
+  // one that is worth cleaning.
   Victim PickVictim(uint32_t now_s, bool evict, bool only_ended, uint32_t spared = 0)
       WEFT_EXCLUDES(mutex_);
-  // A victim that has_ended_in_part was emptied, of which so many units were copied. What that
-  // gained decides how many more such are given out within this second.
+  // A victim that has_ended_in_part was emptied, and `copied_units` of it were copied. The gain
+  // decides how many more such victims are given out within this second.
   void NoteCleaned(const Victim& victim, uint64_t copied_units) WEFT_EXCLUDES(mutex_);
   // The victim holds nothing any more.
   void Retire(uint32_t segment) WEFT_EXCLUDES(mutex_);
@@ -198,28 +197,28 @@ class ObjectLog {
   void Renew(uint32_t segment) WEFT_EXCLUDES(mutex_);
   // Seals every open segment, so that it can become a victim.
   void SealAll() WEFT_EXCLUDES(mutex_);
-  // Seals those from which room may come: where nothing live is evicted, those that hold what is
-  // dead or has ended, and those that would take fewer segments together. False: none.
+  // Seals the open segments that may yield room. If nothing live is evicted, these are the ones
+  // with dead or ended objects, and those that would take fewer segments together. False: none.
   bool SealForRoom(uint32_t now_s) WEFT_EXCLUDES(mutex_);
 
-  // Changes how many segments may be resident. Where more are, they go bit by bit: every second one
-  // of those gained, so that who waits for room never has to make all of it.
+  // Changes how many segments may be resident. If more are, they go bit by bit: every second one
+  // that is freed, so that a thread waiting for room never has to make all of it.
   void SetBudget(uint32_t segments) WEFT_EXCLUDES(mutex_);
-  // While over budget: gives one free segment back. For when nobody waits for room.
+  // While over budget: gives one free segment back. To call when nobody waits for room.
   void GiveBackOne() WEFT_EXCLUDES(mutex_);
 
   // Bytes of objects that count. Reads every segment: for statistics.
   uint64_t live_bytes() const;
   uint64_t resident_bytes() const WEFT_EXCLUDES(mutex_);
-  // More is resident than the budget allows; it goes as segments fall free. A moment old.
+  // More is resident than the budget allows; it goes as segments become free. A moment old.
   bool over_budget() const { return over_budget_.load(std::memory_order_relaxed); }
-  // Bounds of SetBudget: what the largest object needs, what addresses were reserved for.
+  // Bounds of SetBudget: what the largest object needs; what addresses were reserved for.
   uint32_t budget_min() const { return geometry_.budget_min; }
   uint32_t budget_max() const { return segment_count_ - 1; }
-  // Bytes of the tables that describe segments, of those whose addresses are in use. Grows when the
-  // budget does, and when a large object finds no neighbours. A moment old.
+  // Bytes of the tables that describe segments, counting those whose addresses are in use. Grows
+  // when the budget does, and when a large object finds no neighbours. A moment old.
   uint64_t table_bytes() const { return uint64_t{reach_} * kTableBytesASegment; }
-  // The same, in steps, with some to spare: who makes room for so many need not follow at once.
+  // The same, rounded up in steps, with some to spare, so that room made for it lasts a while.
   uint64_t table_bytes_soon() const {
     return (uint64_t{reach_} / kReachStep + 2) * kReachStep * kTableBytesASegment;
   }
@@ -241,10 +240,10 @@ class ObjectLog {
     bool is_repacked = false;  // begun by carrying: no copy of it would be shorter
     uint32_t group = 0;
     uint32_t fill_units = 0;  // units in use, once sealed
-    // Neighbours that belong to it, itself included, once in use. Grows while it is open, under
+    // Neighbours that belong to it, including itself, once in use. Grows while it is open, under
     // mutex_; read without it, too.
     std::atomic<uint32_t> run_segments{0};
-    // Where its objects end that lie in its first segment as a whole.
+    // End of the objects that lie wholly in its first segment.
     uint32_t whole_units = 0;
     uint32_t older = 0;  // neighbours in the queue of sealed segments, 0: none
     uint32_t newer = 0;
@@ -255,8 +254,8 @@ class ObjectLog {
   static constexpr uint64_t kTableBytesASegment = sizeof(Segment) + sizeof(uint64_t);
   static constexpr uint32_t kReachStep = 64;
   static constexpr uint32_t kCandidatesMax = 16;
-  // Segments' worth of what lives beside ended objects that is copied in a second, where it gains
-  // nothing: whoever is refused waits for it.
+  // Segments' worth of live units beside ended objects that may be copied in a second without any
+  // gain: whoever is refused waits for it.
   static constexpr uint32_t kEndsSegments = 16;
 
   // The sealed segments of one generation, in the order of their sealing.
@@ -375,18 +374,18 @@ class ObjectLog {
   std::atomic<bool> watched_{false};
   std::atomic<uint64_t> young_units_{0};  // that young may hold; within bounds where it is used
   std::atomic<bool> keeps_to_replace_{false};  // by the budget of now
-  // Something died or was sealed since a look at all segments began. Kept only where nothing live
-  // is evicted.
+  // Something died or was sealed since the last look at all segments began. Kept only where nothing
+  // live is evicted.
   std::atomic<bool> may_clean_{true};
 
   mutable base::Mutex mutex_;
   std::vector<uint32_t> begun_ WEFT_GUARDED_BY(mutex_);   // since the last LookAt
   std::vector<bool> is_begun_ WEFT_GUARDED_BY(mutex_);    // by segment: is in begun_
-  uint32_t budget_goal_ WEFT_GUARDED_BY(mutex_);          // as SetBudget was told
+  uint32_t budget_goal_ WEFT_GUARDED_BY(mutex_);          // as SetBudget was last asked for
   uint32_t budget_segments_ WEFT_GUARDED_BY(mutex_);      // above the goal while on the way there
-  uint32_t kept_segments_ WEFT_GUARDED_BY(mutex_) = 0;    // on the way: left free for stores
-  uint32_t backed_segments_ WEFT_GUARDED_BY(mutex_) = 0;  // hold memory, free or not
-  SegmentSet free_backed_ WEFT_GUARDED_BY(mutex_);        // free, hold memory
+  uint32_t kept_segments_ WEFT_GUARDED_BY(mutex_) = 0;    // on the way there: left free for stores
+  uint32_t backed_segments_ WEFT_GUARDED_BY(mutex_) = 0;  // hold memory; free or not
+  SegmentSet free_backed_ WEFT_GUARDED_BY(mutex_);        // free; hold memory
   SegmentSet free_bare_ WEFT_GUARDED_BY(mutex_);          // free, addresses only
   SegmentSet growing_into_ WEFT_GUARDED_BY(mutex_);       // open segments may be extended by these
   uint32_t used_end_ WEFT_GUARDED_BY(mutex_) = 1;         // no segment from here on was ever used
@@ -396,11 +395,11 @@ class ObjectLog {
   uint32_t longest_run_ WEFT_GUARDED_BY(mutex_) = 1;  // of those that were ever shared
   uint32_t sealed_ WEFT_GUARDED_BY(mutex_) = 0;
   uint32_t evicting_ WEFT_GUARDED_BY(mutex_) = 0;
-  uint32_t flushed_left_ WEFT_GUARDED_BY(mutex_) = 0;     // of before the floor, not yet retired
+  uint32_t flushed_left_ WEFT_GUARDED_BY(mutex_) = 0;     // from before the floor; not yet retired
   uint32_t survey_next_ WEFT_GUARDED_BY(mutex_) = 1;      // where the next survey begins
   uint32_t none_to_clean_s_ WEFT_GUARDED_BY(mutex_) = 0;  // when a look at all found none
-  // Live units of segments that have ended in part, that may still be copied in the second of
-  // ends_allowed_s_.
+  // May still be copied in the second of ends_allowed_s_: live units of segments that have ended in
+  // part.
   int64_t ends_allowed_ WEFT_GUARDED_BY(mutex_) = 0;
   uint32_t ends_allowed_s_ WEFT_GUARDED_BY(mutex_) = 0;
   // Evictions since one that followed a look at all segments.
@@ -409,7 +408,7 @@ class ObjectLog {
   std::array<uint32_t, kCandidatesMax> candidates_ WEFT_GUARDED_BY(mutex_){};  // worth cleaning;
   uint32_t candidate_count_ WEFT_GUARDED_BY(mutex_) = 0;                       // may be gone
   uint64_t end_due_s_ WEFT_GUARDED_BY(mutex_) = UINT64_MAX;  // no sealed segment ends before
-  uint32_t ends_collected_s_ WEFT_GUARDED_BY(mutex_) = 0;    // when all were last looked at
+  uint32_t ends_collected_s_ WEFT_GUARDED_BY(mutex_) = 0;    // when all of them were last looked at
 };
 
 }  // namespace weft::cache

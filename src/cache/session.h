@@ -1,14 +1,14 @@
 // cache/session.h: one thread's (or one batch's) way into the store.
 //
 // Begin() enters the epoch and takes the views that stay the same until End(): the clock, the
-// index, the log. Everything the store returns by pointer is valid between the two.
+// index, the log. Every pointer that the store returns is valid between the two.
 //
-// A session that may change the index is in a second epoch besides, so that who follows the changes
-// (processor/mirror.h) waits for those alone who are at it, and not for a batch that waits for a
-// device meanwhile. Begin enters both; BeginReading the first, and BeginChanging, later, the
-// second. While somebody follows it also has a ring, in which it announces the changes that its
-// thread makes: index_to_change. ChangesDone says now and then that they have been made, so that
-// they are not copied again and again; End says so, too.
+// A session that may change the index is in a second epoch as well. So whoever follows the changes
+// (processor/mirror.h) waits only for sessions that may be making some, not for a batch that waits
+// for a device. Begin enters both epochs; BeginReading enters the first, and BeginChanging the
+// second, later. While somebody follows, the session also has a ring, in which it announces the
+// changes that its thread makes: index_to_change. ChangesDone says now and then that they have been
+// made, so that they are not copied again and again; End says so, too.
 //
 // Threads   one at a time. Its counters may be read by any.
 #pragma once
@@ -32,12 +32,12 @@ struct SessionCounters {
   Counter evicted_unread;  // of those, never read
   Counter expired;         // objects that ended by their time to live, seen when freed
   Counter expired_unread;
-  Counter ghosts_stored;  // objects stored again soon after they were dropped (cache/ghosts.h)
-  Counter young_hits;     // of one hit in 64, those of the young generation
+  Counter ghosts_stored;  // stored again soon after they were dropped (cache/ghosts.h)
+  Counter young_hits;     // of one hit in 64: those of the young generation
   Counter main_hits;      // and of the main one
-  Counter carried;        // objects copied forward out of a victim
+  Counter carried;        // objects copied out of a victim
   Counter segments_freed;
-  Counter victim_looks;  // at objects of victims (cache/emptying.h)
+  Counter victim_looks;  // looks at objects of victims (cache/emptying.h)
   Counter room_made;     // times a store had to wait for room
   Counter retries;       // mutations that lost a race and went round again
 
@@ -54,7 +54,7 @@ struct SessionCounters {
 
 class Session {
  public:
-  // A place in each of the two.
+  // A place in each of the two epochs.
   struct Slots {
     Epochs::Slot* reading = nullptr;
     Epochs::Slot* changing = nullptr;
@@ -72,13 +72,13 @@ class Session {
   void End();
   // For a batch that will only read until BeginChanging. REQUIRES: outside
   void BeginReading();
-  // REQUIRES: inside. Nothing happens where it has begun already.
+  // REQUIRES: inside. Does nothing if it has begun already.
   void BeginChanging();
-  // Takes the log's view anew within the epoch, after a flush. The index's stays: positions that
-  // the batch has noted are of that one.
+  // Takes the log's view anew within the epoch, after a flush. The index's view stays, because
+  // positions that the batch has noted refer to it.
   void RefreshLog();
 
-  // For who may go on using what the session's batch has seen when the session has ended: the place
+  // For whoever goes on using what the session's batch has seen after the session ends. The place
   // in the first epoch becomes the caller's, to be released there, and the session takes another.
   // Null: there is none left. REQUIRES: inside; the place is kept until the batch has ended, too
   Epochs::Slot* GiveAwayPlace();
@@ -89,41 +89,41 @@ class Session {
   uint32_t now_s() const { return now_s_; }
   // For looking, and for jobs of any processor.
   const task::IndexRef& index() const { return index_; }
-  // The same for who changes the index on the session's own thread.
+  // The same for changing the index on the session's own thread.
   task::IndexRef index_to_change() const {
     task::IndexRef index = index_;
     index.changes = ring_;
     return index;
   }
-  // REQUIRES: each change that was announced by index_to_change was made, or never will be
+  // REQUIRES: each change that index_to_change announced was made, or never will be
   void ChangesDone() {
     if (ring_ != nullptr) task::NoteChangesDone(ring_);
   }
   const task::LogRef& log() const { return log_; }
   task::Object* ObjectAt(uint64_t location) const { return task::ObjectAt(log_, location); }
-  // The object at `location` counts no longer, and is marked (kAccessDead): it was taken out of the
+  // The object at `location` no longer counts, and is marked (kAccessDead): it was taken out of the
   // index, or laid and never put in. REQUIRES: in the epoch in which that was done
   void ReleaseObject(uint64_t location);
 
-  // The first of `count` numbers in a row, which no other call gives for long: one for each access
-  // (task::WantsAccessNote).
+  // The first of `count` numbers in a row, one for each access (task::WantsAccessNote). No other
+  // call returns them for a long time.
   uint32_t NextDice(uint32_t count = 1) { return std::exchange(dice_, dice_ + count); }
 
-  // Counts the hit of an object at `location` by its generation, where the dice say so.
+  // Counts the hit of an object at `location` by its generation, if the dice say so.
   static bool CountsHit(uint32_t dice) { return dice % 64 == 0; }
   void CountHit(uint64_t location);
 
-  // Entries that this session added, less those it removed. They are counted into the store by End,
-  // or when there are some: by its count the index grows and drops.
+  // Entries that this session added, less those it removed. They are added to the store's count, by
+  // which the index grows and drops, at End or when there are some.
   void AddItems(int64_t n) {
     items_delta_ += n;
     if (items_delta_ >= kItemsUncounted || items_delta_ <= -kItemsUncounted) CountItems();
   }
-  // Bytes of objects that this session appended since they were taken.
+  // Bytes of objects that this session appended since TakeAppended.
   void AddAppended(uint64_t bytes) { appended_bytes_ += bytes; }
   uint64_t appended_bytes() const { return appended_bytes_; }
   uint64_t TakeAppended() { return std::exchange(appended_bytes_, 0); }
-  // Bytes of objects that this session copied out of victims, ever.
+  // Bytes of objects that this session ever copied out of victims.
   void AddCarried(uint64_t bytes) { carried_bytes_ += bytes; }
   uint64_t carried_bytes() const { return carried_bytes_; }
   SessionCounters& counters() { return counters_; }
@@ -153,13 +153,13 @@ class Session {
   SessionCounters counters_;
 };
 
-// A batch for as long as a scope lasts, also where an exception ends it: a session that stayed in
-// the epochs would keep memory from all others.
+// A batch that lasts as long as a scope, even if an exception ends it: a session that stayed in the
+// epochs would keep memory from all others.
 class InBatch {
  public:
   explicit InBatch(Session& session) : session_(session) { session_.Begin(); }
   ~InBatch() {
-    if (session_.inside()) session_.End();  // who waits for room is outside meanwhile
+    if (session_.inside()) session_.End();  // whoever waits for room is outside meanwhile
   }
   InBatch(const InBatch&) = delete;
   InBatch& operator=(const InBatch&) = delete;

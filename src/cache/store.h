@@ -1,8 +1,8 @@
 // cache/store.h: the in-memory store: index and object log behind commands about keys.
 //
 // Every mutation is one mechanism: append the new object, then compare-and-swap the key's slot from
-// the old location to the new. Whoever loses the swap looks again and decides anew, so every
-// command is atomic for its key, on any number of threads, without a lock held across two keys.
+// the old location to the new. Whoever loses the swap looks again and decides anew. So every
+// command is atomic for its key, on any number of threads, without a lock across two keys.
 //
 // Use       auto session = store->NewSession();
 //           session->Begin(); reply = store->Execute(*session, command); ...; session->End();
@@ -35,11 +35,11 @@ class Emptying;
 
 // What a batch already knows of a command when it is executed.
 struct Hint {
-  bool searched = false;  // `found` is the entry of the key, or none, as task KC found it
+  bool searched = false;  // `found` is the key's entry, or none, as task KC found it
   task::Found found{nullptr, 0};
-  uint64_t placed = 0;  // task MM: location of the object that a plain set wants to publish
-  // A key without an entry, or with a flushed one, may be in the tier below (tier/disk_tier.h):
-  // what depends on it is not decided, the reply says `below`.
+  uint64_t placed = 0;  // task MM: where a plain set's object lies
+  // A key without an entry, or with a flushed one, may be in the tier below (tier/disk_tier.h).
+  // Then nothing that depends on it is decided, and the reply says `below`.
   bool maybe_below = false;
 };
 
@@ -51,9 +51,9 @@ class Store {
   ~Store();
 
   const CacheOptions& options() const { return options_; }
-  // Appends to a lane of its own, as far as there are such; to that of `beside` for a session of
-  // the same thread: two threads in a lane write to each other's lines. Null when Epochs::kSlotsMax
-  // sessions exist.
+  // Appends to its own lane, as far as there are enough. A session of the same thread as `beside`
+  // shares that one's lane: two threads in a lane write to each other's lines. Null when
+  // Epochs::kSlotsMax sessions exist.
   std::unique_ptr<Session> NewSession(const Session* beside = nullptr)
       WEFT_EXCLUDES(sessions_mutex_);
 
@@ -71,53 +71,53 @@ class Store {
   // before its turn comes. 0: there is no room now. `access`: kAccess bits to start with.
   uint64_t Place(Session& session, const Command& command, uint32_t access = 0);
   // The grave of a plain delete (task/query_job.h), which a batch lays for it and abandons before
-  // it ends. 0: the delete is not plain, or there is no room now.
+  // the batch ends. 0: the delete is not plain, or there is no room now.
   uint64_t PlaceGrave(Session& session, const Command& command);
-  // An object that was placed and will not be published.
+  // Gives up an object that was placed and will not be published.
   void Abandon(Session& session, uint64_t location);
-  // Enters an object that the tier below holds and that has no entry here, or a flushed one. Its
-  // location; 0: there is no room now, or it is larger than an object may be.
+  // Enters an object that the tier below holds and that has no entry here, or a flushed one.
+  // Returns its location; 0: there is no room now, or it is larger than an object may be.
   // REQUIRES: the caller keeps other writers from the key; `hash` is HashOf(spec.key).
   uint64_t Load(Session& session, const ObjectSpec& spec, uint64_t hash);
-  // From now on every object carries its version, which stays the same however the object moves,
-  // and versions begin at `first_version`. Before any session exists.
+  // From now on every object carries its version, which stays the same however the object moves.
+  // Versions begin at `first_version`. Call it before any session exists.
   void KeepVersions(uint64_t first_version);
   bool keeps_versions() const { return keeps_versions_; }
   // Where nothing is evicted, flags and an expiry have their room from the beginning, too.
   bool keeps_all_fields() const { return !options_.evict; }
 
   // Between batches: frees segments ahead of need, expires, grows the index. Cheap when idle.
-  // `writes` bounds the work: about so many objects were stored since the last call. A victim is
-  // emptied over several calls, of any sessions.
-  // `now_s`: base::NowSeconds(), or that of a batch that has just ended, which spares a clock read.
+  // `writes` bounds the work: about that many objects were stored since the last call. A victim is
+  // emptied over several calls, of any sessions. `now_s`: base::NowSeconds(), or the time of a
+  // batch that has just ended, which saves a clock read.
   // REQUIRES: `session` is outside.
   void Maintain(Session& session, uint32_t writes, uint32_t now_s);
   void Maintain(Session& session, uint32_t writes);
   // Frees room for an object of `bytes`. False: nothing may be freed. `spared`: location of an
-  // object that this session evicts none of, as long as it is there; 0: it may be any.
+  // object whose segment this session does not evict; 0: none.
   // REQUIRES: `session` is outside.
   bool MakeRoom(Session& session, uint64_t bytes, Room room = Room::kNew, uint64_t spared = 0);
-  // The same for what the reply to a command asked for (Reply::needs_room).
+  // The same for the room that the reply to a command asked for (Reply::needs_room).
   bool MakeRoomFor(Session& session, const Reply& reply) {
     return MakeRoom(session, reply.object_bytes, reply.replaces ? Room::kReplacing : Room::kNew,
                     reply.spared);
   }
 
-  // Empties the store, at once or when the clock reaches `at_s` (0: now). In a session's batch,
-  // commands after it see the empty store (the session is refreshed).
+  // Empties the store, at once or when the clock reaches `at_s` (0: now). Later commands of a
+  // session's batch see the empty store (the session is refreshed).
   void Flush(Session& session, uint32_t at_s);
 
   // Changes the memory limit. kInvalidArgument below what the tables need.
   Status SetMemoryLimit(uint64_t bytes);
   uint64_t memory_limit() const { return memory_limit_.load(std::memory_order_relaxed); }
 
-  // Running mean of stored object sizes, for prefetching. Objects of one size: that size.
+  // Running mean of stored object sizes, for prefetching. If all have one size, that size.
   uint32_t expected_object_bytes() const {
     return static_cast<uint32_t>(expected_bytes_16ths_.load(std::memory_order_relaxed) / 16);
   }
 
   CacheStats Stats() const WEFT_EXCLUDES(sessions_mutex_);
-  // Adds the counters of all sessions, past ones too, to `total`.
+  // Adds the counters of all sessions, including past ones, to `total`.
   void SumCounters(SessionCounters* total) const WEFT_EXCLUDES(sessions_mutex_);
   uint64_t index_bytes() const { return index_->table_bytes(); }
   bool index_growing() const { return index_->growing(); }
@@ -126,37 +126,37 @@ class Store {
   ObjectLog& log() { return *log_; }
   Index& index() { return *index_; }
   CarryAccount& carry_account() { return *carry_account_; }
-  // Of large objects that stay where they are.
+  // For large objects that stay where they are.
   CarryAccount& stay_account() { return *stay_account_; }
   Ghosts& ghosts() { return *ghosts_; }
   // A device that was left may enter an object that was taken out of the index since, or replace
-  // one by itself. From now on entries are looked for of what is marked dead, too.
+  // one by itself. From now on, entries are looked for even if the object is marked dead.
   void DistrustDeadMarks() { trusts_dead_marks_.store(false); }
   bool trusts_dead_marks() const { return trusts_dead_marks_.load(); }
   EvictionAges& eviction_ages() { return eviction_ages_; }
   Epochs& epochs() { return epochs_; }
-  // Of those who may be changing the index (cache/session.h).
+  // The epochs of those that may be changing the index (cache/session.h).
   Epochs& change_epochs() { return change_epochs_; }
-  // In which these announce their changes, where somebody follows.
+  // The rings in which they announce their changes while somebody follows.
   ChangeRings& change_rings() { return change_rings_; }
   uint64_t ItemCount() const;
   void CountItems(int64_t delta) { items_.fetch_add(delta, std::memory_order_relaxed); }
   void Forget(Session* session) WEFT_EXCLUDES(sessions_mutex_);
   void NoteStoredBytes(uint64_t location, uint32_t bytes);
-  // Whether an object is much larger than the mean of those that are there. Readers miss objects,
-  // not bytes: of two that were missed alike the smaller one is to stay.
+  // Whether an object is much larger than the mean of those in the log. Readers miss objects, not
+  // bytes: of two objects that are missed equally, the smaller one should stay.
   bool IsLarge(uint64_t bytes) const {
     const uint64_t log_bytes = log_->segments_in_use_max() * log_->geometry().segment_bytes;
     return bytes * ItemCount() > log_bytes * kLargeByMean;
   }
-  // Of all objects that were ever appended, with key and header.
+  // Of all objects that were ever appended, including key and header.
   uint32_t largest_stored_bytes() const {
     return largest_stored_bytes_.load(std::memory_order_relaxed);
   }
-  // Whether entries of a full set go for new ones as a rule: with policy kSetAssociative, unless
-  // sets are full because the index is about to grow.
+  // Whether a new entry as a rule displaces one from a full set: with policy kSetAssociative,
+  // unless sets are full because the index is about to grow.
   bool DropsFromFullSets() const;
-  // Whether an entry may go because the index cannot grow now, or that would not help.
+  // Whether an entry may go because the index cannot grow now, or growing would not help.
   bool MayDropEntry() const;
   // Carries out a flush whose second has come.
   void FlushIfDue(uint32_t now_s) {
@@ -176,9 +176,9 @@ class Store {
   void StartGrowthIfCrowded() WEFT_EXCLUDES(budget_mutex_);
   void GrowGhosts() WEFT_EXCLUDES(budget_mutex_);
   void FlushDue(uint32_t due);
-  // What an attempt to free one segment came to.
+  // The result of an attempt to free one segment.
   enum class Freed : uint8_t {
-    kOne,      // a segment is retired, or a used one got a new place in the queue: go on
+    kOne,      // a segment is retired, or a used one moved in its queue: go on
     kNoneNow,  // other threads hold what could be freed
     kNothing,  // nothing may be freed
   };
@@ -191,10 +191,10 @@ class Store {
   // evict.cc
   Freed EvictOne(Session& session, bool only_ended, uint32_t spared = 0)
       WEFT_EXCLUDES(unfinished_mutex_);
-  // Does what a batch that stored `writes` objects owes.
+  // Does the share of a batch that stored `writes` objects.
   void EvictAhead(Session& session, uint32_t writes) WEFT_EXCLUDES(unfinished_mutex_);
-  // Of it, the emptying, for `writes` objects of the mean size of those that lie in the log. False:
-  // there was nothing to do.
+  // The emptying part of it, for `writes` objects of the mean size in the log. False: there was
+  // nothing to do.
   bool EvictPortion(Session& session, uint64_t writes, uint32_t spared = 0)
       WEFT_EXCLUDES(unfinished_mutex_);
   void ExpireWhenDue(Session& session, uint32_t now_s);
@@ -227,10 +227,10 @@ class Store {
   EvictionAges eviction_ages_;
   std::atomic<uint64_t> memory_limit_{0};
   std::atomic<bool> trusts_dead_marks_{true};
-  std::atomic<uint64_t> held_epoch_{0};  // in which a batch stayed for as long as MakeRoom waits
-  std::atomic<uint32_t> flush_at_s_{0};  // read by every batch, so not beside what batches write
-  std::atomic<uint64_t> ghosts_planned_bytes_{0};  // the log makes room for so many, or has
-  std::atomic<uint64_t> log_table_bytes_{0};       // those that its budget allows for
+  std::atomic<uint64_t> held_epoch_{0};  // a batch stayed in it longer than MakeRoom waits
+  std::atomic<uint32_t> flush_at_s_{0};  // every batch reads it, so not beside what batches write
+  std::atomic<uint64_t> ghosts_planned_bytes_{0};  // the log has room for these; or is making it
+  std::atomic<uint64_t> log_table_bytes_{0};       // those that the log's budget allows for
   std::atomic<bool> growth_planned_{false};        // the log is making room for the next table
   std::atomic<uint32_t> largest_stored_bytes_{0};  // relaxed: read by every append
   alignas(64) std::atomic<int64_t> items_{0};
@@ -239,21 +239,21 @@ class Store {
   std::atomic<bool> growth_wanted_{false};
   std::atomic<uint32_t> next_lane_{0};
 
-  // Of who computes the log's budget: before the locks of Index and ObjectLog.
+  // Held while the log's budget is computed: before the locks of Index and ObjectLog.
   base::Mutex budget_mutex_;
 
-  // Victims that are emptied in part and that no session is at work on: evict.cc. Nothing else is
+  // Victims that are emptied in part and that no session is at work on: evict.cc. No other lock is
   // taken under it.
   base::Mutex unfinished_mutex_;
   std::vector<std::unique_ptr<Emptying>> unfinished_ WEFT_GUARDED_BY(unfinished_mutex_);
 
   mutable base::Mutex sessions_mutex_;
   std::vector<Session*> sessions_ WEFT_GUARDED_BY(sessions_mutex_);
-  SessionCounters retired_counters_;  // of sessions that are gone; written under sessions_mutex_
+  SessionCounters retired_counters_;  // of past sessions; written under sessions_mutex_
 };
 
-// Executes a command; while there is no room for it, leaves the epoch, makes room and tries again,
-// so pointers taken before it are no longer valid where it returns with reply.made_room.
+// Executes a command. While there is no room for it, leaves the epoch, makes room and tries again.
+// If it returns with reply.made_room, pointers taken before it are no longer valid.
 // REQUIRES: `session` is inside.
 Reply ExecuteWithRoom(Session& session, const Command& command);
 
