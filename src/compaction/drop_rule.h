@@ -1,17 +1,17 @@
 // compaction/drop_rule.h: which entries of a compaction nobody can see any more.
 //
-// An entry goes where a newer one of its user key is visible to the oldest snapshot; a deletion
-// also where it is visible to that and no deeper level may hold its key. Keys that are none (of a
-// type that a later format may have, or damage that a checksum does not show) are kept and counted,
-// as LevelDB keeps them, and what follows begins anew. At an end of an output they make its edit
-// fail, for such ends would order no level (lsm/version.h).
+// An entry goes if a newer one of its user key is visible to the oldest snapshot. A deletion also
+// goes if that snapshot sees it and no deeper level may hold its key. Malformed keys (of a type
+// from a later format, or damage that no checksum shows) are kept and counted, as in LevelDB. The
+// rule begins anew after them. At an end of an output they make its edit fail, because such ends
+// would order no level (lsm/version.h).
 //
-// A value that has ended makes its entry a deletion (DropsEnded), so that what it hid stays hidden.
+// A value that has ended turns its entry into a deletion (DropsEnded): what it hid stays hidden.
 //
 // Threads   one thread at a time.
-// Cost      a comparison with the user key before, and a copy of it where they differ.
-// Source    LevelDB's rule. Ours: an entry that repeats the one before exactly goes, too; stores
-//           that were repaired can have such.
+// Cost      a comparison with the previous user key, and a copy of it where they differ.
+// Source    LevelDB's rule. Ours: an exact repetition of the entry before goes, too; stores that
+//           were repaired can have such.
 #pragma once
 
 #include <cstdint>
@@ -35,11 +35,11 @@ class DropRule {
   static bool HasEnded(const LifetimeRule& rule, std::string_view internal_key,
                        std::string_view value);
 
-  // Of an entry that Drops let pass and that has ended: true where nothing of it need stay, else
-  // the deletion that takes its place is in *deletion.
+  // For an entry that Drops let pass and that has ended: true if nothing of it need stay. Otherwise
+  // *deletion is the deletion that takes its place.
   bool DropsEnded(std::string_view internal_key, std::string* deletion);
 
-  // Whether the entry goes. Asked for every entry, in order.
+  // Whether the entry goes. Ask for every entry, in order.
   bool Drops(std::string_view internal_key) {
     table::ParsedKey parsed;
     if (!table::ParseInternalKey(internal_key, &parsed)) [[unlikely]] {
@@ -59,7 +59,7 @@ class DropRule {
            !DeeperMayHold(parsed.user_key);
   }
 
-  // Keys that are none, so far.
+  // Malformed keys so far.
   uint64_t unparsed() const { return unparsed_; }
 
  private:
@@ -81,7 +81,7 @@ class DropRule {
   bool has_user_key_ = false;
   table::OutputBuffer user_key_;   // of the last entry
   uint64_t trailer_ = 0;           // of the last entry
-  uint64_t deletion_trailer_ = 0;  // of the deletion that it became, or the same
+  uint64_t deletion_trailer_ = 0;  // of the deletion that it became, otherwise the same
   uint64_t unparsed_ = 0;
   std::vector<size_t> next_deeper_;  // by deeper level: the first span that may hold later keys
 };

@@ -12,20 +12,20 @@
 
 namespace weft::compaction {
 
-// The job's own range, as views into it.
+// The job's key range, as views into it.
 UserKeyRange RangeOfJob(const Job& job);
-// Of all its tables.
+// Bytes of all its tables.
 uint64_t BytesOfJob(const Job& job);
 
-// Blocks of some table in a row. The user key lies in their middle, so that what counts as before a
-// bound is as much too little for one table as it is too much for another.
+// Neighbouring blocks of some table. The user key lies in their middle, so that the errors of a
+// bound about cancel out: too little counts as before it in one table, too much in another.
 struct KeyStretch {
   std::string user_key;
   uint64_t bytes;
 };
 
-// Where parts end, ascending, none of them twice: fewer than parts_max, and as few as leave each
-// part_bytes_min or about that.
+// Where parts end, ascending, without repeats: fewer than parts_max, and so few that each part has
+// about part_bytes_min or more.
 std::vector<std::string> FindKeyBounds(const Job& job, std::vector<KeyStretch> stretches,
                                        uint64_t parts_max, uint64_t part_bytes_min);
 

@@ -1,13 +1,13 @@
 // compaction/key_prefix.h: the eight bytes of a user key that decide most comparisons of a merge.
 //
-// All keys of a job lie between the smallest and the largest of its tables, so in bytewise order
-// they all begin with what those two have in common. The eight bytes behind that, as one big-endian
-// number and with zeros where the key ends, order keys wherever they differ; where they are the
-// same nothing is decided ("a" and "a\0"), and whole keys are compared.
+// All keys of a job lie between the smallest and the largest of its tables. So in bytewise order
+// they all begin with what those two have in common. The next eight bytes, as a big-endian number
+// with zeros where the key ends, order keys wherever the numbers differ. If they are the same ("a"
+// and "a\0"), whole keys are compared.
 //
 // Threads   const calls from any thread.
 // Source    merges over eight-byte keys are usual in parallel compaction; leaving out the common
-//           beginning is ours.
+//           prefix is ours.
 #pragma once
 
 #include <cstdint>
@@ -22,14 +22,14 @@ namespace weft::compaction {
 
 class KeyPrefix {
  public:
-  // Nothing is known to be common.
+  // Assumes nothing to be common.
   KeyPrefix() = default;
-  // What all keys of the job's tables must begin with. REQUIRES: bytewise order
+  // The prefix that all keys of the job's tables must have. REQUIRES: bytewise order
   explicit KeyPrefix(const Job& job);
 
   const std::string& common() const { return common_; }
   size_t common_bytes() const { return common_.size(); }
-  // Whether the key has what all should have, and a trailer behind it.
+  // Whether the key has the common prefix, and a trailer behind it.
   bool HasCommon(std::string_view internal_key) const {
     return internal_key.size() >= common_.size() + table::kTrailerBytes &&
            table::SharedPrefix(internal_key.data(), common_.data(), common_.size()) ==

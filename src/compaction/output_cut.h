@@ -1,10 +1,10 @@
 // compaction/output_cut.h: where an output must end so that it overlaps little of the level below.
 //
-// Else the later compaction of that one output would have to read too much.
+// Otherwise the later compaction of that one output would have to read too much.
 //
 // Threads   one thread at a time.
-// Source    LevelDB's rule: bytes are counted over all keys that come in, dropped ones too; nothing
-//           is counted before the first key; cuts for an output's size do not begin anew.
+// Source    LevelDB's rule: bytes are counted over all keys that come in, dropped ones too.
+//           Counting starts at the first key; cuts for an output's size do not restart it.
 #pragma once
 
 #include <cstdint>
@@ -20,7 +20,7 @@ class OutputCut {
   // The job must outlive this.
   explicit OutputCut(const Job& job) : job_(job), order_(job.comparator) {}
 
-  // Whether an output that is open ends before this key. Asked for every entry, in order.
+  // Whether an open output ends before this key. Ask for every entry, in order.
   bool IsBefore(std::string_view internal_key) {
     if (next_ < job_.grandparents.size()) Pass(internal_key);
     key_seen_ = true;

@@ -1,13 +1,13 @@
 // compaction/read_ahead_file.h: reads a file that is not in memory in large pieces, in order.
 //
-// What it hands out lies in a window that moves with the next Read outside it: for one reader that
-// is done with each block before it asks for the next. Not for sharing, whatever its base allows.
-// Windows of a file that wants its reads aligned (ReadAlignment) are, so that they are not copied,
-// and larger, for nobody reads ahead of them.
+// The bytes it returns lie in a window that moves with the next Read outside it. It is for one
+// reader that is done with each block before it asks for the next, not for sharing. If the file
+// wants its reads aligned (ReadAlignment), windows are aligned, so that they are not copied. They
+// are also larger, because nobody reads ahead of them.
 //
 // Threads   one thread at a time.
 // Errors    those of the file.
-// Memory    kWindowBytes, or kDirectWindowBytes, or the largest read if that is more.
+// Memory    kWindowBytes, or kDirectWindowBytes; the largest read if that is more.
 #pragma once
 
 #include <cstdint>
@@ -24,8 +24,8 @@ class ReadAheadFile final : public RandomAccessFile {
   static constexpr size_t kWindowBytes = 256u << 10;
   static constexpr size_t kDirectWindowBytes = 1u << 20;
 
-  // `bytes`: of the file, as far as it is known. A window ends there: a file may call it an error
-  // to be asked for more.
+  // `bytes`: the file's size, as far as it is known. A window ends there: a file may return an
+  // error to a read beyond it.
   explicit ReadAheadFile(std::unique_ptr<RandomAccessFile> file, uint64_t bytes = UINT64_MAX)
       : file_(std::move(file)), bytes_(bytes) {}
 

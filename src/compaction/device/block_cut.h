@@ -1,16 +1,16 @@
 // compaction/device/block_cut.h: where blocks end, for all entries at once.
 //
-// LevelDB fills a block entry by entry and ends it with the one by which it reaches the block size.
-// What entry j takes depends on where its block began: whole if it stands at a restart point (every
-// R'th entry from the block's first), else without what its key shares with the key before. So let
-//   plain(j)  be what it takes if it is not at a restart point,
-//   extra(j)  what it takes more if it is.
-// A block of the entries i to j then has
-//   plain(i) + ... + plain(j)  +  extra(i) + extra(i + R) + ... + extra(i + mR)  +  4 (m + 2)
-// bytes, where m = (j - i) / R: the entries, m + 1 restart points and their number. Both sums are
-// differences of running sums, the second one's taken over the entries in the order of their number
-// modulo R (Stride), in which i, i + R, i + 2R, ... are neighbours. The bytes grow with j, so that
-// the block's end is found by a search, for any i, without a look at other blocks.
+// LevelDB fills a block entry by entry and ends it with the entry that reaches the block size. The
+// bytes of entry j depend on where its block began. At a restart point (every R'th entry from the
+// block's first) it is whole; elsewhere it lacks what its key shares with the key before. Let
+//     plain(j)  be its bytes if it is not at a restart point,
+//     extra(j)  the further bytes that it takes if it is.
+// A block of the entries i to j, with m = (j - i) / R, then has
+//     plain(i) + ... + plain(j)  +  extra(i) + extra(i + R) + ... + extra(i + mR)  +  4 (m + 2)
+// bytes: the entries, m + 1 restart points and their number. Both sums are differences of running
+// sums. The second runs over the entries ordered by their number modulo R (Stride), where i, i + R,
+// i + 2R, ... are neighbours. The bytes grow with j, so a search finds the block's end for any i,
+// without a look at other blocks.
 //
 // A worked example, and how the chain of blocks is followed: docs/design/0018-where-blocks-end.md.
 //
@@ -40,7 +40,7 @@ struct BlockSizes {
   const uint64_t* extra_before = nullptr;  // by place, one more at the end
   Stride stride;
 
-  // What the first `restarts` restart points of a block that begins with `first` take more.
+  // The further bytes of the first `restarts` restart points of a block that begins with `first`.
   WEFT_HOST_DEVICE uint64_t Extra(uint32_t first, uint32_t restarts) const {
     const uint64_t place = stride.Place(first);
     return extra_before[place + restarts] - extra_before[place];
@@ -50,18 +50,18 @@ struct BlockSizes {
     const uint32_t restarts = (entry - first + stride.interval - 1) / stride.interval;
     return plain_before[entry] - plain_before[first] + Extra(first, restarts);
   }
-  // The whole block's bytes, where `last` is its last entry.
+  // The whole block's bytes if `last` is its last entry.
   WEFT_HOST_DEVICE uint64_t BlockBytes(uint32_t first, uint32_t last) const {
     const uint32_t restarts = (last - first) / stride.interval + 1;
     return plain_before[last + 1] - plain_before[first] + Extra(first, restarts) +
            4 * (uint64_t{restarts} + 1);
   }
-  // The entry with which a block that begins with `first` reaches `bytes`; stride.count where none
+  // The entry with which a block that begins with `first` reaches `bytes`; stride.count if none
   // does.
   WEFT_HOST_DEVICE uint32_t LastOfBlock(uint32_t first, uint64_t bytes) const {
-    uint32_t low = first;  // none before it is the one
+    uint32_t low = first;  // it is not before this one
     uint32_t step = 1;
-    uint32_t high = first;  // the one, or none before it
+    uint32_t high = first;  // this one, or none before it
     while (high < stride.count && BlockBytes(first, high) < bytes) {
       low = high + 1;
       high = stride.count - high > step ? high + step : stride.count;

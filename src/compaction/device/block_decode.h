@@ -1,10 +1,10 @@
-// compaction/device/block_decode.h: reads input blocks, a thread for the entries behind each of
-// their restart points.
+// compaction/device/block_decode.h: reads input blocks, with one thread for the entries behind each
+// restart point.
 //
-// Restart points are where keys are whole, so what follows each of them, up to the next, can be
-// read without what came before (a *group*). LevelDB's readers walk through a block without looking
-// at them; so a block whose restart points do not agree with its entries may be read by the CPU and
-// is none here: it counts as damage, and the CPU says what is wrong with it.
+// Keys are whole at restart points. So the entries from one to the next (a *group*) can be read
+// without those before. LevelDB's readers walk through a block without looking at restart points.
+// So the CPU may read a block whose restart points do not agree with its entries; here it counts as
+// damage, and the CPU says what is wrong with it.
 //
 // Layout    table/block_builder.h.
 // Threads   pure; distinct groups at once.
@@ -19,8 +19,8 @@ namespace weft::compaction::device {
 struct LoadedBlock {
   uint64_t at = 0;
   uint32_t bytes = 0;
-  uint32_t is_stored = 0;  // with its trailer, not yet checked
-  // Not 0: compressed by Snappy, and opens to so many, which go to opened_at of the room for such.
+  uint32_t is_stored = 0;  // with its trailer, not checked yet
+  // Not 0: compressed by Snappy; opens to this many, which go to opened_at of the room for them.
   uint32_t opened_bytes = 0;
   uint64_t opened_at = 0;
 };
@@ -29,12 +29,12 @@ struct LoadedBlock {
 struct InputBlock {
   const uint8_t* data = nullptr;
   uint32_t bytes = 0;  // entries and restart points
-  // The block's bytes lie as in the file, with the trailer behind them: its checksum has not been
-  // looked at.
+  // The block's bytes lie as in the file, followed by the trailer: its checksum was not checked
+  // yet.
   uint32_t is_stored = 0;
 };
 
-// Those of a piece. None is taken for longer than any is (compaction/device/entries.h, Flips).
+// A piece's blocks. None counts as longer than any can be (compaction/device/entries.h, Flips).
 struct InputBlocks {
   InputBlock* at = nullptr;
   uint32_t bytes_max = 0;
@@ -44,7 +44,7 @@ struct InputBlocks {
   }
 };
 
-// Where the restart points begin; false where the bytes are no block.
+// Where the restart points begin; false if the bytes are no block.
 WEFT_HOST_DEVICE inline bool FindRestarts(const InputBlock& block, uint32_t* at, uint32_t* count) {
   constexpr uint32_t kWord = 4;
   if (block.bytes < kWord) return false;
@@ -55,7 +55,7 @@ WEFT_HOST_DEVICE inline bool FindRestarts(const InputBlock& block, uint32_t* at,
   return true;
 }
 
-// Groups of the block; false where its restart points are not as they should be.
+// Groups of the block; false if its restart points are damaged.
 WEFT_HOST_DEVICE inline bool CountGroups(const InputBlock& block, uint32_t* groups) {
   uint32_t at;
   *groups = 0;

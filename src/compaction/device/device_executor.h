@@ -1,13 +1,13 @@
 // compaction/device/device_executor.h: compacts on a device: piece after piece through unpack, sort
-// and pack, with files that are those of the CPU's executor, byte for byte.
+// and pack. The files are those of the CPU's executor, byte for byte.
 //
-// What a device can't do (orders other than bytewise, filters other than Bloom's), what it can't go
-// on with (damage, too little memory, a device that is lost) and what is too large for it is done
-// by the CPU's executor, from the beginning: JobResult::left_to_cpu says why.
+// A device may be unable to do a job: orders other than bytewise, filters other than Bloom's, too
+// much data. Or to go on with it: damage, too little memory, a lost device. Then the CPU's executor
+// does it from the beginning; JobResult::left_to_cpu says why.
 //
-// Threads   as compaction/job.h says; each Run has a device of its own.
-// Source    the phases are paper 001's (LUDA), section 3; that all three run on the device, and the
-//           exact cut of blocks, are ours (docs/design/0010-gpu-compaction.md).
+// Threads   as compaction/job.h says; each Run has its own device.
+// Source    the phases are those of paper 001 (LUDA), section 3; running all three on the device,
+//           and the exact cut of blocks, are ours (docs/design/0010-gpu-compaction.md).
 #pragma once
 
 #include <algorithm>
@@ -25,18 +25,18 @@
 
 namespace weft::compaction::device {
 
-// Why no device can do the job; ok where one may.
+// Why no device can do the job; ok if one may.
 Status CanDo(const Job& job);
 
-// Of the job's pieces: `most`, or less of a small job, so that reading one piece, computing another
-// and writing a third go on at the same time.
+// Size of the job's pieces: `most`, or less for a small job, so that reading one piece, computing
+// another and writing a third overlap.
 uint64_t PieceBytesOf(const Job& job, uint64_t most);
 
-// One job, by a device that lives as long. Device: as compaction/device/plain_device.h has it.
+// One job, on a device that must outlive it. Device: see compaction/device/plain_device.h.
 template <typename Device>
 class DeviceRun {
  public:
-  // storage: of the device; null: the host reads and writes all files
+  // storage: the device's; null: the host reads and writes all files
   DeviceRun(Device* device, DeviceStorage* storage, const Job& job, const JobHost& host)
       : device_(*device),
         storage_(storage),
@@ -55,10 +55,10 @@ class DeviceRun {
     if (job.verify_outputs && !device->corrects_flips()) again_.emplace(device, job);
   }
 
-  // Ok; or why the CPU must do the job: no file is left then. *failed: an error that the CPU would
-  // meet, too, or one that passes, so that the job has failed.
+  // Ok; or why the CPU must do the job: no file is left then. *failed: the job has failed, by an
+  // error that the CPU would meet, too, or one that passes.
   Status Run(uint64_t piece_bytes, JobResult* result, bool* failed);
-  // Run has failed, and need not where the host reads the files.
+  // Run has failed, but need not if the host reads the files.
   bool wants_host_reads() const { return wants_host_reads_; }
 
  private:
@@ -69,13 +69,13 @@ class DeviceRun {
     std::unique_ptr<ReadyPiece> ready;
     std::unique_ptr<typename Device::Upload> upload;  // null: the device has read it
 
-    // Where its blocks are, for all that is run from now on.
+    // Where its blocks are for all kernels run from now on.
     const uint8_t* Await() const {
       if (upload != nullptr) return upload->Await();
       return reinterpret_cast<const uint8_t*>(ready->loaded.on_device);
     }
   };
-  // What one piece leaves to the next, and what of the job lies on the device.
+  // State that one piece leaves to the next, and the part of the job that lies on the device.
   struct State {
     State(Device* device, const Job& job)
         : in_device(device, job), grandparents(job), layout(job), carry(device) {}
@@ -86,7 +86,7 @@ class DeviceRun {
     Carry<Device> carry;
   };
 
-  // Counts what passes until its end.
+  // Adds the time until its end.
   class Timed {
    public:
     explicit Timed(uint64_t* us) : us_(us) {}
@@ -111,12 +111,12 @@ class DeviceRun {
   const Job& job_;
   const JobHost& host_;
   State state_;
-  // Where each piece is computed twice, for what flips in the device's memory to show: the second
-  // time has nothing of the first's but the blocks, which both check.
+  // Where each piece is computed twice, to show bits that flip in the device's memory. The second
+  // time shares only the blocks with the first; both check those.
   std::optional<State> again_;
   TableAssembler assembler_;
   CompressedBlocks compressed_;
-  static constexpr int kFlowThreads = 2;  // PieceFlow's own are of those that the job may have
+  static constexpr int kFlowThreads = 2;  // PieceFlow's own count among those that the job may have
   base::Crew crew_;
   PackHost pack_host_;
   PhaseTimes phases_;
@@ -200,10 +200,10 @@ Status DeviceRun<Device>::RunPieces(size_t pieces, PieceFlow* flow, JobResult* r
     if (sent.ready == nullptr || packed == nullptr) return Status::Ok();  // the flow knows why
     SentPiece next = Send(flow->NextPieceIfLoaded());
     Status status = RunPiece(sent, i + 1 == pieces, packed.get());
-    // What the kernels read may be read into from now on.
+    // From now on, the memory that the kernels read may be read into.
     if (status.ok() && sent.upload == nullptr) status = device_.Await();
     if (!status.ok()) {
-      device_.Drain();  // of what is given back here nothing is used any more
+      device_.Drain();  // nothing given back here is used any more
       return status;
     }
     result->entries_read += packed->entries_read;
@@ -237,7 +237,7 @@ Status DeviceRun<Device>::RunFlow(uint64_t piece_bytes, JobResult* result, bool*
   phases_.write_us = flow.write_ns() / 1000;
   result->cpu_us = (flow.cpu_ns() + crew_.cpu_ns()) / 1000;
   if (!flow.write_status().ok()) {
-    // Damage is what verifying says of our own files.
+    // Damage means that verifying our own files failed.
     *failed = flow.write_status().code() != Code::kCorruption;
     return flow.write_status();
   }
@@ -270,7 +270,7 @@ using DeviceMaker = std::function<Result<std::unique_ptr<Device>>()>;
 template <typename Device>
 class DeviceExecutor final : public Executor {
  public:
-  // memory: as Executor::memory says, of what `make` holds.
+  // memory: as Executor::memory says, for what `make` holds.
   DeviceExecutor(std::string name, uint64_t piece_bytes, DeviceMaker<Device> make,
                  base::BufferMemory* memory = nullptr)
       : name_(std::move(name)),
@@ -304,8 +304,8 @@ class DeviceExecutor final : public Executor {
   }
 
  private:
-  // Files that a device has read itself may be others than it took them for: the host reads them
-  // then before the CPU has to do the job.
+  // A device that reads files itself may find other bytes than it expects. Then the host reads them
+  // before the CPU has to do the job.
   Status RunOnDevice(const Job& job, const JobHost& host, JobResult* result, bool* failed) {
     bool again = false;
     Status status = RunOnNew(job, host, true, result, failed, &again);
@@ -320,7 +320,7 @@ class DeviceExecutor final : public Executor {
                   bool* failed, bool* again) {
     Result<std::unique_ptr<Device>> device = make_();
     if (!device) return device.error();
-    // Where outputs are compressed inputs are, as a rule.
+    // If outputs are compressed, so are inputs, as a rule.
     const bool reads = may_read && job.format.compression == Compression::kNone;
     DeviceRun<Device> run(device->get(), reads ? (*device)->storage() : nullptr, job, host);
     Status status = run.Run(piece_bytes_, result, failed);

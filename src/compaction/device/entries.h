@@ -1,11 +1,11 @@
 // compaction/device/entries.h: the entries of a piece, as columns in the device's memory.
 //
 // Entry i of a piece is element i of each column. First come those carried over from the piece
-// before, in order; then those of each run, run after run, each in order. Keys are whole there,
+// before, in order; then the entries of each run, run after run, in order. Keys are whole there,
 // with their trailers; values stay where their blocks lie.
 //
-// Flips     whatever a bit that flips makes of a length, no key and no value is taken for longer
-//           than any can be: a kernel that walks along one would else be at it for hours.
+// Flips     whatever a flipped bit makes of a length, no key or value counts as longer than any can
+//           be. Otherwise a kernel that walks along one would run for hours.
 //
 // Threads   pure.
 #pragma once
@@ -15,13 +15,13 @@
 namespace weft::compaction::device {
 
 struct Entries {
-  uint8_t** key = nullptr;  // of a piece's own room for keys
+  uint8_t** key = nullptr;  // in the piece's own room for keys
   uint32_t* key_bytes = nullptr;
   const uint8_t** value = nullptr;
   uint32_t* value_bytes = nullptr;
-  uint64_t* prefix = nullptr;         // PrefixOf the key; 0 of keys carried over
+  uint64_t* prefix = nullptr;         // PrefixOf the key; 0 for keys carried over
   uint32_t bytes_max = ~uint32_t{0};  // of a key, and of a value
-  uint64_t all_bytes = ~uint64_t{0};  // of all of them, at most
+  uint64_t all_bytes = ~uint64_t{0};  // of all of them together, at most
 
   WEFT_HOST_DEVICE Bytes Key(uint32_t entry) const {
     return {key[entry], Smaller(key_bytes[entry], bytes_max)};
@@ -42,8 +42,8 @@ struct KeyList {
   }
 };
 
-// The eight bytes of the user key behind the first `common`, which all keys of the job share, as
-// one big-endian number, with zeros where the key ends (compaction/key_prefix.h). 0 of short keys.
+// All user keys of the job share their first `common` bytes. The next eight form one big-endian
+// number, with zeros where the key ends (compaction/key_prefix.h). 0 for short keys.
 WEFT_HOST_DEVICE inline uint64_t PrefixOf(Bytes internal_key, uint32_t common) {
   uint64_t prefix = 0;
   for (uint32_t i = 0; i < 8; i++) {
@@ -54,7 +54,7 @@ WEFT_HOST_DEVICE inline uint64_t PrefixOf(Bytes internal_key, uint32_t common) {
   return prefix;
 }
 
-// Below 0, 0 or above, by prefixes where those differ.
+// Below 0, 0 or above; by prefixes if those differ.
 WEFT_HOST_DEVICE inline int CompareEntries(const Entries& entries, uint32_t a, uint32_t b) {
   const uint64_t prefix_a = entries.prefix[a];
   const uint64_t prefix_b = entries.prefix[b];

@@ -1,6 +1,6 @@
-// compaction/device/mapped_device.h: a device whose memory is one large range, all of it zeros but
-// for what was taken: who reads or writes elsewhere in it meets no fault. For tests: a GPU's memory
-// is like that, so that a number that has flipped may keep a kernel at work for hours.
+// compaction/device/mapped_device.h: a device whose memory is one large range of zeros around what
+// was taken, so that a stray read or write meets no fault. For tests: a GPU's memory is like that,
+// so a flipped number may keep a kernel at work for hours.
 //
 // Memory    is never given back before Reset.
 // Threads   one; one such device at a time.
@@ -47,7 +47,7 @@ class MappedDevice : public PlainDevice {
     range_ = nullptr;
     taken_ = 0;
   }
-  // Whether a kernel is at work on this thread: then a fault is its.
+  // Whether a kernel is at work on this thread: then a fault is the kernel's.
   static bool in_kernel() { return in_kernel_; }
 
   template <typename Kernel>
@@ -86,7 +86,7 @@ class MappedDevice : public PlainDevice {
 
   static inline char* range_ = nullptr;  // stays mapped
   static inline uint64_t taken_ = 0;
-  // For a signal handler: no store of it is left out.
+  // Atomic, so that a signal handler sees each store of it.
   static inline thread_local std::atomic<bool> in_kernel_ = false;
 };
 

@@ -1,8 +1,8 @@
-// compaction/device/pack_kernels.h: the third phase: makes blocks, filters and index entries of
-// what stays.
+// compaction/device/pack_kernels.h: the third phase: makes blocks, filters and index entries of the
+// entries that stay.
 //
 // Entries are numbered here by their place among those that stay (`live`). The last block of a
-// piece is not made in it: what follows it decides about its end, its index entry and its table's.
+// piece is left to the next: the entries there decide its end, its index entry and its table's end.
 //
 // Threads   as compaction/device/unpack_kernels.h says.
 #pragma once
@@ -20,7 +20,7 @@ WEFT_HOST_DEVICE inline void CopyByLane(uint8_t* to, Bytes from, uint32_t lane) 
 }
 
 // shared[s], plain[s], extra[place of s] of each entry (compaction/device/block_cut.h), and the
-// hash that filters rest on.
+// hash that filters use.
 struct MeasureEntries {
   Entries entries;
   const uint32_t* live;
@@ -45,8 +45,8 @@ struct MeasureEntries {
   }
 };
 
-// next[s]: where the block behind the one that begins with s begins; `count` at the end. cuts:
-// where tables end for the sake of the level below, ascending.
+// next[s]: where the block after the one that begins with s begins; `count` at the end. cuts: where
+// the rule about the level below ends tables, ascending.
 struct FindNextBlocks {
   BlockSizes sizes;
   uint64_t block_bytes;
@@ -67,14 +67,14 @@ struct FindNextBlocks {
 };
 
 // The chain of blocks from entry 0 is followed in three steps, so that few of its links are
-// followed one after the other. Entries are taken in chunks of kChunk. A link that leads back, for
-// a bit of it has flipped, ends the chain: it would else be followed for ever.
+// followed one after the other. Entries are taken in chunks of kChunk. A link that leads back,
+// because one of its bits flipped, ends the chain: otherwise it would never end.
 inline constexpr uint32_t kChunkBits = 11;
 inline constexpr uint32_t kChunk = 1u << kChunkBits;
 
 // 1. leave[s], which begins as next[s]: where a chain through s leaves the chunk of s. Each round
-// takes twice as many links as the one before; kChunkBits rounds are enough. In place: what a
-// thread reads of another's entry is on the chain, whichever round it is of.
+//    follows twice as many links as the one before; kChunkBits rounds are enough. In place: another
+//    entry's value lies on the chain, whichever round it is from.
 struct LeaveChunk {
   uint32_t count;
   uint32_t* leave;
@@ -84,15 +84,14 @@ struct LeaveChunk {
     if (to < count && to >> kChunkBits == item >> kChunkBits) leave[item] = leave[to];
   }
 };
-// 2. enter[c]: where the chain from entry 0 enters chunk c, or `count` where it passes over it. One
-// thread.
+// 2. enter[c]: where the chain from entry 0 enters chunk c, or `count` if it skips it. One thread.
 struct EnterChunks {
   uint32_t count;
   const uint32_t* leave;
   uint32_t* enter;  // filled with `count`
 
   WEFT_HOST_DEVICE void operator()(uint64_t) const {
-    uint32_t end = 0;  // of what was passed
+    uint32_t end = 0;  // of the chunks passed
     for (uint32_t s = 0; s >= end && s < count; s = leave[s]) {
       enter[s >> kChunkBits] = s;
       end = s + 1;
@@ -135,7 +134,7 @@ struct GatherBlocks {
 
 inline constexpr uint32_t kTypeAndChecksumBytes = 5;  // table::kBlockTrailerBytes
 
-// What blocks take with their trailers.
+// Bytes of blocks with their trailers.
 struct AddTrailers {
   const uint32_t* bytes;
   uint32_t* stored_bytes;
@@ -179,12 +178,12 @@ struct WriteEntries {
   WEFT_HOST_DEVICE void Finish(uint64_t, uint32_t) const {}
 };
 
-// Whether the block lies with its trailer in `out_bytes`, as each does but for a bit that flips.
+// Whether the block lies with its trailer in `out_bytes`: always, unless a bit has flipped.
 WEFT_HOST_DEVICE inline bool IsInside(uint64_t at, uint32_t bytes, uint64_t out_bytes) {
   return at <= out_bytes && uint64_t{bytes} + kTypeAndChecksumBytes <= out_bytes - at;
 }
 
-// Writes what follows a block's entries: restart points, their number, and that it is uncompressed.
+// Writes the end of a block: restart points, their number, and that it is uncompressed.
 struct WriteRestarts {
   const uint32_t* first;  // one more at the end
   const uint32_t* bytes;
@@ -214,7 +213,7 @@ struct WriteRestarts {
   WEFT_HOST_DEVICE void Finish(uint64_t, uint32_t) const {}
 };
 
-// Behind WriteEntries and WriteRestarts: the checksum of block and type.
+// After WriteEntries and WriteRestarts: the checksum of block and type.
 struct WriteChecksums {
   const uint32_t* bytes;
   const uint64_t* block_at;
@@ -232,7 +231,7 @@ struct WriteChecksums {
   }
 };
 
-// What WriteChecksums has written, block by block.
+// Collects what WriteChecksums has written, block by block.
 struct GatherChecksums {
   const uint32_t* bytes;
   const uint64_t* block_at;
@@ -244,10 +243,10 @@ struct GatherChecksums {
   }
 };
 
-// A table's index names each block by a key that is not below its last one and below all behind it,
-// as short as may be: the block's last key, or its beginning with the last byte one up.
+// A table's index names each block by a short key, not below its last one and below all that
+// follow. It is the block's last key, or its beginning with the last byte one up.
 struct Separator {
-  Bytes key;              // whole, or what stays of it
+  Bytes key;              // whole, or the part of it that stays
   uint32_t is_shortened;  // its last byte is one up, and a trailer for seeking follows
 
   WEFT_HOST_DEVICE uint32_t size() const {
@@ -255,7 +254,7 @@ struct Separator {
   }
 };
 
-// Before the next block's first key (table::InternalComparator::FindShortestSeparator).
+// Between two blocks (table::InternalComparator::FindShortestSeparator).
 WEFT_HOST_DEVICE inline Separator SeparatorBetween(Bytes last, Bytes next) {
   if (IsShort(last) || IsShort(next)) return {last, 0};
   const Bytes user = UserKey(last);
@@ -275,7 +274,7 @@ WEFT_HOST_DEVICE inline Separator SuccessorOf(Bytes last) {
   return at + 1 < user.size ? Separator{{last.at, at + 1}, 1} : Separator{last, 0};
 }
 
-// What the host has decided of a block: where it stands in its table.
+// Where the host has put a block in its table.
 struct BlockPlace {
   uint64_t offset = 0;        // in the table's file
   uint64_t stored_bytes = 0;  // without trailer
@@ -284,8 +283,8 @@ struct BlockPlace {
   friend bool operator==(const BlockPlace&, const BlockPlace&) = default;
 };
 
-// A block's entry of its table's index block. That has a restart point at each entry, so that
-// entries do not depend on each other.
+// A block's entry in its table's index block. The index block has a restart point at each entry, so
+// that entries do not depend on each other.
 struct IndexEntry {
   Entries entries;
   const uint32_t* live;

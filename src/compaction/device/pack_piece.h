@@ -1,5 +1,5 @@
-// compaction/device/pack_piece.h: the third phase of a piece: what its tables' files are made of,
-// on the host, and what is carried over to the next piece.
+// compaction/device/pack_piece.h: the third phase of a piece: fetches the contents of its tables'
+// files to the host, and carries the rest over to the next piece.
 //
 // Threads   one thread at a time.
 // Errors    those of the device.
@@ -26,17 +26,17 @@ namespace weft::compaction::device {
 
 static_assert(kTypeAndChecksumBytes == table::kBlockTrailerBytes);
 
-// Whether a piece is computed twice, so that what flips in the device's memory shows.
+// Whether a piece is computed twice, so that bits flipped in the device's memory show.
 struct Repeat {
   bool is_wanted = false;
-  const PackedPiece* first = nullptr;  // of the second time: then no data are taken
+  const PackedPiece* first = nullptr;  // set the second time: then no data are fetched
 };
 
-// What of the host works for it. All must outlive it.
+// Host-side helpers of the phase; all must outlive it.
 struct PackHost {
   base::Crew* crew;
   CompressedBlocks* compressed;
-  // Begins tables whose files are written in place, and gives them rooms; null: nothing is.
+  // Begins tables whose files are written in place, and gives them rooms; null: there are none.
   std::function<void(PackedPiece*)> begin_tables;
   const JobStorage* storage;
 
@@ -57,7 +57,7 @@ class PackPiece {
         repeat_(repeat),
         chain_(device, memory) {}
 
-  // *carry: what the piece began with, and then what the next one begins with.
+  // *carry: the entries that the piece begins with, then those that the next one begins with.
   Status Run(const Entries& entries, const SortPiece<Device>& sorted, bool is_last,
              TableLayout* layout, PackedPiece* packed, Carry<Device>* carry);
 
@@ -81,7 +81,7 @@ class PackPiece {
 
   Device& device_;
   typename Device::Memory& memory_;
-  typename Device::Memory made_;  // what is taken back while the device goes on
+  typename Device::Memory made_;  // data fetched while the device goes on
   std::vector<RangeOut> taken_back_;
   const Job& job_;
   const JobInDevice<Device>& in_device_;
@@ -92,7 +92,7 @@ class PackPiece {
   uint32_t count_ = 0;
   BlockChain<Device> chain_;
   uint8_t* data_ = nullptr;       // blocks with trailers, uncompressed
-  uint64_t* block_at_ = nullptr;  // in it
+  uint64_t* block_at_ = nullptr;  // where blocks lie in data_
   uint64_t data_bytes_ = 0;
   IndexEntry index_;
   uint64_t* index_at_ = nullptr;      // by block
@@ -115,7 +115,7 @@ Status PackPiece<Device>::Run(const Entries& entries, const SortPiece<Device>& s
   if (count_ == 0) return device_.status();
   Status status = chain_.Follow(job_.format, entries_, live_, count_, sorted.cuts);
   if (!status.ok()) return status;
-  // The last block's end is known with the piece behind it.
+  // The last block's end is known only with the next piece.
   const size_t blocks = chain_.host_bytes.size() - (is_last ? 0 : 1);
   // Some of them may be made again with the next piece: the host finds out while they are made.
   if (!compresses()) WriteBlocks(blocks, &made_, packed);
@@ -131,7 +131,7 @@ Status PackPiece<Device>::Run(const Entries& entries, const SortPiece<Device>& s
   for (size_t i = 0; i < settled; i++)
     packed->entries[i] = chain_.host_first[i + 1] - chain_.host_first[i];
   MakeFilters(packed);
-  // Nothing waits but for what says how much room something takes, and that together.
+  // The one wait is for all sizes of rooms together.
   MeasureIndex(*packed);
   MeasureTableEnds(*packed);
   MeasureCarried(chain_.host_first[settled]);
@@ -141,7 +141,7 @@ Status PackPiece<Device>::Run(const Entries& entries, const SortPiece<Device>& s
   device_.Fetch(host_keys_at_.data(), keys_at_, host_keys_at_.size() * sizeof(uint64_t));
   FetchSum(&device_, carry_at_, count_ - carry_begin_, &carry_bytes_);
   if (!device_.Await().ok()) return device_.status();
-  // An index entry has a trailer, a handle and two lengths beside what a key has.
+  // An index entry has a trailer, a handle and two lengths besides its key.
   constexpr uint64_t kIndexEntryBytesMax = 48;
   const uint64_t index_bytes_max = entries_.all_bytes + kIndexEntryBytesMax * settled;
   for (const auto& [sums, most] : {std::pair(&packed->index_at, index_bytes_max),
@@ -175,13 +175,13 @@ std::vector<PackedBlock> PackPiece<Device>::PlanBlocks(const SortPiece<Device>& 
   return plan;
 }
 
-// Writes the first `count` blocks, one behind the other, into `memory`.
+// Writes the first `count` blocks, one after the other, into `memory`.
 template <typename Device>
 void PackPiece<Device>::WriteBlocks(size_t count, typename Device::Memory* memory,
                                     PackedPiece* packed) {
   data_bytes_ = count * table::kBlockTrailerBytes;
   for (size_t i = 0; i < count; i++) data_bytes_ += chain_.host_bytes[i];
-  // Beside its key and its value: three varints, a restart point, and a block's end.
+  // Besides its key and its value: three varints, a restart point, and a block's end.
   constexpr uint64_t kEntryBytesMax = 32;
   if (data_bytes_ > entries_.all_bytes + kEntryBytesMax * count_)
     return device_.Fail(CountedWrongly());
@@ -209,7 +209,7 @@ Status PackPiece<Device>::Compress(std::vector<PackedBlock>* blocks, PackedPiece
   WriteBlocks(blocks->size(), &memory_, packed);
   if (!device_.Await().ok()) return device_.status();
   if (repeat_.first != nullptr) {
-    // Of the same blocks the same is made.
+    // The same blocks compress to the same bytes.
     if (packed->checksums != repeat_.first->checksums) return TwoAnswers();
     for (size_t i = 0; i < blocks->size(); i++)
       (*blocks)[i].stored_bytes = repeat_.first->stored_bytes[i];
@@ -228,7 +228,7 @@ Status PackPiece<Device>::Compress(std::vector<PackedBlock>* blocks, PackedPiece
   return Status::Ok();
 }
 
-// What is made lies in made_.
+// `from` lies in made_.
 template <typename Device>
 void PackPiece<Device>::TakeBack(const uint8_t* from, uint64_t bytes, table::OutputBuffer* to) {
   char* const room = to->Reserve(bytes);
@@ -236,9 +236,8 @@ void PackPiece<Device>::TakeBack(const uint8_t* from, uint64_t bytes, table::Out
   taken_back_.push_back({room, from, bytes});
 }
 
-// In packed->data, of each part at an address that is its place in the file, modulo `align`: what
-// is written past the page cache is then written from there. Returns how many bytes there are
-// without gaps.
+// Rooms in packed->data. The address of each equals the part's place in the file, modulo `align`,
+// so that writes past the page cache need no copy. Returns the number of bytes without gaps.
 template <typename Device>
 uint64_t PackPiece<Device>::MakeRooms(size_t align, PackedPiece* packed) {
   uint64_t bytes = 0;
@@ -253,7 +252,7 @@ uint64_t PackPiece<Device>::MakeRooms(size_t align, PackedPiece* packed) {
   return bytes;
 }
 
-// Into the tables' files, where those give room.
+// Fetches into the tables' files, if those give room.
 template <typename Device>
 void PackPiece<Device>::TakeData(PackedPiece* packed) {
   if (repeat_.first != nullptr) return;
@@ -279,7 +278,7 @@ void PackPiece<Device>::TakeData(PackedPiece* packed) {
   }
 }
 
-// Where the device writes files by itself, as it reads them: whole pages of parts.
+// If the device writes files by itself, as it reads them: rooms of whole pages of the parts.
 template <typename Device>
 void PackPiece<Device>::MakeDirectRooms(PackedPiece* packed) {
   if (!host_.writes_direct()) return;

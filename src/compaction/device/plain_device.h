@@ -1,10 +1,10 @@
 // compaction/device/plain_device.h: runs a device's kernels on the calling thread, item after item.
 //
-// What a device is, for the phases of a piece: memory of its own, copies, kernels and running sums.
-// The first error stays, and what is asked for after it is not done: who needs a result looks at
-// status().
+// Shows what the phases of a piece need of a device: its own memory, copies, kernels and running
+// sums. The first error stays, and everything asked for after it is skipped: whoever needs a result
+// looks at status().
 //
-// Threads   one thread at a time, but for what BeginCopyOut says.
+// Threads   one thread at a time, except as BeginCopyOut says.
 // Errors    kNoMemory beyond memory_bytes_max.
 // Cost      a small part of a GPU's speed: it is there so that every machine can test what kernels
 //           do, lanes included.
@@ -44,7 +44,7 @@ class PlainDevice {
     ~Memory() {
       if (!ranges_.empty()) device_->bytes_taken_ -= bytes_;
     }
-    // Room for `count` of T, of unknown content; null where there is none.
+    // Room for `count` of T, with unknown content; null if there is none.
     template <typename T>
     T* Take(uint64_t count) {
       const uint64_t bytes = count * sizeof(T);
@@ -60,20 +60,20 @@ class PlainDevice {
     uint64_t bytes_ = 0;
   };
 
-  // Copies to the device while kernels run. Here nothing is copied before it must be: what is wrong
-  // about the lives of both ranges shows.
+  // Copies to the device while kernels run. Here nothing is copied before it must be, so that
+  // errors about the lifetimes of both ranges show.
   template <typename Device>
   class UploadTo {
    public:
     explicit UploadTo(Device* device) : device_(device), memory_(device) {}
-    // What they name must stay as it is until the device has been waited for after Await.
+    // The ranges must stay as they are until the device has been waited for after Await.
     void Begin(std::span<const RangeIn> ranges) {
       uint64_t bytes = 0;
       for (const RangeIn& range : ranges) bytes += range.bytes;
       to_ = memory_.template Take<uint8_t>(bytes);
       ranges_.assign(ranges.begin(), ranges.end());
     }
-    // Where the bytes are for all that is run from now on, while this lives.
+    // Where the bytes are for all kernels run from now on, while this lives.
     uint8_t* Await() {
       if (!device_->status().ok()) return nullptr;
       const uint64_t start_ns = base::NowNs();
@@ -102,24 +102,24 @@ class PlainDevice {
     if (status_.ok()) status_ = std::move(status);
   }
 
-  // Whether a bit that flips in its memory is put right, or found.
+  // Whether a bit that flips in its memory is corrected, or found.
   bool corrects_flips() const { return true; }
-  // Of uploads that have gone, and of what BeginCopyOut was waited for.
+  // Of uploads that were sent, and of copies that BeginCopyOut's function waited for.
   const CopyTimes& copy_times() const { return times_; }
-  // Of the host, which is copied fastest; null: any.
+  // The host memory that is copied fastest; null: any.
   base::BufferMemory* host_memory() { return nullptr; }
-  // With which it reads files; null: it can't.
+  // For reading files itself; null: it can't.
   DeviceStorage* storage() { return storage_; }
 
   // To the device. The host's range may be used again at once.
   void CopyIn(void* to, const void* from, uint64_t bytes) {
     if (status_.ok() && bytes != 0) std::memcpy(to, from, bytes);
   }
-  // Back: `to` has the bytes after the next Await, if that finds nothing wrong.
+  // Back: `to` has the bytes after the next Await, if that finds no error.
   void Fetch(void* to, const void* from, uint64_t bytes) {
     if (status_.ok() && bytes != 0) fetched_.push_back({to, from, bytes});
   }
-  // Waits for all that was asked for, and tells what went wrong in it.
+  // Waits for all that was asked for, and returns the first error.
   const Status& Await() {
     for (const RangeOut& range : fetched_) std::memcpy(range.to, range.from, range.bytes);
     fetched_.clear();
@@ -129,8 +129,8 @@ class PlainDevice {
     Fetch(to, from, bytes);
     return Await();
   }
-  // Copies back while further kernels run: what is returned waits for it, on any thread, as long as
-  // the device lives. What is copied lies in `memory`, which goes when that does.
+  // Copies back while further kernels run. The returned function waits for it, on any thread, as
+  // long as the device lives. The ranges lie in `memory`, which is freed with the function.
   std::function<Status()> BeginCopyOut(std::vector<RangeOut> ranges, Memory memory) {
     if (!status_.ok()) return [status = status_] { return status; };
     return [this, ranges = std::move(ranges), kept = std::make_shared<Memory>(std::move(memory))] {
@@ -142,7 +142,7 @@ class PlainDevice {
       return Status::Ok();
     };
   }
-  // From one range of the device's to another.
+  // From one range on the device to another.
   void CopyThere(void* to, const void* from, uint64_t bytes) {
     if (status_.ok() && bytes != 0) std::memcpy(to, from, bytes);
   }

@@ -1,11 +1,10 @@
-// compaction/device/table_assembler.h: puts packed pieces into files, and tables' ends behind them.
+// compaction/device/table_assembler.h: puts packed pieces into files, and ends the tables.
 //
-// What a piece has of a table goes to its file in one write, or the device writes most of it by
-// itself. Several tables of a piece are written,
-// ended and read back at once, as the crew has threads; the next piece comes when all are done, for
-// its memory is the last one's.
+// A piece's part of a table goes to its file in one write, or the device writes most of it by
+// itself. Several tables of a piece are written, ended and read back at once, as the crew has
+// threads. The next piece comes when all are done, because it uses the same memory.
 //
-// Threads   one thread at a time, and its crew; but for what BeginTables says.
+// Threads   one thread at a time, and its crew, except as BeginTables says.
 // Errors    as compaction/output_files.h says: the first table's.
 #pragma once
 
@@ -23,13 +22,13 @@ namespace weft::compaction::device {
 
 class TableAssembler {
  public:
-  // What is given must outlive this.
+  // The arguments must outlive this.
   TableAssembler(const Job& job, const JobHost& host, JobStorage* storage)
       : job_(job), files_(job, host), storage_(*storage) {}
 
-  // Where files are written in place: begins the tables that begin in the piece, and says where in
-  // their files its parts go; piece->begun where that failed. Of pieces in their order; any thread
-  // while another adds those before.
+  // If files are written in place: begins the tables that begin in the piece, and says where in
+  // their files its parts go. If that failed, piece->begun says so. Pieces come in order; any
+  // thread may call it while another adds earlier ones.
   void BeginTables(PackedPiece* piece);
   // The next piece of the job, which is ready.
   Status Add(const PackedPiece& piece, base::Crew* crew);
@@ -40,14 +39,14 @@ class TableAssembler {
     size_t number = 0;  // of files_
     std::unique_ptr<TableEndMaker> end;
   };
-  // What is to be written of a part.
+  // A part that must be written.
   struct Part {
     OpenTable table;
     const TablePart* blocks = nullptr;
-    const PackedPart* data = nullptr;  // null: it is there
+    const PackedPart* data = nullptr;  // null: it is in place already
     std::string_view largest;          // of a table that ends
   };
-  // Tables that are open at once: a file each.
+  // Tables that are open at once, each with a file.
   static constexpr size_t kPartsMax = 64;
 
   Status BeginPart(const PackedPiece& piece, size_t* begun, PackedPart* part);
@@ -60,11 +59,11 @@ class TableAssembler {
   const Job& job_;
   OutputFiles files_;
   JobStorage& storage_;
-  std::vector<Part> parts_;  // that are to be written
+  std::vector<Part> parts_;  // still to write
   std::optional<OpenTable> open_;
-  std::optional<size_t> placed_;  // of files_: the one that BeginTables has left open
+  std::optional<size_t> placed_;  // in files_: the one that BeginTables has left open
   Status placing_;                // its first error, which stays
-  std::vector<std::unique_ptr<TableEndMaker>> makers_;  // that no open table has
+  std::vector<std::unique_ptr<TableEndMaker>> makers_;  // free ones
 };
 
 }  // namespace weft::compaction::device

@@ -1,8 +1,8 @@
 // compaction/device/table_layout.h: which table each block goes into, and where it stands there.
 //
 // A table ends with the block that reaches the job's size, before a key that the grandparents' rule
-// names, or with the job. Blocks do not depend on it, but for the last rule: so it is found when
-// their sizes are known, on the host, in the time of an addition a block.
+// names, or with the job. Blocks depend on that only through the grandparents' rule. So the host
+// finds the ends once block sizes are known, with one addition a block.
 //
 // Threads   one thread at a time.
 #pragma once
@@ -32,7 +32,7 @@ struct TablePart {
   bool ends_table = false;
 };
 
-// What of them is each table's.
+// The part of each table among the blocks.
 std::vector<TablePart> PartsOf(const std::vector<BlockPlace>& places);
 
 class TableLayout {
@@ -40,8 +40,8 @@ class TableLayout {
   // The job must outlive this.
   explicit TableLayout(const Job& job) : job_(job) {}
 
-  // Places the next blocks. Where more will follow (!are_last) those at the end are left out whose
-  // filter may get more keys: they must be given again. Returns as many places as are settled.
+  // Places the next blocks. If more will follow (!are_last), the last ones whose filter may get
+  // more keys are left out: they must be given again. Returns the places of the settled ones.
   std::vector<BlockPlace> Place(const std::vector<PackedBlock>& blocks, bool are_last);
 
  private:

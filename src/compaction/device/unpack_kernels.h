@@ -1,11 +1,11 @@
 // compaction/device/unpack_kernels.h: the first phase: checks blocks and takes their entries apart.
 //
-// A kernel is a value that holds pointers into the device's memory; operator()(i) does item i, and
-// items may run at once, in any order. One that has Lane and Finish is run by 32 lanes an item: the
-// exclusive or of what Lane returns is given to Finish.
+// A kernel is a value that holds pointers into the device's memory. operator()(i) does item i;
+// items may run at once, in any order. If it has Lane and Finish, 32 lanes run each item: Finish
+// gets the exclusive or of what Lane returned.
 //
 // Threads   as said.
-// Errors    none are returned: what a kernel finds wrong is counted in Findings.
+// Errors    none are returned: Findings counts what a kernel finds wrong.
 #pragma once
 
 #include "compaction/device/block_decode.h"
@@ -16,20 +16,20 @@
 
 namespace weft::compaction::device {
 
-// What a device does not go on with. The CPU's executor does the job then, and finds what is wrong.
+// Findings that end a device's work. The CPU's executor then does the job, and finds what is wrong.
 struct Findings {
-  uint32_t damaged = 0;    // blocks that are none, or whose checksums differ
-  uint32_t mistyped = 0;   // sound blocks of another compression than who did not look believed
+  uint32_t damaged = 0;    // malformed blocks, and wrong checksums;
+  uint32_t mistyped = 0;   // sound blocks compressed otherwise than assumed;
   uint32_t unordered = 0;  // keys that do not ascend
-  uint32_t outside = 0;    // keys without what all of the job's should begin with
-  uint32_t undecided = 0;  // entries whose fate hangs on more than the entry before
-  uint32_t unparsed = 0;   // not wrong: keys that are none, which are kept
-  uint32_t ended = 0;      // nor this: values that have ended
+  uint32_t outside = 0;    // keys without the prefix that all keys of the job share;
+  uint32_t undecided = 0;  // entries whose fate depends on more than the one before;
+  uint32_t unparsed = 0;   // not wrong: malformed keys, which are kept
+  uint32_t ended = 0;      // not wrong either: values that have ended
 
   bool any_wrong() const { return (damaged | mistyped | unordered | outside | undecided) != 0; }
 };
 
-// Finds the blocks that were loaded in the bytes that have come.
+// Finds the loaded blocks in the bytes that have arrived.
 struct FindBlocks {
   const LoadedBlock* loaded;
   const uint8_t* bytes;
@@ -56,7 +56,7 @@ struct CheckBlocks {
     const InputBlock block = blocks[item];
     if (block.is_stored == 0) return;
     const uint32_t stored = base::LoadLittleEndian32(block.data + block.bytes + 1);
-    // Of a block that the device has read itself nobody has seen the type.
+    // Nobody has seen the type of a block that the device has read itself.
     const bool is_compressed = block.data[block.bytes] != static_cast<uint8_t>(Compression::kNone);
     if (stored != MaskedChecksum(sum)) {
       base::AtomicAdd(&findings->damaged, 1);
@@ -66,7 +66,7 @@ struct CheckBlocks {
   }
 };
 
-// Opens blocks that are compressed, once their checksums have been looked at.
+// Decompresses blocks, once their checksums were checked.
 struct OpenBlocks {
   const LoadedBlock* loaded;
   uint8_t* room;
@@ -103,7 +103,7 @@ struct CountBlockGroups {
   }
 };
 
-// The last of `count` + 1 ascending sums that is not above `value`: whose share it is in.
+// The last of `count` + 1 ascending sums that is not above `value`: in whose share it lies.
 WEFT_HOST_DEVICE inline uint32_t FindShare(const uint64_t* sums, uint32_t count, uint64_t value) {
   return FirstWhere(0, count, [&](uint32_t i) { return sums[i + 1] > value; });
 }
@@ -144,9 +144,9 @@ struct DecodeGroups {
   const uint64_t* group_begin;
   const uint64_t* entry_begin;  // by group
   const uint64_t* key_begin;    // by group
-  uint32_t first_entry;         // of entry_begin's 0
+  uint32_t first_entry;         // the number of the first entry here
   uint8_t* key_room;
-  uint32_t common;  // bytes that all user keys share at their beginning
+  uint32_t common;  // bytes that all user keys begin with
   Entries entries;
 
   WEFT_HOST_DEVICE void operator()(uint64_t item) const {
@@ -169,7 +169,7 @@ struct DecodeGroups {
   }
 };
 
-// Keys of a run ascend, and begin with what all do. Item i is entry first_entry + i.
+// Keys of a run must ascend, and begin with the common prefix. Item i is entry first_entry + i.
 struct CheckOrder {
   Entries entries;
   uint32_t first_entry;
