@@ -1,15 +1,15 @@
 // lsm/arena.h: memory that many threads take piece by piece and that is freed all at once.
 //
-// A few shards, each with a chunk of its own to cut pieces from. A thread takes the shard that it
-// used last; where another thread is at work there it goes on to the next and stays. One writer at
-// a time, whichever thread it is, thus fills a single chunk, and four writers soon have one each.
+// A few shards each cut pieces from a chunk. A thread takes the shard that it used last; if another
+// thread is at work there, it goes on to the next and stays. So one writer at a time, whichever
+// thread it is, fills a single chunk, and four writers soon have one each.
 //
 // Threads   Allocate, AllocateAligned and the counters: any at once.
-// Memory    a chunk is a 64th of what there is already, at least 4 KiB, at most 256 KiB: all eight
-//           shards' unused rests together stay below an eighth of MemoryUsage. A piece larger than
-//           a quarter of a chunk gets memory of its own. Once there is 1 MiB, chunks are cut from
-//           blocks of 2 MiB for which huge pages are asked, for searches that jump about would
-//           otherwise wait for the page tables as well as for the memory.
+// Memory    a chunk is a 64th of what there is already, at least 4 KiB, at most 256 KiB: the unused
+//           rests of all eight shards together stay below an eighth of MemoryUsage. A piece larger
+//           than a quarter of a chunk gets its own memory. Once there is 1 MiB, chunks are cut from
+//           blocks of 2 MiB for which huge pages are asked. Otherwise searches, which jump about,
+//           would wait for page tables as well as for memory.
 // Cost      one atomic exchange; every few hundredth time a chunk, under a lock.
 #pragma once
 
@@ -44,8 +44,8 @@ class Arena {
   // As Allocate, at the start of a cache line.
   char* AllocateAligned(size_t bytes) { return AllocateFrom(bytes, kLineBytes); }
 
-  // Pieces and what is left of chunks. The rest of the huge block that chunks are cut from, up
-  // to kHugeBlockBytes, is reserved as well and not in it: nothing of it is in use.
+  // Pieces and the rest of chunks. Also reserved, but not counted because nothing uses it, is the
+  // rest of the huge block that chunks are cut from, up to kHugeBlockBytes.
   size_t MemoryUsage() const { return reserved_bytes_.load(std::memory_order_relaxed); }
 
  private:
@@ -53,7 +53,7 @@ class Arena {
 
   struct alignas(kLineBytes) Shard {
     std::atomic<bool> busy{false};
-    // Of the thread that set `busy`.
+    // For the thread that set `busy`.
     char* next = nullptr;
     char* end = nullptr;
   };

@@ -1,4 +1,4 @@
-// lsm/checked_options.h: options of a store, looked at once when it is opened.
+// lsm/checked_options.h: a store's options, checked once when it is opened.
 #pragma once
 
 #include "weft/db_options.h"
@@ -6,8 +6,8 @@
 
 namespace weft::lsm {
 
-// The options with sizes moved into their limits (LevelDB's, silently, as LevelDB does) and
-// defaults that depend on the machine filled in. kInvalidArgument for what makes no sense.
+// The options, with sizes moved silently into LevelDB's limits, as LevelDB does. Defaults that
+// depend on the machine are filled in; kInvalidArgument for what makes no sense.
 Result<DbOptions> CheckedOptions(DbOptions options);
 
 }  // namespace weft::lsm

@@ -1,14 +1,14 @@
-// lsm/db_impl.h: the durable store itself: what weft/db.h promises, put together from its parts.
+// lsm/db_impl.h: the durable store itself: it keeps the promises of weft/db.h with its parts.
 //
-// One concern a file: db_open.cc (open, recovery, close), db_write.cc (the write path and making
-// room), db_flush.cc and db_compact.cc (the background threads), db_read.cc (Get, MultiGet,
-// iterators, snapshots), db_manual.cc (Flush, CompactRange), db_copy.cc (Checkpoint, Ingest),
-// db_properties.cc (texts, sizes, statistics), db_files.cc (which files may go).
+// One concern a file: db_open.cc (open, recovery, close); db_write.cc (the write path and making
+// room); db_flush.cc and db_compact.cc (the background threads); db_read.cc (Get, MultiGet,
+// iterators, snapshots); db_manual.cc (Flush, CompactRange); db_copy.cc (Checkpoint, Ingest);
+// db_properties.cc (texts, sizes, statistics); db_files.cc (which files may go).
 // docs/life-of-a-write.md leads through them.
 //
 // Threads   the calls of Db: any. One thread flushes, options.background_threads compact.
 // Locks     write_mutex_ before mutex_. write_mutex_ orders writers, for the time of a log append;
-//           mutex_ guards versions, memtable lists and what the background does. Reads take none.
+//           mutex_ guards versions, memtable lists and background work. Reads take none.
 #pragma once
 
 #include <array>
@@ -47,7 +47,7 @@ struct ForeignTable;
 
 class DbImpl final : public Db {
  public:
-  // Opens the store or says why not; nothing runs before it returned ok.
+  // Opens the store or says why not; nothing runs before it returns ok.
   static Result<std::unique_ptr<DbImpl>> Open(const DbOptions& options, const std::string& dir,
                                               bool read_only);
   ~DbImpl() override;
@@ -71,12 +71,12 @@ class DbImpl final : public Db {
   Status Ingest(std::span<const std::string> paths, bool move) override;
 
  private:
-  // Memtables that wait for their flush. With the active one: what memory the store may hold. Fewer
-  // where a batch was larger than a memtable should be.
+  // Memtables that wait for their flush. Together with the active one, they bound the store's
+  // memory. Fewer if a batch was larger than a memtable should be.
   static constexpr size_t kImmutableMax = 2;
-  // Compactions that fail one after another with an I/O error before the store gives up writing.
+  // Compactions in a row that fail with an I/O error before the store gives up writing.
   static constexpr int kCompactionFailuresMax = 5;
-  // So long writers stand at level 0 while compactions find no descriptors; then the same.
+  // How long writers stand at level 0 while compactions find no descriptors; then the same.
   static constexpr uint64_t kWantNsMax = 5'000'000'000;
 
   struct Immutable {
@@ -217,20 +217,20 @@ class DbImpl final : public Db {
   EventQueue events_;
   WriteAheadLog log_;
   std::atomic<bool> stopping_{false};
-  // Of compactions.
+  // The compactions' files.
   PatientFiles job_files_{options_.compaction_direct_io ? files_->Direct() : files_, &stopping_};
-  // Every write up to this one has succeeded, and is in its memtable: what reads may see. Raised by
+  // Every write up to this one has succeeded, and is in its memtable: reads may see it. Raised by
   // Publish.
   std::atomic<table::SequenceNumber> visible_{0};
-  // Every write up to this one has ended, in one way or the other. What is above visible_ failed,
-  // or came behind one that did.
+  // Every write up to this one has ended, one way or the other. Those above visible_ failed, or
+  // came behind one that failed.
   std::atomic<table::SequenceNumber> ended_{0};
 
   const std::shared_ptr<BlockPool> memtable_blocks_;
 
   base::Mutex write_mutex_;
   table::SequenceNumber assigned_ WEFT_GUARDED_BY(write_mutex_) = 0;
-  // Of the batches that go to the active memtable, also those that are still being added to it.
+  // Bytes of the batches that go to the active memtable, including those still being added to it.
   size_t active_bytes_ WEFT_GUARDED_BY(write_mutex_) = 0;
   // Changed with both mutexes held, read with either.
   std::shared_ptr<MemTable> active_;
@@ -239,31 +239,31 @@ class DbImpl final : public Db {
   base::Mutex checkpoint_mutex_;  // one Checkpoint at a time, with its I/O; before all others
 
   mutable base::Mutex mutex_;
-  base::CondVar room_;  // writers and Flush wait: a flush or compaction ended, or an error came
+  base::CondVar room_;  // writers and Flush wait for a flush, a compaction, or an error;
   base::CondVar flush_work_;              // the flush thread waits
   base::CondVar compact_work_;            // the compaction threads wait
   base::CondVar compact_done_;            // CompactRange, split jobs and the destructor wait
   TableCache tables_;                     // provides its own synchronization
-  std::unique_ptr<VersionSet> versions_;  // guarded by mutex_, but its numbers
+  std::unique_ptr<VersionSet> versions_;  // guarded by mutex_, except its numbers
   std::unique_ptr<CompactionPicker> picker_ WEFT_GUARDED_BY(mutex_);
   std::deque<Immutable> immutables_ WEFT_GUARDED_BY(mutex_);  // oldest first
   SpareLog spare_ WEFT_GUARDED_BY(mutex_);
   uint64_t active_log_ WEFT_GUARDED_BY(mutex_) = 0;  // the number of the active memtable's log
   // A flushed table is on its way below level 0: nothing may be picked that could overlap it.
   bool placing_deep_ WEFT_GUARDED_BY(mutex_) = false;
-  // Tables are being ingested: no snapshot may be made that would see them before they are there.
+  // Tables are being ingested: no snapshot that would see them may be made before they are there.
   bool ingesting_ WEFT_GUARDED_BY(mutex_) = false;
   SnapshotList snapshots_ WEFT_GUARDED_BY(mutex_);
   Status background_error_ WEFT_GUARDED_BY(mutex_);
   std::deque<ManualCompaction*> manual_ WEFT_GUARDED_BY(mutex_);
-  bool manual_waited_ WEFT_GUARDED_BY(mutex_) = false;  // for the last pick: now it has its turn
+  bool manual_waited_ WEFT_GUARDED_BY(mutex_) = false;  // for the last pick: now it is its turn
   uint64_t compactions_begun_ WEFT_GUARDED_BY(mutex_) = 0;
   std::set<uint64_t> compactions_running_ WEFT_GUARDED_BY(mutex_);  // by their number, from 0
   std::deque<JobPart*> waiting_parts_ WEFT_GUARDED_BY(mutex_);
-  int threads_idle_ WEFT_GUARDED_BY(mutex_) = 0;   // of those that compact
+  int threads_idle_ WEFT_GUARDED_BY(mutex_) = 0;   // of the compacting ones
   int flush_retries_ WEFT_GUARDED_BY(mutex_) = 0;  // in a row
   int compaction_failures_in_row_ WEFT_GUARDED_BY(mutex_) = 0;
-  // When writers stood and a compaction found no descriptor, for the first time in a row; or 0.
+  // The first time in a row that a compaction found no descriptor while writers stood; or 0.
   uint64_t want_since_ns_ WEFT_GUARDED_BY(mutex_) = 0;
   uint64_t retry_compaction_at_ns_ WEFT_GUARDED_BY(mutex_) = 0;
   struct LevelStatistics {
@@ -274,12 +274,12 @@ class DbImpl final : public Db {
   std::array<LevelStatistics, kLevels> level_statistics_ WEFT_GUARDED_BY(mutex_);
   uint64_t level0_drained_at_ns_ WEFT_GUARDED_BY(mutex_) = 0;
   double drain_rate_ WEFT_GUARDED_BY(mutex_) = 0;  // bytes/s that leave level 0, smoothed
-  double fill_rate_ WEFT_GUARDED_BY(mutex_) = 0;   // bytes/s that the last memtable was filled at
+  double fill_rate_ WEFT_GUARDED_BY(mutex_) = 0;   // bytes/s at which the last memtable was filled
   uint64_t active_since_ns_ WEFT_GUARDED_BY(mutex_) = 0;
   WriteState write_state_ WEFT_GUARDED_BY(mutex_) = WriteState::kFree;
 
-  std::vector<LogReplay::Damage> damages_;  // that the opening passed over
-  bool file_went_ = false;                  // a file that the opening had found was gone
+  std::vector<LogReplay::Damage> damages_;  // those that the opening passed over
+  bool file_went_ = false;                  // a file that the opening had found is gone
   bool opened_ = false;                     // set once, before any other thread
   std::vector<std::thread> threads_;
 };

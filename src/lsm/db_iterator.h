@@ -1,13 +1,13 @@
-// lsm/db_iterator.h: what a user's iterator shows: of all versions of a key the one that counts.
+// lsm/db_iterator.h: a user's iterator: of all versions of a key it shows the one that counts.
 //
-// Stands on an iterator over internal keys (memtables and tables merged) and shows each user key
-// once, with the newest value that is not newer than `sequence`, and not where that is a deletion.
+// Walks an iterator over internal keys (memtables and tables merged) and shows each user key once:
+// with its newest value not newer than `sequence`, or not at all if that is a deletion.
 //
 // Threads   one at a time.
-// Errors    an internal key that is none, and any error of the iterator below, ends the walk;
-//           status() is then kCorruption or that error. Values found before stay right.
+// Errors    a malformed internal key, or any error of the iterator below, ends the walk; status()
+//           is then kCorruption or that error. Values found before stay right.
 // Cost      forwards a copy of the key and a comparison on top of the iterator below; backwards a
-//           copy of the value as well. Many versions that don't count are passed by a seek.
+//           copy of the value as well. A seek passes many versions that don't count.
 #pragma once
 
 #include <functional>
@@ -25,10 +25,10 @@ struct DbIteratorOptions {
   // Keys outside [lower_bound, upper_bound) are not there. Must live as long as the iterator.
   std::optional<std::string_view> lower_bound;
   std::optional<std::string_view> upper_bound;
-  // Called about once for every MiB that was read, at random places, with the internal key there.
-  // Null: never.
+  // Called about once for every MiB read, at random places, with the internal key there. Null:
+  // never.
   std::function<void(std::string_view internal_key)> sample;
-  // What the iterator below reads from; let go after it.
+  // What the iterator below reads from; released after it.
   std::shared_ptr<const void> keep;
 };
 

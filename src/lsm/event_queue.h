@@ -1,10 +1,10 @@
-// lsm/event_queue.h: calls a store's listeners, in order, from a thread of its own.
+// lsm/event_queue.h: calls a store's listeners, in order, from its own thread.
 //
-// So that whoever has something to tell may hold locks, and a slow listener delays nobody. Without
-// listeners there is no thread and telling costs a branch.
+// So whoever calls Tell may hold locks, and a slow listener delays nobody. Without listeners there
+// is no thread, and Tell costs a branch.
 //
 // Threads   Tell: any. Start: one, first. Finish: one, once nobody else tells.
-// Errors    Start: kIoError where the system gives no thread.
+// Errors    Start: kIoError if the system gives no thread.
 #pragma once
 
 #include <deque>
@@ -28,12 +28,12 @@ class EventQueue {
   EventQueue(const EventQueue&) = delete;
   EventQueue& operator=(const EventQueue&) = delete;
 
-  // Until then what is told waits.
+  // Events wait until it is called.
   Status Start();
   bool anybody() const { return !listeners_.empty(); }
   void Tell(Event event) WEFT_EXCLUDES(mutex_);
-  // Returns when everything told has been delivered, also what listeners made be told meanwhile.
-  // What is told after it reaches nobody.
+  // Returns when all events have been delivered, including those that listeners caused meanwhile.
+  // Later events reach nobody.
   void Finish() WEFT_EXCLUDES(mutex_);
 
  private:

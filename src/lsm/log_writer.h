@@ -1,9 +1,9 @@
 // lsm/log_writer.h: appends records to a log or manifest file.
 //
 // Threads   one at a time.
-// Errors    the file's. What the file holds after one is unknown (part of a record, perhaps): no
+// Errors    the file's. After one it is unknown what the file holds (part of a record, perhaps): no
 //           record may follow.
-// Cost      a checksum over the record; one Append for a fragment of up to 4 KiB, else two.
+// Cost      a checksum over the record; one Append for a fragment of up to 4 KiB, otherwise two.
 // Source    LevelDB's log format (lsm/log_format.h).
 #pragma once
 
@@ -24,7 +24,7 @@ class LogWriter {
   LogWriter(const LogWriter&) = delete;
   LogWriter& operator=(const LogWriter&) = delete;
 
-  // Neither flushes nor syncs. Any bytes, also none.
+  // Neither flushes nor syncs. Any bytes, even none.
   Status AddRecord(std::string_view record);
   // Bytes that the file holds now.
   uint64_t offset() const { return offset_; }

@@ -1,10 +1,10 @@
-// lsm/lost_files.h: second names, in the folder lost of a store, for files that are about to go.
+// lsm/lost_files.h: second names, in a store's folder lost, for files that are about to go.
 //
 // A file is kept before its first name is removed, so that no crash between the two loses it. It is
-// linked where the file system can, else copied, and is never half there under its name: a copy is
-// made as a .dbtmp file and renamed. What a run that was cut short has kept is found and not kept
-// twice. A file of that name with other contents, of a repair before, stays: the newer one gets a
-// number of its own. Of a file that cannot be read in places a copy has the rest of it.
+// linked if the file system can do that, and copied otherwise. It is never half there under its
+// name: a copy is made as a .dbtmp file and renamed. A file that an interrupted run has kept is
+// found, and not kept twice. If an earlier repair left another file of that name, the newer one
+// gets a new number. A copy of a file with unreadable places has the rest of it.
 //
 // Threads   one.
 // Errors    of the files.
@@ -27,16 +27,16 @@ class LostFiles {
 
   // Raises *next_number above the numbers of all files that were kept before.
   Status Count(uint64_t* next_number) const;
-  // Adds these numbers.
+  // Adds the numbers of these files.
   Status Numbers(std::set<uint64_t>* numbers) const;
-  // Keeps the store's file `name`. *kept: how it is called in lost. Takes *next_number, and raises
-  // it, where the name is another file's.
+  // Keeps the store's file `name`. *kept: its name in lost. If that name is another file's, takes
+  // *next_number and raises it.
   Status Keep(const std::string& name, uint64_t* next_number, std::string* kept);
-  // What is none can't have a second name, or none that another file system takes: a folder, a link
-  // to nothing or to a device. It is moved.
+  // False for a folder, or a link to nothing or to a device: such a thing can't have a second name,
+  // or other file systems won't take it. It is moved.
   bool IsFile(const std::string& name) const;
   Status Move(const std::string& name, uint64_t* next_number, std::string* kept);
-  // What was kept survives a power cut then.
+  // After it, what was kept survives a power cut.
   Status Sync();
 
  private:
@@ -46,7 +46,7 @@ class LostFiles {
   FileSystem* const files_;
   const std::string dir_;
   const std::string lost_;
-  bool made_ = false;  // the folder is there
+  bool made_ = false;  // the folder exists
 };
 
 }  // namespace weft::lsm

@@ -1,7 +1,7 @@
-// lsm/own_files.h: the errors of a store's own files, as the store tells them.
+// lsm/own_files.h: the errors of a store's own files, as the store returns them.
 //
-// kNotFound answers a lookup: "there is no such key". So the code of a file, or of the folder, that
-// went away under the store must not travel up to whoever asked for a key or wrote one.
+// kNotFound answers a lookup: "there is no such key". So if a file or the folder disappears under
+// the store, kNotFound must not travel up to whoever asked for a key or wrote one.
 //
 // Threads   pure.
 #pragma once
@@ -12,13 +12,13 @@
 
 namespace weft::lsm {
 
-// What the system answered, but kIoError in place of kNotFound.
+// The system's answer, with kIoError in place of kNotFound.
 inline Status OwnFileError(Status status) {
   if (status.code() != Code::kNotFound) return status;
   return Status(Code::kIoError, std::string(status.message()));
 }
 
-// What keeps the store from taking writes: kIoError or kCorruption, whatever it was.
+// Why the store takes no writes: kIoError or kCorruption, whatever it was.
 inline Status WriteError(Status status) {
   if (status.ok() || status.code() == Code::kCorruption || status.code() == Code::kIoError) {
     return status;

@@ -1,7 +1,7 @@
 // lsm/read_sampler.h: picks about one place in every MiB that an iterator reads.
 //
-// To ask each entry for its size would cost as much as reading it: one entry in sixteen, by chance,
-// stands for sixteen.
+// Asking each entry for its size would cost as much as reading it, so one entry in sixteen, by
+// chance, stands for sixteen.
 //
 // Threads   one at a time.
 #pragma once
@@ -18,13 +18,13 @@ class ReadSampler {
         bytes_left_(static_cast<int64_t>(Random() % (2 * bytes_per_sample))),
         entries_left_(1 + static_cast<uint32_t>(Random() % kEntriesPerCharge)) {}
 
-  // True where this entry's size is to be told to Charge.
+  // True if this entry's size must be passed to Charge.
   bool NextIsCharged() {
     if (--entries_left_ != 0) return false;
     entries_left_ = kEntriesPerCharge;
     return true;
   }
-  // How many samples fall into what this entry stands for.
+  // How many samples fall into the bytes that this entry stands for.
   size_t Charge(size_t entry_bytes) {
     bytes_left_ -= static_cast<int64_t>(entry_bytes * kEntriesPerCharge);
     size_t samples = 0;
@@ -37,7 +37,7 @@ class ReadSampler {
  private:
   static constexpr uint32_t kEntriesPerCharge = 16;
 
-  // Of the thread, so that short iterators too are sampled now and then (Marsaglia's xorshift).
+  // One a thread, so that short iterators are sampled now and then, too (Marsaglia's xorshift).
   static uint64_t Random() {
     thread_local uint64_t state = 0x9e3779b97f4a7c15;
     state ^= state << 13;

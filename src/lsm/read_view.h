@@ -1,9 +1,9 @@
-// lsm/read_view.h: what a read looks at: the memtables and the tables of one moment.
+// lsm/read_view.h: the view of a read: the memtables and the tables of one moment.
 //
 // A reader takes the view first and the sequence number after it. Then every entry that the view
-// lacks (of a memtable begun since) is newer than all that it has, so the reader sees the store as
-// it was after some write, never a mixture; and no compaction that ran since can have taken away
-// an entry that this sequence needs, because the view holds its own tables.
+// lacks (of a memtable begun since) is newer than all that it has. So the reader sees the store as
+// it was after some write, never a mixture. No compaction since can have removed an entry that this
+// sequence needs, because the view holds its own tables.
 //
 // Threads   ReadViews::Take: any. Install: one at a time (the store's mutex).
 // Cost      Take is a spin lock and a reference count on lines that few threads share.
@@ -41,7 +41,7 @@ class ReadViews {
 
   void Install(const Pointer& view) {
     for (Stripe& stripe : stripes_) {
-      // A count of its own for every stripe: readers of different stripes share no line.
+      // Each stripe has its own count: readers of different stripes share no line.
       Pointer copy = view == nullptr ? nullptr : std::make_shared<const ReadView>(*view);
       SpinLock lock(&stripe.locked);
       stripe.view.swap(copy);
@@ -59,7 +59,7 @@ class ReadViews {
    public:
     explicit SpinLock(std::atomic<bool>* locked) : locked_(locked) {
       while (locked_->exchange(true, std::memory_order_acquire)) {
-        // A holder that lost its processor gets it back sooner so.
+        // A holder that lost its processor gets it back sooner this way.
         while (locked_->load(std::memory_order_relaxed)) std::this_thread::yield();
       }
     }

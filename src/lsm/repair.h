@@ -1,24 +1,24 @@
-// lsm/repair.h: makes what is whole of a damaged store openable again: weft::RepairDb.
+// lsm/repair.h: makes the whole parts of a damaged store openable again: weft::RepairDb.
 //
-// What is kept: every table that is whole, as `weft db verify` sees it (lsm/table_check.h), as it
-// is; of damaged tables, their whole blocks; of logs, every whole record but for some between two
-// damaged ones of a block (docs/formats/log.md). What can be read of a manifest says which tables
-// count and where they belong (lsm/repair_source.h). Without one, all tables count. Where nothing
-// tells which of two tables is newer they are merged by sequence number, for file numbers do not
-// tell it. Files that were given up, or whose contents were taken into others, go to the folder
-// lost.
+// A repair keeps every whole table, as `weft db verify` sees it (lsm/table_check.h), unchanged. Of
+// damaged tables it keeps the whole blocks. Of logs it keeps every whole record except some between
+// two damaged ones of a block (docs/formats/log.md). The readable part of a manifest says which
+// tables count and where they belong (lsm/repair_source.h). Without one, all tables count. If
+// nothing says which of two tables is newer, they are merged by sequence number, because file
+// numbers do not say it. Files that were given up, or whose contents were taken into others, go to
+// the folder lost.
 //
-// The store changes in one step, the last (lsm/repair_commit.cc): a repair that fails before it
-// leaves the store as it was, and one that is cut short anywhere may be run again.
+// The store changes in one step, the last (lsm/repair_commit.cc). A repair that fails before it
+// leaves the store as it was; one that is interrupted anywhere may be run again.
 //
-// A file, or a place in one, that the disk does not give is damaged, and no more. One that only
-// whoever repairs may not read, or can't for want of something, ends the repair.
+// A file, or a place in one, that the disk does not give counts as damaged, no more. A file that
+// only this user may not read, or that can't be read for want of something, ends the repair.
 //
 // Threads   one; the store must not be open.
-// Errors    of writing, of listing and of the lock; of reading those that are none of the file
-//           (base::IsOfTheFile). Damage is none. kNotFound: there is no file of a store.
-//           kInvalidArgument: a store of another comparator, or of RocksDB: it is left as
-//           it is. kRetryLater: it is open.
+// Errors    of writing, of listing and of the lock; of reading, those that are not the file's
+//           (base::IsOfTheFile). Damage is no error. kNotFound: there is no file of a store.
+//           kInvalidArgument: a store of another comparator, or of RocksDB: it is left as it is.
+//           kRetryLater: it is open.
 #pragma once
 
 #include <cstdint>
@@ -50,13 +50,13 @@ struct RepairReport {
   uint64_t tables_lost = 0;      // nothing of them was kept
   uint64_t tables_missing = 0;   // the manifest names them
   uint64_t table_bytes_dropped = 0;
-  // Blocks that are damaged, or that do not fit the others; entries that do not fit.
+  // Blocks that are damaged or do not fit the others; entries that do not fit.
   uint64_t table_blocks_dropped = 0;
   uint64_t table_entries_dropped = 0;
   uint64_t tables_merged = 0;
-  uint64_t unreadable_bytes = 0;  // of tables and logs; files that don't open are left out
-  bool manifest_read = false;     // it said which tables count
-  bool manifest_whole = false;    // and neither it nor a file that it names was lost
+  uint64_t unreadable_bytes = 0;  // of tables and logs; files that don't open are not counted
+  bool manifest_read = false;     // it says which tables count
+  bool manifest_whole = false;    // and neither it nor a file it names was lost
   table::SequenceNumber last_sequence = 0;
 };
 
@@ -72,7 +72,7 @@ class Repair {
   const RepairReport& report() const { return report_; }
 
  private:
-  // A table that will be the store's.
+  // A table that the store will have.
   struct Kept {
     NewFile file;
     std::string path;
@@ -91,7 +91,7 @@ class Repair {
   Status TakeLog(uint64_t number);
   Status WriteMemTable(const MemTable& memtable);
   Status TakeTable(uint64_t number);
-  // Copies what is whole of it into a new table; `number` of *kept stays 0 where nothing is.
+  // Copies the whole parts of it into a new table; if there are none, `number` of *kept stays 0.
   Status Salvage(const std::string& path, Kept* kept);
   Status Measure(const std::string& path, Kept* kept);
   Status MergeOverlapping();
@@ -104,7 +104,7 @@ class Repair {
   void MoveNames(LostFiles* lost);
   void RemoveOldFiles();
   void RemoveNewFiles();
-  // A new file, of which RemoveNewFiles knows.
+  // A new file, which RemoveNewFiles knows.
   Result<std::unique_ptr<WritableFile>> Make(const std::string& path, FileUse use);
   void GiveUpTable(const std::string& path);
   std::string PathOf(const std::string& name) const { return dir_ + "/" + name; }
@@ -119,24 +119,24 @@ class Repair {
   const table::InternalComparator comparator_;
   const std::unique_ptr<const FilterPolicy> filter_;
   table::TableFormat format_;
-  std::shared_ptr<Logger> info_log_;  // once it is known that the store is ours
+  std::shared_ptr<Logger> info_log_;  // set once the store is known to be ours
   std::vector<std::string> said_early_;
   std::unique_ptr<FileLock> lock_;
 
   uint64_t next_file_ = 1;
   uint64_t first_new_ = 1;  // the first of these
   StoreFiles found_;
-  std::set<uint64_t> numbers_;  // of all that is found
+  std::set<uint64_t> numbers_;  // of all files found
   RepairSource source_;
   std::vector<Kept> kept_;
   table::SequenceNumber newest_of_tables_ = 0;
-  // What the numbers of the next log go on behind: known where nothing before it is lost.
+  // The number that the next log's numbers follow; known if nothing before it is lost.
   std::optional<table::SequenceNumber> before_log_;
-  bool unplaced_ = false;                 // of some that are kept nothing says what they may hide
+  bool unplaced_ = false;                 // of some kept tables nothing says what they may hide
   std::vector<std::string> to_give_up_;   // names; to lost, once CURRENT names the new manifest
-  std::set<std::string> made_;            // paths of what this run has made
-  std::vector<std::string> names_alone_;  // as to_give_up_: what is no file
-  std::vector<std::string> superseded_;   // of these, those that went into others
+  std::set<std::string> made_;            // paths of the files that this run has made
+  std::vector<std::string> names_alone_;  // as to_give_up_, but not files
+  std::vector<std::string> superseded_;   // of to_give_up_: those whose contents went into others
   uint64_t manifest_number_ = 0;          // of the new one
   bool in_doubt_ = false;                 // CURRENT may name it
   RepairReport report_;

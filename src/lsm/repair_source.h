@@ -1,18 +1,18 @@
 // lsm/repair_source.h: which manifest a repair goes by, and which tables and logs count for it.
 //
-// The manifest that CURRENT names, if it tells a state; but where files of that state are missing,
-// and a later manifest tells one that is whole, that one. Without CURRENT the latest that tells a
-// state, and names files that are all there; else the latest that tells one. Else what can be read
-// of one that does not.
+// The manifest that CURRENT names, if it gives a state. But if files of that state are missing, and
+// a later manifest gives a whole one, the later one. Without CURRENT, the latest that gives a state
+// whose files are all there; otherwise the latest that gives one. If none does, the readable parts
+// of one.
 //
-// The tables that it names count, and no others: a leftover brings back keys that were deleted. But
-// where records may be lost, what they added are tables that no record names. Then these count too
-//   - where they hold something newer than what was recorded before the loss, or what was ingested;
-//   - where tables are missing, for a lost record may have merged these into them;
+// The tables that it names count, and no others: a leftover brings back deleted keys. But where
+// records may be lost, tables that they added are named nowhere. Then these count too
+//   - if they hold something newer than what was recorded before the loss, or ingested entries;
+//   - if tables are missing, because a lost record may have merged those into these;
 // and never one that a record has removed.
 //
 // Threads   one.
-// Errors    no memory; what cannot be read is said, and passed over. kInvalidArgument: a store of
+// Errors    no memory; unreadable files are reported, and passed over. kInvalidArgument: a store of
 //           another comparator, or of RocksDB.
 #pragma once
 
@@ -46,19 +46,19 @@ class RepairSource {
                                      const std::string& comparator, const StoreFiles& found,
                                      const Say& say);
 
-  // Some manifest tells tables: not every table counts.
+  // Some manifest lists tables, so not every table counts.
   bool has_manifest() const { return manifest_.has_beginning; }
-  // And nothing is lost of it or of what it names.
+  // The same, and nothing is lost of it or of the files that it names.
   bool is_whole() const { return has_manifest() && !lost_end_ && !lacks_tables_ && !lacks_log_; }
   const VersionEdit& edit() const { return manifest_.edit; }
 
-  // Of a table that the manifest names.
+  // For a table that the manifest names.
   std::optional<int> LevelOf(uint64_t number) const;
   std::optional<uint64_t> BytesOf(uint64_t number) const;
   enum class Verdict : uint8_t { kCounts, kOut, kIfNewer };
   Verdict JudgeTable(uint64_t number) const;
-  // Of a table of verdict kIfNewer. `newest`: of its sequence numbers. What was ingested as it was
-  // has 0.
+  // For a table of verdict kIfNewer. `newest`: the highest of its sequence numbers. A table
+  // ingested unchanged has 0.
   bool IsNewer(table::SequenceNumber newest) const;
   bool LogCounts(uint64_t number) const;
 
@@ -66,7 +66,7 @@ class RepairSource {
   struct Candidate {
     uint64_t number = 0;
     SalvagedManifest manifest;
-    bool lacks_tables = false;  // that it names
+    bool lacks_tables = false;  // some that it names
     bool lacks_log = false;
     bool TellsAState() const { return manifest.has_beginning && manifest.has_numbers(); }
     bool IsWhole() const { return TellsAState() && !lacks_tables && !lacks_log; }
@@ -88,7 +88,7 @@ class RepairSource {
   std::map<uint64_t, Named> named_;  // tables
   bool lacks_tables_ = false;
   bool lacks_log_ = false;
-  bool lost_end_ = true;  // later records, or some before, may be lost
+  bool lost_end_ = true;  // later records, or some before, may be lost.
 };
 
 }  // namespace weft::lsm

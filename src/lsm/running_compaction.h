@@ -1,4 +1,4 @@
-// lsm/running_compaction.h: what the compaction threads of a store keep of the work in hand.
+// lsm/running_compaction.h: the compaction threads' record of the work in hand.
 //
 // Threads   guarded by the store's mutex; a part's job and result belong to the thread that runs it
 //           until it is done.
@@ -20,7 +20,7 @@ namespace weft::lsm {
 
 struct DbImpl::ManualCompaction {
   int level = 0;
-  // None: into the next level. Else in place, tables of numbers below this.
+  // None: into the next level. Otherwise in place, tables with numbers below this.
   std::optional<uint64_t> rewrite_below;
   std::optional<std::string> begin;  // user keys; none: from the first, to the last
   std::optional<std::string> end;

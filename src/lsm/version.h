@@ -7,8 +7,8 @@
 //           two overlap.
 // Threads   every const call may be made from any thread at once.
 // Errors    kCorruption names the table.
-// Cost      Get: one table of each level at most, but of level 0 all whose ends enclose the key;
-//           finding the table compares eight-byte prefixes where keys are ordered as bytes.
+// Cost      Get: at most one table of each level, but in level 0 all whose ends enclose the key. To
+//           find the table, eight-byte prefixes are compared if keys are ordered as bytes.
 // Source    LevelDB's levels.
 #pragma once
 
@@ -34,7 +34,7 @@
 
 namespace weft::lsm {
 
-// A table that a lookup searched in vain before it searched another one; null: there was none.
+// A table that a lookup searched in vain before another one; null: there was none.
 struct SeekCharge {
   const FileMeta* file = nullptr;
   int level = 0;
@@ -46,7 +46,7 @@ struct VersionLookup {
   std::string* value = nullptr;   // set where status is ok
   Status status;                  // ok, kNotFound or an error
   SeekCharge charge;              // for Version::ChargeSeek
-  bool must = false;              // answered also where the budget is used up
+  bool must = false;              // answered even if the budget is used up
 };
 
 // User keys, both ends included; null: no bound.
@@ -58,7 +58,7 @@ struct UserKeyRange {
 // The tables of one level. Versions that have the same level share it.
 class Level {
  public:
-  // Puts the files in order. kCorruption where ends are the wrong way round or, below level 0, two
+  // Puts the files in order. kCorruption if ends are the wrong way round or, below level 0, two
   // files overlap.
   static Result<std::shared_ptr<const Level>> Make(const table::InternalComparator& comparator,
                                                    int level, std::vector<FileRef> files);
@@ -67,8 +67,8 @@ class Level {
   uint64_t bytes() const { return bytes_; }
   bool empty() const { return files_.empty(); }
   size_t size() const { return files_.size(); }
-  // Index of the first file whose largest key is not below `internal_key`; size() where there is
-  // none. Of levels below 0.
+  // Index of the first file whose largest key is not below `internal_key`; size() if there is none.
+  // For levels below 0.
   size_t Find(const table::InternalComparator& comparator, std::string_view internal_key) const;
 
  private:
@@ -77,27 +77,27 @@ class Level {
                      std::string_view internal_key) const;
 
   std::vector<FileRef> files_;
-  // Of the largest user keys: first eight bytes, big-endian, zeros behind short ones. Only where
-  // the order is of bytes, and in levels below 0.
+  // For the largest user keys: first eight bytes, big-endian, zeros behind short ones. Only for
+  // bytewise order, and in levels below 0.
   std::vector<uint64_t> prefixes_;
   uint64_t bytes_ = 0;
 };
 
 class Version : public std::enable_shared_from_this<Version> {
  public:
-  // Without any table. What the pointers point to must outlive the version and those made of it.
+  // Has no table. What the pointers name must outlive the version and all versions made from it.
   static std::shared_ptr<const Version> MakeEmpty(const table::InternalComparator* comparator,
                                                   TableCache* tables);
-  // This version after `edit`. A table that the edit moves stays the same FileMeta. kCorruption
-  // where it removes a table that is not there, adds one that is, or makes tables overlap.
+  // This version after `edit`. A table that the edit moves stays the same FileMeta. Fails with
+  // kCorruption if it removes a table that is not there, adds one that is, or makes tables overlap.
   Result<std::shared_ptr<const Version>> Apply(const VersionEdit& edit) const;
 
   // --- Reads ---
 
-  // kNotFound where there is no entry, or a deletion. `charge` may be null.
+  // kNotFound if there is no entry, or a deletion. `charge` may be null.
   Status Get(const ReadOptions& options, std::string_view internal_key, std::string* value,
              SeekCharge* charge) const;
-  // Answers all that the budget allows, level by level: within one, waits for memory and files
+  // Answers all that the budget allows, level by level. Within a level, waits for memory and files
   // overlap.
   void MultiGet(const ReadOptions& options, std::span<VersionLookup> lookups,
                 ValueBudget* budget) const;
@@ -110,10 +110,10 @@ class Version : public std::enable_shared_from_this<Version> {
   void AddIterators(const ReadOptions& options,
                     std::vector<std::unique_ptr<Iterator>>* iterators) const;
 
-  // Counts a charge; true where its table has used up what it may: compact it (seek_file).
+  // Counts a charge; true if its table has used up its allowance: compact it (seek_file).
   bool ChargeSeek(const SeekCharge& charge) const;
-  // An iterator passes this key; charges the first of several tables that may hold it. As
-  // ChargeSeek.
+  // An iterator passes this key; charges the first table, if several may hold it. Returns as
+  // ChargeSeek does.
   bool RecordReadSample(std::string_view internal_key) const;
   // The table that ChargeSeek wants compacted; null file: none.
   SeekCharge seek_file() const;
@@ -121,18 +121,18 @@ class Version : public std::enable_shared_from_this<Version> {
   // --- Shape ---
 
   const Level& level(int level) const { return *levels_[static_cast<size_t>(level)]; }
-  // Deepest level that has tables; 0 where none has.
+  // Deepest level that has tables; 0 if none has.
   int DeepestLevel() const;
   uint64_t TotalBytes() const;
   size_t TotalFiles() const;
 
   // Whether any table of the level holds keys of the range, by their ends.
   bool OverlapInLevel(int level, const UserKeyRange& range) const;
-  // Tables that overlap the range; of level 0 also those that overlap these, and so on. In the
+  // Tables that overlap the range; in level 0 also those that overlap these, and so on. In the
   // level's order.
   std::vector<FileRef> OverlappingInputs(int level, const UserKeyRange& range) const;
-  // As far down as a memtable's table may go: not past a table that it overlaps, nor onto too many
-  // bytes of the level below.
+  // The deepest level for a memtable's table: not past a table that it overlaps, nor above too many
+  // bytes of the next level.
   int LevelForMemTable(std::string_view smallest_user_key, std::string_view largest_user_key,
                        uint64_t file_bytes_max) const;
   // Bytes of tables before `internal_key`, about.
@@ -148,7 +148,7 @@ class Version : public std::enable_shared_from_this<Version> {
   Version(const table::InternalComparator* comparator, TableCache* tables)
       : comparator_(comparator), tables_(tables) {}
 
-  // For a table that `edit` adds: the one it moves, or a new one.
+  // The meta of a table that `edit` adds: of the one it moves, or a new one.
   FileRef MetaFor(const NewFile& file, const VersionEdit& edit) const;
   // Calls `visit` for each table whose ends enclose the key, newest first, until it returns false.
   template <typename Visit>
@@ -168,7 +168,7 @@ class Version : public std::enable_shared_from_this<Version> {
   TableCache* const tables_;
   std::array<std::shared_ptr<const Level>, kLevels> levels_;
 
-  // Any thread. Who sees the file sees its level, which is set first.
+  // Any thread. Whoever sees the file sees its level, which is set first.
   mutable std::atomic<int> seek_level_{-1};
   mutable std::atomic<const FileMeta*> seek_file_{nullptr};
 };

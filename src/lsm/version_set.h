@@ -1,18 +1,18 @@
-// lsm/version_set.h: the current version, how it changes, and the manifest that remembers it.
+// lsm/version_set.h: the current version, how it changes, and the manifest that records it.
 //
-// Every change of the set of tables is one edit: LogAndApply writes it to the manifest, waits until
+// Every change of the set of tables is one edit. LogAndApply writes it to the manifest, waits until
 // it survives a power cut, and only then installs the version that it makes. Recover reads the
 // manifest back.
 //
 // After an edit that failed half way nobody knows whether the manifest has it. The store goes on
 // with the version from before the edit, and the next edit writes a fresh manifest with everything
-// in it; until that is in place no file of either state may be deleted (may_delete_files).
+// in it. Until that is in place, no file of either state may be deleted (may_delete_files).
 //
 // Threads   every call holds the store's mutex, unless it says "any thread". LogAndApply lets go of
 //           it while it writes; several at once take turns.
-// Files     writes MANIFEST-*, *.dbtmp and CURRENT; deletes only manifests that CURRENT never
-// named. Errors    kCorruption names the file. Source    LevelDB's version set; the checks marked
-// ours in docs/formats/manifest.md.
+// Files     writes MANIFEST-*, *.dbtmp, CURRENT; deletes only manifests that CURRENT never named.
+// Errors    kCorruption names the file.
+// Source    LevelDB's version set; docs/formats/manifest.md marks the checks that are ours.
 #pragma once
 
 #include <array>
@@ -54,29 +54,28 @@ class VersionSet {
 
   // --- Opening; once, before anything else ---
 
-  // Writes the first manifest of an empty store, and CURRENT. Recover then.
+  // Writes the first manifest of an empty store, and CURRENT. Call Recover then.
   Status CreateNew();
-  // Takes the state that the manifest tells. Changes no file. kNotFound: there is no CURRENT.
-  // kInvalidArgument: another comparator's. kCorruption: the manifest is damaged (but a torn last
-  // record is passed over), lacks what it held when the store was closed, names a table that is
-  // missing, lets tables overlap, or says that writes went to a log that is not there (then its own
-  // end is lost).
+  // Takes the manifest's state. Changes no file. kNotFound: there is no CURRENT. kInvalidArgument:
+  // another comparator's. kCorruption: the manifest is damaged (except for a torn last record), or
+  // lacks what it held when the store was closed; names a missing table, or lets tables overlap; or
+  // says that writes went to a log that does not exist (then its own end is lost).
   Status Recover();
-  // The manifest that was read is not gone on with: the next edit begins a new one. False with
-  // reuse_logs, where it is whole and not long.
+  // The next edit begins a new manifest instead of going on with the one read. False with
+  // reuse_logs, if that one is whole and not long.
   bool needs_new_manifest() const;
-  // The manifest that was read ended torn: an edit may have been lost with its end.
+  // The manifest ended torn: an edit may have been lost with its end.
   bool manifest_was_torn() const { return manifest_was_torn_; }
-  // How the store was left when it was closed; none where nobody knows.
+  // How the store was left when it was closed; none if that is unknown.
   const std::optional<CloseMark>& close_mark() const { return close_mark_; }
 
   // --- Changing ---
 
   // Adds to *edit what every record has (log and file numbers, last sequence) and carries it out.
-  // An edit that names no log number or last sequence, or a lower one, keeps the current one.
-  // kCorruption where it removes a table that is not there, or would make tables overlap: nothing
-  // is written or changed then. The tables it names must be synced and closed; after another error
-  // they must stay, until ObsoleteFiles has them: the manifest may name them.
+  // Without a log number or last sequence, or with a lower one, the current one stays. Fails with
+  // kCorruption if it removes a table that is not there, or would make tables overlap: nothing is
+  // written or changed then. The tables it names must be synced and closed. After another error
+  // they must stay until ObsoleteFiles has them: the manifest may name them.
   Status LogAndApply(VersionEdit* edit, base::Mutex* mutex) WEFT_REQUIRES(mutex);
 
   VersionRef current() const;
@@ -85,25 +84,25 @@ class VersionSet {
 
   // --- Numbers ---
 
-  // Never given before. Any thread.
+  // Never returned before. Any thread.
   uint64_t NewFileNumber() { return next_file_number_.fetch_add(1, std::memory_order_relaxed); }
-  // `number` is a file's of the store: it is not given again. Any thread.
+  // `number` is used by a file of the store: it is not given out again. Any thread.
   void MarkFileNumberUsed(uint64_t number);
-  // The same of a name in the folder; false where the number is so high that it is none of the
-  // store's, and is not counted. Behind Recover.
+  // The same for a name in the folder. False if the number is too high to be the store's: it is not
+  // counted. Call it after Recover.
   bool CountName(uint64_t number);
   uint64_t next_file_number() const { return next_file_number_.load(std::memory_order_relaxed); }
-  // Logs below it are in tables. 0: none was named yet.
+  // Logs with lower numbers are in tables. 0: none was named yet.
   uint64_t log_number() const;
   uint64_t prev_log_number() const;
   uint64_t manifest_number() const;
-  // What a mark is to say of the manifest. False where nobody knows what the manifest holds. No
-  // edit is being written.
+  // Fills in the mark's part about the manifest. False if its contents are unknown. REQUIRES: no
+  // edit is being written
   bool DescribeManifest(CloseMark* mark) const;
 
-  // That the manifest records. An edit may raise it only as far as its tables, and those before,
-  // hold all writes: what is above it is in the logs from log_number on, and replay relies on that
-  // (lsm/log_replay.h).
+  // The number that the manifest records. An edit may raise it only as far as its tables, and those
+  // before, hold all writes: the writes above it are in the logs from log_number on, and replay
+  // relies on that (lsm/log_replay.h).
   table::SequenceNumber last_sequence() const;
 
   // --- Files that may go ---
@@ -113,10 +112,10 @@ class VersionSet {
   void EndJob(uint64_t job);
   // False while a failed edit may be in the manifest.
   bool may_delete_files() const;
-  // Of `names` (of the folder, read before the call or after), those that no live version, log,
-  // job or manifest needs. Empty unless may_delete_files.
+  // Those of `names` (read from the folder before the call or after) that no live version, log, job
+  // or manifest needs. Empty unless may_delete_files.
   std::vector<std::string> ObsoleteFiles(const std::vector<std::string>& names) const;
-  // Numbers of all tables of versions that anybody still holds, in order.
+  // Numbers of all tables in versions that anybody still holds, in order.
   std::vector<uint64_t> LiveTables() const;
 
  private:
@@ -126,12 +125,12 @@ class VersionSet {
   void Install(VersionRef version);
   void CompleteEdit(VersionEdit* edit);
 
-  // What an edit works with while the mutex is free.
+  // State that an edit works with while the mutex is free.
   struct Turn {
     VersionRef before;
     CompactPointers pointers;
     uint64_t manifest_number;
-    bool names_files;  // that were not named before
+    bool names_files;  // it names new files
     bool in_doubt;
   };
   Status Write(VersionEdit* edit, Turn* turn);
@@ -157,7 +156,7 @@ class VersionSet {
 
   // Any thread.
   std::atomic<uint64_t> next_file_number_{2};
-  uint64_t counted_max_ = CountedFileNumberMax(0);  // constant behind Recover
+  uint64_t counted_max_ = CountedFileNumberMax(0);  // constant after Recover
 
   // Guarded by *mutex_.
   VersionRef current_ WEFT_GUARDED_BY(*mutex_);
@@ -166,7 +165,7 @@ class VersionSet {
   uint64_t log_number_ WEFT_GUARDED_BY(*mutex_) = 0;
   uint64_t prev_log_number_ WEFT_GUARDED_BY(*mutex_) = 0;
   table::SequenceNumber last_sequence_ WEFT_GUARDED_BY(*mutex_) = 0;
-  uint64_t manifest_number_ WEFT_GUARDED_BY(*mutex_) = 0;  // that CURRENT names, as far as we know
+  uint64_t manifest_number_ WEFT_GUARDED_BY(*mutex_) = 0;  // named by CURRENT, as far as we know;
   bool writing_ WEFT_GUARDED_BY(*mutex_) = false;          // an edit is being written
   bool in_doubt_ WEFT_GUARDED_BY(*mutex_) = false;         // a failed edit may be in the manifest
   std::multiset<uint64_t> jobs_ WEFT_GUARDED_BY(*mutex_);  // their first possible file numbers
@@ -174,7 +173,7 @@ class VersionSet {
 
   // Owned by the edit that is being written (writing_).
   OpenManifest manifest_;        // without a file: the next edit begins a new one
-  uint64_t reusable_bytes_ = 0;  // of the recovered manifest, where it is to be gone on with
+  uint64_t reusable_bytes_ = 0;  // of the recovered manifest, if the next edit goes on with it
 
   // Set by Recover.
   std::optional<CloseMark> close_mark_;

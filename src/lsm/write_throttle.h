@@ -1,18 +1,18 @@
-// lsm/write_throttle.h: lets writes in at the rate at which compaction keeps up.
+// lsm/write_throttle.h: admits writes at the rate at which compaction keeps up.
 //
 // A store that falls behind with compaction must slow its writers down, or it has to stop them.
-// LevelDB does so by sleeping a millisecond for each write, and by stopping; here every write is
-// put off by its own size at a rate that follows how far behind the store is, so that writers feel
-// an even rate instead of pauses.
+// LevelDB does so by sleeping a millisecond for each write, and by stopping. Here every write is
+// put off by its own size, at a rate that follows how far behind the store is. So writers feel an
+// even rate instead of pauses.
 //
 //   rate = drain rate x 2 x (1 - pressure),   pressure from 0 (none) to 1 (stop)
 //
-// At pressure 1/2 writes come in exactly as fast as they are worked off, so that is where a steady
-// overload settles.
+// At pressure 1/2 writes come in exactly as fast as they are worked off, so a steady overload
+// settles there.
 //
-// What is put off has a bound: behind one batch of many megabytes others wait a quarter of a
-// second, not the minute that it may count for. A large write waits for its own bytes, up to that
-// bound; what is more comes in at once, and the store stops writers where that is too much.
+// The delay has a bound: behind one batch of many megabytes others wait a quarter of a second, not
+// the minute that it may count for. A large write waits for its own bytes, up to that bound; the
+// excess comes in at once, and the store stops writers if that is too much.
 //
 // Threads   Admit: any. Set: one at a time.
 // Cost      an atomic load while writes are free.
@@ -31,7 +31,7 @@ class WriteThrottle {
   void Set(uint64_t bytes_per_second) { rate_.store(bytes_per_second, std::memory_order_relaxed); }
   uint64_t rate() const { return rate_.load(std::memory_order_relaxed); }
 
-  // Nobody has to wait longer for what was admitted before.
+  // Nobody waits longer than this for earlier writes.
   static constexpr uint64_t kDebtNsMax = 250'000'000;
   // How long the next write would have to wait.
   uint64_t DebtNs() const;
@@ -43,11 +43,10 @@ class WriteThrottle {
   }
 
  private:
-  // Shorter waits are saved up: a sleep takes some 50 us more than it is asked to.
+  // Shorter waits are saved up: a sleep takes some 50 us longer than asked for.
   static constexpr uint64_t kWaitNsMin = 60'000;
-  // One sleep is never longer, so that a better rate is noticed soon. A small write sleeps once;
-  // what it still has to wait it leaves to those behind it. One that counts for longer waits for
-  // itself.
+  // One sleep is never longer, so that a better rate is noticed soon. A small write sleeps once and
+  // leaves the rest of its wait to those behind it. One that counts for longer waits for itself.
   static constexpr uint64_t kWaitNsMax = 20'000'000;
 
   uint64_t Wait(uint64_t bytes, uint64_t rate);
@@ -56,7 +55,7 @@ class WriteThrottle {
   std::atomic<uint64_t> free_at_ns_{0};  // when what was admitted so far has passed
 };
 
-// What the store knows of its own lag. Pure functions of it are tested alone.
+// What the store knows of its own lag. The functions on it are pure, and tested alone.
 struct WriteLag {
   int level0_tables = 0;
   int level0_slowdown_trigger = 8;
@@ -65,13 +64,13 @@ struct WriteLag {
   int immutable_memtables_max = 2;
   uint64_t debt_bytes = 0;
   uint64_t store_bytes = 0;   // all tables
-  uint64_t level1_bytes = 0;  // that level 1 is meant to hold: about what level 0 brings at once
+  uint64_t level1_bytes = 0;  // level 1's target: about what level 0 brings at once
 };
 
 // From 0 (none) to 1.
 double WritePressure(const WriteLag& lag);
 
-// Bytes a second that writers may bring under that pressure, where `drain_rate` is worked off.
+// Bytes a second that writers may bring under that pressure, if `drain_rate` is worked off.
 uint64_t WriteRate(double pressure, double drain_rate);
 
 }  // namespace weft::lsm
