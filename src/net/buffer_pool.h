@@ -1,10 +1,10 @@
-// net/buffer_pool.h: blocks of bytes for what a loop must hold beyond one turn: half requests and
+// net/buffer_pool.h: blocks of bytes that a loop must hold beyond one turn: half requests, and
 // replies that the peer has not taken. A connection that owes nothing holds none.
 //
 // Blocks come in sizes from 256 B to 1 MiB, four to a power of two; larger ones are whole pages.
-// Those of kMappedBytesMin and more are mapped one by one, so that a block given back is the
-// system's at once, whatever was allocated behind it. Freed blocks are kept for reuse up to
-// kKeepBytes; Trim gives back those that nobody has needed since the last Trim.
+// Blocks of kMappedBytesMin and more are mapped one by one. So the system gets a freed one at once,
+// whatever was allocated behind it. Freed blocks are kept for reuse up to kKeepBytes; Trim gives
+// back those that nobody has needed since the last Trim.
 // Threads: owned by one loop's thread; only in_use_bytes may be read by any.
 // Cost: Take and Give of a kept size are a few instructions.
 #pragma once
@@ -35,10 +35,10 @@ class BufferPool {
   void Give(char* block, size_t bytes);
   // Gives kept blocks back to the system: as many bytes as were never in use since the last call.
   void Trim();
-  // What Take(&bytes) makes of `bytes`.
+  // The size that Take(&bytes) sets.
   static size_t BlockBytes(size_t bytes);
 
-  // Bytes of all blocks that are out.
+  // Bytes of all blocks in use.
   size_t in_use_bytes() const { return in_use_bytes_.value(); }
   size_t kept_bytes() const { return kept_bytes_; }
 
@@ -50,7 +50,7 @@ class BufferPool {
 
   std::array<std::vector<char*>, kClassCount> kept_;
   size_t kept_bytes_ = 0;
-  size_t kept_bytes_least_ = 0;  // since the last Trim
+  size_t kept_bytes_least_ = 0;  // the least since the last Trim
   OwnedCounter in_use_bytes_;
 };
 

@@ -33,22 +33,22 @@ class Connection {
 
   // --- input ---------------------------------------------------------------------------------
 
-  // What was received and not consumed. Valid until Consume, or until OnBatch returns.
+  // Input that was received and not consumed. Valid until Consume, or until OnBatch returns.
   std::string_view readable() const { return {input_, input_bytes_}; }
   // Drops the first `n` bytes. REQUIRES: n <= readable().size()
   void Consume(size_t n) {
-    if (n > 0) whole_granted_ = half_kept_ = false;  // the request that they were for is through
+    if (n > 0) whole_granted_ = half_kept_ = false;  // the request that they were for has ended
     input_ += n;
     input_bytes_ -= n;
   }
   // The request at the front of readable() needs `total_bytes` in all: the next OnBatch for this
-  // connection comes when that many are there. A hint; memory grows by what arrives.
+  // connection comes once they are there. A hint; memory grows by what arrives.
   void ExpectBytes(size_t total_bytes) { expected_bytes_ = total_bytes; }
   // Throws away the next `n` bytes of input, those in readable() first.
   void Swallow(uint64_t n);
-  // Says that complete requests are left in readable(). OnBatch is called for them, with no need of
-  // new bytes, once the output has drained and there is room for a reply of `reply_bytes`; no more
-  // is read until then. Holds for one OnBatch.
+  // Says that complete requests are left in readable(). OnBatch is called for them without new
+  // bytes, once the output has drained and there is room for a reply of `reply_bytes`. No more is
+  // read until then. Holds for one OnBatch.
   void HasMore(size_t reply_bytes = 0) {
     has_more_ = true;
     room_wanted_ = reply_bytes;
@@ -56,36 +56,36 @@ class Connection {
   // Says that the requests left in readable() can't be answered yet: OnBatch is not called for this
   // connection, and no more is read, until Resume. The rest of the loop goes on.
   void Hold() { held_ = true; }
-  // Ends Hold: OnBatch comes soon, if there is enough input for it. Nothing where it is not held.
+  // Ends Hold: OnBatch comes soon, if there is enough input for it. Does nothing if it is not held.
   void Resume();
-  // True when the peer has sent its last byte.
+  // True once the peer has sent its last byte.
   bool at_end() const { return at_end_; }
 
   // --- output --------------------------------------------------------------------------------
 
   // Space for `n` contiguous bytes of reply, valid until the next Reserve or Commit on this
-  // connection, or until OnBatch returns. Null when the system has no memory.
+  // connection, or until OnBatch returns. Null if the system has no memory.
   char* Reserve(size_t n);
-  // Sends the first `n` bytes of what was reserved. REQUIRES: n <= the last Reserve.
+  // Sends the first `n` bytes of the reserved space. REQUIRES: n <= the last Reserve.
   void Commit(size_t n);
-  // Reserve, copy, Commit. False when the system has no memory.
+  // Reserve, copy, Commit. False if the system has no memory.
   bool Append(std::string_view bytes);
   // Bytes committed and not yet taken by the system.
   size_t pending_output() const { return output_.size(); }
-  // Takes back what was committed beyond `bytes` of pending_output() in this OnBatch: it is not
-  // sent. REQUIRES: bytes <= pending_output()
+  // Takes back what this OnBatch committed beyond `bytes` of pending_output(): it is not sent.
+  // REQUIRES: bytes <= pending_output()
   void TakeBack(size_t bytes);
-  // How many bytes may be committed now without asking. What fits kOutputFreeBytes always may, once
-  // the peer has taken what was sent before.
+  // How many bytes may be committed now without asking. Replies within kOutputFreeBytes always may,
+  // once the peer has taken all that was sent before.
   size_t OutputRoom() const;
-  // Adds `n` or more to it, and says how much. 0: output_high_bytes are unsent, the memory of all
-  // unsent replies is used up, or others wait for it. Then the handler leaves the request whose
-  // reply it is unconsumed and calls HasMore.
+  // Adds `n` or more to it, and returns how much. 0: output_high_bytes are unsent, the memory of
+  // all unsent replies is used up, or others wait for it. Then the handler leaves the reply's
+  // request unconsumed and calls HasMore.
   size_t TakeRoom(size_t n);
   // Closes when everything committed has gone out. Input is no longer delivered.
   void CloseAfterFlush();
-  // Closes at the end of this turn, whatever has gone out. Of any connection, in any of the
-  // handler's calls.
+  // Closes at the end of this turn, whether or not the output has gone out. For any connection, in
+  // any of the handler's calls.
   void CloseNow();
 
   // --- about it ------------------------------------------------------------------------------
@@ -93,7 +93,7 @@ class Connection {
   uint64_t id() const { return id_; }  // unique in the process; any thread
   Transport transport() const { return transport_; }
   uint16_t listener_index() const { return listener_index_; }
-  // The peer's address, asked of the system each time.
+  // The peer's address; asks the system each time.
   std::string PeerText() const;
   // Milliseconds of the loop's clock (EventLoop::now_ms) at opening and at the last byte moved.
   uint64_t opened_ms() const { return opened_ms_; }
@@ -101,12 +101,12 @@ class Connection {
   uint64_t bytes_in() const { return bytes_in_.value(); }
   uint64_t bytes_out() const { return bytes_out_.value(); }
 
-  // Held without asking: what each connection may have of half a request and of unsent replies
-  // however little memory there is. One block of the pool each.
+  // Held without asking: each connection may have this much of half a request and of unsent
+  // replies, however little memory there is. One block of the pool each.
   static constexpr size_t kInputFreeBytes = 4096;
   static constexpr size_t kOutputFreeBytes = 4096 - 64;
 
-  // The handler's own, kept untouched.
+  // Belongs to the handler; kept untouched.
   void* state = nullptr;
 
  private:
@@ -137,13 +137,13 @@ class Connection {
 
   static constexpr int32_t kAllSent = INT32_MAX;
 
-  // Up to where what it holds of a room was last seen to be of use, while others wait.
+  // How far whatever it holds of a room was last seen to be of use, while others wait.
   struct Mark {
     uint64_t ms = 0;
-    uint64_t bytes = 0;  // that had moved until then
+    uint64_t bytes = 0;  // bytes moved until then
   };
 
-  // How quick its peer is with what is large: only the quick ones are given the lane.
+  // How quick its peer is with large requests or replies: only quick ones are given the lane.
   struct Pace {
     bool IsSlow(uint64_t now_ms) const { return now_ms < slow_until_ms; }
     uint64_t since_ms = 0;  // its peer could use what it has, or waits for room
@@ -162,13 +162,13 @@ class Connection {
   // Owned by the loop's thread.
   uint32_t slot_ = 0;               // place in the loop's table
   bool has_more_ : 1 = false;       // complete requests wait in the input
-  bool held_ : 1 = false;           // they can't be answered before Resume
+  bool held_ : 1 = false;           // held: no answers before Resume
   bool at_end_ : 1 = false;         // the peer sent its last byte
-  bool closing_ : 1 = false;        // close once the output is out
+  bool closing_ : 1 = false;        // to close once the output is out
   bool closed_ : 1 = false;         // OnClose was called; waits to be freed
   bool doomed_ : 1 = false;         // close at the next review, output or not
   bool paused_ : 1 = false;         // not read from: too much output
-  bool whole_granted_ : 1 = false;  // it has room for all of its half request
+  bool whole_granted_ : 1 = false;  // granted: room for all of its half request
   bool half_kept_ : 1 = false;      // part of its request was kept beyond a turn
   bool output_late_ : 1 = false;    // it waits for output room behind others: see JudgeAnew
   bool blocked_ : 1 = false;        // the socket takes no more bytes until it says so
@@ -184,19 +184,19 @@ class Connection {
   bool send_queued_ : 1 = false;       // io_uring: output is named by an entry not yet submitted
   bool listed_ : 1 = false;            // the back end will receive for it again by itself
   bool looked_at_ : 1 = false;         // io_uring: since it last received, for a lost end
-  int32_t send_result_ = kAllSent;     // io_uring: what the queued send came to
+  int32_t send_result_ = kAllSent;     // io_uring: the result of the queued send
   const char* input_ = nullptr;        // the view; into partial_ or into the loop's buffers
   size_t input_bytes_ = 0;
   size_t expected_bytes_ = 0;
   uint64_t swallow_bytes_ = 0;
-  size_t room_wanted_ = 0;  // of output, for what HasMore is waiting
-  size_t room_left_ = 0;    // of output, taken and not committed
+  size_t room_wanted_ = 0;  // of output: HasMore waits for it
+  size_t room_left_ = 0;    // of output: taken and not committed
   PartialInput partial_;
   OutputQueue output_;
   Room::Holder input_room_;         // for partial_
-  size_t charge_before_grant_ = 0;  // of input_room_, while whole_granted_
-  uint64_t newcomer_from_ = 0;      // so many bytes received, it has made up for unused room
-  size_t beside_bytes_ = 0;         // of a small request that was received beside the rooms
+  size_t charge_before_grant_ = 0;  // of input_room_; while whole_granted_
+  uint64_t newcomer_from_ = 0;      // bytes_in_ at which it has made up for unused room
+  size_t beside_bytes_ = 0;         // of a small request; received beside the rooms
   Room::Holder output_room_;        // for output_
   Mark input_mark_;                 // of bytes received
   Mark output_mark_;                // of bytes that the peer's system has taken

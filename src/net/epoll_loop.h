@@ -3,11 +3,11 @@
 // Connections are registered once, edge-triggered: a slow or paused one costs no system call, the
 // loop just remembers that it has unread bytes. Room for output is asked for only while a socket is
 // full (a Unix socket would report it after every read of the peer). A receive that comes back
-// short has emptied the socket and is not repeated, but where the peer's end was announced, which
-// lies behind the last byte; one that fills its buffer is, next turn.
-// All receives of a turn go to one slab, behind each other, so the batch is dense in the cache; a
-// half request left from earlier is put in front of its continuation there. Long requests whose
-// length is known are received straight into the connection's own memory.
+// short has emptied the socket. It is not repeated, unless the peer's end was announced, which lies
+// behind the last byte. One that fills its buffer is repeated next turn.
+// All receives of a turn go to one slab, one after the other, so the batch is dense in the cache.
+// Half a request left from earlier is put in front of its continuation there. Long requests of
+// known length are received straight into the connection's own memory.
 //
 // Threads   As net/event_loop.h.
 // Cost      epoll_wait + one recv and one send per ready connection a turn.
@@ -52,7 +52,7 @@ class EpollLoop final : public LoopCore {
   void Receive(Connection& connection);
   void ReceiveIntoSlab(Connection& connection, size_t asked);
   void ReceiveIntoOwn(Connection& connection, size_t asked);
-  // What a receive of up to `asked` bytes came to.
+  // Acts on the result of a receive of up to `asked` bytes.
   void Received(Connection& connection, ssize_t n, size_t asked);
 
   // Constant after Open.
@@ -63,7 +63,7 @@ class EpollLoop final : public LoopCore {
   // Owned by the loop's thread.
   size_t slab_used_ = 0;
   std::vector<Connection*> reread_;   // may have bytes without a new event
-  std::vector<Connection*> reading_;  // those of this turn; kept for its capacity
+  std::vector<Connection*> reading_;  // those of this turn; keeps its capacity
   epoll_event events_[kEventsMax];
 };
 

@@ -2,21 +2,21 @@
 // ready connections to the handler as one batch and sends all replies.
 //
 // It moves bytes and knows no protocol. One loop of a server accepts; accepted connections go to
-// the loop of its group with the fewest. Two makers stand behind the same interface: epoll, and
-// io_uring where the system allows it. Kind::kAuto takes io_uring there, because it costs less in
-// echo_bench, and epoll elsewhere.
+// the loop of its group with the fewest. There are two kinds behind the same interface: epoll, and
+// io_uring if the system allows it. Kind::kAuto takes io_uring then, because it costs less in
+// echo_bench, and epoll otherwise.
 //
 // Bounds    A connection is read from only while its unsent output is below output_high_bytes. Half
-//           requests and unsent replies of all loops are counted (net/room.h). Where a room is used
+//           requests and unsent replies of all loops are counted (net/room.h). If a room is used
 //           up, whoever needs more of it waits: its socket is not read, or its request is not
-//           answered. Nobody is closed for what it needs. Whoever holds room, could move on, and
-//           does not for stuck_ms, is closed, but only while others wait for that room.
+//           answered. Nobody is closed for needing room. A connection that holds room, could move
+//           on, and does not for stuck_ms is closed, but only while others wait for that room.
 // Threads   Run and the handler's calls are on one thread, the loop's. Stop, Wake, Adopt,
 //           ForEachConnection, Stats, kind may be called by any thread while the loop exists.
 //           ShareWith before any Run. A loop is destroyed after Run has returned (or was never
 //           called), and after every loop that shares with it has stopped.
 // Errors    Create: kUnsupported for Kind::kUring where the system forbids it; kIoError otherwise.
-//           Run: kIoError if the system refuses to wait at all. A connection's errors close it.
+// Errors    Create: kUnsupported for Kind::kUring if the system forbids it; kIoError otherwise.
 // Cost      epoll: one receive and one send a ready connection a turn, one wait a turn. io_uring:
 //           one system call a turn. No allocation for small requests and replies.
 #pragma once
@@ -63,27 +63,27 @@ struct LoopOptions {
   std::vector<Listener*> listeners;
   // The connection limit shared by the loops; null: none. Not owned.
   Admission* admission = nullptr;
-  // Said to a connection beyond the limit before it is closed.
+  // Sent to a connection beyond the limit before it is closed.
   std::string_view refusal = "ERROR Too many open connections\r\n";
-  // At most this much is taken from one connection in a turn; io_uring may exceed it by the 32
-  // buffers that the kernel fills before it looks at others.
+  // The most that is taken from one connection in a turn; io_uring may exceed it by the 32 buffers
+  // that the kernel fills before it looks at others.
   size_t take_bytes_max = size_t{64} << 10;
-  // Unsent output above which a connection is not read from, and below which it is again.
+  // Unsent output above which a connection is not read from, and below which it is read again.
   size_t output_high_bytes = size_t{1} << 20;
   size_t output_low_bytes = size_t{256} << 10;
-  // Memory for half requests and unsent replies, shared by loops. Null: the loop makes its own, of
-  // Room's defaults. Not owned.
+  // Memory for half requests and unsent replies, shared by loops. Null: the loop makes its own,
+  // with Room's defaults. Not owned.
   Rooms* rooms = nullptr;
-  // The longest request whose length the handler cannot tell from its first bytes.
+  // The longest request whose length the handler cannot know from its first bytes.
   size_t unknown_bytes_max = size_t{4} << 20;
-  // Who holds room that others wait for, and hardly moves for so long though it could, is closed.
+  // A connection that holds room that others wait for is closed if it hardly moves for this long.
   uint64_t stuck_ms = 3000;
   int tick_ms = 100;
-  // Connections that move no byte for so long are closed; 0: never.
+  // Connections that move no byte for this long are closed; 0: never.
   uint64_t idle_timeout_ms = 0;
 };
 
-// One connection as another thread may see it.
+// One connection as another thread sees it.
 struct ConnectionInfo {
   uint64_t id = 0;
   int fd = -1;
@@ -102,10 +102,10 @@ struct LoopStats {
   uint64_t connections_open = 0;
   uint64_t connections_opened = 0;
   uint64_t accept_pauses = 0;        // times accepting stopped for lack of descriptors or memory
-  uint64_t accept_paused_us = 0;     // for so long in all, by the loop's clock of milliseconds
+  uint64_t accept_paused_us = 0;     // the sum of these pauses, by the loop's clock of milliseconds
   uint64_t loops_not_accepting = 0;  // now, for that reason
   uint64_t idle_closed = 0;
-  uint64_t shed_closed = 0;  // closed because they held room, stuck, that others waited for
+  uint64_t shed_closed = 0;  // closed because they were stuck with room that others waited for
   uint64_t turns = 0;
   uint64_t batches = 0;
   uint64_t bytes_in = 0;
@@ -120,13 +120,13 @@ class EventLoop {
   // `handler` is not owned and must outlive the loop.
   static Result<std::unique_ptr<EventLoop>> Create(Kind kind, const LoopOptions& options,
                                                    Handler* handler);
-  // OK where io_uring with all that is needed works; else kUnsupported with the reason.
+  // OK if io_uring works with all that is needed; otherwise kUnsupported with the reason.
   static Status UringAvailable();
   virtual ~EventLoop() = default;
 
   // Serves until Stop. Blocks.
   virtual Status Run() = 0;
-  // Ends Run: accepts no more, lets every reply that is owed go out for at most `grace_ms`, closes.
+  // Ends Run: accepts no more, lets all owed replies go out for at most `grace_ms`, closes.
   // Safe in a signal handler.
   virtual void Stop(uint64_t grace_ms) = 0;
   // Makes the loop call Handler::OnWake soon. Safe in a signal handler.

@@ -1,6 +1,6 @@
-// net/loop_core.h: all of an event loop that does not depend on how the system is asked for bytes:
-// the turn, the connections' lives, batches, limits, accepting, stopping. EpollLoop and UringLoop
-// add the asking.
+// net/loop_core.h: the part of an event loop that does not depend on how it asks the system for
+// bytes: the turn, the connections' lives, batches, limits, accepting, stopping. EpollLoop and
+// UringLoop add the asking.
 //
 // One turn   OnSpareTime -> WaitAndReceive -> the bell -> connections that had more -> OnBatch ->
 //            send -> tick.
@@ -24,7 +24,7 @@ class LoopCore : public EventLoop {
   LoopCore(const LoopOptions& options, Handler* handler);
   ~LoopCore() override;
 
-  // Creates what the loop needs of the system. Once, before anything else.
+  // Creates what the loop needs from the system. Once, before anything else.
   Status Open();
 
   Status Run() override;
@@ -46,11 +46,11 @@ class LoopCore : public EventLoop {
   virtual void EndBackEnd() {}
   // Waits for at most `timeout_ms`, then receives: sets each connection's view and calls Deliver.
   virtual Status WaitAndReceive(int timeout_ms) = 0;
-  // True when the next wait must not sleep.
+  // True if the next wait must not sleep.
   virtual bool HasWork() const = 0;
   // True while received bytes may lie where neither the socket nor a connection shows them.
   virtual bool HoldsInput() const { return false; }
-  // Once a second or so: for what the system failed to tell.
+  // Once a second or so: looks for events that the system failed to report.
   virtual void LookForLostEvents() {}
   // The handler is done with all views of this turn: their memory may be reused.
   virtual void InputTaken() = 0;
@@ -66,7 +66,7 @@ class LoopCore : public EventLoop {
   virtual void ReviewReading(Connection& connection) = 0;
   virtual void WatchListener(size_t index) = 0;
   virtual void UnwatchListener(size_t index) = 0;
-  // True when nothing of a closed connection is still with the system.
+  // True if nothing of a closed connection is still with the system.
   virtual bool AllBuried() const { return true; }
 
   // --- what a back end calls -----------------------------------------------------------------
@@ -77,7 +77,7 @@ class LoopCore : public EventLoop {
   static bool ViewIsPartial(const Connection& connection);
   // Puts the connection, whose view is set, into the batch; or keeps its bytes if it needs more.
   void Deliver(Connection& connection);
-  // Keeps what is left of the view beyond the turn.
+  // Keeps the rest of the view beyond the turn.
   void KeepInput(Connection& connection);
   // Runs the batch gathered so far, and sends.
   void RunBatch();
@@ -90,18 +90,18 @@ class LoopCore : public EventLoop {
   // Decides whether the connection is closed, read from, or run again.
   void Review(Connection& connection);
   // How many bytes may be received for it now, at most `wanted`. 0: it waits for room, and
-  // ReviewReading is called when it has some; or it may read still, and asks again in the next
+  // ReviewReading is called when it has some. Or it may still read, and asks again in the next
   // turn.
   size_t RoomToReceive(Connection& connection, size_t wanted);
-  // Receives up to `asked` bytes into the connection's own memory, which become its view. As recv;
-  // 0, too, where there is no memory and the connection is doomed.
+  // Receives up to `asked` bytes into the connection's own memory, which become its view. Returns
+  // as recv does; 0, too, if there is no memory and the connection is doomed.
   ssize_t ReceiveDirect(Connection& connection, size_t asked);
-  // What it keeps of its input has changed.
+  // The part that it keeps of its input has changed.
   void CountInput(Connection& connection);
   const std::vector<Connection*>& connections() const { return connections_; }
   void Bury(Connection& connection);
-  // A listener has connections. Takes some of them; the back end comes again for the others, behind
-  // what else is ready. So no more than these few have descriptors beyond the limit of connections.
+  // A listener has connections. Takes some of them; the back end comes again for the others, after
+  // whatever else is ready. So only these few have descriptors beyond the limit of connections.
   void AcceptReady(size_t listener_index);
   void AcceptFailed(int error_number);
   void BellRang() { bell_rang_ = true; }
@@ -110,7 +110,7 @@ class LoopCore : public EventLoop {
 
   // Constant after construction.
   const LoopOptions options_;
-  const std::unique_ptr<Rooms> own_rooms_;  // null where the options name others
+  const std::unique_ptr<Rooms> own_rooms_;  // null if the options name others
   Rooms* const rooms_;
   Handler* const handler_;
   Handover handover_;
@@ -124,13 +124,13 @@ class LoopCore : public EventLoop {
  private:
   friend class Connection;
 
-  // Has the connection's output sent and its state reviewed at the end of the batch.
+  // The connection's output is sent and its state reviewed at the end of the batch.
   void Touch(Connection& connection) {
     if (connection.in_touched_) return;
     connection.in_touched_ = true;
     touched_.push_back(&connection);
   }
-  // Has it run again with the input that it keeps.
+  // It runs again with the input that it keeps.
   void RunSoon(Connection& connection) {
     if (connection.in_again_ || connection.closed_) return;
     connection.in_again_ = true;
@@ -148,20 +148,20 @@ class LoopCore : public EventLoop {
   void FreeClosed();
 
   // Memory: loop_room.cc.
-  // That a socket holds.
+  // Bytes that a socket holds.
   static size_t UnreadBytes(int fd);
-  // That the peer's system has not taken. The own one's queue takes bytes in large steps.
+  // Bytes that the peer's system has not taken. The queue of our own takes bytes in large steps.
   static uint64_t UndeliveredBytes(int fd);
-  // How many bytes, at most `most`, end the request of which the connection keeps the front, where
-  // its socket holds them and there is memory for a turn. Otherwise 0.
+  // If the socket holds the rest of a request whose front the connection keeps, at most `most`
+  // bytes, and there is memory for a turn: its bytes. Otherwise 0.
   size_t RestThatIsHere(const Connection& connection, size_t most);
-  // Whoever waits for room needs none once the rest of its small request has come.
+  // A connection that waits for room needs none once the rest of its small request has come.
   bool EndWaitIfHere(Connection& connection);
   bool FitsRooms(size_t n) const;
-  // `rest` bytes end its request. False: so much was received beside the rooms in this turn that it
-  // must be answered first.
+  // `rest` bytes end its request. False: so much was received beside the rooms in this turn that
+  // those requests must be answered first.
   bool TakeBeside(Connection& connection, size_t rest);
-  // It owes no answer to what it received beside the rooms.
+  // It owes no answer to the request that was received beside the rooms.
   void EndBeside(Connection& connection);
   bool TakeOutputRoom(Connection& connection, size_t n);
   void CountOutput(Connection& connection);
@@ -179,21 +179,21 @@ class LoopCore : public EventLoop {
   uint64_t StuckMs(Connection& connection, size_t input_holds, size_t output_holds);
 
   // The lane: loop_lane.cc.
-  // Up to where its input asks for room of the lane; 0: it is not proven.
+  // Bytes of its request, in all, for which it asks the lane; 0: it is not proven.
   size_t ExpectedOfLane(const Connection& connection) const;
   bool IsProvenReader(const Connection& connection, size_t n) const;
-  // Whether so many bytes take longer than a quick peer would need.
+  // Whether that many bytes take longer than a quick peer would need.
   bool IsLong(const Connection::Pace& pace, size_t bytes) const;
   // Part of its request is kept beyond the turn.
   void NoteHalf(Connection& connection);
-  // It is given no more of the lane for a while, and what it has of it becomes common room.
+  // It gets no more of the lane for a while, and its part of it becomes common room.
   void LeaveInputLane(Connection& connection);
   void ReviewPace(Connection& connection);
   void ReviewWait(Connection& connection);
 
   // Connections.
   void OpenConnection(const NewSocket& socket);
-  // Closes those that are given to it, now and from now on.
+  // Closes sockets that it is given, now and from now on.
   void RefuseNewSockets();
   void Close(Connection& connection);
   void CloseIdle();    // loop_watch.cc
@@ -226,7 +226,7 @@ class LoopCore : public EventLoop {
   std::vector<Connection*> again_;
   std::vector<Connection*> graveyard_;
   size_t next_in_group_ = 0;
-  size_t next_watched_ = 0;  // of connections_
+  size_t next_watched_ = 0;  // in connections_
   uint64_t now_ms_ = 0;
   uint64_t next_tick_ms_ = 0;
   uint64_t next_idle_sweep_ms_ = 0;
@@ -234,7 +234,7 @@ class LoopCore : public EventLoop {
   Room::Client input_client_;
   Room::Client output_client_;
   size_t beside_bytes_ = 0;       // that all connections received beside the rooms
-  size_t beside_bytes_kept_ = 0;  // of that, from before this turn
+  size_t beside_bytes_kept_ = 0;  // the part from before this turn
   uint64_t stop_deadline_ms_ = 0;
   bool contended_ = false;  // somebody waits for room
   bool bell_rang_ = false;
@@ -250,14 +250,14 @@ class LoopCore : public EventLoop {
   std::atomic<int64_t> stop_grace_ms_{-1};
   std::atomic<bool> wake_requested_{false};
   std::atomic<bool> grants_due_{false};
-  // Connections given to this loop, those on their way included. Relaxed: a count, no data.
+  // Connections given to this loop, including those on their way. Relaxed: a count, no data.
   std::atomic<uint32_t> assigned_{0};
 
   // Written by the loop's thread, read by any.
   OwnedCounter clock_ms_;
   OwnedCounter opened_;
   OwnedCounter accept_pauses_;
-  OwnedCounter accept_paused_ms_;    // without the pause of now
+  OwnedCounter accept_paused_ms_;    // without the present pause
   OwnedCounter accept_paused_from_;  // on clock_ms_; 0: it accepts
   OwnedCounter idle_closed_;
   OwnedCounter shed_closed_;

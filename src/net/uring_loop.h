@@ -1,24 +1,24 @@
 // net/uring_loop.h: the event loop over io_uring.
 //
 // Each connection has one multishot receive that fills buffers of a ring shared by all. A listener
-// has a poll and not a multishot accept, which takes whoever comes while it runs, however many: all
-// of them would have descriptors before the first can be refused. The sends of a turn are submitted
-// by the same call that waits for the next input. A send neither waits nor is split (MSG_DONTWAIT |
-// MSG_WAITALL) and reports only failure, so when the call returns every send has been decided and
+// has a poll, not a multishot accept. That would take all comers while it runs, however many, so
+// all would have descriptors before the first can be refused. The call that waits for the next
+// input also submits the sends of a turn. A send neither waits nor is split (MSG_DONTWAIT |
+// MSG_WAITALL), and it reports only failure. So when the call returns, every send is decided and
 // the arena may be reused.
 //
-// While memory is tight (LoopCore::RoomToReceive) nothing may arrive unasked: connections wait for
-// input by a poll then, and receive by system call, as many bytes as there is room for.
+// While memory is tight (LoopCore::RoomToReceive) nothing may arrive unasked. Then connections wait
+// for input by a poll, and receive by system call, as many bytes as there is room for.
 //
 //   turn: enter { sends of the last batch; wait } -> sends that failed -> receives -> OnBatch
 //
-// Unlike a send that reports success, this does not end the wait by itself: measured, a third fewer
-// turns. A full socket goes on by a wait for room and ordinary sends (LoopCore::SendNow), as do
-// replies that lie in several pieces.
+// A send that reports only failure does not end the wait by itself: a third fewer turns, measured.
+// A full socket goes on with a wait for room and ordinary sends (LoopCore::SendNow), as do replies
+// in several pieces.
 //
 // Threads   As net/event_loop.h. The ring is made disabled and enabled on the loop's thread, which
 //           becomes its only user.
-// Errors    Open and Probe: kUnsupported where the kernel, seccomp or a sysctl refuses.
+// Errors    Open and Probe: kUnsupported if the kernel, seccomp or a sysctl refuses.
 // Cost      One system call a turn.
 #pragma once
 
@@ -41,10 +41,10 @@ class UringLoop final : public LoopCore {
   std::string_view kind() const override { return "io_uring"; }
 
  private:
-  // What a completion belongs to: the low bits of its word, the rest being an address or index.
+  // What a completion belongs to: the low bits of its word. The rest is an address or an index.
   enum Tag : uint64_t { kReceive, kRoom, kSend, kBell, kAccept, kIgnore, kInput };
   static constexpr uint64_t kTagMask = 7;
-  static constexpr size_t kBufferBytes = 4096;  // of each that the system fills
+  static constexpr size_t kBufferBytes = 4096;  // of each one that the system fills
   struct QueuedSend {
     Connection* connection;
     size_t bytes;
@@ -70,7 +70,7 @@ class UringLoop final : public LoopCore {
   static uint64_t Word(const Connection& connection, Tag tag) {
     return reinterpret_cast<uint64_t>(&connection) | tag;
   }
-  // An empty entry; submits the present ones when there is no room.
+  // An empty entry; submits the present ones if there is no room.
   io_uring_sqe* NextEntry();
   void CancelWord(uint64_t word);
   Status Enter(int timeout_ms);
@@ -102,7 +102,7 @@ class UringLoop final : public LoopCore {
 
   // Owned by the loop's thread.
   std::vector<QueuedSend> queued_sends_;
-  std::vector<io_uring_cqe> spilled_;   // completions of this turn that the ring had no room for
+  std::vector<io_uring_cqe> spilled_;   // of this turn; the ring had no room for them
   std::vector<unsigned> lent_buffers_;  // views of this turn
   std::vector<Connection*> rearm_;      // receive again once buffers are back
   std::unordered_set<Connection*> leaving_;  // closed, with something still with the system
