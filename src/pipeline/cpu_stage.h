@@ -1,19 +1,19 @@
-// pipeline/cpu_stage.h: carries out the plan with one stage on the CPU, on the calling thread; and
-// the last stage of every other plan.
+// pipeline/cpu_stage.h: carries out the one-stage plan on the CPU, on the calling thread; and the
+// last stage of every other plan.
 //
 // The batch goes through in groups of kGroupQueries. Within a group each task runs over all queries
 // before the next task starts, with prefetch between: buckets (asked for one group ahead), then
 // candidate objects. Queries take effect one after the other, in the batch's order, in task KC's
-// pass: it reads each slot again, so a read sees every write before it and none after.
+// pass. It reads each slot again, so a read sees every write before it and none after.
 //
-// As a last stage it takes what the stages before it have done (Batch::result) and does what they
+// As a last stage it takes the results of the stages before it (Batch::result) and does what they
 // left: queries that had to wait for their turn, and whatever a device could not or did not finish.
-// Reads in a row whose values were gathered are finished together, up to kGatheredQueries of them:
-// all that there is to do for each is to count its bytes; the accesses of some are noted.
+// Consecutive reads whose values were gathered are finished together, up to kGatheredQueries of
+// them: each only needs its bytes counted; the accesses of some are noted.
 //
-// A query that finds no memory ends its group early: what is done is written out, the epoch is
-// left, room is made, and the group goes on from there with a new search. So does one before which
-// the durable tier has enough to write (DiskTurn::IsFull).
+// A query that finds no memory ends its group early. The results so far are written out, the epoch
+// is left, room is made, and the group goes on from there with a new search. So does a query that
+// finds that the durable tier has enough to write (DiskTurn::IsFull).
 //
 // Threads   the worker's. Source: paper 000's tasks; batches with prefetch as in MICA (NSDI'14) and
 //           paper 004's address and size units; docs/design/0001-batches-and-prefetch.md.
@@ -30,24 +30,24 @@
 
 namespace weft::pipeline {
 
-// What the stage asks of its neighbours.
+// The stage's requests to its neighbours.
 class Sink {
  public:
   virtual ~Sink() = default;
   // Task RD and WR for queries [begin, end), all done or skipped, in order. Their values stay
   // until it returns.
   virtual void Write(Batch& batch, uint32_t begin, uint32_t end, cache::Session& session) = 0;
-  // Carries out a query of kind kOther; within the epoch. One that can't be answered now it leaves
-  // undone, and says so by the state kSkipped.
+  // Carries out a query of kind kOther, within the epoch. If it can't be answered now, it is left
+  // undone in state kSkipped.
   virtual void RunOther(Batch& batch, uint32_t i, cache::Session& session) = 0;
-  // The next reply to `source` takes `bytes`, more than its room in the batch. Adds what is lacking
-  // (Batch::AddRoom), or says false: then the rest of its queries is skipped.
+  // The next reply to `source` takes `bytes`, more than its room in the batch. Adds the missing
+  // room (Batch::AddRoom), or returns false: then the rest of its queries is skipped.
   virtual bool MoreRoom(Batch&, uint32_t /*source*/, int64_t /*bytes*/) { return false; }
-  // Whether command `i`, which may write all of an item of kHeavyBytesMin or more again, or read it
-  // in vain, may run now. False: it is skipped, and so is the rest of its source's.
+  // Whether command `i`, which may rewrite a whole item of kHeavyBytesMin or more, or read it in
+  // vain, may run now. False: it is skipped, and so is the rest of its source's.
   virtual bool MayRewrite(const Batch&, uint32_t /*i*/) { return true; }
-  // A command that may write an item again did, or was refused. So many bytes that it did not bring
-  // it wrote, or read in vain.
+  // A command that may rewrite an item did, or was refused. It wrote `bytes` that it did not bring,
+  // or read them in vain.
   virtual void Rewrote(const Batch&, uint32_t /*i*/, uint64_t /*bytes*/) {}
 };
 
@@ -55,10 +55,10 @@ class CpuStage {
  public:
   static constexpr uint32_t kGroupQueries = 32;
   static constexpr uint32_t kGatheredQueries = 256;
-  // Whose requests had so much written, or read in vain, that they did not bring goes on in another
-  // batch.
+  // Bytes that a source's requests may write without bringing them, or read in vain; then the
+  // source goes on in another batch.
   static constexpr uint64_t kRewrittenBytesMax = uint64_t{4} << 20;
-  // To write or read less costs no more than another command does.
+  // Below this, writing or reading costs no more than any other command.
   static constexpr uint64_t kHeavyBytesMin = 1024;
 
   // `disk`: the durable tier below the store, or null; its owner adds the batch's sources to it.
@@ -71,16 +71,16 @@ class CpuStage {
   // REQUIRES: `session` is inside, since before the first of them, or has left by Leave.
   void RunLast(Batch& batch, cache::Session& session, Sink& sink);
   // Takes what other stages have done, as far as it lasts, and leaves the epoch before the last
-  // stage, which does the rest: so that memory can be freed while the batch waits.
+  // stage, which does the rest. So memory can be freed while the batch waits.
   void Leave(Batch& batch, cache::Session& session);
-  // Asked before the stage waits for memory: batches that wait must leave their epochs.
+  // Called before the stage waits for memory: waiting batches must leave their epochs.
   void set_before_room(std::function<void()> ask) { before_room_ = std::move(ask); }
 
-  // Task MM for the stores in [begin, end) whose objects do not depend on what is there.
+  // Task MM for the stores in [begin, end) whose objects do not depend on the present ones.
   void PlaceObjects(Batch& batch, uint32_t begin, uint32_t end, cache::Session& session);
-  // The same for the whole batch, ahead of stages that carry out `tasks` (kRun...) and may be run
-  // again: objects that nobody has seen yet, where `stores`; and graves for plain deletes, which
-  // Leave and RunLast take back.
+  // The same for the whole batch, before stages that carry out `tasks` (kRun...) and may be run
+  // again. If `stores`: objects that nobody has seen yet. In any case: graves for plain deletes,
+  // which Leave and RunLast take back.
   void PlaceForStages(Batch& batch, uint32_t tasks, bool stores, cache::Session& session);
 
  private:
@@ -134,12 +134,12 @@ class CpuStage {
 
   // Owned by the worker's thread; within a Run.
   Sink* sink_ = nullptr;
-  bool left_ = false;               // the epoch has been left since the batch's first stage
-  bool wants_room_ = false;         // the query that ended the group found none
-  uint32_t writes_ = 0;             // objects that were appended, about
-  uint32_t starving_ = UINT32_MAX;  // query that found no room last
+  bool left_ = false;               // the epoch was left since the first stage
+  bool wants_room_ = false;         // the group's last query found none
+  uint32_t writes_ = 0;             // appended objects, roughly
+  uint32_t starving_ = UINT32_MAX;  // the last query that found no room
   uint32_t starved_times_ = 0;
-  uint64_t in_vain_bytes_ = 0;  // read for it until then, and copied where no room came of it
+  uint64_t in_vain_bytes_ = 0;  // read for it so far; and copied, if no room came of it
 };
 
 }  // namespace weft::pipeline

@@ -1,20 +1,20 @@
-// pipeline/disk_turn.h: one worker's batches over the durable tier: whose keys are locked, what was
-// changed, who waits for the disk.
+// pipeline/disk_turn.h: one worker's batches over the durable tier: the locked keys, the changes,
+// and the sources that wait for the disk.
 //
 // For each group of a batch: Lock takes the stripes of the keys it may change; queries run, and
-// Execute notes what they changed; Commit writes that, the last change of each key, as one batch of
-// the durable store and lets the stripes go. A group whose values come to kGroupBytesMax ends early
-// (IsFull). At the end of the batch EndBatch syncs, where that was asked for. Only then are
-// the replies, which are already written, to be sent; those of a source that failed() are not.
+// Execute notes their changes; Commit writes these, the last change of each key, as one batch of
+// the durable store and releases the stripes. A group whose values reach kGroupBytesMax ends early
+// (IsFull). At the end of the batch EndBatch syncs, if that was asked for. Only then may the
+// replies, which are already written, be sent, except those of a source that failed().
 //
-// A query whose key is not in memory needs an answer from the disk. Where its source has brought
-// none, the query and all that follow it from that source are skipped, the source is waiting(), and
-// its keys are collected in lookup(): the owner has them looked up and runs the queries again.
+// A query whose key is not in memory needs an answer from the disk. If its source has brought none,
+// the source skips that query and all later ones, and is waiting(). Its keys are collected in
+// lookup(): the owner has them looked up and runs the queries again.
 //
 // Threads   the worker's.
-// Lock      holds stripes (tier/stripes.h) from Lock to Commit; takes them outside the epoch where
-//           it must wait for them, so that who waits for memory does not wait for who waits.
-// Memory    of a group beside what is in the cache: kGroupBytesMax and one value.
+// Lock      holds stripes (tier/stripes.h) from Lock to Commit. Waits for them only outside the
+//           epoch: no wait for memory may depend on a wait for a stripe.
+// Memory    for a group, besides the cache's: kGroupBytesMax and one value.
 #pragma once
 
 #include <array>
@@ -34,7 +34,7 @@ namespace weft::pipeline {
 class DiskTurn {
  public:
   static constexpr uint32_t kGroupQueriesMax = 32;
-  // A group may have one value more than this. Large values gain nothing from a common write.
+  // A group may exceed this by one value. Large values gain nothing from a common write.
   static constexpr size_t kGroupBytesMax = size_t{4} << 20;
 
   DiskTurn(tier::DiskTier* tier, cache::Store* store) : tier_(tier), store_(store) {}
@@ -47,15 +47,15 @@ class DiskTurn {
 
   void Clear() { sources_.clear(); }
   // After each Batch::AddSource. `brought`: answers, or null; they must stay until the batch is
-  // written. `insists`: earlier answers were out of date when they came; a key whose answer is
-  // again is now looked up at once, while it is locked.
+  // written. `insists`: earlier answers were out of date when they came. If a key's answer is so
+  // again, it is looked up at once, while the key is locked.
   void AddSource(tier::Lookup* brought, bool insists);
   bool waiting(uint32_t source) const { return sources_[source].lookup != nullptr; }
-  // What it waits for. REQUIRES: waiting(source)
+  // The lookup it waits for. REQUIRES: waiting(source)
   std::unique_ptr<tier::Lookup> TakeLookup(uint32_t source) {
     return std::move(sources_[source].lookup);
   }
-  // A change of its was not written: none of its replies of this batch may be sent.
+  // A change of the source was not written: none of its replies of this batch may be sent.
   bool failed(uint32_t source) const { return sources_[source].failed; }
   // Removes a key that must not be served any more, whatever is there. Between groups.
   void DropKey(uint32_t source, const cache::Command& command, cache::Session& session);
@@ -65,14 +65,14 @@ class DiskTurn {
   // REQUIRES: inside. May leave the epoch and come back.
   void Lock(const Batch& batch, uint32_t begin, uint32_t end, cache::Session& session);
   // Store::Execute with the disk behind it. *waits: it was not carried out, its source waits.
-  // `room_is_out`: none can be had for what it asks for, and what it works on stays on disk alone.
+  // `room_is_out`: there is no room for it, so what it works on stays only on disk.
   cache::Reply Execute(Batch& batch, uint32_t i, cache::Hint hint, cache::Session& session,
                        bool room_is_out, bool* waits);
-  // What the key of query `i`, a command that changes, holds goes from memory and from the disk.
+  // Removes the value under the key of query `i`, a command that changes, from memory and disk.
   void Clear(const Batch& batch, uint32_t i, cache::Session& session);
-  // Whether the group must end before query `i`: it is full, and has not changed that key already
-  // (then the next change takes the other's place); or whoever insists on an answer has one that
-  // the group's own changes have put out of date.
+  // Whether the group must end before query `i`. It may be full, unless it has changed that key
+  // already (then the next change replaces that one). Or the group's own changes have outdated an
+  // answer that a source insists on.
   bool IsFull(const Batch& batch, uint32_t i) {
     return (changes_bytes_ + own_bytes_ > kGroupBytesMax && LastChangeOf(batch, i) == nullptr) ||
            (sources_[batch.source(i)].insists && !changed_.empty() && IsOutdatedByGroup(batch, i));
@@ -83,14 +83,14 @@ class DiskTurn {
   }
   // Answers a plain read that memory can't. False: its source waits.
   bool Read(Batch& batch, uint32_t i, cache::Session& session);
-  // About how long the value is that was brought for the query's key; 0: none was.
+  // Roughly the length of the value that was brought for the query's key; 0: none was.
   uint64_t BroughtBytes(const Batch& batch, uint32_t i) {
     tier::Lookup* const brought = sources_[batch.source(i)].brought;
     if (brought == nullptr) return 0;
     const tier::Asked* const asked = brought->Find(batch.key(i), batch.hash(i));
     return asked == nullptr ? 0 : asked->bytes.size();
   }
-  // A query of a source that waits: asks for its key as well, if that is not in memory, and if its
+  // For a query of a source that waits: asks for its key as well, if that is not in memory and its
   // source will have room for the answer.
   void LookAhead(Batch& batch, uint32_t i, cache::Session& session);
   // REQUIRES: inside. May leave the epoch and come back.
@@ -108,11 +108,11 @@ class DiskTurn {
   };
   struct Change {
     uint32_t query;
-    bool replaced;           // a later one of its key is what counts
+    bool replaced;           // a later one of its key counts instead
     uint64_t location;       // of the key's object; 0: it is not in memory
-    std::string item;        // then: as it is to be on disk; empty: it was removed
+    std::string item;        // then: as it will be on disk; empty: it was removed
     size_t bytes;            // of key and value
-    std::vector<char> made;  // what the reply shows of the item, until the group's are written
+    std::vector<char> made;  // the item's bytes in the reply, until the group is written
   };
 
   // Whether Lock took the stripe of a command's key. REQUIRES: kind kCommand
@@ -124,7 +124,7 @@ class DiskTurn {
   bool IsOutdatedByGroup(const Batch& batch, uint32_t i);
   void Wait(Batch& batch, uint32_t i);
   enum class Brought : uint8_t { kAbsent, kLoaded, kNoRoom, kTooLarge, kError, kWaits };
-  // *item: what was brought, for kTooLarge and kNoRoom.
+  // *item: the answer brought, for kTooLarge and kNoRoom.
   Brought Bring(const Batch& batch, uint32_t i, cache::Session& session, cache::Reply* reply,
                 tier::Item* item);
   bool Enter(std::string_view key, uint64_t hash, const tier::Item& item, cache::Session& session);
@@ -142,11 +142,11 @@ class DiskTurn {
   tier::DiskTier* const tier_;
   cache::Store* const store_;
 
-  // Of the batch.
+  // Per batch.
   std::vector<Source> sources_;
   bool wrote_ = false;
 
-  // Of the group.
+  // Per group.
   std::array<uint32_t, kGroupQueriesMax> stripes_;  // held, rising
   uint32_t stripe_count_ = 0;
   std::vector<Change> changed_;

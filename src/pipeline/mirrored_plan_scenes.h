@@ -1,5 +1,5 @@
-// pipeline/mirrored_plan_scenes.h: what plans on a device that has memory of its own are put
-// through: the plain mirror in mirrored_plan_test.cc, a GPU in tests/gpu.
+// pipeline/mirrored_plan_scenes.h: tests of plans on a device with its own memory: on the plain
+// mirror in mirrored_plan_test.cc, on a GPU in tests/gpu.
 #pragma once
 
 #include <functional>
@@ -8,10 +8,10 @@
 
 namespace weft::pipeline {
 
-// A device with room for about so many segments.
+// A device with room for about `segments_max` segments.
 using MirrorMaker = std::function<std::unique_ptr<processor::Processor>(uint32_t segments_max)>;
 
-// The legal plans that have a stage on the device, whatever is in it.
+// The legal plans with some stage on the device.
 inline std::vector<Plan> PlansWithDevice(uint32_t stages) {
   std::vector<Plan> plans = LegalPlans(stages);
   std::erase_if(plans, [](const Plan& plan) {
@@ -22,9 +22,8 @@ inline std::vector<Plan> PlansWithDevice(uint32_t stages) {
 }
 
 // Plans of three stages do what the one-stage plan does. *gathered: the values that the device read
-// under kReadsOnDevice; under other plans a stage on the CPU may. How many it can depends on how
-// soon it has the objects, so where they are no more than `wanted` it goes on with reads for some
-// rounds.
+// under kReadsOnDevice; under other plans a stage on the CPU may. That depends on how soon it has
+// the objects. So if they are no more than `wanted`, it goes on with reads for some rounds.
 inline void PlayPlansOfThreeStages(const MirrorMaker& make, uint32_t rounds, uint64_t* gathered,
                                    uint64_t wanted = 0) {
   constexpr uint32_t kMoreRounds = 200;
@@ -40,7 +39,7 @@ inline void PlayPlansOfThreeStages(const MirrorMaker& make, uint32_t rounds, uin
     Devices devices(make(UINT32_MAX));
     const bool reads = round == 0 || round >= rounds;
     const Plan plan = reads ? PlanOf(kReadsOnDevice) : plans[random() % plans.size()];
-    // An index that grows on the way, and one that does not.
+    // An index that grows meanwhile, and one that does not.
     CacheOptions options = WeakHash(random() % 2 == 0 ? 64 : 20);
     options.expected_items = random() % 2 == 0 ? 10'000 : 0;
     const uint64_t gathered_before = seen.gathered;
@@ -60,8 +59,8 @@ inline void PlayPlansOfFourStages(const MirrorMaker& make, uint32_t rounds) {
   }
 }
 
-// Segments are evicted and filled anew, and not all of them have room in the mirror: what a read
-// shows is the key's last value, or nothing where it was evicted.
+// Segments are evicted and filled anew, and not all of them have room in the mirror. A read shows
+// the key's last value, or nothing if it was evicted.
 inline void PlaySegmentsFilledAnew(const MirrorMaker& make, uint32_t rounds, uint64_t* gathered) {
   std::mt19937_64 random(cache::TestSeed());
   for (uint32_t round = 0; round < cache::Rounds(rounds) + 1; round++) {
@@ -84,8 +83,8 @@ inline void PlaySegmentsFilledAnew(const MirrorMaker& make, uint32_t rounds, uin
     for (uint32_t i = 0; i < 12'000; i++) {
       TestRequest& request = requests.emplace_back();
       request.source = i % 80;
-      // Values of one size for each key, so that a key's next version may come to lie just where
-      // an older one was.
+      // Each key's values have one size, so that a key's next version may lie just where an older
+      // one was.
       const uint64_t number = maker.Below(20);
       request.key = std::to_string(request.source) + "/" + std::to_string(number);
       request.plain_read = maker.Below(3) != 0;
@@ -115,9 +114,9 @@ inline void PlaySegmentsFilledAnew(const MirrorMaker& make, uint32_t rounds, uin
   }
 }
 
-// Keys are written round after round in one order, by objects that fill segments evenly. With so
-// many keys that a round takes a divisor of the segments there are, a key's next version comes to
-// lie just where an older one lay. Returns how often that was so.
+// Keys are written round after round in one order, by objects that fill segments evenly. If a round
+// takes a divisor of the number of segments, a key's next version lies just where an older one lay.
+// Returns how often that happened.
 inline uint32_t WriteInRounds(const MirrorMaker& make, uint32_t keys_count, uint64_t* gathered) {
   CacheOptions cache_options;
   cache_options.memory_bytes = 8u << 20;
@@ -140,7 +139,7 @@ inline uint32_t WriteInRounds(const MirrorMaker& make, uint32_t keys_count, uint
     for (uint32_t n = 0; n < 32; n++) {
       TestRequest& request = requests.emplace_back();
       const bool stores = n < 16;
-      // What was just stored, and anything.
+      // Keys that were just stored, and any others.
       const bool fresh = stores || n < 24;
       keys.push_back(fresh ? (i + n % 16) % keys_count
                            : static_cast<uint32_t>(maker.Below(keys_count)));
@@ -152,10 +151,10 @@ inline uint32_t WriteInRounds(const MirrorMaker& make, uint32_t keys_count, uint
       request.value.resize(1024 - 8 - 4, 'v');
       values[keys[n]] = request.value;
     }
-    // The stores in a batch by themselves, so that the reads are not kept back for them.
+    // The stores go in a separate batch, so that no read waits for them.
     std::deque<TestRequest> reads(requests.begin() + 16, requests.end());
     requests.resize(16);
-    // Half of the times another batch, which takes long, keeps what was stored from being copied.
+    // Half the time another long batch keeps the stored objects from being copied.
     if (i / 16 % 2 == 0) client.session().Begin();
     const std::vector<std::string> stored = tester.Run(requests, &maker, 1000, 1);
     EXPECT_EQ(std::count(stored.begin(), stored.end(), stored[0]), 16) << "a store was refused";

@@ -1,5 +1,5 @@
-// pipeline/plan_test_kit.h: random requests, plans of every kind, and a runner that keeps what
-// became of each request, for tests that hold any plan to the one-stage plan.
+// pipeline/plan_test_kit.h: random requests, plans of every kind, and a runner that keeps each
+// request's result, for tests that compare any plan with the one-stage plan.
 #pragma once
 
 #include <deque>
@@ -29,8 +29,8 @@ struct TestRequest {
   std::string value;
 };
 
-// Requests of `sources` clients over `keys` keys, of all kinds. Where `own_keys`, each client has
-// keys of its own.
+// Requests of `sources` clients over `keys` keys, of all kinds. If `own_keys`, each client has its
+// own keys.
 class RequestMaker {
  public:
   RequestMaker(uint64_t seed, uint32_t sources, uint32_t keys, bool own_keys)
@@ -47,7 +47,7 @@ class RequestMaker {
     return key + std::string(number % 7 == 0 ? number % 200 : number % 9, 'x');
   }
   uint32_t keys() const { return keys_; }
-  // Whether some requests empty the store: half of all makers'.
+  // Whether some requests empty the store: true for half of all makers.
   bool flushes() const { return flushes_; }
 
  private:
@@ -107,10 +107,10 @@ class RequestMaker {
   const uint32_t sources_;
   const uint32_t keys_;
   const bool own_keys_;
-  const bool flushes_ = Below(2) == 0 && !own_keys_;  // else their order among clients counts
+  const bool flushes_ = Below(2) == 0 && !own_keys_;  // otherwise their order among clients counts
 };
 
-// A result as text: what a client would be told.
+// A result as text: what a client would see.
 inline std::string Told(const QueryResult& result) {
   const cache::Reply& reply = result.reply;
   return std::to_string(static_cast<int>(reply.outcome)) + " " + std::to_string(reply.number) +
@@ -132,8 +132,8 @@ inline void AddTo(Batch* batch, const cache::Store& store, const TestRequest& re
   batch->AddCommand(source, tag, command);
 }
 
-// Runs requests through a plan, in batches of random sizes with `under_way` at once, and keeps
-// what was told, by request.
+// Runs requests through a plan, in batches of random sizes with `under_way` at once, and keeps the
+// results as texts, by request.
 class PlanTester : public Sink {
  public:
   PlanTester(cache::Store* store, PlanRunner* runner) : store_(store), runner_(runner) {}
@@ -170,8 +170,8 @@ class PlanTester : public Sink {
     return told_;
   }
 
-  std::function<void(PlanRunner*)> before_begin;  // of each batch; may be null
-  uint64_t gathered = 0;  // reads whose values a stage before the last had gathered
+  std::function<void(PlanRunner*)> before_begin;  // called for each batch; may be null
+  uint64_t gathered = 0;  // reads whose values a stage before the last gathered
 
   void Write(Batch& batch, uint32_t begin, uint32_t end, cache::Session& session) override {
     for (uint32_t i = begin; i < end; i++) {
@@ -186,7 +186,7 @@ class PlanTester : public Sink {
       told_[batch.tag(i)] = Told(result);
     }
   }
-  // All that is about no key empties the store.
+  // Each query about no key empties the store.
   void RunOther(Batch&, uint32_t, cache::Session& session) override { store_->Flush(session, 0); }
 
  private:
@@ -213,13 +213,13 @@ class PlanTester : public Sink {
   cache::Store* const store_;
   PlanRunner* const runner_;
   std::vector<std::string> told_;
-  // Of the batch that is written.
+  // For the batch that is written.
   uint64_t found_bytes_ = 0;
   uint32_t misses_ = 0;
 };
 
-// Every legal plan of `stages` stages whose stages but the first and the last are each on the CPU
-// or on gpu0. RV and PP are in the first, WR and SD in the last.
+// Every legal plan of `stages` stages whose middle stages are each on the CPU or on gpu0. RV and PP
+// are in the first, WR and SD in the last.
 inline std::vector<Plan> LegalPlans(uint32_t stages) {
   constexpr const char* kFree[] = {"MM", "IN.search", "IN.insert", "IN.delete", "KC", "RD"};
   std::vector<Plan> plans;
@@ -258,7 +258,7 @@ inline CacheOptions WeakHash(uint32_t bits) {
   return options;
 }
 
-// What the one-stage plan tells, one batch after the other.
+// Results of the one-stage plan, one batch after the other.
 inline std::vector<std::string> OneStage(cache::Store* store,
                                          const std::deque<TestRequest>& requests) {
   TaskTimes times;
@@ -278,7 +278,7 @@ inline std::vector<std::string> Contents(cache::Store* store, const RequestMaker
   return contents;
 }
 
-// Words in the index, whatever they are: more than there are items where a batch left some.
+// Words in the index, whatever they are: more than there are items if a batch left some.
 inline uint64_t WordsInIndex(cache::Store* store) {
   Client client(store);
   client.session().Begin();
@@ -304,7 +304,7 @@ class Devices {
   std::vector<processor::Guard*> list_;
 };
 
-// A device that is busy with another job, as it were, until it is let go.
+// A device that seems busy with another job until it is let go.
 class HeldProcessor final : public processor::Processor {
  public:
   const processor::Description& description() const override { return inner_->description(); }
@@ -315,7 +315,7 @@ class HeldProcessor final : public processor::Processor {
     return Status::Ok();
   }
   const task::QueryJob& query() const { return job_->query; }
-  // Runs what the CPU has left, and ends the job. Returns how many sets that was.
+  // Runs what the CPU has left, and ends the job. Returns how many sets it ran.
   uint32_t LetGo() {
     uint32_t left = 0;
     for (uint32_t set = 0; set < task::SetCount(job_->query); set++) {
@@ -336,20 +336,20 @@ class HeldProcessor final : public processor::Processor {
 // Called before each batch of a scene begins; null: its plan stays.
 using PlanChange = std::function<void(PlanRunner*)>;
 
-// What a comparison came upon.
+// What a comparison saw.
 struct Seen {
   uint32_t reruns = 0;
   uint64_t gathered = 0;
 };
 
-// The plan, and those that `change` sets after it, tell and leave what the one-stage plan does.
+// The plan, and those that `change` sets after it, return and leave what the one-stage plan does.
 inline void ExpectSameAsOneStage(const Plan& plan, Devices* devices, uint64_t seed,
                                  uint32_t under_way, Seen* seen = nullptr,
                                  const CacheOptions& cache_options = WeakHash(20),
                                  const PlanChange& change = nullptr) {
   SCOPED_TRACE(plan.ToText());
   SCOPED_TRACE(seed);
-  // With several batches under way only requests about the same keys keep their order.
+  // With several batches under way, only requests about the same keys keep their order.
   const bool own_keys = under_way > 1;
   const uint32_t sources = own_keys ? 40 : 5;
   RequestMaker maker(seed, sources, own_keys ? 12 : 150, own_keys);
@@ -377,7 +377,7 @@ inline void ExpectSameAsOneStage(const Plan& plan, Devices* devices, uint64_t se
   }
   EXPECT_EQ(Contents(store.get(), maker, sources), Contents(expected_store.get(), maker, sources));
   EXPECT_EQ(WordsInIndex(store.get()), store->ItemCount());
-  // Flushed items are counted until somebody comes upon them.
+  // Flushed items are counted until somebody meets them.
   if (!maker.flushes()) {
     EXPECT_EQ(store->ItemCount(), expected_store->ItemCount());
   }
@@ -414,7 +414,7 @@ struct VersionedRequests {
   std::vector<std::string> expected;  // by request: the value that a hit has
 };
 
-// In a small store that evicts: hits have the last value, and what is missing was evicted.
+// In a small store that evicts: hits have the last value, and missing keys were evicted.
 inline void ExpectLastValuesOnly(const Plan& plan, Devices* devices, uint64_t seed,
                                  uint32_t under_way, const PlanChange& change = nullptr) {
   SCOPED_TRACE(plan.ToText());

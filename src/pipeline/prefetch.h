@@ -1,7 +1,6 @@
-// pipeline/prefetch.h: the lines that a CPU's stage asks for before its tasks look at them.
+// pipeline/prefetch.h: fetches lines ahead for a stage on the CPU, before its tasks look at them.
 //
-// WEFT_FN throughout: a call of a function that does nothing but prefetch is dropped by g++, as one
-// without effect.
+// WEFT_FN throughout: g++ drops a call of a function that only prefetches, as one without effect.
 //
 // Threads   any.
 #pragma once
@@ -15,7 +14,7 @@
 
 namespace weft::pipeline {
 
-// What the group [begin, end) will look at first, but for queries that the stages before have
+// What the group [begin, end) will look at first, except for queries that earlier stages have
 // answered.
 WEFT_FN void PrefetchUnanswered(const Batch& batch, const task::Columns& columns, uint32_t begin,
                                 uint32_t end, uint32_t object_bytes,
@@ -31,13 +30,13 @@ WEFT_FN void PrefetchUnanswered(const Batch& batch, const task::Columns& columns
       task::PrefetchBuckets(session.index(), columns, i, i + 1);
       continue;
     }
-    // An earlier stage knows where the object lies, which KC is to look at.
+    // An earlier stage knows where the object lies that KC will look at.
     task::Prefetch(task::SlotAtPosition(session.index(), batch.position(i)));
     task::PrefetchObject(session.log(), task::SlotLocation(word), object_bytes);
   }
 }
 
-// The ghosts that the stores among [begin, end) look at when their objects are placed.
+// The ghosts that the stores in [begin, end) look at when their objects are placed.
 WEFT_FN void PrefetchGhosts(const Batch& batch, uint32_t begin, uint32_t end,
                             const cache::Ghosts& ghosts) {
   if (!batch.has_commands()) return;

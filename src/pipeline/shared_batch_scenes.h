@@ -1,6 +1,5 @@
-// pipeline/shared_batch_scenes.h: batches of thousands of reads, of which a device with memory of
-// its own gets parts while the worker takes sets itself: for the plain mirror and, in tests/gpu, a
-// GPU.
+// pipeline/shared_batch_scenes.h: batches of thousands of reads, shared by a device with its own
+// memory and the worker, which takes sets itself. For the plain mirror and, in tests/gpu, a GPU.
 #pragma once
 
 #include <atomic>
@@ -13,11 +12,11 @@
 
 namespace weft::pipeline {
 
-// What became of a scene's reads.
+// The results of a scene's reads.
 struct SharedCounts {
   uint64_t gathered = 0;  // by the device
   uint64_t stolen = 0;
-  uint64_t reruns = 0;  // stages, because the device failed
+  uint64_t reruns = 0;  // of stages, because the device failed
 
   void ExpectSharedWithoutFailures() const {
     EXPECT_GT(gathered, 0u);
@@ -26,7 +25,7 @@ struct SharedCounts {
   }
 };
 
-// Plays a scene until device and worker have shared batches, and `reruns` stages have run again: on
+// Plays a scene until device and worker have shared batches, and `reruns` stages have run again. On
 // a busy machine one of the two may not get to run in the other's time.
 template <typename Play>
 void PlayUntilShared(const Play& play, SharedCounts* counts, uint64_t reruns = 0) {
@@ -37,7 +36,7 @@ void PlayUntilShared(const Play& play, SharedCounts* counts, uint64_t reruns = 0
   }
 }
 
-// A store, its mirror and a runner for batches of so many reads.
+// A store, its mirror and a runner for batches of kQueriesMax reads.
 struct SharedBed {
   static constexpr uint32_t kQueriesMax = 20'000;
 
@@ -49,7 +48,7 @@ struct SharedBed {
   SharedBed(const SharedBed&) = delete;
   SharedBed& operator=(const SharedBed&) = delete;
 
-  // Once the store has what it begins with.
+  // Call it once the store has its first contents.
   void Open() {
     ASSERT_TRUE(devices.guard().Attach(store.get()).ok());
     ASSERT_TRUE(devices.guard().CatchUp().ok());
@@ -88,7 +87,7 @@ inline void PlaySharedBatches(const MirrorMaker& make, uint32_t rounds, SharedCo
   std::vector<std::string> values(kKeys);
   RequestMaker maker(cache::TestSeed(), 1, 1, false);
   for (uint32_t i = 0; i < kKeys; i++) {
-    if (i % 10 == 9) continue;  // is not there
+    if (i % 10 == 9) continue;  // it is not there
     values[i] = std::to_string(i) + std::string(maker.Below(i % 50 == 0 ? 2000 : 100), 'v');
     client.Set(std::to_string(i), values[i]);
   }
@@ -129,7 +128,7 @@ class Versions {
   uint32_t begun(uint32_t i) const { return of_keys_[i].begun.load(); }
   uint32_t acknowledged(uint32_t i) const { return of_keys_[i].acknowledged.load(); }
 
-  // Of one thread at a time.
+  // For one thread at a time.
   void StoreNext(Client* client, uint32_t i) {
     OfKey& key = of_keys_[i];
     const uint32_t version = ++key.begun;
@@ -151,7 +150,7 @@ class Versions {
   std::vector<OfKey> of_keys_;
 };
 
-// Keeps the version that each read of a batch has shown, 0 where there was none.
+// Keeps the version that each read of a batch has shown; 0: there was none.
 struct VersionReader : Sink {
   void Write(Batch& batch, uint32_t begin, uint32_t end, cache::Session& session) override {
     for (uint32_t i = begin; i < end; i++) {
@@ -167,8 +166,8 @@ struct VersionReader : Sink {
   uint64_t gathered = 0;
 };
 
-// Another thread stores newer versions all the while: a read shows one that is no older than what
-// had been acknowledged before its batch began, and none that was not begun when it ended.
+// Another thread keeps storing newer versions. A read shows one that is not older than the last
+// acknowledged before its batch began, and was begun before the batch ended.
 inline void PlaySharedBatchesBesideAWriter(const MirrorMaker& make, uint32_t rounds,
                                            SharedCounts* counts) {
   constexpr uint32_t kKeys = 3000;
@@ -179,7 +178,7 @@ inline void PlaySharedBatchesBesideAWriter(const MirrorMaker& make, uint32_t rou
   std::thread writer([&] { versions.StoreUntil(ends); });
   VersionReader reader;
   std::mt19937_64 random(cache::TestSeed());
-  // Which of the two takes how much is for them to settle: until each had some.
+  // The two settle which takes how much: until each had some.
   constexpr uint32_t kRoundsMax = 300;
   const auto goes_on = [&](uint32_t round) {
     const bool shared = reader.gathered > 0 && bed.runner->counters().stolen_queries.value() > 0;

@@ -1,15 +1,14 @@
-// pipeline/wants.h: which queries of a batch the stages before the last may carry out.
+// pipeline/wants.h: marks the queries of a batch that the stages before the last may carry out.
 //
-// Those stages run the queries in any order, all at once, so they get only queries whose key no
-// other query of the batch writes; the others, and whatever is not plain, are left to the last
-// stage, which runs them one after the other in the batch's order and so sees every write before
-// them. "No other query" is judged by a byte a hash, so it may err on the safe side: two keys that
-// share a byte wait for each other.
+// Those stages run the queries in any order, all at once. So they get only plain queries whose key
+// no other query of the batch writes. The last stage runs the others one after the other in the
+// batch's order, and so sees every write before them. "No other query" is judged by a byte a hash,
+// so it may err on the safe side: two keys that share a byte wait for each other.
 //
 // Threads   one at a time.
-// Cost      two passes over the batch, and a look for each query into the table of bytes, which
-//           fits a second-level cache and is written where commands are; a batch of plain reads
-//           alone, where nobody waits, none.
+// Cost      two passes over the batch, and a look into the table of bytes for each query. The table
+//           fits a second-level cache and is written if there are commands. A batch of only plain
+//           reads, none of which waits, costs nothing.
 // Source    the order within a batch: prior-systems.md, trap 7.
 #pragma once
 
@@ -33,7 +32,7 @@ class WantMarker {
  private:
   struct Change {
     uint32_t query;
-    // Of its source: those that show a value, and those that write their item again.
+    // Before it, from its source: reads that show a value, and commands that rewrite their item.
     uint32_t reads_before, rewrites_before;
   };
 
@@ -49,7 +48,7 @@ class WantMarker {
   std::vector<Change> changes_;  // the batch's commands: the first changes_count_
   size_t changes_count_ = 0;
   int64_t reply_bytes_max_ = 0;
-  // By source: so far.
+  // By source, so far.
   std::vector<uint32_t> reads_before_, rewrites_before_;
 };
 
