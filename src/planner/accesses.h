@@ -1,4 +1,4 @@
-// planner/accesses.h: how often each work of a query goes to memory, and what it takes then.
+// planner/accesses.h: how often each work of a query goes to memory, and what that costs.
 //
 // Units     nanoseconds a query; accesses a query.
 // Threads   pure functions.
@@ -10,34 +10,34 @@
 
 namespace weft::planner {
 
-// Of an object in the log, its header too.
+// Bytes of an object in the log, including its header.
 double ObjectBytes(const Profile& profile);
 
-// With its part of a bucket: what a cache that holds it holds.
+// The bytes that a cache holds for an object, including its part of a bucket.
 double CachedObjectBytes(const Profile& profile, uint32_t line_bytes);
 
-// Of one query in one work.
+// The accesses of one query in one work.
 struct Accesses {
   double memory = 0;  // N_F^M
-  double stream = 0;  // further lines of an object in memory
+  double stream = 0;  // further lines of an object, from memory
   double cache = 0;   // N_F^C
-  double far = 0;     // as `stream`, those behind the first kNearLines
+  double far = 0;     // as `stream`: the lines behind the first kNearLines
 };
 
-// Of an object: so many are asked for before anybody waits for one of them. A core keeps ten to
-// twenty lines under way; what is more waits for these, and costs another time each.
+// Lines of an object that are fetched before anybody waits for one of them. A core keeps ten to
+// twenty lines under way; further lines wait for these, and cost another time each.
 inline constexpr double kNearLines = 5;
 
 // Equation 1 for one query.
 double UnitNs(const UnitCost& unit, const Accesses& accesses, double key_bytes);
 
-// The accesses of `work` to index and objects. `cached`: the share of accesses to what the
-// processor's cache holds (P). `affine`: a work before it in the same stage has read the object.
+// The accesses of `work` to index and objects. `cached`: the share of accesses that the processor's
+// cache serves (P). `affine`: a work before it in the same stage has read the object.
 Accesses AccessesOf(Work work, const Profile& profile, uint32_t line_bytes, double cached,
                     bool affine);
 
-// P: the share of accesses that find what they look for in a cache of the processor's, shared by
-// `workers` threads that write, each of which takes from the others what it writes.
+// P: the share of accesses that hit a cache of the processor. `workers` writing threads share it,
+// each of which takes away from the others the lines that it writes.
 double CachedShare(const ProcessorCosts& costs, const Profile& profile, uint32_t workers);
 
 }  // namespace weft::planner

@@ -1,8 +1,8 @@
-// planner/calibration_fit.h: from what calibration measured to the unit costs of the processors.
+// planner/calibration_fit.h: fits the processors' unit costs to the calibration's measurements.
 //
-// Each run is a line in what a workload costs by the cost model (planner/cost_model.h); the figures
-// are those at which the model says what was measured. None is below 0, whatever chance made of the
-// runs.
+// Each run is a line in the costs of a workload by the cost model (planner/cost_model.h). The
+// figures are those with which the model gives the measured costs. None is below 0, whatever chance
+// made of the runs.
 //
 // Threads   pure functions.
 #pragma once
@@ -17,53 +17,53 @@
 
 namespace weft::planner {
 
-inline constexpr double kSkewMeasured = 0.99;  // of the run that says how much the caches hold
+inline constexpr double kSkewMeasured = 0.99;  // in the run that shows how much the caches hold
 inline constexpr uint32_t kSmallBatchQueries = 32;
 inline constexpr uint32_t kSmallJobQueries = 64;  // one alone
 inline constexpr uint32_t kMediumJobQueries = 1024;
 inline constexpr uint32_t kVisitQueries = 2048;  // of a batch
 inline constexpr uint32_t kVisitBatches = 3;     // of a worker
-// About as large as batches grow within usual intervals.
+// About as large as batches become within usual intervals.
 constexpr uint32_t LargeJobQueries(bool mirrored) { return mirrored ? 16384 : 4096; }
 
-// Reads, but for what is named otherwise; of all keys, whose lines are in no cache, or of few,
-// whose lines all are.
+// Reads, unless a name says otherwise. `all`: of all keys, whose lines are in no cache. `few`: of
+// few keys, whose lines all are.
 struct CalibrationRuns {
-  // Of the workers, without a device.
+  // By the workers, without a device.
   struct OfStore {
     LoadFigures all, few;          // in one stage
     LoadFigures two_all, two_few;  // the values gathered by a first stage
     LoadFigures stores;
-    LoadFigures changes;        // half of them reads, the others stores and some deletes
-    LoadFigures reads_between;  // of all keys in one stage, in turns with these
-    LoadFigures insert_first;   // stores, made by a first stage
+    LoadFigures changes;        // half of them reads; the others stores and some deletes
+    LoadFigures reads_between;  // of all keys in one stage; in turns with these
+    LoadFigures insert_first;   // stores, made by a first stage;
     // In turns with `all`.
-    LoadFigures small_batches;  // of kSmallBatchQueries; of small objects alone
-    LoadFigures skewed;         // by kSkewMeasured; of small and large objects
+    LoadFigures small_batches;  // of kSmallBatchQueries; only for small objects
+    LoadFigures skewed;         // by kSkewMeasured; for small and large objects
     double objects = 0;
   };
-  // Workers, by plans with a stage on the device.
+  // Workers under plans with a stage on the device.
   struct Visit {
     LoadFigures all, few;
   };
-  // Of objects of middle size, jobs and visits alone.
+  // Of objects of middle size, only jobs and visits.
   struct OfDevice {
-    // Jobs of LargeJobQueries of all keys, by how many of Search, KC and RD they have, less one.
+    // Jobs of LargeJobQueries of all keys; at [i], jobs with i + 1 of Search, KC and RD.
     std::array<LoadFigures, 3> reads;
-    LoadFigures one_small_job, some_small_jobs;  // of kSmallJobQueries, by one thread
-    LoadFigures medium_jobs;   // of kMediumJobQueries, as many at once as of `reads`
-    LoadFigures one_feeder;    // a thread's jobs of Search and KC, alone
+    LoadFigures one_small_job, some_small_jobs;  // of kSmallJobQueries; by one thread
+    LoadFigures medium_jobs;   // of kMediumJobQueries; as many at once as in `reads`
+    LoadFigures one_feeder;    // a thread's jobs of Search and KC, alone;
     LoadFigures with_workers;  // the same, beside the workers
-    LoadFigures workers_with;  // the workers, beside the device
-    // Some small jobs while workers store, and what those did.
+    LoadFigures workers_with;  // the workers; beside the device.
+    // Some small jobs while workers store, and the workers' figures.
     LoadFigures following, followed;
     Visit searched;  // the device has Search
     Visit read;      // Search, KC and RD
-    // The same, of small objects alone, where a twentieth of the queries store: by all keys alike,
+    // The same, only of small objects, where a twentieth of the queries store: over all keys alike,
     // or by kSkewMeasured.
     LoadFigures among_stores, among_popular_stores;
-    // Half stores, half deletes, one job at a time: the device has Search, then IN.insert too, then
-    // IN.delete. Without queries: it makes no changes.
+    // Half stores, half deletes, one job at a time. The device has Search, then IN.insert, too,
+    // then IN.delete. No queries: it makes no changes.
     std::array<LoadFigures, 3> changes;
   };
 

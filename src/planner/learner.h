@@ -1,21 +1,21 @@
-// planner/learner.h: corrects a calibration by what workers and devices really take.
+// planner/learner.h: corrects a calibration by the real times of workers and devices.
 //
 // Unit costs are measured once, in half a minute, and the machine may be busier or slower since. So
-// each task of the CPU, and each device, has a factor: what it was measured to take by what was
-// predicted. A span of windows moves it by a small part of the error, so that one that was
-// disturbed does not matter, and it is bounded: a machine on which everything takes more than twice
-// as long is to be calibrated again.
+// each task of the CPU, and each device, has a factor: its measured time divided by the predicted
+// one. A span of windows moves it by a small part of the error, so that one disturbed span does not
+// matter. It is bounded: a machine that takes more than twice as long needs a new calibration.
 //
-// Tasks     by pipeline::TaskTimes, per query of the whole system: what the plan in force predicts,
-//           with so much stolen as was, and the one-stage plan for the batches that were too small.
-//           What no task's time has is taken to be wrong by as much as the others in the mean.
-// Sockets   what workers' threads take beyond all that is predicted, RV and SD of sockets and the
-//           protocol above all, which no calibration measures; where the threads' CPU time is
-//           known. A duration a query that is added to RV, whatever the plan. It follows quickly,
-//           for it changes with how many requests come at once.
-// Devices   as far as they are known to be busy: all the time, where two batches or more are there
-//           in the mean; while they have one, where they hardly ever have two. Nothing is learned
-//           between these, for waiting is not told from working.
+// Tasks     by pipeline::TaskTimes, per query of the whole system: as predicted for the plan in
+//           force, with the stealing that happened, and for the one-stage plan, which takes batches
+//           that are too small. Costs that no task's time covers are scaled by the mean of the
+//           tasks' factors.
+// Sockets   time of the workers' threads beyond the prediction, if their CPU time is known: above
+//           all RV and SD of sockets and the protocol, which no calibration measures. It is added
+//           to RV, as a duration a query, whatever the plan. It follows quickly, because it changes
+//           with how many requests come at once.
+// Devices   as far as they are known to be busy: all the time with two batches or more on average;
+//           while they have one, if they hardly ever have two. Between these nothing is learned,
+//           because waiting looks like working.
 // Threads   one at a time.
 #pragma once
 
@@ -28,30 +28,30 @@
 
 namespace weft::planner {
 
-// What all workers have taken in some time.
+// The times of all workers together.
 struct Measured {
   double queries = 0;
   double elapsed_ns = 0;
   double batch_queries = 0;  // mean
-  TaskNs task_ns{};          // of all queries together; 0: nobody measures it
-  double cpu_ns = 0;         // that the workers' threads ran; 0: not known
-  // Of stages on a device, stolen parts too.
+  TaskNs task_ns{};          // of all queries together; 0: nobody measures it;
+  double cpu_ns = 0;         // CPU time of the workers' threads; 0: not known
+  // For stages on a device, including stolen parts.
   double device_batches = 0, device_queries = 0, stolen_queries = 0;
-  double behind_queries = 0;  // in one stage, for the device was behind the store
+  double behind_queries = 0;  // in one stage, because the device was behind the store
   double device_ns = 0;       // each batch from the stage's begin to its end
 };
 
 class Learner {
  public:
   static constexpr double kFactorMax = 2;      // and its reciprocal
-  static constexpr double kPart = 0.1;         // of the error's logarithm, each time
-  static constexpr double kErrorMax = 2;       // that is believed at once
+  static constexpr double kPart = 0.1;         // of the error's logarithm; each time
+  static constexpr double kErrorMax = 2;       // the largest believed at once
   static constexpr double kSocketsPart = 0.5;  // of the error, each time
   static constexpr double kSocketsNsMax = 1e6;
 
   explicit Learner(const Calibration& calibration);
 
-  // All was done by `candidate`, which the calibration knows, but for batches that were too small.
+  // `candidate`, which the calibration knows, did all except batches that were too small.
   void Learn(const Measured& measured, const Profile& profile, const Conditions& conditions,
              const Candidate& candidate);
 
@@ -61,8 +61,8 @@ class Learner {
   double device_factor(size_t device) const { return factors_[pipeline::kTaskCount + device]; }
   double sockets_ns() const { return sockets_ns_; }  // a query, of a worker's time
 
-  // Whether some factor has moved by more than `threshold` of itself since NoteUse, or what sockets
-  // take by as much of all that a query takes; `what` says which one: "KC takes 1.12 times what was
+  // Whether some factor has moved by more than `threshold` of itself since NoteUse, or the sockets'
+  // time by that part of a query's. `what` says which one: "KC takes 1.12 times what was
   // calibrated".
   bool HasMoved(double threshold, std::string* what) const;
   void NoteUse() {
@@ -81,8 +81,8 @@ class Learner {
   std::vector<double> used_;
   double sockets_ns_ = 0;
   double used_sockets_ns_ = 0;
-  double query_ns_ = 0;  // that was measured last, of a worker's time; with sockets
-  TaskNs weights_{};     // of the tasks that were measured at some time: what they took of a query
+  double query_ns_ = 0;  // last measured, of a worker's time; including sockets
+  TaskNs weights_{};     // the measured tasks' parts of a query
 };
 
 }  // namespace weft::planner

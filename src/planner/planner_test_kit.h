@@ -16,7 +16,7 @@ namespace weft::planner {
 
 inline constexpr uint32_t kWindowGroups = 2;
 
-// With gpu0 alone, whose work takes `slower` times as long.
+// With only gpu0, whose work takes `slower` times as long.
 inline Calibration Machine(double slower = 1) {
   Calibration machine = TestMachine();
   machine.devices.resize(1);
@@ -29,7 +29,7 @@ inline Calibration Machine(double slower = 1) {
   return machine;
 }
 
-// With a device that reads quickly and follows stores slowly: half stores are best left to the CPU.
+// With a device that reads quickly and follows stores slowly: with half stores, the CPU is best.
 inline Calibration ReadingMachine(uint32_t workers) {
   Calibration machine = TestMachine();
   machine.devices.erase(machine.devices.begin());
@@ -42,7 +42,7 @@ inline Planner::Options OptionsFor(uint32_t workers) {
   Planner::Options options;
   options.conditions.workers = workers;
   options.conditions.queries_max = 16384;
-  options.window_us = 0;  // by queries alone
+  options.window_us = 0;  // only by queries
   return options;
 }
 
@@ -55,7 +55,7 @@ inline void FeedWindow(RandomQueries* queries, Planner* planner, uint32_t worker
     }
 }
 
-// Counts what the tasks of so many queries take of a worker on the machine.
+// Counts the times that the tasks of `queries` queries take on a worker of the machine.
 inline void AddTimes(const Calibration& machine, const Profile& truth, const Decision& decision,
                      double queries, pipeline::TaskTimes* times) {
   static const double ticks_per_ns = 1e9 / static_cast<double>(base::NsOfTicks(1'000'000'000));
@@ -66,15 +66,15 @@ inline void AddTimes(const Calibration& machine, const Profile& truth, const Dec
                static_cast<uint64_t>(estimate->task_ns[i] * queries * ticks_per_ns), 0);
 }
 
-// Of the tests with Trials: time passes as they say.
+// For the tests with Trials, which set the time.
 inline uint64_t test_now_ns = 0;
 inline uint64_t TestNow() { return test_now_ns; }
 
-// Of each plan with a device: the part that it has of the throughput that is promised for it.
+// For each plan with a device: the part of the predicted throughput that it reaches.
 using YieldFunction = std::function<double(const Candidate&)>;
 
-// A machine whose plans with a device have `yield` times the throughput that is promised for them,
-// and `fresh_yield` times in the first `kFreshNs` after each change of plan.
+// A machine whose plans with a device have `yield` times their predicted throughput. In the first
+// `kFreshNs` after each change of plan they have `fresh_yield` times.
 class Trials {
  public:
   static constexpr uint64_t kFreshNs = 15'000'000;
@@ -115,8 +115,8 @@ class Trials {
       if (slower_) AddTimes(*slower_, truth, planner_->Current(0), window, &times_);
     }
   }
-  // Tasks of the CPU take so many times as long as was calibrated: as the planner learns it, it
-  // looks at all plans again and again.
+  // Tasks of the CPU take `times` times as long as calibrated. As the planner learns it, it looks
+  // at all plans again and again.
   void SlowTasks(double times) {
     slower_ = machine_;
     for (UnitCost& unit : slower_->cpu.units) {
@@ -126,7 +126,7 @@ class Trials {
     }
     planner_->Watch(0, &times_, nullptr);
   }
-  // From now on the device does not keep up with the store: one stage does its batches.
+  // From now on the device does not keep up with the store: its batches take one stage.
   void FallBehind() {
     planner_->Watch(0, &times_, &runner_);
     is_behind_ = true;
@@ -148,7 +148,7 @@ class Trials {
     return is_fresh && fresh_yield_ ? *fresh_yield_ : yield_(candidate);
   }
 
-  const Calibration machine_;  // has few plans
+  const Calibration machine_;  // it has few plans
   const YieldFunction yield_;
   const std::optional<double> fresh_yield_;
   const Conditions conditions_;

@@ -1,4 +1,4 @@
-// planner/search.h: which plan to carry out: all that are legal are estimated, the best is taken.
+// planner/search.h: chooses a plan: all legal ones are estimated, and the best is taken.
 //
 // Threads   pure functions.
 // Cost      some 150 plans with one device: build/release/src/planner/search_bench.
@@ -21,48 +21,47 @@ struct Candidate {
   bool operator==(const Candidate&) const = default;
 };
 
-// The plan with one stage on the CPU first; then every plan with one stage on one of the devices,
+// The plan with one stage on the CPU first. Then every plan with one stage on one of the devices,
 // gpu0, gpu1, ..., with stealing and, behind it, without.
-// Left out, for nothing is known of them: changes on a device that was not measured with such (an
-// empty unit cost). Left out, for no workload makes them better than one of these: further stages
-// on the CPU (they are the same thread's work, and break up what one stage does in one pass), and
-// for a mirrored device, which changes nothing, plans that give it changes.
+// It omits changes on a device that was not measured with any (an empty unit cost): nothing is
+// known of them. No workload favours further stages on the CPU, which belong to the same thread and
+// break up one pass. Nor does one favour changes on a mirrored device, which makes none. So it
+// omits them, too.
 std::vector<Candidate> AllPlans(const Calibration& calibration);
 
-// Of two plans for one workload: those that fit the interval by throughput, then the others by
-// latency. False: they are alike, too.
+// Compares two plans for one workload: those that fit the interval by throughput, then the others
+// by latency. False also if they are alike.
 bool IsBetter(const Estimate& a, const Estimate& b);
 
-// By how much more a plan with a device must promise than the one with one stage on the CPU. That
-// estimate is the surer one, and who keeps to it never loses: two estimates are each wrong by some
-// percent.
+// How much more than one stage on the CPU a plan with a device must promise. The one-stage estimate
+// is the surer one, and staying with it never loses: two estimates are each wrong by some percent.
 inline constexpr double kDeviceGainMin = 0.1;
-// By how much more one that was tried for this workload.
+// The same for a plan that was tried for this workload.
 inline constexpr double kKnownGainMin = 0.02;
 
-// The estimate by which the candidate is compared with others: of one stage kDeviceGainMin better
-// than it is, and of a plan whose yield is known so much better that it needs kKnownGainMin alone.
+// The estimate that compares the candidate with others. One stage is raised by kDeviceGainMin. A
+// plan whose yield is known is raised so that it only needs kKnownGainMin more.
 Estimate ForChoice(const Candidate& candidate, Estimate estimate, bool is_known = false);
 
-// Of each candidate; `yields`: of each, too, or empty: all are as promised. REQUIRES: the
+// For each candidate; `yields`: for each, too, or empty: all are as promised. REQUIRES: the
 // calibration of the model knows all processors that they name.
 std::vector<Estimate> EstimateAll(Model* model, const std::vector<Candidate>& candidates,
                                   double batch_queries, std::span<const Yields::Yield> yields = {});
 
-// Of each candidate, what it is estimated to have with its yield, and that yield.
+// For each candidate, its estimate with its yield, and that yield.
 struct Outlook {
   std::vector<Estimate> estimates;
   std::vector<Yields::Yield> yields;
 };
 
-// A plan that yields less has smaller batches within the same interval, of which less is promised:
-// its yield is that of the promise for these, so that a plan that was tried is estimated to have
-// what it was measured to have. `is_fresh` and `held` as for Yields::Of. REQUIRES: as EstimateAll
+// A plan that yields less has smaller batches within the same interval, for which less is promised.
+// Its yield refers to the promise for these, so a tried plan is estimated to have its measured
+// throughput. `is_fresh` and `held` as for Yields::Of. REQUIRES: as EstimateAll
 Outlook OutlookOf(Model* model, const std::vector<Candidate>& candidates, double batch_queries,
                   const Yields& yields, bool is_fresh, std::optional<Yields::Held> held = {});
 
-// The candidate that is to take the place of `standing`, for it is better by more than
-// `hysteresis`, or `standing`. `estimates` and `yields`: of each candidate.
+// The candidate that should replace `standing`, because it is better by more than `hysteresis`;
+// otherwise `standing`. `estimates` and `yields`: for each candidate.
 size_t BestInPlaceOf(size_t standing, std::span<const Candidate> candidates,
                      std::span<const Estimate> estimates, std::span<const Yields::Yield> yields,
                      double hysteresis, double interval_us);
@@ -73,15 +72,15 @@ struct Choice {
   Estimate estimate;
 };
 
-// The candidates with their estimates, best choice first. Of equals the one that comes first in
-// `candidates`, so that what needs no device is preferred. REQUIRES: the calibration knows all
-// processors that they name.
+// The candidates with their estimates, best choice first. Equals stay in the order of `candidates`,
+// which prefers plans without a device. REQUIRES: the calibration knows all processors that they
+// name.
 std::vector<Choice> RankPlans(const Calibration& calibration, const Profile& profile,
                               const Conditions& conditions,
                               const std::vector<Candidate>& candidates);
 
-// The fewest queries of a batch, a multiple of kSetQueries, with which the plan is faster than one
-// stage on the CPU, be it by little: it was chosen for more than that; `limit` + 1: with none up to
+// The fewest queries of a batch, a multiple of kSetQueries, with which the plan is at all faster
+// than one stage on the CPU: it was chosen for a larger gain. `limit` + 1: there are none up to
 // `limit`.
 uint32_t FewestQueriesOf(Model* model, const Candidate& candidate, uint32_t limit, double yield = 1,
                          double one_stage_yield = 1);

@@ -1,13 +1,12 @@
-// planner/synthetic_load.h: a store full of objects of one size, and workers and devices that serve
-// requests for them: what calibration measures.
+// planner/synthetic_load.h: a store full of objects of one size, with workers and devices that
+// serve requests for them, for calibration.
 //
-// So what is measured is the pipeline itself, with all its workers at work; a protocol and its
-// sockets are not in it.
+// So it measures the pipeline itself, with all its workers at work, without a protocol or sockets.
 //
 // Threads   one at a time; each call starts the workers' and ends them.
-// Errors    kInvalidArgument: several devices have memory of their own. kNoMemory: the store does
-//           not hold a useful number of objects, or a device has too little for the batches. Else
-//           what a device says.
+// Errors    kInvalidArgument: several devices have their own memory. kNoMemory: the store does not
+//           hold a useful number of objects, or a device has too little for the batches. Otherwise
+//           errors of a device.
 #pragma once
 
 #include <algorithm>
@@ -38,27 +37,25 @@ class SyntheticLoad {
 
   uint64_t objects() const { return at_.objects; }
 
-  // All workers serve for traffic.seconds, in several turns after one that nobody counts;
-  // the figures are of the turn that is the median by the workers' time for a query, for machines
-  // have other things to do now and then; a guest's, of the one with the least. Each turn has a
-  // batch or job at least; where these take so long that the turns would take several times
-  // traffic.seconds, there are fewer, down to one.
-  // `beside` (may be null): such jobs are carried out meanwhile, which *fed (may be null) tells of,
-  // of the same turn, by feeders in the place of as many workers: with more threads than that, they
-  // would wait for a core, and not for a device. One worker is left at least. The time that the
-  // device takes until it has followed all that was stored counts as the jobs'.
+  // All workers serve for traffic.seconds, in several turns after one that nobody counts. The
+  // figures are of the turn with the median time of workers for a query: machines have other things
+  // to do now and then. For a guest, they are of the one with the least. Each turn has at least a
+  // batch or job. If the turns would take several times traffic.seconds that way, there are fewer,
+  // down to one. `beside` (may be null): such jobs are carried out meanwhile by feeders, each in
+  // the place of a worker. With more threads, they would wait for a core, not for a device. *fed
+  // (may be null): their figures in the same turn. At least one worker is left. The time until the
+  // device has followed all that was stored counts as the jobs'.
   Result<LoadFigures> Run(const Traffic& traffic, const JobTraffic* beside = nullptr,
                           LoadFigures* fed = nullptr);
-  // Several such runs at once, turn by turn, for figures that are held against each other: what
-  // else the machine does meanwhile is in all of them alike. In their order.
+  // Several such runs at once, turn by turn, for figures that are compared: other work of the
+  // machine then affects all of them alike. In their order.
   Result<std::vector<LoadFigures>> RunInTurns(std::span<const Traffic> all);
-  // One worker alone, with one batch under way, so that no job waits for another; in the same
-  // turns, and the figures are of the one in which jobs took the least for a query: nobody else is
-  // to be measured, only what a job takes that nothing disturbs.
+  // One worker alone, with one batch under way, so that no job waits for another, in the same
+  // turns. The figures are of the turn whose jobs took the least for a query: only undisturbed jobs
+  // are measured.
   Result<LoadFigures> RunAlone(Traffic traffic);
-  // A device alone, in the same turns. `beside`: workers serve reads in one stage meanwhile, as
-  // many as there are beside the feeders.
-  // wall_ns is the device's: of a turn, once.
+  // A device alone, in the same turns. `beside`: meanwhile the workers that the feeders leave serve
+  // reads in one stage. wall_ns is the device's: of a turn, once.
   Result<LoadFigures> RunJobs(const JobTraffic& traffic, bool beside = false);
 
  private:
@@ -86,7 +83,7 @@ class SyntheticLoad {
 
   const LoadOptions options_;
   SyntheticStore at_;
-  uint64_t apart_ns_ = 0;  // CatchUp's time, and what a guest waited, all together
+  uint64_t apart_ns_ = 0;  // CatchUp's time and a guest's waits, all together
 };
 
 }  // namespace weft::planner
