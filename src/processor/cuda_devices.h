@@ -1,8 +1,8 @@
 // processor/cuda_devices.h: the CUDA devices of this machine, by the module that knows CUDA.
 //
-// libweft_cuda.so is loaded when first asked for, from $WEFT_CUDA_MODULE where that is set, else
-// from where the system looks for libraries of this program: beside it, and in ../lib from there.
-// It needs no driver to be loaded; it lists no device then.
+// libweft_cuda.so is loaded when first asked for, from $WEFT_CUDA_MODULE if that is set. Otherwise
+// the system finds it where it looks for the program's libraries: beside the program, and in ../lib
+// from there. It loads without a driver, but lists no device then.
 //
 // Threads   any.
 #pragma once
@@ -16,7 +16,7 @@
 
 namespace weft::processor {
 
-// Where there is an NVIDIA driver but no module: one entry, which says so.
+// With an NVIDIA driver but without a module: one entry, which says so.
 std::vector<DeviceInfo> ListCuda();
 
 // A processor on device `number`, which mirrors the store that it is attached to.

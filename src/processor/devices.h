@@ -1,13 +1,13 @@
 // processor/devices.h: every processor of this machine, by the name that plans give it.
 //
 //   none       no device: all stages run on the workers' own threads
-//   cpu        the tasks on a thread of their own (cpu_processor.h)
+//   cpu        the tasks on their own thread (cpu_processor.h)
 //   mirror     the same on a copy of the store, as a discrete GPU has it (plain_mirror.h)
-//   cuda:N     the N-th CUDA device, where the module for them is there (cuda_devices.h)
-//   opencl:N   the N-th OpenCL device that shares memory (opencl/opencl.h), where this was built in
-//   auto       the first GPU that can be used and passes its test, else none
+//   cuda:N     the N-th CUDA device, if its module is there (cuda_devices.h)
+//   opencl:N   the N-th OpenCL device that shares memory, if built in (opencl/opencl.h)
+//   auto       the first GPU that can be used and passes its test, otherwise none
 //
-// No device is handed out that has not just passed its test of known answers (self_test.h).
+// Every device returned has just passed its test of known answers (self_test.h).
 //
 // Threads   any.
 #pragma once
@@ -23,7 +23,7 @@
 
 namespace weft::processor {
 
-// All of them, cpu first; also those that cannot be used, with the reason. Opens none.
+// All of them, cpu first; those that cannot be used have the reason. Opens none.
 std::vector<DeviceInfo> ListDevices();
 
 // Opens the processor of just this name ("cpu", "opencl:0") without a test.
@@ -33,9 +33,9 @@ Result<std::unique_ptr<Processor>> OpenNamed(std::string_view name);
 // Asks an open processor for the known answers of its kind.
 Status RunSelfTest(Processor* processor);
 
-// The processor that `spec` asks for, tested; null for "none", and for "auto" where there is no
-// such. *notes (may be null): a line for each device that "auto" passed over, and why.
-// kInvalidArgument: there is no such device; the message lists those that are there.
+// The processor that `spec` asks for, tested; null for "none", and for "auto" if there is none.
+// *notes (may be null): a line for each device that "auto" passed over, and why. kInvalidArgument:
+// there is no such device; the message lists those that exist.
 Result<std::unique_ptr<Processor>> OpenDevice(std::string_view spec,
                                               std::vector<std::string>* notes = nullptr);
 

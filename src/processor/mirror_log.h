@@ -1,24 +1,22 @@
 // processor/mirror_log.h: the object log's part of a mirror (mirror.h): copies segments as they
-// fill, and has those in the device's memory that are used.
+// fill, and keeps the used ones in the device's memory.
 //
-// Copies    the bytes of a segment that were reserved before some Follow are copied once every
-//           batch of that time has ended, for then they are written. What was copied is resident.
+// Copies    bytes of a segment that were reserved before some Follow are copied once every batch of
+//           that time has ended, because then they are written. Then they are resident.
 // Anew      a segment that is filled anew is set to nothing resident by the Follow that finds it
 //           so, before any job. It keeps its memory.
-// Memory    MirrorPlaces decides. What is being filled, or was since the last Follow, has the first
-//           claim; then what was asked for, resident or not, which the tasks note in LogRef::uses.
-//           A segment whose memory was given to another, and which is wanted again, is copied again
-//           from its start. Objects of segments without memory are not resident.
-// All fit   where there is memory for as many segments as may be in use, and a few more. Then all
-//           have some, whoever uses them, and those that count no longer give theirs back when
-//           there is none left.
-// Rounds    else, and as long as some segment in use lacks memory: of use, of kUsesPerSegment
-//           queries for each segment in use, so that one that is used as much as any other is used
-//           in each round, and at least kRestPerRound times as long as it takes to end one. At the
-//           end of one at most a kMovedShare-th of the memory goes from what rests to what is
-//           wanted.
-// Cost      Follow looks at segments that are open or not yet copied; at all at the end of a round,
-//           and where all fit, but all memory is taken, once for kMovedShare of it.
+// Memory    MirrorPlaces decides. Segments being filled now, or since the last Follow, have the
+//           first claim. Then come those asked for, resident or not, which the tasks note in
+//           LogRef::uses. A segment that lost its memory to another and is wanted again is copied
+//           again from its start. Objects of segments without memory are not resident.
+// All fit   if there is memory for as many segments as may be in use, and a few more. Then all have
+//           some, whoever uses them. Those that count no longer give theirs back when none is left.
+// Rounds    otherwise, and as long as some segment in use lacks memory: of kUsesPerSegment queries
+//           for each segment in use, so that an evenly used one is used in each round. A round
+//           lasts at least kRestPerRound times as long as ending it takes. At its end at most a
+//           kMovedShare-th of the memory goes from resting segments to wanted ones.
+// Cost      Follow looks at segments that are open or not yet copied. It looks at all at the end of
+//           a round, and, if all fit but all memory is taken, once for kMovedShare of it.
 //
 // Threads   one call at a time.
 #pragma once
@@ -45,28 +43,28 @@ class MirrorLog {
   // kNoMemory.
   Status Open();
   // Brings the copy up to now. REQUIRES: the caller is in an epoch; the index was copied in it, so
-  // that no word is there whose segment this does not know
+  // that this knows the segment of each word there
   Status Follow(const task::LogRef& log);
 
-  // So many queries are asked with `use_tick`.
+  // This many queries are asked with `use_tick`.
   void CountQueries(uint32_t queries) { queries_ += queries; }
   uint32_t use_tick() const { return use_tick_; }
-  // Then nobody needs to know what is used.
+  // If so, nobody needs to know what is used.
   bool everything_fits() const { return has_room_for_all() && !lacks_; }
 
   uint64_t copied_bytes() const { return copied_bytes_; }
-  // That were stored, and which the last Follow left to the next ones. What a round gave memory to
-  // does not count: the mirror did without it before.
+  // Bytes stored that the last Follow left to the next ones. Segments to which a round gave memory
+  // do not count: the mirror did without them before.
   uint64_t bytes_behind() const { return bytes_behind_; }
   const MirrorPlaces& places() const { return places_; }
 
  private:
   struct Segment {
-    uint64_t base = 0;            // as last seen: another one says that it is filled anew
-    uint32_t copied_units = 0;    // of what has memory now
-    uint32_t complete_units = 0;  // written once stamp has passed; 0: none is waited for
+    uint64_t base = 0;            // as last seen: another one means that it is filled anew
+    uint32_t copied_units = 0;    // of the part that has memory now
+    uint32_t complete_units = 0;  // written once stamp has passed; 0: none is awaited
     uint64_t stamp = 0;
-    bool is_moved_in = false;  // by a round, which takes its time
+    bool is_moved_in = false;  // by a round, whose copies take their time
   };
   using Watched = cache::ObjectLog::Watched;
 
@@ -86,19 +84,19 @@ class MirrorLog {
   MirrorMemory* const memory_;
   MirrorPlaces places_;
   std::vector<Segment> segments_;
-  std::vector<Watched> watched_;  // have memory, and are open or not yet copied
-  bool begun_ = false;            // the segments of the beginning are known
+  std::vector<Watched> watched_;  // have memory, and are open or not yet copied;
+  bool begun_ = false;            // the segments of the beginning are known;
   uint64_t budget_ = 0;           // bytes that this Follow may still copy
-  uint64_t oldest_ = 0;           // epoch that a batch was still in when it began
+  uint64_t oldest_ = 0;           // epoch that a batch was still in when this began
   uint64_t copied_bytes_ = 0;
   uint64_t bytes_behind_ = 0;
 
   std::vector<uint32_t> uses_;
   uint32_t use_tick_ = 1;
   bool lacks_ = false;            // some segment in use went without memory
-  uint64_t round_ends_ns_ = 0;    // not before
+  uint64_t round_ends_ns_ = 0;    // not earlier
   uint64_t queries_ = 0;          // in this round
-  uint64_t segments_in_use_ = 0;  // runs as one; about
+  uint64_t segments_in_use_ = 0;  // a run counts as one; roughly
 };
 
 }  // namespace weft::processor

@@ -1,8 +1,8 @@
-// processor/mirror_self_test.h: known answers, asked of a processor that works on a mirror.
+// processor/mirror_self_test.h: known answers, for testing a processor that works on a mirror.
 //
-// A store of the test's own is attached, filled and changed; after each the processor reads all of
-// its keys. It may leave any undone, but what it answers must be the store's last word, and
-// after a few jobs it must answer nearly all. self_test.h is the same for coupled processors.
+// The test's own store is attached, filled and changed; after each step the processor reads all of
+// its keys. It may leave any undone, but its answers must be the store's last word. After a few
+// jobs it must answer nearly all. self_test.h is the same for coupled processors.
 //
 // Threads   any.
 #pragma once

@@ -1,5 +1,5 @@
-// processor/mirror_wrapper.h: for tests: a device with memory of its own that does what another one
-// does, but for what a test overrides.
+// processor/mirror_wrapper.h: for tests: a device with its own memory that does what another one
+// does, except where a test overrides it.
 #pragma once
 
 #include <memory>

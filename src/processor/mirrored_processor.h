@@ -1,16 +1,15 @@
-// processor/mirrored_processor.h: a processor that works on a mirror of the store, whatever memory
-// the mirror lies in.
+// processor/mirrored_processor.h: a processor that works on a mirror of the store, in any memory.
 //
-// A thread of its own takes the jobs that wait, as many together as the device runs in one group,
-// brings the mirror up to date once for all of them (Mirror::Advance), and begins them. While
-// groups are under way it takes more, as far as the device allows, and tells the jobs of those that
-// are done. A job for which there is no mirror just now is left undone, which is no failure: the
-// last stage of its plan does it.
+// Its own thread takes waiting jobs, as many as the device runs in one group. It brings the mirror
+// up to date once for all of them (Mirror::Advance), and begins them. While groups are under way it
+// takes more, as far as the device allows, and finishes the jobs of completed groups. A job for
+// which there is no mirror at the moment is left undone, which is no failure: the last stage of its
+// plan does it.
 //
 // It follows the store between jobs, too, every millisecond, up to a second after the last one:
 // plans with the device and without it may take turns within milliseconds (src/planner). Then it
-// sleeps until there is a job. Where so much was stored meanwhile that copying it takes long, that
-// job and all that wait are left undone, too, and it says that it is behind (Processor::is_behind)
+// sleeps until there is a job. If copying all that was stored meanwhile takes long, that job and
+// all that wait are left undone, too. Then it reports that it is behind (Processor::is_behind),
 // until it has caught up, without jobs, or has tried for a second.
 //
 // Cost      the thread sleeps while there is nothing to do, and spins while the device works.
@@ -23,8 +22,8 @@
 
 namespace weft::processor {
 
-// Groups of jobs that their owners share (processor/set_share.h) which the device has at once: two
-// that run side by side, and one ahead of them. The fewer it has, the more is left to take.
+// Groups of shared jobs (processor/set_share.h) that the device has at once: two that run side by
+// side, and one ahead. The fewer it has, the more is left to take.
 inline constexpr uint32_t kSharedGroups = 3;
 
 std::unique_ptr<Processor> NewMirroredProcessor(std::unique_ptr<MirrorDevice> device);

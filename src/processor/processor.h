@@ -1,19 +1,18 @@
-// processor/processor.h: where the tasks of a stage run: one interface for every kind of processor.
+// processor/processor.h: where the tasks of a stage run: one interface for all kinds of processor.
 //
 // A processor takes a job (task/query_job.h), runs it beside its caller and says when it is done.
-// It knows no algorithm: what a job does is written in src/task, and a processor that replaces a
-// task by a tuned version is held to that one by a test.
+// It knows no algorithm: src/task defines what a job does. If a processor replaces a task by a
+// tuned version, a test compares the two.
 //
 // Memory    kCoupled: it reads and writes the store itself. Everything that a job points at must
-//           lie in memory of pages(), and changes by either side are seen by the other through
-//           the tasks' atomics (paper 000, section II-B: an APU, or OpenCL's fine-grained shared
-//           virtual memory).
-//           kMirrored: it has memory of its own and runs jobs on a copy of the store.
-// Errors    are Status, made in one place for each kind of processor. A job that failed has left
-//           its columns in any state that a second run with QueryJob::again, or the last stage of
-//           the plan, puts right. See processor/guard.h for what is done about failures.
-// Threads   Start: any. Job: of its owner, but for what is said to be the processor's; SetShare is
-//           both's.
+//           lie in memory of pages(). Each side sees the other's changes through the tasks' atomics
+//           (paper 000, section II-B: an APU, or OpenCL's fine-grained shared virtual memory).
+//           kMirrored: it has its own memory and runs jobs on a copy of the store.
+// Errors    are Status, made in one place for each kind of processor. A failed job may leave its
+//           columns in any state, which a second run with QueryJob::again, or the last stage of the
+//           plan, puts right. See processor/guard.h for what happens on failures.
+// Threads   Start: any. Job: its owner, except for the part that is the processor's; SetShare
+//           belongs to both.
 #pragma once
 
 #include <atomic>
@@ -38,10 +37,10 @@ enum class MemoryModel : uint8_t { kCoupled, kMirrored };
 
 struct Description {
   std::string name;      // as a plan and --device name it: "cpu", "opencl:0", "cuda:0"
-  std::string hardware;  // what it is, as its driver says
+  std::string hardware;  // what it is, as its driver names it
   MemoryModel memory = MemoryModel::kCoupled;
   uint64_t memory_bytes = 0;          // that it can use; 0: unknown
-  uint64_t allocation_bytes_max = 0;  // of one Reserve; 0: no limit of its own
+  uint64_t allocation_bytes_max = 0;  // of one Reserve; 0: it sets no limit
   uint32_t units = 0;                 // cores, compute units or multiprocessors
   uint32_t tasks = 0;                 // kRun... bits that it can run
   // Its jobs' owners may take sets of them: by QueryJob::set_claims on coupled memory, by
@@ -59,13 +58,13 @@ class Job {
   Job& operator=(const Job&) = delete;
 
   task::QueryJob query{};
-  // Of a mirrored processor's job, which opens it by Start: sets that are not the device's yet.
-  // Where query.set_claims is not null the owner may take some, and must run them on the store
-  // itself before it looks at done().
+  // For a mirrored processor's job, which Start opens: sets that the device has not taken yet. If
+  // query.set_claims is not null the owner may take some, and must run them on the store itself
+  // before it looks at done().
   SetShare sets;
 
-  // Called when the job is done, by the thread that finished it, which holds the job's lock: it
-  // must neither block nor call back. Set once, before the first Start.
+  // Called when the job is done, by the thread that finished it. That thread holds the job's lock,
+  // so this must neither block nor call back. Set once, before the first Start.
   std::function<void()> on_done;
 
   // --- the owner's ---
@@ -77,17 +76,17 @@ class Job {
   uint64_t ended_ticks() const { return ended_ticks_; }
   // Waits for it. REQUIRES: it was begun
   const Status& Wait() WEFT_EXCLUDES(mutex_);
-  // The same for so long at most. False: it is not done.
+  // The same, for at most this long. False: it is not done.
   bool WaitFor(int ms) WEFT_EXCLUDES(mutex_);
   // The owner goes on without it: on_done is not called any more. The job, and all that it points
-  // at, must stay until it is done, which may be never. False: it is done after all.
+  // at, must stay until it is done, perhaps for ever. False: it is done after all.
   bool Leave() WEFT_EXCLUDES(mutex_);
 
   // --- the processor's ---
-  // It is on its way. REQUIRES: no run of it is
+  // It is on its way. REQUIRES: no run of it is under way
   void Begin() WEFT_EXCLUDES(mutex_);
   void Finish(Status status) WEFT_EXCLUDES(mutex_);
-  // For its own use: parts of the job that are under way, and what became of one that failed.
+  // For its own use: parts of the job that are under way, and the error of one that failed.
   uint32_t parts_under_way = 0;
   Status failure;
 
@@ -107,18 +106,18 @@ class Processor {
   virtual Status Start(Job* job) = 0;
   // The store whose jobs it will run: a mirrored processor begins to follow it. Before any Start.
   virtual Status Attach(cache::Store*) { return Status::Ok(); }
-  // Follows the store until what it works on is as new as the store was: a mirrored processor does
-  // that between jobs, too, but a store that was full when it came takes many of them. Takes as
-  // long as copying the store does. REQUIRES: no job is under way, nobody changes the store
+  // Follows the store until the copy is as new as the store was. A mirrored processor does that
+  // between jobs, too; a store that was full when attached takes many of them. Takes as long as
+  // copying the store. REQUIRES: no job is under way, nobody changes the store
   virtual Status CatchUp() { return Status::Ok(); }
-  // What it works on is so far behind the store that jobs are better done without it, until that is
-  // no longer so: it follows meanwhile without them. Any thread; a moment old.
+  // Its copy is so far behind the store that jobs are better done without it. It goes on following
+  // meanwhile, until it has caught up. Any thread; a moment old.
   virtual bool is_behind() const { return false; }
-  // Lets go of the store; ends what was started, and takes no more. False: a job was left, and what
-  // it holds up goes on using the store, which must be kept for ever, as the processor is.
+  // Lets go of the store; ends what was started, and takes no more. False: a job was left. What it
+  // holds up goes on using the store, which must be kept for ever, as must the processor.
   virtual bool Detach() { return true; }
-  // A job of it was left (Job::Leave), and may go on touching whatever it was given: from now on
-  // memory of pages() is never freed. The processor takes no more work, and is not ended, for that
+  // A job was left (Job::Leave), and may go on touching all that it was given: from now on memory
+  // of pages() is never freed. The processor takes no more work, and is never ended, because that
   // would wait for the job.
   virtual void NoteLeft() {}
   // Memory that both sides see. It must go before the processor does.

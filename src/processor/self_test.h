@@ -1,11 +1,11 @@
-// processor/self_test.h: known answers, asked of a processor before it is given any work.
+// processor/self_test.h: known answers, asked of a processor before it gets any work.
 //
-// Every task, on an index and log of the test's own in the processor's memory, against the model of
-// trial.h: keys of every length, tags and whole hashes that collide, stores that enter and replace,
-// deletes, entries that have ended or were flushed, long values and more of them than there is room
-// for, displacement, full buckets, an index that grows, tasks in stages of their own, sets shared
-// with the CPU, jobs run again. What the processor cannot run by itself (Description::tasks) the
-// CPU does, as it would in a plan.
+// It runs every task, on its own index and log in the processor's memory, and compares with the
+// model of trial.h. It covers keys of every length, tags and whole hashes that collide, stores that
+// enter and replace, and deletes. It covers entries that have ended or were flushed, long values
+// and more of them than there is room for. It covers displacement, full buckets, and an index that
+// grows. It covers tasks as separate stages, sets shared with the CPU, and jobs run again. The CPU
+// does what the processor cannot (Description::tasks), as it would in a plan.
 //
 // Source    hashcat, which starts no device that does not reproduce a known answer.
 // Threads   any; one more for a moment.
@@ -16,9 +16,9 @@
 
 namespace weft::processor {
 
-// Takes some milliseconds of a processor that is warm, and 10 MiB of its memory.
-// kCorruption: an answer is wrong; the message says in which part, of which query and how. What the
-// processor itself says is passed on, and kNoMemory.
+// Takes some milliseconds of a warm processor, and 10 MiB of its memory. kCorruption: an answer is
+// wrong; the message says in which part, of which query and how. Errors of the processor itself are
+// passed on, and kNoMemory.
 // REQUIRES: the processor's memory is coupled
 Status SelfTest(Processor* processor);
 

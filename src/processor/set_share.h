@@ -1,6 +1,6 @@
-// processor/set_share.h: the sets of a job between the two that run them where they share no memory
-// to claim them in: who drives the device takes sets for it from the front, some at a time and one
-// step ahead of it, and the job's owner takes them from the back, one by one.
+// processor/set_share.h: shares the sets of a job between the two that run them, if they share no
+// memory for claims. The thread that drives the device takes sets from the front, some at a time
+// and one step ahead; the job's owner takes them from the back, one by one.
 //
 // Threads   Open: one, before the others. TakeFront, TakeBack: any, each set goes to one.
 // Source    paper 000, section IV-C (work stealing in sets, from both ends of a batch).
@@ -18,12 +18,12 @@ class SetShare {
     bool empty() const { return begin == end; }
   };
 
-  // Sets [0, sets) are to be taken; from the front alone where `from_back` is false.
+  // Opens sets [0, sets); if `from_back` is false, they are taken only from the front.
   void Open(uint32_t sets, bool from_back) {
     from_back_ = from_back;
     left_.store(Pack({0, sets}), std::memory_order_release);
   }
-  // Up to `sets_max` of those that are left.
+  // Up to `sets_max` of the remaining sets.
   Range TakeFront(uint32_t sets_max) {
     uint64_t seen = left_.load(std::memory_order_acquire);
     for (;;) {
@@ -34,7 +34,7 @@ class SetShare {
         return {left.begin, rest.begin};
     }
   }
-  // The last one that is left. False: there is none.
+  // The last remaining set. False: there is none.
   bool TakeBack(uint32_t* set) {
     uint64_t seen = left_.load(std::memory_order_acquire);
     for (;;) {

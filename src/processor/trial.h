@@ -1,18 +1,18 @@
 // processor/trial.h: a small index and log in a processor's memory, batches of queries to try on
-// it, and a model that says what must come of them.
+// it, and a model that predicts the results.
 //
 // The model is a map from key to object. It knows nothing of buckets, tags or slots, and the
-// objects are laid out by hand, so an answer that agrees with it was not made by the code under
-// trial. What the self-test (self_test.h) and the tests of processors are made of.
+// objects are laid out by hand. So an answer that agrees with it was not made by the code under
+// trial. The self-test (self_test.h) and the tests of processors are built from it.
 //
-// A batch: Begin, any queries, Run. Run repeats what the processor left undone (a task may, after
-// lost races: task/query_job.h), with QueryJob::again, and then looks at everything: each query's
-// answer, and that the index holds the model's entries, each once, and nothing else.
+// A batch: Begin, any queries, Run. Run repeats, with QueryJob::again, what the processor left
+// undone (a task may, after lost races: task/query_job.h). Then it checks each query's answer, and
+// that the index holds the model's entries, each once, and nothing else.
 //
 // Keys      a key that a query of the batch writes is in no other query of it.
-// Errors    kCorruption: an answer is wrong; the message says which query's and how. What the
-//           processor itself says is passed on. kNoMemory.
-// Threads   one at a time; those that claim sets of job().query aside.
+// Errors    kCorruption: an answer is wrong; the message says which query's and how. Errors of the
+//           processor itself are passed on. kNoMemory.
+// Threads   one at a time, except for those that claim sets of job().query.
 #pragma once
 
 #include <cstdint>
@@ -46,7 +46,7 @@ class Trial {
     std::string value;
     uint32_t flags = 0;
     uint32_t expiry_s = 0;
-    uint64_t cas = 0;  // 0: it follows from the place
+    uint64_t cas = 0;  // 0: its place gives it
   };
   static constexpr uint32_t kNow_s = 1000;  // the clock of every batch
 
@@ -58,12 +58,12 @@ class Trial {
   void Read(std::string_view key) { Add(key, kWantsRead); }
   void Store(std::string_view key, const Stored& stored);
   void Delete(std::string_view key);
-  // A query that nothing is wanted of, whatever its key.
+  // A query from which nothing is wanted, whatever its key.
   void Nothing(std::string_view key) { Add(key, kWantsNothing); }
   uint32_t queries() const { return static_cast<uint32_t>(queries_.size()); }
 
-  // What the next batches are like.
-  bool room = true;     // every new key finds a place; else it may be left without
+  // Properties of the next batches.
+  bool room = true;     // every new key finds a place; false: it may be left without
   bool notes = false;   // QueryJob::notes
   bool shares = false;  // with QueryJob::set_claims
   // The next runs' tasks. Runs of a batch with one task each are stages of a plan.
@@ -80,9 +80,9 @@ class Trial {
 
   // --- between batches ---
   enum class View { kOlder, kNewer, kBoth };
-  // Which table is the index; kBoth: as while it grows.
+  // Chooses the table that is the index; kBoth: as while it grows.
   void Look(View view);
-  // Nothing that is stored so far counts any more.
+  // Nothing stored so far counts any more.
   void Flush();
 
   uint64_t entries() const { return model_.size(); }
@@ -131,7 +131,7 @@ class Trial {
 
   const Shape shape_;
   cache::Pages table_pages_, log_pages_, column_pages_;
-  task::IndexRef index_{};  // both tables; job_ has the view
+  task::IndexRef index_{};  // both tables; job_ has the view of them
   task::LogRef log_{};
   Columns columns_{};
   uint64_t log_used_ = 1;  // in 8-byte units; location 0 names no object
@@ -141,7 +141,7 @@ class Trial {
   std::vector<Query> queries_;
   uint32_t tasks_run_ = 0;     // on the batch
   uint64_t keys_used_ = 0;     // bytes
-  uint64_t moves_before_ = 0;  // the batch
+  uint64_t moves_before_ = 0;  // before the batch
   Job job_;
 };
 

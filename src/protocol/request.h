@@ -1,11 +1,11 @@
 // protocol/request.h: one parsed request: what to do to which key, and what its reply must show.
 //
 // The seam between memcached's text protocols and the store. Parse (protocol/parse.h) fills a
-// Request, the server carries out its Command, protocol/reply.h writes the answer. It holds no
-// bytes of its own.
+// Request, the server carries out its Command, and protocol/reply.h writes the answer. It only
+// points at bytes.
 //
 // Lifetime  every view points into the parsed input or at a literal; the input must stay until the
-//           reply is written. A base64 key alone is elsewhere, in ParseContext::scratch, until the
+//           reply is written. Only a base64 key lies elsewhere, in ParseContext::scratch, until the
 //           next Parse: whoever needs it for longer copies it (protocol/batch_io.h does).
 // Cost      a parse writes a Request once and allocates nothing.
 // Source    memcached 1.6.18 as observed; the protocol documents of later releases for E, for N
@@ -35,17 +35,17 @@ enum class RequestKind : uint8_t {
   kMetaDebug,       // me
 
   // About the server.
-  kText,         // nothing to do but what drop_key and swallow_bytes say; the reply is `text`
+  kText,         // only what drop_key and swallow_bytes say; the reply is `text`
   kVerbosity,    // set it to `number`
-  kFlushAll,     // drop what was stored before `flush_at_s` (0: now); with a `text` only counted
+  kFlushAll,     // drop all stored before `flush_at_s` (0: now); only counted if there is a `text`
   kMemoryLimit,  // cache_memlimit: take `number` MiB; at least eight
-  kStats,        // `arguments`: what follows the word
+  kStats,        // `arguments`: what follows the word;
   kVersion,      // the reply needs the server's version
   kQuit,         // `close` is set; no reply
   kShutdown,     // `graceful` or not; no reply
 };
 
-// A store whose value is not kept, with kText.
+// A store whose value is dropped, with kText.
 enum class Refused : uint8_t {
   kNone,
   kTooLarge,
@@ -55,28 +55,28 @@ enum class Refused : uint8_t {
 struct Request {
   RequestKind kind = RequestKind::kText;
   bool noreply = false;       // classic: nothing is written, whatever the outcome
-  bool quiet = false;         // q: outcomes that the client expects are not written
+  bool quiet = false;         // q: expected outcomes are not written
   bool close = false;         // the connection ends after this request
   bool graceful = false;      // shutdown graceful
   bool return_value = false;  // v on mg and ma
-  // A store was refused for its size: what the key held must go, or it would outlive a newer
+  // A store was refused for its size: the key's old value must go, or it would outlive a newer
   // version. `command` is the delete to carry out; its own outcome is not shown.
   bool drop_key = false;
   Refused refused = Refused::kNone;
 
   uint32_t number = 0;
   uint32_t flush_at_s = 0;     // on the store's clock
-  uint64_t swallow_bytes = 0;  // to skip behind the consumed bytes; may exceed what has arrived
+  uint64_t swallow_bytes = 0;  // to skip after the consumed bytes; may exceed what has arrived
 
-  cache::Command command;        // command.hash is left to the caller
+  cache::Command command;        // the caller fills in command.hash
   std::string_view keys;         // kRead: the keys after the first, for NextKey
   std::string_view meta_tokens;  // meta: the flags as sent; the reply follows their order
   std::string_view arguments;    // kStats
-  std::string_view text;         // the whole reply with its line end, where it is known
+  std::string_view text;         // the whole reply with its line end, if known
 };
 
-// Takes the first key off `keys`; false where none is left. Keys from Parse are at most
-// kKeyBytesMax long.
+// Takes the first key off `keys`; false if none is left. Keys from Parse have at most kKeyBytesMax
+// bytes.
 inline bool NextKey(std::string_view* keys, std::string_view* key) {
   const char* begin = keys->data();
   const char* const end = begin + keys->size();

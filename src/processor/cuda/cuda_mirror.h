@@ -1,12 +1,12 @@
 // processor/cuda/cuda_mirror.h: a mirror of the store in the memory of a CUDA device.
 //
-// What is written to the mirror goes through one stream, groups of jobs through several beside it:
-// processor/cuda/group_streams.h says who waits for whom. Columns lie in pinned host memory, which
-// the kernels read and write in place, so a batch costs no copy, and one launch, which it shares
-// with the batches that wait beside it.
+// Writes to the mirror go through one stream, groups of jobs through several beside it:
+// processor/cuda/group_streams.h says which waits for which. Columns lie in pinned host memory,
+// which the kernels read and write in place. So a batch costs no copy, and shares one launch with
+// the batches that wait beside it.
 //
 // Memory    the log has addresses for all of its segments and memory for those held, up to a share
-//           of the device; the index has what is left.
+//           of the device; the index has the rest.
 // Threads   as MirrorDevice.
 #pragma once
 

@@ -1,11 +1,11 @@
 // processor/cuda/device_range.h: addresses of a CUDA device that get memory chunk by chunk.
 //
-// What lies at an address stays there whatever else is given memory or loses it, so a log whose
-// segments come and go needs no translation of its locations. Made of the driver's virtual memory
-// calls, which are looked up at run time: without a driver, Reserve says so.
+// The bytes at an address stay there, whatever else gets or loses memory. So a log whose segments
+// come and go needs no translation of its locations. It uses the driver's virtual memory calls,
+// which are looked up at run time: without a driver, Reserve says so.
 //
 // Threads   one at a time. All of it acts on the device that is current for the calling thread.
-// Errors    as base/cuda/cuda_status.h says; kNoMemory where the device has none left.
+// Errors    as base/cuda/cuda_status.h says; kNoMemory if the device has none left.
 #pragma once
 
 #include <cstddef>
@@ -30,13 +30,13 @@ class DeviceRange {
   // Memory that all chunks have.
   uint64_t held_bytes() const { return held_chunks_ * chunk_bytes_; }
 
-  // What of it Hold would add: that of chunks which nobody holds.
+  // Memory that Hold would add: that of chunks which nobody holds.
   uint64_t MissingBytes(uint64_t offset, uint64_t bytes) const;
 
   // Gives memory to every chunk that [offset, offset + bytes) touches. Counted: a chunk keeps its
   // memory until it was dropped as often as held. On an error nothing has changed.
   Status Hold(uint64_t offset, uint64_t bytes);
-  // REQUIRES: held; nothing on the device is using it, or will
+  // REQUIRES: held; nothing on the device uses it, or will
   void Drop(uint64_t offset, uint64_t bytes);
 
  private:

@@ -1,12 +1,12 @@
-// processor/cuda/group_streams.h: the streams that groups of jobs run in, side by side, and the one
-// that changes what they look at.
+// processor/cuda/group_streams.h: the streams in which groups of jobs run side by side, and the one
+// that changes the data they look at.
 //
-// While a group waits for the bus another one searches. A group sees all changes that were enqueued
-// before it. Those that are enqueued later it may see or not, and some of a kind: to a search they
-// are what other threads do to a table meanwhile, and a key that it misses while its entry moves is
-// looked for again on the host (TableJob::mirrored). What it must not see waits for it (ToReplace):
-// the bytes that it may be reading becoming another object's. Streams wait for each other on the
-// device; who asks for the next one does not.
+// While a group waits for the bus, another one searches. A group sees all changes enqueued before
+// it. It may or may not see later ones. To a search they look like other threads' changes to a
+// table. A key that it misses while its entry moves is looked up again on the host
+// (TableJob::mirrored). Changes that groups must not see wait for them (ToReplace): those by which
+// bytes that a group may be reading become another object's. Streams wait for each other on the
+// device; asking for the next one does not wait.
 //
 // Threads   one at a time.
 // Errors    as base/cuda/cuda_status.h says.
@@ -26,13 +26,13 @@ class GroupStreams {
 
   // For changes that groups under way may see. Whoever enqueues there asks for it anew.
   CudaStream ToChange();
-  // For those that they must not see: these and all further ones wait for the groups.
+  // For those that they must not see: these and all later ones wait for the groups.
   Result<CudaStream> ToReplace();
-  // For what only looks at words that groups write, whatever they are just then.
+  // For reading words that groups write, whatever they are at the moment.
   CudaStream ToWatch() const { return changes_.get(); }
   // For the next group. REQUIRES: fewer than kGroups are under way
   Result<CudaStream> NextGroup();
-  // All that the next group does is enqueued: it is under way.
+  // All work of the next group is enqueued: it is under way.
   Status GroupBegun();
 
   // REQUIRES: a group is under way

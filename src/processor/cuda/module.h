@@ -1,7 +1,7 @@
-// processor/cuda/module.h: what libweft_cuda.so hands to the program that loads it.
+// processor/cuda/module.h: what libweft_cuda.so gives to the program that loads it.
 //
-// A program built without a CUDA compiler finds the module beside it all the same, so the two say
-// first whether they were made of the same interfaces (Fits): both compile this tree's headers.
+// Even a program built without a CUDA compiler finds the module beside it. So the two first check
+// that they were made from the same interfaces (Fits): both compile this tree's headers.
 //
 // Threads   any.
 #pragma once
@@ -15,13 +15,13 @@
 namespace weft::processor {
 
 struct CudaModule {
-  // Raised when anything changes that the two share and the sizes below do not tell.
+  // Raised when a shared interface changes in a way that the sizes below do not show.
   static constexpr uint32_t kVersion = 3;
 
   uint32_t version = kVersion;
   uint32_t job_bytes = sizeof(task::QueryJob);
   uint32_t description_bytes = sizeof(Description);
-  // All CUDA devices, also those that can't be used, with the reason.
+  // All CUDA devices; those that can't be used have the reason.
   std::vector<DeviceInfo> (*list)() = nullptr;
   // kUnsupported: there is no such device, or it can't be used.
   Result<std::unique_ptr<MirrorDevice>> (*open)(uint32_t number) = nullptr;

@@ -1,9 +1,9 @@
-// processor/cuda/stage_scene.h: a small mirror and batches of which stages have done a part, in
-// host memory, for tests of the tuned tasks as stages of a plan: drawn and checked here, run on
-// fibers or, copied there, on a device.
+// processor/cuda/stage_scene.h: a small mirror and partly done batches, in host memory, for tests
+// of the tuned tasks as stages of a plan. They are drawn and checked here, and run on fibers or,
+// copied there, on a device.
 //
-// The mirror lacks parts of its log. Each column's answer must be that of the single-source tasks
-// (task::RunQuery) on a copy.
+// The mirror lacks parts of its log. Each column's answer must equal that of the single-source
+// tasks (task::RunQuery) on a copy.
 // Threads: one.
 #pragma once
 
@@ -26,15 +26,15 @@ class StageScene {
 
   // Draws the batches of a group, for a stage of kRun... `tasks`.
   void Draw(uint32_t tasks);
-  // The jobs of the batches drawn, on this scene's own arrays, and those arrays: of the mirror, and
+  // The jobs of the drawn batches, on this scene's own arrays, and those arrays: of the mirror, and
   // of the batches alone.
   std::vector<TableJob> Jobs();
   std::vector<SceneArray> MirrorArrays(std::vector<TableJob>& jobs);
   std::vector<SceneArray> ColumnArrays(std::vector<TableJob>& jobs);
 
-  // The answers against the single-source tasks'. Empty: all is right.
+  // Compares the answers with the single-source tasks'. Empty: all are right.
   std::string Check();
-  // Queries of which the last Check saw each result.
+  // By result: how many queries of the last Check had it.
   const std::vector<uint32_t>& seen() const { return seen_; }
   uint32_t noted() const { return noted_; }  // reads with kValueNoteBit
 

@@ -1,16 +1,16 @@
-// processor/cuda/tile_fetch.h: tasks KC and RD in one go: the eight lanes of a tile fetch the whole
-// objects of their eight queries, 16 bytes a lane, compare the keys in what they hold and write the
-// records from it.
+// processor/cuda/tile_fetch.h: tasks KC and RD in one go. The eight lanes of a tile fetch the whole
+// objects of their eight queries, 16 bytes a lane. From these they compare the keys and write the
+// records.
 //
-// A random object costs the memory as much for one sector as for two, and as much again when its
-// value is asked for after its key: so it is asked for once. Where a value turns out longer than
-// was fetched, the tile goes on.
+// A random object costs the memory as much for one sector as for two. It costs the same again if
+// its value is fetched after its key, so it is fetched once. If a value turns out longer than was
+// fetched, the tile goes on.
 //
 // For keys of an even number of words: the object's pairs, counted from its start, are the record's
-// pairs but for the header. And for keys of one word with values of no more.
+// pairs except for the header. Also for keys of one word with values of no more.
 //
-// An object at a multiple of 16 is loaded in pairs. Where any of a warp is not (a store lays
-// objects at all multiples of 8), its words are loaded one by one: as many lines, twice the loads.
+// An object at a multiple of 16 is loaded in pairs. If any of a warp's is not (a store lays objects
+// at all multiples of 8), its words are loaded one by one: as many lines, twice the loads.
 #pragma once
 
 #include "processor/cuda/tile_read.h"
@@ -26,14 +26,14 @@ WEFT_LANE_FN bool MayReadWhole(const TableJob& job) {
   return kWords != 1 || job.read_bytes <= 2 * kPairBytes;
 }
 
-// Whether the query's candidate is to be fetched.
+// Whether to fetch the query's candidate.
 WEFT_LANE_FN bool AsksForObject(const TableJob& job, const Query& query) {
   return query.wanted == kWantsRead && query.word != 0 &&
          task::IsHere(job.log, task::SlotLocation(query.word));
 }
 
-// (together) ReadWhole of keys of one word: an object lies in two pairs, from one end of them or to
-// the other, and two lanes fetch it.
+// (together) ReadWhole for keys of one word: an object lies in two pairs, from one end of them or
+// to the other, and two lanes fetch it.
 template <class Warp>
 WEFT_LANE_FN bool ReadShort(const Warp& warp, const TableJob& job, Query& query) {
   constexpr u32 kRounds = 2;
@@ -88,8 +88,8 @@ WEFT_LANE_FN bool ReadShort(const Warp& warp, const TableJob& job, Query& query)
   return true;
 }
 
-// A tile's objects on their way: pairs[j] of lane l is pair l of what lane j asked for. `some_odd`:
-// not all of the warp's start at multiples of 16.
+// A tile's objects on their way: pairs[j] of lane l is pair l of the object that lane j asked for.
+// `some_odd`: not all of the warp's start at multiples of 16.
 template <class Warp>
 WEFT_LANE_FN void FetchPairs(const Warp& warp, u64 from, u32 pair, u32 pairs_own, bool some_odd,
                              Words2 (&pairs)[kTileLanes]) {
@@ -120,11 +120,11 @@ WEFT_LANE_FN bool Differs(u32 lane, const Words2& pair, u32 shape, const u64 (&k
   return differs;
 }
 
-// (together) Reads the queries' values, of those whose candidate has their key and whose object is
+// (together) Reads the values of the queries whose candidate has their key and whose object is
 // plain. Returns whether the lane's is answered; nothing is said of the others.
 template <class Warp, u32 kWords>
 WEFT_LANE_FN bool ReadWhole(const Warp& warp, const TableJob& job, Query& query) {
-  constexpr u32 kKeyPairs = kWords / 2;  // that are no pair of the record
+  constexpr u32 kKeyPairs = kWords / 2;  // pairs that the record lacks
   const u32 lane = warp.lane() % kTileLanes;
   const bool asks = AsksForObject(job, query);
   const u64 location = task::SlotLocation(query.word);
@@ -160,7 +160,7 @@ WEFT_LANE_FN bool ReadWhole(const Warp& warp, const TableJob& job, Query& query)
   Record record;
   if (same && bytes <= kGatherBytesMax) record.units = (kGatherHeaderBytes + bytes + 7) / 8;
   const u64 at = TakeRoom(warp, job, query.i, record);
-  // Small numbers are handed round: places in the tile's part of a strided array, or in all of a
+  // Lanes exchange small numbers: places in the tile's part of a strided array, or in all of a
   // packed one.
   const u64 base = static_cast<u64>(query.i - lane) * job.value_stride;
   const u32 place = static_cast<u32>(at - base);
@@ -168,7 +168,7 @@ WEFT_LANE_FN bool ReadWhole(const Warp& warp, const TableJob& job, Query& query)
   const u32 pairs_own = record.units != 0 ? kKeyPairs + (record.units + 1) / 2 : 0;
   const u32 stores_own = record.units != 0 ? kKeyPairs + record.room / 2 : 0;
   const u32 stores_max = warp.Max(stores_own);
-  // Some are longer than was guessed.
+  // Some are longer than guessed.
   if (first < kTileLanes && warp.Max(pairs_own) > first)
     FetchPairs(warp, from, lane, pairs_own, some_odd, pairs);
   for (u32 begin = 0;;) {

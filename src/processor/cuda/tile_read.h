@@ -1,4 +1,4 @@
-// processor/cuda/tile_read.h: task RD: the values of the queries that were found are gathered.
+// processor/cuda/tile_read.h: task RD: gathers the values of the queries that were found.
 #pragma once
 
 #include "processor/cuda/tile_compare.h"
@@ -6,8 +6,8 @@
 
 namespace weft::processor::tile {
 
-// Value, flags and length of an object whose first word is `head`; no record where it has ended or
-// is too long.
+// Value, flags and length of an object whose first word is `head`; no record if it has ended or is
+// too long.
 WEFT_LANE_FN Record RecordOf(const TableJob& job, u64 location, u64 head) {
   Record record;
   const u32 shape = static_cast<u32>(head);
@@ -28,8 +28,8 @@ WEFT_LANE_FN Record RecordOf(const TableJob& job, u64 location, u64 head) {
   return record;
 }
 
-// Units that a record takes. Of a sector of device memory that is written in part the rest is read
-// first, so it is written whole; over a bus filler is a burden.
+// Units that a record takes. Memory first reads the rest of a sector of which only a part is
+// written, so sectors are written whole; over a bus, filler is a burden.
 WEFT_LANE_FN u32 RoomOf(const TableJob& job, const Record& record) {
   return job.mirrored != 0 ? (record.units + 1) & ~1u : PaddedUnits(record.units);
 }
@@ -62,7 +62,7 @@ WEFT_LANE_FN void NoteReadOf(const TableJob& job, const Query& query, u32 access
     task::NoteRead(task::ObjectAt(job.log, task::SlotLocation(query.word)), job.now_s);
 }
 
-// What is to be said of a read whose record lies at `at`.
+// Sets the answer of a read whose record lies at `at`.
 WEFT_LANE_FN void SayRead(const TableJob& job, Query& query, u64 at) {
   query.result = kResultRead;
   u32 note = 0;
@@ -79,8 +79,8 @@ WEFT_LANE_FN void SayRead(const TableJob& job, Query& query, u64 at) {
   if (job.value_at != nullptr) job.value_at[query.i] = static_cast<u32>(at) | note;
 }
 
-// (together) Task RD of the queries that have been found. `head`: of the object. kLists: the
-// records are left in `list`, to be copied, and else copied.
+// (together) Task RD of the queries that were found. `head`: of the object. kLists: the records are
+// left in `list`, to be copied later; otherwise they are copied here.
 template <class Warp, bool kLists>
 WEFT_LANE_FN void ReadValues(const Warp& warp, const TableJob& job, Query& query, bool found,
                              u64 head, RecordList* list) {

@@ -1,16 +1,15 @@
-// processor/cuda/tile_search.h: task IN.search by eight lanes a bucket: a lane owns a query, and
-// the tile of eight lanes that it belongs to fetches the buckets of its eight queries one line a
-// step.
+// processor/cuda/tile_search.h: task IN.search by eight lanes a bucket. Each lane owns a query, and
+// its tile of eight lanes fetches the buckets of their eight queries, one line a step.
 //
 // So each line is one access of 64 bytes, and the eight steps are in flight at once: all loads are
-// issued before the first is looked at. Tags are compared by a ballot.
+// issued before the first is looked at. A ballot compares the tags.
 //
-// The code is written over the verbs of a warp (processor/cuda/cuda_warp.cuh has those of a device,
-// processor/cuda/fiber_warp.h those of a CPU, for tests), and all lanes of a warp take every branch
+// The code uses the verbs of a warp: processor/cuda/cuda_warp.cuh has those of a device,
+// processor/cuda/fiber_warp.h those of a CPU, for tests. All lanes of a warp take every branch
 // around a verb together.
 //
-// Source: a tile of lanes a bucket is known from WarpCore and BGHT; that lanes own queries and lend
-// each other their loads, so that the loads of eight queries overlap, is ours.
+// Source: a tile of lanes a bucket is known from WarpCore and BGHT. Ours is that lanes own queries
+// and lend each other their loads, so that the loads of eight queries overlap.
 #pragma once
 
 #include "processor/cuda/table_job.h"
@@ -32,7 +31,7 @@ struct Words2 {
 // A lane's own query on its way.
 struct Query {
   u32 i = 0;       // which
-  u32 wanted = 0;  // kWants...; kWantsNothing as well where no task has anything to do
+  u32 wanted = 0;  // kWants...; kWantsNothing also if no task has anything to do
   u64 hash = 0;
   u64 first = 0, second = 0;  // its buckets
   // What Search found: the slot word (0: none) and where it stands.
@@ -50,12 +49,12 @@ struct Probe {
   u64 word = 0;  // of the lowest match
 };
 
-// A bucket and a tag as one word, which lanes hand each other; 0: nothing is asked.
+// A bucket and a tag as one word, which lanes exchange; 0: nothing is asked.
 WEFT_LANE_FN u64 Ask(u64 bucket, u64 tag) { return tag << kTagShift | bucket; }
 
 // (together) Fetches the slots asked for: lines[j] of lane l is slot l of the bucket that lane j of
-// the tile asks for.
-// `all`: most lanes ask, so that a lane that does not may fetch bucket 0 instead of nothing.
+// the tile asks for. `all`: most lanes ask, so that a lane that does not may fetch bucket 0 instead
+// of nothing.
 template <class Warp>
 WEFT_LANE_FN void FetchLines(const Warp& warp, const task::Bucket* buckets, u64 asked, bool all,
                              u64 (&lines)[kTileLanes]) {
@@ -69,13 +68,13 @@ WEFT_LANE_FN void FetchLines(const Warp& warp, const task::Bucket* buckets, u64 
   }
 }
 
-// (together) What the caller asked for, from the lines that its tile fetched.
-// `tentative_too`: unfinished inserts count.
+// (together) The caller's result from the lines that its tile fetched. `tentative_too`: unfinished
+// inserts count.
 template <class Warp>
 WEFT_LANE_FN Probe ReadLines(const Warp& warp, u64 asked, const u64 (&lines)[kTileLanes],
                              bool tentative_too) {
   Probe probe;
-  // Also a branch that the compiler moves no use of a line before, so that all loads are under way.
+  // The compiler also moves no use of a line before this branch, so all loads are under way.
   if (!warp.Any(asked != 0)) return probe;
   const u32 tags = static_cast<u32>(asked >> 32);
   WEFT_UNROLL
@@ -95,7 +94,7 @@ WEFT_LANE_FN Probe ReadLines(const Warp& warp, u64 asked, const u64 (&lines)[kTi
   return probe;
 }
 
-// Whether any of kTasks has something to do for a query of which `result` says how far it came:
+// Whether any of kTasks has something to do for a query that came as far as `result`:
 // task::NeedsStage and NeedsSearch.
 template <u32 kTasks>
 WEFT_LANE_FN bool HasTask(u32 wanted, u32 result) {
@@ -106,8 +105,8 @@ WEFT_LANE_FN bool HasTask(u32 wanted, u32 result) {
   return (kTasks & kRunSearch) != 0 || reads;
 }
 
-// The query of a lane; its hash, where there is no Search, only once it is looked for. Lanes past
-// the end of the batch want nothing and go along.
+// The query of a lane. Without Search, its hash is filled in only once it is searched for. Lanes
+// past the end of the batch want nothing and go along.
 template <class Warp, u32 kTasks>
 WEFT_LANE_FN Query BeginQuery(const TableJob& job, u32 i) {
   Query query;

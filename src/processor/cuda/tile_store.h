@@ -1,14 +1,14 @@
 // processor/cuda/tile_store.h: tasks MM, IN.insert and IN.delete on a device: objects are written
 // to the log by tiles, then each lane publishes its own by one compare-and-swap.
 //
-// Two passes. The first does what needs no search for room: it replaces the entry that Search
-// found, or takes an empty slot of the key's buckets. Nothing moves meanwhile, so a search that
-// finds nothing is exact without the counters of task/index.h. What it cannot do (both buckets
-// full, a lost race) it leaves to the second pass, FinishStore, which is the single-source insert
-// with its displacements and runs in a launch of its own.
+// Two passes. The first needs no search for room: it replaces the entry that Search found, or takes
+// an empty slot of the key's buckets. Nothing moves meanwhile, so a search that finds nothing is
+// exact without the counters of task/index.h. The rest (both buckets full, a lost race) is left to
+// the second pass, FinishStore. That is the single-source insert with its displacements, in a
+// launch of its own kernel.
 //
-// Where no two queries of the batch store one key, a new entry goes in live at once. Where they may
-// (TableJob::repeats) it goes in tentative and looks again, as task/insert.h says.
+// If no two queries of the batch store one key, a new entry goes in live at once. If they may
+// (TableJob::repeats), it goes in tentative and looks again, as task/insert.h says.
 #pragma once
 
 #include "processor/cuda/tile_compare.h"
@@ -19,7 +19,7 @@
 
 namespace weft::processor::tile {
 
-// An object to be written, as its lane knows it.
+// An object to write, as its lane knows it.
 struct NewObject {
   const u8* value = nullptr;
   u32 value_bytes = 0;
@@ -37,15 +37,15 @@ WEFT_LANE_FN NewObject NewObjectOf(const TableJob& job, u32 i) {
   return object;
 }
 
-// Whether a tile writes objects together: all keys and values are whole words.
+// Whether a tile writes objects together: if all keys and values are whole words.
 template <u32 kWords>
 WEFT_LANE_FN bool WritesByTile(const TableJob& job) {
   return kWords != 0 && job.store_bytes == nullptr && job.store_at == nullptr &&
          job.store_expiry == nullptr && job.store_bytes_all % 8 == 0 && job.log_align % 2 == 0;
 }
 
-// `units` of an object: with the filler up to the next, so that no sector is written in part, which
-// memory would have to read first.
+// `units` of an object, with the filler up to the next, so that no sector is written in part:
+// memory would have to read that first.
 WEFT_LANE_FN u32 UnitsInLog(const TableJob& job, u32 bytes) {
   return (bytes / 8 + job.log_align - 1) / job.log_align * job.log_align;
 }
@@ -91,8 +91,8 @@ WEFT_LANE_FN void WriteByTile(const Warp& warp, const TableJob& job, u32 i, u64 
   }
 }
 
-// (together) The same where every lane of the warp stores: the objects lie end to end, so that the
-// warp writes them as one array. `location`: of the lane's own.
+// (together) The same if every lane of the warp stores: the objects lie end to end, and the warp
+// writes them as one array. `location`: of the lane's own.
 template <class Warp, u32 kWords>
 WEFT_LANE_FN void WriteByWarp(const Warp& warp, const TableJob& job, u32 i, u64 location,
                               u32 units) {
@@ -166,7 +166,7 @@ WEFT_LANE_FN u64 WriteObjects(const Warp& warp, const TableJob& job, const Query
   return object.location;
 }
 
-// Puts `word` into one of the slots that Search saw empty. False: none is any more.
+// Puts `word` into one of the slots that Search saw empty. False: none is empty any more.
 template <class Warp>
 WEFT_LANE_FN bool TakeEmpty(const TableJob& job, Query& query, u64 word) {
   for (u32 empties = query.empties; empties != 0; empties &= empties - 1) {
@@ -184,12 +184,12 @@ WEFT_LANE_FN bool SettleAlone(const TableJob& job, u32 i, u64 position, u64 word
                             task::SlotAtPosition(job.index, position), word) == kInsertDone;
 }
 
-// (together) Makes the tentative entries live whose keys no other query has entered meanwhile;
+// (together) Makes those tentative entries live whose keys no other query has entered meanwhile;
 // `word` 0: the lane has none. Returns whether the lane's is live; if not, it is gone.
 template <class Warp>
 WEFT_LANE_FN bool SettleTogether(const Warp& warp, const TableJob& job, const Query& query,
                                  u64 word) {
-  // Pairs with itself in the other warp: of two that entered one key, at least one sees the other.
+  // Pairs with itself in the other warp: if two entered one key, at least one sees the other.
   warp.FullFence();
   const u64 tag = task::TagOfHash(query.hash);
   const u64 asked_first = word != 0 ? Ask(query.first, tag) : 0;
@@ -211,7 +211,7 @@ WEFT_LANE_FN bool SettleTogether(const Warp& warp, const TableJob& job, const Qu
 
 // (together) Stores of the first pass: enters the object that WriteObjects wrote to `location`, 0:
 // none. REQUIRES: a fence since; Search fetched both buckets of a query without an entry, or leaves
-// its empties out.
+// its empties out
 template <class Warp, u32 kWords>
 WEFT_LANE_FN void StoreObjects(const Warp& warp, const TableJob& job, Query& query, u64 location) {
   const u64 replaced = query.word;
@@ -240,7 +240,7 @@ WEFT_LANE_FN void StoreObjects(const Warp& warp, const TableJob& job, Query& que
   if (location != 0 && !pending) query.result = kResultStored;
 }
 
-// Rounds of a store or delete that loses races, or room that others free.
+// Rounds of a store or delete that loses races, or loses room that others free.
 inline constexpr u32 kRounds = 16;
 
 // The second pass: a store that the first left. Its object lies at `placed`.

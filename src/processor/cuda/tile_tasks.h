@@ -1,5 +1,5 @@
-// processor/cuda/tile_tasks.h: the tuned form of task::RunQuery: 32 queries by the lanes of a warp,
-// any mix of reads, stores and deletes in one pass, or as much of a read as a stage is to do.
+// processor/cuda/tile_tasks.h: the tuned form of task::RunQuery. The lanes of a warp run 32
+// queries: any mix of reads, stores and deletes in one pass, or a stage's part of reads.
 //
 // Cost      a read that hits: 1.3 bucket lines on average, the lines of its object, its record
 //           written once. A store of a new key: two bucket lines, one compare-and-swap, the object
@@ -11,7 +11,7 @@
 
 namespace weft::processor::tile {
 
-// Whether KC, or a store or delete that begins with it, is among kTasks for the query.
+// Whether kTasks has KC, or a store or delete that begins with it, for the query.
 template <u32 kTasks>
 WEFT_LANE_FN bool Compares(const Query& query) {
   return (query.wanted == kWantsRead && (kTasks & kRunCompare) != 0) ||
@@ -19,13 +19,13 @@ WEFT_LANE_FN bool Compares(const Query& query) {
          (query.wanted == kWantsDelete && (kTasks & kRunDelete) != 0);
 }
 
-// (together) Search, or where that is not among kTasks the entry that the columns name, looked for
-// anew where it does not stand.
+// (together) Search; or, without it in kTasks, the entry that the columns name, searched for again
+// if it no longer stands.
 template <class Warp, u32 kTasks>
 WEFT_LANE_FN void FindEntries(const Warp& warp, const TableJob& job, Query& query) {
   const bool works = query.wanted != kWantsNothing;
   if constexpr ((kTasks & kRunSearch) != 0) {
-    // A batch of stores alone mostly brings new keys, which need both buckets.
+    // A batch of only stores mostly brings new keys, which need both buckets.
     constexpr bool kEarly = kTasks == (kRunSearch | kRunCompare | kRunInsert);
     SearchBoth(warp, job, query, works, kEarly, true);
   } else if constexpr ((kTasks & kRunCompare) != 0) {
@@ -43,10 +43,10 @@ WEFT_LANE_FN void FindEntries(const Warp& warp, const TableJob& job, Query& quer
 }
 
 // Query i of the lane, which is base + lane for a base that is a multiple of 32.
-// kWords: 8-byte words of every key, where all have as many; 0: any lengths.
+// kWords: 8-byte words of every key, if all have as many; 0: any lengths.
 // kTasks: kRun... that the job may want; leaving some out makes a smaller kernel.
-// `list`: null, or where the warp's records are left for who copies them
-// (TableJob::shares_records); kLists says which.
+// `list`: null, or the list for the warp's records, which others copy (TableJob::shares_records);
+// kLists says which.
 template <class Warp, u32 kWords, u32 kTasks, bool kLists>
 WEFT_LANE_FN void RunGroup(const Warp& warp, const TableJob& job, u32 i, RecordList* list) {
   constexpr bool kCompares = (kTasks & kRunCompare) != 0;
@@ -61,8 +61,8 @@ WEFT_LANE_FN void RunGroup(const Warp& warp, const TableJob& job, u32 i, RecordL
   u64 head = 0;
   bool answered = false;
   if constexpr (kCompares) {
-    // Acquire: the objects' bytes are those that their entries were published with. Release: those
-    // written here are seen before their entries are.
+    // Acquire: the objects' bytes are those that their entries were published with. Release: the
+    // bytes written here are seen before their entries.
     if constexpr (kStores) warp.Fence();
     if constexpr (kReads && !kLists && kWords != 0) {
       if (MayReadWhole<kWords>(job)) {
@@ -93,7 +93,7 @@ WEFT_LANE_FN void RunGroup(const Warp& warp, const TableJob& job, u32 i, RecordL
   if constexpr (kStores) StoreObjects<Warp, kWords>(warp, job, query, placed);
   if (i >= job.count) return;
   if (kTasks != kRunSearch) job.result[i] = static_cast<u8>(query.result);
-  // What earlier stages left of other queries stays.
+  // The results that earlier stages left for other queries stay.
   if (kTasks == kRunRead || query.wanted == kWantsNothing) return;
   if (kReads && job.sparse_entries != 0 && query.result == kResultRead && !query.is_noted &&
       !task::IsInNoteRow(job.note_row, i))

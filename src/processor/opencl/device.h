@@ -1,9 +1,9 @@
 // processor/opencl/device.h: the OpenCL devices of this machine, and which of them can run Weft.
 //
-// What a device must have, and is listed with the lack of: fine-grained shared virtual memory with
-// atomics (its memory is the store's own, coupled), 64-bit atomics (a slot is 64 bits), OpenCL C's
-// atomics in sequential order over host and device, work groups of a set's size, 64-bit
-// little-endian addresses, a compiler.
+// A device must have: fine-grained shared virtual memory with atomics (its memory is the store's
+// own, coupled); 64-bit atomics (a slot is 64 bits); OpenCL C's atomics in sequential order over
+// host and device; work groups of a set's size; 64-bit little-endian addresses; a compiler.
+// Otherwise it is listed with what it lacks.
 //
 // Threads   any.
 #pragma once
@@ -18,7 +18,7 @@
 
 namespace weft::processor::opencl {
 
-// What a driver says of a device that decides whether it can be used.
+// The facts from a driver that decide whether a device can be used.
 struct Facts {
   bool is_available = false;
   bool has_compiler = false;
@@ -28,15 +28,15 @@ struct Facts {
   uint64_t group_items_max = 0;  // of a work group
   cl_device_svm_capabilities shared_memory = 0;
   std::string extensions;
-  std::string language;                // "OpenCL C 1.2 ...", of drivers of any version
-  std::set<uint32_t> language_majors;  // of OpenCL C; drivers of 3.0 say so
+  std::string language;                // "OpenCL C 1.2 ...", from drivers of any version
+  std::set<uint32_t> language_majors;  // of OpenCL C; from drivers of 3.0
   std::set<std::string> features;      // "__opencl_c_...", of OpenCL C 3.0
 };
 
-// Why the device cannot run Weft; empty: nothing speaks against it.
+// Why the device cannot run Weft; empty: it can.
 std::string Lack(const Facts& facts);
-// Which language its compiler is to take the tasks for (task/portable.h); empty: it has none with
-// the atomics that they need.
+// The language for which its compiler takes the tasks (task/portable.h); empty: none has the
+// atomics that they need.
 std::string BuildOptions(const Facts& facts);
 
 struct Device {

@@ -1,9 +1,8 @@
-// processor/opencl/shared_pages.h: memory that host and device read and write at the same
-// addresses.
+// processor/opencl/shared_pages.h: memory that host and device use at the same addresses.
 //
 // Fine-grained shared virtual memory with atomics (clSVMAlloc). A kernel may follow pointers into
-// an allocation only if it was told of it beforehand (clSetKernelExecInfo), so the source keeps a
-// list of what it has given out.
+// an allocation only if clSetKernelExecInfo named it before. So the source keeps a list of all that
+// it has given out.
 //
 // Errors    kNoMemory.
 // Threads   any.
@@ -22,25 +21,25 @@
 
 namespace weft::processor::opencl {
 
-// Drivers need not align to more than their largest vector has, so pages are aligned here, out of
-// an allocation so much larger.
+// Drivers need not align beyond their largest vector, so pages are aligned here, within an
+// allocation that is this much larger.
 inline constexpr size_t kPageAlignment = 4096;
 
 class SharedPages final : public cache::PageSource {
  public:
   // `bytes_max`: of one Reserve; 0: unknown. `context`: its devices share the memory; it lives
-  // until the last page goes. `inject`: as OpenClOptions has it.
+  // until the last page goes. `inject`: see OpenClOptions.
   SharedPages(std::shared_ptr<const Context> context, std::string device, uint64_t bytes_max,
               std::function<int(const char* call)> inject);
 
   // Aligned to kPageAlignment.
   Result<cache::Pages> Reserve(size_t bytes, bool huge) override;
 
-  // From now on nothing that was given out is freed: a job that never ends may touch it.
+  // From now on no page given out is freed: a job that never ends may touch it.
   void KeepAll();
 
-  // If anything was given out or came back since the list was last taken: true, and *list is what
-  // there is now.
+  // If anything was given out or came back since the list was last taken: true, and *list is the
+  // present one.
   bool TakeChanges(std::vector<void*>* list);
 
  private:

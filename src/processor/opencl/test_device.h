@@ -1,7 +1,7 @@
 // processor/opencl/test_device.h: an OpenCL device for a test, or the reason why there is none.
 //
-// The first device that can be used: PoCL, where tools/setup installed it. What PoCL compiles goes
-// to a folder of the test's own.
+// The first device that can be used: PoCL, if tools/setup installed it. PoCL's compilations go to a
+// folder of the test.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -18,14 +18,14 @@ namespace weft::processor {
 
 struct TestDevice {
   uint32_t number = 0;
-  std::string lack;  // why the test is to be skipped; empty: it is not
+  std::string lack;  // why the test must be skipped; empty: it runs
 };
 
-// Before any other call of OpenCL.
+// Call it before any other call of OpenCL.
 inline TestDevice FindTestDevice() {
 #ifdef WEFT_SANITIZED
-  // The driver's compiler leaks memory, which the address sanitizer counts as ours, and the code
-  // it makes is not instrumented, so that the thread sanitizer sees races that are none.
+  // The driver's compiler leaks memory, which the address sanitizer counts as ours. Its code is not
+  // instrumented, so the thread sanitizer sees false races.
   return {0, "OpenCL drivers do not run under sanitizers"};
 #else
   static const base::TestFolder cache;
@@ -40,7 +40,7 @@ inline TestDevice FindTestDevice() {
 #endif
 }
 
-// A test with a device of its own, `device`.
+// A test with its own device, `device`.
 class OpenClTest : public testing::Test {
  protected:
   void SetUp() override {
@@ -50,7 +50,7 @@ class OpenClTest : public testing::Test {
     device = Open({});
     ASSERT_NE(device, nullptr);
   }
-  // Another one.
+  // Opens another one.
   std::unique_ptr<Processor> Open(const OpenClOptions& options) const {
     auto opened = OpenOpenCl(number, options);
     EXPECT_TRUE(opened) << opened.error().ToString();
