@@ -1,15 +1,15 @@
-// server/background_calibrator.h: measures the machine for the planner of a server that already
-// serves, in one stage.
+// server/background_calibrator.h: measures the machine for the planner of a running server, which
+// meanwhile serves in one stage.
 //
-// A thread of low priority measures on an instance of the device of its own, gives its figures to
-// the planner, keeps them in a file for the next start, and ends. It never ends the server: what
-// goes wrong is a line in the log, and all queries go on in one stage.
+// A thread of low priority measures on its own instance of the device. It gives its figures to the
+// planner, keeps them in a file for the next start, and ends. It never ends the server: an error is
+// a line in the log, and all queries go on in one stage.
 //
-// Memory    what is measured with is a part of -m that the store does not hold yet; where the store
-//           comes to need it, and where -m is small, ScratchBytesMin (planner/guest_rules.h).
-// Yields    behind each turn in which the server has served it rests as long as the turn was.
+// Memory    for measuring: a part of -m that the store does not hold yet. If the store comes to
+//           need it, or -m is small: ScratchBytesMin (planner/guest_rules.h).
+// Yields    after each turn in which the server has served it rests as long as the turn was.
 // Threads   Start, Stop, the destructor: one thread. State: any.
-// Errors    no thread to be had is a line in the log, too.
+// Errors    a missing thread is a line in the log, too.
 // Source    docs/design/0017-calibration.md, "Measured while the server serves".
 #pragma once
 
@@ -28,15 +28,15 @@
 
 namespace weft::server {
 
-// How much a server with `memory_bytes` and so many workers measures with: what is tried first, and
-// what is where the store needs that; of both `to_be_had` may leave the first out. Empty: there is
-// too little.
+// Memory with which a server with `memory_bytes` and `workers` workers measures: what is tried
+// first, and what is used if the store needs that. If `to_be_had` is too little, the first is left
+// out. Empty: there is too little.
 std::vector<uint64_t> ScratchSizes(uint64_t memory_bytes, uint32_t workers, uint64_t to_be_had);
 
 class BackgroundCalibrator {
  public:
   struct Options {
-    std::string path;  // that keeps what is measured
+    std::string path;  // the file that keeps the figures
     uint32_t workers = 1;
     uint64_t memory_bytes = 0;  // of the server
     double seconds = 0.1;       // of each of its runs
@@ -71,9 +71,9 @@ class BackgroundCalibrator {
   const Options options_;
   cache::Store* const store_;
   planner::Planner* const planner_;
-  std::thread thread_;  // Start's and Stop's
+  std::thread thread_;  // for Start and Stop
 
-  // Its thread's, but for rules_.stop.
+  // Its thread's, except rules_.stop.
   planner::GuestRules rules_;
   uint64_t activity_ = 0;
   uint64_t turn_began_ns_ = 0;

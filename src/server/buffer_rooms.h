@@ -1,9 +1,9 @@
-// server/buffer_rooms.h: how much memory a server's half requests and unsent replies may take, for
+// server/buffer_rooms.h: how much memory a server's half requests and unsent replies may take, by
 // its options: net/room.h.
 //
-// With the default -I and up to 1024 connections all buffers together, what each connection has
-// without asking included, stay below 64 MiB beside what -m holds (SECURITY.md); a thirty-second of
-// -m comes on top of the smallest rooms, and what one request or value of the size -I allows needs.
+// With the default -I and up to 1024 connections, all buffers together stay below 64 MiB besides -m
+// (SECURITY.md). That includes what each connection has without asking. The smallest rooms grow by
+// a thirty-second of -m, and by the needs of one request or value of the size -I allows.
 //
 // Threads   pure.
 #pragma once

@@ -1,15 +1,15 @@
 // server/http_page.h: one page of text over HTTP, made anew for whoever asks.
 //
-// It is an event loop of its own (net/event_loop.h) on one thread, so who connects and says
+// It has its own event loop (net/event_loop.h) on one thread. So a client that connects and says
 // nothing, sends half a request or takes no reply keeps nobody else waiting.
 //
-// Bounds    kClientsMax at once: for one more, the one that has been there longest goes. Each has
-//           kLifeMs for all it does, kHeadBytesMax for its request, and one reply. All who ask in
-//           the same turn get one copy of the page each, of one making.
+// Bounds    kClientsMax at once: one more displaces the one that has been there longest. Each has
+//           kLifeMs in all, kHeadBytesMax for its request, and one reply. All that ask in the same
+//           turn get a copy of one page.
 // Files     kFilesMax descriptors at most, none of them the data port's.
 // Threads   Open and the destructor: one thread. The page is made on the loop's.
-// Errors    Open: kInvalidArgument for what is no address; kIoError where it can't be listened on,
-//           or no thread can be had. A request that is none, or for something else, is answered so.
+// Errors    Open: kInvalidArgument if `where` is no address; kIoError if it can't be listened on,
+//           or there is no thread. A wrong request gets an error reply.
 // Cost      a wake-up a second; nothing else between requests.
 // Source    RFC 9112.
 #pragma once
@@ -36,7 +36,7 @@ class HttpPage final : private net::Handler {
   static constexpr size_t kClientsMax = 128;
   static constexpr uint64_t kLifeMs = 10'000;
   static constexpr size_t kHeadBytesMax = 16 << 10;
-  // The loop accepts so many before it closes the first of those that have to go.
+  // The loop may accept this many before it closes the first of those that must go.
   static constexpr uint64_t kFilesMax = kClientsMax + 64 + 16;
 
   struct Content {
@@ -46,7 +46,7 @@ class HttpPage final : private net::Handler {
   };
 
   // Serves http://where/path, on every address that `where` stands for. Port 0: the system picks.
-  // What the views of `content` name must outlive the page.
+  // The bytes that `content` views must outlive the page.
   static Result<std::unique_ptr<HttpPage>> Open(const net::HostPort& where, Content content);
   ~HttpPage() override;
   HttpPage(const HttpPage&) = delete;
@@ -57,7 +57,7 @@ class HttpPage final : private net::Handler {
  private:
   struct Client {
     net::Connection* connection;
-    size_t scanned_bytes = 0;  // of its request, in which the end of the head is not
+    size_t scanned_bytes = 0;  // of its request: they don't contain the end of the head
   };
 
   explicit HttpPage(Content content) : content_(std::move(content)) {}
@@ -73,8 +73,8 @@ class HttpPage final : private net::Handler {
   std::unique_ptr<net::EventLoop> loop_;
   std::thread thread_;
 
-  // The loop's thread's.
-  std::list<Client> clients_;  // the one that has been there longest first
+  // For the loop's thread.
+  std::list<Client> clients_;  // the oldest first
 };
 
 }  // namespace weft::server

@@ -1,17 +1,17 @@
-// server/options.h: what `weft serve` is told on its command line, and how that line is read.
+// server/options.h: the options of `weft serve`, and how its command line is read.
 //
 // Every flag of memcached 1.6 is accepted, short and long, in the forms that people write
 // (-p11211, -p 11211, --port=11211, -vvM). A flag falls into one of three kinds:
 //   in force     it changes what the server does;
-//   no effect    it steers a mechanism that is not here (slab classes, the LRU crawler, ...). It is
-//                accepted, and one note says so and why;
+//   no effect    it steers a mechanism that does not exist here (slab classes, the LRU crawler,
+//                ...). It is accepted, and one note says so and why;
 //   refused      it asks for protection or for a protocol that is not served (TLS, SASL, the
 //                password file, binary only). Serving without it would be dangerous or useless.
-// Defaults are memcached's, but for the address: only this machine may connect unless -l says more.
+// Defaults are memcached's, except the address: only this machine may connect unless -l says more.
 //
 // Threads   values and pure functions; ParseOptions may ask the system's resolver (-l names).
-// Errors    kInvalidArgument: a flag or value that memcached would refuse as well, in its words
-//           where it has any. kUnsupported: a refused flag.
+// Errors    kInvalidArgument: a flag or value that memcached would refuse as well, in its words if
+//           it has any. kUnsupported: a refused flag.
 #pragma once
 
 #include <cstdint>
@@ -31,15 +31,15 @@ namespace weft::server {
 
 inline constexpr std::string_view kWeftVersion = "0.1.0";
 
-// What the command `version` and `stats` answer: the release of memcached that we behave as.
-// Clients read it to know which commands they may send, and some take each part between dots for
-// a number, so it is digits and dots alone. `stats pipeline`, `weft version` tell our own release.
+// The answer of `version` and `stats`: the release of memcached that we behave as. Clients read it
+// to know which commands they may send. Some take each part between dots for a number, so it has
+// only digits and dots. `stats pipeline`, `weft version` show our own release.
 inline constexpr std::string_view kVersionText = "1.6.18";
 
-// A power cut takes back what was acknowledged in so many milliseconds before it, at most.
+// A power cut undoes at most the changes acknowledged in this many milliseconds before it.
 inline constexpr uint32_t kSyncMsDefault = 100;
 
-// Flags that steer what is not here, kept because `stats settings` shows them.
+// Flags for mechanisms that do not exist here, kept because `stats settings` shows them.
 struct UnusedSettings {
   std::string growth_factor = "1.25";
   uint64_t chunk_bytes = 48;
@@ -47,7 +47,7 @@ struct UnusedSettings {
   char prefix_delimiter = ':';
   uint64_t napi_ids = 0;
   std::map<std::string, std::string, std::less<>> extended;  // -o suboptions as given
-  // Whether memcached would have these; where not, its reports leave their lines out.
+  // Whether memcached would have these; if not, its reports omit their lines.
   bool slab_reassign = true;
   bool lru_crawler = true;
   bool lru_maintainer = true;
@@ -73,12 +73,12 @@ struct ServerOptions {
   IndexPolicy index_policy = IndexPolicy::kCuckoo;
 
   // Where the tasks of a query run.
-  std::optional<pipeline::Plan> plan;  // none: the planner chooses, where there is a device
+  std::optional<pipeline::Plan> plan;  // none: the planner chooses, if there is a device
   std::vector<std::string> devices;    // gpu0, gpu1, ... of the plan
   uint32_t device_batch_min = 0;       // smaller batches go through one stage on the CPU;
                                        // 0: kDeviceBatchMinDefault, or as the planner says
   bool steal = true;                   // the CPU may take part in a device's stage
-  std::string calibration_path;        // empty: this user's, measured where there is none
+  std::string calibration_path;        // empty: this user's, measured if there is none
   double interval_us = 1000;           // mean latency of a batch that the planner allows
   bool learns = true;                  // the planner corrects its figures by what it sees
 
@@ -122,7 +122,7 @@ struct ParsedOptions {
   ServerOptions server;
   std::string text;
   std::vector<std::string> notes;     // flags without effect, one line each
-  std::vector<std::string> warnings;  // what the operator must know
+  std::vector<std::string> warnings;  // for the operator to know
 };
 
 // Reads a whole command line: argv[0] is the program.

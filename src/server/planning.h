@@ -15,23 +15,23 @@
 
 namespace weft::server {
 
-// What plans are chosen by, or where it is to be kept once it is measured: here the machine was not
-// measured yet, or with much less memory than this server has for it.
+// The figures that plans are chosen by, or where to keep them once they are measured. In the latter
+// case the machine was not measured yet, or with much less memory than this server has for it.
 struct FoundCalibration {
   std::optional<planner::Calibration> calibration;
   std::string path;
-  // For the log, once the server has started: one that does not says nothing but why.
+  // For the log, once the server has started: one that fails only says why.
   std::vector<std::string> warnings;
   std::string info;
 };
 
 // The calibration that options.calibration_path names, or this user's. Of several devices the first
-// one is used: a worker's batches lie in the memory of one.
-// Errors: a file that was named can't be read, is none, or is of other hardware.
+// is used: a worker's batches lie in the memory of one. Errors: a named file can't be read, is no
+// calibration, or is of other hardware.
 Result<FoundCalibration> FindCalibration(const ServerOptions& options,
                                          const processor::Guard& device);
 
-// For as many workers as options has threads. `calibration`: null where there is none yet.
+// For as many workers as options has threads. `calibration`: null if there is none yet.
 std::unique_ptr<planner::Planner> NewPlanner(const ServerOptions& options,
                                              const planner::Calibration* calibration,
                                              cache::Store* store);

@@ -1,10 +1,10 @@
-// server/port_file.h: the file that tells whoever started a server which ports it got, as
-// memcached's: where MEMCACHED_PORT_FILENAME names one, it holds a line for each TCP address.
+// server/port_file.h: the file that gives a server's ports to whoever started it, as in memcached:
+// if MEMCACHED_PORT_FILENAME names one, it holds a line for each TCP address.
 //
 //   TCP INET: 11211
 //   TCP INET6: 11211
 //
-// Threads   pure functions, but for the environment.
+// Threads   pure functions, except for the environment.
 #pragma once
 
 #include <span>
@@ -14,10 +14,10 @@
 
 namespace weft::server {
 
-// What the environment names; empty: nothing.
+// The file that the environment names; empty: none.
 std::string PortFileOfEnvironment();
 
-// Its text. Empty where there is no TCP: then memcached writes no file.
+// Its text. Empty if there is no TCP: then memcached writes no file.
 std::string PortLines(std::span<const net::SocketAddress> addresses);
 
 }  // namespace weft::server

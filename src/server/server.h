@@ -3,8 +3,8 @@
 //
 // Threads   Create and Run: one thread, which becomes the first worker's; Create starts those of
 //           the others. Stop: any, and signal handlers. Snapshot: any, while the server exists.
-// Errors    Create says what could not be had, and which flag asked for it: an address in use, no
-//           memory, no thread, io_uring forbidden.
+// Errors    Create says what is missing, and which flag asked for it: an address in use, no memory,
+//           no thread, io_uring forbidden.
 #pragma once
 
 #include <atomic>
@@ -32,12 +32,12 @@ class Server final : private Front {
 
   // Serves until Stop, or until a client's shutdown command. Blocks.
   Status Run();
-  // Ends Run: every reply that is owed goes out for at most kGraceMs.
+  // Ends Run: all owed replies go out for at most kGraceMs.
   void Stop();
 
   // Every address it listens on, ports resolved: "127.0.0.1:11211".
   std::vector<net::SocketAddress> Addresses() const;
-  // To the log: devices, what chooses plans, and warnings. For once nothing keeps it from serving.
+  // To the log: devices, how plans are chosen, and warnings. Call it once nothing prevents serving.
   void SayHowItRuns() const;
   // "epoll" or "io_uring".
   std::string_view net_kind() const { return loops_.front()->kind(); }
@@ -69,23 +69,23 @@ class Server final : private Front {
   const ServerOptions options_;
   const uint64_t started_s_;
   net::Admission admission_;
-  std::unique_ptr<DeviceSet> devices_;  // gone after all that lies in their memory
+  std::unique_ptr<DeviceSet> devices_;  // destroyed after all that lies in their memory
   std::unique_ptr<cache::Store> store_;
-  std::unique_ptr<planner::Planner> planner_;  // null where the plan is given
+  std::unique_ptr<planner::Planner> planner_;  // null if the plan is given
   std::unique_ptr<tier::DiskTier> tier_;       // null without --data
   net::Rooms rooms_;                           // of the loops' buffers
   std::vector<std::unique_ptr<net::Listener>> listeners_;
   std::vector<std::unique_ptr<Worker>> workers_;
-  std::vector<std::unique_ptr<net::EventLoop>> loops_;  // gone before their workers
-  std::unique_ptr<tier::LookupPool> pool_;              // gone before what it answers to
+  std::vector<std::unique_ptr<net::EventLoop>> loops_;  // destroyed before their workers
+  std::unique_ptr<tier::LookupPool> pool_;              // destroyed before those that it answers
   std::vector<std::string> warnings_;                   // for SayHowItRuns
   std::string info_;
-  std::string calibrated_;                            // when, where that was before this server
-  std::unique_ptr<BackgroundCalibrator> calibrator_;  // null: nothing is to be measured
+  std::string calibrated_;                            // when, if that was before this server
+  std::unique_ptr<BackgroundCalibrator> calibrator_;  // null: nothing needs measuring
 
-  // Of the loops' threads: each writes its own result.
+  // For the loops' threads: each writes its own result.
   std::vector<Status> results_;
-  std::vector<std::thread> threads_;  // of all loops but the first
+  std::vector<std::thread> threads_;  // of all loops except the first
 
   // Provides its own synchronisation.
   StatsBaseline baseline_;

@@ -1,14 +1,14 @@
 // server/turn_tickets.h: how much of a turn of its loop a worker gives to one kind of long
-// commands: those that write an item again of which they bring little (touches, appends to what is
-// long), or read it in vain (counting what is no number), in bytes; those about the server (`stats
-// conns`, flush_all), in nanoseconds.
+// commands. One kind rewrites items while bringing little (touches, appends to long items), or
+// reads them in vain (counting no number): measured in bytes. The other is about the server (`stats
+// conns`, flush_all): in nanoseconds.
 //
-// Once they have had so much of a turn, those that are left wait for a later one, and whatever else
-// clients ask for is answered between. Whoever has to wait has a ticket, and runs in the next
-// round. While some wait, nobody without a ticket runs; so each has its part, which is all that it
-// has in one turn, before any has another. A round ends with its last ticket. It also ends where
-// turns have not been full for a while, though holders have not come and others wait: one that does
-// not read its answers keeps nobody.
+// Once they have had their share of a turn, the rest wait for a later one, and other requests are
+// answered between. Whoever has to wait has a ticket, and runs in the next round. While some wait,
+// nobody without a ticket runs. So each has its part, which is all that it has in one turn, before
+// any has another. A round ends with its last ticket. It also ends if turns have not been full for
+// a while, holders have not come, and others wait: one that does not read its answers delays
+// nobody.
 //
 // Threads   the worker's.
 #pragma once
@@ -19,22 +19,22 @@ namespace weft::server {
 
 class TurnTickets {
  public:
-  // Devices and disks have let go of a connection by then.
+  // By then devices and disks have let go of a connection.
   static constexpr uint64_t kAwaitedNsMax = 50'000'000;
 
   // One a connection.
   struct Mark {
     uint64_t ticket = 0;  // the round that it waits for; 0: none
     uint64_t turn = 0;    // the last in which it had a part
-    uint64_t asked = 0;   // the last in which it was told that it may run
+    uint64_t asked = 0;   // the last in which it was allowed to run
   };
 
-  // `turn_max`: what ends their part of a turn, in the unit of Ran. `asked_min`: what costs less is
-  // not asked for, and is no part.
+  // `turn_max`: ends their part of a turn, in the unit of Ran. `asked_min`: less costly commands
+  // need not ask, and are no part.
   explicit TurnTickets(uint64_t turn_max, uint64_t asked_min = 0)
       : turn_max_(turn_max), asked_min_(asked_min) {}
 
-  // Ends the turn before, too.
+  // Also ends the turn before.
   void BeginTurn(uint64_t now_ns) {
     EndTurn();
     now_ns_ = now_ns;
@@ -52,15 +52,15 @@ class TurnTickets {
       return true;
     }
     refused_ = true;
-    if (mark->ticket == round_) full_ns_ = now_ns_;  // it came, and its round is not to be given up
+    if (mark->ticket == round_) full_ns_ = now_ns_;  // it came: do not give up its round
     if (mark->ticket >= round_) return false;
     *begins_to_wait = mark->ticket == 0;
     mark->ticket = round_ + 1;
     waiting_next_++;
     return false;
   }
-  // It took so much. What did not ask, as it must be carried out or seemed to be little, is no part
-  // and takes none.
+  // It took `cost`. A command that did not ask, because it must be carried out or seemed small, is
+  // no part and takes none.
   void Ran(Mark* mark, uint64_t cost) {
     holder_ran_ |= mark->ticket == round_;
     const bool is_part = mark->asked == turn_ && cost >= asked_min_;
@@ -68,7 +68,7 @@ class TurnTickets {
     Forget(mark);
     if (is_part) had_ += cost;
   }
-  // It is closed.
+  // The connection is closed.
   void Forget(Mark* mark) {
     if (mark->ticket == round_) waiting_--;
     if (mark->ticket == round_ + 1) waiting_next_--;
@@ -80,8 +80,8 @@ class TurnTickets {
   void EndTurn() {
     if (holder_ran_ && had_ >= turn_max_) full_ns_ = now_ns_;
     if (waiting_ != 0 && !(refused_ && now_ns_ - full_ns_ > kAwaitedNsMax)) return;
-    // Whoever still has an older ticket may run, and is waited for no longer. Where there is no
-    // part left for it, it gets one of the next round, as whoever is new.
+    // Holders of older tickets may run, and are awaited no longer. If no part is left for one, it
+    // gets a ticket of the next round, like a newcomer.
     round_++;
     waiting_ = waiting_next_;
     waiting_next_ = 0;
@@ -94,9 +94,9 @@ class TurnTickets {
   uint64_t turn_ = 1;
   uint64_t had_ = 0;  // in this turn
   uint64_t round_ = 1;
-  uint32_t waiting_ = 0;       // tickets of this round
-  uint32_t waiting_next_ = 0;  // and of the next one
-  uint64_t full_ns_ = 0;       // when holders of this round last filled a turn, or it began
+  uint32_t waiting_ = 0;       // tickets of this round;
+  uint32_t waiting_next_ = 0;  // tickets of the next one
+  uint64_t full_ns_ = 0;       // when holders of this round last filled a turn; or when it began
   bool refused_ = false;       // somebody, in this turn
   bool holder_ran_ = false;    // one of this round, in this turn
 };

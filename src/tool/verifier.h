@@ -1,11 +1,11 @@
-// tool/verifier.h: holds every file of a store against what it should be, and changes nothing.
+// tool/verifier.h: checks every file of a store, and changes nothing.
 //
-// Checked are CURRENT, the manifest, that all tables it names are there, every table (checksums of
-// all blocks and the filter, order of keys, its ends and size as the manifest says, sequence
-// numbers), that no two tables of a level overlap, and every log that is needed. A torn end of the
-// last log is no damage: a crash leaves that, and what is torn was never acknowledged as synced.
+// It checks CURRENT and the manifest, and that all tables the manifest names exist. In every table:
+// checksums of all blocks and the filter, order of keys, sequence numbers, and ends and size
+// against the manifest. Also that no two tables of a level overlap, and every needed log. A torn
+// end of the last log is no damage: a crash leaves it, and it was never acknowledged as synced.
 //
-// Threads   one; another process that changes the store meanwhile makes it find what is not there.
+// Threads   one; if another process changes the store meanwhile, it finds false problems.
 // Errors    of the command only; damage is a finding.
 #pragma once
 
@@ -22,15 +22,15 @@
 
 namespace weft::tool {
 
-// What was looked at.
+// What was checked.
 struct VerifyReport {
   uint64_t tables = 0;
   uint64_t table_bytes = 0;
   uint64_t entries = 0;  // of tables
   uint64_t logs = 0;
   uint64_t log_records = 0;
-  std::vector<std::string> problems;  // each with file and, where there is one, offset
-  std::vector<std::string> notes;     // what is odd, and harmless
+  std::vector<std::string> problems;  // each with file and, if there is one, offset
+  std::vector<std::string> notes;     // odd, but harmless
 };
 
 class Verifier {
@@ -38,7 +38,7 @@ class Verifier {
   // `options`: checked ones. `console` gets progress.
   Verifier(const Console& console, const DbOptions& options, std::string dir);
 
-  // Not ok: it could not be looked at (no memory, another comparator's store).
+  // Not ok: it could not be checked (no memory, another comparator's store).
   Status Run();
   const VerifyReport& report() const { return report_; }
 
@@ -51,7 +51,7 @@ class Verifier {
   Status NoteTornEnd(uint64_t number);
   Status CheckLogAlone(uint64_t number);
   std::string PathOf(uint64_t table) const;
-  // Damage is a problem, and so is what can't be read; both are ok. Any other error is returned.
+  // Damage and unreadable files are problems: both return ok. Any other error is returned.
   Status Take(const Status& status);
   void Problem(std::string text) { report_.problems.push_back(std::move(text)); }
 
@@ -62,7 +62,7 @@ class Verifier {
   const table::InternalComparator comparator_;
   lsm::ManifestState manifest_;
   std::optional<lsm::CloseMark> mark_;  // of this store, as it was closed
-  std::vector<uint64_t> logs_;          // that are needed
+  std::vector<uint64_t> logs_;          // the needed ones
   VerifyReport report_;
 };
 
