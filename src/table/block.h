@@ -1,14 +1,14 @@
 // table/block.h: the entries of one block, in order, both ways.
 //
 // Layout    entries {varint32 shared, varint32 not shared, varint32 value bytes, key's end, value};
-//           then the offset of each restart point, where a key stands whole (4 each); then their
-//           count (4). `shared` bytes of a key are those of the key before it.
-// Threads   one at a time. The block must outlive the iterator, and lie still.
-// Errors    damaged bytes end the iterator; damaged() and status() tell. No bytes make it read
+//           then the offset of each restart point, where a key is whole (4 each); then their count
+//           (4). `shared` bytes of a key are those of the key before it.
+// Threads   one at a time. The block must outlive the iterator, and stay in place.
+// Errors    damaged bytes end the iterator; damaged() and status() say so. No bytes make it read
 //           outside the block, loop without end, or take memory without bound.
-// Cost      Next decodes one entry; keys that stand whole are not copied. Seek is a binary search
-//           over the restart points and a walk from one of them. The first Prev in the stretch of
-//           a restart point walks it once and keeps its entries, so that the rest cost a step each.
+// Cost      Next decodes one entry; whole keys are not copied. Seek is a binary search over the
+//           restart points and a walk from one of them. The first Prev behind a restart point walks
+//           its entries once and keeps them, so that the rest cost a step each.
 // Source    LevelDB's block format.
 #pragma once
 
@@ -27,9 +27,9 @@
 
 namespace weft::table {
 
-// What the keys of a block may come to where that costs memory or work: as many times the block's
-// size, at least a mebibyte. Keys that share all with the one before are many times their bytes;
-// those that TableBuilder writes are, at the most, as many times as keys have one restart point.
+// A bound on the keys of a block, where they cost memory or work: this many times the block's size,
+// at least a mebibyte. Keys that share all with the one before are many times their bytes. Those
+// that TableBuilder writes are at most as many times as keys have one restart point.
 inline constexpr size_t kRestoredGainMax = 16;
 inline size_t RestoredKeysBytesMax(size_t block_bytes, size_t gain_max = kRestoredGainMax) {
   constexpr size_t kBytesMin = 1u << 20;
@@ -43,7 +43,7 @@ class BlockIterator final : public Iterator {
 
   // Takes another block; not positioned then. `order` is copied.
   void Reset(const KeyOrder& order, std::string_view block);
-  // Without a block: neither valid nor damaged.
+  // Without a block it is neither valid nor damaged.
   void Clear() { entry_ = nullptr, damaged_ = false, next_ = limit_ = data_ = nullptr; }
 
   bool Valid() const override { return entry_ != nullptr; }
@@ -61,11 +61,11 @@ class BlockIterator final : public Iterator {
   Status status() const override;
 
   bool damaged() const { return damaged_; }
-  // Of the current entry: where it begins, and whether its key lies there whole.
+  // The current entry: where it begins, and whether its key is whole there.
   const char* entry() const { return entry_; }
   bool key_stands_whole() const { return key_ != room_; }
-  // Fetches towards what Seek will walk through, as far as the block's ends and first entry tell.
-  // They should be near already; Reset has touched the end.
+  // Fetches the part that Seek will walk through, as far as the block's ends and first entry show
+  // it. They should be near already; Reset has touched the end.
   void PrefetchWalk();
 
  private:
@@ -73,7 +73,7 @@ class BlockIterator final : public Iterator {
   // Short ends of keys are copied as this many bytes, whatever their length: no loop, no call.
   static constexpr size_t kCopyBytes = 16;
 
-  // What the walk to an earlier entry came past.
+  // An entry that the walk to an earlier one passed.
   struct Step {
     const char* entry;
     const char* key;  // null: at key_at of the walk's keys
@@ -85,7 +85,7 @@ class BlockIterator final : public Iterator {
   struct Walk {
     std::vector<Step> steps;
     std::string keys;
-    size_t at = 0;  // the step that is the current entry, where it is one of them
+    size_t at = 0;  // the step of the current entry, if it is one of them
   };
 
   uint32_t RestartOffset(uint32_t i) const { return base::DecodeFixed32(limit_ + 4 * size_t{i}); }
@@ -99,14 +99,14 @@ class BlockIterator final : public Iterator {
   void AppendToKey(uint32_t shared, const char* from, uint32_t unshared);
   void GrowKey(uint32_t keep, size_t bytes);
 
-  // Before the entry at `offset`, with no key to share with.
+  // Moves before the entry at `offset`, with no key to share with.
   void GoBefore(uint32_t offset) {
     next_ = data_ + offset;
     key_bytes_ = 0;
     value_ = nullptr;
     damaged_ = false;
   }
-  // The key that stands whole at restart point i; false, and damage, where there is none.
+  // The whole key at restart point i; false, and damage, if there is none.
   bool RestartKey(uint32_t i, std::string_view* key);
   template <typename Order>
   bool FindRestart(const Order& order, std::string_view target, uint32_t* restart);
@@ -114,7 +114,7 @@ class BlockIterator final : public Iterator {
   void SeekIn(const Order& order, std::string_view target);
   void PrefetchStretch(const char* from, const char* first_end, const char* to) const;
 
-  // To the entry that ends at `before`, an entry's start or limit_.
+  // Moves to the entry that ends at `before`, an entry's start or limit_.
   void StepBackFrom(const char* before);
   bool LastRestartBefore(uint32_t offset, uint32_t* restart_offset) const;
   void TakeStep(size_t i);
@@ -128,7 +128,7 @@ class BlockIterator final : public Iterator {
 
   const char* entry_ = nullptr;  // the current one; null: not valid
   const char* next_ = nullptr;
-  const char* key_ = nullptr;  // in the block where the key stands whole, else room_
+  const char* key_ = nullptr;  // in the block if the key is whole there, otherwise room_
   const char* value_ = nullptr;
   uint32_t key_bytes_ = 0;
   uint32_t value_bytes_ = 0;

@@ -1,8 +1,8 @@
-// table/block_chain.h: which of the blocks that a search has found were one table.
+// table/block_chain.h: which of the blocks that a search has found belong to one table.
 //
-// A table's blocks lie one behind the other, and so do their keys. Blocks of another table may lie
-// between them, where a value holds one; then both cannot be had, and the table is what most of the
-// file's bytes belong to.
+// A table's blocks lie one behind the other, and their keys ascend. Blocks of another table may lie
+// between them, inside a value. Then only one of the two can be had: the table with most of the
+// file's bytes.
 //
 // Threads   pure.
 // Cost      n log n comparisons of n blocks.
@@ -28,8 +28,8 @@ struct FoundBlock {
   uint64_t end() const { return handle.offset + handle.bytes + kBlockTrailerBytes; }
 };
 
-// Of `blocks`, by where they begin, those that have the most bytes among all choices in which each
-// begins behind the end of the one before, and its keys come after that one's keys. In order.
+// Chooses from `blocks`, sorted by where they begin. Each chosen one begins behind the end of the
+// one before, and its keys follow that one's. Returns the choice with the most bytes, in order.
 std::vector<size_t> HeaviestChain(const KeyOrder& order, const std::vector<FoundBlock>& blocks);
 
 }  // namespace weft::table

@@ -1,11 +1,11 @@
 // table/block_reader.h: fetches one block of a table file, checked and decompressed.
 //
 // Layout    a block's stored bytes, then its trailer (table/format.h). Uncompressed blocks of a
-//           mapped file are used where they lie; all others are copied into memory of their own.
-// Threads   pure, but for BlockPin: a value of one thread at a time.
-// Errors    kCorruption for a handle outside the file, a checksum that does not match, a
-//           compression that is unknown or does not open: the message names file and offset.
-//           kIoError where the file cannot be read.
+//           mapped file are used in place; all others are copied into their own memory.
+// Threads   pure, except BlockPin: a value of one thread at a time.
+// Errors    kCorruption for a handle outside the file, a checksum that does not match, an unknown
+//           compression or bytes that don't decompress: the message names file and offset. kIoError
+//           if the file cannot be read.
 // Cost      in place: no copy, no allocation. With `verify`: one pass over the bytes.
 #pragma once
 
@@ -22,7 +22,7 @@
 
 namespace weft::table {
 
-// A table file as blocks are read from it. A view: file and path must outlive it.
+// A table file as its blocks are read. A view: file and path must outlive it.
 struct BlockFile {
   const RandomAccessFile* file = nullptr;
   const std::string* path = nullptr;
@@ -40,16 +40,16 @@ struct BlockContents {
 Status BlockCorruption(const BlockFile& from, uint64_t offset, std::string_view what);
 
 Result<BlockContents> ReadBlock(const BlockFile& from, const BlockHandle& handle, bool verify);
-// In two steps, of a block that was read already, trailer included. What it has uncompressed, once
-// its checksum has been found to be right:
+// In two steps, for a block that was read already, including its trailer. First its uncompressed
+// size, if its checksum is right:
 Result<size_t> CheckBlock(const BlockFile& from, const BlockHandle& handle,
                           std::string_view stored);
-// And those bytes, to where there is room for them.
+// Then those bytes, to memory with room for them.
 Status OpenBlockTo(const BlockFile& from, const BlockHandle& handle, std::string_view stored,
                    char* to, size_t bytes);
 
-// The block at `handle` if it lies in the mapped file uncompressed, and nothing else is wrong with
-// it; else null. The fast way of lookups: where it fails, ReadBlock tells why.
+// The block at `handle` if it lies uncompressed in the mapped file, and nothing else is wrong with
+// it; otherwise null. The fast way for lookups: if it fails, ReadBlock says why.
 inline const char* BlockInPlace(const BlockFile& from, const BlockHandle& handle) {
   const uint64_t size = from.mapped.size();
   if (size < kBlockTrailerBytes || handle.bytes > size - kBlockTrailerBytes ||
@@ -60,8 +60,8 @@ inline const char* BlockInPlace(const BlockFile& from, const BlockHandle& handle
   return block[handle.bytes] == static_cast<char>(Compression::kNone) ? block : nullptr;
 }
 
-// Keeps a block's bytes where they are: holds a cache's entry, or the bytes themselves, or nothing
-// (a block in a mapped file lives as long as its table).
+// Keeps a block's bytes in place: holds a cache's entry, or the bytes themselves, or nothing (a
+// block in a mapped file lives as long as its table).
 class BlockPin {
  public:
   BlockPin() = default;

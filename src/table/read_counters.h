@@ -1,4 +1,4 @@
-// table/read_counters.h: what reading tables came to, summed over all tables of a store.
+// table/read_counters.h: counters of reads, summed over all tables of a store.
 //
 // Threads   any; see base/striped_counters.h.
 #pragma once
@@ -12,9 +12,9 @@ namespace weft::table {
 class ReadCounters {
  public:
   enum Counter : uint8_t {
-    kFiltersAsked,   // lookups that asked a block's filter
-    kFiltersUseful,  // of them: it said no, so that no data block was touched
-    kBlocksRead,     // data blocks that lookups and iterators looked into, from wherever they came
+    kFiltersAsked,   // lookups that asked a block's filter;
+    kFiltersUseful,  // of them: it said no, and no data block was touched;
+    kBlocksRead,     // data blocks that lookups and iterators looked into, from any source
     kCacheHits,      // of those that need memory of their own: found in the block cache
     kCacheMisses,    // the same: looked for there in vain
     kCounters,

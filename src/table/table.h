@@ -6,15 +6,15 @@
 //   if (lookup.found == TableLookup::Found::kValue) use(lookup.value);
 //
 // Layout    table/format.h.
-// Threads   every const call may be made from any thread at once. Lookups and iterators are of one
-//           thread at a time; the table must outlive them.
-// Memory    index and filter stay as long as the table, in the mapped file where they can (and
-//           `copies` is not asked for); beside them about 34 bytes a data block that make the index
-//           fast to search.
-//           Data blocks are used in a mapped file where they lie, else come through the cache.
-// Errors    kCorruption names the file and the block's offset. Index and filter are always checked
-//           against their checksums when the table is opened, data blocks when a caller asks. A
-//           damaged filter is not used; Open fails for it only with `verify`.
+// Threads   every const call may be made from any thread at once. Each lookup or iterator belongs
+//           to one thread at a time; the table must outlive them.
+// Memory    index and filter stay as long as the table, in the mapped file if they can (and
+//           `copies` is not asked for). Besides them, about 34 bytes a data block speed up the
+//           index. Data blocks are used in place in a mapped file; otherwise they come through the
+//           cache.
+// Errors    kCorruption names the file and the block's offset. The checksums of index and filter
+//           are always checked when the table is opened, those of data blocks on request. A damaged
+//           filter is not used; Open fails for it only with `verify`.
 // Source    LevelDB's table format.
 #pragma once
 
@@ -48,11 +48,11 @@ class TableIterator;
 struct TableReadOptions {
   // Give an InternalComparator as that type: lookups are several times faster for it.
   KeyOrder order = BytewiseComparator();
-  // As keys stand in the table: InternalFilterPolicy for a store's. Null: filters are not used.
+  // For keys as in the table: InternalFilterPolicy for a store's. Null: filters are not used.
   const FilterPolicy* filter = nullptr;
   // Null: blocks that cannot be used in place are read anew each time.
   BlockCache* cache = nullptr;
-  // Open fails where the filter is damaged too.
+  // Open fails if the filter is damaged, too.
   bool verify = false;
   // Index and filter are copied out of a mapped file once they are checked.
   bool copies = false;
@@ -90,7 +90,7 @@ struct TableLookup {
   }
 };
 
-// A lookup's first half: which block of the table may hold the key.
+// A lookup's first half: the block of the table that may hold the key.
 struct TableProbe {
   enum class Where : uint8_t {
     kNowhere,   // behind the table's last block
@@ -101,18 +101,18 @@ struct TableProbe {
   const Table* table = nullptr;
   std::string_view key = {};
 
-  // What Table::Probe finds.
+  // The result of Table::Probe.
   Where where = Where::kNowhere;
   BlockHandle handle = {};
 };
 
-// Its second half: the block that is to be searched.
+// Its second half: the block to search.
 struct TableSearch {
   TableLookup* lookup = nullptr;
   BlockHandle handle = {};
 };
 
-// How long blocks have taken to come lately, by samples: tells memory from disk.
+// How long recent blocks took to arrive, by samples: tells memory from disk.
 class FetchPace {
  public:
   void Note(uint64_t ns) {
@@ -129,7 +129,7 @@ class FetchPace {
   bool slow() const { return slow_.load(std::memory_order_relaxed); }
 
  private:
-  // Asking ahead shortens the waits, so that what turns it off is far below what turns it on.
+  // Prefetching shortens the waits, so it turns off far below where it turns on.
   static constexpr uint64_t kSlowNs = 20'000;
   static constexpr uint64_t kFastNs = 2'000;
   static constexpr uint64_t kSampleNsMax = 1'000'000;
@@ -147,20 +147,20 @@ class Table {
   Table(const Table&) = delete;
   Table& operator=(const Table&) = delete;
 
-  // Answers *lookup, whose `table` is not looked at.
+  // Answers *lookup; ignores its `table`.
   void Get(const ReadOptions& options, TableLookup* lookup) const;
   // Answers all, each in its own table (they may differ, and each may occur in many lookups);
   // their waits for memory and for files overlap. Best with 8 and more.
   static void MultiGet(const ReadOptions& options, std::span<TableLookup* const> lookups);
-  // Its two halves, for keys that may be in several tables: probe them all, search those that may
-  // hold one.
+  // The two halves of MultiGet, for keys that may be in several tables: probe them all, search
+  // those that may hold one.
   static void Probe(std::span<TableProbe> probes);
   static void Search(const ReadOptions& options, std::span<const TableSearch> searches);
 
-  // Over all entries; bounds and snapshot of the options are the caller's to heed.
+  // Over all entries; the caller applies the options' bounds and snapshot.
   std::unique_ptr<TableIterator> NewIterator(const ReadOptions& options) const;
 
-  // Where in the file the data of `key` begins, about; the end of the data for keys past the last.
+  // Roughly where in the file the data of `key` begins; for keys past the last, the data's end.
   uint64_t ApproximateOffsetOf(std::string_view key) const;
 
   // Data blocks in order. The separator is not below any key of the block and below all keys of
@@ -170,9 +170,9 @@ class Table {
     BlockHandle handle;
     std::string_view separator;  // lives as long as the table
   };
-  // Calls `visit` for each until it returns false. Reads no data block.
+  // Calls `visit` for each, in order, until it returns false. Reads no data block.
   void ForEachDataBlock(const std::function<bool(const DataBlock&)>& visit) const;
-  // Reads the whole table: checksums of all blocks, keys strictly ascending, and each block's
+  // Reads the whole table: checksums of all blocks, keys strictly ascending, and each block's keys
   // between its separator and the one before. `entries` (may be null) gets their number; `progress`
   // (may be null) is called with the bytes done.
   Status Verify(uint64_t* entries,
@@ -182,7 +182,7 @@ class Table {
   uint64_t file_bytes() const { return blocks_.bytes; }
   const KeyOrder& order() const { return order_; }
   bool has_filter() const { return !filter_.empty(); }
-  // Why a filter that is there is not used; ok where nothing is wrong.
+  // Why an existing filter is not used; ok if nothing is wrong.
   const Status& filter_status() const { return filter_status_; }
   // Bytes that the table takes besides its file.
   size_t MemoryUsage() const;
@@ -198,7 +198,7 @@ class Table {
   Status ReadFilter(const BlockHandle& metaindex);
   Result<BlockContents> ReadKept(const BlockHandle& handle) const;
 
-  // A data block's bytes, and what keeps them.
+  // A data block's bytes, and their owner.
   struct PinnedBlock {
     std::string_view data;
     BlockPin pin;
@@ -215,7 +215,7 @@ class Table {
   void Count(ReadCounters::Counter counter) const {
     if (counters_ != nullptr) counters_->Add(counter, 1);
   }
-  // Fetches towards both ends of a block in memory: its first entry and its restart points.
+  // Fetches both ends of a block in memory: its first entry and its restart points.
   void PrefetchBlock(const BlockHandle& handle) const {
     if (blocks_.mapped.empty()) return;
     const char* block = blocks_.mapped.data() + handle.offset;

@@ -1,17 +1,16 @@
 // table/table_index.h: a table's index block, arranged so that a search waits for few cache lines.
 //
-// For each data block the index keeps where it is, where its filter is and where its entry in the
-// index block is. For keys in bytewise order it keeps besides, as one number, the eight bytes of
-// each separator that follow what all have in common; eight of these and what they stand
-// for lie side by side as a leaf. Above the leaves are levels that keep the last number of each
-// group below, so that a search takes one group of sixteen a level, all of it fetched at once.
-// Separators are looked at only where eight bytes do not tell. Other orders compare whole
-// separators.
+// For each data block the index keeps the places of the block, of its filter and of its entry in
+// the index block. For keys in bytewise order it also keeps a number for each separator: the eight
+// bytes after the prefix that all have in common. Eight numbers and their blocks lie side by side
+// as a leaf. Above the leaves are levels that keep the last number of each group below. A search
+// takes one group of sixteen a level, all of it fetched at once. It looks at separators only if
+// eight bytes do not decide. Other orders compare whole separators.
 //
 // Threads   const calls from any thread; a view: the block must outlive it.
-// Errors    Parse: kCorruption without the file's name (the caller adds it) where the block is
+// Errors    Parse: kCorruption without the file's name (the caller adds it) if the block is
 //           damaged, separators or handles do not ascend, or a handle points outside the file.
-// Memory    34 bytes a data block, about.
+// Memory    about 34 bytes a data block.
 // Cost      65,536 data blocks: two levels that are mostly cached and one wait for a leaf.
 // Source    the levels are a B+ tree without pointers ("S-tree", Slotin's Algorithms for Modern
 //           Hardware); the numbers are the normalised key prefixes of sorting (Graefe 2006).
@@ -51,21 +50,21 @@ class TableIndex {
 
   // `data_end`: blocks must end, with their trailers, at or before it.
   Status Parse(const KeyOrder& order, std::string_view block, uint64_t data_end);
-  // Looks up each block's filter once and for all.
+  // Looks up each block's filter once for all lookups.
   void TakeFilters(const FilterBlockReader& filters);
 
   size_t size() const { return size_; }
-  // The first entry whose separator is not below `key`: its block is the only one that can hold the
-  // key. size() where there is none.
+  // The first entry whose separator is not below `key`: only its block can hold the key. size() if
+  // there is none.
   size_t LowerBound(std::string_view key) const;
   // REQUIRES of the two: i < size()
   const Entry& At(size_t i) const { return leaves_[i / kLeaf].entries[i % kLeaf]; }
   std::string_view SeparatorAt(size_t i) const;
   size_t MemoryUsage() const;
 
-  // The search in two steps, so that several can overlap. FindLeaf tells the leaf where the search
-  // ends and fetches towards it; LowerBoundIn searches it. FindLeaf's result for other orders than
-  // bytewise means nothing, and LowerBoundIn does the whole then.
+  // The search in two steps, so that several can overlap. FindLeaf returns the leaf where the
+  // search ends and fetches it; LowerBoundIn searches it. For other orders than bytewise,
+  // FindLeaf's result means nothing, and LowerBoundIn searches everything.
   size_t FindLeaf(std::string_view key) const;
   size_t LowerBoundIn(size_t leaf, std::string_view key) const;
 
@@ -98,8 +97,8 @@ class TableIndex {
   size_t size_ = 0;
   std::vector<Leaf> leaves_;
   std::vector<std::vector<Group>> levels_;  // the top one first; the last is over the leaves
-  std::string common_;                      // what all separators but the last begin with
-  std::string restored_;  // the entries anew, where the block held them compressed by prefix
+  std::string common_;                      // the prefix of all separators except the last
+  std::string restored_;  // the entries anew, if the block held them compressed by prefix
 };
 
 }  // namespace weft::table
