@@ -1,20 +1,18 @@
-// task/index.h: a view of the index that any processor may be handed by value.
+// task/index.h: a view of the index that any processor may receive by value.
 //
-// A key has two candidate buckets in a table. Policy kCuckoo: the second is computed from the
-// first and the tag alone, either way round, so an entry can be displaced without reading its
-// key. Policy kSetAssociative: the two are neighbours (one set of sixteen ways); nothing is ever
-// displaced.
-//
+// A key has two candidate buckets in a table. Policy kCuckoo: the second is computed from the first
+// and the tag alone, either way round, so an entry can be displaced without reading its key. Policy
+// kSetAssociative: the two are neighbours (one set of sixteen ways); nothing is ever displaced.
 // Growth    while the index grows there are two tables: `older` is drained into `newer`
 //           (cache/index.h has the phases). A search looks into older first, then newer; entries
 //           move only that way, so it cannot miss one. In the steady state `newer.buckets` is null.
 // Moves     within a table an entry may move against the order of a search. Each move adds to one
-//           of kMoveStripes counters, chosen by tag, after the copy stands and before the
-//           original goes; a search that found nothing looks again if its counter changed.
-// Mirrors   where a device works on a copy of the table (processor/mirror.h), whoever is about to
-//           change a bucket announces that first: a session in its ring (task/change_ring.h); who
-//           has none, as a device, or no room there, by a mark, set within the epoch in which the
-//           bucket is changed. Changes of recency alone are not announced.
+//           of kMoveStripes counters, chosen by tag, after the copy is made and before the original
+//           goes. A search that found nothing looks again if its counter changed.
+// Mirrors   if a device works on a copy of the table (processor/mirror.h), whoever is about to
+//           change a bucket announces that first. A session does so in its ring
+//           (task/change_ring.h). Without one, as a device, or without room there, a mark is set
+//           within the epoch of the change. Changes of recency alone are not announced.
 // Threads   the view is constant; the tables it points at are shared and atomic.
 #pragma once
 
@@ -42,20 +40,20 @@ typedef struct IndexRef {
   WEFT_GLOBAL u32* move_counts;  // kMoveStripes counters
   u32 policy;                    // kPolicyCuckoo or kPolicySetAssociative
   u32 insert_newer;              // 1: new entries go to `newer`
-  WEFT_GLOBAL u32* marks;        // a bit for each bucket of `older`, behind them the summary of
-                                 // the marks; null: no mirror
-  // Where who has this view announces changes, of `older`; null: by marks alone. A view with a ring
-  // belongs to one thread at a time. Nothing where `marks` is null.
+  WEFT_GLOBAL u32* marks;        // a bit for each bucket of `older`, followed by the summary of the
+                                 // marks; null: no mirror
+  // Where the owner of this view announces changes of `older`; null: only by marks. A view with a
+  // ring belongs to one thread at a time. Unused if `marks` is null.
   WEFT_GLOBAL ChangeRing* changes;
 } IndexRef;
 
-// The bucket a hash names first: the low 48 bits as a fraction of the table.
+// The bucket that a hash names first: the low 48 bits as a fraction of the table.
 WEFT_FN u64 FirstBucket(u64 hash, u64 bucket_count) { return MulHigh64(hash << 16, bucket_count); }
 
-// The other candidate of an entry that has `tag` and stands in `bucket`. Its own inverse.
+// The other candidate of an entry that has `tag` and lies in `bucket`. Its own inverse.
 WEFT_FN u64 OtherBucket(u32 policy, u64 bucket, u64 tag, u64 bucket_count) {
   if (policy == kPolicySetAssociative) return bucket ^ 1;
-  // A sum that depends on the tag alone, spread over the table by an odd multiplier.
+  // A sum that depends only on the tag, spread over the table by an odd multiplier.
   const u64 sum = MulHigh64(tag * 0x9e3779b97f4a7c15ul, bucket_count);
   return sum >= bucket ? sum - bucket : sum + bucket_count - bucket;
 }
@@ -82,9 +80,9 @@ WEFT_FN void SetMark(WEFT_GLOBAL u32* words, u64 number) {
 }
 
 // Says that `bucket` of `table` is about to change. A mark that is set already was set before this
-// look at it, and is taken only by who then waits for the epochs of that time (processor/mirror.h).
-// The summary is looked at even then: who set the mark may not have come to it yet. That the mark
-// comes first is what processor/take_marks.h relies on.
+// look. It is taken only by a thread that then waits for the epochs of that time
+// (processor/mirror.h). The summary is checked even then: the thread that set the mark may not have
+// come to it yet. processor/take_marks.h relies on the mark coming first.
 WEFT_FN void MarkBucket(IndexRef index, TableRef table, u64 bucket) {
   if (index.marks == 0 || table.buckets != index.older.buckets) return;
   if (index.changes != 0 && AnnounceChange(index.changes, bucket)) return;
@@ -92,7 +90,7 @@ WEFT_FN void MarkBucket(IndexRef index, TableRef table, u64 bucket) {
   SetMark(MarkSummary(index), bucket / kMarkLineBuckets);
 }
 
-// The same of the bucket that `slot` of either table lies in.
+// The same for the bucket that `slot` of either table lies in.
 WEFT_FN void MarkSlot(IndexRef index, WEFT_GLOBAL const u64* slot) {
   WEFT_GLOBAL const u64* first = &index.older.buckets[0].slots[0];
   if (index.marks == 0 || slot < first || slot >= first + index.older.bucket_count * kBucketSlots)

@@ -3,10 +3,10 @@
 // Layout, low address first; sizes in bytes; an object starts at a multiple of 8.
 //    0  4  shape   constant once published, see below
 //    4  4  access  hints that readers update in place, see below
-//    8  8  cas     the version, only with kShapeHasCas; else the version follows from the place
+//    8  8  cas     the version, only with kShapeHasCas; otherwise it follows from the place
 //                  (LogRef in task/log.h)
-//    .  4  flags   the client's flags, only with kShapeHasFlags; else 0
-//    .  4  expiry  second at which it ends, only with kShapeHasExpiry; else never
+//    .  4  flags   the client's flags, only with kShapeHasFlags; otherwise 0
+//    .  4  expiry  second at which it ends, only with kShapeHasExpiry; otherwise never
 //    .  4  long    value bytes, only with kShapeLongValue
 //    .  k  key     1 to 250 bytes
 //    .  v  value
@@ -19,17 +19,17 @@
 //   bit  30      kShapeHasCas        bit 31  kShapeLongValue
 //
 // access, low bit first. The first three change only by appending a new version.
-//   bit   0      kAccessStale    marked stale (md I): readers are told
-//   bit   1      kAccessWinSent  somebody was told to refresh it
+//   bit   0      kAccessStale    marked stale (md I): reads say so
+//   bit   1      kAccessWinSent  somebody was asked to refresh it
 //   bit   2      kAccessBinary   the key came as base64
 //   bit   3      kAccessUnseen   laid for a stage that may be run again (task/query_job.h), and
 //                               nobody has been about to take it out of the index; it means
-//                               nothing when that batch is done
+//                               nothing once that batch is done
 //   bit   4      kAccessFetched  read at least once
 //   bit   5      kAccessCasSeen  a client was shown the version: it must outlive moves
 //   bits  6..22  seconds of the last noted access, modulo 2^17 (36 hours)
-//   bit  23      kAccessDead     no entry names it, nor ever will, unless a device wakes that was
-//                               left (Store::DistrustDeadMarks); set by the CPU alone
+//   bit  23      kAccessDead     no entry names it, nor ever will, unless a device that was left
+//                               wakes up (Store::DistrustDeadMarks); only the CPU sets it
 //   bits 24..31  0
 //
 // So the common object (no flags, never expires, version never asked for) costs 8 bytes of header
@@ -110,7 +110,7 @@ WEFT_FN u32 ValueBytes(WEFT_GLOBAL const Object* object) {
                                                        : (shape & kShapeValueMask);
 }
 
-// Stored version. REQUIRES: shape has kShapeHasCas
+// The stored version. REQUIRES: shape has kShapeHasCas
 WEFT_FN u64 StoredCas(WEFT_GLOBAL const Object* object) {
   return *(WEFT_GLOBAL const u64*)(ObjectBytes(object) + 8);
 }
@@ -124,12 +124,12 @@ WEFT_FN WEFT_GLOBAL const u8* ValueOf(WEFT_GLOBAL const Object* object) {
   return ObjectBytes(object) + KeyOffset(shape) + KeyBytes(shape);
 }
 
-// Value of an object that IsPlain.
+// The value of an object that IsPlain.
 WEFT_FN WEFT_GLOBAL const u8* PlainValue(WEFT_GLOBAL const Object* object) {
   return ObjectBytes(object) + 8 + KeyBytes(object->shape);
 }
 
-// Whole object in the log, filler included.
+// Bytes of the whole object in the log, including the filler.
 WEFT_FN u64 StoredBytes(WEFT_GLOBAL const Object* object) {
   const u32 shape = object->shape;
   return ((u64)KeyOffset(shape) + KeyBytes(shape) + ValueBytes(object) + 7) & ~7ul;
@@ -147,26 +147,26 @@ WEFT_FN u32 SecondsSinceAccess(u32 access, u32 now_s) {
 // Seconds between two notes of plain reads: a read dirties the object's line once in that time.
 #define kAccessNoteSeconds 60
 
-// Whether a read is to be noted in the object: the first, and then one a minute.
+// Whether a read must be noted in the object: the first, and then one a minute.
 WEFT_FN bool WantsReadNote(u32 access, u32 now_s) {
   return ((access & kAccessFetched) == 0) |
          (SecondsSinceAccess(access, now_s) >= kAccessNoteSeconds);
 }
 
-// Notes a read in the object: the fetched bit and the time. A lost race is a lost hint; no bit
-// that another thread sets is ever lost. A locked write, as NoteAccess in task/slot.h.
+// Notes a read in the object: the fetched bit and the time. A lost race is a lost hint; no bit that
+// another thread sets is ever lost. A locked write, as NoteAccess in task/slot.h.
 WEFT_FN void NoteRead(WEFT_GLOBAL Object* object, u32 now_s) {
   const u32 access = LoadRelaxed32(&object->access);
   const u32 noted = WithAccessTime(access | kAccessFetched, now_s);
   if (noted != access) CompareAndSwap32(&object->access, access, noted);
 }
 
-// Who has found the object in the index and is about to take it out, to replace it or to move it
-// elsewhere says so first: by that the owner of the object knows, when it finds it there no more,
-// that it was there (kAccessUnseen). Moving its entry within the index is no such thing, for the
+// Whoever found the object in the index and is about to take it out, replace it or move it
+// elsewhere says so first. So when the object's owner does not find it there any more, it knows
+// that it was there (kAccessUnseen). Moving its entry within the index does not count, because the
 // entry can be found all the while.
 WEFT_FN void NoteSeen(WEFT_GLOBAL Object* object) {
-  for (;;) {  // Ends: each round more means that another thread noted a read or this.
+  for (;;) {  // Ends: each further round means that another thread noted a read or this.
     const u32 access = LoadRelaxed32(&object->access);
     if (!WEFT_UNLIKELY((access & kAccessUnseen) != 0) ||
         CompareAndSwap32(&object->access, access, access & ~kAccessUnseen))

@@ -5,17 +5,17 @@
 // value, bounded loops, and the verbs below for atomics, bits and prefetch. No libraries, no
 // recursion, no function pointers, no allocation (docs/architecture.md, "Single-source tasks").
 //
-// Atomics   64-bit and 32-bit words only. Each verb says its order; what it pairs with is said
-//           where it is used. On a device the scope is the whole system, for coupled memory.
+// Atomics   64-bit and 32-bit words only. Each verb states its order; the comment at each use says
+//           what it pairs with. On a device the scope is the whole system, for coupled memory.
 //           CUDA: code that defines WEFT_DEVICE_HOME gets the scope of its device, which is far
-//           cheaper. That is right where index, log and columns lie in that device's memory and
-//           only its kernels touch them while others run.
+//           cheaper. That is right if index, log and columns lie in that device's memory and only
+//           its kernels touch them while others run.
 //           OpenCL C: the atomics of its versions 2.0 and 3.0, over all devices and the host. The
 //           older atom_ and mem_fence functions order nothing between work items (PoCL makes no
 //           instruction of mem_fence), so a compiler without the newer ones is not enough.
-// Recording a build with WEFT_RECORD_ACCESSES tells a recorder of each access (sim/record): the
-//           verbs do so themselves, who accesses memory plainly says so by the Touch verbs. In all
-//           others there is nothing of it, down to the machine code.
+// Recording in a build with WEFT_RECORD_ACCESSES a recorder gets each access (sim/record): the
+// verbs report theirs, and plain accesses are reported by the Touch verbs. All other builds have
+// nothing of it, down to the machine code.
 #pragma once
 
 #if defined(__OPENCL_VERSION__)
@@ -34,8 +34,8 @@ typedef ulong u64;
 #ifdef cl_khr_int64_extended_atomics
 #pragma OPENCL EXTENSION cl_khr_int64_extended_atomics : enable
 #endif
-// Where the compiler knows no scope of all devices, WEFT_DEVICE_SCOPE says that the one device is
-// known to share caches and instructions with the host (a CPU), so that its scope is as wide.
+// Some compilers know no scope of all devices. Then WEFT_DEVICE_SCOPE says that the one device
+// shares caches and instructions with the host (a CPU), so that its scope is as wide.
 #ifdef WEFT_DEVICE_SCOPE
 #define WEFT_SCOPE memory_scope_device
 #else
@@ -57,9 +57,9 @@ typedef ulong u64;
 #else
 #define WEFT_FN static inline __attribute__((always_inline))
 #endif
-// A function that the lanes of a warp call in step: on the device alone where there is one.
+// A function that the lanes of a warp call in step: only on the device, if there is one.
 #define WEFT_LANE_FN static inline
-// The loop after it has a few rounds, which keep arrays in registers where they are written out.
+// The next loop has a few rounds, which keep arrays in registers if they are unrolled.
 #define WEFT_UNROLL
 #endif
 #define WEFT_GLOBAL
@@ -83,7 +83,7 @@ using u64 = uint64_t;
 #define WEFT_UNLIKELY(x) __builtin_expect(!!(x), 0)
 #endif
 
-// Whether and how a recorder is told of an access; `word` of 8 bytes is what stands there, else 0.
+// Whether and how a recorder gets an access; `word`: the 8 bytes read or written, otherwise 0.
 #if defined(WEFT_RECORD_ACCESSES)
 #define WEFT_RECORD(call) call
 namespace weft::task {
@@ -99,13 +99,13 @@ void RecordPrefetch(const void* at);
 
 WEFT_TASK_BEGIN
 
-// Plain reads and writes that a recorder is to be told of.
+// Plain reads and writes that a recorder must see.
 WEFT_FN void Touch(WEFT_GLOBAL const void* at, u64 bytes) {
   (void)at;
   (void)bytes;
   WEFT_RECORD(RecordRead(at, bytes, 0));
 }
-// Of the header of the object that the following reads are about.
+// The header of the object that the following reads are about.
 WEFT_FN void TouchObject(WEFT_GLOBAL const void* at) {
   (void)at;
   WEFT_RECORD(RecordObject(at));
@@ -138,8 +138,8 @@ WEFT_FN u32 LowestBit64(u64 word) {
 #endif
 }
 
-// Reads a word that others may be writing. Acquire: what was written before the word was
-// published is seen after it.
+// Reads a word that others may be writing. Acquire: bytes written before the word was published are
+// seen after it.
 WEFT_FN u64 LoadAcquire64(WEFT_GLOBAL const u64* at) {
 #if defined(__OPENCL_VERSION__)
   return atomic_load_explicit((WEFT_GLOBAL volatile atomic_ulong*)at, memory_order_acquire,
@@ -169,7 +169,7 @@ WEFT_FN u32 LoadAcquire32(WEFT_GLOBAL const u32* at) {
 #endif
 }
 
-// Reads a byte that others may be writing; else the same.
+// The same for a byte.
 WEFT_FN u32 LoadAcquire8(WEFT_GLOBAL const u8* at) {
 #if defined(__OPENCL_VERSION__)
   const u32 byte = *(WEFT_GLOBAL const volatile u8*)at;  // there are no atomic bytes
@@ -185,8 +185,8 @@ WEFT_FN u32 LoadAcquire8(WEFT_GLOBAL const u8* at) {
 #endif
 }
 
-// Writes a word that others may be reading. Release: who reads it by acquire sees what was written
-// before it.
+// Writes a word that others may be reading. Release: whoever reads it by acquire sees all that was
+// written before it.
 WEFT_FN void StoreRelease64(WEFT_GLOBAL u64* at, u64 word) {
 #if defined(__OPENCL_VERSION__)
   atomic_store_explicit((WEFT_GLOBAL volatile atomic_ulong*)at, word, memory_order_release,
@@ -245,7 +245,7 @@ WEFT_FN void StoreRelaxed32(WEFT_GLOBAL u32* at, u32 word) {
 #endif
 }
 
-// The same of a byte. On a host: devices have no atomic bytes.
+// The same for a byte. On a host: devices have no atomic bytes.
 #if !defined(__OPENCL_VERSION__) && !defined(__CUDA_ARCH__)
 WEFT_FN void StoreRelaxed8(WEFT_GLOBAL u8* at, u32 byte) {
   __atomic_store_n(at, static_cast<u8>(byte), __ATOMIC_RELAXED);
@@ -266,14 +266,14 @@ WEFT_FN void FullFence(void) {
 }
 
 // Makes the sequentially consistent change before it a full fence, as x86's locked instructions are
-// by themselves. Elsewhere what follows may be read before the change is seen.
+// by themselves. Elsewhere, later reads may happen before the change is seen.
 WEFT_FN void FenceBehindChange(void) {
 #if !defined(__x86_64__) && !defined(__CUDA_ARCH__)
   FullFence();
 #endif
 }
 
-// Replaces `expected` by `desired` where it stands; true if it did. Sequentially consistent and a
+// Replaces `expected` by `desired` if it is there; true if it was. Sequentially consistent and a
 // full fence.
 WEFT_FN bool CompareAndSwap64(WEFT_GLOBAL u64* at, u64 expected, u64 desired) {
 #if defined(__OPENCL_VERSION__)
@@ -377,7 +377,7 @@ WEFT_FN void Prefetch(WEFT_GLOBAL const void* at) {
 #endif
 }
 
-// Little-endian words at any alignment. CUDA reads the aligned words that the eight bytes lie in:
+// Little-endian words at any alignment. CUDA reads the aligned words that contain the eight bytes:
 // memory must be readable, and initialized, out to multiples of 8. Objects are padded so; a column
 // of keys that a kernel reads must begin and end on one.
 WEFT_FN u64 LoadBytes64(WEFT_GLOBAL const u8* at) {
@@ -412,10 +412,10 @@ WEFT_FN void CopyBytes(WEFT_GLOBAL u8* to, WEFT_GLOBAL const u8* from, u32 bytes
 
 WEFT_TASK_END
 
-// Eight-slot tag match, tuned where the compiler has 256-bit vectors; see MatchTags in bucket.h.
-// Vector loads of slots that others write are no atomic accesses in C++'s terms: each 8-byte slot
-// arrives whole on x86, and the caller reads the slot again atomically before it believes it. The
-// thread sanitizer gets the plain loop.
+// Eight-slot tag match, tuned for compilers with 256-bit vectors; see MatchTags in bucket.h. Vector
+// loads of slots that others write are no atomic accesses in C++'s terms. But each 8-byte slot
+// arrives whole on x86, and the caller reads it again atomically before it believes it. The thread
+// sanitizer gets the plain loop.
 #if defined(__AVX2__) && !defined(__CUDACC__) && !defined(__OPENCL_VERSION__) && \
     !defined(__SANITIZE_THREAD__)
 #define WEFT_VECTOR_MATCH 1

@@ -1,30 +1,30 @@
 // task/query_job.h: the tasks of a batch's queries as one stage of a plan runs them, on any
-// processor, and what it tells the stages after it.
+// processor, and its results for the stages after it.
 //
-// The owner of the batch decides what is wanted of a stage for each query (QueryJob::wanted). A
-// stage runs those of its tasks that the query needs and says in `result` how far it came; what is
-// left, for whatever reason, the last stage of the plan does on the CPU. So a stage may do less
-// than was wanted at any time (a full table, an entry that moves, a value too long to gather), and
-// a stage that failed may be run again: see `again`.
+// The owner of the batch decides what each query wants of a stage (QueryJob::wanted). A stage runs
+// those of its tasks that the query needs and says in `result` how far it came. The last stage of
+// the plan does the rest on the CPU, whatever the reason. So a stage may always do less than was
+// wanted (a full table, an entry that moves, a value too long to gather). A stage that failed may
+// be run again: see `again`.
 //
-// Again     a job that failed may have stopped anywhere. A change says its result before it takes
-//           effect (Announce), and the second run believes that only where the index bears it out,
-//           whatever others have done to the key meanwhile:
-//           - A store's object is laid with kAccessUnseen. It is in the index, or has been and is
-//             seen, or never was. What is there but tentative is taken back.
-//           - A delete puts the word of its grave in the entry's place: tentative, of the same tag;
-//             the grave is an object without a key. Searches pass over it, inserts find another
-//             key there, nothing displaces or evicts it, and growth cannot begin to drain before
-//             the batch ends. The last stage takes it out (pipeline/cpu_stage.h). The owner of a
-//             job that is never run again may give no graves: then the entry goes at once.
-//           No object of a batch is moved by the log while the batch is in its epoch, for its
-//           segment is no victim before that (cache/object_log.h).
-// Order     queries of one job run in any order, at once. The owner asks for nothing of a query
-//           whose key another query of the batch writes.
-// Sets      kSetQueries queries in a row. With `set_claims` several processors share a job: who
+// Again     a failed job may have stopped anywhere. A change writes its result before it takes
+//           effect (Announce). The second run believes that only if the index confirms it, whatever
+//           others have done to the key meanwhile:
+//           - A store's object is laid with kAccessUnseen. It is in the index, or was there and was
+//           seen, or never was. If it is there but tentative, it is taken back.
+//           - A delete puts the word of its grave in the entry's place: tentative, with the same
+//           tag; the grave is an object without a key. Searches pass over it, inserts find another
+//           key there, nothing displaces or evicts it, and growth cannot begin to drain before the
+//           batch ends. The last stage takes it out (pipeline/cpu_stage.h). The owner of a job that
+//           is never run again may give no graves: then the entry goes at once.
+//           The log moves no object of a batch while the batch is in its epoch, because its segment
+//           is no victim before that (cache/object_log.h).
+// Order     queries of one job run in any order, at once. The owner wants nothing of a query whose
+//           key another query of the batch writes.
+// Sets      kSetQueries queries in a row. With `set_claims` several processors share a job: whoever
 //           turns a set's claim from 0 to 1 runs it (paper 000, section IV-C, work stealing).
 // Threads   index, log and claims are shared and atomic; a query's entries of the other columns
-//           belong to who runs it.
+//           belong to whoever runs it.
 #pragma once
 
 #include "task/batch_tasks.h"
@@ -44,34 +44,34 @@ WEFT_TASK_BEGIN
 
 // QueryJob::wanted
 #define kWantsNothing 0u  // no key, or one that this batch writes elsewhere
-#define kWantsHint 1u     // Search alone: its last stage runs it exactly
+#define kWantsHint 1u     // only Search: its last stage runs it exactly
 #define kWantsRead 2u     // Search, KC, RD
-#define kWantsStore 3u    // IN.insert of the object in `placed`, whatever stood there
-#define kWantsDelete 4u   // IN.delete, whatever version stands there; `placed` is its grave
+#define kWantsStore 3u    // IN.insert of the object in `placed`, over any entry
+#define kWantsDelete 4u   // IN.delete, whatever the version; `placed` is its grave
 
 // QueryJob::result
 #define kResultNone 0u    // nothing that counts
 #define kResultFound 1u   // KC: columns.word and .position are the key's entry
 #define kResultMissed 2u  // KC: the key has none
 #define kResultRead 3u    // RD: found, and its value lies in `values`
-#define kResultStored 4u  // IN.insert: done; columns.word is the entry that was replaced, or 0
+#define kResultStored 4u  // IN.insert: done; columns.word is the replaced entry, or 0
 #define kResultDeleted \
-  5u  // IN.delete: done; columns.word is the entry that was removed, and the
-      // word of its grave is to be taken out (columns.position)
+  5u  // IN.delete: done; columns.word is the removed entry, and its grave's word must go
+      // (columns.position)
 
 // A value as RD gathers it: at 8 * value_at[i] in `values`, the client's flags (4 bytes), the
 // value's bytes (4), the value, filler up to a multiple of 8.
 #define kGatherHeaderBytes 8u
-// Bit of value_at: the read is to be noted by the last stage. Set on a mirror, which also notes in
-// its own copy of the object that it has asked.
+// Bit of value_at: the last stage must note the read. Set on a mirror, which also notes in its own
+// copy of the object that it has asked.
 #define kValueNoteBit (1u << 31)
 // A longer value stays in the log.
 #define kGatherBytesMax (16u << 10)
 
 // Of the reads that were gathered from a mirror the last stage notes the accesses of some: of one
-// row of kNoteRowQueries in kNoteRows, and those that have kValueNoteBit. A note is for a line that
-// else nobody on the host needs: one in so many tells hot from cold. So many in a row, for their
-// words and positions lie on two lines.
+// row of kNoteRowQueries in kNoteRows, and those with kValueNoteBit. A note touches a line that
+// nobody on the host needs otherwise; one in kNoteRows is enough to tell hot from cold. Rows,
+// because the words and positions of a row lie on two lines.
 #define kNoteRowQueries 8u
 #define kNoteRows 8u
 
@@ -89,7 +89,7 @@ typedef struct QueryJob {
   WEFT_GLOBAL u32* values_used;  // one counter, in 8-byte units, from values_begin on; may pass
                                  // the capacity
   WEFT_GLOBAL u32* set_claims;   // one a set of the batch; null: nobody shares the job
-  u32 values_begin;              // in 8-byte units: what lies before is others'
+  u32 values_begin;              // in 8-byte units; the part before belongs to others
   u32 values_capacity;           // in 8-byte units, from the beginning of `values`
   u32 begin;                     // queries [begin, end); begin is a multiple of kSetQueries
   u32 end;
@@ -97,16 +97,16 @@ typedef struct QueryJob {
   u32 now_s;          // the batch's clock
   u32 dice;           // differs from batch to batch (WantsAccessNote)
   u32 notes;          // 1: RD notes the access in index and object, as a reader does
-  u32 again;          // 1: a run before this one may have done some of it
+  u32 again;          // 1: an earlier run may have done some of it
   u32 mirrored;       // 1: index and log are a copy, in which a key may be missing
   u32 key_bytes_all;  // not 0: a multiple of 8, as long as every key; key i lies at i times it
-  u32 object_bytes;   // what objects of the store take on average, a hint; 0: unknown
+  u32 object_bytes;   // average bytes of the store's objects, a hint; 0: unknown
   u32 note_row;       // which rows are noted: IsInNoteRow
-  // 1: of gathered reads that are not noted columns.word and .position are nobody's: a processor
-  // may leave there what it likes.
+  // 1: columns.word and .position of gathered reads that are not noted are unused: a processor may
+  // leave anything there.
   u32 sparse_entries;
-  // 1: clients know versions. Then IN.insert leaves a store to the last stage where the entry that
-  // it would replace has the higher version, which may have been shown.
+  // 1: clients know versions. Then IN.insert leaves a store to the last stage if the entry that it
+  // would replace has the higher version, which may have been shown.
   u32 rises;
 } QueryJob;
 
@@ -152,8 +152,8 @@ WEFT_FN void ReadTask(QueryJob job, u32 i) {
 // Rounds of a store or delete that loses races; then the last stage does it.
 #define kMutationRounds 4
 
-// Of a store that a run before this one has announced: whether it took effect then. Its object is
-// in the index; or it was, and who took it out has noted first that it was seen there (NoteSeen).
+// Whether a store that an earlier run has announced took effect then. Its object is in the index;
+// or it was, and whoever took it out first noted that it was seen there (NoteSeen).
 WEFT_FN bool WasStored(QueryJob job, u32 i) {
   const u64 location = job.placed[i];
   const Found placed = FindLocation(job.index, job.columns.hash[i], location);
@@ -164,12 +164,12 @@ WEFT_FN bool WasStored(QueryJob job, u32 i) {
   return false;
 }
 
-// Of a delete, the same: its grave is in the index until the last stage takes it out.
+// The same for a delete: its grave is in the index until the last stage takes it out.
 WEFT_FN bool WasDeleted(QueryJob job, u32 i) {
   return FindLocation(job.index, job.columns.hash[i], job.placed[i]).slot != 0;
 }
 
-// A change, or the next round of it, begins anew. What a first run found may be half written.
+// A change, or its next round, begins anew. The results of a first run may be half written.
 WEFT_FN void ForgetChange(QueryJob job, u32 i) {
   job.result[i] = (u8)kResultNone;
   job.columns.word[i] = 0;
@@ -182,11 +182,11 @@ WEFT_FN void Announce(QueryJob job, u32 i, u32 result) {
 }
 
 // Whether the job's owner has left it (pipeline/batch.h, LeaveColumns) and runs the change itself.
-// Asked behind a look at the index: what that found is older than the owner's run where this is
-// false, so that to replace it fails where anybody has changed it since.
+// Ask after a look at the index. If false, what that found is older than the owner's run, so
+// replacing it fails if anybody has changed it since.
 WEFT_FN bool IsLeft(QueryJob job, u32 i) { return LoadAcquire8(&job.wanted[i]) == kWantsNothing; }
 
-// The word by which a new key enters.
+// The word with which a new key enters.
 WEFT_FN u64 EnteringWord(QueryJob job, u32 i) {
   return MakeSlot(TagOfHash(job.columns.hash[i]), kSlotTentative, kByStage, job.placed[i]);
 }
@@ -206,7 +206,7 @@ WEFT_FN bool EnterObject(QueryJob job, u32 i) {
   return slot == 0;
 }
 
-// Task IN.insert: the object in `placed` takes the place of whatever entry the key has, or enters.
+// Task IN.insert: the object in `placed` replaces any entry that the key has, or enters.
 WEFT_FN void InsertTask(QueryJob job, u32 i) {
   if (job.again != 0) {
     if (job.result[i] == kResultStored && WasStored(job, i)) return;
@@ -217,7 +217,7 @@ WEFT_FN void InsertTask(QueryJob job, u32 i) {
     if (IsLeft(job, i)) return;
     const u64 word = job.columns.word[i];
     if (word == 0) {
-      if (job.index.newer.buckets != 0) return;  // its owner keeps count of the room while it grows
+      if (job.index.newer.buckets != 0) return;  // its owner counts the room while it grows
       if (EnterObject(job, i)) return;
       continue;
     }
@@ -233,9 +233,9 @@ WEFT_FN void InsertTask(QueryJob job, u32 i) {
   }
 }
 
-// Task IN.delete: the word of the grave takes the entry's place. An entry that has ended is left to
-// the last stage, which knows why; so is every delete while the index grows, for draining waits
-// until what is tentative in the older table is gone.
+// Task IN.delete: the word of the grave takes the entry's place. An ended entry is left to the last
+// stage, which knows why it ended. So is every delete while the index grows, because draining waits
+// until all tentative entries in the older table are gone.
 WEFT_FN void DeleteTask(QueryJob job, u32 i) {
   const u64 grave = job.placed[i];
   if (job.again != 0) {
@@ -272,19 +272,19 @@ WEFT_FN bool NeedsStage(QueryJob job, u32 i) {
          ((result == kResultDeleted || result == kResultStored) && job.again != 0);
 }
 
-// Whether Search is to run for it. A change that may be done already has its intent in the word.
+// Whether Search runs for it. A change that may be done already has its intent in the word.
 WEFT_FN bool NeedsSearch(QueryJob job, u32 i) {
   return (job.tasks & kRunSearch) != 0 && NeedsStage(job, i) && job.result[i] < kResultStored;
 }
 
-// Task Search of one query, as it is to run for it.
+// Task Search of one query, if it needs that.
 WEFT_FN void SearchQuery(QueryJob job, u32 i, u32 prefetch_bytes) {
   if (!NeedsSearch(job, i)) return;
   SearchFirstOne(job.index, job.log, job.columns, i, prefetch_bytes);
   SearchSecondOne(job.index, job.log, job.columns, i, prefetch_bytes);
 }
 
-// The tasks behind Search of one query, one after the other.
+// The tasks after Search of one query, one after the other.
 WEFT_FN void FinishQuery(QueryJob job, u32 i) {
   if (!NeedsStage(job, i)) return;
   const u32 wanted = job.wanted[i];
@@ -304,7 +304,7 @@ WEFT_FN void RunQuery(QueryJob job, u32 i) {
   FinishQuery(job, i);
 }
 
-// The same for queries [begin, end), task by task with prefetch between: what a CPU runs.
+// The same for queries [begin, end), task by task with prefetch between: the form for a CPU.
 WEFT_FN void RunQueries(QueryJob job, u32 begin, u32 end, u32 prefetch_bytes) {
   if ((job.tasks & kRunSearch) != 0) {
     if (prefetch_bytes != 0) PrefetchBuckets(job.index, job.columns, begin, end);
@@ -325,7 +325,7 @@ WEFT_FN u32 SetEnd(QueryJob job, u32 set) {
   return end < job.end ? end : job.end;
 }
 
-// True where the caller is to run the set. Each set is run by one.
+// True if the caller must run the set. Each set is run by one.
 WEFT_FN bool ClaimSet(QueryJob job, u32 set) {
   return job.set_claims == 0 ||
          CompareAndSwap32(&job.set_claims[job.begin / kSetQueries + set], 0, 1);

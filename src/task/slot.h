@@ -14,12 +14,11 @@
 //   the whole word 0       the slot is empty.
 //
 // State
-//   kSlotLive       searches see it, updates may replace it.
-//   kSlotTentative  an insert that has not yet made sure that it is the only one of its key:
-//                   searches pass over it, another insert of the same key may clear it. In the
-//                   place of the recency stands its rank (task/insert.h). Or the
-//                   trace of a delete, whose object no key equals (task/query_job.h): nobody but
-//                   the delete's batch clears that one.
+//   kSlotLive       searches see it, updates may replace it;
+//   kSlotTentative  an insert that has not yet made sure that it is the only one of its key.
+//                   Searches pass over it, another insert of the same key may clear it. Its rank
+//                   (task/insert.h) is in place of the recency. Or the trace of a delete, whose
+//                   object no key equals (task/query_job.h): only the delete's batch clears that;
 //   kSlotMoving     one of two copies while the entry changes place, or while its object is being
 //                   copied: searches see it, updates wait until it is live again.
 #pragma once
@@ -62,11 +61,11 @@ WEFT_FN u64 WithRecency(u64 word, u64 recency) {
 }
 WEFT_FN u64 WithLocation(u64 word, u64 location) { return (word & ~kLocationMask) | location; }
 
-// True where the words name the same object in the same state, whatever their recency.
+// True if the words name the same object in the same state, whatever their recency.
 WEFT_FN bool SameEntry(u64 a, u64 b) { return ((a ^ b) & ~kRecencyMask) == 0; }
 
-// Replaces the live entry `expected` by `desired` (0 deletes). A change of recency alone in the
-// meantime does not stop it; any other change does, and false comes back: search again.
+// Replaces the live entry `expected` by `desired` (0 deletes). A mere change of recency in the
+// meantime does not stop it. Any other change does, and returns false: search again.
 WEFT_FN bool ReplaceEntry(WEFT_GLOBAL u64* slot, u64 expected, u64 desired) {
   u64 seen = expected;
   // Ends: each round means that another thread changed the recency, which saturates.
@@ -77,18 +76,17 @@ WEFT_FN bool ReplaceEntry(WEFT_GLOBAL u64* slot, u64 expected, u64 desired) {
   return true;
 }
 
-// Whether an access to the entry is to be noted: the first two since the object was written or aged
-// always, for the second is what makes an object worth keeping (cache/emptying.cc). Later ones
-// where `dice`, any number that changes from call to call, says so: one in four tells hot from warm
-// just as well.
+// Whether to note an access to the entry. Always for the first two since the object was written or
+// aged: the second makes an object worth keeping (cache/emptying.cc). Later ones only if `dice`
+// says so, any number that changes from call to call: one in four tells hot from warm just as well.
 WEFT_FN bool WantsAccessNote(u64 word, u32 dice) {
   const u64 recency = SlotRecency(word);
   // No branches: in a batch the outcome is as good as random.
   return (recency <= 1) | ((recency < kRecencyMax) & ((dice & 3) == 0));
 }
 
-// Notes an access: one step of recency, tried once (a lost race is a lost hint). A locked write:
-// it waits for every load before it, so a batch does it when its loads are done.
+// Notes an access: one step of recency, tried once (a lost race is a lost hint). A locked write
+// waits for every load before it, so a batch does it when its loads are done.
 WEFT_FN void NoteAccess(WEFT_GLOBAL u64* slot, u64 word) {
   const u64 recency = SlotRecency(word);
   if (recency < kRecencyMax && SlotState(word) == kSlotLive)
