@@ -1,7 +1,7 @@
-// tier/answer_room.h: bounds what lookups have brought and no worker has fetched yet.
+// tier/answer_room.h: bounds the answers that lookups have brought and no worker has fetched yet.
 //
-// Who looks up waits for room before, and may then take more than there is: so the bound is passed
-// by what each of the lookup threads brings at most (Lookup::bytes_max and one value).
+// A lookup waits for room first, and may then take more than there is. So each of the lookup
+// threads may exceed the bound by what it brings at most (Lookup::bytes_max and one value).
 //
 // Threads   any.
 // Lock      its own, a leaf; waited for without any other.
@@ -17,7 +17,7 @@ class AnswerRoom {
  public:
   explicit AnswerRoom(size_t bytes_max) : bytes_max_(bytes_max) {}
 
-  // Waits until there is some. False: Close was called.
+  // Waits until there is some room. False: Close was called.
   bool WaitForSome() WEFT_EXCLUDES(mutex_) {
     base::MutexLock lock(&mutex_);
     while (taken_bytes_ >= bytes_max_ && !closed_) room_.Wait(&mutex_);

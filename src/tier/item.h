@@ -1,5 +1,4 @@
-// tier/item.h: how an item, and what the tier must remember besides items, stand in the durable
-// store.
+// tier/item.h: the form in the durable store of an item, and of the tier's other state.
 //
 // Layout   of an item's value; numbers are little-endian; the store's key is the item's.
 //    0  1  form        low half: 1; high half: marks (kMarkStale, ...)
@@ -8,10 +7,10 @@
 //    9  4  expiry      second of 1970 at which it ends; 0: never
 //   13  8  version     its cas
 //   21  .  value
-// The state stands under the empty key, which no client can send, in the same places: form 2, the
-// greatest generation, as flags a generation above all that items may have, no expiry, and as
-// version the bound below which versions may have been given out. So whoever judges items by
-// generation and expiry alone keeps it. Behind that:
+// The state lies under the empty key, which no client can send, in the same places. Its form is 2,
+// its generation the greatest, and it has no expiry. Its flags are a generation above that of all
+// items; its version is the bound of those that may have been given out. So whoever judges items
+// only by generation and expiry keeps it. Behind that:
 //   21  4  floor       items of a lower generation are flushed
 //   25  4  flush at    second at which the next flush is due; 0: none
 //
@@ -31,7 +30,7 @@ inline constexpr size_t kExpiryOffset = 9;
 inline constexpr size_t kItemHeaderBytes = 21;
 
 inline constexpr uint8_t kMarkStale = 1;      // md I
-inline constexpr uint8_t kMarkWinSent = 2;    // somebody was told to refresh it
+inline constexpr uint8_t kMarkWinSent = 2;    // somebody was asked to refresh it
 inline constexpr uint8_t kMarkBinaryKey = 4;  // the key came as base64
 
 struct Item {

@@ -1,7 +1,7 @@
-// tier/read_errors.h: tells of keys that could not be read from the durable store: at once of the
-// first, then once a second at most, however many there are.
+// tier/read_errors.h: reports keys that could not be read from the durable store: the first at
+// once, then once a second at most, however many there are.
 //
-// Threads   any. Who tells is called on the thread that met the error.
+// Threads   any. `tell` is called on the thread that met the error.
 #pragma once
 
 #include <atomic>
@@ -15,7 +15,7 @@ namespace weft::tier {
 
 class ReadErrors {
  public:
-  // `why`: of the last key; `keys`: that could not be read since the last call.
+  // `why`: of the last key; `keys`: those that could not be read since the last call.
   using Tell = std::function<void(const Status& why, uint64_t keys)>;
 
   // `tell` may be empty.
@@ -25,7 +25,7 @@ class ReadErrors {
   void Note(const Status& why, uint64_t now_ns) {
     total_.fetch_add(1, std::memory_order_relaxed);
     untold_.fetch_add(1, std::memory_order_relaxed);
-    // Relaxed: only who tells is decided here, nothing is handed over by it.
+    // Relaxed: this only decides who reports; it hands nothing over.
     uint64_t next_ns = next_ns_.load(std::memory_order_relaxed);
     if (now_ns < next_ns ||
         !next_ns_.compare_exchange_strong(next_ns, now_ns + kNsBetween, std::memory_order_relaxed))

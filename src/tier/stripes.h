@@ -1,13 +1,13 @@
-// tier/stripes.h: locks over the hash of a key: who changes a key holds its stripe from the change
-// in the cache to the end of the write to the durable store, so that both see one order.
+// tier/stripes.h: locks over the hash of a key. Whoever changes a key holds its stripe from the
+// change in the cache to the end of the write to the durable store. So both see one order.
 //
-// Each stripe counts the changes of its keys. What was read from the durable store is still so
-// where the count has not moved.
+// Each stripe counts the changes of its keys. A read from the durable store is still valid if the
+// count has not moved.
 //
-// A flush concerns all keys at once, and is carried out while nobody holds a stripe (Alone). So
-// what was judged with a stripe held stays so until the stripe is let go.
+// A flush concerns all keys at once, and is carried out while nobody holds a stripe (Alone). So a
+// judgement made with a stripe held stays true until the stripe is released.
 //
-// Threads   any. Who takes several takes them in rising order.
+// Threads   any. Whoever takes several takes them in rising order.
 // Lock      gate_, then a stripe, then every other lock of the cache and of the durable store
 //           (docs/concurrency.md).
 // Memory    a line each, so that neighbours do not disturb one another: 1 MiB.
@@ -27,7 +27,7 @@ class Stripes {
 
   Stripes() : stripes_(std::make_unique<Stripe[]>(kCount)) {}
 
-  // Bits that the index does not take its bucket from.
+  // Bits that the index does not use for its bucket.
   static uint32_t Of(uint64_t hash) { return static_cast<uint32_t>(hash >> 34) % kCount; }
 
   bool TryLock(uint32_t stripe) WEFT_NO_THREAD_SAFETY_ANALYSIS {
@@ -36,18 +36,18 @@ class Stripes {
   void Lock(uint32_t stripe) WEFT_NO_THREAD_SAFETY_ANALYSIS { stripes_[stripe].mutex.Lock(); }
   void Unlock(uint32_t stripe) WEFT_NO_THREAD_SAFETY_ANALYSIS { stripes_[stripe].mutex.Unlock(); }
 
-  // Whoever has taken stripes to change or enter keys asks this, and where it is so lets go of them
-  // all, waits, and takes them again.
+  // Whoever has taken stripes to change or enter keys asks this. If it is true, it must release
+  // them all, wait, and take them again.
   bool closed() const { return closed_.load(std::memory_order_acquire); }
   // REQUIRES: the caller holds no stripe.
   void WaitUntilOpen() { base::MutexLock lock(&gate_); }
-  // Does `act` while nobody holds a stripe but for a moment (SettledChanges).
+  // Does `act` while nobody holds a stripe, except for a moment (SettledChanges).
   // REQUIRES: the caller holds no stripe, and no lock that is taken under one.
   template <typename Act>
   void Alone(const Act& act) {
     base::MutexLock lock(&gate_);
     closed_.store(true, std::memory_order_relaxed);
-    // Whoever takes a stripe behind this sees `closed_`, for the stripe's lock hands it over.
+    // Whoever takes a stripe after this sees `closed_`, because the stripe's lock hands it over.
     for (uint32_t stripe = 0; stripe < kCount; stripe++) SettledChanges(stripe);
     act();
     closed_.store(false, std::memory_order_release);
@@ -57,7 +57,7 @@ class Stripes {
   uint64_t changes(uint32_t stripe) const { return stripes_[stripe].changes; }
   void NoteChange(uint32_t stripe) { stripes_[stripe].changes++; }
 
-  // The count as it stands while nobody changes the stripe: waits for who does.
+  // The count while nobody changes the stripe: waits for anybody who does.
   uint64_t SettledChanges(uint32_t stripe) {
     Lock(stripe);
     const uint64_t changes = stripes_[stripe].changes;
@@ -71,7 +71,7 @@ class Stripes {
     uint64_t changes = 0;
   };
   const std::unique_ptr<Stripe[]> stripes_;
-  base::Mutex gate_;  // of who is Alone, instead of the locks of all stripes at once
+  base::Mutex gate_;  // held by Alone, instead of the locks of all stripes at once
   std::atomic<bool> closed_{false};
 };
 
