@@ -110,6 +110,14 @@ TEST(Commands, AnOptionThatDoesNothingBesideOthersIsRefused) {
       {"pipeline --batch-max 64", "--batch-max: no --plan is given"},
       {"alternation --plan all --no-learn", "--no-learn: --plan auto is not given"},
       {"pipeline --plan auto --steal off", "--steal: no --plan of one's own is given"},
+      {"pipeline --plan all --batch-max 64",
+       "--batch-max: without --device all plans of --plan have one stage"},
+      {"pipeline --plan all",
+       "--plan: all of them have one stage without --device, and that one always runs"},
+      {"prefetch --threads 2 --cpus 0",
+       "--threads: --cpus has fewer, and each thread has a CPU of its own"},
+      {"run --target weft --workload ycsb-a --patience 3",
+       "--patience: is for servers and echo, and no --target is one"},
   };
   for (const auto& [line, why] : lines) EXPECT_EQ(FaultOfCommand(line), why) << line;
 }
@@ -132,8 +140,10 @@ TEST(Commands, WhatIsHeededIsTaken) {
        {"latency --load 0.5", "server --get-share 0.5", "durable --reads 1000 --tail-load 0.5",
         "durable --benchmarks fillrandom,readrandom --reads 1000", "durable --bloom-bits 5",
         "durable --settings common,leveldb-defaults --bloom-bits 5",
-        "compaction --direct --threads 4", "pipeline --plan auto --no-learn --batch-max 64",
-        "device --strict", "sweep --target weft --workload ycsb-a --limit p99 --tries 5",
+        "compaction --direct --threads 4", "pipeline --plan auto --no-learn",
+        "pipeline --plan all --device gpu0 --batch-max 64", "prefetch --threads 2 --cpus 0,1",
+        "run --target echo:1ms --workload ycsb-a --patience 3", "device --strict",
+        "sweep --target weft --workload ycsb-a --limit p99 --tries 5",
         "efficiency --data-fraction 0.1"})
     EXPECT_EQ(FaultOfCommand(line), "") << line;
 }

@@ -146,6 +146,13 @@ const std::vector<Rule>& RulesOfQuick() {
 
 const std::vector<Rule>& OtherRules() {
   static const std::vector<Rule> all = {
+      {{"prefetch"},
+       {"--threads"},
+       "--cpus has fewer, and each thread has a CPU of its own",
+       [](auto&, auto& a) {
+         const size_t cpus = ParseCpuList(a.embedded_cpus).size();
+         return cpus != 0 && cpus < static_cast<size_t>(a.prefetch.threads);
+       }},
       {{"latency"},
        {"--load"},
        "--rate is given",
@@ -170,6 +177,12 @@ const std::vector<Rule>& OtherRules() {
        "no --plan is given",
        [](auto&, auto& a) { return a.pipeline.plans.empty(); }},
       {{"pipeline", "alternation"},
+       {"--batch-max"},
+       "without --device all plans of --plan have one stage",
+       [](auto&, auto& a) {
+         return a.pipeline.devices.empty() && !HasPlanOfItsOwn(a.pipeline.plans);
+       }},
+      {{"pipeline", "alternation"},
        {"--no-learn"},
        "--plan auto is not given",
        [](auto&, auto& a) { return a.pipeline.plans.empty() || !Has(a.pipeline.plans, "auto"); }},
@@ -177,6 +190,14 @@ const std::vector<Rule>& OtherRules() {
        {"--steal"},
        "no --plan of one's own is given",
        [](auto&, auto& a) { return !HasPlanOfItsOwn(a.pipeline.plans); }},
+      {{"pipeline", "alternation"},
+       {"--plan"},
+       "all of them have one stage without --device, and that one always runs",
+       [](auto&, auto& a) {
+         return a.pipeline.devices.empty() && !a.pipeline.plans.empty() &&
+                std::all_of(a.pipeline.plans.begin(), a.pipeline.plans.end(),
+                            [](const std::string& plan) { return plan == "all"; });
+       }},
   };
   return all;
 }

@@ -296,6 +296,11 @@ class PageTest(ReportTest):
         self.assertIn("memcached 1.6.18 on 2x-sample-cpu", text)
         self.assertIn("memcached 1.6.18 on 64x-arm", text)
 
+    def test_all_commits_of_a_machine_stand_there(self):
+        lines = Sample().quick(("redis",), ("ycsb-a",), 2)
+        lines[1]["commit"] = "ba9876543210"
+        self.assertIn("0123456789ab, ba9876543210", self.report(self.file(lines)))
+
     def test_wrong_answers_and_saturated_clients_are_told(self):
         line = Sample().line()
         line["result"]["client"]["saturated"] = True

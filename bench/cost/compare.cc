@@ -173,6 +173,10 @@ Result<std::vector<ServerSpec>> SpecsOf(const std::vector<ServerResults>& server
       return Status(Code::kInvalidArgument, fmt::format("--server {}: twice", spec->name));
     specs.push_back(std::move(*spec));
   }
+  const auto has_price = [](const ServerSpec& spec) { return spec.price.has_value(); };
+  const auto with_price = std::count_if(specs.begin(), specs.end(), has_price);
+  if (!options.prices.empty() && with_price == static_cast<std::ptrdiff_t>(servers.size()))
+    return Status(Code::kInvalidArgument, "--price: each server has its own by --server");
   return specs;
 }
 

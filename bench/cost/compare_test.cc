@@ -107,6 +107,7 @@ TEST(Compare, WhatCannotBeKnownIsUnavailable) {
 
   json line = SampleLine("m", 1e6);
   line["meters"]["cpu_s"] = {{"unavailable", "no such process"}};
+  options.prices.clear();
   options.servers = {"c=1000,10,20"};
   const CompareResult no_cpu = Compared({ServerOf("c", {line})}, options);
   EXPECT_EQ("no utilization (no such process): --utilization gives one",
@@ -274,6 +275,17 @@ TEST(Compare, ServersAreOfFiles) {
   EXPECT_EQ("--server c: no file has that name", result.error().message());
   options.files = {"/no/such/a.json"};
   EXPECT_FALSE(CompareFiles(options));
+}
+
+TEST(Compare, APriceThatNoServerTakesIsRefused) {
+  CompareOptions options = Options();
+  options.prices = {500};
+  options.servers = {"a=1000"};
+  const ServerResults a = ServerOf("a", Repetitions("m", 1e6));
+  auto result = CompareServers({a}, options);
+  ASSERT_FALSE(result);
+  EXPECT_EQ("--price: each server has its own by --server", result.error().message());
+  EXPECT_TRUE(CompareServers({a, ServerOf("b", Repetitions("n", 2e6))}, options));
 }
 
 }  // namespace

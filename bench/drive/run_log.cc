@@ -32,8 +32,8 @@ std::string RateText(const std::string& rate) {
   return error == std::errc() && at == end ? Short(number) : rate;
 }
 
-// What can be told at a glance: "-" where there is none. Nothing here can be 0 but what a meter has
-// not seen: that of CPU time counts steps of 10 ms.
+// What can be told at a glance: "-" where there is none. Nothing here can be 0 but what no meter
+// has seen.
 std::string ShortOf(const nlohmann::json& record, const char* pointer, double factor = 1) {
   const nlohmann::json::json_pointer at(pointer);
   if (!record.contains(at) || !record.at(at).is_number()) return "-";

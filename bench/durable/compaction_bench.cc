@@ -329,7 +329,7 @@ nlohmann::json DetailsOf(const Rival& rival) {
   Samples wall, per_cpu, user, system;
   for (const MergeTiming& timing : rival.timings) {
     wall.Add(timing.wall_s);
-    per_cpu.Add(timing.input_mib / timing.cpu.Total());
+    per_cpu.Add(timing.input_mib / timing.cpu.total);
     user.Add(timing.cpu.user);
     system.Add(timing.cpu.system);
   }

@@ -93,7 +93,7 @@ class Meters {
     const uint64_t now_ns = base::NowNs();
     const CpuSeconds cpu = CpuOfThisProcess();
     const double seconds = static_cast<double>(now_ns - last_ns_) * 1e-9;
-    used_.push_back({(cpu - last_cpu_).Total() / seconds * 100,
+    used_.push_back({(cpu - last_cpu_).total / seconds * 100,
                      gpu_ == nullptr ? std::nullopt : gpu_->BusyPercent()});
     last_ns_ = now_ns;
     last_cpu_ = cpu;
@@ -215,7 +215,7 @@ Result<ContentionRun> Contention::RunOpen(Store* store, Ycsb* workload) {
   auto a = workload->RunA();
   if (!a) return a.error();
   run.a = std::move(*a);
-  run.cpu_s = (CpuOfThisProcess() - cpu).Total();
+  run.cpu_s = (CpuOfThisProcess() - cpu).total;
   run.used = meters_.used();
   run.settle_s = WaitUntilQuiet(kContendedSettleLimitS);
   const StoreFigures after = store->Figures();

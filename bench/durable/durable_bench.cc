@@ -283,7 +283,7 @@ nlohmann::json DetailsOfSide(const std::vector<Turn>& turns) {
     system_s.Add(turn.cpu.system);
     settle_s.Add(turn.settle_s);
     if (operations > 0) {
-      cpu_us.Add(turn.cpu.Total() * 1e6 / operations);
+      cpu_us.Add(turn.cpu.total * 1e6 / operations);
       drained.Add(operations / (turn.result.seconds + turn.settle_s));
       found += static_cast<double>(turn.result.found) / operations;
     }

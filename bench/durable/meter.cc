@@ -63,7 +63,8 @@ double CopyAndChecksum(double seconds) {
 CpuSeconds CpuOfThisProcess() {
   rusage used;
   getrusage(RUSAGE_SELF, &used);
-  return {SecondsOf(used.ru_utime), SecondsOf(used.ru_stime)};
+  const double user = SecondsOf(used.ru_utime), system = SecondsOf(used.ru_stime);
+  return {user, system, user + system};
 }
 
 uint64_t BytesGivenToWrite() {
@@ -90,11 +91,11 @@ double WaitUntilQuiet(double limit_s) {
   constexpr double kBusyCpuS = 0.002;  // of a window's 0.05 s
   const uint64_t start = base::NowNs();
   uint64_t last_busy = start;
-  double cpu = CpuOfThisProcess().Total();
+  double cpu = CpuOfThisProcess().total;
   uint64_t written = BytesGivenToWrite();
   for (int quiet = 0; quiet < kQuietWindows;) {
     std::this_thread::sleep_for(std::chrono::milliseconds(50));
-    const double cpu_now = CpuOfThisProcess().Total();
+    const double cpu_now = CpuOfThisProcess().total;
     const uint64_t written_now = BytesGivenToWrite();
     const bool busy = AnotherThreadWorks() || cpu_now - cpu > kBusyCpuS || written_now != written;
     quiet = busy ? 0 : quiet + 1;

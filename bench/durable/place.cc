@@ -24,7 +24,9 @@ Result<Place> Place::Make(const std::string& where) {
   static std::atomic<int> made = 0;
   const std::string dir = fmt::format("{}/weft-bench-{}-{}", FolderOf(where), getpid(), made++);
   std::error_code error;
-  std::filesystem::create_directories(dir, error);
+  // What is there stays as it is: a folder that is not there would be left behind.
+  if (where == "disk") std::filesystem::create_directory(FolderOf(where), error);
+  std::filesystem::create_directory(dir, error);
   if (error) return Status::FromErrno("create " + dir, error.value());
   return Place(where, dir);
 }

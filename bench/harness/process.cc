@@ -4,6 +4,7 @@
 #include <signal.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -82,11 +83,18 @@ CpuSeconds Process::Cpu() const {
   double user = 0, system = 0;
   fields >> user >> system;
   const auto ticks = static_cast<double>(sysconf(_SC_CLK_TCK));
-  return {user / ticks, system / ticks};
+  return {user / ticks, system / ticks, CpuSecondsOf(pid_).value_or((user + system) / ticks)};
 }
 
 uint64_t Process::ResidentBytes() const { return ResidentBytesOf(std::to_string(pid_)); }
 uint64_t Process::HugePageBytes() const { return HugePageBytesOf(std::to_string(pid_)); }
+
+std::optional<double> CpuSecondsOf(pid_t pid) {
+  clockid_t clock;
+  timespec time;
+  if (clock_getcpuclockid(pid, &clock) != 0 || clock_gettime(clock, &time) != 0) return {};
+  return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_nsec) * 1e-9;
+}
 
 uint64_t ResidentBytesOf(const std::string& pid) { return SmapsBytes(pid, "Rss"); }
 uint64_t HugePageBytesOf(const std::string& pid) { return SmapsBytes(pid, "AnonHugePages"); }

@@ -1,7 +1,8 @@
 // bench/harness/process.h: a server under measurement: started, watched through /proc, and ended by
 // its id.
 //
-// Units     CPU seconds are utime and stime of /proc/PID/stat: all threads, 10 ms steps.
+// Units     CPU seconds are those of all threads. The kernel tells them exactly; their parts, user
+//           and system, are utime and stime of /proc/PID/stat, in steps of 10 ms.
 //           Resident bytes are Rss of smaps_rollup, so huge pages count in full.
 // Threads   one owner; the reading calls may be made from any thread.
 #pragma once
@@ -10,6 +11,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -20,9 +22,9 @@ namespace weft::bench {
 struct CpuSeconds {
   double user = 0;
   double system = 0;
-  double Total() const { return user + system; }
+  double total = 0;  // exact, where user and system may be rounded
   friend CpuSeconds operator-(const CpuSeconds& a, const CpuSeconds& b) {
-    return {a.user - b.user, a.system - b.system};
+    return {a.user - b.user, a.system - b.system, a.total - b.total};
   }
 };
 
@@ -51,6 +53,10 @@ class Process {
   pid_t pid_;
   bool ended_ = false;
 };
+
+// CPU seconds of all threads of a process, ended ones too, to the nanosecond. None: there is no
+// such process, or the kernel does not tell.
+std::optional<double> CpuSecondsOf(pid_t pid);
 
 // The same readings of any process ("self" too).
 uint64_t ResidentBytesOf(const std::string& pid);

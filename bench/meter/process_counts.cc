@@ -11,9 +11,12 @@
 #include <fmt/format.h>
 
 #include "base/posix_fd.h"
+#include "bench/harness/process.h"
 
 namespace weft::bench {
 namespace {
+
+constexpr std::string_view kProc = "/proc";  // elsewhere there are no processes, but a test's files
 
 // Of a file whose size the system does not tell.
 Result<std::string> TextOf(const std::string& path) {
@@ -65,6 +68,9 @@ Status AddStat(pid_t pid, const std::string& proc, StatCounts* sum) {
   const auto ticks_per_s = static_cast<double>(sysconf(_SC_CLK_TCK));
   sum->user += Seconds((user + child_user) / ticks_per_s);
   sum->system += Seconds((system + child_system) / ticks_per_s);
+  const std::optional<double> exact = proc == kProc ? CpuSecondsOf(pid) : std::nullopt;
+  sum->cpu += Seconds(exact.value_or((user + system) / ticks_per_s) +
+                      (child_user + child_system) / ticks_per_s);
   sum->minor_faults += minor + child_minor;
   sum->major_faults += major + child_major;
   return Status::Ok();

@@ -5,10 +5,11 @@
 // and its living descendants only grow. Context switches alone are kept by thread: those of a
 // thread that has ended are lost, which is why they are given thread by thread.
 //
-// Units     CPU time in seconds, in steps of the clock tick (10 ms); bytes; counts.
+// Units     CPU time in seconds: all of a living process exactly; its parts, user and system, and
+//           all of a child that has ended, in steps of the clock tick (10 ms). Bytes; counts.
 // Errors    a part that cannot be read has the reason.
 // Threads   any.
-// Source    proc(5): stat, io, status, task/TID/children.
+// Source    proc(5): stat, io, status, task/TID/children; clock_getcpuclockid(3).
 #pragma once
 
 #include <sys/types.h>
@@ -25,6 +26,7 @@ namespace weft::bench {
 
 struct StatCounts {
   Seconds user, system;
+  Seconds cpu;  // both
   uint64_t minor_faults = 0, major_faults = 0;
 };
 struct DiskCounts {

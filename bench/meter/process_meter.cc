@@ -59,7 +59,7 @@ Result<Seconds> ProcessMeter::CpuSinceStart() const {
   auto now = Repeated<StatCounts>([this] { return ReadStat(Processes(), proc_); });
   if (!now) return now.error();
   const StatCounts& before = before_->stat.value();
-  return now->user + now->system - before.user - before.system;
+  return now->cpu - before.cpu;
 }
 
 void ProcessMeter::AddSwitchReadings(Readings* readings) const {
@@ -91,9 +91,10 @@ Readings ProcessMeter::Stop() {
   const auto stat = [&](const char* name, const char* unit, const auto& field) {
     readings.emplace(name, Grown(before_->stat, after.stat, unit, "/proc/PID/stat", field));
   };
+  readings.emplace("cpu_s", Grown(before_->stat, after.stat, "s", "clock_getcpuclockid",
+                                  [](const StatCounts& counts) { return counts.cpu.value(); }));
   stat("cpu_user_s", "s", [](const StatCounts& counts) { return counts.user.value(); });
   stat("cpu_system_s", "s", [](const StatCounts& counts) { return counts.system.value(); });
-  stat("cpu_s", "s", [](const StatCounts& c) { return (c.user + c.system).value(); });
   stat("major_page_faults", "1", [](const StatCounts& c) { return Count(c.major_faults); });
   stat("page_faults", "1",
        [](const StatCounts& c) { return Count(c.major_faults) + Count(c.minor_faults); });

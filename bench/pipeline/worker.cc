@@ -343,8 +343,10 @@ char* Worker::WriteCounted(Outcome outcome, std::string_view value, char* out, T
       flight.written.hits += gathered_end - i;
       i = gathered_end;
     } else {
-      const cache::Reply reply = pipeline::ReplyOfRead(batch, i, session);
-      out = WriteCounted(reply.outcome, reply.value, out, &flight.written);
+      const pipeline::Found found = pipeline::FoundByRead(batch, i, session);
+      flight.written.hits += found.is_hit;
+      flight.written.misses += !found.is_hit;
+      out = WriteResponse(found.is_hit ? Outcome::kHit : Outcome::kMiss, found.value, out);
       ++i;
     }
   }

@@ -24,7 +24,7 @@ struct Turn {
   double OpsPerSecond() const { return static_cast<double>(load.counts.ops) / load.wall_s; }
   // CPU seconds per million of `units` (operations, keys).
   double CpuPerMillion(uint64_t units) const {
-    return cpu.Total() / static_cast<double>(units) * 1e6;
+    return cpu.total / static_cast<double>(units) * 1e6;
   }
 };
 

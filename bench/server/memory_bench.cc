@@ -48,12 +48,12 @@ Result<Footprint> Measure(const ServerOptions& options, const PeerSpec& spec, ui
   Process& process = (*peer)->process();
   Footprint footprint;
   footprint.before = SettledBytes(process);
-  const double cpu = process.Cpu().Total();
+  const double cpu = process.Cpu().total;
   const Status loaded =
       Preload((*peer)->port(), ShapeOf(options), items,
               options.client_cpus.empty() ? -1 : options.client_cpus[0], spec.name);
   if (!loaded.ok()) return loaded;
-  footprint.load_cpu_s_per_million = (process.Cpu().Total() - cpu) / items * 1e6;
+  footprint.load_cpu_s_per_million = (process.Cpu().total - cpu) / items * 1e6;
   footprint.after = SettledBytes(process);
   footprint.huge = process.HugePageBytes();
   footprint.version = (*peer)->version();

@@ -318,13 +318,16 @@ def left_out(page, rows):
 
 def machines(page, table):
     page.section("Machines and settings")
-    found, settings, workloads = {}, {}, {}
+    found, commits, settings, workloads = {}, {}, {}, {}
     for _, row in table.iterrows():
         run = row["run"]
-        found.setdefault(row["machine"], run["machine"] | {"commit": run.get("commit", "")})
+        found.setdefault(row["machine"], dict(run["machine"]))
+        commits.setdefault(row["machine"], {})[run.get("commit") or "–"] = None
         of = dig(run, "target.settings", {})
         settings.setdefault((row["series"], json.dumps(of, sort_keys=True)), of)
         workloads.setdefault(json.dumps(run["workload"], sort_keys=True), run["workload"])
+    for machine, of in found.items():
+        of["commit"] = ", ".join(commits[machine])
     names = list(dict.fromkeys(name for machine in found.values() for name in machine))
     page.table("<b>Machines</b>", ["", *(">" + name for name in found)], [
         [escape(name.replace("_", " ")), *(value_text(machine.get(name, "–"))
