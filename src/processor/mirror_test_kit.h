@@ -13,6 +13,7 @@
 
 #include "cache/test_kit.h"
 #include "processor/copy_buckets.h"
+#include "processor/copy_log.h"
 #include "processor/mirror.h"
 
 namespace weft::processor {
@@ -78,7 +79,7 @@ class StrictMemory final : public MirrorMemory {
   Status WriteLog(uint64_t offset, const uint8_t* bytes, uint64_t count) override {
     for (uint64_t at = offset / segment_bytes_; at * segment_bytes_ < offset + count; at++)
       EXPECT_TRUE(held_[at]) << "written, but not held";
-    std::memcpy(reinterpret_cast<uint8_t*>(log_.data()) + offset, bytes, count);
+    CopyLog(reinterpret_cast<uint8_t*>(log_.data()) + offset, bytes, count);
     return {};
   }
   Status SetResident(uint32_t segment, uint32_t units, uint64_t base) override {

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "processor/copy_buckets.h"
+#include "processor/copy_log.h"
 #include "processor/mirrored_processor.h"
 
 namespace weft::processor {
@@ -68,12 +69,8 @@ class PlainMirror final : public MirrorDevice {
     CopyBuckets(table, numbers, [&](size_t i) { return buckets() + numbers[i]; });
     return Status::Ok();
   }
-  // A word at a time: others note accesses in the objects meanwhile.
   Status WriteLog(uint64_t offset, const uint8_t* bytes, uint64_t count) override {
-    const auto* const from = reinterpret_cast<const uint64_t*>(bytes);
-    auto* const to = reinterpret_cast<uint64_t*>(log_.data() + offset);
-    for (uint64_t word = 0; word < count / sizeof *to; word++)
-      to[word] = task::LoadAcquire64(&from[word]);
+    CopyLog(log_.data() + offset, bytes, count);
     return Status::Ok();
   }
   Status SetResident(uint32_t segment, uint32_t units, uint64_t base) override {
