@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "cache/entry.h"
+#include "cache/read_views.h"
 #include "cache/store.h"
 #include "task/batch_tasks.h"
 
@@ -44,14 +45,6 @@ void PrefetchBucket(const task::TableRef& table, uint64_t hash) {
   task::Prefetch(&table.buckets[task::FirstBucket(hash, table.bucket_count)]);
 }
 
-// The views of one group's epoch, by value: byte copies between the uses could otherwise change
-// them for all the compiler knows.
-struct Views {
-  task::IndexRef index;
-  task::LogRef log;
-  uint32_t now_s;
-};
-
 void SetValue(Cache::Lookup* lookup, const uint8_t* value, uint32_t bytes) {
   lookup->outcome = Outcome::kHit;
   lookup->value_bytes = bytes;
@@ -62,44 +55,31 @@ void SetValue(Cache::View* view, const uint8_t* value, uint32_t bytes) {
   view->value = {reinterpret_cast<const char*>(value), bytes};
 }
 
-// Tasks KC and RD where the first candidate does not settle it: exact search, any object.
-// True where the access is to be noted, at columns.position[i].
+// Tasks KC and RD of one lookup. True where the access is to be noted, at columns.position[i]. The
+// word of a candidate was read within this epoch, and that was the instant of the lookup.
 template <typename Answer>
-__attribute__((noinline)) bool DeliverAny(const Views& views, const task::Columns& columns,
-                                          uint32_t i, uint32_t dice, Answer* lookup) {
-  const std::string_view key = GoodKey(lookup->key);
-  lookup->outcome = key.empty() ? Outcome::kBadKey : Outcome::kMiss;
-  if (key.empty()) return false;
-  const task::Found found = task::Find(views.index, views.log, columns.hash[i], KeyData(key),
-                                       static_cast<uint32_t>(key.size()));
-  if (found.slot == nullptr) return false;
-  const uint64_t location = task::SlotLocation(found.word);
-  const task::Object* object = task::ObjectAt(views.log, location);
-  if (task::IsEnded(views.log, location, object, views.now_s)) return false;
-  SetValue(lookup, task::ValueOf(object), task::ValueBytes(object));
-  columns.word[i] = found.word;
-  columns.position[i] = task::PositionOf(views.index, found.slot);
-  return task::WantsNote(found.word, object, views.now_s, dice);
-}
-
-// Tasks KC and RD of one lookup. The candidate that Search found is settled here if it is a plain
-// object with this key: one that cannot have ended, while no flush is being carried out. Its word
-// was read within this epoch, and that was the instant of the lookup.
-template <typename Answer>
-inline bool Deliver(const Views& views, const task::Columns& columns, uint32_t i, uint32_t dice,
+inline bool Deliver(const ReadViews& views, const task::Columns& columns, uint32_t i, uint32_t dice,
                     Answer* lookup) {
-  const uint64_t word = columns.word[i];
   const std::string_view key = lookup->key;
-  const task::Object* object = task::ObjectAt(views.log, task::SlotLocation(word));
-  if (WEFT_UNLIKELY(word == 0 || IsBadKey(key) ||
-                    !task::HasPlainKey(object, KeyData(key), static_cast<uint32_t>(key.size()))))
-    return DeliverAny(views, columns, i, dice, lookup);
-  SetValue(lookup, task::PlainValue(object), object->shape & kShapeValueMask);
-  return task::WantsNote(word, object, views.now_s, dice);
+  const uint32_t key_bytes = static_cast<uint32_t>(key.size());
+  if (WEFT_UNLIKELY(IsBadKey(key))) {
+    lookup->outcome = Outcome::kBadKey;
+    return false;
+  }
+  const task::Object* object = PlainHit(views, columns.word[i], KeyData(key), key_bytes);
+  if (WEFT_UNLIKELY(object == nullptr)) {
+    object = LiveObject(views, columns, i, KeyData(key), key_bytes);
+    if (object == nullptr) {
+      lookup->outcome = Outcome::kMiss;
+      return false;
+    }
+  }
+  SetValue(lookup, task::ValueOf(object), task::ValueBytes(object));
+  return task::WantsNote(columns.word[i], object, views.now_s, dice);
 }
 
 // Notes the accesses of the lookups in `noted`, bit i for lookup i.
-void NoteAll(const Views& views, const task::Columns& columns, uint32_t noted, uint32_t dice) {
+void NoteAll(const ReadViews& views, const task::Columns& columns, uint32_t noted, uint32_t dice) {
   for (; noted != 0; noted &= noted - 1) {
     const uint32_t i = task::LowestBit64(noted);
     task::NoteHit(views.index, views.log, columns, i, views.now_s, dice + i);
@@ -114,7 +94,7 @@ void ReadGroup(Session& session, std::span<Answer> lookups, const Use& use) {
   const bool prefetch = store.options().prefetch;
   Group group;
   const InBatch batch(session);
-  const Views views = {session.index(), session.log(), session.now_s()};
+  const ReadViews views(session);
   for (uint32_t i = 0; i < count; i++) {
     group.hash[i] = store.HashOf(GoodKey(lookups[i].key));
     if (prefetch) PrefetchBucket(views.index.older, group.hash[i]);
@@ -124,10 +104,7 @@ void ReadGroup(Session& session, std::span<Answer> lookups, const Use& use) {
   const uint32_t dice = session.NextDice();
   uint32_t noted = 0;
   const auto deliver = [&](uint32_t i) {
-    const bool note = WEFT_UNLIKELY(views.log.flush_floor != 0)
-                          ? DeliverAny(views, columns, i, dice + i, &lookups[i])
-                          : Deliver(views, columns, i, dice + i, &lookups[i]);
-    noted |= uint32_t{note} << i;
+    noted |= uint32_t{Deliver(views, columns, i, dice + i, &lookups[i])} << i;
   };
   // The first half is delivered while the second half's objects are on their way.
   const uint32_t half = count / 2;

@@ -39,7 +39,7 @@ char* OutputQueue::AppendBlock(size_t n, BufferPool& pool) {
   return block->bytes();
 }
 
-char* OutputQueue::Reserve(size_t n, OutputArena& arena, BufferPool& pool) {
+char* OutputQueue::ReserveAnywhere(size_t n, OutputArena& arena, BufferPool& pool) {
   if (tail_ != nullptr) {
     return tail_->room() >= n ? tail_->bytes() + tail_->end : AppendBlock(n, pool);
   }
@@ -58,19 +58,9 @@ char* OutputQueue::Reserve(size_t n, OutputArena& arena, BufferPool& pool) {
   return end_;
 }
 
-void OutputQueue::Commit(size_t n, OutputArena& arena) {
-  pending_bytes_ += n;
-  if (tail_ != nullptr) {
-    WEFT_DCHECK(n <= tail_->room());
-    tail_->end += n;
-    return;
-  }
-  WEFT_DCHECK(n <= static_cast<size_t>(limit_ - end_));
-  end_ += n;
-  if (limit_ == arena.top()) {
-    limit_ = end_;
-    arena.set_top(end_);
-  }
+void OutputQueue::CommitToBlock(size_t n) {
+  WEFT_DCHECK(n <= tail_->room());
+  tail_->end += n;
 }
 
 int OutputQueue::Gather(iovec* vectors, int count_max) const {

@@ -17,6 +17,7 @@
 #include <cstddef>
 #include <memory>
 
+#include "base/check.h"
 #include "net/buffer_pool.h"
 
 namespace weft::net {
@@ -51,9 +52,26 @@ class OutputQueue {
   size_t held_bytes() const { return held_bytes_; }
 
   // Space for `n` contiguous bytes, valid until the next Reserve or Commit here.
-  char* Reserve(size_t n, OutputArena& arena, BufferPool& pool);
+  char* Reserve(size_t n, OutputArena& arena, BufferPool& pool) {
+    // Behind this queue's last reply in the arena there is nothing: so it is for most replies.
+    const bool goes_on = limit_ == arena.top() && tail_ == nullptr;
+    if (!goes_on || n > kArenaReplyBytesMax || n > arena.room())
+      return ReserveAnywhere(n, arena, pool);
+    limit_ = end_ + n;
+    arena.set_top(limit_);
+    return end_;
+  }
   // Makes the first `n` reserved bytes part of the output. REQUIRES: n <= what was reserved.
-  void Commit(size_t n, OutputArena& arena);
+  void Commit(size_t n, OutputArena& arena) {
+    pending_bytes_ += n;
+    if (tail_ != nullptr) return CommitToBlock(n);
+    WEFT_DCHECK(n <= static_cast<size_t>(limit_ - end_));
+    end_ += n;
+    if (limit_ == arena.top()) {
+      limit_ = end_;
+      arena.set_top(end_);
+    }
+  }
 
   // Fills up to `count_max` vectors from the front; how many.
   int Gather(iovec* vectors, int count_max) const;
@@ -67,6 +85,8 @@ class OutputQueue {
 
  private:
   struct Block;
+  char* ReserveAnywhere(size_t n, OutputArena& arena, BufferPool& pool);
+  void CommitToBlock(size_t n);
   char* AppendBlock(size_t n, BufferPool& pool);
   Block* NewBlock(size_t n, BufferPool& pool);
   void PopBlock(BufferPool& pool);

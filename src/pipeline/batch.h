@@ -103,6 +103,7 @@ class Batch {
       batch_->size_ = size_;
       batch_->keys_end_ = keys_end_;
     }
+    bool full() const { return size_ == batch_->queries_max_; }
     // REQUIRES: as AddRead
     void Add(uint32_t tag, std::string_view key, uint64_t hash) {
       WEFT_DCHECK(size_ != batch_->queries_max_ && key.size() <= kKeyBytesMax);

@@ -10,27 +10,36 @@
 
 namespace weft::pipeline {
 
-// The reply to a plain read. It is made where the caller wants it: a copy would wait for the stores
-// before it (docs/design/0016). REQUIRES: kind kRead, otherwise as ReplyOf
-inline cache::Reply ReplyOfRead(const Batch& batch, uint32_t i, const cache::Session& session) {
-  cache::Reply reply;
+// What a plain read has found.
+struct Found {
+  bool is_hit;
+  cache::Miss miss;  // why there is nothing, where it is none
+  uint32_t client_flags;
+  std::string_view value;
+};
+
+// REQUIRES: kind kRead, otherwise as ReplyOf
+inline Found FoundByRead(const Batch& batch, uint32_t i, const cache::Session& session) {
   if (batch.result(i) == kResultRead) {
     const Batch::Gathered gathered = batch.gathered(i);
-    reply.outcome = Outcome::kHit;
-    reply.client_flags = gathered.client_flags;
-    reply.value = gathered.value;
-    return reply;
+    return {true, {}, gathered.client_flags, gathered.value};
   }
   const uint64_t location = batch.location(i);
-  if (location == 0) {
-    reply.miss = batch.miss(i);
-    return reply;
-  }
-  reply.outcome = Outcome::kHit;
+  if (location == 0) return {false, batch.miss(i), 0, {}};
   const task::Object* object = session.ObjectAt(location);
   task::TouchObject(object);
-  reply.client_flags = task::ClientFlags(object);
-  reply.value = cache::ValueView(object);
+  return {true, {}, task::ClientFlags(object), cache::ValueView(object)};
+}
+
+// The reply to a plain read. It is made where the caller wants it: a copy would wait for the stores
+// before it (docs/design/0016). REQUIRES: as FoundByRead
+inline cache::Reply ReplyOfRead(const Batch& batch, uint32_t i, const cache::Session& session) {
+  const Found found = FoundByRead(batch, i, session);
+  cache::Reply reply;
+  reply.outcome = found.is_hit ? Outcome::kHit : Outcome::kMiss;
+  reply.miss = found.miss;
+  reply.client_flags = found.client_flags;
+  reply.value = found.value;
   return reply;
 }
 

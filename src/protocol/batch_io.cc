@@ -23,9 +23,7 @@ void KeepViews(KeptBytes* kept, Request* request) {
 
 void EnterKey(const cache::Store& store, const Request& request, std::string_view key,
               uint32_t source, uint32_t tag, pipeline::Batch* batch) {
-  const uint64_t hash = store.HashOf(key);
-  if (IsPlainRead(request)) return batch->AddRead(source, tag, key, hash);
-  cache::Command& command = batch->AddCommand(source, tag, key, hash, request.command);
+  cache::Command& command = batch->AddCommand(source, tag, key, store.HashOf(key), request.command);
   command.want_value = request.kind == RequestKind::kRead || request.return_value;
 }
 
@@ -33,15 +31,16 @@ size_t OffsetIn(std::string_view input, const char* at) {
   return static_cast<size_t>(at - input.data());
 }
 
-// Enters keys of a read: `key` and those in `keys`. False: the batch filled up first.
-bool EnterKeys(const cache::Store& store, std::string_view input, std::string_view key,
-               std::string_view keys, uint32_t tag, Entered* entered, pipeline::Batch* batch) {
+// Hands keys of a read to `enter`: `key` and those in `keys`. False: the batch filled up first.
+template <typename IsFull, typename EnterOne>
+bool EnterEach(std::string_view input, std::string_view key, std::string_view keys,
+               Entered* entered, const IsFull& is_full, const EnterOne& enter) {
   do {
-    if (batch->full()) {
+    if (is_full()) {
       entered->keys_next = OffsetIn(input, key.data());
       return false;
     }
-    EnterKey(store, entered->request, key, entered->source, tag, batch);
+    enter(key);
     entered->keys_entered++;
   } while (NextKey(&keys, &key));
   entered->keys_next = entered->keys_end;
@@ -49,34 +48,70 @@ bool EnterKeys(const cache::Store& store, std::string_view input, std::string_vi
   return true;
 }
 
+// The same into the batch.
+bool EnterKeys(const cache::Store& store, std::string_view input, const Request& request,
+               std::string_view key, std::string_view keys, uint32_t tag, Entered* entered,
+               pipeline::Batch* batch) {
+  if (!IsPlainRead(request)) {
+    return EnterEach(
+        input, key, keys, entered, [&] { return batch->full(); },
+        [&](std::string_view one) { EnterKey(store, request, one, entered->source, tag, batch); });
+  }
+  pipeline::Batch::ReadAdder adder(batch, entered->source);
+  return EnterEach(
+      input, key, keys, entered, [&] { return adder.full(); },
+      [&](std::string_view one) { adder.Add(tag, one, store.HashOf(one)); });
+}
+
 // Enters the rest of a read, which is the front of the input.
 bool EnterRest(const cache::Store& store, std::string_view input, const OpenRead& read,
-               uint32_t tag, Entered* entered, pipeline::Batch* batch) {
-  cache::Command& command = entered->request.command;
-  entered->request.kind = RequestKind::kRead;
-  command.verb = cache::Verb::kRead;
-  command.want_cas = read.want_cas;
-  command.update_expiry = read.update_expiry;
-  command.expiry = read.expiry;
-  entered->failure = read.failure;
-  entered->keys_end = read.keys_bytes;
-  entered->end = read.line_bytes;
+               uint32_t source, Entries* entered, pipeline::Batch* batch) {
+  const uint32_t tag = entered->size();
+  Entered& record = entered->Add(source);
+  Request& request = entered->LastRequest();
+  request.kind = RequestKind::kRead;
+  request.command.verb = cache::Verb::kRead;
+  request.command.want_cas = read.want_cas;
+  request.command.update_expiry = read.update_expiry;
+  request.command.expiry = read.expiry;
+  record.failure = read.failure;
+  record.keys_end = read.keys_bytes;
+  record.end = read.line_bytes;
   std::string_view keys = input.substr(0, read.keys_bytes);
   std::string_view key;
   NextKey(&keys, &key);
-  return EnterKeys(store, input, key, keys, tag, entered, batch);
+  const bool fitted = EnterKeys(store, input, request, key, keys, tag, &record, batch);
+  if (IsPlainRead(request)) entered->ShareLast();
+  return fitted;
+}
+
+// Enters gets of one key in a row, from `at` on, as far as they are there and the batch has room.
+// Returns where anything else begins.
+size_t EnterPlainGets(std::string_view input, size_t at, const cache::Store& store, uint32_t source,
+                      pipeline::Batch* batch, Entries* entered) {
+  const Window window{input.data(), input.data() + input.size()};
+  pipeline::Batch::ReadAdder adder(batch, source);
+  while (!adder.full()) {
+    const std::string_view key = PlainGetKey(window, input.data() + at);
+    if (key.empty()) break;
+    const size_t key_begin = OffsetIn(input, key.data());
+    const size_t key_end = key_begin + key.size();
+    const size_t end = key_end + 2;
+    adder.Add(entered->AddPlainGet(source, at, key_begin, key_end, end), key, store.HashOf(key));
+    at = end;
+  }
+  return at;
 }
 
 // Enters one request. False: not all of it fitted.
-bool EnterRequest(const cache::Store& store, std::string_view input, uint32_t tag, Entered* entered,
-                  pipeline::Batch* batch) {
-  const Request& request = entered->request;
+bool EnterRequest(const cache::Store& store, std::string_view input, const Request& request,
+                  uint32_t tag, Entered* entered, pipeline::Batch* batch) {
   const std::string_view key = request.command.key;
   if (request.kind == RequestKind::kRead) {
     const std::string_view last = request.keys.empty() ? key : request.keys;
     entered->keys_begin = OffsetIn(input, key.data());
     entered->keys_end = OffsetIn(input, last.data() + last.size());
-    return EnterKeys(store, input, key, request.keys, tag, entered, batch);
+    return EnterKeys(store, input, request, key, request.keys, tag, entered, batch);
   }
   if (IsAboutKeys(request.kind)) {
     EnterKey(store, request, key, entered->source, tag, batch);
@@ -92,67 +127,98 @@ bool EnterRequest(const cache::Store& store, std::string_view input, uint32_t ta
 
 }  // namespace
 
+void Entries::Clear() {
+  records_.clear();
+  requests_.resize(1);
+  requests_[Entered::kPlainRead].kind = RequestKind::kRead;
+}
+
+Entered& Entries::Add(uint32_t source) {
+  requests_.emplace_back();
+  Entered& record = records_.emplace_back();
+  record.request = static_cast<uint32_t>(requests_.size()) - 1;
+  record.source = source;
+  return record;
+}
+
+void Entries::TakeBack() {
+  records_.pop_back();
+  requests_.pop_back();
+}
+
+void Entries::ShareLast() {
+  records_.back().request = Entered::kPlainRead;
+  requests_.pop_back();
+}
+
 Entering Enter(std::string_view input, ParseContext context, const cache::Store& store,
                uint32_t source, Conversation* conversation, pipeline::Batch* batch,
-               std::vector<Entered>* entered, KeptBytes* kept) {
+               Entries* entered, KeptBytes* kept) {
   Entering entering;
-  context.line_scanned_bytes = conversation->scanned_bytes;
+  context.line_scanned_bytes = std::exchange(conversation->scanned_bytes, 0);
   if (const OpenRead read = std::exchange(conversation->read, {}); read.line_bytes != 0) {
-    const uint32_t tag = static_cast<uint32_t>(entered->size());
-    Entered& record = entered->emplace_back();
-    record.source = source;
-    if (!EnterRest(store, input, read, tag, &record, batch)) {
+    if (!EnterRest(store, input, read, source, entered, batch)) {
       entering.exhausted = Exhausted::kBatchFull;
       return entering;
     }
-    entering.parsed_bytes = record.end;
+    entering.parsed_bytes = entered->back().end;
   }
   for (;;) {
+    // What was looked at before, and was no whole line, is not looked at again.
+    if (context.line_scanned_bytes == 0) {
+      entering.parsed_bytes =
+          EnterPlainGets(input, entering.parsed_bytes, store, source, batch, entered);
+    }
     const size_t at = entering.parsed_bytes;
     if (batch->full()) {
+      conversation->scanned_bytes = context.line_scanned_bytes;
       entering.exhausted = Exhausted::kBatchFull;
       return entering;
     }
-    Entered& record = entered->emplace_back();
-    const ParseResult parsed = ParseNew(input.substr(at), context, &record.request);
+    if (at == input.size()) return entering;
+    const uint32_t tag = entered->size();
+    Entered& record = entered->Add(source);
+    Request& request = entered->LastRequest();
+    const ParseResult parsed = ParseNew(input.substr(at), context, &request);
     context.line_scanned_bytes = 0;
     if (parsed.status != ParseStatus::kRequest) {
-      entered->pop_back();
+      entered->TakeBack();
       conversation->scanned_bytes = parsed.scanned_bytes;
       entering.needed_bytes = parsed.needed_bytes;
       if (parsed.status == ParseStatus::kClose) entering.exhausted = Exhausted::kClose;
       return entering;
     }
-    conversation->scanned_bytes = 0;
-    record.source = source;
     record.begin = at;
     record.end = at + parsed.consumed_bytes;
-    if (kept != nullptr) KeepViews(kept, &record.request);
-    const uint32_t tag = static_cast<uint32_t>(entered->size() - 1);
-    const bool fitted = EnterRequest(store, input, tag, &record, batch);
+    if (kept != nullptr) KeepViews(kept, &request);
+    const bool fitted = EnterRequest(store, input, request, tag, &record, batch);
     // The next base64 key goes where this one lies: from here on the batch's copy is the key.
-    record.request.command.key = {};
-    record.request.keys = {};
+    request.command.key = {};
+    request.keys = {};
+    const uint64_t swallow_bytes = request.swallow_bytes;
+    const bool close = request.close;
+    if (IsPlainRead(request)) entered->ShareLast();
     if (!fitted) {
       entering.exhausted = Exhausted::kBatchFull;
       return entering;
     }
     entering.parsed_bytes = record.end;
     const uint64_t rest = input.size() - record.end;
-    if (record.request.swallow_bytes > rest || record.request.close) {
-      entering.swallow_bytes = record.request.swallow_bytes;
+    if (swallow_bytes > rest || close) {
+      entering.swallow_bytes = swallow_bytes;
       return entering;
     }
-    entering.parsed_bytes += record.request.swallow_bytes;
+    entering.parsed_bytes += swallow_bytes;
     record.end = entering.parsed_bytes;
   }
 }
 
-size_t ComeBack(const Entered& record, uint32_t keys_done, std::string_view input,
-                Conversation* conversation) {
+size_t ComeBack(const Entries& entered, const Entered& record, uint32_t keys_done,
+                std::string_view input, Conversation* conversation) {
+  const Request& request = entered.RequestOf(record);
   conversation->scanned_bytes = 0;
   conversation->read = {};
-  if (record.request.kind != RequestKind::kRead) return record.begin;
+  if (request.kind != RequestKind::kRead) return record.begin;
   size_t at = record.keys_next;
   if (keys_done != record.keys_entered) {
     std::string_view keys = input.substr(record.keys_begin, record.keys_end - record.keys_begin);
@@ -160,7 +226,7 @@ size_t ComeBack(const Entered& record, uint32_t keys_done, std::string_view inpu
     for (uint32_t i = 0; i <= keys_done; i++) NextKey(&keys, &key);
     at = OffsetIn(input, key.data());
   }
-  const cache::Command& command = record.request.command;
+  const cache::Command& command = request.command;
   conversation->read = {record.keys_end - at,  record.end - at, command.want_cas,
                         command.update_expiry, command.expiry,  record.failure};
   return at;

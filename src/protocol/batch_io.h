@@ -2,12 +2,14 @@
 // to bytes.
 //
 // Enter reads one connection's input for one batch. What it has entered is kept as Entered
-// records, one a request; a query's tag in the batch is the number of its record.
+// records, one a request; a query's tag in the batch is the number of its record. Plain reads,
+// which nearly all are, share one Request.
 //
 // Lifetime  keys are the batch's copies (Batch::key), also of a store that was refused and drops
 //           its key: a record holds none. Its other views point into the input, which must stay
 //           where it is until the batch is written, or at copies in KeptBytes.
 // Threads   the worker's.
+// Cost      a get of one key: one pass over its line, a record of some 60 bytes.
 #pragma once
 
 #include <cstdint>
@@ -43,7 +45,10 @@ struct Conversation {
 
 // One request in a batch.
 struct Entered {
-  Request request;
+  // Of its Request among Entries; kPlainRead: that of all reads that leave no mark but recency and
+  // show no version.
+  static constexpr uint32_t kPlainRead = 0;
+  uint32_t request = kPlainRead;
   uint32_t source = 0;
   uint32_t keys_entered = 0;                 // in this batch
   bool whole = false;                        // its last key is in this batch
@@ -54,6 +59,39 @@ struct Entered {
   size_t keys_begin = 0;
   size_t keys_next = 0;
   size_t keys_end = 0;
+};
+
+// The requests of a batch, in the order of their tags.
+class Entries {
+ public:
+  Entries() { Clear(); }
+  void Clear();
+  uint32_t size() const { return static_cast<uint32_t>(records_.size()); }
+  bool empty() const { return records_.empty(); }
+  Entered& operator[](uint32_t tag) { return records_[tag]; }
+  const Entered& operator[](uint32_t tag) const { return records_[tag]; }
+  const Entered& back() const { return records_.back(); }
+  const Request& RequestOf(const Entered& record) const { return requests_[record.request]; }
+
+  // Adds a record with a Request of its own, as constructed. Both stay where they are until the
+  // next one is added.
+  Entered& Add(uint32_t source);
+  Request& LastRequest() { return requests_.back(); }
+  // Takes back what Add has added last.
+  void TakeBack();
+  // The last record's request is a plain read: it shares its Request with the others.
+  void ShareLast();
+  // Adds a whole get of one key, where these lie in the source's input. Returns its tag.
+  uint32_t AddPlainGet(uint32_t source, size_t begin, size_t key_begin, size_t key_end,
+                       size_t end) {
+    records_.push_back({Entered::kPlainRead, source, 1, true, ReadFailure::kNone, begin, end,
+                        key_begin, key_end, key_end});
+    return size() - 1;
+  }
+
+ private:
+  std::vector<Entered> records_;
+  std::vector<Request> requests_;
 };
 
 enum class Exhausted : uint8_t {
@@ -75,13 +113,13 @@ struct Entering {
 // does not.
 Entering Enter(std::string_view input, ParseContext context, const cache::Store& store,
                uint32_t source, Conversation* conversation, pipeline::Batch* batch,
-               std::vector<Entered>* entered, KeptBytes* kept = nullptr);
+               Entries* entered, KeptBytes* kept = nullptr);
 
 // After the batch, where it was not carried out whole: the connection comes back for what is left
-// of `record`, but for the first `keys_done` of its keys in this batch. Returns how much of
-// `input`, which is as it was but for what has arrived since, is done with.
-size_t ComeBack(const Entered& record, uint32_t keys_done, std::string_view input,
-                Conversation* conversation);
+// of `record`, one of `entered`, but for the first `keys_done` of its keys in this batch. Returns
+// how much of `input`, which is as it was but for what has arrived since, is done with.
+size_t ComeBack(const Entries& entered, const Entered& record, uint32_t keys_done,
+                std::string_view input, Conversation* conversation);
 
 // Whether a hit's value is part of the reply; others have it in `reply.value` all the same.
 inline bool ShowsValue(const Request& request) {
@@ -89,23 +127,28 @@ inline bool ShowsValue(const Request& request) {
          (request.kind == RequestKind::kMetaRead && request.return_value);
 }
 
-// Tasks RD and WR: writes the answer to query `i`, whose record is `entered`. `Output` has
-// char* Reserve(size_t) and void Commit(size_t), as net::Connection has; a null from Reserve
-// means that the connection is lost. `last_key`: the query is its request's last; `failure`: of it,
-// or of one before it in the request.
+// Tasks RD and WR of a hit that IsPlainHit, where no key before it in its request has failed.
+// `Output` has char* Reserve(size_t) and void Commit(size_t), as net::Connection has; a null from
+// Reserve means that the connection is lost. `last_key`: the query is its request's last.
+template <typename Output>
+void WriteHit(std::string_view key, uint32_t client_flags, std::string_view value, bool last_key,
+              Output& out) {
+  char* const start = out.Reserve(kPlainHitBytesMax + key.size() + value.size());
+  if (start == nullptr) return;
+  char* end = WritePlainHit(key, client_flags, value, start);
+  if (last_key) {
+    std::memcpy(end, kEndText.data(), kEndText.size());
+    end += kEndText.size();
+  }
+  out.Commit(static_cast<size_t>(end - start));
+}
+
+// The same of any query about a key. `failure`: of it, or of one before it in its request.
 template <typename Output>
 void WriteQuery(const Request& request, std::string_view key, bool last_key, ReadFailure failure,
                 const cache::Reply& reply, Output& out) {
-  if (IsPlainHit(request, reply) && failure == ReadFailure::kNone) {
-    char* const start = out.Reserve(kPlainHitBytesMax + key.size() + reply.value.size());
-    if (start == nullptr) return;
-    char* end = WritePlainHit(key, reply, start);
-    if (last_key) {
-      std::memcpy(end, kEndText.data(), kEndText.size());
-      end += kEndText.size();
-    }
-    return out.Commit(static_cast<size_t>(end - start));
-  }
+  if (IsPlainHit(request, reply) && failure == ReadFailure::kNone)
+    return WriteHit(key, reply.client_flags, reply.value, last_key, out);
   const size_t value_bytes = ShowsValue(request) ? reply.value.size() : 0;
   const size_t bound = ReplyBytesMax(request, key.size()) + value_bytes;
   char* const start = out.Reserve(bound);

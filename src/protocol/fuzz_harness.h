@@ -78,9 +78,19 @@ inline void CheckReply(const Request& request) {
     if (!IsPlainHit(request, reply)) continue;
     const std::string_view written(out.data(), static_cast<size_t>(end - out.data()));
     std::vector<char> hit(kPlainHitBytesMax + request.command.key.size() - kEndText.size());
-    const char* const hit_end = WritePlainHit(request.command.key, reply, hit.data());
+    const char* const hit_end =
+        WritePlainHit(request.command.key, reply.client_flags, reply.value, hit.data());
     WEFT_CHECK(written == std::string_view(hit.data(), static_cast<size_t>(hit_end - hit.data())));
   }
+}
+
+// A get of one key is the same to whoever looks for that alone.
+inline void CheckPlainGet(Window input, const Request& request, const ParseResult& result) {
+  const std::string_view key = PlainGetKey(input, input.begin);
+  if (key.empty()) return;
+  WEFT_CHECK(result.status == ParseStatus::kRequest && request.kind == RequestKind::kRead);
+  WEFT_CHECK(request.command.key == key && request.keys.empty() && !request.command.want_cas);
+  WEFT_CHECK(result.consumed_bytes == key.size() + 6);
 }
 
 // The requests of `bytes` when they arrive in pieces of the lengths that `cuts` gives in turn.
@@ -112,6 +122,7 @@ inline std::vector<std::string> Requests(std::string_view bytes, std::string_vie
       Request request;
       const ParseResult result = Parse({input.data(), input.size()}, context, &request);
       scanned = result.scanned_bytes;
+      CheckPlainGet({input.data(), input.data() + input.size()}, request, result);
       if (result.status == ParseStatus::kClose) {
         requests.push_back("close");
         return requests;

@@ -10,8 +10,10 @@
 // Cost      two passes over a line; a value is not touched but for its last two bytes.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <memory>
 #include <string_view>
 
@@ -62,6 +64,18 @@ ParseResult ParseNew(std::string_view input, const ParseContext& context, Reques
 inline ParseResult Parse(std::string_view input, const ParseContext& context, Request* request) {
   std::construct_at(request);  // in place: an assignment would build it elsewhere and copy it
   return ParseNew(input, context, request);
+}
+
+// The key of a whole "get KEY" line at `from`, which is what most requests are; empty where there
+// is anything else: Parse says what. No request is made of it. REQUIRES: from <= window.end
+inline std::string_view PlainGetKey(Window window, const char* from) {
+  if (window.end - from < 7 || std::memcmp(from, "get ", 4) != 0) return {};
+  const char* const key = from + 4;
+  const size_t left_bytes = static_cast<size_t>(window.end - key);
+  window.end = key + std::min<size_t>(left_bytes, kKeyBytesMax + 2);
+  const char* const end = FindBlankOrControl(window, key);
+  if (end == key || window.end - end < 2 || std::memcmp(end, "\r\n", 2) != 0) return {};
+  return {key, static_cast<size_t>(end - key)};
 }
 
 // A client's exptime: 0 never, negative at once, up to 30 days from now, else a Unix time.

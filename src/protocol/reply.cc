@@ -40,7 +40,7 @@ char* AppendKey(std::string_view key, bool binary, char* out) {
 
 char* WriteValueLine(const Request& request, std::string_view key, const cache::Reply& reply,
                      char* out) {
-  out = WriteValueFront(key, reply, out);
+  out = WriteValueFront(key, reply.client_flags, reply.value.size(), out);
   if (request.command.want_cas) {
     *out++ = ' ';
     out = AppendNumber(reply.cas, out);

@@ -64,26 +64,28 @@ inline bool IsPlainHit(const Request& request, const cache::Reply& reply) {
 inline constexpr size_t kPlainHitBytesMax = 64;
 inline constexpr std::string_view kEndText = "END\r\n";
 // "VALUE", the key, the flags and the value's length: how the line before each value begins.
-inline char* WriteValueFront(std::string_view key, const cache::Reply& reply, char* out) {
+inline char* WriteValueFront(std::string_view key, uint32_t client_flags, size_t value_bytes,
+                             char* out) {
   std::memcpy(out, "VALUE ", 6);
   out += 6;
   base::CopyShort(out, key.data(), key.size());
   out += key.size();
   std::memcpy(out, " 0 ", 3);
   out += 3;
-  if (reply.client_flags != 0) {
-    out = std::to_chars(out - 2, out + 10, reply.client_flags).ptr;
+  if (client_flags != 0) {
+    out = std::to_chars(out - 2, out + 10, client_flags).ptr;
     *out++ = ' ';
   }
-  return std::to_chars(out, out + 20, reply.value.size()).ptr;
+  return std::to_chars(out, out + 20, value_bytes).ptr;
 }
-// The same bytes as WriteReply of it. REQUIRES: IsPlainHit
-inline char* WritePlainHit(std::string_view key, const cache::Reply& reply, char* out) {
-  out = WriteValueFront(key, reply, out);
+// The same bytes as WriteReply of a reply that IsPlainHit and has these.
+inline char* WritePlainHit(std::string_view key, uint32_t client_flags, std::string_view value,
+                           char* out) {
+  out = WriteValueFront(key, client_flags, value.size(), out);
   std::memcpy(out, "\r\n", 2);
   out += 2;
-  base::CopyShort(out, reply.value.data(), reply.value.size());
-  out += reply.value.size();
+  base::CopyShort(out, value.data(), value.size());
+  out += value.size();
   std::memcpy(out, "\r\n", 2);
   return out + 2;
 }

@@ -85,7 +85,7 @@ TEST_F(ReplyTest, PlainHitIsWrittenAsByWriteReply) {
       for (const size_t value_bytes : {0, 1, 9, 10, 64, 99, 1000, 70'000}) {
         reply_.client_flags = flags;
         reply_.value = std::string_view(bytes).substr(0, value_bytes);
-        const char* const end = WritePlainHit(key, reply_, out.data());
+        const char* const end = WritePlainHit(key, reply_.client_flags, reply_.value, out.data());
         const std::string_view written(out.data(), static_cast<size_t>(end - out.data()));
         ASSERT_EQ(written, ReplyTo("get " + key + "\r\n"));
         ASSERT_LE(written.size(), kPlainHitBytesMax + key.size() + value_bytes - 5) << "and END";

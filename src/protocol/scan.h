@@ -25,41 +25,69 @@ struct Window {
 
 namespace internal {
 
+// Bytes that are `a` or `b`.
+struct Either {
+  bool operator()(char byte) const { return byte == a || byte == b; }
 #if defined(__SSE2__)
-// Bit i: byte i of the sixteen at `data` is `a` or `b`.
-inline uint32_t MatchMask(const char* data, char a, char b) {
-  const __m128i bytes = _mm_loadu_si128(reinterpret_cast<const __m128i*>(data));
-  const __m128i match = _mm_or_si128(_mm_cmpeq_epi8(bytes, _mm_set1_epi8(a)),
-                                     _mm_cmpeq_epi8(bytes, _mm_set1_epi8(b)));
-  return static_cast<uint32_t>(_mm_movemask_epi8(match));
-}
-#else
-inline uint32_t MatchMask(const char* data, char a, char b) {
-  uint32_t mask = 0;
-  for (uint32_t i = 0; i < 16; ++i) {
-    mask |= static_cast<uint32_t>(data[i] == a || data[i] == b) << i;
+  __m128i operator()(__m128i bytes) const {
+    return _mm_or_si128(_mm_cmpeq_epi8(bytes, _mm_set1_epi8(a)),
+                        _mm_cmpeq_epi8(bytes, _mm_set1_epi8(b)));
   }
-  return mask;
-}
 #endif
+  char a, b;
+};
 
-}  // namespace internal
+// Blanks, and all bytes below them.
+struct BlankOrControl {
+  bool operator()(char byte) const { return static_cast<unsigned char>(byte) <= ' '; }
+#if defined(__SSE2__)
+  __m128i operator()(__m128i bytes) const {
+    return _mm_cmpeq_epi8(_mm_min_epu8(bytes, _mm_set1_epi8(' ')), bytes);
+  }
+#endif
+};
 
-// The first `a` or `b` at or after `from`, or window.end.
-inline const char* FindEither(Window window, const char* from, char a, char b) {
+// Bit i: byte i of the sixteen at `data` is one of `set`.
+template <typename Set>
+uint32_t MatchMask(const char* data, Set set) {
+#if defined(__SSE2__)
+  const __m128i bytes = _mm_loadu_si128(reinterpret_cast<const __m128i*>(data));
+  return static_cast<uint32_t>(_mm_movemask_epi8(set(bytes)));
+#else
+  uint32_t mask = 0;
+  for (uint32_t i = 0; i < 16; ++i) mask |= static_cast<uint32_t>(set(data[i])) << i;
+  return mask;
+#endif
+}
+
+// The first byte of `set` at or after `from`, or window.end.
+template <typename Set>
+const char* FindAny(Window window, const char* from, Set set) {
   while (window.end - from >= 16) {
-    const uint32_t mask = internal::MatchMask(from, a, b);
+    const uint32_t mask = MatchMask(from, set);
     if (mask != 0) return from + std::countr_zero(mask);
     from += 16;
   }
   const size_t left_bytes = static_cast<size_t>(window.end - from);
   if (left_bytes != 0 && window.end - window.begin >= 16) {
     // The last sixteen bytes, those before `from` shifted out.
-    const uint32_t mask = internal::MatchMask(window.end - 16, a, b) >> (16 - left_bytes);
+    const uint32_t mask = MatchMask(window.end - 16, set) >> (16 - left_bytes);
     return mask != 0 ? from + std::countr_zero(mask) : window.end;
   }
-  while (from != window.end && *from != a && *from != b) ++from;
+  while (from != window.end && !set(*from)) ++from;
   return from;
+}
+
+}  // namespace internal
+
+// The first `a` or `b` at or after `from`, or window.end.
+inline const char* FindEither(Window window, const char* from, char a, char b) {
+  return internal::FindAny(window, from, internal::Either{a, b});
+}
+
+// The first blank or control character at or after `from`, or window.end.
+inline const char* FindBlankOrControl(Window window, const char* from) {
+  return internal::FindAny(window, from, internal::BlankOrControl{});
 }
 
 inline const char* FindByte(Window window, const char* from, char byte) {
@@ -70,7 +98,7 @@ inline const char* FindByte(Window window, const char* from, char byte) {
 // bytes behind it, however long the window is. REQUIRES: from <= limit <= window.end
 inline const char* FindByteBefore(Window window, const char* from, const char* limit, char byte) {
   while (window.end - from >= 16) {
-    const uint32_t mask = internal::MatchMask(from, byte, byte);
+    const uint32_t mask = internal::MatchMask(from, internal::Either{byte, byte});
     if (mask != 0) return std::min(from + std::countr_zero(mask), limit);
     from += 16;
     if (from >= limit) return limit;

@@ -27,6 +27,23 @@ TEST(Scan, FindsTheFirstOfTwoBytesFromAnywhere) {
   }
 }
 
+TEST(Scan, FindsTheFirstBlankOrControlFromAnywhere) {
+  std::mt19937 random(base::TestSeed(13));
+  for (int round = 0; round < 2000; ++round) {
+    std::vector<char> text(random() % 70);
+    for (char& byte : text) {
+      byte = random() % 30 == 0 ? static_cast<char>(random() % 33)
+                                : static_cast<char>(33 + random() % 223);
+    }
+    const Window window{text.data(), text.data() + text.size()};
+    for (size_t from = 0; from <= text.size(); ++from) {
+      size_t expected = from;
+      while (expected < text.size() && static_cast<unsigned char>(text[expected]) > 32) ++expected;
+      ASSERT_EQ(FindBlankOrControl(window, window.begin + from), window.begin + expected);
+    }
+  }
+}
+
 TEST(Scan, StopsAtTheEndWhereThereIsNone) {
   const std::string text(100, 'x');
   const Window window{text.data(), text.data() + 37};

@@ -148,7 +148,7 @@ class Worker final : public net::Handler, private pipeline::Sink {
   struct Work {
     pipeline::Batch* batch = nullptr;
     pipeline::BatchRun* run = nullptr;  // null: of the one-stage plan alone
-    std::vector<protocol::Entered> entered;
+    protocol::Entries entered;
     std::vector<Source> sources;
     std::vector<char> scratch;
     // What `entered` points at, where the batch outlives the turn that its input came in.
@@ -184,6 +184,8 @@ class Worker final : public net::Handler, private pipeline::Sink {
   void FlushAll(const protocol::Request& request, cache::Session& session);
   void Write(pipeline::Batch& batch, uint32_t begin, uint32_t end,
              cache::Session& session) override;
+  uint32_t WriteGets(const pipeline::Batch& batch, uint32_t begin, uint32_t end,
+                     const cache::Session& session);
   void WriteOne(pipeline::Batch& batch, uint32_t i, cache::Session& session);
   void RunOther(pipeline::Batch& batch, uint32_t i, cache::Session& session) override;
   // worker_room.cc

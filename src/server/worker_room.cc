@@ -67,7 +67,7 @@ bool Worker::IsHeavy(protocol::RequestKind kind) {
 
 bool Worker::MayRunNow(pipeline::Batch& batch, uint32_t i) {
   const Source& source = work_->sources[batch.source(i)];
-  const protocol::Request& request = work_->entered[batch.tag(i)].request;
+  const protocol::Request& request = work_->entered.RequestOf(work_->entered[batch.tag(i)]);
   bool begins_to_wait = false;
   if (!IsHeavy(request.kind) || heavy_.MayRun(&PeerOf(*source.connection).heavy, &begins_to_wait))
     return true;
@@ -82,7 +82,8 @@ void Worker::TakeRoomOfText(pipeline::Batch& batch, uint32_t i) {
   const uint32_t number = batch.source(i);
   const int64_t bytes = static_cast<int64_t>(other_text_.size()) - pipeline::Batch::kReplyBytes;
   if (bytes <= 0) return;
-  const bool is_stats = work_->entered[batch.tag(i)].request.kind == protocol::RequestKind::kStats;
+  const protocol::Request& request = work_->entered.RequestOf(work_->entered[batch.tag(i)]);
+  const bool is_stats = request.kind == protocol::RequestKind::kStats;
   if (is_stats && bytes > batch.room(number) && !MoreRoom(batch, number, bytes)) {
     // An eighth more, for it may be longer by then: it must not lose its place.
     if (work_->sources[number].room_wanted != 0)

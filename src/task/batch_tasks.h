@@ -83,12 +83,11 @@ WEFT_FN void Search(IndexRef index, LogRef log, Columns columns, u32 begin, u32 
   for (u32 i = begin; i < end; i++) SearchSecondOne(index, log, columns, i, prefetch_bytes);
 }
 
-// Task KC for one query: confirms the candidate, or searches exactly. Afterwards the word is the
-// entry of the key, or 0. The slot is read again, so that the answer holds now: queries of the
-// batch that ran since Search are seen.
-WEFT_FN void CompareOne(IndexRef index, LogRef log, Columns columns, u32 i) {
-  WEFT_GLOBAL const u8* key = columns.keys + columns.key_at[i];
-  const u32 key_bytes = columns.key_bytes[i];
+// Task KC for one query with this key: confirms the candidate, or searches exactly. Afterwards the
+// word is the entry of the key, or 0. The slot is read again, so that the answer holds now: queries
+// of the batch that ran since Search are seen.
+WEFT_FN void CompareKey(IndexRef index, LogRef log, Columns columns, u32 i,
+                        WEFT_GLOBAL const u8* key, u32 key_bytes) {
   if (columns.word[i] != 0) {
     const u64 word = LoadAcquire64(SlotAtPosition(index, columns.position[i]));
     if (SameEntry(word, columns.word[i]) && IsHere(log, SlotLocation(word)) &&
@@ -98,6 +97,11 @@ WEFT_FN void CompareOne(IndexRef index, LogRef log, Columns columns, u32 i) {
   const Found found = Find(index, log, columns.hash[i], key, key_bytes);
   columns.word[i] = found.word;
   if (found.slot != 0) columns.position[i] = PositionOf(index, found.slot);
+}
+
+// The same where the columns have the keys.
+WEFT_FN void CompareOne(IndexRef index, LogRef log, Columns columns, u32 i) {
+  CompareKey(index, log, columns, i, columns.keys + columns.key_at[i], columns.key_bytes[i]);
 }
 
 // Task KC over queries [begin, end).
