@@ -5,13 +5,13 @@
 //   std::string value;
 //   if ((*cache)->Get("key", &value) == weft::Outcome::kHit) use(value);
 //
-// The same store that `weft serve` puts behind memcached's protocol, without the server.
+// It is the store that `weft serve` puts behind memcached's protocol, without the server.
 //
-// Threads   every call may be made from any thread at once; each is atomic for its key.
-// Memory    `memory_bytes` holds everything: objects, index and tables. When it is full the coldest
-//           objects are dropped (or, with evict = false, stores fail with kNoMemory).
-// Cost      a Get is one index line and the object's lines; MultiGet overlaps the waits of many,
-//           and MultiView copies nothing.
+// Threads   any thread may make any call at any time; each call is atomic for its key.
+// Memory    `memory_bytes` covers everything: objects, index and tables. When it is full, the
+//           coldest objects are dropped; with evict = false, stores fail with kNoMemory.
+// Cost      a Get touches one index line and the object's lines; MultiGet overlaps the waits of
+//           many lookups, and MultiView copies nothing.
 #pragma once
 
 #include <cstdint>
@@ -35,7 +35,7 @@ enum class Outcome : uint8_t {
   kDeleted,     // the object is gone
   kTouched,     // the expiry was changed
   kNumber,      // arithmetic: Reply::number is the new value
-  kNotNumeric,  // arithmetic on a value that is no decimal number
+  kNotNumeric,  // arithmetic: the value is no decimal number
   kTooLarge,    // larger than an object may be
   kNoMemory,    // no memory and nothing may be evicted; the old version, if any, is as it was
   kBadKey,      // empty, or longer than kKeyBytesMax
@@ -47,7 +47,7 @@ inline constexpr uint32_t kKeyBytesMax = 250;
 // How the index places objects; docs/architecture.md, "The index".
 enum class IndexPolicy : uint8_t {
   kCuckoo,          // two candidate buckets, displacement: keeps what it accepted
-  kSetAssociative,  // one set of sixteen, the least recently used of the set goes: pure cache
+  kSetAssociative,  // one set of sixteen; drops the least recently used of the set: pure cache
 };
 
 struct CacheOptions {
@@ -55,15 +55,15 @@ struct CacheOptions {
   uint32_t object_bytes_max = 1u << 20;  // largest key + value; at most half of memory_bytes
   bool evict = true;                     // false: stores fail when memory is full
   IndexPolicy index_policy = IndexPolicy::kCuckoo;
-  uint64_t expected_items = 0;  // sizes the index at once; 0: starts small and grows
-  uint32_t append_lanes = 0;    // writers that append side by side; 0: one a core
+  uint64_t expected_items = 0;  // sizes the index in advance; 0: it starts small and grows
+  uint32_t append_lanes = 0;    // writers that append side by side; 0: one per core
   bool huge_pages = true;       // ask the system for 2 MiB pages
   bool prefetch = true;         // off only to measure what prefetching is worth
   uint32_t hash_bits = 64;      // fewer: a weak hash, to force collisions in tests
-  uint64_t hash_seed = 0;       // 0: nobody can foresee the hashes; else they repeat
+  uint64_t hash_seed = 0;       // 0: nobody can foresee the hashes; otherwise they repeat
 };
 
-// What a Get may tell besides the value.
+// What a Get can return besides the value.
 struct ItemInfo {
   uint32_t client_flags = 0;
   uint64_t cas = 0;    // version; pass it to CompareAndSwap
@@ -75,11 +75,11 @@ struct CacheStats {
   uint64_t object_bytes = 0;  // live objects with their headers
   uint64_t memory_bytes = 0;  // taken from the system
   uint64_t index_buckets = 0;
-  uint64_t evictions = 0;      // live, unexpired objects dropped for room
-  uint64_t expired = 0;        // objects that ended by their time to live
-  uint64_t carried = 0;        // objects copied forward out of a segment that was freed
+  uint64_t evictions = 0;      // live, unexpired objects dropped to make room
+  uint64_t expired = 0;        // objects dropped: their time to live had ended
+  uint64_t carried = 0;        // objects copied forward: their segment was being freed
   uint64_t ghosts_stored = 0;  // objects stored again soon after they were evicted unused
-  // Seconds since the last use of the objects that were evicted last: percentiles, and the last.
+  // Seconds from last use to eviction, of recently evicted objects: percentiles, and the latest.
   uint32_t eviction_age_p10_s = 0, eviction_age_p50_s = 0, eviction_age_p90_s = 0;
   uint32_t eviction_age_last_s = 0;
 };
@@ -92,8 +92,8 @@ class Cache {
   // kHit and the value, or kMiss. `info` may be null.
   virtual Outcome Get(std::string_view key, std::string* value, ItemInfo* info = nullptr) = 0;
 
-  // One key's answer within MultiGet. `value` is where the caller wants it, `capacity` its room;
-  // a longer value is cut and value_bytes tells its whole length.
+  // One lookup of MultiGet. Its value is written to `value`, which has room for `capacity` bytes. A
+  // longer value is cut; value_bytes is its full length.
   struct Lookup {
     std::string_view key;
     char* value = nullptr;
@@ -104,25 +104,25 @@ class Cache {
   // Answers all lookups, overlapping their memory waits. Any number; groups of 32 are best.
   virtual void MultiGet(std::span<Lookup> lookups) = 0;
 
-  // One key's answer within MultiView. `value`: the cache's own bytes, while `use` runs; empty
-  // otherwise, and where there is no hit.
+  // One lookup of MultiView. After a hit, `value` is the cache's own bytes while `use` runs. At any
+  // other time it is empty.
   struct View {
     std::string_view key;
     std::string_view value = {};
     Outcome outcome = Outcome::kMiss;
   };
   // Answers like MultiGet, but without copies: for values that are large, or only looked at. It
-  // answers 32 views at a time and calls `use` with these, in their order. Their values stay as
-  // they are until it returns, whatever other threads do. No memory is freed meanwhile: stores of
-  // others may come to wait, for a second at most, and are refused then. REQUIRES: `use` calls
-  // nothing of this cache (checked).
+  // answers 32 views at a time and calls `use` with these, in order. Their values do not change
+  // until `use` returns, whatever other threads do. Meanwhile no memory is freed: other threads'
+  // stores may have to wait, for a second at most, and are refused then. REQUIRES: `use` makes no
+  // call to this cache (checked).
   using ViewUse = std::function<void(std::span<const View>)>;
   virtual void MultiView(std::span<View> views, const ViewUse& use) = 0;
 
-  // `ttl_s` 0: never expires. kStored, kTooLarge, kNoMemory or kBadKey.
+  // `ttl_s` in seconds; 0: never expires. kStored, kTooLarge, kNoMemory or kBadKey.
   virtual Outcome Set(std::string_view key, std::string_view value, uint32_t ttl_s = 0,
                       uint32_t client_flags = 0) = 0;
-  // One pair's store within MultiSet.
+  // One store of MultiSet.
   struct Pair {
     std::string_view key;
     std::string_view value;
@@ -130,16 +130,16 @@ class Cache {
   };
   // Stores all pairs in order, overlapping their memory waits; none expires.
   virtual void MultiSet(std::span<Pair> pairs) = 0;
-  // kStored, or kNotStored where the key is there already.
+  // kStored, or kNotStored if the key is already there.
   virtual Outcome Add(std::string_view key, std::string_view value, uint32_t ttl_s = 0,
                       uint32_t client_flags = 0) = 0;
-  // kStored, or kNotStored where the key is absent.
+  // kStored, or kNotStored if the key is absent.
   virtual Outcome Replace(std::string_view key, std::string_view value, uint32_t ttl_s = 0,
                           uint32_t client_flags = 0) = 0;
-  // Keeps the expiry and flags the object has. kStored or kNotStored.
+  // Keeps the object's expiry and flags. kStored or kNotStored.
   virtual Outcome Append(std::string_view key, std::string_view tail) = 0;
   virtual Outcome Prepend(std::string_view key, std::string_view head) = 0;
-  // kStored; kExists where the version is another one; kMiss.
+  // kStored; kExists if the object has another version; kMiss.
   virtual Outcome CompareAndSwap(std::string_view key, std::string_view value, uint64_t cas,
                                  uint32_t ttl_s = 0, uint32_t client_flags = 0) = 0;
   // Unsigned 64-bit: Increment wraps, Decrement stops at 0. kNumber, kNotNumeric or kMiss.

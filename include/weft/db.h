@@ -5,17 +5,17 @@
 //   std::string value;
 //   status = (*db)->Get({}, "key", &value);
 //
-// A log-structured merge tree in LevelDB's on-disk format: LevelDB opens what Weft wrote, and Weft
-// what LevelDB wrote.
+// A log-structured merge tree in LevelDB's on-disk format: Weft and LevelDB open each other's
+// stores.
 //
-// Threads   every call may be made from any thread at once, but the destructor.
-// Process   one process at a time has a store open (the file LOCK); read-only opens ask for none.
+// Threads   any thread may make any call at any time, except the destructor.
+// Process   one process at a time has a store open (the file LOCK); read-only opens take no lock.
 // Promises  a write that returned ok is seen by every later read. With sync it survives a power
 //           cut, without it the end of the process. After a crash the store holds all writes up to
 //           some point, in their order, and none after it: no holes. A write that returned an error
-//           is not seen; the log may have it, and then it is there when the store is opened again.
+//           is not seen; but the log may hold it, and then it appears at the next opening.
 // Errors    kCorruption names the file. After a failed background write the store takes no more
-//           writes (kIoError or kCorruption, the same every time) and goes on reading.
+//           writes (always with the same kIoError or kCorruption) and goes on reading.
 #pragma once
 
 #include <cstdint>
@@ -33,21 +33,21 @@
 
 namespace weft {
 
-// A state of the store that reads can ask for. Release it to let old versions go.
+// A state of the store that reads can ask for. Release it so that old versions can go.
 class Snapshot {
  public:
   virtual ~Snapshot() = default;
-  // Of the last write that is part of it.
+  // Sequence number of the last write that it includes.
   virtual uint64_t sequence() const = 0;
 };
 
-// Keys from `start` up to and without `limit`.
+// Keys from `start`, included, to `limit`, excluded.
 struct KeyRange {
   std::string_view start;
   std::string_view limit;
 };
 
-// One key's answer within MultiGet.
+// One lookup of MultiGet.
 struct DbLookup {
   std::string_view key;
   std::string value;
@@ -56,48 +56,48 @@ struct DbLookup {
 
 class Db {
  public:
-  // kInvalidArgument: missing and !create_if_missing, there and error_if_exists, another
-  // comparator's, or an option out of range. kRetryLater: another process has it open, or
-  // this one has no more descriptors. kCorruption: damaged, as the message says; also where CURRENT
-  // is missing, but tables, logs or manifests are not.
+  // kInvalidArgument: the store is missing and !create_if_missing, or is there and error_if_exists;
+  // it has another comparator; or an option is out of range. kRetryLater: another process has it
+  // open, or this one has no more descriptors. kCorruption: it is damaged, as the message says, or
+  // CURRENT is missing while tables, logs or manifests are not.
   static Result<std::unique_ptr<Db>> Open(const DbOptions& options, const std::string& dir);
-  // Changes no file, asks for no lock and sees the store as it was when it was opened; the log is
-  // read into memory. Writes return kInvalidArgument. A process that writes to the store meanwhile
-  // may delete tables this one still needs: reads then fail with kRetryLater, until it is opened
-  // again. What changes while this one opens makes it begin again: damage is what is found twice in
-  // files that stay as they are.
+  // Changes no file, takes no lock and sees the store as it was when it was opened; the log is read
+  // into memory. Writes return kInvalidArgument. A process that writes to the store meanwhile may
+  // delete tables that this one still needs: reads then fail with kRetryLater until the store is
+  // reopened. An open during which files change starts over: damage counts only if it is found
+  // twice in files that did not change.
   static Result<std::unique_ptr<Db>> OpenReadOnly(const DbOptions& options, const std::string& dir);
   // Waits for running compactions to stop. Snapshots and iterators must be gone.
   virtual ~Db() = default;
 
   virtual Status Put(const WriteOptions& options, std::string_view key, std::string_view value) = 0;
-  // Ok also where there is no such key.
+  // Ok even if there is no such key.
   virtual Status Delete(const WriteOptions& options, std::string_view key) = 0;
-  // kInvalidArgument: none, or a batch of 4 GiB - 64 MiB or more (so for Put and Delete).
+  // kInvalidArgument: null, or a batch of 4 GiB - 64 MiB or more (likewise Put and Delete).
   virtual Status Write(const WriteOptions& options, WriteBatch* batch) = 0;
 
-  // kNotFound, and *value unchanged, where there is no such key. `value` may be null, for who asks
-  // whether there is one.
+  // If there is no such key: kNotFound, and *value is unchanged. `value` may be null, to ask only
+  // whether the key is there.
   virtual Status Get(const ReadOptions& options, std::string_view key, std::string* value) = 0;
-  // All lookups see one state; their waits for memory and files overlap. Any number, any order.
+  // All lookups see one state; their waits for memory and files overlap. Any number, in any order.
   virtual void MultiGet(const ReadOptions& options, std::span<DbLookup> lookups) = 0;
-  // Not positioned yet. Sees the state at the time of the call.
+  // Not positioned yet. It sees the state at the time of the call.
   virtual std::unique_ptr<Iterator> NewIterator(const ReadOptions& options) = 0;
 
   virtual const Snapshot* GetSnapshot() = 0;
   virtual void ReleaseSnapshot(const Snapshot* snapshot) = 0;  // null: nothing
 
-  // Text of "leveldb.num-files-at-level<N>", "leveldb.stats", "leveldb.sstables",
-  // "leveldb.approximate-memory-usage", and of the same names with "weft." before them, and
+  // Text of "leveldb.num-files-at-level<N>", "leveldb.stats", "leveldb.sstables" and
+  // "leveldb.approximate-memory-usage"; of the same names with "weft." for "leveldb."; and of
   // "weft.statistics" (a line `name value` each). False for names it does not know. `value` may be
   // null.
   virtual bool GetProperty(std::string_view name, std::string* value) = 0;
   virtual DbStatistics Statistics() const = 0;
-  // Bytes of files that hold each range, about; what is only in memory does not count.
+  // Approximate bytes of the files that hold each range; data only in memory does not count.
   virtual void GetApproximateSizes(std::span<const KeyRange> ranges, std::span<uint64_t> bytes) = 0;
-  // Compacts all keys from *begin to *end, both included; null: from the first, to the last. After
-  // it the tables hold no entry of that range that was deleted or superseded before the call and
-  // that no snapshot sees (but see rewrite_deepest). Waits for the end.
+  // Compacts all keys from *begin to *end, both included; null: from the first, to the last. When
+  // it returns, no table holds entries of that range deleted or superseded before the call, unless
+  // a snapshot sees them (but see rewrite_deepest).
   virtual Status CompactRange(const CompactRangeOptions& options, const std::string_view* begin,
                               const std::string_view* end) = 0;
   Status CompactRange(const std::string_view* begin, const std::string_view* end) {
@@ -106,24 +106,24 @@ class Db {
   // Writes the memtable as a table and waits for it.
   virtual Status Flush() = 0;
 
-  // A store in `dir` (made here, must not exist) that holds what this one holds now. Tables are
-  // linked where the file system can, else copied. Made under the name `dir`.unfinished; what a
-  // call that was cut short left there is removed. kInvalidArgument: there is something else; `dir`
-  // lies within this store or ends in .unfinished; or this one is open for reading only, and its
-  // log holds writes that no table has.
+  // Makes a store in `dir`, which must not exist, that holds what this one holds now. Tables are
+  // linked where the file system can, otherwise copied. It is built as `dir`.unfinished, where the
+  // remains of an interrupted call are removed. kInvalidArgument: something else is there; `dir`
+  // lies within this store or ends in .unfinished; or this store is open read-only and its log
+  // holds writes that no table has.
   virtual Status Checkpoint(const std::string& dir) = 0;
   // Adds the keys of tables that TableWriter wrote, in one step, over what is there; the later of
-  // two tables wins. Files are linked or copied; `move` unlinks them afterwards. What is not
-  // unlinked (also where the process ends meanwhile) may be a second name of the store's own table:
-  // delete it, or write another one in its place with TableWriter, but never into it.
+  // two tables wins. Files are linked or copied; `move` unlinks them afterwards. A file that was
+  // not unlinked (also because the process ended) may be a second name of the store's own table:
+  // delete it, or let TableWriter replace it, but never write into it.
   virtual Status Ingest(std::span<const std::string> paths, bool move) = 0;
 };
 
-// Makes what is whole of a damaged store in `dir` openable again. What was not kept, and why, is
-// in its log; files that were given up are moved to `dir`/lost.
+// Makes the whole parts of a damaged store in `dir` openable again. The store's info log says what
+// was not kept, and why; files that were given up are moved to `dir`/lost.
 Status RepairDb(const std::string& dir, const DbOptions& options);
 
-// Deletes a store and every file in it that is a store's. Other files stay.
+// Deletes a store: all files in `dir` that belong to one. Other files stay.
 Status DestroyDb(const std::string& dir, const DbOptions& options);
 
 // Writes a table of sorted keys for Db::Ingest.
@@ -131,12 +131,12 @@ class TableWriter {
  public:
   static Result<std::unique_ptr<TableWriter>> Open(const DbOptions& options,
                                                    const std::string& path);
-  // Leaves no file behind where Finish was not called.
+  // Leaves no file behind if Finish was not called.
   virtual ~TableWriter() = default;
-  // kInvalidArgument where `key` does not come after the one before, or both have 4 GiB - 64 MiB
-  // or more.
+  // kInvalidArgument: `key` does not come after the one before, or key and value together have 4
+  // GiB - 64 MiB or more.
   virtual Status Put(std::string_view key, std::string_view value) = 0;
-  // Syncs and closes. kInvalidArgument where nothing was put.
+  // Syncs and closes the file. kInvalidArgument if nothing was put.
   virtual Status Finish() = 0;
 };
 

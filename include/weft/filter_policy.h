@@ -1,7 +1,7 @@
-// weft/filter_policy.h: small summaries of a table's keys that spare reads of keys it lacks.
+// weft/filter_policy.h: small summaries of a table's keys that save reads of keys it lacks.
 //
-// Threads   every call may be made from any thread at once.
-// Source    the contract is LevelDB's; the Bloom filter gives the same bytes.
+// Threads   any thread may make any call at any time.
+// Source    the contract is LevelDB's; the Bloom filter's bytes are the same.
 #pragma once
 
 #include <cstdint>
@@ -13,11 +13,11 @@
 
 namespace weft {
 
-// What must be known of Bloom filters to make the same ones elsewhere, on a GPU.
+// What it takes to make the same Bloom filters elsewhere, on a GPU.
 struct BloomShape {
   uint32_t bits_per_key = 0;
   uint32_t probes = 0;
-  // Keys are a store's own, and the trailers at their ends are no part of what is hashed.
+  // Keys are the store's internal keys, and the trailers at their ends are not hashed.
   bool of_user_keys = false;
 };
 
@@ -31,12 +31,12 @@ class FilterPolicy {
   // Appends a filter of `keys` to *filter. Keys are in order and may repeat.
   virtual void CreateFilter(std::span<const std::string_view> keys, std::string* filter) const = 0;
 
-  // True where `key` was among the keys; should be false where it was not, and may be wrong then.
-  // `filter` may come from a damaged file: any bytes must be survived.
+  // True if `key` was among the keys. Otherwise it should be false, but may be wrong. `filter` may
+  // come from a damaged file: the call must survive any bytes.
   virtual bool KeyMayMatch(std::string_view key, std::string_view filter) const = 0;
 
-  // Of a policy whose filters are those of NewBloomFilterPolicy, bit for bit; of others none, and
-  // compactions that a GPU could do are done by the CPU.
+  // The shape, if the filters are those of NewBloomFilterPolicy, bit for bit. Otherwise none: then
+  // the CPU does the compactions that a GPU could do.
   virtual std::optional<BloomShape> bloom() const { return std::nullopt; }
 };
 

@@ -1,7 +1,7 @@
 // weft/iterator.h: walks keys and values in order, both ways.
 //
-// Threads   one thread at a time for an iterator; any number of iterators at once.
-// Lifetime  key() and value() hold until the next move. Release iterators before their store.
+// Threads   one thread at a time per iterator; any number of iterators at once.
+// Lifetime  key() and value() are valid until the next move. Delete iterators before their store.
 #pragma once
 
 #include <string_view>
@@ -21,14 +21,14 @@ class Iterator {
   virtual bool Valid() const = 0;
   virtual void SeekToFirst() = 0;
   virtual void SeekToLast() = 0;
-  // To the first key that is not below target.
+  // Moves to the first key that is not below target.
   virtual void Seek(std::string_view target) = 0;
-  // REQUIRES of the four below: Valid()
+  // The four below REQUIRE Valid().
   virtual void Next() = 0;
   virtual void Prev() = 0;
   virtual std::string_view key() const = 0;
   virtual std::string_view value() const = 0;
-  // What went wrong, if anything did. Look here when Valid() ends: an error also ends it.
+  // What went wrong, if anything did. Check it when Valid() turns false: an error also ends it.
   virtual Status status() const = 0;
 };
 

@@ -1,6 +1,6 @@
-// weft/logger.h: where a durable store writes what it does, a line at a time.
+// weft/logger.h: where a durable store reports what it does, a line at a time.
 //
-// Threads   Log may be called from any thread at once.
+// Threads   any thread may call Log at any time.
 #pragma once
 
 #include <memory>
@@ -20,7 +20,7 @@ class Logger {
   virtual void Log(std::string_view line) = 0;
 };
 
-// Writes lines with date and thread to a new file at `path`.
+// Writes lines, each with its date and thread, to a new file at `path`.
 Result<std::shared_ptr<Logger>> NewFileLogger(FileSystem* files, const std::string& path);
 
 }  // namespace weft

@@ -1,7 +1,7 @@
 // weft/status.h: how a call says that it failed, and what the caller should do next.
 //
 // A miss in the cache is not an error and never travels as a Status: see Outcome in weft/cache.h.
-// Threads: values; distinct objects may be used at once.
+// Threads: a value; distinct objects may be used at once.
 #pragma once
 
 #include <cstdint>
@@ -13,24 +13,24 @@
 
 namespace weft {
 
-// What went wrong, named after the next action.
+// What went wrong. The codes differ in what the caller should do next.
 enum class Code : uint8_t {
   kOk = 0,
   kNotFound,         // what was asked for is not there
   kInvalidArgument,  // the caller's mistake: change the call
   kCorruption,       // stored bytes fail their check: repair or restore
-  kIoError,          // the system refused a call: the message has its reason
+  kIoError,          // the system refused a call: the message says why
   kNoMemory,         // the limit is reached: free something or raise it
   kRetryNow,         // lost a race: call again
   kRetryLater,       // a resource is busy: call again after other work
-  kUnsupported,      // this machine or build cannot: choose another way
+  kUnsupported,      // this machine or build cannot do it: choose another way
   kDeviceLost,       // a device failed: its work must be rerun elsewhere
 };
 
-// Name of a code for messages: "no memory", "i/o error", ...
+// The name of a code, for messages: "no memory", "i/o error", ...
 std::string_view CodeName(Code code);
 
-// Result of a call that returns nothing else. OK is a null pointer (8 bytes).
+// The result of a call that returns nothing else. OK is a null pointer (8 bytes).
 class [[nodiscard]] Status {
  public:
   Status() = default;
@@ -45,12 +45,12 @@ class [[nodiscard]] Status {
   Status& operator=(Status&&) noexcept = default;
 
   static Status Ok() { return {}; }
-  // kNotFound without a message. Allocates nothing: a lookup that misses costs no more for it.
+  // kNotFound without a message. Allocates nothing, so a lookup that misses costs no more.
   static Status NotFound();
-  // Its copies allocate nothing, and its text is never freed: for those few that are made once, to
-  // be at hand where there is no memory.
+  // A Status whose copies allocate nothing and whose text is never freed. For the few that are made
+  // in advance, to be at hand when there is no memory.
   static Status Permanent(Code code, std::string message);
-  // Reads errno's text: "open /x: No such file or directory".
+  // With errno's text: "open /x: No such file or directory".
   static Status FromErrno(std::string_view what, int error_number);
 
   bool ok() const { return rep_ == nullptr; }
@@ -78,7 +78,7 @@ class [[nodiscard]] Status {
   std::unique_ptr<Rep, Release> rep_;
 };
 
-// A value or the Status that says why there is none. Member names are those of std::expected.
+// A value, or the Status that says why there is none. Member names are those of std::expected.
 template <typename T>
 class [[nodiscard]] Result {
  public:

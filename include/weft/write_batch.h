@@ -5,10 +5,10 @@
 //   batch.Put("new", value);
 //   Status status = db->Write({}, &batch);
 //
-// Later changes of a batch win over earlier ones of the same key.
+// If a batch changes a key twice, the later change wins.
 //
-// Threads   one thread at a time for a batch; const calls from several.
-// Layout    what a batch holds is what the log gets (LevelDB's write batch).
+// Threads   one thread at a time per batch; several for const calls.
+// Layout    a batch's bytes are those that the log gets (LevelDB's write batch).
 #pragma once
 
 #include <cstddef>
@@ -27,7 +27,7 @@ class WriteBatch {
   void Put(std::string_view key, std::string_view value);
   void Delete(std::string_view key);
   void Clear();
-  // Adds all changes of `source` behind ours.
+  // Appends all changes of `source` to this batch.
   void Append(const WriteBatch& source);
 
   // Number of changes.
@@ -41,13 +41,13 @@ class WriteBatch {
     virtual void Put(std::string_view key, std::string_view value) = 0;
     virtual void Delete(std::string_view key) = 0;
   };
-  // Hands every change to `handler`, in order. kCorruption where the bytes are no batch.
+  // Hands every change to `handler`, in order. kCorruption if the bytes are no batch.
   Status Iterate(Handler* handler) const;
 
   // The bytes: first sequence number (8, set by Write), count (4), then the changes.
   std::string_view contents() const { return rep_; }
-  // Takes bytes that contents() gave, or a log. kCorruption, and an empty batch, where they can't
-  // be a batch's.
+  // Takes bytes that contents() returned, or a log's. kCorruption, and an empty batch, if they
+  // can't be a batch's.
   Status SetContents(std::string_view contents);
 
  private:
