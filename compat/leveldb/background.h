@@ -1,4 +1,4 @@
-// compat/leveldb/background.h: the one thread that Env::Schedule's calls run in, in their order.
+// compat/leveldb/background.h: the one thread that runs the calls of Env::Schedule, in their order.
 //
 // Threads   Add from any thread at once.
 // Lifetime  the thread starts with the first call and lives as long as the process.

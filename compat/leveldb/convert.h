@@ -1,8 +1,8 @@
 // compat/leveldb/convert.h: bytes, statuses and batches, from LevelDB's types to ours and back.
 //
 // Threads   pure.
-// Cost      nothing for bytes and for statuses that are ok; other statuses copy their text, but the
-//           one of a lookup that found nothing.
+// Cost      nothing for bytes and for statuses that are ok. Other statuses copy their text, except
+//           that of a lookup that found nothing.
 #pragma once
 
 #include <new>
@@ -52,7 +52,7 @@ inline Status FromLevelDb(const leveldb::Status& status) {
   return leveldb::StatusAccess::ToWeft(status);
 }
 
-// Puts the object of a result where LevelDB's calls want it: *to, null where there is none.
+// Puts the object of a result where LevelDB's calls want it: *to, null if there is none.
 template <typename Adapter, typename Native, typename Api>
 leveldb::Status TakeInto(Result<std::unique_ptr<Native>> result, Api** to) {
   *to = nullptr;

@@ -1,13 +1,13 @@
 // compat/leveldb/env_files.h: a program's Env as the file system of a store.
 //
-// What Env has no call for: WillNeed and SyncDir do nothing (an Env must make names safe by itself,
-// as LevelDB asks of it), LinkFile is kUnsupported, Truncate copies.
+// Calls that Env lacks: WillNeed and SyncDir do nothing (an Env must make names safe by itself, as
+// LevelDB asks of it), LinkFile is kUnsupported, Truncate copies.
 //
-// Threads   as of both contracts. They agree but for logs, which a store syncs while it appends to
-//           them, and an Env's files may be used by one thread at a time: so each file has a mutex,
+// Threads   as in both contracts. They agree except for logs. A store syncs a log while it appends
+//           to it, but only one thread at a time may use an Env's file. So each file has a mutex,
 //           and an append waits for the sync that is under way.
-// Errors    the Env's, text and kind. Where it answers IOError for a file that is not there, as
-//           LevelDB's files in memory do, it becomes kNotFound.
+// Errors    the Env's, text and kind. If it answers IOError for a file that is not there, as
+//           LevelDB's files in memory do, that becomes kNotFound.
 #pragma once
 
 #include <memory>

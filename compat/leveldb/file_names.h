@@ -1,4 +1,4 @@
-// compat/leveldb/file_names.h: what the name of a store's file tells.
+// compat/leveldb/file_names.h: what the name of a store's file says.
 //
 // Threads   pure.
 #pragma once
@@ -20,8 +20,8 @@ inline std::string DirOf(const std::string& path) {
 
 inline bool IsManifest(std::string_view path) { return NameOf(path).starts_with("MANIFEST-"); }
 
-// A name beside `path` that a store takes for a left-over and removes, should it stay behind: the
-// number in the file's own name, as a temporary file.
+// A name beside `path`. If the file stays behind, the store takes it for a left-over and removes
+// it: it is a temporary file with the number in the file's own name.
 inline std::string TemporaryBeside(const std::string& path) {
   std::string number;
   for (const char c : NameOf(path)) {

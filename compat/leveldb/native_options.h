@@ -1,7 +1,6 @@
 // compat/leveldb/native_options.h: LevelDB's options as ours, with all adapters that they need.
 //
-// Numbers out of LevelDB's range are moved into it, as LevelDB does, where our store would refuse
-// them.
+// Numbers out of LevelDB's range that our store would refuse are moved into it, as LevelDB does.
 //
 // Lifetime  must outlive the store that is opened with options().
 #pragma once
@@ -23,16 +22,16 @@ class NativeOptions {
 
   const DbOptions& options() const { return options_; }
 
-  // Where neither the program nor our store makes a log of what is done, because the files are an
-  // Env's: asks the Env for one in `dir`, which is made where it is missing. As LevelDB does on
-  // opening and repairing.
+  // If the files are an Env's, perhaps neither the program nor our store makes an info log. This
+  // then asks the Env for one in `dir`, which is made if it is missing. LevelDB does so on opening
+  // and repairing.
   void OpenInfoLog(const std::string& dir);
 
  private:
   leveldb::Env* const env_;
   std::unique_ptr<UserComparator> comparator_;
   std::unique_ptr<FileSystem> file_system_;    // null: the system's own
-  std::unique_ptr<leveldb::Logger> info_log_;  // the Env's, where OpenInfoLog made one
+  std::unique_ptr<leveldb::Logger> info_log_;  // the Env's, if OpenInfoLog made one
   DbOptions options_;
 };
 

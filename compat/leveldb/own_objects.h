@@ -1,9 +1,9 @@
-// compat/leveldb/own_objects.h: tells which of the objects that a program hands back to us we made,
+// compat/leveldb/own_objects.h: tells which objects that a program hands back are of our making,
 // and what of ours is inside: those need no adapter around them.
 //
 // A program may be built without run-time type information, so its objects cannot be asked.
 //
-// Threads   every call may be made from any thread at once.
+// Threads   any thread may make any call at any time.
 #pragma once
 
 #include <memory>
@@ -25,7 +25,7 @@ class OwnObjects {
     base::MutexLock lock(&mutex_);
     inside_.erase(object);
   }
-  // Null where we did not make it.
+  // Null if we did not make it.
   std::shared_ptr<Native> Find(const Api* object) {
     base::MutexLock lock(&mutex_);
     const auto found = inside_.find(object);

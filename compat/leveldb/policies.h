@@ -1,10 +1,10 @@
 // compat/leveldb/policies.h: a program's comparators, filter policies, caches and loggers, as the
 // store wants them.
 //
-// Threads   as the contracts of both sides, which agree: every call from any thread at once.
-// Lifetime  what a program gave must outlive what is made of it.
-// Cost      ours given back are unwrapped; others cost one more virtual call each time, and a cache
-//           of a program's own one small allocation an entry.
+// Threads   as in the contracts of both sides, which agree: every call from any thread at once.
+// Lifetime  a program's object must outlive whatever is made of it.
+// Cost      our own objects given back are unwrapped. Others cost one more virtual call each time,
+//           and a program's own cache one small allocation an entry.
 #pragma once
 
 #include <memory>
@@ -34,7 +34,7 @@ class UserComparator final : public Comparator {
   const leveldb::Comparator* const user_;
 };
 
-// Our own bytewise comparator where `given` is LevelDB's; else `adapter` gets what is returned.
+// Our own bytewise comparator if `given` is LevelDB's; otherwise `adapter` owns what is returned.
 const Comparator* ToWeft(const leveldb::Comparator* given,
                          std::unique_ptr<UserComparator>* adapter);
 

@@ -1,4 +1,4 @@
-// compat/leveldb/test_kit.h: what the tests of this folder share.
+// compat/leveldb/test_kit.h: helpers that the tests of this folder share.
 //
 // Threads   one at a time.
 #pragma once
@@ -12,7 +12,7 @@
 
 namespace weft::compat {
 
-// An empty folder that goes, with all in it, at its end.
+// An empty folder; its end removes it with all in it.
 class TestFolder {
  public:
   TestFolder() : path_(std::filesystem::temp_directory_path() / "weft-compat-XXXXXX") {

@@ -2,11 +2,11 @@
  *
  * Types are opaque. Bytes come and go as pointer and length. True and false are uint8_t.
  *
- * Errors    a char** errptr is last: *errptr must be null or a malloc()ed text. Where a call fails
- *           it frees that text and sets *errptr to another, malloc()ed; else it leaves it alone.
- * Lifetime  what a _create makes its _destroy takes back; options own nothing they point to.
- *           Memory that is handed out is the caller's, who gives it to leveldb_free.
- * Threads   as in C++: stores and caches from any thread at once, the rest one at a time. */
+ * Errors    a char** errptr is last: *errptr must be null or a malloc()ed text. A call that fails
+ *           frees that text and sets *errptr to another, malloc()ed; otherwise it leaves it alone.
+ * Lifetime  _destroy takes back what its _create made; options own nothing they point to. The
+ *           caller owns memory that is handed out, and frees it by leveldb_free.
+ * Threads   as in C++: any number for stores and caches, otherwise one at a time. */
 #pragma once
 
 #ifdef __cplusplus
@@ -38,7 +38,7 @@ typedef struct leveldb_writeoptions_t leveldb_writeoptions_t;
 
 /* --- The store --- */
 
-/* Null where it fails. */
+/* Null if it fails. */
 LEVELDB_EXPORT leveldb_t* leveldb_open(const leveldb_options_t* options, const char* name,
                                        char** errptr);
 LEVELDB_EXPORT void leveldb_close(leveldb_t* db);
@@ -49,7 +49,7 @@ LEVELDB_EXPORT void leveldb_delete(leveldb_t* db, const leveldb_writeoptions_t* 
                                    const char* key, size_t keylen, char** errptr);
 LEVELDB_EXPORT void leveldb_write(leveldb_t* db, const leveldb_writeoptions_t* options,
                                   leveldb_writebatch_t* batch, char** errptr);
-/* The value and, in *vallen, its length; null where there is no such key, which is no error. */
+/* The value and, in *vallen, its length; null if there is no such key, which is no error. */
 LEVELDB_EXPORT char* leveldb_get(leveldb_t* db, const leveldb_readoptions_t* options,
                                  const char* key, size_t keylen, size_t* vallen, char** errptr);
 LEVELDB_EXPORT leveldb_iterator_t* leveldb_create_iterator(leveldb_t* db,
@@ -82,7 +82,7 @@ LEVELDB_EXPORT void leveldb_iter_seek_to_last(leveldb_iterator_t*);
 LEVELDB_EXPORT void leveldb_iter_seek(leveldb_iterator_t*, const char* k, size_t klen);
 LEVELDB_EXPORT void leveldb_iter_next(leveldb_iterator_t*);
 LEVELDB_EXPORT void leveldb_iter_prev(leveldb_iterator_t*);
-/* The iterator's own bytes: they hold until its next move. */
+/* The iterator's own bytes: they are valid until its next move. */
 LEVELDB_EXPORT const char* leveldb_iter_key(const leveldb_iterator_t*, size_t* klen);
 LEVELDB_EXPORT const char* leveldb_iter_value(const leveldb_iterator_t*, size_t* vlen);
 LEVELDB_EXPORT void leveldb_iter_get_error(const leveldb_iterator_t*, char** errptr);
@@ -163,7 +163,7 @@ LEVELDB_EXPORT void leveldb_cache_destroy(leveldb_cache_t* cache);
 
 LEVELDB_EXPORT leveldb_env_t* leveldb_create_default_env(void);
 LEVELDB_EXPORT void leveldb_env_destroy(leveldb_env_t*);
-/* A text that ends in 0; null where there is none. */
+/* A text that ends in 0; null if there is none. */
 LEVELDB_EXPORT char* leveldb_env_get_test_directory(leveldb_env_t*);
 
 /* --- The rest --- */

@@ -2,7 +2,7 @@
 //
 // LevelDB 1.23's C++ interface over Weft: docs/leveldb.md says how to switch and what differs.
 //
-// Threads   every call may be made from any thread at once, but the destructor.
+// Threads   any thread may make any call at any time, except the destructor.
 #pragma once
 
 #include <cstdint>
@@ -23,13 +23,13 @@ struct ReadOptions;
 struct WriteOptions;
 class WriteBatch;
 
-// Stands for a state of the store that reads can ask for.
+// A state of the store that reads can ask for.
 class LEVELDB_EXPORT Snapshot {
  protected:
   virtual ~Snapshot();
 };
 
-// Keys from `start` up to and without `limit`.
+// Keys from `start`, included, to `limit`, excluded.
 struct LEVELDB_EXPORT Range {
   Range() = default;
   Range(const Slice& s, const Slice& l) : start(s), limit(l) {}
@@ -40,7 +40,7 @@ struct LEVELDB_EXPORT Range {
 
 class LEVELDB_EXPORT DB {
  public:
-  // *dbptr is null where the answer is not ok, else the caller deletes it.
+  // On success the caller deletes *dbptr; otherwise it is null.
   static Status Open(const Options& options, const std::string& name, DB** dbptr);
 
   DB() = default;
@@ -50,11 +50,11 @@ class LEVELDB_EXPORT DB {
 
   // Put and Delete have bodies, which call Write: for stores of your own that wrap another.
   virtual Status Put(const WriteOptions& options, const Slice& key, const Slice& value) = 0;
-  // Ok also where there is no such key.
+  // OK even if there is no such key.
   virtual Status Delete(const WriteOptions& options, const Slice& key) = 0;
   virtual Status Write(const WriteOptions& options, WriteBatch* updates) = 0;
 
-  // IsNotFound(), and *value unchanged, where there is no such key.
+  // If there is no such key: IsNotFound(), and *value is unchanged.
   virtual Status Get(const ReadOptions& options, const Slice& key, std::string* value) = 0;
 
   // Not positioned yet. The caller deletes it, before the store.
@@ -67,17 +67,17 @@ class LEVELDB_EXPORT DB {
   // "leveldb.approximate-memory-usage"; false for names that it does not know.
   virtual bool GetProperty(const Slice& property, std::string* value) = 0;
 
-  // sizes[i]: bytes of files that hold range[i], about, without what is only in memory.
+  // sizes[i]: about how many bytes of files hold range[i], without data that is only in memory.
   virtual void GetApproximateSizes(const Range* range, int n, uint64_t* sizes) = 0;
 
   // Compacts all keys from *begin to *end, both included; null: from the first, to the last.
   virtual void CompactRange(const Slice* begin, const Slice* end) = 0;
 };
 
-// Deletes a store and its files; other files in the folder stay.
+// Deletes a store: its files. Other files in the folder stay.
 LEVELDB_EXPORT Status DestroyDB(const std::string& name, const Options& options);
 
-// Makes what is whole of a damaged store openable again.
+// Makes the whole parts of a damaged store openable again.
 LEVELDB_EXPORT Status RepairDB(const std::string& dbname, const Options& options);
 
 }  // namespace leveldb

@@ -9,8 +9,8 @@
 
 namespace leveldb {
 
-// Appends to *dst one line for each item of a log, manifest or table; the name tells which it is.
-// Not ok for names that are no store's file's, and for files that cannot be read.
+// Appends to *dst one line for each item of a log, manifest or table; the name says which it is.
+// Not ok for a name that no file of a store has, and for a file that cannot be read.
 LEVELDB_EXPORT Status DumpFile(Env* env, const std::string& fname, WritableFile* dst);
 
 }  // namespace leveldb

@@ -1,10 +1,10 @@
 // compat/leveldb/include/leveldb/env.h: files, threads and time. Derive from Env, or from
 // EnvWrapper to change a part, to put a store's files elsewhere or to make them fail in tests.
 //
-// Threads   Env, RandomAccessFile and Logger: every call from any thread at once. Sequential and
-//           writable files: one thread at a time.
-// Errors    functions that make an object set *result to null where the answer is not ok; a missing
-//           file should be answered with NotFound.
+// Threads   Env, RandomAccessFile and Logger: any thread may make any call at any time. Sequential
+//           and writable files: one thread at a time.
+// Errors    functions that make an object set *result to null unless the answer is ok; the answer
+//           for a missing file should be NotFound.
 // Lifetime  the caller deletes the objects made.
 #pragma once
 
@@ -32,15 +32,14 @@ class LEVELDB_EXPORT Env {
   Env& operator=(const Env&) = delete;
   virtual ~Env();
 
-  // The system's. Lives for ever; not to be deleted.
+  // The system's. Lives forever; do not delete it.
   static Env* Default();
 
   virtual Status NewSequentialFile(const std::string& fname, SequentialFile** result) = 0;
   virtual Status NewRandomAccessFile(const std::string& fname, RandomAccessFile** result) = 0;
-  // An empty file, in place of any of that name.
+  // Makes an empty file, in place of any of that name.
   virtual Status NewWritableFile(const std::string& fname, WritableFile** result) = 0;
-  // Appends to the file, which is made where it is missing. May be NotSupported, as it is unless
-  // overridden.
+  // Appends to the file; makes it if it is missing. May be NotSupported, which is the default.
   virtual Status NewAppendableFile(const std::string& fname, WritableFile** result);
 
   virtual bool FileExists(const std::string& fname) = 0;
@@ -58,13 +57,12 @@ class LEVELDB_EXPORT Env {
   virtual Status GetFileSize(const std::string& fname, uint64_t* file_size) = 0;
   virtual Status RenameFile(const std::string& src, const std::string& target) = 0;
 
-  // Not ok, at once, where another holds it. Ends with the process at the latest. May make the
-  // file.
+  // Not ok, at once, if another holds it. Ends with the process at the latest. May make the file.
   virtual Status LockFile(const std::string& fname, FileLock** lock) = 0;
   // Gives up and deletes a lock that LockFile made.
   virtual Status UnlockFile(FileLock* lock) = 0;
 
-  // Calls function(arg) once, in a thread of the background.
+  // Calls function(arg) once, in a background thread.
   virtual void Schedule(void (*function)(void* arg), void* arg) = 0;
   // Calls function(arg) in a new thread, which ends with it.
   virtual void StartThread(void (*function)(void* arg), void* arg) = 0;
@@ -84,10 +82,10 @@ class LEVELDB_EXPORT SequentialFile {
   SequentialFile& operator=(const SequentialFile&) = delete;
   virtual ~SequentialFile();
 
-  // Reads up to n bytes; fewer only at the end. *result may point into scratch, which has room for
-  // n.
+  // Reads up to n bytes; fewer only at the end. *result may point into scratch, which must have
+  // room for n.
   virtual Status Read(size_t n, Slice* result, char* scratch) = 0;
-  // Ok also where the file ends before.
+  // OK even if the file ends before.
   virtual Status Skip(uint64_t n) = 0;
 };
 
@@ -99,11 +97,11 @@ class LEVELDB_EXPORT RandomAccessFile {
   virtual ~RandomAccessFile();
 
   // Reads up to n bytes at offset; fewer only at the end of the file. *result points into scratch,
-  // which has room for n, or into memory that lives as long as this object.
+  // which must have room for n, or into memory that lives as long as this object.
   virtual Status Read(uint64_t offset, size_t n, Slice* result, char* scratch) const = 0;
 };
 
-// Should buffer: small pieces are appended.
+// Should buffer, because small pieces are appended.
 class LEVELDB_EXPORT WritableFile {
  public:
   WritableFile() = default;
@@ -114,7 +112,7 @@ class LEVELDB_EXPORT WritableFile {
   virtual Status Append(const Slice& data) = 0;
   virtual Status Close() = 0;
   virtual Status Flush() = 0;
-  // Flush, and wait until it survives a power cut.
+  // Flush, and wait until the data survives a power cut.
   virtual Status Sync() = 0;
 };
 
@@ -138,11 +136,11 @@ class LEVELDB_EXPORT FileLock {
   virtual ~FileLock();
 };
 
-// Does nothing where info_log is null.
+// Does nothing if info_log is null.
 LEVELDB_EXPORT void Log(Logger* info_log, const char* format, ...)
     __attribute__((__format__(__printf__, 2, 3)));
 
-// Both take the whole file. The first does not wait until it survives a power cut.
+// Both handle the whole file. The first does not wait until it survives a power cut.
 LEVELDB_EXPORT Status WriteStringToFile(Env* env, const Slice& data, const std::string& fname);
 LEVELDB_EXPORT Status ReadFileToString(Env* env, const std::string& fname, std::string* data);
 

@@ -1,6 +1,6 @@
 /* compat/leveldb/include/leveldb/export.h: marks what the library gives to programs.
  *
- * C and C++: what is here must suit the oldest C that a program may be written in. */
+ * C and C++: this file must suit the oldest C that a program may be written in. */
 #pragma once
 
 #if !defined(LEVELDB_EXPORT)

@@ -1,7 +1,7 @@
-// compat/leveldb/include/leveldb/filter_policy.h: small summaries of keys that spare reads of
-// tables without the key. Derive from it for your own.
+// compat/leveldb/include/leveldb/filter_policy.h: small summaries of keys that save reads of tables
+// without the key. Derive from it for your own.
 //
-// Threads   every call may be made from any thread at once.
+// Threads   any thread may make any call at any time.
 #pragma once
 
 #include <string>
@@ -22,13 +22,12 @@ class LEVELDB_EXPORT FilterPolicy {
   // Appends to *dst a filter of keys[0..n-1], which are in the store's order and may repeat.
   virtual void CreateFilter(const Slice* keys, int n, std::string* dst) const = 0;
 
-  // True where the key was among those of the filter; should be false where it was not, and may be
-  // wrong then.
+  // True if the key was among those of the filter. Otherwise it should be false, but may be wrong.
   virtual bool KeyMayMatch(const Slice& key, const Slice& filter) const = 0;
 };
 
-// A Bloom filter; 10 bits a key let about one absent key in 100 pass. Not for comparators that take
-// different bytes for equal. The caller deletes it, after the stores that use it.
+// A Bloom filter; 10 bits a key let about one absent key in 100 pass. Not for comparators that
+// treat different bytes as equal. The caller deletes it, after the stores that use it.
 LEVELDB_EXPORT const FilterPolicy* NewBloomFilterPolicy(int bits_per_key);
 
 }  // namespace leveldb

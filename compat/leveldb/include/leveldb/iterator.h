@@ -1,8 +1,7 @@
 // compat/leveldb/include/leveldb/iterator.h: walks keys and values in order, both ways.
 //
 // Threads   const calls from several threads at once; others one at a time.
-// Lifetime  what key() and value() give holds until the next move. Delete iterators before their
-//           store.
+// Lifetime  key() and value() are valid until the next move. Delete iterators before their store.
 #pragma once
 
 #include "leveldb/export.h"
@@ -22,9 +21,9 @@ class LEVELDB_EXPORT Iterator {
   virtual bool Valid() const = 0;
   virtual void SeekToFirst() = 0;
   virtual void SeekToLast() = 0;
-  // To the first key that is not below the target.
+  // Moves to the first key that is not below the target.
   virtual void Seek(const Slice& target) = 0;
-  // REQUIRES of the four below: Valid()
+  // The four below REQUIRE Valid().
   virtual void Next() = 0;
   virtual void Prev() = 0;
   virtual Slice key() const = 0;
@@ -43,7 +42,7 @@ class LEVELDB_EXPORT Iterator {
     void* arg2;
     Cleanup* next;
   };
-  Cleanup first_cleanup_;  // most iterators have one at most: it takes no allocation
+  Cleanup first_cleanup_;  // most iterators have at most one: it takes no allocation
 };
 
 // Iterators over nothing; the second with a status. The caller deletes them.

@@ -1,4 +1,4 @@
-// compat/leveldb/include/leveldb/options.h: what a store, a read and a write may be told.
+// compat/leveldb/include/leveldb/options.h: the options of a store, a read and a write.
 //
 // Nothing pointed to is owned: it must outlive the store.
 #pragma once
@@ -16,7 +16,7 @@ class FilterPolicy;
 class Logger;
 class Snapshot;
 
-// The numbers stand in the files. The type is that of any number, for the C interface takes any.
+// Part of the file format. Any number fits the type, because the C interface takes any.
 enum CompressionType : unsigned { kNoCompression = 0x0, kSnappyCompression = 0x1 };
 
 struct LEVELDB_EXPORT Options {
@@ -30,13 +30,13 @@ struct LEVELDB_EXPORT Options {
   Env* env;                      // default: Env::Default()
   Logger* info_log = nullptr;    // null: the file LOG in the store's folder
 
-  // --- How fast, and in how much room; bytes where nothing else is said ---
-  size_t write_buffer_size = 4 * 1024 * 1024;  // of writes kept in memory before they are a table
+  // --- How fast, and in how much room; in bytes, unless it says otherwise ---
+  size_t write_buffer_size = 4 * 1024 * 1024;  // of writes kept in memory until they become a table
   int max_open_files = 1000;
-  Cache* block_cache = nullptr;            // null: 8 MiB of the store's own
-  size_t block_size = 4 * 1024;            // of keys and values, before compression
-  int block_restart_interval = 16;         // keys between two that are written whole
-  size_t max_file_size = 2 * 1024 * 1024;  // of a table, after which the next is begun
+  Cache* block_cache = nullptr;            // null: the store makes one of 8 MiB
+  size_t block_size = 4 * 1024;            // before compression: of keys and values
+  int block_restart_interval = 16;         // keys between two that are stored whole
+  size_t max_file_size = 2 * 1024 * 1024;  // of a table; then the next is begun
   CompressionType compression = kSnappyCompression;
   bool reuse_logs = false;                      // append to the last manifest and log on opening
   const FilterPolicy* filter_policy = nullptr;  // null: no filters
@@ -53,7 +53,7 @@ struct LEVELDB_EXPORT ReadOptions {
 struct LEVELDB_EXPORT WriteOptions {
   WriteOptions() = default;
 
-  // False: an acknowledged write survives the end of the process, not a power cut.
+  // False: an acknowledged write survives the end of the process, but not a power cut.
   bool sync = false;
 };
 

@@ -17,7 +17,7 @@ class LEVELDB_EXPORT Slice {
  public:
   Slice() : data_(""), size_(0) {}
   Slice(const char* d, size_t n) : data_(d), size_(n) {}
-  // Implicit, so that strings and literals may be given where a slice is asked for.
+  // Implicit, so that a slice may be a string or a literal.
   Slice(const std::string& s) : data_(s.data()), size_(s.size()) {}  // NOLINT
   Slice(const char* s) : data_(s), size_(std::strlen(s)) {}          // NOLINT
 

@@ -1,7 +1,7 @@
 // compat/leveldb/include/leveldb/status.h: how a call says that it failed.
 //
-// Eight bytes, null where all went well. The answer of a lookup that found nothing is one object
-// for all, so it allocates nothing.
+// Eight bytes, null if all went well. All lookups that found nothing share one object as their
+// answer, so it allocates nothing.
 //
 // Threads   values; distinct objects may be used at once.
 #pragma once
@@ -28,7 +28,7 @@ class LEVELDB_EXPORT Status {
   Status& operator=(Status&& rhs) noexcept = default;
 
   static Status OK() { return Status(); }
-  // The text is "msg: msg2", or msg alone where msg2 is empty.
+  // The text is "msg: msg2", or msg alone if msg2 is empty.
   static Status NotFound(const Slice& msg, const Slice& msg2 = Slice()) {
     return Status(kNotFound, msg, msg2);
   }

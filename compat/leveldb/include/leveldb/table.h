@@ -17,7 +17,7 @@ struct ReadOptions;
 class LEVELDB_EXPORT Table {
  public:
   // Opens the table in bytes [0, file_size) of `file`, which must outlive it and stays the
-  // caller's. *table is null where the answer is not ok, else the caller deletes it.
+  // caller's. On success the caller deletes *table; otherwise it is null.
   static Status Open(const Options& options, RandomAccessFile* file, uint64_t file_size,
                      Table** table);
 
@@ -28,7 +28,7 @@ class LEVELDB_EXPORT Table {
   // Not positioned yet. The caller deletes it, before the table.
   Iterator* NewIterator(const ReadOptions&) const;
 
-  // Where in the file the key's data begins, or would begin, about.
+  // About where in the file the key's data begins, or would begin.
   uint64_t ApproximateOffsetOf(const Slice& key) const;
 
  private:

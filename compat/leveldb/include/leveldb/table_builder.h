@@ -23,13 +23,13 @@ class LEVELDB_EXPORT TableBuilder {
   ~TableBuilder();
 
   // Compression, block size and restart interval may change from the next block on. Another
-  // comparator: InvalidArgument, and nothing is changed.
+  // comparator: InvalidArgument, and nothing changes.
   Status ChangeOptions(const Options& options);
 
-  // REQUIRES of the four below: neither Finish() nor Abandon() has been called
-  // `key` must come after all keys so far.
+  // The four below REQUIRE that neither Finish() nor Abandon() has been called. `key` must come
+  // after all keys so far.
   void Add(const Slice& key, const Slice& value);
-  // Ends the block: two neighbouring keys can be kept in two blocks by it.
+  // Ends the block, so that two neighbouring keys can lie in two blocks.
   void Flush();
   Status Finish();
   void Abandon();

@@ -1,5 +1,5 @@
-// compat/leveldb/include/leveldb/write_batch.h: changes that take effect together or not at all,
-// later ones over earlier ones.
+// compat/leveldb/include/leveldb/write_batch.h: changes that take effect together or not at all; if
+// a key changes twice, the later change wins.
 //
 // Layout    holds the store's own batch in place, so that writing it copies nothing.
 // Threads   const calls from several threads at once; others one at a time.
@@ -29,12 +29,12 @@ class LEVELDB_EXPORT WriteBatch {
   ~WriteBatch();
 
   void Put(const Slice& key, const Slice& value);
-  // Also where there is no such key.
+  // The key need not be there.
   void Delete(const Slice& key);
   void Clear();
-  // Bytes that the batch takes in the log.
+  // Bytes that the batch will take in the log.
   size_t ApproximateSize() const;
-  // Adds all changes of `source` behind ours.
+  // Appends all changes of `source` to this batch.
   void Append(const WriteBatch& source);
   // Hands every change to the handler, in order.
   Status Iterate(Handler* handler) const;

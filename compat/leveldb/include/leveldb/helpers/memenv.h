@@ -7,8 +7,8 @@ namespace leveldb {
 
 class Env;
 
-// Keeps files in memory and leaves all else (threads, time) to base_env, which must outlive it. The
-// caller deletes it.
+// Keeps files in memory and leaves everything else (threads, time) to base_env, which must outlive
+// it. The caller deletes it.
 LEVELDB_EXPORT Env* NewMemEnv(Env* base_env);
 
 }  // namespace leveldb
