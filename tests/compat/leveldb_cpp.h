@@ -1,5 +1,5 @@
-// tests/compat/leveldb_cpp.h: the parts of a program for LevelDB's C++ interface. Each works in a
-// folder (or file) of its own and prints what it sees.
+// tests/compat/leveldb_cpp.h: the parts of a program for LevelDB's C++ interface. Each works in its
+// own folder (or file) and prints what it sees.
 #pragma once
 
 #include <cstdlib>

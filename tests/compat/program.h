@@ -1,7 +1,8 @@
-// tests/compat/program.h: what the sample programs for LevelDB share: text, sums, random numbers.
+// tests/compat/program.h: helpers that the sample programs for LevelDB share: text, sums, random
+// numbers.
 //
-// The programs know LevelDB's interface alone and print all that it tells them, so that built
-// against two libraries they must print the same.
+// The programs know only LevelDB's interface and print all that it returns. So built against two
+// libraries they must print the same.
 #pragma once
 
 #include <cstdint>

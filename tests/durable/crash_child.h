@@ -1,4 +1,4 @@
-// tests/durable/crash_child.h: the process that writes until it is killed, and what it tells
+// tests/durable/crash_child.h: the process that writes until it is killed, and what it reports
 // meanwhile.
 #pragma once
 
@@ -13,7 +13,7 @@
 
 namespace weft::durable {
 
-// What the child is to do: all of it follows from the seed and the round.
+// The child's orders: all of them follow from the seed and the round.
 struct CrashOrders {
   uint64_t seed = 0;
   uint64_t round = 0;
@@ -39,7 +39,7 @@ CrashProgress* MapProgress(const std::string& path);
 
 // Starts this program again as the child. Its files are in `folder`: "db" and "progress".
 pid_t StartChild(const Arguments& arguments, const CrashOrders& orders, const std::string& folder);
-// Where this process is such a child, does its work; returns its exit status. -1 where it is not.
+// If this process is such a child, does its work and returns its exit status; otherwise -1.
 int RunAsChild(const Arguments& arguments);
 
 }  // namespace weft::durable

@@ -1,8 +1,8 @@
 // tests/durable/crash_workload.h: what a writer that will be killed writes: each thread's
-// operations, the same for the one who writes and the one who checks afterwards.
+// operations, the same for the writer and for whoever checks afterwards.
 //
 // Thread t owns the keys "t/..."; an operation changes some of them, one or several at once. Now
-// and then it writes one value to all shared keys at once instead.
+// and then it instead writes one value to all shared keys at once.
 #pragma once
 
 #include <cstdint>

@@ -1,7 +1,7 @@
 // tests/durable/damaged_store.h: a small store whose every file is known, to damage copies of.
 //
-// Written in phases: one whose tables are compacted together, two that are a table each, and one
-// that is still in the log. So it is known which keys a file holds.
+// It is written in phases: one whose tables are compacted together, two that are a table each, and
+// one that is still in the log. So it is known which keys a file holds.
 #pragma once
 
 #include <map>
@@ -28,7 +28,7 @@ class SmallStore {
   const Model& state() const { return states_.back(); }
   // Whether it is the state after some prefix of the writes.
   bool IsPrefix(const Model& model) const;
-  // Every value the key ever had.
+  // Whether the key ever had this value.
   bool EverHad(const std::string& key, const std::string& value) const;
   // Keys that were written in the phase whose table or log this is; all of them for other files.
   std::set<std::string> KeysOf(const std::string& path) const;

@@ -1,11 +1,11 @@
 // tests/durable/fault_history.h: what writers did to a store on a failing file system, and the
 // judgement of what a crash left of it.
 //
-// The promise that is checked: what is left is the state after some prefix of the writes, in their
-// order, and the prefix takes in every write that was acknowledged with sync, and so everything
-// acknowledged before one of those began; after the end of a process every acknowledged write. A
-// write that returned an error may have happened or not. Tables that were ingested are a write with
-// sync. A checkpoint that was made is there, whole, after any crash.
+// The promise under test: after a crash the state is that after some prefix of the writes, in their
+// order. The prefix has every write that was acknowledged with sync, and so everything acknowledged
+// before one of those began. After the end of a process it has every acknowledged write. A write
+// that returned an error may have happened or not. Ingested tables are a write with sync. A
+// checkpoint that was made is there, whole, after any crash.
 //
 // Threads   a Writer: one. The order between threads is known by the stamps of one clock.
 #pragma once
@@ -48,10 +48,10 @@ struct WriterHabits {
 // A writer's keys begin with its letter, so that no other changes them.
 class Writer {
  public:
-  // `base`: what is there of its keys now.
+  // `base`: its keys' present values.
   Writer(int index, uint64_t seed, Model base, Stamps* stamps);
 
-  // Writes, reads, flushes, compacts, ingests and copies until all is done or too many writes
+  // Writes, reads, flushes, compacts, ingests and copies until all is done or too many writes have
   // failed.
   void Work(Store* store, const WriterHabits& habits);
 
@@ -91,8 +91,8 @@ struct Cut {
   uint64_t behind = 0;
 };
 
-// Fails unless `found` is what the promise allows. `all_acknowledged`: the process ended, the power
-// stayed.
+// Fails unless `found` is what the promise allows. `all_acknowledged`: the process ended, but the
+// power stayed.
 void Judge(const std::vector<Writer>& writers, const Cut& cut, bool all_acknowledged,
            const std::vector<std::pair<std::string, std::string>>& found);
 

@@ -2,8 +2,8 @@
 // call.
 //
 // A signal from outside rarely hits the few microseconds between two calls that must belong
-// together. This one counts the calls that change something, and at the chosen one raises SIGKILL:
-// before it, after it, or, where it appends, after half of the bytes.
+// together. This file system counts the calls that change something, and raises SIGKILL at the
+// chosen one: before it, after it, or, if it appends, after half of the bytes.
 //
 // Threads   as the file system behind it.
 #pragma once

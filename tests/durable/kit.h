@@ -1,8 +1,8 @@
 // tests/durable/kit.h: what the tests of the durable store share: arguments, seeds, randomness,
 // failing.
 //
-//   --runs N         how many runs             --seed S    of the first run (default: WEFT_SEED or
-//   1)
+//   --runs N         how many runs             --seed S    of the first run (default: WEFT_SEED
+//                                                          or 1)
 //   --seconds-max T  stop early after T s      --long      the long form
 //   --store NAME     weft (default) or leveldb: the latter shows that the test itself is right
 //   --folder DIR     where files go (default: in memory, or TMPDIR or /tmp)
@@ -31,7 +31,7 @@ struct Arguments {
   bool is_long = false;
   std::string store = "weft";
   std::string folder;
-  std::vector<std::string> rest;  // that are the program's own
+  std::vector<std::string> rest;  // the program's own
 
   bool Has(std::string_view word) const;
 };
@@ -44,7 +44,7 @@ Arguments ParseArguments(int argc, char** argv, uint64_t runs, uint64_t runs_lon
 int RunAll(const Arguments& arguments, unsigned run_seconds_max,
            const std::function<void(uint64_t seed)>& run);
 
-// Says what went wrong, with the seed and the command that repeats it. Flushes and ends the
+// Says what went wrong, with the seed and the command that repeats it. Flushes, then ends the
 // program.
 [[noreturn]] void Fail(const std::string& message);
 inline void Require(bool holds, const std::string& message) {
@@ -52,13 +52,13 @@ inline void Require(bool holds, const std::string& message) {
 }
 void RequireOk(const Status& status, std::string_view what);
 
-// A line of what the run is doing, shown when it fails, crashes or hangs. The last few are kept.
+// Notes what the run is doing, in a line to show if it fails, crashes or hangs. Keeps the last few.
 void Note(const std::string& line);
 
 // Counts things worth knowing at the end ("kills", "keys checked"): shown by RunAll.
 void Count(const std::string& what, uint64_t by = 1);
 
-// Bytes as they can be read: printable ones as they are, others as \xNN; long ones are cut.
+// Bytes in readable form: printable ones as they are, others as \xNN; long ones are cut.
 std::string Shown(std::string_view bytes);
 
 // splitmix64: small, quick to seed, the same everywhere.

@@ -1,7 +1,7 @@
-// tests/durable/player.h: plays random operations on a store and holds every answer to a std::map.
+// tests/durable/player.h: plays random operations on a store and checks all answers by a std::map.
 //
-// What is played comes from one source of randomness, the options from another: the same operations
-// can be played under other options, and must give the same answers.
+// One source of randomness draws the operations, another the options. So the same operations can be
+// played under other options, and must give the same answers.
 //
 // Threads   one for a Player. The store works on its own threads beside it.
 // Errors    any wrong answer and any error ends the program (Fail).
@@ -17,7 +17,7 @@
 namespace weft::durable {
 
 struct Habits {
-  size_t keys = 300;         // that occur
+  size_t keys = 300;         // in use
   bool huge = false;         // now and then keys and values of megabytes
   bool leveldb_too = false;  // only options that LevelDB knows
   bool paranoid = false;     // always, not now and then
@@ -29,7 +29,7 @@ struct Habits {
 
 class Player {
  public:
-  // The state that is in `dir` must be `model`.
+  // The state in `dir` must be `model`.
   Player(Engine* engine, const Habits& habits, std::string dir, uint64_t operations_seed,
          uint64_t options_seed);
   ~Player();
@@ -41,7 +41,7 @@ class Player {
   void CheckEverything();
   void Close();
 
-  // Other engines may go on where one has closed.
+  // Another engine may go on after one has closed.
   void set_engine(Engine* engine) { engine_ = engine; }
   const Model& model() const { return model_; }
   Model* mutable_model() { return &model_; }

@@ -4,8 +4,8 @@
 // LevelDB is here for two things: to read and change what Weft wrote, and to show on a store that
 // is known to work that a test is right.
 //
-// Threads   as the store behind it: every call of a Store at once but its end.
-// Errors    kUnsupported for what LevelDB does not have.
+// Threads   as the store behind it: every call of a Store at once, except its end.
+// Errors    kUnsupported for what LevelDB lacks.
 #pragma once
 
 #include <cstdint>
@@ -48,14 +48,14 @@ struct Shape {
   bool reuse_logs = false;
   int bloom_bits = 0;  // 0: no filter
 
-  // Of Weft alone.
+  // Weft's alone.
   int threads = 0;
   int level0_trigger = 4;
   uint64_t level1_bytes_max = 10u << 20;
   uint64_t background_bytes_per_second = 0;
   bool seek_compaction = true;
   bool verify_compaction = true;
-  std::string compaction_device = "cpu";  // DrawShape: $WEFT_COMPACTION_DEVICE where that is set
+  std::string compaction_device = "cpu";  // DrawShape: $WEFT_COMPACTION_DEVICE if that is set
   bool compaction_direct_io = false;
 
   std::string ToString() const;
@@ -80,7 +80,7 @@ class Store {
   virtual ~Store() = default;
 
   virtual Status Write(const Batch& batch, bool sync) = 0;
-  // Through the calls for a single change, where it is one.
+  // By the call for a single change, if it is one.
   virtual Status WriteOne(const Change& change, bool sync) = 0;
   virtual Status Get(const View& view, std::string_view key, std::string* value) = 0;
   virtual void MultiGet(const View& view, std::span<Lookup> lookups) = 0;
@@ -90,7 +90,7 @@ class Store {
   virtual Status CompactRange(const std::string_view* begin, const std::string_view* end) = 0;
   virtual Status Flush() = 0;
   virtual Status Checkpoint(const std::string& dir) = 0;
-  // Writes the entries, which are in order, as a table at `path` and takes that in.
+  // Writes the entries, which are in order, as a table at `path` and ingests that.
   virtual Status Ingest(std::span<const std::pair<std::string, std::string>> entries,
                         const std::string& path, bool move) = 0;
   // The text of leveldb.NAME, or nothing.
@@ -109,13 +109,13 @@ class Engine {
   virtual Status Destroy(const Shape& shape, const std::string& dir) = 0;
 };
 
-// Null where it was not built in. Live for ever.
+// Null if it was not built in. They live forever.
 Engine* WeftEngine();
 Engine* LevelDbEngine();
-// Ends the program where there is none of that name.
+// Ends the program if there is none of that name.
 Engine* EngineNamed(std::string_view name);
 
-// Opens and fails where that fails.
+// Opens the store; ends the program if that fails.
 std::unique_ptr<Store> MustOpen(Engine* engine, const Shape& shape, const std::string& dir);
 
 // What a store should hold.
@@ -129,22 +129,22 @@ struct KeyLess {
 using Model = std::map<std::string, std::string, KeyLess>;
 void Apply(const Batch& batch, Model* model);
 
-// Shorter keys first, then by bytes; separators as the bytewise order would make them are wrong in
-// it. Lives for ever.
+// Shorter keys first, then by bytes: an order in which the separators of the bytewise order are
+// wrong. Lives forever.
 const Comparator* LengthFirstComparator();
 
-// Options at random, the small values that make much happen being likely. What stands in `dir`'s
-// format (the comparator) is left alone.
+// Random options; small values, which make much happen, are likely. Options that are part of the
+// format of `dir` (the comparator) stay.
 class Random;
 void DrawShape(class Random* random, bool for_leveldb_too, Shape* shape);
 
-// Reads everything with an iterator, forwards or backwards. The status of the iterator.
+// Reads everything with an iterator, forwards or backwards. Returns the iterator's status.
 Status ReadAll(Store* store, const View& view, bool forwards,
                std::vector<std::pair<std::string, std::string>>* entries);
-// Where they differ, or nothing: first differing key with both sides.
+// Where they differ, or nothing: the first different key, with both sides.
 std::string Difference(const Model& expected,
                        const std::vector<std::pair<std::string, std::string>>& found);
-// Fails unless the store holds `expected`: iteration both ways, gets of all keys (of some, where
+// Fails unless the store holds `expected`: by iteration both ways, gets of all keys (of some, if
 // there are many) and of absent ones.
 void CheckAll(Store* store, const View& view, const Model& expected, class Random* random,
               const std::string& when);

@@ -1,21 +1,21 @@
 // tests/linearizability/checker.h: could one processor, doing one operation at a time, have said
 // this?
 //
-// A history is linearizable when every operation can be given a moment between its invocation and
-// its return such that, in the order of these moments, a plain register per key gives exactly the
-// recorded answers. Operations of one process keep their order even where they overlap
-// (pipelining).
+// A history is linearizable if every operation can have a moment between its invocation and its
+// return that explains the answers. In the order of these moments, a plain register per key must
+// give exactly the recorded ones. Operations of one process keep their order even where they
+// overlap (pipelining).
 //
 // The register holds nothing, or a value and its version. Each write makes a version that nobody
-// knows until an answer tells it; a cas succeeds only on the version it names; a touch changes
-// nothing that can be seen. In an evicting history the store may also drop the key at any moment.
+// knows until an answer reports it; a cas succeeds only on the version it names; a touch changes
+// nothing visible. In an evicting history the store may also drop the key at any moment.
 //
 // Method    Keys are independent (linearizability is local), so each is searched alone. The search
-//           takes any operation that nothing unlinearised must precede, and remembers each pair
+//           takes any operation that no unlinearised one must precede, and remembers each pair
 //           (operations done, register) that led nowhere. An operation that only reads and agrees
 //           with the register is taken at once: moving it earlier can spoil nothing.
-// Cost      linear where few operations overlap; at worst exponential in how many overlap.
-//           `steps_max` bounds it.
+// Cost      linear if few operations overlap; at worst exponential in how many overlap. `steps_max`
+//           bounds it.
 // Source    Wing and Gong, "Testing and verifying concurrent objects" (1993); Lowe, "Testing for
 //           linearizability" (2017), for remembering pairs.
 #pragma once

@@ -1,9 +1,8 @@
 // tests/linearizability/driver.h: the loop that both drivers share: make histories, check them,
 // report.
 //
-//   --histories N    how many (default 50)       --seed S         first seed (default: drawn,
-//   printed)
-//   --seconds-max T  stop early after T seconds  --long           1000 histories
+//   --histories N    how many (default 50)       --seed S  the first (default: drawn, printed)
+//   --seconds-max T  stop early after T seconds  --long    1000 histories
 //   --without VERB   never draw this verb, to narrow a violation down
 //
 // Exit status: 0 all linearizable, 1 a violation (its story is printed), 2 wrong arguments.
@@ -25,13 +24,13 @@ struct DriverOptions {
   uint64_t seed = 0;
   double seconds_max = 3600;
   std::string without;
-  std::vector<std::string> rest;  // arguments that are the driver's own
+  std::vector<std::string> rest;  // the driver's own arguments
 };
 
-// Reads the common arguments; ends the program with a message where they are wrong.
+// Reads the common arguments; if they are wrong, ends the program with a message.
 DriverOptions ParseArguments(int argc, char** argv);
 
-// One history made, and how it is to be judged.
+// One history, and how to judge it.
 struct MadeHistory {
   History history;
   bool evicting = false;

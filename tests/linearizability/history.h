@@ -1,4 +1,4 @@
-// tests/linearizability/history.h: what clients asked of one store, when, and what they were told.
+// tests/linearizability/history.h: what clients asked of one store, when, and the answers they got.
 //
 // A history is a list of operations by several processes (threads or connections) on several keys.
 // Drivers write it, the checker reads it. Times are nanoseconds on one monotonic clock.
@@ -40,7 +40,7 @@ enum class Result : uint8_t {
   kNumber,      // arithmetic's new value
   kNotNumeric,  // arithmetic on something else
   kFailed,      // no memory: nothing was stored
-  kCleared,     // nor that, and what the key held is gone
+  kCleared,     // likewise, and what the key held is gone
 };
 
 inline constexpr int64_t kNever = std::numeric_limits<int64_t>::max();
@@ -58,7 +58,7 @@ struct Operation {
   uint64_t cas_expected = kNoVersion;  // cas
   std::string value;                   // kValue: what was read
   uint64_t number = 0;                 // kNumber
-  uint64_t version = kNoVersion;       // version told with a read or a write, if any
+  uint64_t version = kNoVersion;       // version reported by a read or a write, if any
 };
 
 using History = std::vector<Operation>;

@@ -1,8 +1,9 @@
 // tests/linearizability/net_client.h: one connection that carries operations out, several at a
 // time.
 //
-// Speaks memcached's classic commands and the meta commands, chosen at random, so that both roads
-// into the store are on record. Times are taken before the requests are sent and after each reply.
+// It speaks memcached's classic commands and the meta commands, chosen at random, so that both
+// roads into the store are on record. Times are taken before the requests are sent and after each
+// reply.
 //
 // Threads   one client belongs to one thread.
 // Errors    a lost connection or a reply out of place throws ProtocolError: the driver ends.

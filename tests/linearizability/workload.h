@@ -1,8 +1,8 @@
 // tests/linearizability/workload.h: what one process of a history asks next.
 //
 // Keys carry the history's name, so histories do not meet. Every value written to a register key
-// names its key, its process and its number there, so that no two writes write the same and a
-// value from elsewhere is recognised. Counter keys hold numbers.
+// names its key, its process and its number. So no two writes write the same value, and one from
+// elsewhere is recognised. Counter keys hold numbers.
 //
 // Threads   one Workload belongs to one process.
 #pragma once
@@ -32,7 +32,7 @@ class Workload {
   Operation Next();
   // A request of this verb, on key number `key` (registers first).
   Operation Make(Verb verb, int key);
-  // Takes note of what a reply told: versions for a later cas.
+  // Notes what a reply reported: versions for a later cas.
   void Learn(const Operation& answered);
 
   int keys() const { return shape_.registers + shape_.counters; }
@@ -47,7 +47,7 @@ class Workload {
   const int process_;
   std::mt19937_64 rng_;
   uint64_t values_made_ = 0;
-  std::vector<uint64_t> told_;  // by key: the version last told to this process
+  std::vector<uint64_t> told_;  // by key: the version last reported to this process
 };
 
 }  // namespace weft::linearizability
