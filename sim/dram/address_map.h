@@ -2,14 +2,14 @@
 //
 // rank-il   row, column, bank, rank, channel, the most significant first: neighbouring lines take
 //           channels and ranks in turns. The default.
-// scheme2   channel, row, column, bank, rank: DRAMSim2's only one with the rank lowest. All of less
-//           than half of the memory is in one channel.
+// scheme2   channel, row, column, bank, rank: DRAMSim2's only one with the rank lowest. Anything of
+//           less than half of the memory is in one channel.
 // row-il    row, channel, rank, bank, column: neighbours share a row.
-// xor-bank  rank-il with the bank's bits turned by as many of the row's lowest.
+// xor-bank  rank-il with the bank's bits flipped by as many of the row's lowest.
 //
 // Units     lines of 64 bytes.
 // Threads   const after construction.
-// Errors    kInvalidArgument: no map of that name.
+// Errors    kInvalidArgument: there is no map of that name.
 // Source    the simulator's specification, section 2.3.
 #pragma once
 
@@ -44,7 +44,7 @@ class AddressMap {
 
   // REQUIRES: line < lines()
   Place PlaceOf(uint64_t line) const;
-  // The line of which PlaceOf says `place`.
+  // The line for which PlaceOf returns `place`.
   uint64_t LineOf(const Place& place) const;
   uint64_t lines() const { return lines_; }
 

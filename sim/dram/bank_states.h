@@ -2,9 +2,8 @@
 //
 // Units     clocks.
 // Threads   one owner.
-// Cost      of a question two loads; of a command some stores, one a rank for RD and WR, one a bank
-// of the group
-//           where there are groups.
+// Cost      a question two loads; a command some stores: one a rank for RD and WR, one a bank of
+//           the group if there are groups.
 // Source    the simulator's specification, section 2.1; gap_table.h.
 #pragma once
 
@@ -26,14 +25,13 @@ class BankStates {
   // `powers_down`: is there power-down?
   BankStates(const Organization& organization, const Timing& timing, bool powers_down = false);
 
-  // kClosed where none is.
+  // kClosed if none is.
   int64_t OpenRow(int rank, int bank) const { return open_rows_[BankIndex(rank, bank)]; }
   int OpenBanks(int rank) const { return ranks_[static_cast<size_t>(rank)].open_banks; }
   bool IsPoweredDown(int rank) const { return ranks_[static_cast<size_t>(rank)].is_powered_down; }
 
-  // The first clock in which timing lets the command go. Whether the bank's state does is the
-  // caller's to know. `bank` is of no matter for
-  // commands of a rank.
+  // The first clock in which timing lets the command go. Only the caller knows whether the bank's
+  // state does. `bank` does not matter for commands of a rank.
   Clock EarliestOf(Command command, int rank, int bank) const {
     const auto at = static_cast<size_t>(command);
     const Clock of_rank = ranks_[static_cast<size_t>(rank)].earliest[at];

@@ -1,5 +1,5 @@
-// sim/dram/command.h: what a controller tells a channel's memory: one a clock, or one row command
-// and one column command where the memory has a bus for each. Power commands are a pin of each
+// sim/dram/command.h: a controller's commands to a channel's memory: one a clock, or one row
+// command and one column command if the memory has a bus for each. Power commands are a pin of each
 // rank's and take no bus.
 //
 // Threads   values.
@@ -35,8 +35,8 @@ struct IssuedCommand {
   Command command = Command::kActivate;
   int rank = 0;
   int bank = 0;         // of the rank; 0 for commands of a rank
-  uint32_t row = 0;     // of ACT, RD and WR; else 0
-  uint32_t column = 0;  // of RD and WR, in lines; else 0
+  uint32_t row = 0;     // of ACT, RD and WR; otherwise 0
+  uint32_t column = 0;  // of RD and WR, in lines; otherwise 0
 
   bool operator==(const IssuedCommand&) const = default;
 };

@@ -2,17 +2,16 @@
 // one that can still matter, rule by rule, and against the state of its bank.
 //
 // It shares no logic with the controller: no table of gaps, no earliest clocks. It keeps the recent
-// commands and asks of each pair what the data sheet says; and it sees the data bus as the bursts
-// on it, which must not overlap and must leave the bus its rest.
+// commands and checks each pair against the data sheet. It sees the data bus as the bursts on it,
+// which must not overlap and must leave the bus its rest.
 //
 // Rules     order (clocks rise, at most one command in each on each bus; a power command takes
-// none),
-//           range (of rank, bank, row, column),
-//           bank (its state fits), tRC, tRRD_S, tRRD_L, tFAW, tRCD, tRAS, tRTP, tWR, tRP, tRFC,
-//           tRFCpb, tRREFD, tXP, tCKE, tRDPDEN and tWRPDEN (RD or WR to PDE), power (what a rank
-//           gets while it is powered down, or a PDE while a bank is open), tCCD_S, tCCD_L, tWTR_S,
-//           tWTR_L, bus (bursts overlap or are out of order), tRTRS, tREFI (a rank is refreshed
-//           within nine of them: JEDEC lets eight refreshes wait).
+//           none), range (of rank, bank, row, column), bank (its state fits), tRC, tRRD_S, tRRD_L,
+//           tFAW, tRCD, tRAS, tRTP, tWR, tRP, tRFC, tRFCpb, tRREFD, tXP, tCKE, tRDPDEN and tWRPDEN
+//           (RD or WR to PDE), power (what a rank gets while it is powered down, or a PDE while a
+//           bank is open), tCCD_S, tCCD_L, tWTR_S, tWTR_L, bus (bursts overlap or are out of
+//           order), tRTRS, tREFI (a rank is refreshed within nine of them: JEDEC lets eight
+//           refreshes wait).
 // Units     clocks.
 // Threads   one owner.
 // Cost      of a command, the number of those within the longest rule's time (tRFC). Those before a
@@ -34,17 +33,17 @@
 namespace weft::sim {
 
 struct Violation {
-  uint64_t index;  // of the command, from 0; that of the end for what is missing there
+  uint64_t index;  // of the command, from 0; of the end, for what is missing there
   Clock clock;
   std::string rule;
 };
 
 class CommandChecker {
  public:
-  // More are not kept, and what comes behind them is counted only.
+  // More are not kept, only counted.
   static constexpr size_t kViolationsMax = 1000;
 
-  // `refreshes`: is their lack a violation?
+  // `refreshes`: is a lack of them a violation?
   CommandChecker(const Organization& organization, const Timing& timing, bool refreshes);
 
   void Check(const IssuedCommand& issued);
@@ -93,8 +92,8 @@ class CommandChecker {
   std::vector<Violation> violations_;
   uint64_t commands_ = 0;
   Clock clock_ = -1;         // of the last command
-  Clock row_clock_ = -1;     // of the last one on the bus for rows, or on the only one
-  Clock column_clock_ = -1;  // of the last one on the bus for columns
+  Clock row_clock_ = -1;     // likewise: on the bus for rows, or on the only one
+  Clock column_clock_ = -1;  // likewise: on the bus for columns
 };
 
 }  // namespace weft::sim

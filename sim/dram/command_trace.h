@@ -2,8 +2,7 @@
 //
 //     1301 ACT 0 3 4711 0        clock, command, rank, bank, row, column
 //
-// Fields that a command has not are 0. Commands are ACT, PRE, RD, WR, REFpb, REF, PDE and
-// PDX.
+// Fields that a command lacks are 0. Commands are ACT, PRE, RD, WR, REFpb, REF, PDE and PDX.
 //
 // Units     clocks; a column is a line of 64 bytes.
 // Threads   pure.

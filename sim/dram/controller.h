@@ -1,25 +1,26 @@
 // sim/dram/controller.h: a channel's memory controller and its memory, clock by clock.
 //
-// In a clock it hands back what is done, issues at most one command (a due refresh before a
-// request's), and moves at most one request from the transaction queue to its rank's command queue.
-// A request that is accepted in clock t so gets its first command in t + 1 at the earliest. Where
-// the memory has a bus for column commands (HBM), one command for it goes beside one for rows.
+// In a clock it hands back what is done and issues at most one command, for a due refresh before a
+// request. It also moves at most one request from the transaction queue to its rank's command
+// queue. So a request accepted in clock t gets its first command in t + 1 at the earliest. If the
+// memory has a bus for column commands (HBM), one command for it goes beside one for rows.
 //
 //     Accept --> transaction queue --> RankQueue --> BankStates, data bus --> Completion
 //
-// Reads and writes share the queues by age, or writes have a buffer: they are done once they are in
-// it, a read of a line that waits there is served from it, and a write to one adds nothing. The
-// buffer's writes are moved when it is full, or when it has more than a few and no request waits in
-// a command queue; then all that it has are, and reads wait. None is moved before a read of its
-// line that is older. Once no more requests come (EndRequests()), a few are enough.
+// Reads and writes share the queues by age, or writes have a buffer. Then a write is done once it
+// is there; a read of a line that waits there is served from it, and a write to one adds nothing.
+// The buffer's writes are moved when it is full, or when it has more than a few and no request
+// waits in a command queue. Then all of them are moved, and reads wait. None is moved before an
+// older read of its line. Once no more requests come (EndRequests()), a few are enough.
 //
-// Order: first ready, first come, as rank_queue.h says; or first come: column commands go in the
-// order in which requests came to the command queues, over all ranks, which without a write buffer
-// is that of acceptance. Rows are opened and closed for the oldest request of each bank even so.
+// Order: first ready, first come, as rank_queue.h says; or first come. Then column commands go in
+// the order in which requests came to the command queues, over all ranks; without a write buffer
+// that is the order of acceptance. Rows are still opened and closed for the oldest request of each
+// bank.
 //
-// Page: a row stays open until another of its bank is wanted or the rank refreshes; or it is
-// closed, by a PRE of its own and not with the column command (auto-precharge), as soon as no
-// request in the rank's queue is for it, in a clock in which no other command goes.
+// Page: a row stays open until another of its bank is wanted or the rank refreshes. Or it is closed
+// as soon as no request in the rank's queue is for it, in a clock in which no other command goes. A
+// separate PRE closes it, not the column command (auto-precharge).
 //
 // Refresh: for one of a rank, its requests wait while its open rows are closed as timing allows;
 // other ranks go on. For one of a bank (REFpb), only requests for that bank wait. With drain,
@@ -99,7 +100,7 @@ struct ControllerCounts {
   int64_t read_row_hits = 0;        // reads that found their row open since another request
   int64_t write_row_hits = 0;
   int64_t writes_merged = 0;             // that found their line in the write buffer
-  int64_t buffer_reads = 0;              // reads that the write buffer served
+  int64_t buffer_reads = 0;              // reads: the write buffer served them
   int64_t active_rank_clocks = 0;        // with an open bank, or refreshing
   int64_t powered_down_rank_clocks = 0;  // from PDE to PDX
   int64_t idle_rank_clocks = 0;          // all others
@@ -122,7 +123,7 @@ class Controller {
   // Accepts a request in clock now(). `id` is the caller's. `place.channel` is not looked at.
   // REQUIRES: CanAccept(is_write)
   void Accept(uint64_t id, const Place& place, bool is_write);
-  // No more requests come, so the write buffer is emptied of all that it has once no other waits.
+  // No more requests come, so the write buffer is emptied completely once no others wait.
   void EndRequests();
 
   // Performs clock now().
@@ -135,8 +136,8 @@ class Controller {
 
   // Requests that were accepted and are not done.
   int64_t pending() const { return pending_; }
-  // Accepted reads that are not done, and accepted writes that the memory doesn't have: those in
-  // the write buffer among them, which are done.
+  // Accepted reads that are not done, and accepted writes that the memory doesn't have. Those in
+  // the write buffer count, although they are done.
   struct Unserved {
     int64_t reads = 0;
     int64_t writes = 0;
@@ -153,7 +154,7 @@ class Controller {
     QueuedRequest request;
   };
 
-  // What is free in this clock. Memory without a bus for columns has one, and both alike.
+  // What is free in this clock. Memory without a bus for columns has one, and both are alike.
   struct Buses {
     bool row = true;
     bool column = true;
@@ -163,7 +164,7 @@ class Controller {
 
   void Complete();
   void IssueForRefresh();
-  // Issues what the due refresh needs first: hits to be drained, and PRE of `banks`, a bit each.
+  // Issues what the due refresh needs first: hits to drain, and PRE of `banks`, a bit each.
   void IssueBeforeRefresh(const RefreshSchedule::Due& due, uint64_t banks);
   bool IssueForRequest();
   void IssueToCloseRow();
@@ -196,14 +197,14 @@ class Controller {
   RefreshSchedule refresh_;
   std::deque<Transaction> transactions_;
   std::deque<Transaction> write_buffer_;
-  size_t writes_to_move_ = 0;      // of those that the buffer had when it began to be emptied
+  size_t writes_to_move_ = 0;      // of those in the buffer when its emptying began
   std::vector<RankQueue> queues_;  // by rank
-  // No command for the rank's requests before that.
+  // Until then no command for the rank's requests.
   std::vector<Clock> rank_wakes_;
-  Clock refresh_wake_ = 0;     // no command for the due refresh before that
-  Clock close_wake_ = kNever;  // no row is closed for its own sake before that
-  Clock power_wake_;           // no rank's power changes before that, unless something else happens
-  bool may_move_ = false;      // a transaction may find room in the next clock
+  Clock refresh_wake_ = 0;     // until then: no command for the due refresh
+  Clock close_wake_ = kNever;  // until then: no row is closed for its own sake
+  Clock power_wake_;           // until then: no rank's power changes, unless something else happens
+  bool may_move_ = false;      // whether a transaction may find room in the next clock
   size_t idle_writes_max_;     // options_', or 0 at the end
   int last_served_rank_;
   Buses free_;

@@ -2,8 +2,8 @@
 //
 // Units     mA a device; volts.
 // Threads   values.
-// Source    the simulator's specification, section 2.2. Only what energy.h counts: there is no
-//           active power-down and no self-refresh, and I/O and termination are not modelled.
+// Source    the simulator's specification, section 2.2. Only what energy.h counts is here: no
+//           active power-down, no self-refresh; I/O and termination are not modelled.
 #pragma once
 
 namespace weft::sim {

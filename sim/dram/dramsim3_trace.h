@@ -2,7 +2,7 @@
 //
 //     0x1f40 READ 100            byte address, READ or WRITE, the earliest clock
 //
-// Empty lines are passed over.
+// Empty lines are skipped.
 //
 // Units     clocks of the memory; lines of 64 bytes, in which the address lies.
 // Threads   one owner.
@@ -29,12 +29,12 @@ struct TraceRequest {
 
 class Dramsim3Trace {
  public:
-  // Lines from `lines` on are an error: there is no such memory.
+  // Lines from `lines` on are an error: the memory has none of them.
   static Result<Dramsim3Trace> Open(const std::string& path, uint64_t lines);
 
-  // None at the end. REQUIRES: it gave no error before
+  // None at the end. REQUIRES: it has given no error
   Result<std::optional<TraceRequest>> Next();
-  // What else is wrong with the request that Next gave last.
+  // Another error in the request that Next gave last.
   Status Wrong(std::string_view what) const { return text_.Wrong(what); }
 
  private:

@@ -1,8 +1,8 @@
 // sim/dram/energy.h: what a channel's memory used, from how often and for how long it did what.
 //
-// Each event costs what it draws above the background, which is IDD3N for a rank with an open bank
+// Each event costs what it draws above the background. That is IDD3N for a rank with an open bank
 // or in refresh, IDD2P for one that is powered down, and IDD2N for all others. REFpb is not
-// counted: no memory that has it has public currents. I/O and termination are not counted.
+// counted, because no memory that has it has public currents; nor are I/O and termination.
 //
 // Units     nJ; mW over all clocks.
 // Threads   pure.

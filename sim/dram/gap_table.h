@@ -14,7 +14,7 @@
 
 namespace weft::sim {
 
-// Whom a command keeps waiting, seen from its own bank.
+// The banks that a command keeps waiting, seen from its own.
 enum class Scope : uint8_t { kBank, kBankGroup, kRank, kOtherRanks };
 
 struct Gap {
@@ -25,8 +25,8 @@ struct Gap {
 
 using GapTable = std::array<std::vector<Gap>, kCommands>;
 
-// By the command that was issued. A rank's window of four ACT is not among them: it is no gap
-// between two commands. `powers_down`: with those before and after power-down.
+// By the command that was issued. A rank's window of four ACT is not among them, because it is no
+// gap between two commands. `powers_down`: with those before and after power-down.
 GapTable MakeGapTable(const Timing& timing, bool powers_down);
 
 }  // namespace weft::sim

@@ -1,8 +1,8 @@
 // sim/dram/latency_counts.h: how many requests took how long, exactly, and percentiles of them.
 //
 // A percentile is by nearest rank: of N latencies in ascending order, p % is the one at place
-// ceil(N x p / 100), the first being 1. So it is a latency that a request had; at least p % took no
-// longer; and of fewer than 100 requests 99 % is the longest.
+// ceil(N x p / 100), the first being 1. So it is a latency that a request had, and at least p %
+// took no longer. Of fewer than 100 requests 99 % is the longest.
 //
 // Units     clocks.
 // Threads   one owner.
@@ -25,7 +25,7 @@ class LatencyCounts {
   void Add(Clock latency);
 
   int64_t count() const { return count_; }
-  double mean() const;  // 0 of none
+  double mean() const;  // 0 if there are none
   // `per_mille`: 500 is the median. REQUIRES: count() > 0, per_mille is 1 to 1000
   Clock Percentile(int per_mille) const;
 

@@ -1,11 +1,10 @@
 // sim/dram/memory.h: all channels of a memory, and requests that come to them one a clock, in
-// order: one that finds its channel's queue full keeps the later ones waiting.
+// order. A request that finds its channel's queue full keeps the later ones waiting.
 //
 // Units     clocks; lines of 64 bytes.
 // Threads   one owner.
 // Source    the simulator's specification, section 4.2; requests enter as in DRAMsim3's
-// trace-driven
-//           front end.
+//           trace-driven front end.
 #pragma once
 
 #include <cstdint>
@@ -21,13 +20,13 @@ namespace weft::sim {
 
 class Memory {
  public:
-  // `options` of each channel; on_command is given the channel too.
+  // `options` of each channel; on_command gets the channel, too.
   // REQUIRES: Validate(preset.organization).ok()
   Memory(const Preset& preset, Interleave interleave, ControllerOptions options,
          std::function<void(int channel, const IssuedCommand&)> on_command = {});
 
-  // Has the line's channel accept a request in the first clock from `clock` on that is later than
-  // the last acceptance and finds room, and says which. None, and nothing was accepted, if that is
+  // Has the line's channel accept a request in the first clock from `clock` on that finds room,
+  // later than the last acceptance. Returns that clock; kNone, with nothing accepted, if it is
   // `end` or later. REQUIRES: no channel was advanced past `clock` by AdvanceTo
   static constexpr Clock kNone = -1;
   Clock Accept(uint64_t id, uint64_t line, bool is_write, Clock clock, Clock end);
@@ -35,7 +34,7 @@ class Memory {
   void EndRequests();
   // Performs all clocks before `clock`.
   void AdvanceTo(Clock clock);
-  // Performs clocks until the memory has served all that was accepted, the same on all channels.
+  // Performs clocks until the memory has served all that was accepted, as many on all channels.
   // REQUIRES: EndRequests() was called
   void AdvanceUntilServed();
 

@@ -1,5 +1,5 @@
-// sim/dram/memory_file.h: a memory of one's own, from a file of text: what a data sheet says of its
-// shape, its timing and its currents.
+// sim/dram/memory_file.h: a memory from a user's text file: what a data sheet says of its shape,
+// its timing and its currents.
 //
 //     # a comment, also behind a value
 //     name = my-ddr5                   may be left out: the file's path is its name then
@@ -28,18 +28,17 @@
 //     VPP, IPP0, IPP2P, IPP2N, IPP3N, IPP4R, IPP4W, IPP5      may be left out, all together
 //
 // A time is a number of clocks (`36`, `36 nCK`), or of ns or us (`15 ns`), or the larger of two:
-// `max(8, 5 ns)`. ns and us are rounded up to clocks; but down, where a tCK that is 0.001 ns longer
-// makes them fit: data sheets cut tCK off behind three digits, and 15 ns are 36 clocks of 0.416 ns.
-// What VPP's pump draws is added to VDD's current as IPP x VPP / VDD, for the energy of both is
-// asked for. What the names mean is said in timing.h, organization.h and currents.h.
+// `max(8, 5 ns)`. ns and us are rounded up to clocks; but down if a tCK that is 0.001 ns longer
+// makes them fit. Data sheets cut tCK off after three digits, and 15 ns are 36 clocks of 0.416 ns.
+// The current of VPP's pump counts as VDD's, as IPP x VPP / VDD: the energy is of both. See
+// timing.h, organization.h and currents.h for the names.
 //
-// Each value must be possible, and all of them together: rules are beside their messages.
+// Each value must be possible, and so must all of them together: rules are beside their messages.
 //
 // Units     as the file's; in it, V and mA may stand behind a number, and ns or us must.
-// Threads   pure, but for the file.
+// Threads   pure, except for the file.
 // Errors    kInvalidArgument: "file:line: key: what is wrong", or "file: [section] key: ..." of
-// what
-//           is missing. kIoError: the file can't be read.
+//           what is missing. kIoError: the file can't be read.
 #pragma once
 
 #include <istream>
@@ -55,7 +54,7 @@ Result<Preset> ReadMemoryFile(const std::string& path);
 // `name` is the text's in messages.
 Result<Preset> ReadMemory(std::istream& in, const std::string& name);
 
-// The memory as such a text, which reads as the same one. All times are in clocks.
+// The memory as such a text, which reads back the same. All times are in clocks.
 std::string ToMemoryText(const Preset& preset);
 
 }  // namespace weft::sim

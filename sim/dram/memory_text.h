@@ -1,13 +1,11 @@
-// sim/dram/memory_text.h: the values that a memory's file has, by section and key, and how each is
-// read.
+// sim/dram/memory_text.h: the values in a memory's file, by section and key, and how each is read.
 //
-// The first thing that is wrong is kept, and what is read after it is of no use: who asks for
-// values asks for the status in the end.
+// The first error is kept, and whatever is read after it is of no use: whoever asks for values must
+// ask for the status in the end.
 //
 // Threads   one owner.
 // Errors    kInvalidArgument: "file:line: key: what is wrong", or "file: [section] key: ..." of
-// what
-//           is missing.
+//           what is missing.
 #pragma once
 
 #include <cstdint>
@@ -45,7 +43,7 @@ class MemoryText {
   // `unit` may stand behind the number.
   double Decimal(const std::string& key, const char* unit, double min, double max);
 
-  // The key's value is wrong, for that.
+  // The key's value is wrong, for this reason.
   void Wrong(const std::string& key, const std::string& what);
   const Status& status() const { return status_; }
 

@@ -1,4 +1,4 @@
-// sim/dram/organization.h: how many of what a memory has: channels, ranks, banks, rows, columns.
+// sim/dram/organization.h: the counts of a memory: channels, ranks, banks, rows, columns.
 //
 // Units     counts; bits and bytes where the name says so. A line is 64 bytes.
 // Threads   values.
@@ -36,7 +36,7 @@ struct Organization {
   uint32_t lines_per_row() const {
     return columns * static_cast<uint32_t>(channel_bits / 8) / kLineBytes;
   }
-  // A line takes several column commands where a burst is shorter.
+  // A line takes several column commands if a burst is shorter.
   int bursts_per_line() const { return kLineBytes / burst_bytes; }
   uint64_t lines() const {
     return static_cast<uint64_t>(channels) * ranks * banks() * rows * lines_per_row();

@@ -1,9 +1,8 @@
 // sim/dram/preset.h: memories by name: their organization, timing and currents.
 //
 // Threads   pure.
-// Errors    kInvalidArgument: there is no preset, or there are no currents, of that name; the
-// message
-//           has those there are. The currents are not of such a memory.
+// Errors    kInvalidArgument: no preset, or no currents, of that name; the message lists them. Or
+//           the currents are not of such a memory.
 // Source    the simulator's specification, sections 2.1, 2.2 and 2.4; where each figure is from
 //           stands beside it.
 #pragma once

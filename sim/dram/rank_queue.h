@@ -1,13 +1,13 @@
 // sim/dram/rank_queue.h: the requests that wait for one rank, and which command serves them next.
 //
-// First ready, first come: of the requests, oldest first, the first whose next command is legal now
-// is served: RD or WR where its row is open, ACT where its bank is closed, PRE where another row is
-// open. So hits of open rows overtake older misses. What may not overtake:
+// First ready, first come: the oldest request whose next command is legal now is served: RD or WR
+// if its row is open, ACT if its bank is closed, PRE if another row is open. So hits of open rows
+// overtake older misses, with two exceptions:
 //   - PRE is for a bank's oldest request only, and while requests for the open row wait, only once
-//     the row has served `row_hits_max` of them. (It may go then; it is not waited for.)
+//     the row has served `row_hits_max` of them. (It may go then; nothing waits for it.)
 //   - RD and WR pass no older request for the same line.
-// In order: as well, but that the caller says when the queue's oldest request may have RD or WR,
-// and no other may; PRE then waits for no younger request.
+// In order: likewise, except that the caller says when the queue's oldest request may have RD or
+// WR, and no other may; PRE then waits for no younger request.
 //
 // Requests are numbered from the oldest, and sets of them are words with a bit each.
 //
@@ -15,8 +15,8 @@
 // Threads   one owner.
 // Cost      Choose() asks for two commands of each bank with requests at most.
 // Source    the simulator's specification, section 3.2, step 3. There the oldest request that hits
-//           the open row keeps it open; here the younger do too, as in DRAMsim3 and DRAMSim2, whose
-//           counts we are compared with.
+//           the open row keeps it open. Here the younger do too, as in DRAMsim3 and DRAMSim2, whose
+//           counts are compared with ours.
 #pragma once
 
 #include <bit>
@@ -58,7 +58,7 @@ class RankQueue {
     bool is_in_order;
   };
 
-  // `states` outlives it.
+  // `states` must outlive it.
   RankQueue(int rank, const Options& options, const BankStates& states, int banks);
 
   bool has_room() const { return requests_.size() < entries_max_; }
@@ -84,13 +84,13 @@ class RankQueue {
   };
   struct Choice {
     bool found;
-    Clock clock;           // not found: before that none will be, unless requests come
+    Clock clock;           // not found: none will be before this, unless requests come
     size_t index;          // found: of the request
     IssuedCommand issued;  // found
   };
   Choice Choose(Clock now, const Permit& permit) const;
 
-  // What the queue must know of every command of the rank, PRE for a refresh too.
+  // The queue must know of every command of the rank, also of PRE for a refresh.
   void OpenedRow(int bank, uint32_t row);
   void ClosedRow(int bank);
   struct Served {
@@ -108,7 +108,7 @@ class RankQueue {
     uint64_t hits = 0;     // of those, for the open row
     int served = 0;        // requests since the row was opened
   };
-  // Without those that would pass an older request for their line.
+  // `hits` without those that would pass an older request for their line.
   uint64_t WithoutPassing(uint64_t hits) const;
   void Remove(size_t index);
 

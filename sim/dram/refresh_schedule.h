@@ -1,5 +1,5 @@
-// sim/dram/refresh_schedule.h: whose refresh is due: the ranks in turns, one every tREFI / ranks,
-// the first after that time; or a bank of each rank in turns, one every tREFI / (ranks x banks).
+// sim/dram/refresh_schedule.h: whose refresh is due: the ranks' in turns, one every tREFI / ranks,
+// the first after that time; or a bank's of each rank in turns, every tREFI / (ranks x banks).
 //
 // Units     clocks.
 // Threads   one owner.
@@ -17,8 +17,8 @@ class RefreshSchedule {
  public:
   struct Due {
     int rank;
-    int bank;     // 0 where whole ranks are refreshed
-    Clock since;  // it became due
+    int bank;     // 0 if whole ranks are refreshed
+    Clock since;  // when it became due
   };
 
   // `banks`: of a rank; 1: whole ranks are refreshed.
@@ -27,7 +27,7 @@ class RefreshSchedule {
 
   // The clock in which the next refresh becomes due.
   Clock next_due() const { return next_due_; }
-  // Call in every clock in which one does.
+  // Call it in every clock in which a refresh becomes due.
   void Advance(Clock now) {
     if (now < next_due_) return;
     due_.push_back({next_unit_ % ranks_, next_unit_ / ranks_, now});
@@ -36,7 +36,7 @@ class RefreshSchedule {
   }
 
   bool is_due() const { return !due_.empty(); }
-  // That which is due longest. REQUIRES: is_due()
+  // The one that has been due longest. REQUIRES: is_due()
   const Due& due() const { return due_.front(); }
   bool IsDue(int rank) const {
     return std::any_of(due_.begin(), due_.end(), [&](const Due& due) { return due.rank == rank; });

@@ -1,5 +1,5 @@
-// sim/dram/text_lines.h: the lines of a text, one after the other, with the number that messages
-// name them by, the first being 1.
+// sim/dram/text_lines.h: the lines of a text, one after the other, with the numbers that messages
+// give them, the first being 1.
 //
 // Threads   one owner.
 // Errors    kInvalidArgument: a line is longer than any that means something. kIoError: the text
@@ -25,9 +25,9 @@ class TextLines {
   // `name` is the text's in messages.
   explicit TextLines(std::string name) : name_(std::move(name)), room_(kBytesMax + 1, '\0') {}
 
-  // The next line of `in`, without its break; none at the end. Good until the next call.
+  // The next line of `in`, without its break; none at the end. Valid until the next call.
   Result<std::optional<std::string_view>> Next(std::istream& in);
-  // Of the line that Next gave last: "name:number: what", kInvalidArgument.
+  // An error in the line that Next gave last: "name:number: what", kInvalidArgument.
   Status Wrong(std::string_view what) const;
 
  private:
