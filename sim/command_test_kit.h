@@ -1,5 +1,5 @@
-// sim/command_test_kit.h: what tests of commands share: options as a command line gives them, and
-// programs that are run.
+// sim/command_test_kit.h: helpers of the commands' tests: options as a command line gives them, and
+// programs to run.
 //
 // Threads   one at a time.
 #pragma once
@@ -22,7 +22,7 @@
 
 namespace weft::sim {
 
-// `add` gives the app its options, as a command does. kInvalidArgument: they aren't such.
+// `add` gives the app its options, as a command does. kInvalidArgument: the arguments don't fit.
 template <typename Options>
 Result<Options> ParseOptions(void (*add)(CLI::App*, Options*), const std::string& arguments) {
   Options options;
@@ -36,9 +36,9 @@ Result<Options> ParseOptions(void (*add)(CLI::App*, Options*), const std::string
   return options;
 }
 
-// Of a help text, the options that it says nothing of. A text stands in the option's line, from
-// column kHelpColumn on and behind two blanks, or in the next where the option is too long for
-// that.
+// The options of a help text that it says nothing of. A text stands in the option's line, from
+// column kHelpColumn on and behind two blanks. If the option is too long for that, it stands in the
+// next line.
 inline std::vector<std::string> OptionsWithoutText(const std::string& help) {
   constexpr size_t kTextAt = kHelpColumn;
   std::vector<std::string> without;
@@ -58,7 +58,7 @@ inline std::vector<std::string> OptionsWithoutText(const std::string& help) {
   return without;
 }
 
-// Runs a program as a user does, in a folder of the test's own.
+// Runs a program as a user does, in the test's own folder.
 class ProgramTest : public testing::Test {
  protected:
   struct Outcome {

@@ -1,6 +1,5 @@
-// sim/dram_command.h: `weft-sim dram`, which plays a trace on a memory without cores and caches,
-// `weft-sim check`, which checks a command trace that it wrote, and `weft-sim memory`, which shows
-// the memories.
+// sim/dram_command.h: `weft-sim dram` plays a trace on a memory without cores and caches, `weft-sim
+// check` checks a command trace that it wrote, and `weft-sim memory` shows the memories.
 //
 // Threads   one at a time.
 // Errors    those of memory_options.h, and of sim/dram: dramsim3_trace.h, command_trace.h.
@@ -28,14 +27,14 @@ struct DramOptions {
   Given given = {};
 };
 
-// What is given must outlive the parsing; what it has is the default.
+// `options` must outlive the parsing; its values are the defaults.
 void AddDram(CLI::App* app, DramOptions* options);
 void AddCheck(CLI::App* app, DramOptions* options);
 
 // The name of a memory.
 void AddMemoryText(CLI::App* app, std::string* preset);
 
-// Prints the memory as a file has it (memory_file.h), or the names of all.
+// Prints the memory in the form of a file (memory_file.h), or the names of all.
 Status RunMemoryText(const std::string& name);
 // Prints the figures (replay.h) as JSON, and on stderr how many requests --clocks cut off.
 Status RunDram(const DramOptions& options);

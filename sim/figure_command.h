@@ -1,8 +1,8 @@
-// sim/figure_command.h: `weft-sim figure`, which runs an experiment of paper 004's, or several,
-// holds what comes of it against the paper's claims, and draws it; and `weft-sim sweep`, which runs
-// one machine with many options.
+// sim/figure_command.h: `weft-sim figure`, which runs one or several experiments of paper 004,
+// compares the results with the paper's claims and draws them; and `weft-sim sweep`, which runs one
+// machine with many options.
 //
-// Threads   one owner; runs go on at once.
+// Threads   one owner; several runs at once.
 // Errors    those of figure/catalogue.h, figure/runner.h, figure/setting.h, figure/output.h.
 #pragma once
 
@@ -24,7 +24,7 @@ struct ManyRunsOptions {
   bool one_at_a_time = false;
   int jobs = 0;                   // 0: as many as CPUs
   int seeds = 0;                  // 0: five, or with --quick one
-  std::string command_line = {};  // for what is written
+  std::string command_line = {};  // for the files
 };
 
 struct FigureOptions {
@@ -37,7 +37,7 @@ struct FigureOptions {
   Case defaults = {};                                    // what the options change
 };
 
-// What is given must outlive the parsing; what it has is the default.
+// `options` must outlive the parsing; its values are the defaults.
 void AddFigure(CLI::App* app, FigureOptions* options);
 void AddSweep(CLI::App* app, ManyRunsOptions* options);
 

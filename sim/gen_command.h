@@ -25,7 +25,7 @@ struct GenOptions {
   Given given = {};
 };
 
-// What is given must outlive the parsing; what it has is the default.
+// `options` must outlive the parsing; its values are the defaults.
 void AddGen(CLI::App* app, GenOptions* options);
 
 Status RunGen(const GenOptions& options);

@@ -1,5 +1,5 @@
-// sim/given.h: which options a command line has, whatever their values. One that is given with its
-// default changes as little as one with another value where neither can matter.
+// sim/given.h: which options a command line has, whatever their values. An option given with its
+// default changes as little as one with another value, if neither can matter.
 //
 // Threads   one at a time.
 #pragma once
@@ -13,8 +13,8 @@ namespace weft::sim {
 
 using Given = std::set<std::string>;  // "t-insitu"
 
-// Adds to `given`, once `app` is parsed, each of its options that the command line has. `given`
-// must outlive the parsing.
+// Once `app` is parsed, adds each of its options that the command line has to `given`, which must
+// outlive the parsing.
 inline void NoteGiven(CLI::App* app, Given* given) {
   app->final_callback([app, given] {
     for (const CLI::Option* option : app->get_options()) {

@@ -5,8 +5,8 @@
 
 namespace weft::sim {
 
-// Wide enough that two blanks at least part a text from its option, which with CLI11's 30 is not so
-// of --noc and --dest.
+// Wide enough for at least two blanks between an option and its text. CLI11's 30 is too small for
+// --noc and --dest.
 inline constexpr size_t kHelpColumn = 31;
 
 }  // namespace weft::sim

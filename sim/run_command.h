@@ -1,5 +1,5 @@
 // sim/run_command.h: `weft-sim run`, which plays a source's records on the whole machine and writes
-// what came of it (run/report.h).
+// the outcome (run/report.h).
 //
 // Threads   one at a time.
 // Errors    those of run/simulation.h and run/report.h.
@@ -14,7 +14,7 @@ namespace weft::sim {
 // it is.
 Status RunOn(const RunOptions& options, const RunParts& parts);
 
-// The same of options.workload, with the units of `prefetch`.
+// The same for options.workload, with the units of `prefetch`.
 Status RunSource(const RunOptions& options, const PrefetchOptions& prefetch);
 
 }  // namespace weft::sim

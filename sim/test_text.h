@@ -9,7 +9,7 @@
 
 namespace weft::sim {
 
-// "" where there is no such file.
+// "" if there is no such file.
 inline std::string TextOf(const std::string& path) {
   std::stringstream text;
   text << std::ifstream(path, std::ios::binary).rdbuf();

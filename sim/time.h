@@ -9,7 +9,7 @@
 
 namespace weft::sim {
 
-// A point in time since the simulation's begin, or a distance between two.
+// A point in time since the simulation's beginning, or a distance between two.
 using Time = int64_t;
 
 inline constexpr Time kNever = std::numeric_limits<Time>::max();

@@ -1,8 +1,8 @@
-// sim/trace_command.h: `weft-sim trace info`, which says what is in a trace, and `weft-sim trace
+// sim/trace_command.h: `weft-sim trace info`, which shows what is in a trace, and `weft-sim trace
 // convert`, from and to the formats of others.
 //
 // Threads   one at a time.
-// Errors    those of file_trace.h and text_trace.h. kInvalidArgument: an option is no such.
+// Errors    those of file_trace.h and text_trace.h. kInvalidArgument: an option has a wrong value.
 #pragma once
 
 #include <cstdint>
@@ -29,7 +29,7 @@ struct TraceOptions {
   Given given = {};
 };
 
-// What is given must outlive the parsing; what it has is the default.
+// `options` must outlive the parsing; its values are the defaults.
 void AddTrace(CLI::App* app, TraceOptions* options);
 
 // The subcommand that was parsed: info's facts are printed as JSON.

@@ -12,7 +12,7 @@
 
 namespace weft::sim {
 
-// Takes the first word off `text`; empty where there is none. Blanks, tabs and CR part words.
+// Takes the first word off `text`; empty if there is none. Blanks, tabs and CR separate words.
 inline std::string_view TakeWord(std::string_view& text) {
   constexpr std::string_view kBlanks = " \t\r";
   const size_t begin = std::min(text.find_first_not_of(kBlanks), text.size());
@@ -37,8 +37,8 @@ inline bool ParseDecimal(std::string_view word, double& number) {
   return error == std::errc() && stop == end && std::isfinite(number);
 }
 
-// The word for a message, in quotes: of a long one its beginning, and '?' for what is no letter
-// that a terminal shows.
+// The word for a message, in quotes: only the beginning of a long one, and '?' for each character
+// that a terminal does not show as a letter.
 inline std::string Quoted(std::string_view word) {
   constexpr size_t kLettersMax = 40;
   std::string quoted = "'";

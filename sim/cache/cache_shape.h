@@ -14,14 +14,14 @@ namespace weft::sim {
 struct CacheShape {
   int64_t kilobytes = 0;
   int ways = 0;
-  int mshrs = 0;  // misses under way, each of another line; of a bank where there are several
+  int mshrs = 0;  // misses under way, each of another line; of each bank if there are several
 
   static constexpr int64_t kLineBytes = 64;
   int64_t lines() const { return kilobytes * 1024 / kLineBytes; }
   size_t sets() const { return static_cast<size_t>(lines() / ways); }
 };
 
-// `banks` have the sets in equal parts. `name` is for messages.
+// The sets are divided equally among `banks`. `name` is for messages.
 Status Validate(const CacheShape& shape, int banks, const char* name);
 
 }  // namespace weft::sim

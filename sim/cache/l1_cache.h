@@ -3,10 +3,10 @@
 //
 //     Start --> hit, or a new miss: the caller asks L2 --> Granted --> Fill: who waited
 //
-// What the directory does to a line takes effect at once, on its way too: then who waits for it
-// gets its data, but the line isn't kept.
+// What the directory does to a line takes effect at once, even while the line is on its way.
+// Whoever waits for it then gets its data, but the line isn't kept.
 //
-// States    MESI. A line that was asked to be owned comes modified, since a store waits for it.
+// States    MESI. A line that was asked to be owned comes modified, because a store waits for it.
 // Threads   one owner.
 // Source    paper 004, table 2; the simulator's specification, sections 1.1 and 3.3.
 #pragma once
@@ -22,7 +22,7 @@ namespace weft::sim {
 enum class Access : uint8_t { kLoad, kPrefetch, kStore };
 enum class Mesi : uint8_t { kShared, kExclusive, kModified };
 
-// An access that waits for a line; all but `access` is the caller's own.
+// An access that waits for a line; everything but `access` is the caller's own.
 struct Waiter {
   Access access = Access::kLoad;
   uint8_t cls = 0;
@@ -39,8 +39,8 @@ class L1Cache {
 
   enum class Outcome : uint8_t {
     kHit,
-    kMiss,    // now under way: L2 is to be asked, to own the line where the access is a store
-    kJoined,  // waits for a miss under way
+    kMiss,    // now under way: the caller asks L2, to own the line if it stores
+    kJoined,  // joined: waits for a miss under way
     kFull,    // as many misses are under way as can be; nothing happened
   };
   Outcome Start(uint64_t line, const Waiter& waiter);
@@ -48,8 +48,8 @@ class L1Cache {
   struct Filled {
     uint64_t line = 0;
     std::vector<Waiter> waiters = {};  // the first asked for the line
-    bool retries_stores = false;  // the line didn't come to be owned: stores among them start again
-    bool has_victim = false;      // a line left, of which the directory is to know
+    bool retries_stores = false;  // the line isn't owned after all: stores among them start again
+    bool has_victim = false;      // a line left: tell the directory
     bool is_victim_modified = false;
     uint64_t victim = 0;
   };
@@ -57,9 +57,9 @@ class L1Cache {
   // REQUIRES: it is under way, and granted
   const Filled& Fill(uint64_t line);
 
-  // What the directory does. REQUIRES of Granted: the line is under way.
+  // For the directory. REQUIRES of Granted: the line is under way.
   void Granted(uint64_t line, Mesi state);
-  // Takes the line, or the right to change it, away, if it is here or granted. Was it modified?
+  // Takes away the line, or the right to change it, if it is here or granted. Was it modified?
   bool Invalidate(uint64_t line) { return TakeAway(line, true); }
   bool Downgrade(uint64_t line) { return TakeAway(line, false); }
 

@@ -1,5 +1,5 @@
-// sim/cache/l2_cache.h: the shared cache, in banks of which consecutive lines take turns, with the
-// directory of the cores' own caches. What they have it has too: a line that leaves it leaves them.
+// sim/cache/l2_cache.h: the shared cache, with the directory of the cores' own caches. Consecutive
+// lines go to its banks in turns. It has what they have: a line that leaves it leaves them.
 //
 //     Request --> hit: L2Port::ToCore
 //             --> miss: L2Port::ReadLine --> Fill: ToCore for all who asked meanwhile
@@ -7,10 +7,10 @@
 //
 // A bank with all its misses under way keeps later ones waiting in their order.
 //
-// The directory changes at once, and its messages cost the asking core time: to get a line of which
-// another core is the owner, `remote_cycles`; to own one that others share, a message there and
-// back to the furthest of them. A core that reads what no other has becomes the owner. Not
-// modelled: races of messages.
+// The directory changes at once; its messages cost the asking core time. To get a line that another
+// core owns costs `remote_cycles`; to own one that others share, a message to the furthest of them
+// and back. A core that reads what no other has becomes the owner. Races of messages are not
+// modelled.
 //
 // Units     Time (picoseconds); lines by number.
 // Threads   one owner.
@@ -47,7 +47,7 @@ struct L2Request {
   bool is_measured = false;  // the core's warm-up is over
 };
 
-// What L2 tells the machine around it. It may not call back before it returns.
+// What L2 tells the machine around it. The port may not call back before it returns.
 class L2Port {
  public:
   virtual ~L2Port() = default;
@@ -75,7 +75,7 @@ struct L2Counts {
 
 class L2Cache {
  public:
-  // `l1s` of the cores, by number, and `port` outlive it; core c is at node c % nodes.
+  // `l1s`, the cores' by number, and `port` must outlive it; core c is at node c % nodes.
   // REQUIRES: Validate(options).ok()
   L2Cache(const L2Options& options, const Mesh& mesh, std::vector<L1Cache*> l1s, L2Port* port);
 
@@ -84,22 +84,21 @@ class L2Cache {
 
   // The bank has looked the line up: `latency()` after the request came.
   void Request(const L2Request& request, Time now);
-  // Memory's answer. One for which no miss is under way any more changes nothing.
+  // Memory's answer. It changes nothing if no miss is under way for it any more.
   void Fill(uint64_t line, Time now);
   void Push(uint64_t line, Time now);
   // A core's cache dropped the line.
   void LeftCore(int core, uint64_t line, bool is_modified);
 
   // An access that takes no time and that no core's own cache has seen: the line is there now, and
-  // what had to leave for it was written back by nobody. REQUIRES: no core has a line, and none was
-  // pushed
+  // nobody wrote back what had to leave for it. REQUIRES: no core has a line, and none was pushed
   void PassOver(uint64_t line, bool is_write);
-  // After the last of them. Without it the shadow doesn't know of what was passed over.
+  // Call it after the last of them; without it the shadow doesn't know what was passed over.
   void EndPassOver();
 
-  // Has it the line, or is a core the owner of it?
+  // Has it the line, or does a core own it?
   bool Has(uint64_t line) const { return tags_.Find(SetOf(line), line) != Tags::kNone; }
-  // Misses under way, and those that wait to be.
+  // Misses under way, and those that wait.
   int64_t pending() const { return pending_; }
   // All pushed lines that nobody has asked for yet become unused.
   void DropPushed();
@@ -129,7 +128,7 @@ class L2Cache {
   }
   int NodeOfCore(int core) const { return core % mesh_.options().nodes(); }
   Miss* MissOf(uint64_t line);
-  // If it has the line, or that is under way.
+  // If it has the line, or the line is under way.
   bool ServeWhatIsKnown(const L2Request& request, Time now);
   void AskMemory(Bank& bank, const L2Request& request, Time now);
   void UseInShadow(uint64_t line);
@@ -152,7 +151,7 @@ class L2Cache {
 
   Tags tags_;
   TagArray<Nothing> shadow_;  // what it would have without pushed lines
-  size_t passed_at_ = 0;      // where the line is that was passed over last, if one was
+  size_t passed_at_ = 0;      // where the line passed over last is, if one was
   std::vector<Bank> banks_;
   int64_t pending_ = 0;
   L2Counts counts_;

@@ -1,5 +1,5 @@
-// sim/cache/tag_array.h: which lines a set-associative cache has, with what else it knows of each,
-// and which of a set was used least recently.
+// sim/cache/tag_array.h: which lines a set-associative cache has, what else it knows of each, and
+// which line of a set was used least recently.
 //
 // Units     lines, by number.
 // Threads   one owner.
@@ -28,7 +28,7 @@ class TagArray {
   // Where `line` is in `set`, or kNone.
   size_t Find(size_t set, uint64_t line) const {
     size_t found = kNone;
-    // To the end: so several are compared at once.
+    // To the end, so that several are compared at once.
     for (size_t at = set * ways_; at < (set + 1) * ways_; ++at) {
       found = lines_[at] == line ? at : found;
     }
@@ -51,7 +51,7 @@ class TagArray {
     lines_[at] = kNoLine;
     used_[at] = 0;
   }
-  // Has the lines of `other` from now on, used in the same order; entries are as they were.
+  // Takes over the lines of `other`, used in the same order; entries are as they were.
   // REQUIRES: as many sets and ways
   template <typename Other>
   void TakeLinesOf(const TagArray<Other>& other) {
@@ -60,7 +60,7 @@ class TagArray {
     clock_ = other.clock_;
   }
 
-  // kNoLine where the place is empty.
+  // kNoLine if the place is empty.
   uint64_t LineAt(size_t at) const { return lines_[at]; }
   Entry& operator[](size_t at) { return entries_[at]; }
   const Entry& operator[](size_t at) const { return entries_[at]; }

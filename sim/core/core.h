@@ -1,25 +1,25 @@
 // sim/core/core.h: a core that plays its records, cycle by cycle: a window of instructions that
 // retire in order and start their accesses out of it.
 //
-// In a cycle it retires up to four instructions from the window's head, takes up to four new ones
-// in, and starts at most one access: the oldest in the window whose `dep` has its data, else the
-// oldest retired store. Then:
+// In a cycle it retires up to four instructions from the window's head and takes up to four new
+// ones in. It also starts at most one access: the oldest in the window whose `dep` has its data, if
+// there is one, otherwise the oldest retired store. Then:
 //   - A plain instruction is done in the next cycle; `plain_slots` of the four are taken by it.
 //   - A read is done when its data is here; one that hits its L1, in the next cycle.
-//   - A software prefetch is done once it is under way; while all misses are, it waits like a read.
+//   - A software prefetch is done once it is under way; if no miss is free, it waits like a read.
 //   - A store is done at once, and goes through the store buffer when it retires; it leaves that
 //     when the line is owned. While the buffer is full, stores don't retire.
-//   - An access wider than a line is an instruction a line; each starts in a cycle of its own.
-//   - Marks take no time. kOpBegin counts from when it comes in, all others from when what is
+//   - An access wider than a line is an instruction a line; each starts in a separate cycle.
+//   - Marks take no time. kOpBegin counts from when it comes in, all others from when everything
 //     before them has retired.
 //
-// Over cycles in which only plain instructions move, or nothing, it skips; the outcome is the same.
+// It skips cycles in which only plain instructions move, or nothing; the outcome is the same.
 //
 // Units     core cycles inside, Time (picoseconds) outside.
 // Threads   one owner.
-// Errors    those of its source. kInvalidArgument, with the core's number and the record's, the
-//           first being 1: an access of no bytes or beyond the memory, a `dep` from before the
-//           first record, a mark for a bucket or slot that isn't there, an end of an operation that
+// Errors    its source's. kInvalidArgument, with the core's number and the record's, the first
+//           being 1: an access of no bytes or beyond the memory; a `dep` from before the first
+//           record; a mark for a bucket or slot that isn't there; an end of an operation that
 //           hasn't begun.
 // Source    paper 004, table 2; the simulator's specification, sections 1.1, 3.3 and 3.8.
 #pragma once
@@ -111,18 +111,18 @@ struct CoreLimits {
   int slots_per_bucket = 0;
 };
 
-// The error where a core has no operation left to be passed over.
+// The error if a core has no operation left to be passed over.
 Status EndsInFastForward(int core);
 
 class Core {
  public:
-  // All that is given by reference or pointer outlives it. REQUIRES: Validate(options).ok()
+  // All that is given by reference or pointer must outlive it. REQUIRES: Validate(options).ok()
   Core(int number, const CoreOptions& options, const CoreLimits& limits, TraceSource& source,
        L1Cache& l1, CorePort* port);
 
-  // Gives the next operation's records to `see`, and they are over; no time passes. Those after it
-  // can wait for its accesses, which have their data.
-  // Errors: as of Step(). kInvalidArgument: no operation is left.
+  // Gives the next operation's records to `see`, and they are over; no time passes. Later records
+  // can wait for its accesses, which have their data. Errors: as of Step(). kInvalidArgument: no
+  // operation is left.
   // REQUIRES: no cycle has been performed
   template <typename See>
   Status PassOverOp(const See& see) {
@@ -207,9 +207,9 @@ class Core {
   L1Cache& l1_;
   CorePort* const port_;
 
-  int64_t cycle_ = 0;  // to be performed next, but for skip_ that nothing happens in
+  int64_t cycle_ = 0;  // the next to perform, after skip_ in which nothing happens
   int64_t skip_ = 0;
-  // What happens in each of them.
+  // What happens in each of these.
   int retires_a_cycle_ = 0;
   int takes_a_cycle_ = 0;
 

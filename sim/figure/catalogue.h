@@ -17,7 +17,7 @@
 
 namespace weft::sim {
 
-// What all of a figure's runs have, but for what the figure is about.
+// What all of a figure's runs share, apart from what the figure is about.
 struct FigureBase {
   Case of;
   std::vector<int> mixes = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12};

@@ -1,5 +1,5 @@
-// sim/figure/command_judge.h: holds the first commands of a run against the memory's rules, all
-// channels' (dram/command_checker.h).
+// sim/figure/command_judge.h: checks the first commands of a run against the memory's rules, those
+// of all channels (dram/command_checker.h).
 //
 // Threads   one owner.
 #pragma once
@@ -15,12 +15,12 @@ namespace weft::sim {
 
 class CommandJudge {
  public:
-  // `refreshes`: does the memory refresh? `commands`: so many, of all channels together.
+  // `refreshes`: does the memory refresh? `commands`: how many, of all channels together.
   CommandJudge(const Preset& preset, bool refreshes, int64_t commands);
 
   void Check(int channel, const IssuedCommand& issued);
   int64_t checked() const;
-  // kCorruption: which command broke which rule first, of a channel.
+  // kCorruption: which command of a channel broke which rule first.
   Status Verdict() const;
 
  private:

@@ -1,5 +1,5 @@
-// sim/figure/experiment_parts.h: what the figures of catalogue.h are made of, each in a file of its
-// own that it shares with others of its kind.
+// sim/figure/experiment_parts.h: the parts of catalogue.h's figures, each in a file that it shares
+// with others of its kind.
 //
 // Threads   pure.
 #pragma once
@@ -23,7 +23,7 @@ FigureSpec TraceFigure(const std::string& name, const FigureBase& base);
 
 inline constexpr int kStaticBytes[] = {128, 192, 256, 384, 512, 768, 1024};
 inline constexpr int kFixedValueBytes[] = {128, 256, 512};
-// Hit tables learn more slowly than L2 fills, where some keys are popular.
+// Hit tables learn more slowly than L2 fills, if some keys are popular.
 inline constexpr int kLearningFactor = 20;
 
 // `of` with gets of values of one size, and exactly so many objects in each bucket.
@@ -38,8 +38,8 @@ void AddPoint(FigureSpec* spec, const std::string& series, double at, const Case
 // "12.3 %"
 std::string Percent(double share);
 
-// From how many objects a bucket on gains are below 0: where the line through the points crosses
-// it. 0: from the first on; infinity: nowhere. REQUIRES: as many of both, in order
+// The number of objects a bucket from which gains are below 0: where the line through the points
+// crosses it. 0: from the first on; infinity: nowhere. REQUIRES: as many of both, in order
 double BreakEven(const std::vector<double>& per_bucket, const std::vector<double>& gains);
 // "4.2", "<2", ">8"
 std::string BreakEvenText(const std::vector<double>& per_bucket, const std::vector<double>& gains);

@@ -1,5 +1,5 @@
 // sim/figure/figure.h: a figure: points that are each a run beside the same run without a unit, and
-// what the paper claims of them.
+// the paper's claims about them.
 //
 // Threads   values.
 // Source    paper 004, section 5; the simulator's specification, sections 1.5 and 3.8.
@@ -14,7 +14,7 @@
 
 namespace weft::sim {
 
-// Whose mean latency is compared: run_result.h has the names.
+// Which mean latency is compared: run_result.h has the names.
 enum class Metric : uint8_t { kM1, kM2, kM3 };
 inline constexpr Metric kMetrics[] = {Metric::kM2, Metric::kM1, Metric::kM3};
 const char* NameOf(Metric metric);
@@ -23,8 +23,8 @@ const char* NameOf(Metric metric);
 enum class Quantity : uint8_t {
   kLatency,   // of memory requests (M2), over the baseline's
   kEnergy,    // of DRAM an operation, over the baseline's
-  kAccuracy,  // of addresses, a trigger
-  kItself,    // of runs without a unit, which no other stands beside; latency (M2) is drawn
+  kAccuracy,  // of addresses: of each trigger
+  kItself,    // of runs without a unit, beside which no other stands; latency (M2) is drawn
 };
 
 struct Point {
@@ -40,9 +40,9 @@ struct Measured {
   std::vector<RunFigures> baseline;  // by seed
   std::vector<RunFigures> run;       // as many
 
-  // 1 - L/L0, by seed; NaN where the baseline has no such request.
+  // 1 - L/L0, by seed; NaN if the baseline has no such request.
   std::vector<double> Gains(Metric metric) const;
-  // Of a figure of run and baseline, by seed; NaN where the baseline has none.
+  // Of a figure of run and baseline, by seed; NaN if the baseline has none.
   std::vector<double> Ratios(double RunFigures::*figure) const;
   // Of the run, by seed.
   std::vector<double> Each(const std::function<double(const RunFigures&)>& figure) const;
@@ -68,15 +68,15 @@ class Figure {
   std::vector<Measured> points_;
 };
 
-// A claim of the paper, and whether it is so here.
+// A claim of the paper, and whether it holds here.
 struct Claim {
   std::string id;    // "A1"
   std::string what;  // the claim
   std::string band;  // when it holds
   std::string ours = {};
   bool holds = false;
-  bool is_known = true;    // else what it is about was not measured
-  bool by_latency = true;  // else the metric has no part in it
+  bool is_known = true;    // false: its subject was not measured
+  bool by_latency = true;  // false: the metric has no part in it
 };
 
 struct FigureSpec {
@@ -85,7 +85,7 @@ struct FigureSpec {
   std::string x_name;
   Quantity quantity = Quantity::kLatency;
   std::vector<Point> points;
-  // Empty: the paper says nothing of it.
+  // Empty: the paper says nothing about it.
   std::function<std::vector<Claim>(const Figure&, Metric)> judge = {};
 };
 
@@ -96,10 +96,10 @@ Figure FigureOf(const FigureSpec& spec, const Runner& runner);
 
 struct JudgedClaim {
   Claim claim;
-  Metric metric = Metric::kM2;  // of no meaning unless by_latency
+  Metric metric = Metric::kM2;  // meaningless unless by_latency
 };
-// By each metric, those where it matters. Where a baseline lacks what they are judged by (the
-// memory's currents aren't known; a trace has no objects), one that stands for all is unknown.
+// By each metric, those where it matters. If a baseline lacks what they are judged by (the memory's
+// currents aren't known; a trace has no objects), one claim that stands for all is unknown.
 std::vector<JudgedClaim> ClaimsOf(const FigureSpec& spec, const Figure& figure);
 
 }  // namespace weft::sim

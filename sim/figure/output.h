@@ -1,7 +1,7 @@
 // sim/figure/output.h: figures as files: one CSV and one SVG a figure, all tables as Markdown, and
 // everything as JSON lines.
 //
-// Threads   pure, but for the files.
+// Threads   pure, except for the files.
 // Errors    kIoError: a file can't be written.
 #pragma once
 
@@ -19,7 +19,7 @@ struct Finished {
   std::vector<JudgedClaim> claims;
 };
 
-// The columns, and a row for each point: means over the seeds, and their 95 % half widths. Of one
+// The columns, and a row for each point: means over the seeds, and their 95 % half widths. With one
 // seed those are empty, and null in JSON.
 std::string CsvOf(const std::vector<Finished>& figures);
 // Claims, then for each figure its gains.
@@ -27,8 +27,8 @@ std::string MarkdownOf(const std::vector<Finished>& figures, const std::string& 
 // "claim, band, ours, holds or not".
 std::string ClaimsCsv(const std::vector<Finished>& figures);
 
-// Into the folder: figure-NAME.csv, figure-NAME.svg (with a setting: figure-NAME-2.svg for the
-// second), claims.csv, figures.md, figures.jsonl.
+// Writes into the folder: figure-NAME.csv, figure-NAME.svg (with a setting: figure-NAME-2.svg for
+// the second), claims.csv, figures.md, figures.jsonl.
 Status WriteFigures(const std::string& folder, const std::vector<Finished>& figures,
                     const std::string& command);
 

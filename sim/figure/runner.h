@@ -2,12 +2,12 @@
 //
 //     Case x seeds --> jobs --> RunFigures, a seed each
 //
-// The first commands of the memory of each case's first run are held against the memory's rules
+// The first memory commands of each case's first run are checked against the memory's rules
 // (dram/command_checker.h).
 //
-// Threads   one owner; it has threads of its own.
-// Errors    those of simulation.h. kCorruption: the memory broke one of its rules. kNoMemory: a run
-//           found no more.
+// Threads   one owner; it has its own threads.
+// Errors    simulation.h's. kCorruption: the memory broke one of its rules. kNoMemory: a run found
+//           no more.
 // Source    the simulator's specification, sections 3.8, 4.1 (T26) and 5.
 #pragma once
 
@@ -65,9 +65,9 @@ class Runner {
   // REQUIRES: jobs and seeds are above 0
   explicit Runner(Options options) : options_(std::move(options)) {}
 
-  // Runs those that it hasn't run yet.
+  // Runs the cases that it hasn't run yet.
   Status Run(const std::vector<Case>& cases);
-  // By seed; one of a case that doesn't depend on it (run/idle_options.h). REQUIRES: it was run
+  // By seed; only one if the case doesn't depend on it (run/idle_options.h). REQUIRES: it was run
   const std::vector<RunFigures>& Of(const Case& of) const { return done_.at(KeyOf(of)); }
 
   int64_t runs() const { return runs_; }

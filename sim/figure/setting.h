@@ -3,7 +3,7 @@
 //
 // Threads   pure.
 // Errors    kInvalidArgument: no OPTION=VALUE,..., or no such option or value of `weft-sim run`, or
-//           one that changes nothing of a case, as the seed.
+//           an option that changes nothing of a case, such as the seed.
 #pragma once
 
 #include <string>
@@ -19,7 +19,7 @@ struct Setting {
 };
 
 // `over`: "map=rank-il,scheme2". All combinations; or, if one_at_a_time, the base, and then each
-// value of each option by itself.
+// value of each option alone.
 Result<std::vector<Setting>> SettingsOf(const Case& base, const std::vector<std::string>& over,
                                         bool one_at_a_time);
 

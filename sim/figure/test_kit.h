@@ -1,4 +1,4 @@
-// sim/figure/test_kit.h: what tests of figures share: runs of a moment, and figures that nobody
+// sim/figure/test_kit.h: helpers of the figures' tests: very short runs, and figures that nobody
 // ran.
 //
 // Threads   one owner.

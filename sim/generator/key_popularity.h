@@ -14,7 +14,7 @@ namespace weft::sim {
 struct KeyPopularity {
   enum class Law {
     kUniform,
-    kZipf,    // which rank a key has is random, so that popular keys are strangers in memory
+    kZipf,    // a key's rank is random, so that popular keys are strangers in memory
     kLatest,  // Zipf, and ranks are by insertion, the last first; a put changes no rank
   };
   Law law = Law::kUniform;

@@ -1,7 +1,7 @@
-// sim/generator/mix.h: what operations a store is asked for: gets and puts of values of some sizes.
+// sim/generator/mix.h: the operations asked of a store: gets and puts of values of some sizes.
 //
-// "1" to "12" are paper 004's mixes, fixed:BYTES has gets of values of one size alone. A size is
-// its key's for good, so that a size's share of the operations is its share of the keys, too.
+// "1" to "12" are paper 004's mixes; fixed:BYTES has only gets of values of one size. A key keeps
+// its size for good, so a size's share of the operations is its share of the keys, too.
 //
 // Units     bytes of values; shares sum to 1.
 // Threads   const after construction.
@@ -49,7 +49,7 @@ class Mix {
 
   std::vector<Size> sizes_;
   // Sums of the shares up to each kind of operation, in 2^-64: sizes_[i]'s gets at 2 * i, its puts
-  // behind them. The last is not looked at.
+  // behind them. The last is not used.
   std::vector<uint64_t> ends_;
 };
 

@@ -1,8 +1,8 @@
 // sim/generator/op_planner.h: which operations the cores of a store perform: key, size, get or put.
 //
 // Operations are planned in rounds, one of each core: a get sees the puts of all cores before it in
-// that order. So a core's operations don't depend on which core is asked first; those of the others
-// wait until they are asked for.
+// that order. So a core's operations don't depend on which core is asked first; the others' wait
+// until they are asked for.
 //
 // Threads   one owner.
 // Cost      40 bytes an operation that waits.
@@ -34,7 +34,7 @@ struct PlannedOp {
 
 class OpPlanner {
  public:
-  // `ops` of all cores together. The store outlives it.
+  // `ops` of all cores together. The store must outlive it.
   OpPlanner(RamcloudStore* store, int64_t ops);
 
   // The core's next operation. None: it has no more.

@@ -9,11 +9,11 @@
 //       8  reads of its lines, 8 apart
 //     kHit, accesses of the core's own data, kOpEnd
 // Through a chain, the last entry's pointer leads to the overflow bucket, read like the first. A
-// put reads only the lines of header and key, appends the new object (a write a line), writes the
-// entry, and says so by kSlot if that isn't in an overflow bucket. An operation is filled up with
+// put reads only the lines of header and key, appends the new object (a write a line) and writes
+// the entry. If that isn't in an overflow bucket, a kSlot follows. An operation is filled up with
 // plain instructions to `instr_per_op`.
 //
-// A key whose tag another entry before it has by chance is found all the same: the look at the
+// If an entry before a key's has its tag by chance, the key is found all the same: the look at the
 // wrong object (one get in 20,000) is left out.
 //
 // Threads   one owner.
@@ -61,10 +61,10 @@ class OpRecords {
  public:
   OpRecords(const RamcloudStore* store, const OpShape& shape, int core);
 
-  // The records of `op`, in place of those that there were.
+  // Replaces `records` by those of `op`.
   void Write(const PlannedOp& op, std::vector<Record>* records);
-  // Only those that say what the index has then, and where the key was: kSlot and kHit. What is
-  // written after it is the same as after Write().
+  // Likewise, but only what says what the index then has, and where the key was: kSlot and kHit.
+  // Whatever is written after it is the same as after Write().
   void WriteMarks(const PlannedOp& op, std::vector<Record>* records);
 
  private:

@@ -1,5 +1,5 @@
-// sim/generator/ramcloud_format.h: how long RAMCloud's buckets and log entries are, and where
-// entries are put in the log.
+// sim/generator/ramcloud_format.h: the sizes of RAMCloud's buckets and log entries, and where
+// entries go in the log.
 //
 //     bucket     8 entries of 8 bytes: 16 bits of the key's hash, 1 bit "chain", 47 bits of pointer
 //     log entry  1 byte of type, 1 of length (2 where that is 256 or more), then the object:
@@ -24,7 +24,7 @@ inline constexpr uint64_t kSegletBytes = 64 << 10;
 inline constexpr uint64_t kSegmentBytes = 8 << 20;
 inline constexpr int kKeyBytesMax = 1024;
 
-// Of a log entry with a length of one byte, what is neither key nor value.
+// The bytes of a log entry, with a length of one byte, that are neither key nor value.
 inline constexpr uint32_t kFixedOverheadBytes = 1 + 1 + 24 + 1 + 2;
 // A log entry that has so many with a length of one byte has one of two instead.
 inline constexpr uint32_t kLongEntryBytes = 256 + 1 + 1;
@@ -40,7 +40,7 @@ constexpr uint32_t EntryBytes(int key_bytes, int value_bytes) {
 static_assert(EntryBytes(23, 128) == 180 && EntryBytes(23, 256) == 309 &&
               EntryBytes(23, 512) == 565);
 
-// Who appends to a log: one after another entry in its own seglet.
+// Whoever appends to a log puts one entry after another into its own seglet.
 struct LogHead {
   uint64_t next = 0;
   uint64_t end = 0;
@@ -62,7 +62,7 @@ class LogSpace {
     head.next += bytes;
     return at;
   }
-  // What lies below was handed out.
+  // Everything below was handed out.
   uint64_t next() const { return next_; }
 
  private:

@@ -1,5 +1,5 @@
-// sim/generator/ramcloud_source.h: cores that perform gets and puts on a store as RAMCloud lays it
-// out: records are made as they are asked for.
+// sim/generator/ramcloud_source.h: cores that perform gets and puts on a store in RAMCloud's
+// layout; records are made as they are asked for.
 //
 // Threads   one owner.
 // Cost      about 25 ns a record. What it keeps for cores that are behind: op_planner.h.
@@ -22,7 +22,7 @@ struct RamcloudOptions {
   int64_t ops = 2'000'000;  // of all cores
 };
 
-// Before the first operation; never changed.
+// The store before the first operation; never changed.
 struct BuiltStore {
   std::shared_ptr<const RamcloudStore> store;
   std::shared_ptr<const TableImage> initial_table;
@@ -31,8 +31,8 @@ struct BuiltStore {
 class RamcloudSource final : public TraceSource {
  public:
   static Result<std::unique_ptr<RamcloudSource>> Make(const RamcloudOptions& options);
-  // The store that Make(options) builds, as often as it is wanted: nothing done to one source's is
-  // seen by another.
+  // The store that Make(options) builds, as often as it is wanted: no source sees what another does
+  // to its own.
   static Result<BuiltStore> Build(const RamcloudOptions& options);
   // REQUIRES: Build() of options with the same store and ops gave it
   static std::unique_ptr<RamcloudSource> Of(const BuiltStore& built,

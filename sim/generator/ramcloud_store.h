@@ -1,4 +1,4 @@
-// sim/generator/ramcloud_store.h: a store as RAMCloud lays it out, of keys that are numbers: which
+// sim/generator/ramcloud_store.h: a store in RAMCloud's layout, whose keys are numbers: which
 // bucket and entry each key has, and where in the log its object is.
 //
 //     0        table_limit         log_base             log_limit
@@ -8,15 +8,15 @@
 // objects of a bucket, and of a class, are strangers in memory. A key's bucket and tag come from a
 // hash of it and the seed; with Utilization::kExact the buckets are dealt out instead, at random.
 //
-// An insertion takes the bucket's first free entry. Where there is none, its last one becomes a
-// pointer to an overflow bucket, whose first one has what was there. So of n objects of a bucket,
+// An insertion takes the bucket's first free entry. If there is none, the last one becomes a
+// pointer to an overflow bucket, whose first one takes what was there. So of n objects of a bucket,
 // each line but the last has seven.
 //
 // Units     bytes; addresses as in record.h. A line is a bucket by number, overflow ones after the
 //           others.
 // Threads   one owner.
 // Cost      16 bytes a key, 4 a bucket; 10 M keys take about 2 s.
-// Errors    kInvalidArgument: what is asked for isn't possible.
+// Errors    kInvalidArgument: the options ask for what isn't possible.
 // Source    the simulator's specification, section 3.5.
 #pragma once
 
@@ -46,7 +46,7 @@ struct StoreOptions {
   KeyPopularity popularity{};
   Utilization utilization{};
   uint64_t buckets = uint64_t{1} << 20;
-  uint64_t log_bytes = uint64_t{1} << 30;  // that objects fill first, where it is kNatural
+  uint64_t log_bytes = uint64_t{1} << 30;  // that objects fill first, if it is kNatural
   uint64_t memory_bytes = uint64_t{16} << 30;
   int key_bytes = 23;
   int64_t puts_max = 0;  // of a core: the log has room for them, if the memory has
@@ -86,7 +86,7 @@ class RamcloudStore {
     return EntryBytes(options_.key_bytes, options_.mix.sizes()[cls].value_bytes);
   }
 
-  // As it was before the first put.
+  // The table before the first put.
   TableImage InitialTable() const;
 
  private:

@@ -1,4 +1,4 @@
-// sim/generator/refuse.h: what options of a workload are answered with that none has.
+// sim/generator/refuse.h: the answer to options of a workload that none has.
 #pragma once
 
 #include <string>

@@ -1,4 +1,4 @@
-// sim/generator/test_kit.h: what tests of trace sources share.
+// sim/generator/test_kit.h: a helper of the trace sources' tests.
 //
 // Threads   one owner.
 #pragma once
@@ -9,7 +9,7 @@
 
 namespace weft::sim {
 
-// The core's records up to and with the next kOpEnd; none where it has no more.
+// The core's records up to the next kOpEnd, with it; none if it has no more.
 inline std::vector<Record> NextOp(TraceSource& source, int core) {
   std::vector<Record> records;
   Record record;

@@ -1,7 +1,7 @@
-// sim/machine/event_queue.h: what is on its way through the machine, the next to arrive first.
+// sim/machine/event_queue.h: whatever is on its way through the machine, the next to arrive first.
 //
-// What arrives at the same time does so by kind, then by destination, then in the order in which it
-// was sent: none of these depends on whether cycles in which nothing happens are skipped.
+// Things that arrive at the same time do so by kind, then by destination, then in the order of
+// their sending. None of these depends on whether idle cycles are skipped.
 //
 // Threads   one owner.
 // Cost      of sending and of taking, the logarithm of how many are on their way: a binary heap.
@@ -20,7 +20,7 @@ enum class EventKind : uint8_t {
   kToCore,  // a line that L2 granted is at the core
   kLookUp,  // L2 has looked a core's request up
   kFill,    // memory's line is at L2
-  kPush,    // a prefetched one
+  kPush,    // likewise: a prefetched one
   kRead,    // L2's request is at the controller
   kWrite,
   kMark,   // a core's is at the controller

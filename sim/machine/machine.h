@@ -6,14 +6,14 @@
 //                                                             \---------/  lines that it asks for
 //
 // Time goes from event to event. At one point in time an epoch ends first, then channels perform
-// their clock, then packets arrive, then units do, then cores their cycle. So who comes with a
-// request when a clock begins waits for the next one.
+// their clock, then packets arrive, then units act, then cores perform their cycle. So whoever
+// comes with a request when a clock begins waits for the next one.
 //
 // A core's kKey and kHit marks travel to the controller of their bucket; kSlot and kChain change
 // the table as they retire. A unit hears at once of its lines, whichever controller has them; its
 // requests for another controller's lines travel.
 //
-// Each run ends when all is done that was begun; what is lost or done twice is a failed check.
+// A run ends when all that was begun is done; anything lost or done twice is a failed check.
 //
 // Units     Time (picoseconds).
 // Threads   one owner.
@@ -50,12 +50,12 @@ struct MachineOptions {
   ControllerOptions controller;
   PortOptions port;
   PrefetchFilter filter = PrefetchFilter::kNone;
-  bool skips = true;       // over what nothing happens in; the outcome is the same
+  bool skips = true;       // over times in which nothing happens; the outcome is the same
   Clock epoch_clocks = 0;  // 0: no epochs
   // Operations, of all cores together and before all others, that take no time: L2, the table and
-  // units have them behind them when the clock begins.
+  // units know them when the clock begins.
   int64_t fast_forward_ops = 0;
-  // Called once in a while with how many operations are over; may be empty.
+  // Called now and then with the number of operations that are over; may be empty.
   std::function<void(int64_t ops)> on_progress;
   std::function<void(int channel, const IssuedCommand&)> on_command;
 };
@@ -64,12 +64,12 @@ Status Validate(const MachineOptions& options, const Preset& preset, int cores);
 
 class Machine : private CorePort, private L2Port, private PortClient {
  public:
-  // `source` and `table`, which is its initial one, outlive it. Units: none, or one a channel.
+  // `source` and `table`, its initial one, must outlive it. Units: none, or one a channel.
   // REQUIRES: Validate(options, preset, source.cores()).ok()
   Machine(const MachineOptions& options, const Preset& preset, TraceSource& source,
           TableImage* table, std::vector<std::unique_ptr<Prefetcher>> units);
 
-  // Once. Plays all records.
+  // Plays all records. Call it once.
   Result<RunResult> Run();
   // It failed because the source ended before the warm-up did.
   bool has_run_out() const { return has_run_out_; }
@@ -97,7 +97,7 @@ class Machine : private CorePort, private L2Port, private PortClient {
   void OnOutcome(PrefetchOutcome outcome) override;
 
   void FastForward();
-  // The first `ops` of those, of which only marks count. False: one has failed.
+  // The first `ops` of these, of which only marks count. False: one has failed.
   bool Learn(int64_t ops);
   void PassOver(int core, const Record& record);
   // Performs what is next; false: nothing is left.

@@ -1,18 +1,18 @@
-// sim/machine/memory_port.h: what stands in front of a channel's Controller: requests that wait for
-// room in its queue, and lines that a prefetching unit asks for.
+// sim/machine/memory_port.h: stands in front of a channel's Controller: requests that wait for room
+// in its queue, and lines that a prefetching unit asks for.
 //
 //     Read, Write -----------------------> waiting, by age --> Controller --> PortClient
 //     Prefetch --> staging (a few, the newest is dropped) --^
 //
-// A request that comes at some time is offered in the first clock that begins later; all that find
-// room are accepted in it, but for those of a line that a write waits for. A demand read of a line
-// that a prefetch waits for, or has under way, makes that its own. A prefetch of a line that is
-// under way adds no request; the unit hears of it when the line is here. Prefetches wait with
-// demand requests, by age, or (`demand_first`) until the channel has no demand read; older ones
-// than `drop_age` are dropped.
+// A request is offered in the first clock that begins after it came. All that find room are
+// accepted in it, except those of a line that a write waits for. If a prefetch of its line waits or
+// is under way, a demand read takes that over. A prefetch of a line that is under way adds no
+// request; the unit hears of it when the line is here. Prefetches wait with demand requests, by
+// age, or (`demand_first`) until the channel has no demand read; those older than `drop_age` are
+// dropped.
 //
 // With `buffer_lines` prefetched lines stay here: the first read takes one out, a write drops it,
-// and the oldest goes for a new one.
+// and the oldest makes room for a new one.
 //
 // Units     Time (picoseconds) outside, clocks inside. Clock c begins at c * tck.
 // Threads   one owner.
@@ -43,17 +43,17 @@ struct PortOptions {
 enum class PrefetchOutcome : uint8_t {
   kTimely,     // a core found it
   kLate,       // a core's read met it on its way
-  kRedundant,  // it was here already, or asked for
+  kRedundant,  // no need: it was here already, or asked for
   kUseless,    // it left, or the run ended, before a core asked
-  kDropped,    // no room for it, too old, or no line of the memory
+  kDropped,    // refused: no room for it, too old, or no line of the memory
   kDuplicate,  // a core's read went to memory as well: it had left when the line came
 };
 inline constexpr int kPrefetchOutcomes = 6;
-// As results are named.
+// As in results.
 inline constexpr const char* kOutcomeNames[kPrefetchOutcomes] = {
     "timely", "late_merged", "redundant", "useless", "dropped", "dup"};
 
-// Who asked for a line: the unit of a channel, by its own number for it.
+// The unit that asked for a line, by its channel, and its own number for the line.
 struct Asker {
   int unit = 0;
   uint64_t id = 0;
@@ -64,29 +64,29 @@ class PortClient {
   virtual ~PortClient() = default;
   // A demand read's line is at the controller.
   virtual void OnReadDone(int channel, const L2Request& request, Time now) = 0;
-  // A prefetched line is, and goes to L2.
+  // A prefetched line is there, and goes to L2.
   virtual void OnPrefetchDone(int channel, uint64_t line, Time now) = 0;
   // A line that was asked for is at the controller, or was dropped.
   virtual void OnAsked(const Asker& asker, bool was_dropped, Time now) = 0;
   virtual void OnOutcome(PrefetchOutcome outcome) = 0;
 };
 
-// Sums since the begin of time. Clocks but where the name says otherwise.
+// Sums since the beginning of time. In clocks, unless the name says otherwise.
 struct PortFigures {
-  static constexpr size_t kLatencyClocksMax = 1023;  // longer ones are counted as that
+  static constexpr size_t kLatencyClocksMax = 1023;  // longer ones count as this
 
   Clock clocks = 0;
   ControllerCounts controller;
   Mean demand_latency;        // of reads, from acceptance to the last beat of data
-  Mean prefetch_latency;      // of those that no demand read met
-  Mean wait;                  // of all requests, from coming to acceptance
+  Mean prefetch_latency;      // likewise: of those that no demand read met
+  Mean wait;                  // of all requests: from coming to acceptance
   int64_t queued_clocks = 0;  // sum over clocks of the requests accepted and not done
   std::array<int64_t, kLatencyClocksMax + 1> demand_latencies{};  // how many of each length
 };
 
 class MemoryPort {
  public:
-  // `map` and `client` outlive it. REQUIRES: Validate(preset.organization).ok()
+  // `map` and `client` must outlive it. REQUIRES: Validate(preset.organization).ok()
   MemoryPort(int channel, const Preset& preset, const AddressMap& map,
              const ControllerOptions& controller, const PortOptions& options, PortClient* client);
 
@@ -109,7 +109,7 @@ class MemoryPort {
   void DropBuffered();
   // Of all clocks that have begun by `now`. REQUIRES: nothing happens until then
   PortFigures FiguresAt(Time now);
-  // ... or that are over, where one begins at `now` and wasn't performed.
+  // ... or that are over, if one begins at `now` and wasn't performed.
   PortFigures FiguresBefore(Clock clock);
 
  private:

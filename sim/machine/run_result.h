@@ -2,8 +2,8 @@
 // warm-up.
 //
 // A core's figures leave out its own first operations, so that runs of a trace compare the same
-// accesses. Memory and L2 are counted from when as many operations as all cores' warm-ups have are
-// over, until the last core is done; so are operations a second.
+// accesses. The figures of memory and L2, and operations a second, begin when as many operations
+// are over as all warm-ups have. They end when the last core is done.
 //
 // Units     as the names say. Latencies of accesses are core cycles, of the controller clocks.
 // Threads   values.
@@ -23,8 +23,8 @@
 
 namespace weft::sim {
 
-// Of lines that units asked for. A line may be asked for before the warm-up ends and have its
-// outcome after: those are `carried`. asked + carried = sum of the outcomes.
+// Of lines that units asked for. A line asked for before the warm-up ends may have its outcome
+// after it: those are `carried`. asked + carried = sum of the outcomes.
 struct PrefetchFigures {
   int64_t asked = 0;
   int64_t carried = 0;

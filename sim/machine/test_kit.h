@@ -1,4 +1,4 @@
-// sim/machine/test_kit.h: what tests of the machine share: sources of records, and random ones.
+// sim/machine/test_kit.h: helpers of the machine's tests: sources of records, and random records.
 //
 // Threads   one owner.
 #pragma once
@@ -106,7 +106,7 @@ inline RunResult Simulate(ListSource source, const MachineOptions& options = {},
   return std::move(result.value());
 }
 
-// Two runs that went alike, in every figure but the host's time.
+// Expects that two runs went alike, in every figure except the host's time.
 inline void ExpectSame(const RunResult& a, const RunResult& b) {
   EXPECT_TRUE(a.by_core == b.by_core);
   EXPECT_EQ(a.cores.reads, b.cores.reads);

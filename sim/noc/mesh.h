@@ -1,13 +1,13 @@
-// sim/noc/mesh.h: the network on the chip: a mesh of nodes, a router each, that carries packets
-// first along x, then along y.
+// sim/noc/mesh.h: the network on the chip: a mesh of nodes, each with a router, that carries
+// packets first along x, then along y.
 //
 //     0 - 1 - 2 - 3      node n is at column n % columns, row n / columns; memory controllers are
 //     |   |   |   |      spread from the first node to the last
 //     4 - 5 - 6 - 7
 //
-// A packet takes hop_cycles a hop, and its last flit comes as many cycles later as it has flits
-// after its first: within a node as well. With `is_busy` a link carries one flit a cycle, so that a
-// packet waits for those that took the link before it; links are taken in the order of the calls.
+// A packet takes hop_cycles a hop, and one cycle more for each flit after its first, also within a
+// node. With `is_busy` a link carries one flit a cycle, so a packet waits for those that took the
+// link before it; links are taken in the order of the calls.
 //
 // Units     Time (picoseconds) in and out; options in core cycles.
 // Threads   one owner.

@@ -1,10 +1,9 @@
 // sim/prefetch/dynamic_pscu.h: the mean size of the values that lookups found, which software
 // writes into a register now and then.
 //
-// Software knows each lookup's size. Here it comes with the lookup's kHit: the size is that of the
-// object in the slot. Lookups that found nothing in the bucket itself are left out. All
-// controllers' registers are written at once, with the mean over all their lookups, so that they
-// share one.
+// Software knows each lookup's size. Here it comes with the lookup's kHit: the size of the object
+// in the slot. Lookups that found nothing in the bucket itself are left out. All controllers'
+// registers are written at once, with the mean over all their lookups, so they share one.
 //
 // Units     bytes.
 // Threads   one owner.
@@ -23,7 +22,7 @@ namespace weft::sim {
 
 class SizeRegister {
  public:
-  // Before the first window is full: one line's.
+  // Before the first window is full: one line.
   static constexpr uint64_t kFirstBytes = kLineBytes;
 
   // REQUIRES: window > 0

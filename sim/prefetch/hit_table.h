@@ -1,11 +1,11 @@
-// sim/prefetch/hit_table.h: for each bucket, the slot where it was hit last, in as few bits as a
-// slot's number takes: 3 for 8 slots, so that a 2 GB index has a table of 12 MB. All are 0 at
+// sim/prefetch/hit_table.h: for each bucket, the slot where it was last hit, in as few bits as a
+// slot's number takes. That is 3 for 8 slots, so a 2 GB index has a table of 12 MB. All are 0 at
 // first; there is no valid bit.
 //
 //     bucket   0   1   2   3 ...
 //     bits   0-2 3-5 6-8 9-11        little-endian in bytes
 //
-// Buckets past its end are taken to be hit in slot 0, and not learnt.
+// Buckets past its end count as hit in slot 0, and are not learnt.
 //
 // Units     entries; bytes() is exact.
 // Threads   one owner.

@@ -1,8 +1,8 @@
 // sim/prefetch/hit_table_pacu.h: predicts that a bucket is hit where it was hit last.
 //
 // The table is in a memory buffer between controller and memory, and is read while the bucket is:
-// its latency shows only as far as it is longer than the shortest read of the memory. Software's
-// kHit updates it at the end of a lookup; one that found nothing in the bucket itself does not.
+// its latency shows only as far as it exceeds the shortest read of the memory. Software's kHit
+// updates it at the end of a lookup, unless the lookup found nothing in the bucket itself.
 //
 // Threads   one owner; units that share a table have the same.
 // Source    paper 004, section 3.3; the simulator's specification, section 1.3.

@@ -1,9 +1,9 @@
 // sim/prefetch/in_situ_pacu.h: programmable logic in the controller that reads the bucket as the
-// software would: the first entry with the key's tag is the one.
+// software would: it takes the first entry with the key's tag.
 //
-// It needs the key, which software sends. Another key's entry may have the same tag and stand
-// before: then it is fetched, as the software would read it too. A few buckets are looked into at
-// once; more wait in order.
+// It needs the key, which software sends. If another key's entry has the same tag and stands
+// before, that one is fetched, because the software would read it too. A few buckets are looked
+// into at once; more wait in order.
 //
 // Threads   one owner.
 // Source    paper 004, section 3.3, after Widx (Kocberber et al., MICRO'13); the simulator's

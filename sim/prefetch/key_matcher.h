@@ -1,9 +1,9 @@
 // sim/prefetch/key_matcher.h: brings together a core's kKey and its bucket's read, whichever comes
-// first. The other waits: buckets in a buffer of few, keys in one of some more.
+// first. The other waits: buckets in a small buffer, keys in a larger one.
 //
-// A full buffer gives up what waits longest in it: a bucket that a core reads for something else
-// than a lookup never gets a key, and a key whose bucket is in the cache never a bucket, so that
-// the newcomer is likelier to be wanted.
+// A full buffer gives up its oldest entry, because the newcomer is likelier to be wanted. A bucket
+// that a core reads for something other than a lookup never gets a key. A key whose bucket is in
+// the cache never gets a bucket.
 //
 // Threads   one owner.
 // Cost      a look at all that waits, for each bucket and key.
@@ -36,11 +36,11 @@ class KeyMatcher {
       : buckets_max_(static_cast<size_t>(buckets_max)), counts_(counts) {}
 
   struct Kept {
-    std::optional<BucketKey> key;         // the bucket's: both are matched
-    std::optional<BucketRead> displaced;  // else the bucket waits, and this one no longer
+    std::optional<BucketKey> key;         // the bucket's: both are matched; none: the bucket waits
+    std::optional<BucketRead> displaced;  // waits no longer: it made room for the bucket
   };
   Kept OnBucket(const BucketRead& read);
-  // The key's bucket, if it waited; else the key waits.
+  // The key's bucket, if it waited; otherwise the key waits.
   std::optional<BucketRead> OnKey(const BucketKey& key);
 
  private:

@@ -1,10 +1,10 @@
-// sim/prefetch/oracle_pacu.h: a unit of imposed accuracy, at no cost of time: with a probability
-// the right slot, else one of the bucket's other valid slots, all alike. Where there is no other,
-// the object of another bucket.
+// sim/prefetch/oracle_pacu.h: a unit of imposed accuracy, at no cost of time. It chooses the right
+// slot with a given probability, otherwise one of the bucket's other valid slots, all alike. If
+// there is no other, it chooses the object of another bucket.
 //
-// It learns the right slot from kKey. Where the key is not in the bucket, right is nothing. What it
-// draws depends on the seed, the controller, the core, and the number of the core's keys before;
-// not on when anything happens, so that runs of different timing draw the same.
+// It learns the right slot from kKey. If the key is not in the bucket, nothing is right. Its draws
+// depend on the seed, the controller, the core, and the number of the core's earlier keys. They
+// don't depend on when anything happens, so runs of different timing draw the same.
 //
 // Threads   one owner.
 // Source    the simulator's specification, section 3.5, "Accuracy control".
@@ -33,9 +33,9 @@ class OraclePacu final : public Pacu {
   enum class Purpose : uint64_t { kIsRight, kSlot, kBucket };
 
   Choice Decide(const BucketRead& read, const BucketKey& key, Time now) const;
-  // Of another bucket; none where there is none.
+  // An object of another bucket; none if there is none.
   void AddStranger(const BucketKey& key, Choice* choice) const;
-  // All 64-bit numbers alike.
+  // All 64-bit numbers are equally likely.
   uint64_t Draw(const BucketKey& key, Purpose purpose) const;
   static uint64_t Below(uint64_t n, uint64_t drawn);
 

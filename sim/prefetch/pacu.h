@@ -5,7 +5,7 @@
 //                                 | Pacu |
 //                                 +------+
 //
-// Told everything in order of time; the choices' times do not fall either, but for displaced ones.
+// It hears of everything in order of time; the choices' times rise, too, except for displaced ones.
 //
 // Threads   one owner.
 // Source    paper 004, section 3.3; the simulator's specification, section 1.3.
@@ -49,7 +49,7 @@ struct Choice {
   int core = 0;
   Time ready = 0;
   bool is_displaced = false;  // it was never decided
-  int count = 0;              // of objects, in the order in which they are to be fetched
+  int count = 0;              // of objects, in the order of fetching
   std::array<TableSlot, kBucketSlotsMax> objects{};
   std::array<uint8_t, kBucketSlotsMax> slots{};  // theirs; kNoSlot: another bucket's
 
@@ -63,7 +63,7 @@ struct Choice {
     objects[static_cast<size_t>(count)] = object;
     slots[static_cast<size_t>(count++)] = slot;
   }
-  // The slot's object; none where it is empty or a chain.
+  // The slot's object; nothing if the slot is empty or a chain.
   void AddSlot(const BucketRead& read, int slot) {
     if (read[slot].has_object()) Add(read[slot], static_cast<uint8_t>(slot));
   }

@@ -51,19 +51,19 @@ struct PrefetchOptions {
   std::string pacu = "off";
   std::string pscu = "exact";
   int exhausted_max = 8;            // entries of a bucket
-  int64_t insitu_ns = 10;           // that looking into a bucket takes
+  int64_t insitu_ns = 10;           // for looking into a bucket
   int pacu_units = 4;               // buckets that in-situ looks into at once
   int pending_max = 16;             // buckets that wait for a key: in-situ's, the oracle's
   int64_t hit_table_ns = 10;        // of its access
   int64_t hit_table_buckets = 0;    // that it knows; 0: all
-  int64_t size_ns = 2;              // that reading a size takes
-  int spec_first = 1;               // lines that are asked for before the size is known
+  int64_t size_ns = 2;              // for reading a size
+  int spec_first = 1;               // before the size is known: lines to ask for
   std::string size_mode = "value";  // or "raw"
   int prof_window = 1024;           // lookups to a mean size
   Time shortest_read_ps = 22'500;   // of the memory, from a bucket's read to its data
 };
 
-// What is given must outlive the parsing; what it has is the default.
+// `options` must outlive the parsing; its values are the defaults.
 void AddPrefetch(CLI::App* app, PrefetchOptions* options);
 // The options by name.
 nlohmann::ordered_json ConfigOf(const PrefetchOptions& options);
@@ -76,7 +76,7 @@ struct PrefetchUnits {
   UnitCounts Total() const;
 };
 
-// `table` outlives the units, and is the store's as it is at each time.
+// `table` must outlive the units, and follow the store.
 Result<PrefetchUnits> MakePrefetchers(const PrefetchOptions& options, const StoreShape& shape,
                                       const TableImage& table, int channels, uint64_t seed);
 

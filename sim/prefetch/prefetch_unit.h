@@ -4,10 +4,10 @@
 //     kKey, kHit -------------------------------^                                ^
 //     the first line of an object came, the size is read from it ----------------+
 //
-// Only a core's reads of buckets trigger. Of what it chose it asks for each object's lines in
-// order, one object after the other; what lies outside of the log is left out.
+// Only a core's reads of buckets trigger. It asks for each chosen object's lines in order, one
+// object after the other; lines outside of the log are left out.
 //
-// An overflow bucket has no number by which a table could know it, and is outside of the range.
+// An overflow bucket has no number by which a table could know it, so it is outside of the range.
 //
 // Threads   one owner.
 // Source    paper 004, section 3; the simulator's specification, sections 1.3 and 3.7.
@@ -29,7 +29,7 @@ namespace weft::sim {
 
 class PrefetchUnit final : public Prefetcher {
  public:
-  // The table outlives it, and is the store's as it is at each time.
+  // The table must outlive it, and follow the store.
   PrefetchUnit(const StoreShape& shape, const TableImage* table, std::unique_ptr<Pacu> pacu,
                std::unique_ptr<Pscu> pscu, std::shared_ptr<UnitCounts> counts);
 

@@ -1,9 +1,9 @@
-// sim/prefetch/prefetcher.h: what a memory controller tells its prefetching unit, and what it asks
-// of it. The unit is told everything in order of time.
+// sim/prefetch/prefetcher.h: what a memory controller reports to its prefetching unit, and what the
+// unit asks of it. The unit hears of everything in order of time.
 //
 //     kKey, kHit of the cores --> +------------+ --> Asked: lines, to this controller's staging
-//     queue buckets read from memory -> | Prefetcher |      or, over the mesh, to the other's lines
-//     it had fetched -----> +------------+
+//     buckets read from memory -> | Prefetcher |      queue or, over the mesh, to the other's
+//     lines it had fetched -----> +------------+
 //
 // Threads   one owner.
 // Source    paper 004, section 3; the simulator's specification, sections 1.3, 3.6 and 3.7.
@@ -35,7 +35,7 @@ class Prefetcher {
   virtual void OnAskedLine(uint64_t id, bool was_dropped, Time now) = 0;
   // A warm-up is over: the run's figures begin, anew if they had begun.
   virtual void OnWarmupEnd() {}
-  // When it next has something to do on its own; kNever: not before it is told something.
+  // When it next has something to do on its own; kNever: not before the next call.
   virtual Time NextEvent() const = 0;
   // Does what it has to do until `now`, and appends what it asks for.
   virtual void AdvanceTo(Time now, std::vector<AskedLine>* asked) = 0;

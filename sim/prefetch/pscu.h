@@ -19,7 +19,7 @@ class Pscu {
   virtual ~Pscu() = default;
   // How many lines to ask for at once, from the object's begin on; at least 1.
   virtual uint64_t LinesAtOnce(const TableSlot& object) const = 0;
-  // Where the size is read from the object's first line: how long after that came the rest is asked
+  // If the size is read from the object's first line: how long after that came the rest is asked
   // for.
   virtual std::optional<Time> size_latency() const { return std::nullopt; }
   // A lookup found the object.

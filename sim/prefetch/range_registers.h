@@ -2,8 +2,8 @@
 // index's range (the paper's IRR), and the objects', set by the system once.
 //
 // The paper makes the index contiguous, so that a comparison finds its buckets, but the pointers in
-// them are virtual. Added here: objects lie in a pinned, contiguous log, and a third register pair
-// has its base and limit, and how far its physical addresses are from the virtual ones.
+// them are virtual. New here: objects lie in a pinned, contiguous log. A third register pair has
+// its base and limit, and the distance of its physical addresses from the virtual ones.
 //
 // Units     bytes; limits are exclusive.
 // Threads   values.
@@ -25,7 +25,7 @@ class IndexRange {
   bool Contains(uint64_t addr) const { return start_ <= addr && addr < end_; }
   // REQUIRES: Contains(addr)
   uint64_t BucketOf(uint64_t addr) const { return (addr - start_) / kLineBytes; }
-  // An overflow bucket's. No register of the hardware: for counting what triggers nothing.
+  // An overflow bucket's. The hardware has no such register: this counts what triggers nothing.
   bool IsOverflow(uint64_t addr) const { return end_ <= addr && addr < overflow_end_; }
 
  private:

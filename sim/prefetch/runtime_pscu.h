@@ -1,7 +1,7 @@
 // sim/prefetch/runtime_pscu.h: reads the size in the object's first line, and then fetches the
 // rest. It may fetch a few lines at once before it knows whether the object has so many.
 //
-// Taken to be so: the size is in the first line even where the object begins at its end.
+// Assumed: the size is in the first line even if the object begins at its end.
 //
 // Threads   one owner.
 // Source    paper 004, section 3.4; the simulator's specification, section 1.3.

@@ -17,7 +17,7 @@ namespace weft::sim {
 
 enum class SizeMode : uint8_t { kValue, kRaw };
 
-// Of the object that `register_bytes` means.
+// The bytes of the object that `register_bytes` means.
 inline uint64_t BytesToFetch(uint64_t register_bytes, SizeMode mode, const StoreShape& shape) {
   return mode == SizeMode::kRaw ? register_bytes : shape.ObjectBytes(register_bytes);
 }

@@ -1,5 +1,5 @@
-// sim/prefetch/test_kit.h: what tests of units share: a small store, and a driver that tells a unit
-// what a machine would, in order of time.
+// sim/prefetch/test_kit.h: helpers of the units' tests: a small store, and a driver that tells a
+// unit what a machine would, in order of time.
 //
 // Threads   one owner.
 #pragma once
@@ -76,7 +76,7 @@ class UnitDriver {
   UnitDriver(const UnitDriver&) = delete;  // the units know the table
   UnitDriver& operator=(const UnitDriver&) = delete;
 
-  // What the unit does until `now` it did at its own times.
+  // Does what the unit has to do until `now`, at its own times.
   void RunTo(Time now) {
     for (Time next = unit().NextEvent(); next <= now; next = unit().NextEvent()) {
       const size_t before = asked.size();

@@ -1,8 +1,8 @@
 // sim/prefetch/trigger_audit.h: was the right object chosen? Each trigger waits for the kHit of its
 // core and bucket, which says where the object was.
 //
-// Changes nothing that the unit does. What a core has waiting is bounded: a bucket that it read for
-// something else than a lookup never gets a kHit.
+// It changes nothing that the unit does. What a core has waiting is bounded, because a bucket that
+// it read for something other than a lookup never gets a kHit.
 //
 // Threads   one owner.
 // Source    the simulator's specification, section 3.5.
@@ -24,7 +24,7 @@ class TriggerAudit {
   explicit TriggerAudit(UnitCounts* counts) : counts_(counts) {}
 
   void OnChoice(const Choice& choice);
-  // `slot`: kNoSlot where the object wasn't in the bucket itself.
+  // `slot`: kNoSlot if the object wasn't in the bucket itself.
   void OnHit(uint64_t bucket, uint8_t slot, int core);
 
  private:

@@ -1,5 +1,5 @@
 // sim/record/access_recorder.h: writes down what the tasks of src/task do to memory, as records of
-// the cores that they are done for.
+// the cores that they work for.
 //
 //     src/task's verbs --> RecordRead, ... --> the thread's AccessRecorder --> records, per core
 //
@@ -7,13 +7,14 @@
 // here, and do nothing on a thread that records nothing. An access becomes one record a line; those
 // outside of all arenas (the stack, the heap) are left out and counted.
 //
-// Classes   follow from the arena, and in the log from the object whose header was read last: up to
-//           the end of its key it is head, behind that body. Plain writes to the log are appends.
-// Depends   the first access to an object waits for the bucket whose word named it; what is behind
-//           its key, for its header. Buckets wait for nothing.
-// Keys      an operation's lookup is told by kKey ahead of the first access to each of its buckets,
-//           and by kHit at its end.
-// Index     kSlot follows the write that made an entry one that searches see, or none.
+// Classes   follow from the arena, and in the log from the object whose header was read last: it is
+//           head up to the end of its key, and body behind that. Plain writes to the log are
+//           appends.
+// Depends   the first access to an object waits for the bucket whose word named it; accesses behind
+//           its key wait for its header. Buckets wait for nothing.
+// Keys      kKey announces an operation's lookup ahead of the first access to each of its buckets;
+//           kHit follows at its end.
+// Index     kSlot follows the write that makes an entry visible to searches, or invisible.
 // Units     bytes, instructions.
 // Threads   one; any number of cores in turns.
 // Source    the simulator's specification, sections 3.4 and 3.5.
@@ -43,15 +44,15 @@ struct Operation {
 
 class AccessRecorder {
  public:
-  // `index` and `log` lie in the first two of `arenas`. REQUIRES: nobody changes the index but
-  // between Begin and End on this thread
+  // `index` and `log` lie in the first two of `arenas`. REQUIRES: the index changes only between
+  // Begin and End on this thread
   AccessRecorder(ArenaMap arenas, const task::IndexRef& index, const task::LogRef& log,
                  const Gaps& gaps, int cores);
   ~AccessRecorder();
   AccessRecorder(const AccessRecorder&) = delete;
   AccessRecorder& operator=(const AccessRecorder&) = delete;
 
-  // What the calling thread does from now on is recorded, until End, for `core`.
+  // Until End, records for `core` what the calling thread does.
   void Begin(int core);
   void End();
   // The core's next operation; those of a batch begin together and end in their order.
@@ -71,7 +72,7 @@ class AccessRecorder {
   const std::vector<Record>& records(int core) const {
     return cores_[static_cast<size_t>(core)].records;
   }
-  // The records since the last time; what is known of the core stays.
+  // The records since the last call; what is known of the core stays.
   std::vector<Record> TakeRecords(int core);
   // The index as searches see it now.
   const TableImage& table() const { return table_; }
@@ -99,16 +100,16 @@ class AccessRecorder {
     uint64_t instructions = 0;
     uint64_t ops_ended = 0;
     AccessClass last_class = AccessClass::kOther;
-    uint32_t key_lead = 0;              // before the next access, which a key was told ahead of
+    uint32_t key_lead = 0;              // before the next access, which a key came before
     std::array<Named, kNamed> named{};  // by number, modulo
     uint64_t named_count = 0;
-    // The object whose header was read last, from its begin to its key's end and its own.
+    // The object whose header was read last: its beginning, its key's end and its own end.
     const uint8_t* object = nullptr;
     const uint8_t* object_key_end = nullptr;
     const uint8_t* object_end = nullptr;
     uint64_t header_access = 0;
     uint64_t named_by = 0;     // the access that named it
-    uint64_t prefetch_by = 0;  // the same, of the last object that was prefetched
+    uint64_t prefetch_by = 0;  // likewise, of the last object that was prefetched
   };
 
   Core& core() { return cores_[static_cast<size_t>(core_)]; }

@@ -1,7 +1,7 @@
 // sim/record/arena_map.h: where the memory of a recorded store lies in the traced memory.
 //
-// Each arena begins at a multiple of 2 MiB behind the one before it, the first at 0, so that what
-// is recorded doesn't depend on where the system put it.
+// Each arena begins at a multiple of 2 MiB behind the one before it, the first at 0. So records
+// don't depend on where the system put the memory.
 //
 // Units     bytes.
 // Threads   one owner.
@@ -46,7 +46,7 @@ class ArenaMap {
     arenas_.push_back({static_cast<const uint8_t*>(begin), bytes, base, kind});
     return arenas_.back();
   }
-  // Null where nothing that is traced lies.
+  // Null if nothing traced lies there.
   const Arena* Find(const void* at) const {
     for (const Arena& arena : arenas_) {
       if (arena.Has(at)) return &arena;

@@ -1,7 +1,7 @@
 // sim/record/gaps.h: how many plain instructions a recorded store performs between its accesses.
 //
-// They aren't counted while it runs: counting changes what is counted. They are given, as medians
-// that were measured once where a machine counts instructions, or assumed.
+// They aren't counted while it runs, because counting changes what is counted. They are given, as
+// medians that were measured once where a machine counts instructions, or assumed.
 //
 // Units     instructions.
 // Threads   values.
@@ -20,9 +20,9 @@ struct Gaps {
   uint32_t to_append = 40;
   uint32_t to_other = 10;
   uint32_t in_class = 4;  // before one of the same class
-  // From telling the controller a key to the first access to its bucket.
+  // From announcing a key to the controller to the first access to its bucket.
   uint32_t key_lead = 20;
-  // Of an operation in all, reached by plain instructions before its end; 0: none are added.
+  // Of an operation in all, filled up by plain instructions before its end; 0: none are added.
   uint32_t ops_total = 5000;
 };
 

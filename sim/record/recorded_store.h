@@ -2,16 +2,17 @@
 // recorded: a source of records.
 //
 // The store is the real one, compiled with WEFT_RECORD_ACCESSES. Cores are sessions that take turns
-// on the calling thread, a batch each, through pipeline/cpu_stage.h: the same options and seed give
+// on the calling thread, a batch each, through pipeline/cpu_stage.h. The same options and seed give
 // the same records, whatever is asked for in which order. That holds for a minute of the store's
 // clock, after which objects note reads anew (kAccessNoteSeconds); is_repeatable says so.
 //
 // Recorded  the queries, and the housekeeping after each batch. Not: filling the store; filling a
 //           batch, which is the protocol's part; counters of segments, sessions and the like.
 // Replies   a value is copied into the core's reply buffer, as a connection's would be.
-// Memory    records wait for being asked for: of all other cores, where one is asked for all its
-// own. Units     bytes, counts. Threads   one. Errors    those of cache::Store::Open and of
-// workload.h. kNoMemory: the records don't fit.
+// Memory    records wait to be asked for: all other cores', if one is asked for all its own.
+// Units     bytes, counts.
+// Threads   one.
+// Errors    those of cache::Store::Open and of workload.h. kNoMemory: the records don't fit.
 //           kCorruption: a reply isn't what was stored. kRetryLater: the index grew meanwhile.
 // Source    the simulator's specification, section 3.5.
 #pragma once
@@ -37,7 +38,7 @@ struct RecordingOptions {
   double load = 0.7;          // of the index's slots when the store is filled
   uint64_t memory_bytes = 0;  // 0: twice what the records need
   Gaps gaps;
-  bool records = true;  // false: all is done, and nothing written down
+  bool records = true;  // false: all is done, but nothing written down
 };
 
 class RecordedStore final : public TraceSource {
@@ -63,7 +64,7 @@ class RecordedStore final : public TraceSource {
   };
   const Answers& answers() const;
   const AccessRecorder& recorder() const;
-  // So far it didn't take so long that another recording may differ.
+  // Has it been quick enough so far that another recording can't differ?
   bool is_repeatable() const;
 
  private:

@@ -1,10 +1,10 @@
-// sim/record/workload.h: the keys, values and queries that a recorded store is given.
+// sim/record/workload.h: the keys, values and queries of a recorded store.
 //
-// An id's key and value follow from the id alone; which size its value has, from the seed too. What
-// a core asks for depends on seed and core, and on nothing that happens.
+// An id's key and value follow from the id alone; the size of its value, from the seed too. What a
+// core asks for depends on seed and core, and on nothing that happens.
 //
 // Units     bytes.
-// Threads   immutable but for Draw: a Queries each thread.
+// Threads   immutable, except for Draw: each thread has its own Queries.
 // Errors    kInvalidArgument, naming the option.
 #pragma once
 
@@ -48,7 +48,7 @@ class StoreWorkload {
 
   const StoreWorkloadOptions& options() const { return options_; }
   uint32_t value_bytes_max() const { return value_bytes_max_; }
-  // In the place of what they hold.
+  // Replaces what they hold.
   void WriteKey(uint64_t id, std::string* key) const;
   void WriteValue(uint64_t id, std::string* value) const;
 

@@ -1,5 +1,5 @@
-// sim/run/memory_options.h: the memory, and how its channels are controlled, as a command line
-// says.
+// sim/run/memory_options.h: the memory and the control of its channels, as a command line asks for
+// them.
 //
 // Threads   one at a time.
 // Errors    those of sim/dram: preset.h, memory_file.h, organization.h, controller.h and
@@ -41,10 +41,10 @@ struct MemoryOptions {
   std::string command_trace = {};  // channel N's go to command_trace + "." + N; empty: nowhere
 };
 
-// What is given must outlive the parsing; what it has is the default.
-// What judging its commands needs to know,
+// `options` must outlive the parsing; its values are the defaults. First the options that judging
+// its commands needs;
 void AddMemory(CLI::App* app, MemoryOptions* options);
-// and all else.
+// then all others.
 void AddControl(CLI::App* app, MemoryOptions* options);
 
 // The memory that --preset names: one of preset.h, or that of a file.
@@ -62,7 +62,7 @@ Result<ControlledMemory> MemoryOf(const MemoryOptions& options);
 class CommandFiles {
  public:
   using OnCommand = std::function<void(int channel, const IssuedCommand&)>;
-  // What to call for each command; it must not outlive this. Empty where nothing is written.
+  // What to call for each command; this must outlive it. Empty if nothing is written.
   Result<OnCommand> Open(const MemoryOptions& options);
   Status Close();
 

@@ -1,7 +1,7 @@
 // sim/run/report.h: a run's figures as files: summary.json, a row of runs.csv, and epoch.csv.
 //
 // Units     in each name; latencies of accesses in core cycles, of the controller in clocks.
-// Threads   pure, but for the files.
+// Threads   pure, except for the files.
 // Errors    kIoError: a file can't be written. kInvalidArgument: runs.csv has other columns.
 // Source    the simulator's specification, sections 3.8 and 5.
 #pragma once
@@ -15,12 +15,12 @@
 
 namespace weft::sim {
 
-// `config`: what the run was asked to do, and from which source, as it shall stand in the report.
-// `units`: what the prefetching units counted, by name; null: nothing is said of it.
+// `config`: what the run was asked to do, and from which source, as the report shows it. `units`:
+// what the prefetching units counted, by name; null: the report leaves it out.
 nlohmann::ordered_json Summary(const nlohmann::ordered_json& config, const RunResult& run,
                                const nlohmann::ordered_json& units = nullptr);
 
-// The columns that a run's row has, and the row: the configuration's plain values, then figures,
+// The columns of a run's row, and the row: the configuration's plain values, then figures,
 // then the units', after "unit_".
 std::string CsvHeader(const nlohmann::ordered_json& config,
                       const nlohmann::ordered_json& units = nullptr);

@@ -1,5 +1,5 @@
-// sim/run/run_options.h: a run of the machine, as a command line says: cores, caches, memory, what
-// becomes of prefetched lines, and the workload.
+// sim/run/run_options.h: a run of the machine, as a command line asks for it: cores, caches,
+// memory, what becomes of prefetched lines, and the workload.
 //
 // Threads   one at a time.
 // Errors    those of memory_options.h and workload_options.h. kInvalidArgument: options that no
@@ -47,15 +47,15 @@ struct RunOptions {
   uint64_t seed = 1;
   int64_t epoch_clocks = 100'000;
   std::string out;   // a folder
-  Given given = {};  // which options were given, those that others add to the app among them
+  Given given = {};  // which options were given, with those that others add to the app
 };
 
-// What is given must outlive the parsing; what it has is the default.
+// `options` must outlive the parsing; its values are the defaults.
 void AddRun(CLI::App* app, RunOptions* options);
 
-// Whose warm-up is 0: that is of a number of operations.
+// Its warm-up is 0, because that depends on the number of operations.
 Result<MachineOptions> MachineOf(const RunOptions& options, const ControlledMemory& memory);
-// The machine's options by name, but those of where results go.
+// The machine's options by name, except for where results go.
 nlohmann::ordered_json ConfigOf(const RunOptions& options);
 
 }  // namespace weft::sim

@@ -1,8 +1,8 @@
 // sim/run/simulation.h: one run: the records of a source on the machine, with its units.
 //
-// Threads   one owner; runs share nothing, so that others may go on beside it.
+// Threads   one owner; runs share nothing, so others may go on beside it.
 // Errors    those of run_options.h, prefetch_options.h and of the source. kInvalidArgument: options
-//           that don't go together, or no operation is left to be measured (short_trace.h).
+//           that don't go together, or no operation is left to measure (short_trace.h).
 #pragma once
 
 #include <cstdint>
@@ -28,9 +28,9 @@ nlohmann::ordered_json ToJson(const UnitFigures& figures);
 
 // Where a run's records come from, and the units that watch it.
 struct RunParts {
-  // Called again to count the operations, where all are played.
+  // Called again to count the operations, if all are played.
   std::function<Result<std::unique_ptr<TraceSource>>()> make_source;
-  // None, or one a channel; empty: none. The table outlives them.
+  // None, or one a channel; empty: none. The table must outlive them.
   std::function<Result<std::vector<std::unique_ptr<Prefetcher>>>(const StoreShape&,
                                                                  const TableImage&)>
       make_units;
@@ -41,12 +41,12 @@ struct RunParts {
 
 // The units of `prefetch`, for a run of `options`. Both must outlive the run.
 void AddUnits(const RunOptions& options, const PrefetchOptions& prefetch, RunParts* parts);
-// The workload of `options`, with the units of `prefetch`. All must outlive the run. `maker`: makes
+// The workload of `options`, with the units of `prefetch`. All must outlive the run. `maker` makes
 // the source; null: it is made anew.
 Result<RunParts> PartsOf(const RunOptions& options, const PrefetchOptions& prefetch,
                          SourceMaker* maker = nullptr);
 
-// What a run tells while it goes on; both may be empty.
+// A run's reports while it goes on; both may be empty.
 struct RunListener {
   std::function<void(int64_t ops)> on_progress = {};
   std::function<void(int channel, const IssuedCommand&)> on_command = {};

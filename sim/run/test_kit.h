@@ -1,9 +1,9 @@
-// sim/run/test_kit.h: what tests of the machine with the paper's units share: a store whose lookups
-// are given, and the machine that plays them.
+// sim/run/test_kit.h: helpers of the tests of the machine with the paper's units: a store whose
+// lookups are given, and the machine that plays them.
 //
-// A lookup is the one of the specification's section 3.5(b): the key for the controller, a software
-// prefetch of the bucket, a read of each entry up to the right one, the object's header, and what
-// depends on it, its other lines.
+// A lookup is that of the specification's section 3.5(b): the key for the controller, a software
+// prefetch of the bucket, and a read of each entry up to the right one. Then come the object's
+// header and what depends on it, its other lines.
 //
 // Threads   one owner.
 #pragma once
@@ -41,8 +41,8 @@ struct TestStore {
   StoreShape shape;
   TableImage table;
 
-  // All buckets have `slots` objects of `bytes` bytes, one after the other in the log in an order
-  // that keeps a bucket's apart, each with the slot's number as tag.
+  // All buckets have `slots` objects of `bytes` bytes, each with the slot's number as tag. They lie
+  // one after the other in the log, in an order that keeps a bucket's apart.
   TestStore(uint64_t buckets, int slots, uint32_t bytes) : table(buckets, 8) {
     SetShape(buckets);
     for (int slot = 0; slot < slots; ++slot) {
@@ -73,7 +73,7 @@ struct TestStore {
 
 class LookupSource : public TraceSource {
  public:
-  // `store` outlives it. Lookups by core.
+  // `store` must outlive it. Lookups by core.
   LookupSource(const TestStore* store, std::vector<std::vector<Lookup>> lookups,
                const LookupGaps& gaps = {})
       : store_(store),
@@ -125,7 +125,7 @@ class LookupSource : public TraceSource {
                         .size = 3,
                         .cls = AccessClass::kObjectHead,
                         .dep = 1});
-    // The header may be in two lines; what it is in needs no more reads.
+    // The header may lie in two lines; nothing else in these needs more reads.
     const uint64_t end = object.addr + object.bytes;
     uint8_t dep = 1;
     for (uint64_t line = (object.addr + 2) / 64 + 1; line * 64 < end; ++line) {

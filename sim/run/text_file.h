@@ -1,6 +1,6 @@
 // sim/run/text_file.h: results as text, and files of them.
 //
-// Threads   pure, but for the file.
+// Threads   pure, except for the file.
 #pragma once
 
 #include <ios>
@@ -10,7 +10,7 @@
 
 namespace weft::sim {
 
-// The text as a field of a line of CSV: in quotes where it has a comma, a quote or a break.
+// The text as a field of a line of CSV: in quotes if it has a comma, a quote or a break.
 std::string CsvField(const std::string& text);
 
 // kIoError: the file can't be opened or written.

@@ -12,9 +12,9 @@
 //           layout.bin has 16 bytes a slot, bucket after bucket: addr in 48 bits, tag in 16, bytes
 //           in 32, and 32 of which the lowest says that the slot is a chain.
 // Threads   pure.
-// Errors    those of Decode: what is wrong, without a place; who reads the file adds it.
-// Source    the simulator's specification, section 3.4. Of what it wants in the header, lines are
-//           of 64 bytes always; the seed and the generator are in the output of who wrote it.
+// Errors    Decode's: what is wrong, without a place; whoever reads the file adds it.
+// Source    the simulator's specification, section 3.4. Of what it wants in the header, lines
+//           always have 64 bytes; the seed and the generator are in the writer's output.
 #pragma once
 
 #include <cstdint>
@@ -61,7 +61,7 @@ struct RecordsBefore {
   }
 };
 
-// What is wrong with a record of a store of that shape in a memory of so many bytes; kOk: nothing.
+// What is wrong with a record of a store of that shape in a memory of `memory_bytes`; kOk: nothing.
 // kCorruption.
 Status CheckRecord(const Record& record, const StoreShape& shape, uint64_t memory_bytes,
                    const RecordsBefore& before);

@@ -1,11 +1,11 @@
-// sim/trace/file_trace.h: a trace in a folder, as a source; and what puts one there.
+// sim/trace/file_trace.h: a trace in a folder, as a source; and how to write one there.
 //
-// Records are checked as they are read (file_format.h); a file's size against its header when it is
-// opened, so that one that was cut short is known before the first record.
+// Records are checked as they are read (file_format.h). A file's size is checked against its header
+// when it is opened, so a file that was cut short is found before the first record.
 //
 // Threads   one owner.
-// Errors    kIoError: the system's, also where there is no such file. kCorruption: what a file says
-//           is no trace; the message has the file, and the number of the record, the first being 1.
+// Errors    kIoError: the system's, also if there is no such file. kCorruption: a file is no trace;
+//           the message has the file, and the number of the record, the first being 1.
 //           kInvalidArgument: a store that no header can describe.
 // Cost      a record is copied once; files are read in pieces of 64 Ki records.
 // Source    the simulator's specification, section 3.4.
@@ -58,8 +58,8 @@ class FileTrace : public TraceSource {
   std::vector<CoreFile> files_;
 };
 
-// Writes what the source has to come, each core until it has no more or `records_max` of it are
-// written. The folder is made if there is none; files of a trace in it are replaced.
+// Writes the records that the source still has, each core's until it has no more or `records_max`
+// of it are written. The folder is made if there is none; files of a trace in it are replaced.
 Status WriteTrace(TraceSource& source, const std::string& folder, uint64_t records_max);
 
 }  // namespace weft::sim

@@ -6,7 +6,7 @@
 //
 // Addresses are physical: offsets into the traced memory, index first, objects above it.
 //
-// Units     gap in instructions, all else in bytes and counts.
+// Units     gap in instructions, everything else in bytes and counts.
 // Threads   values.
 // Source    the simulator's specification, section 3.4.
 #pragma once
@@ -55,8 +55,8 @@ struct Record {
   uint32_t aux = 0;
   uint16_t tag = 0;
   uint8_t slot = kNoSlot;
-  // 0, or: doesn't start before the read that many reads, writes and prefetches of its core earlier
-  // has its data.
+  // 0, or: waits for the data of an earlier read of its core: the one that many reads, writes and
+  // prefetches before.
   uint8_t dep = 0;
 
   bool operator==(const Record&) const = default;

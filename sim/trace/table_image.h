@@ -1,5 +1,5 @@
-// sim/trace/table_image.h: what an index's buckets contain, as a unit in the memory controller
-// would read it: for each slot where its object is and how long.
+// sim/trace/table_image.h: the contents of an index's buckets, as a unit in the memory controller
+// would read them: for each slot, where its object is and how long.
 //
 // Units     bytes; addresses as in record.h.
 // Threads   one owner.

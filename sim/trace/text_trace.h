@@ -1,20 +1,20 @@
 // sim/trace/text_trace.h: traces of other simulators, and of paper 004's table 1, as text.
 //
 //     dramsim3       0x1f40 READ 100               byte address, READ or WRITE, clock
-//     ramulator2-o3  12 8000 [8064]                plain instructions, address read, written;
-//     decimal ramulator2-ls  LD 0x1f40                     LD or ST, address, decimal unless it has
-//     0x csv            15767034,0x40f3a1,R,0x1f40,8  instructions so far, this one's address, R or
-//     W,
+//     ramulator2-o3  12 8000 [8064]                plain instructions, address read, written; all
+//                                                  decimal
+//     ramulator2-ls  LD 0x1f40                     LD or ST, address, decimal unless it has 0x
+//     csv            15767034,0x40f3a1,R,0x1f40,8  instructions so far, this one's address, R or W,
 //                                                  address, bytes; a first line of names may be
 //                                                  there
 //
-// All are of one core and know neither operations nor an index. Read: each `op_accesses` accesses
-// are made an operation, the index is a bucket above all addresses, and instruction addresses are
-// dropped. Where a format has no bytes, an access is of a whole line. Written: marks are dropped,
-// software prefetches are reads, and instruction addresses are 0.
+// All are of one core and know neither operations nor an index. Reading: each `op_accesses`
+// accesses are made an operation, the index is a bucket above all addresses, and instruction
+// addresses are dropped. If a format has no bytes, an access is of a whole line. Writing: marks are
+// dropped, software prefetches become reads, and instruction addresses are 0.
 //
-// ramulator2-o3 has no write without a read: one goes with the read before it, or with one of its
-// own line, where that has a write already.
+// ramulator2-o3 has no write without a read: one goes with the read before it, or if that has a
+// write already, with a read of its own line.
 //
 // Units     bytes, instructions; a clock is `instructions_per_clock`.
 // Threads   one at a time.

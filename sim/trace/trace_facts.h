@@ -1,8 +1,8 @@
-// sim/trace/trace_facts.h: what there is in a trace: records by kind and class, operations,
+// sim/trace/trace_facts.h: the contents of a trace: records by kind and class, operations,
 // instructions, and how full the index is.
 //
 // Threads   one at a time.
-// Errors    those of the source.
+// Errors    the source's.
 #pragma once
 
 #include <nlohmann/json.hpp>

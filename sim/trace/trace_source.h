@@ -21,16 +21,16 @@ struct StoreShape {
   uint64_t log_limit = 0;
   uint64_t buckets = 0;  // of 64 bytes, bucket b at table_base + 64 * b
   int slots_per_bucket = 8;
-  // Of an object whose value has n bytes, all but these n: header and key.
+  // Bytes of an object besides its value: header and key.
   int object_overhead_bytes = 0;
-  // With this many bytes or more, the object has one more: its length takes another. 0: never.
+  // With this many bytes or more, an object has one more, because its length takes it. 0: never.
   int long_object_bytes = 0;
 
   uint64_t ObjectBytes(uint64_t value_bytes) const {
     const uint64_t bytes = value_bytes + static_cast<uint64_t>(object_overhead_bytes);
     return bytes + (IsLong(bytes) ? 1 : 0);
   }
-  // Of the object that has so many, the value's. REQUIRES: object_bytes > 0
+  // The value's bytes, in an object of `object_bytes`. REQUIRES: object_bytes > 0
   uint64_t ValueBytes(uint64_t object_bytes) const {
     const auto overhead = static_cast<uint64_t>(object_overhead_bytes);
     const uint64_t bytes = IsLong(object_bytes - 1) ? object_bytes - 1 : object_bytes;
@@ -52,14 +52,14 @@ class TraceSource {
   virtual const StoreShape& shape() const = 0;
   // The index as it is before the first record.
   virtual TableImage InitialTable() const = 0;
-  // The core's next record; false: it has no more. Cores may be asked in any order: what a core
-  // does doesn't depend on it.
+  // The core's next record; false: it has no more. Cores may be asked in any order: it does not
+  // change what a core does.
   virtual Result<bool> Next(int core, Record* record) = 0;
 
   // Whether it can tell what an operation does to the index without its accesses.
   virtual bool has_marks() const { return false; }
-  // The kSlot, kChain and kHit records, in their order, of the core's next operation, which is over
-  // then; false: there is none. REQUIRES: has_marks(); Next() has given all of the one before
+  // The kSlot, kChain and kHit records, in their order, of the core's next operation, which is then
+  // over; false: there is none. REQUIRES: has_marks(); Next() has given all of the one before
   virtual Result<bool> NextMarks(int /*core*/, std::vector<Record>* /*marks*/) { return false; }
 };
 
