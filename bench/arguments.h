@@ -1,4 +1,4 @@
-// bench/arguments.h: what weft-bench's command line may say, and what each benchmark makes of it.
+// bench/arguments.h: weft-bench's command line, and the options that each benchmark takes from it.
 //
 // Threads   values.
 #pragma once
@@ -70,7 +70,7 @@ CompactionOptions CompactionOptionsOf(const Arguments& a);
 ContentionOptions ContentionOptionsOf(const Arguments& a);
 DeviceOptions DeviceOptionsOf(const Arguments& a);
 
-// `given`, or where it is none, `otherwise`.
+// `given` if it is above 0, `otherwise` if not.
 inline int Or(int given, int otherwise) { return given > 0 ? given : otherwise; }
 
 }  // namespace weft::bench

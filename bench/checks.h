@@ -1,4 +1,4 @@
-// bench/checks.h: what the values of weft-bench's options must be, beyond what CLI11 checks itself.
+// bench/checks.h: checks of the values of weft-bench's options, beyond those of CLI11 itself.
 //
 // Threads   pure.
 #pragma once
@@ -11,15 +11,15 @@ class App;
 
 namespace weft::bench {
 
-// Checks for CLI::Option::check: what is wrong with the value; empty: nothing.
+// Checks for CLI::Option::check. They return what is wrong with the value; empty: nothing.
 //
-// A list of CPUs as "0,2,4-7", each of which this process may use.
+// A list of CPUs, such as "0,2,4-7". This process may use each of them.
 std::string FaultOfCpuList(const std::string& text);
-// A list of thread counts as "1,2,4-8": from 1 to 1,024.
+// A list of thread counts from 1 to 1,024, such as "1,2,4-8".
 std::string FaultOfThreadCounts(const std::string& text);
 
-// What is wrong with the numbers that a subcommand was given: "nan" and "inf" lie outside no range,
-// and what is below 0 becomes large where it can't be negative. Empty: nothing.
+// What is wrong with the numbers given to a subcommand: "nan" and "inf" lie outside no range, and a
+// negative number becomes large where the type has none. Empty: nothing.
 std::string FaultOfNumbers(const CLI::App& subcommand);
 
 }  // namespace weft::bench

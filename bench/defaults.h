@@ -1,8 +1,8 @@
-// bench/defaults.h: the axes, durations and targets that every benchmark shares. One place, so that
-// two figures with the same name were taken the same way.
+// bench/defaults.h: the axes, durations and targets that every benchmark shares. They stand in one
+// place, so that figures with the same name are taken the same way.
 //
-// A target is the project's own promise; docs cite it from here. Every one can be changed on the
-// command line (--target), which the record then shows.
+// A target is the project's own promise; docs cite it from here. The command line can change each
+// one (--target), and the record then shows it.
 #pragma once
 
 #include <cstdint>
@@ -16,8 +16,8 @@ inline constexpr int kRepetitions = 5;
 inline constexpr double kRunS = 3.0;
 inline constexpr double kWarmupS = 0.5;  // before every repetition, uncounted
 
-// --quick: does everything run? Of the durable benchmarks, and of the device a table that fits
-// anywhere.
+// For --quick, which only shows that everything runs: of the durable benchmarks, and of the device
+// a table that fits anywhere.
 inline constexpr uint64_t kQuickKeys = 100'000;
 inline constexpr double kQuickScale = 0.1;
 inline constexpr double kQuickTailS = 1;
@@ -57,7 +57,7 @@ inline constexpr uint32_t kPipelineBatchMax = 16384;
 inline constexpr uint64_t kMemoryItems = 5'000'000;
 inline constexpr uint64_t kHitRatioMemoryMb = 64;
 
-// The durable store: 16 B keys, as LevelDB's own benchmark has them
+// The durable store: 16 B keys, as in LevelDB's own benchmark
 inline constexpr uint64_t kDurableKeys = 2'000'000;
 inline constexpr uint32_t kDurableValueBytes = 256;
 inline constexpr uint64_t kDurableReads = 500'000;
@@ -79,17 +79,17 @@ inline constexpr uint32_t kDeviceMissPermille = 100;
 inline constexpr double kLatencyLoad = 0.70;
 
 // Targets. `advantage` is peer cost over subject cost: 2 means half the CPU time an operation.
-inline constexpr double kTargetWalk = 0.60;          // embedded rate over the bare walk's, at least
-inline constexpr double kTargetPrefetch = 2.0;       // prefetch on over off, at least
-inline constexpr double kTargetView = 0.9;           // MultiView over MultiGet, at least
-inline constexpr double kTargetCpuDepth1 = 1 / 0.9;  // advantage over memcached, at least
+inline constexpr double kTargetWalk = 0.60;          // at least: embedded rate over the bare walk's
+inline constexpr double kTargetPrefetch = 2.0;       // at least: prefetch on over off
+inline constexpr double kTargetView = 0.9;           // at least: MultiView over MultiGet
+inline constexpr double kTargetCpuDepth1 = 1 / 0.9;  // at least: advantage over memcached
 inline constexpr double kTargetCpuDeep = 1 / 0.3;    //   at depth 32
 inline constexpr double kTargetCpuMultiget = 1 / 0.35;  //   for gets of 100 keys
-inline constexpr double kTargetLatency = 1.0;           // subject p99 over peer p99, at most
+inline constexpr double kTargetLatency = 1.0;           // at most: subject p99 over peer p99
 // Sixteen threads' rate over one's for K16-G95-U in this process, at least.
 inline constexpr double kTargetThreads16 = 12;
-inline constexpr double kTargetScaling = 1.8;    // two workers' rate over one's, at least
-inline constexpr double kTargetItemBytes = 105;  // resident bytes an item of 16 + 64 B, at most
+inline constexpr double kTargetScaling = 1.8;    // at least: two workers' rate over one's
+inline constexpr double kTargetItemBytes = 105;  // at most: resident bytes an item of 16 + 64 B
 // Subject's hit ratio over the peer's, at least: not below.
 inline constexpr double kTargetHitRatio = 1.0;
 
@@ -100,9 +100,9 @@ inline constexpr double kTargetWrite4LevelDb = 2.0;  //   four writers
 inline constexpr double kTargetReadLevelDb = 1.0;    // readrandom
 inline constexpr double kTargetReadRocksDb = 1.5;
 inline constexpr double kTargetScanLevelDb = 0.9;      // readseq
-inline constexpr double kTargetDurableMultiGet = 1.5;  // MultiGet of 32 over single Gets, ours
-inline constexpr double kTargetTail = 0.2;        // our p99.9 of a write over LevelDB's, at most
-inline constexpr double kTargetCompaction = 1.3;  // input a second over a peer's, one thread
+inline constexpr double kTargetDurableMultiGet = 1.5;  // our MultiGet of 32 over our single Gets
+inline constexpr double kTargetTail = 0.2;        // at most: our p99.9 of a write over LevelDB's
+inline constexpr double kTargetCompaction = 1.3;  // one thread: input a second over a peer's
 // The table in device memory, one H200: operations a second, at least.
 inline constexpr double kTargetDeviceSearch = 15e9;  // 64-bit slot words for hashes
 inline constexpr double kTargetDeviceReadK8 = 12e9;  // with key comparison and value

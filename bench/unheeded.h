@@ -1,6 +1,6 @@
-// bench/unheeded.h: options that were given beside others that leave them without a use: refused,
-// for their figures would be taken for those with them. Those of `run`, sweeps and experiments are
-// refused in bench/drive/measure_command_line.cc.
+// bench/unheeded.h: refuses options that are without a use beside the other ones given: figures
+// would pass for ones taken with them. bench/drive/measure_command_line.cc refuses those of `run`,
+// sweeps and experiments.
 //
 // Threads   pure.
 #pragma once
@@ -15,7 +15,7 @@ class App;
 
 namespace weft::bench {
 
-// "--load: --rate is given" of the subcommand that was parsed; empty: nothing is without a use.
+// "--load: --rate is given" of the subcommand that was parsed; empty: every option has a use.
 std::string UnheededOf(const CLI::App& subcommand, const Arguments& arguments);
 
 }  // namespace weft::bench

@@ -1,8 +1,8 @@
 // bench/client/closed_loop.h: a client that keeps every connection busy: each sends its next round
 // as soon as the last one is answered.
 //
-// For throughput and for cost per operation. Its latencies are those of a client that waits for
-// the server (they omit what a slow server kept from being sent): open_loop.h has the honest ones.
+// For throughput and for cost per operation. Its latencies omit what a slow server kept from being
+// sent; open_loop.h has the honest ones.
 //
 // Threads   a ClosedLoop belongs to the thread that runs it; RunSideBySide gives each its own.
 // Cost      one epoll wait per burst of replies, one receive and one send a round.
@@ -22,7 +22,7 @@ namespace weft::bench {
 class RoundSource {
  public:
   virtual ~RoundSource() = default;
-  // Adds the connection's next requests to the empty `round`; leaves it empty: nothing more to ask.
+  // Adds the connection's next requests to the empty `round`. Left empty: nothing more to ask.
   virtual void Fill(size_t connection, Round* round) = 0;
   // The round was answered: ids and hits are in it.
   virtual void Done(size_t connection, const Round& round) { (void)connection, (void)round; }
@@ -32,7 +32,7 @@ struct LoadResult {
   ReplyCounts counts;
   double wall_s = 0;
   double client_cpu_s = 0;
-  double client_busy = 0;    // greatest share of its wall time that a client thread computed
+  double client_busy = 0;    // largest share of its wall time that a client thread computed
   base::Histogram round_ns;  // from a round's sending to its last reply
 
   void Merge(const LoadResult& other);

@@ -13,7 +13,7 @@
 
 namespace weft::bench {
 
-// Of many connections, those that are looked at between two system calls.
+// Connections handled between two system calls, at most.
 inline constexpr int kEventsMax = 64;
 
 class Connection {

@@ -1,9 +1,9 @@
 // bench/client/open_loop.h: a client that sends on schedule, whatever the server does, and counts
 // each latency from the instant its request was due.
 //
-// So a server that stalls is charged for every request that should have been sent meanwhile (no
+// A server that stalls is charged for every request that should have been sent meanwhile (no
 // coordinated omission). A round that finds all connections busy waits in the client, its clock
-// running. A round of several requests counts as late as its last reply, for each of them.
+// running. Each request of a round has the latency of the round's last reply.
 //
 // Threads   runs on the caller's thread, which polls and uses its core entirely.
 #pragma once

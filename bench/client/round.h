@@ -1,7 +1,7 @@
 // bench/client/round.h: the requests that one connection sends at once, and what must come back.
 //
-// A round knows every byte of its proper replies from the ids alone (bench/harness/payload.h), so
-// its reader accepts a reply only if key, flags, length and value are the ones that belong there.
+// A round knows every byte of its proper replies from the ids alone (bench/harness/payload.h). So
+// its reader accepts a reply only if key, flags, length and value are the right ones.
 //
 // Protocol  memcached text: get (one or many keys) and set.
 // Threads   one owner.
@@ -40,7 +40,7 @@ class Round {
   size_t op_count() const { return ops_.size(); }
   const std::string& request() const { return request_; }
 
-  // For whoever made the round, once it is done: ids of all gets in order, and whether each hit.
+  // Once the round is done: the ids of all gets in order, and whether each hit.
   const std::vector<uint32_t>& get_ids() const { return get_ids_; }
   const std::vector<uint8_t>& get_hits() const { return get_hits_; }
 

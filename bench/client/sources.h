@@ -59,8 +59,8 @@ class SampleSource : public RoundSource {
   Random random_;
 };
 
-// Stores ids [0, keys) in the server at `port` and reads a sample back. kCorruption when the server
-// refused a set, lost a key or answered wrongly.
+// Stores ids [0, keys) in the server at `port`, then reads a sample back. Returns kCorruption if
+// the server refused a set, lost a key or answered wrongly.
 Status Preload(uint16_t port, const PayloadShape& shape, uint32_t keys, int client_cpu,
                const std::string& progress_name);
 

@@ -12,9 +12,9 @@ class App;
 
 namespace weft::bench {
 
-// What is given must outlive the parsing; what it has is the default.
+// `options` must outlive the parsing; its values are the defaults.
 void AddCompare(CLI::App* app, CompareOptions* options);
-// Prints the comparison, and writes options.json where that is given.
+// Prints the comparison, and writes options.json if that is given.
 Status RunCompare(const CompareOptions& options);
 
 }  // namespace weft::bench

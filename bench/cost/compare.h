@@ -1,14 +1,13 @@
-// bench/cost/compare.h: the same work on several servers, side by side, and what may be said of
-// each two: which does more, answers sooner, does more a joule, costs less, and at which price one
-// is worth the other.
+// bench/cost/compare.h: compares servers on the same work, pair by pair: which does more, answers
+// sooner, does more a joule, costs less, and at which price one is worth the other.
 //
 // A server is a file of results; a server with a GPU is one like any other. Within a file,
-// repetitions are the runs of one experiment, target, workload and load. Between files, what is of
-// the same experiment, target and workload is compared, at the same load or each server at its
-// best. With `by_target` the targets of a file are what is compared, as if each were a server:
-// TARGET, or NAME/TARGET where there are several files.
+// repetitions are the runs of one experiment, target, workload and load. Between files, runs of the
+// same experiment, target and workload are compared, at the same load or each server at its best.
+// With `by_target` the targets of a file are compared, as if each were a server: TARGET, or
+// NAME/TARGET if there are several files.
 //
-// Errors    kInvalidArgument: an option, or a line of a file; a --server that no file is; nothing
+// Errors    kInvalidArgument: a wrong option or line of a file; a --server that no file is; nothing
 //           to compare. kIoError: a file that can't be read.
 // Threads   one at a time.
 #pragma once
@@ -21,7 +20,7 @@
 
 namespace weft::bench {
 
-// At these prices both servers cost the same; the first is given, the second follows.
+// At these prices both servers cost the same; the first price is given, the second follows.
 struct BreakEven {
   size_t priced = 0, other = 0;  // servers of the case, by index
   Dollars price;

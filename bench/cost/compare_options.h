@@ -1,4 +1,4 @@
-// bench/cost/compare_options.h: what a comparison of servers is told beyond their results.
+// bench/cost/compare_options.h: the options of a comparison of servers, beyond their results.
 //
 // Units     as named; quantities once they are checked.
 // Threads   values; pure functions.
@@ -15,7 +15,7 @@
 
 namespace weft::bench {
 
-// What is known of a server beyond its results.
+// What is known of a server, beyond its results.
 struct ServerSpec {
   std::string name;
   std::optional<Dollars> price;
@@ -26,19 +26,19 @@ struct ServerSpec {
 Result<ServerSpec> ParseServerSpec(std::string_view text);
 
 struct CompareOptions {
-  std::vector<std::string> files;          // "PATH" or "NAME=PATH"; the name is else the file's
+  std::vector<std::string> files;          // "NAME=PATH", or "PATH": the name is then the file's
   double target_throughput_per_s = 100e6;  // paper 002's
-  std::vector<double> prices;              // dollars a server, for those without one of their own
+  std::vector<double> prices;              // dollars a server, for servers without their own
   std::vector<double> lifetimes_years = {3, 5};  // likewise, as the next
   std::vector<double> electricity_dollars_per_kwh = {0.07, 0.25};
   std::vector<std::string> servers;   // for ParseServerSpec
-  std::optional<double> utilization;  // 0 to 1, of all servers; else as measured
-  bool best_load = false;             // each server at the load at which it does most
-  bool by_target = false;             // the targets of a file stand for servers
-  std::string json;                   // a file for the result, too; empty: none
+  std::optional<double> utilization;  // 0 to 1, of all servers; none: as measured
+  bool best_load = false;             // each server at the best load: that at which it does most
+  bool by_target = false;             // a file's targets stand for servers
+  std::string json;                   // also writes the result here; empty: nowhere
 };
 
-// The numbers are what they must be.
+// Checks that the numbers are in range.
 Status CheckOptions(const CompareOptions& options);
 
 }  // namespace weft::bench

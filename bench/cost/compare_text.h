@@ -11,7 +11,7 @@
 
 namespace weft::bench {
 
-// A table a case, then what may be said of each two servers.
+// A table for each case, then the comparison of each pair of servers.
 std::string TextOf(const CompareResult& result, const CompareOptions& options);
 // {"format": "weft-bench compare", "version": 1, "options": {...}, "cases": [...], "notes": [...]}
 nlohmann::json ToJson(const CompareResult& result, const CompareOptions& options);

@@ -1,14 +1,14 @@
-// bench/cost/cost.h: what servers that carry a given load cost: their number, the energy of an
+// bench/cost/cost.h: the cost of servers that carry a given load: their number, the energy of an
 // hour, purchase and energy of a lifetime, and the price at which another server costs as much.
 //
-// Symbols are those of the source:
+// The symbols are the source's:
 //
 //     C_t = C_s + C_p                                  (5.1)  a server's whole cost
 //     C_p = T_s * C_ph * (U * P_a + (1 - U) * P_i)     (5.2)  its energy, of a lifetime
 //     C_e =       C_ph * (U * P_a + (1 - U) * P_i)     (5.3)  its energy, of an hour
 //
 // Units     bench/cost/units.h. The source writes T_s in years, P in watts and C_ph in dollars a
-//           kilowatt hour; here hours and kilowatts are made of them on the way.
+//           kilowatt hour; the functions convert these to hours and kilowatts.
 // Threads   pure functions.
 // Errors    kInvalidArgument, naming the quantity: negative, not a number, a share beyond 0 to 1,
 //           a throughput or lifetime of 0.
@@ -51,7 +51,7 @@ Result<DollarsPerHour> ClusterEnergyCostAnHour(const Cluster& cluster);
 // C_t of all of them over T_s, an hour (figure 5.1).
 Result<DollarsPerHour> ClusterCostAnHour(const Cluster& cluster, Dollars c_s, Years t_s);
 // The C_s of a server of `other` at which `other` costs as much an hour as `priced` does. Below 0:
-// its energy alone costs more, so no price is low enough.
+// energy alone costs more, so no price is low enough.
 Result<Dollars> BreakEvenPrice(const Cluster& priced, Dollars c_s, const Cluster& other, Years t_s);
 
 }  // namespace weft::bench

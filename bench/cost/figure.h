@@ -1,9 +1,9 @@
-// bench/cost/figure.h: a figure over repetitions, which may be unavailable or modelled, and what
-// may be said of two of them: which is better, or why that can't be told.
+// bench/cost/figure.h: a figure over repetitions, which may be unavailable or modelled, and the
+// comparison of two of them: which is better, or why that can't be said.
 //
-// A winner is named only where the ranges of the repetitions do not overlap, so where the worst of
-// the one is better than the best of the other. With a single repetition the noise is unknown, and
-// so is the winner.
+// A winner is named only if the ranges of the repetitions do not overlap: the worst of one is
+// better than the best of the other. With a single repetition the noise is unknown, and so is the
+// winner.
 //
 // Units     those of the samples; `unit` says which.
 // Threads   values; pure functions.
@@ -22,7 +22,7 @@ struct Figure {
   Samples samples;          // one a repetition; empty: unavailable
   std::string unavailable;  // why
   std::string unit;
-  std::string source;  // what told it, where that isn't plain
+  std::string source;  // what reported it, where that isn't plain
   bool modelled = false;
 
   bool is_available() const { return !samples.empty(); }

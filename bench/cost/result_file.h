@@ -1,6 +1,6 @@
 // bench/cost/result_file.h: reads files of results, as weft-bench writes them: one JSON object a
-// line, one line a repetition ("format": "weft-bench run", "version": 1). Only what a comparison
-// needs is taken out and checked; lines may have more.
+// line, one line a repetition ("format": "weft-bench run", "version": 1). The reader takes out and
+// checks only what a comparison needs; lines may have more.
 //
 // Units     as named; latencies in microseconds, as in the file.
 // Threads   pure functions; a ResultRun is a value.
@@ -25,7 +25,7 @@ namespace weft::bench {
 struct MeterReading {
   std::optional<double> value;
   std::string source;
-  std::string unavailable;  // the reason, where there is no value
+  std::string unavailable;  // the reason, if there is no value
   bool modelled = false;
 };
 
@@ -50,7 +50,7 @@ struct ResultRun {
   std::map<std::string, double> latency_us;  // of all operations: "mean", "p50", ..., "max"
   std::map<std::string, MeterReading> meters;
 
-  // "no such meter" where the file has none of that name.
+  // "no such meter" if the file has none of that name.
   MeterReading Meter(const std::string& name) const;
 };
 

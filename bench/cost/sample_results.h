@@ -1,4 +1,4 @@
-// bench/cost/sample_results.h: made-up lines of results, for the tests of what reads them.
+// bench/cost/sample_results.h: made-up lines of results, for the tests of their readers.
 //
 // Threads   values.
 #pragma once

@@ -1,16 +1,15 @@
-// bench/cost/server_figures.h: what the repetitions of one case say of one server: throughput,
-// latency, operations a joule, and servers and dollars for a target throughput. Each is computed
-// for each repetition by itself, so each has a range.
+// bench/cost/server_figures.h: the figures of one server in one case: throughput, latency,
+// operations a joule, and servers and dollars for a target throughput. Each repetition has its own
+// figures, so each figure has a range.
 //
-// Power     --server's watts, where given: a model, U * P_a + (1 - U) * P_i with U from the CPU
-//           seconds of the store's processes over those of the machine, or as given. Otherwise the
-//           mean that was measured over the run, busy and idle moments alike. The processor's own
-//           counter sees no GPU, so a GPU's joules are added to it; a meter of the whole server
-//           sees all.
+// Power     --server's watts, if given: a model, U * P_a + (1 - U) * P_i. U is as given, or the CPU
+//           seconds of the store's processes over those of the machine. Otherwise the mean measured
+//           over the run, busy and idle moments alike. The processor's own counter sees no GPU, so
+//           a GPU's joules are added to it; a meter of the whole server sees all.
 // Units     as named.
 // Threads   values; pure functions.
-// Errors    a figure that can't be had is unavailable, with the reason; kInvalidArgument where a
-//           cost can't be computed from what was given.
+// Errors    a figure that can't be had is unavailable, with the reason; kInvalidArgument if a cost
+//           can't be computed from what was given.
 // Source    paper 002, chapters 4.1 and 5.
 #pragma once
 

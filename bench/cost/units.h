@@ -1,15 +1,15 @@
-// bench/cost/units.h: quantities with their units, so that watts given for kilowatts, hours for
-// years or a price of one for a price of the other do not compile.
+// bench/cost/units.h: quantities with their units, so that mixed units do not compile: watts given
+// for kilowatts, hours for years, or a price of one for a price of the other.
 //
-// A quantity is made from a number by naming its unit, and gives the number back only by value().
-// Quantities of one unit are added, compared and divided; units meet only in the products and
-// quotients below, and become another of the same kind only by the conversions below.
+// A quantity is made from a number by naming its unit, and only value() gives the number back.
+// Quantities of one unit are added, compared and divided. Units meet only in the products and
+// quotients below, and change to another of the same kind only by the conversions below.
 //
 // Layout    one double.
 // Units     each type is one; a year has 365 days.
 // Threads   values.
 // Errors    none: whoever takes a quantity from outside checks it (bench/cost/cost.h).
-// Cost      that of the double.
+// Cost      a double's.
 #pragma once
 
 #include "bench/harness/units.h"
@@ -56,7 +56,7 @@ constexpr Dollars operator*(DollarsPerHour a, Hours b) { return Dollars(a.value(
 constexpr OperationsPerJoule operator/(OperationsPerSecond a, Watts b) {
   return OperationsPerJoule(a.value() / b.value());
 }
-// What is said of one server, of all of them.
+// A quantity of one server becomes that of all of them.
 template <typename Unit>
 constexpr Quantity<Unit> operator*(Servers a, Quantity<Unit> b) {
   return Quantity<Unit>(a.value() * b.value());

@@ -1,8 +1,8 @@
-// bench/harness/cpu_load.h: other work on all of the machine's CPUs, a share of their time, as
-// stress-ng makes it: what a store has to live with beside other programs.
+// bench/harness/cpu_load.h: other work on all of the machine's CPUs, for a share of their time, by
+// stress-ng: a store has to live with it beside other programs.
 //
 // Threads   one owner. The load ends with the object, or with this process.
-// Errors    kUnsupported where stress-ng is not installed, or ends by itself.
+// Errors    kUnsupported if stress-ng is not installed, or ends by itself.
 #pragma once
 
 #include <memory>
@@ -14,12 +14,12 @@ namespace weft::bench {
 
 class CpuLoad {
  public:
-  // Why none can be made here; empty where it can.
+  // Why there can be no load here; empty if there can.
   static std::string WhyUnavailable();
-  // percent of each CPU's time, 0 to 100; of 0 there is none, and nothing needs to be installed.
+  // percent of each CPU's time, 0 to 100. 0: no load, and nothing needs to be installed.
   static Result<std::unique_ptr<CpuLoad>> Start(int percent);
 
-  // Whether it has been there all the time.
+  // Whether the load has been there all the time.
   Status Check();
 
  private:

@@ -14,9 +14,9 @@ namespace weft::bench {
 struct LineChart {
   struct Line {
     std::string name;
-    std::vector<double> x, y;          // as many
-    std::vector<double> y_error = {};  // as far the truth may be from y; as many, or none
-    std::vector<double> y_low = {}, y_high = {};  // of repetitions; as many, or none
+    std::vector<double> x, y;          // of the same length
+    std::vector<double> y_error = {};  // how far the truth may be from y; as many, or none
+    std::vector<double> y_low = {}, y_high = {};  // over repetitions; as many, or none
   };
   // A part of the x axis that is shaded.
   struct Band {
@@ -32,17 +32,17 @@ struct LineChart {
   std::string title, x_name, y_name;
   bool log2_x = false;                     // then all x are above 0
   std::vector<Tick> ticks = {};            // empty: round figures
-  bool marks_points = false;               // by dots; lines of one point need them to be seen
+  bool marks_points = false;               // by dots, without which lines of one point do not show
   std::optional<double> reference_y = {};  // what y is compared with
   std::vector<std::string> notes = {};     // under the chart, a line each
   std::vector<Band> bands;
   std::vector<Line> lines;
 };
 
-// The text of the file. y begins at 0. A line without points has no name in the chart, but keeps
-// its colour from others: so it is the same in charts beside each other.
+// The text of the file. y begins at 0. A line without points has no name in the chart but keeps its
+// colour from others, so that charts beside each other agree.
 std::string ToSvg(const LineChart& chart);
-// Of several, one below the other.
+// Several charts, one below the other.
 std::string ToSvg(const std::vector<LineChart>& charts);
 // kIoError.
 Status WriteSvg(const LineChart& chart, const std::string& path);

@@ -1,4 +1,4 @@
-// bench/harness/machine.h: what a figure was taken on, and where threads may run.
+// bench/harness/machine.h: the machine on which a figure was taken, and where threads may run.
 //
 // Threads: any.
 #pragma once
@@ -32,7 +32,7 @@ std::vector<int> UsableCpus();
 // Keeps a thread (0: the caller) or a process's main thread on `cpus`; false if the system refuses.
 bool PinTo(pid_t thread, const std::vector<int>& cpus);
 
-// "0", "1-3", "0,2,4-7". Empty when the text is no list.
+// "0", "1-3", "0,2,4-7". Empty if the text is no list.
 std::vector<int> ParseCpuList(const std::string& text);
 std::string CpuListText(const std::vector<int>& cpus);
 

@@ -1,5 +1,5 @@
-// bench/harness/payload.h: the keys and values of all benchmarks, both computed from a number, so
-// that whoever reads a value can tell whether it is the one that belongs to the key.
+// bench/harness/payload.h: the keys and values of all benchmarks, both computed from a number. So
+// whoever reads a value can tell whether it belongs to the key.
 //
 // Layout    key: a fixed prefix, then eight letters a..p, four bits of the id each (low end last).
 //           value: 64-bit words, word i = Mix(id) + i * odd constant; the last one may be cut.

@@ -1,9 +1,9 @@
-// bench/harness/peer.h: a server that speaks memcached's protocol, whoever made it: how it is
-// started, where it listens, what it has used.
+// bench/harness/peer.h: a server that speaks memcached's protocol, whoever made it: how it starts,
+// where it listens, what it has used.
 //
-// Adding a server: one more line in the table of peer.cc, or --peer-command with the placeholders
-// {path} {port} {memory_mb} {threads} {connections}, and {empty} for a word without letters. One
-// that speaks another protocol is up when it answers "version" at all.
+// To add a server, add a line to the table of peer.cc, or use --peer-command. It may have the words
+// {path} {port} {memory_mb} {threads} {connections}, and {empty} for a word without letters. A
+// server that speaks another protocol is up when it answers "version" at all.
 #pragma once
 
 #include <cstdint>
@@ -29,14 +29,14 @@ struct PeerOptions {
   int threads = 1;
   int connections = 2048;
   std::vector<int> cpus = {};  // empty: any
-  std::string flags = {};      // more of them, behind its command's: words without quotes
+  std::string flags = {};      // more flags, after those of its command: words without quotes
   double patience_s = 10;      // until it answers
 };
 
 class Peer {
  public:
-  // Starts it on a free loopback port and waits until it answers "version".
-  // kIoError with the end of its log when it does not come up.
+  // Starts it on a free loopback port and waits until it answers "version". Returns kIoError, with
+  // the end of its log, if it does not come up.
   static Result<std::unique_ptr<Peer>> Start(const PeerSpec& spec, const PeerOptions& options);
 
   const std::string& name() const { return name_; }

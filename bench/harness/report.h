@@ -1,8 +1,8 @@
 // bench/harness/report.h: what a benchmark found, said once for people and once for machines.
 //
-// A Row is one line of the project's promises: what was measured of the subject, what of the other
-// side, the figure that is judged, the target and the verdict. People get text at once, files get
-// one JSON line a row with everything needed to repeat it.
+// A Row is one line of the project's promises: what was measured of the subject and of the other
+// side, the figure that is judged, the target and the verdict. People get text at once; files get
+// one JSON line a row, with everything needed to repeat it.
 //
 // Threads: one at a time.
 #pragma once
@@ -56,7 +56,7 @@ class Report {
 
   // Prints and writes the row. Kept for Markdown().
   void Add(Row row);
-  // A benchmark that could not run: printed and written as such, with the reason.
+  // Prints and writes that a benchmark could not run, with the reason.
   void Unavailable(const std::string& bench, const std::string& reason);
   // All rows so far as a table.
   std::string Markdown() const;

@@ -1,5 +1,5 @@
-// bench/harness/samples.h: the repetitions of one measurement, and what is said of them: the median
-// and the spread, never the mean or the best.
+// bench/harness/samples.h: the repetitions of one measurement, and their summary: the median and
+// the spread, never the mean or the best.
 #pragma once
 
 #include <algorithm>

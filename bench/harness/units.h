@@ -1,5 +1,5 @@
-// bench/harness/units.h: seconds, watts and joules as types of their own, so that power is never
-// added to energy, and neither passes for a bare number.
+// bench/harness/units.h: seconds, watts and joules as separate types, so that power is never added
+// to energy, and neither passes for a bare number.
 //
 // Layout    one double.
 // Units     SI, by the type. Into and out of a type only by name: Watts(3.5), watts.value().

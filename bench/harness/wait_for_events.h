@@ -1,7 +1,7 @@
-// bench/harness/wait_for_events.h: epoll_pwait2, also where the kernel (before 5.11) lacks it.
+// bench/harness/wait_for_events.h: epoll_pwait2, even if the kernel (before 5.11) lacks it.
 //
 // Threads   any.
-// Cost      one system call; three where it is lacking.
+// Cost      one system call; three if the kernel lacks it.
 #pragma once
 
 #include <poll.h>
@@ -11,7 +11,7 @@
 
 namespace weft::bench {
 
-// As epoll_pwait2 without a mask. `limit` null: none.
+// Like epoll_pwait2 without a mask. `limit` null: none.
 inline int WaitForEvents(int epoll, epoll_event* events, int events_max, const timespec* limit) {
   const int ready = epoll_pwait2(epoll, events, events_max, limit, nullptr);
   if (ready >= 0 || errno != ENOSYS) return ready;

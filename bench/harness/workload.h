@@ -1,4 +1,4 @@
-// bench/harness/workload.h: the named workloads of docs/design (K16-G95-U and its 23 sisters) and
+// bench/harness/workload.h: the named workloads of docs/design (K16-G95-U and its 23 siblings) and
 // the draw of their keys.
 //
 // Threads: a Workload is a value; a KeyPicker is immutable and shared, each caller brings a Random.
@@ -19,8 +19,8 @@ struct Workload {
   std::string name;
   uint32_t key_bytes = 16;
   uint32_t value_bytes = 64;
-  double get_share = 0.95;  // the rest are SETs of the same distribution
-  bool zipf = false;        // skewness 0.99, scrambled; else uniform
+  double get_share = 0.95;  // the rest are SETs with the same distribution
+  bool zipf = false;        // skewness 0.99, scrambled; false: uniform
 };
 
 // "K16-G95-U": K8, K16, K32 or K128; G0 to G100; U or S. kInvalidArgument otherwise.
@@ -29,7 +29,7 @@ Result<Workload> ParseWorkload(std::string_view name);
 // Draws the ids of a workload.
 class KeyPicker {
  public:
-  // Zipf pays for its constants once, here.
+  // Computes Zipf's constants once, here.
   KeyPicker(uint64_t keys, bool zipf);
 
   uint32_t Next(Random& random) const {

@@ -1,4 +1,4 @@
-// bench/server/options.h: what the benchmarks of servers are told, and their names.
+// bench/server/options.h: the options of the benchmarks of servers, and their names.
 //
 // Each Run... prints and records its rows in `report`. A Status other than OK means that there is
 // no figure: a server did not start, refused what it must hold, or answered wrongly.

@@ -1,7 +1,7 @@
-// bench/walk/ceiling.h: what the bare walk does on this machine for objects of a workload's size
+// bench/walk/ceiling.h: the rate of the bare walk on this machine for objects of a workload's size
 // and number: the ceiling for whatever looks them up.
 //
-// Memory    as much as the objects and their index take, beside the store that is measured.
+// Memory    as much as the objects and their index take, besides the store that is measured.
 // Threads   one owner; Measure starts its own and ends them.
 #pragma once
 
@@ -15,7 +15,7 @@
 
 namespace weft::bench {
 
-// All threads together, with the batch that is best for them.
+// All threads together, with the batch that suits them best.
 struct CeilingFigure {
   double per_s = 0;
   uint32_t batch = 0;
@@ -23,8 +23,8 @@ struct CeilingFigure {
 
 class Ceiling {
  public:
-  // `object_bytes` is rounded up to a multiple of 8. kNoMemory where the machine has not as much
-  // left: beside a walk that does not fit nothing is measured.
+  // `object_bytes` is rounded up to a multiple of 8. kNoMemory: the machine has too little left.
+  // Beside a walk that does not fit, nothing is measured.
   static Result<std::unique_ptr<Ceiling>> Make(uint64_t objects, uint32_t object_bytes,
                                                bool huge_pages, uint64_t seed);
 

@@ -22,7 +22,7 @@ class IdStreams {
   static constexpr uint32_t kSetBit = 0x80000000u;
   static constexpr size_t kIds = 2'000'000;
 
-  // One stream a thread, each of its own seed.
+  // One stream a thread, each with its own seed.
   IdStreams(const KeyPicker& picker, double get_share, size_t threads, uint64_t seed);
   std::span<const uint32_t> of(size_t thread) const { return streams_[thread]; }
 

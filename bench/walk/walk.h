@@ -6,8 +6,8 @@
 //           each, at most 85 % of them in use). Objects: end to end, so 8 B-aligned; of 96 bytes
 //           each lies over exactly two lines.
 // Threads   immutable after construction: any number may walk.
-// Cost      a bucket's line a step and those of the object, three with 96 bytes; in a batch, all
-// first lines are asked for before any is used.
+// Cost      a bucket's line a step and those of the object, three with 96 bytes; a batch prefetches
+//           all first lines before it uses any.
 #pragma once
 
 #include <cstdint>
@@ -25,7 +25,7 @@ class Walk {
   // `object_bytes`: of each; a multiple of 8.
   Walk(uint64_t objects, uint32_t object_bytes, bool huge_pages, uint64_t seed);
 
-  // That it takes.
+  // The memory that it takes.
   uint64_t bytes() const { return (buckets_.size() + object_words_.size()) * sizeof(uint64_t); }
   static uint64_t BytesFor(uint64_t objects, uint32_t object_bytes);
 
