@@ -1,5 +1,5 @@
 // bench/drive/commands.h: weft-bench's subcommands that put workloads on targets, and those that
-// read what these wrote: run, quick, sweep, compare.
+// read the results: run, quick, sweep, compare.
 //
 // Threads   one at a time.
 #pragma once
@@ -21,9 +21,9 @@ class DriveCommands {
   DriveCommands();
   ~DriveCommands();
 
-  // Adds them. Outlives the parsing.
+  // Adds them. This object must outlive the parsing.
   void AddTo(CLI::App* app);
-  // None where `name` is another's.
+  // None if `name` is not one of them.
   std::optional<Status> Run(const std::string& name, const std::string& command_line);
 
  private:

@@ -1,13 +1,13 @@
-// bench/drive/driver.h: a target that is open, the records that it has, and runs on it, each with
-// its meters and told to a RunLog. `run`, `quick`, sweeps and experiments are made of it.
+// bench/drive/driver.h: an open target, its records, and runs on it, each with its meters and a
+// line in a RunLog. `run`, `quick`, sweeps and experiments are made of it.
 //
-// Contents   The records of a workload are stored before it where they are not there: what is
-//            stored stays for the next workload, if that has the same records, until one has added
-//            or removed some. So YCSB's order is load, A, B, C, F, D, load, E.
+// Contents   A workload's records are stored before it if they are not there. They stay for the
+//            next workload, if that has the same records, until a workload has added or removed
+//            some. So YCSB's order is load, A, B, C, F, D, load, E.
 //
 // Threads   one owner.
-// Errors    kInvalidArgument: no such target. kUnsupported: this build or this machine has it not,
-//           or it has no operations for the workload, with the reason. An error of a run has the
+// Errors    kInvalidArgument: no such target. kUnsupported: this build or machine lacks it, or it
+//           lacks operations of the workload; with the reason. An error of a run has the
 //           workload's name before it, and the target is closed then.
 #pragma once
 
@@ -30,27 +30,27 @@ namespace weft::bench {
 
 class Driver {
  public:
-  // All three outlive it. `spec`: what `options.targets` would have.
+  // `options` and `log` must outlive it. `spec`: as in `options.targets`.
   Driver(std::string spec, const MeasureOptions& options, RunLog* log);
   ~Driver();
 
   void set_repetition(int repetition) { context_.repetition = repetition; }
-  // Scans need an index that a server may have to be started with.
+  // Scans need an index, with which a server may have to be started.
   void ExpectScans() { target_options_.scans = true; }
 
-  // The target is open, has the records of `mix` and no others, and is quiet. Storing them is a run
-  // of its own in the log. kUnsupported: see above.
+  // Opens the target, if need be, sees that it has the records of `mix` and no others, and waits
+  // until it is quiet. Storing records is a separate run in the log. kUnsupported: see above.
   Status Prepare(const OperationMix& mix);
-  // Prepare, and the run: of a workload that loads, that storing. `load.rate` is the workload's
-  // where it has none; one that loads is a closed loop, whatever the rate. What `notes` gives,
-  // whole members, is added to the line that the log gets; an error of it ends the run without a
-  // line. A run in which nothing ended has none either, and says so.
+  // Prepare, then the run; for a workload that loads, storing is the run. Without a `load.rate`,
+  // the workload's counts; a workload that loads is a closed loop, whatever the rate. The members
+  // that `notes` gives are added to the line in the log; an error of `notes` ends the run without a
+  // line. A run in which nothing ended has no line either, and the log says so.
   using Notes =
       std::function<Result<nlohmann::json>(const LoadFigures& figures, const Readings& readings)>;
   Result<LoadFigures> Run(const OperationMix& mix, LoadOptions load, const Notes& notes = {});
-  // The next Run opens it anew.
+  // Closes the target; the next Run opens it anew.
   void Close();
-  // Tells the log that the workload, at this load, could not be measured.
+  // Notes in the log that the workload, at this load, could not be measured.
   void LeaveOut(const OperationMix& mix, const std::string& load, const std::string& why) const;
 
   const std::string& spec() const { return context_.target_name; }

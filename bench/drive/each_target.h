@@ -1,5 +1,5 @@
-// bench/drive/each_target.h: what all that measures targets begins with: the workloads that are
-// asked for, and the targets in turn.
+// bench/drive/each_target.h: how everything that measures targets begins: the workloads asked for,
+// and each target in turn.
 //
 // Threads   one at a time.
 #pragma once
@@ -15,17 +15,17 @@
 
 namespace weft::bench {
 
-// In their order, with the sizes and the rate that are asked for. kInvalidArgument: what is wrong.
+// In their order, with the sizes and the rate asked for. kInvalidArgument: what is wrong.
 Result<std::vector<OperationMix>> MixesOf(const MeasureOptions& options);
 
-// For what could not be run: a workload that the driver's target has no operations for is told and
-// left out: OK. All else, a target that is not there at all too, is returned.
+// For failed runs: a workload for which the driver's target lacks operations is reported and left
+// out: OK. Any other status, also that of a missing target, is returned.
 Status LeaveOutUnsupported(const Driver& driver, const OperationMix& mix, const Status& status);
 
-// Measures the machine's idle power first, where there is a meter. Then `drive` with each target in
-// turn, and again for each repetition: target by target, not run by
-// run. A Driver ends with its turn. Goes on with the others where one fails; the first of these
-// errors, but for kUnsupported, is returned then.
+// Measures the machine's idle power first, if there is a meter. Then calls `drive` with each target
+// in turn, and again for each repetition: target by target, not run by run. A Driver ends with its
+// turn. If one fails, goes on with the others and then returns the first error other than
+// kUnsupported.
 Status ForEachTarget(const MeasureOptions& options, const std::vector<OperationMix>& mixes,
                      RunLog* log, const std::function<Status(Driver*)>& drive);
 

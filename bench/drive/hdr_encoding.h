@@ -5,7 +5,7 @@
 //           u64, ratio of integers to doubles f64 (1); then the counts by index, each a ZigZag
 //           LEB128 number of at most 9 bytes, a run of n > 1 zeros as -n. Nothing follows the last
 //           count that is not zero.
-// Cells     with 3 digits and lowest discernible 1 HdrHistogram has the cells of base::Histogram,
+// Cells     with 3 digits and lowest discernible 1, HdrHistogram has the cells of base::Histogram,
 //           in the same order, up to the same value: no count moves.
 // Units     the histogram's. Counts are below 2^63.
 // Threads   pure.
@@ -22,8 +22,8 @@
 
 namespace weft::bench {
 
-// Of 3 significant digits: 2,048 values, the power of two that is not below 2 * 10^3, have a cell
-// each, and every further power of two half as many.
+// With 3 significant digits, 2,048 values have a cell each: that is the power of two not below 2 *
+// 10^3. Every further power of two has half as many.
 constexpr int kHdrSubBucketBits = 11;
 
 // Where HdrHistogram counts `value`.
@@ -38,7 +38,7 @@ constexpr size_t HdrIndex(uint64_t value) {
 
 std::string EncodeHdr(const base::Histogram& histogram);
 
-// Appends the number that takes HdrHistogram's ZigZag LEB128 form.
+// Appends the number in HdrHistogram's ZigZag LEB128 form.
 void AppendZigZag(int64_t number, std::string* out);
 // Appends it big-endian.
 void AppendBigEndian(uint32_t number, std::string* out);

@@ -5,11 +5,11 @@
 //           then a line an interval: [Tag=NAME,]start,length,max,histogram. The histogram is the
 //           base64 of: cookie u32, bytes u32 (big-endian), and the compressed bytes of
 //           bench/drive/hdr_encoding.h.
-// Units     histograms nanoseconds; in the file start and length are seconds, start since the
-//           log's, and max, which is the exact one, milliseconds. All three have three decimals.
+// Units     histograms hold nanoseconds. In the file, start (since the log's) and length are
+//           seconds, and max, which is exact, milliseconds. All three have three decimals.
 // Threads   one owner.
-// Errors    Open: kIoError, kUnsupported without zlib (no file is made then). Add: kIoError, such
-//           as a full disk. Both: kInvalidArgument for what the format cannot say.
+// Errors    Open: kIoError; kUnsupported without zlib, and then no file is made. Add: kIoError,
+//           such as a full disk. Both: kInvalidArgument for what the format cannot say.
 // Cost      zlib's, which grows with the cells in use: not for a thread that is being measured. An
 //           interval is in the file when Add returns, so a log can be read while it grows.
 // Source    HdrHistogram's HistogramLogWriter.java and HistogramLogReader.java, by G. Tene.
@@ -31,8 +31,8 @@ class HdrLog {
   // Makes the file anew. `start_time_s`: seconds since the epoch.
   static Result<HdrLog> Open(const std::string& path, double start_time_s);
 
-  // `tag`: whose the interval is, without commas and blanks; empty: none. Tools look at one tag
-  // at a time, and at intervals without where none is named. Intervals come by their start.
+  // `tag`: whose the interval is, without commas and blanks; empty: none. Tools look at one tag at
+  // a time; if none is named, at intervals without. Intervals must come in order of their start.
   Status Add(std::string_view tag, double start_s, double length_s,
              const base::Histogram& latency_ns);
 

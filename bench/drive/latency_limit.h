@@ -1,4 +1,4 @@
-// bench/drive/latency_limit.h: what latency is good enough, as in service level objectives: "p99
+// bench/drive/latency_limit.h: which latency is good enough, as in service level objectives: "p99
 // 1ms".
 //
 // Threads   values.
@@ -27,7 +27,7 @@ struct LatencyLimit {
   bool Holds(const base::Histogram& latency_ns) const { return UsOf(latency_ns) <= most_us; }
 };
 
-// "1 ms", "26.84 s": in the largest unit, from ns to s, that it has one of; to so many digits.
+// "1 ms", "26.84 s": in the largest unit, from ns to s, of which there is one; to `digits` digits.
 std::string TimeText(double us, int digits);
 
 }  // namespace weft::bench

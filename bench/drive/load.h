@@ -1,7 +1,7 @@
-// bench/drive/load.h: a workload put on a target by several threads: what came of it.
+// bench/drive/load.h: puts a workload on a target by several threads, and says what came of it.
 //
 // Threads   RunLoad starts its own and ends them.
-// Errors    the first that a thread met (load_thread.h): there is no figure then.
+// Errors    the first that a thread met (load_thread.h): then there is no figure.
 #pragma once
 
 #include <array>
@@ -20,8 +20,8 @@
 namespace weft::bench {
 
 struct LoadFigures {
-  // That were counted; of an open loop until all that was due was done, which takes longer than was
-  // asked for where the target can't keep up.
+  // The time counted. An open loop counts until all that was due is done, which takes longer than
+  // asked for if the target can't keep up.
   double seconds = 0;
   uint64_t operations = 0;
   uint64_t records = 0;  // that were read
@@ -32,24 +32,24 @@ struct LoadFigures {
   // The client's own.
   base::Histogram lag_ns;  // open loop: how late it began what it could have begun
   double cpu_s = 0;        // an embedded store's, too
-  double busy = 0;         // of the busiest thread, the share of its time that it computed
+  double busy = 0;         // share of its time that the busiest thread computed
 
   double OperationsPerSecond() const {
     return seconds > 0 ? static_cast<double>(operations) / seconds : 0;
   }
-  // Was the client, not the store, the limit? Of an embedded store it can't be told: false.
+  // Was the client, not the store, the limit? For an embedded store nobody can tell: false.
   bool ClientSaturated(const Target& target, bool is_open_loop) const;
 };
 
-// What happens meanwhile, told by the thread that called RunLoad. Counting ends with the window, of
-// an open loop with the last operation that was due in it.
+// What happens meanwhile, called by the thread that called RunLoad. Counting ends with the window;
+// in an open loop, with the last operation that was due in it.
 struct LoadEvents {
   std::function<void()> counting_begins;
   std::function<void(const SliceRow&, const base::Histogram& latency_ns)> slice_ended;
   std::function<void()> counting_ends;
 };
 
-// Begins with the records that `space` has; `mix` is without a fault, and the target has its
+// Begins with the records that `space` has. `mix` must be valid, and the target must have its
 // operations (Target::WhyNot).
 Result<LoadFigures> RunLoad(Target* target, const OperationMix& mix, RecordSpace* space,
                             const LoadOptions& options, const LoadEvents& events = {});

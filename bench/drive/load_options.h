@@ -1,11 +1,11 @@
 // bench/drive/load_options.h: how a workload is put on a target.
 //
 // Closed loop   each session has up to `depth` operations under way, and begins more as soon as
-//               `batch` of them have ended: what a store can do, but its latencies leave out what
-//               waited because the store was slow.
+//               `batch` of them have ended. It shows what a store can do, but its latencies leave
+//               out what waited because the store was slow.
 // Open loop     with a rate: operations are due on a schedule, whatever the store does, and their
-//               latency counts from then (no coordinated omission). One that finds every session
-//               full waits in the client, its clock running.
+//               latency counts from then (no coordinated omission). An operation that finds every
+//               session full waits in the client, its clock running.
 //
 // Units     seconds, operations.
 // Threads   a value.
@@ -28,7 +28,7 @@ struct LoadOptions {
   double warmup_s = 0;            // carried out, not counted
   double seconds = 0;             // 0: until the workload is over, as a load is
   double slice_s = 1;             // of the time series
-  double patience_s = 10;         // without any answer: the run fails
+  double patience_s = 10;         // without any answer: then the run fails
   bool missing_is_wrong = false;  // the store may lose nothing: it is no cache
   uint64_t seed = 1;
   std::vector<int> cpus = {};  // of the threads, in their order; empty: any

@@ -1,16 +1,15 @@
 // bench/drive/load_thread.h: one thread of a load: its sessions, and the loop that keeps them busy
 // or on schedule (bench/drive/load_options.h).
 //
-// An operation's tag is the place where it is kept while it is under way, so what it was, and since
-// when, is known when its outcome comes.
+// An operation's tag is the place where it is kept while under way. So its kind and its start are
+// known when its outcome comes.
 //
 // Threads   one owner; `stop` is shared: whoever meets an error sets it, and all end.
-// Errors    Run returns the first: what a session says, kCorruption for a wrong answer or a lost
-//           record, kIoError where nothing is answered for `patience_s`, kRetryLater where an open
-//           loop is asked for so much that it takes ten times its window and more.
-// Cost      two clock readings and two calls of a session for each batch, and what a stream and a
-//           recorder cost an operation. An open loop spins for the last 50 us before something is
-//           due.
+// Errors    Run returns the first: what a session says; kCorruption for a wrong answer or a lost
+//           record; kIoError if nothing is answered for `patience_s`; kRetryLater if an open loop
+//           has so much to do that it takes ten times its window and more.
+// Cost      two clock readings and two calls of a session a batch, and what a stream and a recorder
+//           cost an operation. An open loop spins for the last 50 us before something is due.
 #pragma once
 
 #include <atomic>
@@ -42,12 +41,12 @@ class LoadThread {
   LoadThread(const LoadThread&) = delete;
   LoadThread& operator=(const LoadThread&) = delete;
 
-  // Opens its sessions. To be called once, before Run.
+  // Opens its sessions. Call it once, before Run.
   Status Open(Target* target);
   // `arrivals`: of an open loop; null: a closed one.
   Status Run(const LoadWindow& window, Recorder* recorder, Arrivals* arrivals);
 
-  // Of its CPU's time, while it counted.
+  // CPU time of this thread while it counted.
   double cpu_s() const { return cpu_s_; }
   double counted_s() const { return counted_s_; }
 
@@ -63,7 +62,7 @@ class LoadThread {
     uint64_t from_ns = 0;
   };
 
-  // The thread did not run, though it should have: the machine was busy, or it was stopped.
+  // A time when the thread should have run but did not: the machine was busy, or it was stopped.
   struct Pause {
     uint64_t begin_ns, end_ns;
   };

@@ -1,4 +1,4 @@
-// bench/drive/measure_options.h: what `weft-bench run` and `quick` are told.
+// bench/drive/measure_options.h: the options of `weft-bench run` and `quick`.
 //
 // Threads   a value.
 #pragma once
@@ -17,9 +17,9 @@
 namespace weft::bench {
 
 struct MeasureOptions {
-  // As bench/target/targets.h has them.
+  // In the form of bench/target/targets.h.
   std::vector<std::string> targets = {};
-  // Built in (bench/workload/builtin_mixes.h) or of the file; "ycsb": all of it.
+  // Built in (bench/workload/builtin_mixes.h) or from the file; "ycsb": all of it.
   std::vector<std::string> workloads = {};
   std::string workload_file = {};                // TOML; empty: none
   uint64_t records = 0;                          // 0: the workload's own
@@ -29,9 +29,9 @@ struct MeasureOptions {
   int load_threads = 0;  // that store the records first; 0: as many as measure
   TargetOptions target = {};
   MeterOptions meters = {};
-  double idle_s = 3;  // that the machine's idle power is measured over, before the first run
+  double idle_s = 3;  // for measuring the machine's idle power, before the first run
   int repetitions = 1;
-  double quiet_s = 60;  // what a store's background work may take, before each run
+  double quiet_s = 60;  // limit of a store's background work, before each run
   std::string experiment = "run";
   nlohmann::json notes = nlohmann::json::object();  // members that each line gets
   std::string command_line = {};

@@ -1,8 +1,9 @@
 // bench/drive/rate_search.h: the highest rate at which something holds, by halving the gap between
 // one at which it does and one at which it does not.
 //
-// What holds at a rate is taken to hold at all lower ones. Where answers contradict that (a busy
-// moment), the lowest rate that failed counts: the result is never above a rate that was refuted.
+// If it holds at a rate, it is taken to hold at all lower ones. Where answers contradict that (a
+// busy moment), the lowest rate that failed counts: the result is never above a rate that was
+// refuted.
 //
 // Units     requests a second.
 // Threads   one owner.
@@ -16,14 +17,14 @@ namespace weft::bench {
 
 class RateSearch {
  public:
-  // Between 0 and `top`, which nothing exceeds. Rates closer to each other than `tolerance` (0.02:
-  // 2 %) are the same. REQUIRES: top > 0, 0 < tolerance < 1
+  // Searches between 0 and `top`, which nothing exceeds. Rates closer to each other than
+  // `tolerance` (0.02: 2 %) are the same. REQUIRES: top > 0, 0 < tolerance < 1
   RateSearch(double top, double tolerance) : top_(top), tolerance_(tolerance) {}
 
   // What to try now; none: the search is over.
   std::optional<double> Next() const;
   void Told(double rate, bool holds);
-  // The highest that held, as far as is known; none: none did.
+  // The highest rate known to hold; none: none did.
   std::optional<double> Highest() const;
 
  private:

@@ -1,8 +1,8 @@
 // bench/drive/recorder.h: what one thread of a load has seen: latencies by kind of operation, what
 // became of them, and its part of the time series.
 //
-// Counted is what falls into the run's window, [begin, end): of a closed loop what ended in it, of
-// an open loop what was due in it, however late it ended.
+// Only what falls into the run's window, [begin, end), counts: in a closed loop what ended in it,
+// in an open loop what was due in it, however late it ended.
 //
 // Units     nanoseconds; instants are base::NowNs.
 // Threads   one owner; merged when the threads have ended.
@@ -30,25 +30,25 @@ struct OutcomeCounts {
 
 class Recorder {
  public:
-  // end_ns UINT64_MAX: until it is over. `board` outlives it.
+  // end_ns UINT64_MAX: until it is over. `board` must outlive it.
   Recorder(uint64_t begin_ns, uint64_t end_ns, double slice_s, SliceBoard* board);
 
   bool Counts(uint64_t at_ns) const { return at_ns >= begin_ns_ && at_ns < end_ns_; }
-  // `at_ns`: what decides whether it counts, and in which slice.
+  // `at_ns` decides whether it counts, and in which slice.
   void Add(OperationKind kind, uint64_t at_ns, uint64_t latency_ns, uint64_t records);
   void AddOutcome(OutcomeKind outcome, bool by_right);
-  // How late the client was in beginning what was due and could have been begun.
+  // How late the client began what was due and could have been begun.
   void AddLag(uint64_t lag_ns) { lag_ns_.Record(lag_ns); }
-  // Time passes without operations, too.
+  // Time also passes without operations.
   void ReachedNs(uint64_t now_ns);
-  // Nothing more comes, and it is `now_ns`.
+  // Nothing more comes; it is `now_ns`.
   void End(uint64_t now_ns);
 
   const std::array<base::Histogram, kOperationKinds>& by_kind() const { return by_kind_; }
   const base::Histogram& lag_ns() const { return lag_ns_; }
   const OutcomeCounts& outcomes() const { return outcomes_; }
   uint64_t records() const { return records_; }
-  // When the last one ended, of those that were due at their instant; 0: there was none.
+  // When the last operation that counts ended; 0: there was none.
   uint64_t last_end_ns() const { return last_end_ns_; }
 
  private:

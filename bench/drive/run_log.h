@@ -1,10 +1,10 @@
-// bench/drive/run_log.h: where runs are told: a line of a table on standard output, and as asked
-// for a line of a result file (docs/formats/bench-results.md), a row of a CSV table, and
-// HdrHistogram's log of each run.
+// bench/drive/run_log.h: reports runs: a line of a table on standard output; and, if asked for, a
+// line of a result file (docs/formats/bench-results.md), a row of a CSV table, and an HdrHistogram
+// log of each run.
 //
 // HDR logs  two files a run: FOLDER/DATE-TARGET-WORKLOAD-NUMBER.hlog has an interval a whole slice,
 //           ...-kinds.hlog the whole run for each kind of operation, with its name as the tag. DATE
-//           is when the log was opened, so that later runs add to the folder.
+//           is when the log was opened, so later runs add to the folder.
 // Threads   one at a time.
 // Errors    kIoError: a file can't be written. kInvalidArgument: a CSV file that has other columns.
 #pragma once
@@ -30,13 +30,13 @@ namespace weft::bench {
 
 class RunLog {
  public:
-  // One run. The log outlives it.
+  // One run. The log must outlive it.
   class Entry {
    public:
     // Counting begins.
     Status Start();
     Status Add(const SliceRow& row, const base::Histogram& latency_ns);
-    // `record`: RunRecord's, and what was added to it.
+    // `record`: from RunRecord, and what was added to it.
     Status End(const nlohmann::json& record, const LoadFigures& figures);
 
    private:
@@ -45,7 +45,7 @@ class RunLog {
     Entry(RunLog* log, std::string hdr_path) : log_(*log), hdr_path_(std::move(hdr_path)) {}
 
     RunLog& log_;
-    const std::string hdr_path_;  // without its ending; empty: none is asked for
+    const std::string hdr_path_;  // without its ending; empty: not asked for
     double start_s_ = 0;          // since the epoch
     std::optional<HdrLog> slices_;
   };
@@ -55,10 +55,10 @@ class RunLog {
   // Before the first run of a table.
   void PrintHead() const;
   Entry Begin(const RunContext& context, const OperationMix& mix);
-  // Of each target, workload and load that had several runs: medians and ranges.
+  // Medians and ranges of each target, workload and load with several runs.
   void PrintMedians() const;
-  // What could not be measured, in the table and, as a line of its own, in the result file. Errors
-  // of the file are the next run's.
+  // Reports what could not be measured, in the table and, as a separate line, in the result file.
+  // The next run returns the file's errors.
   void LeaveOut(const LeftOut& what, const std::string& why);
 
   int runs() const { return runs_; }  // that were begun
@@ -71,7 +71,7 @@ class RunLog {
   };
   struct Lines {
     std::string path;
-    std::unique_ptr<std::FILE, Closer> file;  // null: none asked for
+    std::unique_ptr<std::FILE, Closer> file;  // null: not asked for
 
     static Result<Lines> Open(const std::string& path);
     Status Write(const std::string& line);
@@ -87,7 +87,7 @@ class RunLog {
   };
   std::map<std::string, Told> told_;  // by what the runs were
   std::vector<std::string> order_;    // of these
-  std::string opened_;                // when, as part of a file's name
+  std::string opened_;                // when the log was opened, as part of a file's name
   int runs_ = 0;
 };
 

@@ -1,4 +1,4 @@
-// bench/drive/run_log_options.h: where runs are told beside standard output.
+// bench/drive/run_log_options.h: where runs are reported, besides standard output.
 //
 // Threads   a value.
 #pragma once

@@ -1,5 +1,5 @@
 // bench/drive/run_record.h: one run as a line of a result file: what was measured, on what, with
-// which settings, and what came of it. docs/formats/bench-results.md has the fields.
+// which settings, and the outcome. docs/formats/bench-results.md has the fields.
 //
 // Threads   pure.
 #pragma once
@@ -21,11 +21,11 @@ namespace weft::bench {
 struct RunContext {
   std::string experiment;    // "run", "quick"
   std::string command_line;  // that repeats it
-  std::string target_name;   // as --target has it: "start:memcached"
+  std::string target_name;   // as in --target: "start:memcached"
   int repetition = 0;
 };
 
-// What the meters found: of the whole run, and of its slices.
+// What the meters found, over the whole run and in its slices.
 struct RunMeters {
   Readings readings;
   std::vector<MeterSlice> slices;
@@ -35,10 +35,10 @@ nlohmann::json RunRecord(const RunContext& context, const Target& target, const 
                          const LoadOptions& options, const LoadFigures& figures,
                          const RunMeters& meters);
 
-// What was to be measured and could not be: empty texts are none.
+// What should have been measured and could not be. Empty texts: all of them.
 struct LeftOut {
-  std::string target;    // as --target has it
-  std::string workload;  // all of them
+  std::string target;    // as in --target
+  std::string workload;  // its name
   std::string load;      // "at 5 k/s"
 };
 

@@ -1,11 +1,11 @@
-// bench/drive/slice_board.h: a run's time series: what each slice of it brought, over all threads.
+// bench/drive/slice_board.h: a run's time series: what each slice brought, over all threads.
 //
-// Each thread has a histogram of the slice that it is in, and hands it over when it comes to
-// another one; when all have, the slice's figures are taken and its histogram goes. So a run of
-// hours needs no more memory than one of seconds.
+// Each thread has a histogram of its current slice, and hands it over when it comes to the next.
+// When all have, the board takes the slice's figures and frees its histogram. So a run of hours
+// needs no more memory than one of seconds.
 //
 // Units     latencies nanoseconds in, microseconds out; times seconds since counting began.
-// Threads   HandOver from each thread for its own slices, in their order; all else from any.
+// Threads   HandOver from each thread for its own slices, in order; all other calls from any.
 #pragma once
 
 #include <cstdint>
@@ -36,11 +36,11 @@ class SliceBoard {
   SliceBoard(int threads, double slice_s) : threads_(threads), slice_s_(slice_s) {}
 
   // A thread's part of `slice`, which it is past. A thread that had nothing in a slice hands over
-  // an empty one. `slice` counts up from 0 for each thread, without gaps.
+  // an empty histogram. `slice` counts up from 0 for each thread, without gaps.
   void HandOver(uint64_t slice, const base::Histogram& latency_ns) WEFT_EXCLUDES(mutex_);
   // The slices that all threads are past.
   std::vector<SliceRow> Rows() const WEFT_EXCLUDES(mutex_);
-  // Those that came to an end since the last call, whose histograms go with it.
+  // The slices that ended since the last call; the board gives up their histograms.
   std::vector<EndedSlice> TakeEnded() WEFT_EXCLUDES(mutex_);
 
  private:

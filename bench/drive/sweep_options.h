@@ -1,4 +1,4 @@
-// bench/drive/sweep_options.h: what `weft-bench sweep` is told.
+// bench/drive/sweep_options.h: the options of `weft-bench sweep`.
 //
 // Threads   a value.
 #pragma once
@@ -14,9 +14,9 @@ struct SweepOptions {
   MeasureOptions measure = {};
   int points = 8;                  // of the curve
   std::vector<double> rates = {};  // of the curve, instead: operations a second
-  std::string limit = {};          // bench/drive/latency_limit.h; empty: none is looked for
-  double tolerance = 0.03;         // of the rate that is looked for
-  int tries = 3;                   // at each rate that is looked at
+  std::string limit = {};          // bench/drive/latency_limit.h; empty: no search
+  double tolerance = 0.03;         // of the rate searched for
+  int tries = 3;                   // at each rate of the search
 };
 
 }  // namespace weft::bench

@@ -11,7 +11,7 @@ class App;
 
 namespace weft::bench {
 
-// Adds its options. `*options` outlives the parsing.
+// Adds its options. `*options` must outlive the parsing.
 void AddTrace(CLI::App* app, TraceBenchOptions* options);
 
 }  // namespace weft::bench

@@ -1,4 +1,4 @@
-// bench/play/play_options.h: what `weft-bench trace` is told.
+// bench/play/play_options.h: the options of `weft-bench trace`.
 //
 // Threads   a value.
 #pragma once
@@ -18,7 +18,7 @@ struct TraceBenchOptions {
   std::vector<std::string> targets = {"start:weft", "start:memcached"};  // bench/target/targets.h
   std::vector<std::string> policies = {"lru", "s3-fifo", "belady"};
   std::vector<std::string> memory = {"5%", "10%", "20%", "40%"};  // as MemoryOf reads them
-  bool memory_is_given = false;  // otherwise servers that are there have the say
+  bool memory_is_given = false;  // otherwise servers that are there decide
   TargetOptions target;
   TracePlayOptions play;
   std::string json;   // a file that a line a table row is appended to; empty: none
@@ -34,7 +34,7 @@ Result<uint64_t> MemoryOf(const std::string& text, const Trace& trace);
 uint64_t BytesOfAllKeys(const Trace& trace);
 
 // Plays each file at each size of memory on each target, all of these at the same time, and on each
-// policy. Prints a table. kInvalidArgument: a target or policy that is none, or holds all there is.
+// policy. Prints a table. kInvalidArgument: no such target or policy, or one that drops nothing.
 Status RunTraceBench(const TraceBenchOptions& options);
 
 }  // namespace weft::bench

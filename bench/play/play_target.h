@@ -3,11 +3,11 @@
 //
 // Order     each connection has a thread, which takes the next request of the trace whenever it has
 //           the answer to the one before. So with one connection the order is the trace's. With
-//           several it is nearly so, and of each key it is the trace's: what followed an answer
-//           there does not come before it, so a burst of one key is no burst of misses.
-// Time      of the trace counts only where it is paced. Otherwise nothing that is stored ends.
+//           several it is nearly so, and for each key it is exactly so: a request that followed an
+//           answer there does not come before it. So a burst of one key is no burst of misses.
+// Time      the trace's times count only if it is paced. Otherwise nothing stored expires.
 // Threads   one call at a time for each target.
-// Errors    those of the target. kCorruption: an answer that can't be, with what was wrong.
+// Errors    the target's. kCorruption: an answer that can't be, with what was wrong.
 #pragma once
 
 #include <atomic>
@@ -29,7 +29,7 @@ struct TracePlayOptions {
 // Of records whose keys and values have the trace's sizes: a version is a size.
 Result<RecordFormat> FormatOf(const Trace& trace);
 
-// `target` was opened with FormatOf(trace). `*played` counts the requests, for whoever waits.
+// `target` must be open with FormatOf(trace). `*played` counts the requests, for whoever waits.
 Result<TraceTally> PlayTarget(const Trace& trace, Target* target, const TracePlayOptions& options,
                               std::atomic<uint64_t>* played);
 

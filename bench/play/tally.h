@@ -1,9 +1,9 @@
-// bench/play/tally.h: what came of a trace that was played: hits and misses, by requests and by
-// bytes, in all and over the course of the trace.
+// bench/play/tally.h: the outcome of a played trace: hits and misses, by requests and by bytes, in
+// total and over the course of the trace.
 //
 // Slices    the trace's requests in so many parts of the same number.
 // Units     bytes of values.
-// Threads   one at a time. Whoever plays with several has a tally for each, and adds them up.
+// Threads   one at a time. Whoever plays with several has one tally each, and adds them up.
 #pragma once
 
 #include <cstdint>

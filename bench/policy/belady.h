@@ -1,16 +1,16 @@
-// bench/policy/belady.h: Belady's: the object goes whose next get is farthest.
+// bench/policy/belady.h: Belady's policy: the object whose next get is farthest goes.
 //
-// It knows what comes, so that it shows what is out of reach for any other.
+// It knows the future, so it shows what is out of reach for every other policy.
 //
-// Next get  is computed for each request beforehand. Where a set or a delete of the record comes
-//           first, there is none: what is held until then serves nobody.
-// Not kept  an object without a next get, and one whose next get lies beyond those of all others
-//           that are held while there is no room for it.
-// Floor     no policy misses less where all objects are of one size and none has a time to live,
-//           which it does not look at. With several sizes it is none: it drops many small objects
-//           for a large one that comes a little earlier.
-// Requests  all of the trace are played in turn: a get that misses is filled by a set of the same
-//           number, or by nobody.
+// Next get  is computed for each request beforehand. If a set or a delete of the record comes
+//           first, there is none: to hold the object until then serves nobody.
+// Not kept  an object without a next get; and, while there is no room for it, one whose next get
+//           lies beyond those of all objects held.
+// Floor     no policy misses less if all objects are of one size and none has a time to live, which
+//           it ignores. With several sizes it is no floor: it drops many small objects for a large
+//           one that comes a little earlier.
+// Requests  all of the trace must be played in turn: a get that misses is filled by a set of the
+//           same number, or not at all.
 // Threads   one at a time.
 // Cost      a logarithm of the objects held, an operation, of a set with what it drops; 4 bytes a
 //           request, 8 bytes a record and 8 bytes an object.

@@ -17,7 +17,7 @@ class FarthestUse {
 
   bool Has(uint32_t record) const { return places_[record] != kNowhere; }
   bool empty() const { return heap_.empty(); }
-  // Enters it, or moves it where it is there already.
+  // Enters it, or moves it if it is already there.
   void Put(uint32_t record, uint32_t next_use);
   // REQUIRES: Has(record)
   void Remove(uint32_t record);
@@ -32,7 +32,7 @@ class FarthestUse {
     uint32_t record;
   };
 
-  // Both write the entry to where it belongs, from `place` on, whatever is there.
+  // Both write the entry to its proper place, from `place` on, over whatever is there.
   void Up(uint32_t place, Entry entry);
   void Down(uint32_t place, Entry entry);
   void Write(uint32_t place, Entry entry);

@@ -1,6 +1,6 @@
-// bench/policy/fifo.h: the object goes that has been there longest, whatever its use.
+// bench/policy/fifo.h: the object that has been there longest goes, whatever its use.
 //
-// Age       since it was first stored: a set of an object that is there leaves it its place.
+// Age       since it was first stored: a set of an object that is there leaves it in its place.
 // Threads   one at a time.
 // Cost      constant time an operation, of a set with what it drops; 16 bytes a record.
 #pragma once

@@ -1,8 +1,8 @@
-// bench/policy/frequency_sketch.h: about how often each record was used of late.
+// bench/policy/frequency_sketch.h: about how often each record was used recently.
 //
 // A count-min sketch: four rows of counters of 4 bits; a record has one counter in each, and its
-// count is the least of them. Only those that are the least are raised. After ten times as many
-// uses as objects it was made for, all counters are halved, and what was used long ago fades.
+// count is the lowest of them. A use raises only the lowest. After ten times as many uses as the
+// objects it was made for, all counters are halved, so that old uses fade.
 //
 // Memory    8 to 16 bytes an object that it is made for: four counters a row and object, or up to
 //           twice as many.
@@ -25,7 +25,7 @@ class FrequencySketch {
   explicit FrequencySketch(uint64_t objects);
 
   void Add(uint32_t record);
-  // Up to kCountMax. Too high where others share all its counters, never too low by them.
+  // Up to kCountMax. Too high if others share all its counters, never too low because of them.
   uint32_t CountOf(uint32_t record) const;
 
  private:

@@ -1,4 +1,4 @@
-// bench/policy/lru.h: the object goes that was used least recently.
+// bench/policy/lru.h: the object that was used least recently goes.
 //
 // Uses      each get and each set.
 // Threads   one at a time.

@@ -40,7 +40,7 @@ class RecordQueue {
   // The next one towards the young end, or kNone.
   uint32_t YoungerThan(uint32_t record) const { return nodes_[record].younger; }
 
-  // kNone where it is empty.
+  // kNone if it is empty.
   uint32_t oldest() const { return oldest_; }
   // The oldest that is not `kept`, or kNone. `kept` may be in another queue, or in none.
   uint32_t OldestBut(uint32_t kept) const {

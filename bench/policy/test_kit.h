@@ -95,7 +95,7 @@ inline std::string PlayLetters(const std::string& name, uint64_t capacity,
   return PlayTrace(*PolicyNamed(name, capacity, trace), trace);
 }
 
-// Both answer alike and hold as many bytes after each request, and never too many.
+// Both must answer alike and hold as many bytes after each request, and never too many.
 inline void ExpectPlayedAlike(Policy& policy, Policy& model, const Trace& trace,
                               uint64_t capacity) {
   for (uint64_t i = 0; i < trace.requests.size(); ++i) {
@@ -125,7 +125,7 @@ void ExpectPolicyLikeModel(const std::string& name, MakeModel make_model) {
   }
 }
 
-// A model's queue, the oldest first. All is found by looking at all.
+// A model's queue, the oldest first. Every search looks at all of it.
 struct NaiveObject {
   uint32_t record = 0;
   uint32_t bytes = 0;
@@ -134,7 +134,7 @@ struct NaiveObject {
 
 class NaiveQueue {
  public:
-  // Null where it is not there. Valid until the queue changes.
+  // Null if it is not there. Valid until the queue changes.
   NaiveObject* Find(uint32_t record) {
     const auto at = Position(record);
     return at == objects_.end() ? nullptr : &*at;

@@ -30,12 +30,12 @@ Result<Address> ParseAddress(std::string_view text);
 // A connected, blocking socket without Nagle's delay. The caller closes it.
 Result<int> Connect(const Address& address);
 
-// Sends `request` on a connection of its own and reads until `whole` likes what came; 10 s at most.
+// Sends `request` on a new connection and reads until `whole` accepts the answer; 10 s at most.
 Result<std::string> Ask(const Address& address, std::string_view request,
                         const std::function<bool(std::string_view)>& whole);
 
-// Processes of this machine that listen there: the peer of a Unix socket, whoever has the listening
-// socket of a loopback port. Empty where that can't be told.
+// Processes of this machine that listen there: the peer of a Unix socket, or whoever has the
+// listening socket of a loopback port. Empty if that can't be known.
 std::vector<pid_t> ProcessesAt(const Address& address);
 
 }  // namespace weft::bench

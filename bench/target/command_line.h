@@ -14,14 +14,14 @@ class App;
 
 namespace weft::bench {
 
-// What --target may say, a line each.
+// What --target may be, a line each.
 std::string TargetHelp();
 
-// Of servers that are started, and of those that are there. `*options` outlives the parsing.
+// Of servers that are started, and of those that are there. `*options` must outlive the parsing.
 void AddServerOptions(CLI::App* app, TargetOptions* options);
 
-// Throws CLI::ValidationError for an option that was given and that none of `targets` heeds: its
-// figures would be taken for those with it.
+// Throws CLI::ValidationError for a given option that none of `targets` heeds: its figures would
+// pass for ones taken with it.
 void RefuseUnheededByTargets(const CLI::App& app, const std::vector<std::string>& targets);
 
 }  // namespace weft::bench

@@ -1,9 +1,9 @@
 // bench/target/durable_session.h: operations on a durable store (bench/target/durable_target.h).
 //
 // Threads   one.
-// Errors    what the store says of itself is a Status; a value or a key that can't be is kWrong.
-// Cost      an operation of the store's, one copy of a value that is written, and the check of one
-//           that is read.
+// Errors    what the store reports of itself is a Status; an impossible value or key is kWrong.
+// Cost      the store's operation, one copy of a value that is written, and the check of one that
+//           is read.
 #pragma once
 
 #include <atomic>
@@ -22,19 +22,19 @@ namespace weft::bench {
 
 class DurableSession final : public Session {
  public:
-  // `sync`: writes are on the disk before they are done. `store` and `format` outlive its use.
+  // `sync`: writes are on the disk before they are done. `store` and `format` must outlive it.
   DurableSession(Store* store, const RecordFormat& format, bool sync);
 
   Status Submit(std::span<const Operation> operations) override;
   Status Take(std::vector<Outcome>* outcomes) override;
   std::string FirstError() const override { return faults_.first(); }
 
-  // Of keys and values that it has written. From any thread.
+  // Bytes of keys and values that it has written. From any thread.
   uint64_t user_bytes_written() const {
     return user_bytes_written_.load(std::memory_order_relaxed);  // a count, it orders nothing
   }
 
-  // The store is about to go; until there is another one the session is of no use.
+  // The store is about to go; until there is another one, the session is of no use.
   void Leave() { reader_.reset(); }
   void Use(Store* store);
 

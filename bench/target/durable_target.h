@@ -1,10 +1,10 @@
 // bench/target/durable_target.h: a durable store in this process (bench/durable/store.h): Weft's,
 // LevelDB, RocksDB.
 //
-// Reads that are submitted side by side are one MultiGet, of stores that have it; an update and an
-// insert are a Put, a read-modify-write a Get and then a Put. A scan is a cursor of its own: it
-// must name keys of records in ascending order from the one asked for, with values of theirs.
-// Stores do not say whether a record was there that they delete.
+// Reads that are submitted side by side are one MultiGet, for stores that have it; an update and an
+// insert are a Put, a read-modify-write a Get and then a Put. A scan has its own cursor: it must
+// name keys of records in ascending order from the one asked for, with their values. Stores do not
+// say whether a deleted record was there.
 //
 // Threads   see bench/target/target.h; no session works while Clear does.
 // Errors    kUnsupported: the store's library is not installed.
@@ -18,7 +18,7 @@
 
 namespace weft::bench {
 
-// `name`: one of StoreNames(). `format` outlives the target. Its files go with it.
+// `name`: one of StoreNames(). `format` must outlive the target. Its files go with it.
 Result<std::unique_ptr<Target>> OpenDurable(const std::string& name, const TargetOptions& options,
                                             const RecordFormat& format);
 

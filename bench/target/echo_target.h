@@ -1,13 +1,13 @@
-// bench/target/echo_target.h: a target of known service time, to test what measures others: a
-// thread behind a socket that answers each operation a fixed time after it was asked, and can be
-// told to stall.
+// bench/target/echo_target.h: a target of known service time, to test the meters of others. Behind
+// a socket, a thread answers each operation a fixed time after it was asked, and can be made to
+// stall.
 //
-// Each operation is served by itself, however many there are: an answer leaves `service_ns` after
+// Each operation is served by itself, however many there are. An answer leaves `service_ns` after
 // the session wrote its request, which carries that instant, so it does not matter when the thread
-// was woken. For the last kEchoSpinNs before an answer is due the thread spins. While it stalls
-// nothing leaves; what is due then leaves when the stall ends.
+// woke. For the last kEchoSpinNs before an answer is due the thread spins. While it stalls nothing
+// leaves; what is due then leaves when the stall ends.
 //
-// Nothing is stored: every operation is done, a read of any record finds it.
+// Nothing is stored: every operation succeeds, and a read finds any record.
 //
 // Units     nanoseconds; instants are base::NowNs.
 // Threads   see bench/target/target.h; StallAt from any.

@@ -1,5 +1,5 @@
 // bench/target/faults.h: what a session found wrong: the first such answer in words, and why the
-// connection is of no use any more.
+// connection is of no more use.
 //
 // Threads   one owner.
 #pragma once
@@ -15,7 +15,7 @@ class Faults {
  public:
   // An answer was wrong: `why`, and the beginning of it.
   void Note(std::string_view why, std::string_view answer);
-  // ... and nothing that follows can be made sense of.
+  // ... and nothing that follows makes sense.
   void Break(std::string_view why, std::string_view answer);
   void Break(const Status& status) { broken_ = status; }
 

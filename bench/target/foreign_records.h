@@ -11,10 +11,10 @@
 
 namespace weft::bench {
 
-// Whether all records of the server at `address` may be removed: it holds none, whoever started
-// this program said so (`wipe`), or this program has removed all there before, so that what is
-// there is its own. kInvalidArgument otherwise, with the number; an error of `count`, which asks
-// the server how many it holds. OK is taken for leave: the next call for this address is OK too.
+// Whether all records of the server at `address` may be removed. They may if it holds none, if
+// whoever started this program said so (`wipe`), or if this program has removed all there before:
+// these are its own. Otherwise kInvalidArgument, with their number, or an error of `count`, which
+// asks the server for it. OK is taken for leave: the next call for this address is OK too.
 Status MayRemoveAll(const Address& address, bool wipe,
                     const std::function<Result<uint64_t>()>& count);
 

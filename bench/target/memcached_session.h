@@ -6,14 +6,14 @@
 //     delete             delete
 //
 // An insert is a set, not an add: a cache may have dropped any record, so both must do the same,
-// and a run repeated over old records must, too. Values are verified where they were received.
+// also when a run repeats over old records. Values are verified where they were received.
 //
 // Threads   one.
-// Errors    an answer that is well formed and not the one due: kWrong, and the session goes on.
+// Errors    a well-formed answer that is not the one due: kWrong, and the session goes on.
 //           SERVER_ERROR, NOT_STORED: kRefused; memcached drops the old value of a set that it
 //           refuses. Bytes that are no answer, a closed connection: a Status, for good.
-// Cost      no allocation once buffers have grown to the depth; a long value is sent from where it
-//           lies.
+// Cost      no allocation once buffers have grown to the depth; a long value is sent from its
+//           place.
 // Source    memcached's doc/protocol.txt.
 #pragma once
 
@@ -32,7 +32,7 @@ namespace weft::bench {
 
 class MemcachedSession final : public Session {
  public:
-  // `multi_get`: reads that are submitted side by side are one request. `format` outlives it.
+  // `multi_get`: reads that are submitted side by side are one request. `format` must outlive it.
   MemcachedSession(std::unique_ptr<Stream> stream, const RecordFormat& format, bool multi_get)
       : stream_(std::move(stream)), format_(format), multi_get_(multi_get) {}
 

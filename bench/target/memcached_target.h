@@ -1,10 +1,10 @@
 // bench/target/memcached_target.h: a server that speaks memcached's text protocol, whoever made it.
 //
-// What is stored is removed by flush_all. Processes are who listens on this machine, and none where
+// flush_all removes what is stored. Its processes are those that listen on this machine; none if
 // the server is on another.
 //
 // Threads   see bench/target/target.h.
-// Errors    kIoError where it does not answer.
+// Errors    kIoError if it does not answer.
 #pragma once
 
 #include <memory>
@@ -17,7 +17,7 @@
 
 namespace weft::bench {
 
-// A server that is there. `format` outlives the target.
+// A server that is there. `format` must outlive the target.
 Result<std::unique_ptr<Target>> OpenMemcached(const Address& address, const TargetOptions& options,
                                               const RecordFormat& format);
 
@@ -27,7 +27,7 @@ Result<std::unique_ptr<Target>> StartMemcached(const PeerSpec& program,
                                                const TargetOptions& options,
                                                const RecordFormat& format);
 
-// Path of a program: itself where it has a slash, else the first of PATH; kNotFound.
+// Path of a program: itself if it has a slash, otherwise the first of PATH; kNotFound.
 Result<std::string> FindProgram(const std::string& name);
 
 }  // namespace weft::bench

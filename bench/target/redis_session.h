@@ -7,12 +7,11 @@
 //     delete             DEL and, with scans, ZREM
 //     scan               ZRANGEBYLEX of the index, and MGET of the keys that it names
 //
-// The index is one sorted set whose members all have the score 0 and so lie in the order of their
-// bytes. hiredis parses; values are verified where they lie in its buffer, no reply is ever built.
+// The index is one sorted set. Its members all have the score 0 and so lie in the order of their
+// bytes. hiredis parses; values are verified in place in its buffer, and no reply is ever built.
 //
 // Threads   one.
-// Errors    an answer that is well formed and not the one due: kWrong. -OOM, -LOADING and their
-// like:
+// Errors    a well-formed answer that is not the one due: kWrong. -OOM, -LOADING and their like:
 //           kRefused. Bytes that are no RESP, a closed connection: a Status, for good.
 // Cost      no allocation of ours once buffers have grown to the depth; received bytes are copied
 //           once, into hiredis' buffer.
@@ -45,7 +44,7 @@ struct RedisSessionOptions {
 
 class RedisSession final : public Session {
  public:
-  // `format` outlives it.
+  // `format` must outlive it.
   RedisSession(std::unique_ptr<Stream> stream, const RecordFormat& format,
                const RedisSessionOptions& options);
   ~RedisSession() override;

@@ -1,10 +1,10 @@
 // bench/target/redis_target.h: a server that speaks redis' protocol, whoever made it.
 //
-// What is stored is removed by FLUSHALL. Processes are who listens on this machine, and none where
-// the server is on another.
+// FLUSHALL removes what is stored. Its processes are those that listen on this machine; none if the
+// server is on another.
 //
 // Threads   see bench/target/target.h.
-// Errors    kIoError where it does not answer.
+// Errors    kIoError if it does not answer.
 #pragma once
 
 #include <memory>
@@ -16,13 +16,13 @@
 
 namespace weft::bench {
 
-// A server that is there. `format` outlives the target.
+// A server that is there. `format` must outlive the target.
 Result<std::unique_ptr<Target>> OpenRedis(const Address& address, const TargetOptions& options,
                                           const RecordFormat& format);
 
-// Starts `program` on a free port of the loopback interface: nothing is kept on a disk; memory as
-// asked, and what is full drops what was used least recently, as memcached does, but refuses where
-// there is an index, which must not be dropped. `threads` are redis' I/O threads. It ends with the
+// Starts `program` on a free port of the loopback interface, with memory as asked and nothing kept
+// on a disk. When full it drops what was used least recently, as memcached does. With an index,
+// which must not be dropped, it refuses instead. `threads` are redis' I/O threads. It ends with the
 // target.
 Result<std::unique_ptr<Target>> StartRedis(const std::string& program, const TargetOptions& options,
                                            const RecordFormat& format);

@@ -1,4 +1,4 @@
-// bench/target/ring.h: a queue without end in an array: what a session waits for, in the order in
+// bench/target/ring.h: an endless queue in an array: what a session waits for, in the order in
 // which the answers come.
 //
 // Threads   one owner.
@@ -37,7 +37,7 @@ class Ring {
   }
 
   std::vector<T> slots_;  // a power of two of them
-  size_t first_ = 0;      // both count on; the slot is what the size leaves of them
+  size_t first_ = 0;      // both only grow; a slot is the count modulo the size
   size_t end_ = 0;
 };
 

@@ -1,13 +1,13 @@
 // bench/target/stream.h: the connection of a session: requests gathered and sent in one system
-// call, replies received into one buffer, where whoever parses them leaves them.
+// call, replies received into one buffer, where the parser leaves them.
 //
 //     stream.Text(200)  ...  stream.Wrote(n)      a request's text, written in place
 //     stream.Body(value)                          bytes that lie elsewhere and stay there
 //     stream.Flush()                              sends what it can; the rest when writable
 //     stream.Receive()  stream.bytes()  stream.Consume(n)
 //
-// Layout    text is kept in one array; a long body is a piece of its own in the list that sendmsg
-//           takes, a short one is copied into the text: it costs less than a piece does.
+// Layout    text is kept in one array; a long body is a separate piece in the list that sendmsg
+//           takes; a short one is copied into the text, which costs less than a piece does.
 // Units     bytes.
 // Threads   one owner.
 // Errors    kIoError: the connection is closed or broken, for good.
@@ -28,9 +28,9 @@
 
 namespace weft::bench {
 
-// Of a line, in the text of every server.
+// Ends a line, in the text of every server.
 inline constexpr std::string_view kLineEnd = "\r\n";
-// The most keys that one request for several asks for.
+// The most keys in one request.
 inline constexpr size_t kMultiGetMax = 100;
 
 // Writes text where there is room for it. Returns its end.
@@ -79,7 +79,7 @@ class Stream {
 
   const int fd_;
 
-  // What is to be sent: pieces_[piece_] on, of which sent_of_piece_ bytes are out, and then the
+  // What remains to send: pieces_[piece_] on, of which sent_of_piece_ bytes are out, and then the
   // text from text_cut_ on.
   std::vector<char> text_;
   size_t text_end_ = 0;

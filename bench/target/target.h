@@ -1,9 +1,9 @@
 // bench/target/target.h: a store under measurement, embedded or behind a socket, whoever made it.
-// Who adds a store implements Target and Session in a file of its own and names it in targets.cc
+// Whoever adds a store implements Target and Session in a new file and names it in targets.cc
 // (bench/README.md, "Adding a store").
 //
 // A Session is one connection, or one thread's use of an embedded store. It is given operations and
-// tells outcomes, in any order, by their tags:
+// reports outcomes, in any order, by their tags:
 //
 //     session->Submit(operations)      a server's: sends them, and returns; an embedded one: done
 //     ... wait until session->fd() may be read (or written, while wants_to_write()) ...
@@ -11,10 +11,10 @@
 //
 // A session checks what it reads (Record::Verify) and says kWrong; the load decides what follows.
 //
-// Threads   Target: NewSession, and what tells of it, from any thread. Session: one thread each;
-//           gone before its target.
-// Errors    a Status other than OK: the session or the store is of no use any more. What a single
-//           operation meets is its outcome.
+// Threads   Target: NewSession, and the calls that describe it, from any thread. Session: one
+//           thread each; it must be gone before its target.
+// Errors    a Status other than OK: the session or the store is of no more use. What happens to a
+//           single operation is its outcome.
 // Cost      two virtual calls for as many operations as are submitted at once.
 #pragma once
 
@@ -36,8 +36,8 @@ namespace weft::bench {
 class Session {
  public:
   virtual ~Session() = default;
-  // Begins the operations. An embedded store's are over when it returns; where several of them are
-  // reads they may be asked for at once (MultiGet).
+  // Begins the operations. An embedded store's are over when it returns; several reads among them
+  // may be one MultiGet.
   virtual Status Submit(std::span<const Operation> operations) = 0;
   // Appends the outcomes that are known and were not taken; never waits.
   virtual Status Take(std::vector<Outcome>* outcomes) = 0;
@@ -56,18 +56,17 @@ class Target {
   virtual std::string Title() const = 0;
   // Everything that it was started or opened with, for the report: {"threads": 4, ...}.
   virtual nlohmann::json Settings() const = 0;
-  // Why it has no such operation; empty: it has.
+  // Why it lacks such an operation; empty: it has it.
   virtual std::string WhyNot(OperationKind kind) const = 0;
   virtual Result<std::unique_ptr<Session>> NewSession() = 0;
   // Removes all records.
   virtual Status Clear() = 0;
   // Waits until work that it has put off (compactions) is done, `limit_s` at most.
   virtual void WaitUntilQuiet(double limit_s) { (void)limit_s; }
-  // Whose CPU time, memory and bytes are the store's. An embedded one's is this process.
+  // Those whose CPU time, memory and bytes are the store's. For an embedded one, this process.
   virtual std::vector<pid_t> Processes() const = 0;
   virtual bool is_embedded() const = 0;
-  // What it tells of its own work since it was opened, such as bytes of tables written; for the
-  // report.
+  // Its report on its own work since it was opened, such as bytes of tables written.
   virtual nlohmann::json Figures() { return nlohmann::json::object(); }
 };
 

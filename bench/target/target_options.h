@@ -1,5 +1,5 @@
 // bench/target/target_options.h: how stores and servers under measurement are opened or started.
-// The same for every one, as far as it has the option.
+// They are the same for every one, as far as it has the option.
 //
 // Threads: a value.
 #pragma once
@@ -18,7 +18,7 @@ struct TargetOptions {
   int threads = 1;        // of a server
   std::vector<int> cpus;  // that a server may use; empty: any
   std::string weft_program = WEFT_SOURCE_DIR "/build/release/src/server/weft";
-  std::string weft_flags;  // more of them for `weft serve`: "--device cuda:0 --plan auto"
+  std::string weft_flags;  // more flags for `weft serve`: "--device cuda:0 --plan auto"
 
   // Servers that are there
   bool wipe = false;  // what others have stored may be removed

@@ -1,7 +1,7 @@
-// bench/target/target_test_kit.h: for tests: operations carried out to their end, and what every
-// target must do, checked against a model.
+// bench/target/target_test_kit.h: for tests: carries operations out to their end, and checks what
+// every target must do against a model.
 //
-// CheckTarget is what a new adapter gets for free: it runs over all that LocalTargets names.
+// A new adapter gets CheckTarget for free: it runs over all that LocalTargets names.
 //
 // Threads   CheckTarget makes its own.
 #pragma once
@@ -25,7 +25,7 @@
 
 namespace weft::bench {
 
-// What the outcomes of a session's operations are compared with.
+// To compare with the outcomes of a session's operations.
 using Kinds = std::vector<OutcomeKind>;
 inline constexpr auto kDone = OutcomeKind::kDone;
 inline constexpr auto kMissing = OutcomeKind::kMissing;
@@ -34,7 +34,7 @@ inline constexpr auto kWrong = OutcomeKind::kWrong;
 
 inline constexpr uint64_t kTestPatienceNs = 20'000'000'000;
 
-// Takes outcomes until there are `count`, the session says that it is broken, or patience ends.
+// Takes outcomes until there are `count`, the session reports a Status, or patience ends.
 inline Status TakeAll(Session* session, size_t count, std::vector<Outcome>* outcomes) {
   const uint64_t deadline = base::NowNs() + kTestPatienceNs;
   Status status = session->Take(outcomes);
@@ -72,7 +72,7 @@ inline Outcome RunOne(Session* session, OperationKind kind, uint64_t record, uin
   return RunOperations(session, {{kind, scan_length, version, record, 0}})[0];
 }
 
-// One session's records, as they must be: those whose number leaves `part` of `parts`.
+// One session's records, as they must be: those whose number modulo `parts` is `part`.
 class RecordModel {
  public:
   RecordModel(uint64_t seed, uint64_t part, uint64_t parts)
@@ -128,8 +128,8 @@ class RecordModel {
   std::map<uint64_t, uint32_t> versions_;  // of what is there
 };
 
-// Several sessions at once, each with records of its own; then everything is read back by another
-// one. Leaves the records, and returns them.
+// Several sessions at once, each with its own records; then another session reads everything back.
+// Leaves the records, and returns them.
 inline std::map<uint64_t, uint32_t> CheckRandomOperations(Target* target, uint64_t seed) {
   constexpr uint64_t kSessions = 3;
   std::vector<RecordModel> models;
@@ -156,8 +156,8 @@ inline std::map<uint64_t, uint32_t> CheckRandomOperations(Target* target, uint64
   return all;
 }
 
-// Scans from random records, there or not, find as many as there are; that they are in order and
-// whole is the session's to check.
+// Scans from random records, there or not, find as many as there are; the session checks that they
+// are in order and whole.
 inline void CheckScans(Target* target, const RecordFormat& format,
                        const std::map<uint64_t, uint32_t>& versions, uint64_t seed) {
   std::set<std::string> keys;
@@ -185,7 +185,7 @@ inline void CheckScans(Target* target, const RecordFormat& format,
   }
 }
 
-// A session that was there before must find nothing afterwards, and must still be of use.
+// A session that was open before must find nothing afterwards, and must still be of use.
 inline void CheckClear(Target* target, uint64_t record) {
   auto session = target->NewSession();
   ASSERT_TRUE(session);
@@ -233,7 +233,7 @@ class ServerEnd {
     EXPECT_EQ(send(fd_, bytes.data(), bytes.size(), MSG_NOSIGNAL),
               static_cast<ssize_t>(bytes.size()));
   }
-  // What was asked and not read.
+  // What was asked and not yet read.
   std::string Asked() {
     std::string text(1 << 20, '\0');
     const ssize_t got = recv(fd_, text.data(), text.size(), MSG_DONTWAIT);

@@ -7,12 +7,11 @@
 //                                              that is none of these takes memcached's flags
 //     weft-cache                               Weft's cache, in this process
 //     weft  leveldb  rocksdb                   a durable store, in this process
-//     echo:50us  echo:50us:100ms@2s            answers after a known time
-//     (bench/target/echo_target.h)
+//     echo:50us  echo:50us:100ms@2s            answers after a known time (echo_target.h)
 //
 // Threads   any.
-// Errors    kInvalidArgument: no such name, with those there are; kUnsupported: this build has it
-//           not, with the package that is missing; what opening it says otherwise.
+// Errors    kInvalidArgument: no such name; the message lists them. kUnsupported: this build lacks
+//           it; the message has the missing package. Otherwise the errors of opening it.
 #pragma once
 
 #include <memory>
@@ -24,11 +23,11 @@
 
 namespace weft::bench {
 
-// `format` outlives the target.
+// `format` must outlive the target.
 Result<std::unique_ptr<Target>> OpenTarget(const std::string& spec, const TargetOptions& options,
                                            const RecordFormat& format);
 
-// What OpenTarget says of the name alone, without opening anything.
+// OpenTarget's verdict on the name alone, without opening anything.
 Status CheckTarget(const std::string& spec);
 
 // Stores that lose nothing by themselves.
@@ -39,12 +38,12 @@ bool IsThere(const std::string& spec);
 struct TargetForm {
   std::string form;     // "memcached:ADDRESS"
   std::string meaning;  // a few words for --help
-  std::string missing;  // why this build has it not; empty: it has
+  std::string missing;  // why this build lacks it; empty: it has it
 };
 const std::vector<TargetForm>& TargetForms();
 
-// Those that need nothing but this machine, each with why it can't be opened here (empty: it can):
-// what is embedded, and servers whose programs are there.
+// Those that need nothing but this machine: what is embedded, and servers whose programs are there.
+// Each has the reason why it can't be opened here (empty: it can).
 struct LocalTarget {
   std::string spec;
   std::string why_not;

@@ -4,7 +4,7 @@
 // are dropped, and a read of them finds nothing.
 //
 // Threads   see bench/target/target.h.
-// Errors    kInvalidArgument where the memory is too little for one record.
+// Errors    kInvalidArgument if the memory is too little for one record.
 #pragma once
 
 #include <memory>
@@ -14,7 +14,7 @@
 
 namespace weft::bench {
 
-// `format` outlives the target.
+// `format` must outlive the target.
 Result<std::unique_ptr<Target>> OpenWeftCache(const TargetOptions& options,
                                               const RecordFormat& format);
 

@@ -1,10 +1,10 @@
 // bench/trace/byte_source.h: the bytes of a file, decompressed, from its beginning to its end.
 //
-// Damage    counts only once whoever reads comes to it: what stands before it can be read.
+// Damage    counts only once the reader comes to it: whatever stands before it can be read.
 // Threads   one at a time.
 // Errors    kNotFound, kIoError: the file. kCorruption: a compressed file that is damaged or ends
 //           early; the message has the byte of the file. kNoMemory, kUnsupported: see Decoder.
-// Cost      one copy of the bytes, also of those of a plain file.
+// Cost      one copy of the bytes, also for a plain file.
 #pragma once
 
 #include <cstddef>
@@ -30,18 +30,18 @@ class ByteSource {
   const std::string& path() const { return path_; }
   Compression compression() const { return compression_; }
 
-  // What follows, at least so many bytes of it, at most kAheadBytesMax; fewer only at the end of
-  // the file. Valid until the next call.
+  // The bytes that follow: at least `bytes` of them, at most kAheadBytesMax; fewer only at the end
+  // of the file. Valid until the next call.
   Result<std::string_view> Ahead(size_t bytes) {
     if (ready().size() >= bytes) return ready();
     return Refill(bytes);
   }
-  // What follows, as far as it is decompressed already.
+  // The bytes that follow, as far as they are already decompressed.
   std::string_view ready() const { return {buffer_.data() + begin_, end_ - begin_}; }
-  // REQUIRES: so many are ready.
+  // REQUIRES: `bytes` of them are ready.
   void Take(size_t bytes) { begin_ += bytes; }
 
-  // How many bytes follow, where that is known: of a plain file, and of a compressed one whose end
+  // How many bytes follow, if that is known: for a plain file, and for a compressed one whose end
   // has been seen.
   std::optional<uint64_t> BytesLeft() const;
 
@@ -59,7 +59,7 @@ class ByteSource {
   Compression compression_ = Compression::kNone;
   std::unique_ptr<Decoder> decoder_;
 
-  // As the file has it.
+  // As in the file.
   std::vector<char> input_;
   size_t input_begin_ = 0, input_end_ = 0;  // read, and not yet decompressed
   uint64_t input_taken_ = 0;                // bytes of the file that were decompressed

@@ -1,4 +1,4 @@
-// bench/trace/csv_columns.h: which column of a csv trace has what, and what separates the columns.
+// bench/trace/csv_columns.h: which column of a csv trace has what, and what separates them.
 //
 // Options   'time=1,key=2,size=3,op=4,ttl=5': numbers from 1. All but the key may be left out.
 // Names     as a first line may have them, whatever the case, with - for _:
@@ -40,12 +40,12 @@ Result<CsvColumns> ParseCsvColumns(std::string_view text);
 // kInvalidArgument: it names two for one thing.
 Result<std::optional<CsvLayout>> CsvLayoutOfNames(std::string_view first_line);
 
-// The layout of a file with options. Its first line has names where no column of numbers (time,
-// size, time to live) has a digit, and where there is no such column, if the key's has a name
+// The layout of a file with options. Its first line has names if no column of numbers (time, size,
+// time to live) has a digit there. Without such a column, it has names if the key's has a name
 // above. kInvalidArgument: it has fewer columns than the options name.
 Result<CsvLayout> CsvLayoutOf(std::string_view first_line, const CsvColumns& columns);
 
-// Without the spaces around it, and without quotes.
+// The field without the spaces around it, and without quotes.
 std::string_view CsvField(std::string_view field);
 
 }  // namespace weft::bench

@@ -14,16 +14,16 @@
 
 namespace weft::bench {
 
-// Without the spaces and tabs at its ends.
+// The text without the spaces and tabs at its ends.
 std::string_view WithoutSpaces(std::string_view text);
 
 // Between quotes, cut short where it is long, with a ? for each byte that a terminal does not show.
 std::string ShownField(std::string_view text);
 
-// A decimal number of digits alone, perhaps among spaces. The answer is what is wrong, where
-// something is: "the size '-1' is negative". `name` is "size".
+// Reads a decimal number of digits alone, perhaps among spaces. Returns what is wrong, if anything:
+// "the size '-1' is negative". `name` is "size".
 std::string ReadCount(std::string_view name, std::string_view text, uint64_t max, uint64_t* count);
-// Likewise, where the number may have a fraction, which does not count: 1.75 is 1.
+// Likewise, but the number may have a fraction, which does not count: 1.75 is 1.
 std::string ReadWholePart(std::string_view name, std::string_view text, uint64_t max,
                           uint64_t* count);
 
@@ -33,8 +33,8 @@ void SplitFields(std::string_view line, char delimiter, std::vector<std::string_
 // memcached's words, small: "gets", "set", "incr", "delete".
 std::optional<TraceOperation> OperationOfWord(std::string_view word);
 
-// What `bytes` of a value's size say: nothing where they are 0, unless the whole value is stored.
-// Traces have 0 for a get that missed, and some for an incr.
+// The meaning of `bytes` as a value's size: nothing if they are 0, unless the whole value is
+// stored. Traces have 0 for a get that missed, and some for an incr.
 std::optional<uint64_t> SizeIfKnown(uint64_t bytes, bool stores_whole);
 
 }  // namespace weft::bench

@@ -1,4 +1,4 @@
-// bench/trace/format.h: the formats of traces, and which one a file has.
+// bench/trace/format.h: the formats of traces, and how a file's format is found.
 //
 // Threads   pure.
 #pragma once
@@ -16,7 +16,7 @@ namespace weft::bench {
 // kInvalidArgument: the options name no format, or columns of one without.
 Status CheckFormatOptions(const TraceOptions& options);
 
-// A reader of the format that the options say, or else
+// A reader of the format that the options name, or of this one:
 //
 //   columns in the options         csv
 //   oracleGeneral in its name      oracle-general
@@ -33,7 +33,7 @@ Status CheckFormatOptions(const TraceOptions& options);
 MadeReader MakeReader(std::unique_ptr<ByteSource> source, const TraceOptions& options,
                       std::string* name);
 
-// Of a file without its folders and without the endings that formats and ways of compressing have.
+// A file's name, without its folders and without the endings of formats and of compression.
 std::string TraceNameOf(const std::string& path);
 
 }  // namespace weft::bench

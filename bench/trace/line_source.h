@@ -1,9 +1,9 @@
-// bench/trace/line_source.h: the lines of a file, without what breaks them.
+// bench/trace/line_source.h: the lines of a file, without their line breaks.
 //
 // Breaks    "\n" or "\r\n". The last line may do without.
-// Empty     lines, and those of spaces alone, are passed over, but counted.
+// Empty     lines, and those of spaces alone, are skipped, but counted.
 // Threads   one at a time.
-// Errors    those of ByteSource; kCorruption: a line longer than kBytesMax.
+// Errors    ByteSource's; kCorruption: a line longer than kBytesMax.
 #pragma once
 
 #include <cstddef>
@@ -27,7 +27,7 @@ class LineSource {
   const std::string& path() const { return source_->path(); }
   // The next line, valid until the next call. False: there is none.
   Result<bool> Next(std::string_view* line);
-  // kCorruption that names the file and the line that was the last, from 1.
+  // kCorruption that names the file and the last line, from 1.
   Status Damaged(std::string_view what) const;
 
  private:

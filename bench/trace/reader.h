@@ -1,10 +1,10 @@
 // bench/trace/reader.h: the requests of a file, one by one, in one of the formats.
 //
-// Keys      are numbers. One that is text, as in csv and twitter, is known by its 64-bit hash alone
-//           (base/hash.h). Two texts of one hash count as one key: of 100 million keys two have one
-//           with a probability of 1 in 3,700, and one request of many is then a hit that was none.
+// Keys      are numbers. A key that is text, as in csv and twitter, is known by its 64-bit hash
+//           alone (base/hash.h). Two texts of one hash count as one key: among 100 million keys the
+//           odds are 1 in 3,700. One request of many is then a hit by mistake.
 // Threads   one at a time.
-// Errors    those of ByteSource. kCorruption: a record or line that is damaged; the message names
+// Errors    ByteSource's. kCorruption: a record or line that is damaged; the message names
 //           the file, its number from 1 and what is wrong. kInvalidArgument: the options.
 #pragma once
 
@@ -19,7 +19,7 @@
 
 namespace weft::bench {
 
-// As the file has it. Nothing is moved to a limit yet.
+// A request as in the file. Nothing is moved to a limit yet.
 struct ReadRequest {
   uint64_t key = 0;
   uint32_t key_bytes = 0;               // 0: the format does not say
@@ -32,7 +32,7 @@ struct ReadRequest {
 class TraceReader {
  public:
   virtual ~TraceReader() = default;
-  // False: there is no other. Sets each member of `request` that the format knows, and leaves the
+  // False: there are no more. Sets each member of `request` that the format knows, and leaves the
   // others as they are.
   virtual Result<bool> Next(ReadRequest* request) = 0;
   // kCorruption that names the file and the place of the last request.
@@ -41,7 +41,7 @@ class TraceReader {
 
 using MadeReader = Result<std::unique_ptr<TraceReader>>;
 
-// One file each; the file says what the format has.
+// One file implements each; it says what the format has.
 MadeReader MakeBe32Reader(std::unique_ptr<ByteSource> source, const TraceOptions& options);
 MadeReader MakeNumbersReader(std::unique_ptr<ByteSource> source, const TraceOptions& options);
 MadeReader MakeCloudPhysicsReader(std::unique_ptr<ByteSource> source, const TraceOptions& options);

@@ -1,7 +1,7 @@
 // bench/trace/record_source.h: the records of a file in which all have the same length.
 //
 // Threads   one at a time.
-// Errors    those of ByteSource; kCorruption: the file ends within a record.
+// Errors    ByteSource's; kCorruption: the file ends within a record.
 #pragma once
 
 #include <cstddef>
@@ -22,7 +22,7 @@ class RecordSource {
 
   // The next record, valid until the next call. Null: there is none.
   Result<const char*> Next();
-  // kCorruption that names the file and the record that was the last, from 1.
+  // kCorruption that names the file and the last record, from 1.
   Status Damaged(std::string_view what) const;
 
  private:

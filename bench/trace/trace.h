@@ -24,7 +24,7 @@ enum class TraceOperation : uint8_t {
 
 struct TraceRequest {
   uint32_t record = 0;
-  uint32_t value_bytes = 0;  // that are stored by it, or by whoever misses here
+  uint32_t value_bytes = 0;  // stored by it, or by whoever misses here
   uint32_t time_s = 0;       // since the first request; never falls
   uint32_t ttl_s = 0;        // of what is stored; 0: it never ends
   TraceOperation operation = TraceOperation::kGet;
@@ -51,20 +51,20 @@ struct TraceOptions {
                           // columns are given
   std::string columns{};  // of the format csv, 'time=1,key=2,size=3,op=4,ttl=5' from 1, the key's
                           // at least; empty: from its first line
-  uint64_t limit = 0;     // only so many requests, and what follows is not judged; 0: all
+  uint64_t limit = 0;     // reads only so many requests, and ignores what follows; 0: all
   uint32_t value_bytes = 0;  // of every value, whatever the trace says; 0: as the trace says, and
                              // 1,000 where it does not
   uint32_t key_bytes = 0;    // of every key, likewise; 0: as the trace says, or 24
 };
 
 // Reads a file, compressed by xz, gzip or zstd, or not at all. Sizes beyond the limits above are
-// moved to them. The size of a get that the trace does not know is the last known one of its
-// record, and its time to live that of the record's last set. A time that falls by a minute at most
-// counts as the one before; one that falls by more is damage. kNotFound, kIoError: the file.
-// kCorruption: which record or line (from 1), or byte of a compressed file, is damaged, and how; a
-// trace without a request is damaged, too. kInvalidArgument: no such format, or one that could not
-// be told; no such columns. kUnsupported: built without the library that decompresses it.
-// kNoMemory: it needs more than 256 MiB to be decompressed.
+// moved to them. A get of unknown size has the last known size of its record, and the time to live
+// of the record's last set. A time that falls by a minute at most counts as the one before; one
+// that falls by more is damage. kNotFound, kIoError: the file. kCorruption: which record or line
+// (from 1), or byte of a compressed file, is damaged, and how; also a trace without a request.
+// kInvalidArgument: no such format, or it could not be found out; no such columns. kUnsupported:
+// built without the library that decompresses it. kNoMemory: it needs more than 256 MiB to be
+// decompressed.
 Result<Trace> ReadTrace(const std::string& path, const TraceOptions& options);
 
 struct TraceFormat {

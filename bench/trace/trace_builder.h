@@ -1,12 +1,11 @@
-// bench/trace/trace_builder.h: a Trace of requests that come one by one.
+// bench/trace/trace_builder.h: makes a Trace of requests that come one by one.
 //
 // Records   are numbered here, by their keys.
-// Times     one that is earlier than the one before, by kFallSecondsMax at most, counts as that
-// one:
-//           clocks of several machines do so. One that is earlier still is damage.
-// Sizes     a value's that is unknown is the last known one of its record, or else
-//           TraceOptions::value_bytes or kValueBytes. What comes later is not looked at.
-// Lives     a get without one has that of the record's last set.
+// Times     a time that is earlier than the one before, by kFallSecondsMax at most, counts as that
+//           one: clocks of several machines do so. An even earlier one is damage.
+// Sizes     a value of unknown size has the last known size of its record, otherwise
+//           TraceOptions::value_bytes or kValueBytes. Later requests do not matter.
+// Lives     a get without a time to live takes it from the record's last set.
 // Memory    some 50 bytes a record, besides the Trace's own.
 // Threads   one at a time.
 #pragma once
@@ -29,10 +28,10 @@ class TraceBuilder {
 
   TraceBuilder(std::string name, const TraceOptions& options);
 
-  // The answer is what is wrong with the request, or "".
+  // Returns what is wrong with the request, or "".
   std::string Add(const ReadRequest& request);
   uint64_t requests() const { return trace_.requests.size(); }
-  // The end of the builder.
+  // Ends the builder.
   Trace Take();
 
  private:

@@ -88,7 +88,7 @@ class TraceTest : public testing::Test {
     std::ofstream(path, std::ios::binary) << bytes;
     return path;
   }
-  // Of a file that is a trace.
+  // Reads a file that is a trace.
   Trace Read(std::string_view bytes, const TraceOptions& options = {},
              const std::string& name = "a") const {
     auto trace = ReadTrace(Write(name, bytes), options);

@@ -3,11 +3,11 @@
 //
 // Even: request i of all is due when the rate's integral reaches i, and the threads take them in
 // turns. Poisson: each thread's requests are a Poisson process of its share of the rate, so all of
-// them together are one of the whole.
+// them together are one of the whole rate.
 //
 // Units     nanoseconds since the schedule's beginning.
 // Threads   one owner.
-// Cost      that of RateSchedule::TimeOf, and for Poisson a logarithm.
+// Cost      RateSchedule::TimeOf's, and for Poisson a logarithm.
 // Source    D. Cox and P. Lewis: a unit-rate process on the integral's scale is one of that rate.
 #pragma once
 

@@ -1,6 +1,6 @@
 // bench/workload/goodness_of_fit.h: do draws follow the law that they should? For tests.
 //
-// Both say yes to right generators but for one seed in ten thousand; seeds are fixed, so a test
+// Both accept right generators, except for one seed in ten thousand; seeds are fixed, so a test
 // that has passed goes on passing.
 //
 // Threads   pure.
@@ -20,7 +20,7 @@
 namespace weft::bench {
 
 inline constexpr double kFitAlpha = 1e-4;   // how often a right generator is refused
-inline constexpr double kFitZ = 3.7190165;  // what a normal variable exceeds so often
+inline constexpr double kFitZ = 3.7190165;  // a normal variable exceeds it so often
 
 struct Fit {
   double statistic = 0;
@@ -29,7 +29,7 @@ struct Fit {
 };
 
 // Draws by cell, and each cell's exact probability; these sum to 1. Neighbours are taken together
-// until at least ten draws are expected. One draw of a cell that is impossible is one too many.
+// until at least ten draws are expected. One draw of an impossible cell is one too many.
 inline Fit ChiSquare(const std::vector<uint64_t>& counts,
                      const std::vector<double>& probabilities) {
   WEFT_CHECK(counts.size() == probabilities.size());
@@ -61,8 +61,8 @@ inline Fit ChiSquare(const std::vector<uint64_t>& counts,
   return fit;
 }
 
-// The greatest distance between the draws' own distribution and `below`(x), the exact probability
-// of a draw up to x, of a continuous law.
+// For a continuous law: the greatest distance between the draws' own distribution and `below`(x),
+// the exact probability of a draw up to x.
 inline Fit KolmogorovSmirnov(std::vector<double> draws,
                              const std::function<double(double)>& below) {
   std::sort(draws.begin(), draws.end());

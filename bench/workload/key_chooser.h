@@ -1,13 +1,12 @@
 // bench/workload/key_chooser.h: which of the records that are there an operation is about.
 //
-// How many there are is told anew at each draw, as inserts go on, and a draw is always of those.
-// Which records are the popular ones does not change as records are added, except of `latest` and
-// `exponential`, which follow the newest:
+// Each draw is given their number anew, as inserts go on, and is always of those. Which records are
+// the popular ones does not change as records are added, except for `latest` and `exponential`,
+// which follow the newest:
 //
 //     permuted-zipf    ranks up to the number of records at the start are permuted among those; a
 //                      record that is added later has its own number as its rank
-//     scrambled-zipf   a rank's hash names one of the records at the start, and among the later
-//     ones
+//     scrambled-zipf   a rank's hash names one of the records at the start, and of later ones
 //                      those that would share its ranks as the records double, double again, ...
 //                      (linear hashing): each new record takes over half of one old record's ranks.
 //                      YCSB hashes onto as many as it expects in the end, and draws again
@@ -29,8 +28,8 @@ namespace weft::bench {
 
 class KeyChooser {
  public:
-  // `start`: how many records there are at first. Of several threads that go through the records
-  // in sequence each takes those of its own number.
+  // `start`: how many records there are at first. If several threads go through the records in
+  // sequence, each takes those of its own number.
   // REQUIRES: 1 <= start <= kRecordsMax, thread < threads
   KeyChooser(const KeyDistribution& keys, uint64_t start, uint32_t thread = 0,
              uint32_t threads = 1);

@@ -1,10 +1,10 @@
-// bench/workload/key_probability.h: how likely each record is, exactly, so that draws can be
-// checked against it, and caches' hit ratios foretold.
+// bench/workload/key_probability.h: how likely each record is, exactly, to check draws against it
+// and to predict caches' hit ratios.
 //
 // Threads   pure.
 // Cost      a power a record; for scrambled-zipf one for each of its first 2^22 ranks. The rest of
 //           its ranks is spread over all records by their shares of hashes: off by 0.1 % of a
-//           record's probability where there are a thousand of them, by 2 % where a million.
+//           record's probability with a thousand records, by 2 % with a million.
 #pragma once
 
 #include <cstdint>

@@ -1,7 +1,7 @@
 // bench/workload/mix.h: one workload: which operations, on which records, of which sizes.
 //
 // A mix that loads begins with an empty store and is over when its records are there; any other
-// expects them. builtin_mixes.h has those that have a name, mix_file.h reads one's own.
+// expects them. builtin_mixes.h has those with a name; mix_file.h reads a user's own.
 //
 // Threads   a value.
 // Errors    a MixFault names the field as a file has it (mix_file.h).
@@ -44,13 +44,13 @@ struct MixFault {
   std::string field;
   std::string what;
 };
-// What keeps it from being run; none: it can be.
+// What keeps it from running; none: nothing.
 std::optional<MixFault> FaultOf(const OperationMix& mix);
 
 // The mix that stores the records that `mix` expects.
 OperationMix LoadOf(const OperationMix& mix);
 
-// As result files have it: {"name": "ycsb-a", "operations": {"read": 0.5, ...}, "keys": ...}.
+// As in result files: {"name": "ycsb-a", "operations": {"read": 0.5, ...}, "keys": ...}.
 nlohmann::json ToJson(const OperationMix& mix);
 
 }  // namespace weft::bench

@@ -15,9 +15,9 @@
 
 namespace weft::bench {
 
-// At least one; their names differ from each other and from those that are built in.
+// At least one; their names differ from each other and from the built-in ones.
 Result<std::vector<OperationMix>> ParseMixFile(const std::string& path);
-// The same of the file's text; `path` is for messages.
+// The same for the file's text; `path` is for messages.
 Result<std::vector<OperationMix>> ParseMixText(std::string_view text, const std::string& path);
 // Was it built with toml++?
 bool MixFilesAreSupported();

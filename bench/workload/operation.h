@@ -13,9 +13,9 @@ namespace weft::bench {
 
 enum class OperationKind : uint8_t {
   kRead,             // one record
-  kUpdate,           // its whole value, of a record that is there
-  kInsert,           // of one that is not
-  kReadModifyWrite,  // a read, and then an update of the same record
+  kUpdate,           // the whole value: of a record that is there
+  kInsert,           // likewise: of one that is not
+  kReadModifyWrite,  // a read: then an update of the same record
   kScan,             // `scan_length` records from one on, in the order of keys
   kDelete
 };
@@ -35,8 +35,8 @@ struct Operation {
 
 enum class OutcomeKind : uint8_t {
   kDone,     // carried out; what was read is a value of that record, byte for byte
-  kMissing,  // a read or an update found no record
-  kRefused,  // the store declined, as where it has no memory left; nothing was changed
+  kMissing,  // a read or an update: it found no record
+  kRefused,  // the store declined, perhaps for lack of memory; nothing was changed
   kWrong     // an answer that can't be: another record's value, a spoiled byte, keys out of order
 };
 

@@ -1,9 +1,9 @@
 // bench/workload/operation_stream.h: the operations of a mix, one after another, for one thread of
 // several that share a RecordSpace.
 //
-// A stream draws kinds by their shares and records by the mix's keys, of those whose inserts are
-// acknowledged; inserts are of records that are new. Each write has a version that no other has
-// (record_space.h). Who carries an operation out tells the stream what became of it, so that an
+// A stream draws kinds by their shares, and records by the mix's keys, of those whose inserts are
+// acknowledged; inserts are of new records. Each write has a version that no other has
+// (record_space.h). Whoever carries an operation out reports its outcome to the stream, so that an
 // insert is known to be there, or not:
 //
 //     while (stream.Next(&operation)) {
@@ -34,20 +34,20 @@ class OperationStream {
   // `space` must outlive the stream. Unless the mix only inserts, it has records.
   OperationStream(const OperationMix& mix, RecordSpace* space, uint64_t seed, uint32_t thread = 0,
                   uint32_t threads = 1);
-  // Inserts that were claimed and not handed out will never be: their records may be missing.
+  // Inserts that were claimed and not handed out never come: their records may be missing.
   ~OperationStream();
   OperationStream(const OperationStream&) = delete;
   OperationStream& operator=(const OperationStream&) = delete;
 
-  // False: there is no more, as all records of a load are claimed. Its tag is 0.
+  // False: there is no more, because all records of a load are claimed. Its tag is 0.
   bool Next(Operation* operation);
-  // To be called once for each operation, whatever became of it, by the stream's thread; one that
-  // was never answered is kRefused.
+  // Call it once for each operation, whatever became of it, from the stream's thread. An operation
+  // that was never answered is kRefused.
   void Settle(const Operation& operation, OutcomeKind outcome) {
     if (operation.kind == OperationKind::kInsert)
       space_.Settle(operation.record, outcome == OutcomeKind::kDone);
   }
-  // Is it no fault of the store that it found none? The record was deleted, or its insert refused.
+  // Was the store right to find none? Yes if the record was deleted, or its insert refused.
   bool MissingByRight(const Operation& operation) const {
     return space_.MayBeMissing(operation.record);
   }

@@ -1,15 +1,15 @@
 // bench/workload/rate_schedule.h: how many requests a second are due, over time, for loads that
 // send on schedule whatever the store does.
 //
-// As text, pieces behind one another:
+// As text, pieces one after another:
 //
-//     1000                            for ever
+//     1000                            forever
 //     1000 for 10s, 5000 for 500ms    steps
 //     ramp 1000 5000 for 10s, 5000    from one rate to the other, evenly, and then on with it
 //     sine 1000 5000 period 60s       up and down, from the mean on
 //     poisson 1000                    of any of these, with gaps by chance (arrivals.h), not even
 //
-// Where the last piece has an end (`for`), all begins anew there. Times are in s, ms or min.
+// If the last piece has an end (`for`), all begins anew there. Times are in s, ms or min.
 //
 // Units     requests a second, seconds; a count of requests is the rate's integral, from 0 s on.
 // Threads   a value; const calls from any.
@@ -37,7 +37,7 @@ class RateSchedule {
   bool is_poisson() const { return is_poisson_; }
   double RateAt(double at_s) const;
   double CountUntil(double at_s) const;
-  // When so many are due: the end of a pause, where that is when.
+  // When `count` requests are due; if that is throughout a pause, at its end.
   double TimeOf(double count) const;
 
  private:

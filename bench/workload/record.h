@@ -1,5 +1,5 @@
-// bench/workload/record.h: keys and values of records, computed from their numbers, so that whoever
-// reads a value can tell whether it is one that was written for that key, byte for byte.
+// bench/workload/record.h: keys and values of records, computed from their numbers. So whoever
+// reads a value can tell whether it was written for that key, byte for byte.
 //
 // Layout    key: a prefix, then the record's number in sixteen hexadecimal digits, scattered by a
 //           permutation of the 64-bit words unless `ordered`; longer keys repeat a filler between
@@ -41,13 +41,13 @@ struct RecordOptions {
   // A version is its value's size in bytes, so that whoever writes chooses it, from
   // value_bytes.min() to value_bytes.max().
   bool version_is_size = false;
-  // By record, where keys have sizes of their own; instead of key_bytes.
+  // By record, if keys have different sizes; instead of key_bytes.
   std::shared_ptr<const std::vector<uint8_t>> key_bytes_of = nullptr;
 };
 
 class RecordFormat {
  public:
-  // kInvalidArgument where sizes are beyond the limits above, or of ordered keys differ.
+  // kInvalidArgument if sizes are beyond the limits above, or if those of ordered keys differ.
   static Status Check(const RecordOptions& options);
   static Result<RecordFormat> Make(const RecordOptions& options);
 
@@ -57,15 +57,15 @@ class RecordFormat {
   }
   // Writes the key at `out` and returns it. REQUIRES: record < kRecordsMax, room for KeyBytes()
   std::string_view WriteKey(uint64_t record, char* out) const;
-  // Of one of these keys; none of any other.
+  // The record of one of these keys; none for any other.
   std::optional<uint64_t> RecordOf(std::string_view key) const;
 
   uint32_t ValueBytes(uint64_t record, uint32_t version) const {
     return options_.version_is_size ? version : options_.value_bytes.Of(Mixed(record, version));
   }
   uint32_t value_bytes_max() const { return options_.value_bytes.max(); }
-  // The value is two pieces, so that who sends it need not copy it: a head, written at `head`, and
-  // a body that lies in the pool.
+  // The value is two pieces, so that its sender need not copy it: a head, written at `head`, and a
+  // body that lies in the pool.
   std::string_view Body(uint64_t record, uint32_t version) const {
     return {PieceOf(record, version), ValueBytes(record, version) - kRecordValueBytesMin};
   }
@@ -80,7 +80,7 @@ class RecordFormat {
     const std::string_view body = Body(record, version);
     std::memcpy(out + kRecordValueBytesMin, body.data(), body.size());
   }
-  // The version of a value of `record`; none where it isn't one, to the last byte.
+  // The version of a value of `record`; none if it isn't one, to the last byte.
   std::optional<uint32_t> Verify(uint64_t record, std::string_view value) const;
 
   const RecordOptions& options() const { return options_; }

@@ -1,19 +1,18 @@
-// bench/workload/record_space.h: which records a store has, as far as those who wrote them know:
-// what all threads of a run share. It lives as long as the store's contents, through several runs.
+// bench/workload/record_space.h: which records a store has, as far as their writers know. All
+// threads of a run share it. It lives as long as the store's contents, through several runs.
 //
 // Records are numbers from 0 on. An insert claims the next number and settles it when its outcome
-// is known; acknowledged() is the number below which all are settled, so that nobody is asked for
-// a record that may still be on its way. A record whose insert was refused or that was deleted may
-// be missing from then on, whatever is written later: who finds it missing reports no loss.
+// is known. All below acknowledged() are settled; only these are asked for, so never one that may
+// still be on its way. A record whose insert was refused or that was deleted may be missing from
+// then on, whatever is written later: whoever finds it missing reports no loss.
 //
 // Versions  Each write takes a version that no other write of this space has, up to 2^32 of them;
 //           then they begin anew.
 // Threads   any call from any thread.
-// Cost      Claim: an addition that is contended, for as many as are claimed. Settle: one too, and
-// a
-//           look at acknowledged(). A bit or two of memory a record that was added.
+// Cost      Claim: a contended addition, for as many as are claimed. Settle: one too, and a look at
+//           acknowledged(). A bit or two of memory for each record added.
 // Source    the counter is what YCSB calls an acknowledged one; ours has no window that can be
-// full.
+//           full.
 #pragma once
 
 #include <atomic>
@@ -23,7 +22,7 @@
 
 namespace weft::bench {
 
-// A set of record numbers that only grows: bits, in pieces that come when they are needed.
+// A set of record numbers that only grows: bits, in pieces that are made when needed.
 class RecordSet {
  public:
   RecordSet();
@@ -71,7 +70,7 @@ class RecordSpace {
   void Settle(uint64_t record, bool stored);
   uint64_t acknowledged() const { return acknowledged_.load(); }
 
-  // To be called before a delete is begun.
+  // Call it before a delete begins.
   void MarkDeleted(uint64_t record);
   bool MayBeMissing(uint64_t record) const { return any_missing_.load() && missing_.Has(record); }
 
@@ -84,7 +83,7 @@ class RecordSpace {
   RecordSet settled_;
   RecordSet missing_;
   std::atomic<bool> any_missing_{false};
-  // Apart, for all threads write them.
+  // Apart, because all threads write them.
   alignas(64) std::atomic<uint64_t> next_;
   alignas(64) std::atomic<uint64_t> acknowledged_;
   alignas(64) std::atomic<uint32_t> versions_{0};

@@ -1,5 +1,5 @@
-// bench/workload/size_distribution.h: how long keys, values or scans are: a size that follows from
-// a word, so that whoever knows the word knows the size.
+// bench/workload/size_distribution.h: how long keys, values or scans are: a size follows from a
+// word, so whoever knows the word knows the size.
 //
 // As text, read and printed alike:
 //
@@ -72,7 +72,7 @@ class SizeDistribution {
   static Result<SizeDistribution> ParseList(std::string_view text);
   static Result<SizeDistribution> ParsePareto(const std::vector<std::string_view>& words);
   uint32_t Draw(uint64_t word) const;
-  // Pareto: the share of sizes below min_ + `above`, were there no largest.
+  // Pareto: the share of sizes below min_ + `above`, if there were no largest.
   double ParetoBelow(double above) const;
 
   Kind kind_;

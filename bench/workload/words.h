@@ -1,5 +1,5 @@
-// bench/workload/words.h: texts of one line, taken apart word by word: what describes sizes, keys
-// and rates.
+// bench/workload/words.h: one-line texts, taken apart word by word: descriptions of sizes, keys and
+// rates.
 //
 // Threads   pure.
 #pragma once
@@ -11,12 +11,12 @@
 
 namespace weft::bench {
 
-// What stands between spaces. Valid as long as `text` is.
+// The words between spaces. Valid as long as `text` is.
 std::vector<std::string_view> WordsOf(std::string_view text);
 // The parts between `separator`s, each without spaces around it; empty ones too.
 std::vector<std::string_view> PartsOf(std::string_view text, char separator);
 
-// Of a word that is a number and nothing else: finite; a whole one from 0 on.
+// The value of a word that is a number and nothing else: finite; a whole one from 0 on.
 std::optional<double> NumberOf(std::string_view word);
 std::optional<uint64_t> CountOf(std::string_view word);
 

@@ -1,10 +1,10 @@
 // bench/workload/zipf_sampler.h: ranks that follow Zipf's law exactly, over a number of ranks that
 // may change at any time.
 //
-// Rank k (from 0) has probability (k + 1)^-theta / ZipfSum(n, theta). Why base/zipf.h does not do:
-// it follows a continuous approximation from rank 2 on, which a chi-square test refuses at a
-// million draws (zipf_sampler_test.cc shows it), its theta is below 1, and each new number of ranks
-// costs it a sum over all of them.
+// Rank k (from 0) has probability (k + 1)^-theta / ZipfSum(n, theta). base/zipf.h does not do: from
+// rank 2 on it follows a continuous approximation, which a chi-square test refuses at a million
+// draws (zipf_sampler_test.cc shows it). Its theta is below 1, and each new number of ranks costs
+// it a sum over all of them.
 //
 // Threads   one owner; const calls from any.
 // Cost      a draw: a logarithm and an exponential, hardly ever more. Resize: as much.
