@@ -1,5 +1,5 @@
-// bench/device/ceilings.h: what the device and its bus allow at all: bare memory traffic of the
-// shapes that the table's operations have, and nothing else.
+// bench/device/ceilings.h: the limits of the device and its bus: bare memory traffic in the shapes
+// of the table's operations, and nothing else.
 //
 // Threads   one host thread. Launches enqueue; the timer and the copies wait.
 #pragma once
@@ -10,7 +10,7 @@
 
 namespace weft::bench {
 
-// Times what is enqueued between its calls by the device's own clock.
+// Times the work enqueued between Begin and End, by the device's own clock.
 class DeviceTimer {
  public:
   DeviceTimer() = default;
@@ -20,7 +20,7 @@ class DeviceTimer {
 
   Status Begin(processor::CudaStream stream);
   Status End(processor::CudaStream stream);
-  // Of what lies between; waits.
+  // From Begin to End; waits.
   Result<double> Seconds();
 
  private:
@@ -34,20 +34,20 @@ struct Region {
   uint64_t lines = 0;
 };
 
-// `count` independent reads of one random line each, eight lanes a line. `sink`: one word that
-// keeps the reads alive.
+// Reads `count` independent random lines, eight lanes a line. `sink`: a word that keeps the reads
+// alive.
 Status ReadRandomLines(Region region, uint64_t count, uint64_t seed, uint64_t* sink,
                        processor::CudaStream stream);
-// `count` times a random line of `index`, then the 16-byte multiple `object_bytes` at a place in
-// `log` that depends on what was read, which is a multiple of `align` bytes.
+// Reads, `count` times, a random line of `index`, then `object_bytes` (a multiple of 16) of `log`.
+// Their place, a multiple of `align` bytes, depends on the line.
 Status ReadBucketThenObject(Region index, Region log, uint32_t object_bytes, uint32_t align,
                             uint64_t count, uint64_t seed, uint64_t* sink,
                             processor::CudaStream stream);
-// `count` compare-and-swaps of random words, none of which changes its word.
+// `count` compare-and-swaps of random words; none changes its word.
 Status SwapRandomWords(Region region, uint64_t count, uint64_t seed, uint64_t* sink,
                        processor::CudaStream stream);
 
-// Bytes a second between host and device by copies of `bytes`; waits.
+// Bytes a second between host and device, by copies of `bytes`; waits.
 struct BusRates {
   double in = 0, out = 0, both = 0;
 };

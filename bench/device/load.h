@@ -1,10 +1,10 @@
 // bench/device/load.h: the queries of the device benchmark, made and checked on the device.
 //
-// Object n of [0, ids) has a key that is a bijective mix of n, and a value that follows from it but
-// for the low byte of its first word, the version. So any reply can be checked without a copy of
-// what was stored. Keys of n >= ids are those of misses.
+// Object n of [0, ids) has a key that is a bijective mix of n. Its value follows from n, too,
+// except for the version, the low byte of its first word. So any reply can be checked without a
+// copy of what was stored. Keys of n >= ids are those of misses.
 //
-// Threads   one host thread. All calls enqueue but ReadCounts.
+// Threads   one host thread. All calls enqueue, except ReadCounts.
 #pragma once
 
 #include <cstdint>
@@ -13,8 +13,8 @@
 
 namespace weft::bench {
 
-// How the ids of a batch are drawn. kPermuted: all different, the batch being the range
-// [offset, offset + count) of a permutation of the ids. kRandom: independent.
+// How the ids of a batch are drawn. kPermuted: all different; the batch is the range [offset,
+// offset + count) of a permutation of the ids. kRandom: independent.
 enum class Draw : uint8_t { kPermuted, kRandom };
 
 struct LoadSpec {
@@ -44,7 +44,7 @@ struct LoadArrays {
 
 Status MakeBatch(const LoadSpec& spec, const LoadArrays& to, processor::CudaStream stream);
 
-// What was answered, counted by kinds.
+// Counts of the answers, by kind.
 struct LoadCounts {
   uint64_t hits = 0, misses = 0, stored = 0, deleted = 0;
   uint64_t refused = 0;  // stores and deletes that were not carried out
@@ -52,7 +52,7 @@ struct LoadCounts {
 };
 
 struct LoadAnswers {
-  const uint8_t* result = nullptr;     // null: of Search alone
+  const uint8_t* result = nullptr;     // null: only Search ran
   const uint64_t* word = nullptr;      // of Search alone
   const uint8_t* log = nullptr;        // likewise
   const uint64_t* values = nullptr;    // records; null: values were not read
@@ -62,7 +62,7 @@ struct LoadAnswers {
   bool check_version = false;  // reads give spec.version
 };
 
-// Adds to `counts`, one LoadCounts on the device.
+// Adds to `counts`, which is one LoadCounts on the device.
 Status CheckBatch(const LoadSpec& spec, const LoadAnswers& answers, LoadCounts* counts,
                   processor::CudaStream stream);
 

@@ -1,4 +1,4 @@
-// bench/device/options.h: what the benchmark of the table in device memory is told.
+// bench/device/options.h: the options of the benchmark of the table in device memory.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@
 namespace weft::bench {
 
 struct DeviceOptions {
-  uint64_t objects = defaults::kDeviceObjects;  // fewer where the device has not the memory
+  uint64_t objects = defaults::kDeviceObjects;  // fewer if the device does not have the memory
   double load = defaults::kDeviceLoad;          // of the index's slots
   uint32_t batch = defaults::kDeviceBatch;      // queries of a launch
   uint32_t miss_permille = defaults::kDeviceMissPermille;  // of searches and reads
@@ -22,8 +22,8 @@ struct DeviceOptions {
   uint64_t seed = defaults::kSeed;
 };
 
-// Search, reads, stores, deletes and mixes on one GPU, nothing over the bus, each beside what the
-// device's memory allows. kUnsupported: there is no device, or the build has no CUDA.
+// Times search, reads, stores, deletes and mixes on one GPU, nothing over the bus, each beside what
+// the device's memory allows. kUnsupported: there is no device, or the build has no CUDA.
 Status RunDevice(const DeviceOptions& options, Report& report);
 
 }  // namespace weft::bench

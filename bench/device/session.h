@@ -1,5 +1,5 @@
-// bench/device/session.h: one table on the device, its batches, and each operation timed and
-// checked. Keys, queries and values are made on the device, outside the timed part.
+// bench/device/session.h: one table on the device and its batches; it times and checks each
+// operation. Keys, queries and values are made on the device, outside the timed part.
 //
 // Rates are operations a second of the kernels alone, by the device's clock; every reply of every
 // batch is checked.
@@ -29,7 +29,7 @@ struct DeviceShape {
 
 class DeviceSession {
  public:
-  // Takes the device's memory; fewer objects than asked for where it has not enough.
+  // Takes the device's memory; holds fewer objects than asked for if that is too small.
   static Result<std::unique_ptr<DeviceSession>> Open(const DeviceShape& shape,
                                                      const DeviceOptions& options,
                                                      const processor::DeviceFacts& facts);
@@ -45,15 +45,15 @@ class DeviceSession {
   // Seconds of what `launch` enqueues.
   Result<double> Time(const std::function<Status()>& launch);
 
-  // The table from empty to full, batch by batch, in an order that `turn` changes. `any`: the
-  // kernel is told that keys may repeat.
+  // Fills the table from empty to full, batch by batch, in an order that `turn` changes. `any`: the
+  // kernel must expect keys to repeat.
   Result<double> Fill(uint64_t turn, bool any, LoadCounts* counts);
   // A batch of random queries. `tasks`: kRunSearch and what follows it.
   Result<double> Read(uint32_t tasks, uint64_t seed, LoadCounts* counts);
   Result<double> ReadPlain(uint64_t seed, LoadCounts* counts);
-  // A batch of different keys of which some are stored anew, then a check that they were.
+  // A batch of different keys, some of which are stored anew; then a check that they were.
   Result<double> Mix(uint32_t write_permille, uint64_t seed, LoadCounts* counts);
-  // The batch that is the turn-th part of a permutation; then a check that its keys are gone.
+  // Deletes the turn-th part of a permutation; then a check that its keys are gone.
   Result<double> Delete(uint32_t turn, LoadCounts* counts);
 
  private:
@@ -63,7 +63,7 @@ class DeviceSession {
 
   Status Allot();
   uint64_t BufferBytes() const;
-  // Whole sectors of 32 bytes, but for the smallest: parts of one are written twice over.
+  // Whole sectors of 32 bytes, except for the smallest: parts of a sector are written twice over.
   uint32_t RecordUnits() const {
     return shape_.value_words == 1 ? 2 : (4 + shape_.value_words) / 4 * 4;
   }
@@ -72,7 +72,7 @@ class DeviceSession {
   LoadArrays Arrays(bool wanted, bool values) const;
   processor::TableJob Job(uint32_t count, uint32_t tasks) const;
   LoadAnswers Answers(uint32_t tasks) const;
-  // Makes the batch, clears what replies go to, times `launch`, checks.
+  // Makes the batch, clears the memory of the replies, times `launch`, checks the replies.
   Result<double> Run(const LoadSpec& spec, const LoadArrays& arrays,
                      const std::function<Status()>& launch, const LoadAnswers& answers,
                      LoadCounts* counts);

@@ -1,4 +1,4 @@
-// bench/durable/command_line.h: what weft-bench's subcommands for durable stores may be told.
+// bench/durable/command_line.h: the options of weft-bench's subcommands for durable stores.
 //
 // Threads   one at a time.
 #pragma once
@@ -11,7 +11,7 @@ class App;
 
 namespace weft::bench {
 
-// What is given must outlive the parsing; what it has is the default.
+// `options` must outlive the parsing; its values are the defaults.
 void AddDurable(CLI::App* app, DurableOptions* options);
 void AddCompaction(CLI::App* app, CompactionOptions* options);
 void AddContention(CLI::App* app, ContentionOptions* options);

@@ -1,7 +1,7 @@
-// bench/durable/contention_charts.h: what one store did beside other work, as text, JSON and
+// bench/durable/contention_charts.h: one store's figures beside other work, as text, JSON and
 // charts: those of paper 001 (LUDA), figures 7 to 13.
 //
-// Threads   pure, but for files.
+// Threads   pure, except for files.
 #pragma once
 
 #include <cstdint>
@@ -30,7 +30,7 @@ struct ContentionRun {
   double settle_s = 0;         // of background work after A
   double compacted_bytes = 0;  // read and written by flushes and compactions, load and A
   uint64_t compactions_by_device = 0;
-  uint64_t compactions_left_to_cpu = 0;  // by it
+  uint64_t compactions_left_to_cpu = 0;  // by the device
   std::vector<UsedSlice> used;           // of A
 };
 
@@ -46,14 +46,14 @@ struct ContentionTable {
   std::vector<int> taken;
   std::vector<std::string> stores;
   double slice_s = 1;
-  // Of each repetition one.
+  // One for each repetition.
   std::map<std::tuple<uint32_t, int, std::string>, std::vector<ContentionRun>> runs;
 };
 
 // Figures by the length of values: medians of the repetitions, and their range as a line. A store
-// has its colour in all of them, and no point where nothing was measured.
+// has the same colour in all of them, and no point where nothing was measured.
 std::vector<LineChart> ContentionUsageCharts(const ContentionTable& table);
-// Files figure-7.svg to figure-13.svg in `folder`, which is made. Those over time are of the first
+// Writes figure-7.svg to figure-13.svg to `folder`, which is made. Those over time show the first
 // repetition. kIoError.
 Status WriteContentionCharts(const ContentionTable& table, const std::string& folder);
 

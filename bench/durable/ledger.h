@@ -1,9 +1,9 @@
 // bench/durable/ledger.h: what was written to a store, so that every byte of it can be checked.
 //
-// Keys are drawn from a seed, so a pass over the store is remembered by a few numbers and replayed
-// when the store is checked: the timed loops keep no books. With several writers each has its own
-// share of the keys (those of its number modulo the writers), so the last version of every key is
-// known whoever was faster.
+// Keys are drawn from a seed. So a pass is remembered by a few numbers, and the check of the store
+// replays it: the timed loops keep no books. Each of several writers has its own share of the keys:
+// those of its number modulo the writers. So the last version of every key is known, whoever was
+// faster.
 //
 // Threads   IdStream: one. Ledger: one.
 #pragma once
@@ -58,12 +58,12 @@ class Ledger {
 
   uint64_t keys() const { return keys_; }
   bool empty() const { return passes_.empty(); }
-  // Gives the pass its versions. It counts once it is ended.
+  // Gives the pass its versions. It counts once it has ended.
   void Begin(WritePass* pass) { pass->first_version = next_version_; }
   void End(const WritePass& pass);
   // Distinct keys in the store.
   uint64_t DistinctKeys() const;
-  // Reads all of the store in order and a sample by key, and compares every byte.
+  // Reads the whole store in order, and a sample by key, and compares every byte.
   Status Check(Store* store, const ValueMaker& values) const;
 
  private:

@@ -1,6 +1,6 @@
-// bench/durable/merge.h: one compaction by each of those that can, timed.
+// bench/durable/merge.h: times one compaction, by our executors and by the stores.
 //
-// Errors    a result with another number of entries than was written is none: kCorruption.
+// Errors    kCorruption: the result has more or fewer entries than were written.
 #pragma once
 
 #include <cstdint>
@@ -23,8 +23,8 @@ struct MergeTiming {
   double PerSecond() const { return input_mib / wall_s; }
 };
 
-// An input's tables in memory that an executor takes them from fastest: pinned, for a GPU's. What
-// is made of them goes there, too.
+// An input's tables in the memory from which an executor takes them fastest: pinned, for a GPU's.
+// Its outputs go there, too.
 class InputInMemory {
  public:
   // device: as DbOptions::compaction_device. Tables have about table_bytes.
@@ -43,26 +43,26 @@ class InputInMemory {
 struct MergeSettings {
   StoreSettings store;
   bool verify_outputs = true;
-  int threads = 1;  // the job is divided among so many, but where a device wants it whole
+  int threads = 1;  // so many share the job, unless a device can only take the job as a whole
   std::string device = "cpu";       // as DbOptions::compaction_device
   InputInMemory* memory = nullptr;  // null: tables are read from their files
-  bool direct = false;              // those, past the page cache
+  bool direct = false;              // the files bypass the page cache
 };
 
-// Our executor on `input`, outputs to `dir`, which goes again. kUnsupported: the device is not
-// there, or left the job to the CPU.
+// Runs our executor on `input`, with outputs to `dir`, which is removed again. kUnsupported: the
+// device is missing, or left the job to the CPU.
 Result<MergeTiming> MergeOurs(const MergeInput& input, const MergeSettings& settings,
                               const std::string& dir, uint64_t entries_expected);
 
 // Whether the tables can be read past the page cache.
 bool HasDirectIo(const MergeInput& input);
 
-// No compaction, but what a plain copy has of the same disk: reads the tables past the page cache,
-// as many at once as there are threads, and writes the same bytes to `dir`, which goes again.
-// REQUIRES: HasDirectIo
+// Not a compaction, but a plain copy, for what the same disk can do. It reads the tables past the
+// page cache, as many at once as there are threads. It writes the same bytes to `dir`, which is
+// removed again. REQUIRES: HasDirectIo
 Result<MergeTiming> CopyDirect(const MergeInput& input, int threads, const std::string& dir);
 
-// A store's own compaction of all that is in `dir`; the input is what the store says that it read.
+// A store's own compaction of everything in `dir`; the input is what the store reports it read.
 Result<MergeTiming> MergeInStore(const std::string& name, const StoreSettings& settings,
                                  const std::string& dir);
 

@@ -1,6 +1,6 @@
-// bench/durable/merge_input.h: the tables that a compaction of ours is measured on.
+// bench/durable/merge_input.h: the tables on which our own compactions are measured.
 //
-// Threads: pure but for the files.
+// Threads: pure, except for the files.
 #pragma once
 
 #include <cstdint>
@@ -19,8 +19,8 @@ struct MergeInput {
   uint64_t tables = 0;
 };
 
-// LevelDB's own tables in `dir`, which it names level by level in `tables` (StoreFigures). They may
-// be merged as long as nobody has the store open.
+// LevelDB's own tables in `dir`; `tables` names them level by level (StoreFigures). They may be
+// merged as long as nobody has the store open.
 Result<MergeInput> TablesOfLevelDb(const std::string& dir, const std::string& tables);
 
 struct RunShape {
@@ -31,8 +31,8 @@ struct RunShape {
   int bloom_bits = 10;
 };
 
-// Writes what random writes leave where nothing is compacted: overlapping tables of run_bytes each,
-// `keys` writes in all, the keys those of a WritePass with that seed. `dir` is made.
+// Writes what random writes leave without compaction: overlapping tables of run_bytes each. There
+// are `keys` writes in all, with the keys of a WritePass of that seed. `dir` is made.
 Result<MergeInput> WriteRuns(const std::string& dir, const RunShape& shape,
                              const ValueMaker& values);
 

@@ -15,14 +15,14 @@ CpuSeconds CpuOfThisProcess();
 // does not say.
 uint64_t BytesGivenToWrite();
 
-// Waits until background work has ended: for a quarter of a second no other thread has wanted a
-// processor or waited for a disk, next to no CPU time was used and nothing written. Gives up after
-// `limit_s`. Returns the seconds of work it waited for.
+// Waits until background work has ended: for a quarter of a second nothing was written, and no
+// other thread wanted a processor or waited for a disk. Next to no CPU time may be used meanwhile.
+// Gives up after `limit_s`. Returns the seconds of work it waited for.
 double WaitUntilQuiet(double limit_s);
-// For which a store without other work beside it is waited for.
+// The limit for a store without other work beside it.
 inline constexpr double kSettleLimitS = 180;
 
-// How many times as many bytes two threads copy and checksum as one does, at present: what this
+// How many times the bytes of one thread two threads copy and checksum, at present: what this
 // machine gives to a second thread that shares nothing with the first. Takes half a second.
 double MachineTwoThreadsOverOne();
 

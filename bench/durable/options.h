@@ -1,4 +1,4 @@
-// bench/durable/options.h: what the benchmarks of the durable store are told, and their names.
+// bench/durable/options.h: the options of the benchmarks of the durable store, and their names.
 //
 // Each Run... prints and records its rows in `report`. A Status other than OK: there is no figure.
 #pragma once
@@ -48,7 +48,7 @@ struct CompactionOptions {
   std::optional<double> target;
 };
 
-// Stores beside other work, as paper 001 (LUDA) measures them, section IV.
+// Stores beside other work, as in paper 001 (LUDA), section IV.
 struct ContentionOptions {
   uint64_t keys = defaults::kContentionKeys;  // loaded, and operations of workload A
   std::vector<uint32_t> value_bytes = defaults::kContentionValueBytes;

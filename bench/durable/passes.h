@@ -49,9 +49,9 @@ struct Pass {
   Result<PassResult> (*run)(const PassInput&) = nullptr;
 };
 
-// All there are, in the order in which a run has them.
+// All passes, in the order of a run.
 const std::vector<Pass>& Passes();
-// Null where there is none of that name.
+// Null if there is none of that name.
 const Pass* FindPass(const std::string& name);
 
 }  // namespace weft::bench

@@ -1,5 +1,5 @@
 // bench/durable/payload.h: keys and values of the durable benchmarks, computed from a number and a
-// version, so that whoever reads a value can tell whether it is the one that was written last.
+// version. So whoever reads a value can tell whether it is the one written last.
 //
 // Layout    key: the number in sixteen decimal digits, as LevelDB's own benchmark has it.
 //           value: number (4), version (4), then a piece of a fixed pool whose bytes Snappy halves.
@@ -33,7 +33,7 @@ class DurableKey {
   char bytes_[kDurableKeyBytes];
 };
 
-// The id of a key; UINT64_MAX where it is none of ours.
+// The id of a key; UINT64_MAX if it is none of ours.
 inline uint64_t IdOfDurableKey(std::string_view key) {
   if (key.size() != kDurableKeyBytes) return UINT64_MAX;
   uint64_t id = 0;

@@ -1,4 +1,4 @@
-// bench/durable/place.h: a folder that stores are made in, and that goes with its object.
+// bench/durable/place.h: a folder for stores, which is removed with its object.
 //
 // Threads: one.
 #pragma once
@@ -22,9 +22,9 @@ class Place {
   Place& operator=(Place&&) = delete;
 
   const std::string& name() const { return name_; }  // "memory", "disk" or the folder
-  // Path of `name` in it, with nothing there.
+  // Path of `name` in it; what was there is removed.
   std::string Fresh(const std::string& name) const;
-  // Has the system write what it holds back, so that the next turn does not pay for it.
+  // Makes the system write what it holds back, so that the next turn does not pay for it.
   void Sync() const;
 
  private:

@@ -1,12 +1,12 @@
 // bench/durable/store.h: an embedded ordered key-value store under measurement, whoever made it.
 //
-// What the benchmarks need of a store and no more, so that every store runs the same loops. One
-// file implements it for each store; a store whose library is not installed is left out of the
-// build and OpenStore says so.
+// It has what the benchmarks need of a store and no more, so that every store runs the same loops.
+// Each store has one file that implements it; a store whose library is not installed is left out of
+// the build, and OpenStore says so.
 //
-// Threads   Store: any number at once, but the destructor. Reader and Cursor: one thread each; gone
-//           before their store.
-// Errors    a failed read is told by status() of its Reader or Cursor, and stays told.
+// Threads   Store: any number at once, except for the destructor. Reader and Cursor: one thread
+//           each; both must be gone before their store.
+// Errors    status() of a Reader or Cursor reports a failed read, and keeps reporting it.
 // Cost      one virtual call an operation, the same for every store.
 #pragma once
 
@@ -42,7 +42,7 @@ struct StoreSettings {
   std::string compaction_device = "cpu";       // weft only
 };
 
-// What a store tells of its background work since it was opened.
+// What a store reports of its background work since it was opened.
 struct StoreFigures {
   double table_bytes_written = 0;  // flushes and compactions
   double compaction_bytes_read = 0;
@@ -91,7 +91,7 @@ class Store {
  public:
   virtual ~Store() = default;
   virtual Status Put(std::string_view key, std::string_view value, bool sync) = 0;
-  // Done too where there is no such key.
+  // OK even if there is no such key.
   virtual Status Delete(std::string_view key, bool sync) = 0;
   virtual std::unique_ptr<Reader> NewReader() = 0;
   virtual std::unique_ptr<Cursor> NewCursor() = 0;
@@ -100,13 +100,13 @@ class Store {
   virtual StoreFigures Figures() = 0;
 };
 
-// "weft", "leveldb", "rocksdb": all that there may be.
+// "weft", "leveldb", "rocksdb": all that exist.
 const std::vector<std::string>& StoreNames();
-// What a report says of it: "weft", "LevelDB 1.23".
+// Its name in a report: "weft", "LevelDB 1.23".
 std::string StoreTitle(const std::string& name);
-// Why it can't be measured here; empty where it can.
+// Why it can't be measured here; empty if it can.
 std::string WhyUnavailable(const std::string& name);
-// Opens it in `dir`, which is made where it is missing.
+// Opens it in `dir`, which is made if it is missing.
 Result<std::unique_ptr<Store>> OpenStore(const std::string& name, const StoreSettings& settings,
                                          const std::string& dir);
 

@@ -12,8 +12,8 @@ Result<PassResult> FillRandom4(const PassInput& input);  // four writers, as man
 Result<PassResult> CompactAll(const PassInput& input);
 // Lookups by one thread while another overwrites as fast as it can.
 Result<PassResult> ReadWhileWriting(const PassInput& input);
-// The time a write takes, counted from the instant it was due, while writes come at an even rate:
-// a share of the rate that the store took right before.
+// Times writes, each from the instant it was due, while they come at an even rate: a share of the
+// rate that the store took right before.
 Result<PassResult> Tail(const PassInput& input);
 
 }  // namespace weft::bench

@@ -1,13 +1,13 @@
 // bench/durable/ycsb.h: YCSB's load and its workload A on one store, second by second.
 //
-// Load writes every key once, in an order that is none. A reads and updates in turns, at random, as
-// many keys as were loaded, drawn by Zipf's law (0.99) and scattered over all keys.
+// Load writes every key once, in scattered order. A reads or updates at random, on keys that are
+// drawn by Zipf's law (0.99) and scattered over all keys.
 //
 // Checked   each value read belongs to its key; at the end every byte of every value is the one
-//           written last. For that each thread updates keys of its own: of those that it draws the
-//           next one that is its own.
+//           written last. For that each thread updates only its own keys: the one next to the
+//           key that it draws.
 // Threads   each run starts its own and ends them.
-// Errors    those of the store; kCorruption for a value that is not what was written.
+// Errors    the store's; kCorruption for a value that is not what was written.
 // Source    B. Cooper et al., Benchmarking Cloud Serving Systems with YCSB, 2010.
 #pragma once
 
@@ -29,7 +29,7 @@ struct YcsbOptions {
   int threads = 1;
   double slice_s = 1;  // at least 0.05: a slice's end costs a thread some 0.1 ms
   uint64_t seed = 0;
-  // Called about once a slice by the thread that has called Load or RunA, with the slice's number.
+  // Called about once a slice, with its number, by the thread that called Load or RunA.
   std::function<void(size_t slice)> each_slice;
 };
 
@@ -54,7 +54,7 @@ class Ycsb {
   Ycsb(const YcsbOptions& options, const ValueMaker* values, Store* store);
 
   Result<YcsbResult> Load();
-  // REQUIRES: it was loaded
+  // REQUIRES: Load has succeeded
   Result<YcsbResult> RunA();
   // Reads all of the store.
   Status CheckAll(Store* store) const;

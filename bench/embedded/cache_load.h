@@ -2,10 +2,9 @@
 // whose answers are checked.
 //
 // Keys      of a stream are written before the clock starts and lie in its order, as a program that
-//           calls a cache has its keys: what is timed is the cache.
-// Checks    of each hit: outcome and length; of one a batch, in turn, every byte. VerifySample
-// reads
-//           every byte of as many as it is told, outside the clock.
+//           calls a cache has its keys. So only the cache is timed.
+// Checks    of each hit, outcome and length; of one hit a batch, in turn, every byte. VerifySample
+//           reads every byte of `count` values, outside the clock.
 // Threads   Fill and VerifySample: one. Run: any number, each with its own CacheWorker.
 #pragma once
 
@@ -29,8 +28,8 @@ struct CacheAnswers {
   void Merge(const CacheAnswers& other);
 };
 
-// Opens a cache for `objects` of the workload's sizes and stores ids [0, objects).
-// `memory_mb` 0: twice what they need. kNoMemory when a store failed.
+// Opens a cache for `objects` of the workload's sizes and stores ids [0, objects). `memory_mb` 0:
+// twice what they need. kNoMemory: a store failed.
 Result<std::unique_ptr<Cache>> FillCache(const Workload& workload, uint64_t objects,
                                          uint64_t memory_mb, CacheOptions options);
 
@@ -44,7 +43,7 @@ class CacheWorker {
   // Carries out `ids`, a part of the stream (bit 31 marks a SET), `batch` at a time: one MultiGet
   // and one MultiSet each.
   void Run(std::span<const uint32_t> ids);
-  // GETs alone, by MultiView: the first bytes of each value are read where it lies.
+  // GETs alone, by MultiView: the first bytes of each value are read in place.
   void View(std::span<const uint32_t> ids);
   const CacheAnswers& answers() const { return answers_; }
 

@@ -1,4 +1,4 @@
-// bench/embedded/options.h: what the benchmarks of the embedded cache are told, and their names.
+// bench/embedded/options.h: the options of the benchmarks of the embedded cache, and their names.
 //
 // Each Run... prints and records its rows in `report`. A Status other than OK: there is no figure.
 #pragma once
@@ -28,7 +28,7 @@ struct EmbeddedOptions {
   std::optional<double> target;
 };
 
-// What every row records of how it was taken.
+// How it was taken, as every row records it.
 nlohmann::json DetailsOf(const EmbeddedOptions& options);
 
 struct PrefetchOptions {
@@ -37,7 +37,7 @@ struct PrefetchOptions {
   std::vector<uint32_t> batches = {1, 4, 8, 16, 32};
   size_t lookups = 1 << 15;  // of a turn, 2^20 at most
   std::vector<int> cpus;     // runs on the last ones; empty: of those usable
-  int threads = 1;           // that look up at once, each on a CPU of its own as far as there are
+  int threads = 1;           // that look up at once, each on its own CPU as far as there are
   int repetitions = 7;
   uint64_t seed = defaults::kSeed;
 };
@@ -46,7 +46,7 @@ struct PrefetchOptions {
 Status RunWalk(const EmbeddedOptions& options, Report& report);
 // One thread, all hits: against the bare walk, and against itself without prefetching.
 Status RunEmbedded(const EmbeddedOptions& options, Report& report);
-// Ways of prefetching in software, in turns, and paper 004's claims of them.
+// Ways of prefetching in software, in turns, and paper 004's claims about them.
 Status RunPrefetch(const PrefetchOptions& options, Report& report);
 // The workloads at each thread count, relative to one thread.
 Status RunEmbeddedThreads(const EmbeddedOptions& options, Report& report);

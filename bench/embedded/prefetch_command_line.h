@@ -1,5 +1,5 @@
-// bench/embedded/prefetch_command_line.h: what `weft-bench prefetch` may be told beside what all
-// benchmarks are.
+// bench/embedded/prefetch_command_line.h: the options of `weft-bench prefetch`, beyond those of all
+// benchmarks.
 //
 // Threads   one at a time.
 #pragma once
@@ -12,7 +12,7 @@ class App;
 
 namespace weft::bench {
 
-// What is given must outlive the parsing; what it has is the default.
+// `options` must outlive the parsing; its values are the defaults.
 void AddPrefetch(CLI::App* app, PrefetchOptions* options);
 
 }  // namespace weft::bench

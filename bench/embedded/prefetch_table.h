@@ -1,8 +1,8 @@
-// bench/embedded/prefetch_table.h: objects and an index of them with exactly so many in each
-// bucket, in the store's own layout (src/task), and lookups of them drawn beforehand.
+// bench/embedded/prefetch_table.h: objects and an index of them with a fixed number in each bucket,
+// in the store's own layout (src/task), and lookups of them drawn beforehand.
 //
-// Beside what the store has in a slot, bits 42 to 45, which the store leaves 0, have the lines that
-// the object lies on: what a prefetch of just its size could read there.
+// Beside the store's own contents of a slot, bits 42 to 45, which the store leaves 0, count the
+// lines of the object: what a prefetch of just its size could read there.
 //
 // Units     bytes.
 // Threads   built by one; then immutable.
@@ -38,7 +38,7 @@ class PrefetchTable {
   uint64_t objects() const { return locations_.size(); }
   uint64_t object_bytes() const { return object_bytes_; }
   uint64_t index_bytes() const { return bucket_count_ * sizeof(task::Bucket); }
-  // Of an object, the filler included.
+  // Of an object, with its filler.
   uint32_t mean_bytes() const { return static_cast<uint32_t>(object_bytes_ / objects()); }
   uint32_t per_bucket() const { return per_bucket_; }
   const task::TableRef& table() const { return table_; }
@@ -46,7 +46,7 @@ class PrefetchTable {
 
   void WriteKeyOf(uint64_t id, char* key) const;
   std::string ValueOf(uint64_t id) const;
-  // Whose low bits name the id's bucket.
+  // Its low bits name the id's bucket.
   uint64_t HashOf(uint64_t id) const;
   uint32_t SlotOf(uint64_t id) const { return places_[id] % per_bucket_; }
 
@@ -72,7 +72,7 @@ struct PrefetchLookups {
   std::vector<uint64_t> hash;
   std::vector<char> keys;  // kPrefetchKeyBytes each
   std::vector<uint32_t> id;
-  std::vector<uint8_t> other_slot;  // of the bucket, not the key's; the key's where it is alone
+  std::vector<uint8_t> other_slot;  // of the bucket, not the key's, unless that is the only one
   std::vector<uint8_t> percent;     // a number from 0 to 99
 };
 

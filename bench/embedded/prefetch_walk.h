@@ -1,5 +1,5 @@
-// bench/embedded/prefetch_walk.h: lookups of a PrefetchTable in batches, each way of prefetching
-// that is compared. Everything else is the same: the store's own tasks, from a hash to a copy.
+// bench/embedded/prefetch_walk.h: lookups of a PrefetchTable in batches, in each way of prefetching
+// under comparison. Everything else is the same: the store's own tasks, from a hash to a copy.
 //
 //     for the whole batch:  ask for the bucket            } as far as the
 //     for the whole batch:  match tags, ask for objects   } way says so
@@ -20,17 +20,17 @@ namespace weft::bench {
 enum class PrefetchWay : uint8_t {
   kNone,
   kBucket,     // the bucket alone
-  kRamcloud,   // the bucket; when the header is here, the object if it has less than 300 bytes
+  kRamcloud,   // the bucket; when the header is here, the object if it has fewer than 300 bytes
   kFirstLine,  // the bucket and the object's first line
   kMean,       // as the store does: as many bytes as objects have on average, 512 at most
-  kMeanWhole,  // the same without a bound
-  kExact,      // just the lines that it lies on, by the slot's bits
+  kMeanWhole,  // likewise: without a bound
+  kExact,      // just the lines that it lies on: by the slot's bits
   kStatic128,  // a value of so many bytes and its key
   kStatic256,
   kStatic512,
   kStatic1024,
   kExhausted,  // the lines of all objects in the bucket
-  kRight20,    // kExact of the right slot for so many percent of the lookups, else of another one
+  kRight20,    // kExact of the right slot for so many percent of the lookups: if not, of another
   kRight50,
   kRight80,
 };

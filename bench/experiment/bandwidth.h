@@ -1,19 +1,17 @@
-// bench/experiment/bandwidth.h: throughput and instructions a cycle of a store while as many
-// threads beside it take a share of the memory's bandwidth, from all that they can get down to
-// none.
+// bench/experiment/bandwidth.h: throughput and instructions a cycle of a store, while as many other
+// threads take memory bandwidth: from all that they can get down to none.
 //
-// Threads of the load are kept on a core each, and those of the hog (bench/meter/hog_process.h) on
-// others; where there are too few cores, on CPUs. What a store does in the background goes
-// anywhere.
+// Each thread of the load, and each of the hog (bench/meter/hog_process.h), is kept on its own
+// core; if there are too few cores, on its own CPU. A store's background work goes anywhere.
 //
 // Full      what a triad's threads get: those of the hog alone, and all on these CPUs together,
 //           which is the machine's.
-// Records   each run is one of its own in the log, with "bandwidth": {"hog_share", "hog_threads",
+// Records   each run has its own line in the log, with "bandwidth": {"hog_share", "hog_threads",
 //           "machine_bytes_per_s", "hog_bytes_per_s": what the hog got during the run,
 //           "left_bytes_per_s": the machine's less that, "ipc"} and a "setting" in words.
 //
 // Threads   one at a time; it forks, so no others may run when it is called.
-// Errors    as bench/drive/measure.h; kUnsupported on a machine of one CPU; kInvalidArgument where
+// Errors    as bench/drive/measure.h; kUnsupported on a machine of one CPU; kInvalidArgument if
 //           there are more threads than CPUs for both.
 // Source    paper 002, section 4.3, figure 4.6.
 #pragma once

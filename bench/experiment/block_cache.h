@@ -1,15 +1,15 @@
-// bench/experiment/block_cache.h: mean and tail latency of reads as a durable store's block cache
-// grows from none to a part of the data, with many threads for each hardware thread.
+// bench/experiment/block_cache.h: mean and tail latency of a durable store's reads as its block
+// cache grows from none to a part of the data. Many threads share each hardware thread.
 //
 // Sizes     fractions of the data's bytes; paper 002 has 0, a tenth, a fifth and two fifths.
-// Differs   the paper reads past the system's page cache. Here what the block cache lacks comes
-// from
-//           the place where the store lies: memory, or a disk behind that cache (--place).
-// Records   each run is one of its own in the log, the storing of the records too, with
+// Differs   the paper reads past the system's page cache. Here a block that the block cache lacks
+//           comes from the place where the store lies: memory, or a disk behind that cache
+//           (--place).
+// Records   each run has its own line in the log, the storing of the records too, with
 //           "block_cache": {"fraction": 0.1, "bytes"} and a "setting" in words.
 //
 // Threads   one at a time.
-// Errors    as bench/drive/measure.h; kInvalidArgument for targets that are no durable stores.
+// Errors    as bench/drive/measure.h; kInvalidArgument for targets that are not durable stores.
 // Source    paper 002, section 4.4, figure 4.8.
 #pragma once
 

@@ -21,9 +21,9 @@ class ExperimentCommands {
   ExperimentCommands();
   ~ExperimentCommands();
 
-  // Adds them. Outlives the parsing.
+  // Adds them. This object must outlive the parsing.
   void AddTo(CLI::App* app);
-  // None where `name` is another's.
+  // None if `name` is not one of them.
   std::optional<Status> Run(const std::string& name, const std::string& command_line);
 
  private:

@@ -1,8 +1,8 @@
-// bench/experiment/cores.h: which CPUs belong to one core, so that threads can be kept on a core
-// each.
+// bench/experiment/cores.h: which CPUs belong to one core, so that each thread can be kept on its
+// own core.
 //
 // Threads   any.
-// Errors    what the system does not tell counts as a core of its own.
+// Errors    none: a CPU of which the system says nothing counts as a core.
 #pragma once
 
 #include <string>
@@ -15,10 +15,10 @@ struct Cores {
   int count = 0;          // of cores
 };
 
-// Of `cpus`, by the `folder` of the system that has a folder a CPU.
+// The cores of `cpus`, by the system's `folder`, which has a folder for each CPU.
 Cores CoresOf(const std::vector<int>& cpus, const std::string& folder = "/sys/devices/system/cpu");
 
-// The mean number of `threads` on a core that has any: 1 where they have a core each.
+// The mean number of `threads` on a core that has any: 1 if each has its own core.
 double ThreadsOnACore(int threads, const Cores& cores);
 
 }  // namespace weft::bench

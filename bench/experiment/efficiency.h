@@ -1,11 +1,11 @@
-// bench/experiment/efficiency.h: what stores get out of this machine, and what it costs:
-// throughput, operations a joule, instructions a cycle, branch and last-level misses; by one thread
-// on one core and by as many as there are hardware threads.
+// bench/experiment/efficiency.h: the stores' throughput on this machine, and its cost: operations a
+// joule, instructions a cycle, branch and last-level misses. Runs have one thread on one core, and
+// as many threads as the hardware.
 //
-// One       at most 3 M records: a core, not a machine, is measured, so all machines have the same.
+// One       at most 3 M records: it measures a core, not a machine, so all machines have the same.
 // All       data scaled to the machine (bench/experiment/scale.h). Paper 002 wants the CPUs above
-//           80 % busy: "busy" tells.
-// Records   each run is one of its own in the log, with "efficiency": {"threads": "one", "all" or
+//           80 % busy: see "busy".
+// Records   each run has its own line in the log, with "efficiency": {"threads": "one", "all" or
 //           their number, "threads_on_a_core", "busy" (the share of all CPUs' time), and the
 //           readings of bench/experiment/ratios.h}.
 //

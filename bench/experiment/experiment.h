@@ -1,5 +1,5 @@
-// bench/experiment/experiment.h: what the experiments of paper 002 have in common: options, data
-// scaled to the machine, and runs of which those that a target can't do are left out.
+// bench/experiment/experiment.h: what the experiments of paper 002 share: options, data scaled to
+// the machine, and runs that leave out what a target can't do.
 //
 // Threads   one at a time.
 // Errors    as bench/drive/measure.h.
@@ -26,24 +26,24 @@ struct ExperimentOptions {
   double data_fraction = kDataFraction;  // of the machine's memory (bench/experiment/scale.h)
 };
 
-// What an experiment is if nothing else is asked for: its workloads on all durable stores.
+// The defaults of an experiment: its workloads on all durable stores.
 ExperimentOptions Defaults(const std::string& experiment,
                            const std::vector<std::string>& workloads);
 
-// Options of `run`, and the data's. What is given must outlive the parsing; what it has is the
-// default.
+// Options of `run`, and the data's. `options` must outlive the parsing; its values are the
+// defaults.
 void AddExperiment(CLI::App* app, ExperimentOptions* options);
 
-// The workloads that are asked for, scaled, but of no more than `records_max`; tells how much that
-// is. kInvalidArgument: what is wrong.
+// The workloads asked for, scaled, but to `records_max` records at most; prints the data's size.
+// kInvalidArgument: what is wrong.
 Result<std::vector<OperationMix>> ScaledMixes(const ExperimentOptions& options,
                                               uint64_t records_max = kRecordsMax);
 
-// `mix` on the driver's target. One that it has no operations for is told and left out: false.
+// Runs `mix` on the driver's target. If the target lacks its operations, says so: false.
 Result<bool> RunOrLeaveOut(Driver* driver, const OperationMix& mix, const LoadOptions& load,
                            const Driver::Notes& notes = {});
 
-// Prints what is known beside a run, under its line of the table.
+// Prints what else is known of a run, under its line of the table.
 void PrintBeside(const std::string& text);
 // Prints what could not be measured, at the end.
 void PrintUnavailable(const std::set<std::string>& reasons);

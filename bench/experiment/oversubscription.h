@@ -1,7 +1,7 @@
 // bench/experiment/oversubscription.h: mean and tail latency as more and more client threads share
 // each hardware thread.
 //
-// Records   each run is one of its own in the log, with "oversubscription":
+// Records   each run has its own line in the log, with "oversubscription":
 //           {"threads_per_hardware_thread": 4}.
 //
 // Threads   one at a time.

@@ -1,6 +1,6 @@
 // bench/meter/energy_meter.h: the joules of a run and its mean power, from one source or several.
 //
-// Readings  energy_j, power_w_mean; both modelled where one of the sources is.
+// Readings  energy_j, power_w_mean; both modelled if one of the sources is.
 // Threads   one owner, as bench/meter/meter.h says.
 #pragma once
 
@@ -16,7 +16,7 @@ namespace weft::bench {
 
 class EnergyMeter : public Meter {
  public:
-  // Adds all of `sources`. Where they are an error, that is the reason in the readings.
+  // Adds all of `sources`. If they are an error, the readings have it as their reason.
   explicit EnergyMeter(Result<std::vector<std::unique_ptr<EnergySource>>> sources)
       : sources_(std::move(sources)) {}
 
@@ -24,7 +24,7 @@ class EnergyMeter : public Meter {
   void Sample() override;
   Readings Stop() override;
 
-  // Mean power between the last two samples; none where it is known only afterwards, or not at all.
+  // Mean power between the last two samples; none if it is known only afterwards, or not at all.
   std::optional<Watts> sampled_power() const { return sampled_power_; }
   std::string Name() const;
 

@@ -1,5 +1,5 @@
-// bench/meter/energy_source.h: where joules come from: a counter, a power that is sampled, a file
-// that something else writes, or a model.
+// bench/meter/energy_source.h: where joules come from: a counter, sampled power, a file that
+// another program writes, or a model.
 //
 // Threads   one owner.
 // Errors    of Start and Used: why there is no figure.
@@ -20,9 +20,9 @@ class EnergySource {
   // For the report: "rapl package-0, dram".
   virtual std::string Name() const = 0;
   virtual bool is_modelled() const { return false; }
-  // Whether Used tells anything before the run has ended.
+  // Whether Used gives figures before the run has ended.
   virtual bool is_live() const { return true; }
-  // Of the machine at rest, where that is known without measuring.
+  // Of the machine at rest, if that is known without measuring.
   virtual std::optional<Watts> idle_power() const { return std::nullopt; }
   virtual Status Start() = 0;
   // Since Start.

@@ -1,4 +1,4 @@
-// bench/meter/energy_spec.h: which meter of energy is meant by the words of --energy.
+// bench/meter/energy_spec.h: which meter of energy the words of --energy mean.
 //
 //     rapl                      the processor's own meter
 //     nvml, nvml:1              a GPU's
@@ -8,10 +8,10 @@
 //     model:100,350             watts when idle and when all CPUs are busy
 //     auto                      what there is of rapl and nvml
 //
-// Several may be joined by +, as rapl+nvml; then they are added, and all must be there.
+// Several may be joined by +, as in rapl+nvml: they are added, and all must be there.
 //
 // Threads   one at a time.
-// Errors    kInvalidArgument for words that mean nothing; kUnsupported where the machine lacks it.
+// Errors    kInvalidArgument for words that mean nothing; kUnsupported if the machine lacks it.
 #pragma once
 
 #include <memory>
@@ -23,7 +23,7 @@
 
 namespace weft::bench {
 
-// What tests put in the machine's place.
+// What tests use in the machine's place.
 struct EnergyPlaces {
   std::string powercap = "/sys/class/powercap";
   const Nvml* nvml = nullptr;

@@ -1,11 +1,11 @@
-// bench/meter/gpu_meter.h: how busy a GPU is, what memory it holds and what it has used, as its
-// driver says (NVML).
+// bench/meter/gpu_meter.h: how busy a GPU is, what memory it holds and what energy it has used, as
+// its driver says (NVML).
 //
 // Threads   one at a time.
 // Errors    kUnsupported, with the reason: no driver, no such GPU.
 // Source    NVML's reference: nvmlDeviceGetUtilizationRates is the share of the last sample period
 //           (a sixth of a second to a second) in which a kernel ran. GPUs older than Volta have no
-//           counter of energy: there power is sampled.
+//           counter of energy: their power is sampled.
 #pragma once
 
 #include <memory>
@@ -24,7 +24,7 @@ class GpuMeter {
   static Result<std::unique_ptr<GpuMeter>> Open(int number, const Nvml* nvml = nullptr);
 
   const std::string& name() const { return name_; }  // "NVIDIA H200"
-  // Percent of the time; none where the driver does not say.
+  // Percent of the time; none if the driver does not say.
   std::optional<double> BusyPercent() const;
   // Held by all programs; likewise.
   std::optional<double> MemoryBytes() const;
@@ -42,7 +42,7 @@ class GpuMeter {
   const std::string name_;
 };
 
-// The energy of that GPU alone: by its counter, or by samples of its power, as Name says.
+// The energy of that GPU alone: from its counter, or from samples of its power, as Name says.
 // `interval`: between samples.
 Result<std::unique_ptr<EnergySource>> GpuEnergy(int number, const Nvml* nvml = nullptr,
                                                 Seconds interval = Seconds(0.1));

@@ -1,11 +1,11 @@
-// bench/meter/hog_process.h: a BandwidthHog (bench/meter/triad.h) in a process of its own, so that
-// its instructions and CPU time are not taken for those of a store in this one: name its pid() in
+// bench/meter/hog_process.h: a BandwidthHog (bench/meter/triad.h) in a separate process. Its
+// instructions and CPU time do not pass for those of a store in this one: name its pid() in
 // MeterOptions::without.
 //
 // Units     bytes a second, as the triad counts them.
 // Threads   one owner. Start forks: no other thread of the program may run.
 // Errors    kIoError: it has ended. It ends when its owner does, and when that is killed.
-// Cost      the arrays' memory; SetShare and BytesPerSecond a message and its answer.
+// Cost      the arrays' memory; for SetShare and BytesPerSecond, a message and its answer.
 #pragma once
 
 #include <sys/types.h>
@@ -21,7 +21,7 @@ namespace weft::bench {
 
 class HogProcess {
  public:
-  // Takes nothing yet. `full_bytes_per_s` as in BandwidthHog::Start, whose errors it has.
+  // Takes nothing yet. `full_bytes_per_s` and errors as in BandwidthHog::Start.
   static Result<std::unique_ptr<HogProcess>> Start(const TriadOptions& options,
                                                    double full_bytes_per_s);
   // Ends it and waits.
@@ -29,7 +29,7 @@ class HogProcess {
   HogProcess(const HogProcess&) = delete;
   HogProcess& operator=(const HogProcess&) = delete;
 
-  // As those of BandwidthHog.
+  // As in BandwidthHog.
   Status SetShare(double share);
   Result<double> BytesPerSecond();
 

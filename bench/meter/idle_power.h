@@ -1,5 +1,5 @@
-// bench/meter/idle_power.h: what the machine takes before anything is asked of it: P_i of paper
-// 002's cost model. Nothing else may run meanwhile.
+// bench/meter/idle_power.h: the machine's power before it has anything to do: P_i of paper 002's
+// cost model. Nothing else may run meanwhile.
 //
 // Threads   one at a time; the caller sleeps while it is measured.
 // Errors    none: the reading says why there is no figure.
@@ -13,7 +13,7 @@
 
 namespace weft::bench {
 
-// By the meter that --energy means, over so long; where all of it is a model, by the model at once.
+// By the meter that --energy means, over `over`; if that is only a model, by the model at once.
 // `energy`: bench/meter/energy_spec.h.
 Reading IdlePower(const std::string& energy, Seconds over,
                   const EnergyPlaces& places = EnergyPlaces());

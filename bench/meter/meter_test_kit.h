@@ -13,18 +13,18 @@
 
 namespace weft::bench {
 
-// Works for so much of the calling thread's own CPU time.
+// Works for this much of the calling thread's own CPU time.
 inline void Spin(uint64_t cpu_ns) {
   const uint64_t end = base::ThreadCpuNs() + cpu_ns;
   while (base::ThreadCpuNs() < end) {
   }
 }
 
-// A gap for tests of readings: a busy machine may keep the sampler from some.
+// A gap for tests of readings: a busy machine may keep the sampler from taking some.
 inline constexpr Seconds kAnyGap(60);
 
-// Waits until `sampler` has a device's failure for an answer: the thread that asks the device may
-// not be running, and then what is missing is readings alone. Ok: it has had none for a minute.
+// Waits until `sampler` answers with a device's failure. The thread that asks the device may not be
+// running; then only readings are missing. Ok: there was no failure for a minute.
 inline Status FailureOf(PowerSampler* sampler) {
   for (int looks = 0; looks < 6000; looks++) {  // a minute
     auto used = sampler->Used();
@@ -34,7 +34,7 @@ inline Status FailureOf(PowerSampler* sampler) {
   return Status::Ok();
 }
 
-// What a meter may say of a constant power. It begins within one call and ends within another, and
+// What a meter may report of a constant power. It begins within one call and ends within another;
 // on a busy machine the thread may stand still between its readings and the clock's.
 class PowerBounds {
  public:

@@ -1,12 +1,12 @@
 // bench/meter/meters.h: all meters of a run together: chosen once, started and stopped around it,
-// and looked at each slice.
+// and sampled each slice.
 //
 // Readings  those of each meter's header, and client_cpu_s, memory_bandwidth_bytes_per_s and
 //           idle_power_w (where options have them) and meter_cpu_s: what the sampling itself took.
 // Threads   one owner; a slice may be taken by another thread as long as calls do not overlap.
 // Cost      Sample: /proc's files of each thread under measurement, and what the energy's source
-//           costs; below a millisecond for a store of some ten threads, so ten slices a second take
-//           less than a hundredth of one CPU. meter_cpu_s tells.
+//           costs. For a store of some ten threads that is below a millisecond: ten slices a second
+//           take less than a hundredth of one CPU. meter_cpu_s has it.
 #pragma once
 
 #include <memory>
@@ -26,12 +26,12 @@ namespace weft::bench {
 struct MeterOptions {
   std::string energy = "auto";  // bench/meter/energy_spec.h
   int gpu = 0;
-  bool by_cpu = false;  // counters of the whole machine, CPU by CPU
+  bool by_cpu = false;  // counters of the whole machine: CPU by CPU
   std::optional<TriadOptions> bandwidth = std::nullopt;  // measured once, in MeterSet::Make
-  // Processes of this program that are no part of what is measured, such as a hog beside it; they
-  // were started before. Energy and a GPU are the machine's, theirs included.
+  // Processes of this program that are not measured, such as a hog beside it; they were started
+  // before. Energy and a GPU are the machine's, theirs included.
   std::vector<pid_t> without = {};
-  // Known from before the run (bench/meter/idle_power.h): idle_power_w of each one.
+  // Known from before the run (bench/meter/idle_power.h): idle_power_w of each run.
   std::optional<Reading> idle_power = std::nullopt;
   EnergyPlaces places = {};
 };
@@ -44,12 +44,12 @@ struct MeterSlice {
   std::optional<Watts> power;
   std::optional<double> gpu_busy_percent;
 };
-// {"at_s": 1.0, "seconds": 1.0, "cpu_percent": 173.2, "power_w": 85.1}: without what is not there.
+// {"at_s": 1.0, "seconds": 1.0, "cpu_percent": 173.2, "power_w": 85.1}, without missing ones.
 nlohmann::json ToJson(const MeterSlice& slice);
 
 class MeterSet {
  public:
-  // kInvalidArgument where the options mean nothing. What the machine lacks is no error.
+  // kInvalidArgument if the options mean nothing. What the machine lacks is no error.
   static Result<std::unique_ptr<MeterSet>> Make(const MeterOptions& options);
 
   // `pids`: the store's processes (Target::Processes).

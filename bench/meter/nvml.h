@@ -2,9 +2,9 @@
 // driver is installed, or given by a test.
 //
 // Units     as the library's: milliwatts, millijoules, bytes, percent.
-// Errors    kUnsupported, with the reason, where there is no driver. The calls give 0 for success.
+// Errors    kUnsupported, with the reason, if there is no driver. The calls give 0 for success.
 // Threads   any.
-// Source    NVML's reference; its header, which not every machine has that has the library.
+// Source    NVML's reference; its header, which not every machine with the library has.
 #pragma once
 
 #include "weft/status.h"
@@ -28,7 +28,7 @@ struct Nvml {
   int (*energy)(void* device, unsigned long long* millijoules);  // since the driver was loaded
   int (*power)(void* device, unsigned int* milliwatts);
 
-  // Loaded once, and there as long as the program runs.
+  // Loaded once; it stays as long as the program runs.
   static Result<const Nvml*> Load();
 };
 

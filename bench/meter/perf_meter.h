@@ -1,15 +1,15 @@
 // bench/meter/perf_meter.h: hardware counters of the processes under measurement, and of each CPU
-// where the system lets us see the whole machine.
+// if the system shows the whole machine.
 //
 // Readings  instructions, cycles, branches, branch_misses, cache_references, cache_misses (of the
 //           last level); with `by_cpu` also machine_instructions and so on, of all that ran, with
 //           each CPU's share.
 // Needs     counters, which most virtual machines lack; kernel.perf_event_paranoid of at most 2, or
-//           CAP_PERFMON; for the machine's at most 0. Where the kernel's own share may not be
-//           seen the source says "user only".
+//           CAP_PERFMON; for the machine's, at most 0. If the kernel's own share may not be seen,
+//           the source says "user only".
 // Limits    more events than counters take turns: counts are scaled by enabled / running time.
-//           Threads that start later are counted (they inherit); processes that do not descend
-//           from `pids` are not. All threads or none: a sum over some would be a wrong figure.
+//           Threads that start later are counted (they inherit); processes that do not descend from
+//           `pids` are not. All threads count or none: a sum over some would be wrong.
 // Threads   one owner, as bench/meter/meter.h says.
 // Source    perf_event_open(2); paper 002, section 3.4.
 #pragma once
@@ -44,7 +44,7 @@ class PerfMeter : public Meter {
   static std::string Reason(int error_number, const std::string& paranoid, bool whole_machine);
 
  private:
-  // What the kernel gives by a read in the format that is asked for.
+  // What the kernel returns by a read in the format asked for.
   struct Raw {
     uint64_t value, enabled_ns, running_ns;
   };
@@ -58,7 +58,7 @@ class PerfMeter : public Meter {
     std::vector<int> fds;
     std::vector<Raw> before;
     bool user_only = false;
-    std::string reason;  // why it is not there; else empty
+    std::string reason;  // why it is not there; empty: it is
   };
 
   Counter Open(const std::string& name, uint64_t config, const std::vector<Place>& places);

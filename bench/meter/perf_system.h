@@ -1,7 +1,7 @@
 // bench/meter/perf_system.h: the system calls behind hardware counters, so that a test can be the
 // kernel.
 //
-// Errors    as the calls have them: -1 and errno.
+// Errors    like the calls': -1 and errno.
 // Threads   any.
 // Source    perf_event_open(2).
 #pragma once
@@ -20,7 +20,7 @@ class PerfSystem {
   virtual int Open(const perf_event_attr& attributes, pid_t pid, int cpu) = 0;
   virtual ssize_t Read(int fd, void* to, size_t bytes) = 0;
   virtual void Close(int fd) = 0;
-  // The first line of kernel.perf_event_paranoid; empty where the kernel has no such setting.
+  // The first line of kernel.perf_event_paranoid; empty if the kernel has no such setting.
   virtual std::string Paranoid() = 0;
 
   // The kernel's. Lives as long as the program.

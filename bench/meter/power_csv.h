@@ -6,8 +6,8 @@
 //           that begin with # are skipped.
 // Times     epoch seconds, ISO 8601 (UTC where no zone is given), or, below 10^8, seconds since the
 //           run began.
-// Errors    what is wrong and in which line: a name or number that is none, times out of order,
-//           gaps, a table that does not cover the run. Used tells them at the run's end.
+// Errors    what is wrong and in which line: a bad name or number, times out of order, gaps, a
+//           table that does not cover the run. Used returns them at the run's end.
 // Threads   one owner.
 #pragma once
 
@@ -26,7 +26,7 @@ struct PowerTable {
 Result<PowerTable> ParsePowerCsv(const std::string& text);
 
 // Epoch seconds of "2026-11-24T22:00:00.5Z", also with a blank for the T, an offset such as +01:00,
-// or no zone; none of anything else.
+// or no zone; none for anything else.
 std::optional<double> ParseIso8601(const std::string& text);
 
 class PowerCsv : public EnergySource {
@@ -39,7 +39,7 @@ class PowerCsv : public EnergySource {
   bool is_live() const override { return false; }
   Status Start() override;
   Result<Joules> Used() override;
-  // Of a run from then to then, by epoch seconds.
+  // Of a run between these times, in epoch seconds.
   Result<Joules> UsedBetween(Seconds begin, Seconds end) const;
 
  private:

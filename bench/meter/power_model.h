@@ -1,5 +1,5 @@
 // bench/meter/power_model.h: energy where nothing measures it: rated power when idle and when all
-// CPUs are busy, and between the two in proportion to how busy they are. Always called modelled.
+// CPUs are busy, and between the two in proportion to how busy they are. Always marked modelled.
 //
 // Threads   one owner.
 // Source    proc(5): the first line of /proc/stat, of the whole machine.

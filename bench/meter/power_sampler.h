@@ -1,10 +1,10 @@
-// bench/meter/power_sampler.h: energy from a device that only says what power flows now: a thread
-// asks it at even distances.
+// bench/meter/power_sampler.h: energy from a device that only reports its present power: a thread
+// asks it at regular intervals.
 //
-// A reading that fails is asked for again at the next turn; where too many in a row are missing
-// there is no figure, but the last failure as the reason.
+// A reading that fails is asked for again at the next turn. If too many in a row are missing, there
+// is no figure, and the last failure is the reason.
 //
-// Threads   one owner; the device is asked by the sampler's thread alone from Start on.
+// Threads   one owner; from Start on only the sampler's thread asks the device.
 // Cost      a reading each interval.
 #pragma once
 
@@ -22,8 +22,8 @@ namespace weft::bench {
 class PowerSampler : public EnergySource {
  public:
   using Read = std::function<Result<Watts>()>;
-  // `gap_max`: seconds between two readings beyond which there is no figure; five intervals where
-  // it is not given.
+  // `gap_max`: seconds between two readings beyond which there is no figure; five intervals if it
+  // is not given.
   PowerSampler(std::string name, Seconds interval, Read read, Seconds gap_max = Seconds(0))
       : name_(std::move(name)),
         interval_(interval),
@@ -34,7 +34,7 @@ class PowerSampler : public EnergySource {
   PowerSampler& operator=(const PowerSampler&) = delete;
 
   std::string Name() const override { return name_; }
-  // Fails where the first reading does.
+  // Fails if the first reading does.
   Status Start() override WEFT_EXCLUDES(mutex_);
   Result<Joules> Used() override WEFT_EXCLUDES(mutex_);
 

@@ -1,7 +1,7 @@
 // bench/meter/power_trace.h: power that was read now and then, and the energy under it.
 //
-// Rule      trapezoids between readings; before the first and after the last the power is theirs,
-//           for as long as the largest gap that is allowed.
+// Rule      trapezoids between readings; before the first and after the last their power holds, for
+//           as long as the largest gap allowed.
 // Units     times are seconds since any one origin.
 // Threads   one owner.
 // Errors    kInvalidArgument: readings out of order, or too few of them for the interval.
@@ -16,9 +16,9 @@ namespace weft::bench {
 
 class PowerTrace {
  public:
-  // REQUIRES (else kInvalidArgument): later than what was added before, and a power from 0 on
+  // REQUIRES (otherwise kInvalidArgument): later than all readings before, and a power from 0 on
   Status Add(Seconds at, Watts power);
-  // From one time to another. No two readings within them may lie farther apart than `gap_max`.
+  // The energy between two times. No two readings within them may lie farther apart than `gap_max`.
   Result<Joules> Between(Seconds from, Seconds to, Seconds gap_max) const;
 
   size_t size() const { return readings_.size(); }
@@ -28,7 +28,7 @@ class PowerTrace {
     Seconds time;
     Watts power;
   };
-  // Straight between two readings.
+  // Linear between two readings.
   static Watts PowerAt(const At& a, const At& b, Seconds time);
 
   std::vector<At> readings_;

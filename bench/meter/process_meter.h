@@ -20,7 +20,7 @@ namespace weft::bench {
 
 class ProcessMeter : public Meter {
  public:
-  // `without`: processes that are not counted, though started by those under measurement.
+  // `without`: processes that do not count, though those under measurement started them.
   explicit ProcessMeter(std::string proc = "/proc", std::vector<pid_t> without = {})
       : proc_(std::move(proc)), without_(std::move(without)) {}
 
@@ -28,7 +28,7 @@ class ProcessMeter : public Meter {
   void Sample() override;
   Readings Stop() override;
 
-  // CPU time so far; none where the processes are gone.
+  // CPU time so far; none if the processes are gone.
   Result<Seconds> CpuSinceStart() const;
 
  private:

@@ -1,9 +1,9 @@
 // bench/meter/reading.h: what a meter found: a value with its unit and its source, or the reason
-// why there is none. There is no reading that is silently 0.
+// why there is none. No reading is silently 0.
 //
 // Layout    as JSON: {"value": 12.3, "unit": "J", "source": "rapl package-0"}; with "modelled" as
-//           true where it is worked out and not measured, and "by_cpu" where each CPU has its own;
-//           or {"unavailable": "why"}.
+//           true if it is computed and not measured, and "by_cpu" if each CPU has its own; or
+//           {"unavailable": "why"}.
 // Threads   values.
 #pragma once
 
@@ -46,7 +46,7 @@ class Reading {
   const std::string& source() const { return source_; }
   bool modelled() const { return modelled_; }
   const std::vector<double>& by_cpu() const { return by_cpu_; }
-  // Empty where it is available.
+  // Empty if it is available.
   const std::string& reason() const { return reason_; }
 
  private:

@@ -3,9 +3,8 @@
 //
 // Setting   8 bits, no parity, one stop bit, no flow control, nothing interpreted.
 // Threads   one at a time.
-// Errors    kUnsupported, with the reason, where it cannot be opened; kRetryNow where nothing came
-// in
-//           time; kDeviceLost where the line is gone (unplugged).
+// Errors    kUnsupported, with the reason, if it cannot be opened; kRetryNow if nothing came in
+//           time; kDeviceLost if the line is gone (unplugged).
 #pragma once
 
 #include <string>
@@ -22,9 +21,9 @@ class SerialPort {
   static Result<SerialPort> Open(const std::string& path, int baud);
 
   const std::string& path() const { return path_; }
-  // Throws away what has come in so far, and sends.
+  // Discards what has come in so far, and sends.
   Status Ask(std::string_view bytes);
-  // The next byte, within so long.
+  // The next byte, within `limit`.
   Result<unsigned char> NextByte(Seconds limit);
 
  private:

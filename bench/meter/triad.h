@@ -1,15 +1,14 @@
 // bench/meter/triad.h: the triad of STREAM, a[i] = b[i] + s * c[i] over arrays that no cache holds:
-// what memory gives, and a hog that takes a share of it.
+// the memory's bandwidth, and a hog that takes a share of it.
 //
 // Units     bytes a second as STREAM counts them: 24 bytes an element, two read and one written.
-// What
-//           the processor reads of `a` before it writes to it (write-allocate) is not counted; with
-//           it a third more goes over the bus.
+//           STREAM leaves out what the processor reads of `a` before it writes to it
+//           (write-allocate); with it a third more goes over the bus.
 // Threads   MeasureTriad: the caller waits. BandwidthHog: one owner.
 // Cost      memory: three arrays for each thread, together at least four times the last-level
-// cache. Source    McCalpin, "Memory bandwidth and machine balance", 1995; paper 002, table 3.2
-// and, for the
-//           hog, section 4.3 and figure 4.6.
+//           cache.
+// Source    McCalpin, "Memory bandwidth and machine balance", 1995; paper 002, table 3.2 and, for
+//           the hog, section 4.3 and figure 4.6.
 #pragma once
 
 #include <atomic>
@@ -34,7 +33,7 @@ struct TriadOptions {
 // The smallest size of one of a thread's arrays by the rule above.
 uint64_t TriadArrayBytes(int threads);
 
-// What `threads` threads get at once; kInvalidArgument for none of them, kNoMemory.
+// The bandwidth of `threads` threads at once; kInvalidArgument for none of them, kNoMemory.
 Result<double> MeasureTriad(const TriadOptions& options);
 // The same as memory_bandwidth_bytes_per_s.
 Reading TriadReading(const TriadOptions& options);
@@ -42,14 +41,14 @@ Reading TriadReading(const TriadOptions& options);
 // Threads that take memory bandwidth at a rate, from Start to their end.
 class BandwidthHog {
  public:
-  // `share`, 0 to 1, of `full_bytes_per_s`, which is what MeasureTriad found for these threads.
+  // `share`, 0 to 1, of `full_bytes_per_s`, which MeasureTriad found for these threads.
   static Result<std::unique_ptr<BandwidthHog>> Start(const TriadOptions& options,
                                                      double full_bytes_per_s, double share);
   ~BandwidthHog();
   BandwidthHog(const BandwidthHog&) = delete;
   BandwidthHog& operator=(const BandwidthHog&) = delete;
 
-  // Of the same full rate, from now on; what BytesPerSecond tells begins anew.
+  // Of the same full rate, from now on; BytesPerSecond begins anew.
   void SetShare(double share);
   // What the threads got since Start or SetShare.
   double BytesPerSecond() const;

@@ -1,5 +1,5 @@
 // bench/meter/write_amplification.h: bytes of tables that a store wrote for each byte it was given,
-// from what a target tells of its own work (Target::Figures).
+// by the target's report of its own work (Target::Figures).
 //
 // Threads   pure.
 // Source    paper 001, section 2; LevelDB's and RocksDB's statistics have both figures.
@@ -15,7 +15,7 @@ namespace weft::bench {
 inline constexpr const char* kFigureTableBytesWritten = "table_bytes_written";
 inline constexpr const char* kFigureUserBytesWritten = "user_bytes_written";
 
-// Of what lies between two figures of one target.
+// For the time between two figures of one target.
 Reading WriteAmplification(const nlohmann::json& before, const nlohmann::json& after);
 
 }  // namespace weft::bench

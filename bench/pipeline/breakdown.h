@@ -25,7 +25,7 @@ struct Gain {
   bool kept = true;  // the interval, by both
 };
 
-// Of the ratios; all 0 where there are none.
+// Of the ratios; all 0 if there are none.
 struct MeanGain {
   size_t workloads = 0;
   size_t late = 0;  // of these, one of the two did not keep the interval
@@ -34,17 +34,17 @@ struct MeanGain {
 };
 MeanGain MeanOf(const std::vector<Gain>& gains);
 
-// The gains of workloads in whose name the part stands between dashes: "K8", "G95", "U".
+// The gains of workloads whose name has the part between dashes: "K8", "G95", "U".
 std::vector<Gain> OfPart(const std::vector<Gain>& gains, const std::string& part);
 
-// The contender that is Mega-KV's plan, with all index operations on gpu0, without stealing; where
-// there is none, for a device that changes nothing, the one whose last stage makes the changes.
+// The contender with Mega-KV's plan, all index operations on gpu0, without stealing. If there is
+// none, because the device changes nothing, the one whose last stage makes the changes.
 std::optional<size_t> FindMegaKv(const std::vector<Contender>& contenders);
 
-// All below: `lines` as PrintTable takes them; a gain a workload, none where a contender that is
+// For all below: `lines` as PrintTable takes them; a gain a workload, none if a contender that is
 // needed is missing.
 
-// The planner's contender, or else the plan that the model chooses (CheckChoice), over Mega-KV's.
+// The planner's contender, or if there is none, the model's choice (CheckChoice), over Mega-KV's.
 std::vector<Gain> OverMegaKv(const std::vector<Contender>& contenders,
                              const std::vector<TableLine>& lines);
 
@@ -53,10 +53,10 @@ std::vector<Gain> OverMegaKv(const std::vector<Contender>& contenders,
 std::vector<Gain> OfIndexAssignment(const std::vector<Contender>& contenders,
                                     const std::vector<TableLine>& lines);
 
-// The best plan without stealing, one stage being one, over Mega-KV's.
+// The best plan without stealing, one stage included, over Mega-KV's.
 std::vector<Gain> OfPartition(const std::vector<Contender>& contenders,
                               const std::vector<TableLine>& lines);
-// Of these, where the best plan differs in more than where Insert and Delete are.
+// Of these, where the best plan differs in more than the place of Insert and Delete.
 std::vector<Gain> OfOtherPartition(const std::vector<Contender>& contenders,
                                    const std::vector<Gain>& gains);
 
@@ -65,7 +65,7 @@ std::vector<Gain> OfOtherPartition(const std::vector<Contender>& contenders,
 std::vector<Gain> OfStealing(const std::vector<Contender>& contenders,
                              const std::vector<TableLine>& lines);
 
-// Lines that begin with "break-down"; empty where nothing can be said.
+// Lines that begin with "break-down"; empty if nothing can be said.
 std::string BreakDownText(const std::vector<Contender>& contenders,
                           const std::vector<TableLine>& lines);
 void PrintBreakDown(const std::vector<Contender>& contenders, const std::vector<TableLine>& lines);

@@ -1,15 +1,14 @@
-// bench/pipeline/carrier.h: what carries a worker's batches through a plan. The one place of the
-// benchmark that knows how a plan is carried out; everything else fills batches and reads replies.
+// bench/pipeline/carrier.h: carries a worker's batches through a plan. It is the one place of the
+// benchmark that knows how; everything else fills batches and reads replies.
 //
-// A flight is one batch under way. Free() gives one that carries nothing; its batch is filled, then
-// Begin takes it through all stages but the last; once Ready() names it, Finish runs the last
-// stage, which gives the replies to the sink, and the flight is free again.
+// A flight is one batch under way. Free() gives one that carries nothing, and its batch is filled.
+// Begin takes it through all stages but the last. Once Ready() names it, Finish runs the last
+// stage, which gives the replies to the sink; then the flight is free again.
 //
-// Lifetime  what the batch's commands point at stays until Finish has returned. A result that
-// points
-//           into the store is valid within Sink::Write.
+// Lifetime  what the batch's commands point at must stay until Finish has returned. A result that
+//           points into the store is valid within Sink::Write.
 // Threads   the worker's.
-// Errors    of devices are dealt with inside: a stage that failed is done again on the CPU.
+// Errors    of devices are handled inside: a stage that failed is done again on the CPU.
 #pragma once
 
 #include <cstdint>
@@ -28,7 +27,7 @@ struct CarrierOptions {
   uint32_t batches = 0;      // under way; 0: one a stage of the first plan
   uint32_t queries_max = 0;  // of a batch
   uint32_t value_bytes = 0;  // of a query, for RD on a device
-  // With devices: any plan of theirs may follow the first one, which may have one stage.
+  // With devices: any of their plans may follow the first one, which may have one stage.
   bool any_plan = false;
   bool steal = true;
   uint32_t dice = 0;                     // differs from worker to worker
@@ -39,15 +38,15 @@ class Carrier {
  public:
   static constexpr uint32_t kNone = UINT32_MAX;
 
-  // What PlanRunner::Create says where the plan and the devices don't go together, kNoMemory where
-  // the store can have no more sessions or a device has too little memory.
+  // Errors: PlanRunner::Create's, if the plan and the devices don't go together. kNoMemory: the
+  // store can have no more sessions, or a device has too little memory.
   static Result<std::unique_ptr<Carrier>> Create(cache::Store* store, const pipeline::Plan& plan,
                                                  const CarrierOptions& options);
   virtual ~Carrier() = default;
 
-  // Carries out what begins from now on by `plan`, with or without stealing. kInvalidArgument, and
-  // nothing changes, where the carrier was not made for that (PlanRunner::SetPlan): one of the
-  // one-stage plan takes no other.
+  // From now on `plan` carries out what begins, with or without stealing. kInvalidArgument, and no
+  // change, if the carrier was not made for that (PlanRunner::SetPlan). A carrier of the one-stage
+  // plan takes no other.
   virtual Status SetPlan(const pipeline::Plan& plan, bool steal) = 0;
 
   virtual uint32_t flights() const = 0;      // numbers are [0, flights())
@@ -64,7 +63,7 @@ class Carrier {
   virtual void Begin(uint32_t flight) = 0;
   virtual uint32_t Ready() = 0;  // or kNone
   virtual void Finish(uint32_t flight, pipeline::Sink& sink) = 0;
-  // Does a small part of what a device is at. False: there is nothing to take over.
+  // Does a small part of a device's present work. False: there is nothing to take over.
   virtual bool Help() = 0;
 };
 

@@ -1,4 +1,4 @@
-// bench/pipeline/contenders.h: from what a benchmark of the pipeline is told to what it runs.
+// bench/pipeline/contenders.h: makes what a benchmark of the pipeline runs from its options.
 //
 // Threads   one.
 #pragma once
@@ -16,14 +16,14 @@
 
 namespace weft::bench {
 
-// None where none is asked for. "measure": made now, with progress. kInvalidArgument: plan "auto"
+// None if none is asked for. "measure": made now, with progress. kInvalidArgument: plan "auto"
 // needs one.
 Result<std::optional<planner::Calibration>> CalibrationFor(const PipelineOptions& options,
                                                            const Devices& devices);
 
-// Of one interval, the one-stage plan first. Where both are asked for, each of the others with
-// stealing and, behind it, without. "all": every plan that the planner chooses from.
-// kInvalidArgument: a plan that is none.
+// Of one interval, the one-stage plan first. If both are asked for, each other plan comes with
+// stealing and then without. "all": every plan that the planner chooses from. kInvalidArgument:
+// something is no plan.
 Result<std::vector<Contender>> ContendersOf(const PipelineOptions& options, double interval_us,
                                             const Devices& devices);
 
@@ -35,7 +35,7 @@ DataSetOptions DataSetOptionsOf(const PipelineOptions& options, const Devices& d
 
 nlohmann::json DevicesJson(const Devices& devices);
 
-// Notes, and prints, what the planner came to, in the turns with those figures.
+// Notes and prints the planner's decision in the turns with those figures.
 void AddDecision(const planner::PlannerStats& planner, const Figures& figures,
                  nlohmann::json* details);
 

@@ -1,12 +1,12 @@
-// bench/pipeline/data_set.h: a store filled with the objects of one workload, or of several, and
-// the record of which versions of them may be met.
+// bench/pipeline/data_set.h: a store filled with the objects of one or several workloads, and which
+// versions of them may be met.
 //
-// Objects   numbers [0, count) for each size of key: as many as the memory holds beside the index
+// Objects   numbers [0, count) for each size of key: as many as the memory holds besides the index
 //           and the segments that the log keeps free, times `fill`; as many bytes for each size.
-//           Loaded by all threads at once through the pipeline.
-// Versions  a writer says which pass over his requests he begins before he stores anything in it.
-//           So what a reader finds is of the load or of a pass that was begun; anything else was
-//           never stored.
+//           All threads load them through the pipeline.
+// Versions  a writer says which pass over its requests it begins before it stores anything in it.
+//           So whatever a reader finds is of the load or of a pass that was begun; anything else
+//           was never stored.
 // Threads   Load: one, which starts its own. BeginPass: the writer. WasStored: any.
 #pragma once
 
@@ -34,7 +34,7 @@ struct DataSetOptions {
 class DataSet {
  public:
   // Opens a store and loads it. kInvalidArgument: too little memory, or too much, or keys of one
-  // size with values of two. kNoMemory where a store failed, and what Store::Open says.
+  // size with values of two. kNoMemory: a store failed. Also the errors of Store::Open.
   static Result<std::unique_ptr<DataSet>> Load(std::span<const Workload> workloads,
                                                const DataSetOptions& options);
 
@@ -43,7 +43,7 @@ class DataSet {
 
   cache::Store& store() { return *store_; }
   uint64_t objects() const;  // of all sizes
-  // REQUIRES: it was loaded for the workload, or one of these sizes
+  // REQUIRES: it was loaded for the workload, or for one of these sizes
   uint64_t objects(const Workload& workload) const;
   // Since the store was opened.
   uint64_t evictions() const { return store_->Stats().evictions; }

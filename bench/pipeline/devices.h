@@ -1,9 +1,8 @@
 // bench/pipeline/devices.h: the devices of a run, and how long they had work.
 //
 // Threads   Open: one. The meter: any.
-// Errors    retired(): a device failed and was given up; what was measured since then is no figure
-// of
-//           the plans that name it.
+// Errors    retired(): a device failed and was given up; whatever was measured since then is no
+//           figure of the plans that name it.
 #pragma once
 
 #include <cstdint>
@@ -35,19 +34,19 @@ class BusyMeter {
 class Devices {
  public:
   // gpu0, gpu1, ... of the plans, in the order of `specs` (processor/devices.h); what is no device
-  // is left out. kUnsupported where two devices do not see one memory, else what OpenDevice says.
+  // is left out. kUnsupported: two devices do not see one memory. Also the errors of OpenDevice.
   static Result<std::unique_ptr<Devices>> Open(std::span<const std::string> specs);
 
-  // Lets the devices follow the store, up to what is in it now; until Detach.
+  // Makes the devices follow the store, up to its contents now; until Detach.
   Status Attach(cache::Store* store);
-  // What was changed while they had no work. REQUIRES: they have none now
+  // Brings them what changed while they had no work. REQUIRES: they have none now
   Status CatchUp();
   void Detach();
 
   std::span<processor::Guard* const> guards() const { return list_; }
   // Where the store must lie, so that every device sees it.
   cache::PageSource* pages() const { return pages_; }
-  // All devices together. A job ends when its owner is told so: End is the owner's to call.
+  // All devices together. A job ends when its owner learns of it: the owner calls End.
   BusyMeter& meter() { return meter_; }
   Status retired() const WEFT_EXCLUDES(mutex_);
 

@@ -13,7 +13,7 @@
 
 namespace weft::bench {
 
-// What the meters said of a contender's turns, one after the other, in which it answered `queries`.
+// The meters' readings for a contender's turns in order, and the `queries` answered in them.
 struct EnergyLine {
   std::string workload = {};
   size_t contender = 0;
@@ -21,7 +21,7 @@ struct EnergyLine {
   double seconds = 0;
   std::vector<Readings> turns = {};
 
-  // Of all turns together; unavailable where one has none, with its reason.
+  // Of all turns together; unavailable, with the reason, if one turn has none.
   Reading Sum(const std::string& meter) const;
   // Of the joules that --energy found, and of the GPU's alone.
   Reading QueriesPerJoule(const std::string& meter) const;

@@ -20,7 +20,7 @@ namespace weft::bench {
 struct PlanUse {
   planner::Candidate candidate;
   uint64_t queries = 0;        // by it
-  planner::Estimate estimate;  // that it was put in force for, the last time
+  planner::Estimate estimate;  // for which it was last put in force
 };
 
 struct Figures {
@@ -40,17 +40,17 @@ struct Figures {
   std::array<uint64_t, pipeline::kTaskCount> task_ns{};  // all queries together
 
   // Queries that were answered in each slot of time since the turn began, and those of them whose
-  // batch had a plan with several stages. Empty where slots are not asked for.
+  // batch had a plan with several stages. Empty if slots are not asked for.
   std::vector<uint64_t> slot_queries, slot_in_stages;
 
   std::vector<PlanUse> plan_uses;  // empty where no planner chose
 
   // Stages on devices.
   uint64_t device_queries = 0;
-  uint64_t stolen_queries = 0;  // of these, run by the CPU beside the device
-  uint64_t reruns = 0;          // stages that were done again on the CPU
-  uint64_t behind_queries = 0;  // in one stage, for the device was behind the store
-  uint64_t device_busy_ns = 0;  // of turns_ns, some job was with a device
+  uint64_t stolen_queries = 0;  // of these: run by the CPU beside the device
+  uint64_t reruns = 0;          // stages done again on the CPU
+  uint64_t behind_queries = 0;  // in one stage: the device was behind the store
+  uint64_t device_busy_ns = 0;  // of turns_ns: some job was with a device
   uint64_t turns_ns = 0;
 
   // Workers.
@@ -59,7 +59,7 @@ struct Figures {
   uint64_t wall_ns = 0;     // all workers together
   uint64_t busy_ticks = 0;  // at work for the queries
   uint64_t verify_ticks = 0;
-  double cpu_s = 0;  // that the system let them run
+  double cpu_s = 0;  // for which the system let them run
 
   uint64_t queries() const { return gets + sets; }
   double hit_ratio() const {
@@ -76,7 +76,7 @@ struct Figures {
   double LetRun() const;
   // Share of the time that a device had work.
   double DeviceBusy() const;
-  // The plan that most queries were done by. REQUIRES: a planner chose, and a query was done
+  // The plan that did most queries. REQUIRES: a planner chose, and a query was done
   const PlanUse& MostUsed() const;
 
   void AddUse(const PlanUse& use);

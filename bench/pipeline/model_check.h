@@ -1,4 +1,4 @@
-// bench/pipeline/model_check.h: what the cost model says of a plan, beside what was measured.
+// bench/pipeline/model_check.h: the cost model's prediction for a plan, beside what was measured.
 //
 // Threads   values; pure functions.
 // Source    paper 000, section V-B: the error of the model over the workloads.
@@ -13,16 +13,16 @@
 
 namespace weft::bench {
 
-// The workload as the planner sees it: what the workload's name says, and what only counting tells,
-// as it was counted: hits and looks at victims.
+// The workload as the planner sees it: what the workload's name says; and hits and looks at victims
+// as counted, because only counting tells them.
 planner::Profile ProfileOf(const Workload& workload, uint64_t objects, const Figures& figures);
 
-// What of the options matters to the model.
+// The options that matter to the model.
 planner::Conditions ConditionsOf(const PipelineOptions& options, const Contender& contender);
 
-// Share of what was measured by which the prediction differs from it: negative where it was too
-// low. Paper 000 has it the other way round, and its size is what counts. Where the workers are the
-// bound, of the time that the system let them run: the model knows no others on their CPUs.
+// By which share of the measured rate the prediction differs from it: negative if it was too low.
+// Paper 000 has it the other way round, and only its size counts. Where the workers are the bound,
+// the rate is of the time that the system let them run: the model knows no others on their CPUs.
 double ErrorOf(const planner::Estimate& estimate, const Figures& figures);
 
 nlohmann::json ToJson(const planner::Estimate& estimate);

@@ -1,14 +1,13 @@
-// bench/pipeline/objects.h: the keys and values of the in-memory workloads: every byte follows from
-// a key's number and a version, so each reply can be checked whole and for being one that was
-// stored.
+// bench/pipeline/objects.h: the keys and values of the in-memory workloads. Every byte follows from
+// a key's number and a version, so a check can tell that a reply is whole and was once stored.
 //
 // Key       64-bit words; the first is a bijective mix of the number (so keys differ and are not
 //           shaped to any hash), word i a mix of the first and i.
 // Value     64-bit words; the first is a bijective mix of version, a fixed mark of 24 bits and the
 //           key's first word, word i = first + i * odd constant. A value of another key, or one
-//           with any byte changed, has another mark or other words (for the first word: but for one
-//           case in 2^24, of which the version's bounds stop most).
-// Version   who stored it and in which pass over his requests (bench/pipeline/request_ring.h).
+//           with any byte changed, has another mark or other words. A change of the first word
+//           passes in one case in 2^24, and the version's bounds stop most of these.
+// Version   whoever stored it, and in which pass over its requests (bench/pipeline/request_ring.h).
 // Units     bytes; sizes of keys and values are multiples of 8.
 // Threads   pure.
 #pragma once
@@ -75,7 +74,7 @@ inline void WriteVersionedValue(const char* key, Version version, char* out, uin
     std::memcpy(out + at, &word, 8);
 }
 
-// The version of the value, where every byte is the key's in that version; otherwise false.
+// The version of the value, if every byte is the key's in that version; otherwise false.
 inline bool ReadVersion(const char* key, const char* value, uint32_t value_bytes,
                         Version* version) {
   uint64_t seed, first;

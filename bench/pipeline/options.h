@@ -1,4 +1,4 @@
-// bench/pipeline/options.h: what `weft-bench pipeline` is told.
+// bench/pipeline/options.h: the options of `weft-bench pipeline`.
 #pragma once
 
 #include <cstdint>
@@ -36,24 +36,24 @@ struct PipelineOptions {
   int repetitions = defaults::kRepetitions;
   double run_s = 1.0;
   double warmup_s = 0.25;
-  // Uncounted, too, of plan "auto": it tries plans first. Not 0: requests are carried out before
-  // the first turn, too, so that the first reads of objects are nobody's turn's.
+  // Also uncounted, for plan "auto", which tries plans first. Not 0: requests are carried out
+  // before the first turn, too, so that no turn has the first reads of objects.
   double settle_s = 0;
   uint64_t seed = defaults::kSeed;
   // Of each turn; none: nothing is metered. Meters of energy want turns of a second or more.
   std::optional<MeterOptions> meters = std::nullopt;
-  // Of the cost model, whose predictions are put beside what is measured; "measure": made first;
+  // Of the cost model, whose predictions stand beside what is measured; "measure": made first;
   // empty: none.
   std::string calibration;
   bool learns = true;  // the planner of plan "auto" corrects the calibration by what it sees
 };
 
-// What `weft-bench alternation` is told.
+// The options of `weft-bench alternation`.
 struct AlternationOptions {
   // Workloads that alternate, two or more; one interval.
   PipelineOptions pipeline;
   std::vector<double> cycles_ms;  // until the first workload comes again
-  double trace_cycle_ms = 0;      // of the run that is looked at slot by slot
+  double trace_cycle_ms = 0;      // of the run that is shown slot by slot
   uint32_t trace_cycles = 0;      // of it, at least; the first one does not count
   double slot_ms = 0;
   std::string plots;  // folder of the charts; empty: none
@@ -62,14 +62,14 @@ struct AlternationOptions {
 // Names of the 24 in-memory workloads; those that share a data set in a row, fewest SETs first.
 std::vector<std::string> PipelineWorkloads();
 
-// Prints and records a row a workload and plan, and a table of all. kInvalidArgument for a bad plan
-// or workload, kCorruption for a wrong reply.
+// Prints and records a row for each workload and plan, then a table of all. kInvalidArgument: a bad
+// plan or workload; kCorruption: a wrong reply.
 Status RunPipeline(const PipelineOptions& options, Report& report);
 
-// Workloads that alternate: throughput slot by slot, how long the planner's plan takes to be at its
-// best again, and throughput by the length of the cycle (paper 000, figures 20 and 21). What
-// RunPipeline says; kInvalidArgument for times that don't go together, kIoError where a chart can't
-// be written.
+// Workloads that alternate: throughput slot by slot; how long the planner's plan takes to be at its
+// best again; throughput by the length of the cycle (paper 000, figures 20 and 21). Errors as
+// RunPipeline's; kInvalidArgument: times that don't go together; kIoError: a chart can't be
+// written.
 Status RunAlternation(const AlternationOptions& options, Report& report);
 
 }  // namespace weft::bench

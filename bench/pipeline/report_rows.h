@@ -12,7 +12,7 @@
 
 namespace weft::bench {
 
-// What `run`, given a Report, has written there; *status is what it returned.
+// Gives `run` a Report and returns what it has written there; *status is what `run` returned.
 template <typename Run>
 std::vector<nlohmann::json> RowsReported(const Run& run, Status* status) {
   const base::TestFolder folder;

@@ -1,13 +1,12 @@
-// bench/pipeline/request_ring.h: a worker's requests as they lie in memory before the clock starts,
-// and the form of requests and responses: what sockets would carry, without sockets.
+// bench/pipeline/request_ring.h: a worker's requests, in memory before the clock starts, and the
+// form of requests and responses: what sockets would carry, without sockets.
 //
 // Request   head (4 bytes: opcode, key bytes, value bytes), key. A SET's value is not in the ring,
-//           where it would make the ring as large as the store: who receives the request makes it,
-//           of the key and the pass (bench/pipeline/objects.h), so each pass stores new versions.
+//           which it would make as large as the store. Whoever receives the request makes the value
+//           from the key and the pass (bench/pipeline/objects.h), so each pass stores new versions.
 // Response  head (8 bytes: outcome, value bytes), value.
-// Fresh     Fill draws all keys anew. Within a run the ring is read round and round; it must be
-// long
-//           enough that what it touches fits no processor cache.
+// Fresh     Fill draws all keys anew. Within a run the ring is read round and round; it must be so
+//           long that no processor cache holds what it touches.
 // Threads   Fill and reading: one at a time.
 #pragma once
 
@@ -45,8 +44,8 @@ struct ResponseHead {
 };
 static_assert(sizeof(ResponseHead) == 8);
 
-// A ResponseHead as it lies in memory. Written by its members and read whole it would wait for them
-// to reach the cache.
+// A ResponseHead as it lies in memory. If its members were written and it was read whole, the read
+// would wait for them to reach the cache.
 inline uint64_t HeadWord(Outcome outcome, uint32_t value_bytes) {
   return uint64_t{value_bytes} << 32 | static_cast<uint8_t>(outcome);
 }
@@ -69,7 +68,7 @@ class RequestRing {
     request.key = {at + sizeof(RequestHead), request.head.key_bytes};
     return request;
   }
-  // Asks for the first line of the `i`-th request, or of the last one.
+  // Prefetches the first line of the `i`-th request, or of the last one.
   void Prefetch(size_t i) const {
     task::Prefetch(bytes_.data() + std::min(i, requests_ - 1) * stride_);
   }
@@ -80,7 +79,7 @@ class RequestRing {
   const uint32_t value_bytes_;
   const double get_share_;
   const size_t requests_;
-  const size_t stride_;  // all requests of a workload are as long
+  const size_t stride_;  // all requests of a workload are of this length
 
   std::vector<char> bytes_;
 };

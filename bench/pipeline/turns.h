@@ -1,8 +1,8 @@
 // bench/pipeline/turns.h: plans taking turns over one data set, with one workload or with several
 // that alternate.
 //
-// Each repetition gives every thread requests with fresh keys, then runs every contender, a plan
-// with or without stealing, with them; odd repetitions run them the other way round.
+// Each repetition gives every thread requests with fresh keys, then runs every contender with them,
+// a plan with or without stealing. Odd repetitions run them the other way round.
 //
 // Threads   the caller's, which starts and ends the workers'.
 #pragma once
@@ -37,7 +37,7 @@ struct Contender {
   bool is_auto = false;  // `plan` is the first one; then the planner chooses
 };
 
-// One of them over all repetitions.
+// One contender over all repetitions.
 struct ContenderFigures {
   Samples rates;                                 // queries a second, all threads together
   Figures figures;                               // of all repetitions; its rate is the median
@@ -45,18 +45,18 @@ struct ContenderFigures {
   std::vector<Readings> meters;                  // of each repetition, where any are asked for
 };
 
-// Figures in the order of `contenders`. `calibration`: of the planner; may be null where none is
-// asked for. kCorruption where a reply was wrong, or a stored key was
-// missing although nothing was ever evicted; kDeviceLost where a device was given up.
+// Figures in the order of `contenders`. `calibration`: of the planner; may be null if none is asked
+// for. kCorruption: a reply was wrong, or a stored key was missing although nothing was ever
+// evicted. kDeviceLost: a device was given up.
 Result<std::vector<ContenderFigures>> RunTurns(const PipelineOptions& options,
                                                const Traffic& traffic,
                                                const std::vector<Contender>& contenders,
                                                const planner::Calibration* calibration,
                                                Devices* devices, DataSet* data);
 
-// Stores keys of the workload as often as there are objects, in one stage, which nobody measures:
-// so that room is found as in a store that has been full for long, by whoever comes first too. Ends
-// after some seconds in any case. Returns how many stores it made, or what RunTurns says.
+// Stores keys of the workload as often as there are objects, in one stage, which is not measured.
+// Even the first contender then finds room as in a store that has long been full. Ends after some
+// seconds in any case. Returns how many stores it made; errors as RunTurns.
 Result<uint64_t> Age(const PipelineOptions& options, const Workload& workload,
                      const KeyPicker& picker, Devices* devices, DataSet* data);
 

@@ -1,16 +1,16 @@
-// bench/pipeline/worker.h: one thread with its requests, its pipeline and its responses, and the
-// client's part of it: every reply is checked.
+// bench/pipeline/worker.h: one thread with its requests, its pipeline and its responses. It is the
+// client, too: every reply is checked.
 //
-// RV reads requests off the ring and makes the values of SETs where a socket would have put them;
-// PP parses and hashes; a Carrier has the tasks between; WR writes responses one behind the other;
-// SD hands them over, which here is nothing: the check reads them where they lie. Checking is the
-// client's work and counted apart, but done by the same thread, so rates include it.
+// RV reads requests off the ring and makes the values of SETs where a socket would have put them.
+// PP parses and hashes; a Carrier has the tasks between. WR writes responses one after the other;
+// SD hands them over, which is nothing here: the check reads them in place. Checking is the
+// client's work and counted apart, but the same thread does it, so rates include it.
 //
 // Checks    of every batch (or, sampled, of one in kSampled, at random distances) every reply:
 //           outcome, length, and every byte of a value with its version. Of all batches: that each
 //           query has one of the four outcomes that requests may have, and how many have which.
-// Latency   of a query: from when its batch was begun to be filled until its batch's responses are
-//           handed over.
+// Latency   of a query: from the time when its batch begins to be filled until the batch's
+//           responses are handed over.
 // Threads   one at a time.
 // Errors    status(): a wrong reply, with what was wrong; the worker has stopped.
 #pragma once
@@ -37,10 +37,10 @@ struct WorkerOptions {
   double interval_us = 1000;
   Verify verify = Verify::kAll;
   uint64_t seed = defaults::kSeed;
-  CarrierOptions carrier;  // any_plan: where there is a planner
+  CarrierOptions carrier;  // any_plan: if there is a planner
   // Chooses the plan after the first one; writer - 1 is the worker's number. May be null.
   planner::Planner* planner = nullptr;
-  // With several rings: how long each is read before the next one is. All workers change at once.
+  // With several rings: how long each is read before the next. All workers change at once.
   uint64_t ring_turn_ns = 0;
   uint64_t slot_ns = 0;  // of Figures::slot_queries; 0: none are counted
 };
@@ -57,8 +57,8 @@ class Worker : private pipeline::Sink {
 
   ~Worker();
 
-  // Works until the clock (base/clock.h) reaches `until_ns` and all that was begun is answered, a
-  // batch at least, or a reply was wrong. Slots are counted from `begin_ns`, when the first ring's
+  // Works until the clock (base/clock.h) reaches `until_ns` and everything begun is answered, for a
+  // batch at least; or until a reply was wrong. Slots count from `begin_ns`, when the first ring's
   // turn begins.
   void Run(uint64_t begin_ns, uint64_t until_ns);
 
