@@ -73,6 +73,12 @@ class House(TidyTest):
         self.keeps({"bench/a.cc": '#include "server/b.h"\n', "tests/b.cc": '#include "net/b.h"\n',
                     "fuzz/c.cc": '#include "net/c.h"\n'}, "house")
 
+    def test_the_readme_has_a_row_for_each_folder(self):
+        table = "| `src/base/` | x |\n| `docs/`, `tools/` | y |\n"
+        tree = {"src/base/a.cc": "", "docs/b.md": "", "tools/c": "", ".ci/run": ""}
+        self.keeps({**tree, "README.md": table}, "house")
+        self.breaks({"README.md": table.replace("`docs/`, ", "docs/ ")}, "house", ("README.md", 1))
+
     def test_a_folder_that_is_not_drawn_is_found(self):
         self.breaks({"src/attic/a.cc": "\n"}, "house", ("src/attic/a.cc", 1))
 
@@ -322,6 +328,54 @@ class Form(TidyTest):
         note = "TO" "DO"
         self.keeps({"src/base/a.cc": f"int {note}s; // mktemp XXXXXX\n"}, "leftover")
         self.breaks({"src/base/a.cc": f"\n// {note}: later\n"}, "leftover", ("src/base/a.cc", 2))
+
+
+class Words(TidyTest):
+    LONG = "word " * 25 + "end.\n"
+    SHORT = "word " * 24 + "end.\n"
+
+    def test_long_sentences(self):
+        self.keeps({"docs/a.md": self.SHORT + "\n" + self.SHORT}, "sentences")
+        self.breaks({"docs/a.md": "# Title\n\n" + self.LONG,
+                     "src/base/a.h": header("base/a.h") + "// " + self.LONG}, "sentences",
+                    ("docs/a.md", 3), ("src/base/a.h", 3))
+
+    def test_sentences_are_told_apart(self):
+        half = "word " * 15
+        for between in ("end. The", "end: the", "end; the", "end.\n\nThe", "end\n- the"):
+            with self.subTest(between):
+                self.keeps({"docs/a.md": f"{half}{between} {half}\n"}, "sentences")
+        self.breaks({"docs/a.md": f"{half}e.g. the {half}\n"}, "sentences", ("docs/a.md", 1))
+
+    def test_code_tables_and_bodies_are_no_sentences(self):
+        self.keeps({"docs/a.md": f"```\n{self.LONG}```\n\n| {self.LONG.strip()} |\n",
+                    "docs/b.md": "Run `" + "word " * 30 + "` twice.\n",
+                    "src/base/a.cc": "// " + self.LONG}, "sentences")
+
+    def test_turns_of_phrase(self):
+        for text in ("All but for one.", "It waits. Else it fails.", "Who waits is woken.",
+                     "It stays, for it is used.", "This is to be done.", "Hence it waits."):
+            with self.subTest(text):
+                self.breaks({"docs/a.md": text + "\n",
+                             "src/base/a.h": header("base/a.h", f"// {text}\n")}, "words",
+                            ("docs/a.md", 1), ("src/base/a.h", 3))
+        self.keeps({"docs/a.md": "Who waits?\n`but for` stands in code; otherwise not.\n",
+                    "src/base/a.h": header("base/a.h")}, "words")
+
+    def test_documents_have_100_columns(self):
+        self.keeps({"docs/a.md": "x" * 100 + "\n"}, "columns")
+        self.breaks({"docs/a.md": "\n" + "x" * 101 + "\n"}, "columns", ("docs/a.md", 2))
+
+    def test_what_is_recorded_may_shrink_and_not_grow(self):
+        record = json.dumps({"sentences": {"docs/a.md": 2}})
+        self.keeps({"docs/a.md": self.LONG * 2, ratchet.STORE: record}, "sentences")
+        longer = "".join(f"{self.LONG}\n" for _ in range(3))
+        self.breaks({"docs/a.md": longer}, "sentences",
+                    ("docs/a.md", 1), ("docs/a.md", 3), ("docs/a.md", 5))
+        self.write({"docs/a.md": self.LONG})
+        ratchet.update(Tree(self.root), accept=False)
+        self.assertEqual(json.loads((self.root / ratchet.STORE).read_text())["sentences"],
+                         {"docs/a.md": 1})
 
 
 class Programs(TidyTest):

@@ -10,7 +10,8 @@
 //
 // Threads   Claim, Release, Retire, Oldest: any. Enter, Exit: the owner of the slot.
 // Cost      Enter is one exchange on a line of its slot's; Oldest reads every slot ever claimed.
-// Source    epoch-based reclamation (Fraser, 2004), counted in batches: prior-systems.md, trap 16.
+// Source    epoch-based reclamation (Fraser, 2004), counted in batches: docs/references.md,
+// trap 16.
 #pragma once
 
 #include <atomic>

@@ -9,7 +9,7 @@
 // Cost      two passes over the batch, and a look into the table of bytes for each query. The table
 //           fits a second-level cache and is written if there are commands. A batch of only plain
 //           reads, none of which waits, costs nothing.
-// Source    the order within a batch: prior-systems.md, trap 7.
+// Source    the order within a batch: docs/references.md, trap 7.
 #pragma once
 
 #include <span>

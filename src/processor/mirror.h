@@ -29,7 +29,7 @@
 //           written to; then the changes.
 //
 // Threads   one call at a time. Source: ours; Mega-KV and MemcachedGPU have the index only on the
-//           device (prior-systems.md, sections 1 and 2).
+//           device (docs/references.md, sections 1 and 2).
 #pragma once
 
 #include <cstdint>

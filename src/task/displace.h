@@ -9,7 +9,7 @@
 //   5. the copy becomes live            (updates go on)
 //
 // Bounded: at most two levels, sixteen entries wide, so at most 16 + 16 * 8 buckets are read.
-// Source: cuckoo hashing with four or more slots a bucket (papers 000 and prior-systems.md,
+// Source: cuckoo hashing with four or more slots a bucket (paper 000, and docs/references.md,
 // section 1); we move along the path from its empty end, so that no key is ever absent.
 #pragma once
 

@@ -33,7 +33,7 @@
 //   bits 24..31  0
 //
 // So the common object (no flags, never expires, version never asked for) costs 8 bytes of header
-// and 8 of index; features.md's peers cost 33 to 79.
+// and 8 of index; its peers cost 33 to 79 (docs/references.md).
 #pragma once
 
 #include "task/portable.h"

@@ -73,7 +73,22 @@ def check_drawing(tree, house):
             yield Finding(doc.path, 1, "house", f"draws src/{name}, which HOUSE lacks")
 
 
+def check_readme(tree):
+    """README.md has a row for each folder of the root and of src/."""
+    readme = tree.by_path.get("README.md")
+    if readme is None:
+        return
+    folders = {"/".join(parts[:2 if parts[0] == "src" else 1]) + "/"
+               for parts in (path.split("/")[:-1] for path in tree.all_paths)
+               if parts and not parts[0].startswith(".")}
+    rows = "\n".join(line for line in readme.lines if line.startswith("|"))
+    for folder in sorted(folders - {"src/"}):
+        if f"`{folder}" not in rows:
+            yield Finding(readme.path, 1, "house", f"its table of folders lacks {folder}")
+
+
 def check(tree, house):
+    yield from check_readme(tree)
     yield from check_includes(tree, house)
     yield from check_links(tree, house)
     yield from check_drawing(tree, house)

@@ -19,7 +19,8 @@ PATH = re.compile(r"(?<![\w/.:~<$*{}@-])((?:\.{1,2}/)?(?:[\w.+-]+/)+(?:[\w+-]+\.
                   + r"))(?![\w/*({])(?!\.\w)")
 FOLDER = re.compile(r"(?<![\w/.:~<$*{}@-])((?:src|include|bench|tests|fuzz|sim|tools|docs|cmake)/"
                     r"(?:[\w-]+/)*)(?![\w*.<{$])")
-BARE = re.compile(r"^[\w+-]+\.(?:h|cc|cu|cl|inc|py|cmake)$")
+BARE = re.compile(r"^[\w+-]+\.(?:h|cc|cu|cl|inc|py|cmake|md)$")
+DOCUMENT = re.compile(r"(?<![\w/.*-])([\w-]+\.md)\b")
 SCOPED = re.compile(r"(?<![\w:.])((?:[A-Za-z_]\w*::)+~?[A-Za-z_]\w*)")
 CALL = re.compile(r"(?<![\w:.>-])([A-Za-z_]\w*)\(\)")
 CONSTANT = re.compile(r"(?<![\w:.])(k[A-Z][A-Za-z0-9]+)\b(?!\*)")
@@ -109,6 +110,9 @@ def names_in_text(index, text, beside):
     for line, match in matches_by_line(FOLDER, text):
         if not index.has_folder(match.group(1)):
             yield line, match.group(1), "folder"
+    for line, match in matches_by_line(DOCUMENT, text):
+        if match.group(1) not in index.endings and not index.foreign(match.group(1)):
+            yield line, match.group(1), "file"
     for pattern, suffix in ((SCOPED, ""), (CALL, "()"), (CONSTANT, ""), (MACRO, "")):
         for line, match in matches_by_line(pattern, text):
             if not index.has_name(match.group(1)):

@@ -1,14 +1,15 @@
-"""Sizes may shrink and not grow: files beyond 500 lines, functions beyond 70.
+"""Sizes may shrink and not grow: files beyond 500 lines, functions beyond 70, findings of words.py.
 
 A file or function over its limit is allowed only up to the size that tools/tidy_ratchet.json
-records. Function lengths come from counting braces: good to a line or two, and blind to functions
-that macros make.
+records, and so is the number of long sentences and the like in a file. Function lengths come from
+counting braces: good to a line or two, and blind to functions that macros make.
 """
 
 import ast
 import json
 import re
 
+from tidylib import words
 from tidylib.tree import Finding
 
 FILE_LINES_MAX = 500
@@ -114,13 +115,24 @@ def measure(tree):
 
 def load(tree):
     store = tree.root / STORE
-    recorded = json.loads(store.read_text()) if store.is_file() else {}
-    return recorded.get("files", {}), recorded.get("functions", {})
+    return json.loads(store.read_text()) if store.is_file() else {}
+
+
+def check_words(tree, recorded):
+    for kind, found in words.measure(tree).items():
+        allowed = recorded.get(kind, {})
+        for path, places in found.items():
+            if len(places) <= allowed.get(path, 0):
+                continue
+            more = f" ({allowed[path]} such are allowed here)" if path in allowed else ""
+            for place in places:
+                yield Finding(path, place.line, kind, place.message + more)
 
 
 def check(tree):
     files, functions = measure(tree)
-    allowed_files, allowed_functions = load(tree)
+    recorded = load(tree)
+    allowed_files, allowed_functions = recorded.get("files", {}), recorded.get("functions", {})
     for path, lines in files.items():
         allowed = max(FILE_LINES_MAX, allowed_files.get(path, 0))
         if lines > allowed:
@@ -131,18 +143,18 @@ def check(tree):
         if lines > allowed:
             yield Finding(path, start, "size",
                           f"{name} has {lines} lines, allowed are {allowed}: split it")
+    yield from check_words(tree, recorded)
 
 
 def update(tree, accept):
     """Lowers what is recorded to what is there; with `accept` records growth as well."""
-    now_files, now_functions = measure(tree)
-    now = (now_files, {key: lines for key, (lines, _) in now_functions.items()})
-    result = []
-    for there, recorded in zip(now, load(tree)):
-        if accept:
-            result.append(there)
-        else:
-            result.append({key: min(lines, there[key]) for key, lines in recorded.items()
-                           if key in there})
-    text = json.dumps({"files": result[0], "functions": result[1]}, indent=2, sort_keys=True)
-    (tree.root / STORE).write_text(text + "\n")
+    files, functions = measure(tree)
+    now = {"files": files, "functions": {key: lines for key, (lines, _) in functions.items()}}
+    for kind, found in words.measure(tree).items():
+        now[kind] = {path: len(places) for path, places in found.items()}
+    recorded = load(tree)
+    if not accept:
+        now = {kind: {key: min(size, there[key])
+                      for key, size in recorded.get(kind, {}).items() if key in there}
+               for kind, there in now.items()}
+    (tree.root / STORE).write_text(json.dumps(now, indent=2, sort_keys=True) + "\n")
