@@ -115,9 +115,7 @@ TEST(Commands, AnOptionThatDoesNothingBesideOthersIsRefused) {
       {"pipeline --plan all",
        "--plan: all of them have one stage without --device, and that one always runs"},
       {"prefetch --threads 2 --cpus 0",
-       "--threads: --cpus has fewer, and each thread has a CPU of its own"},
-      {"run --target weft --workload ycsb-a --patience 3",
-       "--patience: is for servers and echo, and no --target is one"},
+       "--threads: --cpus has fewer, and each thread has one to itself"},
   };
   for (const auto& [line, why] : lines) EXPECT_EQ(FaultOfCommand(line), why) << line;
 }
@@ -142,8 +140,7 @@ TEST(Commands, WhatIsHeededIsTaken) {
         "durable --settings common,leveldb-defaults --bloom-bits 5",
         "compaction --direct --threads 4", "pipeline --plan auto --no-learn",
         "pipeline --plan all --device gpu0 --batch-max 64", "prefetch --threads 2 --cpus 0,1",
-        "run --target echo:1ms --workload ycsb-a --patience 3", "device --strict",
-        "sweep --target weft --workload ycsb-a --limit p99 --tries 5",
+        "device --strict", "sweep --target weft --workload ycsb-a --limit p99 --tries 5",
         "efficiency --data-fraction 0.1"})
     EXPECT_EQ(FaultOfCommand(line), "") << line;
 }

@@ -148,7 +148,7 @@ const std::vector<Rule>& OtherRules() {
   static const std::vector<Rule> all = {
       {{"prefetch"},
        {"--threads"},
-       "--cpus has fewer, and each thread has a CPU of its own",
+       "--cpus has fewer, and each thread has one to itself",
        [](auto&, auto& a) {
          const size_t cpus = ParseCpuList(a.embedded_cpus).size();
          return cpus != 0 && cpus < static_cast<size_t>(a.prefetch.threads);

@@ -291,15 +291,12 @@ class PageTest(ReportTest):
 
     def test_several_machines_are_told_apart(self):
         sample = Sample()
-        text = self.report(self.file([sample.line()], "a.jsonl"),
+        other = sample.line() | {"commit": "ba9876543210"}
+        text = self.report(self.file([sample.line(), other], "a.jsonl"),
                            self.file([sample.line(host="64x-arm")], "b.jsonl"))
+        self.assertIn("0123456789ab, ba9876543210", text)
         self.assertIn("memcached 1.6.18 on 2x-sample-cpu", text)
         self.assertIn("memcached 1.6.18 on 64x-arm", text)
-
-    def test_all_commits_of_a_machine_stand_there(self):
-        lines = Sample().quick(("redis",), ("ycsb-a",), 2)
-        lines[1]["commit"] = "ba9876543210"
-        self.assertIn("0123456789ab, ba9876543210", self.report(self.file(lines)))
 
     def test_wrong_answers_and_saturated_clients_are_told(self):
         line = Sample().line()

@@ -48,7 +48,8 @@ void AddTarget(CLI::App* app, TargetOptions* target) {
       ->capture_default_str();
   AddServerOptions(app, target);
   app->add_flag("--multi-get", target->multi_get, "reads side by side are one request");
-  app->add_option("--place", target->place, "of durable stores: memory, disk or a folder")
+  app->add_option("--place", target->place,
+                  "of durable stores: memory, disk, or a folder that is there")
       ->capture_default_str();
   app->add_flag("--sync", target->sync, "durable stores: each write is on the disk when done");
   app->add_option("--block-cache", target->store.block_cache_bytes, "of durable stores: bytes")

@@ -80,7 +80,7 @@ class Turns {
       size_t begin = at_ + t * kLookups / threads;
       if (begin + count > kLookups) begin %= kLookups - count + 1;
       crew.emplace_back([&, t, begin] {
-        PinTo(0, {cpus_[t % cpus_.size()]});
+        PinTo(0, {cpus_[t]});
         together.arrive_and_wait();
         const double start = ThreadCpuSeconds();
         RunWalk(way, table_, lookups_, begin, count, batch, &buffers_[t]);
@@ -215,7 +215,12 @@ class Experiment {
 }  // namespace
 
 Status RunPrefetch(const PrefetchOptions& options, Report& report) {
-  PinTo(0, CpusOf(options));
+  const std::vector<int> cpus = CpusOf(options);
+  if (cpus.size() < static_cast<size_t>(options.threads))
+    return Status(Code::kInvalidArgument,
+                  fmt::format("--threads {}: there are {} CPUs, and each thread has one to itself",
+                              options.threads, cpus.size()));
+  PinTo(0, cpus);
   return Experiment(options, &report).Run();
 }
 

@@ -1,8 +1,8 @@
 // bench/harness/process.h: a server under measurement: started, watched through /proc, and ended by
 // its id.
 //
-// Units     CPU seconds are those of all threads. The kernel tells them exactly; their parts, user
-//           and system, are utime and stime of /proc/PID/stat, in steps of 10 ms.
+// Units     CPU seconds are those of all threads, in nanoseconds. Their parts, user and system, are
+//           utime and stime of /proc/PID/stat, in steps of 10 ms.
 //           Resident bytes are Rss of smaps_rollup, so huge pages count in full.
 // Threads   one owner; the reading calls may be made from any thread.
 #pragma once
@@ -22,7 +22,7 @@ namespace weft::bench {
 struct CpuSeconds {
   double user = 0;
   double system = 0;
-  double total = 0;  // exact, where user and system may be rounded
+  double total = 0;  // in finer steps than user and system
   friend CpuSeconds operator-(const CpuSeconds& a, const CpuSeconds& b) {
     return {a.user - b.user, a.system - b.system, a.total - b.total};
   }
@@ -54,8 +54,8 @@ class Process {
   bool ended_ = false;
 };
 
-// CPU seconds of all threads of a process, ended ones too, to the nanosecond. None: there is no
-// such process, or the kernel does not tell.
+// CPU seconds of all threads of a process, ended ones too, in nanoseconds. A thread that runs
+// counts as of its last tick. None: there is no such process, or the kernel does not tell.
 std::optional<double> CpuSecondsOf(pid_t pid);
 
 // The same readings of any process ("self" too).

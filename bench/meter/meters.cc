@@ -84,7 +84,7 @@ Reading MeterSet::ClientCpu() const {
     return Reading::Unavailable("the store runs in the client's process: see cpu_s");
   auto cpu = client_.CpuSinceStart();
   if (!cpu) return Reading::Unavailable(cpu.error().ToString());
-  return Reading::Of(cpu->value(), "s", "/proc/PID/stat");
+  return Reading::Of(cpu->value(), "s", "clock_getcpuclockid");
 }
 
 Readings MeterSet::Stop() {

@@ -2,11 +2,12 @@
 // started, as /proc shows it.
 //
 // A child's figures pass to its parent when the parent has waited for it, so sums over a process
-// and its living descendants only grow. Context switches alone are kept by thread: those of a
-// thread that has ended are lost, which is why they are given thread by thread.
+// and its living descendants grow. CPU time alone may lose up to two steps then. Context switches
+// alone are kept by thread: those of a thread that has ended are lost, which is why they are given
+// thread by thread.
 //
-// Units     CPU time in seconds: all of a living process exactly; its parts, user and system, and
-//           all of a child that has ended, in steps of the clock tick (10 ms). Bytes; counts.
+// Units     CPU time in seconds. All of a living process is in nanoseconds. Its parts, user and
+//           system, and all of a child that has ended, are in steps of 10 ms. Bytes; counts.
 // Errors    a part that cannot be read has the reason.
 // Threads   any.
 // Source    proc(5): stat, io, status, task/TID/children; clock_getcpuclockid(3).
@@ -37,7 +38,7 @@ struct SwitchCounts {
 };
 using SwitchesByThread = std::map<pid_t, SwitchCounts>;
 
-// `pids` and their living descendants, each once, but for `without` and those that descend from it.
+// `pids` and their living descendants, each once, except `without` and those that descend from it.
 // `proc` is where /proc is, in tests elsewhere.
 std::vector<pid_t> WithDescendants(const std::vector<pid_t>& pids, const std::string& proc,
                                    const std::vector<pid_t>& without = {});

@@ -91,8 +91,11 @@ Readings ProcessMeter::Stop() {
   const auto stat = [&](const char* name, const char* unit, const auto& field) {
     readings.emplace(name, Grown(before_->stat, after.stat, unit, "/proc/PID/stat", field));
   };
-  readings.emplace("cpu_s", Grown(before_->stat, after.stat, "s", "clock_getcpuclockid",
-                                  [](const StatCounts& counts) { return counts.cpu.value(); }));
+  Reading cpu = Grown(before_->stat, after.stat, "s", "clock_getcpuclockid",
+                      [](const StatCounts& counts) { return counts.cpu.value(); });
+  // A child that has ended meanwhile counts in steps: a short run may seem to lose one.
+  if (cpu.available() && cpu.value() < 0) cpu = Reading::Of(0, "s", "clock_getcpuclockid");
+  readings.emplace("cpu_s", cpu);
   stat("cpu_user_s", "s", [](const StatCounts& counts) { return counts.user.value(); });
   stat("cpu_system_s", "s", [](const StatCounts& counts) { return counts.system.value(); });
   stat("major_page_faults", "1", [](const StatCounts& c) { return Count(c.major_faults); });
