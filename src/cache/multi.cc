@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "cache/entry.h"
-#include "cache/read_views.h"
+#include "cache/lookup_views.h"
 #include "cache/store.h"
 #include "task/batch_tasks.h"
 
@@ -55,31 +55,39 @@ void SetValue(Cache::View* view, const uint8_t* value, uint32_t bytes) {
   view->value = {reinterpret_cast<const char*>(value), bytes};
 }
 
-// Tasks KC and RD of one lookup. True where the access is to be noted, at columns.position[i]. The
-// word of a candidate was read within this epoch, and that was the instant of the lookup.
+// Tasks KC and RD of a lookup whose candidate is no plain hit. True where the access is to be
+// noted, at columns.position[i].
 template <typename Answer>
-inline bool Deliver(const ReadViews& views, const task::Columns& columns, uint32_t i, uint32_t dice,
-                    Answer* lookup) {
+__attribute__((noinline)) bool DeliverAny(const LookupViews& views, const task::Columns& columns,
+                                          uint32_t i, uint32_t dice, Answer* lookup) {
   const std::string_view key = lookup->key;
-  const uint32_t key_bytes = static_cast<uint32_t>(key.size());
-  if (WEFT_UNLIKELY(IsBadKey(key))) {
-    lookup->outcome = Outcome::kBadKey;
-    return false;
-  }
-  const task::Object* object = PlainHit(views, columns.word[i], KeyData(key), key_bytes);
-  if (WEFT_UNLIKELY(object == nullptr)) {
-    object = LiveObject(views, columns, i, KeyData(key), key_bytes);
-    if (object == nullptr) {
-      lookup->outcome = Outcome::kMiss;
-      return false;
-    }
-  }
+  lookup->outcome = IsBadKey(key) ? Outcome::kBadKey : Outcome::kMiss;
+  if (IsBadKey(key)) return false;
+  const task::Object* const object =
+      LiveObject(views, columns, i, KeyData(key), static_cast<uint32_t>(key.size()));
+  if (object == nullptr) return false;
   SetValue(lookup, task::ValueOf(object), task::ValueBytes(object));
   return task::WantsNote(columns.word[i], object, views.now_s, dice);
 }
 
+// The same of any. The word of a candidate was read within this epoch, and that was the instant of
+// the lookup.
+template <typename Answer>
+inline bool Deliver(const LookupViews& views, const task::Columns& columns, uint32_t i,
+                    uint32_t dice, Answer* lookup) {
+  const std::string_view key = lookup->key;
+  const uint64_t word = columns.word[i];
+  const task::Object* const object =
+      IsBadKey(key) ? nullptr
+                    : PlainHit(views, word, KeyData(key), static_cast<uint32_t>(key.size()));
+  if (WEFT_UNLIKELY(object == nullptr)) return DeliverAny(views, columns, i, dice, lookup);
+  SetValue(lookup, task::PlainValue(object), object->shape & kShapeValueMask);
+  return task::WantsNote(word, object, views.now_s, dice);
+}
+
 // Notes the accesses of the lookups in `noted`, bit i for lookup i.
-void NoteAll(const ReadViews& views, const task::Columns& columns, uint32_t noted, uint32_t dice) {
+void NoteAll(const LookupViews& views, const task::Columns& columns, uint32_t noted,
+             uint32_t dice) {
   for (; noted != 0; noted &= noted - 1) {
     const uint32_t i = task::LowestBit64(noted);
     task::NoteHit(views.index, views.log, columns, i, views.now_s, dice + i);
@@ -94,7 +102,7 @@ void ReadGroup(Session& session, std::span<Answer> lookups, const Use& use) {
   const bool prefetch = store.options().prefetch;
   Group group;
   const InBatch batch(session);
-  const ReadViews views(session);
+  const LookupViews views(session);
   for (uint32_t i = 0; i < count; i++) {
     group.hash[i] = store.HashOf(GoodKey(lookups[i].key));
     if (prefetch) PrefetchBucket(views.index.older, group.hash[i]);
@@ -118,7 +126,7 @@ void ReadGroup(Session& session, std::span<Answer> lookups, const Use& use) {
     task::SearchSecondOne(views.index, views.log, columns, i, prefetch_bytes);
   for (uint32_t i = half; i < count; i++) deliver(i);
   NoteAll(views, columns, noted, dice);
-  if (Session::CountsHit(dice) && columns.word[0] != 0)
+  if (Session::CountsHit(dice) && lookups[0].outcome == Outcome::kHit)
     session.CountHit(task::SlotLocation(columns.word[0]));
   use();
 }

@@ -1,8 +1,9 @@
 // net/output_queue.h: the bytes that a connection has to send, in order.
 //
-// Replies of one turn are written behind each other into one arena that all connections of the loop
-// share, so that a turn of small replies touches few cache lines and allocates nothing. What the
-// peer does not take at once moves to blocks of the pool (KeepUnsent), and the arena starts anew.
+// Replies of one turn are written behind each other into one arena, which all connections of the
+// loop share. So a turn of small replies touches few cache lines and allocates nothing. Bytes that
+// the peer does not take at once move to blocks of the pool (KeepUnsent). Then the arena starts
+// anew.
 //
 //   arena segment [begin_ .. end_) -> block -> block -> ...      (sent in this order)
 //

@@ -1,15 +1,15 @@
 // pipeline/batch.h: the queries that go through the tasks together, as a structure of arrays.
 //
-// Task PP adds queries in the order in which they must take effect; the stages fill in what became
-// of each; task WR reads it. The batch carries its Plan, so plans change between batches only.
+// Task PP adds queries in the order in which they must take effect. The stages fill in the results,
+// and task WR reads them. The batch carries its Plan, so plans change between batches only.
 //
-// A query is one of three kinds: a plain read (key only: the common case costs no Command), a
-// command about a key, or something that is not about a key but has its place in the order.
+// A query is one of three kinds: a plain read, a command about a key, or something that is not
+// about a key but has its place in the order. A plain read is its key alone, and costs no Command.
 //
 // Lifetime  keys are copied in; a command's value and other views stay the owner's and must stay
 //           until the batch is done. What the results point at is valid within the epoch of
 //           CpuStage::Run, which calls Sink::Write for it.
-// Threads   one at a time, but that a processor works on the columns of task/query_job.h.
+// Threads   one at a time, except that a processor works on the columns of task/query_job.h.
 // Cost      between batches every entry says what a plain read begins with, so that adding one
 //           writes its key and its owner alone; Clear puts that back where a batch has been. Words
 //           and positions stay what they were: whoever takes one for a candidate looks at its slot
@@ -293,8 +293,8 @@ class Batch {
   // Whether IN.search has left candidates in the columns for all queries with a key.
   bool searched() const { return searched_; }
   void set_searched(bool searched) { searched_ = searched; }
-  // A stage before the last may change something for query `i`: what its source asked for up to
-  // it must be answered, for it can't be asked again.
+  // A stage before the last may change something for query `i`. All that its source asked for up to
+  // it must then be answered, because it can't be asked again.
   void KeepUpTo(uint32_t i) { kept_until_[source(i)] = i + 1; }
   bool MustAnswer(uint32_t i) const { return MustAnswerFrom(i, source(i)); }
   // Whether `source` has such a query at `i` or behind it.

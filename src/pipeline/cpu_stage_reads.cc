@@ -1,14 +1,15 @@
 // Plain reads in a row that no stage has answered, of memory alone: what most batches consist of.
 // They are finished as RunQuery would, one after the other, with what all of them need at hand.
-#include "cache/read_views.h"
+#include "cache/lookup_views.h"
 #include "pipeline/cpu_stage.h"
+#include "task/batch_tasks.h"
 
 namespace weft::pipeline {
 namespace {
 
 // Whether the candidate of query `i` is in its place still. The slot is read anew, so that writes
 // of the batch are seen.
-inline bool StandsStill(const task::IndexRef& index, const task::Columns& columns, uint32_t i) {
+inline bool SlotStands(const task::IndexRef& index, const task::Columns& columns, uint32_t i) {
   const uint64_t* const slot = task::SlotAtPosition(index, columns.position[i]);
   return task::SameEntry(task::LoadAcquire64(slot), columns.word[i]);
 }
@@ -21,7 +22,7 @@ uint32_t CpuStage::RunReads(Batch& batch, uint32_t begin, uint32_t end, cache::S
   if (disk_ != nullptr) return begin;
   end = batch.UnansweredReadsEnd(begin, end);
   if (begin == end) return begin;
-  const cache::ReadViews views(session);
+  const cache::LookupViews views(session);
   const task::Columns columns = batch.columns();
   const uint32_t dice = session.NextDice(end - begin) - begin;
   uint64_t value_bytes = 0;
@@ -35,7 +36,7 @@ uint32_t CpuStage::RunReads(Batch& batch, uint32_t begin, uint32_t end, cache::S
       const uint8_t* const key = columns.keys + columns.key_at[done];
       const uint32_t key_bytes = columns.key_bytes[done];
       const task::Object* object = nullptr;
-      if (columns.word[done] != 0 && StandsStill(views.index, columns, done))
+      if (columns.word[done] != 0 && SlotStands(views.index, columns, done))
         object = cache::PlainHit(views, columns.word[done], key, key_bytes);
       if (WEFT_UNLIKELY(object == nullptr)) {
         object = cache::LiveObject(views, columns, done, key, key_bytes);

@@ -45,8 +45,8 @@ struct Conversation {
 
 // One request in a batch.
 struct Entered {
-  // Of its Request among Entries; kPlainRead: that of all reads that leave no mark but recency and
-  // show no version.
+  // Number of its Request in Entries. kPlainRead is that of all reads that leave no mark except
+  // recency, and show no version.
   static constexpr uint32_t kPlainRead = 0;
   uint32_t request = kPlainRead;
   uint32_t source = 0;
@@ -115,9 +115,9 @@ Entering Enter(std::string_view input, ParseContext context, const cache::Store&
                uint32_t source, Conversation* conversation, pipeline::Batch* batch,
                Entries* entered, KeptBytes* kept = nullptr);
 
-// After the batch, where it was not carried out whole: the connection comes back for what is left
-// of `record`, one of `entered`, but for the first `keys_done` of its keys in this batch. Returns
-// how much of `input`, which is as it was but for what has arrived since, is done with.
+// After a batch that was not carried out whole. The connection comes back for the rest of `record`,
+// one of `entered`, behind the first `keys_done` of its keys in this batch. Returns how much of
+// `input` is done with. REQUIRES: at most, bytes were added to `input` since
 size_t ComeBack(const Entries& entered, const Entered& record, uint32_t keys_done,
                 std::string_view input, Conversation* conversation);
 

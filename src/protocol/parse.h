@@ -7,7 +7,9 @@
 //
 // Threads   pure: no state but the arguments.
 // Errors    none are returned: a bad request is a Request of kind kText that holds its answer.
-// Cost      two passes over a line; a value is not touched but for its last two bytes.
+// Cost      two passes over a line, one over a get of one key. Of a value only the last two bytes
+// are
+//           touched.
 #pragma once
 
 #include <algorithm>
@@ -18,6 +20,7 @@
 #include <string_view>
 
 #include "protocol/request.h"
+#include "protocol/scan.h"
 
 namespace weft::protocol {
 
@@ -34,8 +37,10 @@ inline constexpr uint32_t kItemOverheadBytes = 48 + 8 + 1 + 2;
 inline constexpr uint32_t kItemFlagsBytes = 4;
 
 struct ParseContext {
-  uint32_t now_s = 0;    // the store's clock
-  uint32_t start_s = 0;  // when the server started: absolute expiries up to then end at once
+  uint32_t now_s = 0;  // the store's clock
+
+  // When the server started. Absolute expiries up to then end at once.
+  uint32_t start_s = 0;
   uint32_t item_bytes_max = 1u << 20;            // -I, overheads included
   size_t read_line_bytes_max = size_t{4} << 20;  // longest line of keys
   bool shutdown_enabled = false;                 // -A
@@ -78,7 +83,7 @@ inline std::string_view PlainGetKey(Window window, const char* from) {
   return {key, static_cast<size_t>(end - key)};
 }
 
-// A client's exptime: 0 never, negative at once, up to 30 days from now, else a Unix time.
+// A client's exptime: 0 never, negative at once, up to 30 days from now, otherwise a Unix time.
 cache::Expiry ExpiryFrom(int32_t exptime, const ParseContext& context);
 
 }  // namespace weft::protocol

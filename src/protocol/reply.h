@@ -1,7 +1,7 @@
 // protocol/reply.h: the store's answers to bytes for a client, in memcached's words.
 //
 // Every function appends at `out` and returns the new end. A reply with a value is written in
-// three parts, so that the caller copies a large value once, from the log to the socket's buffer:
+// three parts. So the caller copies a large value once, from the log to the socket's buffer:
 //   WriteHead, the value's bytes, WriteValueEnd.
 // A line of reads (kRead) ends with WriteEnd after its last key.
 // What a client asked not to see (noreply, q) comes out as no bytes.
@@ -94,7 +94,7 @@ inline char* WritePlainHit(std::string_view key, uint32_t client_flags, std::str
 char* WriteReply(const Request& request, std::string_view key, const cache::Reply& reply,
                  char* out);
 
-// `text` but for noreply: Request::text, or what a command about the server answers.
+// `text`, or nothing with noreply: Request::text, or what a command about the server answers.
 char* WriteText(const Request& request, std::string_view text, char* out);
 
 inline constexpr std::string_view kOkText = "OK\r\n";

@@ -283,9 +283,10 @@ void Worker::Write(pipeline::Batch& batch, uint32_t begin, uint32_t end, cache::
 }
 
 // Answers plain reads in a row of one connection, as WriteOne would: nearly all that there is to
-// write. Returns the first query that is anything else, or an answer that is.
+// write. Returns the first query that it leaves to WriteOne.
 uint32_t Worker::WriteGets(const pipeline::Batch& batch, uint32_t begin, uint32_t end,
                            const cache::Session& session) {
+  if (batch.kind(begin) != pipeline::QueryKind::kRead) return begin;
   Source& source = work_->sources[batch.source(begin)];
   if (source.connection == nullptr || source.close || source.stopped != nullptr) return begin;
   end = batch.DoneEnd(begin, batch.SourceEnd(begin, end));

@@ -1,15 +1,15 @@
 // server/worker.h: one thread of the server: its sockets' requests through a pipeline and back.
 //
-// A turn of the event loop (task RV) hands over the ready connections; their input becomes queries
-// of a batch (PP), a stage carries the batch out, replies are written to the connections in order
-// (RD, WR), and the loop sends them (SD).
+// A turn of the event loop (task RV) hands over the ready connections. Their input becomes queries
+// of a batch (PP), and a stage carries the batch out. Replies are written to the connections in
+// order (RD, WR), and the loop sends them (SD).
 //
 // With a plan of several stages (server/worker_plan.cc) a batch may be under way on a device while
-// the loop goes on. Its connections are held meanwhile, so that each has one batch at a time; when
+// the loop goes on. Its connections are held meanwhile, so that each has one batch at a time. When
 // the device is done (OnWake) they are resumed, and the next turn runs the last stage and answers.
 // Small batches go through the one-stage plan at once: nobody waits for a batch to fill. Where a
-// planner chooses the plan (planner/planner.h), it is asked before each batch and told of each that
-// is done; batches under way keep the plan that they began with.
+// planner chooses the plan (planner/planner.h), the worker asks it before each batch, and reports
+// each that is done. Batches under way keep the plan that they began with.
 //
 // With a durable tier, a connection whose next request needs the disk is held: its keys go to the
 // lookup pool, and when the answers are back (OnWake) its input is parsed again from that request.
@@ -106,13 +106,14 @@ class Worker final : public net::Handler, private pipeline::Sink {
   struct Work;
   // What stays with a connection between batches.
   struct Peer : protocol::Conversation {
-    std::unique_ptr<tier::Lookup> answers;  // to what it waited for
+    std::unique_ptr<tier::Lookup> answers;  // to its lookups on disk
     uint32_t vain_rounds = 0;               // times in a row that these were out of date
     uint64_t lookups_finish = 0;            // tier::LookupPool::Ask
     Work* under_way = nullptr;              // its batch on a device
-    bool closing = false;                   // it is told nothing more
-    bool stopped = false;                   // in this turn: what it has left comes later
-    size_t kept_bytes = 0;                  // of `answers`, kept beyond a turn
+
+    bool closing = false;   // nothing more is written to it
+    bool stopped = false;   // in this turn: the rest of its input comes later
+    size_t kept_bytes = 0;  // of `answers`, kept beyond a turn
     TurnTickets::Mark heavy;
     TurnTickets::Mark rewrites;
   };

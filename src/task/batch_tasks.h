@@ -109,7 +109,7 @@ WEFT_FN void Compare(IndexRef index, LogRef log, Columns columns, u32 begin, u32
   for (u32 i = begin; i < end; i++) CompareOne(index, log, columns, i);
 }
 
-// Whether the read of `object`, found by `word`, is to be noted in either. Which it is follows no
+// Whether the read of `object`, found by `word`, must be noted in either. The answer follows no
 // pattern, so both are computed rather than branched upon.
 WEFT_FN bool WantsNote(u64 word, WEFT_GLOBAL const Object* object, u32 now_s, u32 dice) {
   return ((u32)WantsAccessNote(word, dice) |

@@ -1,14 +1,15 @@
-// cache/read_views.h: the engine of lookups: how the candidate that task IN.search found for a key
-// is settled, the same for many lookups of the embedded API (cache/multi.cc) and for plain reads in
-// the server's batches (pipeline/cpu_stage_reads.cc).
+// cache/lookup_views.h: how lookups settle the candidate that task IN.search found for a key.
 //
-// Nearly all candidates are settled by PlainHit: a line of the object, which was asked for before,
-// and no branch but on what is seldom so. LiveObject settles all others.
+// Many lookups of the embedded API (cache/multi.cc) and plain reads of the server's batches
+// (pipeline/cpu_stage_reads.cc) share it. PlainHit settles nearly all candidates: it reads a line
+// of the object, which was asked for before. LiveObject settles the others.
 //
 // Threads   the session's, within one epoch.
 // Cost      PlainHit: some 15 instructions beside the comparison of the key.
-// Source    tasks KC and RD of paper 000; docs/design/0016.
+// Source    tasks KC and RD of paper 000; docs/design/0016-the-speed-of-the-cpu-path.md.
 #pragma once
+
+#include <cstdint>
 
 #include "cache/session.h"
 #include "task/batch_tasks.h"
@@ -17,8 +18,8 @@ namespace weft::cache {
 
 // Of one epoch, by value: byte copies and columns could otherwise change them, for all that the
 // compiler knows.
-struct ReadViews {
-  explicit ReadViews(const Session& session)
+struct LookupViews {
+  explicit LookupViews(const Session& session)
       : index(session.index()),
         log(session.log()),
         now_s(session.now_s()),
@@ -32,7 +33,7 @@ struct ReadViews {
 
 // The object of the entry `word`, if it is plain and has the key: one that cannot have ended. Null:
 // LiveObject is to say. REQUIRES: 0 < key_bytes <= kKeyBytesMax
-inline const task::Object* PlainHit(const ReadViews& views, uint64_t word, const uint8_t* key,
+inline const task::Object* PlainHit(const LookupViews& views, uint64_t word, const uint8_t* key,
                                     uint32_t key_bytes) {
   const task::Object* const object = task::ObjectAt(views.log, task::SlotLocation(word));
   const bool is_hit = word != 0 && views.finds_plain && task::HasPlainKey(object, key, key_bytes);
@@ -41,7 +42,7 @@ inline const task::Object* PlainHit(const ReadViews& views, uint64_t word, const
 
 // The object of query `i`, whose key this is. Null: there is none, and then the column's word is 0,
 // or it has ended. The slot is read anew, and without a candidate the search is exact.
-__attribute__((noinline)) inline const task::Object* LiveObject(const ReadViews& views,
+__attribute__((noinline)) inline const task::Object* LiveObject(const LookupViews& views,
                                                                 const task::Columns& columns,
                                                                 uint32_t i, const uint8_t* key,
                                                                 uint32_t key_bytes) {
