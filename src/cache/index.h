@@ -119,7 +119,7 @@ class Index {
   Pages table_ WEFT_GUARDED_BY(mutex_);
   Pages newer_ WEFT_GUARDED_BY(mutex_);
   uint64_t newer_count_ WEFT_GUARDED_BY(mutex_) = 0;
-  uint64_t drained_ WEFT_GUARDED_BY(mutex_) = 0;  // drained buckets of the older table
+  uint64_t drained_ WEFT_GUARDED_BY(mutex_) = 0;            // drained buckets of the older table
   std::deque<uint64_t> undrained_ WEFT_GUARDED_BY(mutex_);  // drained ones that still hold entries
   uint64_t stamp_ WEFT_GUARDED_BY(mutex_) = 0;              // of the phase's start
   bool keeps_marks_ WEFT_GUARDED_BY(mutex_) = false;

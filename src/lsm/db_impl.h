@@ -239,11 +239,11 @@ class DbImpl final : public Db {
   base::Mutex checkpoint_mutex_;  // one Checkpoint at a time, with its I/O; before all others
 
   mutable base::Mutex mutex_;
-  base::CondVar room_;  // writers and Flush wait for a flush, a compaction, or an error;
-  base::CondVar flush_work_;              // the flush thread waits
-  base::CondVar compact_work_;            // the compaction threads wait
-  base::CondVar compact_done_;            // CompactRange, split jobs and the destructor wait
-  TableCache tables_;                     // provides its own synchronization
+  base::CondVar room_;          // writers and Flush wait for a flush, a compaction, or an error;
+  base::CondVar flush_work_;    // the flush thread waits
+  base::CondVar compact_work_;  // the compaction threads wait
+  base::CondVar compact_done_;  // CompactRange, split jobs and the destructor wait
+  TableCache tables_;           // provides its own synchronization
   std::unique_ptr<VersionSet> versions_;  // guarded by mutex_, except its numbers
   std::unique_ptr<CompactionPicker> picker_ WEFT_GUARDED_BY(mutex_);
   std::deque<Immutable> immutables_ WEFT_GUARDED_BY(mutex_);  // oldest first

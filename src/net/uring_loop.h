@@ -102,9 +102,9 @@ class UringLoop final : public LoopCore {
 
   // Owned by the loop's thread.
   std::vector<QueuedSend> queued_sends_;
-  std::vector<io_uring_cqe> spilled_;   // of this turn; the ring had no room for them
-  std::vector<unsigned> lent_buffers_;  // views of this turn
-  std::vector<Connection*> rearm_;      // receive again once buffers are back
+  std::vector<io_uring_cqe> spilled_;        // of this turn; the ring had no room for them
+  std::vector<unsigned> lent_buffers_;       // views of this turn
+  std::vector<Connection*> rearm_;           // receive again once buffers are back
   std::unordered_set<Connection*> leaving_;  // closed, with something still with the system
   std::vector<bool> accept_armed_;
   std::vector<bool> accept_wanted_;

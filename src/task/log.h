@@ -24,7 +24,7 @@ typedef struct LogRef {
   u32 segment_shift;                     // log2 of a segment's 8-byte units
   u32 use_tick;                          // what `uses` is set to
   WEFT_GLOBAL const u32* resident;  // of a mirror: present units of each segment; otherwise null
-  WEFT_GLOBAL u32* uses;  // of a mirror: tick of each segment's last use; null: unused
+  WEFT_GLOBAL u32* uses;            // of a mirror: tick of each segment's last use; null: unused
 } LogRef;
 
 WEFT_FN WEFT_GLOBAL Object* ObjectAt(LogRef log, u64 location) {
