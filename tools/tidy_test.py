@@ -295,17 +295,19 @@ class Size(TidyTest):
     def test_the_ratchet_lowers_and_grows_only_when_told(self):
         self.write({"tools/a.py": "", "src/base/a.cc": function("A", 90)})
         ratchet.update(Tree(self.root), accept=False)
-        self.assertEqual(ratchet.load(Tree(self.root)), ({}, {}))
+        self.assertEqual(ratchet.load(Tree(self.root)), {})
         ratchet.update(Tree(self.root), accept=True)
-        self.assertEqual(ratchet.load(Tree(self.root)), ({}, {"src/base/a.cc A": 90}))
+        self.assertEqual(ratchet.load(Tree(self.root)),
+                         {"functions": {"src/base/a.cc A": 90}})
         self.keeps({}, "size")
         self.breaks({"src/base/a.cc": function("A", 91)}, "size", ("src/base/a.cc", 1))
         self.write({"src/base/a.cc": function("A", 80)})
         ratchet.update(Tree(self.root), accept=False)
-        self.assertEqual(ratchet.load(Tree(self.root)), ({}, {"src/base/a.cc A": 80}))
+        self.assertEqual(ratchet.load(Tree(self.root)),
+                         {"functions": {"src/base/a.cc A": 80}})
         self.write({"src/base/a.cc": function("A", 10)})
         ratchet.update(Tree(self.root), accept=False)
-        self.assertEqual(ratchet.load(Tree(self.root)), ({}, {}))
+        self.assertEqual(ratchet.load(Tree(self.root)), {})
 
 
 class Form(TidyTest):

@@ -157,4 +157,5 @@ def update(tree, accept):
         now = {kind: {key: min(size, there[key])
                       for key, size in recorded.get(kind, {}).items() if key in there}
                for kind, there in now.items()}
+    now = {kind: sizes for kind, sizes in now.items() if sizes}
     (tree.root / STORE).write_text(json.dumps(now, indent=2, sort_keys=True) + "\n")
