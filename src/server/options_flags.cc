@@ -282,8 +282,7 @@ constexpr Flag kTable[] = {
                            &d.options->device_batch_min);
      }},
     {kPlaced, "--steal", "on|off",
-     "whether the CPU takes part in a device's stage where both see the same memory (default on)",
-     TakeSteal},
+     "whether idle workers take parts of a device's stage (default on)", TakeSteal},
     {kPlaced, "--calibration", "FILE",
      "what `weft calibrate` wrote, for --plan auto (default: this user's, measured at the first "
      "start)",

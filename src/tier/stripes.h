@@ -27,7 +27,8 @@ class Stripes {
 
   Stripes() : stripes_(std::make_unique<Stripe[]>(kCount)) {}
 
-  // Bits that the index does not use for its bucket.
+  // The index takes its bucket from these bits first (FirstBucket). So keys of one bucket share a
+  // stripe, and stripes are as uniform as buckets.
   static uint32_t Of(uint64_t hash) { return static_cast<uint32_t>(hash >> 34) % kCount; }
 
   bool TryLock(uint32_t stripe) WEFT_NO_THREAD_SAFETY_ANALYSIS {
