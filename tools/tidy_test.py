@@ -349,6 +349,13 @@ class Words(TidyTest):
                 self.keeps({"docs/a.md": f"{half}{between} {half}\n"}, "sentences")
         self.breaks({"docs/a.md": f"{half}e.g. the {half}\n"}, "sentences", ("docs/a.md", 1))
 
+    def test_a_comment_behind_code_is_no_part_of_the_next(self):
+        half = "word " * 15
+        lines = f"int a;  // {half}\nint b;  // {half}\n"
+        self.keeps({"src/base/a.h": header("base/a.h", lines)}, "sentences")
+        self.breaks({"src/base/a.h": header("base/a.h", f"int a;  // {self.LONG}")}, "sentences",
+                    ("src/base/a.h", 3))
+
     def test_code_tables_and_bodies_are_no_sentences(self):
         self.keeps({"docs/a.md": f"```\n{self.LONG}```\n\n| {self.LONG.strip()} |\n",
                     "docs/b.md": "Run `" + "word " * 30 + "` twice.\n",

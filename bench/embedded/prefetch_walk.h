@@ -23,14 +23,14 @@ enum class PrefetchWay : uint8_t {
   kRamcloud,   // the bucket; when the header is here, the object if it has fewer than 300 bytes
   kFirstLine,  // the bucket and the object's first line
   kMean,       // as the store does: as many bytes as objects have on average, 512 at most
-  kMeanWhole,  // likewise: without a bound
-  kExact,      // just the lines that it lies on: by the slot's bits
+  kMeanWhole,  // the same without a bound
+  kExact,      // just the lines that it lies on, by the slot's bits
   kStatic128,  // a value of so many bytes and its key
   kStatic256,
   kStatic512,
   kStatic1024,
   kExhausted,  // the lines of all objects in the bucket
-  kRight20,    // kExact of the right slot for so many percent of the lookups: if not, of another
+  kRight20,    // kExact of the right slot for so many percent of the lookups, otherwise of another
   kRight50,
   kRight80,
 };

@@ -26,7 +26,7 @@ namespace weft::bench {
 struct MeterOptions {
   std::string energy = "auto";  // bench/meter/energy_spec.h
   int gpu = 0;
-  bool by_cpu = false;  // counters of the whole machine: CPU by CPU
+  bool by_cpu = false;  // counters of the whole machine, CPU by CPU
   std::optional<TriadOptions> bandwidth = std::nullopt;  // measured once, in MeterSet::Make
   // Processes of this program that are not measured, such as a hog beside it; they were started
   // before. Energy and a GPU are the machine's, theirs included.

@@ -58,7 +58,7 @@ class PerfMeter : public Meter {
     std::vector<int> fds;
     std::vector<Raw> before;
     bool user_only = false;
-    std::string reason;  // why it is not there; empty: it is
+    std::string reason;  // why it is not there, otherwise empty
   };
 
   Counter Open(const std::string& name, uint64_t config, const std::vector<Place>& places);

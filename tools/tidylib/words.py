@@ -72,8 +72,11 @@ def prose_of(file):
         text = FENCE.sub(blank, file.text)
         return paragraphs(enumerate(text.split("\n"), 1))
     lines = []
-    for number, text in enumerate(file.comments.split("\n"), 1):
+    both = zip(file.comments.split("\n"), file.code.split("\n"))
+    for number, (text, code) in enumerate(both, 1):
         text = text.strip()
+        if code.strip():
+            lines.append((number, ""))  # what stands behind code is about that line alone
         text = text[2:] if text.startswith("//") else ""
         drawn = text.startswith("    ") or "   " in LABEL.sub("", text.strip(), count=1)
         lines.append((number, "" if drawn else text.strip()))
