@@ -1,8 +1,7 @@
 # How a target is compiled: some files at a time, as one, with the headers of libraries in a
 # precompiled form:
 #
-#   weft_compile(TARGET)         with the standard library's, where WEFT_PRECOMPILE says so; the
-#                                only one of what fuzzers feed
+#   weft_compile(TARGET)         with the standard library's, where WEFT_PRECOMPILE says so
 #   weft_compile_report(TARGET)  with those, fmt's and nlohmann's
 #   weft_compile_cold(TARGET)    with those and CLI11's; by WEFT_COLD_FLAGS, for what seldom runs
 #   weft_compile_main(TARGET)    by itself; where it is sanitized, by WEFT_COLD_FLAGS
@@ -42,7 +41,7 @@ function(_weft_precompiled name)
 endfunction()
 
 if(WEFT_PRECOMPILE)
-  _weft_precompiled(weft_headers FLAGS ${WEFT_LIBRARY_FLAGS})
+  _weft_precompiled(weft_headers)
 endif()
 if(GTest_FOUND)
   _weft_precompiled(weft_test_headers PROGRAMS FLAGS ${WEFT_TEST_FLAGS} LIBRARIES GTest::gmock
@@ -76,7 +75,7 @@ function(_weft_compile target headers)
 endfunction()
 
 function(weft_compile target)
-  _weft_compile(${target} weft_headers ${WEFT_LIBRARY_FLAGS})
+  _weft_compile(${target} weft_headers)
 endfunction()
 
 function(weft_compile_report target)

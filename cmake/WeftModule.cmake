@@ -24,8 +24,12 @@ set(_weft_less_optimised -O1 "$<$<CXX_COMPILER_ID:GNU>:-Wno-maybe-uninitialized;
 # What is tested is optimised in its library. Compiling the tests themselves is most of the time of
 # a build, and of a sanitized one nearly all.
 set(WEFT_TEST_FLAGS ${_weft_less_optimised})
-# Fuzzers follow what is reached in the libraries that they feed.
-set(WEFT_LIBRARY_FLAGS $<$<BOOL:${WEFT_FUZZ}>:-fsanitize=fuzzer-no-link>)
+# What a fuzzer learns from a run. A call for each comparison makes a library's tests slower by a
+# fourth, so only libraries that fuzzers feed have it. Together these are what
+# -fsanitize=fuzzer-no-link comes to, which precompiled headers would need as well.
+set(WEFT_REACH_FLAGS
+    $<$<BOOL:${WEFT_FUZZ}>:-fsanitize-coverage=inline-8bit-counters,pc-table>)
+set(WEFT_COMPARE_FLAGS -fsanitize-coverage=indirect-calls,trace-cmp)
 # What starts, reads command lines and prints tables takes long to compile and no time to run.
 set(WEFT_COLD_FLAGS ${_weft_less_optimised})
 if(WEFT_SANITIZE)
@@ -62,9 +66,10 @@ endfunction()
 # Makes a fuzzer of each of the *_fuzz.cc (with WEFT_FUZZ), which feed `library`. It lies in the
 # build as its file does in the source.
 function(weft_fuzz library)
-  if(NOT WEFT_FUZZ)
+  if(NOT WEFT_FUZZ OR NOT ARGN)
     return()
   endif()
+  target_compile_options(${library} PRIVATE ${WEFT_REACH_FLAGS} ${WEFT_COMPARE_FLAGS})
   foreach(file ${ARGN})
     get_filename_component(target ${file} NAME_WE)
     file(RELATIVE_PATH folder ${CMAKE_SOURCE_DIR} ${file})
@@ -73,7 +78,8 @@ function(weft_fuzz library)
     set_target_properties(${target} PROPERTIES
                           RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/${folder})
     target_link_libraries(${target} PRIVATE ${library})
-    target_compile_options(${target} PRIVATE ${WEFT_LIBRARY_FLAGS})  # of what headers alone have
+    # Of what headers alone have.
+    target_compile_options(${target} PRIVATE ${WEFT_REACH_FLAGS} ${WEFT_COMPARE_FLAGS})
     target_link_options(${target} PRIVATE -fsanitize=fuzzer)
     add_dependencies(weft_fuzzers ${target})
   endforeach()
@@ -99,13 +105,10 @@ function(weft_module name)
     target_link_libraries(weft_${name} PUBLIC ${needs})
     if(ARG_COLD AND WEFT_SANITIZE)
       weft_compile_cold(weft_${name})
-      if(WEFT_FUZZ AND fuzzers)  # what -fsanitize=fuzzer-no-link comes to, but for headers' form
-        target_compile_options(weft_${name} PRIVATE -fsanitize-coverage=inline-8bit-counters
-                               -fsanitize-coverage=indirect-calls,trace-cmp,pc-table)
-      endif()
     else()
       weft_compile(weft_${name})
     endif()
+    target_compile_options(weft_${name} PRIVATE ${WEFT_REACH_FLAGS})
     add_dependencies(weft_libraries weft_${name})
   else()
     add_library(weft_${name} INTERFACE)
