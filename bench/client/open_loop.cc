@@ -8,7 +8,7 @@
 #include <deque>
 
 #include "base/clock.h"
-#include "bench/harness/random.h"
+#include "base/random.h"
 
 namespace weft::bench {
 namespace {
@@ -31,7 +31,7 @@ class Schedule {
  private:
   const double gap_ns_;
   const bool poisson_;
-  Random random_;
+  base::Random random_;
   double due_ns_;
 };
 

@@ -36,7 +36,7 @@ size_t WriteValueLine(uint32_t id, uint32_t key_bytes, uint32_t value_bytes, cha
 
 uint32_t PayloadShape::ValueBytes(uint32_t id) const {
   if (value_bytes_min == value_bytes_max) return value_bytes_min;
-  const double unit = static_cast<double>(Mix(id ^ 0xb5297a4d3f84d5b5u) >> 11) * 0x1p-53;
+  const double unit = static_cast<double>(base::Mix(id ^ 0xb5297a4d3f84d5b5u) >> 11) * 0x1p-53;
   const double span = std::log(static_cast<double>(value_bytes_max) / value_bytes_min);
   return static_cast<uint32_t>(value_bytes_min * std::exp(unit * span));
 }

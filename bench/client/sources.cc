@@ -33,7 +33,7 @@ MixedSource::MixedSource(const KeyPicker& picker, size_t connections, const Opti
 }
 
 void MixedSource::Fill(size_t connection, Round* round) {
-  Random& random = randoms_[connection];
+  base::Random& random = randoms_[connection];
   for (int i = 0; i < options_.depth; ++i) {
     if ((random.Next() >> 32) >= get_below_) {
       round->AddSet(picker_.Next(random));

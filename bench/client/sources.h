@@ -29,7 +29,7 @@ class MixedSource : public RoundSource {
   const KeyPicker& picker_;
   const Options options_;
   const uint64_t get_below_;  // of 2^32
-  std::vector<Random> randoms_;
+  std::vector<base::Random> randoms_;
   std::vector<uint32_t> ids_;
 };
 
@@ -56,7 +56,7 @@ class SampleSource : public RoundSource {
  private:
   const uint32_t keys_;
   uint32_t left_;
-  Random random_;
+  base::Random random_;
 };
 
 // Stores ids [0, keys) in the server at `port`, then reads a sample back. Returns kCorruption if

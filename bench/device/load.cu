@@ -12,7 +12,7 @@ constexpr uint64_t kOdd = 0x9e3779b97f4a7c15ul;
 
 uint32_t BlocksFor(uint64_t lanes) { return static_cast<uint32_t>((lanes + kLanes - 1) / kLanes); }
 
-// The finaliser of splitmix64, as bench/harness/random.h has it.
+// The finaliser of splitmix64, as src/base/random.h has it.
 __device__ uint64_t MixOf(uint64_t x) {
   x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9ul;
   x = (x ^ (x >> 27)) * 0x94d049bb133111ebul;

@@ -209,7 +209,7 @@ Result<Turn> Course::RunTurn(StoreInTurn* contender, const Pass& pass, uint64_t 
 
 Status Course::RunStep(int turn, size_t step) {
   const Step& now = steps_[step];
-  const uint64_t seed = Mix(options_.seed + static_cast<uint64_t>(turn) * 1000 + step) >> 16;
+  const uint64_t seed = base::Mix(options_.seed + static_cast<uint64_t>(turn) * 1000 + step) >> 16;
   for (size_t i = 0; i < contenders_.size(); ++i) {
     StoreInTurn& contender =
         contenders_[(i + step + static_cast<size_t>(turn)) % contenders_.size()];

@@ -32,7 +32,7 @@ Status CheckScan(Cursor* cursor, const ValueMaker& values, const std::vector<uin
 }
 
 Status CheckSample(Reader* reader, const ValueMaker& values, const std::vector<uint32_t>& last) {
-  Random random(last.size());
+  base::Random random(last.size());
   for (int i = 0; i < 20'000; ++i) {
     const auto id = static_cast<uint32_t>(random.Below(last.size()));
     const Answer answer = reader->Get(DurableKey(id));

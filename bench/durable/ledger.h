@@ -11,9 +11,9 @@
 #include <cstdint>
 #include <vector>
 
+#include "base/random.h"
 #include "bench/durable/payload.h"
 #include "bench/durable/store.h"
-#include "bench/harness/random.h"
 
 namespace weft::bench {
 
@@ -49,7 +49,7 @@ class IdStream {
   const uint64_t writers_;
   const uint64_t writer_;
   uint64_t next_ = 0;
-  Random random_;
+  base::Random random_;
 };
 
 class Ledger {

@@ -15,7 +15,7 @@ constexpr size_t kValueBytesMax = 1u << 20;
 
 ValueMaker::ValueMaker(size_t value_bytes) : value_bytes_(value_bytes) {
   WEFT_CHECK(value_bytes >= kDurableValueBytesMin && value_bytes <= kValueBytesMax);
-  Random random(301);
+  base::Random random(301);
   while (pool_.size() < kPoolBytes + value_bytes) {
     std::string half;
     for (size_t i = 0; i < kPieceBytes / 2; ++i)

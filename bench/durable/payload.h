@@ -12,7 +12,7 @@
 #include <string>
 #include <string_view>
 
-#include "bench/harness/random.h"
+#include "base/random.h"
 
 namespace weft::bench {
 
@@ -69,7 +69,7 @@ class ValueMaker {
 
  private:
   const char* PieceOf(uint32_t id, uint32_t version) const {
-    const uint64_t mixed = Mix((uint64_t{id} << 32) | version);
+    const uint64_t mixed = base::Mix((uint64_t{id} << 32) | version);
     return pool_.data() + mixed % (pool_.size() - value_bytes_);
   }
 

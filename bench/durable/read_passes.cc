@@ -58,7 +58,7 @@ Result<PassResult> Scan(const PassInput& input, bool forward) {
 
 Result<PassResult> GetRandom(const PassInput& input) {
   const auto reader = input.store->NewReader();
-  Random random(input.seed + 3);
+  base::Random random(input.seed + 3);
   uint64_t found = 0;
   bool right = true;
   const Stopwatch watch;
@@ -73,7 +73,7 @@ Result<PassResult> GetRandom(const PassInput& input) {
 
 Result<PassResult> GetMissing(const PassInput& input) {
   const auto reader = input.store->NewReader();
-  Random random(input.seed + 4);
+  base::Random random(input.seed + 4);
   uint64_t found = 0;
   char key[kDurableKeyBytes + 1];
   key[kDurableKeyBytes] = '.';
@@ -87,7 +87,7 @@ Result<PassResult> GetMissing(const PassInput& input) {
 
 Result<PassResult> MultiGetRandom(const PassInput& input) {
   const auto reader = input.store->NewReader();
-  Random random(input.seed + 5);
+  base::Random random(input.seed + 5);
   std::array<uint32_t, kDurableBatch> ids;
   std::array<char[kDurableKeyBytes], kDurableBatch> bytes;
   std::array<std::string_view, kDurableBatch> keys;
@@ -112,7 +112,7 @@ Result<PassResult> MultiGetRandom(const PassInput& input) {
 }
 
 Result<PassResult> SeekRandom(const PassInput& input) {
-  Random random(input.seed + 6);
+  base::Random random(input.seed + 6);
   uint64_t found = 0;
   const uint64_t seeks = input.reads / 4;
   Status status;

@@ -199,7 +199,7 @@ Result<PassResult> ReadWhileWriting(const PassInput& input) {
     while (!stop.load(std::memory_order_relaxed) && writer.WriteOne()) ++written;
   });
   const auto reader = input.store->NewReader();
-  Random random(input.seed + 7);
+  base::Random random(input.seed + 7);
   PassResult result;
   bool right = true;
   const uint64_t start = base::NowNs();

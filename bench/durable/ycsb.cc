@@ -156,7 +156,7 @@ class Ycsb::Client {
   const uint64_t start_ns_;
   const uint64_t slice_ns_;
   Slices& slices_;
-  Random random_;
+  base::Random random_;
   const std::unique_ptr<Reader> reader_;
   std::string value_;
   uint64_t done_ = 0;

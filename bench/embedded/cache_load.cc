@@ -142,7 +142,7 @@ Result<std::unique_ptr<Cache>> FillCache(const Workload& workload, uint64_t obje
 
 CacheAnswers VerifySample(Cache* cache, const Workload& workload, uint64_t objects, uint64_t count,
                           uint64_t seed) {
-  Random random(seed);
+  base::Random random(seed);
   CacheAnswers answers;
   std::vector<char> key(workload.key_bytes);
   std::vector<char> value(workload.value_bytes);

@@ -5,7 +5,7 @@
 
 #include "base/check.h"
 #include "base/hash.h"
-#include "bench/harness/random.h"
+#include "base/random.h"
 
 namespace weft::bench {
 namespace {
@@ -56,7 +56,7 @@ PrefetchTable::PrefetchTable(const std::vector<uint32_t>& values, uint64_t bytes
   WEFT_CHECK(location <= log_words_.words().size() && location <= UINT32_MAX);
   log_.base = base;
   log_.segment_shift = 40;
-  Random random(seed);
+  base::Random random(seed);
   for (uint32_t place = 0; place < places_.size(); ++place) places_[place] = place;
   for (size_t i = places_.size(); i > 1; --i) std::swap(places_[i - 1], places_[random.Below(i)]);
 }
@@ -66,7 +66,7 @@ void PrefetchTable::Index(uint32_t per_bucket, uint64_t seed) {
   bucket_count_ = objects() / per_bucket;
   table_ = {reinterpret_cast<task::Bucket*>(bucket_words_.words().data()), bucket_count_};
   std::memset(table_.buckets, 0, index_bytes());
-  Random random(seed);
+  base::Random random(seed);
   for (uint64_t id = 0; id < objects(); ++id) {
     const uint64_t hash = HashOf(id);
     const uint64_t bucket = places_[id] / per_bucket_;
@@ -80,7 +80,7 @@ void PrefetchTable::Index(uint32_t per_bucket, uint64_t seed) {
 }
 
 uint32_t PrefetchTable::ValueBytesOf(uint64_t id) const {
-  return values_[values_.size() == 1 ? 0 : Mix(id) % values_.size()];
+  return values_[values_.size() == 1 ? 0 : base::Mix(id) % values_.size()];
 }
 
 void PrefetchTable::WriteKeyOf(uint64_t id, char* key) const {
@@ -105,7 +105,7 @@ uint64_t PrefetchTable::HashOf(uint64_t id) const {
 
 PrefetchLookups::PrefetchLookups(const PrefetchTable& table, size_t count, uint64_t seed)
     : hash(count), keys(count * kPrefetchKeyBytes), id(count), other_slot(count), percent(count) {
-  Random random(seed);
+  base::Random random(seed);
   const uint32_t per_bucket = table.per_bucket();
   for (size_t i = 0; i < count; ++i) {
     id[i] = static_cast<uint32_t>(random.Below(table.objects()));

@@ -11,7 +11,7 @@
 #include <cstdint>
 #include <cstring>
 
-#include "bench/harness/random.h"
+#include "base/random.h"
 
 namespace weft::bench {
 
@@ -45,7 +45,7 @@ inline void WriteKey(uint32_t id, char* out, uint32_t key_bytes) {
 }
 
 // First word of the value of `id`.
-inline uint64_t ValueSeed(uint32_t id) { return Mix(id + payload_internal::kStep); }
+inline uint64_t ValueSeed(uint32_t id) { return base::Mix(id + payload_internal::kStep); }
 
 inline void WriteValue(uint32_t id, char* out, uint32_t value_bytes) {
   uint64_t word = ValueSeed(id);

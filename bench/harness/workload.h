@@ -9,8 +9,8 @@
 #include <string>
 #include <string_view>
 
+#include "base/random.h"
 #include "base/zipf.h"
-#include "bench/harness/random.h"
 #include "weft/status.h"
 
 namespace weft::bench {
@@ -32,7 +32,7 @@ class KeyPicker {
   // Computes Zipf's constants once, here.
   KeyPicker(uint64_t keys, bool zipf);
 
-  uint32_t Next(Random& random) const {
+  uint32_t Next(base::Random& random) const {
     if (zipf_ == nullptr) return static_cast<uint32_t>(random.Below(keys_));
     return static_cast<uint32_t>(zipf_->Scramble(zipf_->Rank(random.Unit())));
   }

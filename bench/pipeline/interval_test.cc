@@ -4,8 +4,8 @@
 
 #include <algorithm>
 
+#include "base/random.h"
 #include "base/test_seed.h"
-#include "bench/harness/random.h"
 
 namespace weft::bench {
 namespace {
@@ -64,7 +64,7 @@ TEST(Interval, GrowsInAFewRoundsWhereSizeHardlyCosts) {
 
 // Each batch's latency is up to 10 % off: the size stays near the right one.
 TEST(Interval, ChanceMovesLittle) {
-  Random random(base::TestSeed(20260701));
+  base::Random random(base::TestSeed(20260701));
   IntervalController interval(1000, 1 << 14, 512);
   const Machine machine{600, 0.06};
   uint32_t least = UINT32_MAX, most = 0;
@@ -97,7 +97,7 @@ TEST(Interval, FollowsAMachineThatSlowsDown) {
 
 // As a plan whose device, or a store whose segments, now and then keep a batch for milliseconds.
 TEST(Interval, TheMeanIsKeptWithBatchesThatAreHeldUp) {
-  Random random(base::TestSeed(20260701));
+  base::Random random(base::TestSeed(20260701));
   IntervalController interval(1000, 1 << 20);
   double sum = 0;
   for (int i = 0; i < 8000; ++i) {

@@ -15,7 +15,7 @@
 #include <cstdint>
 #include <cstring>
 
-#include "bench/harness/random.h"
+#include "base/random.h"
 
 namespace weft::bench {
 
@@ -46,13 +46,13 @@ inline uint64_t Unmix(uint64_t x) {
 }
 
 // First word of the key of `number`.
-inline uint64_t KeyWord(uint64_t number) { return Mix(number + objects_internal::kKeySalt); }
+inline uint64_t KeyWord(uint64_t number) { return base::Mix(number + objects_internal::kKeySalt); }
 
 inline void WriteBinaryKey(uint64_t number, char* out, uint32_t key_bytes) {
   const uint64_t first = KeyWord(number);
   std::memcpy(out, &first, 8);
   for (uint32_t i = 1; i < key_bytes / 8; ++i) {
-    const uint64_t word = Mix(first + i * objects_internal::kStep);
+    const uint64_t word = base::Mix(first + i * objects_internal::kStep);
     std::memcpy(out + 8 * i, &word, 8);
   }
 }
@@ -69,7 +69,7 @@ inline void WriteVersionedValue(const char* key, Version version, char* out, uin
   std::memcpy(&seed, key, 8);
   const uint64_t packed =
       objects_internal::kMark << 40 | uint64_t{version.writer} << 32 | version.pass;
-  uint64_t word = Mix(packed ^ seed);
+  uint64_t word = base::Mix(packed ^ seed);
   for (uint32_t at = 0; at < value_bytes; at += 8, word += objects_internal::kStep)
     std::memcpy(out + at, &word, 8);
 }

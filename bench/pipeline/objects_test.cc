@@ -24,10 +24,10 @@ std::string Value(const std::string& key, Version version, uint32_t bytes) {
 }
 
 TEST(Objects, KeysAreAOneToOneImageOfNumbers) {
-  Random random(task::TestSeed());
+  base::Random random(task::TestSeed());
   for (int i = 0; i < 100'000; ++i) {
     const uint64_t number = i < 1000 ? static_cast<uint64_t>(i) : random.Next();
-    ASSERT_EQ(Unmix(Mix(number)), number);
+    ASSERT_EQ(Unmix(base::Mix(number)), number);
     ASSERT_EQ(NumberOfKey(Key(number, 8).data()), number);
   }
   // The longer ones begin with the same word, so they differ as well.
@@ -63,7 +63,7 @@ TEST(Objects, ValuesTellTheirVersion) {
 }
 
 TEST(Objects, AnyChangedByteIsSeen) {
-  Random random(task::TestSeed());
+  base::Random random(task::TestSeed());
   const std::string key = Key(5, 16);
   for (const uint32_t bytes : {8u, 64u, 1024u}) {
     for (uint32_t at = 0; at < bytes; ++at) {

@@ -11,7 +11,7 @@ RequestRing::RequestRing(const Workload& workload, size_t requests)
       bytes_(requests * stride_) {}
 
 void RequestRing::Fill(const KeyPicker& picker, uint64_t seed) {
-  Random random(seed);
+  base::Random random(seed);
   const auto get_below = static_cast<uint64_t>(get_share_ * 4294967296.0);
   for (size_t i = 0; i < requests_; ++i) {
     char* const at = bytes_.data() + i * stride_;

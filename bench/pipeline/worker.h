@@ -19,8 +19,8 @@
 #include <span>
 #include <vector>
 
+#include "base/random.h"
 #include "bench/defaults.h"
-#include "bench/harness/random.h"
 #include "bench/pipeline/carrier.h"
 #include "bench/pipeline/data_set.h"
 #include "bench/pipeline/figures.h"
@@ -148,7 +148,7 @@ class Worker : private pipeline::Sink {
   uint32_t value_bytes_ = 0;  // of the batch at its last stage
   std::vector<Source> sources_;
   uint64_t begin_ns_ = 0;  // of the turn
-  Random random_;
+  base::Random random_;
   uint64_t unchecked_ = 0;  // batches until the next that is checked
   Figures figures_;
   Status status_;

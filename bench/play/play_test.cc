@@ -31,7 +31,7 @@ Trace TraceOf(std::vector<TraceRequest> requests, uint32_t records) {
 
 // Gets of skewed records, in whose midst each record has a size of its own.
 Trace Skewed(uint32_t records, uint64_t requests, uint32_t value_bytes_max) {
-  Random random(base::TestSeed(1));
+  base::Random random(base::TestSeed(1));
   std::vector<TraceRequest> all(requests);
   for (uint64_t i = 0; i < requests; i++) {
     const double draw = static_cast<double>(random.Below(1 << 20)) / (1 << 20);

@@ -91,7 +91,7 @@ TEST(Belady, PlaysAsItsModel) {
 }
 
 TEST(Belady, MissesNoMoreThanAnyOtherWhereSizesAreEqual) {
-  Random random(base::TestSeed(5));
+  base::Random random(base::TestSeed(5));
   for (uint32_t round = 0; round < base::Rounds(30); ++round) {
     RandomTraceOptions options;
     options.records = 300;

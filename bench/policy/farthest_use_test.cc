@@ -12,7 +12,7 @@ namespace {
 
 TEST(FarthestUse, FarthestIsThatOfAMap) {
   constexpr uint32_t kRecords = 200;
-  Random random(base::TestSeed(6));
+  base::Random random(base::TestSeed(6));
   FarthestUse uses(kRecords);
   std::map<uint32_t, uint32_t> next_use, record_at;
   for (uint32_t i = 0; i < base::Rounds(100'000); ++i) {

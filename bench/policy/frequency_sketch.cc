@@ -4,7 +4,7 @@
 #include <bit>
 
 #include "base/check.h"
-#include "bench/harness/random.h"
+#include "base/random.h"
 
 namespace weft::bench {
 namespace {
@@ -41,7 +41,7 @@ uint32_t FrequencySketch::CountOf(uint32_t record) const {
 }
 
 uint64_t FrequencySketch::CounterOf(uint32_t record, uint32_t row) const {
-  return row * width_ + (Mix((uint64_t{row} + 1) << 32 | record) & (width_ - 1));
+  return row * width_ + (base::Mix((uint64_t{row} + 1) << 32 | record) & (width_ - 1));
 }
 
 uint32_t FrequencySketch::Value(uint64_t counter) const {

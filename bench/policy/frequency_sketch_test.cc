@@ -36,7 +36,7 @@ TEST(FrequencySketch, CountsAreHalvedAfterTenUsesAnObject) {
 
 TEST(FrequencySketch, CountsAreNeverTooLowAndSeldomTooHigh) {
   constexpr uint32_t kObjects = 2000;
-  Random random(base::TestSeed(8));
+  base::Random random(base::TestSeed(8));
   FrequencySketch sketch(kObjects);
   std::vector<uint32_t> exact(3 * kObjects);
   for (uint32_t i = 0; i < 10 * kObjects - 1; ++i) {

@@ -25,7 +25,7 @@ TEST(Policies, AreMadeByTheirNames) {
 }
 
 TEST(Policies, HitOnlyWhatWasSetAndNotDeleted) {
-  Random random(base::TestSeed(3));
+  base::Random random(base::TestSeed(3));
   for (const PolicyForm& form : PolicyForms()) {
     for (uint32_t round = 0; round < base::Rounds(20); ++round) {
       RandomTraceOptions options;
@@ -52,7 +52,7 @@ TEST(Policies, HitOnlyWhatWasSetAndNotDeleted) {
 }
 
 TEST(Policies, AllFitsInACacheThatIsLargeEnough) {
-  Random random(base::TestSeed(9));
+  base::Random random(base::TestSeed(9));
   RandomTraceOptions options;
   options.deletes_percent = 0;
   options.bytes_max = 50;
@@ -108,7 +108,7 @@ TEST(Policies, HoldNothingInACacheOfNoBytes) {
 
 // All but those that choose what they admit.
 TEST(Policies, HoldWhatWasSetLast) {
-  Random random(base::TestSeed(4));
+  base::Random random(base::TestSeed(4));
   RandomTraceOptions options;
   options.bytes_max = 100;
   const Trace trace = RandomTrace(options, random);

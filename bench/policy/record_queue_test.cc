@@ -31,7 +31,7 @@ TEST(RecordQueue, OldestButPassesOverOne) {
 
 TEST(RecordQueue, TwoQueuesPlayAsTheirModels) {
   constexpr uint32_t kRecords = 12;
-  Random random(base::TestSeed(2));
+  base::Random random(base::TestSeed(2));
   std::vector<RecordNode> nodes(kRecords);
   RecordQueue first(nodes, 1), second(nodes, 2);
   NaiveQueue first_model, second_model;

@@ -11,8 +11,8 @@
 
 #include <gtest/gtest.h>
 
+#include "base/random.h"
 #include "base/test_seed.h"
-#include "bench/harness/random.h"
 #include "bench/policy/policy.h"
 
 namespace weft::bench {
@@ -42,7 +42,7 @@ struct RandomTraceOptions {
 };
 
 // Low numbers come more often, and runs of neighbours come again and again.
-inline Trace RandomTrace(const RandomTraceOptions& options, Random& random) {
+inline Trace RandomTrace(const RandomTraceOptions& options, base::Random& random) {
   Trace trace = EmptyTrace(options.records);
   for (uint32_t i = 0; i < options.requests; ++i) {
     TraceRequest request;
@@ -109,7 +109,7 @@ inline void ExpectPlayedAlike(Policy& policy, Policy& model, const Trace& trace,
 // `make_model` is called with a capacity and a trace.
 template <typename MakeModel>
 void ExpectPolicyLikeModel(const std::string& name, MakeModel make_model) {
-  Random random(base::TestSeed(17));
+  base::Random random(base::TestSeed(17));
   for (uint32_t round = 0; round < base::Rounds(40); ++round) {
     RandomTraceOptions options;
     if (round % 2 == 1) options.bytes_max = 1 + static_cast<uint32_t>(random.Below(200));

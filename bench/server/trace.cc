@@ -80,8 +80,8 @@ uint32_t TracePlayer::TtlOf(uint32_t id) const {
   constexpr uint32_t kShortTtls[] = {1, 2, 3, 5, 10, 20, 60, 3600};
   switch (spec_.ttl) {
     case Ttl::kNever: return 0;
-    case Ttl::kThousand: return 1 + static_cast<uint32_t>(Mix(id + 77) % 1000);
-    case Ttl::kShort: return kShortTtls[Mix(id + 77) % std::size(kShortTtls)];
+    case Ttl::kThousand: return 1 + static_cast<uint32_t>(base::Mix(id + 77) % 1000);
+    case Ttl::kShort: return kShortTtls[base::Mix(id + 77) % std::size(kShortTtls)];
   }
   return 0;
 }

@@ -75,7 +75,7 @@ class TracePlayer : public RoundSource {
   const TraceSpec spec_;
   const uint64_t total_;
   const KeyPicker picker_;
-  Random random_;
+  base::Random random_;
   TraceCounts counts_;
   std::atomic<uint64_t> asked_{0};  // relaxed: progress only
   uint64_t answered_ = 0;

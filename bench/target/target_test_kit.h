@@ -121,7 +121,7 @@ class RecordModel {
     }
   }
 
-  Random random_;
+  base::Random random_;
   const uint64_t part_;
   const uint64_t parts_;
   uint32_t version_ = 0;
@@ -163,7 +163,7 @@ inline void CheckScans(Target* target, const RecordFormat& format,
   std::set<std::string> keys;
   char room[kRecordKeyBytesMax];
   for (const auto& [record, version] : versions) keys.emplace(format.WriteKey(record, room));
-  Random random(seed);
+  base::Random random(seed);
   auto session = target->NewSession();
   ASSERT_TRUE(session);
   for (int i = 0; i < 50; ++i) {

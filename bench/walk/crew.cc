@@ -35,7 +35,7 @@ IdStreams::IdStreams(const KeyPicker& picker, double get_share, size_t threads, 
   std::vector<std::thread> drawers;
   for (size_t t = 0; t < threads; ++t) {
     drawers.emplace_back([&, t] {
-      Random random(seed * 1'000'003 + t);
+      base::Random random(seed * 1'000'003 + t);
       streams_[t].resize(kIds);
       for (uint32_t& id : streams_[t])
         id = picker.Next(random) | ((random.Next() >> 32) < get_below ? 0 : kSetBit);

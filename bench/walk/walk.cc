@@ -25,7 +25,7 @@ Walk::Walk(uint64_t objects, uint32_t object_bytes, bool huge_pages, uint64_t se
       words_(object_bytes / sizeof(uint64_t)),
       buckets_((mask_ + 1) * kSlots, huge_pages),
       object_words_(objects * words_, huge_pages) {
-  Random random(seed);
+  base::Random random(seed);
   for (uint64_t& slot : buckets_.words()) slot = random.Below(objects) * words_;
   uint64_t word = 0;
   for (uint64_t& content : object_words_.words()) content = word++;
@@ -38,7 +38,7 @@ void Walk::RunBatch(std::span<const uint32_t> ids, uint64_t* sum) const {
   const size_t count = ids.size();
   const uint32_t words = kWords == 0 ? words_ : kWords;
   for (size_t i = 0; i < count; ++i) {
-    const uint64_t hash = Mix(ids[i]);
+    const uint64_t hash = base::Mix(ids[i]);
     slot[i] = buckets_.data() + (hash & mask_) * kSlots + (hash >> 61);
     __builtin_prefetch(slot[i]);
   }

@@ -13,7 +13,7 @@
 #include <cstdint>
 #include <span>
 
-#include "bench/harness/random.h"
+#include "base/random.h"
 #include "bench/walk/huge_array.h"
 
 namespace weft::bench {

@@ -9,7 +9,7 @@ namespace weft::bench {
 Arrivals::Arrivals(const RateSchedule& schedule, uint64_t seed, uint32_t thread, uint32_t threads)
     : schedule_(schedule),
       threads_(threads),
-      random_(Mix(seed) + thread),
+      random_(base::Mix(seed) + thread),
       count_(schedule.is_poisson() ? 0 : thread) {
   WEFT_CHECK(thread < threads);
 }

@@ -13,7 +13,7 @@
 
 #include <cstdint>
 
-#include "bench/harness/random.h"
+#include "base/random.h"
 #include "bench/workload/rate_schedule.h"
 
 namespace weft::bench {
@@ -29,7 +29,7 @@ class Arrivals {
  private:
   const RateSchedule schedule_;
   const uint32_t threads_;
-  Random random_;
+  base::Random random_;
   double count_;  // on the integral's scale
 };
 

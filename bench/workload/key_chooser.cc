@@ -28,7 +28,7 @@ KeyChooser::KeyChooser(const KeyDistribution& keys, uint64_t start, uint32_t thr
   WEFT_CHECK(start >= 1 && thread < threads);
 }
 
-uint64_t KeyChooser::Next(uint64_t records, Random& random) {
+uint64_t KeyChooser::Next(uint64_t records, base::Random& random) {
   WEFT_DCHECK(records >= start_);
   switch (keys_.law) {
     case KeyLaw::kUniform: return random.Below(records);
@@ -62,7 +62,7 @@ uint64_t KeyChooser::Permuted(uint64_t rank) const {
 }
 
 uint64_t KeyChooser::Scrambled(uint64_t rank, uint64_t records) const {
-  const uint64_t hash = Mix(rank + 0x9e3779b97f4a7c15u);
+  const uint64_t hash = base::Mix(rank + 0x9e3779b97f4a7c15u);
   const uint64_t home = High(hash, start_);
   if (records == start_) return home;
   // Low bits name the doubling, if the record is there by now; high ones have named the home.
@@ -72,12 +72,12 @@ uint64_t KeyChooser::Scrambled(uint64_t rank, uint64_t records) const {
   return record < records ? record : home + start_ * (hash & mask >> 1);
 }
 
-uint64_t KeyChooser::NextHot(uint64_t records, Random& random) const {
+uint64_t KeyChooser::NextHot(uint64_t records, base::Random& random) const {
   if (records == hot_ || random.Unit() < keys_.hot_operations) return random.Below(hot_);
   return hot_ + random.Below(records - hot_);
 }
 
-uint64_t KeyChooser::NextExponential(uint64_t records, Random& random) const {
+uint64_t KeyChooser::NextExponential(uint64_t records, base::Random& random) const {
   // Given that the distance is below `records`; YCSB draws again where it is not.
   const auto count = static_cast<double>(records);
   const double slope = -std::log1p(-keys_.percentile / 100) / (count * keys_.fraction);

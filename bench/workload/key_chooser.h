@@ -20,7 +20,7 @@
 
 #include <cstdint>
 
-#include "bench/harness/random.h"
+#include "base/random.h"
 #include "bench/workload/key_distribution.h"
 #include "bench/workload/zipf_sampler.h"
 
@@ -35,7 +35,7 @@ class KeyChooser {
              uint32_t threads = 1);
 
   // REQUIRES: records >= start
-  uint64_t Next(uint64_t records, Random& random);
+  uint64_t Next(uint64_t records, base::Random& random);
 
   // Where a rank's record lies: permuted-zipf and scrambled-zipf. REQUIRES: as above
   uint64_t Permuted(uint64_t rank) const;
@@ -47,9 +47,9 @@ class KeyChooser {
   uint64_t start() const { return start_; }
 
  private:
-  uint64_t NextHot(uint64_t records, Random& random) const;
-  uint64_t NextExponential(uint64_t records, Random& random) const;
-  uint64_t RankOf(uint64_t records, Random& random) {
+  uint64_t NextHot(uint64_t records, base::Random& random) const;
+  uint64_t NextExponential(uint64_t records, base::Random& random) const;
+  uint64_t RankOf(uint64_t records, base::Random& random) {
     zipf_.Resize(records);
     return zipf_.Rank(random);
   }

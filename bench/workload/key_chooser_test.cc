@@ -36,7 +36,7 @@ constexpr const char* kKeyTexts[] = {"uniform",
                                      "exponential 50 0.1"};
 
 std::vector<uint64_t> Counts(KeyChooser chooser, uint64_t records, int draws) {
-  Random random(base::TestSeed(11));
+  base::Random random(base::TestSeed(11));
   std::vector<uint64_t> counts(records);
   for (int i = 0; i < draws; ++i) ++counts.at(chooser.Next(records, random));
   return counts;
@@ -77,7 +77,7 @@ TEST(KeyChooser, NoLawPassesForAnother) {
 
 TEST(KeyChooser, SequencesOfThreadsCoverAllRecordsInTurns) {
   KeyChooser even(Keys("sequential"), 10, 0, 2), odd(Keys("sequential"), 10, 1, 2);
-  Random random(base::TestSeed(1));
+  base::Random random(base::TestSeed(1));
   for (uint64_t round = 0; round < 20; ++round) {
     EXPECT_EQ(even.Next(10, random), 2 * round % 10);
     EXPECT_EQ(odd.Next(10, random), (2 * round + 1) % 10);
@@ -108,7 +108,7 @@ TEST(KeyChooser, PopularRecordsStayPopularAsRecordsAreAdded) {
 
 TEST(KeyChooser, LatestFollowsTheNewest) {
   KeyChooser chooser(Keys("latest 0.99"), 1000);
-  Random random(base::TestSeed(1));
+  base::Random random(base::TestSeed(1));
   for (uint64_t records = 1000; records < 100'000; records += 1000) {
     int newest = 0;
     for (int i = 0; i < 1000; ++i) newest += chooser.Next(records, random) >= records - 10;

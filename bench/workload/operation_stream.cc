@@ -26,7 +26,7 @@ OperationStream::OperationStream(const OperationMix& mix, RecordSpace* space, ui
       insert_end_(mix.loads ? mix.records : kRecordsMax),
       insert_claim_(mix.ShareOf(OperationKind::kInsert) == 1 ? kLoadClaim : 1),
       chooser_(mix.keys, StartOf(mix, *space), thread, threads),
-      random_(Mix(seed) + thread) {
+      random_(base::Mix(seed) + thread) {
   WEFT_CHECK(!FaultOf(mix));
   WEFT_CHECK(mix.ShareOf(OperationKind::kInsert) == 1 || space->acknowledged() > 0);
   double before = 0;

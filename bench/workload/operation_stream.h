@@ -21,7 +21,7 @@
 #include <array>
 #include <cstdint>
 
-#include "bench/harness/random.h"
+#include "base/random.h"
 #include "bench/workload/key_chooser.h"
 #include "bench/workload/mix.h"
 #include "bench/workload/operation.h"
@@ -64,7 +64,7 @@ class OperationStream {
   const uint64_t insert_end_;
   const uint64_t insert_claim_;  // how many at once
   KeyChooser chooser_;
-  Random random_;
+  base::Random random_;
   RecordSpace::Range inserts_;
   uint32_t version_ = 0;
   uint32_t versions_left_ = 0;

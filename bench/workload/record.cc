@@ -107,7 +107,7 @@ RecordFormat::RecordFormat(const RecordOptions& options)
     : options_(options), pool_starts_(PoolStarts(options.value_bytes.max())) {
   // Each piece of 100 bytes is 50 random ones, twice: what LevelDB's own benchmark stores, too.
   constexpr size_t kPiece = 50;
-  Random random(0x5eed);
+  base::Random random(0x5eed);
   pool_.reserve(pool_starts_ + options.value_bytes.max() + 2 * kPiece);
   while (pool_.size() < pool_starts_ + options.value_bytes.max()) {
     std::string piece(kPiece, '\0');

@@ -22,7 +22,7 @@
 #include <string_view>
 #include <vector>
 
-#include "bench/harness/random.h"
+#include "base/random.h"
 #include "bench/workload/size_distribution.h"
 #include "weft/status.h"
 
@@ -53,7 +53,7 @@ class RecordFormat {
 
   uint32_t KeyBytes(uint64_t record) const {
     if (options_.key_bytes_of != nullptr) return (*options_.key_bytes_of)[record];
-    return options_.key_bytes.Of(Mix(record));
+    return options_.key_bytes.Of(base::Mix(record));
   }
   // Writes the key at `out` and returns it. REQUIRES: record < kRecordsMax, room for KeyBytes()
   std::string_view WriteKey(uint64_t record, char* out) const;
@@ -95,7 +95,7 @@ class RecordFormat {
     return version ^ version >> 16;
   }
   static uint64_t Mixed(uint64_t record, uint32_t version) {
-    return Mix(record << 32 ^ version ^ 0x6a09e667f3bcc909u);
+    return base::Mix(record << 32 ^ version ^ 0x6a09e667f3bcc909u);
   }
   const char* PieceOf(uint64_t record, uint32_t version) const {
     return pool_.data() + (Mixed(record, version) & (pool_starts_ - 1));

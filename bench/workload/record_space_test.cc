@@ -5,8 +5,8 @@
 
 #include <gtest/gtest.h>
 
+#include "base/random.h"
 #include "base/test_seed.h"
-#include "bench/harness/random.h"
 #include "bench/workload/record.h"
 
 namespace weft::bench {
@@ -84,7 +84,7 @@ TEST(RecordSpace, ThreadsNeverSeeWhatIsNotSettled) {
   std::vector<std::atomic<bool>> stored(kRecords);
   std::atomic<uint64_t> wrong{0};
   const auto write = [&](uint64_t seed) {
-    Random random(base::TestSeed(seed));
+    base::Random random(base::TestSeed(seed));
     for (;;) {
       const RecordSpace::Range range = space.Claim(1 + random.Below(20), kRecords);
       if (range.begin == range.end) return;

@@ -36,7 +36,7 @@ std::string ValueOf(const RecordFormat& format, uint64_t record, uint32_t versio
 // The first, the last, and some between.
 std::vector<uint64_t> SomeRecords() {
   std::vector<uint64_t> records = {0, 1, 2, 255, 65536, 1u << 31, kRecordsMax - 2, kRecordsMax - 1};
-  Random random(base::TestSeed(2));
+  base::Random random(base::TestSeed(2));
   for (int i = 0; i < 5000; ++i) records.push_back(random.Below(kRecordsMax));
   return records;
 }

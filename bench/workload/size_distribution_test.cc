@@ -4,8 +4,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "base/random.h"
 #include "base/test_seed.h"
-#include "bench/harness/random.h"
 #include "bench/workload/goodness_of_fit.h"
 
 namespace weft::bench {
@@ -22,7 +22,7 @@ SizeDistribution SizesOf(const std::string& text) {
 }
 
 Fit FitOf(const SizeDistribution& drawn, const SizeDistribution& exact) {
-  Random random(base::TestSeed(5));
+  base::Random random(base::TestSeed(5));
   std::vector<uint64_t> counts(exact.max() - exact.min() + 1);
   for (int i = 0; i < kSizesDrawn; ++i) {
     const uint32_t size = drawn.Of(random.Next());

@@ -33,7 +33,7 @@ double ZipfSampler::InverseOfH(double y) const {
   return std::exp(std::log1p(std::max(less_ * y, -1.0)) * per_less_);
 }
 
-uint64_t ZipfSampler::Rank(Random& random) const {
+uint64_t ZipfSampler::Rank(base::Random& random) const {
   for (;;) {
     const double y = first_ + random.Unit() * stretch_;
     const double x = InverseOfH(y);

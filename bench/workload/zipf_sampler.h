@@ -15,7 +15,7 @@
 
 #include <cstdint>
 
-#include "bench/harness/random.h"
+#include "base/random.h"
 
 namespace weft::bench {
 
@@ -30,7 +30,7 @@ class ZipfSampler {
   void Resize(uint64_t ranks);
 
   // Below ranks().
-  uint64_t Rank(Random& random) const;
+  uint64_t Rank(base::Random& random) const;
 
   uint64_t ranks() const { return ranks_; }
   double theta() const { return theta_; }

@@ -9,9 +9,9 @@ namespace weft::sim {
 OpPlanner::OpPlanner(RamcloudStore* store, int64_t ops) : store_(store) {
   const StoreOptions& options = store->options();
   for (int core = 0; core < options.cores; ++core) {
-    const uint64_t seed = bench::Mix(bench::Mix(options.seed) + 100 + static_cast<uint64_t>(core));
+    const uint64_t seed = base::Mix(base::Mix(options.seed) + 100 + static_cast<uint64_t>(core));
     const int64_t left = ops / options.cores + (core < ops % options.cores);
-    cores_.push_back({bench::Random(seed), left, {}});
+    cores_.push_back({base::Random(seed), left, {}});
   }
   if (options.popularity.law == KeyPopularity::Law::kUniform) return;
   for (size_t cls = 0; cls < options.mix.sizes().size(); ++cls) {

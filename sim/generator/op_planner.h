@@ -15,7 +15,7 @@
 #include <optional>
 #include <vector>
 
-#include "bench/harness/random.h"
+#include "base/random.h"
 #include "bench/workload/zipf_sampler.h"
 #include "sim/generator/ramcloud_store.h"
 
@@ -42,7 +42,7 @@ class OpPlanner {
 
  private:
   struct Core {
-    bench::Random random;
+    base::Random random;
     int64_t left = 0;
     std::deque<PlannedOp> planned;
   };

@@ -37,7 +37,7 @@ OpRecords::OpRecords(const RamcloudStore* store, const OpShape& shape, int core)
     : store_(store),
       shape_(shape),
       own_data_(store->own_data(core)),
-      random_(bench::Mix(bench::Mix(store->options().seed) + 200 + static_cast<uint64_t>(core))) {}
+      random_(base::Mix(base::Mix(store->options().seed) + 200 + static_cast<uint64_t>(core))) {}
 
 void OpRecords::Plain(uint32_t instructions) {
   gap_ += instructions;

@@ -27,7 +27,7 @@
 #include <string_view>
 #include <vector>
 
-#include "bench/harness/random.h"
+#include "base/random.h"
 #include "sim/generator/op_planner.h"
 #include "sim/trace/record.h"
 
@@ -91,7 +91,7 @@ class OpRecords {
   const OpShape shape_;
   const uint64_t own_data_;
 
-  bench::Random random_;
+  base::Random random_;
   std::vector<Record>* records_ = nullptr;
   std::vector<uint32_t> path_;
   uint32_t gap_ = 0;           // plain instructions since the last record

@@ -6,7 +6,7 @@
 #include <fmt/format.h>
 
 #include "base/check.h"
-#include "bench/harness/random.h"
+#include "base/random.h"
 #include "sim/generator/refuse.h"
 
 namespace weft::sim {
@@ -25,7 +25,7 @@ uint32_t LinesOf(uint32_t objects) {
 }
 
 template <typename Value>
-void Shuffle(std::vector<Value>& values, bench::Random& random) {
+void Shuffle(std::vector<Value>& values, base::Random& random) {
   for (uint64_t i = values.size(); i > 1; --i) std::swap(values[i - 1], values[random.Below(i)]);
 }
 
@@ -110,7 +110,7 @@ void RamcloudStore::DealClasses() {
   const uint64_t keys = class_begin_.back();
   by_rank_.resize(keys);
   for (uint64_t key = 0; key < keys; ++key) by_rank_[key] = static_cast<uint32_t>(key);
-  bench::Random random(bench::Mix(options_.seed) + 1);
+  base::Random random(base::Mix(options_.seed) + 1);
   Shuffle(by_rank_, random);
   objects_.resize(keys);
   for (size_t cls = 0; cls < options_.mix.sizes().size(); ++cls) {
@@ -124,7 +124,7 @@ void RamcloudStore::DealClasses() {
 }
 
 uint64_t RamcloudStore::HashOf(uint32_t key) const {
-  return bench::Mix(bench::Mix(options_.seed + 0x5bd1e995u) + key * 0x9e3779b97f4a7c15u);
+  return base::Mix(base::Mix(options_.seed + 0x5bd1e995u) + key * 0x9e3779b97f4a7c15u);
 }
 
 void RamcloudStore::DealBuckets() {
@@ -132,7 +132,7 @@ void RamcloudStore::DealBuckets() {
   if (options_.utilization.kind == Utilization::Kind::kExact) {
     const auto objects = static_cast<uint64_t>(options_.utilization.objects);
     for (uint64_t key = 0; key < keys(); ++key) lines_[key] = static_cast<uint32_t>(key / objects);
-    bench::Random random(bench::Mix(options_.seed) + 2);
+    base::Random random(base::Mix(options_.seed) + 2);
     Shuffle(lines_, random);
     return;
   }

@@ -6,7 +6,7 @@
 
 #include <fmt/format.h>
 
-#include "bench/harness/random.h"
+#include "base/random.h"
 #include "sim/words.h"
 
 namespace weft::sim {
@@ -79,7 +79,7 @@ void StoreWorkload::WriteKey(uint64_t id, std::string* key) const {
 }
 
 uint32_t StoreWorkload::ValueBytesOf(uint64_t id) const {
-  double at = UnitOf(bench::Mix(id + bench::Mix(options_.seed + 1))) * shares_;
+  double at = UnitOf(base::Mix(id + base::Mix(options_.seed + 1))) * shares_;
   for (const ValueClass& each : options_.values) {
     if (at < each.share) return each.bytes;
     at -= each.share;
@@ -90,14 +90,14 @@ uint32_t StoreWorkload::ValueBytesOf(uint64_t id) const {
 void StoreWorkload::WriteValue(uint64_t id, std::string* value) const {
   value->resize(ValueBytesOf(id));
   for (size_t at = 0; at < value->size(); at += 8) {
-    const uint64_t word = bench::Mix(id + at);
+    const uint64_t word = base::Mix(id + at);
     std::memcpy(value->data() + at, &word, std::min<size_t>(8, value->size() - at));
   }
 }
 
 StoreWorkload::Queries::Queries(const StoreWorkload* workload, int core)
     : workload_(workload),
-      random_(bench::Mix(workload->options().seed + (static_cast<uint64_t>(core) << 32))) {}
+      random_(base::Mix(workload->options().seed + (static_cast<uint64_t>(core) << 32))) {}
 
 double StoreWorkload::Queries::Unit() { return UnitOf(random_()); }
 

@@ -1,11 +1,11 @@
-// bench/harness/random.h: fast, seeded randomness. Same seed, same sequence, on every machine.
+// base/random.h: fast, seeded randomness. Same seed, same sequence, on every machine.
 //
 // Threads: one generator a thread. Cost: two multiplications a draw.
 #pragma once
 
 #include <cstdint>
 
-namespace weft::bench {
+namespace weft::base {
 
 // A bijective mix of 64 bits (the finaliser of splitmix64, S. Vigna, public domain).
 inline uint64_t Mix(uint64_t x) {
@@ -30,4 +30,4 @@ class Random {
   uint64_t state_;
 };
 
-}  // namespace weft::bench
+}  // namespace weft::base
