@@ -6,7 +6,7 @@
 
 #include <gtest/gtest.h>
 
-#include "bench/workload/goodness_of_fit.h"
+#include "base/goodness_of_fit.h"
 
 namespace weft::bench {
 namespace {
@@ -51,12 +51,13 @@ std::vector<double> GapsS(const std::vector<uint64_t>& due_ns) {
   return gaps;
 }
 
-Fit ExponentialFit(const std::vector<uint64_t>& due_ns, double rate) {
-  return KolmogorovSmirnov(GapsS(due_ns), [rate](double gap) { return -std::expm1(-rate * gap); });
+base::Fit ExponentialFit(const std::vector<uint64_t>& due_ns, double rate) {
+  return base::KolmogorovSmirnov(GapsS(due_ns),
+                                 [rate](double gap) { return -std::expm1(-rate * gap); });
 }
 
 TEST(Arrivals, PoissonGapsAreExponential) {
-  const Fit fit = ExponentialFit(Take("poisson 1000", 200'000), 1000);
+  const base::Fit fit = ExponentialFit(Take("poisson 1000", 200'000), 1000);
   EXPECT_TRUE(fit.ok()) << fit.statistic << " above " << fit.critical;
 }
 
@@ -64,7 +65,7 @@ TEST(Arrivals, PoissonGapsOfSeveralThreadsAreExponentialTogether) {
   // The last ones are left out: threads end at different times.
   std::vector<uint64_t> due_ns = Take("poisson 1000", 200'000, 8);
   due_ns.resize(150'000);
-  const Fit fit = ExponentialFit(due_ns, 1000);
+  const base::Fit fit = ExponentialFit(due_ns, 1000);
   EXPECT_TRUE(fit.ok()) << fit.statistic << " above " << fit.critical;
 }
 
@@ -85,7 +86,8 @@ TEST(Arrivals, PoissonFollowsAChangingRate) {
       gaps.push_back(count - before);
       before = count;
     }
-    const Fit fit = KolmogorovSmirnov(gaps, [](double gap) { return -std::expm1(-gap); });
+    const base::Fit fit =
+        base::KolmogorovSmirnov(gaps, [](double gap) { return -std::expm1(-gap); });
     EXPECT_TRUE(fit.ok()) << text << ": " << fit.statistic << " above " << fit.critical;
   }
 }

@@ -21,8 +21,8 @@
 #include <cstdint>
 
 #include "base/random.h"
+#include "base/zipf_sampler.h"
 #include "bench/workload/key_distribution.h"
-#include "bench/workload/zipf_sampler.h"
 
 namespace weft::bench {
 
@@ -59,7 +59,7 @@ class KeyChooser {
   const uint32_t threads_;
   const uint64_t hot_;
   const int permuted_bits_;  // as many as the records at the start need
-  ZipfSampler zipf_;
+  base::ZipfSampler zipf_;
   uint64_t sequence_;
 };
 

@@ -6,8 +6,8 @@
 
 #include <gtest/gtest.h>
 
+#include "base/goodness_of_fit.h"
 #include "base/test_seed.h"
-#include "bench/workload/goodness_of_fit.h"
 #include "bench/workload/key_probability.h"
 
 namespace weft::bench {
@@ -46,7 +46,7 @@ void ExpectExactLaw(const char* text, uint64_t start, uint64_t records, int draw
   const KeyChooser chooser(Keys(text), start);
   const std::vector<double> exact = KeyProbabilities(chooser, records);
   EXPECT_NEAR(std::accumulate(exact.begin(), exact.end(), 0.0), 1, 1e-9) << text;
-  const Fit fit = ChiSquare(Counts(chooser, records, draws), exact);
+  const base::Fit fit = base::ChiSquare(Counts(chooser, records, draws), exact);
   EXPECT_TRUE(fit.ok()) << text << " " << records << ": " << fit.statistic << " above "
                         << fit.critical;
 }
@@ -70,7 +70,7 @@ TEST(KeyChooser, NoLawPassesForAnother) {
   for (size_t i = 0; i < drawn.size(); ++i) {
     const std::vector<double> claimed = KeyProbabilities({Keys(kKeyTexts[i]), 1000}, 1000);
     for (size_t j = 0; j < drawn.size(); ++j)
-      EXPECT_EQ(ChiSquare(drawn[j], claimed).ok(), i == j)
+      EXPECT_EQ(base::ChiSquare(drawn[j], claimed).ok(), i == j)
           << kKeyTexts[j] << " for " << kKeyTexts[i];
   }
 }

@@ -5,8 +5,8 @@
 
 #include <fmt/format.h>
 
+#include "base/zipf_sampler.h"
 #include "bench/workload/words.h"
-#include "bench/workload/zipf_sampler.h"
 
 namespace weft::bench {
 namespace {
@@ -45,16 +45,16 @@ Status ParsePair(std::string_view text, const Words& words, const char* what, do
 Status ParseZipf(std::string_view text, const Words& words, KeyDistribution* keys) {
   const bool has_ranks = keys->law == KeyLaw::kScrambledZipf && words.size() == 4;
   const auto theta = words.size() >= 2 ? NumberOf(words[1]) : std::nullopt;
-  if (!theta || (words.size() != 2 && !has_ranks) || *theta < kZipfThetaMin ||
-      *theta > kZipfThetaMax)
+  if (!theta || (words.size() != 2 && !has_ranks) || *theta < base::kZipfThetaMin ||
+      *theta > base::kZipfThetaMax)
     return BadKeys(text, fmt::format("{} takes theta, a number from {} to {}", words[0],
-                                     kZipfThetaMin, kZipfThetaMax));
+                                     base::kZipfThetaMin, base::kZipfThetaMax));
   keys->theta = *theta;
   if (!has_ranks) return Status::Ok();
   const auto ranks = words[2] == "of" ? CountOf(words[3]) : std::nullopt;
-  if (!ranks || *ranks < 1 || *ranks > kZipfRanksMax)
+  if (!ranks || *ranks < 1 || *ranks > base::kZipfRanksMax)
     return BadKeys(text, fmt::format("behind theta stands 'of' and a number of ranks, up to {}",
-                                     kZipfRanksMax));
+                                     base::kZipfRanksMax));
   keys->ranks = *ranks;
   return Status::Ok();
 }

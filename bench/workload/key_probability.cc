@@ -16,8 +16,8 @@ double Weight(uint64_t rank, double theta) {
 std::vector<double> OfScrambled(const KeyChooser& chooser, uint64_t records) {
   const KeyDistribution& keys = chooser.keys();
   const uint64_t listed = std::min(keys.ranks, kRanksOneByOne);
-  const double sum = ZipfSum(keys.ranks, keys.theta);
-  const double rest = (sum - ZipfSum(listed, keys.theta)) / sum;
+  const double sum = base::ZipfSum(keys.ranks, keys.theta);
+  const double rest = (sum - base::ZipfSum(listed, keys.theta)) / sum;
   const uint64_t start = chooser.start();
   const uint64_t doubled = std::bit_ceil((records - 1) / start + 1);
   std::vector<double> shares(records);
@@ -66,7 +66,7 @@ std::vector<double> KeyProbabilities(const KeyChooser& chooser, uint64_t records
     case KeyLaw::kUniform: return std::vector<double>(records, 1 / static_cast<double>(records));
     default: break;
   }
-  const double sum = ZipfSum(records, keys.theta);
+  const double sum = base::ZipfSum(records, keys.theta);
   std::vector<double> shares(records);
   for (uint64_t rank = 0; rank < records; ++rank) {
     uint64_t record = rank;

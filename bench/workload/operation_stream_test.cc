@@ -6,9 +6,9 @@
 
 #include <gtest/gtest.h>
 
+#include "base/goodness_of_fit.h"
 #include "base/mutex.h"
 #include "bench/workload/builtin_mixes.h"
-#include "bench/workload/goodness_of_fit.h"
 #include "bench/workload/key_probability.h"
 
 namespace weft::bench {
@@ -30,18 +30,18 @@ OperationMix AllKinds(uint64_t records) {
   return mix;
 }
 
-Fit KindsFit(const OperationMix& drawn, const OperationMix& claimed) {
+base::Fit KindsFit(const OperationMix& drawn, const OperationMix& claimed) {
   RecordSpace space(drawn.records);
   OperationStream stream(drawn, &space, 3);
   std::vector<uint64_t> counts(kOperationKinds);
   Operation operation;
   for (int i = 0; i < kOperationsDrawn && stream.Next(&operation); ++i)
     ++counts[static_cast<size_t>(operation.kind)];
-  return ChiSquare(counts, {claimed.shares.begin(), claimed.shares.end()});
+  return base::ChiSquare(counts, {claimed.shares.begin(), claimed.shares.end()});
 }
 
 TEST(OperationStream, KindsHaveTheirShares) {
-  const Fit fit = KindsFit(AllKinds(1000), AllKinds(1000));
+  const base::Fit fit = KindsFit(AllKinds(1000), AllKinds(1000));
   EXPECT_TRUE(fit.ok()) << fit.statistic << " above " << fit.critical;
   OperationMix other = AllKinds(1000);
   other.shares = {0.305, 0.245, 0.2, 0.15, 0.07, 0.03};
@@ -61,10 +61,10 @@ TEST(OperationStream, ScanLengthsAndRecordsFollowTheMix) {
     ++lengths.at(operation.scan_length - 1);
     ++records.at(operation.record);
   }
-  EXPECT_TRUE(ChiSquare(lengths, std::vector<double>(100, 0.01)).ok());
+  EXPECT_TRUE(base::ChiSquare(lengths, std::vector<double>(100, 0.01)).ok());
   const KeyChooser chooser(mix.keys, 1000);
-  EXPECT_TRUE(ChiSquare(records, KeyProbabilities(chooser, 1000)).ok());
-  EXPECT_FALSE(ChiSquare(records, std::vector<double>(1000, 0.001)).ok());
+  EXPECT_TRUE(base::ChiSquare(records, KeyProbabilities(chooser, 1000)).ok());
+  EXPECT_FALSE(base::ChiSquare(records, std::vector<double>(1000, 0.001)).ok());
 }
 
 TEST(OperationStream, SameSeedSameOperations) {

@@ -4,9 +4,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "base/goodness_of_fit.h"
 #include "base/random.h"
 #include "base/test_seed.h"
-#include "bench/workload/goodness_of_fit.h"
 
 namespace weft::bench {
 namespace {
@@ -21,7 +21,7 @@ SizeDistribution SizesOf(const std::string& text) {
   return *sizes;
 }
 
-Fit FitOf(const SizeDistribution& drawn, const SizeDistribution& exact) {
+base::Fit FitOf(const SizeDistribution& drawn, const SizeDistribution& exact) {
   base::Random random(base::TestSeed(5));
   std::vector<uint64_t> counts(exact.max() - exact.min() + 1);
   for (int i = 0; i < kSizesDrawn; ++i) {
@@ -32,7 +32,7 @@ Fit FitOf(const SizeDistribution& drawn, const SizeDistribution& exact) {
   std::vector<double> shares;
   for (uint32_t size = exact.min(); size <= exact.max(); ++size)
     shares.push_back(exact.Probability(size));
-  return ChiSquare(counts, shares);
+  return base::ChiSquare(counts, shares);
 }
 
 constexpr const char* kSizeTexts[] = {"1000",
@@ -55,7 +55,7 @@ TEST(SizeDistribution, TextsAreReadAndPrintedAlike) {
 TEST(SizeDistribution, DrawsFollowTheExactLaw) {
   for (const char* text : kSizeTexts) {
     const SizeDistribution sizes = SizesOf(text);
-    const Fit fit = FitOf(sizes, sizes);
+    const base::Fit fit = FitOf(sizes, sizes);
     EXPECT_TRUE(fit.ok()) << text << ": " << fit.statistic << " above " << fit.critical;
   }
 }

@@ -4,7 +4,7 @@
 
 #include <fmt/format.h>
 
-#include "bench/workload/zipf_sampler.h"
+#include "base/zipf_sampler.h"
 #include "sim/words.h"
 
 namespace weft::sim {
@@ -28,10 +28,10 @@ Result<KeyPopularity> ParseKeyPopularity(std::string_view text) {
         Code::kInvalidArgument,
         fmt::format("popularity '{}' is none of uniform, zipf:THETA, latest, latest:THETA", text));
   }
-  if (!ParseDecimal(theta, popularity.theta) || !(popularity.theta >= bench::kZipfThetaMin) ||
-      !(popularity.theta <= bench::kZipfThetaMax)) {
+  if (!ParseDecimal(theta, popularity.theta) || !(popularity.theta >= base::kZipfThetaMin) ||
+      !(popularity.theta <= base::kZipfThetaMax)) {
     return Status(Code::kInvalidArgument, fmt::format("popularity '{}': theta is {} to {}", text,
-                                                      bench::kZipfThetaMin, bench::kZipfThetaMax));
+                                                      base::kZipfThetaMin, base::kZipfThetaMax));
   }
   return popularity;
 }

@@ -16,7 +16,7 @@
 #include <vector>
 
 #include "base/random.h"
-#include "bench/workload/zipf_sampler.h"
+#include "base/zipf_sampler.h"
 #include "sim/generator/ramcloud_store.h"
 
 namespace weft::sim {
@@ -51,7 +51,7 @@ class OpPlanner {
 
   RamcloudStore* const store_;
   std::vector<Core> cores_;
-  std::vector<bench::ZipfSampler> samplers_;  // by class; empty: uniform
+  std::vector<base::ZipfSampler> samplers_;  // by class; empty: uniform
 };
 
 }  // namespace weft::sim

@@ -8,7 +8,7 @@
 #include <map>
 
 #include "base/test_seed.h"
-#include "bench/workload/zipf_sampler.h"
+#include "base/zipf_sampler.h"
 #include "sim/generator/op_planner.h"
 #include "sim/generator/ramcloud_source.h"
 #include "sim/generator/test_kit.h"
@@ -101,7 +101,7 @@ std::vector<double> Probabilities(const RamcloudStore& store) {
   const double theta = options.popularity.theta;
   for (size_t cls = 0; cls < options.mix.sizes().size(); ++cls) {
     const double share = options.mix.sizes()[cls].share();
-    const double sum = bench::ZipfSum(store.KeysOf(cls), theta);
+    const double sum = base::ZipfSum(store.KeysOf(cls), theta);
     for (uint64_t rank = 0; rank < store.KeysOf(cls); ++rank) {
       probabilities[store.KeyOfRank(cls, rank)] =
           share * std::pow(static_cast<double>(rank + 1), -theta) / sum;

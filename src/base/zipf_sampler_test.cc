@@ -1,16 +1,16 @@
 // Threads   one.
-#include "bench/workload/zipf_sampler.h"
+#include "base/zipf_sampler.h"
 
 #include <cmath>
 #include <vector>
 
 #include <gtest/gtest.h>
 
+#include "base/goodness_of_fit.h"
 #include "base/test_seed.h"
 #include "base/zipf.h"
-#include "bench/workload/goodness_of_fit.h"
 
-namespace weft::bench {
+namespace weft::base {
 namespace {
 
 constexpr int kRanksDrawn = 1'000'000;
@@ -28,7 +28,7 @@ std::vector<double> ExactShares(uint64_t ranks, double theta) {
 
 template <typename Draw>
 Fit FitOf(uint64_t ranks, double theta, Draw draw) {
-  base::Random random(base::TestSeed(1));
+  Random random(TestSeed(1));
   std::vector<uint64_t> counts(ranks);
   for (int i = 0; i < kRanksDrawn; ++i) ++counts[draw(random)];
   return ChiSquare(counts, ExactShares(ranks, theta));
@@ -38,7 +38,7 @@ TEST(ZipfSampler, FollowsTheLaw) {
   for (const double theta : {0.01, 0.5, 0.99, 0.9999999, 1.0, 1.0000001, 1.2, 3.0})
     for (const uint64_t ranks : {1, 2, 3, 1000, 100'000}) {
       const ZipfSampler zipf(theta, ranks);
-      const Fit fit = FitOf(ranks, theta, [&](base::Random& random) { return zipf.Rank(random); });
+      const Fit fit = FitOf(ranks, theta, [&](Random& random) { return zipf.Rank(random); });
       EXPECT_TRUE(fit.ok()) << theta << " " << ranks << ": " << fit.statistic << " above "
                             << fit.critical;
     }
@@ -46,22 +46,22 @@ TEST(ZipfSampler, FollowsTheLaw) {
 
 // Why there is a sampler beside base/zipf.h; and the check can say no.
 TEST(ZipfSampler, TheApproximationOfBaseDoesNotPass) {
-  const base::Zipf approximation(1000, 0.99);
+  const Zipf approximation(1000, 0.99);
   const Fit fit =
-      FitOf(1000, 0.99, [&](base::Random& random) { return approximation.Rank(random.Unit()); });
+      FitOf(1000, 0.99, [&](Random& random) { return approximation.Rank(random.Unit()); });
   EXPECT_GT(fit.statistic, 2 * fit.critical);
 }
 
 TEST(ZipfSampler, ATinyChangeOfThetaDoesNotPass) {
   const ZipfSampler zipf(0.99, 1000);
-  EXPECT_FALSE(FitOf(1000, 0.97, [&](base::Random& random) { return zipf.Rank(random); }).ok());
+  EXPECT_FALSE(FitOf(1000, 0.97, [&](Random& random) { return zipf.Rank(random); }).ok());
 }
 
 TEST(ZipfSampler, ResizedIsAsNew) {
   ZipfSampler grown(0.99, 10);
   grown.Resize(12345);
   const ZipfSampler fresh(0.99, 12345);
-  base::Random one(base::TestSeed(7)), other(base::TestSeed(7));
+  Random one(TestSeed(7)), other(TestSeed(7));
   for (int i = 0; i < 10000; ++i) ASSERT_EQ(grown.Rank(one), fresh.Rank(other));
 }
 
@@ -79,7 +79,7 @@ TEST(ZipfSampler, FollowsTheLawOverRanksThatCannotBeListed) {
     before = ZipfSum(end, 0.99);
   }
   const ZipfSampler zipf(0.99, kRanks);
-  base::Random random(base::TestSeed(3));
+  Random random(TestSeed(3));
   std::vector<uint64_t> counts(ends.size());
   for (int i = 0; i < kRanksDrawn; ++i) {
     const auto end = std::upper_bound(ends.begin(), ends.end(), zipf.Rank(random));
@@ -101,4 +101,4 @@ TEST(ZipfSum, IsTheSum) {
 }
 
 }  // namespace
-}  // namespace weft::bench
+}  // namespace weft::base

@@ -1,11 +1,11 @@
-#include "bench/workload/zipf_sampler.h"
+#include "base/zipf_sampler.h"
 
 #include <algorithm>
 #include <cmath>
 
 #include "base/check.h"
 
-namespace weft::bench {
+namespace weft::base {
 
 ZipfSampler::ZipfSampler(double theta, uint64_t ranks)
     : theta_(theta), less_(1 - theta), per_less_(theta == 1 ? 0 : 1 / less_) {
@@ -33,7 +33,7 @@ double ZipfSampler::InverseOfH(double y) const {
   return std::exp(std::log1p(std::max(less_ * y, -1.0)) * per_less_);
 }
 
-uint64_t ZipfSampler::Rank(base::Random& random) const {
+uint64_t ZipfSampler::Rank(Random& random) const {
   for (;;) {
     const double y = first_ + random.Unit() * stretch_;
     const double x = InverseOfH(y);
@@ -60,4 +60,4 @@ double ZipfSum(uint64_t n, double theta) {
   return sum + integral + (of_b - of_a) / 2 + theta * (of_a / a - of_b / b) / 12;
 }
 
-}  // namespace weft::bench
+}  // namespace weft::base

@@ -1,4 +1,4 @@
-// bench/workload/zipf_sampler.h: ranks that follow Zipf's law exactly, over a number of ranks that
+// base/zipf_sampler.h: ranks that follow Zipf's law exactly, over a number of ranks that
 // may change at any time.
 //
 // Rank k (from 0) has probability (k + 1)^-theta / ZipfSum(n, theta). base/zipf.h does not do: from
@@ -17,7 +17,7 @@
 
 #include "base/random.h"
 
-namespace weft::bench {
+namespace weft::base {
 
 inline constexpr uint64_t kZipfRanksMax = uint64_t{1} << 40;
 inline constexpr double kZipfThetaMin = 0.01;
@@ -30,7 +30,7 @@ class ZipfSampler {
   void Resize(uint64_t ranks);
 
   // Below ranks().
-  uint64_t Rank(base::Random& random) const;
+  uint64_t Rank(Random& random) const;
 
   uint64_t ranks() const { return ranks_; }
   double theta() const { return theta_; }
@@ -51,4 +51,4 @@ class ZipfSampler {
 // The sum of k^-theta, k from 1 to n: exact to about 1e-13 of itself, at once for any n.
 double ZipfSum(uint64_t n, double theta);
 
-}  // namespace weft::bench
+}  // namespace weft::base

@@ -1,4 +1,4 @@
-// bench/workload/goodness_of_fit.h: do draws follow the law that they should? For tests.
+// base/goodness_of_fit.h: do draws follow the law that they should? For tests.
 //
 // Both accept right generators, except for one seed in ten thousand; seeds are fixed, so a test
 // that has passed goes on passing.
@@ -17,7 +17,7 @@
 
 #include "base/check.h"
 
-namespace weft::bench {
+namespace weft::base {
 
 inline constexpr double kFitAlpha = 1e-4;   // how often a right generator is refused
 inline constexpr double kFitZ = 3.7190165;  // a normal variable exceeds it so often
@@ -77,4 +77,4 @@ inline Fit KolmogorovSmirnov(std::vector<double> draws,
   return fit;
 }
 
-}  // namespace weft::bench
+}  // namespace weft::base
