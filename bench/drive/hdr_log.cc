@@ -9,9 +9,9 @@
 #include <fmt/chrono.h>
 #include <fmt/format.h>
 
+#include "base/base64.h"
 #include "bench/drive/deflate.h"
 #include "bench/drive/hdr_encoding.h"
-#include "protocol/base64.h"
 
 namespace weft::bench {
 namespace {
@@ -34,8 +34,8 @@ Result<std::string> HistogramText(const base::Histogram& histogram) {
   AppendBigEndian(kCompressedCookie, &bytes);
   AppendBigEndian(static_cast<uint32_t>(compressed.value().size()), &bytes);
   bytes += compressed.value();
-  std::string text(protocol::Base64Bytes(bytes.size()), '\0');
-  protocol::Base64Encode(bytes, text.data());
+  std::string text(base::Base64Bytes(bytes.size()), '\0');
+  base::Base64Encode(bytes, text.data());
   return text;
 }
 

@@ -16,8 +16,8 @@
 #include <utility>
 #include <vector>
 
+#include "base/base64.h"
 #include "base/test_seed.h"
-#include "protocol/base64.h"
 
 namespace weft::bench {
 namespace {
@@ -88,7 +88,7 @@ Counts DecodePayload(const std::string& payload) {
 
 Counts DecodeHistogram(const std::string& text) {
   std::string bytes(text.size(), '\0');
-  bytes.resize(protocol::Base64Decode(text, bytes.data()));
+  bytes.resize(base::Base64Decode(text, bytes.data()));
   LogBytes reader(bytes);
   EXPECT_EQ(reader.Number(4), 0x1c849314u);
   const uint64_t length = reader.Number(4);

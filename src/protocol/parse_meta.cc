@@ -1,6 +1,6 @@
 // mg, ms, md, ma, mn, me.
+#include "base/base64.h"
 #include "base/check.h"
-#include "protocol/base64.h"
 #include "protocol/parse_internal.h"
 
 namespace weft::protocol::internal {
@@ -91,7 +91,7 @@ std::string_view ReadFlag(char letter, std::string_view token, Flags* flags, Req
 bool DecodeKey(const ParseContext& context, Request* request) {
   WEFT_DCHECK(context.scratch != nullptr);
   cache::Command& command = request->command;
-  const size_t key_bytes = Base64Decode(command.key, context.scratch);
+  const size_t key_bytes = base::Base64Decode(command.key, context.scratch);
   command.key = {context.scratch, key_bytes};
   return key_bytes != 0;
 }

@@ -3,8 +3,8 @@
 #include <charconv>
 #include <cstring>
 
+#include "base/base64.h"
 #include "base/check.h"
-#include "protocol/base64.h"
 
 namespace weft::protocol {
 namespace {
@@ -35,7 +35,7 @@ char* AppendNumber(Number number, char* out) {
 }
 
 char* AppendKey(std::string_view key, bool binary, char* out) {
-  return binary ? Base64Encode(key, out) : Append(key, out);
+  return binary ? base::Base64Encode(key, out) : Append(key, out);
 }
 
 char* WriteValueLine(const Request& request, std::string_view key, const cache::Reply& reply,
@@ -248,11 +248,11 @@ char* WriteDebug(std::string_view key, const cache::Reply& reply, char* out) {
 
 size_t ReplyBytesMax(const Request& request, size_t key_bytes) {
   if (request.kind == RequestKind::kText) return request.text.size();
-  if (request.kind == RequestKind::kMetaDebug) return kFixedBytesMax + Base64Bytes(key_bytes);
+  if (request.kind == RequestKind::kMetaDebug) return kFixedBytesMax + base::Base64Bytes(key_bytes);
   if (request.meta_tokens.empty()) return kFixedBytesMax + key_bytes;
   // An opaque comes back as long as it was sent; any other flag is at least a byte and a space.
   const size_t flags_count = request.meta_tokens.size() / 2 + 1;
-  return kFixedBytesMax + Base64Bytes(key_bytes) + request.meta_tokens.size() +
+  return kFixedBytesMax + base::Base64Bytes(key_bytes) + request.meta_tokens.size() +
          (flags_count < 18 ? flags_count : 18) * kReturnFlagBytesMax;
 }
 

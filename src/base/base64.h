@@ -1,4 +1,4 @@
-// protocol/base64.h: base64 keys of the meta commands (RFC 4648, padded).
+// base/base64.h: base64 (RFC 4648, padded), as keys of the meta commands and logs have it.
 //
 // Threads   pure.
 #pragma once
@@ -6,7 +6,7 @@
 #include <cstddef>
 #include <string_view>
 
-namespace weft::protocol {
+namespace weft::base {
 
 constexpr size_t Base64Bytes(size_t bytes) { return (bytes + 2) / 3 * 4; }
 
@@ -17,4 +17,4 @@ size_t Base64Decode(std::string_view text, char* out);
 // Writes Base64Bytes(bytes.size()) bytes and returns their end.
 char* Base64Encode(std::string_view bytes, char* out);
 
-}  // namespace weft::protocol
+}  // namespace weft::base

@@ -1,4 +1,4 @@
-#include "protocol/base64.h"
+#include "base/base64.h"
 
 #include <gtest/gtest.h>
 
@@ -7,7 +7,7 @@
 
 #include "base/test_seed.h"
 
-namespace weft::protocol {
+namespace weft::base {
 namespace {
 
 std::string Encode(std::string_view bytes) {
@@ -33,7 +33,7 @@ TEST(Base64, EncodesTheExamplesOfTheStandard) {
 }
 
 TEST(Base64, DecodesWhatItEncoded) {
-  std::mt19937 random(base::TestSeed(7));
+  std::mt19937 random(TestSeed(7));
   for (size_t bytes = 1; bytes <= 250; ++bytes) {
     std::string text(bytes, '\0');
     for (char& byte : text) byte = static_cast<char>(random());
@@ -51,4 +51,4 @@ TEST(Base64, RefusesWhatIsNotBase64) {
 TEST(Base64, IgnoresStrayBitsUnderThePadding) { EXPECT_EQ(Decode("Zh=="), "f"); }
 
 }  // namespace
-}  // namespace weft::protocol
+}  // namespace weft::base

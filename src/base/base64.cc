@@ -1,9 +1,9 @@
-#include "protocol/base64.h"
+#include "base/base64.h"
 
 #include <array>
 #include <cstdint>
 
-namespace weft::protocol {
+namespace weft::base {
 namespace {
 
 constexpr std::string_view kAlphabet =
@@ -54,4 +54,4 @@ char* Base64Encode(std::string_view bytes, char* out) {
   return out;
 }
 
-}  // namespace weft::protocol
+}  // namespace weft::base
