@@ -3,6 +3,7 @@
 #include <cuda_runtime.h>
 
 #include "base/cuda/cuda_status.h"
+#include "base/random.h"
 #include "processor/cuda/cuda_warp.cuh"
 
 namespace weft::bench {
@@ -16,17 +17,11 @@ constexpr uint32_t kInFlight = 8;
 
 uint32_t BlocksFor(uint64_t lanes) { return static_cast<uint32_t>((lanes + kLanes - 1) / kLanes); }
 
-__device__ uint64_t MixOf(uint64_t x) {
-  x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9ul;
-  x = (x ^ (x >> 27)) * 0x94d049bb133111ebul;
-  return x ^ (x >> 31);
-}
-
 // Eight lines a tile, all in flight: as the table's own search fetches buckets.
 __device__ void FetchRandom(Region region, uint64_t first, uint64_t seed,
                             uint64_t (&lines)[kInFlight]) {
   const CudaWarp warp;
-  const uint64_t own = __umul64hi(MixOf(seed + first + warp.lane() % 8), region.lines);
+  const uint64_t own = __umul64hi(base::Mix(seed + first + warp.lane() % 8), region.lines);
 #pragma unroll
   for (uint32_t j = 0; j < kInFlight; j++) {
     const uint64_t line = warp.TileGet(own, j);
@@ -59,7 +54,7 @@ __global__ void __launch_bounds__(kLanes, 4)
 #pragma unroll
   for (uint32_t j = 0; j < kInFlight; j++) {
     const uint64_t slot = warp.TileGet(lines[j], j);
-    objects[j] = __umul64hi(MixOf(slot ^ (seed + i / 8 * 8 + j)), places) * align;
+    objects[j] = __umul64hi(base::Mix(slot ^ (seed + i / 8 * 8 + j)), places) * align;
   }
   uint64_t sum = 0;
   for (uint32_t at = warp.lane() % 8 * 16; at < (object_bytes + 127) / 128 * 128; at += 128) {
@@ -79,7 +74,7 @@ __global__ void __launch_bounds__(kLanes)
     SwapKernel(Region region, uint64_t count, uint64_t seed, uint64_t* sink) {
   const uint64_t i = static_cast<uint64_t>(blockIdx.x) * kLanes + threadIdx.x;
   if (i >= count) return;
-  const uint64_t word = __umul64hi(MixOf(seed + i), region.lines * 8);
+  const uint64_t word = __umul64hi(base::Mix(seed + i), region.lines * 8);
   // A word that no slot of a table has, by itself: nothing changes.
   uint64_t* at = static_cast<uint64_t*>(const_cast<void*>(region.data)) + word;
   if (CudaWarp::Swap(at, ~0ul, ~0ul)) *sink = word;

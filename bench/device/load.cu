@@ -1,6 +1,7 @@
 #include "bench/device/load.h"
 
 #include "base/cuda/cuda_status.h"
+#include "base/random.h"
 
 namespace weft::bench {
 namespace {
@@ -8,16 +9,9 @@ namespace {
 using base::LaunchStatus;
 
 constexpr uint32_t kLanes = 256;
-constexpr uint64_t kOdd = 0x9e3779b97f4a7c15ul;
+constexpr uint64_t kOdd = base::kRandomStep;
 
 uint32_t BlocksFor(uint64_t lanes) { return static_cast<uint32_t>((lanes + kLanes - 1) / kLanes); }
-
-// The finaliser of splitmix64, as src/base/random.h has it.
-__device__ uint64_t MixOf(uint64_t x) {
-  x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9ul;
-  x = (x ^ (x >> 27)) * 0x94d049bb133111ebul;
-  return x ^ (x >> 31);
-}
 
 // A permutation of [0, ids): of the next power of two, followed until it lands inside.
 __device__ uint64_t Permuted(uint64_t x, uint64_t ids, uint64_t seed) {
@@ -26,7 +20,7 @@ __device__ uint64_t Permuted(uint64_t x, uint64_t ids, uint64_t seed) {
   const int shift = (bits + 1) / 2;
   do {
     for (int round = 0; round < 3; round++) {
-      x = (x * (MixOf(seed + static_cast<uint64_t>(round)) | 1)) & mask;
+      x = (x * (base::Mix(seed + static_cast<uint64_t>(round)) | 1)) & mask;
       x ^= x >> shift;
     }
   } while (x >= ids);
@@ -38,24 +32,24 @@ __device__ uint64_t IdOf(const LoadSpec& spec, uint32_t i) {
   if (spec.draw == Draw::kPermuted) {
     id = Permuted((spec.offset + i) % spec.ids, spec.ids, spec.seed);
   } else {
-    id = __umul64hi(MixOf(spec.seed ^ MixOf(spec.offset + i)), spec.ids);
+    id = __umul64hi(base::Mix(spec.seed ^ base::Mix(spec.offset + i)), spec.ids);
   }
-  const bool misses = MixOf(id ^ spec.offset ^ (spec.seed + i)) % 1000 < spec.miss_permille;
+  const bool misses = base::Mix(id ^ spec.offset ^ (spec.seed + i)) % 1000 < spec.miss_permille;
   return misses ? id + spec.ids : id;
 }
 
-__device__ uint64_t FirstKeyWord(uint64_t id) { return MixOf(id * 2 + 1); }
+__device__ uint64_t FirstKeyWord(uint64_t id) { return base::Mix(id * 2 + 1); }
 __device__ uint64_t KeyWord(uint64_t first, uint32_t word) {
-  return word == 0 ? first : MixOf(first + word);
+  return word == 0 ? first : base::Mix(first + word);
 }
-__device__ uint64_t HashOf(uint64_t first) { return MixOf(first ^ kOdd); }
+__device__ uint64_t HashOf(uint64_t first) { return base::Mix(first ^ kOdd); }
 __device__ uint64_t ValueWord(uint64_t first, uint32_t word, uint8_t version) {
-  const uint64_t value = MixOf(first + (word + 1) * kOdd);
+  const uint64_t value = base::Mix(first + (word + 1) * kOdd);
   return word == 0 ? (value & ~0xfful) | version : value;
 }
 
 __device__ uint8_t WantedOf(const LoadSpec& spec, uint64_t id) {
-  const bool writes = MixOf(id + spec.seed * kOdd) % 1000 < spec.write_permille;
+  const bool writes = base::Mix(id + spec.seed * kOdd) % 1000 < spec.write_permille;
   return writes ? spec.write_kind : spec.read_kind;
 }
 

@@ -18,7 +18,7 @@ namespace weft::bench {
 inline constexpr uint32_t kPayloadKeyBytesMax = 128;
 
 namespace payload_internal {
-inline constexpr uint64_t kStep = 0x9e3779b97f4a7c15u;
+inline constexpr uint64_t kStep = base::kRandomStep;
 inline constexpr char kPrefix[] =
     "weft:weft:weft:weft:weft:weft:weft:weft:weft:weft:weft:weft:"
     "weft:weft:weft:weft:weft:weft:weft:weft:weft:weft:weft:weft:";

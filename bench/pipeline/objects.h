@@ -29,7 +29,7 @@ inline constexpr uint32_t kWriters = 1u << 8;
 inline constexpr uint32_t kBinaryKeyBytesMax = 128;
 
 namespace objects_internal {
-inline constexpr uint64_t kStep = 0x9e3779b97f4a7c15u;
+inline constexpr uint64_t kStep = base::kRandomStep;
 inline constexpr uint64_t kKeySalt = 0x5bd1e995a3c59ac3u;
 inline constexpr uint64_t kMark = 0xc0ffe7u;  // of a value, above the version's 40 bits
 }  // namespace objects_internal

@@ -185,13 +185,6 @@ std::string Shown(std::string_view bytes) {
   return text;
 }
 
-uint64_t Random::Next() {
-  uint64_t z = (state_ += 0x9e3779b97f4a7c15u);
-  z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
-  z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
-  return z ^ (z >> 31);
-}
-
 uint64_t Random::Skewed(uint64_t n) {
   const uint64_t bits = static_cast<uint64_t>(std::bit_width(n));
   return Below(uint64_t{1} << Below(bits + 1)) % n;

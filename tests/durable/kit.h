@@ -20,6 +20,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/random.h"
 #include "weft/status.h"
 
 namespace weft::durable {
@@ -61,11 +62,12 @@ void Count(const std::string& what, uint64_t by = 1);
 // Bytes in readable form: printable ones as they are, others as \xNN; long ones are cut.
 std::string Shown(std::string_view bytes);
 
-// splitmix64: small, quick to seed, the same everywhere.
+// base/random.h's numbers from states of its own, so that a seed means what it always has; and
+// draws that histories of a store need.
 class Random {
  public:
-  explicit Random(uint64_t seed) : state_(seed * 0x9e3779b97f4a7c15u + 0x1234567) {}
-  uint64_t Next();
+  explicit Random(uint64_t seed) : state_(seed * base::kRandomStep + 0x1234567) {}
+  uint64_t Next() { return base::Mix(state_ += base::kRandomStep); }
   // REQUIRES: n > 0
   uint64_t Below(uint64_t n) { return Next() % n; }
   // Both included.
