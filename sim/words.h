@@ -1,14 +1,11 @@
-// sim/words.h: the words of a line of text, numbers among them, and words in messages.
+// sim/words.h: the words of a line of text, and words in messages.
 //
 // Threads   pure.
 #pragma once
 
 #include <algorithm>
-#include <charconv>
-#include <cmath>
 #include <string>
 #include <string_view>
-#include <system_error>
 
 namespace weft::sim {
 
@@ -20,21 +17,6 @@ inline std::string_view TakeWord(std::string_view& text) {
   const std::string_view word = text.substr(begin, end - begin);
   text.remove_prefix(end);
   return word;
-}
-
-// Is `word` a whole number that fits, and nothing else? Then it is in `number`.
-template <typename Number>
-bool ParseWhole(std::string_view word, int base, Number& number) {
-  const char* const end = word.data() + word.size();
-  const auto [stop, error] = std::from_chars(word.data(), end, number, base);
-  return error == std::errc() && stop == end;
-}
-
-// Is `word` a finite number in decimal digits, and nothing else? Then it is in `number`.
-inline bool ParseDecimal(std::string_view word, double& number) {
-  const char* const end = word.data() + word.size();
-  const auto [stop, error] = std::from_chars(word.data(), end, number);
-  return error == std::errc() && stop == end && std::isfinite(number);
 }
 
 // The word for a message, in quotes: only the beginning of a long one, and '?' for each character

@@ -1,9 +1,10 @@
 #include "bench/cost/compare_options.h"
 
-#include <charconv>
 #include <cmath>
 
 #include <fmt/format.h>
+
+#include "base/parse_number.h"
 
 namespace weft::bench {
 namespace {
@@ -15,9 +16,7 @@ Status Bad(std::string_view text, std::string_view why) {
 
 std::optional<double> NumberOf(std::string_view text) {
   double number = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
-  if (!std::isfinite(number) || number < 0) return std::nullopt;
+  if (!base::ParseFinite(text, &number) || number < 0) return std::nullopt;
   return number;
 }
 

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cctype>
 #include <cerrno>
-#include <charconv>
 #include <ctime>
 #include <filesystem>
 #include <fstream>
@@ -11,6 +10,7 @@
 
 #include <fmt/format.h>
 
+#include "base/parse_number.h"
 #include "bench/drive/run_csv.h"
 #include "bench/harness/report.h"
 
@@ -27,9 +27,7 @@ std::string FileName(std::string text) {
 // "850.2204401653726" as "850.2"; a schedule of several as it is.
 std::string RateText(const std::string& rate) {
   double number = 0;
-  const char* const end = rate.data() + rate.size();
-  const auto [at, error] = std::from_chars(rate.data(), end, number);
-  return error == std::errc() && at == end ? Short(number) : rate;
+  return base::ParseNumber(rate, &number) ? Short(number) : rate;
 }
 
 // What can be told at a glance: "-" where there is none. Nothing here can be 0 but what no meter

@@ -1,12 +1,12 @@
 #include "bench/meter/energy_spec.h"
 
-#include <charconv>
 #include <cstdlib>
 #include <optional>
 #include <sstream>
 
 #include <fmt/format.h>
 
+#include "base/parse_number.h"
 #include "bench/meter/gpu_meter.h"
 #include "bench/meter/mcp39f511.h"
 #include "bench/meter/power_csv.h"
@@ -51,10 +51,7 @@ Result<Source> OpenRapl(const EnergyPlaces& places) {
 
 Result<Source> OpenGpu(const std::string& number, const EnergyPlaces& places) {
   int gpu = 0;
-  const char* const end = number.data() + number.size();
-  const auto read = std::from_chars(number.data(), end, gpu);
-  if (!number.empty() && (read.ec != std::errc() || read.ptr != end))
-    return Meaningless("nvml:" + number);
+  if (!number.empty() && !base::ParseNumber(number, &gpu)) return Meaningless("nvml:" + number);
   return GpuEnergy(gpu, places.nvml);
 }
 

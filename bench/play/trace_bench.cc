@@ -2,7 +2,6 @@
 #include <algorithm>
 #include <atomic>
 #include <cerrno>
-#include <charconv>
 #include <cmath>
 #include <fstream>
 #include <optional>
@@ -11,6 +10,7 @@
 
 #include <fmt/format.h>
 
+#include "base/parse_number.h"
 #include "bench/harness/line_chart.h"
 #include "bench/harness/machine.h"
 #include "bench/harness/report.h"
@@ -322,14 +322,13 @@ uint64_t BytesOfAllKeys(const Trace& trace) {
 
 Result<uint64_t> MemoryOf(const std::string& text, const Trace& trace) {
   const bool is_share = text.ends_with('%');
-  const char* const end = text.data() + text.size() - (is_share ? 1 : 0);
+  const auto digits = std::string_view(text).substr(0, text.size() - (is_share ? 1 : 0));
   double number = 0;
-  const auto [at, error] = std::from_chars(text.data(), end, number);
+  const bool is_number = base::ParseNumber(digits, &number);
   const double mb =
       is_share ? std::round(number / 100 * static_cast<double>(BytesOfAllKeys(trace)) / kMiB)
                : number;
-  if (error != std::errc() || at != end || !(number > 0) || mb > 1 << 24 ||
-      (!is_share && mb != std::floor(mb)))
+  if (!is_number || !(number > 0) || mb > 1 << 24 || (!is_share && mb != std::floor(mb)))
     return Status(Code::kInvalidArgument,
                   "-m " + text + ": whole MiB, or a share of the bytes of all keys as 10%");
   return std::max<uint64_t>(1, static_cast<uint64_t>(mb));

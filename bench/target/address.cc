@@ -10,7 +10,6 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <charconv>
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
@@ -19,6 +18,8 @@
 #include <set>
 
 #include <fmt/format.h>
+
+#include "base/parse_number.h"
 
 namespace weft::bench {
 namespace {
@@ -111,8 +112,7 @@ std::vector<pid_t> ProcessesWith(const std::set<std::string>& sockets) {
   for (const auto& entry : std::filesystem::directory_iterator("/proc", error)) {
     const std::string name = entry.path().filename();
     pid_t pid = 0;
-    const auto [end, failure] = std::from_chars(name.data(), name.data() + name.size(), pid);
-    if (failure != std::errc() || end != name.data() + name.size()) continue;
+    if (!base::ParseNumber(name, &pid)) continue;
     if (HasOneOpen(entry.path(), sockets)) found.push_back(pid);
   }
   return found;
@@ -134,9 +134,7 @@ Result<Address> ParseAddress(std::string_view text) {
   }
   const size_t colon = text.rfind(':');
   const std::string_view digits = colon == std::string_view::npos ? "" : text.substr(colon + 1);
-  const char* end = digits.data() + digits.size();
-  const auto [at, failure] = std::from_chars(digits.data(), end, address.port);
-  if (colon == 0 || digits.empty() || failure != std::errc() || at != end || address.port == 0)
+  if (colon == 0 || !base::ParseNumber(digits, &address.port) || address.port == 0)
     return Status(Code::kInvalidArgument,
                   fmt::format("\"{}\" is no address: host:port or a socket's path", text));
   std::string_view host = text.substr(0, colon);

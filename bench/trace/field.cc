@@ -1,10 +1,11 @@
 #include "bench/trace/field.h"
 
 #include <algorithm>
-#include <charconv>
 #include <utility>
 
 #include <fmt/format.h>
+
+#include "base/parse_number.h"
 
 namespace weft::bench {
 namespace {
@@ -43,9 +44,7 @@ std::string ShownField(std::string_view text) {
 
 std::string ReadCount(std::string_view name, std::string_view text, uint64_t max, uint64_t* count) {
   text = WithoutSpaces(text);
-  const char* const end = text.data() + text.size();
-  const auto [rest, error] = std::from_chars(text.data(), end, *count);
-  if (error == std::errc() && rest == end && *count <= max) return "";
+  if (base::ParseNumber(text, count) && *count <= max) return "";
   return WhyNoCount(name, text, max);
 }
 

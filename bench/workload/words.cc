@@ -1,22 +1,10 @@
 #include "bench/workload/words.h"
 
-#include <charconv>
-#include <cmath>
+#include <algorithm>
+
+#include "base/parse_number.h"
 
 namespace weft::bench {
-namespace {
-
-template <typename T>
-std::optional<T> WholeWord(std::string_view word) {
-  T value{};
-  const char* end = word.data() + word.size();
-  const auto [stop, error] = std::from_chars(word.data(), end, value);
-  if (word.empty() || error != std::errc() || stop != end) return std::nullopt;
-  return value;
-}
-
-}  // namespace
-
 std::vector<std::string_view> WordsOf(std::string_view text) {
   std::vector<std::string_view> words;
   for (const std::string_view part : PartsOf(text, ' '))
@@ -38,11 +26,15 @@ std::vector<std::string_view> PartsOf(std::string_view text, char separator) {
 }
 
 std::optional<double> NumberOf(std::string_view word) {
-  const std::optional<double> number = WholeWord<double>(word);
-  if (number && !std::isfinite(*number)) return std::nullopt;
+  double number = 0;
+  if (!base::ParseFinite(word, &number)) return std::nullopt;
   return number;
 }
 
-std::optional<uint64_t> CountOf(std::string_view word) { return WholeWord<uint64_t>(word); }
+std::optional<uint64_t> CountOf(std::string_view word) {
+  uint64_t count = 0;
+  if (!base::ParseNumber(word, &count)) return std::nullopt;
+  return count;
+}
 
 }  // namespace weft::bench

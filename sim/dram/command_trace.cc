@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "base/parse_number.h"
 #include "sim/dram/text_lines.h"
 #include "sim/words.h"
 
@@ -15,7 +16,7 @@ constexpr std::array<std::string_view, kCommands> kNames = {"ACT",   "PRE", "RD"
 
 template <typename Number>
 bool TakeNumber(std::string_view& text, Number& number) {
-  return ParseWhole(TakeWord(text), 10, number);
+  return base::ParseNumber(TakeWord(text), &number);
 }
 
 // What is wrong with the line, or nullptr.

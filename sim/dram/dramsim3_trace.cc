@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "base/parse_number.h"
 #include "sim/dram/organization.h"
 #include "sim/words.h"
 
@@ -22,7 +23,7 @@ std::string ParseRequest(std::string_view text, TraceRequest& request) {
   std::string_view digits = words[0];
   if (digits.starts_with("0x") || digits.starts_with("0X")) digits.remove_prefix(2);
   uint64_t address = 0;
-  if (!ParseWhole(digits, 16, address)) {
+  if (!base::ParseNumber(digits, &address, 16)) {
     return Quoted(words[0]) + " is no hexadecimal address of 64 bits";
   }
   request.line = address / kLineBytes;
@@ -30,7 +31,7 @@ std::string ParseRequest(std::string_view text, TraceRequest& request) {
   if (!request.is_write && words[1] != "READ") {
     return Quoted(words[1]) + " is neither READ nor WRITE";
   }
-  if (!ParseWhole(words[2], 10, request.clock) || request.clock < 0) {
+  if (!base::ParseNumber(words[2], &request.clock) || request.clock < 0) {
     return Quoted(words[2]) + " is no clock";
   }
   return "";

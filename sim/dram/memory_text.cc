@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include "base/parse_number.h"
 #include "sim/words.h"
 
 namespace weft::sim {
@@ -90,7 +91,7 @@ struct Quantity {
 std::optional<Quantity> ParseQuantity(std::string_view text) {
   const size_t end = std::min(text.find_first_not_of("0123456789."), text.size());
   Quantity quantity;
-  if (!ParseDecimal(text.substr(0, end), quantity.number)) return std::nullopt;
+  if (!base::ParseFinite(text.substr(0, end), &quantity.number)) return std::nullopt;
   quantity.unit = Trimmed(text.substr(end));
   return quantity;
 }
@@ -224,7 +225,7 @@ int MemoryText::Count(const std::string& key, int64_t min, int64_t max) {
   const Value* const value = Find(key);
   if (value == nullptr) return static_cast<int>(min);
   int64_t count = 0;
-  if (ParseWhole(value->text, 10, count) && count >= min && count <= max) {
+  if (base::ParseNumber(value->text, &count) && count >= min && count <= max) {
     return static_cast<int>(count);
   }
   Wrong(key, fmt::format("{} is no whole number from {} to {}", Quoted(value->text), min, max));

@@ -4,8 +4,8 @@
 
 #include <fmt/format.h>
 
+#include "base/parse_number.h"
 #include "base/zipf_sampler.h"
-#include "sim/words.h"
 
 namespace weft::sim {
 
@@ -28,7 +28,7 @@ Result<KeyPopularity> ParseKeyPopularity(std::string_view text) {
         Code::kInvalidArgument,
         fmt::format("popularity '{}' is none of uniform, zipf:THETA, latest, latest:THETA", text));
   }
-  if (!ParseDecimal(theta, popularity.theta) || !(popularity.theta >= base::kZipfThetaMin) ||
+  if (!base::ParseFinite(theta, &popularity.theta) || !(popularity.theta >= base::kZipfThetaMin) ||
       !(popularity.theta <= base::kZipfThetaMax)) {
     return Status(Code::kInvalidArgument, fmt::format("popularity '{}': theta is {} to {}", text,
                                                       base::kZipfThetaMin, base::kZipfThetaMax));

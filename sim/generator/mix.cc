@@ -6,7 +6,7 @@
 
 #include <fmt/format.h>
 
-#include "sim/words.h"
+#include "base/parse_number.h"
 
 namespace weft::sim {
 namespace {
@@ -47,14 +47,14 @@ Mix::Mix(std::vector<Size> percents) : sizes_(std::move(percents)) {
 Result<Mix> Mix::Find(std::string_view name) {
   int number = 0;
   if (name.starts_with(kFixed)) {
-    if (!ParseWhole(name.substr(kFixed.size()), 10, number) || number < 1 ||
+    if (!base::ParseNumber(name.substr(kFixed.size()), &number) || number < 1 ||
         number > kValueBytesMax) {
       return Status(Code::kInvalidArgument,
                     fmt::format("mix '{}': a value has 1 to {} bytes", name, kValueBytesMax));
     }
     return Mix({{number, 1, 0}});
   }
-  if (!ParseWhole(name, 10, number) || number < 1 || number > kMixes) {
+  if (!base::ParseNumber(name, &number) || number < 1 || number > kMixes) {
     return Status(Code::kInvalidArgument,
                   fmt::format("there is no mix '{}': 1 to {}, or fixed:BYTES", name, kMixes));
   }

@@ -2,8 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "base/parse_number.h"
 #include "sim/generator/ramcloud_format.h"
-#include "sim/words.h"
 
 namespace weft::sim {
 
@@ -13,7 +13,7 @@ Result<Utilization> ParseUtilization(std::string_view text) {
   if (text == "natural") return Utilization{};
   if (text.starts_with(kExact)) {
     int objects = 0;
-    if (ParseWhole(text.substr(kExact.size()), 10, objects) && objects >= 1 &&
+    if (base::ParseNumber(text.substr(kExact.size()), &objects) && objects >= 1 &&
         objects <= kSlotsPerBucket) {
       return Utilization{Utilization::Kind::kExact, static_cast<double>(objects)};
     }
@@ -22,7 +22,7 @@ Result<Utilization> ParseUtilization(std::string_view text) {
   }
   if (text.starts_with(kPoisson)) {
     double objects = 0;
-    if (ParseDecimal(text.substr(kPoisson.size()), objects) && objects > 0 &&
+    if (base::ParseFinite(text.substr(kPoisson.size()), &objects) && objects > 0 &&
         objects <= kObjectsPerBucketMax) {
       return Utilization{Utilization::Kind::kPoisson, objects};
     }

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
+#include "base/parse_number.h"
 #include "sim/prefetch/dynamic_pscu.h"
 #include "sim/prefetch/exact_pscu.h"
 #include "sim/prefetch/exhausted_pacu.h"
@@ -14,7 +15,6 @@
 #include "sim/prefetch/oracle_pacu.h"
 #include "sim/prefetch/prefetch_unit.h"
 #include "sim/prefetch/runtime_pscu.h"
-#include "sim/words.h"
 
 namespace weft::sim {
 namespace {
@@ -167,7 +167,8 @@ Result<PacuChoice> ParsePacu(std::string_view text) {
                    "': there are: off, exhausted, insitu, hittable, oracle:ACCURACY");
   }
   PacuChoice choice{PacuKind::kOracle};
-  if (!ParseDecimal(figure, choice.accuracy) || !(choice.accuracy >= 0 && choice.accuracy <= 1)) {
+  if (!base::ParseFinite(figure, &choice.accuracy) ||
+      !(choice.accuracy >= 0 && choice.accuracy <= 1)) {
     return Invalid("--pacu '" + std::string(text) + "': an accuracy is a number from 0 to 1");
   }
   return choice;
@@ -183,7 +184,8 @@ Result<PscuChoice> ParsePscu(std::string_view text) {
                    "': there are: exact, runtime, static:BYTES, dynamic");
   }
   PscuChoice choice{PscuKind::kStatic};
-  if (!ParseWhole(figure, 10, choice.bytes) || choice.bytes < 1 || choice.bytes > kStaticBytesMax) {
+  if (!base::ParseNumber(figure, &choice.bytes) || choice.bytes < 1 ||
+      choice.bytes > kStaticBytesMax) {
     return Invalid(
         fmt::format("--pscu '{}': a size is a whole number from 1 to {}", text, kStaticBytesMax));
   }

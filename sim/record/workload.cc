@@ -6,8 +6,8 @@
 
 #include <fmt/format.h>
 
+#include "base/parse_number.h"
 #include "base/random.h"
-#include "sim/words.h"
 
 namespace weft::sim {
 namespace {
@@ -27,8 +27,9 @@ Result<std::vector<ValueClass>> ParseValues(std::string_view text) {
     const std::string_view part = rest.substr(0, comma);
     const size_t colon = part.find(':');
     ValueClass each{.bytes = 0, .share = 1};
-    const bool is_right = ParseWhole(part.substr(0, colon), 10, each.bytes) &&
-                          (colon == part.npos || ParseDecimal(part.substr(colon + 1), each.share));
+    const bool is_right =
+        base::ParseNumber(part.substr(0, colon), &each.bytes) &&
+        (colon == part.npos || base::ParseFinite(part.substr(colon + 1), &each.share));
     if (!is_right || (comma + 1 == rest.size())) {
       return Status(Code::kInvalidArgument,
                     fmt::format("values: '{}' is not of the form 128 or 128:70,256:30", text));

@@ -9,6 +9,7 @@
 
 #include <fmt/format.h>
 
+#include "base/parse_number.h"
 #include "sim/dram/dramsim3_trace.h"
 #include "sim/dram/organization.h"
 #include "sim/dram/text_lines.h"
@@ -86,13 +87,13 @@ class Collector {
 
 bool ParseHex(std::string_view digits, uint64_t& number) {
   if (digits.starts_with("0x") || digits.starts_with("0X")) digits.remove_prefix(2);
-  return ParseWhole(digits, 16, number);
+  return base::ParseNumber(digits, &number, 16);
 }
 
 // Decimal, unless it begins with 0x.
 bool ParseAddress(std::string_view word, uint64_t& number) {
   const bool is_hex = word.starts_with("0x") || word.starts_with("0X");
-  return is_hex ? ParseHex(word, number) : ParseWhole(word, 10, number);
+  return is_hex ? ParseHex(word, number) : base::ParseNumber(word, &number);
 }
 
 std::string AddO3(std::string_view text, Collector& collector) {
@@ -100,12 +101,12 @@ std::string AddO3(std::string_view text, Collector& collector) {
   for (std::string_view& word : words) word = TakeWord(text);
   if (words[1].empty() || !words[3].empty()) return "a line is: INSTRUCTIONS READ [WRITTEN]";
   uint64_t plains = 0;
-  if (!ParseWhole(words[0], 10, plains)) {
+  if (!base::ParseNumber(words[0], &plains)) {
     return Quoted(words[0]) + " is no number of instructions";
   }
   for (size_t word = 1; word <= 2 && !words[word].empty(); ++word) {
     uint64_t addr = 0;
-    if (!ParseWhole(words[word], 10, addr)) {
+    if (!base::ParseNumber(words[word], &addr)) {
       return Quoted(words[word]) + " is no decimal address of 64 bits";
     }
     std::string wrong =
@@ -145,7 +146,7 @@ class CsvLines {
     uint64_t instruction = 0;
     uint64_t addr = 0;
     uint64_t bytes = 0;
-    if (!ParseWhole(fields[0], 10, count)) {
+    if (!base::ParseNumber(fields[0], &count)) {
       return Quoted(fields[0]) + " is no number of instructions";
     }
     for (const auto& [field, number] : {std::pair{fields[1], &instruction}, {fields[3], &addr}}) {
@@ -156,7 +157,7 @@ class CsvLines {
     if (fields[2] != "R" && fields[2] != "W") {
       return Quoted(fields[2]) + " is neither R nor W";
     }
-    if (!ParseWhole(fields[4], 10, bytes)) return Quoted(fields[4]) + " is no size";
+    if (!base::ParseNumber(fields[4], &bytes)) return Quoted(fields[4]) + " is no size";
     if (has_last_ && count < last_) {
       return fmt::format("instruction {} is before the line before's, {}", count, last_);
     }

@@ -1,10 +1,10 @@
 // What the store tells of itself: properties, statistics, sizes of ranges.
-#include <charconv>
 #include <cstdio>
 #include <string>
 #include <string_view>
 
 #include "base/check.h"
+#include "base/parse_number.h"
 #include "lsm/db_impl.h"
 
 namespace weft::lsm {
@@ -87,9 +87,7 @@ bool DbImpl::GetProperty(std::string_view name, std::string* value) {
 
 bool DbImpl::FilesAtLevel(std::string_view digits, std::string* value) const {
   int level = -1;
-  const char* const end = digits.data() + digits.size();
-  const auto [next, error] = std::from_chars(digits.data(), end, level);
-  if (error != std::errc() || next != end || level < 0 || level >= kLevels) return false;
+  if (!base::ParseNumber(digits, &level) || level < 0 || level >= kLevels) return false;
   *value = std::to_string(views_.Take()->version->level(level).size());
   return true;
 }

@@ -5,17 +5,17 @@
 #include <netinet/in.h>
 #include <sys/un.h>
 
-#include <charconv>
 #include <cstddef>
 #include <cstring>
+
+#include "base/parse_number.h"
 
 namespace weft::net {
 namespace {
 
 Result<uint16_t> ParsePort(std::string_view text) {
   uint16_t port = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), port);
-  if (error != std::errc() || end != text.data() + text.size() || text.empty()) {
+  if (!base::ParseNumber(text, &port)) {
     return Status(Code::kInvalidArgument, "not a port: '" + std::string(text) + "'");
   }
   return port;

@@ -1,9 +1,10 @@
 #include "planner/placement.h"
 
-#include <charconv>
 #include <string>
 #include <string_view>
 #include <utility>
+
+#include "base/parse_number.h"
 
 namespace weft::planner {
 namespace {
@@ -15,12 +16,10 @@ Status Invalid(std::string message) { return {Code::kInvalidArgument, std::move(
 Result<const ProcessorCosts*> CostsNamed(const Calibration& calibration, const std::string& name) {
   constexpr std::string_view kPrefix = "gpu";
   size_t number = 0;
-  const char* const end = name.data() + name.size();
-  if (name.starts_with(kPrefix)) {
-    const auto parsed = std::from_chars(name.data() + kPrefix.size(), end, number);
-    if (parsed.ec == std::errc() && parsed.ptr == end && number < calibration.devices.size())
-      return &calibration.devices[number];
-  }
+  if (name.starts_with(kPrefix) &&
+      base::ParseNumber(std::string_view(name).substr(kPrefix.size()), &number) &&
+      number < calibration.devices.size())
+    return &calibration.devices[number];
   return Invalid("the calibration knows no processor " + name);
 }
 

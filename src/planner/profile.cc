@@ -2,10 +2,11 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cmath>
 
 #include <fmt/format.h>
+
+#include "base/parse_number.h"
 
 namespace weft::planner {
 namespace {
@@ -42,9 +43,7 @@ bool HasMeanMoved(double from, double to, double threshold) {
 
 bool ParsePercent(std::string_view text, double* share) {
   uint32_t percent = 0;
-  const char* const end = text.data() + text.size();
-  const auto parsed = std::from_chars(text.data(), end, percent);
-  if (parsed.ec != std::errc() || parsed.ptr != end || percent > 100) return false;
+  if (!base::ParseNumber(text, &percent) || percent > 100) return false;
   *share = percent / 100.0;
   return true;
 }

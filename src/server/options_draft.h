@@ -49,14 +49,7 @@ inline Status Refused(std::string_view flag, std::string_view reason) {
   return Status(Code::kUnsupported, std::string(flag) + " is refused: " + std::string(reason));
 }
 
-// The whole of `text` as a number; false where it is none or does not fit.
-template <typename Number>
-bool ReadNumber(std::string_view text, Number* number, int base = 10) {
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), *number, base);
-  return error == std::errc() && end == text.data() + text.size();
-}
-
-// Why ReadNumber<Number> refuses `text`: `complaint`, or that it is too large, where that is the
+// Why base::ParseNumber refuses `text`: `complaint`, or that it is too large, where that is the
 // reason.
 template <typename Number>
 Status RefusedNumber(std::string_view text, std::string complaint) {
@@ -67,9 +60,6 @@ Status RefusedNumber(std::string_view text, std::string complaint) {
   constexpr bool fraction = std::is_floating_point_v<Number>;  // may be too small, too
   return BadUsage(fraction ? "the number is out of range" : "the number is too large");
 }
-
-// Decimal fractions such as "1.25".
-bool ReadFraction(std::string_view text, double* number);
 
 // Takes -o's comma list.
 Status TakeExtended(Draft& draft, std::string_view list);

@@ -1,10 +1,10 @@
 // The suboptions of -o. memcached's are accepted by name and form; few steer anything here.
 #include <algorithm>
-#include <cmath>
 #include <utility>
 
 #include <fmt/format.h>
 
+#include "base/parse_number.h"
 #include "server/options_draft.h"
 
 namespace weft::server {
@@ -116,11 +116,11 @@ Status CheckArgument(const Suboption& suboption, bool given, std::string_view va
   // In the setting's unit it must be a number as well.
   uint64_t number = 0;
   if (argument == Argument::kNumber) {
-    if (!ReadNumber(value, &number)) return RefusedNumber<uint64_t>(value, complaint);
+    if (!base::ParseNumber(value, &number)) return RefusedNumber<uint64_t>(value, complaint);
     if (number > UINT64_MAX / suboption.unit) return BadUsage("the number is too large");
   }
   double fraction = 0;
-  if (argument != Argument::kFraction || ReadFraction(value, &fraction)) return {};
+  if (argument != Argument::kFraction || base::ParseFinite(value, &fraction)) return {};
   return RefusedNumber<double>(value, complaint);
 }
 
@@ -128,15 +128,15 @@ Status CheckArgument(const Suboption& suboption, bool given, std::string_view va
 std::string AsShown(const Suboption& suboption, std::string_view value) {
   if (suboption.argument == Argument::kFraction) {
     double fraction = 0;
-    ReadFraction(value, &fraction);
+    base::ParseFinite(value, &fraction);
     return fmt::format("{:.{}f}", fraction, suboption.name == "slab_automove_freeratio" ? 3 : 2);
   }
   uint64_t number = 0;
-  if (suboption.name == "ssl_min_version" && ReadNumber(value, &number) && number <= 3) {
+  if (suboption.name == "ssl_min_version" && base::ParseNumber(value, &number) && number <= 3) {
     return fmt::format("tlsv1.{}", number);
   }
   if (suboption.argument != Argument::kNumber) return std::string(value);
-  ReadNumber(value, &number);
+  base::ParseNumber(value, &number);
   return fmt::to_string(number * suboption.unit);
 }
 
@@ -157,7 +157,7 @@ void TakeSwitch(std::string_view name, UnusedSettings* unused) {
 Status TakeHashpower(Draft& draft, std::string_view value) {
   constexpr uint32_t kPowerMin = 12, kPowerMax = 32;
   uint32_t power = 0;
-  if (!ReadNumber(value, &power) || power > kPowerMax) {
+  if (!base::ParseNumber(value, &power) || power > kPowerMax) {
     return BadUsage("Initial hashtable multiplier of " + std::string(value) + " is too high");
   }
   if (power < kPowerMin) {
@@ -185,7 +185,7 @@ Status TakeOne(Draft& draft, std::string_view word) {
   }
   TakeSwitch(name, &draft.options->unused);
   if (name == "hashpower") return TakeHashpower(draft, value);
-  if (name == "idle_timeout") ReadNumber(value, &draft.options->idle_timeout_s);
+  if (name == "idle_timeout") base::ParseNumber(value, &draft.options->idle_timeout_s);
   if (name == "hash_algorithm" && value != "jenkins" && value != "murmur3" && value != "xxh3") {
     return BadUsage("Unknown hash_algorithm option (jenkins, murmur3, xxh3)");
   }
@@ -194,11 +194,6 @@ Status TakeOne(Draft& draft, std::string_view word) {
 }
 
 }  // namespace
-
-bool ReadFraction(std::string_view text, double* number) {
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), *number);
-  return error == std::errc() && end == text.data() + text.size() && std::isfinite(*number);
-}
 
 Status TakeExtended(Draft& draft, std::string_view list) {
   while (!list.empty()) {

@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "base/parse_number.h"
 #include "compaction/device/executors.h"
 #include "server/options_draft.h"
 
@@ -22,12 +23,12 @@ constexpr const char* kRefused = "Of memcached, refused";
 
 template <typename Number>
 Status TakePositive(std::string_view value, const char* complaint, Number* number) {
-  if (!ReadNumber(value, number)) return RefusedNumber<Number>(value, complaint);
+  if (!base::ParseNumber(value, number)) return RefusedNumber<Number>(value, complaint);
   return *number <= 0 ? BadUsage(complaint) : Status();
 }
 
 Status TakePort(std::string_view value, int32_t* port) {
-  if (!ReadNumber(value, port)) {
+  if (!base::ParseNumber(value, port)) {
     return BadUsage("Invalid port number: \"" + std::string(value) + "\"");
   }
   if (*port < -1 || *port > 65535) {
@@ -46,7 +47,7 @@ Status TakeItemMax(Draft& draft, std::string_view value) {
     if (unit > 1) value.remove_suffix(1);
   }
   uint32_t count = 0;  // times a gigabyte, it fits
-  if (!ReadNumber(value, &count)) {
+  if (!base::ParseNumber(value, &count)) {
     return RefusedNumber<uint32_t>(value,
                                    "Item max size is not a number: \"" + std::string(value) + "\"");
   }
@@ -126,7 +127,7 @@ Status TakeSteal(Draft& draft, std::string_view value) {
 Status TakeGrowthFactor(Draft& draft, std::string_view value) {
   double factor = 0;
   constexpr const char* kComplaint = "Factor must be greater than 1";
-  if (!ReadFraction(value, &factor)) return RefusedNumber<double>(value, kComplaint);
+  if (!base::ParseFinite(value, &factor)) return RefusedNumber<double>(value, kComplaint);
   if (!(factor > 1.0)) return BadUsage(kComplaint);
   draft.options->unused.growth_factor = fmt::format("{:.2f}", factor);
   draft.NoEffect("-f", "objects lie in a log, there are no slab classes");
@@ -162,8 +163,8 @@ constexpr Flag kTable[] = {
      }},
     {kServing, "-a,--unix-mask", "MASK", "access mask of the Unix socket, octal (default 700)",
      [](Draft& d, std::string_view v) {
-       const bool valid = ReadNumber(v, &d.options->unix_mask, 8) && d.options->unix_mask >= 0 &&
-                          d.options->unix_mask <= 0777;
+       const bool valid = base::ParseNumber(v, &d.options->unix_mask, 8) &&
+                          d.options->unix_mask >= 0 && d.options->unix_mask <= 0777;
        return valid ? Status() : BadUsage("Invalid access mask: \"" + std::string(v) + "\"");
      }},
     {kServing, "-c,--conn-limit", "NUM", "most connections at once (default 1024)",
@@ -296,7 +297,7 @@ constexpr Flag kTable[] = {
      [](Draft& d, std::string_view v) {
        d.steers_planner = "--interval-us";
        uint32_t us = 0;
-       const bool good = ReadNumber(v, &us) && us >= 10 && us <= 10'000'000;
+       const bool good = base::ParseNumber(v, &us) && us >= 10 && us <= 10'000'000;
        d.options->interval_us = us;
        return good ? Status() : BadUsage("--interval-us must be 10 to 10000000");
      }},
@@ -316,7 +317,7 @@ constexpr Flag kTable[] = {
      "only when it does (default 100)",
      [](Draft& d, std::string_view v) {
        d.steers_data = "--sync-ms";
-       return ReadNumber(v, &d.options->sync_ms) && d.options->sync_ms <= 3'600'000
+       return base::ParseNumber(v, &d.options->sync_ms) && d.options->sync_ms <= 3'600'000
                   ? Status()
                   : BadUsage("--sync-ms is a number of milliseconds, at most an hour, not \"" +
                              std::string(v) + "\"");

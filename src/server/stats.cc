@@ -1,8 +1,8 @@
 #include "server/stats.h"
 
 #include <array>
-#include <charconv>
 
+#include "base/parse_number.h"
 #include "server/stats_writer.h"
 
 namespace weft::server {
@@ -23,11 +23,6 @@ std::string_view NextWord(std::string_view* text) {
   return word;
 }
 
-bool IsNumber(std::string_view word, uint32_t* number) {
-  const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), *number);
-  return error == std::errc() && end == word.data() + word.size();
-}
-
 // Keys are not kept by class, so a dump of any class that memcached knows is empty.
 std::string CachedumpText(std::string_view arguments, const ServerOptions& options) {
   constexpr uint32_t kClassMax = 63;
@@ -36,7 +31,7 @@ std::string CachedumpText(std::string_view arguments, const ServerOptions& optio
   const std::string_view limit = NextWord(&arguments);
   if (limit.empty()) return "CLIENT_ERROR bad command line\r\n";
   uint32_t class_number = 0, limit_number = 0;
-  if (!IsNumber(slab_class, &class_number) || !IsNumber(limit, &limit_number)) {
+  if (!base::ParseNumber(slab_class, &class_number) || !base::ParseNumber(limit, &limit_number)) {
     return "CLIENT_ERROR bad command line format\r\n";
   }
   if (class_number > kClassMax) return "CLIENT_ERROR Illegal slab id\r\n";

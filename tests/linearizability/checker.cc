@@ -1,12 +1,13 @@
 #include "linearizability/checker.h"
 
 #include <algorithm>
-#include <charconv>
 #include <map>
 #include <optional>
 #include <unordered_map>
 #include <unordered_set>
 #include <vector>
+
+#include "base/parse_number.h"
 
 namespace weft::linearizability {
 namespace {
@@ -38,8 +39,7 @@ std::string_view WithoutPadding(std::string_view value) {
 std::optional<uint64_t> AsNumber(std::string_view value) {
   value = WithoutPadding(value);
   uint64_t number = 0;
-  const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), number);
-  if (error != std::errc() || end != value.data() + value.size()) return std::nullopt;
+  if (!base::ParseNumber(value, &number)) return std::nullopt;
   return number;
 }
 

@@ -8,11 +8,10 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <charconv>
 #include <cstring>
-#include <system_error>
 #include <vector>
 
+#include "base/parse_number.h"
 #include "linearizability/driver.h"
 
 namespace weft::linearizability {
@@ -49,10 +48,7 @@ int ConnectTcp(const std::string& host, const std::string& port) {
 
 uint64_t Number(std::string_view text) {
   uint64_t number = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (error != std::errc() || end != text.data() + text.size()) {
-    throw ProtocolError("no number: " + std::string(text));
-  }
+  if (!base::ParseNumber(text, &number)) throw ProtocolError("no number: " + std::string(text));
   return number;
 }
 
