@@ -6,12 +6,12 @@
 
 #include <fmt/format.h>
 
+#include "base/system_memory.h"
 #include "bench/drive/driver.h"
 #include "bench/durable/place.h"
 #include "bench/harness/machine.h"
 #include "bench/target/targets.h"
 #include "bench/workload/builtin_mixes.h"
-#include "planner/system_memory.h"
 
 namespace weft::bench {
 namespace {
@@ -43,7 +43,7 @@ DataRoom RoomFor(const MeasureOptions& options) {
       continue;
     }
     room.free_bytes = std::min(room.free_bytes, FreeBytesOf(options.target.place));
-    if (const uint64_t memory = planner::MemoryToBeHad(); memory > 0)
+    if (const uint64_t memory = base::MemoryToBeHad(); memory > 0)
       room.free_bytes = std::min(room.free_bytes, memory);
   }
   return room;

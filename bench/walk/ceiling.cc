@@ -4,8 +4,8 @@
 
 #include <fmt/format.h>
 
+#include "base/system_memory.h"
 #include "bench/walk/crew.h"
-#include "planner/system_memory.h"
 
 namespace weft::bench {
 namespace {
@@ -27,7 +27,7 @@ Result<std::unique_ptr<Ceiling>> Ceiling::Make(uint64_t objects, uint32_t object
                                                bool huge_pages, uint64_t seed) {
   const uint32_t rounded = (object_bytes + 7) / 8 * 8;
   const uint64_t wanted = Walk::BytesFor(objects, rounded) + kStaysFree;
-  const uint64_t there = planner::MemoryToBeHad();
+  const uint64_t there = base::MemoryToBeHad();
   if (there != 0 && there < wanted)
     return Status(Code::kNoMemory, fmt::format("a walk takes {} MiB, and {} MiB are to be had",
                                                wanted >> 20, there >> 20));

@@ -11,9 +11,9 @@
 
 #include "base/check.h"
 #include "base/cpu_facts.h"
+#include "base/system_memory.h"
 #include "planner/calibration_fit.h"
 #include "planner/synthetic_load.h"
-#include "planner/system_memory.h"
 #include "planner/unit_fit.h"
 
 namespace weft::planner {
@@ -116,7 +116,7 @@ class Calibrator {
     const uint64_t wanted = std::clamp<uint64_t>(
         std::max(6 * cache, options_.workers * kBytesPerWorker), 256ull << 20, 8ull << 30);
     const uint64_t needed = std::min<uint64_t>(wanted, std::max<uint64_t>(2 * cache, 64ull << 20));
-    uint64_t bytes = std::min<uint64_t>(wanted, MemoryToBeHad() / 3);
+    uint64_t bytes = std::min<uint64_t>(wanted, base::MemoryToBeHad() / 3);
     if (bytes < needed)
       return Status(
           Code::kNoMemory,

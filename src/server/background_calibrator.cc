@@ -10,9 +10,9 @@
 #include <spdlog/spdlog.h>
 
 #include "base/clock.h"
+#include "base/system_memory.h"
 #include "base/thread.h"
 #include "planner/calibrator.h"
-#include "planner/system_memory.h"
 
 namespace weft::server {
 namespace {
@@ -98,7 +98,7 @@ void BackgroundCalibrator::Run() {
 // server that serves.
 Result<planner::Calibration> BackgroundCalibrator::MeasureAll() {
   const std::vector<uint64_t> sizes =
-      ScratchSizes(options_.memory_bytes, options_.workers, planner::MemoryToBeHad());
+      ScratchSizes(options_.memory_bytes, options_.workers, base::MemoryToBeHad());
   if (sizes.empty())
     return Status(Code::kNoMemory,
                   fmt::format("measuring with {} workers takes {} MiB, more than -m has; `weft "

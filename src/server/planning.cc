@@ -6,8 +6,8 @@
 
 #include <spdlog/fmt/fmt.h>
 
+#include "base/system_memory.h"
 #include "pipeline/batch.h"
-#include "planner/system_memory.h"
 #include "server/background_calibrator.h"
 
 namespace weft::server {
@@ -27,7 +27,7 @@ Result<FoundCalibration> FindCalibration(const ServerOptions& options,
   }
   // Figures of a small store are those of its lines in a cache.
   const std::vector<uint64_t> sizes =
-      ScratchSizes(options.memory_bytes, options.threads, planner::MemoryToBeHad());
+      ScratchSizes(options.memory_bytes, options.threads, base::MemoryToBeHad());
   if (!is_named && calibration->scratch_bytes != 0 && !sizes.empty() &&
       sizes.front() > 2 * calibration->scratch_bytes) {
     found.info = fmt::format("{} was measured in {} MiB, here are {}: it is measured anew",

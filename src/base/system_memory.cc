@@ -1,4 +1,4 @@
-#include "planner/system_memory.h"
+#include "base/system_memory.h"
 
 #include <algorithm>
 #include <cinttypes>
@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-namespace weft::planner {
+namespace weft::base {
 namespace {
 
 // A figure in a file of the system's; UINT64_MAX where there is none, or it says "max".
@@ -35,4 +35,4 @@ uint64_t MemoryToBeHad() {
   return std::min(system, limit > used ? limit - used : 0);
 }
 
-}  // namespace weft::planner
+}  // namespace weft::base
