@@ -19,7 +19,7 @@
 #include "base/histogram.h"
 #include "bench/durable/payload.h"
 #include "bench/durable/store.h"
-#include "bench/harness/workload.h"
+#include "bench/harness/key_picker.h"
 
 namespace weft::bench {
 

@@ -1,6 +1,5 @@
 #include "bench/harness/workload.h"
 
-#include "bench/defaults.h"
 #include "planner/profile.h"
 
 namespace weft::bench {
@@ -16,9 +15,5 @@ Result<Workload> ParseWorkload(std::string_view name) {
   workload.zipf = profile->zipf != 0;
   return workload;
 }
-
-KeyPicker::KeyPicker(uint64_t keys, bool zipf)
-    : keys_(keys),
-      zipf_(zipf ? std::make_unique<base::Zipf>(keys, defaults::kZipfTheta) : nullptr) {}
 
 }  // namespace weft::bench

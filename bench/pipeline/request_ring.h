@@ -16,6 +16,7 @@
 #include <string_view>
 #include <vector>
 
+#include "bench/harness/key_picker.h"
 #include "bench/harness/workload.h"
 #include "bench/pipeline/objects.h"
 #include "task/batch_tasks.h"

@@ -11,6 +11,7 @@
 #include <optional>
 #include <vector>
 
+#include "bench/harness/key_picker.h"
 #include "bench/harness/samples.h"
 #include "bench/meter/reading.h"
 #include "bench/pipeline/data_set.h"

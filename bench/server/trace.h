@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "bench/client/closed_loop.h"
-#include "bench/harness/workload.h"
+#include "bench/harness/key_picker.h"
 
 namespace weft::bench {
 

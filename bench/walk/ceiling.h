@@ -9,7 +9,7 @@
 #include <memory>
 #include <vector>
 
-#include "bench/harness/workload.h"
+#include "bench/harness/key_picker.h"
 #include "bench/walk/walk.h"
 #include "weft/status.h"
 

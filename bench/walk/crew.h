@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "bench/harness/workload.h"
+#include "bench/harness/key_picker.h"
 
 namespace weft::bench {
 
