@@ -13,7 +13,7 @@
 #include <span>
 #include <vector>
 
-#include "bench/harness/workload.h"
+#include "bench/named/named.h"
 #include "weft/cache.h"
 
 namespace weft::bench {

@@ -17,7 +17,7 @@
 #include <span>
 #include <vector>
 
-#include "bench/harness/workload.h"
+#include "bench/named/named.h"
 #include "bench/pipeline/objects.h"
 #include "cache/store.h"
 

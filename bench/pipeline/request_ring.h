@@ -17,7 +17,7 @@
 #include <vector>
 
 #include "bench/harness/key_picker.h"
-#include "bench/harness/workload.h"
+#include "bench/named/named.h"
 #include "bench/pipeline/objects.h"
 #include "task/batch_tasks.h"
 #include "weft/cache.h"

@@ -5,7 +5,7 @@
 
 #include <fmt/format.h>
 
-#include "bench/harness/workload.h"
+#include "bench/named/named.h"
 #include "bench/workload/words.h"
 
 namespace weft::bench {

@@ -1,4 +1,4 @@
-#include "bench/harness/workload.h"
+#include "bench/named/named.h"
 
 #include "planner/profile.h"
 

@@ -1,4 +1,4 @@
-// bench/harness/workload.h: the named workloads of docs/design: K16-G95-U and its 23 siblings.
+// bench/named/named.h: the named workloads of docs/design: K16-G95-U and its 23 siblings.
 //
 // Threads   a Workload is a value.
 // Errors    kInvalidArgument: there is no workload of that name.
