@@ -6,10 +6,10 @@
 #include <string>
 #include <vector>
 
-#include "bench/defaults.h"
 #include "bench/device/options.h"
 #include "bench/durable/options.h"
 #include "bench/embedded/options.h"
+#include "bench/harness/defaults.h"
 #include "bench/pipeline/options.h"
 #include "bench/server/options.h"
 

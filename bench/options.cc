@@ -148,7 +148,7 @@ void AddCommon(CLI::App* app, Arguments* a) {
   app->add_option("--warmup", a->warmup, "uncounted seconds before each turn")
       ->check(CLI::Range(0.0, 1e6));
   app->add_option("--seed", a->seed, "of all randomness")->capture_default_str();
-  app->add_option("--target", a->target, "instead of the project's own (bench/defaults.h)")
+  app->add_option("--target", a->target, "instead of the project's own (bench/harness/defaults.h)")
       ->check(CLI::Range(1e-6, 1e6));
 }
 

@@ -7,7 +7,7 @@
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
-#include "bench/defaults.h"
+#include "bench/harness/defaults.h"
 #include "bench/harness/machine.h"
 
 namespace weft::bench {

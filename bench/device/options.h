@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "bench/defaults.h"
+#include "bench/harness/defaults.h"
 #include "bench/harness/report.h"
 
 namespace weft::bench {

@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "bench/defaults.h"
 #include "bench/durable/store.h"
+#include "bench/harness/defaults.h"
 #include "bench/harness/report.h"
 
 namespace weft::bench {

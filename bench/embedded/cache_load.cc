@@ -5,7 +5,7 @@
 
 #include <fmt/format.h>
 
-#include "bench/defaults.h"
+#include "bench/harness/defaults.h"
 #include "bench/harness/payload.h"
 #include "bench/harness/report.h"
 #include "bench/walk/crew.h"

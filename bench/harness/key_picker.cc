@@ -1,6 +1,6 @@
 #include "bench/harness/key_picker.h"
 
-#include "bench/defaults.h"
+#include "bench/harness/defaults.h"
 
 namespace weft::bench {
 

@@ -5,7 +5,7 @@
 #include <cmath>
 #include <vector>
 
-#include "bench/defaults.h"
+#include "bench/harness/defaults.h"
 #include "task/test_table.h"
 
 namespace weft::bench {

@@ -20,7 +20,7 @@
 #include <vector>
 
 #include "base/random.h"
-#include "bench/defaults.h"
+#include "bench/harness/defaults.h"
 #include "bench/pipeline/carrier.h"
 #include "bench/pipeline/data_set.h"
 #include "bench/pipeline/figures.h"

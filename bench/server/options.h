@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "bench/defaults.h"
+#include "bench/harness/defaults.h"
 #include "bench/harness/peer.h"
 #include "bench/harness/report.h"
 

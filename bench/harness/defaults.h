@@ -1,5 +1,5 @@
-// bench/defaults.h: the axes, durations and targets that every benchmark shares. They stand in one
-// place, so that figures with the same name are taken the same way.
+// bench/harness/defaults.h: the axes, durations and targets that every benchmark shares. They stand
+// in one place, so that figures with the same name are taken the same way.
 //
 // A target is the project's own promise; docs cite it from here. The command line can change each
 // one (--target), and the record then shows it.
