@@ -10,9 +10,9 @@
 
 #include "bench/durable/ledger.h"
 #include "bench/durable/merge.h"
-#include "bench/durable/meter.h"
 #include "bench/durable/options.h"
-#include "bench/durable/place.h"
+#include "bench/store/place.h"
+#include "bench/store/store_meter.h"
 
 namespace weft::bench {
 namespace {

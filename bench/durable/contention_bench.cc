@@ -9,11 +9,11 @@
 
 #include "base/clock.h"
 #include "bench/durable/contention_charts.h"
-#include "bench/durable/meter.h"
 #include "bench/durable/options.h"
-#include "bench/durable/place.h"
 #include "bench/harness/cpu_load.h"
 #include "bench/meter/gpu_meter.h"
+#include "bench/store/place.h"
+#include "bench/store/store_meter.h"
 
 namespace weft::bench {
 namespace {

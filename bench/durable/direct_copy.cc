@@ -12,7 +12,7 @@
 #include "base/clock.h"
 #include "base/posix_direct.h"
 #include "bench/durable/merge.h"
-#include "bench/durable/meter.h"
+#include "bench/store/store_meter.h"
 
 namespace weft::bench {
 namespace {

@@ -6,10 +6,10 @@
 
 #include <fmt/format.h>
 
-#include "bench/durable/meter.h"
 #include "bench/durable/options.h"
 #include "bench/durable/passes.h"
-#include "bench/durable/place.h"
+#include "bench/store/place.h"
+#include "bench/store/store_meter.h"
 
 namespace weft::bench {
 namespace {

@@ -13,7 +13,7 @@
 
 #include "base/random.h"
 #include "bench/durable/payload.h"
-#include "bench/durable/store.h"
+#include "bench/store/store.h"
 
 namespace weft::bench {
 

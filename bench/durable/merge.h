@@ -9,8 +9,8 @@
 
 #include "base/flat_file_system.h"
 #include "bench/durable/merge_input.h"
-#include "bench/durable/store.h"
 #include "bench/harness/process.h"
+#include "bench/store/store.h"
 
 namespace weft::bench {
 

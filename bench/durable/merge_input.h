@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "bench/durable/payload.h"
-#include "bench/durable/store.h"
+#include "bench/store/store.h"
 #include "compaction/job.h"
 
 namespace weft::bench {

@@ -8,9 +8,9 @@
 #include <string>
 #include <vector>
 
-#include "bench/durable/store.h"
 #include "bench/harness/defaults.h"
 #include "bench/harness/report.h"
+#include "bench/store/store.h"
 
 namespace weft::bench {
 

@@ -1,6 +1,6 @@
 #include "base/clock.h"
 #include "bench/durable/merge.h"
-#include "bench/durable/meter.h"
+#include "bench/store/store_meter.h"
 
 namespace weft::bench {
 

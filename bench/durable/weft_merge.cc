@@ -9,7 +9,7 @@
 
 #include "base/clock.h"
 #include "bench/durable/merge.h"
-#include "bench/durable/meter.h"
+#include "bench/store/store_meter.h"
 #include "compaction/device/executors.h"
 
 namespace weft::bench {

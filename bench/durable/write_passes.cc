@@ -6,7 +6,7 @@
 
 #include "base/clock.h"
 #include "bench/durable/latency.h"
-#include "bench/durable/meter.h"
+#include "bench/store/store_meter.h"
 
 namespace weft::bench {
 namespace {

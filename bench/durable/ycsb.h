@@ -18,8 +18,8 @@
 
 #include "base/histogram.h"
 #include "bench/durable/payload.h"
-#include "bench/durable/store.h"
 #include "bench/harness/key_picker.h"
+#include "bench/store/store.h"
 
 namespace weft::bench {
 

@@ -5,7 +5,7 @@
 #include <fmt/format.h>
 
 #include "bench/drive/each_target.h"
-#include "bench/durable/store.h"
+#include "bench/store/store.h"
 #include "bench/target/targets.h"
 
 namespace weft::bench {

@@ -8,8 +8,8 @@
 
 #include "base/system_memory.h"
 #include "bench/drive/driver.h"
-#include "bench/durable/place.h"
 #include "bench/harness/machine.h"
+#include "bench/store/place.h"
 #include "bench/target/targets.h"
 #include "bench/workload/builtin_mixes.h"
 

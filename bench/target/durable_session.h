@@ -14,7 +14,7 @@
 #include <string_view>
 #include <vector>
 
-#include "bench/durable/store.h"
+#include "bench/store/store.h"
 #include "bench/target/faults.h"
 #include "bench/target/target.h"
 

@@ -7,8 +7,8 @@
 #include <fmt/format.h>
 
 #include "base/mutex.h"
-#include "bench/durable/meter.h"
-#include "bench/durable/place.h"
+#include "bench/store/place.h"
+#include "bench/store/store_meter.h"
 #include "bench/target/durable_session.h"
 
 namespace weft::bench {

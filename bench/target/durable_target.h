@@ -1,4 +1,4 @@
-// bench/target/durable_target.h: a durable store in this process (bench/durable/store.h): Weft's,
+// bench/target/durable_target.h: a durable store in this process (bench/store/store.h): Weft's,
 // LevelDB, RocksDB.
 //
 // Reads that are submitted side by side are one MultiGet, for stores that have it; an update and an

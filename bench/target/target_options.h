@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "bench/durable/store.h"
+#include "bench/store/store.h"
 
 namespace weft::bench {
 

@@ -7,7 +7,7 @@
 #include <leveldb/iterator.h>
 #include <leveldb/options.h>
 
-#include "bench/durable/store.h"
+#include "bench/store/store.h"
 
 namespace weft::bench::store_internal {
 namespace {

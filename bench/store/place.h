@@ -1,4 +1,4 @@
-// bench/durable/place.h: a folder for stores, which is removed with its object.
+// bench/store/place.h: a folder for stores, which is removed with its object.
 //
 // Threads: one.
 #pragma once

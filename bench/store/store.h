@@ -1,4 +1,4 @@
-// bench/durable/store.h: an embedded ordered key-value store under measurement, whoever made it.
+// bench/store/store.h: an embedded ordered key-value store under measurement, whoever made it.
 //
 // It has what the benchmarks need of a store and no more, so that every store runs the same loops.
 // Each store has one file that implements it; a store whose library is not installed is left out of

@@ -1,5 +1,5 @@
 // Threads   one.
-#include "bench/durable/place.h"
+#include "bench/store/place.h"
 
 #include <gtest/gtest.h>
 

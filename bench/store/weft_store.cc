@@ -1,4 +1,4 @@
-#include "bench/durable/store.h"
+#include "bench/store/store.h"
 #include "weft/db.h"
 
 namespace weft::bench::store_internal {

@@ -1,4 +1,4 @@
-#include "bench/durable/meter.h"
+#include "bench/store/store_meter.h"
 
 #include <sys/resource.h>
 #include <unistd.h>

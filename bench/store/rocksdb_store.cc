@@ -9,7 +9,7 @@
 #include <rocksdb/table.h>
 #include <rocksdb/version.h>
 
-#include "bench/durable/store.h"
+#include "bench/store/store.h"
 
 namespace weft::bench::store_internal {
 namespace {

@@ -1,6 +1,6 @@
 #include <algorithm>
 
-#include "bench/durable/store.h"
+#include "bench/store/store.h"
 
 namespace weft::bench {
 namespace {

@@ -1,4 +1,4 @@
-// bench/durable/meter.h: what this process has used so far, and when it has come to rest.
+// bench/store/store_meter.h: what this process has used so far, and when it has come to rest.
 //
 // Threads: any. The figures are of the whole process, so one store works at a time.
 #pragma once

@@ -1,4 +1,4 @@
-#include "bench/durable/place.h"
+#include "bench/store/place.h"
 
 #include <fcntl.h>
 #include <unistd.h>
