@@ -9,19 +9,21 @@
 #include <rocksdb/table.h>
 #include <rocksdb/version.h>
 
-#include "bench/store/store.h"
+#include "bench/store/leveldb_like.h"
 
 namespace weft::bench::store_internal {
 namespace {
 
-rocksdb::Slice RocksDbSlice(std::string_view text) { return {text.data(), text.size()}; }
-std::string_view RocksDbView(const rocksdb::Slice& slice) { return {slice.data(), slice.size()}; }
-
-Status RocksDbStatus(const rocksdb::Status& status) {
-  if (status.ok()) return Status::Ok();
-  return Status(status.IsCorruption() ? Code::kCorruption : Code::kIoError,
-                "RocksDB: " + status.ToString());
-}
+struct RocksDbLibrary {
+  using Db = rocksdb::DB;
+  using Iterator = rocksdb::Iterator;
+  using Slice = rocksdb::Slice;
+  using LibraryStatus = rocksdb::Status;
+  using ReadOptions = rocksdb::ReadOptions;
+  using WriteOptions = rocksdb::WriteOptions;
+  struct Held {};  // its options share what they name
+  static constexpr const char* kName = "RocksDB";
+};
 
 class RocksDbReader final : public Reader {
  public:
@@ -30,12 +32,13 @@ class RocksDbReader final : public Reader {
 
   Answer Get(std::string_view key) override {
     values_[0].Reset();
-    return AnswerOf(db_->Get(options_, db_->DefaultColumnFamily(), RocksDbSlice(key), &values_[0]),
-                    values_[0]);
+    return AnswerOf(
+        db_->Get(options_, db_->DefaultColumnFamily(), SliceOf<RocksDbLibrary>(key), &values_[0]),
+        values_[0]);
   }
   void MultiGet(std::span<const std::string_view> keys, std::span<Answer> answers) override {
     for (size_t i = 0; i < keys.size(); ++i) {
-      keys_[i] = RocksDbSlice(keys[i]);
+      keys_[i] = SliceOf<RocksDbLibrary>(keys[i]);
       values_[i].Reset();
     }
     db_->MultiGet(options_, db_->DefaultColumnFamily(), keys.size(), keys_.data(), values_.data(),
@@ -45,8 +48,8 @@ class RocksDbReader final : public Reader {
 
  private:
   Answer AnswerOf(const rocksdb::Status& status, const rocksdb::PinnableSlice& value) {
-    if (status.ok()) return {true, RocksDbView(value)};
-    if (!status.IsNotFound()) status_ = RocksDbStatus(status);
+    if (status.ok()) return {true, ViewOf(value)};
+    if (!status.IsNotFound()) status_ = StatusOf<RocksDbLibrary>(status);
     return {};
   }
 
@@ -55,24 +58,6 @@ class RocksDbReader final : public Reader {
   std::vector<rocksdb::Slice> keys_;
   std::vector<rocksdb::PinnableSlice> values_;
   std::vector<rocksdb::Status> statuses_;
-};
-
-class RocksDbCursor final : public Cursor {
- public:
-  explicit RocksDbCursor(rocksdb::Iterator* iterator) : iterator_(iterator) {}
-
-  void SeekToFirst() override { iterator_->SeekToFirst(); }
-  void SeekToLast() override { iterator_->SeekToLast(); }
-  void Seek(std::string_view key) override { iterator_->Seek(RocksDbSlice(key)); }
-  bool Valid() const override { return iterator_->Valid(); }
-  void Next() override { iterator_->Next(); }
-  void Prev() override { iterator_->Prev(); }
-  std::string_view Key() const override { return RocksDbView(iterator_->key()); }
-  std::string_view Value() const override { return RocksDbView(iterator_->value()); }
-  Status status() const override { return RocksDbStatus(iterator_->status()); }
-
- private:
-  const std::unique_ptr<rocksdb::Iterator> iterator_;
 };
 
 rocksdb::BlockBasedTableOptions TableOptionsOf(const StoreSettings& settings) {
@@ -112,48 +97,31 @@ rocksdb::Options RocksDbOptions(const StoreSettings& settings) {
   return options;
 }
 
-class RocksDbStore final : public Store {
+class RocksDbStore final : public LevelDbLikeStore<RocksDbLibrary> {
  public:
+  using LevelDbLikeStore<RocksDbLibrary>::LevelDbLikeStore;
+
   static Result<std::unique_ptr<Store>> Open(const StoreSettings& settings,
                                              const std::string& dir) {
-    rocksdb::DB* db = nullptr;
-    const rocksdb::Status status = rocksdb::DB::Open(RocksDbOptions(settings), dir, &db);
-    if (!status.ok()) return RocksDbStatus(status);
-    auto store = std::make_unique<RocksDbStore>();
-    store->db_.reset(db);
-    return std::unique_ptr<Store>(std::move(store));
+    rocksdb::DB* opened = nullptr;
+    const rocksdb::Status status = rocksdb::DB::Open(RocksDbOptions(settings), dir, &opened);
+    if (!status.ok()) return StatusOf<RocksDbLibrary>(status);
+    return std::unique_ptr<Store>(std::make_unique<RocksDbStore>(RocksDbLibrary::Held(), opened));
   }
 
-  Status Put(std::string_view key, std::string_view value, bool sync) override {
-    rocksdb::WriteOptions options;
-    options.sync = sync;
-    return RocksDbStatus(db_->Put(options, RocksDbSlice(key), RocksDbSlice(value)));
-  }
-  Status Delete(std::string_view key, bool sync) override {
-    rocksdb::WriteOptions options;
-    options.sync = sync;
-    return RocksDbStatus(db_->Delete(options, RocksDbSlice(key)));
-  }
-  std::unique_ptr<Reader> NewReader() override {
-    return std::make_unique<RocksDbReader>(db_.get());
-  }
-  std::unique_ptr<Cursor> NewCursor() override {
-    return std::make_unique<RocksDbCursor>(db_->NewIterator(rocksdb::ReadOptions()));
-  }
+  std::unique_ptr<Reader> NewReader() override { return std::make_unique<RocksDbReader>(db()); }
   Status CompactAll() override {
-    return RocksDbStatus(db_->CompactRange(rocksdb::CompactRangeOptions(), nullptr, nullptr));
+    return StatusOf<RocksDbLibrary>(
+        db()->CompactRange(rocksdb::CompactRangeOptions(), nullptr, nullptr));
   }
   StoreFigures Figures() override;
-
- private:
-  std::unique_ptr<rocksdb::DB> db_;
 };
 
 StoreFigures RocksDbStore::Figures() {
   StoreFigures figures;
-  db_->GetProperty(rocksdb::DB::Properties::kLevelStats, &figures.text);
+  db()->GetProperty(rocksdb::DB::Properties::kLevelStats, &figures.text);
   std::map<std::string, std::string> map;
-  if (!db_->GetMapProperty(rocksdb::DB::Properties::kCFStats, &map)) return figures;
+  if (!db()->GetMapProperty(rocksdb::DB::Properties::kCFStats, &map)) return figures;
   const auto bytes = [&](const char* name) {
     const auto at = map.find(std::string("compaction.Sum.") + name);
     return at == map.end() ? 0.0 : std::strtod(at->second.c_str(), nullptr) * (1 << 30);
