@@ -63,13 +63,20 @@ function(weft_unit_test target)
   add_dependencies(weft_unit_tests ${target})
 endfunction()
 
+# Fuzzers follow what is reached in the library, and what it compares.
+function(weft_follow library)
+  if(WEFT_FUZZ)
+    target_compile_options(${library} PRIVATE ${WEFT_REACH_FLAGS} ${WEFT_COMPARE_FLAGS})
+  endif()
+endfunction()
+
 # Makes a fuzzer of each of the *_fuzz.cc (with WEFT_FUZZ), which feed `library`. It lies in the
 # build as its file does in the source.
 function(weft_fuzz library)
   if(NOT WEFT_FUZZ OR NOT ARGN)
     return()
   endif()
-  target_compile_options(${library} PRIVATE ${WEFT_REACH_FLAGS} ${WEFT_COMPARE_FLAGS})
+  weft_follow(${library})
   foreach(file ${ARGN})
     get_filename_component(target ${file} NAME_WE)
     file(RELATIVE_PATH folder ${CMAKE_SOURCE_DIR} ${file})
@@ -78,8 +85,7 @@ function(weft_fuzz library)
     set_target_properties(${target} PROPERTIES
                           RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/${folder})
     target_link_libraries(${target} PRIVATE ${library})
-    # Of what headers alone have.
-    target_compile_options(${target} PRIVATE ${WEFT_REACH_FLAGS} ${WEFT_COMPARE_FLAGS})
+    weft_follow(${target})  # what headers alone have
     target_link_options(${target} PRIVATE -fsanitize=fuzzer)
     add_dependencies(weft_fuzzers ${target})
   endforeach()

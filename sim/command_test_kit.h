@@ -16,8 +16,8 @@
 #include <CLI/CLI.hpp>
 
 #include "base/test_folder.h"
-#include "sim/help_column.h"
-#include "sim/test_text.h"
+#include "sim/base/help_column.h"
+#include "sim/base/test_text.h"
 #include "weft/status.h"
 
 namespace weft::sim {

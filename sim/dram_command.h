@@ -9,8 +9,8 @@
 #include <cstdint>
 #include <string>
 
+#include "sim/base/given.h"
 #include "sim/dram/timing.h"
-#include "sim/given.h"
 #include "sim/run/memory_options.h"
 #include "weft/status.h"
 

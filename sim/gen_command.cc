@@ -2,7 +2,7 @@
 
 #include <CLI/CLI.hpp>
 
-#include "sim/not_negative.h"
+#include "sim/base/not_negative.h"
 #include "sim/run/idle_options.h"
 #include "sim/trace/file_trace.h"
 

@@ -7,8 +7,8 @@
 #include <cstdint>
 #include <string>
 
+#include "sim/base/given.h"
 #include "sim/generator/workload_options.h"
-#include "sim/given.h"
 #include "weft/status.h"
 
 namespace CLI {

@@ -10,10 +10,10 @@
 #include <CLI/CLI.hpp>
 
 #include "base/program.h"
+#include "sim/base/help_column.h"
 #include "sim/dram_command.h"
 #include "sim/figure_command.h"
 #include "sim/gen_command.h"
-#include "sim/help_column.h"
 #include "sim/run_command.h"
 #include "sim/trace_command.h"
 #include "tool/wrong_use.h"

@@ -11,8 +11,8 @@
 #include <nlohmann/json.hpp>
 
 #include "base/program.h"
-#include "sim/help_column.h"
-#include "sim/not_negative.h"
+#include "sim/base/help_column.h"
+#include "sim/base/not_negative.h"
 #include "sim/record/recorded_store.h"
 #include "sim/trace/file_trace.h"
 #include "tool/wrong_use.h"

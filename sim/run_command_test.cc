@@ -9,11 +9,11 @@
 #include <gtest/gtest.h>
 
 #include "base/test_folder.h"
+#include "sim/base/test_text.h"
 #include "sim/command_test_kit.h"
 #include "sim/dram/command_checker.h"
 #include "sim/dram/command_trace.h"
 #include "sim/machine/test_kit.h"
-#include "sim/test_text.h"
 #include "sim/trace/file_trace.h"
 
 namespace weft::sim {

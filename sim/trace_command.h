@@ -8,7 +8,7 @@
 #include <cstdint>
 #include <string>
 
-#include "sim/given.h"
+#include "sim/base/given.h"
 #include "sim/trace/text_trace.h"
 #include "weft/status.h"
 

@@ -9,9 +9,9 @@
 #include <nlohmann/json.hpp>
 
 #include "base/test_folder.h"
+#include "sim/base/test_text.h"
 #include "sim/command_test_kit.h"
 #include "sim/gen_command.h"
-#include "sim/test_text.h"
 
 namespace weft::sim {
 namespace {

@@ -30,9 +30,9 @@
 #include <string>
 #include <vector>
 
+#include "sim/base/time.h"
 #include "sim/cache/l1_cache.h"
 #include "sim/cache/l2_cache.h"
-#include "sim/time.h"
 #include "sim/trace/record.h"
 #include "sim/trace/trace_source.h"
 

@@ -5,8 +5,8 @@
 #include <fmt/format.h>
 
 #include "base/parse_number.h"
-#include "sim/dram/text_lines.h"
-#include "sim/words.h"
+#include "sim/base/text_lines.h"
+#include "sim/base/words.h"
 
 namespace weft::sim {
 namespace {

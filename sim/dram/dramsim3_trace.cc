@@ -7,8 +7,8 @@
 #include <fmt/format.h>
 
 #include "base/parse_number.h"
+#include "sim/base/words.h"
 #include "sim/dram/organization.h"
-#include "sim/words.h"
 
 namespace weft::sim {
 namespace {

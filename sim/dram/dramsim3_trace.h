@@ -15,7 +15,7 @@
 #include <string>
 #include <string_view>
 
-#include "sim/dram/text_lines.h"
+#include "sim/base/text_lines.h"
 #include "sim/dram/timing.h"
 #include "weft/status.h"
 

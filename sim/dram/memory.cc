@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "base/check.h"
-#include "sim/time.h"
+#include "sim/base/time.h"
 
 namespace weft::sim {
 

@@ -9,7 +9,7 @@
 #include <fmt/format.h>
 
 #include "base/parse_number.h"
-#include "sim/words.h"
+#include "sim/base/words.h"
 
 namespace weft::sim {
 namespace {

@@ -14,7 +14,7 @@
 #include <string>
 #include <string_view>
 
-#include "sim/dram/text_lines.h"
+#include "sim/base/text_lines.h"
 #include "weft/status.h"
 
 namespace weft::sim {

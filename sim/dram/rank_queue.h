@@ -23,9 +23,9 @@
 #include <cstdint>
 #include <vector>
 
+#include "sim/base/time.h"
 #include "sim/dram/bank_states.h"
 #include "sim/dram/command.h"
-#include "sim/time.h"
 
 namespace weft::sim {
 

@@ -28,10 +28,10 @@
 
 #include <nlohmann/json.hpp>
 
+#include "sim/base/time.h"
 #include "sim/dram/dramsim3_trace.h"
 #include "sim/dram/latency_counts.h"
 #include "sim/dram/memory.h"
-#include "sim/time.h"
 #include "weft/status.h"
 
 namespace weft::sim {

@@ -16,8 +16,8 @@
 
 #include "bench/harness/line_chart.h"
 #include "bench/harness/machine.h"
+#include "sim/base/text_file.h"
 #include "sim/run/idle_options.h"
-#include "sim/run/text_file.h"
 
 namespace weft::sim {
 namespace {

@@ -8,8 +8,8 @@
 #include <nlohmann/json.hpp>
 
 #include "base/test_folder.h"
+#include "sim/base/test_text.h"
 #include "sim/figure/test_kit.h"
-#include "sim/test_text.h"
 
 namespace weft::sim {
 namespace {

@@ -3,9 +3,9 @@
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
+#include "sim/base/not_negative.h"
 #include "sim/generator/ramcloud_source.h"
 #include "sim/generator/refuse.h"
-#include "sim/not_negative.h"
 #include "sim/trace/file_trace.h"
 
 namespace weft::sim {

@@ -11,8 +11,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "sim/base/time.h"
 #include "sim/cache/l2_cache.h"
-#include "sim/time.h"
 
 namespace weft::sim {
 

@@ -24,11 +24,11 @@
 #include <deque>
 #include <vector>
 
+#include "sim/base/time.h"
 #include "sim/cache/l2_cache.h"
 #include "sim/core/core.h"
 #include "sim/dram/address_map.h"
 #include "sim/dram/controller.h"
-#include "sim/time.h"
 
 namespace weft::sim {
 

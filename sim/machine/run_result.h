@@ -15,11 +15,11 @@
 #include <optional>
 #include <vector>
 
+#include "sim/base/time.h"
 #include "sim/cache/l2_cache.h"
 #include "sim/core/core.h"
 #include "sim/dram/energy.h"
 #include "sim/machine/memory_port.h"
-#include "sim/time.h"
 
 namespace weft::sim {
 

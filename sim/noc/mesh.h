@@ -19,7 +19,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "sim/time.h"
+#include "sim/base/time.h"
 #include "weft/status.h"
 
 namespace weft::sim {

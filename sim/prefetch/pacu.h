@@ -15,8 +15,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "sim/base/time.h"
 #include "sim/prefetch/unit_counts.h"
-#include "sim/time.h"
 #include "sim/trace/record.h"
 #include "sim/trace/table_image.h"
 

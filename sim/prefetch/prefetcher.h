@@ -12,7 +12,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "sim/time.h"
+#include "sim/base/time.h"
 #include "sim/trace/record.h"
 
 namespace weft::sim {

@@ -9,7 +9,7 @@
 #include <cstdint>
 #include <optional>
 
-#include "sim/time.h"
+#include "sim/base/time.h"
 #include "sim/trace/table_image.h"
 
 namespace weft::sim {

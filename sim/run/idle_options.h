@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "sim/given.h"
+#include "sim/base/given.h"
 #include "sim/prefetch/prefetch_options.h"
 #include "sim/run/run_options.h"
 #include "weft/status.h"

@@ -10,7 +10,7 @@
 
 #include <fmt/format.h>
 
-#include "sim/run/text_file.h"
+#include "sim/base/text_file.h"
 
 namespace weft::sim {
 namespace {

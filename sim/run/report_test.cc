@@ -6,8 +6,8 @@
 #include <gtest/gtest.h>
 
 #include "base/test_folder.h"
+#include "sim/base/test_text.h"
 #include "sim/machine/test_kit.h"
-#include "sim/test_text.h"
 
 namespace weft::sim {
 namespace {

@@ -4,7 +4,7 @@
 #include <CLI/CLI.hpp>
 
 #include "bench/harness/machine.h"
-#include "sim/not_negative.h"
+#include "sim/base/not_negative.h"
 
 namespace weft::sim {
 namespace {

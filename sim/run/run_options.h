@@ -11,8 +11,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include "sim/base/given.h"
 #include "sim/generator/workload_options.h"
-#include "sim/given.h"
 #include "sim/machine/machine.h"
 #include "sim/run/memory_options.h"
 #include "weft/status.h"

@@ -14,7 +14,7 @@
 
 #include "base/check.h"
 #include "base/test_folder.h"
-#include "sim/test_text.h"
+#include "sim/base/test_text.h"
 #include "sim/trace/file_trace.h"
 #include "sim/trace/trace_facts.h"
 

@@ -10,7 +10,7 @@
 
 #include "base/test_folder.h"
 #include "base/test_seed.h"
-#include "sim/test_text.h"
+#include "sim/base/test_text.h"
 
 namespace weft::sim {
 namespace {

@@ -10,11 +10,11 @@
 #include <fmt/format.h>
 
 #include "base/parse_number.h"
+#include "sim/base/text_lines.h"
+#include "sim/base/words.h"
 #include "sim/dram/dramsim3_trace.h"
 #include "sim/dram/organization.h"
-#include "sim/dram/text_lines.h"
 #include "sim/trace/text_trace.h"
-#include "sim/words.h"
 
 namespace weft::sim {
 namespace {

@@ -8,8 +8,8 @@
 
 #include "base/test_folder.h"
 #include "base/test_seed.h"
+#include "sim/base/test_text.h"
 #include "sim/generator/ramcloud_source.h"
-#include "sim/test_text.h"
 #include "sim/trace/file_trace.h"
 
 namespace weft::sim {

@@ -1,4 +1,4 @@
-#include "sim/dram/text_lines.h"
+#include "sim/base/text_lines.h"
 
 #include <cerrno>
 

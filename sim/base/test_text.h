@@ -1,4 +1,4 @@
-// sim/test_text.h: what a file contains, for tests.
+// sim/base/test_text.h: what a file contains, for tests.
 //
 // Threads   any.
 #pragma once

@@ -1,4 +1,4 @@
-#include "sim/run/text_file.h"
+#include "sim/base/text_file.h"
 
 #include <cerrno>
 #include <fstream>

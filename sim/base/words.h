@@ -1,4 +1,4 @@
-// sim/words.h: the words of a line of text, and words in messages.
+// sim/base/words.h: the words of a line of text, and words in messages.
 //
 // Threads   pure.
 #pragma once

@@ -1,5 +1,5 @@
-// sim/not_negative.h: checks 64-bit options without a sign, because CLI11 takes -1 for the largest
-// value.
+// sim/base/not_negative.h: checks 64-bit options without a sign, because CLI11 takes -1 for the
+// largest value.
 //
 // Threads   pure.
 #pragma once

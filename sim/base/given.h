@@ -1,5 +1,5 @@
-// sim/given.h: which options a command line has, whatever their values. An option given with its
-// default changes as little as one with another value, if neither can matter.
+// sim/base/given.h: which options a command line has, whatever their values. An option given with
+// its default changes as little as one with another value, if neither can matter.
 //
 // Threads   one at a time.
 #pragma once

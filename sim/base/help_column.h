@@ -1,4 +1,4 @@
-// sim/help_column.h: where the texts of options begin in the help of weft-sim and weft-record.
+// sim/base/help_column.h: where the texts of options begin in the help of weft-sim and weft-record.
 #pragma once
 
 #include <cstddef>

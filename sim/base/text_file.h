@@ -1,4 +1,4 @@
-// sim/run/text_file.h: results as text, and files of them.
+// sim/base/text_file.h: results as text, and files of them.
 //
 // Threads   pure, except for the file.
 #pragma once

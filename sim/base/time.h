@@ -1,5 +1,5 @@
-// sim/time.h: the simulated system's time, in picoseconds: the one unit of which a core's cycle
-// (250 at 4 GHz) and every memory's clock (1,500 for DDR3-1333) are whole numbers.
+// sim/base/time.h: the simulated system's time, in picoseconds: the one unit of which a core's
+// cycle (250 at 4 GHz) and every memory's clock (1,500 for DDR3-1333) are whole numbers.
 //
 // Threads   values.
 #pragma once

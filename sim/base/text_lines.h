@@ -1,4 +1,4 @@
-// sim/dram/text_lines.h: the lines of a text, one after the other, with the numbers that messages
+// sim/base/text_lines.h: the lines of a text, one after the other, with the numbers that messages
 // give them, the first being 1.
 //
 // Threads   one owner.
