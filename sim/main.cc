@@ -11,11 +11,11 @@
 
 #include "base/program.h"
 #include "sim/base/help_column.h"
-#include "sim/dram_command.h"
-#include "sim/figure_command.h"
-#include "sim/gen_command.h"
-#include "sim/run_command.h"
-#include "sim/trace_command.h"
+#include "sim/command/dram_command.h"
+#include "sim/command/figure_command.h"
+#include "sim/command/gen_command.h"
+#include "sim/command/run_command.h"
+#include "sim/command/trace_command.h"
 #include "tool/wrong_use.h"
 
 namespace {

@@ -7,7 +7,7 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
-#include "sim/command_test_kit.h"
+#include "sim/command/command_test_kit.h"
 
 namespace weft::sim {
 namespace {

@@ -1,4 +1,4 @@
-#include "sim/figure_command.h"
+#include "sim/command/figure_command.h"
 
 #include <unistd.h>
 

@@ -1,6 +1,6 @@
 // `weft-sim gen` and `weft-sim trace` as a command line gives them.
 
-#include "sim/trace_command.h"
+#include "sim/command/trace_command.h"
 
 #include <string>
 
@@ -10,8 +10,8 @@
 
 #include "base/test_folder.h"
 #include "sim/base/test_text.h"
-#include "sim/command_test_kit.h"
-#include "sim/gen_command.h"
+#include "sim/command/command_test_kit.h"
+#include "sim/command/gen_command.h"
 
 namespace weft::sim {
 namespace {

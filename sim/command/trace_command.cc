@@ -1,4 +1,4 @@
-#include "sim/trace_command.h"
+#include "sim/command/trace_command.h"
 
 #include <cstdio>
 #include <filesystem>

@@ -1,12 +1,12 @@
 // `weft-sim figure` and `weft-sim sweep`: what they print, write and refuse.
 
-#include "sim/figure_command.h"
+#include "sim/command/figure_command.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
-#include "sim/command_test_kit.h"
+#include "sim/command/command_test_kit.h"
 
 namespace weft::sim {
 namespace {

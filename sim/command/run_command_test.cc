@@ -1,6 +1,6 @@
 // `weft-sim run` but for its source: options, the machine that they make, and what is written.
 
-#include "sim/run_command.h"
+#include "sim/command/run_command.h"
 
 #include <algorithm>
 #include <fstream>
@@ -10,7 +10,7 @@
 
 #include "base/test_folder.h"
 #include "sim/base/test_text.h"
-#include "sim/command_test_kit.h"
+#include "sim/command/command_test_kit.h"
 #include "sim/dram/command_checker.h"
 #include "sim/dram/command_trace.h"
 #include "sim/machine/test_kit.h"

@@ -1,4 +1,4 @@
-#include "sim/dram_command.h"
+#include "sim/command/dram_command.h"
 
 #include <cerrno>
 #include <cstdio>

@@ -1,5 +1,5 @@
-// sim/dram_command.h: `weft-sim dram` plays a trace on a memory without cores and caches, `weft-sim
-// check` checks a command trace that it wrote, and `weft-sim memory` shows the memories.
+// sim/command/dram_command.h: `weft-sim dram` plays a trace on a memory without cores and caches,
+// `weft-sim check` checks a command trace that it wrote, and `weft-sim memory` shows the memories.
 //
 // Threads   one at a time.
 // Errors    those of memory_options.h, and of sim/dram: dramsim3_trace.h, command_trace.h.

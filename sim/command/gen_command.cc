@@ -1,4 +1,4 @@
-#include "sim/gen_command.h"
+#include "sim/command/gen_command.h"
 
 #include <CLI/CLI.hpp>
 

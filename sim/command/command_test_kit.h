@@ -1,5 +1,5 @@
-// sim/command_test_kit.h: helpers of the commands' tests: options as a command line gives them, and
-// programs to run.
+// sim/command/command_test_kit.h: helpers of the commands' tests: options as a command line gives
+// them, and programs to run.
 //
 // Threads   one at a time.
 #pragma once

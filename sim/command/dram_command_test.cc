@@ -1,7 +1,7 @@
 // `weft-sim dram` and `weft-sim check` as a user meets them: what they print, and their exit
 // status.
 
-#include "sim/dram_command.h"
+#include "sim/command/dram_command.h"
 
 #include <string>
 
@@ -9,7 +9,7 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
-#include "sim/command_test_kit.h"
+#include "sim/command/command_test_kit.h"
 
 namespace weft::sim {
 namespace {

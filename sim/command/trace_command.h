@@ -1,5 +1,5 @@
-// sim/trace_command.h: `weft-sim trace info`, which shows what is in a trace, and `weft-sim trace
-// convert`, from and to the formats of others.
+// sim/command/trace_command.h: `weft-sim trace info`, which shows what is in a trace, and `weft-sim
+// trace convert`, from and to the formats of others.
 //
 // Threads   one at a time.
 // Errors    those of file_trace.h and text_trace.h. kInvalidArgument: an option has a wrong value.

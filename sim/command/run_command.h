@@ -1,5 +1,5 @@
-// sim/run_command.h: `weft-sim run`, which plays a source's records on the whole machine and writes
-// the outcome (run/report.h).
+// sim/command/run_command.h: `weft-sim run`, which plays a source's records on the whole machine
+// and writes the outcome (run/report.h).
 //
 // Threads   one at a time.
 // Errors    those of run/simulation.h and run/report.h.

@@ -1,4 +1,4 @@
-// sim/gen_command.h: `weft-sim gen`, which writes a generated workload into a folder.
+// sim/command/gen_command.h: `weft-sim gen`, which writes a generated workload into a folder.
 //
 // Threads   one at a time.
 // Errors    those of workload_options.h and file_trace.h.

@@ -1,6 +1,6 @@
-// sim/figure_command.h: `weft-sim figure`, which runs one or several experiments of paper 004,
-// compares the results with the paper's claims and draws them; and `weft-sim sweep`, which runs one
-// machine with many options.
+// sim/command/figure_command.h: `weft-sim figure`, which runs one or several experiments of paper
+// 004, compares the results with the paper's claims and draws them; and `weft-sim sweep`, which
+// runs one machine with many options.
 //
 // Threads   one owner; several runs at once.
 // Errors    those of figure/catalogue.h, figure/runner.h, figure/setting.h, figure/output.h.

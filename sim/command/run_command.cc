@@ -1,4 +1,4 @@
-#include "sim/run_command.h"
+#include "sim/command/run_command.h"
 
 #include <unistd.h>
 
