@@ -1,0 +1,61 @@
+# What no program may link together, checked when all is configured.
+#
+#   weft_never_together(ONE OTHER WHY)
+#
+# Configuring fails if a program, or a library that is loaded, links both libraries, itself or
+# through others.
+function(weft_never_together one other why)
+  set_property(GLOBAL APPEND PROPERTY WEFT_NEVER_TOGETHER "${one}|${other}|${why}")
+endfunction()
+
+# The targets that a target links, itself or through others.
+function(weft_all_linked target result)
+  set(found "")
+  set(queue ${target})
+  while(queue)
+    list(POP_FRONT queue at)
+    foreach(property LINK_LIBRARIES INTERFACE_LINK_LIBRARIES)
+      get_target_property(libraries ${at} ${property})
+      if(NOT libraries)
+        continue()
+      endif()
+      foreach(library ${libraries})
+        # So CMake notes what a static library links and its users do not see.
+        string(REGEX REPLACE "^\\$<LINK_ONLY:(.*)>$" "\\1" library "${library}")
+        if(TARGET "${library}" AND NOT library IN_LIST found)
+          list(APPEND found ${library})
+          list(APPEND queue ${library})
+        endif()
+      endforeach()
+    endforeach()
+  endwhile()
+  set(${result} ${found} PARENT_SCOPE)
+endfunction()
+
+# Holds all programs of a folder, and of the folders that it adds, to the rules.
+function(weft_check_links folder)
+  get_property(rules GLOBAL PROPERTY WEFT_NEVER_TOGETHER)
+  get_property(targets DIRECTORY ${folder} PROPERTY BUILDSYSTEM_TARGETS)
+  foreach(target ${targets})
+    get_target_property(type ${target} TYPE)
+    if(NOT type MATCHES "^(EXECUTABLE|SHARED_LIBRARY|MODULE_LIBRARY)$")
+      continue()
+    endif()
+    weft_all_linked(${target} linked)
+    foreach(rule ${rules})
+      string(REPLACE "|" ";" words "${rule}")
+      list(GET words 0 one)
+      list(GET words 1 other)
+      list(GET words 2 why)
+      if(one IN_LIST linked AND other IN_LIST linked)
+        message(FATAL_ERROR "${target} links both ${one} and ${other}: ${why}")
+      endif()
+    endforeach()
+  endforeach()
+  get_property(folders DIRECTORY ${folder} PROPERTY SUBDIRECTORIES)
+  foreach(below ${folders})
+    weft_check_links(${below})
+  endforeach()
+endfunction()
+
+cmake_language(DEFER CALL weft_check_links ${CMAKE_SOURCE_DIR})
