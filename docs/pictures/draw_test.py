@@ -154,12 +154,11 @@ class Claims(unittest.TestCase):
                          f"{name}: lacks arrows")
 
     def test_the_house_is_that_of_cmake(self):
-        depends = {("server", "tool"), ("compat", "lsm")}
+        depends = {("compat", "lsm")}
         for path in sorted(ROOT.glob("src/*/CMakeLists.txt")):
             for names in re.findall(r"weft_module\([\w ]* DEPENDS ([^)]*)\)", path.read_text()):
                 names = names.split("LIBRARIES")[0].split()
                 depends.update((path.parent.name, name) for name in names)
-        self.assertIn("weft_server weft_tool)", (ROOT / "src/server/CMakeLists.txt").read_text())
         self.assertIn("set(rooms weft_lsm", (ROOT / "compat/leveldb/CMakeLists.txt").read_text())
         self.assertGreater(len(depends), 30)
         self.holds("house", depends, ("src", "bench", "sim", "report"))
