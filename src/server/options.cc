@@ -184,7 +184,7 @@ Result<ParsedOptions> ReadServe(const CLI::App& serve, const Given& given) {
   ParsedOptions parsed;
   Draft draft{.parsed = &parsed, .options = &parsed.server};
   Status status = Take(given, draft);
-  if (draft.prints) return Print(parsed.text.empty() ? serve.help("weft") : parsed.text);
+  if (draft.prints) return Print(parsed.text.empty() ? serve.help() : parsed.text);
   if (status.ok()) status = CheckTogether(draft);
   if (!status.ok()) return status;
   return parsed;
@@ -194,41 +194,17 @@ Result<ParsedOptions> ReadServe(const CLI::App& serve, const Given& given) {
 
 std::string VersionLine() { return "weft " + std::string(kWeftVersion); }
 
-Result<ParsedOptions> ParseOptions(int argc, const char* const* argv) {
-  CLI::App app("Weft: a key-value store that speaks memcached's protocol.", "weft");
-  app.footer("weft serve --help lists the flags.");
-  app.require_subcommand(1);
-  bool version_flag = false;
-  app.add_flag("-V,--version", version_flag, "print the version and end")->trigger_on_parse();
-  CLI::App* const serve = app.add_subcommand("serve", "serve clients of memcached");
-  // main hands the lines of these to src/tool; here they are for the overview.
-  app.add_subcommand("db", "look into, check, mend and change a durable store: weft db --help");
-  app.add_subcommand("devices", "list the processors of this machine, and test each");
-  app.add_subcommand("calibrate", "measure them for the planner");
-  app.add_subcommand("plan", "say what each plan would do for a workload");
-  CLI::App* const version = app.add_subcommand("version", "print the version");
-  CLI::App* const help = app.add_subcommand("help", "print this text");
+Result<ParsedOptions> ParseOptions(const std::vector<std::string>& words) {
+  CLI::App serve("serve clients of memcached", "weft serve");
   Given given;
-  Declare(serve, &given);
-  const std::string overview = app.help();  // once it is parsed, it is that of a subcommand
+  Declare(&serve, &given);
+  std::vector<std::string> reversed(words.rbegin(), words.rend());  // CLI11 asks for that
   try {
-    app.parse(argc, const_cast<char**>(argv));
-  } catch (const CLI::CallForHelp&) {
-    return Print(overview);
+    serve.parse(reversed);
   } catch (const CLI::ParseError& error) {
-    if (version_flag) return Print(VersionLine() + "\n");
-    if (argc < 2) return BadUsage("a command is missing");
-    const auto is_named = [&](CLI::App* each) { return each->get_name() == argv[1]; };
-    if (app.get_subcommands(is_named).empty()) {
-      const std::string first = argv[1];
-      if (!first.starts_with('-')) return BadUsage("there is no command " + first);
-      return BadUsage("a command is missing before " + first + ", as in weft serve " + first);
-    }
     return BadUsage(error.what());
   }
-  if (version->parsed()) return Print(VersionLine() + "\n");
-  if (help->parsed()) return Print(overview);
-  return ReadServe(*serve, given);
+  return ReadServe(serve, given);
 }
 
 }  // namespace weft::server

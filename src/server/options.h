@@ -125,8 +125,8 @@ struct ParsedOptions {
   std::vector<std::string> warnings;  // for the operator to know
 };
 
-// Reads a whole command line: argv[0] is the program.
-Result<ParsedOptions> ParseOptions(int argc, const char* const* argv);
+// Reads the words behind `weft serve`.
+Result<ParsedOptions> ParseOptions(const std::vector<std::string>& words);
 
 // "weft 0.1.0".
 std::string VersionLine();

@@ -15,27 +15,16 @@ using ::testing::IsEmpty;
 using ::testing::Not;
 using ::testing::SizeIs;
 
-Result<ParsedOptions> Parse(std::vector<std::string> words) {
-  std::vector<const char*> argv = {"weft"};
-  for (const std::string& word : words) argv.push_back(word.c_str());
-  return ParseOptions(static_cast<int>(argv.size()), argv.data());
-}
-
-Result<ParsedOptions> ParseServe(std::vector<std::string> flags) {
-  flags.insert(flags.begin(), "serve");
-  return Parse(flags);
-}
-
 // The options of a line that must be accepted.
 ServerOptions Accepted(std::vector<std::string> flags) {
-  Result<ParsedOptions> parsed = ParseServe(flags);
+  Result<ParsedOptions> parsed = ParseOptions(flags);
   EXPECT_TRUE(parsed.has_value()) << testing::PrintToString(flags) << ": "
                                   << (parsed ? "" : parsed.error().ToString());
   return parsed ? parsed->server : ServerOptions();
 }
 
 std::string Complaint(std::vector<std::string> flags) {
-  Result<ParsedOptions> parsed = ParseServe(flags);
+  Result<ParsedOptions> parsed = ParseOptions(flags);
   EXPECT_FALSE(parsed.has_value()) << testing::PrintToString(flags);
   return parsed ? "" : std::string(parsed.error().message());
 }
@@ -51,17 +40,6 @@ TEST(Options, ComplaintsNameTheFlag) {
   EXPECT_THAT(Complaint({"-t", "513"}), testing::StartsWith("-t: "));
   EXPECT_THAT(Complaint({"-f", "nan"}), testing::StartsWith("-f nan: "));
   EXPECT_THAT(Complaint({"--sync-ms", "x"}), testing::StartsWith("--sync-ms is a number"));
-}
-
-TEST(Options, AWordThatIsNoCommandIsNamed) {
-  const auto complaint = [](std::vector<std::string> words) {
-    Result<ParsedOptions> parsed = Parse(std::move(words));
-    return parsed ? "" : std::string(parsed.error().message());
-  };
-  EXPECT_EQ(complaint({}), "a command is missing");
-  EXPECT_EQ(complaint({"bogus"}), "there is no command bogus");
-  EXPECT_EQ(complaint({"serv", "--data", "x"}), "there is no command serv");
-  EXPECT_EQ(complaint({"-x"}), "a command is missing before -x, as in weft serve -x");
 }
 
 TEST(Options, DefaultsAreMemcachedsOnLoopback) {
@@ -105,7 +83,7 @@ TEST(Options, WhatSteersAPlannerThatIsNotThereHasNoEffect) {
       {"--device", "cpu", "--data", "/tmp/never-made"},
   };
   for (const std::vector<std::string>& line : lines) {
-    auto parsed = ParseServe(line);
+    auto parsed = ParseOptions(line);
     ASSERT_TRUE(parsed) << parsed.error().ToString();
     ASSERT_THAT(parsed->notes, SizeIs(1)) << testing::PrintToString(line);
     EXPECT_THAT(parsed->notes[0], HasSubstr("has no effect"));
@@ -181,7 +159,7 @@ const FlagCase kAccepted[] = {
 TEST(Options, TakeEveryFlagOfMemcached) {
   for (const FlagCase& one : kAccepted) {
     SCOPED_TRACE(testing::PrintToString(one.flags));
-    Result<ParsedOptions> parsed = ParseServe(one.flags);
+    Result<ParsedOptions> parsed = ParseOptions(one.flags);
     ASSERT_TRUE(parsed.has_value()) << parsed.error().ToString();
     EXPECT_EQ(parsed->action, ParsedOptions::Action::kServe);
     EXPECT_THAT(parsed->notes, SizeIs(one.notes));
@@ -213,7 +191,7 @@ TEST(Options, TakeEverySuboptionOfMemcached) {
     // clang-format on
     Accepted({"-o", suboption});
   }
-  Result<ParsedOptions> parsed = ParseServe({"-o", "hot_lru_pct=30,idle_timeout=60,,modern"});
+  Result<ParsedOptions> parsed = ParseOptions({"-o", "hot_lru_pct=30,idle_timeout=60,,modern"});
   ASSERT_TRUE(parsed.has_value());
   EXPECT_EQ(parsed->server.idle_timeout_s, 60u);
   EXPECT_THAT(parsed->notes, SizeIs(1));
@@ -325,12 +303,12 @@ TEST(Options, PortMinusOneLetsTheSystemPick) {
 
 TEST(Options, ListeningBeyondThisMachineIsWarnedOf) {
   for (const char* address : {"0.0.0.0", "*", "192.0.2.1", "127.0.0.1,0.0.0.0:5"}) {
-    Result<ParsedOptions> parsed = ParseServe({"-l", address});
+    Result<ParsedOptions> parsed = ParseOptions({"-l", address});
     ASSERT_TRUE(parsed.has_value());
     EXPECT_THAT(parsed->warnings, Contains(HasSubstr("WITHOUT AUTHENTICATION"))) << address;
   }
   for (const char* address : {"127.0.0.1", "127.9.9.9:5", "::1", "[::1]:5"}) {
-    Result<ParsedOptions> parsed = ParseServe({"-l", address});
+    Result<ParsedOptions> parsed = ParseOptions({"-l", address});
     ASSERT_TRUE(parsed.has_value());
     EXPECT_THAT(parsed->warnings, IsEmpty()) << address;
   }
@@ -422,7 +400,7 @@ TEST(Options, FlagsThatPromiseProtectionAreRefused) {
                                                 {"--enable-ssl"},
                                                 {"-B", "binary"},
                                                 {"-l", "proto[binary]:127.0.0.1"}}) {
-    Result<ParsedOptions> parsed = ParseServe(flags);
+    Result<ParsedOptions> parsed = ParseOptions(flags);
     ASSERT_FALSE(parsed.has_value()) << testing::PrintToString(flags);
     EXPECT_EQ(parsed.error().code(), Code::kUnsupported);
     EXPECT_THAT(std::string(parsed.error().message()), HasSubstr("is refused: "));
@@ -430,24 +408,25 @@ TEST(Options, FlagsThatPromiseProtectionAreRefused) {
 }
 
 TEST(Options, VersionAndHelpPrint) {
-  for (const std::vector<std::string>& words :
-       {std::vector<std::string>{"version"}, {"-V"}, {"--version"}, {"serve", "-V"}}) {
-    Result<ParsedOptions> parsed = Parse(words);
-    ASSERT_TRUE(parsed.has_value()) << testing::PrintToString(words);
+  for (const char* flag : {"-V", "--version"}) {
+    Result<ParsedOptions> parsed = ParseOptions({flag});
+    ASSERT_TRUE(parsed.has_value()) << flag;
     EXPECT_EQ(parsed->action, ParsedOptions::Action::kPrint);
     EXPECT_EQ(parsed->text, "weft 0.1.0\n");
   }
-  for (const std::vector<std::string>& words :
-       {std::vector<std::string>{"help"}, {"-h"}, {"--help"}}) {
-    Result<ParsedOptions> parsed = Parse(words);
-    ASSERT_TRUE(parsed.has_value()) << testing::PrintToString(words);
-    EXPECT_THAT(parsed->text, HasSubstr("serve clients of memcached"));
+  for (const char* flag : {"-h", "--help"}) {
+    Result<ParsedOptions> parsed = ParseOptions({flag});
+    ASSERT_TRUE(parsed.has_value()) << flag;
+    EXPECT_EQ(parsed->action, ParsedOptions::Action::kPrint);
+    EXPECT_THAT(parsed->text, HasSubstr("Usage: weft serve [OPTIONS]"));
+    EXPECT_THAT(parsed->text, HasSubstr("--memory-limit"));
+    EXPECT_THAT(parsed->text, HasSubstr("idle_timeout"));
   }
-  Result<ParsedOptions> parsed = ParseServe({"-h"});
-  ASSERT_TRUE(parsed.has_value());
-  EXPECT_THAT(parsed->text, HasSubstr("--memory-limit"));
-  EXPECT_THAT(parsed->text, HasSubstr("idle_timeout"));
-  EXPECT_FALSE(Parse({}).has_value());
+}
+
+TEST(Options, AWordThatIsNoFlagIsRefused) {
+  EXPECT_EQ(Complaint({"help"}), "The following argument was not expected: help");
+  EXPECT_EQ(Complaint({"--bogus"}), "The following argument was not expected: --bogus");
 }
 
 TEST(Options, OurReleaseIsTheProjects) {
