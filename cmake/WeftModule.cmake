@@ -1,10 +1,10 @@
-# weft_module(NAME [COLD] [DEPENDS module...] [LIBRARIES target...])
+# weft_module(NAME [COLD] [FOLDERS folder...] [DEPENDS module...] [LIBRARIES target...])
 #
-# Makes library weft_NAME from the folder's sources, test weft_NAME_test from its *_test.cc, one
-# fuzzer from each *_fuzz.cc (with WEFT_FUZZ) and one program from each *_bench.cc. Files are found
-# by name, so that adding one needs no edit here. Tests and benchmarks are left out where their
-# library is not installed: `./dev run` needs neither. COLD: sanitized builds do not optimise the
-# library, which must link fmt::fmt (weft_compile_cold).
+# Makes library weft_NAME from the sources of the folder, and of FOLDERS in it; test weft_NAME_test
+# from their *_test.cc, one fuzzer from each *_fuzz.cc (with WEFT_FUZZ) and one program from each
+# *_bench.cc. Files are found by name, so that adding one needs no edit here. Tests and benchmarks
+# are left out where their library is not installed: `./dev run` needs neither. COLD: sanitized
+# builds do not optimise the library, which must link fmt::fmt (weft_compile_cold).
 #
 # Files are compiled some at a time (WeftCompile.cmake): a name at namespace scope must be no other
 # file's of the folder. What several tests need stands in a header, the module's test kit.
@@ -92,8 +92,12 @@ function(weft_fuzz library)
 endfunction()
 
 function(weft_module name)
-  cmake_parse_arguments(ARG "COLD" "" "DEPENDS;LIBRARIES" ${ARGN})
-  file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/*.cc)
+  cmake_parse_arguments(ARG "COLD" "" "FOLDERS;DEPENDS;LIBRARIES" ${ARGN})
+  set(patterns ${CMAKE_CURRENT_SOURCE_DIR}/*.cc)
+  foreach(folder ${ARG_FOLDERS})
+    list(APPEND patterns ${CMAKE_CURRENT_SOURCE_DIR}/${folder}/*.cc)
+  endforeach()
+  file(GLOB sources CONFIGURE_DEPENDS ${patterns})
   set(tests ${sources})
   set(fuzzers ${sources})
   set(benches ${sources})

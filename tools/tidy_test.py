@@ -85,7 +85,8 @@ class House(TidyTest):
     def test_libraries_link_downwards(self):
         self.keeps({"src/net/CMakeLists.txt": "weft_module(net DEPENDS base LIBRARIES X::Y)\n"},
                    "house")
-        self.keeps({"src/net/CMakeLists.txt": "weft_module(net COLD DEPENDS base)\n"}, "house")
+        self.keeps({"src/net/CMakeLists.txt": "weft_module(net COLD FOLDERS tcp DEPENDS base)\n"},
+                   "house")
         self.breaks({"src/net/CMakeLists.txt": "\nweft_module(net DEPENDS base server)\n"},
                     "house", ("src/net/CMakeLists.txt", 2))
         self.breaks({"src/net/CMakeLists.txt": "\nweft_module(net COLD DEPENDS base server)\n"},

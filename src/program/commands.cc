@@ -10,11 +10,11 @@
 #include "server/options.h"
 #include "server/process.h"
 #include "server/serve.h"
-#include "tool/calibrate_command.h"
+#include "tool/calibrate.h"
 #include "tool/console.h"
-#include "tool/db_command.h"
-#include "tool/devices_command.h"
-#include "tool/plan_command.h"
+#include "tool/db/commands.h"
+#include "tool/devices.h"
+#include "tool/plan.h"
 
 namespace weft::program {
 namespace {

@@ -49,9 +49,8 @@ def check_links(tree, house):
             continue
         for line, match in matches_by_line(MODULE, file.code):
             here, rest = match.groups()
-            words = re.split(r"\bLIBRARIES\b", rest)[0].split()
-            depends = [word for word in words if word not in ("DEPENDS", "COLD")]
-            for there in depends:
+            names = re.split(r"\bDEPENDS\b", rest)[1:]
+            for there in re.split(r"\bLIBRARIES\b", names[0])[0].split() if names else ():
                 if there not in height:
                     yield Finding(file.path, line, "house", f"{there} is not a folder of the house")
                 elif here in height and height[there] >= height[here]:

@@ -1,0 +1,50 @@
+// weft db put: stores one key.
+#include <memory>
+#include <string>
+
+#include "tool/db/commands.h"
+#include "tool/db/damage_notes.h"
+#include "tool/db/store_flags.h"
+#include "tool/text_form.h"
+
+namespace weft::tool {
+
+namespace {
+
+struct Put {
+  StoreFlags store;
+  std::string key;
+  std::string value;
+  bool create = false;
+
+  Exit Run(const Console& console) const {
+    auto key_bytes = FromEscaped(key);
+    if (!key_bytes) return Fail(console, key_bytes.error());
+    auto value_bytes = FromEscaped(value);
+    if (!value_bytes) return Fail(console, value_bytes.error());
+    auto options = store.Options(console.files);
+    if (!options) return Fail(console, options.error());
+    if (Status status = store.CheckOrCreate(console.files, create, &*options); !status.ok()) {
+      return Fail(console, status);
+    }
+    (void)DamageNotes::AddTo(&*options, console);
+    auto db = Db::Open(*options, store.dir());
+    if (!db) return Fail(console, db.error());
+    const Status status = (*db)->Put({.sync = true}, *key_bytes, *value_bytes);
+    return status.ok() ? Exit::kOk : Fail(console, status);
+  }
+};
+
+}  // namespace
+
+Command AddPut(CommandLine* line) {
+  const auto put = std::make_shared<Put>();
+  Arguments arguments = line->AddCommand("put", "store a value under a key");
+  put->store.AddTo(&arguments, true);
+  arguments.AddWord("KEY", "the key, with escapes", &put->key);
+  arguments.AddWord("VALUE", "the value, with escapes", &put->value);
+  arguments.AddFlag("--create", "make the store where there is none", &put->create);
+  return {arguments, [put](const Console& console) { return put->Run(console); }};
+}
+
+}  // namespace weft::tool
