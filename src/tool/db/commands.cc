@@ -1,6 +1,7 @@
 #include "tool/db/commands.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace weft::tool {
 
@@ -13,14 +14,43 @@ constexpr const char* kFooter =
     "Exit status: 0 all is well; 1 the store is damaged (get: there is no such key); 2 the command "
     "could not run.";
 
+struct DbCommand {
+  const char* name;
+  const char* help;  // one line
+  Action (*declare)(Arguments* arguments);
+};
+
+constexpr DbCommand kDbCommands[] = {
+    {"dump", "print all keys and values, or one file", DeclareDump},
+    {"verify", "check every file, and change nothing", DeclareVerify},
+    {"repair", "make what is whole openable again; the rest goes to the folder DIR/lost",
+     DeclareRepair},
+    {"stats", "print what the store is made of", DeclareStats},
+    {"compact", "compact a range of keys: drop what is deleted or superseded", DeclareCompact},
+    {"get", "print a key's value", DeclareGet},
+    {"put", "store a value under a key", DeclarePut},
+    {"checkpoint", "make a second store that holds what this one holds now", DeclareCheckpoint},
+    {"delete", "delete a key (no error where there is none)", DeclareDelete},
+    {"load", "store what dump printed, as text or as JSON", DeclareLoad},
+};
+
+// One of them on a line that is to be read.
+struct Declared {
+  Arguments arguments;
+  Action action;
+};
+
 }  // namespace
 
 Exit RunDb(const Console& console, const std::vector<std::string>& arguments) {
   CommandLine line("Look into, check, mend and change a durable store in LevelDB's format.",
                    "weft db", kFooter);
-  const std::vector<Command> commands = {
-      AddDump(&line), AddVerify(&line), AddRepair(&line),     AddStats(&line),  AddCompact(&line),
-      AddGet(&line),  AddPut(&line),    AddCheckpoint(&line), AddDelete(&line), AddLoad(&line)};
+  std::vector<Declared> commands;
+  for (const DbCommand& command : kDbCommands) {
+    Arguments declared = line.AddCommand(command.name, command.help);
+    Action action = command.declare(&declared);
+    commands.push_back({declared, std::move(action)});
+  }
   std::string text;
   switch (line.Parse(arguments, &text)) {
     case CommandLine::Outcome::kHelp: console.out << text; return Exit::kOk;
@@ -28,8 +58,8 @@ Exit RunDb(const Console& console, const std::vector<std::string>& arguments) {
     case CommandLine::Outcome::kNamed: break;
   }
   const auto named = std::ranges::find_if(
-      commands, [](const Command& command) { return command.arguments.WasNamed(); });
-  const Exit exit = named->run(console);
+      commands, [](const Declared& command) { return command.arguments.WasNamed(); });
+  const Exit exit = named->action(console);
   console.out.flush();
   if (console.out.good()) return exit;
   console.err << "weft db: the results could not be written\n";

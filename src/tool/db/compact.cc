@@ -6,7 +6,6 @@
 
 #include "lsm/file_names.h"
 #include "tool/db/commands.h"
-#include "tool/db/damage_notes.h"
 #include "tool/db/store_flags.h"
 #include "tool/text_form.h"
 
@@ -74,15 +73,11 @@ struct Compact {
       if (!key) return Fail(console, key.error());
       *bytes = *key;
     }
-    auto options = store.Options(console.files);
+    auto options = store.OptionsOfStore(console.files);
     if (!options) return Fail(console, options.error());
-    if (Status status = store.CheckStore(console.files); !status.ok()) {
-      return Fail(console, status);
-    }
     options->listeners.push_back(std::make_shared<Listener>(console.err));
-    (void)DamageNotes::AddTo(&*options, console);
     const Size before = SizeOf(console.files, store.dir());
-    auto db = Db::Open(*options, store.dir());
+    auto db = store.Open(console, &*options);
     if (!db) return Fail(console, db.error());
     const std::string_view begin_view = begin;
     const std::string_view end_view = end;
@@ -108,16 +103,15 @@ struct Compact {
 
 }  // namespace
 
-Command AddCompact(CommandLine* line) {
+Action DeclareCompact(Arguments* arguments) {
   const auto compact = std::make_shared<Compact>();
-  Arguments arguments =
-      line->AddCommand("compact", "compact a range of keys: drop what is deleted or superseded");
-  compact->store.AddTo(&arguments, true);
-  arguments.AddOption("--from", "KEY", "first key, with escapes; default: the store's first",
-                      &compact->from);
-  arguments.AddOption("--to", "KEY", "last key, included; default: the store's last", &compact->to);
-  arguments.AddFlag("--json", "the sizes as JSON", &compact->json);
-  return {arguments, [compact](const Console& console) { return compact->Run(console); }};
+  compact->store.AddTo(arguments, true);
+  arguments->AddOption("--from", "KEY", "first key, with escapes; default: the store's first",
+                       &compact->from);
+  arguments->AddOption("--to", "KEY", "last key, included; default: the store's last",
+                       &compact->to);
+  arguments->AddFlag("--json", "the sizes as JSON", &compact->json);
+  return [compact](const Console& console) { return compact->Run(console); };
 }
 
 }  // namespace weft::tool

@@ -3,7 +3,6 @@
 #include <string>
 
 #include "tool/db/commands.h"
-#include "tool/db/damage_notes.h"
 #include "tool/db/store_flags.h"
 #include "tool/text_form.h"
 
@@ -18,13 +17,9 @@ struct Delete {
   Exit Run(const Console& console) const {
     auto bytes = FromEscaped(key);
     if (!bytes) return Fail(console, bytes.error());
-    auto options = store.Options(console.files);
+    auto options = store.OptionsOfStore(console.files);
     if (!options) return Fail(console, options.error());
-    if (Status status = store.CheckStore(console.files); !status.ok()) {
-      return Fail(console, status);
-    }
-    (void)DamageNotes::AddTo(&*options, console);
-    auto db = Db::Open(*options, store.dir());
+    auto db = store.Open(console, &*options);
     if (!db) return Fail(console, db.error());
     const Status status = (*db)->Delete({.sync = true}, *bytes);
     return status.ok() ? Exit::kOk : Fail(console, status);
@@ -33,12 +28,11 @@ struct Delete {
 
 }  // namespace
 
-Command AddDelete(CommandLine* line) {
+Action DeclareDelete(Arguments* arguments) {
   const auto remove = std::make_shared<Delete>();
-  Arguments arguments = line->AddCommand("delete", "delete a key (no error where there is none)");
-  remove->store.AddTo(&arguments, true);
-  arguments.AddWord("KEY", "the key, with escapes", &remove->key);
-  return {arguments, [remove](const Console& console) { return remove->Run(console); }};
+  remove->store.AddTo(arguments, true);
+  arguments->AddWord("KEY", "the key, with escapes", &remove->key);
+  return [remove](const Console& console) { return remove->Run(console); };
 }
 
 }  // namespace weft::tool

@@ -91,26 +91,25 @@ struct Dump {
 
 }  // namespace
 
-Command AddDump(CommandLine* line) {
+Action DeclareDump(Arguments* arguments) {
   const auto dump = std::make_shared<Dump>();
-  Arguments arguments = line->AddCommand("dump", "print all keys and values, or one file");
-  dump->store.AddToOptional(&arguments);
-  arguments.AddOption(
+  dump->store.AddToOptional(arguments);
+  arguments->AddOption(
       "--file", "FILE",
       "instead: a log's batches, a table's blocks and entries, or a manifest's edits; "
       "damage is told and passed over; a name is one in DIR, a path needs no DIR",
       &dump->file);
-  arguments.AddOption("--from", "KEY", "first key, with escapes", &dump->from);
-  arguments.AddOption("--to", "KEY", "the key to stop before, with escapes", &dump->to);
-  arguments.AddOption("--limit", "N", "print so many entries at most", &dump->style.entries_max);
-  arguments.AddFlag("--keys", "no values", &dump->style.keys_only);
-  arguments.AddChoice("--values", "FORM", "how values are printed: escaped (default) or hex",
-                      &dump->values, {"escaped", "hex"});
-  arguments.AddFlag("--layout", "of a table file: its blocks alone", &dump->style.layout_only);
-  arguments.AddFlag("--json",
-                    "an object a line: key, and value or value_hex; its strings are escaped text",
-                    &dump->json);
-  return {arguments, [dump](const Console& console) { return dump->Run(console); }};
+  arguments->AddOption("--from", "KEY", "first key, with escapes", &dump->from);
+  arguments->AddOption("--to", "KEY", "the key to stop before, with escapes", &dump->to);
+  arguments->AddOption("--limit", "N", "print so many entries at most", &dump->style.entries_max);
+  arguments->AddFlag("--keys", "no values", &dump->style.keys_only);
+  arguments->AddChoice("--values", "FORM", "how values are printed: escaped (default) or hex",
+                       &dump->values, {"escaped", "hex"});
+  arguments->AddFlag("--layout", "of a table file: its blocks alone", &dump->style.layout_only);
+  arguments->AddFlag("--json",
+                     "an object a line: key, and value or value_hex; its strings are escaped text",
+                     &dump->json);
+  return [dump](const Console& console) { return dump->Run(console); };
 }
 
 }  // namespace weft::tool

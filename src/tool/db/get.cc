@@ -21,11 +21,8 @@ struct Get {
   Exit Run(const Console& console) const {
     auto bytes = FromEscaped(key);
     if (!bytes) return Fail(console, bytes.error());
-    auto options = store.Options(console.files);
+    auto options = store.OptionsOfStore(console.files);
     if (!options) return Fail(console, options.error());
-    if (Status status = store.CheckStore(console.files); !status.ok()) {
-      return Fail(console, status);
-    }
     options->ignore_damaged_logs = true;
     const auto notes = DamageNotes::AddTo(&*options, console);
     auto db = Db::OpenReadOnly(*options, store.dir());
@@ -55,13 +52,12 @@ struct Get {
 
 }  // namespace
 
-Command AddGet(CommandLine* line) {
+Action DeclareGet(Arguments* arguments) {
   const auto get = std::make_shared<Get>();
-  Arguments arguments = line->AddCommand("get", "print a key's value");
-  get->store.AddTo(&arguments, false);
-  arguments.AddWord("KEY", "the key, with escapes", &get->key);
-  arguments.AddFlag("--raw", "the value's bytes as they are, and nothing else", &get->raw);
-  return {arguments, [get](const Console& console) { return get->Run(console); }};
+  get->store.AddTo(arguments, false);
+  arguments->AddWord("KEY", "the key, with escapes", &get->key);
+  arguments->AddFlag("--raw", "the value's bytes as they are, and nothing else", &get->raw);
+  return [get](const Console& console) { return get->Run(console); };
 }
 
 }  // namespace weft::tool

@@ -4,7 +4,6 @@
 #include <string>
 
 #include "tool/db/commands.h"
-#include "tool/db/damage_notes.h"
 #include "tool/db/dump_line.h"
 #include "tool/db/store_flags.h"
 #include "tool/text_form.h"
@@ -116,8 +115,7 @@ struct Load {
     if (Status status = store.CheckOrCreate(console.files, create, &*options); !status.ok()) {
       return Fail(console, status);
     }
-    (void)DamageNotes::AddTo(&*options, console);
-    auto db = Db::Open(*options, store.dir());
+    auto db = store.Open(console, &*options);
     if (!db) return Fail(console, db.error());
     Loader loader(db->get());
     Status status = LoadAll(&lines, &loader);
@@ -148,17 +146,16 @@ struct Load {
 
 }  // namespace
 
-Command AddLoad(CommandLine* line) {
+Action DeclareLoad(Arguments* arguments) {
   const auto load = std::make_shared<Load>();
-  Arguments arguments = line->AddCommand("load", "store what dump printed, as text or as JSON");
-  load->store.AddTo(&arguments, true);
-  arguments.AddOptionalWord("FILE", "what dump printed; default, or -: standard input",
-                            &load->file);
-  arguments.AddChoice("--values", "FORM",
-                      "how values of lines of text are written: escaped (default) or hex",
-                      &load->values, {"escaped", "hex"});
-  arguments.AddFlag("--create", "make the store where there is none", &load->create);
-  return {arguments, [load](const Console& console) { return load->Run(console); }};
+  load->store.AddTo(arguments, true);
+  arguments->AddOptionalWord("FILE", "what dump printed; default, or -: standard input",
+                             &load->file);
+  arguments->AddChoice("--values", "FORM",
+                       "how values of lines of text are written: escaped (default) or hex",
+                       &load->values, {"escaped", "hex"});
+  arguments->AddFlag("--create", "make the store where there is none", &load->create);
+  return [load](const Console& console) { return load->Run(console); };
 }
 
 }  // namespace weft::tool

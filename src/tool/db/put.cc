@@ -3,7 +3,6 @@
 #include <string>
 
 #include "tool/db/commands.h"
-#include "tool/db/damage_notes.h"
 #include "tool/db/store_flags.h"
 #include "tool/text_form.h"
 
@@ -27,8 +26,7 @@ struct Put {
     if (Status status = store.CheckOrCreate(console.files, create, &*options); !status.ok()) {
       return Fail(console, status);
     }
-    (void)DamageNotes::AddTo(&*options, console);
-    auto db = Db::Open(*options, store.dir());
+    auto db = store.Open(console, &*options);
     if (!db) return Fail(console, db.error());
     const Status status = (*db)->Put({.sync = true}, *key_bytes, *value_bytes);
     return status.ok() ? Exit::kOk : Fail(console, status);
@@ -37,14 +35,13 @@ struct Put {
 
 }  // namespace
 
-Command AddPut(CommandLine* line) {
+Action DeclarePut(Arguments* arguments) {
   const auto put = std::make_shared<Put>();
-  Arguments arguments = line->AddCommand("put", "store a value under a key");
-  put->store.AddTo(&arguments, true);
-  arguments.AddWord("KEY", "the key, with escapes", &put->key);
-  arguments.AddWord("VALUE", "the value, with escapes", &put->value);
-  arguments.AddFlag("--create", "make the store where there is none", &put->create);
-  return {arguments, [put](const Console& console) { return put->Run(console); }};
+  put->store.AddTo(arguments, true);
+  arguments->AddWord("KEY", "the key, with escapes", &put->key);
+  arguments->AddWord("VALUE", "the value, with escapes", &put->value);
+  arguments->AddFlag("--create", "make the store where there is none", &put->create);
+  return [put](const Console& console) { return put->Run(console); };
 }
 
 }  // namespace weft::tool

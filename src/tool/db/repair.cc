@@ -55,11 +55,8 @@ struct Repair {
   bool json = false;
 
   Exit Run(const Console& console) const {
-    auto options = store.Options(console.files);
+    auto options = store.OptionsOfStore(console.files);
     if (!options) return Fail(console, options.error());
-    if (Status status = store.CheckStore(console.files); !status.ok()) {
-      return Fail(console, status);
-    }
     auto checked = lsm::CheckedOptions(*options);
     if (!checked) return Fail(console, checked.error());
     const auto say = [&](const std::string& line) { console.err << "repair: " << line << '\n'; };
@@ -72,13 +69,11 @@ struct Repair {
 
 }  // namespace
 
-Command AddRepair(CommandLine* line) {
+Action DeclareRepair(Arguments* arguments) {
   const auto repair = std::make_shared<Repair>();
-  Arguments arguments = line->AddCommand(
-      "repair", "make what is whole openable again; the rest goes to the folder DIR/lost");
-  repair->store.AddTo(&arguments, true);
-  arguments.AddFlag("--json", "the report as JSON", &repair->json);
-  return {arguments, [repair](const Console& console) { return repair->Run(console); }};
+  repair->store.AddTo(arguments, true);
+  arguments->AddFlag("--json", "the report as JSON", &repair->json);
+  return [repair](const Console& console) { return repair->Run(console); };
 }
 
 }  // namespace weft::tool

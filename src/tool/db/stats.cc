@@ -219,11 +219,8 @@ struct Stats {
   bool json = false;
 
   Exit Run(const Console& console) const {
-    auto options = store.Options(console.files);
+    auto options = store.OptionsOfStore(console.files);
     if (!options) return Fail(console, options.error());
-    if (Status status = store.CheckStore(console.files); !status.ok()) {
-      return Fail(console, status);
-    }
     StatsTaker taker(console, *options, store.dir(), full);
     if (Status status = taker.Run(); !status.ok()) return Fail(console, status);
     if (json) {
@@ -237,15 +234,14 @@ struct Stats {
 
 }  // namespace
 
-Command AddStats(CommandLine* line) {
+Action DeclareStats(Arguments* arguments) {
   const auto stats = std::make_shared<Stats>();
-  Arguments arguments = line->AddCommand("stats", "print what the store is made of");
-  stats->store.AddTo(&arguments, false);
-  arguments.AddFlag("--full",
-                    "read all tables, and count values, deletions and what compression saves",
-                    &stats->full);
-  arguments.AddFlag("--json", "as JSON", &stats->json);
-  return {arguments, [stats](const Console& console) { return stats->Run(console); }};
+  stats->store.AddTo(arguments, false);
+  arguments->AddFlag("--full",
+                     "read all tables, and count values, deletions and what compression saves",
+                     &stats->full);
+  arguments->AddFlag("--json", "as JSON", &stats->json);
+  return [stats](const Console& console) { return stats->Run(console); };
 }
 
 }  // namespace weft::tool

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "lsm/file_names.h"
+#include "tool/db/damage_notes.h"
 
 namespace weft::tool {
 
@@ -88,6 +89,19 @@ Status StoreFlags::CheckOrCreate(FileSystem* files, bool create, DbOptions* opti
   Status status = CheckStore(files);
   options->create_if_missing = create && status.code() == Code::kNotFound;
   return options->create_if_missing ? Status() : status;
+}
+
+Result<std::unique_ptr<Db>> StoreFlags::Open(const Console& console, DbOptions* options) const {
+  (void)DamageNotes::AddTo(options, console);
+  return Db::Open(*options, dir());
+}
+
+Result<DbOptions> StoreFlags::OptionsOfStore(FileSystem* files) const {
+  auto options = Options(files);
+  if (!options) return options;
+  Status status = CheckStore(files);
+  if (!status.ok()) return status;
+  return options;
 }
 
 Status StoreFlags::CheckStore(FileSystem* files) const {

@@ -7,9 +7,11 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <string>
 
 #include "tool/arguments.h"
+#include "tool/console.h"
 #include "weft/db.h"
 
 namespace weft::tool {
@@ -28,9 +30,14 @@ class StoreFlags {
   // Ok where there is a store, or files of one. Looks before anything is opened, because opening to
   // write makes files.
   Status CheckStore(FileSystem* files) const;
+  // The two in one: the options of a store that is there.
+  Result<DbOptions> OptionsOfStore(FileSystem* files) const;
   // Where `create`, a store may also be made: only where there is nothing of one, for beside files
   // of a damaged one a new one must not be.
   Status CheckOrCreate(FileSystem* files, bool create, DbOptions* options) const;
+  // Opens the store to write. Once it is closed and *options is gone, damage that it read past has
+  // been told on console.err.
+  Result<std::unique_ptr<Db>> Open(const Console& console, DbOptions* options) const;
 
  private:
   void AddShared(Arguments* arguments);

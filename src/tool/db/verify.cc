@@ -47,11 +47,8 @@ struct Verify {
   bool json = false;
 
   Exit Run(const Console& console) const {
-    auto options = store.Options(console.files);
+    auto options = store.OptionsOfStore(console.files);
     if (!options) return Fail(console, options.error());
-    if (Status status = store.CheckStore(console.files); !status.ok()) {
-      return Fail(console, status);
-    }
     Verifier verifier(console, *options, store.dir());
     if (Status status = verifier.Run(); !status.ok()) return Fail(console, status);
     PrintVerified(console.out, verifier.report(), json);
@@ -61,12 +58,11 @@ struct Verify {
 
 }  // namespace
 
-Command AddVerify(CommandLine* line) {
+Action DeclareVerify(Arguments* arguments) {
   const auto verify = std::make_shared<Verify>();
-  Arguments arguments = line->AddCommand("verify", "check every file, and change nothing");
-  verify->store.AddTo(&arguments, false);
-  arguments.AddFlag("--json", "the findings as JSON", &verify->json);
-  return {arguments, [verify](const Console& console) { return verify->Run(console); }};
+  verify->store.AddTo(arguments, false);
+  arguments->AddFlag("--json", "the findings as JSON", &verify->json);
+  return [verify](const Console& console) { return verify->Run(console); };
 }
 
 }  // namespace weft::tool
