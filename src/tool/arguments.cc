@@ -7,6 +7,8 @@
 
 #include <CLI/CLI.hpp>
 
+#include "tool/wrong_use.h"
+
 namespace weft::tool {
 
 namespace {
@@ -75,14 +77,6 @@ Arguments CommandLine::AddCommand(const char* name, const char* help) {
   return Arguments(command);
 }
 
-std::string CommandLine::CommandNames() const {
-  std::string names;
-  for (const CLI::App* command : std::as_const(*app_).get_subcommands(nullptr)) {
-    names += (names.empty() ? "" : ", ") + command->get_name();
-  }
-  return names;
-}
-
 bool CommandLine::HasCommand(const std::string& name) const {
   const auto commands = std::as_const(*app_).get_subcommands(nullptr);
   return std::ranges::any_of(commands,
@@ -95,13 +89,13 @@ CommandLine::Outcome CommandLine::Parse(const std::vector<std::string>& words, s
     *text = who + ": " + what + "\nTry '" + who + " --help'.";
     return Outcome::kWrong;
   };
-  if (words.empty()) return wrong("which command? One of " + CommandNames());
+  if (words.empty()) return wrong("which command? One of " + CommandNames(*app_));
   const std::string& first = words.front();
   const bool is_option = first.starts_with('-');
   if (HasCommand(first)) {
     who += " " + first;
   } else if (!is_option) {
-    return wrong("there is no command '" + first + "'; there are " + CommandNames());
+    return wrong(NoCommand(*app_, first));
   } else if (first != "--help" && first != "-h") {
     return wrong("the command comes first, then options such as " + first);
   }

@@ -62,7 +62,6 @@ class CommandLine {
   Outcome Parse(const std::vector<std::string>& words, std::string* text);
 
  private:
-  std::string CommandNames() const;
   bool HasCommand(const std::string& name) const;
 
   const char* const footer_;

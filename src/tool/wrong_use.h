@@ -7,12 +7,34 @@
 #include <algorithm>
 #include <cstdio>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include <CLI/CLI.hpp>
 
+#include "base/nearest_name.h"
 #include "tool/console.h"
 
 namespace weft::tool {
+
+// "one, two": the commands of `app`.
+inline std::string CommandNames(const CLI::App& app) {
+  std::string names;
+  for (const CLI::App* one : app.get_subcommands({}))
+    names += (names.empty() ? "" : ", ") + one->get_name();
+  return names;
+}
+
+// That `word` is none of them; and the one that it is near to, or all.
+inline std::string NoCommand(const CLI::App& app, const std::string& word) {
+  const auto commands = app.get_subcommands({});
+  std::vector<std::string_view> names;
+  for (const CLI::App* one : commands) names.push_back(one->get_name());
+  const std::string nearest(base::NearestName(word, names));
+  return "there is no command '" + word + "'" +
+         (nearest.empty() ? "; there are " + CommandNames(app)
+                          : ": did you mean '" + nearest + "'?");
+}
 
 // Prints what parsing `app` has thrown: the help that was asked for; or one line that says what is
 // wrong, and one that names the help. The exit status.
@@ -28,14 +50,12 @@ inline int AnswerParseError(const CLI::App& app, const CLI::ParseError& error) {
   const auto commands = command->get_subcommands({});
   const auto words = command->remaining();
   if (!commands.empty() && command->get_subcommands().empty()) {
-    std::string names;
-    for (const CLI::App* one : commands) names += (names.empty() ? "" : ", ") + one->get_name();
     if (words.empty())
-      what = "which command? One of " + names;
+      what = "which command? One of " + CommandNames(*command);
     else if (words.front().starts_with('-'))
       what = "there is no option " + words.front();
     else
-      what = "there is no command '" + words.front() + "'; there are " + names;
+      what = NoCommand(*command, words.front());
   }
   std::ranges::replace(what, '\n', ' ');
   std::fprintf(stderr, "%s: %s\nTry '%s --help'.\n", name.c_str(), what.c_str(), name.c_str());

@@ -32,6 +32,8 @@ TEST(WrongUse, IsALineThatNamesTheWordAndALineThatNamesTheHelp) {
   EXPECT_EQ(
       Answer("three"),
       "weft-some: there is no command 'three'; there are one, two\nTry 'weft-some --help'.\n");
+  EXPECT_EQ(Answer("tow"),
+            "weft-some: there is no command 'tow': did you mean 'two'?\nTry 'weft-some --help'.\n");
   EXPECT_EQ(Answer("--three"), "weft-some: there is no option --three\nTry 'weft-some --help'.\n");
   EXPECT_EQ(Answer("one three"),
             "weft-some one: there is no command 'three'; there are inner\n"
