@@ -1,7 +1,7 @@
 // weft-bench: each of the project's promises as a subcommand. bench/README.md has the guide.
 
 #include "base/program.h"
-#include "bench/options.h"
+#include "bench/command/commands.h"
 
 int main(int argc, char** argv) {
   weft::base::StartProgram("weft-bench");

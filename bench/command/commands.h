@@ -1,4 +1,5 @@
-// bench/options.h: weft-bench's command line: which benchmark, of what, how long, written where.
+// bench/command/commands.h: weft-bench's command line: which benchmark, of what, how long, written
+// where.
 #pragma once
 
 #include <memory>

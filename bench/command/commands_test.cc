@@ -1,4 +1,4 @@
-#include "bench/options.h"
+#include "bench/command/commands.h"
 
 #include <gtest/gtest.h>
 

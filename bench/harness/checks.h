@@ -1,4 +1,5 @@
-// bench/checks.h: checks of the values of weft-bench's options, beyond those of CLI11 itself.
+// bench/harness/checks.h: checks of the values of weft-bench's options, beyond those of CLI11
+// itself.
 //
 // Threads   pure.
 #pragma once

@@ -1,4 +1,4 @@
-#include "bench/options.h"
+#include "bench/command/commands.h"
 
 #include <algorithm>
 #include <cstdio>
@@ -13,15 +13,15 @@
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
-#include "bench/arguments.h"
-#include "bench/checks.h"
+#include "bench/command/arguments.h"
+#include "bench/command/unheeded.h"
 #include "bench/drive/commands.h"
 #include "bench/durable/command_line.h"
 #include "bench/embedded/prefetch_command_line.h"
 #include "bench/experiment/commands.h"
+#include "bench/harness/checks.h"
 #include "bench/harness/command_line.h"
 #include "bench/harness/machine.h"
-#include "bench/unheeded.h"
 #include "tool/wrong_use.h"
 
 namespace weft::bench {

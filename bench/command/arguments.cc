@@ -1,4 +1,4 @@
-#include "bench/arguments.h"
+#include "bench/command/arguments.h"
 
 #include <algorithm>
 

@@ -1,4 +1,5 @@
-// bench/arguments.h: weft-bench's command line, and the options that each benchmark takes from it.
+// bench/command/arguments.h: weft-bench's command line, and the options that each benchmark takes
+// from it.
 //
 // Threads   values.
 #pragma once

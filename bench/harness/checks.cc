@@ -1,4 +1,4 @@
-#include "bench/checks.h"
+#include "bench/harness/checks.h"
 
 #include <algorithm>
 #include <cmath>

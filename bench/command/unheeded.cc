@@ -1,4 +1,4 @@
-#include "bench/unheeded.h"
+#include "bench/command/unheeded.h"
 
 #include <algorithm>
 #include <string_view>

@@ -1,13 +1,13 @@
-// bench/unheeded.h: refuses options that are without a use beside the other ones given: figures
-// would pass for ones taken with them. bench/drive/measure_command_line.cc refuses those of `run`,
-// sweeps and experiments.
+// bench/command/unheeded.h: refuses options that are without a use beside the other ones given:
+// figures would pass for ones taken with them. bench/drive/measure_command_line.cc refuses those of
+// `run`, sweeps and experiments.
 //
 // Threads   pure.
 #pragma once
 
 #include <string>
 
-#include "bench/arguments.h"
+#include "bench/command/arguments.h"
 
 namespace CLI {
 class App;
