@@ -8,11 +8,10 @@
 #include <CLI/CLI.hpp>
 
 #include "bench/cost/compare_text.h"
+#include "bench/harness/unheeded.h"
 
 namespace weft::bench {
 namespace {
-
-bool IsGiven(const CLI::App& app, const char* name) { return app.get_option(name)->count() > 0; }
 
 // Options that change nothing beside the others. What is wrong with one itself is told later.
 void RefuseUnheeded(const CLI::App& app, const CompareOptions& options) {

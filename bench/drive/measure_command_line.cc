@@ -8,6 +8,7 @@
 
 #include "bench/drive/driver.h"
 #include "bench/drive/each_target.h"
+#include "bench/harness/unheeded.h"
 #include "bench/target/command_line.h"
 #include "bench/target/targets.h"
 
@@ -63,11 +64,6 @@ void AddTarget(CLI::App* app, TargetOptions* target) {
   app->add_option("--compaction-device", target->store.compaction_device,
                   "of weft: cuda:0, ...; the CPU where none is given")
       ->capture_default_str();
-}
-
-bool IsGiven(const CLI::App& app, const char* name) {
-  const CLI::Option* const option = app.get_option_no_throw(name);
-  return option != nullptr && option->count() > 0;
 }
 
 // Options that are for what none of the workloads is. What is wrong with these is told later.

@@ -4,6 +4,7 @@
 
 #include <CLI/CLI.hpp>
 
+#include "bench/harness/unheeded.h"
 #include "bench/target/targets.h"
 
 namespace weft::bench {
@@ -38,11 +39,6 @@ const std::vector<Concern>& Concerns() {
       {{"--compaction-device"}, "weft", [](const std::string& spec) { return spec == "weft"; }},
   };
   return all;
-}
-
-bool IsGiven(const CLI::App& app, const char* name) {
-  const CLI::Option* const option = app.get_option_no_throw(name);
-  return option != nullptr && option->count() > 0;
 }
 
 }  // namespace
