@@ -1,10 +1,14 @@
-// bench/command/commands.h: weft-bench's command line: which benchmark, of what, how long, written
-// where.
+// bench/command/commands.h: weft-bench's command line: the subcommands of all folders, and which of
+// them it asks for.
+//
+// Threads   one at a time.
 #pragma once
 
 #include <memory>
 #include <string>
+#include <string_view>
 
+#include "bench/harness/command_group.h"
 #include "weft/status.h"
 
 namespace CLI {
@@ -21,19 +25,25 @@ class Commands {
 
   // Parses; each subcommand throws by itself what CLI11 and its own rules find wrong.
   CLI::App& app() { return *app_; }
+  bool Has(std::string_view name) const { return Find(name) != nullptr; }
   // kInvalidArgument: an option that does nothing beside the others. REQUIRES: app() has parsed.
   Status Check() const;
   // The exit status, as of Main. REQUIRES: Check() is OK
   int Run(const std::string& command_line);
 
  private:
-  struct Parts;
+  // Null: there is none.
+  const Subcommand* Find(std::string_view name) const;
+  // What the line asks for.
+  const CLI::App& Parsed() const;
+
+  CommandGroup commands_;
   std::unique_ptr<CLI::App> app_;
-  std::unique_ptr<Parts> parts_;
 };
 
-// Runs what the command line asks for. 0: done; 1: --strict and a target was missed; 2: no figure
-// (bad arguments, a server that does not start, a wrong reply).
+// Runs what the command line asks for. `help` is the same as `--help`, and `help NAME` as
+// `NAME --help`. 0: done; 1: --strict and a target was missed; 2: no figure (bad arguments, a
+// server that does not start, a wrong reply).
 int Main(int argc, char** argv);
 
 }  // namespace weft::bench

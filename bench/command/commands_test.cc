@@ -2,7 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <iostream>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <CLI/CLI.hpp>
@@ -19,6 +21,52 @@ std::string FaultOfCommand(const std::string& line) {
     return error.what();
   }
   return std::string(commands.Check().message());
+}
+
+struct Answer {
+  int status = 0;
+  std::string out, err;
+};
+
+Answer AnswerTo(std::vector<std::string> words) {
+  words.insert(words.begin(), "weft-bench");
+  std::vector<char*> pointers;
+  for (std::string& word : words) pointers.push_back(word.data());
+  testing::internal::CaptureStdout();
+  testing::internal::CaptureStderr();
+  Answer answer;
+  answer.status = Main(static_cast<int>(pointers.size()), pointers.data());
+  std::cout.flush();
+  answer.out = testing::internal::GetCapturedStdout();
+  answer.err = testing::internal::GetCapturedStderr();
+  return answer;
+}
+
+TEST(Commands, HelpOfOneIsWhatItSaysOfItself) {
+  for (const char* name : {"walk", "pipeline", "all", "run", "block-cache"}) {
+    const Answer of_help = AnswerTo({"help", name});
+    EXPECT_EQ(of_help.status, 0) << name;
+    EXPECT_EQ(of_help.out, AnswerTo({name, "--help"}).out);
+    EXPECT_NE(of_help.out.find(std::string("weft-bench ") + name), std::string::npos) << name;
+    EXPECT_EQ(of_help.err, "");
+  }
+  EXPECT_EQ(AnswerTo({"help"}).out, AnswerTo({"--help"}).out);
+  EXPECT_NE(AnswerTo({"help"}).out.find("weft-bench help NAME"), std::string::npos);
+}
+
+TEST(Commands, AWordThatIsNoneIsNamedWithTheNearest) {
+  for (const std::vector<std::string>& words :
+       {std::vector<std::string>{"rnu"}, {"rnu", "--target", "weft"}, {"help", "rnu"}}) {
+    const Answer answer = AnswerTo(words);
+    EXPECT_EQ(answer.status, 2);
+    EXPECT_EQ(answer.err,
+              "weft-bench: there is no command 'rnu': did you mean 'run'?\n"
+              "Try 'weft-bench --help'.\n");
+    EXPECT_EQ(answer.out, "");
+  }
+  const std::string all = AnswerTo({"nosuch"}).err;
+  EXPECT_EQ(all.find("weft-bench: there is no command 'nosuch'; there are walk, embedded, "), 0u)
+      << all;
 }
 
 TEST(Commands, EachOptionSaysWhatItIsFor) {

@@ -1,34 +1,13 @@
-// bench/drive/commands.h: weft-bench's subcommands that put workloads on targets, and those that
-// read the results: run, quick, sweep, compare.
+// bench/drive/commands.h: weft-bench's subcommands that put workloads or traces on targets, and
+// that compare the results: run, quick, sweep, trace, compare.
 //
 // Threads   one at a time.
 #pragma once
 
-#include <memory>
-#include <optional>
-#include <string>
-
-#include "weft/status.h"
-
-namespace CLI {
-class App;
-}  // namespace CLI
+#include "bench/harness/command_group.h"
 
 namespace weft::bench {
 
-class DriveCommands {
- public:
-  DriveCommands();
-  ~DriveCommands();
-
-  // Adds them. This object must outlive the parsing.
-  void AddTo(CLI::App* app);
-  // None if `name` is not one of them.
-  std::optional<Status> Run(const std::string& name, const std::string& command_line);
-
- private:
-  struct Arguments;
-  std::unique_ptr<Arguments> arguments_;
-};
+CommandGroup DriveCommands();
 
 }  // namespace weft::bench

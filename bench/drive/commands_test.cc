@@ -12,8 +12,8 @@ namespace {
 // What is wrong with a command line; empty: nothing.
 std::string FaultOfLine(const std::string& line) {
   CLI::App app;
-  DriveCommands commands;
-  commands.AddTo(&app);
+  const CommandGroup commands = DriveCommands();
+  AddCommands(&app, commands);
   try {
     app.parse(line);
   } catch (const CLI::ParseError& error) {

@@ -1,11 +1,16 @@
 #include "bench/durable/command_line.h"
 
+#include <algorithm>
+#include <string>
+#include <vector>
+
 #include <CLI/CLI.hpp>
 
 namespace weft::bench {
+namespace {
 
-void AddDurable(CLI::App* app, DurableOptions* options) {
-  DurableOptions& durable = *options;
+void DeclareDurable(CLI::App* app, DurableArguments* a) {
+  DurableOptions& durable = a->durable;
   StoreSettings& common = durable.common;
   app->add_option("--num", durable.keys, "keys")
       ->check(CLI::Range(1000, 1'000'000'000))
@@ -52,10 +57,12 @@ void AddDurable(CLI::App* app, DurableOptions* options) {
   app->add_option("--tail-load", durable.tail_load, "share of the top rate")
       ->check(CLI::Range(0.001, 10.0))
       ->capture_default_str();
+  AddQuick(app, &a->quick);
+  LeaveOut(app, {"--seconds", "--warmup"});
 }
 
-void AddCompaction(CLI::App* app, CompactionOptions* options) {
-  CompactionOptions& compaction = *options;
+void DeclareCompaction(CLI::App* app, DurableArguments* a) {
+  CompactionOptions& compaction = a->compaction;
   app->add_option("--value", compaction.value_bytes, "bytes (100,256,1000)")->delimiter(',');
   app->add_option("--table", compaction.table_bytes, "bytes of a table")
       ->check(CLI::Range(1 << 16, 1 << 30))
@@ -71,10 +78,12 @@ void AddCompaction(CLI::App* app, CompactionOptions* options) {
   app->add_option("--threads", compaction.threads, "too: 16")
       ->check(CLI::Range(1, 256))
       ->delimiter(',');
+  AddQuick(app, &a->quick);
+  LeaveOut(app, {"--seconds", "--warmup"});
 }
 
-void AddContention(CLI::App* app, ContentionOptions* options) {
-  ContentionOptions& contention = *options;
+void DeclareContention(CLI::App* app, DurableArguments* a) {
+  ContentionOptions& contention = a->contention;
   app->add_option("--num", contention.keys, "keys, and operations of A")
       ->check(CLI::Range(1000, 1'000'000'000))
       ->capture_default_str();
@@ -102,6 +111,147 @@ void AddContention(CLI::App* app, ContentionOptions* options) {
       ->check(CLI::Range(0.05, 60.0))
       ->capture_default_str();
   app->add_option("--plots", contention.plots, "folder for charts (SVG)");
+  AddQuick(app, &a->quick);
+  LeaveOut(app, {"--seconds", "--warmup"});
+}
+
+constexpr const char* kNoWeft = "weft is not asked of --stores";
+constexpr const char* kOneThread = "LevelDB has one, and --stores asks of no other";
+
+bool AskForLevelDbAlone(const std::vector<std::string>& stores) {
+  return !AsksFor(stores, "weft") && !AsksFor(stores, "rocksdb");
+}
+
+UnheededRules<DurableArguments> DurableRules() {
+  using Arguments = DurableArguments;
+  return {
+      {{"--strict", "--target"},
+       "one of --stores alone is compared with nothing",
+       [](const CLI::App&, const Arguments& a) { return a.durable.stores.size() == 1; }},
+      {{"--reads"},
+       "no --benchmarks is asked that looks up",
+       [](const CLI::App&, const Arguments& a) {
+         return !AsksForPart(a.durable.benchmarks, "read");
+       }},
+      {{"--syncs"},
+       "fillsync is not asked of --benchmarks",
+       [](const CLI::App&, const Arguments& a) {
+         return !AsksForPart(a.durable.benchmarks, "fillsync");
+       }},
+      {{"--tail-seconds", "--tail-load"},
+       "tail is not asked of --benchmarks",
+       [](const CLI::App&, const Arguments& a) { return !AsksFor(a.durable.benchmarks, "tail"); }},
+      {{"--write-buffer", "--table", "--block-cache", "--bloom-bits", "--rocksdb-level1"},
+       "--settings leveldb-defaults has its own",
+       [](const CLI::App&, const Arguments& a) {
+         return !AsksFor(a.durable.settings, "common") && !a.durable.settings.empty();
+       }},
+      {{"--level1", "--no-verify"},
+       kNoWeft,
+       [](const CLI::App&, const Arguments& a) { return !AsksFor(a.durable.stores, "weft"); }},
+      {{"--rocksdb-level1"},
+       "rocksdb is not asked of --stores",
+       [](const CLI::App&, const Arguments& a) { return !AsksFor(a.durable.stores, "rocksdb"); }},
+      {{"--background-threads"},
+       kOneThread,
+       [](const CLI::App&, const Arguments& a) { return AskForLevelDbAlone(a.durable.stores); }},
+      {{"--num"},
+       kQuickTakesLess,
+       [](const CLI::App&, const Arguments& a) {
+         return a.quick && a.durable.keys > defaults::kQuickKeys;
+       }},
+      {{"--reads"},
+       kQuickTakesLess,
+       [](const CLI::App&, const Arguments& a) {
+         return a.quick && a.durable.reads > defaults::kQuickKeys;
+       }},
+      {{"--tail-seconds"},
+       kQuickTakesLess,
+       [](const CLI::App&, const Arguments& a) {
+         return a.quick && a.durable.tail_s > defaults::kQuickTailS;
+       }},
+  };
+}
+
+UnheededRules<DurableArguments> CompactionRules() {
+  using Arguments = DurableArguments;
+  return {
+      {{"--compaction-device", "--threads", "--direct"},
+       kNoWeft,
+       [](const CLI::App&, const Arguments& a) { return !AsksFor(a.compaction.stores, "weft"); }},
+      {{"--direct"},
+       "neither --compaction-device nor --threads is given",
+       [](const CLI::App&, const Arguments& a) {
+         return a.compaction.devices.empty() && a.compaction.threads.empty();
+       }},
+      {{"--scale"},
+       kQuickTakesLess,
+       [](const CLI::App&, const Arguments& a) {
+         return a.quick && a.compaction.scale > defaults::kQuickScale;
+       }},
+  };
+}
+
+UnheededRules<DurableArguments> ContentionRules() {
+  using Arguments = DurableArguments;
+  return {
+      {{"--background-threads"},
+       kOneThread,
+       [](const CLI::App&, const Arguments& a) { return AskForLevelDbAlone(a.contention.stores); }},
+      {{"--compaction-device"},
+       kNoWeft,
+       [](const CLI::App&, const Arguments& a) { return !AsksFor(a.contention.stores, "weft"); }},
+      {{"--num"},
+       kQuickTakesLess,
+       [](const CLI::App&, const Arguments& a) {
+         return a.quick && a.contention.keys > defaults::kQuickKeys;
+       }},
+  };
+}
+
+Status MeasureContention(const DurableArguments& a, Report& report) {
+  ContentionOptions options = a.contention;
+  options.repetitions = Or(a.common.repetitions, 1);
+  options.seed = a.common.seed;
+  SetTarget(a.common, &options);
+  if (a.quick) options.keys = std::min(options.keys, defaults::kQuickKeys);
+  return RunContention(options, report);
+}
+
+}  // namespace
+
+Status MeasureDurable(const DurableArguments& a, Report& report) {
+  DurableOptions options = a.durable;
+  options.repetitions = Or(a.common.repetitions, a.quick ? 1 : defaults::kDurableRepetitions);
+  options.seed = a.common.seed;
+  SetTarget(a.common, &options);
+  if (a.quick) {
+    options.keys = std::min(options.keys, defaults::kQuickKeys);
+    options.reads = std::min(options.reads, defaults::kQuickKeys);
+    options.tail_s = std::min(options.tail_s, defaults::kQuickTailS);
+  }
+  return RunDurable(options, report);
+}
+
+Status MeasureCompaction(const DurableArguments& a, Report& report) {
+  CompactionOptions options = a.compaction;
+  options.repetitions = Or(a.common.repetitions, a.quick ? 1 : defaults::kDurableRepetitions);
+  options.seed = a.common.seed;
+  SetTarget(a.common, &options);
+  if (a.quick) options.scale = std::min(options.scale, defaults::kQuickScale);
+  return RunCompaction(options, report);
+}
+
+CommandGroup DurableCommands() {
+  return {
+      PromiseCommand<DurableArguments>("durable", "the durable store against LevelDB and RocksDB",
+                                       DeclareDurable, MeasureDurable, DurableRules()),
+      PromiseCommand<DurableArguments>("compaction", "compactions alone: input a second",
+                                       DeclareCompaction, MeasureCompaction, CompactionRules()),
+      PromiseCommand<DurableArguments>("contention",
+                                       "stores under YCSB A while other work takes the CPUs",
+                                       DeclareContention, MeasureContention, ContentionRules()),
+  };
 }
 
 }  // namespace weft::bench

@@ -4,31 +4,10 @@
 // Threads   one at a time.
 #pragma once
 
-#include <memory>
-#include <optional>
-#include <string>
-
-#include "weft/status.h"
-
-namespace CLI {
-class App;
-}  // namespace CLI
+#include "bench/harness/command_group.h"
 
 namespace weft::bench {
 
-class ExperimentCommands {
- public:
-  ExperimentCommands();
-  ~ExperimentCommands();
-
-  // Adds them. This object must outlive the parsing.
-  void AddTo(CLI::App* app);
-  // None if `name` is not one of them.
-  std::optional<Status> Run(const std::string& name, const std::string& command_line);
-
- private:
-  struct Arguments;
-  std::unique_ptr<Arguments> arguments_;
-};
+CommandGroup ExperimentCommands();
 
 }  // namespace weft::bench

@@ -5,6 +5,8 @@
 
 #include <iostream>
 #include <set>
+#include <string>
+#include <vector>
 
 namespace weft::program {
 namespace {

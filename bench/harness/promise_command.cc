@@ -1,0 +1,39 @@
+#include "bench/harness/promise_command.h"
+
+#include <CLI/CLI.hpp>
+
+namespace weft::bench {
+
+void AddCommon(CLI::App* app, CommonArguments* common) {
+  app->add_option("--json", common->json, "append a JSON line a figure to this file");
+  app->add_flag("--strict", common->strict, "exit 1 when a target was missed");
+  app->add_option("--repetitions", common->repetitions,
+                  "turns of each side (5; memory, hit-ratio: 1)")
+      ->check(CLI::Range(1, 100'000));
+  app->add_option("--seconds", common->seconds, "length of a turn (servers 3, embedded 1)")
+      ->check(CLI::Range(0.001, 1e6));
+  app->add_option("--warmup", common->warmup, "uncounted seconds before each turn")
+      ->check(CLI::Range(0.0, 1e6));
+  app->add_option("--seed", common->seed, "of all randomness")->capture_default_str();
+  app->add_option("--target", common->target, "instead of the project's own (bench/defaults.h)")
+      ->check(CLI::Range(1e-6, 1e6));
+}
+
+void AddQuick(CLI::App* app, bool* quick) {
+  app->add_flag("--quick", *quick, "small: does everything run? Not for figures");
+}
+
+void LeaveOut(CLI::App* app, std::initializer_list<const char*> names) {
+  for (const char* name : names) app->remove_option(app->get_option(name));
+}
+
+Result<Report> OpenReport(const CommonArguments& common, const std::string& command_line) {
+  const nlohmann::json context = {{"seed", common.seed}, {"command_line", command_line}};
+  return Report::Open(common.json, context);
+}
+
+int ExitStatusOf(const CommonArguments& common, const Report& report) {
+  return common.strict && report.short_count() > 0 ? 1 : 0;
+}
+
+}  // namespace weft::bench
