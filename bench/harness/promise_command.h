@@ -13,7 +13,7 @@
 #include <string>
 #include <utility>
 
-#include "bench/defaults.h"
+#include "bench/harness/defaults.h"
 #include "bench/harness/command_group.h"
 #include "bench/harness/report.h"
 #include "bench/harness/unheeded.h"
